@@ -1,0 +1,21 @@
+/* Contexts: what owns streams and events on a device, and which one a thread uses. */
+
+/** Create a context on a device and make it the thread's current one.
+ *  rt.create_context(deviceId) -> (context, ret) */
+ACL_API(8, 1) aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId);
+
+/** Destroy a context made by aclrtCreateContext.
+ *  rt.destroy_context(context) -> ret */
+ACL_API(8, 1) aclError aclrtDestroyContext(aclrtContext context);
+
+/** Make a context, and with it its device, current for this thread.
+ *  rt.set_context(context) -> ret */
+ACL_API(8, 1) aclError aclrtSetCurrentContext(aclrtContext context);
+
+/** The context that is current for this thread.
+ *  rt.get_context() -> (context, ret) */
+ACL_API(8, 1) aclError aclrtGetCurrentContext(aclrtContext *context);
+
+/** Say whether the primary context of a device is alive.
+ *  rt.get_primary_ctx_state(deviceId, flags=NULL) -> (active, 0, ret) */
+ACL_API(8, 5) aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t *flags, int32_t *active);

@@ -1,0 +1,57 @@
+/* Control of the simulator: what the vendor's library does not have. Exported by libacl_sim only. */
+
+/* A task of the user's: runs on the stream like any other, on a thread of the engine. Its code, when not 0, is the
+ * failure of the task. */
+typedef aclError (*aclsimTaskFunc)(void *argument);
+
+/* Bytes of device memory that a task reads (write = 0) or writes (write = 1). */
+typedef struct aclsimRange {
+    void *address;
+    size_t size;
+    int32_t write;
+} aclsimRange;
+
+typedef enum aclsimTaskFlag {
+    ACLSIM_TASK_LIGHT = 1,
+    ACLSIM_TASK_WORKER = 4
+} aclsimTaskFlag;
+
+typedef enum aclsimWaitKind {
+    ACLSIM_WAIT_STREAM = 0,
+    ACLSIM_WAIT_EVENT = 1,
+    ACLSIM_WAIT_DEVICE = 2,
+    ACLSIM_WAIT_REPORT = 3
+} aclsimWaitKind;
+
+/** Set one configuration value by its lower-case name, until the first device opens (else 107000).
+ *  A NULL value goes back to the environment's. A wrong name or value is 100000 with the right ones in the message. */
+ACL_API(8, 1) aclError aclsimConfigure(const char *name, const char *value);
+
+/** Write the value in force, as text, into value (length bytes). */
+ACL_API(8, 1) aclError aclsimGetConfig(const char *name, char *value, size_t length);
+
+/** Tear everything down: discard all work, free all memory, make every handle dead, forget configured values. */
+ACL_API(8, 1) aclError aclsimReset(void);
+
+/** Queue a task given as a C function, with the device memory it touches. */
+ACL_API(8, 1) aclError aclsimLaunchTask(aclrtStream stream, aclsimTaskFunc function, void *argument,
+    const aclsimRange *ranges, size_t rangeCount, uint32_t flags);
+
+/** Queue a latch: later tasks of the stream wait until aclsimStreamRelease. */
+ACL_API(8, 1) aclError aclsimStreamHold(aclrtStream stream);
+
+/** Open the oldest closed latch of the stream. 107000 when it has none. */
+ACL_API(8, 1) aclError aclsimStreamRelease(aclrtStream stream);
+
+/** Wait at most some milliseconds for what the matching blocking call waits for, helping as it would.
+ *  1: that call would return at once, now; 0: it would still wait. Leaves no message and no last error. */
+ACL_API(8, 1) int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t milliseconds);
+
+/** The address through which a task's function reaches a device address; NULL when it lies in no live block. */
+ACL_API(8, 1) void *aclsimTranslate(const void *devPtr);
+
+/** Number of declared functions that have no behaviour here. */
+ACL_API(8, 1) size_t aclsimMissingCount(void);
+
+/** Name of one of them, in alphabetical order; NULL past the end. */
+ACL_API(8, 1) const char *aclsimMissingName(size_t index);

@@ -1,0 +1,155 @@
+/* Arguments of aclnn operators: tensors, scalars, arrays, lists, and reusable executors. */
+
+typedef struct aclOpExecutor aclOpExecutor;
+typedef struct aclScalar aclScalar;
+typedef struct aclIntArray aclIntArray;
+typedef struct aclFloatArray aclFloatArray;
+typedef struct aclBoolArray aclBoolArray;
+typedef struct aclTensorList aclTensorList;
+typedef struct aclScalarList aclScalarList;
+
+/** Prepare operator execution; the path of a configuration file may be NULL. */
+ACL_API(8, 1) aclnnStatus aclnnInit(const char *configPath);
+
+/** End operator execution. */
+ACL_API(8, 1) aclnnStatus aclnnFinalize(void);
+
+/** Create a tensor: a view with strides and offset on storage in device memory. */
+ACL_API(8, 1) aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDimsNum, aclDataType dataType,
+    const int64_t *stride, int64_t offset, aclFormat format, const int64_t *storageDims, uint64_t storageDimsNum,
+    void *tensorData);
+
+/** Give an existing tensor new properties and data. */
+ACL_API(8, 1) aclnnStatus aclInitTensor(aclTensor *tensor, const int64_t *viewDims, uint64_t viewDimsNum,
+    aclDataType dataType, const int64_t *stride, int64_t offset, aclFormat format, const int64_t *storageDims,
+    uint64_t storageDimsNum, void *tensorDataAddr);
+
+/** Destroy a tensor; its data stays. */
+ACL_API(8, 1) aclnnStatus aclDestroyTensor(const aclTensor *tensor);
+
+/** The view's dimensions, in an array that the caller deletes. */
+ACL_API(8, 1) aclnnStatus aclGetViewShape(const aclTensor *tensor, int64_t **viewDims, uint64_t *viewDimsNum);
+
+/** The storage's dimensions, in an array that the caller deletes. */
+ACL_API(8, 1) aclnnStatus aclGetStorageShape(const aclTensor *tensor, int64_t **storageDims, uint64_t *storageDimsNum);
+
+/** The view's strides, in an array that the caller deletes. */
+ACL_API(8, 1) aclnnStatus aclGetViewStrides(const aclTensor *tensor, int64_t **stridesValue, uint64_t *stridesNum);
+
+/** The view's offset in elements. */
+ACL_API(8, 1) aclnnStatus aclGetViewOffset(const aclTensor *tensor, int64_t *offset);
+
+/** The format of a tensor. */
+ACL_API(8, 1) aclnnStatus aclGetFormat(const aclTensor *tensor, aclFormat *format);
+
+/** The data type of a tensor. */
+ACL_API(8, 1) aclnnStatus aclGetDataType(const aclTensor *tensor, aclDataType *dataType);
+
+/** Set the data address of a tensor. */
+ACL_API(8, 1) aclnnStatus aclSetRawTensorAddr(aclTensor *tensor, void *addr);
+
+/** The data address of a tensor. */
+ACL_API(8, 1) aclnnStatus aclGetRawTensorAddr(const aclTensor *tensor, void **addr);
+
+/** Create a scalar from a value in host memory. */
+ACL_API(8, 1) aclScalar *aclCreateScalar(void *value, aclDataType dataType);
+
+/** Destroy a scalar. */
+ACL_API(8, 1) aclnnStatus aclDestroyScalar(const aclScalar *scalar);
+
+/** Create an array of 64-bit integers. */
+ACL_API(8, 1) aclIntArray *aclCreateIntArray(const int64_t *value, uint64_t size);
+
+/** Number of elements of an integer array. */
+ACL_API(8, 1) aclnnStatus aclGetIntArraySize(const aclIntArray *array, uint64_t *size);
+
+/** Destroy an integer array. */
+ACL_API(8, 1) aclnnStatus aclDestroyIntArray(const aclIntArray *array);
+
+/** Create an array of floats. */
+ACL_API(8, 1) aclFloatArray *aclCreateFloatArray(const float *value, uint64_t size);
+
+/** Number of elements of a float array. */
+ACL_API(8, 1) aclnnStatus aclGetFloatArraySize(const aclFloatArray *array, uint64_t *size);
+
+/** Destroy a float array. */
+ACL_API(8, 1) aclnnStatus aclDestroyFloatArray(const aclFloatArray *array);
+
+/** Create an array of booleans. */
+ACL_API(8, 1) aclBoolArray *aclCreateBoolArray(const bool *value, uint64_t size);
+
+/** Number of elements of a boolean array. */
+ACL_API(8, 1) aclnnStatus aclGetBoolArraySize(const aclBoolArray *array, uint64_t *size);
+
+/** Destroy a boolean array. */
+ACL_API(8, 1) aclnnStatus aclDestroyBoolArray(const aclBoolArray *array);
+
+/** Create a list of tensors, which belong to it from then on. */
+ACL_API(8, 1) aclTensorList *aclCreateTensorList(const aclTensor *const *value, uint64_t size);
+
+/** Number of tensors in a list. */
+ACL_API(8, 1) aclnnStatus aclGetTensorListSize(const aclTensorList *tensorList, uint64_t *size);
+
+/** Destroy a list and its tensors. */
+ACL_API(8, 1) aclnnStatus aclDestroyTensorList(const aclTensorList *array);
+
+/** Create a list of scalars, which belong to it from then on. */
+ACL_API(8, 1) aclScalarList *aclCreateScalarList(const aclScalar *const *value, uint64_t size);
+
+/** Number of scalars in a list. */
+ACL_API(8, 1) aclnnStatus aclGetScalarListSize(const aclScalarList *scalarList, uint64_t *size);
+
+/** Destroy a list and its scalars. */
+ACL_API(8, 1) aclnnStatus aclDestroyScalarList(const aclScalarList *array);
+
+/** Let an executor be run more than once; the caller then destroys it. */
+ACL_API(8, 1) aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor);
+
+/** Destroy a repeatable executor. */
+ACL_API(8, 1) aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *executor);
+
+/** Set the data address of one input tensor of a repeatable executor. */
+ACL_API(8, 1) aclnnStatus aclSetInputTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor,
+    void *addr);
+
+/** Set the data address of one output tensor of a repeatable executor. */
+ACL_API(8, 1) aclnnStatus aclSetOutputTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor,
+    void *addr);
+
+/** Set the data address of one tensor of an input list of a repeatable executor. */
+ACL_API(8, 1) aclnnStatus aclSetDynamicInputTensorAddr(aclOpExecutor *executor, size_t irIndex,
+    const size_t relativeIndex, aclTensorList *tensors, void *addr);
+
+/** Set the data address of one tensor of an output list of a repeatable executor. */
+ACL_API(8, 1) aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor *executor, size_t irIndex,
+    const size_t relativeIndex, aclTensorList *tensors, void *addr);
+
+/** Set the data address of one tensor, input or output, of a repeatable executor. */
+ACL_API(8, 1) aclnnStatus aclSetTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr);
+
+/** Set the data address of one tensor of a list, input or output, of a repeatable executor. */
+ACL_API(8, 1) aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor *executor, size_t irIndex, const size_t relativeIndex,
+    aclTensorList *tensors, void *addr);
+
+/** Older spelling of aclSetInputTensorAddr. */
+ACL_API(8, 1) aclnnStatus AclSetInputTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor,
+    void *addr);
+
+/** Older spelling of aclSetOutputTensorAddr. */
+ACL_API(8, 1) aclnnStatus AclSetOutputTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor,
+    void *addr);
+
+/** Older spelling of aclSetDynamicInputTensorAddr. */
+ACL_API(8, 1) aclnnStatus AclSetDynamicInputTensorAddr(aclOpExecutor *executor, size_t irIndex,
+    const size_t relativeIndex, aclTensorList *tensors, void *addr);
+
+/** Older spelling of aclSetDynamicOutputTensorAddr. */
+ACL_API(8, 1) aclnnStatus AclSetDynamicOutputTensorAddr(aclOpExecutor *executor, size_t irIndex,
+    const size_t relativeIndex, aclTensorList *tensors, void *addr);
+
+/** Older spelling of aclSetTensorAddr. */
+ACL_API(8, 1) aclnnStatus AclSetTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr);
+
+/** Older spelling of aclSetDynamicTensorAddr. */
+ACL_API(8, 1) aclnnStatus AclSetDynamicTensorAddr(aclOpExecutor *executor, size_t irIndex, const size_t relativeIndex,
+    aclTensorList *tensors, void *addr);

@@ -1,0 +1,8 @@
+/* What every other header builds on. */
+#ifndef ACL_INCLUDE_ACL_BASE_H
+#define ACL_INCLUDE_ACL_BASE_H
+
+#include "acl_base_rt.h"
+#include "acl_base_mdl.h"
+
+#endif

@@ -1,0 +1,7 @@
+/* Tensor descriptions, under the vendor's name for them. */
+#ifndef ACL_INCLUDE_ACL_BASE_MDL_H
+#define ACL_INCLUDE_ACL_BASE_MDL_H
+
+#include "acl_base_rt.h"
+
+#endif

@@ -1,0 +1,39 @@
+/* The runtime. */
+#ifndef ACL_INCLUDE_ACL_RT_H
+#define ACL_INCLUDE_ACL_RT_H
+
+#include "acl_base_rt.h"
+#include "acl_dump.h"
+#include "acl_prof.h"
+#include "acl_rt_allocator.h"
+#include "acl_tdt_queue.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#include "abi/context.h"
+#include "abi/stream.h"
+#include "abi/event.h"
+#include "abi/notify.h"
+#include "abi/label.h"
+#include "abi/memory.h"
+#include "abi/vmm.h"
+#include "abi/managed.h"
+#include "abi/peer.h"
+#include "abi/ipc.h"
+#include "abi/callback.h"
+#include "abi/task.h"
+#include "abi/kernel.h"
+#include "abi/capture.h"
+#include "abi/limits.h"
+#include "abi/saturation.h"
+#include "abi/group.h"
+#include "abi/recovery.h"
+#include "abi/snapshot.h"
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

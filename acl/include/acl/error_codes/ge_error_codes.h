@@ -1,0 +1,7 @@
+/* Error codes of models, under the vendor's name for them. */
+#ifndef ACL_INCLUDE_ERROR_CODES_GE_ERROR_CODES_H
+#define ACL_INCLUDE_ERROR_CODES_GE_ERROR_CODES_H
+
+#include "acl/acl_base_rt.h"
+
+#endif
