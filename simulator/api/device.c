@@ -1,0 +1,54 @@
+/* Entry points that set, reset and synchronise devices; queries are in device_query.c. */
+#include "clock.h"
+#include "device.h"
+#include "engine.h"
+
+aclError aclrtSetDevice(int32_t deviceId)
+{
+    SIM_ENTER();
+    return sim_device_set(deviceId);
+}
+
+aclError aclrtResetDevice(int32_t deviceId)
+{
+    SIM_ENTER();
+    return sim_device_reset(deviceId, false);
+}
+
+aclError aclrtResetDeviceForce(int32_t deviceId)
+{
+    SIM_ENTER();
+    return sim_device_reset(deviceId, true);
+}
+
+aclError aclrtGetDevice(int32_t *deviceId)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(deviceId);
+    const struct sim_context *context = sim_context_peek();
+    SIM_ARGUMENT(context != NULL || sim_device_default() >= 0, ACL_ERROR_RT_CONTEXT_NULL,
+                 "this thread has no current context, expected aclrtSetDevice before");
+    *deviceId = context != NULL ? context->cx_device->dv_id : sim_device_default();
+    return ACL_SUCCESS;
+}
+
+static aclError synchronize(int32_t timeout)
+{
+    struct sim_context *context;
+    SIM_TRY(sim_context_current(&context));
+    return sim_context_synchronize(context, sim_clock_deadline(timeout));
+}
+
+aclError aclrtSynchronizeDevice(void)
+{
+    SIM_ENTER();
+    return synchronize(-1);
+}
+
+aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout)
+{
+    SIM_ENTER();
+    SIM_TIMEOUT_BOUND(timeout);
+    SIM_TIMEOUT_NOT_ZERO(timeout);
+    return synchronize(timeout);
+}

@@ -1,0 +1,197 @@
+#include "context.h"
+#include "device.h"
+#include "query.h"
+#include "saturation.h"
+
+#include <string.h>
+
+aclError aclrtGetRunMode(aclrtRunMode *runMode)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(runMode);
+    *runMode = ACL_HOST;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtGetDeviceCount(uint32_t *count)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(count);
+    const struct sim_config *config = sim_config();
+    SIM_CHECK(!config->cf_visible_bad, ACL_ERROR_RT_NO_DEVICE,
+              "ASCEND_RT_VISIBLE_DEVICES does not begin with a device, expected ascending ids from 0 to %d with commas "
+              "between them", (int)config->cf_devices - 1);
+    *count = config->cf_visible_count;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtSetTsDevice(aclrtTsId tsId)
+{
+    SIM_ENTER();
+    SIM_ARGUMENT(tsId == ACL_TS_ID_AICORE || tsId == ACL_TS_ID_AIVECTOR, ACL_ERROR_INVALID_PARAM,
+                 "tsId is %d, expected ACL_TS_ID_AICORE (0) or ACL_TS_ID_AIVECTOR (1)", tsId);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo *utilizationInfo)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(utilizationInfo);
+    SIM_ARGUMENT(utilizationInfo->utilizationExtend == NULL, ACL_ERROR_INVALID_PARAM,
+                 "utilizationInfo->utilizationExtend is %p, expected NULL: it is reserved",
+                 (void *)utilizationInfo->utilizationExtend);
+    const struct sim_config *config = sim_config();
+    bool exists = deviceId >= 0 && (uint32_t)deviceId < config->cf_visible_count;
+    *utilizationInfo = (aclrtUtilizationInfo){
+        .cubeUtilization = exists ? 0 : -1,
+        .vectorUtilization = exists && config->cf_soc->so_vector_core != 0 ? 0 : -1,
+        .aicpuUtilization = exists ? 0 : -1,
+        .memoryUtilization = -1,
+    };
+    return ACL_SUCCESS;
+}
+
+aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus *deviceStatus)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(deviceStatus);
+    struct sim_device *found;
+    SIM_TRY(sim_device_find(deviceId, &found));
+    *deviceStatus = ACL_RT_DEVICE_STATUS_NORMAL;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t *value)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(value);
+    return sim_query_attribute(deviceId, attr, value);
+}
+
+/* ---- ids ---- */
+
+static aclError check_bus(void)
+{
+    const struct sim_soc *soc = sim_config()->cf_soc;
+    SIM_SUPPORTED(soc->so_profile <= SIM_PA2, "the %s does not tell its PCI bus id", soc->so_name);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtDeviceGetPCIBusId(int32_t deviceId, char *pciBusId, int32_t len)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(pciBusId);
+    SIM_TRY(check_bus());
+    struct sim_device *found;
+    SIM_TRY(sim_device_find(deviceId, &found));
+    SIM_CHECK(len >= SIM_BUS_ID_BYTES, ACL_ERROR_RT_PARAM_INVALID, "len is %d, expected at least %d", len,
+              SIM_BUS_ID_BYTES);
+    sim_query_bus_id(sim_config()->cf_visible[deviceId], pciBusId);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtDeviceGetByPCIBusId(const char *pciBusId, int32_t *deviceId)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(pciBusId);
+    SIM_NOT_NULL(deviceId);
+    SIM_TRY(check_bus());
+    const struct sim_config *config = sim_config();
+    for (uint32_t i = 0; i < config->cf_visible_count; i++) {
+        char text[SIM_BUS_ID_BYTES];
+        sim_query_bus_id(config->cf_visible[i], text);
+        if (strcasecmp(text, pciBusId) == 0) {
+            *deviceId = (int32_t)i;
+            return ACL_SUCCESS;
+        }
+    }
+    return sim_fail(ACL_ERROR_RT_PARAM_INVALID, "pciBusId is \"%.64s\", which no visible device has; expected one such "
+                    "as \"0000:01:00.0\"", pciBusId);
+}
+
+/* Logical and physical ids are the same here. */
+static aclError logical_of_user(const char *name, int32_t user, int32_t *logical)
+{
+    const struct sim_config *config = sim_config();
+    SIM_CHECK(user >= 0 && (uint32_t)user < config->cf_visible_count, ACL_ERROR_RT_PARAM_INVALID,
+              "%s is %d, expected 0 to %d", name, user, (int)config->cf_visible_count - 1);
+    *logical = config->cf_visible[user];
+    return ACL_SUCCESS;
+}
+
+static aclError user_of_logical(const char *name, int32_t logical, int32_t *user)
+{
+    int32_t found = sim_query_user_id(logical);
+    SIM_CHECK(found >= 0, ACL_ERROR_RT_PARAM_INVALID,
+              "%s is %d, which is not among the %u devices that ASCEND_RT_VISIBLE_DEVICES shows", name, logical,
+              sim_config()->cf_visible_count);
+    *user = found;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid, int32_t *const logicDevId)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(logicDevId);
+    return logical_of_user("userDevid", userDevid, logicDevId);
+}
+
+aclError aclrtGetUserDevIdByLogicDevId(const int32_t logicDevId, int32_t *const userDevid)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(userDevid);
+    return user_of_logical("logicDevId", logicDevId, userDevid);
+}
+
+/* Despite its name it gives the user's id, as the vendor's does. */
+aclError aclrtGetLogicDevIdByPhyDevId(const int32_t phyDevId, int32_t *const logicDevId)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(logicDevId);
+    return user_of_logical("phyDevId", phyDevId, logicDevId);
+}
+
+/* Despite its name it takes the user's id, as the vendor's does. */
+aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDevId, int32_t *const phyDevId)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(phyDevId);
+    return logical_of_user("logicDevId", logicDevId, phyDevId);
+}
+
+aclError aclrtGetUserDevIdByPhyDevId(const int32_t phyDevId, int32_t *const userDevId)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(userDevId);
+    return user_of_logical("phyDevId", phyDevId, userDevId);
+}
+
+aclError aclrtGetPhyDevIdByUserDevId(const int32_t userDevId, int32_t *const phyDevId)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(phyDevId);
+    return logical_of_user("userDevId", userDevId, phyDevId);
+}
+
+/* ---- of the current device ---- */
+
+aclError aclrtDeviceL2CacheFlush(void *rsv)
+{
+    SIM_ENTER();
+    SIM_ARGUMENT(rsv == NULL, ACL_ERROR_INVALID_PARAM, "rsv is %p, expected NULL: it is reserved", rsv);
+    struct sim_context *context;
+    return sim_context_current(&context);
+}
+
+/* checkMode is the vendor's own; every value is the same here. */
+aclError aclrtNpuGetFloatOverFlowStatus(void *outputAddr, uint64_t outputSize, uint32_t checkMode, aclrtStream stream)
+{
+    SIM_ENTER();
+    (void)checkMode;
+    SIM_CHECK(outputAddr != NULL, ACL_ERROR_RT_PARAM_INVALID, "outputAddr is NULL, expected device memory");
+    SIM_CHECK(outputSize == SIM_OVERFLOW_BYTES, ACL_ERROR_RT_PARAM_INVALID, "outputSize is %llu, expected %d",
+              (unsigned long long)outputSize, SIM_OVERFLOW_BYTES);
+    struct sim_target target;
+    SIM_TRY(sim_stream_own(stream, &target));
+    return sim_saturation_status(outputAddr, target, SIM_SITE());
+}

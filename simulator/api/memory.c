@@ -1,0 +1,351 @@
+/* Entry points of memory: allocating, registering, asking. Copies and sets: memory_copy.c. */
+#include "config.h"
+#include "context.h"
+#include "device.h"
+#include "memory.h"
+
+#define LARGEST_CACHED ((size_t)1 << 50)
+#define HUGE_FROM ((uint64_t)1 << 20) /* HUGE_FIRST: blocks up to this size take normal pages */
+#define HOST_FLAGS (ACL_HOST_REG_MAPPED | ACL_HOST_REG_IOMEMORY | ACL_HOST_REG_READONLY | ACL_HOST_REG_PINNED)
+
+/* ---- device memory ---- */
+
+static uint64_t rounded(size_t size, uint64_t more)
+{
+    return ((uint64_t)size + more + 31) / 32 * 32;
+}
+
+/* Bytes that aclrtMalloc gives beyond the size, a property of the chip. */
+static uint64_t padding(void)
+{
+    return sim_config()->cf_soc->so_profile == SIM_P950 ? 0 : 32;
+}
+
+static bool has_giant_pages(void)
+{
+    enum sim_profile profile = sim_config()->cf_soc->so_profile;
+    return profile == SIM_PA3 || profile == SIM_PA2;
+}
+
+/* Values outside the enumeration count as HUGE_FIRST. `peer_huge`: the policies for peer access may take huge pages. */
+static aclError read_policy(aclrtMemMallocPolicy policy, bool peer_huge, uint64_t size, struct sim_policy *meaning)
+{
+    *meaning = (struct sim_policy){SIM_PAGE_NORMAL, false};
+    switch (policy) {
+    case ACL_MEM_MALLOC_HUGE1G_ONLY:
+    case ACL_MEM_MALLOC_HUGE1G_ONLY_P2P:
+        SIM_SUPPORTED(has_giant_pages(), "policy is %d, and %s has no pages of 1 GiB, expected another policy", policy,
+                      sim_config()->cf_soc->so_name);
+        meaning->po_page = SIM_PAGE_GIANT;
+        return ACL_SUCCESS;
+    case ACL_MEM_MALLOC_HUGE_ONLY_P2P:
+        if (peer_huge)
+            meaning->po_page = SIM_PAGE_HUGE;
+        return ACL_SUCCESS;
+    case ACL_MEM_MALLOC_HUGE_ONLY:
+        meaning->po_page = SIM_PAGE_HUGE;
+        return ACL_SUCCESS;
+    case ACL_MEM_MALLOC_NORMAL_ONLY:
+    case ACL_MEM_MALLOC_NORMAL_ONLY_P2P:
+        return ACL_SUCCESS;
+    case ACL_MEM_MALLOC_HUGE_FIRST_P2P:
+        if (!peer_huge)
+            return ACL_SUCCESS;
+        break;
+    default:
+        break;
+    }
+    if (size > HUGE_FROM)
+        *meaning = (struct sim_policy){SIM_PAGE_HUGE, true};
+    return ACL_SUCCESS;
+}
+
+static aclError allocate(void **devPtr, size_t size, aclrtMemMallocPolicy policy, bool peer_huge, uint64_t pad)
+{
+    struct sim_policy meaning;
+    SIM_NOT_NULL(devPtr);
+    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected at least 1");
+    SIM_ARGUMENT(size <= SIZE_MAX - pad - 31, ACL_ERROR_INVALID_PARAM,
+                 "size is %zu, expected a number that can be padded by %zu bytes", size, (size_t)pad);
+    SIM_TRY(read_policy(policy, peer_huge, rounded(size, pad), &meaning));
+    if (meaning.po_page == SIM_PAGE_GIANT)
+        pad = 0;
+    return sim_memory_allocate(devPtr, size, rounded(size, pad), meaning);
+}
+
+aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
+{
+    SIM_ENTER();
+    return allocate(devPtr, size, policy, false, padding());
+}
+
+aclError aclrtMallocAlign32(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
+{
+    SIM_ENTER();
+    return allocate(devPtr, size, policy, false, 0);
+}
+
+aclError aclrtMallocCached(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(devPtr);
+    SIM_CHECK(size <= LARGEST_CACHED, ACL_ERROR_RT_PARAM_INVALID, "size is %zu, expected at most 2^50", size);
+    if (policy != ACL_MEM_MALLOC_HUGE_ONLY && policy != ACL_MEM_MALLOC_NORMAL_ONLY &&
+        policy != ACL_MEM_MALLOC_HUGE1G_ONLY)
+        policy = ACL_MEM_MALLOC_HUGE_FIRST;
+    return allocate(devPtr, size, policy, false, padding());
+}
+
+static aclError check_attribute(const aclrtMallocAttribute *attribute, size_t index)
+{
+    if (attribute->attr == ACL_RT_MEM_ATTR_MODULE_ID)
+        return ACL_SUCCESS;
+    SIM_CHECK(attribute->attr == ACL_RT_MEM_ATTR_DEVICE_ID, ACL_ERROR_RT_PARAM_INVALID,
+              "cfg->attrs[%zu].attr is %d, expected ACL_RT_MEM_ATTR_MODULE_ID (1) or ACL_RT_MEM_ATTR_DEVICE_ID (2)",
+              index, attribute->attr);
+    struct sim_context *context;
+    SIM_TRY(sim_context_current(&context));
+    SIM_CHECK(attribute->value.deviceId == (uint32_t)context->cx_device->dv_id, ACL_ERROR_RT_PARAM_INVALID,
+              "cfg->attrs[%zu].value.deviceId is %u, expected the current device, %d", index,
+              attribute->value.deviceId, context->cx_device->dv_id);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig *cfg)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(devPtr);
+    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected at least 1");
+    SIM_ARGUMENT(cfg == NULL || cfg->numAttrs == 0 || cfg->attrs != NULL, ACL_ERROR_INVALID_PARAM,
+                 "cfg->attrs is NULL with cfg->numAttrs %zu, expected an array of that length", cfg->numAttrs);
+    SIM_CHECK(cfg == NULL || cfg->attrs != NULL, ACL_ERROR_RT_PARAM_INVALID,
+              "cfg->attrs is NULL, expected an array or cfg NULL");
+    for (size_t index = 0; cfg != NULL && index < cfg->numAttrs; index++)
+        SIM_TRY(check_attribute(&cfg->attrs[index], index));
+    return allocate(devPtr, size, policy, true, 0);
+}
+
+aclError aclrtFree(void *devPtr)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(devPtr);
+    return sim_memory_release(devPtr, SIM_SITE());
+}
+
+/* All work of the current context is done, or nothing is freed. */
+static aclError synchronize(void)
+{
+    struct sim_context *context;
+    SIM_TRY(sim_context_current(&context));
+    SIM_TRY(sim_engine_outcome(sim_thread.th_in_kernel ? SIM_WAIT_KERNEL : SIM_WAIT_PASSED, ACL_SUCCESS));
+    return sim_context_synchronize(context, SIM_FOREVER);
+}
+
+aclError aclrtFreeWithDevSync(void *devPtr)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(devPtr);
+    SIM_TRY(synchronize());
+    return sim_memory_release(devPtr, SIM_SITE());
+}
+
+/* Host and device see the same bytes at all times: there is no cache to write back or to drop. */
+static aclError check_cached(const void *devPtr, size_t size)
+{
+    SIM_NOT_NULL(devPtr);
+    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected at least 1");
+    return ACL_SUCCESS;
+}
+
+aclError aclrtMemFlush(void *devPtr, size_t size)
+{
+    SIM_ENTER();
+    return check_cached(devPtr, size);
+}
+
+aclError aclrtMemInvalidate(void *devPtr, size_t size)
+{
+    SIM_ENTER();
+    return check_cached(devPtr, size);
+}
+
+/* Each chip has one kind of memory; questions about the other kind, or about the share of peers, are answered for it. */
+static enum sim_page page_of(aclrtMemAttr attr)
+{
+    switch (attr) {
+    case ACL_DDR_MEM_NORMAL:
+    case ACL_HBM_MEM_NORMAL:
+    case ACL_DDR_MEM_P2P_NORMAL:
+    case ACL_HBM_MEM_P2P_NORMAL:
+    case ACL_MEM_NORMAL:
+    case ACL_MEM_P2P_NORMAL:
+        return SIM_PAGE_NORMAL;
+    case ACL_HBM_MEM_HUGE1G:
+    case ACL_HBM_MEM_P2P_HUGE1G:
+    case ACL_MEM_HUGE1G:
+    case ACL_MEM_P2P_HUGE1G:
+        return SIM_PAGE_GIANT;
+    default:
+        return SIM_PAGE_HUGE;
+    }
+}
+
+aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total)
+{
+    SIM_ENTER();
+    struct sim_context *context;
+    SIM_NOT_NULL(free);
+    SIM_NOT_NULL(total);
+    SIM_CHECK((unsigned)attr <= ACL_MEM_P2P_HUGE1G, ACL_ERROR_RT_INVALID_MEMORY_TYPE,
+              "attr is %d, expected an aclrtMemAttr (0 to %d)", attr, ACL_MEM_P2P_HUGE1G);
+    enum sim_page page = page_of(attr);
+    SIM_SUPPORTED(page != SIM_PAGE_GIANT || has_giant_pages(), "attr is %d, and %s has no pages of 1 GiB", attr,
+                  sim_config()->cf_soc->so_name);
+    SIM_TRY(sim_context_current(&context));
+    uint32_t index = (uint32_t)context->cx_device->dv_id;
+    struct sim_pages pages = sim_heap_pages(&sim_device_zone, index, page);
+    if (attr == ACL_DDR_MEM || attr == ACL_HBM_MEM) {
+        struct sim_pages normal = sim_heap_pages(&sim_device_zone, index, SIM_PAGE_NORMAL);
+        pages.pg_free += normal.pg_free;
+        pages.pg_total += normal.pg_total;
+    }
+    *free = pages.pg_free;
+    *total = pages.pg_total;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attributes)
+{
+    SIM_ENTER();
+    static const uint32_t page_bytes[] = {1u << 12, 1u << 21, 1u << 30};
+    struct sim_place place;
+    SIM_NOT_NULL(ptr);
+    SIM_NOT_NULL(attributes);
+    sim_memory_locate(ptr, &place);
+    SIM_CHECK(place.pl_class != SIM_MEMORY_DEAD, ACL_ERROR_RT_PARAM_INVALID,
+              "ptr is %p, which lies in %s, expected an address inside a block", ptr, sim_memory_describe(&place));
+    bool on_device = place.pl_class == SIM_MEMORY_DEVICE;
+    *attributes = (aclrtPtrAttributes){
+        .location = {on_device ? (uint32_t)place.pl_block.bk_device : 0, (aclrtMemLocationType)place.pl_class},
+        .pageSize = page_bytes[on_device ? place.pl_block.bk_page : SIM_PAGE_NORMAL]};
+    return ACL_SUCCESS;
+}
+
+/* ---- host memory ---- */
+
+aclError aclrtMallocHost(void **hostPtr, size_t size)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(hostPtr);
+    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected at least 1");
+    return sim_memory_allocate_host(hostPtr, size);
+}
+
+aclError aclrtFreeHost(void *hostPtr)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(hostPtr);
+    return sim_memory_release_host(hostPtr, SIM_SITE());
+}
+
+aclError aclrtFreeHostWithDevSync(void *hostPtr)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(hostPtr);
+    SIM_TRY(synchronize());
+    return sim_memory_release_host(hostPtr, SIM_SITE());
+}
+
+aclError aclrtHostRegister(void *ptr, uint64_t size, aclrtHostRegisterType type, void **devPtr)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(ptr);
+    SIM_NOT_NULL(devPtr);
+    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected at least 1");
+    SIM_SUPPORTED(sim_config()->cf_soc->so_profile <= SIM_PA2, "%s cannot map host memory",
+                  sim_config()->cf_soc->so_name);
+    SIM_SUPPORTED(((unsigned)type & ~(unsigned)(ACL_HOST_REGISTER_IOMEMORY | ACL_HOST_REGISTER_READONLY)) == 0,
+                  "type is %d, expected ACL_HOST_REGISTER_MAPPED (0), _IOMEMORY (4) or _READONLY (8)", type);
+    SIM_TRY(sim_memory_register(ptr, size, SIM_REGISTERED_MAPPED | SIM_REGISTERED_PINNED));
+    *devPtr = ptr;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtHostRegisterV2(void *ptr, uint64_t size, uint32_t flag)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(ptr);
+    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected at least 1");
+    SIM_CHECK(flag != 0 && (flag & ~HOST_FLAGS) == 0, ACL_ERROR_RT_PARAM_INVALID,
+              "flag is %#x, expected a sum of ACL_HOST_REG_MAPPED (0x2), _IOMEMORY (0x4), _READONLY (0x8) and _PINNED "
+              "(0x10000000)",
+              flag);
+    unsigned flags = (flag & ACL_HOST_REG_MAPPED ? SIM_REGISTERED_MAPPED : 0u) |
+                     (flag & ACL_HOST_REG_PINNED ? SIM_REGISTERED_PINNED : 0u);
+    return sim_memory_register(ptr, size, flags);
+}
+
+aclError aclrtHostUnregister(void *ptr)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(ptr);
+    return sim_memory_unregister(ptr, SIM_SITE());
+}
+
+aclError aclrtHostGetDevicePointer(void *pHost, void **pDevice, uint32_t flag)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(pHost);
+    SIM_NOT_NULL(pDevice);
+    SIM_ARGUMENT(flag == 0, ACL_ERROR_INVALID_PARAM, "flag is %#x, expected 0 (reserved)", flag);
+    return sim_memory_device_pointer(pHost, pDevice);
+}
+
+/* ---- objects that nothing can make yet: physical memory, reserved addresses, shared buffers ---- */
+
+static aclError refuse_physical(const void *handle)
+{
+    return sim_fail(ACL_ERROR_RT_INVALID_HANDLE,
+                    "handle is %p, expected physical memory made by aclrtMallocPhysical, which answers 207000 here",
+                    handle);
+}
+
+aclError aclrtMemMapNoAccess(void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags)
+{
+    SIM_ENTER();
+    (void)offset;
+    SIM_NOT_NULL(virPtr);
+    SIM_NOT_NULL(handle);
+    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected the size of the physical memory");
+    SIM_ARGUMENT(flags == 0, ACL_ERROR_INVALID_PARAM, "flags is %#llx, expected 0 (reserved)",
+                 (unsigned long long)flags);
+    return refuse_physical(handle);
+}
+
+aclError aclrtMemMapSetLink(aclrtDrvMemHandle handle, aclrtMemLinkType adviceLink)
+{
+    SIM_ENTER();
+    (void)adviceLink;
+    SIM_NOT_NULL(handle);
+    return refuse_physical(handle);
+}
+
+aclError aclrtMemMapSelectedLink(void *virPtrDst, size_t size, void *virPtrSrc, uint32_t linkIdx)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(virPtrDst);
+    SIM_NOT_NULL(virPtrSrc);
+    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected the size of the mapping");
+    SIM_ARGUMENT(linkIdx <= ACL_RT_MEM_LINK_IDX_1, ACL_ERROR_INVALID_PARAM, "linkIdx is %u, expected 0 or 1", linkIdx);
+    SIM_SUPPORTED(sim_config()->cf_soc->so_profile == SIM_PA3, "%s has one link", sim_config()->cf_soc->so_name);
+    return sim_fail(ACL_ERROR_RT_PARAM_INVALID,
+                    "virPtrDst is %p, expected a range made by aclrtReserveMemAddress, which answers 207000 here",
+                    virPtrDst);
+}
+
+aclError aclrtFreeBuf(aclrtMbuf buf)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(buf);
+    return sim_missing(__func__);
+}

@@ -1,0 +1,140 @@
+/* Entry points of the simulator's own control interface. */
+#include <acl/acl_sim.h>
+
+#include "callback.h"
+#include "clock.h"
+#include "context.h"
+#include "device.h"
+#include "event.h"
+#include "init.h"
+#include "launch.h"
+#include "memory.h"
+#include "tensordesc.h"
+#include <stdlib.h>
+
+extern const char *const sim_missing_names[]; /* generated: declared functions that no file of api/ defines */
+extern const size_t sim_missing_count;
+
+aclError aclsimConfigure(const char *name, const char *value)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(name);
+    SIM_CHECK(!sim_device_any_open(), ACL_ERROR_RT_PARAM_INVALID,
+              "a device was opened already, expected the call before the first aclrtSetDevice or after aclsimReset");
+    return sim_config_set(name, value);
+}
+
+aclError aclsimGetConfig(const char *name, char *value, size_t length)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(name);
+    SIM_NOT_NULL(value);
+    return sim_config_get(name, value, length);
+}
+
+aclError aclsimReset(void)
+{
+    SIM_ENTER();
+    SIM_TRY(sim_engine_outcome(sim_thread.th_in_kernel ? SIM_WAIT_KERNEL
+                               : sim_thread.th_caller != NULL ? SIM_WAIT_OWN : SIM_WAIT_PASSED, ACL_SUCCESS));
+    sim_device_reset_all();
+    sim_callback_reset();
+    sim_init_reset();
+    sim_tensordesc_reset();
+    sim_memory_reset();
+    sim_config_reset();
+    sim_fail_forget();
+    return ACL_SUCCESS;
+}
+
+aclError aclsimLaunchTask(aclrtStream stream, aclsimTaskFunc function, void *argument, const aclsimRange *ranges,
+                          size_t rangeCount, uint32_t flags)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(function);
+    SIM_ARGUMENT(ranges != NULL || rangeCount == 0, ACL_ERROR_INVALID_PARAM,
+                 "ranges is NULL with rangeCount %zu, expected an array of that length", rangeCount);
+    SIM_ARGUMENT(rangeCount <= SIM_LAUNCH_RANGES, ACL_ERROR_INVALID_PARAM, "rangeCount is %zu, expected at most %d",
+                 rangeCount, SIM_LAUNCH_RANGES);
+    SIM_ARGUMENT(flags == 0 || flags == ACLSIM_TASK_LIGHT || flags == ACLSIM_TASK_WORKER, ACL_ERROR_INVALID_PARAM,
+                 "flags is %#x, expected 0, ACLSIM_TASK_LIGHT (1) or ACLSIM_TASK_WORKER (4)", flags);
+    struct sim_target target;
+    SIM_TRY(sim_stream_own(stream, &target));
+    return sim_launch_task(target, function, argument, ranges, rangeCount, flags, SIM_SITE());
+}
+
+aclError aclsimStreamHold(aclrtStream stream)
+{
+    SIM_ENTER();
+    struct sim_target target;
+    SIM_TRY(sim_stream_own(stream, &target));
+    return sim_launch_hold(target, SIM_SITE());
+}
+
+aclError aclsimStreamRelease(aclrtStream stream)
+{
+    SIM_ENTER();
+    struct sim_target target;
+    SIM_TRY(sim_stream_any(stream, &target));
+    return sim_launch_release(target.tg_stream);
+}
+
+/* True when synchronising the stream would return at once: its work is done, or the wait would be refused. */
+static bool wait_for_stream(struct sim_target target, uint64_t deadline)
+{
+    return sim_engine_wait(target.tg_stream, sim_stream_tail(target.tg_stream), deadline, SIM_HELPER) !=
+           SIM_WAIT_EXPIRED;
+}
+
+static bool wait_for_device(struct sim_context *context, uint64_t deadline)
+{
+    size_t count;
+    uint64_t *handles = sim_context_streams(context, &count);
+    bool done = true;
+    for (size_t i = 0; i < count && done; i++) {
+        struct sim_stream *stream = sim_table_find(&sim_streams, (void *)(uintptr_t)handles[i]);
+        done = stream == NULL || wait_for_stream((struct sim_target){stream, handles[i]}, deadline);
+    }
+    free(handles);
+    return done;
+}
+
+int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t milliseconds)
+{
+    /* No message, no last error: whatever is wrong is said by the call that follows, which returns at once. */
+    uint64_t deadline = sim_clock_deadline(milliseconds);
+    struct sim_context *context = sim_context_peek();
+    struct sim_event *event;
+    switch (kind) {
+    case ACLSIM_WAIT_STREAM:
+        if (context == NULL)
+            return 1;
+        struct sim_target target = {context->cx_default_stream, context->cx_default};
+        if (handle != NULL)
+            target = (struct sim_target){sim_table_find(&sim_streams, handle), (uint64_t)(uintptr_t)handle};
+        return target.tg_stream == NULL || wait_for_stream(target, deadline);
+    case ACLSIM_WAIT_EVENT:
+        event = sim_table_find(&sim_events, handle);
+        return event == NULL || sim_event_synchronize(event, milliseconds, SIM_HELPER) != SIM_WAIT_EXPIRED;
+    case ACLSIM_WAIT_DEVICE:
+        return context == NULL || wait_for_device(context, deadline);
+    case ACLSIM_WAIT_REPORT:
+        return sim_callback_wait_pending(deadline);
+    }
+    return 1;
+}
+
+void *aclsimTranslate(const void *devPtr)
+{
+    return sim_memory_engine(devPtr);
+}
+
+size_t aclsimMissingCount(void)
+{
+    return sim_missing_count;
+}
+
+const char *aclsimMissingName(size_t index)
+{
+    return index < sim_missing_count ? sim_missing_names[index] : NULL;
+}

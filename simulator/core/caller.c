@@ -1,0 +1,189 @@
+#include "caller.h"
+#include "engine.h"
+#include "thread.h"
+#include <stdlib.h>
+
+struct sim_lock sim_caller_lock;
+static struct sim_caller *unused; /* guarded by the lock */
+
+struct sim_caller *sim_caller_take(void)
+{
+    struct sim_caller *caller = unused;
+    if (caller != NULL) {
+        unused = caller->cl_next;
+        caller->cl_stop = caller->cl_abandoned = caller->cl_own_thread = false;
+    } else {
+        caller = calloc(1, sizeof *caller);
+        if (caller == NULL)
+            return NULL;
+    }
+    caller->cl_first = NULL;
+    caller->cl_last = &caller->cl_first;
+    return caller;
+}
+
+void sim_caller_give(struct sim_caller *caller)
+{
+    caller->cl_next = unused;
+    unused = caller;
+}
+
+uint64_t sim_caller_append(struct sim_caller *caller, struct sim_call *call)
+{
+    call->ca_next = NULL;
+    call->ca_order = ++caller->cl_count;
+    *caller->cl_last = call;
+    caller->cl_last = &call->ca_next;
+    return call->ca_order;
+}
+
+struct sim_call *sim_caller_take_out(struct sim_caller *caller, struct sim_call **link)
+{
+    struct sim_call *call = *link;
+    *link = call->ca_next;
+    if (call->ca_next == NULL)
+        caller->cl_last = link;
+    return call;
+}
+
+void sim_caller_discard(struct sim_caller *caller)
+{
+    uint64_t last = caller->cl_count;
+    struct sim_call *call = caller->cl_first;
+    caller->cl_first = NULL;
+    caller->cl_last = &caller->cl_first;
+    sim_unlock(&sim_caller_lock);
+    while (call != NULL) {
+        struct sim_call *next = call->ca_next;
+        if (call->ca_return != 0)
+            sim_gate_raise(&call->ca_stream->st_returned, call->ca_return);
+        free(call);
+        call = next;
+    }
+    sim_gate_raise(&caller->cl_made, last);
+    sim_lock(&sim_caller_lock);
+}
+
+void sim_caller_halt(struct sim_caller *caller)
+{
+    caller->cl_stop = true;
+    uint64_t level = ++caller->cl_count;
+    sim_unlock(&sim_caller_lock);
+    sim_gate_raise(&caller->cl_queued, level);
+    sim_lock(&sim_caller_lock);
+}
+
+enum sim_wait sim_caller_await(struct sim_caller *caller, uint64_t deadline)
+{
+    while (caller->cl_first == NULL && !caller->cl_stop) {
+        uint64_t next = caller->cl_count + 1;
+        sim_unlock(&sim_caller_lock);
+        enum sim_wait wait = sim_engine_wait_gate(&caller->cl_queued, next, deadline);
+        sim_lock(&sim_caller_lock);
+        if (wait != SIM_WAIT_PASSED && caller->cl_first == NULL && !caller->cl_stop)
+            return wait;
+    }
+    return SIM_WAIT_PASSED;
+}
+
+void sim_caller_make(struct sim_caller *caller)
+{
+    struct sim_caller *outer = sim_thread.th_caller;
+    const char *function = sim_thread.th_function;
+    uint64_t last = caller->cl_count;
+    sim_thread.th_caller = caller;
+    while (!caller->cl_stop && caller->cl_first != NULL && caller->cl_first->ca_order <= last) {
+        struct sim_call *call = sim_caller_take_out(caller, &caller->cl_first);
+        sim_unlock(&sim_caller_lock);
+        call->ca_function(call->ca_user);
+        if (call->ca_return != 0)
+            sim_gate_raise(&call->ca_stream->st_returned, call->ca_return);
+        sim_gate_raise(&caller->cl_made, call->ca_order);
+        free(call);
+        sim_lock(&sim_caller_lock);
+    }
+    sim_thread.th_caller = outer;
+    sim_thread.th_function = function;
+}
+
+/* ---- callers with a thread of their own ---- */
+
+static void *serve(void *argument)
+{
+    struct sim_caller *caller = argument;
+    sim_lock(&sim_caller_lock);
+    while (!caller->cl_stop) {
+        sim_caller_await(caller, SIM_FOREVER);
+        if (!caller->cl_stop)
+            sim_caller_make(caller);
+    }
+    if (caller->cl_abandoned) {
+        sim_caller_discard(caller);
+        sim_caller_give(caller);
+    }
+    sim_unlock(&sim_caller_lock);
+    return NULL;
+}
+
+struct sim_caller *sim_caller_start(void)
+{
+    struct sim_caller *caller = sim_caller_take();
+    if (caller == NULL)
+        return NULL;
+    caller->cl_own_thread = true;
+    if (sim_thread_start(&caller->cl_main, serve, caller) == 0)
+        return caller;
+    sim_caller_give(caller);
+    return NULL;
+}
+
+void sim_caller_stop(struct sim_caller *caller)
+{
+    sim_lock(&sim_caller_lock);
+    bool abandoned = pthread_equal(caller->cl_main, pthread_self());
+    caller->cl_abandoned = abandoned;
+    pthread_t thread = caller->cl_main;
+    sim_caller_halt(caller);
+    sim_unlock(&sim_caller_lock);
+    if (abandoned) {
+        pthread_detach(thread);
+        return;
+    }
+    pthread_join(thread, NULL);
+    sim_lock(&sim_caller_lock);
+    sim_caller_discard(caller);
+    sim_caller_give(caller);
+    sim_unlock(&sim_caller_lock);
+}
+
+bool sim_caller_call(struct sim_caller *caller, void (*function)(void *user), void *user)
+{
+    struct sim_call *call = calloc(1, sizeof *call);
+    if (call == NULL)
+        return false;
+    call->ca_function = function;
+    call->ca_user = user;
+    sim_lock(&sim_caller_lock);
+    uint64_t order = sim_caller_append(caller, call);
+    sim_unlock(&sim_caller_lock);
+    sim_gate_raise(&caller->cl_queued, order);
+    return true;
+}
+
+void sim_caller_settle(struct sim_caller *caller)
+{
+    sim_lock(&sim_caller_lock);
+    bool own = pthread_equal(caller->cl_main, pthread_self());
+    uint64_t last = caller->cl_count;
+    sim_unlock(&sim_caller_lock);
+    if (!own)
+        sim_engine_wait_gate(&caller->cl_made, last, SIM_FOREVER);
+}
+
+void sim_caller_after_fork(void)
+{
+    /* The list is not walked: another thread may have been changing it. What it held is lost to the child. */
+    atomic_store_explicit(&sim_caller_lock.lk_word, 0, memory_order_relaxed);
+    unused = NULL;
+    sim_thread.th_caller = NULL;
+}

@@ -1,0 +1,38 @@
+/* Time, in nanoseconds of the monotonic clock. Deadlines are absolute; SIM_FOREVER never comes. */
+#ifndef SIM_CLOCK_H
+#define SIM_CLOCK_H
+
+#include "fail.h"
+
+static inline uint64_t sim_clock_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The deadline that lies `milliseconds` ahead; negative: never. */
+static inline uint64_t sim_clock_deadline(int32_t milliseconds)
+{
+    return milliseconds < 0 ? SIM_FOREVER : sim_clock_now() + (uint64_t)milliseconds * 1000000u;
+}
+
+/* What is left until `deadline`, 0 when it has passed. */
+static inline uint64_t sim_clock_left(uint64_t deadline)
+{
+    if (deadline == SIM_FOREVER)
+        return SIM_FOREVER;
+    uint64_t now = sim_clock_now();
+    return now < deadline ? deadline - now : 0;
+}
+
+/* Time-outs in milliseconds, as users give them: -1 waits for ever. The lower bound is a check of the entry layer, that
+ * it is not 0 one of the runtime. */
+#define SIM_TIMEOUT_BOUND(timeout)                                                                                     \
+    SIM_ARGUMENT((timeout) >= -1, ACL_ERROR_RT_PARAM_INVALID, "%s is %d, expected -1 (no limit) or milliseconds above 0", \
+                 #timeout, (timeout))
+#define SIM_TIMEOUT_NOT_ZERO(timeout)                                                                                  \
+    SIM_CHECK((timeout) != 0, ACL_ERROR_RT_PARAM_INVALID, "%s is 0, expected -1 (no limit) or milliseconds above 0",     \
+              #timeout)
+
+#endif

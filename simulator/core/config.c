@@ -1,0 +1,407 @@
+/* Configuration: one immutable snapshot at a time.
+ *
+ * `lock` guards the overrides of aclsimConfigure and the making of snapshots; readers take the current one with one
+ * atomic load. Replaced snapshots are kept (`st_older`), because a reader may still hold one. Each value comes from the
+ * first that has it: aclsimConfigure, its environment variable, the file of ACL_SIM_CONFIG, the default. */
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_BYTES 64
+#define ERROR_BYTES 800
+#define DEFAULT_MEMORY (UINT64_C(16) << 30) /* of a chip whose memory is not stated */
+
+struct setting {
+    const char *se_name; /* its environment variable is ACL_SIM_<NAME> */
+    const char *se_default;
+    const char *se_expected; /* NULL: the names of the chips */
+    bool (*se_parse)(const char *text, struct sim_config *config);
+};
+
+enum { DEVICES, SOC, MEMORY, CANN, SCHEDULE, CLOCK, LIMITS, QUEUE, CHECK, FAULTS, TRACE, SETTINGS };
+
+struct snapshot {
+    struct sim_config st_config; /* first, so that the public pointer is this one */
+    struct snapshot *st_older;
+    char st_text[SETTINGS][TEXT_BYTES];
+    char st_error[ERROR_BYTES]; /* of the first wrong variable; "" when all is well */
+};
+
+const struct sim_config *_Atomic sim_config_current;
+static struct sim_lock lock;
+static struct snapshot *newest;
+static bool has_override[SETTINGS];
+static char overrides[SETTINGS][TEXT_BYTES];
+
+/* ---- one parser a setting ---- */
+
+static bool parse_number(const char *text, uint64_t *value, const char **end)
+{
+    if (!isdigit((unsigned char)*text))
+        return false;
+    char *after;
+    errno = 0;
+    *value = strtoull(text, &after, 10);
+    *end = after;
+    return errno == 0;
+}
+
+static bool parse_devices(const char *text, struct sim_config *config)
+{
+    uint64_t value;
+    if (!parse_number(text, &value, &text) || *text != '\0' || value > SIM_DEVICES_MAX)
+        return false;
+    config->cf_devices = (uint32_t)value;
+    return true;
+}
+
+static bool parse_soc(const char *text, struct sim_config *config)
+{
+    const struct sim_soc *soc = sim_soc_find(text);
+    if (soc != NULL)
+        config->cf_soc = soc;
+    return soc != NULL;
+}
+
+/* "profile", or a number of bytes with K, M, G (or Ki, KiB, KB, ...): all powers of 1024. */
+static bool parse_memory(const char *text, struct sim_config *config)
+{
+    if (strcmp(text, "profile") == 0) {
+        config->cf_memory = 0;
+        return true;
+    }
+    uint64_t value;
+    if (!parse_number(text, &value, &text))
+        return false;
+    const char *units = "KMGT", *unit = *text != '\0' ? strchr(units, toupper((unsigned char)*text)) : NULL;
+    unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (unit != NULL) {
+        text++;
+        text += *text == 'i';
+    }
+    text += *text == 'B';
+    if (*text != '\0' || value > UINT64_MAX >> shift)
+        return false;
+    config->cf_memory = value << shift;
+    return config->cf_memory >= UINT64_C(2) << 20 && config->cf_memory <= UINT64_C(1) << 40;
+}
+
+static bool parse_cann(const char *text, struct sim_config *config)
+{
+    static const char *const versions[] = {"8.1", "8.5", "9.0", "9.1"};
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+        if (strcmp(text, versions[i]) == 0) {
+            config->cf_cann = (uint32_t)(text[0] - '0') * 100 + (uint32_t)(text[2] - '0');
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_schedule(const char *text, struct sim_config *config)
+{
+    config->cf_schedule = strcmp(text, "eager") == 0 ? SIM_EAGER : SIM_PARALLEL;
+    return config->cf_schedule == SIM_EAGER || strcmp(text, "parallel") == 0;
+}
+
+static bool parse_clock(const char *text, struct sim_config *config)
+{
+    (void)config;
+    return strcmp(text, "wall") == 0;
+}
+
+static bool parse_limits(const char *text, struct sim_config *config)
+{
+    config->cf_documented_limits = strcmp(text, "documented") == 0;
+    return config->cf_documented_limits || strcmp(text, "default") == 0;
+}
+
+static bool parse_queue(const char *text, struct sim_config *config)
+{
+    config->cf_queue = strcmp(text, "documented") == 0;
+    return config->cf_queue != 0 || strcmp(text, "unbounded") == 0;
+}
+
+static bool parse_none(const char *text, struct sim_config *config)
+{
+    (void)config;
+    return *text == '\0' || strcmp(text, "none") == 0;
+}
+
+#define STRING_OF(macro) #macro
+#define NUMBER_OF(macro) STRING_OF(macro)
+#define NOT_YET "\"none\" (watchers are not available yet)"
+
+static const struct setting settings[SETTINGS] = {
+    [DEVICES] = {"devices", "1", "a number from 0 to " NUMBER_OF(SIM_DEVICES_MAX), parse_devices},
+    [SOC] = {"soc", "Ascend910B3", NULL, parse_soc},
+    [MEMORY] = {"memory", "profile", "\"profile\" or bytes a device, with K, M, G or T after the number, 2M to 1T",
+                parse_memory},
+    [CANN] = {"cann", "9.1", "\"8.1\", \"8.5\", \"9.0\" or \"9.1\"", parse_cann},
+    [SCHEDULE] = {"schedule", "parallel",
+                  "\"parallel\" or \"eager\" (\"lazy\" and \"random:<seed>\" are not available yet)", parse_schedule},
+    [CLOCK] = {"clock", "wall", "\"wall\" (\"model\" is not available yet)", parse_clock},
+    [LIMITS] = {"limits", "default", "\"default\" or \"documented\"", parse_limits},
+    [QUEUE] = {"queue", "unbounded", "\"unbounded\" or \"documented\"", parse_queue},
+    [CHECK] = {"check", "none", NOT_YET, parse_none},
+    [FAULTS] = {"faults", "none", NOT_YET, parse_none},
+    [TRACE] = {"trace", "none", NOT_YET, parse_none},
+};
+
+/* The index of a name, or SETTINGS. */
+static int find_setting(const char *name)
+{
+    int index = 0;
+    while (index < SETTINGS && strcmp(settings[index].se_name, name) != 0)
+        index++;
+    return index;
+}
+
+/* ---- texts of errors ---- */
+
+/* Appends to a text of `size` bytes; what does not fit is cut. */
+__attribute__((format(printf, 3, 4)))
+static void append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+static void append_names(char *text, size_t size)
+{
+    for (int i = 0; i < SETTINGS; i++)
+        append(text, size, "%s%s", i == 0 ? "" : ", ", settings[i].se_name);
+}
+
+static void append_expected(char *text, size_t size, const struct setting *setting)
+{
+    if (setting->se_expected != NULL) {
+        append(text, size, "expected %s", setting->se_expected);
+        return;
+    }
+    append(text, size, "expected ");
+    for (size_t i = 0; i < sim_soc_count; i++)
+        append(text, size, "%s%s", i == 0 ? "" : ", ", sim_socs[i].so_name);
+}
+
+/* ---- making a snapshot ---- */
+
+static char *strip(char *text)
+{
+    while (isspace((unsigned char)*text))
+        text++;
+    char *end = text + strlen(text);
+    while (end > text && isspace((unsigned char)end[-1]))
+        end--;
+    *end = '\0';
+    return text;
+}
+
+enum source { NOWHERE, IN_FILE, IN_ENVIRONMENT };
+
+/* Reads the lines `name = value` of ACL_SIM_CONFIG's file; `#` begins a comment. */
+static void read_file(const char *path, char values[SETTINGS][TEXT_BYTES], enum source found[SETTINGS], char *error)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        append(error, ERROR_BYTES, "ACL_SIM_CONFIG is \"%s\", which cannot be read: %s", path, strerror(errno));
+        return;
+    }
+    char line[512];
+    for (int number = 1; error[0] == '\0' && fgets(line, sizeof line, file) != NULL; number++) {
+        line[strcspn(line, "#\n")] = '\0';
+        char *name = strip(line), *equals = strchr(name, '=');
+        if (*name == '\0')
+            continue;
+        if (equals != NULL) {
+            *equals = '\0';
+            name = strip(name);
+        }
+        char *value = equals != NULL ? strip(equals + 1) : NULL;
+        int index = value != NULL ? find_setting(name) : SETTINGS;
+        if (index == SETTINGS) {
+            append(error, ERROR_BYTES, "%s:%d: \"%s\" is not \"name = value\" with a name of ", path, number, name);
+            append_names(error, ERROR_BYTES);
+        } else {
+            snprintf(values[index], TEXT_BYTES, "%s", value);
+            found[index] = IN_FILE;
+        }
+    }
+    fclose(file);
+}
+
+/* ASCEND_RT_VISIBLE_DEVICES: logical ids, ascending, with commas between. Reading stops before the first that is not
+ * one; a repeated or descending id, or no id at all, leaves no device. */
+static void read_visible(struct sim_config *config)
+{
+    const char *text = getenv("ASCEND_RT_VISIBLE_DEVICES");
+    if (text == NULL) {
+        for (uint32_t i = 0; i < config->cf_devices; i++)
+            config->cf_visible[i] = (int32_t)i;
+        config->cf_visible_count = config->cf_devices;
+        return;
+    }
+    uint64_t id;
+    while (parse_number(text, &id, &text) && id < config->cf_devices) {
+        bool ascends = config->cf_visible_count == 0 || (int32_t)id > config->cf_visible[config->cf_visible_count - 1];
+        if (!ascends) {
+            config->cf_visible_count = 0;
+            break;
+        }
+        if (*text != ',' && *text != '\0') /* "1 ,2" keeps 1: what stands before the odd character counts */
+            text = "";
+        config->cf_visible[config->cf_visible_count++] = (int32_t)id;
+        text += *text == ',';
+    }
+    config->cf_visible_bad = config->cf_visible_count == 0;
+}
+
+static const char *variable_name(const struct setting *setting, char variable[32])
+{
+    char *end = stpcpy(variable, "ACL_SIM_");
+    for (const char *c = setting->se_name; *c != '\0'; c++)
+        *end++ = (char)toupper((unsigned char)*c);
+    *end = '\0';
+    return variable;
+}
+
+static void read_environment(char values[SETTINGS][TEXT_BYTES], enum source found[SETTINGS], char *error)
+{
+    const char *path = getenv("ACL_SIM_CONFIG");
+    if (path != NULL && *path != '\0')
+        read_file(path, values, found, error);
+    for (int i = 0; i < SETTINGS; i++) {
+        char variable[32];
+        const char *value = getenv(variable_name(&settings[i], variable));
+        if (value != NULL && *value != '\0') {
+            snprintf(values[i], TEXT_BYTES, "%s", value);
+            found[i] = IN_ENVIRONMENT;
+        }
+    }
+}
+
+/* What follows from the values: the profile's numbers. */
+static void derive(struct snapshot *snapshot)
+{
+    struct sim_config *config = &snapshot->st_config;
+    const struct sim_family *family = sim_soc_family(config->cf_soc);
+    if (config->cf_memory == 0)
+        config->cf_memory = config->cf_soc->so_memory != 0 ? config->cf_soc->so_memory : DEFAULT_MEMORY;
+    config->cf_max_streams = config->cf_documented_limits ? family->fa_streams : 32768;
+    config->cf_max_events = config->cf_documented_limits ? family->fa_events : 65536;
+    config->cf_max_threads = 1024;
+    config->cf_queue = config->cf_queue != 0 ? family->fa_queue : 0;
+    config->cf_hbm = family->fa_hbm;
+    read_visible(config);
+    snprintf(snapshot->st_text[MEMORY], TEXT_BYTES, "%llu", (unsigned long long)config->cf_memory);
+}
+
+/* Makes the newest snapshot; the lock is held. */
+static const struct sim_config *build(void)
+{
+    struct snapshot *snapshot = calloc(1, sizeof *snapshot);
+    if (snapshot == NULL) {
+        fputs("acl simulator: no memory for its configuration\n", stderr);
+        abort();
+    }
+    char values[SETTINGS][TEXT_BYTES];
+    enum source found[SETTINGS] = {NOWHERE};
+    read_environment(values, found, snapshot->st_error);
+    for (int i = 0; i < SETTINGS; i++) {
+        const struct setting *setting = &settings[i];
+        const char *text = has_override[i] ? overrides[i] : found[i] != NOWHERE ? values[i] : setting->se_default;
+        if (!setting->se_parse(text, &snapshot->st_config)) {
+            if (snapshot->st_error[0] == '\0') {
+                char variable[32];
+                append(snapshot->st_error, ERROR_BYTES, "%s is \"%s\", ",
+                       found[i] == IN_FILE ? setting->se_name : variable_name(setting, variable), text);
+                append_expected(snapshot->st_error, ERROR_BYTES, setting);
+            }
+            text = setting->se_default;
+            setting->se_parse(text, &snapshot->st_config);
+        }
+        snprintf(snapshot->st_text[i], TEXT_BYTES, "%s", *text != '\0' ? text : setting->se_default);
+    }
+    derive(snapshot);
+    snapshot->st_older = newest;
+    newest = snapshot;
+    atomic_store_explicit(&sim_config_current, &snapshot->st_config, memory_order_release);
+    return &snapshot->st_config;
+}
+
+const struct sim_config *sim_config_load(void)
+{
+    sim_lock(&lock);
+    const struct sim_config *config = atomic_load_explicit(&sim_config_current, memory_order_relaxed);
+    if (config == NULL)
+        config = build();
+    sim_unlock(&lock);
+    return config;
+}
+
+aclError sim_config_check(void)
+{
+    const struct snapshot *snapshot = (const struct snapshot *)sim_config();
+    SIM_ARGUMENT(snapshot->st_error[0] == '\0', ACL_ERROR_INVALID_PARAM, "%s", snapshot->st_error);
+    return ACL_SUCCESS;
+}
+
+static aclError refuse_name(const char *name)
+{
+    char names[256] = "";
+    append_names(names, sizeof names);
+    return sim_refuse(ACL_ERROR_INVALID_PARAM, "name is \"%s\", expected one of %s", name, names);
+}
+
+aclError sim_config_set(const char *name, const char *value)
+{
+    int index = find_setting(name);
+    if (index == SETTINGS)
+        return refuse_name(name);
+    struct sim_config scratch = *sim_config();
+    if (value != NULL && (strlen(value) >= TEXT_BYTES || !settings[index].se_parse(value, &scratch))) {
+        char expected[ERROR_BYTES] = "";
+        append_expected(expected, sizeof expected, &settings[index]);
+        return sim_refuse(ACL_ERROR_INVALID_PARAM, "%s is \"%.64s\", %s", name, value, expected);
+    }
+    sim_lock(&lock);
+    has_override[index] = value != NULL;
+    if (value != NULL)
+        strcpy(overrides[index], value);
+    build();
+    sim_unlock(&lock);
+    return ACL_SUCCESS;
+}
+
+aclError sim_config_get(const char *name, char *text, size_t size)
+{
+    int index = find_setting(name);
+    if (index == SETTINGS)
+        return refuse_name(name);
+    const char *value = ((const struct snapshot *)sim_config())->st_text[index];
+    SIM_ARGUMENT(strlen(value) < size, ACL_ERROR_INVALID_PARAM,
+                 "length is %zu, expected at least %zu for the value of %s", size, strlen(value) + 1, name);
+    strcpy(text, value);
+    return ACL_SUCCESS;
+}
+
+void sim_config_reset(void)
+{
+    sim_lock(&lock);
+    memset(has_override, 0, sizeof has_override);
+    build();
+    sim_unlock(&lock);
+}
+
+void sim_config_after_fork(void)
+{
+    atomic_store_explicit(&lock.lk_word, 0, memory_order_relaxed);
+}

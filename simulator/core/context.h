@@ -1,0 +1,68 @@
+/* Contexts: who owns streams, and what a thread is bound to. */
+#ifndef SIM_CONTEXT_H
+#define SIM_CONTEXT_H
+
+#include "fail.h"
+#include "handle.h"
+
+struct sim_device;
+struct sim_stream;
+
+struct sim_context {
+    struct sim_slot cx_slot;
+    struct sim_device *cx_device;
+    bool cx_primary;
+    _Atomic uint64_t cx_inactive;    /* its handle, once its device was reset: only destroying it is left */
+    uint64_t cx_default;             /* handle value of the default stream */
+    struct sim_stream *cx_default_stream;
+    struct sim_lock cx_lock;         /* guards cx_streams and cx_closing */
+    struct sim_stream *cx_streams;
+    bool cx_closing;
+    _Atomic bool cx_stop_on_failure; /* once set, for good */
+    _Atomic aclError cx_failed;      /* in stop mode, after the first failed task */
+    struct sim_caller *_Atomic cx_host_caller; /* the thread of its host functions, or NULL */
+};
+
+extern struct sim_table sim_contexts;
+
+/* The context current on this thread (the default device of aclInit's file is set when there is none): 107002. */
+aclError sim_context_current(struct sim_context **context);
+
+/* The same without the default device and without a trace: NULL when there is none. */
+struct sim_context *sim_context_peek(void);
+
+/* The failure code of a context that stopped on one, with its message; else 0. */
+aclError sim_context_report_failed(struct sim_context *context);
+static inline aclError sim_context_check_failed(struct sim_context *context)
+{
+    aclError code = atomic_load_explicit(&context->cx_failed, memory_order_acquire);
+    return likely(code == ACL_SUCCESS) ? code : sim_context_report_failed(context);
+}
+
+/* Creates a context with its default stream on an open device. 207008, 207001. */
+aclError sim_context_create(struct sim_device *device, bool primary, struct sim_context **context);
+
+/* Waits for (or, with `force`, discards) the tasks of its streams, destroys them and gives the slot back; when that is
+ * refused the context stays as it was. `keep_handle` leaves an explicit context behind as inactive. 507007 when another
+ * thread is doing so. */
+aclError sim_context_close(struct sim_context *context, bool force, bool keep_handle);
+
+/* aclrtDestroyContext: 107002 unless the handle is a live or inactive explicit context. */
+aclError sim_context_destroy(aclrtContext handle);
+
+void sim_context_bind(struct sim_context *context);
+void sim_context_unbind(void);
+
+/* The streams of the context that are alive now, as their handle values; *count of them, to be freed by the caller.
+ * NULL (and 0) without memory. */
+uint64_t *sim_context_streams(struct sim_context *context, size_t *count);
+
+/* aclrtSynchronizeDevice: waits for all streams of the context. 507046 on expiry; first failure otherwise. */
+aclError sim_context_synchronize(struct sim_context *context, uint64_t deadline);
+
+static inline bool sim_context_is_live(struct sim_context *context, uint64_t handle)
+{
+    return context != NULL && atomic_load_explicit(&context->cx_slot.sl_handle, memory_order_acquire) == handle;
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* The engine: submitting tasks, running them, waiting for them. Design notes are in engine.c and pool.c. */
+#ifndef SIM_ENGINE_H
+#define SIM_ENGINE_H
+
+#include "stream.h"
+
+/* A point in a stream: index << 48 | ticket. Passed when the stream's level has reached the ticket; 0 is always passed. */
+typedef uint64_t sim_record;
+
+static inline bool sim_record_passed(sim_record record)
+{
+    return record == 0 ||
+           sim_gate_passed(&sim_stream_at((uint32_t)(record >> 48))->st_gate, record & 0xffffffffffffu);
+}
+
+static inline sim_record sim_record_of(const struct sim_stream *stream, uint64_t ticket)
+{
+    return (sim_record)stream->st_slot.sl_index << 48 | ticket;
+}
+
+/* Queues a task. `site` is the return address of the public call. When `record` is given, the task's own position is
+ * stored there while the stream is locked, so two records of one event on one stream keep the stream's order.
+ * 107017 when the stream was destroyed meanwhile, 207001 when there is no memory for the argument. */
+aclError sim_engine_submit(struct sim_target target, const struct sim_op *op, const void *argument, size_t size,
+                           void *site, _Atomic sim_record *record);
+#define SIM_SITE() __builtin_return_address(0)
+
+enum sim_wait { SIM_WAIT_PASSED, SIM_WAIT_EXPIRED, SIM_WAIT_KERNEL, SIM_WAIT_OWN };
+
+/* How a thread runs tasks: a worker all, a helper all but those for workers, a submitter light ones only. */
+enum sim_role { SIM_HELPER, SIM_WORKER, SIM_SUBMITTER };
+
+/* Waits until `stream` has finished the task with this ticket, running what it waits for: all of it as a SIM_HELPER; as
+ * a SIM_SUBMITTER only light tasks, so that the deadline is kept whatever runs. KERNEL and OWN: the wait was refused,
+ * because it could never end: inside a task's function, or for a callback that this thread is serving. */
+enum sim_wait sim_engine_wait(struct sim_stream *stream, uint64_t ticket, uint64_t deadline, enum sim_role role);
+
+/* Waits, without helping, for a gate that no stream's tasks raise. */
+enum sim_wait sim_engine_wait_gate(struct sim_gate *gate, uint64_t target, uint64_t deadline);
+
+/* The code of a wait's outcome, with its message: 0, `expired`, or 507000 for a refused one. */
+aclError sim_engine_outcome(enum sim_wait wait, aclError expired);
+
+/* Says that somebody polls: a worker should hurry to this stream. */
+void sim_engine_polled(struct sim_stream *stream);
+
+/* A parked stream whose gate has passed, or whose wait was given up, becomes ready. Called by gate.c and pool.c. */
+void sim_engine_resume(struct sim_stream *stream);
+
+/* Discards every task submitted so far that has not started, also one that waits at a gate. */
+void sim_engine_drop(struct sim_stream *stream);
+
+/* aclrtStreamStop: gives up the head's wait, or waits for the running task; what is queued behind stays. */
+aclError sim_engine_stop(struct sim_stream *stream);
+
+/* In the child of a fork: no chunk list lock is held. */
+void sim_engine_after_fork(void);
+
+/* ---- pool.c: workers, the ready list, deadlines ---- */
+
+/* Starts the workers of the configured schedule; 0 or -1. Starting twice is free. */
+int sim_pool_start(void);
+/* Stops and joins them; every stream must be idle. */
+void sim_pool_stop(void);
+/* In the child of a fork: no workers, an empty list. */
+void sim_pool_after_fork(void);
+extern _Atomic uint32_t sim_pool_workers;
+/* False in a schedule without workers, and before the first device opens. */
+static inline bool sim_pool_has_workers(void)
+{
+    return atomic_load_explicit(&sim_pool_workers, memory_order_relaxed) != 0;
+}
+
+/* Takes a stream whose st_listed was just set (by the caller, under its lock). */
+void sim_pool_push(struct sim_stream *stream);
+struct sim_stream *sim_pool_pop(void);
+/* Shortens a worker's way to the stream. */
+void sim_pool_kick(struct sim_stream *stream);
+
+/* A stream that has parked with a deadline. */
+void sim_pool_add_timer(struct sim_stream *stream);
+/* Resumes, expired, every parked stream whose deadline has passed; returns the next deadline. */
+uint64_t sim_pool_run_timers(void);
+
+/* ---- between engine.c and pool.c ---- */
+/* Becomes the stream's holder when it is ready and this role may run its head. */
+bool sim_engine_hold(struct sim_stream *stream, enum sim_role role);
+/* Runs a held stream up to `target`, at most `quantum` tasks, and lets go of it. */
+void sim_engine_run(struct sim_stream *stream, uint64_t target, enum sim_role role, uint32_t quantum);
+
+#endif

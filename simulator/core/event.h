@@ -1,0 +1,54 @@
+/* Events: a name for a point in a stream (default and Ex events), or a flag that streams wait for (flag events). */
+#ifndef SIM_EVENT_H
+#define SIM_EVENT_H
+
+#include "engine.h"
+
+enum sim_event_class { SIM_EVENT_DEFAULT, SIM_EVENT_FLAG, SIM_EVENT_EX };
+
+struct sim_context;
+struct sim_device;
+
+struct sim_event {
+    struct sim_slot ev_slot;
+    enum sim_event_class ev_class;
+    uint32_t ev_flags;
+    struct sim_device *ev_device;
+    struct sim_context *ev_context;   /* it was created in; only its failure matters, while it lives */
+    uint64_t ev_context_handle;
+    bool ev_counted;                  /* takes a hardware id of its device */
+    _Atomic sim_record ev_record;     /* newest record, stored under its stream's lock; 0: never recorded */
+    _Atomic sim_record ev_cleared;    /* the record that an executed reset put back; equal to ev_record: not recorded */
+    _Atomic uint32_t ev_references;   /* 1 for the handle, 1 a queued task */
+    _Atomic uint32_t ev_waits;        /* queued waits */
+    _Atomic uint32_t ev_record_use, ev_wait_use; /* 1 + the flag first used on it, 0: none yet */
+    struct sim_gate ev_flag;          /* level 1 while a flag event is set; its lock also guards the next two */
+    uint64_t ev_timestamp;            /* nanoseconds */
+    sim_record ev_stamped;            /* the record that ev_timestamp belongs to */
+};
+
+extern struct sim_table sim_events;
+
+aclError sim_event_find(aclrtEvent handle, struct sim_event **event); /* 107017 */
+aclError sim_event_create(enum sim_event_class class, uint32_t flags, aclrtEvent *handle);
+/* The handle is dead at once; the object lives until its queued tasks are done. */
+aclError sim_event_destroy(struct sim_event *event, aclrtEvent handle);
+
+aclError sim_event_record(struct sim_event *event, struct sim_target stream, void *site);
+aclError sim_event_wait(struct sim_event *event, struct sim_target stream, uint64_t timeout_ns, void *site);
+aclError sim_event_reset(struct sim_event *event, struct sim_target stream, void *site);
+
+/* Whether the newest record has been reached, and been made at all. */
+bool sim_event_recorded(struct sim_event *event);
+bool sim_event_complete(struct sim_event *event);
+/* Waits at most some milliseconds (negative: for ever) for the newest record of the moment; passed when there is none. */
+enum sim_wait sim_event_synchronize(struct sim_event *event, int32_t milliseconds, enum sim_role role);
+/* The failure code of the context that the event was created in, when that stopped on a failure. */
+aclError sim_event_check_failed(const struct sim_event *event);
+/* The first flag an event is used with stays: another one is 107000. */
+aclError sim_event_stick_flag(_Atomic uint32_t *use, uint32_t flag);
+/* Time of the newest record in nanoseconds: 507000 never recorded, 107006 no timestamp (yet). */
+aclError sim_event_timestamp(struct sim_event *event, const char *name, uint64_t *nanoseconds);
+uint32_t sim_event_available(const struct sim_device *device);
+
+#endif

@@ -1,0 +1,141 @@
+/* Design notes
+ *
+ * Reports are calls of one caller (caller.h) with a thread of its own, started at the first registration; each call
+ * runs all functions that are registered then. The lock guards the registered functions and the caller's start; it is
+ * taken before the callers' lock and never held while a function runs. */
+#include "exception.h"
+#include "caller.h"
+#include <stdlib.h>
+
+static struct sim_lock lock;
+static aclrtExceptionInfoCallback single;
+static aclrtExceptionInfoCallback functions[SIM_EXCEPTION_FUNCTIONS]; /* in order of registration */
+static uint32_t function_count;
+static struct sim_caller *_Atomic deliverer;     /* NULL until the first registration */
+static struct rtExceptionInfo *_Atomic delivered; /* the report whose functions run now */
+
+/* With the lock held: the thread that delivers exists. */
+static aclError ready(void)
+{
+    if (atomic_load_explicit(&deliverer, memory_order_relaxed) != NULL)
+        return ACL_SUCCESS;
+    sim_lock(&sim_caller_lock);
+    struct sim_caller *caller = sim_caller_start();
+    sim_unlock(&sim_caller_lock);
+    SIM_CHECK(caller != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no thread could be started for exception callbacks");
+    atomic_store_explicit(&deliverer, caller, memory_order_release);
+    return ACL_SUCCESS;
+}
+
+/* With the lock held: the function's place, or function_count. */
+static uint32_t find(aclrtExceptionInfoCallback function)
+{
+    uint32_t place = 0;
+    while (place < function_count && functions[place] != function)
+        place++;
+    return place;
+}
+
+static aclError add(aclrtExceptionInfoCallback function)
+{
+    if (find(function) != function_count)
+        return ACL_SUCCESS;
+    SIM_CHECK(function_count < SIM_EXCEPTION_FUNCTIONS, ACL_ERROR_RT_MEMORY_ALLOCATION,
+              "%u callbacks are registered, expected at most as many", function_count);
+    SIM_TRY(ready());
+    functions[function_count++] = function;
+    return ACL_SUCCESS;
+}
+
+aclError sim_exception_set(aclrtExceptionInfoCallback function)
+{
+    sim_lock(&lock);
+    aclError code = function != NULL ? ready() : ACL_SUCCESS;
+    if (code == ACL_SUCCESS)
+        single = function;
+    sim_unlock(&lock);
+    return code;
+}
+
+aclError sim_exception_register(aclrtExceptionInfoCallback function)
+{
+    sim_lock(&lock);
+    aclError code = add(function);
+    sim_unlock(&lock);
+    return code;
+}
+
+void sim_exception_unregister(aclrtExceptionInfoCallback function)
+{
+    sim_lock(&lock);
+    uint32_t place = find(function);
+    if (place != function_count) {
+        function_count--;
+        for (; place < function_count; place++)
+            functions[place] = functions[place + 1];
+    }
+    sim_unlock(&lock);
+}
+
+static void deliver(void *user)
+{
+    struct rtExceptionInfo *info = user;
+    aclrtExceptionInfoCallback now[SIM_EXCEPTION_FUNCTIONS + 1];
+    uint32_t count = 0;
+    sim_lock(&lock);
+    if (single != NULL)
+        now[count++] = single;
+    for (uint32_t i = 0; i < function_count; i++)
+        now[count++] = functions[i];
+    sim_unlock(&lock);
+    atomic_store_explicit(&delivered, info, memory_order_release);
+    for (uint32_t i = 0; i < count; i++)
+        now[i](info);
+    atomic_store_explicit(&delivered, NULL, memory_order_release);
+    free(info);
+}
+
+void sim_exception_post(uint32_t device, uint32_t stream, uint32_t task, uint32_t thread, aclError code)
+{
+    struct sim_caller *caller = atomic_load_explicit(&deliverer, memory_order_acquire);
+    struct rtExceptionInfo *info = caller != NULL ? malloc(sizeof *info) : NULL;
+    if (info == NULL)
+        return;
+    *info = (struct rtExceptionInfo){device, stream, task, thread, (uint32_t)code};
+    if (!sim_caller_call(caller, deliver, info))
+        free(info);
+}
+
+void sim_exception_settle(void)
+{
+    struct sim_caller *caller = atomic_load_explicit(&deliverer, memory_order_acquire);
+    if (caller != NULL)
+        sim_caller_settle(caller);
+}
+
+const struct rtExceptionInfo *sim_exception_find(const aclrtExceptionInfo *info)
+{
+    return info != NULL && info == atomic_load_explicit(&delivered, memory_order_acquire) ? info : NULL;
+}
+
+void sim_exception_reset(void)
+{
+    sim_lock(&lock);
+    single = NULL;
+    function_count = 0;
+    struct sim_caller *caller = atomic_exchange_explicit(&deliverer, NULL, memory_order_acq_rel);
+    sim_unlock(&lock);
+    if (caller == NULL)
+        return;
+    sim_caller_settle(caller); /* frees the reports still queued, which no function sees any more */
+    sim_caller_stop(caller);
+}
+
+void sim_exception_after_fork(void)
+{
+    atomic_store_explicit(&lock.lk_word, 0, memory_order_relaxed);
+    atomic_store_explicit(&deliverer, NULL, memory_order_relaxed);
+    atomic_store_explicit(&delivered, NULL, memory_order_relaxed);
+    single = NULL;
+    function_count = 0;
+}

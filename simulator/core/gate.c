@@ -1,0 +1,88 @@
+#include "gate.h"
+#include "engine.h"
+
+#define AWAKEN 16 /* hosts woken after the lock is released; the rest are woken under it */
+
+bool sim_gate_enter(struct sim_gate *gate, struct sim_waiter *waiter)
+{
+    sim_lock(&gate->gt_lock);
+    bool waits = !sim_gate_passed(gate, waiter->wt_target);
+    if (waits) {
+        waiter->wt_next = gate->gt_waiters;
+        gate->gt_waiters = waiter;
+        atomic_store_explicit(&waiter->wt_gate, gate, memory_order_relaxed);
+    }
+    sim_unlock(&gate->gt_lock);
+    return waits;
+}
+
+bool sim_gate_leave(struct sim_gate *gate, struct sim_waiter *waiter)
+{
+    sim_lock(&gate->gt_lock);
+    /* Only this gate's lock sets the field to this gate: whatever else it says, the waiter is not in this list. */
+    bool queued = atomic_load_explicit(&waiter->wt_gate, memory_order_relaxed) == gate;
+    if (queued) {
+        struct sim_waiter **link = &gate->gt_waiters;
+        while (*link != waiter)
+            link = &(*link)->wt_next;
+        *link = waiter->wt_next;
+        atomic_store_explicit(&waiter->wt_gate, NULL, memory_order_relaxed);
+    }
+    sim_unlock(&gate->gt_lock);
+    return queued;
+}
+
+void sim_gate_release(struct sim_gate *gate, bool poke)
+{
+    if (likely(gate->gt_waiters == NULL)) {
+        sim_unlock(&gate->gt_lock);
+        return;
+    }
+    uint64_t level = sim_gate_level(gate);
+    struct sim_waiter *streams = NULL;
+    _Atomic uint32_t *words[AWAKEN];
+    int count = 0;
+    for (struct sim_waiter **link = &gate->gt_waiters, *waiter; (waiter = *link) != NULL;) {
+        if (waiter->wt_target > level && !(poke && waiter->wt_stream == NULL)) {
+            link = &waiter->wt_next;
+            continue;
+        }
+        *link = waiter->wt_next;
+        atomic_store_explicit(&waiter->wt_gate, NULL, memory_order_relaxed);
+        if (waiter->wt_stream != NULL) {
+            waiter->wt_next = streams;
+            streams = waiter;
+            continue;
+        }
+        /* The word is stored under the lock: once its owner has left the gate it may be gone. Waking needs no word. */
+        _Atomic uint32_t *word = waiter->wt_word;
+        atomic_store_explicit(word, 1, memory_order_release);
+        if (count < AWAKEN)
+            words[count++] = word;
+        else
+            sim_futex_wake(word, 1);
+    }
+    sim_unlock(&gate->gt_lock);
+    while (streams != NULL) {
+        struct sim_stream *stream = streams->wt_stream;
+        streams = streams->wt_next; /* before the stream is resumed: it may park again at once */
+        sim_engine_resume(stream);
+    }
+    for (int i = 0; i < count; i++)
+        sim_futex_wake(words[i], 1);
+}
+
+void sim_gate_set(struct sim_gate *gate, uint64_t level)
+{
+    sim_lock(&gate->gt_lock);
+    atomic_store_explicit(&gate->gt_level, level, memory_order_release);
+    sim_gate_release(gate, false);
+}
+
+void sim_gate_raise(struct sim_gate *gate, uint64_t level)
+{
+    sim_lock(&gate->gt_lock);
+    if (!sim_gate_passed(gate, level))
+        atomic_store_explicit(&gate->gt_level, level, memory_order_release);
+    sim_gate_release(gate, false);
+}

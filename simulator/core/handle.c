@@ -1,0 +1,85 @@
+#include "handle.h"
+#include <stdio.h>
+#include <sys/mman.h>
+
+#define KINDS 16
+
+static struct sim_table *tables[KINDS]; /* by kind, for messages; written once each, under its table's lock */
+static _Atomic uint64_t generation;     /* one counter for all tables: no handle value ever repeats */
+
+int sim_table_open(struct sim_table *table)
+{
+    sim_lock(&table->tb_lock);
+    if (table->tb_base == NULL) {
+        void *base = mmap(NULL, table->tb_stride * table->tb_limit, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (base == MAP_FAILED) {
+            sim_unlock(&table->tb_lock);
+            return -1;
+        }
+        table->tb_base = base;
+        tables[table->tb_kind] = table;
+        atomic_store_explicit(&table->tb_count, 1, memory_order_release); /* publishes tb_base */
+    }
+    sim_unlock(&table->tb_lock);
+    return 0;
+}
+
+void *sim_table_take(struct sim_table *table, uint64_t *handle)
+{
+    sim_lock(&table->tb_lock);
+    uint32_t index = table->tb_free;
+    struct sim_slot *slot;
+    if (index != 0) {
+        slot = sim_table_at(table, index);
+        table->tb_free = slot->sl_next;
+    } else {
+        index = atomic_load_explicit(&table->tb_count, memory_order_relaxed);
+        if (index == 0 || index == table->tb_limit) {
+            sim_unlock(&table->tb_lock);
+            return NULL;
+        }
+        slot = sim_table_at(table, index);
+        slot->sl_index = index;
+        atomic_store_explicit(&table->tb_count, index + 1, memory_order_release);
+    }
+    sim_unlock(&table->tb_lock);
+    uint64_t life = atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed) + 1;
+    *handle = life << 28 | (uint64_t)table->tb_kind << 24 | index;
+    return slot;
+}
+
+void sim_table_give(struct sim_table *table, void *slot)
+{
+    struct sim_slot *head = slot;
+    sim_lock(&table->tb_lock);
+    head->sl_next = table->tb_free;
+    table->tb_free = head->sl_index;
+    sim_unlock(&table->tb_lock);
+}
+
+void sim_table_empty(struct sim_table *table)
+{
+    if (table->tb_base != NULL)
+        munmap(table->tb_base, table->tb_stride * table->tb_limit);
+    table->tb_base = NULL;
+    table->tb_free = 0;
+    atomic_store_explicit(&table->tb_count, 0, memory_order_relaxed);
+    atomic_store_explicit(&table->tb_lock.lk_word, 0, memory_order_relaxed);
+}
+
+const char *sim_handle_describe(const void *handle)
+{
+    static _Thread_local char text[48];
+    uint64_t value = (uint64_t)(uintptr_t)handle;
+    uint32_t kind = value >> 24 & 0xf, index = value & 0xffffffu;
+    if (value == 0)
+        return "NULL";
+    const struct sim_table *table = tables[kind];
+    uint64_t life = value >> 28;
+    if (table == NULL || index == 0 || index >= table->tb_limit || life == 0 ||
+        life > atomic_load_explicit(&generation, memory_order_relaxed))
+        return "not a handle";
+    snprintf(text, sizeof text, "a %s %s", sim_table_find(table, handle) != NULL ? "live" : "destroyed", table->tb_name);
+    return text;
+}

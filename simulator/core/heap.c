@@ -1,0 +1,444 @@
+/* Blocks: finding them, accounting their pages, giving them out and taking them back. Where the address space of a heap
+ * comes from is heap_zone.c.
+ *
+ * Tables. A unit (2 MiB) is free, part of a big block, or cut into spans. A span (64 KiB) is part of a middle block, or a
+ * slab of equal small blocks. Each block has one 64-bit record (heap_inner.h), which is 0 exactly while the block is not
+ * alive; it is kept outside user pages and found from any address of the block by at most three loads.
+ *
+ * Who writes what. A record is set by the thread that took the block, and cleared by the one thread that finds it still
+ * as it was (under the class lock, or by compare-and-swap): that is how a double free is noticed. The bits and the
+ * list links of a slab are guarded by its size class's lock; free units and spans, and the bins, by hp_lock. Order: class
+ * lock, then hp_lock; no system call under either but in closing a heap.
+ *
+ * Freed middle and big blocks wait in bins of exact size with their pages, up to CACHE_BYTES a heap; above that the pages
+ * go back at once. Free units and spans outside the bins hold no pages. */
+#include "heap_inner.h"
+#include <string.h>
+
+#define DEATHS 65536u
+
+/* Pages in use, in one word so that one compare-and-swap keeps their sum below the capacity: normal pages in the low 40
+ * bits, huge pages (512 for a giant one) above.
+ *
+ * Capacity is split: hp_normal bytes belong to normal pages, the rest to huge pages. When the normal part is full, huge
+ * pages that nobody uses are cut into normal ones, so small blocks can fill the whole device; the other way round there
+ * is nothing to take. A cut huge page counts as normal until its pages are free again. */
+#define NORMAL_BYTES (UINT64_C(1) << 12)
+#define HUGE_BYTES UNIT_BYTES
+#define GIANT_BYTES (UINT64_C(1) << 30)
+#define STOCK_PAGES 64u
+#define NORMAL_BITS 40
+#define NORMAL_MASK ((UINT64_C(1) << NORMAL_BITS) - 1)
+
+static const uint32_t class_bytes[CLASSES] = {512,  1024, 1536, 2048,  2560,  3072,  4096,  4608,
+                                              6144, 8192, 8704, 10752, 12800, 16384, 21504, 32768};
+
+/* Births are dealt to threads in hands of BIRTHS_DEALT, so that they rarely share a cache line for one. */
+#define BIRTHS_DEALT 256u
+static _Atomic uint32_t hands;
+static _Thread_local uint32_t next_birth;
+
+/* The most recent deaths, by birth. Entries are overwritten without a lock: a reader that sees its birth before and
+ * after the rest has a whole entry. */
+static struct {
+    _Atomic uint32_t birth, thread;
+    _Atomic(const void *) site;
+} deaths[DEATHS];
+
+static uint32_t class_of(uint64_t size)
+{
+    static const uint8_t table[65] = {0,  0,  1,  2,  3,  4,  5,  6,  6,  7,  8,  8,  8,  9,  9,  9,  9,
+                                      10, 11, 11, 11, 11, 12, 12, 12, 12, 13, 13, 13, 13, 13, 13, 13, 14,
+                                      14, 14, 14, 14, 14, 14, 14, 14, 14, 15, 15, 15, 15, 15, 15, 15, 15,
+                                      15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15};
+    return table[(size + 511) / 512];
+}
+
+/* offset / class_bytes[class], for offsets inside a span. */
+static uint32_t slot_of(uint32_t class, uint32_t offset)
+{
+#define RECIPROCAL(bytes) (UINT32_MAX / (bytes) + 1)
+    static const uint32_t reciprocal[CLASSES] = {
+        RECIPROCAL(512),  RECIPROCAL(1024), RECIPROCAL(1536), RECIPROCAL(2048),
+        RECIPROCAL(2560), RECIPROCAL(3072), RECIPROCAL(4096), RECIPROCAL(4608),
+        RECIPROCAL(6144), RECIPROCAL(8192), RECIPROCAL(8704), RECIPROCAL(10752),
+        RECIPROCAL(12800), RECIPROCAL(16384), RECIPROCAL(21504), RECIPROCAL(32768)};
+    return (uint32_t)((uint64_t)offset * reciprocal[class] >> 32);
+}
+
+/* ---- finding ---- */
+
+/* The record of the block that covers `offset`, and where that block starts; NULL where no block can be. */
+static _Atomic uint64_t *record_at(const struct sim_zone *zone, uint64_t offset, uint64_t *start)
+{
+    uint32_t unit = atomic_load_explicit(&zone->zn_units[offset / UNIT_BYTES], memory_order_acquire);
+    if (unit >= UNIT_BLOCK) {
+        *start = (uint64_t)(unit - UNIT_BLOCK) * UNIT_BYTES;
+        return &zone->zn_large[*start / SPAN_BYTES];
+    }
+    if (unit == UNIT_FREE)
+        return NULL;
+    uint32_t index = (uint32_t)(offset / SPAN_BYTES);
+    uint32_t span = atomic_load_explicit(&zone->zn_spans[index], memory_order_acquire);
+    if (span & SPAN_BLOCK) {
+        *start = (uint64_t)(span & ~SPAN_BLOCK) * SPAN_BYTES;
+        return &zone->zn_large[*start / SPAN_BYTES];
+    }
+    if (span == SPAN_FREE)
+        return NULL;
+    uint32_t class = span - SPAN_SLAB, slot = slot_of(class, (uint32_t)(offset % SPAN_BYTES));
+    *start = (uint64_t)index * SPAN_BYTES + (uint64_t)slot * class_bytes[class];
+    return &zone->zn_slots[(size_t)index * SLAB_SLOTS + slot];
+}
+
+bool sim_zone_find(const struct sim_zone *zone, const void *address, struct sim_block *block)
+{
+    if (!sim_zone_contains(zone, address))
+        return false;
+    uint64_t offset = (uint64_t)(uintptr_t)address - zone->zn_base, start;
+    const _Atomic uint64_t *record = record_at(zone, offset, &start);
+    if (record == NULL)
+        return false;
+    uint64_t word = atomic_load_explicit(record, memory_order_acquire);
+    if (word == 0 || offset - start >= record_size(word))
+        return false;
+    block->bk_start = zone->zn_base + start;
+    block->bk_size = record_size(word);
+    block->bk_requested = block->bk_size - record_slack(word);
+    block->bk_birth = record_birth(word);
+    block->bk_device = zone->zn_engine != 0 ? (int32_t)(offset >> zone->zn_shift) : -1;
+    block->bk_page = record_page(word);
+    return true;
+}
+
+/* ---- births and deaths ---- */
+
+uint32_t sim_heap_birth(void)
+{
+    if (unlikely(next_birth % BIRTHS_DEALT == 0)) {
+        uint32_t hand = atomic_fetch_add_explicit(&hands, 1, memory_order_relaxed) * BIRTHS_DEALT & RECORD_BIRTHS;
+        next_birth = hand + 1; /* the first of each hand stays unused: 0 is none, and the mark of an empty hand */
+    }
+    return next_birth++ & RECORD_BIRTHS;
+}
+
+void sim_heap_bury(uint32_t birth, const void *site, uint32_t thread)
+{
+    uint32_t index = birth % DEATHS;
+    atomic_store_explicit(&deaths[index].birth, 0, memory_order_relaxed);
+    atomic_store_explicit(&deaths[index].site, site, memory_order_release);
+    atomic_store_explicit(&deaths[index].thread, thread, memory_order_release);
+    atomic_store_explicit(&deaths[index].birth, birth, memory_order_release);
+}
+
+bool sim_heap_death(uint32_t birth, struct sim_death *death)
+{
+    uint32_t index = birth % DEATHS;
+    if (atomic_load_explicit(&deaths[index].birth, memory_order_acquire) != birth)
+        return false;
+    death->dt_site = atomic_load_explicit(&deaths[index].site, memory_order_acquire);
+    death->dt_thread = atomic_load_explicit(&deaths[index].thread, memory_order_acquire);
+    return atomic_load_explicit(&deaths[index].birth, memory_order_relaxed) == birth;
+}
+
+/* ---- pages ---- */
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+static uint64_t normal_total(const struct sim_heap *heap, uint64_t used)
+{
+    uint64_t bytes = round_up((used & NORMAL_MASK) * NORMAL_BYTES, HUGE_BYTES);
+    if (bytes <= heap->hp_normal)
+        return heap->hp_normal;
+    return bytes < heap->hp_capacity ? bytes : heap->hp_capacity;
+}
+
+static uint64_t huge_used(uint64_t used)
+{
+    return (used >> NORMAL_BITS) * HUGE_BYTES;
+}
+
+/* What a block adds to hp_used. */
+static uint64_t pages_of(uint64_t size, enum sim_page page)
+{
+    if (page == SIM_PAGE_NORMAL)
+        return round_up(size, NORMAL_BYTES) / NORMAL_BYTES;
+    return round_up(size, page == SIM_PAGE_HUGE ? HUGE_BYTES : GIANT_BYTES) / HUGE_BYTES << NORMAL_BITS;
+}
+
+static bool fits(const struct sim_heap *heap, uint64_t used, enum sim_page page)
+{
+    return huge_used(used) + (page == SIM_PAGE_NORMAL ? (used & NORMAL_MASK) * NORMAL_BYTES
+                                                      : normal_total(heap, used)) <= heap->hp_capacity;
+}
+
+static bool charge(struct sim_heap *heap, uint64_t pages, enum sim_page page)
+{
+    uint64_t used = atomic_load_explicit(&heap->hp_used, memory_order_relaxed);
+    do
+        if (!fits(heap, used + pages, page))
+            return false;
+    while (!atomic_compare_exchange_weak_explicit(&heap->hp_used, &used, used + pages, memory_order_relaxed,
+                                                  memory_order_relaxed));
+    return true;
+}
+
+static void discharge(struct sim_heap *heap, uint64_t pages)
+{
+    atomic_fetch_sub_explicit(&heap->hp_used, pages, memory_order_relaxed);
+}
+
+/* Small blocks in normal pages are the frequent case: their class buys pages in stock, so that most of them touch nothing
+ * but the class. What is in stock counts as free. The class's lock is held. */
+static void set_stock(struct sim_class *class, uint64_t pages)
+{
+    atomic_store_explicit(&class->cl_stock, pages, memory_order_relaxed);
+}
+
+static bool draw(struct sim_heap *heap, struct sim_class *class, uint64_t pages)
+{
+    uint64_t stock = atomic_load_explicit(&class->cl_stock, memory_order_relaxed);
+    if (unlikely(stock < pages)) {
+        uint64_t buy = STOCK_PAGES;
+        if (!charge(heap, buy, SIM_PAGE_NORMAL) && !charge(heap, buy = pages, SIM_PAGE_NORMAL))
+            return false;
+        stock += buy;
+    }
+    set_stock(class, stock - pages);
+    return true;
+}
+
+static void put_back(struct sim_heap *heap, struct sim_class *class, uint64_t pages)
+{
+    uint64_t stock = atomic_load_explicit(&class->cl_stock, memory_order_relaxed) + pages;
+    if (unlikely(stock > 2 * STOCK_PAGES)) {
+        discharge(heap, STOCK_PAGES);
+        stock -= STOCK_PAGES;
+    }
+    set_stock(class, stock);
+}
+
+/* Sells all stocks: the heap looks full. */
+static void sell_stocks(struct sim_heap *heap)
+{
+    for (int number = 0; number < CLASSES; number++) {
+        struct sim_class *class = &heap->hp_classes[number];
+        sim_lock(&class->cl_lock);
+        discharge(heap, atomic_load_explicit(&class->cl_stock, memory_order_relaxed));
+        set_stock(class, 0);
+        sim_unlock(&class->cl_lock);
+    }
+}
+
+struct sim_pages sim_heap_pages(const struct sim_zone *zone, uint32_t index, enum sim_page page)
+{
+    const struct sim_heap *heap = &zone->zn_heaps[index];
+    uint64_t used = atomic_load_explicit(&heap->hp_used, memory_order_relaxed);
+    for (int number = 0; number < CLASSES; number++)
+        used -= atomic_load_explicit(&heap->hp_classes[number].cl_stock, memory_order_relaxed);
+    uint64_t normal = normal_total(heap, used);
+    if (page == SIM_PAGE_NORMAL) {
+        uint64_t taken = (used & NORMAL_MASK) * NORMAL_BYTES;
+        return (struct sim_pages){normal, normal > taken ? normal - taken : 0};
+    }
+    uint64_t total = heap->hp_capacity - normal, taken = huge_used(used);
+    struct sim_pages pages = {total, total > taken ? total - taken : 0};
+    if (page == SIM_PAGE_GIANT) {
+        pages.pg_total -= pages.pg_total % GIANT_BYTES;
+        pages.pg_free -= pages.pg_free % GIANT_BYTES;
+    }
+    return pages;
+}
+
+/* ---- small blocks ---- */
+
+static uint32_t slots_of(uint32_t class)
+{
+    return SPAN_BYTES / class_bytes[class];
+}
+
+static void list_slab(struct sim_zone *zone, struct sim_class *class, uint32_t span)
+{
+    struct sim_span_info *info = &zone->zn_span_info[span];
+    info->si_before = 0;
+    info->si_after = class->cl_partial;
+    if (class->cl_partial != 0)
+        zone->zn_span_info[class->cl_partial].si_before = span;
+    class->cl_partial = span;
+}
+
+static void unlist_slab(struct sim_zone *zone, struct sim_class *class, const struct sim_span_info *info)
+{
+    if (info->si_after != 0)
+        zone->zn_span_info[info->si_after].si_before = info->si_before;
+    if (info->si_before != 0)
+        zone->zn_span_info[info->si_before].si_after = info->si_after;
+    else
+        class->cl_partial = info->si_after;
+}
+
+/* Makes a slab of a free span; false when there is none. The class's lock is held. */
+static bool add_slab(struct sim_zone *zone, struct sim_heap *heap, uint32_t class)
+{
+    uint32_t span = sim_heap_take_spans(zone, heap, 1), slots = slots_of(class);
+    if (span == 0)
+        return false;
+    struct sim_span_info *info = &zone->zn_span_info[span];
+    info->si_free = slots;
+    info->si_bits[0] = slots >= 64 ? UINT64_MAX : (UINT64_C(1) << slots) - 1;
+    info->si_bits[1] = slots == 128 ? UINT64_MAX : 0;
+    atomic_store_explicit(&zone->zn_spans[span], SPAN_SLAB + class, memory_order_release);
+    list_slab(zone, &heap->hp_classes[class], span);
+    return true;
+}
+
+/* A slot of the class, whose lock is held; NULL when there is no address space for another slab. */
+static _Atomic uint64_t *take_slot(struct sim_zone *zone, struct sim_heap *heap, uint32_t number, uint64_t *offset)
+{
+    struct sim_class *class = &heap->hp_classes[number];
+    if (unlikely(class->cl_partial == 0 && !add_slab(zone, heap, number)))
+        return NULL;
+    uint32_t span = class->cl_partial;
+    struct sim_span_info *info = &zone->zn_span_info[span];
+    uint32_t half = info->si_bits[0] == 0, slot = (uint32_t)__builtin_ctzll(info->si_bits[half]) + half * 64;
+    info->si_bits[half] &= info->si_bits[half] - 1;
+    if (--info->si_free == 0)
+        unlist_slab(zone, class, info);
+    *offset = (uint64_t)span * SPAN_BYTES + (uint64_t)slot * class_bytes[number];
+    return &zone->zn_slots[(size_t)span * SLAB_SLOTS + slot];
+}
+
+static _Atomic uint64_t *take_small(struct sim_zone *zone, struct sim_heap *heap, uint64_t size, enum sim_page page,
+                                    uint64_t *offset)
+{
+    uint32_t number = class_of(size);
+    uint64_t pages = pages_of(size, page);
+    struct sim_class *class = &heap->hp_classes[number];
+    _Atomic uint64_t *record = NULL;
+    bool normal = page == SIM_PAGE_NORMAL;
+    sim_lock(&class->cl_lock);
+    if (likely(normal ? draw(heap, class, pages) : charge(heap, pages, page))) {
+        record = take_slot(zone, heap, number, offset);
+        if (unlikely(record == NULL && normal))
+            put_back(heap, class, pages);
+        else if (unlikely(record == NULL))
+            discharge(heap, pages);
+    }
+    sim_unlock(&class->cl_lock);
+    return record;
+}
+
+/* Ends the life that `word` describes, if it has not ended yet. A slab without blocks goes back, unless it is the class's
+ * only one with room: that one will be wanted again. */
+static bool give_small(struct sim_zone *zone, struct sim_heap *heap, uint64_t offset, _Atomic uint64_t *record,
+                       uint64_t word)
+{
+    uint32_t span = (uint32_t)(offset / SPAN_BYTES);
+    uint32_t number = class_of(record_size(word));
+    uint32_t slot = slot_of(number, (uint32_t)(offset % SPAN_BYTES));
+    struct sim_class *class = &heap->hp_classes[number];
+    struct sim_span_info *info = &zone->zn_span_info[span];
+    sim_lock(&class->cl_lock);
+    if (unlikely(atomic_load_explicit(record, memory_order_relaxed) != word)) {
+        sim_unlock(&class->cl_lock);
+        return false;
+    }
+    atomic_store_explicit(record, 0, memory_order_release);
+    uint64_t pages = pages_of(record_size(word), record_page(word));
+    if (likely(record_page(word) == SIM_PAGE_NORMAL))
+        put_back(heap, class, pages);
+    else
+        discharge(heap, pages);
+    info->si_bits[slot / 64] |= UINT64_C(1) << slot % 64;
+    if (info->si_free++ == 0)
+        list_slab(zone, class, span);
+    bool empty = info->si_free == slots_of(number) && (info->si_before != 0 || info->si_after != 0);
+    if (unlikely(empty)) {
+        unlist_slab(zone, class, info);
+        atomic_store_explicit(&zone->zn_spans[span], SPAN_BLOCK | span, memory_order_release);
+    }
+    sim_unlock(&class->cl_lock);
+    if (unlikely(empty))
+        sim_heap_give_spans(zone, heap, span, 1);
+    return true;
+}
+
+/* ---- middle and big blocks ---- */
+
+static _Atomic uint64_t *take_large(struct sim_zone *zone, struct sim_heap *heap, uint64_t size, enum sim_page page,
+                                    uint64_t *offset)
+{
+    if (!charge(heap, pages_of(size, page), page))
+        return NULL;
+    if (size <= MIDDLE_BYTES) {
+        uint32_t span = sim_heap_take_spans(zone, heap, (uint32_t)(round_up(size, SPAN_BYTES) / SPAN_BYTES));
+        *offset = (uint64_t)span * SPAN_BYTES;
+    } else {
+        uint32_t unit = sim_heap_take_units(zone, heap, (uint32_t)(round_up(size, UNIT_BYTES) / UNIT_BYTES));
+        *offset = (uint64_t)unit * UNIT_BYTES;
+    }
+    if (*offset != 0)
+        return &zone->zn_large[*offset / SPAN_BYTES];
+    discharge(heap, pages_of(size, page));
+    return NULL;
+}
+
+static bool give_large(struct sim_zone *zone, struct sim_heap *heap, uint64_t offset, _Atomic uint64_t *record,
+                       uint64_t word)
+{
+    uint64_t size = record_size(word);
+    if (!atomic_compare_exchange_strong_explicit(record, &word, 0, memory_order_acq_rel, memory_order_relaxed))
+        return false;
+    if (size <= MIDDLE_BYTES)
+        sim_heap_give_spans(zone, heap, (uint32_t)(offset / SPAN_BYTES),
+                            (uint32_t)(round_up(size, SPAN_BYTES) / SPAN_BYTES));
+    else
+        sim_heap_give_units(zone, heap, (uint32_t)(offset / UNIT_BYTES),
+                            (uint32_t)(round_up(size, UNIT_BYTES) / UNIT_BYTES));
+    discharge(heap, pages_of(size, record_page(word)));
+    return true;
+}
+
+/* ---- all blocks ---- */
+
+static _Atomic uint64_t *take(struct sim_zone *zone, struct sim_heap *heap, uint64_t size, enum sim_page page,
+                              uint64_t *offset)
+{
+    return likely(size <= SMALL_BYTES) ? take_small(zone, heap, size, page, offset)
+                                       : take_large(zone, heap, size, page, offset);
+}
+
+void *sim_heap_allocate(struct sim_zone *zone, uint32_t index, uint64_t requested, uint64_t size, enum sim_page page)
+{
+    struct sim_heap *heap = &zone->zn_heaps[index];
+    if (unlikely(size > heap->hp_capacity || size > RECORD_BYTES))
+        return NULL;
+    uint64_t offset;
+    _Atomic uint64_t *record = take(zone, heap, size, page, &offset);
+    if (unlikely(record == NULL)) { /* stocks and cached blocks of other sizes may be in the way */
+        sell_stocks(heap);
+        sim_heap_trim(zone, index);
+        record = take(zone, heap, size, page, &offset);
+        if (record == NULL)
+            return NULL;
+    }
+    atomic_store_explicit(record, record_make(size, size - requested, page, sim_heap_birth()), memory_order_release);
+    return (void *)(uintptr_t)(zone->zn_base + offset);
+}
+
+bool sim_heap_release(struct sim_zone *zone, const void *address, const void *site, uint32_t thread)
+{
+    if (!sim_zone_contains(zone, address))
+        return false;
+    uint64_t offset = (uint64_t)(uintptr_t)address - zone->zn_base, start, word;
+    _Atomic uint64_t *record = record_at(zone, offset, &start);
+    if (record == NULL || start != offset || (word = atomic_load_explicit(record, memory_order_acquire)) == 0)
+        return false;
+    sim_heap_bury(record_birth(word), site, thread);
+    struct sim_heap *heap = &zone->zn_heaps[offset >> zone->zn_shift];
+    return likely(record_size(word) <= SMALL_BYTES) ? give_small(zone, heap, offset, record, word)
+                                                    : give_large(zone, heap, offset, record, word);
+}

@@ -1,0 +1,103 @@
+/* Heaps: reserved address ranges from which blocks are given out. One a device (two mappings: PROT_NONE for users, read
+ * and write for the engine, at a constant distance), and one for pinned host memory (one mapping).
+ *
+ * A zone is one reservation with its tables, cut into equal parts; each part is the address space of one heap, so the
+ * bits of an address tell its device. Finding a block takes no lock; blocks are given out and taken back under small
+ * locks. A heap's address space is at least four times its capacity, so that capacity runs out before addresses do. */
+#ifndef SIM_HEAP_H
+#define SIM_HEAP_H
+
+#include "lock.h"
+#include <stddef.h>
+
+#define SIM_HEAPS 64 /* in one zone */
+
+/* Pages that a block is accounted in. */
+enum sim_page { SIM_PAGE_NORMAL, SIM_PAGE_HUGE, SIM_PAGE_GIANT };
+
+/* A live block, as found from any address inside it. */
+struct sim_block {
+    uint64_t bk_start;     /* user address of its first byte */
+    uint64_t bk_size;      /* addressable bytes (the padded size) */
+    uint64_t bk_requested; /* bytes asked for */
+    uint32_t bk_birth;     /* differs for every life of an address; never 0 */
+    int32_t bk_device;     /* -1: pinned host memory */
+    enum sim_page bk_page;
+};
+
+/* Bytes of one kind of page. The totals of normal and huge pages add up to the capacity. */
+struct sim_pages {
+    uint64_t pg_total, pg_free;
+};
+
+/* Who ended the life of a block. */
+struct sim_death {
+    const void *dt_site; /* return address of the public call */
+    uint32_t dt_thread;
+};
+
+struct sim_heap;
+
+struct sim_zone {
+    _Atomic uint64_t zn_bytes; /* 0: not open; written last, so that whoever reads it sees the rest */
+    uint64_t zn_base;          /* user address of the first byte */
+    uint64_t zn_shift;         /* log2 of the bytes of one heap */
+    ptrdiff_t zn_engine;       /* what to add to a user address; 0 with one mapping */
+    int zn_file;               /* the pages of a zone with two mappings; -1 */
+    uint32_t zn_heap_count;
+    struct sim_heap *zn_heaps;
+    _Atomic uint32_t *zn_units; /* a unit of 2 MiB: what it holds */
+    _Atomic uint32_t *zn_spans; /* a span of 64 KiB: what it holds */
+    _Atomic uint64_t *zn_slots; /* the blocks of slabs, 128 a span */
+    _Atomic uint64_t *zn_large; /* the blocks that start at a span */
+    struct sim_span_info *zn_span_info;
+    struct sim_unit_info *zn_unit_info;
+    uint64_t *zn_unit_free;     /* a bit a unit */
+};
+
+extern struct sim_zone sim_device_zone, sim_host_zone;
+
+/* Reserves address space for `heaps` heaps of `capacity` bytes; 0, or -1 with errno. `split`: two mappings. */
+int sim_zone_open(struct sim_zone *zone, uint32_t heaps, uint64_t capacity, bool split);
+
+/* Gives the reservation back. Nobody may use an address of it any more. */
+void sim_zone_close(struct sim_zone *zone);
+
+/* In the child of a fork: forgets the zone. Its mappings stay, so that addresses inherited from the parent are never
+ * given out again. */
+void sim_zone_after_fork(struct sim_zone *zone);
+
+static inline bool sim_zone_contains(const struct sim_zone *zone, const void *address)
+{
+    uint64_t bytes = atomic_load_explicit(&zone->zn_bytes, memory_order_acquire);
+    return bytes != 0 && (uint64_t)(uintptr_t)address - zone->zn_base < bytes;
+}
+
+/* The live block that `address` lies in. Lock-free. */
+bool sim_zone_find(const struct sim_zone *zone, const void *address, struct sim_block *block);
+
+/* Opens the heap for allocations, of which the last `normal` bytes cannot be taken by huge pages. */
+void sim_heap_open(struct sim_zone *zone, uint32_t index, uint64_t capacity, uint64_t normal);
+/* Ends the life of every block and gives all pages back. */
+void sim_heap_close(struct sim_zone *zone, uint32_t index);
+
+/* A block of `size` bytes (a multiple of 32) of which `requested` were asked for (at most 63 less), at an address that
+ * is a multiple of 512; contents undefined. NULL when the heap is full. */
+void *sim_heap_allocate(struct sim_zone *zone, uint32_t index, uint64_t requested, uint64_t size, enum sim_page page);
+
+/* Ends the life of the block that starts at `address`; false when none does (any more). */
+bool sim_heap_release(struct sim_zone *zone, const void *address, const void *site, uint32_t thread);
+
+/* How the block of this birth ended, if that is still remembered (the last 65,536 are). */
+bool sim_heap_death(uint32_t birth, struct sim_death *death);
+
+/* Gives the pages of freed blocks back to the system. */
+void sim_heap_trim(struct sim_zone *zone, uint32_t index);
+
+struct sim_pages sim_heap_pages(const struct sim_zone *zone, uint32_t index, enum sim_page page);
+
+/* A birth for a block that lies in no heap (memory that the user registered). */
+uint32_t sim_heap_birth(void);
+void sim_heap_bury(uint32_t birth, const void *site, uint32_t thread);
+
+#endif

@@ -1,0 +1,96 @@
+/* Between heap.c (blocks) and heap_zone.c (address space). */
+#ifndef SIM_HEAP_INNER_H
+#define SIM_HEAP_INNER_H
+
+#include "heap.h"
+
+#define UNIT_BYTES (UINT64_C(1) << 21)
+#define SPAN_BYTES UINT64_C(65536)
+#define SPANS_A_UNIT 32u
+#define SLAB_SLOTS 128u
+#define SMALL_BYTES 32768u
+#define MIDDLE_BYTES (UNIT_BYTES - SPAN_BYTES)
+#define CLASSES 16
+#define UNIT_BINS 65 /* big blocks above 64 units are never kept */
+
+/* Entries of zn_units and zn_spans. Numbers of units and spans count from the start of the zone; the first of the zone
+ * is never given out, so 0 means none. */
+#define UNIT_FREE 0u
+#define UNIT_SPANS 1u              /* cut into spans */
+#define UNIT_BLOCK 2u              /* + first unit of the big block */
+#define SPAN_FREE 0u
+#define SPAN_SLAB 1u               /* + size class */
+#define SPAN_BLOCK UINT32_C(0x80000000) /* | first span of the middle block, alive or kept in a bin */
+
+/* A record: size / 32 in the high half; then 24 bits of birth, 2 of page kind, 6 of the bytes not asked for. */
+#define RECORD_BIRTHS UINT32_C(0xffffff)
+#define RECORD_BYTES (UINT64_C(32) * UINT32_MAX) /* of the largest block that a record can describe */
+
+static inline uint64_t record_make(uint64_t size, uint64_t slack, enum sim_page page, uint32_t birth)
+{
+    return size / 32 << 32 | (uint64_t)birth << 8 | (uint64_t)page << 6 | slack;
+}
+
+static inline uint64_t record_size(uint64_t record)
+{
+    return record >> 32 << 5;
+}
+
+static inline uint32_t record_birth(uint64_t record)
+{
+    return (uint32_t)(record >> 8) & RECORD_BIRTHS;
+}
+
+static inline enum sim_page record_page(uint64_t record)
+{
+    return (enum sim_page)(record >> 6 & 3);
+}
+
+static inline uint64_t record_slack(uint64_t record)
+{
+    return record & 63;
+}
+
+/* A slab (guarded by its class), or the first span of a block in a bin (guarded by hp_lock, only si_after). */
+struct sim_span_info {
+    uint64_t si_bits[2]; /* free slots */
+    uint32_t si_before, si_after;
+    uint32_t si_free;
+    uint32_t si_spare;
+};
+
+/* A unit cut into spans, in the list of those with free ones while it has any. Guarded by hp_lock. */
+struct sim_unit_info {
+    uint32_t ui_free; /* a bit a span */
+    uint32_t ui_before, ui_after;
+};
+
+struct sim_class {
+    _Alignas(SIM_LINE) struct sim_lock cl_lock;
+    uint32_t cl_partial;         /* slabs with room */
+    _Atomic uint64_t cl_stock;   /* normal pages that are charged but in no block; also read without the lock */
+};
+
+struct sim_heap {
+    uint64_t hp_capacity, hp_normal; /* capacity 0: closed */
+    _Alignas(SIM_LINE) _Atomic uint64_t hp_used;
+    _Alignas(SIM_LINE) struct sim_lock hp_lock; /* guards the rest */
+    uint32_t hp_first, hp_count;     /* its units */
+    uint32_t hp_hint;                /* where to look for free units first */
+    uint32_t hp_partial;             /* cut units with free spans */
+    uint64_t hp_cached;              /* bytes in bins */
+    uint32_t hp_punching;            /* blocks on their way from a bin to the free units and spans */
+    uint32_t hp_span_bins[SPANS_A_UNIT], hp_unit_bins[UNIT_BINS];
+    struct sim_class hp_classes[CLASSES];
+};
+
+/* `count` spans inside one unit, or units in a row: the number of the first, 0 when there are none. Their entries say
+ * that they are one block. */
+uint32_t sim_heap_take_spans(struct sim_zone *zone, struct sim_heap *heap, uint32_t count);
+uint32_t sim_heap_take_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t count);
+
+/* Take back what was taken so, in a bin or for good. */
+void sim_heap_give_spans(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint32_t count);
+void sim_heap_give_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint32_t count);
+
+#endif

@@ -1,0 +1,246 @@
+/* Design notes
+ *
+ * An address is looked up in the zone of the devices, in the zone of pinned host memory, and among the registered ranges,
+ * in this order; what lies in none is ordinary memory. The first two look-ups take no lock. The third is skipped while
+ * nothing is registered (one atomic count) and takes the registry's lock otherwise, a leaf.
+ *
+ * The zones are opened with the first device and stay until aclsimReset. Blocks belong to a device, not to a context; the
+ * last reset of a device ends them all. Opening and closing are serialised by the device transitions (device.c).
+ *
+ * A task carries the births of the blocks that it touches. Births never repeat soon, so a block that was freed, or freed
+ * and given out again, is noticed when the task runs. */
+#include "memory.h"
+#include "device.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+#define HUGE_BYTES (UINT64_C(1) << 21)
+#define NORMAL_SHARE 32 /* one part in 32 of a device is kept for normal pages */
+
+/* ---- up and down ---- */
+
+static uint64_t pinned_capacity(void)
+{
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static int open_zones(const struct sim_config *config)
+{
+    if (sim_device_zone.zn_bytes == 0 &&
+        sim_zone_open(&sim_device_zone, sim_device_count(), config->cf_memory, true) != 0)
+        return -1;
+    if (sim_host_zone.zn_bytes != 0)
+        return 0;
+    uint64_t pinned = pinned_capacity();
+    if (sim_zone_open(&sim_host_zone, 1, pinned, false) != 0)
+        return -1;
+    sim_heap_open(&sim_host_zone, 0, pinned, pinned);
+    return 0;
+}
+
+int sim_memory_open(struct sim_device *device)
+{
+    const struct sim_config *config = sim_config();
+    if (open_zones(config) != 0)
+        return -1;
+    uint64_t capacity = config->cf_memory;
+    uint64_t normal = (capacity / NORMAL_SHARE + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
+    sim_heap_open(&sim_device_zone, (uint32_t)device->dv_id, capacity, normal < capacity ? normal : capacity);
+    return 0;
+}
+
+void sim_memory_close(struct sim_device *device)
+{
+    sim_heap_close(&sim_device_zone, (uint32_t)device->dv_id);
+}
+
+void sim_memory_trim(void)
+{
+    for (uint32_t index = 0; index < sim_device_zone.zn_heap_count; index++)
+        sim_heap_trim(&sim_device_zone, index);
+    sim_heap_trim(&sim_host_zone, 0);
+}
+
+static void reset_zone(struct sim_zone *zone)
+{
+    for (uint32_t index = 0; index < zone->zn_heap_count; index++)
+        sim_heap_close(zone, index);
+    sim_zone_close(zone);
+}
+
+void sim_memory_reset(void)
+{
+    sim_memory_forget_registered();
+    reset_zone(&sim_device_zone);
+    reset_zone(&sim_host_zone);
+}
+
+void sim_memory_after_fork(void)
+{
+    sim_zone_after_fork(&sim_device_zone);
+    sim_zone_after_fork(&sim_host_zone);
+    sim_memory_registered_after_fork();
+}
+
+/* ---- what an address is ---- */
+
+void sim_memory_locate(const void *address, struct sim_place *place)
+{
+    if (sim_zone_contains(&sim_device_zone, address))
+        place->pl_class =
+            sim_zone_find(&sim_device_zone, address, &place->pl_block) ? SIM_MEMORY_DEVICE : SIM_MEMORY_DEAD;
+    else if (sim_zone_contains(&sim_host_zone, address))
+        place->pl_class = sim_zone_find(&sim_host_zone, address, &place->pl_block) ? SIM_MEMORY_HOST : SIM_MEMORY_DEAD;
+    else
+        place->pl_class =
+            sim_memory_find_registered(address, &place->pl_block) ? SIM_MEMORY_HOST : SIM_MEMORY_FOREIGN;
+}
+
+const char *sim_memory_describe(const struct sim_place *place)
+{
+    switch (place->pl_class) {
+    case SIM_MEMORY_HOST:
+        return "pinned host memory";
+    case SIM_MEMORY_DEVICE:
+        return "device memory";
+    case SIM_MEMORY_DEAD:
+        return "memory that is not allocated (any more)";
+    default:
+        return "ordinary host memory";
+    }
+}
+
+static uint64_t left_in(const struct sim_block *block, const void *address)
+{
+    return block->bk_start + block->bk_size - (uint64_t)(uintptr_t)address;
+}
+
+static aclError refuse_span(const struct sim_place *place, const void *address, uint64_t size, const char *name,
+                            const char *size_name)
+{
+    const struct sim_block *block = &place->pl_block;
+    if (place->pl_class == SIM_MEMORY_DEAD)
+        return sim_fail(ACL_ERROR_RT_PARAM_INVALID, "%s is %p, which lies in %s, expected an address inside a block",
+                        name, address, sim_memory_describe(place));
+    return sim_fail(ACL_ERROR_RT_PARAM_INVALID,
+                    "%s is %" PRIu64 ", expected at most %" PRIu64 ": %s %p lies %" PRIu64
+                    " bytes into a block of %" PRIu64 " bytes (%" PRIu64 " asked for)",
+                    size_name, size, left_in(block, address), name, address,
+                    (uint64_t)(uintptr_t)address - block->bk_start, block->bk_size, block->bk_requested);
+}
+
+aclError sim_memory_span(const void *address, uint64_t size, const char *name, const char *size_name,
+                         struct sim_place *place)
+{
+    sim_memory_locate(address, place);
+    if (place->pl_class == SIM_MEMORY_FOREIGN ||
+        likely(place->pl_class != SIM_MEMORY_DEAD && size <= left_in(&place->pl_block, address)))
+        return ACL_SUCCESS;
+    return refuse_span(place, address, size, name, size_name);
+}
+
+aclError sim_memory_claim(struct sim_range *range, const char *name)
+{
+    struct sim_place place;
+    SIM_TRY(sim_memory_span(range->rg_address, range->rg_size, name, "its size", &place));
+    SIM_CHECK(place.pl_class == SIM_MEMORY_DEVICE, ACL_ERROR_RT_PARAM_INVALID,
+              "%s is %p, which is %s, expected an address inside a block of device memory", name, range->rg_address,
+              sim_memory_describe(&place));
+    range->rg_birth = place.pl_block.bk_birth;
+    return ACL_SUCCESS;
+}
+
+aclError sim_memory_check(const struct sim_range *range, char *text, size_t size)
+{
+    struct sim_place place;
+    sim_memory_locate(range->rg_address, &place);
+    bool alive = place.pl_class == SIM_MEMORY_DEVICE || place.pl_class == SIM_MEMORY_HOST;
+    if (likely(alive && place.pl_block.bk_birth == range->rg_birth &&
+               range->rg_size <= left_in(&place.pl_block, range->rg_address)))
+        return ACL_SUCCESS;
+    int length = snprintf(text, size, "the %" PRIu64 " bytes at %p, which it %s, were freed before it ran",
+                          range->rg_size, range->rg_address, range->rg_write ? "writes" : "reads");
+    struct sim_death death;
+    if (sim_heap_death(range->rg_birth, &death) && length > 0 && (size_t)length < size)
+        length += snprintf(text + length, size - (size_t)length, ", by thread %u at %p", death.dt_thread, death.dt_site);
+    if (alive && length > 0 && (size_t)length < size)
+        snprintf(text + length, size - (size_t)length, ", and allocated again since");
+    return ACL_ERROR_RT_DEVICE_MEM_ERROR;
+}
+
+void *sim_memory_engine(const void *address)
+{
+    struct sim_place place;
+    sim_memory_locate(address, &place);
+    bool alive = place.pl_class == SIM_MEMORY_DEVICE || place.pl_class == SIM_MEMORY_HOST;
+    return alive ? sim_memory_reach(address) : NULL;
+}
+
+/* ---- blocks ---- */
+
+/* Bytes that a block accounted in such pages could still take; normal ones may be cut from huge ones. */
+static uint64_t available(uint32_t index, enum sim_page page)
+{
+    uint64_t bytes = sim_heap_pages(&sim_device_zone, index, page).pg_free;
+    return page == SIM_PAGE_NORMAL ? bytes + sim_heap_pages(&sim_device_zone, index, SIM_PAGE_HUGE).pg_free : bytes;
+}
+
+aclError sim_memory_allocate(void **address, uint64_t requested, uint64_t size, struct sim_policy policy)
+{
+    static const char *const names[] = {"normal (4 KiB)", "huge (2 MiB)", "giant (1 GiB)"};
+    struct sim_context *context;
+    SIM_TRY(sim_context_current(&context));
+    uint32_t index = (uint32_t)context->cx_device->dv_id;
+    void *block = sim_heap_allocate(&sim_device_zone, index, requested, size, policy.po_page);
+    if (unlikely(block == NULL && policy.po_fall_back)) {
+        policy.po_page = SIM_PAGE_NORMAL;
+        block = sim_heap_allocate(&sim_device_zone, index, requested, size, SIM_PAGE_NORMAL);
+    }
+    SIM_CHECK(block != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
+              "size is %" PRIu64 ", expected at most the %" PRIu64 " bytes that are free in %s pages on device %u, "
+              "which has %" PRIu64 " bytes",
+              requested, available(index, policy.po_page), names[policy.po_page], index, sim_config()->cf_memory);
+    *address = block;
+    return ACL_SUCCESS;
+}
+
+aclError sim_memory_allocate_host(void **address, uint64_t size)
+{
+    struct sim_context *context;
+    SIM_TRY(sim_context_current(&context));
+    uint64_t rounded = (size + 31) / 32 * 32;
+    void *block = rounded < size ? NULL : sim_heap_allocate(&sim_host_zone, 0, size, rounded, SIM_PAGE_NORMAL);
+    struct sim_pages pages = sim_heap_pages(&sim_host_zone, 0, SIM_PAGE_NORMAL);
+    SIM_CHECK(block != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
+              "size is %" PRIu64 ", expected at most the %" PRIu64 " of %" PRIu64 " bytes of pinned memory that are free",
+              size, pages.pg_free, pages.pg_total);
+    *address = block;
+    return ACL_SUCCESS;
+}
+
+static aclError refuse_release(const void *address, const char *name, const char *expected)
+{
+    struct sim_place place;
+    sim_memory_locate(address, &place);
+    bool alive = place.pl_class == SIM_MEMORY_DEVICE || place.pl_class == SIM_MEMORY_HOST;
+    uint64_t into = alive ? (uint64_t)(uintptr_t)address - place.pl_block.bk_start : 0;
+    SIM_CHECK(into == 0, ACL_ERROR_RT_PARAM_INVALID,
+              "%s is %p, %" PRIu64 " bytes into a block of %s, expected the start of a live block of %s", name, address,
+              into, sim_memory_describe(&place), expected);
+    return sim_fail(ACL_ERROR_RT_PARAM_INVALID, "%s is %p, which is %s, expected the start of a live block of %s", name,
+                    address, sim_memory_describe(&place), expected);
+}
+
+aclError sim_memory_release(const void *address, const void *site)
+{
+    if (likely(sim_heap_release(&sim_device_zone, address, site, sim_thread_number())))
+        return ACL_SUCCESS;
+    return refuse_release(address, "devPtr", "device memory");
+}
+
+aclError sim_memory_release_host(const void *address, const void *site)
+{
+    if (likely(sim_heap_release(&sim_host_zone, address, site, sim_thread_number())))
+        return ACL_SUCCESS;
+    return refuse_release(address, "hostPtr", "aclrtMallocHost");
+}

@@ -1,0 +1,111 @@
+/* Memory: address classes, allocation, copies and sets. */
+#ifndef SIM_MEMORY_H
+#define SIM_MEMORY_H
+
+#include "engine.h"
+#include "heap.h"
+
+struct sim_device;
+
+/* Brings a device's heap up and down; down makes every block of it dead. -1: no address space (errno says why). Calls
+ * are serialised by the device transitions. */
+int sim_memory_open(struct sim_device *device);
+void sim_memory_close(struct sim_device *device);
+
+/* The engine's check before a task runs: each range still lies in the block it lay in at submission. 507053, with a
+ * message that names who freed it. */
+aclError sim_memory_check(const struct sim_range *range, char *text, size_t size);
+
+/* Fills in the birth of a range that must lie inside one live device block; 107000. `name` names the argument. */
+aclError sim_memory_claim(struct sim_range *range, const char *name);
+
+/* The address through which the engine reaches a user's device address (or pinned host address, which is itself), or
+ * NULL when it lies in no live block. */
+void *sim_memory_engine(const void *address);
+
+/* Gives cached pages back to the system: the patrol's last act before a long sleep. */
+void sim_memory_trim(void);
+
+void sim_memory_reset(void);      /* aclsimReset: host blocks and registrations too */
+void sim_memory_after_fork(void); /* the child has no device memory; pinned host memory stays readable */
+
+/* ---- what an address is ---- */
+
+enum sim_memory_class {
+    SIM_MEMORY_HOST = ACL_MEM_LOCATION_TYPE_HOST,            /* pinned */
+    SIM_MEMORY_DEVICE = ACL_MEM_LOCATION_TYPE_DEVICE,
+    SIM_MEMORY_FOREIGN = ACL_MEM_LOCATION_TYPE_UNREGISTERED, /* ordinary memory of the process */
+    SIM_MEMORY_DEAD, /* in the address space of a heap, but in no live block */
+};
+
+struct sim_place {
+    enum sim_memory_class pl_class;
+    struct sim_block pl_block; /* of HOST and DEVICE */
+};
+
+void sim_memory_locate(const void *address, struct sim_place *place);
+
+/* The same, and that `size` bytes from there lie inside the block; ordinary memory is taken as it is. 107000; `name` and
+ * `size_name` name the arguments. */
+aclError sim_memory_span(const void *address, uint64_t size, const char *name, const char *size_name,
+                         struct sim_place *place);
+
+/* Which memory an address is meant to be, for messages: "pinned host memory", "device memory", ... */
+const char *sim_memory_describe(const struct sim_place *place);
+
+/* Where the engine finds an address that was checked before. */
+static inline void *sim_memory_reach(const void *address)
+{
+    ptrdiff_t distance = sim_zone_contains(&sim_device_zone, address) ? sim_device_zone.zn_engine : 0;
+    return (char *)(uintptr_t)address + distance;
+}
+
+/* ---- blocks ---- */
+
+/* What a policy of aclrtMalloc and its kin means. */
+struct sim_policy {
+    enum sim_page po_page;
+    bool po_fall_back; /* to normal pages, when huge ones are used up */
+};
+
+/* A block of the current device. 107002, 207001. */
+aclError sim_memory_allocate(void **address, uint64_t requested, uint64_t size, struct sim_policy policy);
+aclError sim_memory_allocate_host(void **address, uint64_t size);
+
+/* 107000 when `address` is not the start of a live block of that kind. */
+aclError sim_memory_release(const void *address, const void *site);
+aclError sim_memory_release_host(const void *address, const void *site);
+
+/* ---- registered host memory (memory_host.c) ---- */
+
+enum sim_registration_flags { SIM_REGISTERED_MAPPED = 1, SIM_REGISTERED_PINNED = 2 };
+
+aclError sim_memory_register(void *address, uint64_t size, unsigned flags);
+aclError sim_memory_unregister(const void *address, const void *site);
+/* The device's address of mapped memory; 107000. */
+aclError sim_memory_device_pointer(const void *address, void **device_address);
+/* The pinned registered range that `address` lies in. Free of cost while nothing is registered. */
+bool sim_memory_find_registered(const void *address, struct sim_block *block);
+void sim_memory_forget_registered(void);
+void sim_memory_registered_after_fork(void);
+
+/* ---- copies and sets (memory_copy.c) ---- */
+
+aclError sim_memory_copy(void *dst, const void *src, uint64_t size);
+aclError sim_memory_set(void *address, uint32_t pattern, uint64_t size);
+
+/* A rectangle of `height` rows of `width` bytes; a plain copy has one row. */
+struct sim_rectangle {
+    uint64_t rc_dst_pitch, rc_src_pitch, rc_width, rc_height;
+};
+aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectangle *shape);
+
+aclError sim_memory_copy_async(void *dst, const void *src, uint64_t size, aclrtMemcpyKind kind,
+                               struct sim_target stream, void *site);
+aclError sim_memory_copy_2d_async(void *dst, const void *src, const struct sim_rectangle *shape, aclrtMemcpyKind kind,
+                                  struct sim_target stream, void *site);
+/* `words`: the pattern is a 32-bit value (aclrtMemsetD32Async), not a byte four times. */
+aclError sim_memory_set_async(void *address, uint32_t pattern, uint64_t size, bool words, struct sim_target stream,
+                              void *site);
+
+#endif

@@ -1,0 +1,357 @@
+/* Copies and sets. The synchronous ones touch no stream: check, find, copy on the caller. Of the asynchronous ones those
+ * with a pageable side (contract: memory.md, "Pageable rule") wait for the stream and then do the same; the rest are tasks
+ * that hold the user's addresses and the births of their blocks. */
+#include "config.h"
+#include "context.h"
+#include "memory.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIGHT_BYTES 4096
+#define HEAVY_BYTES (UINT64_C(256) << 10) /* takes longer than waking a worker */
+
+/* ---- tasks ---- */
+
+struct copy_task {
+    void *cp_dst;
+    const void *cp_src;
+    uint64_t cp_size;
+    uint32_t cp_dst_birth, cp_src_birth; /* 0: ordinary memory, nothing to check */
+};
+_Static_assert(sizeof(struct copy_task) == 32, "a copy stays in the first cache line of its task");
+
+struct rectangle_task {
+    struct copy_task rt_copy; /* cp_size: bytes from the first of dst to its last; src is checked by rt_src_size */
+    uint64_t rt_src_size;
+    struct sim_rectangle rt_shape;
+};
+
+struct set_task {
+    void *se_address;
+    uint64_t se_size;
+    uint32_t se_birth;
+    uint32_t se_pattern;
+};
+
+static aclError each_range(const void *address, uint64_t size, uint32_t birth, bool write, sim_range_each each,
+                           void *user)
+{
+    struct sim_range range = {address, size, birth, write};
+    return birth != 0 ? each(&range, user) : ACL_SUCCESS;
+}
+
+static aclError copy_ranges(const void *argument, sim_range_each each, void *user)
+{
+    const struct copy_task *task = argument;
+    SIM_TRY(each_range(task->cp_src, task->cp_size, task->cp_src_birth, false, each, user));
+    return each_range(task->cp_dst, task->cp_size, task->cp_dst_birth, true, each, user);
+}
+
+static aclError rectangle_ranges(const void *argument, sim_range_each each, void *user)
+{
+    const struct rectangle_task *task = argument;
+    SIM_TRY(each_range(task->rt_copy.cp_src, task->rt_src_size, task->rt_copy.cp_src_birth, false, each, user));
+    return each_range(task->rt_copy.cp_dst, task->rt_copy.cp_size, task->rt_copy.cp_dst_birth, true, each, user);
+}
+
+static aclError set_ranges(const void *argument, sim_range_each each, void *user)
+{
+    const struct set_task *task = argument;
+    return each_range(task->se_address, task->se_size, task->se_birth, true, each, user);
+}
+
+static aclError run_copy(struct sim_run *run, void *argument)
+{
+    const struct copy_task *task = argument;
+    (void)run;
+    memmove(sim_memory_reach(task->cp_dst), sim_memory_reach(task->cp_src), task->cp_size);
+    return ACL_SUCCESS;
+}
+
+static void drop_staged(void *argument)
+{
+    const struct copy_task *task = argument;
+    free((void *)(uintptr_t)task->cp_src);
+}
+
+static aclError run_staged(struct sim_run *run, void *argument)
+{
+    run_copy(run, argument);
+    drop_staged(argument);
+    return ACL_SUCCESS;
+}
+
+static void copy_rows(void *dst, const void *src, const struct sim_rectangle *shape)
+{
+    char *to = sim_memory_reach(dst);
+    const char *from = sim_memory_reach(src);
+    for (uint64_t row = 0; row < shape->rc_height; row++)
+        memmove(to + row * shape->rc_dst_pitch, from + row * shape->rc_src_pitch, shape->rc_width);
+}
+
+static aclError run_rectangle(struct sim_run *run, void *argument)
+{
+    const struct rectangle_task *task = argument;
+    (void)run;
+    copy_rows(task->rt_copy.cp_dst, task->rt_copy.cp_src, &task->rt_shape);
+    return ACL_SUCCESS;
+}
+
+/* A pattern of four equal bytes may fill any number of bytes, others fill whole words. */
+static void fill(void *address, uint32_t pattern, uint64_t size)
+{
+    char *to = sim_memory_reach(address);
+    if (pattern == (pattern & 0xff) * UINT32_C(0x01010101)) {
+        memset(to, (int)(pattern & 0xff), size);
+        return;
+    }
+    for (uint64_t at = 0; at + sizeof pattern <= size; at += sizeof pattern)
+        memcpy(to + at, &pattern, sizeof pattern);
+}
+
+static aclError run_set(struct sim_run *run, void *argument)
+{
+    const struct set_task *task = argument;
+    (void)run;
+    fill(task->se_address, task->se_pattern, task->se_size);
+    return ACL_SUCCESS;
+}
+
+/* One kind of task in three weights. */
+#define WEIGHTS(name, run, ranges, drop)                                                                               \
+    {                                                                                                                  \
+        {name, run, ranges, drop, SIM_OP_LIGHT}, {name, run, ranges, drop, 0},                                         \
+            {name, run, ranges, drop, SIM_OP_HEAVY}                                                                    \
+    }
+
+static const struct sim_op copy_ops[] = WEIGHTS("aclrtMemcpyAsync", run_copy, copy_ranges, NULL);
+static const struct sim_op staged_ops[] = WEIGHTS("aclrtMemcpyAsync", run_staged, copy_ranges, drop_staged);
+static const struct sim_op rectangle_ops[] = WEIGHTS("aclrtMemcpy2dAsync", run_rectangle, rectangle_ranges, NULL);
+static const struct sim_op byte_ops[] = WEIGHTS("aclrtMemsetAsync", run_set, set_ranges, NULL);
+static const struct sim_op word_ops[] = WEIGHTS("aclrtMemsetD32Async", run_set, set_ranges, NULL);
+
+static uint32_t weight_of(uint64_t size)
+{
+    return (size > LIGHT_BYTES) + (size > HEAVY_BYTES);
+}
+
+/* ---- checks ---- */
+
+static aclError check_waiting(void)
+{
+    return unlikely(sim_thread.th_in_kernel) ? sim_engine_outcome(SIM_WAIT_KERNEL, ACL_SUCCESS) : ACL_SUCCESS;
+}
+
+/* Two places of one copy: devices that differ need peer access, except where the chips share their memory. */
+static aclError check_peers(const struct sim_place *dst, const struct sim_place *src)
+{
+    if (dst->pl_class != SIM_MEMORY_DEVICE || src->pl_class != SIM_MEMORY_DEVICE ||
+        likely(dst->pl_block.bk_device == src->pl_block.bk_device))
+        return ACL_SUCCESS;
+    enum sim_profile profile = sim_config()->cf_soc->so_profile;
+    SIM_CHECK(profile == SIM_PA3 || profile == SIM_P310B, ACL_ERROR_RT_PARAM_INVALID,
+              "src lies on device %d and dst on device %d, expected one device or peer access "
+              "(aclrtDeviceEnablePeerAccess)",
+              src->pl_block.bk_device, dst->pl_block.bk_device);
+    return ACL_SUCCESS;
+}
+
+static aclError locate_both(void *dst, const void *src, uint64_t dst_size, uint64_t src_size, const char *size_name,
+                            struct sim_place places[2])
+{
+    SIM_TRY(sim_memory_span(dst, dst_size, "dst", size_name, &places[0]));
+    SIM_TRY(sim_memory_span(src, src_size, "src", size_name, &places[1]));
+    return check_peers(&places[0], &places[1]);
+}
+
+static uint32_t birth_of(const struct sim_place *place)
+{
+    return place->pl_class == SIM_MEMORY_FOREIGN ? 0 : place->pl_block.bk_birth;
+}
+
+/* Bytes from the first of a rectangle to its last. */
+static aclError extent(const struct sim_rectangle *shape, uint64_t pitch, const char *name, uint64_t *bytes)
+{
+    SIM_CHECK(!__builtin_mul_overflow(shape->rc_height - 1, pitch, bytes) &&
+                  !__builtin_add_overflow(*bytes, shape->rc_width, bytes),
+              ACL_ERROR_RT_PARAM_INVALID,
+              "%s is %" PRIu64 " and height is %" PRIu64 ", expected a product below 2^64", name, pitch,
+              shape->rc_height);
+    return ACL_SUCCESS;
+}
+
+static aclError locate_rectangle(void *dst, const void *src, const struct sim_rectangle *shape, uint64_t *dst_size,
+                                 uint64_t *src_size, struct sim_place places[2])
+{
+    SIM_TRY(extent(shape, shape->rc_dst_pitch, "dpitch", dst_size));
+    SIM_TRY(extent(shape, shape->rc_src_pitch, "spitch", src_size));
+    return locate_both(dst, src, *dst_size, *src_size, "the extent (height - 1) * pitch + width", places);
+}
+
+static const char *const kind_names[] = {"ACL_MEMCPY_HOST_TO_HOST", "ACL_MEMCPY_HOST_TO_DEVICE",
+                                         "ACL_MEMCPY_DEVICE_TO_HOST", "ACL_MEMCPY_DEVICE_TO_DEVICE"};
+
+/* The direction of an asynchronous copy. Known memory decides it; with ordinary memory on one side the kind must be
+ * plausible. */
+static aclError direction_of(const struct sim_place places[2], aclrtMemcpyKind kind, aclrtMemcpyKind *direction)
+{
+    enum sim_memory_class dst = places[0].pl_class, src = places[1].pl_class;
+    bool to_device = dst == SIM_MEMORY_DEVICE, from_device = src == SIM_MEMORY_DEVICE;
+    aclrtMemcpyKind known = to_device ? (from_device ? ACL_MEMCPY_DEVICE_TO_DEVICE : ACL_MEMCPY_HOST_TO_DEVICE)
+                                      : (from_device ? ACL_MEMCPY_DEVICE_TO_HOST : ACL_MEMCPY_HOST_TO_HOST);
+    *direction = known;
+    if ((dst == SIM_MEMORY_FOREIGN || src == SIM_MEMORY_FOREIGN) && kind != ACL_MEMCPY_DEFAULT) {
+        aclrtMemcpyKind other = ACL_MEMCPY_DEVICE_TO_DEVICE;
+        if (dst == SIM_MEMORY_FOREIGN && src == SIM_MEMORY_HOST)
+            other = ACL_MEMCPY_HOST_TO_DEVICE;
+        else if (dst == SIM_MEMORY_HOST)
+            other = ACL_MEMCPY_DEVICE_TO_HOST;
+        SIM_CHECK(kind == known || kind == other || dst == src, ACL_ERROR_RT_PARAM_INVALID,
+                  "kind is %s, expected %s, %s or ACL_MEMCPY_DEFAULT: src is %s, dst is %s", kind_names[kind],
+                  kind_names[known], kind_names[other], sim_memory_describe(&places[1]),
+                  sim_memory_describe(&places[0]));
+        *direction = kind;
+    }
+    SIM_SUPPORTED(*direction != ACL_MEMCPY_HOST_TO_HOST,
+                  "an asynchronous copy cannot go from host to host (src is %s, dst is %s), expected aclrtMemcpy",
+                  sim_memory_describe(&places[1]), sim_memory_describe(&places[0]));
+    return ACL_SUCCESS;
+}
+
+/* A copy between device and ordinary host memory is made by the caller, after the stream's work. */
+static bool is_pageable(const struct sim_place places[2], aclrtMemcpyKind direction)
+{
+    return direction != ACL_MEMCPY_DEVICE_TO_DEVICE &&
+           (places[0].pl_class == SIM_MEMORY_FOREIGN || places[1].pl_class == SIM_MEMORY_FOREIGN);
+}
+
+static aclError wait_for_work(struct sim_target stream)
+{
+    SIM_TRY(check_waiting());
+    enum sim_wait wait = sim_engine_wait(stream.tg_stream, sim_stream_tail(stream.tg_stream), SIM_FOREVER, SIM_HELPER);
+    SIM_TRY(sim_engine_outcome(wait, ACL_SUCCESS));
+    return sim_stream_take_error(stream.tg_stream);
+}
+
+/* ---- synchronous ---- */
+
+aclError sim_memory_copy(void *dst, const void *src, uint64_t size)
+{
+    struct sim_context *context;
+    struct sim_place places[2];
+    SIM_TRY(sim_context_current(&context));
+    SIM_TRY(check_waiting());
+    if (unlikely(dst == src))
+        return ACL_SUCCESS;
+    SIM_TRY(locate_both(dst, src, size, size, "count", places));
+    memmove(sim_memory_reach(dst), sim_memory_reach(src), size);
+    return ACL_SUCCESS;
+}
+
+aclError sim_memory_set(void *address, uint32_t pattern, uint64_t size)
+{
+    struct sim_context *context;
+    struct sim_place place;
+    SIM_TRY(sim_context_current(&context));
+    SIM_TRY(check_waiting());
+    SIM_TRY(sim_memory_span(address, size, "devPtr", "count", &place));
+    fill(address, pattern, size);
+    return ACL_SUCCESS;
+}
+
+aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectangle *shape)
+{
+    struct sim_context *context;
+    struct sim_place places[2];
+    uint64_t dst_size, src_size;
+    SIM_TRY(sim_context_current(&context));
+    SIM_TRY(check_waiting());
+    SIM_TRY(locate_rectangle(dst, src, shape, &dst_size, &src_size, places));
+    bool to_device = places[0].pl_class == SIM_MEMORY_DEVICE, from_device = places[1].pl_class == SIM_MEMORY_DEVICE;
+    SIM_SUPPORTED(!to_device || !from_device,
+                  "a synchronous 2-D copy cannot go from device to device, expected aclrtMemcpy2dAsync");
+    SIM_CHECK(to_device || from_device, ACL_ERROR_RT_PARAM_INVALID,
+              "dst is %s and src is %s, expected device memory on one side", sim_memory_describe(&places[0]),
+              sim_memory_describe(&places[1]));
+    copy_rows(dst, src, shape);
+    return ACL_SUCCESS;
+}
+
+/* ---- asynchronous ---- */
+
+/* The source is copied before the call returns, and may be used again at once. */
+static aclError copy_staged(struct copy_task *task, const struct sim_place places[2], struct sim_target stream,
+                            void *site)
+{
+    SIM_CHECK(places[0].pl_class == SIM_MEMORY_DEVICE && places[1].pl_class != SIM_MEMORY_DEVICE,
+              ACL_ERROR_RT_PARAM_INVALID,
+              "kind is ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE, src is %s and dst is %s, expected host memory and device memory",
+              sim_memory_describe(&places[1]), sim_memory_describe(&places[0]));
+    void *buffer = malloc(task->cp_size);
+    SIM_CHECK(buffer != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory to stage count = %" PRIu64 " bytes",
+              task->cp_size);
+    memcpy(buffer, task->cp_src, task->cp_size);
+    task->cp_src = buffer;
+    task->cp_src_birth = 0;
+    aclError code = sim_engine_submit(stream, &staged_ops[weight_of(task->cp_size)], task, sizeof *task, site, NULL);
+    if (code != ACL_SUCCESS)
+        free(buffer);
+    return code;
+}
+
+aclError sim_memory_copy_async(void *dst, const void *src, uint64_t size, aclrtMemcpyKind kind,
+                               struct sim_target stream, void *site)
+{
+    struct sim_place places[2];
+    aclrtMemcpyKind direction;
+    if (unlikely(dst == src))
+        return ACL_SUCCESS;
+    SIM_TRY(locate_both(dst, src, size, size, "count", places));
+    struct copy_task task = {dst, src, size, birth_of(&places[0]), birth_of(&places[1])};
+    if (unlikely(kind == ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE))
+        return copy_staged(&task, places, stream, site);
+    SIM_TRY(direction_of(places, kind, &direction));
+    if (is_pageable(places, direction)) {
+        SIM_TRY(wait_for_work(stream));
+        return sim_memory_copy(dst, src, size);
+    }
+    return sim_engine_submit(stream, &copy_ops[weight_of(size)], &task, sizeof task, site, NULL);
+}
+
+aclError sim_memory_copy_2d_async(void *dst, const void *src, const struct sim_rectangle *shape, aclrtMemcpyKind kind,
+                                  struct sim_target stream, void *site)
+{
+    struct sim_place places[2];
+    struct rectangle_task task = {.rt_copy = {.cp_dst = dst, .cp_src = src}, .rt_shape = *shape};
+    aclrtMemcpyKind direction;
+    SIM_TRY(locate_rectangle(dst, src, shape, &task.rt_copy.cp_size, &task.rt_src_size, places));
+    SIM_TRY(direction_of(places, kind, &direction));
+    enum sim_profile profile = sim_config()->cf_soc->so_profile;
+    SIM_SUPPORTED(direction != ACL_MEMCPY_DEVICE_TO_DEVICE || profile <= SIM_PA2,
+                  "%s has no 2-D copy from device to device", sim_config()->cf_soc->so_name);
+    if (is_pageable(places, direction)) {
+        SIM_TRY(wait_for_work(stream));
+        SIM_TRY(locate_rectangle(dst, src, shape, &task.rt_copy.cp_size, &task.rt_src_size, places)); /* still alive? */
+        copy_rows(dst, src, shape);
+        return ACL_SUCCESS;
+    }
+    task.rt_copy.cp_dst_birth = birth_of(&places[0]);
+    task.rt_copy.cp_src_birth = birth_of(&places[1]);
+    const struct sim_op *op = &rectangle_ops[weight_of(shape->rc_width * shape->rc_height)];
+    return sim_engine_submit(stream, op, &task, sizeof task, site, NULL);
+}
+
+aclError sim_memory_set_async(void *address, uint32_t pattern, uint64_t size, bool words, struct sim_target stream,
+                              void *site)
+{
+    struct sim_place place;
+    SIM_TRY(sim_memory_span(address, size, words ? "ptr" : "devPtr", words ? "N * 4" : "count", &place));
+    if (place.pl_class != SIM_MEMORY_DEVICE) { /* at once, and in no order with the stream (contract) */
+        fill(address, pattern, size);
+        return ACL_SUCCESS;
+    }
+    struct set_task task = {address, size, place.pl_block.bk_birth, pattern};
+    const struct sim_op *op = &(words ? word_ops : byte_ops)[weight_of(size)];
+    return sim_engine_submit(stream, op, &task, sizeof task, site, NULL);
+}

@@ -1,0 +1,134 @@
+/* Host memory that the user registered: a short list under one lock. The lock is a leaf; the count of entries lets every
+ * look-up pass by while there are none. */
+#include "context.h"
+#include "memory.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define PAGE_BYTES 4096
+
+struct registration {
+    struct registration *rg_next;
+    uint64_t rg_start, rg_size;
+    uint32_t rg_birth;
+    unsigned rg_flags;
+};
+
+static struct sim_lock registry_lock;
+static struct registration *registry;
+static _Atomic uint32_t registered;
+
+/* The first entry that shares a byte with the range; the lock is held. */
+static struct registration *overlapping(uint64_t start, uint64_t size)
+{
+    struct registration *entry = registry;
+    while (entry != NULL && (start >= entry->rg_start + entry->rg_size || entry->rg_start >= start + size))
+        entry = entry->rg_next;
+    return entry;
+}
+
+bool sim_memory_find_registered(const void *address, struct sim_block *block)
+{
+    if (likely(atomic_load_explicit(&registered, memory_order_acquire) == 0))
+        return false;
+    sim_lock(&registry_lock);
+    const struct registration *entry = overlapping((uint64_t)(uintptr_t)address, 1);
+    bool found = entry != NULL && (entry->rg_flags & SIM_REGISTERED_PINNED) != 0;
+    if (found)
+        *block = (struct sim_block){entry->rg_start, entry->rg_size, entry->rg_size,
+                                    entry->rg_birth, -1,             SIM_PAGE_NORMAL};
+    sim_unlock(&registry_lock);
+    return found;
+}
+
+aclError sim_memory_register(void *address, uint64_t size, unsigned flags)
+{
+    uint64_t start = (uint64_t)(uintptr_t)address;
+    SIM_CHECK(start % PAGE_BYTES == 0, ACL_ERROR_RT_PARAM_INVALID, "ptr is %p, expected a multiple of %d", address,
+              PAGE_BYTES);
+    SIM_CHECK(start + size > start, ACL_ERROR_RT_PARAM_INVALID,
+              "size is %" PRIu64 ", expected that ptr %p + size is an address", size, address);
+    struct sim_context *context;
+    SIM_TRY(sim_context_current(&context));
+    struct sim_place place;
+    sim_memory_locate(address, &place);
+    SIM_CHECK(place.pl_class == SIM_MEMORY_FOREIGN || place.pl_class == SIM_MEMORY_HOST, ACL_ERROR_RT_PARAM_INVALID,
+              "ptr is %p, which is %s, expected host memory", address, sim_memory_describe(&place));
+    SIM_CHECK(place.pl_class == SIM_MEMORY_FOREIGN || (flags & SIM_REGISTERED_PINNED) == 0,
+              ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "ptr is %p, which is pinned already, expected ordinary memory",
+              address);
+    struct registration *entry = malloc(sizeof *entry);
+    SIM_CHECK(entry != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory for one more registration");
+    *entry = (struct registration){NULL, start, size, sim_heap_birth(), flags};
+    sim_lock(&registry_lock);
+    const struct registration *other = overlapping(start, size);
+    uint64_t other_start = other != NULL ? other->rg_start : 0, other_size = other != NULL ? other->rg_size : 0;
+    if (other == NULL) {
+        entry->rg_next = registry;
+        registry = entry;
+        atomic_fetch_add_explicit(&registered, 1, memory_order_release);
+    }
+    sim_unlock(&registry_lock);
+    if (other_size == 0)
+        return ACL_SUCCESS;
+    free(entry);
+    return sim_fail(ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+                    "ptr %p with size %" PRIu64 " overlaps the %" PRIu64 " bytes registered at 0x%" PRIx64
+                    ", expected memory that is not registered",
+                    address, size, other_size, other_start);
+}
+
+aclError sim_memory_unregister(const void *address, const void *site)
+{
+    struct sim_context *context;
+    SIM_TRY(sim_context_current(&context));
+    sim_lock(&registry_lock);
+    struct registration **link = &registry;
+    while (*link != NULL && (*link)->rg_start != (uint64_t)(uintptr_t)address)
+        link = &(*link)->rg_next;
+    struct registration *entry = *link;
+    if (entry != NULL) {
+        *link = entry->rg_next;
+        atomic_fetch_sub_explicit(&registered, 1, memory_order_release);
+        sim_heap_bury(entry->rg_birth, site, sim_thread_number());
+    }
+    sim_unlock(&registry_lock);
+    SIM_CHECK(entry != NULL, ACL_ERROR_HOST_MEMORY_NOT_REGISTERED,
+              "ptr is %p, expected the start of memory registered with aclrtHostRegister", address);
+    free(entry);
+    return ACL_SUCCESS;
+}
+
+aclError sim_memory_device_pointer(const void *address, void **device_address)
+{
+    struct sim_context *context;
+    SIM_TRY(sim_context_current(&context));
+    sim_lock(&registry_lock);
+    const struct registration *entry = overlapping((uint64_t)(uintptr_t)address, 1);
+    bool mapped = entry != NULL && (entry->rg_flags & SIM_REGISTERED_MAPPED) != 0;
+    sim_unlock(&registry_lock);
+    SIM_CHECK(mapped, ACL_ERROR_RT_PARAM_INVALID,
+              "pHost is %p, expected an address in memory registered as mapped (ACL_HOST_REG_MAPPED)", address);
+    *device_address = (void *)(uintptr_t)address; /* host and device share one address space */
+    return ACL_SUCCESS;
+}
+
+void sim_memory_forget_registered(void)
+{
+    sim_lock(&registry_lock);
+    while (registry != NULL) {
+        struct registration *next = registry->rg_next;
+        free(registry);
+        registry = next;
+    }
+    atomic_store_explicit(&registered, 0, memory_order_relaxed);
+    sim_unlock(&registry_lock);
+}
+
+/* The parent's list may be half changed: it is left alone. */
+void sim_memory_registered_after_fork(void)
+{
+    registry = NULL;
+    atomic_store_explicit(&registered, 0, memory_order_relaxed);
+    atomic_store_explicit(&registry_lock.lk_word, 0, memory_order_relaxed);
+}

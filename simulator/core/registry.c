@@ -1,0 +1,163 @@
+#include "registry.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What a function is registered for: a stage of a snapshot (from 0), or one of these. */
+enum { ON_DEVICE_STATE = 16, ON_STREAM_STATE, ON_ABORT, MOMENTS };
+
+struct entry {
+    struct entry *en_next;
+    uint32_t en_moment;
+    void (*en_function)(void); /* of the type that its moment has */
+    void *en_user;
+    char en_name[];
+};
+
+static struct sim_lock lock; /* guards the list and its entries */
+static struct entry *entries; /* in order of registration */
+static _Atomic uint32_t counts[MOMENTS]; /* read without the lock */
+
+/* The place of the entry, or the end of the list. `function` NULL: whatever it is. */
+static struct entry **find(uint32_t moment, const char *name, void (*function)(void))
+{
+    struct entry **link = &entries;
+    while (*link != NULL && !((*link)->en_moment == moment && strcmp((*link)->en_name, name) == 0 &&
+                              (function == NULL || (*link)->en_function == function)))
+        link = &(*link)->en_next;
+    return link;
+}
+
+static aclError add(struct entry **end, uint32_t moment, const char *name, void (*function)(void), void *user)
+{
+    size_t size = strlen(name) + 1;
+    struct entry *entry = malloc(sizeof *entry + size);
+    SIM_CHECK(entry != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory to register a function");
+    *entry = (struct entry){.en_moment = moment, .en_function = function, .en_user = user};
+    memcpy(entry->en_name, name, size);
+    *end = entry;
+    atomic_fetch_add_explicit(&counts[moment], 1, memory_order_release);
+    return ACL_SUCCESS;
+}
+
+static void take_out(struct entry **link)
+{
+    struct entry *entry = *link;
+    *link = entry->en_next;
+    atomic_fetch_sub_explicit(&counts[entry->en_moment], 1, memory_order_relaxed);
+    free(entry);
+}
+
+static aclError change_named(uint32_t moment, const char *name, void (*function)(void), void *user)
+{
+    struct entry **link = find(moment, name, NULL);
+    if (function != NULL) {
+        SIM_CHECK(*link == NULL, ACL_ERROR_RT_PARAM_INVALID,
+                  "regName \"%s\" has a callback already, expected a new name, or NULL first to take it out", name);
+        return add(link, moment, name, function, user);
+    }
+    if (*link != NULL)
+        take_out(link);
+    return ACL_SUCCESS;
+}
+
+static aclError set_named(uint32_t moment, const char *name, void (*function)(void), void *user)
+{
+    sim_lock(&lock);
+    aclError code = change_named(moment, name, function, user);
+    sim_unlock(&lock);
+    return code;
+}
+
+aclError sim_registry_set_device_state(const char *name, aclrtDeviceStateCallback function, void *user)
+{
+    return set_named(ON_DEVICE_STATE, name, (void (*)(void))function, user);
+}
+
+aclError sim_registry_set_stream_state(const char *name, aclrtStreamStateCallback function, void *user)
+{
+    return set_named(ON_STREAM_STATE, name, (void (*)(void))function, user);
+}
+
+aclError sim_registry_set_abort(const char *name, aclrtDeviceTaskAbortCallback function, void *user)
+{
+    return set_named(ON_ABORT, name, (void (*)(void))function, user);
+}
+
+static aclError change_snapshot(bool remove, aclrtSnapShotStage stage, void (*function)(void), void *user)
+{
+    struct entry **link = find((uint32_t)stage, "", function);
+    if (!remove) {
+        SIM_CHECK(*link == NULL, ACL_ERROR_SNAPSHOT_REGISTER_CALLBACK_FAILED,
+                  "stage %d has this callback already, expected a new one", (int)stage);
+        return add(link, (uint32_t)stage, "", function, user);
+    }
+    SIM_CHECK(*link != NULL, ACL_ERROR_RT_PARAM_INVALID, "stage %d lacks this callback, expected a registered one",
+              (int)stage);
+    take_out(link);
+    return ACL_SUCCESS;
+}
+
+aclError sim_registry_add_snapshot(aclrtSnapShotStage stage, aclrtSnapShotCallBack function, void *user)
+{
+    sim_lock(&lock);
+    aclError code = change_snapshot(false, stage, (void (*)(void))function, user);
+    sim_unlock(&lock);
+    return code;
+}
+
+aclError sim_registry_remove_snapshot(aclrtSnapShotStage stage, aclrtSnapShotCallBack function)
+{
+    sim_lock(&lock);
+    aclError code = change_snapshot(true, stage, (void (*)(void))function, NULL);
+    sim_unlock(&lock);
+    return code;
+}
+
+/* A copy of the moment's entries, which the caller frees: user code runs without the lock. */
+static struct entry *copy(uint32_t moment, uint32_t *count)
+{
+    *count = 0;
+    if (likely(atomic_load_explicit(&counts[moment], memory_order_acquire) == 0))
+        return NULL;
+    sim_lock(&lock);
+    struct entry *copies = calloc(atomic_load_explicit(&counts[moment], memory_order_relaxed) + 1, sizeof *copies);
+    for (const struct entry *entry = entries; copies != NULL && entry != NULL; entry = entry->en_next)
+        if (entry->en_moment == moment)
+            memcpy(&copies[(*count)++], entry, sizeof *entry);
+    sim_unlock(&lock);
+    return copies;
+}
+
+void sim_registry_fire_device_state(int32_t device, aclrtDeviceState state)
+{
+    uint32_t count;
+    struct entry *copies = copy(ON_DEVICE_STATE, &count);
+    for (uint32_t i = 0; i < count; i++)
+        ((aclrtDeviceStateCallback)copies[i].en_function)(device, state, copies[i].en_user);
+    free(copies);
+}
+
+void sim_registry_fire_stream_state(aclrtStream stream, aclrtStreamState state)
+{
+    uint32_t count;
+    struct entry *copies = copy(ON_STREAM_STATE, &count);
+    for (uint32_t i = 0; i < count; i++)
+        ((aclrtStreamStateCallback)copies[i].en_function)(stream, state, copies[i].en_user);
+    free(copies);
+}
+
+void sim_registry_reset(void)
+{
+    sim_lock(&lock);
+    while (entries != NULL)
+        take_out(&entries);
+    sim_unlock(&lock);
+}
+
+void sim_registry_after_fork(void)
+{
+    /* The list is not walked: another thread may have been changing it. */
+    atomic_store_explicit(&lock.lk_word, 0, memory_order_relaxed);
+    entries = NULL;
+    memset(counts, 0, sizeof counts);
+}

@@ -1,0 +1,105 @@
+/* Streams: ordered queues inside a context. Creating, finding, destroying; the queue itself is run by engine.c. */
+#ifndef SIM_STREAM_H
+#define SIM_STREAM_H
+
+#include "fail.h"
+#include "handle.h"
+#include "task.h"
+
+enum sim_stream_state {
+    SIM_IDLE,    /* no task */
+    SIM_READY,   /* tasks, nobody runs them, and they may run */
+    SIM_RUNNING, /* one thread holds it */
+    SIM_PARKED,  /* its head waits at a gate, with st_waiter */
+};
+
+#define SIM_STREAM_TEXT 384 /* bytes of the message of a failed task */
+
+/* Fields sit on separate cache lines by who writes them. Never reset when the slot is reused: tickets, level and
+ * st_returned go on counting, so a record or a waiter of a slot's former life reads as done. */
+struct sim_stream {
+    struct sim_slot st_slot;
+    struct sim_context *_Atomic st_context;
+    struct sim_stream *st_before, *st_after; /* in the context's list; guarded by cx_lock */
+    _Atomic uint32_t st_priority;  /* these are atomic because a getter may race with the slot's next life */
+    _Atomic uint32_t st_flags;
+    _Atomic bool st_default;
+    _Atomic bool st_stop_on_failure;
+
+    /* Guarded by st_gate.gt_lock; st_tail is also read without it. st_gate's level is the count of finished tasks,
+     * written by the holder only. Pending tasks = st_tail - level. */
+    _Alignas(SIM_LINE) struct sim_gate st_gate;
+    _Atomic uint64_t st_tail;      /* tickets given out */
+    struct sim_chunk *st_tail_chunk;
+    enum sim_stream_state st_state;
+    bool st_listed;                /* in the ready list or in a worker's hands; may stay so while idle */
+    bool st_worker;                /* its head may only be run by a worker */
+    bool st_expired;               /* the deadline of its wait came first */
+    struct sim_gate *st_parked_at; /* while SIM_PARKED */
+    uint64_t st_deadline;          /* of that wait, SIM_FOREVER: none */
+
+    /* The holder's. */
+    _Alignas(SIM_LINE) struct sim_chunk *st_head_chunk;
+    struct sim_chunk *_Atomic st_spare;
+    struct sim_waiter st_waiter;   /* for the one gate it can be parked at */
+
+    /* The pool's; see pool.c. */
+    _Alignas(SIM_LINE) struct sim_stream *st_next_ready;
+    uint64_t st_seen;
+    _Atomic uint32_t st_kicked;
+    _Atomic uint32_t st_habit;
+    struct sim_stream *st_next_timed; /* guarded, like st_timed, by pool.c's timer lock */
+    bool st_timed;
+
+    /* Rare. */
+    _Alignas(SIM_LINE) _Atomic uint64_t st_drop; /* tasks with a ticket up to this one are discarded */
+    _Atomic aclError st_error;     /* first failure not yet reported; text guarded by gt_lock */
+    char st_error_text[SIM_STREAM_TEXT];
+    struct sim_gate st_returned;   /* user callbacks given back by their thread; monotone */
+    uint64_t st_posted;            /* user callbacks handed over; the holder's */
+    struct sim_gate st_latch;      /* releases of aclsimStreamHold; monotone */
+    _Atomic uint64_t st_holds;
+    struct sim_caller *_Atomic st_caller; /* who runs its callbacks; guarded by the callback room's lock */
+};
+
+extern struct sim_table sim_streams;
+
+/* A stream to submit to, with the handle value that the submission re-checks. */
+struct sim_target {
+    struct sim_stream *tg_stream;
+    uint64_t tg_handle;
+};
+
+/* Finds the stream of `handle` (NULL: the current context's default stream), requires a live current context, and
+ * leaves ownership aside: synchronise, query, getters. Codes 107017, 107002. */
+aclError sim_stream_any(aclrtStream handle, struct sim_target *target);
+
+/* The same for submissions and destruction: the stream must belong to the current context (107003), which must not
+ * have failed in stop mode (its failure code). */
+aclError sim_stream_own(aclrtStream handle, struct sim_target *target);
+
+/* Creates a stream in `context` and returns its handle. Fires the stream-state callbacks. 207008, 207001. */
+aclError sim_stream_create(struct sim_context *context, uint32_t priority, uint32_t flags, bool is_default,
+                           aclrtStream *handle);
+
+/* Makes the handle dead, waits for its tasks (force: discards those not started), and gives the slot back.
+ * 107017 when another thread was first. Errors still stored in the stream are lost. */
+aclError sim_stream_destroy(struct sim_target target, bool force);
+
+/* Streams that can still be created on the device of `context`. */
+uint32_t sim_stream_available(const struct sim_context *context);
+
+/* Takes the first stored failure of the stream, if any, into this thread's messages: the code, or 0. */
+aclError sim_stream_take_error(struct sim_stream *stream);
+
+static inline uint64_t sim_stream_tail(struct sim_stream *stream)
+{
+    return atomic_load_explicit(&stream->st_tail, memory_order_acquire);
+}
+
+static inline struct sim_stream *sim_stream_at(uint32_t index)
+{
+    return sim_table_at(&sim_streams, index);
+}
+
+#endif

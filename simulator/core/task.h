@@ -1,0 +1,71 @@
+/* A task is a function plus the byte ranges it reads and writes. Everything that ever runs on a stream is one. */
+#ifndef SIM_TASK_H
+#define SIM_TASK_H
+
+#include "gate.h"
+#include <acl/acl.h>
+
+#define SIM_PARK (-1)       /* what op_run answers to wait at a gate; it is called again when the gate has passed */
+#define SIM_TASK_BYTES 96   /* argument kept inside a task; longer ones live in ta_ext */
+#define SIM_CHUNK_TASKS 32
+
+/* Bytes of device memory that a task touches. */
+struct sim_range {
+    const void *rg_address; /* as the user knows it */
+    uint64_t rg_size;
+    uint32_t rg_birth;      /* of the block it lay in at submission: tells a freed or reused block when the task runs */
+    bool rg_write;
+};
+
+struct sim_task;
+
+/* What a task learns about its run, and how it asks to wait. */
+struct sim_run {
+    struct sim_stream *rn_stream;
+    const struct sim_task *rn_task;
+    uint64_t rn_ticket;        /* of this task: its stream's level once it has finished */
+    struct sim_gate *rn_gate;  /* with SIM_PARK: where to wait, for which level, at most until when */
+    uint64_t rn_target;
+    uint64_t rn_deadline;
+    bool rn_expired;           /* set when called again because the deadline came first */
+};
+
+typedef aclError (*sim_range_each)(const struct sim_range *range, void *user);
+
+enum sim_op_flags {
+    SIM_OP_LIGHT = 1,  /* done in well under a microsecond, or parks: anybody may run it, even a submitter */
+    SIM_OP_HEAVY = 2,  /* worth waking a worker for at once */
+    SIM_OP_WORKER = 4, /* needs a worker's stack or must not run on a thread that may hold the user's locks */
+    SIM_OP_KERNEL = 8, /* the user's code: calls that wait are refused inside it */
+};
+
+struct sim_op {
+    const char *op_name; /* the public function that submitted it */
+    aclError (*op_run)(struct sim_run *run, void *argument);
+    aclError (*op_ranges)(const void *argument, sim_range_each each, void *user); /* NULL: touches no device memory */
+    void (*op_drop)(void *argument); /* called instead of op_run when the task is discarded; may be NULL */
+    uint32_t op_flags;
+};
+
+/* One place in a stream's queue: two cache lines, of which a small task touches the first. */
+struct sim_task {
+    const struct sim_op *ta_op;
+    void *ta_ext;          /* malloc'ed argument when it does not fit, else NULL */
+    void *ta_site;         /* return address of the public call that submitted it */
+    uint32_t ta_thread;    /* kernel id of the submitting thread */
+    uint32_t ta_spare;
+    unsigned char ta_argument[SIM_TASK_BYTES];
+};
+_Static_assert(sizeof(struct sim_task) == 128, "a task is two cache lines");
+
+struct sim_chunk {
+    _Alignas(SIM_LINE) struct sim_task ch_tasks[SIM_CHUNK_TASKS];
+    struct sim_chunk *_Atomic ch_next;
+};
+
+static inline void *sim_task_argument(struct sim_task *task)
+{
+    return unlikely(task->ta_ext != NULL) ? task->ta_ext : task->ta_argument;
+}
+
+#endif

@@ -1,0 +1,289 @@
+/* Objects live in two tables, so a handle is found or refused without following the user's pointer. The object's own
+ * lock is held from opening to giving back: another thread may destroy it at any time. */
+#include "tensordesc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OBJECTS (1u << 20)
+
+static struct sim_table buffers = {.tb_stride = sizeof(struct sim_data_buffer), .tb_limit = OBJECTS,
+                                   .tb_kind = SIM_KIND_DATA_BUFFER, .tb_name = "data buffer"};
+static struct sim_table descs = {.tb_stride = sizeof(struct sim_tensor_desc), .tb_limit = OBJECTS,
+                                 .tb_kind = SIM_KIND_TENSOR_DESC, .tb_name = "tensor description"};
+
+static void *take(struct sim_table *table, uint64_t *handle)
+{
+    void *slot = sim_table_open(table) == 0 ? sim_table_take(table, handle) : NULL;
+    if (slot == NULL)
+        sim_refuse(ACL_ERROR_BAD_ALLOC, "there is no memory for another %s (%u may exist)", table->tb_name,
+                   OBJECTS - 1);
+    return slot;
+}
+
+/* Whether the locked object still belongs to the handle it was found by. */
+static bool is_live(struct sim_slot *slot, const void *handle)
+{
+    return atomic_load_explicit(&slot->sl_handle, memory_order_relaxed) == (uint64_t)(uintptr_t)handle;
+}
+
+static void refuse(const char *argument, const struct sim_table *table, const void *handle)
+{
+    sim_refuse(ACL_ERROR_INVALID_PARAM, "%s is %s (%p), expected a live %s", argument, sim_handle_describe(handle),
+               handle, table->tb_name);
+}
+
+/* ---- data buffers ---- */
+
+struct sim_data_buffer *sim_data_buffer_open(const aclDataBuffer *handle)
+{
+    struct sim_data_buffer *buffer = sim_table_find(&buffers, handle);
+    if (buffer != NULL) {
+        sim_lock(&buffer->db_lock);
+        if (is_live(&buffer->db_slot, handle))
+            return buffer;
+        sim_unlock(&buffer->db_lock);
+    }
+    refuse("dataBuffer", &buffers, handle);
+    return NULL;
+}
+
+aclDataBuffer *sim_data_buffer_create(void *data, size_t size)
+{
+    uint64_t handle;
+    struct sim_data_buffer *buffer = take(&buffers, &handle);
+    if (buffer == NULL)
+        return NULL;
+    sim_lock(&buffer->db_lock);
+    buffer->db_data = data;
+    buffer->db_size = size;
+    atomic_store_explicit(&buffer->db_slot.sl_handle, handle, memory_order_release);
+    sim_unlock(&buffer->db_lock);
+    return (aclDataBuffer *)(uintptr_t)handle;
+}
+
+void sim_data_buffer_destroy(struct sim_data_buffer *buffer)
+{
+    atomic_store_explicit(&buffer->db_slot.sl_handle, 0, memory_order_relaxed);
+    sim_unlock(&buffer->db_lock);
+    sim_table_give(&buffers, buffer);
+}
+
+/* ---- tensor descriptions ---- */
+
+struct sim_tensor_desc *sim_tensordesc_open(const aclTensorDesc *handle)
+{
+    struct sim_tensor_desc *desc = sim_table_find(&descs, handle);
+    if (desc != NULL) {
+        sim_lock(&desc->td_lock);
+        if (is_live(&desc->td_slot, handle))
+            return desc;
+        sim_unlock(&desc->td_lock);
+    }
+    refuse("desc", &descs, handle);
+    return NULL;
+}
+
+aclTensorDesc *sim_tensordesc_create(aclDataType type, const int64_t *dims, size_t count, aclFormat format)
+{
+    struct sim_numbers shape = {0};
+    if (sim_numbers_set(&shape, dims, count) != ACL_SUCCESS)
+        return NULL;
+    uint64_t handle;
+    struct sim_tensor_desc *desc = take(&descs, &handle);
+    if (desc == NULL) {
+        free(shape.nu_values);
+        return NULL;
+    }
+    sim_lock(&desc->td_lock);
+    desc->td_type = type;
+    desc->td_format = format;
+    desc->td_storage_format = ACL_FORMAT_UNDEFINED;
+    desc->td_origin_format = format;
+    desc->td_placement = ACL_MEMTYPE_DEVICE;
+    desc->td_shape = shape;
+    atomic_store_explicit(&desc->td_slot.sl_handle, handle, memory_order_release);
+    sim_unlock(&desc->td_lock);
+    return (aclTensorDesc *)(uintptr_t)handle;
+}
+
+void sim_tensordesc_destroy(struct sim_tensor_desc *desc)
+{
+    struct sim_numbers *lists[] = {&desc->td_shape, &desc->td_storage_shape, &desc->td_origin_shape,
+                                   &desc->td_shape_range, &desc->td_value_range};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        free(lists[i]->nu_values);
+        *lists[i] = (struct sim_numbers){0};
+    }
+    free(desc->td_name);
+    free(desc->td_dynamic_input);
+    desc->td_name = desc->td_dynamic_input = NULL;
+    desc->td_constant = NULL;
+    desc->td_constant_size = 0;
+    atomic_store_explicit(&desc->td_slot.sl_handle, 0, memory_order_relaxed);
+    sim_unlock(&desc->td_lock);
+    sim_table_give(&descs, desc);
+}
+
+aclError sim_numbers_set(struct sim_numbers *target, const int64_t *values, size_t count)
+{
+    int64_t *copy = malloc((count + 1) * sizeof *copy);
+    SIM_ARGUMENT(copy != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for %zu numbers", count);
+    if (count != 0)
+        memcpy(copy, values, count * sizeof *copy);
+    free(target->nu_values);
+    *target = (struct sim_numbers){copy, count};
+    return ACL_SUCCESS;
+}
+
+aclError sim_tensordesc_set_text(char **target, const char *text)
+{
+    char *copy = strdup(text);
+    SIM_ARGUMENT(copy != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for a text of %zu bytes", strlen(text));
+    free(*target);
+    *target = copy;
+    return ACL_SUCCESS;
+}
+
+bool sim_tensordesc_has_rank(const struct sim_tensor_desc *desc)
+{
+    return desc->td_shape.nu_count != 1 || desc->td_shape.nu_values[0] != ACL_UNKNOWN_RANK;
+}
+
+size_t sim_tensordesc_elements(const struct sim_tensor_desc *desc)
+{
+    size_t elements = 1;
+    for (size_t i = 0; i < desc->td_shape.nu_count; i++) {
+        int64_t dim = desc->td_shape.nu_values[i];
+        if (dim < 0 || __builtin_mul_overflow(elements, (size_t)dim, &elements))
+            return 0;
+    }
+    return elements;
+}
+
+size_t sim_tensordesc_bytes(const struct sim_tensor_desc *desc)
+{
+    size_t bits;
+    if (__builtin_mul_overflow(sim_tensordesc_elements(desc), (size_t)sim_type_bits(desc->td_type), &bits))
+        return 0;
+    return bits / 8 + (bits % 8 != 0);
+}
+
+/* ---- data types ---- */
+
+uint32_t sim_type_bits(aclDataType type)
+{
+    switch (type) {
+    case ACL_UINT1:
+        return 1;
+    case ACL_INT4:
+    case ACL_FLOAT4_E2M1:
+    case ACL_FLOAT4_E1M2:
+        return 4;
+    case ACL_FLOAT6_E3M2:
+    case ACL_FLOAT6_E2M3:
+        return 6;
+    case ACL_INT8:
+    case ACL_UINT8:
+    case ACL_BOOL:
+    case ACL_HIFLOAT8:
+    case ACL_FLOAT8_E5M2:
+    case ACL_FLOAT8_E4M3FN:
+    case ACL_FLOAT8_E8M0:
+        return 8;
+    case ACL_FLOAT16:
+    case ACL_BF16:
+    case ACL_INT16:
+    case ACL_UINT16:
+        return 16;
+    case ACL_FLOAT:
+    case ACL_INT32:
+    case ACL_UINT32:
+    case ACL_COMPLEX32:
+        return 32;
+    case ACL_INT64:
+    case ACL_UINT64:
+    case ACL_DOUBLE:
+    case ACL_COMPLEX64:
+        return 64;
+    case ACL_COMPLEX128:
+        return 128;
+    case ACL_STRING:
+    case ACL_DT_UNDEFINED:
+        break;
+    }
+    return 0;
+}
+
+float sim_half_to_float(uint16_t half)
+{
+    uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 0x1f, fraction = half & 0x3ff, bits;
+    if (exponent == 0) {
+        float value = ldexpf((float)fraction, -24);
+        return sign != 0 ? -value : value;
+    }
+    if (exponent == 0x1f)
+        bits = sign | 0x7f800000 | fraction << 13;
+    else
+        bits = sign | (exponent + 112) << 23 | fraction << 13;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Rounds to nearest, ties to even; a NaN stays one, quiet, with the upper bits of its payload. */
+uint16_t sim_half_from_float(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
+    uint32_t magnitude = bits & 0x7fffffff;
+    if (magnitude > 0x7f800000)
+        return (uint16_t)(sign | 0x7e00 | (magnitude >> 13 & 0x3ff));
+    if (magnitude >= 0x477ff000) /* from the middle between 65504 and 65536 upwards */
+        return sign | 0x7c00;
+    if (magnitude < 0x33000000) /* below half of the smallest subnormal */
+        return sign;
+    uint32_t exponent = magnitude >> 23, fraction, dropped;
+    if (exponent < 113) { /* a subnormal half: its unit is 2^-24 */
+        fraction = (magnitude & 0x7fffff) | 0x800000;
+        dropped = 126 - exponent;
+    } else { /* the exponent rides above the fraction, so that a carry of the rounding moves it up */
+        fraction = magnitude - (112u << 23);
+        dropped = 13;
+    }
+    uint32_t kept = fraction >> dropped, rest = fraction & ((1u << dropped) - 1), middle = 1u << (dropped - 1);
+    kept += rest > middle || (rest == middle && (kept & 1) != 0);
+    return (uint16_t)(sign | kept);
+}
+
+/* ---- the end of everything ---- */
+
+static const void *handle_at(const struct sim_table *table, uint32_t index)
+{
+    const struct sim_slot *slot = sim_table_at(table, index);
+    return (const void *)(uintptr_t)atomic_load_explicit(&slot->sl_handle, memory_order_acquire);
+}
+
+void sim_tensordesc_reset(void)
+{
+    for (uint32_t i = 1; i < atomic_load_explicit(&buffers.tb_count, memory_order_acquire); i++) {
+        const void *handle = handle_at(&buffers, i);
+        struct sim_data_buffer *buffer = handle != NULL ? sim_data_buffer_open(handle) : NULL;
+        if (buffer != NULL)
+            sim_data_buffer_destroy(buffer);
+    }
+    for (uint32_t i = 1; i < atomic_load_explicit(&descs.tb_count, memory_order_acquire); i++) {
+        const void *handle = handle_at(&descs, i);
+        struct sim_tensor_desc *desc = handle != NULL ? sim_tensordesc_open(handle) : NULL;
+        if (desc != NULL)
+            sim_tensordesc_destroy(desc);
+    }
+}
+
+void sim_tensordesc_after_fork(void)
+{
+    sim_table_empty(&buffers);
+    sim_table_empty(&descs);
+}

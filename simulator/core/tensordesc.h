@@ -1,0 +1,67 @@
+/* Data buffers and tensor descriptions: plain host objects behind looked-up handles. Data types and half precision. */
+#ifndef SIM_TENSORDESC_H
+#define SIM_TENSORDESC_H
+
+#include "fail.h"
+#include "handle.h"
+
+#define SIM_DIMS_MAX 128
+#define SIM_VALUES_MAX (1 << 20)
+
+struct sim_data_buffer {
+    struct sim_slot db_slot;
+    struct sim_lock db_lock; /* guards the rest, and that the handle stays live while it is held */
+    void *db_data;
+    size_t db_size;
+};
+
+/* A malloc'ed list of dimensions, or of pairs (twice as many numbers). */
+struct sim_numbers {
+    int64_t *nu_values;
+    size_t nu_count;
+};
+
+struct sim_tensor_desc {
+    struct sim_slot td_slot;
+    struct sim_lock td_lock; /* as db_lock */
+    aclDataType td_type;
+    aclFormat td_format, td_storage_format, td_origin_format;
+    aclMemType td_placement;
+    struct sim_numbers td_shape, td_storage_shape, td_origin_shape;
+    struct sim_numbers td_shape_range, td_value_range; /* pairs */
+    char *td_name, *td_dynamic_input;                  /* NULL: never set */
+    const void *td_constant;                           /* the user's, never read before an operator is compiled */
+    size_t td_constant_size;
+};
+
+/* The live object, locked; NULL for any other handle, with a message. Give it back with sim_unlock of its lock. */
+struct sim_data_buffer *sim_data_buffer_open(const aclDataBuffer *handle);
+struct sim_tensor_desc *sim_tensordesc_open(const aclTensorDesc *handle);
+
+/* NULL with a message when there is no memory. */
+aclDataBuffer *sim_data_buffer_create(void *data, size_t size);
+aclTensorDesc *sim_tensordesc_create(aclDataType type, const int64_t *dims, size_t count, aclFormat format);
+
+/* Destroy a locked object, which unlocks it. */
+void sim_data_buffer_destroy(struct sim_data_buffer *buffer);
+void sim_tensordesc_destroy(struct sim_tensor_desc *desc);
+
+/* Replaces what the target holds by a copy; 200000. */
+aclError sim_numbers_set(struct sim_numbers *target, const int64_t *values, size_t count);
+aclError sim_tensordesc_set_text(char **target, const char *text);
+
+/* Elements and bytes of the shape; 0 while a dimension is unknown, or when the number does not fit. */
+size_t sim_tensordesc_elements(const struct sim_tensor_desc *desc);
+size_t sim_tensordesc_bytes(const struct sim_tensor_desc *desc);
+bool sim_tensordesc_has_rank(const struct sim_tensor_desc *desc);
+
+/* Bits of one element; 0: no fixed size, or no such type. */
+uint32_t sim_type_bits(aclDataType type);
+
+float sim_half_to_float(uint16_t half);
+uint16_t sim_half_from_float(float value);
+
+void sim_tensordesc_reset(void); /* aclsimReset: every object is gone */
+void sim_tensordesc_after_fork(void);
+
+#endif
