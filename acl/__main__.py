@@ -1,0 +1,169 @@
+"""The command line: ``python -m acl COMMAND``, or ``ascendcl COMMAND``."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+
+import acl
+from acl import _lib, abi
+
+MEMORY_ATTRIBUTES = (("DDR", 0), ("HBM", 1))
+
+
+def fail(text):
+    """Say why on stderr and return the exit code."""
+    print(f"acl: {text}", file=sys.stderr)
+    return 1
+
+
+def missing():
+    """Return the declared functions that the opened library cannot do."""
+    names = {name for name in abi.load().functions if not _lib.present(name)}
+    if acl.is_simulator:
+        from acl import sim
+
+        names.update(sim.missing())
+    return names
+
+
+def info(args):
+    """Print what answers: backend, library, SoC, devices, memory, versions."""
+    print(f"backend    {acl.backend}{' (simulator)' if acl.is_simulator else ''}")
+    print(f"library    {acl.library_path}")
+    print(f"toolkit    {_lib.toolkit or 'none'}")
+    print(f"soc        {acl.get_soc_name()}")
+    version, ret = acl.get_version_str("runtime")
+    major, minor, patch, _ = acl.get_version()
+    print(f"version    CANN {version if ret == 0 else 'unknown'}, interface {major}.{minor}.{patch}")
+    count, ret = acl.rt.get_device_count()
+    if ret != 0:
+        return fail(f"aclrtGetDeviceCount failed with {ret}: {acl.get_recent_err_msg()}")
+    print(f"devices    {count}")
+    for device in range(count):
+        ret = acl.rt.set_device(device)
+        if ret != 0:
+            return fail(f"aclrtSetDevice({device}) failed with {ret}: {acl.get_recent_err_msg()}")
+        for name, attribute in MEMORY_ATTRIBUTES:
+            free, total, ret = acl.rt.get_mem_info(attribute)
+            if ret == 0 and total:
+                print(f"device {device}   {name} {free / 2**30:.2f} GiB free of {total / 2**30:.2f} GiB")
+        acl.rt.reset_device(device)
+    return 0
+
+
+def abi_counts(args):
+    """Print how many declared functions have behaviour, or the names of those that have none."""
+    print(abi.abi_command(abi.load().functions.values(), missing(), args.missing, args.json))
+    return 0
+
+
+def config(args):
+    """Print compiler and linker flags or directories."""
+    print(
+        {
+            "cflags": f"-I{acl.get_include()}",
+            "libs": f"-L{acl.get_lib()} -Wl,-rpath,{acl.get_lib()} -lascendcl",
+            "include": acl.get_include(),
+            "lib": acl.get_lib(),
+        }[args.what]
+    )
+    return 0
+
+
+def execute(args):
+    """Run a program against the simulator."""
+    command = args.command[1:] if args.command[:1] == ["--"] else args.command
+    if not command:
+        return fail("exec needs a program: python -m acl exec -- ./app arguments")
+    program = shutil.which(command[0])
+    if program is None:
+        return fail(f"exec: no program {command[0]!r}")
+    libraries = [acl.get_lib(), os.environ.get("LD_LIBRARY_PATH")]
+    environment = dict(
+        os.environ,
+        LD_LIBRARY_PATH=os.pathsep.join(filter(None, libraries)),
+        ASCEND_HOME_PATH=_lib.HOME,
+        ACL_BACKEND="sim",
+    )
+    sys.stdout.flush()
+    os.execve(program, command, environment)
+
+
+def toolkit(args):
+    """Lay the simulator out like a toolkit, so that build systems find it."""
+    from acl import layout
+
+    layout.write(args.directory)
+    print(f"source {os.path.join(os.path.abspath(args.directory), 'set_env.sh')}")
+    return 0
+
+
+def doctor(args):
+    """Say what is found, and compare a toolkit's headers with ours."""
+    found = _lib.find_toolkit()
+    kind = "none" if found is None else f"{found}{' (the simulator)' if _lib.is_ours(found) else ''}"
+    print(f"toolkit    {kind}")
+    print(f"backend    {acl.backend}, {acl.library_path}")
+    print(f"missing    {len(missing())} of {len(abi.load().functions)} declared functions")
+    if not args.headers:
+        return 0
+    if found is None:
+        return fail("doctor --headers needs a toolkit: set ACL_TOOLKIT=<directory>")
+    from acl import headers
+
+    difference = headers.compare(abi.load(), _lib.ffi, found)
+    print("headers    agree" if difference is None else f"headers    differ\n{difference}")
+    return difference is not None
+
+
+def demo(args):
+    """Run the examples and compare what they print."""
+    from acl import demo as program
+
+    return program.run()
+
+
+def bench(args):
+    """Run the benchmarks of the source tree."""
+    directory = os.path.join(os.path.dirname(_lib.HOME), "tests", "bench")
+    if not os.path.isdir(directory):
+        return fail(f"bench needs the source tree, there is no {directory}")
+    options = ["--benchmark-only", "-o", "python_files=*.py", *args.arguments]
+    return subprocess.call([sys.executable, "-m", "pytest", directory, *options])
+
+
+def parser():
+    """Return the argument parser of all commands."""
+    top = argparse.ArgumentParser(prog="ascendcl", description="AscendCL for Python, and a simulator of its C library.")
+    commands = top.add_subparsers(dest="name", metavar="COMMAND", required=True)
+
+    def add(name, function, **options):
+        command = commands.add_parser(name, help=function.__doc__.splitlines()[0], **options)
+        command.set_defaults(function=function)
+        return command
+
+    add("info", info)
+    counts = add("abi", abi_counts)
+    counts.add_argument("--missing", action="store_true", help="list the functions without behaviour")
+    counts.add_argument("--json", action="store_true", help="print JSON")
+    flags = add("config", config).add_mutually_exclusive_group(required=True)
+    for what in ("cflags", "libs", "include", "lib"):
+        flags.add_argument(f"--{what}", dest="what", action="store_const", const=what)
+    add("exec", execute).add_argument("command", nargs=argparse.REMAINDER, metavar="-- PROGRAM ...")
+    add("toolkit", toolkit).add_argument("directory", metavar="DIR")
+    add("doctor", doctor).add_argument("--headers", action="store_true", help="compare a toolkit's headers with ours")
+    add("demo", demo)
+    add("bench", bench).add_argument("arguments", nargs=argparse.REMAINDER, metavar="PYTEST-ARGUMENT")
+    return top
+
+
+def main(arguments=None):
+    """Run one command and return its exit code."""
+    args = parser().parse_args(arguments)
+    return int(args.function(args) or 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

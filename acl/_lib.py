@@ -1,0 +1,121 @@
+"""The only importer of the compiled module: it finds the backend, opens it, and says what answers.
+
+``ACL_BACKEND`` chooses: ``sim`` is the bundled simulator, ``npu`` the vendor's library of a toolkit, ``auto`` (also
+when unset) the vendor's library where a toolkit and a device are present, else the simulator.
+"""
+
+import glob
+import os
+import sys
+import threading
+
+try:
+    from acl import _acl
+except ImportError as error:
+    message = f"acl is not built for this interpreter ({error}): run pip install -e . in its source tree"
+    raise ImportError(message) from None
+
+ffi, lib = _acl.ffi, _acl.lib
+
+HOME = os.path.dirname(os.path.abspath(__file__))
+CHOICES = ("sim", "npu", "auto")
+VARIABLES = ("ACL_TOOLKIT", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME")
+USUAL = (
+    "/usr/local/Ascend/ascend-toolkit/latest",
+    "/usr/local/Ascend/cann",
+    "/usr/local/Ascend/latest",
+    "~/Ascend/ascend-toolkit/latest",
+    "~/Ascend/cann",
+)
+# A toolkit spreads the declared names over these; all but the first may be missing.
+LIBRARIES = (
+    "libascendcl.so",
+    "libacl_rt.so",
+    "libacl_mdl.so",
+    "libacl_op_executor.so",
+    "libacl_op_compiler.so",
+    "libacl_cblas.so",
+    "libacl_tdt_channel.so",
+    "libacl_tdt_queue.so",
+    "libmsprofiler.so",
+    "libnnopbase.so",
+    "libascend_dump.so",
+    "libplatform.so",
+)
+
+
+def toolkits():
+    """Return the directories where a toolkit is looked for, in order."""
+    named = [os.environ[name] for name in VARIABLES if os.environ.get(name)]
+    return [os.path.expanduser(path) for path in (*named, *USUAL)]
+
+
+def find_toolkit():
+    """Return the directory of the first toolkit with a library, or None."""
+    return next((path for path in toolkits() if os.path.exists(os.path.join(path, "lib64", LIBRARIES[0]))), None)
+
+
+def is_ours(toolkit):
+    """Tell whether a toolkit is the simulator laid out as one."""
+    try:
+        with open(os.path.join(toolkit, "version.info"), encoding="utf-8") as text:
+            return any(line.strip() == "simulator=1" for line in text)
+    except OSError:
+        return False
+
+
+def choose():
+    """Return the backend's name and the toolkit it comes from (None for the simulator)."""
+    choice = os.environ.get("ACL_BACKEND") or "auto"
+    if choice not in CHOICES:
+        raise ImportError(f"ACL_BACKEND={choice!r} is not known; it is one of {', '.join(CHOICES)}")
+    if choice == "sim":
+        return "sim", None
+    toolkit = find_toolkit()
+    if choice == "npu":
+        if toolkit is None:
+            looked = ", ".join(toolkits())
+            raise ImportError(
+                f"ACL_BACKEND=npu, but no lib64/{LIBRARIES[0]} in {looked}; set ACL_TOOLKIT=<toolkit directory>"
+            )
+        return "npu", toolkit
+    if toolkit is not None and not is_ours(toolkit) and glob.glob("/dev/davinci[0-9]*"):
+        return "npu", toolkit
+    if "ACL_BACKEND" not in os.environ:
+        print("acl: no NPU found, the simulator answers (ACL_BACKEND=sim says so silently)", file=sys.stderr)
+    return "sim", None
+
+
+def open_library(path, shared):
+    """Open one library for the names that are still absent; return the loader's reason when it fails."""
+    reason = lib.acl_backend_open(os.fsencode(path), shared)
+    return ffi.string(reason).decode(errors="replace") if reason else None
+
+
+def open_backend(toolkit):
+    """Open the simulator, or the libraries of a toolkit; return the path of the first."""
+    if toolkit is None:
+        first = os.path.join(HOME, "lib64", "libacl_sim.so")
+        others = []
+    else:
+        first, *others = (os.path.join(toolkit, "lib64", name) for name in LIBRARIES)
+    reason = open_library(first, toolkit is not None)
+    if reason is not None:
+        advice = "rebuild the package" if toolkit is None else f"run source {toolkit}/set_env.sh first"
+        raise ImportError(f"cannot open {first}: {reason}; {advice}")
+    for path in filter(os.path.exists, others):
+        open_library(path, True)
+    return first
+
+
+def present(name):
+    """Tell whether the opened library has a declared function."""
+    return bool(lib.acl_backend_has(name.encode()))
+
+
+backend, toolkit = choose()
+library_path = open_backend(toolkit)
+is_simulator = present("aclsimReset")
+lib.acl_pycall_main_thread(threading.main_thread().ident)
+# Runs in the child, where the forking thread is the main one.
+os.register_at_fork(after_in_child=lambda: lib.acl_pycall_main_thread(threading.get_ident()))

@@ -1,0 +1,69 @@
+"""Python functions that C calls: stream callbacks and exception callbacks.
+
+What a callback raises goes to :data:`sys.unraisablehook` at once, and the call in C goes on.
+"""
+
+import itertools
+import os
+from collections.abc import Callable
+from typing import Any
+
+from acl._lib import _acl, ffi, lib
+from acl.api import values
+
+# Launched callbacks by the number that travels through C as their user data; each runs once and leaves.
+launched: dict[int, tuple[Callable[[Any], Any], Any]] = {}
+numbers = itertools.count(1)
+exception_callbacks: list[Callable[[int], Any]] = []
+
+
+def closure(c_type, function, origin, failed):
+    """Return a C function pointer over ``function``; it answers ``failed`` when that raises."""
+
+    def report(kind, error, trace):
+        _acl.unraisable(error, origin)
+
+    return ffi.callback(c_type, function, error=failed, onerror=report)
+
+
+@ffi.def_extern(onerror=lambda kind, error, trace: _acl.unraisable(error, launch_callback))
+def acl_on_callback(number):
+    """Run a launched callback on the thread that is in process_report."""
+    function, data = launched.pop(values.address(number))
+    try:
+        function(data)
+    except BaseException as error:
+        _acl.unraisable(error, function)
+
+
+@ffi.def_extern(onerror=lambda kind, error, trace: _acl.unraisable(error, set_exception_info_callback))
+def acl_on_exception(info):
+    """Hand the information of a failed task to the registered function."""
+    for function in exception_callbacks[-1:]:
+        try:
+            function(values.address(info))
+        except BaseException as error:
+            _acl.unraisable(error, function)
+
+
+def launch_callback(function, data, block_type, stream):
+    """Queue ``function(data)``; the data is handed over as the same object."""
+    number = next(numbers)
+    launched[number] = function, data
+    ret = lib.aclrtLaunchCallback(lib.acl_on_callback, values.pointer(number), block_type, values.pointer(stream))
+    if ret != 0:
+        launched.pop(number, None)
+    return ret
+
+
+def set_exception_info_callback(function):
+    """Call ``function(info)`` when a task fails; None clears."""
+    previous = exception_callbacks[:]
+    exception_callbacks[:] = [] if function is None else [function]
+    ret = lib.aclrtSetExceptionInfoCallback(ffi.NULL if function is None else lib.acl_on_exception)
+    if ret != 0:
+        exception_callbacks[:] = previous
+    return ret
+
+
+os.register_at_fork(after_in_child=launched.clear)

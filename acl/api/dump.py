@@ -1,0 +1,28 @@
+"""Dump data handed to Python."""
+
+from collections.abc import Callable
+from typing import Any
+
+from acl._lib import _acl, ffi, lib
+from acl.api import values
+
+receivers: list[Callable[[dict], Any]] = []
+
+
+@ffi.def_extern(error=-1, onerror=lambda kind, error, trace: _acl.unraisable(error, dump_reg_callback))
+def acl_on_dump(chunk, length):
+    """Hand one chunk over as a dict; the address of its data is good during the call only."""
+    fields = ("fileName", "bufLen", "isLastChunk", "offset", "flag")
+    given = {values.snake(name): getattr(chunk, name) for name in fields}
+    given["file_name"] = values.text(chunk.fileName)
+    given["data_buf"] = values.address(chunk.dataBuf)
+    ret = receivers[-1](given)
+    return 0 if ret is None else ret
+
+
+def dump_reg_callback(function, flag):
+    """Call ``function(chunk)`` for each chunk of dump data; when it raises, C sees -1."""
+    ret = lib.acldumpRegCallback(lib.acl_on_dump, flag)
+    if ret == 0:
+        receivers[:] = [function]
+    return ret

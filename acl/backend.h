@@ -1,0 +1,103 @@
+/* The opened library: one pointer a declared function, filled by dlsym, never NULL.
+ *
+ * The generated part before this file defines ACL_FUNCTIONS(X), one X(kind, name, type, major, minor) a function, where kind
+ * says what an absent function answers. A name the library lacks keeps its stub, which leaves a message for
+ * aclGetRecentErrMsg and answers 207000 (0, NULL or nothing where the function has no status). */
+#ifndef ACL_BACKEND_H
+#define ACL_BACKEND_H
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local char acl_absent_text[320];
+static _Thread_local int acl_absent_unread;
+static const char *acl_backend_path = "no library";
+
+static int acl_absent(const char *function, int major, int minor)
+{
+    char version[32];
+    if (major == 9 && minor > 1)
+        snprintf(version, sizeof version, "later than 9.1");
+    else
+        snprintf(version, sizeof version, "%d.%d", major, minor);
+    snprintf(acl_absent_text, sizeof acl_absent_text, "%s failed because it needs CANN %s: %s has no such function", function,
+             version, acl_backend_path);
+    acl_absent_unread = 1;
+    return 207000;
+}
+
+#define ACL_ABSENT_status(type) return (type)missing
+#define ACL_ABSENT_value(type) (void)missing; return (type)0
+#define ACL_ABSENT_nothing(type) (void)missing
+#define ACL_STUB(kind, name, type, major, minor)                                                                       \
+    static type absent_##name(void)                                                                                    \
+    {                                                                                                                  \
+        int missing = acl_absent(#name, major, minor);                                                                 \
+        ACL_ABSENT_##kind(type);                                                                                       \
+    }
+ACL_FUNCTIONS(ACL_STUB)
+
+#define ACL_SLOT(kind, name, type, major, minor) __typeof__(name) *name;
+static struct { ACL_FUNCTIONS(ACL_SLOT) } acl_backend = {
+#define ACL_START(kind, name, type, major, minor) .name = (__typeof__(name) *)(void (*)(void))absent_##name,
+    ACL_FUNCTIONS(ACL_START)
+};
+
+#define ACL_NAME(kind, name, type, major, minor) #name,
+static const char *const acl_names[] = { ACL_FUNCTIONS(ACL_NAME) };
+enum { ACL_COUNT = sizeof acl_names / sizeof acl_names[0] };
+static unsigned char acl_found[ACL_COUNT];
+
+/* 1 when the library can wait in slices (the simulator). */
+static int acl_backend_waits;
+
+/* What an absent function left comes first, so that one question answers for both. */
+static __typeof__(aclGetRecentErrMsg) *acl_recent;
+static const char *acl_recent_message(void)
+{
+    if (!acl_absent_unread)
+        return acl_recent();
+    acl_absent_unread = 0;
+    return acl_absent_text;
+}
+
+static int acl_backend_has(const char *name)
+{
+    for (size_t i = 0; i < ACL_COUNT; i++)
+        if (strcmp(acl_names[i], name) == 0)
+            return acl_found[i];
+    return 0;
+}
+
+static const char *acl_backend_name(size_t index)
+{
+    return index < ACL_COUNT ? acl_names[index] : NULL;
+}
+
+/* Open one library for the names still absent: NULL, or the loader's reason. Libraries stay open with the process. */
+static const char *acl_backend_open(const char *path, int global)
+{
+    void *library = dlopen(path, RTLD_NOW | (global ? RTLD_GLOBAL : RTLD_LOCAL));
+    if (library == NULL)
+        return dlerror();
+    if (acl_recent == NULL) {
+        acl_recent = acl_backend.aclGetRecentErrMsg;
+        acl_backend_path = strdup(path);
+    }
+    for (size_t i = 0; i < ACL_COUNT; i++) {
+        void *symbol = acl_found[i] ? NULL : dlsym(library, acl_names[i]);
+        if (symbol != NULL) {
+            memcpy((char *)&acl_backend + i * sizeof symbol, &symbol, sizeof symbol);
+            acl_found[i] = 1;
+        }
+    }
+    if (acl_backend.aclGetRecentErrMsg != acl_recent_message) {
+        acl_recent = acl_backend.aclGetRecentErrMsg;
+        acl_backend.aclGetRecentErrMsg = acl_recent_message;
+    }
+    acl_backend_waits = acl_backend_has("aclsimWaitSlice");
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,1 @@
+"""Matrix and vector products. The calls are builtins of the compiled module."""

@@ -1,0 +1,95 @@
+"""Run the examples, each as its own process, and compare what they print with what is expected."""
+
+import difflib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import acl
+from acl import _lib
+
+TIMEOUT = 60
+
+
+def examples():
+    """Return the directory of the examples: in the source tree, or shipped with the package."""
+    places = (os.path.join(os.path.dirname(_lib.HOME), "examples"), os.path.join(_lib.HOME, "examples"))
+    return next((place for place in places if os.path.isdir(os.path.join(place, "expected"))), None)
+
+
+def normal(text):
+    """Return text without what differs from run to run: addresses and handles in hexadecimal, times."""
+    text = re.sub(r"\b0x[0-9a-fA-F]+", "0x", text)
+    return re.sub(r"\b\d+(\.\d+)?(?= ?(s|ms|us|ns)\b)", "#", text)
+
+
+def title(name):
+    """Return ``P1 resources (pyACL)`` for ``p1_resources.py``."""
+    stem, kind = os.path.splitext(name)
+    form = {".py": "pyACL", ".c": "C"}[kind]
+    if stem.endswith("_objects"):
+        stem, form = stem[: -len("_objects")], "objects"
+    number, _, what = stem.partition("_")
+    return f"{number.upper()} {what.replace('_', ' ')} ({form})"
+
+
+def command_of(path, directory):
+    """Return the command that runs an example; C is compiled first. None without a compiler."""
+    if path.endswith(".py"):
+        return [sys.executable, path]
+    compiler = shutil.which(os.environ.get("CC") or "gcc") or shutil.which("clang")
+    if compiler is None:
+        return None
+    libraries = acl.get_lib() if _lib.toolkit is None else os.path.join(_lib.toolkit, "lib64")
+    program = os.path.join(directory, os.path.basename(path)[:-2])
+    command = [compiler, "-O1", f"-I{acl.get_include()}", path, "-o", program, f"-L{libraries}"]
+    subprocess.run([*command, f"-Wl,-rpath,{libraries}", "-lascendcl", "-lnnopbase", "-pthread"], check=True)
+    return [program]
+
+
+def run_one(path, expected, directory):
+    """Run one example; return whether its output is the expected one."""
+    print(f"== {title(os.path.basename(path))}", flush=True)
+    try:
+        command = command_of(path, directory)
+        if command is None:
+            print("not run: no C compiler\n")
+            return True
+        start = time.perf_counter()
+        done = subprocess.run(
+            command, cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT
+        )
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        print(f"failed: {error}\n")
+        return False
+    print(done.stdout, end="")
+    with open(expected, encoding="utf-8") as text:
+        wanted = normal(text.read()).splitlines()
+    got = normal(done.stdout).splitlines()
+    if got != wanted or done.returncode != 0:
+        print("\n".join(difflib.unified_diff(wanted, got, "expected", "printed", lineterm="")))
+        print(f"differs, exit code {done.returncode}\n")
+        return False
+    print(f"ok {time.perf_counter() - start:.1f} s\n")
+    return True
+
+
+def run():
+    """Run all examples; return 1 when one differs."""
+    place = examples()
+    if place is None:
+        print("acl: no examples beside this installation", file=sys.stderr)
+        return 1
+    os.environ["ACL_BACKEND"] = acl.backend
+    good = True
+    with tempfile.TemporaryDirectory() as directory:
+        for name in sorted(os.listdir(place)):
+            expected = os.path.join(place, "expected", f"{os.path.splitext(name)[0]}.txt")
+            if name.endswith((".py", ".c")) and os.path.exists(expected):
+                good = run_one(os.path.join(place, name), expected, directory) and good
+    print(f"backend {acl.backend}, SoC {acl.get_soc_name()}; next: python -m acl info")
+    return 0 if good else 1

@@ -1,0 +1,1 @@
+"""Single operators: attributes, compilation, execution. The calls are builtins of the compiled module."""

@@ -1,0 +1,1 @@
+"""Profiling. The calls are builtins of the compiled module."""

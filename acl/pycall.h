@@ -1,0 +1,286 @@
+/* Conversions between Python objects and C slots for the generated pyACL calls.
+ *
+ * Every pycall_* reader returns 0, or -1 with a Python exception set. A wrong type is always a TypeError that names the
+ * function and the argument, also where CPython itself would raise OverflowError. */
+#ifndef ACL_PYCALL_H
+#define ACL_PYCALL_H
+
+#include <Python.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int pycall_wrong(const char *function, int position, const char *expected, PyObject *value)
+{
+    PyErr_Clear();
+    PyErr_Format(PyExc_TypeError, "%s() argument %d must be %s, not '%s'", function, position, expected,
+                 Py_TYPE(value)->tp_name);
+    return -1;
+}
+
+static int pycall_count(const char *function, Py_ssize_t given, Py_ssize_t least, Py_ssize_t most)
+{
+    if (given >= least && given <= most)
+        return 0;
+    PyErr_Format(PyExc_TypeError, "%s() takes %s%zd positional argument%s but %zd %s given", function,
+                 least == most ? "" : "up to ", most, most == 1 ? "" : "s", given, given == 1 ? "was" : "were");
+    return -1;
+}
+
+/* Unsigned slots take every integer and keep its low bits: -1 is "all bits set". */
+static inline int pycall_u64(PyObject *value, const char *function, int position, uint64_t *slot)
+{
+    PyObject *index = value;
+    if (PyLong_CheckExact(value)) {
+        Py_INCREF(index);
+    } else {
+        index = PyNumber_Index(value);
+        if (index == NULL)
+            return PyErr_ExceptionMatches(PyExc_TypeError) ? pycall_wrong(function, position, "int", value) : -1;
+    }
+    *slot = PyLong_AsUnsignedLongLongMask(index);
+    Py_DECREF(index);
+    return 0;
+}
+
+/* Signed slots hold what fits between low and high and refuse the rest. */
+static inline int pycall_signed(PyObject *value, const char *function, int position, int64_t low, int64_t high,
+                                int64_t *slot)
+{
+    int overflow = 0;
+    PyObject *index = PyNumber_Index(value);
+    if (index == NULL)
+        return PyErr_ExceptionMatches(PyExc_TypeError) ? pycall_wrong(function, position, "int", value) : -1;
+    *slot = PyLong_AsLongLongAndOverflow(index, &overflow);
+    Py_DECREF(index);
+    if (overflow != 0 || *slot < low || *slot > high) {
+        PyErr_Format(PyExc_TypeError, "%s() argument %d must be an int from %lld to %lld, not %R", function, position,
+                     (long long)low, (long long)high, value);
+        return -1;
+    }
+    return 0;
+}
+
+static inline int pycall_double(PyObject *value, const char *function, int position, double *slot)
+{
+    *slot = PyFloat_AsDouble(value);
+    if (*slot == -1.0 && PyErr_Occurred())
+        return pycall_wrong(function, position, "float", value);
+    return 0;
+}
+
+/* The text stays owned by the Python object, which the caller of the builtin keeps alive. */
+static inline int pycall_text(PyObject *value, const char *function, int position, const char **slot,
+                              uint64_t *length)
+{
+    Py_ssize_t size = 0;
+    if (!PyUnicode_Check(value))
+        return pycall_wrong(function, position, "str", value);
+    *slot = PyUnicode_AsUTF8AndSize(value, &size);
+    if (*slot == NULL)
+        return -1;
+    if (strlen(*slot) != (size_t)size) {
+        PyErr_Format(PyExc_ValueError, "%s() argument %d must not contain a null character", function, position);
+        return -1;
+    }
+    *length = (uint64_t)size;
+    return 0;
+}
+
+/* Kinds of list items: the generated call names one with the size of the C element. */
+enum pycall_kind { PYCALL_UNSIGNED, PYCALL_SIGNED, PYCALL_FLOAT, PYCALL_TEXT };
+
+static int pycall_item(PyObject *item, const char *function, int position, enum pycall_kind kind, size_t size,
+                       char *slot)
+{
+    uint64_t wide = 0;
+    int64_t narrow = 0;
+    double number = 0;
+    const char *text = NULL;
+    int64_t high = size == 8 ? INT64_MAX : ((int64_t)1 << (8 * size - 1)) - 1;
+
+    switch (kind) {
+    case PYCALL_TEXT:
+        if (pycall_text(item, function, position, &text, &wide) != 0)
+            return -1;
+        memcpy(slot, &text, sizeof text);
+        return 0;
+    case PYCALL_FLOAT:
+        if (pycall_double(item, function, position, &number) != 0)
+            return -1;
+        if (size == sizeof(float)) {
+            float single = (float)number;
+            memcpy(slot, &single, sizeof single);
+        } else {
+            memcpy(slot, &number, sizeof number);
+        }
+        return 0;
+    case PYCALL_SIGNED:
+        if (pycall_signed(item, function, position, -high - 1, high, &narrow) != 0)
+            return -1;
+        wide = (uint64_t)narrow;
+        break;
+    case PYCALL_UNSIGNED:
+        if (size == 1) {
+            if (pycall_signed(item, function, position, 0, UINT8_MAX, &narrow) != 0)
+                return -1;
+            wide = (uint64_t)narrow;
+        } else if (pycall_u64(item, function, position, &wide) != 0) {
+            return -1;
+        }
+        break;
+    }
+    memcpy(slot, &wide, size); /* the low bytes: every platform of this project is little endian */
+    return 0;
+}
+
+/* A list becomes a C array of `width` numbers an item (1: the items are numbers, 2: they are pairs). The block is always
+ * real memory, so an empty list is a valid pointer with count 0; the generated call frees it. */
+static int pycall_list(PyObject *value, const char *function, int position, enum pycall_kind kind, size_t size,
+                       Py_ssize_t width, void **block, uint64_t *count)
+{
+    char *out;
+    if (!PyList_Check(value))
+        return pycall_wrong(function, position, "list", value);
+    Py_ssize_t length = PyList_Size(value);
+    out = PyMem_Calloc((size_t)(length * width) + 1, size);
+    if (out == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    *block = out;
+    *count = (uint64_t)length;
+    for (Py_ssize_t i = 0; i < length && i < PyList_Size(value); i++) {
+        PyObject *item = PyList_GetItem(value, i);
+        if (width == 1) {
+            if (pycall_item(item, function, position, kind, size, out + (size_t)i * size) != 0)
+                return -1;
+            continue;
+        }
+        if (!PyList_Check(item) || PyList_Size(item) != width) {
+            PyErr_Format(PyExc_TypeError, "%s() argument %d must be a list of lists of %zd int, item %zd is %R", function,
+                         position, width, i, item);
+            return -1;
+        }
+        for (Py_ssize_t j = 0; j < width; j++) {
+            size_t place = (size_t)(i * width + j) * size;
+            if (pycall_item(PyList_GetItem(item, j), function, position, kind, size, out + place) != 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static inline PyObject *pycall_from_text(const char *text)
+{
+    if (text == NULL)
+        Py_RETURN_NONE;
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
+
+/* Build the flat tuple of a call; takes over the references, also when it fails. */
+static PyObject *pycall_tuple(PyObject **items, Py_ssize_t count)
+{
+    PyObject *tuple = PyTuple_New(count);
+    int whole = tuple != NULL;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        whole = whole && items[i] != NULL;
+        if (tuple != NULL && items[i] != NULL)
+            PyTuple_SetItem(tuple, i, items[i]);
+        else
+            Py_XDECREF(items[i]);
+    }
+    if (!whole)
+        Py_CLEAR(tuple);
+    return tuple;
+}
+
+/* Calls with dicts, callables and filled lists: the generated builtin checks the plain arguments and hands over to a
+ * function of acl/api. Arguments of these kinds pass as they are, once their type is right. */
+static int pycall_object(PyObject *value, const char *function, int position, const char *expected, int right)
+{
+    return right ? 0 : pycall_wrong(function, position, expected, value);
+}
+
+static inline PyObject *pycall_new(PyObject *value)
+{
+    Py_INCREF(value);
+    return value;
+}
+
+/* The body of a hand-written call, looked up when it is first used. Takes over the references of the arguments. */
+static PyObject *pycall_body(PyObject **body, const char *module, const char *name, PyObject **arguments,
+                             Py_ssize_t count)
+{
+    PyObject *result = NULL;
+    PyObject *packed = pycall_tuple(arguments, count);
+    if (packed == NULL)
+        return NULL;
+    if (*body == NULL) {
+        PyObject *home = PyImport_ImportModule(module);
+        if (home != NULL) {
+            *body = PyObject_GetAttrString(home, name);
+            Py_DECREF(home);
+        }
+    }
+    if (*body != NULL)
+        result = PyObject_CallObject(*body, packed);
+    Py_DECREF(packed);
+    return result;
+}
+
+/* Ctrl-C and exit. On Python's main thread a blocking call of the simulator waits in slices, with the signals served
+ * between; a thread that serves callbacks leaves its loop by SystemExit once the interpreter is going down. */
+#define PYCALL_SLICE_MS 50
+static unsigned long pycall_main_thread;
+static volatile int pycall_exiting;
+
+/* True when the blocking call may be made now: it returns at once, or nothing is lost when it blocks. Called without
+ * the GIL; *milliseconds is what is left of a finite time-out, -1 is for ever. */
+static inline int pycall_ready(int kind, void *handle, int64_t *milliseconds)
+{
+    if (!acl_backend_waits || (kind != ACLSIM_WAIT_REPORT && PyThread_get_thread_ident() != pycall_main_thread))
+        return 1;
+    if (*milliseconds != -1 && *milliseconds <= PYCALL_SLICE_MS)
+        return 1;
+    if (aclsimWaitSlice((aclsimWaitKind)kind, handle, PYCALL_SLICE_MS) != 0)
+        return 1;
+    if (*milliseconds != -1)
+        *milliseconds -= PYCALL_SLICE_MS;
+    return 0;
+}
+
+static int pycall_interrupted(void)
+{
+    if (pycall_exiting && PyThread_get_thread_ident() != pycall_main_thread) {
+        PyErr_SetNone(PyExc_SystemExit);
+        return -1;
+    }
+    return PyErr_CheckSignals();
+}
+
+/* unraisable(exception, origin): what a callback raised goes to sys.unraisablehook. */
+static PyObject *pycall_unraisable(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    if (pycall_count("unraisable", count, 2, 2) != 0)
+        return NULL;
+    PyErr_SetObject((PyObject *)Py_TYPE(args[0]), args[0]);
+    PyErr_WriteUnraisable(args[1]);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef pycall_own_methods[] = {
+    {"unraisable", (PyCFunction)(void (*)(void))pycall_unraisable, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static int pycall_install(const char *name, PyMethodDef *methods)
+{
+    PyObject *module = PyImport_ImportModule(name);
+    int done = module != NULL && PyModule_AddFunctions(module, methods) == 0;
+    Py_XDECREF(module);
+    return done;
+}
+
+#endif

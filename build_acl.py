@@ -1,0 +1,531 @@
+"""Build step: the declared headers become the compiled module ``acl._acl``, the type stubs and the simulator.
+
+What the headers say (:mod:`acl.abi` reads them) is turned into C text: the table of backend pointers, and one builtin
+for every call shape. The conversions stand in ``acl/pycall.h``, the opening of the library in ``acl/backend.h``.
+"""
+
+import importlib.util
+import keyword
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).resolve().parent
+INCLUDE = ROOT / "acl" / "include"
+PACKAGES = "apt install python3-venv python3-dev gcc g++ make"
+NAMESPACES = ("acl", "rt", "mdl", "op", "util", "prof", "blas")
+
+# Calls that neither block nor lock: everything else gives the interpreter away while it runs.
+PURE = {"aclDataTypeSize", "aclFloat16ToFloat", "aclFloatToFloat16"}
+
+# Blocking calls: what the simulator waits for, the parameter with its handle, the parameter with its time-out.
+WAITS = {
+    "aclrtSynchronizeStream": ("STREAM", "stream", None),
+    "aclrtSynchronizeStreamWithTimeout": ("STREAM", "stream", "timeout"),
+    "aclrtSynchronizeEvent": ("EVENT", "event", None),
+    "aclrtSynchronizeEventWithTimeout": ("EVENT", "event", "timeout"),
+    "aclrtSynchronizeDevice": ("DEVICE", None, None),
+    "aclrtSynchronizeDeviceWithTimeout": ("DEVICE", None, "timeout"),
+    "aclrtProcessReport": ("REPORT", None, "timeout"),
+}
+
+CDEF = """
+const char *acl_backend_open(const char *path, int global);
+int acl_backend_has(const char *name);
+const char *acl_backend_name(size_t index);
+int acl_pycall_install(void);
+void acl_pycall_main_thread(unsigned long thread);
+void acl_pycall_exit(void);
+extern "Python" void acl_on_callback(void *userData);
+extern "Python" void acl_on_exception(aclrtExceptionInfo *exceptionInfo);
+extern "Python" int32_t acl_on_dump(const acldumpChunk *chunk, int32_t length);
+"""
+
+LIBRARY = """
+static void acl_pycall_main_thread(unsigned long thread) { pycall_main_thread = thread; }
+static void acl_pycall_exit(void) { pycall_exiting = 1; }
+"""
+
+SLOTS = {
+    "enum": ("signed", 4),
+    "char": ("signed", 1),
+    "bool": ("unsigned", 1),
+    "int": ("signed", 4),
+    "float": ("float", 4),
+    "double": ("float", 8),
+    "size_t": ("unsigned", 8),
+    "unsigned char": ("unsigned", 1),
+    **{f"int{8 * size}_t": ("signed", size) for size in (1, 2, 4, 8)},
+    **{f"uint{8 * size}_t": ("unsigned", size) for size in (1, 2, 4, 8)},
+}
+RANGES = {1: ("INT8_MIN", "INT8_MAX"), 2: ("INT16_MIN", "INT16_MAX"), 4: ("INT32_MIN", "INT32_MAX")}
+
+
+class BuildError(SystemExit):
+    """One sentence on what stops the build."""
+
+
+def load(name):
+    """Load a module of the package by its path: the package itself cannot be imported before it is built."""
+    spec = importlib.util.spec_from_file_location(f"acl_{name}", ROOT / "acl" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+def snake(name):
+    """Turn a C parameter name into the printed Python one."""
+    name = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name)
+    name = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", name).lower()
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+def target(c_type):
+    """Return what an output parameter points at."""
+    return re.sub(r"\*\s*(const\s*)?$", "", c_type).strip()
+
+
+def c_text(text):
+    """Quote text as a C string."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+class Slots:
+    """Sorts C types into the slots that the conversions know."""
+
+    def __init__(self, abi):
+        self.abi = abi
+
+    def kind(self, c_type):
+        """Return ``pointer``, ``unsigned``, ``signed``, ``float``, ``text`` or ``void``, and the size in bytes."""
+        if re.sub(r"\s", "", c_type) == "constchar*":
+            return "text", 8
+        found = self.abi.kind(c_type)
+        if found in ("void", "pointer"):
+            return found, 8
+        if found not in SLOTS:
+            raise BuildError(f"build_acl.py: a call shape cannot pass {c_type} ({found}) by value, mark it @py")
+        return SLOTS[found]
+
+    def read(self, c_type, value, function, position, name):
+        """Return the lines that declare the slot of an argument and the C expression that reads it."""
+        kind, size = self.kind(c_type)
+        place = f'{value}, {c_text(function)}, {position}, &i_{name}'
+        if kind == "float":
+            return f"double i_{name} = 0;", f"pycall_double({place})"
+        if kind in ("pointer", "text") or size == 8 or (kind == "unsigned" and size == 4):
+            return f"uint64_t i_{name} = 0;", f"pycall_u64({place})"
+        low, high = RANGES[size] if kind == "signed" else ("0", f"UINT{8 * size}_MAX")
+        return (
+            f"int64_t i_{name} = 0;",
+            f"pycall_signed({value}, {c_text(function)}, {position}, {low}, {high}, &i_{name})",
+        )
+
+    def give(self, c_type, value):
+        """Return the C expression that makes the Python object of a C value."""
+        kind, size = self.kind(c_type)
+        if kind == "text":
+            return f"pycall_from_text({value})"
+        if kind == "pointer":
+            return f"PyLong_FromVoidPtr((void *){value})"
+        if kind == "float":
+            return f"PyFloat_FromDouble({value})"
+        if kind == "signed":
+            return f"PyLong_FromLongLong({value})"
+        return f"PyLong_FromUnsignedLongLong({value})"
+
+
+class Call:
+    """One builtin: a declared function, its shape, and the C text made from the two."""
+
+    def __init__(self, function, shape, slots):
+        self.function = function
+        self.shape = shape
+        self.slots = slots
+        self.types = {param.name: param.type for param in function.params}
+        self.title = shape.path
+        self.symbol = f"pyacl_{shape.namespace}_{shape.name}"
+        self.items = shape.arguments
+        self.least = sum(not item.optional for item in self.items)
+
+    def annotation(self, item, output=False):
+        """Return the Python type of an argument or output, as the stubs print it."""
+        kind = item.form
+        if kind.startswith("["):
+            inner = kind[1:-1]
+            if inner.startswith("["):
+                return "list[list[int]]"
+            return f"list[{'dict[str, Any]' if inner == 'dict' else inner}]"
+        named = {"dict": "dict[str, Any]", "callable": "Callable[..., Any]", "object": "Any", "int|str": "int | str"}
+        if kind:
+            return named.get(kind, kind)
+        c_type = self.types.get(item.name, "int")
+        if output and not item.given:
+            c_type = target(c_type)
+        return "float" if self.slots.abi.kind(c_type) in ("float", "double") else "int"
+
+    def parameters(self):
+        """Return ``(name, annotation, optional)`` of each Python argument."""
+        seen = []
+        for place, item in enumerate(self.items, 1):
+            name = f"unused{place}" if item.name == "_" else snake(item.name)
+            seen.append((name, self.annotation(item), item.optional))
+        return seen
+
+    def result(self):
+        """Return the annotation of what the call gives."""
+        if self.shape.result == "None":
+            return "None"
+        if self.shape.result == "ret":
+            return "int"
+        if self.shape.result == "value":
+            kind = self.slots.kind(self.function.ret)[0]
+            return {"text": "str | None", "float": "float"}.get(kind, "int")
+        outs = [self.annotation(out, True) + (" | None" if out.form == "str" else "") for out in self.shape.outputs]
+        return f"tuple[{', '.join(outs + ['int'])}]"
+
+    def signature(self):
+        """Return the line of the type stub."""
+        names = [f"{name}: {kind}{' = ...' if optional else ''}" for name, kind, optional in self.parameters()]
+        return f"def {self.shape.name}({', '.join(names + ['/'] if names else [])}) -> {self.result()}: ..."
+
+    def doc(self):
+        """Return the docstring, headed by the text signature that inspect reads."""
+        names = ["$module"] + [name + ("=None" if optional else "") for name, _, optional in self.parameters()]
+        major, minor = self.function.since
+        since = "later than 9.1" if (major, minor) == (9, 2) else f"{major}.{minor}"
+        if self.shape.result == "tuple":
+            gives = "(" + ", ".join([snake(out.name) for out in self.shape.outputs] + ["ret"]) + ")"
+        else:
+            gives = {"None": "None", "ret": "ret", "value": "the value"}[self.shape.result]
+        return (
+            f"{self.shape.name}({', '.join(names)}, /)\n--\n\n{self.function.doc}\n\n"
+            f"Calls {self.function.name} (CANN {since}). Returns {gives}."
+        )
+
+    def method(self):
+        """Return the row of the method table."""
+        flags = "METH_FASTCALL"
+        function = f"(PyCFunction)(void (*)(void)){self.symbol}"
+        return f"    {{{c_text(self.shape.name)}, {function}, {flags}, {c_text(self.doc())}}},"
+
+    def source(self):
+        """Return the C function."""
+        lines = [f"static PyObject *{self.symbol}(PyObject *self, PyObject *const *args, Py_ssize_t count)", "{"]
+        lines += ["    (void)self; (void)args; (void)count;"]
+        body = self.by_hand() if self.shape.python else self.direct()
+        return "\n".join(lines + ["    " + line if line else line for line in body] + ["}", ""])
+
+    def arguments(self, read):
+        """Return the declarations and the check that fills them, reading each argument with ``read``."""
+        most = len(self.items)
+        declared, checks = [], []
+        for place, item in enumerate(self.items):
+            if item.name == "_":
+                checks.append(f"pycall_u64(args[{place}], {c_text(self.title)}, {place + 1}, &i_unused)")
+                declared.append("uint64_t i_unused = 0;")
+                continue
+            lines, check = read(item, f"args[{place}]", place + 1)
+            declared += lines
+            if check and item.optional:
+                check = f"(count > {place} && {check})"
+            checks += [check] if check else []
+        if most:
+            wrong = f"count != {most}" if self.least == most else f"(count < {self.least} || count > {most})"
+            counted = f"{wrong} && pycall_count({c_text(self.title)}, count, {self.least}, {most})"
+            declared.append(f"if ({counted}) return NULL;")
+        return declared, checks
+
+    def direct(self):
+        """Return the body of a call made entirely in C."""
+        lists = [item for item in self.items if item.form.startswith("[")]
+
+        def read(item, value, position):
+            place = f"{value}, {c_text(self.title)}, {position}"
+            if item.form == "str":
+                return (
+                    [f"const char *i_{item.name} = NULL; uint64_t n_{item.name} = 0; (void)n_{item.name};"],
+                    f"pycall_text({place}, &i_{item.name}, &n_{item.name})",
+                )
+            if item.form.startswith("["):
+                width = 2 if item.form == "[[int]]" else 1
+                element, size = self.element(item)
+                return (
+                    [f"void *i_{item.name} = NULL; uint64_t n_{item.name} = 0;"],
+                    f"pycall_list({place}, {element}, {size}, {width}, &i_{item.name}, &n_{item.name})",
+                )
+            declared, check = self.slots.read(self.types[item.name], value, self.title, position, item.name)
+            return [declared], check
+
+        lines, checks = self.arguments(read)
+        leave = "goto done;" if lists else "return NULL;"
+        if lists:
+            lines.insert(0, "PyObject *result = NULL;")
+        if checks:
+            lines.append(f"if ({' || '.join(checks)}) {leave}")
+        lengths = {}
+        for item in self.items:
+            if item.length:
+                first = lengths.setdefault(item.length, item)
+                if first is not item:
+                    lines.append(
+                        f"if (n_{item.name} != n_{first.name}) {{ PyErr_SetString(PyExc_ValueError, "
+                        + c_text(f"{self.title}() needs {snake(first.name)} and {snake(item.name)} of the same length")
+                        + f"); {leave} }}"
+                    )
+        outs = [out for out in self.shape.outputs if out.name in self.types and not out.given]
+        lines += [f"{target(self.types[out.name])} o_{out.name} = 0;" for out in outs]
+        lines += self.call({out.name for out in outs}, lengths)
+        give = self.returned()
+        if lists:
+            lines += [f"result = {give}", "done:"] + [f"PyMem_Free(i_{item.name});" for item in lists]
+            return lines + ["return result;"]
+        return lines + ([f"return {give}"] if give != "Py_None;" else ["Py_RETURN_NONE;"])
+
+    def element(self, item):
+        """Return the kind and size of the C numbers that a list argument becomes."""
+        if item.form == "[str]":
+            return "PYCALL_TEXT", "sizeof(char *)"
+        c_type = re.sub(r"(\s*\*|(\[\d*\])+)$", "", self.types[item.name]).replace("const ", "").strip()
+        kind, size = self.slots.kind(c_type)
+        element = {"float": "PYCALL_FLOAT", "signed": "PYCALL_SIGNED"}.get(kind, "PYCALL_UNSIGNED")
+        return ("PYCALL_UNSIGNED" if size == 8 and kind == "signed" else element), size
+
+    def call(self, outs, lengths):
+        """Return the lines that make the call, with the interpreter given away unless it is pure."""
+        hidden = {item.name for item in self.shape.items if item.null}
+        plain = {item.name for item in self.items if not item.form}
+        passed = []
+        for c_type, name in self.function.params:
+            if name in outs:
+                passed.append(f"&o_{name}")
+            elif name in lengths:
+                passed.append(f"({c_type})n_{lengths[name].name}")
+            elif name in hidden:
+                passed.append("NULL")
+            elif name in plain and self.slots.kind(c_type)[0] in ("pointer", "text"):
+                passed.append(f"(void *)(uintptr_t)i_{name}")
+            elif name in plain:
+                passed.append(f"({c_type})i_{name}")
+            else:
+                passed.append(f"i_{name}")
+        call = f"{self.function.name}({', '.join(passed)});"
+        kept = []
+        if self.function.ret != "void":
+            kept, call = [f"{self.function.ret} ret = 0;"], f"ret = {call}"
+        if self.function.name in PURE:
+            return kept + [call]
+        if self.function.name not in WAITS:
+            return kept + ["Py_BEGIN_ALLOW_THREADS", call, "Py_END_ALLOW_THREADS"]
+        kind, handle, timeout = WAITS[self.function.name]
+        left = f"i_{timeout}" if timeout else "forever"
+        place = f"(void *)(uintptr_t)i_{handle}" if handle else "NULL"
+        return kept + ([] if timeout else ["int64_t forever = -1;"]) + [
+            "for (int ready = 0; !ready;) {",
+            "    if (pycall_interrupted() != 0) return NULL;",
+            "    Py_BEGIN_ALLOW_THREADS",
+            f"    ready = pycall_ready(ACLSIM_WAIT_{kind}, {place}, &{left});",
+            f"    if (ready) {call}",
+            "    Py_END_ALLOW_THREADS",
+            "}",
+        ]
+
+    def returned(self):
+        """Return the C expression of the Python result."""
+        if self.shape.result == "None":
+            return "Py_None;" if not any(i.form.startswith("[") for i in self.items) else "Py_NewRef(Py_None);"
+        if self.shape.result != "tuple":
+            return self.slots.give(self.function.ret, "ret") + ";"
+        given = []
+        for out in self.shape.outputs:
+            if out.given:
+                given.append(f"PyLong_FromUnsignedLongLong(i_{out.name})")
+            elif out.name in self.types:
+                given.append(self.slots.give(target(self.types[out.name]), f"o_{out.name}"))
+            else:
+                given.append("PyLong_FromLong(0)")
+        given.append("PyLong_FromLong(ret)")
+        return f"pycall_tuple((PyObject *[]){{{', '.join(given)}}}, {len(given)});"
+
+    def by_hand(self):
+        """Return the body of a call whose work is a Python function of acl/api."""
+        objects = []
+
+        def read(item, value, position):
+            if not item.form and item.name in self.types:
+                c_type = self.types[item.name]
+                objects.append(self.slots.give("uint64_t", f"i_{item.name}"))
+                if self.slots.kind(c_type)[0] == "pointer":
+                    c_type = "uint64_t"
+                declared, check = self.slots.read(c_type, value, self.title, position, item.name)
+                if declared.startswith("int64_t"):
+                    objects[-1] = self.slots.give("int64_t", f"i_{item.name}")
+                return [declared], check
+            missing = f"count > {position - 1} ? {value} : Py_None" if item.optional else value
+            objects.append(f"pycall_new({missing})")
+            right = {
+                "str": f"PyUnicode_Check({value})",
+                "dict": f"PyDict_Check({value})",
+                "callable": f"PyCallable_Check({value})" + (f" || {value} == Py_None" if item.optional else ""),
+            }.get(item.form)
+            if item.form.startswith("[") and not self.shape.name.startswith("set_attr_list_"):
+                right = f"PyList_Check({value})"
+            expected = "list" if item.form.startswith("[") else item.form
+            check = f"pycall_object({value}, {c_text(self.title)}, {position}, {c_text(expected)}, {right})"
+            return [], check if right else None
+
+        lines, checks = self.arguments(read)
+        if checks:
+            lines.append(f"if ({' || '.join(checks)}) return NULL;")
+        place = f"{c_text('acl.api.' + self.function.group)}, {c_text(self.shape.name)}"
+        given = f"(PyObject *[]){{{', '.join(objects)}}}" if objects else "NULL"
+        return lines + [
+            "static PyObject *body;",
+            f"return pycall_body(&body, {place}, {given}, {len(objects)});",
+        ]
+
+
+def absent_kind(function):
+    """Return what the stub of an absent function answers."""
+    if function.ret == "void":
+        return "nothing"
+    return "status" if function.ret in ("aclError", "aclnnStatus") else "value"
+
+
+def wrappers():
+    """Return the public headers, as a program names them."""
+    found = sorted(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.rglob("*.h"))
+    return [name for name in found if not name.startswith("acl/abi/")]
+
+
+def preamble(abi, calls):
+    """Return the C text in front of cffi's own: backend table, redirections, builtins."""
+    rows = []
+    for function in abi.functions.values():
+        major, minor = function.since
+        rows.append(f"    X({absent_kind(function)}, {function.name}, {function.ret}, {major}, {minor}) \\")
+    tables, installs = [], []
+    for space in NAMESPACES:
+        methods = [call.method() for call in calls if call.shape.namespace == space]
+        if methods:
+            module = "acl" if space == "acl" else f"acl.{space}"
+            tables += [f"static PyMethodDef pyacl_methods_{space}[] = {{", *methods, "    {NULL, NULL, 0, NULL}", "};"]
+            installs.append(f"    done = done && pycall_install({c_text(module)}, pyacl_methods_{space});")
+    return "\n".join(
+        [f"#include <{name}>" for name in wrappers()]
+        + ["#define ACL_FUNCTIONS(X) \\", *rows, "", '#include "backend.h"']
+        + [f"#define {name} (*acl_backend.{name})" for name in abi.functions]
+        + ['#include "pycall.h"', LIBRARY]
+        + [call.source() for call in calls]
+        + tables
+        + ["static int acl_pycall_install(void)", "{", "    PyGILState_STATE state = PyGILState_Ensure();"]
+        + ["    int done = pycall_install(\"acl._acl\", pycall_own_methods);", *installs]
+        + ["    if (!done) PyErr_Print();", "    PyGILState_Release(state);", "    return done;", "}", ""]
+    )
+
+
+def stub(space, calls):
+    """Return the type stub of a namespace; names written in Python are taken over from its module."""
+    lines = ["from collections.abc import Callable", "from typing import Any", ""]
+    if space != "_acl":
+        text = (ROOT / "acl" / f"{space}.py").read_text(encoding="utf-8")
+        for source, names in re.findall(r"^from (acl\.api\.\w+) import \(?([\w,\s]+)\)?$", text, re.M):
+            lines += [f"from {source} import {name} as {name}" for name in re.findall(r"\w+", names)]
+    else:
+        lines += ["ffi: Any", "lib: Any", "def unraisable(exception: BaseException, origin: object, /) -> None: ..."]
+    lines += [call.signature() for call in calls]
+    return "# Made from the call shapes by build_acl.py.\n" + "\n".join(lines) + "\n"
+
+
+def generate(directory):
+    """Write the C source and the type stubs; return the path of the source and the stubs by file name."""
+    from cffi import FFI
+
+    parser = load("abi")
+    abi = parser.load(INCLUDE)
+    slots = Slots(abi)
+    calls = [Call(function, shape, slots) for function in abi.functions.values() for shape in function.shapes]
+    ffi = FFI()
+    ffi.cdef(parser.cdef(INCLUDE) + CDEF)
+    check_toolkit(abi, ffi)
+    ffi.set_source("acl._acl", preamble(abi, calls))
+    source = Path(directory) / "_acl.c"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    ffi.emit_c_code(str(source))
+    stubs = {}
+    for space in NAMESPACES:
+        name = "_acl" if space == "acl" else space
+        stubs[f"{name}.pyi"] = stub(name, [call for call in calls if call.shape.namespace == space])
+    return source, stubs
+
+
+def check_machine():
+    """Stop with one sentence when the machine cannot build this."""
+    if not sys.platform.startswith("linux"):
+        raise BuildError("ascendcl builds on Linux only: use WSL2 or a Linux container.")
+    header = Path(sysconfig.get_path("include")) / "Python.h"
+    if not header.exists():
+        raise BuildError(f"{header} is missing: {PACKAGES}")
+    compiler = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "gcc").split()[0]
+    for tool, what in ((compiler, "the C compiler"), ("make", "make")):
+        if shutil.which(tool) is None:
+            raise BuildError(f"{what} ({tool}) is missing: {PACKAGES}")
+
+
+def check_toolkit(abi, ffi):
+    """Stop when a toolkit at hand declares anything otherwise than we do."""
+    named = [os.environ.get(name) for name in ("ACL_TOOLKIT", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME")]
+    toolkit = next((path for path in named if path and Path(path, "include/acl/acl.h").exists()), None)
+    if toolkit is None:
+        return
+    version = Path(toolkit, "version.info")
+    if version.exists() and "simulator=1" in version.read_text(encoding="utf-8").split():
+        return
+    difference = load("headers").compare(abi, ffi, toolkit)
+    if difference is not None:
+        raise BuildError(f"the headers of {toolkit} differ from ours:\n{difference}")
+
+
+class BuildExt(build_ext):
+    """Generate and compile ``acl._acl``, then build the simulator beside it."""
+
+    def run(self):
+        """Build everything, or stop with one sentence."""
+        check_machine()
+        source, stubs = generate(self.build_temp)
+        extension = self.extensions[0]
+        extension.sources = [str(source)]
+        extension.include_dirs = [str(INCLUDE), str(ROOT / "acl")]
+        extension.libraries = ["dl"]
+        extension.define_macros = [("_CFFI_NO_LIMITED_API", None)]
+        extension.py_limited_api = False
+        extension.extra_compile_args = ["-O1", "-g0", "-std=gnu11", "-pthread"]
+        simulator = self.start_simulator()
+        try:
+            super().run()
+        finally:
+            made = simulator.wait()
+        if made != 0:
+            raise BuildError("make -C simulator failed, its messages are above.")
+        # An editable build has its in-place flag back only now, so the place of the extension is asked for here.
+        package = Path(self.get_ext_fullpath(extension.name)).parent
+        libraries = package / "lib64"
+        shutil.rmtree(libraries, ignore_errors=True)
+        shutil.copytree(Path(self.build_temp).resolve() / "simulator" / "lib64", libraries)
+        if package != ROOT / "acl" and (ROOT / "examples").is_dir():
+            shutil.copytree(ROOT / "examples", package / "examples", dirs_exist_ok=True)
+        for name, text in stubs.items():
+            (package / name).write_text(text, encoding="utf-8")
+
+    def start_simulator(self):
+        """Start make for the simulator; it uses the second core while the extension compiles."""
+        build = Path(self.build_temp).resolve() / "simulator"
+        command = ["make", "-j2", "-C", str(ROOT / "simulator"), f"BUILD={build}", f"PYTHON={sys.executable}", "lib"]
+        return subprocess.Popen(command)

@@ -1,0 +1,72 @@
+"""Fixtures and the three classes of tests: portable (unmarked), ``strict``, ``needs_sim``."""
+
+import pytest
+from helpers import programs
+
+import acl
+
+
+def pytest_collection_modifyitems(items):
+    """Skip what the opened library cannot answer for."""
+    for item in items:
+        if "needs_sim" in item.keywords and acl.backend != "sim":
+            item.add_marker(pytest.mark.skip(reason="needs_sim: ACL_BACKEND=npu has no control interface"))
+        elif "strict" in item.keywords and not acl.is_simulator:
+            item.add_marker(pytest.mark.skip(reason="strict: left undefined by the vendor"))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Count the tests that ran by class."""
+    counts = {"portable": 0, "strict": 0, "needs_sim": 0}
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.stats.get(outcome, ()):
+            kind = next((name for name in ("needs_sim", "strict") if name in report.keywords), "portable")
+            counts[kind] += 1
+    terminalreporter.write_line(
+        f"backend {acl.backend}: " + ", ".join(f"{count} {name}" for name, count in counts.items())
+    )
+
+
+@pytest.fixture
+def device():
+    """Open device 0 for this thread; it is closed at the end, however many references the test took."""
+    assert acl.rt.set_device(0) == 0
+    yield 0
+    acl.rt.reset_device_force(0)
+
+
+@pytest.fixture
+def context(device):
+    """Make a context that is current in this thread, beside the default one."""
+    context, ret = acl.rt.create_context(device)
+    assert ret == 0
+    yield context
+    acl.rt.destroy_context(context)
+
+
+@pytest.fixture
+def stream(device):
+    """Make a stream of the default context of device 0."""
+    stream, ret = acl.rt.create_stream()
+    assert ret == 0
+    yield stream
+    acl.rt.destroy_stream_force(stream)
+
+
+@pytest.fixture
+def run_script():
+    """Give ``run_script(code, env=None, timeout=60)``, which runs Python code in a fresh process.
+
+    The result is a :class:`subprocess.CompletedProcess` with text output. ``env`` is added to the present environment;
+    a value of None removes the name.
+    """
+    return programs.run_script
+
+
+@pytest.fixture
+def compile_c(tmp_path):
+    """Give ``compile_c(source, *flags, cxx=False, libraries=("ascendcl",))``, which returns the built program's path.
+
+    The program finds the backend's headers and libraries by itself; run it with ``subprocess.run([path])``.
+    """
+    return programs.Compiler(tmp_path)

@@ -1,0 +1,117 @@
+"""What most tests of the runtime need: refusals with their messages, threads with results, latches, tasks in Python."""
+
+import contextlib
+import threading
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+
+import acl
+from acl._lib import ffi, lib
+
+NULL = ffi.NULL
+BLOCK = 1
+TASK_WORKER = 4
+
+
+def refused(ret, code, *words):
+    """Assert a code, and that the newest message has all the words where the simulator answers."""
+    text = acl.get_recent_err_msg()
+    assert ret == code, text
+    if acl.is_simulator:
+        newest = (text or "no message").split("\n")[0]
+        assert [word for word in words if word not in newest] == [], newest
+
+
+def pointer(handle):
+    """Return a handle as C takes it."""
+    return ffi.cast("void *", handle)
+
+
+def in_thread(function):
+    """Return what ``function`` returns on a fresh thread, or raise what it raises."""
+    with ThreadPoolExecutor(1) as fresh:
+        return fresh.submit(function).result()
+
+
+class Latches:
+    """Latches of one stream, made of blocking callbacks that a thread of their own serves."""
+
+    def __init__(self, stream):
+        self.stream = stream
+        self.closed = deque()
+        self.open = True
+        context, ret = acl.rt.get_context()
+        assert ret == 0
+        bound = threading.Event()
+
+        def serve():
+            acl.rt.set_context(context)
+            bound.wait()
+            while self.open:
+                acl.rt.process_report(10000)
+
+        self.thread = threading.Thread(target=serve)
+        self.thread.start()
+        assert acl.rt.subscribe_report(self.thread.ident, stream) == 0
+        bound.set()
+
+    def hold(self):
+        """Queue a latch: what is queued after it waits for :meth:`release`."""
+        latch = threading.Event()
+        assert acl.rt.launch_callback(lambda data: latch.wait(), None, BLOCK, self.stream) == 0
+        self.closed.append(latch)
+
+    def release(self):
+        """Open the oldest closed latch."""
+        self.closed.popleft().set()
+
+    def close(self):
+        """Open every latch, wait for the stream and end the thread."""
+        while self.closed:
+            self.release()
+
+        def leave(data):
+            self.open = False
+
+        assert acl.rt.launch_callback(leave, None, BLOCK, self.stream) == 0
+        self.thread.join()
+        acl.rt.unsubscribe_report(self.thread.ident, self.stream)
+
+
+@contextlib.contextmanager
+def latches(stream):
+    """Give the latches of a stream; all are opened at the end."""
+    made = Latches(stream)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+class Task:
+    """A task of a stream that runs a Python function; what that returns is the task's code. Keep it until it has run."""
+
+    def __init__(self, stream, function, flags=0):
+        self.function = ffi.callback("aclError (void *)", lambda argument: function() or 0)
+        assert lib.aclsimLaunchTask(pointer(stream), self.function, NULL, NULL, 0, flags) == 0
+
+
+class RunningTask:
+    """A task that is running on a worker now and ends, with its code, when it is told to."""
+
+    def __init__(self, stream):
+        self.started, self.end = threading.Event(), threading.Event()
+        self.code = 0
+
+        def run():
+            self.started.set()
+            self.end.wait()
+            return self.code
+
+        self.task = Task(stream, run, TASK_WORKER)
+        self.started.wait()
+
+    def finish(self, code=0):
+        """Let the task end with this code."""
+        self.code = code
+        self.end.set()

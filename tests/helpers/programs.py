@@ -1,0 +1,56 @@
+"""Programs that tests start: fresh Python processes and compiled C."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import acl
+
+
+def environment(changes=None):
+    """Return the present environment and the same backend, with ``changes`` (None removes a name)."""
+    env = {**os.environ, "ACL_BACKEND": acl.backend}
+    for name, value in (changes or {}).items():
+        if value is None:
+            env.pop(name, None)
+        else:
+            env[name] = str(value)
+    return env
+
+
+def run_script(code, env=None, timeout=60):
+    """Run Python code in a fresh process and return the completed process, output as text."""
+    return subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", code],
+        env=environment(env),
+        timeout=timeout,
+        capture_output=True,
+        text=True,
+    )
+
+
+class Compiler:
+    """Compile C or C++ text against the installed headers and libraries."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.count = 0
+
+    def __call__(self, source, *flags, cxx=False, libraries=("ascendcl",)):
+        """Build ``source`` and return the program's path; the test is skipped without a compiler."""
+        compiler = shutil.which("g++" if cxx else "gcc") or shutil.which("clang++" if cxx else "clang")
+        if compiler is None:
+            pytest.skip("no C compiler")
+        self.count += 1
+        text = self.directory / f"program{self.count}.{'cpp' if cxx else 'c'}"
+        text.write_text(source)
+        program = text.with_suffix("")
+        command = [compiler, "-std=c++17" if cxx else "-std=gnu11", "-Wall", "-Wextra", *flags]
+        command += [f"-I{acl.get_include()}", str(text), "-o", str(program), "-pthread"]
+        command += [f"-L{acl.get_lib()}", f"-Wl,-rpath,{acl.get_lib()}", *(f"-l{name}" for name in libraries)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert done.returncode == 0, done.stdout
+        return str(program)

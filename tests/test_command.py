@@ -1,0 +1,133 @@
+"""The command line."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import acl
+from acl import __main__ as command
+from acl import abi, demo
+
+
+def run(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "acl", *arguments], capture_output=True, text=True, timeout=60, **options
+    )
+
+
+def test_help_lists_the_commands():
+    done = run("--help")
+    assert done.returncode == 0
+    for name in ("info", "abi", "config", "exec", "toolkit", "doctor", "demo", "bench"):
+        assert f"\n    {name} " in done.stdout
+    assert run("nothing").returncode == 2
+
+
+def test_info(capsys):
+    assert command.main(["info"]) == 0
+    out = capsys.readouterr().out
+    assert f"backend    {acl.backend}" in out and acl.get_soc_name() in out and "GiB free of" in out
+
+
+def test_abi(capsys):
+    assert command.main(["abi", "--json"]) == 0
+    total = json.loads(capsys.readouterr().out)["total"]
+    assert total["declared"] == 735
+    assert command.main(["abi", "--missing", "--json"]) == 0
+    names = json.loads(capsys.readouterr().out)
+    assert set(names) <= set(abi.load().functions)
+    assert total["missing"] == len(names)
+
+
+@pytest.mark.parametrize("what", ["include", "lib"])
+def test_config_directories(capsys, what):
+    assert command.main(["config", f"--{what}"]) == 0
+    assert os.path.isdir(capsys.readouterr().out.strip())
+
+
+PROGRAM = """
+#include <acl/acl.h>
+#include <stdio.h>
+int main(void)
+{
+    uint32_t count = 0;
+    if (aclInit(NULL) != ACL_SUCCESS || aclrtGetDeviceCount(&count) != ACL_SUCCESS)
+        return 1;
+    printf("%u devices\\n", count);
+    return aclFinalize();
+}
+"""
+
+
+def test_flags_build_a_program(tmp_path):
+    (tmp_path / "app.c").write_text(PROGRAM)
+    flags = [run("config", f"--{what}").stdout.split() for what in ("cflags", "libs")]
+    subprocess.run(["gcc", *flags[0], "app.c", "-o", "app", *flags[1]], cwd=tmp_path, check=True)
+    done = subprocess.run([str(tmp_path / "app")], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"{acl.rt.get_device_count()[0]} devices\n")
+
+
+def test_exec_finds_the_libraries(tmp_path):
+    (tmp_path / "app.c").write_text(PROGRAM)
+    build = ["gcc", f"-I{acl.get_include()}", "app.c", "-o", "app", f"-L{acl.get_lib()}", "-lascendcl"]
+    subprocess.run(build, cwd=tmp_path, check=True)
+    done = run("exec", "--", "./app", cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout.endswith("devices\n"), done.stderr
+    assert "no program 'no-such-app'" in run("exec", "--", "no-such-app").stderr
+    assert "needs a program" in run("exec").stderr
+
+
+def test_toolkit(tmp_path):
+    place = tmp_path / "toolkit"
+    for _ in range(2):
+        assert run("toolkit", str(place)).returncode == 0
+    for name in ("include/acl/acl.h", "lib64/libascendcl.so", "set_env.sh", "bin/setenv.bash", "LICENSE", "NOTICE"):
+        assert (place / name).exists()
+    lines = (place / "version.info").read_text().splitlines()
+    assert "simulator=1" in lines and "Version=9.1.0" in lines
+    for script in ("set_env.sh", "bin/setenv.bash"):
+        shown = subprocess.run(
+            ["bash", "-c", f"source {place}/{script} && echo $ASCEND_HOME_PATH:$LD_LIBRARY_PATH"],
+            capture_output=True,
+            text=True,
+        ).stdout
+        assert shown.startswith(f"{place}:{place}/lib64")
+    environment = dict(os.environ, ACL_TOOLKIT=str(place), ACL_BACKEND="npu")
+    code = "import acl; print(acl.backend, acl.is_simulator, acl.library_path, acl.rt.set_device(0))"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.stdout == f"npu True {place}/lib64/libascendcl.so 0\n", done.stderr
+    done = run("doctor", "--headers", env=environment)
+    assert done.returncode == 0 and "headers    agree" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "text, same",
+    [
+        ("stream 0x7f3a10 ok", "stream 0xffff ok"),
+        ("took 0.25 ms", "took 12 ms"),
+        ("ok 0.1 s", "ok 3.4 s"),
+    ],
+)
+def test_demo_ignores_addresses_and_times(text, same):
+    assert demo.normal(text) == demo.normal(same)
+    assert demo.normal("16 bytes") != demo.normal("32 bytes")
+
+
+def test_demo_titles():
+    assert demo.title("p1_resources.py") == "P1 resources (pyACL)"
+    assert demo.title("p1_resources_objects.py") == "P1 resources (objects)"
+    assert demo.title("p2_memory.c") == "P2 memory (C)"
+
+
+def test_demo_tells_a_difference(tmp_path, capfd):
+    program, expected = tmp_path / "p1_resources.py", tmp_path / "expected.txt"
+    program.write_text("print('one'); print('two')")
+    expected.write_text("one\ntwo\n")
+    assert demo.run_one(str(program), str(expected), str(tmp_path))
+    expected.write_text("one\nthree\n")
+    assert not demo.run_one(str(program), str(expected), str(tmp_path))
+    out = capfd.readouterr().out
+    assert "== P1 resources (pyACL)" in out and "-three" in out and "+two" in out

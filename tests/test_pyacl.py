@@ -1,0 +1,263 @@
+"""Every pyACL call exists, takes the documented arguments and gives the documented shape."""
+
+import csv
+import inspect
+import pickle
+import re
+from pathlib import Path
+
+import numpy
+import pytest
+
+import acl
+from acl import abi
+
+ROWS = list(csv.DictReader((Path(__file__).parent / "abi_facts" / "pyacl.csv").open(newline="")))
+SPLIT = re.compile(r", (?=\w+: )")
+SHAPES = {shape.path: shape for function in abi.load().functions.values() for shape in function.shapes}
+BUILTINS = [row for row in ROWS if row["c_function"]]
+
+# A value of each documented type that no call can take for a live object.
+SAMPLES = {
+    "int": 0,
+    "str": "x",
+    "float": 1.0,
+    "dict": {"dimCount": 1, "dims": [1]},
+    "list[int]": [0],
+    "list[float]": [0.5],
+    "list[str]": ["a"],
+    "list[list[int]]": [[0, 0]],
+    "list[dict]": [],
+    "callable": lambda *arguments: None,
+    "object": 0,
+    "int or str": 0,
+    "str (optional)": "/no/such/file",
+    "callable (optional)": None,
+}
+# Calls with an effect on the whole process that other tests would see, and the one that raises when it fails.
+WIDE = {"acl.init", "acl.finalize", "acl.finalize_reference", "acl.rt.get_group_info_detail"}
+
+
+def call_of(row):
+    found = acl
+    for name in row["python"].split(".")[1:]:
+        found = getattr(found, name)
+    return found
+
+
+def kinds(text):
+    inside = text[1:-1] if text.startswith("(") else text
+    return [part.split(": ", 1)[1] for part in SPLIT.split(inside)] if inside else []
+
+
+def required(row):
+    return [kind for kind in kinds(row["args"]) if "optional" not in kind]
+
+
+def test_all_rows_are_here():
+    assert len(ROWS) == 413
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["python"])
+def test_signature(row):
+    parameters = inspect.signature(call_of(row)).parameters.values()
+    assert len(parameters) == len(kinds(row["args"]))
+    assert all(parameter.kind is parameter.POSITIONAL_ONLY for parameter in parameters)
+    assert all(re.fullmatch(r"[a-z][a-z0-9_]*", parameter.name) for parameter in parameters)
+
+
+@pytest.mark.parametrize("row", BUILTINS, ids=lambda row: row["python"])
+def test_builtin(row):
+    call = call_of(row)
+    assert inspect.isbuiltin(call)
+    assert f"{call.__module__}.{call.__name__}" == row["python"]
+    assert row["c_function"] in call.__doc__
+    assert pickle.loads(pickle.dumps(call)) is call
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["python"])
+def test_count_and_keywords(row):
+    call = call_of(row)
+    least, most = len(required(row)), len(kinds(row["args"]))
+    with pytest.raises(TypeError):
+        call(keyword=1)
+    if most and row["python"] not in WIDE:
+        with pytest.raises(TypeError, match=rf"{row['python'].rpartition('.')[2]}\(\)"):
+            call(*[0] * (most + 1))
+    if least:
+        with pytest.raises(TypeError):
+            call()
+
+
+@pytest.mark.parametrize("row", BUILTINS, ids=lambda row: row["python"])
+def test_wrong_types(row):
+    call, wanted = call_of(row), kinds(row["args"])
+    for place, kind in enumerate(wanted):
+        arguments = [SAMPLES[kind] for kind in wanted]
+        for wrong in (None, "text", 1.5, [1], {}, object()):
+            if accepts(kind, wrong):
+                continue
+            arguments[place] = wrong
+            with pytest.raises(TypeError) as caught:
+                call(*arguments)
+            assert f"{row['python']}() argument {place + 1} " in str(caught.value)
+
+
+def accepts(kind, value):
+    """Tell whether a value is of a documented type (lists and dicts are looked into by other tests)."""
+    types = {
+        "object": object,
+        "int or str": (int, str),
+        "float": (int, float),
+        "callable (optional)": type(None),
+        "str (optional)": str,
+    }
+    return isinstance(value, types.get(kind) or {"int": int, "str": str, "dict": dict}.get(kind, list))
+
+
+@pytest.mark.strict
+@pytest.mark.parametrize("row", [row for row in BUILTINS if row["python"] not in WIDE], ids=lambda row: row["python"])
+def test_return_shape(row):
+    """No call has anything to work on here; its answer has the documented shape all the same."""
+    result = call_of(row)(*[SAMPLES[kind] for kind in kinds(row["args"])])
+    returns = row["returns"]
+    if returns == "None":
+        assert result is None
+        return
+    outputs = kinds(returns)
+    given = result if returns.startswith("(") else (result,)
+    assert type(given) is tuple and len(given) == len(outputs)
+    types = {"int": int, "str": str, "float": float, "dict": dict, "list": list}
+    for value, kind in zip(given, outputs):
+        assert value is None or isinstance(value, types[kind.partition("[")[0]])
+
+
+@pytest.mark.strict
+def test_group_detail_raises():
+    with pytest.raises(RuntimeError, match="get_group_info_detail"):
+        acl.rt.get_group_info_detail(0, 0, 0)
+
+
+@pytest.mark.parametrize("zero", [0, False, numpy.int32(0), numpy.uint64(0)])
+def test_integers_of_any_kind(zero):
+    assert acl.data_type_size(zero) == 4
+    assert acl.get_data_buffer_size(zero) == 0
+
+
+def test_wide_slots_wrap():
+    for value in (-1, 2**64 - 1, 2**70 - 1):
+        assert acl.mdl.add_dataset_buffer(value, 0)[0] == 2**64 - 1
+    assert acl.mdl.add_dataset_buffer(2**64, 0)[0] == 0
+
+
+@pytest.mark.parametrize("value", [2**31, -(2**31) - 1, 2**80])
+def test_signed_slots_must_fit(value):
+    with pytest.raises(TypeError, match=r"set_device\(\) argument 1 must be an int from -2147483648 to 2147483647"):
+        acl.rt.set_device(value)
+
+
+def test_small_unsigned_slots_must_fit():
+    attr = acl.op.create_attr()
+    with pytest.raises(TypeError, match="0 to 255"):
+        acl.op.set_attr_bool(attr, "name", 256)
+    with pytest.raises(TypeError, match="0 to 255"):
+        acl.op.set_attr_list_bool(attr, "name", [1, 300])
+    acl.op.destroy_attr(attr)
+
+
+def test_an_index_that_raises_passes_its_error_on():
+    class Broken:
+        def __index__(self):
+            raise LookupError("no number")
+
+    with pytest.raises(LookupError, match="no number"):
+        acl.rt.free(Broken())
+    with pytest.raises(LookupError, match="no number"):
+        acl.rt.set_device(Broken())
+
+
+def test_texts():
+    with pytest.raises(ValueError, match="null character"):
+        acl.mdl.load_from_file("a\0b")
+    with pytest.raises(UnicodeEncodeError):
+        acl.mdl.load_from_file("\udc80")
+
+
+def test_lists():
+    call = acl.op.execute_v2
+    with pytest.raises(TypeError, match="argument 2 must be list, not 'tuple'"):
+        call("Add", (0,), [0], [], [], 0, 0)
+    with pytest.raises(TypeError, match="argument 3 must be int, not 'str'"):
+        call("Add", [0], ["x"], [], [], 0, 0)
+    with pytest.raises(ValueError, match="input_desc and inputs of the same length"):
+        call("Add", [0, 0], [0], [], [], 0, 0)
+    with pytest.raises(TypeError, match="lists of 2 int, item 1"):
+        acl.set_tensor_shape_range(0, [[1, 2], [3]])
+    with pytest.raises(TypeError, match="list"):
+        acl.rt.launch_kernel_with_config(0, 1, 0, [1], 0, 0)
+
+
+def test_a_list_that_shrinks_while_it_is_read():
+    items = []
+
+    class Shrinks:
+        def __index__(self):
+            items.clear()
+            return 1
+
+    items += [Shrinks(), 2, 3]
+    assert isinstance(acl.rt.notify_batch_reset(items), int)
+
+
+def test_limits_of_the_binding():
+    for call, position in (
+        (lambda: acl.rt.notify_get_export_key(0, 1024, 0), 2),
+        (lambda: acl.rt.ipc_mem_get_export_key(0, 0, 1024, 0), 3),
+        (lambda: acl.rt.get_function_name(0, 1024), 2),
+    ):
+        with pytest.raises(ValueError, match=f"argument {position} must be below 1024"):
+            call()
+    assert acl.prof.get_op_type(0, 0, 0, 4097) == ("", 100000)
+    assert acl.mdl.get_input_dynamic_dims(0, -1, 4097) == (None, 100000)
+    assert acl.get_tensor_desc_dim_range(0, 0, 4097) == (None, 100000)
+    assert acl.mdl.create_and_get_op_desc(0, 0, 0, 4097) == ("", 0, 0, 0, 0, 100000)
+    for value in (-1, 2**32):
+        with pytest.raises(TypeError, match="0 to 4294967295"):
+            acl.rt.wait_and_reset_notify(0, 0, value)
+
+
+def test_handles_are_given_back_first():
+    for call, arguments in (
+        (acl.mdl.add_dataset_buffer, (5, 6)),
+        (acl.mdl.set_dataset_tensor_desc, (5, 6, 0)),
+        (acl.op.set_attr_data_type, (5, "name", 0)),
+        (acl.op.set_attr_list_data_type, (5, "name", [0])),
+        (acl.rt.set_memcpy_desc, (5, 0, 0, 0, 0, 0)),
+    ):
+        assert call(*arguments)[0] == 5
+
+
+def test_calls_without_parameters_ignore_positionals():
+    assert acl.rt.get_device_count(1, 2, 3) == acl.rt.get_device_count()
+
+
+def test_namespaces_are_modules():
+    import acl.rt as rt
+    from acl import util
+
+    assert rt is acl.rt
+    assert "bytes_to_ptr" in dir(util)
+    assert "malloc" in dir(rt)
+
+
+def test_stubs_lie_beside_the_module():
+    stub = (Path(acl.__file__).parent / "rt.pyi").read_text()
+    assert "def malloc(size: int, policy: int, /) -> tuple[int, int]: ..." in stub
+    assert "def get_stream_attribute(" in stub
+    root = (Path(acl.__file__).parent / "_acl.pyi").read_text()
+    assert "def get_soc_name() -> str | None: ..." in root
+
+
+def test_shape_texts_reach_the_docstring():
+    assert acl.rt.malloc.__doc__.endswith("Calls aclrtMalloc (CANN 8.1). Returns (dev_ptr, ret).")
+    assert SHAPES["acl.rt.malloc"].text == "rt.malloc(size, policy) -> (devPtr, ret)"
