@@ -1,0 +1,174 @@
+"""Configuration by environment, by file and by acl.sim.configure."""
+
+import pytest
+
+import acl
+from acl._lib import ffi, lib
+
+pytestmark = pytest.mark.needs_sim
+
+NAMES = ["devices", "soc", "memory", "cann", "schedule", "clock", "limits", "queue", "check", "faults", "trace"]
+GIB = 1 << 30
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    acl.sim.reset()
+    yield
+    acl.sim.reset()
+
+
+def test_defaults(monkeypatch):
+    for name in NAMES:
+        monkeypatch.delenv(f"ACL_SIM_{name.upper()}", raising=False)
+    acl.sim.reset()
+    values = {name: acl.sim.get_config(name) for name in NAMES}
+    assert values == {
+        "devices": "1",
+        "soc": "Ascend910B3",
+        "memory": str(64 * GIB),
+        "cann": "9.1",
+        "schedule": "parallel",
+        "clock": "wall",
+        "limits": "default",
+        "queue": "unbounded",
+        "check": "none",
+        "faults": "none",
+        "trace": "none",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("devices", "16"),
+        ("soc", "Ascend310P3"),
+        ("cann", "8.5"),
+        ("schedule", "eager"),
+        ("limits", "documented"),
+        ("queue", "documented"),
+    ],
+)
+def test_each_value_is_taken(name, value):
+    acl.sim.configure(**{name: value})
+    assert acl.sim.get_config(name) == value
+    acl.sim.configure(**{name: None})
+    assert acl.sim.get_config(name) != value
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("2M", 2 << 20), ("64m", 64 << 20), ("1G", GIB), ("3GiB", 3 * GIB), ("4GB", 4 * GIB), ("1T", 1 << 40)]
+    + [("4194304", 1 << 22), ("4096KB", 1 << 22), ("profile", 64 * GIB)],
+)
+def test_memory_units(text, size):
+    acl.sim.configure(memory=text)
+    assert acl.sim.get_config("memory") == str(size)
+    assert acl.rt.get_device_info(0, 301) == (size, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "right"),
+    [
+        ("devices", "17", "0 to 16"),
+        ("devices", "-1", "0 to 16"),
+        ("devices", "two", "0 to 16"),
+        ("soc", "Ascend999", "Ascend910B3"),
+        ("soc", "Ascend035", "Ascend310P3"),
+        ("soc", "x" * 100, "Ascend910B3"),
+        ("memory", "12Q", "K, M, G or T"),
+        ("memory", "1M", "2M to 1T"),
+        ("memory", "99999999999999999999", "2M to 1T"),
+        ("memory", "", "profile"),
+        ("cann", "7.0", '"8.1", "8.5", "9.0" or "9.1"'),
+        ("cann", "9.10", '"9.1"'),
+        ("schedule", "lazy", "not available yet"),
+        ("schedule", "random:7", "not available yet"),
+        ("clock", "model", "not available yet"),
+        ("limits", "small", '"default" or "documented"'),
+        ("queue", "7", '"unbounded" or "documented"'),
+        ("check", "memory", "not available yet"),
+        ("faults", "all", "not available yet"),
+        ("trace", "file", "not available yet"),
+    ],
+)
+def test_wrong_values_are_refused_with_the_right_ones(name, value, right):
+    before = acl.sim.get_config(name)
+    with pytest.raises(ValueError) as caught:
+        acl.sim.configure(**{name: value})
+    assert right in str(caught.value)
+    assert f"{name} is" in str(caught.value)
+    assert acl.sim.get_config(name) == before
+
+
+def test_unknown_names_list_the_known():
+    with pytest.raises(ValueError) as caught:
+        acl.sim.configure(device=2)
+    assert ", ".join(NAMES) in str(caught.value)
+    with pytest.raises(ValueError):
+        acl.sim.get_config("nothing")
+
+
+def test_null_and_short_buffers():
+    value = ffi.new("char[4]")
+    assert lib.aclsimConfigure(ffi.NULL, b"1") == 100000
+    assert lib.aclsimGetConfig(b"soc", ffi.NULL, 4) == 100000
+    assert lib.aclsimGetConfig(b"soc", value, 4) == 100000
+    assert "length is 4, expected at least 12" in acl.get_recent_err_msg()
+    assert lib.aclsimGetConfig(b"cann", value, 4) == 0
+
+
+def test_only_before_the_first_device(device):
+    with pytest.raises(RuntimeError):
+        acl.sim.configure(devices=2)
+    assert acl.sim.get_config("devices") == "1"
+
+
+def test_environment_and_its_order(run_script, tmp_path):
+    file = tmp_path / "sim.conf"
+    file.write_text("# two chips\ndevices = 2\n\n  soc=Ascend310P3 # small\nmemory = 8G\n")
+    code = (
+        "import acl\n"
+        "print(*(acl.sim.get_config(name) for name in ('devices', 'soc', 'memory', 'cann')))\n"
+        "acl.sim.configure(devices=4)\n"
+        "print(acl.sim.get_config('devices'), acl.rt.get_device_count())\n"
+        "acl.sim.reset()\n"
+        "print(acl.sim.get_config('devices'))\n"
+    )
+    env = {"ACL_SIM_CONFIG": str(file), "ACL_SIM_DEVICES": "3", "ACL_SIM_CANN": "8.1", "ACL_SIM_MEMORY": ""}
+    done = run_script(code, env=env)
+    assert done.stdout.split("\n")[:3] == ["3 Ascend310P3 8589934592 8.1", "4 (4, 0)", "3"], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("env", "told"),
+    [
+        ({"ACL_SIM_SOC": "Ascend1"}, 'ACL_SIM_SOC is "Ascend1", expected Ascend310'),
+        ({"ACL_SIM_DEVICES": "many"}, 'ACL_SIM_DEVICES is "many", expected a number from 0 to 16'),
+        ({"ACL_SIM_SCHEDULE": "lazy"}, "not available yet"),
+        ({"ACL_SIM_CONFIG": "/no/such/file"}, 'ACL_SIM_CONFIG is "/no/such/file", which cannot be read'),
+    ],
+)
+def test_wrong_environment_stops_the_first_device(run_script, env, told):
+    code = "import acl\nprint(acl.rt.set_device(0))\nprint(acl.get_recent_err_msg())"
+    done = run_script(code, env=env)
+    assert done.stdout.split("\n")[0] == "100000"
+    assert told in done.stdout
+
+
+@pytest.mark.parametrize("line", ["devices 2", "device = 2", "= 2", "soc = Ascend1"])
+def test_wrong_file_stops_the_first_device(run_script, tmp_path, line):
+    file = tmp_path / "sim.conf"
+    file.write_text("cann = 9.0\n" + line + "\n")
+    code = "import acl\nprint(acl.rt.set_device(0))\nprint(acl.get_recent_err_msg())"
+    done = run_script(code, env={"ACL_SIM_CONFIG": str(file)})
+    assert done.stdout.split("\n")[0] == "100000"
+    assert f"{file}:2" in done.stdout or 'soc is "Ascend1"' in done.stdout
+
+
+def test_limits_follow_profile_and_setting(run_script):
+    code = "import acl\nacl.rt.set_device(0)\nprint(acl.rt.get_stream_available_num())"
+    small = run_script(code, env={"ACL_SIM_LIMITS": "documented", "ACL_SIM_SOC": "Ascend310B1"}).stdout
+    large = run_script(code, env={"ACL_SIM_LIMITS": "default"}).stdout
+    assert 500 <= eval(small)[0] <= 512
+    assert 32000 <= eval(large)[0] <= 32768

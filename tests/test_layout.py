@@ -1,0 +1,133 @@
+"""The shape of the house: one name, one room; calls go one way; small files; exports are the declared names."""
+
+import ast
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import acl
+from acl import abi
+
+ROOT = Path(__file__).resolve().parent.parent
+INCLUDE = Path(acl.get_include())
+LIBRARIES = sorted(Path(acl.get_lib()).glob("*.so"))
+LINES = 600
+
+# Core files that serve several groups; every other core file is named after its group, with a suffix where it is split.
+SHARED = {
+    "caller", "clock", "config", "engine", "exception", "fail", "gate", "handle", "heap", "json", "launch", "lock",
+    "log", "pool", "query", "registry", "soc", "task", "thread",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def declared():
+    return abi.load(INCLUDE).functions
+
+
+@pytest.fixture(scope="module")
+def groups():
+    return {path.stem for path in (INCLUDE / "acl" / "abi").glob("*.h")}
+
+
+def room_of(path, groups):
+    """The group a file belongs to, by its name up to a suffix; None when it names none."""
+    parts = path.stem.split("_")
+    names = ("_".join(parts[:count]) for count in range(len(parts), 0, -1))
+    return next((name for name in names if name in groups), None)
+
+
+def sources(*patterns):
+    return sorted(path for pattern in patterns for path in ROOT.glob(pattern))
+
+
+def definitions(path):
+    """The public functions that a C file defines."""
+    return re.findall(r"^[a-zA-Z_][\w *]*?\b(acl\w+)\([^;{]*\)\s*\{", path.read_text(), re.MULTILINE)
+
+
+def test_every_entry_point_stands_in_the_room_of_its_group(declared, groups):
+    for path in sources("simulator/api/*.c"):
+        names = definitions(path)
+        assert names, f"{path.name} defines no public function"
+        for name in names:
+            assert room_of(path, groups) == room_of(Path(declared[name].group), groups), f"{name} stands in {path.name}"
+
+
+def test_core_files_are_named_after_groups_or_listed_as_shared(groups):
+    for path in sources("simulator/core/*.[ch]"):
+        shared = any(path.stem == name or path.stem.startswith(name + "_") for name in SHARED)
+        assert shared or room_of(path, groups), f"core/{path.name} is neither a group nor listed as shared"
+
+
+def test_hand_written_calls_are_named_after_groups(groups):
+    for path in sources("acl/api/*.py"):
+        if path.stem not in ("__init__", "util", "values"):  # helpers, which stand on no C function
+            assert room_of(path, groups), f"acl/api/{path.name} is not a group"
+
+
+def test_every_implemented_group_has_tests(declared, groups):
+    lib, ffi = acl._lib.lib, acl._lib.ffi
+    missing = {ffi.string(lib.aclsimMissingName(i)).decode() for i in range(lib.aclsimMissingCount())}
+    tested = {room_of(path, groups) for path in sources("tests/test_*.py")} | {
+        room_of(Path(path.stem.replace("test_", "")), groups) for path in sources("tests/test_*.py")
+    }
+    for name, function in declared.items():
+        if name not in missing and function.group != "sim":
+            assert function.group in tested, f"{name} is implemented, but tests/test_{function.group}*.py does not exist"
+
+
+def test_core_includes_nothing_from_above():
+    for path in sources("simulator/core/*.[ch]"):
+        for name in re.findall(r'#include "([^"]+)"', path.read_text()):
+            assert (ROOT / "simulator" / "core" / name).exists(), f"core/{path.name} includes {name}"
+
+
+def test_entry_points_keep_no_state():
+    for path in sources("simulator/api/*.c"):
+        held = re.findall(r"^static (?!const\b|inline\b)[^(\n]*[=;]$", path.read_text(), re.MULTILINE)
+        assert not held, f"api/{path.name} holds {held}"
+
+
+def imported(path):
+    """The modules that a file imports, and the names it takes from them, with their modules."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_only_lib_imports_the_compiled_module():
+    importers = {path.name for path in sources("acl/**/*.py") if "acl._acl" in imported(path)}
+    assert importers == {"_lib.py", "__init__.py"}  # the latter for type checkers only
+    assert "if TYPE_CHECKING:\n    from acl._acl import" in (ROOT / "acl" / "__init__.py").read_text()
+
+
+def test_no_file_is_long():
+    for path in sources("*.py", "acl/**/*.py", "acl/**/*.h", "simulator/**/*.[ch]", "simulator/*.py", "tests/**/*.py",
+                        "tests/**/*.c", "examples/*"):  # fmt: skip
+        if path.is_file() and "build" not in path.parts:
+            count = len(path.read_text().splitlines())
+            assert count <= LINES, f"{path.relative_to(ROOT)} has {count} lines"
+
+
+@pytest.mark.skipif(shutil.which("nm") is None, reason="nm is part of binutils, without which nothing was built")
+@pytest.mark.needs_sim
+@pytest.mark.parametrize("library", LIBRARIES, ids=lambda path: path.name)
+def test_exported_symbols_are_the_declared_names(library, declared):
+    listing = subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
+    exported = {line.split()[-1] for line in listing.splitlines()}
+    assert exported == set(declared)
+
+
+@pytest.mark.needs_sim
+def test_what_counts_as_missing_is_not_defined(declared):
+    lib, ffi = acl._lib.lib, acl._lib.ffi
+    missing = {ffi.string(lib.aclsimMissingName(i)).decode() for i in range(lib.aclsimMissingCount())}
+    defined = {name for path in sources("simulator/api/*.c") for name in definitions(path)}
+    assert missing == set(declared) - defined
