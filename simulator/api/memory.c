@@ -169,7 +169,8 @@ aclError aclrtMemInvalidate(void *devPtr, size_t size)
     return check_cached(devPtr, size);
 }
 
-/* Each chip has one kind of memory; questions about the other kind, or about the share of peers, are answered for it. */
+/* Each chip has one kind of memory; questions about the other kind, or about the share of peers, are answered for
+ * it. */
 static enum sim_page page_of(aclrtMemAttr attr)
 {
     switch (attr) {

@@ -29,6 +29,14 @@ static aclError check_stream(aclrtStream stream)
                                                                           : sim_stream_any(stream, &target);
 }
 
+static aclError check_room_on(aclrtStream stream, size_t count, size_t most, const char *name)
+{
+    if (likely(count <= most))
+        return ACL_SUCCESS; /* the stream is looked at next anyway */
+    SIM_TRY(check_stream(stream));
+    return check_room(count, most, name);
+}
+
 aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind)
 {
     SIM_ENTER();
@@ -51,8 +59,7 @@ aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t cou
     SIM_NOT_NULL(dst);
     SIM_NOT_NULL(src);
     SIM_TRY(check_kind(kind));
-    SIM_TRY(check_stream(stream));
-    SIM_TRY(check_room(count, destMax, "destMax"));
+    SIM_TRY(check_room_on(stream, count, destMax, "destMax"));
     SIM_TRY(sim_stream_own(stream, &target));
     return sim_memory_copy_async(dst, src, count, kind, target, SIM_SITE());
 }
@@ -130,8 +137,7 @@ aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t c
     if (unlikely(count == 0))
         return ACL_SUCCESS;
     SIM_NOT_NULL(devPtr);
-    SIM_TRY(check_stream(stream));
-    SIM_TRY(check_room(count, maxCount, "maxCount"));
+    SIM_TRY(check_room_on(stream, count, maxCount, "maxCount"));
     SIM_TRY(sim_stream_own(stream, &target));
     return sim_memory_set_async(devPtr, four_times(value), count, false, target, SIM_SITE());
 }

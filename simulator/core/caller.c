@@ -183,7 +183,7 @@ void sim_caller_settle(struct sim_caller *caller)
 void sim_caller_after_fork(void)
 {
     /* The list is not walked: another thread may have been changing it. What it held is lost to the child. */
-    atomic_store_explicit(&sim_caller_lock.lk_word, 0, memory_order_relaxed);
+    sim_lock_renew(&sim_caller_lock);
     unused = NULL;
     sim_thread.th_caller = NULL;
 }

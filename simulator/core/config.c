@@ -403,5 +403,5 @@ void sim_config_reset(void)
 
 void sim_config_after_fork(void)
 {
-    atomic_store_explicit(&lock.lk_word, 0, memory_order_relaxed);
+    sim_lock_renew(&lock);
 }

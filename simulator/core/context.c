@@ -35,12 +35,10 @@ struct sim_context *sim_context_peek(void)
     return NULL;
 }
 
-aclError sim_context_current(struct sim_context **context)
+aclError sim_context_find_current(struct sim_context **context)
 {
     bool was_bound = sim_thread.th_context != NULL;
-    *context = sim_context_peek();
-    if (likely(*context != NULL))
-        return ACL_SUCCESS;
+    sim_context_unbind();
     SIM_CHECK(!was_bound, ACL_ERROR_RT_CONTEXT_NULL,
               "the context bound to this thread was destroyed or its device reset, expected aclrtSetCurrentContext or "
               "aclrtSetDevice before");

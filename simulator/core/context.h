@@ -25,8 +25,21 @@ struct sim_context {
 
 extern struct sim_table sim_contexts;
 
+
+static inline bool sim_context_is_live(struct sim_context *context, uint64_t handle)
+{
+    return context != NULL && atomic_load_explicit(&context->cx_slot.sl_handle, memory_order_acquire) == handle;
+}
+
 /* The context current on this thread (the default device of aclInit's file is set when there is none): 107002. */
-aclError sim_context_current(struct sim_context **context);
+aclError sim_context_find_current(struct sim_context **context);
+static inline aclError sim_context_current(struct sim_context **context)
+{
+    *context = sim_thread.th_context;
+    if (likely(sim_context_is_live(*context, sim_thread.th_bound)))
+        return ACL_SUCCESS;
+    return sim_context_find_current(context);
+}
 
 /* The same without the default device and without a trace: NULL when there is none. */
 struct sim_context *sim_context_peek(void);
@@ -60,9 +73,5 @@ uint64_t *sim_context_streams(struct sim_context *context, size_t *count);
 /* aclrtSynchronizeDevice: waits for all streams of the context. 507046 on expiry; first failure otherwise. */
 aclError sim_context_synchronize(struct sim_context *context, uint64_t deadline);
 
-static inline bool sim_context_is_live(struct sim_context *context, uint64_t handle)
-{
-    return context != NULL && atomic_load_explicit(&context->cx_slot.sl_handle, memory_order_acquire) == handle;
-}
 
 #endif

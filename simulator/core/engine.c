@@ -433,5 +433,5 @@ void sim_engine_after_fork(void)
 {
     /* The free list is not walked: another thread may have been changing it. Its chunks are lost to the child. */
     chunk_free = NULL;
-    atomic_store_explicit(&chunk_lock.lk_word, 0, memory_order_relaxed);
+    sim_lock_renew(&chunk_lock);
 }

@@ -133,7 +133,7 @@ void sim_exception_reset(void)
 
 void sim_exception_after_fork(void)
 {
-    atomic_store_explicit(&lock.lk_word, 0, memory_order_relaxed);
+    sim_lock_renew(&lock);
     atomic_store_explicit(&deliverer, NULL, memory_order_relaxed);
     atomic_store_explicit(&delivered, NULL, memory_order_relaxed);
     single = NULL;

@@ -367,7 +367,7 @@ void sim_fail_after_fork(void)
 {
     struct sim_messages *ring = atomic_load_explicit(&shared, memory_order_relaxed);
     if (ring != NULL)
-        atomic_store_explicit(&ring->ms_lock.lk_word, 0, memory_order_relaxed);
+        sim_lock_renew(&ring->ms_lock);
     sim_thread.th_id = 0;
     sim_fail_forget();
 }

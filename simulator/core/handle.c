@@ -65,7 +65,7 @@ void sim_table_empty(struct sim_table *table)
     table->tb_base = NULL;
     table->tb_free = 0;
     atomic_store_explicit(&table->tb_count, 0, memory_order_relaxed);
-    atomic_store_explicit(&table->tb_lock.lk_word, 0, memory_order_relaxed);
+    sim_lock_renew(&table->tb_lock);
 }
 
 const char *sim_handle_describe(const void *handle)

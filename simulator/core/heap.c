@@ -1,28 +1,27 @@
-/* Blocks: finding them, accounting their pages, giving them out and taking them back. Where the address space of a heap
- * comes from is heap_zone.c.
+/* Blocks: finding them, accounting their pages, giving them out and taking them back. Where the address space of a
+ * heap comes from is heap_zone.c.
  *
- * Tables. A unit (2 MiB) is free, part of a big block, or cut into spans. A span (64 KiB) is part of a middle block, or a
- * slab of equal small blocks. Each block has one 64-bit record (heap_inner.h), which is 0 exactly while the block is not
- * alive; it is kept outside user pages and found from any address of the block by at most three loads.
+ * Tables. A unit (2 MiB) is free, part of a big block, or cut into spans. A span (64 KiB) is part of a middle block,
+ * or a slab of equal small blocks. Each block has one 64-bit record (heap_inner.h), which is 0 exactly while the block
+ * is not alive; it is kept outside user pages and found from any address of the block by at most three loads.
  *
- * Who writes what. A record is set by the thread that took the block, and cleared by the one thread that finds it still
- * as it was (under the class lock, or by compare-and-swap): that is how a double free is noticed. The bits and the
- * list links of a slab are guarded by its size class's lock; free units and spans, and the bins, by hp_lock. Order: class
- * lock, then hp_lock; no system call under either but in closing a heap.
+ * Who writes what. A record is set by the thread that took the block, and cleared by the one thread that finds it
+ * still as it was (under the class lock, or by compare-and-swap): that is how a double free is noticed. The bits and
+ * the list links of a slab are guarded by its size class's lock; free units and spans, and the bins, by hp_lock.
+ * Order: class lock, then hp_lock; no system call under either but in closing a heap.
  *
- * Freed middle and big blocks wait in bins of exact size with their pages, up to CACHE_BYTES a heap; above that the pages
- * go back at once. Free units and spans outside the bins hold no pages. */
+ * Freed middle and big blocks wait in bins of exact size with their pages, up to CACHE_BYTES a heap; above that the
+ * pages go back at once. Free units and spans outside the bins hold no pages. */
 #include "heap_inner.h"
-#include <string.h>
 
 #define DEATHS 65536u
 
-/* Pages in use, in one word so that one compare-and-swap keeps their sum below the capacity: normal pages in the low 40
- * bits, huge pages (512 for a giant one) above.
+/* Pages in use (or in stock), in one word so that one compare-and-swap keeps their sum below the capacity: normal
+ * pages in the low 40 bits, huge pages (512 for a giant one) above.
  *
- * Capacity is split: hp_normal bytes belong to normal pages, the rest to huge pages. When the normal part is full, huge
- * pages that nobody uses are cut into normal ones, so small blocks can fill the whole device; the other way round there
- * is nothing to take. A cut huge page counts as normal until its pages are free again. */
+ * Capacity is split: hp_normal bytes belong to normal pages, the rest to huge pages. When the normal part is full,
+ * huge pages that nobody uses are cut into normal ones, so small blocks can fill the whole device; the other way round
+ * there is nothing to take. A cut huge page counts as normal until its pages are free again. */
 #define NORMAL_BYTES (UINT64_C(1) << 12)
 #define HUGE_BYTES UNIT_BYTES
 #define GIANT_BYTES (UINT64_C(1) << 30)
@@ -191,8 +190,8 @@ static void discharge(struct sim_heap *heap, uint64_t pages)
     atomic_fetch_sub_explicit(&heap->hp_used, pages, memory_order_relaxed);
 }
 
-/* Small blocks in normal pages are the frequent case: their class buys pages in stock, so that most of them touch nothing
- * but the class. What is in stock counts as free. The class's lock is held. */
+/* Small blocks in normal pages are the frequent case: their class buys pages in stock, so that most of them touch
+ * nothing but the class. What is in stock counts as free. The class's lock is held. */
 static void set_stock(struct sim_class *class, uint64_t pages)
 {
     atomic_store_explicit(&class->cl_stock, pages, memory_order_relaxed);
@@ -236,9 +235,10 @@ static void sell_stocks(struct sim_heap *heap)
 struct sim_pages sim_heap_pages(const struct sim_zone *zone, uint32_t index, enum sim_page page)
 {
     const struct sim_heap *heap = &zone->zn_heaps[index];
-    uint64_t used = atomic_load_explicit(&heap->hp_used, memory_order_relaxed);
+    uint64_t used = atomic_load_explicit(&heap->hp_used, memory_order_relaxed), stock = 0;
     for (int number = 0; number < CLASSES; number++)
-        used -= atomic_load_explicit(&heap->hp_classes[number].cl_stock, memory_order_relaxed);
+        stock += atomic_load_explicit(&heap->hp_classes[number].cl_stock, memory_order_relaxed);
+    used -= stock < (used & NORMAL_MASK) ? stock : used & NORMAL_MASK; /* other threads may be moving pages */
     uint64_t normal = normal_total(heap, used);
     if (page == SIM_PAGE_NORMAL) {
         uint64_t taken = (used & NORMAL_MASK) * NORMAL_BYTES;
@@ -331,8 +331,8 @@ static _Atomic uint64_t *take_small(struct sim_zone *zone, struct sim_heap *heap
     return record;
 }
 
-/* Ends the life that `word` describes, if it has not ended yet. A slab without blocks goes back, unless it is the class's
- * only one with room: that one will be wanted again. */
+/* Ends the life that `word` describes, if it has not ended yet. A slab without blocks goes back, unless it is the
+ * class's only one with room: that one will be wanted again. */
 static bool give_small(struct sim_zone *zone, struct sim_heap *heap, uint64_t offset, _Atomic uint64_t *record,
                        uint64_t word)
 {

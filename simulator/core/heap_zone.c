@@ -198,7 +198,8 @@ static void punch_and_lock(struct sim_zone *zone, struct sim_heap *heap, uint32_
     heap->hp_punching--;
 }
 
-/* Keeps a freed block in its bin, if there is room; else gives its pages back, and the caller the rest, under hp_lock. */
+/* Keeps a freed block in its bin, if there is room; else gives its pages back, and the caller the rest, under
+ * hp_lock. */
 static bool keep(struct sim_zone *zone, struct sim_heap *heap, uint32_t *bin, uint32_t first, uint64_t bytes)
 {
     sim_lock(&heap->hp_lock);
@@ -259,8 +260,8 @@ void sim_heap_trim(struct sim_zone *zone, uint32_t index)
 
 /* ---- zones ---- */
 
-/* The tables, and how many entries of each belong to one unit. They lie one after the other in one mapping, of which only
- * what is used has pages. */
+/* The tables, and how many entries of each belong to one unit. They lie one after the other in one mapping, of which
+ * only what is used has pages. */
 #define EACH_TABLE(X)                                                                                                  \
     X(zn_units, 1)                                                                                                     \
     X(zn_spans, SPANS_A_UNIT)                                                                                          \

@@ -1,7 +1,35 @@
 #include "lock.h"
+#include <linux/membarrier.h>
+
+#define SPINS 64 /* looks before sleeping: about as long as a critical section */
+
+bool sim_lock_has_membarrier;
+
+static long membarrier(int command)
+{
+    return syscall(SYS_membarrier, command, 0, 0);
+}
+
+/* Before main, hence before any lock is contended. The child of a fork inherits the registration. */
+__attribute__((constructor)) static void register_membarrier(void)
+{
+    sim_lock_has_membarrier = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
+                              membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+}
 
 void sim_lock_slow(struct sim_lock *lock)
 {
-    while (atomic_exchange_explicit(&lock->lk_word, 2, memory_order_acquire) != 0)
-        sim_futex_wait(&lock->lk_word, 2, SIM_FOREVER);
+    for (int spin = 0; spin < SPINS; spin++) {
+        uint32_t free_word = 0;
+        if (atomic_load_explicit(&lock->lk_word, memory_order_relaxed) == 0 &&
+            atomic_compare_exchange_weak_explicit(&lock->lk_word, &free_word, 1, memory_order_acquire,
+                                                  memory_order_relaxed))
+            return;
+    }
+    atomic_fetch_add_explicit(&lock->lk_sleepers, 1, memory_order_seq_cst);
+    if (sim_lock_has_membarrier)
+        membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    while (atomic_exchange_explicit(&lock->lk_word, 1, memory_order_seq_cst) != 0)
+        sim_futex_wait(&lock->lk_word, 1, SIM_FOREVER);
+    atomic_fetch_sub_explicit(&lock->lk_sleepers, 1, memory_order_relaxed);
 }

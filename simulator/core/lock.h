@@ -1,8 +1,14 @@
 /* The simulator's one lock, and the futex under it.
  *
- * 0 free, 1 taken, 2 taken and somebody sleeps. Uncontended it costs one compare-and-swap and one exchange, two thirds
- * of a pthread mutex; contended it sleeps in the kernel at once, because on a small runner the owner may need this CPU.
- * Locks are leaves unless the header of their owner says otherwise; no user code and no futex wait runs under one. */
+ * Taking it is one compare-and-swap; giving it back a plain store and a look at the sleepers, which is half of what other
+ * futex locks cost, and locks are most of what a launch costs. The store and the look may pass each other inside a CPU, so
+ * that a thread about to sleep is missed. That thread therefore makes every running thread of the process pass a full
+ * barrier (membarrier) between counting itself and its last look at the word: either the store was seen by then, or the
+ * look sees the count. Where the kernel lacks membarrier, giving back is an exchange, a full barrier by itself.
+ *
+ * A contended lock sleeps in the kernel after a short spin, because on a small runner the owner may need this CPU. Locks
+ * live in memory that is never freed (giving back touches the count after the lock is free). They are leaves unless the
+ * header of their owner says otherwise; no user code and no futex wait runs under one. */
 #ifndef SIM_LOCK_H
 #define SIM_LOCK_H
 
@@ -20,8 +26,11 @@
 #define SIM_FOREVER UINT64_MAX
 
 struct sim_lock {
-    _Atomic uint32_t lk_word;
+    _Atomic uint32_t lk_word;     /* 1: taken */
+    _Atomic uint32_t lk_sleepers; /* threads that sleep for it, or are about to */
 };
+
+extern bool sim_lock_has_membarrier; /* written before main */
 
 /* Sleeps while *word == seen, at most `nanoseconds` (SIM_FOREVER: no limit). Spurious returns are allowed. */
 static inline void sim_futex_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t nanoseconds)
@@ -48,8 +57,24 @@ static inline void sim_lock(struct sim_lock *lock)
 
 static inline void sim_unlock(struct sim_lock *lock)
 {
-    if (unlikely(atomic_exchange_explicit(&lock->lk_word, 0, memory_order_release) == 2))
+    uint32_t sleepers;
+    if (likely(sim_lock_has_membarrier)) {
+        atomic_store_explicit(&lock->lk_word, 0, memory_order_release);
+        atomic_signal_fence(memory_order_seq_cst); /* keeps the compiler's order; the sleeper's barrier does the rest */
+        sleepers = atomic_load_explicit(&lock->lk_sleepers, memory_order_relaxed);
+    } else {
+        atomic_exchange_explicit(&lock->lk_word, 0, memory_order_seq_cst);
+        sleepers = atomic_load_explicit(&lock->lk_sleepers, memory_order_seq_cst);
+    }
+    if (unlikely(sleepers != 0))
         sim_futex_wake(&lock->lk_word, 1);
+}
+
+/* A lock as new, in the child of a fork. */
+static inline void sim_lock_renew(struct sim_lock *lock)
+{
+    atomic_store_explicit(&lock->lk_word, 0, memory_order_relaxed);
+    atomic_store_explicit(&lock->lk_sleepers, 0, memory_order_relaxed);
 }
 
 #endif

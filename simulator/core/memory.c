@@ -1,14 +1,14 @@
 /* Design notes
  *
- * An address is looked up in the zone of the devices, in the zone of pinned host memory, and among the registered ranges,
- * in this order; what lies in none is ordinary memory. The first two look-ups take no lock. The third is skipped while
- * nothing is registered (one atomic count) and takes the registry's lock otherwise, a leaf.
+ * An address is looked up in the zone of the devices, in the zone of pinned host memory, and among the registered
+ * ranges, in this order; what lies in none is ordinary memory. The first two look-ups take no lock. The third is
+ * skipped while nothing is registered (one atomic count) and takes the registry's lock otherwise, a leaf.
  *
- * The zones are opened with the first device and stay until aclsimReset. Blocks belong to a device, not to a context; the
- * last reset of a device ends them all. Opening and closing are serialised by the device transitions (device.c).
+ * The zones are opened with the first device and stay until aclsimReset. Blocks belong to a device, not to a context;
+ * the last reset of a device ends them all. Opening and closing are serialised by the device transitions (device.c).
  *
- * A task carries the births of the blocks that it touches. Births never repeat soon, so a block that was freed, or freed
- * and given out again, is noticed when the task runs. */
+ * A task carries the births of the blocks that it touches. Births never repeat soon, so a block that was freed, or
+ * freed and given out again, is noticed when the task runs. */
 #include "memory.h"
 #include "device.h"
 #include <inttypes.h>
@@ -162,7 +162,8 @@ aclError sim_memory_check(const struct sim_range *range, char *text, size_t size
                           range->rg_size, range->rg_address, range->rg_write ? "writes" : "reads");
     struct sim_death death;
     if (sim_heap_death(range->rg_birth, &death) && length > 0 && (size_t)length < size)
-        length += snprintf(text + length, size - (size_t)length, ", by thread %u at %p", death.dt_thread, death.dt_site);
+        length +=
+            snprintf(text + length, size - (size_t)length, ", by thread %u at %p", death.dt_thread, death.dt_site);
     if (alive && length > 0 && (size_t)length < size)
         snprintf(text + length, size - (size_t)length, ", and allocated again since");
     return ACL_ERROR_RT_DEVICE_MEM_ERROR;
@@ -212,7 +213,8 @@ aclError sim_memory_allocate_host(void **address, uint64_t size)
     void *block = rounded < size ? NULL : sim_heap_allocate(&sim_host_zone, 0, size, rounded, SIM_PAGE_NORMAL);
     struct sim_pages pages = sim_heap_pages(&sim_host_zone, 0, SIM_PAGE_NORMAL);
     SIM_CHECK(block != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
-              "size is %" PRIu64 ", expected at most the %" PRIu64 " of %" PRIu64 " bytes of pinned memory that are free",
+              "size is %" PRIu64 ", expected at most the %" PRIu64 " bytes that are free of %" PRIu64
+              " bytes of pinned memory",
               size, pages.pg_free, pages.pg_total);
     *address = block;
     return ACL_SUCCESS;

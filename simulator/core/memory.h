@@ -45,8 +45,8 @@ struct sim_place {
 
 void sim_memory_locate(const void *address, struct sim_place *place);
 
-/* The same, and that `size` bytes from there lie inside the block; ordinary memory is taken as it is. 107000; `name` and
- * `size_name` name the arguments. */
+/* The same, and that `size` bytes from there lie inside the block; ordinary memory is taken as it is. 107000; `name`
+ * and `size_name` name the arguments. */
 aclError sim_memory_span(const void *address, uint64_t size, const char *name, const char *size_name,
                          struct sim_place *place);
 

@@ -1,6 +1,6 @@
-/* Copies and sets. The synchronous ones touch no stream: check, find, copy on the caller. Of the asynchronous ones those
- * with a pageable side (contract: memory.md, "Pageable rule") wait for the stream and then do the same; the rest are tasks
- * that hold the user's addresses and the births of their blocks. */
+/* Copies and sets. The synchronous ones touch no stream: check, find, copy on the caller. Of the asynchronous ones
+ * those with a pageable side wait for the stream and then do the same; the rest are tasks that hold the user's
+ * addresses and the births of their blocks. */
 #include "config.h"
 #include "context.h"
 #include "memory.h"
@@ -286,7 +286,7 @@ static aclError copy_staged(struct copy_task *task, const struct sim_place place
 {
     SIM_CHECK(places[0].pl_class == SIM_MEMORY_DEVICE && places[1].pl_class != SIM_MEMORY_DEVICE,
               ACL_ERROR_RT_PARAM_INVALID,
-              "kind is ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE, src is %s and dst is %s, expected host memory and device memory",
+              "kind is ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE, src is %s and dst is %s, expected host and device memory",
               sim_memory_describe(&places[1]), sim_memory_describe(&places[0]));
     void *buffer = malloc(task->cp_size);
     SIM_CHECK(buffer != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory to stage count = %" PRIu64 " bytes",
@@ -347,7 +347,7 @@ aclError sim_memory_set_async(void *address, uint32_t pattern, uint64_t size, bo
 {
     struct sim_place place;
     SIM_TRY(sim_memory_span(address, size, words ? "ptr" : "devPtr", words ? "N * 4" : "count", &place));
-    if (place.pl_class != SIM_MEMORY_DEVICE) { /* at once, and in no order with the stream (contract) */
+    if (place.pl_class != SIM_MEMORY_DEVICE) { /* at once, and in no order with the stream */
         fill(address, pattern, size);
         return ACL_SUCCESS;
     }

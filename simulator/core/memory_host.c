@@ -1,5 +1,5 @@
-/* Host memory that the user registered: a short list under one lock. The lock is a leaf; the count of entries lets every
- * look-up pass by while there are none. */
+/* Host memory that the user registered: a short list under one lock. The lock is a leaf; the count of entries lets
+ * every look-up pass by while there are none. */
 #include "context.h"
 #include "memory.h"
 #include <inttypes.h>
@@ -130,5 +130,5 @@ void sim_memory_registered_after_fork(void)
 {
     registry = NULL;
     atomic_store_explicit(&registered, 0, memory_order_relaxed);
-    atomic_store_explicit(&registry_lock.lk_word, 0, memory_order_relaxed);
+    sim_lock_renew(&registry_lock);
 }

@@ -157,7 +157,7 @@ void sim_registry_reset(void)
 void sim_registry_after_fork(void)
 {
     /* The list is not walked: another thread may have been changing it. */
-    atomic_store_explicit(&lock.lk_word, 0, memory_order_relaxed);
+    sim_lock_renew(&lock);
     entries = NULL;
     memset(counts, 0, sizeof counts);
 }
