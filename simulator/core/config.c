@@ -328,7 +328,7 @@ static const struct sim_config *build(void)
             text = setting->se_default;
             setting->se_parse(text, &snapshot->st_config);
         }
-        snprintf(snapshot->st_text[i], TEXT_BYTES, "%s", *text != '\0' ? text : setting->se_default);
+        snprintf(snapshot->st_text[i], TEXT_BYTES, "%.*s", TEXT_BYTES - 1, *text != '\0' ? text : setting->se_default);
     }
     derive(snapshot);
     snapshot->st_older = newest;

@@ -1,7 +1,7 @@
 /* Design notes
  *
  * Devices live in a fixed array; a device is up from its first set (or first explicit context) to its last reset. dv_lock
- * guards the retain count and the primary context for moments. `turn` serialises the rare transitions, up and down, and
+ * guards the retain count for moments; the primary context is there while it is not 0. `turn` serialises the rare transitions, up and down, and
  * is held while state callbacks run and tasks are waited for; it is recursive, so a state callback may call the runtime.
  * Order: turn, then dv_lock; neither is taken under any other lock of the simulator. */
 #include "device.h"
@@ -118,62 +118,69 @@ bool sim_device_any_open(void)
     return atomic_load(&any_open);
 }
 
+/* With the turn taken: tables, heap, workers, and the primary context, which nobody retains yet. */
+static aclError bring_up(struct sim_device *device)
+{
+    struct sim_context *primary = NULL;
+    SIM_TRY(sim_config_check());
+    atomic_store(&any_open, true);
+    SIM_CHECK(sim_table_open(&sim_contexts) == 0 && sim_table_open(&sim_streams) == 0 &&
+                  sim_table_open(&sim_events) == 0 && sim_memory_open(device) == 0 && sim_pool_start() == 0,
+              ACL_ERROR_RT_DEV_SETUP_ERROR,
+              "device %d could not be brought up: %s; the simulator reserves address space and starts threads, expected "
+              "no limit on either (ulimit -v, vm.overcommit_memory)",
+              device->dv_id, strerror(errno));
+    aclError code = sim_context_create(device, true, &primary);
+    if (code != ACL_SUCCESS) {
+        sim_memory_close(device);
+        return code;
+    }
+    device->dv_primary = primary;
+    device->dv_open = true;
+    return ACL_SUCCESS;
+}
+
 aclError sim_device_open(struct sim_device *device)
 {
     take_turn();
-    aclError code = ACL_SUCCESS;
-    if (!device->dv_open) {
-        code = sim_config_check();
-        atomic_store(&any_open, code == ACL_SUCCESS || sim_device_any_open());
-        if (code == ACL_SUCCESS &&
-            (sim_table_open(&sim_contexts) != 0 || sim_table_open(&sim_streams) != 0 ||
-             sim_table_open(&sim_events) != 0 || sim_memory_open(device) != 0 || sim_pool_start() != 0))
-            code = sim_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
-                            "device %d could not be brought up: %s; the simulator reserves address space and starts "
-                            "threads, expected no limit on either (ulimit -v, vm.overcommit_memory)",
-                            device->dv_id, strerror(errno));
-        device->dv_open = code == ACL_SUCCESS;
-    }
+    aclError code = device->dv_open ? ACL_SUCCESS : bring_up(device);
     give_turn();
     return code;
 }
 
-/* Counts one more user of the primary context and binds it; false when there is none. */
+/* Counts one more user of the primary context and binds it; false when this would be the first. */
 static bool retain_primary(struct sim_device *device)
 {
     sim_lock(&device->dv_lock);
-    struct sim_context *primary = device->dv_retained != 0 ? device->dv_primary : NULL;
-    if (primary != NULL) {
+    bool retained = device->dv_retained != 0;
+    if (retained) {
         device->dv_retained++;
-        sim_context_bind(primary);
+        sim_context_bind(device->dv_primary);
     }
     sim_unlock(&device->dv_lock);
-    return primary != NULL;
+    return retained;
 }
 
-static aclError create_primary(struct sim_device *device)
+static aclError first_retain(struct sim_device *device)
 {
-    struct sim_context *primary;
     sim_registry_fire_device_state(device->dv_id, ACL_RT_DEVICE_STATE_SET_PRE);
     SIM_TRY(sim_device_open(device));
-    SIM_TRY(sim_context_create(device, true, &primary));
     sim_lock(&device->dv_lock);
-    device->dv_primary = primary;
-    device->dv_retained = 1;
-    sim_context_bind(primary);
+    device->dv_retained++;
+    sim_context_bind(device->dv_primary);
     sim_unlock(&device->dv_lock);
     return ACL_SUCCESS;
 }
 
 aclError sim_device_set(int32_t id)
 {
-    struct sim_device *device;
+    struct sim_device *device = NULL;
     SIM_TRY(sim_device_find(id, &device));
     aclError code = ACL_SUCCESS;
     if (!retain_primary(device)) {
         take_turn();
         if (!retain_primary(device))
-            code = create_primary(device);
+            code = first_retain(device);
         give_turn();
     }
     if (code == ACL_SUCCESS)
@@ -201,7 +208,7 @@ static void close_explicit(struct sim_device *device, bool keep_handles)
 static void take_down(struct sim_device *device)
 {
     sim_memory_close(device);
-    device->dv_open = false;
+    device->dv_open = false; /* read with the turn taken */
 }
 
 /* The last reset, with the turn taken. */
@@ -225,7 +232,7 @@ static aclError tear_down(struct sim_device *device, uint32_t retained)
 
 aclError sim_device_reset(int32_t id, bool force)
 {
-    struct sim_device *device;
+    struct sim_device *device = NULL;
     SIM_TRY(sim_device_find(id, &device));
     aclError code = ACL_SUCCESS;
     take_turn();

@@ -7,9 +7,9 @@
 
 struct sim_device {
     int32_t dv_id;                 /* as the user counts */
-    struct sim_lock dv_lock;       /* guards dv_retained, dv_primary; held only for moments */
+    struct sim_lock dv_lock;       /* guards dv_retained; held only for moments */
     uint32_t dv_retained;
-    bool dv_open;                  /* heap and workers are up */
+    bool dv_open;                  /* it is up: written, like dv_primary, by who has the turn (device.c) */
     struct sim_context *dv_primary;
     _Atomic uint32_t dv_streams;   /* alive */
     _Atomic uint32_t dv_events;    /* alive, of the classes that take a hardware id */
@@ -25,7 +25,7 @@ bool sim_device_is_retained(int32_t id);
 aclError sim_device_set(int32_t id);
 aclError sim_device_reset(int32_t id, bool force);
 
-/* Brings the device up (heap, workers) without retaining its primary context. 507033. */
+/* Brings the device up (heap, workers, primary context) without retaining that context. 507033. */
 aclError sim_device_open(struct sim_device *device);
 
 /* aclInit's defaultDevice; -1: none. */

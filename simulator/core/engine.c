@@ -224,8 +224,10 @@ static void give_up_wait(struct sim_stream *stream)
     sim_lock(&stream->st_gate.gt_lock);
     struct sim_gate *gate = stream->st_state == SIM_PARKED ? stream->st_parked_at : NULL;
     sim_unlock(&stream->st_gate.gt_lock);
-    if (gate != NULL && sim_gate_leave(gate, &stream->st_waiter))
+    if (gate != NULL && sim_gate_leave(gate, &stream->st_waiter)) {
         sim_engine_resume(stream);
+        sim_engine_given_up();
+    }
 }
 
 /* Raises only: another thread may be discarding more. */
@@ -276,9 +278,9 @@ static void keep_failure(struct sim_stream *stream, const struct sim_task *task,
     sim_lock(&stream->st_gate.gt_lock);
     if (atomic_load_explicit(&stream->st_error, memory_order_relaxed) == ACL_SUCCESS) {
         snprintf(stream->st_error_text, sizeof stream->st_error_text,
-                 "%s failed because %s; task %u of stream %u, submitted by thread %u at %p (%d %s)",
+                 "%s failed because %s; task %u of stream %u, submitted by thread %u at %p",
                  task->ta_op->op_name, reason, (uint32_t)ticket, stream->st_slot.sl_index, task->ta_thread,
-                 task->ta_site, code, sim_fail_name(code));
+                 task->ta_site);
         atomic_store_explicit(&stream->st_error, code, memory_order_release);
     }
     sim_unlock(&stream->st_gate.gt_lock);
@@ -298,7 +300,8 @@ struct reason {
 static aclError check_range(const struct sim_range *range, void *user)
 {
     struct reason *reason = user;
-    return sim_memory_check(range, reason->rs_text, sizeof reason->rs_text);
+    return likely(sim_memory_lives(range)) ? ACL_SUCCESS
+                                           : sim_memory_refuse(range, reason->rs_text, sizeof reason->rs_text);
 }
 
 /* Runs one task: 0 when it is finished, well or badly; SIM_PARK when it has to wait as `run` says. */
@@ -432,6 +435,7 @@ void sim_engine_run(struct sim_stream *stream, uint64_t target, enum sim_role ro
 void sim_engine_after_fork(void)
 {
     /* The free list is not walked: another thread may have been changing it. Its chunks are lost to the child. */
+    sim_engine_wait_after_fork();
     chunk_free = NULL;
     sim_lock_renew(&chunk_lock);
 }

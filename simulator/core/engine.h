@@ -47,6 +47,9 @@ void sim_engine_polled(struct sim_stream *stream);
 /* A parked stream whose gate has passed, or whose wait was given up, becomes ready. Called by gate.c and pool.c. */
 void sim_engine_resume(struct sim_stream *stream);
 
+/* A stream was resumed though its gate has not passed: hosts that sleep look again. */
+void sim_engine_given_up(void);
+
 /* Discards every task submitted so far that has not started, also one that waits at a gate. */
 void sim_engine_drop(struct sim_stream *stream);
 
@@ -55,6 +58,7 @@ aclError sim_engine_stop(struct sim_stream *stream);
 
 /* In the child of a fork: no chunk list lock is held. */
 void sim_engine_after_fork(void);
+void sim_engine_wait_after_fork(void); /* called by it */
 
 /* ---- pool.c: workers, the ready list, deadlines ---- */
 

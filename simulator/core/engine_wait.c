@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "engine.h"
 #include <sched.h>
+#include <string.h>
 
 #define SPIN_NS 10000 /* a host spins this long while another thread runs what it waits for */
 
@@ -15,8 +16,26 @@ struct look {
     uint64_t lk_ticket;           /* ... how far it is needed ... */
     struct sim_gate *lk_gate;     /* ... and where to sleep for it */
     uint64_t lk_target;
-    enum sim_stream_state lk_state;
+    enum sim_stream_state lk_state;   /* as that stream was seen: its state ... */
+    struct sim_gate *lk_parked_at;    /* ... and where it was parked, for which level */
+    uint64_t lk_parked_for;
+    uint64_t lk_given_up;         /* level of `given_up` before the look */
 };
+
+/* Counts the waits of streams that ended otherwise than by their gates: rare, and hosts that sleep may sleep elsewhere. */
+static struct sim_gate given_up;
+
+void sim_engine_given_up(void)
+{
+    sim_lock(&given_up.gt_lock);
+    atomic_fetch_add_explicit(&given_up.gt_level, 1, memory_order_release);
+    sim_gate_release(&given_up, false);
+}
+
+void sim_engine_wait_after_fork(void)
+{
+    memset(&given_up, 0, sizeof given_up); /* whoever slept is not in the child */
+}
 
 static struct sim_stream *stream_of(struct sim_gate *gate)
 {
@@ -37,8 +56,8 @@ static enum sight look_along(struct look *look)
         look->lk_state = stream->st_state;
         if (stream->st_state == SIM_READY && !stream->st_worker)
             stream->st_state = SIM_RUNNING;
-        struct sim_gate *gate = stream->st_parked_at;
-        uint64_t target = stream->st_waiter.wt_target;
+        struct sim_gate *gate = look->lk_parked_at = stream->st_parked_at;
+        uint64_t target = look->lk_parked_for = stream->st_waiter.wt_target;
         bool helped = stream->st_state != look->lk_state;
         sim_unlock(&stream->st_gate.gt_lock);
         if (helped)
@@ -66,8 +85,8 @@ static bool has_changed(const struct look *look)
     struct sim_stream *stream = look->lk_stream;
     sim_lock(&stream->st_gate.gt_lock);
     bool changed = stream->st_state != look->lk_state ||
-                   (look->lk_state == SIM_PARKED && look->lk_gate != &stream->st_gate &&
-                    (stream->st_parked_at != look->lk_gate || stream->st_waiter.wt_target != look->lk_target));
+                   (look->lk_state == SIM_PARKED && (stream->st_parked_at != look->lk_parked_at ||
+                                                     stream->st_waiter.wt_target != look->lk_parked_for));
     sim_unlock(&stream->st_gate.gt_lock);
     return changed;
 }
@@ -80,13 +99,17 @@ static void sleep_at(struct sim_gate *gate, uint64_t target, const struct look *
     if (!sim_gate_enter(gate, &own))
         return;
     struct sim_waiter end = {.wt_target = look != NULL ? look->lk_target : 0, .wt_word = &word};
+    struct sim_waiter any = {.wt_target = look != NULL ? look->lk_given_up + 1 : 0, .wt_word = &word};
     bool both = look != NULL && look->lk_gate != gate;
-    if ((!both || sim_gate_enter(look->lk_gate, &end)) && (look == NULL || !has_changed(look))) {
+    if ((!both || sim_gate_enter(look->lk_gate, &end)) &&
+        (look == NULL || (sim_gate_enter(&given_up, &any) && !has_changed(look)))) {
         uint64_t timer = sim_pool_run_timers();
         uint64_t left = sim_clock_left(timer < deadline ? timer : deadline);
         if (left != 0)
             sim_futex_wait(&word, 0, left);
     }
+    if (look != NULL)
+        sim_gate_leave(&given_up, &any);
     if (both)
         sim_gate_leave(look->lk_gate, &end);
     sim_gate_leave(gate, &own);
@@ -128,7 +151,7 @@ enum sim_wait sim_engine_wait(struct sim_stream *stream, uint64_t ticket, uint64
     while (!sim_gate_passed(&stream->st_gate, ticket)) {
         if (unlikely(sim_thread.th_in_kernel))
             return SIM_WAIT_KERNEL;
-        struct look look = {.lk_stream = stream, .lk_ticket = ticket};
+        struct look look = {.lk_stream = stream, .lk_ticket = ticket, .lk_given_up = sim_gate_level(&given_up)};
         switch (look_along(&look)) {
         case SIGHT_HELD:
             spun = false;

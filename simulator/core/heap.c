@@ -104,9 +104,10 @@ bool sim_zone_find(const struct sim_zone *zone, const void *address, struct sim_
     block->bk_start = zone->zn_base + start;
     block->bk_size = record_size(word);
     block->bk_requested = block->bk_size - record_slack(word);
-    block->bk_birth = record_birth(word);
+    block->bk_birth = sim_block_birth(word);
     block->bk_device = zone->zn_engine != 0 ? (int32_t)(offset >> zone->zn_shift) : -1;
     block->bk_page = record_page(word);
+    block->bk_record = record;
     return true;
 }
 
@@ -115,10 +116,10 @@ bool sim_zone_find(const struct sim_zone *zone, const void *address, struct sim_
 uint32_t sim_heap_birth(void)
 {
     if (unlikely(next_birth % BIRTHS_DEALT == 0)) {
-        uint32_t hand = atomic_fetch_add_explicit(&hands, 1, memory_order_relaxed) * BIRTHS_DEALT & RECORD_BIRTHS;
+        uint32_t hand = atomic_fetch_add_explicit(&hands, 1, memory_order_relaxed) * BIRTHS_DEALT & SIM_BIRTHS;
         next_birth = hand + 1; /* the first of each hand stays unused: 0 is none, and the mark of an empty hand */
     }
-    return next_birth++ & RECORD_BIRTHS;
+    return next_birth++ & SIM_BIRTHS;
 }
 
 void sim_heap_bury(uint32_t birth, const void *site, uint32_t thread)
@@ -437,7 +438,7 @@ bool sim_heap_release(struct sim_zone *zone, const void *address, const void *si
     _Atomic uint64_t *record = record_at(zone, offset, &start);
     if (record == NULL || start != offset || (word = atomic_load_explicit(record, memory_order_acquire)) == 0)
         return false;
-    sim_heap_bury(record_birth(word), site, thread);
+    sim_heap_bury(sim_block_birth(word), site, thread);
     struct sim_heap *heap = &zone->zn_heaps[offset >> zone->zn_shift];
     return likely(record_size(word) <= SMALL_BYTES) ? give_small(zone, heap, offset, record, word)
                                                     : give_large(zone, heap, offset, record, word);

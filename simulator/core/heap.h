@@ -23,7 +23,16 @@ struct sim_block {
     uint32_t bk_birth;     /* differs for every life of an address; never 0 */
     int32_t bk_device;     /* -1: pinned host memory */
     enum sim_page bk_page;
+    const _Atomic uint64_t *bk_record; /* where it is described while it lives; NULL outside heaps */
 };
+
+/* The birth of the block that a record describes just now; 0 when none does. A record is the size / 32 in the high
+ * half, then 24 bits of birth and 8 that are heap.c's. */
+#define SIM_BIRTHS UINT32_C(0xffffff)
+static inline uint32_t sim_block_birth(uint64_t record)
+{
+    return (uint32_t)(record >> 8) & SIM_BIRTHS;
+}
 
 /* Bytes of one kind of page. The totals of normal and huge pages add up to the capacity. */
 struct sim_pages {

@@ -22,8 +22,7 @@
 #define SPAN_SLAB 1u               /* + size class */
 #define SPAN_BLOCK UINT32_C(0x80000000) /* | first span of the middle block, alive or kept in a bin */
 
-/* A record: size / 32 in the high half; then 24 bits of birth, 2 of page kind, 6 of the bytes not asked for. */
-#define RECORD_BIRTHS UINT32_C(0xffffff)
+/* The low 8 bits of a record: 2 of page kind, 6 of the bytes not asked for. */
 #define RECORD_BYTES (UINT64_C(32) * UINT32_MAX) /* of the largest block that a record can describe */
 
 static inline uint64_t record_make(uint64_t size, uint64_t slack, enum sim_page page, uint32_t birth)
@@ -34,11 +33,6 @@ static inline uint64_t record_make(uint64_t size, uint64_t slack, enum sim_page 
 static inline uint64_t record_size(uint64_t record)
 {
     return record >> 32 << 5;
-}
-
-static inline uint32_t record_birth(uint64_t record)
-{
-    return (uint32_t)(record >> 8) & RECORD_BIRTHS;
 }
 
 static inline enum sim_page record_page(uint64_t record)

@@ -298,8 +298,8 @@ static aclError init_locked(const char *path)
         return sim_refuse(ACL_ERROR_REPEAT_INITIALIZE, "it was called before; this call is counted (now %llu) and "
                           "configPath is ignored, so the code may be ignored too", (unsigned long long)count);
     }
-    char *content;
-    size_t size;
+    char *content = NULL;
+    size_t size = 0;
     SIM_TRY(read_file(path, &content, &size));
     initialising = true;
     aclError code = initialise(path, content, size);

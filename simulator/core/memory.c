@@ -146,11 +146,11 @@ aclError sim_memory_claim(struct sim_range *range, const char *name)
     SIM_CHECK(place.pl_class == SIM_MEMORY_DEVICE, ACL_ERROR_RT_PARAM_INVALID,
               "%s is %p, which is %s, expected an address inside a block of device memory", name, range->rg_address,
               sim_memory_describe(&place));
-    range->rg_birth = place.pl_block.bk_birth;
+    *range = sim_memory_range(&place, range->rg_address, range->rg_size, range->rg_write);
     return ACL_SUCCESS;
 }
 
-aclError sim_memory_check(const struct sim_range *range, char *text, size_t size)
+aclError sim_memory_refuse(const struct sim_range *range, char *text, size_t size)
 {
     struct sim_place place;
     sim_memory_locate(range->rg_address, &place);

@@ -12,9 +12,18 @@ struct sim_device;
 int sim_memory_open(struct sim_device *device);
 void sim_memory_close(struct sim_device *device);
 
-/* The engine's check before a task runs: each range still lies in the block it lay in at submission. 507053, with a
- * message that names who freed it. */
-aclError sim_memory_check(const struct sim_range *range, char *text, size_t size);
+/* The engine's check before a task runs: does the range still lie in the block it lay in at submission? A record is
+ * cleared when its block is freed and has another birth in its next life, so two loads tell. Registered memory has no
+ * record and is looked up by sim_memory_refuse. */
+static inline bool sim_memory_lives(const struct sim_range *range)
+{
+    return range->rg_birth == 0 ||
+           (range->rg_record != NULL &&
+            sim_block_birth(atomic_load_explicit(range->rg_record, memory_order_acquire)) == range->rg_birth);
+}
+
+/* The same by looking it up again: 0, or 507053 and the reason, which names who freed the memory. */
+aclError sim_memory_refuse(const struct sim_range *range, char *text, size_t size);
 
 /* Fills in the birth of a range that must lie inside one live device block; 107000. `name` names the argument. */
 aclError sim_memory_claim(struct sim_range *range, const char *name);
@@ -49,6 +58,15 @@ void sim_memory_locate(const void *address, struct sim_place *place);
  * and `size_name` name the arguments. */
 aclError sim_memory_span(const void *address, uint64_t size, const char *name, const char *size_name,
                          struct sim_place *place);
+
+/* The bytes of a task at a place that was located. */
+static inline struct sim_range sim_memory_range(const struct sim_place *place, const void *address, uint64_t size,
+                                                bool write)
+{
+    if (place->pl_class == SIM_MEMORY_FOREIGN)
+        return (struct sim_range){.rg_address = address, .rg_size = size, .rg_write = write};
+    return (struct sim_range){address, size, place->pl_block.bk_record, place->pl_block.bk_birth, write};
+}
 
 /* Which memory an address is meant to be, for messages: "pinned host memory", "device memory", ... */
 const char *sim_memory_describe(const struct sim_place *place);

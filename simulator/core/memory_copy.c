@@ -14,65 +14,46 @@
 /* ---- tasks ---- */
 
 struct copy_task {
-    void *cp_dst;
-    const void *cp_src;
-    uint64_t cp_size;
-    uint32_t cp_dst_birth, cp_src_birth; /* 0: ordinary memory, nothing to check */
+    struct sim_range cp_dst, cp_src;
 };
-_Static_assert(sizeof(struct copy_task) == 32, "a copy stays in the first cache line of its task");
 
 struct rectangle_task {
-    struct copy_task rt_copy; /* cp_size: bytes from the first of dst to its last; src is checked by rt_src_size */
-    uint64_t rt_src_size;
+    struct copy_task rt_copy; /* the ranges reach from the first byte of a side to its last */
     struct sim_rectangle rt_shape;
 };
+_Static_assert(sizeof(struct rectangle_task) <= SIM_TASK_BYTES, "every copy stays in its task");
 
 struct set_task {
-    void *se_address;
-    uint64_t se_size;
-    uint32_t se_birth;
+    struct sim_range se_range;
     uint32_t se_pattern;
 };
-
-static aclError each_range(const void *address, uint64_t size, uint32_t birth, bool write, sim_range_each each,
-                           void *user)
-{
-    struct sim_range range = {address, size, birth, write};
-    return birth != 0 ? each(&range, user) : ACL_SUCCESS;
-}
 
 static aclError copy_ranges(const void *argument, sim_range_each each, void *user)
 {
     const struct copy_task *task = argument;
-    SIM_TRY(each_range(task->cp_src, task->cp_size, task->cp_src_birth, false, each, user));
-    return each_range(task->cp_dst, task->cp_size, task->cp_dst_birth, true, each, user);
-}
-
-static aclError rectangle_ranges(const void *argument, sim_range_each each, void *user)
-{
-    const struct rectangle_task *task = argument;
-    SIM_TRY(each_range(task->rt_copy.cp_src, task->rt_src_size, task->rt_copy.cp_src_birth, false, each, user));
-    return each_range(task->rt_copy.cp_dst, task->rt_copy.cp_size, task->rt_copy.cp_dst_birth, true, each, user);
+    SIM_TRY(each(&task->cp_src, user));
+    return each(&task->cp_dst, user);
 }
 
 static aclError set_ranges(const void *argument, sim_range_each each, void *user)
 {
     const struct set_task *task = argument;
-    return each_range(task->se_address, task->se_size, task->se_birth, true, each, user);
+    return each(&task->se_range, user);
 }
 
 static aclError run_copy(struct sim_run *run, void *argument)
 {
     const struct copy_task *task = argument;
     (void)run;
-    memmove(sim_memory_reach(task->cp_dst), sim_memory_reach(task->cp_src), task->cp_size);
+    memmove(sim_memory_reach(task->cp_dst.rg_address), sim_memory_reach(task->cp_src.rg_address),
+            task->cp_dst.rg_size);
     return ACL_SUCCESS;
 }
 
 static void drop_staged(void *argument)
 {
     const struct copy_task *task = argument;
-    free((void *)(uintptr_t)task->cp_src);
+    free((void *)(uintptr_t)task->cp_src.rg_address);
 }
 
 static aclError run_staged(struct sim_run *run, void *argument)
@@ -82,7 +63,7 @@ static aclError run_staged(struct sim_run *run, void *argument)
     return ACL_SUCCESS;
 }
 
-static void copy_rows(void *dst, const void *src, const struct sim_rectangle *shape)
+static void copy_rows(const void *dst, const void *src, const struct sim_rectangle *shape)
 {
     char *to = sim_memory_reach(dst);
     const char *from = sim_memory_reach(src);
@@ -94,12 +75,12 @@ static aclError run_rectangle(struct sim_run *run, void *argument)
 {
     const struct rectangle_task *task = argument;
     (void)run;
-    copy_rows(task->rt_copy.cp_dst, task->rt_copy.cp_src, &task->rt_shape);
+    copy_rows(task->rt_copy.cp_dst.rg_address, task->rt_copy.cp_src.rg_address, &task->rt_shape);
     return ACL_SUCCESS;
 }
 
 /* A pattern of four equal bytes may fill any number of bytes, others fill whole words. */
-static void fill(void *address, uint32_t pattern, uint64_t size)
+static void fill(const void *address, uint32_t pattern, uint64_t size)
 {
     char *to = sim_memory_reach(address);
     if (pattern == (pattern & 0xff) * UINT32_C(0x01010101)) {
@@ -114,7 +95,7 @@ static aclError run_set(struct sim_run *run, void *argument)
 {
     const struct set_task *task = argument;
     (void)run;
-    fill(task->se_address, task->se_pattern, task->se_size);
+    fill(task->se_range.rg_address, task->se_pattern, task->se_range.rg_size);
     return ACL_SUCCESS;
 }
 
@@ -127,7 +108,7 @@ static aclError run_set(struct sim_run *run, void *argument)
 
 static const struct sim_op copy_ops[] = WEIGHTS("aclrtMemcpyAsync", run_copy, copy_ranges, NULL);
 static const struct sim_op staged_ops[] = WEIGHTS("aclrtMemcpyAsync", run_staged, copy_ranges, drop_staged);
-static const struct sim_op rectangle_ops[] = WEIGHTS("aclrtMemcpy2dAsync", run_rectangle, rectangle_ranges, NULL);
+static const struct sim_op rectangle_ops[] = WEIGHTS("aclrtMemcpy2dAsync", run_rectangle, copy_ranges, NULL);
 static const struct sim_op byte_ops[] = WEIGHTS("aclrtMemsetAsync", run_set, set_ranges, NULL);
 static const struct sim_op word_ops[] = WEIGHTS("aclrtMemsetD32Async", run_set, set_ranges, NULL);
 
@@ -163,11 +144,6 @@ static aclError locate_both(void *dst, const void *src, uint64_t dst_size, uint6
     SIM_TRY(sim_memory_span(dst, dst_size, "dst", size_name, &places[0]));
     SIM_TRY(sim_memory_span(src, src_size, "src", size_name, &places[1]));
     return check_peers(&places[0], &places[1]);
-}
-
-static uint32_t birth_of(const struct sim_place *place)
-{
-    return place->pl_class == SIM_MEMORY_FOREIGN ? 0 : place->pl_block.bk_birth;
 }
 
 /* Bytes from the first of a rectangle to its last. */
@@ -240,8 +216,8 @@ aclError sim_memory_copy(void *dst, const void *src, uint64_t size)
 {
     struct sim_context *context;
     struct sim_place places[2];
-    SIM_TRY(sim_context_current(&context));
     SIM_TRY(check_waiting());
+    SIM_TRY(sim_context_current(&context));
     if (unlikely(dst == src))
         return ACL_SUCCESS;
     SIM_TRY(locate_both(dst, src, size, size, "count", places));
@@ -253,8 +229,8 @@ aclError sim_memory_set(void *address, uint32_t pattern, uint64_t size)
 {
     struct sim_context *context;
     struct sim_place place;
-    SIM_TRY(sim_context_current(&context));
     SIM_TRY(check_waiting());
+    SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_memory_span(address, size, "devPtr", "count", &place));
     fill(address, pattern, size);
     return ACL_SUCCESS;
@@ -265,8 +241,8 @@ aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectang
     struct sim_context *context;
     struct sim_place places[2];
     uint64_t dst_size, src_size;
-    SIM_TRY(sim_context_current(&context));
     SIM_TRY(check_waiting());
+    SIM_TRY(sim_context_current(&context));
     SIM_TRY(locate_rectangle(dst, src, shape, &dst_size, &src_size, places));
     bool to_device = places[0].pl_class == SIM_MEMORY_DEVICE, from_device = places[1].pl_class == SIM_MEMORY_DEVICE;
     SIM_SUPPORTED(!to_device || !from_device,
@@ -288,13 +264,13 @@ static aclError copy_staged(struct copy_task *task, const struct sim_place place
               ACL_ERROR_RT_PARAM_INVALID,
               "kind is ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE, src is %s and dst is %s, expected host and device memory",
               sim_memory_describe(&places[1]), sim_memory_describe(&places[0]));
-    void *buffer = malloc(task->cp_size);
+    uint64_t size = task->cp_src.rg_size;
+    void *buffer = malloc(size);
     SIM_CHECK(buffer != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory to stage count = %" PRIu64 " bytes",
-              task->cp_size);
-    memcpy(buffer, task->cp_src, task->cp_size);
-    task->cp_src = buffer;
-    task->cp_src_birth = 0;
-    aclError code = sim_engine_submit(stream, &staged_ops[weight_of(task->cp_size)], task, sizeof *task, site, NULL);
+              size);
+    memcpy(buffer, task->cp_src.rg_address, size);
+    task->cp_src = (struct sim_range){.rg_address = buffer, .rg_size = size};
+    aclError code = sim_engine_submit(stream, &staged_ops[weight_of(size)], task, sizeof *task, site, NULL);
     if (code != ACL_SUCCESS)
         free(buffer);
     return code;
@@ -308,7 +284,7 @@ aclError sim_memory_copy_async(void *dst, const void *src, uint64_t size, aclrtM
     if (unlikely(dst == src))
         return ACL_SUCCESS;
     SIM_TRY(locate_both(dst, src, size, size, "count", places));
-    struct copy_task task = {dst, src, size, birth_of(&places[0]), birth_of(&places[1])};
+    struct copy_task task = {sim_memory_range(&places[0], dst, size, true), sim_memory_range(&places[1], src, size, false)};
     if (unlikely(kind == ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE))
         return copy_staged(&task, places, stream, site);
     SIM_TRY(direction_of(places, kind, &direction));
@@ -323,21 +299,22 @@ aclError sim_memory_copy_2d_async(void *dst, const void *src, const struct sim_r
                                   struct sim_target stream, void *site)
 {
     struct sim_place places[2];
-    struct rectangle_task task = {.rt_copy = {.cp_dst = dst, .cp_src = src}, .rt_shape = *shape};
+    uint64_t dst_size, src_size;
     aclrtMemcpyKind direction;
-    SIM_TRY(locate_rectangle(dst, src, shape, &task.rt_copy.cp_size, &task.rt_src_size, places));
+    SIM_TRY(locate_rectangle(dst, src, shape, &dst_size, &src_size, places));
     SIM_TRY(direction_of(places, kind, &direction));
     enum sim_profile profile = sim_config()->cf_soc->so_profile;
     SIM_SUPPORTED(direction != ACL_MEMCPY_DEVICE_TO_DEVICE || profile <= SIM_PA2,
                   "%s has no 2-D copy from device to device", sim_config()->cf_soc->so_name);
     if (is_pageable(places, direction)) {
         SIM_TRY(wait_for_work(stream));
-        SIM_TRY(locate_rectangle(dst, src, shape, &task.rt_copy.cp_size, &task.rt_src_size, places)); /* still alive? */
+        SIM_TRY(locate_rectangle(dst, src, shape, &dst_size, &src_size, places)); /* still alive? */
         copy_rows(dst, src, shape);
         return ACL_SUCCESS;
     }
-    task.rt_copy.cp_dst_birth = birth_of(&places[0]);
-    task.rt_copy.cp_src_birth = birth_of(&places[1]);
+    struct rectangle_task task = {.rt_copy = {sim_memory_range(&places[0], dst, dst_size, true),
+                                              sim_memory_range(&places[1], src, src_size, false)},
+                                  .rt_shape = *shape};
     const struct sim_op *op = &rectangle_ops[weight_of(shape->rc_width * shape->rc_height)];
     return sim_engine_submit(stream, op, &task, sizeof task, site, NULL);
 }
@@ -351,7 +328,7 @@ aclError sim_memory_set_async(void *address, uint32_t pattern, uint64_t size, bo
         fill(address, pattern, size);
         return ACL_SUCCESS;
     }
-    struct set_task task = {address, size, place.pl_block.bk_birth, pattern};
+    struct set_task task = {sim_memory_range(&place, address, size, true), pattern};
     const struct sim_op *op = &(words ? word_ops : byte_ops)[weight_of(size)];
     return sim_engine_submit(stream, op, &task, sizeof task, site, NULL);
 }

@@ -35,8 +35,8 @@ bool sim_memory_find_registered(const void *address, struct sim_block *block)
     const struct registration *entry = overlapping((uint64_t)(uintptr_t)address, 1);
     bool found = entry != NULL && (entry->rg_flags & SIM_REGISTERED_PINNED) != 0;
     if (found)
-        *block = (struct sim_block){entry->rg_start, entry->rg_size, entry->rg_size,
-                                    entry->rg_birth, -1,             SIM_PAGE_NORMAL};
+        *block = (struct sim_block){.bk_start = entry->rg_start, .bk_size = entry->rg_size,
+                                    .bk_requested = entry->rg_size, .bk_birth = entry->rg_birth, .bk_device = -1};
     sim_unlock(&registry_lock);
     return found;
 }

@@ -177,6 +177,7 @@ static bool expire(struct sim_stream *stream, uint64_t now)
     /* Out of the gate, it is ours until it is resumed. It may have come back to this gate with another deadline. */
     stream->st_expired = stream->st_deadline <= now;
     sim_engine_resume(stream);
+    sim_engine_given_up();
     return true;
 }
 

@@ -13,7 +13,8 @@
 struct sim_range {
     const void *rg_address; /* as the user knows it */
     uint64_t rg_size;
-    uint32_t rg_birth;      /* of the block it lay in at submission: tells a freed or reused block when the task runs */
+    const _Atomic uint64_t *rg_record; /* of the block it lay in at submission; NULL: of registered host memory */
+    uint32_t rg_birth;                 /* of that block, which tells when it was freed or reused; 0: ordinary memory */
     bool rg_write;
 };
 

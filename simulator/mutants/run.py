@@ -1,0 +1,510 @@
+"""Test the tests: apply one mutation at a time to a copy of the engine and demand that a C test notices.
+
+``python3 simulator/mutants/run.py [--build DIR] [--jobs N] [NAME ...]`` prints a table and fails when a mutant
+survives, or when its text is no longer found in the source exactly once: then the table below has to follow the source.
+
+Left out, because no test can tell them from the original: the waker's futex word stored with relaxed order (the gate's
+lock orders it), a ready list without its tail pointer check (only the order changes), a kick that is lost (the patrol
+comes a tick later), ``st_habit`` never set (only slower), the spare chunk not used (only slower), a lock not
+renewed in the child of a fork (the fork would have to happen while one of a few instructions holds it), letting go
+although tasks have arrived (the stream is listed, and somebody goes on).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+GATE, EVENT, STRESS = "test_gate", "test_event", "test_stress"
+ENGINE, WAIT, TIME, FORK = "test_engine", "test_engine_wait", "test_engine_time", "test_engine_fork"
+
+
+class Mutant(NamedTuple):
+    """One textual change of one file of ``core``, and the tests to run, the likeliest first."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+    tsan: bool = False
+
+
+MUTANTS = (
+    # locks
+    Mutant(
+        "unlock without waking",
+        "lock.h",
+        "if (unlikely(sleepers != 0))",
+        "if (unlikely(sleepers > 99))",
+        (GATE,),
+    ),
+    Mutant(
+        "unlock relaxed",
+        "lock.h",
+        "&lock->lk_word, 0, memory_order_release)",
+        "&lock->lk_word, 0, memory_order_relaxed)",
+        (GATE, STRESS),
+        True,
+    ),
+    Mutant(
+        "sleeper not counted",
+        "lock.c",
+        "atomic_fetch_add_explicit(&lock->lk_sleepers, 1,",
+        "atomic_fetch_add_explicit(&lock->lk_sleepers, 0,",
+        (GATE,),
+    ),
+    # gates
+    Mutant(
+        "enter without re-check",
+        "gate.c",
+        "bool waits = !sim_gate_passed(gate, waiter->wt_target);",
+        "bool waits = true;",
+        (GATE,),
+    ),
+    Mutant(
+        "set without waking",
+        "gate.c",
+        "    atomic_store_explicit(&gate->gt_level, level, memory_order_release);\n    sim_gate_release(gate, false);\n"
+        "}\n\nvoid sim_gate_raise",
+        "    atomic_store_explicit(&gate->gt_level, level, memory_order_release);\n    sim_unlock(&gate->gt_lock);\n"
+        "}\n\nvoid sim_gate_raise",
+        (GATE,),
+    ),
+    Mutant(
+        "wake before the word is stored",
+        "gate.c",
+        "atomic_store_explicit(word, 1, memory_order_release);",
+        "(void)0;",
+        (GATE,),
+    ),
+    Mutant(
+        "leave from any gate",
+        "gate.c",
+        "memory_order_relaxed) == gate;",
+        "memory_order_relaxed) != NULL;",
+        (GATE, TIME),
+    ),
+    Mutant(
+        "next waiter read after the resume",
+        "gate.c",
+        "streams = streams->wt_next; /* before the stream is resumed: it may park again at once */\n"
+        "        sim_engine_resume(stream);",
+        "sim_engine_resume(stream);\n        streams = streams->wt_next;",
+        (GATE,),
+    ),
+    Mutant("poke without hosts", "gate.c", "!(poke && waiter->wt_stream == NULL)", "true", (GATE, ENGINE)),
+    Mutant(
+        "waiters beyond one batch forgotten",
+        "gate.c",
+        "            sim_futex_wake(word, 1);\n    }",
+        "            (void)0;\n    }",
+        (GATE,),
+    ),
+    Mutant("raise lowers the level", "gate.c", "if (!sim_gate_passed(gate, level))", "if (level != 0)", (GATE,)),
+    # the engine
+    Mutant(
+        "park without entering again after a pass",
+        "engine.c",
+        "if (!sim_gate_enter(gate, &stream->st_waiter))\n        sim_engine_resume(stream);",
+        "if (!sim_gate_enter(gate, &stream->st_waiter))\n        (void)0;",
+        (STRESS, GATE),
+    ),
+    Mutant(
+        "park without waking hosts",
+        "engine.c",
+        "sim_gate_release(&stream->st_gate, true); /* hosts that slept until",
+        "sim_gate_release(&stream->st_gate, false); /* hosts that slept until",
+        (WAIT,),
+    ),
+    Mutant(
+        "park without re-check of a drop",
+        "engine.c",
+        "else if (is_dropped(stream, run->rn_ticket) &&",
+        "else if (false &&",
+        (ENGINE,),
+    ),
+    Mutant(
+        "let go and forget what is left",
+        "engine.c",
+        "    if (left)\n        push = make_ready(stream);\n    else\n        stream->st_state = SIM_IDLE;",
+        "    stream->st_state = SIM_IDLE;",
+        (ENGINE, STRESS),
+    ),
+    Mutant(
+        "arriving task hides what was done",
+        "engine.c",
+        "sim_gate_release(&stream->st_gate, false); /* those who wait for what is done",
+        "sim_unlock(&stream->st_gate.gt_lock); /* those who wait for what is done",
+        (WAIT,),
+    ),
+    Mutant(
+        "no flush before a long task",
+        "engine.c",
+        "                sim_gate_set(gate, done);\n                unflushed = 0;\n"
+        "            }\n            needs_worker",
+        "                unflushed = 0;\n            }\n            needs_worker",
+        (WAIT,),
+    ),
+    Mutant("submit without listing", "engine.c", "        push = !stream->st_listed;\n", "", (ENGINE,)),
+    Mutant(
+        "resume without listing",
+        "engine.c",
+        "    if (push)\n        sim_pool_push(stream);\n    if (!sim_pool_has_workers())",
+        "    (void)push;\n    if (!sim_pool_has_workers())",
+        (ENGINE,),
+    ),
+    Mutant(
+        "handle not re-checked by submit",
+        "engine.c",
+        "bool live = atomic_load_explicit(&stream->st_slot.sl_handle, memory_order_relaxed) == target.tg_handle;\n"
+        "    if (unlikely(!live ||",
+        "bool live = true;\n    if (unlikely(!live ||",
+        (ENGINE,),
+    ),
+    Mutant(
+        "tail stored before the task is filled",
+        "engine.c",
+        "    task->ta_op = op;\n",
+        "    atomic_store_explicit(&stream->st_tail, tail + 1, memory_order_release);\n    task->ta_op = op;\n",
+        (STRESS,),
+        True,
+    ),
+    Mutant(
+        "tail stored relaxed",
+        "engine.c",
+        "atomic_store_explicit(&stream->st_tail, ticket, memory_order_release);",
+        "atomic_store_explicit(&stream->st_tail, ticket, memory_order_relaxed);",
+        (STRESS,),
+        True,
+    ),
+    Mutant(
+        "level stored relaxed",
+        "engine.c",
+        "atomic_store_explicit(&gate->gt_level, done, memory_order_release);",
+        "atomic_store_explicit(&gate->gt_level, done, memory_order_relaxed);",
+        (STRESS,),
+        True,
+    ),
+    Mutant(
+        "level stored before the task ran",
+        "engine.c",
+        "        if (execute(stream, task, &run) == SIM_PARK) {",
+        "        atomic_store_explicit(&gate->gt_level, done + 1, memory_order_release);\n"
+        "        if (execute(stream, task, &run) == SIM_PARK) {",
+        (STRESS, ENGINE),
+    ),
+    Mutant(
+        "chunk given back before its last task ran",
+        "engine.c",
+        "if (unlikely(done % SIM_CHUNK_TASKS == 0)) {",
+        "if (unlikely((done + 1) % SIM_CHUNK_TASKS == 0)) {",
+        (STRESS,),
+    ),
+    Mutant(
+        "drop not checked",
+        "engine.c",
+        "ticket <= atomic_load_explicit(&stream->st_drop, memory_order_acquire) ||",
+        "",
+        (ENGINE,),
+    ),
+    Mutant(
+        "failed context not checked",
+        "engine.c",
+        "atomic_load_explicit(&context->cx_failed, memory_order_acquire) != ACL_SUCCESS);",
+        "false);",
+        (ENGINE,),
+    ),
+    Mutant(
+        "drop leaves the wait alone",
+        "engine.c",
+        "void sim_engine_drop(struct sim_stream *stream)\n{\n    drop_up_to(stream, sim_stream_tail(stream));",
+        "void sim_engine_drop(struct sim_stream *stream)\n{\n"
+        "    atomic_store(&stream->st_drop, sim_stream_tail(stream));",
+        (ENGINE,),
+    ),
+    Mutant(
+        "failure leaves the waits alone",
+        "engine.c",
+        "        wake_streams_of(context);\n}",
+        "        (void)context;\n}",
+        (ENGINE,),
+    ),
+    Mutant("backlog below zero", "engine.c", "level < ticket ? ticket - level : 0;", "ticket - level;", (STRESS,)),
+    Mutant("no limit of the backlog", "engine.c", "if (backlog >= limit)", "if (false && limit)", (ENGINE,)),
+    Mutant(
+        "submitter runs long tasks",
+        "engine.c",
+        "if (needs_worker || role == SIM_SUBMITTER) {",
+        "if (needs_worker) {",
+        (TIME, ENGINE),
+    ),
+    Mutant(
+        "worker task on a host",
+        "engine.c",
+        "needs_worker = (flags & SIM_OP_WORKER) && role",
+        "needs_worker = false && role",
+        (ENGINE,),
+    ),
+    Mutant(
+        "kernel flag not set",
+        "engine.c",
+        "sim_thread.th_in_kernel = (op->op_flags & SIM_OP_KERNEL) != 0;",
+        "",
+        (ENGINE,),
+    ),
+    Mutant("help past the target", "engine.c", "done >= target || quantum == 0", "quantum == 0", (WAIT,)),
+    # waiting hosts
+    Mutant(
+        "sleep without a second look",
+        "engine_wait.c",
+        "bool changed = stream->st_state != look->lk_state ||",
+        "bool changed = false && stream->st_state != look->lk_state &&",
+        (WAIT, STRESS),
+    ),
+    Mutant("chain moved on unnoticed", "engine_wait.c", "(look->lk_state == SIM_PARKED && (", "(false && (", (WAIT,)),
+    Mutant(
+        "given-up waits unnoticed",
+        "engine_wait.c",
+        "atomic_fetch_add_explicit(&given_up.gt_level, 1, memory_order_release);",
+        "",
+        (WAIT,),
+    ),
+    Mutant(
+        "host forgets timers",
+        "engine_wait.c",
+        "timer < deadline ? timer : deadline",
+        "deadline + 0 * timer",
+        (WAIT, TIME),
+    ),
+    Mutant("host stays in its gate", "engine_wait.c", "    sim_gate_leave(gate, &own);\n", "", (STRESS, TIME)),
+    Mutant(
+        "timed host runs long tasks",
+        "engine_wait.c",
+        "sim_engine_run(stream, look->lk_ticket, role, UINT32_MAX);",
+        "sim_engine_run(stream, look->lk_ticket, SIM_HELPER + 0 * role, UINT32_MAX);",
+        (TIME,),
+    ),
+    # the pool
+    Mutant("push wakes nobody", "pool.c", "pool.pl_patrolled ? NULL : someone_to_wake();", "NULL;", (ENGINE,)),
+    Mutant(
+        "deep sleep without a look at the list",
+        "pool.c",
+        "bool work = pool.pl_first != NULL && !pool.pl_patrolled;",
+        "bool work = false;",
+        (TIME,),
+    ),
+    Mutant("deep sleep without deadlines", "pool.c", "sim_clock_left(sim_pool_run_timers())", "SIM_FOREVER", (TIME,)),
+    Mutant(
+        "timer added in silence",
+        "pool.c",
+        "    hurry(); /* a deep sleeper must learn of the deadline */\n",
+        "",
+        (TIME,),
+    ),
+    Mutant("timer not added again", "pool.c", "        *next = deadline < *next ? deadline : *next;\n", "", (TIME,)),
+    Mutant(
+        "busy worker calls nobody",
+        "pool.c",
+        "                hurry(); /* this worker is busy from now on */\n",
+        "                (void)0;\n",
+        (ENGINE,),
+    ),
+    Mutant(
+        "patrol kept while busy",
+        "pool.c",
+        "            stop_patrolling(patrols);\n",
+        "            (void)patrols;\n",
+        (ENGINE,),
+    ),
+    Mutant("patrol never sleeps", "pool.c", "&& idle++ < IDLE_TICKS", "&& (idle = 0) < IDLE_TICKS", (ENGINE,)),
+    Mutant(
+        "grace stream dropped from the list",
+        "pool.c",
+        "            append(stream);\n            sim_unlock(&pool.pl_lock);\n            *grace = true;",
+        "            sim_unlock(&pool.pl_lock);\n            *grace = true;",
+        (ENGINE,),
+    ),
+    # streams, events, latches
+    Mutant(
+        "destroy does not wait",
+        "stream.c",
+        "enum sim_wait wait = sim_engine_wait(stream, sim_stream_tail(stream), SIM_FOREVER, SIM_HELPER);",
+        "enum sim_wait wait = SIM_WAIT_PASSED;",
+        (ENGINE, STRESS),
+    ),
+    Mutant(
+        "level reset in a slot's next life",
+        "stream.c",
+        "    atomic_store_explicit(&stream->st_flags, flags, memory_order_relaxed);\n",
+        "    atomic_store(&stream->st_gate.gt_level, 0);\n",
+        (STRESS, ENGINE),
+    ),
+    Mutant(
+        "record stored after the lock",
+        "event.c",
+        "return submit(stream, &record_op, task, site, &event->ev_record);",
+        "SIM_TRY(submit(stream, &record_op, task, site, NULL));\n    atomic_store(&event->ev_record, "
+        "sim_record_of(stream.tg_stream, sim_stream_tail(stream.tg_stream)));\n    return ACL_SUCCESS;",
+        (EVENT, STRESS),
+    ),
+    Mutant(
+        "wait bound when it is reached",
+        "event.c",
+        "uint64_t target = on_flag ? 1 : wait->et_record & 0xffffffffffffu;",
+        "uint64_t target = on_flag ? 1 : atomic_load(&wait->et_event->ev_record) & 0xffffffffffffu;",
+        (EVENT,),
+    ),
+    Mutant("reset leaves the flag", "event.c", "    if (is_flag(reset->et_event))", "    if (false)", (EVENT,)),
+    Mutant(
+        "stale record cleared",
+        "event.c",
+        "    task.et_record = atomic_load_explicit(&event->ev_record, memory_order_acquire);\n"
+        "    return submit(stream, &reset_op",
+        "    return submit(stream, &reset_op",
+        (EVENT,),
+    ),
+    Mutant("queued task without a reference", "event.c", ".et_owns = is_flag(event), ", "", (EVENT,)),
+    Mutant("dropped latch stays closed", "launch.c", "run_hold, NULL, drop_hold,", "run_hold, NULL, NULL,", (ENGINE,)),
+    # forks
+    Mutant(
+        "child keeps the workers",
+        "pool.c",
+        "    memset(&pool, 0, sizeof pool);\n    atomic_store(&sim_pool_workers, 0);",
+        "    memset(&pool, 0, sizeof pool);",
+        (FORK,),
+    ),
+)
+
+
+class Workshop:
+    """A copy of the simulator, built twice: plain and with ThreadSanitizer."""
+
+    def __init__(self, folder: Path, jobs: int) -> None:
+        self.folder, self.jobs = folder, jobs
+        self.limits: dict[tuple[str, bool], float] = {}
+        ignore = shutil.ignore_patterns("__pycache__", "build*", "*.so")
+        shutil.copytree(ROOT / "simulator", folder / "simulator", ignore=ignore)
+        shutil.copytree(ROOT / "acl", folder / "acl", ignore=ignore)
+
+    def source(self, mutant: Mutant) -> Path:
+        """Path of the file that the mutant changes."""
+        return self.folder / "simulator" / "core" / mutant.file
+
+    def build(self, tests: tuple[str, ...], tsan: bool) -> str:
+        """Bring the tests up to date; the compiler's output when that fails, else an empty text."""
+        place = self.folder / ("tsan" if tsan else "plain")
+        # EXTRA switches the optimisation at link time off; a mutation may leave something unused.
+        extra = "-Wno-error" + (" -fsanitize=thread" if tsan else "")
+        command = [
+            "make",
+            "-s",
+            f"-j{self.jobs}",
+            "-C",
+            str(self.folder / "simulator"),
+            f"BUILD={place}",
+            f"PYTHON={sys.executable}",
+            "CFLAGS=-O1 -g",
+            f"EXTRA={extra}",
+        ]
+        command += [f"{place}/tests/{test}" for test in tests]
+        done = subprocess.run(command, capture_output=True, text=True)
+        return "" if done.returncode == 0 else done.stdout + done.stderr
+
+    def run(self, test: str, tsan: bool) -> str:
+        """How the test failed, or an empty text when it passed; it hangs when it takes far longer than before."""
+        program = self.folder / ("tsan" if tsan else "plain") / "tests" / test
+        environment = dict(os.environ, TSAN_OPTIONS="halt_on_error=1")
+        try:
+            done = subprocess.run(
+                [str(program)], capture_output=True, timeout=self.limits.get((test, tsan), 60), env=environment
+            )
+        except subprocess.TimeoutExpired:
+            return "hang"
+        if done.returncode == 0:
+            return ""
+        text = done.stderr.decode(errors="replace")
+        if "ThreadSanitizer" in text:
+            return "data race"
+        lines = [line for line in text.splitlines() if line.strip()]
+        return lines[0].split("/")[-1][:60] if lines else f"ended with {done.returncode}"
+
+    def fate(self, mutant: Mutant) -> str:
+        """Apply the mutant, see which test notices, and restore the file; how it was noticed, or an empty text.
+
+        Raises
+        ------
+        LookupError
+            The text to change is not there exactly once, or the mutant does not compile.
+        """
+        path = self.source(mutant)
+        text = path.read_text()
+        if text.count(mutant.old) != 1:
+            raise LookupError(f"{mutant.file} has its text {text.count(mutant.old)} times")
+        try:
+            path.write_text(text.replace(mutant.old, mutant.new))
+            for test in mutant.tests:
+                problem = self.build((test,), mutant.tsan)
+                if problem:
+                    raise LookupError("does not compile: " + problem)
+                how = self.run(test, mutant.tsan)
+                if how:
+                    return f"{test}: {how}"
+            return ""
+        finally:
+            path.write_text(text)
+
+
+def check_original(workshop: Workshop) -> None:
+    """Build everything once, and make sure that no test complains about the engine as it is."""
+    for tsan in (False, True):
+        tests = tuple(sorted({test for mutant in MUTANTS if mutant.tsan or not tsan for test in mutant.tests}))
+        problem = workshop.build(tests, tsan)
+        if problem:
+            sys.exit(problem)
+        for test in tests:
+            begin = time.monotonic()
+            how = workshop.run(test, tsan)
+            workshop.limits[test, tsan] = 3 + 4 * (time.monotonic() - begin)
+            if how:
+                sys.exit(f"{test} fails without any mutation: {how}")
+
+
+def main() -> int:
+    """Print the table; the number of mutants that nobody noticed is the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", metavar="NAME", nargs="*", help="mutants to run; all when none is named")
+    parser.add_argument("--build", type=Path, help="folder to work in (a temporary one)")
+    parser.add_argument("--jobs", type=int, default=2, help="compilers at a time")
+    arguments = parser.parse_args()
+    unknown = set(arguments.names) - {mutant.name for mutant in MUTANTS}
+    if unknown:
+        parser.error(f"no mutant is named {', '.join(sorted(unknown))}")
+    chosen = [mutant for mutant in MUTANTS if not arguments.names or mutant.name in arguments.names]
+    bad = 0
+    with tempfile.TemporaryDirectory(dir=arguments.build) as folder:
+        workshop = Workshop(Path(folder), arguments.jobs)
+        check_original(workshop)
+        for mutant in chosen:
+            begin = time.monotonic()
+            try:
+                how = workshop.fate(mutant) or "SURVIVED"
+                bad += how == "SURVIVED"
+            except LookupError as error:
+                how = f"OUT OF DATE: {error}"
+                bad += 1
+            print(f"{mutant.name:45} {mutant.file:14} {time.monotonic() - begin:5.1f} s  {how}", flush=True)
+    print(f"{len(chosen)} mutants, {bad} not noticed")
+    return min(bad, 100)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+/* A fork while the engine works: the child has nothing of the parent's and may begin anew; the parent goes on. */
+#include "engine.h"
+#include <sys/wait.h>
+
+#define FORKS 12
+
+/* The child starts threads, which ThreadSanitizer refuses by default. */
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+    return "die_after_fork=0";
+}
+
+static _Atomic bool stop;
+
+/* Holds the engine's locks as often as it can. */
+static void *keep_busy(void *argument)
+{
+    aclrtStream own = argument;
+    uint32_t count = 0;
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    while (!atomic_load(&stop)) {
+        aclrtStream stream = make_stream();
+        aclrtEvent event = make_event();
+        launch(stream, do_nothing, NULL, ACLSIM_TASK_LIGHT);
+        CHECK_CODE(aclrtRecordEvent(event, stream), 0);
+        CHECK_CODE(aclrtStreamWaitEvent(own, event), 0);
+        launch(own, do_nothing, NULL, count++ % 2);
+        CHECK_CODE(aclrtDestroyStream(stream), 0);
+        CHECK_CODE(aclrtDestroyEvent(event), 0);
+    }
+    return NULL;
+}
+
+static void be_child(aclrtStream stream, aclrtEvent event)
+{
+    struct latch ran = LATCH;
+    watch_dog(30);
+    CHECK_CODE(aclrtSynchronizeStream(stream), ACL_ERROR_RT_INVALID_HANDLE);
+    CHECK_CODE(aclsimLaunchTask(stream, do_nothing, NULL, NULL, 0, 0), ACL_ERROR_RT_INVALID_HANDLE);
+    CHECK_CODE(aclrtDestroyStream(stream), ACL_ERROR_RT_INVALID_HANDLE);
+    CHECK_CODE(aclrtSynchronizeEvent(event), ACL_ERROR_RT_INVALID_HANDLE);
+    CHECK_CODE(aclrtSynchronizeStream(NULL), ACL_ERROR_RT_CONTEXT_NULL);
+    CHECK_CODE(aclrtSynchronizeDevice(), ACL_ERROR_RT_CONTEXT_NULL);
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    aclrtStream fresh = make_stream();
+    CHECK(fresh != stream);
+    CHECK_CODE(aclrtSynchronizeStream(stream), ACL_ERROR_RT_INVALID_HANDLE);
+    launch(fresh, open_latch, &ran, ACLSIM_TASK_WORKER);
+    latch_wait(&ran, 1);
+    CHECK_CODE(aclrtRecordEvent(make_event(), fresh), 0);
+    CHECK_CODE(aclrtSynchronizeDevice(), 0);
+    CHECK_CODE(aclrtResetDevice(0), 0);
+    _exit(0);
+}
+
+static void fork_once(aclrtStream stream, aclrtEvent event)
+{
+    int status;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        be_child(stream, event);
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+int main(void)
+{
+    struct latch ran = LATCH;
+    watch_dog(60);
+    open_device("parallel");
+    aclrtStream stream = make_stream(), busy = make_stream();
+    aclrtEvent event = make_event();
+    CHECK_CODE(aclrtRecordEvent(event, stream), 0);
+    CHECK_CODE(aclsimStreamHold(stream), 0);
+    launch(stream, open_latch, &ran, 0);
+    pthread_t thread = start(keep_busy, busy);
+    for (int i = 0; i < FORKS; i++)
+        fork_once(stream, event);
+    atomic_store(&stop, true);
+    pthread_join(thread, NULL);
+    CHECK_CODE(aclsimStreamRelease(stream), 0);
+    latch_wait(&ran, 1);
+    CHECK_CODE(aclrtSynchronizeDevice(), 0);
+    CHECK_CODE(aclsimReset(), 0);
+    return 0;
+}

@@ -1,0 +1,231 @@
+/* Waits with a limit, of hosts and of streams, whoever is awake when it comes; the patrol on its way to sleep. */
+#include "engine.h"
+#include "clock.h"
+#include "heap_inner.h"
+
+#define MS UINT64_C(1000000)
+#define TIMED 40
+
+static void wait_at_most(aclrtStream stream, aclrtEvent event, uint64_t timeout_ns)
+{
+    struct sim_event *found;
+    CHECK_CODE(sim_event_find(event, &found), 0);
+    CHECK_CODE(sim_event_wait(found, target_of(stream), timeout_ns, NULL), 0);
+}
+
+/* ---- hosts ---- */
+
+static void test_host_limits(void)
+{
+    aclrtStream held = make_stream(), behind = make_stream();
+    aclrtEvent event = make_event();
+    CHECK_CODE(aclsimStreamHold(held), 0);
+    CHECK_CODE(aclrtRecordEvent(event, held), 0);
+    CHECK_CODE(aclrtStreamWaitEvent(behind, event), 0);
+    for (int i = 0; i < 3; i++) {
+        CHECK_CODE(aclrtSynchronizeStreamWithTimeout(held, 2), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+        CHECK_TEXT("the time ran out");
+        CHECK_CODE(aclrtSynchronizeStreamWithTimeout(behind, 2), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+        CHECK_CODE(aclrtSynchronizeEventWithTimeout(event, 2), ACL_ERROR_RT_EVENT_SYNC_TIMEOUT);
+        CHECK_CODE(aclrtSynchronizeDeviceWithTimeout(2), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+        CHECK(aclsimWaitSlice(ACLSIM_WAIT_STREAM, held, 1) == 0);
+        CHECK(aclsimWaitSlice(ACLSIM_WAIT_EVENT, event, 1) == 0);
+    }
+    CHECK_CODE(aclsimStreamRelease(held), 0);
+    CHECK_CODE(aclrtSynchronizeStreamWithTimeout(behind, 60000), 0);
+    CHECK_CODE(aclrtSynchronizeEventWithTimeout(event, 60000), 0);
+    CHECK_CODE(aclrtSynchronizeDeviceWithTimeout(60000), 0);
+    CHECK(aclsimWaitSlice(ACLSIM_WAIT_STREAM, behind, 1) == 1);
+    CHECK_CODE(aclrtDestroyStream(behind), 0);
+    CHECK_CODE(aclrtDestroyStream(held), 0);
+    CHECK_CODE(aclrtDestroyEvent(event), 0);
+}
+
+/* A host with a limit does not begin a task that may outlast it: this one waits for the host. */
+static void test_long_task(void)
+{
+    aclrtStream stream = make_stream();
+    struct blocker task = BLOCKER;
+    launch(stream, block, &task, 0);
+    CHECK_CODE(aclrtSynchronizeStreamWithTimeout(stream, 20), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+    latch_open(&task.let);
+    CHECK_CODE(aclrtSynchronizeStreamWithTimeout(stream, 60000), 0);
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
+}
+
+/* ---- streams ---- */
+
+static void test_stream_limits(void)
+{
+    aclrtStream held = make_stream(), stream = make_stream();
+    aclrtEvent event = make_event();
+    struct latch ran = LATCH;
+    CHECK_CODE(aclsimStreamHold(held), 0);
+    CHECK_CODE(aclrtRecordEvent(event, held), 0);
+    for (uint32_t i = 1; i <= 3; i++) { /* nobody synchronises; the workers may be asleep */
+        if (i == 3)
+            await_idle();
+        wait_at_most(stream, event, 3 * MS);
+        launch(stream, open_latch, &ran, 0);
+        latch_wait(&ran, i);
+        CHECK_CODE(aclrtSynchronizeStream(stream), ACL_ERROR_RT_TASK_TIMEOUT);
+        CHECK_TEXT("aclrtStreamWaitEvent failed because its wait timed out");
+    }
+    wait_at_most(stream, event, 3 * MS); /* a host synchronises */
+    CHECK_CODE(aclrtSynchronizeStream(stream), ACL_ERROR_RT_TASK_TIMEOUT);
+    CHECK_CODE(aclrtStreamWaitEventWithTimeout(stream, event, 1), 0);
+    CHECK_CODE(aclrtSynchronizeStream(stream), ACL_ERROR_RT_TASK_TIMEOUT);
+    /* Within the limit; the limit of a wait that is over means nothing. */
+    wait_at_most(stream, event, 60000 * MS);
+    CHECK_CODE(aclrtSynchronizeStreamWithTimeout(stream, 1), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+    CHECK_CODE(aclsimStreamHold(stream), 0);
+    CHECK_CODE(aclsimStreamRelease(held), 0);
+    CHECK_CODE(aclsimStreamRelease(stream), 0);
+    CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
+    CHECK_CODE(aclrtDestroyStream(held), 0);
+    CHECK_CODE(aclrtDestroyEvent(event), 0);
+}
+
+/* Many deadlines, the last first. */
+static void test_many_limits(void)
+{
+    static struct sim_gate never;
+    aclrtStream streams[TIMED];
+    struct latch ran = LATCH;
+    uint64_t now = sim_clock_now();
+    for (uint32_t i = 0; i < TIMED; i++) {
+        streams[i] = make_stream();
+        park_at(streams[i], &never, 1, now + (TIMED - i) * MS);
+        launch(streams[i], open_latch, &ran, 0);
+    }
+    latch_wait(&ran, TIMED);
+    CHECK(sim_clock_now() - now >= TIMED * MS);
+    for (int i = 0; i < TIMED; i++) {
+        CHECK_CODE(aclrtSynchronizeStream(streams[i]), ACL_ERROR_RT_TASK_TIMEOUT);
+        CHECK_CODE(aclrtDestroyStream(streams[i]), 0);
+    }
+    CHECK(never.gt_waiters == NULL);
+}
+
+/* A stream that a host runs, and that parks with a deadline when it is let: one worker is busy and the other, free to
+ * patrol, has found nothing to do. */
+struct timed_run {
+    aclrtStream stream;
+    struct blocker before;
+    struct sim_gate never;
+    struct latch ran;
+    pthread_t thread;
+};
+
+static void begin_timed_run(struct timed_run *run)
+{
+    run->stream = make_stream();
+    occupy_workers();
+    launch(run->stream, block, &run->before, 0);
+    park_at(run->stream, &run->never, 1, sim_clock_now() + MS);
+    launch(run->stream, open_latch, &run->ran, 0);
+    run->thread = start(run_it, run->stream);
+    latch_wait(&run->before.begun, 1);
+}
+
+static void end_timed_run(struct timed_run *run)
+{
+    latch_wait(&run->ran, 1);
+    CHECK_CODE(aclrtSynchronizeStream(run->stream), ACL_ERROR_RT_TASK_TIMEOUT);
+    free_workers();
+    CHECK_CODE(aclrtDestroyStream(run->stream), 0);
+}
+
+/* The deadline is set while the patrol, about to sleep without limit, gives memory back. */
+static void test_limit_before_sleep(void)
+{
+    struct sim_lock *heap = &sim_device_zone.zn_heaps[0].hp_lock;
+    struct timed_run run = {.before = BLOCKER, .ran = LATCH};
+    begin_timed_run(&run);
+    sim_lock(heap);
+    latch_open(&busy[0].let);
+    await_sleepers(heap, 1);
+    latch_open(&run.before.let);
+    pthread_join(run.thread, NULL);
+    sim_unlock(heap);
+    end_timed_run(&run);
+}
+
+/* The same with a task instead of a deadline. */
+static void test_push_before_sleep(void)
+{
+    struct sim_lock *heap = &sim_device_zone.zn_heaps[0].hp_lock;
+    struct latch ran = LATCH;
+    aclrtStream stream = make_stream();
+    occupy_workers();
+    sim_lock(heap);
+    latch_open(&busy[0].let);
+    await_sleepers(heap, 1);
+    launch(stream, open_latch, &ran, 0);
+    sim_unlock(heap);
+    latch_wait(&ran, 1);
+    free_workers();
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
+}
+
+/* The deadline is set while the patrol sleeps without limit. */
+static void test_limit_while_asleep(void)
+{
+    struct timed_run run = {.before = BLOCKER, .ran = LATCH};
+    begin_timed_run(&run);
+    latch_open(&busy[0].let);
+    await_idle();
+    latch_open(&run.before.let);
+    pthread_join(run.thread, NULL);
+    end_timed_run(&run);
+}
+
+/* ---- a deadline against the event it waits for ---- */
+
+static void *run_timers(void *argument)
+{
+    sleeper_enter(argument);
+    sim_pool_run_timers();
+    return NULL;
+}
+
+/* The stream's gate opens while the timer is about to take it out, and the stream parks elsewhere at once. */
+static void test_limit_and_event(void)
+{
+    for (int round = 0; round < 50; round++) {
+        struct sim_gate first = {0}, second = {0};
+        struct sleeper timer = {0};
+        aclrtStream stream = make_stream();
+        park_at(stream, &first, 1, sim_clock_now());
+        park_at(stream, &second, 1, SIM_FOREVER);
+        sim_lock(&first.gt_lock);
+        pthread_t thread = start(run_timers, &timer);
+        await_asleep(&timer);
+        atomic_store_explicit(&first.gt_level, 1, memory_order_release);
+        sim_gate_release(&first, false);
+        pthread_join(thread, NULL);
+        CHECK(second.gt_waiters != NULL);
+        sim_gate_set(&second, 1);
+        CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+        CHECK_CODE(aclrtDestroyStream(stream), 0);
+    }
+}
+
+int main(void)
+{
+    watch_dog(60);
+    open_device("parallel");
+    test_host_limits();
+    test_long_task();
+    test_stream_limits();
+    test_many_limits();
+    test_limit_before_sleep();
+    test_push_before_sleep();
+    test_limit_while_asleep();
+    open_device("eager");
+    test_host_limits();
+    test_limit_and_event();
+    CHECK_CODE(aclsimReset(), 0);
+    return 0;
+}

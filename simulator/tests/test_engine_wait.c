@@ -1,0 +1,257 @@
+/* Hosts that wait: they miss nothing, run what they need and no more, and follow chains of streams to their ends. */
+#include "engine.h"
+#include "clock.h"
+
+#define CHAIN 200
+
+/* ---- nobody sleeps through a long task behind the one it waits for ---- */
+
+static void test_long_task_behind(void)
+{
+    aclrtStream stream = make_stream();
+    struct blocker before = BLOCKER, behind = BLOCKER;
+    struct waiter waiter = {.event = make_event()};
+    launch(stream, block, &before, ACLSIM_TASK_WORKER);
+    latch_wait(&before.begun, 1);
+    launch(stream, do_nothing, NULL, ACLSIM_TASK_LIGHT);
+    CHECK_CODE(aclrtRecordEvent(waiter.event, stream), 0);
+    launch(stream, block, &behind, 0);
+    pthread_t thread = start(wait_there, &waiter);
+    await_asleep(&waiter.sleeper);
+    latch_open(&before.let);
+    pthread_join(thread, NULL);
+    CHECK(waiter.code == 0);
+    latch_open(&behind.let);
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
+    CHECK_CODE(aclrtDestroyEvent(waiter.event), 0);
+}
+
+/* The same, with the long task arriving just when the holder has seen an empty queue: it waits for the lock, behind the
+ * thread that submits. */
+struct announced {
+    struct blocker blocker;
+    struct sleeper sleeper;
+};
+
+static aclError block_and_announce(void *argument)
+{
+    struct announced *task = argument;
+    block(&task->blocker);
+    sleeper_enter(&task->sleeper);
+    return 0;
+}
+
+struct submission {
+    struct sleeper sleeper;
+    aclrtStream stream;
+    struct blocker blocker;
+};
+
+static void *submit_block(void *argument)
+{
+    struct submission *submission = argument;
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    sleeper_enter(&submission->sleeper);
+    launch(submission->stream, block, &submission->blocker, ACLSIM_TASK_WORKER);
+    return NULL;
+}
+
+static void test_long_task_arrives(void)
+{
+    for (int round = 0; round < 20; round++) {
+        aclrtStream stream = make_stream();
+        struct announced before = {BLOCKER, {0}};
+        struct submission late = {.stream = stream, .blocker = BLOCKER};
+        struct waiter waiter = {.event = make_event()};
+        launch(stream, block_and_announce, &before, ACLSIM_TASK_WORKER);
+        latch_wait(&before.blocker.begun, 1);
+        CHECK_CODE(aclrtRecordEvent(waiter.event, stream), 0);
+        pthread_t waiting = start(wait_there, &waiter);
+        await_asleep(&waiter.sleeper);
+        sim_lock(lock_of(stream));
+        pthread_t submitting = start(submit_block, &late);
+        await_asleep(&late.sleeper);
+        latch_open(&before.blocker.let);
+        await_asleep(&before.sleeper);
+        sim_unlock(lock_of(stream));
+        pthread_join(waiting, NULL);
+        pthread_join(submitting, NULL);
+        latch_open(&late.blocker.let);
+        CHECK_CODE(aclrtDestroyStream(stream), 0);
+        CHECK_CODE(aclrtDestroyEvent(waiter.event), 0);
+    }
+}
+
+/* A waiter that needs a part of the queue only does not run, and not wait for, the rest. */
+static void test_partial_help(void)
+{
+    aclrtStream stream = make_stream(), other = make_stream();
+    aclrtEvent event = make_event();
+    struct latch ran = LATCH;
+    occupy_workers();
+    launch(stream, open_latch, &ran, 0);
+    CHECK_CODE(aclrtRecordEvent(event, stream), 0);
+    launch(stream, open_latch, &ran, 0);
+    CHECK_CODE(aclrtStreamWaitEvent(other, event), 0);
+    CHECK_CODE(aclrtSynchronizeStream(other), 0);
+    CHECK(latch_count(&ran) == 1);
+    CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+    CHECK(latch_count(&ran) == 2);
+    free_workers();
+    CHECK_CODE(aclrtDestroyStream(other), 0);
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
+    CHECK_CODE(aclrtDestroyEvent(event), 0);
+}
+
+/* ---- a long chain of streams, each parked behind the one before ---- */
+
+struct link {
+    uint32_t place;
+    uint32_t *reached;
+};
+
+static aclError run_link(void *argument)
+{
+    struct link *link = argument;
+    CHECK((*link->reached)++ == link->place);
+    return 0;
+}
+
+static void make_chain(aclrtStream *streams, struct link *links, uint32_t *reached)
+{
+    aclrtEvent event = make_event();
+    for (uint32_t i = 0; i < CHAIN; i++) {
+        links[i] = (struct link){i, reached};
+        if (i != 0)
+            CHECK_CODE(aclrtStreamWaitEvent(streams[i], event), 0);
+        launch(streams[i], run_link, &links[i], 0);
+        CHECK_CODE(aclrtRecordEvent(event, streams[i]), 0);
+    }
+    CHECK_CODE(aclrtDestroyEvent(event), 0);
+}
+
+static void test_chain(void)
+{
+    static aclrtStream streams[CHAIN];
+    static struct link links[CHAIN];
+    uint32_t reached = 0;
+    struct waiter waiter = {0};
+    for (int i = 0; i < CHAIN; i++)
+        streams[i] = make_stream();
+    CHECK_CODE(aclsimStreamHold(streams[0]), 0);
+    make_chain(streams, links, &reached);
+    waiter.stream = streams[CHAIN - 1];
+    pthread_t thread = start(wait_there, &waiter);
+    await_asleep(&waiter.sleeper);
+    CHECK(reached == 0);
+    CHECK_CODE(aclsimStreamRelease(streams[0]), 0);
+    pthread_join(thread, NULL);
+    CHECK(waiter.code == 0 && reached == CHAIN);
+
+    /* With no worker left, the host runs the whole chain. */
+    occupy_workers();
+    reached = 0;
+    make_chain(streams, links, &reached);
+    CHECK_CODE(aclrtSynchronizeStream(streams[CHAIN - 1]), 0);
+    CHECK(reached == CHAIN);
+    free_workers();
+    for (int i = 0; i < CHAIN; i++)
+        CHECK_CODE(aclrtDestroyStream(streams[i]), 0);
+}
+
+/* A host follows a chain whose end goes on, and parks elsewhere, just before the host comes to sleep there. */
+static void test_chain_moves(void)
+{
+    struct sim_gate gate = {0};
+    aclrtStream last = make_stream(), middle = make_stream(), first = make_stream();
+    aclrtEvent of_middle = make_event(), of_first = make_event();
+    struct waiter waiter = {.stream = last};
+    occupy_workers();
+    launch(first, do_nothing, NULL, 0);
+    CHECK_CODE(aclrtRecordEvent(of_first, first), 0);
+    park_at(middle, &gate, 1, SIM_FOREVER);
+    CHECK_CODE(aclrtStreamWaitEvent(middle, of_first), 0);
+    CHECK_CODE(aclrtRecordEvent(of_middle, middle), 0);
+    CHECK_CODE(aclrtStreamWaitEvent(last, of_middle), 0);
+    run_stream(middle);
+    run_stream(last);
+    sim_lock(&gate.gt_lock);
+    atomic_store_explicit(&gate.gt_level, 1, memory_order_release); /* passed, but the stream is yet to be resumed */
+    sim_lock(lock_of(middle));
+    pthread_t thread = start(wait_there, &waiter);
+    await_sleepers(lock_of(middle), 1);
+    sim_lock(lock_of(last));
+    sim_unlock(lock_of(middle));
+    await_sleepers(lock_of(last), 1);
+    sim_gate_release(&gate, false);
+    run_stream(middle); /* now it waits for `first`, which nobody runs but the host */
+    sim_unlock(lock_of(last));
+    pthread_join(thread, NULL);
+    CHECK(waiter.code == 0);
+    free_workers();
+    CHECK_CODE(aclrtDestroyStream(last), 0);
+    CHECK_CODE(aclrtDestroyStream(middle), 0);
+    CHECK_CODE(aclrtDestroyStream(first), 0);
+    CHECK_CODE(aclrtDestroyEvent(of_middle), 0);
+    CHECK_CODE(aclrtDestroyEvent(of_first), 0);
+}
+
+/* The wait that a chain ends at runs out of time: the host runs what comes then. */
+static void test_chain_expires(void)
+{
+    struct sim_gate never = {0};
+    aclrtStream last = make_stream(), first = make_stream();
+    aclrtEvent event = make_event();
+    occupy_workers();
+    park_at(first, &never, 1, sim_clock_now() + 5000000);
+    CHECK_CODE(aclrtRecordEvent(event, first), 0);
+    CHECK_CODE(aclrtStreamWaitEvent(last, event), 0);
+    CHECK_CODE(aclrtSynchronizeStream(last), 0);
+    CHECK_CODE(aclrtSynchronizeStream(first), ACL_ERROR_RT_TASK_TIMEOUT);
+    free_workers();
+    CHECK_CODE(aclrtDestroyStream(last), 0);
+    CHECK_CODE(aclrtDestroyStream(first), 0);
+    CHECK_CODE(aclrtDestroyEvent(event), 0);
+}
+
+/* The runner of a stream parks it and goes away, while a host sleeps until that runner is done. */
+static void test_runner_parks(void)
+{
+    aclrtStream stream = make_stream(), other = make_stream();
+    aclrtEvent event = make_event();
+    struct blocker task = BLOCKER;
+    struct waiter waiter = {.stream = stream};
+    occupy_workers();
+    launch(other, do_nothing, NULL, 0);
+    CHECK_CODE(aclrtRecordEvent(event, other), 0);
+    launch(stream, block, &task, 0);
+    CHECK_CODE(aclrtStreamWaitEvent(stream, event), 0);
+    launch(stream, do_nothing, NULL, 0);
+    pthread_t running = start(run_it, stream);
+    latch_wait(&task.begun, 1);
+    pthread_t waiting = start(wait_there, &waiter);
+    await_asleep(&waiter.sleeper);
+    latch_open(&task.let);
+    pthread_join(waiting, NULL);
+    pthread_join(running, NULL);
+    CHECK(waiter.code == 0);
+    free_workers();
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
+    CHECK_CODE(aclrtDestroyStream(other), 0);
+    CHECK_CODE(aclrtDestroyEvent(event), 0);
+}
+
+int main(void)
+{
+    watch_dog(60);
+    open_device("parallel");
+    test_long_task_behind();
+    test_long_task_arrives();
+    test_partial_help();
+    test_chain();
+    test_chain_moves();
+    test_chain_expires();
+    test_runner_parks();
+    CHECK_CODE(aclsimReset(), 0);
+    return 0;
+}

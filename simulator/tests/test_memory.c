@@ -1,0 +1,191 @@
+/* Memory through the public entry points: what only C or many threads can show. The rest is in
+ * tests/test_memory*.py. */
+#include "check.h"
+#include <acl/acl_sim.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef __SANITIZE_THREAD__
+#define CAN_FORK 0 /* the sanitizer refuses threads in the child of a process with threads */
+#else
+#define CAN_FORK 1
+#endif
+
+enum { THREADS = 4, TURNS = 2000, BYTES = 1024 };
+
+static void *copy_by_thread(void *argument)
+{
+    char first = (char)(uintptr_t)argument;
+    aclrtStream stream;
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    CHECK_CODE(aclrtCreateStream(&stream), 0);
+    void *host;
+    CHECK_CODE(aclrtMallocHost(&host, BYTES), 0);
+    for (int turn = 0; turn < TURNS; turn++) {
+        void *a, *b;
+        char value = (char)(first + turn), out = 0;
+        CHECK_CODE(aclrtMalloc(&a, BYTES, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+        CHECK_CODE(aclrtMalloc(&b, BYTES * 40, ACL_MEM_MALLOC_NORMAL_ONLY), 0);
+        CHECK_CODE(aclrtMemsetAsync(a, BYTES, value, BYTES, stream), 0);
+        CHECK_CODE(aclrtMemcpyAsync(b, BYTES, a, BYTES, ACL_MEMCPY_DEVICE_TO_DEVICE, stream), 0);
+        CHECK_CODE(aclrtMemcpyAsync(host, BYTES, b, BYTES, ACL_MEMCPY_DEVICE_TO_HOST, stream), 0);
+        CHECK_CODE(aclrtMemcpyAsync(&out, 1, (char *)b + BYTES - 1, 1, ACL_MEMCPY_DEVICE_TO_HOST, stream), 0);
+        CHECK(out == value && ((char *)host)[BYTES - 1] == value); /* the pageable copy waited for the rest */
+        CHECK_CODE(aclrtFree(a), 0);
+        CHECK_CODE(aclrtFree(b), 0);
+    }
+    CHECK_CODE(aclrtFreeHost(host), 0);
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
+    CHECK_CODE(aclrtResetDevice(0), 0);
+    return NULL;
+}
+
+static void test_threads(void)
+{
+    pthread_t threads[THREADS];
+    size_t before, after, total;
+    CHECK_CODE(aclrtGetMemInfo(ACL_HBM_MEM, &before, &total), 0);
+    for (uintptr_t i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, copy_by_thread, (void *)(i * 37)) == 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_CODE(aclrtGetMemInfo(ACL_HBM_MEM, &after, &total), 0);
+    CHECK(before == after);
+}
+
+/* A block that is freed, or freed and given out again, under a queued task: the task fails and names the free. */
+static void test_freed_under_task(aclrtStream stream)
+{
+    void *block, *again;
+    char site[64];
+    CHECK_CODE(aclrtMalloc(&block, 100, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    CHECK_CODE(aclsimStreamHold(stream), 0);
+    CHECK_CODE(aclrtMemsetAsync(block, 100, 1, 100, stream), 0);
+    CHECK_CODE(aclrtFree(block), 0);
+    CHECK_CODE(aclrtMalloc(&again, 100, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    CHECK(again == block);
+    CHECK_CODE(aclrtMemset(again, 100, 5, 100), 0);
+    CHECK_CODE(aclsimStreamRelease(stream), 0);
+    CHECK_CODE(aclrtSynchronizeStream(stream), ACL_ERROR_RT_DEVICE_MEM_ERROR);
+    const char *text = aclGetRecentErrMsg();
+    snprintf(site, sizeof site, "by thread %d at 0x", (int)gettid());
+    CHECK(text != NULL && strstr(text, "aclrtMemsetAsync failed") != NULL && strstr(text, site) != NULL);
+    snprintf(site, sizeof site, "submitted by thread %d at 0x", (int)gettid());
+    CHECK(strstr(text, site) != NULL && strstr(text, "allocated again since") != NULL);
+    unsigned char out[100];
+    CHECK_CODE(aclrtMemcpy(out, 100, again, 100, ACL_MEMCPY_DEVICE_TO_HOST), 0);
+    CHECK(out[0] == 5 && out[99] == 5);
+    CHECK_CODE(aclrtFree(again), 0);
+}
+
+static aclError copy_in_kernel(void *argument)
+{
+    char value = 1;
+    CHECK_CODE(aclrtMemcpy(argument, 1, &value, 1, ACL_MEMCPY_HOST_TO_DEVICE), ACL_ERROR_RT_INTERNAL_ERROR);
+    CHECK_CODE(aclrtMemset(argument, 1, 1, 1), ACL_ERROR_RT_INTERNAL_ERROR);
+    CHECK_CODE(aclrtFreeWithDevSync(argument), ACL_ERROR_RT_INTERNAL_ERROR);
+    *(char *)aclsimTranslate(argument) = 9;
+    return ACL_SUCCESS;
+}
+
+static void test_in_kernel(aclrtStream stream)
+{
+    void *block;
+    char out = 0;
+    CHECK_CODE(aclrtMalloc(&block, 8, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    aclsimRange range = {block, 8, 1};
+    CHECK_CODE(aclsimLaunchTask(stream, copy_in_kernel, block, &range, 1, 0), 0);
+    CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+    CHECK_CODE(aclrtMemcpy(&out, 1, block, 1, ACL_MEMCPY_DEVICE_TO_HOST), 0);
+    CHECK(out == 9);
+    CHECK_CODE(aclrtFree(block), 0);
+    CHECK(aclsimTranslate(block) == NULL && aclsimTranslate(&out) == NULL);
+}
+
+/* Registered memory is a copy's pinned side; unregistering it under a task is noticed. */
+static void test_registered(aclrtStream stream)
+{
+    char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *block, *mapped;
+    CHECK_CODE(aclrtMalloc(&block, 4096, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    CHECK_CODE(aclrtHostRegister(pages, 4096, ACL_HOST_REGISTER_MAPPED, &mapped), 0);
+    CHECK_CODE(aclsimStreamHold(stream), 0);
+    CHECK_CODE(aclrtMemcpyAsync(block, 16, pages, 16, ACL_MEMCPY_HOST_TO_DEVICE, stream), 0);
+    pages[0] = 7; /* read when the task runs */
+    CHECK_CODE(aclsimStreamRelease(stream), 0);
+    CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+    char out = 0;
+    CHECK_CODE(aclrtMemcpy(&out, 1, block, 1, ACL_MEMCPY_DEVICE_TO_HOST), 0);
+    CHECK(out == 7);
+    CHECK_CODE(aclrtMemcpyAsync(block, 64, pages + 4090, 7, ACL_MEMCPY_HOST_TO_DEVICE, stream),
+               ACL_ERROR_RT_PARAM_INVALID);
+    CHECK_TEXT("count is 7, expected at most 6");
+    CHECK_CODE(aclsimStreamHold(stream), 0);
+    CHECK_CODE(aclrtMemcpyAsync(pages, 16, block, 16, ACL_MEMCPY_DEVICE_TO_HOST, stream), 0);
+    CHECK_CODE(aclrtHostUnregister(pages), 0);
+    munmap(pages, 8192);
+    CHECK_CODE(aclsimStreamRelease(stream), 0);
+    CHECK_CODE(aclrtSynchronizeStream(stream), ACL_ERROR_RT_DEVICE_MEM_ERROR);
+    CHECK_CODE(aclrtFree(block), 0);
+}
+
+/* The child has no device, and can open its own; pinned memory keeps its contents. */
+static void test_fork(void)
+{
+    void *block, *host;
+    CHECK_CODE(aclrtMalloc(&block, 100, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    CHECK_CODE(aclrtMallocHost(&host, 100), 0);
+    memset(host, 3, 100);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        void *own;
+        char out = 0;
+        CHECK(((char *)host)[99] == 3);
+        CHECK_CODE(aclrtFree(block), ACL_ERROR_RT_PARAM_INVALID);
+        CHECK_CODE(aclrtMalloc(&own, 100, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_RT_CONTEXT_NULL);
+        CHECK_CODE(aclrtSetDevice(0), 0);
+        CHECK_CODE(aclrtMalloc(&own, 100, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+        CHECK(own != block);
+        CHECK_CODE(aclrtMemset(own, 100, 8, 100), 0);
+        CHECK_CODE(aclrtMemcpy(&out, 1, own, 1, ACL_MEMCPY_DEVICE_TO_HOST), 0);
+        _exit(out == 8 ? 0 : 1);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK_CODE(aclrtFreeHost(host), 0);
+    CHECK_CODE(aclrtFree(block), 0);
+}
+
+/* aclsimReset ends every block, and the next device may have another size. */
+static void test_reset(void)
+{
+    void *block, *host;
+    size_t unused, total;
+    CHECK_CODE(aclrtMalloc(&block, 100, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    CHECK_CODE(aclrtMallocHost(&host, 100), 0);
+    CHECK_CODE(aclsimReset(), 0);
+    CHECK_CODE(aclsimConfigure("memory", "64Mi"), 0);
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    CHECK_CODE(aclrtFree(block), ACL_ERROR_RT_PARAM_INVALID);
+    CHECK_CODE(aclrtFreeHost(host), ACL_ERROR_RT_PARAM_INVALID);
+    CHECK_CODE(aclrtGetMemInfo(ACL_HBM_MEM, &unused, &total), 0);
+    CHECK(total == (size_t)64 << 20 && unused == total);
+}
+
+int main(void)
+{
+    aclrtStream stream;
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    CHECK_CODE(aclrtCreateStream(&stream), 0);
+    test_freed_under_task(stream);
+    test_in_kernel(stream);
+    test_registered(stream);
+    test_threads();
+    if (CAN_FORK)
+        test_fork();
+    test_reset();
+    return 0;
+}

@@ -1,0 +1,133 @@
+/* Streams: failures that wait for their synchronisation, stopping, ends seen from several threads, limits. */
+#include "engine.h"
+
+#define DESTROYERS 4
+
+static aclError fail_once(void *argument)
+{
+    (void)argument;
+    return ACL_ERROR_RT_AICORE_EXCEPTION;
+}
+
+/* The first failure is kept until somebody synchronises; the stream goes on. */
+static void test_failure(void)
+{
+    aclrtStream stream = make_stream();
+    struct latch ran = LATCH;
+    launch(stream, fail_once, NULL, 0);
+    launch(stream, open_latch, &ran, 0);
+    launch(stream, fail_once, NULL, 0);
+    CHECK_CODE(aclrtSynchronizeStream(stream), ACL_ERROR_RT_AICORE_EXCEPTION);
+    CHECK_TEXT("aclsimLaunchTask failed because its task failed; task ");
+    CHECK(latch_count(&ran) == 1);
+    CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+    launch(stream, fail_once, NULL, 0);
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
+    stream = make_stream(); /* the same slot, without the failure of its last life */
+    CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
+}
+
+/* Stopping gives up the head, and what is queued behind stays. */
+static void test_stop(void)
+{
+    aclrtStream stream = make_stream();
+    struct latch ran = LATCH;
+    CHECK_CODE(aclrtStreamStop(stream), 0);
+    CHECK_CODE(aclsimStreamHold(stream), 0);
+    launch(stream, open_latch, &ran, 0);
+    CHECK_CODE(aclsimStreamHold(stream), 0);
+    launch(stream, open_latch, &ran, 0);
+    CHECK_CODE(aclrtSynchronizeStreamWithTimeout(stream, 1), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+    CHECK(latch_count(&ran) == 0);
+    CHECK_CODE(aclrtStreamStop(stream), 0);
+    latch_wait(&ran, 1);
+    CHECK_CODE(aclrtSynchronizeStreamWithTimeout(stream, 1), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+    CHECK(latch_count(&ran) == 1);
+    CHECK_CODE(aclsimStreamRelease(stream), 0);
+    CHECK_CODE(aclsimStreamRelease(stream), ACL_ERROR_RT_PARAM_INVALID);
+    CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+    CHECK(latch_count(&ran) == 2);
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
+}
+
+/* Several threads destroy one stream: one of them does. */
+static aclrtStream doomed;
+static pthread_barrier_t all_there;
+static _Atomic uint32_t destroyed;
+
+static void *destroy(void *unused)
+{
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    for (int i = 0; i < 200; i++) {
+        pthread_barrier_wait(&all_there);
+        aclError code = aclrtDestroyStream(doomed);
+        CHECK(code == 0 || code == ACL_ERROR_RT_INVALID_HANDLE);
+        atomic_fetch_add(&destroyed, code == 0);
+        pthread_barrier_wait(&all_there);
+    }
+    return unused;
+}
+
+static void test_destroyers(void)
+{
+    pthread_t threads[DESTROYERS];
+    uint32_t free_before, free_after;
+    struct latch ran = LATCH;
+    CHECK_CODE(aclrtGetStreamAvailableNum(&free_before), 0);
+    pthread_barrier_init(&all_there, NULL, DESTROYERS + 1);
+    for (int i = 0; i < DESTROYERS; i++)
+        threads[i] = start(destroy, NULL);
+    for (uint32_t i = 1; i <= 200; i++) {
+        doomed = make_stream();
+        launch(doomed, open_latch, &ran, 0);
+        pthread_barrier_wait(&all_there);
+        pthread_barrier_wait(&all_there);
+        CHECK(destroyed == i && latch_count(&ran) == i);
+    }
+    for (int i = 0; i < DESTROYERS; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&all_there);
+    CHECK_CODE(aclrtGetStreamAvailableNum(&free_after), 0);
+    CHECK(free_before == free_after);
+}
+
+/* The limit of the profile, and what is there again after a stream has ended. */
+static void test_limit(void)
+{
+    CHECK_CODE(aclsimReset(), 0);
+    CHECK_CODE(aclsimConfigure("limits", "documented"), 0);
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    static aclrtStream streams[4096];
+    uint32_t room, count;
+    aclrtStream more;
+    CHECK_CODE(aclrtGetStreamAvailableNum(&room), 0);
+    CHECK(room != 0 && room < 4096);
+    for (count = 0; count < room; count++)
+        streams[count] = make_stream();
+    CHECK_CODE(aclrtCreateStream(&more), ACL_ERROR_RT_NO_STREAM_RESOURCE);
+    CHECK_CODE(aclrtDestroyStream(streams[--count]), 0);
+    CHECK_CODE(aclrtCreateStream(&more), 0);
+    CHECK_CODE(aclrtDestroyStream(more), 0);
+    while (count != 0)
+        CHECK_CODE(aclrtDestroyStream(streams[--count]), 0);
+}
+
+static void test_schedule(const char *schedule)
+{
+    open_device(schedule);
+    test_failure();
+    test_stop();
+    atomic_store(&destroyed, 0);
+    test_destroyers();
+}
+
+int main(void)
+{
+    watch_dog(60);
+    test_schedule("parallel");
+    test_schedule("eager");
+    test_limit();
+    CHECK_CODE(aclsimReset(), 0);
+    return 0;
+}
