@@ -60,15 +60,16 @@ def abi_counts(args):
 
 
 def config(args):
-    """Print compiler and linker flags or directories."""
-    print(
-        {
-            "cflags": f"-I{acl.get_include()}",
-            "libs": f"-L{acl.get_lib()} -Wl,-rpath,{acl.get_lib()} -lascendcl",
-            "include": acl.get_include(),
-            "lib": acl.get_lib(),
-        }[args.what]
-    )
+    """Print compiler and linker flags, or directories, in the order in which they are asked for."""
+    texts = {
+        "cflags": f"-I{acl.get_include()}",
+        "libs": f"-L{acl.get_lib()} -Wl,-rpath,{acl.get_lib()} -lascendcl",
+        "include": acl.get_include(),
+        "lib": acl.get_lib(),
+    }
+    if not args.what:
+        return fail(f"config needs at least one of {', '.join(f'--{what}' for what in texts)}")
+    print(" ".join(texts[what] for what in args.what))
     return 0
 
 
@@ -130,7 +131,7 @@ def bench(args):
     directory = os.path.join(os.path.dirname(_lib.HOME), "tests", "bench")
     if not os.path.isdir(directory):
         return fail(f"bench needs the source tree, there is no {directory}")
-    options = ["--benchmark-only", "-o", "python_files=*.py", *args.arguments]
+    options = ["--benchmark-only", "--benchmark-quiet", *args.arguments]
     return subprocess.call([sys.executable, "-m", "pytest", directory, *options])
 
 
@@ -148,20 +149,24 @@ def parser():
     counts = add("abi", abi_counts)
     counts.add_argument("--missing", action="store_true", help="list the functions without behaviour")
     counts.add_argument("--json", action="store_true", help="print JSON")
-    flags = add("config", config).add_mutually_exclusive_group(required=True)
+    flags = add("config", config)
     for what in ("cflags", "libs", "include", "lib"):
-        flags.add_argument(f"--{what}", dest="what", action="store_const", const=what)
+        flags.add_argument(f"--{what}", dest="what", action="append_const", const=what)
     add("exec", execute).add_argument("command", nargs=argparse.REMAINDER, metavar="-- PROGRAM ...")
     add("toolkit", toolkit).add_argument("directory", metavar="DIR")
     add("doctor", doctor).add_argument("--headers", action="store_true", help="compare a toolkit's headers with ours")
     add("demo", demo)
-    add("bench", bench).add_argument("arguments", nargs=argparse.REMAINDER, metavar="PYTEST-ARGUMENT")
+    add("bench", bench, epilog="All other arguments go to pytest: -k hop, --benchmark-json FILE.")
     return top
 
 
 def main(arguments=None):
     """Run one command and return its exit code."""
-    args = parser().parse_args(arguments)
+    commands = parser()
+    args, others = commands.parse_known_args(arguments)
+    if others and args.function is not bench:
+        commands.error(f"unrecognized arguments: {' '.join(others)}")
+    args.arguments = others
     return int(args.function(args) or 0)
 
 

@@ -48,6 +48,21 @@ def test_config_directories(capsys, what):
     assert os.path.isdir(capsys.readouterr().out.strip())
 
 
+def test_config_needs_a_question():
+    done = run("config")
+    assert done.returncode == 1 and "--cflags" in done.stderr
+
+
+def test_unknown_arguments_are_refused():
+    done = run("info", "--verbose")
+    assert done.returncode == 2 and "--verbose" in done.stderr
+
+
+def test_bench_hands_its_arguments_to_pytest():
+    done = run("bench", "-k", "nothing_of_this_name", "--co", "-q")
+    assert done.returncode == 5 and "deselected" in done.stdout, done.stdout + done.stderr
+
+
 PROGRAM = """
 #include <acl/acl.h>
 #include <stdio.h>
@@ -64,8 +79,8 @@ int main(void)
 
 def test_flags_build_a_program(tmp_path):
     (tmp_path / "app.c").write_text(PROGRAM)
-    flags = [run("config", f"--{what}").stdout.split() for what in ("cflags", "libs")]
-    subprocess.run(["gcc", *flags[0], "app.c", "-o", "app", *flags[1]], cwd=tmp_path, check=True)
+    flags = run("config", "--cflags", "--libs").stdout.split()
+    subprocess.run(["gcc", "app.c", *flags, "-o", "app"], cwd=tmp_path, check=True)
     done = subprocess.run([str(tmp_path / "app")], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, f"{acl.rt.get_device_count()[0]} devices\n")
 
