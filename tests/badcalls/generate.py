@@ -1,0 +1,118 @@
+"""Write the table of the bad-call driver: for each declared function a C function that calls it with drawn arguments.
+
+    python tests/badcalls/generate.py > table.c
+
+What is drawn for a parameter follows from its type alone, see :func:`draw`; the pools are in driver.c.
+"""
+
+import re
+import sys
+
+from acl import abi
+
+CONTROL = {"aclsimReset", "aclsimConfigure"}  # they would undo what the driver set up
+# Calls that wait for work, which is for ever where the run itself has queued what never ends. A run of one function
+# cannot have done that; runs that mix functions leave them out.
+WAITS = re.compile(
+    r"aclrt(Synchronize(Stream|Event|Device)|Destroy(Stream|Context)|ResetDevice(Force)?|Free(Host)?WithDevSync|"
+    r"StreamStop)$|aclFinalize"
+)
+SHORT = re.compile(r"timeout|milliseconds", re.I)
+
+
+def members_point(declared, ctype, seen=()):
+    """Tell whether a struct type has a pointer somewhere in it."""
+    bare = re.sub(r"\b(?:const|struct|union)\b|[\s\[\]\d]", "", ctype)
+    if bare in seen:
+        return False
+    if bare in declared.typedefs:
+        return members_point(declared, declared.typedefs[bare].type, (*seen, bare))
+    fields = declared.structs[bare].fields if bare in declared.structs else ()
+    return any(
+        "*" in field.type or "{" in field.type or members_point(declared, field.type, (*seen, bare))
+        for field in fields or ()
+    )
+
+
+def is_handle(declared, bare):
+    """Tell whether a pointer type names an object of the library."""
+    alias = declared.typedefs.get(bare)
+    if alias is not None:
+        return alias.type == "void *"
+    target = bare[:-1].strip() if bare.endswith("*") else ""
+    return target in declared.structs and declared.structs[target].fields is None
+
+
+def draw(declared, param):
+    """Return the C expression that draws an argument for one parameter."""
+    bare = " ".join(re.sub(r"\bconst\b", "", param.type).split())
+    kind = declared.kind(param.type)
+    if kind == "enum":
+        values = declared.enums[bare].members.values()
+        return f"draw_enum({min(values)}, {max(values)})"
+    if kind in ("float", "double"):
+        return "draw_float()"
+    if kind != "pointer":
+        return "draw_milliseconds()" if SHORT.search(param.name) else "draw_number()"
+    if "(" in bare or "(" in declared.typedefs.get(bare, abi.Typedef("", "", "")).type:
+        return "draw_function()"
+    if bare == "char *":
+        return "draw_text()"
+    if bare == "void *":
+        return "draw_memory()"
+    if is_handle(declared, bare):
+        return "draw_handle()"
+    target = re.sub(r"\[\w*\]$|\*$", "", bare).strip()
+    if target == "char *":
+        return "draw_texts()"
+    if target.endswith("*") or is_handle(declared, target):
+        return "draw_words()"
+    return "draw_zeros()" if members_point(declared, target) else "draw_words()"
+
+
+def caller(declared, function):
+    """Return the C text of one entry's function."""
+    lines, names = [], []
+    for place, param in enumerate(function.params):
+        name = f"a{place}"
+        names.append(name)
+        kind = declared.kind(param.type)
+        expression = draw(declared, param)
+        if function.variadic and expression == "draw_text()":
+            expression = "draw_plain_text()"  # a format without conversions, as nothing follows it
+        if kind == "struct":
+            lines.append(f"{param.type} {name}; draw_bytes(&{name}, sizeof {name});")
+        elif kind == "pointer" and expression != "draw_function()":
+            lines.append(f"void *{name} = {expression};")
+        elif kind == "pointer":
+            lines.append(f"{abi.declare(param.type, name)} = ({param.type}){expression};")
+        else:
+            lines.append(f"{param.type} {name} = ({param.type}){expression};")
+    lines.append(f"(void){function.name}({', '.join(names)});")
+    body = "\n    ".join(lines)
+    return f"static void call_{function.name}(void)\n{{\n    {body}\n}}\n"
+
+
+def table():
+    """Return the C text of the whole table."""
+    declared = abi.load()
+    functions = [function for function in declared.functions.values() if function.name not in CONTROL]
+    folder = abi.headers()[0].parents[2]
+    wrappers = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.h") if path.parent.name != "abi")
+    rows = "".join(
+        f'    {{"{function.name}", call_{function.name}, {int(bool(WAITS.search(function.name)))}}},\n'
+        for function in functions
+    )
+    return "\n".join(
+        [
+            *(f"#include <{wrapper}>" for wrapper in wrappers),
+            '#include "driver.h"\n',
+            *(caller(declared, function) for function in functions),
+            f"const struct entry entries[] = {{\n{rows}}};",
+            "const size_t entry_count = sizeof entries / sizeof *entries;\n",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(table())
