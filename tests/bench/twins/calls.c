@@ -1,0 +1,51 @@
+/* The C side of the pyACL calls: a shared library whose loops answer nanoseconds a call, in the caller's thread. */
+#include "twin.h"
+
+void twin_nothing(void)
+{
+}
+
+double twin_get_device(int loops)
+{
+    uint64_t start = twin_now();
+    for (int i = 0; i < loops; i++) {
+        int32_t device;
+        OK(aclrtGetDevice(&device));
+    }
+    return twin_each(start, loops);
+}
+
+double twin_malloc_free(int loops, size_t size)
+{
+    uint64_t start = twin_now();
+    for (int i = 0; i < loops; i++) {
+        void *block;
+        OK(aclrtMalloc(&block, size, ACL_MEM_MALLOC_HUGE_FIRST));
+        OK(aclrtFree(block));
+    }
+    return twin_each(start, loops);
+}
+
+double twin_memcpy(int loops, void *target, const void *source, size_t size)
+{
+    uint64_t start = twin_now();
+    for (int i = 0; i < loops; i++)
+        OK(aclrtMemcpy(target, size, source, size, ACL_MEMCPY_HOST_TO_DEVICE));
+    return twin_each(start, loops);
+}
+
+double twin_record_event(int loops, aclrtEvent event, aclrtStream stream)
+{
+    uint64_t start = twin_now();
+    for (int i = 0; i < loops; i++)
+        OK(aclrtRecordEvent(event, stream));
+    return twin_each(start, loops);
+}
+
+double twin_synchronize_stream(int loops, aclrtStream stream)
+{
+    uint64_t start = twin_now();
+    for (int i = 0; i < loops; i++)
+        OK(aclrtSynchronizeStream(stream));
+    return twin_each(start, loops);
+}
