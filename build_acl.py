@@ -21,8 +21,17 @@ INCLUDE = ROOT / "acl" / "include"
 PACKAGES = "apt install python3-venv python3-dev gcc g++ make"
 NAMESPACES = ("acl", "rt", "mdl", "op", "util", "prof", "blas")
 
-# Calls that neither block nor lock: everything else gives the interpreter away while it runs.
-PURE = {"aclDataTypeSize", "aclFloat16ToFloat", "aclFloatToFloat16"}
+# Calls that neither block nor lock: the others give the interpreter away while they run ...
+PURE = {"aclDataTypeSize", "aclFloat16ToFloat", "aclFloatToFloat16", "aclrtGetDevice"}
+
+# ... unless the simulator can say before that a call will neither wait nor take long: giving it away costs more.
+QUICK = {
+    "aclrtFree": "1",
+    "aclrtMalloc": "1",
+    "aclrtMemcpy": "i_count <= 4096",
+    "aclrtRecordEvent": "aclsimIsReady(ACLSIM_WAIT_QUEUE, (void *)(uintptr_t)i_stream)",
+    "aclrtStreamWaitEvent": "aclsimIsReady(ACLSIM_WAIT_QUEUE, (void *)(uintptr_t)i_stream)",
+}
 
 # Blocking calls: what the simulator waits for, the parameter with its handle, the parameter with its time-out.
 WAITS = {
@@ -323,12 +332,16 @@ class Call:
         if self.function.name in PURE:
             return kept + [call]
         if self.function.name not in WAITS:
-            return kept + ["Py_BEGIN_ALLOW_THREADS", call, "Py_END_ALLOW_THREADS"]
+            away = ["Py_BEGIN_ALLOW_THREADS", call, "Py_END_ALLOW_THREADS"]
+            quick = QUICK.get(self.function.name)
+            return kept + ([f"if (acl_backend_waits && {quick}) {call}", "else {", *away, "}"] if quick else away)
         kind, handle, timeout = WAITS[self.function.name]
         left = f"i_{timeout}" if timeout else "forever"
         place = f"(void *)(uintptr_t)i_{handle}" if handle else "NULL"
         return kept + ([] if timeout else ["int64_t forever = -1;"]) + [
-            "for (int ready = 0; !ready;) {",
+            f"int ready = acl_backend_waits && aclsimIsReady(ACLSIM_WAIT_{kind}, {place});",
+            f"if (ready) {call}",
+            "while (!ready) {",
             "    if (pycall_interrupted() != 0) return NULL;",
             "    Py_BEGIN_ALLOW_THREADS",
             f"    ready = pycall_ready(ACLSIM_WAIT_{kind}, {place}, &{left});",

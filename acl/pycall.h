@@ -186,7 +186,7 @@ static PyObject *pycall_tuple(PyObject **items, Py_ssize_t count)
     for (Py_ssize_t i = 0; i < count; i++) {
         whole = whole && items[i] != NULL;
         if (tuple != NULL && items[i] != NULL)
-            PyTuple_SetItem(tuple, i, items[i]);
+            PyTuple_SET_ITEM(tuple, i, items[i]);
         else
             Py_XDECREF(items[i]);
     }

@@ -100,7 +100,7 @@ static aclError record(aclrtEvent event, aclrtStream stream, void *site)
     return sim_event_record(found, target, site);
 }
 
-aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream)
+SIM_HOT aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream)
 {
     SIM_ENTER();
     SIM_NOT_NULL(event);
@@ -143,7 +143,7 @@ static aclError wait_for(aclrtStream stream, aclrtEvent event, uint64_t timeout_
     return sim_event_wait(found, target, timeout_ns, site);
 }
 
-aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
+SIM_HOT aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
 {
     SIM_ENTER();
     SIM_NOT_NULL(event);
@@ -253,7 +253,7 @@ static aclError synchronize(aclrtEvent event, int32_t timeout)
     return sim_event_check_failed(found);
 }
 
-aclError aclrtSynchronizeEvent(aclrtEvent event)
+SIM_HOT aclError aclrtSynchronizeEvent(aclrtEvent event)
 {
     SIM_ENTER();
     SIM_NOT_NULL(event);

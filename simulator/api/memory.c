@@ -73,7 +73,7 @@ static aclError allocate(void **devPtr, size_t size, aclrtMemMallocPolicy policy
     return sim_memory_allocate(devPtr, size, rounded(size, pad), meaning);
 }
 
-aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
+SIM_HOT aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMallocPolicy policy)
 {
     SIM_ENTER();
     return allocate(devPtr, size, policy, false, padding());
@@ -125,7 +125,7 @@ aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size, aclrtMemMallocP
     return allocate(devPtr, size, policy, true, 0);
 }
 
-aclError aclrtFree(void *devPtr)
+SIM_HOT aclError aclrtFree(void *devPtr)
 {
     SIM_ENTER();
     SIM_NOT_NULL(devPtr);

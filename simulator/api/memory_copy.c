@@ -37,7 +37,7 @@ static aclError check_room_on(aclrtStream stream, size_t count, size_t most, con
     return check_room(count, most, name);
 }
 
-aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind)
+SIM_HOT aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind)
 {
     SIM_ENTER();
     if (unlikely(count == 0))
@@ -49,7 +49,7 @@ aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count, a
     return sim_memory_copy(dst, src, count);
 }
 
-aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,
+SIM_HOT aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,
                           aclrtStream stream)
 {
     SIM_ENTER();
@@ -130,7 +130,7 @@ aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count)
     return sim_memory_set(devPtr, four_times(value), count);
 }
 
-aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t count, aclrtStream stream)
+SIM_HOT aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, size_t count, aclrtStream stream)
 {
     SIM_ENTER();
     struct sim_target target;

@@ -99,20 +99,48 @@ static bool wait_for_device(struct sim_context *context, uint64_t deadline)
     return done;
 }
 
+/* The stream that a handle, or the current context, stands for; tg_stream is NULL where there is none. */
+static struct sim_target peek_stream(void *handle)
+{
+    if (handle != NULL)
+        return (struct sim_target){sim_table_find(&sim_streams, handle), (uint64_t)(uintptr_t)handle};
+    struct sim_context *context = sim_context_peek();
+    return context != NULL ? (struct sim_target){context->cx_default_stream, context->cx_default}
+                           : (struct sim_target){NULL, 0};
+}
+
+SIM_HOT int32_t aclsimIsReady(aclsimWaitKind kind, void *handle)
+{
+    struct sim_event *event;
+    struct sim_target target;
+    switch (kind) {
+    case ACLSIM_WAIT_STREAM:
+        target = peek_stream(handle);
+        return target.tg_stream == NULL || sim_gate_passed(&target.tg_stream->st_gate, sim_stream_tail(target.tg_stream));
+    case ACLSIM_WAIT_EVENT:
+        event = sim_table_find(&sim_events, handle);
+        return event == NULL || sim_event_is_done(event);
+    case ACLSIM_WAIT_QUEUE:
+        target = peek_stream(handle);
+        return target.tg_stream == NULL || sim_engine_has_room(target.tg_stream);
+    case ACLSIM_WAIT_DEVICE:
+    case ACLSIM_WAIT_REPORT:
+        break;
+    }
+    return 0;
+}
+
 int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t milliseconds)
 {
     /* No message, no last error: whatever is wrong is said by the call that follows, which returns at once. */
     uint64_t deadline = sim_clock_deadline(milliseconds);
     struct sim_context *context = sim_context_peek();
     struct sim_event *event;
+    struct sim_target target;
     switch (kind) {
     case ACLSIM_WAIT_STREAM:
-        if (context == NULL)
-            return 1;
-        struct sim_target target = {context->cx_default_stream, context->cx_default};
-        if (handle != NULL)
-            target = (struct sim_target){sim_table_find(&sim_streams, handle), (uint64_t)(uintptr_t)handle};
-        return target.tg_stream == NULL || wait_for_stream(target, deadline);
+        target = peek_stream(handle);
+        return context == NULL || target.tg_stream == NULL || wait_for_stream(target, deadline);
     case ACLSIM_WAIT_EVENT:
         event = sim_table_find(&sim_events, handle);
         return event == NULL || sim_event_synchronize(event, milliseconds, SIM_HELPER) != SIM_WAIT_EXPIRED;
@@ -120,6 +148,8 @@ int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t milliseconds)
         return context == NULL || wait_for_device(context, deadline);
     case ACLSIM_WAIT_REPORT:
         return sim_callback_wait_pending(deadline);
+    case ACLSIM_WAIT_QUEUE:
+        break;
     }
     return 1;
 }

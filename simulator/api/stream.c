@@ -61,7 +61,7 @@ static aclError synchronize(aclrtStream stream, int32_t timeout)
     return sim_context_check_failed(context);
 }
 
-aclError aclrtSynchronizeStream(aclrtStream stream)
+SIM_HOT aclError aclrtSynchronizeStream(aclrtStream stream)
 {
     SIM_ENTER();
     return synchronize(stream, -1);

@@ -35,7 +35,7 @@ struct sim_context *sim_context_peek(void)
     return NULL;
 }
 
-aclError sim_context_find_current(struct sim_context **context)
+SIM_RARE aclError sim_context_find_current(struct sim_context **context)
 {
     bool was_bound = sim_thread.th_context != NULL;
     sim_context_unbind();
@@ -50,7 +50,7 @@ aclError sim_context_find_current(struct sim_context **context)
     return ACL_SUCCESS;
 }
 
-aclError sim_context_report_failed(struct sim_context *context)
+SIM_RARE aclError sim_context_report_failed(struct sim_context *context)
 {
     aclError code = atomic_load_explicit(&context->cx_failed, memory_order_acquire);
     return sim_fail(code, "a task of the current context failed and one of its streams stops on failure: the context "

@@ -84,14 +84,25 @@ static bool room_for_task(struct sim_stream *stream, uint64_t tail)
     return true;
 }
 
-static void run_eagerly(struct sim_stream *stream)
+SIM_RARE static void run_eagerly(struct sim_stream *stream)
 {
     if (sim_thread.th_depth == 0 && sim_engine_hold(stream, SIM_HELPER))
         sim_engine_run(stream, UINT64_MAX, SIM_HELPER, UINT32_MAX);
 }
 
+static uint64_t backlog_before(struct sim_stream *stream, uint64_t ticket)
+{
+    uint64_t level = sim_gate_level(&stream->st_gate);
+    return level < ticket ? ticket - level : 0;
+}
+
+bool sim_engine_has_room(struct sim_stream *stream)
+{
+    return sim_pool_has_workers() && backlog_before(stream, sim_stream_tail(stream) + 1) < HELP_TASKS;
+}
+
 /* Every 32nd submission, every heavy one, and every one of a schedule without workers. */
-static void after_submit(struct sim_stream *stream, const struct sim_op *op, uint64_t ticket)
+SIM_RARE static void after_submit(struct sim_stream *stream, const struct sim_op *op, uint64_t ticket)
 {
     if (!sim_pool_has_workers()) {
         run_eagerly(stream);
@@ -99,7 +110,7 @@ static void after_submit(struct sim_stream *stream, const struct sim_op *op, uin
     }
     if (op->op_flags & SIM_OP_HEAVY)
         sim_pool_kick(stream);
-    uint64_t level = sim_gate_level(&stream->st_gate), backlog = level < ticket ? ticket - level : 0;
+    uint64_t backlog = backlog_before(stream, ticket);
     if (sim_thread.th_depth != 0 || backlog < HELP_TASKS)
         return;
     if (sim_engine_hold(stream, SIM_SUBMITTER))
@@ -271,7 +282,7 @@ static void wake_streams_of(struct sim_context *context)
 }
 
 /* The first failure of a stream is kept for its next synchronisation; in stop mode it fails the whole context. */
-static void keep_failure(struct sim_stream *stream, const struct sim_task *task, uint64_t ticket, aclError code,
+SIM_RARE static void keep_failure(struct sim_stream *stream, const struct sim_task *task, uint64_t ticket, aclError code,
                          const char *reason)
 {
     struct sim_context *context = atomic_load_explicit(&stream->st_context, memory_order_relaxed);
@@ -358,7 +369,7 @@ static bool let_go(struct sim_stream *stream, uint64_t done, bool stopped, bool 
     return true;
 }
 
-static void run_ready_streams(void)
+SIM_RARE static void run_ready_streams(void)
 {
     sim_thread.th_depth++;
     for (struct sim_stream *stream; (stream = sim_pool_pop()) != NULL;) {

@@ -23,6 +23,9 @@ static inline sim_record sim_record_of(const struct sim_stream *stream, uint64_t
  * 107017 when the stream was destroyed meanwhile, 207001 when there is no memory for the argument. */
 aclError sim_engine_submit(struct sim_target target, const struct sim_op *op, const void *argument, size_t size,
                            void *site, _Atomic sim_record *record);
+
+/* True when a task submitted now is only queued: the caller neither waits nor runs anything. */
+bool sim_engine_has_room(struct sim_stream *stream);
 #define SIM_SITE() __builtin_return_address(0)
 
 enum sim_wait { SIM_WAIT_PASSED, SIM_WAIT_EXPIRED, SIM_WAIT_KERNEL, SIM_WAIT_OWN };

@@ -92,7 +92,7 @@ static bool has_changed(const struct look *look)
 }
 
 /* Sleeps at `gate`, and at the end of the chain when there is one, until either wakes it or the time has come. */
-static void sleep_at(struct sim_gate *gate, uint64_t target, const struct look *look, uint64_t deadline)
+SIM_RARE static void sleep_at(struct sim_gate *gate, uint64_t target, const struct look *look, uint64_t deadline)
 {
     _Atomic uint32_t word = 0;
     struct sim_waiter own = {.wt_target = target, .wt_word = &word};
@@ -116,7 +116,7 @@ static void sleep_at(struct sim_gate *gate, uint64_t target, const struct look *
 }
 
 /* True when it passed while another thread was running towards it. */
-static bool spin_for(struct sim_gate *gate, uint64_t target)
+SIM_RARE static bool spin_for(struct sim_gate *gate, uint64_t target)
 {
     uint64_t until = sim_clock_now() + SPIN_NS;
     for (int turn = 1; !sim_gate_passed(gate, target); turn++) {

@@ -41,6 +41,12 @@ aclError sim_event_reset(struct sim_event *event, struct sim_target stream, void
 /* Whether the newest record has been reached, and been made at all. */
 bool sim_event_recorded(struct sim_event *event);
 bool sim_event_complete(struct sim_event *event);
+/* True when the event's last record has run (or there is none), so that synchronising returns at once. */
+static inline bool sim_event_is_done(struct sim_event *event)
+{
+    return sim_record_passed(atomic_load_explicit(&event->ev_record, memory_order_acquire));
+}
+
 /* Waits at most some milliseconds (negative: for ever) for the newest record of the moment; passed when there is none. */
 enum sim_wait sim_event_synchronize(struct sim_event *event, int32_t milliseconds, enum sim_role role);
 /* The failure code of the context that the event was created in, when that stopped on a failure. */

@@ -115,7 +115,7 @@ static uint64_t left_in(const struct sim_block *block, const void *address)
     return block->bk_start + block->bk_size - (uint64_t)(uintptr_t)address;
 }
 
-static aclError refuse_span(const struct sim_place *place, const void *address, uint64_t size, const char *name,
+SIM_RARE static aclError refuse_span(const struct sim_place *place, const void *address, uint64_t size, const char *name,
                             const char *size_name)
 {
     const struct sim_block *block = &place->pl_block;
@@ -150,7 +150,7 @@ aclError sim_memory_claim(struct sim_range *range, const char *name)
     return ACL_SUCCESS;
 }
 
-aclError sim_memory_refuse(const struct sim_range *range, char *text, size_t size)
+SIM_RARE aclError sim_memory_refuse(const struct sim_range *range, char *text, size_t size)
 {
     struct sim_place place;
     sim_memory_locate(range->rg_address, &place);
@@ -220,7 +220,7 @@ aclError sim_memory_allocate_host(void **address, uint64_t size)
     return ACL_SUCCESS;
 }
 
-static aclError refuse_release(const void *address, const char *name, const char *expected)
+SIM_RARE static aclError refuse_release(const void *address, const char *name, const char *expected)
 {
     struct sim_place place;
     sim_memory_locate(address, &place);

@@ -202,7 +202,7 @@ static bool is_pageable(const struct sim_place places[2], aclrtMemcpyKind direct
            (places[0].pl_class == SIM_MEMORY_FOREIGN || places[1].pl_class == SIM_MEMORY_FOREIGN);
 }
 
-static aclError wait_for_work(struct sim_target stream)
+SIM_RARE static aclError wait_for_work(struct sim_target stream)
 {
     SIM_TRY(check_waiting());
     enum sim_wait wait = sim_engine_wait(stream.tg_stream, sim_stream_tail(stream.tg_stream), SIM_FOREVER, SIM_HELPER);
@@ -257,7 +257,7 @@ aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectang
 /* ---- asynchronous ---- */
 
 /* The source is copied before the call returns, and may be used again at once. */
-static aclError copy_staged(struct copy_task *task, const struct sim_place places[2], struct sim_target stream,
+SIM_RARE static aclError copy_staged(struct copy_task *task, const struct sim_place places[2], struct sim_target stream,
                             void *site)
 {
     SIM_CHECK(places[0].pl_class == SIM_MEMORY_DEVICE && places[1].pl_class != SIM_MEMORY_DEVICE,

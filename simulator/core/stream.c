@@ -93,6 +93,7 @@ aclError sim_stream_destroy(struct sim_target target, bool force)
               (unsigned long long)target.tg_handle);
     if (force)
         sim_engine_drop(stream);
+    sim_gate_raise(&stream->st_latch, atomic_load(&stream->st_holds)); /* a dead handle releases nothing */
     enum sim_wait wait = sim_engine_wait(stream, sim_stream_tail(stream), SIM_FOREVER, SIM_HELPER);
     if (unlikely(wait != SIM_WAIT_PASSED)) { /* the stream stays as it was */
         atomic_store_explicit(&stream->st_slot.sl_handle, target.tg_handle, memory_order_release);

@@ -51,6 +51,22 @@ static void test_stop(void)
     CHECK_CODE(aclrtDestroyStream(stream), 0);
 }
 
+/* Nobody can release a latch of a dead handle, so destroying opens them all, and what is queued behind runs. */
+static void test_destroy_held(void)
+{
+    aclrtStream stream = make_stream();
+    struct latch ran = LATCH;
+    for (int i = 0; i < 3; i++) {
+        CHECK_CODE(aclsimStreamHold(stream), 0);
+        launch(stream, open_latch, &ran, 0);
+    }
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
+    CHECK(latch_count(&ran) == 3);
+    stream = make_stream(); /* the same slot, without a latch */
+    CHECK_CODE(aclsimStreamRelease(stream), ACL_ERROR_RT_PARAM_INVALID);
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
+}
+
 /* Several threads destroy one stream: one of them does. */
 static aclrtStream doomed;
 static pthread_barrier_t all_there;
@@ -119,6 +135,7 @@ static void test_schedule(const char *schedule)
     test_failure();
     test_stop();
     atomic_store(&destroyed, 0);
+    test_destroy_held();
     test_destroyers();
 }
 

@@ -20,7 +20,8 @@ typedef enum aclsimWaitKind {
     ACLSIM_WAIT_STREAM = 0,
     ACLSIM_WAIT_EVENT = 1,
     ACLSIM_WAIT_DEVICE = 2,
-    ACLSIM_WAIT_REPORT = 3
+    ACLSIM_WAIT_REPORT = 3,
+    ACLSIM_WAIT_QUEUE = 4
 } aclsimWaitKind;
 
 /** Set one configuration value by its lower-case name, until the first device opens (else 107000).
@@ -37,7 +38,7 @@ ACL_API(8, 1) aclError aclsimReset(void);
 ACL_API(8, 1) aclError aclsimLaunchTask(aclrtStream stream, aclsimTaskFunc function, void *argument,
     const aclsimRange *ranges, size_t rangeCount, uint32_t flags);
 
-/** Queue a latch: later tasks of the stream wait until aclsimStreamRelease. */
+/** Queue a latch: later tasks of the stream wait until aclsimStreamRelease, or until the stream is destroyed. */
 ACL_API(8, 1) aclError aclsimStreamHold(aclrtStream stream);
 
 /** Open the oldest closed latch of the stream. 107000 when it has none. */
@@ -46,6 +47,9 @@ ACL_API(8, 1) aclError aclsimStreamRelease(aclrtStream stream);
 /** Wait at most some milliseconds for what the matching blocking call waits for, helping as it would.
  *  1: that call would return at once, now; 0: it would still wait. Leaves no message and no last error. */
 ACL_API(8, 1) int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t milliseconds);
+
+/** 1: the call behind the kind would neither wait nor run a task now (QUEUE: a submission to the stream); else 0. */
+ACL_API(8, 1) int32_t aclsimIsReady(aclsimWaitKind kind, void *handle);
 
 /** The address through which a task's function reaches a device address; NULL when it lies in no live block. */
 ACL_API(8, 1) void *aclsimTranslate(const void *devPtr);
