@@ -123,6 +123,10 @@ class Slots:
             raise BuildError(f"build_acl.py: a call shape cannot pass {c_type} ({found}) by value, mark it @py")
         return SLOTS[found]
 
+    def is_unsigned_enum(self, c_type):
+        """Tell whether a type is an enumeration without negative members."""
+        return c_type in self.abi.enums and min(self.abi.enums[c_type].members.values()) >= 0
+
     def read(self, c_type, value, function, position, name):
         """Return the lines that declare the slot of an argument and the C expression that reads it."""
         kind, size = self.kind(c_type)
@@ -378,7 +382,9 @@ class Call:
                 if self.slots.kind(c_type)[0] == "pointer":
                     c_type = "uint64_t"
                 declared, check = self.slots.read(c_type, value, self.title, position, item.name)
-                if declared.startswith("int64_t"):
+                if self.slots.is_unsigned_enum(c_type):  # as C and cffi hold it
+                    objects[-1] = self.slots.give("uint64_t", f"(uint32_t)i_{item.name}")
+                elif declared.startswith("int64_t"):
                     objects[-1] = self.slots.give("int64_t", f"i_{item.name}")
                 return [declared], check
             missing = f"count > {position - 1} ? {value} : Py_None" if item.optional else value

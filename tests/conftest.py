@@ -54,6 +54,24 @@ def stream(device):
 
 
 @pytest.fixture
+def event(device):
+    """Make an event of the plain kind."""
+    event, ret = acl.rt.create_event()
+    assert ret == 0
+    yield event
+    acl.rt.destroy_event(event)
+
+
+@pytest.fixture
+def other(stream):
+    """Make a second stream of the same context."""
+    other, ret = acl.rt.create_stream()
+    assert ret == 0
+    yield other
+    acl.rt.destroy_stream_force(other)
+
+
+@pytest.fixture
 def run_script():
     """Give ``run_script(code, env=None, timeout=60)``, which runs Python code in a fresh process.
 

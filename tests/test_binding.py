@@ -263,7 +263,8 @@ else:
 
 @pytest.mark.needs_sim
 def test_sigint_ends_a_waiting_program():
-    code = HELD + "print('waiting', flush=True)\nacl.rt.synchronize_stream(stream)"
+    own_handler = "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a job of a script starts without
+    code = HELD + own_handler + "print('waiting', flush=True)\nacl.rt.synchronize_stream(stream)"
     program = subprocess.Popen(
         [sys.executable, "-c", code], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -1,9 +1,7 @@
 """Events: what a record captures, what a wait binds to, what hosts are told, and the three classes."""
 
-import threading
-
 import pytest
-from helpers.expect import RunningTask, Task, in_thread, latches, pointer
+from helpers.expect import RunningTask, Task, codes_of_waiters, in_thread, latches, pointer
 
 import acl
 from acl._lib import lib
@@ -34,22 +32,6 @@ def moving_event(request, device):
     assert ret == 0
     yield event
     acl.rt.destroy_event(event)
-
-
-@pytest.fixture
-def event(device):
-    event, ret = acl.rt.create_event()
-    assert ret == 0
-    yield event
-    acl.rt.destroy_event(event)
-
-
-@pytest.fixture
-def other(stream):
-    other, ret = acl.rt.create_stream()
-    assert ret == 0
-    yield other
-    acl.rt.destroy_stream_force(other)
 
 
 def test_record_is_complete_when_what_came_before_is(any_event, stream):
@@ -415,21 +397,8 @@ def test_wait_with_timeout_that_is_not_reached(event, stream, other, timeout):
 
 
 def test_hosts_on_many_threads_wait_for_one_record(any_event, stream):
-    codes = []
     with latches(stream) as held:
         held.hold()
         assert acl.rt.record_event(any_event, stream) == 0
-        ready = threading.Barrier(5)
-
-        def wait():
-            ready.wait()
-            codes.append(acl.rt.synchronize_event(any_event))
-
-        threads = [threading.Thread(target=wait) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        ready.wait()
-        held.release()
-        for thread in threads:
-            thread.join()
+        codes = codes_of_waiters(held, lambda: acl.rt.synchronize_event(any_event))
     assert codes == [0] * 4

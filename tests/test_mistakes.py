@@ -33,22 +33,6 @@ def pinned(device):
     acl.rt.free_host(address)
 
 
-@pytest.fixture
-def other(stream):
-    other, ret = acl.rt.create_stream()
-    assert ret == 0
-    yield other
-    acl.rt.destroy_stream_force(other)
-
-
-@pytest.fixture
-def event(device):
-    event, ret = acl.rt.create_event()
-    assert ret == 0
-    yield event
-    acl.rt.destroy_event(event)
-
-
 def bytes_of(block, size=SIZE):
     """Return the set of the values in a block of device memory."""
     host = bytes(size)

@@ -156,6 +156,20 @@ def test_signed_slots_must_fit(value):
         acl.rt.set_device(value)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: acl.app_log(-1, "below the lowest level"),
+        lambda: acl.get_cann_version(-1)[1],
+        lambda: acl.rt.malloc_with_cfg(64, -1, {})[1],
+        lambda: acl.rt.mem_get_allocation_granularity({}, -1)[1],
+    ],
+)
+def test_enumerations_take_negative_numbers(call):
+    """C has no such enumerator, but the slot does: it is the library that refuses."""
+    assert call() != 0
+
+
 def test_small_unsigned_slots_must_fit():
     attr = acl.op.create_attr()
     with pytest.raises(TypeError, match="0 to 255"):

@@ -1,9 +1,7 @@
 """Streams: order, waiting, default streams, failures, stopping, and what destroying does with queued work."""
 
-import threading
-
 import pytest
-from helpers.expect import NULL, RunningTask, Task, in_thread, latches, pointer
+from helpers.expect import NULL, RunningTask, Task, codes_of_waiters, in_thread, latches, pointer
 
 import acl
 from acl._lib import ffi, lib
@@ -333,19 +331,5 @@ def test_the_handle_works_in_the_callback_that_announces_its_end(device):
 def test_waiting_threads_all_return(stream):
     with latches(stream) as held:
         held.hold()
-        ready = threading.Barrier(5)
-        codes = []
-
-        def wait():
-            acl.rt.set_device(0)
-            ready.wait()
-            codes.append(acl.rt.synchronize_stream(stream))
-
-        threads = [threading.Thread(target=wait) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        ready.wait()
-        held.release()
-        for thread in threads:
-            thread.join()
+        codes = codes_of_waiters(held, lambda: acl.rt.synchronize_stream(stream))
     assert codes == [0] * 4

@@ -23,7 +23,7 @@ def configure(**settings: object) -> None:
     Parameters
     ----------
     **settings
-        For example ``devices=2``, ``soc="Ascend910B3"``, ``schedule="random:7"``. None goes back to the environment.
+        For example ``devices=2``, ``soc="Ascend910B3"``, ``schedule="eager"``. None goes back to the environment.
 
     Raises
     ------

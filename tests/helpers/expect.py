@@ -90,6 +90,22 @@ def latches(stream):
         made.close()
 
 
+def codes_of_waiters(held, wait, count=4):
+    """Return what ``wait()`` answers in threads that all wait before the latch is released."""
+    ready = threading.Barrier(count + 1)
+
+    def start():
+        assert acl.rt.set_device(0) == 0
+        ready.wait()
+        return wait()
+
+    with ThreadPoolExecutor(count) as pool:
+        waiters = [pool.submit(start) for _ in range(count)]
+        ready.wait()
+        held.release()
+        return [waiter.result() for waiter in waiters]
+
+
 class Task:
     """A task that runs a Python function; what that returns is the task's code. Keep it until it has run."""
 
