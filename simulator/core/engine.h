@@ -7,10 +7,19 @@
 /* A point in a stream: index << 48 | ticket. Passed when the stream's level has reached the ticket; 0 is always passed. */
 typedef uint64_t sim_record;
 
+static inline struct sim_stream *sim_record_stream(sim_record record)
+{
+    return sim_stream_at((uint32_t)(record >> 48));
+}
+
+static inline uint64_t sim_record_ticket(sim_record record)
+{
+    return record & 0xffffffffffffu;
+}
+
 static inline bool sim_record_passed(sim_record record)
 {
-    return record == 0 ||
-           sim_gate_passed(&sim_stream_at((uint32_t)(record >> 48))->st_gate, record & 0xffffffffffffu);
+    return record == 0 || sim_gate_passed(&sim_record_stream(record)->st_gate, sim_record_ticket(record));
 }
 
 static inline sim_record sim_record_of(const struct sim_stream *stream, uint64_t ticket)

@@ -2,24 +2,32 @@
  * its locks are described in engine.c. */
 #include "callback.h"
 #include "clock.h"
-#include "engine.h"
+#include "event.h"
 #include <sched.h>
 #include <string.h>
 
 #define SPIN_NS 10000 /* a host spins this long while another thread runs what it waits for */
+#define FLAGS 64      /* links of a chain that lead through flag events: unlike records, these may go in a circle */
 
 /* What a host that waits finds at the end of the chain of gates. */
 enum sight { SIGHT_HELD, SIGHT_BUSY, SIGHT_BLOCKED, SIGHT_CHANGED, SIGHT_OWN };
 
+/* A stream as it was seen. */
+struct spot {
+    struct sim_stream *sp_stream;
+    enum sim_stream_state sp_state;
+    struct sim_gate *sp_gate; /* PARKED: where, and for which level */
+    uint64_t sp_target;
+};
+
 struct look {
-    struct sim_stream *lk_stream; /* the stream at the end of the chain ... */
-    uint64_t lk_ticket;           /* ... how far it is needed ... */
-    struct sim_gate *lk_gate;     /* ... and where to sleep for it */
+    struct spot lk_end;       /* the stream at the end of the chain ... */
+    uint64_t lk_ticket;       /* ... how far it is needed ... */
+    struct sim_gate *lk_gate; /* ... and where to sleep for it */
     uint64_t lk_target;
-    enum sim_stream_state lk_state;   /* as that stream was seen: its state ... */
-    struct sim_gate *lk_parked_at;    /* ... and where it was parked, for which level */
-    uint64_t lk_parked_for;
-    uint64_t lk_given_up;         /* level of `given_up` before the look */
+    struct spot lk_flag;      /* the first stream of the chain that waits for a flag event, if lk_flags is not 0 */
+    uint32_t lk_flags;
+    uint64_t lk_given_up;     /* level of `given_up` before the look */
 };
 
 /* Counts the waits of streams that ended otherwise than by their gates: rare, and hosts that sleep may sleep elsewhere. */
@@ -37,82 +45,117 @@ void sim_engine_wait_after_fork(void)
     memset(&given_up, 0, sizeof given_up); /* whoever slept is not in the child */
 }
 
-static struct sim_stream *stream_of(struct sim_gate *gate)
+/* The slot of a table in which a gate lies; NULL when it lies elsewhere. */
+static void *slot_of(const struct sim_table *table, const struct sim_gate *gate)
 {
-    unsigned char *at = (unsigned char *)gate;
-    size_t reach = sim_streams.tb_stride * sim_streams.tb_limit;
-    if (at < sim_streams.tb_base || at >= sim_streams.tb_base + reach)
+    const unsigned char *at = (const unsigned char *)gate;
+    if (at < table->tb_base || at >= table->tb_base + table->tb_stride * table->tb_limit)
         return NULL;
-    return sim_stream_at((uint32_t)((size_t)(at - sim_streams.tb_base) / sim_streams.tb_stride));
+    return sim_table_at(table, (uint32_t)((size_t)(at - table->tb_base) / table->tb_stride));
 }
 
-/* Follows the chain from look->lk_stream. HELD: its end was ready, and this thread holds it now. The chain ends: each
- * link leads to a record that was issued before the wait for it. */
+/* The record that is expected to raise a flag event's gate, unless it has: the newest one. 0: none. */
+static sim_record setter_of(const struct sim_gate *gate)
+{
+    struct sim_event *event = slot_of(&sim_events, gate);
+    return event == NULL || sim_event_is_done(event) ? 0 : atomic_load_explicit(&event->ev_record, memory_order_acquire);
+}
+
+/* Follows the chain from the stream look->lk_end. HELD: its end was ready, and this thread holds it now. The chain ends:
+ * each link leads to a record that was issued before the wait for it, or through one of at most FLAGS flag events, where
+ * the link is a guess that does no harm. */
 static enum sight look_along(struct look *look)
 {
     for (;;) {
-        struct sim_stream *stream = look->lk_stream;
+        struct spot *end = &look->lk_end;
+        struct sim_stream *stream = end->sp_stream;
         sim_lock(&stream->st_gate.gt_lock);
-        look->lk_state = stream->st_state;
+        end->sp_state = stream->st_state;
         if (stream->st_state == SIM_READY && !stream->st_worker)
             stream->st_state = SIM_RUNNING;
-        struct sim_gate *gate = look->lk_parked_at = stream->st_parked_at;
-        uint64_t target = look->lk_parked_for = stream->st_waiter.wt_target;
-        bool helped = stream->st_state != look->lk_state;
+        struct sim_gate *gate = end->sp_gate = stream->st_parked_at;
+        uint64_t target = end->sp_target = stream->st_waiter.wt_target;
+        bool helped = stream->st_state != end->sp_state;
         sim_unlock(&stream->st_gate.gt_lock);
         if (helped)
             return SIGHT_HELD;
         look->lk_gate = &stream->st_gate;
         look->lk_target = look->lk_ticket;
-        if (look->lk_state != SIM_PARKED)
-            return look->lk_state == SIM_IDLE ? SIGHT_CHANGED : SIGHT_BUSY;
+        if (end->sp_state != SIM_PARKED)
+            return end->sp_state == SIM_IDLE ? SIGHT_CHANGED : SIGHT_BUSY;
         if (sim_gate_passed(gate, target))
             return SIGHT_BUSY; /* whoever raised it is about to resume the stream, and pokes those who sleep here */
-        struct sim_stream *next = stream_of(gate);
+        struct sim_stream *next = slot_of(&sim_streams, gate);
         if (next == NULL || gate != &next->st_gate) {
-            look->lk_gate = gate;
-            look->lk_target = target;
-            return next != NULL && gate == &next->st_returned && sim_callback_is_own(next) ? SIGHT_OWN : SIGHT_BLOCKED;
+            sim_record setter = next == NULL && look->lk_flags < FLAGS ? setter_of(gate) : 0;
+            if (setter == 0) {
+                look->lk_gate = gate;
+                look->lk_target = target;
+                return next != NULL && gate == &next->st_returned && sim_callback_is_own(next) ? SIGHT_OWN
+                                                                                               : SIGHT_BLOCKED;
+            }
+            if (look->lk_flags++ == 0)
+                look->lk_flag = *end;
+            next = sim_record_stream(setter);
+            target = sim_record_ticket(setter);
         }
-        look->lk_stream = next;
+        end->sp_stream = next;
         look->lk_ticket = target;
     }
 }
 
-/* True when the end of the chain is no longer as it was seen, so that sleeping could miss its change. */
-static bool has_changed(const struct look *look)
+/* True when the stream is no longer as it was seen, so that sleeping could miss its change. */
+static bool has_changed(const struct spot *spot)
 {
-    struct sim_stream *stream = look->lk_stream;
+    struct sim_stream *stream = spot->sp_stream;
     sim_lock(&stream->st_gate.gt_lock);
-    bool changed = stream->st_state != look->lk_state ||
-                   (look->lk_state == SIM_PARKED && (stream->st_parked_at != look->lk_parked_at ||
-                                                     stream->st_waiter.wt_target != look->lk_parked_for));
+    bool changed = stream->st_state != spot->sp_state ||
+                   (spot->sp_state == SIM_PARKED &&
+                    (stream->st_parked_at != spot->sp_gate || stream->st_waiter.wt_target != spot->sp_target));
     sim_unlock(&stream->st_gate.gt_lock);
     return changed;
+}
+
+/* Gates at which one host sleeps with one word. */
+struct sleep {
+    _Atomic uint32_t sl_word;
+    uint32_t sl_count;
+    struct sim_gate *sl_gates[4];
+    struct sim_waiter sl_waiters[4];
+};
+
+/* False when the level is there already. */
+static bool enter(struct sleep *sleep, struct sim_gate *gate, uint64_t target)
+{
+    struct sim_waiter *waiter = &sleep->sl_waiters[sleep->sl_count];
+    *waiter = (struct sim_waiter){.wt_target = target, .wt_word = &sleep->sl_word};
+    if (!sim_gate_enter(gate, waiter))
+        return false;
+    sleep->sl_gates[sleep->sl_count++] = gate;
+    return true;
+}
+
+/* Where the end of a chain, and what lies between, can wake a host. False: look again. */
+static bool enter_chain(struct sleep *sleep, struct sim_gate *own, const struct look *look)
+{
+    return (look->lk_gate == own || enter(sleep, look->lk_gate, look->lk_target)) &&
+           (look->lk_flags == 0 || enter(sleep, look->lk_flag.sp_gate, look->lk_flag.sp_target)) &&
+           enter(sleep, &given_up, look->lk_given_up + 1) && !has_changed(&look->lk_end) &&
+           (look->lk_flags == 0 || !has_changed(&look->lk_flag));
 }
 
 /* Sleeps at `gate`, and at the end of the chain when there is one, until either wakes it or the time has come. */
 SIM_RARE static void sleep_at(struct sim_gate *gate, uint64_t target, const struct look *look, uint64_t deadline)
 {
-    _Atomic uint32_t word = 0;
-    struct sim_waiter own = {.wt_target = target, .wt_word = &word};
-    if (!sim_gate_enter(gate, &own))
-        return;
-    struct sim_waiter end = {.wt_target = look != NULL ? look->lk_target : 0, .wt_word = &word};
-    struct sim_waiter any = {.wt_target = look != NULL ? look->lk_given_up + 1 : 0, .wt_word = &word};
-    bool both = look != NULL && look->lk_gate != gate;
-    if ((!both || sim_gate_enter(look->lk_gate, &end)) &&
-        (look == NULL || (sim_gate_enter(&given_up, &any) && !has_changed(look)))) {
+    struct sleep sleep = {.sl_count = 0};
+    if (enter(&sleep, gate, target) && (look == NULL || enter_chain(&sleep, gate, look))) {
         uint64_t timer = sim_pool_run_timers();
         uint64_t left = sim_clock_left(timer < deadline ? timer : deadline);
         if (left != 0)
-            sim_futex_wait(&word, 0, left);
+            sim_futex_wait(&sleep.sl_word, 0, left);
     }
-    if (look != NULL)
-        sim_gate_leave(&given_up, &any);
-    if (both)
-        sim_gate_leave(look->lk_gate, &end);
-    sim_gate_leave(gate, &own);
+    while (sleep.sl_count-- != 0)
+        sim_gate_leave(sleep.sl_gates[sleep.sl_count], &sleep.sl_waiters[sleep.sl_count]);
 }
 
 /* True when it passed while another thread was running towards it. */
@@ -128,10 +171,13 @@ SIM_RARE static bool spin_for(struct sim_gate *gate, uint64_t target)
     return true;
 }
 
-/* Runs the held stream at the end of the chain; false when its head is not for this role: a worker is called. */
+/* Runs the held stream at the end of the chain; false when its head is not for this role: a worker is called. Behind a
+ * guess only light tasks are run, never what might itself wait for this host. */
 static bool help(struct look *look, enum sim_role role)
 {
-    struct sim_stream *stream = look->lk_stream;
+    if (look->lk_flags != 0 && sim_pool_has_workers())
+        role = SIM_SUBMITTER;
+    struct sim_stream *stream = look->lk_end.sp_stream;
     uint64_t before = sim_gate_level(&stream->st_gate);
     atomic_store_explicit(&stream->st_habit, 0, memory_order_relaxed);
     sim_engine_run(stream, look->lk_ticket, role, UINT32_MAX);
@@ -151,7 +197,7 @@ enum sim_wait sim_engine_wait(struct sim_stream *stream, uint64_t ticket, uint64
     while (!sim_gate_passed(&stream->st_gate, ticket)) {
         if (unlikely(sim_thread.th_in_kernel))
             return SIM_WAIT_KERNEL;
-        struct look look = {.lk_stream = stream, .lk_ticket = ticket, .lk_given_up = sim_gate_level(&given_up)};
+        struct look look = {.lk_end.sp_stream = stream, .lk_ticket = ticket, .lk_given_up = sim_gate_level(&given_up)};
         switch (look_along(&look)) {
         case SIGHT_HELD:
             spun = false;
@@ -163,9 +209,9 @@ enum sim_wait sim_engine_wait(struct sim_stream *stream, uint64_t ticket, uint64
         case SIGHT_OWN:
             return SIM_WAIT_OWN;
         case SIGHT_BUSY:
-            if (look.lk_state == SIM_READY)
-                sim_pool_kick(look.lk_stream); /* only a worker may run it */
-            else if (!spun && look.lk_state == SIM_RUNNING) {
+            if (look.lk_end.sp_state == SIM_READY)
+                sim_pool_kick(look.lk_end.sp_stream); /* only a worker may run it */
+            else if (!spun && look.lk_end.sp_state == SIM_RUNNING) {
                 spun = true;
                 if (spin_for(look.lk_gate, look.lk_target))
                     continue;

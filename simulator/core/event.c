@@ -3,7 +3,8 @@
  * An event's newest record is one word (engine.h: sim_record), stored while the recording stream is locked; "complete"
  * is a look at that stream's level, so a record needs no object of its own. Waits of default and Ex events copy the word
  * when they are issued: a later record does not move them. A flag event is a level: record sets it, reset clears it, and
- * its waits park at the event's own gate; hosts that query or synchronise it look at the newest record, as for the others.
+ * its waits park at the event's own gate; hosts that query or synchronise it look at the newest record, as for the others,
+ * and hosts that wait behind it help that record's stream.
  *
  * What a queued task may do to an event that was destroyed meanwhile: a record or a wait that is bound to a record needs
  * nothing of it (records never repeat, so a stamp for another life is recognised); waits of default events are counted for
@@ -139,9 +140,8 @@ static aclError run_wait(struct sim_run *run, void *argument)
 {
     struct event_task *wait = argument;
     bool on_flag = wait->et_record == 0;
-    struct sim_stream *source = sim_stream_at((uint32_t)(wait->et_record >> 48));
-    struct sim_gate *gate = on_flag ? &wait->et_event->ev_flag : &source->st_gate;
-    uint64_t target = on_flag ? 1 : wait->et_record & 0xffffffffffffu;
+    struct sim_gate *gate = on_flag ? &wait->et_event->ev_flag : &sim_record_stream(wait->et_record)->st_gate;
+    uint64_t target = on_flag ? 1 : sim_record_ticket(wait->et_record);
     if (!sim_gate_passed(gate, target) && !run->rn_expired) {
         if (wait->et_deadline == 0)
             wait->et_deadline = wait->et_timeout == SIM_FOREVER ? SIM_FOREVER : sim_clock_now() + wait->et_timeout;
@@ -243,8 +243,8 @@ enum sim_wait sim_event_synchronize(struct sim_event *event, int32_t millisecond
     sim_record record = atomic_load_explicit(&event->ev_record, memory_order_acquire);
     if (sim_record_passed(record))
         return SIM_WAIT_PASSED;
-    return sim_engine_wait(sim_stream_at((uint32_t)(record >> 48)), record & 0xffffffffffffu,
-                           sim_clock_deadline(milliseconds), role);
+    return sim_engine_wait(sim_record_stream(record), sim_record_ticket(record), sim_clock_deadline(milliseconds),
+                           role);
 }
 
 aclError sim_event_check_failed(const struct sim_event *event)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-GATE, EVENT, STRESS = "test_gate", "test_event", "test_stress"
+GATE, EVENT, STREAM, STRESS = "test_gate", "test_event", "test_stream", "test_stress"
 ENGINE, WAIT, TIME, FORK = "test_engine", "test_engine_wait", "test_engine_time", "test_engine_fork"
 
 
@@ -266,11 +266,27 @@ MUTANTS = (
     Mutant(
         "sleep without a second look",
         "engine_wait.c",
-        "bool changed = stream->st_state != look->lk_state ||",
-        "bool changed = false && stream->st_state != look->lk_state &&",
+        "bool changed = stream->st_state != spot->sp_state ||",
+        "bool changed = false && stream->st_state != spot->sp_state &&",
         (WAIT, STRESS),
     ),
-    Mutant("chain moved on unnoticed", "engine_wait.c", "(look->lk_state == SIM_PARKED && (", "(false && (", (WAIT,)),
+    Mutant(
+        "chain moved on unnoticed",
+        "engine_wait.c",
+        "(spot->sp_state == SIM_PARKED &&",
+        "(false &&",
+        (WAIT,),
+    ),
+    Mutant("flags not followed", "engine_wait.c", "setter == 0", "setter != 1", (WAIT,)),
+    Mutant("flags followed in circles", "engine_wait.c", "look->lk_flags < FLAGS", "true", (WAIT,)),
+    Mutant("long tasks behind a guess", "engine_wait.c", "        role = SIM_SUBMITTER;\n", "        ;\n", (WAIT,)),
+    Mutant(
+        "flag raised unnoticed",
+        "engine_wait.c",
+        "enter(sleep, look->lk_flag.sp_gate, look->lk_flag.sp_target)",
+        "true",
+        (WAIT,),
+    ),
     Mutant(
         "given-up waits unnoticed",
         "engine_wait.c",
@@ -285,7 +301,7 @@ MUTANTS = (
         "deadline + 0 * timer",
         (WAIT, TIME),
     ),
-    Mutant("host stays in its gate", "engine_wait.c", "    sim_gate_leave(gate, &own);\n", "", (STRESS, TIME)),
+    Mutant("host stays in its gate", "engine_wait.c", "while (sleep.sl_count-- != 0)", "while (--sleep.sl_count != 0)", (STRESS, TIME)),
     Mutant(
         "timed host runs long tasks",
         "engine_wait.c",
@@ -373,7 +389,14 @@ MUTANTS = (
         (EVENT,),
     ),
     Mutant("queued task without a reference", "event.c", ".et_owns = is_flag(event), ", "", (EVENT,)),
-    Mutant("dropped latch stays closed", "launch.c", "run_hold, NULL, drop_hold,", "run_hold, NULL, NULL,", (ENGINE,)),
+    Mutant("dropped latch stays closed", "launch.c", "run_hold, NULL, drop_hold,", "run_hold, NULL, NULL,", (STREAM,)),
+    Mutant(
+        "latches outlive the handle",
+        "stream.c",
+        "    sim_gate_raise(&stream->st_latch, atomic_load(&stream->st_holds));",
+        "",
+        (STREAM,),
+    ),
     # forks
     Mutant(
         "child keeps the workers",

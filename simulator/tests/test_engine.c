@@ -170,6 +170,21 @@ static void test_force(void)
     CHECK_CODE(aclrtDestroyStream(stream), 0);
 }
 
+/* A stream that waits for another stream is not held up by it any more. */
+static void test_force_behind(void)
+{
+    aclrtStream held = make_stream(), stream = make_stream();
+    aclrtEvent event = make_event();
+    CHECK_CODE(aclsimStreamHold(held), 0);
+    CHECK_CODE(aclrtRecordEvent(event, held), 0);
+    CHECK_CODE(aclrtStreamWaitEvent(stream, event), 0);
+    CHECK_CODE(aclrtSynchronizeStreamWithTimeout(stream, 1), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+    CHECK_CODE(aclrtDestroyStreamForce(stream), 0);
+    CHECK_CODE(aclsimStreamRelease(held), 0);
+    CHECK_CODE(aclrtDestroyStream(held), 0);
+    CHECK_CODE(aclrtDestroyEvent(event), 0);
+}
+
 /* What has begun is waited for, what has not is discarded. */
 struct destruction {
     struct sleeper sleeper;
@@ -300,6 +315,30 @@ static void test_context(void)
         CHECK_CODE(aclrtSynchronizeStream(streams[i]), ACL_ERROR_RT_INVALID_HANDLE);
 }
 
+/* Two long tasks run side by side, whatever the patrol was doing when they came. */
+static void test_side_by_side(void)
+{
+    aclrtStream first = make_stream(), streams[2] = {make_stream(), make_stream()};
+    for (long round = 0; round < 30; round++) {
+        struct timespec pause = {0, round * 50000};
+        struct blocker tasks[2] = {BLOCKER, BLOCKER};
+        launch(first, do_nothing, NULL, ACLSIM_TASK_WORKER);
+        CHECK_CODE(aclrtSynchronizeStream(first), 0);
+        nanosleep(&pause, NULL);
+        for (int i = 0; i < 2; i++)
+            launch(streams[i], block, &tasks[i], ACLSIM_TASK_WORKER);
+        for (int i = 0; i < 2; i++)
+            latch_wait(&tasks[i].begun, 1);
+        for (int i = 0; i < 2; i++) {
+            latch_open(&tasks[i].let);
+            CHECK_CODE(aclrtSynchronizeStream(streams[i]), 0);
+        }
+    }
+    CHECK_CODE(aclrtDestroyStream(first), 0);
+    for (int i = 0; i < 2; i++)
+        CHECK_CODE(aclrtDestroyStream(streams[i]), 0);
+}
+
 /* ---- bounds ---- */
 
 struct flood {
@@ -383,11 +422,13 @@ int main(void)
     test_refusals();
     test_worker_only();
     test_force();
+    test_force_behind();
     test_force_while_running();
     test_drop_before_enter();
     test_submit_to_dead();
     test_stop_mode();
     test_context();
+    test_side_by_side();
     test_many_streams();
     test_idle();
     test_backlog();

@@ -241,6 +241,84 @@ static void test_runner_parks(void)
     CHECK_CODE(aclrtDestroyEvent(event), 0);
 }
 
+/* ---- flag events: the newest record is taken for the one that will raise the flag ---- */
+
+static aclrtEvent make_flag(void)
+{
+    aclrtEvent event;
+    CHECK_CODE(aclrtCreateEventWithFlag(&event, ACL_EVENT_SYNC), 0);
+    return event;
+}
+
+/* The host raises the flag itself when nobody else can. */
+static void test_flag_helped(void)
+{
+    aclrtStream raising = make_stream(), waiting = make_stream();
+    aclrtEvent event = make_flag();
+    struct latch ran = LATCH;
+    occupy_workers();
+    for (uint32_t round = 1; round <= 3; round++) {
+        launch(raising, open_latch, &ran, ACLSIM_TASK_LIGHT);
+        CHECK_CODE(aclrtStreamWaitEvent(waiting, event), 0);
+        CHECK_CODE(aclrtResetEvent(event, waiting), 0);
+        CHECK_CODE(aclrtRecordEvent(event, raising), 0);
+        CHECK_CODE(aclrtSynchronizeStream(waiting), 0);
+        CHECK(latch_count(&ran) == round);
+    }
+    free_workers();
+    CHECK_CODE(aclrtDestroyStream(waiting), 0);
+    CHECK_CODE(aclrtDestroyStream(raising), 0);
+    CHECK_CODE(aclrtDestroyEvent(event), 0);
+}
+
+/* Two streams wait for each other's flags: a deadlock of the program's, in which a host keeps its time. */
+static void test_flags_in_a_circle(void)
+{
+    aclrtStream one = make_stream(), two = make_stream();
+    aclrtEvent first = make_flag(), second = make_flag();
+    CHECK_CODE(aclrtStreamWaitEvent(one, second), 0);
+    CHECK_CODE(aclrtRecordEvent(first, one), 0);
+    CHECK_CODE(aclrtStreamWaitEvent(two, first), 0);
+    CHECK_CODE(aclrtRecordEvent(second, two), 0);
+    CHECK_CODE(aclrtSynchronizeStreamWithTimeout(one, 5), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+    CHECK_CODE(aclrtDestroyStreamForce(one), 0);
+    CHECK_CODE(aclrtDestroyStreamForce(two), 0);
+    CHECK_CODE(aclrtDestroyEvent(first), 0);
+    CHECK_CODE(aclrtDestroyEvent(second), 0);
+}
+
+/* The newest record lies behind a task that waits for this very host; an older one raises the flag, for a stream that
+ * the host does not wait for itself. */
+static void test_flag_guessed_wrong(void)
+{
+    aclrtStream older = make_stream(), newer = make_stream(), middle = make_stream();
+    struct waiter waiter = {.stream = make_stream()};
+    aclrtEvent event = make_flag(), behind = make_event();
+    struct blocker task = BLOCKER;
+    CHECK_CODE(aclrtStreamWaitEvent(middle, event), 0);
+    CHECK_CODE(aclrtRecordEvent(behind, middle), 0);
+    CHECK_CODE(aclrtStreamWaitEvent(waiter.stream, behind), 0);
+    CHECK_CODE(aclsimStreamHold(older), 0);
+    CHECK_CODE(aclrtRecordEvent(event, older), 0);
+    occupy_workers();
+    launch(newer, block, &task, 0);
+    CHECK_CODE(aclrtRecordEvent(event, newer), 0);
+    pthread_t thread = start(wait_there, &waiter);
+    await_asleep(&waiter.sleeper);
+    CHECK_CODE(aclsimStreamRelease(older), 0);
+    run_stream(older);
+    pthread_join(thread, NULL);
+    CHECK(waiter.code == 0);
+    latch_open(&task.let);
+    free_workers();
+    CHECK_CODE(aclrtDestroyStream(newer), 0);
+    CHECK_CODE(aclrtDestroyStream(older), 0);
+    CHECK_CODE(aclrtDestroyStream(middle), 0);
+    CHECK_CODE(aclrtDestroyStream(waiter.stream), 0);
+    CHECK_CODE(aclrtDestroyEvent(event), 0);
+    CHECK_CODE(aclrtDestroyEvent(behind), 0);
+}
+
 int main(void)
 {
     watch_dog(60);
@@ -252,6 +330,9 @@ int main(void)
     test_chain_moves();
     test_chain_expires();
     test_runner_parks();
+    test_flag_helped();
+    test_flags_in_a_circle();
+    test_flag_guessed_wrong();
     CHECK_CODE(aclsimReset(), 0);
     return 0;
 }
