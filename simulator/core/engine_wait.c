@@ -197,7 +197,11 @@ enum sim_wait sim_engine_wait(struct sim_stream *stream, uint64_t ticket, uint64
     while (!sim_gate_passed(&stream->st_gate, ticket)) {
         if (unlikely(sim_thread.th_in_kernel))
             return SIM_WAIT_KERNEL;
-        struct look look = {.lk_end.sp_stream = stream, .lk_ticket = ticket, .lk_given_up = sim_gate_level(&given_up)};
+        struct look look; /* the rest is written when it is seen */
+        look.lk_end.sp_stream = stream;
+        look.lk_ticket = ticket;
+        look.lk_flags = 0;
+        look.lk_given_up = sim_gate_level(&given_up);
         switch (look_along(&look)) {
         case SIGHT_HELD:
             spun = false;
