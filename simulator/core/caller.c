@@ -12,6 +12,8 @@ struct sim_caller *sim_caller_take(void)
     if (caller != NULL) {
         unused = caller->cl_next;
         caller->cl_stop = caller->cl_abandoned = caller->cl_own_thread = false;
+        /* Calls of its last life that were taken back were never made; nobody waits for them. */
+        atomic_store_explicit(&caller->cl_made.gt_level, caller->cl_count, memory_order_relaxed);
     } else {
         caller = calloc(1, sizeof *caller);
         if (caller == NULL)

@@ -459,6 +459,25 @@ static void test_reset(void)
     CHECK_CODE(aclrtLaunchCallback(stop_serving, &server, ACL_CALLBACK_BLOCK, stream), 107015);
 }
 
+/* A callback that a destroyed stream took back leaves no gap for those who count calls: here the exceptions', whose
+ * thread is the next to have the same queue. */
+static void test_taken_back(void)
+{
+    aclrtStream stream;
+    struct log log = {0};
+    struct note note = {&log, 1};
+    CHECK_CODE(aclsimReset(), 0);
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    CHECK_CODE(aclrtCreateStream(&stream), 0);
+    CHECK_CODE(aclrtSubscribeReport(self(), stream), 0);
+    CHECK_CODE(aclrtLaunchCallback(write_note, &note, ACL_CALLBACK_BLOCK, stream), 0);
+    CHECK_CODE(aclrtSynchronizeStreamWithTimeout(stream, 1), 507046);
+    CHECK_CODE(aclrtDestroyStreamForce(stream), 0);
+    CHECK(log.count == 0);
+    CHECK_CODE(aclrtSetExceptionInfoCallback(see), 0);
+    CHECK_CODE(aclsimReset(), 0); /* waits for all reports, of which there are none */
+}
+
 int main(void)
 {
     static const char *const schedules[] = {"parallel", "eager"};
@@ -476,6 +495,7 @@ int main(void)
         test_many_threads();
         test_end_inside();
         test_reset();
+        test_taken_back();
         CHECK_CODE(aclsimReset(), 0);
     }
     return 0;

@@ -72,6 +72,34 @@ static void fork_once(aclrtStream stream, aclrtEvent event)
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* The child has no device, and can open its own; pinned memory keeps its contents. */
+static void test_memory_in_child(void)
+{
+    void *block, *host;
+    CHECK_CODE(aclrtMalloc(&block, 100, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    CHECK_CODE(aclrtMallocHost(&host, 100), 0);
+    memset(host, 3, 100);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        void *own;
+        char out = 0;
+        CHECK(((char *)host)[99] == 3);
+        CHECK_CODE(aclrtFree(block), ACL_ERROR_RT_PARAM_INVALID);
+        CHECK_CODE(aclrtMalloc(&own, 100, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_RT_CONTEXT_NULL);
+        CHECK_CODE(aclrtSetDevice(0), 0);
+        CHECK_CODE(aclrtMalloc(&own, 100, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+        CHECK(own != block);
+        CHECK_CODE(aclrtMemset(own, 100, 8, 100), 0);
+        CHECK_CODE(aclrtMemcpy(&out, 1, own, 1, ACL_MEMCPY_DEVICE_TO_HOST), 0);
+        _exit(out == 8 ? 0 : 1);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK_CODE(aclrtFreeHost(host), 0);
+    CHECK_CODE(aclrtFree(block), 0);
+}
+
 int main(void)
 {
     struct latch ran = LATCH;
@@ -95,6 +123,7 @@ int main(void)
     CHECK_CODE(aclsimStreamRelease(stream), 0);
     latch_wait(&ran, 1);
     CHECK_CODE(aclrtSynchronizeDevice(), 0);
+    test_memory_in_child();
     CHECK_CODE(aclsimReset(), 0);
     return 0;
 }

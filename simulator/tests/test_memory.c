@@ -4,7 +4,6 @@
 #include <acl/acl_sim.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #ifdef __SANITIZE_THREAD__
@@ -131,34 +130,6 @@ static void test_registered(aclrtStream stream)
     CHECK_CODE(aclrtFree(block), 0);
 }
 
-/* The child has no device, and can open its own; pinned memory keeps its contents. */
-static void test_fork(void)
-{
-    void *block, *host;
-    CHECK_CODE(aclrtMalloc(&block, 100, ACL_MEM_MALLOC_HUGE_FIRST), 0);
-    CHECK_CODE(aclrtMallocHost(&host, 100), 0);
-    memset(host, 3, 100);
-    pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        void *own;
-        char out = 0;
-        CHECK(((char *)host)[99] == 3);
-        CHECK_CODE(aclrtFree(block), ACL_ERROR_RT_PARAM_INVALID);
-        CHECK_CODE(aclrtMalloc(&own, 100, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_RT_CONTEXT_NULL);
-        CHECK_CODE(aclrtSetDevice(0), 0);
-        CHECK_CODE(aclrtMalloc(&own, 100, ACL_MEM_MALLOC_HUGE_FIRST), 0);
-        CHECK(own != block);
-        CHECK_CODE(aclrtMemset(own, 100, 8, 100), 0);
-        CHECK_CODE(aclrtMemcpy(&out, 1, own, 1, ACL_MEMCPY_DEVICE_TO_HOST), 0);
-        _exit(out == 8 ? 0 : 1);
-    }
-    int status;
-    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    CHECK_CODE(aclrtFreeHost(host), 0);
-    CHECK_CODE(aclrtFree(block), 0);
-}
-
 /* aclsimReset ends every block, and the next device may have another size. */
 static void test_reset(void)
 {
@@ -185,7 +156,6 @@ int main(void)
     test_registered(stream);
     test_threads();
     if (CAN_FORK)
-        test_fork();
-    test_reset();
+        test_reset();
     return 0;
 }

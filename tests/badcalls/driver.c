@@ -24,7 +24,7 @@
 #define ROUND 64              /* calls until the world is made anew */
 #define GROWTH_PAGES 2048     /* of resident memory, from the end of the second round to the last */
 #ifndef SECONDS
-#define SECONDS 20            /* until a child counts as hanging, for each 1,000 calls */
+#define SECONDS 20            /* until a child counts as hanging, for each 10,000 calls */
 #endif
 #define BLOCK ((size_t)1 << 20)
 #define REACH ((size_t)32 << 30) /* the device's address range goes on for at least as much behind the first block */
@@ -412,7 +412,7 @@ static bool try_entry(const struct entry *entry, uint64_t calls, uint64_t seed, 
         dup2(nowhere, STDOUT_FILENO);
         if (!verbose)
             dup2(nowhere, STDERR_FILENO);
-        alarm((unsigned)(SECONDS * (1 + calls / 1000)));
+        alarm((unsigned)(SECONDS * (1 + calls / 10000)));
         run(entry, calls, seed);
     }
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)

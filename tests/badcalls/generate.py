@@ -15,7 +15,7 @@ CONTROL = {"aclsimReset", "aclsimConfigure"}  # they would undo what the driver 
 # cannot have done that; runs that mix functions leave them out.
 WAITS = re.compile(
     r"aclrt(Synchronize(Stream|Event|Device)|Destroy(Stream|Context)|ResetDevice(Force)?|Free(Host)?WithDevSync|"
-    r"StreamStop)$|aclFinalize"
+    r"StreamStop)$|aclsimWaitSlice$|aclFinalize"
 )
 SHORT = re.compile(r"timeout|milliseconds", re.I)
 
