@@ -546,5 +546,6 @@ class BuildExt(build_ext):
     def start_simulator(self):
         """Start make for the simulator; it uses the second core while the extension compiles."""
         build = Path(self.build_temp).resolve() / "simulator"
-        command = ["make", "-j2", "-C", str(ROOT / "simulator"), f"BUILD={build}", f"PYTHON={sys.executable}", "WERROR=", "lib"]
+        settings = [f"BUILD={build}", f"PYTHON={sys.executable}", "WERROR="]
+        command = ["make", "-j2", "-C", str(ROOT / "simulator"), *settings, "lib"]
         return subprocess.Popen(command)

@@ -77,7 +77,7 @@ def test_every_implemented_group_has_tests(declared, groups):
     }
     for name, function in declared.items():
         if name not in missing and function.group != "sim":
-            assert function.group in tested, f"{name} is implemented, but tests/test_{function.group}*.py does not exist"
+            assert function.group in tested, f"{name} is implemented, but there is no tests/test_{function.group}*.py"
 
 
 def test_core_includes_nothing_from_above():

@@ -301,7 +301,13 @@ MUTANTS = (
         "deadline + 0 * timer",
         (WAIT, TIME),
     ),
-    Mutant("host stays in its gate", "engine_wait.c", "while (sleep.sl_count-- != 0)", "while (--sleep.sl_count != 0)", (STRESS, TIME)),
+    Mutant(
+        "host stays in its gate",
+        "engine_wait.c",
+        "while (sleep.sl_count-- != 0)",
+        "while (--sleep.sl_count != 0)",
+        (STRESS, TIME),
+    ),
     Mutant(
         "timed host runs long tasks",
         "engine_wait.c",
