@@ -288,7 +288,7 @@ def test_time_runs_out(make, stream):
         held.hold()
         assert acl.rt.record_event(event, stream) == 0
         ret = acl.rt.synchronize_event_with_timeout(event, 1)
-        refused(ret, 507047, "aclrtSynchronizeEventWithTimeout", "time ran out")
+        refused(ret, 507047, "aclrtSynchronizeEventWithTimeout", "timeout is 1 ms")
         assert acl.rt.get_last_error(0) == 507047
 
 

@@ -137,7 +137,7 @@ def test_time_runs_out(stream):
     with latches(stream) as held:
         held.hold()
         ret = acl.rt.synchronize_stream_with_timeout(stream, 1)
-        refused(ret, 507046, "aclrtSynchronizeStreamWithTimeout", "time ran out")
+        refused(ret, 507046, "aclrtSynchronizeStreamWithTimeout", "timeout is 1 ms")
         assert acl.rt.get_last_error(0) == 507046
 
 

@@ -1,5 +1,4 @@
 #include "callback.h"
-#include "clock.h"
 #include "device.h"
 #include "engine.h"
 #include "init.h"
@@ -36,7 +35,7 @@ aclError aclrtProcessReport(int32_t timeout)
     SIM_ENTER();
     SIM_ARGUMENT(timeout >= -1 && timeout != 0, ACL_ERROR_INVALID_PARAM,
                  "timeout is %d, expected milliseconds above 0, or -1 to wait without limit", timeout);
-    return sim_callback_process(sim_clock_deadline(timeout));
+    return sim_callback_process(timeout);
 }
 
 aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBlockType blockType, aclrtStream stream)

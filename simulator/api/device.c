@@ -36,7 +36,7 @@ static aclError synchronize(int32_t timeout)
 {
     struct sim_context *context;
     SIM_TRY(sim_context_current(&context));
-    return sim_context_synchronize(context, sim_clock_deadline(timeout));
+    return sim_context_synchronize(context, timeout);
 }
 
 aclError aclrtSynchronizeDevice(void)

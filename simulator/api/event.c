@@ -249,7 +249,7 @@ static aclError synchronize(aclrtEvent event, int32_t timeout)
     SIM_TRY(refuse_external(found));
     SIM_TRY(sim_event_check_failed(found));
     SIM_TRY(sim_engine_outcome(sim_event_synchronize(found, timeout, timeout < 0 ? SIM_HELPER : SIM_SUBMITTER),
-                               ACL_ERROR_RT_EVENT_SYNC_TIMEOUT));
+                               ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, timeout));
     return sim_event_check_failed(found);
 }
 

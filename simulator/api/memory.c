@@ -137,8 +137,8 @@ static aclError synchronize(void)
 {
     struct sim_context *context;
     SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_engine_outcome(sim_thread.th_in_kernel ? SIM_WAIT_KERNEL : SIM_WAIT_PASSED, ACL_SUCCESS));
-    return sim_context_synchronize(context, SIM_FOREVER);
+    SIM_TRY(sim_engine_refusal(sim_thread.th_in_kernel ? SIM_WAIT_KERNEL : SIM_WAIT_PASSED));
+    return sim_context_synchronize(context, -1);
 }
 
 aclError aclrtFreeWithDevSync(void *devPtr)

@@ -35,8 +35,8 @@ aclError aclsimGetConfig(const char *name, char *value, size_t length)
 aclError aclsimReset(void)
 {
     SIM_ENTER();
-    SIM_TRY(sim_engine_outcome(sim_thread.th_in_kernel ? SIM_WAIT_KERNEL
-                               : sim_thread.th_caller != NULL ? SIM_WAIT_OWN : SIM_WAIT_PASSED, ACL_SUCCESS));
+    enum sim_wait here = sim_thread.th_caller != NULL ? SIM_WAIT_OWN : SIM_WAIT_PASSED;
+    SIM_TRY(sim_engine_refusal(sim_thread.th_in_kernel ? SIM_WAIT_KERNEL : here));
     sim_device_reset_all();
     sim_callback_reset();
     sim_init_reset();

@@ -56,7 +56,7 @@ static aclError synchronize(aclrtStream stream, int32_t timeout)
     if (!sim_gate_passed(&found->st_gate, tail))
         SIM_TRY(sim_engine_outcome(
             sim_engine_wait(found, tail, sim_clock_deadline(timeout), timeout < 0 ? SIM_HELPER : SIM_SUBMITTER),
-            ACL_ERROR_RT_STREAM_SYNC_TIMEOUT));
+            ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, timeout));
     SIM_TRY(sim_stream_take_error(found));
     return sim_context_check_failed(context);
 }

@@ -162,7 +162,7 @@ bool sim_callback_is_own(struct sim_stream *stream)
 
 /* ---- serving ---- */
 
-aclError sim_callback_process(uint64_t deadline)
+aclError sim_callback_process(int32_t timeout)
 {
     uint64_t thread = (uint64_t)pthread_self();
     sim_lock(&sim_caller_lock);
@@ -171,7 +171,7 @@ aclError sim_callback_process(uint64_t deadline)
     bool stopped = true;
     if (caller != NULL) {
         caller->cl_serving++;
-        wait = sim_caller_await(caller, deadline);
+        wait = sim_caller_await(caller, sim_clock_deadline(timeout));
         stopped = caller->cl_stop;
         if (wait == SIM_WAIT_PASSED && !stopped)
             sim_caller_make(caller);
@@ -183,8 +183,8 @@ aclError sim_callback_process(uint64_t deadline)
               "no stream is served by this thread, expected aclrtSubscribeReport(%llu, stream) before",
               (unsigned long long)thread);
     SIM_CHECK(wait != SIM_WAIT_EXPIRED, ACL_ERROR_RT_REPORT_TIMEOUT,
-              "no callback arrived for this thread before timeout ran out");
-    return sim_engine_outcome(wait, ACL_ERROR_RT_REPORT_TIMEOUT);
+              "timeout is %d ms, in which no callback arrived for this thread", timeout);
+    return sim_engine_refusal(wait);
 }
 
 bool sim_callback_wait_pending(uint64_t deadline)

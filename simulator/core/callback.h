@@ -15,7 +15,7 @@ aclError sim_callback_subscribe(uint64_t thread, struct sim_target stream);
 aclError sim_callback_unsubscribe(uint64_t thread, struct sim_target stream);
 
 /* Makes all calls that wait for this thread, waiting for the first one. 107012 nothing is bound to it, 507012 expired. */
-aclError sim_callback_process(uint64_t deadline);
+aclError sim_callback_process(int32_t timeout);
 /* True when sim_callback_process would return at once, with calls or with a failure; waits for that until `deadline`. */
 bool sim_callback_wait_pending(uint64_t deadline);
 

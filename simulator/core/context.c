@@ -5,6 +5,7 @@
  * whose device was reset since. Closing makes the handle dead first, so nothing new begins, and then destroys the streams
  * one by one, the default stream last. */
 #include "context.h"
+#include "clock.h"
 #include "callback.h"
 #include "device.h"
 #include "engine.h"
@@ -179,9 +180,10 @@ aclError sim_context_destroy(aclrtContext handle)
     return sim_context_close(context, false, false);
 }
 
-aclError sim_context_synchronize(struct sim_context *context, uint64_t deadline)
+aclError sim_context_synchronize(struct sim_context *context, int32_t timeout)
 {
     size_t count;
+    uint64_t deadline = sim_clock_deadline(timeout);
     uint64_t *handles = sim_context_streams(context, &count);
     SIM_CHECK(handles != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a list of streams");
     aclError first = ACL_SUCCESS;
@@ -189,9 +191,9 @@ aclError sim_context_synchronize(struct sim_context *context, uint64_t deadline)
         struct sim_stream *stream = sim_table_find(&sim_streams, (void *)(uintptr_t)handles[i]);
         if (stream == NULL)
             continue;
-        enum sim_role role = deadline == SIM_FOREVER ? SIM_HELPER : SIM_SUBMITTER;
+        enum sim_role role = timeout < 0 ? SIM_HELPER : SIM_SUBMITTER;
         enum sim_wait wait = sim_engine_wait(stream, sim_stream_tail(stream), deadline, role);
-        aclError code = sim_engine_outcome(wait, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+        aclError code = sim_engine_outcome(wait, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, timeout);
         if (wait == SIM_WAIT_PASSED)
             code = sim_stream_take_error(stream);
         if (first == ACL_SUCCESS)

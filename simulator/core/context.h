@@ -70,8 +70,7 @@ void sim_context_unbind(void);
  * NULL (and 0) without memory. */
 uint64_t *sim_context_streams(struct sim_context *context, size_t *count);
 
-/* aclrtSynchronizeDevice: waits for all streams of the context. 507046 on expiry; first failure otherwise. */
-aclError sim_context_synchronize(struct sim_context *context, uint64_t deadline);
-
+/* aclrtSynchronizeDevice: waits for all streams of the context, at most some milliseconds. 507046 on expiry; first failure otherwise. */
+aclError sim_context_synchronize(struct sim_context *context, int32_t timeout);
 
 #endif

@@ -266,7 +266,7 @@ aclError sim_engine_stop(struct sim_stream *stream)
     if (!started)
         return ACL_SUCCESS;
     drop_up_to(stream, head);
-    return sim_engine_outcome(sim_engine_wait(stream, head, SIM_FOREVER, SIM_HELPER), ACL_SUCCESS);
+    return sim_engine_refusal(sim_engine_wait(stream, head, SIM_FOREVER, SIM_HELPER));
 }
 
 /* The context has failed: what its streams wait for will not be waited for. */

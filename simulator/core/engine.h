@@ -50,8 +50,10 @@ enum sim_wait sim_engine_wait(struct sim_stream *stream, uint64_t ticket, uint64
 /* Waits, without helping, for a gate that no stream's tasks raise. */
 enum sim_wait sim_engine_wait_gate(struct sim_gate *gate, uint64_t target, uint64_t deadline);
 
-/* The code of a wait's outcome, with its message: 0, `expired`, or 507000 for a refused one. */
-aclError sim_engine_outcome(enum sim_wait wait, aclError expired);
+/* The code of a wait's outcome, with its message: 0, 507000 for a refused one, or `expired` after `timeout`
+ * milliseconds. */
+aclError sim_engine_refusal(enum sim_wait wait); /* of a wait without a limit */
+aclError sim_engine_outcome(enum sim_wait wait, aclError expired, int32_t timeout);
 
 /* Says that somebody polls: a worker should hurry to this stream. */
 void sim_engine_polled(struct sim_stream *stream);

@@ -243,21 +243,22 @@ enum sim_wait sim_engine_wait_gate(struct sim_gate *gate, uint64_t target, uint6
     return SIM_WAIT_PASSED;
 }
 
-aclError sim_engine_outcome(enum sim_wait wait, aclError expired)
+aclError sim_engine_refusal(enum sim_wait wait)
 {
-    switch (wait) {
-    case SIM_WAIT_PASSED:
-        return ACL_SUCCESS;
-    case SIM_WAIT_EXPIRED:
-        return sim_fail(expired, "the time ran out before the work was done; it goes on, and waiting again is possible");
-    case SIM_WAIT_KERNEL:
-        return sim_fail(ACL_ERROR_RT_INTERNAL_ERROR, "it was called inside a task's function, where waiting never ends");
-    case SIM_WAIT_OWN:
-        break;
-    }
-    return sim_fail(ACL_ERROR_RT_INTERNAL_ERROR,
-                    "it was called inside a callback and waits for a stream that waits for a callback of this very "
-                    "thread: a deadlock");
+    SIM_CHECK(wait != SIM_WAIT_KERNEL, ACL_ERROR_RT_INTERNAL_ERROR,
+              "it was called inside a task's function, where waiting never ends");
+    SIM_CHECK(wait != SIM_WAIT_OWN, ACL_ERROR_RT_INTERNAL_ERROR,
+              "it was called inside a callback and waits for a stream that waits for a callback of this very thread: a "
+              "deadlock");
+    return ACL_SUCCESS;
+}
+
+aclError sim_engine_outcome(enum sim_wait wait, aclError expired, int32_t timeout)
+{
+    SIM_CHECK(wait != SIM_WAIT_EXPIRED, expired,
+              "timeout is %d ms, which were over before the work was done; it goes on, and waiting again is possible",
+              timeout);
+    return sim_engine_refusal(wait);
 }
 
 void sim_engine_polled(struct sim_stream *stream)

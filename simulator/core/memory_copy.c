@@ -121,7 +121,7 @@ static uint32_t weight_of(uint64_t size)
 
 static aclError check_waiting(void)
 {
-    return unlikely(sim_thread.th_in_kernel) ? sim_engine_outcome(SIM_WAIT_KERNEL, ACL_SUCCESS) : ACL_SUCCESS;
+    return unlikely(sim_thread.th_in_kernel) ? sim_engine_refusal(SIM_WAIT_KERNEL) : ACL_SUCCESS;
 }
 
 /* Two places of one copy: devices that differ need peer access, except where the chips share their memory. */
@@ -206,7 +206,7 @@ SIM_RARE static aclError wait_for_work(struct sim_target stream)
 {
     SIM_TRY(check_waiting());
     enum sim_wait wait = sim_engine_wait(stream.tg_stream, sim_stream_tail(stream.tg_stream), SIM_FOREVER, SIM_HELPER);
-    SIM_TRY(sim_engine_outcome(wait, ACL_SUCCESS));
+    SIM_TRY(sim_engine_refusal(wait));
     return sim_stream_take_error(stream.tg_stream);
 }
 

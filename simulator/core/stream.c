@@ -82,7 +82,7 @@ aclError sim_stream_destroy(struct sim_target target, bool force)
 {
     struct sim_stream *stream = target.tg_stream;
     struct sim_context *context = atomic_load_explicit(&stream->st_context, memory_order_relaxed);
-    SIM_TRY(sim_engine_outcome(sim_thread.th_in_kernel ? SIM_WAIT_KERNEL : SIM_WAIT_PASSED, ACL_SUCCESS));
+    SIM_TRY(sim_engine_refusal(sim_thread.th_in_kernel ? SIM_WAIT_KERNEL : SIM_WAIT_PASSED));
     sim_registry_fire_stream_state((aclrtStream)(uintptr_t)target.tg_handle, ACL_RT_STREAM_STATE_DESTROY_PRE);
     sim_lock(&stream->st_gate.gt_lock);
     bool live = atomic_load_explicit(&stream->st_slot.sl_handle, memory_order_relaxed) == target.tg_handle;
@@ -97,7 +97,7 @@ aclError sim_stream_destroy(struct sim_target target, bool force)
     enum sim_wait wait = sim_engine_wait(stream, sim_stream_tail(stream), SIM_FOREVER, SIM_HELPER);
     if (unlikely(wait != SIM_WAIT_PASSED)) { /* the stream stays as it was */
         atomic_store_explicit(&stream->st_slot.sl_handle, target.tg_handle, memory_order_release);
-        return sim_engine_outcome(wait, ACL_SUCCESS);
+        return sim_engine_refusal(wait);
     }
     sim_callback_forget(stream);
     sim_lock(&context->cx_lock);
