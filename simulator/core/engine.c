@@ -305,15 +305,22 @@ SIM_RARE static void keep_failure(struct sim_stream *stream, const struct sim_ta
         wake_streams_of(context);
 }
 
-struct reason {
-    char rs_text[256];
-};
-
-static aclError check_range(const struct sim_range *range, void *user)
+/* False, and the failure is kept, when memory that the task touches was freed before it ran. */
+static bool memory_lives(struct sim_stream *stream, const struct sim_task *task, void *argument, uint64_t ticket)
 {
-    struct reason *reason = user;
-    return likely(sim_memory_lives(range)) ? ACL_SUCCESS
-                                           : sim_memory_refuse(range, reason->rs_text, sizeof reason->rs_text);
+    size_t count;
+    const struct sim_range *ranges = task->ta_op->op_ranges(argument, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (likely(sim_memory_lives(&ranges[i])))
+            continue;
+        char reason[256];
+        aclError code = sim_memory_refuse(&ranges[i], reason, sizeof reason);
+        if (code == ACL_SUCCESS)
+            continue;
+        keep_failure(stream, task, ticket, code, reason);
+        return false;
+    }
+    return true;
 }
 
 /* Runs one task: 0 when it is finished, well or badly; SIM_PARK when it has to wait as `run` says. */
@@ -321,20 +328,11 @@ static aclError execute(struct sim_stream *stream, struct sim_task *task, struct
 {
     const struct sim_op *op = task->ta_op;
     void *argument = sim_task_argument(task);
-    if (is_dropped(stream, run->rn_ticket)) {
+    if (unlikely(is_dropped(stream, run->rn_ticket) ||
+                 (op->op_ranges != NULL && !memory_lives(stream, task, argument, run->rn_ticket)))) {
         if (op->op_drop != NULL)
             op->op_drop(argument);
         return ACL_SUCCESS;
-    }
-    if (op->op_ranges != NULL) {
-        struct reason reason;
-        aclError code = op->op_ranges(argument, check_range, &reason);
-        if (unlikely(code != ACL_SUCCESS)) {
-            keep_failure(stream, task, run->rn_ticket, code, reason.rs_text);
-            if (op->op_drop != NULL)
-                op->op_drop(argument);
-            return ACL_SUCCESS;
-        }
     }
     bool outer = sim_thread.th_in_kernel;
     sim_thread.th_in_kernel = (op->op_flags & SIM_OP_KERNEL) != 0;

@@ -20,12 +20,11 @@ static aclError run_launch(struct sim_run *run, void *argument)
     return launch->la_function(launch->la_argument);
 }
 
-static aclError ranges_of_launch(const void *argument, sim_range_each each, void *user)
+static const struct sim_range *ranges_of_launch(const void *argument, size_t *count)
 {
     const struct launch *launch = argument;
-    for (size_t i = 0; i < launch->la_count; i++)
-        SIM_TRY(each(&launch->la_ranges[i], user));
-    return ACL_SUCCESS;
+    *count = launch->la_count;
+    return launch->la_ranges;
 }
 
 #define LAUNCH_OP(flags) {"aclsimLaunchTask", run_launch, ranges_of_launch, NULL, SIM_OP_KERNEL | (flags)}

@@ -14,7 +14,7 @@
 /* ---- tasks ---- */
 
 struct copy_task {
-    struct sim_range cp_dst, cp_src;
+    struct sim_range cp_src, cp_dst;
 };
 
 struct rectangle_task {
@@ -28,17 +28,17 @@ struct set_task {
     uint32_t se_pattern;
 };
 
-static aclError copy_ranges(const void *argument, sim_range_each each, void *user)
+/* The ranges are the first members of their tasks. */
+static const struct sim_range *copy_ranges(const void *argument, size_t *count)
 {
-    const struct copy_task *task = argument;
-    SIM_TRY(each(&task->cp_src, user));
-    return each(&task->cp_dst, user);
+    *count = 2;
+    return argument;
 }
 
-static aclError set_ranges(const void *argument, sim_range_each each, void *user)
+static const struct sim_range *set_ranges(const void *argument, size_t *count)
 {
-    const struct set_task *task = argument;
-    return each(&task->se_range, user);
+    *count = 1;
+    return argument;
 }
 
 static aclError run_copy(struct sim_run *run, void *argument)
@@ -284,7 +284,8 @@ aclError sim_memory_copy_async(void *dst, const void *src, uint64_t size, aclrtM
     if (unlikely(dst == src))
         return ACL_SUCCESS;
     SIM_TRY(locate_both(dst, src, size, size, "count", places));
-    struct copy_task task = {sim_memory_range(&places[0], dst, size, true), sim_memory_range(&places[1], src, size, false)};
+    struct copy_task task = {sim_memory_range(&places[1], src, size, false),
+                             sim_memory_range(&places[0], dst, size, true)};
     if (unlikely(kind == ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE))
         return copy_staged(&task, places, stream, site);
     SIM_TRY(direction_of(places, kind, &direction));
@@ -312,8 +313,8 @@ aclError sim_memory_copy_2d_async(void *dst, const void *src, const struct sim_r
         copy_rows(dst, src, shape);
         return ACL_SUCCESS;
     }
-    struct rectangle_task task = {.rt_copy = {sim_memory_range(&places[0], dst, dst_size, true),
-                                              sim_memory_range(&places[1], src, src_size, false)},
+    struct rectangle_task task = {.rt_copy = {sim_memory_range(&places[1], src, src_size, false),
+                                              sim_memory_range(&places[0], dst, dst_size, true)},
                                   .rt_shape = *shape};
     const struct sim_op *op = &rectangle_ops[weight_of(shape->rc_width * shape->rc_height)];
     return sim_engine_submit(stream, op, &task, sizeof task, site, NULL);

@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-static aclError each_range(const void *argument, sim_range_each each, void *user)
+static const struct sim_range *its_range(const void *argument, size_t *count)
 {
-    return each(argument, user);
+    *count = 1;
+    return argument;
 }
 
 /* Nothing overflows here, so the status is always clear. */
@@ -20,7 +21,7 @@ static aclError write_status(struct sim_run *run, void *argument)
 aclError sim_saturation_status(void *output, struct sim_target stream, void *site)
 {
     static const struct sim_op op = {.op_name = "aclrtNpuGetFloatOverFlowStatus", .op_run = write_status,
-                                     .op_ranges = each_range, .op_flags = SIM_OP_LIGHT};
+                                     .op_ranges = its_range, .op_flags = SIM_OP_LIGHT};
     struct sim_range range = {.rg_address = output, .rg_size = SIM_OVERFLOW_BYTES, .rg_write = true};
     SIM_TRY(sim_memory_claim(&range, "outputAddr"));
     return sim_engine_submit(stream, &op, &range, sizeof range, site, NULL);

@@ -31,8 +31,6 @@ struct sim_run {
     bool rn_expired;           /* set when called again because the deadline came first */
 };
 
-typedef aclError (*sim_range_each)(const struct sim_range *range, void *user);
-
 enum sim_op_flags {
     SIM_OP_LIGHT = 1,  /* done in well under a microsecond, or parks: anybody may run it, even a submitter */
     SIM_OP_HEAVY = 2,  /* worth waking a worker for at once */
@@ -43,7 +41,7 @@ enum sim_op_flags {
 struct sim_op {
     const char *op_name; /* the public function that submitted it */
     aclError (*op_run)(struct sim_run *run, void *argument);
-    aclError (*op_ranges)(const void *argument, sim_range_each each, void *user); /* NULL: touches no device memory */
+    const struct sim_range *(*op_ranges)(const void *argument, size_t *count); /* NULL: touches no device memory */
     void (*op_drop)(void *argument); /* called instead of op_run when the task is discarded; may be NULL */
     uint32_t op_flags;
 };

@@ -381,8 +381,8 @@ MUTANTS = (
     Mutant(
         "wait bound when it is reached",
         "event.c",
-        "uint64_t target = on_flag ? 1 : wait->et_record & 0xffffffffffffu;",
-        "uint64_t target = on_flag ? 1 : atomic_load(&wait->et_event->ev_record) & 0xffffffffffffu;",
+        "uint64_t target = on_flag ? 1 : sim_record_ticket(wait->et_record);",
+        "uint64_t target = on_flag ? 1 : sim_record_ticket(atomic_load(&wait->et_event->ev_record));",
         (EVENT,),
     ),
     Mutant("reset leaves the flag", "event.c", "    if (is_flag(reset->et_event))", "    if (false)", (EVENT,)),
