@@ -82,7 +82,8 @@ def test_timeouts_are_checked_before_the_context():
 def test_synchronize_runs_out_of_time(stream):
     with latches(stream) as held:
         held.hold()
-        refused(acl.rt.synchronize_device_with_timeout(1), 507046, "aclrtSynchronizeDeviceWithTimeout", "timeout is 1 ms")
+        ret = acl.rt.synchronize_device_with_timeout(1)
+        refused(ret, 507046, "aclrtSynchronizeDeviceWithTimeout", "timeout is 1 ms")
         assert acl.rt.get_last_error(0) == 507046
 
 
