@@ -27,8 +27,8 @@ PURE = {"aclDataTypeSize", "aclFloat16ToFloat", "aclFloatToFloat16", "aclrtGetDe
 # ... unless the simulator can say before that a call will neither wait nor take long: giving it away costs more.
 QUICK = {
     "aclrtFree": "1",
-    "aclrtMalloc": "1",
-    "aclrtMemcpy": "i_count <= 4096",
+    "aclrtMalloc": "aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL)",
+    "aclrtMemcpy": "i_count <= 4096 && aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL)",
     "aclrtRecordEvent": "aclsimIsReady(ACLSIM_WAIT_QUEUE, (void *)(uintptr_t)i_stream)",
     "aclrtStreamWaitEvent": "aclsimIsReady(ACLSIM_WAIT_QUEUE, (void *)(uintptr_t)i_stream)",
 }

@@ -30,14 +30,13 @@ static int pycall_count(const char *function, Py_ssize_t given, Py_ssize_t least
 /* Unsigned slots take every integer and keep its low bits: -1 is "all bits set". */
 static inline int pycall_u64(PyObject *value, const char *function, int position, uint64_t *slot)
 {
-    PyObject *index = value;
     if (PyLong_CheckExact(value)) {
-        Py_INCREF(index);
-    } else {
-        index = PyNumber_Index(value);
-        if (index == NULL)
-            return PyErr_ExceptionMatches(PyExc_TypeError) ? pycall_wrong(function, position, "int", value) : -1;
+        *slot = PyLong_AsUnsignedLongLongMask(value);
+        return 0;
     }
+    PyObject *index = PyNumber_Index(value);
+    if (index == NULL)
+        return PyErr_ExceptionMatches(PyExc_TypeError) ? pycall_wrong(function, position, "int", value) : -1;
     *slot = PyLong_AsUnsignedLongLongMask(index);
     Py_DECREF(index);
     return 0;

@@ -35,6 +35,7 @@ aclError aclrtGetDevice(int32_t *deviceId)
 static aclError synchronize(int32_t timeout)
 {
     struct sim_context *context;
+    SIM_TRY(sim_engine_may_wait());
     SIM_TRY(sim_context_current(&context));
     return sim_context_synchronize(context, timeout);
 }

@@ -136,8 +136,8 @@ SIM_HOT aclError aclrtFree(void *devPtr)
 static aclError synchronize(void)
 {
     struct sim_context *context;
+    SIM_TRY(sim_engine_may_wait());
     SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_engine_refusal(sim_thread.th_in_kernel ? SIM_WAIT_KERNEL : SIM_WAIT_PASSED));
     return sim_context_synchronize(context, -1);
 }
 

@@ -35,8 +35,8 @@ aclError aclsimGetConfig(const char *name, char *value, size_t length)
 aclError aclsimReset(void)
 {
     SIM_ENTER();
-    enum sim_wait here = sim_thread.th_caller != NULL ? SIM_WAIT_OWN : SIM_WAIT_PASSED;
-    SIM_TRY(sim_engine_refusal(sim_thread.th_in_kernel ? SIM_WAIT_KERNEL : here));
+    SIM_TRY(sim_engine_may_wait());
+    SIM_TRY(sim_engine_refusal(sim_thread.th_caller != NULL ? SIM_WAIT_OWN : SIM_WAIT_PASSED));
     sim_device_reset_all();
     sim_callback_reset();
     sim_init_reset();
@@ -113,6 +113,8 @@ SIM_HOT int32_t aclsimIsReady(aclsimWaitKind kind, void *handle)
 {
     struct sim_event *event;
     struct sim_target target;
+    if (sim_context_peek() == NULL)
+        return 0; /* the call may open the default device, behind a thread that closes it and runs the user's code */
     switch (kind) {
     case ACLSIM_WAIT_STREAM:
         target = peek_stream(handle);
@@ -123,6 +125,8 @@ SIM_HOT int32_t aclsimIsReady(aclsimWaitKind kind, void *handle)
     case ACLSIM_WAIT_QUEUE:
         target = peek_stream(handle);
         return target.tg_stream == NULL || sim_engine_has_room(target.tg_stream);
+    case ACLSIM_WAIT_NOTHING:
+        return 1;
     case ACLSIM_WAIT_DEVICE:
     case ACLSIM_WAIT_REPORT:
         break;
@@ -149,6 +153,7 @@ int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t milliseconds)
     case ACLSIM_WAIT_REPORT:
         return sim_callback_wait_pending(deadline);
     case ACLSIM_WAIT_QUEUE:
+    case ACLSIM_WAIT_NOTHING:
         break;
     }
     return 1;

@@ -55,6 +55,12 @@ enum sim_wait sim_engine_wait_gate(struct sim_gate *gate, uint64_t target, uint6
 aclError sim_engine_refusal(enum sim_wait wait); /* of a wait without a limit */
 aclError sim_engine_outcome(enum sim_wait wait, aclError expired, int32_t timeout);
 
+/* 507000 inside a task's function, for calls that may wait: asked before the context, of which a worker has none. */
+static inline aclError sim_engine_may_wait(void)
+{
+    return unlikely(sim_thread.th_in_kernel) ? sim_engine_refusal(SIM_WAIT_KERNEL) : ACL_SUCCESS;
+}
+
 /* Says that somebody polls: a worker should hurry to this stream. */
 void sim_engine_polled(struct sim_stream *stream);
 

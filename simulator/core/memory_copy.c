@@ -119,11 +119,6 @@ static uint32_t weight_of(uint64_t size)
 
 /* ---- checks ---- */
 
-static aclError check_waiting(void)
-{
-    return unlikely(sim_thread.th_in_kernel) ? sim_engine_refusal(SIM_WAIT_KERNEL) : ACL_SUCCESS;
-}
-
 /* Two places of one copy: devices that differ need peer access, except where the chips share their memory. */
 static aclError check_peers(const struct sim_place *dst, const struct sim_place *src)
 {
@@ -204,7 +199,7 @@ static bool is_pageable(const struct sim_place places[2], aclrtMemcpyKind direct
 
 SIM_RARE static aclError wait_for_work(struct sim_target stream)
 {
-    SIM_TRY(check_waiting());
+    SIM_TRY(sim_engine_may_wait());
     enum sim_wait wait = sim_engine_wait(stream.tg_stream, sim_stream_tail(stream.tg_stream), SIM_FOREVER, SIM_HELPER);
     SIM_TRY(sim_engine_refusal(wait));
     return sim_stream_take_error(stream.tg_stream);
@@ -216,7 +211,7 @@ aclError sim_memory_copy(void *dst, const void *src, uint64_t size)
 {
     struct sim_context *context;
     struct sim_place places[2];
-    SIM_TRY(check_waiting());
+    SIM_TRY(sim_engine_may_wait());
     SIM_TRY(sim_context_current(&context));
     if (unlikely(dst == src))
         return ACL_SUCCESS;
@@ -229,7 +224,7 @@ aclError sim_memory_set(void *address, uint32_t pattern, uint64_t size)
 {
     struct sim_context *context;
     struct sim_place place;
-    SIM_TRY(check_waiting());
+    SIM_TRY(sim_engine_may_wait());
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_memory_span(address, size, "devPtr", "count", &place));
     fill(address, pattern, size);
@@ -241,7 +236,7 @@ aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectang
     struct sim_context *context;
     struct sim_place places[2];
     uint64_t dst_size, src_size;
-    SIM_TRY(check_waiting());
+    SIM_TRY(sim_engine_may_wait());
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(locate_rectangle(dst, src, shape, &dst_size, &src_size, places));
     bool to_device = places[0].pl_class == SIM_MEMORY_DEVICE, from_device = places[1].pl_class == SIM_MEMORY_DEVICE;

@@ -82,7 +82,7 @@ aclError sim_stream_destroy(struct sim_target target, bool force)
 {
     struct sim_stream *stream = target.tg_stream;
     struct sim_context *context = atomic_load_explicit(&stream->st_context, memory_order_relaxed);
-    SIM_TRY(sim_engine_refusal(sim_thread.th_in_kernel ? SIM_WAIT_KERNEL : SIM_WAIT_PASSED));
+    SIM_TRY(sim_engine_may_wait());
     sim_registry_fire_stream_state((aclrtStream)(uintptr_t)target.tg_handle, ACL_RT_STREAM_STATE_DESTROY_PRE);
     sim_lock(&stream->st_gate.gt_lock);
     bool live = atomic_load_explicit(&stream->st_slot.sl_handle, memory_order_relaxed) == target.tg_handle;

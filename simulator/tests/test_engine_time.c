@@ -33,6 +33,7 @@ static void test_host_limits(void)
         CHECK(aclsimIsReady(ACLSIM_WAIT_STREAM, behind) == 0 && aclsimIsReady(ACLSIM_WAIT_EVENT, event) == 0);
         CHECK(aclsimIsReady(ACLSIM_WAIT_QUEUE, behind) == sim_pool_has_workers());
         CHECK(aclsimIsReady(ACLSIM_WAIT_QUEUE, NULL) == sim_pool_has_workers());
+        CHECK(aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL) == 1);
     }
     CHECK_CODE(aclsimStreamRelease(held), 0);
     CHECK_CODE(aclrtSynchronizeStreamWithTimeout(behind, 60000), 0);
@@ -222,11 +223,20 @@ static void test_limit_and_event(void)
     }
 }
 
+/* Without a context a call may have to open a device first. */
+static void *ask_without_context(void *unused)
+{
+    for (int kind = ACLSIM_WAIT_STREAM; kind <= ACLSIM_WAIT_NOTHING; kind++)
+        CHECK(aclsimIsReady((aclsimWaitKind)kind, NULL) == 0);
+    return unused;
+}
+
 int main(void)
 {
     watch_dog(60);
     open_device("parallel");
     test_host_limits();
+    pthread_join(start(ask_without_context, NULL), NULL);
     test_long_task();
     test_stream_limits();
     test_many_limits();

@@ -21,7 +21,8 @@ typedef enum aclsimWaitKind {
     ACLSIM_WAIT_EVENT = 1,
     ACLSIM_WAIT_DEVICE = 2,
     ACLSIM_WAIT_REPORT = 3,
-    ACLSIM_WAIT_QUEUE = 4
+    ACLSIM_WAIT_QUEUE = 4,
+    ACLSIM_WAIT_NOTHING = 5
 } aclsimWaitKind;
 
 /** Set one configuration value by its lower-case name, until the first device opens (else 107000).
@@ -48,7 +49,8 @@ ACL_API(8, 1) aclError aclsimStreamRelease(aclrtStream stream);
  *  1: that call would return at once, now; 0: it would still wait. Leaves no message and no last error. */
 ACL_API(8, 1) int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t milliseconds);
 
-/** 1: the call behind the kind would neither wait nor run a task now (QUEUE: a submission to the stream); else 0. */
+/** 1: the call behind the kind would neither wait nor run a task now; else 0, and always without a current context.
+ *  QUEUE stands for a submission to the stream, NOTHING for a call that no task holds up. */
 ACL_API(8, 1) int32_t aclsimIsReady(aclsimWaitKind kind, void *handle);
 
 /** The address through which a task's function reaches a device address; NULL when it lies in no live block. */
