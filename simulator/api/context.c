@@ -11,8 +11,8 @@ aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId)
     SIM_TRY(sim_device_find(deviceId, &device));
     SIM_TRY(sim_device_open(device));
     SIM_TRY(sim_context_create(device, false, &created));
-    sim_context_bind(created);
-    *context = (aclrtContext)(uintptr_t)sim_thread.th_bound;
+    *context = sim_context_handle(created);
+    sim_context_bind(created, *context);
     return ACL_SUCCESS;
 }
 
@@ -30,7 +30,7 @@ aclError aclrtSetCurrentContext(aclrtContext context)
     struct sim_context *found = sim_table_find(&sim_contexts, context);
     SIM_CHECK(found != NULL, ACL_ERROR_RT_PARAM_INVALID, "context is %p, %s, expected a live context", context,
               sim_handle_describe(context));
-    sim_context_bind(found);
+    sim_context_bind(found, context);
     return ACL_SUCCESS;
 }
 

@@ -97,7 +97,7 @@ static aclError record(aclrtEvent event, aclrtStream stream, void *site)
     SIM_TRY(sim_event_find(event, &found));
     SIM_TRY(sim_stream_own(stream, &target));
     SIM_TRY(refuse_device_only(found));
-    return sim_event_record(found, target, site);
+    return sim_event_record(found, event, target, site);
 }
 
 SIM_HOT aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream)
@@ -140,7 +140,7 @@ static aclError wait_for(aclrtStream stream, aclrtEvent event, uint64_t timeout_
     SIM_TRY(refuse_device_only(found));
     SIM_SUPPORTED(can_wait_for(found), "the event was created with flag %#x, expected ACL_EVENT_SYNC (0x1) in it",
                   found->ev_flags);
-    return sim_event_wait(found, target, timeout_ns, site);
+    return sim_event_wait(found, event, target, timeout_ns, site);
 }
 
 SIM_HOT aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
@@ -195,7 +195,7 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream)
                   "the event was created by aclrtCreateEventExWithFlag, which needs no reset");
     SIM_SUPPORTED(can_wait_for(found), "the event was created with flag %#x, expected ACL_EVENT_SYNC (0x1) in it",
                   found->ev_flags);
-    return sim_event_reset(found, target, SIM_SITE());
+    return sim_event_reset(found, event, target, SIM_SITE());
 }
 
 /* ---- on the host ---- */

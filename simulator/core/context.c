@@ -15,10 +15,10 @@
 struct sim_table sim_contexts = {
     .tb_stride = sizeof(struct sim_context), .tb_limit = 1u << 16, .tb_kind = SIM_KIND_CONTEXT, .tb_name = "context"};
 
-void sim_context_bind(struct sim_context *context)
+void sim_context_bind(struct sim_context *context, aclrtContext handle)
 {
     sim_thread.th_context = context;
-    sim_thread.th_bound = atomic_load_explicit(&context->cx_slot.sl_handle, memory_order_acquire);
+    sim_thread.th_bound = (uint64_t)(uintptr_t)handle;
 }
 
 void sim_context_unbind(void)
@@ -58,15 +58,22 @@ SIM_RARE aclError sim_context_report_failed(struct sim_context *context)
                           "accepts nothing until it is destroyed or its device reset");
 }
 
+static void set_closing(struct sim_context *context, bool closing)
+{
+    sim_lock(&context->cx_lock);
+    context->cx_closing = closing;
+    sim_unlock(&context->cx_lock);
+}
+
 aclError sim_context_create(struct sim_device *device, bool primary, struct sim_context **context)
 {
     uint64_t value;
     struct sim_context *fresh = sim_table_take(&sim_contexts, &value);
     SIM_CHECK(fresh != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "%u contexts are alive, expected fewer",
               sim_contexts.tb_limit);
-    fresh->cx_device = device;
-    fresh->cx_primary = primary;
-    fresh->cx_closing = false;
+    atomic_store_explicit(&fresh->cx_device, device, memory_order_relaxed);
+    atomic_store_explicit(&fresh->cx_primary, primary, memory_order_relaxed);
+    set_closing(fresh, false);
     atomic_store_explicit(&fresh->cx_inactive, 0, memory_order_relaxed);
     atomic_store_explicit(&fresh->cx_stop_on_failure, false, memory_order_relaxed);
     atomic_store_explicit(&fresh->cx_failed, ACL_SUCCESS, memory_order_relaxed);
@@ -76,8 +83,8 @@ aclError sim_context_create(struct sim_device *device, bool primary, struct sim_
         sim_table_give(&sim_contexts, fresh);
         return code;
     }
-    fresh->cx_default = (uint64_t)(uintptr_t)stream;
-    fresh->cx_default_stream = sim_table_find(&sim_streams, stream);
+    atomic_store_explicit(&fresh->cx_default, (uint64_t)(uintptr_t)stream, memory_order_relaxed);
+    atomic_store_explicit(&fresh->cx_default_stream, sim_table_find(&sim_streams, stream), memory_order_relaxed);
     atomic_store_explicit(&fresh->cx_slot.sl_handle, value, memory_order_release);
     *context = fresh;
     return ACL_SUCCESS;
@@ -103,13 +110,6 @@ uint64_t *sim_context_streams(struct sim_context *context, size_t *count)
         }
         free(handles);
     }
-}
-
-static void set_closing(struct sim_context *context, bool closing)
-{
-    sim_lock(&context->cx_lock);
-    context->cx_closing = closing;
-    sim_unlock(&context->cx_lock);
 }
 
 /* Newest first, so the default stream, the first one created, goes last. A stream that another thread is destroying has

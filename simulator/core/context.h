@@ -10,11 +10,11 @@ struct sim_stream;
 
 struct sim_context {
     struct sim_slot cx_slot;
-    struct sim_device *cx_device;
-    bool cx_primary;
+    struct sim_device *_Atomic cx_device; /* these are atomic because a call may race with the slot's next life */
+    _Atomic bool cx_primary;
     _Atomic uint64_t cx_inactive;    /* its handle, once its device was reset: only destroying it is left */
-    uint64_t cx_default;             /* handle value of the default stream */
-    struct sim_stream *cx_default_stream;
+    _Atomic uint64_t cx_default;     /* handle value of the default stream */
+    struct sim_stream *_Atomic cx_default_stream;
     struct sim_lock cx_lock;         /* guards cx_streams and cx_closing */
     struct sim_stream *cx_streams;
     bool cx_closing;
@@ -24,7 +24,6 @@ struct sim_context {
 };
 
 extern struct sim_table sim_contexts;
-
 
 static inline bool sim_context_is_live(struct sim_context *context, uint64_t handle)
 {
@@ -63,7 +62,12 @@ aclError sim_context_close(struct sim_context *context, bool force, bool keep_ha
 /* aclrtDestroyContext: 107002 unless the handle is a live or inactive explicit context. */
 aclError sim_context_destroy(aclrtContext handle);
 
-void sim_context_bind(struct sim_context *context);
+/* To the life of the slot that has this handle, and to no later one. */
+void sim_context_bind(struct sim_context *context, aclrtContext handle);
+static inline aclrtContext sim_context_handle(struct sim_context *context)
+{
+    return (aclrtContext)(uintptr_t)atomic_load_explicit(&context->cx_slot.sl_handle, memory_order_relaxed);
+}
 void sim_context_unbind(void);
 
 /* The streams of the context that are alive now, as their handle values; *count of them, to be freed by the caller.

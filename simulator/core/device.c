@@ -155,7 +155,7 @@ static bool retain_primary(struct sim_device *device)
     bool retained = device->dv_retained != 0;
     if (retained) {
         device->dv_retained++;
-        sim_context_bind(device->dv_primary);
+        sim_context_bind(device->dv_primary, sim_context_handle(device->dv_primary));
     }
     sim_unlock(&device->dv_lock);
     return retained;
@@ -167,7 +167,7 @@ static aclError first_retain(struct sim_device *device)
     SIM_TRY(sim_device_open(device));
     sim_lock(&device->dv_lock);
     device->dv_retained++;
-    sim_context_bind(device->dv_primary);
+    sim_context_bind(device->dv_primary, sim_context_handle(device->dv_primary));
     sim_unlock(&device->dv_lock);
     return ACL_SUCCESS;
 }

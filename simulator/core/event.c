@@ -32,11 +32,31 @@ static bool is_timed(const struct sim_event *event)
     return event->ev_class == SIM_EVENT_DEFAULT || (event->ev_flags & FLAG_TIMED);
 }
 
-
 static void release(struct sim_event *event)
 {
     if (atomic_fetch_sub_explicit(&event->ev_references, 1, memory_order_acq_rel) == 1)
         sim_table_give(&sim_events, event);
+}
+
+static aclError refuse_destroyed(aclrtEvent handle)
+{
+    return sim_fail(ACL_ERROR_RT_INVALID_HANDLE, "event %p was destroyed by another thread during the call", handle);
+}
+
+/* A reference for a task. The count is raised from above 0 only, so a slot that was given back is left alone; one that
+ * lives again is told by its handle, and the reference keeps it from being given back between the two. */
+static aclError refer(struct sim_event *event, aclrtEvent handle)
+{
+    uint32_t count = atomic_load_explicit(&event->ev_references, memory_order_relaxed);
+    while (count != 0 && !atomic_compare_exchange_weak_explicit(&event->ev_references, &count, count + 1,
+                                                                memory_order_acquire, memory_order_relaxed)) {
+    }
+    if (unlikely(count == 0))
+        return refuse_destroyed(handle);
+    if (likely(sim_table_find(&sim_events, handle) == event))
+        return ACL_SUCCESS;
+    release(event);
+    return refuse_destroyed(handle);
 }
 
 aclError sim_event_find(aclrtEvent handle, struct sim_event **event)
@@ -63,12 +83,12 @@ aclError sim_event_create(enum sim_event_class class, uint32_t flags, aclrtEvent
         return sim_fail(ACL_ERROR_RT_NO_EVENT_RESOURCE, "device %d has %u flag events alive, expected fewer than %u",
                         device->dv_id, taken, limit);
     }
-    event->ev_class = class;
-    event->ev_flags = flags;
-    event->ev_device = device;
-    event->ev_context = context;
-    event->ev_context_handle = sim_thread.th_bound;
-    event->ev_counted = takes_id;
+    atomic_store_explicit(&event->ev_class, class, memory_order_relaxed);
+    atomic_store_explicit(&event->ev_flags, flags, memory_order_relaxed);
+    atomic_store_explicit(&event->ev_device, device, memory_order_relaxed);
+    atomic_store_explicit(&event->ev_context, context, memory_order_relaxed);
+    atomic_store_explicit(&event->ev_context_handle, sim_thread.th_bound, memory_order_relaxed);
+    atomic_store_explicit(&event->ev_counted, takes_id, memory_order_relaxed);
     sim_lock(&event->ev_flag.gt_lock); /* a record of the slot's former life may be looking */
     event->ev_stamped = 0;
     atomic_store_explicit(&event->ev_record, 0, memory_order_relaxed);
@@ -87,8 +107,8 @@ aclError sim_event_create(enum sim_event_class class, uint32_t flags, aclrtEvent
 aclError sim_event_destroy(struct sim_event *event, aclrtEvent handle)
 {
     uint64_t value = (uint64_t)(uintptr_t)handle;
-    SIM_CHECK(atomic_compare_exchange_strong(&event->ev_slot.sl_handle, &value, 0), ACL_ERROR_RT_INVALID_HANDLE,
-              "event %p was destroyed by another thread during the call", handle);
+    if (!atomic_compare_exchange_strong(&event->ev_slot.sl_handle, &value, 0))
+        return refuse_destroyed(handle);
     if (event->ev_counted)
         atomic_fetch_sub(&event->ev_device->dv_events, 1);
     release(event);
@@ -169,11 +189,11 @@ static const struct sim_op record_op = {"aclrtRecordEvent", run_record, NULL, en
 static const struct sim_op wait_op = {"aclrtStreamWaitEvent", run_wait, NULL, end_task, SIM_OP_LIGHT};
 static const struct sim_op reset_op = {"aclrtResetEvent", run_reset, NULL, end_task, SIM_OP_LIGHT};
 
-static aclError submit(struct sim_target stream, const struct sim_op *op, struct event_task task, void *site,
-                       _Atomic sim_record *record)
+static aclError submit(struct sim_target stream, const struct sim_op *op, struct event_task task, aclrtEvent handle,
+                       void *site, _Atomic sim_record *record)
 {
     if (task.et_owns)
-        atomic_fetch_add_explicit(&task.et_event->ev_references, 1, memory_order_relaxed);
+        SIM_TRY(refer(task.et_event, handle));
     if (task.et_counted)
         atomic_fetch_add_explicit(&task.et_event->ev_waits, 1, memory_order_relaxed);
     aclError code = sim_engine_submit(stream, op, &task, sizeof task, site, record);
@@ -191,14 +211,15 @@ static aclError check_device(const struct sim_event *event, struct sim_target st
     return ACL_SUCCESS;
 }
 
-aclError sim_event_record(struct sim_event *event, struct sim_target stream, void *site)
+aclError sim_event_record(struct sim_event *event, aclrtEvent handle, struct sim_target stream, void *site)
 {
     SIM_TRY(check_device(event, stream));
     struct event_task task = {.et_event = event, .et_owns = is_flag(event), .et_timed = is_timed(event)};
-    return submit(stream, &record_op, task, site, &event->ev_record);
+    return submit(stream, &record_op, task, handle, site, &event->ev_record);
 }
 
-aclError sim_event_wait(struct sim_event *event, struct sim_target stream, uint64_t timeout_ns, void *site)
+aclError sim_event_wait(struct sim_event *event, aclrtEvent handle, struct sim_target stream, uint64_t timeout_ns,
+                        void *site)
 {
     SIM_TRY(check_device(event, stream));
     struct event_task task = {.et_event = event, .et_timeout = timeout_ns};
@@ -211,14 +232,14 @@ aclError sim_event_wait(struct sim_event *event, struct sim_target stream, uint6
         if (sim_record_passed(task.et_record) || own_stream)
             return ACL_SUCCESS;
     }
-    return submit(stream, &wait_op, task, site, NULL);
+    return submit(stream, &wait_op, task, handle, site, NULL);
 }
 
-aclError sim_event_reset(struct sim_event *event, struct sim_target stream, void *site)
+aclError sim_event_reset(struct sim_event *event, aclrtEvent handle, struct sim_target stream, void *site)
 {
     struct event_task task = {.et_event = event, .et_owns = true};
     task.et_record = atomic_load_explicit(&event->ev_record, memory_order_acquire);
-    return submit(stream, &reset_op, task, site, NULL);
+    return submit(stream, &reset_op, task, handle, site, NULL);
 }
 
 /* ---- hosts ---- */

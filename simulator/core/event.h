@@ -11,15 +11,15 @@ struct sim_device;
 
 struct sim_event {
     struct sim_slot ev_slot;
-    enum sim_event_class ev_class;
-    uint32_t ev_flags;
-    struct sim_device *ev_device;
-    struct sim_context *ev_context;   /* it was created in; only its failure matters, while it lives */
-    uint64_t ev_context_handle;
-    bool ev_counted;                  /* takes a hardware id of its device */
+    _Atomic enum sim_event_class ev_class; /* these are atomic because a call may race with the slot's next life */
+    _Atomic uint32_t ev_flags;
+    struct sim_device *_Atomic ev_device;
+    struct sim_context *_Atomic ev_context; /* it was created in; only its failure matters, while it lives */
+    _Atomic uint64_t ev_context_handle;
+    _Atomic bool ev_counted;          /* takes a hardware id of its device */
     _Atomic sim_record ev_record;     /* newest record, stored under its stream's lock; 0: never recorded */
     _Atomic sim_record ev_cleared;    /* the record that an executed reset put back; equal to ev_record: not recorded */
-    _Atomic uint32_t ev_references;   /* 1 for the handle, 1 a queued task */
+    _Atomic uint32_t ev_references;   /* 1 for the handle, 1 a queued task; once 0, it stays so until the next life */
     _Atomic uint32_t ev_waits;        /* queued waits */
     _Atomic uint32_t ev_record_use, ev_wait_use; /* 1 + the flag first used on it, 0: none yet */
     struct sim_gate ev_flag;          /* level 1 while a flag event is set; its lock also guards the next two */
@@ -34,9 +34,11 @@ aclError sim_event_create(enum sim_event_class class, uint32_t flags, aclrtEvent
 /* The handle is dead at once; the object lives until its queued tasks are done. */
 aclError sim_event_destroy(struct sim_event *event, aclrtEvent handle);
 
-aclError sim_event_record(struct sim_event *event, struct sim_target stream, void *site);
-aclError sim_event_wait(struct sim_event *event, struct sim_target stream, uint64_t timeout_ns, void *site);
-aclError sim_event_reset(struct sim_event *event, struct sim_target stream, void *site);
+/* Of an event that was found by this handle: 107017 when another thread destroyed it since. */
+aclError sim_event_record(struct sim_event *event, aclrtEvent handle, struct sim_target stream, void *site);
+aclError sim_event_wait(struct sim_event *event, aclrtEvent handle, struct sim_target stream, uint64_t timeout_ns,
+                        void *site);
+aclError sim_event_reset(struct sim_event *event, aclrtEvent handle, struct sim_target stream, void *site);
 
 /* Whether the newest record has been reached, and been made at all. */
 bool sim_event_recorded(struct sim_event *event);

@@ -373,8 +373,8 @@ MUTANTS = (
     Mutant(
         "record stored after the lock",
         "event.c",
-        "return submit(stream, &record_op, task, site, &event->ev_record);",
-        "SIM_TRY(submit(stream, &record_op, task, site, NULL));\n    atomic_store(&event->ev_record, "
+        "return submit(stream, &record_op, task, handle, site, &event->ev_record);",
+        "SIM_TRY(submit(stream, &record_op, task, handle, site, NULL));\n    atomic_store(&event->ev_record, "
         "sim_record_of(stream.tg_stream, sim_stream_tail(stream.tg_stream)));\n    return ACL_SUCCESS;",
         (EVENT, STRESS),
     ),
@@ -395,6 +395,7 @@ MUTANTS = (
         (EVENT,),
     ),
     Mutant("queued task without a reference", "event.c", ".et_owns = is_flag(event), ", "", (EVENT,)),
+    Mutant("reference to a slot given back", "event.c", "while (count != 0 && !atomic", "while (!atomic", (STRESS,)),
     Mutant("dropped latch stays closed", "launch.c", "run_hold, NULL, drop_hold,", "run_hold, NULL, NULL,", (STREAM,)),
     Mutant(
         "latches outlive the handle",

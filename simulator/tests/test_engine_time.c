@@ -10,7 +10,7 @@ static void wait_at_most(aclrtStream stream, aclrtEvent event, uint64_t timeout_
 {
     struct sim_event *found;
     CHECK_CODE(sim_event_find(event, &found), 0);
-    CHECK_CODE(sim_event_wait(found, target_of(stream), timeout_ns, NULL), 0);
+    CHECK_CODE(sim_event_wait(found, event, target_of(stream), timeout_ns, NULL), 0);
 }
 
 /* ---- hosts ---- */

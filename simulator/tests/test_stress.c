@@ -278,7 +278,7 @@ static void test_contention(void)
 
 /* ---- create, use, destroy, with stale handles of other threads ---- */
 
-static void *_Atomic leaked; /* a stream of another thread, alive or not */
+static void *_Atomic leaked, *_Atomic leaked_event, *_Atomic leaked_context; /* of another thread, alive or not */
 static _Atomic uint32_t ran, accepted;
 
 static aclError count_run(void *unused)
@@ -291,8 +291,58 @@ static aclError count_run(void *unused)
 static void try_launch(aclrtStream stream)
 {
     aclError code = aclsimLaunchTask(stream, count_run, NULL, NULL, 0, 0);
-    CHECK(code == 0 || code == ACL_ERROR_RT_INVALID_HANDLE);
+    /* STREAM_CONTEXT: between two looks the slot became the default stream of another thread's context. */
+    CHECK(code == 0 || code == ACL_ERROR_RT_INVALID_HANDLE || code == ACL_ERROR_RT_STREAM_CONTEXT);
     atomic_fetch_add_explicit(&accepted, code == 0, memory_order_relaxed);
+}
+
+/* Whatever another thread does with its handle, an event that was created since in the same slot stays as it is. */
+static void try_event(aclrtEvent event, aclrtStream stream)
+{
+    aclrtEventRecordedStatus status;
+    aclError code = aclrtQueryEventStatus(event, &status);
+    CHECK(code == 0 || code == ACL_ERROR_RT_INVALID_HANDLE);
+    code = aclrtRecordEvent(event, stream);
+    CHECK(code == 0 || code == ACL_ERROR_RT_INVALID_HANDLE);
+    code = aclrtResetEvent(event, stream);
+    CHECK(code == 0 || code == ACL_ERROR_RT_INVALID_HANDLE);
+}
+
+static void try_context(aclrtContext context)
+{
+    int32_t device = -1;
+    aclrtStream stream;
+    aclError code = aclrtSetCurrentContext(context);
+    CHECK(code == 0 || code == ACL_ERROR_RT_PARAM_INVALID);
+    if (code == 0) {
+        code = aclrtGetDevice(&device);
+        CHECK(code == ACL_ERROR_RT_CONTEXT_NULL || device == 0);
+        code = aclrtCreateStream(&stream);
+        CHECK(code == 0 || code == ACL_ERROR_RT_CONTEXT_NULL);
+    }
+    CHECK_CODE(aclrtSetDevice(0), 0);
+}
+
+/* Two events, of which the other threads meet one, and a context. */
+static void live_briefly(uint64_t random, aclrtStream stream)
+{
+    aclrtEvent shared = NULL, own = make_event();
+    aclrtContext context;
+    CHECK_CODE(aclrtCreateEventWithFlag(&shared, ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE), 0);
+    atomic_store(&leaked_event, random >> 8 & 1 ? own : shared);
+    if (random >> 9 & 1)
+        CHECK_CODE(aclrtRecordEvent(shared, stream), 0);
+    CHECK_CODE(aclrtDestroyEvent(shared), 0);
+    if ((random >> 10) % 8 == 0) {
+        CHECK_CODE(aclrtCreateContext(&context, 0), 0);
+        atomic_store(&leaked_context, context);
+        CHECK_CODE(aclrtSetDevice(0), 0);
+        CHECK_CODE(aclrtDestroyContext(context), 0);
+    }
+    try_event(atomic_load(&leaked_event), stream);
+    if (atomic_load(&leaked_context) != NULL)
+        try_context(atomic_load(&leaked_context));
+    CHECK_CODE(aclrtDestroyEvent(own), 0);
 }
 
 static void *create_and_destroy(void *number)
@@ -316,6 +366,7 @@ static void *create_and_destroy(void *number)
         CHECK_CODE(aclrtDestroyStream(stream), 0);
         CHECK_CODE(aclsimLaunchTask(stream, count_run, NULL, NULL, 0, 0), ACL_ERROR_RT_INVALID_HANDLE);
         try_launch(atomic_load(&leaked));
+        live_briefly(random, streams[0].handle);
         if (random >> 7 & 1)
             continue;
         if (random >> 6 & 1)
