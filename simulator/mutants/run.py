@@ -395,7 +395,21 @@ MUTANTS = (
         (EVENT,),
     ),
     Mutant("queued task without a reference", "event.c", ".et_owns = is_flag(event), ", "", (EVENT,)),
-    Mutant("reference to a slot given back", "event.c", "while (count != 0 && !atomic", "while (!atomic", (STRESS,)),
+    Mutant(
+        "reference to a slot given back",
+        "event.c",
+        "    if (unlikely(count == 0))\n        return refuse_destroyed(handle);\n"
+        "    if (likely(sim_table_find(&sim_events, handle) == event))\n",
+        "    if (count == 0)\n        atomic_fetch_add(&event->ev_references, 1);\n    if (handle != NULL)\n",
+        (EVENT,),
+    ),
+    Mutant(
+        "reference to the next life",
+        "event.c",
+        "    if (likely(sim_table_find(&sim_events, handle) == event))\n",
+        "    if (true)\n",
+        (EVENT,),
+    ),
     Mutant("dropped latch stays closed", "launch.c", "run_hold, NULL, drop_hold,", "run_hold, NULL, NULL,", (STREAM,)),
     Mutant(
         "latches outlive the handle",

@@ -174,6 +174,26 @@ static void test_two_recorders(void)
     CHECK_CODE(aclrtDestroyEvent(shared), 0);
 }
 
+/* What a call meets whose event another thread destroys meanwhile: nothing of it may reach the slot's next life. */
+static void test_next_life(void)
+{
+    struct sim_event *found;
+    struct sim_target target = target_of(first);
+    aclrtEvent event = make_flag();
+    CHECK_CODE(sim_event_find(event, &found), 0);
+    CHECK_CODE(aclrtDestroyEvent(event), 0);
+    CHECK_CODE(sim_event_record(found, event, target, NULL), ACL_ERROR_RT_INVALID_HANDLE);
+    CHECK_TEXT("by another thread during the call");
+    aclrtEvent next = make_flag();
+    CHECK(found->ev_slot.sl_handle == (uint64_t)(uintptr_t)next); /* the same slot */
+    CHECK_CODE(sim_event_record(found, event, target, NULL), ACL_ERROR_RT_INVALID_HANDLE);
+    CHECK_CODE(sim_event_wait(found, event, target, SIM_FOREVER, NULL), ACL_ERROR_RT_INVALID_HANDLE);
+    CHECK_CODE(sim_event_reset(found, event, target, NULL), ACL_ERROR_RT_INVALID_HANDLE);
+    CHECK_CODE(aclrtSynchronizeStream(first), 0);
+    CHECK(found->ev_references == 1 && status_of(next) == ACL_EVENT_RECORDED_STATUS_NOT_READY);
+    CHECK_CODE(aclrtDestroyEvent(next), 0);
+}
+
 static void test_schedule(const char *schedule)
 {
     open_device(schedule);
@@ -186,6 +206,7 @@ static void test_schedule(const char *schedule)
     test_end();
     test_time();
     test_two_recorders();
+    test_next_life();
     CHECK_CODE(aclrtDestroyStream(held), 0);
     CHECK_CODE(aclrtDestroyStream(second), 0);
     CHECK_CODE(aclrtDestroyStream(first), 0);

@@ -323,26 +323,32 @@ static void try_context(aclrtContext context)
     CHECK_CODE(aclrtSetDevice(0), 0);
 }
 
-/* Two events, of which the other threads meet one, and a context. */
-static void live_briefly(uint64_t random, aclrtStream stream)
+/* A context that the other threads meet. */
+static void leak_context(void)
 {
-    aclrtEvent shared = NULL, own = make_event();
     aclrtContext context;
-    CHECK_CODE(aclrtCreateEventWithFlag(&shared, ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE), 0);
-    atomic_store(&leaked_event, random >> 8 & 1 ? own : shared);
-    if (random >> 9 & 1)
-        CHECK_CODE(aclrtRecordEvent(shared, stream), 0);
-    CHECK_CODE(aclrtDestroyEvent(shared), 0);
-    if ((random >> 10) % 8 == 0) {
-        CHECK_CODE(aclrtCreateContext(&context, 0), 0);
-        atomic_store(&leaked_context, context);
-        CHECK_CODE(aclrtSetDevice(0), 0);
-        CHECK_CODE(aclrtDestroyContext(context), 0);
+    CHECK_CODE(aclrtCreateContext(&context, 0), 0);
+    atomic_store(&leaked_context, context);
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    CHECK_CODE(aclrtDestroyContext(context), 0);
+    try_context(atomic_load(&leaked_context));
+}
+
+/* Short lives, which the other threads meet at their end; each is over when its own thread says so, and not before. */
+static void *leak_events(void *unused)
+{
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    aclrtStream stream = make_stream();
+    for (int i = 0; i < OPERATIONS; i++) {
+        aclrtEvent event;
+        CHECK_CODE(aclrtCreateEventWithFlag(&event, ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE), 0);
+        try_event(atomic_exchange(&leaked_event, event), stream);
+        CHECK_CODE(aclrtDestroyEvent(event), 0);
+        if (i % 64 == 0)
+            CHECK_CODE(aclrtSynchronizeStream(stream), 0);
     }
-    try_event(atomic_load(&leaked_event), stream);
-    if (atomic_load(&leaked_context) != NULL)
-        try_context(atomic_load(&leaked_context));
-    CHECK_CODE(aclrtDestroyEvent(own), 0);
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
+    return unused;
 }
 
 static void *create_and_destroy(void *number)
@@ -366,7 +372,8 @@ static void *create_and_destroy(void *number)
         CHECK_CODE(aclrtDestroyStream(stream), 0);
         CHECK_CODE(aclsimLaunchTask(stream, count_run, NULL, NULL, 0, 0), ACL_ERROR_RT_INVALID_HANDLE);
         try_launch(atomic_load(&leaked));
-        live_briefly(random, streams[0].handle);
+        if ((random >> 8) % 8 == 0)
+            leak_context();
         if (random >> 7 & 1)
             continue;
         if (random >> 6 & 1)
@@ -383,6 +390,8 @@ static void test_lives(void)
     run_threads(create_and_destroy);
     CHECK_CODE(aclrtSynchronizeDevice(), 0);
     CHECK(ran == accepted);
+    atomic_store(&leaked_event, make_event());
+    run_threads(leak_events);
 }
 
 /* ---- */
