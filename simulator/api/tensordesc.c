@@ -1,18 +1,18 @@
 #include "tensordesc.h"
 
 /* Body of a getter: what `expression` says of the live object `found`, `neutral` for any other handle. */
-#define GET(object, open, handle, lock, type, neutral, expression)                                                     \
+#define GET(object, open, handle, type, neutral, expression)                                                           \
     SIM_ENTER();                                                                                                       \
     object *found = open(handle);                                                                                      \
     if (found == NULL)                                                                                                 \
         return neutral;                                                                                                \
     type answer = expression;                                                                                          \
-    sim_unlock(&found->lock);                                                                                          \
+    sim_object_close(found);                                                                                           \
     return answer
 #define GET_BUFFER(type, neutral, expression)                                                                          \
-    GET(struct sim_data_buffer, sim_data_buffer_open, dataBuffer, db_lock, type, neutral, expression)
+    GET(struct sim_data_buffer, sim_data_buffer_open, dataBuffer, type, neutral, expression)
 #define GET_DESC(type, neutral, expression)                                                                            \
-    GET(struct sim_tensor_desc, sim_tensordesc_open, desc, td_lock, type, neutral, expression)
+    GET(struct sim_tensor_desc, sim_tensordesc_open, desc, type, neutral, expression)
 
 float aclFloat16ToFloat(aclFloat16 value)
 {
@@ -54,7 +54,7 @@ aclError aclUpdateDataBuffer(aclDataBuffer *dataBuffer, void *data, size_t size)
         return ACL_ERROR_INVALID_PARAM;
     found->db_data = data;
     found->db_size = size;
-    sim_unlock(&found->db_lock);
+    sim_object_close(found);
     return ACL_SUCCESS;
 }
 
@@ -149,7 +149,7 @@ aclError aclGetTensorDescDimV2(const aclTensorDesc *desc, size_t index, int64_t 
     aclError code = check_index(found, index);
     if (code == ACL_SUCCESS)
         *dimSize = found->td_shape.nu_values[index];
-    sim_unlock(&found->td_lock);
+    sim_object_close(found);
     return code;
 }
 
@@ -171,7 +171,7 @@ aclError aclGetTensorDescDimRange(const aclTensorDesc *desc, size_t index, size_
         dimRange[0] = is_set ? range[0] : dim < 0 ? 1 : dim;
         dimRange[1] = is_set ? range[1] : dim;
     }
-    sim_unlock(&found->td_lock);
+    sim_object_close(found);
     return code;
 }
 
@@ -188,7 +188,7 @@ aclTensorDesc *aclGetTensorDescByIndex(aclTensorDesc *desc, size_t index)
     struct sim_tensor_desc *found = sim_tensordesc_open(desc);
     if (found == NULL)
         return NULL;
-    sim_unlock(&found->td_lock);
+    sim_object_close(found);
     if (index != 0)
         sim_refuse(ACL_ERROR_INVALID_PARAM, "index is %zu, expected 0: desc describes one tensor", index);
     return index == 0 ? desc : NULL;
@@ -212,7 +212,7 @@ void aclSetTensorDescName(aclTensorDesc *desc, const char *name)
         sim_tensordesc_set_text(&found->td_name, name);
     else
         sim_refuse(ACL_ERROR_INVALID_PARAM, "name is NULL, expected a text");
-    sim_unlock(&found->td_lock);
+    sim_object_close(found);
 }
 
 aclError aclSetTensorDynamicInput(aclTensorDesc *desc, const char *dynamicInputName)
@@ -223,7 +223,7 @@ aclError aclSetTensorDynamicInput(aclTensorDesc *desc, const char *dynamicInputN
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
     aclError code = sim_tensordesc_set_text(&found->td_dynamic_input, dynamicInputName);
-    sim_unlock(&found->td_lock);
+    sim_object_close(found);
     return code;
 }
 
@@ -234,7 +234,7 @@ static aclError set_numbers(aclTensorDesc *desc, size_t offset, const int64_t *v
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
     aclError code = sim_numbers_set((struct sim_numbers *)((char *)found + offset), values, count);
-    sim_unlock(&found->td_lock);
+    sim_object_close(found);
     return code;
 }
 
@@ -284,7 +284,7 @@ static aclError set_format(aclTensorDesc *desc, size_t offset, aclFormat format)
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
     *(aclFormat *)((char *)found + offset) = format;
-    sim_unlock(&found->td_lock);
+    sim_object_close(found);
     return ACL_SUCCESS;
 }
 
@@ -317,7 +317,7 @@ aclError aclSetTensorConst(aclTensorDesc *desc, void *dataBuffer, size_t length)
         return ACL_ERROR_INVALID_PARAM;
     found->td_constant = dataBuffer;
     found->td_constant_size = length;
-    sim_unlock(&found->td_lock);
+    sim_object_close(found);
     return ACL_SUCCESS;
 }
 
@@ -330,7 +330,7 @@ aclError aclSetTensorPlaceMent(aclTensorDesc *desc, aclMemType memType)
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
     found->td_placement = memType;
-    sim_unlock(&found->td_lock);
+    sim_object_close(found);
     return ACL_SUCCESS;
 }
 

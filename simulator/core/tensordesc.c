@@ -1,88 +1,40 @@
-/* Objects live in two tables, so a handle is found or refused without following the user's pointer. The object's own
- * lock is held from opening to giving back: another thread may destroy it at any time. */
 #include "tensordesc.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define OBJECTS (1u << 20)
-
-static struct sim_table buffers = {.tb_stride = sizeof(struct sim_data_buffer), .tb_limit = OBJECTS,
-                                   .tb_kind = SIM_KIND_DATA_BUFFER, .tb_name = "data buffer"};
-static struct sim_table descs = {.tb_stride = sizeof(struct sim_tensor_desc), .tb_limit = OBJECTS,
-                                 .tb_kind = SIM_KIND_TENSOR_DESC, .tb_name = "tensor description"};
-
-static void *take(struct sim_table *table, uint64_t *handle)
-{
-    void *slot = sim_table_open(table) == 0 ? sim_table_take(table, handle) : NULL;
-    if (slot == NULL)
-        sim_refuse(ACL_ERROR_BAD_ALLOC, "there is no memory for another %s (%u may exist)", table->tb_name,
-                   OBJECTS - 1);
-    return slot;
-}
-
-/* Whether the locked object still belongs to the handle it was found by. */
-static bool is_live(struct sim_slot *slot, const void *handle)
-{
-    return atomic_load_explicit(&slot->sl_handle, memory_order_relaxed) == (uint64_t)(uintptr_t)handle;
-}
-
-static void refuse(const char *argument, const struct sim_table *table, const void *handle)
-{
-    sim_refuse(ACL_ERROR_INVALID_PARAM, "%s is %s (%p), expected a live %s", argument, sim_handle_describe(handle),
-               handle, table->tb_name);
-}
+static struct sim_table buffers = SIM_OBJECT_TABLE(struct sim_data_buffer, SIM_KIND_DATA_BUFFER, "data buffer");
+static struct sim_table descs = SIM_OBJECT_TABLE(struct sim_tensor_desc, SIM_KIND_TENSOR_DESC, "tensor description");
 
 /* ---- data buffers ---- */
 
 struct sim_data_buffer *sim_data_buffer_open(const aclDataBuffer *handle)
 {
-    struct sim_data_buffer *buffer = sim_table_find(&buffers, handle);
-    if (buffer != NULL) {
-        sim_lock(&buffer->db_lock);
-        if (is_live(&buffer->db_slot, handle))
-            return buffer;
-        sim_unlock(&buffer->db_lock);
-    }
-    refuse("dataBuffer", &buffers, handle);
-    return NULL;
+    return sim_object_open(&buffers, handle, "dataBuffer", ACL_ERROR_INVALID_PARAM);
 }
 
 aclDataBuffer *sim_data_buffer_create(void *data, size_t size)
 {
     uint64_t handle;
-    struct sim_data_buffer *buffer = take(&buffers, &handle);
+    struct sim_data_buffer *buffer = sim_object_take(&buffers, &handle);
     if (buffer == NULL)
         return NULL;
-    sim_lock(&buffer->db_lock);
     buffer->db_data = data;
     buffer->db_size = size;
-    atomic_store_explicit(&buffer->db_slot.sl_handle, handle, memory_order_release);
-    sim_unlock(&buffer->db_lock);
-    return (aclDataBuffer *)(uintptr_t)handle;
+    return sim_object_publish(buffer, handle);
 }
 
 void sim_data_buffer_destroy(struct sim_data_buffer *buffer)
 {
-    atomic_store_explicit(&buffer->db_slot.sl_handle, 0, memory_order_relaxed);
-    sim_unlock(&buffer->db_lock);
-    sim_table_give(&buffers, buffer);
+    sim_object_end(&buffers, buffer);
 }
 
 /* ---- tensor descriptions ---- */
 
 struct sim_tensor_desc *sim_tensordesc_open(const aclTensorDesc *handle)
 {
-    struct sim_tensor_desc *desc = sim_table_find(&descs, handle);
-    if (desc != NULL) {
-        sim_lock(&desc->td_lock);
-        if (is_live(&desc->td_slot, handle))
-            return desc;
-        sim_unlock(&desc->td_lock);
-    }
-    refuse("desc", &descs, handle);
-    return NULL;
+    return sim_object_open(&descs, handle, "desc", ACL_ERROR_INVALID_PARAM);
 }
 
 aclTensorDesc *sim_tensordesc_create(aclDataType type, const int64_t *dims, size_t count, aclFormat format)
@@ -91,21 +43,18 @@ aclTensorDesc *sim_tensordesc_create(aclDataType type, const int64_t *dims, size
     if (sim_numbers_set(&shape, dims, count) != ACL_SUCCESS)
         return NULL;
     uint64_t handle;
-    struct sim_tensor_desc *desc = take(&descs, &handle);
+    struct sim_tensor_desc *desc = sim_object_take(&descs, &handle);
     if (desc == NULL) {
         free(shape.nu_values);
         return NULL;
     }
-    sim_lock(&desc->td_lock);
     desc->td_type = type;
     desc->td_format = format;
     desc->td_storage_format = ACL_FORMAT_UNDEFINED;
     desc->td_origin_format = format;
     desc->td_placement = ACL_MEMTYPE_DEVICE;
     desc->td_shape = shape;
-    atomic_store_explicit(&desc->td_slot.sl_handle, handle, memory_order_release);
-    sim_unlock(&desc->td_lock);
-    return (aclTensorDesc *)(uintptr_t)handle;
+    return sim_object_publish(desc, handle);
 }
 
 void sim_tensordesc_destroy(struct sim_tensor_desc *desc)
@@ -121,9 +70,7 @@ void sim_tensordesc_destroy(struct sim_tensor_desc *desc)
     desc->td_name = desc->td_dynamic_input = NULL;
     desc->td_constant = NULL;
     desc->td_constant_size = 0;
-    atomic_store_explicit(&desc->td_slot.sl_handle, 0, memory_order_relaxed);
-    sim_unlock(&desc->td_lock);
-    sim_table_give(&descs, desc);
+    sim_object_end(&descs, desc);
 }
 
 aclError sim_numbers_set(struct sim_numbers *target, const int64_t *values, size_t count)
@@ -260,26 +207,20 @@ uint16_t sim_half_from_float(float value)
 
 /* ---- the end of everything ---- */
 
-static const void *handle_at(const struct sim_table *table, uint32_t index)
+static void destroy_buffer(void *object)
 {
-    const struct sim_slot *slot = sim_table_at(table, index);
-    return (const void *)(uintptr_t)atomic_load_explicit(&slot->sl_handle, memory_order_acquire);
+    sim_data_buffer_destroy(object);
+}
+
+static void destroy_desc(void *object)
+{
+    sim_tensordesc_destroy(object);
 }
 
 void sim_tensordesc_reset(void)
 {
-    for (uint32_t i = 1; i < atomic_load_explicit(&buffers.tb_count, memory_order_acquire); i++) {
-        const void *handle = handle_at(&buffers, i);
-        struct sim_data_buffer *buffer = handle != NULL ? sim_data_buffer_open(handle) : NULL;
-        if (buffer != NULL)
-            sim_data_buffer_destroy(buffer);
-    }
-    for (uint32_t i = 1; i < atomic_load_explicit(&descs.tb_count, memory_order_acquire); i++) {
-        const void *handle = handle_at(&descs, i);
-        struct sim_tensor_desc *desc = handle != NULL ? sim_tensordesc_open(handle) : NULL;
-        if (desc != NULL)
-            sim_tensordesc_destroy(desc);
-    }
+    sim_object_destroy_all(&buffers, destroy_buffer);
+    sim_object_destroy_all(&descs, destroy_desc);
 }
 
 void sim_tensordesc_after_fork(void)

@@ -2,15 +2,13 @@
 #ifndef SIM_TENSORDESC_H
 #define SIM_TENSORDESC_H
 
-#include "fail.h"
-#include "handle.h"
+#include "object.h"
 
 #define SIM_DIMS_MAX 128
 #define SIM_VALUES_MAX (1 << 20)
 
 struct sim_data_buffer {
-    struct sim_slot db_slot;
-    struct sim_lock db_lock; /* guards the rest, and that the handle stays live while it is held */
+    struct sim_object db_object;
     void *db_data;
     size_t db_size;
 };
@@ -22,8 +20,7 @@ struct sim_numbers {
 };
 
 struct sim_tensor_desc {
-    struct sim_slot td_slot;
-    struct sim_lock td_lock; /* as db_lock */
+    struct sim_object td_object;
     aclDataType td_type;
     aclFormat td_format, td_storage_format, td_origin_format;
     aclMemType td_placement;
@@ -34,7 +31,7 @@ struct sim_tensor_desc {
     size_t td_constant_size;
 };
 
-/* The live object, locked; NULL for any other handle, with a message. Give it back with sim_unlock of its lock. */
+/* The live object, locked; NULL for any other handle, with a message. Give it back with sim_object_close. */
 struct sim_data_buffer *sim_data_buffer_open(const aclDataBuffer *handle);
 struct sim_tensor_desc *sim_tensordesc_open(const aclTensorDesc *handle);
 
