@@ -5,6 +5,7 @@ for every call shape. The conversions stand in ``acl/pycall.h``, the opening of 
 """
 
 import importlib.util
+import json
 import keyword
 import os
 import re
@@ -218,9 +219,10 @@ class Call:
             gives = "(" + ", ".join([snake(out.name) for out in self.shape.outputs] + ["ret"]) + ")"
         else:
             gives = {"None": "None", "ret": "ret", "value": "the value"}[self.shape.result]
+        extension = " An extension: the vendor's pyACL has no such call." if self.shape.extension else ""
         return (
             f"{self.shape.name}({', '.join(names)}, /)\n--\n\n{self.function.doc}\n\n"
-            f"Calls {self.function.name} (CANN {since}). Returns {gives}."
+            f"Calls {self.function.name} (CANN {since}). Returns {gives}.{extension}"
         )
 
     def method(self):
@@ -485,6 +487,19 @@ def generate(directory):
     return source, stubs
 
 
+def operators():
+    """Return what ``acl.nnop`` needs of each operator: its name in Python and C, and its parameters."""
+    rows = load("abi").rows(ROOT / "simulator" / "ops" / "rows").values()
+    return {
+        snake(re.sub("^acl(nn)?", "", row.name)): {
+            "name": row.name,
+            "parameters": [(param.type, snake(param.name)) for param in row.params],
+        }
+        for row in rows
+        if not row.helper
+    }
+
+
 def check_machine():
     """Stop with one sentence when the machine cannot build this."""
     if not sys.platform.startswith("linux"):
@@ -535,9 +550,11 @@ class BuildExt(build_ext):
             raise BuildError("make -C simulator failed, its messages are above.")
         # An editable build has its in-place flag back only now, so the place of the extension is asked for here.
         package = Path(self.get_ext_fullpath(extension.name)).parent
-        libraries = package / "lib64"
-        shutil.rmtree(libraries, ignore_errors=True)
-        shutil.copytree(Path(self.build_temp).resolve() / "simulator" / "lib64", libraries)
+        made = Path(self.build_temp).resolve() / "simulator"
+        for folder in ("lib64", "include/aclnnop"):
+            shutil.rmtree(package / folder, ignore_errors=True)
+            shutil.copytree(made / folder, package / folder)
+        (package / "operators.json").write_text(json.dumps(operators(), separators=(",", ":")), encoding="utf-8")
         if package != ROOT / "acl" and (ROOT / "examples").is_dir():
             shutil.copytree(ROOT / "examples", package / "examples", dirs_exist_ok=True)
         for name, text in stubs.items():

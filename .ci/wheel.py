@@ -17,6 +17,10 @@ required = {
     "acl/rt.pyi",
     "acl/lib64/libacl_sim.so",
     "acl/lib64/libascendcl.so",
+    "acl/lib64/libopapi.so",
+    "acl/include/aclnnop/aclnn_add.h",
+    "acl/include/aclnnop/level2/aclnn_add.h",
+    "acl/operators.json",
     "ascendcl.py",
 }
 wrong = [f"lacks {name}" for name in sorted(required - set(names))]

@@ -28,11 +28,11 @@ def get_lib() -> str:
 
 
 def __getattr__(name):
-    """Import :mod:`acl.sim` when it is first asked for."""
-    if name == "sim":
+    """Import :mod:`acl.sim` and :mod:`acl.nnop` when they are first asked for."""
+    if name in ("sim", "nnop"):
         import importlib
 
-        return importlib.import_module("acl.sim")
+        return importlib.import_module(f"acl.{name}")
     raise AttributeError(f"module 'acl' has no attribute {name!r}")
 
 

@@ -56,6 +56,10 @@ def info(args):
 def abi_counts(args):
     """Print how many declared functions have behaviour, or the names of those that have none."""
     print(abi.abi_command(abi.load().functions.values(), missing(), args.missing, args.json))
+    if acl.is_simulator and not args.missing and not args.json:
+        from acl import sim
+
+        print(f"operators: {sim.operators()}, with a kernel: {sim.operators(implemented=True)}")
     return 0
 
 

@@ -39,6 +39,7 @@ LIBRARIES = (
     "libacl_tdt_queue.so",
     "libmsprofiler.so",
     "libnnopbase.so",
+    "libopapi.so",
     "libascend_dump.so",
     "libplatform.so",
 )

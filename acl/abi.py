@@ -10,7 +10,7 @@ that reaches it, the *call shape*::
 
 Grammar of a call shape (it may go on over several comment lines; names are those of the C parameters)::
 
-    shape  := namespace "." call "(" [item {", " item}] ")" " -> " result [" @py"]
+    shape  := namespace "." call "(" [item {", " item}] ")" " -> " result [" @py"] [" @extension"]
     result := "ret" | "None" | "value" | "(" out {", " out} ", ret)"
     item   := name [":" form] ["#" length]      an argument of the call
             | "[" name [":" form] "]"           an argument that may be left out: C gets NULL
@@ -29,6 +29,7 @@ Grammar of a call shape (it may go on over several comment lines; names are thos
   item too. Lists with the same ``n`` must be equally long. ``[[int]]`` fills a C array ``T name[][k]``: k ints a row.
 * Every C parameter is named exactly once, as an item, a length or an output (``=name`` aside). A call with ``@py`` is
   written by hand in ``acl/api``; its shape still names only C parameters, but hidden ones may be missing.
+* ``@extension`` marks a call in the style of pyACL that the vendor's pyACL does not have.
 """
 
 from __future__ import annotations
@@ -85,6 +86,7 @@ class Shape:
     result: str  # "ret", "None", "value" or "tuple"
     outputs: tuple[Item, ...]  # without the closing ret
     python: bool
+    extension: bool
     text: str
 
     @property
@@ -155,6 +157,42 @@ class Constant:
     name: str
     group: str
     value: int
+
+
+@dataclass(frozen=True)
+class RowParam:
+    """One parameter of an operator: ``direction`` is "", "in", "out" or "inout" (tensors and their lists have one)."""
+
+    type: str
+    name: str
+    direction: str
+    optional: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """One operator, or a function beside the operators (``helper``), which has no phases."""
+
+    name: str
+    family: str
+    headers: tuple[str, ...]  # the one that declares it first, then those that include that one
+    params: tuple[RowParam, ...]
+    helper: bool = False
+
+    @property
+    def prototypes(self) -> list[str]:
+        """The C declarations without marker and semicolon: of both phases, or of the one function."""
+        own = [declare(param.type, param.name) for param in self.params]
+        if self.helper:
+            return [f"aclnnStatus {self.name}({', '.join(own)})"]
+        plan = [*own, "uint64_t *workspaceSize", "aclOpExecutor **executor"]
+        run = "void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream"
+        return [f"aclnnStatus {self.name}GetWorkspaceSize({', '.join(plan)})", f"aclnnStatus {self.name}({run})"]
+
+    @property
+    def symbols(self) -> list[str]:
+        """The exported names."""
+        return [self.name] if self.helper else [f"{self.name}GetWorkspaceSize", self.name]
 
 
 Declaration = Union[Function, Enum, Struct, Typedef, Constant]
@@ -251,13 +289,13 @@ def _item(text: str, function: str) -> Item:
 
 def parse_shape(text: str, function: str) -> Shape:
     """Read the shape that stands on one line; the name of the C function is for messages."""
-    match = re.fullmatch(r"(\w+)\.(\w+)\((.*)\) -> (ret|None|value|\(.*, ret\))( @py)?", text)
+    match = re.fullmatch(r"(\w+)\.(\w+)\((.*)\) -> (ret|None|value|\(.*, ret\))( @py)?( @extension)?", text)
     if not match or match[1] not in NAMESPACES:
         raise AbiError(f"{function}: {text!r} is no call shape; the grammar is at the top of acl/abi.py")
     result = match[4]
     outputs = split_list(result[1:-1])[:-1] if result.startswith("(") else []
     items, outs = (tuple(_item(part, function) for part in parts) for parts in (split_list(match[3]), outputs))
-    return Shape(match[1], match[2], items, "tuple" if outputs else result, outs, bool(match[5]), text)
+    return Shape(match[1], match[2], items, "tuple" if outputs else result, outs, bool(match[5]), bool(match[6]), text)
 
 
 def _check_shape(shape: Shape, function: Function) -> None:
@@ -388,6 +426,46 @@ def load(include_dir: Path | None = None) -> Abi:
     for path in headers(include_dir):
         _read(path.read_text(encoding="utf-8"), path.stem, abi)
     return abi
+
+
+def _row_param(text: str, row: str) -> RowParam:
+    match = re.fullmatch(r"(?:(IN|OUT|INOUT)\s+)?(OPT\s+)?(.*)", text, re.S)
+    assert match  # every part of it may be empty
+    param = _param(match[3])
+    if ("aclTensor" in param.type) != bool(match[1]):
+        raise AbiError(f"{row}: {text!r}: a tensor and a list of tensors, and nothing else, has IN, OUT or INOUT")
+    return RowParam(param.type, param.name, (match[1] or "").lower(), bool(match[2]))
+
+
+def rows(folder: Path) -> dict[str, Row]:
+    """Read the operators of ``simulator/ops/rows``, by name.
+
+    A file is a family. ``/** aclnnop/aclnn_add.h [level2] */`` names the header of the rows below it, and with
+    ``level2`` that ``aclnnop/level2/`` has one of the same name. A row is a declaration without the parameters that
+    all operators have: ``OP name(parameters);``, or ``HELPER name(parameters);`` for a plain function. Tensors carry
+    IN, OUT or INOUT; what may be NULL carries OPT.
+    """
+    found: dict[str, Row] = {}
+    for path in sorted(Path(folder).glob("*.h")):
+        headers: tuple[str, ...] = ()
+        text = path.read_text(encoding="utf-8")
+        place = 0
+        for match in re.finditer(r"\s*(?:/\*(\*?)(.*?)\*/|(OP|HELPER)\s+(\w+)\(([^;]*)\);)", text, re.S):
+            if match.start() != place:
+                break
+            place = match.end()
+            if match[1]:
+                name, *levels = match[2].split()
+                headers = (name, *(name.replace("/", f"/{level}/", 1) for level in levels))
+            elif match[3]:
+                params = tuple(_row_param(part, match[4]) for part in split_list(match[5]))
+                if match[4] in found or not headers:
+                    raise AbiError(f"{path.name}: {match[4]} is there twice or stands under no header")
+                found[match[4]] = Row(match[4], path.stem, headers, params, match[3] == "HELPER")
+        if text[place:].strip():
+            line = text[:place].count("\n") + 1
+            raise AbiError(f"{path.name}: what follows line {line} is neither a comment nor a row")
+    return found
 
 
 def cdef(include_dir: Path | None = None) -> str:

@@ -3,6 +3,8 @@
 ``stubs``    a C file that defines every declared function which no object defines; each answers 207000 and says so
 ``map``      the version script: exactly the declared names are exported
 ``filters``  the C source behind every vendor library name, a filter over ``libacl_sim.so``
+``headers``  the operators' headers, ``aclnnop/aclnn_<op>.h``, into a folder
+``rows``     the table of operators and their entry points; an object may define ``sim_kernel_<op>``, its kernel
 """
 
 from __future__ import annotations
@@ -10,15 +12,17 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "acl" / "include"
+ROWS = ROOT / "simulator" / "ops" / "rows"
 
 
 def _load_parser() -> ModuleType:
@@ -79,9 +83,15 @@ def stubs(declared: abi.Abi, objects: Sequence[str]) -> str:
     return "".join(parts)
 
 
+def exported(declared: abi.Abi) -> list[str]:
+    """Every name that the library exports: the declared functions and the operators'."""
+    operators = [symbol for row in abi.rows(ROWS).values() for symbol in row.symbols]
+    return sorted([*declared.functions, *operators])
+
+
 def export_map(declared: abi.Abi) -> str:
     """Version script without a version: a filter finds only names of the same version in what it filters."""
-    names = "".join(f"        {name};\n" for name in sorted(declared.functions))
+    names = "".join(f"        {name};\n" for name in exported(declared))
     return f"{{\n    global:\n{names}    local:\n        *;\n}};\n"
 
 
@@ -99,24 +109,133 @@ def filters(declared: abi.Abi) -> str:
     * dladdr on an address found through any name says libacl_sim.so.
     * nm and LD_DEBUG=bindings show the name in both files; only the binding tells which one answers.
     """
-    lines = [f'void {name}(void) __attribute__((alias("unfiltered")));\n' for name in sorted(declared.functions)]
+    lines = [f'void {name}(void) __attribute__((alias("unfiltered")));\n' for name in exported(declared)]
     return "static void unfiltered(void)\n{\n    __builtin_trap();\n}\n\n" + "".join(lines)
 
 
+GUARD = """\
+/* {title}. Made from simulator/ops/rows. */
+#ifndef {guard}
+#define {guard}
+
+#include "aclnn/aclnn_base.h"
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+{declarations}
+
+#ifdef __cplusplus
+}}
+#endif
+
+#endif
+"""
+
+
+def headers() -> dict[str, str]:
+    """Text of each operator header, by its path below the include folder."""
+    by_header: dict[str, list[abi.Row]] = {}
+    files = {}
+    for row in abi.rows(ROWS).values():
+        first, *others = row.headers
+        by_header.setdefault(first, []).append(row)
+        files.update({other: f'/* The same as {first}. */\n#include "{first}"\n' for other in others})
+    for name, rows in by_header.items():
+        declarations = [f"ACL_API(8, 1) {prototype};" for row in rows for prototype in row.prototypes]
+        files[name] = GUARD.format(
+            title=", ".join(row.name for row in rows),
+            guard="ACL_INCLUDE_" + re.sub(r"\W", "_", name).upper(),
+            declarations="\n\n".join(declarations),
+        )
+    return files
+
+
+# What a C type of a row becomes: the kind of its argument.
+POINTERS = {
+    "aclTensor": "TENSOR", "aclTensorList": "TENSOR_LIST", "aclScalar": "SCALAR", "aclScalarList": "SCALAR_LIST",
+    "aclIntArray": "INTEGERS", "aclFloatArray": "FLOATS", "aclBoolArray": "BOOLEANS", "char": "TEXT",
+}  # fmt: skip
+
+
+def _parameter(param: abi.RowParam) -> tuple[str, str]:
+    """Entry of the parameter table, and the value that the entry point passes."""
+    base = param.type.replace("const", "").replace("*", "").strip()
+    if "*" in param.type:
+        kind, value = POINTERS[base], f"{{.va_pointer = {param.name}}}"
+    elif base in ("float", "double"):
+        kind, value = "NUMBER", f"{{.va_number = {param.name}}}"
+    else:
+        kind, value = "INTEGER", f"{{.va_integer = (int64_t){param.name}}}"
+    bits = {"": "0", "in": "ACLSIM_IN", "out": "ACLSIM_OUT", "inout": "ACLSIM_IN | ACLSIM_OUT"}[param.direction]
+    optional = "true" if param.optional else "false"
+    return f'{{"{param.name}", ACLSIM_{kind}, {bits}, {optional}}}', value
+
+
+def _operator(row: abi.Row, kernels: Set[str]) -> str:
+    entries, values = zip(*map(_parameter, row.params))
+    plan, run = row.prototypes
+    kernel = f"sim_kernel_{row.name}"
+    builtin = f"&{kernel}" if kernel in kernels else "NULL"
+    table = ", ".join(entries)
+    return "".join(
+        [
+            f"extern const struct sim_kernel {kernel};\n" if kernel in kernels else "",
+            f"static const struct sim_parameter params_{row.name}[] = {{{table}}};\n",
+            f"SIM_ROW_FITS(params_{row.name});\n",
+            f'static struct sim_row row_{row.name} = SIM_ROW("{row.name}", params_{row.name}, {builtin});\n',
+            f"{plan}\n{{\n    SIM_ENTER();\n    return sim_row_plan(&row_{row.name}, (const union sim_value[]){{\n",
+            *(f"        {value},\n" for value in values),
+            "    }, workspaceSize, executor);\n}\n",
+            f"{run}\n{{\n    SIM_ENTER();\n    return sim_row_launch(",
+            f"&row_{row.name}, workspace, workspaceSize, executor, stream, SIM_SITE());\n}}\n\n",
+        ]
+    )
+
+
+def _helper(row: abi.Row) -> str:
+    unused = "".join(f"    (void){param.name};\n" for param in row.params)
+    return f'{row.prototypes[0]}\n{{\n{unused}    return sim_missing("{row.name}");\n}}\n\n'
+
+
+def table(objects: Sequence[str]) -> str:
+    """C source of the table of operators, ordered by name, and of their entry points."""
+    found = abi.rows(ROWS)
+    kernels = {name for name in defined_names(objects) if name.startswith("sim_kernel_")}
+    unknown = sorted(kernels - {f"sim_kernel_{name}" for name in found})
+    if unknown:
+        raise SystemExit(f"generate.py rows: {', '.join(unknown)}: there is no row of that name in simulator/ops/rows")
+    names = sorted(name for name, row in found.items() if not row.helper)
+    includes = sorted({row.headers[0] for row in found.values()})
+    parts = ['#include "row.h"\n', *(f"#include <{name}>\n" for name in includes), "\n"]
+    parts += [_helper(row) if row.helper else _operator(row, kernels) for row in found.values()]
+    parts.append(f"struct sim_row *const sim_rows[] = {{{', '.join(f'&row_{name}' for name in names)}}};\n")
+    parts.append("const size_t sim_row_count = sizeof sim_rows / sizeof *sim_rows;\n")
+    return "".join(parts)
+
+
 def main(argv: Sequence[str]) -> None:
-    """Run one of the three commands."""
+    """Run one of the commands."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=("stubs", "map", "filters"))
-    parser.add_argument("--objects", nargs="*", default=[], help="compiled simulator/api files (for stubs)")
+    parser.add_argument("command", choices=("stubs", "map", "filters", "headers", "rows"))
+    parser.add_argument("--objects", nargs="*", default=[], help="compiled files of api (stubs) or ops (rows)")
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args(argv)
     declared = abi.load(INCLUDE)
-    if arguments.command == "stubs":
-        text = stubs(declared, arguments.objects)
+    if arguments.command == "headers":
+        texts = {arguments.out / name: text for name, text in headers().items()}
     else:
-        text = {"map": export_map, "filters": filters}[arguments.command](declared)
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(text, encoding="utf-8")
+        make = {
+            "stubs": lambda: stubs(declared, arguments.objects),
+            "map": lambda: export_map(declared),
+            "filters": lambda: filters(declared),
+            "rows": lambda: table(arguments.objects),
+        }[arguments.command]
+        texts = {arguments.out: make()}
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

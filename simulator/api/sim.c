@@ -9,7 +9,7 @@
 #include "init.h"
 #include "launch.h"
 #include "memory.h"
-#include "tensordesc.h"
+#include "row.h"
 #include <stdlib.h>
 
 extern const char *const sim_missing_names[]; /* generated: declared functions that no file of api/ defines */
@@ -41,6 +41,8 @@ aclError aclsimReset(void)
     sim_callback_reset();
     sim_init_reset();
     sim_tensordesc_reset();
+    sim_row_reset();
+    sim_tensor_reset();
     sim_memory_reset();
     sim_config_reset();
     sim_fail_forget();
@@ -61,6 +63,24 @@ aclError aclsimLaunchTask(aclrtStream stream, aclsimTaskFunc function, void *arg
     struct sim_target target;
     SIM_TRY(sim_stream_own(stream, &target));
     return sim_launch_task(target, function, argument, ranges, rangeCount, flags, SIM_SITE());
+}
+
+aclError aclsimRegisterKernel(const char *name, aclsimPlanFunc plan, aclsimKernelFunc run, void *userData)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(name);
+    struct sim_row *row = sim_row_find(name);
+    SIM_ARGUMENT(row != NULL, ACL_ERROR_INVALID_PARAM, "name is \"%s\", expected an operator, such as aclnnAdd", name);
+    sim_row_register(row, (struct sim_kernel){run != NULL ? plan : NULL, run, userData});
+    return ACL_SUCCESS;
+}
+
+size_t aclsimOperatorCount(int32_t implemented)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sim_row_count; i++)
+        count += implemented == 0 || sim_row_has_kernel(sim_rows[i]);
+    return count;
 }
 
 aclError aclsimStreamHold(aclrtStream stream)

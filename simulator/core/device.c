@@ -11,7 +11,7 @@
 #include "init.h"
 #include "memory.h"
 #include "registry.h"
-#include "tensordesc.h"
+#include "row.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -64,6 +64,8 @@ static void after_fork(void)
     sim_config_after_fork();
     sim_init_after_fork();
     sim_tensordesc_after_fork();
+    sim_tensor_after_fork();
+    sim_row_after_fork();
     sim_engine_after_fork();
     sim_pool_after_fork();
     sim_callback_after_fork();

@@ -10,7 +10,18 @@
 #include "lock.h"
 #include <stddef.h>
 
-enum sim_kind { SIM_KIND_CONTEXT = 1, SIM_KIND_STREAM, SIM_KIND_EVENT, SIM_KIND_DATA_BUFFER, SIM_KIND_TENSOR_DESC };
+enum sim_kind {
+    SIM_KIND_CONTEXT = 1,
+    SIM_KIND_STREAM,
+    SIM_KIND_EVENT,
+    SIM_KIND_DATA_BUFFER,
+    SIM_KIND_TENSOR_DESC,
+    SIM_KIND_TENSOR,
+    SIM_KIND_SCALAR,
+    SIM_KIND_ARRAY,
+    SIM_KIND_LIST,
+    SIM_KIND_EXECUTOR,
+};
 
 /* The head of every slot. */
 struct sim_slot {

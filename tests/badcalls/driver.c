@@ -7,6 +7,7 @@
  * drawn: host addresses that are not mapped, and sizes beyond the host memory they come with. */
 #include "driver.h"
 #include <acl/acl_sim.h>
+#include <aclnnop/aclnn_gelu.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -43,7 +44,7 @@ static struct progress *progress;
 static uint64_t state;
 static bool huge; /* numbers of this call may be huge, and void * is no host memory */
 static unsigned char *host, *zeros;
-static uint64_t handles[24];
+static uint64_t handles[32];
 static size_t handle_count;
 static unsigned char *block, *freed;
 
@@ -265,6 +266,35 @@ static void add(const void *handle)
         }                                                                                                              \
     } while (0)
 
+static aclError do_nothing(const aclsimCall *call)
+{
+    (void)call;
+    return 0;
+}
+
+/* What operators are called with; the second phase of one of them gets far. */
+static void make_operands(const int64_t dims[2])
+{
+    float value = 1;
+    uint64_t size;
+    aclOpExecutor *executor;
+    const aclTensor *members[2];
+    for (int i = 0; i < 2; i++)
+        members[i] = aclCreateTensor(dims, 2, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, dims, 2, block);
+    add(aclCreateTensorList(members, 2));
+    aclTensor *tensor = aclCreateTensor(dims, 2, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, dims, 2, block);
+    for (int i = 0; i < 4; i++)
+        add(tensor);
+    add(aclCreateScalar(&value, ACL_FLOAT));
+    add(aclCreateIntArray(dims, 2));
+    GOOD(aclsimRegisterKernel("aclnnGelu", NULL, do_nothing, NULL));
+    for (int i = 0; i < 2; i++) {
+        GOOD(aclnnGeluGetWorkspaceSize(tensor, tensor, &size, &executor));
+        add(executor);
+    }
+    GOOD(aclSetAclOpExecutorRepeatable(executor));
+}
+
 static void make_world(void)
 {
     aclrtContext context;
@@ -307,6 +337,7 @@ static void make_world(void)
     desc = aclCreateTensorDesc(ACL_FLOAT, 2, dims, ACL_FORMAT_ND);
     add(desc);
     aclDestroyTensorDesc(desc);
+    make_operands(dims);
     (void)aclGetRecentErrMsg();
 }
 

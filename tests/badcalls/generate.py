@@ -7,9 +7,11 @@ What is drawn for a parameter follows from its type alone, see :func:`draw`; the
 
 import re
 import sys
+from pathlib import Path
 
 from acl import abi
 
+ROWS = Path(__file__).resolve().parents[2] / "simulator" / "ops" / "rows"
 CONTROL = {"aclsimReset", "aclsimConfigure"}  # they would undo what the driver set up
 # Calls that wait for work, which is for ever where the run itself has queued what never ends. A run of one function
 # cannot have done that; runs that mix functions leave them out.
@@ -93,10 +95,22 @@ def caller(declared, function):
     return f"static void call_{function.name}(void)\n{{\n    {body}\n}}\n"
 
 
+def operators():
+    """Return the entry points of the operators as functions."""
+    found = []
+    for row in abi.rows(ROWS).values():
+        for prototype in row.prototypes:
+            name, params = re.fullmatch(r"aclnnStatus (\w+)\((.*)\)", prototype).groups()
+            plain = tuple(abi.Param(*re.fullmatch(r"(.*[ *])(\w+)", part).groups()) for part in params.split(", "))
+            found.append(abi.Function(name, "row", "aclnnStatus", plain, (8, 1), "", ()))
+    return found
+
+
 def table():
     """Return the C text of the whole table."""
     declared = abi.load()
     functions = [function for function in declared.functions.values() if function.name not in CONTROL]
+    functions += operators()
     folder = abi.headers()[0].parents[2]
     wrappers = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.h") if path.parent.name != "abi")
     rows = "".join(

@@ -25,6 +25,75 @@ typedef enum aclsimWaitKind {
     ACLSIM_WAIT_NOTHING = 5
 } aclsimWaitKind;
 
+typedef enum aclsimArgumentKind {
+    ACLSIM_TENSOR = 0,
+    ACLSIM_TENSOR_LIST = 1,
+    ACLSIM_SCALAR = 2,
+    ACLSIM_SCALAR_LIST = 3,
+    ACLSIM_INTEGERS = 4,
+    ACLSIM_FLOATS = 5,
+    ACLSIM_BOOLEANS = 6,
+    ACLSIM_TEXT = 7,
+    ACLSIM_INTEGER = 8,
+    ACLSIM_NUMBER = 9
+} aclsimArgumentKind;
+
+/* Both bits: the operator reads the tensor and writes it. */
+typedef enum aclsimDirection {
+    ACLSIM_IN = 1,
+    ACLSIM_OUT = 2
+} aclsimDirection;
+
+/* A tensor as a kernel sees it: strides in elements, data at its first element (NULL in the first phase). */
+typedef struct aclsimTensor {
+    void *data;
+    int64_t dims[8];
+    int64_t strides[8];
+    uint32_t rank;
+    aclDataType type;
+} aclsimTensor;
+
+typedef struct aclsimScalar {
+    uint64_t value[2];
+    aclDataType type;
+} aclsimScalar;
+
+/* One argument of an operator, in the row's order. present 0: an optional one that was left out. The member of the
+ * union follows from kind; pointers lead to count elements. */
+typedef struct aclsimArgument {
+    const char *name;
+    aclsimArgumentKind kind;
+    uint32_t direction;
+    uint32_t present;
+    uint64_t count;
+    union {
+        const aclsimTensor *tensors;
+        const aclsimScalar *scalars;
+        const int64_t *integers;
+        const float *floats;
+        const bool *booleans;
+        const char *text;
+        int64_t integer;
+        double number;
+    };
+} aclsimArgument;
+
+/* One call of an operator; workspace is what the program gave, of the size that the first phase asked for. */
+typedef struct aclsimCall {
+    const char *name;
+    const aclsimArgument *arguments;
+    size_t argumentCount;
+    void *workspace;
+    uint64_t workspaceSize;
+    void *userData;
+} aclsimCall;
+
+/* First phase: checks types and shapes, and says how much workspace the second one wants; 0, or the code of the call. */
+typedef aclnnStatus (*aclsimPlanFunc)(const aclsimCall *call, uint64_t *workspaceSize);
+
+/* Second phase: runs as a task of the stream; its code, when not 0, is the failure of the task. */
+typedef aclError (*aclsimKernelFunc)(const aclsimCall *call);
+
 /** Set one configuration value by its lower-case name, until the first device opens (else 107000).
  *  A NULL value goes back to the environment's. A wrong name or value is 100000 with the right ones in the message. */
 ACL_API(8, 1) aclError aclsimConfigure(const char *name, const char *value);
@@ -53,6 +122,11 @@ ACL_API(8, 1) int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t
  *  QUEUE stands for a submission to the stream, NOTHING for a call that no task holds up. */
 ACL_API(8, 1) int32_t aclsimIsReady(aclsimWaitKind kind, void *handle);
 
+/** Give an operator, by its name (aclnnAdd), a kernel; plan may be NULL: nothing to check, no workspace. A NULL run goes
+ *  back to the built-in one, if any. 100000 for a name that is no operator. */
+ACL_API(8, 1) aclError aclsimRegisterKernel(const char *name, aclsimPlanFunc plan, aclsimKernelFunc run,
+    void *userData);
+
 /** The address through which a task's function reaches a device address; NULL when it lies in no live block. */
 ACL_API(8, 1) void *aclsimTranslate(const void *devPtr);
 
@@ -61,3 +135,6 @@ ACL_API(8, 1) size_t aclsimMissingCount(void);
 
 /** Name of one of them, in alphabetical order; NULL past the end. */
 ACL_API(8, 1) const char *aclsimMissingName(size_t index);
+
+/** Number of operators; those with a kernel when implemented is not 0. */
+ACL_API(8, 1) size_t aclsimOperatorCount(int32_t implemented);

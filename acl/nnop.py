@@ -1,0 +1,113 @@
+"""Operators by row name, in their two raw phases (an extension: the vendor's pyACL has no such calls).
+
+For ``aclnnAdd`` there are ``acl.nnop.add_get_workspace_size(self, other, alpha, out)``, which gives
+``(workspaceSize, executor, ret)``, and ``acl.nnop.add(workspace, workspaceSize, executor, stream)``, which gives
+``ret``. Handles and addresses are ints, as everywhere in pyACL; 0 leaves an optional argument out. Texts are str.
+
+The calls are made when they are first asked for, from the table of operators: nobody uses all 771 of them.
+"""
+
+import inspect
+import json
+import os
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import cffi
+
+from acl import _lib
+
+_ffi = cffi.FFI()
+_made: dict[str, Callable[..., Any]] = {}
+PHASE_TWO = [
+    ("uintptr_t", "workspace"),
+    ("uint64_t", "workspaceSize"),
+    ("uintptr_t", "executor"),
+    ("uintptr_t", "stream"),
+]
+
+
+@lru_cache(maxsize=1)
+def _library() -> Any:
+    """Open the library with the operators: the simulator, or libopapi of the toolkit."""
+    path = _lib.library_path
+    if _lib.toolkit is not None:
+        path = os.path.join(_lib.toolkit, "lib64", "libopapi.so")
+    return _ffi.dlopen(path)
+
+
+@lru_cache(maxsize=1)
+def _operators() -> Mapping[str, Any]:
+    """Read the table: Python name to C name and ``[C type, parameter]`` pairs."""
+    with open(os.path.join(_lib.HOME, "operators.json"), encoding="utf-8") as text:
+        table: Mapping[str, Any] = json.load(text)
+    return table
+
+
+def _slot(ctype: str) -> str:
+    """Return what a parameter is declared as, so that a plain int or float can be passed."""
+    if "char" in ctype:
+        return "const char *"
+    if "*" in ctype:
+        return "uintptr_t"
+    return {"aclDataType": "int"}.get(ctype, ctype)
+
+
+def _function(name: str, parameters: list[tuple[str, str]], outputs: str = "") -> Any:
+    slots = ", ".join(slot for slot, _ in parameters)
+    _ffi.cdef(f"int {name}({slots}{outputs});")
+    return getattr(_library(), name)
+
+
+def _finish(call: Any, name: str, symbol: str, parameters: list[tuple[str, str]], gives: str) -> Callable[..., Any]:
+    kind = inspect.Parameter.POSITIONAL_ONLY
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"Call {symbol}. Returns {gives}."
+    call.__signature__ = inspect.Signature([inspect.Parameter(parameter, kind) for _, parameter in parameters])
+    return call
+
+
+def _first(name: str, operator: Any) -> Callable[..., Any]:
+    parameters = [(_slot(ctype), parameter) for ctype, parameter in operator["parameters"]]
+    symbol = operator["name"] + "GetWorkspaceSize"
+    function = _function(symbol, parameters, ", uint64_t *, uintptr_t *")
+    texts = [place for place, (slot, _) in enumerate(parameters) if "char" in slot]
+
+    def call(*arguments: Any) -> tuple[int, int, int]:
+        if len(arguments) != len(parameters):
+            raise TypeError(f"acl.nnop.{name}() takes exactly {len(parameters)} arguments ({len(arguments)} given)")
+        values = list(arguments)
+        for place in texts:
+            values[place] = values[place].encode() if isinstance(values[place], str) else _ffi.NULL
+        size, executor = _ffi.new("uint64_t *"), _ffi.new("uintptr_t *")
+        ret = function(*values, size, executor)
+        return size[0], executor[0], ret
+
+    return _finish(call, name, symbol, parameters, "(workspaceSize, executor, ret)")
+
+
+def _second(name: str, operator: Any) -> Callable[..., Any]:
+    function = _function(operator["name"], PHASE_TWO)
+
+    def call(*arguments: int) -> int:
+        if len(arguments) != len(PHASE_TWO):
+            raise TypeError(f"acl.nnop.{name}() takes exactly {len(PHASE_TWO)} arguments ({len(arguments)} given)")
+        return int(function(*arguments))
+
+    return _finish(call, name, operator["name"], PHASE_TWO, "ret")
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    if name not in _made:
+        base = name.removesuffix("_get_workspace_size")
+        operator = _operators().get(base)
+        if operator is None:
+            raise AttributeError(f"module 'acl.nnop' has no operator {name!r}")
+        _made[name] = _second(name, operator) if base == name else _first(name, operator)
+    return _made[name]
+
+
+def __dir__() -> list[str]:
+    names = _operators()
+    return sorted([*names, *(f"{name}_get_workspace_size" for name in names)])

@@ -1,0 +1,134 @@
+"""Kernels written with NumPy for operators that the simulator knows by name alone, or instead of its own."""
+
+from collections.abc import Callable
+from typing import Any, Optional
+
+import numpy
+
+from acl._lib import ffi, lib
+from acl.api.callback import closure
+from acl.sim.check import check
+
+# NumPy's type of each data type; bfloat16 arrives as its bit pattern.
+TYPES = {
+    0: "f4", 1: "f2", 2: "i1", 3: "i4", 4: "u1", 6: "i2", 7: "u2", 8: "u4", 9: "i8", 10: "u8", 11: "f8", 12: "?",
+    16: "c8", 17: "c16", 27: "u2",
+}  # fmt: skip
+BFLOAT16 = 27
+
+_kept: list[object] = []  # calls that are queued may still use a kernel that was replaced
+
+
+def _type_of(code: int) -> "numpy.dtype[Any]":
+    if code not in TYPES:
+        raise TypeError(f"NumPy has no type for data type {code}")
+    return numpy.dtype(TYPES[code])
+
+
+def _array(tensor: Any, writable: bool) -> "numpy.ndarray[Any, Any]":
+    """Return a view of a tensor; in the first phase, which sees no data, of one element that stands for all."""
+    kind = _type_of(tensor.type)
+    shape = tuple(tensor.dims[0 : tensor.rank])
+    if not tensor.data:
+        return numpy.broadcast_to(numpy.zeros((), kind), shape)
+    first = numpy.frombuffer(ffi.buffer(tensor.data, kind.itemsize), kind)
+    strides = tuple(stride * kind.itemsize for stride in tensor.strides[0 : tensor.rank])
+    return numpy.lib.stride_tricks.as_strided(first, shape, strides, writeable=writable)
+
+
+def _number(scalar: Any) -> Any:
+    kind = _type_of(scalar.type)
+    bits = numpy.frombuffer(ffi.buffer(scalar.value), kind, 1)
+    if scalar.type == BFLOAT16:
+        return (bits.astype("u4") << 16).view("f4")[0].item()
+    return bits[0].item()
+
+
+def _argument(argument: Any) -> Any:
+    """Return the Python value of one argument; None for an optional one that was left out."""
+    kind, count = argument.kind, argument.count
+    if not argument.present:
+        return None
+    writable = bool(argument.direction & lib.ACLSIM_OUT)
+    if kind == lib.ACLSIM_TENSOR:
+        return _array(argument.tensors[0], writable)
+    if kind == lib.ACLSIM_TENSOR_LIST:
+        return [_array(argument.tensors[place], writable) for place in range(count)]
+    if kind == lib.ACLSIM_SCALAR:
+        return _number(argument.scalars[0])
+    if kind == lib.ACLSIM_SCALAR_LIST:
+        return [_number(argument.scalars[place]) for place in range(count)]
+    if kind == lib.ACLSIM_INTEGERS:
+        return list(argument.integers[0:count])
+    if kind == lib.ACLSIM_FLOATS:
+        return list(argument.floats[0:count])
+    if kind == lib.ACLSIM_BOOLEANS:
+        return list(argument.booleans[0:count])
+    if kind == lib.ACLSIM_TEXT:
+        return ffi.string(argument.text).decode(errors="replace")
+    return argument.integer if kind == lib.ACLSIM_INTEGER else argument.number
+
+
+def _arguments(call: Any) -> list[Any]:
+    return [_argument(call.arguments[place]) for place in range(call.argumentCount)]
+
+
+def kernel(
+    name: str, plan: Optional[Callable[..., Optional[int]]] = None
+) -> Callable[[Optional[Callable[..., Any]]], Optional[Callable[..., Any]]]:
+    """Give an operator a kernel: a decorator of a function on NumPy arrays.
+
+    Parameters
+    ----------
+    name : str
+        Name of the operator, such as ``"aclnnAdd"``.
+    plan : callable, optional
+        Called in the first phase with the same arguments, whose arrays have shape and type but no data. It returns the
+        bytes of workspace that the program has to bring (None: 0), and raises ValueError to refuse the call.
+
+    Returns
+    -------
+    callable
+        The decorator. Its function gets the operator's arguments in their order: a tensor as an array (a view of device
+        memory with the tensor's strides, read-only unless the operator writes it; bfloat16 as uint16 bits), a list of
+        tensors as a list of arrays, a scalar as a number, an array as a list, a text as a str, and None for what was
+        left out. It writes its results into the arrays, which are gone when it returns. None instead of a function goes
+        back to the built-in kernel.
+
+    Raises
+    ------
+    ValueError
+        There is no such operator.
+
+    Notes
+    -----
+    Stands on ``aclsimRegisterKernel``. What the function raises goes to :data:`sys.unraisablehook`; the task fails with
+    507015, and a call that ``plan`` refuses answers 161002.
+
+    Examples
+    --------
+    >>> @acl.sim.kernel("aclnnAdd")
+    ... def add(self, other, alpha, out):
+    ...     out[...] = self + alpha * other
+    """
+
+    def register(function: Optional[Callable[..., Any]]) -> Optional[Callable[..., Any]]:
+        def run(call: Any) -> int:
+            assert function is not None
+            function(*_arguments(call))
+            return 0
+
+        def prepare(call: Any, size: Any) -> int:
+            size[0] = (plan(*_arguments(call)) if plan is not None else None) or 0
+            return 0
+
+        runs = plans = ffi.NULL
+        if function is not None:
+            runs = closure("aclsimKernelFunc", run, function, lib.ACL_ERROR_RT_AICORE_EXCEPTION)
+        if function is not None and plan is not None:
+            plans = closure("aclsimPlanFunc", prepare, plan, 161002)
+        check(lib.aclsimRegisterKernel(name.encode(), plans, runs, ffi.NULL), f"acl.sim.kernel({name!r})")
+        _kept.extend((runs, plans))
+        return function
+
+    return register

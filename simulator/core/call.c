@@ -1,0 +1,246 @@
+#include "call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RANK_MAX 8 /* the dimensions of an aclsimTensor */
+#define CALL_BYTES_MAX (1u << 28)
+
+/* ---- the block ---- */
+
+/* Room for `size` more bytes, zeroed; its offset, or 0 without memory. The block may move. */
+static uint32_t reserve(struct sim_pack *pack, uint64_t size)
+{
+    uint32_t offset = ((pack->pk_call != NULL ? pack->pk_call->ca_size : 0) + 15) & ~15u;
+    if (size > CALL_BYTES_MAX - offset)
+        return 0;
+    uint32_t end = offset + (uint32_t)size;
+    if (end > pack->pk_room) {
+        uint32_t room = end > 1024 ? end + end / 2 : 1024;
+        struct sim_call *call = realloc(pack->pk_call, room);
+        if (call == NULL)
+            return 0;
+        pack->pk_call = call;
+        pack->pk_room = room;
+    }
+    memset(sim_call_at(pack->pk_call, offset), 0, (size_t)size);
+    pack->pk_call->ca_size = end;
+    return offset;
+}
+
+static aclnnStatus refuse_memory(const char *name)
+{
+    return sim_refuse(ACLNN_ERR_INNER, "there is no memory for %s", name);
+}
+
+static uint32_t copy_in(struct sim_pack *pack, const void *bytes, uint64_t size)
+{
+    uint32_t offset = reserve(pack, size + 1); /* so that an empty array has an address of its own */
+    if (offset != 0 && size != 0)
+        memcpy(sim_call_at(pack->pk_call, offset), bytes, (size_t)size);
+    return offset;
+}
+
+static struct sim_operand *add_operand(struct sim_pack *pack)
+{
+    if (pack->pk_count == pack->pk_operand_room) {
+        uint32_t room = pack->pk_operand_room == 0 ? 8 : 2 * pack->pk_operand_room;
+        struct sim_operand *operands = realloc(pack->pk_operands, room * sizeof *operands);
+        if (operands == NULL)
+            return NULL;
+        pack->pk_operands = operands;
+        pack->pk_operand_room = room;
+    }
+    struct sim_operand *operand = &pack->pk_operands[pack->pk_count++];
+    *operand = (struct sim_operand){0};
+    return operand;
+}
+
+void sim_call_drop(struct sim_pack *pack)
+{
+    free(pack->pk_call);
+    free(pack->pk_operands);
+    *pack = (struct sim_pack){0};
+}
+
+/* ---- tensors ---- */
+
+/* The bytes that the view covers, relative to the data: the lowest and how many. A shape whose bytes do not fit 62 bits
+ * is refused, so that no sum of an address and these wraps. */
+static aclnnStatus measure(const struct sim_tensor *tensor, const char *name, struct sim_operand *operand)
+{
+    const int64_t *dims = sim_tensor_dims(tensor), *strides = sim_tensor_strides(tensor);
+    int64_t bits = sim_type_bits(tensor->te_type), low = tensor->te_offset, high = low, span, first, end, start;
+    bool empty = false, wraps = false;
+    for (uint64_t i = 0; i < tensor->te_rank; i++) {
+        SIM_ARGUMENT(dims[i] >= 0, ACLNN_ERR_PARAM_INVALID, "dimension %llu of %s is %lld, expected 0 or more",
+                     (unsigned long long)i, name, (long long)dims[i]);
+        empty = empty || dims[i] == 0;
+        int64_t *side = strides[i] < 0 ? &low : &high;
+        wraps = wraps || __builtin_mul_overflow(dims[i] - 1, strides[i], &span) ||
+                __builtin_add_overflow(*side, span, side);
+    }
+    SIM_ARGUMENT(bits != 0, ACLNN_ERR_PARAM_INVALID, "%s has data type %d, which no operator takes", name,
+                 (int)tensor->te_type);
+    if (empty)
+        return ACL_SUCCESS;
+    const int64_t limit = INT64_C(1) << 62;
+    wraps = wraps || high == INT64_MAX || __builtin_mul_overflow(low, bits, &first) ||
+            __builtin_mul_overflow(high + 1, bits, &end) || __builtin_mul_overflow(tensor->te_offset, bits, &start);
+    SIM_ARGUMENT(!wraps && first > -limit && end < limit, ACLNN_ERR_PARAM_INVALID,
+                 "%s covers more bytes than there are addresses", name);
+    operand->od_first = start / 8;
+    operand->od_low = first / 8;
+    operand->od_bytes = (uint64_t)((end + 7) / 8 - operand->od_low);
+    return ACL_SUCCESS;
+}
+
+/* Fills the view and the operand of an opened tensor. */
+static aclnnStatus view(const struct sim_tensor *tensor, const char *name, aclsimTensor *seen,
+                        struct sim_operand *operand)
+{
+    SIM_ARGUMENT(tensor->te_rank <= RANK_MAX, ACLNN_ERR_PARAM_INVALID, "%s has %llu dimensions, expected at most %d",
+                 name, (unsigned long long)tensor->te_rank, RANK_MAX);
+    SIM_TRY(measure(tensor, name, operand));
+    seen->rank = (uint32_t)tensor->te_rank;
+    seen->type = tensor->te_type;
+    memcpy(seen->dims, sim_tensor_dims(tensor), (size_t)tensor->te_rank * sizeof *seen->dims);
+    memcpy(seen->strides, sim_tensor_strides(tensor), (size_t)tensor->te_rank * sizeof *seen->strides);
+    operand->od_data = tensor->te_data;
+    return ACL_SUCCESS;
+}
+
+static aclnnStatus pack_tensor(struct sim_pack *pack, size_t parameter, size_t member, const void *handle,
+                               uint32_t offset)
+{
+    const struct sim_parameter *declared = &pack->pk_call->ca_row->ro_parameters[parameter];
+    struct sim_tensor *tensor;
+    struct sim_operand *operand = add_operand(pack);
+    if (operand == NULL)
+        return refuse_memory(declared->pa_name);
+    SIM_TRY(sim_tensor_open(handle, declared->pa_name, &tensor));
+    operand->od_handle = handle;
+    operand->od_tensor = offset;
+    operand->od_parameter = (uint16_t)parameter;
+    operand->od_member = (uint16_t)member;
+    operand->od_direction = declared->pa_direction;
+    aclnnStatus code = view(tensor, declared->pa_name, sim_call_at(pack->pk_call, offset), operand);
+    sim_object_close(tensor);
+    return code;
+}
+
+static aclnnStatus pack_scalar(struct sim_pack *pack, const char *name, const void *handle, uint32_t offset)
+{
+    struct sim_scalar *scalar;
+    SIM_TRY(sim_scalar_open(handle, name, &scalar));
+    aclsimScalar *seen = sim_call_at(pack->pk_call, offset);
+    seen->type = scalar->sc_type;
+    memcpy(seen->value, scalar->sc_value, sizeof seen->value);
+    sim_object_close(scalar);
+    return ACL_SUCCESS;
+}
+
+/* ---- one argument each: the offset of its elements and their number, 0 in *offset without memory ---- */
+
+static aclnnStatus pack_array(struct sim_pack *pack, const char *name, enum sim_array_kind kind, size_t size,
+                              const void *handle, uint32_t *offset, uint64_t *count)
+{
+    struct sim_array *array;
+    SIM_TRY(sim_array_open(handle, kind, name, &array));
+    *count = array->ar_count;
+    *offset = copy_in(pack, array->ar_values, array->ar_count * size);
+    sim_object_close(array);
+    return ACL_SUCCESS;
+}
+
+/* Members are opened after their list was closed: one lock at a time. */
+static aclnnStatus pack_list(struct sim_pack *pack, size_t parameter, enum sim_list_kind kind, const void *handle,
+                             uint32_t *offset, uint64_t *count)
+{
+    const char *name = pack->pk_call->ca_row->ro_parameters[parameter].pa_name;
+    size_t stride = kind == SIM_LIST_TENSORS ? sizeof(aclsimTensor) : sizeof(aclsimScalar);
+    struct sim_list *list;
+    SIM_TRY(sim_list_open(handle, kind, name, &list));
+    *count = list->li_count;
+    const void **members = malloc((size_t)(*count + 1) * sizeof *members);
+    if (members != NULL)
+        memcpy(members, list->li_members, (size_t)*count * sizeof *members);
+    sim_object_close(list);
+    *offset = members != NULL && *count <= UINT16_MAX ? reserve(pack, *count * stride + 1) : 0;
+    aclnnStatus code = ACL_SUCCESS;
+    for (uint64_t i = 0; i < *count && *offset != 0 && code == ACL_SUCCESS; i++) {
+        uint32_t place = *offset + (uint32_t)(i * stride);
+        code = kind == SIM_LIST_TENSORS ? pack_tensor(pack, parameter, (size_t)i, members[i], place)
+                                        : pack_scalar(pack, name, members[i], place);
+    }
+    free(members);
+    return code;
+}
+
+static aclnnStatus pack_pointer(struct sim_pack *pack, size_t i, const void *pointer)
+{
+    const struct sim_parameter *parameter = &pack->pk_call->ca_row->ro_parameters[i];
+    const char *name = parameter->pa_name;
+    uint32_t offset = 0;
+    uint64_t count = 1;
+    switch (parameter->pa_kind) {
+    case ACLSIM_TENSOR:
+        offset = reserve(pack, sizeof(aclsimTensor));
+        SIM_TRY(offset == 0 ? ACL_SUCCESS : pack_tensor(pack, i, 0, pointer, offset));
+        break;
+    case ACLSIM_SCALAR:
+        offset = reserve(pack, sizeof(aclsimScalar));
+        SIM_TRY(offset == 0 ? ACL_SUCCESS : pack_scalar(pack, name, pointer, offset));
+        break;
+    case ACLSIM_TENSOR_LIST:
+        SIM_TRY(pack_list(pack, i, SIM_LIST_TENSORS, pointer, &offset, &count));
+        break;
+    case ACLSIM_SCALAR_LIST:
+        SIM_TRY(pack_list(pack, i, SIM_LIST_SCALARS, pointer, &offset, &count));
+        break;
+    case ACLSIM_INTEGERS:
+        SIM_TRY(pack_array(pack, name, SIM_ARRAY_INTS, sizeof(int64_t), pointer, &offset, &count));
+        break;
+    case ACLSIM_FLOATS:
+        SIM_TRY(pack_array(pack, name, SIM_ARRAY_FLOATS, sizeof(float), pointer, &offset, &count));
+        break;
+    case ACLSIM_BOOLEANS:
+        SIM_TRY(pack_array(pack, name, SIM_ARRAY_BOOLS, sizeof(bool), pointer, &offset, &count));
+        break;
+    default:
+        count = strlen(pointer);
+        offset = copy_in(pack, pointer, count);
+    }
+    if (offset == 0)
+        return refuse_memory(name);
+    aclsimArgument *argument = &sim_call_arguments(pack->pk_call)[i];
+    argument->count = count;
+    argument->integer = offset;
+    return ACL_SUCCESS;
+}
+
+aclnnStatus sim_call_pack(struct sim_pack *pack, struct sim_row *row, const union sim_value *values)
+{
+    *pack = (struct sim_pack){0};
+    uint64_t size = sizeof(struct sim_call) + row->ro_count * sizeof(aclsimArgument);
+    if (reserve(pack, size) != 0 || pack->pk_call == NULL) /* the first offset is 0 */
+        return refuse_memory("the call");
+    pack->pk_call->ca_row = row;
+    for (size_t i = 0; i < row->ro_count; i++) {
+        const struct sim_parameter *parameter = &row->ro_parameters[i];
+        aclsimArgument *argument = &sim_call_arguments(pack->pk_call)[i];
+        bool by_value = parameter->pa_kind >= ACLSIM_INTEGER;
+        argument->name = parameter->pa_name;
+        argument->kind = parameter->pa_kind;
+        argument->direction = parameter->pa_direction;
+        argument->present = by_value || values[i].va_pointer != NULL;
+        argument->integer = by_value ? values[i].va_integer : 0;
+        if (!by_value && argument->present)
+            SIM_TRY(pack_pointer(pack, i, values[i].va_pointer));
+    }
+    uint32_t ranges = reserve(pack, (pack->pk_count + 1) * sizeof(struct sim_range)); /* 1: the workspace's */
+    if (ranges == 0)
+        return refuse_memory("the call");
+    pack->pk_call->ca_ranges = ranges;
+    return ACL_SUCCESS;
+}

@@ -1,0 +1,58 @@
+/* The packed call of an operator, and the executor that keeps it between the two phases. Shared by row.c, call.c and
+ * executor.c alone. */
+#ifndef SIM_CALL_H
+#define SIM_CALL_H
+
+#include "row.h"
+
+/* One block; the aclsimArguments follow it, and what they point at follows them, by offsets from its start. */
+struct sim_call {
+    struct sim_row *ca_row;
+    struct sim_kernel ca_kernel;
+    void *ca_workspace; /* as the kernel reaches it */
+    uint64_t ca_workspace_size;
+    uint32_t ca_size; /* of the block */
+    uint32_t ca_ranges, ca_range_count;
+};
+
+/* Where a tensor of a call came from, and which bytes of its data it covers. */
+struct sim_operand {
+    const void *od_handle;
+    void *od_data;       /* as the descriptor last said */
+    int64_t od_first;    /* bytes from there to the first element, */
+    int64_t od_low;      /* and to the lowest byte that the view touches, */
+    uint64_t od_bytes;   /* and how many bytes from that one on; 0: no element */
+    uint32_t od_tensor;  /* offset of its aclsimTensor */
+    uint16_t od_parameter;
+    uint16_t od_member; /* of a list */
+    uint8_t od_direction;
+};
+
+struct sim_pack {
+    struct sim_call *pk_call; /* malloc'ed, as is the next */
+    struct sim_operand *pk_operands;
+    uint32_t pk_count;
+    uint32_t pk_room, pk_operand_room; /* while packing */
+};
+
+static inline void *sim_call_at(const struct sim_call *call, uint32_t offset)
+{
+    return (unsigned char *)(uintptr_t)call + offset;
+}
+
+static inline aclsimArgument *sim_call_arguments(const struct sim_call *call)
+{
+    return sim_call_at(call, sizeof *call);
+}
+
+/* Packs the arguments: 161002 for what is no live descriptor of the right type or has an impossible shape, 561000
+ * without memory. To be dropped in any case, unless an executor took it over. */
+aclnnStatus sim_call_pack(struct sim_pack *pack, struct sim_row *row, const union sim_value *values);
+void sim_call_drop(struct sim_pack *pack);
+
+/* Takes the pack over; NULL without memory. */
+aclOpExecutor *sim_executor_create(const struct sim_pack *pack);
+void sim_executor_reset(void);
+void sim_executor_after_fork(void);
+
+#endif

@@ -1,0 +1,254 @@
+/* An executor keeps a packed call between the two phases. One that is not repeatable is used up by the second phase,
+ * whatever comes of it. Its lock is held while a phase works on it; descriptors are opened inside it, one at a time. */
+#include "call.h"
+#include "context.h"
+#include "memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct sim_executor {
+    struct sim_object ex_object;
+    struct sim_pack ex_pack;
+    bool ex_repeatable;
+    bool ex_ran; /* its descriptors may be gone by now */
+};
+
+static struct sim_table executors = SIM_OBJECT_TABLE(struct sim_executor, SIM_KIND_EXECUTOR, "executor");
+
+static void destroy(void *object)
+{
+    struct sim_executor *executor = object;
+    sim_call_drop(&executor->ex_pack);
+    sim_object_end(&executors, executor);
+}
+
+aclOpExecutor *sim_executor_create(const struct sim_pack *pack)
+{
+    uint64_t handle;
+    struct sim_executor *executor = sim_object_take(&executors, &handle);
+    if (executor == NULL)
+        return NULL;
+    executor->ex_pack = *pack;
+    executor->ex_repeatable = executor->ex_ran = false;
+    return sim_object_publish(executor, handle);
+}
+
+static aclnnStatus open_executor(const aclOpExecutor *handle, aclnnStatus code, struct sim_executor **executor)
+{
+    *executor = sim_object_open(&executors, handle, "executor", code);
+    return *executor != NULL ? ACL_SUCCESS : code;
+}
+
+/* ---- the second phase ---- */
+
+static aclnnStatus check_use(const struct sim_executor *executor, const struct sim_row *row, const void *workspace,
+                             uint64_t workspace_size)
+{
+    const struct sim_call *call = executor->ex_pack.pk_call;
+    SIM_ARGUMENT(call->ca_row == row, ACLNN_ERR_INNER_NULLPTR,
+                 "executor was made by %sGetWorkspaceSize, expected that of %s", call->ca_row->ro_op.op_name,
+                 row->ro_op.op_name);
+    SIM_ARGUMENT(workspace_size == 0 || workspace != NULL, ACLNN_ERR_PARAM_NULLPTR,
+                 "workspace is NULL with workspaceSize %llu, expected device memory of that size",
+                 (unsigned long long)workspace_size);
+    SIM_ARGUMENT(workspace_size >= call->ca_workspace_size, ACLNN_ERR_PARAM_INVALID,
+                 "workspaceSize is %llu, expected %llu, which the first phase asked for",
+                 (unsigned long long)workspace_size, (unsigned long long)call->ca_workspace_size);
+    return ACL_SUCCESS;
+}
+
+static const char *name_of(const struct sim_executor *executor, const struct sim_operand *operand)
+{
+    return executor->ex_pack.pk_call->ca_row->ro_parameters[operand->od_parameter].pa_name;
+}
+
+/* Reads the address of a tensor again. A descriptor may be gone once the executor has run; the address stays then. */
+static aclnnStatus refresh(const struct sim_executor *executor, struct sim_operand *operand)
+{
+    struct sim_tensor *tensor;
+    if (executor->ex_ran && !sim_tensor_is_live(operand->od_handle))
+        return ACL_SUCCESS;
+    SIM_ARGUMENT(sim_tensor_open(operand->od_handle, name_of(executor, operand), &tensor) == ACL_SUCCESS,
+                 ACLNN_ERR_INNER_NULLPTR,
+                 "%s was destroyed since the first phase, expected it to live until the second one",
+                 name_of(executor, operand));
+    operand->od_data = tensor->te_data;
+    sim_object_close(tensor);
+    return ACL_SUCCESS;
+}
+
+/* Adds the bytes of an operand to the task's ranges; 107000 when they do not lie in one live block. */
+static aclError claim(struct sim_call *call, const void *address, uint64_t size, unsigned directions, const char *name)
+{
+    struct sim_range *range = (struct sim_range *)sim_call_at(call, call->ca_ranges) + call->ca_range_count;
+    *range = (struct sim_range){
+        .rg_address = address, .rg_size = size, .rg_write = (directions & ACLSIM_OUT) != 0};
+    SIM_TRY(sim_memory_claim(range, name));
+    call->ca_range_count++;
+    return ACL_SUCCESS;
+}
+
+static aclError place(struct sim_executor *executor, struct sim_operand *operand)
+{
+    struct sim_call *call = executor->ex_pack.pk_call;
+    aclsimTensor *seen = sim_call_at(call, operand->od_tensor);
+    seen->data = NULL;
+    if (operand->od_bytes == 0)
+        return ACL_SUCCESS;
+    char *low = (char *)((uintptr_t)operand->od_data + (uintptr_t)operand->od_low);
+    SIM_TRY(claim(call, low, operand->od_bytes, operand->od_direction, name_of(executor, operand)));
+    seen->data = (char *)sim_memory_reach(low) + (operand->od_first - operand->od_low);
+    return ACL_SUCCESS;
+}
+
+/* Whether the call writes anything at all: nothing is submitted when every tensor it writes is empty. */
+static bool writes_nothing(const struct sim_executor *executor)
+{
+    const struct sim_pack *pack = &executor->ex_pack;
+    for (uint32_t i = 0; i < pack->pk_count; i++)
+        if ((pack->pk_operands[i].od_direction & ACLSIM_OUT) != 0 && pack->pk_operands[i].od_bytes != 0)
+            return false;
+    return true;
+}
+
+/* Reads and claims what the call touches now. */
+static aclnnStatus prepare(struct sim_executor *executor, void *workspace)
+{
+    struct sim_pack *pack = &executor->ex_pack;
+    struct sim_call *call = pack->pk_call;
+    for (uint32_t i = 0; i < pack->pk_count; i++)
+        SIM_TRY(refresh(executor, &pack->pk_operands[i]));
+    call->ca_range_count = 0;
+    for (uint32_t i = 0; i < pack->pk_count; i++)
+        if (place(executor, &pack->pk_operands[i]) != ACL_SUCCESS)
+            return ACLNN_ERR_RUNTIME_ERROR;
+    call->ca_workspace = NULL;
+    if (call->ca_workspace_size == 0)
+        return ACL_SUCCESS;
+    if (claim(call, workspace, call->ca_workspace_size, ACLSIM_OUT, "workspace") != ACL_SUCCESS)
+        return ACLNN_ERR_RUNTIME_ERROR;
+    call->ca_workspace = sim_memory_reach(workspace);
+    return ACL_SUCCESS;
+}
+
+/* The call, to be freed by the caller: taken out of an executor that is used up, copied from one that stays. */
+static struct sim_call *take_call(struct sim_executor *executor)
+{
+    struct sim_call *call = executor->ex_pack.pk_call;
+    if (!executor->ex_repeatable) {
+        executor->ex_pack.pk_call = NULL;
+        return call;
+    }
+    struct sim_call *copy = malloc(call->ca_size);
+    if (copy != NULL)
+        memcpy(copy, call, call->ca_size);
+    else
+        sim_refuse(ACLNN_ERR_RUNTIME_ERROR, "there is no memory for the call");
+    return copy;
+}
+
+/* The task is submitted when the executor is closed: it may run at once, and a kernel may make calls of its own. */
+aclnnStatus sim_row_launch(struct sim_row *row, void *workspace, uint64_t workspace_size, aclOpExecutor *handle,
+                           aclrtStream stream, void *site)
+{
+    struct sim_executor *executor;
+    struct sim_target target;
+    struct sim_call *call = NULL;
+    SIM_ARGUMENT(handle != NULL, ACLNN_ERR_PARAM_NULLPTR, "executor is NULL, expected one of %sGetWorkspaceSize",
+                 row->ro_op.op_name);
+    aclError found = sim_stream_own(stream, &target);
+    SIM_TRY(open_executor(handle, ACLNN_ERR_INNER_NULLPTR, &executor));
+    aclnnStatus code = check_use(executor, row, workspace, workspace_size);
+    if (code == ACL_SUCCESS)
+        code = found == ACL_SUCCESS ? prepare(executor, workspace) : ACLNN_ERR_RUNTIME_ERROR;
+    bool idle = writes_nothing(executor);
+    if (code == ACL_SUCCESS && !idle)
+        call = take_call(executor);
+    executor->ex_ran = true;
+    if (executor->ex_repeatable)
+        sim_object_close(executor);
+    else
+        destroy(executor);
+    if (code != ACL_SUCCESS || idle)
+        return code;
+    bool submitted = call != NULL &&
+                     sim_engine_submit(target, &row->ro_op, call, call->ca_size, site, NULL) == ACL_SUCCESS;
+    free(call);
+    return submitted ? ACL_SUCCESS : ACLNN_ERR_RUNTIME_ERROR;
+}
+
+/* ---- repeatable executors ---- */
+
+aclnnStatus sim_executor_repeat(const aclOpExecutor *handle)
+{
+    struct sim_executor *executor;
+    SIM_TRY(open_executor(handle, ACLNN_ERR_INNER_NULLPTR, &executor));
+    executor->ex_repeatable = true;
+    sim_object_close(executor);
+    return ACL_SUCCESS;
+}
+
+aclnnStatus sim_executor_destroy(const aclOpExecutor *handle)
+{
+    struct sim_executor *executor;
+    SIM_ARGUMENT(handle != NULL, ACLNN_ERR_INNER_NULLPTR, "executor is NULL, expected a live executor");
+    SIM_TRY(open_executor(handle, ACLNN_ERR_INNER, &executor));
+    destroy(executor);
+    return ACL_SUCCESS;
+}
+
+/* The parameter at `index` among the tensors and lists of these directions. */
+static aclnnStatus find_parameter(const struct sim_row *row, unsigned directions, size_t index, size_t *parameter)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < row->ro_count; i++) {
+        const struct sim_parameter *candidate = &row->ro_parameters[i];
+        if (candidate->pa_kind > ACLSIM_TENSOR_LIST || (candidate->pa_direction & directions) == 0)
+            continue;
+        *parameter = i;
+        if (count++ == index)
+            return ACL_SUCCESS;
+    }
+    return sim_refuse(ACLNN_ERR_PARAM_INVALID,
+                      "index is %zu, expected less than %zu, the number of such parameters of %s", index, count,
+                      row->ro_op.op_name);
+}
+
+static aclnnStatus set_address(struct sim_executor *executor, unsigned directions, bool is_list, size_t index,
+                               size_t member, void *address)
+{
+    size_t parameter = 0;
+    const struct sim_row *row = executor->ex_pack.pk_call->ca_row;
+    SIM_TRY(find_parameter(row, directions, index, &parameter));
+    const struct sim_parameter *found = &row->ro_parameters[parameter];
+    SIM_ARGUMENT((found->pa_kind == ACLSIM_TENSOR_LIST) == is_list, ACLNN_ERR_PARAM_INVALID,
+                 "index %zu is %s, a %s, expected a %s", index, found->pa_name, is_list ? "tensor" : "list of tensors", is_list ? "list of tensors" : "tensor");
+    for (uint32_t i = 0; i < executor->ex_pack.pk_count; i++) {
+        struct sim_operand *operand = &executor->ex_pack.pk_operands[i];
+        if (operand->od_parameter == parameter && operand->od_member == member) {
+            operand->od_data = address;
+            return ACL_SUCCESS;
+        }
+    }
+    return sim_refuse(ACLNN_ERR_PARAM_INVALID, "%s had no tensor %zu in the first phase", found->pa_name, member);
+}
+
+aclnnStatus sim_executor_set_address(const aclOpExecutor *handle, unsigned directions, bool is_list, size_t index,
+                                     size_t member, void *address)
+{
+    struct sim_executor *executor;
+    SIM_TRY(open_executor(handle, ACLNN_ERR_INNER_NULLPTR, &executor));
+    aclnnStatus code = set_address(executor, directions, is_list, index, member, address);
+    sim_object_close(executor);
+    return code;
+}
+
+void sim_executor_reset(void)
+{
+    sim_object_destroy_all(&executors, destroy);
+}
+
+void sim_executor_after_fork(void)
+{
+    sim_table_empty(&executors);
+}

@@ -1,0 +1,169 @@
+/* Design notes
+ *
+ * A call is one block of memory without pointers into itself, so that it can be copied into a task: arguments hold byte
+ * offsets from its start, and become pointers on the stack of whoever hands them to a kernel. The first phase builds it
+ * from the descriptors; the executor (executor.c) keeps it, and with it which descriptor each tensor came from, because
+ * addresses are read in the second phase. A kernel is copied into the call when it is planned: registering another one
+ * changes later calls only. */
+#include "row.h"
+
+#include "call.h"
+#include "context.h"
+#include "memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+static struct sim_lock kernels; /* guards ro_registered of every row */
+
+struct sim_row *sim_row_find(const char *name)
+{
+    size_t low = 0, high = sim_row_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = strcmp(name, sim_rows[middle]->ro_op.op_name);
+        if (order == 0)
+            return sim_rows[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+/* The registered kernel goes before the built-in one; kn_run is NULL when there is neither. */
+static struct sim_kernel kernel_of(struct sim_row *row)
+{
+    sim_lock(&kernels);
+    struct sim_kernel kernel = row->ro_registered;
+    sim_unlock(&kernels);
+    if (kernel.kn_run == NULL && row->ro_builtin != NULL)
+        kernel = *row->ro_builtin;
+    return kernel;
+}
+
+bool sim_row_has_kernel(struct sim_row *row)
+{
+    return kernel_of(row).kn_run != NULL;
+}
+
+void sim_row_register(struct sim_row *row, struct sim_kernel kernel)
+{
+    sim_lock(&kernels);
+    row->ro_registered = kernel;
+    sim_unlock(&kernels);
+}
+
+/* ---- arguments ---- */
+
+/* What a kernel is called with: the call's arguments with pointers. */
+static void bind_arguments(const struct sim_call *call, aclsimArgument *arguments)
+{
+    const aclsimArgument *packed = sim_call_arguments(call);
+    for (size_t i = 0; i < call->ca_row->ro_count; i++) {
+        arguments[i] = packed[i];
+        if (packed[i].kind < ACLSIM_INTEGER)
+            arguments[i].text = packed[i].present ? sim_call_at(call, (uint32_t)packed[i].integer) : NULL;
+    }
+}
+
+static aclsimCall call_of(const struct sim_call *call, const aclsimArgument *arguments)
+{
+    return (aclsimCall){call->ca_row->ro_op.op_name, arguments, call->ca_row->ro_count, call->ca_workspace,
+                        call->ca_workspace_size, call->ca_kernel.kn_user};
+}
+
+aclError sim_row_run(struct sim_run *run, void *argument)
+{
+    const struct sim_call *call = argument;
+    aclsimArgument arguments[SIM_ROW_PARAMETERS];
+    (void)run;
+    bind_arguments(call, arguments);
+    aclsimCall shown = call_of(call, arguments);
+    return call->ca_kernel.kn_run(&shown);
+}
+
+const struct sim_range *sim_row_ranges(const void *argument, size_t *count)
+{
+    const struct sim_call *call = argument;
+    *count = call->ca_range_count;
+    return sim_call_at(call, call->ca_ranges);
+}
+
+/* ---- the first phase ---- */
+
+static aclnnStatus check_context(const char *name)
+{
+    SIM_ARGUMENT(sim_context_peek() != NULL, ACLNN_ERR_RUNTIME_ERROR,
+                 "this thread has no current context, expected aclrtSetDevice before %s", name);
+    return ACL_SUCCESS;
+}
+
+static aclnnStatus check_pointers(const struct sim_row *row, const union sim_value *values)
+{
+    for (size_t i = 0; i < row->ro_count; i++) {
+        const struct sim_parameter *parameter = &row->ro_parameters[i];
+        SIM_ARGUMENT(parameter->pa_kind >= ACLSIM_INTEGER || parameter->pa_optional || values[i].va_pointer != NULL,
+                     ACLNN_ERR_PARAM_NULLPTR, "%s is NULL, expected a valid pointer", parameter->pa_name);
+    }
+    return ACL_SUCCESS;
+}
+
+static aclnnStatus plan_kernel(struct sim_call *call, uint64_t *workspace_size)
+{
+    aclsimArgument arguments[SIM_ROW_PARAMETERS];
+    call->ca_kernel = kernel_of(call->ca_row);
+    SIM_ARGUMENT(call->ca_kernel.kn_run != NULL, ACLNN_ERR_INNER_FIND_KERNEL_ERROR,
+                 "the simulator has no kernel for %s: register one with acl.sim.kernel(\"%s\") or aclsimRegisterKernel",
+                 call->ca_row->ro_op.op_name, call->ca_row->ro_op.op_name);
+    *workspace_size = 0;
+    if (call->ca_kernel.kn_plan == NULL)
+        return ACL_SUCCESS;
+    bind_arguments(call, arguments);
+    aclsimCall shown = call_of(call, arguments);
+    return call->ca_kernel.kn_plan(&shown, workspace_size);
+}
+
+aclnnStatus sim_row_plan(struct sim_row *row, const union sim_value *values, uint64_t *workspace_size,
+                         aclOpExecutor **executor)
+{
+    SIM_TRY(check_pointers(row, values));
+    SIM_ARGUMENT(workspace_size != NULL, ACLNN_ERR_PARAM_NULLPTR, "workspaceSize is NULL, expected a valid pointer");
+    SIM_ARGUMENT(executor != NULL, ACLNN_ERR_PARAM_NULLPTR, "executor is NULL, expected a valid pointer");
+    SIM_TRY(check_context(row->ro_op.op_name));
+    struct sim_pack pack;
+    aclnnStatus code = sim_call_pack(&pack, row, values);
+    if (code == ACL_SUCCESS)
+        code = plan_kernel(pack.pk_call, workspace_size);
+    if (code == ACL_SUCCESS) {
+        pack.pk_call->ca_workspace_size = *workspace_size;
+        *executor = sim_executor_create(&pack);
+        code = *executor != NULL ? ACL_SUCCESS : ACLNN_ERR_INNER;
+    }
+    if (code != ACL_SUCCESS)
+        sim_call_drop(&pack);
+    return code;
+}
+
+/* ---- the end of everything ---- */
+
+static void forget_kernels(void)
+{
+    for (size_t i = 0; i < sim_row_count; i++)
+        sim_rows[i]->ro_registered = (struct sim_kernel){0};
+}
+
+void sim_row_reset(void)
+{
+    sim_executor_reset();
+    sim_lock(&kernels);
+    forget_kernels();
+    sim_unlock(&kernels);
+}
+
+void sim_row_after_fork(void)
+{
+    sim_executor_after_fork();
+    sim_lock_renew(&kernels);
+    forget_kernels();
+}

@@ -1,0 +1,194 @@
+"""The table of operators: its facts, the headers made from it, and the two phases of a call by name."""
+
+import re
+import threading
+
+import numpy
+import pytest
+from helpers.expect import refused
+from test_abi import INCLUDE, LANGUAGES, ROOT, abi, check_c, facts, generate, includes
+
+import acl
+from acl import nnop
+
+FACTS = {row["name"]: row for row in facts("operators")}
+TABLE = abi.rows(ROOT / "simulator" / "ops" / "rows")
+OPERATORS = [row for row in TABLE.values() if not row.helper]
+NULLPTR, INVALID, RUNTIME, NO_KERNEL, USED_UP = 161001, 161002, 361001, 561003, 561103
+FLOAT, ND = 0, 2
+PHASE_TWO = "void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, aclrtStream stream"
+
+
+# --- facts
+
+
+def bare(text):
+    """Leave out what the same C function may be declared with or without: const of a value."""
+    text = re.sub(r"\bconst (?=\w+ \w+(,|$))", "", text)
+    return re.sub(r"\s", "", text)
+
+
+def test_the_rows_are_those_of_the_table():
+    assert set(TABLE) == set(FACTS)
+    assert len(OPERATORS) == 771
+
+
+@pytest.mark.parametrize("row", TABLE.values(), ids=lambda row: row.name)
+def test_row(row):
+    fact = FACTS[row.name]
+    assert bare(", ".join(abi.declare(param.type, param.name) for param in row.params)) == bare(fact["params"])
+    assert list(row.headers) == [name for name in (fact["header"], fact["also"]) if name]
+    assert row.helper == (fact["kind"] == "helper")
+    if not row.helper:
+        assert any("out" in param.direction for param in row.params), "an operator writes something"
+
+
+def test_inplace_operators_write_what_they_are_given():
+    for row in OPERATORS:
+        if "Inplace" in row.name:
+            directions = [param.direction for param in row.params if param.direction]
+            assert "inout" in directions or directions[0] == "out", row.name
+
+
+def test_the_headers_agree_with_the_table():
+    for language in LANGUAGES:
+        lines = []
+        for row in FACTS.values():
+            if row["kind"] == "helper":
+                lines.append(f"aclnnStatus {row['name']}({row['params']});")
+                continue
+            plan = f"{row['params']}, uint64_t *workspaceSize, aclOpExecutor **executor"
+            lines += [f"aclnnStatus {row['name']}GetWorkspaceSize({plan});", f"aclnnStatus {row['name']}({PHASE_TWO});"]
+        text = "\n".join(lines)
+        names = sorted(name for row in TABLE.values() for name in row.headers)
+        check_c(language, includes(names) + (f'extern "C" {{\n{text}\n}}\n' if "++" in language else text + "\n"))
+
+
+@pytest.mark.parametrize("header", ["aclnnop/aclnn_add.h", "aclnnop/level2/aclnn_add.h", "aclnnop/aclnn_cat.h"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_header_alone(header, language):
+    use = "void use(void);\nvoid use(void)\n{\n    (void)&aclnn%s;\n}\n" % ("Cat" if "cat" in header else "Add")
+    check_c(language, includes([header]) + use)
+
+
+def test_the_headers_are_those_that_the_build_makes():
+    made = generate.headers()
+    assert {path.relative_to(INCLUDE).as_posix() for path in (INCLUDE / "aclnnop").rglob("*.h")} == set(made)
+    assert all((INCLUDE / name).read_text() == text for name, text in made.items())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("/** aclnnop/a.h */\nOP a(aclTensor *x);", "has IN, OUT or INOUT"),
+        ("/** aclnnop/a.h */\nOP a(IN int64_t x);", "has IN, OUT or INOUT"),
+        ("OP a(IN aclTensor *x);", "under no header"),
+        ("/** aclnnop/a.h */\nOP a(OUT aclTensor *x);\nOP a(OUT aclTensor *x);", "is there twice"),
+        ("/** aclnnop/a.h */\nOP a(OUT aclTensor *x)\nint b;", "what follows line"),
+        ("typedef int x;", "what follows line 1"),
+    ],
+)
+def test_a_bad_row_is_refused(tmp_path, text, message):
+    (tmp_path / "family.h").write_text(text)
+    with pytest.raises(abi.AbiError, match=message):
+        abi.rows(tmp_path)
+
+
+def test_a_kernel_needs_a_row(tmp_path, monkeypatch):
+    monkeypatch.setattr(generate, "defined_names", lambda objects: {"sim_kernel_aclnnNothing"})
+    with pytest.raises(SystemExit, match="sim_kernel_aclnnNothing"):
+        generate.table([])
+
+
+# --- calls by name
+
+
+@pytest.fixture
+def tensor(device):
+    """Make a tensor of 4 x 2 floats with memory of its own."""
+    address, ret = acl.rt.malloc(64, 0)
+    assert ret == 0
+    tensor = acl.create_tensor([4, 2], FLOAT, [2, 1], 0, ND, [4, 2], address)
+    yield tensor
+    acl.destroy_tensor(tensor)
+    acl.rt.free(address)
+
+
+@pytest.fixture
+def alpha():
+    """Make a scalar 2.0."""
+    scalar = acl.create_scalar(acl.util.bytes_to_ptr(numpy.float32(2).tobytes()), FLOAT)
+    yield scalar
+    acl.destroy_scalar(scalar)
+
+
+def test_names():
+    listed = dir(nnop)
+    assert "add" in listed and "inplace_add_get_workspace_size" in listed
+    assert len([name for name in listed if not name.endswith("_get_workspace_size")]) == 771
+    assert acl.nnop is nnop
+    assert nnop.add is nnop.add
+    for name in ("nothing", "nothing_get_workspace_size", "__path__"):
+        with pytest.raises(AttributeError, match=name):
+            getattr(nnop, name)
+
+
+def test_signatures():
+    import inspect
+
+    parameters = inspect.signature(nnop.add_get_workspace_size).parameters
+    assert list(parameters) == ["self", "other", "alpha", "out"]
+    assert list(inspect.signature(nnop.add).parameters) == ["workspace", "workspaceSize", "executor", "stream"]
+    assert nnop.add_get_workspace_size.__doc__ == (
+        "Call aclnnAddGetWorkspaceSize. Returns (workspaceSize, executor, ret)."
+    )
+
+
+def test_wrong_arguments():
+    with pytest.raises(TypeError, match=r"acl\.nnop\.add_get_workspace_size\(\) takes exactly 4 arguments \(1 given\)"):
+        nnop.add_get_workspace_size(0)
+    with pytest.raises(TypeError, match=r"acl\.nnop\.add\(\) takes exactly 4 arguments \(0 given\)"):
+        nnop.add()
+    with pytest.raises(TypeError):
+        nnop.add_get_workspace_size("self", 0, 0, 0)
+    with pytest.raises(OverflowError):
+        nnop.add(0, -1, 0, 0)
+
+
+def zeros(row):
+    """Return arguments that leave out everything that can be left out."""
+    return ["" if "char" in param.type else 0 for param in row.params]
+
+
+@pytest.mark.parametrize("row", OPERATORS, ids=lambda row: row.name)
+def test_every_operator_refuses_null(row, device):
+    """Its first required pointer is named; the second phase wants an executor."""
+    name = next(name for name, made in nnop._operators().items() if made["name"] == row.name)
+    required = [p.name for p in row.params if "*" in p.type and "char" not in p.type and not p.optional]
+    size, executor, ret = getattr(nnop, f"{name}_get_workspace_size")(*zeros(row))
+    refused(ret, NULLPTR, f"{row.name}GetWorkspaceSize failed because {required[0]} is NULL")
+    refused(getattr(nnop, name)(0, 0, 0, 0), NULLPTR, f"{row.name} failed because executor is NULL")
+
+
+@pytest.mark.strict
+def test_an_operator_without_a_kernel(tensor):
+    _, _, ret = nnop.gelu_get_workspace_size(tensor, tensor)
+    refused(ret, NO_KERNEL, 'aclnnGelu: register one with acl.sim.kernel("aclnnGelu")', "FIND_KERNEL_ERROR")
+
+
+@pytest.mark.strict
+def test_no_context(tensor):
+    answers = []
+    fresh = threading.Thread(target=lambda: answers.append(nnop.gelu_get_workspace_size(tensor, tensor)[2]))
+    fresh.start()
+    fresh.join()
+    assert answers == [RUNTIME]
+
+
+@pytest.mark.strict
+def test_wrong_handles(tensor, alpha):
+    _, _, ret = nnop.add_get_workspace_size(tensor, tensor, tensor, tensor)
+    refused(ret, INVALID, "alpha is a live tensor", "expected a live scalar")
+    _, _, ret = nnop.add_get_workspace_size(tensor, 1, alpha, tensor)
+    refused(ret, INVALID, "other is not a handle (0x1)")
+    refused(nnop.add(0, 0, tensor, 0), USED_UP, "executor is a live tensor")
