@@ -282,6 +282,51 @@ static void test_table(void)
     CHECK(aclsimOperatorCount(1) <= before);
 }
 
+/* ---- threads ---- */
+
+static _Atomic uint32_t calls;
+
+static aclError count_call(const aclsimCall *call)
+{
+    CHECK(call->arguments[0].tensors->dims[0] == ROWS && call->userData == &calls);
+    atomic_fetch_add(&calls, 1);
+    return 0;
+}
+
+/* Tensors are shared; an executor belongs to its thread. */
+static void *call_often(void *tensors)
+{
+    aclTensor **shared = tensors;
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    for (int i = 0; i < 500; i++) {
+        uint64_t size;
+        aclOpExecutor *executor;
+        CHECK_CODE(aclnnGeluGetWorkspaceSize(shared[0], shared[1], &size, &executor), 0);
+        CHECK_CODE(aclnnGelu(NULL, size, executor, stream), 0);
+        CHECK_CODE(aclSetRawTensorAddr(shared[0], device[0]), 0);
+    }
+    return NULL;
+}
+
+static void test_threads(void)
+{
+    pthread_t threads[4];
+    aclTensor *shared[] = {full(device[0]), full(device[1])};
+    atomic_store(&calls, 0);
+    CHECK_CODE(aclsimRegisterKernel("aclnnGelu", NULL, count_call, &calls), 0);
+    for (int i = 0; i < 4; i++)
+        threads[i] = start(call_often, shared);
+    for (int i = 0; i < 500; i++)
+        CHECK_CODE(aclsimRegisterKernel("aclnnGelu", NULL, count_call, &calls), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+    CHECK(calls == 2000);
+    CHECK_CODE(aclsimRegisterKernel("aclnnGelu", NULL, NULL, NULL), 0);
+    for (int i = 0; i < 2; i++)
+        CHECK_CODE(aclDestroyTensor(shared[i]), 0);
+}
+
 static void test_schedule(const char *schedule)
 {
     float value = 2;
@@ -298,6 +343,7 @@ static void test_schedule(const char *schedule)
     test_repeatable();
     test_lists();
     test_table();
+    test_threads();
     test_ranges();
     CHECK_CODE(aclDestroyScalar(alpha), 0);
 }
