@@ -5,13 +5,13 @@ import sys
 import numpy
 import pytest
 from helpers.expect import refused
+from helpers.tensors import ND, Device
 
 import acl
 from acl import nnop
 
-FLOAT, FLOAT16, INT32, BOOL, BF16, ND = 0, 1, 3, 12, 27, 2
+FLOAT, BF16 = 0, 27
 INVALID, RUNTIME, USED_UP, AICORE_EXCEPTION = 161002, 361001, 561103, 507015
-CODES = {"f4": FLOAT, "f2": FLOAT16, "i4": INT32, "?": BOOL}
 
 pytestmark = pytest.mark.needs_sim
 
@@ -31,49 +31,10 @@ def raised(monkeypatch):
     return seen
 
 
-class Device:
-    """Arrays in device memory with tensors over them."""
-
-    def __init__(self):
-        assert acl.rt.set_device(0) == 0
-        self.stream, ret = acl.rt.create_stream()
-        assert ret == 0
-
-    def put(self, array):
-        address, ret = acl.rt.malloc(max(array.nbytes, 1), 0)
-        assert ret == 0
-        if array.nbytes:
-            assert acl.rt.memcpy(address, array.nbytes, array.ctypes.data, array.nbytes, 1) == 0
-        return address
-
-    def tensor(self, array):
-        """Copy an array and return its tensor, a full view."""
-        array = numpy.ascontiguousarray(array)
-        strides = [stride // array.itemsize for stride in array.strides]
-        kind = CODES[array.dtype.str[1:] if array.dtype.kind != "b" else "?"]
-        shape = list(array.shape)
-        return acl.create_tensor(shape, kind, strides, 0, ND, shape, self.put(array))
-
-    def get(self, tensor, shape, kind="f4"):
-        assert acl.rt.synchronize_stream(self.stream) == 0
-        array = numpy.zeros(shape, kind)
-        address, _ = acl.get_raw_tensor_addr(tensor)
-        assert acl.rt.memcpy(array.ctypes.data, array.nbytes, address, array.nbytes, 2) == 0
-        return array
-
-    def call(self, name, *arguments, workspace=0):
-        size, executor, ret = getattr(nnop, f"{name}_get_workspace_size")(*arguments)
-        return ret or getattr(nnop, name)(workspace, size, executor, self.stream)
-
-
 @pytest.fixture
 def npu():
     """Make the device with its stream."""
     return Device()
-
-
-def scalar(value, kind="f4"):
-    return acl.create_scalar(acl.util.bytes_to_ptr(numpy.array(value, kind).tobytes()), CODES[kind])
 
 
 def test_a_kernel_runs_on_the_stream(npu):
@@ -85,9 +46,9 @@ def test_a_kernel_runs_on_the_stream(npu):
     a, b = numpy.arange(8, dtype="f4").reshape(4, 2), numpy.ones((4, 2), "f4")
     self, other, out = npu.tensor(a), npu.tensor(b), npu.tensor(numpy.zeros((4, 2), "f4"))
     acl.sim.hold(npu.stream)
-    assert npu.call("add", self, other, scalar(0.5), out) == 0
+    assert npu.call("add", self, other, npu.scalar(0.5), out) == 0
     acl.sim.release(npu.stream)
-    assert numpy.array_equal(npu.get(out, (4, 2)), a + 0.5)
+    assert numpy.array_equal(npu.get(out), a + 0.5)
 
 
 def test_arrays_have_the_strides_of_their_tensors(npu):
@@ -103,7 +64,7 @@ def test_arrays_have_the_strides_of_their_tensors(npu):
     backwards = acl.create_tensor([3, 4], FLOAT, [-1, -3], 11, ND, [12], address)
     out = npu.tensor(numpy.zeros((3, 4), "f4"))
     assert npu.call("inplace_copy", out, backwards) == 0
-    assert numpy.array_equal(npu.get(out, (3, 4)), data[::-1].reshape(4, 3).T)
+    assert numpy.array_equal(npu.get(out), data[::-1].reshape(4, 3).T)
     assert seen == {"writable": (True, False), "strides": (-4, -12)}
 
 
@@ -121,20 +82,20 @@ def test_every_kind_of_argument(npu):
     def cat(tensors, dim, out):
         seen.append(([tensor.shape for tensor in tensors], dim))
 
-    members = acl.create_tensor_list([npu.tensor(numpy.zeros((2, 3), "f4")), npu.tensor(numpy.zeros((0, 3), "f4"))])
+    members = acl.create_tensor_list([npu.tensor(numpy.zeros(shape, "f4")).handle for shape in ((2, 3), (0, 3))])
     assert npu.call("cat", members, -1, keep) == 0
 
     @acl.sim.kernel("aclnnClamp")
     def clamp(self, low, high, out):
         seen.append((low, high))
 
-    assert npu.call("clamp", keep, 0, scalar(7, "i4"), keep) == 0
+    assert npu.call("clamp", keep, 0, npu.scalar(7, "i4"), keep) == 0
 
     @acl.sim.kernel("aclnnHardtanhBackward")
     def hardtanh(grad, self, low, high, out):
         seen.append((low, high))
 
-    assert npu.call("hardtanh_backward", keep, keep, scalar(-1.5, "f2"), scalar(True, "?"), keep) == 0
+    assert npu.call("hardtanh_backward", keep, keep, npu.scalar(-1.5, "f2"), npu.scalar(True, "?"), keep) == 0
 
     @acl.sim.kernel("aclnnGeluBackwardV2")
     def gelu_backward(grad, self, approximate, out):
@@ -185,11 +146,11 @@ def test_the_plan_asks_for_workspace_and_sees_no_data(npu):
         out[...] = 1
 
     tensor = npu.tensor(numpy.zeros((2, 2), "f4"))
-    size, executor, ret = nnop.gelu_get_workspace_size(tensor, tensor)
+    size, executor, ret = nnop.gelu_get_workspace_size(tensor.handle, tensor.handle)
     assert (size, ret, seen) == (100, 0, [((2, 2), "<f4", False)])
     workspace, _ = acl.rt.malloc(100, 0)
     assert nnop.gelu(workspace, size, executor, npu.stream) == 0
-    assert npu.get(tensor, 4).tolist() == [1, 1, 1, 1]
+    assert npu.get(tensor).tolist() == [[1, 1], [1, 1]]
 
 
 def test_a_plan_refuses(npu, raised):
@@ -198,7 +159,7 @@ def test_a_plan_refuses(npu, raised):
 
     acl.sim.kernel("aclnnGelu", plan=plan)(lambda self, out: None)
     tensor = npu.tensor(numpy.zeros(2, "f4"))
-    assert nnop.gelu_get_workspace_size(tensor, tensor)[2] == INVALID
+    assert nnop.gelu_get_workspace_size(tensor.handle, tensor.handle)[2] == INVALID
     assert [str(error) for error in raised] == ["no such shape"]
 
 
@@ -222,7 +183,7 @@ def test_a_kernel_is_replaced_and_taken_back(npu):
     acl.sim.kernel("aclnnGelu")(lambda self, out: out.__iadd__(10))
     assert npu.call("gelu", tensor, tensor) == 0
     acl.sim.release(npu.stream)
-    assert npu.get(tensor, 2).tolist() == [11, 11]
+    assert npu.get(tensor).tolist() == [11, 11]
     acl.sim.kernel("aclnnGelu")(None)
     assert acl.sim.operators(implemented=True) <= before
     assert acl.sim.operators() == 771
@@ -245,12 +206,12 @@ def test_memory_is_checked_before_and_when_the_kernel_runs(npu):
     acl.sim.kernel("aclnnGelu")(lambda self, out: None)
     tensor = npu.tensor(numpy.zeros(2, "f4"))
     nowhere = acl.create_tensor([2], FLOAT, [1], 0, ND, [2], 0x1000)
-    wide = acl.create_tensor([1 << 20], FLOAT, [1], 0, ND, [2], acl.get_raw_tensor_addr(tensor)[0])
+    wide = acl.create_tensor([1 << 20], FLOAT, [1], 0, ND, [2], tensor.address)
     refused(npu.call("gelu", nowhere, tensor), RUNTIME, "self is 0x1000")
     refused(npu.call("gelu", tensor, wide), RUNTIME, "out")
     acl.sim.hold(npu.stream)
     assert npu.call("gelu", tensor, tensor) == 0
-    assert acl.rt.free(acl.get_raw_tensor_addr(tensor)[0]) == 0
+    assert acl.rt.free(tensor.address) == 0
     acl.sim.release(npu.stream)
     refused(acl.rt.synchronize_stream(npu.stream), 507053, "aclnnGelu", "freed before it ran")
 
@@ -268,15 +229,14 @@ def test_the_eager_schedule_runs_it_at_once():
 def test_a_repeatable_executor(npu):
     acl.sim.kernel("aclnnGelu")(lambda self, out: out.__setitem__(..., self + 1))
     first, second = (npu.tensor(numpy.full(2, value, "f4")) for value in (0, 10))
-    size, executor, ret = nnop.gelu_get_workspace_size(first, first)
+    size, executor, ret = nnop.gelu_get_workspace_size(first.handle, first.handle)
     assert acl.set_acl_op_executor_repeatable(executor) == 0
     for _ in range(3):
         assert nnop.gelu(0, size, executor, npu.stream) == 0
-    assert npu.get(first, 2).tolist() == [3, 3]
-    address = acl.get_raw_tensor_addr(second)[0]
-    assert acl.set_input_tensor_addr(executor, 0, first, address) == 0
-    assert acl.set_output_tensor_addr(executor, 0, first, address) == 0
+    assert npu.get(first).tolist() == [3, 3]
+    assert acl.set_input_tensor_addr(executor, 0, first.handle, second.address) == 0
+    assert acl.set_output_tensor_addr(executor, 0, first.handle, second.address) == 0
     assert nnop.gelu(0, size, executor, npu.stream) == 0
-    assert npu.get(second, 2).tolist() == [11, 11]
+    assert npu.get(second).tolist() == [11, 11]
     assert acl.destroy_acl_op_executor(executor) == 0
     refused(nnop.gelu(0, size, executor, npu.stream), USED_UP, "a destroyed executor")

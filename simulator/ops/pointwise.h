@@ -1,0 +1,25 @@
+/* Operators that work element by element on tensors that are broadcast to the shape of the result. */
+#ifndef OPS_POINTWISE_H
+#define OPS_POINTWISE_H
+
+#include "element.h"
+
+#define SIM_POINTWISE_TENSORS 4
+
+/* 161002 unless the inputs broadcast to the shape of `out`: aligned at the right, 1 stretches, missing ones are 1. */
+aclnnStatus sim_pointwise_check(const aclsimArgument *out, const aclsimArgument *const *inputs, size_t count);
+
+/* A run of elements, at most SIM_BLOCK: the place of the first one in each tensor, and the strides in elements. The
+ * first tensor is the result. */
+struct sim_pointwise {
+    const aclsimTensor *pw_tensors[SIM_POINTWISE_TENSORS];
+    char *pw_places[SIM_POINTWISE_TENSORS];
+    int64_t pw_strides[SIM_POINTWISE_TENSORS];
+    size_t pw_count;
+};
+
+/* Calls `run` for all elements of the result, block by block; the others are broadcast to it. */
+void sim_pointwise_run(const aclsimTensor *const *tensors, size_t count,
+                       void (*run)(const struct sim_pointwise *block, void *context), void *context);
+
+#endif

@@ -1,0 +1,104 @@
+"""Arrays in device memory with tensors over them, and calls of operators on these."""
+
+from collections import namedtuple
+
+import numpy
+
+import acl
+from acl import nnop
+
+ND = 2
+# Data types by NumPy's name; "b2" is bfloat16, whose arrays hold bit patterns.
+CODES = {
+    "?": 12, "u1": 4, "i1": 2, "i2": 6, "i4": 3, "i8": 9, "f2": 1, "b2": 27, "f4": 0, "f8": 11, "c8": 16, "c16": 17,
+}  # fmt: skip
+
+Tensor = namedtuple("Tensor", "handle address base view kind")
+
+
+def to_bfloat(values):
+    """Return the bit patterns of floats, rounded to nearest, ties to even."""
+    values = numpy.asarray(values, "f4")
+    bits = values.view("u4").astype("u8")
+    rounded = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype("u2")
+    return numpy.where(numpy.isnan(values), ((bits >> 16) | 0x40).astype("u2"), rounded)
+
+
+def from_bfloat(bits):
+    """Return the floats of bit patterns."""
+    return (numpy.asarray(bits, "u2").astype("u4") << 16).view("f4")
+
+
+def storage(kind):
+    """Return the NumPy type in memory."""
+    return numpy.dtype("u2" if kind == "b2" else kind)
+
+
+class Device:
+    """Device 0 with a stream; what it makes is freed by :meth:`close`."""
+
+    def __init__(self):
+        assert acl.rt.set_device(0) == 0
+        self.stream, ret = acl.rt.create_stream()
+        assert ret == 0
+        self.ends = []
+
+    def close(self):
+        """Destroy and free everything."""
+        acl.rt.synchronize_stream(self.stream)
+        for end, handle in self.ends:
+            end(handle)
+        acl.rt.destroy_stream(self.stream)
+        acl.rt.reset_device_force(0)
+
+    def put(self, array):
+        """Copy an array to memory of its own and return the address."""
+        address, ret = acl.rt.malloc(max(array.nbytes, 1), 0)
+        assert ret == 0
+        self.ends.append((acl.rt.free, address))
+        if array.nbytes:
+            assert acl.rt.memcpy(address, array.nbytes, array.ctypes.data, array.nbytes, 1) == 0
+        return address
+
+    def view(self, base, view, kind):
+        """Return a tensor over a view of a contiguous array, which is copied to the device whole."""
+        size = max(base.itemsize, 1)
+        first = (view.ctypes.data - base.ctypes.data) // size if view.size else 0
+        strides = [stride // size for stride in view.strides]
+        address = self.put(base)
+        shape = list(view.shape)
+        handle = acl.create_tensor(shape, CODES[kind], strides, first, ND, list(base.shape), address)
+        assert handle != 0
+        self.ends.append((acl.destroy_tensor, handle))
+        return Tensor(handle, address, base, view, kind)
+
+    def tensor(self, array, kind=None):
+        """Return a tensor over a copy of an array."""
+        array = numpy.ascontiguousarray(array).reshape(numpy.shape(array))
+        return self.view(array, array, kind or array.dtype.str[1:].replace("b1", "?"))
+
+    def scalar(self, value, kind="f4"):
+        """Return a scalar."""
+        bits = to_bfloat(value) if kind == "b2" else numpy.array(value, kind)
+        handle = acl.create_scalar(acl.util.bytes_to_ptr(bits.tobytes()), CODES[kind])
+        assert handle != 0
+        self.ends.append((acl.destroy_scalar, handle))
+        return handle
+
+    def get(self, tensor):
+        """Wait for the stream and return the tensor's view as it is on the device now."""
+        ret = acl.rt.synchronize_stream(self.stream)
+        assert ret == 0, acl.get_recent_err_msg()
+        base = tensor.base
+        fresh = numpy.empty_like(base)
+        if base.nbytes:
+            assert acl.rt.memcpy(fresh.ctypes.data, base.nbytes, tensor.address, base.nbytes, 2) == 0
+        view = tensor.view
+        first = view.ctypes.data - base.ctypes.data if view.size else 0
+        return numpy.ndarray(view.shape, base.dtype, fresh.data if base.nbytes else None, first, view.strides)
+
+    def call(self, name, *arguments, workspace=0):
+        """Run both phases of an operator; tensors are passed as such. Returns the first code that is not 0."""
+        plain = [argument.handle if isinstance(argument, Tensor) else argument for argument in arguments]
+        size, executor, ret = getattr(nnop, f"{name}_get_workspace_size")(*plain)
+        return ret or getattr(nnop, name)(workspace, size, executor, self.stream)

@@ -1,0 +1,267 @@
+"""aclnnAdd, aclnnAdds and their in-place forms against NumPy: types, broadcasting, strides, refusals."""
+
+import itertools
+
+import numpy
+import pytest
+from helpers.expect import refused
+from helpers.tensors import CODES, Device, from_bfloat, storage, to_bfloat
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+INVALID = 161002
+KINDS = ["?", "u1", "i1", "i2", "i4", "i8", "f2", "b2", "f4", "f8", "c8", "c16"]
+# The type in which two types meet, one row a type, columns in the order of KINDS.
+MEET = {
+    "?": "? u1 i1 i2 i4 i8 f2 b2 f4 f8 c8 c16",
+    "u1": "u1 u1 i2 i2 i4 i8 f2 b2 f4 f8 c8 c16",
+    "i1": "i1 i2 i1 i2 i4 i8 f2 b2 f4 f8 c8 c16",
+    "i2": "i2 i2 i2 i2 i4 i8 f2 b2 f4 f8 c8 c16",
+    "i4": "i4 i4 i4 i4 i4 i8 f2 b2 f4 f8 c8 c16",
+    "i8": "i8 i8 i8 i8 i8 i8 f2 b2 f4 f8 c8 c16",
+    "f2": "f2 f2 f2 f2 f2 f2 f2 f4 f4 f8 c8 c16",
+    "b2": "b2 b2 b2 b2 b2 b2 f4 b2 f4 f8 c8 c16",
+    "f4": "f4 f4 f4 f4 f4 f4 f4 f4 f4 f8 c8 c16",
+    "f8": "f8 f8 f8 f8 f8 f8 f8 f8 f8 f8 c16 c16",
+    "c8": "c8 c8 c8 c8 c8 c8 c8 c8 c8 c16 c8 c16",
+    "c16": "c16 c16 c16 c16 c16 c16 c16 c16 c16 c16 c16 c16",
+}
+ORDER = {"?": 0, "u1": 1, "i1": 1, "i2": 1, "i4": 1, "i8": 1, "f2": 2, "b2": 2, "f4": 2, "f8": 2, "c8": 3, "c16": 3}
+# How far a result may be off, in parts of its size: rounding of the type that it ends in.
+PARTS = {"f2": 2**-10, "b2": 2**-7, "f4": 2**-22, "f8": 2**-50, "c8": 2**-21, "c16": 2**-50}
+
+
+def meet(one, other):
+    return MEET[one].split()[KINDS.index(other)]
+
+
+def meet_scalar(tensor, scalar):
+    if ORDER[scalar] <= ORDER[tensor]:
+        return tensor
+    if ORDER[scalar] == 3:
+        return "c16" if tensor == "f8" else "c8"
+    return "f4" if ORDER[scalar] == 2 else scalar
+
+
+def casts(one, other):
+    return ORDER[one] <= ORDER[other] or ORDER[one] == ORDER[other] == 1
+
+
+@pytest.fixture(scope="module")
+def npu():
+    device = Device()
+    yield device
+    device.close()
+
+
+def exact(values, kind):
+    """Return values in a type wide enough to compute in."""
+    if kind == "b2":
+        return from_bfloat(values).astype("f8")
+    return values if ORDER[kind] < 2 else values.astype("c16" if ORDER[kind] == 3 else "f8")
+
+
+def expect(self, other, alpha, kind, out_kind):
+    """Return the sum of wide values: rounded as integers wrap, to the type of the sum and then of the result."""
+    if ORDER[kind] < 2:
+        total = numpy.asarray(self).astype("i8") + numpy.asarray(alpha).astype("i8") * numpy.asarray(other).astype("i8")
+        total = total != 0 if kind == "?" else total.astype(kind)
+    else:
+        wide = "c16" if ORDER[kind] == 3 else "f8"
+        total = numpy.asarray(self).astype(wide) + numpy.asarray(alpha).astype(wide) * numpy.asarray(other).astype(wide)
+    if out_kind == "b2":
+        return from_bfloat(to_bfloat(numpy.asarray(total, "f8"))).astype("f8")
+    with numpy.errstate(over="ignore"):
+        return numpy.asarray(total).astype(out_kind)
+
+
+def check(found, expected, kind, out_kind, size):
+    """Compare; ``size`` is that of the summands, of which cancellation leaves the error."""
+    found = exact(found, out_kind)
+    if ORDER[out_kind] < 2:
+        assert numpy.array_equal(found, expected)
+        return
+    part = max(PARTS[out_kind], PARTS.get(kind, 0))
+    with numpy.errstate(invalid="ignore"):
+        close = numpy.abs(found - expected) <= part * size + 2.0**-24
+    assert numpy.all(close | (found == expected) | (numpy.isnan(found) & numpy.isnan(expected)))
+
+
+def numbers(generator, shape, kind):
+    """Return random values as the type keeps them."""
+    if ORDER[kind] == 0:
+        return numpy.asarray(generator.integers(0, 2, shape)).astype("?")
+    if ORDER[kind] == 1:
+        return numpy.asarray(generator.integers(-100, 100, shape)).astype(kind)
+    values = numpy.asarray(generator.normal(0, 8, shape))
+    if kind == "b2":
+        return to_bfloat(values).reshape(shape)
+    return numpy.asarray(values + 1j * generator.normal(0, 8, shape) if ORDER[kind] == 3 else values).astype(kind)
+
+
+def any_view(draw, generator, shape, kind):
+    """Return a contiguous array and a view of the shape in it, with axes in any order and direction, and with gaps."""
+    axes = draw(st.permutations(range(len(shape))))
+    steps = [draw(st.sampled_from([1, 1, 2, 3, -1, -2])) for _ in shape]
+    sizes = [dim * abs(step) for dim, step in zip(shape, steps)]
+    base = numpy.asarray(numbers(generator, [sizes[axis] for axis in axes], kind))
+    view = base.transpose(numpy.argsort(axes)) if shape else base
+    if shape:
+        view = view[tuple(slice(None, None, step) for step in steps)]
+    return base, view
+
+
+@st.composite
+def sums(draw, in_place=False):
+    generator = numpy.random.default_rng(draw(st.integers(0, 2**32)))
+    shape = draw(st.lists(st.integers(0, 4), max_size=4)) if draw(st.booleans()) else [draw(st.integers(1, 600))]
+    kinds = [draw(st.sampled_from(KINDS)) for _ in range(2)]
+    kind = meet(*kinds)
+    out_kind = kinds[0] if in_place else draw(st.sampled_from([one for one in KINDS if casts(kind, one)]))
+    shrunk = [[1 if draw(st.integers(0, 3)) == 0 else dim for dim in shape] for _ in "ab"]
+    shrunk = [dims[draw(st.integers(0, len(shape))) :] for dims in shrunk]
+    if in_place:
+        shrunk[0] = shape
+    else:  # the result has the shape that the two broadcast to
+        shape = list(numpy.broadcast_shapes(*shrunk))
+    views = [any_view(draw, generator, *each) for each in (*zip(shrunk, kinds), (shape, out_kind))]
+    alpha_kind = draw(st.sampled_from([one for one in KINDS if casts(one, kind)]))
+    alpha = numbers(generator, (), alpha_kind)
+    return kinds, kind, out_kind, views, alpha_kind, from_bfloat(alpha) if alpha_kind == "b2" else alpha
+
+
+SETTINGS = settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+
+
+@SETTINGS
+@given(case=sums())
+def test_add(npu, case):
+    kinds, kind, out_kind, views, alpha_kind, alpha = case
+    self, other, out = (npu.view(*view, one) for view, one in zip(views, (*kinds, out_kind)))
+    assert npu.call("add", self, other, npu.scalar(alpha, alpha_kind), out) == 0
+    wide = [exact(view, one) for (_, view), one in zip(views, kinds)]
+    check(npu.get(out), expect(*wide, alpha, kind, out_kind), kind, out_kind, size_of(wide, alpha))
+
+
+def size_of(wide, alpha):
+    """Return the size of the summands."""
+    self, other = (numpy.abs(numpy.asarray(one).astype("c16")) for one in wide)
+    return self + abs(complex(alpha)) * other
+
+
+@SETTINGS
+@given(case=sums(in_place=True))
+def test_inplace_add(npu, case):
+    kinds, kind, out_kind, views, alpha_kind, alpha = case
+    self, other = (npu.view(*view, one) for view, one in zip(views, kinds))
+    ret = npu.call("inplace_add", self, other, npu.scalar(alpha, alpha_kind))
+    if not casts(kind, kinds[0]):
+        refused(ret, INVALID, "the sum is", "cannot be cast to")
+        return
+    assert ret == 0
+    wide = [exact(view, one) for (_, view), one in zip(views, kinds)]
+    check(npu.get(self), expect(*wide, alpha, kind, out_kind), kind, out_kind, size_of(wide, alpha))
+
+
+@pytest.mark.parametrize(("tensor", "scalar"), list(itertools.product(KINDS, KINDS)))
+def test_adds(npu, tensor, scalar):
+    generator = numpy.random.default_rng(5)
+    kind = meet_scalar(tensor, scalar)
+    base, value = numbers(generator, (3, 5), tensor), numbers(generator, (), scalar)
+    value = from_bfloat(value) if scalar == "b2" else value
+    self, out = npu.tensor(base, tensor), npu.tensor(numpy.zeros((3, 5), storage(kind)), kind)
+    assert npu.call("adds", self, npu.scalar(value, scalar), npu.scalar(1, "?"), out) == 0
+    wide = [exact(base, tensor), numpy.asarray(value)]
+    check(npu.get(out), expect(*wide, True, kind, kind), kind, kind, size_of(wide, 1))
+    ret = npu.call("inplace_adds", self, npu.scalar(value, scalar), npu.scalar(1, "?"))
+    if casts(kind, tensor):
+        assert ret == 0
+        check(npu.get(self), expect(*wide, True, kind, tensor), kind, tensor, size_of(wide, 1))
+    else:
+        refused(ret, INVALID, "cannot be cast")
+
+
+@pytest.mark.parametrize(("one", "other"), list(itertools.product(KINDS, KINDS)))
+def test_the_types_of_a_sum(npu, one, other):
+    """Every result type that the sum can be cast to is taken, every other one refused."""
+    self, that = npu.tensor(numpy.zeros(2, storage(one)), one), npu.tensor(numpy.zeros(2, storage(other)), other)
+    for out in KINDS:
+        result = npu.tensor(numpy.ones(2, storage(out)), out)
+        ret = npu.call("add", self, that, npu.scalar(1, "?"), result)
+        assert ret == (0 if casts(meet(one, other), out) else INVALID)
+        if ret == 0:
+            assert not npu.get(result).any()
+
+
+def test_integers_wrap_in_the_type_of_the_sum(npu):
+    self = npu.tensor(numpy.array([100, -128], "i1"))
+    out = npu.tensor(numpy.zeros(2, "i4"))
+    assert npu.call("add", self, self, npu.scalar(1, "i4"), out) == 0
+    assert npu.get(out).tolist() == [-56, 0]
+
+
+def test_a_sum_of_bools_is_their_or(npu):
+    self, other = npu.tensor(numpy.array([0, 0, 1, 1], "?")), npu.tensor(numpy.array([0, 1, 0, 1], "?"))
+    out = npu.tensor(numpy.zeros(4, "i4"))
+    assert npu.call("add", self, other, npu.scalar(1, "?"), out) == 0
+    assert npu.get(out).tolist() == [0, 1, 1, 1]
+    assert npu.call("add", self, other, npu.scalar(0, "?"), out) == 0
+    assert npu.get(out).tolist() == [0, 0, 1, 1]
+
+
+def test_special_values(npu):
+    values = numpy.array([numpy.inf, -numpy.inf, numpy.nan, 65504, 1e-8, -0.0], "f4")
+    for kind in ("f2", "b2", "f4", "f8"):
+        out = npu.tensor(numpy.ones(6, storage(kind)), kind)
+        assert npu.call("add", npu.tensor(values), npu.tensor(values), npu.scalar(1), out) == 0
+        with numpy.errstate(over="ignore"):
+            expected = to_bfloat(values * 2) if kind == "b2" else (values * 2).astype("f8").astype(kind)
+        found = npu.get(out)
+        if kind == "b2":
+            found, expected = from_bfloat(found), from_bfloat(expected)
+        assert numpy.array_equal(found, expected, equal_nan=True), kind
+
+
+def test_doubles_are_rounded_once(npu):
+    """Through float32 the first of each would become the tie that goes the other way."""
+    for kind, value in (("f2", 1 + 2**-11 + 2**-40), ("b2", 1 + 2**-8 + 2**-40)):
+        self = npu.tensor(numpy.array([value, -value, value - 2**-39], "f8"))
+        zero, out = npu.tensor(numpy.zeros(3, "f8")), npu.tensor(numpy.zeros(3, storage(kind)), kind)
+        assert npu.call("add", self, zero, npu.scalar(1), out) == 0
+        found = from_bfloat(npu.get(out)) if kind == "b2" else npu.get(out).astype("f8")
+        step = 2**-10 if kind == "f2" else 2**-7
+        assert found.tolist() == [1 + step, -1 - step, 1]
+
+
+@pytest.mark.strict
+@pytest.mark.parametrize(
+    ("self", "other", "out", "words"),
+    [
+        ((2, 3), (2, 4), (2, 3), "dimension 1 of other is 4 and dimension 1 of out is 3"),
+        ((2, 3), (3,), (3,), "out has 1 dimensions, expected 2"),
+        ((1, 3), (1, 3), (2, 3), "dimension 0 of out is 2, expected 1"),
+        ((3,), (3,), (1, 3), "out has 2 dimensions, expected 1"),
+    ],
+)
+def test_shapes_that_do_not_fit(npu, self, other, out, words):
+    tensors = [npu.tensor(numpy.zeros(shape, "f4")) for shape in (self, other, out)]
+    refused(npu.call("add", tensors[0], tensors[1], npu.scalar(1), tensors[2]), INVALID, words)
+
+
+@pytest.mark.strict
+@pytest.mark.parametrize("code", [7, 8, 10, 34])
+def test_types_that_have_no_sum(npu, code, monkeypatch):
+    monkeypatch.setitem(CODES, "odd", code)
+    odd = npu.view(*[numpy.zeros(2, "u8")] * 2, "odd")
+    fine = npu.tensor(numpy.zeros(2, "f4"))
+    for place, name in enumerate(["self", "other", "out"]):
+        tensors = [fine, fine, fine]
+        tensors[place] = odd
+        ret = npu.call("add", tensors[0], tensors[1], npu.scalar(1), tensors[2])
+        refused(ret, INVALID, f"{name} has data type {code}")
+
+
+@pytest.mark.strict
+def test_an_alpha_that_does_not_fit(npu):
+    tensor = npu.tensor(numpy.zeros(2, "i4"))
+    refused(npu.call("add", tensor, tensor, npu.scalar(1.5), tensor), INVALID, "alpha is float32", "int32")
