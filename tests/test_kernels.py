@@ -126,8 +126,8 @@ def test_bfloat16(npu):
     def adds(self, other, alpha, out):
         seen.append((self.dtype, other))
 
-    bits = numpy.array(1.5, "f4").view("u4") >> 16
-    one_and_a_half = acl.create_scalar(acl.util.bytes_to_ptr(bits.astype("u2").tobytes()), BF16)
+    bits = (numpy.array(1.5, "f4").view("u4") >> 16).astype("u2").tobytes()
+    one_and_a_half = acl.create_scalar(acl.util.bytes_to_ptr(bits), BF16)
     tensor = acl.create_tensor([2], BF16, [1], 0, ND, [2], npu.put(numpy.zeros(2, "u2")))
     assert npu.call("adds", tensor, one_and_a_half, one_and_a_half, tensor) == 0
     assert acl.rt.synchronize_stream(npu.stream) == 0

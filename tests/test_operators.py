@@ -117,7 +117,8 @@ def tensor(device):
 @pytest.fixture
 def alpha():
     """Make a scalar 2.0."""
-    scalar = acl.create_scalar(acl.util.bytes_to_ptr(numpy.float32(2).tobytes()), FLOAT)
+    two = numpy.float32(2).tobytes()
+    scalar = acl.create_scalar(acl.util.bytes_to_ptr(two), FLOAT)
     yield scalar
     acl.destroy_scalar(scalar)
 

@@ -286,7 +286,8 @@ def test_operators_may_be_initialised():
 def test_pyacl_style():
     """Lists become C arrays, handles are ints."""
     tensor = acl.create_tensor([2, 3], FLOAT, [3, 1], 0, ND, [2, 3], 0)
-    scalar = acl.create_scalar(acl.util.bytes_to_ptr(numpy.float32(2).tobytes()), FLOAT)
+    two = numpy.float32(2).tobytes()
+    scalar = acl.create_scalar(acl.util.bytes_to_ptr(two), FLOAT)
     arrays = [acl.create_int_array([-1, 2]), acl.create_float_array([0.5]), acl.create_bool_array([1, 0])]
     assert all(isinstance(handle, int) and handle != 0 for handle in (tensor, scalar, *arrays))
     assert value(lib.aclGetIntArraySize, ffi.cast("aclIntArray *", arrays[0]), "uint64_t") == 2

@@ -79,8 +79,8 @@ class Device:
 
     def scalar(self, value, kind="f4"):
         """Return a scalar."""
-        bits = to_bfloat(value) if kind == "b2" else numpy.array(value, kind)
-        handle = acl.create_scalar(acl.util.bytes_to_ptr(bits.tobytes()), CODES[kind])
+        bits = (to_bfloat(value) if kind == "b2" else numpy.array(value, kind)).tobytes()
+        handle = acl.create_scalar(acl.util.bytes_to_ptr(bits), CODES[kind])
         assert handle != 0
         self.ends.append((acl.destroy_scalar, handle))
         return handle
