@@ -4,6 +4,7 @@
 #include "call.h"
 #include <aclnnop/aclnn_add.h>
 #include <aclnnop/aclnn_cat.h>
+#include <aclnnop/aclnn_foreach_abs.h>
 #include <aclnnop/aclnn_gelu.h>
 
 enum { ROWS = 3, COLUMNS = 4, COUNT = ROWS * COLUMNS };
@@ -268,6 +269,71 @@ static void test_lists(void)
     CHECK_CODE(aclDestroyTensor(out), 0);
 }
 
+/* Says where the kernel was led: the first element of each list's only member. */
+static aclError run_abs(const aclsimCall *call)
+{
+    *(float *)call->arguments[1].tensors->data = -*(const float *)call->arguments[0].tensors->data;
+    return 0;
+}
+
+/* Every way to lead a list elsewhere, under both spellings. */
+static void test_list_addresses(void)
+{
+    typedef aclnnStatus (*set_member)(aclOpExecutor *, size_t, const size_t, aclTensorList *, void *);
+    const struct {
+        set_member call;
+        size_t index;
+        bool is_output;
+    } setters[] = {
+        {aclSetDynamicInputTensorAddr, 0, false}, {AclSetDynamicInputTensorAddr, 0, false},
+        {aclSetDynamicOutputTensorAddr, 0, true}, {AclSetDynamicOutputTensorAddr, 0, true},
+        {aclSetDynamicTensorAddr, 0, false},      {AclSetDynamicTensorAddr, 1, true},
+    };
+    CHECK_CODE(aclsimRegisterKernel("aclnnForeachAbs", NULL, run_abs, NULL), 0);
+    for (size_t i = 0; i < sizeof setters / sizeof *setters; i++) {
+        uint64_t size;
+        aclOpExecutor *executor;
+        const aclTensor *in = full(device[0]), *out = full(device[0]);
+        aclTensorList *inputs = aclCreateTensorList(&in, 1), *outputs = aclCreateTensorList(&out, 1);
+        bool is_output = setters[i].is_output;
+        fill(device[0], 1);
+        fill(device[1], 50);
+        CHECK_CODE(aclnnForeachAbsGetWorkspaceSize(inputs, outputs, &size, &executor), 0);
+        CHECK_CODE(setters[i].call(executor, setters[i].index, 0, is_output ? outputs : inputs, device[1]), 0);
+        CHECK_CODE(setters[i].call(executor, 2, 0, inputs, device[0]), ACLNN_ERR_PARAM_INVALID);
+        if (is_output) /* the member's own address was changed before the index was looked at */
+            CHECK_CODE(aclSetRawTensorAddr((aclTensor *)(uintptr_t)in, device[0]), 0);
+        else
+            CHECK_CODE(aclSetRawTensorAddr((aclTensor *)(uintptr_t)in, device[1]), 0);
+        CHECK_CODE(aclnnForeachAbs(NULL, 0, executor, stream), 0);
+        CHECK(read_back(is_output ? device[1] : device[0])[0] == (is_output ? -1 : -50));
+        CHECK_CODE(aclDestroyTensorList(inputs), 0);
+        CHECK_CODE(aclDestroyTensorList(outputs), 0);
+    }
+    CHECK_CODE(aclsimRegisterKernel("aclnnForeachAbs", NULL, NULL, NULL), 0);
+}
+
+/* The older spellings of the plain ones. */
+static void test_addresses(void)
+{
+    aclTensor *self = full(device[0]), *other = full(device[1]), *out = full(device[2]);
+    aclOpExecutor *executor = plan(self, other, out);
+    fill(device[0], 0);
+    fill(device[1], 0);
+    fill(device[2], 100);
+    CHECK_CODE(AclSetInputTensorAddr(executor, 0, self, device[2]), 0);
+    CHECK_CODE(AclSetOutputTensorAddr(executor, 0, out, device[1]), 0);
+    CHECK_CODE(AclSetTensorAddr(executor, 1, other, device[0]), 0);
+    CHECK_CODE(AclSetInputTensorAddr(executor, 2, self, device[2]), ACLNN_ERR_PARAM_INVALID);
+    CHECK_CODE(AclSetOutputTensorAddr(NULL, 0, out, device[1]), ACLNN_ERR_INNER_NULLPTR);
+    CHECK_CODE(AclSetTensorAddr(executor, 0, NULL, device[0]), ACLNN_ERR_INNER_NULLPTR);
+    CHECK_CODE(aclnnAdd(workspace, 64, executor, stream), 0);
+    CHECK(read_back(device[1])[5] == 105 + 2 * 5);
+    aclTensor *all[] = {self, other, out};
+    for (size_t i = 0; i < 3; i++)
+        CHECK_CODE(aclDestroyTensor(all[i]), 0);
+}
+
 static void test_table(void)
 {
     for (size_t i = 0; i < sim_row_count; i++) {
@@ -341,7 +407,9 @@ static void test_schedule(const char *schedule)
     test_first_phase();
     test_second_phase();
     test_repeatable();
+    test_addresses();
     test_lists();
+    test_list_addresses();
     test_table();
     test_threads();
     test_ranges();
