@@ -2,6 +2,7 @@
 
 import pytest
 from helpers import programs
+from helpers.tensors import Device
 
 import acl
 
@@ -51,6 +52,14 @@ def stream(device):
     assert ret == 0
     yield stream
     acl.rt.destroy_stream_force(stream)
+
+
+@pytest.fixture(scope="module")
+def npu():
+    """Open device 0 for the operators of one module: a :class:`helpers.tensors.Device`."""
+    device = Device()
+    yield device
+    device.close()
 
 
 @pytest.fixture

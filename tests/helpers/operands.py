@@ -1,0 +1,90 @@
+"""Operands of operators for the tests: element types and where they meet, random values and views, comparing."""
+
+import numpy
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from helpers.tensors import from_bfloat, to_bfloat
+
+INVALID = 161002
+KINDS = ["?", "u1", "i1", "i2", "i4", "i8", "f2", "b2", "f4", "f8", "c8", "c16"]
+# The type in which two types meet, one row a type, columns in the order of KINDS.
+MEET = {
+    "?": "? u1 i1 i2 i4 i8 f2 b2 f4 f8 c8 c16",
+    "u1": "u1 u1 i2 i2 i4 i8 f2 b2 f4 f8 c8 c16",
+    "i1": "i1 i2 i1 i2 i4 i8 f2 b2 f4 f8 c8 c16",
+    "i2": "i2 i2 i2 i2 i4 i8 f2 b2 f4 f8 c8 c16",
+    "i4": "i4 i4 i4 i4 i4 i8 f2 b2 f4 f8 c8 c16",
+    "i8": "i8 i8 i8 i8 i8 i8 f2 b2 f4 f8 c8 c16",
+    "f2": "f2 f2 f2 f2 f2 f2 f2 f4 f4 f8 c8 c16",
+    "b2": "b2 b2 b2 b2 b2 b2 f4 b2 f4 f8 c8 c16",
+    "f4": "f4 f4 f4 f4 f4 f4 f4 f4 f4 f8 c8 c16",
+    "f8": "f8 f8 f8 f8 f8 f8 f8 f8 f8 f8 c16 c16",
+    "c8": "c8 c8 c8 c8 c8 c8 c8 c8 c8 c16 c8 c16",
+    "c16": "c16 c16 c16 c16 c16 c16 c16 c16 c16 c16 c16 c16",
+}
+ORDER = {"?": 0, "u1": 1, "i1": 1, "i2": 1, "i4": 1, "i8": 1, "f2": 2, "b2": 2, "f4": 2, "f8": 2, "c8": 3, "c16": 3}
+# How far a result may be off, in parts of its size: rounding of the type that it ends in.
+PARTS = {"f2": 2**-10, "b2": 2**-7, "f4": 2**-22, "f8": 2**-50, "c8": 2**-21, "c16": 2**-50}
+
+
+SETTINGS = settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+
+
+def meet(one, other):
+    return MEET[one].split()[KINDS.index(other)]
+
+
+def meet_scalar(tensor, scalar):
+    if ORDER[scalar] <= ORDER[tensor]:
+        return tensor
+    if ORDER[scalar] == 3:
+        return "c16" if tensor == "f8" else "c8"
+    return "f4" if ORDER[scalar] == 2 else scalar
+
+
+def casts(one, other):
+    return ORDER[one] <= ORDER[other] or ORDER[one] == ORDER[other] == 1
+
+
+def exact(values, kind):
+    """Return values in a type wide enough to compute in."""
+    if kind == "b2":
+        return from_bfloat(values).astype("f8")
+    return values if ORDER[kind] < 2 else values.astype("c16" if ORDER[kind] == 3 else "f8")
+
+
+def check(found, expected, kind, out_kind, size):
+    """Compare; ``size`` is that of the summands, of which cancellation leaves the error."""
+    found = exact(found, out_kind)
+    if ORDER[out_kind] < 2:
+        assert numpy.array_equal(found, expected)
+        return
+    part = max(PARTS[out_kind], PARTS.get(kind, 0))
+    with numpy.errstate(invalid="ignore"):
+        close = numpy.abs(found - expected) <= part * size + 2.0**-24
+    assert numpy.all(close | (found == expected) | (numpy.isnan(found) & numpy.isnan(expected)))
+
+
+def numbers(generator, shape, kind):
+    """Return random values as the type keeps them."""
+    if ORDER[kind] == 0:
+        return numpy.asarray(generator.integers(0, 2, shape)).astype("?")
+    if ORDER[kind] == 1:
+        return numpy.asarray(generator.integers(-100, 100, shape)).astype(kind)
+    values = numpy.asarray(generator.normal(0, 8, shape))
+    if kind == "b2":
+        return to_bfloat(values).reshape(shape)
+    return numpy.asarray(values + 1j * generator.normal(0, 8, shape) if ORDER[kind] == 3 else values).astype(kind)
+
+
+def any_view(draw, generator, shape, kind):
+    """Return a contiguous array and a view of the shape in it, with axes in any order and direction, and with gaps."""
+    axes = draw(st.permutations(range(len(shape))))
+    steps = [draw(st.sampled_from([1, 1, 2, 3, -1, -2])) for _ in shape]
+    sizes = [dim * abs(step) for dim, step in zip(shape, steps)]
+    base = numpy.asarray(numbers(generator, [sizes[axis] for axis in axes], kind))
+    view = base.transpose(numpy.argsort(axes)) if shape else base
+    if shape:
+        view = view[tuple(slice(None, None, step) for step in steps)]
+    return base, view
