@@ -130,6 +130,32 @@ def demo(args):
     return program.run()
 
 
+def graph(args):
+    """Draw what aclmdlRIDebugJsonPrint wrote as an SVG: streams, tasks, events, data, possible races."""
+    from acl import graph as picture
+    from acl import trace
+
+    try:
+        with open(args.trace, encoding="utf-8-sig", errors="replace") as file:
+            text = file.read()
+        tasks, streams = trace.read(text)
+    except OSError as error:
+        return fail(f"graph: cannot read {args.trace}: {error.strerror}")
+    except ValueError as error:
+        return fail(f"graph: {args.trace} {error}")
+    order = trace.replay(tasks)
+    svg = picture.draw(tasks, streams, order.rows, order.edges + trace.data(tasks, order.rows, order.before))
+    if args.output is None:
+        print(svg, end="")
+        return 0
+    try:
+        with open(args.output, "w", encoding="utf-8") as file:
+            file.write(svg)
+    except OSError as error:
+        return fail(f"graph: cannot write {args.output}: {error.strerror}")
+    return 0
+
+
 def bench(args):
     """Run the benchmarks of the source tree."""
     directory = os.path.join(os.path.dirname(_lib.HOME), "tests", "bench")
@@ -160,6 +186,9 @@ def parser():
     add("toolkit", toolkit).add_argument("directory", metavar="DIR")
     add("doctor", doctor).add_argument("--headers", action="store_true", help="compare a toolkit's headers with ours")
     add("demo", demo)
+    drawing = add("graph", graph)
+    drawing.add_argument("trace", metavar="JSON")
+    drawing.add_argument("-o", dest="output", metavar="SVG", help="the file to write (default: standard output)")
     add("bench", bench, epilog="All other arguments go to pytest: -k hop, --benchmark-json FILE.")
     return top
 
