@@ -173,18 +173,23 @@ def _parameter(param: abi.RowParam) -> tuple[str, str]:
     return f'{{"{param.name}", ACLSIM_{kind}, {bits}, {optional}}}', value
 
 
+# Whose kernels run on the cores for matrix products.
+CUBE_FAMILIES = {"matmul", "conv", "attention", "linalg"}
+
+
 def _operator(row: abi.Row, kernels: Set[str]) -> str:
     entries, values = zip(*map(_parameter, row.params))
     plan, run = row.prototypes
     kernel = f"sim_kernel_{row.name}"
     builtin = f"&{kernel}" if kernel in kernels else "NULL"
     table = ", ".join(entries)
+    kind = "SIM_TASK_CUBE" if row.family in CUBE_FAMILIES else "SIM_TASK_VECTOR"
     return "".join(
         [
             f"extern const struct sim_kernel {kernel};\n" if kernel in kernels else "",
             f"static const struct sim_parameter params_{row.name}[] = {{{table}}};\n",
             f"SIM_ROW_FITS(params_{row.name});\n",
-            f'static struct sim_row row_{row.name} = SIM_ROW("{row.name}", params_{row.name}, {builtin});\n',
+            f'static struct sim_row row_{row.name} = SIM_ROW("{row.name}", {kind}, params_{row.name}, {builtin});\n',
             f"{plan}\n{{\n    SIM_ENTER();\n    return sim_row_plan(&row_{row.name}, (const union sim_value[]){{\n",
             *(f"        {value},\n" for value in values),
             "    }, workspaceSize, executor);\n}\n",

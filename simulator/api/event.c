@@ -1,8 +1,8 @@
 /* Entry points of events. Which classes a call takes stands in one line each (contract of the runtime): default and flag
  * events for all, Ex events for all but reset and the deprecated queries, IPC and external events arrive later. */
+#include "capture.h"
 #include "clock.h"
 #include "device.h"
-#include "event.h"
 
 #define FLAG_KNOWN 0x3fu     /* aclrtCreateEventWithFlag */
 #define FLAG_EX 0xfu         /* aclrtCreateEventExWithFlag */
@@ -107,14 +107,19 @@ SIM_HOT aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream)
     return record(event, stream, SIM_SITE());
 }
 
-/* External records and waits exist only inside a capture, and no stream captures yet. */
-static aclError check_external(const struct sim_event *event, uint32_t flag)
+/* External records and waits exist only inside a capture. */
+static aclError check_external(const struct sim_event *event, struct sim_target stream)
 {
-    if (flag == ACL_EVENT_RECORD_DEFAULT)
-        return ACL_SUCCESS;
     SIM_SUPPORTED(event->ev_class == SIM_EVENT_EX && event->ev_flags == ACL_EVENT_SYNC,
                   "flag is 1 (external), expected an event made by aclrtCreateEventExWithFlag with ACL_EVENT_SYNC alone");
-    return sim_fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "flag is 1 (external), expected a stream that captures");
+    SIM_CHECK(sim_stream_taken(stream.tg_stream) == SIM_TAKEN_CAPTURES, ACL_ERROR_RT_STREAM_NOT_CAPTURED,
+              "flag is 1 (external), expected a stream that is being captured");
+    return ACL_SUCCESS;
+}
+
+static aclError refuse_ended(void)
+{
+    return sim_fail(ACL_ERROR_RT_STREAM_NOT_CAPTURED, "the capture was ended by another thread during the call");
 }
 
 aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t flag)
@@ -127,8 +132,11 @@ aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t
     SIM_TRY(sim_event_find(event, &found));
     SIM_TRY(sim_stream_own(stream, &target));
     SIM_TRY(sim_event_stick_flag(&found->ev_record_use, flag));
-    SIM_TRY(check_external(found, flag));
-    return record(event, stream, SIM_SITE());
+    if (flag == ACL_EVENT_RECORD_DEFAULT)
+        return record(event, stream, SIM_SITE());
+    aclError code;
+    SIM_TRY(check_external(found, target));
+    return sim_capture_record(found, event, target, true, SIM_SITE(), &code) ? code : refuse_ended();
 }
 
 static aclError wait_for(aclrtStream stream, aclrtEvent event, uint64_t timeout_ns, void *site)
@@ -177,7 +185,11 @@ aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint
     SIM_TRY(sim_event_find(event, &found));
     SIM_TRY(sim_stream_own(stream, &target));
     SIM_TRY(sim_event_stick_flag(&found->ev_wait_use, flag));
-    SIM_TRY(check_external(found, flag));
+    if (flag == ACL_EVENT_WAIT_EXTERNAL) {
+        aclError code;
+        SIM_TRY(check_external(found, target));
+        return sim_capture_wait(found, event, target, true, SIM_SITE(), &code) ? code : refuse_ended();
+    }
     /* UINT32_MAX: the wait time-out of the process, which is "never" as long as nothing sets it. */
     return wait_for(stream, event, seconds(timeout == UINT32_MAX ? 0 : timeout), SIM_SITE());
 }
@@ -208,6 +220,7 @@ aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus *status)
     struct sim_event *found;
     SIM_TRY(sim_event_find(event, &found));
     SIM_TRY(refuse_new_classes(found));
+    SIM_TRY(sim_capture_check_event(found));
     SIM_TRY(sim_event_check_failed(found));
     *status = sim_event_complete(found) ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
     return ACL_SUCCESS;
@@ -221,6 +234,7 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *statu
     struct sim_event *found;
     SIM_TRY(sim_event_find(event, &found));
     SIM_TRY(refuse_external(found));
+    SIM_TRY(sim_capture_check_event(found));
     SIM_TRY(sim_event_check_failed(found));
     bool counts_unrecorded = found->ev_class == SIM_EVENT_EX;
     bool complete = (counts_unrecorded || sim_event_recorded(found)) && sim_event_complete(found);
@@ -236,6 +250,7 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *statu
     struct sim_event *found;
     SIM_TRY(sim_event_find(event, &found));
     SIM_TRY(refuse_new_classes(found));
+    SIM_TRY(sim_capture_check_event(found));
     SIM_TRY(sim_event_check_failed(found));
     bool waits = atomic_load_explicit(&found->ev_waits, memory_order_acquire) != 0;
     *status = waits ? ACL_EVENT_WAIT_STATUS_NOT_READY : ACL_EVENT_WAIT_STATUS_COMPLETE;
@@ -247,6 +262,7 @@ static aclError synchronize(aclrtEvent event, int32_t timeout)
     struct sim_event *found;
     SIM_TRY(sim_event_find(event, &found));
     SIM_TRY(refuse_external(found));
+    SIM_TRY(sim_capture_check_event(found));
     SIM_TRY(sim_event_check_failed(found));
     SIM_TRY(sim_engine_outcome(sim_event_synchronize(found, timeout, timeout < 0 ? SIM_HELPER : SIM_SUBMITTER),
                                ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, timeout));
@@ -281,6 +297,8 @@ aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEvent, aclrtEvent endE
     SIM_TRY(sim_event_find(endEvent, &end));
     SIM_TRY(refuse_external(start));
     SIM_TRY(refuse_external(end));
+    SIM_TRY(sim_capture_check_event(start));
+    SIM_TRY(sim_capture_check_event(end));
     SIM_TRY(sim_event_timestamp(start, "startEvent", &from));
     SIM_TRY(sim_event_timestamp(end, "endEvent", &to));
     *ms = (float)((double)(int64_t)(to - from) / 1e6);
@@ -296,6 +314,7 @@ aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *timestamp)
     uint64_t nanoseconds;
     SIM_TRY(sim_event_find(event, &found));
     SIM_TRY(refuse_external(found));
+    SIM_TRY(sim_capture_check_event(found));
     SIM_TRY(sim_event_timestamp(found, "event", &nanoseconds));
     *timestamp = nanoseconds / 1000;
     return ACL_SUCCESS;

@@ -88,7 +88,7 @@ aclError aclsimStreamHold(aclrtStream stream)
     SIM_ENTER();
     struct sim_target target;
     SIM_TRY(sim_stream_own(stream, &target));
-    return sim_launch_hold(target, SIM_SITE());
+    return sim_launch_hold(target, SIM_SITE(), NULL);
 }
 
 aclError aclsimStreamRelease(aclrtStream stream)

@@ -1,8 +1,8 @@
 /* Entry points of streams. */
+#include "capture.h"
 #include "clock.h"
-#include "context.h"
+#include "config.h"
 #include "device.h"
-#include "engine.h"
 
 aclError aclrtCreateStream(aclrtStream *stream)
 {
@@ -11,7 +11,7 @@ aclError aclrtCreateStream(aclrtStream *stream)
     struct sim_context *context;
     *stream = NULL;
     SIM_TRY(sim_context_current(&context));
-    return sim_stream_create(context, 0, 0, false, stream);
+    return sim_stream_create(context, 0, 0, SIM_STREAM_USER, stream);
 }
 
 aclError aclrtCreateStreamV2(aclrtStream *stream, const aclrtStreamConfigHandle *handle)
@@ -23,12 +23,40 @@ aclError aclrtCreateStreamV2(aclrtStream *stream, const aclrtStreamConfigHandle 
                       "aclrtCreateStream or aclrtCreateStreamWithConfig", sim_config()->cf_soc->so_name);
 }
 
+#define KNOWN_FLAGS 0x3fu
+
+static aclError check_flags(uint32_t flag)
+{
+    enum sim_profile profile = sim_config()->cf_soc->so_profile;
+    bool device_only = (flag & ACL_STREAM_DEVICE_USE_ONLY) != 0;
+    SIM_SUPPORTED(!(flag & ACL_STREAM_HUGE) || profile != SIM_P310P, "%s has no huge streams",
+                  sim_config()->cf_soc->so_name);
+    SIM_CHECK(!device_only || flag == ACL_STREAM_DEVICE_USE_ONLY, ACL_ERROR_RT_PARAM_INVALID,
+              "flag is %#x, expected ACL_STREAM_DEVICE_USE_ONLY (0x20) to stand alone", flag);
+    SIM_SUPPORTED(!device_only || profile == SIM_P950 || profile == SIM_PA3 || profile == SIM_PA2 || profile == SIM_P310P,
+                  "%s has no streams for the device alone", sim_config()->cf_soc->so_name);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(stream);
+    struct sim_context *context;
+    *stream = NULL;
+    SIM_TRY(check_flags(flag & KNOWN_FLAGS));
+    SIM_TRY(sim_context_current(&context));
+    int32_t wished = (int32_t)priority;
+    return sim_stream_create(context, wished < 0 ? 0 : wished > 7 ? 7 : (uint32_t)wished, flag & KNOWN_FLAGS,
+                             SIM_STREAM_USER, stream);
+}
+
 static aclError destroy(aclrtStream stream, bool force)
 {
     SIM_NOT_NULL(stream);
     struct sim_target target;
     SIM_TRY(sim_stream_own(stream, &target));
-    SIM_CHECK(!target.tg_stream->st_default, ACL_ERROR_RT_PARAM_INVALID,
+    SIM_CHECK(sim_stream_kind(target.tg_stream) != SIM_STREAM_DEFAULT, ACL_ERROR_RT_PARAM_INVALID,
               "stream %p is the default stream of its context, expected one made by aclrtCreateStream", stream);
     return sim_stream_destroy(target, force);
 }
@@ -52,6 +80,7 @@ static aclError synchronize(aclrtStream stream, int32_t timeout)
     struct sim_stream *found = target.tg_stream;
     struct sim_context *context = atomic_load_explicit(&found->st_context, memory_order_relaxed);
     SIM_TRY(sim_context_check_failed(context));
+    SIM_TRY(sim_capture_refuse_stream(found));
     uint64_t tail = sim_stream_tail(found);
     if (!sim_gate_passed(&found->st_gate, tail))
         SIM_TRY(sim_engine_outcome(
@@ -83,6 +112,7 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status)
     SIM_TRY(sim_stream_any(stream, &target));
     struct sim_stream *found = target.tg_stream;
     SIM_TRY(sim_context_check_failed(atomic_load_explicit(&found->st_context, memory_order_relaxed)));
+    SIM_TRY(sim_capture_refuse_stream(found));
     bool complete = sim_gate_passed(&found->st_gate, sim_stream_tail(found));
     if (!complete)
         sim_engine_polled(found);

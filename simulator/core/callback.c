@@ -154,7 +154,8 @@ void sim_callback_forget(struct sim_stream *stream)
 
 bool sim_callback_is_own(struct sim_stream *stream)
 {
-    if (sim_thread.th_caller == NULL || caller_of(stream) != sim_thread.th_caller)
+    struct sim_caller *returner = atomic_load_explicit(&stream->st_returner, memory_order_relaxed);
+    if (sim_thread.th_caller == NULL || returner != sim_thread.th_caller)
         return false;
     /* A head that is being discarded goes on without its callback, even if its holder is only just parking it. */
     return sim_gate_level(&stream->st_gate) >= atomic_load_explicit(&stream->st_drop, memory_order_acquire);
@@ -206,20 +207,36 @@ bool sim_callback_wait_pending(uint64_t deadline)
 
 struct launch {
     struct sim_call *la_call; /* NULL once it was handed over */
-    struct sim_stream *la_stream;
-    uint64_t la_return;       /* the number a blocking call was handed over with */
+    struct sim_caller *la_caller; /* it was handed to */
+    struct sim_stream *la_stream; /* it was handed over by, then */
+    uint64_t la_return;           /* the number a blocking call was handed over with */
+    uint64_t la_thread;           /* captured: the report thread that makes it, whatever stream it runs on; 0: not so */
+    bool la_for_host;             /* made by the context's thread for host functions */
 };
 
+/* With the lock held: who makes the call now. A captured one keeps the report thread of its capture. */
+static struct sim_caller *caller_for(const struct launch *launch, struct sim_stream *stream)
+{
+    struct sim_context *context = atomic_load_explicit(&stream->st_context, memory_order_relaxed);
+    if (launch->la_thread == 0)
+        return caller_of(stream);
+    return launch->la_for_host ? atomic_load_explicit(&context->cx_host_caller, memory_order_relaxed)
+                               : find_report(launch->la_thread);
+}
+
 /* False when nobody serves the stream any more. */
-static bool hand_over(struct sim_stream *stream, struct sim_call *call)
+static bool hand_over(struct launch *launch, struct sim_stream *stream, struct sim_call *call)
 {
     sim_lock(&sim_caller_lock);
-    struct sim_caller *caller = caller_of(stream);
+    struct sim_caller *caller = caller_for(launch, stream);
     if (caller == NULL) {
         sim_unlock(&sim_caller_lock);
         return false;
     }
+    launch->la_caller = caller;
+    launch->la_stream = call->ca_stream = stream;
     uint64_t order = sim_caller_append(caller, call);
+    atomic_store_explicit(&stream->st_returner, call->ca_block ? caller : NULL, memory_order_relaxed);
     sim_unlock(&sim_caller_lock);
     sim_gate_raise(&caller->cl_queued, order);
     return true;
@@ -233,7 +250,7 @@ static aclError run_launch(struct sim_run *run, void *argument)
     if (call != NULL) {
         launch->la_call = NULL;
         launch->la_return = call->ca_return = call->ca_block ? ++stream->st_posted : 0;
-        if (!hand_over(stream, call)) {
+        if (!hand_over(launch, stream, call)) {
             free(call);
             return ACL_ERROR_RT_STREAM_NO_CB_REG;
         }
@@ -253,7 +270,7 @@ static void drop_launch(void *argument)
     struct sim_call *call = launch->la_call;
     if (call == NULL) {
         sim_lock(&sim_caller_lock);
-        struct sim_caller *caller = caller_of(launch->la_stream);
+        struct sim_caller *caller = launch->la_caller;
         struct sim_call **link = caller != NULL ? &caller->cl_first : &call;
         while (*link != NULL && ((*link)->ca_stream != launch->la_stream || (*link)->ca_return != launch->la_return))
             link = &(*link)->ca_next;
@@ -264,10 +281,35 @@ static void drop_launch(void *argument)
     free(call);
 }
 
-static const struct sim_op callback_op = {
-    .op_name = "aclrtLaunchCallback", .op_run = run_launch, .op_drop = drop_launch, .op_flags = SIM_OP_HEAVY};
-static const struct sim_op host_function_op = {
-    .op_name = "aclrtLaunchHostFunc", .op_run = run_launch, .op_drop = drop_launch, .op_flags = SIM_OP_HEAVY};
+/* A call of its own for one more run of a captured launch. */
+static aclError renew_launch(void *argument)
+{
+    struct launch *launch = argument;
+    struct sim_call *call = malloc(sizeof *call);
+    if (call == NULL)
+        return ACL_ERROR_RT_MEMORY_ALLOCATION;
+    *call = *launch->la_call;
+    launch->la_call = call;
+    return ACL_SUCCESS;
+}
+
+#define LAUNCH_OP(name)                                                                                                \
+    {.op_name = name, .op_run = run_launch, .op_drop = drop_launch, .op_flags = SIM_OP_HEAVY,                          \
+     .op_kind = SIM_TASK_CALLBACK, .op_renew = renew_launch}
+static const struct sim_op callback_op = LAUNCH_OP("aclrtLaunchCallback");
+static const struct sim_op host_function_op = LAUNCH_OP("aclrtLaunchHostFunc");
+
+/* A captured launch remembers who makes its calls: the stream need not live as long. */
+static uint64_t maker_of(struct sim_target stream)
+{
+    if (sim_stream_taken(stream.tg_stream) == SIM_TAKEN_NOT)
+        return 0;
+    sim_lock(&sim_caller_lock);
+    struct sim_caller *caller = caller_of(stream.tg_stream);
+    uint64_t thread = caller == NULL ? 0 : caller->cl_own_thread ? 1 : caller->cl_thread;
+    sim_unlock(&sim_caller_lock);
+    return thread;
+}
 
 static aclError submit(const struct sim_op *op, void (*function)(void *user), void *user, bool block,
                        struct sim_target stream, void *site)
@@ -276,9 +318,9 @@ static aclError submit(const struct sim_op *op, void (*function)(void *user), vo
     SIM_CHECK(call != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a call");
     call->ca_function = function;
     call->ca_user = user;
-    call->ca_stream = stream.tg_stream;
     call->ca_block = block;
-    struct launch launch = {.la_call = call, .la_stream = stream.tg_stream};
+    struct launch launch = {.la_call = call, .la_stream = stream.tg_stream, .la_thread = maker_of(stream),
+                            .la_for_host = op == &host_function_op};
     aclError code = sim_engine_submit(stream, op, &launch, sizeof launch, site, NULL);
     if (code != ACL_SUCCESS)
         free(call);

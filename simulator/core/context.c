@@ -4,9 +4,9 @@
  * it. A thread is bound by a pointer and the handle value it had then: one compare finds a context that was destroyed or
  * whose device was reset since. Closing makes the handle dead first, so nothing new begins, and then destroys the streams
  * one by one, the default stream last. */
-#include "context.h"
-#include "clock.h"
 #include "callback.h"
+#include "capture.h"
+#include "clock.h"
 #include "device.h"
 #include "engine.h"
 #include <sched.h>
@@ -78,7 +78,7 @@ aclError sim_context_create(struct sim_device *device, bool primary, struct sim_
     atomic_store_explicit(&fresh->cx_stop_on_failure, false, memory_order_relaxed);
     atomic_store_explicit(&fresh->cx_failed, ACL_SUCCESS, memory_order_relaxed);
     aclrtStream stream;
-    aclError code = sim_stream_create(fresh, 0, 0, true, &stream);
+    aclError code = sim_stream_create(fresh, 0, 0, SIM_STREAM_DEFAULT, &stream);
     if (code != ACL_SUCCESS) {
         sim_table_give(&sim_contexts, fresh);
         return code;
@@ -113,12 +113,14 @@ uint64_t *sim_context_streams(struct sim_context *context, size_t *count)
 }
 
 /* Newest first, so the default stream, the first one created, goes last. A stream that another thread is destroying has
- * no handle any more: its turn comes when that thread has taken it out of the list. */
+ * no handle any more: its turn comes when that thread has taken it out of the list. The streams of instances stay. */
 static aclError destroy_streams(struct sim_context *context, bool force)
 {
     for (;;) {
         sim_lock(&context->cx_lock);
         struct sim_stream *stream = context->cx_streams;
+        while (stream != NULL && sim_stream_kind(stream) == SIM_STREAM_INSTANCE)
+            stream = stream->st_after;
         uint64_t handle = stream != NULL ? atomic_load_explicit(&stream->st_slot.sl_handle, memory_order_relaxed) : 0;
         sim_unlock(&context->cx_lock);
         if (stream == NULL)
@@ -128,6 +130,7 @@ static aclError destroy_streams(struct sim_context *context, bool force)
             sched_yield(); /* its tasks are done: the other thread has only the unlinking left */
             continue;
         }
+        sim_capture_release(stream);
         SIM_TRY(sim_stream_destroy((struct sim_target){stream, handle}, force));
     }
 }
@@ -146,6 +149,7 @@ aclError sim_context_close(struct sim_context *context, bool force, bool keep_ha
         set_closing(context, false);
         return code;
     }
+    sim_capture_close(context);
     sim_callback_close(context);
     if (sim_thread.th_context == context)
         sim_context_unbind();
@@ -184,6 +188,7 @@ aclError sim_context_synchronize(struct sim_context *context, int32_t timeout)
 {
     size_t count;
     uint64_t deadline = sim_clock_deadline(timeout);
+    SIM_TRY(sim_capture_refuse_context(context));
     uint64_t *handles = sim_context_streams(context, &count);
     SIM_CHECK(handles != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a list of streams");
     aclError first = ACL_SUCCESS;

@@ -15,12 +15,14 @@ struct sim_context {
     _Atomic uint64_t cx_inactive;    /* its handle, once its device was reset: only destroying it is left */
     _Atomic uint64_t cx_default;     /* handle value of the default stream */
     struct sim_stream *_Atomic cx_default_stream;
-    struct sim_lock cx_lock;         /* guards cx_streams and cx_closing */
+    struct sim_lock cx_lock;         /* guards cx_streams, cx_instances and cx_closing */
     struct sim_stream *cx_streams;
     bool cx_closing;
     _Atomic bool cx_stop_on_failure; /* once set, for good */
     _Atomic aclError cx_failed;      /* in stop mode, after the first failed task */
     struct sim_caller *_Atomic cx_host_caller; /* the thread of its host functions, or NULL */
+    _Atomic uint32_t cx_captures;           /* captures open in it */
+    struct sim_instance *cx_instances;      /* guarded by cx_lock */
 };
 
 extern struct sim_table sim_contexts;

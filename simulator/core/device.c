@@ -6,6 +6,7 @@
  * Order: turn, then dv_lock; neither is taken under any other lock of the simulator. */
 #include "device.h"
 #include "callback.h"
+#include "capture.h"
 #include "engine.h"
 #include "event.h"
 #include "init.h"
@@ -66,6 +67,7 @@ static void after_fork(void)
     sim_tensordesc_after_fork();
     sim_tensor_after_fork();
     sim_row_after_fork();
+    sim_capture_after_fork();
     sim_engine_after_fork();
     sim_pool_after_fork();
     sim_callback_after_fork();
@@ -127,7 +129,8 @@ static aclError bring_up(struct sim_device *device)
     SIM_TRY(sim_config_check());
     atomic_store(&any_open, true);
     SIM_CHECK(sim_table_open(&sim_contexts) == 0 && sim_table_open(&sim_streams) == 0 &&
-                  sim_table_open(&sim_events) == 0 && sim_memory_open(device) == 0 && sim_pool_start() == 0,
+                  sim_table_open(&sim_events) == 0 && sim_table_open(&sim_instances) == 0 &&
+                  sim_memory_open(device) == 0 && sim_pool_start() == 0,
               ACL_ERROR_RT_DEV_SETUP_ERROR,
               "device %d could not be brought up: %s; the simulator reserves address space and starts threads, expected "
               "no limit on either (ulimit -v, vm.overcommit_memory)",

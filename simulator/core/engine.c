@@ -21,6 +21,7 @@
  * with the release store of the level, the tail or the error. */
 #include "engine.h"
 #include "callback.h"
+#include "capture.h"
 #include "config.h"
 #include "context.h"
 #include "device.h"
@@ -124,6 +125,16 @@ SIM_RARE static void after_submit(struct sim_stream *stream, const struct sim_op
 aclError sim_engine_submit(struct sim_target target, const struct sim_op *op, const void *argument, size_t size,
                            void *site, _Atomic sim_record *record)
 {
+    aclError code;
+    bool owned = atomic_load_explicit(&target.tg_stream->st_owner, memory_order_acquire) != 0;
+    if (unlikely(owned) && sim_capture_submit(target, op, argument, size, site, &code))
+        return code;
+    return sim_engine_enqueue(target, op, argument, size, site, record);
+}
+
+aclError sim_engine_enqueue(struct sim_target target, const struct sim_op *op, const void *argument, size_t size,
+                            void *site, _Atomic sim_record *record)
+{
     struct sim_stream *stream = target.tg_stream;
     void *ext = NULL;
     if (unlikely(size > SIM_TASK_BYTES)) {
@@ -161,9 +172,9 @@ aclError sim_engine_submit(struct sim_target target, const struct sim_op *op, co
         push = !stream->st_listed;
         stream->st_listed = true;
     }
-    bool is_default = atomic_load_explicit(&stream->st_default, memory_order_relaxed);
+    enum sim_stream_kind kind = sim_stream_kind(stream);
     sim_unlock(&stream->st_gate.gt_lock);
-    if (!is_default) {
+    if (kind == SIM_STREAM_USER) {
         sim_thread.th_last_task = (uint32_t)ticket;
         sim_thread.th_has_last_task = true;
     }
@@ -305,8 +316,13 @@ SIM_RARE static void keep_failure(struct sim_stream *stream, const struct sim_ta
         wake_streams_of(context);
 }
 
-/* False, and the failure is kept, when memory that the task touches was freed before it ran. */
-static bool memory_lives(struct sim_stream *stream, const struct sim_task *task, void *argument, uint64_t ticket)
+static struct sim_stream *blamed(const struct sim_run *run)
+{
+    return unlikely(run->rn_blame != NULL) ? run->rn_blame : run->rn_stream;
+}
+
+/* 0, or the failure, which is kept, of a task that touches memory which was freed before it ran. */
+static aclError check_memory(struct sim_stream *stream, const struct sim_task *task, void *argument, uint64_t ticket)
 {
     size_t count;
     const struct sim_range *ranges = task->ta_op->op_ranges(argument, &count);
@@ -318,30 +334,43 @@ static bool memory_lives(struct sim_stream *stream, const struct sim_task *task,
         if (code == ACL_SUCCESS)
             continue;
         keep_failure(stream, task, ticket, code, reason);
-        return false;
+        return code;
     }
-    return true;
+    return ACL_SUCCESS;
 }
 
-/* Runs one task: 0 when it is finished, well or badly; SIM_PARK when it has to wait as `run` says. */
-static aclError execute(struct sim_stream *stream, struct sim_task *task, struct sim_run *run)
+void sim_engine_fail(struct sim_run *run, const struct sim_task *task, aclError code, const char *reason)
+{
+    keep_failure(blamed(run), task, run->rn_ticket, code, reason);
+}
+
+bool sim_engine_is_dropped(const struct sim_run *run)
+{
+    return is_dropped(run->rn_stream, run->rn_ticket);
+}
+
+SIM_HOT aclError sim_engine_execute(struct sim_run *run, const struct sim_task *task, void *argument)
 {
     const struct sim_op *op = task->ta_op;
-    void *argument = sim_task_argument(task);
-    if (unlikely(is_dropped(stream, run->rn_ticket) ||
-                 (op->op_ranges != NULL && !memory_lives(stream, task, argument, run->rn_ticket)))) {
+    struct sim_stream *stream = run->rn_stream;
+    aclError code;
+    if (unlikely(is_dropped(stream, run->rn_ticket)))
+        code = SIM_DROPPED;
+    else if (op->op_ranges != NULL)
+        code = check_memory(blamed(run), task, argument, run->rn_ticket);
+    else
+        code = ACL_SUCCESS;
+    if (unlikely(code != ACL_SUCCESS)) {
         if (op->op_drop != NULL)
             op->op_drop(argument);
-        return ACL_SUCCESS;
+        return code;
     }
     bool outer = sim_thread.th_in_kernel;
     sim_thread.th_in_kernel = (op->op_flags & SIM_OP_KERNEL) != 0;
-    aclError code = op->op_run(run, argument);
+    code = op->op_run(run, argument);
     sim_thread.th_in_kernel = outer;
-    if (unlikely(code != ACL_SUCCESS && code != SIM_PARK)) {
-        keep_failure(stream, task, run->rn_ticket, code, run->rn_expired ? "its wait timed out" : "its task failed");
-        code = ACL_SUCCESS;
-    }
+    if (unlikely(code > ACL_SUCCESS))
+        keep_failure(blamed(run), task, run->rn_ticket, code, run->rn_expired ? "its wait timed out" : "its task failed");
     return code;
 }
 
@@ -417,7 +446,7 @@ void sim_engine_run(struct sim_stream *stream, uint64_t target, enum sim_role ro
         struct sim_run run = {.rn_stream = stream, .rn_task = task, .rn_ticket = done + 1, .rn_deadline = SIM_FOREVER,
                               .rn_expired = stream->st_expired};
         stream->st_expired = false;
-        if (execute(stream, task, &run) == SIM_PARK) {
+        if (sim_engine_execute(&run, task, sim_task_argument(task)) == SIM_PARK) {
             park(stream, &run); /* afterwards the stream is not ours */
             break;
         }

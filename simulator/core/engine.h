@@ -33,6 +33,18 @@ static inline sim_record sim_record_of(const struct sim_stream *stream, uint64_t
 aclError sim_engine_submit(struct sim_target target, const struct sim_op *op, const void *argument, size_t size,
                            void *site, _Atomic sim_record *record);
 
+/* The same without asking whether an instance has taken the stream over. */
+aclError sim_engine_enqueue(struct sim_target target, const struct sim_op *op, const void *argument, size_t size,
+                            void *site, _Atomic sim_record *record);
+
+/* Runs a task, or discards it: 0, SIM_PARK to wait as `run` says, SIM_DROPPED, SIM_FAILED, or a failure, which has been
+ * kept for the next synchronisation of the run's stream. */
+aclError sim_engine_execute(struct sim_run *run, const struct sim_task *task, void *argument);
+
+/* Keeps a failure of a task that could not be run; and whether the task that runs is to be discarded after all. */
+void sim_engine_fail(struct sim_run *run, const struct sim_task *task, aclError code, const char *reason);
+bool sim_engine_is_dropped(const struct sim_run *run);
+
 /* True when a task submitted now is only queued: the caller neither waits nor runs anything. */
 bool sim_engine_has_room(struct sim_stream *stream);
 #define SIM_SITE() __builtin_return_address(0)

@@ -1,8 +1,8 @@
 /* Waiting hosts: they follow what blocks them, help, and sleep only when there is nothing to help with. The protocol and
  * its locks are described in engine.c. */
 #include "callback.h"
+#include "capture.h"
 #include "clock.h"
-#include "event.h"
 #include <sched.h>
 #include <string.h>
 
@@ -35,9 +35,7 @@ static struct sim_gate given_up;
 
 void sim_engine_given_up(void)
 {
-    sim_lock(&given_up.gt_lock);
-    atomic_fetch_add_explicit(&given_up.gt_level, 1, memory_order_release);
-    sim_gate_release(&given_up, false);
+    sim_gate_count(&given_up);
 }
 
 void sim_engine_wait_after_fork(void)
@@ -54,11 +52,13 @@ static void *slot_of(const struct sim_table *table, const struct sim_gate *gate)
     return sim_table_at(table, (uint32_t)((size_t)(at - table->tb_base) / table->tb_stride));
 }
 
-/* The record that is expected to raise a flag event's gate, unless it has: the newest one. 0: none. */
+/* The record that is expected to raise the gate of a flag event, the newest one, or of an instance. 0: none. */
 static sim_record setter_of(const struct sim_gate *gate)
 {
     struct sim_event *event = slot_of(&sim_events, gate);
-    return event == NULL || sim_event_is_done(event) ? 0 : atomic_load_explicit(&event->ev_record, memory_order_acquire);
+    sim_record setter = event != NULL ? atomic_load_explicit(&event->ev_record, memory_order_acquire)
+                                      : sim_capture_runner(slot_of(&sim_instances, gate), gate);
+    return sim_record_passed(setter) ? 0 : setter;
 }
 
 /* Follows the chain from the stream look->lk_end. HELD: its end was ready, and this thread holds it now. The chain ends:

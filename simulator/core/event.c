@@ -11,7 +11,7 @@
  * aclrtQueryEventWaitStatus, and flag events are set, cleared and waited for by tasks. Those hold a reference, and the
  * slot is given back when the last one and the handle are gone. ev_flag's lock guards the timestamp; no other lock is
  * taken inside it. */
-#include "event.h"
+#include "capture.h"
 #include "clock.h"
 #include "context.h"
 #include "device.h"
@@ -24,7 +24,7 @@ struct sim_table sim_events = {
 
 static bool is_flag(const struct sim_event *event)
 {
-    return event->ev_class == SIM_EVENT_FLAG && (event->ev_flags & FLAG_SYNC);
+    return event->ev_class == SIM_EVENT_FLAG && (event->ev_flags & (FLAG_SYNC | ACL_EVENT_EXTERNAL));
 }
 
 static bool is_timed(const struct sim_event *event)
@@ -97,6 +97,7 @@ aclError sim_event_create(enum sim_event_class class, uint32_t flags, aclrtEvent
     atomic_store_explicit(&event->ev_waits, 0, memory_order_relaxed);
     atomic_store_explicit(&event->ev_record_use, 0, memory_order_relaxed);
     atomic_store_explicit(&event->ev_wait_use, 0, memory_order_relaxed);
+    atomic_store_explicit(&event->ev_capture, 0, memory_order_relaxed);
     atomic_store_explicit(&event->ev_references, 1, memory_order_relaxed);
     atomic_store_explicit(&event->ev_flag.gt_level, 0, memory_order_relaxed);
     atomic_store_explicit(&event->ev_slot.sl_handle, value, memory_order_release);
@@ -126,6 +127,11 @@ struct event_task {
     bool et_timed;        /* a record that stamps the event; told here, because the event may be gone when it runs */
     bool et_owns;         /* owns one reference of the event */
 };
+
+const struct sim_event *sim_event_of_task(const void *argument)
+{
+    return ((const struct event_task *)argument)->et_event;
+}
 
 static void end_task(void *argument)
 {
@@ -185,15 +191,27 @@ static aclError run_reset(struct sim_run *run, void *argument)
     return ACL_SUCCESS;
 }
 
-static const struct sim_op record_op = {"aclrtRecordEvent", run_record, NULL, end_task, SIM_OP_LIGHT};
-static const struct sim_op wait_op = {"aclrtStreamWaitEvent", run_wait, NULL, end_task, SIM_OP_LIGHT};
-static const struct sim_op reset_op = {"aclrtResetEvent", run_reset, NULL, end_task, SIM_OP_LIGHT};
+/* Recorded tasks, those of flag events, keep a reference as long as their instance lives. */
+static aclError renew(void *argument)
+{
+    struct event_task *task = argument;
+    atomic_fetch_add_explicit(&task->et_event->ev_references, 1, memory_order_relaxed);
+    return ACL_SUCCESS;
+}
+
+#define EVENT_OP(name, run, kind)                                                                                      \
+    {.op_name = name, .op_run = run, .op_drop = end_task, .op_flags = SIM_OP_LIGHT, .op_kind = kind, .op_renew = renew}
+static const struct sim_op record_op = EVENT_OP("aclrtRecordEvent", run_record, SIM_TASK_FLAG_RECORD);
+static const struct sim_op wait_op = EVENT_OP("aclrtStreamWaitEvent", run_wait, SIM_TASK_FLAG_WAIT);
+static const struct sim_op reset_op = EVENT_OP("aclrtResetEvent", run_reset, SIM_TASK_RESET);
 
 static aclError submit(struct sim_target stream, const struct sim_op *op, struct event_task task, aclrtEvent handle,
                        void *site, _Atomic sim_record *record)
 {
     if (task.et_owns)
         SIM_TRY(refer(task.et_event, handle));
+    if (unlikely(sim_stream_taken(stream.tg_stream) != SIM_TAKEN_NOT)) /* it would be counted as long as it is kept */
+        task.et_counted = false;
     if (task.et_counted)
         atomic_fetch_add_explicit(&task.et_event->ev_waits, 1, memory_order_relaxed);
     aclError code = sim_engine_submit(stream, op, &task, sizeof task, site, record);
@@ -211,9 +229,34 @@ static aclError check_device(const struct sim_event *event, struct sim_target st
     return ACL_SUCCESS;
 }
 
+/* What a stream that an instance has taken over does with the event: only Ex events tie the streams of a capture
+ * together, flag events are tasks like others. */
+static aclError check_taken(const struct sim_event *event, struct sim_target stream)
+{
+    enum sim_taken taken = sim_stream_taken(stream.tg_stream);
+    if (likely(taken == SIM_TAKEN_NOT || taken == SIM_TAKEN_UPDATES))
+        return ACL_SUCCESS;
+    bool is_external = event->ev_class == SIM_EVENT_FLAG && (event->ev_flags & ACL_EVENT_EXTERNAL);
+    bool fits = taken == SIM_TAKEN_BOUND ? is_flag(event) : is_external || event->ev_class == SIM_EVENT_EX;
+    SIM_SUPPORTED(fits, "the stream %s, expected an event made by %s",
+                  taken == SIM_TAKEN_BOUND ? "is bound to a model running instance" : "is being captured",
+                  taken == SIM_TAKEN_BOUND ? "aclrtCreateEventWithFlag with ACL_EVENT_SYNC"
+                                           : "aclrtCreateEventExWithFlag with ACL_EVENT_SYNC");
+    return ACL_SUCCESS;
+}
+
 aclError sim_event_record(struct sim_event *event, aclrtEvent handle, struct sim_target stream, void *site)
 {
+    aclError code;
     SIM_TRY(check_device(event, stream));
+    SIM_TRY(check_taken(event, stream));
+    bool is_ex = event->ev_class == SIM_EVENT_EX;
+    bool concerns = is_ex && (event->ev_flags & FLAG_SYNC) &&
+                    (sim_stream_taken(stream.tg_stream) != SIM_TAKEN_NOT || sim_capture_has(event));
+    if (unlikely(concerns) && sim_capture_record(event, handle, stream, false, site, &code))
+        return code;
+    if (unlikely(is_ex && sim_stream_taken(stream.tg_stream) == SIM_TAKEN_CAPTURES))
+        return ACL_SUCCESS; /* without ACL_EVENT_SYNC it has no place in a capture */
     struct event_task task = {.et_event = event, .et_owns = is_flag(event), .et_timed = is_timed(event)};
     return submit(stream, &record_op, task, handle, site, &event->ev_record);
 }
@@ -221,7 +264,13 @@ aclError sim_event_record(struct sim_event *event, aclrtEvent handle, struct sim
 aclError sim_event_wait(struct sim_event *event, aclrtEvent handle, struct sim_target stream, uint64_t timeout_ns,
                         void *site)
 {
+    aclError code;
     SIM_TRY(check_device(event, stream));
+    SIM_TRY(check_taken(event, stream));
+    bool concerns = event->ev_class == SIM_EVENT_EX &&
+                    (sim_stream_taken(stream.tg_stream) != SIM_TAKEN_NOT || sim_capture_has(event));
+    if (unlikely(concerns) && sim_capture_wait(event, handle, stream, false, site, &code))
+        return code;
     struct event_task task = {.et_event = event, .et_timeout = timeout_ns};
     task.et_owns = task.et_counted = event->ev_class != SIM_EVENT_EX;
     if (!is_flag(event)) {
@@ -237,6 +286,7 @@ aclError sim_event_wait(struct sim_event *event, aclrtEvent handle, struct sim_t
 
 aclError sim_event_reset(struct sim_event *event, aclrtEvent handle, struct sim_target stream, void *site)
 {
+    SIM_TRY(check_taken(event, stream));
     struct event_task task = {.et_event = event, .et_owns = true};
     task.et_record = atomic_load_explicit(&event->ev_record, memory_order_acquire);
     return submit(stream, &reset_op, task, handle, site, NULL);

@@ -21,6 +21,8 @@ struct sim_event {
     _Atomic sim_record ev_cleared;    /* the record that an executed reset put back; equal to ev_record: not recorded */
     _Atomic uint32_t ev_references;   /* 1 for the handle, 1 a queued task; once 0, it stays so until the next life */
     _Atomic uint32_t ev_waits;        /* queued waits */
+    _Atomic uint64_t ev_capture; /* the instance that captured its newest record, or 0; it may have ended */
+    _Atomic uint64_t ev_point;   /* where, there */
     _Atomic uint32_t ev_record_use, ev_wait_use; /* 1 + the flag first used on it, 0: none yet */
     struct sim_gate ev_flag;          /* level 1 while a flag event is set; its lock also guards the next two */
     uint64_t ev_timestamp;            /* nanoseconds */
@@ -33,6 +35,9 @@ aclError sim_event_find(aclrtEvent handle, struct sim_event **event); /* 107017 
 aclError sim_event_create(enum sim_event_class class, uint32_t flags, aclrtEvent *handle);
 /* The handle is dead at once; the object lives until its queued tasks are done. */
 aclError sim_event_destroy(struct sim_event *event, aclrtEvent handle);
+
+/* The event of a queued task of one of the next three, which holds a reference. */
+const struct sim_event *sim_event_of_task(const void *argument);
 
 /* Of an event that was found by this handle: 107017 when another thread destroyed it since. */
 aclError sim_event_record(struct sim_event *event, aclrtEvent handle, struct sim_target stream, void *site);

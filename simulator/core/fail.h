@@ -63,6 +63,7 @@ struct sim_thread {
     uint32_t th_depth;               /* frames of the engine on this stack: 0 means none */
     bool th_in_kernel;               /* a kernel runs: waiting, destroying and synchronous copies are refused */
     bool th_has_last_task;
+    uint8_t th_capture_mode;         /* aclmdlRICaptureMode, of aclmdlRICaptureThreadExchangeMode */
 };
 extern _Thread_local struct sim_thread sim_thread __attribute__((visibility("hidden")));
 

@@ -79,6 +79,13 @@ void sim_gate_set(struct sim_gate *gate, uint64_t level)
     sim_gate_release(gate, false);
 }
 
+void sim_gate_count(struct sim_gate *gate)
+{
+    sim_lock(&gate->gt_lock);
+    atomic_fetch_add_explicit(&gate->gt_level, 1, memory_order_release);
+    sim_gate_release(gate, false);
+}
+
 void sim_gate_raise(struct sim_gate *gate, uint64_t level)
 {
     sim_lock(&gate->gt_lock);

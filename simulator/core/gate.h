@@ -47,7 +47,10 @@ bool sim_gate_leave(struct sim_gate *gate, struct sim_waiter *waiter);
 /* Sets the level (monotone gates only ever rise; a flag may fall) and wakes every waiter it has reached. */
 void sim_gate_set(struct sim_gate *gate, uint64_t level);
 
-/* The same unless the level is there already: for those who raise it in another order than they were numbered. */
+/* One more than it was. */
+void sim_gate_count(struct sim_gate *gate);
+
+/* The same as setting it, unless the level is there already: for those who raise it in another order than they were numbered. */
 void sim_gate_raise(struct sim_gate *gate, uint64_t level);
 
 /* Releases the gate's lock, held by the caller, and wakes every waiter that the level has reached. With `poke` also every

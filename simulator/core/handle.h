@@ -21,6 +21,10 @@ enum sim_kind {
     SIM_KIND_ARRAY,
     SIM_KIND_LIST,
     SIM_KIND_EXECUTOR,
+    SIM_KIND_INSTANCE,
+    SIM_KIND_GROUP,
+    SIM_KIND_TASK,
+    SIM_KIND_CONDITION,
 };
 
 /* The head of every slot. */

@@ -27,7 +27,9 @@ static const struct sim_range *ranges_of_launch(const void *argument, size_t *co
     return launch->la_ranges;
 }
 
-#define LAUNCH_OP(flags) {"aclsimLaunchTask", run_launch, ranges_of_launch, NULL, SIM_OP_KERNEL | (flags)}
+#define LAUNCH_OP(flags)                                                                                               \
+    {.op_name = "aclsimLaunchTask", .op_run = run_launch, .op_ranges = ranges_of_launch,                               \
+     .op_flags = SIM_OP_KERNEL | (flags), .op_kind = SIM_TASK_VECTOR}
 static const struct sim_op launch_op = LAUNCH_OP(0), launch_light_op = LAUNCH_OP(SIM_OP_LIGHT),
                            launch_worker_op = LAUNCH_OP(SIM_OP_WORKER);
 
@@ -79,12 +81,13 @@ static void drop_hold(void *argument)
     sim_gate_raise(hold->ho_latch, hold->ho_number);
 }
 
-static const struct sim_op hold_op = {"aclsimStreamHold", run_hold, NULL, drop_hold, SIM_OP_LIGHT};
+static const struct sim_op hold_op = {.op_name = "aclsimStreamHold", .op_run = run_hold, .op_drop = drop_hold,
+                                      .op_flags = SIM_OP_LIGHT | SIM_OP_LIVE, .op_kind = SIM_TASK_OTHER};
 
-aclError sim_launch_hold(struct sim_target stream, void *site)
+aclError sim_launch_hold(struct sim_target stream, void *site, _Atomic sim_record *record)
 {
     struct hold hold = {&stream.tg_stream->st_latch, atomic_fetch_add(&stream.tg_stream->st_holds, 1) + 1};
-    aclError code = sim_engine_submit(stream, &hold_op, &hold, sizeof hold, site, NULL);
+    aclError code = sim_engine_submit(stream, &hold_op, &hold, sizeof hold, site, record);
     if (code != ACL_SUCCESS)
         drop_hold(&hold);
     return code;

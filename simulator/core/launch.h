@@ -11,7 +11,7 @@
 aclError sim_launch_task(struct sim_target stream, aclsimTaskFunc function, void *argument, const aclsimRange *ranges,
                          size_t count, uint32_t flags, void *site);
 
-aclError sim_launch_hold(struct sim_target stream, void *site);
+aclError sim_launch_hold(struct sim_target stream, void *site, _Atomic sim_record *record);
 aclError sim_launch_release(struct sim_stream *stream); /* 107000 when no latch is closed */
 
 #endif

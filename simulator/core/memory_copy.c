@@ -1,8 +1,8 @@
 /* Copies and sets. The synchronous ones touch no stream: check, find, copy on the caller. Of the asynchronous ones
  * those with a pageable side wait for the stream and then do the same; the rest are tasks that hold the user's
  * addresses and the births of their blocks. */
+#include "capture.h"
 #include "config.h"
-#include "context.h"
 #include "memory.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -100,17 +100,21 @@ static aclError run_set(struct sim_run *run, void *argument)
 }
 
 /* One kind of task in three weights. */
-#define WEIGHTS(name, run, ranges, drop)                                                                               \
+#define WEIGHT(name, run, ranges, drop, kind, flags)                                                                   \
+    {.op_name = name, .op_run = run, .op_ranges = ranges, .op_drop = drop, .op_kind = kind, .op_flags = (flags)}
+#define WEIGHTS(name, run, ranges, drop, kind, flags)                                                                  \
     {                                                                                                                  \
-        {name, run, ranges, drop, SIM_OP_LIGHT}, {name, run, ranges, drop, 0},                                         \
-            {name, run, ranges, drop, SIM_OP_HEAVY}                                                                    \
+        WEIGHT(name, run, ranges, drop, kind, SIM_OP_LIGHT | (flags)), WEIGHT(name, run, ranges, drop, kind, flags),   \
+            WEIGHT(name, run, ranges, drop, kind, SIM_OP_HEAVY | (flags))                                              \
     }
 
-static const struct sim_op copy_ops[] = WEIGHTS("aclrtMemcpyAsync", run_copy, copy_ranges, NULL);
-static const struct sim_op staged_ops[] = WEIGHTS("aclrtMemcpyAsync", run_staged, copy_ranges, drop_staged);
-static const struct sim_op rectangle_ops[] = WEIGHTS("aclrtMemcpy2dAsync", run_rectangle, copy_ranges, NULL);
-static const struct sim_op byte_ops[] = WEIGHTS("aclrtMemsetAsync", run_set, set_ranges, NULL);
-static const struct sim_op word_ops[] = WEIGHTS("aclrtMemsetD32Async", run_set, set_ranges, NULL);
+static const struct sim_op copy_ops[] = WEIGHTS("aclrtMemcpyAsync", run_copy, copy_ranges, NULL, SIM_TASK_COPY, 0);
+static const struct sim_op staged_ops[] =
+    WEIGHTS("aclrtMemcpyAsync", run_staged, copy_ranges, drop_staged, SIM_TASK_COPY, SIM_OP_LIVE);
+static const struct sim_op rectangle_ops[] =
+    WEIGHTS("aclrtMemcpy2dAsync", run_rectangle, copy_ranges, NULL, SIM_TASK_COPY, 0);
+static const struct sim_op byte_ops[] = WEIGHTS("aclrtMemsetAsync", run_set, set_ranges, NULL, SIM_TASK_SET, 0);
+static const struct sim_op word_ops[] = WEIGHTS("aclrtMemsetD32Async", run_set, set_ranges, NULL, SIM_TASK_SET, 0);
 
 static uint32_t weight_of(uint64_t size)
 {
@@ -200,6 +204,10 @@ static bool is_pageable(const struct sim_place places[2], aclrtMemcpyKind direct
 SIM_RARE static aclError wait_for_work(struct sim_target stream)
 {
     SIM_TRY(sim_engine_may_wait());
+    SIM_CHECK(sim_stream_taken(stream.tg_stream) == SIM_TAKEN_NOT, ACL_ERROR_RT_PARAM_INVALID,
+              "the stream is being captured and one side of the copy is ordinary host memory, expected memory of "
+              "aclrtMallocHost");
+    SIM_TRY(sim_capture_allow(sim_thread.th_context, ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC));
     enum sim_wait wait = sim_engine_wait(stream.tg_stream, sim_stream_tail(stream.tg_stream), SIM_FOREVER, SIM_HELPER);
     SIM_TRY(sim_engine_refusal(wait));
     return sim_stream_take_error(stream.tg_stream);
@@ -213,6 +221,7 @@ aclError sim_memory_copy(void *dst, const void *src, uint64_t size)
     struct sim_place places[2];
     SIM_TRY(sim_engine_may_wait());
     SIM_TRY(sim_context_current(&context));
+    SIM_TRY(sim_capture_allow(context, ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT));
     if (unlikely(dst == src))
         return ACL_SUCCESS;
     SIM_TRY(locate_both(dst, src, size, size, "count", places));
@@ -226,6 +235,7 @@ aclError sim_memory_set(void *address, uint32_t pattern, uint64_t size)
     struct sim_place place;
     SIM_TRY(sim_engine_may_wait());
     SIM_TRY(sim_context_current(&context));
+    SIM_TRY(sim_capture_allow(context, ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT));
     SIM_TRY(sim_memory_span(address, size, "devPtr", "count", &place));
     fill(address, pattern, size);
     return ACL_SUCCESS;
@@ -238,6 +248,7 @@ aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectang
     uint64_t dst_size, src_size;
     SIM_TRY(sim_engine_may_wait());
     SIM_TRY(sim_context_current(&context));
+    SIM_TRY(sim_capture_allow(context, ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT));
     SIM_TRY(locate_rectangle(dst, src, shape, &dst_size, &src_size, places));
     bool to_device = places[0].pl_class == SIM_MEMORY_DEVICE, from_device = places[1].pl_class == SIM_MEMORY_DEVICE;
     SIM_SUPPORTED(!to_device || !from_device,
@@ -321,6 +332,9 @@ aclError sim_memory_set_async(void *address, uint32_t pattern, uint64_t size, bo
     struct sim_place place;
     SIM_TRY(sim_memory_span(address, size, words ? "ptr" : "devPtr", words ? "N * 4" : "count", &place));
     if (place.pl_class != SIM_MEMORY_DEVICE) { /* at once, and in no order with the stream */
+        SIM_CHECK(sim_stream_taken(stream.tg_stream) == SIM_TAKEN_NOT, ACL_ERROR_RT_PARAM_INVALID,
+                  "the stream is being captured and the memory is %s, which is set at once, expected device memory",
+                  sim_memory_describe(&place));
         fill(address, pattern, size);
         return ACL_SUCCESS;
     }

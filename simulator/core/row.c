@@ -90,6 +90,47 @@ const struct sim_range *sim_row_ranges(const void *argument, size_t *count)
     return sim_call_at(call, call->ca_ranges);
 }
 
+/* Moves the tensors that have a place by what their ranges were moved: both come in the order of the parameters. */
+static void move_tensors(struct sim_call *call, const struct sim_range *before, const struct sim_range *after)
+{
+    const aclsimArgument *arguments = sim_call_arguments(call);
+    for (size_t i = 0; i < call->ca_row->ro_count; i++) {
+        if (arguments[i].kind > ACLSIM_TENSOR_LIST || !arguments[i].present)
+            continue;
+        aclsimTensor *tensors = sim_call_at(call, (uint32_t)arguments[i].integer);
+        for (uint64_t k = 0; k < arguments[i].count; k++)
+            if (tensors[k].data != NULL) {
+                const char *low = sim_memory_reach(before->rg_address);
+                tensors[k].data = (char *)sim_memory_reach(after->rg_address) + ((char *)tensors[k].data - low);
+                before++;
+                after++;
+            }
+    }
+    if (call->ca_workspace != NULL)
+        call->ca_workspace = sim_memory_reach(after->rg_address);
+}
+
+aclError sim_row_move(void *argument, const uint64_t *addresses)
+{
+    struct sim_call *call = argument;
+    struct sim_range *ranges = sim_call_at(call, call->ca_ranges);
+    size_t bytes = call->ca_range_count * sizeof *ranges;
+    struct sim_range *moved = malloc(bytes + 1);
+    aclError code = ACL_SUCCESS;
+    SIM_CHECK(moved != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for %u addresses", call->ca_range_count);
+    for (uint32_t i = 0; i < call->ca_range_count && code == ACL_SUCCESS; i++) {
+        moved[i] = (struct sim_range){.rg_address = (const void *)(uintptr_t)addresses[i], .rg_size = ranges[i].rg_size,
+                                      .rg_write = ranges[i].rg_write};
+        code = sim_memory_claim(&moved[i], "args");
+    }
+    if (code == ACL_SUCCESS) {
+        move_tensors(call, ranges, moved);
+        memcpy(ranges, moved, bytes);
+    }
+    free(moved);
+    return code;
+}
+
 /* ---- the first phase ---- */
 
 static aclnnStatus check_context(const char *name)

@@ -32,8 +32,9 @@ struct sim_row {
 #define SIM_ROW_FITS(parameters)                                                                                       \
     _Static_assert(sizeof(parameters) <= SIM_ROW_PARAMETERS * sizeof *(parameters), "raise SIM_ROW_PARAMETERS")
 
-#define SIM_ROW(name, parameters, builtin)                                                                             \
-    {.ro_op = {name, sim_row_run, sim_row_ranges, NULL, SIM_OP_KERNEL},                                                \
+#define SIM_ROW(name, kind, parameters, builtin)                                                                             \
+    {.ro_op = {.op_name = name, .op_run = sim_row_run, .op_ranges = sim_row_ranges, .op_flags = SIM_OP_KERNEL,         \
+               .op_kind = (kind)},                                                                                     \
      .ro_parameters = (parameters),                                                                                    \
      .ro_count = sizeof(parameters) / sizeof *(parameters),                                                            \
      .ro_builtin = (builtin)}
@@ -56,6 +57,9 @@ aclnnStatus sim_row_launch(struct sim_row *row, void *workspace, uint64_t worksp
                            aclrtStream stream, void *site);
 
 aclError sim_row_run(struct sim_run *run, void *argument);
+/* Gives the call of a task other addresses, one for each of its ranges: 107000 when one does not fit, and then none is
+ * changed. */
+aclError sim_row_move(void *argument, const uint64_t *addresses);
 const struct sim_range *sim_row_ranges(const void *argument, size_t *count);
 
 /* ---- executors ---- */

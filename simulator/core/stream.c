@@ -32,6 +32,8 @@ aclError sim_stream_own(aclrtStream handle, struct sim_target *target)
 {
     SIM_TRY(sim_stream_any(handle, target));
     struct sim_context *context = sim_thread.th_context;
+    SIM_CHECK(sim_stream_kind(target->tg_stream) != SIM_STREAM_INSTANCE, ACL_ERROR_RT_STREAM_MODEL,
+              "stream %p belongs to a model running instance, expected one made by aclrtCreateStream", handle);
     SIM_CHECK(atomic_load_explicit(&target->tg_stream->st_context, memory_order_relaxed) == context,
               ACL_ERROR_RT_STREAM_CONTEXT,
               "stream %p belongs to another context than %p, which is current on this thread", handle,
@@ -39,7 +41,7 @@ aclError sim_stream_own(aclrtStream handle, struct sim_target *target)
     return sim_context_check_failed(context);
 }
 
-aclError sim_stream_create(struct sim_context *context, uint32_t priority, uint32_t flags, bool is_default,
+aclError sim_stream_create(struct sim_context *context, uint32_t priority, uint32_t flags, enum sim_stream_kind kind,
                            aclrtStream *handle)
 {
     struct sim_device *device = context->cx_device;
@@ -53,7 +55,9 @@ aclError sim_stream_create(struct sim_context *context, uint32_t priority, uint3
     }
     atomic_store_explicit(&stream->st_priority, priority, memory_order_relaxed);
     atomic_store_explicit(&stream->st_flags, flags, memory_order_relaxed);
-    atomic_store_explicit(&stream->st_default, is_default, memory_order_relaxed);
+    atomic_store_explicit(&stream->st_kind, kind, memory_order_relaxed);
+    atomic_store_explicit(&stream->st_taken, SIM_TAKEN_NOT, memory_order_relaxed);
+    atomic_store_explicit(&stream->st_owner, sim_stream_free_owner(flags), memory_order_relaxed);
     atomic_store_explicit(&stream->st_stop_on_failure, false, memory_order_relaxed);
     atomic_store_explicit(&stream->st_error, ACL_SUCCESS, memory_order_relaxed);
     atomic_store_explicit(&stream->st_context, context, memory_order_relaxed);
@@ -74,7 +78,8 @@ aclError sim_stream_create(struct sim_context *context, uint32_t priority, uint3
         return sim_fail(ACL_ERROR_RT_CONTEXT_NULL, "the current context is being destroyed by another thread");
     }
     *handle = (aclrtStream)(uintptr_t)value;
-    sim_registry_fire_stream_state(*handle, ACL_RT_STREAM_STATE_CREATE_POST);
+    if (kind != SIM_STREAM_INSTANCE)
+        sim_registry_fire_stream_state(*handle, ACL_RT_STREAM_STATE_CREATE_POST);
     return ACL_SUCCESS;
 }
 
@@ -83,12 +88,15 @@ aclError sim_stream_destroy(struct sim_target target, bool force)
     struct sim_stream *stream = target.tg_stream;
     struct sim_context *context = atomic_load_explicit(&stream->st_context, memory_order_relaxed);
     SIM_TRY(sim_engine_may_wait());
-    sim_registry_fire_stream_state((aclrtStream)(uintptr_t)target.tg_handle, ACL_RT_STREAM_STATE_DESTROY_PRE);
+    if (sim_stream_kind(stream) != SIM_STREAM_INSTANCE)
+        sim_registry_fire_stream_state((aclrtStream)(uintptr_t)target.tg_handle, ACL_RT_STREAM_STATE_DESTROY_PRE);
     sim_lock(&stream->st_gate.gt_lock);
     bool live = atomic_load_explicit(&stream->st_slot.sl_handle, memory_order_relaxed) == target.tg_handle;
-    if (live)
+    enum sim_taken taken = sim_stream_taken(stream);
+    if (live && taken == SIM_TAKEN_NOT)
         atomic_store_explicit(&stream->st_slot.sl_handle, 0, memory_order_release);
     sim_unlock(&stream->st_gate.gt_lock);
+    SIM_TRY(sim_stream_refuse_taken(stream, taken));
     SIM_CHECK(live, ACL_ERROR_RT_INVALID_HANDLE, "stream %#llx was destroyed by another thread during the call",
               (unsigned long long)target.tg_handle);
     if (force)
@@ -110,6 +118,18 @@ aclError sim_stream_destroy(struct sim_target target, bool force)
     sim_unlock(&context->cx_lock);
     atomic_fetch_sub(&context->cx_device->dv_streams, 1);
     sim_table_give(&sim_streams, stream);
+    return ACL_SUCCESS;
+}
+
+SIM_RARE aclError sim_stream_refuse_taken(const struct sim_stream *stream, enum sim_taken taken)
+{
+    SIM_CHECK(taken == SIM_TAKEN_NOT || taken == SIM_TAKEN_BOUND, ACL_ERROR_RT_STREAM_CAPTURED,
+              "stream %u %s, expected aclmdlRICapture%s before", stream->st_slot.sl_index,
+              taken == SIM_TAKEN_UPDATES ? "updates captured tasks" : "is being captured",
+              taken == SIM_TAKEN_UPDATES ? "TaskUpdateEnd" : "End");
+    SIM_CHECK(taken == SIM_TAKEN_NOT, ACL_ERROR_RT_STREAM_MODEL,
+              "stream %u is bound to a model running instance, expected aclmdlRIUnbindStream before",
+              stream->st_slot.sl_index);
     return ACL_SUCCESS;
 }
 

@@ -15,6 +15,17 @@ enum sim_stream_state {
 
 #define SIM_STREAM_TEXT 384 /* bytes of the message of a failed task */
 
+enum sim_stream_kind {
+    SIM_STREAM_USER,
+    SIM_STREAM_DEFAULT,
+    SIM_STREAM_INSTANCE, /* a model running instance's own: programs see it, but submit nothing */
+};
+
+/* How an instance has taken a stream over: what is submitted goes to capture.c. */
+enum sim_taken { SIM_TAKEN_NOT, SIM_TAKEN_CAPTURES, SIM_TAKEN_BOUND, SIM_TAKEN_UPDATES };
+
+struct sim_branch;
+
 /* Fields sit on separate cache lines by who writes them. Never reset when the slot is reused: tickets, level and
  * st_returned go on counting, so a record or a waiter of a slot's former life reads as done. */
 struct sim_stream {
@@ -23,8 +34,11 @@ struct sim_stream {
     struct sim_stream *st_before, *st_after; /* in the context's list; guarded by cx_lock */
     _Atomic uint32_t st_priority;  /* these are atomic because a getter may race with the slot's next life */
     _Atomic uint32_t st_flags;
-    _Atomic bool st_default;
+    _Atomic enum sim_stream_kind st_kind;
     _Atomic bool st_stop_on_failure;
+    _Atomic enum sim_taken st_taken;
+    _Atomic uint64_t st_owner;     /* handle of the instance that has taken it over or owns it; written under gt_lock */
+    struct sim_branch *st_branch;  /* there; guarded by that instance's lock */
 
     /* Guarded by st_gate.gt_lock; st_tail is also read without it. st_gate's level is the count of finished tasks,
      * written by the holder only. Pending tasks = st_tail - level. */
@@ -59,7 +73,8 @@ struct sim_stream {
     uint64_t st_posted;            /* user callbacks handed over; the holder's */
     struct sim_gate st_latch;      /* releases of aclsimStreamHold; monotone */
     _Atomic uint64_t st_holds;
-    struct sim_caller *_Atomic st_caller; /* who runs its callbacks; guarded by the callback room's lock */
+    struct sim_caller *_Atomic st_caller;   /* who makes its callbacks; guarded by the callback room's lock */
+    struct sim_caller *_Atomic st_returner; /* who makes the one it waits for, if any */
 };
 
 extern struct sim_table sim_streams;
@@ -78,12 +93,14 @@ aclError sim_stream_any(aclrtStream handle, struct sim_target *target);
  * have failed in stop mode (its failure code). */
 aclError sim_stream_own(aclrtStream handle, struct sim_target *target);
 
-/* Creates a stream in `context` and returns its handle. Fires the stream-state callbacks. 207008, 207001. */
-aclError sim_stream_create(struct sim_context *context, uint32_t priority, uint32_t flags, bool is_default,
+/* Creates a stream in `context` and returns its handle. Fires the stream-state callbacks, unless it is an instance's.
+ * 207008, 207001. */
+aclError sim_stream_create(struct sim_context *context, uint32_t priority, uint32_t flags, enum sim_stream_kind kind,
                            aclrtStream *handle);
 
 /* Makes the handle dead, waits for its tasks (force: discards those not started), and gives the slot back.
- * 107017 when another thread was first. Errors still stored in the stream are lost. */
+ * 107017 when another thread was first, 107027 or 107005 while an instance has taken the stream over. Errors still stored
+ * in the stream are lost. */
 aclError sim_stream_destroy(struct sim_target target, bool force);
 
 /* Streams that can still be created on the device of `context`. */
@@ -91,6 +108,28 @@ uint32_t sim_stream_available(const struct sim_context *context);
 
 /* Takes the first stored failure of the stream, if any, into this thread's messages: the code, or 0. */
 aclError sim_stream_take_error(struct sim_stream *stream);
+
+static inline enum sim_stream_kind sim_stream_kind(const struct sim_stream *stream)
+{
+    return atomic_load_explicit(&stream->st_kind, memory_order_relaxed);
+}
+
+/* What a stream that no instance has taken over has as its owner: a persistent one, which runs nothing by itself, a
+ * handle that no instance has, so that submissions to it are refused. */
+#define SIM_NOBODY 1u
+static inline uint64_t sim_stream_free_owner(uint32_t flags)
+{
+    return flags & ACL_STREAM_PERSISTENT ? SIM_NOBODY : 0;
+}
+
+static inline enum sim_taken sim_stream_taken(const struct sim_stream *stream)
+{
+    bool owned = atomic_load_explicit(&stream->st_owner, memory_order_acquire) != 0;
+    return likely(!owned) ? SIM_TAKEN_NOT : atomic_load_explicit(&stream->st_taken, memory_order_relaxed);
+}
+
+/* 107027 or 107005, unless it is SIM_TAKEN_NOT. */
+aclError sim_stream_refuse_taken(const struct sim_stream *stream, enum sim_taken taken);
 
 static inline uint64_t sim_stream_tail(struct sim_stream *stream)
 {

@@ -6,6 +6,8 @@
 #include <acl/acl.h>
 
 #define SIM_PARK (-1)       /* what op_run answers to wait at a gate; it is called again when the gate has passed */
+#define SIM_DROPPED (-2)    /* of a task that was discarded */
+#define SIM_FAILED (-3)     /* of one whose failure has been kept already */
 #define SIM_TASK_BYTES 96   /* argument kept inside a task; longer ones live in ta_ext */
 #define SIM_CHUNK_TASKS 32
 
@@ -29,6 +31,7 @@ struct sim_run {
     uint64_t rn_target;
     uint64_t rn_deadline;
     bool rn_expired;           /* set when called again because the deadline came first */
+    struct sim_stream *rn_blame; /* keeps a failure instead of rn_stream, unless it is NULL */
 };
 
 enum sim_op_flags {
@@ -36,6 +39,27 @@ enum sim_op_flags {
     SIM_OP_HEAVY = 2,  /* worth waking a worker for at once */
     SIM_OP_WORKER = 4, /* needs a worker's stack or must not run on a thread that may hold the user's locks */
     SIM_OP_KERNEL = 8, /* the user's code: calls that wait are refused inside it */
+    SIM_OP_LIVE = 16,  /* means this very moment: a capture refuses it */
+};
+
+/* What a task is when somebody asks: the lists of instances, their pictures, the rules of updates. */
+enum sim_task_kind {
+    SIM_TASK_CUBE,   /* kernels, by the core they would run on */
+    SIM_TASK_VECTOR,
+    SIM_TASK_HOST_KERNEL,
+    SIM_TASK_COPY,
+    SIM_TASK_SET,
+    SIM_TASK_CALLBACK,
+    SIM_TASK_RECORD,      /* of Ex events: edges of a capture */
+    SIM_TASK_WAIT,
+    SIM_TASK_FLAG_RECORD, /* of flag events */
+    SIM_TASK_FLAG_WAIT,
+    SIM_TASK_RESET,
+    SIM_TASK_EXTERNAL_RECORD,
+    SIM_TASK_EXTERNAL_WAIT,
+    SIM_TASK_CONDITION,
+    SIM_TASK_ACTIVE,
+    SIM_TASK_OTHER,
 };
 
 struct sim_op {
@@ -44,6 +68,9 @@ struct sim_op {
     const struct sim_range *(*op_ranges)(const void *argument, size_t *count); /* NULL: touches no device memory */
     void (*op_drop)(void *argument); /* called instead of op_run when the task is discarded; may be NULL */
     uint32_t op_flags;
+    enum sim_task_kind op_kind;
+    /* Makes the argument, a copy of a captured one, that of one more run. NULL: op_run leaves its argument as it was. */
+    aclError (*op_renew)(void *argument);
 };
 
 /* One place in a stream's queue: two cache lines, of which a small task touches the first. */

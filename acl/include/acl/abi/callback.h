@@ -74,7 +74,8 @@ ACL_API(8, 1) aclError aclrtProcessReport(int32_t timeout);
 ACL_API(8, 1) aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBlockType blockType,
     aclrtStream stream);
 
-/** Queue a host function on the stream; later work waits for its end, no subscription is needed. */
+/** Queue a host function on the stream; later work waits for its end, no subscription is needed.
+ *  rt.launch_host_func(stream, fn:callable, args:object) -> ret @py @extension */
 ACL_API(8, 5) aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args);
 
 /** Have the host functions of a stream run by the given thread. */

@@ -104,115 +104,151 @@ typedef struct tagAclmdlRICondTaskParams {
     aclmdlRI *modelRIArray;
 } aclmdlRICondTaskParams;
 
-/** Record the work of the stream from here on instead of running it. */
+/** Record the work of the stream from here on instead of running it.
+ *  mdl.ri_capture_begin(stream, mode) -> ret @extension */
 ACL_API(8, 1) aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode);
 
-/** Record the work of the stream into an existing running instance. */
+/** Record the work of the stream into an existing running instance.
+ *  mdl.ri_capture_to_model_ri_begin(stream, modelRI, mode) -> ret @extension */
 ACL_API(9, 1) aclError aclmdlRICaptureToModelRIBegin(aclrtStream stream, aclmdlRI modelRI, aclmdlRICaptureMode mode);
 
-/** Say whether the stream is being captured, and into which running instance. */
+/** Say whether the stream is being captured, and into which running instance.
+ *  mdl.ri_capture_get_info(stream) -> (status, modelRI, ret) @extension */
 ACL_API(8, 1) aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus *status, aclmdlRI *modelRI);
 
-/** End the capture and return the running instance. */
+/** End the capture and return the running instance.
+ *  mdl.ri_capture_end(stream) -> (modelRI, ret) @extension */
 ACL_API(8, 1) aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI *modelRI);
 
-/** Exchange this thread's capture mode for another. */
+/** Exchange this thread's capture mode for another.
+ *  mdl.ri_capture_thread_exchange_mode(mode) -> (=mode, ret) @py @extension */
 ACL_API(8, 1) aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode *mode);
 
-/** Open a group of captured tasks that can be updated later. */
+/** Open a group of captured tasks that can be updated later.
+ *  mdl.ri_capture_task_grp_begin(stream) -> ret @extension */
 ACL_API(8, 1) aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream);
 
-/** Close the group of captured tasks and return its handle. */
+/** Close the group of captured tasks and return its handle.
+ *  mdl.ri_capture_task_grp_end(stream) -> (handle, ret) @extension */
 ACL_API(8, 1) aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp *handle);
 
-/** Take the tasks that follow on the stream as new versions of a group's tasks. */
+/** Take the tasks that follow on the stream as new versions of a group's tasks.
+ *  mdl.ri_capture_task_update_begin(stream, handle) -> ret @extension */
 ACL_API(8, 1) aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream, aclrtTaskGrp handle);
 
-/** End the update of a group's tasks. */
+/** End the update of a group's tasks.
+ *  mdl.ri_capture_task_update_end(stream) -> ret @extension */
 ACL_API(8, 1) aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream);
 
-/** Run a running instance and wait, at most timeout milliseconds. */
+/** Run a running instance and wait, at most timeout milliseconds.
+ *  mdl.ri_execute(modelRI, timeout) -> ret @extension */
 ACL_API(8, 5) aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout);
 
-/** Queue one run of a running instance on the stream. */
+/** Queue one run of a running instance on the stream.
+ *  mdl.ri_execute_async(modelRI, stream) -> ret @extension */
 ACL_API(8, 1) aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
 
-/** Stop a running instance. */
+/** Stop a running instance.
+ *  mdl.ri_abort(modelRI) -> ret @extension */
 ACL_API(8, 5) aclError aclmdlRIAbort(aclmdlRI modelRI);
 
-/** Destroy a running instance. */
+/** Destroy a running instance.
+ *  mdl.ri_destroy(modelRI) -> ret @py @extension */
 ACL_API(8, 1) aclError aclmdlRIDestroy(aclmdlRI modelRI);
 
-/** Add a function called when the running instance is destroyed. */
+/** Add a function called when the running instance is destroyed.
+ *  mdl.ri_destroy_register_callback(modelRI, func:callable, userData:object) -> ret @py @extension */
 ACL_API(9, 0) aclError aclmdlRIDestroyRegisterCallback(aclmdlRI modelRI, aclrtCallback func, void *userData);
 
-/** Remove a function called when the running instance is destroyed. */
+/** Remove a function called when the running instance is destroyed.
+ *  mdl.ri_destroy_unregister_callback(modelRI, func:callable) -> ret @py @extension */
 ACL_API(9, 0) aclError aclmdlRIDestroyUnregisterCallback(aclmdlRI modelRI, aclrtCallback func);
 
-/** Start building a running instance without capture. */
+/** Start building a running instance without capture.
+ *  mdl.ri_build_begin(flag) -> (modelRI, ret) @extension */
 ACL_API(8, 5) aclError aclmdlRIBuildBegin(aclmdlRI *modelRI, uint32_t flag);
 
-/** Make a stream part of the running instance being built. */
+/** Make a stream part of the running instance being built.
+ *  mdl.ri_bind_stream(modelRI, stream, flag) -> ret @extension */
 ACL_API(8, 5) aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream stream, uint32_t flag);
 
-/** Mark the end of the running instance on a stream. */
+/** Mark the end of the running instance on a stream.
+ *  mdl.ri_end_task(modelRI, stream) -> ret @extension */
 ACL_API(8, 5) aclError aclmdlRIEndTask(aclmdlRI modelRI, aclrtStream stream);
 
-/** Finish building a running instance. */
+/** Finish building a running instance.
+ *  mdl.ri_build_end(modelRI, reserve=NULL) -> ret @extension */
 ACL_API(8, 5) aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void *reserve);
 
-/** Release a stream from a running instance. */
+/** Release a stream from a running instance.
+ *  mdl.ri_unbind_stream(modelRI, stream) -> ret @extension */
 ACL_API(8, 5) aclError aclmdlRIUnbindStream(aclmdlRI modelRI, aclrtStream stream);
 
-/** Name a running instance. */
+/** Name a running instance.
+ *  mdl.ri_set_name(modelRI, name:str) -> ret @extension */
 ACL_API(8, 5) aclError aclmdlRISetName(aclmdlRI modelRI, const char *name);
 
-/** The name of a running instance. */
+/** The name of a running instance.
+ *  mdl.ri_get_name(modelRI, maxLen) -> (name:str, ret) @py @extension */
 ACL_API(8, 5) aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char *name);
 
-/** The number of a running instance. */
+/** The number of a running instance.
+ *  mdl.ri_get_id(modelRI) -> (modelRIId, ret) @extension */
 ACL_API(9, 1) aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t *modelRIId);
 
-/** Deprecated: use aclmdlRIDebugJsonPrint. Print what a running instance holds. */
+/** Deprecated: use aclmdlRIDebugJsonPrint. Print what a running instance holds.
+ *  mdl.ri_debug_print(modelRI) -> ret @extension */
 ACL_API(8, 1) aclError aclmdlRIDebugPrint(aclmdlRI modelRI);
 
-/** Write what a running instance holds to a JSON file. */
+/** Write what a running instance holds to a JSON file.
+ *  mdl.ri_debug_json_print(modelRI, path:str, flags) -> ret @extension */
 ACL_API(8, 5) aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char *path, uint32_t flags);
 
-/** The streams of a running instance; NULL asks for their number. */
+/** The streams of a running instance; NULL asks for their number.
+ *  mdl.ri_get_streams(modelRI) -> (streams:[int]#numStreams, ret) @py @extension */
 ACL_API(9, 1) aclError aclmdlRIGetStreams(aclmdlRI modelRI, aclrtStream *streams, uint32_t *numStreams);
 
-/** The tasks of one stream of a running instance; NULL asks for their number. */
+/** The tasks of one stream of a running instance; NULL asks for their number.
+ *  mdl.ri_get_tasks_by_stream(stream) -> (tasks:[int]#numTasks, ret) @py @extension */
 ACL_API(9, 1) aclError aclmdlRIGetTasksByStream(aclrtStream stream, aclmdlRITask *tasks, uint32_t *numTasks);
 
-/** The type of a task. */
+/** The type of a task.
+ *  mdl.ri_task_get_type(task) -> (type, ret) @extension */
 ACL_API(9, 1) aclError aclmdlRITaskGetType(aclmdlRITask task, aclmdlRITaskType *type);
 
-/** The position of a task in its stream. */
+/** The position of a task in its stream.
+ *  mdl.ri_task_get_seq_id(task) -> (id, ret) @extension */
 ACL_API(9, 1) aclError aclmdlRITaskGetSeqId(aclmdlRITask task, uint32_t *id);
 
-/** The parameters of a task. */
+/** The parameters of a task.
+ *  mdl.ri_task_get_params(task) -> (params:dict, ret) @py @extension */
 ACL_API(9, 1) aclError aclmdlRITaskGetParams(aclmdlRITask task, aclmdlRITaskParams *params);
 
-/** Change the parameters of a task; takes effect with aclmdlRIUpdate. */
+/** Change the parameters of a task; takes effect with aclmdlRIUpdate.
+ *  mdl.ri_task_set_params(task, params:dict) -> ret @py @extension */
 ACL_API(9, 1) aclError aclmdlRITaskSetParams(aclmdlRITask task, aclmdlRITaskParams *params);
 
-/** Leave a task out of later runs; takes effect with aclmdlRIUpdate. */
+/** Leave a task out of later runs; takes effect with aclmdlRIUpdate.
+ *  mdl.ri_task_disable(task) -> ret @extension */
 ACL_API(9, 1) aclError aclmdlRITaskDisable(aclmdlRITask task);
 
 /** One launch attribute of a kernel task. */
 ACL_API(9, 1) aclError aclmdlRIKernelTaskGetAttribute(aclmdlRITask task, aclrtLaunchKernelAttrId attrId,
     aclrtLaunchKernelAttrValue *attrValue);
 
-/** Put changed tasks of a running instance in force. */
+/** Put changed tasks of a running instance in force.
+ *  mdl.ri_update(modelRI) -> ret @extension */
 ACL_API(9, 1) aclError aclmdlRIUpdate(aclmdlRI modelRI);
 
-/** Create the condition of a conditional task. */
+/** Create the condition of a conditional task.
+ *  mdl.ri_cond_handle_create(modelRI, defaultLaunchValue, flag) -> (handle, ret) @extension */
 ACL_API(9, 1) aclError aclmdlRICondHandleCreate(aclmdlRI modelRI, uint32_t defaultLaunchValue,
     aclmdlRICondHandleFlag flag, aclmdlRICondHandle *handle);
 
-/** The device address of a condition's value. */
+/** The device address of a condition's value.
+ *  mdl.ri_cond_handle_get_cond_ptr(handle) -> (ptr, ret) @extension */
 ACL_API(9, 1) aclError aclmdlRICondHandleGetCondPtr(aclmdlRICondHandle handle, uint64_t **ptr);
 
-/** Queue a task that runs other running instances as its condition says. */
+/** Queue a task that runs other running instances as its condition says.
+ *  mdl.ri_add_cond_task(params:dict, stream, flags) -> (=params, ret) @py @extension */
 ACL_API(9, 1) aclError aclmdlRIAddCondTask(aclmdlRICondTaskParams params, aclrtStream stream, uint32_t flags);

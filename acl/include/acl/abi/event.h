@@ -48,7 +48,8 @@ ACL_API(8, 1) aclError aclrtDestroyEvent(aclrtEvent event);
  *  rt.record_event(event, stream) -> ret */
 ACL_API(8, 1) aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream);
 
-/** Queue a record of the event; ACL_EVENT_RECORD_EXTERNAL makes it one that work outside a capture sees. */
+/** Queue a record of the event; ACL_EVENT_RECORD_EXTERNAL makes it one that work outside a capture sees.
+ *  rt.record_event_with_flag(event, stream, flag) -> ret @extension */
 ACL_API(9, 2) aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t flag);
 
 /** Queue a reset of the event on the stream, so that it can be recorded anew.
@@ -62,7 +63,8 @@ ACL_API(8, 1) aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event
 /** Make later work of the stream wait for the event, at most timeout seconds (0: for ever). */
 ACL_API(8, 5) aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, int32_t timeout);
 
-/** Make later work of the stream wait for the event; ACL_EVENT_WAIT_EXTERNAL names one from outside a capture. */
+/** Make later work of the stream wait for the event; ACL_EVENT_WAIT_EXTERNAL names one from outside a capture.
+ *  rt.stream_wait_event_with_flag(stream, event, timeout, flag) -> ret @extension */
 ACL_API(9, 2) aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint32_t timeout,
     uint32_t flag);
 

@@ -36,7 +36,8 @@ ACL_API(8, 5) aclError aclrtDestroyLabelList(aclrtLabelList labelList);
 ACL_API(8, 5) aclError aclrtSwitchLabelByIndex(void *ptr, uint32_t maxValue, aclrtLabelList labelList,
     aclrtStream stream);
 
-/** Queue the start of another stream of the model. */
+/** Queue the start of another stream of the model.
+ *  rt.active_stream(activeStream, stream) -> ret @extension */
 ACL_API(8, 5) aclError aclrtActiveStream(aclrtStream activeStream, aclrtStream stream);
 
 /** Queue a comparison of two values in device memory; if it holds, go on with the other stream. */

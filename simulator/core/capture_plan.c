@@ -1,0 +1,243 @@
+/* Design notes
+ *
+ * A plan is made once, when a recording is complete or changed tasks are put in force. Each branch is cut into segments:
+ * before a wait for another branch, after a record that another branch waits for, and around what activates one. Inside a
+ * segment its steps simply follow one another; a segment may start when the one before it in its branch and those of its
+ * wait's record have finished, which sg_waits counts. Records and waits themselves are no steps. A single branch without
+ * edges is one segment: its run is a loop over an array. */
+#include "capture_inner.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* While the plan is being made. */
+struct maker {
+    const struct sim_instance *mk_instance;
+    struct sim_plan mk_plan;
+    uint32_t **mk_segments; /* of each branch: of each task, the segment */
+    uint32_t mk_edges;
+};
+
+static bool is_edge(struct sim_point from, uint32_t branch)
+{
+    return from.pt_branch != SIM_NO_BRANCH && from.pt_branch != branch;
+}
+
+/* Built branches that nobody activates never start, nor do those that only such ones activate. */
+static bool is_reached(const struct sim_branch *branch)
+{
+    const struct sim_instance *instance = branch->br_instance;
+    for (uint32_t links = instance->in_branch_count; !branch->br_head && links != 0; links--) {
+        if (branch->br_active.pt_branch == SIM_NO_BRANCH)
+            return false;
+        branch = instance->in_branches[branch->br_active.pt_branch];
+    }
+    return branch->br_head;
+}
+
+static bool is_step(const struct sim_captured *captured)
+{
+    return captured->ct_kind != SIM_TASK_RECORD && captured->ct_kind != SIM_TASK_WAIT &&
+           captured->ct_kind != SIM_TASK_ACTIVE && !captured->ct_disabled;
+}
+
+static bool ends_segment(const struct sim_captured *captured)
+{
+    return captured->ct_waited || captured->ct_kind == SIM_TASK_ACTIVE;
+}
+
+/* Numbers the segments of all tasks and counts segments and steps. */
+static bool number_segments(struct maker *maker)
+{
+    struct sim_plan *plan = &maker->mk_plan;
+    for (uint32_t i = 0; i < maker->mk_instance->in_branch_count; i++) {
+        struct sim_branch *branch = maker->mk_instance->in_branches[i];
+        maker->mk_segments[i] = malloc((branch->br_count + 1) * sizeof **maker->mk_segments);
+        if (maker->mk_segments[i] == NULL)
+            return false;
+        bool fresh = true;
+        for (uint32_t k = 0; k < branch->br_count && is_reached(branch); k++) {
+            struct sim_captured *captured = &branch->br_tasks[k];
+            fresh = fresh || is_edge(captured->ct_from, i);
+            plan->pl_segment_count += fresh;
+            maker->mk_segments[i][k] = plan->pl_segment_count - 1;
+            plan->pl_step_count += is_step(captured);
+            fresh = ends_segment(captured);
+        }
+    }
+    return true;
+}
+
+static bool take_memory(struct sim_plan *plan, uint32_t edges)
+{
+    plan->pl_steps = calloc(plan->pl_step_count + 1, sizeof *plan->pl_steps);
+    plan->pl_segments = calloc(plan->pl_segment_count + 1, sizeof *plan->pl_segments);
+    plan->pl_nexts = calloc(edges + 1, sizeof *plan->pl_nexts);
+    plan->pl_ready = calloc(plan->pl_segment_count + 1, sizeof *plan->pl_ready);
+    return plan->pl_steps != NULL && plan->pl_segments != NULL && plan->pl_nexts != NULL && plan->pl_ready != NULL;
+}
+
+static void fill_steps(struct maker *maker)
+{
+    struct sim_plan *plan = &maker->mk_plan;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < maker->mk_instance->in_branch_count; i++) {
+        struct sim_branch *branch = maker->mk_instance->in_branches[i];
+        for (uint32_t k = 0; k < branch->br_count; k++) {
+            struct sim_captured *captured = &branch->br_tasks[k];
+            captured->ct_step = NULL;
+            if (!is_reached(branch) || !is_step(captured))
+                continue;
+            struct sim_segment *segment = &plan->pl_segments[maker->mk_segments[i][k]];
+            if (segment->sg_count++ == 0)
+                segment->sg_first = count;
+            struct sim_step *step = captured->ct_step = &plan->pl_steps[count++];
+            step->sp_op = captured->ct_task.ta_op;
+            step->sp_task = &captured->ct_task;
+            atomic_store_explicit(&step->sp_argument, sim_task_argument(&captured->ct_task), memory_order_relaxed);
+            plan->pl_flags |= step->sp_op->op_flags;
+        }
+    }
+}
+
+static uint32_t segment_at(const struct maker *maker, struct sim_point point)
+{
+    return maker->mk_segments[point.pt_branch][point.pt_index];
+}
+
+/* Calls `edge` for every pair of segments of which the second waits for the first. */
+static void each_edge(struct maker *maker, void (*edge)(struct maker *maker, uint32_t from, uint32_t to))
+{
+    for (uint32_t i = 0; i < maker->mk_instance->in_branch_count; i++) {
+        const struct sim_branch *branch = maker->mk_instance->in_branches[i];
+        const uint32_t *segments = maker->mk_segments[i];
+        if (branch->br_count != 0 && is_edge(branch->br_active, i))
+            edge(maker, segment_at(maker, branch->br_active), segments[0]);
+        for (uint32_t k = 0; k < branch->br_count && is_reached(branch); k++) {
+            if (is_edge(branch->br_tasks[k].ct_from, i))
+                edge(maker, segment_at(maker, branch->br_tasks[k].ct_from), segments[k]);
+            if (k != 0 && segments[k] != segments[k - 1])
+                edge(maker, segments[k - 1], segments[k]);
+        }
+    }
+}
+
+static void count_edge(struct maker *maker, uint32_t from, uint32_t to)
+{
+    (void)from;
+    (void)to;
+    maker->mk_edges++;
+}
+
+static void count_next(struct maker *maker, uint32_t from, uint32_t to)
+{
+    maker->mk_plan.pl_segments[from].sg_nexts++;
+    maker->mk_plan.pl_segments[to].sg_waits++;
+}
+
+static void add_next(struct maker *maker, uint32_t from, uint32_t to)
+{
+    struct sim_segment *segment = &maker->mk_plan.pl_segments[from];
+    maker->mk_plan.pl_nexts[segment->sg_next + segment->sg_nexts++] = to;
+}
+
+/* The successors of each segment, one after another in one array. */
+static void fill_edges(struct maker *maker)
+{
+    struct sim_plan *plan = &maker->mk_plan;
+    uint32_t at = 0;
+    each_edge(maker, count_next);
+    for (uint32_t i = 0; i < plan->pl_segment_count; i++) {
+        plan->pl_segments[i].sg_next = at;
+        at += plan->pl_segments[i].sg_nexts;
+        plan->pl_segments[i].sg_nexts = 0;
+    }
+    each_edge(maker, add_next);
+}
+
+/* Whether all segments can run: takes away, one after another, those that wait for nothing. */
+static bool ends(struct sim_plan *plan)
+{
+    uint32_t ready = 0, seen = 0;
+    for (uint32_t i = 0; i < plan->pl_segment_count; i++) {
+        plan->pl_segments[i].sg_left = plan->pl_segments[i].sg_waits;
+        if (plan->pl_segments[i].sg_waits == 0)
+            plan->pl_ready[ready++] = i;
+    }
+    for (; ready != 0; seen++) {
+        const struct sim_segment *segment = &plan->pl_segments[plan->pl_ready[--ready]];
+        for (uint32_t k = 0; k < segment->sg_nexts; k++) {
+            uint32_t next = plan->pl_nexts[segment->sg_next + k];
+            if (--plan->pl_segments[next].sg_left == 0)
+                plan->pl_ready[ready++] = next;
+        }
+    }
+    return seen == plan->pl_segment_count;
+}
+
+static void free_plan(struct sim_plan *plan)
+{
+    free(plan->pl_steps);
+    free(plan->pl_segments);
+    free(plan->pl_nexts);
+    free(plan->pl_ready);
+}
+
+static aclError make(struct maker *maker)
+{
+    struct sim_plan *plan = &maker->mk_plan;
+    bool room = number_segments(maker);
+    if (room) {
+        each_edge(maker, count_edge);
+        room = take_memory(plan, maker->mk_edges);
+    }
+    SIM_CHECK(room, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for the plan of an instance");
+    fill_steps(maker);
+    fill_edges(maker);
+    SIM_CHECK(ends(plan), ACL_ERROR_RT_CAPTURE_DEPENDENCY,
+              "the streams of the recording wait for one another in a circle, expected records before their waits");
+    return ACL_SUCCESS;
+}
+
+/* Helpers of a run that has ended may still be on their way out: walkers stay, and the plan changes under the lock. */
+static void put_in_force(struct sim_instance *instance, const struct sim_plan *plan)
+{
+    sim_lock(&instance->in_run_lock);
+    struct sim_plan before = instance->in_plan;
+    instance->in_plan = *plan;
+    sim_unlock(&instance->in_run_lock);
+    free_plan(&before);
+}
+
+static bool has_walkers(struct sim_instance *instance)
+{
+    uint32_t count = instance->in_branch_count + 1;
+    if (instance->in_walkers == NULL)
+        instance->in_walkers = calloc(count, sizeof *instance->in_walkers);
+    for (uint32_t i = 0; instance->in_walkers != NULL && i < count; i++)
+        instance->in_walkers[i].wk_instance = instance;
+    return instance->in_walkers != NULL;
+}
+
+aclError sim_plan_make(struct sim_instance *instance)
+{
+    struct maker maker = {.mk_instance = instance};
+    maker.mk_segments = calloc(instance->in_branch_count + 1, sizeof *maker.mk_segments);
+    SIM_CHECK(has_walkers(instance) && maker.mk_segments != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
+              "no host memory for the plan of an instance");
+    aclError code = make(&maker);
+    for (uint32_t i = 0; i < instance->in_branch_count; i++)
+        free(maker.mk_segments[i]);
+    free(maker.mk_segments);
+    if (code == ACL_SUCCESS)
+        put_in_force(instance, &maker.mk_plan);
+    else
+        free_plan(&maker.mk_plan);
+    return code;
+}
+
+void sim_plan_free(struct sim_instance *instance)
+{
+    put_in_force(instance, &(struct sim_plan){0});
+    free(instance->in_walkers);
+    instance->in_walkers = NULL;
+}

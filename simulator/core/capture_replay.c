@@ -1,0 +1,357 @@
+/* Design notes
+ *
+ * A run walks along the plan as part of a task, an execution (capture_execute.c) or a conditional one: takes a segment that is ready, runs
+ * its steps, and makes ready what waited for it. As long as nothing parks, one thread walks the whole plan without a
+ * hand-over. When a step parks, or a heavy one begins, while other segments are ready, another walker is queued on a
+ * stream of the instance; there are as many as branches, so each branch can park by itself. A walker is a resumable
+ * function: where it stands is kept in its sim_walker, and a parked step is called again as the engine calls a parked
+ * task. Only the first walker, the execution's own, waits for the others, at in_wake.
+ *
+ * The run lock guards the ready stack, the counts of the segments and the flags of the run; it is a leaf: gates are raised
+ * after it is released. Runs of one instance do not overlap: an execution that finds one in progress parks at
+ * in_finished, whose level counts the runs that have ended, and that destroying waits for as well. A run that a failure
+ * or a discarded task ends early still walks its segments, without running their steps, so the counts always come out.
+ *
+ * A step's argument is read atomically because an update may replace it during a run; what was replaced is kept until no
+ * run is in progress. Steps whose operations consume their argument get a copy of it in the walker (op_renew). */
+#include "capture_inner.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct sim_retired {
+    struct sim_retired *re_next;
+    void *re_argument;
+};
+
+/* ---- walkers ---- */
+
+static aclError run_helper(struct sim_run *run, void *argument);
+static void drop_helper(void *argument);
+static const struct sim_op helper_op = {.op_name = "aclmdlRIExecuteAsync", .op_run = run_helper, .op_drop = drop_helper};
+static const struct sim_op worker_helper_op = {
+    .op_name = "aclmdlRIExecuteAsync", .op_run = run_helper, .op_drop = drop_helper, .op_flags = SIM_OP_WORKER};
+
+/* Finds somebody for the segments that are ready while this walker is held up. */
+static void call_help(struct sim_instance *instance)
+{
+    struct sim_walker *walker = NULL;
+    struct sim_branch *branch = NULL;
+    sim_lock(&instance->in_run_lock);
+    bool wake = instance->in_idle && instance->in_plan.pl_ready_count != 0;
+    for (uint32_t i = 0; i < instance->in_branch_count && instance->in_plan.pl_ready_count != 0 && !wake; i++)
+        if (!instance->in_walkers[i + 1].wk_busy) {
+            walker = &instance->in_walkers[i + 1];
+            branch = instance->in_branches[i];
+            walker->wk_busy = true;
+            break;
+        }
+    sim_unlock(&instance->in_run_lock);
+    if (wake)
+        sim_gate_count(&instance->in_wake);
+    if (walker == NULL)
+        return;
+    const struct sim_op *op = instance->in_plan.pl_flags & SIM_OP_WORKER ? &worker_helper_op : &helper_op;
+    if (sim_engine_enqueue(branch->br_stream, op, &walker, sizeof walker, NULL, &instance->in_helper) == ACL_SUCCESS) {
+        sim_pool_kick(branch->br_stream.tg_stream);
+        return;
+    }
+    sim_lock(&instance->in_run_lock); /* without memory the branches wait for one another */
+    walker->wk_busy = false;
+    sim_unlock(&instance->in_run_lock);
+}
+
+static struct sim_segment *take_segment(struct sim_plan *plan)
+{
+    return plan->pl_ready_count == 0 ? NULL : &plan->pl_segments[plan->pl_ready[--plan->pl_ready_count]];
+}
+
+static void make_ready(struct sim_plan *plan, uint32_t segment)
+{
+    plan->pl_ready[plan->pl_ready_count++] = segment;
+}
+
+/* Takes the walker's next segment, after finishing the one it had. False: there is none now, and a helper is another
+ * caller's from here on. */
+static bool next_segment(struct sim_instance *instance, struct sim_walker *walker, bool *all_done)
+{
+    struct sim_plan *plan = &instance->in_plan;
+    const struct sim_segment *done = walker->wk_segment;
+    bool is_first = walker == instance->in_walkers;
+    sim_lock(&instance->in_run_lock);
+    for (uint32_t i = 0; done != NULL && i < done->sg_nexts; i++) {
+        uint32_t next = plan->pl_nexts[done->sg_next + i];
+        if (--plan->pl_segments[next].sg_left == 0)
+            make_ready(plan, next);
+    }
+    plan->pl_left -= done != NULL;
+    *all_done = plan->pl_left == 0;
+    walker->wk_segment = take_segment(plan);
+    walker->wk_at = 0;
+    bool more = walker->wk_segment != NULL;
+    bool wake = instance->in_idle && !is_first && (*all_done || plan->pl_ready_count != 0);
+    if (is_first)
+        instance->in_idle = !more && !*all_done;
+    else
+        walker->wk_busy = more;
+    sim_unlock(&instance->in_run_lock);
+    if (wake)
+        sim_gate_count(&instance->in_wake);
+    return more;
+}
+
+/* ---- steps ---- */
+
+static aclError renew(struct sim_walker *walker, const struct sim_step *step, const void *argument,
+                      struct sim_run *run)
+{
+    memcpy(walker->wk_argument, argument, sizeof walker->wk_argument);
+    aclError code = step->sp_op->op_renew(walker->wk_argument);
+    walker->wk_renewed = code == ACL_SUCCESS;
+    if (code != ACL_SUCCESS)
+        sim_engine_fail(run, step->sp_task, code, "there is no memory for one more run of it");
+    return code;
+}
+
+static inline aclError run_step(struct sim_walker *walker, struct sim_step *step, struct sim_run *run)
+{
+    void *argument = atomic_load_explicit(&step->sp_argument, memory_order_acquire);
+    if (likely(step->sp_op->op_renew == NULL))
+        return sim_engine_execute(run, step->sp_task, argument);
+    if (!walker->wk_renewed)
+        SIM_TRY(renew(walker, step, argument, run));
+    aclError code = sim_engine_execute(run, step->sp_task, walker->wk_argument);
+    walker->wk_renewed = code == SIM_PARK;
+    return code;
+}
+
+static bool others_ready(struct sim_instance *instance)
+{
+    sim_lock(&instance->in_run_lock);
+    bool ready = instance->in_plan.pl_ready_count != 0;
+    sim_unlock(&instance->in_run_lock);
+    return ready;
+}
+
+static bool skips(struct sim_instance *instance)
+{
+    sim_lock(&instance->in_run_lock);
+    bool skipping = instance->in_skipping;
+    sim_unlock(&instance->in_run_lock);
+    return skipping;
+}
+
+static void set_skipping(struct sim_instance *instance)
+{
+    sim_lock(&instance->in_run_lock);
+    instance->in_skipping = true;
+    sim_unlock(&instance->in_run_lock);
+}
+
+/* 0 at the segment's end; a failure lets the rest of the run be skipped. */
+SIM_HOT static aclError run_segment(struct sim_instance *instance, struct sim_walker *walker, struct sim_run *run)
+{
+    const struct sim_segment *segment = walker->wk_segment;
+    struct sim_step *steps = instance->in_plan.pl_steps + segment->sg_first;
+    if (skips(instance))
+        return ACL_SUCCESS;
+    while (walker->wk_at < segment->sg_count) {
+        struct sim_step *step = &steps[walker->wk_at];
+        if (unlikely((step->sp_op->op_flags & SIM_OP_HEAVY) && !walker->wk_renewed && others_ready(instance)))
+            call_help(instance);
+        aclError code = run_step(walker, step, run);
+        if (unlikely(code == SIM_PARK)) {
+            call_help(instance);
+            return code;
+        }
+        run->rn_expired = false;
+        if (unlikely(code != ACL_SUCCESS)) {
+            set_skipping(instance);
+            return ACL_SUCCESS;
+        }
+        walker->wk_at++;
+    }
+    return ACL_SUCCESS;
+}
+
+/* SIM_PARK in the middle of a step, else 0 when no segment is ready. */
+static aclError walk(struct sim_instance *instance, struct sim_walker *walker, struct sim_run *run, bool *all_done)
+{
+    *all_done = false;
+    while (walker->wk_segment != NULL || next_segment(instance, walker, all_done)) {
+        SIM_TRY(run_segment(instance, walker, run));
+        if (!next_segment(instance, walker, all_done))
+            break;
+    }
+    return ACL_SUCCESS;
+}
+
+/* With the run lock held. */
+static void reset(struct sim_instance *instance)
+{
+    struct sim_plan *plan = &instance->in_plan;
+    instance->in_skipping = instance->in_orphan = instance->in_idle = false;
+    plan->pl_left = plan->pl_segment_count;
+    plan->pl_ready_count = 0;
+    for (uint32_t i = plan->pl_segment_count; i-- != 0;) { /* the first branch's is taken first */
+        plan->pl_segments[i].sg_left = plan->pl_segments[i].sg_waits;
+        if (plan->pl_segments[i].sg_waits == 0)
+            make_ready(plan, i);
+    }
+}
+
+aclError sim_replay_walk(struct sim_instance *instance, struct sim_run *run)
+{
+    bool all_done;
+    uint64_t seen = sim_gate_level(&instance->in_wake);
+    if (instance->in_plan.pl_segment_count == 0)
+        return ACL_SUCCESS;
+    SIM_TRY(walk(instance, instance->in_walkers, run, &all_done));
+    if (!all_done) {
+        run->rn_gate = &instance->in_wake;
+        run->rn_target = seen + 1;
+        run->rn_deadline = SIM_FOREVER;
+        return SIM_PARK;
+    }
+    return skips(instance) ? SIM_FAILED : ACL_SUCCESS;
+}
+
+/* ---- runs ---- */
+
+static void free_retired(struct sim_retired *retired)
+{
+    while (retired != NULL) {
+        struct sim_retired *next = retired->re_next;
+        free(retired->re_argument);
+        free(retired);
+        retired = next;
+    }
+}
+
+void sim_replay_retire(struct sim_instance *instance, void *argument)
+{
+    struct sim_retired *fresh = argument != NULL ? malloc(sizeof *fresh) : NULL;
+    sim_lock(&instance->in_run_lock);
+    if (fresh != NULL) { /* without memory for the link the argument is lost, never freed too early */
+        *fresh = (struct sim_retired){instance->in_retired, argument};
+        instance->in_retired = fresh;
+    }
+    struct sim_retired *unused = instance->in_running ? NULL : instance->in_retired;
+    if (!instance->in_running)
+        instance->in_retired = NULL;
+    sim_unlock(&instance->in_run_lock);
+    free_retired(unused);
+}
+
+void sim_replay_release_outer(struct sim_instance *instance, bool started)
+{
+    for (struct sim_external *at = instance->in_externals; at != NULL; at = at->xt_next) {
+        bool reached = started && at->xt_reached;
+        if (started)
+            at->xt_reached = false;
+        if (at->xt_stream.tg_stream != NULL && !reached)
+            sim_gate_count(&at->xt_stream.tg_stream->st_latch);
+    }
+}
+
+/* Afterwards the instance may be gone, but for the gate. */
+void sim_replay_end(struct sim_instance *instance)
+{
+    sim_replay_release_outer(instance, true);
+    sim_lock(&instance->in_run_lock);
+    struct sim_retired *retired = instance->in_retired;
+    instance->in_retired = NULL;
+    instance->in_running = false;
+    instance->in_execution = NULL;
+    sim_unlock(&instance->in_run_lock);
+    free_retired(retired);
+    sim_gate_count(&instance->in_finished);
+}
+
+bool sim_replay_begin(struct sim_instance *instance, const struct sim_execution *execution, sim_record holder,
+                      struct sim_run *run)
+{
+    uint64_t finished = sim_gate_level(&instance->in_finished);
+    sim_lock(&instance->in_run_lock);
+    bool first = !instance->in_running;
+    if (first) {
+        instance->in_running = true;
+        instance->in_execution = execution;
+        atomic_store_explicit(&instance->in_holder, holder, memory_order_release);
+        reset(instance);
+    }
+    sim_unlock(&instance->in_run_lock);
+    run->rn_gate = &instance->in_finished;
+    run->rn_target = finished + 1;
+    run->rn_deadline = SIM_FOREVER;
+    return first;
+}
+
+/* The rest of the run is left out, as far as this walker can; true when nothing of it is left. */
+static bool skip(struct sim_instance *instance, struct sim_walker *walker)
+{
+    bool all_done = false;
+    set_skipping(instance);
+    if (walker->wk_renewed) {
+        const struct sim_step *step = &instance->in_plan.pl_steps[walker->wk_segment->sg_first + walker->wk_at];
+        if (step->sp_op->op_drop != NULL)
+            step->sp_op->op_drop(walker->wk_argument);
+        walker->wk_renewed = false;
+    }
+    while (next_segment(instance, walker, &all_done))
+        continue;
+    return all_done;
+}
+
+/* True when the run that lost its execution's task is over. */
+static bool is_last(struct sim_instance *instance)
+{
+    sim_lock(&instance->in_run_lock);
+    bool last = instance->in_orphan && instance->in_plan.pl_left == 0;
+    instance->in_orphan = instance->in_orphan && !last;
+    sim_unlock(&instance->in_run_lock);
+    return last;
+}
+
+void sim_replay_give_up(struct sim_instance *instance)
+{
+    bool over = skip(instance, instance->in_walkers);
+    if (!over) { /* other walkers are held up: what they wait for is given up, and the last one ends the run */
+        sim_lock(&instance->in_run_lock);
+        instance->in_orphan = true;
+        instance->in_idle = false;
+        sim_unlock(&instance->in_run_lock);
+        for (uint32_t i = 0; i < instance->in_branch_count; i++)
+            sim_engine_drop(instance->in_branches[i]->br_stream.tg_stream);
+        over = is_last(instance);
+    }
+    if (over)
+        sim_replay_end(instance);
+}
+
+static aclError run_helper(struct sim_run *run, void *argument)
+{
+    struct sim_walker *walker = *(struct sim_walker **)argument;
+    struct sim_instance *instance = walker->wk_instance;
+    bool all_done;
+    run->rn_blame = sim_record_stream(atomic_load_explicit(&instance->in_holder, memory_order_acquire));
+    SIM_TRY(walk(instance, walker, run, &all_done));
+    if (all_done && is_last(instance))
+        sim_replay_end(instance);
+    return ACL_SUCCESS;
+}
+
+static void drop_helper(void *argument)
+{
+    struct sim_walker *walker = *(struct sim_walker **)argument;
+    struct sim_instance *instance = walker->wk_instance;
+    if (skip(instance, walker) && is_last(instance))
+        sim_replay_end(instance);
+}
+
+sim_record sim_capture_runner(struct sim_instance *instance, const struct sim_gate *gate)
+{
+    if (instance == NULL)
+        return 0;
+    return atomic_load_explicit(gate == &instance->in_finished ? &instance->in_holder : &instance->in_helper,
+                                memory_order_acquire);
+}

@@ -1,0 +1,339 @@
+/* Looking at instances and changing single tasks of them. Handles of streams are those of the instance's own streams;
+ * handles of tasks are made when somebody asks for them, and live as long as the instance. */
+#include "capture_inner.h"
+#include "row.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_BYTES 512
+
+struct task_handle {
+    struct sim_object th_object;
+    struct sim_instance *th_instance;
+    struct sim_point th_point;
+    uint64_t *th_words; /* what aclmdlRITaskGetParams showed as arguments */
+};
+
+struct sim_table sim_task_handles = SIM_OBJECT_TABLE(struct task_handle, SIM_KIND_TASK, "task");
+
+/* ---- names and numbers ---- */
+
+aclError sim_capture_set_name(aclmdlRI handle, const char *name)
+{
+    struct sim_instance *instance;
+    size_t length = strnlen(name, NAME_BYTES + 1);
+    SIM_CHECK(length <= NAME_BYTES, ACL_ERROR_RT_PARAM_INVALID, "name is longer than %d bytes", NAME_BYTES);
+    char *copy = strdup(name);
+    SIM_CHECK(copy != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a name");
+    aclError code = sim_instance_open(handle, &instance);
+    if (code != ACL_SUCCESS) {
+        free(copy);
+        return code;
+    }
+    free(instance->in_name);
+    instance->in_name = copy;
+    sim_object_close(instance);
+    return ACL_SUCCESS;
+}
+
+aclError sim_capture_get_name(aclmdlRI handle, uint32_t length, char *name)
+{
+    struct sim_instance *instance;
+    SIM_TRY(sim_instance_open(handle, &instance));
+    const char *found = instance->in_name != NULL ? instance->in_name : "";
+    size_t count = strnlen(found, length - 1);
+    memcpy(name, found, count);
+    name[count] = '\0';
+    sim_object_close(instance);
+    return ACL_SUCCESS;
+}
+
+aclError sim_capture_get_id(aclmdlRI handle, uint32_t *id)
+{
+    struct sim_instance *instance;
+    SIM_TRY(sim_instance_open(handle, &instance));
+    *id = instance->in_object.ob_slot.sl_index;
+    sim_object_close(instance);
+    return ACL_SUCCESS;
+}
+
+/* ---- lists ---- */
+
+/* The two-call pattern: no array asks for the number alone. */
+static aclError check_room(bool asks, uint32_t count, uint32_t *room)
+{
+    SIM_CHECK(asks || *room >= count, ACL_ERROR_RT_INSUFFICIENT_INPUT_ARRAY,
+              "the array has room for %u, expected at least %u", *room, count);
+    *room = count;
+    return ACL_SUCCESS;
+}
+
+static aclError list_streams(const struct sim_instance *instance, aclrtStream *streams, uint32_t *count)
+{
+    SIM_SUPPORTED(instance->in_parent == NULL, "modelRI is a body of a conditional task");
+    SIM_TRY(check_room(streams == NULL, instance->in_branch_count, count));
+    for (uint32_t i = 0; streams != NULL && i < instance->in_branch_count; i++)
+        streams[i] = (aclrtStream)(uintptr_t)instance->in_branches[i]->br_stream.tg_handle;
+    return ACL_SUCCESS;
+}
+
+aclError sim_capture_get_streams(aclmdlRI handle, aclrtStream *streams, uint32_t *count)
+{
+    struct sim_instance *instance;
+    SIM_TRY(sim_instance_open(handle, &instance));
+    aclError code = list_streams(instance, streams, count);
+    sim_object_close(instance);
+    return code;
+}
+
+static aclError make_handle(struct sim_branch *branch, uint32_t index)
+{
+    uint64_t value;
+    struct sim_captured *captured = &branch->br_tasks[index];
+    if (captured->ct_handle != 0)
+        return ACL_SUCCESS;
+    struct task_handle *task = sim_object_take(&sim_task_handles, &value);
+    SIM_CHECK(task != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no further task can be named");
+    task->th_instance = branch->br_instance;
+    task->th_point = (struct sim_point){branch->br_index, index};
+    task->th_words = NULL;
+    captured->ct_handle = value;
+    sim_object_publish(task, value);
+    return ACL_SUCCESS;
+}
+
+static aclError list_tasks(struct sim_branch *branch, aclmdlRITask *tasks, uint32_t *count)
+{
+    SIM_TRY(check_room(tasks == NULL, branch->br_count, count));
+    for (uint32_t i = 0; tasks != NULL && i < branch->br_count; i++) {
+        SIM_TRY(make_handle(branch, i));
+        tasks[i] = (aclmdlRITask)(uintptr_t)branch->br_tasks[i].ct_handle;
+    }
+    return ACL_SUCCESS;
+}
+
+aclError sim_capture_get_tasks(aclrtStream handle, aclmdlRITask *tasks, uint32_t *count)
+{
+    struct sim_stream *stream = sim_table_find(&sim_streams, handle);
+    SIM_CHECK(stream != NULL, ACL_ERROR_RT_INVALID_HANDLE, "stream is %p, %s, expected a live stream", handle,
+              sim_handle_describe(handle));
+    struct sim_instance *instance = sim_instance_of(stream);
+    SIM_CHECK(instance != NULL && stream->st_branch != NULL, ACL_ERROR_RT_PARAM_INVALID,
+              "stream belongs to no model running instance, expected one of aclmdlRIGetStreams");
+    aclError code = list_tasks(stream->st_branch, tasks, count);
+    sim_object_close(instance);
+    return code;
+}
+
+void sim_task_handles_free(struct sim_instance *instance)
+{
+    for (uint32_t i = 0; i < instance->in_branch_count; i++)
+        for (uint32_t k = 0; k < instance->in_branches[i]->br_count; k++) {
+            uint64_t handle = instance->in_branches[i]->br_tasks[k].ct_handle;
+            struct task_handle *task = sim_object_peek(&sim_task_handles, (void *)(uintptr_t)handle);
+            if (task == NULL)
+                continue;
+            free(task->th_words);
+            sim_object_end(&sim_task_handles, task);
+        }
+}
+
+/* ---- single tasks ---- */
+
+/* The task with its instance locked; the handle's slot is the instance's to free. */
+static aclError open_task(aclmdlRITask handle, struct task_handle **task, struct sim_captured **captured)
+{
+    uint64_t owner = 0;
+    *task = sim_object_peek(&sim_task_handles, handle);
+    if (*task != NULL) {
+        owner = sim_instance_handle((*task)->th_instance);
+        sim_object_close(*task);
+    }
+    struct sim_instance *instance = owner != 0 ? sim_object_peek(&sim_instances, (void *)(uintptr_t)owner) : NULL;
+    SIM_CHECK(instance != NULL, ACL_ERROR_RT_INVALID_HANDLE, "task is %p, %s, expected a live task", handle,
+              sim_handle_describe(handle));
+    *captured = sim_instance_at(instance, (*task)->th_point);
+    return ACL_SUCCESS;
+}
+
+static aclmdlRITaskType type_of(enum sim_task_kind kind)
+{
+    switch (kind) {
+    case SIM_TASK_CUBE:
+    case SIM_TASK_VECTOR:
+    case SIM_TASK_HOST_KERNEL:
+        return ACL_MODEL_RI_TASK_KERNEL;
+    case SIM_TASK_RECORD:
+    case SIM_TASK_FLAG_RECORD:
+    case SIM_TASK_EXTERNAL_RECORD:
+        return ACL_MODEL_RI_TASK_EVENT_RECORD;
+    case SIM_TASK_WAIT:
+    case SIM_TASK_FLAG_WAIT:
+    case SIM_TASK_EXTERNAL_WAIT:
+        return ACL_MODEL_RI_TASK_EVENT_WAIT;
+    case SIM_TASK_RESET:
+        return ACL_MODEL_RI_TASK_EVENT_RESET;
+    default:
+        return ACL_MODEL_RI_TASK_DEFAULT;
+    }
+}
+
+aclError sim_capture_task_type(aclmdlRITask handle, aclmdlRITaskType *type)
+{
+    struct task_handle *task;
+    struct sim_captured *captured;
+    SIM_TRY(open_task(handle, &task, &captured));
+    *type = type_of(captured->ct_kind);
+    sim_object_close(task->th_instance);
+    return ACL_SUCCESS;
+}
+
+aclError sim_capture_task_number(aclmdlRITask handle, uint32_t *number)
+{
+    struct task_handle *task;
+    struct sim_captured *captured;
+    SIM_TRY(open_task(handle, &task, &captured));
+    *number = task->th_point.pt_index;
+    sim_object_close(task->th_instance);
+    return ACL_SUCCESS;
+}
+
+const struct sim_range *sim_captured_ranges(const struct sim_captured *captured, size_t *count)
+{
+    const struct sim_task *task = &captured->ct_task;
+    *count = 0;
+    return task->ta_op->op_ranges == NULL
+               ? NULL
+               : task->ta_op->op_ranges(task->ta_ext != NULL ? task->ta_ext : (const void *)task->ta_argument, count);
+}
+
+/* A kernel's arguments are shown as the addresses it touches, in order. */
+static aclError show_kernel(struct task_handle *task, const struct sim_captured *captured,
+                            aclmdlRIKernelTaskParams *kernel)
+{
+    size_t count;
+    const struct sim_range *ranges = sim_captured_ranges(captured, &count);
+    uint64_t *words = realloc(task->th_words, (count + 1) * sizeof *words);
+    SIM_CHECK(words != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for the arguments of a kernel");
+    task->th_words = words;
+    for (size_t i = 0; i < count; i++)
+        words[i] = (uint64_t)(uintptr_t)ranges[i].rg_address;
+    kernel->args = words;
+    kernel->isHostArgs = 1;
+    kernel->argsSize = count * sizeof *words;
+    kernel->numBlocks = 1;
+    return ACL_SUCCESS;
+}
+
+static aclError show(struct task_handle *task, const struct sim_captured *captured, aclmdlRITaskParams *parameters)
+{
+    aclmdlRITaskType type = type_of(captured->ct_kind);
+    SIM_CHECK(type != ACL_MODEL_RI_TASK_DEFAULT, ACL_ERROR_RT_PARAM_INVALID,
+              "the task is %s, which has no parameters to show", captured->ct_task.ta_op->op_name);
+    memset(parameters, 0, sizeof *parameters);
+    parameters->type = type;
+    if (captured->ct_group != NULL)
+        parameters->taskGrp = (aclrtTaskGrp)(uintptr_t)atomic_load_explicit(
+            &captured->ct_group->gr_object.ob_slot.sl_handle, memory_order_relaxed);
+    if (type == ACL_MODEL_RI_TASK_KERNEL)
+        return show_kernel(task, captured, &parameters->kernelTaskParams);
+    bool external = captured->ct_kind == SIM_TASK_EXTERNAL_RECORD || captured->ct_kind == SIM_TASK_EXTERNAL_WAIT;
+    const struct sim_event *event = sim_table_find(&sim_events, (void *)(uintptr_t)captured->ct_event);
+    /* The three kinds of events have the same members in the same places. */
+    parameters->eventRecordTaskParams = (aclmdlRIEventRecordTaskParams){
+        (aclrtEvent)(uintptr_t)captured->ct_event, event != NULL ? event->ev_flags : 0, external};
+    return ACL_SUCCESS;
+}
+
+aclError sim_capture_task_get(aclmdlRITask handle, aclmdlRITaskParams *parameters)
+{
+    struct task_handle *task;
+    struct sim_captured *captured;
+    SIM_TRY(open_task(handle, &task, &captured));
+    aclError code = show(task, captured, parameters);
+    sim_object_close(task->th_instance);
+    return code;
+}
+
+/* ---- changes ---- */
+
+static aclError check_change(struct sim_instance *instance, const struct sim_captured *captured)
+{
+    SIM_SUPPORTED(instance->in_parent == NULL, "the task belongs to a body of a conditional task");
+    bool runs = !sim_gate_passed(&instance->in_finished, instance->in_submitted);
+    enum sim_instance_state state = sim_instance_state(instance);
+    SIM_CHECK(!runs && (state == SIM_INSTANCE_READY || state == SIM_INSTANCE_UPDATING), ACL_ERROR_RT_MODEL_UPDATE_FAILED,
+              "the task's instance %s, expected one that is complete and does not run",
+              runs ? "runs" : "is still being captured or built");
+    SIM_CHECK(type_of(captured->ct_kind) == ACL_MODEL_RI_TASK_KERNEL, ACL_ERROR_RT_PARAM_INVALID,
+              "the task is %s, expected a kernel, whose change leaves the order of the others alone",
+              captured->ct_task.ta_op->op_name);
+    return ACL_SUCCESS;
+}
+
+static aclError move(struct sim_captured *captured, const aclmdlRITaskParams *parameters)
+{
+    size_t count;
+    const aclmdlRIKernelTaskParams *kernel = &parameters->kernelTaskParams;
+    sim_captured_ranges(captured, &count);
+    SIM_CHECK(parameters->type == ACL_MODEL_RI_TASK_KERNEL, ACL_ERROR_RT_PARAM_INVALID,
+              "params.type is %d, expected %d, the task's own", parameters->type, ACL_MODEL_RI_TASK_KERNEL);
+    SIM_SUPPORTED(captured->ct_task.ta_op->op_run == sim_row_run, "the arguments of %s cannot be changed",
+                  captured->ct_task.ta_op->op_name);
+    SIM_CHECK(kernel->args != NULL && kernel->isHostArgs == 1 && kernel->argsSize == count * sizeof(uint64_t),
+              ACL_ERROR_RT_PARAM_INVALID,
+              "args is %p, isHostArgs %u and argsSize %zu, expected host memory with %zu addresses, as "
+              "aclmdlRITaskGetParams showed them",
+              kernel->args, kernel->isHostArgs, kernel->argsSize, count);
+    return sim_row_move(sim_task_argument(&captured->ct_task), kernel->args);
+}
+
+static aclError change(struct sim_instance *instance, struct sim_captured *captured,
+                       const aclmdlRITaskParams *parameters)
+{
+    SIM_TRY(check_change(instance, captured));
+    if (parameters != NULL)
+        SIM_TRY(move(captured, parameters));
+    else
+        captured->ct_disabled = true;
+    atomic_store_explicit(&instance->in_state, SIM_INSTANCE_UPDATING, memory_order_release);
+    return ACL_SUCCESS;
+}
+
+aclError sim_capture_task_set(aclmdlRITask handle, const aclmdlRITaskParams *parameters)
+{
+    struct task_handle *task;
+    struct sim_captured *captured;
+    SIM_TRY(open_task(handle, &task, &captured));
+    aclError code = change(task->th_instance, captured, parameters);
+    sim_object_close(task->th_instance);
+    return code;
+}
+
+aclError sim_capture_task_disable(aclmdlRITask handle)
+{
+    return sim_capture_task_set(handle, NULL);
+}
+
+static aclError update(struct sim_instance *instance)
+{
+    SIM_SUPPORTED(instance->in_parent == NULL, "modelRI is a body of a conditional task");
+    enum sim_instance_state state = sim_instance_state(instance);
+    bool runs = !sim_gate_passed(&instance->in_finished, instance->in_submitted);
+    SIM_CHECK(!runs && (state == SIM_INSTANCE_UPDATING || state == SIM_INSTANCE_READY), ACL_ERROR_RT_MODEL_UPDATE_FAILED,
+              "modelRI %s, expected one that is complete and does not run",
+              runs ? "runs" : "is still being captured or built");
+    if (state == SIM_INSTANCE_UPDATING)
+        SIM_TRY(sim_plan_make(instance));
+    atomic_store_explicit(&instance->in_state, SIM_INSTANCE_READY, memory_order_release);
+    return ACL_SUCCESS;
+}
+
+aclError sim_capture_update(aclmdlRI handle)
+{
+    struct sim_instance *instance;
+    SIM_TRY(sim_instance_open(handle, &instance));
+    aclError code = update(instance);
+    sim_object_close(instance);
+    return code;
+}
