@@ -47,7 +47,7 @@ def command_of(path, directory):
     libraries = acl.get_lib() if _lib.toolkit is None else os.path.join(_lib.toolkit, "lib64")
     program = os.path.join(directory, os.path.basename(path)[:-2])
     command = [compiler, "-O1", f"-I{acl.get_include()}", path, "-o", program, f"-L{libraries}"]
-    subprocess.run([*command, f"-Wl,-rpath,{libraries}", "-lascendcl", "-lnnopbase", "-pthread"], check=True)
+    subprocess.run([*command, f"-Wl,-rpath,{libraries}", "-lascendcl", "-lnnopbase", "-lopapi", "-pthread"], check=True)
     return [program]
 
 

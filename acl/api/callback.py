@@ -9,10 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from acl._lib import _acl, ffi, lib
-from acl.api import values
+from acl.api import capture, values
 
-# Launched callbacks by the number that travels through C as their user data; each runs once and leaves.
+# Launched callbacks by the number that travels through C as their user data; each runs once and leaves, unless a
+# capture has recorded it: then it stays until the instance is destroyed.
 launched: dict[int, tuple[Callable[[Any], Any], Any]] = {}
+captured: dict[int, set[int]] = {}
 numbers = itertools.count(1)
 exception_callbacks: list[Callable[[int], Any]] = []
 
@@ -29,7 +31,9 @@ def closure(c_type, function, origin, failed):
 @ffi.def_extern(onerror=lambda kind, error, trace: _acl.unraisable(error, launch_callback))
 def acl_on_callback(number):
     """Run a launched callback on the thread that is in process_report."""
-    function, data = launched.pop(values.address(number))
+    number = values.address(number)
+    keeps = any(number in numbers for numbers in captured.values())
+    function, data = launched[number] if keeps else launched.pop(number)
     try:
         function(data)
     except BaseException as error:
@@ -46,14 +50,40 @@ def acl_on_exception(info):
             _acl.unraisable(error, function)
 
 
-def launch_callback(function, data, block_type, stream):
-    """Queue ``function(data)``; the data is handed over as the same object."""
+def launch(function, data, stream, queue):
+    """Queue ``function(data)`` by ``queue(number)``, under the number by which the callback finds it."""
     number = next(numbers)
     launched[number] = function, data
-    ret = lib.aclrtLaunchCallback(lib.acl_on_callback, values.pointer(number), block_type, values.pointer(stream))
+    instance = capture.capturing_into(stream)
+    if instance:
+        captured.setdefault(instance, set()).add(number)
+    ret = queue(values.pointer(number))
     if ret != 0:
         launched.pop(number, None)
     return ret
+
+
+def launch_callback(function, data, block_type, stream):
+    """Queue ``function(data)``; the data is handed over as the same object."""
+    return launch(
+        function,
+        data,
+        stream,
+        lambda number: lib.aclrtLaunchCallback(lib.acl_on_callback, number, block_type, values.pointer(stream)),
+    )
+
+
+def launch_host_func(stream, function, data):
+    """Queue ``function(data)`` for the context's own thread."""
+    return launch(
+        function, data, stream, lambda number: lib.aclrtLaunchHostFunc(values.pointer(stream), lib.acl_on_callback, number)
+    )
+
+
+def forget_captured(instance):
+    """Drop what an instance that is gone would have called."""
+    for number in captured.pop(instance, ()):
+        launched.pop(number, None)
 
 
 def set_exception_info_callback(function):
@@ -67,3 +97,4 @@ def set_exception_info_callback(function):
 
 
 os.register_at_fork(after_in_child=launched.clear)
+os.register_at_fork(after_in_child=captured.clear)

@@ -1,0 +1,144 @@
+"""Capture and model running instances: the calls with lists, dicts, texts and callbacks."""
+
+import sys
+
+from acl._lib import _acl, ffi, lib
+from acl.api import values
+
+KERNEL, RECORD, WAIT, RESET = 1, 2, 3, 4
+EVENTS = {RECORD: ("Record", "record"), WAIT: ("Wait", "wait"), RESET: ("Reset", "reset")}
+
+# C functions that an instance calls when it is destroyed, by instance and Python function.
+watchers: dict = {}
+
+
+def capturing_into(stream):
+    """Return the instance that the stream is captured into, 0 when it is not."""
+    status = ffi.new("aclmdlRICaptureStatus *")
+    handle = ffi.new("aclmdlRI *")
+    if stream == 0 or not lib.acl_backend_has(b"aclmdlRICaptureGetInfo"):
+        return 0
+    ret = lib.aclmdlRICaptureGetInfo(values.pointer(stream), status, handle)
+    return values.address(handle[0]) if ret == 0 and status[0] != 0 else 0
+
+
+def ri_capture_thread_exchange_mode(mode):
+    """Return ``(mode before, ret)``."""
+    slot = ffi.new("aclmdlRICaptureMode *", mode)
+    ret = lib.aclmdlRICaptureThreadExchangeMode(slot)
+    return int(slot[0]), ret
+
+
+def ri_destroy(instance):
+    """Destroy the instance, and what its callbacks and captured functions kept alive."""
+    ret = lib.aclmdlRIDestroy(values.pointer(instance))
+    callback = sys.modules.get("acl.api.callback")
+    if ret == 0 and callback is not None:
+        callback.forget_captured(instance)
+    if ret == 0:
+        watchers.pop(instance, None)
+    return ret
+
+
+def ri_destroy_register_callback(instance, function, data):
+    """Call ``function(data)`` when the instance is destroyed."""
+
+    def call(unused):
+        function(data)
+
+    def report(kind, error, trace):
+        _acl.unraisable(error, function)
+
+    known = watchers.setdefault(instance, {})
+    pointer = known.get(function) or ffi.callback("void(void *)", call, onerror=report)
+    ret = lib.aclmdlRIDestroyRegisterCallback(values.pointer(instance), pointer, ffi.NULL)
+    if ret == 0:
+        known[function] = pointer
+    return ret
+
+
+def ri_destroy_unregister_callback(instance, function):
+    """End that; a function that is not registered is the C call's to refuse."""
+    pointer = watchers.get(instance, {}).get(function) or lib.acl_on_callback
+    ret = lib.aclmdlRIDestroyUnregisterCallback(values.pointer(instance), pointer)
+    if ret == 0:
+        del watchers[instance][function]
+    return ret
+
+
+def ri_get_name(instance, length):
+    """Return ``(name, ret)``."""
+    if length > values.LONGEST:
+        raise ValueError(f"acl.mdl.ri_get_name() argument 2 must be at most {values.LONGEST}, not {length}")
+    buffer = ffi.new("char[]", max(length, 1))
+    ret = lib.aclmdlRIGetName(values.pointer(instance), length, buffer)
+    return (values.text(buffer) if ret == 0 else None), ret
+
+
+def listed(function, handle):
+    """Return ``(handles, ret)`` of a C function that is asked for their number first."""
+    count = ffi.new("uint32_t *")
+    ret = function(values.pointer(handle), ffi.NULL, count)
+    if ret != 0:
+        return [], ret
+    handles = ffi.new("void *[]", max(count[0], 1))
+    ret = function(values.pointer(handle), handles, count)
+    return ([values.address(handles[i]) for i in range(count[0])] if ret == 0 else []), ret
+
+
+def ri_get_streams(instance):
+    """Return ``(the instance's own streams, ret)``."""
+    return listed(lib.aclmdlRIGetStreams, instance)
+
+
+def ri_get_tasks_by_stream(stream):
+    """Return ``(tasks in order, ret)``."""
+    return listed(lib.aclmdlRIGetTasksByStream, stream)
+
+
+def ri_task_get_params(task):
+    """Return ``(dict, ret)``: type and task group, with the addresses of a kernel, or the event and its flags."""
+    struct = ffi.new("aclmdlRITaskParams *")
+    ret = lib.aclmdlRITaskGetParams(values.pointer(task), struct)
+    if ret != 0:
+        return {}, ret
+    params = {"type": int(struct.type), "task_grp": values.address(struct.taskGrp)}
+    if struct.type == KERNEL:
+        kernel = struct.kernelTaskParams
+        words = ffi.cast("uint64_t *", kernel.args)
+        params["args"] = [int(words[i]) for i in range(kernel.argsSize // 8)] if kernel.isHostArgs else []
+        params["num_blocks"] = int(kernel.numBlocks)
+    elif struct.type in EVENTS:
+        kind, flag = EVENTS[struct.type]
+        event = getattr(struct, f"event{kind}TaskParams")
+        params["event"] = values.address(event.event)
+        params["event_flag"] = int(event.eventFlag)
+        params["flag"] = int(getattr(event, f"{flag}Flag"))
+    return params, ret
+
+
+def ri_task_set_params(task, params):
+    """Change the addresses of a kernel: ``{"type": 1, "args": [...]}``, as many as ri_task_get_params gives."""
+    struct = ffi.new("aclmdlRITaskParams *")
+    addresses = params.get("args", [])
+    words = ffi.new("uint64_t[]", addresses or 1)
+    struct.type = params.get("type", KERNEL)
+    struct.kernelTaskParams.args = words
+    struct.kernelTaskParams.isHostArgs = 1
+    struct.kernelTaskParams.argsSize = 8 * len(addresses)
+    struct.kernelTaskParams.numBlocks = params.get("num_blocks", 1)
+    return lib.aclmdlRITaskSetParams(values.pointer(task), struct)
+
+
+def ri_add_cond_task(params, stream, flags):
+    """Return ``(params with the bodies under "model_ri_array", ret)``; it takes "handle", "type" and "size"."""
+    size = params.get("size", 0)
+    bodies = ffi.new("aclmdlRI[]", min(max(size, 1), values.LONGEST))
+    struct = ffi.new("aclmdlRICondTaskParams *")
+    struct.handle = values.pointer(params.get("handle", 0))
+    struct.type = params.get("type", 0)
+    struct.size = size
+    struct.modelRIArray = bodies
+    ret = lib.aclmdlRIAddCondTask(struct[0], values.pointer(stream), flags)
+    made = [values.address(bodies[i]) for i in range(size)] if ret == 0 else []
+    return {**params, "model_ri_array": made}, ret
