@@ -88,3 +88,26 @@ def any_view(draw, generator, shape, kind):
     if shape:
         view = view[tuple(slice(None, None, step) for step in steps)]
     return base, view
+
+
+def check_written(npu, tensor, values):
+    """Assert that a tensor holds exactly these values, and that nothing around them has changed."""
+    whole = tensor.base.copy()
+    first = tensor.view.ctypes.data - tensor.base.ctypes.data if tensor.view.size else 0
+    numpy.ndarray(tensor.view.shape, whole.dtype, whole.data if whole.nbytes else None, first, tensor.view.strides)[
+        ...
+    ] = values
+    assert numpy.array_equal(npu.get(tensor._replace(view=tensor.base)), whole, equal_nan=whole.dtype.kind in "fc")
+
+
+def any_shape(draw, least=0):
+    """Return a shape of few dimensions, or one of a single longer dimension."""
+    if draw(st.booleans()):
+        return draw(st.lists(st.integers(0, 4), min_size=least, max_size=4))
+    return [draw(st.integers(1, 600))]
+
+
+def rounded(values, kind):
+    """Return values in the type in memory: bit patterns for bfloat16."""
+    with numpy.errstate(over="ignore", invalid="ignore"):
+        return to_bfloat(values).reshape(numpy.shape(values)) if kind == "b2" else numpy.asarray(values).astype(kind)

@@ -11,6 +11,7 @@ ND = 2
 # Data types by NumPy's name; "b2" is bfloat16, whose arrays hold bit patterns.
 CODES = {
     "?": 12, "u1": 4, "i1": 2, "i2": 6, "i4": 3, "i8": 9, "f2": 1, "b2": 27, "f4": 0, "f8": 11, "c8": 16, "c16": 17,
+    "u2": 7, "u4": 8, "u8": 10,
 }  # fmt: skip
 
 Tensor = namedtuple("Tensor", "handle address base view kind")
@@ -83,6 +84,20 @@ class Device:
         handle = acl.create_scalar(acl.util.bytes_to_ptr(bits), CODES[kind])
         assert handle != 0
         self.ends.append((acl.destroy_scalar, handle))
+        return handle
+
+    def integers(self, values):
+        """Return an array of integers."""
+        handle = acl.create_int_array(list(values))
+        assert handle != 0
+        self.ends.append((acl.destroy_int_array, handle))
+        return handle
+
+    def list(self, tensors):
+        """Return a list of tensors."""
+        handle = acl.create_tensor_list([tensor.handle for tensor in tensors])
+        assert handle != 0
+        self.ends.append((acl.destroy_tensor_list, handle))
         return handle
 
     def get(self, tensor):

@@ -1,0 +1,375 @@
+/* Operators that move elements: Cat, Flip, Permute, Repeat, Slice and SliceV2. All but Cat copy one view of self to the
+ * result, or part of it, bit by bit; Cat casts what has another type than the result. */
+#include "fail.h"
+#include "row.h"
+#include "shape.h"
+#include "walk.h"
+#include <stdio.h>
+
+static aclnnStatus check_not_scalar(const char *name, const aclsimTensor *tensor)
+{
+    SIM_ARGUMENT(tensor->rank != 0, ACLNN_ERR_PARAM_INVALID, "%s has 0 dimensions, expected 1 to 8", name);
+    return ACL_SUCCESS;
+}
+
+/* Moves the first element of a view that has elements. */
+static void advance(aclsimTensor *view, int64_t elements)
+{
+    view->data = (char *)view->data + elements * (int64_t)sim_walk_size(view->type);
+}
+
+/* ---- Permute: self, dims, out ---- */
+
+static aclsimTensor permuted(const aclsimTensor *self, const uint32_t *dims)
+{
+    aclsimTensor view = *self;
+    for (uint32_t i = 0; i < self->rank; i++) {
+        view.dims[i] = self->dims[dims[i]];
+        view.strides[i] = self->strides[dims[i]];
+    }
+    return view;
+}
+
+static aclnnStatus plan_permute(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *self = &call->arguments[0], *order = &call->arguments[1], *out = &call->arguments[2];
+    uint32_t dims[SIM_SHAPE_RANK], rank = self->tensors->rank;
+    (void)workspace_size;
+    SIM_TRY(sim_shape_check_types(self, out, SIM_TYPES_MOVED));
+    SIM_ARGUMENT(order->count == rank, ACLNN_ERR_PARAM_INVALID, "%s has %llu elements, expected %u, one a dimension",
+                 order->name, (unsigned long long)order->count, rank);
+    SIM_TRY(sim_shape_dims(order, rank, dims));
+    aclsimTensor view = permuted(self->tensors, dims);
+    return sim_shape_check(out, view.dims, rank);
+}
+
+static aclError run_permute(const aclsimCall *call)
+{
+    uint32_t dims[SIM_SHAPE_RANK];
+    const aclsimTensor *self = call->arguments[0].tensors;
+    SIM_TRY(sim_shape_dims(&call->arguments[1], self->rank, dims));
+    aclsimTensor view = permuted(self, dims);
+    sim_walk_copy(call->arguments[2].tensors, &view);
+    return ACL_SUCCESS;
+}
+
+/* ---- Flip: self, dims, out ---- */
+
+static aclnnStatus plan_flip(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *self = &call->arguments[0], *out = &call->arguments[2];
+    uint32_t dims[SIM_SHAPE_RANK];
+    (void)workspace_size;
+    SIM_TRY(sim_shape_check_types(self, out, SIM_TYPES_MOVED));
+    SIM_TRY(check_not_scalar(self->name, self->tensors));
+    SIM_TRY(sim_shape_dims(&call->arguments[1], self->tensors->rank, dims));
+    return sim_shape_check(out, self->tensors->dims, self->tensors->rank);
+}
+
+static aclError run_flip(const aclsimCall *call)
+{
+    uint32_t dims[SIM_SHAPE_RANK];
+    aclsimTensor view = *call->arguments[0].tensors;
+    SIM_TRY(sim_shape_dims(&call->arguments[1], view.rank, dims));
+    for (uint64_t i = 0; i < call->arguments[1].count; i++) {
+        int64_t *stride = &view.strides[dims[i]], dim = view.dims[dims[i]];
+        if (dim == 1)
+            continue; /* its stride may be anything */
+        advance(&view, (dim - 1) * *stride);
+        *stride = -*stride;
+    }
+    sim_walk_copy(call->arguments[2].tensors, &view);
+    return ACL_SUCCESS;
+}
+
+/* ---- Slice: self, dim, start, end, step, out; SliceV2: self, starts, ends, axes, steps, out ---- */
+
+/* What is taken of one dimension. */
+struct cut {
+    uint32_t cu_dim;
+    int64_t cu_start, cu_step, cu_length;
+};
+
+static int64_t clamp(int64_t place, int64_t length)
+{
+    int64_t wrapped = place < 0 ? place + length : place;
+    return wrapped < 0 ? 0 : wrapped > length ? length : wrapped;
+}
+
+static aclnnStatus find_cut(const aclsimTensor *self, int64_t start, int64_t end, const char *name, int64_t step,
+                            struct cut *cut)
+{
+    int64_t length = self->dims[cut->cu_dim], last = clamp(end, length);
+    SIM_ARGUMENT(step > 0, ACLNN_ERR_PARAM_INVALID, "%s is %lld, expected 1 or more", name, (long long)step);
+    cut->cu_start = clamp(start, length);
+    cut->cu_step = step;
+    cut->cu_length = last > cut->cu_start ? (last - cut->cu_start - 1) / step + 1 : 0;
+    return ACL_SUCCESS;
+}
+
+static aclnnStatus find_one(const aclsimCall *call, struct cut *cuts, uint64_t *count)
+{
+    const aclsimArgument *given = call->arguments;
+    const aclsimTensor *self = given[0].tensors;
+    *count = 1;
+    SIM_TRY(sim_shape_dim(given[1].name, given[1].integer, self->rank, &cuts->cu_dim));
+    return find_cut(self, given[2].integer, given[3].integer, given[4].name, given[4].integer, cuts);
+}
+
+static aclnnStatus find_many(const aclsimCall *call, struct cut *cuts, uint64_t *count)
+{
+    const aclsimArgument *given = call->arguments, *axes = &given[3];
+    uint32_t dims[SIM_SHAPE_RANK];
+    *count = axes->count;
+    for (uint32_t i = 1; i <= 4; i++)
+        SIM_ARGUMENT(given[i].count == *count, ACLNN_ERR_PARAM_INVALID, "%s has %llu elements, expected %llu as %s has",
+                     given[i].name, (unsigned long long)given[i].count, (unsigned long long)*count, axes->name);
+    SIM_TRY(sim_shape_dims(axes, given[0].tensors->rank, dims));
+    for (uint64_t i = 0; i < *count; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s[%llu]", given[4].name, (unsigned long long)i);
+        cuts[i].cu_dim = dims[i];
+        SIM_TRY(find_cut(given[0].tensors, given[1].integers[i], given[2].integers[i], name, given[4].integers[i],
+                         &cuts[i]));
+    }
+    return ACL_SUCCESS;
+}
+
+static aclnnStatus find_cuts(const aclsimCall *call, struct cut *cuts, uint64_t *count)
+{
+    return call->arguments[1].kind == ACLSIM_INTEGER ? find_one(call, cuts, count) : find_many(call, cuts, count);
+}
+
+static aclnnStatus plan_slice(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *self = &call->arguments[0], *out = &call->arguments[5];
+    struct cut cuts[SIM_SHAPE_RANK];
+    uint64_t count;
+    (void)workspace_size;
+    SIM_TRY(sim_shape_check_types(self, out, SIM_TYPES_MOVED));
+    SIM_TRY(check_not_scalar(self->name, self->tensors));
+    SIM_TRY(find_cuts(call, cuts, &count));
+    aclsimTensor view = *self->tensors;
+    for (uint64_t i = 0; i < count; i++)
+        view.dims[cuts[i].cu_dim] = cuts[i].cu_length;
+    return sim_shape_check(out, view.dims, view.rank);
+}
+
+/* There is a task only when the result has elements, so every cut has some. */
+static aclError run_slice(const aclsimCall *call)
+{
+    struct cut cuts[SIM_SHAPE_RANK];
+    uint64_t count;
+    aclsimTensor view = *call->arguments[0].tensors;
+    SIM_TRY(find_cuts(call, cuts, &count));
+    for (uint64_t i = 0; i < count; i++) {
+        const struct cut *cut = &cuts[i];
+        advance(&view, cut->cu_start * view.strides[cut->cu_dim]);
+        view.dims[cut->cu_dim] = cut->cu_length;
+        if (cut->cu_length > 1) /* else the product may be too large, and means nothing */
+            view.strides[cut->cu_dim] *= cut->cu_step;
+    }
+    sim_walk_copy(call->arguments[5].tensors, &view);
+    return ACL_SUCCESS;
+}
+
+/* ---- Repeat: self, repeats, out ---- */
+
+/* The documents' limit: four repeated dimensions, one of which is the first. */
+static aclnnStatus check_repeated(const aclsimArgument *repeats)
+{
+    uint32_t repeated = 0, limit = repeats->count != 0 && repeats->integers[0] != 1 ? 4 : 3;
+    for (uint64_t i = 0; i < repeats->count; i++)
+        repeated += repeats->integers[i] != 1;
+    SIM_ARGUMENT(repeated <= limit, ACLNN_ERR_INNER_NULLPTR,
+                 "%s has %u elements that are not 1, expected at most %u when %s[0] is %lld", repeats->name, repeated,
+                 limit, repeats->name, (long long)repeats->integers[0]);
+    return ACL_SUCCESS;
+}
+
+static aclnnStatus plan_repeat(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *self = &call->arguments[0], *repeats = &call->arguments[1], *out = &call->arguments[2];
+    int64_t dims[SIM_SHAPE_RANK];
+    uint32_t rank = self->tensors->rank;
+    (void)workspace_size;
+    SIM_TRY(sim_shape_check_types(self, out, SIM_TYPES_MOVED));
+    SIM_ARGUMENT(repeats->count >= rank && repeats->count <= SIM_SHAPE_RANK, ACLNN_ERR_PARAM_INVALID,
+                 "%s has %llu elements, expected %u, the dimensions of %s, to %zu", repeats->name,
+                 (unsigned long long)repeats->count, rank, self->name, SIM_SHAPE_RANK);
+    uint32_t lead = (uint32_t)repeats->count - rank;
+    for (uint32_t i = 0; i < repeats->count; i++) {
+        int64_t times = repeats->integers[i], dim = i < lead ? 1 : self->tensors->dims[i - lead];
+        SIM_ARGUMENT(times >= 0, ACLNN_ERR_PARAM_INVALID, "%s[%u] is %lld, expected 0 or more", repeats->name, i,
+                     (long long)times);
+        SIM_ARGUMENT(!__builtin_mul_overflow(times, dim, &dims[i]), ACLNN_ERR_PARAM_INVALID,
+                     "%s[%u] is %lld, expected fewer times of the %lld elements of %s", repeats->name, i,
+                     (long long)times, (long long)dim, self->name);
+    }
+    SIM_TRY(check_repeated(repeats));
+    return sim_shape_check(out, dims, (uint32_t)repeats->count);
+}
+
+/* Each dimension of the result is two: which repetition, and where in it. */
+static aclError run_repeat(const aclsimCall *call)
+{
+    const aclsimTensor *self = call->arguments[0].tensors, *out = call->arguments[2].tensors;
+    size_t size = sim_walk_size(self->type), sizes[] = {size, size};
+    uint32_t lead = out->rank - self->rank;
+    struct sim_walk walk = {.wk_places = 2};
+    char *places[] = {out->data, self->data};
+    for (uint32_t i = 0; i < out->rank; i++) {
+        int64_t dim = i < lead ? 1 : self->dims[i - lead];
+        int64_t within[] = {out->strides[i], i < lead ? 0 : self->strides[i - lead]};
+        int64_t between[] = {(int64_t)((uint64_t)out->strides[i] * (uint64_t)dim), 0}; /* wraps only where unused */
+        sim_walk_add(&walk, call->arguments[1].integers[i], between, sizes);
+        sim_walk_add(&walk, dim, within, sizes);
+    }
+    sim_walk_settle(&walk);
+    return sim_walk_run(&walk, places, sim_walk_copy_line, &size);
+}
+
+/* ---- Cat: tensors, dim, out ---- */
+
+/* An empty tensor of one dimension joins tensors of any shape. */
+static bool is_nothing(const aclsimTensor *tensor)
+{
+    return tensor->rank == 1 && tensor->dims[0] == 0;
+}
+
+/* The type that all tensors meet in; ACL_DT_UNDEFINED: they do not. */
+static aclDataType type_of_all(const aclsimArgument *list)
+{
+    aclDataType type = list->tensors[0].type;
+    for (uint64_t i = 1; i < list->count; i++)
+        type = list->tensors[i].type == type ? type : sim_element_promote(type, list->tensors[i].type);
+    return type;
+}
+
+static aclnnStatus check_members(const aclsimArgument *list)
+{
+    SIM_ARGUMENT(list->count != 0, ACLNN_ERR_PARAM_INVALID, "%s is empty, expected a tensor or more", list->name);
+    for (uint64_t i = 0; i < list->count; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s[%llu]", list->name, (unsigned long long)i);
+        SIM_TRY(check_not_scalar(name, &list->tensors[i]));
+        SIM_TRY(sim_shape_check_type(name, list->tensors[i].type, SIM_TYPES_MOVED));
+    }
+    return ACL_SUCCESS;
+}
+
+/* The first member that has a shape to agree with; the first of all when there is none. */
+static uint64_t find_model(const aclsimArgument *list)
+{
+    uint64_t model = 0;
+    while (model < list->count && is_nothing(&list->tensors[model]))
+        model++;
+    return model < list->count ? model : 0;
+}
+
+static aclnnStatus check_member(const aclsimArgument *list, uint64_t place, uint64_t model, uint32_t dim)
+{
+    const aclsimTensor *member = &list->tensors[place], *like = &list->tensors[model];
+    SIM_ARGUMENT(member->rank == like->rank, ACLNN_ERR_PARAM_INVALID,
+                 "%s[%llu] has %u dimensions, expected %u as %s[%llu] has", list->name, (unsigned long long)place,
+                 member->rank, like->rank, list->name, (unsigned long long)model);
+    for (uint32_t k = 0; k < like->rank; k++)
+        SIM_ARGUMENT(k == dim || member->dims[k] == like->dims[k], ACLNN_ERR_PARAM_INVALID,
+                     "dimension %u of %s[%llu] is %lld, expected %lld as that of %s[%llu]", k, list->name,
+                     (unsigned long long)place, (long long)member->dims[k], (long long)like->dims[k], list->name,
+                     (unsigned long long)model);
+    return ACL_SUCCESS;
+}
+
+static aclnnStatus plan_cat(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *list = &call->arguments[0], *out = &call->arguments[2];
+    uint32_t dim;
+    (void)workspace_size;
+    SIM_TRY(check_members(list));
+    SIM_TRY(sim_shape_check_type(out->name, out->tensors->type, SIM_TYPES_MOVED));
+    uint64_t model = find_model(list);
+    aclsimTensor whole = list->tensors[model];
+    SIM_TRY(sim_shape_dim(call->arguments[1].name, call->arguments[1].integer, whole.rank, &dim));
+    whole.dims[dim] = 0;
+    for (uint64_t i = 0; i < list->count; i++) {
+        if (is_nothing(&list->tensors[i]))
+            continue;
+        SIM_TRY(check_member(list, i, model, dim));
+        SIM_ARGUMENT(!__builtin_add_overflow(whole.dims[dim], list->tensors[i].dims[dim], &whole.dims[dim]),
+                     ACLNN_ERR_PARAM_INVALID, "dimension %u of %s is too large in all", dim, list->name);
+    }
+    SIM_TRY(sim_shape_check(out, whole.dims, whole.rank));
+    aclDataType type = type_of_all(list);
+    SIM_ARGUMENT(type != ACL_DT_UNDEFINED, ACLNN_ERR_PARAM_INVALID,
+                 "%s has types that do not meet in one, expected the same or types with arithmetic", list->name);
+    return type == out->tensors->type
+               ? ACL_SUCCESS
+               : sim_shape_check_cast("the type of all tensors", type, "the type of the result", out->tensors->type);
+}
+
+/* A member on its way to the type of the result, through the type that all meet in. */
+struct cast {
+    aclDataType ca_to, ca_from, ca_through;
+    enum sim_class ca_class;
+};
+
+static aclError cast_line(char *const *places, const int64_t *strides, int64_t length, void *context)
+{
+    const struct cast *cast = context;
+    const int64_t to_step = strides[0] / (int64_t)sim_walk_size(cast->ca_to);
+    const int64_t from_step = strides[1] / (int64_t)sim_walk_size(cast->ca_from);
+    union sim_block_values block;
+    for (int64_t done = 0; done < length; done += SIM_BLOCK) {
+        size_t count = (size_t)(length - done < SIM_BLOCK ? length - done : SIM_BLOCK);
+        sim_element_load(&block, cast->ca_class, places[1] + done * strides[1], cast->ca_from, from_step, count);
+        if (cast->ca_class == SIM_CLASS_INTEGER)
+            sim_element_wrap(&block, cast->ca_through, count);
+        sim_element_store(&block, cast->ca_class, places[0] + done * strides[0], cast->ca_to, to_step, count);
+    }
+    return ACL_SUCCESS;
+}
+
+static void copy_cast(const aclsimTensor *to, const aclsimTensor *from, aclDataType through)
+{
+    struct sim_walk walk = {.wk_places = 2};
+    struct cast cast = {.ca_to = to->type, .ca_from = from->type, .ca_through = through};
+    const aclsimTensor *tensors[] = {to, from};
+    char *places[] = {to->data, from->data};
+    sim_element_class(through, &cast.ca_class);
+    sim_walk_add_all(&walk, tensors);
+    sim_walk_settle(&walk);
+    sim_walk_run(&walk, places, cast_line, &cast);
+}
+
+static aclError run_cat(const aclsimCall *call)
+{
+    const aclsimArgument *list = &call->arguments[0];
+    const aclsimTensor *out = call->arguments[2].tensors;
+    aclDataType through = type_of_all(list);
+    int64_t start = 0;
+    uint32_t dim;
+    SIM_TRY(sim_shape_dim(call->arguments[1].name, call->arguments[1].integer, out->rank, &dim));
+    for (uint64_t i = 0; i < list->count; i++) {
+        const aclsimTensor *member = &list->tensors[i];
+        if (sim_shape_is_empty(member))
+            continue;
+        aclsimTensor part = *out;
+        part.dims[dim] = member->dims[dim];
+        if (start != 0)
+            advance(&part, start * part.strides[dim]);
+        if (member->type == part.type) /* no cast to the common type and back would change it */
+            sim_walk_copy(&part, member);
+        else
+            copy_cast(&part, member, through);
+        start += member->dims[dim];
+    }
+    return ACL_SUCCESS;
+}
+
+const struct sim_kernel sim_kernel_aclnnPermute = {plan_permute, run_permute, NULL},
+                        sim_kernel_aclnnFlip = {plan_flip, run_flip, NULL},
+                        sim_kernel_aclnnSlice = {plan_slice, run_slice, NULL},
+                        sim_kernel_aclnnSliceV2 = {plan_slice, run_slice, NULL},
+                        sim_kernel_aclnnRepeat = {plan_repeat, run_repeat, NULL},
+                        sim_kernel_aclnnCat = {plan_cat, run_cat, NULL};

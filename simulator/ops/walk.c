@@ -1,0 +1,158 @@
+/* Dimensions of one element are left out as they come, because their strides mean nothing and may be anything. In a
+ * walk without elements all strides may be; nothing but the products of sim_walk_add is made of them, and these may
+ * wrap. Other sums and products of strides fit: the first phase has measured what the tensors cover. */
+#include "walk.h"
+
+#include "fail.h"
+#include "tensordesc.h"
+#include <string.h>
+
+size_t sim_walk_size(aclDataType type)
+{
+    return sim_type_bits(type) / 8;
+}
+
+void sim_walk_add(struct sim_walk *walk, int64_t dim, const int64_t *strides, const size_t *sizes)
+{
+    walk->wk_empty = walk->wk_empty || dim == 0;
+    if (walk->wk_empty || dim == 1)
+        return;
+    for (uint32_t i = 0; i < walk->wk_places; i++)
+        walk->wk_strides[walk->wk_rank][i] = (int64_t)((uint64_t)strides[i] * sizes[i]);
+    walk->wk_dims[walk->wk_rank++] = dim;
+}
+
+void sim_walk_add_all(struct sim_walk *walk, const aclsimTensor *const *tensors)
+{
+    int64_t strides[SIM_WALK_PLACES] = {0};
+    size_t sizes[SIM_WALK_PLACES] = {0};
+    for (uint32_t k = 0; k < tensors[0]->rank; k++) {
+        for (uint32_t i = 0; i < walk->wk_places; i++) {
+            strides[i] = tensors[i]->strides[k];
+            sizes[i] = sim_walk_size(tensors[i]->type);
+        }
+        sim_walk_add(walk, tensors[0]->dims[k], strides, sizes);
+    }
+}
+
+/* ---- settling ---- */
+
+static int64_t width(const struct sim_walk *walk, uint32_t dim)
+{
+    int64_t stride = walk->wk_strides[dim][0];
+    return stride < 0 ? -stride : stride;
+}
+
+static void set_dim(struct sim_walk *walk, uint32_t place, int64_t dim, const int64_t *strides)
+{
+    walk->wk_dims[place] = dim;
+    memmove(walk->wk_strides[place], strides, sizeof walk->wk_strides[place]);
+}
+
+static void sort(struct sim_walk *walk)
+{
+    for (uint32_t i = 1; i < walk->wk_rank; i++) {
+        int64_t dim = walk->wk_dims[i], strides[SIM_WALK_PLACES], wide = width(walk, i);
+        memcpy(strides, walk->wk_strides[i], sizeof strides);
+        uint32_t k = i;
+        for (; k > 0 && width(walk, k - 1) < wide; k--)
+            set_dim(walk, k, walk->wk_dims[k - 1], walk->wk_strides[k - 1]);
+        set_dim(walk, k, dim, strides);
+    }
+}
+
+/* Whether stepping along `outer` continues where `inner` ends, in every place. */
+static bool continues(const struct sim_walk *walk, uint32_t outer, uint32_t inner)
+{
+    for (uint32_t i = 0; i < walk->wk_places; i++)
+        if (walk->wk_strides[outer][i] != walk->wk_strides[inner][i] * walk->wk_dims[inner])
+            return false;
+    return true;
+}
+
+void sim_walk_settle(struct sim_walk *walk)
+{
+    uint32_t last = 0;
+    if (walk->wk_empty || walk->wk_rank == 0)
+        return;
+    sort(walk);
+    for (uint32_t k = 1; k < walk->wk_rank; k++) {
+        int64_t joined;
+        if (!continues(walk, last, k) || __builtin_mul_overflow(walk->wk_dims[last], walk->wk_dims[k], &joined)) {
+            joined = walk->wk_dims[k];
+            last++;
+        }
+        set_dim(walk, last, joined, walk->wk_strides[k]);
+    }
+    walk->wk_rank = last + 1;
+}
+
+/* ---- walking ---- */
+
+aclError sim_walk_run(const struct sim_walk *walk, char *const *places, sim_walk_func line, void *context)
+{
+    static const int64_t still[SIM_WALK_PLACES] = {0};
+    int64_t at[SIM_WALK_DIMS] = {0}, length = sim_walk_length(walk);
+    uint32_t outer = walk->wk_rank == 0 ? 0 : walk->wk_rank - 1;
+    const int64_t *strides = walk->wk_rank == 0 ? still : walk->wk_strides[outer];
+    char *now[SIM_WALK_PLACES] = {NULL};
+    if (walk->wk_empty)
+        return ACL_SUCCESS;
+    memcpy(now, places, walk->wk_places * sizeof *now);
+    for (;;) {
+        SIM_TRY(line(now, strides, length, context));
+        uint32_t k = outer;
+        for (; k > 0; k--) {
+            bool ends = ++at[k - 1] == walk->wk_dims[k - 1];
+            int64_t steps = ends ? 1 - walk->wk_dims[k - 1] : 1;
+            for (uint32_t i = 0; i < walk->wk_places; i++)
+                now[i] += steps * walk->wk_strides[k - 1][i];
+            if (!ends)
+                break;
+            at[k - 1] = 0;
+        }
+        if (k == 0)
+            return ACL_SUCCESS;
+    }
+}
+
+/* ---- copying ---- */
+
+#define COPY(bytes)                                                                                                    \
+    case bytes:                                                                                                        \
+        for (int64_t i = 0; i < length; i++)                                                                           \
+            memcpy(to + i * to_step, from + i * from_step, bytes);                                                     \
+        break;
+
+aclError sim_walk_copy_line(char *const *places, const int64_t *strides, int64_t length, void *context)
+{
+    const size_t size = *(const size_t *)context;
+    const int64_t to_step = strides[0], from_step = strides[1];
+    char *to = places[0];
+    const char *from = places[1];
+    if (to_step == (int64_t)size && from_step == (int64_t)size) {
+        memmove(to, from, (size_t)length * size); /* a tensor may be copied to itself */
+        return ACL_SUCCESS;
+    }
+    switch (size) {
+        COPY(1)
+        COPY(2)
+        COPY(4)
+        COPY(8)
+        COPY(16)
+    default:
+        break;
+    }
+    return ACL_SUCCESS;
+}
+
+void sim_walk_copy(const aclsimTensor *to, const aclsimTensor *from)
+{
+    struct sim_walk walk = {.wk_places = 2};
+    size_t size = sim_walk_size(to->type);
+    char *places[] = {to->data, from->data};
+    const aclsimTensor *tensors[] = {to, from};
+    sim_walk_add_all(&walk, tensors);
+    sim_walk_settle(&walk);
+    sim_walk_run(&walk, places, sim_walk_copy_line, &size);
+}
