@@ -1,0 +1,404 @@
+/* Reductions to one value: ReduceSum, Mean, MeanV2, Prod, ProdDim, Amax, Amin, Max, MaxV2 and Min.
+ *
+ * Blocks of elements are combined with a block of as many accumulators. Either these are the lanes of one result, which
+ * are combined among themselves at the end, or each belongs to a result of its own, whichever makes longer blocks. */
+#include "reduce.h"
+
+#include "fail.h"
+#include "row.h"
+#include "shape.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- what all reductions share ---- */
+
+aclnnStatus sim_reduce_check(const aclsimArgument *out, const aclsimTensor *self, const struct sim_reduced *reduced)
+{
+    int64_t dims[SIM_SHAPE_RANK];
+    uint32_t rank = 0;
+    for (uint32_t k = 0; k < self->rank; k++)
+        if (!sim_reduces(reduced, k))
+            dims[rank++] = self->dims[k];
+        else if (reduced->rd_keeps)
+            dims[rank++] = 1;
+    if (rank == 0 && out->tensors->rank == 1)
+        dims[rank++] = 1;
+    return sim_shape_check(out, dims, rank);
+}
+
+aclnnStatus sim_reduce_check_filled(const aclsimArgument *self, const struct sim_reduced *reduced)
+{
+    for (uint32_t k = 0; k < self->tensors->rank; k++)
+        SIM_ARGUMENT(!sim_reduces(reduced, k) || self->tensors->dims[k] != 0, ACLNN_ERR_PARAM_INVALID,
+                     "dimension %u of %s is 0, expected 1 or more where it is reduced", k, self->name);
+    return ACL_SUCCESS;
+}
+
+void sim_reduce_walk(struct sim_walk *walk, const aclsimTensor *const *tensors, const struct sim_reduced *reduced)
+{
+    const aclsimTensor *self = tensors[walk->wk_places - 1];
+    int64_t strides[SIM_WALK_PLACES] = {0};
+    size_t sizes[SIM_WALK_PLACES] = {0};
+    uint32_t place = 0;
+    for (uint32_t k = 0; k < self->rank; k++) {
+        if (!sim_reduces(reduced, k)) {
+            for (uint32_t i = 0; i < walk->wk_places; i++) {
+                strides[i] = tensors[i]->strides[tensors[i] == self ? k : place];
+                sizes[i] = sim_walk_size(tensors[i]->type);
+            }
+            sim_walk_add(walk, self->dims[k], strides, sizes);
+        }
+        place += !sim_reduces(reduced, k) || reduced->rd_keeps;
+    }
+    sim_walk_settle(walk);
+}
+
+enum sim_class sim_reduce_class(aclDataType type)
+{
+    enum sim_class class = SIM_CLASS_INTEGER;
+    sim_element_class(type, &class);
+    return class == SIM_CLASS_FLOAT           ? SIM_CLASS_DOUBLE
+           : class == SIM_CLASS_COMPLEX_FLOAT ? SIM_CLASS_COMPLEX_DOUBLE
+                                              : class;
+}
+
+/* ---- combining accumulators ---- */
+
+enum fold { FOLD_SUM, FOLD_PRODUCT, FOLD_GREATEST, FOLD_LEAST };
+
+typedef void (*combine_func)(void *into, const void *from, size_t count);
+
+/* Integers wrap, as shorter types will. A NaN wins over everything. */
+#define COMBINE(name, type, value)                                                                                     \
+    static void name(void *into, const void *from, size_t count)                                                       \
+    {                                                                                                                  \
+        type *restrict a = into;                                                                                       \
+        const type *restrict b = from;                                                                                 \
+        for (size_t i = 0; i < count; i++)                                                                             \
+            a[i] = (value);                                                                                            \
+    }
+
+COMBINE(add_integers, uint64_t, a[i] + b[i])
+COMBINE(add_doubles, double, a[i] + b[i])
+COMBINE(multiply_integers, uint64_t, a[i] * b[i])
+COMBINE(multiply_doubles, double, a[i] * b[i])
+COMBINE(greatest_integers, int64_t, b[i] > a[i] ? b[i] : a[i])
+COMBINE(greatest_doubles, double, b[i] > a[i] || b[i] != b[i] ? b[i] : a[i])
+COMBINE(least_integers, int64_t, b[i] < a[i] ? b[i] : a[i])
+COMBINE(least_doubles, double, b[i] < a[i] || b[i] != b[i] ? b[i] : a[i])
+
+static void add_pairs(void *into, const void *from, size_t count)
+{
+    add_doubles(into, from, 2 * count);
+}
+
+static void multiply_pairs(void *into, const void *from, size_t count)
+{
+    double *restrict a = into;
+    const double *restrict b = from;
+    for (size_t i = 0; i < 2 * count; i += 2) {
+        double real = a[i] * b[i] - a[i + 1] * b[i + 1];
+        a[i + 1] = a[i] * b[i + 1] + a[i + 1] * b[i];
+        a[i] = real;
+    }
+}
+
+static const struct {
+    combine_func integers, doubles, pairs;
+    int64_t integer; /* what changes nothing */
+    double number;
+} folds[] = {
+    [FOLD_SUM] = {add_integers, add_doubles, add_pairs, 0, 0},
+    [FOLD_PRODUCT] = {multiply_integers, multiply_doubles, multiply_pairs, 1, 1},
+    [FOLD_GREATEST] = {greatest_integers, greatest_doubles, NULL, INT64_MIN, -INFINITY},
+    [FOLD_LEAST] = {least_integers, least_doubles, NULL, INT64_MAX, INFINITY},
+};
+
+/* ---- the operators ---- */
+
+/* What an operator reduces with, and which of its arguments is what; 0: it has no such argument. */
+struct reduction {
+    enum fold re_fold;
+    enum sim_types re_types;
+    bool re_averages;
+    bool re_casts; /* the result may have another type than it is computed in */
+    uint8_t re_dims, re_keeps, re_noop, re_type, re_out;
+};
+
+static aclDataType type_of(const aclsimCall *call, const struct reduction *reduction)
+{
+    return reduction->re_type != 0 ? (aclDataType)call->arguments[reduction->re_type].integer
+                                   : call->arguments[0].tensors->type;
+}
+
+static aclnnStatus find_reduced(const aclsimCall *call, const struct reduction *reduction, struct sim_reduced *reduced)
+{
+    const aclsimArgument *self = &call->arguments[0], *given = &call->arguments[reduction->re_dims];
+    uint32_t dims[SIM_SHAPE_RANK] = {0};
+    uint64_t count = 0;
+    reduced->rd_keeps = reduction->re_keeps != 0 && call->arguments[reduction->re_keeps].integer != 0;
+    reduced->rd_mask = 0;
+    if (given->kind == ACLSIM_INTEGER) {
+        SIM_TRY(sim_shape_dim(given->name, given->integer, self->tensors->rank, dims));
+        count = 1;
+    } else if (given->kind == ACLSIM_INTEGERS) {
+        SIM_TRY(sim_shape_dims(given, self->tensors->rank, dims));
+        count = given->count;
+    }
+    for (uint64_t i = 0; i < count; i++)
+        reduced->rd_mask |= 1u << dims[i];
+    bool noop = reduction->re_noop != 0 && call->arguments[reduction->re_noop].integer != 0;
+    if (count == 0 && !noop)
+        reduced->rd_mask = (1u << SIM_SHAPE_RANK) - 1;
+    return ACL_SUCCESS;
+}
+
+static aclnnStatus check_types(const aclsimCall *call, const struct reduction *reduction)
+{
+    const aclsimArgument *self = &call->arguments[0], *out = &call->arguments[reduction->re_out];
+    aclDataType type = type_of(call, reduction), result = out->tensors->type;
+    enum sim_class class;
+    if (reduction->re_type == 0)
+        SIM_TRY(sim_shape_check_types(self, out, reduction->re_types));
+    SIM_TRY(sim_shape_check_type(self->name, self->tensors->type, reduction->re_types));
+    SIM_TRY(sim_shape_check_type(out->name, result, reduction->re_types));
+    SIM_TRY(sim_shape_check_type("dtype", type, reduction->re_types));
+    SIM_TRY(sim_shape_check_cast(self->name, self->tensors->type, "dtype", type));
+    if (reduction->re_casts)
+        SIM_TRY(sim_shape_check_cast("dtype", type, "the type of the result", result));
+    else
+        SIM_ARGUMENT(result == type, ACLNN_ERR_PARAM_INVALID, "%s has data type %d, expected %d as dtype", out->name,
+                     (int)result, (int)type);
+    sim_element_class(result, &class);
+    SIM_ARGUMENT(!sim_shape_is_empty(self->tensors) ||
+                     (class != SIM_CLASS_COMPLEX_FLOAT && class != SIM_CLASS_COMPLEX_DOUBLE),
+                 ACLNN_ERR_PARAM_INVALID, "%s is %s and %s is empty, expected a real type", out->name,
+                 sim_element_name(result), self->name);
+    return ACL_SUCCESS;
+}
+
+static aclnnStatus plan_reduction(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const struct reduction *reduction = call->userData;
+    struct sim_reduced reduced;
+    (void)workspace_size;
+    SIM_TRY(check_types(call, reduction));
+    SIM_TRY(find_reduced(call, reduction, &reduced));
+    if (reduction->re_fold == FOLD_GREATEST || reduction->re_fold == FOLD_LEAST)
+        SIM_TRY(sim_reduce_check_filled(&call->arguments[0], &reduced));
+    return sim_reduce_check(&call->arguments[reduction->re_out], call->arguments[0].tensors, &reduced);
+}
+
+/* ---- running ---- */
+
+struct run {
+    const struct reduction *rn_reduction;
+    enum sim_class rn_class;
+    aclDataType rn_self, rn_out, rn_type; /* rn_type: that of the computation */
+    int64_t rn_elements;                  /* that go into one result */
+    struct sim_walk rn_reduced;           /* over these */
+    /* of the results that are made now: */
+    union sim_block_values rn_into;
+    size_t rn_count;   /* accumulators */
+    int64_t rn_stride; /* between their elements, in elements; used for results side by side */
+};
+
+static void combine(const struct run *run, void *into, const void *from, size_t count)
+{
+    enum fold fold = run->rn_reduction->re_fold;
+    if (run->rn_class == SIM_CLASS_INTEGER)
+        folds[fold].integers(into, from, count);
+    else if (run->rn_class == SIM_CLASS_DOUBLE)
+        folds[fold].doubles(into, from, count);
+    else
+        folds[fold].pairs(into, from, count);
+}
+
+static void begin(struct run *run, size_t count)
+{
+    enum fold fold = run->rn_reduction->re_fold;
+    run->rn_count = count;
+    for (size_t i = 0; i < count; i++)
+        if (run->rn_class == SIM_CLASS_INTEGER)
+            run->rn_into.bv_integers[i] = folds[fold].integer;
+        else if (run->rn_class == SIM_CLASS_DOUBLE)
+            run->rn_into.bv_doubles[i] = folds[fold].number;
+        else {
+            run->rn_into.bv_doubles[2 * i] = folds[fold].number;
+            run->rn_into.bv_doubles[2 * i + 1] = 0;
+        }
+}
+
+/* The mean of no elements is a NaN, and 0 where there is none. */
+static void average(struct run *run)
+{
+    if (run->rn_class == SIM_CLASS_INTEGER) {
+        int64_t divisor = run->rn_elements == 0 ? 1 : run->rn_elements;
+        for (size_t i = 0; i < run->rn_count; i++)
+            run->rn_into.bv_integers[i] /= divisor;
+        return;
+    }
+    size_t count = run->rn_class == SIM_CLASS_DOUBLE ? run->rn_count : 2 * run->rn_count;
+    double divisor = run->rn_elements == 0 ? NAN : (double)run->rn_elements;
+    for (size_t i = 0; i < count; i++)
+        run->rn_into.bv_doubles[i] /= divisor;
+}
+
+static void finish(struct run *run, char *to, int64_t stride)
+{
+    if (run->rn_reduction->re_averages)
+        average(run);
+    if (run->rn_class == SIM_CLASS_INTEGER)
+        sim_element_wrap(&run->rn_into, run->rn_type, run->rn_count);
+    sim_element_store(&run->rn_into, run->rn_class, to, run->rn_out, stride / (int64_t)sim_walk_size(run->rn_out),
+                      run->rn_count);
+}
+
+static size_t block_at(int64_t done, int64_t length)
+{
+    return (size_t)(length - done < SIM_BLOCK ? length - done : SIM_BLOCK);
+}
+
+/* Elements are cast before they are combined; integers that stay what they are need none. */
+static void load(const struct run *run, union sim_block_values *block, const char *from, int64_t stride, size_t count)
+{
+    sim_element_load(block, run->rn_class, from, run->rn_self, stride, count);
+    if (run->rn_class == SIM_CLASS_INTEGER && run->rn_type != run->rn_self)
+        sim_element_wrap(block, run->rn_type, count);
+}
+
+/* A line of elements that go into one result. */
+static aclError add_line(char *const *places, const int64_t *strides, int64_t length, void *context)
+{
+    struct run *run = context;
+    union sim_block_values loaded;
+    int64_t step = strides[0] / (int64_t)sim_walk_size(run->rn_self);
+    for (int64_t done = 0; done < length; done += SIM_BLOCK) {
+        size_t count = block_at(done, length);
+        load(run, &loaded, places[0] + done * strides[0], step, count);
+        combine(run, &run->rn_into, &loaded, count);
+    }
+    return ACL_SUCCESS;
+}
+
+/* The accumulators of one result become one. */
+static void join(struct run *run)
+{
+    size_t step = run->rn_class == SIM_CLASS_COMPLEX_DOUBLE ? 2 : 1;
+    while (run->rn_count > 1) {
+        size_t half = run->rn_count / 2;
+        run->rn_count -= half;
+        combine(run, &run->rn_into, run->rn_into.bv_doubles + run->rn_count * step, half);
+    }
+}
+
+static aclError reduce_each(char *const *places, const int64_t *strides, int64_t length, void *context)
+{
+    struct run *run = context;
+    int64_t line = sim_walk_length(&run->rn_reduced);
+    for (int64_t i = 0; i < length; i++) {
+        char *self = places[1] + i * strides[1];
+        begin(run, block_at(0, line));
+        SIM_TRY(sim_walk_run(&run->rn_reduced, &self, add_line, run));
+        join(run);
+        finish(run, places[0] + i * strides[0], 0);
+    }
+    return ACL_SUCCESS;
+}
+
+/* A line of elements, each of which is the first of those that go into results side by side. */
+static aclError add_lines(char *const *places, const int64_t *strides, int64_t length, void *context)
+{
+    struct run *run = context;
+    union sim_block_values loaded;
+    for (int64_t i = 0; i < length; i++) {
+        load(run, &loaded, places[0] + i * strides[0], run->rn_stride, run->rn_count);
+        combine(run, &run->rn_into, &loaded, run->rn_count);
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError reduce_beside(char *const *places, const int64_t *strides, int64_t length, void *context)
+{
+    struct run *run = context;
+    run->rn_stride = strides[1] / (int64_t)sim_walk_size(run->rn_self);
+    for (int64_t done = 0; done < length; done += SIM_BLOCK) {
+        char *self = places[1] + done * strides[1];
+        begin(run, block_at(done, length));
+        SIM_TRY(sim_walk_run(&run->rn_reduced, &self, add_lines, run));
+        finish(run, places[0] + done * strides[0], strides[0]);
+    }
+    return ACL_SUCCESS;
+}
+
+/* Of an empty tensor the strides mean nothing, and there is no data. */
+static aclsimTensor without_elements(const aclsimTensor *self, const aclsimTensor *out)
+{
+    aclsimTensor view = *self;
+    view.data = out->data;
+    for (uint32_t k = 0; k < view.rank; k++)
+        view.strides[k] = 0;
+    return view;
+}
+
+static void measure(struct run *run, const aclsimTensor *self, const struct sim_reduced *reduced)
+{
+    size_t size = sim_walk_size(self->type);
+    run->rn_elements = sim_shape_is_empty(self) ? 0 : 1;
+    run->rn_reduced.wk_places = 1;
+    for (uint32_t k = 0; k < self->rank; k++) {
+        if (!sim_reduces(reduced, k))
+            continue;
+        sim_walk_add(&run->rn_reduced, self->dims[k], &self->strides[k], &size);
+        if (__builtin_mul_overflow(run->rn_elements, self->dims[k], &run->rn_elements))
+            run->rn_elements = INT64_MAX;
+    }
+    sim_walk_settle(&run->rn_reduced);
+}
+
+/* Whether results side by side make better blocks than the elements of one: longer ones, else closer together. */
+static bool is_beside(const struct sim_walk *kept, const struct sim_walk *reduced)
+{
+    size_t results = block_at(0, sim_walk_length(kept)), elements = block_at(0, sim_walk_length(reduced));
+    if (results != elements || kept->wk_rank == 0 || reduced->wk_rank == 0)
+        return results > elements;
+    return llabs(kept->wk_strides[kept->wk_rank - 1][1]) < llabs(reduced->wk_strides[reduced->wk_rank - 1][0]);
+}
+
+static aclError run_reduction(const aclsimCall *call)
+{
+    const struct reduction *reduction = call->userData;
+    const aclsimTensor *out = call->arguments[reduction->re_out].tensors;
+    aclsimTensor self = *call->arguments[0].tensors;
+    struct sim_reduced reduced;
+    struct run run = {.rn_reduction = reduction, .rn_self = self.type, .rn_out = out->type};
+    struct sim_walk kept = {.wk_places = 2};
+    if (sim_shape_is_empty(&self))
+        self = without_elements(&self, out);
+    const aclsimTensor *tensors[] = {out, &self};
+    char *places[] = {out->data, self.data};
+    SIM_TRY(find_reduced(call, reduction, &reduced));
+    run.rn_type = type_of(call, reduction);
+    run.rn_class = sim_reduce_class(run.rn_type);
+    measure(&run, &self, &reduced);
+    sim_reduce_walk(&kept, tensors, &reduced);
+    return sim_walk_run(&kept, places, is_beside(&kept, &run.rn_reduced) ? reduce_beside : reduce_each, &run);
+}
+
+#define REDUCTION(name, ...)                                                                                           \
+    static const struct reduction reduction_##name = {__VA_ARGS__};                                                    \
+    const struct sim_kernel sim_kernel_aclnn##name = {plan_reduction, run_reduction, (void *)&reduction_##name};
+
+REDUCTION(ReduceSum, FOLD_SUM, SIM_TYPES_COMPUTED, .re_casts = true, .re_dims = 1, .re_keeps = 2, .re_type = 3,
+          .re_out = 4)
+REDUCTION(Mean, FOLD_SUM, SIM_TYPES_AVERAGED, .re_averages = true, .re_casts = true, .re_dims = 1, .re_keeps = 2,
+          .re_type = 3, .re_out = 4)
+REDUCTION(MeanV2, FOLD_SUM, SIM_TYPES_AVERAGED, .re_averages = true, .re_dims = 1, .re_keeps = 2, .re_noop = 3,
+          .re_out = 4)
+REDUCTION(Prod, FOLD_PRODUCT, SIM_TYPES_COMPUTED, .re_type = 1, .re_out = 2)
+REDUCTION(ProdDim, FOLD_PRODUCT, SIM_TYPES_COMPUTED, .re_dims = 1, .re_keeps = 2, .re_type = 3, .re_out = 4)
+REDUCTION(Amax, FOLD_GREATEST, SIM_TYPES_ORDERED, .re_dims = 1, .re_keeps = 2, .re_out = 3)
+REDUCTION(Amin, FOLD_LEAST, SIM_TYPES_ORDERED, .re_dims = 1, .re_keeps = 2, .re_out = 3)
+REDUCTION(MaxV2, FOLD_GREATEST, SIM_TYPES_ORDERED, .re_dims = 1, .re_keeps = 2, .re_noop = 3, .re_out = 4)
+REDUCTION(Max, FOLD_GREATEST, SIM_TYPES_ORDERED, .re_out = 1)
+REDUCTION(Min, FOLD_LEAST, SIM_TYPES_ORDERED, .re_out = 1)
