@@ -1,0 +1,241 @@
+/* Operators that pick elements at indices: Embedding, Gather, GatherV2 and IndexSelect. Indices are read once each and
+ * checked where they are used: the first one out of range ends the task, with what was written before it. */
+#include "fail.h"
+#include "row.h"
+#include "shape.h"
+#include "walk.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The dimension that is indexed; that of a scalar is 1. */
+static int64_t length_of(const aclsimTensor *self, uint32_t dim)
+{
+    return self->rank == 0 ? 1 : self->dims[dim];
+}
+
+/* Bytes from one index to the next one. */
+static int64_t step_of(const aclsimTensor *self, uint32_t dim)
+{
+    return length_of(self, dim) < 2 ? 0 : self->strides[dim] * (int64_t)sim_walk_size(self->type);
+}
+
+/* ---- reading indices ---- */
+
+/* What is picked from, and how indices say what. */
+struct picking {
+    aclDataType pn_type; /* of indices */
+    bool pn_from_end;    /* negative ones count from there */
+    size_t pn_size;      /* of elements */
+    int64_t pn_length, pn_step;
+    struct sim_walk pn_slice; /* of the result and of self; used for whole slices */
+};
+
+static struct picking picking_of(const aclsimTensor *self, uint32_t dim, const aclsimTensor *index, bool from_end)
+{
+    return (struct picking){.pn_type = index->type,
+                            .pn_from_end = from_end,
+                            .pn_size = sim_walk_size(self->type),
+                            .pn_length = length_of(self, dim),
+                            .pn_step = step_of(self, dim),
+                            .pn_slice.wk_places = 2};
+}
+
+/* The bytes that the index at `place` leads on by; false when it is out of range. */
+static bool find_offset(const struct picking *picking, const char *place, int64_t *offset)
+{
+    int64_t index;
+    int32_t narrow;
+    if (picking->pn_type == ACL_INT32) {
+        memcpy(&narrow, place, sizeof narrow);
+        index = narrow;
+    } else
+        memcpy(&index, place, sizeof index);
+    if (index < 0 && picking->pn_from_end)
+        index += picking->pn_length;
+    if (index < 0 || index >= picking->pn_length)
+        return false;
+    *offset = index * picking->pn_step;
+    return true;
+}
+
+#define PICK(bytes)                                                                                                    \
+    case bytes:                                                                                                        \
+        for (int64_t i = 0; i < length; i++) {                                                                         \
+            if (!find_offset(picking, places[1] + i * strides[1], &offset))                                            \
+                return ACL_ERROR_RT_AICORE_EXCEPTION;                                                                  \
+            memcpy(places[0] + i * strides[0], places[2] + i * strides[2] + offset, bytes);                            \
+        }                                                                                                              \
+        break;
+
+/* Places: the result, indices, self at index 0. */
+static aclError pick_elements(char *const *places, const int64_t *strides, int64_t length, void *context)
+{
+    const struct picking *picking = context;
+    int64_t offset;
+    switch (picking->pn_size) {
+        PICK(1)
+        PICK(2)
+        PICK(4)
+        PICK(8)
+        PICK(16)
+    default:
+        break;
+    }
+    return ACL_SUCCESS;
+}
+
+/* The same for the first elements of slices. */
+static aclError pick_slices(char *const *places, const int64_t *strides, int64_t length, void *context)
+{
+    struct picking *picking = context;
+    int64_t offset;
+    for (int64_t i = 0; i < length; i++) {
+        if (!find_offset(picking, places[1] + i * strides[1], &offset))
+            return ACL_ERROR_RT_AICORE_EXCEPTION;
+        char *slice[] = {places[0] + i * strides[0], places[2] + offset};
+        sim_walk_run(&picking->pn_slice, slice, sim_walk_copy_line, &picking->pn_size);
+    }
+    return ACL_SUCCESS;
+}
+
+/* ---- whole slices: IndexSelect and GatherV2 (self, dim, index, out), Embedding (weight, indices, out) ---- */
+
+struct pick {
+    const aclsimArgument *pi_self, *pi_index, *pi_out;
+    uint32_t pi_dim;
+};
+
+enum pick_flag {
+    PICK_ROWS = 1,     /* of a matrix, without an argument that says so */
+    PICK_ONE_LINE = 2, /* the indices have one dimension */
+    PICK_FROM_END = 4, /* negative indices count from the end */
+};
+
+static aclnnStatus find_pick(const aclsimCall *call, unsigned flags, struct pick *pick)
+{
+    const aclsimArgument *given = call->arguments;
+    if (flags & PICK_ROWS) {
+        *pick = (struct pick){&given[0], &given[1], &given[2], 0};
+        return ACL_SUCCESS;
+    }
+    *pick = (struct pick){&given[0], &given[2], &given[3], 0};
+    return sim_shape_dim(given[1].name, given[1].integer, given[0].tensors->rank, &pick->pi_dim);
+}
+
+static aclnnStatus plan_pick(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const unsigned flags = *(const unsigned *)call->userData;
+    int64_t dims[2 * SIM_SHAPE_RANK];
+    uint32_t rank = 0;
+    struct pick pick;
+    (void)workspace_size;
+    SIM_TRY(find_pick(call, flags, &pick));
+    const aclsimTensor *self = pick.pi_self->tensors, *index = pick.pi_index->tensors;
+    SIM_TRY(sim_shape_check_types(pick.pi_self, pick.pi_out, SIM_TYPES_MOVED));
+    SIM_TRY(sim_shape_check_type(pick.pi_index->name, index->type, SIM_TYPES_INDICES));
+    SIM_ARGUMENT(!(flags & PICK_ROWS) || self->rank == 2, ACLNN_ERR_PARAM_INVALID, "%s has %u dimensions, expected 2",
+                 pick.pi_self->name, self->rank);
+    SIM_ARGUMENT(!(flags & PICK_ONE_LINE) || index->rank <= 1, ACLNN_ERR_PARAM_INVALID,
+                 "%s has %u dimensions, expected 0 or 1", pick.pi_index->name, index->rank);
+    for (uint32_t k = 0; k < pick.pi_dim; k++)
+        dims[rank++] = self->dims[k];
+    for (uint32_t k = 0; k < index->rank; k++)
+        dims[rank++] = index->dims[k];
+    if (index->rank == 0 && !(flags & PICK_ROWS)) /* a single index is one of a line */
+        dims[rank++] = 1;
+    for (uint32_t k = pick.pi_dim + 1; k < self->rank; k++)
+        dims[rank++] = self->dims[k];
+    return sim_shape_check(pick.pi_out, dims, rank);
+}
+
+/* Whether the elements of the result that are next to each other have different indices. */
+static bool is_by_element(const struct sim_walk *walk, const struct sim_walk *slice)
+{
+    if (walk->wk_rank == 0 || slice->wk_rank == 0)
+        return slice->wk_rank == 0;
+    return llabs(walk->wk_strides[walk->wk_rank - 1][0]) < llabs(slice->wk_strides[slice->wk_rank - 1][0]);
+}
+
+/* The slices lie along the dimensions of self but one, in whose place the result has those of the indices. */
+static aclError run_pick(const aclsimCall *call)
+{
+    const unsigned flags = *(const unsigned *)call->userData;
+    struct sim_walk walk = {.wk_places = 3};
+    struct pick pick;
+    SIM_TRY(find_pick(call, flags, &pick));
+    const aclsimTensor *self = pick.pi_self->tensors, *index = pick.pi_index->tensors, *out = pick.pi_out->tensors;
+    struct picking picking = picking_of(self, pick.pi_dim, index, (flags & PICK_FROM_END) != 0);
+    struct sim_walk *slice = &picking.pn_slice;
+    const size_t size = picking.pn_size, sizes[] = {size, sim_walk_size(index->type), size};
+    const size_t slice_sizes[] = {size, size}, bytes[] = {1, 1, 1};
+    if (sim_shape_is_empty(self)) /* in the indexed dimension, as there are results */
+        return ACL_ERROR_RT_AICORE_EXCEPTION;
+    for (uint32_t k = 0; k < index->rank; k++) {
+        const int64_t strides[] = {out->strides[pick.pi_dim + k], index->strides[k], 0};
+        sim_walk_add(&walk, index->dims[k], strides, sizes);
+    }
+    for (uint32_t k = 0; k < self->rank; k++) {
+        if (k == pick.pi_dim)
+            continue;
+        uint32_t place = k < pick.pi_dim ? k : k + out->rank - self->rank;
+        const int64_t strides[] = {out->strides[place], self->strides[k]};
+        sim_walk_add(slice, self->dims[k], strides, slice_sizes);
+    }
+    sim_walk_settle(&walk);
+    sim_walk_settle(slice);
+    char *places[] = {out->data, index->data, self->data};
+    if (!is_by_element(&walk, slice))
+        return sim_walk_run(&walk, places, pick_slices, &picking);
+    for (uint32_t k = 0; k < slice->wk_rank; k++) {
+        const int64_t strides[] = {slice->wk_strides[k][0], 0, slice->wk_strides[k][1]};
+        sim_walk_add(&walk, slice->wk_dims[k], strides, bytes);
+    }
+    sim_walk_settle(&walk);
+    return sim_walk_run(&walk, places, pick_elements, &picking);
+}
+
+/* ---- single elements: Gather (self, dim, index, out) ---- */
+
+static aclnnStatus plan_gather(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *self = &call->arguments[0], *given = &call->arguments[1], *index = &call->arguments[2];
+    const aclsimArgument *out = &call->arguments[3];
+    uint32_t dim, rank = self->tensors->rank;
+    (void)workspace_size;
+    SIM_TRY(sim_shape_check_types(self, out, SIM_TYPES_MOVED));
+    SIM_TRY(sim_shape_check_type(index->name, index->tensors->type, SIM_TYPES_INDICES));
+    SIM_TRY(sim_shape_dim(given->name, given->integer, rank, &dim));
+    SIM_ARGUMENT(index->tensors->rank == rank, ACLNN_ERR_PARAM_INVALID, "%s has %u dimensions, expected %u as %s has",
+                 index->name, index->tensors->rank, rank, self->name);
+    for (uint32_t k = 0; k < rank; k++)
+        SIM_ARGUMENT(k == dim || index->tensors->dims[k] <= self->tensors->dims[k], ACLNN_ERR_PARAM_INVALID,
+                     "dimension %u of %s is %lld, expected at most %lld as that of %s", k, index->name,
+                     (long long)index->tensors->dims[k], (long long)self->tensors->dims[k], self->name);
+    SIM_ARGUMENT(length_of(self->tensors, dim) != 0 || sim_shape_is_empty(index->tensors), ACLNN_ERR_PARAM_INVALID,
+                 "dimension %u of %s is 0, expected 1 or more as there are indices", dim, self->name);
+    return sim_shape_check(out, index->tensors->dims, rank);
+}
+
+static aclError run_gather(const aclsimCall *call)
+{
+    const aclsimTensor *self = call->arguments[0].tensors, *index = call->arguments[2].tensors;
+    const aclsimTensor *out = call->arguments[3].tensors;
+    uint32_t dim;
+    SIM_TRY(sim_shape_dim(call->arguments[1].name, call->arguments[1].integer, self->rank, &dim));
+    struct sim_walk walk = {.wk_places = 3};
+    struct picking picking = picking_of(self, dim, index, false);
+    aclsimTensor base = *self; /* seen with the dimensions of the indices */
+    base.strides[dim] = 0;
+    const aclsimTensor *tensors[] = {out, index, &base};
+    char *places[] = {out->data, index->data, self->data};
+    sim_walk_add_all(&walk, tensors);
+    sim_walk_settle(&walk);
+    return sim_walk_run(&walk, places, pick_elements, &picking);
+}
+
+static const unsigned select_flags = PICK_ONE_LINE, gather_flags = PICK_FROM_END, embedding_flags = PICK_ROWS;
+
+const struct sim_kernel sim_kernel_aclnnIndexSelect = {plan_pick, run_pick, (void *)&select_flags},
+                        sim_kernel_aclnnGatherV2 = {plan_pick, run_pick, (void *)&gather_flags},
+                        sim_kernel_aclnnEmbedding = {plan_pick, run_pick, (void *)&embedding_flags},
+                        sim_kernel_aclnnGather = {plan_gather, run_gather, NULL};

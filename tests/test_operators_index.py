@@ -1,0 +1,190 @@
+"""Embedding, Gather, GatherV2 and IndexSelect against NumPy: types, strides, refusals, indices out of range."""
+
+import numpy
+import pytest
+from helpers.expect import refused
+from helpers.operands import INVALID, KINDS, SETTINGS, any_shape, any_view, check_written
+from helpers.tensors import CODES, Device
+from hypothesis import given
+from hypothesis import strategies as st
+
+import acl
+
+NULLPTR, AICORE_EXCEPTION = 161001, 507015
+INDICES = ["i4", "i8"]
+
+
+def indices(draw, generator, shape, length, negative=False):
+    """Return a view of indices into a dimension, and their type."""
+    kind = draw(st.sampled_from(INDICES))
+    base, view = any_view(draw, generator, shape, kind)
+    base[...] = generator.integers(-length if negative else 0, length, base.shape)
+    return base, view, kind
+
+
+class Case:
+    """A view with elements along the dimension that is indexed."""
+
+    def __init__(self, draw, rank=None):
+        self.generator = numpy.random.default_rng(draw(st.integers(0, 2**32)))
+        self.draw, self.kind = draw, draw(st.sampled_from(KINDS))
+        shape = any_shape(draw) if rank is None else [draw(st.integers(0, 300)) for _ in range(rank)]
+        self.axis = draw(st.integers(0, len(shape) - 1)) if shape and rank is None else 0
+        if shape:
+            shape[self.axis] = max(shape[self.axis], 1)
+        self.base, self.view = any_view(draw, self.generator, shape, self.kind)
+        self.line = self.view.reshape(shape or (1,))
+        self.dim = self.axis - max(len(shape), 1) if draw(st.booleans()) else self.axis
+
+    def run(self, npu, name, index, expected, *dim):
+        self_, (base, view, kind) = npu.view(self.base, self.view, self.kind), index
+        out = npu.view(*any_view(self.draw, self.generator, expected.shape, self.kind), self.kind)
+        assert npu.call(name, self_, *dim, npu.view(base, view, kind), out) == 0
+        check_written(npu, out, expected)
+
+
+@SETTINGS
+@given(data=st.data())
+def test_index_select(npu, data):
+    case = Case(data.draw)
+    shape = data.draw(st.sampled_from([[], [0], [1], [3], [300]]))
+    index = indices(data.draw, case.generator, shape, case.line.shape[case.axis])
+    case.run(npu, "index_select", index, numpy.take(case.line, index[1].reshape(-1), case.axis), case.dim)
+
+
+@SETTINGS
+@given(data=st.data())
+def test_gather_v2(npu, data):
+    case = Case(data.draw)
+    shape = data.draw(st.lists(st.integers(0, 4), max_size=4))
+    index = indices(data.draw, case.generator, shape, case.line.shape[case.axis], negative=True)
+    case.run(npu, "gather_v2", index, numpy.take(case.line, index[1].reshape(shape or (1,)), case.axis), case.dim)
+
+
+@SETTINGS
+@given(data=st.data())
+def test_embedding(npu, data):
+    case = Case(data.draw, rank=2)
+    index = indices(data.draw, case.generator, any_shape(data.draw), case.view.shape[0])
+    case.run(npu, "embedding", index, numpy.take(case.view, index[1], 0))
+
+
+@SETTINGS
+@given(data=st.data())
+def test_gather(npu, data):
+    case = Case(data.draw)
+    shape = [data.draw(st.integers(0, dim)) for dim in case.view.shape]
+    if shape:
+        shape[case.axis] = data.draw(st.integers(0, 5))
+    index = indices(data.draw, case.generator, shape, case.line.shape[case.axis])
+    part = case.line[tuple(slice(None if k == case.axis else dim) for k, dim in enumerate(shape or (1,)))]
+    expected = numpy.take_along_axis(part, index[1].reshape(shape or (1,)), case.axis).reshape(shape)
+    case.run(npu, "gather", index, expected, case.dim)
+
+
+# --- refusals
+
+
+def calls(npu, self, index, out, dim=0):
+    return {
+        "index_select": (self, dim, index, out),
+        "gather_v2": (self, dim, index, out),
+        "embedding": (self, index, out),
+        "gather": (self, dim, index, out),
+    }
+
+
+PICKS = ["index_select", "gather_v2", "embedding", "gather"]
+
+
+@pytest.fixture
+def table(npu):
+    return npu.tensor(numpy.arange(6, dtype="f4").reshape(3, 2))
+
+
+def index_of(npu, name, values=(0, 2)):
+    """Return indices of rows: for Gather two a row."""
+    values = numpy.array(values, "i8")
+    return npu.tensor(numpy.stack([values, values], -1) if name == "gather" else values)
+
+
+@pytest.mark.strict
+@pytest.mark.parametrize("name", PICKS)
+def test_picks_refuse(npu, table, name, monkeypatch):
+    index, out = index_of(npu, name), npu.tensor(numpy.zeros((2, 2), "f4"))
+    fits = calls(npu, table, index, out)[name]
+    assert npu.call(name, *fits) == 0
+    assert npu.get(out).tolist() == [[0, 1], [4, 5]]
+    for place, argument in enumerate(fits):
+        if not isinstance(argument, int):
+            refused(npu.call(name, *fits[:place], 0, *fits[place + 1 :]), NULLPTR, "is NULL")
+    if name != "embedding":
+        for dim in (2, -3):
+            refused(
+                npu.call(name, *calls(npu, table, index, out, dim)[name]), INVALID, f"dim is {dim}, expected -2 to 1"
+            )
+    for shape, words in (((2, 3), "dimension 1 of out is 3, expected 2"), ((2,), "out has 1 dimensions, expected 2")):
+        wrong = npu.tensor(numpy.zeros(shape, "f4"))
+        refused(npu.call(name, *calls(npu, table, index, wrong)[name]), INVALID, words)
+    wrong = npu.tensor(numpy.zeros((2, 2), "i4"))
+    refused(npu.call(name, *calls(npu, table, index, wrong)[name]), INVALID, "out has data type 3, expected 0, that of")
+    wrong = npu.tensor(numpy.zeros(index.view.shape, "i2"))
+    refused(npu.call(name, *calls(npu, table, wrong, out)[name]), INVALID, "has data type 6, expected int32 or int64")
+    monkeypatch.setitem(CODES, "odd", 34)
+    odd = npu.view(*[numpy.zeros((3, 2), "u1")] * 2, "odd")
+    refused(npu.call(name, *calls(npu, odd, index, out)[name]), INVALID, "has data type 34, expected float32")
+
+
+@pytest.mark.strict
+def test_shapes_of_indices_that_do_not_fit(npu, table):
+    out, deep = npu.tensor(numpy.zeros((2, 2), "f4")), npu.tensor(numpy.zeros((2, 2, 1), "i8"))
+    refused(npu.call("index_select", table, 0, deep, out), INVALID, "index has 3 dimensions, expected 0 or 1")
+    refused(npu.call("gather", table, 0, deep, out), INVALID, "index has 3 dimensions, expected 2 as self has")
+    wide = npu.tensor(numpy.zeros((2, 3), "i8"))
+    words = "dimension 1 of index is 3, expected at most 2 as that of self"
+    refused(npu.call("gather", table, 0, wide, npu.tensor(numpy.zeros((2, 3), "f4"))), INVALID, words)
+    row = npu.tensor(numpy.zeros(2, "f4"))
+    refused(npu.call("embedding", row, deep, out), INVALID, "weight has 1 dimensions, expected 2")
+    many = npu.tensor(numpy.zeros([1] * 8, "i8"))
+    refused(npu.call("gather_v2", table, 0, many, out), INVALID, "out has 2 dimensions, expected 9")
+    empty, index = npu.tensor(numpy.zeros((0, 2), "f4")), npu.tensor(numpy.zeros((2, 2), "i8"))
+    words = "dimension 0 of self is 0, expected 1 or more as there are indices"
+    refused(npu.call("gather", empty, 0, index, out), INVALID, words)
+    none = npu.tensor(numpy.zeros((0, 2), "f4"))
+    assert npu.call("gather", empty, 0, npu.tensor(numpy.zeros((0, 2), "i8")), none) == 0
+
+
+# --- indices out of range: the task fails, and what follows the first one is not written
+
+
+@pytest.fixture
+def fresh():
+    """Make a device that may fail."""
+    yield Device()
+    acl.sim.reset()
+
+
+@pytest.mark.needs_sim
+@pytest.mark.parametrize("wrong", [3, -1, -4, 2**62, -(2**63), 2**63 - 1])
+@pytest.mark.parametrize("name", PICKS)
+def test_an_index_out_of_range_fails_the_task(fresh, name, wrong):
+    self = fresh.tensor(numpy.arange(1, 7, dtype="f4").reshape(3, 2))
+    out = fresh.tensor(numpy.zeros((3, 2), "f4"))
+    index = index_of(fresh, name, [1, wrong, 0])
+    assert fresh.call(name, *calls(fresh, self, index, out)[name]) == 0
+    if name == "gather_v2" and wrong == -1:  # counts from the end
+        assert fresh.get(out).tolist() == [[3, 4], [5, 6], [1, 2]]
+        return
+    refused(acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION, "aclnn" + name.title().replace("_", ""))
+    found = numpy.full((3, 2), 7, "f4")
+    assert acl.rt.memcpy(found.ctypes.data, found.nbytes, out.address, found.nbytes, 2) == 0
+    assert found[1:].tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.needs_sim
+@pytest.mark.parametrize("name", ["index_select", "gather_v2", "embedding"])
+def test_no_index_is_in_range_of_nothing(fresh, name):
+    self, out = fresh.tensor(numpy.zeros((0, 2), "f4")), fresh.tensor(numpy.zeros((1, 2), "f4"))
+    index = fresh.tensor(numpy.zeros(1, "i4"))
+    assert fresh.call(name, *calls(fresh, self, index, out)[name]) == 0
+    refused(acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION)
