@@ -66,6 +66,19 @@ def check(found, expected, kind, out_kind, size):
     assert numpy.all(close | (found == expected) | (numpy.isnan(found) & numpy.isnan(expected)))
 
 
+# Half the distance of neighbours, in parts of a number: what rounding to the type once may change.
+ROUNDING = {"f2": 2**-11, "b2": 2**-8, "f4": 2**-24, "f8": 2**-53}
+
+
+def near(found, expected, out_kind, error):
+    """Compare floats with exact ones: rounded once to the type, after an ``error`` that may differ by element."""
+    found, expected = exact(found, out_kind), numpy.asarray(expected, "f8")
+    smallest = 2.0**-24 if out_kind == "f2" else 2.0**-126
+    with numpy.errstate(invalid="ignore"):
+        close = numpy.abs(found - expected) <= ROUNDING[out_kind] * numpy.abs(expected) * 1.001 + error + smallest
+    assert numpy.all(close | (found == expected) | (numpy.isnan(found) & numpy.isnan(expected)))
+
+
 def numbers(generator, shape, kind):
     """Return random values as the type keeps them."""
     if ORDER[kind] == 0:

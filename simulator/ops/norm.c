@@ -1,0 +1,261 @@
+/* Normalizations of lines, the last dimensions of the input: aclnnLayerNorm takes the mean away and divides by the
+ * standard deviation, aclnnRmsNorm divides by the root of the mean square. Lines are kept in float, their mean and
+ * square in double; the result is rounded once, to its type. implMode trades precision for speed on a card, and changes
+ * nothing here. */
+#include "fail.h"
+#include "line.h"
+#include "require.h"
+#include "row.h"
+#include "tensordesc.h"
+#include "odometer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define LANES 8 /* independent sums, so that one need not wait for the other */
+
+/* What both operators are: arguments that are left out are NULL. */
+struct norm {
+    const aclsimArgument *no_input, *no_weight, *no_bias, *no_out, *no_mean, *no_rstd;
+    double no_epsilon;
+    uint32_t no_rows; /* dimensions that are not normalized */
+};
+
+static const aclsimArgument *optional(const aclsimArgument *argument)
+{
+    return argument->present ? argument : NULL;
+}
+
+/* ---- the first phase ---- */
+
+static aclnnStatus check_types(const struct norm *norm)
+{
+    SIM_TRY(sim_require_type(norm->no_input, SIM_TYPES_FLOAT));
+    uint64_t type = SIM_TYPE(norm->no_input->tensors->type);
+    SIM_TRY(sim_require_type(norm->no_out, type));
+    if (norm->no_weight != NULL)
+        SIM_TRY(sim_require_type(norm->no_weight, type | SIM_TYPE(ACL_FLOAT)));
+    if (norm->no_bias != NULL)
+        SIM_TRY(sim_require_type(norm->no_bias, norm->no_weight != NULL ? SIM_TYPE(norm->no_weight->tensors->type)
+                                                                        : type | SIM_TYPE(ACL_FLOAT)));
+    return ACL_SUCCESS;
+}
+
+/* One number a line: the input's shape with ones for what is normalized. */
+static aclnnStatus check_numbers(const struct norm *norm, const aclsimArgument *numbers)
+{
+    const aclsimTensor *input = norm->no_input->tensors;
+    int64_t dims[8];
+    for (uint32_t k = 0; k < input->rank; k++)
+        dims[k] = k < norm->no_rows ? input->dims[k] : 1;
+    return sim_require_shape(numbers, dims, input->rank, "one number a line");
+}
+
+static struct norm layer_norm_of(const aclsimCall *call)
+{
+    const aclsimArgument *arguments = call->arguments;
+    return (struct norm){
+        .no_input = &arguments[0],
+        .no_weight = optional(&arguments[2]),
+        .no_bias = optional(&arguments[3]),
+        .no_epsilon = arguments[4].number,
+        .no_out = &arguments[5],
+        .no_mean = optional(&arguments[6]),
+        .no_rstd = optional(&arguments[7]),
+        .no_rows = arguments[0].tensors->rank - (uint32_t)arguments[1].count,
+    };
+}
+
+static aclnnStatus check_normalized_shape(const aclsimArgument *input, const aclsimArgument *shape)
+{
+    uint32_t rank = input->tensors->rank;
+    SIM_ARGUMENT(shape->count >= 1 && shape->count <= rank, ACLNN_ERR_PARAM_INVALID,
+                 "%s has %" PRIu64 " elements, expected at least 1, and at most %u, the dimensions of %s", shape->name,
+                 shape->count, rank, input->name);
+    for (uint32_t k = 0; k < shape->count; k++) {
+        uint32_t place = rank - (uint32_t)shape->count + k;
+        SIM_ARGUMENT(shape->integers[k] == input->tensors->dims[place], ACLNN_ERR_PARAM_INVALID,
+                     "element %u of %s is %" PRId64 " and dimension %u of %s is %" PRId64 ", expected the same", k,
+                     shape->name, shape->integers[k], place, input->name, input->tensors->dims[place]);
+    }
+    return ACL_SUCCESS;
+}
+
+static aclnnStatus plan_layer_norm(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *shape = &call->arguments[1];
+    struct norm norm = layer_norm_of(call);
+    const aclsimArgument *scales[] = {norm.no_weight, norm.no_bias}, *numbers[] = {norm.no_mean, norm.no_rstd};
+    const aclsimTensor *input = norm.no_input->tensors;
+    (void)workspace_size;
+    SIM_TRY(check_types(&norm));
+    SIM_TRY(check_normalized_shape(norm.no_input, shape));
+    SIM_TRY(sim_require_shape(norm.no_out, input->dims, input->rank, "that of input"));
+    for (size_t i = 0; i < 2; i++) {
+        if (scales[i] != NULL)
+            SIM_TRY(sim_require_shape(scales[i], shape->integers, (uint32_t)shape->count, shape->name));
+        if (numbers[i] != NULL) {
+            SIM_TRY(sim_require_type(numbers[i], SIM_TYPE(input->type) | SIM_TYPE(ACL_FLOAT)));
+            SIM_TRY(check_numbers(&norm, numbers[i]));
+        }
+    }
+    return ACL_SUCCESS;
+}
+
+static aclnnStatus plan_layer_norm_mode(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *mode = &call->arguments[8];
+    struct norm norm = layer_norm_of(call);
+    const aclsimArgument *inputs[] = {norm.no_input, norm.no_weight, norm.no_bias};
+    SIM_TRY(plan_layer_norm(call, workspace_size));
+    SIM_ARGUMENT(mode->integer >= 0 && mode->integer <= 2, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %" PRId64 ", expected 0 to 2", mode->name, mode->integer);
+    for (size_t i = 0; mode->integer == 2 && i < 3; i++)
+        if (inputs[i] != NULL)
+            SIM_ARGUMENT(inputs[i]->tensors->type == ACL_FLOAT16, ACLNN_ERR_PARAM_INVALID,
+                         "%s is 2, which computes in float16, and %s is %s, expected float16", mode->name,
+                         inputs[i]->name, sim_element_name(inputs[i]->tensors->type));
+    return ACL_SUCCESS;
+}
+
+static struct norm rms_norm_of(const aclsimCall *call)
+{
+    const aclsimArgument *arguments = call->arguments;
+    return (struct norm){
+        .no_input = &arguments[0],
+        .no_weight = &arguments[1],
+        .no_epsilon = arguments[2].number,
+        .no_out = &arguments[3],
+        .no_rstd = &arguments[4],
+        .no_rows = arguments[0].tensors->rank - arguments[1].tensors->rank,
+    };
+}
+
+/* rstdOut has one number a line, with or without the dimensions of 1. Its documents do not settle which; programs also
+ * hand over a tensor with the shape of x, where the number stands at the start of its line. */
+static aclnnStatus check_rstd(const struct norm *norm)
+{
+    const aclsimTensor *input = norm->no_input->tensors, *rstd = norm->no_rstd->tensors;
+    if (rstd->rank == norm->no_rows)
+        return sim_require_shape(norm->no_rstd, input->dims, norm->no_rows, "one number a line");
+    if (sim_same_shape(rstd, input->dims, input->rank))
+        return ACL_SUCCESS;
+    return check_numbers(norm, norm->no_rstd);
+}
+
+static aclnnStatus plan_rms_norm(const aclsimCall *call, uint64_t *workspace_size)
+{
+    struct norm norm = rms_norm_of(call);
+    const aclsimTensor *input = norm.no_input->tensors, *gamma = norm.no_weight->tensors;
+    (void)workspace_size;
+    SIM_TRY(check_types(&norm));
+    SIM_TRY(sim_require_type(norm.no_rstd, SIM_TYPE(ACL_FLOAT)));
+    SIM_ARGUMENT(gamma->rank >= 1 && gamma->rank <= input->rank, ACLNN_ERR_PARAM_INVALID,
+                 "%s has %u dimensions, expected at least 1, and at most %u, those of %s", norm.no_weight->name,
+                 gamma->rank, input->rank, norm.no_input->name);
+    SIM_TRY(sim_require_shape(norm.no_weight, input->dims + norm.no_rows, gamma->rank, "the last dimensions of x"));
+    SIM_TRY(sim_require_shape(norm.no_out, input->dims, input->rank, "that of x"));
+    return check_rstd(&norm);
+}
+
+/* ---- the second phase ---- */
+
+/* The sum of an expression of `value`, an element. */
+#define SUM(name, expression)                                                                                          \
+    static double name(const float *values, size_t count, double mean)                                                 \
+    {                                                                                                                  \
+        double lanes[LANES] = {0};                                                                                     \
+        (void)mean;                                                                                                    \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            const double value = values[i];                                                                            \
+            lanes[i % LANES] += (expression);                                                                          \
+        }                                                                                                              \
+        for (size_t i = 1; i < LANES; i++)                                                                             \
+            lanes[0] += lanes[i];                                                                                      \
+        return lanes[0];                                                                                               \
+    }
+
+SUM(sum_values, value)
+SUM(sum_squares, (value - mean) * (value - mean))
+
+static void normalize(float *values, const float *weight, const float *bias, size_t count, double mean, double rstd)
+{
+    for (size_t i = 0; i < count; i++)
+        values[i] = (float)((values[i] - mean) * rstd) * weight[i] + bias[i];
+}
+
+/* A weight or bias as a line; what is left out is the same number everywhere. */
+static void load_scale(const aclsimArgument *scale, float missing, float *values, size_t count)
+{
+    if (scale != NULL) {
+        struct sim_line line = sim_line_of(scale->tensors, 0, scale->tensors->rank);
+        sim_line_load(&line, SIM_CLASS_FLOAT, scale->tensors->data, values);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        values[i] = missing;
+}
+
+/* The dimensions before those of a line. */
+static aclsimTensor rows_of(const aclsimArgument *argument, uint32_t rows)
+{
+    aclsimTensor tensor = *argument->tensors;
+    tensor.rank = rows;
+    return tensor;
+}
+
+static void put_number(const aclsimArgument *numbers, uint32_t rows, const int64_t *at, double number)
+{
+    union sim_block_values block;
+    if (numbers == NULL)
+        return;
+    const aclsimTensor tensor = rows_of(numbers, rows);
+    block.bv_floats[0] = (float)number;
+    sim_element_store(&block, SIM_CLASS_FLOAT, sim_line_place(&tensor, at), tensor.type, 0, 1);
+}
+
+static aclError run_norm(const struct norm *norm, bool centred)
+{
+    const aclsimTensor *input = norm->no_input->tensors, *out = norm->no_out->tensors;
+    if (sim_odometer_empty(input->dims, input->rank))
+        return ACL_SUCCESS;
+    uint32_t rows = norm->no_rows;
+    const aclsimTensor from = rows_of(norm->no_input, rows), to = rows_of(norm->no_out, rows);
+    struct sim_line line = sim_line_of(input, rows, input->rank - rows);
+    struct sim_line result = sim_line_of(out, rows, input->rank - rows);
+    int64_t at[8] = {0};
+    void *memory;
+    size_t count;
+    SIM_TRY(sim_line_reserve(&line, SIM_CLASS_FLOAT, 3, &memory, &count));
+    float *values = memory, *weight = values + count, *bias = weight + count;
+    load_scale(norm->no_weight, 1, weight, count);
+    load_scale(norm->no_bias, 0, bias, count);
+    do {
+        sim_line_load(&line, SIM_CLASS_FLOAT, sim_line_place(&from, at), values);
+        double mean = centred ? sum_values(values, count, 0) / (double)count : 0;
+        double rstd = 1 / sqrt(sum_squares(values, count, mean) / (double)count + norm->no_epsilon);
+        normalize(values, weight, bias, count, mean, rstd);
+        sim_line_store(&result, SIM_CLASS_FLOAT, values, sim_line_place(&to, at));
+        put_number(norm->no_mean, rows, at, mean);
+        put_number(norm->no_rstd, rows, at, rstd);
+    } while (sim_odometer_next(at, from.dims, rows));
+    free(memory);
+    return ACL_SUCCESS;
+}
+
+static aclError run_layer_norm(const aclsimCall *call)
+{
+    struct norm norm = layer_norm_of(call);
+    return run_norm(&norm, true);
+}
+
+static aclError run_rms_norm(const aclsimCall *call)
+{
+    struct norm norm = rms_norm_of(call);
+    return run_norm(&norm, false);
+}
+
+const struct sim_kernel sim_kernel_aclnnLayerNorm = {plan_layer_norm, run_layer_norm, NULL},
+                        sim_kernel_aclnnLayerNormWithImplMode = {plan_layer_norm_mode, run_layer_norm, NULL},
+                        sim_kernel_aclnnRmsNorm = {plan_rms_norm, run_rms_norm, NULL};

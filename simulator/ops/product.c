@@ -1,0 +1,496 @@
+/* Matrix products: out = left @ right, or out = beta * self + alpha * (left @ right).
+ *
+ * One rule an operator says which argument is what, how many dimensions it has and what its documents allow; all of
+ * them share the rest. A factor with one dimension is a row on the left and a column on the right, which the result
+ * lacks. Dimensions before the last two are batches, which are broadcast. The product is computed in the class of the
+ * type that both factors meet in (multiply.c) and rounded once, to the type of the result.
+ *
+ * The cube unit's math types change what float32 factors are rounded to first: HF32 or float16, as the documents say
+ * for the family of the chip. USE_FP32_ADD promises more precise sums than KEEP_DTYPE, which are no worse here. */
+#include "config.h"
+#include "fail.h"
+#include "multiply.h"
+#include "require.h"
+#include "row.h"
+#include "tensordesc.h"
+#include "odometer.h"
+
+#include <inttypes.h>
+
+#define NONE (-1)
+#define DIMS 8
+#define FEW_COLUMNS 16 /* a result with fewer is computed transposed: panels are wide */
+
+enum math_type { KEEP_DTYPE, ALLOW_FP32_DOWN_PRECISION, USE_FP16, USE_HF32, USE_FP32_ADD };
+
+static const char *const math_names[] = {"KEEP_DTYPE", "ALLOW_FP32_DOWN_PRECISION", "USE_FP16", "USE_HF32",
+                                         "USE_FP32_ADD"};
+
+struct ranks {
+    uint32_t rk_least, rk_most;
+};
+
+struct rule {
+    uint64_t ru_types;             /* of all tensors */
+    struct ranks ru_left, ru_right;
+    int8_t ru_out, ru_math;        /* places of arguments, or NONE; the factors stand at ru_first and behind it */
+    int8_t ru_self, ru_beta, ru_alpha;
+    int8_t ru_first;
+    enum math_type ru_last_math;
+    bool ru_same;                  /* all tensors have the same type */
+    bool ru_strict;                /* math types that make no sense for the factors' type are refused */
+};
+
+/* A tensor in terms of the product: strides in elements, 0 where it is stretched or has no such dimension. */
+struct matrix {
+    const aclsimTensor *ma_tensor; /* NULL: there is none */
+    int64_t ma_batch[DIMS], ma_row, ma_column;
+};
+
+struct product {
+    const struct rule *pr_rule;
+    const aclsimArgument *pr_left, *pr_right, *pr_out, *pr_self, *pr_beta, *pr_alpha; /* the last three may be NULL */
+    aclDataType pr_type; /* of the product, and of the sum with self */
+    int64_t pr_rows, pr_columns, pr_depth;
+    int64_t pr_dims[DIMS]; /* of the result: batches, rows, columns */
+    uint32_t pr_rank, pr_batches;
+};
+
+static bool is_row(const struct product *product)
+{
+    return product->pr_left->tensors->rank == 1;
+}
+
+static bool is_column(const struct product *product)
+{
+    return product->pr_right->tensors->rank == 1;
+}
+
+static uint32_t batches_of(const aclsimTensor *tensor)
+{
+    return tensor->rank > 2 ? tensor->rank - 2 : 0;
+}
+
+/* The dimension of a tensor at `place` of `batches` ones, aligned at the right; 1 when it has none there. */
+static int64_t batch_dim(const aclsimTensor *tensor, uint32_t batches, uint32_t place)
+{
+    uint32_t missing = batches - batches_of(tensor);
+    return place < missing ? 1 : tensor->dims[place - missing];
+}
+
+static struct product arguments_of(const aclsimCall *call)
+{
+    const aclsimArgument *arguments = call->arguments;
+    const struct rule *rule = call->userData;
+    return (struct product){
+        .pr_rule = rule,
+        .pr_left = &arguments[rule->ru_first],
+        .pr_right = &arguments[rule->ru_first + 1],
+        .pr_out = &arguments[rule->ru_out],
+        .pr_self = rule->ru_self == NONE ? NULL : &arguments[rule->ru_self],
+        .pr_beta = rule->ru_self == NONE ? NULL : &arguments[rule->ru_beta],
+        .pr_alpha = rule->ru_self == NONE ? NULL : &arguments[rule->ru_alpha],
+    };
+}
+
+/* What follows from the factors, whose number of dimensions fits. */
+static void complete(struct product *product)
+{
+    const aclsimTensor *left = product->pr_left->tensors, *right = product->pr_right->tensors;
+    uint32_t rank = batches_of(left) > batches_of(right) ? batches_of(left) : batches_of(right);
+    product->pr_batches = rank;
+    for (uint32_t k = 0; k < rank; k++) {
+        int64_t dim = batch_dim(left, rank, k);
+        product->pr_dims[k] = dim == 1 ? batch_dim(right, rank, k) : dim;
+    }
+    product->pr_rows = is_row(product) ? 1 : left->dims[left->rank - 2];
+    product->pr_columns = is_column(product) ? 1 : right->dims[right->rank - 1];
+    product->pr_depth = left->dims[left->rank - 1];
+    if (!is_row(product))
+        product->pr_dims[rank++] = product->pr_rows;
+    if (!is_column(product))
+        product->pr_dims[rank++] = product->pr_columns;
+    product->pr_rank = rank;
+    product->pr_type = sim_element_promote(left->type, right->type);
+    if (product->pr_self != NULL)
+        product->pr_type = sim_element_promote(product->pr_type, product->pr_self->tensors->type);
+}
+
+/* ---- the first phase ---- */
+
+static aclnnStatus check_types(const struct product *product)
+{
+    const struct rule *rule = product->pr_rule;
+    const aclsimArgument *all[] = {product->pr_left, product->pr_right, product->pr_out, product->pr_self};
+    for (size_t i = 0; i < sizeof all / sizeof *all && all[i] != NULL; i++) {
+        SIM_TRY(sim_require_type(all[i], rule->ru_types));
+        SIM_ARGUMENT(!rule->ru_same || all[i]->tensors->type == all[0]->tensors->type, ACLNN_ERR_PARAM_INVALID,
+                     "%s is %s and %s is %s, expected the same", all[0]->name,
+                     sim_element_name(all[0]->tensors->type), all[i]->name, sim_element_name(all[i]->tensors->type));
+    }
+    aclDataType left = all[0]->tensors->type, right = all[1]->tensors->type;
+    SIM_ARGUMENT(left == right || (left != ACL_BF16 && right != ACL_BF16), ACLNN_ERR_PARAM_INVALID,
+                 "%s is %s and %s is %s, expected bfloat16 only with itself", all[0]->name, sim_element_name(left),
+                 all[1]->name, sim_element_name(right));
+    return ACL_SUCCESS;
+}
+
+static aclnnStatus check_rank(const aclsimArgument *argument, struct ranks ranks)
+{
+    uint32_t rank = argument->tensors->rank;
+    SIM_ARGUMENT(ranks.rk_least != ranks.rk_most || rank == ranks.rk_least, ACLNN_ERR_PARAM_INVALID,
+                 "%s has %u dimensions, expected %u", argument->name, rank, ranks.rk_least);
+    SIM_ARGUMENT(rank >= ranks.rk_least && rank <= ranks.rk_most, ACLNN_ERR_PARAM_INVALID,
+                 "%s has %u dimensions, expected %u to %u", argument->name, rank, ranks.rk_least, ranks.rk_most);
+    return ACL_SUCCESS;
+}
+
+static aclnnStatus check_factors(const struct product *product)
+{
+    const aclsimArgument *left = product->pr_left, *right = product->pr_right;
+    SIM_TRY(check_rank(left, product->pr_rule->ru_left));
+    SIM_TRY(check_rank(right, product->pr_rule->ru_right));
+    uint32_t last = left->tensors->rank - 1, first = is_column(product) ? 0 : right->tensors->rank - 2;
+    int64_t depth = left->tensors->dims[last], other = right->tensors->dims[first];
+    SIM_ARGUMENT(depth == other, ACLNN_ERR_PARAM_INVALID,
+                 "dimension %u of %s is %" PRId64 " and dimension %u of %s is %" PRId64 ", expected the same", last,
+                 left->name, depth, first, right->name, other);
+    bool stretches = product->pr_rule->ru_self != product->pr_rule->ru_out; /* not in place */
+    uint32_t one = batches_of(left->tensors), two = batches_of(right->tensors), rank = one > two ? one : two;
+    for (uint32_t k = 0; k < rank; k++) {
+        int64_t dim = batch_dim(left->tensors, rank, k);
+        other = batch_dim(right->tensors, rank, k);
+        SIM_ARGUMENT(dim == other || (stretches && (dim == 1 || other == 1)), ACLNN_ERR_PARAM_INVALID,
+                     "dimension %u of %s is %" PRId64 " and dimension %u of %s is %" PRId64 ", expected the same%s",
+                     k + one - rank, left->name, dim, k + two - rank, right->name, other, stretches ? " or 1" : "");
+    }
+    return ACL_SUCCESS;
+}
+
+/* Where the documents ask for a scalar, programs also hand over one element. */
+static bool is_element(const struct product *product)
+{
+    const aclsimTensor *out = product->pr_out->tensors;
+    return product->pr_rank == 0 && out->rank == 1 && out->dims[0] == 1;
+}
+
+static aclnnStatus check_sum(const struct product *product)
+{
+    const aclsimArgument *self = product->pr_self;
+    const char *sum = "the type of the sum";
+    SIM_TRY(sim_require_cast(product->pr_beta->name, product->pr_beta->scalars->type, sum, product->pr_type));
+    SIM_TRY(sim_require_cast(product->pr_alpha->name, product->pr_alpha->scalars->type, sum, product->pr_type));
+    uint32_t rank = self->tensors->rank, missing = product->pr_rank - rank;
+    SIM_ARGUMENT(rank <= product->pr_rank, ACLNN_ERR_PARAM_INVALID, "%s has %u dimensions, expected at most %u",
+                 self->name, rank, product->pr_rank);
+    for (uint32_t k = 0; k < rank; k++) {
+        int64_t dim = self->tensors->dims[k], wanted = product->pr_dims[k + missing];
+        SIM_ARGUMENT(dim == wanted || dim == 1, ACLNN_ERR_PARAM_INVALID,
+                     "dimension %u of %s is %" PRId64 " and that of the product is %" PRId64
+                     ", expected the same or 1", k, self->name, dim, wanted);
+    }
+    return ACL_SUCCESS;
+}
+
+/* Chips whose cube unit has neither float32 nor HF32. */
+static bool is_half_only(void)
+{
+    enum sim_profile profile = sim_config()->cf_soc->so_profile;
+    return profile == SIM_P910 || profile == SIM_P310P;
+}
+
+/* The factors' own type, which the math type is about; UNDEFINED: the product has none. */
+static aclDataType cube_type(const struct product *product)
+{
+    if (product->pr_rule->ru_math == NONE || (is_row(product) && is_column(product)))
+        return ACL_DT_UNDEFINED;
+    return sim_element_promote(product->pr_left->tensors->type, product->pr_right->tensors->type);
+}
+
+static aclnnStatus check_math(const struct product *product, const aclsimCall *call)
+{
+    aclDataType type = cube_type(product);
+    if (type == ACL_DT_UNDEFINED)
+        return ACL_SUCCESS;
+    const struct rule *rule = product->pr_rule;
+    int64_t math = call->arguments[rule->ru_math].integer;
+    const char *name = call->arguments[rule->ru_math].name;
+    SIM_ARGUMENT(math >= KEEP_DTYPE && math <= (int64_t)rule->ru_last_math, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %" PRId64 ", expected 0, KEEP_DTYPE, to %d, %s", name, math, (int)rule->ru_last_math,
+                 math_names[rule->ru_last_math]);
+    bool exists = !is_half_only() || (math != USE_HF32 && (math != KEEP_DTYPE || type != ACL_FLOAT));
+    SIM_ARGUMENT(exists, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", %s, which this chip does not have for %s, "
+                 "expected 1 or 2", name, math, math_names[math], sim_element_name(type));
+    bool fits = (math != USE_FP16 || type != ACL_BF16) && (math != USE_HF32 || type == ACL_FLOAT);
+    SIM_ARGUMENT(fits || !rule->ru_strict, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %" PRId64 ", %s, which is not for %s, expected 0 or 1", name, math, math_names[math],
+                 sim_element_name(type));
+    return ACL_SUCCESS;
+}
+
+static aclnnStatus plan_product(const aclsimCall *call, uint64_t *workspace_size)
+{
+    struct product product = arguments_of(call);
+    (void)workspace_size;
+    SIM_TRY(check_types(&product));
+    SIM_TRY(check_factors(&product));
+    complete(&product);
+    if (!is_element(&product))
+        SIM_TRY(sim_require_shape(product.pr_out, product.pr_dims, product.pr_rank, "that of the product"));
+    if (product.pr_self != NULL)
+        SIM_TRY(check_sum(&product));
+    SIM_TRY(sim_require_cast(product.pr_self != NULL ? "the sum" : "the product", product.pr_type,
+                             "the type of the result", product.pr_out->tensors->type));
+    return check_math(&product, call);
+}
+
+/* ---- the second phase ---- */
+
+/* A tensor that has the dimensions of the product or, aligned at the right, some of them. */
+static struct matrix matrix_of(const aclsimTensor *tensor, const struct product *product)
+{
+    struct matrix matrix = {.ma_tensor = tensor};
+    uint32_t missing = product->pr_rank - tensor->rank, next = product->pr_batches;
+    int64_t strides[DIMS] = {0};
+    for (uint32_t k = 0; product->pr_rank > 0 && k < tensor->rank; k++)
+        strides[k + missing] = tensor->dims[k] == 1 ? 0 : tensor->strides[k];
+    for (uint32_t k = 0; k < product->pr_batches; k++)
+        matrix.ma_batch[k] = strides[k];
+    if (!is_row(product))
+        matrix.ma_row = strides[next++];
+    if (!is_column(product))
+        matrix.ma_column = strides[next];
+    return matrix;
+}
+
+static struct matrix factor_of(const aclsimTensor *tensor, uint32_t batches, bool is_left)
+{
+    struct matrix matrix = {.ma_tensor = tensor};
+    uint32_t missing = batches - batches_of(tensor);
+    for (uint32_t k = missing; k < batches; k++)
+        matrix.ma_batch[k] = tensor->dims[k - missing] == 1 ? 0 : tensor->strides[k - missing];
+    if (tensor->rank > 1) {
+        matrix.ma_row = tensor->strides[tensor->rank - 2];
+        matrix.ma_column = tensor->strides[tensor->rank - 1];
+    } else if (is_left) {
+        matrix.ma_column = tensor->strides[0];
+    } else {
+        matrix.ma_row = tensor->strides[0];
+    }
+    return matrix;
+}
+
+/* What one batch of the result is made with. */
+struct output {
+    const struct product *ou_product;
+    enum sim_class ou_class;
+    struct matrix ou_left, ou_right, ou_out, ou_self;
+    char *ou_to;
+    const char *ou_from; /* of self; NULL: it does not count */
+    union sim_block_values ou_alpha, ou_beta;
+};
+
+#define SCALE(name, element, values)                                                                                   \
+    static void scale_##name(union sim_block_values *sums, const union sim_block_values *self,                         \
+                             const struct output *output, size_t count)                                                \
+    {                                                                                                                  \
+        const element alpha = (element)output->ou_alpha.values[0], beta = (element)output->ou_beta.values[0];          \
+        for (size_t i = 0; i < count; i++)                                                                             \
+            sums->values[i] = alpha * (element)sums->values[i] + beta * (element)self->values[i];                      \
+    }
+
+SCALE(integers, uint64_t, bv_integers)
+SCALE(floats, float, bv_floats)
+SCALE(doubles, double, bv_doubles)
+
+static void add_self(const struct output *output, int64_t row, int64_t column, union sim_block_values *sums,
+                     size_t count)
+{
+    union sim_block_values self = {{0}};
+    if (output->ou_from != NULL) {
+        const struct matrix *matrix = &output->ou_self;
+        int64_t offset = row * matrix->ma_row + column * matrix->ma_column;
+        aclDataType type = matrix->ma_tensor->type;
+        sim_element_load(&self, output->ou_class, output->ou_from + offset * (int64_t)(sim_type_bits(type) / 8), type,
+                         matrix->ma_column, count);
+    }
+    if (output->ou_class == SIM_CLASS_INTEGER)
+        scale_integers(sums, &self, output, count);
+    else if (output->ou_class == SIM_CLASS_FLOAT)
+        scale_floats(sums, &self, output, count);
+    else
+        scale_doubles(sums, &self, output, count);
+}
+
+static void put(void *context, int64_t row, int64_t column, union sim_block_values *sums, size_t count)
+{
+    const struct output *output = context;
+    const struct matrix *matrix = &output->ou_out;
+    aclDataType type = matrix->ma_tensor->type;
+    int64_t offset = row * matrix->ma_row + column * matrix->ma_column;
+    if (output->ou_product->pr_self != NULL)
+        add_self(output, row, column, sums, count);
+    if (output->ou_class == SIM_CLASS_INTEGER)
+        sim_element_wrap(sums, output->ou_product->pr_type, count);
+    sim_element_store(sums, output->ou_class, output->ou_to + offset * (int64_t)(sim_type_bits(type) / 8), type,
+                      matrix->ma_column, count);
+}
+
+/* Makes the last batches more rows, where that is what their strides say: the right factor is packed once then. */
+static void join_batches(struct product *product, struct output *output)
+{
+    while (product->pr_batches > 0) {
+        uint32_t last = product->pr_batches - 1;
+        struct matrix *all[] = {&output->ou_left, &output->ou_out, &output->ou_self};
+        int64_t rows;
+        if (output->ou_right.ma_batch[last] != 0 ||
+            __builtin_mul_overflow(product->pr_rows, product->pr_dims[last], &rows))
+            return;
+        for (size_t i = 0; i < 3; i++)
+            if (product->pr_rows > 1 && all[i]->ma_batch[last] != product->pr_rows * all[i]->ma_row)
+                return;
+        for (size_t i = 0; product->pr_rows == 1 && i < 3; i++)
+            all[i]->ma_row = all[i]->ma_batch[last];
+        product->pr_rows = rows;
+        product->pr_batches = last;
+    }
+}
+
+static enum sim_rounding rounding_of(const struct product *product, const aclsimCall *call)
+{
+    if (cube_type(product) != ACL_FLOAT)
+        return SIM_ROUND_NOT;
+    switch (call->arguments[product->pr_rule->ru_math].integer) {
+    case ALLOW_FP32_DOWN_PRECISION:
+        return is_half_only() ? SIM_ROUND_HALF : SIM_ROUND_HF32;
+    case USE_FP16:
+        return SIM_ROUND_HALF;
+    case USE_HF32:
+        return SIM_ROUND_HF32;
+    default:
+        return SIM_ROUND_NOT;
+    }
+}
+
+static char *place_of(const struct matrix *matrix, const int64_t *at, uint32_t batches)
+{
+    int64_t offset = sim_odometer_offset(at, matrix->ma_batch, batches);
+    return (char *)matrix->ma_tensor->data + offset * (int64_t)(sim_type_bits(matrix->ma_tensor->type) / 8);
+}
+
+static aclError run_batches(const struct product *product, struct output *output, struct sim_multiply *multiply)
+{
+    int64_t at[DIMS] = {0};
+    do {
+        multiply->mu_left.fa_place = place_of(&output->ou_left, at, product->pr_batches);
+        multiply->mu_right.fa_place = place_of(&output->ou_right, at, product->pr_batches);
+        output->ou_to = place_of(&output->ou_out, at, product->pr_batches);
+        if (output->ou_from != NULL)
+            output->ou_from = place_of(&output->ou_self, at, product->pr_batches);
+        SIM_TRY(sim_multiply_run(multiply));
+    } while (sim_odometer_next(at, product->pr_dims, product->pr_batches));
+    return ACL_SUCCESS;
+}
+
+static bool is_zero(const union sim_block_values *value, enum sim_class class)
+{
+    return class == SIM_CLASS_INTEGER ? value->bv_integers[0] == 0
+           : class == SIM_CLASS_FLOAT ? value->bv_floats[0] == 0
+                                      : value->bv_doubles[0] == 0;
+}
+
+static void load_sum(const struct product *product, struct output *output)
+{
+    const aclsimScalar *alpha = product->pr_alpha->scalars, *beta = product->pr_beta->scalars;
+    sim_element_load(&output->ou_alpha, output->ou_class, alpha->value, alpha->type, 0, 1);
+    sim_element_load(&output->ou_beta, output->ou_class, beta->value, beta->type, 0, 1);
+    output->ou_self = matrix_of(product->pr_self->tensors, product);
+    if (!is_zero(&output->ou_beta, output->ou_class))
+        output->ou_from = output->ou_self.ma_tensor->data;
+}
+
+static struct matrix transposed(struct matrix matrix)
+{
+    int64_t row = matrix.ma_row;
+    matrix.ma_row = matrix.ma_column;
+    matrix.ma_column = row;
+    return matrix;
+}
+
+/* left @ right is the transpose of the transposed right @ the transposed left. */
+static void transpose(struct product *product, struct output *output)
+{
+    struct matrix left = output->ou_left;
+    int64_t rows = product->pr_rows;
+    output->ou_left = transposed(output->ou_right);
+    output->ou_right = transposed(left);
+    output->ou_out = transposed(output->ou_out);
+    output->ou_self = transposed(output->ou_self);
+    product->pr_rows = product->pr_columns;
+    product->pr_columns = rows;
+}
+
+static aclError run_product(const aclsimCall *call)
+{
+    struct product product = arguments_of(call);
+    struct output output = {.ou_product = &product};
+    complete(&product);
+    if (sim_odometer_empty(product.pr_dims, product.pr_rank))
+        return ACL_SUCCESS;
+    sim_element_class(product.pr_type, &output.ou_class);
+    output.ou_left = factor_of(product.pr_left->tensors, product.pr_batches, true);
+    output.ou_right = factor_of(product.pr_right->tensors, product.pr_batches, false);
+    output.ou_out = matrix_of(product.pr_out->tensors, &product);
+    if (product.pr_self != NULL)
+        load_sum(&product, &output);
+    enum sim_rounding rounding = rounding_of(&product, call);
+    join_batches(&product, &output);
+    if (product.pr_columns < FEW_COLUMNS && product.pr_columns < product.pr_rows)
+        transpose(&product, &output);
+    const struct matrix *left = &output.ou_left, *right = &output.ou_right;
+    struct sim_multiply multiply = {
+        .mu_class = output.ou_class,
+        .mu_rounding = rounding,
+        .mu_rows = product.pr_rows,
+        .mu_columns = product.pr_columns,
+        .mu_depth = product.pr_depth,
+        .mu_left = {NULL, left->ma_tensor->type, left->ma_row, left->ma_column},
+        .mu_right = {NULL, right->ma_tensor->type, right->ma_column, right->ma_row},
+        .mu_put = put,
+        .mu_context = &output,
+    };
+    return run_batches(&product, &output, &multiply);
+}
+
+/* ---- the operators ---- */
+
+#define PRODUCT(name, ...)                                                                                             \
+    static const struct rule rule_##name = {__VA_ARGS__};                                                              \
+    const struct sim_kernel sim_kernel_##name = {plan_product, run_product, (void *)&rule_##name}
+
+#define INTEGERS (SIM_TYPE(ACL_INT8) | SIM_TYPE(ACL_UINT8) | SIM_TYPE(ACL_INT32))
+#define PLAIN .ru_first = 0, .ru_out = 2, .ru_self = NONE, .ru_beta = NONE, .ru_alpha = NONE
+#define SUM .ru_self = 0, .ru_first = 1, .ru_beta = 3, .ru_alpha = 4
+
+PRODUCT(aclnnMatmul, PLAIN, .ru_types = SIM_TYPES_FLOAT, .ru_left = {1, 6}, .ru_right = {1, 6}, .ru_math = 3,
+        .ru_last_math = USE_FP32_ADD, .ru_strict = true);
+PRODUCT(aclnnMm, PLAIN, .ru_types = SIM_TYPES_FLOAT, .ru_left = {2, 2}, .ru_right = {2, 2}, .ru_math = 3,
+        .ru_last_math = USE_FP32_ADD, .ru_strict = true);
+PRODUCT(aclnnBatchMatMul, PLAIN, .ru_types = SIM_TYPES_FLOAT, .ru_left = {3, 3}, .ru_right = {3, 3}, .ru_math = 3,
+        .ru_last_math = USE_HF32);
+PRODUCT(aclnnMv, PLAIN, .ru_types = SIM_TYPE(ACL_FLOAT) | SIM_TYPE(ACL_FLOAT16), .ru_left = {2, 2}, .ru_right = {1, 1},
+        .ru_math = 3, .ru_last_math = USE_HF32, .ru_same = true);
+PRODUCT(aclnnDot, PLAIN, .ru_types = SIM_TYPES_FLOAT | INTEGERS, .ru_left = {1, 1}, .ru_right = {1, 1},
+        .ru_math = NONE, .ru_same = true);
+PRODUCT(aclnnAddmm, SUM, .ru_out = 5, .ru_types = SIM_TYPES_FLOAT, .ru_left = {2, 2}, .ru_right = {2, 2},
+        .ru_math = 6, .ru_last_math = USE_FP32_ADD, .ru_strict = true);
+PRODUCT(aclnnInplaceAddmm, SUM, .ru_out = 0, .ru_types = SIM_TYPES_FLOAT, .ru_left = {2, 2}, .ru_right = {2, 2},
+        .ru_math = 5, .ru_last_math = USE_FP32_ADD, .ru_strict = true);
+PRODUCT(aclnnBaddbmm, SUM, .ru_out = 5, .ru_types = SIM_TYPES_FLOAT, .ru_left = {3, 3}, .ru_right = {3, 3},
+        .ru_math = 6, .ru_last_math = USE_FP32_ADD);
+PRODUCT(aclnnInplaceBaddbmm, SUM, .ru_out = 0, .ru_types = SIM_TYPES_FLOAT, .ru_left = {3, 3}, .ru_right = {3, 3},
+        .ru_math = 5, .ru_last_math = USE_FP32_ADD);
+PRODUCT(aclnnAddmv, .ru_self = 0, .ru_first = 1, .ru_alpha = 3, .ru_beta = 4, .ru_out = 5,
+        .ru_types = SIM_TYPE(ACL_FLOAT) | SIM_TYPE(ACL_FLOAT16) | SIM_TYPE(ACL_DOUBLE) | SIM_TYPE(ACL_INT16) |
+                    SIM_TYPE(ACL_INT64) | SIM_TYPE(ACL_BOOL) | INTEGERS,
+        .ru_left = {2, 2}, .ru_right = {1, 1}, .ru_math = 6, .ru_last_math = USE_HF32);
