@@ -70,7 +70,9 @@ struct sim_execution;
 struct sim_step {
     const struct sim_op *sp_op;
     void *_Atomic sp_argument;      /* an update replaces it, even during a run */
-    const struct sim_task *sp_task; /* for messages */
+    const struct sim_task *sp_task;
+    const struct sim_range *sp_ranges; /* of an argument that no update replaces; NULL: to be asked for */
+    size_t sp_range_count;
 };
 
 /* Tasks of one branch without an edge inside. */

@@ -15,8 +15,11 @@
  * A step's argument is read atomically because an update may replace it during a run; what was replaced is kept until no
  * run is in progress. Steps whose operations consume their argument get a copy of it in the walker (op_renew). */
 #include "capture_inner.h"
+#include "memory.h"
 #include <stdlib.h>
 #include <string.h>
+
+#define DROP_STEPS 16 /* between two looks whether the run is to be discarded */
 
 struct sim_retired {
     struct sim_retired *re_next;
@@ -112,10 +115,21 @@ static aclError renew(struct sim_walker *walker, const struct sim_step *step, co
     return code;
 }
 
+static inline bool memory_lives(const struct sim_step *step)
+{
+    for (size_t i = 0; i < step->sp_range_count; i++)
+        if (unlikely(!sim_memory_lives(&step->sp_ranges[i])))
+            return false;
+    return step->sp_ranges != NULL;
+}
+
+/* What most steps are goes the short way: an argument that stays, whose memory lives. */
 static inline aclError run_step(struct sim_walker *walker, struct sim_step *step, struct sim_run *run)
 {
     void *argument = atomic_load_explicit(&step->sp_argument, memory_order_acquire);
-    if (likely(step->sp_op->op_renew == NULL))
+    if (likely(memory_lives(step)))
+        return sim_engine_call(run, step->sp_task, argument);
+    if (step->sp_op->op_renew == NULL)
         return sim_engine_execute(run, step->sp_task, argument);
     if (!walker->wk_renewed)
         SIM_TRY(renew(walker, step, argument, run));
@@ -156,6 +170,11 @@ SIM_HOT static aclError run_segment(struct sim_instance *instance, struct sim_wa
         return ACL_SUCCESS;
     while (walker->wk_at < segment->sg_count) {
         struct sim_step *step = &steps[walker->wk_at];
+        if (unlikely(walker->wk_at % DROP_STEPS == DROP_STEPS - 1 && !walker->wk_renewed &&
+                     sim_engine_is_dropped(run))) {
+            set_skipping(instance);
+            return ACL_SUCCESS;
+        }
         if (unlikely((step->sp_op->op_flags & SIM_OP_HEAVY) && !walker->wk_renewed && others_ready(instance)))
             call_help(instance);
         aclError code = run_step(walker, step, run);

@@ -339,7 +339,7 @@ static aclError check_memory(struct sim_stream *stream, const struct sim_task *t
     return ACL_SUCCESS;
 }
 
-void sim_engine_fail(struct sim_run *run, const struct sim_task *task, aclError code, const char *reason)
+SIM_RARE void sim_engine_fail(struct sim_run *run, const struct sim_task *task, aclError code, const char *reason)
 {
     keep_failure(blamed(run), task, run->rn_ticket, code, reason);
 }
@@ -365,13 +365,7 @@ SIM_HOT aclError sim_engine_execute(struct sim_run *run, const struct sim_task *
             op->op_drop(argument);
         return code;
     }
-    bool outer = sim_thread.th_in_kernel;
-    sim_thread.th_in_kernel = (op->op_flags & SIM_OP_KERNEL) != 0;
-    code = op->op_run(run, argument);
-    sim_thread.th_in_kernel = outer;
-    if (unlikely(code > ACL_SUCCESS))
-        keep_failure(blamed(run), task, run->rn_ticket, code, run->rn_expired ? "its wait timed out" : "its task failed");
-    return code;
+    return sim_engine_call(run, task, argument);
 }
 
 /* Lets go of the stream; false when tasks arrived at the last moment and the holder may go on with them. */

@@ -45,6 +45,19 @@ aclError sim_engine_execute(struct sim_run *run, const struct sim_task *task, vo
 void sim_engine_fail(struct sim_run *run, const struct sim_task *task, aclError code, const char *reason);
 bool sim_engine_is_dropped(const struct sim_run *run);
 
+/* The function of a task whose memory lives; a failure is kept. */
+static inline aclError sim_engine_call(struct sim_run *run, const struct sim_task *task, void *argument)
+{
+    const struct sim_op *op = task->ta_op;
+    bool outer = sim_thread.th_in_kernel;
+    sim_thread.th_in_kernel = (op->op_flags & SIM_OP_KERNEL) != 0;
+    aclError code = op->op_run(run, argument);
+    sim_thread.th_in_kernel = outer;
+    if (unlikely(code > ACL_SUCCESS))
+        sim_engine_fail(run, task, code, run->rn_expired ? "its wait timed out" : "its task failed");
+    return code;
+}
+
 /* True when a task submitted now is only queued: the caller neither waits nor runs anything. */
 bool sim_engine_has_room(struct sim_stream *stream);
 #define SIM_SITE() __builtin_return_address(0)

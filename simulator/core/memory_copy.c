@@ -83,6 +83,10 @@ static aclError run_rectangle(struct sim_run *run, void *argument)
 static void fill(const void *address, uint32_t pattern, uint64_t size)
 {
     char *to = sim_memory_reach(address);
+    if (size == sizeof pattern) {
+        memcpy(to, &pattern, sizeof pattern);
+        return;
+    }
     if (pattern == (pattern & 0xff) * UINT32_C(0x01010101)) {
         memset(to, (int)(pattern & 0xff), size);
         return;

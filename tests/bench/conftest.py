@@ -11,7 +11,7 @@ from report import Result, text
 
 TWINS = Path(__file__).parent / "twins"
 # What one unit is in the seconds (or the plain number) that pytest-benchmark is told.
-SCALES = {"ns": 1e-9, "ms": 1e-3, "% of a core": 1e-2, "of memcpy": 1.0}
+SCALES = {"ns": 1e-9, "ms": 1e-3, "% of a core": 1e-2, "of memcpy": 1.0, "of a submit": 1.0, "of the loop": 1.0}
 results = []
 load_before = os.getloadavg()[0]
 

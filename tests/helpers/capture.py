@@ -21,7 +21,7 @@ class Words:
         self.count = count
         self.address, ret = acl.rt.malloc(4 * count, 0)
         assert ret == 0
-        assert acl.rt.memset(self.address, 4 * count, 0, 4 * count) == 0
+        self.clear()
         one = numpy.array([1], "i4").tobytes()
         self.one = acl.create_scalar(acl.util.bytes_to_ptr(one), INT32)
 
@@ -47,12 +47,20 @@ class Words:
         acl.destroy_tensor(tensor)
         return next((code for code in codes if code), 0)
 
+    def clear(self):
+        """Set all words to 0 at once."""
+        assert acl.rt.memset(self.address, 4 * self.count, 0, 4 * self.count) == 0
+
+    def numbers(self):
+        """Return all words as they are."""
+        with relaxed():
+            host = numpy.empty(self.count, "u4")
+            assert acl.rt.memcpy(host.ctypes.data, host.nbytes, self.address, host.nbytes, DEVICE_TO_HOST) == 0
+        return host.tolist()
+
     def read(self):
         """Return all words, as bytes that were set or numbers that were counted: a word of equal bytes is the byte."""
-        with relaxed():
-            host = numpy.empty(self.count, "i4")
-            assert acl.rt.memcpy(host.ctypes.data, host.nbytes, self.address, host.nbytes, DEVICE_TO_HOST) == 0
-        return [int(word) & 0xFF if word == (int(word) & 0xFF) * 0x01010101 else int(word) for word in host.view("u4")]
+        return [word & 0xFF if word == (word & 0xFF) * 0x01010101 else word for word in self.numbers()]
 
     def close(self):
         """Free the words."""

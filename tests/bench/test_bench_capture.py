@@ -1,0 +1,50 @@
+"""Captures and runs of model running instances, in C; and a run beside the same tasks submitted from Python."""
+
+import time
+
+import pytest
+from report import Row
+
+import acl
+
+TASKS = 1000
+ROWS = [
+    Row("replay_single", "run of 1,000 light tasks, each", 10),
+    Row("replay_multi", "run over 4 streams, an edge every 5 tasks, each task", 60),
+    Row("replay_empty", "run of an empty instance, and synchronize", 200),
+    Row("capture", "recording a task", 2, "of a submit"),
+]
+PYTHON = Row("replay_python", "run of 1,000 light tasks, beside Python's loop", 0.05, "of the loop")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_capture(row, measure_program, build_twin):
+    measure_program(build_twin("capture"), row)
+
+
+def test_run_beside_python(stream, measure):
+    address, ret = acl.rt.malloc(4 * TASKS, 0)
+    assert ret == 0
+    memset_async, synchronize, execute = acl.rt.memset_async, acl.rt.synchronize_stream, acl.mdl.ri_execute_async
+
+    def submit():
+        for place in range(address, address + 4 * TASKS, 4):
+            memset_async(place, 4, 1, 4, stream)
+
+    assert acl.mdl.ri_capture_begin(stream, 2) == 0
+    submit()
+    instance, ret = acl.mdl.ri_capture_end(stream)
+    assert ret == 0
+
+    def sample():
+        start = time.perf_counter()
+        submit()
+        synchronize(stream)
+        middle = time.perf_counter()
+        execute(instance, stream)
+        synchronize(stream)
+        return (time.perf_counter() - middle) / (middle - start)
+
+    measure(PYTHON, sample)
+    assert acl.mdl.ri_destroy(instance) == 0
+    assert acl.rt.free(address) == 0
