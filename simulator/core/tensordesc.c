@@ -1,6 +1,5 @@
 #include "tensordesc.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,48 +160,6 @@ uint32_t sim_type_bits(aclDataType type)
         break;
     }
     return 0;
-}
-
-float sim_half_to_float(uint16_t half)
-{
-    uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 0x1f, fraction = half & 0x3ff, bits;
-    if (exponent == 0) {
-        float value = ldexpf((float)fraction, -24);
-        return sign != 0 ? -value : value;
-    }
-    if (exponent == 0x1f)
-        bits = sign | 0x7f800000 | fraction << 13;
-    else
-        bits = sign | (exponent + 112) << 23 | fraction << 13;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* Rounds to nearest, ties to even; a NaN stays one, quiet, with the upper bits of its payload. */
-uint16_t sim_half_from_float(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
-    uint32_t magnitude = bits & 0x7fffffff;
-    if (magnitude > 0x7f800000)
-        return (uint16_t)(sign | 0x7e00 | (magnitude >> 13 & 0x3ff));
-    if (magnitude >= 0x477ff000) /* from the middle between 65504 and 65536 upwards */
-        return sign | 0x7c00;
-    if (magnitude < 0x33000000) /* below half of the smallest subnormal */
-        return sign;
-    uint32_t exponent = magnitude >> 23, fraction, dropped;
-    if (exponent < 113) { /* a subnormal half: its unit is 2^-24 */
-        fraction = (magnitude & 0x7fffff) | 0x800000;
-        dropped = 126 - exponent;
-    } else { /* the exponent rides above the fraction, so that a carry of the rounding moves it up */
-        fraction = magnitude - (112u << 23);
-        dropped = 13;
-    }
-    uint32_t kept = fraction >> dropped, rest = fraction & ((1u << dropped) - 1), middle = 1u << (dropped - 1);
-    kept += rest > middle || (rest == middle && (kept & 1) != 0);
-    return (uint16_t)(sign | kept);
 }
 
 /* ---- the end of everything ---- */
