@@ -5,7 +5,8 @@ import itertools
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.operands import INVALID, KINDS, ORDER, SETTINGS, any_view, casts, check, exact, meet, meet_scalar, numbers
+from helpers.operands import INVALID, KINDS, ORDER, SETTINGS, casts, check, exact, meet, meet_scalar, numbers
+from helpers.pointwise import cases, place
 from helpers.tensors import CODES, from_bfloat, storage, to_bfloat
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,31 +28,24 @@ def expect(self, other, alpha, kind, out_kind):
 
 @st.composite
 def sums(draw, in_place=False):
-    generator = numpy.random.default_rng(draw(st.integers(0, 2**32)))
-    shape = draw(st.lists(st.integers(0, 4), max_size=4)) if draw(st.booleans()) else [draw(st.integers(1, 600))]
-    kinds = [draw(st.sampled_from(KINDS)) for _ in range(2)]
-    kind = meet(*kinds)
-    out_kind = kinds[0] if in_place else draw(st.sampled_from([one for one in KINDS if casts(kind, one)]))
-    shrunk = [[1 if draw(st.integers(0, 3)) == 0 else dim for dim in shape] for _ in "ab"]
-    shrunk = [dims[draw(st.integers(0, len(shape))) :] for dims in shrunk]
-    if in_place:
-        shrunk[0] = shape
-    else:  # the result has the shape that the two broadcast to
-        shape = list(numpy.broadcast_shapes(*shrunk))
-    views = [any_view(draw, generator, *each) for each in (*zip(shrunk, kinds), (shape, out_kind))]
+    def outs(*kinds):
+        return [one for one in KINDS if casts(meet(*kinds), one)]
+
+    case = draw(cases([KINDS, KINDS], outs, in_place))
+    kind = meet(*case.kinds)
     alpha_kind = draw(st.sampled_from([one for one in KINDS if casts(one, kind)]))
-    alpha = numbers(generator, (), alpha_kind)
-    return kinds, kind, out_kind, views, alpha_kind, from_bfloat(alpha) if alpha_kind == "b2" else alpha
+    alpha = numbers(numpy.random.default_rng(draw(st.integers(0, 99))), (), alpha_kind)
+    return case, kind, alpha_kind, from_bfloat(alpha) if alpha_kind == "b2" else alpha
 
 
 @SETTINGS
-@given(case=sums())
-def test_add(npu, case):
-    kinds, kind, out_kind, views, alpha_kind, alpha = case
-    self, other, out = (npu.view(*view, one) for view, one in zip(views, (*kinds, out_kind)))
+@given(drawn=sums())
+def test_add(npu, drawn):
+    case, kind, alpha_kind, alpha = drawn
+    (self, other), out = place(npu, case)
     assert npu.call("add", self, other, npu.scalar(alpha, alpha_kind), out) == 0
-    wide = [exact(view, one) for (_, view), one in zip(views, kinds)]
-    check(npu.get(out), expect(*wide, alpha, kind, out_kind), kind, out_kind, size_of(wide, alpha))
+    wide = [exact(view, one) for (_, view), one in zip(case.views, case.kinds)]
+    check(npu.get(out), expect(*wide, alpha, kind, case.out_kind), kind, case.out_kind, size_of(wide, alpha))
 
 
 def size_of(wide, alpha):
@@ -61,17 +55,17 @@ def size_of(wide, alpha):
 
 
 @SETTINGS
-@given(case=sums(in_place=True))
-def test_inplace_add(npu, case):
-    kinds, kind, out_kind, views, alpha_kind, alpha = case
-    self, other = (npu.view(*view, one) for view, one in zip(views, kinds))
+@given(drawn=sums(in_place=True))
+def test_inplace_add(npu, drawn):
+    case, kind, alpha_kind, alpha = drawn
+    (self, other), _ = place(npu, case, in_place=True)
     ret = npu.call("inplace_add", self, other, npu.scalar(alpha, alpha_kind))
-    if not casts(kind, kinds[0]):
+    if not casts(kind, case.out_kind):
         refused(ret, INVALID, "the sum is", "cannot be cast to")
         return
     assert ret == 0
-    wide = [exact(view, one) for (_, view), one in zip(views, kinds)]
-    check(npu.get(self), expect(*wide, alpha, kind, out_kind), kind, out_kind, size_of(wide, alpha))
+    wide = [exact(view, one) for (_, view), one in zip(case.views, case.kinds)]
+    check(npu.get(self), expect(*wide, alpha, kind, case.out_kind), kind, case.out_kind, size_of(wide, alpha))
 
 
 @pytest.mark.parametrize(("tensor", "scalar"), list(itertools.product(KINDS, KINDS)))
@@ -165,9 +159,9 @@ def test_types_that_have_no_sum(npu, code, monkeypatch):
     monkeypatch.setitem(CODES, "odd", code)
     odd = npu.view(*[numpy.zeros(2, "u8")] * 2, "odd")
     fine = npu.tensor(numpy.zeros(2, "f4"))
-    for place, name in enumerate(["self", "other", "out"]):
+    for index, name in enumerate(["self", "other", "out"]):
         tensors = [fine, fine, fine]
-        tensors[place] = odd
+        tensors[index] = odd
         ret = npu.call("add", tensors[0], tensors[1], npu.scalar(1), tensors[2])
         refused(ret, INVALID, f"{name} has data type {code}")
 

@@ -1,154 +1,206 @@
-/* Sums: out = self + alpha * other, computed in the type that self and other meet in, then cast to that of out. */
-#include "pointwise.h"
-#include "row.h"
+/* Arithmetic of two operands, computed in the type that they meet in and then cast to that of the result. Integers wrap
+ * as their type does; of bools, whether the number that comes out is 0. Where integers are divided by 0 there is no
+ * number, and no document says what a card leaves there: here it is 0. */
+#include "formula.h"
+#include <float.h>
+#include <tgmath.h>
 
-/* What a run of blocks works with. */
-struct sum {
-    aclDataType su_type;
-    enum sim_class su_class;
-    union sim_block_values su_alpha; /* one element */
-    union sim_block_values su_other; /* of a scalar: all elements the same */
-    bool su_scalar;
-};
+/* ---- sums and products ---- */
 
-static aclnnStatus check_type(const aclsimArgument *argument, aclDataType type)
+SIM_EACH_ARITHMETIC(add, a + c * b)
+static const struct sim_formula sum = {.fo_result = "the sum",
+                                       .fo_in = SIM_TYPES_ARITHMETIC,
+                                       .fo_out = SIM_TYPES_ARITHMETIC,
+                                       .fo_run = {SIM_RUN_REAL(add), SIM_RUN_PAIR(add)}};
+SIM_FORMULA_KERNEL(Add, &sum);
+SIM_FORMULA_KERNEL(Adds, &sum);
+SIM_FORMULA_KERNEL(InplaceAdd, &sum);
+SIM_FORMULA_KERNEL(InplaceAdds, &sum);
+
+SIM_EACH_ARITHMETIC(subtract, a - c * b)
+static const struct sim_formula difference = {.fo_result = "the difference",
+                                              .fo_in = SIM_TYPES_ARITHMETIC,
+                                              .fo_out = SIM_TYPES_ARITHMETIC,
+                                              .fo_run = {SIM_RUN_REAL(subtract), SIM_RUN_PAIR(subtract)}};
+SIM_FORMULA_KERNEL(Sub, &difference);
+SIM_FORMULA_KERNEL(Subs, &difference);
+SIM_FORMULA_KERNEL(InplaceSub, &difference);
+SIM_FORMULA_KERNEL(InplaceSubs, &difference);
+
+SIM_EACH_ARITHMETIC(subtract_from, b - c * a)
+static const struct sim_formula reverse = {.fo_result = "the difference",
+                                           .fo_in = SIM_TYPES_ARITHMETIC,
+                                           .fo_out = SIM_TYPES_ARITHMETIC,
+                                           .fo_run = {SIM_RUN_REAL(subtract_from), SIM_RUN_PAIR(subtract_from)}};
+SIM_FORMULA_KERNEL(Rsub, &reverse);
+SIM_FORMULA_KERNEL(Rsubs, &reverse);
+
+SIM_EACH_ARITHMETIC(multiply, a * b)
+static const struct sim_formula product = {.fo_result = "the product",
+                                           .fo_in = SIM_TYPES_ARITHMETIC,
+                                           .fo_out = SIM_TYPES_ARITHMETIC,
+                                           .fo_run = {SIM_RUN_REAL(multiply), SIM_RUN_PAIR(multiply)}};
+SIM_FORMULA_KERNEL(Mul, &product);
+SIM_FORMULA_KERNEL(Muls, &product);
+SIM_FORMULA_KERNEL(InplaceMul, &product);
+SIM_FORMULA_KERNEL(InplaceMuls, &product);
+
+/* ---- quotients: as they are, cut towards zero, or down ---- */
+
+static int64_t quotient(int64_t a, int64_t b)
 {
+    if (b == 0)
+        return 0;
+    return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+}
+
+static int64_t floor_quotient(int64_t a, int64_t b)
+{
+    int64_t cut = quotient(a, b);
+    return b != 0 && b != -1 && a % b != 0 && (a < 0) != (b < 0) ? cut - 1 : cut;
+}
+
+static aclDataType divides_in(aclDataType met, aclDataType out)
+{
+    (void)out;
+    return sim_element_is(met, SIM_TYPES_BOOL | SIM_TYPES_INTEGER) ? ACL_FLOAT : met;
+}
+
+SIM_EACH_FLOAT(divide, a / b)
+SIM_EACH_PAIR(divide, a / b)
+SIM_EACH_INTEGER(divide_cut, quotient(a, b))
+SIM_EACH_FLOAT(divide_cut, trunc(a / b))
+SIM_EACH_INTEGER(divide_down, floor_quotient(a, b))
+SIM_EACH_FLOAT(divide_down, floor(a / b))
+static const struct sim_formula quotients[] = {
+    {.fo_result = "the quotient",
+     .fo_in = SIM_TYPES_ARITHMETIC,
+     .fo_out = SIM_TYPES_ARITHMETIC,
+     .fo_modes = 3,
+     .fo_type = divides_in,
+     .fo_run = {SIM_RUN_FLOAT(divide), SIM_RUN_PAIR(divide)}},
+    {.fo_result = "the quotient",
+     .fo_in = SIM_TYPES_REAL,
+     .fo_out = SIM_TYPES_ARITHMETIC,
+     .fo_run = {SIM_RUN_REAL(divide_cut)}},
+    {.fo_result = "the quotient",
+     .fo_in = SIM_TYPES_REAL,
+     .fo_out = SIM_TYPES_ARITHMETIC,
+     .fo_run = {SIM_RUN_REAL(divide_down)}},
+};
+SIM_FORMULA_KERNEL(Div, quotients);
+SIM_FORMULA_KERNEL(Divs, quotients);
+SIM_FORMULA_KERNEL(DivMod, quotients);
+SIM_FORMULA_KERNEL(DivMods, quotients);
+SIM_FORMULA_KERNEL(InplaceDiv, quotients);
+SIM_FORMULA_KERNEL(InplaceDivs, quotients);
+SIM_FORMULA_KERNEL(InplaceDivMod, quotients);
+SIM_FORMULA_KERNEL(InplaceDivMods, quotients);
+
+/* ---- the greater and the lesser: NaN, where one is ---- */
+
+SIM_EACH_INTEGER(greater, a > b ? a : b)
+SIM_EACH_FLOAT(greater, a > b || a != a ? a : b)
+static const struct sim_formula maximum = {.fo_result = "the maximum",
+                                           .fo_in = SIM_TYPES_REAL,
+                                           .fo_out = SIM_TYPES_REAL,
+                                           .fo_run = {SIM_RUN_REAL(greater)}};
+SIM_FORMULA_KERNEL(Maximum, &maximum);
+
+SIM_EACH_INTEGER(lesser, a < b ? a : b)
+SIM_EACH_FLOAT(lesser, a < b || a != a ? a : b)
+static const struct sim_formula minimum = {.fo_result = "the minimum",
+                                           .fo_in = SIM_TYPES_REAL,
+                                           .fo_out = SIM_TYPES_REAL,
+                                           .fo_run = {SIM_RUN_REAL(lesser)}};
+SIM_FORMULA_KERNEL(Minimum, &minimum);
+
+/* ---- powers ---- */
+
+static uint64_t integer_power(int64_t base, int64_t exponent)
+{
+    if (exponent < 0 && base != 1 && base != -1)
+        return 0; /* the part below 1 is cut off; so it is for base 0 */
+    uint64_t power = 1, square = (uint64_t)base;
+    for (uint64_t left = exponent < 0 ? 0 - (uint64_t)exponent : (uint64_t)exponent; left != 0; left >>= 1) {
+        power *= left & 1 ? square : 1;
+        square *= square;
+    }
+    return power;
+}
+
+/* The library's power of complex numbers goes through a logarithm, which 0 has not. */
+static double _Complex complex_power(double _Complex base, double _Complex exponent)
+{
+    if (exponent == 0)
+        return 1;
+    return base == 0 && creal(exponent) > 0 ? 0 : cpow(base, exponent);
+}
+
+/* The largest finite number of a float type. */
+static double largest(aclDataType type)
+{
+    switch (type) {
+    case ACL_FLOAT16:
+        return 65504;
+    case ACL_BF16:
+        return 0xffp120;
+    case ACL_DOUBLE:
+        return DBL_MAX;
+    default:
+        return FLT_MAX;
+    }
+}
+
+/* Of a tensor with a scalar, that is an integer where the power is one. */
+static aclnnStatus check_exponent(const aclsimScalar *exponent, aclDataType type)
+{
+    union sim_block_values value, kept;
     enum sim_class class;
-    SIM_ARGUMENT(sim_element_class(type, &class), ACLNN_ERR_PARAM_INVALID,
-                 "%s has data type %d, expected float32, float16, bfloat16, double, int8 to int64, uint8, bool, "
-                 "complex64 or complex128",
-                 argument->name, (int)type);
+    sim_element_class(exponent->type, &class);
+    sim_element_load(&value, class, exponent->value, exponent->type, 0, 1);
+    if (class == SIM_CLASS_INTEGER && sim_element_is(type, SIM_TYPES_BOOL | SIM_TYPES_INTEGER)) {
+        kept = value;
+        sim_element_wrap(&kept, type, 1);
+        SIM_ARGUMENT(value.bv_integers[0] >= 0 && kept.bv_integers[0] == value.bv_integers[0], ACLNN_ERR_PARAM_INVALID,
+                     "exponent is %lld, expected 0 or more and a number that %s has, in which the power is computed",
+                     (long long)value.bv_integers[0], sim_element_name(type));
+        return ACL_SUCCESS;
+    }
+    if (!sim_element_is(type, SIM_TYPES_FLOAT))
+        return ACL_SUCCESS;
+    sim_element_load(&value, SIM_CLASS_DOUBLE, exponent->value, exponent->type, 0, 1);
+    double size = fabs(value.bv_doubles[0]);
+    SIM_ARGUMENT(!(size > largest(type)) || isinf(size), ACLNN_ERR_PARAM_INVALID,
+                 "exponent is %g, expected a number that %s has, in which the power is computed", value.bv_doubles[0],
+                 sim_element_name(type));
     return ACL_SUCCESS;
 }
 
-static aclnnStatus check_cast(aclDataType from, const char *what, aclDataType to, const char *name)
+static aclnnStatus check_power(const struct sim_formula_call *call)
 {
-    SIM_ARGUMENT(sim_element_casts(from, to), ACLNN_ERR_PARAM_INVALID, "%s is %s, which cannot be cast to %s, %s", what,
-                 sim_element_name(from), sim_element_name(to), name);
-    return ACL_SUCCESS;
+    const aclsimArgument *exponent = call->fc_in[1];
+    SIM_ARGUMENT(call->fc_met != ACL_BOOL, ACLNN_ERR_PARAM_INVALID,
+                 "%s and %s are both bool, expected another type of at least one of them", call->fc_in[0]->name,
+                 exponent->name);
+    return exponent->kind == ACLSIM_SCALAR ? check_exponent(exponent->scalars, call->fc_type) : ACL_SUCCESS;
 }
 
-/* The arguments of the four rows: self, other, alpha and the result, which is self in place. */
-struct operands {
-    const aclsimArgument *op_self, *op_other, *op_alpha, *op_out;
-};
+SIM_EACH(power_integers, int64_t, bv_bits, bv_integers, integer_power(a, b))
+SIM_EACH_FLOAT(power, pow(a, b))
+SIM_EACH_PAIR(power, complex_power(a, b))
+static const struct sim_formula power = {.fo_result = "the power",
+                                         .fo_in = SIM_TYPES_ARITHMETIC,
+                                         .fo_out = SIM_TYPES_ARITHMETIC,
+                                         .fo_check = check_power,
+                                         .fo_run = {SIM_RUN_REAL(power), SIM_RUN_PAIR(power)}};
+SIM_FORMULA_KERNEL(PowTensorTensor, &power);
+SIM_FORMULA_KERNEL(PowTensorScalar, &power);
+SIM_FORMULA_KERNEL(InplacePowTensorTensor, &power);
+SIM_FORMULA_KERNEL(InplacePowTensorScalar, &power);
 
-static struct operands operands_of(const aclsimCall *call)
-{
-    const aclsimArgument *arguments = call->arguments;
-    return (struct operands){&arguments[0], &arguments[1], &arguments[2], &arguments[call->argumentCount == 4 ? 3 : 0]};
-}
-
-static aclDataType type_of(const struct operands *operands)
-{
-    aclDataType self = operands->op_self->tensors->type;
-    return operands->op_other->kind == ACLSIM_SCALAR
-               ? sim_element_promote_scalar(self, operands->op_other->scalars->type)
-               : sim_element_promote(self, operands->op_other->tensors->type);
-}
-
-static aclnnStatus plan_sum(const aclsimCall *call, uint64_t *workspace_size)
-{
-    struct operands operands = operands_of(call);
-    bool scalar = operands.op_other->kind == ACLSIM_SCALAR;
-    const aclsimArgument *inputs[] = {operands.op_self, operands.op_other};
-    aclDataType out = operands.op_out->tensors->type;
-    (void)workspace_size;
-    SIM_TRY(check_type(operands.op_self, operands.op_self->tensors->type));
-    SIM_TRY(check_type(operands.op_other,
-                       scalar ? operands.op_other->scalars->type : operands.op_other->tensors->type));
-    SIM_TRY(check_type(operands.op_alpha, operands.op_alpha->scalars->type));
-    SIM_TRY(check_type(operands.op_out, out));
-    aclDataType type = type_of(&operands);
-    SIM_TRY(check_cast(operands.op_alpha->scalars->type, "alpha", type, "the type of the sum"));
-    SIM_TRY(check_cast(type, "the sum", out, "the type of the result"));
-    return sim_pointwise_check(operands.op_out, inputs, scalar ? 1 : 2);
-}
-
-static void add_integers(int64_t *self, const int64_t *other, int64_t alpha, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        self[i] = (int64_t)((uint64_t)self[i] + (uint64_t)alpha * (uint64_t)other[i]);
-}
-
-static void add_floats(float *self, const float *other, float alpha, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        self[i] += alpha * other[i];
-}
-
-static void add_doubles(double *self, const double *other, double alpha, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        self[i] += alpha * other[i];
-}
-
-static void add_float_pairs(float *self, const float *other, const float *alpha, size_t count)
-{
-    for (size_t i = 0; i < 2 * count; i += 2) {
-        self[i] += alpha[0] * other[i] - alpha[1] * other[i + 1];
-        self[i + 1] += alpha[0] * other[i + 1] + alpha[1] * other[i];
-    }
-}
-
-static void add_double_pairs(double *self, const double *other, const double *alpha, size_t count)
-{
-    for (size_t i = 0; i < 2 * count; i += 2) {
-        self[i] += alpha[0] * other[i] - alpha[1] * other[i + 1];
-        self[i + 1] += alpha[0] * other[i + 1] + alpha[1] * other[i];
-    }
-}
-
-static void add_block(const struct sim_pointwise *block, void *context)
-{
-    struct sum *sum = context;
-    union sim_block_values self, loaded;
-    const union sim_block_values *other = sum->su_scalar ? &sum->su_other : &loaded, *alpha = &sum->su_alpha;
-    size_t count = block->pw_count;
-    sim_element_load(&self, sum->su_class, block->pw_places[1], block->pw_tensors[1]->type, block->pw_strides[1],
-                     count);
-    if (!sum->su_scalar)
-        sim_element_load(&loaded, sum->su_class, block->pw_places[2], block->pw_tensors[2]->type,
-                         block->pw_strides[2], count);
-    switch (sum->su_class) {
-    case SIM_CLASS_INTEGER:
-        add_integers(self.bv_integers, other->bv_integers, alpha->bv_integers[0], count);
-        sim_element_wrap(&self, sum->su_type, count);
-        break;
-    case SIM_CLASS_FLOAT:
-        add_floats(self.bv_floats, other->bv_floats, alpha->bv_floats[0], count);
-        break;
-    case SIM_CLASS_DOUBLE:
-        add_doubles(self.bv_doubles, other->bv_doubles, alpha->bv_doubles[0], count);
-        break;
-    case SIM_CLASS_COMPLEX_FLOAT:
-        add_float_pairs(self.bv_floats, other->bv_floats, alpha->bv_floats, count);
-        break;
-    case SIM_CLASS_COMPLEX_DOUBLE:
-        add_double_pairs(self.bv_doubles, other->bv_doubles, alpha->bv_doubles, count);
-        break;
-    }
-    sim_element_store(&self, sum->su_class, block->pw_places[0], block->pw_tensors[0]->type, block->pw_strides[0],
-                      count);
-}
-
-static aclError run_sum(const aclsimCall *call)
-{
-    struct operands operands = operands_of(call);
-    struct sum sum = {.su_type = type_of(&operands), .su_scalar = operands.op_other->kind == ACLSIM_SCALAR};
-    sim_element_class(sum.su_type, &sum.su_class);
-    const aclsimScalar *alpha = operands.op_alpha->scalars;
-    sim_element_load(&sum.su_alpha, sum.su_class, alpha->value, alpha->type, 0, 1);
-    const aclsimTensor *tensors[] = {operands.op_out->tensors, operands.op_self->tensors, NULL};
-    if (sum.su_scalar)
-        sim_element_load(&sum.su_other, sum.su_class, operands.op_other->scalars->value,
-                         operands.op_other->scalars->type, 0, SIM_BLOCK);
-    else
-        tensors[2] = operands.op_other->tensors;
-    sim_pointwise_run(tensors, sum.su_scalar ? 2 : 3, add_block, &sum);
-    return ACL_SUCCESS;
-}
-
-#define SUM {plan_sum, run_sum, NULL}
-const struct sim_kernel sim_kernel_aclnnAdd = SUM, sim_kernel_aclnnAdds = SUM, sim_kernel_aclnnInplaceAdd = SUM,
-                        sim_kernel_aclnnInplaceAdds = SUM;
+static const struct sim_formula power_of_scalar = {.fo_result = "the power",
+                                                   .fo_in = SIM_TYPES_ARITHMETIC & ~SIM_TYPES_BOOL,
+                                                   .fo_out = SIM_TYPES_ARITHMETIC & ~SIM_TYPES_BOOL,
+                                                   .fo_run = {SIM_RUN_REAL(power), SIM_RUN_PAIR(power)}};
+SIM_FORMULA_KERNEL(PowScalarTensor, &power_of_scalar);

@@ -1,84 +1,97 @@
 #include "element.h"
 
 #include "tensordesc.h"
-#include <string.h>
+#include <stdio.h>
 
 /* Kinds in the order in which they win over one another. */
 enum kind { KIND_NONE, KIND_BOOL, KIND_INTEGER, KIND_FLOAT, KIND_COMPLEX };
 
+/* In the order in which messages list them. */
+static const struct {
+    aclDataType ty_type;
+    enum kind ty_kind;
+    const char *ty_name;
+} types[] = {
+    {ACL_FLOAT, KIND_FLOAT, "float32"},          {ACL_FLOAT16, KIND_FLOAT, "float16"},
+    {ACL_BF16, KIND_FLOAT, "bfloat16"},          {ACL_DOUBLE, KIND_FLOAT, "double"},
+    {ACL_INT8, KIND_INTEGER, "int8"},            {ACL_INT16, KIND_INTEGER, "int16"},
+    {ACL_INT32, KIND_INTEGER, "int32"},          {ACL_INT64, KIND_INTEGER, "int64"},
+    {ACL_UINT8, KIND_INTEGER, "uint8"},          {ACL_UINT16, KIND_INTEGER, "uint16"},
+    {ACL_UINT32, KIND_INTEGER, "uint32"},        {ACL_UINT64, KIND_INTEGER, "uint64"},
+    {ACL_BOOL, KIND_BOOL, "bool"},               {ACL_COMPLEX64, KIND_COMPLEX, "complex64"},
+    {ACL_COMPLEX128, KIND_COMPLEX, "complex128"},
+};
+#define TYPES (sizeof types / sizeof *types)
+
 static enum kind kind_of(aclDataType type)
 {
-    switch (type) {
-    case ACL_BOOL:
-        return KIND_BOOL;
-    case ACL_INT8:
-    case ACL_UINT8:
-    case ACL_INT16:
-    case ACL_INT32:
-    case ACL_INT64:
-        return KIND_INTEGER;
-    case ACL_FLOAT16:
-    case ACL_BF16:
-    case ACL_FLOAT:
-    case ACL_DOUBLE:
-        return KIND_FLOAT;
-    case ACL_COMPLEX64:
-    case ACL_COMPLEX128:
-        return KIND_COMPLEX;
-    default:
-        return KIND_NONE;
-    }
+    for (size_t i = 0; i < TYPES; i++)
+        if (types[i].ty_type == type)
+            return types[i].ty_kind;
+    return KIND_NONE;
 }
 
 const char *sim_element_name(aclDataType type)
 {
-    switch (type) {
-    case ACL_BOOL:
-        return "bool";
-    case ACL_INT8:
-        return "int8";
-    case ACL_UINT8:
-        return "uint8";
-    case ACL_INT16:
-        return "int16";
-    case ACL_INT32:
-        return "int32";
-    case ACL_INT64:
-        return "int64";
-    case ACL_FLOAT16:
-        return "float16";
-    case ACL_BF16:
-        return "bfloat16";
-    case ACL_FLOAT:
-        return "float32";
-    case ACL_DOUBLE:
-        return "double";
-    case ACL_COMPLEX64:
-        return "complex64";
-    case ACL_COMPLEX128:
-        return "complex128";
+    for (size_t i = 0; i < TYPES; i++)
+        if (types[i].ty_type == type)
+            return types[i].ty_name;
+    return "a type without arithmetic";
+}
+
+bool sim_element_is(aclDataType type, uint64_t set)
+{
+    return (unsigned)type < 64 && (set >> type & 1) != 0;
+}
+
+static enum sim_class class_of(aclDataType type)
+{
+    switch (kind_of(type)) {
+    case KIND_FLOAT:
+        return type == ACL_DOUBLE ? SIM_CLASS_DOUBLE : SIM_CLASS_FLOAT;
+    case KIND_COMPLEX:
+        return type == ACL_COMPLEX128 ? SIM_CLASS_COMPLEX_DOUBLE : SIM_CLASS_COMPLEX_FLOAT;
     default:
-        return "a type without arithmetic";
+        return SIM_CLASS_INTEGER;
     }
 }
 
 bool sim_element_class(aclDataType type, enum sim_class *class)
 {
-    switch (kind_of(type)) {
-    case KIND_BOOL:
-    case KIND_INTEGER:
-        *class = SIM_CLASS_INTEGER;
-        return true;
-    case KIND_FLOAT:
-        *class = type == ACL_DOUBLE ? SIM_CLASS_DOUBLE : SIM_CLASS_FLOAT;
-        return true;
-    case KIND_COMPLEX:
-        *class = type == ACL_COMPLEX128 ? SIM_CLASS_COMPLEX_DOUBLE : SIM_CLASS_COMPLEX_FLOAT;
-        return true;
-    case KIND_NONE:
-        break;
-    }
-    return false;
+    *class = class_of(type);
+    return sim_element_is(type, SIM_TYPES_ARITHMETIC);
+}
+
+enum sim_class sim_element_carrier(aclDataType from, aclDataType to)
+{
+    if (from != ACL_UINT64)
+        return class_of(from);
+    return sim_element_is(to, SIM_TYPES_HALF) ? SIM_CLASS_DOUBLE : class_of(to);
+}
+
+/* ---- checks ---- */
+
+aclnnStatus sim_element_check(const aclsimArgument *argument, uint64_t set)
+{
+    aclDataType type = argument->kind == ACLSIM_SCALAR ? argument->scalars->type : argument->tensors->type;
+    if (sim_element_is(type, set))
+        return ACL_SUCCESS;
+    char names[160] = "";
+    size_t length = 0;
+    for (size_t i = 0; i < TYPES; i++)
+        if (sim_element_is(types[i].ty_type, set)) {
+            set &= ~SIM_TYPE(types[i].ty_type);
+            const char *before = length == 0 ? "" : set == 0 ? " or " : ", ";
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", before, types[i].ty_name);
+        }
+    return sim_refuse(ACLNN_ERR_PARAM_INVALID, "%s has data type %d, expected %s", argument->name, (int)type, names);
+}
+
+aclnnStatus sim_element_check_cast(aclDataType from, const char *what, aclDataType to, const char *name)
+{
+    SIM_ARGUMENT(sim_element_casts(from, to), ACLNN_ERR_PARAM_INVALID, "%s is %s, which cannot be cast to %s, %s", what,
+                 sim_element_name(from), sim_element_name(to), name);
+    return ACL_SUCCESS;
 }
 
 /* ---- where two types meet ---- */
@@ -96,10 +109,16 @@ static aclDataType promote_floats(aclDataType one, aclDataType other)
     return one == ACL_DOUBLE || other == ACL_DOUBLE ? ACL_DOUBLE : ACL_FLOAT;
 }
 
+static bool never_meet(aclDataType one, aclDataType other)
+{
+    return kind_of(one) == KIND_NONE || kind_of(other) == KIND_NONE ||
+           (one != other && (sim_element_is(one, SIM_TYPES_UNSIGNED) || sim_element_is(other, SIM_TYPES_UNSIGNED)));
+}
+
 aclDataType sim_element_promote(aclDataType one, aclDataType other)
 {
     enum kind kind = kind_of(one), other_kind = kind_of(other);
-    if (kind == KIND_NONE || other_kind == KIND_NONE)
+    if (never_meet(one, other))
         return ACL_DT_UNDEFINED;
     if (one == other)
         return one;
@@ -115,7 +134,7 @@ aclDataType sim_element_promote(aclDataType one, aclDataType other)
 aclDataType sim_element_promote_scalar(aclDataType tensor, aclDataType scalar)
 {
     enum kind kind = kind_of(tensor), scalar_kind = kind_of(scalar);
-    if (kind == KIND_NONE || scalar_kind == KIND_NONE)
+    if (never_meet(tensor, scalar))
         return ACL_DT_UNDEFINED;
     if (scalar_kind <= kind)
         return tensor;
@@ -134,40 +153,36 @@ bool sim_element_casts(aclDataType from, aclDataType to)
 
 /* ---- half precision ---- */
 
-static float bfloat_to_float(uint16_t bits)
+static inline float bfloat_to_float(uint16_t bits)
 {
-    uint32_t wide = (uint32_t)bits << 16;
-    float value;
-    memcpy(&value, &wide, sizeof value);
-    return value;
+    return sim_float_of_bits((uint32_t)bits << 16);
 }
 
 /* To nearest, ties to even; a NaN stays one. */
-static uint16_t bfloat_from_float(float value)
+static inline uint16_t bfloat_from_float(float value)
 {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    if (value != value)
-        return (uint16_t)(bits >> 16 | 0x40);
-    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    uint32_t bits = sim_float_bits(value), rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    return (uint16_t)(value != value ? bits >> 16 | 0x40 : rounded);
 }
 
 /* The float that a double rounds to, but towards its odd neighbour: rounding that once more, to 11 bits or less, gives
  * what rounding the double at once would have given. */
-static float round_to_odd(double value)
+static inline float round_to_odd(double value)
 {
     float near = (float)value;
-    uint32_t bits;
     if ((double)near == value || value != value)
         return near;
-    memcpy(&bits, &near, sizeof bits);
+    uint32_t bits = sim_float_bits(near);
     bits -= (double)near * (double)near > value * value; /* towards zero */
-    bits |= 1;
-    memcpy(&near, &bits, sizeof near);
-    return near;
+    return sim_float_of_bits(bits | 1);
 }
 
-/* ---- loading and storing ---- */
+/* ---- loading and storing ----
+ *
+ * A loop over a switch over types; where nothing lies between the elements, the compiler gets to know it, so that the
+ * loops become vector code. */
+
+#define ALWAYS static inline __attribute__((always_inline))
 
 #define EACH(statement)                                                                                                \
     for (size_t i = 0; i < count; i++) {                                                                               \
@@ -182,13 +197,16 @@ static float round_to_odd(double value)
         EACH(to[i * step] = (value));                                                                                  \
     }
 
-#define LOAD_INTEGERS                                                                                                  \
+#define LOAD_INTEGERS(element)                                                                                         \
     LOAD(ACL_BOOL, uint8_t, source[k] != 0)                                                                            \
     LOAD(ACL_INT8, int8_t, source[k])                                                                                  \
     LOAD(ACL_UINT8, uint8_t, source[k])                                                                                \
     LOAD(ACL_INT16, int16_t, source[k])                                                                                \
-    LOAD(ACL_INT32, int32_t, source[k])                                                                                \
-    LOAD(ACL_INT64, int64_t, source[k])
+    LOAD(ACL_UINT16, uint16_t, source[k])                                                                              \
+    LOAD(ACL_INT32, int32_t, (element)source[k])                                                                       \
+    LOAD(ACL_UINT32, uint32_t, (element)source[k])                                                                     \
+    LOAD(ACL_INT64, int64_t, (element)source[k])                                                                       \
+    LOAD(ACL_UINT64, uint64_t, (element)source[k])
 
 #define LOAD_FLOATS(element)                                                                                           \
     LOAD(ACL_FLOAT16, uint16_t, sim_half_to_float(source[k]))                                                          \
@@ -203,14 +221,22 @@ static float round_to_odd(double value)
     }
 
 #define LOADER(name, element, more)                                                                                    \
-    static void name(element *to, size_t step, const void *from, aclDataType type, int64_t stride, size_t count)       \
+    ALWAYS void name##_apart(element *to, size_t step, const void *from, aclDataType type, int64_t stride,             \
+                             size_t count)                                                                             \
     {                                                                                                                  \
         switch (type) {                                                                                                \
-            LOAD_INTEGERS                                                                                              \
+            LOAD_INTEGERS(element)                                                                                     \
             more                                                                                                       \
         default:                                                                                                       \
             break;                                                                                                     \
         }                                                                                                              \
+    }                                                                                                                  \
+    static void name(element *to, size_t step, const void *from, aclDataType type, int64_t stride, size_t count)       \
+    {                                                                                                                  \
+        if (step == 1 && stride == 1)                                                                                  \
+            name##_apart(to, 1, from, type, 1, count);                                                                 \
+        else                                                                                                           \
+            name##_apart(to, step, from, type, stride, count);                                                         \
     }
 
 LOADER(load_integers, int64_t, )
@@ -228,8 +254,8 @@ void sim_element_load(union sim_block_values *block, enum sim_class class, const
                       int64_t stride, size_t count)
 {
     size_t step = step_of(class);
-    if (step == 2) /* what is real in memory has no imaginary part */
-        memset(block, 0, sizeof *block);
+    if (step == 2 && !sim_element_is(type, SIM_TYPES_COMPLEX)) /* what is real in memory has no imaginary part */
+        memset(block, 0, count * (class == SIM_CLASS_COMPLEX_FLOAT ? 2 * sizeof(float) : 2 * sizeof(double)));
     if (class == SIM_CLASS_INTEGER)
         load_integers(block->bv_integers, step, from, type, stride, count);
     else if (class == SIM_CLASS_FLOAT || class == SIM_CLASS_COMPLEX_FLOAT)
@@ -238,16 +264,26 @@ void sim_element_load(union sim_block_values *block, enum sim_class class, const
         load_doubles(block->bv_doubles, step, from, type, stride, count);
 }
 
+#define WRAP(code, type)                                                                                               \
+    case code:                                                                                                         \
+        for (size_t i = 0; i < count; i++)                                                                             \
+            values[i] = (type)values[i];                                                                               \
+        break;
+
 void sim_element_wrap(union sim_block_values *block, aclDataType type, size_t count)
 {
     int64_t *values = block->bv_integers;
-    for (size_t i = 0; i < count; i++)
-        values[i] = type == ACL_INT8    ? (int8_t)values[i]
-                    : type == ACL_UINT8 ? (uint8_t)values[i]
-                    : type == ACL_INT16 ? (int16_t)values[i]
-                    : type == ACL_INT32 ? (int32_t)values[i]
-                    : type == ACL_BOOL  ? values[i] != 0
-                                        : values[i];
+    switch (type) {
+        WRAP(ACL_BOOL, bool)
+        WRAP(ACL_INT8, int8_t)
+        WRAP(ACL_UINT8, uint8_t)
+        WRAP(ACL_INT16, int16_t)
+        WRAP(ACL_UINT16, uint16_t)
+        WRAP(ACL_INT32, int32_t)
+        WRAP(ACL_UINT32, uint32_t)
+    default:
+        break;
+    }
 }
 
 #define STORE(code, type, value)                                                                                       \
@@ -262,9 +298,41 @@ void sim_element_wrap(union sim_block_values *block, aclDataType type, size_t co
         EACH(target[2 * k] = (type)from[i * step]; target[2 * k + 1] = step == 2 ? (type)from[i * step + 1] : 0);      \
     }
 
-/* What no cast allows is not there: a kernel's plan has refused it. */
-#define STORER(name, element, narrow, more)                                                                            \
-    static void name(const element *from, size_t step, void *to, aclDataType type, int64_t stride, size_t count)       \
+/* The limits are compared as floats: where the upper one rounds up, it is the first number that does not fit. */
+#define CUT(code, type, element, low, high)                                                                            \
+    case code: {                                                                                                       \
+        type *target = to;                                                                                             \
+        EACH(const element x = from[i * step]; target[k] = x != x                  ? 0                                 \
+                                                           : x <= (element)(low)  ? (low)                              \
+                                                           : x >= (element)(high) ? (high)                             \
+                                                                                  : (type)x);                          \
+    }
+
+#define STORE_INTEGERS                                                                                                 \
+    STORE(ACL_BOOL, uint8_t, from[i] != 0)                                                                             \
+    STORE(ACL_INT8, int8_t, from[i])                                                                                   \
+    STORE(ACL_UINT8, uint8_t, from[i])                                                                                 \
+    STORE(ACL_INT16, int16_t, from[i])                                                                                 \
+    STORE(ACL_UINT16, uint16_t, from[i])                                                                               \
+    STORE(ACL_INT32, int32_t, from[i])                                                                                 \
+    STORE(ACL_UINT32, uint32_t, from[i])                                                                               \
+    STORE(ACL_INT64, int64_t, from[i])                                                                                 \
+    STORE(ACL_UINT64, uint64_t, from[i])
+
+#define CUT_INTEGERS(element)                                                                                          \
+    STORE(ACL_BOOL, uint8_t, from[i * step] != 0 || (step == 2 && from[i * step + 1] != 0))                            \
+    CUT(ACL_INT8, int8_t, element, INT8_MIN, INT8_MAX)                                                                 \
+    CUT(ACL_UINT8, uint8_t, element, 0, UINT8_MAX)                                                                     \
+    CUT(ACL_INT16, int16_t, element, INT16_MIN, INT16_MAX)                                                             \
+    CUT(ACL_UINT16, uint16_t, element, 0, UINT16_MAX)                                                                  \
+    CUT(ACL_INT32, int32_t, element, INT32_MIN, INT32_MAX)                                                             \
+    CUT(ACL_UINT32, uint32_t, element, 0, UINT32_MAX)                                                                  \
+    CUT(ACL_INT64, int64_t, element, INT64_MIN, INT64_MAX)                                                             \
+    CUT(ACL_UINT64, uint64_t, element, 0, UINT64_MAX)
+
+#define STORER(name, element, narrow, integers)                                                                        \
+    ALWAYS void name##_apart(const element *from, size_t step, void *to, aclDataType type, int64_t stride,             \
+                             size_t count)                                                                             \
     {                                                                                                                  \
         switch (type) {                                                                                                \
             STORE(ACL_FLOAT16, uint16_t, sim_half_from_float(narrow(from[i * step])))                                  \
@@ -273,17 +341,22 @@ void sim_element_wrap(union sim_block_values *block, aclDataType type, size_t co
             STORE(ACL_DOUBLE, double, from[i * step])                                                                  \
             STORE_PAIRS(ACL_COMPLEX64, float)                                                                          \
             STORE_PAIRS(ACL_COMPLEX128, double)                                                                        \
-            more                                                                                                       \
+            integers                                                                                                   \
         default:                                                                                                       \
             break;                                                                                                     \
         }                                                                                                              \
+    }                                                                                                                  \
+    static void name(const element *from, size_t step, void *to, aclDataType type, int64_t stride, size_t count)       \
+    {                                                                                                                  \
+        if (step == 1 && stride == 1)                                                                                  \
+            name##_apart(from, 1, to, type, 1, count);                                                                 \
+        else                                                                                                           \
+            name##_apart(from, step, to, type, stride, count);                                                         \
     }
 
-STORER(store_integers, int64_t, round_to_odd,
-       STORE(ACL_BOOL, uint8_t, from[i] != 0) STORE(ACL_INT8, int8_t, from[i]) STORE(ACL_UINT8, uint8_t, from[i])
-       STORE(ACL_INT16, int16_t, from[i]) STORE(ACL_INT32, int32_t, from[i]) STORE(ACL_INT64, int64_t, from[i]))
-STORER(store_floats, float, , )
-STORER(store_doubles, double, round_to_odd, )
+STORER(store_integers, int64_t, round_to_odd, STORE_INTEGERS)
+STORER(store_floats, float, , CUT_INTEGERS(float))
+STORER(store_doubles, double, round_to_odd, CUT_INTEGERS(double))
 
 void sim_element_store(const union sim_block_values *block, enum sim_class class, void *to, aclDataType type,
                        int64_t stride, size_t count)
@@ -295,4 +368,28 @@ void sim_element_store(const union sim_block_values *block, enum sim_class class
         store_floats(block->bv_floats, step, to, type, stride, count);
     else
         store_doubles(block->bv_doubles, step, to, type, stride, count);
+}
+
+ALWAYS void copy_apart(char *to, int64_t to_stride, const char *from, int64_t from_stride, size_t size, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        memmove(to + (int64_t)i * to_stride * (int64_t)size, from + (int64_t)i * from_stride * (int64_t)size, size);
+}
+
+void sim_element_copy(void *to, int64_t to_stride, const void *from, int64_t from_stride, aclDataType type,
+                      size_t count)
+{
+    size_t size = sim_type_bits(type) / 8;
+    if (to_stride == 1 && from_stride == 1)
+        memmove(to, from, count * size);
+    else if (size == 1)
+        copy_apart(to, to_stride, from, from_stride, 1, count);
+    else if (size == 2)
+        copy_apart(to, to_stride, from, from_stride, 2, count);
+    else if (size == 4)
+        copy_apart(to, to_stride, from, from_stride, 4, count);
+    else if (size == 8)
+        copy_apart(to, to_stride, from, from_stride, 8, count);
+    else
+        copy_apart(to, to_stride, from, from_stride, size, count);
 }

@@ -3,16 +3,28 @@
 #include "fail.h"
 #include "tensordesc.h"
 
-static bool broadcasts(const aclsimTensor *from, const aclsimTensor *to, uint32_t place)
-{
-    int64_t dim = from->dims[place], wanted = to->dims[place + to->rank - from->rank];
-    return dim == wanted || dim == 1;
-}
-
 /* The dimension that a tensor has where the result has its dimension `place`. */
 static int64_t dim_at(const aclsimTensor *tensor, uint32_t rank, uint32_t place)
 {
     return place + tensor->rank < rank ? 1 : tensor->dims[place + tensor->rank - rank];
+}
+
+aclnnStatus sim_pointwise_check_spread(const aclsimArgument *out, const aclsimArgument *const *inputs, size_t count)
+{
+    const aclsimTensor *result = out->tensors;
+    for (size_t i = 0; i < count; i++) {
+        const aclsimTensor *input = inputs[i]->tensors;
+        SIM_ARGUMENT(input->rank <= result->rank, ACLNN_ERR_PARAM_INVALID,
+                     "%s has %u dimensions, expected %u as %s has, or more", out->name, result->rank, input->rank,
+                     inputs[i]->name);
+        for (uint32_t k = 0; k < input->rank; k++) {
+            uint32_t place = k + result->rank - input->rank;
+            SIM_ARGUMENT(input->dims[k] == result->dims[place] || input->dims[k] == 1, ACLNN_ERR_PARAM_INVALID,
+                         "dimension %u of %s is %lld and dimension %u of %s is %lld, expected the same or 1", k,
+                         inputs[i]->name, (long long)input->dims[k], place, out->name, (long long)result->dims[place]);
+        }
+    }
+    return ACL_SUCCESS;
 }
 
 aclnnStatus sim_pointwise_check(const aclsimArgument *out, const aclsimArgument *const *inputs, size_t count)
@@ -23,14 +35,7 @@ aclnnStatus sim_pointwise_check(const aclsimArgument *out, const aclsimArgument 
         rank = inputs[i]->tensors->rank > rank ? inputs[i]->tensors->rank : rank;
     SIM_ARGUMENT(result->rank == rank, ACLNN_ERR_PARAM_INVALID, "%s has %u dimensions, expected %u", out->name,
                  result->rank, rank);
-    for (size_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < inputs[i]->tensors->rank; k++) {
-            uint32_t place = k + rank - inputs[i]->tensors->rank;
-            SIM_ARGUMENT(broadcasts(inputs[i]->tensors, result, k), ACLNN_ERR_PARAM_INVALID,
-                         "dimension %u of %s is %lld and dimension %u of %s is %lld, expected the same or 1", k,
-                         inputs[i]->name, (long long)inputs[i]->tensors->dims[k], place, out->name,
-                         (long long)result->dims[place]);
-        }
+    SIM_TRY(sim_pointwise_check_spread(out, inputs, count));
     for (uint32_t place = 0; place < rank; place++) {
         bool stretched = true;
         for (size_t i = 0; i < count; i++)
@@ -42,10 +47,58 @@ aclnnStatus sim_pointwise_check(const aclsimArgument *out, const aclsimArgument 
     return ACL_SUCCESS;
 }
 
-/* The stride that a tensor has along dimension `place` of the result: 0 where it is stretched. */
-static int64_t stride_at(const aclsimTensor *tensor, uint32_t rank, uint32_t place)
+/* ---- running ---- */
+
+#define RANK_MAX (sizeof((aclsimTensor *)0)->dims / sizeof *((aclsimTensor *)0)->dims)
+
+/* The shape of the result with as few dimensions as the strides of all the tensors allow, so that lines get long. */
+struct walk {
+    uint32_t wa_rank;
+    int64_t wa_dims[RANK_MAX];
+    int64_t wa_strides[RANK_MAX][SIM_POINTWISE_TENSORS]; /* in elements; 0 where a tensor is stretched */
+};
+
+/* Whether the last dimension so far, of steps `outer`, goes on where one of `dim` steps `inner` ends. */
+static bool continues(const int64_t *outer, const int64_t *inner, int64_t dim, size_t count)
 {
-    return dim_at(tensor, rank, place) == 1 ? 0 : tensor->strides[place + tensor->rank - rank];
+    for (size_t i = 0; i < count; i++) {
+        int64_t span;
+        if (__builtin_mul_overflow(inner[i], dim, &span) || span != outer[i])
+            return false;
+    }
+    return true;
+}
+
+static void plan_walk(struct walk *walk, const aclsimTensor *const *tensors, size_t count)
+{
+    uint32_t rank = tensors[0]->rank;
+    *walk = (struct walk){.wa_rank = 0};
+    for (uint32_t place = 0; place < rank; place++) {
+        int64_t strides[SIM_POINTWISE_TENSORS], dim = tensors[0]->dims[place], merged;
+        if (dim == 1)
+            continue;
+        for (size_t i = 0; i < count; i++)
+            strides[i] = dim_at(tensors[i], rank, place) == 1
+                             ? 0
+                             : tensors[i]->strides[place + tensors[i]->rank - rank];
+        if (walk->wa_rank > 0 && continues(walk->wa_strides[walk->wa_rank - 1], strides, dim, count) &&
+            !__builtin_mul_overflow(walk->wa_dims[walk->wa_rank - 1], dim, &merged))
+            dim = merged;
+        else
+            walk->wa_rank++;
+        walk->wa_dims[walk->wa_rank - 1] = dim;
+        memcpy(walk->wa_strides[walk->wa_rank - 1], strides, sizeof strides);
+    }
+    if (walk->wa_rank == 0) {
+        walk->wa_rank = 1;
+        walk->wa_dims[0] = 1;
+    }
+}
+
+/* In bytes: how far `steps` steps along a dimension lead. */
+static int64_t distance(const aclsimTensor *tensor, int64_t stride, int64_t steps)
+{
+    return steps * stride * (int64_t)(sim_type_bits(tensor->type) / 8);
 }
 
 static void run_line(struct sim_pointwise *block, size_t count, int64_t length, char *const *starts,
@@ -54,8 +107,7 @@ static void run_line(struct sim_pointwise *block, size_t count, int64_t length, 
     for (int64_t done = 0; done < length; done += SIM_BLOCK) {
         block->pw_count = (size_t)(length - done < SIM_BLOCK ? length - done : SIM_BLOCK);
         for (size_t i = 0; i < count; i++)
-            block->pw_places[i] =
-                starts[i] + done * block->pw_strides[i] * (int64_t)(sim_type_bits(block->pw_tensors[i]->type) / 8);
+            block->pw_places[i] = starts[i] + distance(block->pw_tensors[i], block->pw_strides[i], done);
         run(block, context);
     }
 }
@@ -63,28 +115,28 @@ static void run_line(struct sim_pointwise *block, size_t count, int64_t length, 
 void sim_pointwise_run(const aclsimTensor *const *tensors, size_t count,
                        void (*run)(const struct sim_pointwise *block, void *context), void *context)
 {
-    const aclsimTensor *result = tensors[0];
-    uint32_t rank = result->rank, outer = rank == 0 ? 0 : rank - 1;
-    int64_t at[sizeof result->dims / sizeof *result->dims] = {0}, length = rank == 0 ? 1 : result->dims[outer];
+    struct walk walk;
     struct sim_pointwise block = {.pw_count = 0};
-    for (uint32_t k = 0; k < rank; k++)
-        if (result->dims[k] == 0)
+    int64_t at[RANK_MAX] = {0};
+    for (uint32_t k = 0; k < tensors[0]->rank; k++)
+        if (tensors[0]->dims[k] == 0)
             return;
+    plan_walk(&walk, tensors, count);
+    uint32_t last = walk.wa_rank - 1;
     for (size_t i = 0; i < count; i++) {
         block.pw_tensors[i] = tensors[i];
-        block.pw_strides[i] = rank == 0 ? 0 : stride_at(tensors[i], rank, outer);
+        block.pw_strides[i] = walk.wa_strides[last][i];
     }
     for (;;) {
         char *starts[SIM_POINTWISE_TENSORS];
         for (size_t i = 0; i < count; i++) {
-            int64_t offset = 0;
-            for (uint32_t k = 0; k < outer; k++)
-                offset += at[k] * stride_at(tensors[i], rank, k);
-            starts[i] = (char *)tensors[i]->data + offset * (int64_t)(sim_type_bits(tensors[i]->type) / 8);
+            starts[i] = tensors[i]->data;
+            for (uint32_t k = 0; k < last; k++)
+                starts[i] += distance(tensors[i], walk.wa_strides[k][i], at[k]);
         }
-        run_line(&block, count, length, starts, run, context);
-        uint32_t k = outer;
-        while (k > 0 && ++at[k - 1] == result->dims[k - 1])
+        run_line(&block, count, walk.wa_dims[last], starts, run, context);
+        uint32_t k = last;
+        while (k > 0 && ++at[k - 1] == walk.wa_dims[k - 1])
             at[--k] = 0;
         if (k == 0)
             return;

@@ -6,7 +6,10 @@
 
 #define SIM_POINTWISE_TENSORS 4
 
-/* 161002 unless the inputs broadcast to the shape of `out`: aligned at the right, 1 stretches, missing ones are 1. */
+/* 161002 unless every input can be broadcast to the shape of `out`: aligned at the right, 1 stretches, missing ones are
+ * 1. */
+aclnnStatus sim_pointwise_check_spread(const aclsimArgument *out, const aclsimArgument *const *inputs, size_t count);
+/* And unless that is the smallest shape that they can all be broadcast to. */
 aclnnStatus sim_pointwise_check(const aclsimArgument *out, const aclsimArgument *const *inputs, size_t count);
 
 /* A run of elements, at most SIM_BLOCK: the place of the first one in each tensor, and the strides in elements. The

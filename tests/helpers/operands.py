@@ -24,6 +24,8 @@ MEET = {
     "c16": "c16 c16 c16 c16 c16 c16 c16 c16 c16 c16 c16 c16",
 }
 ORDER = {"?": 0, "u1": 1, "i1": 1, "i2": 1, "i4": 1, "i8": 1, "f2": 2, "b2": 2, "f4": 2, "f8": 2, "c8": 3, "c16": 3}
+UNSIGNED = ["u2", "u4", "u8"]  # taken by few operators, and meeting themselves only
+ORDER.update(dict.fromkeys(UNSIGNED, 1))
 # How far a result may be off, in parts of its size: rounding of the type that it ends in.
 PARTS = {"f2": 2**-10, "b2": 2**-7, "f4": 2**-22, "f8": 2**-50, "c8": 2**-21, "c16": 2**-50}
 
@@ -54,15 +56,18 @@ def exact(values, kind):
     return values if ORDER[kind] < 2 else values.astype("c16" if ORDER[kind] == 3 else "f8")
 
 
-def check(found, expected, kind, out_kind, size):
-    """Compare; ``size`` is that of the summands, of which cancellation leaves the error."""
+def check(found, expected, kind, out_kind, size, least=2.0**-24):
+    """Compare; ``size`` is that of the summands, of which cancellation leaves the error, and ``least`` is always off.
+
+    ``kind`` is the type that was computed in.
+    """
     found = exact(found, out_kind)
     if ORDER[out_kind] < 2:
         assert numpy.array_equal(found, expected)
         return
     part = max(PARTS[out_kind], PARTS.get(kind, 0))
     with numpy.errstate(invalid="ignore"):
-        close = numpy.abs(found - expected) <= part * size + 2.0**-24
+        close = numpy.abs(found - expected) <= part * size + least
     assert numpy.all(close | (found == expected) | (numpy.isnan(found) & numpy.isnan(expected)))
 
 
@@ -91,12 +96,12 @@ def numbers(generator, shape, kind):
     return numpy.asarray(values + 1j * generator.normal(0, 8, shape) if ORDER[kind] == 3 else values).astype(kind)
 
 
-def any_view(draw, generator, shape, kind):
+def any_view(draw, generator, shape, kind, values=numbers):
     """Return a contiguous array and a view of the shape in it, with axes in any order and direction, and with gaps."""
     axes = draw(st.permutations(range(len(shape))))
     steps = [draw(st.sampled_from([1, 1, 2, 3, -1, -2])) for _ in shape]
     sizes = [dim * abs(step) for dim, step in zip(shape, steps)]
-    base = numpy.asarray(numbers(generator, [sizes[axis] for axis in axes], kind))
+    base = numpy.asarray(values(generator, [sizes[axis] for axis in axes], kind))
     view = base.transpose(numpy.argsort(axes)) if shape else base
     if shape:
         view = view[tuple(slice(None, None, step) for step in steps)]

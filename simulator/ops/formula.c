@@ -1,0 +1,186 @@
+#include "formula.h"
+
+/* ---- taking a call apart ---- */
+
+static aclnnStatus choose(struct sim_formula_call *parsed, const aclsimArgument *number)
+{
+    unsigned modes = parsed->fc_formula->fo_modes;
+    if (modes == 0)
+        return ACL_SUCCESS;
+    SIM_ARGUMENT(number->integer >= 0 && number->integer < modes, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %lld, expected 0 to %u", number->name, (long long)number->integer, modes - 1);
+    parsed->fc_formula += number->integer;
+    return ACL_SUCCESS;
+}
+
+static aclDataType type_of(const aclsimArgument *operand)
+{
+    return operand->kind == ACLSIM_SCALAR ? operand->scalars->type : operand->tensors->type;
+}
+
+/* Operands that meet: two at most, a further one scales. */
+static size_t end_of_meeting(const struct sim_formula_call *parsed)
+{
+    size_t end = parsed->fc_first + 2;
+    return parsed->fc_count < end ? parsed->fc_count : end;
+}
+
+static aclDataType meet(const struct sim_formula_call *parsed)
+{
+    const aclsimArgument *one = parsed->fc_in[parsed->fc_first];
+    if (parsed->fc_count == 0)
+        return parsed->fc_out->tensors->type;
+    if (end_of_meeting(parsed) - parsed->fc_first == 1)
+        return type_of(one);
+    const aclsimArgument *other = parsed->fc_in[parsed->fc_first + 1];
+    if (other->kind == ACLSIM_SCALAR)
+        return sim_element_promote_scalar(type_of(one), type_of(other));
+    if (one->kind == ACLSIM_SCALAR)
+        return sim_element_promote_scalar(type_of(other), type_of(one));
+    return sim_element_promote(type_of(one), type_of(other));
+}
+
+aclnnStatus sim_formula_parse(const aclsimCall *call, struct sim_formula_call *parsed)
+{
+    *parsed = (struct sim_formula_call){.fc_formula = call->userData};
+    for (size_t i = 0; i < call->argumentCount; i++) {
+        const aclsimArgument *argument = &call->arguments[i];
+        if (argument->kind == ACLSIM_INTEGER)
+            SIM_TRY(choose(parsed, argument));
+        if (argument->kind == ACLSIM_SCALAR || (argument->kind == ACLSIM_TENSOR && (argument->direction & ACLSIM_IN)))
+            parsed->fc_in[parsed->fc_count++] = argument;
+        if (argument->kind == ACLSIM_TENSOR && (argument->direction & ACLSIM_OUT))
+            parsed->fc_out = argument;
+    }
+    const struct sim_formula *formula = parsed->fc_formula;
+    parsed->fc_first = formula->fo_condition != 0;
+    for (size_t i = 0; i < parsed->fc_count; i++)
+        SIM_TRY(sim_element_check(parsed->fc_in[i], i < parsed->fc_first ? formula->fo_condition : formula->fo_in));
+    SIM_TRY(sim_element_check(parsed->fc_out, formula->fo_out));
+    aclDataType met = meet(parsed);
+    const aclsimArgument *const *in = &parsed->fc_in[parsed->fc_first];
+    SIM_ARGUMENT(met != ACL_DT_UNDEFINED, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %s and %s is %s, expected types that meet in a common one", in[0]->name,
+                 sim_element_name(type_of(in[0])), in[1]->name, sim_element_name(type_of(in[1])));
+    parsed->fc_met = met;
+    parsed->fc_type = formula->fo_type == NULL ? met : formula->fo_type(met, parsed->fc_out->tensors->type);
+    parsed->fc_given = formula->fo_gives == NULL ? parsed->fc_type : formula->fo_gives(parsed->fc_type);
+    return ACL_SUCCESS;
+}
+
+/* ---- the first phase ---- */
+
+static aclnnStatus check_result(const struct sim_formula_call *parsed)
+{
+    const struct sim_formula *formula = parsed->fc_formula;
+    aclDataType out = parsed->fc_out->tensors->type;
+    if (formula->fo_free)
+        return ACL_SUCCESS;
+    SIM_ARGUMENT(!formula->fo_exact || out == parsed->fc_given, ACLNN_ERR_PARAM_INVALID,
+                 "%s has data type %s, expected %s as %s", parsed->fc_out->name, sim_element_name(out),
+                 sim_element_name(parsed->fc_given), formula->fo_result);
+    return sim_element_check_cast(parsed->fc_given, formula->fo_result, out, "the type of the result");
+}
+
+static aclnnStatus check_shapes(const struct sim_formula_call *parsed)
+{
+    const aclsimArgument *tensors[SIM_FORMULA_OPERANDS];
+    size_t count = 0;
+    for (size_t i = 0; i < parsed->fc_count; i++)
+        if (parsed->fc_in[i]->kind == ACLSIM_TENSOR)
+            tensors[count++] = parsed->fc_in[i];
+    return parsed->fc_formula->fo_spreads ? sim_pointwise_check_spread(parsed->fc_out, tensors, count)
+                                          : sim_pointwise_check(parsed->fc_out, tensors, count);
+}
+
+aclnnStatus sim_formula_plan(const aclsimCall *call, uint64_t *workspace_size)
+{
+    struct sim_formula_call parsed;
+    (void)workspace_size;
+    SIM_TRY(sim_formula_parse(call, &parsed));
+    for (size_t i = end_of_meeting(&parsed); i < parsed.fc_count; i++)
+        SIM_TRY(sim_element_check_cast(type_of(parsed.fc_in[i]), parsed.fc_in[i]->name, parsed.fc_type,
+                                       "the type of the computation"));
+    SIM_TRY(check_result(&parsed));
+    if (parsed.fc_formula->fo_check != NULL)
+        SIM_TRY(parsed.fc_formula->fo_check(&parsed));
+    return check_shapes(&parsed);
+}
+
+/* ---- the second phase ---- */
+
+/* Types that have fewer numbers than their class. */
+#define NARROW (SIM_TYPES_BOOL | SIM_TYPES_INTEGER | SIM_TYPES_UNSIGNED | SIM_TYPES_HALF)
+
+/* What a run of blocks works with. */
+struct job {
+    const struct sim_formula_call *jo_call;
+    sim_formula_func *jo_run;
+    enum sim_class jo_class, jo_given;       /* in which is computed; of the result */
+    size_t jo_tensors[SIM_FORMULA_OPERANDS]; /* which tensor of the block an operand is; 0: a scalar */
+    union sim_block_values jo_scalars[SIM_FORMULA_OPERANDS];
+};
+
+/* Operands are cast to the type that is computed in; where its class has more numbers, by way of memory. What scales is
+ * taken as it is. */
+static void load(const struct job *job, size_t operand, union sim_block_values *values, const void *from,
+                 int64_t stride, size_t count)
+{
+    const struct sim_formula_call *call = job->jo_call;
+    aclDataType type = type_of(call->fc_in[operand]);
+    bool meets = operand >= call->fc_first && operand < end_of_meeting(call);
+    if (!meets || type == call->fc_type || !sim_element_is(call->fc_type, NARROW)) {
+        sim_element_load(values, job->jo_class, from, type, stride, count);
+        return;
+    }
+    union sim_block_values cast;
+    enum sim_class class = sim_element_carrier(type, call->fc_type);
+    sim_element_load(values, class, from, type, stride, count);
+    sim_element_store(values, class, &cast, call->fc_type, 1, count);
+    sim_element_load(values, job->jo_class, &cast, call->fc_type, 1, count);
+}
+
+static void run_block(const struct sim_pointwise *block, void *context)
+{
+    const struct job *job = context;
+    const struct sim_formula_call *call = job->jo_call;
+    union sim_block_values loaded[SIM_FORMULA_OPERANDS], result;
+    const union sim_block_values *from[SIM_FORMULA_OPERANDS] = {&loaded[0], &loaded[0], &loaded[0]};
+    for (size_t i = 0; i < call->fc_count; i++) {
+        size_t tensor = job->jo_tensors[i];
+        from[i] = tensor == 0 ? &job->jo_scalars[i] : &loaded[i];
+        if (tensor != 0)
+            load(job, i, &loaded[i], block->pw_places[tensor], block->pw_strides[tensor], block->pw_count);
+    }
+    job->jo_run(&result, from, block->pw_count);
+    if (job->jo_given == SIM_CLASS_INTEGER)
+        sim_element_wrap(&result, call->fc_given, block->pw_count);
+    sim_element_store(&result, job->jo_given, block->pw_places[0], block->pw_tensors[0]->type, block->pw_strides[0],
+                      block->pw_count);
+}
+
+aclError sim_formula_run(const aclsimCall *call)
+{
+    struct sim_formula_call parsed;
+    SIM_TRY(sim_formula_parse(call, &parsed));
+    const struct sim_formula *formula = parsed.fc_formula;
+    aclDataType out = parsed.fc_out->tensors->type;
+    struct job job = {.jo_call = &parsed,
+                      .jo_class = sim_element_carrier(parsed.fc_type, formula->fo_gives == NULL ? out : parsed.fc_type),
+                      .jo_given = sim_element_carrier(parsed.fc_given, out)};
+    bool odd = formula->fo_run_odd != NULL && parsed.fc_type == formula->fo_odd;
+    job.jo_run = odd ? formula->fo_run_odd : formula->fo_run[job.jo_class];
+    const aclsimTensor *tensors[SIM_POINTWISE_TENSORS] = {parsed.fc_out->tensors};
+    size_t count = 1;
+    for (size_t i = 0; i < parsed.fc_count; i++) {
+        const aclsimArgument *operand = parsed.fc_in[i];
+        if (operand->kind == ACLSIM_SCALAR) {
+            load(&job, i, &job.jo_scalars[i], operand->scalars->value, 0, SIM_BLOCK);
+            continue;
+        }
+        job.jo_tensors[i] = count;
+        tensors[count++] = operand->tensors;
+    }
+    sim_pointwise_run(tensors, count, run_block, &job);
+    return ACL_SUCCESS;
+}
