@@ -1,0 +1,225 @@
+"""Comparisons and logic against NumPy: every type with every other, broadcasting, strides, in place."""
+
+import operator
+
+import numpy
+import pytest
+from helpers.expect import refused
+from helpers.operands import INVALID, KINDS, UNSIGNED, exact, meet_scalar
+from helpers.pointwise import ALL, COMPLEX, FEWER, INTEGERS, REAL, blank, cases, compare, few, joint, place, rounded
+from helpers.tensors import storage
+from hypothesis import given
+from hypothesis import strategies as st
+
+ORDERS = {"gt": operator.gt, "ge": operator.ge, "lt": operator.lt, "le": operator.le}
+COMPARISONS = {"eq": operator.eq, "ne": operator.ne, **ORDERS}
+LOGIC = {"logical_and": numpy.logical_and, "logical_or": numpy.logical_or, "logical_xor": numpy.logical_xor}
+BITS = {"and": operator.and_, "or": operator.or_, "xor": operator.xor}
+WHOLE = ["?", *INTEGERS]
+
+
+def to_any(*kinds):
+    return KINDS
+
+
+def taken(name):
+    return REAL if name in ORDERS else KINDS
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+@FEWER
+@given(data=st.data())
+def test_tensors(npu, name, data):
+    case = data.draw(cases([taken(name)] * 2, to_any, values=few))
+    _, (a, b) = joint(case)
+    tensors, out = place(npu, case)
+    assert npu.call(f"{name}_tensor", *tensors, out) == 0
+    compare(npu.get(out), COMPARISONS[name](a, b), "?", case.out_kind)
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+@FEWER
+@given(data=st.data())
+def test_tensors_in_place(npu, name, data):
+    case = data.draw(cases([taken(name)] * 2, None, in_place=True, values=few))
+    _, (a, b) = joint(case)
+    tensors, out = place(npu, case, in_place=True)
+    assert npu.call(f"inplace_{name}_tensor", *tensors) == 0
+    compare(npu.get(out), COMPARISONS[name](a, b), "?", case.out_kind)
+
+
+@pytest.mark.parametrize(("name", "scalar"), [(name, scalar) for name in COMPARISONS for scalar in taken(name)])
+def test_scalars(npu, name, scalar):
+    generator = numpy.random.default_rng(17)
+    for tensor in taken(name):
+        base = few(generator, (3, 7), tensor)
+        self, number, out = npu.tensor(base, tensor), npu.scalar(1, scalar), blank(npu, "?", (3, 7))
+        kind = meet_scalar(tensor, scalar)
+        expected = COMPARISONS[name](rounded(exact(base, tensor), kind), rounded(1, kind))
+        assert npu.call(f"{name}_scalar", self, number, out) == 0
+        assert numpy.array_equal(npu.get(out), expected)
+        assert npu.call(f"inplace_{name}_scalar", self, number) == 0
+        compare(npu.get(self), expected, "?", tensor)
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+@pytest.mark.parametrize("kind", UNSIGNED)
+def test_unsigned(npu, name, kind):
+    """The upper half of the numbers is not negative."""
+    top = 2 ** (8 * storage(kind).itemsize)
+    a, b = (numpy.array(values, kind) for values in ([0, top - 1, 1, top // 2, 5], [top - 1, 0, top // 2, 1, 5]))
+    for out_kind in ("?", "f4"):
+        out = blank(npu, out_kind, (5,))
+        assert npu.call(f"{name}_tensor", npu.tensor(a), npu.tensor(b), out) == 0
+        assert npu.get(out).tolist() == COMPARISONS[name](a, b).tolist()
+
+
+@pytest.mark.strict
+def test_unsigned_meets_nothing_else(npu):
+    for kind in UNSIGNED:
+        for other in KINDS:
+            ret = npu.call("eq_tensor", blank(npu, kind), blank(npu, other), blank(npu, "?"))
+            refused(ret, INVALID, f"self is uint{8 * storage(kind).itemsize}", "expected types that meet")
+
+
+def test_numbers_that_are_none(npu):
+    values = numpy.array([numpy.nan, 1, numpy.inf], "f4")
+    other = numpy.array([numpy.nan, numpy.nan, numpy.inf], "f4")
+    for name, function in COMPARISONS.items():
+        out = blank(npu, "?", (3,))
+        assert npu.call(f"{name}_tensor", npu.tensor(values), npu.tensor(other), out) == 0
+        assert npu.get(out).tolist() == function(values, other).tolist()
+
+
+def test_operands_are_compared_in_the_type_that_they_meet_in(npu):
+    """The scalar and the integers are rounded to half precision first, and cut to eight bits."""
+    halves, out = npu.tensor(numpy.array([0.1, 2048], "f2")), blank(npu, "?", (2,))
+    assert npu.call("eq_scalar", halves, npu.scalar(0.1), out) == 0
+    assert npu.get(out).tolist() == [True, False]
+    assert npu.call("eq_tensor", halves, npu.tensor(numpy.array([1, 2049])), out) == 0
+    assert npu.get(out).tolist() == [False, True]
+    assert npu.call("eq_scalar", npu.tensor(numpy.array([44, 0], "i1")), npu.scalar(300, "i4"), out) == 0
+    assert npu.get(out).tolist() == [True, False]
+
+
+def test_operands_are_rounded_once(npu):
+    """Through float32 the integer and the double would become ties, and go to the even neighbour below."""
+    brain, out = npu.tensor(numpy.array([0x4B81, 0x3F81], "u2"), "b2"), blank(npu, "?", (2,))
+    whole = npu.tensor(numpy.array([2**24 + 2**16 + 1, 1]))
+    assert npu.call("eq_tensor", brain, whole, out) == 0
+    assert npu.get(out).tolist() == [True, False]
+    assert npu.call("eq_scalar", brain, npu.scalar(1 + 2**-8 + 2**-40, "f8"), out) == 0
+    assert npu.get(out).tolist() == [False, True]
+
+
+# --- logic
+
+
+@pytest.mark.parametrize("name", LOGIC)
+@FEWER
+@given(data=st.data())
+def test_logic(npu, name, data):
+    case = data.draw(cases([KINDS, KINDS], to_any, values=few))
+    a, b = (exact(view, kind) for (_, view), kind in zip(case.views, case.kinds))
+    tensors, out = place(npu, case)
+    assert npu.call(name, *tensors, out) == 0
+    compare(npu.get(out), LOGIC[name](a, b), "?", case.out_kind)
+
+
+@pytest.mark.parametrize("name", ["logical_and", "logical_or"])
+@FEWER
+@given(data=st.data())
+def test_logic_in_place(npu, name, data):
+    case = data.draw(cases([KINDS, KINDS], None, in_place=True, values=few))
+    a, b = (exact(view, kind) for (_, view), kind in zip(case.views, case.kinds))
+    tensors, out = place(npu, case, in_place=True)
+    assert npu.call(f"inplace_{name}", *tensors) == 0
+    compare(npu.get(out), LOGIC[name](a, b), "?", case.out_kind)
+
+
+@FEWER
+@given(case=cases([KINDS], to_any, values=few))
+def test_not(npu, case):
+    value = exact(case.views[0][1], case.kinds[0])
+    (self,), out = place(npu, case)
+    assert npu.call("logical_not", self, out) == 0
+    compare(npu.get(out), value == 0, "?", case.out_kind)
+    assert npu.call("inplace_logical_not", self) == 0
+    compare(npu.get(self), value == 0, "?", case.kinds[0])
+
+
+def test_half_of_a_complex_number_makes_it_true(npu):
+    self, out = npu.tensor(numpy.array([0, 1j, 1, numpy.nan], "c8")), blank(npu, "?", (4,))
+    assert npu.call("logical_not", self, out) == 0
+    assert npu.get(out).tolist() == [True, False, False, False]
+
+
+# --- bits
+
+
+def whole_casting(*kinds):
+    return [kind for kind in REAL if kind != "?" or set(kinds) == {"?"}]
+
+
+@pytest.mark.parametrize("name", BITS)
+@FEWER
+@given(data=st.data())
+def test_bits(npu, name, data):
+    case = data.draw(cases([WHOLE, WHOLE], whole_casting))
+    kind, (a, b) = joint(case)
+    tensors, out = place(npu, case)
+    assert npu.call(f"bitwise_{name}_tensor", *tensors, out) == 0
+    expected = BITS[name](a, b)
+    compare(npu.get(out), expected, kind, case.out_kind)
+    if kind == case.kinds[0] and expected.shape == case.views[0][1].shape:
+        assert npu.call(f"inplace_bitwise_{name}_tensor", *tensors) == 0
+        compare(npu.get(tensors[0]), expected, kind, kind)
+
+
+@pytest.mark.parametrize("name", BITS)
+@pytest.mark.parametrize("tensor", WHOLE)
+def test_bits_with_scalar(npu, name, tensor):
+    for scalar in WHOLE:
+        kind = meet_scalar(tensor, scalar)
+        base = few(numpy.random.default_rng(19), (2, 5), tensor)
+        self, number, out = npu.tensor(base, tensor), npu.scalar(1, scalar), blank(npu, kind, (2, 5))
+        assert npu.call(f"bitwise_{name}_scalar", self, number, out) == 0
+        expected = BITS[name](rounded(base, kind), rounded(1, kind))
+        assert numpy.array_equal(npu.get(out), expected)
+        if kind == tensor:
+            assert npu.call(f"inplace_bitwise_{name}_scalar", self, number) == 0
+            assert numpy.array_equal(npu.get(self), expected)
+
+
+@FEWER
+@given(case=cases([WHOLE], whole_casting))
+def test_flipped_bits(npu, case):
+    value = case.views[0][1]
+    (self,), out = place(npu, case)
+    assert npu.call("bitwise_not", self, out) == 0
+    compare(npu.get(out), ~value, case.kinds[0], case.out_kind)
+
+
+def test_bits_of_uint16(npu):
+    self, other = npu.tensor(numpy.array([0xFFFF, 1], "u2")), npu.tensor(numpy.array([0x8001, 2], "u2"))
+    out = blank(npu, "u2", (2,))
+    assert npu.call("bitwise_xor_tensor", self, other, out) == 0
+    assert npu.get(out).tolist() == [0x7FFE, 3]
+    assert npu.call("bitwise_not", self, out) == 0
+    assert npu.get(out).tolist() == [0, 0xFFFE]
+
+
+@pytest.mark.strict
+def test_refused(npu):
+    for kind in ALL:
+        same = blank(npu, kind)
+        for name in ORDERS:
+            ret = npu.call(f"{name}_tensor", same, same, blank(npu, "?"))
+            assert ret == (INVALID if kind in COMPLEX else 0), (name, kind)
+        for name in BITS:
+            ret = npu.call(f"bitwise_{name}_tensor", same, same, same)
+            assert ret == (0 if kind in [*WHOLE, "u2"] else INVALID), (name, kind)
+        for name in LOGIC:
+            assert npu.call(name, same, same, blank(npu, "?")) == (INVALID if kind in UNSIGNED else 0), (name, kind)
+    whole, truth = blank(npu, "i4"), blank(npu, "?")
+    refused(npu.call("bitwise_and_tensor", whole, truth, truth), INVALID, "the answer is int32", "cast to bool")
