@@ -1,0 +1,102 @@
+/* Operators that give elements a value as it is: casts, copies, constants, and the choice between two tensors. Casts of
+ * all types to all types are those of sim_element_store. */
+#include "formula.h"
+
+SIM_EACH_ARITHMETIC(keep, a)
+#define KEEP .fo_run = {SIM_RUN_REAL(keep), SIM_RUN_PAIR(keep)}
+
+/* ---- casts and copies ---- */
+
+static void copy_block(const struct sim_pointwise *block, void *context)
+{
+    (void)context;
+    sim_element_copy(block->pw_places[0], block->pw_strides[0], block->pw_places[1], block->pw_strides[1],
+                     block->pw_tensors[0]->type, block->pw_count);
+}
+
+/* What keeps its type keeps its bits, those of a NaN as well. */
+static aclError run_copy(const aclsimCall *call)
+{
+    struct sim_formula_call parsed;
+    SIM_TRY(sim_formula_parse(call, &parsed));
+    const aclsimTensor *tensors[] = {parsed.fc_out->tensors, parsed.fc_in[0]->tensors};
+    if (tensors[0]->type != tensors[1]->type)
+        return sim_formula_run(call);
+    sim_pointwise_run(tensors, 2, copy_block, NULL);
+    return ACL_SUCCESS;
+}
+
+static aclnnStatus plan_cast(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *type = &call->arguments[1], *out = &call->arguments[2];
+    SIM_TRY(sim_formula_plan(call, workspace_size));
+    SIM_ARGUMENT(type->integer == (int64_t)out->tensors->type, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %lld, expected %d, the data type of %s", type->name, (long long)type->integer,
+                 (int)out->tensors->type, out->name);
+    return ACL_SUCCESS;
+}
+
+static const struct sim_formula cast = {
+    .fo_result = "the value", .fo_in = SIM_TYPES_ALL, .fo_out = SIM_TYPES_ALL, .fo_free = true, KEEP};
+const struct sim_kernel sim_kernel_aclnnCast = {plan_cast, run_copy, (void *)&cast};
+
+static const struct sim_formula copy = {.fo_result = "the value",
+                                        .fo_in = SIM_TYPES_ALL,
+                                        .fo_out = SIM_TYPES_ALL,
+                                        .fo_free = true,
+                                        .fo_spreads = true,
+                                        KEEP};
+const struct sim_kernel sim_kernel_aclnnInplaceCopy = {sim_formula_plan, run_copy, (void *)&copy};
+
+/* ---- constants ---- */
+
+static const struct sim_formula fill = {.fo_result = "the value",
+                                        .fo_in = SIM_TYPES_ARITHMETIC,
+                                        .fo_out = SIM_TYPES_ARITHMETIC,
+                                        .fo_free = true,
+                                        .fo_spreads = true,
+                                        KEEP};
+SIM_FORMULA_KERNEL(InplaceFillScalar, &fill);
+
+#define FILLED (SIM_TYPES_ALL & ~(SIM_TYPE(ACL_DOUBLE) | SIM_TYPES_COMPLEX))
+static const struct sim_formula fill_from_tensor = {
+    .fo_result = "the value", .fo_in = FILLED, .fo_out = FILLED, .fo_free = true, KEEP};
+
+/* Its value may have a dimension where the result has none. */
+static aclnnStatus plan_fill_from_tensor(const aclsimCall *call, uint64_t *workspace_size)
+{
+    struct sim_formula_call parsed;
+    (void)workspace_size;
+    SIM_TRY(sim_formula_parse(call, &parsed));
+    const aclsimTensor *value = parsed.fc_in[0]->tensors;
+    SIM_ARGUMENT(value->rank == 0 || (value->rank == 1 && value->dims[0] == 1), ACLNN_ERR_PARAM_INVALID,
+                 "%s has %u dimensions, the first of them %lld, expected none, or one that is 1", parsed.fc_in[0]->name,
+                 value->rank, (long long)value->dims[0]);
+    return ACL_SUCCESS;
+}
+const struct sim_kernel sim_kernel_aclnnInplaceFillTensor = {plan_fill_from_tensor, sim_formula_run,
+                                                             (void *)&fill_from_tensor};
+
+SIM_EACH_ARITHMETIC(clear, 0)
+static const struct sim_formula zero = {.fo_result = "the value",
+                                        .fo_out = SIM_TYPES_ALL,
+                                        .fo_spreads = true,
+                                        .fo_run = {SIM_RUN_REAL(clear), SIM_RUN_PAIR(clear)}};
+SIM_FORMULA_KERNEL(InplaceZero, &zero);
+
+SIM_EACH_ARITHMETIC(set, 1)
+static const struct sim_formula one = {.fo_result = "the value",
+                                       .fo_out = SIM_TYPES_ALL,
+                                       .fo_spreads = true,
+                                       .fo_run = {SIM_RUN_REAL(set), SIM_RUN_PAIR(set)}};
+SIM_FORMULA_KERNEL(InplaceOne, &one);
+
+/* ---- choice ---- */
+
+SIM_EACH_ARITHMETIC(pick, a != 0 ? b : c)
+static const struct sim_formula choice = {.fo_result = "the choice",
+                                          .fo_in = SIM_TYPES_ALL,
+                                          .fo_out = SIM_TYPES_ALL,
+                                          .fo_condition = SIM_TYPES_BOOL | SIM_TYPE(ACL_UINT8),
+                                          .fo_run = {SIM_RUN_REAL(pick), SIM_RUN_PAIR(pick)}};
+SIM_FORMULA_KERNEL(SWhere, &choice);
