@@ -44,7 +44,7 @@ static struct progress *progress;
 static uint64_t state;
 static bool huge; /* numbers of this call may be huge, and void * is no host memory */
 static unsigned char *host, *zeros;
-static uint64_t handles[32];
+static uint64_t handles[48];
 static size_t handle_count;
 static unsigned char *block, *freed;
 
@@ -226,6 +226,14 @@ void *draw_text(void)
     return note_pointer(text(TEXTS));
 }
 
+/* Nothing that could be written to. */
+void *draw_path(void)
+{
+    static const uint64_t places[] = {0, 4, 9, 10};
+    uint64_t place = places[below(4)];
+    return note_pointer(place == 10 ? long_text : texts[place] == NULL ? NULL : strcpy(host_part(host), texts[place]));
+}
+
 void *draw_plain_text(void)
 {
     return note_pointer(text(TEXTS - 1));
@@ -272,6 +280,12 @@ static aclError do_nothing(const aclsimCall *call)
     return 0;
 }
 
+static aclError do_nothing_either(void *argument)
+{
+    (void)argument;
+    return 0;
+}
+
 /* What operators are called with; the second phase of one of them gets far. */
 static void make_operands(const int64_t dims[2])
 {
@@ -293,6 +307,44 @@ static void make_operands(const int64_t dims[2])
         add(executor);
     }
     GOOD(aclSetAclOpExecutorRepeatable(executor));
+}
+
+/* Instances in every state, with what belongs to them: ready with a group, being captured, being built. */
+static void make_instances(void)
+{
+    aclrtStream stream, bound;
+    aclrtEvent event;
+    aclmdlRI instance;
+    aclmdlRITask task;
+    aclrtTaskGrp group;
+    aclmdlRICondHandle condition;
+    uint32_t one = 1;
+    GOOD(aclrtCreateStream(&stream));
+    add(stream);
+    GOOD(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
+    GOOD(aclmdlRICaptureTaskGrpBegin(stream));
+    GOOD(aclsimLaunchTask(stream, do_nothing_either, NULL, NULL, 0, 0));
+    GOOD(aclmdlRICaptureTaskGrpEnd(stream, &group));
+    add(group);
+    GOOD(aclmdlRICaptureEnd(stream, &instance));
+    add(instance);
+    GOOD(aclmdlRIGetStreams(instance, &bound, &one));
+    add(bound);
+    GOOD(aclmdlRIGetTasksByStream(bound, &task, &one));
+    add(task);
+    GOOD(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
+    GOOD(aclmdlRICaptureGetInfo(stream, NULL, &instance));
+    add(instance);
+    GOOD(aclmdlRICondHandleCreate(instance, 0, ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT, &condition));
+    add(condition);
+    GOOD(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC));
+    add(event);
+    GOOD(aclrtRecordEvent(event, stream));
+    GOOD(aclrtCreateStreamWithConfig(&bound, 0, ACL_STREAM_PERSISTENT));
+    add(bound);
+    GOOD(aclmdlRIBuildBegin(&instance, 0));
+    add(instance);
+    GOOD(aclmdlRIBindStream(instance, bound, ACL_MODEL_STREAM_FLAG_HEAD));
 }
 
 static void make_world(void)
@@ -338,6 +390,8 @@ static void make_world(void)
     add(desc);
     aclDestroyTensorDesc(desc);
     make_operands(dims);
+    if (below(2) == 0) /* an open capture refuses much */
+        make_instances();
     (void)aclGetRecentErrMsg();
 }
 

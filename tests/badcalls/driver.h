@@ -21,6 +21,7 @@ void draw_bytes(void *value, size_t size);
 void *draw_handle(void);
 void *draw_memory(void);
 void *draw_text(void);
+void *draw_path(void);
 void *draw_plain_text(void);
 void *draw_texts(void);
 void *draw_words(void); /* host memory full of numbers, handles and device addresses */

@@ -17,9 +17,10 @@ CONTROL = {"aclsimReset", "aclsimConfigure"}  # they would undo what the driver 
 # cannot have done that; runs that mix functions leave them out.
 WAITS = re.compile(
     r"aclrt(Synchronize(Stream|Event|Device)|Destroy(Stream|Context)|ResetDevice(Force)?|Free(Host)?WithDevSync|"
-    r"StreamStop)$|aclsimWaitSlice$|aclFinalize"
+    r"StreamStop)$|aclmdlRI(Execute|Destroy)$|aclsimWaitSlice$|aclFinalize"
 )
 SHORT = re.compile(r"timeout|milliseconds", re.I)
+PATH = re.compile(r"path|file|dir$", re.I)
 
 
 def members_point(declared, ctype, seen=()):
@@ -59,7 +60,7 @@ def draw(declared, param):
     if "(" in bare or "(" in declared.typedefs.get(bare, abi.Typedef("", "", "")).type:
         return "draw_function()"
     if bare == "char *":
-        return "draw_text()"
+        return "draw_path()" if PATH.search(param.name) else "draw_text()"
     if bare == "void *":
         return "draw_memory()"
     if is_handle(declared, bare):
