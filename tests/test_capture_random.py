@@ -1,4 +1,4 @@
-"""Random programs over several streams: run eagerly, and captured and run, they leave the memory that a model leaves."""
+"""Random programs over several streams: run eagerly, and captured and run, they leave what a model leaves."""
 
 import pytest
 from helpers.capture import Words, begin, end, ex_event, fork, run

@@ -75,8 +75,9 @@ def launch_callback(function, data, block_type, stream):
 
 def launch_host_func(stream, function, data):
     """Queue ``function(data)`` for the context's own thread."""
+    target = values.pointer(stream)
     return launch(
-        function, data, stream, lambda number: lib.aclrtLaunchHostFunc(values.pointer(stream), lib.acl_on_callback, number)
+        function, data, stream, lambda number: lib.aclrtLaunchHostFunc(target, lib.acl_on_callback, number)
     )
 
 

@@ -117,6 +117,13 @@ def ri_task_get_params(task):
     return params, ret
 
 
+def ri_kernel_task_get_attribute(task, attribute):
+    """Return ``(dict of the attribute's value, ret)``."""
+    return values.out_record(
+        "aclrtLaunchKernelAttrValue", lib.aclmdlRIKernelTaskGetAttribute, values.pointer(task), attribute
+    )
+
+
 def ri_task_set_params(task, params):
     """Change the addresses of a kernel: ``{"type": 1, "args": [...]}``, as many as ri_task_get_params gives."""
     struct = ffi.new("aclmdlRITaskParams *")

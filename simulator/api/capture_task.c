@@ -84,6 +84,17 @@ aclError aclmdlRITaskGetParams(aclmdlRITask task, aclmdlRITaskParams *params)
     return sim_capture_task_get(task, params);
 }
 
+aclError aclmdlRIKernelTaskGetAttribute(aclmdlRITask task, aclrtLaunchKernelAttrId attrId,
+                                        aclrtLaunchKernelAttrValue *attrValue)
+{
+    SIM_ENTER();
+    NOT_NULL_LATE(task);
+    NOT_NULL_LATE(attrValue);
+    SIM_CHECK(attrId >= ACL_RT_LAUNCH_KERNEL_ATTR_SCHEM_MODE && attrId <= ACL_RT_LAUNCH_KERNEL_ATTR_ENABLE_PROFILING, ACL_ERROR_RT_PARAM_INVALID,
+              "attrId is %d, expected an aclrtLaunchKernelAttrId", (int)attrId);
+    return sim_capture_task_attribute(task, attrValue);
+}
+
 aclError aclmdlRITaskSetParams(aclmdlRITask task, aclmdlRITaskParams *params)
 {
     SIM_ENTER();

@@ -255,6 +255,20 @@ aclError sim_capture_task_get(aclmdlRITask handle, aclmdlRITaskParams *parameter
     return code;
 }
 
+/* No kernel is launched with attributes yet: each has its default, zero. */
+aclError sim_capture_task_attribute(aclmdlRITask handle, aclrtLaunchKernelAttrValue *value)
+{
+    struct task_handle *task;
+    struct sim_captured *captured;
+    SIM_TRY(open_task(handle, &task, &captured));
+    aclmdlRITaskType type = type_of(captured->ct_kind);
+    sim_object_close(task->th_instance);
+    SIM_CHECK(type == ACL_MODEL_RI_TASK_KERNEL, ACL_ERROR_RT_PARAM_INVALID, "the task is of type %d, expected a kernel",
+              type);
+    memset(value, 0, sizeof *value);
+    return ACL_SUCCESS;
+}
+
 /* ---- changes ---- */
 
 static aclError check_change(struct sim_instance *instance, const struct sim_captured *captured)

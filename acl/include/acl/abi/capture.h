@@ -232,7 +232,8 @@ ACL_API(9, 1) aclError aclmdlRITaskSetParams(aclmdlRITask task, aclmdlRITaskPara
  *  mdl.ri_task_disable(task) -> ret @extension */
 ACL_API(9, 1) aclError aclmdlRITaskDisable(aclmdlRITask task);
 
-/** One launch attribute of a kernel task. */
+/** One launch attribute of a kernel task.
+ *  mdl.ri_kernel_task_get_attribute(task, attrId) -> (attrValue:dict, ret) @py @extension */
 ACL_API(9, 1) aclError aclmdlRIKernelTaskGetAttribute(aclmdlRITask task, aclrtLaunchKernelAttrId attrId,
     aclrtLaunchKernelAttrValue *attrValue);
 
