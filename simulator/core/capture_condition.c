@@ -2,7 +2,8 @@
  *
  * A condition owns eight bytes of device memory, which kernels and copies write. Its one conditional task owns bodies,
  * instances of their own that are captured apart; the task runs them one at a time, as a walker of the plan it is a step
- * of: sim_replay_walk is called from inside sim_replay_walk, and parks through it. Conditions belong to the instance they
+ * of: sim_replay_walk is called from inside sim_replay_walk, and parks through it. It is heavy, so that the other
+ * branches go on beside it: a WHILE may end by what one of them writes. Conditions belong to the instance they
  * were made for and are freed with it, and bodies with them. */
 #include "capture_inner.h"
 #include "memory.h"
@@ -105,7 +106,7 @@ static aclError run_branching(struct sim_run *run, void *argument)
             if (body == NULL)
                 return ACL_SUCCESS;
             sim_record holder = atomic_load_explicit(&parent->in_holder, memory_order_acquire);
-            if (!sim_replay_begin(body, parent->in_execution, holder, run))
+            if (!sim_replay_begin(body, NULL, holder, run))
                 return SIM_PARK; /* what is left of a run that was given up */
             branching->bg_body = body;
         }
@@ -117,7 +118,7 @@ static aclError run_branching(struct sim_run *run, void *argument)
         SIM_TRY(code);
         if (condition->cn_type != ACL_MODEL_RI_COND_TYPE_WHILE)
             return ACL_SUCCESS;
-        if (sim_engine_is_dropped(run))
+        if (sim_engine_is_dropped(run) || sim_replay_is_skipping(condition->cn_instance))
             return SIM_DROPPED;
     }
 }
@@ -138,7 +139,7 @@ static aclError renew_branching(void *argument)
 
 static const struct sim_op branching_op = {.op_name = "aclmdlRIAddCondTask", .op_run = run_branching,
                                            .op_drop = drop_branching, .op_kind = SIM_TASK_CONDITION,
-                                           .op_renew = renew_branching};
+                                           .op_flags = SIM_OP_HEAVY, .op_renew = renew_branching};
 
 static void free_bodies(struct sim_condition *condition)
 {
@@ -233,6 +234,20 @@ void sim_condition_assign(const struct sim_instance *instance)
         for (uint32_t i = 0; i < at->cn_body_count; i++)
             sim_condition_assign(at->cn_bodies[i]);
     }
+}
+
+uint32_t sim_condition_flags(const struct sim_instance *instance)
+{
+    uint32_t flags = 0;
+    for (const struct sim_condition *at = instance->in_conditions; at != NULL; at = at->cn_next)
+        for (uint32_t i = 0; i < at->cn_body_count; i++) {
+            struct sim_instance *body = at->cn_bodies[i];
+            sim_lock(&body->in_run_lock);
+            flags |= body->in_plan.pl_flags;
+            sim_unlock(&body->in_run_lock);
+            flags |= sim_condition_flags(body);
+        }
+    return flags;
 }
 
 void sim_condition_free_all(struct sim_instance *instance)

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 /* One queued run; lives in its task. */
-struct sim_execution {
+struct execution {
     struct sim_instance *ex_instance;
-    sim_record *ex_outer; /* what the external waits are bound to, or NULL */
+    sim_record *ex_outer; /* what the external waits are bound to, or NULL; the run's own once it has started */
     bool ex_started;
 };
 
@@ -21,10 +21,10 @@ struct sim_execution {
 
 static aclError run_execution(struct sim_run *run, void *argument)
 {
-    struct sim_execution *execution = argument;
+    struct execution *execution = argument;
     struct sim_instance *instance = execution->ex_instance;
     if (!execution->ex_started) {
-        if (!sim_replay_begin(instance, execution, sim_record_of(run->rn_stream, run->rn_ticket), run))
+        if (!sim_replay_begin(instance, execution->ex_outer, sim_record_of(run->rn_stream, run->rn_ticket), run))
             return SIM_PARK;
         execution->ex_started = true;
         sim_condition_assign(instance);
@@ -32,36 +32,38 @@ static aclError run_execution(struct sim_run *run, void *argument)
     aclError code = sim_replay_walk(instance, run);
     if (code == SIM_PARK)
         return code;
-    free(execution->ex_outer);
     sim_replay_end(instance);
     return code;
 }
 
 static void drop_execution(void *argument)
 {
-    struct sim_execution *execution = argument;
+    struct execution *execution = argument;
     struct sim_instance *instance = execution->ex_instance;
-    free(execution->ex_outer);
     if (execution->ex_started) {
         sim_replay_give_up(instance);
         return;
     }
+    free(execution->ex_outer);
     sim_replay_release_outer(instance, false);
     sim_gate_count(&instance->in_finished);
 }
 
 #define EXECUTION_OP(flags)                                                                                            \
-    {.op_name = "aclmdlRIExecuteAsync", .op_run = run_execution, .op_drop = drop_execution, .op_flags = (flags)}
+    {.op_name = "aclmdlRIExecuteAsync", .op_run = run_execution, .op_drop = drop_execution,                            \
+     .op_flags = (flags) | SIM_OP_LIVE, .op_kind = SIM_TASK_OTHER}
 static const struct sim_op light_op = EXECUTION_OP(SIM_OP_LIGHT), plain_op = EXECUTION_OP(0),
                            heavy_op = EXECUTION_OP(SIM_OP_HEAVY), worker_op = EXECUTION_OP(SIM_OP_WORKER);
 
 #define LIGHT_STEPS 8 /* as much as a submitter may run of somebody else's work */
 
-static const struct sim_op *op_of(const struct sim_plan *plan)
+static const struct sim_op *op_of(const struct sim_instance *instance)
 {
-    if (plan->pl_flags & SIM_OP_WORKER)
+    const struct sim_plan *plan = &instance->in_plan;
+    uint32_t flags = plan->pl_flags | sim_condition_flags(instance);
+    if (flags & SIM_OP_WORKER)
         return &worker_op;
-    if (plan->pl_flags & SIM_OP_HEAVY)
+    if (flags & SIM_OP_HEAVY)
         return &heavy_op;
     bool light = plan->pl_step_count <= LIGHT_STEPS;
     for (uint32_t i = 0; light && i < plan->pl_step_count; i++)
@@ -73,7 +75,7 @@ static const struct sim_op *op_of(const struct sim_plan *plan)
 
 aclError sim_replay_wait_outer(struct sim_instance *instance, uint32_t number, struct sim_run *run)
 {
-    sim_record record = instance->in_execution->ex_outer[number];
+    sim_record record = instance->in_outer[number];
     if (sim_record_passed(record))
         return ACL_SUCCESS;
     run->rn_gate = &sim_record_stream(record)->st_gate;
@@ -84,7 +86,7 @@ aclError sim_replay_wait_outer(struct sim_instance *instance, uint32_t number, s
 
 /* Binds the waits of one run to the records of this moment. Its own records are visible from now on: each is a held
  * place on a stream of its own, which the run releases. */
-static aclError bind_outer(struct sim_instance *instance, struct sim_execution *execution, void *site)
+static aclError bind_outer(struct sim_instance *instance, struct execution *execution, void *site)
 {
     if (instance->in_external_waits != 0)
         execution->ex_outer = calloc(instance->in_external_waits, sizeof *execution->ex_outer);
@@ -117,12 +119,12 @@ static aclError check_ready(const struct sim_instance *instance)
 }
 
 /* Counts the run and prepares what it takes from this moment. */
-static aclError prepare(struct sim_instance *instance, struct sim_execution *execution, const struct sim_op **op,
+static aclError prepare(struct sim_instance *instance, struct execution *execution, const struct sim_op **op,
                         void *site)
 {
     SIM_TRY(check_ready(instance));
-    *execution = (struct sim_execution){.ex_instance = instance};
-    *op = op_of(&instance->in_plan);
+    *execution = (struct execution){.ex_instance = instance};
+    *op = op_of(instance);
     instance->in_submitted++;
     if (likely(instance->in_externals == NULL))
         return ACL_SUCCESS;
@@ -134,7 +136,7 @@ static aclError prepare(struct sim_instance *instance, struct sim_execution *exe
 
 static aclError queue(struct sim_instance *instance, struct sim_target stream, void *site)
 {
-    struct sim_execution execution;
+    struct execution execution;
     const struct sim_op *op = NULL;
     aclError code = prepare(instance, &execution, &op, site);
     sim_object_close(instance);

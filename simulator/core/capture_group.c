@@ -88,13 +88,20 @@ void sim_group_joined(struct sim_instance *instance, struct sim_branch *branch)
     instance->in_open->gr_count++;
 }
 
+void sim_group_let_go(struct sim_instance *instance)
+{
+    for (struct sim_group *group = instance->in_groups; group != NULL; group = group->gr_next) {
+        struct sim_stream *stream = sim_table_find(&sim_streams, (void *)(uintptr_t)group->gr_stream);
+        group->gr_stream = 0;
+        if (stream != NULL)
+            sim_stream_let_go(stream);
+    }
+}
+
 void sim_group_free_all(struct sim_instance *instance)
 {
     for (struct sim_group *group; (group = instance->in_groups) != NULL;) {
         instance->in_groups = group->gr_next;
-        struct sim_stream *stream = sim_table_find(&sim_streams, (void *)(uintptr_t)group->gr_stream);
-        if (stream != NULL)
-            sim_stream_let_go(stream);
         sim_lock(&group->gr_object.ob_lock);
         sim_object_end(&sim_groups, group);
     }
@@ -124,7 +131,7 @@ static aclError take_for_update(struct sim_instance *instance, struct sim_group 
     struct sim_stream *stream = target.tg_stream;
     SIM_CHECK(!sim_instance_is_capturing(instance), ACL_ERROR_RT_MODEL_CAPTURED,
               "the group's instance is still being captured, expected aclmdlRICaptureEnd before");
-    if (group->gr_stream != 0)
+    if (sim_table_find(&sim_streams, (void *)(uintptr_t)group->gr_stream) != NULL)
         return refuse_status("another stream updates the group, expected its aclmdlRICaptureTaskUpdateEnd before");
     sim_lock(&stream->st_gate.gt_lock);
     bool free = sim_stream_taken(stream) == SIM_TAKEN_NOT;

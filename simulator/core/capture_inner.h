@@ -63,8 +63,6 @@ struct sim_external {
     bool xt_reached;             /* in the run in progress */
 };
 
-struct sim_execution;
-
 /* ---- the plan ---- */
 
 struct sim_step {
@@ -154,7 +152,7 @@ struct sim_instance {
     bool in_orphan;                /* the execution's task was discarded: the last walker ends the run */
     bool in_idle;                  /* the first walker waits at in_wake */
     struct sim_retired *in_retired; /* replaced arguments that this run may still be using */
-    const struct sim_execution *in_execution; /* the run in progress; set before its first step */
+    sim_record *in_outer;          /* what its external waits are bound to, or NULL; set before its first step */
 
     /* Never reset, because whoever waited for the slot's former life may still look at it. */
     struct sim_lock in_run_lock;
@@ -233,9 +231,9 @@ void sim_plan_free(struct sim_instance *instance);
 /* ---- capture_replay.c ---- */
 
 /* A run of the plan: begins it (false: another one is in progress, and `run` says where to wait), walks it as its first
- * walker (0 at the end, SIM_PARK, or SIM_FAILED), and ends it; or gives it up: what is left of it is not run. */
-bool sim_replay_begin(struct sim_instance *instance, const struct sim_execution *execution, sim_record holder,
-                      struct sim_run *run);
+ * walker (0 at the end, SIM_PARK, or SIM_FAILED), and ends it; or gives it up: what is left of it is not run. `outer`,
+ * what its external waits are bound to, is freed at its end. */
+bool sim_replay_begin(struct sim_instance *instance, sim_record *outer, sim_record holder, struct sim_run *run);
 aclError sim_replay_walk(struct sim_instance *instance, struct sim_run *run);
 void sim_replay_end(struct sim_instance *instance);
 void sim_replay_give_up(struct sim_instance *instance);
@@ -247,6 +245,9 @@ void sim_replay_release_outer(struct sim_instance *instance, bool started);
 /* A step that waits for the outside: for what event `number` was bound to when the run was queued. */
 aclError sim_replay_wait_outer(struct sim_instance *instance, uint32_t number, struct sim_run *run);
 
+/* Whether the rest of the run in progress is left out. */
+bool sim_replay_is_skipping(struct sim_instance *instance);
+
 /* Replaced arguments are freed when no run can be using them. */
 void sim_replay_retire(struct sim_instance *instance, void *argument);
 
@@ -255,10 +256,12 @@ void sim_replay_retire(struct sim_instance *instance, void *argument);
 void sim_condition_free_all(struct sim_instance *instance);
 bool sim_condition_captures(const struct sim_instance *instance); /* a body is being captured */
 void sim_condition_assign(const struct sim_instance *instance); /* the default values, of bodies too */
+uint32_t sim_condition_flags(const struct sim_instance *instance); /* of all operations in bodies together */
 aclError sim_group_admit(struct sim_instance *instance, const struct sim_branch *branch, enum sim_task_kind kind);
 void sim_group_joined(struct sim_instance *instance, struct sim_branch *branch);
 aclError sim_group_update(struct sim_target stream, const struct sim_op *op, const void *argument, size_t size,
                           void *site);
+void sim_group_let_go(struct sim_instance *instance); /* the streams that update its groups */
 void sim_group_free_all(struct sim_instance *instance);
 void sim_task_handles_free(struct sim_instance *instance);
 

@@ -98,13 +98,13 @@ static void free_tasks(struct sim_branch *branch)
 
 void sim_instance_clear(struct sim_instance *instance)
 {
+    for (uint32_t i = 0; i < instance->in_branch_count; i++)
+        destroy_stream(instance->in_branches[i]->br_stream); /* with the helpers that are still on their way out */
     for (struct sim_external *external; (external = instance->in_externals) != NULL;) {
         instance->in_externals = external->xt_next;
         destroy_stream(external->xt_stream);
         free(external);
     }
-    for (uint32_t i = 0; i < instance->in_branch_count; i++)
-        destroy_stream(instance->in_branches[i]->br_stream); /* with the helpers that are still on their way out */
     sim_plan_free(instance);
     sim_task_handles_free(instance);
     sim_group_free_all(instance);
@@ -132,8 +132,8 @@ void sim_instance_free(struct sim_instance *instance)
     atomic_store_explicit(&instance->in_object.ob_slot.sl_handle, 0, memory_order_relaxed);
     sim_unlock(&instance->in_object.ob_lock); /* from here on it is ours: nobody finds it */
     unlink_instance(instance);
+    destroy_stream(instance->in_launch); /* with the runs that are left there */
     sim_instance_clear(instance);
-    destroy_stream(instance->in_launch);
     for (struct sim_callback_link *link; (link = instance->in_callbacks) != NULL;) {
         instance->in_callbacks = link->cb_next;
         free(link);
@@ -209,6 +209,7 @@ void sim_instance_let_go(struct sim_instance *instance)
             sim_stream_let_go(user->tg_stream);
         *user = (struct sim_target){NULL, 0};
     }
+    sim_group_let_go(instance);
 }
 
 struct sim_instance *sim_instance_of(struct sim_stream *stream)

@@ -112,7 +112,7 @@ static void each_edge(struct maker *maker, void (*edge)(struct maker *maker, uin
     for (uint32_t i = 0; i < maker->mk_instance->in_branch_count; i++) {
         const struct sim_branch *branch = maker->mk_instance->in_branches[i];
         const uint32_t *segments = maker->mk_segments[i];
-        if (branch->br_count != 0 && is_edge(branch->br_active, i))
+        if (branch->br_count != 0 && is_reached(branch) && is_edge(branch->br_active, i))
             edge(maker, segment_at(maker, branch->br_active), segments[0]);
         for (uint32_t k = 0; k < branch->br_count && is_reached(branch); k++) {
             if (is_edge(branch->br_tasks[k].ct_from, i))

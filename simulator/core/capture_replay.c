@@ -73,6 +73,19 @@ static void make_ready(struct sim_plan *plan, uint32_t segment)
     plan->pl_ready[plan->pl_ready_count++] = segment;
 }
 
+/* A helper goes; hosts that wait for the first walker find another one. With the run lock held. */
+static void name_helper(struct sim_instance *instance)
+{
+    for (uint32_t i = 0; i < instance->in_branch_count; i++) {
+        struct sim_stream *stream = instance->in_branches[i]->br_stream.tg_stream;
+        if (instance->in_walkers[i + 1].wk_busy) {
+            atomic_store_explicit(&instance->in_helper, sim_record_of(stream, sim_stream_tail(stream)),
+                                  memory_order_release);
+            return;
+        }
+    }
+}
+
 /* Takes the walker's next segment, after finishing the one it had. False: there is none now, and a helper is another
  * caller's from here on. */
 static bool next_segment(struct sim_instance *instance, struct sim_walker *walker, bool *all_done)
@@ -96,6 +109,8 @@ static bool next_segment(struct sim_instance *instance, struct sim_walker *walke
         instance->in_idle = !more && !*all_done;
     else
         walker->wk_busy = more;
+    if (!is_first && !more)
+        name_helper(instance);
     sim_unlock(&instance->in_run_lock);
     if (wake)
         sim_gate_count(&instance->in_wake);
@@ -146,7 +161,7 @@ static bool others_ready(struct sim_instance *instance)
     return ready;
 }
 
-static bool skips(struct sim_instance *instance)
+bool sim_replay_is_skipping(struct sim_instance *instance)
 {
     sim_lock(&instance->in_run_lock);
     bool skipping = instance->in_skipping;
@@ -166,7 +181,7 @@ SIM_HOT static aclError run_segment(struct sim_instance *instance, struct sim_wa
 {
     const struct sim_segment *segment = walker->wk_segment;
     struct sim_step *steps = instance->in_plan.pl_steps + segment->sg_first;
-    if (skips(instance))
+    if (sim_replay_is_skipping(instance))
         return ACL_SUCCESS;
     while (walker->wk_at < segment->sg_count) {
         struct sim_step *step = &steps[walker->wk_at];
@@ -231,7 +246,7 @@ aclError sim_replay_walk(struct sim_instance *instance, struct sim_run *run)
         run->rn_deadline = SIM_FOREVER;
         return SIM_PARK;
     }
-    return skips(instance) ? SIM_FAILED : ACL_SUCCESS;
+    return sim_replay_is_skipping(instance) ? SIM_FAILED : ACL_SUCCESS;
 }
 
 /* ---- runs ---- */
@@ -278,23 +293,24 @@ void sim_replay_end(struct sim_instance *instance)
     sim_replay_release_outer(instance, true);
     sim_lock(&instance->in_run_lock);
     struct sim_retired *retired = instance->in_retired;
+    sim_record *outer = instance->in_outer;
     instance->in_retired = NULL;
     instance->in_running = false;
-    instance->in_execution = NULL;
+    instance->in_outer = NULL;
     sim_unlock(&instance->in_run_lock);
     free_retired(retired);
+    free(outer);
     sim_gate_count(&instance->in_finished);
 }
 
-bool sim_replay_begin(struct sim_instance *instance, const struct sim_execution *execution, sim_record holder,
-                      struct sim_run *run)
+bool sim_replay_begin(struct sim_instance *instance, sim_record *outer, sim_record holder, struct sim_run *run)
 {
     uint64_t finished = sim_gate_level(&instance->in_finished);
     sim_lock(&instance->in_run_lock);
     bool first = !instance->in_running;
     if (first) {
         instance->in_running = true;
-        instance->in_execution = execution;
+        instance->in_outer = outer;
         atomic_store_explicit(&instance->in_holder, holder, memory_order_release);
         reset(instance);
     }
@@ -333,16 +349,14 @@ static bool is_last(struct sim_instance *instance)
 
 void sim_replay_give_up(struct sim_instance *instance)
 {
-    bool over = skip(instance, instance->in_walkers);
-    if (!over) { /* other walkers are held up: what they wait for is given up, and the last one ends the run */
-        sim_lock(&instance->in_run_lock);
-        instance->in_orphan = true;
-        instance->in_idle = false;
-        sim_unlock(&instance->in_run_lock);
+    if (!skip(instance, instance->in_walkers)) /* other walkers are held up: what they wait for is given up */
         for (uint32_t i = 0; i < instance->in_branch_count; i++)
             sim_engine_drop(instance->in_branches[i]->br_stream.tg_stream);
-        over = is_last(instance);
-    }
+    sim_lock(&instance->in_run_lock);
+    bool over = instance->in_plan.pl_left == 0;
+    instance->in_orphan = !over; /* the last of them ends the run, and from here on the instance may be gone */
+    instance->in_idle = false;
+    sim_unlock(&instance->in_run_lock);
     if (over)
         sim_replay_end(instance);
 }
@@ -352,7 +366,7 @@ static aclError run_helper(struct sim_run *run, void *argument)
     struct sim_walker *walker = *(struct sim_walker **)argument;
     struct sim_instance *instance = walker->wk_instance;
     bool all_done;
-    run->rn_blame = sim_record_stream(atomic_load_explicit(&instance->in_holder, memory_order_acquire));
+    run->rn_blame = atomic_load_explicit(&instance->in_holder, memory_order_acquire);
     SIM_TRY(walk(instance, walker, run, &all_done));
     if (all_done && is_last(instance))
         sim_replay_end(instance);
@@ -371,6 +385,11 @@ sim_record sim_capture_runner(struct sim_instance *instance, const struct sim_ga
 {
     if (instance == NULL)
         return 0;
-    return atomic_load_explicit(gate == &instance->in_finished ? &instance->in_holder : &instance->in_helper,
-                                memory_order_acquire);
+    _Atomic sim_record *who = gate == &instance->in_finished ? &instance->in_holder : &instance->in_helper;
+    sim_record record = atomic_load_explicit(who, memory_order_acquire);
+    for (sim_record before = 0; record != before && sim_record_passed(record);) { /* it named another before it went */
+        before = record;
+        record = atomic_load_explicit(who, memory_order_acquire);
+    }
+    return record;
 }

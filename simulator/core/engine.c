@@ -294,9 +294,13 @@ static void wake_streams_of(struct sim_context *context)
 }
 
 /* The first failure of a stream is kept for its next synchronisation; in stop mode it fails the whole context. */
-SIM_RARE static void keep_failure(struct sim_stream *stream, const struct sim_task *task, uint64_t ticket, aclError code,
-                         const char *reason)
+SIM_RARE static void keep_failure(const struct sim_run *run, const struct sim_task *task, aclError code,
+                                  const char *reason)
 {
+    sim_record own = sim_record_of(run->rn_stream, run->rn_ticket);
+    sim_record blamed = sim_record_passed(run->rn_blame) ? own : run->rn_blame;
+    struct sim_stream *stream = sim_record_stream(blamed);
+    uint64_t ticket = sim_record_ticket(blamed);
     struct sim_context *context = atomic_load_explicit(&stream->st_context, memory_order_relaxed);
     sim_lock(&stream->st_gate.gt_lock);
     if (atomic_load_explicit(&stream->st_error, memory_order_relaxed) == ACL_SUCCESS) {
@@ -316,13 +320,8 @@ SIM_RARE static void keep_failure(struct sim_stream *stream, const struct sim_ta
         wake_streams_of(context);
 }
 
-static struct sim_stream *blamed(const struct sim_run *run)
-{
-    return unlikely(run->rn_blame != NULL) ? run->rn_blame : run->rn_stream;
-}
-
 /* 0, or the failure, which is kept, of a task that touches memory which was freed before it ran. */
-static aclError check_memory(struct sim_stream *stream, const struct sim_task *task, void *argument, uint64_t ticket)
+static aclError check_memory(const struct sim_run *run, const struct sim_task *task, void *argument)
 {
     size_t count;
     const struct sim_range *ranges = task->ta_op->op_ranges(argument, &count);
@@ -333,7 +332,7 @@ static aclError check_memory(struct sim_stream *stream, const struct sim_task *t
         aclError code = sim_memory_refuse(&ranges[i], reason, sizeof reason);
         if (code == ACL_SUCCESS)
             continue;
-        keep_failure(stream, task, ticket, code, reason);
+        keep_failure(run, task, code, reason);
         return code;
     }
     return ACL_SUCCESS;
@@ -341,7 +340,7 @@ static aclError check_memory(struct sim_stream *stream, const struct sim_task *t
 
 SIM_RARE void sim_engine_fail(struct sim_run *run, const struct sim_task *task, aclError code, const char *reason)
 {
-    keep_failure(blamed(run), task, run->rn_ticket, code, reason);
+    keep_failure(run, task, code, reason);
 }
 
 bool sim_engine_is_dropped(const struct sim_run *run)
@@ -357,7 +356,7 @@ SIM_HOT aclError sim_engine_execute(struct sim_run *run, const struct sim_task *
     if (unlikely(is_dropped(stream, run->rn_ticket)))
         code = SIM_DROPPED;
     else if (op->op_ranges != NULL)
-        code = check_memory(blamed(run), task, argument, run->rn_ticket);
+        code = check_memory(run, task, argument);
     else
         code = ACL_SUCCESS;
     if (unlikely(code != ACL_SUCCESS)) {

@@ -26,7 +26,8 @@ struct look {
     struct sim_gate *lk_gate; /* ... and where to sleep for it */
     uint64_t lk_target;
     struct spot lk_flag;      /* the first stream of the chain that waits for a flag event, if lk_flags is not 0 */
-    uint32_t lk_flags;
+    uint32_t lk_flags;        /* links that are no records ... */
+    bool lk_guessed;          /* ... one of them a guess, which may lead to what is not needed */
     uint64_t lk_given_up;     /* level of `given_up` before the look */
 };
 
@@ -52,10 +53,12 @@ static void *slot_of(const struct sim_table *table, const struct sim_gate *gate)
     return sim_table_at(table, (uint32_t)((size_t)(at - table->tb_base) / table->tb_stride));
 }
 
-/* The record that is expected to raise the gate of a flag event, the newest one, or of an instance. 0: none. */
-static sim_record setter_of(const struct sim_gate *gate)
+/* The record that is expected to raise the gate of a flag event, the newest one, which is a guess, or of an instance, of
+ * whose run all is needed. 0: none. */
+static sim_record setter_of(const struct sim_gate *gate, bool *guessed)
 {
     struct sim_event *event = slot_of(&sim_events, gate);
+    *guessed = *guessed || event != NULL;
     sim_record setter = event != NULL ? atomic_load_explicit(&event->ev_record, memory_order_acquire)
                                       : sim_capture_runner(slot_of(&sim_instances, gate), gate);
     return sim_record_passed(setter) ? 0 : setter;
@@ -87,7 +90,7 @@ static enum sight look_along(struct look *look)
             return SIGHT_BUSY; /* whoever raised it is about to resume the stream, and pokes those who sleep here */
         struct sim_stream *next = slot_of(&sim_streams, gate);
         if (next == NULL || gate != &next->st_gate) {
-            sim_record setter = next == NULL && look->lk_flags < FLAGS ? setter_of(gate) : 0;
+            sim_record setter = next == NULL && look->lk_flags < FLAGS ? setter_of(gate, &look->lk_guessed) : 0;
             if (setter == 0) {
                 look->lk_gate = gate;
                 look->lk_target = target;
@@ -175,7 +178,7 @@ SIM_RARE static bool spin_for(struct sim_gate *gate, uint64_t target)
  * guess only light tasks are run, never what might itself wait for this host. */
 static bool help(struct look *look, enum sim_role role)
 {
-    if (look->lk_flags != 0 && sim_pool_has_workers())
+    if (look->lk_guessed && sim_pool_has_workers())
         role = SIM_SUBMITTER;
     struct sim_stream *stream = look->lk_end.sp_stream;
     uint64_t before = sim_gate_level(&stream->st_gate);
@@ -201,6 +204,7 @@ enum sim_wait sim_engine_wait(struct sim_stream *stream, uint64_t ticket, uint64
         look.lk_end.sp_stream = stream;
         look.lk_ticket = ticket;
         look.lk_flags = 0;
+        look.lk_guessed = false;
         look.lk_given_up = sim_gate_level(&given_up);
         switch (look_along(&look)) {
         case SIGHT_HELD:

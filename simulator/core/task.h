@@ -31,7 +31,7 @@ struct sim_run {
     uint64_t rn_target;
     uint64_t rn_deadline;
     bool rn_expired;           /* set when called again because the deadline came first */
-    struct sim_stream *rn_blame; /* keeps a failure instead of rn_stream, unless it is NULL */
+    uint64_t rn_blame;         /* a record: until it has passed it keeps failures instead of this task; 0: none */
 };
 
 enum sim_op_flags {
