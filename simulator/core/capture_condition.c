@@ -9,7 +9,8 @@
 #include "memory.h"
 #include <stdlib.h>
 
-#define BODIES 1024 /* of a SWITCH: far more than anybody draws */
+#define SLOT_BYTES 64 /* what aclrtMalloc takes for eight */
+#define BODIES 1024   /* of a SWITCH: far more than anybody draws */
 
 struct sim_condition {
     struct sim_object cn_object;
@@ -32,7 +33,7 @@ static aclError create(struct sim_instance *instance, uint32_t value, uint32_t f
     SIM_SUPPORTED(!instance->in_built, "modelRI is built without capture, expected one that is being captured");
     SIM_CHECK(sim_instance_state(instance) == SIM_INSTANCE_CAPTURING, ACL_ERROR_RT_PARAM_INVALID,
               "modelRI is not being captured, expected an open capture");
-    SIM_TRY(sim_memory_allocate(&slot, sizeof(uint64_t), sizeof(uint64_t),
+    SIM_TRY(sim_memory_allocate(&slot, sizeof(uint64_t), SLOT_BYTES,
                                 (struct sim_policy){.po_page = SIM_PAGE_NORMAL}));
     struct sim_condition *condition = sim_object_take(&sim_conditions, &number);
     if (condition == NULL) {
@@ -87,7 +88,7 @@ struct branching {
 
 static struct sim_instance *choose(const struct sim_condition *condition)
 {
-    uint64_t value = *(volatile uint64_t *)sim_memory_reach(condition->cn_slot);
+    uint64_t value = atomic_load_explicit((_Atomic uint64_t *)sim_memory_reach(condition->cn_slot), memory_order_acquire);
     uint64_t body = value;
     if (condition->cn_type == ACL_MODEL_RI_COND_TYPE_IF)
         body = value == 0;
@@ -120,6 +121,12 @@ static aclError run_branching(struct sim_run *run, void *argument)
             return ACL_SUCCESS;
         if (sim_engine_is_dropped(run) || sim_replay_is_skipping(condition->cn_instance))
             return SIM_DROPPED;
+        if (!sim_pool_has_workers()) { /* streams take turns: parks where it need not wait */
+            run->rn_gate = &condition->cn_instance->in_finished;
+            run->rn_target = 0;
+            run->rn_deadline = SIM_FOREVER;
+            return SIM_PARK;
+        }
     }
 }
 
