@@ -1,0 +1,135 @@
+/* What the tests of captures share: recording, running, tasks that note their order, and what must be left afterwards. */
+#ifndef TESTS_CAPTURE_H
+#define TESTS_CAPTURE_H
+
+#include "capture_inner.h"
+#include "engine.h"
+
+#define PLACES 64
+
+/* ---- recording ---- */
+
+static inline aclrtEvent ex_event(void)
+{
+    aclrtEvent event;
+    CHECK_CODE(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC), 0);
+    return event;
+}
+
+static inline void begin(aclrtStream stream)
+{
+    CHECK_CODE(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), 0);
+}
+
+static inline aclmdlRI end(aclrtStream stream)
+{
+    aclmdlRI instance = NULL;
+    CHECK_CODE(aclmdlRICaptureEnd(stream, &instance), 0);
+    CHECK(instance != NULL);
+    return instance;
+}
+
+/* What follows on `to` waits for what is on `from`. */
+static inline void link_streams(aclrtStream from, aclrtStream to)
+{
+    aclrtEvent event = ex_event();
+    CHECK_CODE(aclrtRecordEvent(event, from), 0);
+    CHECK_CODE(aclrtStreamWaitEvent(to, event), 0);
+    CHECK_CODE(aclrtDestroyEvent(event), 0);
+}
+
+static inline void execute(aclmdlRI instance, aclrtStream stream)
+{
+    CHECK_CODE(aclmdlRIExecuteAsync(instance, stream), 0);
+}
+
+static inline void run(aclmdlRI instance, aclrtStream stream)
+{
+    execute(instance, stream);
+    CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+}
+
+static inline void destroy(aclmdlRI instance)
+{
+    CHECK_CODE(aclmdlRIDestroy(instance), 0);
+    CHECK(sim_table_find(&sim_instances, instance) == NULL);
+}
+
+/* ---- tasks that note when they ran; plain memory, so that a missing order is a data race as well ---- */
+
+struct line {
+    uint32_t begun;          /* runs of this task */
+    const struct line *after[4]; /* tasks that must have run as often as this one */
+};
+
+static inline aclError note(void *argument)
+{
+    struct line *line = argument;
+    line->begun++;
+    for (int i = 0; i < 4 && line->after[i] != NULL; i++)
+        CHECK(line->after[i]->begun == line->begun);
+    return 0;
+}
+
+static inline void note_host(void *argument)
+{
+    note(argument);
+}
+
+/* A host function that says that it has begun, and ends when it is let. */
+static inline void block_host(void *argument)
+{
+    block(argument);
+}
+
+static inline aclError count_one(void *counter)
+{
+    atomic_fetch_add((_Atomic uint32_t *)counter, 1);
+    return 0;
+}
+
+/* ---- below the entry points ---- */
+
+static inline struct sim_stream *branch_stream(aclmdlRI instance, uint32_t branch)
+{
+    struct sim_instance *found = sim_object_peek(&sim_instances, instance);
+    CHECK(found != NULL && branch < found->in_branch_count);
+    struct sim_stream *stream = found->in_branches[branch]->br_stream.tg_stream;
+    sim_object_close(found);
+    return stream;
+}
+
+/* Returns when the stream waits at a gate, which no latch can announce. */
+static inline void await_parked(struct sim_stream *stream)
+{
+    enum sim_stream_state state;
+    do {
+        sched_yield();
+        sim_lock(&stream->st_gate.gt_lock);
+        state = stream->st_state;
+        sim_unlock(&stream->st_gate.gt_lock);
+    } while (state != SIM_PARKED);
+}
+
+/* ---- what is left ---- */
+
+static inline uint32_t live(const struct sim_table *table)
+{
+    uint32_t alive = 0, count = atomic_load(&table->tb_count);
+    for (uint32_t i = 1; i < count; i++) {
+        const struct sim_slot *slot = sim_table_at(table, i);
+        alive += atomic_load(&slot->sl_handle) != 0;
+    }
+    return alive;
+}
+
+static inline void check_nothing_left(uint32_t streams)
+{
+    CHECK(live(&sim_streams) == streams);
+    CHECK(live(&sim_instances) == 0);
+    CHECK(live(&sim_groups) == 0);
+    CHECK(live(&sim_conditions) == 0);
+    CHECK(live(&sim_task_handles) == 0);
+}
+
+#endif
