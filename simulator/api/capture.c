@@ -1,47 +1,23 @@
 /* Entry points of capture and model running instances: those that record, run and build. */
 #include "capture.h"
-#include "config.h"
 #include "device.h"
-
-/* Products with the feature: all but those without a graph engine of their own. */
-static aclError check_chip(void)
-{
-    enum sim_profile profile = sim_config()->cf_soc->so_profile;
-    SIM_SUPPORTED(profile != SIM_P310B && profile != SIM_P910,
-                  "%s has no model running instances", sim_config()->cf_soc->so_name);
-    return ACL_SUCCESS;
-}
-
-static aclError check_mode(aclmdlRICaptureMode mode)
-{
-    SIM_CHECK((unsigned)mode <= ACL_MODEL_RI_CAPTURE_MODE_RELAXED, ACL_ERROR_RT_PARAM_INVALID,
-              "mode is %d, expected 0 (GLOBAL), 1 (THREAD_LOCAL) or 2 (RELAXED)", (int)mode);
-    return ACL_SUCCESS;
-}
 
 /* An explicit stream of the current context. */
 static aclError find_stream(aclrtStream stream, struct sim_target *target)
 {
     SIM_NOT_NULL(stream);
-    SIM_TRY(check_chip());
+    SIM_TRY(sim_capture_check_chip());
     return sim_stream_own(stream, target);
 }
 
 /* ---- capturing ---- */
 
-static aclError begin(aclrtStream stream, aclmdlRICaptureMode mode, aclmdlRI into)
-{
-    struct sim_target target;
-    SIM_TRY(check_mode(mode));
-    SIM_TRY(find_stream(stream, &target));
-    return sim_capture_begin(target, mode, into);
-}
-
 aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode)
 {
     SIM_ENTER();
     SIM_NOT_NULL(stream);
-    return begin(stream, mode, NULL);
+    SIM_TRY(sim_capture_check_chip());
+    return sim_capture_begin(stream, mode, NULL);
 }
 
 aclError aclmdlRICaptureToModelRIBegin(aclrtStream stream, aclmdlRI modelRI, aclmdlRICaptureMode mode)
@@ -49,7 +25,8 @@ aclError aclmdlRICaptureToModelRIBegin(aclrtStream stream, aclmdlRI modelRI, acl
     SIM_ENTER();
     SIM_NOT_NULL(stream);
     SIM_NOT_NULL(modelRI);
-    return begin(stream, mode, modelRI);
+    SIM_TRY(sim_capture_check_chip());
+    return sim_capture_begin(stream, mode, modelRI);
 }
 
 aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus *status, aclmdlRI *modelRI)
@@ -58,19 +35,18 @@ aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus *statu
     SIM_NOT_NULL(stream);
     SIM_ARGUMENT(status != NULL || modelRI != NULL, ACL_ERROR_INVALID_PARAM,
                  "status and modelRI are both NULL, expected a valid pointer for one of them");
-    SIM_TRY(check_chip());
-    struct sim_stream *found = sim_table_find(&sim_streams, stream);
-    SIM_CHECK(found != NULL, ACL_ERROR_RT_INVALID_HANDLE, "stream is %p, %s, expected a live stream", stream,
-              sim_handle_describe(stream));
-    return sim_capture_info(found, status, modelRI);
+    SIM_TRY(sim_capture_check_chip());
+    struct sim_target target;
+    SIM_TRY(sim_stream_find(stream, &target));
+    return sim_capture_info(target.tg_stream, status, modelRI);
 }
 
 aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI *modelRI)
 {
     SIM_ENTER();
-    struct sim_target target;
-    SIM_TRY(find_stream(stream, &target));
-    return sim_capture_end(target, modelRI);
+    SIM_NOT_NULL(stream);
+    SIM_TRY(sim_capture_check_chip());
+    return sim_capture_end(stream, modelRI);
 }
 
 aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode *mode)
@@ -78,8 +54,8 @@ aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode *mode)
     SIM_ENTER();
     SIM_NOT_NULL(mode);
     struct sim_context *context;
-    SIM_TRY(check_chip());
-    SIM_TRY(check_mode(*mode));
+    SIM_TRY(sim_capture_check_chip());
+    SIM_TRY(sim_capture_check_mode(*mode));
     SIM_TRY(sim_context_current(&context));
     *mode = sim_capture_exchange_mode(*mode);
     return ACL_SUCCESS;
@@ -88,9 +64,9 @@ aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode *mode)
 aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream)
 {
     SIM_ENTER();
-    struct sim_target target;
-    SIM_TRY(find_stream(stream, &target));
-    return sim_capture_group_begin(target);
+    SIM_NOT_NULL(stream);
+    SIM_TRY(sim_capture_check_chip());
+    return sim_capture_group_begin(stream);
 }
 
 aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp *handle)
@@ -126,7 +102,7 @@ SIM_HOT aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream)
 {
     SIM_ENTER();
     SIM_NOT_NULL(modelRI);
-    SIM_TRY(check_chip());
+    SIM_TRY(sim_capture_check_chip());
     return sim_capture_execute_async(modelRI, stream, SIM_SITE());
 }
 
@@ -134,7 +110,7 @@ aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout)
 {
     SIM_ENTER();
     SIM_NOT_NULL(modelRI);
-    SIM_TRY(check_chip());
+    SIM_TRY(sim_capture_check_chip());
     SIM_CHECK(timeout > 0 || timeout == -1, ACL_ERROR_RT_PARAM_INVALID,
               "timeout is %d, expected -1 (no limit) or milliseconds above 0", timeout);
     return sim_capture_execute(modelRI, timeout, SIM_SITE());
@@ -144,7 +120,7 @@ aclError aclmdlRIAbort(aclmdlRI modelRI)
 {
     SIM_ENTER();
     SIM_CHECK(modelRI != NULL, ACL_ERROR_RT_PARAM_INVALID, "modelRI is NULL, expected a live model running instance");
-    SIM_TRY(check_chip());
+    SIM_TRY(sim_capture_check_chip());
     return sim_capture_abort(modelRI);
 }
 
@@ -152,7 +128,7 @@ aclError aclmdlRIDestroy(aclmdlRI modelRI)
 {
     SIM_ENTER();
     SIM_NOT_NULL(modelRI);
-    SIM_TRY(check_chip());
+    SIM_TRY(sim_capture_check_chip());
     return sim_capture_destroy(modelRI);
 }
 
@@ -160,7 +136,7 @@ static aclError check_callback(aclmdlRI modelRI, aclrtCallback func)
 {
     SIM_CHECK(modelRI != NULL, ACL_ERROR_RT_PARAM_INVALID, "modelRI is NULL, expected a live model running instance");
     SIM_CHECK(func != NULL, ACL_ERROR_RT_PARAM_INVALID, "func is NULL, expected a function");
-    return check_chip();
+    return sim_capture_check_chip();
 }
 
 aclError aclmdlRIDestroyRegisterCallback(aclmdlRI modelRI, aclrtCallback func, void *userData)
@@ -183,7 +159,7 @@ aclError aclmdlRIBuildBegin(aclmdlRI *modelRI, uint32_t flag)
 {
     SIM_ENTER();
     SIM_NOT_NULL(modelRI);
-    SIM_TRY(check_chip());
+    SIM_TRY(sim_capture_check_chip());
     SIM_CHECK(flag == 0, ACL_ERROR_RT_PARAM_INVALID, "flag is %u, expected 0: it is reserved", flag);
     return sim_capture_build_begin(modelRI);
 }
@@ -217,7 +193,7 @@ aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void *reserve)
     SIM_ENTER();
     SIM_NOT_NULL(modelRI);
     SIM_ARGUMENT(reserve == NULL, ACL_ERROR_INVALID_PARAM, "reserve is %p, expected NULL", reserve);
-    SIM_TRY(check_chip());
+    SIM_TRY(sim_capture_check_chip());
     return sim_capture_build_end(modelRI);
 }
 

@@ -9,6 +9,7 @@ aclError aclmdlRISetName(aclmdlRI modelRI, const char *name)
     SIM_ENTER();
     SIM_NOT_NULL(modelRI);
     SIM_NOT_NULL(name);
+    SIM_TRY(sim_capture_check_chip());
     return sim_capture_set_name(modelRI, name);
 }
 
@@ -17,6 +18,7 @@ aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char *name)
     SIM_ENTER();
     SIM_NOT_NULL(modelRI);
     SIM_NOT_NULL(name);
+    SIM_TRY(sim_capture_check_chip());
     SIM_CHECK(maxLen != 0, ACL_ERROR_RT_PARAM_INVALID, "maxLen is 0, expected the bytes of name");
     return sim_capture_get_name(modelRI, maxLen, name);
 }
@@ -26,6 +28,7 @@ aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t *modelRIId)
     SIM_ENTER();
     SIM_NOT_NULL(modelRI);
     SIM_NOT_NULL(modelRIId);
+    SIM_TRY(sim_capture_check_chip());
     return sim_capture_get_id(modelRI, modelRIId);
 }
 
@@ -33,6 +36,7 @@ aclError aclmdlRIDebugPrint(aclmdlRI modelRI)
 {
     SIM_ENTER();
     SIM_NOT_NULL(modelRI);
+    SIM_TRY(sim_capture_check_chip());
     return sim_capture_print(modelRI);
 }
 
@@ -41,6 +45,7 @@ aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char *path, uint32_t fla
     SIM_ENTER();
     SIM_NOT_NULL(modelRI);
     SIM_NOT_NULL(path);
+    SIM_TRY(sim_capture_check_chip());
     return sim_capture_print_json(modelRI, path, (flags & ACL_MDLRI_DEBUG_JSON_PRINT_VERBOSE) != 0);
 }
 
@@ -49,6 +54,7 @@ aclError aclmdlRIGetStreams(aclmdlRI modelRI, aclrtStream *streams, uint32_t *nu
     SIM_ENTER();
     NOT_NULL_LATE(modelRI);
     NOT_NULL_LATE(numStreams);
+    SIM_TRY(sim_capture_check_chip());
     return sim_capture_get_streams(modelRI, streams, numStreams);
 }
 
@@ -57,6 +63,7 @@ aclError aclmdlRIGetTasksByStream(aclrtStream stream, aclmdlRITask *tasks, uint3
     SIM_ENTER();
     NOT_NULL_LATE(stream);
     NOT_NULL_LATE(numTasks);
+    SIM_TRY(sim_capture_check_chip());
     return sim_capture_get_tasks(stream, tasks, numTasks);
 }
 
@@ -65,6 +72,7 @@ aclError aclmdlRITaskGetType(aclmdlRITask task, aclmdlRITaskType *type)
     SIM_ENTER();
     NOT_NULL_LATE(task);
     NOT_NULL_LATE(type);
+    SIM_TRY(sim_capture_check_chip());
     return sim_capture_task_type(task, type);
 }
 
@@ -73,6 +81,7 @@ aclError aclmdlRITaskGetSeqId(aclmdlRITask task, uint32_t *id)
     SIM_ENTER();
     NOT_NULL_LATE(task);
     NOT_NULL_LATE(id);
+    SIM_TRY(sim_capture_check_chip());
     return sim_capture_task_number(task, id);
 }
 
@@ -81,6 +90,7 @@ aclError aclmdlRITaskGetParams(aclmdlRITask task, aclmdlRITaskParams *params)
     SIM_ENTER();
     NOT_NULL_LATE(task);
     NOT_NULL_LATE(params);
+    SIM_TRY(sim_capture_check_chip());
     return sim_capture_task_get(task, params);
 }
 
@@ -100,6 +110,7 @@ aclError aclmdlRITaskSetParams(aclmdlRITask task, aclmdlRITaskParams *params)
     SIM_ENTER();
     NOT_NULL_LATE(task);
     NOT_NULL_LATE(params);
+    SIM_TRY(sim_capture_check_chip());
     return sim_capture_task_set(task, params);
 }
 
@@ -107,6 +118,7 @@ aclError aclmdlRITaskDisable(aclmdlRITask task)
 {
     SIM_ENTER();
     NOT_NULL_LATE(task);
+    SIM_TRY(sim_capture_check_chip());
     return sim_capture_task_disable(task);
 }
 
@@ -114,6 +126,7 @@ aclError aclmdlRIUpdate(aclmdlRI modelRI)
 {
     SIM_ENTER();
     NOT_NULL_LATE(modelRI);
+    SIM_TRY(sim_capture_check_chip());
     return sim_capture_update(modelRI);
 }
 
@@ -125,9 +138,8 @@ aclError aclmdlRICondHandleCreate(aclmdlRI modelRI, uint32_t defaultLaunchValue,
     SIM_ENTER();
     SIM_NOT_NULL(modelRI);
     SIM_NOT_NULL(handle);
-    SIM_CHECK((unsigned)flag <= ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT, ACL_ERROR_RT_PARAM_INVALID,
-              "flag is %u, expected 0 or ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT (1)", (unsigned)flag);
-    return sim_capture_condition_create(modelRI, defaultLaunchValue, flag, handle);
+    SIM_TRY(sim_capture_check_chip());
+    return sim_capture_condition_create(modelRI, defaultLaunchValue, (uint32_t)flag, handle);
 }
 
 aclError aclmdlRICondHandleGetCondPtr(aclmdlRICondHandle handle, uint64_t **ptr)
@@ -135,6 +147,7 @@ aclError aclmdlRICondHandleGetCondPtr(aclmdlRICondHandle handle, uint64_t **ptr)
     SIM_ENTER();
     SIM_NOT_NULL(handle);
     SIM_NOT_NULL(ptr);
+    SIM_TRY(sim_capture_check_chip());
     return sim_capture_condition_address(handle, ptr);
 }
 
@@ -142,6 +155,7 @@ aclError aclmdlRIAddCondTask(aclmdlRICondTaskParams params, aclrtStream stream, 
 {
     SIM_ENTER();
     SIM_NOT_NULL(stream);
+    SIM_TRY(sim_capture_check_chip());
     SIM_CHECK((unsigned)params.type <= ACL_MODEL_RI_COND_TYPE_SWITCH, ACL_ERROR_RT_PARAM_INVALID,
               "params.type is %u, expected 0 (IF), 1 (WHILE) or 2 (SWITCH)", (unsigned)params.type);
     SIM_CHECK(flags == 0, ACL_ERROR_RT_PARAM_INVALID, "flags is %u, expected 0: it is reserved", flags);

@@ -1,3 +1,4 @@
+#include "capture.h"
 #include "context.h"
 #include "device.h"
 #include "query.h"
@@ -193,5 +194,6 @@ aclError aclrtNpuGetFloatOverFlowStatus(void *outputAddr, uint64_t outputSize, u
               (unsigned long long)outputSize, SIM_OVERFLOW_BYTES);
     struct sim_target target;
     SIM_TRY(sim_stream_own(stream, &target));
+    SIM_TRY(sim_capture_refuse_stream(target.tg_stream));
     return sim_saturation_status(outputAddr, target, SIM_SITE());
 }

@@ -249,8 +249,8 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *statu
     SIM_NOT_NULL(status);
     struct sim_event *found;
     SIM_TRY(sim_event_find(event, &found));
+    SIM_TRY(sim_capture_check_event(found)); /* what is captured is an Ex event, too */
     SIM_TRY(refuse_new_classes(found));
-    SIM_TRY(sim_capture_check_event(found));
     SIM_TRY(sim_event_check_failed(found));
     bool waits = atomic_load_explicit(&found->ev_waits, memory_order_acquire) != 0;
     *status = waits ? ACL_EVENT_WAIT_STATUS_NOT_READY : ACL_EVENT_WAIT_STATUS_COMPLETE;
@@ -295,10 +295,10 @@ aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEvent, aclrtEvent endE
     uint64_t from, to;
     SIM_TRY(sim_event_find(startEvent, &start));
     SIM_TRY(sim_event_find(endEvent, &end));
-    SIM_TRY(refuse_external(start));
-    SIM_TRY(refuse_external(end));
     SIM_TRY(sim_capture_check_event(start));
     SIM_TRY(sim_capture_check_event(end));
+    SIM_TRY(refuse_external(start));
+    SIM_TRY(refuse_external(end));
     SIM_TRY(sim_event_timestamp(start, "startEvent", &from));
     SIM_TRY(sim_event_timestamp(end, "endEvent", &to));
     *ms = (float)((double)(int64_t)(to - from) / 1e6);

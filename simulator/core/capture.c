@@ -10,6 +10,7 @@
  * Whether a thread may make an unsafe call is decided by the captures open in its current context, which cx_captures
  * counts so that all others pay one load; the modes are read along the context's list, under cx_lock. */
 #include "capture_inner.h"
+#include "config.h"
 #include <stdlib.h>
 
 static const char *const mode_names[] = {"GLOBAL", "THREAD_LOCAL", "RELAXED"};
@@ -21,6 +22,22 @@ void sim_capture_invalidate(struct sim_instance *instance)
 }
 
 /* ---- what is refused ---- */
+
+/* Products with the feature: all but those without a graph engine of their own. */
+aclError sim_capture_check_chip(void)
+{
+    enum sim_profile profile = sim_config()->cf_soc->so_profile;
+    SIM_SUPPORTED(profile != SIM_P310B && profile != SIM_P910, "%s has no model running instances",
+                  sim_config()->cf_soc->so_name);
+    return ACL_SUCCESS;
+}
+
+aclError sim_capture_check_mode(aclmdlRICaptureMode mode)
+{
+    SIM_CHECK((unsigned)mode <= ACL_MODEL_RI_CAPTURE_MODE_RELAXED, ACL_ERROR_RT_PARAM_INVALID,
+              "mode is %d, expected 0 (GLOBAL), 1 (THREAD_LOCAL) or 2 (RELAXED)", (int)mode);
+    return ACL_SUCCESS;
+}
 
 SIM_RARE aclError sim_capture_refuse_unsafe(struct sim_context *context, aclError code)
 {
@@ -127,14 +144,22 @@ SIM_HOT bool sim_capture_submit(struct sim_target stream, const struct sim_op *o
 
 /* ---- beginning ---- */
 
-static aclError check_origin(struct sim_target target)
+/* Streams of a kind that is never captured are refused before anything is asked about the context. */
+static aclError check_flags(struct sim_target stream)
 {
-    struct sim_stream *stream = target.tg_stream;
-    uint32_t odd = stream->st_flags & (ACL_STREAM_CPU_SCHEDULE | ACL_STREAM_DEVICE_USE_ONLY);
-    SIM_CHECK(odd == 0, ACL_ERROR_RT_INTERNAL_ERROR,
+    uint32_t flags = stream.tg_stream->st_flags;
+    SIM_CHECK((flags & (ACL_STREAM_CPU_SCHEDULE | ACL_STREAM_DEVICE_USE_ONLY)) == 0, ACL_ERROR_RT_INTERNAL_ERROR,
               "the stream was created with flag %#x, expected one without ACL_STREAM_CPU_SCHEDULE (0x10) and "
               "ACL_STREAM_DEVICE_USE_ONLY (0x20)",
-              stream->st_flags);
+              flags);
+    return ACL_SUCCESS;
+}
+
+static aclError check_origin(aclrtStream handle)
+{
+    struct sim_target target;
+    SIM_TRY(sim_stream_own(handle, &target));
+    const struct sim_stream *stream = target.tg_stream;
     SIM_CHECK(sim_stream_taken(stream) != SIM_TAKEN_BOUND && sim_stream_kind(stream) != SIM_STREAM_INSTANCE,
               ACL_ERROR_RT_STREAM_MODEL, "the stream belongs to a model running instance, expected a plain one");
     SIM_SUPPORTED(sim_stream_kind(stream) != SIM_STREAM_DEFAULT,
@@ -170,10 +195,14 @@ static aclError begin_into(struct sim_target stream, aclmdlRICaptureMode mode, a
     return code;
 }
 
-aclError sim_capture_begin(struct sim_target stream, aclmdlRICaptureMode mode, aclmdlRI into)
+aclError sim_capture_begin(aclrtStream handle, aclmdlRICaptureMode mode, aclmdlRI into)
 {
     struct sim_instance *instance;
-    SIM_TRY(check_origin(stream));
+    struct sim_target stream;
+    SIM_TRY(sim_stream_find(handle, &stream));
+    SIM_TRY(sim_capture_check_mode(mode));
+    SIM_TRY(check_flags(stream));
+    SIM_TRY(check_origin(handle));
     SIM_TRY(sim_stream_refuse_taken(stream.tg_stream, sim_stream_taken(stream.tg_stream)));
     if (into != NULL)
         return begin_into(stream, mode, into);
@@ -186,11 +215,17 @@ aclError sim_capture_begin(struct sim_target stream, aclmdlRICaptureMode mode, a
     return code;
 }
 
+/* The instance that the stream is captured into, locked, or NULL. */
+static struct sim_instance *captured_into(struct sim_stream *stream)
+{
+    return sim_stream_taken(stream) == SIM_TAKEN_CAPTURES ? sim_instance_of(stream) : NULL;
+}
+
 aclError sim_capture_info(struct sim_stream *stream, aclmdlRICaptureStatus *status, aclmdlRI *instance)
 {
     aclmdlRICaptureStatus found = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
     aclmdlRI handle = NULL;
-    struct sim_instance *owner = sim_stream_taken(stream) == SIM_TAKEN_CAPTURES ? sim_instance_of(stream) : NULL;
+    struct sim_instance *owner = captured_into(stream);
     if (owner != NULL) {
         found = sim_instance_state(owner) == SIM_INSTANCE_INVALID ? ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED
                                                                   : ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE;
@@ -260,10 +295,8 @@ static aclError check_end(const struct sim_instance *instance)
 }
 
 /* What leaves the capture as it is. */
-static aclError check_call(const struct sim_instance *instance, const struct sim_stream *stream, bool has_place)
+static aclError check_call(const struct sim_instance *instance, const struct sim_stream *stream)
 {
-    SIM_CHECK(has_place, ACL_ERROR_RT_PARAM_INVALID,
-              "modelRI is NULL, expected a valid pointer: only the capture of a condition's body does without");
     SIM_CHECK(instance != NULL, ACL_ERROR_RT_STREAM_NOT_CAPTURED,
               "the stream is not being captured, expected aclmdlRICaptureBegin before");
     SIM_CHECK(stream->st_branch->br_index == 0, ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED,
@@ -282,13 +315,26 @@ static aclError end(struct sim_instance *instance)
     return code;
 }
 
-aclError sim_capture_end(struct sim_target stream, aclmdlRI *handle)
+static bool captures_body(struct sim_stream *stream)
 {
-    SIM_TRY(check_origin(stream));
-    bool captures = sim_stream_taken(stream.tg_stream) == SIM_TAKEN_CAPTURES;
-    struct sim_instance *instance = captures ? sim_instance_of(stream.tg_stream) : NULL;
+    struct sim_instance *instance = captured_into(stream);
     bool is_body = instance != NULL && instance->in_parent != NULL;
-    aclError code = check_call(instance, stream.tg_stream, handle != NULL || is_body);
+    if (instance != NULL)
+        sim_object_close(instance);
+    return is_body;
+}
+
+aclError sim_capture_end(aclrtStream stream_handle, aclmdlRI *handle)
+{
+    struct sim_target stream;
+    SIM_TRY(sim_stream_find(stream_handle, &stream));
+    SIM_TRY(check_flags(stream));
+    SIM_CHECK(handle != NULL || captures_body(stream.tg_stream), ACL_ERROR_RT_PARAM_INVALID,
+              "modelRI is NULL, expected a valid pointer: only the capture of a condition's body does without");
+    SIM_TRY(check_origin(stream_handle));
+    struct sim_instance *instance = captured_into(stream.tg_stream);
+    bool is_body = instance != NULL && instance->in_parent != NULL;
+    aclError code = check_call(instance, stream.tg_stream);
     if (code != ACL_SUCCESS) {
         if (instance != NULL)
             sim_object_close(instance);

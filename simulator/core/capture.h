@@ -57,13 +57,17 @@ void sim_capture_after_fork(void);
 
 /* ---- capturing ---- */
 
-aclError sim_capture_begin(struct sim_target stream, aclmdlRICaptureMode mode, aclmdlRI into);
+/* 207000 on products without the feature. */
+aclError sim_capture_check_chip(void);
+aclError sim_capture_check_mode(aclmdlRICaptureMode mode);
+
+aclError sim_capture_begin(aclrtStream stream, aclmdlRICaptureMode mode, aclmdlRI into);
 aclError sim_capture_info(struct sim_stream *stream, aclmdlRICaptureStatus *status, aclmdlRI *instance);
-aclError sim_capture_end(struct sim_target stream, aclmdlRI *instance);
+aclError sim_capture_end(aclrtStream stream, aclmdlRI *instance);
 /* Of this thread; returns the mode before. */
 aclmdlRICaptureMode sim_capture_exchange_mode(aclmdlRICaptureMode mode);
 
-aclError sim_capture_group_begin(struct sim_target stream);
+aclError sim_capture_group_begin(aclrtStream stream);
 aclError sim_capture_group_end(struct sim_target stream, aclrtTaskGrp *group);
 aclError sim_capture_update_begin(struct sim_target stream, aclrtTaskGrp group);
 aclError sim_capture_update_end(struct sim_target stream);

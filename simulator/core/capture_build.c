@@ -94,13 +94,21 @@ aclError sim_capture_build_end_task(aclmdlRI handle, struct sim_target stream)
     return code;
 }
 
+static bool is_bound(const struct sim_instance *instance)
+{
+    bool bound = false;
+    for (uint32_t i = 0; i < instance->in_branch_count; i++)
+        bound = bound || instance->in_branches[i]->br_user.tg_stream != NULL;
+    return bound;
+}
+
 static aclError build_end(struct sim_instance *instance)
 {
     SIM_TRY(check_building(instance));
-    SIM_CHECK(instance->in_branch_count != 0, ACL_ERROR_RT_STREAM_MODEL,
-              "no stream is bound to modelRI, expected aclmdlRIBindStream before");
     SIM_CHECK(instance->in_has_end, ACL_ERROR_RT_MODEL_EXECUTE,
               "the last task of modelRI was not named, expected aclmdlRIEndTask before");
+    SIM_CHECK(is_bound(instance), ACL_ERROR_RT_STREAM_MODEL,
+              "no stream is bound to modelRI any more, expected aclmdlRIUnbindStream after aclmdlRIBuildEnd");
     SIM_TRY(sim_plan_make(instance));
     sim_instance_stop_capture(instance, SIM_INSTANCE_READY);
     return ACL_SUCCESS;

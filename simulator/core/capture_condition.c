@@ -33,6 +33,8 @@ static aclError create(struct sim_instance *instance, uint32_t value, uint32_t f
     SIM_SUPPORTED(!instance->in_built, "modelRI is built without capture, expected one that is being captured");
     SIM_CHECK(sim_instance_state(instance) == SIM_INSTANCE_CAPTURING, ACL_ERROR_RT_PARAM_INVALID,
               "modelRI is not being captured, expected an open capture");
+    SIM_CHECK(flag <= ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT, ACL_ERROR_RT_PARAM_INVALID,
+              "flag is %u, expected 0 or ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT (1)", flag);
     SIM_TRY(sim_memory_allocate(&slot, sizeof(uint64_t), SLOT_BYTES,
                                 (struct sim_policy){.po_page = SIM_PAGE_NORMAL}));
     struct sim_condition *condition = sim_object_take(&sim_conditions, &number);

@@ -109,9 +109,9 @@ static aclError bind_outer(struct sim_instance *instance, struct execution *exec
 static aclError check_ready(const struct sim_instance *instance)
 {
     enum sim_instance_state state = sim_instance_state(instance);
+    SIM_SUPPORTED(instance->in_parent == NULL, "modelRI is a body of a conditional task, which runs it");
     SIM_CHECK(!sim_instance_is_capturing(instance), ACL_ERROR_RT_MODEL_CAPTURED,
               "modelRI is still being captured, expected aclmdlRICaptureEnd before");
-    SIM_SUPPORTED(instance->in_parent == NULL, "modelRI is a body of a conditional task, which runs it");
     SIM_CHECK(state == SIM_INSTANCE_READY, ACL_ERROR_RT_MODEL_EXECUTE, "modelRI %s before",
               state == SIM_INSTANCE_UPDATING ? "has changed tasks, expected aclmdlRIUpdate"
                                              : "is still being built, expected aclmdlRIBuildEnd");
@@ -147,15 +147,23 @@ static aclError queue(struct sim_instance *instance, struct sim_target stream, v
     return code;
 }
 
+/* What the stream is comes before whose it is. */
+static aclError check_stream(aclrtStream stream)
+{
+    struct sim_target target;
+    SIM_TRY(sim_stream_find(stream, &target));
+    enum sim_taken taken = sim_stream_taken(target.tg_stream);
+    SIM_CHECK(taken != SIM_TAKEN_BOUND && sim_stream_kind(target.tg_stream) != SIM_STREAM_INSTANCE,
+              ACL_ERROR_RT_PARAM_INVALID, "stream belongs to a model running instance, expected a plain one");
+    return sim_stream_refuse_taken(target.tg_stream, taken);
+}
+
 aclError sim_capture_execute_async(aclmdlRI handle, aclrtStream stream, void *site)
 {
     struct sim_instance *instance;
     struct sim_target target;
-    SIM_TRY(sim_stream_any(stream, &target));
-    enum sim_taken taken = sim_stream_taken(target.tg_stream);
-    SIM_CHECK(taken != SIM_TAKEN_BOUND && sim_stream_kind(target.tg_stream) != SIM_STREAM_INSTANCE,
-              ACL_ERROR_RT_PARAM_INVALID, "stream belongs to a model running instance, expected a plain one");
-    SIM_TRY(sim_stream_refuse_taken(target.tg_stream, taken));
+    if (stream != NULL)
+        SIM_TRY(check_stream(stream));
     SIM_TRY(sim_instance_open_own(handle, &instance));
     aclError code = sim_stream_own(stream, &target);
     if (code == ACL_SUCCESS)
@@ -195,9 +203,11 @@ aclError sim_capture_execute(aclmdlRI handle, int32_t timeout, void *site)
     SIM_TRY(sim_instance_open_own(handle, &instance));
     bool newest = sim_config()->cf_cann > 900;
     aclError code = ACL_SUCCESS;
-    if (!instance->in_built && newest)
+    if (!instance->in_built && instance->in_parent == NULL && newest)
         code = sim_fail(ACL_ERROR_RT_PARAM_INVALID,
                         "modelRI was captured, expected aclmdlRIExecuteAsync (CANN up to 9.0 takes it here, too)");
+    if (code == ACL_SUCCESS)
+        code = check_ready(instance);
     if (code == ACL_SUCCESS)
         code = launch_stream(instance, &target);
     if (code != ACL_SUCCESS) {

@@ -36,11 +36,15 @@ static aclError begin(struct sim_instance *instance, struct sim_branch *branch)
     return ACL_SUCCESS;
 }
 
-aclError sim_capture_group_begin(struct sim_target stream)
+aclError sim_capture_group_begin(aclrtStream handle)
 {
     struct sim_instance *instance;
+    struct sim_target stream;
+    SIM_TRY(sim_stream_any(handle, &stream));
     if (sim_stream_taken(stream.tg_stream) == SIM_TAKEN_UPDATES)
         return refuse_status("the stream updates captured tasks, expected one that is being captured");
+    if (sim_stream_taken(stream.tg_stream) == SIM_TAKEN_CAPTURES) /* whose it is comes after whether it captures */
+        SIM_TRY(sim_stream_own(handle, &stream));
     SIM_TRY(sim_instance_open_capture(stream, &instance));
     aclError code = begin(instance, stream.tg_stream->st_branch);
     sim_object_close(instance);
@@ -53,12 +57,12 @@ aclError sim_capture_group_end(struct sim_target stream, aclrtTaskGrp *handle)
     aclError code = ACL_SUCCESS;
     *handle = NULL;
     SIM_TRY(sim_instance_open_capture(stream, &instance));
-    if (instance->in_interrupted)
+    if (instance->in_open == NULL || instance->in_open->gr_branch != stream.tg_stream->st_branch)
+        code = refuse_status("no task group is open on the stream, expected aclmdlRICaptureTaskGrpBegin before");
+    else if (instance->in_interrupted)
         code = sim_fail(ACL_ERROR_STREAM_TASK_GROUP_INTR, "a task of another stream of the capture interrupted the group");
     else if (sim_instance_state(instance) == SIM_INSTANCE_INVALID)
         code = sim_fail(ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED, "the capture was made invalid by an earlier failure");
-    else if (instance->in_open == NULL || instance->in_open->gr_branch != stream.tg_stream->st_branch)
-        code = refuse_status("no task group is open on the stream, expected aclmdlRICaptureTaskGrpBegin before");
     else
         *handle = (aclrtTaskGrp)(uintptr_t)atomic_load_explicit(&instance->in_open->gr_object.ob_slot.sl_handle,
                                                                 memory_order_relaxed);

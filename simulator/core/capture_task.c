@@ -114,14 +114,17 @@ static aclError list_tasks(struct sim_branch *branch, aclmdlRITask *tasks, uint3
 
 aclError sim_capture_get_tasks(aclrtStream handle, aclmdlRITask *tasks, uint32_t *count)
 {
-    struct sim_stream *stream = sim_table_find(&sim_streams, handle);
-    SIM_CHECK(stream != NULL, ACL_ERROR_RT_INVALID_HANDLE, "stream is %p, %s, expected a live stream", handle,
-              sim_handle_describe(handle));
-    struct sim_instance *instance = sim_instance_of(stream);
-    SIM_CHECK(instance != NULL && stream->st_branch != NULL, ACL_ERROR_RT_PARAM_INVALID,
+    struct sim_target stream;
+    SIM_TRY(sim_stream_find(handle, &stream));
+    struct sim_instance *instance = sim_instance_of(stream.tg_stream);
+    struct sim_branch *branch = instance != NULL ? stream.tg_stream->st_branch : NULL;
+    aclError code = ACL_SUCCESS;
+    if (branch != NULL)
+        code = list_tasks(branch, tasks, count);
+    if (instance != NULL)
+        sim_object_close(instance);
+    SIM_CHECK(branch != NULL, ACL_ERROR_RT_PARAM_INVALID,
               "stream belongs to no model running instance, expected one of aclmdlRIGetStreams");
-    aclError code = list_tasks(stream->st_branch, tasks, count);
-    sim_object_close(instance);
     return code;
 }
 

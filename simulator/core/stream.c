@@ -14,6 +14,14 @@
 struct sim_table sim_streams = {
     .tb_stride = sizeof(struct sim_stream), .tb_limit = 1u << 16, .tb_kind = SIM_KIND_STREAM, .tb_name = "stream"};
 
+aclError sim_stream_find(aclrtStream handle, struct sim_target *target)
+{
+    *target = (struct sim_target){sim_table_find(&sim_streams, handle), (uint64_t)(uintptr_t)handle};
+    SIM_CHECK(target->tg_stream != NULL, ACL_ERROR_RT_INVALID_HANDLE, "stream is %p, %s, expected a live stream",
+              handle, sim_handle_describe(handle));
+    return ACL_SUCCESS;
+}
+
 aclError sim_stream_any(aclrtStream handle, struct sim_target *target)
 {
     struct sim_context *context;
@@ -22,9 +30,7 @@ aclError sim_stream_any(aclrtStream handle, struct sim_target *target)
         *target = (struct sim_target){context->cx_default_stream, context->cx_default};
         return ACL_SUCCESS;
     }
-    *target = (struct sim_target){sim_table_find(&sim_streams, handle), (uint64_t)(uintptr_t)handle};
-    SIM_CHECK(target->tg_stream != NULL, ACL_ERROR_RT_INVALID_HANDLE, "stream is %p, %s, expected a live stream",
-              handle, sim_handle_describe(handle));
+    SIM_TRY(sim_stream_find(handle, target));
     return sim_context_current(&context);
 }
 
@@ -58,6 +64,7 @@ aclError sim_stream_create(struct sim_context *context, uint32_t priority, uint3
     atomic_store_explicit(&stream->st_kind, kind, memory_order_relaxed);
     atomic_store_explicit(&stream->st_taken, SIM_TAKEN_NOT, memory_order_relaxed);
     atomic_store_explicit(&stream->st_owner, sim_stream_free_owner(flags), memory_order_relaxed);
+    stream->st_branch = NULL; /* an instance's stream keeps its branch to the end */
     atomic_store_explicit(&stream->st_stop_on_failure, false, memory_order_relaxed);
     atomic_store_explicit(&stream->st_error, ACL_SUCCESS, memory_order_relaxed);
     atomic_store_explicit(&stream->st_context, context, memory_order_relaxed);

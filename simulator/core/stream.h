@@ -85,6 +85,9 @@ struct sim_target {
     uint64_t tg_handle;
 };
 
+/* Finds the stream of `handle`, which is not NULL, and asks for no context. 107017. */
+aclError sim_stream_find(aclrtStream handle, struct sim_target *target);
+
 /* Finds the stream of `handle` (NULL: the current context's default stream), requires a live current context, and
  * leaves ownership aside: synchronise, query, getters. Codes 107017, 107002. */
 aclError sim_stream_any(aclrtStream handle, struct sim_target *target);
