@@ -2,6 +2,7 @@
 
 import pytest
 from helpers import programs
+from helpers.capture import Words, ex_event
 from helpers.tensors import Device
 
 import acl
@@ -78,6 +79,28 @@ def other(stream):
     assert ret == 0
     yield other
     acl.rt.destroy_stream_force(other)
+
+
+@pytest.fixture
+def words(device):
+    """Make eight words of device memory."""
+    words = Words()
+    yield words
+    words.close()
+
+
+@pytest.fixture
+def ex(device):
+    """Give ``ex()``, which makes events that tie streams together; they are destroyed at the end."""
+    made = []
+
+    def create():
+        made.append(ex_event())
+        return made[-1]
+
+    yield create
+    for event in made:
+        acl.rt.destroy_event(event)
 
 
 @pytest.fixture

@@ -2,19 +2,10 @@
 
 import json
 
-import pytest
-from helpers.capture import ACTIVE, GLOBAL, NONE, Words, begin, end, ex_event, fork, run, status
+from helpers.capture import ACTIVE, GLOBAL, NONE, begin, end, ex_event, fork, run, status
 from helpers.expect import latches
 
 import acl
-
-
-@pytest.fixture
-def words(device):
-    """Make eight words of device memory."""
-    words = Words()
-    yield words
-    words.close()
 
 
 def test_nothing_runs_until_the_instance_does(stream, words):

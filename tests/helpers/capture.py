@@ -7,9 +7,12 @@ import numpy
 import acl
 from acl import nnop
 
+from .expect import in_thread
+
 GLOBAL, THREAD_LOCAL, RELAXED = 0, 1, 2
 NONE, ACTIVE, INVALIDATED = 0, 1, 2
 SYNC, EXTERNAL = 1, 0x20
+HEAD, NOT_HEAD, PERSISTENT = 0, 0x7FFFFFFF, 4
 DEVICE_TO_HOST, DEVICE_TO_DEVICE = 2, 3
 INT32, ND = 3, 2
 
@@ -116,3 +119,78 @@ def fork(event, stream, *others):
     assert acl.rt.record_event(event, stream) == 0, acl.get_recent_err_msg()
     for other in others:
         assert acl.rt.stream_wait_event(other, event) == 0, acl.get_recent_err_msg()
+
+
+def check_free(words, *streams):
+    """Assert that no capture holds the streams: work runs at once, and a fresh capture of each succeeds and runs."""
+    for place, stream in enumerate(streams):
+        assert status(stream) == NONE
+        assert words.set(stream, place, 0xA0 + place) == 0
+        assert acl.rt.synchronize_stream(stream) == 0, acl.get_recent_err_msg()
+        assert words.read()[place] == 0xA0 + place
+        begin(stream)
+        assert words.set(stream, place, 0xB0 + place) == 0
+        instance = end(stream)
+        assert words.read()[place] == 0xA0 + place
+        run(instance, stream)
+        assert words.read()[place] == 0xB0 + place
+        assert acl.mdl.ri_destroy(instance) == 0
+
+
+def check_unharmed(words, stream, place=0):
+    """Assert that the capture of the stream goes on: a task is added, the capture ended and run; return nothing."""
+    assert status(stream) == ACTIVE
+    assert words.set(stream, place, 0xC1) == 0
+    instance = end(stream)
+    assert words.read()[place] != 0xC1
+    run(instance, stream)
+    assert words.read()[place] == 0xC1
+    assert acl.mdl.ri_destroy(instance) == 0
+    check_free(words, stream)
+
+
+def give_up(stream, code):
+    """End a capture that must fail with this code."""
+    instance, ret = acl.mdl.ri_capture_end(stream)
+    assert (instance, ret) == (0, code), acl.get_recent_err_msg()
+    assert status(stream) == NONE
+
+
+def invalidate(stream, other):
+    """Begin a capture on each of two streams and make both invalid, by an event that both want."""
+    event = ex_event()
+    begin(stream)
+    begin(other)
+    assert acl.rt.record_event(event, stream) == 0
+    assert acl.rt.stream_wait_event(other, event) == 107032
+    assert (status(stream), status(other)) == (INVALIDATED, INVALIDATED)
+    assert acl.rt.destroy_event(event) == 0
+
+
+@contextlib.contextmanager
+def building(*flags):
+    """Give an instance that is built, and a persistent stream bound to it for each flag; both are gone at the end."""
+    instance, ret = acl.mdl.ri_build_begin(0)
+    assert ret == 0, acl.get_recent_err_msg()
+    streams = [acl.rt.create_stream_with_config(0, PERSISTENT)[0] for _ in flags]
+    for stream, flag in zip(streams, flags):
+        assert acl.mdl.ri_bind_stream(instance, stream, flag) == 0, acl.get_recent_err_msg()
+    yield instance, streams
+    for stream in streams:
+        acl.mdl.ri_unbind_stream(instance, stream)
+    assert acl.mdl.ri_destroy(instance) == 0
+    for stream in streams:
+        acl.rt.destroy_stream(stream)
+
+
+def in_other_context(function):
+    """Return what the function returns on a thread whose current context is another one of device 0."""
+
+    def start():
+        context, ret = acl.rt.create_context(0)
+        assert ret == 0
+        result = function()
+        acl.rt.destroy_context(context)
+        return result
+
+    return in_thread(start)
