@@ -104,6 +104,22 @@ def ex(device):
 
 
 @pytest.fixture
+def streams(device):
+    """Give ``streams(count, priority=0, flag=0)``; they are destroyed at the end."""
+    made = []
+
+    def create(count, priority=0, flag=0):
+        fresh = [acl.rt.create_stream_with_config(priority, flag) for _ in range(count)]
+        assert {ret for _, ret in fresh} == {0}
+        made.extend(stream for stream, _ in fresh)
+        return [stream for stream, _ in fresh]
+
+    yield create
+    for stream in made:
+        acl.rt.destroy_stream_force(stream)
+
+
+@pytest.fixture
 def run_script():
     """Give ``run_script(code, env=None, timeout=60)``, which runs Python code in a fresh process.
 
