@@ -236,11 +236,11 @@ static aclError check_destroy(const struct sim_instance *instance)
     return ACL_SUCCESS;
 }
 
-static aclError wait_for_runs(struct sim_instance *instance, aclmdlRI handle)
+static aclError wait_for_runs(struct sim_instance *instance, aclmdlRI handle, uint64_t deadline)
 {
     uint64_t target = instance->in_submitted;
     sim_object_close(instance);
-    enum sim_wait wait = sim_engine_wait_gate(&instance->in_finished, target, sim_clock_now() + sim_capture_patience);
+    enum sim_wait wait = sim_engine_wait_gate(&instance->in_finished, target, deadline);
     SIM_CHECK(wait != SIM_WAIT_EXPIRED, ACL_ERROR_RT_MODEL_RUNNING,
               "modelRI %p still runs after %llu ms, expected its streams to be synchronised before", handle,
               (unsigned long long)(sim_capture_patience / 1000000));
@@ -262,7 +262,7 @@ static void call_back(struct sim_instance *instance)
 }
 
 /* With the lock held, which is released unless the instance is ready to be freed (*free_it). */
-static aclError approach_end(struct sim_instance *instance, aclmdlRI handle, bool *free_it)
+static aclError approach_end(struct sim_instance *instance, aclmdlRI handle, uint64_t deadline, bool *free_it)
 {
     aclError code = check_destroy(instance);
     *free_it = code == ACL_SUCCESS && sim_gate_passed(&instance->in_finished, instance->in_submitted) &&
@@ -272,7 +272,7 @@ static aclError approach_end(struct sim_instance *instance, aclmdlRI handle, boo
     if (code != ACL_SUCCESS)
         sim_object_close(instance);
     else if (!sim_gate_passed(&instance->in_finished, instance->in_submitted))
-        code = wait_for_runs(instance, handle);
+        code = wait_for_runs(instance, handle, deadline);
     else
         call_back(instance);
     return code;
@@ -283,8 +283,9 @@ aclError sim_capture_destroy(aclmdlRI handle)
 {
     SIM_TRY(sim_engine_may_wait());
     bool free_it = false;
+    uint64_t deadline = sim_clock_now() + sim_capture_patience; /* others may go on queueing runs */
     for (struct sim_instance *instance; (instance = sim_object_peek(&sim_instances, handle)) != NULL;) {
-        SIM_TRY(approach_end(instance, handle, &free_it));
+        SIM_TRY(approach_end(instance, handle, deadline, &free_it));
         if (!free_it)
             continue;
         sim_instance_let_go(instance);

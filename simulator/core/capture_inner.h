@@ -159,7 +159,7 @@ struct sim_instance {
     _Atomic sim_record in_holder, in_helper; /* who is expected to raise the first and the second gate */
     struct sim_gate in_finished;   /* how many runs have ended */
     struct sim_gate in_wake;       /* the first walker is to look again */
-    uint64_t in_submitted;         /* runs queued; guarded, as the next, by the instance's lock */
+    uint64_t in_submitted;         /* runs queued, in all lives; guarded, as the next, by the instance's lock */
     uint64_t in_aborted;           /* of these, up to this one given up */
 };
 

@@ -71,6 +71,7 @@ aclError sim_instance_create(struct sim_context *context, enum sim_instance_stat
     atomic_store_explicit(&fresh->in_state, state, memory_order_relaxed);
     atomic_store_explicit(&fresh->in_mode, mode, memory_order_relaxed);
     atomic_store_explicit(&fresh->in_thread, sim_thread_number(), memory_order_relaxed);
+    fresh->in_submitted = sim_gate_level(&fresh->in_finished); /* a body's runs were not queued */
     fresh->in_context = context;
     fresh->in_built = state == SIM_INSTANCE_BUILDING;
     link_instance(context, fresh);
