@@ -123,30 +123,30 @@ def test_picks_refuse(npu, table, name, monkeypatch):
             refused(
                 npu.call(name, *calls(npu, table, index, out, dim)[name]), INVALID, f"dim is {dim}, expected -2 to 1"
             )
-    for shape, words in (((2, 3), "dimension 1 of out is 3, expected 2"), ((2,), "out has 1 dimensions, expected 2")):
+    for shape, words in (((2, 3), "out has shape [2, 3], expected [2, 2]"), ((2,), "out has shape [2]")):
         wrong = npu.tensor(numpy.zeros(shape, "f4"))
         refused(npu.call(name, *calls(npu, table, index, wrong)[name]), INVALID, words)
     wrong = npu.tensor(numpy.zeros((2, 2), "i4"))
-    refused(npu.call(name, *calls(npu, table, index, wrong)[name]), INVALID, "out has data type 3, expected 0, that of")
+    refused(npu.call(name, *calls(npu, table, index, wrong)[name]), INVALID, "int32, expected float32, that of")
     wrong = npu.tensor(numpy.zeros(index.view.shape, "i2"))
-    refused(npu.call(name, *calls(npu, table, wrong, out)[name]), INVALID, "has data type 6, expected int32 or int64")
+    refused(npu.call(name, *calls(npu, table, wrong, out)[name]), INVALID, "int16, expected int32 or int64")
     monkeypatch.setitem(CODES, "odd", 34)
     odd = npu.view(*[numpy.zeros((3, 2), "u1")] * 2, "odd")
-    refused(npu.call(name, *calls(npu, odd, index, out)[name]), INVALID, "has data type 34, expected float32")
+    refused(npu.call(name, *calls(npu, odd, index, out)[name]), INVALID, "has data type 34, a type without")
 
 
 @pytest.mark.strict
 def test_shapes_of_indices_that_do_not_fit(npu, table):
     out, deep = npu.tensor(numpy.zeros((2, 2), "f4")), npu.tensor(numpy.zeros((2, 2, 1), "i8"))
-    refused(npu.call("index_select", table, 0, deep, out), INVALID, "index has 3 dimensions, expected 0 or 1")
-    refused(npu.call("gather", table, 0, deep, out), INVALID, "index has 3 dimensions, expected 2 as self has")
+    refused(npu.call("index_select", table, 0, deep, out), INVALID, "index has 3 dimensions, expected 0 to 1")
+    refused(npu.call("gather", table, 0, deep, out), INVALID, "index has 3 dimensions, expected 2")
     wide = npu.tensor(numpy.zeros((2, 3), "i8"))
     words = "dimension 1 of index is 3, expected at most 2 as that of self"
     refused(npu.call("gather", table, 0, wide, npu.tensor(numpy.zeros((2, 3), "f4"))), INVALID, words)
     row = npu.tensor(numpy.zeros(2, "f4"))
     refused(npu.call("embedding", row, deep, out), INVALID, "weight has 1 dimensions, expected 2")
     many = npu.tensor(numpy.zeros([1] * 8, "i8"))
-    refused(npu.call("gather_v2", table, 0, many, out), INVALID, "out has 2 dimensions, expected 9")
+    refused(npu.call("gather_v2", table, 0, many, out), INVALID, "out has shape [2, 2], expected [1, ")
     empty, index = npu.tensor(numpy.zeros((0, 2), "f4")), npu.tensor(numpy.zeros((2, 2), "i8"))
     words = "dimension 0 of self is 0, expected 1 or more as there are indices"
     refused(npu.call("gather", empty, 0, index, out), INVALID, words)

@@ -407,7 +407,7 @@ def test_messages_about_types(npu):
     refused(call("addmm", wrong, fine, fine, one, one, fine, KEEP), INVALID, f"self {words}")
     refused(call("mm", other, fine, fine, KEEP), INVALID, "self is bfloat16 and mat2 is float32")
     vectors = [square(npu, kind, 1) for kind in ("f4", "f2")]
-    refused(call("dot", *vectors, npu.tensor(numpy.zeros((), "f4"))), INVALID, "self is float32 and tensor is float16")
+    refused(call("dot", *vectors, npu.tensor(numpy.zeros((), "f4"))), INVALID, "tensor has data type 1, float16, ")
     wide = npu.scalar(1j, "c8")
     refused(call("addmm", fine, fine, fine, wide, one, fine, KEEP), INVALID, "beta is complex64, which cannot be cast")
     refused(call("addmm", fine, fine, fine, one, wide, fine, KEEP), INVALID, "alpha is complex64, which cannot be cast")
@@ -422,7 +422,7 @@ SHAPES = [
     ("mm", [(2, 3), (3,), (2,)], "mat2 has 1 dimensions, expected 2"),
     ("matmul", [(), (3,), ()], "self has 0 dimensions, expected 1 to 6"),
     ("matmul", [(1,) * 7, (1,), (1,)], "self has 7 dimensions, expected 1 to 6"),
-    ("matmul", [(2,), (2,), (2,)], "out has shape [2], expected [], that of the product"),
+    ("matmul", [(2,), (2,), (2,)], "out has shape [2], expected [] or [1]"),
     ("matmul", [(2, 2, 3), (4, 3, 3, 5), (4, 2, 2, 5)],
      "dimension 0 of self is 2 and dimension 1 of mat2 is 3, expected the same or 1"),
     ("batch_mat_mul", [(2, 3), (2, 3, 5), (2, 2, 5)], "self has 2 dimensions, expected 3"),
@@ -444,7 +444,7 @@ def test_shapes_that_do_not_fit(npu, name, shapes, words):
     ("self", "words"),
     [
         ((3, 5), "dimension 0 of self is 3 and that of the product is 2, expected the same or 1"),
-        ((1, 2, 5), "self has 3 dimensions, expected at most 2"),
+        ((1, 2, 5), "self has 3 dimensions, expected 0 to 2"),
     ],
 )
 def test_a_self_that_does_not_fit(npu, self, words):

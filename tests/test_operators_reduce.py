@@ -334,7 +334,7 @@ def test_a_scalar_result_may_have_one_dimension(npu):
         assert npu.call(name, self, *options, out) == 0
         assert npu.get(out).tolist() == [expected]
         two = npu.tensor(numpy.zeros(2, "f4"))
-        refused(npu.call(name, self, *options, two), INVALID, "dimension 0 of out is 2, expected 1")
+        refused(npu.call(name, self, *options, two), INVALID, "out has shape [2], expected [] or [1]")
 
 
 def test_strides_of_single_elements_mean_nothing(npu):
@@ -405,11 +405,9 @@ def test_reductions_refuse(npu, matrix, name, monkeypatch):
     for place, argument in enumerate(fits):
         if not isinstance(argument, int) or (place == 1 and "dim" not in name and name not in PLACES):
             refused(npu.call(name, *fits[:place], 0, *fits[place + 1 :]), NULLPTR, "is NULL")
-    refused(
-        npu.call(name, *calls(npu, matrix, line(npu, name, 3))[name]), INVALID, "dimension 0 of out is 3, expected 2"
-    )
+    refused(npu.call(name, *calls(npu, matrix, line(npu, name, 3))[name]), INVALID, "out has shape [3], expected [2]")
     deep = npu.tensor(numpy.zeros((2, 1), "i8" if name in PLACES else "f4"))
-    refused(npu.call(name, *calls(npu, matrix, deep)[name]), INVALID, "out has 2 dimensions, expected 1")
+    refused(npu.call(name, *calls(npu, matrix, deep)[name]), INVALID, "out has shape [2, 1], expected [2]")
     for dim in (2, -3):
         refused(
             npu.call(name, *calls(npu, matrix, line(npu, name), [dim])[name]), INVALID, f"is {dim}, expected -2 to 1"
@@ -419,9 +417,9 @@ def test_reductions_refuse(npu, matrix, name, monkeypatch):
         refused(npu.call(name, *twice), INVALID, "[1] is -1, expected each dimension once")
     monkeypatch.setitem(CODES, "odd", 34)
     odd = npu.view(*[numpy.zeros((2, 3), "u1")] * 2, "odd")
-    refused(npu.call(name, *calls(npu, odd, line(npu, name))[name]), INVALID, "self has data type 34, expected float32")
+    refused(npu.call(name, *calls(npu, odd, line(npu, name))[name]), INVALID, "self has data type 34, a type without")
     odd = npu.view(*[numpy.zeros(2, "u1")] * 2, "odd")
-    refused(npu.call(name, *calls(npu, matrix, odd)[name]), INVALID, "out has data type 34, expected")
+    refused(npu.call(name, *calls(npu, matrix, odd)[name]), INVALID, "out has data type 34")
 
 
 @pytest.mark.strict
@@ -432,9 +430,9 @@ def test_reductions_of_all_refuse(npu, matrix, name):
     assert npu.call(name, matrix, *options, out) == 0
     refused(npu.call(name, 0, *options, out), NULLPTR, "self is NULL")
     refused(npu.call(name, matrix, *options, 0), NULLPTR, "out is NULL")
-    refused(npu.call(name, matrix, *options, npu.tensor(numpy.zeros((1, 1), "f4"))), INVALID, "out has 2 dimensions")
+    refused(npu.call(name, matrix, *options, npu.tensor(numpy.zeros((1, 1), "f4"))), INVALID, "out has shape [1, 1]")
     wrong = npu.tensor(numpy.zeros((), "f8"))
-    refused(npu.call(name, matrix, *options, wrong), INVALID, "out has data type 11, expected 0")
+    refused(npu.call(name, matrix, *options, wrong), INVALID, "out has data type 11, double, expected float32")
 
 
 @pytest.mark.strict
@@ -464,7 +462,7 @@ def test_types_that_have_no_order_or_mean(npu):
 @pytest.mark.parametrize("code", [7, 34, UNDEFINED, 1000])
 def test_dtypes_that_nothing_is_computed_in(npu, matrix, name, code):
     ret = npu.call(name, *calls(npu, matrix, line(npu, name), kind=code)[name])
-    refused(ret, INVALID, f"dtype has data type {code}, expected float32")
+    refused(ret, INVALID, f"dtype has data type {code}, ", "expected float32")
 
 
 @pytest.mark.strict
@@ -493,8 +491,8 @@ def test_the_types_of_reductions(npu, one, other):
 def test_indices_that_do_not_fit(npu, matrix):
     out = npu.tensor(numpy.zeros(2, "f4"))
     wide = npu.tensor(numpy.zeros(3, "i8"))
-    refused(npu.call("max_dim", matrix, 1, False, out, wide), INVALID, "dimension 0 of indices is 3, expected 2")
+    refused(npu.call("max_dim", matrix, 1, False, out, wide), INVALID, "indices has shape [3], expected [2]")
     odd = npu.tensor(numpy.zeros(2, "u2"))
-    refused(npu.call("max_dim", matrix, 1, False, out, odd), INVALID, "indices has data type 7, expected float32")
-    refused(npu.call("arg_max", matrix, 1, False, out), INVALID, "out has data type 0, expected int32 or int64")
+    refused(npu.call("max_dim", matrix, 1, False, out, odd), INVALID, "indices has data type 7, uint16, expected ")
+    refused(npu.call("arg_max", matrix, 1, False, out), INVALID, "out has data type 0, float32, expected int32 or ")
     refused(npu.call("max_dim", matrix, 1, False, out, 0), NULLPTR, "indices is NULL")

@@ -156,8 +156,7 @@ static double largest(aclDataType type)
 static aclnnStatus check_exponent(const aclsimScalar *exponent, aclDataType type)
 {
     union sim_block_values value, kept;
-    enum sim_class class;
-    sim_element_class(exponent->type, &class);
+    enum sim_class class = sim_element_class(exponent->type);
     sim_element_load(&value, class, exponent->value, exponent->type, 0, 1);
     if (class == SIM_CLASS_INTEGER && sim_element_is(type, SIM_TYPES_BOOL | SIM_TYPES_INTEGER)) {
         kept = value;

@@ -1,6 +1,7 @@
 /* Operators that give elements a value as it is: casts, copies, constants, and the choice between two tensors. Casts of
  * all types to all types are those of sim_element_store. */
 #include "formula.h"
+#include "require.h"
 
 SIM_EACH_ARITHMETIC(keep, a)
 #define KEEP .fo_run = {SIM_RUN_REAL(keep), SIM_RUN_PAIR(keep)}
@@ -68,11 +69,7 @@ static aclnnStatus plan_fill_from_tensor(const aclsimCall *call, uint64_t *works
     struct sim_formula_call parsed;
     (void)workspace_size;
     SIM_TRY(sim_formula_parse(call, &parsed));
-    const aclsimTensor *value = parsed.fc_in[0]->tensors;
-    SIM_ARGUMENT(value->rank == 0 || (value->rank == 1 && value->dims[0] == 1), ACLNN_ERR_PARAM_INVALID,
-                 "%s has %u dimensions, the first of them %lld, expected none, or one that is 1", parsed.fc_in[0]->name,
-                 value->rank, (long long)value->dims[0]);
-    return ACL_SUCCESS;
+    return sim_require_one(parsed.fc_in[0]);
 }
 const struct sim_kernel sim_kernel_aclnnInplaceFillTensor = {plan_fill_from_tensor, sim_formula_run,
                                                              (void *)&fill_from_tensor};

@@ -1,42 +1,37 @@
 #include "element.h"
 
 #include "tensordesc.h"
-#include <stdio.h>
 
 /* Kinds in the order in which they win over one another. */
 enum kind { KIND_NONE, KIND_BOOL, KIND_INTEGER, KIND_FLOAT, KIND_COMPLEX };
 
-/* In the order in which messages list them. */
 static const struct {
-    aclDataType ty_type;
-    enum kind ty_kind;
     const char *ty_name;
+    enum kind ty_kind;
 } types[] = {
-    {ACL_FLOAT, KIND_FLOAT, "float32"},          {ACL_FLOAT16, KIND_FLOAT, "float16"},
-    {ACL_BF16, KIND_FLOAT, "bfloat16"},          {ACL_DOUBLE, KIND_FLOAT, "double"},
-    {ACL_INT8, KIND_INTEGER, "int8"},            {ACL_INT16, KIND_INTEGER, "int16"},
-    {ACL_INT32, KIND_INTEGER, "int32"},          {ACL_INT64, KIND_INTEGER, "int64"},
-    {ACL_UINT8, KIND_INTEGER, "uint8"},          {ACL_UINT16, KIND_INTEGER, "uint16"},
-    {ACL_UINT32, KIND_INTEGER, "uint32"},        {ACL_UINT64, KIND_INTEGER, "uint64"},
-    {ACL_BOOL, KIND_BOOL, "bool"},               {ACL_COMPLEX64, KIND_COMPLEX, "complex64"},
-    {ACL_COMPLEX128, KIND_COMPLEX, "complex128"},
+    [ACL_FLOAT] = {"float32", KIND_FLOAT},         [ACL_FLOAT16] = {"float16", KIND_FLOAT},
+    [ACL_BF16] = {"bfloat16", KIND_FLOAT},         [ACL_DOUBLE] = {"double", KIND_FLOAT},
+    [ACL_INT8] = {"int8", KIND_INTEGER},           [ACL_INT16] = {"int16", KIND_INTEGER},
+    [ACL_INT32] = {"int32", KIND_INTEGER},         [ACL_INT64] = {"int64", KIND_INTEGER},
+    [ACL_UINT8] = {"uint8", KIND_INTEGER},         [ACL_UINT16] = {"uint16", KIND_INTEGER},
+    [ACL_UINT32] = {"uint32", KIND_INTEGER},       [ACL_UINT64] = {"uint64", KIND_INTEGER},
+    [ACL_BOOL] = {"bool", KIND_BOOL},              [ACL_COMPLEX64] = {"complex64", KIND_COMPLEX},
+    [ACL_COMPLEX128] = {"complex128", KIND_COMPLEX},
 };
-#define TYPES (sizeof types / sizeof *types)
 
 static enum kind kind_of(aclDataType type)
 {
-    for (size_t i = 0; i < TYPES; i++)
-        if (types[i].ty_type == type)
-            return types[i].ty_kind;
-    return KIND_NONE;
+    return (size_t)type < sizeof types / sizeof *types ? types[type].ty_kind : KIND_NONE;
 }
 
 const char *sim_element_name(aclDataType type)
 {
-    for (size_t i = 0; i < TYPES; i++)
-        if (types[i].ty_type == type)
-            return types[i].ty_name;
-    return "a type without arithmetic";
+    return kind_of(type) == KIND_NONE ? "a type without arithmetic" : types[type].ty_name;
+}
+
+aclDataType sim_element_type(const aclsimArgument *operand)
+{
+    return operand->kind == ACLSIM_SCALAR ? operand->scalars->type : operand->tensors->type;
 }
 
 bool sim_element_is(aclDataType type, uint64_t set)
@@ -44,7 +39,7 @@ bool sim_element_is(aclDataType type, uint64_t set)
     return (unsigned)type < 64 && (set >> type & 1) != 0;
 }
 
-static enum sim_class class_of(aclDataType type)
+enum sim_class sim_element_class(aclDataType type)
 {
     switch (kind_of(type)) {
     case KIND_FLOAT:
@@ -56,42 +51,11 @@ static enum sim_class class_of(aclDataType type)
     }
 }
 
-bool sim_element_class(aclDataType type, enum sim_class *class)
-{
-    *class = class_of(type);
-    return sim_element_is(type, SIM_TYPES_ARITHMETIC);
-}
-
 enum sim_class sim_element_carrier(aclDataType from, aclDataType to)
 {
     if (from != ACL_UINT64)
-        return class_of(from);
-    return sim_element_is(to, SIM_TYPES_HALF) ? SIM_CLASS_DOUBLE : class_of(to);
-}
-
-/* ---- checks ---- */
-
-aclnnStatus sim_element_check(const aclsimArgument *argument, uint64_t set)
-{
-    aclDataType type = argument->kind == ACLSIM_SCALAR ? argument->scalars->type : argument->tensors->type;
-    if (sim_element_is(type, set))
-        return ACL_SUCCESS;
-    char names[160] = "";
-    size_t length = 0;
-    for (size_t i = 0; i < TYPES; i++)
-        if (sim_element_is(types[i].ty_type, set)) {
-            set &= ~SIM_TYPE(types[i].ty_type);
-            const char *before = length == 0 ? "" : set == 0 ? " or " : ", ";
-            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", before, types[i].ty_name);
-        }
-    return sim_refuse(ACLNN_ERR_PARAM_INVALID, "%s has data type %d, expected %s", argument->name, (int)type, names);
-}
-
-aclnnStatus sim_element_check_cast(aclDataType from, const char *what, aclDataType to, const char *name)
-{
-    SIM_ARGUMENT(sim_element_casts(from, to), ACLNN_ERR_PARAM_INVALID, "%s is %s, which cannot be cast to %s, %s", what,
-                 sim_element_name(from), sim_element_name(to), name);
-    return ACL_SUCCESS;
+        return sim_element_class(from);
+    return sim_element_is(to, SIM_TYPES_HALF) ? SIM_CLASS_DOUBLE : sim_element_class(to);
 }
 
 /* ---- where two types meet ---- */

@@ -6,6 +6,8 @@
 #include <acl/acl_sim.h>
 
 #define SIM_BLOCK 256 /* elements a kernel works on at a time */
+/* Dimensions a tensor may have. */
+#define SIM_RANK (sizeof((aclsimTensor *)0)->dims / sizeof *((aclsimTensor *)0)->dims)
 
 /* Sets of data types, a bit each. */
 #define SIM_TYPE(code) (UINT64_C(1) << (code))
@@ -20,6 +22,7 @@
 #define SIM_TYPES_REAL (SIM_TYPES_BOOL | SIM_TYPES_INTEGER | SIM_TYPES_FLOAT)
 #define SIM_TYPES_ARITHMETIC (SIM_TYPES_REAL | SIM_TYPES_COMPLEX)
 #define SIM_TYPES_ALL (SIM_TYPES_ARITHMETIC | SIM_TYPES_UNSIGNED)
+#define SIM_TYPES_INDEX (SIM_TYPE(ACL_INT32) | SIM_TYPE(ACL_INT64))
 
 bool sim_element_is(aclDataType type, uint64_t types);
 
@@ -51,18 +54,15 @@ aclDataType sim_element_promote(aclDataType one, aclDataType other);
 aclDataType sim_element_promote_scalar(aclDataType tensor, aclDataType scalar);
 bool sim_element_casts(aclDataType from, aclDataType to);
 
-/* False: no type of SIM_TYPES_ARITHMETIC, such as a string or an eight-bit float. */
-bool sim_element_class(aclDataType type, enum sim_class *class);
+/* Of types that have no class, some class. */
+enum sim_class sim_element_class(aclDataType type);
 /* The class through which elements of a type, of SIM_TYPES_ALL, get to another one: theirs. But no class of integers
  * has the upper half of uint64, so that these become floats at once. */
 enum sim_class sim_element_carrier(aclDataType from, aclDataType to);
 /* For messages: "float16". */
 const char *sim_element_name(aclDataType type);
-
-/* 161002 unless the type of a tensor or scalar is one of these. */
-aclnnStatus sim_element_check(const aclsimArgument *argument, uint64_t types);
-/* 161002 unless `what`, of type `from`, can be cast to the type `to`, which is `name`. */
-aclnnStatus sim_element_check_cast(aclDataType from, const char *what, aclDataType to, const char *name);
+/* That of a tensor or scalar. */
+aclDataType sim_element_type(const aclsimArgument *operand);
 
 /* `count` elements, `stride` elements apart. Load reads them as they are; wrap cuts integers to the type that they were
  * computed in (a bool to whether it is not 0); store casts them to the type in memory: floats towards zero to the

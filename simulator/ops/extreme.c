@@ -3,11 +3,11 @@
 #include "fail.h"
 #include "reduce.h"
 #include "row.h"
-#include "shape.h"
+#include "require.h"
 
 /* All rows begin with self, dim and keepdim; which arguments follow, 0: none. */
 struct extreme {
-    enum sim_types ex_types, ex_index_types;
+    uint64_t ex_types, ex_index_types;
     bool ex_least;
     uint8_t ex_values, ex_indices;
 };
@@ -15,7 +15,7 @@ struct extreme {
 static aclnnStatus find_dim(const aclsimCall *call, uint32_t *dim, struct sim_reduced *reduced)
 {
     const aclsimArgument *given = &call->arguments[1];
-    SIM_TRY(sim_shape_dim(given->name, given->integer, call->arguments[0].tensors->rank, dim));
+    SIM_TRY(sim_require_dim(given, call->arguments[0].tensors->rank, dim));
     *reduced = (struct sim_reduced){1u << *dim, call->arguments[2].integer != 0};
     return ACL_SUCCESS;
 }
@@ -27,13 +27,13 @@ static aclnnStatus plan_extreme(const aclsimCall *call, uint64_t *workspace_size
     struct sim_reduced reduced;
     uint32_t dim;
     (void)workspace_size;
-    SIM_TRY(sim_shape_check_type(self->name, self->tensors->type, extreme->ex_types));
-    SIM_TRY(sim_shape_check_type(indices->name, indices->tensors->type, extreme->ex_index_types));
+    SIM_TRY(sim_require_type(self, extreme->ex_types));
+    SIM_TRY(sim_require_type(indices, extreme->ex_index_types));
     SIM_TRY(find_dim(call, &dim, &reduced));
     SIM_TRY(sim_reduce_check_filled(self, &reduced));
     if (extreme->ex_values != 0) {
         const aclsimArgument *values = &call->arguments[extreme->ex_values];
-        SIM_TRY(sim_shape_check_types(self, values, extreme->ex_types));
+        SIM_TRY(sim_require_types(self, values, extreme->ex_types));
         SIM_TRY(sim_reduce_check(values, self->tensors, &reduced));
     }
     return sim_reduce_check(indices, self->tensors, &reduced);
@@ -132,7 +132,7 @@ static aclError run_extreme(const aclsimCall *call)
     static const struct extreme extreme_##name = {__VA_ARGS__};                                                        \
     const struct sim_kernel sim_kernel_aclnn##name = {plan_extreme, run_extreme, (void *)&extreme_##name};
 
-EXTREME(ArgMax, SIM_TYPES_RANKED, SIM_TYPES_INDICES, .ex_indices = 3)
-EXTREME(ArgMin, SIM_TYPES_RANKED, SIM_TYPES_INDICES, .ex_least = true, .ex_indices = 3)
-EXTREME(MaxDim, SIM_TYPES_ORDERED, SIM_TYPES_COMPUTED, .ex_values = 3, .ex_indices = 4)
-EXTREME(MinDim, SIM_TYPES_ORDERED, SIM_TYPES_COMPUTED, .ex_least = true, .ex_values = 3, .ex_indices = 4)
+EXTREME(ArgMax, SIM_TYPES_REAL & ~SIM_TYPES_BOOL, SIM_TYPES_INDEX, .ex_indices = 3)
+EXTREME(ArgMin, SIM_TYPES_REAL & ~SIM_TYPES_BOOL, SIM_TYPES_INDEX, .ex_least = true, .ex_indices = 3)
+EXTREME(MaxDim, SIM_TYPES_REAL, SIM_TYPES_ARITHMETIC, .ex_values = 3, .ex_indices = 4)
+EXTREME(MinDim, SIM_TYPES_REAL, SIM_TYPES_ARITHMETIC, .ex_least = true, .ex_values = 3, .ex_indices = 4)

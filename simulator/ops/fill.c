@@ -3,7 +3,7 @@
 #include "fail.h"
 #include "pointwise.h"
 #include "row.h"
-#include "shape.h"
+#include "require.h"
 #include "walk.h"
 #include <string.h>
 
@@ -12,25 +12,17 @@ struct fill {
     _Alignas(16) char fi_value[16];
 };
 
-static aclDataType type_of(const aclsimArgument *value)
-{
-    return value->kind == ACLSIM_SCALAR ? value->scalars->type : value->tensors->type;
-}
-
 static aclnnStatus plan_fill(const aclsimCall *call, uint64_t *workspace_size)
 {
     const aclsimArgument *self = &call->arguments[0], *mask = &call->arguments[1], *value = &call->arguments[2];
     const aclsimArgument *inputs[] = {self, mask};
     (void)workspace_size;
-    SIM_TRY(sim_shape_check_type(self->name, self->tensors->type, SIM_TYPES_COMPUTED));
-    SIM_ARGUMENT(mask->tensors->type == ACL_BOOL, ACLNN_ERR_PARAM_INVALID, "%s has data type %d, expected bool (%d)",
-                 mask->name, (int)mask->tensors->type, (int)ACL_BOOL);
-    SIM_TRY(sim_shape_check_type(value->name, type_of(value), SIM_TYPES_COMPUTED));
-    SIM_TRY(sim_shape_check_cast(value->name, type_of(value), "the type of selfRef", self->tensors->type));
-    if (value->kind == ACLSIM_TENSOR) {
-        static const int64_t one = 1;
-        SIM_TRY(sim_shape_check(value, &one, value->tensors->rank == 1));
-    }
+    SIM_TRY(sim_require_type(self, SIM_TYPES_ARITHMETIC));
+    SIM_TRY(sim_require_type(mask, SIM_TYPES_BOOL));
+    SIM_TRY(sim_require_type(value, SIM_TYPES_ARITHMETIC));
+    SIM_TRY(sim_require_cast(value->name, sim_element_type(value), "the type of selfRef", self->tensors->type));
+    if (value->kind == ACLSIM_TENSOR)
+        SIM_TRY(sim_require_one(value));
     return sim_pointwise_check(self, inputs, 2);
 }
 
@@ -64,10 +56,10 @@ static aclError run_fill(const aclsimCall *call)
     const aclsimArgument *value = &call->arguments[2];
     struct fill fill = {.fi_size = sim_walk_size(self->type)};
     union sim_block_values block;
-    enum sim_class class = SIM_CLASS_INTEGER;
-    sim_element_class(sim_element_promote(self->type, type_of(value)), &class); /* where no rounding comes twice */
+    /* Where both meet, no rounding comes twice. */
+    enum sim_class class = sim_element_class(sim_element_promote(self->type, sim_element_type(value)));
     sim_element_load(&block, class, value->kind == ACLSIM_SCALAR ? value->scalars->value : value->tensors->data,
-                     type_of(value), 0, 1);
+                     sim_element_type(value), 0, 1);
     sim_element_store(&block, class, fill.fi_value, self->type, 0, 1);
     sim_pointwise_run(tensors, 2, fill_block, &fill);
     return ACL_SUCCESS;

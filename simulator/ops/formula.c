@@ -1,4 +1,7 @@
+/* Kernels of all formulas: a call is taken apart the same way in both phases. */
 #include "formula.h"
+
+#include "require.h"
 
 /* ---- taking a call apart ---- */
 
@@ -11,11 +14,6 @@ static aclnnStatus choose(struct sim_formula_call *parsed, const aclsimArgument 
                  "%s is %lld, expected 0 to %u", number->name, (long long)number->integer, modes - 1);
     parsed->fc_formula += number->integer;
     return ACL_SUCCESS;
-}
-
-static aclDataType type_of(const aclsimArgument *operand)
-{
-    return operand->kind == ACLSIM_SCALAR ? operand->scalars->type : operand->tensors->type;
 }
 
 /* Operands that meet: two at most, a further one scales. */
@@ -31,13 +29,13 @@ static aclDataType meet(const struct sim_formula_call *parsed)
     if (parsed->fc_count == 0)
         return parsed->fc_out->tensors->type;
     if (end_of_meeting(parsed) - parsed->fc_first == 1)
-        return type_of(one);
+        return sim_element_type(one);
     const aclsimArgument *other = parsed->fc_in[parsed->fc_first + 1];
     if (other->kind == ACLSIM_SCALAR)
-        return sim_element_promote_scalar(type_of(one), type_of(other));
+        return sim_element_promote_scalar(sim_element_type(one), sim_element_type(other));
     if (one->kind == ACLSIM_SCALAR)
-        return sim_element_promote_scalar(type_of(other), type_of(one));
-    return sim_element_promote(type_of(one), type_of(other));
+        return sim_element_promote_scalar(sim_element_type(other), sim_element_type(one));
+    return sim_element_promote(sim_element_type(one), sim_element_type(other));
 }
 
 aclnnStatus sim_formula_parse(const aclsimCall *call, struct sim_formula_call *parsed)
@@ -55,13 +53,13 @@ aclnnStatus sim_formula_parse(const aclsimCall *call, struct sim_formula_call *p
     const struct sim_formula *formula = parsed->fc_formula;
     parsed->fc_first = formula->fo_condition != 0;
     for (size_t i = 0; i < parsed->fc_count; i++)
-        SIM_TRY(sim_element_check(parsed->fc_in[i], i < parsed->fc_first ? formula->fo_condition : formula->fo_in));
-    SIM_TRY(sim_element_check(parsed->fc_out, formula->fo_out));
+        SIM_TRY(sim_require_type(parsed->fc_in[i], i < parsed->fc_first ? formula->fo_condition : formula->fo_in));
+    SIM_TRY(sim_require_type(parsed->fc_out, formula->fo_out));
     aclDataType met = meet(parsed);
     const aclsimArgument *const *in = &parsed->fc_in[parsed->fc_first];
     SIM_ARGUMENT(met != ACL_DT_UNDEFINED, ACLNN_ERR_PARAM_INVALID,
                  "%s is %s and %s is %s, expected types that meet in a common one", in[0]->name,
-                 sim_element_name(type_of(in[0])), in[1]->name, sim_element_name(type_of(in[1])));
+                 sim_element_name(sim_element_type(in[0])), in[1]->name, sim_element_name(sim_element_type(in[1])));
     parsed->fc_met = met;
     parsed->fc_type = formula->fo_type == NULL ? met : formula->fo_type(met, parsed->fc_out->tensors->type);
     parsed->fc_given = formula->fo_gives == NULL ? parsed->fc_type : formula->fo_gives(parsed->fc_type);
@@ -76,10 +74,9 @@ static aclnnStatus check_result(const struct sim_formula_call *parsed)
     aclDataType out = parsed->fc_out->tensors->type;
     if (formula->fo_free)
         return ACL_SUCCESS;
-    SIM_ARGUMENT(!formula->fo_exact || out == parsed->fc_given, ACLNN_ERR_PARAM_INVALID,
-                 "%s has data type %s, expected %s as %s", parsed->fc_out->name, sim_element_name(out),
-                 sim_element_name(parsed->fc_given), formula->fo_result);
-    return sim_element_check_cast(parsed->fc_given, formula->fo_result, out, "the type of the result");
+    if (formula->fo_exact)
+        return sim_require_same_type(parsed->fc_out, parsed->fc_given, formula->fo_result);
+    return sim_require_cast(formula->fo_result, parsed->fc_given, "the type of the result", out);
 }
 
 static aclnnStatus check_shapes(const struct sim_formula_call *parsed)
@@ -99,8 +96,8 @@ aclnnStatus sim_formula_plan(const aclsimCall *call, uint64_t *workspace_size)
     (void)workspace_size;
     SIM_TRY(sim_formula_parse(call, &parsed));
     for (size_t i = end_of_meeting(&parsed); i < parsed.fc_count; i++)
-        SIM_TRY(sim_element_check_cast(type_of(parsed.fc_in[i]), parsed.fc_in[i]->name, parsed.fc_type,
-                                       "the type of the computation"));
+        SIM_TRY(sim_require_cast(parsed.fc_in[i]->name, sim_element_type(parsed.fc_in[i]),
+                                 "the type of the computation", parsed.fc_type));
     SIM_TRY(check_result(&parsed));
     if (parsed.fc_formula->fo_check != NULL)
         SIM_TRY(parsed.fc_formula->fo_check(&parsed));
@@ -127,7 +124,7 @@ static void load(const struct job *job, size_t operand, union sim_block_values *
                  int64_t stride, size_t count)
 {
     const struct sim_formula_call *call = job->jo_call;
-    aclDataType type = type_of(call->fc_in[operand]);
+    aclDataType type = sim_element_type(call->fc_in[operand]);
     bool meets = operand >= call->fc_first && operand < end_of_meeting(call);
     if (!meets || type == call->fc_type || !sim_element_is(call->fc_type, NARROW)) {
         sim_element_load(values, job->jo_class, from, type, stride, count);

@@ -2,7 +2,8 @@
  * checked where they are used: the first one out of range ends the task, with what was written before it. */
 #include "fail.h"
 #include "row.h"
-#include "shape.h"
+#include "odometer.h"
+#include "require.h"
 #include "walk.h"
 #include <stdlib.h>
 #include <string.h>
@@ -119,24 +120,24 @@ static aclnnStatus find_pick(const aclsimCall *call, unsigned flags, struct pick
         return ACL_SUCCESS;
     }
     *pick = (struct pick){&given[0], &given[2], &given[3], 0};
-    return sim_shape_dim(given[1].name, given[1].integer, given[0].tensors->rank, &pick->pi_dim);
+    return sim_require_dim(&given[1], given[0].tensors->rank, &pick->pi_dim);
 }
 
 static aclnnStatus plan_pick(const aclsimCall *call, uint64_t *workspace_size)
 {
     const unsigned flags = *(const unsigned *)call->userData;
-    int64_t dims[2 * SIM_SHAPE_RANK];
+    int64_t dims[2 * SIM_RANK];
     uint32_t rank = 0;
     struct pick pick;
     (void)workspace_size;
     SIM_TRY(find_pick(call, flags, &pick));
     const aclsimTensor *self = pick.pi_self->tensors, *index = pick.pi_index->tensors;
-    SIM_TRY(sim_shape_check_types(pick.pi_self, pick.pi_out, SIM_TYPES_MOVED));
-    SIM_TRY(sim_shape_check_type(pick.pi_index->name, index->type, SIM_TYPES_INDICES));
-    SIM_ARGUMENT(!(flags & PICK_ROWS) || self->rank == 2, ACLNN_ERR_PARAM_INVALID, "%s has %u dimensions, expected 2",
-                 pick.pi_self->name, self->rank);
-    SIM_ARGUMENT(!(flags & PICK_ONE_LINE) || index->rank <= 1, ACLNN_ERR_PARAM_INVALID,
-                 "%s has %u dimensions, expected 0 or 1", pick.pi_index->name, index->rank);
+    SIM_TRY(sim_require_types(pick.pi_self, pick.pi_out, SIM_TYPES_ALL));
+    SIM_TRY(sim_require_type(pick.pi_index, SIM_TYPES_INDEX));
+    if (flags & PICK_ROWS)
+        SIM_TRY(sim_require_rank(pick.pi_self, 2, 2));
+    if (flags & PICK_ONE_LINE)
+        SIM_TRY(sim_require_rank(pick.pi_index, 0, 1));
     for (uint32_t k = 0; k < pick.pi_dim; k++)
         dims[rank++] = self->dims[k];
     for (uint32_t k = 0; k < index->rank; k++)
@@ -145,7 +146,7 @@ static aclnnStatus plan_pick(const aclsimCall *call, uint64_t *workspace_size)
         dims[rank++] = 1;
     for (uint32_t k = pick.pi_dim + 1; k < self->rank; k++)
         dims[rank++] = self->dims[k];
-    return sim_shape_check(pick.pi_out, dims, rank);
+    return sim_require_shape(pick.pi_out, dims, rank, "that of what is picked");
 }
 
 /* Whether the elements of the result that are next to each other have different indices. */
@@ -168,7 +169,7 @@ static aclError run_pick(const aclsimCall *call)
     struct sim_walk *slice = &picking.pn_slice;
     const size_t size = picking.pn_size, sizes[] = {size, sim_walk_size(index->type), size};
     const size_t slice_sizes[] = {size, size}, bytes[] = {1, 1, 1};
-    if (sim_shape_is_empty(self)) /* in the indexed dimension, as there are results */
+    if (sim_odometer_empty(self->dims, self->rank)) /* in the indexed dimension, as there are results */
         return ACL_ERROR_RT_AICORE_EXCEPTION;
     for (uint32_t k = 0; k < index->rank; k++) {
         const int64_t strides[] = {out->strides[pick.pi_dim + k], index->strides[k], 0};
@@ -202,18 +203,18 @@ static aclnnStatus plan_gather(const aclsimCall *call, uint64_t *workspace_size)
     const aclsimArgument *out = &call->arguments[3];
     uint32_t dim, rank = self->tensors->rank;
     (void)workspace_size;
-    SIM_TRY(sim_shape_check_types(self, out, SIM_TYPES_MOVED));
-    SIM_TRY(sim_shape_check_type(index->name, index->tensors->type, SIM_TYPES_INDICES));
-    SIM_TRY(sim_shape_dim(given->name, given->integer, rank, &dim));
-    SIM_ARGUMENT(index->tensors->rank == rank, ACLNN_ERR_PARAM_INVALID, "%s has %u dimensions, expected %u as %s has",
-                 index->name, index->tensors->rank, rank, self->name);
+    SIM_TRY(sim_require_types(self, out, SIM_TYPES_ALL));
+    SIM_TRY(sim_require_type(index, SIM_TYPES_INDEX));
+    SIM_TRY(sim_require_dim(given, rank, &dim));
+    SIM_TRY(sim_require_rank(index, rank, rank));
     for (uint32_t k = 0; k < rank; k++)
         SIM_ARGUMENT(k == dim || index->tensors->dims[k] <= self->tensors->dims[k], ACLNN_ERR_PARAM_INVALID,
                      "dimension %u of %s is %lld, expected at most %lld as that of %s", k, index->name,
                      (long long)index->tensors->dims[k], (long long)self->tensors->dims[k], self->name);
-    SIM_ARGUMENT(length_of(self->tensors, dim) != 0 || sim_shape_is_empty(index->tensors), ACLNN_ERR_PARAM_INVALID,
-                 "dimension %u of %s is 0, expected 1 or more as there are indices", dim, self->name);
-    return sim_shape_check(out, index->tensors->dims, rank);
+    SIM_ARGUMENT(length_of(self->tensors, dim) != 0 || sim_odometer_empty(index->tensors->dims, rank),
+                 ACLNN_ERR_PARAM_INVALID, "dimension %u of %s is 0, expected 1 or more as there are indices", dim,
+                 self->name);
+    return sim_require_shape(out, index->tensors->dims, rank, "that of index");
 }
 
 static aclError run_gather(const aclsimCall *call)
@@ -221,7 +222,7 @@ static aclError run_gather(const aclsimCall *call)
     const aclsimTensor *self = call->arguments[0].tensors, *index = call->arguments[2].tensors;
     const aclsimTensor *out = call->arguments[3].tensors;
     uint32_t dim;
-    SIM_TRY(sim_shape_dim(call->arguments[1].name, call->arguments[1].integer, self->rank, &dim));
+    SIM_TRY(sim_require_dim(&call->arguments[1], self->rank, &dim));
     struct sim_walk walk = {.wk_places = 3};
     struct picking picking = picking_of(self, dim, index, false);
     aclsimTensor base = *self; /* seen with the dimensions of the indices */

@@ -83,7 +83,7 @@ static void store_block(enum sim_class class, char *place, aclDataType type, int
 static void move(const struct sim_line *line, enum sim_class class, char *place, char *values, move_function *one)
 {
     uint32_t outer = line->li_rank == 0 ? 0 : line->li_rank - 1;
-    int64_t at[8] = {0}, size = (int64_t)(sim_type_bits(line->li_type) / 8);
+    int64_t at[SIM_RANK] = {0}, size = (int64_t)(sim_type_bits(line->li_type) / 8);
     int64_t length = line->li_rank == 0 ? 1 : line->li_dims[outer];
     int64_t stride = line->li_rank == 0 ? 0 : line->li_strides[outer];
     do {

@@ -7,7 +7,7 @@
 struct sim_line {
     aclDataType li_type;
     uint32_t li_rank;
-    int64_t li_dims[8], li_strides[8]; /* neighbours that lie in memory like one are joined */
+    int64_t li_dims[SIM_RANK], li_strides[SIM_RANK]; /* neighbours that lie in memory like one are joined */
 };
 
 /* The dimensions from `first` on, `rank` of them. */

@@ -2,15 +2,10 @@
  * result, or part of it, bit by bit; Cat casts what has another type than the result. */
 #include "fail.h"
 #include "row.h"
-#include "shape.h"
+#include "odometer.h"
+#include "require.h"
 #include "walk.h"
 #include <stdio.h>
-
-static aclnnStatus check_not_scalar(const char *name, const aclsimTensor *tensor)
-{
-    SIM_ARGUMENT(tensor->rank != 0, ACLNN_ERR_PARAM_INVALID, "%s has 0 dimensions, expected 1 to 8", name);
-    return ACL_SUCCESS;
-}
 
 /* Moves the first element of a view that has elements. */
 static void advance(aclsimTensor *view, int64_t elements)
@@ -33,21 +28,21 @@ static aclsimTensor permuted(const aclsimTensor *self, const uint32_t *dims)
 static aclnnStatus plan_permute(const aclsimCall *call, uint64_t *workspace_size)
 {
     const aclsimArgument *self = &call->arguments[0], *order = &call->arguments[1], *out = &call->arguments[2];
-    uint32_t dims[SIM_SHAPE_RANK], rank = self->tensors->rank;
+    uint32_t dims[SIM_RANK], rank = self->tensors->rank;
     (void)workspace_size;
-    SIM_TRY(sim_shape_check_types(self, out, SIM_TYPES_MOVED));
+    SIM_TRY(sim_require_types(self, out, SIM_TYPES_ALL));
     SIM_ARGUMENT(order->count == rank, ACLNN_ERR_PARAM_INVALID, "%s has %llu elements, expected %u, one a dimension",
                  order->name, (unsigned long long)order->count, rank);
-    SIM_TRY(sim_shape_dims(order, rank, dims));
+    SIM_TRY(sim_require_dims(order, rank, dims));
     aclsimTensor view = permuted(self->tensors, dims);
-    return sim_shape_check(out, view.dims, rank);
+    return sim_require_shape(out, view.dims, rank, "that of self permuted");
 }
 
 static aclError run_permute(const aclsimCall *call)
 {
-    uint32_t dims[SIM_SHAPE_RANK];
+    uint32_t dims[SIM_RANK];
     const aclsimTensor *self = call->arguments[0].tensors;
-    SIM_TRY(sim_shape_dims(&call->arguments[1], self->rank, dims));
+    SIM_TRY(sim_require_dims(&call->arguments[1], self->rank, dims));
     aclsimTensor view = permuted(self, dims);
     sim_walk_copy(call->arguments[2].tensors, &view);
     return ACL_SUCCESS;
@@ -58,19 +53,19 @@ static aclError run_permute(const aclsimCall *call)
 static aclnnStatus plan_flip(const aclsimCall *call, uint64_t *workspace_size)
 {
     const aclsimArgument *self = &call->arguments[0], *out = &call->arguments[2];
-    uint32_t dims[SIM_SHAPE_RANK];
+    uint32_t dims[SIM_RANK];
     (void)workspace_size;
-    SIM_TRY(sim_shape_check_types(self, out, SIM_TYPES_MOVED));
-    SIM_TRY(check_not_scalar(self->name, self->tensors));
-    SIM_TRY(sim_shape_dims(&call->arguments[1], self->tensors->rank, dims));
-    return sim_shape_check(out, self->tensors->dims, self->tensors->rank);
+    SIM_TRY(sim_require_types(self, out, SIM_TYPES_ALL));
+    SIM_TRY(sim_require_rank(self, 1, SIM_RANK));
+    SIM_TRY(sim_require_dims(&call->arguments[1], self->tensors->rank, dims));
+    return sim_require_shape(out, self->tensors->dims, self->tensors->rank, "that of self");
 }
 
 static aclError run_flip(const aclsimCall *call)
 {
-    uint32_t dims[SIM_SHAPE_RANK];
+    uint32_t dims[SIM_RANK];
     aclsimTensor view = *call->arguments[0].tensors;
-    SIM_TRY(sim_shape_dims(&call->arguments[1], view.rank, dims));
+    SIM_TRY(sim_require_dims(&call->arguments[1], view.rank, dims));
     for (uint64_t i = 0; i < call->arguments[1].count; i++) {
         int64_t *stride = &view.strides[dims[i]], dim = view.dims[dims[i]];
         if (dim == 1)
@@ -112,19 +107,19 @@ static aclnnStatus find_one(const aclsimCall *call, struct cut *cuts, uint64_t *
     const aclsimArgument *given = call->arguments;
     const aclsimTensor *self = given[0].tensors;
     *count = 1;
-    SIM_TRY(sim_shape_dim(given[1].name, given[1].integer, self->rank, &cuts->cu_dim));
+    SIM_TRY(sim_require_dim(&given[1], self->rank, &cuts->cu_dim));
     return find_cut(self, given[2].integer, given[3].integer, given[4].name, given[4].integer, cuts);
 }
 
 static aclnnStatus find_many(const aclsimCall *call, struct cut *cuts, uint64_t *count)
 {
     const aclsimArgument *given = call->arguments, *axes = &given[3];
-    uint32_t dims[SIM_SHAPE_RANK];
+    uint32_t dims[SIM_RANK];
     *count = axes->count;
     for (uint32_t i = 1; i <= 4; i++)
         SIM_ARGUMENT(given[i].count == *count, ACLNN_ERR_PARAM_INVALID, "%s has %llu elements, expected %llu as %s has",
                      given[i].name, (unsigned long long)given[i].count, (unsigned long long)*count, axes->name);
-    SIM_TRY(sim_shape_dims(axes, given[0].tensors->rank, dims));
+    SIM_TRY(sim_require_dims(axes, given[0].tensors->rank, dims));
     for (uint64_t i = 0; i < *count; i++) {
         char name[64];
         snprintf(name, sizeof name, "%s[%llu]", given[4].name, (unsigned long long)i);
@@ -143,22 +138,22 @@ static aclnnStatus find_cuts(const aclsimCall *call, struct cut *cuts, uint64_t 
 static aclnnStatus plan_slice(const aclsimCall *call, uint64_t *workspace_size)
 {
     const aclsimArgument *self = &call->arguments[0], *out = &call->arguments[5];
-    struct cut cuts[SIM_SHAPE_RANK];
+    struct cut cuts[SIM_RANK];
     uint64_t count;
     (void)workspace_size;
-    SIM_TRY(sim_shape_check_types(self, out, SIM_TYPES_MOVED));
-    SIM_TRY(check_not_scalar(self->name, self->tensors));
+    SIM_TRY(sim_require_types(self, out, SIM_TYPES_ALL));
+    SIM_TRY(sim_require_rank(self, 1, SIM_RANK));
     SIM_TRY(find_cuts(call, cuts, &count));
     aclsimTensor view = *self->tensors;
     for (uint64_t i = 0; i < count; i++)
         view.dims[cuts[i].cu_dim] = cuts[i].cu_length;
-    return sim_shape_check(out, view.dims, view.rank);
+    return sim_require_shape(out, view.dims, view.rank, "that of the slice");
 }
 
 /* There is a task only when the result has elements, so every cut has some. */
 static aclError run_slice(const aclsimCall *call)
 {
-    struct cut cuts[SIM_SHAPE_RANK];
+    struct cut cuts[SIM_RANK];
     uint64_t count;
     aclsimTensor view = *call->arguments[0].tensors;
     SIM_TRY(find_cuts(call, cuts, &count));
@@ -190,13 +185,13 @@ static aclnnStatus check_repeated(const aclsimArgument *repeats)
 static aclnnStatus plan_repeat(const aclsimCall *call, uint64_t *workspace_size)
 {
     const aclsimArgument *self = &call->arguments[0], *repeats = &call->arguments[1], *out = &call->arguments[2];
-    int64_t dims[SIM_SHAPE_RANK];
+    int64_t dims[SIM_RANK];
     uint32_t rank = self->tensors->rank;
     (void)workspace_size;
-    SIM_TRY(sim_shape_check_types(self, out, SIM_TYPES_MOVED));
-    SIM_ARGUMENT(repeats->count >= rank && repeats->count <= SIM_SHAPE_RANK, ACLNN_ERR_PARAM_INVALID,
+    SIM_TRY(sim_require_types(self, out, SIM_TYPES_ALL));
+    SIM_ARGUMENT(repeats->count >= rank && repeats->count <= SIM_RANK, ACLNN_ERR_PARAM_INVALID,
                  "%s has %llu elements, expected %u, the dimensions of %s, to %zu", repeats->name,
-                 (unsigned long long)repeats->count, rank, self->name, SIM_SHAPE_RANK);
+                 (unsigned long long)repeats->count, rank, self->name, SIM_RANK);
     uint32_t lead = (uint32_t)repeats->count - rank;
     for (uint32_t i = 0; i < repeats->count; i++) {
         int64_t times = repeats->integers[i], dim = i < lead ? 1 : self->tensors->dims[i - lead];
@@ -207,7 +202,7 @@ static aclnnStatus plan_repeat(const aclsimCall *call, uint64_t *workspace_size)
                      (long long)times, (long long)dim, self->name);
     }
     SIM_TRY(check_repeated(repeats));
-    return sim_shape_check(out, dims, (uint32_t)repeats->count);
+    return sim_require_shape(out, dims, (uint32_t)repeats->count, "that of self repeated");
 }
 
 /* Each dimension of the result is two: which repetition, and where in it. */
@@ -246,38 +241,31 @@ static aclDataType type_of_all(const aclsimArgument *list)
     return type;
 }
 
-static aclnnStatus check_members(const aclsimArgument *list)
-{
-    SIM_ARGUMENT(list->count != 0, ACLNN_ERR_PARAM_INVALID, "%s is empty, expected a tensor or more", list->name);
-    for (uint64_t i = 0; i < list->count; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s[%llu]", list->name, (unsigned long long)i);
-        SIM_TRY(check_not_scalar(name, &list->tensors[i]));
-        SIM_TRY(sim_shape_check_type(name, list->tensors[i].type, SIM_TYPES_MOVED));
-    }
-    return ACL_SUCCESS;
-}
-
 /* The first member that has a shape to agree with; the first of all when there is none. */
-static uint64_t find_model(const aclsimArgument *list)
+static aclsimTensor find_model(const aclsimArgument *list)
 {
     uint64_t model = 0;
     while (model < list->count && is_nothing(&list->tensors[model]))
         model++;
-    return model < list->count ? model : 0;
+    return list->tensors[model < list->count ? model : 0];
 }
 
-static aclnnStatus check_member(const aclsimArgument *list, uint64_t place, uint64_t model, uint32_t dim)
+/* Makes the whole longer by the member at `place`. */
+static aclnnStatus add_member(const aclsimArgument *list, uint64_t place, uint32_t dim, aclsimTensor *whole)
 {
-    const aclsimTensor *member = &list->tensors[place], *like = &list->tensors[model];
-    SIM_ARGUMENT(member->rank == like->rank, ACLNN_ERR_PARAM_INVALID,
-                 "%s[%llu] has %u dimensions, expected %u as %s[%llu] has", list->name, (unsigned long long)place,
-                 member->rank, like->rank, list->name, (unsigned long long)model);
-    for (uint32_t k = 0; k < like->rank; k++)
-        SIM_ARGUMENT(k == dim || member->dims[k] == like->dims[k], ACLNN_ERR_PARAM_INVALID,
-                     "dimension %u of %s[%llu] is %lld, expected %lld as that of %s[%llu]", k, list->name,
-                     (unsigned long long)place, (long long)member->dims[k], (long long)like->dims[k], list->name,
-                     (unsigned long long)model);
+    char name[64];
+    const aclsimArgument member = {.name = name, .kind = ACLSIM_TENSOR, .tensors = &list->tensors[place]};
+    int64_t before = whole->dims[dim], more = member.tensors->dims[dim];
+    snprintf(name, sizeof name, "%s[%llu]", list->name, (unsigned long long)place);
+    SIM_TRY(sim_require_rank(&member, 1, SIM_RANK));
+    SIM_TRY(sim_require_type(&member, SIM_TYPES_ALL));
+    if (is_nothing(member.tensors))
+        return ACL_SUCCESS;
+    SIM_TRY(sim_require_rank(&member, whole->rank, whole->rank));
+    whole->dims[dim] = more;
+    SIM_TRY(sim_require_shape(&member, whole->dims, whole->rank, "that of the other tensors but along dim"));
+    SIM_ARGUMENT(!__builtin_add_overflow(before, more, &whole->dims[dim]), ACLNN_ERR_PARAM_INVALID,
+                 "dimension %u of %s is too large in all", dim, list->name);
     return ACL_SUCCESS;
 }
 
@@ -286,26 +274,20 @@ static aclnnStatus plan_cat(const aclsimCall *call, uint64_t *workspace_size)
     const aclsimArgument *list = &call->arguments[0], *out = &call->arguments[2];
     uint32_t dim;
     (void)workspace_size;
-    SIM_TRY(check_members(list));
-    SIM_TRY(sim_shape_check_type(out->name, out->tensors->type, SIM_TYPES_MOVED));
-    uint64_t model = find_model(list);
-    aclsimTensor whole = list->tensors[model];
-    SIM_TRY(sim_shape_dim(call->arguments[1].name, call->arguments[1].integer, whole.rank, &dim));
+    SIM_ARGUMENT(list->count != 0, ACLNN_ERR_PARAM_INVALID, "%s is empty, expected a tensor or more", list->name);
+    SIM_TRY(sim_require_type(out, SIM_TYPES_ALL));
+    aclsimTensor whole = find_model(list);
+    SIM_TRY(sim_require_dim(&call->arguments[1], whole.rank, &dim));
     whole.dims[dim] = 0;
-    for (uint64_t i = 0; i < list->count; i++) {
-        if (is_nothing(&list->tensors[i]))
-            continue;
-        SIM_TRY(check_member(list, i, model, dim));
-        SIM_ARGUMENT(!__builtin_add_overflow(whole.dims[dim], list->tensors[i].dims[dim], &whole.dims[dim]),
-                     ACLNN_ERR_PARAM_INVALID, "dimension %u of %s is too large in all", dim, list->name);
-    }
-    SIM_TRY(sim_shape_check(out, whole.dims, whole.rank));
+    for (uint64_t i = 0; i < list->count; i++)
+        SIM_TRY(add_member(list, i, dim, &whole));
+    SIM_TRY(sim_require_shape(out, whole.dims, whole.rank, "that of all tensors"));
     aclDataType type = type_of_all(list);
     SIM_ARGUMENT(type != ACL_DT_UNDEFINED, ACLNN_ERR_PARAM_INVALID,
                  "%s has types that do not meet in one, expected the same or types with arithmetic", list->name);
     return type == out->tensors->type
                ? ACL_SUCCESS
-               : sim_shape_check_cast("the type of all tensors", type, "the type of the result", out->tensors->type);
+               : sim_require_cast("the type of all tensors", type, "the type of the result", out->tensors->type);
 }
 
 /* A member on its way to the type of the result, through the type that all meet in. */
@@ -333,10 +315,9 @@ static aclError cast_line(char *const *places, const int64_t *strides, int64_t l
 static void copy_cast(const aclsimTensor *to, const aclsimTensor *from, aclDataType through)
 {
     struct sim_walk walk = {.wk_places = 2};
-    struct cast cast = {.ca_to = to->type, .ca_from = from->type, .ca_through = through};
+    struct cast cast = {to->type, from->type, through, sim_element_class(through)};
     const aclsimTensor *tensors[] = {to, from};
     char *places[] = {to->data, from->data};
-    sim_element_class(through, &cast.ca_class);
     sim_walk_add_all(&walk, tensors);
     sim_walk_settle(&walk);
     sim_walk_run(&walk, places, cast_line, &cast);
@@ -349,10 +330,10 @@ static aclError run_cat(const aclsimCall *call)
     aclDataType through = type_of_all(list);
     int64_t start = 0;
     uint32_t dim;
-    SIM_TRY(sim_shape_dim(call->arguments[1].name, call->arguments[1].integer, out->rank, &dim));
+    SIM_TRY(sim_require_dim(&call->arguments[1], out->rank, &dim));
     for (uint64_t i = 0; i < list->count; i++) {
         const aclsimTensor *member = &list->tensors[i];
-        if (sim_shape_is_empty(member))
+        if (sim_odometer_empty(member->dims, member->rank))
             continue;
         aclsimTensor part = *out;
         part.dims[dim] = member->dims[dim];

@@ -31,9 +31,8 @@ static const aclsimArgument *optional(const aclsimArgument *argument)
 
 static aclnnStatus check_types(const struct norm *norm)
 {
-    SIM_TRY(sim_require_type(norm->no_input, SIM_TYPES_FLOAT));
+    SIM_TRY(sim_require_types(norm->no_input, norm->no_out, SIM_TYPES_SINGLE));
     uint64_t type = SIM_TYPE(norm->no_input->tensors->type);
-    SIM_TRY(sim_require_type(norm->no_out, type));
     if (norm->no_weight != NULL)
         SIM_TRY(sim_require_type(norm->no_weight, type | SIM_TYPE(ACL_FLOAT)));
     if (norm->no_bias != NULL)
@@ -46,7 +45,7 @@ static aclnnStatus check_types(const struct norm *norm)
 static aclnnStatus check_numbers(const struct norm *norm, const aclsimArgument *numbers)
 {
     const aclsimTensor *input = norm->no_input->tensors;
-    int64_t dims[8];
+    int64_t dims[SIM_RANK];
     for (uint32_t k = 0; k < input->rank; k++)
         dims[k] = k < norm->no_rows ? input->dims[k] : 1;
     return sim_require_shape(numbers, dims, input->rank, "one number a line");
@@ -139,7 +138,7 @@ static aclnnStatus check_rstd(const struct norm *norm)
     const aclsimTensor *input = norm->no_input->tensors, *rstd = norm->no_rstd->tensors;
     if (rstd->rank == norm->no_rows)
         return sim_require_shape(norm->no_rstd, input->dims, norm->no_rows, "one number a line");
-    if (sim_same_shape(rstd, input->dims, input->rank))
+    if (sim_require_is_shape(rstd, input->dims, input->rank))
         return ACL_SUCCESS;
     return check_numbers(norm, norm->no_rstd);
 }
@@ -151,9 +150,7 @@ static aclnnStatus plan_rms_norm(const aclsimCall *call, uint64_t *workspace_siz
     (void)workspace_size;
     SIM_TRY(check_types(&norm));
     SIM_TRY(sim_require_type(norm.no_rstd, SIM_TYPE(ACL_FLOAT)));
-    SIM_ARGUMENT(gamma->rank >= 1 && gamma->rank <= input->rank, ACLNN_ERR_PARAM_INVALID,
-                 "%s has %u dimensions, expected at least 1, and at most %u, those of %s", norm.no_weight->name,
-                 gamma->rank, input->rank, norm.no_input->name);
+    SIM_TRY(sim_require_rank(norm.no_weight, 1, input->rank));
     SIM_TRY(sim_require_shape(norm.no_weight, input->dims + norm.no_rows, gamma->rank, "the last dimensions of x"));
     SIM_TRY(sim_require_shape(norm.no_out, input->dims, input->rank, "that of x"));
     return check_rstd(&norm);
@@ -224,7 +221,7 @@ static aclError run_norm(const struct norm *norm, bool centred)
     const aclsimTensor from = rows_of(norm->no_input, rows), to = rows_of(norm->no_out, rows);
     struct sim_line line = sim_line_of(input, rows, input->rank - rows);
     struct sim_line result = sim_line_of(out, rows, input->rank - rows);
-    int64_t at[8] = {0};
+    int64_t at[SIM_RANK] = {0};
     void *memory;
     size_t count;
     SIM_TRY(sim_line_reserve(&line, SIM_CLASS_FLOAT, 3, &memory, &count));

@@ -1,6 +1,7 @@
 #include "pointwise.h"
 
 #include "fail.h"
+#include "require.h"
 #include "tensordesc.h"
 
 /* The dimension that a tensor has where the result has its dimension `place`. */
@@ -33,8 +34,7 @@ aclnnStatus sim_pointwise_check(const aclsimArgument *out, const aclsimArgument 
     uint32_t rank = 0;
     for (size_t i = 0; i < count; i++)
         rank = inputs[i]->tensors->rank > rank ? inputs[i]->tensors->rank : rank;
-    SIM_ARGUMENT(result->rank == rank, ACLNN_ERR_PARAM_INVALID, "%s has %u dimensions, expected %u", out->name,
-                 result->rank, rank);
+    SIM_TRY(sim_require_rank(out, rank, rank));
     SIM_TRY(sim_pointwise_check_spread(out, inputs, count));
     for (uint32_t place = 0; place < rank; place++) {
         bool stretched = true;
@@ -49,13 +49,11 @@ aclnnStatus sim_pointwise_check(const aclsimArgument *out, const aclsimArgument 
 
 /* ---- running ---- */
 
-#define RANK_MAX (sizeof((aclsimTensor *)0)->dims / sizeof *((aclsimTensor *)0)->dims)
-
 /* The shape of the result with as few dimensions as the strides of all the tensors allow, so that lines get long. */
 struct walk {
     uint32_t wa_rank;
-    int64_t wa_dims[RANK_MAX];
-    int64_t wa_strides[RANK_MAX][SIM_POINTWISE_TENSORS]; /* in elements; 0 where a tensor is stretched */
+    int64_t wa_dims[SIM_RANK];
+    int64_t wa_strides[SIM_RANK][SIM_POINTWISE_TENSORS]; /* in elements; 0 where a tensor is stretched */
 };
 
 /* Whether the last dimension so far, of steps `outer`, goes on where one of `dim` steps `inner` ends. */
@@ -117,7 +115,7 @@ void sim_pointwise_run(const aclsimTensor *const *tensors, size_t count,
 {
     struct walk walk;
     struct sim_pointwise block = {.pw_count = 0};
-    int64_t at[RANK_MAX] = {0};
+    int64_t at[SIM_RANK] = {0};
     for (uint32_t k = 0; k < tensors[0]->rank; k++)
         if (tensors[0]->dims[k] == 0)
             return;

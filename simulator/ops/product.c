@@ -18,7 +18,6 @@
 #include <inttypes.h>
 
 #define NONE (-1)
-#define DIMS 8
 #define FEW_COLUMNS 16 /* a result with fewer is computed transposed: panels are wide */
 
 enum math_type { KEEP_DTYPE, ALLOW_FP32_DOWN_PRECISION, USE_FP16, USE_HF32, USE_FP32_ADD };
@@ -44,7 +43,7 @@ struct rule {
 /* A tensor in terms of the product: strides in elements, 0 where it is stretched or has no such dimension. */
 struct matrix {
     const aclsimTensor *ma_tensor; /* NULL: there is none */
-    int64_t ma_batch[DIMS], ma_row, ma_column;
+    int64_t ma_batch[SIM_RANK], ma_row, ma_column;
 };
 
 struct product {
@@ -52,7 +51,7 @@ struct product {
     const aclsimArgument *pr_left, *pr_right, *pr_out, *pr_self, *pr_beta, *pr_alpha; /* the last three may be NULL */
     aclDataType pr_type; /* of the product, and of the sum with self */
     int64_t pr_rows, pr_columns, pr_depth;
-    int64_t pr_dims[DIMS]; /* of the result: batches, rows, columns */
+    int64_t pr_dims[SIM_RANK]; /* of the result: batches, rows, columns */
     uint32_t pr_rank, pr_batches;
 };
 
@@ -123,10 +122,8 @@ static aclnnStatus check_types(const struct product *product)
     const struct rule *rule = product->pr_rule;
     const aclsimArgument *all[] = {product->pr_left, product->pr_right, product->pr_out, product->pr_self};
     for (size_t i = 0; i < sizeof all / sizeof *all && all[i] != NULL; i++) {
-        SIM_TRY(sim_require_type(all[i], rule->ru_types));
-        SIM_ARGUMENT(!rule->ru_same || all[i]->tensors->type == all[0]->tensors->type, ACLNN_ERR_PARAM_INVALID,
-                     "%s is %s and %s is %s, expected the same", all[0]->name,
-                     sim_element_name(all[0]->tensors->type), all[i]->name, sim_element_name(all[i]->tensors->type));
+        SIM_TRY(rule->ru_same ? sim_require_types(all[0], all[i], rule->ru_types)
+                              : sim_require_type(all[i], rule->ru_types));
     }
     aclDataType left = all[0]->tensors->type, right = all[1]->tensors->type;
     SIM_ARGUMENT(left == right || (left != ACL_BF16 && right != ACL_BF16), ACLNN_ERR_PARAM_INVALID,
@@ -135,21 +132,11 @@ static aclnnStatus check_types(const struct product *product)
     return ACL_SUCCESS;
 }
 
-static aclnnStatus check_rank(const aclsimArgument *argument, struct ranks ranks)
-{
-    uint32_t rank = argument->tensors->rank;
-    SIM_ARGUMENT(ranks.rk_least != ranks.rk_most || rank == ranks.rk_least, ACLNN_ERR_PARAM_INVALID,
-                 "%s has %u dimensions, expected %u", argument->name, rank, ranks.rk_least);
-    SIM_ARGUMENT(rank >= ranks.rk_least && rank <= ranks.rk_most, ACLNN_ERR_PARAM_INVALID,
-                 "%s has %u dimensions, expected %u to %u", argument->name, rank, ranks.rk_least, ranks.rk_most);
-    return ACL_SUCCESS;
-}
-
 static aclnnStatus check_factors(const struct product *product)
 {
     const aclsimArgument *left = product->pr_left, *right = product->pr_right;
-    SIM_TRY(check_rank(left, product->pr_rule->ru_left));
-    SIM_TRY(check_rank(right, product->pr_rule->ru_right));
+    SIM_TRY(sim_require_rank(left, product->pr_rule->ru_left.rk_least, product->pr_rule->ru_left.rk_most));
+    SIM_TRY(sim_require_rank(right, product->pr_rule->ru_right.rk_least, product->pr_rule->ru_right.rk_most));
     uint32_t last = left->tensors->rank - 1, first = is_column(product) ? 0 : right->tensors->rank - 2;
     int64_t depth = left->tensors->dims[last], other = right->tensors->dims[first];
     SIM_ARGUMENT(depth == other, ACLNN_ERR_PARAM_INVALID,
@@ -167,13 +154,6 @@ static aclnnStatus check_factors(const struct product *product)
     return ACL_SUCCESS;
 }
 
-/* Where the documents ask for a scalar, programs also hand over one element. */
-static bool is_element(const struct product *product)
-{
-    const aclsimTensor *out = product->pr_out->tensors;
-    return product->pr_rank == 0 && out->rank == 1 && out->dims[0] == 1;
-}
-
 static aclnnStatus check_sum(const struct product *product)
 {
     const aclsimArgument *self = product->pr_self;
@@ -181,8 +161,7 @@ static aclnnStatus check_sum(const struct product *product)
     SIM_TRY(sim_require_cast(product->pr_beta->name, product->pr_beta->scalars->type, sum, product->pr_type));
     SIM_TRY(sim_require_cast(product->pr_alpha->name, product->pr_alpha->scalars->type, sum, product->pr_type));
     uint32_t rank = self->tensors->rank, missing = product->pr_rank - rank;
-    SIM_ARGUMENT(rank <= product->pr_rank, ACLNN_ERR_PARAM_INVALID, "%s has %u dimensions, expected at most %u",
-                 self->name, rank, product->pr_rank);
+    SIM_TRY(sim_require_rank(self, 0, product->pr_rank));
     for (uint32_t k = 0; k < rank; k++) {
         int64_t dim = self->tensors->dims[k], wanted = product->pr_dims[k + missing];
         SIM_ARGUMENT(dim == wanted || dim == 1, ACLNN_ERR_PARAM_INVALID,
@@ -235,8 +214,10 @@ static aclnnStatus plan_product(const aclsimCall *call, uint64_t *workspace_size
     SIM_TRY(check_types(&product));
     SIM_TRY(check_factors(&product));
     complete(&product);
-    if (!is_element(&product))
-        SIM_TRY(sim_require_shape(product.pr_out, product.pr_dims, product.pr_rank, "that of the product"));
+    /* Where the documents ask for a scalar, programs also hand over one element. */
+    SIM_TRY(product.pr_rank == 0 ? sim_require_one(product.pr_out)
+                                 : sim_require_shape(product.pr_out, product.pr_dims, product.pr_rank,
+                                                     "that of the product"));
     if (product.pr_self != NULL)
         SIM_TRY(check_sum(&product));
     SIM_TRY(sim_require_cast(product.pr_self != NULL ? "the sum" : "the product", product.pr_type,
@@ -251,7 +232,7 @@ static struct matrix matrix_of(const aclsimTensor *tensor, const struct product 
 {
     struct matrix matrix = {.ma_tensor = tensor};
     uint32_t missing = product->pr_rank - tensor->rank, next = product->pr_batches;
-    int64_t strides[DIMS] = {0};
+    int64_t strides[SIM_RANK] = {0};
     for (uint32_t k = 0; product->pr_rank > 0 && k < tensor->rank; k++)
         strides[k + missing] = tensor->dims[k] == 1 ? 0 : tensor->strides[k];
     for (uint32_t k = 0; k < product->pr_batches; k++)
@@ -380,7 +361,7 @@ static char *place_of(const struct matrix *matrix, const int64_t *at, uint32_t b
 
 static aclError run_batches(const struct product *product, struct output *output, struct sim_multiply *multiply)
 {
-    int64_t at[DIMS] = {0};
+    int64_t at[SIM_RANK] = {0};
     do {
         multiply->mu_left.fa_place = place_of(&output->ou_left, at, product->pr_batches);
         multiply->mu_right.fa_place = place_of(&output->ou_right, at, product->pr_batches);
@@ -437,7 +418,7 @@ static aclError run_product(const aclsimCall *call)
     complete(&product);
     if (sim_odometer_empty(product.pr_dims, product.pr_rank))
         return ACL_SUCCESS;
-    sim_element_class(product.pr_type, &output.ou_class);
+    output.ou_class = sim_element_class(product.pr_type);
     output.ou_left = factor_of(product.pr_left->tensors, product.pr_batches, true);
     output.ou_right = factor_of(product.pr_right->tensors, product.pr_batches, false);
     output.ou_out = matrix_of(product.pr_out->tensors, &product);
@@ -472,23 +453,23 @@ static aclError run_product(const aclsimCall *call)
 #define PLAIN .ru_first = 0, .ru_out = 2, .ru_self = NONE, .ru_beta = NONE, .ru_alpha = NONE
 #define SUM .ru_self = 0, .ru_first = 1, .ru_beta = 3, .ru_alpha = 4
 
-PRODUCT(aclnnMatmul, PLAIN, .ru_types = SIM_TYPES_FLOAT, .ru_left = {1, 6}, .ru_right = {1, 6}, .ru_math = 3,
+PRODUCT(aclnnMatmul, PLAIN, .ru_types = SIM_TYPES_SINGLE, .ru_left = {1, 6}, .ru_right = {1, 6}, .ru_math = 3,
         .ru_last_math = USE_FP32_ADD, .ru_strict = true);
-PRODUCT(aclnnMm, PLAIN, .ru_types = SIM_TYPES_FLOAT, .ru_left = {2, 2}, .ru_right = {2, 2}, .ru_math = 3,
+PRODUCT(aclnnMm, PLAIN, .ru_types = SIM_TYPES_SINGLE, .ru_left = {2, 2}, .ru_right = {2, 2}, .ru_math = 3,
         .ru_last_math = USE_FP32_ADD, .ru_strict = true);
-PRODUCT(aclnnBatchMatMul, PLAIN, .ru_types = SIM_TYPES_FLOAT, .ru_left = {3, 3}, .ru_right = {3, 3}, .ru_math = 3,
+PRODUCT(aclnnBatchMatMul, PLAIN, .ru_types = SIM_TYPES_SINGLE, .ru_left = {3, 3}, .ru_right = {3, 3}, .ru_math = 3,
         .ru_last_math = USE_HF32);
 PRODUCT(aclnnMv, PLAIN, .ru_types = SIM_TYPE(ACL_FLOAT) | SIM_TYPE(ACL_FLOAT16), .ru_left = {2, 2}, .ru_right = {1, 1},
         .ru_math = 3, .ru_last_math = USE_HF32, .ru_same = true);
-PRODUCT(aclnnDot, PLAIN, .ru_types = SIM_TYPES_FLOAT | INTEGERS, .ru_left = {1, 1}, .ru_right = {1, 1},
+PRODUCT(aclnnDot, PLAIN, .ru_types = SIM_TYPES_SINGLE | INTEGERS, .ru_left = {1, 1}, .ru_right = {1, 1},
         .ru_math = NONE, .ru_same = true);
-PRODUCT(aclnnAddmm, SUM, .ru_out = 5, .ru_types = SIM_TYPES_FLOAT, .ru_left = {2, 2}, .ru_right = {2, 2},
+PRODUCT(aclnnAddmm, SUM, .ru_out = 5, .ru_types = SIM_TYPES_SINGLE, .ru_left = {2, 2}, .ru_right = {2, 2},
         .ru_math = 6, .ru_last_math = USE_FP32_ADD, .ru_strict = true);
-PRODUCT(aclnnInplaceAddmm, SUM, .ru_out = 0, .ru_types = SIM_TYPES_FLOAT, .ru_left = {2, 2}, .ru_right = {2, 2},
+PRODUCT(aclnnInplaceAddmm, SUM, .ru_out = 0, .ru_types = SIM_TYPES_SINGLE, .ru_left = {2, 2}, .ru_right = {2, 2},
         .ru_math = 5, .ru_last_math = USE_FP32_ADD, .ru_strict = true);
-PRODUCT(aclnnBaddbmm, SUM, .ru_out = 5, .ru_types = SIM_TYPES_FLOAT, .ru_left = {3, 3}, .ru_right = {3, 3},
+PRODUCT(aclnnBaddbmm, SUM, .ru_out = 5, .ru_types = SIM_TYPES_SINGLE, .ru_left = {3, 3}, .ru_right = {3, 3},
         .ru_math = 6, .ru_last_math = USE_FP32_ADD);
-PRODUCT(aclnnInplaceBaddbmm, SUM, .ru_out = 0, .ru_types = SIM_TYPES_FLOAT, .ru_left = {3, 3}, .ru_right = {3, 3},
+PRODUCT(aclnnInplaceBaddbmm, SUM, .ru_out = 0, .ru_types = SIM_TYPES_SINGLE, .ru_left = {3, 3}, .ru_right = {3, 3},
         .ru_math = 5, .ru_last_math = USE_FP32_ADD);
 PRODUCT(aclnnAddmv, .ru_self = 0, .ru_first = 1, .ru_alpha = 3, .ru_beta = 4, .ru_out = 5,
         .ru_types = SIM_TYPE(ACL_FLOAT) | SIM_TYPE(ACL_FLOAT16) | SIM_TYPE(ACL_DOUBLE) | SIM_TYPE(ACL_INT16) |

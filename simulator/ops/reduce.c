@@ -6,7 +6,8 @@
 
 #include "fail.h"
 #include "row.h"
-#include "shape.h"
+#include "odometer.h"
+#include "require.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,16 +15,14 @@
 
 aclnnStatus sim_reduce_check(const aclsimArgument *out, const aclsimTensor *self, const struct sim_reduced *reduced)
 {
-    int64_t dims[SIM_SHAPE_RANK];
+    int64_t dims[SIM_RANK];
     uint32_t rank = 0;
     for (uint32_t k = 0; k < self->rank; k++)
         if (!sim_reduces(reduced, k))
             dims[rank++] = self->dims[k];
         else if (reduced->rd_keeps)
             dims[rank++] = 1;
-    if (rank == 0 && out->tensors->rank == 1)
-        dims[rank++] = 1;
-    return sim_shape_check(out, dims, rank);
+    return rank == 0 ? sim_require_one(out) : sim_require_shape(out, dims, rank, "that of the result");
 }
 
 aclnnStatus sim_reduce_check_filled(const aclsimArgument *self, const struct sim_reduced *reduced)
@@ -55,8 +54,7 @@ void sim_reduce_walk(struct sim_walk *walk, const aclsimTensor *const *tensors, 
 
 enum sim_class sim_reduce_class(aclDataType type)
 {
-    enum sim_class class = SIM_CLASS_INTEGER;
-    sim_element_class(type, &class);
+    enum sim_class class = sim_element_class(type);
     return class == SIM_CLASS_FLOAT           ? SIM_CLASS_DOUBLE
            : class == SIM_CLASS_COMPLEX_FLOAT ? SIM_CLASS_COMPLEX_DOUBLE
                                               : class;
@@ -119,7 +117,7 @@ static const struct {
 /* What an operator reduces with, and which of its arguments is what; 0: it has no such argument. */
 struct reduction {
     enum fold re_fold;
-    enum sim_types re_types;
+    uint64_t re_types;
     bool re_averages;
     bool re_casts; /* the result may have another type than it is computed in */
     uint8_t re_dims, re_keeps, re_noop, re_type, re_out;
@@ -134,22 +132,22 @@ static aclDataType type_of(const aclsimCall *call, const struct reduction *reduc
 static aclnnStatus find_reduced(const aclsimCall *call, const struct reduction *reduction, struct sim_reduced *reduced)
 {
     const aclsimArgument *self = &call->arguments[0], *given = &call->arguments[reduction->re_dims];
-    uint32_t dims[SIM_SHAPE_RANK] = {0};
+    uint32_t dims[SIM_RANK] = {0};
     uint64_t count = 0;
     reduced->rd_keeps = reduction->re_keeps != 0 && call->arguments[reduction->re_keeps].integer != 0;
     reduced->rd_mask = 0;
     if (given->kind == ACLSIM_INTEGER) {
-        SIM_TRY(sim_shape_dim(given->name, given->integer, self->tensors->rank, dims));
+        SIM_TRY(sim_require_dim(given, self->tensors->rank, dims));
         count = 1;
     } else if (given->kind == ACLSIM_INTEGERS) {
-        SIM_TRY(sim_shape_dims(given, self->tensors->rank, dims));
+        SIM_TRY(sim_require_dims(given, self->tensors->rank, dims));
         count = given->count;
     }
     for (uint64_t i = 0; i < count; i++)
         reduced->rd_mask |= 1u << dims[i];
     bool noop = reduction->re_noop != 0 && call->arguments[reduction->re_noop].integer != 0;
     if (count == 0 && !noop)
-        reduced->rd_mask = (1u << SIM_SHAPE_RANK) - 1;
+        reduced->rd_mask = (1u << SIM_RANK) - 1;
     return ACL_SUCCESS;
 }
 
@@ -157,21 +155,18 @@ static aclnnStatus check_types(const aclsimCall *call, const struct reduction *r
 {
     const aclsimArgument *self = &call->arguments[0], *out = &call->arguments[reduction->re_out];
     aclDataType type = type_of(call, reduction), result = out->tensors->type;
-    enum sim_class class;
     if (reduction->re_type == 0)
-        SIM_TRY(sim_shape_check_types(self, out, reduction->re_types));
-    SIM_TRY(sim_shape_check_type(self->name, self->tensors->type, reduction->re_types));
-    SIM_TRY(sim_shape_check_type(out->name, result, reduction->re_types));
-    SIM_TRY(sim_shape_check_type("dtype", type, reduction->re_types));
-    SIM_TRY(sim_shape_check_cast(self->name, self->tensors->type, "dtype", type));
+        SIM_TRY(sim_require_types(self, out, reduction->re_types));
+    SIM_TRY(sim_require_type(self, reduction->re_types));
+    SIM_TRY(sim_require_type(out, reduction->re_types));
+    SIM_TRY(sim_require_type_named("dtype", type, reduction->re_types));
+    SIM_TRY(sim_require_cast(self->name, self->tensors->type, "dtype", type));
     if (reduction->re_casts)
-        SIM_TRY(sim_shape_check_cast("dtype", type, "the type of the result", result));
+        SIM_TRY(sim_require_cast("dtype", type, "the type of the result", result));
     else
-        SIM_ARGUMENT(result == type, ACLNN_ERR_PARAM_INVALID, "%s has data type %d, expected %d as dtype", out->name,
-                     (int)result, (int)type);
-    sim_element_class(result, &class);
-    SIM_ARGUMENT(!sim_shape_is_empty(self->tensors) ||
-                     (class != SIM_CLASS_COMPLEX_FLOAT && class != SIM_CLASS_COMPLEX_DOUBLE),
+        SIM_TRY(sim_require_same_type(out, type, "dtype"));
+    SIM_ARGUMENT(!sim_odometer_empty(self->tensors->dims, self->tensors->rank) ||
+                     !sim_element_is(result, SIM_TYPES_COMPLEX),
                  ACLNN_ERR_PARAM_INVALID, "%s is %s and %s is empty, expected a real type", out->name,
                  sim_element_name(result), self->name);
     return ACL_SUCCESS;
@@ -344,7 +339,7 @@ static aclsimTensor without_elements(const aclsimTensor *self, const aclsimTenso
 static void measure(struct run *run, const aclsimTensor *self, const struct sim_reduced *reduced)
 {
     size_t size = sim_walk_size(self->type);
-    run->rn_elements = sim_shape_is_empty(self) ? 0 : 1;
+    run->rn_elements = sim_odometer_empty(self->dims, self->rank) ? 0 : 1;
     run->rn_reduced.wk_places = 1;
     for (uint32_t k = 0; k < self->rank; k++) {
         if (!sim_reduces(reduced, k))
@@ -373,7 +368,7 @@ static aclError run_reduction(const aclsimCall *call)
     struct sim_reduced reduced;
     struct run run = {.rn_reduction = reduction, .rn_self = self.type, .rn_out = out->type};
     struct sim_walk kept = {.wk_places = 2};
-    if (sim_shape_is_empty(&self))
+    if (sim_odometer_empty(self.dims, self.rank))
         self = without_elements(&self, out);
     const aclsimTensor *tensors[] = {out, &self};
     char *places[] = {out->data, self.data};
@@ -385,20 +380,22 @@ static aclError run_reduction(const aclsimCall *call)
     return sim_walk_run(&kept, places, is_beside(&kept, &run.rn_reduced) ? reduce_beside : reduce_each, &run);
 }
 
+#define AVERAGED (SIM_TYPES_ARITHMETIC & ~SIM_TYPES_BOOL)
+
 #define REDUCTION(name, ...)                                                                                           \
     static const struct reduction reduction_##name = {__VA_ARGS__};                                                    \
     const struct sim_kernel sim_kernel_aclnn##name = {plan_reduction, run_reduction, (void *)&reduction_##name};
 
-REDUCTION(ReduceSum, FOLD_SUM, SIM_TYPES_COMPUTED, .re_casts = true, .re_dims = 1, .re_keeps = 2, .re_type = 3,
+REDUCTION(ReduceSum, FOLD_SUM, SIM_TYPES_ARITHMETIC, .re_casts = true, .re_dims = 1, .re_keeps = 2, .re_type = 3,
           .re_out = 4)
-REDUCTION(Mean, FOLD_SUM, SIM_TYPES_AVERAGED, .re_averages = true, .re_casts = true, .re_dims = 1, .re_keeps = 2,
+REDUCTION(Mean, FOLD_SUM, AVERAGED, .re_averages = true, .re_casts = true, .re_dims = 1, .re_keeps = 2,
           .re_type = 3, .re_out = 4)
-REDUCTION(MeanV2, FOLD_SUM, SIM_TYPES_AVERAGED, .re_averages = true, .re_dims = 1, .re_keeps = 2, .re_noop = 3,
+REDUCTION(MeanV2, FOLD_SUM, AVERAGED, .re_averages = true, .re_dims = 1, .re_keeps = 2, .re_noop = 3,
           .re_out = 4)
-REDUCTION(Prod, FOLD_PRODUCT, SIM_TYPES_COMPUTED, .re_type = 1, .re_out = 2)
-REDUCTION(ProdDim, FOLD_PRODUCT, SIM_TYPES_COMPUTED, .re_dims = 1, .re_keeps = 2, .re_type = 3, .re_out = 4)
-REDUCTION(Amax, FOLD_GREATEST, SIM_TYPES_ORDERED, .re_dims = 1, .re_keeps = 2, .re_out = 3)
-REDUCTION(Amin, FOLD_LEAST, SIM_TYPES_ORDERED, .re_dims = 1, .re_keeps = 2, .re_out = 3)
-REDUCTION(MaxV2, FOLD_GREATEST, SIM_TYPES_ORDERED, .re_dims = 1, .re_keeps = 2, .re_noop = 3, .re_out = 4)
-REDUCTION(Max, FOLD_GREATEST, SIM_TYPES_ORDERED, .re_out = 1)
-REDUCTION(Min, FOLD_LEAST, SIM_TYPES_ORDERED, .re_out = 1)
+REDUCTION(Prod, FOLD_PRODUCT, SIM_TYPES_ARITHMETIC, .re_type = 1, .re_out = 2)
+REDUCTION(ProdDim, FOLD_PRODUCT, SIM_TYPES_ARITHMETIC, .re_dims = 1, .re_keeps = 2, .re_type = 3, .re_out = 4)
+REDUCTION(Amax, FOLD_GREATEST, SIM_TYPES_REAL, .re_dims = 1, .re_keeps = 2, .re_out = 3)
+REDUCTION(Amin, FOLD_LEAST, SIM_TYPES_REAL, .re_dims = 1, .re_keeps = 2, .re_out = 3)
+REDUCTION(MaxV2, FOLD_GREATEST, SIM_TYPES_REAL, .re_dims = 1, .re_keeps = 2, .re_noop = 3, .re_out = 4)
+REDUCTION(Max, FOLD_GREATEST, SIM_TYPES_REAL, .re_out = 1)
+REDUCTION(Min, FOLD_LEAST, SIM_TYPES_REAL, .re_out = 1)

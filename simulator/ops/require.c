@@ -6,35 +6,68 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LIST_BYTES 256
+#define LIST_BYTES 512 /* all types, or twice SIM_RANK dimensions of any size */
 
-static bool in_set(uint64_t types, aclDataType type)
-{
-    return type >= 0 && type < 64 && (types >> type & 1) != 0;
-}
+/* ---- types ---- */
 
 /* "float32, float16 or bfloat16" */
 static void list_types(char *text, uint64_t types)
 {
     size_t length = 0;
-    *text = '\0';
-    for (int type = 0; type < 64; type++)
-        if (in_set(types, (aclDataType)type)) {
+    for (aclDataType type = 0; types != 0; type++)
+        if (sim_element_is(type, types)) {
             types -= SIM_TYPE(type);
             length += (size_t)snprintf(text + length, LIST_BYTES - length, "%s%s",
-                                       length == 0 ? "" : types == 0 ? " or " : ", ",
-                                       sim_element_name((aclDataType)type));
+                                       length == 0 ? "" : types == 0 ? " or " : ", ", sim_element_name(type));
         }
+}
+
+aclnnStatus sim_require_type_named(const char *name, aclDataType type, uint64_t types)
+{
+    char text[LIST_BYTES];
+    if (sim_element_is(type, types))
+        return ACL_SUCCESS;
+    list_types(text, types);
+    return sim_refuse(ACLNN_ERR_PARAM_INVALID, "%s has data type %d, %s, expected %s", name, (int)type,
+                      sim_element_name(type), text);
 }
 
 aclnnStatus sim_require_type(const aclsimArgument *argument, uint64_t types)
 {
-    char text[LIST_BYTES];
-    if (in_set(types, argument->tensors->type))
-        return ACL_SUCCESS;
-    list_types(text, types);
-    return sim_refuse(ACLNN_ERR_PARAM_INVALID, "%s has data type %d, %s, expected %s", argument->name,
-                      (int)argument->tensors->type, sim_element_name(argument->tensors->type), text);
+    return sim_require_type_named(argument->name, sim_element_type(argument), types);
+}
+
+aclnnStatus sim_require_same_type(const aclsimArgument *argument, aclDataType type, const char *whose)
+{
+    aclDataType found = argument->tensors->type;
+    SIM_ARGUMENT(found == type, ACLNN_ERR_PARAM_INVALID, "%s has data type %d, %s, expected %s, that of %s",
+                 argument->name, (int)found, sim_element_name(found), sim_element_name(type), whose);
+    return ACL_SUCCESS;
+}
+
+aclnnStatus sim_require_types(const aclsimArgument *from, const aclsimArgument *to, uint64_t types)
+{
+    SIM_TRY(sim_require_type(from, types));
+    return sim_require_same_type(to, from->tensors->type, from->name);
+}
+
+aclnnStatus sim_require_cast(const char *what, aclDataType from, const char *where, aclDataType to)
+{
+    SIM_ARGUMENT(sim_element_casts(from, to), ACLNN_ERR_PARAM_INVALID, "%s is %s, which cannot be cast to %s, %s",
+                 what, sim_element_name(from), sim_element_name(to), where);
+    return ACL_SUCCESS;
+}
+
+/* ---- shapes ---- */
+
+aclnnStatus sim_require_rank(const aclsimArgument *argument, uint32_t least, uint32_t most)
+{
+    uint32_t rank = argument->tensors->rank;
+    SIM_ARGUMENT(least != most || rank == least, ACLNN_ERR_PARAM_INVALID, "%s has %u dimensions, expected %u",
+                 argument->name, rank, least);
+    SIM_ARGUMENT(rank >= least && rank <= most, ACLNN_ERR_PARAM_INVALID, "%s has %u dimensions, expected %u to %u",
+                 argument->name, rank, least, most);
+    return ACL_SUCCESS;
 }
 
 /* "[2, 3]" */
@@ -46,7 +79,7 @@ static void list_dims(char *text, const int64_t *dims, uint32_t rank)
     snprintf(text + length, LIST_BYTES - length, "]");
 }
 
-bool sim_same_shape(const aclsimTensor *tensor, const int64_t *dims, uint32_t rank)
+bool sim_require_is_shape(const aclsimTensor *tensor, const int64_t *dims, uint32_t rank)
 {
     return tensor->rank == rank && memcmp(tensor->dims, dims, rank * sizeof *dims) == 0;
 }
@@ -55,7 +88,7 @@ aclnnStatus sim_require_shape(const aclsimArgument *argument, const int64_t *dim
 {
     const aclsimTensor *tensor = argument->tensors;
     char found[LIST_BYTES], wanted[LIST_BYTES];
-    if (sim_same_shape(tensor, dims, rank))
+    if (sim_require_is_shape(tensor, dims, rank))
         return ACL_SUCCESS;
     list_dims(found, tensor->dims, tensor->rank);
     list_dims(wanted, dims, rank);
@@ -63,19 +96,45 @@ aclnnStatus sim_require_shape(const aclsimArgument *argument, const int64_t *dim
                       whose);
 }
 
-aclnnStatus sim_require_cast(const char *what, aclDataType from, const char *where, aclDataType to)
+aclnnStatus sim_require_one(const aclsimArgument *argument)
 {
-    SIM_ARGUMENT(sim_element_casts(from, to), ACLNN_ERR_PARAM_INVALID, "%s is %s, which cannot be cast to %s, %s",
-                 what, sim_element_name(from), sim_element_name(to), where);
+    static const int64_t one = 1;
+    char found[LIST_BYTES];
+    list_dims(found, argument->tensors->dims, argument->tensors->rank);
+    SIM_ARGUMENT(argument->tensors->rank == 0 || sim_require_is_shape(argument->tensors, &one, 1),
+                 ACLNN_ERR_PARAM_INVALID, "%s has shape %s, expected [] or [1]", argument->name, found);
     return ACL_SUCCESS;
 }
 
-aclnnStatus sim_require_dimension(int64_t dim, const char *name, const aclsimArgument *tensor, uint32_t *place)
+/* ---- dimensions ---- */
+
+static aclnnStatus find_dim(const char *name, int64_t value, uint32_t rank, uint32_t *dim)
 {
-    int64_t rank = tensor->tensors->rank == 0 ? 1 : tensor->tensors->rank;
-    SIM_ARGUMENT(dim >= -rank && dim < rank, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected %" PRId64
-                 " to %" PRId64 ", because %s has %u dimensions", name, dim, -rank, rank - 1, tensor->name,
-                 tensor->tensors->rank);
-    *place = (uint32_t)(dim < 0 ? dim + rank : dim);
+    int64_t count = rank == 0 ? 1 : rank;
+    *dim = (uint32_t)(value < 0 ? value + count : value);
+    SIM_ARGUMENT(value >= -count && value < count, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %" PRId64 ", expected %" PRId64 " to %" PRId64 " for %u dimensions", name, value, -count,
+                 count - 1, rank);
+    return ACL_SUCCESS;
+}
+
+aclnnStatus sim_require_dim(const aclsimArgument *given, uint32_t rank, uint32_t *dim)
+{
+    return find_dim(given->name, given->integer, rank, dim);
+}
+
+aclnnStatus sim_require_dims(const aclsimArgument *given, uint32_t rank, uint32_t *dims)
+{
+    unsigned seen = 0;
+    for (uint64_t i = 0; i < given->count; i++) {
+        char name[64];
+        uint32_t dim;
+        snprintf(name, sizeof name, "%s[%" PRIu64 "]", given->name, i);
+        SIM_TRY(find_dim(name, given->integers[i], rank, &dim));
+        SIM_ARGUMENT((seen >> dim & 1) == 0, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected each dimension once",
+                     name, given->integers[i]);
+        seen |= 1u << dim;
+        dims[i] = dim; /* different ones are at most SIM_RANK */
+    }
     return ACL_SUCCESS;
 }

@@ -10,17 +10,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TYPES (SIM_TYPES_FLOAT | SIM_TYPE(ACL_DOUBLE))
-
 /* Both rows have the arguments self, dim, out. */
 static aclnnStatus plan_softmax(const aclsimCall *call, uint64_t *workspace_size)
 {
     const aclsimArgument *self = &call->arguments[0], *dim = &call->arguments[1], *out = &call->arguments[2];
     uint32_t place;
     (void)workspace_size;
-    SIM_TRY(sim_require_type(self, TYPES));
-    SIM_TRY(sim_require_type(out, TYPES));
-    SIM_TRY(sim_require_dimension(dim->integer, dim->name, self, &place));
+    SIM_TRY(sim_require_type(self, SIM_TYPES_FLOAT));
+    SIM_TRY(sim_require_type(out, SIM_TYPES_FLOAT));
+    SIM_TRY(sim_require_dim(dim, self->tensors->rank, &place));
     return sim_require_shape(out, self->tensors->dims, self->tensors->rank, "that of self");
 }
 
@@ -88,16 +86,15 @@ static aclError run_softmax(const aclsimCall *call)
     const aclsimArgument *self = &call->arguments[0], *dim = &call->arguments[1];
     const aclsimTensor *from = self->tensors, *to = call->arguments[2].tensors;
     uint32_t place, rank = from->rank != 0;
-    int64_t at[8] = {0};
-    SIM_TRY(sim_require_dimension(dim->integer, dim->name, self, &place));
+    int64_t at[SIM_RANK] = {0};
+    SIM_TRY(sim_require_dim(dim, self->tensors->rank, &place));
     if (sim_odometer_empty(from->dims, from->rank))
         return ACL_SUCCESS;
     struct sim_line line = sim_line_of(from, place, rank), result = sim_line_of(to, place, rank);
     const aclsimTensor others = without(from, place), targets = without(to, place);
-    enum sim_class class;
     void *values;
     size_t length;
-    sim_element_class(from->type, &class);
+    enum sim_class class = sim_element_class(from->type);
     SIM_TRY(sim_line_reserve(&line, class, 1, &values, &length));
     do {
         sim_line_load(&line, class, sim_line_place(&others, at), values);
