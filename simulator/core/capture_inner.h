@@ -111,6 +111,12 @@ enum sim_instance_state {
     SIM_INSTANCE_EMPTY,    /* a condition's body that nothing was captured into */
 };
 
+/* A replaced argument. */
+struct sim_retired {
+    struct sim_retired *re_next;
+    void *re_argument;
+};
+
 struct sim_callback_link {
     struct sim_callback_link *cb_next;
     aclrtCallback cb_function;

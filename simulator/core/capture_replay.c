@@ -21,11 +21,6 @@
 
 #define DROP_STEPS 16 /* between two looks whether the run is to be discarded */
 
-struct sim_retired {
-    struct sim_retired *re_next;
-    void *re_argument;
-};
-
 /* ---- walkers ---- */
 
 static aclError run_helper(struct sim_run *run, void *argument);

@@ -1,4 +1,4 @@
-/* What the tests of captures share: recording, running, tasks that note their order, and what must be left afterwards. */
+/* What the tests of captures share: recording, running, tasks that note their order, what must be left afterwards. */
 #ifndef TESTS_CAPTURE_H
 #define TESTS_CAPTURE_H
 
@@ -86,6 +86,24 @@ static inline aclError count_one(void *counter)
 {
     atomic_fetch_add((_Atomic uint32_t *)counter, 1);
     return 0;
+}
+
+static aclrtStream origin, other, third, launching;
+
+static inline void make_streams(void)
+{
+    origin = make_stream();
+    other = make_stream();
+    third = make_stream();
+    launching = make_stream();
+}
+
+static inline void destroy_streams(void)
+{
+    CHECK_CODE(aclrtDestroyStream(origin), 0);
+    CHECK_CODE(aclrtDestroyStream(other), 0);
+    CHECK_CODE(aclrtDestroyStream(third), 0);
+    CHECK_CODE(aclrtDestroyStream(launching), 0);
 }
 
 /* ---- below the entry points ---- */

@@ -106,6 +106,70 @@ static void test_the_launch_stream_goes(int gone)
     free_pair(&pair);
 }
 
+/* A helper is inside a task when the stream goes: its failure is not that of the stream that comes next in the slot. */
+static aclError block_and_fail(void *argument)
+{
+    block(argument);
+    return ACL_ERROR_RT_AICORE_EXCEPTION;
+}
+
+static void test_a_late_failure_blames_nobody(void)
+{
+    struct blocker blocker = BLOCKER;
+    aclrtEvent flag;
+    CHECK_CODE(aclrtCreateEventWithFlag(&flag, ACL_EVENT_EXTERNAL), 0);
+    make_streams();
+    begin(origin);
+    link_streams(origin, other);
+    CHECK_CODE(aclrtStreamWaitEvent(other, flag), 0);
+    launch(origin, block_and_fail, &blocker, 0);
+    link_streams(other, origin);
+    aclmdlRI instance = end(origin);
+    aclrtStream doomed = make_stream();
+    execute(instance, doomed);
+    latch_wait(&blocker.begun, 1);
+    await_parked(target_of(doomed).tg_stream);
+    struct sim_stream *slot = target_of(doomed).tg_stream;
+    CHECK_CODE(aclrtDestroyStreamForce(doomed), 0);
+    aclrtStream next = make_stream();
+    CHECK(target_of(next).tg_stream == slot);
+    latch_open(&blocker.let);
+    destroy(instance);
+    CHECK_CODE(aclrtSynchronizeStream(next), 0);
+    CHECK_CODE(aclrtDestroyStream(next), 0);
+    CHECK_CODE(aclrtDestroyEvent(flag), 0);
+    destroy_streams();
+}
+
+/* A record that a run does not come to lets go, at its end, those outside who wait for it. */
+static void test_records_that_are_not_reached(bool starts)
+{
+    struct line outer = {0, {NULL}};
+    struct blocker blocker = BLOCKER;
+    aclrtEvent event = ex_event();
+    make_streams();
+    begin(origin);
+    CHECK_CODE(aclrtLaunchHostFunc(origin, block_host, &blocker), 0);
+    CHECK_CODE(aclrtRecordEventWithFlag(event, origin, ACL_EVENT_RECORD_EXTERNAL), 0);
+    aclmdlRI instance = end(origin);
+    aclrtStream doomed = make_stream();
+    if (!starts)
+        CHECK_CODE(aclsimStreamHold(doomed), 0);
+    execute(instance, doomed);
+    CHECK_CODE(aclrtStreamWaitEventWithFlag(third, event, 0, ACL_EVENT_WAIT_DEFAULT), 0);
+    launch(third, note, &outer, 0);
+    if (starts)
+        latch_wait(&blocker.begun, 1);
+    CHECK_CODE(aclrtDestroyStreamForce(doomed), 0);
+    CHECK_CODE(aclrtSynchronizeStream(third), 0);
+    CHECK(outer.begun == 1);
+    latch_open(&blocker.let);
+    run(instance, launching);
+    destroy(instance);
+    CHECK_CODE(aclrtDestroyEvent(event), 0);
+    destroy_streams();
+}
+
 /* ---- the instance goes ---- */
 
 static void *destroy_it(void *argument)
@@ -378,12 +442,16 @@ static void test_forks(void)
 int main(void)
 {
     static const char *const schedules[] = {"parallel", "eager"};
-    watch_dog(60);
+    watch_dog(20);
     for (int i = 0; i < 2; i++) {
         open_device(schedules[i]);
         uint32_t streams = live(&sim_streams);
         for (int gone = -1; gone < 2; gone++)
             test_the_launch_stream_goes(gone);
+        if (i == 0)
+            test_a_late_failure_blames_nobody();
+        test_records_that_are_not_reached(false);
+        test_records_that_are_not_reached(true);
         test_destroying_waits();
         check_nothing_left(streams);
         test_everything_goes(schedules[i]);

@@ -1,0 +1,224 @@
+/* What instances have inside: conditions with bodies of their own, groups of kernels that are updated. */
+#include "capture.h"
+#include "memory.h"
+
+/* ---- conditions ---- */
+
+struct loop {
+    uint64_t *slot;
+    uint32_t turns; /* until the slot is cleared */
+};
+
+static aclError count_down(void *argument)
+{
+    struct loop *loop = argument;
+    if (--loop->turns == 0)
+        *(uint64_t *)sim_memory_reach(loop->slot) = 0;
+    return 0;
+}
+
+/* Adds a conditional task to the stream, whose run begins with `value`; its bodies are to be captured. */
+static uint64_t *add_condition(aclrtStream stream, aclmdlRICondTaskType type, uint32_t value, aclmdlRI *bodies,
+                               uint32_t count)
+{
+    aclmdlRI instance;
+    aclmdlRICondHandle condition;
+    uint64_t *slot;
+    CHECK_CODE(aclmdlRICaptureGetInfo(stream, NULL, &instance), 0);
+    CHECK_CODE(aclmdlRICondHandleCreate(instance, value, ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT, &condition), 0);
+    CHECK_CODE(aclmdlRICondHandleGetCondPtr(condition, &slot), 0);
+    aclmdlRICondTaskParams parameters = {condition, type, count, bodies};
+    CHECK_CODE(aclmdlRIAddCondTask(parameters, stream, 0), 0);
+    return slot;
+}
+
+static void begin_body(aclrtStream stream, aclmdlRI body)
+{
+    CHECK_CODE(aclmdlRICaptureToModelRIBegin(stream, body, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), 0);
+}
+
+/* A WHILE whose body has two branches, one of which parks; inside a branch of a run, the other of which parks, too. */
+static void test_a_body_parks(void)
+{
+    struct blocker blocker = BLOCKER;
+    struct loop loop = {0};
+    struct line lines[3] = {{0, {NULL}}};
+    aclrtStream inside = make_stream(), inside_too = make_stream();
+    aclmdlRI body;
+    lines[2].after[0] = &lines[0];
+    lines[2].after[1] = &lines[1];
+    begin(origin);
+    link_streams(origin, other);
+    CHECK_CODE(aclrtLaunchHostFunc(origin, block_host, &blocker), 0);
+    loop.slot = add_condition(other, ACL_MODEL_RI_COND_TYPE_WHILE, 1, &body, 1);
+    begin_body(inside, body);
+    link_streams(inside, inside_too);
+    CHECK_CODE(aclrtLaunchHostFunc(inside, note_host, &lines[0]), 0);
+    launch(inside_too, note, &lines[1], 0);
+    link_streams(inside_too, inside);
+    launch(inside, note, &lines[2], 0);
+    launch(inside, count_down, &loop, ACLSIM_TASK_WORKER);
+    CHECK_CODE(aclmdlRICaptureEnd(inside, NULL), 0);
+    link_streams(other, origin);
+    aclmdlRI instance = end(origin);
+    latch_open(&blocker.let);
+    for (uint32_t i = 1; i <= 3; i++) {
+        loop.turns = 5;
+        run(instance, launching);
+        CHECK(lines[2].begun == 5 * i && loop.turns == 0);
+    }
+    destroy(instance);
+    CHECK_CODE(aclrtDestroyStream(inside), 0);
+    CHECK_CODE(aclrtDestroyStream(inside_too), 0);
+}
+
+static aclError clear(void *slot)
+{
+    atomic_store((_Atomic uint64_t *)sim_memory_reach(slot), 0);
+    return 0;
+}
+
+/* A WHILE goes on until the other branch ends it. */
+static void test_a_loop_ends_by_the_other_branch(aclrtStream looping, aclrtStream ending)
+{
+    struct line turns = {0, {NULL}};
+    aclrtStream inside = make_stream();
+    aclmdlRI body;
+    begin(origin);
+    link_streams(origin, other);
+    uint64_t *slot = add_condition(looping, ACL_MODEL_RI_COND_TYPE_WHILE, 1, &body, 1);
+    begin_body(inside, body);
+    launch(inside, note, &turns, 0);
+    CHECK_CODE(aclmdlRICaptureEnd(inside, NULL), 0);
+    launch(ending, clear, slot, 0);
+    link_streams(other, origin);
+    aclmdlRI instance = end(origin);
+    run(instance, launching);
+    destroy(instance);
+    CHECK_CODE(aclrtDestroyStream(inside), 0);
+}
+
+/* The stream of the run is destroyed while a body is held up; the next run is complete. */
+static void test_a_body_is_dropped(bool in_two_branches)
+{
+    struct blocker blocker = BLOCKER;
+    struct line lines[2] = {{0, {NULL}}};
+    aclrtStream inside = make_stream(), inside_too = make_stream(), doomed = make_stream();
+    aclmdlRI bodies[2];
+    begin(origin);
+    link_streams(origin, other);
+    add_condition(other, ACL_MODEL_RI_COND_TYPE_IF, 1, bodies, 2);
+    begin_body(inside, bodies[0]);
+    if (in_two_branches)
+        link_streams(inside, inside_too);
+    CHECK_CODE(aclrtLaunchHostFunc(inside, block_host, &blocker), 0);
+    launch(inside, note, &lines[0], 0);
+    if (in_two_branches) {
+        CHECK_CODE(aclrtLaunchHostFunc(inside_too, block_host, &blocker), 0);
+        launch(inside_too, note, &lines[1], 0);
+        link_streams(inside_too, inside);
+    }
+    CHECK_CODE(aclmdlRICaptureEnd(inside, NULL), 0);
+    link_streams(other, origin);
+    aclmdlRI instance = end(origin);
+    execute(instance, doomed);
+    execute(instance, doomed);
+    latch_wait(&blocker.begun, 1);
+    await_parked(target_of(doomed).tg_stream);
+    CHECK_CODE(aclrtDestroyStreamForce(doomed), 0);
+    latch_open(&blocker.let);
+    CHECK(lines[0].begun == 0);
+    run(instance, launching);
+    CHECK(lines[0].begun == 1 && lines[1].begun == in_two_branches);
+    destroy(instance);
+    CHECK_CODE(aclrtDestroyStream(inside), 0);
+    CHECK_CODE(aclrtDestroyStream(inside_too), 0);
+}
+
+/* ---- updates ---- */
+
+static void update(aclrtStream stream, aclrtTaskGrp group, _Atomic uint32_t *first, _Atomic uint32_t *second)
+{
+    CHECK_CODE(aclmdlRICaptureTaskUpdateBegin(stream, group), 0);
+    launch(stream, count_one, (void *)(uintptr_t)first, 0);
+    launch(stream, count_one, (void *)(uintptr_t)second, 0);
+    CHECK_CODE(aclmdlRICaptureTaskUpdateEnd(stream), 0);
+}
+
+static uint32_t count_retired(aclmdlRI instance)
+{
+    uint32_t count = 0;
+    struct sim_instance *found = sim_object_peek(&sim_instances, instance);
+    CHECK(found != NULL);
+    sim_lock(&found->in_run_lock);
+    for (const struct sim_retired *at = found->in_retired; at != NULL; at = at->re_next)
+        count++;
+    sim_unlock(&found->in_run_lock);
+    sim_object_close(found);
+    return count;
+}
+
+/* A run that is held before the group sees what was updated meanwhile; updates that come too late do no harm. */
+static void test_updates(void)
+{
+    _Atomic uint32_t counts[4] = {0};
+    struct blocker blocker = BLOCKER;
+    aclrtTaskGrp group;
+    begin(origin);
+    link_streams(origin, other);
+    CHECK_CODE(aclrtLaunchHostFunc(origin, block_host, &blocker), 0);
+    CHECK_CODE(aclmdlRICaptureTaskGrpBegin(origin), 0);
+    launch(origin, count_one, &counts[0], 0);
+    launch(origin, count_one, &counts[1], 0);
+    CHECK_CODE(aclmdlRICaptureTaskGrpEnd(origin, &group), 0);
+    launch(other, do_nothing, NULL, 0);
+    link_streams(other, origin);
+    aclmdlRI instance = end(origin);
+    execute(instance, launching);
+    latch_wait(&blocker.begun, 1);
+    for (int i = 0; i < 5; i++) {
+        update(third, group, &counts[2], &counts[3]);
+        CHECK_CODE(aclrtSynchronizeStream(third), 0);
+    }
+    CHECK(count_retired(instance) == 8); /* the run might be using them; the first two lay in their tasks */
+    latch_open(&blocker.let);
+    CHECK_CODE(aclrtSynchronizeStream(launching), 0);
+    CHECK(count_retired(instance) == 0);
+    CHECK(counts[0] == 0 && counts[1] == 0 && counts[2] == 1 && counts[3] == 1);
+    update(launching, group, &counts[0], &counts[3]);
+    run(instance, launching);
+    CHECK(counts[0] == 1 && counts[2] == 1 && counts[3] == 2);
+    CHECK_CODE(aclsimStreamHold(third), 0);
+    update(third, group, &counts[1], &counts[1]);
+    CHECK_CODE(aclmdlRICaptureTaskUpdateBegin(other, group), 0);
+    launch(other, count_one, &counts[1], 0);
+    destroy(instance);
+    CHECK_CODE(aclsimStreamRelease(third), 0);
+    CHECK_CODE(aclrtSynchronizeDevice(), 0);
+    CHECK(counts[1] == 0);
+    launch(other, count_one, &counts[1], 0);
+    CHECK_CODE(aclrtSynchronizeStream(other), 0);
+    CHECK(counts[1] == 1);
+    CHECK_CODE(aclmdlRICaptureTaskUpdateBegin(other, group), ACL_ERROR_RT_INVALID_HANDLE);
+}
+
+int main(void)
+{
+    static const char *const schedules[] = {"parallel", "eager"};
+    watch_dog(20);
+    for (int i = 0; i < 2; i++) {
+        open_device(schedules[i]);
+        uint32_t streams = live(&sim_streams);
+        make_streams();
+        test_a_body_parks();
+        test_a_loop_ends_by_the_other_branch(origin, other);
+        test_a_loop_ends_by_the_other_branch(other, origin);
+        test_a_body_is_dropped(false);
+        test_a_body_is_dropped(true);
+        test_updates();
+        destroy_streams();
+        check_nothing_left(streams);
+    }
+    CHECK_CODE(aclsimReset(), 0);
+    return 0;
+}
