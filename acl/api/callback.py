@@ -54,7 +54,7 @@ def launch(function, data, stream, queue):
     """Queue ``function(data)`` by ``queue(number)``, under the number by which the callback finds it."""
     number = next(numbers)
     launched[number] = function, data
-    instance = capture.capturing_into(stream)
+    instance = capture.recorded_by(stream)
     if instance:
         captured.setdefault(instance, set()).add(number)
     ret = queue(values.pointer(number))
@@ -75,9 +75,11 @@ def launch_callback(function, data, block_type, stream):
 
 def launch_host_func(stream, function, data):
     """Queue ``function(data)`` for the context's own thread."""
-    target = values.pointer(stream)
     return launch(
-        function, data, stream, lambda number: lib.aclrtLaunchHostFunc(target, lib.acl_on_callback, number)
+        function,
+        data,
+        stream,
+        lambda number: lib.aclrtLaunchHostFunc(values.pointer(stream), lib.acl_on_callback, number),
     )
 
 

@@ -1,5 +1,6 @@
 """Capture and model running instances: the calls with lists, dicts, texts and callbacks."""
 
+import os
 import sys
 
 from acl._lib import _acl, ffi, lib
@@ -10,6 +11,16 @@ EVENTS = {RECORD: ("Record", "record"), WAIT: ("Wait", "wait"), RESET: ("Reset",
 
 # C functions that an instance calls when it is destroyed, by instance and Python function.
 watchers: dict = {}
+
+# Instances that are built, by the streams that are bound to them; and by their bodies, those that conditions belong to.
+bound: dict[int, int] = {}
+parents: dict[int, int] = {}
+
+
+def recorded_by(stream):
+    """Return the instance that the stream's tasks live with, 0 when it runs them."""
+    instance = capturing_into(stream) or bound.get(stream, 0)
+    return parents.get(instance, instance)
 
 
 def capturing_into(stream):
@@ -37,6 +48,25 @@ def ri_destroy(instance):
         callback.forget_captured(instance)
     if ret == 0:
         watchers.pop(instance, None)
+        for known in (bound, parents):
+            for key in [key for key, owner in known.items() if owner == instance]:
+                del known[key]
+    return ret
+
+
+def ri_bind_stream(instance, stream, flag):
+    """Bind, and remember to keep the callbacks that are launched on the stream."""
+    ret = lib.aclmdlRIBindStream(values.pointer(instance), values.pointer(stream), flag)
+    if ret == 0:
+        bound[stream] = instance
+    return ret
+
+
+def ri_unbind_stream(instance, stream):
+    """Unbind; callbacks that were recorded stay until the instance is destroyed."""
+    ret = lib.aclmdlRIUnbindStream(values.pointer(instance), values.pointer(stream))
+    if ret == 0:
+        bound.pop(stream, None)
     return ret
 
 
@@ -148,4 +178,9 @@ def ri_add_cond_task(params, stream, flags):
     struct.modelRIArray = bodies
     ret = lib.aclmdlRIAddCondTask(struct[0], values.pointer(stream), flags)
     made = [values.address(bodies[i]) for i in range(size)] if ret == 0 else []
+    parents.update(dict.fromkeys(made, recorded_by(stream)))
     return {**params, "model_ri_array": made}, ret
+
+
+for _known in (watchers, bound, parents):
+    os.register_at_fork(after_in_child=_known.clear)

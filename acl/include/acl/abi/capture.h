@@ -169,7 +169,7 @@ ACL_API(9, 0) aclError aclmdlRIDestroyUnregisterCallback(aclmdlRI modelRI, aclrt
 ACL_API(8, 5) aclError aclmdlRIBuildBegin(aclmdlRI *modelRI, uint32_t flag);
 
 /** Make a stream part of the running instance being built.
- *  mdl.ri_bind_stream(modelRI, stream, flag) -> ret @extension */
+ *  mdl.ri_bind_stream(modelRI, stream, flag) -> ret @py @extension */
 ACL_API(8, 5) aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream stream, uint32_t flag);
 
 /** Mark the end of the running instance on a stream.
@@ -181,7 +181,7 @@ ACL_API(8, 5) aclError aclmdlRIEndTask(aclmdlRI modelRI, aclrtStream stream);
 ACL_API(8, 5) aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void *reserve);
 
 /** Release a stream from a running instance.
- *  mdl.ri_unbind_stream(modelRI, stream) -> ret @extension */
+ *  mdl.ri_unbind_stream(modelRI, stream) -> ret @py @extension */
 ACL_API(8, 5) aclError aclmdlRIUnbindStream(aclmdlRI modelRI, aclrtStream stream);
 
 /** Name a running instance.
