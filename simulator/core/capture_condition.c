@@ -90,7 +90,8 @@ struct branching {
 
 static struct sim_instance *choose(const struct sim_condition *condition)
 {
-    uint64_t value = atomic_load_explicit((_Atomic uint64_t *)sim_memory_reach(condition->cn_slot), memory_order_acquire);
+    _Atomic uint64_t *slot = sim_memory_reach(condition->cn_slot);
+    uint64_t value = atomic_load_explicit(slot, memory_order_acquire);
     uint64_t body = value;
     if (condition->cn_type == ACL_MODEL_RI_COND_TYPE_IF)
         body = value == 0;

@@ -10,7 +10,8 @@
  * streams that nobody ran. A waiting host follows the gates that parked streams wait at, runs the stream at the end of
  * the chain only as far as needed, and looks again; it never nests. Behind a flag event the chain goes on at its newest
  * record, a guess. The host sleeps at the end of the chain, at the first flag on it and at its own stream, and looks once
- * more after entering these gates, because what it saw may have changed in between.
+ * more after entering these gates, because what it saw may have changed in between. Behind a stream that waits inside a
+ * run of an instance the chain goes on at whoever walks the run as well, all of which is needed.
  *
  * States: IDLE -submit-> READY -hold-> RUNNING -let go-> IDLE or READY; RUNNING -gate not passed-> PARKED -resume-> READY.
  * A READY stream is in the ready list, or in the hands of the thread that took it out; st_listed may stay true on a

@@ -25,6 +25,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 GATE, EVENT, STREAM, STRESS = "test_gate", "test_event", "test_stream", "test_stress"
 ENGINE, WAIT, TIME, FORK = "test_engine", "test_engine_wait", "test_engine_time", "test_engine_fork"
+CAPTURE, INSIDE, CUT, MANY = "test_capture", "test_capture_inside", "test_capture_end", "test_capture_stress"
 
 
 class Mutant(NamedTuple):
@@ -74,9 +75,9 @@ MUTANTS = (
         "set without waking",
         "gate.c",
         "    atomic_store_explicit(&gate->gt_level, level, memory_order_release);\n    sim_gate_release(gate, false);\n"
-        "}\n\nvoid sim_gate_raise",
+        "}\n\nvoid sim_gate_count",
         "    atomic_store_explicit(&gate->gt_level, level, memory_order_release);\n    sim_unlock(&gate->gt_lock);\n"
-        "}\n\nvoid sim_gate_raise",
+        "}\n\nvoid sim_gate_count",
         (GATE,),
     ),
     Mutant(
@@ -197,9 +198,9 @@ MUTANTS = (
     Mutant(
         "level stored before the task ran",
         "engine.c",
-        "        if (execute(stream, task, &run) == SIM_PARK) {",
+        "        if (sim_engine_execute(&run, task, sim_task_argument(task)) == SIM_PARK) {",
         "        atomic_store_explicit(&gate->gt_level, done + 1, memory_order_release);\n"
-        "        if (execute(stream, task, &run) == SIM_PARK) {",
+        "        if (sim_engine_execute(&run, task, sim_task_argument(task)) == SIM_PARK) {",
         (STRESS, ENGINE),
     ),
     Mutant(
@@ -256,7 +257,7 @@ MUTANTS = (
     ),
     Mutant(
         "kernel flag not set",
-        "engine.c",
+        "engine.h",
         "sim_thread.th_in_kernel = (op->op_flags & SIM_OP_KERNEL) != 0;",
         "",
         (ENGINE,),
@@ -290,7 +291,7 @@ MUTANTS = (
     Mutant(
         "given-up waits unnoticed",
         "engine_wait.c",
-        "atomic_fetch_add_explicit(&given_up.gt_level, 1, memory_order_release);",
+        "    sim_gate_count(&given_up);\n",
         "",
         (WAIT,),
     ),
@@ -410,7 +411,7 @@ MUTANTS = (
         "    if (true)\n",
         (EVENT,),
     ),
-    Mutant("dropped latch stays closed", "launch.c", "run_hold, NULL, drop_hold,", "run_hold, NULL, NULL,", (STREAM,)),
+    Mutant("dropped latch stays closed", "launch.c", ".op_drop = drop_hold,", "", (STREAM,)),
     Mutant(
         "latches outlive the handle",
         "stream.c",
@@ -418,6 +419,99 @@ MUTANTS = (
         "",
         (STREAM,),
     ),
+    # runs of captured instances
+    Mutant(
+        "parked walker calls nobody",
+        "capture_replay.c",
+        "            call_help(instance);\n            return code;",
+        "            return code;",
+        (CAPTURE,),
+    ),
+    Mutant("helper stays busy", "capture_replay.c", "walker->wk_busy = more;", "(void)more;", (CAPTURE,)),
+    Mutant(
+        "first walker not woken",
+        "capture_replay.c",
+        "    if (wake)\n        sim_gate_count(&instance->in_wake);\n    return more;",
+        "    return more;",
+        (CAPTURE,),
+    ),
+    Mutant(
+        "first walker stays idle",
+        "capture_replay.c",
+        "in_idle = !more && !*all_done;",
+        "in_idle |= !more;",
+        (CAPTURE,),
+    ),
+    Mutant(
+        "failure outlives its run",
+        "capture_replay.c",
+        "instance->in_skipping = instance->in_orphan",
+        "instance->in_orphan",
+        (CAPTURE,),
+    ),
+    Mutant("other helpers unnamed", "capture_replay.c", "        name_helper(instance);\n", "        ;\n", (CAPTURE,)),
+    Mutant("helpers taken for guesses", "engine_wait.c", "*guessed || event != NULL", "true", (CAPTURE,)),
+    Mutant(
+        "replaced argument freed during a run",
+        "capture_replay.c",
+        "instance->in_running ? NULL : instance->in_retired;\n    if (!instance->in_running)\n",
+        "instance->in_retired;\n",
+        (INSIDE,),
+    ),
+    Mutant("run that was given up never ends", "capture_replay.c", "in_orphan = !over;", "in_orphan = false;", (CUT,)),
+    Mutant(
+        "waits of other branches kept",
+        "capture_replay.c",
+        "sim_engine_drop(instance->in_branches",
+        "(void)(instance->in_branches",
+        (CUT,),
+    ),
+    Mutant(
+        "record that was not reached holds on",
+        "capture_replay.c",
+        "        if (at->xt_stream.tg_stream != NULL && !reached)\n",
+        "        if (at->xt_stream.tg_stream != NULL && false)\n",
+        (CUT,),
+    ),
+    Mutant(
+        "failure blames the next stream",
+        "engine.c",
+        "sim_record_passed(run->rn_blame) ? own",
+        "run->rn_blame == 0 ? own",
+        (CUT,),
+    ),
+    Mutant(
+        "instance freed before its own run",
+        "capture_instance.c",
+        "    destroy_stream(instance->in_launch); /* with the runs that are left there */\n"
+        "    sim_instance_clear(instance);\n",
+        "    sim_instance_clear(instance);\n    destroy_stream(instance->in_launch);\n",
+        (CUT,),
+        True,
+    ),
+    Mutant(
+        "body's runs count for the next life",
+        "capture_instance.c",
+        "    fresh->in_submitted = ",
+        "    (void)",
+        (INSIDE,),
+    ),
+    Mutant(
+        "edge of a late record forgotten",
+        "capture_event.c",
+        "            join(instance, wait, i, point);\n",
+        "",
+        (CAPTURE,),
+    ),
+    Mutant(
+        "record that nobody waits for comes back",
+        "capture.c",
+        "SIM_TASK_RECORD && last->ct_waited",
+        "SIM_TASK_RECORD",
+        (CAPTURE,),
+    ),
+    Mutant("updating streams kept", "capture_instance.c", "    sim_group_let_go(instance);\n", "", (INSIDE,)),
+    Mutant("loop goes on alone", "capture_condition.c", ".op_flags = SIM_OP_HEAVY, .op_renew", ".op_renew", (INSIDE,)),
     # forks
     Mutant(
         "child keeps the workers",

@@ -129,6 +129,19 @@ static inline void await_parked(struct sim_stream *stream)
     } while (state != SIM_PARKED);
 }
 
+/* Returns when the first walker of the run waits for the others. */
+static inline void await_idle_walker(aclmdlRI instance)
+{
+    struct sim_instance *found = sim_table_find(&sim_instances, instance);
+    bool idle;
+    do {
+        sched_yield();
+        sim_lock(&found->in_run_lock);
+        idle = found->in_idle;
+        sim_unlock(&found->in_run_lock);
+    } while (!idle);
+}
+
 /* ---- what is left ---- */
 
 static inline uint32_t live(const struct sim_table *table)

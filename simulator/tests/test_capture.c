@@ -302,6 +302,52 @@ static void test_the_host_runs_all_branches(void)
         test_the_host_runs_every_branch(orders[i]);
 }
 
+/* The first walker has been idle; when it is held up later, somebody else is found as before. */
+static void test_a_walker_parks_after_idling(void)
+{
+    struct latch ran = LATCH;
+    aclrtStream fourth = make_stream(), waiting[4] = {other, origin, third, fourth}, outside[4];
+    aclrtEvent fork = ex_event(), events[4];
+    begin(origin);
+    link_streams(origin, other);
+    for (int i = 0; i < 4; i++) {
+        if (i == 2) { /* both wait for what the origin has waited for */
+            CHECK_CODE(aclrtRecordEvent(fork, origin), 0);
+            CHECK_CODE(aclrtStreamWaitEvent(third, fork), 0);
+            CHECK_CODE(aclrtStreamWaitEvent(fourth, fork), 0);
+        }
+        events[i] = ex_event();
+        outside[i] = make_stream();
+        CHECK_CODE(aclrtStreamWaitEventWithFlag(waiting[i], events[i], 0, ACL_EVENT_WAIT_EXTERNAL), 0);
+        CHECK_CODE(aclsimStreamHold(outside[i]), 0);
+        CHECK_CODE(aclrtRecordEventWithFlag(events[i], outside[i], ACL_EVENT_RECORD_DEFAULT), 0);
+    }
+    launch(origin, open_latch, &ran, 0);
+    link_streams(other, origin);
+    link_streams(third, origin);
+    link_streams(fourth, origin);
+    aclmdlRI instance = end(origin);
+    execute(instance, launching);
+    await_parked(target_of(launching).tg_stream);
+    await_parked(branch_stream(instance, 0));
+    for (int i = 0; i < 4; i++) {
+        if (i == 2) /* a third walker, beside the two that wait in the third and the fourth branch */
+            latch_wait(&ran, 1);
+        CHECK_CODE(aclsimStreamRelease(outside[i]), 0);
+        CHECK_CODE(aclrtSynchronizeStream(outside[i]), 0);
+        if (i == 0)
+            await_idle_walker(instance);
+    }
+    CHECK_CODE(aclrtSynchronizeStream(launching), 0);
+    destroy(instance);
+    for (int i = 0; i < 4; i++) {
+        CHECK_CODE(aclrtDestroyStream(outside[i]), 0);
+        CHECK_CODE(aclrtDestroyEvent(events[i]), 0);
+    }
+    CHECK_CODE(aclrtDestroyEvent(fork), 0);
+    CHECK_CODE(aclrtDestroyStream(fourth), 0);
+}
+
 /* ---- failures ---- */
 
 static _Atomic aclError planned_code;
@@ -386,7 +432,7 @@ static void test_memory_is_freed_before_the_run(void)
 int main(void)
 {
     static const char *const schedules[] = {"parallel", "eager"};
-    watch_dog(20);
+    watch_dog(60);
     for (int i = 0; i < 2; i++) {
         open_device(schedules[i]);
         uint32_t streams = live(&sim_streams);
@@ -405,6 +451,7 @@ int main(void)
         test_all_branches_block(false);
         test_an_outer_record_blocks_one_branch(true);
         test_an_outer_record_blocks_one_branch(false);
+        test_a_walker_parks_after_idling();
         test_a_record_for_the_outside();
         test_a_flag_from_the_outside();
         if (i == 0)

@@ -141,6 +141,32 @@ static void test_a_late_failure_blames_nobody(void)
     destroy_streams();
 }
 
+/* Nothing outside ever lets the branches go on: they are given up with the run. */
+static void test_branches_that_wait_for_ever(void)
+{
+    aclrtEvent flag;
+    CHECK_CODE(aclrtCreateEventWithFlag(&flag, ACL_EVENT_EXTERNAL), 0);
+    make_streams();
+    begin(origin);
+    link_streams(origin, other);
+    link_streams(origin, third);
+    CHECK_CODE(aclrtStreamWaitEvent(origin, flag), 0);
+    CHECK_CODE(aclrtStreamWaitEvent(other, flag), 0);
+    CHECK_CODE(aclrtStreamWaitEvent(third, flag), 0);
+    link_streams(other, origin);
+    link_streams(third, origin);
+    aclmdlRI instance = end(origin);
+    aclrtStream doomed = make_stream();
+    execute(instance, doomed);
+    await_parked(target_of(doomed).tg_stream);
+    await_parked(branch_stream(instance, 0));
+    await_parked(branch_stream(instance, 1));
+    CHECK_CODE(aclrtDestroyStreamForce(doomed), 0);
+    destroy(instance);
+    CHECK_CODE(aclrtDestroyEvent(flag), 0);
+    destroy_streams();
+}
+
 /* A record that a run does not come to lets go, at its end, those outside who wait for it. */
 static void test_records_that_are_not_reached(bool starts)
 {
@@ -442,7 +468,7 @@ static void test_forks(void)
 int main(void)
 {
     static const char *const schedules[] = {"parallel", "eager"};
-    watch_dog(20);
+    watch_dog(60);
     for (int i = 0; i < 2; i++) {
         open_device(schedules[i]);
         uint32_t streams = live(&sim_streams);
@@ -450,6 +476,7 @@ int main(void)
             test_the_launch_stream_goes(gone);
         if (i == 0)
             test_a_late_failure_blames_nobody();
+        test_branches_that_wait_for_ever();
         test_records_that_are_not_reached(false);
         test_records_that_are_not_reached(true);
         test_destroying_waits();

@@ -135,6 +135,36 @@ static void test_a_body_is_dropped(bool in_two_branches)
     CHECK_CODE(aclrtDestroyStream(inside_too), 0);
 }
 
+/* Instances that come into the slots of one with a body still know whether they run. */
+static void test_slots_of_bodies(void)
+{
+    aclmdlRI body, instances[3];
+    uint64_t patience = sim_capture_patience;
+    begin(origin);
+    add_condition(origin, ACL_MODEL_RI_COND_TYPE_IF, 1, &body, 1);
+    begin_body(other, body);
+    launch(other, do_nothing, NULL, 0);
+    CHECK_CODE(aclmdlRICaptureEnd(other, NULL), 0);
+    aclmdlRI instance = end(origin);
+    for (int i = 0; i < 5; i++)
+        run(instance, launching);
+    destroy(instance);
+    CHECK_CODE(aclsimStreamHold(launching), 0);
+    sim_capture_patience = 1;
+    for (int i = 0; i < 3; i++) {
+        begin(origin);
+        launch(origin, do_nothing, NULL, 0);
+        instances[i] = end(origin);
+        execute(instances[i], launching);
+        CHECK_CODE(aclmdlRIDestroy(instances[i]), ACL_ERROR_RT_MODEL_RUNNING);
+    }
+    sim_capture_patience = patience;
+    CHECK_CODE(aclsimStreamRelease(launching), 0);
+    CHECK_CODE(aclrtSynchronizeStream(launching), 0);
+    for (int i = 0; i < 3; i++)
+        destroy(instances[i]);
+}
+
 /* ---- updates ---- */
 
 static void update(aclrtStream stream, aclrtTaskGrp group, _Atomic uint32_t *first, _Atomic uint32_t *second)
@@ -205,7 +235,7 @@ static void test_updates(void)
 int main(void)
 {
     static const char *const schedules[] = {"parallel", "eager"};
-    watch_dog(20);
+    watch_dog(60);
     for (int i = 0; i < 2; i++) {
         open_device(schedules[i]);
         uint32_t streams = live(&sim_streams);
@@ -215,6 +245,7 @@ int main(void)
         test_a_loop_ends_by_the_other_branch(other, origin);
         test_a_body_is_dropped(false);
         test_a_body_is_dropped(true);
+        test_slots_of_bodies();
         test_updates();
         destroy_streams();
         check_nothing_left(streams);
