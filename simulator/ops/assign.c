@@ -2,28 +2,22 @@
  * all types to all types are those of sim_element_store. */
 #include "formula.h"
 #include "require.h"
+#include "walk.h"
 
 SIM_EACH_ARITHMETIC(keep, a)
 #define KEEP .fo_run = {SIM_RUN_REAL(keep), SIM_RUN_PAIR(keep)}
 
 /* ---- casts and copies ---- */
 
-static void copy_block(const struct sim_pointwise *block, void *context)
-{
-    (void)context;
-    sim_element_copy(block->pw_places[0], block->pw_strides[0], block->pw_places[1], block->pw_strides[1],
-                     block->pw_tensors[0]->type, block->pw_count);
-}
-
 /* What keeps its type keeps its bits, those of a NaN as well. */
 static aclError run_copy(const aclsimCall *call)
 {
     struct sim_formula_call parsed;
     SIM_TRY(sim_formula_parse(call, &parsed));
-    const aclsimTensor *tensors[] = {parsed.fc_out->tensors, parsed.fc_in[0]->tensors};
-    if (tensors[0]->type != tensors[1]->type)
+    const aclsimTensor *out = parsed.fc_out->tensors, *in = parsed.fc_in[0]->tensors;
+    if (out->type != in->type)
         return sim_formula_run(call);
-    sim_pointwise_run(tensors, 2, copy_block, NULL);
+    sim_walk_copy(out, in);
     return ACL_SUCCESS;
 }
 

@@ -1,3 +1,4 @@
+/* The element types, in one table, and loops that load and store them, one for each pair of a type and a class. */
 #include "element.h"
 
 #include "tensordesc.h"
@@ -32,6 +33,11 @@ const char *sim_element_name(aclDataType type)
 aclDataType sim_element_type(const aclsimArgument *operand)
 {
     return operand->kind == ACLSIM_SCALAR ? operand->scalars->type : operand->tensors->type;
+}
+
+size_t sim_element_size(aclDataType type)
+{
+    return sim_type_bits(type) / 8;
 }
 
 bool sim_element_is(aclDataType type, uint64_t set)
@@ -332,28 +338,4 @@ void sim_element_store(const union sim_block_values *block, enum sim_class class
         store_floats(block->bv_floats, step, to, type, stride, count);
     else
         store_doubles(block->bv_doubles, step, to, type, stride, count);
-}
-
-ALWAYS void copy_apart(char *to, int64_t to_stride, const char *from, int64_t from_stride, size_t size, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        memmove(to + (int64_t)i * to_stride * (int64_t)size, from + (int64_t)i * from_stride * (int64_t)size, size);
-}
-
-void sim_element_copy(void *to, int64_t to_stride, const void *from, int64_t from_stride, aclDataType type,
-                      size_t count)
-{
-    size_t size = sim_type_bits(type) / 8;
-    if (to_stride == 1 && from_stride == 1)
-        memmove(to, from, count * size);
-    else if (size == 1)
-        copy_apart(to, to_stride, from, from_stride, 1, count);
-    else if (size == 2)
-        copy_apart(to, to_stride, from, from_stride, 2, count);
-    else if (size == 4)
-        copy_apart(to, to_stride, from, from_stride, 4, count);
-    else if (size == 8)
-        copy_apart(to, to_stride, from, from_stride, 8, count);
-    else
-        copy_apart(to, to_stride, from, from_stride, size, count);
 }

@@ -6,6 +6,13 @@
 #include <acl/acl_sim.h>
 
 #define SIM_BLOCK 256 /* elements a kernel works on at a time */
+
+/* Elements of the next block of `length`, after `done` ones. */
+static inline size_t sim_element_block(int64_t done, int64_t length)
+{
+    return (size_t)(length - done < SIM_BLOCK ? length - done : SIM_BLOCK);
+}
+
 /* Dimensions a tensor may have. */
 #define SIM_RANK (sizeof((aclsimTensor *)0)->dims / sizeof *((aclsimTensor *)0)->dims)
 
@@ -63,6 +70,7 @@ enum sim_class sim_element_carrier(aclDataType from, aclDataType to);
 const char *sim_element_name(aclDataType type);
 /* That of a tensor or scalar. */
 aclDataType sim_element_type(const aclsimArgument *operand);
+size_t sim_element_size(aclDataType type); /* bytes of one element */
 
 /* `count` elements, `stride` elements apart. Load reads them as they are; wrap cuts integers to the type that they were
  * computed in (a bool to whether it is not 0); store casts them to the type in memory: floats towards zero to the
@@ -72,9 +80,5 @@ void sim_element_load(union sim_block_values *block, enum sim_class class, const
 void sim_element_wrap(union sim_block_values *block, aclDataType type, size_t count);
 void sim_element_store(const union sim_block_values *block, enum sim_class class, void *to, aclDataType type,
                        int64_t stride, size_t count);
-
-/* Copies elements of the same type bit by bit. */
-void sim_element_copy(void *to, int64_t to_stride, const void *from, int64_t from_stride, aclDataType type,
-                      size_t count);
 
 #endif

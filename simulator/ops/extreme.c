@@ -74,12 +74,12 @@ SCAN(scan_least_doubles, double, bv_doubles, best == best && !(value >= best))
 static void find(struct run *run, const char *self)
 {
     bool least = run->rn_extreme->ex_least, whole = run->rn_class == SIM_CLASS_INTEGER;
-    size_t size = sim_walk_size(run->rn_self);
+    size_t size = sim_element_size(run->rn_self);
     union sim_block_values block;
     run->rn_place = 0;
     sim_element_load(&run->rn_best, run->rn_class, self, run->rn_self, 0, 1);
     for (int64_t done = 0; done < run->rn_length; done += SIM_BLOCK) {
-        size_t count = (size_t)(run->rn_length - done < SIM_BLOCK ? run->rn_length - done : SIM_BLOCK);
+        size_t count = sim_element_block(done, run->rn_length);
         sim_element_load(&block, run->rn_class, self + done * run->rn_stride * (int64_t)size, run->rn_self,
                          run->rn_stride, count);
         if (whole && least)

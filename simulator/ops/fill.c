@@ -54,7 +54,7 @@ static aclError run_fill(const aclsimCall *call)
 {
     const aclsimTensor *self = call->arguments[0].tensors, *tensors[] = {self, call->arguments[1].tensors};
     const aclsimArgument *value = &call->arguments[2];
-    struct fill fill = {.fi_size = sim_walk_size(self->type)};
+    struct fill fill = {.fi_size = sim_element_size(self->type)};
     union sim_block_values block;
     /* Where both meet, no rounding comes twice. */
     enum sim_class class = sim_element_class(sim_element_promote(self->type, sim_element_type(value)));

@@ -2,7 +2,6 @@
  * checked where they are used: the first one out of range ends the task, with what was written before it. */
 #include "fail.h"
 #include "row.h"
-#include "odometer.h"
 #include "require.h"
 #include "walk.h"
 #include <stdlib.h>
@@ -17,7 +16,7 @@ static int64_t length_of(const aclsimTensor *self, uint32_t dim)
 /* Bytes from one index to the next one. */
 static int64_t step_of(const aclsimTensor *self, uint32_t dim)
 {
-    return length_of(self, dim) < 2 ? 0 : self->strides[dim] * (int64_t)sim_walk_size(self->type);
+    return length_of(self, dim) < 2 ? 0 : self->strides[dim] * (int64_t)sim_element_size(self->type);
 }
 
 /* ---- reading indices ---- */
@@ -35,7 +34,7 @@ static struct picking picking_of(const aclsimTensor *self, uint32_t dim, const a
 {
     return (struct picking){.pn_type = index->type,
                             .pn_from_end = from_end,
-                            .pn_size = sim_walk_size(self->type),
+                            .pn_size = sim_element_size(self->type),
                             .pn_length = length_of(self, dim),
                             .pn_step = step_of(self, dim),
                             .pn_slice.wk_places = 2};
@@ -167,9 +166,9 @@ static aclError run_pick(const aclsimCall *call)
     const aclsimTensor *self = pick.pi_self->tensors, *index = pick.pi_index->tensors, *out = pick.pi_out->tensors;
     struct picking picking = picking_of(self, pick.pi_dim, index, (flags & PICK_FROM_END) != 0);
     struct sim_walk *slice = &picking.pn_slice;
-    const size_t size = picking.pn_size, sizes[] = {size, sim_walk_size(index->type), size};
+    const size_t size = picking.pn_size, sizes[] = {size, sim_element_size(index->type), size};
     const size_t slice_sizes[] = {size, size}, bytes[] = {1, 1, 1};
-    if (sim_odometer_empty(self->dims, self->rank)) /* in the indexed dimension, as there are results */
+    if (sim_walk_is_empty(self->dims, self->rank)) /* in the indexed dimension, as there are results */
         return ACL_ERROR_RT_AICORE_EXCEPTION;
     for (uint32_t k = 0; k < index->rank; k++) {
         const int64_t strides[] = {out->strides[pick.pi_dim + k], index->strides[k], 0};
@@ -211,7 +210,7 @@ static aclnnStatus plan_gather(const aclsimCall *call, uint64_t *workspace_size)
         SIM_ARGUMENT(k == dim || index->tensors->dims[k] <= self->tensors->dims[k], ACLNN_ERR_PARAM_INVALID,
                      "dimension %u of %s is %lld, expected at most %lld as that of %s", k, index->name,
                      (long long)index->tensors->dims[k], (long long)self->tensors->dims[k], self->name);
-    SIM_ARGUMENT(length_of(self->tensors, dim) != 0 || sim_odometer_empty(index->tensors->dims, rank),
+    SIM_ARGUMENT(length_of(self->tensors, dim) != 0 || sim_walk_is_empty(index->tensors->dims, rank),
                  ACLNN_ERR_PARAM_INVALID, "dimension %u of %s is 0, expected 1 or more as there are indices", dim,
                  self->name);
     return sim_require_shape(out, index->tensors->dims, rank, "that of index");
@@ -223,15 +222,11 @@ static aclError run_gather(const aclsimCall *call)
     const aclsimTensor *out = call->arguments[3].tensors;
     uint32_t dim;
     SIM_TRY(sim_require_dim(&call->arguments[1], self->rank, &dim));
-    struct sim_walk walk = {.wk_places = 3};
     struct picking picking = picking_of(self, dim, index, false);
     aclsimTensor base = *self; /* seen with the dimensions of the indices */
     base.strides[dim] = 0;
     const aclsimTensor *tensors[] = {out, index, &base};
-    char *places[] = {out->data, index->data, self->data};
-    sim_walk_add_all(&walk, tensors);
-    sim_walk_settle(&walk);
-    return sim_walk_run(&walk, places, pick_elements, &picking);
+    return sim_walk_tensors(tensors, 3, pick_elements, &picking);
 }
 
 static const unsigned select_flags = PICK_ONE_LINE, gather_flags = PICK_FROM_END, embedding_flags = PICK_ROWS;

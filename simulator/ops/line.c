@@ -3,35 +3,16 @@
 #include "line.h"
 
 #include "fail.h"
-#include "tensordesc.h"
-#include "odometer.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether a dimension goes on where the last one of the line ends, and both together are not too long to count. */
-static bool joins(const struct sim_line *line, int64_t dim, int64_t stride)
-{
-    int64_t both;
-    uint32_t last = line->li_rank - 1;
-    return line->li_rank > 0 && line->li_strides[last] == dim * stride &&
-           !__builtin_mul_overflow(line->li_dims[last], dim, &both);
-}
-
 struct sim_line sim_line_of(const aclsimTensor *tensor, uint32_t first, uint32_t rank)
 {
-    struct sim_line line = {.li_type = tensor->type};
-    for (uint32_t k = first; k < first + rank; k++) {
-        int64_t dim = tensor->dims[k], stride = tensor->strides[k];
-        if (dim == 1)
-            continue;
-        if (joins(&line, dim, stride)) {
-            line.li_dims[line.li_rank - 1] *= dim;
-            line.li_strides[line.li_rank - 1] = stride;
-        } else {
-            line.li_dims[line.li_rank] = dim;
-            line.li_strides[line.li_rank++] = stride;
-        }
-    }
+    struct sim_line line = {.li_type = tensor->type, .li_walk = {.wk_places = 1}};
+    size_t size = sim_element_size(tensor->type);
+    for (uint32_t k = first; k < first + rank; k++)
+        sim_walk_add(&line.li_walk, tensor->dims[k], &tensor->strides[k], &size);
+    sim_walk_join(&line.li_walk);
     return line;
 }
 
@@ -46,62 +27,54 @@ aclError sim_line_reserve(const struct sim_line *line, enum sim_class class, siz
     size_t bytes = count * size_of(class);
     bool fits = true;
     *length = 1;
-    for (uint32_t k = 0; k < line->li_rank; k++) {
-        fits = fits && !__builtin_mul_overflow(bytes, (size_t)line->li_dims[k], &bytes);
-        *length = fits ? *length * (size_t)line->li_dims[k] : 0;
+    for (uint32_t k = 0; k < line->li_walk.wk_rank; k++) {
+        size_t dim = (size_t)line->li_walk.wk_dims[k];
+        fits = fits && !__builtin_mul_overflow(bytes, dim, &bytes);
+        *length = fits ? *length * dim : 0;
     }
     *memory = fits ? malloc(bytes) : NULL;
     SIM_CHECK(*memory != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory for lines of %lld elements and more",
-              (long long)(line->li_rank == 0 ? 1 : line->li_dims[0]));
+              (long long)sim_walk_length(&line->li_walk));
     return ACL_SUCCESS;
 }
 
-char *sim_line_place(const aclsimTensor *others, const int64_t *at)
-{
-    int64_t offset = sim_odometer_offset(at, others->strides, others->rank);
-    return (char *)others->data + offset * (int64_t)(sim_type_bits(others->type) / 8);
-}
+struct transfer {
+    const struct sim_line *tr_line;
+    enum sim_class tr_class;
+    char *tr_values; /* the next ones */
+    bool tr_stores;
+};
 
-typedef void move_function(enum sim_class class, char *place, aclDataType type, int64_t stride, char *values,
-                           size_t count);
-
-static void load_block(enum sim_class class, char *place, aclDataType type, int64_t stride, char *values, size_t count)
+static aclError transfer_line(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
+    struct transfer *transfer = context;
+    enum sim_class class = transfer->tr_class;
+    aclDataType type = transfer->tr_line->li_type;
+    int64_t stride = strides[0] / (int64_t)sim_element_size(type);
     union sim_block_values block;
-    sim_element_load(&block, class, place, type, stride, count);
-    memcpy(values, &block, count * size_of(class));
-}
-
-static void store_block(enum sim_class class, char *place, aclDataType type, int64_t stride, char *values,
-                        size_t count)
-{
-    union sim_block_values block;
-    memcpy(&block, values, count * size_of(class));
-    sim_element_store(&block, class, place, type, stride, count);
-}
-
-static void move(const struct sim_line *line, enum sim_class class, char *place, char *values, move_function *one)
-{
-    uint32_t outer = line->li_rank == 0 ? 0 : line->li_rank - 1;
-    int64_t at[SIM_RANK] = {0}, size = (int64_t)(sim_type_bits(line->li_type) / 8);
-    int64_t length = line->li_rank == 0 ? 1 : line->li_dims[outer];
-    int64_t stride = line->li_rank == 0 ? 0 : line->li_strides[outer];
-    do {
-        char *start = place + sim_odometer_offset(at, line->li_strides, outer) * size;
-        for (int64_t i = 0; i < length; i += SIM_BLOCK) {
-            size_t count = (size_t)(length - i < SIM_BLOCK ? length - i : SIM_BLOCK);
-            one(class, start + i * stride * size, line->li_type, stride, values, count);
-            values += count * size_of(class);
+    for (int64_t done = 0; done < length; done += SIM_BLOCK) {
+        size_t count = sim_element_block(done, length), bytes = count * size_of(class);
+        char *place = places[0] + done * strides[0];
+        if (transfer->tr_stores) {
+            memcpy(&block, transfer->tr_values, bytes);
+            sim_element_store(&block, class, place, type, stride, count);
+        } else {
+            sim_element_load(&block, class, place, type, stride, count);
+            memcpy(transfer->tr_values, &block, bytes);
         }
-    } while (sim_odometer_next(at, line->li_dims, outer));
+        transfer->tr_values += bytes;
+    }
+    return ACL_SUCCESS;
 }
 
 void sim_line_load(const struct sim_line *line, enum sim_class class, const void *from, void *values)
 {
-    move(line, class, (char *)from, values, load_block);
+    struct transfer transfer = {line, class, values, false};
+    sim_walk_run(&line->li_walk, (char *[]){(char *)from}, transfer_line, &transfer);
 }
 
 void sim_line_store(const struct sim_line *line, enum sim_class class, const void *values, void *to)
 {
-    move(line, class, to, (char *)values, store_block);
+    struct transfer transfer = {line, class, (char *)values, true};
+    sim_walk_run(&line->li_walk, (char *[]){to}, transfer_line, &transfer);
 }

@@ -2,7 +2,7 @@
  * result, or part of it, bit by bit; Cat casts what has another type than the result. */
 #include "fail.h"
 #include "row.h"
-#include "odometer.h"
+#include "pointwise.h"
 #include "require.h"
 #include "walk.h"
 #include <stdio.h>
@@ -10,7 +10,7 @@
 /* Moves the first element of a view that has elements. */
 static void advance(aclsimTensor *view, int64_t elements)
 {
-    view->data = (char *)view->data + elements * (int64_t)sim_walk_size(view->type);
+    view->data = (char *)view->data + elements * (int64_t)sim_element_size(view->type);
 }
 
 /* ---- Permute: self, dims, out ---- */
@@ -209,7 +209,7 @@ static aclnnStatus plan_repeat(const aclsimCall *call, uint64_t *workspace_size)
 static aclError run_repeat(const aclsimCall *call)
 {
     const aclsimTensor *self = call->arguments[0].tensors, *out = call->arguments[2].tensors;
-    size_t size = sim_walk_size(self->type), sizes[] = {size, size};
+    size_t size = sim_element_size(self->type), sizes[] = {size, size};
     uint32_t lead = out->rank - self->rank;
     struct sim_walk walk = {.wk_places = 2};
     char *places[] = {out->data, self->data};
@@ -290,37 +290,18 @@ static aclnnStatus plan_cat(const aclsimCall *call, uint64_t *workspace_size)
                : sim_require_cast("the type of all tensors", type, "the type of the result", out->tensors->type);
 }
 
-/* A member on its way to the type of the result, through the type that all meet in. */
-struct cast {
-    aclDataType ca_to, ca_from, ca_through;
-    enum sim_class ca_class;
-};
-
-static aclError cast_line(char *const *places, const int64_t *strides, int64_t length, void *context)
+/* A member gets to the type of the result through the type that all meet in. */
+static void cast_block(const struct sim_pointwise *block, void *context)
 {
-    const struct cast *cast = context;
-    const int64_t to_step = strides[0] / (int64_t)sim_walk_size(cast->ca_to);
-    const int64_t from_step = strides[1] / (int64_t)sim_walk_size(cast->ca_from);
-    union sim_block_values block;
-    for (int64_t done = 0; done < length; done += SIM_BLOCK) {
-        size_t count = (size_t)(length - done < SIM_BLOCK ? length - done : SIM_BLOCK);
-        sim_element_load(&block, cast->ca_class, places[1] + done * strides[1], cast->ca_from, from_step, count);
-        if (cast->ca_class == SIM_CLASS_INTEGER)
-            sim_element_wrap(&block, cast->ca_through, count);
-        sim_element_store(&block, cast->ca_class, places[0] + done * strides[0], cast->ca_to, to_step, count);
-    }
-    return ACL_SUCCESS;
-}
-
-static void copy_cast(const aclsimTensor *to, const aclsimTensor *from, aclDataType through)
-{
-    struct sim_walk walk = {.wk_places = 2};
-    struct cast cast = {to->type, from->type, through, sim_element_class(through)};
-    const aclsimTensor *tensors[] = {to, from};
-    char *places[] = {to->data, from->data};
-    sim_walk_add_all(&walk, tensors);
-    sim_walk_settle(&walk);
-    sim_walk_run(&walk, places, cast_line, &cast);
+    const aclDataType through = *(const aclDataType *)context;
+    const enum sim_class class = sim_element_class(through);
+    union sim_block_values values;
+    sim_element_load(&values, class, block->pw_places[1], block->pw_tensors[1]->type, block->pw_strides[1],
+                     block->pw_count);
+    if (class == SIM_CLASS_INTEGER)
+        sim_element_wrap(&values, through, block->pw_count);
+    sim_element_store(&values, class, block->pw_places[0], block->pw_tensors[0]->type, block->pw_strides[0],
+                      block->pw_count);
 }
 
 static aclError run_cat(const aclsimCall *call)
@@ -333,7 +314,7 @@ static aclError run_cat(const aclsimCall *call)
     SIM_TRY(sim_require_dim(&call->arguments[1], out->rank, &dim));
     for (uint64_t i = 0; i < list->count; i++) {
         const aclsimTensor *member = &list->tensors[i];
-        if (sim_odometer_empty(member->dims, member->rank))
+        if (sim_walk_is_empty(member->dims, member->rank))
             continue;
         aclsimTensor part = *out;
         part.dims[dim] = member->dims[dim];
@@ -342,7 +323,7 @@ static aclError run_cat(const aclsimCall *call)
         if (member->type == part.type) /* no cast to the common type and back would change it */
             sim_walk_copy(&part, member);
         else
-            copy_cast(&part, member, through);
+            sim_pointwise_run((const aclsimTensor *[]){&part, member}, 2, cast_block, &through);
         start += member->dims[dim];
     }
     return ACL_SUCCESS;

@@ -127,7 +127,7 @@ static void load_run(const struct sim_multiply *multiply, const struct slice *sl
 {
     const struct sim_factor *factor = slice->sl_factor;
     int64_t offset = (slice->sl_across + across) * factor->fa_across + (slice->sl_along + along) * factor->fa_along;
-    const char *place = factor->fa_place + offset * (int64_t)(sim_type_bits(factor->fa_type) / 8);
+    const char *place = factor->fa_place + offset * (int64_t)sim_element_size(factor->fa_type);
     sim_element_load(block, multiply->mu_class, place, factor->fa_type, stride, count);
     if (multiply->mu_rounding == SIM_ROUND_HF32)
         round_hf32(block->bv_floats, count);

@@ -6,8 +6,6 @@
 #include "line.h"
 #include "require.h"
 #include "row.h"
-#include "tensordesc.h"
-#include "odometer.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -194,49 +192,72 @@ static void load_scale(const aclsimArgument *scale, float missing, float *values
         values[i] = missing;
 }
 
-/* The dimensions before those of a line. */
-static aclsimTensor rows_of(const aclsimArgument *argument, uint32_t rows)
-{
-    aclsimTensor tensor = *argument->tensors;
-    tensor.rank = rows;
-    return tensor;
-}
-
-static void put_number(const aclsimArgument *numbers, uint32_t rows, const int64_t *at, double number)
+static void put_number(const aclsimArgument *numbers, char *place, double number)
 {
     union sim_block_values block;
     if (numbers == NULL)
         return;
-    const aclsimTensor tensor = rows_of(numbers, rows);
     block.bv_floats[0] = (float)number;
-    sim_element_store(&block, SIM_CLASS_FLOAT, sim_line_place(&tensor, at), tensor.type, 0, 1);
+    sim_element_store(&block, SIM_CLASS_FLOAT, place, numbers->tensors->type, 0, 1);
+}
+
+struct job {
+    const struct norm *jo_norm;
+    bool jo_centred;
+    struct sim_line jo_from, jo_to;
+    size_t jo_count; /* of values of a line */
+    float *jo_values, *jo_weight, *jo_bias;
+};
+
+/* Places: the first elements of lines of the result and of the input, the mean, rstd. */
+static aclError run_lines(char *const *places, const int64_t *strides, int64_t length, void *context)
+{
+    const struct job *job = context;
+    const struct norm *norm = job->jo_norm;
+    float *values = job->jo_values;
+    size_t count = job->jo_count;
+    for (int64_t i = 0; i < length; i++) {
+        sim_line_load(&job->jo_from, SIM_CLASS_FLOAT, places[1] + i * strides[1], values);
+        double mean = job->jo_centred ? sum_values(values, count, 0) / (double)count : 0;
+        double rstd = 1 / sqrt(sum_squares(values, count, mean) / (double)count + norm->no_epsilon);
+        normalize(values, job->jo_weight, job->jo_bias, count, mean, rstd);
+        sim_line_store(&job->jo_to, SIM_CLASS_FLOAT, values, places[0] + i * strides[0]);
+        put_number(norm->no_mean, places[2] + i * strides[2], mean);
+        put_number(norm->no_rstd, places[3] + i * strides[3], rstd);
+    }
+    return ACL_SUCCESS;
+}
+
+/* The dimensions before those of a line; in the place of numbers that are left out stands the result. */
+static aclsimTensor rows_of(const struct norm *norm, const aclsimArgument *argument)
+{
+    aclsimTensor tensor = *(argument == NULL ? norm->no_out : argument)->tensors;
+    tensor.rank = norm->no_rows;
+    return tensor;
 }
 
 static aclError run_norm(const struct norm *norm, bool centred)
 {
-    const aclsimTensor *input = norm->no_input->tensors, *out = norm->no_out->tensors;
-    if (sim_odometer_empty(input->dims, input->rank))
+    const aclsimTensor *input = norm->no_input->tensors;
+    if (sim_walk_is_empty(input->dims, input->rank))
         return ACL_SUCCESS;
+    const aclsimTensor to = rows_of(norm, norm->no_out), from = rows_of(norm, norm->no_input);
+    const aclsimTensor means = rows_of(norm, norm->no_mean), rstds = rows_of(norm, norm->no_rstd);
     uint32_t rows = norm->no_rows;
-    const aclsimTensor from = rows_of(norm->no_input, rows), to = rows_of(norm->no_out, rows);
-    struct sim_line line = sim_line_of(input, rows, input->rank - rows);
-    struct sim_line result = sim_line_of(out, rows, input->rank - rows);
-    int64_t at[SIM_RANK] = {0};
+    struct job job = {
+        .jo_norm = norm,
+        .jo_centred = centred,
+        .jo_from = sim_line_of(input, rows, input->rank - rows),
+        .jo_to = sim_line_of(norm->no_out->tensors, rows, input->rank - rows),
+    };
     void *memory;
-    size_t count;
-    SIM_TRY(sim_line_reserve(&line, SIM_CLASS_FLOAT, 3, &memory, &count));
-    float *values = memory, *weight = values + count, *bias = weight + count;
-    load_scale(norm->no_weight, 1, weight, count);
-    load_scale(norm->no_bias, 0, bias, count);
-    do {
-        sim_line_load(&line, SIM_CLASS_FLOAT, sim_line_place(&from, at), values);
-        double mean = centred ? sum_values(values, count, 0) / (double)count : 0;
-        double rstd = 1 / sqrt(sum_squares(values, count, mean) / (double)count + norm->no_epsilon);
-        normalize(values, weight, bias, count, mean, rstd);
-        sim_line_store(&result, SIM_CLASS_FLOAT, values, sim_line_place(&to, at));
-        put_number(norm->no_mean, rows, at, mean);
-        put_number(norm->no_rstd, rows, at, rstd);
-    } while (sim_odometer_next(at, from.dims, rows));
+    SIM_TRY(sim_line_reserve(&job.jo_from, SIM_CLASS_FLOAT, 3, &memory, &job.jo_count));
+    job.jo_values = memory;
+    job.jo_weight = job.jo_values + job.jo_count;
+    job.jo_bias = job.jo_weight + job.jo_count;
+    load_scale(norm->no_weight, 1, job.jo_weight, job.jo_count);
+    load_scale(norm->no_bias, 0, job.jo_bias, job.jo_count);
+    sim_walk_tensors((const aclsimTensor *[]){&to, &from, &means, &rstds}, 4, run_lines, &job);
     free(memory);
     return ACL_SUCCESS;
 }

@@ -2,9 +2,9 @@
 #ifndef OPS_POINTWISE_H
 #define OPS_POINTWISE_H
 
-#include "element.h"
+#include "walk.h"
 
-#define SIM_POINTWISE_TENSORS 4
+#define SIM_POINTWISE_TENSORS SIM_WALK_PLACES
 
 /* 161002 unless every input can be broadcast to the shape of `out`: aligned at the right, 1 stretches, missing ones are
  * 1. */
@@ -21,8 +21,9 @@ struct sim_pointwise {
     size_t pw_count;
 };
 
+typedef void (*sim_pointwise_func)(const struct sim_pointwise *block, void *context);
+
 /* Calls `run` for all elements of the result, block by block; the others are broadcast to it. */
-void sim_pointwise_run(const aclsimTensor *const *tensors, size_t count,
-                       void (*run)(const struct sim_pointwise *block, void *context), void *context);
+void sim_pointwise_run(const aclsimTensor *const *tensors, size_t count, sim_pointwise_func run, void *context);
 
 #endif

@@ -12,8 +12,7 @@
 #include "multiply.h"
 #include "require.h"
 #include "row.h"
-#include "tensordesc.h"
-#include "odometer.h"
+#include "walk.h"
 
 #include <inttypes.h>
 
@@ -42,7 +41,7 @@ struct rule {
 
 /* A tensor in terms of the product: strides in elements, 0 where it is stretched or has no such dimension. */
 struct matrix {
-    const aclsimTensor *ma_tensor; /* NULL: there is none */
+    const aclsimTensor *ma_tensor;
     int64_t ma_batch[SIM_RANK], ma_row, ma_column;
 };
 
@@ -248,6 +247,8 @@ static struct matrix factor_of(const aclsimTensor *tensor, uint32_t batches, boo
 {
     struct matrix matrix = {.ma_tensor = tensor};
     uint32_t missing = batches - batches_of(tensor);
+    if (sim_walk_is_empty(tensor->dims, tensor->rank))
+        return matrix; /* its strides mean nothing */
     for (uint32_t k = missing; k < batches; k++)
         matrix.ma_batch[k] = tensor->dims[k - missing] == 1 ? 0 : tensor->strides[k - missing];
     if (tensor->rank > 1) {
@@ -264,10 +265,12 @@ static struct matrix factor_of(const aclsimTensor *tensor, uint32_t batches, boo
 /* What one batch of the result is made with. */
 struct output {
     const struct product *ou_product;
+    struct sim_multiply ou_multiply;
     enum sim_class ou_class;
     struct matrix ou_left, ou_right, ou_out, ou_self;
     char *ou_to;
-    const char *ou_from; /* of self; NULL: it does not count */
+    const char *ou_from; /* of self */
+    bool ou_adds;        /* self counts */
     union sim_block_values ou_alpha, ou_beta;
 };
 
@@ -288,11 +291,11 @@ static void add_self(const struct output *output, int64_t row, int64_t column, u
                      size_t count)
 {
     union sim_block_values self = {{0}};
-    if (output->ou_from != NULL) {
+    if (output->ou_adds) {
         const struct matrix *matrix = &output->ou_self;
         int64_t offset = row * matrix->ma_row + column * matrix->ma_column;
         aclDataType type = matrix->ma_tensor->type;
-        sim_element_load(&self, output->ou_class, output->ou_from + offset * (int64_t)(sim_type_bits(type) / 8), type,
+        sim_element_load(&self, output->ou_class, output->ou_from + offset * (int64_t)sim_element_size(type), type,
                          matrix->ma_column, count);
     }
     if (output->ou_class == SIM_CLASS_INTEGER)
@@ -313,7 +316,7 @@ static void put(void *context, int64_t row, int64_t column, union sim_block_valu
         add_self(output, row, column, sums, count);
     if (output->ou_class == SIM_CLASS_INTEGER)
         sim_element_wrap(sums, output->ou_product->pr_type, count);
-    sim_element_store(sums, output->ou_class, output->ou_to + offset * (int64_t)(sim_type_bits(type) / 8), type,
+    sim_element_store(sums, output->ou_class, output->ou_to + offset * (int64_t)sim_element_size(type), type,
                       matrix->ma_column, count);
 }
 
@@ -353,24 +356,37 @@ static enum sim_rounding rounding_of(const struct product *product, const aclsim
     }
 }
 
-static char *place_of(const struct matrix *matrix, const int64_t *at, uint32_t batches)
+static aclError run_line(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
-    int64_t offset = sim_odometer_offset(at, matrix->ma_batch, batches);
-    return (char *)matrix->ma_tensor->data + offset * (int64_t)(sim_type_bits(matrix->ma_tensor->type) / 8);
+    struct output *output = context;
+    for (int64_t i = 0; i < length; i++) {
+        output->ou_to = places[0] + i * strides[0];
+        output->ou_multiply.mu_left.fa_place = places[1] + i * strides[1];
+        output->ou_multiply.mu_right.fa_place = places[2] + i * strides[2];
+        output->ou_from = places[3] + i * strides[3];
+        SIM_TRY(sim_multiply_run(&output->ou_multiply));
+    }
+    return ACL_SUCCESS;
 }
 
-static aclError run_batches(const struct product *product, struct output *output, struct sim_multiply *multiply)
+static aclError run_batches(const struct product *product, struct output *output)
 {
-    int64_t at[SIM_RANK] = {0};
-    do {
-        multiply->mu_left.fa_place = place_of(&output->ou_left, at, product->pr_batches);
-        multiply->mu_right.fa_place = place_of(&output->ou_right, at, product->pr_batches);
-        output->ou_to = place_of(&output->ou_out, at, product->pr_batches);
-        if (output->ou_from != NULL)
-            output->ou_from = place_of(&output->ou_self, at, product->pr_batches);
-        SIM_TRY(sim_multiply_run(multiply));
-    } while (sim_odometer_next(at, product->pr_dims, product->pr_batches));
-    return ACL_SUCCESS;
+    const struct matrix *all[] = {&output->ou_out, &output->ou_left, &output->ou_right, &output->ou_self};
+    struct sim_walk walk = {.wk_places = 4};
+    int64_t strides[4];
+    size_t sizes[4];
+    char *places[4];
+    for (size_t i = 0; i < 4; i++) {
+        sizes[i] = sim_element_size(all[i]->ma_tensor->type);
+        places[i] = all[i]->ma_tensor->data;
+    }
+    for (uint32_t k = 0; k < product->pr_batches; k++) {
+        for (size_t i = 0; i < 4; i++)
+            strides[i] = all[i]->ma_batch[k];
+        sim_walk_add(&walk, product->pr_dims[k], strides, sizes);
+    }
+    sim_walk_settle(&walk);
+    return sim_walk_run(&walk, places, run_line, output);
 }
 
 static bool is_zero(const union sim_block_values *value, enum sim_class class)
@@ -386,8 +402,7 @@ static void load_sum(const struct product *product, struct output *output)
     sim_element_load(&output->ou_alpha, output->ou_class, alpha->value, alpha->type, 0, 1);
     sim_element_load(&output->ou_beta, output->ou_class, beta->value, beta->type, 0, 1);
     output->ou_self = matrix_of(product->pr_self->tensors, product);
-    if (!is_zero(&output->ou_beta, output->ou_class))
-        output->ou_from = output->ou_self.ma_tensor->data;
+    output->ou_adds = !is_zero(&output->ou_beta, output->ou_class);
 }
 
 static struct matrix transposed(struct matrix matrix)
@@ -416,12 +431,12 @@ static aclError run_product(const aclsimCall *call)
     struct product product = arguments_of(call);
     struct output output = {.ou_product = &product};
     complete(&product);
-    if (sim_odometer_empty(product.pr_dims, product.pr_rank))
+    if (sim_walk_is_empty(product.pr_dims, product.pr_rank))
         return ACL_SUCCESS;
     output.ou_class = sim_element_class(product.pr_type);
     output.ou_left = factor_of(product.pr_left->tensors, product.pr_batches, true);
     output.ou_right = factor_of(product.pr_right->tensors, product.pr_batches, false);
-    output.ou_out = matrix_of(product.pr_out->tensors, &product);
+    output.ou_out = output.ou_self = matrix_of(product.pr_out->tensors, &product);
     if (product.pr_self != NULL)
         load_sum(&product, &output);
     enum sim_rounding rounding = rounding_of(&product, call);
@@ -429,7 +444,7 @@ static aclError run_product(const aclsimCall *call)
     if (product.pr_columns < FEW_COLUMNS && product.pr_columns < product.pr_rows)
         transpose(&product, &output);
     const struct matrix *left = &output.ou_left, *right = &output.ou_right;
-    struct sim_multiply multiply = {
+    output.ou_multiply = (struct sim_multiply){
         .mu_class = output.ou_class,
         .mu_rounding = rounding,
         .mu_rows = product.pr_rows,
@@ -440,7 +455,7 @@ static aclError run_product(const aclsimCall *call)
         .mu_put = put,
         .mu_context = &output,
     };
-    return run_batches(&product, &output, &multiply);
+    return run_batches(&product, &output);
 }
 
 /* ---- the operators ---- */

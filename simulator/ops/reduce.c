@@ -6,7 +6,6 @@
 
 #include "fail.h"
 #include "row.h"
-#include "odometer.h"
 #include "require.h"
 #include <math.h>
 #include <stdlib.h>
@@ -43,7 +42,7 @@ void sim_reduce_walk(struct sim_walk *walk, const aclsimTensor *const *tensors, 
         if (!sim_reduces(reduced, k)) {
             for (uint32_t i = 0; i < walk->wk_places; i++) {
                 strides[i] = tensors[i]->strides[tensors[i] == self ? k : place];
-                sizes[i] = sim_walk_size(tensors[i]->type);
+                sizes[i] = sim_element_size(tensors[i]->type);
             }
             sim_walk_add(walk, self->dims[k], strides, sizes);
         }
@@ -102,9 +101,9 @@ static void multiply_pairs(void *into, const void *from, size_t count)
 }
 
 static const struct {
-    combine_func integers, doubles, pairs;
-    int64_t integer; /* what changes nothing */
-    double number;
+    combine_func fd_integers, fd_doubles, fd_pairs;
+    int64_t fd_integer; /* what changes nothing */
+    double fd_number;
 } folds[] = {
     [FOLD_SUM] = {add_integers, add_doubles, add_pairs, 0, 0},
     [FOLD_PRODUCT] = {multiply_integers, multiply_doubles, multiply_pairs, 1, 1},
@@ -165,7 +164,7 @@ static aclnnStatus check_types(const aclsimCall *call, const struct reduction *r
         SIM_TRY(sim_require_cast("dtype", type, "the type of the result", result));
     else
         SIM_TRY(sim_require_same_type(out, type, "dtype"));
-    SIM_ARGUMENT(!sim_odometer_empty(self->tensors->dims, self->tensors->rank) ||
+    SIM_ARGUMENT(!sim_walk_is_empty(self->tensors->dims, self->tensors->rank) ||
                      !sim_element_is(result, SIM_TYPES_COMPLEX),
                  ACLNN_ERR_PARAM_INVALID, "%s is %s and %s is empty, expected a real type", out->name,
                  sim_element_name(result), self->name);
@@ -202,11 +201,11 @@ static void combine(const struct run *run, void *into, const void *from, size_t 
 {
     enum fold fold = run->rn_reduction->re_fold;
     if (run->rn_class == SIM_CLASS_INTEGER)
-        folds[fold].integers(into, from, count);
+        folds[fold].fd_integers(into, from, count);
     else if (run->rn_class == SIM_CLASS_DOUBLE)
-        folds[fold].doubles(into, from, count);
+        folds[fold].fd_doubles(into, from, count);
     else
-        folds[fold].pairs(into, from, count);
+        folds[fold].fd_pairs(into, from, count);
 }
 
 static void begin(struct run *run, size_t count)
@@ -215,11 +214,11 @@ static void begin(struct run *run, size_t count)
     run->rn_count = count;
     for (size_t i = 0; i < count; i++)
         if (run->rn_class == SIM_CLASS_INTEGER)
-            run->rn_into.bv_integers[i] = folds[fold].integer;
+            run->rn_into.bv_integers[i] = folds[fold].fd_integer;
         else if (run->rn_class == SIM_CLASS_DOUBLE)
-            run->rn_into.bv_doubles[i] = folds[fold].number;
+            run->rn_into.bv_doubles[i] = folds[fold].fd_number;
         else {
-            run->rn_into.bv_doubles[2 * i] = folds[fold].number;
+            run->rn_into.bv_doubles[2 * i] = folds[fold].fd_number;
             run->rn_into.bv_doubles[2 * i + 1] = 0;
         }
 }
@@ -245,13 +244,8 @@ static void finish(struct run *run, char *to, int64_t stride)
         average(run);
     if (run->rn_class == SIM_CLASS_INTEGER)
         sim_element_wrap(&run->rn_into, run->rn_type, run->rn_count);
-    sim_element_store(&run->rn_into, run->rn_class, to, run->rn_out, stride / (int64_t)sim_walk_size(run->rn_out),
+    sim_element_store(&run->rn_into, run->rn_class, to, run->rn_out, stride / (int64_t)sim_element_size(run->rn_out),
                       run->rn_count);
-}
-
-static size_t block_at(int64_t done, int64_t length)
-{
-    return (size_t)(length - done < SIM_BLOCK ? length - done : SIM_BLOCK);
 }
 
 /* Elements are cast before they are combined; integers that stay what they are need none. */
@@ -267,9 +261,9 @@ static aclError add_line(char *const *places, const int64_t *strides, int64_t le
 {
     struct run *run = context;
     union sim_block_values loaded;
-    int64_t step = strides[0] / (int64_t)sim_walk_size(run->rn_self);
+    int64_t step = strides[0] / (int64_t)sim_element_size(run->rn_self);
     for (int64_t done = 0; done < length; done += SIM_BLOCK) {
-        size_t count = block_at(done, length);
+        size_t count = sim_element_block(done, length);
         load(run, &loaded, places[0] + done * strides[0], step, count);
         combine(run, &run->rn_into, &loaded, count);
     }
@@ -293,7 +287,7 @@ static aclError reduce_each(char *const *places, const int64_t *strides, int64_t
     int64_t line = sim_walk_length(&run->rn_reduced);
     for (int64_t i = 0; i < length; i++) {
         char *self = places[1] + i * strides[1];
-        begin(run, block_at(0, line));
+        begin(run, sim_element_block(0, line));
         SIM_TRY(sim_walk_run(&run->rn_reduced, &self, add_line, run));
         join(run);
         finish(run, places[0] + i * strides[0], 0);
@@ -316,10 +310,10 @@ static aclError add_lines(char *const *places, const int64_t *strides, int64_t l
 static aclError reduce_beside(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
     struct run *run = context;
-    run->rn_stride = strides[1] / (int64_t)sim_walk_size(run->rn_self);
+    run->rn_stride = strides[1] / (int64_t)sim_element_size(run->rn_self);
     for (int64_t done = 0; done < length; done += SIM_BLOCK) {
         char *self = places[1] + done * strides[1];
-        begin(run, block_at(done, length));
+        begin(run, sim_element_block(done, length));
         SIM_TRY(sim_walk_run(&run->rn_reduced, &self, add_lines, run));
         finish(run, places[0] + done * strides[0], strides[0]);
     }
@@ -338,8 +332,8 @@ static aclsimTensor without_elements(const aclsimTensor *self, const aclsimTenso
 
 static void measure(struct run *run, const aclsimTensor *self, const struct sim_reduced *reduced)
 {
-    size_t size = sim_walk_size(self->type);
-    run->rn_elements = sim_odometer_empty(self->dims, self->rank) ? 0 : 1;
+    size_t size = sim_element_size(self->type);
+    run->rn_elements = sim_walk_is_empty(self->dims, self->rank) ? 0 : 1;
     run->rn_reduced.wk_places = 1;
     for (uint32_t k = 0; k < self->rank; k++) {
         if (!sim_reduces(reduced, k))
@@ -354,7 +348,8 @@ static void measure(struct run *run, const aclsimTensor *self, const struct sim_
 /* Whether results side by side make better blocks than the elements of one: longer ones, else closer together. */
 static bool is_beside(const struct sim_walk *kept, const struct sim_walk *reduced)
 {
-    size_t results = block_at(0, sim_walk_length(kept)), elements = block_at(0, sim_walk_length(reduced));
+    size_t results = sim_element_block(0, sim_walk_length(kept));
+    size_t elements = sim_element_block(0, sim_walk_length(reduced));
     if (results != elements || kept->wk_rank == 0 || reduced->wk_rank == 0)
         return results > elements;
     return llabs(kept->wk_strides[kept->wk_rank - 1][1]) < llabs(reduced->wk_strides[reduced->wk_rank - 1][0]);
@@ -368,7 +363,7 @@ static aclError run_reduction(const aclsimCall *call)
     struct sim_reduced reduced;
     struct run run = {.rn_reduction = reduction, .rn_self = self.type, .rn_out = out->type};
     struct sim_walk kept = {.wk_places = 2};
-    if (sim_odometer_empty(self.dims, self.rank))
+    if (sim_walk_is_empty(self.dims, self.rank))
         self = without_elements(&self, out);
     const aclsimTensor *tensors[] = {out, &self};
     char *places[] = {out->data, self.data};

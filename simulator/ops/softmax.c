@@ -4,8 +4,6 @@
 #include "line.h"
 #include "require.h"
 #include "row.h"
-#include "tensordesc.h"
-#include "odometer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,13 +58,27 @@ struct kinds {
 
 static const struct kinds plain = {softmax_float, softmax_double}, logarithm = {log_softmax_float, log_softmax_double};
 
-static void run_line(const aclsimCall *call, enum sim_class class, void *values, size_t count)
+struct job {
+    const struct kinds *jo_kinds;
+    struct sim_line jo_from, jo_to;
+    enum sim_class jo_class;
+    size_t jo_count; /* of values of a line */
+    void *jo_values;
+};
+
+/* Places: the first elements of lines of the result and of self. */
+static aclError run_lines(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
-    const struct kinds *kinds = call->userData;
-    if (class == SIM_CLASS_FLOAT)
-        kinds->ki_floats(values, count);
-    else
-        kinds->ki_doubles(values, count);
+    const struct job *job = context;
+    for (int64_t i = 0; i < length; i++) {
+        sim_line_load(&job->jo_from, job->jo_class, places[1] + i * strides[1], job->jo_values);
+        if (job->jo_class == SIM_CLASS_FLOAT)
+            job->jo_kinds->ki_floats(job->jo_values, job->jo_count);
+        else
+            job->jo_kinds->ki_doubles(job->jo_values, job->jo_count);
+        sim_line_store(&job->jo_to, job->jo_class, job->jo_values, places[0] + i * strides[0]);
+    }
+    return ACL_SUCCESS;
 }
 
 /* A tensor without the dimension of the lines. */
@@ -86,22 +98,19 @@ static aclError run_softmax(const aclsimCall *call)
     const aclsimArgument *self = &call->arguments[0], *dim = &call->arguments[1];
     const aclsimTensor *from = self->tensors, *to = call->arguments[2].tensors;
     uint32_t place, rank = from->rank != 0;
-    int64_t at[SIM_RANK] = {0};
     SIM_TRY(sim_require_dim(dim, self->tensors->rank, &place));
-    if (sim_odometer_empty(from->dims, from->rank))
+    if (sim_walk_is_empty(from->dims, from->rank))
         return ACL_SUCCESS;
-    struct sim_line line = sim_line_of(from, place, rank), result = sim_line_of(to, place, rank);
+    struct job job = {
+        .jo_kinds = call->userData,
+        .jo_from = sim_line_of(from, place, rank),
+        .jo_to = sim_line_of(to, place, rank),
+        .jo_class = sim_element_class(from->type),
+    };
     const aclsimTensor others = without(from, place), targets = without(to, place);
-    void *values;
-    size_t length;
-    enum sim_class class = sim_element_class(from->type);
-    SIM_TRY(sim_line_reserve(&line, class, 1, &values, &length));
-    do {
-        sim_line_load(&line, class, sim_line_place(&others, at), values);
-        run_line(call, class, values, length);
-        sim_line_store(&result, class, values, sim_line_place(&targets, at));
-    } while (sim_odometer_next(at, others.dims, others.rank));
-    free(values);
+    SIM_TRY(sim_line_reserve(&job.jo_from, job.jo_class, 1, &job.jo_values, &job.jo_count));
+    sim_walk_tensors((const aclsimTensor *[]){&targets, &others}, 2, run_lines, &job);
+    free(job.jo_values);
     return ACL_SUCCESS;
 }
 

@@ -4,13 +4,7 @@
 #include "walk.h"
 
 #include "fail.h"
-#include "tensordesc.h"
 #include <string.h>
-
-size_t sim_walk_size(aclDataType type)
-{
-    return sim_type_bits(type) / 8;
-}
 
 void sim_walk_add(struct sim_walk *walk, int64_t dim, const int64_t *strides, const size_t *sizes)
 {
@@ -20,19 +14,6 @@ void sim_walk_add(struct sim_walk *walk, int64_t dim, const int64_t *strides, co
     for (uint32_t i = 0; i < walk->wk_places; i++)
         walk->wk_strides[walk->wk_rank][i] = (int64_t)((uint64_t)strides[i] * sizes[i]);
     walk->wk_dims[walk->wk_rank++] = dim;
-}
-
-void sim_walk_add_all(struct sim_walk *walk, const aclsimTensor *const *tensors)
-{
-    int64_t strides[SIM_WALK_PLACES] = {0};
-    size_t sizes[SIM_WALK_PLACES] = {0};
-    for (uint32_t k = 0; k < tensors[0]->rank; k++) {
-        for (uint32_t i = 0; i < walk->wk_places; i++) {
-            strides[i] = tensors[i]->strides[k];
-            sizes[i] = sim_walk_size(tensors[i]->type);
-        }
-        sim_walk_add(walk, tensors[0]->dims[k], strides, sizes);
-    }
 }
 
 /* ---- settling ---- */
@@ -64,18 +45,20 @@ static void sort(struct sim_walk *walk)
 /* Whether stepping along `outer` continues where `inner` ends, in every place. */
 static bool continues(const struct sim_walk *walk, uint32_t outer, uint32_t inner)
 {
-    for (uint32_t i = 0; i < walk->wk_places; i++)
-        if (walk->wk_strides[outer][i] != walk->wk_strides[inner][i] * walk->wk_dims[inner])
+    for (uint32_t i = 0; i < walk->wk_places; i++) {
+        int64_t span;
+        if (__builtin_mul_overflow(walk->wk_strides[inner][i], walk->wk_dims[inner], &span) ||
+            walk->wk_strides[outer][i] != span)
             return false;
+    }
     return true;
 }
 
-void sim_walk_settle(struct sim_walk *walk)
+void sim_walk_join(struct sim_walk *walk)
 {
     uint32_t last = 0;
     if (walk->wk_empty || walk->wk_rank == 0)
         return;
-    sort(walk);
     for (uint32_t k = 1; k < walk->wk_rank; k++) {
         int64_t joined;
         if (!continues(walk, last, k) || __builtin_mul_overflow(walk->wk_dims[last], walk->wk_dims[k], &joined)) {
@@ -85,6 +68,13 @@ void sim_walk_settle(struct sim_walk *walk)
         set_dim(walk, last, joined, walk->wk_strides[k]);
     }
     walk->wk_rank = last + 1;
+}
+
+void sim_walk_settle(struct sim_walk *walk)
+{
+    if (!walk->wk_empty)
+        sort(walk);
+    sim_walk_join(walk);
 }
 
 /* ---- walking ---- */
@@ -98,6 +88,8 @@ aclError sim_walk_run(const struct sim_walk *walk, char *const *places, sim_walk
     char *now[SIM_WALK_PLACES] = {NULL};
     if (walk->wk_empty)
         return ACL_SUCCESS;
+    if (outer == 0)
+        return line(places, strides, length, context);
     memcpy(now, places, walk->wk_places * sizeof *now);
     for (;;) {
         SIM_TRY(line(now, strides, length, context));
@@ -114,6 +106,41 @@ aclError sim_walk_run(const struct sim_walk *walk, char *const *places, sim_walk
         if (k == 0)
             return ACL_SUCCESS;
     }
+}
+
+/* The stride of a tensor along dimension `place` of `rank` ones, aligned at the right. */
+static int64_t stride_at(const aclsimTensor *tensor, uint32_t rank, uint32_t place)
+{
+    uint32_t missing = rank - tensor->rank;
+    return place < missing || tensor->dims[place - missing] == 1 ? 0 : tensor->strides[place - missing];
+}
+
+aclError sim_walk_tensors(const aclsimTensor *const *tensors, uint32_t count, sim_walk_func line, void *context)
+{
+    struct sim_walk walk = {.wk_places = count};
+    int64_t strides[SIM_WALK_PLACES] = {0};
+    size_t sizes[SIM_WALK_PLACES] = {0};
+    char *places[SIM_WALK_PLACES];
+    uint32_t rank = tensors[0]->rank;
+    for (uint32_t i = 0; i < count; i++) {
+        sizes[i] = sim_element_size(tensors[i]->type);
+        places[i] = tensors[i]->data;
+    }
+    for (uint32_t k = 0; k < rank; k++) {
+        for (uint32_t i = 0; i < count; i++)
+            strides[i] = stride_at(tensors[i], rank, k);
+        sim_walk_add(&walk, tensors[0]->dims[k], strides, sizes);
+    }
+    sim_walk_settle(&walk);
+    return sim_walk_run(&walk, places, line, context);
+}
+
+bool sim_walk_is_empty(const int64_t *dims, uint32_t rank)
+{
+    for (uint32_t k = 0; k < rank; k++)
+        if (dims[k] == 0)
+            return true;
+    return false;
 }
 
 /* ---- copying ---- */
@@ -148,11 +175,7 @@ aclError sim_walk_copy_line(char *const *places, const int64_t *strides, int64_t
 
 void sim_walk_copy(const aclsimTensor *to, const aclsimTensor *from)
 {
-    struct sim_walk walk = {.wk_places = 2};
-    size_t size = sim_walk_size(to->type);
-    char *places[] = {to->data, from->data};
+    size_t size = sim_element_size(to->type);
     const aclsimTensor *tensors[] = {to, from};
-    sim_walk_add_all(&walk, tensors);
-    sim_walk_settle(&walk);
-    sim_walk_run(&walk, places, sim_walk_copy_line, &size);
+    sim_walk_tensors(tensors, 2, sim_walk_copy_line, &size);
 }
