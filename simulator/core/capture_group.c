@@ -30,8 +30,9 @@ static aclError begin(struct sim_instance *instance, struct sim_branch *branch)
     group->gr_first = branch->br_count;
     group->gr_count = group->gr_updated = 0;
     group->gr_stream = 0;
-    group->gr_next = instance->in_groups;
-    instance->in_groups = instance->in_open = group;
+    group->gr_next = NULL;
+    *(instance->in_groups == NULL ? &instance->in_groups : &instance->in_last_group->gr_next) = group;
+    instance->in_last_group = instance->in_open = group;
     sim_object_publish(group, handle);
     return ACL_SUCCESS;
 }

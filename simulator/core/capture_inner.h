@@ -139,7 +139,7 @@ struct sim_instance {
     uint32_t in_branch_count;
     uint32_t in_shadows;        /* records numbered */
     uint32_t in_unresolved;     /* waits for events that were not recorded yet */
-    struct sim_group *in_groups, *in_open;
+    struct sim_group *in_groups, *in_last_group, *in_open;
     bool in_interrupted;        /* a task of another stream broke the open group */
     struct sim_external *in_externals;
     uint32_t in_external_waits;
