@@ -1,6 +1,8 @@
 """Instances built without capture: persistent streams, what they record, and runs that are waited for or aborted."""
 
+import gc
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -18,6 +20,7 @@ from helpers.capture import (
     run,
     status,
 )
+from helpers.condition import ASSIGN, IF, body, queued
 from helpers.expect import in_thread, latches, pointer, refused
 
 import acl
@@ -153,6 +156,43 @@ def test_host_functions(words):
         assert mdl.ri_execute(built, -1) == 0
         assert mdl.ri_execute(built, -1) == 0
     assert seen == ["a", "a"]
+
+
+@pytest.mark.parametrize("how", ["captured", "body", "built"])
+def test_host_functions_leave_with_their_instance(stream, other, how):
+    """Python keeps what a run may call as long as there can be a run."""
+
+    class Called:
+        times = 0
+
+        def __call__(self, data):
+            Called.times += 1
+
+    function = Called()
+    gone = weakref.ref(function)
+    if how == "built":
+        persistent, _ = rt.create_stream_with_config(0, PERSISTENT)
+        instance, _ = mdl.ri_build_begin(0)
+        assert mdl.ri_bind_stream(instance, persistent, HEAD) == 0
+        assert rt.launch_host_func(persistent, function, 0) == 0
+        finish(instance, persistent)
+        assert mdl.ri_unbind_stream(instance, persistent) == 0
+        assert rt.destroy_stream(persistent) == 0
+    else:
+        begin(stream)
+        if how == "body":
+            with body(other, queued(stream, IF, 1, 1, ASSIGN).bodies[0]):
+                assert rt.launch_host_func(other, function, 0) == 0
+        else:
+            assert rt.launch_host_func(stream, function, 0) == 0
+        instance = end(stream)
+    del function
+    run(instance, stream, 3)
+    assert Called.times == 3
+    assert gone() is not None
+    assert mdl.ri_destroy(instance) == 0
+    gc.collect()
+    assert gone() is None
 
 
 def test_building_restricts_nobody(stream, other, words):
