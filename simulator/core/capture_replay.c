@@ -1,19 +1,21 @@
 /* Design notes
  *
  * A run walks along the plan as part of a task, an execution (capture_execute.c) or a conditional one: takes a segment
- * that is ready, runs its steps, and makes ready what waited for it. As long as nothing parks, one thread walks the whole
- * plan without a hand-over. When a step parks, or a heavy one begins, while other segments are ready, another walker is queued on a
- * stream of the instance; there are as many as branches, so each branch can park by itself. A walker is a resumable
- * function: where it stands is kept in its sim_walker, and a parked step is called again as the engine calls a parked
- * task. Only the first walker, the execution's own, waits for the others, at in_wake. A host that waits for it runs one of
- * them, whichever in_helper names; a helper that goes names another one, so all get their turn without any worker.
+ * that is ready, runs its steps, and makes ready what waited for it. As long as nothing parks, one thread walks the
+ * whole plan without a hand-over. When a step parks, or a heavy one begins, while other segments are ready, another
+ * walker is queued on a stream of the instance; there are as many as branches, so each branch can park by itself. A
+ * walker is a resumable function: where it stands is kept in its sim_walker, and a parked step is called again as the
+ * engine calls a parked task. Only the first walker, the execution's own, waits for the others, at in_wake. A host that
+ * waits for it runs one of them, whichever in_helper names; a helper that goes names another one, so all get their turn
+ * without any worker.
  *
- * The run lock guards the ready stack, the counts of the segments and the flags of the run; it is a leaf: gates are raised
- * after it is released. Runs of one instance do not overlap: an execution that finds one in progress parks at
+ * The run lock guards the ready stack, the counts of the segments and the flags of the run; it is a leaf: gates are
+ * raised after it is released. Runs of one instance do not overlap: an execution that finds one in progress parks at
  * in_finished, whose level counts the runs that have ended, and that destroying waits for as well. A run that a failure
  * or a discarded task ends early still walks its segments, without running their steps, so the counts always come out.
- * When the execution's own task is discarded, others may still be in the middle of a step: what they wait for is given up,
- * and the last of them ends the run. Whatever a run uses therefore belongs to the instance, not to the execution's task.
+ * When the execution's own task is discarded, others may still be in the middle of a step: what they wait for is given
+ * up, and the last of them ends the run. Whatever a run uses therefore belongs to the instance, not to the execution's
+ * task.
  *
  * A step's argument is read atomically because an update may replace it during a run; what was replaced is kept until no
  * run is in progress. Steps whose operations consume their argument get a copy of it in the walker (op_renew). */

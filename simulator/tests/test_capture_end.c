@@ -264,7 +264,7 @@ static void open_captures(void)
 
 static struct pair left;
 
-/* Instances that nobody destroys: at rest, with changed tasks, updated by a stream, queued, and in the middle of a run. */
+/* Instances that nobody destroys: at rest, updated by a stream, queued, and in the middle of a run. */
 static void leave_instances(bool parked)
 {
     aclrtTaskGrp group;
