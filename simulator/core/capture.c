@@ -199,6 +199,7 @@ aclError sim_capture_begin(aclrtStream handle, aclmdlRICaptureMode mode, aclmdlR
 {
     struct sim_instance *instance;
     struct sim_target stream;
+    SIM_TRY(sim_engine_may_wait()); /* what it makes could not be given back inside a kernel */
     SIM_TRY(sim_stream_find(handle, &stream));
     SIM_TRY(sim_capture_check_mode(mode));
     SIM_TRY(check_flags(stream));
@@ -327,6 +328,7 @@ static bool captures_body(struct sim_stream *stream)
 aclError sim_capture_end(aclrtStream stream_handle, aclmdlRI *handle)
 {
     struct sim_target stream;
+    SIM_TRY(sim_engine_may_wait());
     SIM_TRY(sim_stream_find(stream_handle, &stream));
     SIM_TRY(check_flags(stream));
     SIM_CHECK(handle != NULL || captures_body(stream.tg_stream), ACL_ERROR_RT_PARAM_INVALID,
