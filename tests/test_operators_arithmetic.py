@@ -5,8 +5,8 @@ import itertools
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.operands import INVALID, KINDS, ORDER, casts, exact, meet, meet_scalar, numbers
-from helpers.pointwise import COMPLEX, FEWER, REAL, blank, cases, compare, joint, place, rounded
+from helpers.operands import INVALID, KINDS, ORDER, blank, casts, exact, meet, meet_scalar, numbers, rounded, stored
+from helpers.pointwise import COMPLEX, FEWER, REAL, cases, compare, joint, place
 from helpers.tensors import from_bfloat
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,59 +39,72 @@ def wide(values, kind):
     return numpy.asarray(values).astype(["i8", "i8", "f8", "c16"][ORDER[kind]])
 
 
-def differ(self, other, alpha):
-    return self - alpha * other
+# Sums and differences, of self, other and alpha.
+FACTORS = {
+    "add": lambda self, other, alpha: self + alpha * other,
+    "sub": lambda self, other, alpha: self - alpha * other,
+    "rsub": lambda self, other, alpha: other - alpha * self,
+}
 
 
-def differ_reversed(self, other, alpha):
-    return other - alpha * self
+def with_factor(draw, in_place=False):
+    """Return a case, its type and values, and a scalar and its type."""
+    case = draw(cases([KINDS, KINDS], casting, in_place))
+    kind, values = joint(case)
+    alpha_kind = draw(st.sampled_from([one for one in KINDS if casts(one, kind)]))
+    alpha = scalar_of(numpy.random.default_rng(draw(st.integers(0, 99))), alpha_kind)
+    return case, kind, [wide(one, kind) for one in (*values, alpha)], alpha, alpha_kind
+
+
+def size_of(self, other, alpha):
+    return (1 + numpy.abs(alpha * 1.0)) * (numpy.abs(self * 1.0) + numpy.abs(other * 1.0))
 
 
 # --- with a factor
 
 
-@pytest.mark.parametrize(("name", "function"), [("sub", differ), ("rsub", differ_reversed)])
+@pytest.mark.parametrize("name", FACTORS)
 @FEWER
 @given(data=st.data())
-def test_difference(npu, name, function, data):
-    case = data.draw(cases([KINDS, KINDS], casting))
-    kind, values = joint(case)
-    alpha_kind = data.draw(st.sampled_from([one for one in KINDS if casts(one, kind)]))
-    alpha = scalar_of(numpy.random.default_rng(len(KINDS)), alpha_kind)
+def test_with_factor(npu, name, data):
+    case, kind, values, alpha, alpha_kind = with_factor(data.draw)
     tensors, out = place(npu, case)
     assert npu.call(name, *tensors, npu.scalar(alpha, alpha_kind), out) == 0
-    self, other, factor = wide(values[0], kind), wide(values[1], kind), wide(alpha, kind)
-    size = numpy.abs(function(numpy.abs(self), -numpy.abs(other), numpy.abs(factor)))
-    size = size + abs(factor) * (numpy.abs(self) + numpy.abs(other))
-    compare(npu.get(out), function(self, other, factor), kind, case.out_kind, size)
+    compare(npu.get(out), FACTORS[name](*values), kind, case.out_kind, size_of(*values))
 
 
+@pytest.mark.parametrize("name", ["add", "sub"])
 @FEWER
 @given(data=st.data())
-def test_inplace_difference(npu, data):
-    case = data.draw(cases([KINDS, KINDS], None, in_place=True).filter(lambda c: casts(meet(*c.kinds), c.kinds[0])))
-    kind, values = joint(case)
-    (self, other), out = place(npu, case, in_place=True)
-    assert npu.call("inplace_sub", self, other, npu.scalar(2, "i4" if ORDER[kind] else "?")) == 0
-    a, b = (wide(one, kind) for one in values)
-    factor = 2 if ORDER[kind] else 1
-    compare(npu.get(out), a - factor * b, kind, case.out_kind, numpy.abs(a) + 2 * numpy.abs(b))
+def test_with_factor_in_place(npu, name, data):
+    case, kind, values, alpha, alpha_kind = with_factor(data.draw, in_place=True)
+    tensors, out = place(npu, case, in_place=True)
+    ret = npu.call(f"inplace_{name}", *tensors, npu.scalar(alpha, alpha_kind))
+    if casts(kind, case.out_kind):
+        assert ret == 0
+        compare(npu.get(out), FACTORS[name](*values), kind, case.out_kind, size_of(*values))
+    else:
+        refused(ret, INVALID, "the sum is" if name == "add" else "the difference is", "cannot be cast to")
 
 
-@pytest.mark.parametrize(("name", "function"), [("subs", differ), ("rsubs", differ_reversed)])
+@pytest.mark.parametrize("name", FACTORS)
 @pytest.mark.parametrize(("tensor", "scalar"), list(itertools.product(KINDS, KINDS)))
-def test_difference_with_scalar(npu, name, function, tensor, scalar):
+def test_scalar_with_factor(npu, name, tensor, scalar):
     generator = numpy.random.default_rng(3)
     kind = meet_scalar(tensor, scalar)
     base, value = numbers(generator, (3, 5), tensor), scalar_of(generator, scalar)
     self, out = npu.tensor(base, tensor), blank(npu, kind, (3, 5))
-    assert npu.call(name, self, npu.scalar(value, scalar), npu.scalar(1, "?"), out) == 0
-    a, b = wide(rounded(exact(base, tensor), kind), kind), wide(rounded(value, kind), kind)
-    expected = function(a, b, 1)
-    compare(npu.get(out), expected, kind, kind, numpy.abs(a) + numpy.abs(b))
-    if name == "subs" and casts(kind, tensor):
-        assert npu.call("inplace_subs", self, npu.scalar(value, scalar), npu.scalar(1, "?")) == 0
-        compare(npu.get(self), expected, kind, tensor, numpy.abs(a) + numpy.abs(b))
+    assert npu.call(f"{name}s", self, npu.scalar(value, scalar), npu.scalar(1, "?"), out) == 0
+    values = wide(rounded(exact(base, tensor), kind), kind), wide(rounded(value, kind), kind), 1
+    compare(npu.get(out), FACTORS[name](*values), kind, kind, size_of(*values))
+    if name == "rsub":
+        return
+    ret = npu.call(f"inplace_{name}s", self, npu.scalar(value, scalar), npu.scalar(1, "?"))
+    if casts(kind, tensor):
+        assert ret == 0
+        compare(npu.get(self), FACTORS[name](*values), kind, tensor, size_of(*values))
+    else:
+        refused(ret, INVALID, "cannot be cast to")
 
 
 # --- products
@@ -269,9 +282,7 @@ def small(generator, shape, kind):
     if ORDER[kind] < 2:
         return numpy.asarray(generator.integers(-3 if kind[0] == "i" else 0, 6, shape)).astype(kind)
     values = numpy.asarray(generator.uniform(0.25, 3, shape))
-    if kind == "b2":
-        return (values.astype("f4").view("u4") >> 16).astype("u2").reshape(shape)
-    return values.astype(kind) * (1 + 0.5j if kind in COMPLEX else 1)
+    return stored(values * (1 + 0.5j) if kind in COMPLEX else values, kind)
 
 
 def integer_power(base, exponent):

@@ -3,8 +3,8 @@
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.operands import INVALID, KINDS, ORDER, UNSIGNED, casts, exact, meet, numbers
-from helpers.pointwise import ALL, COMPLEX, FEWER, blank, cases, place, rounded
+from helpers.operands import INVALID, KINDS, ORDER, UNSIGNED, blank, casts, exact, meet, numbers, rounded, stored
+from helpers.pointwise import ALL, COMPLEX, FEWER, cases, place
 from helpers.tensors import CODES, storage, to_bfloat
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,18 +38,11 @@ def wild(generator, shape, kind):
     """Return random values of every size that a type has."""
     if ORDER[kind] < 2:
         limits = numpy.iinfo(storage(kind)) if ORDER[kind] else numpy.iinfo("u1")
-        values = numpy.asarray(
-            generator.integers(limits.min, limits.max, shape, storage(kind) if ORDER[kind] else "u1")
-        )
+        values = numpy.asarray(generator.integers(limits.min, limits.max, shape, limits.dtype))
         return (values % 2).astype("?") if kind == "?" else values
     sizes = numpy.asarray(generator.normal(0, 1, shape)) * 2.0 ** generator.integers(-10, 70, shape)
     sizes = numpy.where(generator.integers(0, 20, shape) == 0, generator.choice([numpy.nan, numpy.inf, 0.0]), sizes)
-    if kind == "b2":
-        return to_bfloat(sizes).reshape(shape)
-    with numpy.errstate(over="ignore"):
-        return (
-            sizes - 1j * numpy.abs(numpy.asarray(generator.normal(0, 1, shape))) if kind in COMPLEX else sizes
-        ).astype(kind)
+    return stored(sizes - 1j * numpy.abs(generator.normal(0, 1, shape)) if kind in COMPLEX else sizes, kind)
 
 
 # --- casts and copies

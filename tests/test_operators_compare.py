@@ -5,8 +5,8 @@ import operator
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.operands import INVALID, KINDS, UNSIGNED, exact, meet_scalar
-from helpers.pointwise import ALL, COMPLEX, FEWER, INTEGERS, REAL, blank, cases, compare, few, joint, place, rounded
+from helpers.operands import INVALID, KINDS, UNSIGNED, blank, exact, meet_scalar, rounded
+from helpers.pointwise import ALL, COMPLEX, FEWER, INTEGERS, REAL, cases, compare, few, joint, place
 from helpers.tensors import storage
 from hypothesis import given
 from hypothesis import strategies as st

@@ -8,6 +8,7 @@ from helpers.expect import refused
 from helpers.operands import (
     INVALID,
     KINDS,
+    NULLPTR,
     SETTINGS,
     any_shape,
     any_view,
@@ -15,13 +16,12 @@ from helpers.operands import (
     check_written,
     exact,
     numbers,
-    rounded,
+    stored,
+    stretched,
 )
 from helpers.tensors import from_bfloat, storage
 from hypothesis import given
 from hypothesis import strategies as st
-
-NULLPTR = 161001
 
 
 def fill(npu, self, mask, value, kind, by_tensor):
@@ -39,13 +39,12 @@ def test_masked_fill(npu, data, by_tensor):
     kind = data.draw(st.sampled_from(KINDS))
     value_kind = data.draw(st.sampled_from([one for one in KINDS if casts(one, kind)]))
     shape = any_shape(data.draw)
-    mask_shape = [1 if data.draw(st.integers(0, 3)) == 0 else dim for dim in shape]
-    mask_shape = mask_shape[data.draw(st.integers(0, len(shape))) :]
-    (base, view), mask = any_view(data.draw, generator, shape, kind), any_view(data.draw, generator, mask_shape, "?")
+    base, view = any_view(data.draw, generator, shape, kind)
+    mask = any_view(data.draw, generator, stretched(data.draw, shape), "?")
     value = numbers(generator, (1,) if data.draw(st.booleans()) and by_tensor else (), value_kind)
     self = npu.view(base, view, kind)
     assert fill(npu, self, npu.view(*mask, "?"), value, value_kind, by_tensor) == 0
-    check_written(npu, self, numpy.where(mask[1], rounded(exact(value, value_kind), kind), view))
+    check_written(npu, self, numpy.where(mask[1], stored(exact(value, value_kind), kind), view))
 
 
 @pytest.mark.parametrize("by_tensor", [False, True])

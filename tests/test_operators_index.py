@@ -3,14 +3,14 @@
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.operands import INVALID, KINDS, SETTINGS, any_shape, any_view, check_written
+from helpers.operands import INVALID, KINDS, NULLPTR, SETTINGS, any_shape, any_view, check_written
 from helpers.tensors import CODES, Device
 from hypothesis import given
 from hypothesis import strategies as st
 
 import acl
 
-NULLPTR, AICORE_EXCEPTION = 161001, 507015
+AICORE_EXCEPTION = 507015
 INDICES = ["i4", "i8"]
 
 

@@ -3,7 +3,8 @@
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.operands import INVALID, KINDS, SETTINGS, any_view, exact, near
+from helpers.operands import INVALID, KINDS, NULLPTR, SETTINGS, any_view, blank, exact, near
+from helpers.pointwise import SINGLE
 from helpers.tensors import ND, storage
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,8 +12,6 @@ from hypothesis import strategies as st
 import acl
 from acl import nnop
 
-NULLPTR = 161001
-FLOATS = ["f2", "b2", "f4"]
 UNIT = {"f8": 2.0**-53}  # of what is computed in; float otherwise
 
 
@@ -52,7 +51,7 @@ def test_softmax(npu, name):
         rank = max(len(shape), 1)
         dim, kinds = (
             data.draw(st.integers(-rank, rank - 1)),
-            [data.draw(st.sampled_from([*FLOATS, "f8"])) for _ in "ab"],
+            [data.draw(st.sampled_from([*SINGLE, "f8"])) for _ in "ab"],
         )
         self, found = soft(npu, name, data.draw, shape, kinds, dim)
         if not self.size:
@@ -103,8 +102,8 @@ def test_softmax_in_place(npu):
 def test_softmax_types(npu, name):
     for kind in KINDS:
         for out in KINDS:
-            pair = [npu.tensor(numpy.zeros(2, storage(one)), one) for one in (kind, out)]
-            fits = {kind, out} <= {*FLOATS, "f8"}
+            pair = [blank(npu, one, 2) for one in (kind, out)]
+            fits = {kind, out} <= {*SINGLE, "f8"}
             assert npu.call(name, pair[0], 0, pair[1]) == (0 if fits else INVALID)
 
 
@@ -147,7 +146,7 @@ def int_array(values):
 def norms(draw):
     """Return a shape, how many of its dimensions are normalized, and the types of the input and its scales."""
     shape = draw(shapes(least=1))
-    kind = draw(st.sampled_from(FLOATS))
+    kind = draw(st.sampled_from(SINGLE))
     return shape, draw(st.integers(1, len(shape))), kind, draw(st.sampled_from([kind, "f4"]))
 
 
@@ -239,7 +238,7 @@ def test_the_types_of_a_norm(npu, name):
         for scale in KINDS:
             for out in KINDS:
                 x, gamma, y = (npu.tensor(numpy.ones((2,), storage(one)), one) for one in (kind, scale, out))
-                fits = kind in FLOATS and out == kind and scale in (kind, "f4")
+                fits = kind in SINGLE and out == kind and scale in (kind, "f4")
                 if name == "layer_norm":
                     ret = npu.call(name, x, array, gamma, gamma, 1.0, y, 0, 0)
                 else:
@@ -266,7 +265,7 @@ def layer_norm(npu):
         for name, default in kinds.items():
             value = changed.get(name, default)
             value = (value, "f4") if isinstance(value, tuple) and (not value or isinstance(value[0], int)) else value
-            arguments[name] = value and npu.tensor(numpy.zeros(value[0], storage(value[1])), value[1])
+            arguments[name] = value and blank(npu, value[1], value[0])
         arrays.append(int_array(shape) if shape is not None else 0)
         input, weight, bias, *outs = arguments.values()
         more = [] if mode is None else [mode]

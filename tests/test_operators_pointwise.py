@@ -3,15 +3,13 @@
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.operands import INVALID
-from helpers.pointwise import blank
+from helpers.operands import INVALID, NULLPTR, blank
 from helpers.tensors import CODES, Tensor
 from test_abi import ROOT, abi
 
 import acl
 from acl import nnop
 
-NULLPTR = 161001
 BINARY = ["add", "sub", "mul", "div", "div_mod"]
 LOGIC = ["logical_and", "logical_or"]
 COMPARED = ["eq", "ne", "gt", "ge", "lt", "le"]

@@ -3,20 +3,31 @@
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.operands import INVALID, KINDS, SETTINGS, any_view, casts, exact, meet, near, numbers
-from helpers.tensors import storage
+from helpers.operands import (
+    INVALID,
+    KINDS,
+    NULLPTR,
+    SETTINGS,
+    any_view,
+    blank,
+    casts,
+    exact,
+    meet,
+    near,
+    numbers,
+    stretched,
+)
+from helpers.pointwise import SINGLE
 from hypothesis import given
 from hypothesis import strategies as st
 
 from acl import nnop
 
-NULLPTR = 161001
-FLOATS = ["f2", "b2", "f4"]
 KEEP, ALLOW, HALF, HF32, ADD = range(5)
 UNIT = 2.0**-24  # of the float that products are summed in
 
 
-def product_kinds(draw, kinds=FLOATS):
+def product_kinds(draw, kinds=SINGLE):
     """Return the types of two factors that meet, and that of a result."""
     one = draw(st.sampled_from(kinds))
     other = draw(st.sampled_from([kind for kind in kinds if (kind == "b2") == (one == "b2")]))
@@ -50,8 +61,7 @@ def factors(draw):
         if draw(st.integers(0, 5)) == 0:
             shapes.append([depth])
             continue
-        kept = batches[draw(st.integers(0, len(batches))) :]
-        shapes.append([1 if draw(st.integers(0, 3)) == 0 else dim for dim in kept] + tail)
+        shapes.append(stretched(draw, batches) + tail)
     return shapes
 
 
@@ -134,7 +144,7 @@ def test_dot(npu, data):
     out_shape = data.draw(st.sampled_from([(), (1,)]))
     (one, other, _), out = run(npu, data.draw, "dot", [(depth,), (depth,), out_shape], [kind] * 3)
     found = npu.get(out).reshape(())
-    if kind in FLOATS:
+    if kind in SINGLE:
         expected, error = sums(one, other)
         near(found, expected, kind, error)
     else:
@@ -156,17 +166,15 @@ def additions(draw, name, in_place):
     left, right, out = ([sizes[axis] for axis in axes] for axes in SUMS[name])
     if name == "baddbmm" and not in_place and draw(st.booleans()):
         draw(st.sampled_from([left, right]))[0] = 1
-    self = out
-    if not in_place:
-        self = [1 if draw(st.integers(0, 3)) == 0 else dim for dim in out][draw(st.integers(0, len(out))) :]
+    self = out if in_place else stretched(draw, out)
     if name == "addmv":
         choices = ["?", "u1", "i1", "i2", "i4", "i8", "f2", "f4", "f8"]
         kinds = [draw(st.sampled_from(choices)) for _ in range(3)]
         total = meet(meet(*kinds[:2]), kinds[2])
     else:
         *kinds, _ = product_kinds(draw)
-        kinds.append(draw(st.sampled_from(FLOATS)))
-        total, choices = meet(meet(*kinds[:2]), kinds[2]), FLOATS
+        kinds.append(draw(st.sampled_from(SINGLE)))
+        total, choices = meet(meet(*kinds[:2]), kinds[2]), SINGLE
     fitting = [kind for kind in choices if casts(total, kind)]
     if in_place:
         out_kind = kinds[2] if kinds[2] in fitting else None
@@ -313,7 +321,7 @@ def test_math_types_are_about_float32(npu, kind, math):
 
 def square(npu, kind="f4", rank=2):
     shape = (1,) * (rank - 2) + (2, 2) if rank > 1 else (2,)
-    return npu.tensor(numpy.zeros(shape, storage(kind)), kind)
+    return blank(npu, kind, shape)
 
 
 @pytest.mark.strict
@@ -389,10 +397,10 @@ def test_null(npu, name):
 @pytest.mark.parametrize("other", KINDS)
 def test_the_types_of_a_product(npu, one, other):
     left, right = square(npu, one), square(npu, other)
-    fits = {one, other} <= set(FLOATS) and (one == other or "b2" not in (one, other))
+    fits = {one, other} <= set(SINGLE) and (one == other or "b2" not in (one, other))
     for out in KINDS:
         ret = npu.call("matmul", left, right, square(npu, out), KEEP)
-        assert ret == (0 if fits and out in FLOATS else INVALID), out
+        assert ret == (0 if fits and out in SINGLE else INVALID), out
 
 
 @pytest.mark.strict

@@ -8,22 +8,22 @@ from helpers.expect import refused
 from helpers.operands import (
     INVALID,
     KINDS,
+    NULLPTR,
     ORDER,
     SETTINGS,
     any_shape,
     any_view,
+    blank,
     casts,
-    check,
     check_written,
     exact,
-    rounded,
+    stored,
 )
+from helpers.pointwise import REAL, compare
 from helpers.tensors import CODES, storage
 from hypothesis import given
 from hypothesis import strategies as st
 
-NULLPTR = 161001
-REAL = [kind for kind in KINDS if ORDER[kind] < 3]
 RANKED = REAL[1:]
 UNDEFINED = -1
 
@@ -74,14 +74,6 @@ def sums(case, kind):
     return total, case.over(numpy.sum, numpy.abs(values.astype("c16")))
 
 
-def expect_close(npu, out, values, kind, out_kind, size):
-    found = npu.get(out)
-    if ORDER[kind] < 2:
-        assert numpy.array_equal(exact(found, out_kind), exact(rounded(values, out_kind), out_kind))
-    else:
-        check(found, exact(rounded(values, out_kind), out_kind), kind, out_kind, size)
-
-
 def kinds_between(draw, case, kinds):
     """Return a type that self can be cast to, and one that this can be cast to."""
     kind = draw(st.sampled_from([one for one in kinds if casts(case.kind, one)]))
@@ -99,7 +91,7 @@ def test_reduce_sum(npu, data):
     total, size = sums(case, kind)
     out = case.out(npu, total.shape, out_kind)
     assert npu.call("reduce_sum", case.self(npu), npu.integers(case.dims), case.keep, CODES[kind], out) == 0
-    expect_close(npu, out, wrapped(total, kind), kind, out_kind, size)
+    compare(npu.get(out), wrapped(total, kind), kind, out_kind, size)
 
 
 def means(case, kind):
@@ -125,7 +117,7 @@ def test_mean(npu, data):
     mean, size = means(case, kind)
     out = case.out(npu, mean.shape, out_kind)
     assert npu.call("mean", case.self(npu), npu.integers(case.dims), case.keep, CODES[kind], out) == 0
-    expect_close(npu, out, mean, kind, out_kind, size)
+    compare(npu.get(out), mean, kind, out_kind, size)
 
 
 @SETTINGS
@@ -139,7 +131,7 @@ def test_mean_v2(npu, data, noop):
     mean, size = means(case, case.kind)
     out = case.out(npu, mean.shape, case.kind)
     assert npu.call("mean_v2", case.self(npu), npu.integers(case.dims), case.keep, noop, out) == 0
-    expect_close(npu, out, mean, case.kind, case.kind, size)
+    compare(npu.get(out), mean, case.kind, case.kind, size)
 
 
 def simple_factors(case):
@@ -147,7 +139,7 @@ def simple_factors(case):
     factors = [1, 1, -1, 0.5, 2, -2] if ORDER[case.kind] > 1 else [0, 1, 1, 1, 1, 3]
     if ORDER[case.kind] == 3:
         factors = [1, -1, 1j, -1j, 2, 0.5]
-    case.base[...] = rounded(case.generator.choice(factors, case.base.shape), case.kind)
+    case.base[...] = stored(case.generator.choice(factors, case.base.shape), case.kind)
 
 
 def products(case, kind):
@@ -172,7 +164,7 @@ def test_prod(npu, data, single):
     out = case.out(npu, product.shape, kind)
     options = (case.dim, case.keep) if single else ()
     assert npu.call("prod_dim" if single else "prod", case.self(npu), *options, CODES[kind], out) == 0
-    expect_close(npu, out, product, kind, kind, numpy.abs(product))
+    compare(npu.get(out), product, kind, kind, numpy.abs(product))
 
 
 EXTREMES = {"amax": numpy.max, "amin": numpy.min, "max": numpy.max, "min": numpy.min, "max_v2": numpy.max}
@@ -182,7 +174,7 @@ def extreme_values(case):
     """Put some NaNs where there can be any."""
     if ORDER[case.kind] == 2 and case.draw(st.booleans()):
         holes = case.generator.integers(0, 9, case.base.shape) == 0
-        case.base[...] = numpy.where(holes, rounded(numpy.nan, case.kind), case.base)
+        case.base[...] = numpy.where(holes, stored(numpy.nan, case.kind), case.base)
 
 
 @pytest.mark.parametrize("name", EXTREMES)
@@ -247,7 +239,7 @@ def test_sums_are_made_in_doubles(npu, shape, axis, kind):
     array[(slice(None), 1) if axis else 1] = 2.0**-13
     expected = array.sum(axis)
     left = [dim for place, dim in enumerate(shape) if place != axis]
-    self, out = npu.tensor(rounded(array, kind), kind), npu.tensor(numpy.zeros(left, "f8"))
+    self, out = npu.tensor(stored(array, kind), kind), npu.tensor(numpy.zeros(left, "f8"))
     assert npu.call("reduce_sum", self, npu.integers([axis]), False, CODES[kind], out) == 0
     assert numpy.array_equal(npu.get(out), expected)
 
@@ -469,7 +461,7 @@ def test_dtypes_that_nothing_is_computed_in(npu, matrix, name, code):
 @pytest.mark.parametrize(("one", "other"), list(itertools.product(KINDS, KINDS)))
 def test_the_types_of_reductions(npu, one, other):
     """Sums and means may be cast twice, products once, extremes are what they are."""
-    self, out = npu.tensor(numpy.zeros((2, 3), storage(one)), one), npu.tensor(numpy.ones(2, storage(other)), other)
+    self, out = blank(npu, one), npu.tensor(numpy.ones(2, storage(other)), other)
     code = CODES[one]
     assert npu.call("reduce_sum", self, npu.integers([1]), False, code, out) == (0 if casts(one, other) else INVALID)
     ret = npu.call("reduce_sum", self, npu.integers([1]), False, CODES[other], out)

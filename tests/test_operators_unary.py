@@ -5,9 +5,9 @@ import math
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.operands import INVALID, KINDS, ORDER, casts, exact, numbers
-from helpers.pointwise import ALL, COMPLEX, FEWER, FLOATS, REAL, SINGLE, blank, cases, compare, place
-from helpers.tensors import CODES, to_bfloat
+from helpers.operands import INVALID, KINDS, ORDER, blank, casts, exact, numbers, stored
+from helpers.pointwise import ALL, COMPLEX, FEWER, FLOATS, REAL, SINGLE, cases, compare, place
+from helpers.tensors import CODES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,10 +60,8 @@ def mild(generator, shape, kind):
     """Return random values whose functions are no larger than any type."""
     if ORDER[kind] < 2:
         return numbers(generator, shape, kind) // 8 if ORDER[kind] else numbers(generator, shape, kind)
-    values = numpy.asarray(generator.normal(0, 2, shape))
-    if kind == "b2":
-        return to_bfloat(values).reshape(shape)
-    return (values + 1j * generator.normal(0, 2, shape) if kind in COMPLEX else values).astype(kind)
+    values = generator.normal(0, 2, shape)
+    return stored(values + 1j * generator.normal(0, 2, shape) if kind in COMPLEX else values, kind)
 
 
 def apply(name, values, kind):

@@ -4,9 +4,9 @@ import numpy
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from helpers.tensors import from_bfloat, to_bfloat
+from helpers.tensors import from_bfloat, storage, to_bfloat
 
-INVALID = 161002
+NULLPTR, INVALID = 161001, 161002
 KINDS = ["?", "u1", "i1", "i2", "i4", "i8", "f2", "b2", "f4", "f8", "c8", "c16"]
 # The type in which two types meet, one row a type, columns in the order of KINDS.
 MEET = {
@@ -26,9 +26,11 @@ MEET = {
 ORDER = {"?": 0, "u1": 1, "i1": 1, "i2": 1, "i4": 1, "i8": 1, "f2": 2, "b2": 2, "f4": 2, "f8": 2, "c8": 3, "c16": 3}
 UNSIGNED = ["u2", "u4", "u8"]  # taken by few operators, and meeting themselves only
 ORDER.update(dict.fromkeys(UNSIGNED, 1))
-# How far a result may be off, in parts of its size: rounding of the type that it ends in.
+# How far a result may be off that many operands went into, in parts of its size.
 PARTS = {"f2": 2**-10, "b2": 2**-7, "f4": 2**-22, "f8": 2**-50, "c8": 2**-21, "c16": 2**-50}
-
+# Half the distance of neighbours, in parts of a number: what rounding to the type once may change.
+ROUNDING = {"f2": 2**-11, "b2": 2**-8, "f4": 2**-24, "f8": 2**-53}
+FLOAT16_END = 65520.0  # from here on float16 rounds to infinity
 
 SETTINGS = settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 
@@ -56,35 +58,32 @@ def exact(values, kind):
     return values if ORDER[kind] < 2 else values.astype("c16" if ORDER[kind] == 3 else "f8")
 
 
-def check(found, expected, kind, out_kind, size, least=2.0**-24):
-    """Compare; ``size`` is that of the summands, of which cancellation leaves the error, and ``least`` is always off.
+def stored(values, kind):
+    """Return wide values in the type in memory: bit patterns for bfloat16; integers wrap."""
+    with numpy.errstate(over="ignore", invalid="ignore"):
+        return to_bfloat(values) if kind == "b2" else numpy.asarray(values).astype(kind)
 
-    ``kind`` is the type that was computed in.
-    """
-    found = exact(found, out_kind)
-    if ORDER[out_kind] < 2:
-        assert numpy.array_equal(found, expected)
-        return
-    part = max(PARTS[out_kind], PARTS.get(kind, 0))
+
+def rounded(values, kind):
+    """Return wide values as a type keeps them."""
+    return exact(stored(values, kind), kind)
+
+
+def close(found, expected, error):
+    """Assert that floats are off by the ``error`` at most."""
     with numpy.errstate(invalid="ignore"):
-        close = numpy.abs(found - expected) <= part * size + least
-    assert numpy.all(close | (found == expected) | (numpy.isnan(found) & numpy.isnan(expected)))
-
-
-# Half the distance of neighbours, in parts of a number: what rounding to the type once may change.
-ROUNDING = {"f2": 2**-11, "b2": 2**-8, "f4": 2**-24, "f8": 2**-53}
-FLOAT16_END = 65520.0  # from here on float16 rounds to infinity
+        within = numpy.abs(found - expected) <= error
+    assert numpy.all(within | (found == expected) | (numpy.isnan(found) & numpy.isnan(expected)))
 
 
 def near(found, expected, out_kind, error):
     """Compare floats with exact ones: rounded once to the type, after an ``error`` that may differ by element."""
     found, expected = exact(found, out_kind), numpy.asarray(expected, "f8")
     size, smallest = numpy.abs(expected), 2.0**-24 if out_kind == "f2" else 2.0**-126
-    with numpy.errstate(invalid="ignore"):
-        close = numpy.abs(found - expected) <= ROUNDING[out_kind] * size * 1.001 + error + smallest
     if out_kind == "f2":
-        close |= (found == numpy.copysign(numpy.inf, expected)) & (size + error >= FLOAT16_END)
-    assert numpy.all(close | (found == expected) | (numpy.isnan(found) & numpy.isnan(expected)))
+        infinite = numpy.copysign(numpy.inf, expected)
+        expected = numpy.where((found == infinite) & (size + error >= FLOAT16_END), infinite, expected)
+    close(found, expected, ROUNDING[out_kind] * size * 1.001 + error + smallest)
 
 
 def numbers(generator, shape, kind):
@@ -93,10 +92,8 @@ def numbers(generator, shape, kind):
         return numpy.asarray(generator.integers(0, 2, shape)).astype("?")
     if ORDER[kind] == 1:
         return numpy.asarray(generator.integers(-100, 100, shape)).astype(kind)
-    values = numpy.asarray(generator.normal(0, 8, shape))
-    if kind == "b2":
-        return to_bfloat(values).reshape(shape)
-    return numpy.asarray(values + 1j * generator.normal(0, 8, shape) if ORDER[kind] == 3 else values).astype(kind)
+    values = generator.normal(0, 8, shape)
+    return stored(values + 1j * generator.normal(0, 8, shape) if ORDER[kind] == 3 else values, kind)
 
 
 def any_view(draw, generator, shape, kind, values=numbers):
@@ -128,7 +125,11 @@ def any_shape(draw, least=0):
     return [draw(st.integers(1, 600))]
 
 
-def rounded(values, kind):
-    """Return values in the type in memory: bit patterns for bfloat16."""
-    with numpy.errstate(over="ignore", invalid="ignore"):
-        return to_bfloat(values).reshape(numpy.shape(values)) if kind == "b2" else numpy.asarray(values).astype(kind)
+def stretched(draw, shape):
+    """Return a shape that is broadcast to this one."""
+    return [1 if draw(st.integers(0, 3)) == 0 else dim for dim in shape][draw(st.integers(0, len(shape))) :]
+
+
+def blank(npu, kind, shape=(2, 3)):
+    """Return a tensor of zeros."""
+    return npu.tensor(numpy.zeros(shape, storage(kind)), kind)

@@ -18,11 +18,12 @@ Tensor = namedtuple("Tensor", "handle address base view kind")
 
 
 def to_bfloat(values):
-    """Return the bit patterns of floats, rounded to nearest, ties to even."""
-    values = numpy.asarray(values, "f4")
-    bits = values.view("u4").astype("u8")
-    rounded = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype("u2")
-    return numpy.where(numpy.isnan(values), ((bits >> 16) | 0x40).astype("u2"), rounded)
+    """Return the bit patterns of floats, rounded to nearest, ties to even, at once: float32 would make some."""
+    values = numpy.asarray(values, "f8")
+    step = numpy.maximum(numpy.frexp(values)[1] - 8, -133)
+    with numpy.errstate(over="ignore", invalid="ignore"):
+        whole = numpy.ldexp(numpy.rint(numpy.ldexp(values, -step)), step)
+        return numpy.asarray(numpy.asarray(whole, "f4").view("u4") >> 16, "u2")
 
 
 def from_bfloat(bits):
