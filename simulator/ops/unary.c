@@ -124,7 +124,7 @@ IN_PLACE_TOO(Tanh, &tangent);
 SIM_EACH_SINGLE(weigh, 0.5f * a * erfc(-a * ROOT_HALF))
 SIM_EACH_SINGLE(weigh_by_tanh, a / (1 + exp(-TWICE_ROOT_2_PI * (a + 0.044715f * a * a * a))))
 static const struct sim_formula gelus[] = {ACTIVATION(weigh), ACTIVATION(weigh_by_tanh)};
-SIM_FORMULA_KERNEL(Gelu, gelus);
+SIM_FORMULA_KERNEL(Gelu, &gelus[1]); /* its page has the formula with tanh alone */
 SIM_FORMULA_KERNEL(GeluV2, gelus);
 
 SIM_EACH_SINGLE(weigh_by_sigmoid, a / (1 + exp(-a)))
