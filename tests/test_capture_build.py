@@ -5,6 +5,7 @@ import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy
 import pytest
 from helpers.capture import (
     HEAD,
@@ -430,9 +431,9 @@ def test_what_a_bound_stream_refuses(stream, words, ex):
             refused(rt.record_event(each, bound), 207000, "aclrtRecordEvent", "bound to a model running instance")
             refused(rt.stream_wait_event(bound, each), 207000, "aclrtStreamWaitEvent", "bound to a model running")
         refused(rt.reset_event(default, bound), 207000, "aclrtResetEvent", "bound to a model running instance")
-        host = bytearray(4)
-        address = acl.util.bytes_to_ptr(bytes(host))
-        refused(rt.memcpy_async(words.at(1), 4, address, 4, 1, bound), 107000, "aclrtMemcpyAsync")
+        host = numpy.ones(4, "u1")
+        ret = rt.memcpy_async(words.at(1), 4, host.ctypes.data, 4, 1, bound)
+        refused(ret, 107000, "aclrtMemcpyAsync", "ordinary host memory")
         refused(mdl.ri_capture_task_grp_begin(bound), 107029, "aclmdlRICaptureTaskGrpBegin", "not being captured")
         refused(mdl.ri_capture_begin(bound, 0), 107005, "aclmdlRICaptureBegin")
         assert words.set(bound, 0, 2) == 0

@@ -20,7 +20,7 @@ from helpers.capture import (
     status,
 )
 from helpers.condition import ASSIGN, IF, SWITCH, WHILE, Condition, body, queued
-from helpers.expect import NULL, Task, in_thread, pointer, refused
+from helpers.expect import NULL, Task, in_thread, latches, pointer, refused
 
 import acl
 from acl._lib import ffi, lib
@@ -521,6 +521,33 @@ def test_conditions_and_bodies_go_with_their_parent(stream, other, words):
     refused(mdl.ri_execute_async(condition.bodies[0], stream), 107017, "aclmdlRIExecuteAsync", "expected a live")
     assert mdl.ri_destroy(condition.bodies[0]) == 0  # unknown by now
     check_free(words, stream, other)
+
+
+def test_the_slots_of_bodies_are_used_again(stream, other, words):
+    """A body's runs are its parent's: an instance that takes the body's place later counts its own from the start."""
+    begin(stream)
+    loop = queued(stream, WHILE, 1, 20, ASSIGN)
+    with body(other, loop.bodies[0]):
+        loop.count_down(other)
+    instance = end(stream)
+    run(instance, stream, 2)
+    assert mdl.ri_destroy(instance) == 0
+    instances = []
+    for _ in range(3):
+        begin(stream)
+        assert words.count_up(stream, 0) == 0
+        instances.append(end(stream))
+    with latches(stream) as held:
+        held.hold()
+        for each in instances:
+            assert mdl.ri_execute_async(each, stream) == 0
+            refused(mdl.ri_update(each), 107040, "aclmdlRIUpdate", "runs")
+        held.release()
+        assert rt.synchronize_stream(stream) == 0
+    for each in instances:
+        assert mdl.ri_update(each) == 0
+        assert mdl.ri_destroy(each) == 0
+    assert words.read()[0] == 3
 
 
 # --- failures

@@ -41,8 +41,8 @@ class Condition:
     def count_down(self, stream):
         """Queue taking one from the value."""
         tensor = acl.create_tensor([1], 3, [1], 0, 2, [1], self.address)
-        minus = acl.create_scalar(acl.util.bytes_to_ptr(numpy.array([-1], "i4").tobytes()), 3)
-        one = acl.create_scalar(acl.util.bytes_to_ptr(numpy.array([1], "i4").tobytes()), 3)
+        values = numpy.array([-1, 1], "i4")
+        minus, one = (acl.create_scalar(values.ctypes.data + at, 3) for at in (0, 4))
         size, executor, ret = nnop.inplace_adds_get_workspace_size(tensor, minus, one)
         assert ret == 0
         assert nnop.inplace_adds(0, size, executor, stream) == 0
