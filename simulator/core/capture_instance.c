@@ -74,7 +74,6 @@ aclError sim_instance_create(struct sim_context *context, enum sim_instance_stat
     fresh->in_submitted = sim_gate_level(&fresh->in_finished); /* a body's runs were not queued */
     fresh->in_context = context;
     fresh->in_built = state == SIM_INSTANCE_BUILDING;
-    fresh->in_submitted = sim_gate_level(&fresh->in_finished); /* runs of a body were counted at their end alone */
     link_instance(context, fresh);
     atomic_store_explicit(&fresh->in_object.ob_slot.sl_handle, handle, memory_order_release);
     *instance = fresh;
