@@ -206,22 +206,26 @@ def test_a_record_is_visible_from_the_call_on(stream, other, words, recording):
             assert words.read()[:3] == [number - 1] * 3
             held.release()
             assert rt.synchronize_stream(other) == 0
-            assert words.read()[2] == number
+            assert rt.synchronize_stream(stream) == 0
+            assert words.read()[:3] == [number] * 3
         assert rt.synchronize_event(event) == 0
         assert rt.query_event_status(event) == (1, 0)
     assert status(other) == NONE
 
 
-def test_waits_are_bound_to_the_run_before_them(stream, other, words, recording):
+def test_waits_are_bound_to_the_run_before_them(stream, other, words, ex, recording):
     """A wait after the first of two calls is for the first run."""
     instance, event = recording
+    first = ex()
     with latches(stream) as held:
         assert mdl.ri_execute_async(instance, stream) == 0
+        assert rt.record_event(first, stream) == 0
         assert rt.stream_wait_event(other, event) == 0
         assert words.copy(other, 2, 0) == 0
         held.hold()
         assert mdl.ri_execute_async(instance, stream) == 0
         assert rt.synchronize_stream(other) == 0  # the second run is held
+        assert rt.synchronize_event(first) == 0
         assert words.read()[:3] == [1, 1, 1]
         held.release()
     assert words.read()[:2] == [2, 2]
