@@ -178,7 +178,8 @@ def ri_add_cond_task(params, stream, flags):
     struct.modelRIArray = bodies
     ret = lib.aclmdlRIAddCondTask(struct[0], values.pointer(stream), flags)
     made = [values.address(bodies[i]) for i in range(size)] if ret == 0 else []
-    parents.update(dict.fromkeys(made, recorded_by(stream)))
+    if made:
+        parents.update(dict.fromkeys(made, recorded_by(stream)))
     return {**params, "model_ri_array": made}, ret
 
 
