@@ -3,7 +3,7 @@
 import json
 
 from helpers.capture import ACTIVE, GLOBAL, NONE, begin, end, ex_event, fork, run, status
-from helpers.expect import latches
+from helpers.expect import latches, refused
 
 import acl
 
@@ -150,3 +150,22 @@ def test_the_trace_has_one_object_a_task(stream, other, words, tmp_path):
     assert len({task["tid"] for task in tasks}) == 2
     assert acl.mdl.ri_destroy(instance) == 0
     assert acl.rt.destroy_event(event) == 0
+
+
+def test_kernels_have_default_attributes(stream, words):
+    begin(stream)
+    assert words.count_up(stream, 0) == 0
+    assert words.set(stream, 1, 1) == 0
+    instance = end(stream)
+    (own,), ret = acl.mdl.ri_get_streams(instance)
+    assert ret == 0
+    (kernel, other), ret = acl.mdl.ri_get_tasks_by_stream(own)
+    assert ret == 0
+    for attribute in range(1, 10):
+        value, ret = acl.mdl.ri_kernel_task_get_attribute(kernel, attribute)
+        assert ret == 0 and not value["schemMode"]
+    for attribute in (0, 10):
+        refused(acl.mdl.ri_kernel_task_get_attribute(kernel, attribute)[1], 107000, f"attrId is {attribute}")
+    refused(acl.mdl.ri_kernel_task_get_attribute(other, 1)[1], 107000, "expected a kernel")
+    refused(acl.mdl.ri_kernel_task_get_attribute(0, 1)[1], 107000, "task is NULL")
+    assert acl.mdl.ri_destroy(instance) == 0
