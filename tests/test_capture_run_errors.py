@@ -360,6 +360,35 @@ def test_instances_go_with_their_context(stream, words, state):
     check_free(words, stream)
 
 
+@pytest.mark.needs_sim
+def test_streams_run_out(run_script):
+    """A capture wants a stream of its own for each that it records: it does not begin, or the stream does not join."""
+    code = """
+import acl
+from acl.mdl import ri_capture_begin, ri_capture_end, ri_capture_get_info, ri_destroy
+acl.rt.set_device(0)
+event, _ = acl.rt.create_event_ex_with_flag(1)
+streams = []
+while acl.rt.get_stream_available_num()[0] > 0:
+    streams.append(acl.rt.create_stream()[0])
+assert ri_capture_begin(streams[0], 0) == 207008
+assert "aclmdlRICaptureBegin" in acl.get_recent_err_msg()
+assert ri_capture_get_info(streams[0]) == (0, 0, 0)
+assert acl.rt.destroy_stream(streams.pop()) == 0
+assert ri_capture_begin(streams[0], 0) == 0
+assert acl.rt.record_event(event, streams[0]) == 0
+assert acl.rt.stream_wait_event(streams[1], event) == 207008
+assert [ri_capture_get_info(stream)[0] for stream in streams[:2]] == [1, 0]
+instance, ret = ri_capture_end(streams[0])
+assert ret == 0
+assert acl.rt.get_stream_available_num() == (0, 0)
+assert ri_destroy(instance) == 0
+assert acl.rt.get_stream_available_num() == (1, 0)
+"""
+    done = run_script(code, {"ACL_SIM_LIMITS": "documented", "ACL_SIM_SOC": "Ascend310P3"})
+    assert done.returncode == 0, done.stderr
+
+
 # --- chips without the feature
 
 CALLS = """
