@@ -5,12 +5,6 @@
 #include "require.h"
 #include <string.h>
 
-/* The dimension that a tensor has where the result has its dimension `place`. */
-static int64_t dim_at(const aclsimTensor *tensor, uint32_t rank, uint32_t place)
-{
-    return place + tensor->rank < rank ? 1 : tensor->dims[place + tensor->rank - rank];
-}
-
 aclnnStatus sim_pointwise_check_spread(const aclsimArgument *out, const aclsimArgument *const *inputs, size_t count)
 {
     const aclsimTensor *result = out->tensors;
@@ -39,8 +33,11 @@ aclnnStatus sim_pointwise_check(const aclsimArgument *out, const aclsimArgument 
     SIM_TRY(sim_pointwise_check_spread(out, inputs, count));
     for (uint32_t place = 0; place < rank; place++) {
         bool stretched = true;
-        for (size_t i = 0; i < count; i++)
-            stretched = stretched && dim_at(inputs[i]->tensors, rank, place) == 1;
+        for (size_t i = 0; i < count; i++) {
+            const aclsimTensor *input = inputs[i]->tensors;
+            uint32_t missing = rank - input->rank;
+            stretched = stretched && (place < missing || input->dims[place - missing] == 1);
+        }
         SIM_ARGUMENT(!stretched || result->dims[place] == 1, ACLNN_ERR_PARAM_INVALID,
                      "dimension %u of %s is %lld, expected 1, to which the inputs broadcast", place, out->name,
                      (long long)result->dims[place]);

@@ -1,5 +1,7 @@
 """Operands of operators for the tests: element types and where they meet, random values and views, comparing."""
 
+import os
+
 import numpy
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -32,7 +34,9 @@ PARTS = {"f2": 2**-10, "b2": 2**-7, "f4": 2**-22, "f8": 2**-50, "c8": 2**-21, "c
 ROUNDING = {"f2": 2**-11, "b2": 2**-8, "f4": 2**-24, "f8": 2**-53}
 FLOAT16_END = 65520.0  # from here on float16 rounds to infinity
 
-SETTINGS = settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+# How many random examples a test draws: enough to find a mistake soon, more where there is time (ACL_EXAMPLES).
+EXAMPLES = int(os.environ.get("ACL_EXAMPLES", "60"))
+SETTINGS = settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 
 
 def meet(one, other):
