@@ -1,9 +1,11 @@
 """Capture and model running instances: what is recorded, what a run does, and how runs follow one another."""
 
 import json
+import threading
 
+import pytest
 from helpers.capture import ACTIVE, GLOBAL, NONE, begin, end, ex_event, fork, run, status
-from helpers.expect import latches, refused
+from helpers.expect import Task, latches, refused
 
 import acl
 
@@ -169,3 +171,35 @@ def test_kernels_have_default_attributes(stream, words):
     refused(acl.mdl.ri_kernel_task_get_attribute(other, 1)[1], 107000, "expected a kernel")
     refused(acl.mdl.ri_kernel_task_get_attribute(0, 1)[1], 107000, "task is NULL")
     assert acl.mdl.ri_destroy(instance) == 0
+
+
+@pytest.mark.needs_sim
+def test_a_callback_that_is_waited_for_outlives_a_failure_beside_it(stream, other):
+    """It is ended in its own run, and made again in the next."""
+    seen, event = [], ex_event()
+    started, failed = threading.Event(), threading.Event()
+
+    def beside(data):
+        seen.append(data)
+        started.set()
+        failed.wait(10)
+
+    assert acl.rt.set_exception_info_callback(lambda info: failed.set()) == 0
+    with latches(stream):
+        begin(stream)
+        fork(event, stream, other)
+        assert acl.rt.launch_callback(beside, "beside", 1, stream) == 0
+        assert acl.rt.launch_callback(seen.append, "after", 1, stream) == 0
+        assert acl.rt.launch_host_func(other, lambda data: started.wait(10), None) == 0
+        task = Task(other, lambda: 507015)
+        fork(event, other, stream)
+        instance = end(stream)
+        for made in (1, 2, 3):
+            started.clear()
+            failed.clear()
+            assert acl.mdl.ri_execute_async(instance, stream) == 0
+            refused(acl.rt.synchronize_stream(stream), 507015, "aclsimLaunchTask")
+            assert seen.count("beside") == made
+        assert acl.mdl.ri_destroy(instance) == 0
+    assert acl.rt.set_exception_info_callback(None) == 0
+    assert task.function and acl.rt.destroy_event(event) == 0

@@ -176,12 +176,13 @@ static void set_skipping(struct sim_instance *instance)
     sim_unlock(&instance->in_run_lock);
 }
 
-/* 0 at the segment's end; a failure lets the rest of the run be skipped. */
+/* 0 at the segment's end; a failure lets the rest of the run be skipped, but for steps that have begun. */
 SIM_HOT static aclError run_segment(struct sim_instance *instance, struct sim_walker *walker, struct sim_run *run)
 {
     const struct sim_segment *segment = walker->wk_segment;
     struct sim_step *steps = instance->in_plan.pl_steps + segment->sg_first;
-    if (sim_replay_is_skipping(instance))
+    bool begun = walker->wk_renewed;
+    if (!begun && sim_replay_is_skipping(instance))
         return ACL_SUCCESS;
     while (walker->wk_at < segment->sg_count) {
         struct sim_step *step = &steps[walker->wk_at];
@@ -203,6 +204,9 @@ SIM_HOT static aclError run_segment(struct sim_instance *instance, struct sim_wa
             return ACL_SUCCESS;
         }
         walker->wk_at++;
+        if (unlikely(begun && sim_replay_is_skipping(instance)))
+            return ACL_SUCCESS;
+        begun = false;
     }
     return ACL_SUCCESS;
 }
