@@ -164,7 +164,8 @@ aclError sim_capture_activate(struct sim_target active, struct sim_target stream
 
 /* ---- stopping ---- */
 
-/* The runs that are queued are given up; aclmdlRIExecute, which waits for one, answers 507023. */
+/* The runs that are queued are given up; aclmdlRIExecute, which waits for one, answers 507023. The call counts as a run
+ * while it does so: nobody destroys the instance, and with it the stream, under its feet. */
 aclError sim_capture_abort(aclmdlRI handle)
 {
     struct sim_instance *instance;
@@ -172,10 +173,11 @@ aclError sim_capture_abort(aclmdlRI handle)
     struct sim_target launch = instance->in_launch;
     bool built = instance->in_built;
     if (built)
-        instance->in_aborted = instance->in_submitted;
+        instance->in_aborted = instance->in_submitted++;
     sim_object_close(instance);
     SIM_SUPPORTED(built, "modelRI was captured, and only one that was built can be aborted");
     if (launch.tg_stream != NULL)
         sim_engine_drop(launch.tg_stream);
+    sim_gate_count(&instance->in_finished);
     return ACL_SUCCESS;
 }
