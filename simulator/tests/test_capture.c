@@ -388,11 +388,11 @@ static void test_a_task_fails(aclrtStream failing)
 static void test_a_helper_fails(void)
 {
     struct blocker blocker = BLOCKER;
-    struct line skipped = {0, {NULL}};
+    struct line behind = {0, {NULL}}, skipped = {0, {NULL}};
     begin(origin);
     link_streams(origin, other);
     CHECK_CODE(aclrtLaunchHostFunc(other, block_host, &blocker), 0);
-    launch(other, note, &skipped, 0);
+    launch(other, note, &behind, 0);
     launch(origin, fail_as_planned, NULL, 0);
     launch(origin, note, &skipped, 0);
     link_streams(other, origin);
@@ -402,8 +402,10 @@ static void test_a_helper_fails(void)
     latch_wait(&blocker.begun, 1);
     latch_open(&blocker.let);
     CHECK_CODE(aclrtSynchronizeStream(launching), ACL_ERROR_RT_AICORE_EXCEPTION);
+    CHECK(skipped.begun == 0);
     atomic_store(&planned_code, 0);
     run(instance, launching);
+    CHECK(skipped.begun == 1);
     destroy(instance);
 }
 

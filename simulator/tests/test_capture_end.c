@@ -487,10 +487,7 @@ int main(void)
         test_a_failure_stops_all(schedules[i]);
         test_a_failing_branch_stops_all(schedules[i]);
     }
-    if (getenv("ACL_TEST_WITHOUT_FORKS") == NULL) /* an emulator forks with its own threads' locks as they are */
-        test_forks();
-    else
-        printf("forks: not run\n");
+    test_forks();
     CHECK_CODE(aclsimReset(), 0);
     return 0;
 }
