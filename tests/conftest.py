@@ -1,8 +1,10 @@
 """Fixtures and the three classes of tests: portable (unmarked), ``strict``, ``needs_sim``."""
 
+import functools
+
 import pytest
 from helpers import programs
-from helpers.capture import Words, ex_event
+from helpers.capture import SYNC, Words
 from helpers.tensors import Device
 
 import acl
@@ -90,17 +92,28 @@ def words(device):
 
 
 @pytest.fixture
-def ex(device):
-    """Give ``ex()``, which makes events that tie streams together; they are destroyed at the end."""
+def make_event(device):
+    """Give ``make_event(kind, flag=0)``, kind ``default``, ``flag`` or ``ex``; the events are destroyed at the end."""
     made = []
 
-    def create():
-        made.append(ex_event())
-        return made[-1]
+    def create(kind, flag=0):
+        if kind == "default":
+            event, ret = acl.rt.create_event()
+        else:
+            event, ret = (acl.rt.create_event_with_flag if kind == "flag" else acl.rt.create_event_ex_with_flag)(flag)
+        assert ret == 0
+        made.append(event)
+        return event
 
     yield create
     for event in made:
         acl.rt.destroy_event(event)
+
+
+@pytest.fixture
+def ex(make_event):
+    """Give ``ex()``, which makes events that tie streams together."""
+    return functools.partial(make_event, "ex", SYNC)
 
 
 @pytest.fixture

@@ -32,22 +32,6 @@ FAST_LAUNCH, DEVICE_ONLY = 1, 0x20
 COMPLETE = (0, 0)  # of aclrtStreamQuery
 
 
-@pytest.fixture
-def flags(device):
-    """Give ``flags()``, which makes events that are tasks; they are destroyed at the end."""
-    made = []
-
-    def create():
-        event, ret = rt.create_event_with_flag(SYNC)
-        assert ret == 0
-        made.append(event)
-        return event
-
-    yield create
-    for event in made:
-        rt.destroy_event(event)
-
-
 def finish(instance, stream):
     """Name the last task and end the building."""
     assert mdl.ri_end_task(instance, stream) == 0, acl.get_recent_err_msg()
@@ -76,9 +60,9 @@ def test_nothing_runs_until_the_instance_does(stream, words):
         assert words.read()[:3] == [7, 6, 7]
 
 
-def test_streams_tied_by_flag_events(stream, words, flags):
+def test_streams_tied_by_flag_events(stream, words, make_event):
     """Records, waits and resets are tasks of every run."""
-    event, back = flags(), flags()
+    event, back = make_event("flag", SYNC), make_event("flag", SYNC)
     with building(HEAD, HEAD) as (built, (first, second)):
         assert rt.stream_wait_event(second, event) == 0
         assert rt.reset_event(event, second) == 0
@@ -236,9 +220,9 @@ def test_lists_names_and_numbers(words):
 # --- waiting and aborting
 
 
-def test_a_run_takes_too_long(stream, words, flags):
+def test_a_run_takes_too_long(stream, words, make_event):
     """The run goes on after the time is over."""
-    event = flags()
+    event = make_event("flag", SYNC)
     with building(HEAD) as (built, (bound,)):
         assert rt.stream_wait_event(bound, event) == 0
         assert words.count_up(bound, 0) == 0
@@ -265,9 +249,9 @@ def test_runs_of_several_threads(words):
         assert words.read()[:2] == [40, 40]
 
 
-def test_a_run_that_is_aborted(stream, words, flags):
+def test_a_run_that_is_aborted(stream, words, make_event):
     """The waiting call answers 507023, what was not run is left out, and the instance runs again."""
-    event, reached = flags(), threading.Event()
+    event, reached = make_event("flag", SYNC), threading.Event()
     with building(HEAD) as (built, (bound,)):
         assert mdl.ri_abort(built) == 0  # nothing to stop
         assert words.count_up(bound, 0) == 0

@@ -32,33 +32,14 @@ ON_HOST = {
 }
 
 
-@pytest.fixture
-def make(device):
-    """Give ``make(kind, flag)``, whose events are destroyed at the end."""
-    made = []
-
-    def create(kind, flag=0):
-        if kind == "default":
-            event, ret = rt.create_event()
-        else:
-            event, ret = (rt.create_event_with_flag if kind == "flag" else rt.create_event_ex_with_flag)(flag)
-        assert ret == 0
-        made.append(event)
-        return event
-
-    yield create
-    for event in made:
-        rt.destroy_event(event)
-
-
 # --- captured events on the host
 
 
 @pytest.mark.parametrize("name", ON_HOST)
 @pytest.mark.parametrize("flag", [SYNC, SYNC | TIME_LINE, SYNC | PROGRESS])
-def test_hosts_and_captured_events(stream, words, make, flag, name):
+def test_hosts_and_captured_events(stream, words, make_event, flag, name):
     """Transposes Unit_hipStreamBeginCapture_CheckingSyncDuringCapture and cupy_capture_failure5, for events."""
-    event = make("ex", flag)
+    event = make_event("ex", flag)
     begin(stream)
     assert rt.record_event(event, stream) == 0
     refused(ON_HOST[name](event), 107028, name, "recorded in a capture", "aclmdlRICaptureEnd")
@@ -74,8 +55,8 @@ def test_hosts_and_captured_events(stream, words, make, flag, name):
 
 
 @pytest.mark.parametrize("name", ON_HOST)
-def test_hosts_and_external_flag_events(stream, words, make, name):
-    event = make("flag", EXTERNAL)
+def test_hosts_and_external_flag_events(stream, words, make_event, name):
+    event = make_event("flag", EXTERNAL)
     begin(stream)
     assert rt.stream_wait_event(stream, event) == 0
     refused(ON_HOST[name](event), 207000, name, "ACL_EVENT_EXTERNAL")
@@ -85,8 +66,8 @@ def test_hosts_and_external_flag_events(stream, words, make, name):
     check_free(words, stream)
 
 
-def test_a_captured_event_comes_before_an_external_one(stream, make):
-    captured, external = make("ex", SYNC), make("flag", EXTERNAL)
+def test_a_captured_event_comes_before_an_external_one(stream, make_event):
+    captured, external = make_event("ex", SYNC), make_event("flag", EXTERNAL)
     begin(stream)
     assert rt.record_event(captured, stream) == 0
     refused(rt.event_elapsed_time(external, captured)[1], 107028, "aclrtEventElapsedTime", "recorded in a capture")
@@ -98,8 +79,8 @@ def test_a_captured_event_comes_before_an_external_one(stream, make):
 
 
 @pytest.mark.parametrize(("kind", "flag"), [("default", 0), ("flag", SYNC), ("flag", SYNC | TIME_LINE)])
-def test_plain_events_are_not_captured(stream, other, words, make, kind, flag):
-    event = make(kind, flag)
+def test_plain_events_are_not_captured(stream, other, words, make_event, kind, flag):
+    event = make_event(kind, flag)
     assert rt.record_event(event, other) == 0
     assert rt.synchronize_event(event) == 0
     begin(stream)
@@ -117,9 +98,9 @@ def test_plain_events_are_not_captured(stream, other, words, make, kind, flag):
 
 
 @pytest.mark.parametrize("flag", [TIME_LINE, PROGRESS, TIME_LINE | PROGRESS])
-def test_events_without_the_sync_flag(stream, other, words, make, flag):
+def test_events_without_the_sync_flag(stream, other, words, make_event, flag):
     """Recording one does nothing, not even on another stream; waiting for one is refused."""
-    event = make("ex", flag)
+    event = make_event("ex", flag)
     begin(stream)
     assert rt.record_event(event, stream) == 0
     assert rt.query_event_status(event) == (1, 0)  # neither captured nor recorded
@@ -132,8 +113,8 @@ def test_events_without_the_sync_flag(stream, other, words, make, flag):
     check_unharmed(words, stream)
 
 
-def test_ex_events_are_not_reset(stream, words, make):
-    event = make("ex", SYNC)
+def test_ex_events_are_not_reset(stream, words, make_event):
+    event = make_event("ex", SYNC)
     begin(stream)
     assert rt.record_event(event, stream) == 0
     for target in (stream, 0):
@@ -141,8 +122,8 @@ def test_ex_events_are_not_reset(stream, words, make):
     check_unharmed(words, stream)
 
 
-def test_events_for_the_device_alone(stream, words, make):
-    event = make("flag", DEVICE_ONLY)
+def test_events_for_the_device_alone(stream, words, make_event):
+    event = make_event("flag", DEVICE_ONLY)
     begin(stream)
     refused(rt.record_event(event, stream), 107000, "aclrtRecordEvent", "ACL_EVENT_DEVICE_USE_ONLY")
     refused(rt.stream_wait_event(stream, event), 107000, "aclrtStreamWaitEvent", "ACL_EVENT_DEVICE_USE_ONLY")
@@ -150,8 +131,8 @@ def test_events_for_the_device_alone(stream, words, make):
 
 
 @pytest.mark.parametrize("timeout", [0, 5])
-def test_a_wait_with_a_timeout_is_one_without(stream, other, words, make, timeout):
-    event, back = make("ex", SYNC), make("ex", SYNC)
+def test_a_wait_with_a_timeout_is_one_without(stream, other, words, make_event, timeout):
+    event, back = make_event("ex", SYNC), make_event("ex", SYNC)
     begin(stream)
     assert words.set(stream, 0, 2) == 0
     assert rt.record_event(event, stream) == 0
@@ -168,9 +149,9 @@ def test_a_wait_with_a_timeout_is_one_without(stream, other, words, make, timeou
 # --- inside and outside
 
 
-def test_an_event_recorded_outside(stream, other, words, make):
+def test_an_event_recorded_outside(stream, other, words, make_event):
     """A capture is isolated: it does not wait for what was recorded outside, and goes on."""
-    event = make("ex", SYNC)
+    event = make_event("ex", SYNC)
     assert words.set(other, 1, 4) == 0
     assert rt.record_event(event, other) == 0
     begin(stream)
@@ -187,8 +168,8 @@ def test_an_event_recorded_outside(stream, other, words, make):
     assert rt.query_event_status(event) == (1, 0)
 
 
-def test_a_record_outside_takes_the_event_out(stream, other, words, make):
-    event = make("ex", SYNC)
+def test_a_record_outside_takes_the_event_out(stream, other, words, make_event):
+    event = make_event("ex", SYNC)
     begin(stream)
     assert rt.record_event(event, stream) == 0
     assert words.set(other, 1, 6) == 0
@@ -202,9 +183,9 @@ def test_a_record_outside_takes_the_event_out(stream, other, words, make):
 
 @pytest.mark.parametrize("handle", [False, True])
 @pytest.mark.parametrize("name", ["aclrtStreamWaitEvent", "aclrtRecordEvent"])
-def test_the_default_stream_does_not_join(stream, words, make, name, handle):
+def test_the_default_stream_does_not_join(stream, words, make_event, name, handle):
     """Transposes cupy_capture_failure6: work on the default stream runs, but it takes no part in a capture."""
-    event = make("ex", SYNC)
+    event = make_event("ex", SYNC)
     default = rt.ctx_get_current_default_stream()[0]
     target = default if handle else 0
     begin(stream)
@@ -220,8 +201,8 @@ def test_the_default_stream_does_not_join(stream, words, make, name, handle):
 
 
 @pytest.mark.parametrize("flag", [0x10, 0x20])
-def test_streams_of_a_kind_that_never_joins(stream, words, make, flag):
-    event = make("ex", SYNC)
+def test_streams_of_a_kind_that_never_joins(stream, words, make_event, flag):
+    event = make_event("ex", SYNC)
     odd, _ = rt.create_stream_with_config(0, flag)
     begin(stream)
     assert rt.record_event(event, stream) == 0
@@ -231,8 +212,8 @@ def test_streams_of_a_kind_that_never_joins(stream, words, make, flag):
     assert rt.destroy_stream(odd) == 0
 
 
-def test_streams_of_another_context_do_not_join(stream, words, make):
-    event = make("ex", SYNC)
+def test_streams_of_another_context_do_not_join(stream, words, make_event):
+    event = make_event("ex", SYNC)
     begin(stream)
     assert rt.record_event(event, stream) == 0
 
@@ -247,8 +228,8 @@ def test_streams_of_another_context_do_not_join(stream, words, make):
     check_unharmed(words, stream)
 
 
-def test_bound_streams_do_not_join(stream, words, make):
-    event = make("ex", SYNC)
+def test_bound_streams_do_not_join(stream, words, make_event):
+    event = make_event("ex", SYNC)
     built, _ = mdl.ri_build_begin(0)
     bound, _ = rt.create_stream_with_config(0, 4)
     assert mdl.ri_bind_stream(built, bound, 0) == 0

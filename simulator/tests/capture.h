@@ -163,4 +163,16 @@ static inline void check_nothing_left(uint32_t streams)
     CHECK(live(&sim_task_handles) == 0);
 }
 
+/* Runs the tests under each schedule; they leave as many streams as there were, and none of the rest. */
+static inline void test_schedules(void (*tests)(bool parallel))
+{
+    for (int parallel = 1; parallel >= 0; parallel--) {
+        open_device(parallel ? "parallel" : "eager");
+        uint32_t streams = live(&sim_streams);
+        tests(parallel);
+        check_nothing_left(streams);
+    }
+    CHECK_CODE(aclsimReset(), 0);
+}
+
 #endif

@@ -431,40 +431,38 @@ static void test_memory_is_freed_before_the_run(void)
     destroy(instance);
 }
 
+static void tests(bool parallel)
+{
+    make_streams();
+    test_one_branch();
+    test_branches();
+    test_streams_that_do_not_come_back();
+    test_a_wait_before_the_record();
+    test_a_host_function_blocks_one_branch(origin, other);
+    test_a_host_function_blocks_one_branch(other, origin);
+    test_a_host_function_blocks_one_branch(other, third);
+    test_a_host_function_blocks_one_branch(third, other);
+    destroy_streams();
+    make_streams(); /* without the binding to host functions */
+    test_all_branches_block(true);
+    test_all_branches_block(false);
+    test_an_outer_record_blocks_one_branch(true);
+    test_an_outer_record_blocks_one_branch(false);
+    test_a_walker_parks_after_idling();
+    test_a_record_for_the_outside();
+    test_a_flag_from_the_outside();
+    if (parallel)
+        test_the_host_runs_all_branches();
+    test_a_task_fails(origin);
+    test_a_task_fails(other);
+    test_a_helper_fails();
+    test_memory_is_freed_before_the_run();
+    destroy_streams();
+}
+
 int main(void)
 {
-    static const char *const schedules[] = {"parallel", "eager"};
     watch_dog(60);
-    for (int i = 0; i < 2; i++) {
-        open_device(schedules[i]);
-        uint32_t streams = live(&sim_streams);
-        make_streams();
-        test_one_branch();
-        test_branches();
-        test_streams_that_do_not_come_back();
-        test_a_wait_before_the_record();
-        test_a_host_function_blocks_one_branch(origin, other);
-        test_a_host_function_blocks_one_branch(other, origin);
-        test_a_host_function_blocks_one_branch(other, third);
-        test_a_host_function_blocks_one_branch(third, other);
-        destroy_streams();
-        make_streams(); /* without the binding to host functions */
-        test_all_branches_block(true);
-        test_all_branches_block(false);
-        test_an_outer_record_blocks_one_branch(true);
-        test_an_outer_record_blocks_one_branch(false);
-        test_a_walker_parks_after_idling();
-        test_a_record_for_the_outside();
-        test_a_flag_from_the_outside();
-        if (i == 0)
-            test_the_host_runs_all_branches();
-        test_a_task_fails(origin);
-        test_a_task_fails(other);
-        test_a_helper_fails();
-        test_memory_is_freed_before_the_run();
-        destroy_streams();
-        check_nothing_left(streams);
-    }
-    CHECK_CODE(aclsimReset(), 0);
+    test_schedules(tests);
     return 0;
 }

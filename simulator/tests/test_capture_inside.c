@@ -232,24 +232,23 @@ static void test_updates(void)
     CHECK_CODE(aclmdlRICaptureTaskUpdateBegin(other, group), ACL_ERROR_RT_INVALID_HANDLE);
 }
 
+static void tests(bool parallel)
+{
+    (void)parallel;
+    make_streams();
+    test_a_body_parks();
+    test_a_loop_ends_by_the_other_branch(origin, other);
+    test_a_loop_ends_by_the_other_branch(other, origin);
+    test_a_body_is_dropped(false);
+    test_a_body_is_dropped(true);
+    test_slots_of_bodies();
+    test_updates();
+    destroy_streams();
+}
+
 int main(void)
 {
-    static const char *const schedules[] = {"parallel", "eager"};
     watch_dog(60);
-    for (int i = 0; i < 2; i++) {
-        open_device(schedules[i]);
-        uint32_t streams = live(&sim_streams);
-        make_streams();
-        test_a_body_parks();
-        test_a_loop_ends_by_the_other_branch(origin, other);
-        test_a_loop_ends_by_the_other_branch(other, origin);
-        test_a_body_is_dropped(false);
-        test_a_body_is_dropped(true);
-        test_slots_of_bodies();
-        test_updates();
-        destroy_streams();
-        check_nothing_left(streams);
-    }
-    CHECK_CODE(aclsimReset(), 0);
+    test_schedules(tests);
     return 0;
 }

@@ -329,23 +329,21 @@ static void test_nothing_is_left(void)
     CHECK_CODE(aclrtDestroyStream(third), 0);
 }
 
+static void tests(bool parallel)
+{
+    (void)parallel;
+    test_each_its_own();
+    test_one_of_many();
+    test_ends_at_once();
+    test_destroying_in_the_middle(false);
+    test_destroying_in_the_middle(true);
+    test_nothing_is_left();
+}
+
 int main(void)
 {
-    static const char *const schedules[] = {"parallel", "eager"};
     factor = stress_factor();
     watch_dog(60);
-    for (int i = 0; i < 2; i++) {
-        open_device(schedules[i]);
-        uint32_t streams = live(&sim_streams);
-        test_each_its_own();
-        test_one_of_many();
-        test_ends_at_once();
-        test_destroying_in_the_middle(false);
-        test_destroying_in_the_middle(true);
-        test_nothing_is_left();
-        check_nothing_left(streams);
-        CHECK_CODE(aclrtResetDevice(0), 0);
-    }
-    CHECK_CODE(aclsimReset(), 0);
+    test_schedules(tests);
     return 0;
 }
