@@ -166,7 +166,7 @@ aclError sim_context_destroy(aclrtContext handle)
     struct sim_context *context = sim_table_find(&sim_contexts, handle);
     if (context == NULL) {
         uint64_t value = (uint64_t)(uintptr_t)handle;
-        uint32_t index = value & 0xffffffu;
+        uint32_t index = sim_handle_index(value);
         if (index != 0 && index < atomic_load_explicit(&sim_contexts.tb_count, memory_order_acquire)) {
             struct sim_context *inactive = sim_table_at(&sim_contexts, index);
             if (atomic_compare_exchange_strong(&inactive->cx_inactive, &value, 0)) {

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#define KINDS 16
+_Static_assert(SIM_KINDS <= 1 << (SIM_LIFE_SHIFT - SIM_INDEX_BITS), "more bits for kinds");
 
-static struct sim_table *tables[KINDS]; /* by kind, for messages; written once each, under its table's lock */
+static struct sim_table *tables[SIM_KINDS]; /* by kind, for messages; written once each, under its table's lock */
 static _Atomic uint64_t generation;     /* one counter for all tables: no handle value ever repeats */
 
 int sim_table_open(struct sim_table *table)
@@ -45,7 +45,7 @@ void *sim_table_take(struct sim_table *table, uint64_t *handle)
     }
     sim_unlock(&table->tb_lock);
     uint64_t life = atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed) + 1;
-    *handle = life << 28 | (uint64_t)table->tb_kind << 24 | index;
+    *handle = life << SIM_LIFE_SHIFT | (uint64_t)table->tb_kind << SIM_INDEX_BITS | index;
     return slot;
 }
 
@@ -72,11 +72,12 @@ const char *sim_handle_describe(const void *handle)
 {
     static _Thread_local char text[48];
     uint64_t value = (uint64_t)(uintptr_t)handle;
-    uint32_t kind = value >> 24 & 0xf, index = value & 0xffffffu;
+    uint32_t kind = value >> SIM_INDEX_BITS & ((1u << (SIM_LIFE_SHIFT - SIM_INDEX_BITS)) - 1);
+    uint32_t index = sim_handle_index(value);
     if (value == 0)
         return "NULL";
-    const struct sim_table *table = tables[kind];
-    uint64_t life = value >> 28;
+    const struct sim_table *table = kind < SIM_KINDS ? tables[kind] : NULL;
+    uint64_t life = value >> SIM_LIFE_SHIFT;
     if (table == NULL || index == 0 || index >= table->tb_limit || life == 0 ||
         life > atomic_load_explicit(&generation, memory_order_relaxed))
         return "not a handle";

@@ -1,6 +1,6 @@
 /* Handles are numbers, looked up and never trusted.
  *
- * Value = generation << 28 | kind << 24 | index. The slot stores the full value, so one compare tells a live handle from
+ * Value = generation << 28 | kind << 22 | index. The slot stores the full value, so one compare tells a live handle from
  * NULL, garbage, a destroyed one and one of another kind. Slots are type-stable: a table is a reserved range whose slots
  * are reused but never freed or re-typed, so a pointer to a slot may be followed at any time; what it holds is checked
  * under the slot's own lock. Generations never repeat in a process, not even after a reset or in the child of a fork. */
@@ -25,7 +25,21 @@ enum sim_kind {
     SIM_KIND_GROUP,
     SIM_KIND_TASK,
     SIM_KIND_CONDITION,
+    SIM_KIND_DATASET,
+    SIM_KIND_MODEL,
+    SIM_KIND_MODEL_DESC,
+    SIM_KIND_LOAD_CONFIG,
+    SIM_KIND_RUN_CONFIG,
+    SIM_KINDS,
 };
+
+#define SIM_INDEX_BITS 22
+#define SIM_LIFE_SHIFT 28 /* the kind lies between */
+
+static inline uint32_t sim_handle_index(uint64_t handle)
+{
+    return handle & ((1u << SIM_INDEX_BITS) - 1);
+}
 
 /* The head of every slot. */
 struct sim_slot {
@@ -70,7 +84,7 @@ static inline void *sim_table_at(const struct sim_table *table, uint32_t index)
 static inline void *sim_table_find(const struct sim_table *table, const void *handle)
 {
     uint64_t value = (uint64_t)(uintptr_t)handle;
-    uint32_t index = value & 0xffffffu;
+    uint32_t index = sim_handle_index(value);
     if (unlikely(index == 0 || index >= atomic_load_explicit(&table->tb_count, memory_order_acquire)))
         return NULL;
     struct sim_slot *slot = sim_table_at(table, index);
