@@ -5,15 +5,9 @@
 #include "memory.h"
 
 #define LARGEST_CACHED ((size_t)1 << 50)
-#define HUGE_FROM ((uint64_t)1 << 20) /* HUGE_FIRST: blocks up to this size take normal pages */
 #define HOST_FLAGS (ACL_HOST_REG_MAPPED | ACL_HOST_REG_IOMEMORY | ACL_HOST_REG_READONLY | ACL_HOST_REG_PINNED)
 
 /* ---- device memory ---- */
-
-static uint64_t rounded(size_t size, uint64_t more)
-{
-    return ((uint64_t)size + more + 31) / 32 * 32;
-}
 
 /* Bytes that aclrtMalloc gives beyond the size, a property of the chip. */
 static uint64_t padding(void)
@@ -55,8 +49,7 @@ static aclError read_policy(aclrtMemMallocPolicy policy, bool peer_huge, uint64_
     default:
         break;
     }
-    if (size > HUGE_FROM)
-        *meaning = (struct sim_policy){SIM_PAGE_HUGE, true};
+    *meaning = sim_memory_huge_first(size);
     return ACL_SUCCESS;
 }
 
@@ -67,10 +60,10 @@ static aclError allocate(void **devPtr, size_t size, aclrtMemMallocPolicy policy
     SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected at least 1");
     SIM_ARGUMENT(size <= SIZE_MAX - pad - 31, ACL_ERROR_INVALID_PARAM,
                  "size is %zu, expected a number that can be padded by %zu bytes", size, (size_t)pad);
-    SIM_TRY(read_policy(policy, peer_huge, rounded(size, pad), &meaning));
+    SIM_TRY(read_policy(policy, peer_huge, sim_memory_whole(size + pad), &meaning));
     if (meaning.po_page == SIM_PAGE_GIANT)
         pad = 0;
-    return sim_memory_allocate(devPtr, size, rounded(size, pad), meaning);
+    return sim_memory_allocate(devPtr, size, sim_memory_whole(size + pad), meaning);
 }
 
 SIM_HOT aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMallocPolicy policy)

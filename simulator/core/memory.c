@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #define HUGE_BYTES (UINT64_C(1) << 21)
+#define HUGE_FROM (UINT64_C(1) << 20) /* HUGE_FIRST: blocks up to this size take normal pages */
 #define NORMAL_SHARE 32 /* one part in 32 of a device is kept for normal pages */
 
 /* ---- up and down ---- */
@@ -203,6 +204,25 @@ aclError sim_memory_allocate(void **address, uint64_t requested, uint64_t size, 
               requested, available(index, policy.po_page), names[policy.po_page], index, sim_config()->cf_memory);
     *address = block;
     return ACL_SUCCESS;
+}
+
+bool sim_memory_is_host(const void *address)
+{
+    struct sim_place place;
+    sim_memory_locate(address, &place);
+    return place.pl_class == SIM_MEMORY_HOST || place.pl_class == SIM_MEMORY_FOREIGN;
+}
+
+struct sim_policy sim_memory_huge_first(uint64_t size)
+{
+    return size > HUGE_FROM ? (struct sim_policy){SIM_PAGE_HUGE, true} : (struct sim_policy){SIM_PAGE_NORMAL, false};
+}
+
+aclError sim_memory_take(void **address, uint64_t size)
+{
+    SIM_CHECK(size < UINT64_MAX / 2, ACL_ERROR_RT_MEMORY_ALLOCATION, "size is %" PRIu64 ", which no device has", size);
+    uint64_t whole = sim_memory_whole(size);
+    return sim_memory_allocate(address, size, whole, sim_memory_huge_first(whole));
 }
 
 aclError sim_memory_allocate_host(void **address, uint64_t size)

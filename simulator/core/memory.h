@@ -68,6 +68,9 @@ static inline struct sim_range sim_memory_range(const struct sim_place *place, c
     return (struct sim_range){address, size, place->pl_block.bk_record, place->pl_block.bk_birth, write};
 }
 
+/* Whether the host may read the bytes: not those of a device. */
+bool sim_memory_is_host(const void *address);
+
 /* Which memory an address is meant to be, for messages: "pinned host memory", "device memory", ... */
 const char *sim_memory_describe(const struct sim_place *place);
 
@@ -85,6 +88,17 @@ struct sim_policy {
     enum sim_page po_page;
     bool po_fall_back; /* to normal pages, when huge ones are used up */
 };
+
+struct sim_policy sim_memory_huge_first(uint64_t size); /* up to 1 MiB normal pages */
+
+/* Sizes of blocks are multiples of 32. */
+static inline uint64_t sim_memory_whole(uint64_t size)
+{
+    return (size + 31) / 32 * 32;
+}
+
+/* A block for the simulator's own use, HUGE_FIRST and without padding. 107002, 207001. */
+aclError sim_memory_take(void **address, uint64_t size);
 
 /* A block of the current device. 107002, 207001. */
 aclError sim_memory_allocate(void **address, uint64_t requested, uint64_t size, struct sim_policy policy);
