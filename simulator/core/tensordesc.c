@@ -36,6 +36,11 @@ struct sim_tensor_desc *sim_tensordesc_open(const aclTensorDesc *handle)
     return sim_object_open(&descs, handle, "desc", ACL_ERROR_INVALID_PARAM);
 }
 
+struct sim_tensor_desc *sim_tensordesc_peek(const aclTensorDesc *handle)
+{
+    return sim_object_peek(&descs, handle);
+}
+
 aclTensorDesc *sim_tensordesc_create(aclDataType type, const int64_t *dims, size_t count, aclFormat format)
 {
     struct sim_numbers shape = {0};
@@ -56,11 +61,55 @@ aclTensorDesc *sim_tensordesc_create(aclDataType type, const int64_t *dims, size
     return sim_object_publish(desc, handle);
 }
 
+#define LISTS(desc)                                                                                                    \
+    {&(desc)->td_shape, &(desc)->td_storage_shape, &(desc)->td_origin_shape, &(desc)->td_shape_range,                  \
+     &(desc)->td_value_range}
+#define LIST_COUNT 5
+
+/* Fills a description, still empty but for its type and formats, from another. */
+static aclError fill(struct sim_tensor_desc *desc, const struct sim_tensor_desc *from)
+{
+    struct sim_numbers *lists[LIST_COUNT] = LISTS(desc);
+    const struct sim_numbers *sources[LIST_COUNT] = LISTS(from);
+    desc->td_storage_format = from->td_storage_format;
+    desc->td_origin_format = from->td_origin_format;
+    desc->td_placement = from->td_placement;
+    desc->td_constant = from->td_constant;
+    desc->td_constant_size = from->td_constant_size;
+    for (size_t i = 0; i < LIST_COUNT; i++)
+        if (sources[i]->nu_values != NULL)
+            SIM_TRY(sim_numbers_set(lists[i], sources[i]->nu_values, sources[i]->nu_count));
+    if (from->td_dynamic_input != NULL)
+        SIM_TRY(sim_tensordesc_set_text(&desc->td_dynamic_input, from->td_dynamic_input));
+    return from->td_name == NULL ? ACL_SUCCESS : sim_tensordesc_set_text(&desc->td_name, from->td_name);
+}
+
+/* Both are locked only one after the other: the copy is nobody's yet. */
+aclError sim_tensordesc_copy(const aclTensorDesc *handle, aclTensorDesc **copy)
+{
+    struct sim_tensor_desc *from = sim_tensordesc_open(handle);
+    if (from == NULL)
+        return ACL_ERROR_INVALID_PARAM;
+    uint64_t fresh;
+    struct sim_tensor_desc *desc = sim_object_take(&descs, &fresh);
+    aclError code = ACL_ERROR_BAD_ALLOC;
+    if (desc != NULL) {
+        desc->td_type = from->td_type;
+        desc->td_format = from->td_format;
+        code = fill(desc, from);
+    }
+    sim_object_close(from);
+    if (code == ACL_SUCCESS)
+        *copy = sim_object_publish(desc, fresh);
+    else if (desc != NULL)
+        sim_tensordesc_destroy(desc);
+    return code;
+}
+
 void sim_tensordesc_destroy(struct sim_tensor_desc *desc)
 {
-    struct sim_numbers *lists[] = {&desc->td_shape, &desc->td_storage_shape, &desc->td_origin_shape,
-                                   &desc->td_shape_range, &desc->td_value_range};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    struct sim_numbers *lists[LIST_COUNT] = LISTS(desc);
+    for (size_t i = 0; i < LIST_COUNT; i++) {
         free(lists[i]->nu_values);
         *lists[i] = (struct sim_numbers){0};
     }

@@ -1,0 +1,38 @@
+/* Datasets: lists of data buffers for the inputs or outputs of a run, with descriptions of their real shapes. */
+#ifndef SIM_DATASET_H
+#define SIM_DATASET_H
+
+#include "object.h"
+
+struct sim_dataset_slot {
+    aclDataBuffer *sl_buffer; /* as it was added: looked up when it is used, never owned */
+    aclTensorDesc *sl_desc;   /* the dataset's own, or NULL */
+};
+
+struct sim_dataset {
+    struct sim_object da_object;
+    struct sim_dataset_slot *da_slots;
+    size_t da_count, da_room;
+};
+
+/* The live dataset, locked; NULL for any other handle, with a message (100000). Give it back with sim_object_close. */
+struct sim_dataset *sim_dataset_open(const aclmdlDataset *handle, const char *argument);
+struct sim_dataset *sim_dataset_peek(const aclmdlDataset *handle); /* without a message */
+
+/* NULL with a message when there is no memory. */
+aclmdlDataset *sim_dataset_create(void);
+/* Destroys an opened dataset, which unlocks it, and its descriptions. */
+void sim_dataset_destroy(struct sim_dataset *dataset);
+
+aclError sim_dataset_add(struct sim_dataset *dataset, aclDataBuffer *buffer); /* 200000 */
+
+/* Keeps a copy of the description at the index; NULL takes the kept one away. 100000, 200000. */
+aclError sim_dataset_describe(struct sim_dataset *dataset, size_t index, const aclTensorDesc *desc);
+
+/* The same with a description that becomes the dataset's own. */
+aclError sim_dataset_adopt(struct sim_dataset *dataset, size_t index, aclTensorDesc *desc);
+
+void sim_dataset_reset(void);
+void sim_dataset_after_fork(void);
+
+#endif
