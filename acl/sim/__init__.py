@@ -6,6 +6,7 @@ Everything here needs the simulator; with the vendor's library each call raises 
 from acl._lib import ffi, lib
 from acl.sim.check import check
 from acl.sim.kernels import kernel as kernel
+from acl.sim.models import model as model
 
 
 def configure(**settings: object) -> None:

@@ -25,7 +25,7 @@ def _type_of(code: int) -> "numpy.dtype[Any]":
     return numpy.dtype(TYPES[code])
 
 
-def _array(tensor: Any, writable: bool) -> "numpy.ndarray[Any, Any]":
+def array_of(tensor: Any, writable: bool) -> "numpy.ndarray[Any, Any]":
     """Return a view of a tensor; in the first phase, which sees no data, of one element that stands for all."""
     kind = _type_of(tensor.type)
     shape = tuple(tensor.dims[0 : tensor.rank])
@@ -51,9 +51,9 @@ def _argument(argument: Any) -> Any:
         return None
     writable = bool(argument.direction & lib.ACLSIM_OUT)
     if kind == lib.ACLSIM_TENSOR:
-        return _array(argument.tensors[0], writable)
+        return array_of(argument.tensors[0], writable)
     if kind == lib.ACLSIM_TENSOR_LIST:
-        return [_array(argument.tensors[place], writable) for place in range(count)]
+        return [array_of(argument.tensors[place], writable) for place in range(count)]
     if kind == lib.ACLSIM_SCALAR:
         return _number(argument.scalars[0])
     if kind == lib.ACLSIM_SCALAR_LIST:

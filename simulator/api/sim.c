@@ -4,11 +4,13 @@
 #include "callback.h"
 #include "clock.h"
 #include "context.h"
+#include "dataset.h"
 #include "device.h"
 #include "event.h"
 #include "init.h"
 #include "launch.h"
 #include "memory.h"
+#include "model.h"
 #include "row.h"
 #include <stdlib.h>
 
@@ -40,6 +42,8 @@ aclError aclsimReset(void)
     sim_device_reset_all();
     sim_callback_reset();
     sim_init_reset();
+    sim_model_reset();
+    sim_dataset_reset();
     sim_tensordesc_reset();
     sim_row_reset();
     sim_tensor_reset();
@@ -73,6 +77,15 @@ aclError aclsimRegisterKernel(const char *name, aclsimPlanFunc plan, aclsimKerne
     SIM_ARGUMENT(row != NULL, ACL_ERROR_INVALID_PARAM, "name is \"%s\", expected an operator, such as aclnnAdd", name);
     sim_row_register(row, (struct sim_kernel){run != NULL ? plan : NULL, run, userData});
     return ACL_SUCCESS;
+}
+
+aclError aclsimRegisterModel(const char *name, const void *model, size_t size, aclsimModelFunc run, void *userData)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(name);
+    SIM_ARGUMENT((model == NULL) == (size == 0), ACL_ERROR_INVALID_PARAM,
+                 "model is %p with size %zu, expected the bytes of a model file, or NULL and 0", model, size);
+    return sim_model_register(name, (struct sim_bytes){model, size}, run, userData);
 }
 
 size_t aclsimOperatorCount(int32_t implemented)

@@ -7,10 +7,12 @@
 #include "device.h"
 #include "callback.h"
 #include "capture.h"
+#include "dataset.h"
 #include "engine.h"
 #include "event.h"
 #include "init.h"
 #include "memory.h"
+#include "model.h"
 #include "registry.h"
 #include "row.h"
 #include <errno.h>
@@ -64,6 +66,8 @@ static void after_fork(void)
     sim_fail_after_fork();
     sim_config_after_fork();
     sim_init_after_fork();
+    sim_model_after_fork();
+    sim_dataset_after_fork();
     sim_tensordesc_after_fork();
     sim_tensor_after_fork();
     sim_row_after_fork();

@@ -23,7 +23,7 @@ struct entry {
 };
 
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* guards all below */
-static uint64_t count;
+static _Atomic uint64_t count; /* written under the lock */
 static bool initialising; /* a callback that calls aclInit meanwhile is only counted */
 static bool finalized;
 static char *text; /* of the first successful aclInit; later ones must give the same */
@@ -314,6 +314,11 @@ static aclError init_locked(const char *path)
         free(content);
     }
     return code;
+}
+
+bool sim_init_is_done(void)
+{
+    return count != 0;
 }
 
 aclError sim_init(const char *path)

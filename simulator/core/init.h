@@ -6,6 +6,7 @@
 
 aclError sim_init(const char *path);
 aclError sim_init_finalize(void);
+bool sim_init_is_done(void);
 /* Gives one initialisation back; *left may be NULL. */
 aclError sim_init_release(uint64_t *left);
 

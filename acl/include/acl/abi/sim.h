@@ -127,6 +127,27 @@ ACL_API(8, 1) int32_t aclsimIsReady(aclsimWaitKind kind, void *handle);
 ACL_API(8, 1) aclError aclsimRegisterKernel(const char *name, aclsimPlanFunc plan, aclsimKernelFunc run,
     void *userData);
 
+/* One run of a model: the inputs with their real shapes (without those that carry a gear), and the outputs. Where only
+ * the run knows an output's shape, its dims and rank are to be set; capacity is in bytes, one number an output. */
+typedef struct aclsimModelRun {
+    const char *name;
+    uint32_t modelId;
+    const aclsimTensor *inputs;
+    size_t inputCount;
+    aclsimTensor *outputs;
+    const uint64_t *capacities;
+    size_t outputCount;
+    void *userData;
+} aclsimModelRun;
+
+/* Runs as a task of the stream; its code, when not 0, is the failure of the task. */
+typedef aclError (*aclsimModelFunc)(const aclsimModelRun *run);
+
+/** Give a model, by its name or its path, a function that runs it; asked when a model is loaded. With the bytes of a
+ *  model file (model, size) the path need not exist. A NULL run takes it back. 145000, 145006 for wrong bytes. */
+ACL_API(8, 1) aclError aclsimRegisterModel(const char *name, const void *model, size_t size, aclsimModelFunc run,
+    void *userData);
+
 /** The address through which a task's function reaches a device address; NULL when it lies in no live block. */
 ACL_API(8, 1) void *aclsimTranslate(const void *devPtr);
 

@@ -1,0 +1,238 @@
+"""Writing model files (``.om``): the container, the description of inputs and outputs, a definition of the model.
+
+What is written has no kernels: a device cannot run it. The simulator runs what it carries for an executor.
+"""
+
+import struct
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Optional, Union
+
+MAGIC, VERSION, HEADER = 0x444F4D49, 0x20000000, 256
+MODEL_DEF, WEIGHTS, INOUT = 0, 1, 8
+INPUTS, OUTPUTS, BATCH, HW, DIMS, GEAR_OUTPUTS = range(6)
+GEAR_INPUT = "ascend_mbatch_shape_data"
+ND, INT64 = 2, 9
+
+# Bytes of each data type, and its number in the definition.
+TYPES = {
+    0: (4, 1), 1: (2, 2), 2: (1, 3), 3: (4, 7), 4: (1, 4), 6: (2, 5), 7: (2, 6), 8: (4, 9), 9: (8, 8), 10: (8, 10),
+    11: (8, 12), 12: (1, 11), 16: (8, 16), 17: (16, 17), 27: (2, 27),
+}  # fmt: skip
+FORMATS = {0: "NCHW", 1: "NHWC", 2: "ND"}
+
+
+class Tensor(NamedTuple):
+    """An input or output: -1 in ``dims`` is what a gear or the run decides; ``ranges`` are pairs, -1 for no bound."""
+
+    name: str
+    dims: Sequence[int]
+    type: int = 0
+    format: int = ND
+    size: int = 0
+    ranges: Sequence[tuple[int, int]] = ()
+
+
+class Gears(NamedTuple):
+    """The sizes that a model was built for: ``kind`` is BATCH, HW or DIMS, ``values`` has a row a gear."""
+
+    kind: int
+    values: Sequence[Sequence[int]]
+    outputs: Sequence[tuple[int, int, Sequence[int]]] = ()  # gear, output, dims
+
+
+# --- protobuf, as far as a definition needs it
+
+
+def _varint(value: int) -> bytes:
+    value &= 0xFFFFFFFFFFFFFFFF
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*out, value])
+
+
+def _number(field: int, value: int) -> bytes:
+    return _varint(field << 3) + _varint(value)
+
+
+def _bytes(field: int, value: bytes) -> bytes:
+    return _varint(field << 3 | 2) + _varint(len(value)) + value
+
+
+def _attribute(field: int, name: str, value: Union[str, int]) -> bytes:
+    content = _number(3, value) if isinstance(value, int) else _bytes(2, value.encode())
+    return _bytes(field, _bytes(1, name.encode()) + _bytes(2, content))
+
+
+def _tensor(tensor: Tensor) -> bytes:
+    shape = b"".join(_number(1, dim) for dim in tensor.dims)
+    return (
+        _bytes(1, tensor.name.encode())
+        + _number(2, TYPES[tensor.type][1])
+        + _bytes(3, shape)
+        + _bytes(4, FORMATS.get(tensor.format, "ND").encode())
+        + _number(10, tensor.size)
+    )
+
+
+def _definition(
+    name: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attributes: dict[str, Union[str, int]]
+) -> bytes:
+    graph = _bytes(1, name.encode())
+    for index, tensor in enumerate(inputs):
+        operator = _bytes(1, tensor.name.encode()) + _bytes(2, b"Data") + _attribute(10, "index", index)
+        graph += _bytes(6, operator + _bytes(34, _tensor(tensor)))
+    operator = _bytes(1, b"Node_Output") + _bytes(2, b"NetOutput")
+    for tensor in outputs:
+        operator += _bytes(24, tensor.name.encode()) + _bytes(33, _tensor(tensor))
+    graph += _bytes(6, operator)
+    return (
+        _bytes(1, name.encode())
+        + _bytes(7, graph)
+        + b"".join(_attribute(11, key, value) for key, value in attributes.items())
+    )
+
+
+# --- the description of inputs and outputs
+
+
+def _piece(tag: int, content: bytes) -> bytes:
+    return struct.pack("<II", tag, len(content)) + content
+
+
+def _ports(tensors: Sequence[Tensor]) -> bytes:
+    out = struct.pack("<I", len(tensors))
+    for tensor in tensors:
+        name = tensor.name.encode()
+        dims = struct.pack(f"<{len(tensor.dims)}q", *tensor.dims)
+        ranges = b"".join(struct.pack("<qq", *pair) for pair in tensor.ranges)
+        head = (tensor.size, tensor.format, tensor.type, len(name), len(dims), len(dims), len(ranges))
+        out += struct.pack("<QiiIIII", *head) + name + dims + dims + ranges
+    return out
+
+
+def _gears(gears: Gears) -> bytes:
+    out = struct.pack("<I", len(gears.values))
+    if gears.kind != BATCH:
+        out += b"".join(struct.pack("<I", len(row)) for row in gears.values)
+    return out + b"".join(struct.pack(f"<{len(row)}Q", *row) for row in gears.values)
+
+
+def _gear_outputs(gears: Gears) -> bytes:
+    texts = [",".join(map(str, (gear, output, *dims))).encode() for gear, output, dims in gears.outputs]
+    return struct.pack("<I", len(texts)) + b"".join(struct.pack("<I", len(text)) for text in texts) + b"".join(texts)
+
+
+# --- sizes
+
+
+def _bytes_of(tensor: Tensor, dims: Iterable[int]) -> int:
+    size = TYPES[tensor.type][0]
+    for dim in dims:
+        if dim < 0:
+            return 0
+        size *= dim
+    return size
+
+
+def _filled(tensors: Sequence[Tensor], gears: Optional[Gears]) -> list[Tensor]:
+    """Return the inputs with their sizes in the largest gear, and the one that carries the gear."""
+    if gears is None:
+        return [tensor._replace(size=tensor.size or _bytes_of(tensor, tensor.dims)) for tensor in tensors]
+    found, first = [], 0
+    for tensor in tensors:
+        sizes = []
+        for row in gears.values:
+            values = iter(row[first:] if gears.kind == DIMS else row)
+            sizes.append(_bytes_of(tensor, [next(values) if dim < 0 else dim for dim in tensor.dims]))
+        first += sum(dim < 0 for dim in tensor.dims)
+        found.append(tensor._replace(size=tensor.size or max(sizes)))
+    width = len(gears.values[0])
+    return [*found, Tensor(GEAR_INPUT, (width,), INT64, ND, 8 * width)]
+
+
+# --- the container
+
+
+def container(
+    parts: Sequence[tuple[int, bytes]], name: str = "", *, wide: bool = True, dynamic: bool = False
+) -> bytes:
+    """Return the bytes of a file with these partitions, given as type and bytes.
+
+    Parameters
+    ----------
+    parts : sequence of (int, bytes)
+        Type and content of each partition.
+    name : str, optional
+        Name of the model; the first 32 bytes are kept.
+    wide : bool, optional
+        The newer layout with 64-bit numbers, else the older one.
+    dynamic : bool, optional
+        Shapes are known by a run alone.
+    """
+    table = struct.pack("<II", len(parts), 0) if wide else struct.pack("<I", len(parts))
+    offset = 0
+    for kind, content in parts:
+        table += struct.pack("<IIQQ", kind, 0, offset, len(content)) if wide else struct.pack(
+            "<III", kind, offset, len(content)
+        )
+        offset += len(content)
+    payload = table + b"".join(content for _, content in parts)
+    header = bytearray(HEADER)
+    struct.pack_into("<III", header, 0, MAGIC, HEADER, VERSION if wide else 0x10000000)
+    struct.pack_into("<IBBB", header, 76, len(payload) & 0xFFFFFFFF, 0, 1, 0)
+    header[84:116] = name.encode()[:32].ljust(32, b"\0")
+    struct.pack_into("<I", header, 156, 1)
+    struct.pack_into("<QBB", header, 184, len(payload) if wide else 0, 0, dynamic)
+    return bytes(header) + payload
+
+
+def write(
+    name: str,
+    inputs: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    *,
+    gears: Optional[Gears] = None,
+    weights: bytes = b"",
+    executor: str = "",
+    soc: str = "",
+    work: int = 0,
+    dynamic: bool = False,
+    wide: bool = True,
+    described: bool = True,
+) -> bytes:
+    """Return the bytes of a model file.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model, by which a registered function finds it.
+    inputs, outputs : sequence of Tensor
+        What goes in and comes out; outputs of a model with gears have the dims of the largest one.
+    gears : Gears, optional
+        Adds the input that says which gear a run is for.
+    weights : bytes, optional
+        The constant block; what an executor reads, for one that is named.
+    executor : str, optional
+        Who runs the model on the simulator.
+    soc : str, optional
+        The chips it is for; any by default.
+    work : int, optional
+        Bytes of work memory that a program has to bring.
+    dynamic : bool, optional
+        Shapes are known by a run alone: -1 in dims, within the ranges of the inputs.
+    wide, described : bool, optional
+        The newer layout; and with the partition that describes inputs and outputs, which older files lack.
+    """
+    ports = _filled(inputs, gears)
+    results = _filled(outputs, None)
+    attributes: dict[str, Union[str, int]] = {"memory_size": work, "weight_size": len(weights)}
+    attributes.update({key: text for key, text in (("soc_version", soc), ("ascendcl.executor", executor)) if text})
+    parts = [(MODEL_DEF, _definition(name, ports, results, attributes)), (WEIGHTS, weights)]
+    if described:
+        content = _piece(INPUTS, _ports(ports)) + _piece(OUTPUTS, _ports(results))
+        if gears is not None:
+            content += _piece(gears.kind, _gears(gears)) + _piece(GEAR_OUTPUTS, _gear_outputs(gears))
+        parts.append((INOUT, content))
+    return container(parts, name, wide=wide, dynamic=dynamic)

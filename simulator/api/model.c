@@ -1,0 +1,151 @@
+#include "model.h"
+
+/* ---- loading ---- */
+
+static aclError check_memory(const void *model, size_t size)
+{
+    SIM_NOT_NULL(model);
+    SIM_ARGUMENT(size >= SIM_FILE_HEADER, ACL_ERROR_INVALID_PARAM,
+                 "modelSize is %zu, expected the bytes of a model, which has a header of %d", size, SIM_FILE_HEADER);
+    return ACL_SUCCESS;
+}
+
+static aclError load_file(const char *path, struct sim_load load, uint32_t *id)
+{
+    SIM_ARGUMENT(path != NULL, ACL_ERROR_INVALID_PARAM, "modelPath is NULL, expected the path of a model");
+    SIM_ARGUMENT(id != NULL, ACL_ERROR_INVALID_PARAM, "modelId is NULL, expected a valid pointer");
+    SIM_TRY(sim_model_read(path, &load.lo_model));
+    load.lo_path = path;
+    aclError code = sim_model_load(&load, id);
+    sim_model_free_bytes(load.lo_model);
+    return code;
+}
+
+static aclError load_memory(const void *model, size_t size, struct sim_load load, uint32_t *id)
+{
+    SIM_TRY(check_memory(model, size));
+    SIM_ARGUMENT(id != NULL, ACL_ERROR_INVALID_PARAM, "modelId is NULL, expected a valid pointer");
+    load.lo_model = (struct sim_bytes){model, size};
+    return sim_model_load(&load, id);
+}
+
+aclError aclmdlLoadFromFile(const char *modelPath, uint32_t *modelId)
+{
+    SIM_ENTER();
+    return load_file(modelPath, (struct sim_load){0}, modelId);
+}
+
+aclError aclmdlLoadFromMem(const void *model, size_t modelSize, uint32_t *modelId)
+{
+    SIM_ENTER();
+    return load_memory(model, modelSize, (struct sim_load){0}, modelId);
+}
+
+static struct sim_load with_memory(void *work, size_t work_size, void *weights, size_t weight_size)
+{
+    return (struct sim_load){
+        .lo_work = work, .lo_work_size = work_size, .lo_weights = weights, .lo_weight_size = weight_size};
+}
+
+aclError aclmdlLoadFromFileWithMem(const char *modelPath, uint32_t *modelId, void *workPtr, size_t workSize,
+                                   void *weightPtr, size_t weightSize)
+{
+    SIM_ENTER();
+    return load_file(modelPath, with_memory(workPtr, workSize, weightPtr, weightSize), modelId);
+}
+
+aclError aclmdlLoadFromMemWithMem(const void *model, size_t modelSize, uint32_t *modelId, void *workPtr,
+                                  size_t workSize, void *weightPtr, size_t weightSize)
+{
+    SIM_ENTER();
+    return load_memory(model, modelSize, with_memory(workPtr, workSize, weightPtr, weightSize), modelId);
+}
+
+/* A run by itself whenever queues have data. Queues of any id are unknown: the simulator has none yet. */
+static aclError refuse_queues(const uint32_t *inputs, size_t input_count, const uint32_t *outputs, size_t output_count)
+{
+    SIM_ARGUMENT(inputs != NULL && outputs != NULL, ACL_ERROR_INVALID_PARAM, "inputQ or outputQ is NULL");
+    SIM_ARGUMENT(input_count != 0 && output_count != 0, ACL_ERROR_INVALID_PARAM,
+                 "inputQNum is %zu and outputQNum %zu, expected at least one queue each", input_count, output_count);
+    return sim_refuse(ACL_ERROR_GE_EXEC_MODEL_QUEUE_ID_INVALID,
+                      "inputQ names queue %u, which does not exist: the simulator has no queues yet", inputs[0]);
+}
+
+aclError aclmdlLoadFromFileWithQ(const char *modelPath, uint32_t *modelId, const uint32_t *inputQ, size_t inputQNum,
+                                 const uint32_t *outputQ, size_t outputQNum)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(modelPath);
+    SIM_NOT_NULL(modelId);
+    return refuse_queues(inputQ, inputQNum, outputQ, outputQNum);
+}
+
+aclError aclmdlLoadFromMemWithQ(const void *model, size_t modelSize, uint32_t *modelId, const uint32_t *inputQ,
+                                size_t inputQNum, const uint32_t *outputQ, size_t outputQNum)
+{
+    SIM_ENTER();
+    SIM_TRY(check_memory(model, modelSize));
+    SIM_NOT_NULL(modelId);
+    return refuse_queues(inputQ, inputQNum, outputQ, outputQNum);
+}
+
+aclError aclmdlUnload(uint32_t modelId)
+{
+    SIM_ENTER();
+    return sim_model_unload(modelId);
+}
+
+/* ---- sizes ---- */
+
+static aclError query(struct sim_bytes model, size_t *work, size_t *weight)
+{
+    struct sim_file file;
+    struct sim_signature *signature;
+    SIM_TRY(sim_file_view(model, &file));
+    SIM_TRY(sim_file_signature(&file, &signature));
+    *work = signature->sg_work;
+    *weight = signature->sg_weight;
+    sim_signature_drop(signature);
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlQuerySize(const char *fileName, size_t *workSize, size_t *weightSize)
+{
+    SIM_ENTER();
+    struct sim_bytes model;
+    SIM_NOT_NULL(fileName);
+    SIM_NOT_NULL(workSize);
+    SIM_NOT_NULL(weightSize);
+    SIM_TRY(sim_model_read(fileName, &model));
+    aclError code = query(model, workSize, weightSize);
+    sim_model_free_bytes(model);
+    return code;
+}
+
+aclError aclmdlQuerySizeFromMem(const void *model, size_t modelSize, size_t *workSize, size_t *weightSize)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(workSize);
+    SIM_NOT_NULL(weightSize);
+    SIM_TRY(check_memory(model, modelSize));
+    struct sim_bytes bytes = {model, modelSize};
+    return query(bytes, workSize, weightSize);
+}
+
+/* ---- running ---- */
+
+aclError aclmdlExecute(uint32_t modelId, const aclmdlDataset *input, aclmdlDataset *output)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(input);
+    SIM_NOT_NULL(output);
+    return sim_model_execute(modelId, input, output, SIM_SITE());
+}
+
+aclError aclmdlExecuteAsync(uint32_t modelId, const aclmdlDataset *input, aclmdlDataset *output, aclrtStream stream)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(input);
+    SIM_NOT_NULL(output);
+    return sim_model_execute_async(modelId, input, output, stream, SIM_SITE());
+}

@@ -1,0 +1,324 @@
+#include "model.h"
+#include <string.h>
+
+/* Body of a getter about one port: what `expression` says of `port`, `neutral` for a wrong description or index. */
+#define GET_PORT(side, type, neutral, expression)                                                                      \
+    SIM_ENTER();                                                                                                       \
+    type answer = neutral;                                                                                             \
+    struct sim_model_desc *found = sim_model_desc_open(modelDesc);                                                     \
+    if (found == NULL)                                                                                                 \
+        return neutral;                                                                                                \
+    const struct sim_port *port = NULL;                                                                                       \
+    if (find_##side(found, index, &port) == ACL_SUCCESS)                                                               \
+        answer = expression;                                                                                           \
+    sim_object_close(found);                                                                                           \
+    return answer
+
+/* Body of a call about a description: `call` on the opened one. */
+#define WITH_DESC(call)                                                                                                \
+    struct sim_model_desc *found = sim_model_desc_open(modelDesc);                                                     \
+    if (found == NULL)                                                                                                 \
+        return ACL_ERROR_INVALID_PARAM;                                                                                \
+    aclError code = call;                                                                                              \
+    sim_object_close(found);                                                                                           \
+    return code
+
+static aclError find_port(const struct sim_port *ports, uint32_t count, size_t index, const struct sim_port **port)
+{
+    SIM_ARGUMENT(index < count, ACL_ERROR_INVALID_PARAM, "index is %zu, expected less than %u", index, count);
+    *port = &ports[index];
+    return ACL_SUCCESS;
+}
+
+static aclError find_input(const struct sim_model_desc *desc, size_t index, const struct sim_port **port)
+{
+    const struct sim_signature *signature = desc->ds_signature;
+    return signature == NULL ? find_port(NULL, 0, index, port)
+                             : find_port(signature->sg_inputs, signature->sg_input_count, index, port);
+}
+
+static aclError find_output(const struct sim_model_desc *desc, size_t index, const struct sim_port **port)
+{
+    const struct sim_signature *signature = desc->ds_signature;
+    return signature == NULL ? find_port(NULL, 0, index, port)
+                             : find_port(signature->sg_outputs, signature->sg_output_count, index, port);
+}
+
+/* ---- descriptions ---- */
+
+aclmdlDesc *aclmdlCreateDesc(void)
+{
+    SIM_ENTER();
+    return sim_model_desc_create();
+}
+
+aclError aclmdlDestroyDesc(aclmdlDesc *modelDesc)
+{
+    SIM_ENTER();
+    struct sim_model_desc *found = sim_model_desc_open(modelDesc);
+    if (found == NULL)
+        return ACL_ERROR_INVALID_PARAM;
+    sim_model_desc_destroy(found);
+    return ACL_SUCCESS;
+}
+
+/* The description is empty after a failure. */
+aclError aclmdlGetDesc(aclmdlDesc *modelDesc, uint32_t modelId)
+{
+    SIM_ENTER();
+    struct sim_model *model = NULL;
+    struct sim_model_desc *found = sim_model_desc_open(modelDesc);
+    if (found == NULL)
+        return ACL_ERROR_INVALID_PARAM;
+    aclError code = sim_model_open(modelId, &model);
+    if (code == ACL_SUCCESS)
+        sim_signature_share(model->mo_signature);
+    sim_model_desc_fill(found, code == ACL_SUCCESS ? model->mo_signature : NULL, modelId);
+    sim_object_close(found);
+    if (code == ACL_SUCCESS)
+        sim_model_close(model);
+    return code;
+}
+
+static aclError describe(struct sim_model_desc *desc, struct sim_bytes model)
+{
+    struct sim_file file;
+    struct sim_signature *signature = NULL;
+    sim_model_desc_fill(desc, NULL, 0);
+    SIM_TRY(sim_file_view(model, &file));
+    SIM_ARGUMENT(sim_file_is_described(&file), ACL_ERROR_GE_PARAM_INVALID,
+                 "the model says nothing about its inputs and outputs to who does not load it, expected one of a newer "
+                 "converter");
+    SIM_TRY(sim_file_signature(&file, &signature));
+    sim_model_desc_fill(desc, signature, 0);
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlGetDescFromFile(aclmdlDesc *modelDesc, const char *modelPath)
+{
+    SIM_ENTER();
+    struct sim_bytes model;
+    SIM_NOT_NULL(modelDesc);
+    SIM_NOT_NULL(modelPath);
+    SIM_TRY(sim_model_read(modelPath, &model));
+    struct sim_model_desc *found = sim_model_desc_open(modelDesc);
+    aclError code = found == NULL ? ACL_ERROR_INVALID_PARAM : describe(found, model);
+    if (found != NULL)
+        sim_object_close(found);
+    sim_model_free_bytes(model);
+    return code;
+}
+
+aclError aclmdlGetDescFromMem(aclmdlDesc *modelDesc, const void *model, size_t modelSize)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(modelDesc);
+    SIM_NOT_NULL(model);
+    SIM_ARGUMENT(modelSize != 0, ACL_ERROR_INVALID_PARAM, "modelSize is 0, expected the bytes of a model");
+    struct sim_bytes bytes = {model, modelSize};
+    WITH_DESC(describe(found, bytes));
+}
+
+/* ---- inputs and outputs ---- */
+
+size_t aclmdlGetNumInputs(aclmdlDesc *modelDesc)
+{
+    SIM_ENTER();
+    struct sim_model_desc *found = sim_model_desc_open(modelDesc);
+    if (found == NULL)
+        return 0;
+    size_t count = found->ds_signature == NULL ? 0 : found->ds_signature->sg_input_count;
+    sim_object_close(found);
+    return count;
+}
+
+size_t aclmdlGetNumOutputs(aclmdlDesc *modelDesc)
+{
+    SIM_ENTER();
+    struct sim_model_desc *found = sim_model_desc_open(modelDesc);
+    if (found == NULL)
+        return 0;
+    size_t count = found->ds_signature == NULL ? 0 : found->ds_signature->sg_output_count;
+    sim_object_close(found);
+    return count;
+}
+
+size_t aclmdlGetInputSizeByIndex(aclmdlDesc *modelDesc, size_t index)
+{
+    GET_PORT(input, size_t, 0, port->po_bytes);
+}
+
+size_t aclmdlGetOutputSizeByIndex(aclmdlDesc *modelDesc, size_t index)
+{
+    GET_PORT(output, size_t, 0, port->po_bytes);
+}
+
+const char *aclmdlGetInputNameByIndex(const aclmdlDesc *modelDesc, size_t index)
+{
+    GET_PORT(input, const char *, "", port->po_name);
+}
+
+const char *aclmdlGetOutputNameByIndex(const aclmdlDesc *modelDesc, size_t index)
+{
+    GET_PORT(output, const char *, "", port->po_name);
+}
+
+aclFormat aclmdlGetInputFormat(const aclmdlDesc *modelDesc, size_t index)
+{
+    GET_PORT(input, aclFormat, ACL_FORMAT_UNDEFINED, port->po_format);
+}
+
+aclFormat aclmdlGetOutputFormat(const aclmdlDesc *modelDesc, size_t index)
+{
+    GET_PORT(output, aclFormat, ACL_FORMAT_UNDEFINED, port->po_format);
+}
+
+aclDataType aclmdlGetInputDataType(const aclmdlDesc *modelDesc, size_t index)
+{
+    GET_PORT(input, aclDataType, ACL_DT_UNDEFINED, port->po_type);
+}
+
+aclDataType aclmdlGetOutputDataType(const aclmdlDesc *modelDesc, size_t index)
+{
+    GET_PORT(output, aclDataType, ACL_DT_UNDEFINED, port->po_type);
+}
+
+static aclError find_index(const struct sim_model_desc *desc, bool input, const char *name, size_t *index)
+{
+    const struct sim_signature *signature = desc->ds_signature;
+    uint32_t count = signature == NULL ? 0 : input ? signature->sg_input_count : signature->sg_output_count;
+    uint32_t place =
+        count == 0 ? 0 : sim_port_find(input ? signature->sg_inputs : signature->sg_outputs, count, name);
+    SIM_ARGUMENT(place < count, ACL_ERROR_INVALID_PARAM, "name is \"%s\", which none of the %u %s has", name, count,
+                 input ? "inputs" : "outputs");
+    *index = place;
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlGetInputIndexByName(const aclmdlDesc *modelDesc, const char *name, size_t *index)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(modelDesc);
+    SIM_NOT_NULL(name);
+    SIM_NOT_NULL(index);
+    WITH_DESC(find_index(found, true, name, index));
+}
+
+aclError aclmdlGetOutputIndexByName(const aclmdlDesc *modelDesc, const char *name, size_t *index)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(modelDesc);
+    SIM_NOT_NULL(name);
+    SIM_NOT_NULL(index);
+    WITH_DESC(find_index(found, false, name, index));
+}
+
+const char *aclmdlGetTensorRealName(const aclmdlDesc *modelDesc, const char *name)
+{
+    SIM_ENTER();
+    struct sim_model_desc *found = name == NULL ? NULL : sim_model_desc_open(modelDesc);
+    if (found == NULL)
+        return NULL;
+    const char *real = sim_model_desc_real_name(found, name);
+    sim_object_close(found);
+    return real;
+}
+
+/* ---- dimensions ---- */
+
+static void show_dims(const struct sim_model_desc *desc, size_t index, bool input, const int64_t *values,
+                      uint32_t rank, aclmdlIODims *dims)
+{
+    memset(dims, 0, sizeof *dims);
+    sim_model_desc_name(desc, (uint32_t)index, input, dims->name);
+    dims->dimCount = rank;
+    memcpy(dims->dims, values, rank * sizeof *values);
+}
+
+static aclError input_dims(const struct sim_model_desc *desc, size_t index, bool second, aclmdlIODims *dims)
+{
+    const struct sim_port *port = NULL;
+    SIM_TRY(find_input(desc, index, &port));
+    if (second)
+        show_dims(desc, index, true, port->po_dims_v2, port->po_rank_v2, dims);
+    else
+        show_dims(desc, index, true, port->po_dims, port->po_rank, dims);
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlGetInputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(modelDesc);
+    SIM_NOT_NULL(dims);
+    WITH_DESC(input_dims(found, index, false, dims));
+}
+
+aclError aclmdlGetInputDimsV2(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(modelDesc);
+    SIM_NOT_NULL(dims);
+    WITH_DESC(input_dims(found, index, true, dims));
+}
+
+static aclError input_range(const struct sim_model_desc *desc, size_t index, aclmdlIODimsRange *range)
+{
+    const struct sim_port *port = NULL;
+    SIM_TRY(find_input(desc, index, &port));
+    memset(range, 0, sizeof *range);
+    range->rangeCount = port->po_range_count;
+    if (port->po_range_count != 0)
+        memcpy(range->range, port->po_ranges, port->po_range_count * sizeof *port->po_ranges);
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlGetInputDimsRange(const aclmdlDesc *modelDesc, size_t index, aclmdlIODimsRange *dimsRange)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(modelDesc);
+    SIM_NOT_NULL(dimsRange);
+    WITH_DESC(input_range(found, index, dimsRange));
+}
+
+static aclError output_dims(const struct sim_model_desc *desc, size_t index, int64_t gear, aclmdlIODims *dims)
+{
+    const struct sim_port *port = NULL;
+    uint32_t rank;
+    SIM_TRY(find_output(desc, index, &port));
+    const int64_t *values = sim_signature_output(desc->ds_signature, (uint32_t)index, gear, &rank);
+    show_dims(desc, index, false, values, rank, dims);
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlGetOutputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(modelDesc);
+    SIM_NOT_NULL(dims);
+    WITH_DESC(output_dims(found, index, SIM_EVERY_GEAR, dims));
+}
+
+static aclError current_dims(const struct sim_model_desc *desc, size_t index, aclmdlIODims *dims)
+{
+    struct sim_model *model;
+    const struct sim_port *port = NULL;
+    SIM_TRY(find_output(desc, index, &port));
+    SIM_ARGUMENT(!desc->ds_signature->sg_dynamic, ACL_ERROR_API_NOT_SUPPORT,
+                 "the shapes of the model's outputs are known by its runs alone, expected "
+                 "aclmdlGetDatasetTensorDesc after one");
+    int64_t gear = SIM_EVERY_GEAR;
+    if (desc->ds_id != 0 && sim_model_open(desc->ds_id, &model) == ACL_SUCCESS) {
+        gear = atomic_load_explicit(&model->mo_gear, memory_order_relaxed); /* tells nothing else */
+        sim_model_close(model);
+    }
+    return output_dims(desc, index, gear, dims);
+}
+
+aclError aclmdlGetCurOutputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(modelDesc);
+    SIM_NOT_NULL(dims);
+    WITH_DESC(current_dims(found, index, dims));
+}

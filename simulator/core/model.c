@@ -1,0 +1,242 @@
+/* A model is found by its id in an array that only grows: ids are never used twice, so a stale one finds nothing. One
+ * lock guards the array and the counts of users; it is a leaf, as is a model's own lock, which guards the records of its
+ * newest runs, one a stream, that unloading waits for. Who uses a model, a run or a call, keeps it alive; the last one
+ * frees it. */
+#include "config.h"
+#include "context.h"
+#include "init.h"
+#include "memory.h"
+#include "model_config.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct sim_lock lock;
+static struct sim_model **models; /* by id */
+static uint32_t count, room;      /* id 0 is never given out */
+
+/* ---- ids ---- */
+
+static bool give_id(struct sim_model *model)
+{
+    sim_lock(&lock);
+    if (count == room) {
+        uint32_t more = room == 0 ? 16 : 2 * room;
+        struct sim_model **grown = realloc(models, more * sizeof *grown);
+        if (grown == NULL) {
+            sim_unlock(&lock);
+            return false;
+        }
+        models = grown;
+        room = more;
+        if (count == 0)
+            models[count++] = NULL;
+    }
+    model->mo_id = count;
+    models[count++] = model;
+    sim_unlock(&lock);
+    return true;
+}
+
+aclError sim_model_open(uint32_t id, struct sim_model **model)
+{
+    sim_lock(&lock);
+    *model = id < count ? models[id] : NULL;
+    if (*model != NULL)
+        (*model)->mo_users++;
+    sim_unlock(&lock);
+    SIM_ARGUMENT(*model != NULL, ACL_ERROR_GE_EXEC_MODEL_ID_INVALID,
+                 "modelId is %u, expected the id of a model that is loaded", id);
+    return ACL_SUCCESS;
+}
+
+static void free_model(struct sim_model *model)
+{
+    if (model->mo_executor.eo_close != NULL)
+        model->mo_executor.eo_close(model->mo_executor.eo_user);
+    sim_signature_drop(model->mo_signature);
+    free(model->mo_records);
+    free(model);
+}
+
+void sim_model_close(struct sim_model *model)
+{
+    sim_lock(&lock);
+    bool last = --model->mo_users == 0;
+    sim_unlock(&lock);
+    if (last)
+        free_model(model);
+}
+
+/* ---- files ---- */
+
+static aclError read_whole(int file, const char *path, struct sim_bytes *bytes)
+{
+    struct stat status;
+    SIM_ARGUMENT(fstat(file, &status) == 0 && S_ISREG(status.st_mode), ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID,
+                 "modelPath is %s, which is no file", path);
+    SIM_ARGUMENT(status.st_size > 0, ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID, "modelPath is %s, which is empty", path);
+    size_t size = (size_t)status.st_size, done = 0;
+    unsigned char *data = malloc(size);
+    SIM_ARGUMENT(data != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for the %zu bytes of %s", size, path);
+    while (done < size) {
+        ssize_t got = read(file, data + done, size - done);
+        if (got <= 0 && !(got < 0 && errno == EINTR))
+            break;
+        done += got > 0 ? (size_t)got : 0;
+    }
+    *bytes = (struct sim_bytes){data, done};
+    if (done == size)
+        return ACL_SUCCESS;
+    free(data);
+    return sim_refuse(ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID, "modelPath is %s, of which only %zu of %zu bytes can be read",
+                      path, done, size);
+}
+
+aclError sim_model_read(const char *path, struct sim_bytes *bytes)
+{
+    if (sim_model_find_bytes(path, bytes))
+        return ACL_SUCCESS;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    SIM_ARGUMENT(file >= 0, ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID, "modelPath is %s, which cannot be opened: %s", path,
+                 strerror(errno));
+    aclError code = read_whole(file, path, bytes);
+    close(file);
+    return code;
+}
+
+void sim_model_free_bytes(struct sim_bytes bytes)
+{
+    free((void *)(uintptr_t)bytes.by_data);
+}
+
+/* ---- loading ---- */
+
+static aclError check_soc(const struct sim_signature *signature)
+{
+    const struct sim_soc *soc = sim_config()->cf_soc, *built = sim_soc_find(signature->sg_soc);
+    const char *wanted = built != NULL ? built->so_short : signature->sg_soc;
+    SIM_ARGUMENT(*wanted == '\0' || strcmp(wanted, soc->so_short) == 0, ACL_ERROR_GE_PARAM_INVALID,
+                 "the model was built for %s, and the device is a %s", signature->sg_soc, soc->so_name);
+    return ACL_SUCCESS;
+}
+
+/* One part of the model's memory: the program's, which has to be large enough, or the system's. */
+static aclError find_memory(void *given, uint64_t size, uint64_t needed, const char *name, void **own)
+{
+    if (given != NULL) {
+        SIM_ARGUMENT(size >= needed, ACL_ERROR_GE_PARAM_INVALID, "%sSize is %llu, expected at least %llu", name,
+                     (unsigned long long)size, (unsigned long long)needed);
+        return ACL_SUCCESS;
+    }
+    return needed == 0 ? ACL_SUCCESS : sim_memory_take(own, needed);
+}
+
+static void release(void *memory)
+{
+    if (memory != NULL && sim_memory_engine(memory) != NULL) /* else the device was reset before */
+        sim_memory_release(memory, NULL);
+}
+
+static aclError fill(struct sim_model *model, const struct sim_file *file, const struct sim_load *load)
+{
+    struct sim_bytes weights;
+    const struct sim_signature *signature = model->mo_signature;
+    SIM_TRY(check_soc(signature));
+    if (!signature->sg_dynamic)
+        SIM_TRY(find_memory(load->lo_work, load->lo_work_size, signature->sg_work, "work", &model->mo_work));
+    SIM_TRY(find_memory(load->lo_weights, load->lo_weight_size, signature->sg_weight, "weight", &model->mo_weights));
+    void *target = load->lo_weights != NULL ? load->lo_weights : model->mo_weights;
+    if (target != NULL && sim_file_part(file, SIM_PART_WEIGHTS, &weights) && weights.by_size <= signature->sg_weight)
+        SIM_TRY(sim_memory_copy(target, weights.by_data, weights.by_size));
+    sim_model_find_function(load->lo_path, signature->sg_name, &model->mo_executor);
+    return ACL_SUCCESS;
+}
+
+aclError sim_model_load(const struct sim_load *load, uint32_t *id)
+{
+    struct sim_file file;
+    SIM_ARGUMENT(sim_init_is_done(), ACL_ERROR_GE_EXEC_NOT_INIT, "aclInit was not called, expected it before");
+    SIM_TRY(sim_file_view(load->lo_model, &file));
+    SIM_ARGUMENT(file.fi_kind != SIM_FILE_BUNDLE, ACL_ERROR_GE_PARAM_INVALID,
+                 "the file holds a bundle of models, expected aclmdlBundleLoadFromFile");
+    struct sim_model *model = calloc(1, sizeof *model);
+    SIM_ARGUMENT(model != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for a model");
+    model->mo_users = 1;
+    atomic_init(&model->mo_gear, SIM_EVERY_GEAR);
+    aclError code = sim_file_signature(&file, &model->mo_signature);
+    if (code == ACL_SUCCESS)
+        code = fill(model, &file, load);
+    if (code == ACL_SUCCESS && !give_id(model))
+        code = sim_refuse(ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for a model");
+    if (code == ACL_SUCCESS) {
+        *id = model->mo_id;
+        return ACL_SUCCESS;
+    }
+    release(model->mo_work);
+    release(model->mo_weights);
+    free_model(model);
+    return code;
+}
+
+/* ---- unloading ---- */
+
+static void wait_for_runs(struct sim_model *model)
+{
+    sim_lock(&model->mo_lock);
+    while (model->mo_record_count != 0) {
+        sim_record record = model->mo_records[--model->mo_record_count];
+        sim_unlock(&model->mo_lock);
+        if (!sim_record_passed(record))
+            sim_engine_wait(sim_record_stream(record), sim_record_ticket(record), SIM_FOREVER, SIM_HELPER);
+        sim_lock(&model->mo_lock);
+    }
+    sim_unlock(&model->mo_lock);
+}
+
+aclError sim_model_unload(uint32_t id)
+{
+    SIM_TRY(sim_engine_may_wait());
+    sim_lock(&lock);
+    struct sim_model *model = id < count ? models[id] : NULL;
+    if (model != NULL)
+        models[id] = NULL;
+    sim_unlock(&lock);
+    SIM_ARGUMENT(model != NULL, ACL_ERROR_GE_EXEC_MODEL_ID_INVALID,
+                 "modelId is %u, expected the id of a model that is loaded", id);
+    wait_for_runs(model);
+    release(model->mo_work);
+    release(model->mo_weights);
+    sim_model_close(model);
+    return ACL_SUCCESS;
+}
+
+/* Everything that runs has been discarded; memory goes with the devices. */
+void sim_model_reset(void)
+{
+    for (uint32_t id = 1; id < count; id++) {
+        sim_lock(&lock);
+        struct sim_model *model = models[id];
+        models[id] = NULL;
+        sim_unlock(&lock);
+        if (model != NULL)
+            sim_model_close(model);
+    }
+    sim_model_desc_reset();
+    sim_model_config_reset();
+    sim_model_registry_reset();
+}
+
+/* What the parent loaded is not the child's; its memory is lost, as nobody can say what its locks were doing. */
+void sim_model_after_fork(void)
+{
+    sim_lock_renew(&lock);
+    for (uint32_t id = 0; id < count; id++)
+        models[id] = NULL;
+    sim_model_desc_after_fork();
+    sim_model_config_after_fork();
+    sim_model_registry_after_fork();
+}

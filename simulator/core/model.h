@@ -1,0 +1,91 @@
+/* Models: what is loaded, who runs it, and its runs. Ids are never used twice in a process. */
+#ifndef SIM_MODEL_H
+#define SIM_MODEL_H
+
+#include "engine.h"
+#include "model_file.h"
+#include "object.h"
+#include <acl/acl_sim.h>
+
+/* Who runs a model: a registered function, or what came with the file. */
+struct sim_executor_of {
+    aclsimModelFunc eo_run; /* NULL: nobody */
+    void *eo_user;
+    void (*eo_close)(void *user); /* may be NULL */
+};
+
+struct sim_model {
+    uint32_t mo_id;
+    uint32_t mo_users; /* guarded by model.c's lock, as is what ids lead to */
+    struct sim_signature *mo_signature;
+    struct sim_executor_of mo_executor;
+    void *mo_work, *mo_weights;     /* device memory of the system's; NULL: the program's, or none */
+    _Atomic int64_t mo_gear;        /* chosen last; SIM_EVERY_GEAR: none */
+    struct sim_lock mo_lock;        /* guards the records */
+    sim_record *mo_records;         /* its newest run on each stream */
+    uint32_t mo_record_count, mo_record_room;
+};
+
+/* What is to be loaded. */
+struct sim_load {
+    struct sim_bytes lo_model;
+    const char *lo_path; /* NULL: from memory */
+    void *lo_work, *lo_weights; /* the program's memory; NULL: the system's */
+    uint64_t lo_work_size, lo_weight_size;
+};
+
+/* 145001 without aclInit, 145000, 145006, 245000, and what the runtime says. */
+aclError sim_model_load(const struct sim_load *load, uint32_t *id);
+/* The bytes of a file, to be freed; those that were registered for the path come first. 145002, 145006, 245000. */
+aclError sim_model_read(const char *path, struct sim_bytes *bytes);
+void sim_model_free_bytes(struct sim_bytes bytes);
+/* Waits for its runs. 145003. */
+aclError sim_model_unload(uint32_t id);
+
+/* A loaded model that stays while it is used; 145003. */
+aclError sim_model_open(uint32_t id, struct sim_model **model);
+void sim_model_close(struct sim_model *model);
+
+/* model_registry.c: functions of the user, by name or path. */
+aclError sim_model_register(const char *name, struct sim_bytes model, aclsimModelFunc run, void *user);
+/* True when there is one; `path` or `name` may be NULL. */
+bool sim_model_find_function(const char *path, const char *name, struct sim_executor_of *found);
+/* A copy of the registered bytes; false when there are none for the path. */
+bool sim_model_find_bytes(const char *path, struct sim_bytes *copy);
+void sim_model_registry_reset(void);
+void sim_model_registry_after_fork(void);
+
+/* model_execute.c */
+aclError sim_model_execute(uint32_t id, const aclmdlDataset *inputs, aclmdlDataset *outputs, void *site);
+aclError sim_model_execute_async(uint32_t id, const aclmdlDataset *inputs, aclmdlDataset *outputs, aclrtStream stream,
+                                 void *site);
+
+/* Queued on the stream and waited for: 507046 after `timeout` milliseconds, when it goes on. */
+aclError sim_model_execute_on(uint32_t id, const aclmdlDataset *inputs, aclmdlDataset *outputs, aclrtStream stream,
+                              int32_t timeout, void *site);
+
+/* model_desc.c: a snapshot of a signature, valid after the model is gone. */
+struct sim_model_desc {
+    struct sim_object ds_object;
+    struct sim_signature *ds_signature; /* NULL: empty */
+    uint32_t ds_id;                     /* 0: of a file */
+};
+struct sim_model_desc *sim_model_desc_open(const aclmdlDesc *handle); /* locked; NULL with a message (100000) */
+aclmdlDesc *sim_model_desc_create(void);
+void sim_model_desc_destroy(struct sim_model_desc *desc);
+/* Empties the description, then fills it: with a user of the signature, which it takes over (NULL: none). */
+void sim_model_desc_fill(struct sim_model_desc *desc, struct sim_signature *signature, uint32_t id);
+/* The name of a port as dimensions show it (an alias for one that is too long), and the name behind one so shown. */
+void sim_model_desc_name(const struct sim_model_desc *desc, uint32_t index, bool input, char name[ACL_MAX_TENSOR_NAME_LEN]);
+const char *sim_model_desc_real_name(const struct sim_model_desc *desc, const char *name);
+void sim_model_desc_reset(void);
+void sim_model_desc_after_fork(void);
+
+/* model_gear.c: writes the gear into its input and remembers it. 100000, 145003, 145012, 145013. */
+aclError sim_model_choose_gear(uint32_t id, aclmdlDataset *dataset, size_t index, enum sim_gears kind,
+                               const uint64_t *values, uint32_t count);
+
+void sim_model_reset(void);
+void sim_model_after_fork(void);
+
+#endif

@@ -1,0 +1,428 @@
+/* A run of a model is one task, whose argument says which bytes of which buffers it reads and writes and which model is
+ * meant, by its id: the model is looked up when the task runs, so a run that comes too late fails and touches nothing.
+ * The argument stays as it was but for the dimensions of tensors, which each run fills in anew. */
+#include "clock.h"
+#include "context.h"
+#include "dataset.h"
+#include "memory.h"
+#include "model.h"
+#include "tensordesc.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLACK 64 /* a buffer may be this much smaller than the model asks for */
+
+#define RANK_MAX 8 /* of a tensor that something runs on */
+
+struct operand {
+    void *op_address; /* as the program knows it */
+    uint64_t op_bytes;
+    uint32_t op_port;
+    uint32_t op_rank; /* of the real shape, where the model's is not known before the run */
+    int64_t op_dims[RANK_MAX];
+};
+
+/* Ranges, operands, tensors and capacities follow, in this order; inputs come first. */
+struct call {
+    uint32_t ca_model;
+    uint32_t ca_inputs, ca_outputs;
+    uint32_t ca_gear_operand; /* which input carries the gear; as many as there are inputs: none */
+    const aclmdlDataset *ca_output;
+    struct sim_range ca_ranges[];
+};
+
+static uint32_t operand_count(const struct call *call)
+{
+    return call->ca_inputs + call->ca_outputs;
+}
+
+static struct operand *operands_of(const struct call *call)
+{
+    return (struct operand *)(uintptr_t)(call->ca_ranges + operand_count(call));
+}
+
+static aclsimTensor *tensors_of(const struct call *call)
+{
+    return (aclsimTensor *)(operands_of(call) + operand_count(call));
+}
+
+static uint64_t *capacities_of(const struct call *call)
+{
+    return (uint64_t *)(tensors_of(call) + operand_count(call));
+}
+
+static size_t size_of_call(uint32_t operands)
+{
+    return sizeof(struct call) +
+           operands * (sizeof(struct sim_range) + sizeof(struct operand) + sizeof(aclsimTensor) + sizeof(uint64_t));
+}
+
+/* ---- the task ---- */
+
+static aclError fail_run(struct sim_run *run, aclError code, const char *reason)
+{
+    sim_engine_fail(run, run->rn_task, code, reason);
+    return SIM_FAILED;
+}
+
+static bool set_tensor(aclsimTensor *tensor, const struct operand *operand, aclDataType type, const int64_t *dims,
+                       uint32_t rank)
+{
+    int64_t stride = 1;
+    if (rank > RANK_MAX)
+        return false;
+    tensor->data = sim_memory_reach(operand->op_address);
+    tensor->type = type;
+    tensor->rank = rank;
+    for (uint32_t i = rank; i-- != 0;) {
+        tensor->dims[i] = dims[i];
+        tensor->strides[i] = stride;
+        stride *= dims[i];
+    }
+    return true;
+}
+
+/* The gear that the program wrote into its input: 64-bit numbers, or 32-bit ones when there is no room for them. */
+static int64_t read_gear(const struct sim_signature *signature, const struct call *call)
+{
+    uint64_t values[ACL_MAX_DIM_CNT];
+    uint32_t width = signature->sg_gear_width;
+    if (call->ca_gear_operand == call->ca_inputs || width > ACL_MAX_DIM_CNT)
+        return SIM_EVERY_GEAR;
+    const struct operand *operand = &operands_of(call)[call->ca_gear_operand];
+    const unsigned char *bytes = sim_memory_reach(operand->op_address);
+    bool wide = operand->op_bytes >= width * sizeof(uint64_t);
+    for (uint32_t i = 0; i < width; i++) {
+        uint32_t narrow;
+        memcpy(&narrow, bytes + i * sizeof narrow, sizeof narrow);
+        values[i] = narrow;
+        if (wide)
+            memcpy(&values[i], bytes + i * sizeof *values, sizeof *values);
+    }
+    return sim_signature_gear(signature, values);
+}
+
+/* The inputs with data, one behind the other; how many there are. False: a tensor has too many dimensions. */
+static bool set_inputs(const struct sim_signature *signature, struct call *call, int64_t gear, uint32_t *count)
+{
+    aclsimTensor *tensors = tensors_of(call);
+    int64_t dims[ACL_MAX_DIM_CNT];
+    *count = 0;
+    for (uint32_t i = 0; i < call->ca_inputs; i++) {
+        const struct operand *operand = &operands_of(call)[i];
+        const struct sim_port *port = &signature->sg_inputs[operand->op_port];
+        if (sim_port_is_control(port))
+            continue;
+        uint32_t rank = signature->sg_dynamic ? operand->op_rank : port->po_rank;
+        if (signature->sg_dynamic)
+            memcpy(dims, operand->op_dims, sizeof operand->op_dims);
+        else
+            sim_signature_input(signature, operand->op_port, gear, dims);
+        if (!set_tensor(&tensors[(*count)++], operand, port->po_type, dims, rank))
+            return false;
+    }
+    return true;
+}
+
+static bool set_outputs(const struct sim_signature *signature, struct call *call, int64_t gear)
+{
+    for (uint32_t i = 0; i < call->ca_outputs; i++) {
+        uint32_t at = call->ca_inputs + i, rank;
+        const struct operand *operand = &operands_of(call)[at];
+        const int64_t *dims = sim_signature_output(signature, i, gear, &rank);
+        if (!set_tensor(&tensors_of(call)[at], operand, signature->sg_outputs[i].po_type, dims, rank))
+            return false;
+        capacities_of(call)[i] = operand->op_bytes;
+    }
+    return true;
+}
+
+/* What the run found out: the real shapes of the outputs, for aclmdlGetDatasetTensorDesc. */
+static aclError tell_shapes(const struct sim_signature *signature, const struct call *call)
+{
+    struct sim_dataset *dataset = sim_dataset_peek(call->ca_output);
+    aclError code = ACL_SUCCESS;
+    for (uint32_t i = 0; dataset != NULL && i < call->ca_outputs && code == ACL_SUCCESS; i++) {
+        const aclsimTensor *tensor = &tensors_of(call)[call->ca_inputs + i];
+        aclTensorDesc *desc =
+            sim_tensordesc_create(tensor->type, tensor->dims, tensor->rank, signature->sg_outputs[i].po_format);
+        code = sim_dataset_adopt(dataset, i, desc);
+    }
+    if (dataset != NULL)
+        sim_object_close(dataset);
+    return code;
+}
+
+static bool shapes_fit(const struct call *call)
+{
+    for (uint32_t i = 0; i < call->ca_outputs; i++) {
+        const aclsimTensor *tensor = &tensors_of(call)[call->ca_inputs + i];
+        if (tensor->rank > RANK_MAX ||
+            sim_shape_bytes(tensor->type, tensor->dims, tensor->rank) > capacities_of(call)[i])
+            return false;
+    }
+    return true;
+}
+
+static aclError run_on(struct sim_run *run, struct sim_model *model, struct call *call)
+{
+    const struct sim_signature *signature = model->mo_signature;
+    uint32_t count;
+    if (model->mo_executor.eo_run == NULL)
+        return fail_run(run, ACL_ERROR_RT_MODEL_EXECUTE,
+                        "nothing here can run the model: give it a function (acl.sim.model, aclsimRegisterModel)");
+    int64_t gear = signature->sg_gears == SIM_GEARS_NONE ? SIM_EVERY_GEAR : read_gear(signature, call);
+    if (gear < 0 && signature->sg_gears != SIM_GEARS_NONE)
+        return fail_run(run, ACL_ERROR_RT_MODEL_EXECUTE,
+                        "the input " SIM_GEAR_INPUT " names no gear of the model: set one before");
+    if (!set_inputs(signature, call, gear, &count) || !set_outputs(signature, call, gear))
+        return fail_run(run, ACL_ERROR_RT_MODEL_EXECUTE, "a tensor of the model has more than 8 dimensions");
+    aclsimModelRun order = {.name = signature->sg_name,
+                            .modelId = model->mo_id,
+                            .inputs = tensors_of(call),
+                            .inputCount = count,
+                            .outputs = tensors_of(call) + call->ca_inputs,
+                            .capacities = capacities_of(call),
+                            .outputCount = call->ca_outputs,
+                            .userData = model->mo_executor.eo_user};
+    SIM_TRY(model->mo_executor.eo_run(&order));
+    if (!signature->sg_dynamic)
+        return ACL_SUCCESS;
+    if (!shapes_fit(call))
+        return fail_run(run, ACL_ERROR_RT_MODEL_EXECUTE, "an output is larger than its buffer");
+    return tell_shapes(signature, call);
+}
+
+static aclError run_call(struct sim_run *run, void *argument)
+{
+    struct call *call = argument;
+    struct sim_model *model;
+    if (sim_model_open(call->ca_model, &model) != ACL_SUCCESS)
+        return fail_run(run, ACL_ERROR_RT_MODEL_EXECUTE, "the model was unloaded before it ran");
+    aclError code = run_on(run, model, call);
+    sim_model_close(model);
+    return code;
+}
+
+static const struct sim_range *ranges_of_call(const void *argument, size_t *count)
+{
+    const struct call *call = argument;
+    *count = operand_count(call);
+    return call->ca_ranges;
+}
+
+static const struct sim_op call_op = {.op_name = "aclmdlExecuteAsync", .op_run = run_call, .op_ranges = ranges_of_call,
+                                      .op_flags = SIM_OP_KERNEL | SIM_OP_HEAVY, .op_kind = SIM_TASK_OTHER};
+
+/* ---- what a run is given ---- */
+
+/* A buffer of the dataset, with the bytes that the model needs of it. A missing output is allocated on wish. */
+static aclError place(const struct sim_model *model, const struct sim_dataset *dataset, uint32_t index, bool output,
+                      bool allocate, struct operand *operand)
+{
+    const struct sim_signature *signature = model->mo_signature;
+    const struct sim_port *port = output ? &signature->sg_outputs[index] : &signature->sg_inputs[index];
+    struct sim_data_buffer *buffer = sim_data_buffer_open(dataset->da_slots[index].sl_buffer);
+    if (buffer == NULL)
+        return ACL_ERROR_INVALID_PARAM;
+    aclError code = ACL_SUCCESS;
+    uint64_t needed = port->po_bytes;
+    if (buffer->db_data == NULL && output && allocate && needed != 0) {
+        code = sim_memory_take(&buffer->db_data, needed);
+        buffer->db_size = code == ACL_SUCCESS ? needed : buffer->db_size;
+    }
+    if (code == ACL_SUCCESS && !signature->sg_dynamic && buffer->db_size + SLACK < needed)
+        code = sim_refuse(ACL_ERROR_GE_PARAM_INVALID, "%s %u (%s) has %zu bytes, expected %llu",
+                          output ? "output" : "input", index, port->po_name, buffer->db_size,
+                          (unsigned long long)needed);
+    if (code == ACL_SUCCESS && buffer->db_data == NULL)
+        code = sim_refuse(ACL_ERROR_GE_PARAM_INVALID, "%s %u (%s) has no memory, expected that of a device",
+                          output ? "output" : "input", index, port->po_name);
+    *operand = (struct operand){.op_address = buffer->db_data, .op_port = index,
+                                .op_bytes = signature->sg_dynamic || needed == 0 ? buffer->db_size : needed};
+    sim_object_close(buffer);
+    return code;
+}
+
+static bool in_range(const struct sim_port *port, const int64_t *dims, size_t rank)
+{
+    if (rank != port->po_rank)
+        return false;
+    for (size_t i = 0; i < rank; i++) {
+        bool known = port->po_dims[i] >= 0, bound = !known && i < port->po_range_count;
+        if (dims[i] < 0 || (known && dims[i] != port->po_dims[i]) ||
+            (bound && (dims[i] < port->po_ranges[i][0] ||
+                       (port->po_ranges[i][1] >= 0 && dims[i] > port->po_ranges[i][1]))))
+            return false;
+    }
+    return true;
+}
+
+/* The real shape of an input whose shape the model leaves open: the dataset's description, else what the model says. */
+static aclError find_shape(const struct sim_port *port, const struct sim_dataset_slot *slot, struct operand *operand)
+{
+    const int64_t *dims = port->po_dims;
+    size_t rank = port->po_rank;
+    struct sim_tensor_desc *desc = slot->sl_desc == NULL ? NULL : sim_tensordesc_open(slot->sl_desc);
+    if (desc != NULL) {
+        dims = desc->td_shape.nu_values;
+        rank = desc->td_shape.nu_count;
+    }
+    bool fits = rank <= RANK_MAX && in_range(port, dims, rank);
+    bool large = fits && sim_shape_bytes(port->po_type, dims, (uint32_t)rank) > operand->op_bytes;
+    operand->op_rank = fits ? (uint32_t)rank : 0;
+    for (uint32_t i = 0; i < operand->op_rank; i++)
+        operand->op_dims[i] = dims[i];
+    if (desc != NULL)
+        sim_object_close(desc);
+    SIM_ARGUMENT(fits, ACL_ERROR_INVALID_PARAM,
+                 "input %s has no shape that the model takes, expected aclmdlSetDatasetTensorDesc with one", port->po_name);
+    SIM_ARGUMENT(!large, ACL_ERROR_INVALID_PARAM, "input %s has %llu bytes, fewer than its shape", port->po_name,
+                 (unsigned long long)operand->op_bytes);
+    return ACL_SUCCESS;
+}
+
+static aclError claim(struct call *call, uint32_t at, bool output)
+{
+    char name[32];
+    const struct operand *operand = &operands_of(call)[at];
+    snprintf(name, sizeof name, "%s %u", output ? "output" : "input", operand->op_port);
+    call->ca_ranges[at] =
+        (struct sim_range){.rg_address = operand->op_address, .rg_size = operand->op_bytes, .rg_write = output};
+    return sim_memory_claim(&call->ca_ranges[at], name);
+}
+
+static aclError fill_side(struct call *call, const struct sim_model *model, const struct sim_dataset *dataset,
+                          bool output, bool allocate)
+{
+    uint32_t first = output ? call->ca_inputs : 0, count = output ? call->ca_outputs : call->ca_inputs;
+    SIM_ARGUMENT(dataset->da_count == count, ACL_ERROR_GE_PARAM_INVALID, "%s has %zu buffers, expected %u",
+                 output ? "output" : "input", dataset->da_count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct operand *operand = &operands_of(call)[first + i];
+        SIM_TRY(place(model, dataset, i, output, allocate, operand));
+        if (!output && model->mo_signature->sg_dynamic)
+            SIM_TRY(find_shape(&model->mo_signature->sg_inputs[i], &dataset->da_slots[i], operand));
+        SIM_TRY(claim(call, first + i, output));
+    }
+    return ACL_SUCCESS;
+}
+
+/* The datasets are opened one after the other, never together: they may be one and the same. */
+static aclError fill_call(struct call *call, const struct sim_model *model, const aclmdlDataset *inputs,
+                          const aclmdlDataset *outputs, bool allocate)
+{
+    for (int side = 0; side < 2; side++) {
+        struct sim_dataset *dataset = sim_dataset_open(side == 0 ? inputs : outputs, side == 0 ? "input" : "output");
+        if (dataset == NULL)
+            return ACL_ERROR_INVALID_PARAM;
+        aclError code = fill_side(call, model, dataset, side == 1, allocate);
+        sim_object_close(dataset);
+        SIM_TRY(code);
+    }
+    return ACL_SUCCESS;
+}
+
+/* ---- queueing ---- */
+
+/* Remembers the newest run on its stream, so that unloading waits for it; passed records make room. */
+static void remember(struct sim_model *model, sim_record record)
+{
+    if (record == 0)
+        return; /* it went into a capture */
+    sim_lock(&model->mo_lock);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < model->mo_record_count; i++)
+        if (!sim_record_passed(model->mo_records[i]) && record >> 48 != model->mo_records[i] >> 48)
+            model->mo_records[kept++] = model->mo_records[i];
+    if (kept == model->mo_record_room) {
+        uint32_t room = kept == 0 ? 4 : 2 * kept;
+        sim_record *records = realloc(model->mo_records, room * sizeof *records);
+        if (records != NULL) {
+            model->mo_records = records;
+            model->mo_record_room = room;
+        }
+    }
+    if (kept < model->mo_record_room)
+        model->mo_records[kept++] = record;
+    model->mo_record_count = kept;
+    sim_unlock(&model->mo_lock);
+}
+
+static aclError submit(struct sim_model *model, const aclmdlDataset *inputs, aclmdlDataset *outputs, bool allocate,
+                       struct sim_target stream, void *site)
+{
+    const struct sim_signature *signature = model->mo_signature;
+    uint32_t operands = signature->sg_input_count + signature->sg_output_count;
+    size_t size = size_of_call(operands);
+    _Alignas(struct call) unsigned char small[1024];
+    struct call *call = size <= sizeof small ? (void *)small : malloc(size);
+    SIM_CHECK(call != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a run with %u tensors", operands);
+    memset(call, 0, size);
+    *call = (struct call){.ca_model = model->mo_id, .ca_inputs = signature->sg_input_count,
+                          .ca_outputs = signature->sg_output_count, .ca_output = outputs};
+    call->ca_gear_operand = sim_port_find(signature->sg_inputs, signature->sg_input_count, SIM_GEAR_INPUT);
+    _Atomic sim_record record = 0;
+    aclError code = fill_call(call, model, inputs, outputs, allocate);
+    if (code == ACL_SUCCESS)
+        code = sim_engine_submit(stream, &call_op, call, size, site, &record);
+    if ((void *)call != (void *)small)
+        free(call);
+    remember(model, atomic_load_explicit(&record, memory_order_relaxed));
+    return code;
+}
+
+static aclError submit_on(uint32_t id, const aclmdlDataset *inputs, aclmdlDataset *outputs, bool allocate,
+                          struct sim_target stream, void *site)
+{
+    struct sim_model *model;
+    SIM_TRY(sim_model_open(id, &model));
+    aclError code = submit(model, inputs, outputs, allocate, stream, site);
+    sim_model_close(model);
+    return code;
+}
+
+aclError sim_model_execute_async(uint32_t id, const aclmdlDataset *inputs, aclmdlDataset *outputs, aclrtStream stream,
+                                 void *site)
+{
+    struct sim_target target;
+    SIM_TRY(sim_stream_own(stream, &target));
+    return submit_on(id, inputs, outputs, false, target, site);
+}
+
+static aclError wait_for(struct sim_target stream, int32_t timeout)
+{
+    enum sim_role role = timeout < 0 ? SIM_HELPER : SIM_SUBMITTER;
+    enum sim_wait wait =
+        sim_engine_wait(stream.tg_stream, sim_stream_tail(stream.tg_stream), sim_clock_deadline(timeout), role);
+    SIM_TRY(sim_engine_outcome(wait, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, timeout));
+    return sim_stream_take_error(stream.tg_stream);
+}
+
+aclError sim_model_execute_on(uint32_t id, const aclmdlDataset *inputs, aclmdlDataset *outputs, aclrtStream stream,
+                              int32_t timeout, void *site)
+{
+    struct sim_target target;
+    SIM_TRY(sim_engine_may_wait());
+    SIM_TRY(sim_stream_own(stream, &target));
+    SIM_TRY(sim_stream_refuse_taken(target.tg_stream, sim_stream_taken(target.tg_stream)));
+    SIM_TRY(submit_on(id, inputs, outputs, true, target, site));
+    return wait_for(target, timeout);
+}
+
+/* Queued behind nothing else: on a stream of its own. */
+aclError sim_model_execute(uint32_t id, const aclmdlDataset *inputs, aclmdlDataset *outputs, void *site)
+{
+    struct sim_context *context;
+    aclrtStream stream;
+    SIM_TRY(sim_engine_may_wait());
+    SIM_TRY(sim_context_current(&context));
+    SIM_TRY(sim_stream_create(context, 0, 0, SIM_STREAM_INSTANCE, &stream));
+    struct sim_target target = {sim_table_find(&sim_streams, stream), (uint64_t)(uintptr_t)stream};
+    aclError code = submit_on(id, inputs, outputs, true, target, site);
+    if (code == ACL_SUCCESS)
+        code = wait_for(target, -1);
+    sim_stream_destroy(target, false);
+    return code;
+}

@@ -1,0 +1,132 @@
+/* Registered functions form one list under one lock, which is a leaf. An entry is found by its name as it was given: the
+ * path of a load, the last part of the path with or without its ending, or the name inside the file. */
+#include "model.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+    struct entry *en_next;
+    char *en_name;
+    struct sim_bytes en_model; /* a copy; by_data NULL: none */
+    aclsimModelFunc en_run;
+    void *en_user;
+};
+
+static struct sim_lock lock;
+static struct entry *entries;
+
+static void free_entry(struct entry *entry)
+{
+    free((void *)(uintptr_t)entry->en_model.by_data);
+    free(entry->en_name);
+    free(entry);
+}
+
+static struct entry *make_entry(const char *name, struct sim_bytes model, aclsimModelFunc run, void *user)
+{
+    struct entry *entry = calloc(1, sizeof *entry);
+    if (entry == NULL)
+        return NULL;
+    entry->en_name = strdup(name);
+    entry->en_run = run;
+    entry->en_user = user;
+    if (model.by_data != NULL) {
+        unsigned char *copy = malloc(model.by_size);
+        if (copy != NULL)
+            memcpy(copy, model.by_data, model.by_size);
+        entry->en_model = (struct sim_bytes){copy, model.by_size};
+    }
+    if (entry->en_name != NULL && (entry->en_model.by_data != NULL) == (model.by_data != NULL))
+        return entry;
+    free_entry(entry);
+    return NULL;
+}
+
+aclError sim_model_register(const char *name, struct sim_bytes model, aclsimModelFunc run, void *user)
+{
+    struct sim_file file;
+    if (model.by_data != NULL)
+        SIM_TRY(sim_file_view(model, &file));
+    struct entry *entry = run == NULL ? NULL : make_entry(name, model, run, user);
+    SIM_ARGUMENT(run == NULL || entry != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for model %s", name);
+    sim_lock(&lock);
+    struct entry **at = &entries, *former;
+    while (*at != NULL && strcmp((*at)->en_name, name) != 0)
+        at = &(*at)->en_next;
+    former = *at;
+    if (former != NULL)
+        *at = former->en_next;
+    if (entry != NULL) {
+        entry->en_next = entries;
+        entries = entry;
+    }
+    sim_unlock(&lock);
+    if (former != NULL)
+        free_entry(former);
+    return ACL_SUCCESS;
+}
+
+/* Whether an entry's name is the path, or its last part, or that without its ending. */
+static bool names_path(const char *name, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *last = slash == NULL ? path : slash + 1;
+    const char *dot = strrchr(last, '.');
+    size_t stem = dot == NULL ? strlen(last) : (size_t)(dot - last);
+    return strcmp(name, path) == 0 || strcmp(name, last) == 0 ||
+           (strlen(name) == stem && strncmp(name, last, stem) == 0);
+}
+
+/* With the lock held. */
+static struct entry *find_path(const char *path)
+{
+    struct entry *entry = path == NULL ? NULL : entries;
+    while (entry != NULL && !names_path(entry->en_name, path))
+        entry = entry->en_next;
+    return entry;
+}
+
+bool sim_model_find_function(const char *path, const char *name, struct sim_executor_of *found)
+{
+    sim_lock(&lock);
+    struct entry *entry = find_path(path);
+    for (struct entry *at = entries; entry == NULL && at != NULL; at = at->en_next)
+        if (name != NULL && strcmp(at->en_name, name) == 0)
+            entry = at;
+    if (entry != NULL)
+        *found = (struct sim_executor_of){.eo_run = entry->en_run, .eo_user = entry->en_user};
+    sim_unlock(&lock);
+    return entry != NULL;
+}
+
+bool sim_model_find_bytes(const char *path, struct sim_bytes *copy)
+{
+    unsigned char *bytes = NULL;
+    sim_lock(&lock);
+    const struct entry *entry = find_path(path);
+    if (entry != NULL && entry->en_model.by_data != NULL)
+        bytes = malloc(entry->en_model.by_size);
+    if (bytes != NULL) {
+        memcpy(bytes, entry->en_model.by_data, entry->en_model.by_size);
+        *copy = (struct sim_bytes){bytes, entry->en_model.by_size};
+    }
+    sim_unlock(&lock);
+    return bytes != NULL;
+}
+
+void sim_model_registry_reset(void)
+{
+    sim_lock(&lock);
+    struct entry *all = entries;
+    entries = NULL;
+    sim_unlock(&lock);
+    while (all != NULL) {
+        struct entry *next = all->en_next;
+        free_entry(all);
+        all = next;
+    }
+}
+
+void sim_model_registry_after_fork(void)
+{
+    sim_lock_renew(&lock); /* entries stay: they are the program's wishes, not the device's state */
+}
