@@ -240,7 +240,7 @@ def test_unloading_waits_for_runs(stream):
     @acl.sim.model("slow", inputs=[((1,), "f4")], outputs=[((1,), "f4")])
     def function(x):
         started.set()
-        go.wait()
+        go.wait(30)
         done.append(float(x[0]))
         return x
 
@@ -254,7 +254,7 @@ def test_unloading_waits_for_runs(stream):
         done.append(mdl.unload(model.id))
 
     thread = threading.Thread(target=unload)
-    started.wait()
+    assert started.wait(30)
     thread.start()
     assert not done
     go.set()

@@ -6,7 +6,9 @@ Everything here needs the simulator; with the vendor's library each call raises 
 from acl._lib import ffi, lib
 from acl.sim.check import check
 from acl.sim.kernels import kernel as kernel
+from acl.sim.models import executor as executor
 from acl.sim.models import model as model
+from acl.sim.recording import recorded as recorded
 
 
 def configure(**settings: object) -> None:

@@ -84,13 +84,8 @@ def model(
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         def run(order: Any) -> int:
-            arrays = [array_of(order.inputs[place], False) for place in range(order.inputCount)]
-            results = function(*arrays)
-            results = results if isinstance(results, (tuple, list)) else (results,)
-            if len(results) != order.outputCount:
-                raise ValueError(f"the model has {order.outputCount} outputs, and its function returned {len(results)}")
-            for place, result in enumerate(results):
-                _store(order.outputs[place], order.capacities[place], numpy.asarray(result))
+            results = function(*inputs_of(order))
+            store(order, results if isinstance(results, (tuple, list)) else (results,))
             return 0
 
         runs = ffi.NULL
@@ -102,6 +97,59 @@ def model(
         return function
 
     return register
+
+
+def executor(kind: str) -> Callable[[Callable[[bytes], Callable[..., Any]]], Callable[[bytes], Callable[..., Any]]]:
+    """Run all models whose file names an executor of this kind: a decorator.
+
+    Parameters
+    ----------
+    kind : str
+        As it was given to :func:`acl.sim.om.write`, such as ``"onnx"``.
+
+    Returns
+    -------
+    callable
+        The decorator. Its function gets the constant block of a file as bytes, when the model is loaded, and returns
+        the function that runs it, as for :func:`model`. What it raises refuses the load with 145000.
+
+    Notes
+    -----
+    Stands on ``aclsimRegisterExecutor``.
+    """
+
+    def register(opener: Callable[[bytes], Callable[..., Any]]) -> Callable[[bytes], Callable[..., Any]]:
+        opened: dict[int, Callable[..., Any]] = {}
+
+        def run(order: Any) -> int:
+            if order.moment == lib.ACLSIM_MODEL_OPEN:
+                opened[order.modelId] = opener(bytes(ffi.buffer(order.weights, order.weightSize)))
+            elif order.moment == lib.ACLSIM_MODEL_CLOSE:
+                opened.pop(order.modelId, None)
+            else:
+                results = opened[order.modelId](*inputs_of(order))
+                store(order, results if isinstance(results, (tuple, list)) else (results,))
+            return 0
+
+        runs = closure("aclsimModelFunc", run, opener, lib.ACL_ERROR_GE_PARAM_INVALID)
+        check(lib.aclsimRegisterExecutor(kind.encode(), runs, ffi.NULL), f"acl.sim.executor({kind!r})")
+        _kept.append(runs)
+        return opener
+
+    return register
+
+
+def inputs_of(order: Any) -> "list[numpy.ndarray[Any, Any]]":
+    """Return the inputs of a run as arrays."""
+    return [array_of(order.inputs[place], False) for place in range(order.inputCount)]
+
+
+def store(order: Any, results: Sequence[Any]) -> None:
+    """Write the outputs of a run."""
+    if len(results) != order.outputCount:
+        raise ValueError(f"the model has {order.outputCount} outputs, and its function returned {len(results)}")
+    for place, result in enumerate(results):
+        _store(order.outputs[place], order.capacities[place], numpy.asarray(result))
 
 
 def _store(tensor: Any, capacity: int, result: "numpy.ndarray[Any, Any]") -> None:

@@ -88,6 +88,13 @@ aclError aclsimRegisterModel(const char *name, const void *model, size_t size, a
     return sim_model_register(name, (struct sim_bytes){model, size}, run, userData);
 }
 
+aclError aclsimRegisterExecutor(const char *kind, aclsimModelFunc run, void *userData)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(kind);
+    return sim_model_register_kind(kind, run, userData);
+}
+
 size_t aclsimOperatorCount(int32_t implemented)
 {
     size_t count = 0;

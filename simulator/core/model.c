@@ -18,6 +18,11 @@ static struct sim_lock lock;
 static struct sim_model **models; /* by id */
 static uint32_t count, room;      /* id 0 is never given out */
 
+void sim_model_free_bytes(struct sim_bytes bytes)
+{
+    free((void *)(uintptr_t)bytes.by_data);
+}
+
 /* ---- ids ---- */
 
 static bool give_id(struct sim_model *model)
@@ -36,7 +41,7 @@ static bool give_id(struct sim_model *model)
             models[count++] = NULL;
     }
     model->mo_id = count;
-    models[count++] = model;
+    models[count++] = NULL;
     sim_unlock(&lock);
     return true;
 }
@@ -53,10 +58,23 @@ aclError sim_model_open(uint32_t id, struct sim_model **model)
     return ACL_SUCCESS;
 }
 
+/* Tells who runs files of its kind that it was loaded, or is gone. */
+static aclError tell(const struct sim_model *model, aclsimModelMoment moment)
+{
+    aclsimModelRun order = {.name = model->mo_signature->sg_name, .modelId = model->mo_id, .moment = moment,
+                            .weights = model->mo_content.by_data, .weightSize = model->mo_content.by_size,
+                            .userData = model->mo_executor.me_user};
+    return model->mo_executor.me_run(&order);
+}
+
 static void free_model(struct sim_model *model)
 {
-    if (model->mo_executor.eo_close != NULL)
-        model->mo_executor.eo_close(model->mo_executor.eo_user);
+    const struct sim_model_executor *executor = &model->mo_executor;
+    if (executor->me_close != NULL)
+        executor->me_close(executor->me_state);
+    if (executor->me_for_kind)
+        tell(model, ACLSIM_MODEL_CLOSE);
+    sim_model_free_bytes(model->mo_content);
     sim_signature_drop(model->mo_signature);
     free(model->mo_records);
     free(model);
@@ -108,11 +126,6 @@ aclError sim_model_read(const char *path, struct sim_bytes *bytes)
     return code;
 }
 
-void sim_model_free_bytes(struct sim_bytes bytes)
-{
-    free((void *)(uintptr_t)bytes.by_data);
-}
-
 /* ---- loading ---- */
 
 static aclError check_soc(const struct sim_signature *signature)
@@ -141,6 +154,25 @@ static void release(void *memory)
         sim_memory_release(memory, NULL);
 }
 
+/* Who runs what came with the file; a kind that nobody knows is found out by a run. */
+static aclError open_executor(struct sim_model *model, struct sim_bytes weights)
+{
+    const char *kind = model->mo_signature->sg_executor;
+    struct sim_model_executor found = {0};
+    bool own = strcmp(kind, "recorded") == 0;
+    if (!own && !sim_model_find_kind(kind, &found))
+        return ACL_SUCCESS;
+    unsigned char *copy = malloc(weights.by_size + 1);
+    SIM_ARGUMENT(copy != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for the model's weights");
+    if (weights.by_size != 0)
+        memcpy(copy, weights.by_data, weights.by_size);
+    model->mo_content = (struct sim_bytes){copy, weights.by_size};
+    if (own)
+        return sim_recorded_open(model->mo_content, &model->mo_executor);
+    model->mo_executor = found;
+    return ACL_SUCCESS;
+}
+
 static aclError fill(struct sim_model *model, const struct sim_file *file, const struct sim_load *load)
 {
     struct sim_bytes weights;
@@ -149,10 +181,26 @@ static aclError fill(struct sim_model *model, const struct sim_file *file, const
     if (!signature->sg_dynamic)
         SIM_TRY(find_memory(load->lo_work, load->lo_work_size, signature->sg_work, "work", &model->mo_work));
     SIM_TRY(find_memory(load->lo_weights, load->lo_weight_size, signature->sg_weight, "weight", &model->mo_weights));
+    bool has_weights = sim_file_part(file, SIM_PART_WEIGHTS, &weights);
     void *target = load->lo_weights != NULL ? load->lo_weights : model->mo_weights;
-    if (target != NULL && sim_file_part(file, SIM_PART_WEIGHTS, &weights) && weights.by_size <= signature->sg_weight)
+    if (target != NULL && has_weights && weights.by_size <= signature->sg_weight)
         SIM_TRY(sim_memory_copy(target, weights.by_data, weights.by_size));
-    sim_model_find_function(load->lo_path, signature->sg_name, &model->mo_executor);
+    if (sim_model_find_function(load->lo_path, signature->sg_name, &model->mo_executor))
+        return ACL_SUCCESS;
+    return *signature->sg_executor == '\0' ? ACL_SUCCESS : open_executor(model, weights);
+}
+
+/* From here on its id leads to it. */
+static aclError publish(struct sim_model *model)
+{
+    if (model->mo_executor.me_for_kind) {
+        aclError code = tell(model, ACLSIM_MODEL_OPEN);
+        SIM_ARGUMENT(code == ACL_SUCCESS, code, "its executor (%s) does not take the model",
+                     model->mo_signature->sg_executor);
+    }
+    sim_lock(&lock);
+    models[model->mo_id] = model;
+    sim_unlock(&lock);
     return ACL_SUCCESS;
 }
 
@@ -172,12 +220,15 @@ aclError sim_model_load(const struct sim_load *load, uint32_t *id)
         code = fill(model, &file, load);
     if (code == ACL_SUCCESS && !give_id(model))
         code = sim_refuse(ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for a model");
+    if (code == ACL_SUCCESS)
+        code = publish(model);
     if (code == ACL_SUCCESS) {
         *id = model->mo_id;
         return ACL_SUCCESS;
     }
     release(model->mo_work);
     release(model->mo_weights);
+    model->mo_executor.me_for_kind = false;
     free_model(model);
     return code;
 }

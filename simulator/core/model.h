@@ -7,18 +7,28 @@
 #include "object.h"
 #include <acl/acl_sim.h>
 
-/* Who runs a model: a registered function, or what came with the file. */
-struct sim_executor_of {
-    aclsimModelFunc eo_run; /* NULL: nobody */
-    void *eo_user;
-    void (*eo_close)(void *user); /* may be NULL */
+/* Who runs a model: nobody, a registered function, or an executor of the simulator's own, whose reason for a failure
+ * goes into its message. */
+struct sim_model_executor {
+    aclsimModelFunc me_run;
+    void *me_user;
+    aclError (*me_own)(void *state, const aclsimModelRun *run, const char **reason);
+    void *me_state;
+    void (*me_close)(void *state);
+    bool me_for_kind; /* me_run is told of the opening and closing, and sees the weights */
 };
+
+/* ---- executors of the simulator's own, in models/ ---- */
+
+/* Input and output pairs: refuses what is damaged with 145000. The bytes live as long as the executor. */
+aclError sim_recorded_open(struct sim_bytes weights, struct sim_model_executor *executor);
 
 struct sim_model {
     uint32_t mo_id;
     uint32_t mo_users; /* guarded by model.c's lock, as is what ids lead to */
     struct sim_signature *mo_signature;
-    struct sim_executor_of mo_executor;
+    struct sim_model_executor mo_executor;
+    struct sim_bytes mo_content; /* a copy of the constant block, for executors that came with the file */
     void *mo_work, *mo_weights;     /* device memory of the system's; NULL: the program's, or none */
     _Atomic int64_t mo_gear;        /* chosen last; SIM_EVERY_GEAR: none */
     struct sim_lock mo_lock;        /* guards the records */
@@ -48,8 +58,11 @@ void sim_model_close(struct sim_model *model);
 
 /* model_registry.c: functions of the user, by name or path. */
 aclError sim_model_register(const char *name, struct sim_bytes model, aclsimModelFunc run, void *user);
-/* True when there is one; `path` or `name` may be NULL. */
-bool sim_model_find_function(const char *path, const char *name, struct sim_executor_of *found);
+/* The same for all files of a kind. */
+aclError sim_model_register_kind(const char *kind, aclsimModelFunc run, void *user);
+/* True when there is one; `path` may be NULL. */
+bool sim_model_find_function(const char *path, const char *name, struct sim_model_executor *found);
+bool sim_model_find_kind(const char *kind, struct sim_model_executor *found);
 /* A copy of the registered bytes; false when there are none for the path. */
 bool sim_model_find_bytes(const char *path, struct sim_bytes *copy);
 void sim_model_registry_reset(void);

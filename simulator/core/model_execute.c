@@ -165,11 +165,22 @@ static bool shapes_fit(const struct call *call)
     return true;
 }
 
+static aclError call_executor(struct sim_run *run, const struct sim_model_executor *executor,
+                              const aclsimModelRun *order)
+{
+    if (executor->me_own == NULL)
+        return executor->me_run(order);
+    const char *reason = "its task failed";
+    aclError code = executor->me_own(executor->me_state, order, &reason);
+    return code == ACL_SUCCESS ? ACL_SUCCESS : fail_run(run, code, reason);
+}
+
 static aclError run_on(struct sim_run *run, struct sim_model *model, struct call *call)
 {
     const struct sim_signature *signature = model->mo_signature;
     uint32_t count;
-    if (model->mo_executor.eo_run == NULL)
+    const struct sim_model_executor *executor = &model->mo_executor;
+    if (executor->me_run == NULL && executor->me_own == NULL)
         return fail_run(run, ACL_ERROR_RT_MODEL_EXECUTE,
                         "nothing here can run the model: give it a function (acl.sim.model, aclsimRegisterModel)");
     int64_t gear = signature->sg_gears == SIM_GEARS_NONE ? SIM_EVERY_GEAR : read_gear(signature, call);
@@ -185,8 +196,12 @@ static aclError run_on(struct sim_run *run, struct sim_model *model, struct call
                             .outputs = tensors_of(call) + call->ca_inputs,
                             .capacities = capacities_of(call),
                             .outputCount = call->ca_outputs,
-                            .userData = model->mo_executor.eo_user};
-    SIM_TRY(model->mo_executor.eo_run(&order));
+                            .userData = executor->me_user};
+    if (executor->me_for_kind) {
+        order.weights = model->mo_content.by_data;
+        order.weightSize = model->mo_content.by_size;
+    }
+    SIM_TRY(call_executor(run, executor, &order));
     if (!signature->sg_dynamic)
         return ACL_SUCCESS;
     if (!shapes_fit(call))

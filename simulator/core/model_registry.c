@@ -1,5 +1,6 @@
-/* Registered functions form one list under one lock, which is a leaf. An entry is found by its name as it was given: the
- * path of a load, the last part of the path with or without its ending, or the name inside the file. */
+/* Registered functions form two lists, for models and for kinds of files, under one lock, which is a leaf. A model's entry
+ * is found by its name as it was given: the path of a load, the last part of the path with or without its ending, or the
+ * name inside the file. */
 #include "model.h"
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ struct entry {
 };
 
 static struct sim_lock lock;
-static struct entry *entries;
+static struct entry *entries, *kinds;
 
 static void free_entry(struct entry *entry)
 {
@@ -42,28 +43,38 @@ static struct entry *make_entry(const char *name, struct sim_bytes model, aclsim
     return NULL;
 }
 
-aclError sim_model_register(const char *name, struct sim_bytes model, aclsimModelFunc run, void *user)
+static aclError enter(struct entry **list, const char *name, struct sim_bytes model, aclsimModelFunc run, void *user)
 {
-    struct sim_file file;
-    if (model.by_data != NULL)
-        SIM_TRY(sim_file_view(model, &file));
     struct entry *entry = run == NULL ? NULL : make_entry(name, model, run, user);
     SIM_ARGUMENT(run == NULL || entry != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for model %s", name);
     sim_lock(&lock);
-    struct entry **at = &entries, *former;
+    struct entry **at = list, *former;
     while (*at != NULL && strcmp((*at)->en_name, name) != 0)
         at = &(*at)->en_next;
     former = *at;
     if (former != NULL)
         *at = former->en_next;
     if (entry != NULL) {
-        entry->en_next = entries;
-        entries = entry;
+        entry->en_next = *list;
+        *list = entry;
     }
     sim_unlock(&lock);
     if (former != NULL)
         free_entry(former);
     return ACL_SUCCESS;
+}
+
+aclError sim_model_register(const char *name, struct sim_bytes model, aclsimModelFunc run, void *user)
+{
+    struct sim_file file;
+    if (model.by_data != NULL)
+        SIM_TRY(sim_file_view(model, &file));
+    return enter(&entries, name, model, run, user);
+}
+
+aclError sim_model_register_kind(const char *kind, aclsimModelFunc run, void *user)
+{
+    return enter(&kinds, kind, (struct sim_bytes){NULL, 0}, run, user);
 }
 
 /* Whether an entry's name is the path, or its last part, or that without its ending. */
@@ -85,15 +96,32 @@ static struct entry *find_path(const char *path)
     return entry;
 }
 
-bool sim_model_find_function(const char *path, const char *name, struct sim_executor_of *found)
+/* With the lock held. */
+static struct entry *find_name(struct entry *list, const char *name)
+{
+    while (list != NULL && strcmp(list->en_name, name) != 0)
+        list = list->en_next;
+    return list;
+}
+
+bool sim_model_find_function(const char *path, const char *name, struct sim_model_executor *found)
 {
     sim_lock(&lock);
-    struct entry *entry = find_path(path);
-    for (struct entry *at = entries; entry == NULL && at != NULL; at = at->en_next)
-        if (name != NULL && strcmp(at->en_name, name) == 0)
-            entry = at;
+    const struct entry *entry = find_path(path);
+    if (entry == NULL)
+        entry = find_name(entries, name);
     if (entry != NULL)
-        *found = (struct sim_executor_of){.eo_run = entry->en_run, .eo_user = entry->en_user};
+        *found = (struct sim_model_executor){.me_run = entry->en_run, .me_user = entry->en_user};
+    sim_unlock(&lock);
+    return entry != NULL;
+}
+
+bool sim_model_find_kind(const char *kind, struct sim_model_executor *found)
+{
+    sim_lock(&lock);
+    const struct entry *entry = find_name(kinds, kind);
+    if (entry != NULL)
+        *found = (struct sim_model_executor){.me_run = entry->en_run, .me_user = entry->en_user, .me_for_kind = true};
     sim_unlock(&lock);
     return entry != NULL;
 }
@@ -117,7 +145,7 @@ void sim_model_registry_reset(void)
 {
     sim_lock(&lock);
     struct entry *all = entries;
-    entries = NULL;
+    entries = NULL; /* kinds stay: they are what the process can do, not what it was told of a model */
     sim_unlock(&lock);
     while (all != NULL) {
         struct entry *next = all->en_next;

@@ -127,11 +127,21 @@ ACL_API(8, 1) int32_t aclsimIsReady(aclsimWaitKind kind, void *handle);
 ACL_API(8, 1) aclError aclsimRegisterKernel(const char *name, aclsimPlanFunc plan, aclsimKernelFunc run,
     void *userData);
 
+typedef enum aclsimModelMoment {
+    ACLSIM_MODEL_RUN = 0,
+    ACLSIM_MODEL_OPEN = 1,
+    ACLSIM_MODEL_CLOSE = 2
+} aclsimModelMoment;
+
 /* One run of a model: the inputs with their real shapes (without those that carry a gear), and the outputs. Where only
- * the run knows an output's shape, its dims and rank are to be set; capacity is in bytes, one number an output. */
+ * the run knows an output's shape, its dims, strides and rank are to be set; capacities are in bytes, one an output.
+ * weights is the file's constant block, for who was registered for a kind of file; else NULL. */
 typedef struct aclsimModelRun {
     const char *name;
     uint32_t modelId;
+    aclsimModelMoment moment;
+    const void *weights;
+    uint64_t weightSize;
     const aclsimTensor *inputs;
     size_t inputCount;
     aclsimTensor *outputs;
@@ -147,6 +157,10 @@ typedef aclError (*aclsimModelFunc)(const aclsimModelRun *run);
  *  model file (model, size) the path need not exist. A NULL run takes it back. 145000, 145006 for wrong bytes. */
 ACL_API(8, 1) aclError aclsimRegisterModel(const char *name, const void *model, size_t size, aclsimModelFunc run,
     void *userData);
+
+/** Give all models whose file names an executor of this kind ("onnx") a function that runs them. It is also called when
+ *  such a model is loaded (OPEN: a code refuses the load) and when it is gone (CLOSE). A NULL run takes it back. */
+ACL_API(8, 1) aclError aclsimRegisterExecutor(const char *kind, aclsimModelFunc run, void *userData);
 
 /** The address through which a task's function reaches a device address; NULL when it lies in no live block. */
 ACL_API(8, 1) void *aclsimTranslate(const void *devPtr);

@@ -1,0 +1,143 @@
+"""Models that know the outputs of recorded inputs."""
+
+import struct
+
+import numpy
+import pytest
+from helpers.expect import refused
+from helpers.models import Model, initialise, load_bytes
+
+import acl
+from acl.sim import om
+from acl.sim.recording import pairs_of
+
+mdl, rt = acl.mdl, acl.rt
+pytestmark = pytest.mark.needs_sim
+X, Y = om.Tensor("x", (3,)), om.Tensor("y", (2,))
+
+
+@pytest.fixture(autouse=True)
+def process(device):
+    initialise()
+
+
+def floats(*values):
+    return numpy.array(values, "f4")
+
+
+def test_recorded_inputs_have_their_outputs():
+    pairs = [([floats(n, n + 1, n + 2)], [floats(-n, 10 * n)]) for n in range(200)]
+    model = Model(load_bytes(acl.sim.recorded("pairs", [X], [Y], pairs))[0])
+    for n in (0, 199, 7, 7, 100):
+        assert model(floats(n, n + 1, n + 2)).tolist() == [-n, 10 * n]
+    model.inputs.put(0, floats(1, 2, 4))
+    refused(model.execute(), 507011, "were not recorded")
+    model.outputs.put(0, floats(5, 5))
+    model.inputs.put(0, floats(300, 301, 302))
+    refused(model.execute(), 507011)
+    assert model.outputs.get(0, (2,)).tolist() == [5, 5]
+    model.close()
+
+
+def test_several_tensors_and_odd_sizes():
+    inputs = [om.Tensor("a", (5,), 4), om.Tensor("b", (3,), 2)]
+    outputs = [om.Tensor("c", (3,), 4), om.Tensor("d", (1,), 9)]
+    a, b = numpy.arange(5, dtype="u1"), numpy.array([-1, 0, 1], "i1")
+    pairs = [([a + n, b], [a[:3] + 2 * n, numpy.array([n], "i8")]) for n in range(9)]
+    model = Model(load_bytes(acl.sim.recorded("odd", inputs, outputs, pairs))[0])
+    for n in range(9):
+        model.inputs.put(0, a + n)
+        model.inputs.put(1, b)
+        assert model.execute() == 0
+        assert model.outputs.get(0, (3,), "u1").tolist() == [2 * n, 2 * n + 1, 2 * n + 2]
+        assert model.outputs.get(1, (1,), "i8").tolist() == [n]
+    model.inputs.put(1, -b)
+    refused(model.execute(), 507011, "were not recorded")
+    model.close()
+
+
+def test_gears_are_recorded_by_shape():
+    gears = om.Gears(om.BATCH, [[1], [2]], [(0, 0, (1,)), (1, 0, (2,))])
+    pairs = [([numpy.ones(n, "f4")], [numpy.full(n, 7 * n, "f4")]) for n in (1, 2)]
+    content = acl.sim.recorded("geared", [om.Tensor("x", (-1,))], [om.Tensor("y", (2,))], pairs, gears=gears)
+    model = Model(load_bytes(content)[0])
+    for n in (2, 1, 2):
+        assert mdl.set_dynamic_batch_size(model.id, model.inputs.handle, 1, n) == 0
+        assert model(numpy.ones(n, "f4")).tolist() == [7 * n] * n
+    model.close()
+
+
+def test_a_function_goes_before_the_recording():
+    content = acl.sim.recorded("pairs", [X], [Y], [([floats(1, 2, 3)], [floats(4, 5)])])
+    acl.sim.model("pairs")(lambda x: x[:2] * 2)
+    model = Model(load_bytes(content)[0])
+    acl.sim.model("pairs")(None)
+    assert model(floats(1, 2, 3)).tolist() == [2, 4]
+    model.close()
+    model = Model(load_bytes(content)[0])
+    assert model(floats(1, 2, 3)).tolist() == [4, 5]
+    model.close()
+
+
+def test_damaged_recordings():
+    whole = pairs_of([([floats(1, 2, 3)], [floats(4, 5)])])
+    for cut in range(0, len(whole), 3):
+        content = om.write("pairs", [X], [Y], weights=whole[:cut], executor="recorded")
+        refused(load_bytes(content)[1], 145000, "recorded run")
+    for at, value in [(8, 0xFFFFFFFF), (16, 0xFFFFFFFF), (20, 0xFFFFFFFF), (24, 0xFFFFFFFF), (32, 9)]:
+        content = bytearray(whole)
+        struct.pack_into("<I", content, at, value)
+        assert load_bytes(om.write("pairs", [X], [Y], weights=bytes(content), executor="recorded"))[1] == 145000, at
+
+
+def test_a_recording_of_another_model():
+    """More outputs, or larger ones, than the signature says."""
+    for outputs in ([floats(1, 2), floats(3)], [numpy.zeros(30, "f4")]):
+        content = acl.sim.recorded("pairs", [X], [Y], [([floats(1, 2, 3)], outputs)])
+        model = Model(load_bytes(content)[0])
+        model.inputs.put(0, floats(1, 2, 3))
+        refused(model.execute(), 507011, "does not fit")
+        model.close()
+
+
+# --- executors of a kind
+
+
+def test_an_executor_of_a_kind():
+    opened = []
+
+    @acl.sim.executor("scale")
+    def open_it(weights):
+        factor = numpy.frombuffer(weights, "f4")[0]
+        if not factor:
+            raise ValueError("a factor of 0")
+        opened.append(float(factor))
+        return lambda x: x[:2] * factor
+
+    def content(factor):
+        return om.write("scale", [X], [Y], weights=floats(factor).tobytes(), executor="scale")
+
+    models = [Model(load_bytes(content(factor))[0]) for factor in (2, 3)]
+    assert [model(floats(1, 2, 3)).tolist() for model in models] == [[2, 4], [3, 6]]
+    assert opened == [2, 3]
+    for model in models:
+        model.close()
+
+
+def test_an_executor_that_refuses(monkeypatch):
+    seen = []
+    monkeypatch.setattr("sys.unraisablehook", lambda info: seen.append(str(info.exc_value)))
+
+    @acl.sim.executor("strict")
+    def open_it(weights):
+        raise ValueError(f"not {weights!r}")
+
+    before = rt.get_mem_info(1)[0]
+    refused(load_bytes(om.write("m", [X], [Y], weights=b"w", executor="strict"))[1], 145000, "strict")
+    assert seen == ["not b'w'"] and rt.get_mem_info(1)[0] == before
+
+
+def test_a_kind_that_nobody_runs():
+    model = Model(load_bytes(om.write("m", [X], [Y], weights=b"w", executor="unheard"))[0])
+    refused(model.execute(), 507011, "nothing here can run the model")
+    model.close()
