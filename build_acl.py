@@ -556,7 +556,8 @@ class BuildExt(build_ext):
             shutil.copytree(made / folder, package / folder)
         (package / "operators.json").write_text(json.dumps(operators(), separators=(",", ":")), encoding="utf-8")
         if package != ROOT / "acl" and (ROOT / "examples").is_dir():
-            shutil.copytree(ROOT / "examples", package / "examples", dirs_exist_ok=True)
+            leave = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / "examples", package / "examples", ignore=leave, dirs_exist_ok=True)
         for name, text in stubs.items():
             (package / name).write_text(text, encoding="utf-8")
 

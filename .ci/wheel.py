@@ -12,7 +12,8 @@ headers = {path.relative_to(root).as_posix() for path in (root / "acl" / "includ
 required = {
     *headers,
     *(path.relative_to(root).as_posix() for path in (root / "acl").rglob("*.py")),
-    *(f"acl/{path.relative_to(root).as_posix()}" for path in (root / "examples").rglob("*.[cpt]*") if path.is_file()),
+    *(f"acl/{path.relative_to(root).as_posix()}" for path in (root / "examples").rglob("*.*")
+      if path.suffix in (".c", ".h", ".py", ".txt")),
     "acl/py.typed",
     "acl/rt.pyi",
     "acl/lib64/libacl_sim.so",
