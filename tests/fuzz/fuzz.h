@@ -20,7 +20,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The path of a file with these bytes, good until the next call. */
-static const char *file_of(const uint8_t *data, size_t size)
+static inline const char *file_of(const uint8_t *data, size_t size)
 {
     static char path[64];
     static int file = -1;
