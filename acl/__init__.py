@@ -39,3 +39,8 @@ def __getattr__(name):
 # Puts the generated builtins into the namespaces and into this module.
 if not _lib.lib.acl_pycall_install():
     raise ImportError("acl: the call tables could not be installed, the reason is above")
+
+if os.environ.get("ACL_RECORD"):
+    from acl import record
+
+    record.start(os.environ["ACL_RECORD"])
