@@ -46,9 +46,11 @@ aclError sim_launch_task(struct sim_target stream, aclsimTaskFunc function, void
     aclError code = ACL_SUCCESS;
     for (size_t i = 0; i < count && code == ACL_SUCCESS; i++) {
         char name[32];
-        snprintf(name, sizeof name, "ranges[%zu]", i);
         launch->la_ranges[i] = (struct sim_range){
             .rg_address = ranges[i].address, .rg_size = ranges[i].size, .rg_write = ranges[i].write != 0};
+        if (likely(sim_memory_try_claim(&launch->la_ranges[i])))
+            continue;
+        snprintf(name, sizeof name, "ranges[%zu]", i);
         code = sim_memory_claim(&launch->la_ranges[i], name);
     }
     const struct sim_op *op = flags == ACLSIM_TASK_LIGHT    ? &launch_light_op

@@ -140,6 +140,16 @@ aclError sim_memory_span(const void *address, uint64_t size, const char *name, c
     return refuse_span(place, address, size, name, size_name);
 }
 
+bool sim_memory_try_claim(struct sim_range *range)
+{
+    struct sim_place place;
+    sim_memory_locate(range->rg_address, &place);
+    if (place.pl_class != SIM_MEMORY_DEVICE || range->rg_size > left_in(&place.pl_block, range->rg_address))
+        return false;
+    *range = sim_memory_range(&place, range->rg_address, range->rg_size, range->rg_write);
+    return true;
+}
+
 aclError sim_memory_claim(struct sim_range *range, const char *name)
 {
     struct sim_place place;

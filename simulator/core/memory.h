@@ -27,6 +27,7 @@ aclError sim_memory_refuse(const struct sim_range *range, char *text, size_t siz
 
 /* Fills in the birth of a range that must lie inside one live device block; 107000. `name` names the argument. */
 aclError sim_memory_claim(struct sim_range *range, const char *name);
+bool sim_memory_try_claim(struct sim_range *range); /* without a message: for who has to make up a name */
 
 /* The address through which the engine reaches a user's device address (or pinned host address, which is itself), or
  * NULL when it lies in no live block. */

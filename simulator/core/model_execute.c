@@ -227,8 +227,11 @@ static const struct sim_range *ranges_of_call(const void *argument, size_t *coun
     return call->ca_ranges;
 }
 
-static const struct sim_op call_op = {.op_name = "aclmdlExecuteAsync", .op_run = run_call, .op_ranges = ranges_of_call,
-                                      .op_flags = SIM_OP_KERNEL | SIM_OP_HEAVY, .op_kind = SIM_TASK_OTHER};
+#define CALL_OP(name, flags)                                                                                           \
+    {.op_name = (name), .op_run = run_call, .op_ranges = ranges_of_call, .op_flags = SIM_OP_KERNEL | (flags),          \
+     .op_kind = SIM_TASK_OTHER}
+/* A run that is waited for is run by who waits: no worker has to be woken. */
+static const struct sim_op queued_op = CALL_OP("aclmdlExecuteAsync", SIM_OP_HEAVY), waited_op = CALL_OP("aclmdlExecute", 0);
 
 /* ---- what a run is given ---- */
 
@@ -302,9 +305,11 @@ static aclError claim(struct call *call, uint32_t at, bool output)
 {
     char name[32];
     const struct operand *operand = &operands_of(call)[at];
-    snprintf(name, sizeof name, "%s %u", output ? "output" : "input", operand->op_port);
     call->ca_ranges[at] =
         (struct sim_range){.rg_address = operand->op_address, .rg_size = operand->op_bytes, .rg_write = output};
+    if (likely(sim_memory_try_claim(&call->ca_ranges[at])))
+        return ACL_SUCCESS;
+    snprintf(name, sizeof name, "%s %u", output ? "output" : "input", operand->op_port);
     return sim_memory_claim(&call->ca_ranges[at], name);
 }
 
@@ -365,7 +370,7 @@ static void remember(struct sim_model *model, sim_record record)
     sim_unlock(&model->mo_lock);
 }
 
-static aclError submit(struct sim_model *model, const aclmdlDataset *inputs, aclmdlDataset *outputs, bool allocate,
+static aclError submit(struct sim_model *model, const aclmdlDataset *inputs, aclmdlDataset *outputs, bool waits,
                        struct sim_target stream, void *site)
 {
     const struct sim_signature *signature = model->mo_signature;
@@ -379,21 +384,21 @@ static aclError submit(struct sim_model *model, const aclmdlDataset *inputs, acl
                           .ca_outputs = signature->sg_output_count, .ca_output = outputs};
     call->ca_gear_operand = sim_port_find(signature->sg_inputs, signature->sg_input_count, SIM_GEAR_INPUT);
     _Atomic sim_record record = 0;
-    aclError code = fill_call(call, model, inputs, outputs, allocate);
+    aclError code = fill_call(call, model, inputs, outputs, waits);
     if (code == ACL_SUCCESS)
-        code = sim_engine_submit(stream, &call_op, call, size, site, &record);
+        code = sim_engine_submit(stream, waits ? &waited_op : &queued_op, call, size, site, &record);
     if ((void *)call != (void *)small)
         free(call);
     remember(model, atomic_load_explicit(&record, memory_order_relaxed));
     return code;
 }
 
-static aclError submit_on(uint32_t id, const aclmdlDataset *inputs, aclmdlDataset *outputs, bool allocate,
+static aclError submit_on(uint32_t id, const aclmdlDataset *inputs, aclmdlDataset *outputs, bool waits,
                           struct sim_target stream, void *site)
 {
     struct sim_model *model;
     SIM_TRY(sim_model_open(id, &model));
-    aclError code = submit(model, inputs, outputs, allocate, stream, site);
+    aclError code = submit(model, inputs, outputs, waits, stream, site);
     sim_model_close(model);
     return code;
 }

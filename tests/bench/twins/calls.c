@@ -49,3 +49,11 @@ double twin_synchronize_stream(int loops, aclrtStream stream)
         OK(aclrtSynchronizeStream(stream));
     return twin_each(start, loops);
 }
+
+double twin_execute(int loops, size_t model, aclmdlDataset *input, aclmdlDataset *output)
+{
+    uint64_t start = twin_now();
+    for (int i = 0; i < loops; i++)
+        OK(aclmdlExecute((uint32_t)model, input, output));
+    return twin_each(start, loops);
+}
