@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Optional, Union
 
 MAGIC, VERSION, HEADER = 0x444F4D49, 0x20000000, 256
-MODEL_DEF, WEIGHTS, INOUT = 0, 1, 8
+MODEL_DEF, WEIGHTS, INOUT, BUNDLE, BUNDLE_VARIABLES = 0, 1, 8, 24, 25
+BUNDLE_KIND = 5
 INPUTS, OUTPUTS, BATCH, HW, DIMS, GEAR_OUTPUTS = range(6)
 GEAR_INPUT = "ascend_mbatch_shape_data"
 ND, INT64 = 2, 9
@@ -156,7 +157,7 @@ def _filled(tensors: Sequence[Tensor], gears: Optional[Gears]) -> list[Tensor]:
 
 
 def container(
-    parts: Sequence[tuple[int, bytes]], name: str = "", *, wide: bool = True, dynamic: bool = False
+    parts: Sequence[tuple[int, bytes]], name: str = "", *, kind: int = 0, wide: bool = True, dynamic: bool = False
 ) -> bytes:
     """Return the bytes of a file with these partitions, given as type and bytes.
 
@@ -166,6 +167,8 @@ def container(
         Type and content of each partition.
     name : str, optional
         Name of the model; the first 32 bytes are kept.
+    kind : int, optional
+        What the file holds: 0 a graph, 5 a bundle.
     wide : bool, optional
         The newer layout with 64-bit numbers, else the older one.
     dynamic : bool, optional
@@ -173,15 +176,14 @@ def container(
     """
     table = struct.pack("<II", len(parts), 0) if wide else struct.pack("<I", len(parts))
     offset = 0
-    for kind, content in parts:
-        table += struct.pack("<IIQQ", kind, 0, offset, len(content)) if wide else struct.pack(
-            "<III", kind, offset, len(content)
-        )
+    for type_, content in parts:
+        entry = ("<IIQQ", type_, 0, offset, len(content)) if wide else ("<III", type_, offset, len(content))
+        table += struct.pack(*entry)
         offset += len(content)
     payload = table + b"".join(content for _, content in parts)
     header = bytearray(HEADER)
     struct.pack_into("<III", header, 0, MAGIC, HEADER, VERSION if wide else 0x10000000)
-    struct.pack_into("<IBBB", header, 76, len(payload) & 0xFFFFFFFF, 0, 1, 0)
+    struct.pack_into("<IBBB", header, 76, len(payload) & 0xFFFFFFFF, 0, 1, kind)
     header[84:116] = name.encode()[:32].ljust(32, b"\0")
     struct.pack_into("<I", header, 156, 1)
     struct.pack_into("<QBB", header, 184, len(payload) if wide else 0, 0, dynamic)
@@ -236,3 +238,19 @@ def write(
             content += _piece(gears.kind, _gears(gears)) + _piece(GEAR_OUTPUTS, _gear_outputs(gears))
         parts.append((INOUT, content))
     return container(parts, name, wide=wide, dynamic=dynamic)
+
+
+def bundle(models: Sequence[bytes], *, variables: int = 0, wide: bool = True) -> bytes:
+    """Return the bytes of a file of several models.
+
+    Parameters
+    ----------
+    models : sequence of bytes
+        The files of the models.
+    variables : int, optional
+        Bytes of variable weights that they share.
+    wide : bool, optional
+        The newer layout.
+    """
+    parts = [(BUNDLE, model) for model in models] + [(BUNDLE_VARIABLES, struct.pack("<q", variables))]
+    return container(parts, kind=BUNDLE_KIND, wide=wide)

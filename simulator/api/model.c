@@ -92,7 +92,7 @@ aclError aclmdlLoadFromMemWithQ(const void *model, size_t modelSize, uint32_t *m
 aclError aclmdlUnload(uint32_t modelId)
 {
     SIM_ENTER();
-    return sim_model_unload(modelId);
+    return sim_model_unload(modelId, 0);
 }
 
 /* ---- sizes ---- */

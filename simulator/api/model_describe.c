@@ -301,14 +301,14 @@ aclError aclmdlGetOutputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIO
 
 static aclError current_dims(const struct sim_model_desc *desc, size_t index, aclmdlIODims *dims)
 {
-    struct sim_model *model;
     const struct sim_port *port = NULL;
     SIM_TRY(find_output(desc, index, &port));
     SIM_ARGUMENT(!desc->ds_signature->sg_dynamic, ACL_ERROR_API_NOT_SUPPORT,
                  "the shapes of the model's outputs are known by its runs alone, expected "
                  "aclmdlGetDatasetTensorDesc after one");
     int64_t gear = SIM_EVERY_GEAR;
-    if (desc->ds_id != 0 && sim_model_open(desc->ds_id, &model) == ACL_SUCCESS) {
+    struct sim_model *model = sim_model_peek(desc->ds_id); /* id 0 is no model's */
+    if (model != NULL) {
         gear = atomic_load_explicit(&model->mo_gear, memory_order_relaxed); /* tells nothing else */
         sim_model_close(model);
     }

@@ -30,6 +30,7 @@ enum sim_kind {
     SIM_KIND_MODEL_DESC,
     SIM_KIND_LOAD_CONFIG,
     SIM_KIND_RUN_CONFIG,
+    SIM_KIND_BUNDLE_QUERY,
     SIM_KINDS,
 };
 

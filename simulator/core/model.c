@@ -6,6 +6,7 @@
 #include "context.h"
 #include "init.h"
 #include "memory.h"
+#include "model_bundle.h"
 #include "model_config.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -46,13 +47,19 @@ static bool give_id(struct sim_model *model)
     return true;
 }
 
-aclError sim_model_open(uint32_t id, struct sim_model **model)
+struct sim_model *sim_model_peek(uint32_t id)
 {
     sim_lock(&lock);
-    *model = id < count ? models[id] : NULL;
-    if (*model != NULL)
-        (*model)->mo_users++;
+    struct sim_model *model = id < count ? models[id] : NULL;
+    if (model != NULL)
+        model->mo_users++;
     sim_unlock(&lock);
+    return model;
+}
+
+aclError sim_model_open(uint32_t id, struct sim_model **model)
+{
+    *model = sim_model_peek(id);
     SIM_ARGUMENT(*model != NULL, ACL_ERROR_GE_EXEC_MODEL_ID_INVALID,
                  "modelId is %u, expected the id of a model that is loaded", id);
     return ACL_SUCCESS;
@@ -214,6 +221,7 @@ aclError sim_model_load(const struct sim_load *load, uint32_t *id)
     struct sim_model *model = calloc(1, sizeof *model);
     SIM_ARGUMENT(model != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for a model");
     model->mo_users = 1;
+    model->mo_bundle = load->lo_bundle;
     atomic_init(&model->mo_gear, SIM_EVERY_GEAR);
     aclError code = sim_file_signature(&file, &model->mo_signature);
     if (code == ACL_SUCCESS)
@@ -248,14 +256,16 @@ static void wait_for_runs(struct sim_model *model)
     sim_unlock(&model->mo_lock);
 }
 
-aclError sim_model_unload(uint32_t id)
+aclError sim_model_unload(uint32_t id, uint32_t bundle)
 {
     SIM_TRY(sim_engine_may_wait());
     sim_lock(&lock);
     struct sim_model *model = id < count ? models[id] : NULL;
-    if (model != NULL)
+    bool foreign = model != NULL && model->mo_bundle != bundle;
+    if (model != NULL && !foreign)
         models[id] = NULL;
     sim_unlock(&lock);
+    SIM_ARGUMENT(!foreign, ACL_ERROR_INVALID_PARAM, "modelId is %u, a model of a bundle, expected aclmdlBundleUnload", id);
     SIM_ARGUMENT(model != NULL, ACL_ERROR_GE_EXEC_MODEL_ID_INVALID,
                  "modelId is %u, expected the id of a model that is loaded", id);
     wait_for_runs(model);
@@ -268,6 +278,7 @@ aclError sim_model_unload(uint32_t id)
 /* Everything that runs has been discarded; memory goes with the devices. */
 void sim_model_reset(void)
 {
+    sim_bundle_reset();
     for (uint32_t id = 1; id < count; id++) {
         sim_lock(&lock);
         struct sim_model *model = models[id];
@@ -287,6 +298,7 @@ void sim_model_after_fork(void)
     sim_lock_renew(&lock);
     for (uint32_t id = 0; id < count; id++)
         models[id] = NULL;
+    sim_bundle_after_fork();
     sim_model_desc_after_fork();
     sim_model_config_after_fork();
     sim_model_registry_after_fork();

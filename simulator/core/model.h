@@ -25,6 +25,7 @@ aclError sim_recorded_open(struct sim_bytes weights, struct sim_model_executor *
 
 struct sim_model {
     uint32_t mo_id;
+    uint32_t mo_bundle; /* 0: none */
     uint32_t mo_users; /* guarded by model.c's lock, as is what ids lead to */
     struct sim_signature *mo_signature;
     struct sim_model_executor mo_executor;
@@ -42,6 +43,7 @@ struct sim_load {
     const char *lo_path; /* NULL: from memory */
     void *lo_work, *lo_weights; /* the program's memory; NULL: the system's */
     uint64_t lo_work_size, lo_weight_size;
+    uint32_t lo_bundle; /* whose model it is; 0: nobody's */
 };
 
 /* 145001 without aclInit, 145000, 145006, 245000, and what the runtime says. */
@@ -49,11 +51,12 @@ aclError sim_model_load(const struct sim_load *load, uint32_t *id);
 /* The bytes of a file, to be freed; those that were registered for the path come first. 145002, 145006, 245000. */
 aclError sim_model_read(const char *path, struct sim_bytes *bytes);
 void sim_model_free_bytes(struct sim_bytes bytes);
-/* Waits for its runs. 145003. */
-aclError sim_model_unload(uint32_t id);
+/* Waits for its runs. 145003; 100000 for one of another bundle than that which unloads it (0: the program does). */
+aclError sim_model_unload(uint32_t id, uint32_t bundle);
 
 /* A loaded model that stays while it is used; 145003. */
 aclError sim_model_open(uint32_t id, struct sim_model **model);
+struct sim_model *sim_model_peek(uint32_t id); /* NULL without a message */
 void sim_model_close(struct sim_model *model);
 
 /* model_registry.c: functions of the user, by name or path. */

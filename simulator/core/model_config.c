@@ -126,6 +126,14 @@ static aclError need(const struct sim_options *options, unsigned attribute, cons
     return ACL_SUCCESS;
 }
 
+struct sim_load sim_load_options_memory(const struct sim_options *options)
+{
+    return (struct sim_load){.lo_work = (void *)(uintptr_t)options->op_values[ACL_MDL_WORKSPACE_ADDR_PTR],
+                             .lo_work_size = options->op_values[ACL_MDL_WORKSPACE_SIZET],
+                             .lo_weights = (void *)(uintptr_t)options->op_values[ACL_MDL_WEIGHT_ADDR_PTR],
+                             .lo_weight_size = options->op_values[ACL_MDL_WEIGHT_SIZET]};
+}
+
 aclError sim_load_options_read(const struct sim_options *options, struct sim_load *load, char **path, bool *queues)
 {
     SIM_TRY(need(options, ACL_MDL_LOAD_TYPE_SIZET, "ACL_MDL_LOAD_TYPE_SIZET"));
@@ -134,6 +142,7 @@ aclError sim_load_options_read(const struct sim_options *options, struct sim_loa
                      type == ACL_MDL_LOAD_FROM_FILE_WITH_Q;
     bool with_memory = type == ACL_MDL_LOAD_FROM_FILE_WITH_MEM || type == ACL_MDL_LOAD_FROM_MEM_WITH_MEM;
     *queues = type >= ACL_MDL_LOAD_FROM_FILE_WITH_Q;
+    *load = with_memory ? sim_load_options_memory(options) : (struct sim_load){0};
     SIM_ARGUMENT(!from_file || options->op_weight_path == NULL, ACL_ERROR_INVALID_PARAM,
                  "ACL_MDL_WEIGHT_PATH_PTR was set, which only a load from memory takes");
     if (from_file) {
@@ -145,12 +154,6 @@ aclError sim_load_options_read(const struct sim_options *options, struct sim_loa
         SIM_TRY(need(options, ACL_MDL_MEM_SIZET, "ACL_MDL_MEM_SIZET"));
         load->lo_model = (struct sim_bytes){(const void *)(uintptr_t)options->op_values[ACL_MDL_MEM_ADDR_PTR],
                                             options->op_values[ACL_MDL_MEM_SIZET]};
-    }
-    if (with_memory) {
-        load->lo_work = (void *)(uintptr_t)options->op_values[ACL_MDL_WORKSPACE_ADDR_PTR];
-        load->lo_work_size = options->op_values[ACL_MDL_WORKSPACE_SIZET];
-        load->lo_weights = (void *)(uintptr_t)options->op_values[ACL_MDL_WEIGHT_ADDR_PTR];
-        load->lo_weight_size = options->op_values[ACL_MDL_WEIGHT_SIZET];
     }
     for (unsigned at = ACL_MDL_INPUTQ_NUM_SIZET; at <= ACL_MDL_OUTPUTQ_ADDR_PTR && *queues; at++)
         SIM_TRY(need(options, at, "a queue list or its length"));

@@ -33,6 +33,9 @@ aclError sim_run_options_set(struct sim_options *options, aclmdlExecConfigAttr a
 /* What the options say a load needs: 100000 when something is left out. *is_file: from the path, which is copied. */
 aclError sim_load_options_read(const struct sim_options *options, struct sim_load *load, char **path, bool *queues);
 
+/* The memory alone that the options give. */
+struct sim_load sim_load_options_memory(const struct sim_options *options);
+
 static inline bool sim_options_has(const struct sim_options *options, unsigned attribute)
 {
     return options->op_set >> attribute & 1;

@@ -212,8 +212,8 @@ static aclError run_on(struct sim_run *run, struct sim_model *model, struct call
 static aclError run_call(struct sim_run *run, void *argument)
 {
     struct call *call = argument;
-    struct sim_model *model;
-    if (sim_model_open(call->ca_model, &model) != ACL_SUCCESS)
+    struct sim_model *model = sim_model_peek(call->ca_model);
+    if (model == NULL)
         return fail_run(run, ACL_ERROR_RT_MODEL_EXECUTE, "the model was unloaded before it ran");
     aclError code = run_on(run, model, call);
     sim_model_close(model);

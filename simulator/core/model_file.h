@@ -49,6 +49,10 @@ struct sim_file {
 /* 145006 for what is no container or not whole; 145000 for a number of partitions that no model has. */
 aclError sim_file_view(struct sim_bytes bytes, struct sim_file *file);
 
+/* Entries of a table of partitions, as the file's layout has them. */
+uint64_t sim_file_table_bytes(const struct sim_file *file, uint32_t count);
+bool sim_file_take_entry(struct sim_bytes *table, const struct sim_file *file, uint32_t *type, uint64_t *size);
+
 /* The part of a type; false when there is none. */
 bool sim_file_part(const struct sim_file *file, enum sim_part type, struct sim_bytes *part);
 

@@ -100,11 +100,16 @@ static bool is_count(uint32_t count)
     return count >= 1 && count <= 8;
 }
 
-static bool take_entry(struct sim_bytes *table, bool wide, uint32_t *type, uint64_t *size)
+uint64_t sim_file_table_bytes(const struct sim_file *file, uint32_t count)
+{
+    return (uint64_t)count * (file->fi_wide ? 24 : 12);
+}
+
+bool sim_file_take_entry(struct sim_bytes *table, const struct sim_file *file, uint32_t *type, uint64_t *size)
 {
     uint32_t narrow, unused;
     uint64_t offset;
-    if (wide)
+    if (file->fi_wide)
         return sim_bytes_u32(table, type) && sim_bytes_u32(table, &unused) && sim_bytes_u64(table, &offset) &&
                sim_bytes_u64(table, size);
     bool found = sim_bytes_u32(table, type) && sim_bytes_u32(table, &unused) && sim_bytes_u32(table, &narrow);
@@ -120,12 +125,12 @@ static aclError read_parts(struct sim_bytes *rest, struct sim_file *file)
     SIM_ARGUMENT(whole, BAD_DATA, "the model ends inside its table of partitions");
     SIM_ARGUMENT(is_count(count), ACL_ERROR_GE_PARAM_INVALID,
                  "the model has %u partitions, expected 1 to 8", count);
-    SIM_ARGUMENT(sim_bytes_take(rest, (uint64_t)count * (file->fi_wide ? 24 : 12), &table), BAD_DATA,
+    SIM_ARGUMENT(sim_bytes_take(rest, sim_file_table_bytes(file, count), &table), BAD_DATA,
                  "the model ends inside its table of %u partitions", count);
     file->fi_part_count = count;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t size = 0;
-        take_entry(&table, file->fi_wide, &file->fi_parts[i].pt_type, &size);
+        sim_file_take_entry(&table, file, &file->fi_parts[i].pt_type, &size);
         SIM_ARGUMENT(sim_bytes_take(rest, size, &file->fi_parts[i].pt_bytes), BAD_DATA,
                      "partition %u of the model has %llu bytes, and %llu are left", i, (unsigned long long)size,
                      (unsigned long long)rest->by_size);
