@@ -40,6 +40,11 @@ def __getattr__(name):
 if not _lib.lib.acl_pycall_install():
     raise ImportError("acl: the call tables could not be installed, the reason is above")
 
+if is_simulator:
+    from acl.api import executors
+
+    executors.install()
+
 if os.environ.get("ACL_RECORD"):
     from acl import record
 

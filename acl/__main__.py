@@ -156,6 +156,17 @@ def graph(args):
     return 0
 
 
+def atc(args):
+    """Make a model file (.om) of an ONNX file, with the flags of the vendor's compiler."""
+    from acl import atc as compiler
+
+    try:
+        compiler.run(args.arguments)
+    except (compiler.Refused, ImportError) as error:
+        return fail(f"atc: {error}")
+    return 0
+
+
 def bench(args):
     """Run the benchmarks of the source tree."""
     directory = os.path.join(os.path.dirname(_lib.HOME), "tests", "bench")
@@ -189,6 +200,7 @@ def parser():
     drawing = add("graph", graph)
     drawing.add_argument("trace", metavar="JSON")
     drawing.add_argument("-o", dest="output", metavar="SVG", help="the file to write (default: standard output)")
+    add("atc", atc, add_help=False)
     add("bench", bench, epilog="All other arguments go to pytest: -k hop, --benchmark-json FILE.")
     return top
 
@@ -197,7 +209,7 @@ def main(arguments=None):
     """Run one command and return its exit code."""
     commands = parser()
     args, others = commands.parse_known_args(arguments)
-    if others and args.function is not bench:
+    if others and args.function not in (atc, bench):
         commands.error(f"unrecognized arguments: {' '.join(others)}")
     args.arguments = others
     return int(args.function(args) or 0)

@@ -21,7 +21,7 @@ def run(*arguments, **options):
 def test_help_lists_the_commands():
     done = run("--help")
     assert done.returncode == 0
-    for name in ("info", "abi", "config", "exec", "toolkit", "doctor", "demo", "graph", "bench"):
+    for name in ("info", "abi", "config", "exec", "toolkit", "doctor", "demo", "graph", "atc", "bench"):
         assert f"\n    {name} " in done.stdout
     assert run("nothing").returncode == 2
 

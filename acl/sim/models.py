@@ -119,24 +119,29 @@ def executor(kind: str) -> Callable[[Callable[[bytes], Callable[..., Any]]], Cal
     """
 
     def register(opener: Callable[[bytes], Callable[..., Any]]) -> Callable[[bytes], Callable[..., Any]]:
-        opened: dict[int, Callable[..., Any]] = {}
-
-        def run(order: Any) -> int:
-            if order.moment == lib.ACLSIM_MODEL_OPEN:
-                opened[order.modelId] = opener(bytes(ffi.buffer(order.weights, order.weightSize)))
-            elif order.moment == lib.ACLSIM_MODEL_CLOSE:
-                opened.pop(order.modelId, None)
-            else:
-                results = opened[order.modelId](*inputs_of(order))
-                store(order, results if isinstance(results, (tuple, list)) else (results,))
-            return 0
-
-        runs = closure("aclsimModelFunc", run, opener, lib.ACL_ERROR_GE_PARAM_INVALID)
+        runs = closure("aclsimModelFunc", runner(opener), opener, lib.ACL_ERROR_GE_PARAM_INVALID)
         check(lib.aclsimRegisterExecutor(kind.encode(), runs, ffi.NULL), f"acl.sim.executor({kind!r})")
         _kept.append(runs)
         return opener
 
     return register
+
+
+def runner(opener: Callable[[bytes], Callable[..., Any]]) -> Callable[[Any], int]:
+    """Return what C calls for the models of a kind: when one is loaded, run, or gone."""
+    opened: dict[int, Callable[..., Any]] = {}
+
+    def run(order: Any) -> int:
+        if order.moment == lib.ACLSIM_MODEL_OPEN:
+            opened[order.modelId] = opener(bytes(ffi.buffer(order.weights, order.weightSize)))
+        elif order.moment == lib.ACLSIM_MODEL_CLOSE:
+            opened.pop(order.modelId, None)
+        else:
+            results = opened[order.modelId](*inputs_of(order))
+            store(order, results if isinstance(results, (tuple, list)) else (results,))
+        return 0
+
+    return run
 
 
 def inputs_of(order: Any) -> "list[numpy.ndarray[Any, Any]]":

@@ -137,18 +137,25 @@ def _bytes_of(tensor: Tensor, dims: Iterable[int]) -> int:
     return size
 
 
+def input_shapes(tensors: Sequence[Tensor], kind: int, row: Sequence[int]) -> list[list[int]]:
+    """Return the dims of the inputs in one gear."""
+    found, values = [], iter(row)
+    for tensor in tensors:
+        if kind != DIMS:  # a batch, or a height and width, is for each input
+            values = iter(row)
+        found.append([next(values) if dim < 0 else dim for dim in tensor.dims])
+    return found
+
+
 def _filled(tensors: Sequence[Tensor], gears: Optional[Gears]) -> list[Tensor]:
     """Return the inputs with their sizes in the largest gear, and the one that carries the gear."""
     if gears is None:
         return [tensor._replace(size=tensor.size or _bytes_of(tensor, tensor.dims)) for tensor in tensors]
-    found, first = [], 0
-    for tensor in tensors:
-        sizes = []
-        for row in gears.values:
-            values = iter(row[first:] if gears.kind == DIMS else row)
-            sizes.append(_bytes_of(tensor, [next(values) if dim < 0 else dim for dim in tensor.dims]))
-        first += sum(dim < 0 for dim in tensor.dims)
-        found.append(tensor._replace(size=tensor.size or max(sizes)))
+    rows = [input_shapes(tensors, gears.kind, row) for row in gears.values]
+    found = [
+        tensor._replace(size=tensor.size or max(_bytes_of(tensor, shapes[place]) for shapes in rows))
+        for place, tensor in enumerate(tensors)
+    ]
     width = len(gears.values[0])
     return [*found, Tensor(GEAR_INPUT, (width,), INT64, ND, 8 * width)]
 

@@ -1,0 +1,346 @@
+"""ONNX models: compiled by the command ``atc``, loaded and run like any other, to what onnxruntime computes."""
+
+import subprocess
+import sys
+
+import numpy
+import onnx
+import onnxruntime
+import pytest
+from helpers.expect import refused
+from helpers.models import Dataset, Model, describe, initialise, load, load_bytes
+from onnx import TensorProto, helper, numpy_helper
+
+import acl
+from acl import __main__ as command
+from acl.sim import om
+
+mdl, rt = acl.mdl, acl.rt
+pytestmark = pytest.mark.needs_sim
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+@pytest.fixture(autouse=True)
+def process(device):
+    initialise()
+
+
+def numbers(*shape, seed=0):
+    return numpy.random.default_rng(seed).normal(0, 0.3, shape).astype("f4")
+
+
+def node(kind, inputs, output, **attributes):
+    return helper.make_node(kind, inputs.split(), output.split(), **attributes)
+
+
+def save(path, nodes, inputs, outputs, weights=(), opset=17):
+    """Write a model; inputs and outputs are ``name: (type, dims)``, weights ``name: array``."""
+    graph = helper.make_graph(
+        nodes,
+        "network",
+        [helper.make_tensor_value_info(name, *what) for name, what in inputs.items()],
+        [helper.make_tensor_value_info(name, *what) for name, what in outputs.items()],
+        [numpy_helper.from_array(array, name) for name, array in dict(weights).items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    model.ir_version = 8
+    onnx.save(model, str(path))
+    return path
+
+
+@pytest.fixture
+def classifier(tmp_path):
+    """Write a small classifier of images; its first weights are listed as an input."""
+    nodes = [
+        node("Conv", "x w", "conv", pads=[1] * 4),
+        node("Relu", "conv", "relu"),
+        node("MaxPool", "relu", "pool", kernel_shape=[2, 2], strides=[2, 2]),
+        node("Flatten", "pool", "flat"),
+        node("MatMul", "flat f", "product"),
+        node("Add", "product b", "sum"),
+        node("Softmax", "sum", "y", axis=1),
+    ]
+    weights = {"w": numbers(4, 3, 3, 3), "f": numbers(64, 10, seed=1), "b": numbers(10, seed=2)}
+    inputs = {"x": (FLOAT, ["n", 3, 8, 8]), "w": (FLOAT, [4, 3, 3, 3])}
+    return save(tmp_path / "classifier.onnx", nodes, inputs, {"y": (FLOAT, ["n", 10])}, weights)
+
+
+def atc(path, *flags):
+    """Compile a model in this process; return the path of the file."""
+    output = path.with_suffix(".om")
+    assert command.main(["atc", "--framework=5", f"--model={path}", f"--output={output}", *flags]) == 0
+    return output
+
+
+def same(result, path, *arrays, output=0):
+    """Compare an output with onnxruntime's for the same inputs."""
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    names = [tensor.name for tensor in session.get_inputs()]
+    expected = session.run(None, dict(zip(names, arrays)))[output]
+    assert result.shape == expected.shape and result.dtype == expected.dtype
+    numpy.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_a_command_compiles_what_a_program_runs(classifier):
+    """Both ways to write a flag, and what has no effect here."""
+    flags = "--framework 5 --model classifier.onnx --output=made -input-shape=x:2,3,8,8 --soc_version Ascend910B3"
+    done = subprocess.run(
+        [sys.executable, "-m", "acl", "atc", *flags.split(), "--log=error", "--enable_small_channel"],
+        cwd=classifier.parent,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (0, "ATC run success, wrote made.om\n"), done.stderr
+    assert "without effect on the simulator: --enable_small_channel, --log\n" in done.stderr
+    model = Model(load(classifier.parent / "made.om"))
+    assert mdl.get_num_inputs(model.desc) == 1
+    assert mdl.get_input_dims(model.desc, 0) == ({"name": "x", "dimCount": 4, "dims": [2, 3, 8, 8]}, 0)
+    assert mdl.get_output_dims(model.desc, 0) == ({"name": "y", "dimCount": 2, "dims": [2, 10]}, 0)
+    assert mdl.get_input_format(model.desc, 0) == 0
+    for seed in range(3):
+        x = numbers(2, 3, 8, 8, seed=seed)
+        same(model(x), classifier, x)
+    model.close()
+
+
+def test_batch_gears(classifier):
+    model = Model(load(atc(classifier, "--input_shape=x:-1,3,8,8", "--dynamic_batch_size=1,4,8")))
+    assert mdl.get_dynamic_batch(model.desc) == ({"batchCount": 3, "batch": [1, 4, 8]}, 0)
+    assert mdl.get_output_size_by_index(model.desc, 0) == 8 * 10 * 4
+    for batch in (1, 4, 8, 1):
+        assert mdl.set_dynamic_batch_size(model.id, model.inputs.handle, 1, batch) == 0
+        x = numbers(batch, 3, 8, 8)
+        same(model(x), classifier, x)
+    model.close()
+
+
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+def test_image_gears(tmp_path, layout):
+    """Of a network of convolutions, one output as large as the image and one that is not."""
+    inside, dims = "x", ["n", 3, "h", "w"]
+    nodes = []
+    if layout == "NHWC":
+        inside, dims = "t", ["n", "h", "w", 3]
+        nodes.append(node("Transpose", "x", inside, perm=[0, 3, 1, 2]))
+    nodes.append(node("Conv", f"{inside} w", "mask", pads=[1] * 4))
+    nodes.append(node("GlobalAveragePool", "mask", "mean"))
+    path = save(
+        tmp_path / "image.onnx",
+        nodes,
+        {"x": (FLOAT, dims)},
+        {"mean": (FLOAT, None), "mask": (FLOAT, None)},
+        {"w": numbers(2, 3, 3, 3)},
+    )
+    shape = "2,3,-1,-1" if layout == "NCHW" else "2,-1,-1,3"
+    flags = [f"--input_shape=x:{shape}", "--dynamic_image_size", "16,16;12,20;8,4", f"--input_format={layout}"]
+    model = Model(load(atc(path, *flags)))
+    assert mdl.get_output_dims(model.desc, 1)[0]["dims"] == [2, 2, 16, 16]
+    assert mdl.get_input_format(model.desc, 0) == ["NCHW", "NHWC"].index(layout)
+    for height, width in ((8, 4), (12, 20), (16, 16)):
+        assert mdl.set_dynamic_hw_size(model.id, model.inputs.handle, 1, height, width) == 0
+        x = numbers(*[{"N": 2, "C": 3, "H": height, "W": width}[axis] for axis in layout])
+        same(model(x), path, x)
+        same(model.outputs.get(1, (2, 2, height, width)), path, x, output=1)
+    model.close()
+
+
+@pytest.fixture
+def gathered(tmp_path):
+    """Write a model with two inputs, one of integers, and two outputs: rows of a table and where they are largest."""
+    nodes = [
+        node("Gather", "table ids", "rows"),
+        node("Add", "rows x", "y"),
+        node("ArgMax", "y", "at", axis=-1, keepdims=0),
+    ]
+    return save(
+        tmp_path / "gathered.onnx",
+        nodes,
+        {"ids": (INT64, ["n", "t"]), "x": (FLOAT, ["n", "t", 6])},
+        {"y": (FLOAT, None), "at": (INT64, None)},
+        {"table": numbers(9, 6)},
+    )
+
+
+def test_dims_gears(gathered):
+    """Two inputs, two outputs, integers."""
+    flags = ["--input_shape=ids:-1,-1;x:-1,-1,6", "--dynamic_dims=1,3,1,3;2,5,2,5", "--input_format=ND"]
+    model = Model(load(atc(gathered, *flags)))
+    dims, ret = mdl.get_input_dynamic_dims(model.desc, -1, 2)
+    assert ret == 0 and [each["dims"] for each in dims] == [[1, 3, 1, 3, 6], [2, 5, 2, 5, 6]]
+    for row in dims:
+        assert mdl.set_input_dynamic_dims(model.id, model.inputs.handle, 2, row) == 0
+        shape = row["dims"][:2]
+        ids, x = numpy.arange(shape[0] * shape[1]).reshape(shape) % 9, numbers(*shape, 6)
+        same(model(ids, x), gathered, ids, x)
+        same(model.outputs.get(1, shape, "i8"), gathered, ids, x, output=1)
+    model.close()
+
+
+def test_shapes_that_only_a_run_tells(tmp_path):
+    """Inference does not know an operator of onnxruntime's own."""
+    nodes = [helper.make_node("Gelu", ["x"], ["g"], domain="com.microsoft"), node("Transpose", "g", "y")]
+    path = save(tmp_path / "own.onnx", nodes, {"x": (FLOAT, ["n", 3])}, {"y": (FLOAT, None)})
+    model = onnx.load(str(path))
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    onnx.save(model, str(path))
+    model = Model(load(atc(path, "--input_shape=x:-1,3", "--dynamic_batch_size=2,4")))
+    assert mdl.get_output_dims(model.desc, 0)[0]["dims"] == [3, 4]
+    for batch in (2, 4):
+        assert mdl.set_dynamic_batch_size(model.id, model.inputs.handle, 1, batch) == 0
+        x = numbers(batch, 3)
+        same(model(x), path, x)
+    model.close()
+
+
+@pytest.mark.parametrize("flag", ["--input_shape=ids:1~4,5;x:1~4,5,6", "--input_shape_range=ids:[1~4,5];x:[1~-1,5,6]"])
+def test_open_shapes(gathered, flag):
+    model = load(atc(gathered, flag))
+    desc = describe(model)
+    assert mdl.get_input_dims_range(desc, 0) == ({"rangeCount": 2, "range": [[1, 4], [5, 5]]}, 0)
+    assert mdl.get_output_dims(desc, 0)[0]["dims"] == [-1, 5, 6]
+    inputs, outputs = Dataset([160, 480]), Dataset([480, 160])
+    for batch in (1, 4, 2):
+        ids, x = numpy.arange(5 * batch).reshape(batch, 5) % 9, numbers(batch, 5, 6)
+        for place, array in enumerate((ids, x)):
+            inputs.put(place, array)
+            shape = acl.create_tensor_desc(9 if place == 0 else 0, list(array.shape), 2)
+            assert mdl.set_dataset_tensor_desc(inputs.handle, shape, place)[1] == 0
+            acl.destroy_tensor_desc(shape)
+        assert mdl.execute(model, inputs.handle, outputs.handle) == 0, acl.get_recent_err_msg()
+        found = mdl.get_dataset_tensor_desc(outputs.handle, 0)
+        assert [acl.get_tensor_desc_dim_v2(found, axis)[0] for axis in range(3)] == [batch, 5, 6]
+        same(outputs.get(0, (batch, 5, 6)), gathered, ids, x)
+    inputs.close()
+    outputs.close()
+    assert (mdl.destroy_desc(desc), mdl.unload(model)) == (0, 0)
+
+
+def test_a_type_for_the_outputs(classifier):
+    model = Model(load(atc(classifier, "--input_shape=x:1,3,8,8", "--output_type=FP16")))
+    assert mdl.get_output_data_type(model.desc, 0) == 1 and mdl.get_output_size_by_index(model.desc, 0) == 20
+    x = numbers(1, 3, 8, 8)
+    model.inputs.put(0, x)
+    assert model.execute() == 0
+    wide = model.outputs.get(0, (1, 10), "f2").astype("f4")
+    assert abs(wide.sum() - 1) < 0.01 and (wide > 0).all()
+    model.close()
+
+
+def test_two_models_queued_on_streams(classifier, gathered, stream, other):
+    first = Model(load(atc(classifier, "--input_shape=x:1,3,8,8")))
+    second = Model(load(atc(gathered, "--input_shape=ids:1,4;x:1,4,6")))
+    x, ids, more = numbers(1, 3, 8, 8), numpy.array([[8, 0, 3, 3]]), numbers(1, 4, 6)
+    first.inputs.put(0, x)
+    second.inputs.put(0, ids)
+    second.inputs.put(1, more)
+    for _ in range(20):
+        assert (first.execute(stream), second.execute(other)) == (0, 0)
+    assert (rt.synchronize_stream(stream), rt.synchronize_stream(other)) == (0, 0)
+    same(first.outputs.get(0, (1, 10)), classifier, x)
+    same(second.outputs.get(0, (1, 4, 6)), gathered, ids, more)
+    first.close()
+    second.close()
+
+
+# --- what is refused
+
+
+SHAPE = "--input_shape=x:-1,3,8,8"
+WRONG = [
+    (["--framework=0"], "Caffe models are not supported, only ONNX: --framework=5"),
+    (["--framework=1"], "MindSpore models"),
+    (["--framework=3"], "TensorFlow models"),
+    (["--framework=7"], "only ONNX models are compiled: --framework=5"),
+    (["--model="], "--model=FILE is needed"),
+    (["--output="], "--output=FILE is needed"),
+    (["--model=nowhere.onnx"], "cannot read nowhere.onnx: No such file"),
+    (["--output=nowhere/m", "--input_shape=x:1,3,8,8"], "cannot write nowhere/m.om: No such file"),
+    (["--frobnicate=1"], "unrecognized arguments: --frobnicate=1"),
+    (["--insert_op_conf=aipp.cfg"], "--insert_op_conf is not supported"),
+    (["--out_nodes=y:0"], "--out_nodes is not supported"),
+    (["--mode=1"], "--mode is not supported"),
+    (["--input_format=NC1HWC0"], "expected one of NCHW, NHWC, ND"),
+    (["--output_type=y:0:FP16"], "expected one of FP32, FP16"),
+    ([], 'input x has dims [-1, 3, 8, 8], which have to be given: --input_shape="x:..."'),
+    (["--input_shape=image:1,3,8,8"], "the model has no input image, its inputs are x"),
+    (["--input_shape=1,3,8,8"], "expected a name before its dims"),
+    (["--input_shape=x:1,three"], "'three' is no size"),
+    (["--input_shape=x:4~1,3,8,8"], "'4~1' is no size"),
+    (["--input_shape=x:1,3"], "input x has 4 dims in the model, and 2 in the flags"),
+    (["--input_shape=x:1,3,10,10"], "onnxruntime does not take the model"),
+    ([SHAPE, "--dynamic_batch_size=1,b"], "'b', expected numbers above 0"),
+    ([SHAPE, "--dynamic_batch_size=1"], "has 1 gears, expected 2 to 100"),
+    ([SHAPE, "--dynamic_batch_size=1,2", "--dynamic_dims=1;2"], "exclude each other"),
+    (["--input_shape=x:1~4,3,8,8", "--dynamic_batch_size=1,2"], "ranges of dims and gears exclude each other"),
+    (["--input_shape=x:1,3,8,8", "--dynamic_batch_size=1,2"], "no input has an axis for the gears"),
+    (["--input_shape=x:1,3,-1,8", "--dynamic_batch_size=1,2"], "-1 in the axes [2], and the gears are for [0]"),
+    ([SHAPE, "--dynamic_image_size=8,8;9,9"], "the gears are for [2, 3]"),
+    ([SHAPE, "--dynamic_image_size=8,8;9,9", "--input_format=ND"], "needs --input_format=NCHW or NHWC"),
+    ([SHAPE, "--dynamic_dims=1,2;3,4"], "the inputs have 1 open dims, and a gear of --dynamic_dims 2"),
+    ([SHAPE, "--dynamic_dims=1,2;3"], "gears of different lengths"),
+]
+
+
+def says(capsys, *flags):
+    """Return the sentence of a failed command."""
+    capsys.readouterr()
+    assert command.main(["atc", *flags]) == 1
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("acl: atc: ") and err.count("\n") == 1
+    return err
+
+
+def test_wrong_flags_have_a_sentence(classifier, capsys, monkeypatch):
+    monkeypatch.chdir(classifier.parent)
+    for flags, text in WRONG:
+        assert text in says(capsys, "--framework=5", "--model=classifier.onnx", "--output=m", *flags), flags
+    assert not (classifier.parent / "m.om").exists()
+
+
+def test_wrong_files_have_a_sentence(tmp_path, capsys):
+    bad = tmp_path / "bad.onnx"
+    flags = ["--framework=5", f"--model={bad}", f"--output={tmp_path / 'bad'}"]
+    for content in (b"", b"no model", bytes(100)):
+        bad.write_bytes(content)
+        assert "is no ONNX model" in says(capsys, *flags)
+    save(bad, [node("Neg", "x", "y")], {"x": (TensorProto.BFLOAT16, [1])}, {"y": (TensorProto.BFLOAT16, [1])})
+    assert "x is bfloat16" in says(capsys, *flags)
+    save(bad, [node("Identity", "x", "y")], {"x": (TensorProto.STRING, [1])}, {"y": (TensorProto.STRING, [1])})
+    assert "x has the type STRING" in says(capsys, *flags)
+
+
+def test_a_file_that_onnxruntime_refuses(monkeypatch):
+    seen = []
+    monkeypatch.setattr("sys.unraisablehook", lambda info: seen.append(str(info.exc_value)))
+    content = om.write("m", [om.Tensor("x", (1,))], [om.Tensor("y", (1,))], weights=b"no model", executor="onnx")
+    refused(load_bytes(content)[1], 145000, "onnx")
+    assert len(seen) == 1 and "INVALID_PROTOBUF" in seen[0]
+
+
+def test_bfloat16_is_refused(tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr("sys.unraisablehook", lambda info: seen.append(str(info.exc_value)))
+    tensors = [{name: (TensorProto.BFLOAT16, [4])} for name in "xy"]
+    weights = save(tmp_path / "b.onnx", [node("Identity", "x", "y")], *tensors).read_bytes()
+    content = om.write("b", [om.Tensor("x", (4,), 27)], [om.Tensor("y", (4,), 27)], weights=weights, executor="onnx")
+    refused(load_bytes(content)[1], 145000, "onnx")
+    assert seen == ["the tensor x of the ONNX model is bfloat16, which NumPy does not have"]
+
+
+def test_without_the_packages(classifier, run_script):
+    """The load says what to install, and so does the command."""
+    path = atc(classifier, "--input_shape=x:1,3,8,8")
+    done = run_script(f"""
+import sys
+sys.modules["onnxruntime"] = sys.modules["onnx"] = None
+import acl
+from acl import __main__ as command
+acl.init(), acl.rt.set_device(0)
+assert "numpy" not in sys.modules
+print(acl.mdl.load_from_file({str(path)!r})[1])
+print(command.main(["atc", "--framework=5", "--model=m", "--output=m"]))
+""")
+    assert done.stdout == "145000\n1\n", done.stderr
+    assert "ONNX models need the package onnxruntime" in done.stderr
+    assert "acl: atc: ONNX models need the package onnx" in done.stderr
+    assert done.stderr.count("pip install 'ascendcl[onnx]'") == 2
