@@ -3,7 +3,8 @@
 from typing import Any
 
 from acl._lib import lib
-from acl.api import callback, values
+from acl.api import values
+from acl.api.closure import closure
 
 # The C side copies the functions when the allocator is registered and says nothing when it lets them go.
 hooks: list[Any] = []
@@ -17,7 +18,7 @@ def set_function(setter, c_type, desc, function, convert):
         return convert(function(*numbers))
 
     empty = None if convert is nothing else values.ffi.NULL
-    hooks.append(callback.closure(c_type, hook, function, empty))
+    hooks.append(closure(c_type, hook, function, empty))
     return setter(values.pointer(desc), hooks[-1])
 
 

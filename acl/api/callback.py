@@ -19,15 +19,6 @@ numbers = itertools.count(1)
 exception_callbacks: list[Callable[[int], Any]] = []
 
 
-def closure(c_type, function, origin, failed):
-    """Return a C function pointer over ``function``; it answers ``failed`` when that raises."""
-
-    def report(kind, error, trace):
-        _acl.unraisable(error, origin)
-
-    return ffi.callback(c_type, function, error=failed, onerror=report)
-
-
 @ffi.def_extern(onerror=lambda kind, error, trace: _acl.unraisable(error, launch_callback))
 def acl_on_callback(number):
     """Run a launched callback on the thread that is in process_report."""

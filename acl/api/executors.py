@@ -3,7 +3,7 @@
 import functools
 
 from acl._lib import ffi, lib
-from acl.api import callback
+from acl.api.closure import closure
 
 
 @functools.cache
@@ -19,7 +19,7 @@ def run_onnx(order):
     return onnx_runner()(order)
 
 
-onnx_closure = callback.closure("aclsimModelFunc", run_onnx, run_onnx, lib.ACL_ERROR_GE_PARAM_INVALID)
+onnx_closure = closure("aclsimModelFunc", run_onnx, run_onnx, lib.ACL_ERROR_GE_PARAM_INVALID)
 
 
 def install():

@@ -5,7 +5,8 @@ import warnings
 from typing import Any
 
 from acl._lib import ffi, lib
-from acl.api import callback, values
+from acl.api import values
+from acl.api.closure import closure
 
 compilers: dict[str, Any] = {}
 
@@ -99,7 +100,7 @@ def register_compile_func(op_type, function):
         )
         return 0 if ret is None else ret
 
-    hook = callback.closure("aclopCompileFunc", compile_op, function, lib.ACL_ERROR_FAILURE)
+    hook = closure("aclopCompileFunc", compile_op, function, lib.ACL_ERROR_FAILURE)
     ret = lib.aclopRegisterCompileFunc(op_type.encode(), hook)
     if ret == 0:
         compilers[op_type] = hook

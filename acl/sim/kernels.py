@@ -6,7 +6,7 @@ from typing import Any, Optional
 import numpy
 
 from acl._lib import ffi, lib
-from acl.api.callback import closure
+from acl.api.closure import closure
 from acl.sim.check import check
 
 # NumPy's type of each data type; bfloat16 arrives as its bit pattern.

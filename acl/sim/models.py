@@ -7,7 +7,7 @@ from typing import Any, Optional, Union
 import numpy
 
 from acl._lib import ffi, lib
-from acl.api.callback import closure
+from acl.api.closure import closure
 from acl.sim import om
 from acl.sim.check import check
 from acl.sim.kernels import TYPES, array_of
