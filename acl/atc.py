@@ -4,11 +4,14 @@ Its flags are those of the vendor's Ascend Tensor Compiler.
 """
 
 import argparse
+import contextlib
 import math
 import os
 import re
 import sys
 from typing import Any, NamedTuple, Optional
+
+import numpy
 
 from acl.sim import models, om, onnx_models
 
@@ -243,10 +246,10 @@ class Graph:
         except OSError as error:
             raise Refused(f"cannot read {path}: {error.strerror or error}") from None
         except Exception as error:  # protobuf's, and onnx's own for weights in other files
-            raise Refused(f"{path} is no ONNX model: {first_line(error)}") from None
+            raise Refused(f"cannot read {path} as an ONNX model: {first_line(error)}") from None
         graph = self.model.graph
         if not graph.output:
-            raise Refused(f"{path} is no ONNX model: it has no outputs")
+            raise Refused(f"cannot read {path} as an ONNX model: it has no outputs")
         # Older graphs list their weights as inputs; the first version that need not do so lets them be constants.
         self.model.ir_version = max(self.model.ir_version, 4)
         weights = {tensor.name for tensor in graph.initializer}
@@ -256,7 +259,8 @@ class Graph:
         # Shapes that were found for others than those to come would contradict them.
         del graph.value_info[:]
         for tensor in graph.output:
-            tensor.type.tensor_type.ClearField("shape")
+            if tensor.type.HasField("tensor_type"):
+                tensor.type.tensor_type.ClearField("shape")
         self.session: Any = None
 
     def type_of(self, tensor: Any) -> int:
@@ -293,12 +297,15 @@ class Graph:
         return content
 
     def outputs(self, shapes: list[list[int]]) -> list[list[int]]:
-        """Return the dims of the outputs for fixed dims of the inputs: by inference, else by a run with zeros."""
+        """Return the dims of the outputs for fixed dims of the inputs, -1 where they depend on the data."""
         self.shape(shapes)
         found = self.inferred()
-        if any(shape is None or OPEN in shape for shape in found):
-            return [list(array.shape) for array in self.run(shapes)]
-        return [[dim.size for dim in shape or []] for shape in found]
+        if not any(shape is None or OPEN in shape for shape in found):
+            return [[dim.size for dim in shape or []] for shape in found]
+        zeros = ones = [array.shape for array in self.run(shapes, 0)]
+        with contextlib.suppress(Refused):  # indices may be beyond an end
+            ones = [array.shape for array in self.run(shapes, 1)]
+        return [[a if a == b else -1 for a, b in zip(*pair)] for pair in zip(zeros, ones)]
 
     def open_outputs(self, shapes: list[list[int]]) -> list[list[int]]:
         """Return the dims of the outputs, -1 where they are open."""
@@ -306,7 +313,7 @@ class Graph:
         found = self.inferred()
         if None not in found:
             return [[dim.size for dim in shape or []] for shape in found]
-        return [[-1] * array.ndim for array in self.run([[abs(size) for size in dims] for dims in shapes])]
+        return [[-1] * array.ndim for array in self.run([[abs(size) for size in dims] for dims in shapes], 0)]
 
     def inferred(self) -> list[Optional[Shape]]:
         """Return the shapes of the outputs as far as they follow from the graph."""
@@ -316,14 +323,12 @@ class Graph:
             graph = self.model.graph
         return [own_shape(tensor) for tensor in graph.output]
 
-    def run(self, shapes: list[list[int]]) -> Any:
-        """Return the outputs for zeros of these dims."""
-        import numpy
-
+    def run(self, shapes: list[list[int]], value: int) -> Any:
+        """Return the outputs for inputs of these dims that are full of a value."""
         kinds = [self.onnx.helper.tensor_dtype_to_np_dtype(tensor.type.tensor_type.elem_type) for tensor in self.inputs]
-        zeros = {tensor.name: numpy.zeros(dims, kind) for tensor, dims, kind in zip(self.inputs, shapes, kinds)}
+        arrays = [numpy.full(dims, value, kind) for dims, kind in zip(shapes, kinds)]
         try:
-            return self.session.run(None, zeros)
+            return self.session.run(None, {tensor.name: array for tensor, array in zip(self.inputs, arrays)})
         except Exception as error:  # onnxruntime has one for each of its codes
             raise Refused(f"the model does not run with {shapes}: {first_line(error)}") from None
 
@@ -347,21 +352,25 @@ def compiled(flags: argparse.Namespace, name: str) -> bytes:
         inputs.append(om.Tensor(tensor.name, [dim.size for dim in shape], graph.type_of(tensor), code, ranges=ranges))
     if gears is not None:
         check_gears(gears, inputs, flags.input_format)
+    forced = OUTPUT_TYPES.get(flags.output_type)
+    types = [forced if forced is not None else own for own in map(graph.type_of, graph.model.graph.output)]
     shapes = [list(tensor.dims) for tensor in inputs]
     content = graph.open(shapes)
     dynamic = any(tensor.ranges for tensor in inputs)
     if gears is None:
         dims = graph.open_outputs(shapes) if dynamic else graph.outputs(shapes)
+        dynamic = dynamic or any(-1 in shape for shape in dims)
     else:
         by_gear = [graph.outputs(om.input_shapes(inputs, gears.kind, row)) for row in gears.values]
+        if any(-1 in shape for found in by_gear for shape in found):
+            raise Refused("the model has an output whose dims depend on the data, which excludes gears")
         places = range(len(by_gear[0]))
         gears = gears._replace(
             outputs=[(gear, place, found[place]) for gear, found in enumerate(by_gear) for place in places]
         )
         dims = [max((found[place] for found in by_gear), key=math.prod) for place in places]
     outputs = [
-        om.Tensor(tensor.name, shape, OUTPUT_TYPES.get(flags.output_type, graph.type_of(tensor)))
-        for tensor, shape in zip(graph.model.graph.output, dims)
+        om.Tensor(tensor.name, shape, code) for tensor, shape, code in zip(graph.model.graph.output, dims, types)
     ]
     return om.write(
         name, inputs, outputs, gears=gears, weights=content, executor="onnx", soc=flags.soc_version, dynamic=dynamic

@@ -215,6 +215,25 @@ def test_open_shapes(gathered, flag):
     assert (mdl.destroy_desc(desc), mdl.unload(model)) == (0, 0)
 
 
+def test_an_output_whose_size_depends_on_the_data(tmp_path, capsys):
+    path = save(tmp_path / "d.onnx", [node("NonZero", "x", "y")], {"x": (FLOAT, ["n"])}, {"y": (INT64, None)})
+    model = load(atc(path, "--input_shape=x:4"))
+    desc = describe(model)
+    assert mdl.get_output_dims(desc, 0)[0]["dims"] == [1, -1]
+    inputs, outputs = Dataset([16]), Dataset([32])
+    for x in ([0, 1, 0, 2], [0, 0, 0, 0], [1, 1, 1, 1]):
+        inputs.put(0, numpy.array(x, "f4"))
+        assert mdl.execute(model, inputs.handle, outputs.handle) == 0, acl.get_recent_err_msg()
+        found = mdl.get_dataset_tensor_desc(outputs.handle, 0)
+        assert [acl.get_tensor_desc_dim_v2(found, axis)[0] for axis in range(2)] == [1, numpy.count_nonzero(x)]
+        assert outputs.get(0, (numpy.count_nonzero(x),), "i8").tolist() == numpy.flatnonzero(x).tolist()
+    inputs.close()
+    outputs.close()
+    assert (mdl.destroy_desc(desc), mdl.unload(model)) == (0, 0)
+    flags = ["--framework=5", f"--model={path}", "--output=m", "--input_shape=x:-1", "--dynamic_batch_size=2,4"]
+    assert "dims depend on the data" in says(capsys, *flags)
+
+
 def test_a_type_for_the_outputs(classifier):
     model = Model(load(atc(classifier, "--input_shape=x:1,3,8,8", "--output_type=FP16")))
     assert mdl.get_output_data_type(model.desc, 0) == 1 and mdl.get_output_size_by_index(model.desc, 0) == 20
@@ -302,11 +321,16 @@ def test_wrong_files_have_a_sentence(tmp_path, capsys):
     flags = ["--framework=5", f"--model={bad}", f"--output={tmp_path / 'bad'}"]
     for content in (b"", b"no model", bytes(100)):
         bad.write_bytes(content)
-        assert "is no ONNX model" in says(capsys, *flags)
+        assert "as an ONNX model" in says(capsys, *flags)
     save(bad, [node("Neg", "x", "y")], {"x": (TensorProto.BFLOAT16, [1])}, {"y": (TensorProto.BFLOAT16, [1])})
     assert "x is bfloat16" in says(capsys, *flags)
     save(bad, [node("Identity", "x", "y")], {"x": (TensorProto.STRING, [1])}, {"y": (TensorProto.STRING, [1])})
     assert "x has the type STRING" in says(capsys, *flags)
+    save(bad, [node("SequenceConstruct", "x", "y")], {"x": (FLOAT, [1])}, {"y": (FLOAT, [1])})
+    model = onnx.load(str(bad))
+    model.graph.output[0].CopyFrom(helper.make_tensor_sequence_value_info("y", FLOAT, None))
+    onnx.save(model, str(bad))
+    assert "y is bfloat16 or no tensor" in says(capsys, *flags)
 
 
 def test_a_file_that_onnxruntime_refuses(monkeypatch):
