@@ -87,6 +87,26 @@ aclError sim_dataset_adopt(struct sim_dataset *dataset, size_t index, aclTensorD
     return ACL_SUCCESS;
 }
 
+aclError sim_dataset_memory(aclmdlDataset *handle, size_t index, void **address, size_t *size)
+{
+    struct sim_dataset *dataset = sim_dataset_open(handle, "dataset");
+    if (dataset == NULL)
+        return ACL_ERROR_INVALID_PARAM;
+    size_t count = dataset->da_count;
+    const aclDataBuffer *found = index < count ? dataset->da_slots[index].sl_buffer : NULL;
+    sim_object_close(dataset);
+    SIM_ARGUMENT(found != NULL, ACL_ERROR_INVALID_PARAM,
+                 "index is %zu, expected less than %zu, the number of buffers of the dataset", index, count);
+    struct sim_data_buffer *buffer = sim_data_buffer_open(found);
+    if (buffer == NULL)
+        return ACL_ERROR_INVALID_PARAM;
+    *address = buffer->db_data;
+    *size = buffer->db_size;
+    sim_object_close(buffer);
+    SIM_ARGUMENT(*address != NULL, ACL_ERROR_INVALID_PARAM, "buffer %zu of the dataset has no memory", index);
+    return ACL_SUCCESS;
+}
+
 static void destroy(void *dataset)
 {
     sim_dataset_destroy(dataset);

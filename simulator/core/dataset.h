@@ -32,6 +32,9 @@ aclError sim_dataset_describe(struct sim_dataset *dataset, size_t index, const a
 /* The same with a description that becomes the dataset's own. */
 aclError sim_dataset_adopt(struct sim_dataset *dataset, size_t index, aclTensorDesc *desc);
 
+/* The memory of the buffer at the index; 100000, also when there is none. */
+aclError sim_dataset_memory(aclmdlDataset *handle, size_t index, void **address, size_t *size);
+
 void sim_dataset_reset(void);
 void sim_dataset_after_fork(void);
 

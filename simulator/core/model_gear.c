@@ -3,28 +3,6 @@
 #include "dataset.h"
 #include "memory.h"
 #include "model.h"
-#include "tensordesc.h"
-
-/* The buffer behind an index of the dataset. */
-static aclError find_buffer(aclmdlDataset *handle, size_t index, void **address, size_t *size)
-{
-    struct sim_dataset *dataset = sim_dataset_open(handle, "dataset");
-    if (dataset == NULL)
-        return ACL_ERROR_INVALID_PARAM;
-    size_t count = dataset->da_count;
-    const aclDataBuffer *found = index < count ? dataset->da_slots[index].sl_buffer : NULL;
-    sim_object_close(dataset);
-    SIM_ARGUMENT(found != NULL, ACL_ERROR_INVALID_PARAM,
-                 "index is %zu, expected less than %zu, the number of buffers of the dataset", index, count);
-    struct sim_data_buffer *buffer = sim_data_buffer_open(found);
-    if (buffer == NULL)
-        return ACL_ERROR_INVALID_PARAM;
-    *address = buffer->db_data;
-    *size = buffer->db_size;
-    sim_object_close(buffer);
-    SIM_ARGUMENT(*address != NULL, ACL_ERROR_INVALID_PARAM, "buffer %zu of the dataset has no memory", index);
-    return ACL_SUCCESS;
-}
 
 static aclError find_gear(const struct sim_signature *signature, size_t index, enum sim_gears kind,
                           const uint64_t *values, uint32_t count, int64_t *gear)
@@ -56,7 +34,7 @@ static aclError choose(struct sim_model *model, aclmdlDataset *dataset, size_t i
     void *address = NULL;
     size_t size = 0;
     int64_t gear = SIM_EVERY_GEAR;
-    SIM_TRY(find_buffer(dataset, index, &address, &size));
+    SIM_TRY(sim_dataset_memory(dataset, index, &address, &size));
     SIM_ARGUMENT(size >= count * sizeof(uint32_t), ACL_ERROR_GE_DYNAMIC_INPUT_LENGTH_INVALID,
                  "buffer %zu of the dataset has %zu bytes, expected at least %zu", index, size,
                  count * sizeof(uint32_t));
