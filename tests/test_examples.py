@@ -1,6 +1,5 @@
 """The example programs: each runs as its own process, in Python and in C and C++, and prints what it should."""
 
-import os
 import re
 import subprocess
 import sys
@@ -19,7 +18,13 @@ CLASSES = {0: ("246", "329.285156"), 1: ("566", "363.917969")}  # of the two ima
 
 def run(command, directory):
     return subprocess.run(
-        command, cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60
+        command,
+        cwd=directory,
+        env=programs.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
     )
 
 
@@ -38,8 +43,7 @@ def test_every_expected_output_has_its_programs():
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.endswith(".py")])
-def test_python_example(name, tmp_path, monkeypatch):
-    monkeypatch.setenv("ACL_BACKEND", os.environ.get("ACL_BACKEND", "sim"))
+def test_python_example(name, tmp_path):
     compare([sys.executable, str(PLACE / name)], name, tmp_path)
 
 

@@ -1,4 +1,5 @@
 #include "dataset.h"
+#include "model_aipp.h"
 
 /* NULL is refused in the same words as in other calls; a dead handle is described. */
 #define OPEN(found, handle, refusal)                                                                                   \
@@ -64,4 +65,10 @@ aclTensorDesc *aclmdlGetDatasetTensorDesc(const aclmdlDataset *dataset, size_t i
     aclTensorDesc *desc = index < found->da_count ? found->da_slots[index].sl_desc : NULL;
     sim_object_close(found);
     return desc;
+}
+
+aclmdlAIPP *aclmdlCreateAIPP(uint64_t batchSize)
+{
+    SIM_ENTER();
+    return sim_aipp_create(batchSize);
 }

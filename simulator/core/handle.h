@@ -31,6 +31,7 @@ enum sim_kind {
     SIM_KIND_LOAD_CONFIG,
     SIM_KIND_RUN_CONFIG,
     SIM_KIND_BUNDLE_QUERY,
+    SIM_KIND_AIPP,
     SIM_KINDS,
 };
 

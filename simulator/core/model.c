@@ -6,6 +6,7 @@
 #include "context.h"
 #include "init.h"
 #include "memory.h"
+#include "model_aipp.h"
 #include "model_bundle.h"
 #include "model_config.h"
 #include <errno.h>
@@ -289,6 +290,7 @@ void sim_model_reset(void)
     }
     sim_model_desc_reset();
     sim_model_config_reset();
+    sim_aipp_reset();
     sim_model_registry_reset();
 }
 
@@ -301,5 +303,6 @@ void sim_model_after_fork(void)
     sim_bundle_after_fork();
     sim_model_desc_after_fork();
     sim_model_config_after_fork();
+    sim_aipp_after_fork();
     sim_model_registry_after_fork();
 }

@@ -162,12 +162,14 @@ ACL_API(8, 1) aclError aclmdlSetAIPPDtcPixelMin(aclmdlAIPP *aippParmsSet, float 
 ACL_API(8, 1) aclError aclmdlSetAIPPPixelVarReci(aclmdlAIPP *aippParmsSet, float dtcPixelVarReciChn0,
     float dtcPixelVarReciChn1, float dtcPixelVarReciChn2, float dtcPixelVarReciChn3, uint64_t batchIndex);
 
-/** Give a model's run its preprocessing parameters, by the index of the parameter input.
+/** Give a model's run its preprocessing parameters, by the index of the parameter input. Runs of the simulator
+ *  take images as they are.
  *  mdl.set_input_aipp(modelId, dataset, index, aippParmsSet) -> ret */
 ACL_API(8, 1) aclError aclmdlSetInputAIPP(uint32_t modelId, aclmdlDataset *dataset, size_t index,
     const aclmdlAIPP *aippParmsSet);
 
-/** Give a model's run its preprocessing parameters, by the index of the image input.
+/** Give a model's run its preprocessing parameters, by the index of the image input. Runs of the simulator take
+ *  images as they are.
  *  mdl.set_aipp_by_input_index(modelId, dataset, index, aippParmsSet) -> ret */
 ACL_API(8, 1) aclError aclmdlSetAIPPByInputIndex(uint32_t modelId, aclmdlDataset *dataset, size_t index,
     const aclmdlAIPP *aippParmsSet);

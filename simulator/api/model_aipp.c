@@ -1,0 +1,299 @@
+#include "model_aipp.h"
+#include "tensordesc.h"
+#include <string.h>
+
+#define CHECK_SWITCH(value)                                                                                            \
+    SIM_ARGUMENT((value) == 0 || (value) == 1, ACL_ERROR_INVALID_PARAM, #value " is %d, expected 0 (off) or 1 (on)",  \
+                 value)
+
+#define CHECK_RANGE(value, least, most)                                                                                \
+    SIM_ARGUMENT((value) >= (least) && (value) <= (most), ACL_ERROR_INVALID_PARAM, #value " is %d, expected %d to %d", \
+                 value, least, most)
+
+/* False for a NaN. */
+#define CHECK_REAL(value, least, most)                                                                                 \
+    SIM_ARGUMENT((value) >= (least) && (value) <= (most), ACL_ERROR_INVALID_PARAM, #value " is %g, expected %d to %d", \
+                 (double)(value), least, most)
+
+#define OPEN(found)                                                                                                    \
+    struct sim_aipp *found = sim_aipp_open(aippParmsSet);                                                              \
+    if (found == NULL)                                                                                                 \
+    return ACL_ERROR_INVALID_PARAM
+
+/* Of an image, whose set is to be closed. */
+#define OPEN_IMAGE(found, image)                                                                                       \
+    struct sim_aipp *found;                                                                                            \
+    struct sim_aipp_image *image = sim_aipp_open_image(aippParmsSet, batchIndex, &found);                              \
+    if (image == NULL)                                                                                                 \
+    return ACL_ERROR_INVALID_PARAM
+
+#define COPY(target, values) memcpy(target, values, sizeof(target))
+
+/* ---- the object ---- */
+
+aclError aclmdlDestroyAIPP(const aclmdlAIPP *aippParmsSet)
+{
+    SIM_ENTER();
+    OPEN(found);
+    sim_aipp_destroy(found);
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlGetAippDataSize(uint64_t batchSize, size_t *size)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(size);
+    SIM_TRY(sim_aipp_check_batch(batchSize));
+    *size = sim_aipp_bytes(batchSize);
+    return ACL_SUCCESS;
+}
+
+/* ---- what all images share ---- */
+
+aclError aclmdlSetAIPPInputFormat(aclmdlAIPP *aippParmsSet, aclAippInputFormat inputFormat)
+{
+    SIM_ENTER();
+    SIM_ARGUMENT(inputFormat >= ACL_YUV420SP_U8 && inputFormat <= ACL_YUV400_U8, ACL_ERROR_INVALID_PARAM,
+                 "inputFormat is %d, expected one for dynamic AIPP (1 to 4): ACL_YUV420SP_U8, ACL_XRGB8888_U8, "
+                 "ACL_RGB888_U8 or ACL_YUV400_U8",
+                 (int)inputFormat);
+    OPEN(found);
+    found->ai_block->bl_format = (uint8_t)inputFormat;
+    sim_object_close(found);
+    return ACL_SUCCESS;
+}
+
+/* Any matrix and bias that fits its type is right. */
+aclError aclmdlSetAIPPCscParams(aclmdlAIPP *aippParmsSet, int8_t cscSwitch, int16_t cscMatrixR0C0,
+                                int16_t cscMatrixR0C1, int16_t cscMatrixR0C2, int16_t cscMatrixR1C0,
+                                int16_t cscMatrixR1C1, int16_t cscMatrixR1C2, int16_t cscMatrixR2C0,
+                                int16_t cscMatrixR2C1, int16_t cscMatrixR2C2, uint8_t cscOutputBiasR0,
+                                uint8_t cscOutputBiasR1, uint8_t cscOutputBiasR2, uint8_t cscInputBiasR0,
+                                uint8_t cscInputBiasR1, uint8_t cscInputBiasR2)
+{
+    SIM_ENTER();
+    CHECK_SWITCH(cscSwitch);
+    const int16_t matrix[9] = {cscMatrixR0C0, cscMatrixR0C1, cscMatrixR0C2, cscMatrixR1C0, cscMatrixR1C1,
+                               cscMatrixR1C2, cscMatrixR2C0, cscMatrixR2C1, cscMatrixR2C2};
+    const uint8_t output[3] = {cscOutputBiasR0, cscOutputBiasR1, cscOutputBiasR2};
+    const uint8_t input[3] = {cscInputBiasR0, cscInputBiasR1, cscInputBiasR2};
+    OPEN(found);
+    found->ai_block->bl_csc = cscSwitch;
+    if (cscSwitch != 0) {
+        COPY(found->ai_block->bl_matrix, matrix);
+        COPY(found->ai_block->bl_output_bias, output);
+        COPY(found->ai_block->bl_input_bias, input);
+    }
+    sim_object_close(found);
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlSetAIPPRbuvSwapSwitch(aclmdlAIPP *aippParmsSet, int8_t rbuvSwapSwitch)
+{
+    SIM_ENTER();
+    CHECK_SWITCH(rbuvSwapSwitch);
+    OPEN(found);
+    found->ai_block->bl_swap_rbuv = rbuvSwapSwitch;
+    sim_object_close(found);
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlSetAIPPAxSwapSwitch(aclmdlAIPP *aippParmsSet, int8_t axSwapSwitch)
+{
+    SIM_ENTER();
+    CHECK_SWITCH(axSwapSwitch);
+    OPEN(found);
+    found->ai_block->bl_swap_ax = axSwapSwitch;
+    sim_object_close(found);
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlSetAIPPSrcImageSize(aclmdlAIPP *aippParmsSet, int32_t srcImageSizeW, int32_t srcImageSizeH)
+{
+    SIM_ENTER();
+    CHECK_RANGE(srcImageSizeW, 2, 4096);
+    CHECK_RANGE(srcImageSizeH, 1, 4096);
+    OPEN(found);
+    found->ai_block->bl_source[0] = srcImageSizeW;
+    found->ai_block->bl_source[1] = srcImageSizeH;
+    sim_object_close(found);
+    return ACL_SUCCESS;
+}
+
+/* ---- what each image has: sizes mean nothing, and may be anything, where the switch is off ---- */
+
+static aclError check_scaling(int32_t scfInputSizeW, int32_t scfInputSizeH, int32_t scfOutputSizeW,
+                              int32_t scfOutputSizeH)
+{
+    CHECK_RANGE(scfInputSizeW, 16, 4096);
+    CHECK_RANGE(scfInputSizeH, 16, 4096);
+    CHECK_RANGE(scfOutputSizeW, 16, 1920);
+    CHECK_RANGE(scfOutputSizeH, 16, 4096);
+    CHECK_RANGE(scfOutputSizeW, (scfInputSizeW + 15) / 16, 16 * scfInputSizeW);
+    CHECK_RANGE(scfOutputSizeH, (scfInputSizeH + 15) / 16, 16 * scfInputSizeH);
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlSetAIPPScfParams(aclmdlAIPP *aippParmsSet, int8_t scfSwitch, int32_t scfInputSizeW,
+                                int32_t scfInputSizeH, int32_t scfOutputSizeW, int32_t scfOutputSizeH,
+                                uint64_t batchIndex)
+{
+    SIM_ENTER();
+    CHECK_SWITCH(scfSwitch);
+    if (scfSwitch != 0)
+        SIM_TRY(check_scaling(scfInputSizeW, scfInputSizeH, scfOutputSizeW, scfOutputSizeH));
+    const int32_t from[2] = {scfInputSizeW, scfInputSizeH}, to[2] = {scfOutputSizeW, scfOutputSizeH};
+    OPEN_IMAGE(found, image);
+    image->im_scale = scfSwitch;
+    if (scfSwitch != 0) {
+        COPY(image->im_scale_from, from);
+        COPY(image->im_scale_to, to);
+    }
+    sim_object_close(found);
+    return ACL_SUCCESS;
+}
+
+static aclError check_cropping(int32_t cropStartPosW, int32_t cropStartPosH, int32_t cropSizeW, int32_t cropSizeH)
+{
+    CHECK_RANGE(cropStartPosW, 0, 4095);
+    CHECK_RANGE(cropStartPosH, 0, 4095);
+    CHECK_RANGE(cropSizeW, 1, 4096);
+    CHECK_RANGE(cropSizeH, 1, 4096);
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlSetAIPPCropParams(aclmdlAIPP *aippParmsSet, int8_t cropSwitch, int32_t cropStartPosW,
+                                 int32_t cropStartPosH, int32_t cropSizeW, int32_t cropSizeH, uint64_t batchIndex)
+{
+    SIM_ENTER();
+    CHECK_SWITCH(cropSwitch);
+    if (cropSwitch != 0)
+        SIM_TRY(check_cropping(cropStartPosW, cropStartPosH, cropSizeW, cropSizeH));
+    const int32_t start[2] = {cropStartPosW, cropStartPosH}, size[2] = {cropSizeW, cropSizeH};
+    OPEN_IMAGE(found, image);
+    image->im_crop = cropSwitch;
+    if (cropSwitch != 0) {
+        COPY(image->im_crop_start, start);
+        COPY(image->im_crop_size, size);
+    }
+    sim_object_close(found);
+    return ACL_SUCCESS;
+}
+
+static aclError check_padding(int32_t paddingSizeTop, int32_t paddingSizeBottom, int32_t paddingSizeLeft,
+                              int32_t paddingSizeRight)
+{
+    CHECK_RANGE(paddingSizeTop, 0, 32);
+    CHECK_RANGE(paddingSizeBottom, 0, 32);
+    CHECK_RANGE(paddingSizeLeft, 0, 32);
+    CHECK_RANGE(paddingSizeRight, 0, 32);
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlSetAIPPPaddingParams(aclmdlAIPP *aippParmsSet, int8_t paddingSwitch, int32_t paddingSizeTop,
+                                    int32_t paddingSizeBottom, int32_t paddingSizeLeft, int32_t paddingSizeRight,
+                                    uint64_t batchIndex)
+{
+    SIM_ENTER();
+    CHECK_SWITCH(paddingSwitch);
+    if (paddingSwitch != 0)
+        SIM_TRY(check_padding(paddingSizeTop, paddingSizeBottom, paddingSizeLeft, paddingSizeRight));
+    const int32_t sizes[4] = {paddingSizeTop, paddingSizeBottom, paddingSizeLeft, paddingSizeRight};
+    OPEN_IMAGE(found, image);
+    image->im_pad = paddingSwitch;
+    if (paddingSwitch != 0)
+        COPY(image->im_pad_sizes, sizes);
+    sim_object_close(found);
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlSetAIPPDtcPixelMean(aclmdlAIPP *aippParmsSet, int16_t dtcPixelMeanChn0, int16_t dtcPixelMeanChn1,
+                                   int16_t dtcPixelMeanChn2, int16_t dtcPixelMeanChn3, uint64_t batchIndex)
+{
+    SIM_ENTER();
+    CHECK_RANGE(dtcPixelMeanChn0, 0, 255);
+    CHECK_RANGE(dtcPixelMeanChn1, 0, 255);
+    CHECK_RANGE(dtcPixelMeanChn2, 0, 255);
+    CHECK_RANGE(dtcPixelMeanChn3, 0, 255);
+    const int16_t means[4] = {dtcPixelMeanChn0, dtcPixelMeanChn1, dtcPixelMeanChn2, dtcPixelMeanChn3};
+    OPEN_IMAGE(found, image);
+    COPY(image->im_mean, means);
+    sim_object_close(found);
+    return ACL_SUCCESS;
+}
+
+static void copy_halves(uint16_t target[4], const float values[4])
+{
+    for (int channel = 0; channel < 4; channel++)
+        target[channel] = sim_half_from_float(values[channel]);
+}
+
+aclError aclmdlSetAIPPDtcPixelMin(aclmdlAIPP *aippParmsSet, float dtcPixelMinChn0, float dtcPixelMinChn1,
+                                  float dtcPixelMinChn2, float dtcPixelMinChn3, uint64_t batchIndex)
+{
+    SIM_ENTER();
+    CHECK_REAL(dtcPixelMinChn0, 0, 255);
+    CHECK_REAL(dtcPixelMinChn1, 0, 255);
+    CHECK_REAL(dtcPixelMinChn2, 0, 255);
+    CHECK_REAL(dtcPixelMinChn3, 0, 255);
+    const float minima[4] = {dtcPixelMinChn0, dtcPixelMinChn1, dtcPixelMinChn2, dtcPixelMinChn3};
+    OPEN_IMAGE(found, image);
+    copy_halves(image->im_min, minima);
+    sim_object_close(found);
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlSetAIPPPixelVarReci(aclmdlAIPP *aippParmsSet, float dtcPixelVarReciChn0, float dtcPixelVarReciChn1,
+                                   float dtcPixelVarReciChn2, float dtcPixelVarReciChn3, uint64_t batchIndex)
+{
+    SIM_ENTER();
+    CHECK_REAL(dtcPixelVarReciChn0, -65504, 65504);
+    CHECK_REAL(dtcPixelVarReciChn1, -65504, 65504);
+    CHECK_REAL(dtcPixelVarReciChn2, -65504, 65504);
+    CHECK_REAL(dtcPixelVarReciChn3, -65504, 65504);
+    const float reciprocals[4] = {dtcPixelVarReciChn0, dtcPixelVarReciChn1, dtcPixelVarReciChn2, dtcPixelVarReciChn3};
+    OPEN_IMAGE(found, image);
+    copy_halves(image->im_var_reci, reciprocals);
+    sim_object_close(found);
+    return ACL_SUCCESS;
+}
+
+/* ---- models ---- */
+
+aclError aclmdlSetInputAIPP(uint32_t modelId, aclmdlDataset *dataset, size_t index, const aclmdlAIPP *aippParmsSet)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(dataset);
+    SIM_NOT_NULL(aippParmsSet);
+    return sim_aipp_put(modelId, dataset, index, false, aippParmsSet);
+}
+
+aclError aclmdlSetAIPPByInputIndex(uint32_t modelId, aclmdlDataset *dataset, size_t index,
+                                   const aclmdlAIPP *aippParmsSet)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(dataset);
+    SIM_NOT_NULL(aippParmsSet);
+    return sim_aipp_put(modelId, dataset, index, true, aippParmsSet);
+}
+
+aclError aclmdlGetAippType(uint32_t modelId, size_t index, aclmdlInputAippType *type,
+                           size_t *dynamicAttachedDataIndex)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(type);
+    SIM_NOT_NULL(dynamicAttachedDataIndex);
+    return sim_aipp_type(modelId, index, type, dynamicAttachedDataIndex);
+}
+
+/* Static AIPP is inside the model; files that the simulator runs have none. */
+aclError aclmdlGetFirstAippInfo(uint32_t modelId, size_t index, aclAippInfo *aippInfo)
+{
+    SIM_ENTER();
+    aclmdlInputAippType type;
+    size_t attached;
+    SIM_NOT_NULL(aippInfo);
+    SIM_TRY(sim_aipp_type(modelId, index, &type, &attached));
+    return sim_refuse(ACL_ERROR_NOT_STATIC_AIPP, "input %zu has %s, expected an input with static AIPP", index,
+                      type == ACL_DATA_WITHOUT_AIPP ? "no AIPP" : "dynamic AIPP");
+}

@@ -1,0 +1,277 @@
+/* A set of parameters is the block itself, so putting it into an input is one copy. Each setter checks its own values;
+ * what several of them have to agree on is checked when the set is used, because they may be called in any order. */
+#include "model_aipp.h"
+#include "dataset.h"
+#include "log.h"
+#include "memory.h"
+#include "tensordesc.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define PADDED_WIDTH_MAX 1080
+#define IMAGE_RANK 4 /* at least: batch, channels, height and width */
+
+static struct sim_table sets = SIM_OBJECT_TABLE(struct sim_aipp, SIM_KIND_AIPP, "set of AIPP parameters");
+
+/* ---- objects ---- */
+
+struct sim_aipp *sim_aipp_open(const aclmdlAIPP *handle)
+{
+    return sim_object_open(&sets, handle, "aippParmsSet", ACL_ERROR_INVALID_PARAM);
+}
+
+struct sim_aipp_image *sim_aipp_open_image(const aclmdlAIPP *handle, uint64_t index, struct sim_aipp **aipp)
+{
+    *aipp = sim_aipp_open(handle);
+    if (*aipp == NULL)
+        return NULL;
+    int count = (*aipp)->ai_block->bl_count;
+    if (index < (uint64_t)count)
+        return &(*aipp)->ai_block->bl_images[index];
+    sim_object_close(*aipp);
+    sim_refuse(ACL_ERROR_INVALID_PARAM, "batchIndex is %llu, expected less than %d, the batch of the set",
+               (unsigned long long)index, count);
+    return NULL;
+}
+
+aclError sim_aipp_check_batch(uint64_t batch)
+{
+    SIM_ARGUMENT(batch != 0 && batch <= SIM_AIPP_BATCH_MAX, ACL_ERROR_INVALID_PARAM,
+                 "batchSize is %llu, expected 1 to %d", (unsigned long long)batch, SIM_AIPP_BATCH_MAX);
+    return ACL_SUCCESS;
+}
+
+aclmdlAIPP *sim_aipp_create(uint64_t batch)
+{
+    uint64_t handle;
+    if (sim_aipp_check_batch(batch) != ACL_SUCCESS)
+        return NULL;
+    struct sim_aipp_block *block = calloc(1, sim_aipp_bytes(batch));
+    if (block == NULL) {
+        sim_refuse(ACL_ERROR_BAD_ALLOC, "there is no memory for the parameters of %llu images",
+                   (unsigned long long)batch);
+        return NULL;
+    }
+    struct sim_aipp *aipp = sim_object_take(&sets, &handle);
+    if (aipp == NULL) {
+        free(block);
+        return NULL;
+    }
+    block->bl_count = (int8_t)batch;
+    for (uint64_t image = 0; image < batch; image++)
+        for (int channel = 0; channel < 4; channel++)
+            block->bl_images[image].im_var_reci[channel] = sim_half_from_float(1);
+    aipp->ai_block = block;
+    return sim_object_publish(aipp, handle);
+}
+
+void sim_aipp_destroy(struct sim_aipp *aipp)
+{
+    free(aipp->ai_block);
+    aipp->ai_block = NULL;
+    sim_object_end(&sets, aipp);
+}
+
+/* ---- whether a set is whole ---- */
+
+static aclError check_crop(const struct sim_aipp_block *block, int index)
+{
+    const struct sim_aipp_image *image = &block->bl_images[index];
+    const int32_t *start = image->im_crop_start, *size = image->im_crop_size;
+    SIM_ARGUMENT(start[0] + size[0] <= block->bl_source[0] && start[1] + size[1] <= block->bl_source[1],
+                 ACL_ERROR_INVALID_PARAM, "image %d is cropped to %dx%d at (%d, %d), expected a part of its %dx%d",
+                 index, size[0], size[1], start[0], start[1], block->bl_source[0], block->bl_source[1]);
+    SIM_ARGUMENT(block->bl_format != ACL_YUV420SP_U8 || (start[0] % 2 == 0 && start[1] % 2 == 0),
+                 ACL_ERROR_INVALID_PARAM, "image %d is cropped at (%d, %d), expected even numbers for ACL_YUV420SP_U8",
+                 index, start[0], start[1]);
+    return ACL_SUCCESS;
+}
+
+/* The size of an image after each step. */
+static aclError follow(const struct sim_aipp_block *block, int index, int32_t size[2])
+{
+    const struct sim_aipp_image *image = &block->bl_images[index];
+    memcpy(size, block->bl_source, sizeof block->bl_source);
+    if (image->im_crop != 0) {
+        SIM_TRY(check_crop(block, index));
+        memcpy(size, image->im_crop_size, sizeof image->im_crop_size);
+    }
+    if (image->im_scale != 0) {
+        SIM_ARGUMENT(image->im_scale_from[0] == size[0] && image->im_scale_from[1] == size[1],
+                     ACL_ERROR_INVALID_PARAM, "image %d is scaled from %dx%d, expected the %dx%d that it has by then",
+                     index, image->im_scale_from[0], image->im_scale_from[1], size[0], size[1]);
+        memcpy(size, image->im_scale_to, sizeof image->im_scale_to);
+    }
+    if (image->im_pad != 0) {
+        size[1] += image->im_pad_sizes[0] + image->im_pad_sizes[1];
+        size[0] += image->im_pad_sizes[2] + image->im_pad_sizes[3];
+        SIM_ARGUMENT(size[0] <= PADDED_WIDTH_MAX, ACL_ERROR_INVALID_PARAM,
+                     "image %d is padded to a width of %d, expected at most %d", index, size[0], PADDED_WIDTH_MAX);
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError check_whole(const struct sim_aipp_block *block)
+{
+    int32_t first[2], size[2];
+    SIM_ARGUMENT(block->bl_format != 0, ACL_ERROR_INVALID_PARAM,
+                 "aippParmsSet has no input format, expected aclmdlSetAIPPInputFormat before");
+    SIM_ARGUMENT(block->bl_source[0] != 0, ACL_ERROR_INVALID_PARAM,
+                 "aippParmsSet has no size of the source image, expected aclmdlSetAIPPSrcImageSize before");
+    SIM_ARGUMENT(block->bl_format != ACL_YUV420SP_U8 || (block->bl_source[0] % 2 == 0 && block->bl_source[1] % 2 == 0),
+                 ACL_ERROR_INVALID_PARAM, "the source image is %dx%d, expected even numbers for ACL_YUV420SP_U8",
+                 block->bl_source[0], block->bl_source[1]);
+    SIM_ARGUMENT(block->bl_format != ACL_YUV400_U8 || block->bl_csc == 0, ACL_ERROR_INVALID_PARAM,
+                 "cscSwitch is 1, expected 0 for ACL_YUV400_U8, which has no colours to convert");
+    SIM_TRY(follow(block, 0, first));
+    for (int i = 1; i < block->bl_count; i++) {
+        SIM_TRY(follow(block, i, size));
+        SIM_ARGUMENT(memcmp(first, size, sizeof size) == 0, ACL_ERROR_INVALID_PARAM,
+                     "image 0 comes out as %dx%d and image %d as %dx%d, expected the same", first[0], first[1], i,
+                     size[0], size[1]);
+    }
+    return ACL_SUCCESS;
+}
+
+/* ---- models ---- */
+
+static aclmdlInputAippType type_of(const struct sim_signature *signature, size_t index, uint32_t place)
+{
+    if (index == place)
+        return ACL_DYNAMIC_AIPP_NODE;
+    bool attached = place < signature->sg_input_count && !sim_port_is_control(&signature->sg_inputs[index]);
+    return attached ? ACL_DATA_WITH_DYNAMIC_AIPP : ACL_DATA_WITHOUT_AIPP;
+}
+
+static uint32_t find_place(const struct sim_signature *signature)
+{
+    return sim_port_find(signature->sg_inputs, signature->sg_input_count, SIM_AIPP_INPUT);
+}
+
+static aclError check_index(const struct sim_signature *signature, size_t index)
+{
+    SIM_ARGUMENT(index < signature->sg_input_count, ACL_ERROR_INVALID_PARAM,
+                 "index is %zu, expected less than %u, the number of inputs of the model", index,
+                 signature->sg_input_count);
+    return ACL_SUCCESS;
+}
+
+static aclError check_place(const struct sim_signature *signature, size_t index, bool by_image)
+{
+    uint32_t place = find_place(signature);
+    SIM_ARGUMENT(place < signature->sg_input_count, ACL_ERROR_GE_AIPP_NOT_EXIST,
+                 "the model has no dynamic AIPP, expected one with the input " SIM_AIPP_INPUT);
+    SIM_TRY(check_index(signature, index));
+    aclmdlInputAippType type = type_of(signature, index, place);
+    const char *name = signature->sg_inputs[index].po_name;
+    SIM_ARGUMENT(type != ACL_DATA_WITHOUT_AIPP, ACL_ERROR_GE_AIPP_NOT_EXIST,
+                 "index is %zu, that of %s, which has no dynamic AIPP", index, name);
+    SIM_ARGUMENT(by_image || type == ACL_DYNAMIC_AIPP_NODE, ACL_ERROR_GE_AIPP_MODE_INVALID,
+                 "index is %zu, that of %s, expected %u, that of " SIM_AIPP_INPUT, index, name, place);
+    SIM_ARGUMENT(!by_image || type == ACL_DATA_WITH_DYNAMIC_AIPP, ACL_ERROR_GE_AIPP_MODE_INVALID,
+                 "index is %zu, that of " SIM_AIPP_INPUT ", expected that of an input with images", index);
+    return ACL_SUCCESS;
+}
+
+/* Images of the largest run; 0 where shapes do not say. */
+static int64_t batch_of(const struct sim_signature *signature)
+{
+    int64_t dims[ACL_MAX_DIM_CNT], most = 0;
+    for (uint32_t i = 0; i < signature->sg_input_count && !signature->sg_dynamic; i++) {
+        const struct sim_port *port = &signature->sg_inputs[i];
+        for (int64_t gear = SIM_EVERY_GEAR; gear < signature->sg_gear_count; gear++) {
+            if (port->po_rank < IMAGE_RANK || sim_port_is_control(port))
+                break;
+            sim_signature_input(signature, i, gear, dims);
+            most = dims[0] > most ? dims[0] : most;
+        }
+    }
+    return most;
+}
+
+/* A copy, so that no lock is held while device memory is written. */
+static aclError copy_block(const aclmdlAIPP *handle, int64_t batch, void *copy, size_t *size)
+{
+    struct sim_aipp *aipp = sim_aipp_open(handle);
+    if (aipp == NULL)
+        return ACL_ERROR_INVALID_PARAM;
+    aclError code = check_whole(aipp->ai_block);
+    int count = aipp->ai_block->bl_count;
+    *size = sim_aipp_bytes((uint64_t)count);
+    memcpy(copy, aipp->ai_block, *size);
+    sim_object_close(aipp);
+    SIM_TRY(code);
+    SIM_ARGUMENT(count >= batch, ACL_ERROR_GE_AIPP_BATCH_EMPTY,
+                 "aippParmsSet has a batch of %d, which leaves images without parameters, expected at least %lld",
+                 count, (long long)batch);
+    return ACL_SUCCESS;
+}
+
+static __attribute__((format(printf, 1, 2))) void warn(const char *format, ...)
+{
+    va_list arguments;
+    if (!sim_log_is_on(ACL_WARNING))
+        return;
+    va_start(arguments, format);
+    sim_log_write(ACL_WARNING, sim_thread.th_function, __FILE__, __LINE__, format, arguments);
+    va_end(arguments);
+}
+
+static aclError put(const struct sim_signature *signature, aclmdlDataset *dataset, size_t index, bool by_image,
+                    const aclmdlAIPP *handle)
+{
+    _Alignas(struct sim_aipp_block) unsigned char block[sizeof(struct sim_aipp_block) +
+                                                        SIM_AIPP_BATCH_MAX * sizeof(struct sim_aipp_image)];
+    size_t size, room;
+    void *address;
+    uint32_t place = find_place(signature);
+    SIM_TRY(check_place(signature, index, by_image));
+    SIM_TRY(copy_block(handle, batch_of(signature), block, &size));
+    SIM_TRY(sim_dataset_memory(dataset, place, &address, &room));
+    SIM_ARGUMENT(room >= size, ACL_ERROR_GE_DYNAMIC_INPUT_LENGTH_INVALID,
+                 "buffer %u of the dataset has %zu bytes, expected at least %zu (aclmdlGetAippDataSize)", place, room,
+                 size);
+    SIM_TRY(sim_memory_copy(address, block, size));
+    warn("model %s takes its images as they are: the simulator applies no AIPP parameters", signature->sg_name);
+    return ACL_SUCCESS;
+}
+
+aclError sim_aipp_put(uint32_t id, aclmdlDataset *dataset, size_t index, bool by_image, const aclmdlAIPP *handle)
+{
+    struct sim_model *model;
+    SIM_TRY(sim_model_open(id, &model));
+    aclError code = put(model->mo_signature, dataset, index, by_image, handle);
+    sim_model_close(model);
+    return code;
+}
+
+aclError sim_aipp_type(uint32_t id, size_t index, aclmdlInputAippType *type, size_t *attached)
+{
+    struct sim_model *model;
+    SIM_TRY(sim_model_open(id, &model));
+    aclError code = check_index(model->mo_signature, index);
+    if (code == ACL_SUCCESS) {
+        uint32_t place = find_place(model->mo_signature);
+        *type = type_of(model->mo_signature, index, place);
+        *attached = *type == ACL_DATA_WITH_DYNAMIC_AIPP ? place : ACL_INVALID_NODE_INDEX;
+    }
+    sim_model_close(model);
+    return code;
+}
+
+/* ---- the end ---- */
+
+static void destroy(void *aipp)
+{
+    sim_aipp_destroy(aipp);
+}
+
+void sim_aipp_reset(void)
+{
+    sim_object_destroy_all(&sets, destroy);
+}
+
+void sim_aipp_after_fork(void)
+{
+    sim_table_empty(&sets);
+}

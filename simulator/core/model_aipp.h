@@ -1,0 +1,71 @@
+/* Image preprocessing (AIPP): parameters for each image of a batch, which a program collects behind a handle and puts
+ * into the input of a model that is there for them.
+ *
+ * No run applies them: the simulator has no image unit, and a run hands its images on as they are. What a program puts
+ * in is checked as if it were applied, and a warning in the log says that it is not. */
+#ifndef SIM_MODEL_AIPP_H
+#define SIM_MODEL_AIPP_H
+
+#include "model.h"
+
+/* The block that a device reads, as the documents of the model converter lay it out: what all images share, then a part
+ * an image. Names are ours; pairs are width and height. */
+struct sim_aipp_image {
+    int8_t im_crop, im_scale, im_pad, im_rotate;
+    int8_t im_reserved[4];
+    int32_t im_crop_start[2], im_crop_size[2];
+    int32_t im_scale_from[2], im_scale_to[2];
+    int32_t im_pad_sizes[4]; /* top, bottom, left, right */
+    int16_t im_mean[4];
+    uint16_t im_min[4], im_var_reci[4]; /* in half precision */
+    int8_t im_reserved_2[16];
+};
+_Static_assert(sizeof(struct sim_aipp_image) == 96, "the layout is the device's");
+
+struct sim_aipp_block {
+    uint8_t bl_format; /* 0: not set */
+    int8_t bl_csc, bl_swap_rbuv, bl_swap_ax, bl_count;
+    int8_t bl_reserved[3];
+    int32_t bl_source[2]; /* 0: not set */
+    int16_t bl_matrix[9]; /* a row after the other */
+    int16_t bl_reserved_2[3];
+    uint8_t bl_output_bias[3], bl_input_bias[3];
+    uint8_t bl_reserved_3[18];
+    struct sim_aipp_image bl_images[];
+};
+_Static_assert(sizeof(struct sim_aipp_block) == 64, "the layout is the device's");
+
+#define SIM_AIPP_BATCH_MAX INT8_MAX /* bl_count cannot say more */
+
+static inline size_t sim_aipp_bytes(uint64_t batch)
+{
+    return sizeof(struct sim_aipp_block) + batch * sizeof(struct sim_aipp_image);
+}
+
+struct sim_aipp {
+    struct sim_object ai_object;
+    struct sim_aipp_block *ai_block;
+};
+
+/* The live object, locked; NULL for any other handle, with a message (100000). Give it back with sim_object_close. */
+struct sim_aipp *sim_aipp_open(const aclmdlAIPP *handle);
+/* The same for the part of an image, in the set *aipp that is to be closed. */
+struct sim_aipp_image *sim_aipp_open_image(const aclmdlAIPP *handle, uint64_t index, struct sim_aipp **aipp);
+
+/* 100000 for a batch that no block can have. */
+aclError sim_aipp_check_batch(uint64_t batch);
+/* NULL with a message: such a batch, or no memory. */
+aclmdlAIPP *sim_aipp_create(uint64_t batch);
+void sim_aipp_destroy(struct sim_aipp *aipp);
+
+/* Copies the block into the input for it, which `index` names: itself, or (by_image) an input whose images are meant.
+ * 100000, 145003, 145012, 145014, 145015, 145016. */
+aclError sim_aipp_put(uint32_t id, aclmdlDataset *dataset, size_t index, bool by_image, const aclmdlAIPP *handle);
+
+/* What an input has to do with preprocessing, and the input for its parameters. 100000, 145003. */
+aclError sim_aipp_type(uint32_t id, size_t index, aclmdlInputAippType *type, size_t *attached);
+
+void sim_aipp_reset(void);
+void sim_aipp_after_fork(void);
+
+#endif
