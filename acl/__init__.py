@@ -41,9 +41,9 @@ if not _lib.lib.acl_pycall_install():
     raise ImportError("acl: the call tables could not be installed, the reason is above")
 
 if is_simulator:
-    from acl.api import executors
+    from acl.api import model_executors
 
-    executors.install()
+    model_executors.install()
 
 if os.environ.get("ACL_RECORD"):
     from acl import record
