@@ -8,6 +8,7 @@ from helpers.expect import latches
 from helpers.models import F4, I8, Dataset, Model, affine_bytes, describe, initialise, load, load_bytes
 
 import acl
+from acl._lib import ffi, lib
 from acl.sim import om
 
 mdl, rt = acl.mdl, acl.rt
@@ -87,6 +88,42 @@ def test_a_file_is_described_without_loading(tmp_path):
     assert mdl.get_desc_from_mem(desc, acl.util.bytes_to_ptr(content), len(content)) == 0
     assert mdl.get_output_name_by_index(desc, 0) == "y"
     assert mdl.destroy_desc(desc) == 0
+
+
+def test_operators_know_what_they_were_fused_from():
+    names = om._bytes(1, b"".join(om._bytes(2, name) for name in (b"conv1", b"relu", b"")))
+    attribute = om._bytes(10, om._bytes(1, b"_datadump_original_op_names") + om._bytes(2, names))
+    graph = om._bytes(6, om._bytes(1, b"fused") + attribute) + om._bytes(6, om._bytes(1, b"plain"))
+    content = om.container([(om.MODEL_DEF, om._bytes(7, graph)), (om.WEIGHTS, b""), (om.INOUT, b"")])
+    model, ret = load_bytes(content)
+    assert ret == 0
+    desc = describe(model)
+    key = "_datadump_original_op_names"
+    assert mdl.get_op_attr(desc, "fused", key) == "[5]conv1[4]relu[0]"
+    assert mdl.get_op_attr(desc, "plain", key) == ""
+    assert not mdl.get_op_attr(desc, "other", key) and not mdl.get_op_attr(desc, "fused", "other")
+    assert (mdl.destroy_desc(desc), mdl.unload(model)) == (0, 0)
+
+
+def test_parts_of_a_file(tmp_path):
+    content = om.container([(om.MODEL_DEF, om._bytes(1, b"net")), (om.WEIGHTS, b"w" * 9), (3, b"k" * 8), (9, b"s" * 7),
+                            (10, b"d" * 6), (11, b"a" * 5), (om.INOUT, b"")])  # fmt: skip
+    (tmp_path / "net.om").write_bytes(content)
+    sizes = ffi.new("aclmdlExeOMDesc *")
+    assert lib.aclmdlQueryExeOMDesc(str(tmp_path / "net.om").encode(), sizes) == 0
+    found = (sizes.weightSize, sizes.modelDescSize, sizes.kernelSize, sizes.staticTaskSize, sizes.dynamicTaskSize)
+    assert found == (9, 5, 8, 7, 6) and (sizes.kernelArgsSize, sizes.workSize, sizes.fifoTaskSize) == (5, 0, 0)
+
+
+def test_a_model_has_a_priority():
+    model, ret = load_bytes(affine_bytes())
+    value = ffi.new("aclmdlAttrValue_t *")
+    assert lib.aclmdlGetAttribute(model, 0, value) == 0 and value.mdlPriority == 0
+    value.mdlPriority = 7
+    assert lib.aclmdlSetAttribute(model, 0, value) == 0
+    value.mdlPriority = 1
+    assert lib.aclmdlGetAttribute(model, 0, value) == 0 and value.mdlPriority == 7
+    assert mdl.unload(model) == 0
 
 
 def test_long_names_have_aliases():

@@ -4,11 +4,12 @@ import struct
 
 import numpy
 import pytest
-from helpers.expect import refused
+from helpers.expect import NULL, refused
 from helpers.models import Dataset, Model, affine_bytes, describe, initialise, load_bytes
 from helpers.programs import run_script
 
 import acl
+from acl._lib import ffi, lib
 from acl.sim import om
 
 mdl, rt = acl.mdl, acl.rt
@@ -238,6 +239,30 @@ def test_options(file):
     assert mdl.destroy_config_handle(handle) == 0
     refused(mdl.destroy_config_handle(handle), 100000, "a destroyed load configuration")
     refused(mdl.load_with_config(0)[1], 100000, "handle is NULL")
+
+
+def test_a_model_with_open_shapes_needs_its_graph():
+    content = om.write("open", [om.Tensor("x", (-1,))], [om.Tensor("y", (-1,))], dynamic=True)
+    handle = mdl.create_config_handle()
+    for attribute, value in [(1, 3), (3, acl.util.bytes_to_ptr(content)), (4, len(content)), (28, 1)]:
+        assert mdl.set_config_opt(handle, attribute, value) == 0
+    refused(mdl.load_with_config(handle)[1], 100000, "ACL_MDL_WITHOUT_GRAPH_INT32")
+    assert mdl.destroy_config_handle(handle) == 0
+
+
+def test_attributes_and_parts(model, tmp_path):
+    value = ffi.new("aclmdlAttrValue_t *")
+    refused(lib.aclmdlGetAttribute(model.id, 1, value), 100000, "attr is 1")
+    refused(lib.aclmdlGetAttribute(model.id, 0, NULL), 100000, "attrValue is NULL")
+    refused(lib.aclmdlGetAttribute(99999, 0, value), BAD_ID)
+    value.mdlPriority = 8
+    refused(lib.aclmdlSetAttribute(model.id, 0, value), 100000, "mdlPriority is 8")
+    value.mdlPriority = 7
+    refused(lib.aclmdlSetAttribute(99999, 0, value), BAD_ID)
+    sizes = ffi.new("aclmdlExeOMDesc *")
+    refused(lib.aclmdlQueryExeOMDesc(NULL, sizes), 100000, "fileName is NULL")
+    refused(lib.aclmdlQueryExeOMDesc(b"none.om", NULL), 100000, "mdlPartitionSize is NULL")
+    refused(lib.aclmdlQueryExeOMDesc(str(tmp_path / "none.om").encode(), sizes), BAD_PATH)
 
 
 # --- descriptions

@@ -132,6 +132,73 @@ aclError aclmdlQuerySizeFromMem(const void *model, size_t modelSize, size_t *wor
     return query(bytes, workSize, weightSize);
 }
 
+static size_t size_of_part(const struct sim_file *file, enum sim_part type)
+{
+    struct sim_bytes part;
+    sim_file_part(file, type, &part);
+    return part.by_size;
+}
+
+aclError aclmdlQueryExeOMDesc(const char *fileName, aclmdlExeOMDesc *mdlPartitionSize)
+{
+    SIM_ENTER();
+    struct sim_bytes model;
+    struct sim_file file;
+    aclmdlExeOMDesc sizes = {0};
+    SIM_NOT_NULL(fileName);
+    SIM_NOT_NULL(mdlPartitionSize);
+    SIM_TRY(sim_model_read(fileName, &model));
+    aclError code = query(model, &sizes.workSize, &sizes.weightSize);
+    if (code == ACL_SUCCESS)
+        code = sim_file_view(model, &file);
+    if (code == ACL_SUCCESS) {
+        sizes.modelDescSize = size_of_part(&file, SIM_PART_MODEL_DEF);
+        sizes.kernelSize = size_of_part(&file, SIM_PART_KERNELS);
+        sizes.kernelArgsSize = size_of_part(&file, SIM_PART_TASK_PARAMETERS);
+        sizes.staticTaskSize = size_of_part(&file, SIM_PART_STATIC_TASKS);
+        sizes.dynamicTaskSize = size_of_part(&file, SIM_PART_DYNAMIC_TASKS);
+        *mdlPartitionSize = sizes;
+    }
+    sim_model_free_bytes(model);
+    return code;
+}
+
+/* ---- attributes ---- */
+
+#define PRIORITY_MOST 7
+
+static aclError check_attribute(aclmdlAttr attr, const aclmdlAttrValue_t *value)
+{
+    SIM_ARGUMENT(attr == ACL_MDL_ATTR_PRIORITY_INT32, ACL_ERROR_INVALID_PARAM,
+                 "attr is %d, expected ACL_MDL_ATTR_PRIORITY_INT32", (int)attr);
+    SIM_ARGUMENT(value != NULL, ACL_ERROR_INVALID_PARAM, "attrValue is NULL, expected a valid pointer");
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlSetAttribute(uint32_t modelId, aclmdlAttr attr, aclmdlAttrValue_t *attrValue)
+{
+    SIM_ENTER();
+    struct sim_model *model;
+    SIM_TRY(check_attribute(attr, attrValue));
+    SIM_ARGUMENT(attrValue->mdlPriority <= PRIORITY_MOST, ACL_ERROR_INVALID_PARAM,
+                 "mdlPriority is %u, expected 0 to %d", attrValue->mdlPriority, PRIORITY_MOST);
+    SIM_TRY(sim_model_open(modelId, &model));
+    atomic_store_explicit(&model->mo_priority, attrValue->mdlPriority, memory_order_relaxed); /* tells nothing else */
+    sim_model_close(model);
+    return ACL_SUCCESS;
+}
+
+aclError aclmdlGetAttribute(uint32_t modelId, aclmdlAttr attr, aclmdlAttrValue_t *attrValue)
+{
+    SIM_ENTER();
+    struct sim_model *model;
+    SIM_TRY(check_attribute(attr, attrValue));
+    SIM_TRY(sim_model_open(modelId, &model));
+    attrValue->mdlPriority = atomic_load_explicit(&model->mo_priority, memory_order_relaxed); /* it tells nothing else */
+    sim_model_close(model);
+    return ACL_SUCCESS;
+}
+
 /* ---- running ---- */
 
 aclError aclmdlExecute(uint32_t modelId, const aclmdlDataset *input, aclmdlDataset *output)

@@ -224,6 +224,23 @@ const char *aclmdlGetTensorRealName(const aclmdlDesc *modelDesc, const char *nam
     return real;
 }
 
+/* The names of what an operator was fused from: all that can be asked. */
+const char *aclmdlGetOpAttr(aclmdlDesc *modelDesc, const char *opName, const char *attr)
+{
+    SIM_ENTER();
+    struct sim_model_desc *found = opName == NULL || attr == NULL ? NULL : sim_model_desc_open(modelDesc);
+    if (found == NULL)
+        return NULL;
+    const struct sim_signature *signature = found->ds_signature;
+    const char *text = NULL;
+    bool asked = signature != NULL && strcmp(attr, "_datadump_original_op_names") == 0;
+    for (uint32_t i = 0; asked && text == NULL && i < signature->sg_origin_count; i++)
+        if (strcmp(signature->sg_origins[i].or_name, opName) == 0)
+            text = signature->sg_origins[i].or_text;
+    sim_object_close(found);
+    return text;
+}
+
 /* ---- dimensions ---- */
 
 static void show_dims(const struct sim_model_desc *desc, size_t index, bool input, const int64_t *values,

@@ -186,6 +186,9 @@ static aclError fill(struct sim_model *model, const struct sim_file *file, const
     struct sim_bytes weights;
     const struct sim_signature *signature = model->mo_signature;
     SIM_TRY(check_soc(signature));
+    SIM_ARGUMENT(!load->lo_without_graph || !signature->sg_dynamic, ACL_ERROR_INVALID_PARAM,
+                 "ACL_MDL_WITHOUT_GRAPH_INT32 was set, and the shapes of the model are known by its runs alone");
+    atomic_init(&model->mo_priority, load->lo_priority);
     if (!signature->sg_dynamic)
         SIM_TRY(find_memory(load->lo_work, load->lo_work_size, signature->sg_work, "work", &model->mo_work));
     SIM_TRY(find_memory(load->lo_weights, load->lo_weight_size, signature->sg_weight, "weight", &model->mo_weights));

@@ -31,6 +31,7 @@ struct sim_model {
     struct sim_model_executor mo_executor;
     struct sim_bytes mo_content; /* a copy of the constant block, for executors that came with the file */
     void *mo_work, *mo_weights;     /* device memory of the system's; NULL: the program's, or none */
+    _Atomic uint32_t mo_priority;   /* as the program set it: runs are as fast with any */
     _Atomic int64_t mo_gear;        /* chosen last; SIM_EVERY_GEAR: none */
     struct sim_lock mo_lock;        /* guards the records */
     sim_record *mo_records;         /* its newest run on each stream */
@@ -43,6 +44,8 @@ struct sim_load {
     const char *lo_path; /* NULL: from memory */
     void *lo_work, *lo_weights; /* the program's memory; NULL: the system's */
     uint64_t lo_work_size, lo_weight_size;
+    bool lo_without_graph;
+    uint32_t lo_priority;
     uint32_t lo_bundle; /* whose model it is; 0: nobody's */
 };
 

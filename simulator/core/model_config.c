@@ -143,6 +143,8 @@ aclError sim_load_options_read(const struct sim_options *options, struct sim_loa
     bool with_memory = type == ACL_MDL_LOAD_FROM_FILE_WITH_MEM || type == ACL_MDL_LOAD_FROM_MEM_WITH_MEM;
     *queues = type >= ACL_MDL_LOAD_FROM_FILE_WITH_Q;
     *load = with_memory ? sim_load_options_memory(options) : (struct sim_load){0};
+    load->lo_without_graph = options->op_values[ACL_MDL_WITHOUT_GRAPH_INT32] == 1;
+    load->lo_priority = (uint32_t)options->op_values[ACL_MDL_PRIORITY_INT32];
     SIM_ARGUMENT(!from_file || options->op_weight_path == NULL, ACL_ERROR_INVALID_PARAM,
                  "ACL_MDL_WEIGHT_PATH_PTR was set, which only a load from memory takes");
     if (from_file) {

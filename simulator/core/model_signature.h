@@ -33,6 +33,11 @@ struct sim_gear_output {
     const int64_t *go_dims;
 };
 
+/* An operator of the graph, and the ones it was fused from: "[5]conv1[4]relu". */
+struct sim_origin {
+    const char *or_name, *or_text;
+};
+
 struct sim_signature {
     _Atomic uint32_t sg_users;
     struct sim_piece *sg_pieces; /* all its memory; model_signature.c */
@@ -46,6 +51,8 @@ struct sim_signature {
     const uint64_t *sg_gear_values;        /* a row a gear */
     struct sim_gear_output *sg_gear_outputs;
     uint32_t sg_gear_output_count;
+    struct sim_origin *sg_origins;
+    uint32_t sg_origin_count;
     bool sg_dynamic; /* shapes are known by the run alone */
     uint64_t sg_work, sg_weight;
 };

@@ -2,6 +2,7 @@
  * wanted of it, so the reader is here instead of a library that every C program would have to have. It walks the bytes
  * where they lie; messages inside messages are followed by name, never by recursion. */
 #include "model_file.h"
+#include <stdio.h>
 #include <string.h>
 
 /* ---- the wire ---- */
@@ -243,6 +244,50 @@ static aclError read_ports(struct sim_signature *signature, struct sim_bytes gra
     return ACL_SUCCESS;
 }
 
+/* ---- what operators were fused from ---- */
+
+enum { LIST_TEXT = 2, NUMBER_DIGITS = 20 };
+
+/* "[length]name" of each name in a list, one after the other. */
+static const char *join_names(struct sim_signature *signature, struct sim_bytes list)
+{
+    struct field field;
+    size_t size = 1;
+    for (struct sim_bytes rest = list; take_field(&rest, &field);)
+        size += field.fd_number == LIST_TEXT ? field.fd_bytes.by_size + NUMBER_DIGITS + 2 : 0;
+    char *text = sim_signature_take(signature, size, 1), *at = text;
+    while (text != NULL && take_field(&list, &field)) {
+        if (field.fd_number != LIST_TEXT)
+            continue;
+        at += sprintf(at, "[%llu]", (unsigned long long)field.fd_bytes.by_size);
+        if (field.fd_bytes.by_size != 0)
+            memcpy(at, field.fd_bytes.by_data, field.fd_bytes.by_size);
+        at += field.fd_bytes.by_size;
+    }
+    return text;
+}
+
+static aclError read_origins(struct sim_signature *signature, struct sim_bytes graph)
+{
+    struct field field;
+    uint32_t count = count_fields(graph, GRAPH_OPERATOR);
+    signature->sg_origins = sim_signature_take(signature, (size_t)count + 1, sizeof *signature->sg_origins);
+    if (signature->sg_origins == NULL)
+        return no_memory();
+    while (take_field(&graph, &field)) {
+        if (field.fd_number != GRAPH_OPERATOR)
+            continue;
+        struct sim_bytes name = bytes_of(field.fd_bytes, OP_NAME);
+        struct sim_bytes names = attribute(field.fd_bytes, OP_ATTRIBUTES, "_datadump_original_op_names");
+        struct sim_origin *origin = &signature->sg_origins[signature->sg_origin_count++];
+        origin->or_name = sim_signature_text(signature, name.by_data, name.by_size);
+        origin->or_text = join_names(signature, bytes_of(names, ATTRIBUTE_LIST));
+        if (origin->or_name == NULL || origin->or_text == NULL)
+            return no_memory();
+    }
+    return ACL_SUCCESS;
+}
+
 static aclError read_text(struct sim_signature *signature, struct sim_bytes model, const char *name, const char **text)
 {
     struct sim_bytes found = bytes_of(attribute(model, MODEL_ATTRIBUTES, name), ATTRIBUTE_TEXT);
@@ -270,7 +315,8 @@ aclError sim_graph_read(struct sim_bytes part, struct sim_signature *signature)
     SIM_TRY(read_text(signature, part, "ascendcl.executor", &signature->sg_executor));
     signature->sg_work = number_of(attribute(part, MODEL_ATTRIBUTES, "memory_size"), ATTRIBUTE_NUMBER);
     signature->sg_weight = number_of(attribute(part, MODEL_ATTRIBUTES, "weight_size"), ATTRIBUTE_NUMBER);
-    if (signature->sg_inputs != NULL || signature->sg_outputs != NULL)
-        return ACL_SUCCESS;
-    return read_ports(signature, bytes_of(part, MODEL_GRAPH));
+    struct sim_bytes graph = bytes_of(part, MODEL_GRAPH);
+    SIM_TRY(read_origins(signature, graph));
+    bool known = signature->sg_inputs != NULL || signature->sg_outputs != NULL;
+    return known ? ACL_SUCCESS : read_ports(signature, graph);
 }
