@@ -9,6 +9,7 @@ from acl.sim.kernels import kernel as kernel
 from acl.sim.models import executor as executor
 from acl.sim.models import model as model
 from acl.sim.recording import recorded as recorded
+from acl.sim.saving import save as save
 
 
 def configure(**settings: object) -> None:

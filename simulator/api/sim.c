@@ -2,6 +2,7 @@
 #include <acl/acl_sim.h>
 
 #include "callback.h"
+#include "capture.h"
 #include "clock.h"
 #include "context.h"
 #include "dataset.h"
@@ -11,6 +12,7 @@
 #include "launch.h"
 #include "memory.h"
 #include "model.h"
+#include "model_saver.h"
 #include "row.h"
 #include <stdlib.h>
 
@@ -93,6 +95,36 @@ aclError aclsimRegisterExecutor(const char *kind, aclsimModelFunc run, void *use
     SIM_ENTER();
     SIM_NOT_NULL(kind);
     return sim_model_register_kind(kind, run, userData);
+}
+
+static aclError check_spans(const aclsimRange *spans, size_t count, const char *name)
+{
+    SIM_ARGUMENT(count != 0 && count <= SIM_SPANS_MAX && spans != NULL, ACL_ERROR_INVALID_PARAM,
+                 "%s is %p with %zu elements, expected an array of 1 to %d", name, (const void *)spans, count, SIM_SPANS_MAX);
+    for (size_t i = 0; i < count; i++)
+        SIM_ARGUMENT(spans[i].address != NULL && spans[i].size != 0, ACL_ERROR_INVALID_PARAM,
+                     "%s[%zu] is %p with size %zu, expected memory that the instance works on", name, i,
+                     spans[i].address, spans[i].size);
+    return ACL_SUCCESS;
+}
+
+aclError aclsimSaveInstance(aclmdlRI modelRI, const aclsimRange *inputs, size_t inputCount, const aclsimRange *outputs,
+                            size_t outputCount, void *block, size_t *size)
+{
+    SIM_ENTER();
+    struct sim_range spans[2 * SIM_SPANS_MAX];
+    SIM_NOT_NULL(size);
+    SIM_TRY(check_spans(inputs, inputCount, "inputs"));
+    SIM_TRY(check_spans(outputs, outputCount, "outputs"));
+    for (size_t i = 0; i < inputCount + outputCount; i++) {
+        const aclsimRange *span = i < inputCount ? &inputs[i] : &outputs[i - inputCount];
+        spans[i] = (struct sim_range){.rg_address = span->address, .rg_size = span->size};
+    }
+    return sim_capture_save(modelRI,
+                            &(struct sim_saving){.sa_inputs = spans, .sa_input_count = (uint32_t)inputCount,
+                                                 .sa_outputs = spans + inputCount,
+                                                 .sa_output_count = (uint32_t)outputCount},
+                            block, size);
 }
 
 size_t aclsimOperatorCount(int32_t implemented)

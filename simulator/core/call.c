@@ -8,8 +8,7 @@
 
 /* ---- the block ---- */
 
-/* Room for `size` more bytes, zeroed; its offset, or 0 without memory. The block may move. */
-static uint32_t reserve(struct sim_pack *pack, uint64_t size)
+uint32_t sim_call_reserve(struct sim_pack *pack, uint64_t size)
 {
     uint32_t offset = ((pack->pk_call != NULL ? pack->pk_call->ca_size : 0) + 15) & ~15u;
     if (size > CALL_BYTES_MAX - offset)
@@ -35,13 +34,13 @@ static aclnnStatus refuse_memory(const char *name)
 
 static uint32_t copy_in(struct sim_pack *pack, const void *bytes, uint64_t size)
 {
-    uint32_t offset = reserve(pack, size + 1); /* so that an empty array has an address of its own */
+    uint32_t offset = sim_call_reserve(pack, size + 1); /* so that an empty array has an address of its own */
     if (offset != 0 && size != 0)
         memcpy(sim_call_at(pack->pk_call, offset), bytes, (size_t)size);
     return offset;
 }
 
-static struct sim_operand *add_operand(struct sim_pack *pack)
+struct sim_operand *sim_call_operand(struct sim_pack *pack)
 {
     if (pack->pk_count == pack->pk_operand_room) {
         uint32_t room = pack->pk_operand_room == 0 ? 8 : 2 * pack->pk_operand_room;
@@ -65,28 +64,27 @@ void sim_call_drop(struct sim_pack *pack)
 
 /* ---- tensors ---- */
 
-/* The bytes that the view covers, relative to the data: the lowest and how many. A shape whose bytes do not fit 62 bits
- * is refused, so that no sum of an address and these wraps. */
-static aclnnStatus measure(const struct sim_tensor *tensor, const char *name, struct sim_operand *operand)
+/* The lowest byte that the view covers, relative to the data, and how many. A shape whose bytes do not fit 62 bits is
+ * refused, so that no sum of an address and these wraps. */
+aclnnStatus sim_call_measure(const aclsimTensor *tensor, int64_t offset, const char *name, struct sim_operand *operand)
 {
-    const int64_t *dims = sim_tensor_dims(tensor), *strides = sim_tensor_strides(tensor);
-    int64_t bits = sim_type_bits(tensor->te_type), low = tensor->te_offset, high = low, span, first, end, start;
+    int64_t bits = sim_type_bits(tensor->type), low = offset, high = low, span, first, end, start;
     bool empty = false, wraps = false;
-    for (uint64_t i = 0; i < tensor->te_rank; i++) {
-        SIM_ARGUMENT(dims[i] >= 0, ACLNN_ERR_PARAM_INVALID, "dimension %llu of %s is %lld, expected 0 or more",
-                     (unsigned long long)i, name, (long long)dims[i]);
-        empty = empty || dims[i] == 0;
-        int64_t *side = strides[i] < 0 ? &low : &high;
-        wraps = wraps || __builtin_mul_overflow(dims[i] - 1, strides[i], &span) ||
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        SIM_ARGUMENT(tensor->dims[i] >= 0, ACLNN_ERR_PARAM_INVALID, "dimension %u of %s is %lld, expected 0 or more", i,
+                     name, (long long)tensor->dims[i]);
+        empty = empty || tensor->dims[i] == 0;
+        int64_t *side = tensor->strides[i] < 0 ? &low : &high;
+        wraps = wraps || __builtin_mul_overflow(tensor->dims[i] - 1, tensor->strides[i], &span) ||
                 __builtin_add_overflow(*side, span, side);
     }
     SIM_ARGUMENT(bits != 0, ACLNN_ERR_PARAM_INVALID, "%s has data type %d, which no operator takes", name,
-                 (int)tensor->te_type);
+                 (int)tensor->type);
     if (empty)
         return ACL_SUCCESS;
     const int64_t limit = INT64_C(1) << 62;
     wraps = wraps || high == INT64_MAX || __builtin_mul_overflow(low, bits, &first) ||
-            __builtin_mul_overflow(high + 1, bits, &end) || __builtin_mul_overflow(tensor->te_offset, bits, &start);
+            __builtin_mul_overflow(high + 1, bits, &end) || __builtin_mul_overflow(offset, bits, &start);
     SIM_ARGUMENT(!wraps && first > -limit && end < limit, ACLNN_ERR_PARAM_INVALID,
                  "%s covers more bytes than there are addresses", name);
     operand->od_first = start / 8;
@@ -101,13 +99,12 @@ static aclnnStatus view(const struct sim_tensor *tensor, const char *name, aclsi
 {
     SIM_ARGUMENT(tensor->te_rank <= RANK_MAX, ACLNN_ERR_PARAM_INVALID, "%s has %llu dimensions, expected at most %d",
                  name, (unsigned long long)tensor->te_rank, RANK_MAX);
-    SIM_TRY(measure(tensor, name, operand));
     seen->rank = (uint32_t)tensor->te_rank;
     seen->type = tensor->te_type;
     memcpy(seen->dims, sim_tensor_dims(tensor), (size_t)tensor->te_rank * sizeof *seen->dims);
     memcpy(seen->strides, sim_tensor_strides(tensor), (size_t)tensor->te_rank * sizeof *seen->strides);
     operand->od_data = tensor->te_data;
-    return ACL_SUCCESS;
+    return sim_call_measure(seen, tensor->te_offset, name, operand);
 }
 
 static aclnnStatus pack_tensor(struct sim_pack *pack, size_t parameter, size_t member, const void *handle,
@@ -115,7 +112,7 @@ static aclnnStatus pack_tensor(struct sim_pack *pack, size_t parameter, size_t m
 {
     const struct sim_parameter *declared = &pack->pk_call->ca_row->ro_parameters[parameter];
     struct sim_tensor *tensor;
-    struct sim_operand *operand = add_operand(pack);
+    struct sim_operand *operand = sim_call_operand(pack);
     if (operand == NULL)
         return refuse_memory(declared->pa_name);
     SIM_TRY(sim_tensor_open(handle, declared->pa_name, &tensor));
@@ -166,7 +163,7 @@ static aclnnStatus pack_list(struct sim_pack *pack, size_t parameter, enum sim_l
     if (members != NULL)
         memcpy(members, list->li_members, (size_t)*count * sizeof *members);
     sim_object_close(list);
-    *offset = members != NULL && *count <= UINT16_MAX ? reserve(pack, *count * stride + 1) : 0;
+    *offset = members != NULL && *count <= UINT16_MAX ? sim_call_reserve(pack, *count * stride + 1) : 0;
     aclnnStatus code = ACL_SUCCESS;
     for (uint64_t i = 0; i < *count && *offset != 0 && code == ACL_SUCCESS; i++) {
         uint32_t place = *offset + (uint32_t)(i * stride);
@@ -185,11 +182,11 @@ static aclnnStatus pack_pointer(struct sim_pack *pack, size_t i, const void *poi
     uint64_t count = 1;
     switch (parameter->pa_kind) {
     case ACLSIM_TENSOR:
-        offset = reserve(pack, sizeof(aclsimTensor));
+        offset = sim_call_reserve(pack, sizeof(aclsimTensor));
         SIM_TRY(offset == 0 ? ACL_SUCCESS : pack_tensor(pack, i, 0, pointer, offset));
         break;
     case ACLSIM_SCALAR:
-        offset = reserve(pack, sizeof(aclsimScalar));
+        offset = sim_call_reserve(pack, sizeof(aclsimScalar));
         SIM_TRY(offset == 0 ? ACL_SUCCESS : pack_scalar(pack, name, pointer, offset));
         break;
     case ACLSIM_TENSOR_LIST:
@@ -219,26 +216,32 @@ static aclnnStatus pack_pointer(struct sim_pack *pack, size_t i, const void *poi
     return ACL_SUCCESS;
 }
 
-aclnnStatus sim_call_pack(struct sim_pack *pack, struct sim_row *row, const union sim_value *values)
+aclnnStatus sim_call_begin(struct sim_pack *pack, struct sim_row *row)
 {
     *pack = (struct sim_pack){0};
     uint64_t size = sizeof(struct sim_call) + row->ro_count * sizeof(aclsimArgument);
-    if (reserve(pack, size) != 0 || pack->pk_call == NULL) /* the first offset is 0 */
+    if (sim_call_reserve(pack, size) != 0 || pack->pk_call == NULL) /* the first offset is 0 */
         return refuse_memory("the call");
     pack->pk_call->ca_row = row;
+    for (size_t i = 0; i < row->ro_count; i++)
+        sim_call_arguments(pack->pk_call)[i] = (aclsimArgument){.name = row->ro_parameters[i].pa_name,
+                                                                .kind = row->ro_parameters[i].pa_kind,
+                                                                .direction = row->ro_parameters[i].pa_direction};
+    return ACL_SUCCESS;
+}
+
+aclnnStatus sim_call_pack(struct sim_pack *pack, struct sim_row *row, const union sim_value *values)
+{
+    SIM_TRY(sim_call_begin(pack, row));
     for (size_t i = 0; i < row->ro_count; i++) {
-        const struct sim_parameter *parameter = &row->ro_parameters[i];
         aclsimArgument *argument = &sim_call_arguments(pack->pk_call)[i];
-        bool by_value = parameter->pa_kind >= ACLSIM_INTEGER;
-        argument->name = parameter->pa_name;
-        argument->kind = parameter->pa_kind;
-        argument->direction = parameter->pa_direction;
+        bool by_value = argument->kind >= ACLSIM_INTEGER;
         argument->present = by_value || values[i].va_pointer != NULL;
         argument->integer = by_value ? values[i].va_integer : 0;
         if (!by_value && argument->present)
             SIM_TRY(pack_pointer(pack, i, values[i].va_pointer));
     }
-    uint32_t ranges = reserve(pack, (pack->pk_count + 1) * sizeof(struct sim_range)); /* 1: the workspace's */
+    uint32_t ranges = sim_call_reserve(pack, (pack->pk_count + 1) * sizeof(struct sim_range)); /* 1: the workspace's */
     if (ranges == 0)
         return refuse_memory("the call");
     pack->pk_call->ca_ranges = ranges;

@@ -50,6 +50,17 @@ static inline aclsimArgument *sim_call_arguments(const struct sim_call *call)
 aclnnStatus sim_call_pack(struct sim_pack *pack, struct sim_row *row, const union sim_value *values);
 void sim_call_drop(struct sim_pack *pack);
 
+/* The parts of packing, for arguments that are no descriptors. A call with a row's arguments, none of which is present;
+ * room for `size` more bytes, zeroed: its offset, or 0 without memory (the call may move); what a tensor's dimensions
+ * and strides, from `offset` elements behind its data on, cover: 161002. */
+aclnnStatus sim_call_begin(struct sim_pack *pack, struct sim_row *row);
+uint32_t sim_call_reserve(struct sim_pack *pack, uint64_t size);
+struct sim_operand *sim_call_operand(struct sim_pack *pack); /* NULL without memory */
+aclnnStatus sim_call_measure(const aclsimTensor *tensor, int64_t offset, const char *name, struct sim_operand *operand);
+
+/* Takes a kernel and asks it for the workspace: 561003, and what its plan answers. */
+aclnnStatus sim_call_plan(struct sim_call *call, uint64_t *workspace_size);
+
 /* Takes the pack over; NULL without memory. */
 aclOpExecutor *sim_executor_create(const struct sim_pack *pack);
 void sim_executor_reset(void);

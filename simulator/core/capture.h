@@ -114,5 +114,8 @@ aclError sim_capture_task_disable(aclmdlRITask task);
 aclError sim_capture_update(aclmdlRI instance);
 aclError sim_capture_print(aclmdlRI instance);
 aclError sim_capture_print_json(aclmdlRI instance, const char *path, bool verbose);
+/* The constant block of a model file that does what a run of the instance does; fills in the rest of `saving`. */
+struct sim_saving;
+aclError sim_capture_save(aclmdlRI instance, struct sim_saving *saving, void *block, size_t *size);
 
 #endif

@@ -233,6 +233,8 @@ static inline struct sim_captured *sim_instance_at(const struct sim_instance *in
 /* Makes the plan from the branches. 107024 when waits go in a circle, 207001. */
 aclError sim_plan_make(struct sim_instance *instance);
 void sim_plan_free(struct sim_instance *instance);
+/* Writes the segments in an order that they can run in; those that wait in a circle are left out. Not during a run. */
+uint32_t sim_plan_order(struct sim_plan *plan, uint32_t *order);
 
 /* ---- capture_replay.c ---- */
 

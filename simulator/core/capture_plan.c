@@ -156,24 +156,24 @@ static void fill_edges(struct maker *maker)
     each_edge(maker, add_next);
 }
 
-/* Whether all segments can run: takes away, one after another, those that wait for nothing. */
-static bool ends(struct sim_plan *plan)
+/* Takes away, one after another, those that wait for nothing. */
+uint32_t sim_plan_order(struct sim_plan *plan, uint32_t *order)
 {
-    uint32_t ready = 0, seen = 0;
+    uint32_t ready = 0;
     for (uint32_t i = 0; i < plan->pl_segment_count; i++) {
         plan->pl_segments[i].sg_left = plan->pl_segments[i].sg_waits;
         if (plan->pl_segments[i].sg_waits == 0)
-            plan->pl_ready[ready++] = i;
+            order[ready++] = i;
     }
-    for (; ready != 0; seen++) {
-        const struct sim_segment *segment = &plan->pl_segments[plan->pl_ready[--ready]];
+    for (uint32_t seen = 0; seen < ready; seen++) {
+        const struct sim_segment *segment = &plan->pl_segments[order[seen]];
         for (uint32_t k = 0; k < segment->sg_nexts; k++) {
             uint32_t next = plan->pl_nexts[segment->sg_next + k];
             if (--plan->pl_segments[next].sg_left == 0)
-                plan->pl_ready[ready++] = next;
+                order[ready++] = next;
         }
     }
-    return seen == plan->pl_segment_count;
+    return ready;
 }
 
 static void free_plan(struct sim_plan *plan)
@@ -195,7 +195,7 @@ static aclError make(struct maker *maker)
     SIM_CHECK(room, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for the plan of an instance");
     fill_steps(maker);
     fill_edges(maker);
-    SIM_CHECK(ends(plan), ACL_ERROR_RT_CAPTURE_DEPENDENCY,
+    SIM_CHECK(sim_plan_order(plan, plan->pl_ready) == plan->pl_segment_count, ACL_ERROR_RT_CAPTURE_DEPENDENCY,
               "the streams of the recording wait for one another in a circle, expected records before their waits");
     return ACL_SUCCESS;
 }

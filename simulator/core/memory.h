@@ -132,6 +132,10 @@ struct sim_rectangle {
     uint64_t rc_dst_pitch, rc_src_pitch, rc_width, rc_height;
 };
 aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectangle *shape);
+/* Both on memory that was checked before, as tasks do it. A pattern of four equal bytes may fill any number of bytes,
+ * others fill whole words. */
+void sim_memory_copy_rows(const void *dst, const void *src, const struct sim_rectangle *shape);
+void sim_memory_fill(const void *address, uint32_t pattern, uint64_t size);
 
 aclError sim_memory_copy_async(void *dst, const void *src, uint64_t size, aclrtMemcpyKind kind,
                                struct sim_target stream, void *site);

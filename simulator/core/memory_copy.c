@@ -4,6 +4,7 @@
 #include "capture.h"
 #include "config.h"
 #include "memory.h"
+#include "model_saver.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static aclError run_staged(struct sim_run *run, void *argument)
     return ACL_SUCCESS;
 }
 
-static void copy_rows(const void *dst, const void *src, const struct sim_rectangle *shape)
+void sim_memory_copy_rows(const void *dst, const void *src, const struct sim_rectangle *shape)
 {
     char *to = sim_memory_reach(dst);
     const char *from = sim_memory_reach(src);
@@ -75,12 +76,11 @@ static aclError run_rectangle(struct sim_run *run, void *argument)
 {
     const struct rectangle_task *task = argument;
     (void)run;
-    copy_rows(task->rt_copy.cp_dst.rg_address, task->rt_copy.cp_src.rg_address, &task->rt_shape);
+    sim_memory_copy_rows(task->rt_copy.cp_dst.rg_address, task->rt_copy.cp_src.rg_address, &task->rt_shape);
     return ACL_SUCCESS;
 }
 
-/* A pattern of four equal bytes may fill any number of bytes, others fill whole words. */
-static void fill(const void *address, uint32_t pattern, uint64_t size)
+void sim_memory_fill(const void *address, uint32_t pattern, uint64_t size)
 {
     char *to = sim_memory_reach(address);
     if (size == sizeof pattern) {
@@ -99,26 +99,65 @@ static aclError run_set(struct sim_run *run, void *argument)
 {
     const struct set_task *task = argument;
     (void)run;
-    fill(task->se_range.rg_address, task->se_pattern, task->se_range.rg_size);
+    sim_memory_fill(task->se_range.rg_address, task->se_pattern, task->se_range.rg_size);
+    return ACL_SUCCESS;
+}
+
+/* ---- as steps of a saved model ---- */
+
+static aclError save_rows(struct sim_saver *saver, const struct copy_task *task, const struct sim_rectangle *shape)
+{
+    enum sim_access write = shape->rc_width == task->cp_dst.rg_size ? SIM_ACCESS_FILL : SIM_ACCESS_WRITE;
+    sim_saver_step(saver, SIM_SAVED_COPY);
+    sim_saver_place(saver, task->cp_dst.rg_address, task->cp_dst.rg_size, write);
+    sim_saver_place(saver, task->cp_src.rg_address, task->cp_src.rg_size, SIM_ACCESS_READ);
+    sim_saver_bytes(saver, shape, sizeof *shape);
+    return ACL_SUCCESS;
+}
+
+static aclError save_copy(const void *argument, struct sim_saver *saver)
+{
+    const struct copy_task *task = argument;
+    uint64_t size = task->cp_dst.rg_size;
+    return save_rows(saver, task, &(struct sim_rectangle){size, size, size, 1});
+}
+
+static aclError save_rectangle(const void *argument, struct sim_saver *saver)
+{
+    const struct rectangle_task *task = argument;
+    return save_rows(saver, &task->rt_copy, &task->rt_shape);
+}
+
+static aclError save_set(const void *argument, struct sim_saver *saver)
+{
+    const struct set_task *task = argument;
+    sim_saver_step(saver, SIM_SAVED_SET);
+    sim_saver_place(saver, task->se_range.rg_address, task->se_range.rg_size, SIM_ACCESS_FILL);
+    sim_saver_u32(saver, task->se_pattern);
     return ACL_SUCCESS;
 }
 
 /* One kind of task in three weights. */
-#define WEIGHT(name, run, ranges, drop, kind, flags)                                                                   \
-    {.op_name = name, .op_run = run, .op_ranges = ranges, .op_drop = drop, .op_kind = kind, .op_flags = (flags)}
-#define WEIGHTS(name, run, ranges, drop, kind, flags)                                                                  \
+#define WEIGHT(name, run, ranges, drop, save, kind, flags)                                                             \
+    {.op_name = name, .op_run = run, .op_ranges = ranges, .op_drop = drop, .op_save = save, .op_kind = kind,           \
+     .op_flags = (flags)}
+#define WEIGHTS(name, run, ranges, drop, save, kind, flags)                                                            \
     {                                                                                                                  \
-        WEIGHT(name, run, ranges, drop, kind, SIM_OP_LIGHT | (flags)), WEIGHT(name, run, ranges, drop, kind, flags),   \
-            WEIGHT(name, run, ranges, drop, kind, SIM_OP_HEAVY | (flags))                                              \
+        WEIGHT(name, run, ranges, drop, save, kind, SIM_OP_LIGHT | (flags)),                                           \
+            WEIGHT(name, run, ranges, drop, save, kind, flags),                                                        \
+            WEIGHT(name, run, ranges, drop, save, kind, SIM_OP_HEAVY | (flags))                                        \
     }
 
-static const struct sim_op copy_ops[] = WEIGHTS("aclrtMemcpyAsync", run_copy, copy_ranges, NULL, SIM_TASK_COPY, 0);
+static const struct sim_op copy_ops[] =
+    WEIGHTS("aclrtMemcpyAsync", run_copy, copy_ranges, NULL, save_copy, SIM_TASK_COPY, 0);
 static const struct sim_op staged_ops[] =
-    WEIGHTS("aclrtMemcpyAsync", run_staged, copy_ranges, drop_staged, SIM_TASK_COPY, SIM_OP_LIVE);
+    WEIGHTS("aclrtMemcpyAsync", run_staged, copy_ranges, drop_staged, NULL, SIM_TASK_COPY, SIM_OP_LIVE);
 static const struct sim_op rectangle_ops[] =
-    WEIGHTS("aclrtMemcpy2dAsync", run_rectangle, copy_ranges, NULL, SIM_TASK_COPY, 0);
-static const struct sim_op byte_ops[] = WEIGHTS("aclrtMemsetAsync", run_set, set_ranges, NULL, SIM_TASK_SET, 0);
-static const struct sim_op word_ops[] = WEIGHTS("aclrtMemsetD32Async", run_set, set_ranges, NULL, SIM_TASK_SET, 0);
+    WEIGHTS("aclrtMemcpy2dAsync", run_rectangle, copy_ranges, NULL, save_rectangle, SIM_TASK_COPY, 0);
+static const struct sim_op byte_ops[] =
+    WEIGHTS("aclrtMemsetAsync", run_set, set_ranges, NULL, save_set, SIM_TASK_SET, 0);
+static const struct sim_op word_ops[] =
+    WEIGHTS("aclrtMemsetD32Async", run_set, set_ranges, NULL, save_set, SIM_TASK_SET, 0);
 
 static uint32_t weight_of(uint64_t size)
 {
@@ -241,7 +280,7 @@ aclError sim_memory_set(void *address, uint32_t pattern, uint64_t size)
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_capture_allow(context, ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT));
     SIM_TRY(sim_memory_span(address, size, "devPtr", "count", &place));
-    fill(address, pattern, size);
+    sim_memory_fill(address, pattern, size);
     return ACL_SUCCESS;
 }
 
@@ -260,7 +299,7 @@ aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectang
     SIM_CHECK(to_device || from_device, ACL_ERROR_RT_PARAM_INVALID,
               "dst is %s and src is %s, expected device memory on one side", sim_memory_describe(&places[0]),
               sim_memory_describe(&places[1]));
-    copy_rows(dst, src, shape);
+    sim_memory_copy_rows(dst, src, shape);
     return ACL_SUCCESS;
 }
 
@@ -320,7 +359,7 @@ aclError sim_memory_copy_2d_async(void *dst, const void *src, const struct sim_r
     if (is_pageable(places, direction)) {
         SIM_TRY(wait_for_work(stream));
         SIM_TRY(locate_rectangle(dst, src, shape, &dst_size, &src_size, places)); /* still alive? */
-        copy_rows(dst, src, shape);
+        sim_memory_copy_rows(dst, src, shape);
         return ACL_SUCCESS;
     }
     struct rectangle_task task = {.rt_copy = {sim_memory_range(&places[1], src, src_size, false),
@@ -339,7 +378,7 @@ aclError sim_memory_set_async(void *address, uint32_t pattern, uint64_t size, bo
         SIM_CHECK(sim_stream_taken(stream.tg_stream) == SIM_TAKEN_NOT, ACL_ERROR_RT_PARAM_INVALID,
                   "the stream is being captured and the memory is %s, which is set at once, expected device memory",
                   sim_memory_describe(&place));
-        fill(address, pattern, size);
+        sim_memory_fill(address, pattern, size);
         return ACL_SUCCESS;
     }
     struct set_task task = {sim_memory_range(&place, address, size, true), pattern};

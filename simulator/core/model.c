@@ -167,16 +167,17 @@ static aclError open_executor(struct sim_model *model, struct sim_bytes weights)
 {
     const char *kind = model->mo_signature->sg_executor;
     struct sim_model_executor found = {0};
-    bool own = strcmp(kind, "recorded") == 0;
-    if (!own && !sim_model_find_kind(kind, &found))
+    aclError (*own)(struct sim_bytes weights, struct sim_model_executor *executor) =
+        strcmp(kind, "recorded") == 0 ? sim_recorded_open : strcmp(kind, "saved") == 0 ? sim_saved_open : NULL;
+    if (own == NULL && !sim_model_find_kind(kind, &found))
         return ACL_SUCCESS;
     unsigned char *copy = malloc(weights.by_size + 1);
     SIM_ARGUMENT(copy != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for the model's weights");
     if (weights.by_size != 0)
         memcpy(copy, weights.by_data, weights.by_size);
     model->mo_content = (struct sim_bytes){copy, weights.by_size};
-    if (own)
-        return sim_recorded_open(model->mo_content, &model->mo_executor);
+    if (own != NULL)
+        return own(model->mo_content, &model->mo_executor);
     model->mo_executor = found;
     return ACL_SUCCESS;
 }

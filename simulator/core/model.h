@@ -22,6 +22,9 @@ struct sim_model_executor {
 
 /* Input and output pairs: refuses what is damaged with 145000. The bytes live as long as the executor. */
 aclError sim_recorded_open(struct sim_bytes weights, struct sim_model_executor *executor);
+/* The steps of an instance (model_saver.h), with memory of their own: what one run leaves there the next one finds.
+ * 145000 also for an operator that has no kernel here or does not take its arguments, 245000. */
+aclError sim_saved_open(struct sim_bytes weights, struct sim_model_executor *executor);
 
 struct sim_model {
     uint32_t mo_id;

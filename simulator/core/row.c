@@ -150,7 +150,7 @@ static aclnnStatus check_pointers(const struct sim_row *row, const union sim_val
     return ACL_SUCCESS;
 }
 
-static aclnnStatus plan_kernel(struct sim_call *call, uint64_t *workspace_size)
+aclnnStatus sim_call_plan(struct sim_call *call, uint64_t *workspace_size)
 {
     aclsimArgument arguments[SIM_ROW_PARAMETERS];
     call->ca_kernel = kernel_of(call->ca_row);
@@ -158,11 +158,13 @@ static aclnnStatus plan_kernel(struct sim_call *call, uint64_t *workspace_size)
                  "the simulator has no kernel for %s: register one with acl.sim.kernel(\"%s\") or aclsimRegisterKernel",
                  call->ca_row->ro_op.op_name, call->ca_row->ro_op.op_name);
     *workspace_size = 0;
-    if (call->ca_kernel.kn_plan == NULL)
-        return ACL_SUCCESS;
-    bind_arguments(call, arguments);
-    aclsimCall shown = call_of(call, arguments);
-    return call->ca_kernel.kn_plan(&shown, workspace_size);
+    if (call->ca_kernel.kn_plan != NULL) {
+        bind_arguments(call, arguments);
+        aclsimCall shown = call_of(call, arguments);
+        SIM_TRY(call->ca_kernel.kn_plan(&shown, workspace_size));
+    }
+    call->ca_workspace_size = *workspace_size;
+    return ACL_SUCCESS;
 }
 
 aclnnStatus sim_row_plan(struct sim_row *row, const union sim_value *values, uint64_t *workspace_size,
@@ -175,9 +177,8 @@ aclnnStatus sim_row_plan(struct sim_row *row, const union sim_value *values, uin
     struct sim_pack pack;
     aclnnStatus code = sim_call_pack(&pack, row, values);
     if (code == ACL_SUCCESS)
-        code = plan_kernel(pack.pk_call, workspace_size);
+        code = sim_call_plan(pack.pk_call, workspace_size);
     if (code == ACL_SUCCESS) {
-        pack.pk_call->ca_workspace_size = *workspace_size;
         *executor = sim_executor_create(&pack);
         code = *executor != NULL ? ACL_SUCCESS : ACLNN_ERR_INNER;
     }

@@ -34,7 +34,7 @@ struct sim_row {
 
 #define SIM_ROW(name, kind, parameters, builtin)                                                                             \
     {.ro_op = {.op_name = name, .op_run = sim_row_run, .op_ranges = sim_row_ranges, .op_flags = SIM_OP_KERNEL,         \
-               .op_kind = (kind)},                                                                                     \
+               .op_kind = (kind), .op_save = sim_row_save},                                                            \
      .ro_parameters = (parameters),                                                                                    \
      .ro_count = sizeof(parameters) / sizeof *(parameters),                                                            \
      .ro_builtin = (builtin)}
@@ -61,6 +61,7 @@ aclError sim_row_run(struct sim_run *run, void *argument);
  * changed. */
 aclError sim_row_move(void *argument, const uint64_t *addresses);
 const struct sim_range *sim_row_ranges(const void *argument, size_t *count);
+aclError sim_row_save(const void *argument, struct sim_saver *saver); /* row_save.c */
 
 /* ---- executors ---- */
 

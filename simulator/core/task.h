@@ -21,6 +21,7 @@ struct sim_range {
 };
 
 struct sim_task;
+struct sim_saver;
 
 /* What a task learns about its run, and how it asks to wait. */
 struct sim_run {
@@ -71,6 +72,8 @@ struct sim_op {
     enum sim_task_kind op_kind;
     /* Makes the argument, a copy of a captured one, that of one more run. NULL: op_run leaves its argument as it was. */
     aclError (*op_renew)(void *argument);
+    /* Writes the argument as a step of a saved model (model_saver.h). NULL: no model file holds such a task. */
+    aclError (*op_save)(const void *argument, struct sim_saver *saver);
 };
 
 /* One place in a stream's queue: two cache lines, of which a small task touches the first. */

@@ -53,7 +53,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sim_signature_drop(signature);
     }
     struct sim_model_executor executor = {0};
-    if (sim_file_part(&file, SIM_PART_WEIGHTS, &weights) && sim_recorded_open(weights, &executor) == ACL_SUCCESS)
+    if (!sim_file_part(&file, SIM_PART_WEIGHTS, &weights))
+        return 0;
+    if (sim_recorded_open(weights, &executor) == ACL_SUCCESS || sim_saved_open(weights, &executor) == ACL_SUCCESS)
         executor.me_close(executor.me_state);
     return 0;
 }

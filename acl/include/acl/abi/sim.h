@@ -162,6 +162,14 @@ ACL_API(8, 1) aclError aclsimRegisterModel(const char *name, const void *model, 
  *  such a model is loaded (OPEN: a code refuses the load) and when it is gone (CLOSE). A NULL run takes it back. */
 ACL_API(8, 1) aclError aclsimRegisterExecutor(const char *kind, aclsimModelFunc run, void *userData);
 
+/** Write what a run of a complete instance does as the constant block of a model file of kind "saved": its operators,
+ *  copies and sets, and the bytes they read before they write them. Each run of the model is given the inputs and gives
+ *  the outputs, spans of memory that the instance works on. block has room for *size bytes and gets them; NULL asks for
+ *  the size alone. 107000 for an instance that runs or is not complete, for memory that is gone and for a block that is
+ *  too small, 207000 for a task of another kind. */
+ACL_API(8, 1) aclError aclsimSaveInstance(aclmdlRI modelRI, const aclsimRange *inputs, size_t inputCount,
+    const aclsimRange *outputs, size_t outputCount, void *block, size_t *size);
+
 /** The address through which a task's function reaches a device address; NULL when it lies in no live block. */
 ACL_API(8, 1) void *aclsimTranslate(const void *devPtr);
 

@@ -1,0 +1,71 @@
+"""Saved instances: captured work as a model file that any program runs, also one without Python."""
+
+import math
+import os
+from collections.abc import Sequence
+from typing import Any, Union
+
+import numpy
+
+from acl._lib import ffi, lib
+from acl.sim import om
+from acl.sim.check import check
+from acl.sim.models import CODES
+
+Port = Union[tuple[int, Sequence[int], Any], tuple[str, int, Sequence[int], Any]]
+
+
+def _ports(given: Sequence[Port], prefix: str) -> tuple[list[om.Tensor], Any]:
+    """Return the tensors of a signature, and the memory behind them."""
+    tensors, spans = [], ffi.new("aclsimRange[]", len(given))
+    for place, port in enumerate(given):
+        name, address, shape, dtype = port if len(port) == 4 else (f"{prefix}{place}", *port)
+        code = dtype if isinstance(dtype, int) else CODES[numpy.dtype(dtype)]
+        tensors.append(om.Tensor(name, tuple(shape), code))
+        spans[place].address = ffi.cast("void *", address)
+        spans[place].size = om.TYPES[code][0] * math.prod(shape)
+    return tensors, spans
+
+
+def save(model_ri: int, path: Union[str, "os.PathLike[str]"], inputs: Sequence[Port], outputs: Sequence[Port]) -> None:
+    """Write captured work as a model file: operators, copies and sets, and the weights they read.
+
+    Parameters
+    ----------
+    model_ri : int
+        A complete instance, as :func:`acl.mdl.ri_capture_end` returned it, that does not run now. Its memory has to be
+        alive, and its weights are taken as they are.
+    path : str or path
+        The file; the model's name is its stem.
+    inputs, outputs : sequence
+        What a run of the model is given and gives: ``(address, shape, dtype)`` or ``(name, address, shape, dtype)``
+        each, of memory that the instance works on. An int as dtype is a type of the vendor's, such as 27 for bfloat16.
+
+    Raises
+    ------
+    ValueError
+        For a wrong shape or type.
+    RuntimeError
+        The instance runs, its memory is gone, or it holds a task that no file can, such as a callback.
+
+    Notes
+    -----
+    Stands on ``aclsimSaveInstance``. What a run leaves in the model's own memory the next one finds, as it is with the
+    instance. Operators with a kernel of the program's own are looked up by name when the file is loaded.
+
+    Examples
+    --------
+    >>> acl.sim.save(model_ri, "classifier.om", inputs=[(image, (1, 64), "f4")], outputs=[(scores, (1, 10), "f4")])
+    """
+    given, spans = _ports(inputs, "input")
+    returned, results = _ports(outputs, "output")
+    size, block = ffi.new("size_t *"), ffi.NULL
+    for _ in range(2):  # the size, then the block
+        handle = ffi.cast("aclmdlRI", model_ri)
+        code = lib.aclsimSaveInstance(handle, spans, len(spans), results, len(results), block, size)
+        check(code, f"acl.sim.save({model_ri:#x})")
+        block = block or ffi.new("char[]", size[0])
+    key = os.fspath(path)
+    name = os.path.splitext(os.path.basename(key))[0]
+    with open(key, "wb") as file:
+        file.write(om.write(name, given, returned, weights=bytes(ffi.buffer(block)), executor="saved"))
