@@ -7,7 +7,9 @@ from acl._lib import ffi, lib
 
 pytestmark = pytest.mark.needs_sim
 
-NAMES = ["devices", "soc", "memory", "cann", "schedule", "clock", "limits", "queue", "check", "faults", "trace"]
+NAMES = [
+    "devices", "soc", "memory", "cann", "schedule", "clock", "limits", "queue", "check", "faults", "trace", "python",
+]  # fmt: skip
 GIB = 1 << 30
 
 
@@ -35,6 +37,7 @@ def test_defaults(monkeypatch):
         "check": "none",
         "faults": "none",
         "trace": "none",
+        "python": "python3",
     }
 
 
@@ -47,6 +50,7 @@ def test_defaults(monkeypatch):
         ("schedule", "eager"),
         ("limits", "documented"),
         ("queue", "documented"),
+        ("python", "/opt/" + 50 * "long/" + "python3"),
     ],
 )
 def test_each_value_is_taken(name, value):
@@ -90,6 +94,7 @@ def test_memory_units(text, size):
         ("check", "memory", "not available yet"),
         ("faults", "all", "not available yet"),
         ("trace", "file", "not available yet"),
+        ("python", "", "path of a Python"),
     ],
 )
 def test_wrong_values_are_refused_with_the_right_ones(name, value, right):

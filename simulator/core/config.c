@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_BYTES 64
+#define TEXT_BYTES 512 /* of a value; a path is the longest */
 #define ERROR_BYTES 800
 #define DEFAULT_MEMORY (UINT64_C(16) << 30) /* of a chip whose memory is not stated */
 
@@ -23,7 +23,7 @@ struct setting {
     bool (*se_parse)(const char *text, struct sim_config *config);
 };
 
-enum { DEVICES, SOC, MEMORY, CANN, SCHEDULE, CLOCK, LIMITS, QUEUE, CHECK, FAULTS, TRACE, SETTINGS };
+enum { DEVICES, SOC, MEMORY, CANN, SCHEDULE, CLOCK, LIMITS, QUEUE, CHECK, FAULTS, TRACE, PYTHON, SETTINGS };
 
 struct snapshot {
     struct sim_config st_config; /* first, so that the public pointer is this one */
@@ -133,6 +133,13 @@ static bool parse_none(const char *text, struct sim_config *config)
     return *text == '\0' || strcmp(text, "none") == 0;
 }
 
+/* Text that starts no program is found out by the first model that needs it. */
+static bool parse_python(const char *text, struct sim_config *config)
+{
+    (void)config;
+    return *text != '\0';
+}
+
 #define STRING_OF(macro) #macro
 #define NUMBER_OF(macro) STRING_OF(macro)
 #define NOT_YET "\"none\" (watchers are not available yet)"
@@ -151,6 +158,7 @@ static const struct setting settings[SETTINGS] = {
     [CHECK] = {"check", "none", NOT_YET, parse_none},
     [FAULTS] = {"faults", "none", NOT_YET, parse_none},
     [TRACE] = {"trace", "none", NOT_YET, parse_none},
+    [PYTHON] = {"python", "python3", "the name or the path of a Python", parse_python},
 };
 
 /* The index of a name, or SETTINGS. */
@@ -300,6 +308,7 @@ static void derive(struct snapshot *snapshot)
     config->cf_max_threads = 1024;
     config->cf_queue = config->cf_queue != 0 ? family->fa_queue : 0;
     config->cf_hbm = family->fa_hbm;
+    config->cf_python = snapshot->st_text[PYTHON];
     read_visible(config);
     snprintf(snapshot->st_text[MEMORY], TEXT_BYTES, "%llu", (unsigned long long)config->cf_memory);
 }

@@ -52,6 +52,7 @@ struct sim_config {
     bool cf_documented_limits;    /* the small documented limits instead of the generous ones */
     uint32_t cf_max_streams, cf_max_events, cf_max_threads; /* of the chosen profile and limits */
     uint32_t cf_queue;            /* tasks pending in a stream before its submitter waits; 0: unbounded */
+    const char *cf_python;        /* runs ONNX models of programs without Python */
     bool cf_hbm;                  /* high-bandwidth memory, not DDR */
 };
 
