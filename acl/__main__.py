@@ -91,6 +91,7 @@ def execute(args):
         LD_LIBRARY_PATH=os.pathsep.join(filter(None, libraries)),
         ASCEND_HOME_PATH=_lib.HOME,
         ACL_BACKEND="sim",
+        ACL_SIM_PYTHON=os.environ.get("ACL_SIM_PYTHON") or sys.executable,
     )
     sys.stdout.flush()
     os.execve(program, command, environment)

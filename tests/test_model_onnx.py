@@ -5,19 +5,20 @@ import sys
 
 import numpy
 import onnx
-import onnxruntime
 import pytest
 from helpers.expect import refused
 from helpers.models import Dataset, Model, describe, initialise, load, load_bytes
-from onnx import TensorProto, helper, numpy_helper
+from helpers.networks import FLOAT, INT64, atc, node, numbers, same, save, save_classifier
+from onnx import TensorProto, helper
 
 import acl
 from acl import __main__ as command
+from acl._lib import ffi, lib
+from acl.api import model_executors
 from acl.sim import om
 
 mdl, rt = acl.mdl, acl.rt
 pytestmark = pytest.mark.needs_sim
-FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 
 @pytest.fixture(autouse=True)
@@ -25,60 +26,25 @@ def process(device):
     initialise()
 
 
-def numbers(*shape, seed=0):
-    return numpy.random.default_rng(seed).normal(0, 0.3, shape).astype("f4")
-
-
-def node(kind, inputs, output, **attributes):
-    return helper.make_node(kind, inputs.split(), output.split(), **attributes)
-
-
-def save(path, nodes, inputs, outputs, weights=(), opset=17):
-    """Write a model; inputs and outputs are ``name: (type, dims)``, weights ``name: array``."""
-    graph = helper.make_graph(
-        nodes,
-        "network",
-        [helper.make_tensor_value_info(name, *what) for name, what in inputs.items()],
-        [helper.make_tensor_value_info(name, *what) for name, what in outputs.items()],
-        [numpy_helper.from_array(array, name) for name, array in dict(weights).items()],
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
-    model.ir_version = 8
-    onnx.save(model, str(path))
-    return path
-
-
 @pytest.fixture
 def classifier(tmp_path):
-    """Write a small classifier of images; its first weights are listed as an input."""
-    nodes = [
-        node("Conv", "x w", "conv", pads=[1] * 4),
-        node("Relu", "conv", "relu"),
-        node("MaxPool", "relu", "pool", kernel_shape=[2, 2], strides=[2, 2]),
-        node("Flatten", "pool", "flat"),
-        node("MatMul", "flat f", "product"),
-        node("Add", "product b", "sum"),
-        node("Softmax", "sum", "y", axis=1),
-    ]
-    weights = {"w": numbers(4, 3, 3, 3), "f": numbers(64, 10, seed=1), "b": numbers(10, seed=2)}
-    inputs = {"x": (FLOAT, ["n", 3, 8, 8]), "w": (FLOAT, [4, 3, 3, 3])}
-    return save(tmp_path / "classifier.onnx", nodes, inputs, {"y": (FLOAT, ["n", 10])}, weights)
+    return save_classifier(tmp_path)
 
 
-def atc(path, *flags):
-    """Compile a model in this process; return the path of the file."""
-    output = path.with_suffix(".om")
-    assert command.main(["atc", "--framework=5", f"--model={path}", f"--output={output}", *flags]) == 0
-    return output
+@pytest.fixture(params=["inside", "beside"])
+def way(request):
+    """Run models in this process, or in the one that the simulator starts for programs without Python."""
+    if request.param == "beside":
+        acl.sim.reset()
+        acl.sim.configure(python=sys.executable)
+        lib.aclsimRegisterExecutor(b"onnx", ffi.NULL, ffi.NULL)
+        assert acl.rt.set_device(0) == 0
+        initialise()
+    yield request.param
+    model_executors.install()
 
 
-def same(result, path, *arrays, output=0):
-    """Compare an output with onnxruntime's for the same inputs."""
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    names = [tensor.name for tensor in session.get_inputs()]
-    expected = session.run(None, dict(zip(names, arrays)))[output]
-    assert result.shape == expected.shape and result.dtype == expected.dtype
-    numpy.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+both = pytest.mark.usefixtures("way")
 
 
 def test_a_command_compiles_what_a_program_runs(classifier):
@@ -103,6 +69,7 @@ def test_a_command_compiles_what_a_program_runs(classifier):
     model.close()
 
 
+@both
 def test_batch_gears(classifier):
     model = Model(load(atc(classifier, "--input_shape=x:-1,3,8,8", "--dynamic_batch_size=1,4,8")))
     assert mdl.get_dynamic_batch(model.desc) == ({"batchCount": 3, "batch": [1, 4, 8]}, 0)
@@ -114,6 +81,7 @@ def test_batch_gears(classifier):
     model.close()
 
 
+@both
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 def test_image_gears(tmp_path, layout):
     """Of a network of convolutions, one output as large as the image and one that is not."""
@@ -161,6 +129,7 @@ def gathered(tmp_path):
     )
 
 
+@both
 def test_dims_gears(gathered):
     """Two inputs, two outputs, integers."""
     flags = ["--input_shape=ids:-1,-1;x:-1,-1,6", "--dynamic_dims=1,3,1,3;2,5,2,5", "--input_format=ND"]
@@ -176,6 +145,7 @@ def test_dims_gears(gathered):
     model.close()
 
 
+@both
 def test_shapes_that_only_a_run_tells(tmp_path):
     """Inference does not know an operator of onnxruntime's own."""
     nodes = [helper.make_node("Gelu", ["x"], ["g"], domain="com.microsoft"), node("Transpose", "g", "y")]
@@ -192,6 +162,7 @@ def test_shapes_that_only_a_run_tells(tmp_path):
     model.close()
 
 
+@both
 @pytest.mark.parametrize("flag", ["--input_shape=ids:1~4,5;x:1~4,5,6", "--input_shape_range=ids:[1~4,5];x:[1~-1,5,6]"])
 def test_open_shapes(gathered, flag):
     model = load(atc(gathered, flag))
@@ -215,6 +186,7 @@ def test_open_shapes(gathered, flag):
     assert (mdl.destroy_desc(desc), mdl.unload(model)) == (0, 0)
 
 
+@both
 def test_an_output_whose_size_depends_on_the_data(tmp_path, capsys):
     path = save(tmp_path / "d.onnx", [node("NonZero", "x", "y")], {"x": (FLOAT, ["n"])}, {"y": (INT64, None)})
     model = load(atc(path, "--input_shape=x:4"))
@@ -234,6 +206,7 @@ def test_an_output_whose_size_depends_on_the_data(tmp_path, capsys):
     assert "dims depend on the data" in says(capsys, *flags)
 
 
+@both
 def test_a_type_for_the_outputs(classifier):
     model = Model(load(atc(classifier, "--input_shape=x:1,3,8,8", "--output_type=FP16")))
     assert mdl.get_output_data_type(model.desc, 0) == 1 and mdl.get_output_size_by_index(model.desc, 0) == 20
@@ -245,6 +218,7 @@ def test_a_type_for_the_outputs(classifier):
     model.close()
 
 
+@both
 def test_two_models_queued_on_streams(classifier, gathered, stream, other):
     first = Model(load(atc(classifier, "--input_shape=x:1,3,8,8")))
     second = Model(load(atc(gathered, "--input_shape=ids:1,4;x:1,4,6")))
@@ -359,6 +333,8 @@ import sys
 sys.modules["onnxruntime"] = sys.modules["onnx"] = None
 import acl
 from acl import __main__ as command
+from acl._lib import ffi, lib
+from acl.api import model_executors
 acl.init(), acl.rt.set_device(0)
 assert "numpy" not in sys.modules
 print(acl.mdl.load_from_file({str(path)!r})[1])

@@ -4,6 +4,7 @@
 #include "config.h"
 #include "device.h"
 #include "json.h"
+#include "model.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -339,6 +340,7 @@ static aclError finalize_locked(void)
         sim_device_set_default(-1);
     has_default = false;
     SIM_TRY(call_back(ACL_REG_TYPE_OTHER, false, NULL, 0));
+    sim_onnx_stop();
     count = 0;
     finalized = true;
     return ACL_SUCCESS;

@@ -162,14 +162,22 @@ static void release(void *memory)
         sim_memory_release(memory, NULL);
 }
 
-/* Who runs what came with the file; a kind that nobody knows is found out by a run. */
+static const struct {
+    const char *kind;
+    aclError (*open)(struct sim_bytes content, struct sim_model_executor *executor);
+} own_kinds[] = {{"recorded", sim_recorded_open}, {"saved", sim_saved_open}, {"onnx", sim_onnx_open}};
+
+/* Who runs what came with the file, those that were registered first; a kind that nobody knows is found out by a run. */
 static aclError open_executor(struct sim_model *model, struct sim_bytes weights)
 {
     const char *kind = model->mo_signature->sg_executor;
     struct sim_model_executor found = {0};
-    aclError (*own)(struct sim_bytes weights, struct sim_model_executor *executor) =
-        strcmp(kind, "recorded") == 0 ? sim_recorded_open : strcmp(kind, "saved") == 0 ? sim_saved_open : NULL;
-    if (own == NULL && !sim_model_find_kind(kind, &found))
+    bool registered = sim_model_find_kind(kind, &found);
+    aclError (*own)(struct sim_bytes, struct sim_model_executor *) = NULL;
+    for (size_t i = 0; i < sizeof own_kinds / sizeof *own_kinds && !registered; i++)
+        if (strcmp(kind, own_kinds[i].kind) == 0)
+            own = own_kinds[i].open;
+    if (own == NULL && !registered)
         return ACL_SUCCESS;
     unsigned char *copy = malloc(weights.by_size + 1);
     SIM_ARGUMENT(copy != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for the model's weights");
@@ -296,6 +304,7 @@ void sim_model_reset(void)
     sim_model_config_reset();
     sim_aipp_reset();
     sim_model_registry_reset();
+    sim_onnx_stop();
 }
 
 /* What the parent loaded is not the child's; its memory is lost, as nobody can say what its locks were doing. */
@@ -309,4 +318,5 @@ void sim_model_after_fork(void)
     sim_model_config_after_fork();
     sim_aipp_after_fork();
     sim_model_registry_after_fork();
+    sim_onnx_after_fork();
 }

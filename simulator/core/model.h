@@ -7,12 +7,14 @@
 #include "object.h"
 #include <acl/acl_sim.h>
 
+#define SIM_REASON 512 /* bytes of a text */
+
 /* Who runs a model: nobody, a registered function, or an executor of the simulator's own, whose reason for a failure
  * goes into its message. */
 struct sim_model_executor {
     aclsimModelFunc me_run;
     void *me_user;
-    aclError (*me_own)(void *state, const aclsimModelRun *run, const char **reason);
+    aclError (*me_own)(void *state, const aclsimModelRun *run, char reason[SIM_REASON]);
     void *me_state;
     void (*me_close)(void *state);
     bool me_for_kind; /* me_run is told of the opening and closing, and sees the weights */
@@ -25,6 +27,12 @@ aclError sim_recorded_open(struct sim_bytes weights, struct sim_model_executor *
 /* The steps of an instance (model_saver.h), with memory of their own: what one run leaves there the next one finds.
  * 145000 also for an operator that has no kernel here or does not take its arguments, 245000. */
 aclError sim_saved_open(struct sim_bytes weights, struct sim_model_executor *executor);
+
+/* ONNX models, by a Python process: refuses what it does not take, and where there is none, with 145000. The bytes live as
+ * long as the executor. */
+aclError sim_onnx_open(struct sim_bytes content, struct sim_model_executor *executor);
+void sim_onnx_stop(void); /* the process; a run starts it again */
+void sim_onnx_after_fork(void);
 
 struct sim_model {
     uint32_t mo_id;

@@ -170,8 +170,8 @@ static aclError call_executor(struct sim_run *run, const struct sim_model_execut
 {
     if (executor->me_own == NULL)
         return executor->me_run(order);
-    const char *reason = "its task failed";
-    aclError code = executor->me_own(executor->me_state, order, &reason);
+    char reason[SIM_REASON];
+    aclError code = executor->me_own(executor->me_state, order, reason);
     return code == ACL_SUCCESS ? ACL_SUCCESS : fail_run(run, code, reason);
 }
 

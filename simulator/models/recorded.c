@@ -86,7 +86,7 @@ static int compare(const void *left, const void *right)
     return (one > other) - (one < other);
 }
 
-static aclError run_recorded(void *state, const aclsimModelRun *run, const char **reason);
+static aclError run_recorded(void *state, const aclsimModelRun *run, char reason[SIM_REASON]);
 
 aclError sim_recorded_open(struct sim_bytes weights, struct sim_model_executor *executor)
 {
@@ -142,13 +142,13 @@ static bool is_equal(const struct pair *pair, const aclsimModelRun *run)
     return true;
 }
 
-static aclError play(const struct pair *pair, const aclsimModelRun *run, const char **reason)
+static aclError play(const struct pair *pair, const aclsimModelRun *run, char reason[SIM_REASON])
 {
     struct sim_bytes heads = pair->pr_heads, sizes = pair->pr_sizes;
     const unsigned char *at = pair->pr_data.by_data;
     for (uint64_t size; sim_bytes_u64(&sizes, &size);)
         at += size;
-    *reason = "a recorded output does not fit into its buffer";
+    strcpy(reason, "a recorded output does not fit into its buffer");
     if (pair->pr_outputs != run->outputCount)
         return ACL_ERROR_RT_MODEL_EXECUTE;
     for (size_t i = 0; i < run->outputCount; i++) {
@@ -170,7 +170,7 @@ static aclError play(const struct pair *pair, const aclsimModelRun *run, const c
     return ACL_SUCCESS;
 }
 
-static aclError run_recorded(void *state, const aclsimModelRun *run, const char **reason)
+static aclError run_recorded(void *state, const aclsimModelRun *run, char reason[SIM_REASON])
 {
     const struct recording *recording = state;
     uint64_t wanted = hash_inputs(run), low = 0, high = recording->rc_count;
@@ -184,6 +184,6 @@ static aclError run_recorded(void *state, const aclsimModelRun *run, const char 
     for (; low < recording->rc_count && recording->rc_pairs[low].pr_hash == wanted; low++)
         if (is_equal(&recording->rc_pairs[low], run))
             return play(&recording->rc_pairs[low], run, reason);
-    *reason = "these inputs were not recorded: the file knows the outputs of others alone";
+    strcpy(reason, "these inputs were not recorded: the file knows the outputs of others alone");
     return ACL_ERROR_RT_MODEL_EXECUTE;
 }

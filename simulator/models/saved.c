@@ -7,6 +7,7 @@
 #include "model.h"
 #include "model_saver.h"
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -316,9 +317,9 @@ static aclError run_step(const struct step *step)
 
 /* ---- runs ---- */
 
-static aclError run_locked(const struct saved *saved, const aclsimModelRun *run, const char **reason)
+static aclError run_locked(const struct saved *saved, const aclsimModelRun *run, char reason[SIM_REASON])
 {
-    *reason = "its inputs and outputs are not those that the instance was saved with";
+    strcpy(reason, "its inputs and outputs are not those that the instance was saved with");
     if (run->inputCount != saved->sv_input_count || run->outputCount != saved->sv_output_count)
         return ACL_ERROR_RT_MODEL_EXECUTE;
     for (uint32_t i = 0; i < saved->sv_output_count; i++)
@@ -332,16 +333,17 @@ static aclError run_locked(const struct saved *saved, const aclsimModelRun *run,
     }
     for (uint32_t i = 0; i < saved->sv_step_count; i++) {
         aclError code = run_step(&saved->sv_steps[i]);
-        *reason = saved->sv_steps[i].st_call != NULL ? saved->sv_steps[i].st_call->ca_row->ro_op.op_name : "";
-        if (code != ACL_SUCCESS)
+        if (code != ACL_SUCCESS) {
+            snprintf(reason, SIM_REASON, "its step %u, %s, failed", i, saved->sv_steps[i].st_call->ca_row->ro_op.op_name);
             return code;
+        }
     }
     for (uint32_t i = 0; i < saved->sv_output_count; i++)
         memcpy(run->outputs[i].data, saved->sv_outputs[i].bl_data, saved->sv_outputs[i].bl_size);
     return ACL_SUCCESS;
 }
 
-static aclError run_saved(void *state, const aclsimModelRun *run, const char **reason)
+static aclError run_saved(void *state, const aclsimModelRun *run, char reason[SIM_REASON])
 {
     struct saved *saved = state;
     pthread_mutex_lock(&saved->sv_lock);

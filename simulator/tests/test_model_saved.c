@@ -59,7 +59,7 @@ static unsigned char *save(aclmdlRI instance, float *x, float *y, size_t *size)
 static void *run_often(void *argument)
 {
     const struct sim_model_executor *executor = argument;
-    const char *reason = "";
+    char reason[SIM_REASON];
     float x[COUNT], y[COUNT];
     uint64_t capacity = sizeof y;
     aclsimTensor input = {.data = x, .dims = {COUNT}, .strides = {1}, .rank = 1, .type = ACL_FLOAT};
@@ -70,7 +70,7 @@ static void *run_often(void *argument)
         float value = (float)((uintptr_t)x % 4096 + (unsigned)n);
         for (int i = 0; i < COUNT; i++)
             x[i] = value + (float)i;
-        CHECK_CODE(executor->me_own(executor->me_state, &run, &reason), 0);
+        CHECK_CODE(executor->me_own(executor->me_state, &run, reason), 0);
         for (int i = 0; i < COUNT; i++)
             CHECK(y[i] == value + (float)i + 40);
     }
