@@ -238,6 +238,16 @@ def test_two_models_queued_on_streams(classifier, gathered, stream, other):
 # --- what is refused
 
 
+@pytest.mark.parametrize("way", ["beside"], indirect=True)
+def test_what_a_run_raises_is_its_reason(classifier, way):
+    shapes = [om.Tensor("x", (1, 3, 8, 9))], [om.Tensor("y", (1, 10))]
+    content = om.write("m", *shapes, weights=classifier.read_bytes(), executor="onnx")
+    model = Model(load_bytes(content)[0])
+    for _ in range(2):
+        refused(model.execute(), 507011, "aclmdlExecute", "Expected: 8")
+    model.close()
+
+
 SHAPE = "--input_shape=x:-1,3,8,8"
 WRONG = [
     (["--framework=0"], "Caffe models are not supported, only ONNX: --framework=5"),

@@ -94,6 +94,7 @@ int main(int count, char **arguments)
         if (strcmp(arguments[i], "kill") == 0) {
             pid_t child = beside();
             MUST(kill(child, SIGKILL));
+            MUST(getsid(child) == child ? 0 : 1); /* the terminal does not reach it */
             MUST(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT));
         } else if (strcmp(arguments[i], "fork") == 0) {
             pid_t child = fork();
