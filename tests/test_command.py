@@ -95,6 +95,14 @@ def test_exec_finds_the_libraries(tmp_path):
     assert "needs a program" in run("exec").stderr
 
 
+def test_exec_lets_its_python_run_onnx_models(monkeypatch):
+    show = ["exec", "--", "printenv", "ACL_SIM_PYTHON"]
+    monkeypatch.delenv("ACL_SIM_PYTHON", raising=False)
+    assert run(*show).stdout == f"{sys.executable}\n"
+    monkeypatch.setenv("ACL_SIM_PYTHON", "other")
+    assert run(*show).stdout == "other\n"
+
+
 def test_toolkit(tmp_path):
     place = tmp_path / "toolkit"
     for _ in range(2):

@@ -185,8 +185,11 @@ static aclError ask(uint64_t size, char reason[SIM_REASON])
     do
         got = send(ends[0], &size, sizeof size, MSG_NOSIGNAL);
     while (got < 0 && errno == EINTR);
-    while (got > 0 && (got = recv(ends[0], &reply, sizeof reply, 0)) < 0 && errno == EINTR)
-        got = 1;
+    if (got > 0) {
+        do
+            got = recv(ends[0], &reply, sizeof reply, 0);
+        while (got < 0 && errno == EINTR);
+    }
     if (got < (ssize_t)sizeof reply.re_code) {
         say_end(reason, stop());
         return ACL_ERROR_RT_MODEL_EXECUTE;
