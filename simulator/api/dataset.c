@@ -2,10 +2,17 @@
 #include "model_aipp.h"
 
 /* NULL is refused in the same words as in other calls; a dead handle is described. */
-#define OPEN(found, handle, refusal)                                                                                   \
-    struct sim_dataset *found = sim_dataset_open(handle, "dataset");                                                   \
+#define OPEN(found, refusal)                                                                                           \
+    struct sim_dataset *found = sim_dataset_open(dataset, "dataset");                                                  \
     if (found == NULL)                                                                                                 \
     return refusal
+
+/* Body of a call about a dataset: what `expression` says of the opened one, `refusal` for any other handle. */
+#define WITH_DATASET(type, refusal, expression)                                                                        \
+    OPEN(found, refusal);                                                                                              \
+    type answer = expression;                                                                                          \
+    sim_object_close(found);                                                                                           \
+    return answer
 
 aclmdlDataset *aclmdlCreateDataset(void)
 {
@@ -16,7 +23,7 @@ aclmdlDataset *aclmdlCreateDataset(void)
 aclError aclmdlDestroyDataset(const aclmdlDataset *dataset)
 {
     SIM_ENTER();
-    OPEN(found, dataset, ACL_ERROR_INVALID_PARAM);
+    OPEN(found, ACL_ERROR_INVALID_PARAM);
     sim_dataset_destroy(found);
     return ACL_SUCCESS;
 }
@@ -25,46 +32,31 @@ aclError aclmdlAddDatasetBuffer(aclmdlDataset *dataset, aclDataBuffer *dataBuffe
 {
     SIM_ENTER();
     SIM_NOT_NULL(dataBuffer);
-    OPEN(found, dataset, ACL_ERROR_INVALID_PARAM);
-    aclError code = sim_dataset_add(found, dataBuffer);
-    sim_object_close(found);
-    return code;
+    WITH_DATASET(aclError, ACL_ERROR_INVALID_PARAM, sim_dataset_add(found, dataBuffer));
 }
 
 size_t aclmdlGetDatasetNumBuffers(const aclmdlDataset *dataset)
 {
     SIM_ENTER();
-    OPEN(found, dataset, 0);
-    size_t count = found->da_count;
-    sim_object_close(found);
-    return count;
+    WITH_DATASET(size_t, 0, found->da_count);
 }
 
 aclDataBuffer *aclmdlGetDatasetBuffer(const aclmdlDataset *dataset, size_t index)
 {
     SIM_ENTER();
-    OPEN(found, dataset, NULL);
-    aclDataBuffer *buffer = index < found->da_count ? found->da_slots[index].sl_buffer : NULL;
-    sim_object_close(found);
-    return buffer;
+    WITH_DATASET(aclDataBuffer *, NULL, index < found->da_count ? found->da_slots[index].sl_buffer : NULL);
 }
 
 aclError aclmdlSetDatasetTensorDesc(aclmdlDataset *dataset, aclTensorDesc *tensorDesc, size_t index)
 {
     SIM_ENTER();
-    OPEN(found, dataset, ACL_ERROR_INVALID_PARAM);
-    aclError code = sim_dataset_describe(found, index, tensorDesc);
-    sim_object_close(found);
-    return code;
+    WITH_DATASET(aclError, ACL_ERROR_INVALID_PARAM, sim_dataset_describe(found, index, tensorDesc));
 }
 
 aclTensorDesc *aclmdlGetDatasetTensorDesc(const aclmdlDataset *dataset, size_t index)
 {
     SIM_ENTER();
-    OPEN(found, dataset, NULL);
-    aclTensorDesc *desc = index < found->da_count ? found->da_slots[index].sl_desc : NULL;
-    sim_object_close(found);
-    return desc;
+    WITH_DATASET(aclTensorDesc *, NULL, index < found->da_count ? found->da_slots[index].sl_desc : NULL);
 }
 
 aclmdlAIPP *aclmdlCreateAIPP(uint64_t batchSize)

@@ -15,6 +15,13 @@
     SIM_ARGUMENT((value) >= (least) && (value) <= (most), ACL_ERROR_INVALID_PARAM, #value " is %g, expected %d to %d", \
                  (double)(value), least, most)
 
+/* One check for each of four channels. */
+#define CHECK_CHANNELS(check, name, least, most)                                                                       \
+    check(name##0, least, most);                                                                                       \
+    check(name##1, least, most);                                                                                       \
+    check(name##2, least, most);                                                                                       \
+    check(name##3, least, most)
+
 #define OPEN(found)                                                                                                    \
     struct sim_aipp *found = sim_aipp_open(aippParmsSet);                                                              \
     if (found == NULL)                                                                                                 \
@@ -26,6 +33,15 @@
     struct sim_aipp_image *image = sim_aipp_open_image(aippParmsSet, batchIndex, &found);                              \
     if (image == NULL)                                                                                                 \
     return ACL_ERROR_INVALID_PARAM
+
+/* Body of a setter of one switch that all images share. */
+#define SET_SWITCH(field, value)                                                                                       \
+    SIM_ENTER();                                                                                                       \
+    CHECK_SWITCH(value);                                                                                               \
+    OPEN(found);                                                                                                       \
+    found->ai_block->field = value;                                                                                    \
+    sim_object_close(found);                                                                                           \
+    return ACL_SUCCESS
 
 #define COPY(target, values) memcpy(target, values, sizeof(target))
 
@@ -90,22 +106,12 @@ aclError aclmdlSetAIPPCscParams(aclmdlAIPP *aippParmsSet, int8_t cscSwitch, int1
 
 aclError aclmdlSetAIPPRbuvSwapSwitch(aclmdlAIPP *aippParmsSet, int8_t rbuvSwapSwitch)
 {
-    SIM_ENTER();
-    CHECK_SWITCH(rbuvSwapSwitch);
-    OPEN(found);
-    found->ai_block->bl_swap_rbuv = rbuvSwapSwitch;
-    sim_object_close(found);
-    return ACL_SUCCESS;
+    SET_SWITCH(bl_swap_rbuv, rbuvSwapSwitch);
 }
 
 aclError aclmdlSetAIPPAxSwapSwitch(aclmdlAIPP *aippParmsSet, int8_t axSwapSwitch)
 {
-    SIM_ENTER();
-    CHECK_SWITCH(axSwapSwitch);
-    OPEN(found);
-    found->ai_block->bl_swap_ax = axSwapSwitch;
-    sim_object_close(found);
-    return ACL_SUCCESS;
+    SET_SWITCH(bl_swap_ax, axSwapSwitch);
 }
 
 aclError aclmdlSetAIPPSrcImageSize(aclmdlAIPP *aippParmsSet, int32_t srcImageSizeW, int32_t srcImageSizeH)
@@ -211,10 +217,7 @@ aclError aclmdlSetAIPPDtcPixelMean(aclmdlAIPP *aippParmsSet, int16_t dtcPixelMea
                                    int16_t dtcPixelMeanChn2, int16_t dtcPixelMeanChn3, uint64_t batchIndex)
 {
     SIM_ENTER();
-    CHECK_RANGE(dtcPixelMeanChn0, 0, 255);
-    CHECK_RANGE(dtcPixelMeanChn1, 0, 255);
-    CHECK_RANGE(dtcPixelMeanChn2, 0, 255);
-    CHECK_RANGE(dtcPixelMeanChn3, 0, 255);
+    CHECK_CHANNELS(CHECK_RANGE, dtcPixelMeanChn, 0, 255);
     const int16_t means[4] = {dtcPixelMeanChn0, dtcPixelMeanChn1, dtcPixelMeanChn2, dtcPixelMeanChn3};
     OPEN_IMAGE(found, image);
     COPY(image->im_mean, means);
@@ -232,10 +235,7 @@ aclError aclmdlSetAIPPDtcPixelMin(aclmdlAIPP *aippParmsSet, float dtcPixelMinChn
                                   float dtcPixelMinChn2, float dtcPixelMinChn3, uint64_t batchIndex)
 {
     SIM_ENTER();
-    CHECK_REAL(dtcPixelMinChn0, 0, 255);
-    CHECK_REAL(dtcPixelMinChn1, 0, 255);
-    CHECK_REAL(dtcPixelMinChn2, 0, 255);
-    CHECK_REAL(dtcPixelMinChn3, 0, 255);
+    CHECK_CHANNELS(CHECK_REAL, dtcPixelMinChn, 0, 255);
     const float minima[4] = {dtcPixelMinChn0, dtcPixelMinChn1, dtcPixelMinChn2, dtcPixelMinChn3};
     OPEN_IMAGE(found, image);
     copy_halves(image->im_min, minima);
@@ -247,10 +247,7 @@ aclError aclmdlSetAIPPPixelVarReci(aclmdlAIPP *aippParmsSet, float dtcPixelVarRe
                                    float dtcPixelVarReciChn2, float dtcPixelVarReciChn3, uint64_t batchIndex)
 {
     SIM_ENTER();
-    CHECK_REAL(dtcPixelVarReciChn0, -65504, 65504);
-    CHECK_REAL(dtcPixelVarReciChn1, -65504, 65504);
-    CHECK_REAL(dtcPixelVarReciChn2, -65504, 65504);
-    CHECK_REAL(dtcPixelVarReciChn3, -65504, 65504);
+    CHECK_CHANNELS(CHECK_REAL, dtcPixelVarReciChn, -65504, 65504);
     const float reciprocals[4] = {dtcPixelVarReciChn0, dtcPixelVarReciChn1, dtcPixelVarReciChn2, dtcPixelVarReciChn3};
     OPEN_IMAGE(found, image);
     copy_halves(image->im_var_reci, reciprocals);

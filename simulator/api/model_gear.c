@@ -38,7 +38,6 @@ static aclError get_batch(const struct sim_signature *signature, aclmdlBatch *ba
 aclError aclmdlGetDynamicBatch(const aclmdlDesc *modelDesc, aclmdlBatch *batch)
 {
     SIM_ENTER();
-    SIM_NOT_NULL(modelDesc);
     SIM_NOT_NULL(batch);
     WITH_SIGNATURE(get_batch(signature, batch));
 }
@@ -58,7 +57,6 @@ static aclError get_hw(const struct sim_signature *signature, aclmdlHW *hw)
 aclError aclmdlGetDynamicHW(const aclmdlDesc *modelDesc, size_t index, aclmdlHW *hw)
 {
     SIM_ENTER();
-    SIM_NOT_NULL(modelDesc);
     SIM_NOT_NULL(hw);
     CHECK_INDEX();
     WITH_SIGNATURE(get_hw(signature, hw));
@@ -67,7 +65,6 @@ aclError aclmdlGetDynamicHW(const aclmdlDesc *modelDesc, size_t index, aclmdlHW 
 aclError aclmdlGetInputDynamicGearCount(const aclmdlDesc *modelDesc, size_t index, size_t *gearCount)
 {
     SIM_ENTER();
-    SIM_NOT_NULL(modelDesc);
     SIM_NOT_NULL(gearCount);
     CHECK_INDEX();
     WITH_SIGNATURE(count_gears(signature, SIM_GEARS_DIMS, SIZE_MAX, gearCount));
@@ -106,7 +103,6 @@ static aclError get_dims(const struct sim_signature *signature, aclmdlIODims *di
 aclError aclmdlGetInputDynamicDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims, size_t gearCount)
 {
     SIM_ENTER();
-    SIM_NOT_NULL(modelDesc);
     SIM_NOT_NULL(dims);
     CHECK_INDEX();
     WITH_SIGNATURE(get_dims(signature, dims, gearCount));
