@@ -193,14 +193,6 @@ def test_a_load_that_fails_takes_no_memory(file):
     assert rt.get_mem_info(1)[0] == before
 
 
-def test_queues_do_not_exist(file):
-    queue = numpy.zeros(1, "u4")
-    for arguments in [(0, 1, queue.ctypes.data, 1), (queue.ctypes.data, 0, queue.ctypes.data, 1)]:
-        assert mdl.load_from_file_with_q(file, *arguments)[1] == 100000
-    arguments = queue.ctypes.data, 1, queue.ctypes.data, 1
-    refused(mdl.load_from_file_with_q(file, *arguments)[1], 145008, "queue 0")
-
-
 def test_a_process_that_was_not_initialised(tmp_path):
     path = tmp_path / "affine.om"
     path.write_bytes(affine_bytes())

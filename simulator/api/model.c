@@ -1,4 +1,4 @@
-#include "model.h"
+#include "model_config.h"
 
 /* ---- loading ---- */
 
@@ -41,34 +41,18 @@ aclError aclmdlLoadFromMem(const void *model, size_t modelSize, uint32_t *modelI
     return load_memory(model, modelSize, (struct sim_load){0}, modelId);
 }
 
-static struct sim_load with_memory(void *work, size_t work_size, void *weights, size_t weight_size)
-{
-    return (struct sim_load){
-        .lo_work = work, .lo_work_size = work_size, .lo_weights = weights, .lo_weight_size = weight_size};
-}
-
 aclError aclmdlLoadFromFileWithMem(const char *modelPath, uint32_t *modelId, void *workPtr, size_t workSize,
                                    void *weightPtr, size_t weightSize)
 {
     SIM_ENTER();
-    return load_file(modelPath, with_memory(workPtr, workSize, weightPtr, weightSize), modelId);
+    return load_file(modelPath, sim_load_with_memory(workPtr, workSize, weightPtr, weightSize), modelId);
 }
 
 aclError aclmdlLoadFromMemWithMem(const void *model, size_t modelSize, uint32_t *modelId, void *workPtr,
                                   size_t workSize, void *weightPtr, size_t weightSize)
 {
     SIM_ENTER();
-    return load_memory(model, modelSize, with_memory(workPtr, workSize, weightPtr, weightSize), modelId);
-}
-
-/* A run by itself whenever queues have data. Queues of any id are unknown: the simulator has none yet. */
-static aclError refuse_queues(const uint32_t *inputs, size_t input_count, const uint32_t *outputs, size_t output_count)
-{
-    SIM_ARGUMENT(inputs != NULL && outputs != NULL, ACL_ERROR_INVALID_PARAM, "inputQ or outputQ is NULL");
-    SIM_ARGUMENT(input_count != 0 && output_count != 0, ACL_ERROR_INVALID_PARAM,
-                 "inputQNum is %zu and outputQNum %zu, expected at least one queue each", input_count, output_count);
-    return sim_refuse(ACL_ERROR_GE_EXEC_MODEL_QUEUE_ID_INVALID,
-                      "inputQ names queue %u, which does not exist: the simulator has no queues yet", inputs[0]);
+    return load_memory(model, modelSize, sim_load_with_memory(workPtr, workSize, weightPtr, weightSize), modelId);
 }
 
 aclError aclmdlLoadFromFileWithQ(const char *modelPath, uint32_t *modelId, const uint32_t *inputQ, size_t inputQNum,
@@ -77,7 +61,7 @@ aclError aclmdlLoadFromFileWithQ(const char *modelPath, uint32_t *modelId, const
     SIM_ENTER();
     SIM_NOT_NULL(modelPath);
     SIM_NOT_NULL(modelId);
-    return refuse_queues(inputQ, inputQNum, outputQ, outputQNum);
+    return sim_refuse_queues(inputQ, inputQNum, outputQ, outputQNum);
 }
 
 aclError aclmdlLoadFromMemWithQ(const void *model, size_t modelSize, uint32_t *modelId, const uint32_t *inputQ,
@@ -86,7 +70,7 @@ aclError aclmdlLoadFromMemWithQ(const void *model, size_t modelSize, uint32_t *m
     SIM_ENTER();
     SIM_TRY(check_memory(model, modelSize));
     SIM_NOT_NULL(modelId);
-    return refuse_queues(inputQ, inputQNum, outputQ, outputQNum);
+    return sim_refuse_queues(inputQ, inputQNum, outputQ, outputQNum);
 }
 
 aclError aclmdlUnload(uint32_t modelId)

@@ -106,19 +106,17 @@ aclError aclmdlBundleLoadModelWithMem(uint32_t bundleId, size_t index, void *wor
 {
     SIM_ENTER();
     SIM_NOT_NULL(modelId);
-    struct sim_load load = {
-        .lo_work = workPtr, .lo_work_size = workSize, .lo_weights = weightPtr, .lo_weight_size = weightSize};
-    return sim_bundle_load(bundleId, index, load, modelId);
+    return sim_bundle_load(bundleId, index, sim_load_with_memory(workPtr, workSize, weightPtr, weightSize), modelId);
 }
 
 aclError aclmdlBundleLoadModelWithConfig(uint32_t bundleId, size_t index, aclmdlConfigHandle *handle, uint32_t *modelId)
 {
     SIM_ENTER();
     SIM_NOT_NULL(modelId);
-    struct sim_options *options = sim_load_options_open(handle);
+    struct sim_options *options = sim_options_open(SIM_LOAD_OPTIONS, handle);
     if (options == NULL)
         return ACL_ERROR_INVALID_PARAM;
-    struct sim_load load = sim_load_options_memory(options);
+    struct sim_load load = sim_options_memory(options);
     sim_object_close(options);
     return sim_bundle_load(bundleId, index, load, modelId);
 }

@@ -1,49 +1,93 @@
 #include "model_config.h"
 #include <stdlib.h>
 
-/* ---- how to load ---- */
+/* ---- both kinds of handles ---- */
+
+static aclError destroy(enum sim_options_kind kind, const void *handle)
+{
+    struct sim_options *found = sim_options_open(kind, handle);
+    if (found == NULL)
+        return ACL_ERROR_INVALID_PARAM;
+    sim_options_destroy(kind, found);
+    return ACL_SUCCESS;
+}
+
+static aclError set(enum sim_options_kind kind, const void *handle, unsigned attr, const void *attrValue,
+                    size_t valueSize)
+{
+    SIM_NOT_NULL(attrValue);
+    struct sim_options *found = sim_options_open(kind, handle);
+    if (found == NULL)
+        return ACL_ERROR_INVALID_PARAM;
+    aclError code = sim_options_set(kind, found, attr, attrValue, valueSize);
+    sim_object_close(found);
+    return code;
+}
 
 aclmdlConfigHandle *aclmdlCreateConfigHandle(void)
 {
     SIM_ENTER();
-    return sim_load_options_create();
+    return sim_options_create(SIM_LOAD_OPTIONS);
+}
+
+aclmdlExecConfigHandle *aclmdlCreateExecConfigHandle(void)
+{
+    SIM_ENTER();
+    return sim_options_create(SIM_RUN_OPTIONS);
 }
 
 aclError aclmdlDestroyConfigHandle(aclmdlConfigHandle *handle)
 {
     SIM_ENTER();
-    struct sim_options *found = sim_load_options_open(handle);
-    if (found == NULL)
-        return ACL_ERROR_INVALID_PARAM;
-    sim_load_options_destroy(found);
-    return ACL_SUCCESS;
+    return destroy(SIM_LOAD_OPTIONS, handle);
+}
+
+aclError aclmdlDestroyExecConfigHandle(const aclmdlExecConfigHandle *handle)
+{
+    SIM_ENTER();
+    return destroy(SIM_RUN_OPTIONS, handle);
 }
 
 aclError aclmdlSetConfigOpt(aclmdlConfigHandle *handle, aclmdlConfigAttr attr, const void *attrValue,
                             size_t valueSize)
 {
     SIM_ENTER();
-    SIM_NOT_NULL(attrValue);
-    struct sim_options *found = sim_load_options_open(handle);
+    return set(SIM_LOAD_OPTIONS, handle, (unsigned)attr, attrValue, valueSize);
+}
+
+aclError aclmdlSetExecConfigOpt(aclmdlExecConfigHandle *handle, aclmdlExecConfigAttr attr, const void *attrValue,
+                                size_t valueSize)
+{
+    SIM_ENTER();
+    return set(SIM_RUN_OPTIONS, handle, (unsigned)attr, attrValue, valueSize);
+}
+
+/* ---- how to load ---- */
+
+/* Models of the simulator keep their weights inside, so that none asks for those of a file: the call is checked, and
+ * changes no load. */
+aclError aclmdlSetExternalWeightAddress(aclmdlConfigHandle *handle, const char *weightFileName, void *devPtr,
+                                        size_t size)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(weightFileName);
+    SIM_NOT_NULL(devPtr);
+    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected the bytes of the weights");
+    struct sim_options *found = sim_options_open(SIM_LOAD_OPTIONS, handle);
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
-    aclError code = sim_load_options_set(found, attr, attrValue, valueSize);
     sim_object_close(found);
-    return code;
+    return ACL_SUCCESS;
 }
 
 static aclError read_options(const aclmdlConfigHandle *handle, struct sim_load *load, char **path)
 {
-    bool queues = false;
-    struct sim_options *found = sim_load_options_open(handle);
+    struct sim_options *found = sim_options_open(SIM_LOAD_OPTIONS, handle);
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
-    aclError code = sim_load_options_read(found, load, path, &queues);
+    aclError code = sim_options_read(found, load, path);
     sim_object_close(found);
-    SIM_TRY(code);
-    SIM_ARGUMENT(!queues, ACL_ERROR_GE_EXEC_MODEL_QUEUE_ID_INVALID,
-                 "the lists name queues that do not exist: the simulator has none yet");
-    return ACL_SUCCESS;
+    return code;
 }
 
 aclError aclmdlLoadWithConfig(const aclmdlConfigHandle *handle, uint32_t *modelId)
@@ -51,7 +95,6 @@ aclError aclmdlLoadWithConfig(const aclmdlConfigHandle *handle, uint32_t *modelI
     SIM_ENTER();
     struct sim_load load = {0};
     char *path = NULL;
-    SIM_NOT_NULL(handle);
     SIM_NOT_NULL(modelId);
     aclError code = read_options(handle, &load, &path);
     if (code == ACL_SUCCESS && path != NULL)
@@ -65,59 +108,41 @@ aclError aclmdlLoadWithConfig(const aclmdlConfigHandle *handle, uint32_t *modelI
     return code;
 }
 
+/* A graph is made by the vendor's compiler inside the process: without one no pointer is right. */
+aclError aclmdlLoadFromModel(const aclmdlModel *model, const aclmdlConfigHandle *handle, uint32_t *modelId)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(model);
+    SIM_NOT_NULL(modelId);
+    struct sim_options *found = sim_options_open(SIM_LOAD_OPTIONS, handle);
+    if (found == NULL)
+        return ACL_ERROR_INVALID_PARAM;
+    sim_object_close(found);
+    return sim_refuse(ACL_ERROR_API_NOT_SUPPORT,
+                      "model is %p, a graph in memory, which only a compiler in the process makes, expected "
+                      "aclmdlLoadWithConfig", (const void *)model);
+}
+
 /* ---- how to run ---- */
 
-aclmdlExecConfigHandle *aclmdlCreateExecConfigHandle(void)
+static aclError read_setting(const aclmdlExecConfigHandle *handle, uint32_t model, struct sim_run_setting *setting)
 {
-    SIM_ENTER();
-    return sim_run_options_create();
-}
-
-aclError aclmdlDestroyExecConfigHandle(const aclmdlExecConfigHandle *handle)
-{
-    SIM_ENTER();
-    struct sim_options *found = sim_run_options_open(handle);
+    struct sim_options *found = sim_options_open(SIM_RUN_OPTIONS, handle);
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
-    sim_run_options_destroy(found);
-    return ACL_SUCCESS;
-}
-
-aclError aclmdlSetExecConfigOpt(aclmdlExecConfigHandle *handle, aclmdlExecConfigAttr attr, const void *attrValue,
-                                size_t valueSize)
-{
-    SIM_ENTER();
-    SIM_NOT_NULL(attrValue);
-    struct sim_options *found = sim_run_options_open(handle);
-    if (found == NULL)
-        return ACL_ERROR_INVALID_PARAM;
-    aclError code = sim_run_options_set(found, attr, attrValue, valueSize);
+    *setting = sim_options_run(found);
     sim_object_close(found);
-    return code;
-}
-
-/* How long a run on a stream is waited for, in milliseconds; -1: as long as it takes. */
-static aclError read_timeout(const aclmdlExecConfigHandle *handle, int32_t *timeout)
-{
-    struct sim_options *found = sim_run_options_open(handle);
-    if (found == NULL)
-        return ACL_ERROR_INVALID_PARAM;
-    *timeout = -1;
-    if (sim_options_has(found, ACL_MDL_STREAM_SYNC_TIMEOUT))
-        *timeout = (int32_t)found->op_values[ACL_MDL_STREAM_SYNC_TIMEOUT];
-    sim_object_close(found);
-    return ACL_SUCCESS;
+    return sim_run_check_work(setting, model);
 }
 
 aclError aclmdlExecuteAsyncV2(uint32_t modelId, const aclmdlDataset *input, aclmdlDataset *output, aclrtStream stream,
                               const aclmdlExecConfigHandle *handle)
 {
     SIM_ENTER();
-    int32_t timeout;
+    struct sim_run_setting setting;
     SIM_NOT_NULL(input);
     SIM_NOT_NULL(output);
-    SIM_NOT_NULL(handle);
-    SIM_TRY(read_timeout(handle, &timeout));
+    SIM_TRY(read_setting(handle, modelId, &setting));
     return sim_model_execute_async(modelId, input, output, stream, SIM_SITE());
 }
 
@@ -125,10 +150,9 @@ aclError aclmdlExecuteV2(uint32_t modelId, const aclmdlDataset *input, aclmdlDat
                          const aclmdlExecConfigHandle *handle)
 {
     SIM_ENTER();
-    int32_t timeout;
+    struct sim_run_setting setting;
     SIM_NOT_NULL(input);
     SIM_NOT_NULL(output);
-    SIM_NOT_NULL(handle);
-    SIM_TRY(read_timeout(handle, &timeout));
-    return sim_model_execute_on(modelId, input, output, stream, timeout, SIM_SITE());
+    SIM_TRY(read_setting(handle, modelId, &setting));
+    return sim_model_execute_on(modelId, input, output, stream, setting.rs_timeout, SIM_SITE());
 }

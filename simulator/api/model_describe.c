@@ -8,13 +8,13 @@
     struct sim_model_desc *found = sim_model_desc_open(modelDesc);                                                     \
     if (found == NULL)                                                                                                 \
         return neutral;                                                                                                \
-    const struct sim_port *port = NULL;                                                                                       \
+    const struct sim_port *port = NULL;                                                                                \
     if (find_##side(found, index, &port) == ACL_SUCCESS)                                                               \
         answer = expression;                                                                                           \
     sim_object_close(found);                                                                                           \
     return answer
 
-/* Body of a call about a description: `call` on the opened one. */
+/* Body of a call about a description: `call` on the opened one; any other handle is refused, NULL too. */
 #define WITH_DESC(call)                                                                                                \
     struct sim_model_desc *found = sim_model_desc_open(modelDesc);                                                     \
     if (found == NULL)                                                                                                 \
@@ -112,7 +112,6 @@ aclError aclmdlGetDescFromFile(aclmdlDesc *modelDesc, const char *modelPath)
 aclError aclmdlGetDescFromMem(aclmdlDesc *modelDesc, const void *model, size_t modelSize)
 {
     SIM_ENTER();
-    SIM_NOT_NULL(modelDesc);
     SIM_NOT_NULL(model);
     SIM_ARGUMENT(modelSize != 0, ACL_ERROR_INVALID_PARAM, "modelSize is 0, expected the bytes of a model");
     struct sim_bytes bytes = {model, modelSize};
@@ -121,26 +120,24 @@ aclError aclmdlGetDescFromMem(aclmdlDesc *modelDesc, const void *model, size_t m
 
 /* ---- inputs and outputs ---- */
 
+/* Body of a getter of a count, which a wrong or empty description has none of. */
+#define GET_COUNT(field)                                                                                               \
+    SIM_ENTER();                                                                                                       \
+    struct sim_model_desc *found = sim_model_desc_open(modelDesc);                                                     \
+    if (found == NULL)                                                                                                 \
+        return 0;                                                                                                      \
+    size_t count = found->ds_signature == NULL ? 0 : found->ds_signature->field;                                       \
+    sim_object_close(found);                                                                                           \
+    return count
+
 size_t aclmdlGetNumInputs(aclmdlDesc *modelDesc)
 {
-    SIM_ENTER();
-    struct sim_model_desc *found = sim_model_desc_open(modelDesc);
-    if (found == NULL)
-        return 0;
-    size_t count = found->ds_signature == NULL ? 0 : found->ds_signature->sg_input_count;
-    sim_object_close(found);
-    return count;
+    GET_COUNT(sg_input_count);
 }
 
 size_t aclmdlGetNumOutputs(aclmdlDesc *modelDesc)
 {
-    SIM_ENTER();
-    struct sim_model_desc *found = sim_model_desc_open(modelDesc);
-    if (found == NULL)
-        return 0;
-    size_t count = found->ds_signature == NULL ? 0 : found->ds_signature->sg_output_count;
-    sim_object_close(found);
-    return count;
+    GET_COUNT(sg_output_count);
 }
 
 size_t aclmdlGetInputSizeByIndex(aclmdlDesc *modelDesc, size_t index)
@@ -185,6 +182,8 @@ aclDataType aclmdlGetOutputDataType(const aclmdlDesc *modelDesc, size_t index)
 
 static aclError find_index(const struct sim_model_desc *desc, bool input, const char *name, size_t *index)
 {
+    SIM_NOT_NULL(name);
+    SIM_NOT_NULL(index);
     const struct sim_signature *signature = desc->ds_signature;
     uint32_t count = signature == NULL ? 0 : input ? signature->sg_input_count : signature->sg_output_count;
     uint32_t place =
@@ -198,18 +197,12 @@ static aclError find_index(const struct sim_model_desc *desc, bool input, const 
 aclError aclmdlGetInputIndexByName(const aclmdlDesc *modelDesc, const char *name, size_t *index)
 {
     SIM_ENTER();
-    SIM_NOT_NULL(modelDesc);
-    SIM_NOT_NULL(name);
-    SIM_NOT_NULL(index);
     WITH_DESC(find_index(found, true, name, index));
 }
 
 aclError aclmdlGetOutputIndexByName(const aclmdlDesc *modelDesc, const char *name, size_t *index)
 {
     SIM_ENTER();
-    SIM_NOT_NULL(modelDesc);
-    SIM_NOT_NULL(name);
-    SIM_NOT_NULL(index);
     WITH_DESC(find_index(found, false, name, index));
 }
 
@@ -241,7 +234,29 @@ const char *aclmdlGetOpAttr(aclmdlDesc *modelDesc, const char *opName, const cha
     return text;
 }
 
+/* Tasks of the simulator run models whole, so that none of them belongs to an operator. */
+aclError aclmdlCreateAndGetOpDesc(uint32_t deviceId, uint32_t streamId, uint32_t taskId, char *opName,
+                                  size_t opNameLen, aclTensorDesc **inputDesc, size_t *numInputs,
+                                  aclTensorDesc **outputDesc, size_t *numOutputs)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(opName);
+    SIM_NOT_NULL(inputDesc);
+    SIM_NOT_NULL(numInputs);
+    SIM_NOT_NULL(outputDesc);
+    SIM_NOT_NULL(numOutputs);
+    SIM_ARGUMENT(opNameLen != 0, ACL_ERROR_INVALID_PARAM, "opNameLen is 0, expected room for a name");
+    return sim_refuse(ACL_ERROR_OP_NOT_FOUND,
+                      "task %u of stream %u on device %u belongs to no operator of a model: the simulator runs models "
+                      "whole", taskId, streamId, deviceId);
+}
+
 /* ---- dimensions ---- */
+
+#define ASK_DIMS(call)                                                                                                 \
+    SIM_ENTER();                                                                                                       \
+    SIM_NOT_NULL(dims);                                                                                                \
+    WITH_DESC(call)
 
 static void show_dims(const struct sim_model_desc *desc, size_t index, bool input, const int64_t *values,
                       uint32_t rank, aclmdlIODims *dims)
@@ -265,18 +280,12 @@ static aclError input_dims(const struct sim_model_desc *desc, size_t index, bool
 
 aclError aclmdlGetInputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims)
 {
-    SIM_ENTER();
-    SIM_NOT_NULL(modelDesc);
-    SIM_NOT_NULL(dims);
-    WITH_DESC(input_dims(found, index, false, dims));
+    ASK_DIMS(input_dims(found, index, false, dims));
 }
 
 aclError aclmdlGetInputDimsV2(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims)
 {
-    SIM_ENTER();
-    SIM_NOT_NULL(modelDesc);
-    SIM_NOT_NULL(dims);
-    WITH_DESC(input_dims(found, index, true, dims));
+    ASK_DIMS(input_dims(found, index, true, dims));
 }
 
 static aclError input_range(const struct sim_model_desc *desc, size_t index, aclmdlIODimsRange *range)
@@ -293,7 +302,6 @@ static aclError input_range(const struct sim_model_desc *desc, size_t index, acl
 aclError aclmdlGetInputDimsRange(const aclmdlDesc *modelDesc, size_t index, aclmdlIODimsRange *dimsRange)
 {
     SIM_ENTER();
-    SIM_NOT_NULL(modelDesc);
     SIM_NOT_NULL(dimsRange);
     WITH_DESC(input_range(found, index, dimsRange));
 }
@@ -310,10 +318,7 @@ static aclError output_dims(const struct sim_model_desc *desc, size_t index, int
 
 aclError aclmdlGetOutputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims)
 {
-    SIM_ENTER();
-    SIM_NOT_NULL(modelDesc);
-    SIM_NOT_NULL(dims);
-    WITH_DESC(output_dims(found, index, SIM_EVERY_GEAR, dims));
+    ASK_DIMS(output_dims(found, index, SIM_EVERY_GEAR, dims));
 }
 
 static aclError current_dims(const struct sim_model_desc *desc, size_t index, aclmdlIODims *dims)
@@ -334,8 +339,5 @@ static aclError current_dims(const struct sim_model_desc *desc, size_t index, ac
 
 aclError aclmdlGetCurOutputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims)
 {
-    SIM_ENTER();
-    SIM_NOT_NULL(modelDesc);
-    SIM_NOT_NULL(dims);
-    WITH_DESC(current_dims(found, index, dims));
+    ASK_DIMS(current_dims(found, index, dims));
 }

@@ -60,6 +60,12 @@ struct sim_load {
     uint32_t lo_bundle; /* whose model it is; 0: nobody's */
 };
 
+static inline struct sim_load sim_load_with_memory(void *work, uint64_t work_size, void *weights, uint64_t weight_size)
+{
+    return (struct sim_load){
+        .lo_work = work, .lo_work_size = work_size, .lo_weights = weights, .lo_weight_size = weight_size};
+}
+
 /* 145001 without aclInit, 145000, 145006, 245000, and what the runtime says. */
 aclError sim_model_load(const struct sim_load *load, uint32_t *id);
 /* The bytes of a file, to be freed; those that were registered for the path come first. 145002, 145006, 245000. */

@@ -4,37 +4,49 @@
 
 #include "model.h"
 
-#define SIM_LOAD_OPTIONS (ACL_NPU_PERF_MODE + 1)
-#define SIM_RUN_OPTIONS (ACL_MDL_NPU_PERF_MODE + 1)
+/* The two kinds of handles differ in the attributes that they have. */
+enum sim_options_kind { SIM_LOAD_OPTIONS, SIM_RUN_OPTIONS, SIM_OPTIONS_KINDS };
+
+#define SIM_OPTIONS_MAX (ACL_NPU_PERF_MODE + 1)
 
 /* Values by attribute: numbers as they are, pointers as numbers. A path is a copy of its own. */
 struct sim_options {
     struct sim_object op_object;
-    uint64_t op_values[SIM_LOAD_OPTIONS];
+    uint64_t op_values[SIM_OPTIONS_MAX];
     uint64_t op_set; /* a bit an attribute */
     char *op_path, *op_weight_path;
 };
 
 /* The live object, locked; NULL for any other handle, with a message (100000). */
-struct sim_options *sim_load_options_open(const aclmdlConfigHandle *handle);
-struct sim_options *sim_run_options_open(const aclmdlExecConfigHandle *handle);
+struct sim_options *sim_options_open(enum sim_options_kind kind, const void *handle);
 
 /* NULL with a message when there is no memory. */
-aclmdlConfigHandle *sim_load_options_create(void);
-aclmdlExecConfigHandle *sim_run_options_create(void);
-void sim_load_options_destroy(struct sim_options *options);
-void sim_run_options_destroy(struct sim_options *options);
+void *sim_options_create(enum sim_options_kind kind);
+void sim_options_destroy(enum sim_options_kind kind, struct sim_options *options);
 
-/* 100000: an unknown attribute, a size other than that of its type, or a value that it cannot have. */
-aclError sim_load_options_set(struct sim_options *options, aclmdlConfigAttr attribute, const void *value, size_t size);
-aclError sim_run_options_set(struct sim_options *options, aclmdlExecConfigAttr attribute, const void *value,
-                             size_t size);
+/* 100000: an unknown attribute, a size other than that of its type, or a value that it cannot have. 200006: one that no
+ * run of the simulator can honour. */
+aclError sim_options_set(enum sim_options_kind kind, struct sim_options *options, unsigned attribute, const void *value,
+                         size_t size);
 
-/* What the options say a load needs: 100000 when something is left out. *is_file: from the path, which is copied. */
-aclError sim_load_options_read(const struct sim_options *options, struct sim_load *load, char **path, bool *queues);
+/* What the options say a load needs: 100000 when something is left out, 145008 for queues. The path is copied. */
+aclError sim_options_read(const struct sim_options *options, struct sim_load *load, char **path);
 
 /* The memory alone that the options give. */
-struct sim_load sim_load_options_memory(const struct sim_options *options);
+struct sim_load sim_options_memory(const struct sim_options *options);
+
+/* What the options say of a run. */
+struct sim_run_setting {
+    int32_t rs_timeout; /* how long a run on a stream is waited for, in milliseconds; -1: as long as it takes */
+    const void *rs_work;
+    uint64_t rs_work_size;
+};
+struct sim_run_setting sim_options_run(const struct sim_options *options);
+/* Whether a run of the model can have that work memory. 100000, 107000, 145000, 145003. */
+aclError sim_run_check_work(const struct sim_run_setting *setting, uint32_t model);
+
+/* A load that is fed by queues: 100000 for lists that are none, 145008 because no id names a queue. */
+aclError sim_refuse_queues(const uint32_t *inputs, size_t input_count, const uint32_t *outputs, size_t output_count);
 
 static inline bool sim_options_has(const struct sim_options *options, unsigned attribute)
 {

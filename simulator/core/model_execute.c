@@ -317,8 +317,9 @@ static aclError fill_side(struct call *call, const struct sim_model *model, cons
                           bool output, bool allocate)
 {
     uint32_t first = output ? call->ca_inputs : 0, count = output ? call->ca_outputs : call->ca_inputs;
-    SIM_ARGUMENT(dataset->da_count == count, ACL_ERROR_GE_PARAM_INVALID, "%s has %zu buffers, expected %u",
-                 output ? "output" : "input", dataset->da_count, count);
+    SIM_ARGUMENT(dataset->da_count == count,
+                 model->mo_signature->sg_dynamic ? ACL_ERROR_INVALID_PARAM : ACL_ERROR_GE_PARAM_INVALID,
+                 "%s has %zu buffers, expected %u", output ? "output" : "input", dataset->da_count, count);
     for (uint32_t i = 0; i < count; i++) {
         struct operand *operand = &operands_of(call)[first + i];
         SIM_TRY(place(model, dataset, i, output, allocate, operand));
