@@ -2,7 +2,7 @@
 
 import numpy
 import pytest
-from helpers.models import Dataset, Model, affine_bytes, initialise, load_bytes
+from helpers.models import Model, affine_bytes, initialise, load_bytes
 from helpers.programs import run_script
 
 import acl
@@ -10,7 +10,7 @@ from acl.sim import om
 
 mdl = acl.mdl
 WITHOUT, WITH_DYNAMIC, NODE = 0, 2, 3
-YUV420SP, RGB888 = 1, 3
+XRGB8888, RGB888 = 2, 3
 NO_INDEX = 0xFFFFFFFF
 AIPP = "ascend_dynamic_aipp_data"
 
@@ -40,11 +40,11 @@ def size_of(batch):
     return size
 
 
-def image_model(dims=(2, 3, 4, 4), batch=2, gears=None, **options):
-    """Return a model whose images have dynamic AIPP."""
+def image_model(dims=(2, 3, 480, 640), batch=2, gears=None):
+    """Return a model whose images have dynamic AIPP, and room for pixels of four bytes."""
     parameters = om.Tensor(AIPP, (size_of(batch),), 4)
-    inputs = [om.Tensor("x", dims), parameters]
-    model, ret = load_bytes(om.write("image", inputs, [om.Tensor("y", (2, 3, 4, 4))], gears=gears, **options))
+    inputs = [om.Tensor("x", dims, size=2 * 640 * 480 * 4), parameters]
+    model, ret = load_bytes(om.write("image", inputs, [om.Tensor("y", (2, 3, 4, 4))], gears=gears))
     assert ret == 0, acl.get_recent_err_msg()
     return Model(model)
 
@@ -93,11 +93,9 @@ def test_what_images_share(model, aipp):
     assert mdl.set_aipp_csc_params(aipp, 1, *matrix, 1, 2, 3, 253, 254, 255) == 0
     assert mdl.set_aipp_rbuv_swap_switch(aipp, 1) == 0
     assert mdl.set_aipp_ax_swap_switch(aipp, 1) == 0
-    assert mdl.set_aipp_input_format(aipp, YUV420SP) == 0
-    assert mdl.set_aipp_src_image_size(aipp, 4096, 2) == 0
+    assert mdl.set_aipp_input_format(aipp, XRGB8888) == 0
     head, _ = block_of(model, aipp)
-    assert [head[name] for name in ("format", "csc", "rbuv", "ax")] == [YUV420SP, 1, 1, 1]
-    assert list(head["source"]) == [4096, 2]
+    assert [head[name] for name in ("format", "csc", "rbuv", "ax")] == [XRGB8888, 1, 1, 1]
     assert list(head["matrix"]) == matrix
     assert (list(head["output"]), list(head["input"])) == ([1, 2, 3], [253, 254, 255])
     assert mdl.set_aipp_rbuv_swap_switch(aipp, 0) == 0
@@ -105,19 +103,19 @@ def test_what_images_share(model, aipp):
 
 
 def test_what_each_image_has(model, aipp):
-    assert mdl.set_aipp_crop_params(aipp, 1, 10, 20, 300, 200, 0) == 0
-    assert mdl.set_aipp_scf_params(aipp, 1, 300, 200, 320, 240, 0) == 0
-    assert mdl.set_aipp_scf_params(aipp, 1, 640, 480, 328, 243, 1) == 0
+    assert mdl.set_aipp_src_image_size(aipp, 650, 490) == 0
+    assert mdl.set_aipp_crop_params(aipp, 1, 10, 12, 632, 477, 0) == 0
     assert mdl.set_aipp_padding_params(aipp, 1, 1, 2, 3, 5, 0) == 0
+    assert mdl.set_aipp_crop_params(aipp, 1, 4, 5, 640, 480, 1) == 0
     assert mdl.set_aipp_dtc_pixel_mean(aipp, 104, 117, 123, 0, 1) == 0
     assert mdl.set_aipp_dtc_pixel_min(aipp, 0.5, 1, 255, 0, 1) == 0
     assert mdl.set_aipp_pixel_var_reci(aipp, 0.0039, -2, 65504, 1, 0) == 0
-    _, (first, second) = block_of(model, aipp)
-    assert [first[name] for name in ("crop", "scale", "pad")] == [1, 1, 1]
-    assert [second[name] for name in ("crop", "scale", "pad")] == [0, 1, 0]
-    assert (list(first["start"]), list(first["size"])) == ([10, 20], [300, 200])
-    assert (list(first["from"]), list(first["to"])) == ([300, 200], [320, 240])
-    assert (list(second["from"]), list(second["to"])) == ([640, 480], [328, 243])
+    head, (first, second) = block_of(model, aipp)
+    assert list(head["source"]) == [650, 490]
+    assert [first[name] for name in ("crop", "scale", "pad")] == [1, 0, 1]
+    assert [second[name] for name in ("crop", "scale", "pad")] == [1, 0, 0]
+    assert (list(first["start"]), list(first["size"])) == ([10, 12], [632, 477])
+    assert (list(second["start"]), list(second["size"])) == ([4, 5], [640, 480])
     assert list(first["sizes"]) == [1, 2, 3, 5]
     assert (list(first["mean"]), list(second["mean"])) == ([0] * 4, [104, 117, 123, 0])
     assert list(second["min"]) == [0.5, 1, 255, 0]
@@ -137,9 +135,11 @@ def test_a_switch_that_is_off_makes_the_rest_mean_nothing(model, aipp):
 
 def test_a_later_change_waits_for_the_next_call(model, aipp):
     block_of(model, aipp)
-    assert mdl.set_aipp_src_image_size(aipp, 8, 8) == 0
+    assert mdl.set_aipp_src_image_size(aipp, 700, 500) == 0
+    for image in range(2):
+        assert mdl.set_aipp_crop_params(aipp, 1, 0, 0, 640, 480, image) == 0
     assert list(model.inputs.get(1, 4, "i4")[2:]) == [640, 480]
-    assert list(block_of(model, aipp)[0]["source"]) == [8, 8]
+    assert list(block_of(model, aipp)[0]["source"]) == [700, 500]
 
 
 def test_by_the_index_of_the_images(model, aipp):
@@ -148,7 +148,7 @@ def test_by_the_index_of_the_images(model, aipp):
 
 
 def test_a_smaller_batch_leaves_the_rest_of_the_buffer(aipp):
-    model = image_model((1, 3, 4, 4), 3)
+    model = image_model((1, 3, 480, 640), 3)
     model.inputs.put(1, numpy.full(size_of(3), 7, "u1"))
     assert mdl.set_input_aipp(model.id, model.inputs.handle, 1, aipp) == 0
     assert (model.inputs.get(1, size_of(3), "u1")[size_of(2) :] == 7).all()
@@ -165,39 +165,6 @@ def test_the_batch_of_the_largest_gear():
     model.close()
 
 
-@pytest.mark.parametrize("options", [{"dims": (9, 9)}, {"dims": (-1, 3, 4, 4), "dynamic": True}])
-def test_a_batch_that_nobody_knows(aipp, options):
-    model = image_model(**options)
-    inputs = Dataset([size_of(2)] * 2)
-    assert mdl.set_input_aipp(model.id, inputs.handle, 1, aipp) == 0, acl.get_recent_err_msg()
-    inputs.close()
-    model.close()
-
-
-def test_a_run_takes_images_as_they_are(model, aipp):
-    @acl.sim.model("image")
-    def function(x):
-        return x + 1
-
-    made = image_model()
-    assert mdl.set_aipp_pixel_var_reci(aipp, 2, 2, 2, 2, 0) == 0
-    block_of(made, aipp)
-    x = numpy.arange(96, dtype="f4").reshape(2, 3, 4, 4)
-    assert (made(x) == x + 1).all()
-    made.close()
-    acl.sim.model("image")(None)
-
-
-def test_the_log_says_that_nothing_is_applied(model, aipp, monkeypatch, capfd):
-    monkeypatch.delenv("ASCEND_GLOBAL_LOG_LEVEL", raising=False)
-    block_of(model, aipp)
-    assert capfd.readouterr().err == ""
-    monkeypatch.setenv("ASCEND_GLOBAL_LOG_LEVEL", "2")
-    block_of(model, aipp)
-    text = capfd.readouterr().err
-    assert "WARNING" in text and "aclmdlSetInputAIPP" in text and "model image takes its images as they are" in text
-
-
 def test_types_of_inputs(model):
     assert mdl.get_aipp_type(model.id, 0) == (WITH_DYNAMIC, 1, 0)
     assert mdl.get_aipp_type(model.id, 1) == (NODE, NO_INDEX, 0)
@@ -205,6 +172,15 @@ def test_types_of_inputs(model):
     assert ret == 0
     assert mdl.get_aipp_type(plain, 0) == (WITHOUT, NO_INDEX, 0)
     assert mdl.unload(plain) == 0
+
+
+def test_the_first_images_have_it():
+    inputs = [om.Tensor("v", (3,)), om.Tensor("x", (1, 3, 4, 4)), om.Tensor("z", (1, 3, 4, 4)), om.Tensor(AIPP, (160,))]
+    number, ret = load_bytes(om.write("images", inputs, [om.Tensor("y", (2,))]))
+    assert ret == 0
+    assert [mdl.get_aipp_type(number, i)[0] for i in range(4)] == [WITHOUT, WITH_DYNAMIC, WITHOUT, NODE]
+    assert mdl.get_aipp_type(number, 1) == (WITH_DYNAMIC, 3, 0)
+    assert mdl.unload(number) == 0
 
 
 def test_the_gear_is_no_image():

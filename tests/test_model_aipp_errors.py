@@ -11,8 +11,10 @@ from acl.sim import om
 mdl = acl.mdl
 BAD, NOT_STATIC = 100000, 100038
 BAD_ID, TOO_SMALL, BATCH_EMPTY, NOT_THERE, BAD_MODE = 145003, 145012, 145014, 145015, 145016
-YUV420SP, RGB888, YUV400 = 1, 3, 4
+NOT_APPLIED = 200006
+YUV420SP, XRGB8888, RGB888, YUV400 = 1, 2, 3, 4
 UNKNOWN = 12345
+SIZE = 2 * 640 * 480 * 3
 
 pytestmark = pytest.mark.needs_sim
 
@@ -35,7 +37,7 @@ def aipp():
 @pytest.fixture
 def model():
     """Load a model with images at 0, parameters at 1 and a gear at 2."""
-    inputs = [om.Tensor("x", (-1, 3, 4, 4)), om.Tensor("ascend_dynamic_aipp_data", (256,), 4)]
+    inputs = [om.Tensor("x", (-1, 3, 480, 640), size=SIZE), om.Tensor("ascend_dynamic_aipp_data", (256,), 4)]
     gears = om.Gears(om.BATCH, [[1], [2]])
     number, ret = load_bytes(om.write("image", inputs, [om.Tensor("y", (2,))], gears=gears))
     assert ret == 0
@@ -55,7 +57,7 @@ def plain():
 @pytest.fixture
 def dataset():
     """Make the inputs of a run."""
-    made = Dataset([384, 256, 8])
+    made = Dataset([SIZE, 256, 8])
     yield made
     made.close()
 
@@ -166,7 +168,7 @@ def test_what_has_to_be_set(model, dataset):
     refused(put(model, dataset, made), BAD, "no input format", "aclmdlSetAIPPInputFormat")
     assert mdl.set_aipp_input_format(made, RGB888) == 0
     refused(put(model, dataset, made), BAD, "no size of the source image", "aclmdlSetAIPPSrcImageSize")
-    assert mdl.set_aipp_src_image_size(made, 4, 4) == 0
+    assert mdl.set_aipp_src_image_size(made, 640, 480) == 0
     assert put(model, dataset, made) == 0
     assert mdl.destroy_aipp(made) == 0
 
@@ -196,10 +198,52 @@ def test_formats_that_want_something(model, dataset, aipp):
     assert mdl.set_aipp_crop_params(aipp, 1, 0, 1, 10, 10, 0) == 0
     refused(put(model, dataset, aipp), BAD, "image 0 is cropped at (0, 1)", "even")
     assert mdl.set_aipp_crop_params(aipp, 0, 0, 0, 0, 0, 0) == 0
-    assert mdl.set_aipp_input_format(aipp, YUV400) == 0
+    assert mdl.set_aipp_ax_swap_switch(aipp, 1) == 0
+    refused(put(model, dataset, aipp), BAD, "axSwapSwitch is 1", "ACL_XRGB8888_U8")
+    assert mdl.set_aipp_ax_swap_switch(aipp, 0) == 0
     assert put(model, dataset, aipp) == 0
+    assert mdl.set_aipp_input_format(aipp, YUV400) == 0
+    refused(put(model, dataset, aipp), BAD, "format 4 have 1 channels", "at least the 3")
     assert mdl.set_aipp_csc_params(aipp, 1, *[0] * 15) == 0
     refused(put(model, dataset, aipp), BAD, "cscSwitch is 1", "ACL_YUV400_U8")
+
+
+def test_what_the_model_does_not_take(model, dataset, aipp):
+    assert mdl.set_aipp_src_image_size(aipp, 642, 480) == 0
+    refused(put(model, dataset, aipp), BAD, "image 0 comes out as 642x480", "640x480 that the model takes")
+    for image in range(2):
+        assert mdl.set_aipp_crop_params(aipp, 1, 1, 0, 640, 480, image) == 0
+    refused(put(model, dataset, aipp), BAD, "2 images of 642x480", f"at most {SIZE}", "input x")
+    assert mdl.set_aipp_input_format(aipp, YUV420SP) == 0
+    for image in range(2):
+        assert mdl.set_aipp_crop_params(aipp, 1, 2, 0, 640, 480, image) == 0
+    assert put(model, dataset, aipp) == 0
+    assert mdl.set_aipp_src_image_size(aipp, 640, 480) == 0
+    assert mdl.set_aipp_input_format(aipp, XRGB8888) == 0
+    for image in range(2):
+        assert mdl.set_aipp_crop_params(aipp, 0, 0, 0, 0, 0, image) == 0
+    refused(put(model, dataset, aipp), BAD, f"{SIZE // 3 * 4} bytes", f"at most {SIZE}")
+
+
+def test_images_are_not_resized(model, dataset, aipp):
+    assert mdl.set_aipp_src_image_size(aipp, 320, 240) == 0
+    for image in range(2):
+        assert mdl.set_aipp_scf_params(aipp, 1, 320, 240, 640, 480, image) == 0
+    refused(put(model, dataset, aipp), NOT_APPLIED, "scfSwitch of image 0 is 1")
+
+
+@pytest.mark.parametrize(
+    "image", [om.Tensor("x", (9, 9)), om.Tensor("x", (1, 3, 480, 640), 4), om.Tensor("x", (-1, 3, 4, 4))]
+)
+def test_models_that_it_is_not_applied_to(image, aipp):
+    inputs = [image, om.Tensor("ascend_dynamic_aipp_data", (256,), 4)]
+    content = om.write("image", inputs, [om.Tensor("y", (2,))], dynamic=-1 in image.dims)
+    number, ret = load_bytes(content)
+    assert ret == 0
+    made = Dataset([4096, 256])
+    refused(mdl.set_input_aipp(number, made.handle, 1, aipp), NOT_APPLIED, "model image", "applied to no other")
+    made.close()
+    assert mdl.unload(number) == 0
 
 
 BOTH = [(mdl.set_input_aipp, 1), (mdl.set_aipp_by_input_index, 0)]
@@ -232,8 +276,8 @@ def test_a_batch_that_is_too_small(model, dataset):
 
 def test_buffers(model, aipp):
     for sizes, code, words in [
-        ([384], BAD, ("index is 1", "less than 1")),
-        ([384, 255, 8], TOO_SMALL, ("buffer 1", "255 bytes", "at least 256")),
+        ([SIZE], BAD, ("index is 1", "less than 1")),
+        ([SIZE, 255, 8], TOO_SMALL, ("buffer 1", "255 bytes", "at least 256")),
     ]:
         made = Dataset(sizes)
         refused(put(model, made, aipp), code, *words)

@@ -117,8 +117,8 @@ aclError aclmdlSetAIPPAxSwapSwitch(aclmdlAIPP *aippParmsSet, int8_t axSwapSwitch
 aclError aclmdlSetAIPPSrcImageSize(aclmdlAIPP *aippParmsSet, int32_t srcImageSizeW, int32_t srcImageSizeH)
 {
     SIM_ENTER();
-    CHECK_RANGE(srcImageSizeW, 2, 4096);
-    CHECK_RANGE(srcImageSizeH, 1, 4096);
+    CHECK_RANGE(srcImageSizeW, 2, SIM_AIPP_SIDE_MAX);
+    CHECK_RANGE(srcImageSizeH, 1, SIM_AIPP_SIDE_MAX);
     OPEN(found);
     found->ai_block->bl_source[0] = srcImageSizeW;
     found->ai_block->bl_source[1] = srcImageSizeH;

@@ -2,14 +2,12 @@
  * what several of them have to agree on is checked when the set is used, because they may be called in any order. */
 #include "model_aipp.h"
 #include "dataset.h"
-#include "log.h"
 #include "memory.h"
 #include "tensordesc.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define PADDED_WIDTH_MAX 1080
-#define IMAGE_RANK 4 /* at least: batch, channels, height and width */
 
 static struct sim_table sets = SIM_OBJECT_TABLE(struct sim_aipp, SIM_KIND_AIPP, "set of AIPP parameters");
 
@@ -123,6 +121,8 @@ static aclError check_whole(const struct sim_aipp_block *block)
                  block->bl_source[0], block->bl_source[1]);
     SIM_ARGUMENT(block->bl_format != ACL_YUV400_U8 || block->bl_csc == 0, ACL_ERROR_INVALID_PARAM,
                  "cscSwitch is 1, expected 0 for ACL_YUV400_U8, which has no colours to convert");
+    SIM_ARGUMENT(block->bl_format == ACL_XRGB8888_U8 || block->bl_swap_ax == 0, ACL_ERROR_INVALID_PARAM,
+                 "axSwapSwitch is 1, expected 0 for a format other than ACL_XRGB8888_U8");
     SIM_TRY(follow(block, 0, first));
     for (int i = 1; i < block->bl_count; i++) {
         SIM_TRY(follow(block, i, size));
@@ -135,17 +135,26 @@ static aclError check_whole(const struct sim_aipp_block *block)
 
 /* ---- models ---- */
 
+uint32_t sim_aipp_place(const struct sim_signature *signature)
+{
+    return sim_port_find(signature->sg_inputs, signature->sg_input_count, SIM_AIPP_INPUT);
+}
+
+uint32_t sim_aipp_images(const struct sim_signature *signature)
+{
+    uint32_t index = 0;
+    while (index < signature->sg_input_count && (signature->sg_inputs[index].po_rank != SIM_IMAGE_RANK ||
+                                                 sim_port_is_control(&signature->sg_inputs[index])))
+        index++;
+    return index;
+}
+
 static aclmdlInputAippType type_of(const struct sim_signature *signature, size_t index, uint32_t place)
 {
     if (index == place)
         return ACL_DYNAMIC_AIPP_NODE;
-    bool attached = place < signature->sg_input_count && !sim_port_is_control(&signature->sg_inputs[index]);
+    bool attached = place < signature->sg_input_count && index == sim_aipp_images(signature);
     return attached ? ACL_DATA_WITH_DYNAMIC_AIPP : ACL_DATA_WITHOUT_AIPP;
-}
-
-static uint32_t find_place(const struct sim_signature *signature)
-{
-    return sim_port_find(signature->sg_inputs, signature->sg_input_count, SIM_AIPP_INPUT);
 }
 
 static aclError check_index(const struct sim_signature *signature, size_t index)
@@ -158,7 +167,7 @@ static aclError check_index(const struct sim_signature *signature, size_t index)
 
 static aclError check_place(const struct sim_signature *signature, size_t index, bool by_image)
 {
-    uint32_t place = find_place(signature);
+    uint32_t place = sim_aipp_place(signature);
     SIM_ARGUMENT(place < signature->sg_input_count, ACL_ERROR_GE_AIPP_NOT_EXIST,
                  "the model has no dynamic AIPP, expected one with the input " SIM_AIPP_INPUT);
     SIM_TRY(check_index(signature, index));
@@ -173,24 +182,51 @@ static aclError check_place(const struct sim_signature *signature, size_t index,
     return ACL_SUCCESS;
 }
 
-/* Images of the largest run; 0 where shapes do not say. */
-static int64_t batch_of(const struct sim_signature *signature)
+/* Images of the largest run. */
+static int64_t batch_of(const struct sim_signature *signature, uint32_t index)
 {
-    int64_t dims[ACL_MAX_DIM_CNT], most = 0;
-    for (uint32_t i = 0; i < signature->sg_input_count && !signature->sg_dynamic; i++) {
-        const struct sim_port *port = &signature->sg_inputs[i];
-        for (int64_t gear = SIM_EVERY_GEAR; gear < signature->sg_gear_count; gear++) {
-            if (port->po_rank < IMAGE_RANK || sim_port_is_control(port))
-                break;
-            sim_signature_input(signature, i, gear, dims);
-            most = dims[0] > most ? dims[0] : most;
-        }
+    int64_t dims[SIM_IMAGE_RANK], most = 0;
+    for (int64_t gear = SIM_EVERY_GEAR; gear < signature->sg_gear_count; gear++) {
+        sim_signature_input(signature, index, gear, dims);
+        most = dims[0] > most ? dims[0] : most;
     }
     return most;
 }
 
+bool sim_aipp_is_applied(const struct sim_signature *signature, uint32_t images)
+{
+    if (images == signature->sg_input_count || signature->sg_dynamic)
+        return false;
+    aclDataType type = signature->sg_inputs[images].po_type;
+    return type == ACL_FLOAT || type == ACL_FLOAT16;
+}
+
+/* Whether what comes out is what the model takes, as far as no gear decides it. */
+static aclError check_result(const struct sim_aipp_block *block, const struct sim_port *port, int64_t batch)
+{
+    int32_t size[2];
+    struct sim_aipp_shape shape;
+    for (int i = 0; i < block->bl_count; i++)
+        SIM_ARGUMENT(block->bl_images[i].im_scale == 0, ACL_ERROR_FEATURE_UNSUPPORTED,
+                     "scfSwitch of image %d is 1, and the simulator does not resize images", i);
+    sim_aipp_shape(port->po_format, port->po_dims, &shape);
+    SIM_TRY(follow(block, 0, size));
+    SIM_ARGUMENT((shape.sh_width < 0 || shape.sh_width == size[0]) &&
+                     (shape.sh_height < 0 || shape.sh_height == size[1]),
+                 ACL_ERROR_INVALID_PARAM, "image 0 comes out as %dx%d, expected the %lldx%lld that the model takes",
+                 size[0], size[1], (long long)shape.sh_width, (long long)shape.sh_height);
+    SIM_ARGUMENT(shape.sh_channels <= sim_aipp_channels(block), ACL_ERROR_INVALID_PARAM,
+                 "images of the format %d have %d channels, expected at least the %lld that the model takes",
+                 block->bl_format, sim_aipp_channels(block), (long long)shape.sh_channels);
+    SIM_ARGUMENT((uint64_t)batch * sim_aipp_source_bytes(block) <= port->po_bytes, ACL_ERROR_INVALID_PARAM,
+                 "%lld images of %dx%d have %llu bytes, expected at most %llu, the size of input %s", (long long)batch,
+                 block->bl_source[0], block->bl_source[1], (long long)batch * (long long)sim_aipp_source_bytes(block),
+                 (unsigned long long)port->po_bytes, port->po_name);
+    return ACL_SUCCESS;
+}
+
 /* A copy, so that no lock is held while device memory is written. */
-static aclError copy_block(const aclmdlAIPP *handle, int64_t batch, void *copy, size_t *size)
+static aclError copy_block(const aclmdlAIPP *handle, int64_t batch, struct sim_aipp_block *copy, size_t *size)
 {
     struct sim_aipp *aipp = sim_aipp_open(handle);
     if (aipp == NULL)
@@ -200,6 +236,7 @@ static aclError copy_block(const aclmdlAIPP *handle, int64_t batch, void *copy, 
     *size = sim_aipp_bytes((uint64_t)count);
     memcpy(copy, aipp->ai_block, *size);
     sim_object_close(aipp);
+    sim_aipp_mark(copy);
     SIM_TRY(code);
     SIM_ARGUMENT(count >= batch, ACL_ERROR_GE_AIPP_BATCH_EMPTY,
                  "aippParmsSet has a batch of %d, which leaves images without parameters, expected at least %lld",
@@ -207,33 +244,27 @@ static aclError copy_block(const aclmdlAIPP *handle, int64_t batch, void *copy, 
     return ACL_SUCCESS;
 }
 
-static __attribute__((format(printf, 1, 2))) void warn(const char *format, ...)
-{
-    va_list arguments;
-    if (!sim_log_is_on(ACL_WARNING))
-        return;
-    va_start(arguments, format);
-    sim_log_write(ACL_WARNING, sim_thread.th_function, __FILE__, __LINE__, format, arguments);
-    va_end(arguments);
-}
-
 static aclError put(const struct sim_signature *signature, aclmdlDataset *dataset, size_t index, bool by_image,
                     const aclmdlAIPP *handle)
 {
-    _Alignas(struct sim_aipp_block) unsigned char block[sizeof(struct sim_aipp_block) +
+    _Alignas(struct sim_aipp_block) unsigned char bytes[sizeof(struct sim_aipp_block) +
                                                         SIM_AIPP_BATCH_MAX * sizeof(struct sim_aipp_image)];
+    struct sim_aipp_block *block = (struct sim_aipp_block *)bytes;
     size_t size, room;
     void *address;
-    uint32_t place = find_place(signature);
+    uint32_t place = sim_aipp_place(signature), images = sim_aipp_images(signature);
     SIM_TRY(check_place(signature, index, by_image));
-    SIM_TRY(copy_block(handle, batch_of(signature), block, &size));
+    SIM_ARGUMENT(sim_aipp_is_applied(signature, images), ACL_ERROR_FEATURE_UNSUPPORTED,
+                 "model %s has no input of 4 dimensions, known before a run, of ACL_FLOAT or ACL_FLOAT16: AIPP is "
+                 "applied to no other", signature->sg_name);
+    int64_t batch = batch_of(signature, images);
+    SIM_TRY(copy_block(handle, batch, block, &size));
+    SIM_TRY(check_result(block, &signature->sg_inputs[images], batch));
     SIM_TRY(sim_dataset_memory(dataset, place, &address, &room));
     SIM_ARGUMENT(room >= size, ACL_ERROR_GE_DYNAMIC_INPUT_LENGTH_INVALID,
                  "buffer %u of the dataset has %zu bytes, expected at least %zu (aclmdlGetAippDataSize)", place, room,
                  size);
-    SIM_TRY(sim_memory_copy(address, block, size));
-    warn("model %s takes its images as they are: the simulator applies no AIPP parameters", signature->sg_name);
-    return ACL_SUCCESS;
+    return sim_memory_copy(address, block, size);
 }
 
 aclError sim_aipp_put(uint32_t id, aclmdlDataset *dataset, size_t index, bool by_image, const aclmdlAIPP *handle)
@@ -251,7 +282,7 @@ aclError sim_aipp_type(uint32_t id, size_t index, aclmdlInputAippType *type, siz
     SIM_TRY(sim_model_open(id, &model));
     aclError code = check_index(model->mo_signature, index);
     if (code == ACL_SUCCESS) {
-        uint32_t place = find_place(model->mo_signature);
+        uint32_t place = sim_aipp_place(model->mo_signature);
         *type = type_of(model->mo_signature, index, place);
         *attached = *type == ACL_DATA_WITH_DYNAMIC_AIPP ? place : ACL_INVALID_NODE_INDEX;
     }

@@ -1,8 +1,9 @@
 /* Image preprocessing (AIPP): parameters for each image of a batch, which a program collects behind a handle and puts
  * into the input of a model that is there for them.
  *
- * No run applies them: the simulator has no image unit, and a run hands its images on as they are. What a program puts
- * in is checked as if it were applied, and a warning in the log says that it is not. */
+ * A run applies them to the first input of four dimensions, before whoever runs the model sees it. It finds them in the
+ * input for them, in stream order, and fails when there are none. What it could not apply is refused when it is set
+ * (200006): resizing, models whose shapes are open, and those that take neither floats nor halves. */
 #ifndef SIM_MODEL_AIPP_H
 #define SIM_MODEL_AIPP_H
 
@@ -30,11 +31,13 @@ struct sim_aipp_block {
     int16_t bl_matrix[9]; /* a row after the other */
     int16_t bl_reserved_2[3];
     uint8_t bl_output_bias[3], bl_input_bias[3];
-    uint8_t bl_reserved_3[18];
+    uint8_t bl_mark[8]; /* says that the simulator wrote it, in bytes that mean nothing to a device */
+    uint8_t bl_reserved_3[10];
     struct sim_aipp_image bl_images[];
 };
 _Static_assert(sizeof(struct sim_aipp_block) == 64, "the layout is the device's");
 
+#define SIM_AIPP_SIDE_MAX 4096       /* pixels of an image */
 #define SIM_AIPP_BATCH_MAX INT8_MAX /* bl_count cannot say more */
 
 static inline size_t sim_aipp_bytes(uint64_t batch)
@@ -58,8 +61,36 @@ aclError sim_aipp_check_batch(uint64_t batch);
 aclmdlAIPP *sim_aipp_create(uint64_t batch);
 void sim_aipp_destroy(struct sim_aipp *aipp);
 
+/* ---- images (model_aipp_apply.c) ---- */
+
+#define SIM_IMAGE_RANK 4
+
+/* What a model takes. -1: its gear says. */
+struct sim_aipp_shape {
+    int64_t sh_batch, sh_channels, sh_height, sh_width;
+    bool sh_channels_last;
+};
+void sim_aipp_shape(aclFormat format, const int64_t dims[SIM_IMAGE_RANK], struct sim_aipp_shape *shape);
+
+int sim_aipp_channels(const struct sim_aipp_block *block);          /* of a pixel of the source */
+uint64_t sim_aipp_source_bytes(const struct sim_aipp_block *block); /* of one image */
+void sim_aipp_mark(struct sim_aipp_block *block);
+
+/* Makes the images that the tensor leads to, of `raw_size` bytes, what the block of `size` bytes at `bytes` wants of
+ * them. NULL, or why it cannot; *converted is to be freed either way. Nothing of the block is trusted. */
+const char *sim_aipp_apply(const unsigned char *bytes, uint64_t size, uint64_t raw_size, aclFormat format,
+                           aclsimTensor *tensor, void **converted);
+
+/* ---- models ---- */
+
+/* The input with images, and the one for their parameters; as many as there are inputs: none. */
+uint32_t sim_aipp_images(const struct sim_signature *signature);
+uint32_t sim_aipp_place(const struct sim_signature *signature);
+/* Whether runs can apply parameters to these images. */
+bool sim_aipp_is_applied(const struct sim_signature *signature, uint32_t images);
+
 /* Copies the block into the input for it, which `index` names: itself, or (by_image) an input whose images are meant.
- * 100000, 145003, 145012, 145014, 145015, 145016. */
+ * 100000, 145003, 145012, 145014, 145015, 145016, 200006. */
 aclError sim_aipp_put(uint32_t id, aclmdlDataset *dataset, size_t index, bool by_image, const aclmdlAIPP *handle);
 
 /* What an input has to do with preprocessing, and the input for its parameters. 100000, 145003. */

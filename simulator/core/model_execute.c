@@ -5,7 +5,7 @@
 #include "context.h"
 #include "dataset.h"
 #include "memory.h"
-#include "model.h"
+#include "model_aipp.h"
 #include "tensordesc.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +28,7 @@ struct call {
     uint32_t ca_model;
     uint32_t ca_inputs, ca_outputs;
     uint32_t ca_gear_operand; /* which input carries the gear; as many as there are inputs: none */
+    uint32_t ca_aipp_operand; /* which one carries parameters of AIPP; the same */
     const aclmdlDataset *ca_output;
     struct sim_range ca_ranges[];
 };
@@ -175,6 +176,22 @@ static aclError call_executor(struct sim_run *run, const struct sim_model_execut
     return code == ACL_SUCCESS ? ACL_SUCCESS : fail_run(run, code, reason);
 }
 
+/* Preprocessed images take the place of those that the program gave. NULL, or why there are none. */
+static const char *prepare_images(const struct sim_signature *signature, struct call *call, void **converted)
+{
+    if (call->ca_aipp_operand == call->ca_inputs)
+        return NULL;
+    const struct operand *parameters = &operands_of(call)[call->ca_aipp_operand];
+    uint32_t images = sim_aipp_images(signature), tensor = 0;
+    if (!sim_aipp_is_applied(signature, images))
+        return "it has no input that AIPP can be applied to";
+    for (uint32_t i = 0; i < images; i++)
+        tensor += !sim_port_is_control(&signature->sg_inputs[i]);
+    return sim_aipp_apply(sim_memory_reach(parameters->op_address), parameters->op_bytes,
+                          operands_of(call)[images].op_bytes, signature->sg_inputs[images].po_format,
+                          &tensors_of(call)[tensor], converted);
+}
+
 static aclError run_on(struct sim_run *run, struct sim_model *model, struct call *call)
 {
     const struct sim_signature *signature = model->mo_signature;
@@ -201,7 +218,12 @@ static aclError run_on(struct sim_run *run, struct sim_model *model, struct call
         order.weights = model->mo_content.by_data;
         order.weightSize = model->mo_content.by_size;
     }
-    SIM_TRY(call_executor(run, executor, &order));
+    void *converted = NULL;
+    const char *reason = prepare_images(signature, call, &converted);
+    aclError code = reason == NULL ? call_executor(run, executor, &order)
+                                   : fail_run(run, ACL_ERROR_RT_MODEL_EXECUTE, reason);
+    free(converted);
+    SIM_TRY(code);
     if (!signature->sg_dynamic)
         return ACL_SUCCESS;
     if (!shapes_fit(call))
@@ -384,6 +406,7 @@ static aclError submit(struct sim_model *model, const aclmdlDataset *inputs, acl
     *call = (struct call){.ca_model = model->mo_id, .ca_inputs = signature->sg_input_count,
                           .ca_outputs = signature->sg_output_count, .ca_output = outputs};
     call->ca_gear_operand = sim_port_find(signature->sg_inputs, signature->sg_input_count, SIM_GEAR_INPUT);
+    call->ca_aipp_operand = sim_aipp_place(signature);
     _Atomic sim_record record = 0;
     aclError code = fill_call(call, model, inputs, outputs, waits);
     if (code == ACL_SUCCESS)
