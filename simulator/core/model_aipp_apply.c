@@ -61,7 +61,8 @@ static void change_places(const struct sim_aipp_block *block, int pixel[4])
         int first = block->bl_format == ACL_RGB888_U8 ? 0 : 1;
         swap(&pixel[first], &pixel[block->bl_format == ACL_XRGB8888_U8 ? 3 : 2]);
     }
-    for (int i = 0; i < 3 && block->bl_swap_ax != 0; i++) /* XRGB becomes RGBX */
+    /* Documents call it RGBA to ARGB, and make RGB of XRGB with it: X goes last. */
+    for (int i = 0; i < 3 && block->bl_swap_ax != 0; i++)
         swap(&pixel[i], &pixel[i + 1]);
 }
 

@@ -116,7 +116,7 @@ ACL_API(8, 1) aclError aclmdlSetAIPPCscParams(aclmdlAIPP *aippParmsSet, int8_t c
  *  mdl.set_aipp_rbuv_swap_switch(aippParmsSet, rbuvSwapSwitch) -> ret */
 ACL_API(8, 1) aclError aclmdlSetAIPPRbuvSwapSwitch(aclmdlAIPP *aippParmsSet, int8_t rbuvSwapSwitch);
 
-/** Switch the move of the alpha channel from the end to the front.
+/** Switch the move of the channel X of XRGB images behind the others.
  *  mdl.set_aipp_ax_swap_switch(aippParmsSet, axSwapSwitch) -> ret */
 ACL_API(8, 1) aclError aclmdlSetAIPPAxSwapSwitch(aclmdlAIPP *aippParmsSet, int8_t axSwapSwitch);
 
@@ -162,14 +162,12 @@ ACL_API(8, 1) aclError aclmdlSetAIPPDtcPixelMin(aclmdlAIPP *aippParmsSet, float 
 ACL_API(8, 1) aclError aclmdlSetAIPPPixelVarReci(aclmdlAIPP *aippParmsSet, float dtcPixelVarReciChn0,
     float dtcPixelVarReciChn1, float dtcPixelVarReciChn2, float dtcPixelVarReciChn3, uint64_t batchIndex);
 
-/** Give a model's run its preprocessing parameters, by the index of the parameter input. Runs of the simulator
- *  take images as they are.
+/** Give a model's run its preprocessing parameters, by the index of the parameter input.
  *  mdl.set_input_aipp(modelId, dataset, index, aippParmsSet) -> ret */
 ACL_API(8, 1) aclError aclmdlSetInputAIPP(uint32_t modelId, aclmdlDataset *dataset, size_t index,
     const aclmdlAIPP *aippParmsSet);
 
-/** Give a model's run its preprocessing parameters, by the index of the image input. Runs of the simulator take
- *  images as they are.
+/** Give a model's run its preprocessing parameters, by the index of the image input.
  *  mdl.set_aipp_by_input_index(modelId, dataset, index, aippParmsSet) -> ret */
 ACL_API(8, 1) aclError aclmdlSetAIPPByInputIndex(uint32_t modelId, aclmdlDataset *dataset, size_t index,
     const aclmdlAIPP *aippParmsSet);
