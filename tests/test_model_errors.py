@@ -300,7 +300,7 @@ def test_nothing_runs_a_file(model, stream):
     assert rt.synchronize_stream(stream) == 0
 
 
-def test_a_function_that_fails(monkeypatch):
+def test_a_function_that_fails(monkeypatch, stream):
     seen = []
     monkeypatch.setattr("sys.unraisablehook", lambda info: seen.append(info.exc_value))
 
@@ -309,11 +309,13 @@ def test_a_function_that_fails(monkeypatch):
         raise ArithmeticError("no")
 
     broken = Model(load_bytes(affine_bytes())[0])
-    assert broken.execute() == 507011
+    said = 'aclmdlExecute failed because the function of model "affine" failed: ArithmeticError: no;'
+    refused(broken.execute(), 507011, said)
     assert isinstance(seen.pop(), ArithmeticError)
     acl.sim.model("affine")(lambda x: (x, x))
     other = Model(load_bytes(affine_bytes())[0])
-    assert other.execute() == 507011
+    assert other.execute(stream) == 0
+    refused(rt.synchronize_stream(stream), 507011, "failed: ValueError: the model has 1 outputs", "returned 2;")
     assert "2" in str(seen.pop())
     acl.sim.model("affine")(None)
     broken.close()

@@ -321,7 +321,7 @@ def test_a_file_that_onnxruntime_refuses(monkeypatch):
     seen = []
     monkeypatch.setattr("sys.unraisablehook", lambda info: seen.append(str(info.exc_value)))
     content = om.write("m", [om.Tensor("x", (1,))], [om.Tensor("y", (1,))], weights=b"no model", executor="onnx")
-    refused(load_bytes(content)[1], 145000, "onnx")
+    refused(load_bytes(content)[1], 145000, "onnx", "InvalidProtobuf")
     assert len(seen) == 1 and "INVALID_PROTOBUF" in seen[0]
 
 
@@ -331,7 +331,7 @@ def test_bfloat16_is_refused(tmp_path, monkeypatch):
     tensors = [{name: (TensorProto.BFLOAT16, [4])} for name in "xy"]
     weights = save(tmp_path / "b.onnx", [node("Identity", "x", "y")], *tensors).read_bytes()
     content = om.write("b", [om.Tensor("x", (4,), 27)], [om.Tensor("y", (4,), 27)], weights=weights, executor="onnx")
-    refused(load_bytes(content)[1], 145000, "onnx")
+    refused(load_bytes(content)[1], 145000, "onnx", "TypeError: the tensor x of the ONNX model is bfloat16")
     assert seen == ["the tensor x of the ONNX model is bfloat16, which NumPy does not have"]
 
 

@@ -127,6 +127,14 @@ aclError aclsimSaveInstance(aclmdlRI modelRI, const aclsimRange *inputs, size_t 
                             block, size);
 }
 
+aclError aclsimSetReason(const char *text)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(text);
+    sim_fail_reason(text);
+    return ACL_SUCCESS;
+}
+
 size_t aclsimOperatorCount(int32_t implemented)
 {
     size_t count = 0;

@@ -307,6 +307,17 @@ aclError sim_fail_late(aclError code, const char *message)
     return code;
 }
 
+void sim_fail_reason(const char *text)
+{
+    char *reason = sim_thread.th_reason;
+    if (reason == NULL)
+        return;
+    snprintf(reason, SIM_REASON_BYTES, ": %s", text);
+    for (; *reason != '\0'; reason++)
+        if ((unsigned char)*reason < ' ')
+            *reason = ' ';
+}
+
 aclError sim_missing(const char *function)
 {
     sim_thread.th_function = function;

@@ -46,6 +46,8 @@ enum {
             return code_;                                                                                              \
     } while (0)
 
+#define SIM_REASON_BYTES 512
+
 struct sim_context;
 struct sim_caller;
 struct sim_messages;
@@ -57,6 +59,7 @@ struct sim_thread {
     uint64_t th_bound;
     struct sim_caller *th_caller;    /* the queue of user callbacks this thread is serving now, or NULL */
     struct sim_messages *th_messages;
+    char *th_reason;                 /* SIM_REASON_BYTES for why a user's function fails; NULL: none is asked for */
     aclError th_last_error;
     uint32_t th_last_task;           /* id of the last task submitted to a user's stream; UINT32_MAX: none */
     uint32_t th_id;                  /* kernel thread id, 0 until asked for */
@@ -83,6 +86,9 @@ aclError sim_refuse(aclError code, const char *format, ...) __attribute__((forma
 
 /* Records a ready message of an asynchronous failure (it names its own function) and the last error; returns `code`. */
 aclError sim_fail_late(aclError code, const char *message) __attribute__((cold));
+
+/* Why the user's function that runs on this thread fails, as the rest of a sentence: ": " and the text on one line. */
+void sim_fail_reason(const char *text) __attribute__((cold));
 
 /* What a function without behaviour answers: 207000, naming it. */
 aclError sim_missing(const char *function) __attribute__((cold));

@@ -67,21 +67,22 @@ aclError sim_model_open(uint32_t id, struct sim_model **model)
 }
 
 /* Tells who runs files of its kind that it was loaded, or is gone. */
-static aclError tell(const struct sim_model *model, aclsimModelMoment moment)
+static aclError tell(const struct sim_model *model, aclsimModelMoment moment, char reason[SIM_REASON_BYTES])
 {
     aclsimModelRun order = {.name = model->mo_signature->sg_name, .modelId = model->mo_id, .moment = moment,
                             .weights = model->mo_content.by_data, .weightSize = model->mo_content.by_size,
                             .userData = model->mo_executor.me_user};
-    return model->mo_executor.me_run(&order);
+    return sim_model_call(&model->mo_executor, &order, reason);
 }
 
 static void free_model(struct sim_model *model)
 {
     const struct sim_model_executor *executor = &model->mo_executor;
+    char unheard[SIM_REASON_BYTES];
     if (executor->me_close != NULL)
         executor->me_close(executor->me_state);
     if (executor->me_for_kind)
-        tell(model, ACLSIM_MODEL_CLOSE);
+        tell(model, ACLSIM_MODEL_CLOSE, unheard);
     sim_model_free_bytes(model->mo_content);
     sim_signature_drop(model->mo_signature);
     free(model->mo_records);
@@ -214,9 +215,10 @@ static aclError fill(struct sim_model *model, const struct sim_file *file, const
 static aclError publish(struct sim_model *model)
 {
     if (model->mo_executor.me_for_kind) {
-        aclError code = tell(model, ACLSIM_MODEL_OPEN);
-        SIM_ARGUMENT(code == ACL_SUCCESS, code, "its executor (%s) does not take the model",
-                     model->mo_signature->sg_executor);
+        char reason[SIM_REASON_BYTES];
+        aclError code = tell(model, ACLSIM_MODEL_OPEN, reason);
+        SIM_ARGUMENT(code == ACL_SUCCESS, code, "its executor (%s) does not take the model%s",
+                     model->mo_signature->sg_executor, reason);
     }
     sim_lock(&lock);
     models[model->mo_id] = model;

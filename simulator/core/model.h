@@ -7,14 +7,12 @@
 #include "object.h"
 #include <acl/acl_sim.h>
 
-#define SIM_REASON 512 /* bytes of a text */
-
 /* Who runs a model: nobody, a registered function, or an executor of the simulator's own, whose reason for a failure
  * goes into its message. */
 struct sim_model_executor {
     aclsimModelFunc me_run;
     void *me_user;
-    aclError (*me_own)(void *state, const aclsimModelRun *run, char reason[SIM_REASON]);
+    aclError (*me_own)(void *state, const aclsimModelRun *run, char reason[SIM_REASON_BYTES]);
     void *me_state;
     void (*me_close)(void *state);
     bool me_for_kind; /* me_run is told of the opening and closing, and sees the weights */
@@ -86,6 +84,9 @@ aclError sim_model_register_kind(const char *kind, aclsimModelFunc run, void *us
 /* True when there is one; `path` may be NULL. */
 bool sim_model_find_function(const char *path, const char *name, struct sim_model_executor *found);
 bool sim_model_find_kind(const char *kind, struct sim_model_executor *found);
+/* Calls the user's function: its code, and what it gave as its reason, to follow a sentence ("": none). */
+aclError sim_model_call(const struct sim_model_executor *executor, const aclsimModelRun *order,
+                        char reason[SIM_REASON_BYTES]);
 /* A copy of the registered bytes; false when there are none for the path. */
 bool sim_model_find_bytes(const char *path, struct sim_bytes *copy);
 void sim_model_registry_reset(void);

@@ -169,11 +169,16 @@ static bool shapes_fit(const struct call *call)
 static aclError call_executor(struct sim_run *run, const struct sim_model_executor *executor,
                               const aclsimModelRun *order)
 {
-    if (executor->me_own == NULL)
-        return executor->me_run(order);
-    char reason[SIM_REASON];
-    aclError code = executor->me_own(executor->me_state, order, reason);
-    return code == ACL_SUCCESS ? ACL_SUCCESS : fail_run(run, code, reason);
+    char said[SIM_REASON_BYTES], text[SIM_REASON_BYTES + 256];
+    if (executor->me_own != NULL) {
+        aclError code = executor->me_own(executor->me_state, order, text);
+        return likely(code == ACL_SUCCESS) ? ACL_SUCCESS : fail_run(run, code, text);
+    }
+    aclError code = sim_model_call(executor, order, said);
+    if (likely(code == ACL_SUCCESS))
+        return ACL_SUCCESS;
+    snprintf(text, sizeof text, "the function of model \"%.200s\" failed%s", order->name, said);
+    return fail_run(run, code, text);
 }
 
 /* Preprocessed images take the place of those that the program gave. NULL, or why there are none. */

@@ -126,6 +126,19 @@ bool sim_model_find_kind(const char *kind, struct sim_model_executor *found)
     return entry != NULL;
 }
 
+aclError sim_model_call(const struct sim_model_executor *executor, const aclsimModelRun *order,
+                        char reason[SIM_REASON_BYTES])
+{
+    const char *function = sim_thread.th_function;
+    char *outer = sim_thread.th_reason;
+    reason[0] = '\0';
+    sim_thread.th_reason = reason;
+    aclError code = executor->me_run(order);
+    sim_thread.th_reason = outer;
+    sim_thread.th_function = function;
+    return code;
+}
+
 bool sim_model_find_bytes(const char *path, struct sim_bytes *copy)
 {
     unsigned char *bytes = NULL;

@@ -50,7 +50,7 @@ enum { DONE, FAILED, ENDING }; /* codes of replies; ENDING: failed, and the proc
 
 struct reply {
     int32_t re_code;
-    char re_reason[SIM_REASON - sizeof(int32_t)];
+    char re_reason[SIM_REASON_BYTES - sizeof(int32_t)];
 };
 
 struct onnx {
@@ -142,7 +142,7 @@ static int spawn(const char *python)
     return error;
 }
 
-static aclError start(char reason[SIM_REASON])
+static aclError start(char reason[SIM_REASON_BYTES])
 {
     const char *python = sim_config()->cf_python;
     bool open = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0 && lift(&ends[1]);
@@ -154,7 +154,7 @@ static aclError start(char reason[SIM_REASON])
         return ACL_SUCCESS;
     process = 0;
     stop();
-    snprintf(reason, SIM_REASON, "a Python process runs ONNX models, and %s cannot be started: %s; " INSTALL, python,
+    snprintf(reason, SIM_REASON_BYTES, "a Python process runs ONNX models, and %s cannot be started: %s; " INSTALL, python,
              strerror(error));
     return ACL_ERROR_RT_MODEL_EXECUTE;
 }
@@ -168,17 +168,17 @@ static bool is_alive(void)
 
 /* ---- requests ---- */
 
-static void say_end(char reason[SIM_REASON], int status)
+static void say_end(char reason[SIM_REASON_BYTES], int status)
 {
     if (status >= 0 && WIFSIGNALED(status))
-        snprintf(reason, SIM_REASON, "the Python process that runs ONNX models was killed by signal %d", WTERMSIG(status));
+        snprintf(reason, SIM_REASON_BYTES, "the Python process that runs ONNX models was killed by signal %d", WTERMSIG(status));
     else if (status >= 0)
-        snprintf(reason, SIM_REASON, "the Python process that runs ONNX models ended with status %d", WEXITSTATUS(status));
+        snprintf(reason, SIM_REASON_BYTES, "the Python process that runs ONNX models ended with status %d", WEXITSTATUS(status));
     else
-        snprintf(reason, SIM_REASON, "the Python process that runs ONNX models ended");
+        snprintf(reason, SIM_REASON_BYTES, "the Python process that runs ONNX models ended");
 }
 
-static aclError ask(uint64_t size, char reason[SIM_REASON])
+static aclError ask(uint64_t size, char reason[SIM_REASON_BYTES])
 {
     struct reply reply;
     ssize_t got;
@@ -196,7 +196,7 @@ static aclError ask(uint64_t size, char reason[SIM_REASON])
     }
     if (reply.re_code == DONE)
         return ACL_SUCCESS;
-    snprintf(reason, SIM_REASON, "%s: %.*s", sim_config()->cf_python, (int)(got - (ssize_t)sizeof reply.re_code),
+    snprintf(reason, SIM_REASON_BYTES, "%s: %.*s", sim_config()->cf_python, (int)(got - (ssize_t)sizeof reply.re_code),
              reply.re_reason);
     if (reply.re_code == ENDING)
         stop();
@@ -275,14 +275,14 @@ static void write_order(unsigned char *base, const aclsimModelRun *run, uint64_t
     put(base, outputs, run->weights, run->weightSize);
 }
 
-static aclError read_outputs(unsigned char *base, const aclsimModelRun *run, uint64_t at, char reason[SIM_REASON])
+static aclError read_outputs(unsigned char *base, const aclsimModelRun *run, uint64_t at, char reason[SIM_REASON_BYTES])
 {
     const aclsimTensor *made = tensors_in(base) + run->inputCount;
     for (size_t i = 0; i < run->outputCount; i++) {
         aclsimTensor *output = &run->outputs[i];
         uint64_t size = made[i].rank > RANK_MAX ? UINT64_MAX : sim_shape_bytes(output->type, made[i].dims, made[i].rank);
         if (size > run->capacities[i]) {
-            snprintf(reason, SIM_REASON, "output %zu is larger than its buffer", i);
+            snprintf(reason, SIM_REASON_BYTES, "output %zu is larger than its buffer", i);
             return ACL_ERROR_RT_MODEL_EXECUTE;
         }
         output->rank = made[i].rank;
@@ -295,7 +295,7 @@ static aclError read_outputs(unsigned char *base, const aclsimModelRun *run, uin
     return ACL_SUCCESS;
 }
 
-static aclError exchange(const aclsimModelRun *run, char reason[SIM_REASON])
+static aclError exchange(const aclsimModelRun *run, char reason[SIM_REASON_BYTES])
 {
     uint64_t inputs, outputs = begin_of_outputs(run, &inputs);
     uint64_t size = end_of_outputs(run, outputs) + run->weightSize;
@@ -303,7 +303,7 @@ static aclError exchange(const aclsimModelRun *run, char reason[SIM_REASON])
     if (ftruncate(memory, (off_t)size) == 0)
         base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     if (base == MAP_FAILED) {
-        snprintf(reason, SIM_REASON, "%llu bytes cannot be shared with the Python process: %s", (unsigned long long)size,
+        snprintf(reason, SIM_REASON_BYTES, "%llu bytes cannot be shared with the Python process: %s", (unsigned long long)size,
                  strerror(errno));
         return ACL_ERROR_RT_MODEL_EXECUTE;
     }
@@ -318,7 +318,7 @@ static aclError exchange(const aclsimModelRun *run, char reason[SIM_REASON])
 /* ---- models ---- */
 
 /* Sees to it that there is a process and that it has the model. */
-static aclError give(struct onnx *onnx, char reason[SIM_REASON])
+static aclError give(struct onnx *onnx, char reason[SIM_REASON_BYTES])
 {
     if (!is_alive()) {
         stop();
@@ -333,7 +333,7 @@ static aclError give(struct onnx *onnx, char reason[SIM_REASON])
     return ACL_SUCCESS;
 }
 
-static aclError run_onnx(void *state, const aclsimModelRun *run, char reason[SIM_REASON])
+static aclError run_onnx(void *state, const aclsimModelRun *run, char reason[SIM_REASON_BYTES])
 {
     struct onnx *onnx = state;
     aclsimModelRun order = *run;
@@ -349,7 +349,7 @@ static aclError run_onnx(void *state, const aclsimModelRun *run, char reason[SIM
 static void close_onnx(void *state)
 {
     struct onnx *onnx = state;
-    char reason[SIM_REASON];
+    char reason[SIM_REASON_BYTES];
     aclsimModelRun order = {.modelId = onnx->on_number, .moment = ACLSIM_MODEL_CLOSE};
     pthread_mutex_lock(&turn);
     if (process != 0 && onnx->on_life == life)
@@ -360,7 +360,7 @@ static void close_onnx(void *state)
 
 aclError sim_onnx_open(struct sim_bytes content, struct sim_model_executor *executor)
 {
-    char reason[SIM_REASON];
+    char reason[SIM_REASON_BYTES];
     struct onnx *onnx = calloc(1, sizeof *onnx);
     SIM_ARGUMENT(onnx != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for an ONNX model");
     onnx->on_content = content;

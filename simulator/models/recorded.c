@@ -86,7 +86,7 @@ static int compare(const void *left, const void *right)
     return (one > other) - (one < other);
 }
 
-static aclError run_recorded(void *state, const aclsimModelRun *run, char reason[SIM_REASON]);
+static aclError run_recorded(void *state, const aclsimModelRun *run, char reason[SIM_REASON_BYTES]);
 
 aclError sim_recorded_open(struct sim_bytes weights, struct sim_model_executor *executor)
 {
@@ -142,7 +142,7 @@ static bool is_equal(const struct pair *pair, const aclsimModelRun *run)
     return true;
 }
 
-static aclError play(const struct pair *pair, const aclsimModelRun *run, char reason[SIM_REASON])
+static aclError play(const struct pair *pair, const aclsimModelRun *run, char reason[SIM_REASON_BYTES])
 {
     struct sim_bytes heads = pair->pr_heads, sizes = pair->pr_sizes;
     const unsigned char *at = pair->pr_data.by_data;
@@ -170,7 +170,7 @@ static aclError play(const struct pair *pair, const aclsimModelRun *run, char re
     return ACL_SUCCESS;
 }
 
-static aclError run_recorded(void *state, const aclsimModelRun *run, char reason[SIM_REASON])
+static aclError run_recorded(void *state, const aclsimModelRun *run, char reason[SIM_REASON_BYTES])
 {
     const struct recording *recording = state;
     uint64_t wanted = hash_inputs(run), low = 0, high = recording->rc_count;

@@ -317,7 +317,7 @@ static aclError run_step(const struct step *step)
 
 /* ---- runs ---- */
 
-static aclError run_locked(const struct saved *saved, const aclsimModelRun *run, char reason[SIM_REASON])
+static aclError run_locked(const struct saved *saved, const aclsimModelRun *run, char reason[SIM_REASON_BYTES])
 {
     strcpy(reason, "its inputs and outputs are not those that the instance was saved with");
     if (run->inputCount != saved->sv_input_count || run->outputCount != saved->sv_output_count)
@@ -334,7 +334,7 @@ static aclError run_locked(const struct saved *saved, const aclsimModelRun *run,
     for (uint32_t i = 0; i < saved->sv_step_count; i++) {
         aclError code = run_step(&saved->sv_steps[i]);
         if (code != ACL_SUCCESS) {
-            snprintf(reason, SIM_REASON, "its step %u, %s, failed", i, saved->sv_steps[i].st_call->ca_row->ro_op.op_name);
+            snprintf(reason, SIM_REASON_BYTES, "its step %u, %s, failed", i, saved->sv_steps[i].st_call->ca_row->ro_op.op_name);
             return code;
         }
     }
@@ -343,7 +343,7 @@ static aclError run_locked(const struct saved *saved, const aclsimModelRun *run,
     return ACL_SUCCESS;
 }
 
-static aclError run_saved(void *state, const aclsimModelRun *run, char reason[SIM_REASON])
+static aclError run_saved(void *state, const aclsimModelRun *run, char reason[SIM_REASON_BYTES])
 {
     struct saved *saved = state;
     pthread_mutex_lock(&saved->sv_lock);

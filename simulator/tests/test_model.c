@@ -2,6 +2,7 @@
 #include "engine.h"
 #include "model.h"
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* The child starts threads, which ThreadSanitizer refuses by default. */
 __attribute__((visibility("default"))) const char *__tsan_default_options(void);
@@ -10,7 +11,9 @@ const char *__tsan_default_options(void)
     return "die_after_fork=0";
 }
 
-/* ---- a file: four floats in, four out ---- */
+/* ---- a file: four floats in, four out, memory of its own ---- */
+
+enum { WORK = 128, WEIGHTS = 64 };
 
 struct file {
     unsigned char bytes[1024];
@@ -44,19 +47,24 @@ static void put_port(struct file *file, uint32_t tag, const char *name)
 
 static struct file make_file(const char *name)
 {
+    static const char work[] = "\x5a\x12\x0a\x0bmemory_size\x12\x03\x18\x80\x01"; /* WORK as a varint */
     struct file file = {.size = 256};
     uint32_t length = (uint32_t)strlen(name);
-    put(&file, 2, 8);
+    put(&file, 3, 8);
     put(&file, SIM_PART_MODEL_DEF, 8);
     put(&file, 0, 8);
-    put(&file, 2 + length, 8);
+    put(&file, 2 + length + sizeof work - 1, 8);
+    put(&file, SIM_PART_WEIGHTS, 8);
+    put(&file, 0, 8);
+    put(&file, WEIGHTS, 8);
     put(&file, SIM_PART_INOUT, 8);
     put(&file, 0, 8);
     put(&file, 2 * (8 + 4 + 32 + 1 + 16), 8);
-    put(&file, 0x0a, 1); /* the definition: its name alone */
+    put(&file, 0x0a, 1); /* the definition: its name and the attribute */
     put(&file, length, 1);
     memcpy(file.bytes + file.size, name, length);
-    file.size += length;
+    memcpy(file.bytes + file.size + length, work, sizeof work - 1);
+    file.size += length + sizeof work - 1 + WEIGHTS;
     put_port(&file, 0, "x");
     put_port(&file, 1, "y");
     size_t size = file.size;
@@ -145,6 +153,159 @@ static void test_runs(void)
     CHECK_CODE(aclrtSynchronizeStream(stream), 0);
     check_output(&sides, -2);
     CHECK_CODE(aclmdlUnload(id), 0);
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
+    free_sides(&sides);
+}
+
+/* ---- memory and files that are refused ---- */
+
+static void test_memory_of_the_program(void)
+{
+    struct file file = make_file("double");
+    size_t sizes[2], before, after, total;
+    void *work, *weights;
+    uint32_t id;
+    CHECK_CODE(aclmdlQuerySizeFromMem(file.bytes, file.size, &sizes[0], &sizes[1]), 0);
+    CHECK(sizes[0] == WORK && sizes[1] == WEIGHTS);
+    CHECK_CODE(aclrtMalloc(&work, WORK, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    CHECK_CODE(aclrtMalloc(&weights, WEIGHTS, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    CHECK_CODE(aclrtGetMemInfo(ACL_HBM_MEM, &before, &total), 0);
+    for (size_t less = 0; less < 4; less++) { /* bit 0: work is a byte short, bit 1: weights are */
+        aclError code = aclmdlLoadFromMemWithMem(file.bytes, file.size, &id, work, WORK - less % 2, weights,
+                                                 WEIGHTS - less / 2);
+        CHECK(code == (less == 0 ? 0 : ACL_ERROR_GE_PARAM_INVALID));
+        if (less != 0)
+            CHECK_TEXT(less % 2 ? "workSize is 127, expected at least 128" : "weightSize is 63, expected at least 64");
+    }
+    CHECK_CODE(aclrtGetMemInfo(ACL_HBM_MEM, &after, &total), 0);
+    CHECK(after == before);
+    CHECK_CODE(aclmdlUnload(id), 0);
+    id = load(&file);
+    CHECK_CODE(aclrtGetMemInfo(ACL_HBM_MEM, &after, &total), 0);
+    CHECK(after < before);
+    CHECK_CODE(aclmdlUnload(id), 0);
+    CHECK_CODE(aclrtGetMemInfo(ACL_HBM_MEM, &after, &total), 0);
+    CHECK(after == before);
+    CHECK_CODE(aclrtFree(work), 0);
+    CHECK_CODE(aclrtFree(weights), 0);
+}
+
+static void test_wrong_counts_and_ids(void)
+{
+    struct file file = make_file("double");
+    struct sides sides = make_sides();
+    aclmdlDataset *none = aclmdlCreateDataset();
+    aclmdlDesc *desc = aclmdlCreateDesc();
+    aclrtStream stream = make_stream();
+    uint32_t id = load(&file);
+    for (int round = 0; round < 2; round++) {
+        CHECK_CODE(aclmdlExecute(id, none, sides.datasets[1]), ACL_ERROR_GE_PARAM_INVALID);
+        CHECK_TEXT(round == 0 ? "input has 0 buffers, expected 1" : "input has 2 buffers, expected 1");
+        CHECK_CODE(aclmdlExecuteAsync(id, sides.datasets[0], none, stream), ACL_ERROR_GE_PARAM_INVALID);
+        CHECK_TEXT(round == 0 ? "output has 0 buffers, expected 1" : "output has 2 buffers, expected 1");
+        for (int i = 0; i < 2; i++)
+            CHECK_CODE(aclmdlAddDatasetBuffer(none, sides.buffers[i]), 0);
+    }
+    CHECK_CODE(aclmdlUnload(id), 0);
+    for (int round = 0; round < 2; round++, id = 0xFFFFFFFF) {
+        CHECK_CODE(aclmdlExecute(id, sides.datasets[0], sides.datasets[1]), ACL_ERROR_GE_EXEC_MODEL_ID_INVALID);
+        CHECK_CODE(aclmdlExecuteAsync(id, sides.datasets[0], sides.datasets[1], stream),
+                   ACL_ERROR_GE_EXEC_MODEL_ID_INVALID);
+        CHECK_CODE(aclmdlGetDesc(desc, id), ACL_ERROR_GE_EXEC_MODEL_ID_INVALID);
+        CHECK_CODE(aclmdlUnload(id), ACL_ERROR_GE_EXEC_MODEL_ID_INVALID);
+    }
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
+    CHECK_CODE(aclmdlDestroyDesc(desc), 0);
+    CHECK_CODE(aclmdlDestroyDataset(none), 0);
+    free_sides(&sides);
+}
+
+/* What a load of these bytes answers, from a file and, with the same code but for very few bytes, from memory. */
+static void check_bytes(const void *bytes, size_t size, aclError code)
+{
+    char path[] = "/tmp/test_model_XXXXXX";
+    uint32_t id = 7;
+    int number = mkstemp(path);
+    CHECK(number >= 0 && write(number, bytes, size) == (ssize_t)size && close(number) == 0);
+    CHECK_CODE(aclmdlLoadFromFile(path, &id), code);
+    CHECK(unlink(path) == 0);
+    CHECK_CODE(aclmdlLoadFromFile(path, &id), ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID);
+    CHECK_CODE(aclmdlLoadFromMem(bytes, size, &id), size < 256 ? ACL_ERROR_INVALID_PARAM : code);
+    CHECK(id == 7);
+}
+
+static void test_bad_files(void)
+{
+    struct file file = make_file("double");
+    const uint32_t counts[] = {0, 9, 4096, 0xFFFFFFFF};
+    for (size_t size = 0; size < file.size; size += 64)
+        check_bytes(file.bytes, size, ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID);
+    check_bytes(file.bytes, file.size - 1, ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID);
+    file.bytes[0]++;
+    check_bytes(file.bytes, file.size, ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID);
+    CHECK_TEXT("0x444f4d49");
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        file = make_file("double");
+        memcpy(file.bytes + 256, &counts[i], sizeof counts[i]);
+        check_bytes(file.bytes, file.size, ACL_ERROR_GE_PARAM_INVALID);
+        CHECK_TEXT("partitions");
+    }
+    file = make_file("double");
+    memset(file.bytes + 256 + 8 + 16, 0xff, 8); /* the size of the first partition */
+    check_bytes(file.bytes, file.size, ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID);
+}
+
+/* ---- functions that fail and say why ---- */
+
+static aclError fail_with(const aclsimModelRun *run)
+{
+    CHECK_CODE(aclrtFree(NULL), ACL_ERROR_INVALID_PARAM); /* another call: the message is the run's all the same */
+    CHECK_CODE(aclsimSetReason("it was replaced"), 0);
+    if (run->userData != NULL)
+        CHECK_CODE(aclsimSetReason(run->userData), 0);
+    return ACL_ERROR_RT_MODEL_EXECUTE;
+}
+
+static aclError fail_in_silence(const aclsimModelRun *run)
+{
+    (void)run;
+    return ACL_ERROR_RT_MODEL_EXECUTE;
+}
+
+static void test_reasons(void)
+{
+    struct file file = make_file("broken");
+    struct sides sides = make_sides();
+    aclrtStream stream = make_stream();
+    char text[1000];
+    memset(text, 'x', sizeof text - 1);
+    memcpy(text, "two\nlines ", 10);
+    text[sizeof text - 1] = '\0';
+    CHECK_CODE(aclsimSetReason("nobody asked"), 0);
+    CHECK_CODE(aclsimSetReason(NULL), ACL_ERROR_INVALID_PARAM);
+
+    CHECK_CODE(aclsimRegisterModel("broken", NULL, 0, fail_with, "too hot"), 0);
+    uint32_t id = load(&file);
+    CHECK_CODE(aclmdlExecute(id, sides.datasets[0], sides.datasets[1]), ACL_ERROR_RT_MODEL_EXECUTE);
+    CHECK_TEXT("aclmdlExecute failed because the function of model \"broken\" failed: too hot;");
+    CHECK_CODE(aclmdlExecuteAsync(id, sides.datasets[0], sides.datasets[1], stream), 0);
+    CHECK_CODE(aclrtSynchronizeStream(stream), ACL_ERROR_RT_MODEL_EXECUTE);
+    CHECK_TEXT("aclmdlExecuteAsync failed because the function of model \"broken\" failed: too hot;");
+    CHECK_CODE(aclmdlUnload(id), 0);
+
+    CHECK_CODE(aclsimRegisterModel("broken", NULL, 0, fail_with, text), 0);
+    id = load(&file);
+    CHECK_CODE(aclmdlExecute(id, sides.datasets[0], sides.datasets[1]), ACL_ERROR_RT_MODEL_EXECUTE);
+    CHECK_TEXT("failed: two lines xxx");
+    CHECK_CODE(aclmdlUnload(id), 0);
+
+    /* Who says nothing does not inherit what was said before. */
+    CHECK_CODE(aclsimRegisterModel("broken", NULL, 0, fail_in_silence, NULL), 0);
+    id = load(&file);
+    CHECK_CODE(aclmdlExecute(id, sides.datasets[0], sides.datasets[1]), ACL_ERROR_RT_MODEL_EXECUTE);
+    CHECK_TEXT("the function of model \"broken\" failed;");
+    CHECK_CODE(aclmdlUnload(id), 0);
+    CHECK_CODE(aclsimRegisterModel("broken", NULL, 0, NULL, NULL), 0);
     CHECK_CODE(aclrtDestroyStream(stream), 0);
     free_sides(&sides);
 }
@@ -293,6 +454,12 @@ int main(void)
         open_device(i == 0 ? "parallel" : "eager");
         CHECK_CODE(aclInit(NULL), 0);
         test_runs();
+        test_reasons();
+        if (i == 0) {
+            test_memory_of_the_program();
+            test_wrong_counts_and_ids();
+            test_bad_files();
+        }
         if (i == 0)
             test_unloading_waits();
         test_models_come_and_go();

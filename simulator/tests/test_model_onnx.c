@@ -93,7 +93,7 @@ static void close_model(const struct sim_model_executor *executor)
 }
 
 /* Runs it on so many floats; the results have to be right where it succeeds. */
-static aclError run(const struct sim_model_executor *executor, int64_t count, char reason[SIM_REASON])
+static aclError run(const struct sim_model_executor *executor, int64_t count, char reason[SIM_REASON_BYTES])
 {
     float *in = calloc((size_t)count, sizeof *in), *out = calloc((size_t)count, sizeof *out);
     CHECK(in != NULL && out != NULL);
@@ -115,7 +115,7 @@ static aclError run(const struct sim_model_executor *executor, int64_t count, ch
 
 static void must_run(const struct sim_model_executor *executor, int64_t count)
 {
-    char reason[SIM_REASON] = "";
+    char reason[SIM_REASON_BYTES] = "";
     aclError code = run(executor, count, reason);
     if (code != 0)
         fprintf(stderr, "%s\n", reason);
@@ -143,7 +143,7 @@ static void test_failures(void)
                                           {"short", "ended with status 0"}};
     struct sim_model_executor good = open_model("plain"), none;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-        char reason[SIM_REASON] = "";
+        char reason[SIM_REASON_BYTES] = "";
         struct sim_model_executor bad = open_model(runs[i][0]);
         CHECK(run(&bad, 4, reason) == ACL_ERROR_RT_MODEL_EXECUTE && strstr(reason, runs[i][1]) != NULL);
         close_model(&bad);

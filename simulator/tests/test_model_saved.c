@@ -59,7 +59,7 @@ static unsigned char *save(aclmdlRI instance, float *x, float *y, size_t *size)
 static void *run_often(void *argument)
 {
     const struct sim_model_executor *executor = argument;
-    char reason[SIM_REASON];
+    char reason[SIM_REASON_BYTES];
     float x[COUNT], y[COUNT];
     uint64_t capacity = sizeof y;
     aclsimTensor input = {.data = x, .dims = {COUNT}, .strides = {1}, .rank = 1, .type = ACL_FLOAT};

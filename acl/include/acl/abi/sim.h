@@ -150,7 +150,8 @@ typedef struct aclsimModelRun {
     void *userData;
 } aclsimModelRun;
 
-/* Runs as a task of the stream; its code, when not 0, is the failure of the task. */
+/* Runs as a task of the stream; its code, when not 0, is the failure of the task, whose message has what the function
+ * gave to aclsimSetReason. */
 typedef aclError (*aclsimModelFunc)(const aclsimModelRun *run);
 
 /** Give a model, by its name or its path, a function that runs it; asked when a model is loaded. With the bytes of a
@@ -169,6 +170,11 @@ ACL_API(8, 1) aclError aclsimRegisterExecutor(const char *kind, aclsimModelFunc 
  *  too small, 207000 for a task of another kind. */
 ACL_API(8, 1) aclError aclsimSaveInstance(aclmdlRI modelRI, const aclsimRange *inputs, size_t inputCount,
     const aclsimRange *outputs, size_t outputCount, void *block, size_t *size);
+
+/** Says why the calling function of a model is about to fail: the message of its run, or of the load that it refuses,
+ *  gets a copy of the text (509 bytes, as one line). On the thread that the function was called on; elsewhere nothing
+ *  happens. */
+ACL_API(8, 1) aclError aclsimSetReason(const char *text);
 
 /** The address through which a task's function reaches a device address; NULL when it lies in no live block. */
 ACL_API(8, 1) void *aclsimTranslate(const void *devPtr);
