@@ -133,8 +133,17 @@ def test_an_executor_that_refuses(monkeypatch):
         raise ValueError(f"not {weights!r}")
 
     before = rt.get_mem_info(1)[0]
-    refused(load_bytes(om.write("m", [X], [Y], weights=b"w", executor="strict"))[1], 145000, "strict")
+    content = om.write("m", [X], [Y], weights=b"w", executor="strict")
+    refused(load_bytes(content)[1], 145000, "its executor (strict) does not take the model: ValueError: not b'w' (")
     assert seen == ["not b'w'"] and rt.get_mem_info(1)[0] == before
+
+
+def test_an_executor_whose_function_fails(monkeypatch):
+    monkeypatch.setattr("sys.unraisablehook", lambda info: None)
+    acl.sim.executor("short")(lambda weights: lambda x: x[int(weights)])
+    model = Model(load_bytes(om.write("m", [X], [Y], weights=b"9", executor="short"))[0])
+    refused(model.execute(), 507011, 'the function of model "m" failed: IndexError: index 9')
+    model.close()
 
 
 def test_a_kind_that_nobody_runs():

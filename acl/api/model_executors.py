@@ -1,27 +1,31 @@
-"""What runs kinds of model files without being asked for: ``onnx``."""
+"""What runs kinds of model files without being asked for."""
 
 import functools
+import importlib
 
 from acl._lib import ffi, lib
 from acl.api.closure import closure
 
-
-@functools.cache
-def onnx_runner():
-    """Return what runs ONNX models, which needs NumPy: import acl stays cheap without such a model."""
-    from acl.sim import onnx_models
-
-    return onnx_models.run
+MODULES = {"onnx": "acl.sim.onnx_models", "affine": "acl.sim.stubs"}
 
 
-def run_onnx(order):
-    """Load, run or forget an ONNX model."""
-    return onnx_runner()(order)
+def closure_of(kind):
+    """Return what C calls for the models of a kind. Its module needs NumPy: without such a model, it stays out."""
+
+    @functools.cache
+    def runner():
+        return importlib.import_module(MODULES[kind]).run
+
+    def run(order):
+        return runner()(order)
+
+    return closure("aclsimModelFunc", run, run, lib.ACL_ERROR_GE_PARAM_INVALID)
 
 
-onnx_closure = closure("aclsimModelFunc", run_onnx, run_onnx, lib.ACL_ERROR_GE_PARAM_INVALID)
+closures = {kind: closure_of(kind) for kind in MODULES}
 
 
 def install():
     """Register them."""
-    lib.aclsimRegisterExecutor(b"onnx", onnx_closure, ffi.NULL)
+    for kind, runs in closures.items():
+        lib.aclsimRegisterExecutor(kind.encode(), runs, ffi.NULL)

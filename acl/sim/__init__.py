@@ -10,6 +10,8 @@ from acl.sim.models import executor as executor
 from acl.sim.models import model as model
 from acl.sim.recording import recorded as recorded
 from acl.sim.saving import save as save
+from acl.sim.stubs import affine as affine
+from acl.sim.stubs import identity as identity
 
 
 def configure(**settings: object) -> None:

@@ -18,7 +18,7 @@ CODES = {numpy.dtype(text): code for code, text in TYPES.items() if code != 27}
 _kept: list[object] = []  # a model that is loaded goes on using a function that was replaced
 
 
-def _tensors(signature: Signature, prefix: str) -> list[om.Tensor]:
+def tensors_of(signature: Signature, prefix: str) -> list[om.Tensor]:
     """Return descriptions of tensors, each given as one, or as ``(shape, dtype)`` or ``(name, shape, dtype)``."""
     found = []
     for place, item in enumerate(signature):
@@ -65,8 +65,8 @@ def model(
 
     Notes
     -----
-    Stands on ``aclsimRegisterModel``. What the function raises goes to :data:`sys.unraisablehook`; the run fails with
-    507011.
+    Stands on ``aclsimRegisterModel``. What the function raises goes to :data:`sys.unraisablehook` and into the message
+    of the run, which fails with 507011.
 
     Examples
     --------
@@ -75,28 +75,39 @@ def model(
     ...     return 2 * x + 1
     """
     key = os.fspath(name)
-    stem = os.path.splitext(os.path.basename(key))[0]
     content = b""
     if inputs or outputs:
-        content = om.write(
-            stem, _tensors(inputs, "input"), _tensors(outputs, "output"), gears=gears, dynamic=dynamic
-        )
+        given = tensors_of(inputs, "input"), tensors_of(outputs, "output")
+        content = om.write(stem_of(key), *given, gears=gears, dynamic=dynamic)
 
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        def run(order: Any) -> int:
-            results = function(*inputs_of(order))
-            store(order, results if isinstance(results, (tuple, list)) else (results,))
-            return 0
-
-        runs = ffi.NULL
-        if function is not None:
-            runs = closure("aclsimModelFunc", run, function, lib.ACL_ERROR_RT_MODEL_EXECUTE)
-        what = f"acl.sim.model({key!r})"
-        check(lib.aclsimRegisterModel(key.encode(), content or ffi.NULL, len(content), runs, ffi.NULL), what)
-        _kept.append(runs)
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        register(key, content, function)
         return function
 
-    return register
+    return decorate
+
+
+def stem_of(path: str) -> str:
+    """Return the name of the model of a path."""
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def _runs_of(function: Callable[..., Any]) -> Any:
+    """Return what C calls for each run of a model."""
+
+    def run(order: Any) -> int:
+        call(function, order)
+        return 0
+
+    return closure("aclsimModelFunc", run, function, lib.ACL_ERROR_RT_MODEL_EXECUTE)
+
+
+def register(key: str, content: bytes, function: Optional[Callable[..., Any]]) -> None:
+    """Run the model of a name or path, or these bytes of a file in its place, by a function; None takes it back."""
+    runs = ffi.NULL if function is None else _runs_of(function)
+    what = f"acl.sim.model({key!r})"
+    check(lib.aclsimRegisterModel(key.encode(), content or ffi.NULL, len(content), runs, ffi.NULL), what)
+    _kept.append(runs)
 
 
 def executor(kind: str) -> Callable[[Callable[[bytes], Callable[..., Any]]], Callable[[bytes], Callable[..., Any]]]:
@@ -111,7 +122,8 @@ def executor(kind: str) -> Callable[[Callable[[bytes], Callable[..., Any]]], Cal
     -------
     callable
         The decorator. Its function gets the constant block of a file as bytes, when the model is loaded, and returns
-        the function that runs it, as for :func:`model`. What it raises refuses the load with 145000.
+        the function that runs it, as for :func:`model`. What it raises refuses the load with 145000, in whose message
+        it is.
 
     Notes
     -----
@@ -129,28 +141,25 @@ def executor(kind: str) -> Callable[[Callable[[bytes], Callable[..., Any]]], Cal
 
 def runner(opener: Callable[[bytes], Callable[..., Any]]) -> Callable[[Any], int]:
     """Return what C calls for the models of a kind: when one is loaded, run, or gone."""
-    opened: dict[int, Callable[..., Any]] = {}
+    opened: dict[int, Any] = {}
 
     def run(order: Any) -> int:
+        if order.moment == lib.ACLSIM_MODEL_RUN:
+            return int(opened[order.modelId](order))  # with the code of a run that fails
         if order.moment == lib.ACLSIM_MODEL_OPEN:
-            opened[order.modelId] = opener(bytes(ffi.buffer(order.weights, order.weightSize)))
-        elif order.moment == lib.ACLSIM_MODEL_CLOSE:
-            opened.pop(order.modelId, None)
+            opened[order.modelId] = _runs_of(opener(bytes(ffi.buffer(order.weights, order.weightSize))))
         else:
-            results = opened[order.modelId](*inputs_of(order))
-            store(order, results if isinstance(results, (tuple, list)) else (results,))
+            opened.pop(order.modelId, None)
         return 0
 
     return run
 
 
-def inputs_of(order: Any) -> "list[numpy.ndarray[Any, Any]]":
-    """Return the inputs of a run as arrays."""
-    return [array_of(order.inputs[place], False) for place in range(order.inputCount)]
-
-
-def store(order: Any, results: Sequence[Any]) -> None:
-    """Write the outputs of a run."""
+def call(function: Callable[..., Any], order: Any) -> None:
+    """Run a model once, by a function that gets an array an input and returns an array an output, or the one alone."""
+    results = function(*(array_of(order.inputs[place], False) for place in range(order.inputCount)))
+    if not isinstance(results, (tuple, list)):
+        results = (results,)
     if len(results) != order.outputCount:
         raise ValueError(f"the model has {order.outputCount} outputs, and its function returned {len(results)}")
     for place, result in enumerate(results):
