@@ -81,6 +81,7 @@ def test_every_result_comes_once_and_in_order(callback, interval, pool):
     found = re.findall(r"^result (\d+) class (\d+) score (\S+)$", done.stdout, re.MULTILINE)
     assert found == [(str(i), *CLASSES[i % pool % 2]) for i in range(100)]
     assert f"[INFO] free {pool} inputs and outputs ok" in done.stdout
+    assert ("[INFO] join thread ok" in done.stdout) == (interval != 0)
     assert done.returncode == 0
 
 
@@ -89,3 +90,115 @@ def test_a_pool_that_is_too_small_is_refused_at_once(callback, interval):
     done = callback("--interval", interval, "--pool", 4)
     assert re.fullmatch(r"\[ERROR\] a pool of 4 is too small for .* executions( without callbacks)?\n", done.stdout)
     assert done.returncode != 0
+
+
+# --- P4, whole, 50 times in one process
+
+# The simulator remembers its newest freed blocks, some 60,000: that is a megabyte until the oldest are forgotten.
+RESIDENT = 2 << 20
+
+GROWTH_PY = """
+import gc, os, sys
+import acl, p4_callback
+from acl.api import callback
+
+def counts():
+    with open("/proc/self/statm") as text:
+        resident = int(text.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    threads, files = (len(os.listdir("/proc/self/" + name)) for name in ("task", "fd"))
+    gc.collect()
+    return resident, (acl.rt.get_mem_info(1)[0], threads, files, len(callback.launched), len(gc.get_objects()))
+
+acl.sim.identity("same.om", [((16384,), "f4")])
+acl.rt.set_device(0)
+sys.argv[1:] = ["--model", "same.om"]
+for number in range(50):
+    if number == 10:
+        before = counts()
+    p4_callback.main()
+after = counts()
+print("grown", after[0] - before[0], int(after[1] != before[1]), before, after)
+"""
+# The program's statics are those of one run: the loop sets them back.
+GROWTH_C = """
+#define main p4
+#include "p4_callback.c"
+#undef main
+#include <dirent.h>
+#include <unistd.h>
+
+struct counts {
+    long resident, entries[2];
+    size_t memory;
+};
+
+static long entries_of(const char *path)
+{
+    long count = 0;
+    DIR *directory = opendir(path);
+    while (readdir(directory) != NULL)
+        count++;
+    closedir(directory);
+    return count;
+}
+
+static struct counts count(void)
+{
+    struct counts found;
+    size_t total;
+    FILE *file = fopen("/proc/self/statm", "r");
+    require(fscanf(file, "%*d %ld", &found.resident) == 1 ? 0 : 1, "fscanf");
+    fclose(file);
+    found.resident *= sysconf(_SC_PAGESIZE);
+    found.entries[0] = entries_of("/proc/self/task");
+    found.entries[1] = entries_of("/proc/self/fd");
+    require(aclrtGetMemInfo(ACL_HBM_MEM, &found.memory, &total), "aclrtGetMemInfo");
+    return found;
+}
+
+static aclError copy(const aclsimModelRun *run)
+{
+    memcpy(run->outputs[0].data, run->inputs[0].data, run->capacities[0]);
+    return ACL_SUCCESS;
+}
+
+int main(void)
+{
+    char *arguments[] = {(char *)"p4", (char *)"--model", (char *)"same.om", NULL};
+    struct counts before = {0, {0, 0}, 0};
+    require(aclsimRegisterModel("same.om", NULL, 0, copy, NULL), "aclsimRegisterModel");
+    require(aclrtSetDevice(DEVICE), "aclrtSetDevice");
+    for (int i = 0; i < 50; i++) {
+        if (i == 10)
+            before = count();
+        stopped = false;
+        read_count = 0;
+        p4(3, arguments);
+    }
+    struct counts after = count();
+    printf("grown %ld %d\\n", after.resident - before.resident,
+           memcmp(before.entries, after.entries, sizeof before.entries) != 0 || before.memory != after.memory);
+    return 0;
+}
+"""
+
+
+@pytest.mark.needs_sim
+@pytest.mark.parametrize("form", ["py", "c"])
+def test_nothing_grows_over_50_runs(form, compile_c, tmp_path):
+    """Device memory, threads, files, objects and launched callbacks stay as they are; resident memory nearly so."""
+    if form == "py":
+        script = tmp_path / "growth.py"
+        script.write_text(f"import sys\nsys.path.insert(0, {str(PLACE)!r})\n{GROWTH_PY}")
+        command = [sys.executable, str(script)]
+    else:
+        (tmp_path / "same.om").write_bytes(acl.sim.identity("same.om", [((16384,), "f4")]))
+        acl.sim.model("same.om")(None)
+        command = [compile_c(GROWTH_C, "-O1", "-Werror", f"-I{PLACE}", libraries=("ascendcl", "dl"))]
+    done = run(command, tmp_path)
+    assert done.returncode == 0, done.stdout[-2000:]
+    found = re.findall(r"^result (\d+) class (\d+) score (\S+)$", done.stdout, re.MULTILINE)
+    classes = ("15005", "5.000000"), ("14997", "3.000000")
+    assert found == 50 * [(str(i), *classes[i % 2]) for i in range(100)]
+    grown, differ = map(int, re.search(r"^grown (-?\d+) (\d)", done.stdout, re.MULTILINE).groups())
+    assert not differ and grown < RESIDENT, done.stdout[-2000:]

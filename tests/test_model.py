@@ -246,6 +246,7 @@ def test_two_inputs_and_outputs(tmp_path):
         assert not a.flags.writeable
         return a + b, b.T
 
+    assert mdl.query_size(str(tmp_path / "pair.om")) == (64, 64, 0)
     model = Model(load(tmp_path / "pair.om"))
     a, b = numpy.arange(4, dtype="f4").reshape(2, 2), numpy.array([[1, 2], [3, 4]], "i4")
     assert model(a, b).tolist() == [[1, 3], [5, 7]]

@@ -23,6 +23,7 @@ def test_an_identity_under_its_name():
     model = Model(load("nowhere/same.om"))
     image = numpy.arange(48, dtype="f4").reshape(1, 3, 4, 4)
     assert numpy.array_equal(model(image, numpy.array([True, False])), image)
+    assert mdl.query_size("same.om") == (64, 16, 0)
     assert model.outputs.get(1, (2,), "?").tolist() == [True, False]
     assert mdl.get_input_dims(model.desc, 0)[0] == {"name": "input0", "dimCount": 4, "dims": [1, 3, 4, 4]}
     assert mdl.get_output_dims(model.desc, 1)[0] == {"name": "flags", "dimCount": 1, "dims": [2]}

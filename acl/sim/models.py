@@ -14,6 +14,7 @@ from acl.sim.kernels import TYPES, array_of
 
 Signature = Sequence[Union[om.Tensor, tuple[Any, ...]]]
 CODES = {numpy.dtype(text): code for code, text in TYPES.items() if code != 27}
+WORK = 64  # bytes: programs allocate what a model asks for, and no allocation has none
 
 _kept: list[object] = []  # a model that is loaded goes on using a function that was replaced
 
@@ -78,7 +79,7 @@ def model(
     content = b""
     if inputs or outputs:
         given = tensors_of(inputs, "input"), tensors_of(outputs, "output")
-        content = om.write(stem_of(key), *given, gears=gears, dynamic=dynamic)
+        content = om.write(stem_of(key), *given, gears=gears, weights=bytes(WORK), work=WORK, dynamic=dynamic)
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         register(key, content, function)

@@ -52,7 +52,15 @@ def affine(
     key, constants = os.fspath(name), FORM.pack(scale, offset)
     inputs, outputs = models.tensors_of(tensors, "input"), models.tensors_of(tensors, "output")
     dynamic = any(dim < 0 for tensor in inputs for dim in tensor.dims)
-    content = om.write(models.stem_of(key), inputs, outputs, weights=constants, executor="affine", dynamic=dynamic)
+    content = om.write(
+        models.stem_of(key),
+        inputs,
+        outputs,
+        weights=constants,
+        executor="affine",
+        work=models.WORK,
+        dynamic=dynamic,
+    )
     models.register(key, content, open_model(constants))
     return content
 
