@@ -93,3 +93,16 @@ def test_dead_handles(buffers):
     refused(mdl.destroy_dataset(dataset), 100000, "a destroyed dataset")
     assert mdl.get_dataset_num_buffers(dataset) == 0
     refused(mdl.add_dataset_buffer(buffers[0], buffers[1])[1], 100000, "a live data buffer", "expected a live dataset")
+
+
+@pytest.mark.needs_sim
+def test_live_handles_are_counted(buffers):
+    kinds = None, "dataset", "data buffer"
+    before = [acl.sim.live(kind) for kind in kinds]
+    made = [mdl.create_dataset() for _ in range(5)]
+    assert [acl.sim.live(kind) for kind in kinds] == [before[0] + 5, before[1] + 5, before[2]]
+    for dataset in made:
+        assert mdl.destroy_dataset(dataset) == 0
+    assert mdl.destroy_dataset(made[0]) == 100000
+    assert [acl.sim.live(kind) for kind in kinds] == before
+    assert before[2] >= 3 and acl.sim.live("no kind") == 0

@@ -3,6 +3,8 @@
 Everything here needs the simulator; with the vendor's library each call raises RuntimeError.
 """
 
+from typing import Optional
+
 from acl._lib import ffi, lib
 from acl.sim.check import check
 from acl.sim.kernels import kernel as kernel
@@ -59,6 +61,11 @@ def release(stream: int) -> None:
 def missing() -> list[str]:
     """Return the declared functions that have no behaviour here."""
     return [ffi.string(lib.aclsimMissingName(place)).decode() for place in range(lib.aclsimMissingCount())]
+
+
+def live(kind: Optional[str] = None) -> int:
+    """Return how many handles were made and not destroyed: of one kind, such as ``"stream"``, or of all."""
+    return int(lib.aclsimLiveCount(ffi.NULL if kind is None else kind.encode()))
 
 
 def operators(implemented: bool = False) -> int:

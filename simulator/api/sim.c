@@ -244,6 +244,11 @@ void *aclsimTranslate(const void *devPtr)
     return sim_memory_engine(devPtr);
 }
 
+size_t aclsimLiveCount(const char *kind)
+{
+    return sim_handle_count(kind);
+}
+
 size_t aclsimMissingCount(void)
 {
     return sim_missing_count;

@@ -1,5 +1,6 @@
 #include "handle.h"
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 
 _Static_assert(SIM_KINDS <= 1 << (SIM_LIFE_SHIFT - SIM_INDEX_BITS), "more bits for kinds");
@@ -83,4 +84,20 @@ const char *sim_handle_describe(const void *handle)
         return "not a handle";
     snprintf(text, sizeof text, "a %s %s", sim_table_find(table, handle) != NULL ? "live" : "destroyed", table->tb_name);
     return text;
+}
+
+size_t sim_handle_count(const char *name)
+{
+    size_t live = 0;
+    for (int kind = 0; kind < SIM_KINDS; kind++) {
+        const struct sim_table *table = tables[kind];
+        if (table == NULL || (name != NULL && strcmp(name, table->tb_name) != 0))
+            continue;
+        uint32_t count = atomic_load_explicit(&table->tb_count, memory_order_acquire);
+        for (uint32_t i = 1; i < count; i++) {
+            const struct sim_slot *slot = sim_table_at(table, i);
+            live += atomic_load_explicit(&slot->sl_handle, memory_order_relaxed) != 0;
+        }
+    }
+    return live;
 }

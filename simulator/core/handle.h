@@ -77,6 +77,9 @@ void sim_table_empty(struct sim_table *table);
 /* For messages: "NULL", "a destroyed stream", "a live event", "not a handle"; valid until this thread's next call. */
 const char *sim_handle_describe(const void *handle);
 
+/* Live handles of the table of this name ("stream"), or of all tables (NULL). */
+size_t sim_handle_count(const char *name);
+
 static inline void *sim_table_at(const struct sim_table *table, uint32_t index)
 {
     return table->tb_base + (size_t)index * table->tb_stride;

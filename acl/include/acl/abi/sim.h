@@ -179,6 +179,10 @@ ACL_API(8, 1) aclError aclsimSetReason(const char *text);
 /** The address through which a task's function reaches a device address; NULL when it lies in no live block. */
 ACL_API(8, 1) void *aclsimTranslate(const void *devPtr);
 
+/** Number of handles that were made and not destroyed: of one kind, by the name that messages give it ("stream", "event",
+ *  "dataset", "data buffer"), or of all kinds (NULL). The runtime's own, such as default streams, count too. */
+ACL_API(8, 1) size_t aclsimLiveCount(const char *kind);
+
 /** Number of declared functions that have no behaviour here. */
 ACL_API(8, 1) size_t aclsimMissingCount(void);
 
