@@ -108,7 +108,7 @@ def counts():
     threads, files = (len(os.listdir("/proc/self/" + name)) for name in ("task", "fd"))
     gc.collect()
     objects = acl.sim.live(), len(callback.launched), len(gc.get_objects())
-    return resident, (acl.rt.get_mem_info(1)[0], threads, files, *objects)
+    return resident, threads, (acl.rt.get_mem_info(1)[0], files, *objects)
 
 acl.sim.identity("same.om", [((16384,), "f4")])
 acl.rt.set_device(0)
@@ -118,7 +118,7 @@ for number in range(50):
         before = counts()
     p4_callback.main()
 after = counts()
-print("grown", after[0] - before[0], int(after[1] != before[1]), before, after)
+print("grown", after[0] - before[0], after[1] - before[1], int(after[2] != before[2]), before, after)
 """
 # The program's statics are those of one run: the loop sets them back.
 GROWTH_C = """
@@ -129,7 +129,7 @@ GROWTH_C = """
 #include <unistd.h>
 
 struct counts {
-    long resident, entries[2];
+    long resident, threads, files;
     size_t memory, live;
 };
 
@@ -151,8 +151,8 @@ static struct counts count(void)
     require(fscanf(file, "%*d %ld", &found.resident) == 1 ? 0 : 1, "fscanf");
     fclose(file);
     found.resident *= sysconf(_SC_PAGESIZE);
-    found.entries[0] = entries_of("/proc/self/task");
-    found.entries[1] = entries_of("/proc/self/fd");
+    found.threads = entries_of("/proc/self/task");
+    found.files = entries_of("/proc/self/fd");
     require(aclrtGetMemInfo(ACL_HBM_MEM, &found.memory, &total), "aclrtGetMemInfo");
     found.live = aclsimLiveCount(NULL);
     return found;
@@ -167,7 +167,7 @@ static aclError copy(const aclsimModelRun *run)
 int main(void)
 {
     char *arguments[] = {(char *)"p4", (char *)"--model", (char *)"same.om", NULL};
-    struct counts before = {0, {0, 0}, 0, 0};
+    struct counts before = {0, 0, 0, 0, 0};
     require(aclsimRegisterModel("same.om", NULL, 0, copy, NULL), "aclsimRegisterModel");
     require(aclrtSetDevice(DEVICE), "aclrtSetDevice");
     for (int i = 0; i < 50; i++) {
@@ -178,8 +178,8 @@ int main(void)
         p4(3, arguments);
     }
     struct counts after = count();
-    printf("grown %ld %d\\n", after.resident - before.resident,
-           memcmp(before.entries, after.entries, sizeof before - offsetof(struct counts, entries)) != 0);
+    printf("grown %ld %ld %d\\n", after.resident - before.resident, after.threads - before.threads,
+           before.files != after.files || before.memory != after.memory || before.live != after.live);
     return 0;
 }
 """
@@ -202,5 +202,6 @@ def test_nothing_grows_over_50_runs(form, compile_c, tmp_path):
     found = re.findall(r"^result (\d+) class (\d+) score (\S+)$", done.stdout, re.MULTILINE)
     classes = ("15005", "5.000000"), ("14997", "3.000000")
     assert found == 50 * [(str(i), *classes[i % 2]) for i in range(100)]
-    grown, differ = map(int, re.search(r"^grown (-?\d+) (\d)", done.stdout, re.MULTILINE).groups())
-    assert not differ and grown < RESIDENT, done.stdout[-2000:]
+    grown, threads, differ = map(int, re.search(r"^grown (-?\d+) (-?\d+) (\d)", done.stdout, re.MULTILINE).groups())
+    # A thread that was joined is on its way out of the kernel for a moment.
+    assert not differ and threads <= 1 and grown < RESIDENT, done.stdout[-2000:]

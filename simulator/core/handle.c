@@ -5,7 +5,7 @@
 
 _Static_assert(SIM_KINDS <= 1 << (SIM_LIFE_SHIFT - SIM_INDEX_BITS), "more bits for kinds");
 
-static struct sim_table *tables[SIM_KINDS]; /* by kind, for messages; written once each, under its table's lock */
+static struct sim_table *_Atomic tables[SIM_KINDS]; /* by kind; written once each, under its table's lock */
 static _Atomic uint64_t generation;     /* one counter for all tables: no handle value ever repeats */
 
 int sim_table_open(struct sim_table *table)
@@ -19,7 +19,7 @@ int sim_table_open(struct sim_table *table)
             return -1;
         }
         table->tb_base = base;
-        tables[table->tb_kind] = table;
+        atomic_store_explicit(&tables[table->tb_kind], table, memory_order_relaxed);
         atomic_store_explicit(&table->tb_count, 1, memory_order_release); /* publishes tb_base */
     }
     sim_unlock(&table->tb_lock);
@@ -77,7 +77,7 @@ const char *sim_handle_describe(const void *handle)
     uint32_t index = sim_handle_index(value);
     if (value == 0)
         return "NULL";
-    const struct sim_table *table = kind < SIM_KINDS ? tables[kind] : NULL;
+    const struct sim_table *table = kind < SIM_KINDS ? atomic_load_explicit(&tables[kind], memory_order_relaxed) : NULL;
     uint64_t life = value >> SIM_LIFE_SHIFT;
     if (table == NULL || index == 0 || index >= table->tb_limit || life == 0 ||
         life > atomic_load_explicit(&generation, memory_order_relaxed))
@@ -90,7 +90,7 @@ size_t sim_handle_count(const char *name)
 {
     size_t live = 0;
     for (int kind = 0; kind < SIM_KINDS; kind++) {
-        const struct sim_table *table = tables[kind];
+        const struct sim_table *table = atomic_load_explicit(&tables[kind], memory_order_relaxed);
         if (table == NULL || (name != NULL && strcmp(name, table->tb_name) != 0))
             continue;
         uint32_t count = atomic_load_explicit(&table->tb_count, memory_order_acquire);

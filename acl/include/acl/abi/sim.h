@@ -179,7 +179,7 @@ ACL_API(8, 1) aclError aclsimSetReason(const char *text);
 /** The address through which a task's function reaches a device address; NULL when it lies in no live block. */
 ACL_API(8, 1) void *aclsimTranslate(const void *devPtr);
 
-/** Number of handles that were made and not destroyed: of one kind, by the name that messages give it ("stream", "event",
+/** Number of handles that were made and not destroyed: of one kind, by the name that messages give it ("stream",
  *  "dataset", "data buffer"), or of all kinds (NULL). The runtime's own, such as default streams, count too. */
 ACL_API(8, 1) size_t aclsimLiveCount(const char *kind);
 
