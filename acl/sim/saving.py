@@ -10,7 +10,7 @@ import numpy
 from acl._lib import ffi, lib
 from acl.sim import om
 from acl.sim.check import check
-from acl.sim.models import CODES
+from acl.sim.models import CODES, stem_of
 
 Port = Union[tuple[int, Sequence[int], Any], tuple[str, int, Sequence[int], Any]]
 
@@ -66,6 +66,5 @@ def save(model_ri: int, path: Union[str, "os.PathLike[str]"], inputs: Sequence[P
         check(code, f"acl.sim.save({model_ri:#x})")
         block = block or ffi.new("char[]", size[0])
     key = os.fspath(path)
-    name = os.path.splitext(os.path.basename(key))[0]
     with open(key, "wb") as file:
-        file.write(om.write(name, given, returned, weights=bytes(ffi.buffer(block)), executor="saved"))
+        file.write(om.write(stem_of(key), given, returned, weights=bytes(ffi.buffer(block)), executor="saved"))
