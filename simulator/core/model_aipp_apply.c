@@ -171,16 +171,13 @@ const char *sim_aipp_apply(const unsigned char *bytes, uint64_t size, uint64_t r
     if (shape.sh_channels > sim_aipp_channels(&block) ||
         (uint64_t)shape.sh_batch * sim_aipp_source_bytes(&block) > raw_size)
         return "the input with images has fewer bytes or channels than the parameters of its AIPP say";
-    for (int64_t number = 0; number < shape.sh_batch; number++) {
-        image_of(bytes, number, &image);
-        if (!fits(&block, &image, &shape))
-            return "an image does not come out of its AIPP in the size that the run takes";
-    }
     uint64_t needed = sim_shape_bytes(tensor->type, tensor->dims, SIM_IMAGE_RANK); /* 0, or all ones: no size */
     if (needed - 1 >= SIZE_MAX - 1 || (*converted = calloc(1, needed)) == NULL)
         return "there is no memory for its preprocessed images";
     for (int64_t number = 0; number < shape.sh_batch; number++) {
-        image_of(bytes, number, &image);
+        image_of(bytes, number, &image); /* once: a program may be writing there */
+        if (!fits(&block, &image, &shape))
+            return "an image does not come out of its AIPP in the size that the run takes";
         apply(&block, &image, (const unsigned char *)tensor->data + (uint64_t)number * sim_aipp_source_bytes(&block),
               &shape, number, tensor->type, *converted);
     }
