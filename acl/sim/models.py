@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Optional, Union
 
 import numpy
@@ -95,12 +96,7 @@ def stem_of(path: str) -> str:
 
 def _runs_of(function: Callable[..., Any]) -> Any:
     """Return what C calls for each run of a model."""
-
-    def run(order: Any) -> int:
-        call(function, order)
-        return 0
-
-    return closure("aclsimModelFunc", run, function, lib.ACL_ERROR_RT_MODEL_EXECUTE)
+    return closure("aclsimModelFunc", partial(call, function), function, lib.ACL_ERROR_RT_MODEL_EXECUTE)
 
 
 def register(key: str, content: bytes, function: Optional[Callable[..., Any]]) -> None:
@@ -140,15 +136,20 @@ def executor(kind: str) -> Callable[[Callable[[bytes], Callable[..., Any]]], Cal
     return register
 
 
-def runner(opener: Callable[[bytes], Callable[..., Any]]) -> Callable[[Any], int]:
-    """Return what C calls for the models of a kind: when one is loaded, run, or gone."""
+def runner(
+    opener: Callable[[bytes], Callable[..., Any]], wrap: Callable[[Callable[..., Any]], Callable[[Any], int]] = _runs_of
+) -> Callable[[Any], int]:
+    """Return what C calls for the models of a kind: when one is loaded, run, or gone.
+
+    ``wrap`` makes of a model's function what runs it; it answers a code for what the function raises.
+    """
     opened: dict[int, Any] = {}
 
     def run(order: Any) -> int:
         if order.moment == lib.ACLSIM_MODEL_RUN:
             return int(opened[order.modelId](order))  # with the code of a run that fails
         if order.moment == lib.ACLSIM_MODEL_OPEN:
-            opened[order.modelId] = _runs_of(opener(bytes(ffi.buffer(order.weights, order.weightSize))))
+            opened[order.modelId] = wrap(opener(bytes(ffi.buffer(order.weights, order.weightSize))))
         else:
             opened.pop(order.modelId, None)
         return 0
@@ -156,8 +157,11 @@ def runner(opener: Callable[[bytes], Callable[..., Any]]) -> Callable[[Any], int
     return run
 
 
-def call(function: Callable[..., Any], order: Any) -> None:
-    """Run a model once, by a function that gets an array an input and returns an array an output, or the one alone."""
+def call(function: Callable[..., Any], order: Any) -> int:
+    """Run a model once, by a function that gets an array an input and returns an array an output, or the one alone.
+
+    Returns 0.
+    """
     results = function(*(array_of(order.inputs[place], False) for place in range(order.inputCount)))
     if not isinstance(results, (tuple, list)):
         results = (results,)
@@ -165,6 +169,7 @@ def call(function: Callable[..., Any], order: Any) -> None:
         raise ValueError(f"the model has {order.outputCount} outputs, and its function returned {len(results)}")
     for place, result in enumerate(results):
         _store(order.outputs[place], order.capacities[place], numpy.asarray(result))
+    return 0
 
 
 def _store(tensor: Any, capacity: int, result: "numpy.ndarray[Any, Any]") -> None:

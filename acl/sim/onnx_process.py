@@ -6,10 +6,11 @@ import os
 import socket
 import struct
 import sys
+from functools import partial
 from typing import Any, Optional
 
 from acl._lib import ffi
-from acl.sim import onnx_models
+from acl.sim import models, onnx_models
 
 CHANNEL, MEMORY = 3, 4
 DONE, FAILED = 0, 1
@@ -40,6 +41,7 @@ def serve() -> None:
     os.closerange(MEMORY + 1, 1 + max(map(int, os.listdir("/proc/self/fd"))))
     channel = socket.socket(fileno=CHANNEL)
     memory: Optional[mmap.mmap] = None
+    run = models.runner(onnx_models.open_model, lambda function: partial(models.call, function))
     with contextlib.suppress(ConnectionError):
         while request := channel.recv(8):
             size = int.from_bytes(request, sys.byteorder)
@@ -47,7 +49,7 @@ def serve() -> None:
             try:
                 if memory is None or len(memory) < size:
                     memory = mmap.mmap(MEMORY, size)
-                onnx_models.run(order_in(memory))
+                run(order_in(memory))
             except Exception as error:
                 code, reason = FAILED, " ".join(f"{type(error).__name__}: {error}".split())
             channel.send(struct.pack("=i", code) + reason.encode(errors="replace")[:REASON])
