@@ -96,8 +96,16 @@ def lib64(tmp_path_factory, linker):
     return folder
 
 
+# What functions are said to be in, by any release; then what programs link or open for the same functions.
+VENDOR = (
+    "ascendcl acl_rt acl_mdl acl_op_executor acl_op_compiler acl_cblas acl_tdt_channel acl_tdt_queue msprofiler "
+    "ascend_dump nnopbase opapi platform "
+    "acl_prof profapi opapi_math opapi_nn opapi_cv opapi_transformer"
+).split()
+
+
 def test_the_names_of_the_makefile():
-    assert {"ascendcl", "acl_rt", "nnopbase", "msprofiler"} <= set(NAMES)
+    assert sorted(NAMES) == sorted(VENDOR)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -105,6 +113,16 @@ def test_a_program_links_with_each_name(tmp_path, lib64, linker, name):
     flags = [f"-L{lib64}", f"-l{name}", f"-Wl,-rpath,{lib64}", "-Wl,--no-undefined"]
     program = build_program(tmp_path, flags, linker=linker)
     assert json.loads(run(program)) == {"linked": "stand-in", "opened": [], "calls": 1}
+
+
+@pytest.mark.parametrize("first", ["ascendcl", "opapi"])
+def test_as_needed_keeps_one_name(tmp_path, lib64, linker, first):
+    names = [first, *(name for name in NAMES if name != first)]
+    flags = ["-Wl,--as-needed", "-Wl,--no-undefined", f"-L{lib64}", *(f"-l{name}" for name in names)]
+    program = build_program(tmp_path, flags, linker=linker)
+    needed = re.findall(r"NEEDED.*\[lib(\w+)\.so\]", run("readelf", "-d", program))
+    assert needed == [first]
+    assert json.loads(run(program, env={"LD_LIBRARY_PATH": str(lib64)}))["calls"] == 1
 
 
 @pytest.mark.parametrize("flags", [["-pie", "-fPIE"], ["-no-pie", "-fno-PIE"], ["-Wl,-z,now"]], ids=" ".join)
