@@ -8,6 +8,12 @@
 #include "acl_rt_allocator.h"
 #include "acl_tdt_queue.h"
 
+/* Unnamed unions are younger than C99. */
+#if !defined __cplusplus && __STDC_VERSION__ < 201112L
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -34,6 +40,10 @@ extern "C" {
 
 #ifdef __cplusplus
 }
+#endif
+
+#if !defined __cplusplus && __STDC_VERSION__ < 201112L
+#pragma GCC diagnostic pop
 #endif
 
 #endif

@@ -4,6 +4,12 @@
 
 #include "acl_rt.h"
 
+/* Unnamed unions are younger than C99. */
+#if !defined __cplusplus && __STDC_VERSION__ < 201112L
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -12,6 +18,10 @@ extern "C" {
 
 #ifdef __cplusplus
 }
+#endif
+
+#if !defined __cplusplus && __STDC_VERSION__ < 201112L
+#pragma GCC diagnostic pop
 #endif
 
 #endif
