@@ -12,9 +12,14 @@ headers = {path.relative_to(root).as_posix() for path in (root / "acl" / "includ
 required = {
     *headers,
     *(path.relative_to(root).as_posix() for path in (root / "acl").rglob("*.py")),
-    *(f"acl/{path.relative_to(root).as_posix()}" for path in (root / "examples").rglob("*.*")
-      if path.suffix in (".c", ".h", ".py", ".txt")),
+    *(f"acl/{path.relative_to(root).as_posix()}" for path in (root / "examples").rglob("*")
+      if path.is_file() and path.parent.name != "__pycache__"),
     "acl/py.typed",
+    "acl/version.info",
+    "acl/set_env.sh",
+    "acl/bin/setenv.bash",
+    "acl/share/pkgconfig/ascendcl.pc",
+    "acl/tools/tikcpp/ascendc_kernel_cmake/ascendc.cmake",
     "acl/rt.pyi",
     "acl/lib64/libacl_sim.so",
     "acl/lib64/libascendcl.so",

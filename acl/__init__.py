@@ -27,6 +27,14 @@ def get_lib() -> str:
     return os.path.join(_lib.HOME, "lib64")
 
 
+def toolkit_path() -> str:
+    """Return the toolkit that comes with the package: what ``ASCEND_HOME_PATH`` may point at, with ``set_env.sh``.
+
+    It holds plain files only. ``python -m acl toolkit DIR`` writes one that also has the directories of older releases.
+    """
+    return _lib.HOME
+
+
 def __getattr__(name):
     """Import :mod:`acl.sim` and :mod:`acl.nnop` when they are first asked for."""
     if name in ("sim", "nnop"):

@@ -70,6 +70,7 @@ def config(args):
         "libs": f"-L{acl.get_lib()} -Wl,-rpath,{acl.get_lib()} -lascendcl",
         "include": acl.get_include(),
         "lib": acl.get_lib(),
+        "prefix": acl.toolkit_path(),
     }
     if not args.what:
         return fail(f"config needs at least one of {', '.join(f'--{what}' for what in texts)}")
@@ -85,13 +86,21 @@ def execute(args):
     program = shutil.which(command[0])
     if program is None:
         return fail(f"exec: no program {command[0]!r}")
+    settings = {name: value for name, value in (("soc", args.soc), ("devices", args.devices)) if value is not None}
+    try:
+        if settings and acl.is_simulator:  # its words are better here than in the middle of the program
+            acl.sim.configure(**settings)
+    except ValueError as error:
+        return fail(f"exec: {error}")
     libraries = [acl.get_lib(), os.environ.get("LD_LIBRARY_PATH")]
     environment = dict(
         os.environ,
         LD_LIBRARY_PATH=os.pathsep.join(filter(None, libraries)),
-        ASCEND_HOME_PATH=_lib.HOME,
+        ASCEND_HOME_PATH=acl.toolkit_path(),
+        ASCEND_TOOLKIT_HOME=acl.toolkit_path(),
         ACL_BACKEND="sim",
         ACL_SIM_PYTHON=os.environ.get("ACL_SIM_PYTHON") or sys.executable,
+        **{f"ACL_SIM_{name.upper()}": value for name, value in settings.items()},
     )
     sys.stdout.flush()
     os.execve(program, command, environment)
@@ -101,7 +110,12 @@ def toolkit(args):
     """Lay the simulator out like a toolkit, so that build systems find it."""
     from acl import layout
 
-    layout.write(args.directory)
+    try:
+        layout.write(args.directory)
+    except layout.Refused as error:
+        return fail(f"toolkit: {error}")
+    except OSError as error:
+        return fail(f"toolkit: cannot write {error.filename or args.directory}: {error.strerror}")
     print(f"source {os.path.join(os.path.abspath(args.directory), 'set_env.sh')}")
     return 0
 
@@ -192,9 +206,12 @@ def parser():
     counts.add_argument("--missing", action="store_true", help="list the functions without behaviour")
     counts.add_argument("--json", action="store_true", help="print JSON")
     flags = add("config", config)
-    for what in ("cflags", "libs", "include", "lib"):
+    for what in ("cflags", "libs", "include", "lib", "prefix"):
         flags.add_argument(f"--{what}", dest="what", action="append_const", const=what)
-    add("exec", execute).add_argument("command", nargs=argparse.REMAINDER, metavar="-- PROGRAM ...")
+    program = add("exec", execute)
+    program.add_argument("--soc", help="the simulated SoC, such as Ascend310P3")
+    program.add_argument("--devices", metavar="N", help="the number of simulated devices")
+    program.add_argument("command", nargs=argparse.REMAINDER, metavar="-- PROGRAM ...")
     add("toolkit", toolkit).add_argument("directory", metavar="DIR")
     add("doctor", doctor).add_argument("--headers", action="store_true", help="compare a toolkit's headers with ours")
     add("demo", demo)

@@ -1,42 +1,96 @@
-"""Lay the bundled simulator out as a toolkit: what programs built for ``ASCEND_HOME_PATH`` expect to find."""
+"""Lay the bundled simulator out as a toolkit: what programs built for ``ASCEND_HOME_PATH`` expect to find.
+
+The directory of the package is a toolkit as it stands. It is made of plain files, because a wheel holds no links:
+headers, libraries, scripts. A toolkit elsewhere is a copy of these, and links to them at the places where older
+releases have them and scripts for one architecture look.
+"""
+
+from __future__ import annotations
 
 import os
+import platform
 import shutil
+from pathlib import Path
 
 from acl import _lib
 
-VERSION = "9.1.0"
-ENVIRONMENT = """\
-# Source this file: it points programs and builds at this toolkit.
-export ASCEND_TOOLKIT_HOME="$(cd "$(dirname "${BASH_SOURCE[0]:-$0}")%s" && pwd)"
-export ASCEND_HOME_PATH="$ASCEND_TOOLKIT_HOME"
-export LD_LIBRARY_PATH="$ASCEND_TOOLKIT_HOME/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-"""
+FOLDERS = ("include", "lib64")
+FILES = (
+    "version.info",
+    "set_env.sh",
+    "bin/setenv.bash",
+    "share/pkgconfig/ascendcl.pc",
+    "tools/tikcpp/ascendc_kernel_cmake/ascendc.cmake",
+)
+# What older releases were made of, each part with headers and libraries.
+PARTS = ("acllib", "atc", "compiler", "fwkacllib", "opp", "runtime")
+# A script names that of its card's host; whichever it is, it finds the libraries of this machine.
+ARCHITECTURES = ("aarch64-linux", "arm64-linux", "x86_64-linux")
 
 
-def write(directory):
-    """Write ``include``, ``lib64``, the environment scripts and ``version.info`` below a directory."""
-    for name in ("include", "lib64"):
-        target = os.path.join(directory, name)
-        if os.path.lexists(target):
-            shutil.rmtree(target)
-        shutil.copytree(os.path.join(_lib.HOME, name), target, symlinks=True)
-    os.makedirs(os.path.join(directory, "bin"), exist_ok=True)
-    texts = {
-        "set_env.sh": ENVIRONMENT % "",
-        "bin/setenv.bash": ENVIRONMENT % "/..",
-        "version.info": f"Version={VERSION}\nsimulator=1\n",
-    }
-    for name, text in texts.items():
-        with open(os.path.join(directory, name), "w", encoding="utf-8") as out:
-            out.write(text)
+class Refused(ValueError):
+    """A directory that a toolkit must not be written to; the text says why."""
+
+
+def links(libraries: list[str]) -> dict[str, str]:
+    """Return the links of a toolkit with these libraries: each place, and what it points at from there."""
+    found = {"devlib": "lib64", **{f"lib64/stub/{name}": f"../{name}" for name in libraries}}
+    for part in PARTS:
+        found.update({f"{part}/{name}": f"../{name}" for name in (*FOLDERS, "version.info")})
+    for architecture in ARCHITECTURES:
+        found.update({f"{architecture}/{name}": f"../{name}" for name in (*FOLDERS, "devlib", *PARTS)})
+    return found
+
+
+def check(target: Path) -> None:
+    """Refuse a directory whose files are somebody else's."""
+    home = Path(_lib.HOME).resolve()
+    if home == target or home in target.parents:
+        raise Refused(f"{target} belongs to the installed package, which is a toolkit as it is")
+    if target.is_dir() and any(target.iterdir()) and not _lib.is_ours(os.fspath(target)):
+        raise Refused(f"{target} is not empty and no toolkit of the simulator: name a directory of its own")
+
+
+def write(directory: str | os.PathLike[str]) -> None:
+    """Write a toolkit, or write it anew; files that others have put into it stay.
+
+    Parameters
+    ----------
+    directory : path
+        Where; it is empty, is such a toolkit, or does not exist yet.
+
+    Raises
+    ------
+    Refused
+        For a directory with other contents.
+    """
+    home, target = Path(_lib.HOME), Path(directory).resolve()
+    check(target)
+    for name in FILES:  # version.info first: it marks the directory as ours
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(home / name, target / name)
+    for name in FOLDERS:
+        if (target / name).exists():
+            shutil.rmtree(target / name)
+        shutil.copytree(home / name, target / name)
+    for name, destination in links(os.listdir(target / "lib64")).items():
+        place = target / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if place.is_symlink():
+            place.unlink()
+        place.symlink_to(destination)
+    version = dict(line.split("=", 1) for line in (target / "version.info").read_text("utf-8").splitlines())["Version"]
+    for architecture in ARCHITECTURES:
+        lines = ["package_name=Ascend-cann-toolkit", f"version={version}", f"arch={platform.machine()}", "os=linux"]
+        lines.append(f"path={target / architecture}")
+        (target / architecture / "ascend_toolkit_install.info").write_text("\n".join(lines) + "\n", "utf-8")
     for name in ("LICENSE", "NOTICE"):
         source = licence(name)
         if source is not None:
-            shutil.copy(source, directory)
+            shutil.copy(source, target)
 
 
-def licence(name):
+def licence(name: str) -> str | None:
     """Return the path of a licence file: beside the package in a source tree, in its metadata when installed."""
     path = os.path.join(os.path.dirname(_lib.HOME), name)
     if os.path.exists(path):

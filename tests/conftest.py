@@ -8,6 +8,7 @@ from helpers.capture import SYNC, Words
 from helpers.tensors import Device
 
 import acl
+from acl import layout
 
 
 def pytest_collection_modifyitems(items):
@@ -29,6 +30,14 @@ def pytest_terminal_summary(terminalreporter):
     terminalreporter.write_line(
         f"backend {acl.backend}: " + ", ".join(f"{count} {name}" for name, count in counts.items())
     )
+
+
+@pytest.fixture(scope="session")
+def toolkit(tmp_path_factory):
+    """Lay a toolkit out, once: tests read it only."""
+    place = tmp_path_factory.mktemp("toolkit") / "cann"
+    layout.write(place)
+    return place
 
 
 @pytest.fixture
