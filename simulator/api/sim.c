@@ -13,6 +13,7 @@
 #include "memory.h"
 #include "model.h"
 #include "model_saver.h"
+#include "prof.h"
 #include "row.h"
 #include <stdlib.h>
 
@@ -44,6 +45,7 @@ aclError aclsimReset(void)
     sim_device_reset_all();
     sim_callback_reset();
     sim_init_reset();
+    sim_prof_reset();
     sim_model_reset();
     sim_dataset_reset();
     sim_tensordesc_reset();

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const type_names[] = {
+const char *const sim_task_names[] = {
     [SIM_TASK_CUBE] = "KERNEL_AICORE",
     [SIM_TASK_VECTOR] = "KERNEL_AIVEC",
     [SIM_TASK_HOST_KERNEL] = "KERNEL_AICPU",
@@ -33,7 +33,7 @@ static const char *const type_names[] = {
 static const char *type_of(const struct sim_captured *captured)
 {
     bool outside = captured->ct_kind == SIM_TASK_FLAG_WAIT && !captured->ct_in_built;
-    return outside ? "EXTERNAL_EVENT_WAIT" : type_names[captured->ct_kind];
+    return outside ? "EXTERNAL_EVENT_WAIT" : sim_task_names[captured->ct_kind];
 }
 
 static bool is_kernel(const struct sim_captured *captured)

@@ -13,6 +13,7 @@
 #include "init.h"
 #include "memory.h"
 #include "model.h"
+#include "prof.h"
 #include "registry.h"
 #include "row.h"
 #include <errno.h>
@@ -66,6 +67,7 @@ static void after_fork(void)
     sim_fail_after_fork();
     sim_config_after_fork();
     sim_init_after_fork();
+    sim_prof_after_fork();
     sim_model_after_fork();
     sim_dataset_after_fork();
     sim_tensordesc_after_fork();

@@ -45,13 +45,18 @@ aclError sim_engine_execute(struct sim_run *run, const struct sim_task *task, vo
 void sim_engine_fail(struct sim_run *run, const struct sim_task *task, aclError code, const char *reason);
 bool sim_engine_is_dropped(const struct sim_run *run);
 
+/* Who looks at tasks while they run, as bits of watch.h; 0: nobody, which costs a task one branch. */
+extern _Atomic uint32_t sim_watchers;
+aclError sim_watch_run(struct sim_run *run, const struct sim_task *task, void *argument);
+
 /* The function of a task whose memory lives; a failure is kept. */
 static inline aclError sim_engine_call(struct sim_run *run, const struct sim_task *task, void *argument)
 {
     const struct sim_op *op = task->ta_op;
     bool outer = sim_thread.th_in_kernel;
     sim_thread.th_in_kernel = (op->op_flags & SIM_OP_KERNEL) != 0;
-    aclError code = op->op_run(run, argument);
+    bool watched = atomic_load_explicit(&sim_watchers, memory_order_relaxed) != 0;
+    aclError code = likely(!watched) ? op->op_run(run, argument) : sim_watch_run(run, task, argument);
     sim_thread.th_in_kernel = outer;
     if (unlikely(code > ACL_SUCCESS))
         sim_engine_fail(run, task, code, run->rn_expired ? "its wait timed out" : "its task failed");

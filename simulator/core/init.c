@@ -2,19 +2,14 @@
  * callbacks themselves: a callback may call any of them, another thread waits. It is taken before every other lock. */
 #include "init.h"
 #include "config.h"
+#include "config_file.h"
 #include "device.h"
-#include "json.h"
 #include "model.h"
+#include "prof.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-#define MAX_FILE (10 << 20)
-#define MAX_NESTING 10
 
 struct entry {
     struct entry *en_next;
@@ -105,66 +100,6 @@ aclError sim_init_unregister(struct sim_init_callback callback)
 
 /* ---- the file ---- */
 
-/* Reads the whole file into *content (malloc'ed, with a NUL behind); an empty path is an empty file. */
-static aclError read_file(const char *path, char **content, size_t *size)
-{
-    struct stat status = {0};
-    FILE *file = *path != '\0' ? fopen(path, "re") : NULL;
-    if (*path != '\0') {
-        SIM_ARGUMENT(file != NULL, ACL_ERROR_INVALID_FILE, "configPath is \"%s\", which cannot be opened: %s", path,
-                     strerror(errno));
-        if (fstat(fileno(file), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > MAX_FILE) {
-            fclose(file);
-            return sim_refuse(ACL_ERROR_INVALID_FILE,
-                              "configPath is \"%s\", expected a regular file of at most 10 MiB", path);
-        }
-    }
-    *content = calloc(1, (size_t)status.st_size + 1);
-    *size = *content != NULL && file != NULL ? fread(*content, 1, (size_t)status.st_size, file) : 0;
-    if (file != NULL)
-        fclose(file);
-    SIM_ARGUMENT(*content != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for the file \"%s\"", path);
-    return ACL_SUCCESS;
-}
-
-/* As the vendor counts it: brackets inside strings too. */
-static bool nests_too_deep(const char *content, size_t size, char opening, char closing)
-{
-    int depth = 0;
-    for (size_t i = 0; i < size; i++) {
-        depth += (content[i] == opening) - (content[i] == closing);
-        if (depth > MAX_NESTING)
-            return true;
-    }
-    return false;
-}
-
-static aclError parse(const char *content, size_t size, struct sim_json *root)
-{
-    static const char nothing[] = "{}";
-    *root = (struct sim_json){SIM_JSON_OBJECT, nothing, nothing + 2};
-    if (size == 0)
-        return ACL_SUCCESS;
-    SIM_ARGUMENT(!nests_too_deep(content, size, '{', '}') && !nests_too_deep(content, size, '[', ']'),
-                 ACL_ERROR_PARSE_FILE, "the file of configPath nests objects or arrays more than %d deep", MAX_NESTING);
-    size_t where;
-    const char *why;
-    SIM_ARGUMENT(sim_json_parse(content, size, root, &where, &why), ACL_ERROR_PARSE_FILE,
-                 "the file of configPath is not JSON at byte %zu: %s", where, why);
-    SIM_ARGUMENT(root->js_kind == SIM_JSON_OBJECT, ACL_ERROR_PARSE_FILE,
-                 "the file of configPath holds no JSON object, expected {...}");
-    return ACL_SUCCESS;
-}
-
-static int length_of(struct sim_json value)
-{
-    ptrdiff_t length = value.js_end - value.js_start;
-    return length < 64 ? (int)length : 64;
-}
-
-/* For messages: "%.*s" of what stands in the file. */
-#define SHOWN(value) length_of(value), (value).js_start
-
 /* A string of digits without leading zeros, below `limit`. */
 static bool read_natural(struct sim_json value, uint64_t limit, uint64_t *number)
 {
@@ -186,7 +121,7 @@ static aclError read_switch(struct sim_json object, const char *name, bool *is_o
     if (!sim_json_member(object, name, &value))
         return ACL_SUCCESS;
     SIM_ARGUMENT(read_natural(value, 2, &number), ACL_ERROR_INVALID_PARAM,
-                 "%s in the file of configPath is %.*s, expected the string \"0\" or \"1\"", name, SHOWN(value));
+                 "%s in the file of configPath is %.*s, expected the string \"0\" or \"1\"", name, SIM_SHOWN(value));
     *is_on = number != 0;
     return ACL_SUCCESS;
 }
@@ -198,12 +133,12 @@ static aclError read_default_device(struct sim_json root)
     if (!sim_json_member(root, "defaultDevice", &object))
         return ACL_SUCCESS;
     SIM_ARGUMENT(object.js_kind == SIM_JSON_OBJECT, ACL_ERROR_FAILURE,
-                 "defaultDevice in the file of configPath is %.*s, expected an object", SHOWN(object));
+                 "defaultDevice in the file of configPath is %.*s, expected an object", SIM_SHOWN(object));
     if (!sim_json_member(object, "default_device", &value))
         return ACL_SUCCESS;
     SIM_ARGUMENT(read_natural(value, INT32_MAX, &id), ACL_ERROR_FAILURE,
                  "defaultDevice.default_device in the file of configPath is %.*s, expected a device id as a string, "
-                 "such as \"0\"", SHOWN(value));
+                 "such as \"0\"", SIM_SHOWN(value));
     sim_device_set_default((int32_t)id);
     has_default = true;
     return ACL_SUCCESS;
@@ -216,11 +151,11 @@ static aclError check_sizes(struct sim_json root)
     struct sim_json object, value;
     if (sim_json_member(root, "StackSize", &object)) {
         SIM_ARGUMENT(object.js_kind == SIM_JSON_OBJECT, ACL_ERROR_FAILURE,
-                     "StackSize in the file of configPath is %.*s, expected an object", SHOWN(object));
+                     "StackSize in the file of configPath is %.*s, expected an object", SIM_SHOWN(object));
         for (size_t i = 0; i < sizeof stacks / sizeof *stacks; i++)
             SIM_ARGUMENT(!sim_json_member(object, stacks[i], &value) || value.js_kind == SIM_JSON_NUMBER,
                          ACL_ERROR_FAILURE, "StackSize.%s in the file of configPath is \"%.*s\", expected a number",
-                         stacks[i], SHOWN(value));
+                         stacks[i], SIM_SHOWN(value));
     }
     enum sim_profile profile = sim_config()->cf_soc->so_profile;
     const struct {
@@ -239,11 +174,11 @@ static aclError check_sizes(struct sim_json root)
             is_positive = *at >= '0' && *at <= '9';
         SIM_ARGUMENT(is_positive && *value.js_start != '0', ACL_ERROR_FAILURE,
                      "%s in the file of configPath is \"%.*s\", expected a positive whole number", buffers[i].name,
-                     SHOWN(value));
+                     SIM_SHOWN(value));
         uint64_t size = strtoull(value.js_start, NULL, 10);
         SIM_CHECK(!buffers[i].is_supported || (size >= buffers[i].least && size <= 64 << 20),
                   ACL_ERROR_RT_PARAM_INVALID, "%s in the file of configPath is %.*s, expected %llu to 67108864",
-                  buffers[i].name, SHOWN(value), (unsigned long long)buffers[i].least);
+                  buffers[i].name, SIM_SHOWN(value), (unsigned long long)buffers[i].least);
     }
     return ACL_SUCCESS;
 }
@@ -253,7 +188,7 @@ static aclError check_object(struct sim_json root, const char *name, aclError co
 {
     struct sim_json value;
     SIM_ARGUMENT(!sim_json_member(root, name, &value) || value.js_kind == SIM_JSON_OBJECT, code,
-                 "%s in the file of configPath is \"%.*s\", expected an object", name, SHOWN(value));
+                 "%s in the file of configPath is \"%.*s\", expected an object", name, SIM_SHOWN(value));
     return ACL_SUCCESS;
 }
 
@@ -267,7 +202,7 @@ static aclError apply_file(struct sim_json root, const char *content, size_t siz
                      (read_natural(value, UINT32_MAX, &number) && number != 0),
                  ACL_ERROR_INVALID_MAX_OPQUEUE_NUM_CONFIG,
                  "max_opqueue_num in the file of configPath is %.*s, expected a positive number as a string",
-                 SHOWN(value));
+                 SIM_SHOWN(value));
     SIM_TRY(call_back(ACL_REG_TYPE_ACL_OP_EXECUTOR, true, content, size));
     SIM_TRY(read_default_device(root));
     SIM_TRY(check_sizes(root));
@@ -281,13 +216,16 @@ static aclError initialise(const char *path, const char *content, size_t size)
     bool is_shared = false;
     SIM_ARGUMENT(text == NULL || (size == text_size && memcmp(content, text, size) == 0), ACL_ERROR_INVALID_PARAM,
                  "configPath is \"%s\", whose content differs from that of the first aclInit of this process", path);
-    SIM_TRY(parse(content, size, &root));
+    SIM_TRY(sim_config_file_parse(content, size, "configPath", &root));
     SIM_TRY(read_switch(root, "err_msg_mode", &is_shared));
     sim_fail_share(is_shared);
     SIM_TRY(call_back(ACL_REG_TYPE_ACL_MODEL, true, content, size));
     if (*path != '\0')
         SIM_TRY(apply_file(root, content, size));
     SIM_TRY(check_object(root, "profiler", ACL_ERROR_INVALID_PROFILING_CONFIG));
+    struct sim_json profiler;
+    if (sim_json_member(root, "profiler", &profiler))
+        SIM_TRY(sim_prof_command(profiler));
     SIM_TRY(call_back(ACL_REG_TYPE_ACL_DVPP, true, content, size));
     return call_back(ACL_REG_TYPE_OTHER, true, content, size);
 }
@@ -301,7 +239,7 @@ static aclError init_locked(const char *path)
     }
     char *content = NULL;
     size_t size = 0;
-    SIM_TRY(read_file(path, &content, &size));
+    SIM_TRY(sim_config_file_read(path, "configPath", &content, &size));
     initialising = true;
     aclError code = initialise(path, content, size);
     initialising = false;
@@ -341,6 +279,7 @@ static aclError finalize_locked(void)
     has_default = false;
     SIM_TRY(call_back(ACL_REG_TYPE_OTHER, false, NULL, 0));
     sim_onnx_stop();
+    sim_prof_command_end();
     count = 0;
     finalized = true;
     return ACL_SUCCESS;

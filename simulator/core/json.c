@@ -215,3 +215,29 @@ bool sim_json_member(struct sim_json object, const char *name, struct sim_json *
     }
     return found;
 }
+
+bool sim_json_next(struct sim_json array, struct sim_json *element)
+{
+    if (array.js_kind != SIM_JSON_ARRAY)
+        return false;
+    bool first = element->js_start == NULL;
+    const char *from = first ? array.js_start + 1 : element->js_end + (element->js_kind == SIM_JSON_STRING);
+    struct reader reader = {.rd_at = from, .rd_end = array.js_end};
+    if (!first && !take(&reader, ','))
+        return false;
+    skip_space(&reader);
+    return peek(&reader) != ']' && read_value(&reader, element);
+}
+
+bool sim_json_text(struct sim_json object, const char *name, char *text, size_t size)
+{
+    struct sim_json value;
+    if (!sim_json_member(object, name, &value))
+        return true;
+    size_t length = (size_t)(value.js_end - value.js_start);
+    if (value.js_kind != SIM_JSON_STRING || length >= size)
+        return false;
+    memcpy(text, value.js_start, length);
+    text[length] = '\0';
+    return true;
+}

@@ -30,4 +30,11 @@ bool sim_json_parse(const char *text, size_t size, struct sim_json *value, size_
  * `object` is not an object. */
 bool sim_json_member(struct sim_json object, const char *name, struct sim_json *value);
 
+/* The element of a checked array behind *element, or the first one when that is empty ({0}); false: there is none. */
+bool sim_json_next(struct sim_json array, struct sim_json *element);
+
+/* A copy of a member that is a string, escapes as written; `text` stays where the object lacks it. False when it is of
+ * another kind, or too long. */
+bool sim_json_text(struct sim_json object, const char *name, char *text, size_t size);
+
 #endif

@@ -15,6 +15,7 @@ struct sim_model_executor {
     aclError (*me_own)(void *state, const aclsimModelRun *run, char reason[SIM_REASON_BYTES]);
     void *me_state;
     void (*me_close)(void *state);
+    bool me_tells; /* subscriptions, of each of its steps by itself */
     bool me_for_kind; /* me_run is told of the opening and closing, and sees the weights */
 };
 

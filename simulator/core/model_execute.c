@@ -6,6 +6,7 @@
 #include "dataset.h"
 #include "memory.h"
 #include "model_aipp.h"
+#include "prof.h"
 #include "tensordesc.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +182,19 @@ static aclError call_executor(struct sim_run *run, const struct sim_model_execut
     return fail_run(run, code, text);
 }
 
+/* The same, told to the model's subscription as one operator unless the executor has steps of its own. */
+static aclError call_told(struct sim_run *run, const struct sim_model_executor *executor,
+                          const struct sim_signature *signature, const aclsimModelRun *order)
+{
+    if (likely(!sim_model_is_subscribed(order->modelId)) || executor->me_tells)
+        return call_executor(run, executor, order);
+    uint64_t start = sim_clock_now();
+    aclError code = call_executor(run, executor, order);
+    sim_model_tell(order->modelId, *signature->sg_executor != '\0' ? signature->sg_executor : "function", order->name,
+                   start, sim_clock_now());
+    return code;
+}
+
 /* Preprocessed images take the place of those that the program gave. NULL, or why there are none. */
 static const char *prepare_images(const struct sim_signature *signature, struct call *call, void **converted)
 {
@@ -225,7 +239,7 @@ static aclError run_on(struct sim_run *run, struct sim_model *model, struct call
     }
     void *converted = NULL;
     const char *reason = prepare_images(signature, call, &converted);
-    aclError code = reason == NULL ? call_executor(run, executor, &order)
+    aclError code = reason == NULL ? call_told(run, executor, signature, &order)
                                    : fail_run(run, ACL_ERROR_RT_MODEL_EXECUTE, reason);
     free(converted);
     SIM_TRY(code);

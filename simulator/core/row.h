@@ -81,6 +81,12 @@ void sim_row_after_fork(void);
 extern struct sim_row *const sim_rows[];
 extern const size_t sim_row_count;
 
+/* The operator's type, as graphs name it: "Add" of aclnnAdd. */
+static inline const char *sim_row_type(const struct sim_row *row)
+{
+    return row->ro_op.op_name + strlen("aclnn");
+}
+
 struct sim_row *sim_row_find(const char *name); /* NULL: no such operator */
 bool sim_row_has_kernel(struct sim_row *row);
 void sim_row_register(struct sim_row *row, struct sim_kernel kernel);

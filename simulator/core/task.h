@@ -62,6 +62,7 @@ enum sim_task_kind {
     SIM_TASK_ACTIVE,
     SIM_TASK_OTHER,
 };
+extern const char *const sim_task_names[]; /* as prints and traces show them: capture_print.c */
 
 struct sim_op {
     const char *op_name; /* the public function that submitted it */

@@ -3,9 +3,11 @@
  * once, and every call is packed and planned as the operator's first phase does it, with whatever kernel is there now.
  * One run at a time works on the regions, under the model's own lock. */
 #include "call.h"
+#include "clock.h"
 #include "memory.h"
 #include "model.h"
 #include "model_saver.h"
+#include "prof.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -317,6 +319,16 @@ static aclError run_step(const struct step *step)
 
 /* ---- runs ---- */
 
+static void tell_step(uint32_t model, const struct step *step, uint32_t number, uint64_t start)
+{
+    static const char *const types[] = {[SIM_SAVED_COPY] = "Memcpy", [SIM_SAVED_SET] = "Memset"};
+    uint64_t end = sim_clock_now();
+    const char *type = step->st_call == NULL ? types[step->st_kind] : sim_row_type(step->st_call->ca_row);
+    char name[ACL_PROF_MAX_OP_NAME_LEN];
+    snprintf(name, sizeof name, "%s_%u", type, number);
+    sim_model_tell(model, type, name, start, end);
+}
+
 static aclError run_locked(const struct saved *saved, const aclsimModelRun *run, char reason[SIM_REASON_BYTES])
 {
     strcpy(reason, "its inputs and outputs are not those that the instance was saved with");
@@ -331,8 +343,12 @@ static aclError run_locked(const struct saved *saved, const aclsimModelRun *run,
             return ACL_ERROR_RT_MODEL_EXECUTE;
         memcpy(saved->sv_inputs[i].bl_data, tensor->data, saved->sv_inputs[i].bl_size);
     }
+    bool told = sim_model_is_subscribed(run->modelId);
     for (uint32_t i = 0; i < saved->sv_step_count; i++) {
+        uint64_t start = told ? sim_clock_now() : 0;
         aclError code = run_step(&saved->sv_steps[i]);
+        if (unlikely(told))
+            tell_step(run->modelId, &saved->sv_steps[i], i, start);
         if (code != ACL_SUCCESS) {
             snprintf(reason, SIM_REASON_BYTES, "its step %u, %s, failed", i, saved->sv_steps[i].st_call->ca_row->ro_op.op_name);
             return code;
@@ -427,6 +443,7 @@ aclError sim_saved_open(struct sim_bytes weights, struct sim_model_executor *exe
         close_saved(saved);
         return code;
     }
-    *executor = (struct sim_model_executor){.me_own = run_saved, .me_state = saved, .me_close = close_saved};
+    *executor = (struct sim_model_executor){.me_own = run_saved, .me_state = saved, .me_close = close_saved,
+                                              .me_tells = true};
     return ACL_SUCCESS;
 }

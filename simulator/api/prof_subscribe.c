@@ -1,0 +1,189 @@
+/* Entry points of subscriptions: their configuration, and the readers of the records that come through the pipe. A
+ * buffer is the program's and may hold anything: a record is read only when it says that it is one. */
+#include "prof.h"
+#include "memory.h"
+#include <string.h>
+
+aclprofSubscribeConfig *aclprofCreateSubscribeConfig(int8_t timeInfoSwitch, aclprofAicoreMetrics aicoreMetrics, void *fd)
+{
+    SIM_ENTER();
+    bool valid = (timeInfoSwitch == 0 || timeInfoSwitch == 1) && sim_prof_is_metric(aicoreMetrics);
+    if (!valid || fd == NULL || !sim_memory_is_host(fd)) {
+        sim_refuse(ACL_ERROR_INVALID_PARAM,
+                   "timeInfoSwitch is %d, aicoreMetrics %d and fd %p, expected 0 or 1, 0 to %d or 255, and the address of "
+                   "a file descriptor", timeInfoSwitch, (int)aicoreMetrics, fd, SIM_PROF_LAST_METRIC);
+        return NULL;
+    }
+    int descriptor;
+    memcpy(&descriptor, fd, sizeof descriptor);
+    return sim_subscription_create(timeInfoSwitch == 1, descriptor);
+}
+
+aclError aclprofDestroySubscribeConfig(const aclprofSubscribeConfig *profSubscribeConfig)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(profSubscribeConfig);
+    return sim_subscription_destroy(profSubscribeConfig);
+}
+
+aclError aclprofModelSubscribe(uint32_t modelId, const aclprofSubscribeConfig *profSubscribeConfig)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(profSubscribeConfig);
+    return sim_model_subscribe(modelId, profSubscribeConfig);
+}
+
+aclError aclprofModelUnSubscribe(uint32_t modelId)
+{
+    SIM_ENTER();
+    return sim_model_unsubscribe(modelId);
+}
+
+/* ---- records ---- */
+
+aclError aclprofGetOpDescSize(size_t *opDescSize)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(opDescSize);
+    *opDescSize = sizeof(struct sim_op_record);
+    return ACL_SUCCESS;
+}
+
+static aclError check_buffer(const void *opInfo, size_t opInfoLen)
+{
+    SIM_NOT_NULL(opInfo);
+    SIM_ARGUMENT(sim_memory_is_host(opInfo), ACL_ERROR_INVALID_PARAM,
+                 "opInfo is %p, which is device memory, expected host memory", opInfo);
+    SIM_ARGUMENT(opInfoLen % sizeof(struct sim_op_record) == 0 && opInfoLen != 0, ACL_ERROR_INVALID_PARAM,
+                 "opInfoLen is %zu, expected a multiple of %zu, the size of a record", opInfoLen,
+                 sizeof(struct sim_op_record));
+    return ACL_SUCCESS;
+}
+
+static bool ends(const char *text, size_t size)
+{
+    return memchr(text, '\0', size) != NULL;
+}
+
+static const char *place_of(const void *opInfo, uint32_t index)
+{
+    return (const char *)opInfo + index * sizeof(struct sim_op_record);
+}
+
+/* A copy, because the buffer may lie at any address. */
+static aclError read_record(const void *opInfo, size_t opInfoLen, uint32_t index, struct sim_op_record *record)
+{
+    SIM_TRY(check_buffer(opInfo, opInfoLen));
+    SIM_ARGUMENT(index < opInfoLen / sizeof *record, ACL_ERROR_INVALID_PARAM, "index is %u, expected less than %zu", index,
+                 opInfoLen / sizeof *record);
+    memcpy(record, place_of(opInfo, index), sizeof *record);
+    SIM_ARGUMENT(record->or_magic == SIM_OP_RECORD_MAGIC && ends(record->or_type, sizeof record->or_type) &&
+                     ends(record->or_name, sizeof record->or_name) && ends(record->or_thread, sizeof record->or_thread),
+                 ACL_ERROR_INVALID_PARAM, "opInfo has no record at index %u, expected what came through the pipe", index);
+    return ACL_SUCCESS;
+}
+
+aclError aclprofGetOpNum(const void *opInfo, size_t opInfoLen, uint32_t *opNumber)
+{
+    SIM_ENTER();
+    SIM_TRY(check_buffer(opInfo, opInfoLen));
+    SIM_NOT_NULL(opNumber);
+    *opNumber = (uint32_t)(opInfoLen / sizeof(struct sim_op_record));
+    return ACL_SUCCESS;
+}
+
+/* Lengths count the closing NUL: they are what a buffer has to hold. */
+static aclError copy_text(const char *text, char *target, const char *name, size_t length)
+{
+    size_t needed = strlen(text) + 1;
+    SIM_ARGUMENT(length >= needed, ACL_ERROR_INVALID_PARAM, "%sLen is %zu, expected at least %zu", name, length, needed);
+    memcpy(target, text, needed);
+    return ACL_SUCCESS;
+}
+
+aclError aclprofGetOpTypeLen(const void *opInfo, size_t opInfoLen, uint32_t index, size_t *opTypeLen)
+{
+    SIM_ENTER();
+    struct sim_op_record record;
+    SIM_NOT_NULL(opTypeLen);
+    SIM_TRY(read_record(opInfo, opInfoLen, index, &record));
+    *opTypeLen = strlen(record.or_type) + 1;
+    return ACL_SUCCESS;
+}
+
+aclError aclprofGetOpType(const void *opInfo, size_t opInfoLen, uint32_t index, char *opType, size_t opTypeLen)
+{
+    SIM_ENTER();
+    struct sim_op_record record;
+    SIM_NOT_NULL(opType);
+    SIM_TRY(read_record(opInfo, opInfoLen, index, &record));
+    return copy_text(record.or_type, opType, "opType", opTypeLen);
+}
+
+aclError aclprofGetOpNameLen(const void *opInfo, size_t opInfoLen, uint32_t index, size_t *opNameLen)
+{
+    SIM_ENTER();
+    struct sim_op_record record;
+    SIM_NOT_NULL(opNameLen);
+    SIM_TRY(read_record(opInfo, opInfoLen, index, &record));
+    *opNameLen = strlen(record.or_name) + 1;
+    return ACL_SUCCESS;
+}
+
+aclError aclprofGetOpName(const void *opInfo, size_t opInfoLen, uint32_t index, char *opName, size_t opNameLen)
+{
+    SIM_ENTER();
+    struct sim_op_record record;
+    SIM_NOT_NULL(opName);
+    SIM_TRY(read_record(opInfo, opInfoLen, index, &record));
+    return copy_text(record.or_name, opName, "opName", opNameLen);
+}
+
+uint64_t aclprofGetOpStart(const void *opInfo, size_t opInfoLen, uint32_t index)
+{
+    SIM_ENTER();
+    struct sim_op_record record;
+    return read_record(opInfo, opInfoLen, index, &record) == ACL_SUCCESS ? record.or_start : 0;
+}
+
+uint64_t aclprofGetOpEnd(const void *opInfo, size_t opInfoLen, uint32_t index)
+{
+    SIM_ENTER();
+    struct sim_op_record record;
+    return read_record(opInfo, opInfoLen, index, &record) == ACL_SUCCESS ? record.or_end : 0;
+}
+
+uint64_t aclprofGetOpDuration(const void *opInfo, size_t opInfoLen, uint32_t index)
+{
+    SIM_ENTER();
+    struct sim_op_record record;
+    return read_record(opInfo, opInfoLen, index, &record) == ACL_SUCCESS ? record.or_end - record.or_start : 0;
+}
+
+size_t aclprofGetModelId(const void *opInfo, size_t opInfoLen, uint32_t index)
+{
+    SIM_ENTER();
+    struct sim_op_record record;
+    return read_record(opInfo, opInfoLen, index, &record) == ACL_SUCCESS ? record.or_model : 0;
+}
+
+aclprofSubscribeOpFlag aclprofGetOpFlag(const void *opInfo, size_t opInfoLen, uint32_t index)
+{
+    SIM_ENTER();
+    struct sim_op_record record;
+    return read_record(opInfo, opInfoLen, index, &record) == ACL_SUCCESS ? ACL_SUBSCRIBE_OP : ACL_SUBSCRIBE_NONE;
+}
+
+/* The text stands in the buffer and lives as long. */
+const char *aclprofGetOpAttriValue(const void *opInfo, size_t opInfoLen, uint32_t index, aclprofSubscribeOpAttri attri)
+{
+    SIM_ENTER();
+    struct sim_op_record record;
+    if (attri != ACL_SUBSCRIBE_ATTRI_THREADID) {
+        sim_refuse(ACL_ERROR_INVALID_PARAM, "attri is %d, expected ACL_SUBSCRIBE_ATTRI_THREADID (0)", (int)attri);
+        return NULL;
+    }
+    return read_record(opInfo, opInfoLen, index, &record) == ACL_SUCCESS
+               ? place_of(opInfo, index) + offsetof(struct sim_op_record, or_thread)
+               : NULL;
+}
