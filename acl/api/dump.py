@@ -22,7 +22,9 @@ def acl_on_dump(chunk, length):
 
 def dump_reg_callback(function, flag):
     """Call ``function(chunk)`` for each chunk of dump data; when it raises, C sees -1."""
+    before = receivers.copy()
+    receivers[:] = [function]  # before C knows it: a chunk may come at once
     ret = lib.acldumpRegCallback(lib.acl_on_dump, flag)
-    if ret == 0:
-        receivers[:] = [function]
+    if ret != 0:
+        receivers[:] = before
     return ret

@@ -7,6 +7,7 @@
 #include "context.h"
 #include "dataset.h"
 #include "device.h"
+#include "dump.h"
 #include "event.h"
 #include "init.h"
 #include "launch.h"
@@ -46,6 +47,7 @@ aclError aclsimReset(void)
     sim_callback_reset();
     sim_init_reset();
     sim_prof_reset();
+    sim_dump_reset();
     sim_model_reset();
     sim_dataset_reset();
     sim_tensordesc_reset();

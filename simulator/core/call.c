@@ -93,9 +93,8 @@ aclnnStatus sim_call_measure(const aclsimTensor *tensor, int64_t offset, const c
     return ACL_SUCCESS;
 }
 
-/* Fills the view and the operand of an opened tensor. */
-static aclnnStatus view(const struct sim_tensor *tensor, const char *name, aclsimTensor *seen,
-                        struct sim_operand *operand)
+aclnnStatus sim_call_view(const struct sim_tensor *tensor, const char *name, aclsimTensor *seen,
+                          struct sim_operand *operand)
 {
     SIM_ARGUMENT(tensor->te_rank <= RANK_MAX, ACLNN_ERR_PARAM_INVALID, "%s has %llu dimensions, expected at most %d",
                  name, (unsigned long long)tensor->te_rank, RANK_MAX);
@@ -121,7 +120,7 @@ static aclnnStatus pack_tensor(struct sim_pack *pack, size_t parameter, size_t m
     operand->od_parameter = (uint16_t)parameter;
     operand->od_member = (uint16_t)member;
     operand->od_direction = declared->pa_direction;
-    aclnnStatus code = view(tensor, declared->pa_name, sim_call_at(pack->pk_call, offset), operand);
+    aclnnStatus code = sim_call_view(tensor, declared->pa_name, sim_call_at(pack->pk_call, offset), operand);
     sim_object_close(tensor);
     return code;
 }

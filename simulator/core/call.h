@@ -56,6 +56,9 @@ void sim_call_drop(struct sim_pack *pack);
 aclnnStatus sim_call_begin(struct sim_pack *pack, struct sim_row *row);
 uint32_t sim_call_reserve(struct sim_pack *pack, uint64_t size);
 struct sim_operand *sim_call_operand(struct sim_pack *pack); /* NULL without memory */
+/* Fills in what an opened tensor shows of its data, and what that covers: 161002. */
+aclnnStatus sim_call_view(const struct sim_tensor *tensor, const char *name, aclsimTensor *seen,
+                          struct sim_operand *operand);
 aclnnStatus sim_call_measure(const aclsimTensor *tensor, int64_t offset, const char *name, struct sim_operand *operand);
 
 /* Takes a kernel and asks it for the workspace: 561003, and what its plan answers. */

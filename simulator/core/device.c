@@ -12,6 +12,7 @@
 #include "event.h"
 #include "init.h"
 #include "memory.h"
+#include "dump.h"
 #include "model.h"
 #include "prof.h"
 #include "registry.h"
@@ -68,6 +69,7 @@ static void after_fork(void)
     sim_config_after_fork();
     sim_init_after_fork();
     sim_prof_after_fork();
+    sim_dump_after_fork();
     sim_model_after_fork();
     sim_dataset_after_fork();
     sim_tensordesc_after_fork();

@@ -36,6 +36,7 @@ enum sim_kind {
     SIM_KIND_SUBSCRIPTION,
     SIM_KIND_STAMP,
     SIM_KIND_STEP_INFO,
+    SIM_KIND_GRAPH_DUMP,
     SIM_KINDS,
 };
 

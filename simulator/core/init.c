@@ -4,6 +4,7 @@
 #include "config.h"
 #include "config_file.h"
 #include "device.h"
+#include "dump.h"
 #include "model.h"
 #include "prof.h"
 
@@ -198,6 +199,8 @@ static aclError apply_file(struct sim_json root, const char *content, size_t siz
     uint64_t number;
     bool ignored;
     SIM_TRY(check_object(root, "dump", ACL_ERROR_INVALID_DUMP_CONFIG));
+    if (sim_json_member(root, "dump", &value))
+        SIM_TRY(sim_dump_command(value));
     SIM_ARGUMENT(!sim_json_member(root, "max_opqueue_num", &value) ||
                      (read_natural(value, UINT32_MAX, &number) && number != 0),
                  ACL_ERROR_INVALID_MAX_OPQUEUE_NUM_CONFIG,
@@ -280,6 +283,7 @@ static aclError finalize_locked(void)
     SIM_TRY(call_back(ACL_REG_TYPE_OTHER, false, NULL, 0));
     sim_onnx_stop();
     sim_prof_command_end();
+    sim_dump_command_end();
     count = 0;
     finalized = true;
     return ACL_SUCCESS;

@@ -4,6 +4,7 @@
  * frees it. */
 #include "config.h"
 #include "context.h"
+#include "dump.h"
 #include "init.h"
 #include "memory.h"
 #include "model_aipp.h"
@@ -84,6 +85,7 @@ static void free_model(struct sim_model *model)
     if (executor->me_for_kind)
         tell(model, ACLSIM_MODEL_CLOSE, unheard);
     sim_model_free_bytes(model->mo_content);
+    sim_dump_drop(model->mo_dump);
     sim_signature_drop(model->mo_signature);
     free(model->mo_records);
     free(model);
@@ -199,6 +201,7 @@ static aclError fill(struct sim_model *model, const struct sim_file *file, const
     SIM_ARGUMENT(!load->lo_without_graph || !signature->sg_dynamic, ACL_ERROR_INVALID_PARAM,
                  "ACL_MDL_WITHOUT_GRAPH_INT32 was set, and the shapes of the model are known by its runs alone");
     atomic_init(&model->mo_priority, load->lo_priority);
+    model->mo_dump = sim_dump_of_model(signature->sg_name);
     if (!signature->sg_dynamic)
         SIM_TRY(find_memory(load->lo_work, load->lo_work_size, signature->sg_work, "work", &model->mo_work));
     SIM_TRY(find_memory(load->lo_weights, load->lo_weight_size, signature->sg_weight, "weight", &model->mo_weights));

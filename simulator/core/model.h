@@ -44,6 +44,8 @@ struct sim_model {
     _Atomic uint32_t mo_priority;   /* as the program set it: runs are as fast with any */
     _Atomic int64_t mo_gear;        /* chosen last; SIM_EVERY_GEAR: none */
     struct sim_lock mo_lock;        /* guards the records */
+    struct sim_dump_plan *mo_dump;  /* NULL: its runs are not dumped */
+    _Atomic uint64_t mo_runs;       /* dumped or left out so far */
     sim_record *mo_records;         /* its newest run on each stream */
     uint32_t mo_record_count, mo_record_room;
 };

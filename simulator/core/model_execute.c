@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "context.h"
 #include "dataset.h"
+#include "dump.h"
 #include "memory.h"
 #include "model_aipp.h"
 #include "prof.h"
@@ -156,12 +157,12 @@ static aclError tell_shapes(const struct sim_signature *signature, const struct 
     return code;
 }
 
-static bool shapes_fit(const struct call *call)
+static bool shapes_fit(const aclsimModelRun *order)
 {
-    for (uint32_t i = 0; i < call->ca_outputs; i++) {
-        const aclsimTensor *tensor = &tensors_of(call)[call->ca_inputs + i];
+    for (size_t i = 0; i < order->outputCount; i++) {
+        const aclsimTensor *tensor = &order->outputs[i];
         if (tensor->rank > RANK_MAX ||
-            sim_shape_bytes(tensor->type, tensor->dims, tensor->rank) > capacities_of(call)[i])
+            sim_shape_bytes(tensor->type, tensor->dims, tensor->rank) > order->capacities[i])
             return false;
     }
     return true;
@@ -192,6 +193,20 @@ static aclError call_told(struct sim_run *run, const struct sim_model_executor *
     aclError code = call_executor(run, executor, order);
     sim_model_tell(order->modelId, *signature->sg_executor != '\0' ? signature->sg_executor : "function", order->name,
                    start, sim_clock_now());
+    return code;
+}
+
+/* The same, with the inputs and outputs dumped where the model was loaded under a configuration for it. */
+static aclError call_dumped(struct sim_run *run, struct sim_model *model, const aclsimModelRun *order)
+{
+    const struct sim_dump_plan *plan = model->mo_dump;
+    if (likely(plan == NULL))
+        return call_told(run, &model->mo_executor, model->mo_signature, order);
+    uint64_t step = atomic_fetch_add(&model->mo_runs, 1);
+    sim_dump_model(plan, run, order, step, ACLSIM_IN);
+    aclError code = call_told(run, &model->mo_executor, model->mo_signature, order);
+    if (code == ACL_SUCCESS && shapes_fit(order))
+        sim_dump_model(plan, run, order, step, ACLSIM_OUT);
     return code;
 }
 
@@ -239,13 +254,13 @@ static aclError run_on(struct sim_run *run, struct sim_model *model, struct call
     }
     void *converted = NULL;
     const char *reason = prepare_images(signature, call, &converted);
-    aclError code = reason == NULL ? call_told(run, executor, signature, &order)
+    aclError code = reason == NULL ? call_dumped(run, model, &order)
                                    : fail_run(run, ACL_ERROR_RT_MODEL_EXECUTE, reason);
     free(converted);
     SIM_TRY(code);
     if (!signature->sg_dynamic)
         return ACL_SUCCESS;
-    if (!shapes_fit(call))
+    if (!shapes_fit(&order))
         return fail_run(run, ACL_ERROR_RT_MODEL_EXECUTE, "an output is larger than its buffer");
     return tell_shapes(signature, call);
 }

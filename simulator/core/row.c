@@ -83,6 +83,13 @@ aclError sim_row_run(struct sim_run *run, void *argument)
     return call->ca_kernel.kn_run(&shown);
 }
 
+size_t sim_row_show(const void *argument, aclsimArgument *arguments)
+{
+    const struct sim_call *call = argument;
+    bind_arguments(call, arguments);
+    return call->ca_row->ro_count;
+}
+
 const struct sim_range *sim_row_ranges(const void *argument, size_t *count)
 {
     const struct sim_call *call = argument;

@@ -60,6 +60,8 @@ aclError sim_row_run(struct sim_run *run, void *argument);
 /* Gives the call of a task other addresses, one for each of its ranges: 107000 when one does not fit, and then none is
  * changed. */
 aclError sim_row_move(void *argument, const uint64_t *addresses);
+/* The arguments of a task as a kernel sees them, room for SIM_ROW_PARAMETERS; how many there are. */
+size_t sim_row_show(const void *argument, aclsimArgument *arguments);
 const struct sim_range *sim_row_ranges(const void *argument, size_t *count);
 aclError sim_row_save(const void *argument, struct sim_saver *saver); /* row_save.c */
 

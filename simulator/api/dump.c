@@ -1,0 +1,170 @@
+/* Entry points of dumping. */
+#include "dump.h"
+#include "config.h"
+#include "object.h"
+#include "tensordesc.h"
+#include <string.h>
+
+aclError aclmdlInitDump(void)
+{
+    SIM_ENTER();
+    return sim_dump_init();
+}
+
+aclError aclmdlSetDump(const char *dumpCfgPath)
+{
+    SIM_ENTER();
+    return sim_dump_set(dumpCfgPath);
+}
+
+aclError aclmdlFinalizeDump(void)
+{
+    SIM_ENTER();
+    return sim_dump_finalize();
+}
+
+aclError acldumpRegCallback(int32_t (*const messageCallback)(const acldumpChunk *, int32_t), int32_t flag)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(messageCallback);
+    SIM_ARGUMENT(flag == 0, ACL_ERROR_INVALID_PARAM, "flag is %d, expected 0: no files beside the callback", flag);
+    sim_dump_give_to(messageCallback);
+    return ACL_SUCCESS;
+}
+
+void acldumpUnregCallback(void)
+{
+    SIM_ENTER();
+    sim_dump_give_to(NULL);
+}
+
+const char *acldumpGetPath(acldumpType dumpType)
+{
+    SIM_ENTER();
+    enum sim_profile profile = sim_config()->cf_soc->so_profile;
+    if (profile >= SIM_P310B) {
+        sim_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "%s does not know paths of dumps", sim_config()->cf_soc->so_name);
+        return NULL;
+    }
+    if (dumpType < AIC_ERR_BRIEF_DUMP || dumpType > OVERFLOW_DUMP) {
+        sim_refuse(ACL_ERROR_INVALID_PARAM, "dumpType is %d, expected one of acldumpType, 1 to 5", (int)dumpType);
+        return NULL;
+    }
+    return sim_dump_path(dumpType);
+}
+
+/* ---- failures ---- */
+
+aclError acldumpGetExceptionInfoPath(char *path, size_t maxLen)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(path);
+    SIM_ARGUMENT(maxLen != 0, ACL_ERROR_INVALID_PARAM, "maxLen is 0, expected room for a path");
+    return sim_dump_exception_path(path, maxLen);
+}
+
+aclError acldumpSaveExceptionInfo(const char *fileName, const char *userTag, const acldumpTensorInfo *tensors,
+                                  size_t tensorCount)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(fileName);
+    SIM_NOT_NULL(userTag);
+    SIM_NOT_NULL(tensors);
+    SIM_ARGUMENT(*fileName != '\0' && strchr(fileName, '/') == NULL && strchr(userTag, '/') == NULL,
+                 ACL_ERROR_INVALID_PARAM, "fileName is \"%.64s\" and userTag \"%.64s\", expected names without a path",
+                 fileName, userTag);
+    SIM_ARGUMENT(tensorCount != 0, ACL_ERROR_INVALID_PARAM, "tensorCount is 0, expected at least one tensor");
+    return sim_dump_exception(fileName, userTag, tensors, tensorCount);
+}
+
+/* ---- operators ---- */
+
+static aclError check_arguments_dump(uint32_t dumpType)
+{
+    enum sim_profile profile = sim_config()->cf_soc->so_profile;
+    SIM_SUPPORTED(profile != SIM_P310B && profile != SIM_P310P, "%s has no dump of operators' arguments",
+                  sim_config()->cf_soc->so_name);
+    SIM_ARGUMENT(dumpType == ACL_OP_DUMP_OP_AICORE_ARGS, ACL_ERROR_INVALID_PARAM,
+                 "dumpType is %u, expected ACL_OP_DUMP_OP_AICORE_ARGS (1)", dumpType);
+    return ACL_SUCCESS;
+}
+
+aclError aclopStartDumpArgs(uint32_t dumpType, const char *path)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(path);
+    SIM_TRY(check_arguments_dump(dumpType));
+    SIM_ARGUMENT(*path != '\0', ACL_ERROR_INVALID_FILE, "path is empty, expected a directory");
+    return sim_dump_arguments(path);
+}
+
+aclError aclopStopDumpArgs(uint32_t dumpType)
+{
+    SIM_ENTER();
+    SIM_TRY(check_arguments_dump(dumpType));
+    return sim_dump_arguments(NULL);
+}
+
+aclnnStatus aclDumpOpTensors(const char *opType, const char *opName, aclTensor **tensors, size_t inputTensorNum,
+                             size_t outputTensorNum, aclrtStream stream)
+{
+    SIM_ENTER();
+    SIM_ARGUMENT(opType != NULL && opName != NULL && tensors != NULL, ACLNN_ERR_PARAM_NULLPTR,
+                 "%s is NULL, expected a valid pointer", opType == NULL ? "opType" : opName == NULL ? "opName" : "tensors");
+    SIM_ARGUMENT(inputTensorNum <= UINT32_MAX && outputTensorNum <= UINT32_MAX, ACLNN_ERR_PARAM_INVALID,
+                 "inputTensorNum is %zu and outputTensorNum %zu, expected fewer", inputTensorNum, outputTensorNum);
+    const struct sim_dump_tensors given = {opType, opName, tensors, inputTensorNum, inputTensorNum + outputTensorNum};
+    return sim_dump_tensors(&given, stream, SIM_SITE());
+}
+
+/* ---- graphs ---- */
+
+aclGraphDumpOption *aclCreateGraphDumpOpt(void)
+{
+    SIM_ENTER();
+    return sim_graph_dump_create();
+}
+
+aclError aclDestroyGraphDumpOpt(const aclGraphDumpOption *graphDumpOpt)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(graphDumpOpt);
+    return sim_graph_dump_destroy(graphDumpOpt);
+}
+
+static aclError check_side(const char *side, int count, const void *descs, const aclDataBuffer *const *buffers)
+{
+    SIM_ARGUMENT(count >= 0, ACL_ERROR_INVALID_PARAM, "the number of %ss is %d, expected 0 or more", side, count);
+    SIM_ARGUMENT(count == 0 || (descs != NULL && buffers != NULL), ACL_ERROR_INVALID_PARAM,
+                 "%sDesc is %p and %ss %p, expected arrays of %d", side, descs, side, (const void *)buffers, count);
+    for (int i = 0; i < count; i++) {
+        struct sim_data_buffer *buffer = sim_data_buffer_open(buffers[i]);
+        if (buffer == NULL)
+            return ACL_ERROR_INVALID_PARAM;
+        sim_object_close(buffer);
+    }
+    return ACL_SUCCESS;
+}
+
+/* The text has no attributes: they stay with who compiles the operator. */
+aclError aclGenGraphAndDumpForOp(const char *opType, int numInputs, const aclTensorDesc *const inputDesc[],
+                                 const aclDataBuffer *const inputs[], int numOutputs,
+                                 const aclTensorDesc *const outputDesc[], aclDataBuffer *const outputs[],
+                                 const aclopAttr *attr, aclopEngineType engineType, const char *graphDumpPath,
+                                 const aclGraphDumpOption *graphDumpOpt)
+{
+    SIM_ENTER();
+    (void)attr;
+    SIM_NOT_NULL(opType);
+    SIM_NOT_NULL(graphDumpPath);
+    SIM_ARGUMENT(*opType != '\0' && strchr(opType, '/') == NULL, ACL_ERROR_INVALID_PARAM,
+                 "opType is \"%.64s\", expected the name of an operator type", opType);
+    SIM_ARGUMENT((unsigned)engineType <= ACL_ENGINE_VECTOR, ACL_ERROR_INVALID_PARAM,
+                 "engineType is %d, expected one of aclopEngineType", (int)engineType);
+    SIM_TRY(check_side("input", numInputs, inputDesc, inputs));
+    SIM_TRY(check_side("output", numOutputs, outputDesc, (const aclDataBuffer *const *)outputs));
+    if (graphDumpOpt != NULL)
+        SIM_TRY(sim_graph_dump_check(graphDumpOpt));
+    const struct sim_dump_graph graph = {opType, graphDumpPath, {inputDesc, outputDesc}, {numInputs, numOutputs}};
+    return sim_graph_dump_write(&graph);
+}
