@@ -171,6 +171,38 @@ def test_views_are_dumped_in_the_order_of_their_elements(dump, stream, add):
     rt.free(block)
 
 
+@pytest.mark.parametrize(
+    ("kind", "code", "values", "line"),
+    [
+        ("f4", 0, [3, -4, 0, numpy.nan, numpy.inf, numpy.inf, -numpy.inf], "3,-4,-0.333333333,1,1,2,5"),
+        ("f2", 1, [1, 2, 2], "2,1,1.66666667,0,0,0,3"),
+        ("i1", 2, [-128, 127], "127,-128,-0.5,0,0,0,180.313616"),
+        ("u8", 10, [2**40, 0], "1.09951163e+12,0,5.49755814e+11,0,0,0,1.09951163e+12"),
+        ("c8", 16, [1 + 2j], ",,,,,,"),
+    ],
+)
+def test_statistics_stand_for_the_elements(dump, stream, kind, code, values, line):
+    array = numpy.array(values, kind)
+    block, _ = rt.malloc(64, 0)
+    assert rt.memcpy(block, array.nbytes, array.ctypes.data, array.nbytes, 1) == 0
+    tensor = acl.create_tensor([len(values)], code, [1], 0, ND, [len(values)], block)
+    tensors = ffi.new("aclTensor *[]", [ffi.cast("aclTensor *", tensor)])
+    wanted = ["Max", "Min", "Avg", "Nan", "Negative Inf", "Positive Inf", "L2norm"]
+    out = dump(dump_list=[], dump_data="stats")
+    assert lib.aclDumpOpTensors(b"Add", b"add", tensors, 0, 1, pointer(stream)) == 0
+    assert rt.synchronize_stream(stream) == 0
+    (path,) = out.rglob("*.csv")
+    assert path.read_text() == f"Data Type,Shape,{','.join(wanted)}\n{code},{len(values)},{line}\n"
+    path.unlink()
+    dump(dump_list=[], dump_data="stats", dump_stats=["L2norm", "Max"])
+    assert lib.aclDumpOpTensors(b"Add", b"add", tensors, 0, 1, pointer(stream)) == 0
+    assert rt.synchronize_stream(stream) == 0
+    (path,) = out.rglob("*.csv")
+    assert path.read_text().splitlines()[0] == "Data Type,Shape,Max,L2norm"
+    acl.destroy_tensor(tensor)
+    rt.free(block)
+
+
 def test_named_tensors_are_left_alone_without_a_configuration(device, stream, add, tmp_path):
     initialise()
     tensors = ffi.new("aclTensor *[]", [ffi.cast("aclTensor *", add.tensors[0])])

@@ -78,6 +78,10 @@ def test_files(begun, tmp_path):
         ({"dump_level": "layer"}, "dump.dump_level"),
         ({"dump_data": "bytes"}, "dump.dump_data"),
         ({"dump_scene": "other"}, "dump.dump_scene"),
+        ({"dump_stats": ["Max"]}, "dump.dump_stats"),
+        ({"dump_data": "stats", "dump_stats": "Max"}, "dump.dump_stats"),
+        ({"dump_data": "stats", "dump_stats": ["Most"]}, "dump.dump_stats"),
+        ({"dump_data": "stats", "dump_stats": []}, "dump.dump_stats"),
         ({"dump_list": {}}, "dump.dump_list"),
         ({"dump_list": ["model"]}, "dump.dump_list"),
         ({"dump_list": [{"model_name": 1}]}, "dump.dump_list"),
@@ -108,10 +112,9 @@ def test_data_of_models_needs_a_place(configure):
 
 
 @pytest.mark.needs_sim
-@pytest.mark.parametrize("members", [{"dump_data": "stats"}, {"dump_scene": "watcher"}])
-def test_what_the_simulator_lacks(configure, tmp_path, members):
-    ret = configure({"dump_path": str(tmp_path), **members})
-    refused(ret, UNSUPPORTED, "aclmdlSetDump", "not part of the simulator")
+def test_the_simulator_has_no_watch_mode(configure, tmp_path):
+    ret = configure({"dump_path": str(tmp_path), "dump_scene": "watcher"})
+    refused(ret, UNSUPPORTED, "aclmdlSetDump", "watcher", "not part of the simulator")
 
 
 def test_a_configuration_that_is_refused_changes_nothing(configure, tmp_path):

@@ -255,6 +255,12 @@ def test_the_file_of_init_profiles_the_whole_program(run_script, tmp_path):
     assert [event["cat"] for event in events if event["ph"] != "M"] == ["mark", "MEMCPY_ASYNC_SET"]
 
 
+def test_a_program_that_just_ends_leaves_a_whole_trace(run_script, tmp_path):
+    run_script(f"import acl\nprint(acl.prof.init({str(tmp_path)!r}), acl.prof.start(0))\n")
+    (path,) = tmp_path.glob("PROF_*/trace.json")
+    assert len(json.loads(path.read_text())["traceEvents"]) == 2
+
+
 def test_a_child_has_no_session(run_script, tmp_path):
     code = (
         "import os, acl\n"

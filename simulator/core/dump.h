@@ -8,6 +8,18 @@
 #include <acl/acl_sim.h>
 
 #define SIM_DUMP_STEPS 100
+
+/* What statistics are made of: bits, by the names in dump_stats. */
+enum sim_dump_statistic {
+    SIM_DUMP_MAX = 1,
+    SIM_DUMP_MIN = 2,
+    SIM_DUMP_AVERAGE = 4,
+    SIM_DUMP_NAN = 8,
+    SIM_DUMP_NEGATIVE_INF = 16,
+    SIM_DUMP_POSITIVE_INF = 32,
+    SIM_DUMP_NORM = 64,
+    SIM_DUMP_STATISTICS = 127,
+};
 #define SIM_DUMP_PATH 3072 /* bytes of a directory that may be named, so that files below it fit */
 
 #define SIM_DUMP_EXCEPTIONS "extra-info/data-dump" /* below the directory that is configured */
@@ -20,6 +32,7 @@ struct sim_dump_plan {
     char dp_time[16];         /* when it came into force: a directory's name */
     unsigned dp_directions;   /* aclsimDirection bits */
     bool dp_models, dp_operators, dp_overflow;
+    unsigned dp_statistics;   /* 0: the elements themselves */
     acldumpType dp_failures;  /* 0: those that fail are not dumped */
     char **dp_names;          /* of models, the last one NULL; NULL: every model */
     uint32_t dp_step_count;   /* 0: every step */
@@ -87,6 +100,13 @@ bool sim_dump_deliver(const char *directory, const char *name, const void *data,
 
 /* A tensor, as the contents of a NumPy file; malloc'ed, NULL without memory. */
 void *sim_dump_array(const aclsimTensor *tensor, size_t *size);
+
+/* Its statistics, as lines of values with commas between them (dump_stats.c); malloc'ed, NULL without memory. */
+char *sim_dump_statistics(const aclsimTensor *tensor, unsigned wanted, size_t *size);
+
+/* Calls the function with the address of each element, in order; `width` bytes lie between neighbours. */
+void sim_dump_each(const aclsimTensor *tensor, size_t width, void (*function)(const char *element, void *user),
+                   void *user);
 
 /* ---- tensors that the program names (dump_tensor.c) ---- */
 

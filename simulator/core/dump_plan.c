@@ -24,21 +24,29 @@ static aclError refuse_member(const struct reader *reader, const char *name, str
                       reader->rd_argument, SIM_SHOWN(value), expected);
 }
 
-/* One of some words, the last one of which has no text; `value` stays where the file has no such member. */
+/* The value of one of some words, the last one of which has no text; -1: it is none of them. */
+static int find_word(struct sim_json found, const struct word *words)
+{
+    size_t length = (size_t)(found.js_end - found.js_start);
+    for (; words->wo_text != NULL; words++)
+        if (found.js_kind == SIM_JSON_STRING && strlen(words->wo_text) == length &&
+            memcmp(words->wo_text, found.js_start, length) == 0)
+            return words->wo_value;
+    return -1;
+}
+
+/* `value` stays where the file has no such member. */
 static aclError read_word(const struct reader *reader, const char *name, const struct word *words, const char *expected,
                           int *value)
 {
     struct sim_json found;
     if (!sim_json_member(reader->rd_object, name, &found))
         return ACL_SUCCESS;
-    size_t length = (size_t)(found.js_end - found.js_start);
-    for (; words->wo_text != NULL; words++)
-        if (found.js_kind == SIM_JSON_STRING && strlen(words->wo_text) == length &&
-            memcmp(words->wo_text, found.js_start, length) == 0) {
-            *value = words->wo_value;
-            return ACL_SUCCESS;
-        }
-    return refuse_member(reader, name, found, expected);
+    int read = find_word(found, words);
+    if (read < 0)
+        return refuse_member(reader, name, found, expected);
+    *value = read;
+    return ACL_SUCCESS;
 }
 
 /* ---- the path ---- */
@@ -184,9 +192,41 @@ static aclError read_steps(const struct reader *reader, struct sim_dump_plan *pl
     return refuse_member(reader, "dump_step", value, "at most 100 numbers and ranges, such as \"0|2|5-10\"");
 }
 
+/* ---- statistics ---- */
+
+static aclError read_statistics(const struct reader *reader, struct sim_dump_plan *plan)
+{
+    static const struct word names[] = {{"Max", SIM_DUMP_MAX},
+                                        {"Min", SIM_DUMP_MIN},
+                                        {"Avg", SIM_DUMP_AVERAGE},
+                                        {"Nan", SIM_DUMP_NAN},
+                                        {"Negative Inf", SIM_DUMP_NEGATIVE_INF},
+                                        {"Positive Inf", SIM_DUMP_POSITIVE_INF},
+                                        {"L2norm", SIM_DUMP_NORM},
+                                        {NULL, 0}};
+    static const char expected[] = "a list of \"Max\", \"Min\", \"Avg\", \"Nan\", \"Negative Inf\", "
+                                   "\"Positive Inf\" and \"L2norm\"";
+    struct sim_json list, element = {0};
+    unsigned wanted = 0;
+    if (!sim_json_member(reader->rd_object, "dump_stats", &list))
+        return ACL_SUCCESS;
+    if (list.js_kind != SIM_JSON_ARRAY)
+        return refuse_member(reader, "dump_stats", list, expected);
+    while (sim_json_next(list, &element)) {
+        int statistic = find_word(element, names);
+        if (statistic < 0)
+            return refuse_member(reader, "dump_stats", element, expected);
+        wanted |= (unsigned)statistic;
+    }
+    if (plan->dp_statistics == 0 || wanted == 0)
+        return refuse_member(reader, "dump_stats", list, "a list that is not empty, beside dump_data \"stats\"");
+    plan->dp_statistics = wanted;
+    return ACL_SUCCESS;
+}
+
 /* ---- all of it ---- */
 
-enum { STATISTICS = 1, WATCHER = -1 };
+#define WATCHER 100
 
 aclError sim_dump_read(struct sim_json object, const char *argument, struct sim_dump_plan *plan)
 {
@@ -194,7 +234,7 @@ aclError sim_dump_read(struct sim_json object, const char *argument, struct sim_
     static const struct word modes[] = {
         {"input", ACLSIM_IN}, {"output", ACLSIM_OUT}, {"all", ACLSIM_IN | ACLSIM_OUT}, {NULL, 0}};
     static const struct word levels[] = {{"op", 0}, {"kernel", 0}, {"all", 0}, {NULL, 0}};
-    static const struct word data[] = {{"tensor", 0}, {"stats", STATISTICS}, {NULL, 0}};
+    static const struct word data[] = {{"tensor", 0}, {"stats", SIM_DUMP_STATISTICS}, {NULL, 0}};
     static const struct word scenes[] = {{"lite_exception", AIC_ERR_BRIEF_DUMP},
                                          {"aic_err_brief_dump", AIC_ERR_BRIEF_DUMP},
                                          {"aic_err_norm_dump", AIC_ERR_NORM_DUMP},
@@ -210,10 +250,11 @@ aclError sim_dump_read(struct sim_json object, const char *argument, struct sim_
     SIM_TRY(read_word(&reader, "dump_data", data, "\"tensor\" or \"stats\"", &kind));
     SIM_TRY(read_word(&reader, "dump_scene", scenes, "an exception's dump: \"aic_err_brief_dump\", "
                       "\"aic_err_norm_dump\" or \"aic_err_detail_dump\"", &scene));
-    SIM_ARGUMENT(kind != STATISTICS && scene != WATCHER, ACL_ERROR_FEATURE_UNSUPPORTED,
-                 "dump.%s in the file of %s is not part of the simulator, expected %s",
-                 kind == STATISTICS ? "dump_data \"stats\"" : "dump_scene \"watcher\"", argument,
-                 kind == STATISTICS ? "\"tensor\"" : "an exception's dump");
+    SIM_ARGUMENT(scene != WATCHER, ACL_ERROR_FEATURE_UNSUPPORTED,
+                 "dump.dump_scene \"watcher\" in the file of %s is not part of the simulator, expected an exception's dump",
+                 argument);
+    plan->dp_statistics = (unsigned)kind;
+    SIM_TRY(read_statistics(&reader, plan));
     plan->dp_directions = (unsigned)directions;
     plan->dp_operators = operators != 0;
     plan->dp_overflow = overflow != 0;

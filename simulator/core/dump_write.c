@@ -68,12 +68,12 @@ static uint64_t elements_of(const aclsimTensor *tensor)
     return count;
 }
 
-static void gather(const aclsimTensor *tensor, size_t width, char *target)
+void sim_dump_each(const aclsimTensor *tensor, size_t width, void (*function)(const char *element, void *user),
+                   void *user)
 {
     int64_t index[8] = {0}, at = 0;
     for (uint64_t left = elements_of(tensor); left != 0; left--) {
-        memcpy(target, (const char *)tensor->data + at * (int64_t)width, width);
-        target += width;
+        function((const char *)tensor->data + at * (int64_t)width, user);
         for (uint32_t i = tensor->rank; i-- != 0;) {
             at += tensor->strides[i];
             if (++index[i] < tensor->dims[i])
@@ -82,6 +82,18 @@ static void gather(const aclsimTensor *tensor, size_t width, char *target)
             index[i] = 0;
         }
     }
+}
+
+struct gathering {
+    char *ga_target;
+    size_t ga_width;
+};
+
+static void gather(const char *element, void *user)
+{
+    struct gathering *gathering = user;
+    memcpy(gathering->ga_target, element, gathering->ga_width);
+    gathering->ga_target += gathering->ga_width;
 }
 
 /* The header of a NumPy file of version 1.0, whose length is a multiple of 64. */
@@ -118,7 +130,7 @@ void *sim_dump_array(const aclsimTensor *tensor, size_t *size)
         return NULL;
     memcpy(content, header, before);
     if (width != 0)
-        gather(tensor, width, content + before);
+        sim_dump_each(tensor, width, gather, &(struct gathering){content + before, width});
     else if (bytes != 0)
         memcpy(content + before, tensor->data, bytes);
     *size = before + bytes;
@@ -186,6 +198,7 @@ static void clean(const char *name, char target[64])
 
 /* What all files of one task are called, and where they are. */
 struct place {
+    unsigned pl_statistics; /* of each tensor, instead of its elements */
     char pl_directory[ACL_DUMP_MAX_FILE_PATH_LENGTH - NAME_BYTES];
     char pl_stem[NAME_BYTES - 32];
 };
@@ -201,8 +214,10 @@ static int device_of(const struct sim_run *run)
     return atomic_load_explicit(&run->rn_stream->st_context, memory_order_relaxed)->cx_device->dv_id;
 }
 
-static void name_files(struct place *place, const struct sim_run *run, const char *type, const char *name)
+static void name_files(struct place *place, const struct sim_dump_plan *plan, const struct sim_run *run,
+                       const char *type, const char *name)
 {
+    place->pl_statistics = plan->dp_statistics;
     char types[64], names[64];
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -223,10 +238,13 @@ static void write_tensor(const struct place *place, const char *direction, size_
 {
     char name[NAME_BYTES];
     size_t size;
-    void *content = tensor->data != NULL ? sim_dump_array(tensor, &size) : NULL;
+    unsigned statistics = place->pl_statistics;
+    void *content = tensor->data == NULL ? NULL
+                    : statistics != 0    ? sim_dump_statistics(tensor, statistics, &size)
+                                         : sim_dump_array(tensor, &size);
     if (content == NULL)
         return; /* without elements, or without memory */
-    snprintf(name, sizeof name, "%s.%s.%zu.npy", place->pl_stem, direction, index);
+    snprintf(name, sizeof name, "%s.%s.%zu.%s", place->pl_stem, direction, index, statistics != 0 ? "csv" : "npy");
     sim_dump_deliver(place->pl_directory, name, content, size);
     free(content);
 }
@@ -268,7 +286,7 @@ void sim_dump_model(const struct sim_dump_plan *plan, const struct sim_run *run,
     clean(order->name, name);
     snprintf(place.pl_directory, sizeof place.pl_directory, "%s/%s/%d/%s/%u/%" PRIu64,
              plan->dp_path != NULL ? plan->dp_path : "", plan->dp_time, device_of(run), name, order->modelId, step);
-    name_files(&place, run, "Model", order->name);
+    name_files(&place, plan, run, "Model", order->name);
     size_t count = direction == ACLSIM_IN ? order->inputCount : order->outputCount;
     for (size_t i = 0; i < count; i++) {
         aclsimTensor tensor = direction == ACLSIM_IN ? order->inputs[i] : order->outputs[i];
@@ -374,7 +392,7 @@ void sim_dump_named(const struct sim_run *run, const struct sim_dump_names *name
     struct sim_dump_plan *plan = sim_dump_share();
     if (plan != NULL && plan->dp_failures == 0 && !plan->dp_overflow && has_target(plan)) {
         name_directory(&place, plan, run);
-        name_files(&place, run, names->dn_type, names->dn_name);
+        name_files(&place, plan, run, names->dn_type, names->dn_name);
         for (uint32_t i = 0; i < names->dn_count; i++) {
             bool input = i < names->dn_inputs;
             if (plan->dp_directions & (input ? ACLSIM_IN : ACLSIM_OUT))
@@ -402,7 +420,7 @@ void sim_dump_task(const struct sim_run *run, const struct sim_task *task, const
     struct sim_dump_plan *plan = sim_dump_share();
     if (plan != NULL && plan->dp_operators && (plan->dp_directions & direction) && has_target(plan)) {
         name_directory(&place, plan, run);
-        name_files(&place, run, sim_row_type(row), row->ro_op.op_name);
+        name_files(&place, plan, run, sim_row_type(row), row->ro_op.op_name);
         write_operator(&place, argument, direction);
     }
     sim_dump_drop(plan);
@@ -416,7 +434,7 @@ void sim_dump_failure(const struct sim_run *run, const struct sim_task *task, co
         const struct sim_row *row = ((const struct sim_call *)argument)->ca_row;
         snprintf(place.pl_directory, sizeof place.pl_directory, "%s/" SIM_DUMP_EXCEPTIONS "/%d", plan->dp_path,
                  device_of(run));
-        name_files(&place, run, sim_row_type(row), row->ro_op.op_name);
+        name_files(&place, plan, run, sim_row_type(row), row->ro_op.op_name);
         write_operator(&place, argument, ACLSIM_IN | ACLSIM_OUT);
     }
     sim_dump_drop(plan);
