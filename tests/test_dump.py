@@ -336,11 +336,27 @@ def test_arguments_of_operators_are_written_once_for_each_shape(stream, add, tmp
     assert described["op_type"] == "Add"
     assert [tensor["shape"] for tensor in described["inputs"]] == [[2], [2]]
     assert described["outputs"] == [{"name": "out", "data_type": 0, "shape": [2]}]
-    assert [attribute["name"] for attribute in described["attributes"]] == ["alpha"]
+    assert described["attributes"] == [{"name": "alpha", "value": "data_type 0"}]
     path.unlink()
     add.run(stream)
     assert rt.synchronize_stream(stream) == 0
     assert list(out.glob("*")) == []
+
+
+def test_attributes_are_written_as_texts(stream, add, tmp_path):
+    assert acl.op.start_dump_args(1, str(tmp_path)) == 0
+    axes = acl.create_int_array([0])
+    whole = acl.create_tensor([], FLOAT, [], 0, ND, [], add.block + 16)
+    size, executor, ret = nnop.mean_get_workspace_size(add.tensors[0], axes, False, FLOAT, whole)
+    assert ret == 0, acl.get_recent_err_msg()
+    assert nnop.mean(0, size, executor, stream) == 0
+    assert rt.synchronize_stream(stream) == 0
+    assert acl.op.stop_dump_args(1) == 0
+    (path,) = tmp_path.glob("Mean_*.json")
+    values = {attribute["name"]: attribute["value"] for attribute in json.loads(path.read_text())["attributes"]}
+    assert values == {"dim": "0", "keepDim": "0", "dtype": "0"}
+    acl.destroy_tensor(whole)
+    acl.destroy_int_array(axes)
 
 
 def test_a_graph_is_written_as_text(device, tmp_path):

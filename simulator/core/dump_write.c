@@ -331,18 +331,38 @@ static void print_tensors(FILE *out, const aclsimArgument *argument, bool *first
     }
 }
 
+/* Values as texts, which infinities are as well. */
 static void print_attribute(FILE *out, const aclsimArgument *argument, bool *first)
 {
-    fprintf(out, "%s{\"name\":\"%s\",\"value\":", *first ? "" : ",", argument->name);
+    fprintf(out, "%s{\"name\":\"%s\",\"value\":\"", *first ? "" : ",", argument->name);
     *first = false;
-    if (argument->kind == ACLSIM_INTEGER)
-        fprintf(out, "%" PRId64 "}", argument->integer);
-    else if (argument->kind == ACLSIM_NUMBER)
-        fprintf(out, "%.17g}", argument->number);
-    else if (argument->kind == ACLSIM_TEXT && argument->text != NULL)
-        fprintf(out, "\"%zu characters\"}", strlen(argument->text));
-    else
-        fprintf(out, "{\"count\":%" PRIu64 "}}", argument->count);
+    uint64_t count = argument->kind < ACLSIM_TEXT ? argument->count : 1;
+    for (uint64_t i = 0; i < count; i++) {
+        fputs(i == 0 ? "" : " ", out);
+        switch (argument->kind) {
+        case ACLSIM_INTEGERS:
+            fprintf(out, "%" PRId64, argument->integers[i]);
+            break;
+        case ACLSIM_FLOATS:
+            fprintf(out, "%.9g", (double)argument->floats[i]);
+            break;
+        case ACLSIM_BOOLEANS:
+            fputs(argument->booleans[i] ? "true" : "false", out);
+            break;
+        case ACLSIM_TEXT:
+            sim_output_text(out, argument->text);
+            break;
+        case ACLSIM_INTEGER:
+            fprintf(out, "%" PRId64, argument->integer);
+            break;
+        case ACLSIM_NUMBER:
+            fprintf(out, "%.17g", argument->number);
+            break;
+        default: /* a scalar: its value is data, its type is not */
+            fprintf(out, "data_type %d", (int)argument->scalars[i].type);
+        }
+    }
+    fputs("\"}", out);
 }
 
 /* The operator with its shapes and attributes, as JSON. */
