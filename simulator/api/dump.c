@@ -110,7 +110,8 @@ aclnnStatus aclDumpOpTensors(const char *opType, const char *opName, aclTensor *
 {
     SIM_ENTER();
     SIM_ARGUMENT(opType != NULL && opName != NULL && tensors != NULL, ACLNN_ERR_PARAM_NULLPTR,
-                 "%s is NULL, expected a valid pointer", opType == NULL ? "opType" : opName == NULL ? "opName" : "tensors");
+                 "%s is NULL, expected a valid pointer",
+                 opType == NULL ? "opType" : opName == NULL ? "opName" : "tensors");
     SIM_ARGUMENT(inputTensorNum <= UINT32_MAX && outputTensorNum <= UINT32_MAX, ACLNN_ERR_PARAM_INVALID,
                  "inputTensorNum is %zu and outputTensorNum %zu, expected fewer", inputTensorNum, outputTensorNum);
     const struct sim_dump_tensors given = {opType, opName, tensors, inputTensorNum, inputTensorNum + outputTensorNum};

@@ -47,7 +47,8 @@ aclError aclprofSetConfig(aclprofConfigType configType, const char *config, size
     int most = is_old ? ACL_PROF_HOST_SYS_USAGE_FREQ : ACL_PROF_PATH;
     int type = (int)configType;
     SIM_ARGUMENT(type > ACL_PROF_ARGS_MIN && type <= most && (type != ACL_PROF_AIV_METRICS || is_old),
-                 ACL_ERROR_INVALID_PARAM, "configType is %d, expected one of aclprofConfigType, at most %d", type, most);
+                 ACL_ERROR_INVALID_PARAM, "configType is %d, expected one of aclprofConfigType, at most %d", type,
+                 most);
     SIM_ARGUMENT(configLength <= VALUE_MOST, ACL_ERROR_INVALID_PARAM, "configLength is %zu, expected at most %d",
                  configLength, VALUE_MOST);
     SIM_NOT_NULL(config);
@@ -63,12 +64,12 @@ static aclError read_devices(const uint32_t *list, uint32_t count, uint32_t *dev
     uint32_t there = sim_device_count();
     SIM_ARGUMENT((list == NULL) == (count == 0), ACL_ERROR_INVALID_PARAM,
                  "deviceIdList is %p with deviceNums %u, expected a list of that length", (const void *)list, count);
-    SIM_ARGUMENT(count <= there, ACL_ERROR_INVALID_PARAM, "deviceNums is %u, expected at most %u, the devices there are",
-                 count, there);
+    SIM_ARGUMENT(count <= there, ACL_ERROR_INVALID_PARAM,
+                 "deviceNums is %u, expected at most %u, the devices there are", count, there);
     *devices = 0;
     for (uint32_t i = 0; i < count; i++) {
-        SIM_ARGUMENT(list[i] < there, ACL_ERROR_INVALID_PARAM, "deviceIdList[%u] is %u, expected less than %u", i, list[i],
-                     there);
+        SIM_ARGUMENT(list[i] < there, ACL_ERROR_INVALID_PARAM, "deviceIdList[%u] is %u, expected less than %u", i,
+                     list[i], there);
         SIM_ARGUMENT(!(*devices >> list[i] & 1), ACL_ERROR_INVALID_PARAM,
                      "deviceIdList[%u] is %u, which stands in the list before", i, list[i]);
         *devices |= 1u << list[i];
@@ -78,8 +79,8 @@ static aclError read_devices(const uint32_t *list, uint32_t count, uint32_t *dev
 
 static aclError check_config(aclprofAicoreMetrics metrics, const aclprofAicoreEvents *events)
 {
-    SIM_ARGUMENT(sim_prof_is_metric(metrics), ACL_ERROR_INVALID_PARAM, "aicoreMetrics is %d, expected 0 to %d or ACL_AICORE_NONE (255)",
-                 (int)metrics, SIM_PROF_LAST_METRIC);
+    SIM_ARGUMENT(sim_prof_is_metric(metrics), ACL_ERROR_INVALID_PARAM,
+                 "aicoreMetrics is %d, expected 0 to %d or ACL_AICORE_NONE (255)", (int)metrics, SIM_PROF_LAST_METRIC);
     SIM_ARGUMENT(events == NULL, ACL_ERROR_INVALID_PARAM, "aicoreEvents is %p, expected NULL: it is reserved",
                  (const void *)events);
     return ACL_SUCCESS;

@@ -4,14 +4,15 @@
 #include "memory.h"
 #include <string.h>
 
-aclprofSubscribeConfig *aclprofCreateSubscribeConfig(int8_t timeInfoSwitch, aclprofAicoreMetrics aicoreMetrics, void *fd)
+aclprofSubscribeConfig *aclprofCreateSubscribeConfig(int8_t timeInfoSwitch, aclprofAicoreMetrics aicoreMetrics,
+                                                     void *fd)
 {
     SIM_ENTER();
     bool valid = (timeInfoSwitch == 0 || timeInfoSwitch == 1) && sim_prof_is_metric(aicoreMetrics);
     if (!valid || fd == NULL || !sim_memory_is_host(fd)) {
         sim_refuse(ACL_ERROR_INVALID_PARAM,
-                   "timeInfoSwitch is %d, aicoreMetrics %d and fd %p, expected 0 or 1, 0 to %d or 255, and the address of "
-                   "a file descriptor", timeInfoSwitch, (int)aicoreMetrics, fd, SIM_PROF_LAST_METRIC);
+                   "timeInfoSwitch is %d, aicoreMetrics %d and fd %p, expected 0 or 1, 0 to %d or 255, and the "
+                   "address of a file descriptor", timeInfoSwitch, (int)aicoreMetrics, fd, SIM_PROF_LAST_METRIC);
         return NULL;
     }
     int descriptor;
@@ -74,12 +75,13 @@ static const char *place_of(const void *opInfo, uint32_t index)
 static aclError read_record(const void *opInfo, size_t opInfoLen, uint32_t index, struct sim_op_record *record)
 {
     SIM_TRY(check_buffer(opInfo, opInfoLen));
-    SIM_ARGUMENT(index < opInfoLen / sizeof *record, ACL_ERROR_INVALID_PARAM, "index is %u, expected less than %zu", index,
-                 opInfoLen / sizeof *record);
+    SIM_ARGUMENT(index < opInfoLen / sizeof *record, ACL_ERROR_INVALID_PARAM, "index is %u, expected less than %zu",
+                 index, opInfoLen / sizeof *record);
     memcpy(record, place_of(opInfo, index), sizeof *record);
     SIM_ARGUMENT(record->or_magic == SIM_OP_RECORD_MAGIC && ends(record->or_type, sizeof record->or_type) &&
                      ends(record->or_name, sizeof record->or_name) && ends(record->or_thread, sizeof record->or_thread),
-                 ACL_ERROR_INVALID_PARAM, "opInfo has no record at index %u, expected what came through the pipe", index);
+                 ACL_ERROR_INVALID_PARAM, "opInfo has no record at index %u, expected what came through the pipe",
+                 index);
     return ACL_SUCCESS;
 }
 
@@ -96,7 +98,8 @@ aclError aclprofGetOpNum(const void *opInfo, size_t opInfoLen, uint32_t *opNumbe
 static aclError copy_text(const char *text, char *target, const char *name, size_t length)
 {
     size_t needed = strlen(text) + 1;
-    SIM_ARGUMENT(length >= needed, ACL_ERROR_INVALID_PARAM, "%sLen is %zu, expected at least %zu", name, length, needed);
+    SIM_ARGUMENT(length >= needed, ACL_ERROR_INVALID_PARAM, "%sLen is %zu, expected at least %zu", name, length,
+                 needed);
     memcpy(target, text, needed);
     return ACL_SUCCESS;
 }

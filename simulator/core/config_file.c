@@ -49,7 +49,8 @@ aclError sim_config_file_parse(const char *content, size_t size, const char *arg
     if (size == 0)
         return ACL_SUCCESS;
     SIM_ARGUMENT(!nests_too_deep(content, size, '{', '}') && !nests_too_deep(content, size, '[', ']'),
-                 ACL_ERROR_PARSE_FILE, "the file of %s nests objects or arrays more than %d deep", argument, MAX_NESTING);
+                 ACL_ERROR_PARSE_FILE, "the file of %s nests objects or arrays more than %d deep", argument,
+                 MAX_NESTING);
     size_t where;
     const char *why;
     SIM_ARGUMENT(sim_json_parse(content, size, root, &where, &why), ACL_ERROR_PARSE_FILE,

@@ -1,7 +1,7 @@
 /* Design notes
  *
  * One plan is in force at a time. It never changes; aclmdlSetDump puts another one in its place, and models that were
- * loaded under the old one keep that. `lock` guards the state, for moments: nothing is read, written or called under it.
+ * loaded under the old one keep that. `lock` guards the state, for moments: nothing is written or called under it.
  * Operators look the plan up when they run, so what is configured after their submission counts. Directories are kept
  * for the life of the process (there are few), because acldumpGetPath gives their addresses away.
  *

@@ -55,7 +55,7 @@ void sim_dump_give_to(sim_dump_function function); /* NULL: to files */
 sim_dump_function sim_dump_receiver(void);
 
 const char *sim_dump_path(acldumpType type); /* NULL: not configured */
-/* The directory of dumps of failures, which is made; 100045 when none is configured, 100000 when `size` is too small. */
+/* The directory of dumps of failures; 100045 when none is configured, 100000 when `size` is too small. */
 aclError sim_dump_exception_path(char *path, size_t size);
 
 /* aclopStartDumpArgs: a file for each operator with its shapes, in this directory; NULL ends it. 100003. */
@@ -95,7 +95,7 @@ struct sim_dump_names {
 };
 void sim_dump_named(const struct sim_run *run, const struct sim_dump_names *names);
 
-/* Bytes below a directory, which is made: into a file, or to the program's function. False when it cannot be written. */
+/* Bytes below a directory, which is made: into a file, or to the program's function. False: it cannot be written. */
 bool sim_dump_deliver(const char *directory, const char *name, const void *data, size_t size);
 
 /* A tensor, as the contents of a NumPy file; malloc'ed, NULL without memory. */

@@ -18,7 +18,8 @@ struct word {
     int wo_value;
 };
 
-static aclError refuse_member(const struct reader *reader, const char *name, struct sim_json value, const char *expected)
+static aclError refuse_member(const struct reader *reader, const char *name, struct sim_json value,
+                              const char *expected)
 {
     return sim_refuse(ACL_ERROR_INVALID_DUMP_CONFIG, "dump.%s in the file of %s is %.*s, expected %s", name,
                       reader->rd_argument, SIM_SHOWN(value), expected);
@@ -251,8 +252,8 @@ aclError sim_dump_read(struct sim_json object, const char *argument, struct sim_
     SIM_TRY(read_word(&reader, "dump_scene", scenes, "an exception's dump: \"aic_err_brief_dump\", "
                       "\"aic_err_norm_dump\" or \"aic_err_detail_dump\"", &scene));
     SIM_ARGUMENT(scene != WATCHER, ACL_ERROR_FEATURE_UNSUPPORTED,
-                 "dump.dump_scene \"watcher\" in the file of %s is not part of the simulator, expected an exception's dump",
-                 argument);
+                 "dump.dump_scene \"watcher\" in the file of %s is not part of the simulator, expected an exception's "
+                 "dump", argument);
     plan->dp_statistics = (unsigned)kind;
     SIM_TRY(read_statistics(&reader, plan));
     plan->dp_directions = (unsigned)directions;

@@ -1,5 +1,5 @@
-/* Statistics of a tensor: two lines, the names of what is wanted and the values. NaNs and infinities are counted, and are
- * no part of the other values; complex numbers and types without a meaning as numbers have only their count. */
+/* Statistics of a tensor: two lines, the names of what is wanted and the values. NaNs and infinities are counted, and
+ * are no part of the other values; complex numbers and types without a meaning as numbers have only their count. */
 #include "dump.h"
 #include "tensordesc.h"
 #include <inttypes.h>

@@ -81,7 +81,8 @@ aclnnStatus sim_dump_tensors(const struct sim_dump_tensors *given, aclrtStream s
 {
     struct sim_target target;
     SIM_ARGUMENT(given->dt_count != 0 && given->dt_count <= TENSORS_MOST, ACLNN_ERR_PARAM_INVALID,
-                 "inputTensorNum and outputTensorNum are %zu together, expected 1 to %d", given->dt_count, TENSORS_MOST);
+                 "inputTensorNum and outputTensorNum are %zu together, expected 1 to %d", given->dt_count,
+                 TENSORS_MOST);
     if (sim_stream_own(stream, &target) != ACL_SUCCESS)
         return ACLNN_ERR_RUNTIME_ERROR;
     size_t size = sizeof(struct request) + given->dt_count * (sizeof(struct sim_range) + sizeof(aclsimTensor));
@@ -105,7 +106,7 @@ static aclError check_info(const acldumpTensorInfo *info, size_t index)
     SIM_ARGUMENT((unsigned)info->addrType <= ACL_DUMP_ADDR_RAW, ACL_ERROR_INVALID_PARAM,
                  "addrType of tensors[%zu] is %d, expected 0 to 2", index, (int)info->addrType);
     SIM_SUPPORTED(info->addrType == ACL_DUMP_ADDR_PTR,
-                  "addrType of tensors[%zu] is %d, expected ACL_DUMP_ADDR_PTR (0): the simulator has no argument tables",
+                  "addrType of tensors[%zu] is %d, expected ACL_DUMP_ADDR_PTR (0): there are no argument tables",
                   index, (int)info->addrType);
     SIM_ARGUMENT(info->shapeNum <= ACL_DUMP_MAX_SHAPE_NUM, ACL_ERROR_INVALID_PARAM,
                  "shapeNum of tensors[%zu] is %u, expected at most %d", index, info->shapeNum, ACL_DUMP_MAX_SHAPE_NUM);
@@ -130,7 +131,8 @@ static aclsimTensor view_of(const acldumpTensorInfo *info)
     uint32_t rank = info->shapeNum <= 8 ? info->shapeNum : 0;
     for (uint32_t i = 0; i < rank; i++)
         dims[i] = (int64_t)info->shape[i];
-    aclsimTensor tensor = {.data = sim_memory_reach(info->tensorAddr), .type = (aclDataType)info->dataType, .rank = rank};
+    aclsimTensor tensor = {
+        .data = sim_memory_reach(info->tensorAddr), .type = (aclDataType)info->dataType, .rank = rank};
     if (rank == 0 || sim_type_bits(tensor.type) == 0 ||
         sim_shape_bytes(tensor.type, dims, rank) != info->tensorSize) {
         tensor.type = ACL_UINT8;

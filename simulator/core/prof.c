@@ -1,8 +1,8 @@
 /* Design notes
  *
  * One session for the process, guarded by `turn`, a mutex that is held while a line of the trace is written: a leaf.
- * What is collected stands in `collected` too, so that a mark or a task that nobody asked for costs one load; the engine
- * itself asks sim_watchers. Times are measured before the mutex is taken. The trace is a JSON file of trace events, one
+ * What is collected stands in `collected` too, so that a mark that nobody asked for costs one load; the engine itself
+ * asks sim_watchers. Times are measured before the mutex is taken. The trace is a JSON file of trace events, one
  * a line, in a directory of its own below the one that the program named; it is begun by aclprofStart and complete with
  * aclprofStop, aclprofFinalize, aclFinalize or aclsimReset. In the child of a fork there is no session, and the
  * parent's file is left alone.
@@ -167,8 +167,8 @@ static aclError begin(const struct sim_prof_plan *plan)
                   (int)getpid()));
     for (uint32_t id = 0; id < sim_device_count(); id++)
         if (plan->pp_devices >> id & 1)
-            count_bytes(fprintf(file, ",\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%u,\"args\":{\"name\":\"device %u\"}}",
-                          id, id));
+            count_bytes(fprintf(file, ",\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%u,"
+                                      "\"args\":{\"name\":\"device %u\"}}", id, id));
     atomic_store_explicit(&collected, plan->pp_bits, memory_order_release);
     sim_watch(SIM_WATCH_TIME, (plan->pp_bits & SIM_PROF_TASKS) != 0);
     return ACL_SUCCESS;
@@ -286,8 +286,8 @@ static aclError start_more(const struct sim_prof_plan *plan)
                  "profiling of a device was started before, expected aclprofStop in between");
     SIM_ARGUMENT(running.pp_bits == plan->pp_bits && running.pp_metrics == plan->pp_metrics,
                  ACL_ERROR_INVALID_PROFILING_CONFIG,
-                 "profilerConfig asks for data %#" PRIx64 " and metrics %u, expected %#" PRIx64 " and %u, which are being "
-                 "collected", plan->pp_bits, plan->pp_metrics, running.pp_bits, running.pp_metrics);
+                 "profilerConfig asks for data %#" PRIx64 " and metrics %u, expected %#" PRIx64 " and %u, which are "
+                 "being collected", plan->pp_bits, plan->pp_metrics, running.pp_bits, running.pp_metrics);
     running.pp_devices |= plan->pp_devices;
     return ACL_SUCCESS;
 }
@@ -302,7 +302,8 @@ static aclError start_locked(const struct sim_prof_plan *plan)
 }
 
 /* The plan behind a handle; that of NULL is `otherwise`, and 100000 where versions 8.x are asked for. */
-static aclError read_plan(const aclprofConfig *handle, const struct sim_prof_plan *otherwise, struct sim_prof_plan *plan)
+static aclError read_plan(const aclprofConfig *handle, const struct sim_prof_plan *otherwise,
+                          struct sim_prof_plan *plan)
 {
     struct config *config;
     *plan = *otherwise;
@@ -428,7 +429,8 @@ static aclError set_locked(aclprofConfigType type, const char *value)
 {
     uint64_t number = 0;
     /* The contract gives one of the hardware's types a code of its own without naming it: that with the name. */
-    aclError code = type == ACL_PROF_SYS_HARDWARE_MEM_FREQ ? ACL_ERROR_INVALID_PARAM : ACL_ERROR_INVALID_PROFILING_CONFIG;
+    aclError code =
+        type == ACL_PROF_SYS_HARDWARE_MEM_FREQ ? ACL_ERROR_INVALID_PARAM : ACL_ERROR_INVALID_PROFILING_CONFIG;
     SIM_ARGUMENT(mode != OFF || !is_old(), ACL_ERROR_PROF_NOT_RUN, "aclprofInit was not called, expected it before");
     switch (options[type].op_shape) {
     case NUMBER:
@@ -482,7 +484,8 @@ static aclError begin_command(const char *output, const struct sim_prof_plan *pl
 aclError sim_prof_command(struct sim_json object)
 {
     char on[8] = "off", output[ACL_DUMP_MAX_FILE_PATH_LENGTH] = "./", tasks[8] = "on", marks[8] = "off";
-    SIM_ARGUMENT(sim_json_text(object, "switch", on, sizeof on) && sim_json_text(object, "output", output, sizeof output) &&
+    SIM_ARGUMENT(sim_json_text(object, "switch", on, sizeof on) &&
+                     sim_json_text(object, "output", output, sizeof output) &&
                      sim_json_text(object, "task_time", tasks, sizeof tasks) &&
                      sim_json_text(object, "msproftx", marks, sizeof marks) &&
                      (strcmp(on, "on") == 0 || strcmp(on, "off") == 0),

@@ -3,9 +3,10 @@
  * A subscription has a queue of records and a thread of its own that writes them to the program's pipe, so that a
  * program which reads too late holds up no stream and no call. Unsubscribing lets the thread finish by itself: when the
  * last record is written it closes the pipe's end, which is how the reader learns of it. The lock guards the list and
- * the queues; the session's mutex is taken inside it. The thread sleeps in poll() until there is room in the pipe or `su_wake` was written to,
- * and writes only whole records, as many as a pipe takes at once. aclsimReset ends and joins the threads of running
- * subscriptions; those that finish by themselves end with the pipe's reader, at the latest with the process. */
+ * the queues; the session's mutex is taken inside it. The thread sleeps in poll() until there is room in the pipe or
+ * `su_wake` was written to, and writes only whole records, as many as a pipe takes at once. aclsimReset ends and joins
+ * the threads of running subscriptions; those that finish by themselves end with the pipe's reader, at the latest with
+ * the process. */
 #include "clock.h"
 #include "model.h"
 #include "prof.h"
@@ -38,11 +39,12 @@ struct subscription {
     int su_pipe, su_wake;
     bool su_times, su_ends, su_discards;
     struct sim_op_record *su_records;
-    uint32_t su_count, su_room;
+    uint32_t su_first, su_count, su_room; /* the queue lies in the middle of its memory */
     pthread_t su_thread;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list, and the queue and the switches of each subscription */
+/* Guards the list, and the queue and the switches of each subscription. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct subscription *subscriptions; /* that were not ended */
 _Atomic uint32_t sim_subscription_count;
 
@@ -94,7 +96,7 @@ static uint32_t peek(struct subscription *subscription, struct sim_op_record *re
     pthread_mutex_lock(&lock);
     uint32_t count = subscription->su_count < AT_ONCE ? subscription->su_count : (uint32_t)AT_ONCE;
     if (count != 0)
-        memcpy(records, subscription->su_records, count * sizeof *records);
+        memcpy(records, subscription->su_records + subscription->su_first, count * sizeof *records);
     *ends = subscription->su_discards || (subscription->su_ends && count == 0);
     pthread_mutex_unlock(&lock);
     return count;
@@ -104,8 +106,7 @@ static void drop(struct subscription *subscription, uint32_t count)
 {
     pthread_mutex_lock(&lock);
     subscription->su_count -= count;
-    memmove(subscription->su_records, subscription->su_records + count,
-            subscription->su_count * sizeof *subscription->su_records);
+    subscription->su_first = subscription->su_count == 0 ? 0 : subscription->su_first + count;
     pthread_mutex_unlock(&lock);
 }
 
@@ -141,7 +142,7 @@ static void *write_records(void *argument)
         uint64_t unread;
         pthread_mutex_lock(&lock);
         bool over = subscription->su_ends || subscription->su_discards, joined = subscription->su_discards;
-        subscription->su_count = 0;
+        subscription->su_first = subscription->su_count = 0;
         pthread_mutex_unlock(&lock);
         if (joined)
             return NULL; /* who joins it frees it */
@@ -175,7 +176,8 @@ static struct subscription **find(uint32_t model)
 static aclError check_model(uint32_t id)
 {
     struct sim_model *model = sim_model_peek(id);
-    SIM_ARGUMENT(model != NULL, ACL_ERROR_INVALID_MODEL_ID, "modelId is %u, expected the id of a model that is loaded", id);
+    SIM_ARGUMENT(model != NULL, ACL_ERROR_INVALID_MODEL_ID,
+                 "modelId is %u, expected the id of a model that is loaded", id);
     sim_model_close(model);
     return ACL_SUCCESS;
 }
@@ -233,7 +235,8 @@ aclError sim_model_subscribe(uint32_t model, const aclprofSubscribeConfig *handl
         free(subscription);
         return sim_refuse(ACL_ERROR_PROFILING_FAILURE, "a subscription cannot be made: %s", strerror(errno));
     }
-    *subscription = (struct subscription){.su_model = model, .su_pipe = descriptor, .su_wake = waking, .su_times = times};
+    *subscription = (struct subscription){
+        .su_model = model, .su_pipe = descriptor, .su_wake = waking, .su_times = times};
     aclError code = start(subscription);
     if (code == ACL_SUCCESS)
         return code;
@@ -278,15 +281,24 @@ bool sim_model_is_subscribed(uint32_t model)
 /* With the lock held: room for one more record, or NULL. */
 static struct sim_op_record *add(struct subscription *subscription)
 {
-    if (subscription->su_count == subscription->su_room && subscription->su_room < QUEUE_MOST) {
-        uint32_t room = subscription->su_room == 0 ? 16 : 2 * subscription->su_room;
-        struct sim_op_record *grown = realloc(subscription->su_records, room * sizeof *grown);
-        if (grown != NULL) {
-            subscription->su_records = grown;
-            subscription->su_room = room;
-        }
+    uint32_t first = subscription->su_first, count = subscription->su_count, room = subscription->su_room;
+    struct sim_op_record *records = subscription->su_records;
+    if (first + count == room && first > room / 2) {
+        memmove(records, records + first, count * sizeof *records);
+        subscription->su_first = first = 0;
     }
-    return subscription->su_count < subscription->su_room ? &subscription->su_records[subscription->su_count++] : NULL;
+    if (first + count == room && room < QUEUE_MOST) {
+        room = room == 0 ? 16 : 2 * room;
+        records = realloc(records, room * sizeof *records);
+        if (records == NULL)
+            return NULL;
+        subscription->su_records = records;
+        subscription->su_room = room;
+    }
+    if (first + count == room)
+        return NULL;
+    subscription->su_count++;
+    return &records[first + count];
 }
 
 void sim_model_tell(uint32_t model, const char *type, const char *name, uint64_t start, uint64_t end)
