@@ -1,5 +1,6 @@
 """Kernels written with NumPy for operators that the simulator knows by name alone, or instead of its own."""
 
+import json
 from collections.abc import Callable
 from typing import Any, Optional
 
@@ -69,8 +70,9 @@ def _argument(argument: Any) -> Any:
     return argument.integer if kind == lib.ACLSIM_INTEGER else argument.number
 
 
-def _arguments(call: Any) -> list[Any]:
-    return [_argument(call.arguments[place]) for place in range(call.argumentCount)]
+def _arguments(call: Any, is_row: bool) -> list[Any]:
+    values = [_argument(call.arguments[place]) for place in range(call.argumentCount)]
+    return values if is_row else [*values[:-1], json.loads(values[-1])]
 
 
 def kernel(
@@ -81,7 +83,8 @@ def kernel(
     Parameters
     ----------
     name : str
-        Name of the operator, such as ``"aclnnAdd"``.
+        Name of the operator, such as ``"aclnnAdd"``; or a type of single operators (``acl.op.execute_v2``) that the
+        simulator has no operator for, such as ``"AddCustom"``.
     plan : callable, optional
         Called in the first phase with the same arguments, whose arrays have shape and type but no data. It returns the
         bytes of workspace that the program has to bring (None: 0), and raises ValueError to refuse the call.
@@ -93,12 +96,13 @@ def kernel(
         memory with the tensor's strides, read-only unless the operator writes it; bfloat16 as uint16 bits), a list of
         tensors as a list of arrays, a scalar as a number, an array as a list, a text as a str, and None for what was
         left out. It writes its results into the arrays, which are gone when it returns. None instead of a function goes
-        back to the built-in kernel.
+        back to the built-in kernel. For a type of single operators the arguments are the list of the inputs (without
+        those left out), the list of the outputs, and a dict of the attributes.
 
     Raises
     ------
     ValueError
-        There is no such operator.
+        The name begins with ``aclnn``, and there is no such operator.
 
     Notes
     -----
@@ -111,15 +115,16 @@ def kernel(
     ... def add(self, other, alpha, out):
     ...     out[...] = self + alpha * other
     """
+    is_row = name.startswith("aclnn")
 
     def register(function: Optional[Callable[..., Any]]) -> Optional[Callable[..., Any]]:
         def run(call: Any) -> int:
             assert function is not None
-            function(*_arguments(call))
+            function(*_arguments(call, is_row))
             return 0
 
         def prepare(call: Any, size: Any) -> int:
-            size[0] = (plan(*_arguments(call)) if plan is not None else None) or 0
+            size[0] = (plan(*_arguments(call, is_row)) if plan is not None else None) or 0
             return 0
 
         runs = plans = ffi.NULL

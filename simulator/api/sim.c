@@ -14,8 +14,8 @@
 #include "memory.h"
 #include "model.h"
 #include "model_saver.h"
+#include "op.h"
 #include "prof.h"
-#include "row.h"
 #include <stdlib.h>
 
 extern const char *const sim_missing_names[]; /* generated: declared functions that no file of api/ defines */
@@ -51,6 +51,7 @@ aclError aclsimReset(void)
     sim_model_reset();
     sim_dataset_reset();
     sim_tensordesc_reset();
+    sim_op_reset();
     sim_row_reset();
     sim_tensor_reset();
     sim_memory_reset();
@@ -80,8 +81,12 @@ aclError aclsimRegisterKernel(const char *name, aclsimPlanFunc plan, aclsimKerne
     SIM_ENTER();
     SIM_NOT_NULL(name);
     struct sim_row *row = sim_row_find(name);
-    SIM_ARGUMENT(row != NULL, ACL_ERROR_INVALID_PARAM, "name is \"%s\", expected an operator, such as aclnnAdd", name);
-    sim_row_register(row, (struct sim_kernel){run != NULL ? plan : NULL, run, userData});
+    const struct sim_kernel kernel = {run != NULL ? plan : NULL, run, userData};
+    SIM_ARGUMENT(row != NULL || strncmp(name, "aclnn", 5) != 0, ACL_ERROR_INVALID_PARAM,
+                 "name is \"%s\", expected an operator, such as aclnnAdd, or a type of single operators", name);
+    if (row == NULL)
+        return sim_op_register(name, kernel);
+    sim_row_register(row, kernel);
     return ACL_SUCCESS;
 }
 

@@ -1,5 +1,6 @@
 #include "call.h"
 
+#include "memory.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -245,4 +246,57 @@ aclnnStatus sim_call_pack(struct sim_pack *pack, struct sim_row *row, const unio
         return refuse_memory("the call");
     pack->pk_call->ca_ranges = ranges;
     return ACL_SUCCESS;
+}
+
+/* ---- addresses ---- */
+
+const char *sim_call_name(const struct sim_pack *pack, const struct sim_operand *operand)
+{
+    return pack->pk_call->ca_row->ro_parameters[operand->od_parameter].pa_name;
+}
+
+/* Adds bytes to the task's ranges; 107000 when they do not lie in one live block. */
+static aclError claim(struct sim_call *call, const void *address, uint64_t size, unsigned directions, const char *name)
+{
+    struct sim_range *range = (struct sim_range *)sim_call_at(call, call->ca_ranges) + call->ca_range_count;
+    *range = (struct sim_range){
+        .rg_address = address, .rg_size = size, .rg_write = (directions & ACLSIM_OUT) != 0};
+    SIM_TRY(sim_memory_claim(range, name));
+    call->ca_range_count++;
+    return ACL_SUCCESS;
+}
+
+static aclError place_tensor(const struct sim_pack *pack, const struct sim_operand *operand)
+{
+    struct sim_call *call = pack->pk_call;
+    aclsimTensor *seen = sim_call_at(call, operand->od_tensor);
+    seen->data = NULL;
+    if (operand->od_bytes == 0)
+        return ACL_SUCCESS;
+    char *low = (char *)((uintptr_t)operand->od_data + (uintptr_t)operand->od_low);
+    SIM_TRY(claim(call, low, operand->od_bytes, operand->od_direction, sim_call_name(pack, operand)));
+    seen->data = (char *)sim_memory_reach(low) + (operand->od_first - operand->od_low);
+    return ACL_SUCCESS;
+}
+
+aclError sim_call_place(const struct sim_pack *pack, void *workspace)
+{
+    struct sim_call *call = pack->pk_call;
+    call->ca_range_count = 0;
+    for (uint32_t i = 0; i < pack->pk_count; i++)
+        SIM_TRY(place_tensor(pack, &pack->pk_operands[i]));
+    call->ca_workspace = NULL;
+    if (call->ca_workspace_size == 0)
+        return ACL_SUCCESS;
+    SIM_TRY(claim(call, workspace, call->ca_workspace_size, ACLSIM_OUT, "workspace"));
+    call->ca_workspace = sim_memory_reach(workspace);
+    return ACL_SUCCESS;
+}
+
+bool sim_call_writes_nothing(const struct sim_pack *pack)
+{
+    for (uint32_t i = 0; i < pack->pk_count; i++)
+        if ((pack->pk_operands[i].od_direction & ACLSIM_OUT) != 0 && pack->pk_operands[i].od_bytes != 0)
+            return false;
+    return true;
 }

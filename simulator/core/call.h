@@ -1,5 +1,5 @@
-/* The packed call of an operator, and the executor that keeps it between the two phases. Shared by row.c, call.c and
- * executor.c alone. */
+/* The packed call of an operator, and the executor that keeps it between the two phases. Shared by row.c, call.c,
+ * executor.c and op.c alone. */
 #ifndef SIM_CALL_H
 #define SIM_CALL_H
 
@@ -61,8 +61,17 @@ aclnnStatus sim_call_view(const struct sim_tensor *tensor, const char *name, acl
                           struct sim_operand *operand);
 aclnnStatus sim_call_measure(const aclsimTensor *tensor, int64_t offset, const char *name, struct sim_operand *operand);
 
+/* 161001 for a required argument that is NULL: before packing. */
+aclnnStatus sim_call_check(const struct sim_row *row, const union sim_value *values);
+
 /* Takes a kernel and asks it for the workspace: 561003, and what its plan answers. */
 aclnnStatus sim_call_plan(struct sim_call *call, uint64_t *workspace_size);
+
+/* Writes down where the operands and the workspace lie now, and claims their bytes: 107000. */
+aclError sim_call_place(const struct sim_pack *pack, void *workspace);
+/* Then there is nothing to submit: every tensor that the call writes is empty. */
+bool sim_call_writes_nothing(const struct sim_pack *pack);
+const char *sim_call_name(const struct sim_pack *pack, const struct sim_operand *operand); /* of its parameter */
 
 /* Takes the pack over; NULL without memory. */
 aclOpExecutor *sim_executor_create(const struct sim_pack *pack);

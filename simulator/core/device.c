@@ -14,9 +14,9 @@
 #include "memory.h"
 #include "dump.h"
 #include "model.h"
+#include "op.h"
 #include "prof.h"
 #include "registry.h"
-#include "row.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -75,6 +75,7 @@ static void after_fork(void)
     sim_tensordesc_after_fork();
     sim_tensor_after_fork();
     sim_row_after_fork();
+    sim_op_after_fork();
     sim_capture_after_fork();
     sim_engine_after_fork();
     sim_pool_after_fork();

@@ -1,8 +1,6 @@
 /* An executor keeps a packed call between the two phases. One that is not repeatable is used up by the second phase,
  * whatever comes of it. Its lock is held while a phase works on it; descriptors are opened inside it, one at a time. */
 #include "call.h"
-#include "context.h"
-#include "memory.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,78 +55,29 @@ static aclnnStatus check_use(const struct sim_executor *executor, const struct s
     return ACL_SUCCESS;
 }
 
-static const char *name_of(const struct sim_executor *executor, const struct sim_operand *operand)
-{
-    return executor->ex_pack.pk_call->ca_row->ro_parameters[operand->od_parameter].pa_name;
-}
-
 /* Reads the address of a tensor again. A descriptor may be gone once the executor has run; the address stays then. */
 static aclnnStatus refresh(const struct sim_executor *executor, struct sim_operand *operand)
 {
+    const char *name = sim_call_name(&executor->ex_pack, operand);
     struct sim_tensor *tensor;
     if (executor->ex_ran && !sim_tensor_is_live(operand->od_handle))
         return ACL_SUCCESS;
-    SIM_ARGUMENT(sim_tensor_open(operand->od_handle, name_of(executor, operand), &tensor) == ACL_SUCCESS,
+    SIM_ARGUMENT(sim_tensor_open(operand->od_handle, name, &tensor) == ACL_SUCCESS,
                  ACLNN_ERR_INNER_NULLPTR,
                  "%s was destroyed since the first phase, expected it to live until the second one",
-                 name_of(executor, operand));
+                 name);
     operand->od_data = tensor->te_data;
     sim_object_close(tensor);
     return ACL_SUCCESS;
-}
-
-/* Adds the bytes of an operand to the task's ranges; 107000 when they do not lie in one live block. */
-static aclError claim(struct sim_call *call, const void *address, uint64_t size, unsigned directions, const char *name)
-{
-    struct sim_range *range = (struct sim_range *)sim_call_at(call, call->ca_ranges) + call->ca_range_count;
-    *range = (struct sim_range){
-        .rg_address = address, .rg_size = size, .rg_write = (directions & ACLSIM_OUT) != 0};
-    SIM_TRY(sim_memory_claim(range, name));
-    call->ca_range_count++;
-    return ACL_SUCCESS;
-}
-
-static aclError place(struct sim_executor *executor, struct sim_operand *operand)
-{
-    struct sim_call *call = executor->ex_pack.pk_call;
-    aclsimTensor *seen = sim_call_at(call, operand->od_tensor);
-    seen->data = NULL;
-    if (operand->od_bytes == 0)
-        return ACL_SUCCESS;
-    char *low = (char *)((uintptr_t)operand->od_data + (uintptr_t)operand->od_low);
-    SIM_TRY(claim(call, low, operand->od_bytes, operand->od_direction, name_of(executor, operand)));
-    seen->data = (char *)sim_memory_reach(low) + (operand->od_first - operand->od_low);
-    return ACL_SUCCESS;
-}
-
-/* Whether the call writes anything at all: nothing is submitted when every tensor it writes is empty. */
-static bool writes_nothing(const struct sim_executor *executor)
-{
-    const struct sim_pack *pack = &executor->ex_pack;
-    for (uint32_t i = 0; i < pack->pk_count; i++)
-        if ((pack->pk_operands[i].od_direction & ACLSIM_OUT) != 0 && pack->pk_operands[i].od_bytes != 0)
-            return false;
-    return true;
 }
 
 /* Reads and claims what the call touches now. */
 static aclnnStatus prepare(struct sim_executor *executor, void *workspace)
 {
     struct sim_pack *pack = &executor->ex_pack;
-    struct sim_call *call = pack->pk_call;
     for (uint32_t i = 0; i < pack->pk_count; i++)
         SIM_TRY(refresh(executor, &pack->pk_operands[i]));
-    call->ca_range_count = 0;
-    for (uint32_t i = 0; i < pack->pk_count; i++)
-        if (place(executor, &pack->pk_operands[i]) != ACL_SUCCESS)
-            return ACLNN_ERR_RUNTIME_ERROR;
-    call->ca_workspace = NULL;
-    if (call->ca_workspace_size == 0)
-        return ACL_SUCCESS;
-    if (claim(call, workspace, call->ca_workspace_size, ACLSIM_OUT, "workspace") != ACL_SUCCESS)
-        return ACLNN_ERR_RUNTIME_ERROR;
-    call->ca_workspace = sim_memory_reach(workspace);
-    return ACL_SUCCESS;
+    return sim_call_place(pack, workspace) == ACL_SUCCESS ? ACL_SUCCESS : ACLNN_ERR_RUNTIME_ERROR;
 }
 
 /* The call, to be freed by the caller: taken out of an executor that is used up, copied from one that stays. */
@@ -161,7 +110,7 @@ aclnnStatus sim_row_launch(struct sim_row *row, void *workspace, uint64_t worksp
     aclnnStatus code = check_use(executor, row, workspace, workspace_size);
     if (code == ACL_SUCCESS)
         code = found == ACL_SUCCESS ? prepare(executor, workspace) : ACLNN_ERR_RUNTIME_ERROR;
-    bool idle = writes_nothing(executor);
+    bool idle = sim_call_writes_nothing(&executor->ex_pack);
     if (code == ACL_SUCCESS && !idle)
         call = take_call(executor);
     executor->ex_ran = true;

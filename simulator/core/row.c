@@ -147,7 +147,7 @@ static aclnnStatus check_context(const char *name)
     return ACL_SUCCESS;
 }
 
-static aclnnStatus check_pointers(const struct sim_row *row, const union sim_value *values)
+aclnnStatus sim_call_check(const struct sim_row *row, const union sim_value *values)
 {
     for (size_t i = 0; i < row->ro_count; i++) {
         const struct sim_parameter *parameter = &row->ro_parameters[i];
@@ -177,7 +177,7 @@ aclnnStatus sim_call_plan(struct sim_call *call, uint64_t *workspace_size)
 aclnnStatus sim_row_plan(struct sim_row *row, const union sim_value *values, uint64_t *workspace_size,
                          aclOpExecutor **executor)
 {
-    SIM_TRY(check_pointers(row, values));
+    SIM_TRY(sim_call_check(row, values));
     SIM_ARGUMENT(workspace_size != NULL, ACLNN_ERR_PARAM_NULLPTR, "workspaceSize is NULL, expected a valid pointer");
     SIM_ARGUMENT(executor != NULL, ACLNN_ERR_PARAM_NULLPTR, "executor is NULL, expected a valid pointer");
     SIM_TRY(check_context(row->ro_op.op_name));

@@ -247,6 +247,18 @@ void *draw_texts(void)
     return note_pointer(list);
 }
 
+/* Lists of numbers, each as long as the largest count. */
+void *draw_lists(void)
+{
+    uint64_t **lists = host_part(host);
+    uint64_t *words = (uint64_t *)lists + 2 * HOST_COUNT;
+    for (size_t i = 0; i < 2 * HOST_COUNT; i++) {
+        lists[i] = below(9) == 0 ? NULL : words;
+        words[i] = next();
+    }
+    return note_pointer(lists);
+}
+
 static int64_t harmless(void)
 {
     return 0;
@@ -307,6 +319,23 @@ static void make_operands(const int64_t dims[2])
         add(executor);
     }
     GOOD(aclSetAclOpExecutorRepeatable(executor));
+}
+
+/* What single operators are called with, and a type that text is drawn for, whose calls get far. */
+static void make_single_operators(aclTensorDesc *desc, aclDataBuffer *buffer)
+{
+    const aclTensorDesc *const descs[] = {desc, desc};
+    aclopHandle *handle;
+    aclopAttr *attr = aclopCreateAttr();
+    GOOD(aclopSetAttrInt(attr, "a", 1));
+    add(attr);
+    GOOD(aclopCreateHandle("Add", 2, descs, 1, descs, NULL, &handle));
+    add(handle);
+    GOOD(aclsimRegisterKernel("a", NULL, do_nothing, NULL));
+    for (int i = 0; i < 2; i++) { /* more likely */
+        add(desc);
+        add(buffer);
+    }
 }
 
 /* Instances in every state, with what belongs to them: ready with a group, being captured, being built. */
@@ -386,10 +415,11 @@ static void make_world(void)
     add(desc);
     aclDataBuffer *buffer = aclCreateDataBuffer(block, 64);
     add(buffer);
-    desc = aclCreateTensorDesc(ACL_FLOAT, 2, dims, ACL_FORMAT_ND);
-    add(desc);
-    aclDestroyTensorDesc(desc);
+    aclTensorDesc *dead = aclCreateTensorDesc(ACL_FLOAT, 2, dims, ACL_FORMAT_ND);
+    add(dead);
+    aclDestroyTensorDesc(dead);
     make_operands(dims);
+    make_single_operators(desc, buffer);
     if (below(2) == 0) /* an open capture refuses much */
         make_instances();
     (void)aclGetRecentErrMsg();

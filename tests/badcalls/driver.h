@@ -24,6 +24,7 @@ void *draw_text(void);
 void *draw_path(void);
 void *draw_plain_text(void);
 void *draw_texts(void);
+void *draw_lists(void);
 void *draw_words(void); /* host memory full of numbers, handles and device addresses */
 void *draw_zeros(void);
 void *draw_function(void);

@@ -68,6 +68,8 @@ def draw(declared, param):
     target = re.sub(r"\[\w*\]$|\*$", "", bare).strip()
     if target == "char *":
         return "draw_texts()"
+    if target == "int64_t *":
+        return "draw_lists()"
     if target.endswith("*") or is_handle(declared, target):
         return "draw_words()"
     return "draw_zeros()" if members_point(declared, target) else "draw_words()"

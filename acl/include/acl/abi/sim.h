@@ -123,7 +123,9 @@ ACL_API(8, 1) int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t
 ACL_API(8, 1) int32_t aclsimIsReady(aclsimWaitKind kind, void *handle);
 
 /** Give an operator, by its name (aclnnAdd), a kernel; plan may be NULL: nothing to check, no workspace. A NULL run goes
- *  back to the built-in one, if any. 100000 for a name that is no operator. */
+ *  back to the built-in one, if any. Any other name is a type of single operators (aclopExecuteV2): its kernel's arguments
+ *  are the list of the inputs, the list of the outputs, and the attributes as the text of a JSON object. 100000 for a name
+ *  that begins with aclnn and is no operator. */
 ACL_API(8, 1) aclError aclsimRegisterKernel(const char *name, aclsimPlanFunc plan, aclsimKernelFunc run,
     void *userData);
 

@@ -1,0 +1,183 @@
+/* Single operators by type: what programs describe with descriptions, buffers and attributes becomes the call of a row. */
+#ifndef SIM_OP_H
+#define SIM_OP_H
+
+#include "row.h"
+#include "tensordesc.h"
+
+/* ---- attributes (op_attr.c) ---- */
+
+enum sim_attribute_kind {
+    SIM_ATTRIBUTE_INTEGER, /* bools and data types too */
+    SIM_ATTRIBUTE_NUMBER,
+    SIM_ATTRIBUTE_TEXT,
+    SIM_ATTRIBUTE_BOOLEANS,
+    SIM_ATTRIBUTE_INTEGERS,
+    SIM_ATTRIBUTE_FLOATS,
+    SIM_ATTRIBUTE_JSON, /* lists of texts and of lists, which no row has */
+};
+
+struct sim_attribute {
+    char *at_name;
+    enum sim_attribute_kind at_kind;
+    int64_t at_integer;
+    double at_number;
+    void *at_values; /* malloc'ed: a text, or at_count of bool, int64_t or float; else NULL */
+    uint64_t at_count;
+};
+
+struct sim_attributes {
+    struct sim_attribute *as_list;
+    size_t as_count;
+};
+
+struct sim_op_attr {
+    struct sim_object oa_object;
+    struct sim_attributes oa_attributes;
+};
+
+aclopAttr *sim_op_attr_create(void);
+/* The live object, locked; NULL for any other handle, with a message (100000). */
+struct sim_op_attr *sim_op_attr_open(const aclopAttr *handle);
+void sim_op_attr_destroy(struct sim_op_attr *attr);
+
+/* Sets an attribute, in place of a former one of that name. Values are copied, those of a list to its own type from
+ * elements of `width` bytes. 100000, 200000. */
+aclError sim_op_attr_set(const aclopAttr *handle, const char *name, const struct sim_attribute *value, size_t width);
+aclError sim_op_attr_set_texts(const aclopAttr *handle, const char *name, size_t count, const char *const *values);
+aclError sim_op_attr_set_lists(const aclopAttr *handle, const char *name, size_t count, const int *lengths,
+                               const int64_t *const *values);
+
+aclError sim_op_attr_copy(const aclopAttr *handle, struct sim_attributes *copy); /* 100000, 200000 */
+aclError sim_attributes_copy(const struct sim_attributes *from, struct sim_attributes *copy); /* 200000 */
+void sim_attributes_drop(struct sim_attributes *attributes);
+const struct sim_attribute *sim_attributes_find(const struct sim_attributes *attributes, const char *name);
+/* All of them as one JSON object, to be freed; NULL without memory. */
+char *sim_attributes_json(const struct sim_attributes *attributes);
+
+/* ---- requests (op.c) ---- */
+
+#define SIM_OP_TENSORS 1024 /* inputs, and outputs, of one operator */
+#define SIM_OP_RANK 8
+#define SIM_OP_CONSTANT 1024 /* bytes of a constant that are kept: axes, shapes, and the like */
+
+/* What a public function was given. */
+struct sim_op_given {
+    const char *gi_type;
+    int gi_input_count, gi_output_count;
+    const aclTensorDesc *const *gi_input_descs, *const *gi_output_descs;
+    const aclDataBuffer *const *gi_inputs, *const *gi_outputs; /* both NULL where the function takes no buffers */
+    const aclopAttr *gi_attr;                                  /* NULL: none */
+};
+
+struct sim_op_tensor {
+    aclDataType ot_type; /* UNDEFINED: an optional one that is left out */
+    aclFormat ot_format;
+    aclMemType ot_placement;
+    bool ot_open; /* a dimension, or the rank, is not known */
+    uint32_t ot_rank;
+    int64_t ot_dims[SIM_OP_RANK];
+    uint64_t ot_bytes; /* that the shape asks for; 0 while it is open */
+    void *ot_data;
+    size_t ot_size; /* of the buffer */
+    size_t ot_constant_size; /* 0: no constant */
+    _Alignas(8) unsigned char ot_constant[SIM_OP_CONSTANT];
+};
+
+/* A snapshot: nothing of the program's is looked at again. */
+struct sim_op_request {
+    char *rq_type;
+    struct sim_op_tensor *rq_tensors; /* malloc'ed: inputs, then outputs */
+    uint32_t rq_input_count, rq_output_count;
+    struct sim_attributes rq_attributes;
+};
+
+static inline struct sim_op_tensor *sim_op_output(const struct sim_op_request *request, uint32_t index)
+{
+    return &request->rq_tensors[request->rq_input_count + index];
+}
+
+aclError sim_op_request_create(const char *type, uint32_t inputs, uint32_t outputs, struct sim_op_request *request);
+void sim_op_request_drop(struct sim_op_request *request);
+
+/* Checks the call and queues it. 100000, 100021 to 100024, 148050, 200000, and what the runtime says. */
+aclError sim_op_submit(const struct sim_op_request *request, aclrtStream stream, void *site);
+/* The same checks alone. */
+aclError sim_op_check(const struct sim_op_request *request);
+
+/* ---- what the public functions do ---- */
+
+/* What sim_op_submit answers. Shapes of outputs that were open are written into their descriptions. */
+aclError sim_op_execute(const struct sim_op_given *given, aclrtStream stream, void *site);
+/* Whether the operator could be executed: 500002 when it could not, 200001 for descriptions in host memory. */
+aclError sim_op_compile(const struct sim_op_given *given);
+aclError sim_op_compile_and_execute(const struct sim_op_given *given, aclrtStream stream, void *site);
+/* What is to be compiled: 200001 for no such kind, 100000 for code of the user's without its path. */
+aclError sim_op_check_flag(aclopCompileType flag, const char *path);
+/* Writes the shapes of the outputs into their descriptions. 100000, 100024, 148050. */
+aclError sim_op_infer(const struct sim_op_given *given);
+
+/* Handles: a request without buffers. 200001 for descriptions in host memory, and what sim_op_check answers. */
+aclError sim_op_handle_create(const struct sim_op_given *given, aclopHandle **handle);
+/* Takes the request over. */
+aclError sim_op_handle_keep(struct sim_op_request *request, aclopHandle **handle);
+void sim_op_handle_destroy(const aclopHandle *handle);
+aclError sim_op_handle_execute(const aclopHandle *handle, int inputs, const aclDataBuffer *const *input_buffers,
+                               int outputs, const aclDataBuffer *const *output_buffers, aclrtStream stream, void *site);
+
+/* ---- types (op_type.c) ---- */
+
+/* The row of a request with its arguments, most of which are handles of objects made for it. */
+struct sim_op_binding {
+    struct sim_row *bi_row;
+    union sim_value bi_values[SIM_ROW_PARAMETERS];
+    char *bi_text; /* of the attributes, for a type of the user's; or NULL */
+};
+
+/* 100021, 100022, 100023, 100024, 200000. To be dropped in any case. */
+aclError sim_op_bind(const struct sim_op_request *request, struct sim_op_binding *binding);
+void sim_op_unbind(struct sim_op_binding *binding);
+
+/* Fills in the shapes of the outputs that are open (op_shape.c): 148050 when they do not follow from what is known. */
+aclError sim_op_shape(struct sim_op_request *request);
+
+/* A kernel for all operators of a type that has no row (aclsimRegisterKernel); kn_run NULL takes it back. Its arguments
+ * are the list of the inputs, the list of the outputs, and the attributes as a JSON object. 200000. */
+aclError sim_op_register(const char *type, struct sim_kernel kernel);
+
+extern struct sim_row sim_op_gemm_row; /* ops/gemm.c: a, b, c, alpha, beta, y */
+
+/* ---- compilation, models and custom kernels (op_custom.c) ---- */
+
+#define SIM_COMPILE_OPTIONS (ACL_OP_DEBUG_OPTION + 1)
+
+aclError sim_op_set_option(unsigned option, const char *value); /* 200000 */
+/* Bytes of the text with its end; it is copied when there is room for it. */
+size_t sim_op_get_option(unsigned option, char *value, size_t length);
+
+/* 100012, 100013. */
+aclError sim_op_load(const void *model, size_t size);
+/* 100002, 100014, and what loading a file says. */
+aclError sim_op_load_folder(const char *path);
+
+aclError sim_op_add_selector(const char *type, aclopCompileFunc function);         /* 100030 */
+aclError sim_op_remove_selector(const char *type); /* 100028 */
+aclError sim_op_add_kernel(const char *type, const char *id, void *binary, size_t size,
+                           aclDataDeallocator deallocator); /* 100031 */
+/* Calls the function of the type, which has to choose a kernel that there is: 100000, 100028, 100029, and its code. */
+aclError sim_op_select(const struct sim_op_given *given);
+/* From within that function; NULL chooses none. 100000, 200000. */
+aclError sim_op_choose_kernel(const aclopKernelDesc *desc, const char *id);
+/* 100000 for what no function can be given: a NULL type, list or entry, a number below 0 or above SIM_OP_TENSORS. */
+aclError sim_op_check_given(const struct sim_op_given *given);
+
+void sim_op_reset(void);
+void sim_op_after_fork(void);
+void sim_op_user_reset(void); /* these are called by the two above */
+void sim_op_user_after_fork(void);
+void sim_op_attr_reset(void);
+void sim_op_attr_after_fork(void);
+void sim_op_custom_reset(void);
+void sim_op_custom_after_fork(void);
+
+#endif

@@ -1,0 +1,98 @@
+"""Single operators by type: calls of aclop* with NumPy arrays."""
+
+import numpy
+
+import acl
+from helpers.tensors import CODES, ND, storage
+
+HOST = 1
+SETTERS = {bool: "bool", int: "int", float: "float", str: "string"}
+
+
+def attributes(values):
+    """Return a set of attributes; the Python type of each value says which setter is called."""
+    attr = acl.op.create_attr()
+    for name, value in values.items():
+        if isinstance(value, list):
+            kind = f"list_{SETTERS[type(value[0])]}" if not isinstance(value[0], list) else "list_list_int"
+        else:
+            kind = SETTERS[type(value)]
+        assert getattr(acl.op, f"set_attr_{kind}")(attr, name, value) == 0, acl.get_recent_err_msg()
+    return attr
+
+
+class Single:
+    """Operands of single operators on a :class:`helpers.tensors.Device`; :meth:`close` destroys their descriptions."""
+
+    def __init__(self, npu):
+        self.npu = npu
+        self.ends = []
+
+    def close(self):
+        """Destroy every description, buffer and set of attributes."""
+        for end, handle in self.ends:
+            end(handle)
+
+    def desc(self, shape, kind):
+        """Return a description."""
+        handle = acl.create_tensor_desc(CODES[kind], list(shape), ND)
+        self.ends.append((acl.destroy_tensor_desc, handle))
+        return handle
+
+    def buffer(self, address, size):
+        """Return a data buffer."""
+        handle = acl.create_data_buffer(address, size)
+        self.ends.append((acl.destroy_data_buffer, handle))
+        return handle
+
+    def attr(self, **values):
+        """Return a set of attributes."""
+        handle = attributes(values)
+        self.ends.append((acl.op.destroy_attr, handle))
+        return handle
+
+    def give(self, array, kind=None):
+        """Return description and buffer of a copy in device memory."""
+        array = numpy.asarray(array)
+        kind = kind or array.dtype.str[1:].replace("b1", "?")
+        return self.desc(array.shape, kind), self.buffer(self.npu.put(numpy.ascontiguousarray(array)), array.nbytes)
+
+    def constant(self, values):
+        """Return description and buffer of integers in host memory."""
+        array = numpy.array(values, "i8")
+        desc = self.desc(array.shape, "i8")
+        assert acl.set_tensor_place_ment(desc, HOST) == 0
+        self.ends.append((lambda kept: None, array))
+        return desc, self.buffer(array.ctypes.data, array.nbytes)
+
+    def take(self, shape, kind):
+        """Return description and buffer of zeros, and a function that reads them when the stream is idle."""
+        array = numpy.zeros(shape, storage(kind))
+        address = self.npu.put(array)
+
+        def read():
+            assert acl.rt.synchronize_stream(self.npu.stream) == 0, acl.get_recent_err_msg()
+            found = numpy.empty(shape, storage(kind))
+            if found.nbytes:
+                assert acl.rt.memcpy(found.ctypes.data, found.nbytes, address, found.nbytes, 2) == 0
+            return found
+
+        return self.desc(shape, kind), self.buffer(address, array.nbytes), read
+
+    def call(self, op_type, inputs, outputs, **values):
+        """Queue an operator; operands are what the methods above return. Returns its code."""
+        return acl.op.execute_v2(
+            op_type,
+            [operand[0] for operand in inputs],
+            [operand[1] for operand in inputs],
+            [operand[0] for operand in outputs],
+            [operand[1] for operand in outputs],
+            self.attr(**values),
+            self.npu.stream,
+        )
+
+    def run(self, op_type, inputs, shape, kind, **values):
+        """Run an operator with one output and return it."""
+        out = self.take(shape, kind)
+        assert self.call(op_type, inputs, [out], **values) == 0, acl.get_recent_err_msg()
+        return out[2]()
