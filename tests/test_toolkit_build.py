@@ -170,10 +170,11 @@ def test_the_cmake_example(toolkit, tmp_path):
     assert done.returncode == 1 and "source the set_env.sh of a toolkit" in done.stderr
 
 
-@pytest.mark.parametrize("compilers", COMPILERS, ids=lambda compilers: compilers[0])
-def test_the_makefile_example(toolkit, tmp_path, compilers):
-    need("make", *compilers)
-    build = f"make -s -C {PROJECT} BUILD=$PWD CC={compilers[0]} CXX={compilers[1]} CXXFLAGS='{' '.join(STRICT)}'"
+@pytest.mark.parametrize("compilers, linker", [*zip(COMPILERS, ["bfd", "lld"])], ids=["gcc", "clang"])
+def test_the_makefile_example(toolkit, tmp_path, compilers, linker):
+    need("make", f"ld.{linker}", *compilers)
+    tools = " ".join(f"{name}='{tool} -fuse-ld={linker}'" for name, tool in zip(("CC", "CXX"), compilers))
+    build = f"make -s -C {PROJECT} BUILD=$PWD {tools} CXXFLAGS='{' '.join(STRICT)}'"
     assert sourced(toolkit, build, "./memory >memory.txt", "./add", cwd=tmp_path) == SUMS
     sourced(toolkit, f"make -s -C {PROJECT} BUILD=$PWD clean", cwd=tmp_path)
     assert not (tmp_path / "add").exists()
