@@ -49,6 +49,7 @@ CDEF = """
 const char *acl_backend_open(const char *path, int global);
 int acl_backend_has(const char *name);
 const char *acl_backend_name(size_t index);
+const char *acl_backend_absent(void);
 int acl_pycall_install(void);
 void acl_pycall_main_thread(unsigned long thread);
 void acl_pycall_exit(void);
@@ -213,8 +214,6 @@ class Call:
     def doc(self):
         """Return the docstring, headed by the text signature that inspect reads."""
         names = ["$module"] + [name + ("=None" if optional else "") for name, _, optional in self.parameters()]
-        major, minor = self.function.since
-        since = "later than 9.1" if (major, minor) == (9, 2) else f"{major}.{minor}"
         if self.shape.result == "tuple":
             gives = "(" + ", ".join([snake(out.name) for out in self.shape.outputs] + ["ret"]) + ")"
         else:
@@ -222,7 +221,7 @@ class Call:
         extension = " An extension: the vendor's pyACL has no such call." if self.shape.extension else ""
         return (
             f"{self.shape.name}({', '.join(names)}, /)\n--\n\n{self.function.doc}\n\n"
-            f"Calls {self.function.name} (CANN {since}). Returns {gives}.{extension}"
+            f"Calls {self.function.name} (CANN {self.function.needs}). Returns {gives}.{extension}"
         )
 
     def method(self):
@@ -430,8 +429,7 @@ def preamble(abi, calls):
     """Return the C text in front of cffi's own: backend table, redirections, builtins."""
     rows = []
     for function in abi.functions.values():
-        major, minor = function.since
-        rows.append(f"    X({absent_kind(function)}, {function.name}, {function.ret}, {major}, {minor}) \\")
+        rows.append(f"    X({absent_kind(function)}, {function.name}, {function.ret}, {c_text(function.needs)}) \\")
     tables, installs = [], []
     for space in NAMESPACES:
         methods = [call.method() for call in calls if call.shape.namespace == space]
@@ -522,7 +520,7 @@ def check_toolkit(abi, ffi):
     version = Path(toolkit, "version.info")
     if version.exists() and "simulator=1" in version.read_text(encoding="utf-8").split():
         return
-    difference = load("headers").compare(abi, ffi, toolkit)
+    difference = load("headers").compare(abi, ffi, toolkit).difference
     if difference is not None:
         raise BuildError(f"the headers of {toolkit} differ from ours:\n{difference}")
 

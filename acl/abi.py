@@ -43,6 +43,7 @@ from typing import NamedTuple, Union
 
 NAMESPACES = ("acl", "rt", "mdl", "op", "util", "prof", "blas")
 CONTROL_GROUP = "sim"  # our own interface: exported like the rest, counted apart
+OLDEST, NEWEST = (8, 1), (9, 1)  # the CANN versions that are told apart; what is later than the newest counts as (9, 2)
 FORMS = ("str", "[int]", "[float]", "[str]", "[[int]]")
 PYTHON_FORMS = ("dict", "[dict]", "callable", "object", "int|str")
 STATUS_TYPES = ("aclError", "aclnnStatus")
@@ -112,6 +113,12 @@ class Function:
     doc: str
     shapes: tuple[Shape, ...]
     variadic: bool = False
+
+    @property
+    def needs(self) -> str:
+        """The first CANN version that has it, as messages print it."""
+        major, minor = min(self.since, NEWEST)
+        return f"{'later than ' if self.since > NEWEST else ''}{major}.{minor}"
 
     @property
     def prototype(self) -> str:

@@ -1,50 +1,54 @@
 /* The opened library: one pointer a declared function, filled by dlsym, never NULL.
  *
- * The generated part before this file defines ACL_FUNCTIONS(X), one X(kind, name, type, major, minor) a function, where kind
- * says what an absent function answers. A name the library lacks keeps its stub, which leaves a message for
+ * The generated part before this file defines ACL_FUNCTIONS(X), one X(kind, name, type, since) a function, where kind says
+ * what an absent function answers. A name the library lacks keeps its stub, which leaves a message for
  * aclGetRecentErrMsg and answers 207000 (0, NULL or nothing where the function has no status). */
 #ifndef ACL_BACKEND_H
 #define ACL_BACKEND_H
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static _Thread_local char acl_absent_text[320];
 static _Thread_local int acl_absent_unread;
+static const char *_Atomic acl_absent_last; /* the absent function that was called last, by any thread */
 static const char *acl_backend_path = "no library";
 
-static int acl_absent(const char *function, int major, int minor)
+/* ACL_SIM_UNSUPPORTED=warn: also one line on stderr, once a function. */
+static int acl_absent(const char *function, const char *since, atomic_flag *told)
 {
-    char version[32];
-    if (major == 9 && minor > 1)
-        snprintf(version, sizeof version, "later than 9.1");
-    else
-        snprintf(version, sizeof version, "%d.%d", major, minor);
+    const char *wanted = getenv("ACL_SIM_UNSUPPORTED");
     snprintf(acl_absent_text, sizeof acl_absent_text, "%s failed because it needs CANN %s: %s has no such function", function,
-             version, acl_backend_path);
+             since, acl_backend_path);
     acl_absent_unread = 1;
+    acl_absent_last = function;
+    if (wanted != NULL && strcmp(wanted, "warn") == 0 && !atomic_flag_test_and_set(told))
+        fprintf(stderr, "acl: %s\n", acl_absent_text);
     return 207000;
 }
 
 #define ACL_ABSENT_status(type) return (type)missing
 #define ACL_ABSENT_value(type) (void)missing; return (type)0
 #define ACL_ABSENT_nothing(type) (void)missing
-#define ACL_STUB(kind, name, type, major, minor)                                                                       \
+#define ACL_STUB(kind, name, type, since)                                                                              \
     static type absent_##name(void)                                                                                    \
     {                                                                                                                  \
-        int missing = acl_absent(#name, major, minor);                                                                 \
+        static atomic_flag told = ATOMIC_FLAG_INIT;                                                                    \
+        int missing = acl_absent(#name, since, &told);                                                                 \
         ACL_ABSENT_##kind(type);                                                                                       \
     }
 ACL_FUNCTIONS(ACL_STUB)
 
-#define ACL_SLOT(kind, name, type, major, minor) __typeof__(name) *name;
+#define ACL_SLOT(kind, name, type, since) __typeof__(name) *name;
 static struct { ACL_FUNCTIONS(ACL_SLOT) } acl_backend = {
-#define ACL_START(kind, name, type, major, minor) .name = (__typeof__(name) *)(void (*)(void))absent_##name,
+#define ACL_START(kind, name, type, since) .name = (__typeof__(name) *)(void (*)(void))absent_##name,
     ACL_FUNCTIONS(ACL_START)
 };
 
-#define ACL_NAME(kind, name, type, major, minor) #name,
+#define ACL_NAME(kind, name, type, since) #name,
 static const char *const acl_names[] = { ACL_FUNCTIONS(ACL_NAME) };
 enum { ACL_COUNT = sizeof acl_names / sizeof acl_names[0] };
 static unsigned char acl_found[ACL_COUNT];
@@ -68,6 +72,12 @@ static int acl_backend_has(const char *name)
         if (strcmp(acl_names[i], name) == 0)
             return acl_found[i];
     return 0;
+}
+
+/* The absent function that was called last, and forgets it; NULL: none. */
+static const char *acl_backend_absent(void)
+{
+    return atomic_exchange(&acl_absent_last, NULL);
 }
 
 static const char *acl_backend_name(size_t index)

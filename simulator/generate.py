@@ -1,6 +1,8 @@
 """Write the parts of the simulator's libraries that follow from the declared ABI.
 
-``stubs``    a C file that defines every declared function which no object defines; each answers 207000 and says so
+``since``    a header for the files of api: the functions that not every CANN version has get another symbol there
+``stubs``    a C file that defines these functions: they ask ACL_SIM_CANN first; and every declared function which no
+             object defines; each answers 207000 and says so
 ``map``      the version script: exactly the declared names are exported
 ``filters``  the C source behind every vendor library name, a filter over ``libacl_sim.so``
 ``headers``  the operators' headers, ``aclnnop/aclnn_<op>.h``, into a folder
@@ -41,6 +43,9 @@ else:
     abi = _load_parser()
 
 
+SINCE = "sim_since_"  # before the name: the symbol under which api defines a function that not every version has
+
+
 def defined_names(objects: Sequence[str]) -> set[str]:
     """External names that the object files define, asked of ``nm`` (or ``$NM``)."""
     if not objects:
@@ -50,21 +55,52 @@ def defined_names(objects: Sequence[str]) -> set[str]:
     return {line.split()[0] for line in lines if len(line.split()) > 1}
 
 
-def _stub(declared: abi.Abi, function: abi.Function) -> str:
-    answer = f'sim_missing("{function.name}")'
+def _wrappers() -> str:
+    found = sorted(path for folder in ("acl", "acl/ops", "aclnn") for path in (INCLUDE / folder).glob("*.h"))
+    return "".join(f"#include <{path.relative_to(INCLUDE)}>\n" for path in found)
+
+
+def _newer(declared: abi.Abi) -> list[abi.Function]:
+    """Functions that not every version has."""
+    return [function for function in declared.functions.values() if function.since > abi.OLDEST]
+
+
+def since(declared: abi.Abi) -> str:
+    """C header that gives the definitions of newer functions another symbol: the public one asks for the version."""
+    lines = [f'extern __typeof__({f.name}) {f.name} __asm__("{SINCE}{f.name}");\n' for f in _newer(declared)]
+    return _wrappers() + "".join(lines)
+
+
+def _refusal(declared: abi.Abi, function: abi.Function, answer: str) -> str:
     if function.ret in abi.STATUS_TYPES:
-        body = f"    return {answer};\n"
+        return f"return {answer};"
+    value = {"void": "return;", "pointer": "return NULL;"}.get(declared.kind(function.ret), "return 0;")
+    return f"{{ (void){answer}; {value} }}"
+
+
+def _stub(declared: abi.Abi, function: abi.Function, is_defined: bool) -> str:
+    lines = []
+    if function.since > abi.OLDEST:
+        # What is later than the newest version comes with it.
+        major, minor = min(function.since, abi.NEWEST)
+        answer = _refusal(declared, function, f'sim_newer("{function.name}", "{function.needs}")')
+        lines.append(f"if (unlikely(sim_config()->cf_cann < {100 * major + minor}))\n        {answer}")
+    names = [param.name for param in function.params]
+    if is_defined:
+        lines.insert(0, f"extern __typeof__({function.name}) {SINCE}{function.name};")
+        lines.append(f"{'' if function.ret == 'void' else 'return '}{SINCE}{function.name}({', '.join(names)});")
     else:
-        kind = declared.kind(function.ret)
-        value = {"void": "", "pointer": "    return NULL;\n"}.get(kind, "    return 0;\n")
-        body = f"    (void){answer};\n{value}"
-    unused = "".join(f"    (void){param.name};\n" for param in function.params)
-    return f"{function.prototype}\n{{\n{unused}{body}}}\n"
+        lines = [f"(void){name};" for name in names] + lines
+        lines.append(_refusal(declared, function, f'sim_missing("{function.name}")'))
+    body = "".join(f"    {line}\n" for line in lines)
+    return f"{function.prototype}\n{{\n{body}}}\n"
 
 
 def stubs(declared: abi.Abi, objects: Sequence[str]) -> str:
-    """C source of what is declared and not defined; the control interface must be complete."""
-    defined = defined_names(objects)
+    """C source of what is newer than the oldest version or not defined; the control interface must be complete."""
+    symbols = defined_names(objects)
+    newer = {function.name for function in _newer(declared)}
+    defined = {name for name in declared.functions if (f"{SINCE}{name}" if name in newer else name) in symbols}
     missing = [function for function in declared.functions.values() if function.name not in defined]
     lacking = [function.name for function in missing if function.group == abi.CONTROL_GROUP]
     if lacking:
@@ -72,11 +108,13 @@ def stubs(declared: abi.Abi, objects: Sequence[str]) -> str:
             f"generate.py stubs: no object defines {', '.join(lacking)}; every function of abi/sim.h needs a "
             "definition in simulator/api"
         )
-    wrappers = sorted(path for folder in ("acl", "acl/ops", "aclnn") for path in (INCLUDE / folder).glob("*.h"))
-    parts = [f"#include <{path.relative_to(INCLUDE)}>\n" for path in wrappers]
-    parts.append('#include "fail.h"\n\n')
+    parts = [_wrappers(), '#include "config.h"\n\n']
     parts.append("extern const char *const sim_missing_names[];\nextern const size_t sim_missing_count;\n\n")
-    parts += [_stub(declared, function) + "\n" for function in missing]
+    parts += [
+        _stub(declared, function, function.name in defined) + "\n"
+        for function in declared.functions.values()
+        if function.name in newer or function.name not in defined
+    ]
     names = "".join(f'    "{name}",\n' for name in sorted(function.name for function in missing))
     parts.append(f"const char *const sim_missing_names[] = {{\n{names}    NULL,\n}};\n")
     parts.append(f"const size_t sim_missing_count = {len(missing)};\n")
@@ -223,7 +261,7 @@ def table(objects: Sequence[str]) -> str:
 def main(argv: Sequence[str]) -> None:
     """Run one of the commands."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=("stubs", "map", "filters", "headers", "rows"))
+    parser.add_argument("command", choices=("since", "stubs", "map", "filters", "headers", "rows"))
     parser.add_argument("--objects", nargs="*", default=[], help="compiled files of api (stubs) or ops (rows)")
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args(argv)
@@ -232,6 +270,7 @@ def main(argv: Sequence[str]) -> None:
         texts = {arguments.out / name: text for name, text in headers().items()}
     else:
         make = {
+            "since": lambda: since(declared),
             "stubs": lambda: stubs(declared, arguments.objects),
             "map": lambda: export_map(declared),
             "filters": lambda: filters(declared),

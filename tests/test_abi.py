@@ -367,11 +367,11 @@ def test_the_parser_runs_by_itself():
 # --- generated sources
 
 
-def control_object(tmp_path, without=""):
+def control_object(tmp_path, without="", more=()):
     """Compile an object that defines the control interface and aclInit."""
     names = [function.name for function in ABI.functions.values() if function.group == abi.CONTROL_GROUP]
     source = tmp_path / "control.c"
-    source.write_text("".join(f"void {name}(void) {{}}\n" for name in [*names, "aclInit"] if name != without))
+    source.write_text("".join(f"void {name}(void) {{}}\n" for name in [*names, "aclInit", *more] if name != without))
     subprocess.run(["gcc", "-c", source, "-o", tmp_path / "control.o"], check=True)
     return str(tmp_path / "control.o")
 
@@ -384,6 +384,21 @@ def test_stubs_define_what_no_object_defines(tmp_path, compiler):
     assert sorted(defined) == sorted({function.name for function in VENDOR} - {"aclInit"})
     assert "const size_t sim_missing_count = 734;" in text
     assert 'return sim_missing("aclrtMalloc");' in text
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_newer_functions_ask_for_their_version(tmp_path, compiler):
+    text = generate.stubs(ABI, [control_object(tmp_path, more=["sim_since_aclrtGetEventId"])])
+    check_c(compiler, text, "-D_GNU_SOURCE", f"-I{ROOT / 'simulator' / 'core'}")
+    assert set(re.findall(r"cf_cann < (\d+)", text)) == {"805", "900", "901"}
+    newer = {function.name for function in VENDOR if function.since > (8, 1)}
+    assert set(re.findall(r'sim_newer\("(\w+)"', text)) == newer
+    body = text[text.index("aclError aclrtGetEventId(") :].split("\n}\n")[0]
+    assert 'return sim_newer("aclrtGetEventId", "8.5");' in body
+    assert body.endswith("return sim_since_aclrtGetEventId(event, eventId);")
+    assert f"sim_missing_count = {len(VENDOR) - 2};" in text
+    assert set(re.findall(r'__asm__\("sim_since_(\w+)"\)', generate.since(ABI))) == newer
+    check_c(compiler, generate.since(ABI))
 
 
 def test_an_undefined_control_function_is_refused(tmp_path):

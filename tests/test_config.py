@@ -9,6 +9,7 @@ pytestmark = pytest.mark.needs_sim
 
 NAMES = [
     "devices", "soc", "memory", "cann", "schedule", "clock", "limits", "queue", "check", "faults", "trace", "python",
+    "unsupported",
 ]  # fmt: skip
 GIB = 1 << 30
 
@@ -38,6 +39,7 @@ def test_defaults(monkeypatch):
         "faults": "none",
         "trace": "none",
         "python": "python3",
+        "unsupported": "error",
     }
 
 
@@ -50,6 +52,7 @@ def test_defaults(monkeypatch):
         ("schedule", "eager"),
         ("limits", "documented"),
         ("queue", "documented"),
+        ("unsupported", "warn"),
         ("python", "/opt/" + 50 * "long/" + "python3"),
     ],
 )
@@ -95,6 +98,7 @@ def test_memory_units(text, size):
         ("faults", "all", "not available yet"),
         ("trace", "file", "not available yet"),
         ("python", "", "path of a Python"),
+        ("unsupported", "raise", '"error" or "warn"'),
     ],
 )
 def test_wrong_values_are_refused_with_the_right_ones(name, value, right):

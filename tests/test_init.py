@@ -350,12 +350,11 @@ def test_version_null(hole):
 @pytest.mark.needs_sim
 @pytest.mark.parametrize(
     ("cann", "minor", "number"),
-    [("8.1", 13, 80100000), ("8.5", 13, 80500000), ("9.0", 17, 90000000), ("9.1", 17, 90100000)],
+    [("8.1", 13, None), ("8.5", 13, 80500000), ("9.0", 17, 90000000), ("9.1", 17, 90100000)],
 )
 def test_versions_follow_the_configured_cann(fresh, cann, minor, number):
     acl.sim.configure(cann=cann)
     assert acl.get_version() == (1, minor, 0, 0)
-    assert acl.get_version_str("opp-kernel") == (f"{cann}.0", 0)
     parts = cann.split(".")
     version, ret = acl.get_cann_version(7)
     assert ret == 0
@@ -367,9 +366,11 @@ def test_versions_follow_the_configured_cann(fresh, cann, minor, number):
         "patch_version": "0",
         "reserved": "",
     }
-    value = ffi.new("int32_t *")
-    assert lib.aclsysGetVersionNum(ffi.new("char[]", b"runtime"), value) == 0
-    assert value[0] == number
+    if cann != "8.1":  # which has not got the other two
+        assert acl.get_version_str("opp-kernel") == (f"{cann}.0", 0)
+        value = ffi.new("int32_t *")
+        assert lib.aclsysGetVersionNum(ffi.new("char[]", b"runtime"), value) == 0
+        assert value[0] == number
 
 
 @pytest.mark.needs_sim

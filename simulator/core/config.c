@@ -23,7 +23,7 @@ struct setting {
     bool (*se_parse)(const char *text, struct sim_config *config);
 };
 
-enum { DEVICES, SOC, MEMORY, CANN, SCHEDULE, CLOCK, LIMITS, QUEUE, CHECK, FAULTS, TRACE, PYTHON, SETTINGS };
+enum { DEVICES, SOC, MEMORY, CANN, SCHEDULE, CLOCK, LIMITS, QUEUE, CHECK, FAULTS, TRACE, PYTHON, UNSUPPORTED, SETTINGS };
 
 struct snapshot {
     struct sim_config st_config; /* first, so that the public pointer is this one */
@@ -140,6 +140,12 @@ static bool parse_python(const char *text, struct sim_config *config)
     return *text != '\0';
 }
 
+static bool parse_unsupported(const char *text, struct sim_config *config)
+{
+    config->cf_warns = strcmp(text, "warn") == 0;
+    return config->cf_warns || strcmp(text, "error") == 0;
+}
+
 #define STRING_OF(macro) #macro
 #define NUMBER_OF(macro) STRING_OF(macro)
 #define NOT_YET "\"none\" (watchers are not available yet)"
@@ -159,6 +165,7 @@ static const struct setting settings[SETTINGS] = {
     [FAULTS] = {"faults", "none", NOT_YET, parse_none},
     [TRACE] = {"trace", "none", NOT_YET, parse_none},
     [PYTHON] = {"python", "python3", "the name or the path of a Python", parse_python},
+    [UNSUPPORTED] = {"unsupported", "error", "\"error\" or \"warn\"", parse_unsupported},
 };
 
 /* The index of a name, or SETTINGS. */

@@ -54,6 +54,7 @@ struct sim_config {
     uint32_t cf_queue;            /* tasks pending in a stream before its submitter waits; 0: unbounded */
     const char *cf_python;        /* runs ONNX models of programs without Python */
     bool cf_hbm;                  /* high-bandwidth memory, not DDR */
+    bool cf_warns;                /* a call of a function that is not there is also told on stderr */
 };
 
 extern const struct sim_config *_Atomic sim_config_current;

@@ -90,8 +90,12 @@ aclError sim_fail_late(aclError code, const char *message) __attribute__((cold))
 /* Why the user's function that runs on this thread fails, as the rest of a sentence: ": " and the text on one line. */
 void sim_fail_reason(const char *text) __attribute__((cold));
 
-/* What a function without behaviour answers: 207000, naming it. */
+/* What a function without behaviour answers: 207000, naming it; with ACL_SIM_UNSUPPORTED=warn also one line on stderr,
+ * once a function. */
 aclError sim_missing(const char *function) __attribute__((cold));
+
+/* The same for a function that `since` has first, and ACL_SIM_CANN has not. */
+aclError sim_newer(const char *function, const char *since) __attribute__((cold));
 
 /* Takes the accumulated text, newest first, or NULL; the pointer lives until the thread's next call of this. */
 const char *sim_fail_take(void);

@@ -18,6 +18,8 @@ static void check_form(void)
                                        "(507053 ACL_ERROR_RT_DEVICE_MEM_ERROR)") == 0);
     sim_missing("aclrtNothing");
     CHECK_TEXT("EE1006: aclrtNothing failed because");
+    CHECK_CODE(sim_newer("aclrtNothing", "8.5"), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    CHECK_TEXT("aclrtNothing failed because it needs CANN 8.5, and ACL_SIM_CANN is 9.1 (207000");
     sim_refuse(42, "a code of a user's");
     CHECK_TEXT("(42 unknown code)");
 }

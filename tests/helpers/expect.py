@@ -8,8 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import acl
+from acl import abi
 from acl._lib import ffi, lib
 
+ABI = abi.load()
 NULL = ffi.NULL
 BLOCK = 1
 TASK_WORKER = 4
@@ -27,6 +29,29 @@ def refused(ret, code, *words):
 def pointer(handle):
     """Return a handle as C takes it."""
     return ffi.cast("void *", handle)
+
+
+def zero(kind):
+    """Return what an argument of a C type is when it says nothing."""
+    if kind.kind in ("pointer", "function"):
+        return NULL
+    return ffi.new(ffi.getctype(kind, "*"))[0]
+
+
+def call_with_nothing(name):
+    """Call a C function whose arguments say nothing; return its result and the newest message, or an empty text."""
+    acl.get_recent_err_msg()
+    function = getattr(lib, name)
+    result = function(*(zero(kind) for kind in ffi.typeof(function).args))
+    return result, (acl.get_recent_err_msg() or "").split("\n")[0]
+
+
+def message_of_absent(name):
+    """Call a declared function that is not there: assert what it answers, and return the message."""
+    result, message = call_with_nothing(name)
+    has_status = ABI.functions[name].ret in abi.STATUS_TYPES
+    assert result == 207000 if has_status else result in (None, 0, NULL), name
+    return message
 
 
 def in_thread(function):
