@@ -34,9 +34,9 @@ def info(args):
     print(f"library    {acl.library_path}")
     print(f"toolkit    {_lib.toolkit or 'none'}")
     print(f"soc        {acl.get_soc_name()}")
-    version, ret = acl.get_version_str("runtime")
+    version, ret = acl.get_cann_version(1)  # of the runtime; every version has this call
     major, minor, patch, _ = acl.get_version()
-    print(f"version    CANN {version if ret == 0 else 'unknown'}, interface {major}.{minor}.{patch}")
+    print(f"version    CANN {version['version'] if ret == 0 else 'unknown'}, interface {major}.{minor}.{patch}")
     count, ret = acl.rt.get_device_count()
     if ret != 0:
         return fail(f"aclrtGetDeviceCount failed with {ret}: {acl.get_recent_err_msg()}")
@@ -93,9 +93,11 @@ def execute(args):
     except ValueError as error:
         return fail(f"exec: {error}")
     libraries = [acl.get_lib(), os.environ.get("LD_LIBRARY_PATH")]
+    modules = [os.path.dirname(_lib.HOME), os.environ.get("PYTHONPATH")]
     environment = dict(
         os.environ,
         LD_LIBRARY_PATH=os.pathsep.join(filter(None, libraries)),
+        PYTHONPATH=os.pathsep.join(filter(None, modules)),
         ASCEND_HOME_PATH=acl.toolkit_path(),
         ASCEND_TOOLKIT_HOME=acl.toolkit_path(),
         ACL_BACKEND="sim",
@@ -121,21 +123,10 @@ def toolkit(args):
 
 
 def doctor(args):
-    """Say what is found, and compare a toolkit's headers with ours."""
-    found = _lib.find_toolkit()
-    kind = "none" if found is None else f"{found}{' (the simulator)' if _lib.is_ours(found) else ''}"
-    print(f"toolkit    {kind}")
-    print(f"backend    {acl.backend}, {acl.library_path}")
-    print(f"missing    {len(missing())} of {len(abi.load().functions)} declared functions")
-    if not args.headers:
-        return 0
-    if found is None:
-        return fail("doctor --headers needs a toolkit: set ACL_TOOLKIT=<directory>")
-    from acl import headers
+    """Say what is found on this host, what answers and why, and what is wrong."""
+    from acl import doctor as program
 
-    difference = headers.compare(abi.load(), _lib.ffi, found)
-    print("headers    agree" if difference is None else f"headers    differ\n{difference}")
-    return difference is not None
+    return program.run(args.headers)
 
 
 def demo(args):

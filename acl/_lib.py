@@ -6,6 +6,7 @@ when unset) the vendor's library where a toolkit and a device are present, else 
 
 import glob
 import os
+import re
 import sys
 import threading
 
@@ -65,13 +66,29 @@ def is_ours(toolkit):
         return False
 
 
+def version_of(toolkit):
+    """Return the CANN version that a toolkit's files name, such as ``8.1.RC1``, or None."""
+    for name in ("*/ascend_toolkit_install.info", "ascend_toolkit_install.info", "version.info"):
+        for path in glob.glob(os.path.join(glob.escape(toolkit), name)):
+            with open(path, encoding="utf-8", errors="replace") as text:
+                found = re.search(r"^version\s*=\s*(\d+\.\S+)", text.read(), re.IGNORECASE | re.MULTILINE)
+            if found:
+                return found[1]
+    return None
+
+
+def devices():
+    """Return the device files of this host."""
+    return sorted(glob.glob("/dev/davinci[0-9]*"))
+
+
 def choose():
-    """Return the backend's name and the toolkit it comes from (None for the simulator)."""
+    """Return the backend's name, the toolkit it comes from (None for the simulator), and why."""
     choice = os.environ.get("ACL_BACKEND") or "auto"
     if choice not in CHOICES:
         raise ImportError(f"ACL_BACKEND={choice!r} is not known; it is one of {', '.join(CHOICES)}")
     if choice == "sim":
-        return "sim", None
+        return "sim", None, "ACL_BACKEND=sim"
     toolkit = find_toolkit()
     if choice == "npu":
         if toolkit is None:
@@ -79,12 +96,29 @@ def choose():
             raise ImportError(
                 f"ACL_BACKEND=npu, but no lib64/{LIBRARIES[0]} in {looked}; set ACL_TOOLKIT=<toolkit directory>"
             )
-        return "npu", toolkit
-    if toolkit is not None and not is_ours(toolkit) and glob.glob("/dev/davinci[0-9]*"):
-        return "npu", toolkit
+        return "npu", toolkit, "ACL_BACKEND=npu"
+    ours = toolkit is not None and is_ours(toolkit)
+    if toolkit is not None and not ours and devices():
+        return "npu", toolkit, "a toolkit and a device are here"
     if "ACL_BACKEND" not in os.environ:
         print("acl: no NPU found, the simulator answers (ACL_BACKEND=sim says so silently)", file=sys.stderr)
-    return "sim", None
+    return "sim", None, "no toolkit is here" if toolkit is None or ours else "no device is here"
+
+
+def check_version(toolkit):
+    """Refuse a toolkit that is newer than what we know, unless its headers agree with ours."""
+    from acl import abi, headers
+
+    version = version_of(toolkit)
+    number = re.match(r"(\d+)\.(\d+)", version or "")
+    if number is None or (int(number[1]), int(number[2])) <= abi.NEWEST:
+        return
+    difference = headers.agreed(abi.load(), ffi, toolkit)
+    if difference is not None:
+        raise ImportError(
+            f"{toolkit} is CANN {version}, newer than this package knows, and its headers do not prove that it still "
+            f"fits; ACL_BACKEND=sim runs without it: {difference}"
+        )
 
 
 def open_library(path, shared):
@@ -99,6 +133,7 @@ def open_backend(toolkit):
         first = os.path.join(HOME, "lib64", "libacl_sim.so")
         others = []
     else:
+        check_version(toolkit)
         first, *others = (os.path.join(toolkit, "lib64", name) for name in LIBRARIES)
     reason = open_library(first, toolkit is not None)
     if reason is not None:
@@ -114,8 +149,22 @@ def present(name):
     return bool(lib.acl_backend_has(name.encode()))
 
 
-backend, toolkit = choose()
-library_path = open_backend(toolkit)
+def for_doctor():
+    """Tell whether this process is ``python -m acl doctor`` or ``ascendcl doctor``."""
+    return sys.argv[1:2] == ["doctor"] and os.path.basename(sys.argv[0]) in ("-m", "ascendcl", "ascendcl.py")
+
+
+refusal = None
+try:
+    backend, toolkit, reason = choose()
+    library_path = open_backend(toolkit)
+except ImportError as error:
+    if not for_doctor():
+        raise
+    # The doctor starts all the same: it is there to say what is wrong.
+    refusal = str(error)
+    backend, toolkit, reason = "sim", None, "nothing else opens"
+    library_path = open_backend(None)
 is_simulator = present("aclsimReset")
 lib.acl_pycall_main_thread(threading.main_thread().ident)
 # Runs in the child, where the forking thread is the main one.

@@ -1,16 +1,39 @@
 """Compare our declarations with those of a toolkit: one C++ unit that does not compile where they differ.
 
-Used by the build (which loads this file by its path) and by ``python -m acl doctor --headers``.
+Used by the build (which loads this file by its path), by ``python -m acl doctor --headers``, and when a toolkit is
+opened that is newer than what we know.
 """
 
+import contextlib
 import glob
+import hashlib
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+from typing import NamedTuple, Optional
 
+# They grow with each version: the interface's number, and the mark behind the last member of an enumeration.
+GROWING = ("ACL_MINOR_VERSION", "ACL_PATCH_VERSION", "ACL_PROF_ARGS_MAX")
 SKIPPED = ("acl_dvpp.h", "acl_fv.h")  # want macros of their own, and declare nothing that we do
+
+# A field must stand in its place where there is one of its name: unions got more with the versions.
+DETECT = """
+#define ACL_PLACE(type, field, place) \\
+    template <typename T, typename = void> struct place_##type##_##field : std::true_type {}; \\
+    template <typename T> struct place_##type##_##field<T, std::void_t<decltype(static_cast<T *>(nullptr)->field)>> \\
+        : std::bool_constant<offsetof(T, field) == place> {}; \\
+    static_assert(place_##type##_##field<type>::value, "place of " #type "." #field);
+"""
+
+
+class Comparison(NamedTuple):
+    """What differs, as the compiler says it (None: nothing), and how much was compared; an operator is two."""
+
+    difference: Optional[str]
+    functions: int
+    operators: int
 
 
 def vendor_headers(toolkit):
@@ -32,7 +55,7 @@ def run(compiler, toolkit, directory, text, *options):
 
 def assertions(abi, ffi, known):
     """Return our declarations again, as far as the toolkit knows the names, and what constants and structs must be."""
-    lines = ['extern "C" {']
+    lines = [DETECT, 'extern "C" {']
     lines += [f"{function.prototype};" for function in abi.functions.values() if function.name in known]
     lines += ["}"]
     values = [(constant.name, constant.value) for constant in abi.constants.values()]
@@ -40,30 +63,81 @@ def assertions(abi, ffi, known):
     lines += [
         f'static_assert(static_cast<long long>({name}) == {value}LL, "{name} is {value} here");'
         for name, value in values
-        if name in known
+        if name in known and name not in GROWING
     ]
     for struct in abi.structs.values():
         if struct.fields is None or struct.name not in known:
             continue
         kind = ffi.typeof(struct.name)
         lines.append(f'static_assert(sizeof({struct.name}) == {ffi.sizeof(kind)}, "size of {struct.name}");')
-        lines += [
-            f'static_assert(offsetof({struct.name}, {name}) == {field.offset}, "place of {struct.name}.{name}");'
-            for name, field in kind.fields
-            if name and name in known
-        ]
+        lines += [f"ACL_PLACE({struct.name}, {name}, {field.offset})" for name, field in kind.fields if name]
     return "\n".join(lines) + "\n"
 
 
-def compare(abi, ffi, toolkit):
-    """Compile our declarations after the toolkit's; return None when all agree, else the compiler's message."""
+def operators(include, toolkit):
+    """Return the prototypes of our operators by name, and the toolkit's headers that may declare them."""
+    prototypes, headers = {}, []
+    for path in sorted(glob.glob(f"{include}/aclnnop/**/*.h", recursive=True)):
+        with open(path, encoding="utf-8") as text:
+            found = re.findall(r"ACL_API\(.*?\) (\w+ (\w+)\(.*\);)", text.read())
+        prototypes.update((name, prototype) for prototype, name in found)
+        header = os.path.relpath(path, include)
+        if os.path.exists(os.path.join(toolkit, "include", header)):
+            headers.append(header)
+    return prototypes, headers
+
+
+def compare(abi, ffi, toolkit, include=None):
+    """Compile our declarations after the toolkit's; what the toolkit lacks is not compared.
+
+    Parameters
+    ----------
+    abi, ffi
+        What our headers declare, parsed and compiled.
+    toolkit : str
+        The toolkit's directory.
+    include : str, optional
+        Our include folder, to compare the headers of operators as well.
+
+    Returns
+    -------
+    Comparison
+    """
     compiler = shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
-        return "no C++ compiler (g++ or clang++) to compare the headers with"
-    theirs = "".join(f"#include <{name}>\n" for name in ["cstddef", *vendor_headers(toolkit)])
+        return Comparison("no C++ compiler (g++ or clang++) to compare the headers with", 0, 0)
+    names = vendor_headers(toolkit)
+    if not names:
+        return Comparison(f"there are no headers in {os.path.join(toolkit, 'include', 'acl')}", 0, 0)
+    prototypes, more = operators(include, toolkit) if include is not None else ({}, [])
+    theirs = "".join(f"#include <{name}>\n" for name in ["cstddef", "type_traits", *names, *more])
+    known = set()
     with tempfile.TemporaryDirectory() as directory:
         done = run(compiler, toolkit, directory, theirs, "-E", "-dD")
         if done.returncode == 0:
             known = set(re.findall(r"\w+", done.stdout))
-            done = run(compiler, toolkit, directory, theirs + assertions(abi, ffi, known), "-fsyntax-only")
-    return None if done.returncode == 0 else done.stdout
+            ours = ['extern "C" {', *(prototype for name, prototype in prototypes.items() if name in known), "}\n"]
+            text = theirs + assertions(abi, ffi, known) + "\n".join(ours)
+            done = run(compiler, toolkit, directory, text, "-fsyntax-only")
+    difference = None if done.returncode == 0 else done.stdout
+    return Comparison(difference, len(known & set(abi.functions)), len(known & set(prototypes)))
+
+
+def agreed(abi, ffi, toolkit):
+    """Compare once for each state of a toolkit's headers; return None when they agree, else why not.
+
+    That they agree is noted in the user's cache folder, so that only the first import takes the time.
+    """
+    paths = [os.path.join(toolkit, "include", name) for name in vendor_headers(toolkit)]
+    state = repr([__file__, *((path, os.stat(path).st_mtime_ns, os.stat(path).st_size) for path in paths)])
+    folder = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "ascendcl")
+    note = os.path.join(folder, hashlib.sha256(state.encode()).hexdigest())
+    if os.path.exists(note):
+        return None
+    difference = compare(abi, ffi, toolkit).difference
+    if difference is None:
+        with contextlib.suppress(OSError):
+            os.makedirs(folder, exist_ok=True)
+            with open(note, "w", encoding="utf-8") as out:
+                out.write(toolkit + "\n")
+    return difference

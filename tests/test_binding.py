@@ -89,8 +89,8 @@ except RuntimeError as error:
 else:
     raise AssertionError("reset passed")
 """
-    done = run_script(code, {"ACL_BACKEND": "npu", "ACL_TOOLKIT": partial_toolkit})
-    assert done.returncode == 0, done.stderr
+    done = run_script(code, {"ACL_BACKEND": "npu", "ACL_TOOLKIT": partial_toolkit, "ACL_SIM_UNSUPPORTED": None})
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_broken_library(run_script, tmp_path):
@@ -111,6 +111,9 @@ def test_every_declared_function_and_constant_is_in_the_module():
 
 
 @pytest.mark.strict
+@pytest.mark.skipif(
+    _lib.toolkit is not None and not _lib.is_ours(_lib.toolkit), reason="a version has not all that is declared"
+)
 def test_every_declared_function_is_in_the_simulator():
     assert [name for name in abi.load().functions if not _lib.present(name)] == []
 
@@ -118,7 +121,7 @@ def test_every_declared_function_is_in_the_simulator():
 def test_headers_are_compared(tmp_path):
     include = tmp_path / "include"
     shutil.copytree(acl.get_include(), include)
-    assert headers.compare(abi.load(), _acl.ffi, str(tmp_path)) is None
+    assert headers.compare(abi.load(), _acl.ffi, str(tmp_path)).difference is None
     changes = (
         ("abi/base.h", "ACL_FLOAT16 = 1", "ACL_FLOAT16 = 77", "ACL_FLOAT16 is 1 here"),
         ("abi/stream.h", "aclrtDestroyStream(aclrtStream ", "aclrtDestroyStream(int *", "aclrtDestroyStream"),
@@ -129,7 +132,7 @@ def test_headers_are_compared(tmp_path):
         text = path.read_text()
         assert ours in text
         path.write_text(text.replace(ours, theirs))
-        assert said in headers.compare(abi.load(), _acl.ffi, str(tmp_path))
+        assert said in headers.compare(abi.load(), _acl.ffi, str(tmp_path)).difference
         path.write_text(text)
 
 

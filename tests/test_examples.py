@@ -17,15 +17,7 @@ CLASSES = {0: ("246", "329.285156"), 1: ("566", "363.917969")}  # of the two ima
 
 
 def run(command, directory):
-    return subprocess.run(
-        command,
-        cwd=directory,
-        env=programs.environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=60,
-    )
+    return programs.run(command, cwd=directory, stderr=subprocess.STDOUT)
 
 
 def compare(command, name, tmp_path):

@@ -13,6 +13,8 @@ import acl
 def environment(changes=None):
     """Return the present environment and the same backend, with ``changes`` (None removes a name)."""
     env = {**os.environ, "ACL_BACKEND": acl.backend}
+    if acl.backend == "npu":
+        env.setdefault("ACL_SIM_UNSUPPORTED", "warn")  # so that it is seen what a program did not find
     for name, value in (changes or {}).items():
         if value is None:
             env.pop(name, None)
@@ -21,15 +23,20 @@ def environment(changes=None):
     return env
 
 
+said = []  # what the programs of a test wrote to stderr
+
+
+def run(command, **options):
+    """Run a program with the same backend and return the completed process, output as text."""
+    options = {"env": environment(), "timeout": 60, "stderr": subprocess.PIPE, **options}
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, **options)
+    said.append(done.stderr or done.stdout)
+    return done
+
+
 def run_script(code, env=None, timeout=60):
     """Run Python code in a fresh process and return the completed process, output as text."""
-    return subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", code],
-        env=environment(env),
-        timeout=timeout,
-        capture_output=True,
-        text=True,
-    )
+    return run([sys.executable, "-X", "faulthandler", "-c", code], env=environment(env), timeout=timeout)
 
 
 class Compiler:

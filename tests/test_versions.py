@@ -1,0 +1,239 @@
+"""CANN versions: the simulator as each of them, and toolkits that look like each of them behind ACL_BACKEND=npu."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from helpers import toolkits
+from helpers.expect import ABI, call_with_nothing, message_of_absent
+from helpers.toolkits import VERSIONS
+
+import acl
+from acl import abi, headers
+from acl._lib import ffi
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+# ---- the simulator as a version
+
+
+@pytest.fixture
+def fresh():
+    acl.sim.reset()
+    yield
+    acl.sim.reset()
+
+
+@pytest.mark.needs_sim
+@pytest.mark.parametrize("version", VERSIONS[:-1])
+def test_newer_functions_are_refused(fresh, version):
+    acl.sim.configure(cann=version)
+    newer = [function for function in ABI.functions.values() if function.since > toolkits.parse(version)]
+    assert len(newer) == {"8.1": 251, "8.5": 100, "9.0": 66}[version]
+    for function in newer:
+        reason = f"{function.name} failed because it needs CANN {function.needs}, and ACL_SIM_CANN is {version}"
+        assert reason in message_of_absent(function.name)
+
+
+@pytest.mark.needs_sim
+@pytest.mark.parametrize(
+    ("name", "before", "version"),
+    [
+        ("aclsysGetVersionNum", "8.1", "8.5"),
+        ("aclmdlRIDestroyRegisterCallback", "8.5", "9.0"),
+        ("aclplatformGetDeviceInfo", "9.0", "9.1"),
+        ("aclrtStreamWaitEventWithFlag", "9.0", "9.1"),  # of what is later than the newest
+    ],
+)
+def test_a_version_brings_its_functions(fresh, name, before, version):
+    acl.sim.configure(cann=before)
+    assert "needs CANN" in call_with_nothing(name)[1]
+    acl.sim.configure(cann=version)
+    code, message = call_with_nothing(name)
+    assert code != 0 and f"{name} failed because" in message and "needs CANN" not in message
+
+
+@pytest.mark.needs_sim
+def test_unsupported_calls_are_told_once_a_function(run_script):
+    names = [next(name for name in acl.sim.missing() if ABI.functions[name].since == (8, 1)), "aclsysGetVersionNum"]
+    code = f"""
+from helpers.expect import message_of_absent
+print({{message_of_absent(name) for _ in range(3) for name in {names}}})
+"""
+    told = [
+        f"acl: {names[0]} failed because this simulator does not provide it yet; "
+        "`python -m acl abi --missing` lists all such functions",
+        f"acl: {names[1]} failed because it needs CANN 8.5, and ACL_SIM_CANN is 8.1",
+    ]
+    environment = {"ACL_SIM_CANN": "8.1", "PYTHONPATH": ROOT / "tests"}
+    for value, lines in (("warn", told), ("error", []), (None, [])):
+        done = run_script(code, {**environment, "ACL_SIM_UNSUPPORTED": value})
+        assert (done.returncode, done.stderr.splitlines()) == (0, lines)
+        assert all(name in done.stdout for name in names)
+
+
+# ---- toolkits
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def version(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def shim(tmp_path_factory):
+    if shutil.which("gcc") is None:
+        pytest.skip("no gcc")
+    return toolkits.compile_shim(tmp_path_factory.mktemp("shim"), False)
+
+
+@pytest.fixture(scope="module")
+def toolkit(version, shim, tmp_path_factory):
+    return toolkits.write(version, tmp_path_factory.mktemp("cann") / version, shim)
+
+
+@pytest.fixture
+def cxx():
+    if shutil.which("g++") is None:
+        pytest.skip("no g++")
+
+
+ABSENT = """
+import json
+import acl
+from acl import _lib
+from helpers.expect import ABI, message_of_absent
+found = [name for name in ABI.functions if _lib.present(name)]
+said = {name: message_of_absent(name) for name in ABI.functions if not _lib.present(name)}
+said = {name: message_of_absent(name) for name in said}
+print(json.dumps([acl.is_simulator, acl.library_path, acl.rt.set_device(0), acl.get_version(), found, said]))
+"""
+
+
+def test_a_toolkit_has_what_its_version_has(run_script, version, toolkit):
+    """All else is refused with the version that has it, whatever it returns, and told once where that is asked for."""
+    environment = {"ACL_BACKEND": "npu", "ACL_TOOLKIT": toolkit, "PYTHONPATH": ROOT / "tests", "ACL_SIM_CANN": None}
+    done = run_script(ABSENT, {**environment, "ACL_SIM_UNSUPPORTED": "warn"})
+    assert done.returncode == 0, done.stderr
+    is_simulator, path, ret, interface, found, said = json.loads(done.stdout)
+    assert (is_simulator, path, ret) == (True, str(toolkit / "lib64" / toolkits.MAIN), 0)
+    assert interface == [1, 13 if version < "9" else 17, 0, 0]
+    control = {function.name for function in ABI.functions.values() if function.group == abi.CONTROL_GROUP}
+    assert set(found) == set(toolkits.functions(version)) | control
+    assert len(said) == {"8.1": 251, "8.5": 100, "9.0": 77, "9.1": 27}[version]
+    assert done.stderr.splitlines() == [f"acl: {message}" for message in said.values()]
+    for name, message in said.items():
+        assert message.startswith(f"{name} failed because it needs CANN {ABI.functions[name].needs}: ")
+
+
+def test_the_doctor_counts_what_a_version_lacks(run_script, version, toolkit):
+    code = "import sys; sys.argv = ['ascendcl', 'doctor']; import ascendcl; ascendcl.main()"
+    done = run_script(code, {"ACL_BACKEND": "npu", "ACL_TOOLKIT": toolkit})
+    assert (done.returncode, done.stderr) == (0, "")
+    lacking = {
+        "8.1": "251 of 735 functions: 151 of CANN 8.5, 34 of CANN 9.0, 51 of CANN 9.1, 15 of CANN later than 9.1",
+        "8.5": "100 of 735 functions: 34 of CANN 9.0, 51 of CANN 9.1, 15 of CANN later than 9.1",
+        "9.0": "77 of 735 functions: 11 of CANN 8.1, 51 of CANN 9.1, 15 of CANN later than 9.1",
+        "9.1": "27 of 735 functions: 11 of CANN 8.1, 1 of CANN 9.1, 15 of CANN later than 9.1",
+    }[version]
+    report = done.stdout.splitlines()
+    assert f"missing    {lacking}" in report
+    assert f"toolkit    {toolkit} (CANN {toolkits.NAMES[toolkits.parse(version)]})" in report
+    assert "backend    npu, because ACL_BACKEND=npu" in report
+
+
+def test_headers_of_a_version_agree_with_ours(version, toolkit, cxx):
+    result = headers.compare(ABI, ffi, str(toolkit))
+    assert result.difference is None
+    assert result[1:] == ({"8.1": 484, "8.5": 635, "9.0": 669, "9.1": 720}[version], 0)
+
+
+def syntax(language, toolkit, text):
+    """Compile text against a toolkit and return the exit code."""
+    return subprocess.run(
+        ["gcc", f"-x{language}", f"-I{toolkit}/include", "-fsyntax-only", "-"],
+        input=text, text=True, stderr=subprocess.DEVNULL,
+    ).returncode  # fmt: skip
+
+
+def test_the_layout_is_that_of_the_version(version, toolkit, cxx):
+    assert syntax("c", toolkit, "#include <acl/acl.h>\nint main(void) { return aclInit(NULL); }") == 0
+    for header in toolkits.CXX_ONLY:
+        assert (toolkit / "include" / header).exists()
+        assert syntax("c", toolkit, f"#include <{header}>") != 0
+        assert syntax("c++", toolkit, f"#include <{header}>") == 0
+    moved = (toolkit / "include" / "acl" / "acl_base_mdl.h").exists()
+    assert moved == (version >= "9")
+    text = (toolkit / "include" / "acl" / "acl.h").read_text()
+    assert ("aclInit(" in text) != moved
+
+
+def changed(toolkit, place):
+    """Copy a toolkit and change a struct of its headers."""
+    copy = Path(shutil.copytree(toolkit, place))
+    header = copy / "include" / "acl" / "acl_rt.h"
+    text = header.read_text()
+    assert text.count("uint32_t pageSize;") == 1
+    header.write_text(text.replace("uint32_t pageSize;", "uint64_t pageSize;"))
+    return copy
+
+
+BUILD = """
+import build_acl
+from cffi import FFI
+parser = build_acl.load("abi")
+ffi = FFI()
+ffi.cdef(parser.cdef(build_acl.INCLUDE))
+build_acl.check_toolkit(parser.load(build_acl.INCLUDE), ffi)
+"""
+
+
+def build(run_script, toolkit):
+    pytest.importorskip("setuptools")
+    return run_script(BUILD, {"ACL_TOOLKIT": toolkit, "PYTHONPATH": ROOT})
+
+
+@pytest.mark.parametrize("version", ["8.1"], indirect=True)
+def test_the_build_takes_an_older_version_and_no_changed_one(run_script, tmp_path, toolkit, cxx):
+    done = build(run_script, toolkit)
+    assert done.returncode == 0, done.stderr
+    done = build(run_script, changed(toolkit, tmp_path / "changed"))
+    assert done.returncode == 1
+    assert "differ from ours" in done.stderr and "size of aclrtPtrAttributes" in done.stderr
+
+
+@pytest.mark.parametrize("version", ["9.1"], indirect=True)
+def test_a_version_nobody_knows_is_compared_when_it_is_opened(run_script, tmp_path, toolkit, cxx):
+    same = shutil.copytree(toolkit, tmp_path / "same")
+    other = changed(toolkit, tmp_path / "changed")
+    environment = {"ACL_BACKEND": "npu", "XDG_CACHE_HOME": tmp_path / "cache"}
+    for future in (same, other):
+        (future / "version.info").write_text("Version=10.0.0\n")
+    done = run_script("import acl", {**environment, "ACL_TOOLKIT": other})
+    assert done.returncode == 1
+    assert "is CANN 10.0.0, newer than this package knows" in done.stderr
+    assert "size of aclrtPtrAttributes" in done.stderr
+    environment["ACL_TOOLKIT"] = same
+    blind = {**environment, "PATH": "/nowhere"}
+    done = run_script("import acl", blind)
+    assert done.returncode == 1 and "no C++ compiler" in done.stderr
+    # What agreed once is not compared again.
+    for once in (environment, blind):
+        done = run_script("import acl", once)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("version", ["8.1"], indirect=True)
+def test_operators_are_compared_where_the_toolkit_has_their_headers(tmp_path, toolkit, cxx):
+    place = Path(shutil.copytree(toolkit, tmp_path / "toolkit"))
+    header = place / "include" / "aclnnop" / "aclnn_add.h"
+    header.parent.mkdir()
+    text = (Path(acl.get_include()) / "aclnnop" / "aclnn_add.h").read_text().replace("ACL_API(8, 1) ", "")
+    header.write_text(text)
+    assert headers.compare(ABI, ffi, str(place), acl.get_include()) == (None, 484, 8)
+    header.write_text(text.replace("const aclScalar *alpha", "float alpha", 1))
+    result = headers.compare(ABI, ffi, str(place), acl.get_include())
+    assert "aclnnAddGetWorkspaceSize" in result.difference
