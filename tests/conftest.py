@@ -58,6 +58,14 @@ def toolkit(tmp_path_factory):
 
 
 @pytest.fixture
+def configure():
+    """Give ``acl.sim.configure`` on a library that starts anew, and does so again afterwards."""
+    acl.sim.reset()
+    yield acl.sim.configure
+    acl.sim.reset()
+
+
+@pytest.fixture
 def device():
     """Open device 0 for this thread; it is closed at the end, however many references the test took."""
     assert acl.rt.set_device(0) == 0

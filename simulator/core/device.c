@@ -4,17 +4,18 @@
  * guards the retain count for moments; the primary context is there while it is not 0. `turn` serialises the rare transitions, up and down, and
  * is held while state callbacks run and tasks are waited for; it is recursive, so a state callback may call the runtime.
  * Order: turn, then dv_lock; neither is taken under any other lock of the simulator. */
-#include "device.h"
 #include "callback.h"
 #include "capture.h"
 #include "dataset.h"
+#include "device.h"
+#include "dump.h"
 #include "engine.h"
 #include "event.h"
 #include "init.h"
 #include "memory.h"
-#include "dump.h"
 #include "model.h"
 #include "op.h"
+#include "peer.h"
 #include "prof.h"
 #include "registry.h"
 #include <errno.h>
@@ -50,8 +51,10 @@ static void give_turn(void)
 
 static void number_devices(void)
 {
-    for (int32_t id = 0; id < SIM_DEVICES_MAX; id++)
+    for (int32_t id = 0; id < SIM_DEVICES_MAX; id++) {
         devices[id].dv_id = id;
+        sim_peer_forget(id);
+    }
 }
 
 /* The child sees an uninitialised library: no workers, no contexts, every old handle is dead; setting a device starts
@@ -222,6 +225,7 @@ static void close_explicit(struct sim_device *device, bool keep_handles)
 static void take_down(struct sim_device *device)
 {
     sim_memory_close(device);
+    sim_peer_forget(device->dv_id);
     device->dv_open = false; /* read with the turn taken */
 }
 

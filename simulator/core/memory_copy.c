@@ -3,8 +3,10 @@
  * addresses and the births of their blocks. */
 #include "capture.h"
 #include "config.h"
+#include "device.h"
 #include "memory.h"
 #include "model_saver.h"
+#include "peer.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,17 +168,18 @@ static uint32_t weight_of(uint64_t size)
 
 /* ---- checks ---- */
 
-/* Two places of one copy: devices that differ need peer access, except where the chips share their memory. */
+/* The places of a copy on different devices: that of the current context makes the copy, so it must reach both. */
 static aclError check_peers(const struct sim_place *dst, const struct sim_place *src)
 {
     if (dst->pl_class != SIM_MEMORY_DEVICE || src->pl_class != SIM_MEMORY_DEVICE ||
         likely(dst->pl_block.bk_device == src->pl_block.bk_device))
         return ACL_SUCCESS;
-    enum sim_profile profile = sim_config()->cf_soc->so_profile;
-    SIM_CHECK(profile == SIM_PA3 || profile == SIM_P310B, ACL_ERROR_RT_PARAM_INVALID,
-              "src lies on device %d and dst on device %d, expected one device or peer access "
-              "(aclrtDeviceEnablePeerAccess)",
-              src->pl_block.bk_device, dst->pl_block.bk_device);
+    int32_t current = sim_thread.th_context->cx_device->dv_id;
+    int32_t from = src->pl_block.bk_device, to = dst->pl_block.bk_device;
+    SIM_CHECK(sim_peer_reaches(current, from) && sim_peer_reaches(current, to), ACL_ERROR_RT_PARAM_INVALID,
+              "src lies on device %d and dst on device %d, expected one device, or peer access of device %d, which is "
+              "current, to device %d (aclrtDeviceEnablePeerAccess)",
+              from, to, current, sim_peer_reaches(current, from) ? to : from);
     return ACL_SUCCESS;
 }
 
