@@ -3,6 +3,7 @@
 #include "capture.h"
 #include "clock.h"
 #include "device.h"
+#include "limits_state.h"
 
 #define FLAG_KNOWN 0x3fu     /* aclrtCreateEventWithFlag */
 #define FLAG_EX 0xfu         /* aclrtCreateEventExWithFlag */
@@ -155,7 +156,7 @@ SIM_HOT aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
 {
     SIM_ENTER();
     SIM_NOT_NULL(event);
-    return wait_for(stream, event, SIM_FOREVER, SIM_SITE());
+    return wait_for(stream, event, sim_limits_wait(), SIM_SITE());
 }
 
 static uint64_t seconds(uint32_t timeout)
@@ -190,8 +191,8 @@ aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint
         SIM_TRY(check_external(found, target));
         return sim_capture_wait(found, event, target, true, SIM_SITE(), &code) ? code : refuse_ended();
     }
-    /* UINT32_MAX: the wait time-out of the process, which is "never" as long as nothing sets it. */
-    return wait_for(stream, event, seconds(timeout == UINT32_MAX ? 0 : timeout), SIM_SITE());
+    uint64_t limit = timeout == UINT32_MAX ? sim_limits_wait() : seconds(timeout);
+    return wait_for(stream, event, limit, SIM_SITE());
 }
 
 aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream)

@@ -1,4 +1,5 @@
 #include "init.h"
+#include "limits_state.h"
 #include "query.h"
 
 #include <stdio.h>
@@ -101,7 +102,7 @@ aclError aclrtGetOpExecuteTimeout(uint32_t *const timeoutMs)
 {
     SIM_ENTER();
     SIM_NOT_NULL(timeoutMs);
-    *timeoutMs = sim_soc_family(sim_config()->cf_soc)->fa_timeout_ms;
+    *timeoutMs = (uint32_t)(sim_limits_execute() / 1000);
     return ACL_SUCCESS;
 }
 

@@ -11,6 +11,7 @@
 #include "event.h"
 #include "init.h"
 #include "launch.h"
+#include "limits_state.h"
 #include "memory.h"
 #include "model.h"
 #include "model_saver.h"
@@ -48,6 +49,7 @@ aclError aclsimReset(void)
     sim_init_reset();
     sim_prof_reset();
     sim_dump_reset();
+    sim_limits_reset();
     sim_model_reset();
     sim_dataset_reset();
     sim_tensordesc_reset();

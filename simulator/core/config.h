@@ -35,6 +35,7 @@ struct sim_family {
     uint32_t fa_streams, fa_events; /* the documented limits */
     uint32_t fa_queue;              /* tasks a stream holds before a submitter waits */
     uint32_t fa_timeout_ms;         /* of an operator on the AI core, by default */
+    uint32_t fa_interval_us;        /* of which such time-outs are multiples */
     uint32_t fa_arch;               /* an aclplatformNpuArch */
     bool fa_hbm;                    /* high-bandwidth memory, not DDR */
 };

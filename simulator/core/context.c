@@ -77,6 +77,8 @@ aclError sim_context_create(struct sim_device *device, bool primary, struct sim_
     atomic_store_explicit(&fresh->cx_inactive, 0, memory_order_relaxed);
     atomic_store_explicit(&fresh->cx_stop_on_failure, false, memory_order_relaxed);
     atomic_store_explicit(&fresh->cx_failed, ACL_SUCCESS, memory_order_relaxed);
+    for (size_t i = 0; i < SIM_CONTEXT_OPTIONS; i++)
+        atomic_store_explicit(&fresh->cx_options[i], 0, memory_order_relaxed);
     aclrtStream stream;
     aclError code = sim_stream_create(fresh, 0, 0, SIM_STREAM_DEFAULT, &stream);
     if (code != ACL_SUCCESS) {

@@ -8,6 +8,8 @@
 struct sim_device;
 struct sim_stream;
 
+#define SIM_CONTEXT_OPTIONS 3
+
 struct sim_context {
     struct sim_slot cx_slot;
     struct sim_device *_Atomic cx_device; /* these are atomic because a call may race with the slot's next life */
@@ -23,6 +25,7 @@ struct sim_context {
     struct sim_caller *_Atomic cx_host_caller; /* the thread of its host functions, or NULL */
     _Atomic uint32_t cx_captures;           /* captures open in it */
     struct sim_instance *cx_instances;      /* guarded by cx_lock */
+    _Atomic uint8_t cx_options[SIM_CONTEXT_OPTIONS]; /* of aclrtCtxSetSysParamOpt: the value and 1; 0: not set */
 };
 
 extern struct sim_table sim_contexts;

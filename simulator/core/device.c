@@ -12,6 +12,7 @@
 #include "engine.h"
 #include "event.h"
 #include "init.h"
+#include "limits_state.h"
 #include "memory.h"
 #include "model.h"
 #include "op.h"
@@ -73,6 +74,7 @@ static void after_fork(void)
     sim_init_after_fork();
     sim_prof_after_fork();
     sim_dump_after_fork();
+    sim_limits_reset();
     sim_model_after_fork();
     sim_dataset_after_fork();
     sim_tensordesc_after_fork();

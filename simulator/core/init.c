@@ -5,6 +5,8 @@
 #include "config_file.h"
 #include "device.h"
 #include "dump.h"
+#include "json.h"
+#include "limits_state.h"
 #include "model.h"
 #include "prof.h"
 
@@ -145,11 +147,53 @@ static aclError read_default_device(struct sim_json root)
     return ACL_SUCCESS;
 }
 
-/* Sizes of stacks and print buffers: the simulator has neither, so they are checked and that is all. */
-static aclError check_sizes(struct sim_json root)
+struct size_name {
+    const char *sn_name;
+    aclrtDeviceLimit sn_limit;
+};
+
+/* Refused sizes of stacks are only told, as with the vendor. */
+static aclError apply_stack(struct sim_json stacks, const struct size_name *size)
 {
-    static const char *const stacks[] = {"aicore_stack_size", "simt_stack_size", "simt_divergence_stack_size"};
-    struct sim_json object, value;
+    struct sim_json value;
+    if (!sim_json_member(stacks, size->sn_name, &value))
+        return ACL_SUCCESS;
+    SIM_ARGUMENT(value.js_kind == SIM_JSON_NUMBER, ACL_ERROR_FAILURE,
+                 "StackSize.%s in the file of configPath is \"%.*s\", expected a number", size->sn_name, SHOWN(value));
+    if (sim_limits_has(size->sn_limit))
+        (void)sim_limits_set_size(size->sn_limit, strtoull(value.js_start, NULL, 10), size->sn_name);
+    return ACL_SUCCESS;
+}
+
+static aclError apply_buffer(struct sim_json root, const struct size_name *size)
+{
+    struct sim_json value;
+    if (!sim_json_member(root, size->sn_name, &value))
+        return ACL_SUCCESS;
+    bool is_positive = value.js_kind == SIM_JSON_NUMBER;
+    for (const char *at = value.js_start; is_positive && at < value.js_end; at++)
+        is_positive = *at >= '0' && *at <= '9';
+    SIM_ARGUMENT(is_positive && *value.js_start != '0', ACL_ERROR_FAILURE,
+                 "%s in the file of configPath is \"%.*s\", expected a positive whole number", size->sn_name,
+                 SHOWN(value));
+    return sim_limits_has(size->sn_limit)
+               ? sim_limits_set_size(size->sn_limit, strtoull(value.js_start, NULL, 10), size->sn_name)
+               : ACL_SUCCESS;
+}
+
+/* Sizes of stacks and print buffers, which chips that do not have them ignore. */
+static aclError apply_sizes(struct sim_json root)
+{
+    static const struct size_name stacks[] = {
+        {"aicore_stack_size", ACL_RT_DEV_LIMIT_SIMD_STACK_SIZE},
+        {"simt_stack_size", ACL_RT_DEV_LIMIT_SIMT_STACK_SIZE},
+        {"simt_divergence_stack_size", ACL_RT_DEV_LIMIT_SIMT_DVG_WARP_STACK_SIZE},
+    };
+    static const struct size_name buffers[] = {
+        {"simd_printf_fifo_size_per_core", ACL_RT_DEV_LIMIT_SIMD_PRINTF_FIFO_SIZE_PER_CORE},
+        {"simt_printf_fifo_size", ACL_RT_DEV_LIMIT_SIMT_PRINTF_FIFO_SIZE},
+    };
+    struct sim_json object;
     if (sim_json_member(root, "StackSize", &object)) {
         SIM_ARGUMENT(object.js_kind == SIM_JSON_OBJECT, ACL_ERROR_FAILURE,
                      "StackSize in the file of configPath is %.*s, expected an object", SIM_SHOWN(object));
@@ -180,7 +224,10 @@ static aclError check_sizes(struct sim_json root)
         SIM_CHECK(!buffers[i].is_supported || (size >= buffers[i].least && size <= 64 << 20),
                   ACL_ERROR_RT_PARAM_INVALID, "%s in the file of configPath is %.*s, expected %llu to 67108864",
                   buffers[i].name, SIM_SHOWN(value), (unsigned long long)buffers[i].least);
+            SIM_TRY(apply_stack(object, &stacks[i]));
     }
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        SIM_TRY(apply_buffer(root, &buffers[i]));
     return ACL_SUCCESS;
 }
 
@@ -208,7 +255,7 @@ static aclError apply_file(struct sim_json root, const char *content, size_t siz
                  SIM_SHOWN(value));
     SIM_TRY(call_back(ACL_REG_TYPE_ACL_OP_EXECUTOR, true, content, size));
     SIM_TRY(read_default_device(root));
-    SIM_TRY(check_sizes(root));
+    SIM_TRY(apply_sizes(root));
     return sim_json_member(root, "acl_graph", &value) ? read_switch(value, "event_mode", &ignored) : ACL_SUCCESS;
 }
 

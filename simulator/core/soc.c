@@ -43,12 +43,12 @@ const struct sim_soc sim_socs[] = {
 const size_t sim_soc_count = sizeof sim_socs / sizeof *sim_socs;
 
 static const struct sim_family families[] = {
-    [SIM_P950] = {"Ascend 950", 1984, 65536, 2014, 1091000, DAV_3510, true},
-    [SIM_PA3] = {"Atlas A3", 1984, 65536, 2013, 1091000, DAV_2201, true},
-    [SIM_PA2] = {"Atlas A2", 1984, 65536, 2013, 1091000, DAV_2201, true},
-    [SIM_P310B] = {"Atlas 200I/500 A2", 512, 65536, 2010, 1091000, DAV_3002, false},
-    [SIM_P310P] = {"Atlas inference series", 1024, 1023, 2042, 547000, DAV_2002, false},
-    [SIM_P910] = {"Atlas training series", 2048, 65535, 2042, 68000, DAV_1001, true},
+    [SIM_P950] = {"Ascend 950", 1984, 65536, 2014, 1091000, 4294967, DAV_3510, true},
+    [SIM_PA3] = {"Atlas A3", 1984, 65536, 2013, 1091000, 4294967, DAV_2201, true},
+    [SIM_PA2] = {"Atlas A2", 1984, 65536, 2013, 1091000, 4294967, DAV_2201, true},
+    [SIM_P310B] = {"Atlas 200I/500 A2", 512, 65536, 2010, 1091000, 4294967, DAV_3002, false},
+    [SIM_P310P] = {"Atlas inference series", 1024, 1023, 2042, 547000, 2147483, DAV_2002, false},
+    [SIM_P910] = {"Atlas training series", 2048, 65535, 2042, 68000, 268435, DAV_1001, true},
 };
 
 static int compare_names(const void *name, const void *soc)

@@ -13,6 +13,7 @@ enum sim_stream_state {
     SIM_PARKED,  /* its head waits at a gate, with st_waiter */
 };
 
+#define SIM_CORE_TYPES 2 /* cube and vector */
 #define SIM_STREAM_TEXT 384 /* bytes of the message of a failed task */
 
 enum sim_stream_kind {
@@ -69,6 +70,7 @@ struct sim_stream {
     _Alignas(SIM_LINE) _Atomic uint64_t st_drop; /* tasks with a ticket up to this one are discarded */
     _Atomic aclError st_error;     /* first failure not yet reported; text guarded by gt_lock */
     char st_error_text[SIM_STREAM_TEXT];
+    _Atomic uint32_t st_cores[SIM_CORE_TYPES]; /* how many its work may use; 0: not limited here */
     struct sim_gate st_returned;   /* user callbacks given back by their thread; monotone */
     uint64_t st_posted;            /* user callbacks handed over; the holder's */
     struct sim_gate st_latch;      /* releases of aclsimStreamHold; monotone */
