@@ -21,14 +21,6 @@ IDS = {
 }
 
 
-@pytest.fixture
-def configure():
-    """Give ``acl.sim.configure`` on a library that starts anew."""
-    acl.sim.reset()
-    yield acl.sim.configure
-    acl.sim.reset()
-
-
 def test_run_mode():
     mode, ret = acl.rt.get_run_mode()
     assert ret == 0
@@ -230,6 +222,73 @@ def test_bus_ids(configure):
     assert lib.aclrtDeviceGetByPCIBusId(text, device) == NOT_SUPPORTED
 
 
+@pytest.mark.needs_sim
+def test_identities_differ(configure):
+    configure(devices=2)
+    seen = [acl.rt.device_get_uuid(device) for device in (0, 1, 0)]
+    assert [ret for _, ret in seen] == [0, 0, 0]
+    one, other, again = (tuple(uuid["bytes"]) for uuid, _ in seen)
+    assert len(one) == 16
+    assert one == again
+    assert one != other
+    assert lib.aclrtDeviceGetUuid(0, ffi.NULL) == INVALID_PARAM
+    assert acl.rt.device_get_uuid(2) == ({}, INVALID_DEVICE)
+    assert acl.rt.device_get_uuid(-1) == ({}, INVALID_DEVICE)
+    configure(devices=2, soc="Ascend910_9392")
+    assert tuple(acl.rt.device_get_uuid(0)[0]["bytes"]) not in (one, other)
+    configure(soc="Ascend310P3")
+    assert acl.rt.device_get_uuid(0) == ({}, NOT_SUPPORTED)
+    assert "Ascend310P3 does not tell its identity" in acl.get_recent_err_msg()
+
+
+HCCS, PIX, HCCS_SW = 1, 2, 64
+
+
+@pytest.mark.needs_sim
+@pytest.mark.parametrize(
+    ("soc", "same", "other"),
+    [
+        ("Ascend910B3", HCCS, HCCS),
+        ("Ascend910_9392", HCCS, HCCS_SW),
+        ("Ascend910A", HCCS, HCCS),
+        ("Ascend310P3", PIX, PIX),
+    ],
+)
+def test_links(configure, soc, same, other):
+    configure(devices=2, soc=soc)
+    assert acl.rt.get_devices_topo(0, 0) == (same, 0)
+    assert acl.rt.get_devices_topo(0, 1) == acl.rt.get_devices_topo(1, 0) == (other, 0)
+    assert acl.rt.get_devices_topo(0, 2)[1] == INVALID_DEVICE
+    assert "deviceId is 2" in acl.get_recent_err_msg()
+    assert acl.rt.get_devices_topo(2**32 - 1, 0)[1] == INVALID_DEVICE
+    assert lib.aclrtGetDevicesTopo(0, 0, ffi.NULL) == INVALID_PARAM
+
+
+@pytest.mark.needs_sim
+def test_capabilities(configure):
+    assert [acl.rt.get_device_capability(0, feature) for feature in (1, 21)] == [(1, 0), (0, 0)]
+    configure(soc="Ascend910A")
+    assert [acl.rt.get_device_capability(0, feature) for feature in (1, 21)] == [(0, 0), (0, 0)]
+    assert acl.rt.get_device_capability(0, 2)[1] == RT_PARAM
+    assert "devFeatureType is 2, expected 1 or 21" in acl.get_recent_err_msg()
+    assert acl.rt.get_device_capability(1, 1)[1] == INVALID_DEVICE
+    assert acl.rt.get_device_capability(-1, 1)[1] == INVALID_DEVICE
+    assert lib.aclrtGetDeviceCapability(0, 1, ffi.NULL) == INVALID_PARAM
+
+
+@pytest.mark.needs_sim
+def test_the_older_list_of_properties(configure):
+    assert [acl.get_device_capability(0, info) for info in range(3)] == [(20, 0), (40, 0), (192 << 20, 0)]
+    configure(soc="Ascend910A")
+    assert [acl.get_device_capability(0, info) for info in range(3)] == [(32, 0), (0, 0), (32 << 20, 0)]
+    assert acl.get_device_capability(1, 0)[1] == INVALID_PARAM
+    assert "deviceId is 1, expected less than 1" in acl.get_recent_err_msg()
+    for info in (-1, 3):
+        assert acl.get_device_capability(0, info)[1] == INVALID_PARAM
+        assert f"deviceInfo is {info}, expected 0 to 2" in acl.get_recent_err_msg()
+    assert lib.aclGetDeviceCapability(0, 0, ffi.NULL) == INVALID_PARAM
+
+
 def test_cache_flush_needs_a_context(device):
     assert lib.aclrtDeviceL2CacheFlush(ffi.NULL) == 0
     assert lib.aclrtDeviceL2CacheFlush(ffi.cast("void *", 1)) == INVALID_PARAM
@@ -237,7 +296,7 @@ def test_cache_flush_needs_a_context(device):
     assert lib.aclrtDeviceL2CacheFlush(ffi.NULL) == CONTEXT_NULL
 
 
-def test_overflow_status(device, stream):
+def test_overflow_status_is_clear_at_first(device, stream):
     address, ret = acl.rt.malloc(64, 0)
     assert ret == 0
     status = ffi.new("unsigned char[64]", [255] * 64)

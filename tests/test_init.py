@@ -446,3 +446,23 @@ def test_architecture_null():
     value = ffi.new("int32_t *")
     assert lib.aclrtCheckArchCompatibility(ffi.NULL, value) == 107000
     assert lib.aclrtCheckArchCompatibility(b"Ascend910B1", ffi.NULL) == 107000
+
+
+@pytest.mark.needs_sim
+@pytest.mark.parametrize(
+    ("soc", "attributes"), [("Ascend910B3", [0, 1, 2]), ("Ascend910_95", [0, 1, 2]), ("Ascend310P3", [2])]
+)
+def test_features_of_software_and_chip(configure, soc, attributes):
+    configure(soc=soc)
+    assert acl.get_cann_attribute_list() == (attributes, len(attributes), 0)
+    assert [acl.get_cann_attribute(one) for one in range(3)] == [(int(one in attributes), 0) for one in range(3)]
+
+
+def test_features_refuse_what_is_none():
+    found, count = ffi.new("const aclCannAttr **"), ffi.new("size_t *")
+    assert lib.aclGetCannAttributeList(ffi.NULL, count) == INVALID_PARAM
+    assert lib.aclGetCannAttributeList(found, ffi.NULL) == INVALID_PARAM
+    assert lib.aclGetCannAttribute(0, ffi.NULL) == INVALID_PARAM
+    for one in (-1, 3):
+        assert acl.get_cann_attribute(one)[1] == INVALID_PARAM
+        assert not acl.is_simulator or f"cannAttr is {one}, expected 0 to 2" in acl.get_recent_err_msg()

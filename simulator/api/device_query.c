@@ -69,12 +69,62 @@ aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t *value
     return sim_query_attribute(deviceId, attr, value);
 }
 
+aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t *value)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(value);
+    uint32_t count = sim_config()->cf_visible_count;
+    SIM_ARGUMENT(deviceId < count, ACL_ERROR_INVALID_PARAM,
+                 "deviceId is %u, expected less than %u, the number of devices", deviceId, count);
+    int64_t found = sim_query_older_attribute(deviceInfo);
+    SIM_ARGUMENT(found >= 0, ACL_ERROR_INVALID_PARAM, "deviceInfo is %d, expected 0 to %d", (int)deviceInfo,
+                 ACL_DEVICE_INFO_L2_SIZE);
+    *value = found;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtGetDeviceCapability(int32_t deviceId, aclrtDevFeatureType devFeatureType, int32_t *value)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(value);
+    struct sim_device *found;
+    SIM_TRY(sim_device_find(deviceId, &found));
+    bool updates = devFeatureType == ACL_FEATURE_TSCPU_TASK_UPDATE_SUPPORT_AIC_AIV;
+    SIM_CHECK(updates || devFeatureType == ACL_FEATURE_SYSTEM_MEMQ_EVENT_CROSS_DEV, ACL_ERROR_RT_PARAM_INVALID,
+              "devFeatureType is %d, expected 1 or 21", (int)devFeatureType);
+    bool has = updates && sim_config()->cf_soc->so_profile <= SIM_PA2; /* where captured tasks can be updated */
+    *value = has ? ACL_DEV_FEATURE_SUPPORT : ACL_DEV_FEATURE_NOT_SUPPORT;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t otherDeviceId, uint64_t *value)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(value);
+    struct sim_device *one, *other;
+    SIM_TRY(sim_device_find((int32_t)deviceId, &one));
+    SIM_TRY(sim_device_find((int32_t)otherDeviceId, &other));
+    *value = sim_query_link(one->dv_id, other->dv_id);
+    return ACL_SUCCESS;
+}
+
 /* ---- ids ---- */
 
-static aclError check_bus(void)
+static aclError check_told(const char *what)
 {
     const struct sim_soc *soc = sim_config()->cf_soc;
-    SIM_SUPPORTED(soc->so_profile <= SIM_PA2, "the %s does not tell its PCI bus id", soc->so_name);
+    SIM_SUPPORTED(soc->so_profile <= SIM_PA2, "the %s does not tell its %s", soc->so_name, what);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid *uuid)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(uuid);
+    SIM_TRY(check_told("identity"));
+    struct sim_device *found;
+    SIM_TRY(sim_device_find(deviceId, &found));
+    sim_query_uuid(sim_config()->cf_visible[deviceId], uuid);
     return ACL_SUCCESS;
 }
 
@@ -82,7 +132,7 @@ aclError aclrtDeviceGetPCIBusId(int32_t deviceId, char *pciBusId, int32_t len)
 {
     SIM_ENTER();
     SIM_NOT_NULL(pciBusId);
-    SIM_TRY(check_bus());
+    SIM_TRY(check_told("PCI bus id"));
     struct sim_device *found;
     SIM_TRY(sim_device_find(deviceId, &found));
     SIM_CHECK(len >= SIM_BUS_ID_BYTES, ACL_ERROR_RT_PARAM_INVALID, "len is %d, expected at least %d", len,
@@ -96,7 +146,7 @@ aclError aclrtDeviceGetByPCIBusId(const char *pciBusId, int32_t *deviceId)
     SIM_ENTER();
     SIM_NOT_NULL(pciBusId);
     SIM_NOT_NULL(deviceId);
-    SIM_TRY(check_bus());
+    SIM_TRY(check_told("PCI bus id"));
     const struct sim_config *config = sim_config();
     for (uint32_t i = 0; i < config->cf_visible_count; i++) {
         char text[SIM_BUS_ID_BYTES];

@@ -98,6 +98,29 @@ aclError aclplatformGetInstructionInfo(aclplatformCoreType type, const char *ins
                       "instruction is \"%.64s\": the simulator has no table of instructions", instruction);
 }
 
+aclError aclGetCannAttributeList(const aclCannAttr **cannAttrList, size_t *num)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(cannAttrList);
+    SIM_NOT_NULL(num);
+    *cannAttrList = sim_query_cann_attributes(num);
+    return ACL_SUCCESS;
+}
+
+aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t *value)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(value);
+    SIM_ARGUMENT(cannAttr >= ACL_CANN_ATTR_INF_NAN && cannAttr <= ACL_CANN_ATTR_JIT_COMPILE, ACL_ERROR_INVALID_PARAM,
+                 "cannAttr is %d, expected 0 to %d", (int)cannAttr, ACL_CANN_ATTR_JIT_COMPILE);
+    size_t count;
+    const aclCannAttr *attributes = sim_query_cann_attributes(&count);
+    *value = 0;
+    for (size_t i = 0; i < count; i++)
+        *value |= attributes[i] == cannAttr;
+    return ACL_SUCCESS;
+}
+
 aclError aclrtGetOpExecuteTimeout(uint32_t *const timeoutMs)
 {
     SIM_ENTER();

@@ -156,6 +156,49 @@ aclError sim_query_attribute(uint32_t device, aclrtDevAttr attribute, int64_t *v
     return sim_fail(ACL_ERROR_RT_PARAM_INVALID, "attr is %d, expected a value of aclrtDevAttr", attribute);
 }
 
+int64_t sim_query_older_attribute(aclDeviceInfo info)
+{
+    const struct sim_soc *soc = sim_config()->cf_soc;
+    switch (info) {
+    case ACL_DEVICE_INFO_AI_CORE_NUM:
+        return soc->so_ai_core;
+    case ACL_DEVICE_INFO_VECTOR_CORE_NUM:
+        return soc->so_vector_core;
+    case ACL_DEVICE_INFO_L2_SIZE:
+        return (int64_t)soc->so_l2;
+    case ACL_DEVICE_INFO_UNDEFINED:
+        break;
+    }
+    return -1;
+}
+
+void sim_query_uuid(int32_t logical, aclrtUuid *uuid)
+{
+    uint64_t mixed[2] = {UINT64_C(0xcbf29ce484222325), (uint64_t)logical + 1};
+    for (const char *at = sim_config()->cf_soc->so_name; *at != '\0'; at++)
+        mixed[0] = (mixed[0] ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    mixed[1] *= mixed[0] | 1;
+    _Static_assert(sizeof mixed == sizeof *uuid, "two words");
+    memcpy(uuid->bytes, mixed, sizeof mixed);
+}
+
+uint64_t sim_query_link(int32_t one, int32_t other)
+{
+    enum sim_profile profile = sim_config()->cf_soc->so_profile;
+    if (profile == SIM_P310B || profile == SIM_P310P)
+        return ACL_RT_DEVS_TOPOLOGY_PIX; /* cards behind one PCIe switch */
+    return profile == SIM_PA3 && one != other ? ACL_RT_DEVS_TOPOLOGY_HCCS_SW : ACL_RT_DEVS_TOPOLOGY_HCCS;
+}
+
+const aclCannAttr *sim_query_cann_attributes(size_t *count)
+{
+    /* The last one, that operators come ready compiled, is true of every chip here. */
+    static const aclCannAttr attributes[] = {ACL_CANN_ATTR_INF_NAN, ACL_CANN_ATTR_BF16, ACL_CANN_ATTR_JIT_COMPILE};
+    size_t first = sim_config()->cf_soc->so_profile <= SIM_PA2 ? 0 : 2;
+    *count = sizeof attributes / sizeof *attributes - first;
+    return &attributes[first];
+}
+
 void sim_query_bus_id(int32_t logical, char text[SIM_BUS_ID_BYTES])
 {
     snprintf(text, SIM_BUS_ID_BYTES, "0000:%02x:00.0", ((unsigned)logical + 1) & 0xff);

@@ -23,6 +23,18 @@ aclError sim_query_attribute(uint32_t device, aclrtDevAttr attribute, int64_t *v
 #define SIM_BUS_ID_BYTES 13
 void sim_query_bus_id(int32_t logical, char text[SIM_BUS_ID_BYTES]);
 
+/* By aclDeviceInfo; -1 for what it does not name. */
+int64_t sim_query_older_attribute(aclDeviceInfo info);
+
+/* Sixteen bytes that no other simulated device has: the chip's name and the logical id, mixed. */
+void sim_query_uuid(int32_t logical, aclrtUuid *uuid);
+
+/* How two devices of the chip are linked, ACL_RT_DEVS_TOPOLOGY_*. */
+uint64_t sim_query_link(int32_t one, int32_t other);
+
+/* The features that software and chip have together. */
+const aclCannAttr *sim_query_cann_attributes(size_t *count);
+
 /* The user's id of a logical device, or -1. */
 int32_t sim_query_user_id(int32_t logical);
 
