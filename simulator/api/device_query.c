@@ -1,4 +1,3 @@
-#include "capture.h"
 #include "context.h"
 #include "device.h"
 #include "query.h"
@@ -239,11 +238,5 @@ aclError aclrtNpuGetFloatOverFlowStatus(void *outputAddr, uint64_t outputSize, u
 {
     SIM_ENTER();
     (void)checkMode;
-    SIM_CHECK(outputAddr != NULL, ACL_ERROR_RT_PARAM_INVALID, "outputAddr is NULL, expected device memory");
-    SIM_CHECK(outputSize == SIM_OVERFLOW_BYTES, ACL_ERROR_RT_PARAM_INVALID, "outputSize is %llu, expected %d",
-              (unsigned long long)outputSize, SIM_OVERFLOW_BYTES);
-    struct sim_target target;
-    SIM_TRY(sim_stream_own(stream, &target));
-    SIM_TRY(sim_capture_refuse_stream(target.tg_stream));
-    return sim_saturation_status(outputAddr, target, SIM_SITE());
+    return sim_saturation_read(SIM_STATUS_NPU, outputAddr, outputSize, stream, SIM_SITE());
 }

@@ -17,6 +17,8 @@
 #include "model_saver.h"
 #include "op.h"
 #include "prof.h"
+#include "row.h"
+#include "saturation.h"
 #include <stdlib.h>
 
 extern const char *const sim_missing_names[]; /* generated: declared functions that no file of api/ defines */
@@ -50,6 +52,7 @@ aclError aclsimReset(void)
     sim_prof_reset();
     sim_dump_reset();
     sim_limits_reset();
+    sim_saturation_reset();
     sim_model_reset();
     sim_dataset_reset();
     sim_tensordesc_reset();

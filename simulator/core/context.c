@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "device.h"
 #include "engine.h"
+#include "saturation.h"
 #include <sched.h>
 #include <stdlib.h>
 
@@ -58,13 +59,6 @@ SIM_RARE aclError sim_context_report_failed(struct sim_context *context)
                           "accepts nothing until it is destroyed or its device reset");
 }
 
-static void set_closing(struct sim_context *context, bool closing)
-{
-    sim_lock(&context->cx_lock);
-    context->cx_closing = closing;
-    sim_unlock(&context->cx_lock);
-}
-
 aclError sim_context_create(struct sim_device *device, bool primary, struct sim_context **context)
 {
     uint64_t value;
@@ -73,7 +67,11 @@ aclError sim_context_create(struct sim_device *device, bool primary, struct sim_
               sim_contexts.tb_limit);
     atomic_store_explicit(&fresh->cx_device, device, memory_order_relaxed);
     atomic_store_explicit(&fresh->cx_primary, primary, memory_order_relaxed);
-    set_closing(fresh, false);
+    sim_lock(&fresh->cx_lock);
+    fresh->cx_closing = false;
+    fresh->cx_overflow = (struct sim_range){.rg_birth = 0}; /* of a life before a fork */
+    sim_unlock(&fresh->cx_lock);
+    atomic_store_explicit(&fresh->cx_overflowed, false, memory_order_relaxed);
     atomic_store_explicit(&fresh->cx_inactive, 0, memory_order_relaxed);
     atomic_store_explicit(&fresh->cx_stop_on_failure, false, memory_order_relaxed);
     atomic_store_explicit(&fresh->cx_failed, ACL_SUCCESS, memory_order_relaxed);
@@ -148,11 +146,14 @@ aclError sim_context_close(struct sim_context *context, bool force, bool keep_ha
               (unsigned long long)handle);
     aclError code = destroy_streams(context, force);
     if (code != ACL_SUCCESS) {
-        set_closing(context, false);
+        sim_lock(&context->cx_lock);
+        context->cx_closing = false;
+        sim_unlock(&context->cx_lock);
         return code;
     }
     sim_capture_close(context);
     sim_callback_close(context);
+    sim_saturation_close(context);
     if (sim_thread.th_context == context)
         sim_context_unbind();
     if (keep_handle)

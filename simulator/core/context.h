@@ -4,6 +4,7 @@
 
 #include "fail.h"
 #include "handle.h"
+#include "task.h"
 
 struct sim_device;
 struct sim_stream;
@@ -17,7 +18,7 @@ struct sim_context {
     _Atomic uint64_t cx_inactive;    /* its handle, once its device was reset: only destroying it is left */
     _Atomic uint64_t cx_default;     /* handle value of the default stream */
     struct sim_stream *_Atomic cx_default_stream;
-    struct sim_lock cx_lock;         /* guards cx_streams, cx_instances and cx_closing */
+    struct sim_lock cx_lock;         /* guards cx_streams, cx_instances, cx_closing and cx_overflow */
     struct sim_stream *cx_streams;
     bool cx_closing;
     _Atomic bool cx_stop_on_failure; /* once set, for good */
@@ -25,6 +26,8 @@ struct sim_context {
     struct sim_caller *_Atomic cx_host_caller; /* the thread of its host functions, or NULL */
     _Atomic uint32_t cx_captures;           /* captures open in it */
     struct sim_instance *cx_instances;      /* guarded by cx_lock */
+    struct sim_range cx_overflow;           /* guarded by cx_lock; birth 0: no address was asked for */
+    _Atomic bool cx_overflowed;             /* on chips whose status is a context's */
     _Atomic uint8_t cx_options[SIM_CONTEXT_OPTIONS]; /* of aclrtCtxSetSysParamOpt: the value and 1; 0: not set */
 };
 

@@ -19,6 +19,8 @@
 #include "peer.h"
 #include "prof.h"
 #include "registry.h"
+#include "row.h"
+#include "saturation.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -75,6 +77,7 @@ static void after_fork(void)
     sim_prof_after_fork();
     sim_dump_after_fork();
     sim_limits_reset();
+    sim_saturation_reset();
     sim_model_after_fork();
     sim_dataset_after_fork();
     sim_tensordesc_after_fork();

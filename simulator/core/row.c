@@ -10,6 +10,7 @@
 #include "call.h"
 #include "context.h"
 #include "memory.h"
+#include "saturation.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,10 +78,12 @@ aclError sim_row_run(struct sim_run *run, void *argument)
 {
     const struct sim_call *call = argument;
     aclsimArgument arguments[SIM_ROW_PARAMETERS];
-    (void)run;
     bind_arguments(call, arguments);
     aclsimCall shown = call_of(call, arguments);
-    return call->ca_kernel.kn_run(&shown);
+    aclError code = call->ca_kernel.kn_run(&shown);
+    if (unlikely(atomic_load_explicit(&run->rn_stream->st_saturates, memory_order_relaxed)) && code == ACL_SUCCESS)
+        sim_saturation_apply(run->rn_stream, arguments, call->ca_row->ro_count);
+    return code;
 }
 
 size_t sim_row_show(const void *argument, aclsimArgument *arguments)

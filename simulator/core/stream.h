@@ -70,6 +70,8 @@ struct sim_stream {
     _Alignas(SIM_LINE) _Atomic uint64_t st_drop; /* tasks with a ticket up to this one are discarded */
     _Atomic aclError st_error;     /* first failure not yet reported; text guarded by gt_lock */
     char st_error_text[SIM_STREAM_TEXT];
+    _Atomic bool st_saturates;     /* floats that overflow, as the process did when the stream was created */
+    _Atomic bool st_overflow, st_detects; /* the switch of their status; saturation.c */
     _Atomic uint32_t st_cores[SIM_CORE_TYPES]; /* how many its work may use; 0: not limited here */
     struct sim_gate st_returned;   /* user callbacks given back by their thread; monotone */
     uint64_t st_posted;            /* user callbacks handed over; the holder's */

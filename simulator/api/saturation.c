@@ -1,0 +1,92 @@
+#include "saturation.h"
+#include "capture.h"
+#include "config.h"
+#include "context.h"
+
+aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode)
+{
+    SIM_ENTER();
+    SIM_CHECK(mode == ACL_RT_OVERFLOW_MODE_SATURATION || mode == ACL_RT_OVERFLOW_MODE_INFNAN, ACL_ERROR_RT_PARAM_INVALID,
+              "mode is %d, expected ACL_RT_OVERFLOW_MODE_SATURATION (0) or ACL_RT_OVERFLOW_MODE_INFNAN (1)", (int)mode);
+    return sim_saturation_set_mode(mode);
+}
+
+aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(mode);
+    *mode = sim_saturation_mode();
+    return ACL_SUCCESS;
+}
+
+static aclError check_switch(void)
+{
+    const struct sim_soc *soc = sim_config()->cf_soc;
+    SIM_SUPPORTED(soc->so_profile <= SIM_PA2, "streams of the %s have no overflow switch", soc->so_name);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag)
+{
+    SIM_ENTER();
+    SIM_ARGUMENT(flag <= 1, ACL_ERROR_INVALID_PARAM, "flag is %u, expected 0 or 1", flag);
+    SIM_TRY(check_switch());
+    struct sim_target target;
+    SIM_TRY(sim_stream_own(stream, &target));
+    SIM_TRY(sim_capture_refuse_stream(target.tg_stream));
+    return sim_saturation_switch(target, flag != 0, SIM_SITE());
+}
+
+aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(flag);
+    SIM_TRY(check_switch());
+    struct sim_target target;
+    SIM_TRY(sim_stream_any(stream, &target));
+    SIM_TRY(sim_capture_refuse_stream(target.tg_stream));
+    *flag = atomic_load(&target.tg_stream->st_overflow);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtGetOverflowStatus(void *outputAddr, size_t outputSize, aclrtStream stream)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(outputAddr);
+    return sim_saturation_read(SIM_STATUS, outputAddr, outputSize, stream, SIM_SITE());
+}
+
+aclError aclrtResetOverflowStatus(aclrtStream stream)
+{
+    SIM_ENTER();
+    return sim_saturation_clear(SIM_STATUS, stream, SIM_SITE());
+}
+
+aclError aclrtGetFloatOverflowStatus(void *outputAddr, uint64_t outputSize, aclrtStream stream)
+{
+    SIM_ENTER();
+    return sim_saturation_read(SIM_STATUS_FLOAT, outputAddr, outputSize, stream, SIM_SITE());
+}
+
+aclError aclrtResetFloatOverflowStatus(aclrtStream stream)
+{
+    SIM_ENTER();
+    return sim_saturation_clear(SIM_STATUS_FLOAT, stream, SIM_SITE());
+}
+
+/* checkMode is the vendor's own; every value is the same here. */
+aclError aclrtNpuClearFloatOverFlowStatus(uint32_t checkMode, aclrtStream stream)
+{
+    SIM_ENTER();
+    (void)checkMode;
+    return sim_saturation_clear(SIM_STATUS_NPU, stream, SIM_SITE());
+}
+
+aclError aclrtCtxGetFloatOverflowAddr(void **overflowAddr)
+{
+    SIM_ENTER();
+    SIM_CHECK(overflowAddr != NULL, ACL_ERROR_RT_PARAM_INVALID, "overflowAddr is NULL, expected a valid pointer");
+    struct sim_context *context;
+    SIM_TRY(sim_context_current(&context));
+    return sim_saturation_address(context, overflowAddr);
+}
