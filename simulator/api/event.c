@@ -265,8 +265,12 @@ static aclError synchronize(aclrtEvent event, int32_t timeout)
     SIM_TRY(refuse_external(found));
     SIM_TRY(sim_capture_check_event(found));
     SIM_TRY(sim_event_check_failed(found));
+    uint64_t began = sim_stream_begin_wait();
+    sim_record record = atomic_load_explicit(&found->ev_record, memory_order_acquire);
     SIM_TRY(sim_engine_outcome(sim_event_synchronize(found, timeout, timeout < 0 ? SIM_HELPER : SIM_SUBMITTER),
                                ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, timeout));
+    if (likely(record != 0))
+        SIM_TRY(sim_stream_check_aborted(sim_record_stream(record), began));
     return sim_event_check_failed(found);
 }
 

@@ -235,6 +235,8 @@ int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t milliseconds)
     struct sim_context *context = sim_context_peek();
     struct sim_event *event;
     struct sim_target target;
+    if (sim_thread.th_wait_began == 0)
+        sim_thread.th_wait_began = atomic_load(&sim_aborts) + 1;
     switch (kind) {
     case ACLSIM_WAIT_STREAM:
         target = peek_stream(handle);

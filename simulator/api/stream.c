@@ -81,11 +81,15 @@ static aclError synchronize(aclrtStream stream, int32_t timeout)
     struct sim_context *context = atomic_load_explicit(&found->st_context, memory_order_relaxed);
     SIM_TRY(sim_context_check_failed(context));
     SIM_TRY(sim_capture_refuse_stream(found));
-    uint64_t tail = sim_stream_tail(found);
-    if (!sim_gate_passed(&found->st_gate, tail))
+    uint64_t tail = sim_stream_tail(found), began = sim_stream_begin_wait();
+    if (!sim_gate_passed(&found->st_gate, tail)) {
+        if (unlikely(sim_stream_is_aborting(found)))
+            return sim_stream_report_aborted(found);
         SIM_TRY(sim_engine_outcome(
             sim_engine_wait(found, tail, sim_clock_deadline(timeout), timeout < 0 ? SIM_HELPER : SIM_SUBMITTER),
             ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, timeout));
+    }
+    SIM_TRY(sim_stream_check_aborted(found, began));
     SIM_TRY(sim_stream_take_error(found));
     return sim_context_check_failed(context);
 }

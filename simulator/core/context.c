@@ -55,6 +55,9 @@ SIM_RARE aclError sim_context_find_current(struct sim_context **context)
 SIM_RARE aclError sim_context_report_failed(struct sim_context *context)
 {
     aclError code = atomic_load_explicit(&context->cx_failed, memory_order_acquire);
+    SIM_CHECK(code != ACL_ERROR_RT_DEVICE_TASK_ABORT, code,
+              "the work on device %d is being aborted, expected no more of it until aclrtDeviceTaskAbort has returned",
+              context->cx_device->dv_id);
     return sim_fail(code, "a task of the current context failed and one of its streams stops on failure: the context "
                           "accepts nothing until it is destroyed or its device reset");
 }
@@ -190,7 +193,8 @@ aclError sim_context_destroy(aclrtContext handle)
 aclError sim_context_synchronize(struct sim_context *context, int32_t timeout)
 {
     size_t count;
-    uint64_t deadline = sim_clock_deadline(timeout);
+    uint64_t deadline = sim_clock_deadline(timeout), began = sim_stream_begin_wait();
+    SIM_TRY(sim_context_check_aborting(context));
     SIM_TRY(sim_capture_refuse_context(context));
     uint64_t *handles = sim_context_streams(context, &count);
     SIM_CHECK(handles != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a list of streams");
@@ -203,6 +207,8 @@ aclError sim_context_synchronize(struct sim_context *context, int32_t timeout)
         enum sim_wait wait = sim_engine_wait(stream, sim_stream_tail(stream), deadline, role);
         aclError code = sim_engine_outcome(wait, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, timeout);
         if (wait == SIM_WAIT_PASSED)
+            code = sim_stream_check_aborted(stream, began);
+        if (wait == SIM_WAIT_PASSED && code == ACL_SUCCESS)
             code = sim_stream_take_error(stream);
         if (first == ACL_SUCCESS)
             first = code;

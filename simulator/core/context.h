@@ -22,7 +22,7 @@ struct sim_context {
     struct sim_stream *cx_streams;
     bool cx_closing;
     _Atomic bool cx_stop_on_failure; /* once set, for good */
-    _Atomic aclError cx_failed;      /* in stop mode, after the first failed task */
+    _Atomic aclError cx_failed;      /* in stop mode, after the first failed task; or while its device aborts its work */
     struct sim_caller *_Atomic cx_host_caller; /* the thread of its host functions, or NULL */
     _Atomic uint32_t cx_captures;           /* captures open in it */
     struct sim_instance *cx_instances;      /* guarded by cx_lock */
@@ -57,6 +57,13 @@ static inline aclError sim_context_check_failed(struct sim_context *context)
 {
     aclError code = atomic_load_explicit(&context->cx_failed, memory_order_acquire);
     return likely(code == ACL_SUCCESS) ? code : sim_context_report_failed(context);
+}
+
+/* 107022 while its device aborts its work, for what a context that stopped may still do. */
+static inline aclError sim_context_check_aborting(struct sim_context *context)
+{
+    aclError code = atomic_load_explicit(&context->cx_failed, memory_order_acquire);
+    return unlikely(code == ACL_ERROR_RT_DEVICE_TASK_ABORT) ? sim_context_report_failed(context) : ACL_SUCCESS;
 }
 
 /* Creates a context with its default stream on an open device. 207008, 207001. */

@@ -13,6 +13,7 @@ struct sim_device {
     struct sim_context *dv_primary;
     _Atomic uint32_t dv_streams;   /* alive */
     _Atomic uint32_t dv_events;    /* alive, of the classes that take a hardware id */
+    _Atomic bool dv_aborting;      /* its work is being aborted; recovery.c */
 };
 
 /* The device of a user's id, or 107001. */

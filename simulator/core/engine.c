@@ -40,6 +40,8 @@
 static struct sim_lock chunk_lock; /* guards chunk_free */
 static struct sim_chunk *chunk_free;
 
+_Atomic uint64_t sim_aborts;
+
 static void chunk_give(struct sim_chunk *chunk)
 {
     sim_lock(&chunk_lock);
@@ -221,8 +223,9 @@ void sim_engine_resume(struct sim_stream *stream)
 static bool is_dropped(struct sim_stream *stream, uint64_t ticket)
 {
     struct sim_context *context = atomic_load_explicit(&stream->st_context, memory_order_relaxed);
-    return unlikely(ticket <= atomic_load_explicit(&stream->st_drop, memory_order_acquire) ||
-                    atomic_load_explicit(&context->cx_failed, memory_order_acquire) != ACL_SUCCESS);
+    aclError failed = atomic_load_explicit(&context->cx_failed, memory_order_acquire);
+    bool stopped = failed != ACL_SUCCESS && failed != ACL_ERROR_RT_DEVICE_TASK_ABORT; /* which goes stream by stream */
+    return unlikely(ticket <= atomic_load_explicit(&stream->st_drop, memory_order_acquire) || stopped);
 }
 
 static void park(struct sim_stream *stream, const struct sim_run *run)
@@ -258,8 +261,9 @@ static void give_up_wait(struct sim_stream *stream)
 static void drop_up_to(struct sim_stream *stream, uint64_t ticket)
 {
     uint64_t before = atomic_load_explicit(&stream->st_drop, memory_order_relaxed);
-    while (before < ticket && !atomic_compare_exchange_weak_explicit(&stream->st_drop, &before, ticket,
-                                                                     memory_order_release, memory_order_relaxed))
+    while (before % SIM_DROP_ALL < ticket &&
+           !atomic_compare_exchange_weak_explicit(&stream->st_drop, &before, before / SIM_DROP_ALL * SIM_DROP_ALL + ticket,
+                                                  memory_order_release, memory_order_relaxed))
         ;
     give_up_wait(stream);
 }
@@ -267,6 +271,33 @@ static void drop_up_to(struct sim_stream *stream, uint64_t ticket)
 void sim_engine_drop(struct sim_stream *stream)
 {
     drop_up_to(stream, sim_stream_tail(stream));
+}
+
+bool sim_engine_abort(struct sim_target target, aclError code)
+{
+    struct sim_stream *stream = target.tg_stream;
+    sim_lock(&stream->st_gate.gt_lock);
+    bool live = atomic_load_explicit(&stream->st_slot.sl_handle, memory_order_relaxed) == target.tg_handle;
+    if (live) {
+        atomic_store(&stream->st_abort_code, code);
+        atomic_store(&stream->st_aborted, atomic_fetch_add(&sim_aborts, 1) + 1);
+        atomic_fetch_add(&stream->st_aborts, 1);
+        atomic_fetch_add(&stream->st_drop, SIM_DROP_ALL);
+    }
+    sim_unlock(&stream->st_gate.gt_lock);
+    if (live)
+        give_up_wait(stream);
+    return live;
+}
+
+void sim_engine_abort_end(struct sim_stream *stream)
+{
+    drop_up_to(stream, sim_stream_tail(stream));
+    sim_lock(&stream->st_gate.gt_lock);
+    atomic_store_explicit(&stream->st_error, ACL_SUCCESS, memory_order_relaxed);
+    sim_unlock(&stream->st_gate.gt_lock);
+    atomic_fetch_sub(&stream->st_drop, SIM_DROP_ALL);
+    sim_gate_count(&stream->st_abort_ends);
 }
 
 aclError sim_engine_stop(struct sim_stream *stream)

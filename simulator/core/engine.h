@@ -103,6 +103,11 @@ void sim_engine_given_up(void);
 /* Discards every task submitted so far that has not started, also one that waits at a gate. */
 void sim_engine_drop(struct sim_stream *stream);
 
+/* Begins an abort: discards what is queued and, until it ends, what arrives; hosts that wait learn `code`. False when the
+ * stream was destroyed. To be ended; then a failure that the stream has kept is forgotten. */
+bool sim_engine_abort(struct sim_target target, aclError code);
+void sim_engine_abort_end(struct sim_stream *stream);
+
 /* aclrtStreamStop: gives up the head's wait, or waits for the running task; what is queued behind stays. */
 aclError sim_engine_stop(struct sim_stream *stream);
 

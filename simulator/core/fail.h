@@ -63,6 +63,7 @@ struct sim_thread {
     aclError th_last_error;
     uint32_t th_last_task;           /* id of the last task submitted to a user's stream; UINT32_MAX: none */
     uint32_t th_id;                  /* kernel thread id, 0 until asked for */
+    uint64_t th_wait_began;          /* sim_aborts and 1 when a wait in slices began; 0: none goes on */
     uint32_t th_depth;               /* frames of the engine on this stack: 0 means none */
     bool th_in_kernel;               /* a kernel runs: waiting, destroying and synchronous copies are refused */
     bool th_has_last_task;

@@ -254,20 +254,28 @@ SIM_RARE static aclError wait_for_work(struct sim_target stream)
               "the stream is being captured and one side of the copy is ordinary host memory, expected memory of "
               "aclrtMallocHost");
     SIM_TRY(sim_capture_allow(sim_thread.th_context, ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC));
+    uint64_t began = sim_stream_begin_wait();
     enum sim_wait wait = sim_engine_wait(stream.tg_stream, sim_stream_tail(stream.tg_stream), SIM_FOREVER, SIM_HELPER);
     SIM_TRY(sim_engine_refusal(wait));
+    SIM_TRY(sim_stream_check_aborted(stream.tg_stream, began));
     return sim_stream_take_error(stream.tg_stream);
 }
 
 /* ---- synchronous ---- */
 
-aclError sim_memory_copy(void *dst, const void *src, uint64_t size)
+static aclError begin(void)
 {
     struct sim_context *context;
-    struct sim_place places[2];
     SIM_TRY(sim_engine_may_wait());
     SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_capture_allow(context, ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT));
+    SIM_TRY(sim_context_check_aborting(context));
+    return sim_capture_allow(context, ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT);
+}
+
+aclError sim_memory_copy(void *dst, const void *src, uint64_t size)
+{
+    struct sim_place places[2];
+    SIM_TRY(begin());
     if (unlikely(dst == src))
         return ACL_SUCCESS;
     SIM_TRY(locate_both(dst, src, size, size, "count", places));
@@ -277,11 +285,8 @@ aclError sim_memory_copy(void *dst, const void *src, uint64_t size)
 
 aclError sim_memory_set(void *address, uint32_t pattern, uint64_t size)
 {
-    struct sim_context *context;
     struct sim_place place;
-    SIM_TRY(sim_engine_may_wait());
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_capture_allow(context, ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT));
+    SIM_TRY(begin());
     SIM_TRY(sim_memory_span(address, size, "devPtr", "count", &place));
     sim_memory_fill(address, pattern, size);
     return ACL_SUCCESS;
@@ -289,12 +294,9 @@ aclError sim_memory_set(void *address, uint32_t pattern, uint64_t size)
 
 aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectangle *shape)
 {
-    struct sim_context *context;
     struct sim_place places[2];
     uint64_t dst_size, src_size;
-    SIM_TRY(sim_engine_may_wait());
-    SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_capture_allow(context, ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT));
+    SIM_TRY(begin());
     SIM_TRY(locate_rectangle(dst, src, shape, &dst_size, &src_size, places));
     bool to_device = places[0].pl_class == SIM_MEMORY_DEVICE, from_device = places[1].pl_class == SIM_MEMORY_DEVICE;
     SIM_SUPPORTED(!to_device || !from_device,

@@ -1,4 +1,5 @@
 #include "registry.h"
+#include "clock.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,6 +145,38 @@ void sim_registry_fire_stream_state(aclrtStream stream, aclrtStreamState state)
     for (uint32_t i = 0; i < count; i++)
         ((aclrtStreamStateCallback)copies[i].en_function)(stream, state, copies[i].en_user);
     free(copies);
+}
+
+aclError sim_registry_fire_abort(int32_t device, aclrtDeviceTaskAbortStage stage, uint64_t deadline)
+{
+    uint32_t count;
+    struct entry *copies = copy(ON_ABORT, &count);
+    aclError code = ACL_SUCCESS;
+    for (uint32_t i = 0; i < count && code == ACL_SUCCESS; i++) {
+        uint64_t left = sim_clock_left(deadline);
+        uint32_t milliseconds = left == SIM_FOREVER ? 0 : (uint32_t)((left + 999999) / 1000000);
+        if (left == 0)
+            code = sim_fail(ACL_ERROR_RT_WAIT_TIMEOUT, "the time was over before every callback was called");
+        else
+            code = ((aclrtDeviceTaskAbortCallback)copies[i].en_function)(device, stage, milliseconds, copies[i].en_user);
+        if (code != ACL_SUCCESS && left != 0)
+            sim_fail(code, "a callback of aclrtSetDeviceTaskAbortCallback returned %d in stage %d", code, (int)stage);
+    }
+    free(copies);
+    return code;
+}
+
+aclError sim_registry_fire_snapshot(int32_t device, aclrtSnapShotStage stage)
+{
+    uint32_t count, returned = 0;
+    struct entry *copies = copy((uint32_t)stage, &count);
+    for (uint32_t i = 0; i < count && returned == 0; i++)
+        returned = ((aclrtSnapShotCallBack)copies[i].en_function)(device, copies[i].en_user);
+    free(copies);
+    SIM_CHECK(returned == 0, ACL_ERROR_SNAPSHOT_CALLBACK_FAILED,
+              "a callback of aclrtSnapShotCallbackRegister returned %u in stage %d for device %d", returned, (int)stage,
+              device);
+    return ACL_SUCCESS;
 }
 
 void sim_registry_reset(void)

@@ -20,6 +20,12 @@ aclError sim_registry_remove_snapshot(aclrtSnapShotStage stage, aclrtSnapShotCal
 void sim_registry_fire_device_state(int32_t device, aclrtDeviceState state);
 void sim_registry_fire_stream_state(aclrtStream stream, aclrtStreamState state);
 
+
+/* These may fail: the first code of a function that is not 0, with its message, or 107019 when the deadline has passed
+ * before one (which learns how many milliseconds are left, 0 for no limit); and 507912 from one of a snapshot. */
+aclError sim_registry_fire_abort(int32_t device, aclrtDeviceTaskAbortStage stage, uint64_t deadline);
+aclError sim_registry_fire_snapshot(int32_t device, aclrtSnapShotStage stage);
+
 void sim_registry_reset(void);
 void sim_registry_after_fork(void);
 

@@ -120,6 +120,8 @@ aclError sim_stream_destroy(struct sim_target target, bool force)
         atomic_store_explicit(&stream->st_slot.sl_handle, target.tg_handle, memory_order_release);
         return sim_engine_refusal(wait);
     }
+    /* Nobody can begin another abort; those in progress must not reach into the slot's next life. */
+    sim_engine_wait_gate(&stream->st_abort_ends, atomic_load(&stream->st_aborts), SIM_FOREVER);
     sim_callback_forget(stream);
     sim_lock(&context->cx_lock);
     if (stream->st_before != NULL)
@@ -150,6 +152,13 @@ uint32_t sim_stream_available(const struct sim_context *context)
 {
     uint32_t limit = sim_config()->cf_max_streams, alive = atomic_load(&context->cx_device->dv_streams);
     return alive < limit ? limit - alive : 0;
+}
+
+SIM_RARE aclError sim_stream_report_aborted(struct sim_stream *stream)
+{
+    return sim_fail(atomic_load(&stream->st_abort_code),
+                    "the work of stream %u was aborted, what was queued is lost; later work is done",
+                    stream->st_slot.sl_index);
 }
 
 aclError sim_stream_take_error(struct sim_stream *stream)

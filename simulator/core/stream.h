@@ -14,6 +14,7 @@ enum sim_stream_state {
 };
 
 #define SIM_CORE_TYPES 2 /* cube and vector */
+#define SIM_DROP_ALL (UINT64_C(1) << 56) /* each abort in progress adds it to st_drop: more than any ticket */
 #define SIM_STREAM_TEXT 384 /* bytes of the message of a failed task */
 
 enum sim_stream_kind {
@@ -67,9 +68,13 @@ struct sim_stream {
     bool st_timed;
 
     /* Rare. */
-    _Alignas(SIM_LINE) _Atomic uint64_t st_drop; /* tasks with a ticket up to this one are discarded */
+    _Alignas(SIM_LINE) _Atomic uint64_t st_drop; /* tasks with a ticket up to this one are discarded; see SIM_DROP_ALL */
     _Atomic aclError st_error;     /* first failure not yet reported; text guarded by gt_lock */
     char st_error_text[SIM_STREAM_TEXT];
+    _Atomic uint64_t st_aborted;   /* what sim_aborts was when the newest abort of this stream began */
+    _Atomic aclError st_abort_code;
+    struct sim_gate st_abort_ends; /* monotone, like st_aborts, which counts those begun */
+    _Atomic uint64_t st_aborts;
     _Atomic bool st_saturates;     /* floats that overflow, as the process did when the stream was created */
     _Atomic bool st_overflow, st_detects; /* the switch of their status; saturation.c */
     _Atomic uint32_t st_cores[SIM_CORE_TYPES]; /* how many its work may use; 0: not limited here */
@@ -112,6 +117,26 @@ aclError sim_stream_destroy(struct sim_target target, bool force);
 
 /* Streams that can still be created on the device of `context`. */
 uint32_t sim_stream_available(const struct sim_context *context);
+
+/* Counts the aborts of all streams. A host that is going to wait for a stream remembers it; the second fails when the
+ * stream was aborted since, or is being aborted: 107022 or 107023. Waits in slices (sim.h) begin with the first slice. */
+extern _Atomic uint64_t sim_aborts;
+aclError sim_stream_report_aborted(struct sim_stream *stream);
+static inline uint64_t sim_stream_begin_wait(void)
+{
+    uint64_t noted = sim_thread.th_wait_began;
+    sim_thread.th_wait_began = 0;
+    return likely(noted == 0) ? atomic_load_explicit(&sim_aborts, memory_order_acquire) : noted - 1;
+}
+static inline aclError sim_stream_check_aborted(struct sim_stream *stream, uint64_t began)
+{
+    bool aborted = atomic_load_explicit(&stream->st_aborted, memory_order_acquire) > began;
+    return unlikely(aborted) ? sim_stream_report_aborted(stream) : ACL_SUCCESS;
+}
+static inline bool sim_stream_is_aborting(const struct sim_stream *stream)
+{
+    return atomic_load_explicit(&stream->st_drop, memory_order_acquire) >= SIM_DROP_ALL;
+}
 
 /* Takes the first stored failure of the stream, if any, into this thread's messages: the code, or 0. */
 aclError sim_stream_take_error(struct sim_stream *stream);

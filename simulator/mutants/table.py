@@ -194,15 +194,15 @@ MUTANTS = (
     Mutant(
         "drop not checked",
         "engine.c",
-        "ticket <= atomic_load_explicit(&stream->st_drop, memory_order_acquire) ||",
-        "",
+        "ticket <= atomic_load_explicit(&stream->st_drop, memory_order_acquire) || stopped);",
+        "stopped);",
         (ENGINE,),
     ),
     Mutant(
         "failed context not checked",
         "engine.c",
-        "atomic_load_explicit(&context->cx_failed, memory_order_acquire) != ACL_SUCCESS);",
-        "false);",
+        "ticket <= atomic_load_explicit(&stream->st_drop, memory_order_acquire) || stopped);",
+        "ticket <= atomic_load_explicit(&stream->st_drop, memory_order_acquire) || (stopped && false));",
         (ENGINE,),
     ),
     Mutant(
