@@ -27,7 +27,7 @@ PURE = {"aclDataTypeSize", "aclFloat16ToFloat", "aclFloatToFloat16", "aclrtGetDe
 
 # ... unless the simulator can say before that a call will neither wait nor take long: giving it away costs more.
 QUICK = {
-    "aclrtFree": "1",
+    "aclrtFree": "aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL)",
     "aclrtMalloc": "aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL)",
     "aclrtMemcpy": "i_count <= 4096 && aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL)",
     "aclrtRecordEvent": "aclsimIsReady(ACLSIM_WAIT_QUEUE, (void *)(uintptr_t)i_stream)",

@@ -84,6 +84,7 @@ aclError aclrtDestroyEvent(aclrtEvent event)
 {
     SIM_ENTER();
     SIM_NOT_NULL(event);
+    SIM_TRY(sim_snapshot_pass());
     struct sim_event *found;
     SIM_TRY(sim_event_find(event, &found));
     return sim_event_destroy(found, event);

@@ -122,6 +122,7 @@ SIM_HOT aclError aclrtFree(void *devPtr)
 {
     SIM_ENTER();
     SIM_NOT_NULL(devPtr);
+    SIM_TRY(sim_snapshot_pass());
     return sim_memory_release(devPtr, SIM_SITE());
 }
 
@@ -239,6 +240,7 @@ aclError aclrtFreeHost(void *hostPtr)
 {
     SIM_ENTER();
     SIM_NOT_NULL(hostPtr);
+    SIM_TRY(sim_snapshot_pass());
     return sim_memory_release_host(hostPtr, SIM_SITE());
 }
 

@@ -46,6 +46,7 @@ aclError aclsimReset(void)
     SIM_ENTER();
     SIM_TRY(sim_engine_may_wait());
     SIM_TRY(sim_engine_refusal(sim_thread.th_caller != NULL ? SIM_WAIT_OWN : SIM_WAIT_PASSED));
+    sim_snapshot_reset(); /* who is held back goes on */
     sim_device_reset_all();
     sim_callback_reset();
     sim_init_reset();
@@ -207,8 +208,9 @@ SIM_HOT int32_t aclsimIsReady(aclsimWaitKind kind, void *handle)
 {
     struct sim_event *event;
     struct sim_target target;
-    if (sim_context_peek() == NULL)
-        return 0; /* the call may open the default device, behind a thread that closes it and runs the user's code */
+    sim_thread.th_wait_began = 0;
+    if (sim_context_peek() == NULL || atomic_load(&sim_snapshot_locked))
+        return 0; /* the call may wait, or open the default device, behind a thread that closes it and runs the user's code */
     switch (kind) {
     case ACLSIM_WAIT_STREAM:
         target = peek_stream(handle);

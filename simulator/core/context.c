@@ -169,6 +169,7 @@ aclError sim_context_close(struct sim_context *context, bool force, bool keep_ha
 
 aclError sim_context_destroy(aclrtContext handle)
 {
+    SIM_TRY(sim_snapshot_pass());
     struct sim_context *context = sim_table_find(&sim_contexts, handle);
     if (context == NULL) {
         uint64_t value = (uint64_t)(uintptr_t)handle;

@@ -4,6 +4,7 @@
 
 #include "fail.h"
 #include "handle.h"
+#include "snapshot.h"
 #include "task.h"
 
 struct sim_device;
@@ -38,10 +39,12 @@ static inline bool sim_context_is_live(struct sim_context *context, uint64_t han
     return context != NULL && atomic_load_explicit(&context->cx_slot.sl_handle, memory_order_acquire) == handle;
 }
 
-/* The context current on this thread (the default device of aclInit's file is set when there is none): 107002. */
+/* The context current on this thread (the default device of aclInit's file is set when there is none): 107002. Waits
+ * while the process is locked. */
 aclError sim_context_find_current(struct sim_context **context);
 static inline aclError sim_context_current(struct sim_context **context)
 {
+    SIM_TRY(sim_snapshot_pass());
     *context = sim_thread.th_context;
     if (likely(sim_context_is_live(*context, sim_thread.th_bound)))
         return ACL_SUCCESS;

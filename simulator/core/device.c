@@ -78,6 +78,7 @@ static void after_fork(void)
     sim_dump_after_fork();
     sim_limits_reset();
     sim_saturation_reset();
+    sim_snapshot_after_fork();
     sim_model_after_fork();
     sim_dataset_after_fork();
     sim_tensordesc_after_fork();
@@ -122,6 +123,14 @@ bool sim_device_is_retained(int32_t id)
     bool retained = device->dv_retained != 0;
     sim_unlock(&device->dv_lock);
     return retained;
+}
+
+bool sim_device_is_open(int32_t id)
+{
+    take_turn();
+    bool open = devices[id].dv_open;
+    give_turn();
+    return open;
 }
 
 void sim_device_set_default(int32_t id)
@@ -197,6 +206,7 @@ static aclError first_retain(struct sim_device *device)
 aclError sim_device_set(int32_t id)
 {
     struct sim_device *device = NULL;
+    SIM_TRY(sim_snapshot_pass());
     SIM_TRY(sim_device_find(id, &device));
     aclError code = ACL_SUCCESS;
     if (!retain_primary(device)) {
@@ -256,6 +266,7 @@ static aclError tear_down(struct sim_device *device, uint32_t retained)
 aclError sim_device_reset(int32_t id, bool force)
 {
     struct sim_device *device = NULL;
+    SIM_TRY(sim_snapshot_pass());
     SIM_TRY(sim_device_find(id, &device));
     aclError code = ACL_SUCCESS;
     take_turn();

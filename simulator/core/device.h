@@ -21,6 +21,7 @@ aclError sim_device_find(int32_t id, struct sim_device **device);
 uint32_t sim_device_count(void);
 #define SIM_DEVICE_IDS 64 /* ids below are taken by queries of a device's state, whether the device is there or not */
 bool sim_device_is_retained(int32_t id);
+bool sim_device_is_open(int32_t id); /* waits while another thread opens or closes a device */
 
 /* aclrtSetDevice, aclrtResetDevice(Force). */
 aclError sim_device_set(int32_t id);
