@@ -159,7 +159,7 @@ static aclError apply_stack(struct sim_json stacks, const struct size_name *size
     if (!sim_json_member(stacks, size->sn_name, &value))
         return ACL_SUCCESS;
     SIM_ARGUMENT(value.js_kind == SIM_JSON_NUMBER, ACL_ERROR_FAILURE,
-                 "StackSize.%s in the file of configPath is \"%.*s\", expected a number", size->sn_name, SHOWN(value));
+                 "StackSize.%s in the file of configPath is \"%.*s\", expected a number", size->sn_name, SIM_SHOWN(value));
     if (sim_limits_has(size->sn_limit))
         (void)sim_limits_set_size(size->sn_limit, strtoull(value.js_start, NULL, 10), size->sn_name);
     return ACL_SUCCESS;
@@ -175,7 +175,7 @@ static aclError apply_buffer(struct sim_json root, const struct size_name *size)
         is_positive = *at >= '0' && *at <= '9';
     SIM_ARGUMENT(is_positive && *value.js_start != '0', ACL_ERROR_FAILURE,
                  "%s in the file of configPath is \"%.*s\", expected a positive whole number", size->sn_name,
-                 SHOWN(value));
+                 SIM_SHOWN(value));
     return sim_limits_has(size->sn_limit)
                ? sim_limits_set_size(size->sn_limit, strtoull(value.js_start, NULL, 10), size->sn_name)
                : ACL_SUCCESS;
@@ -198,32 +198,6 @@ static aclError apply_sizes(struct sim_json root)
         SIM_ARGUMENT(object.js_kind == SIM_JSON_OBJECT, ACL_ERROR_FAILURE,
                      "StackSize in the file of configPath is %.*s, expected an object", SIM_SHOWN(object));
         for (size_t i = 0; i < sizeof stacks / sizeof *stacks; i++)
-            SIM_ARGUMENT(!sim_json_member(object, stacks[i], &value) || value.js_kind == SIM_JSON_NUMBER,
-                         ACL_ERROR_FAILURE, "StackSize.%s in the file of configPath is \"%.*s\", expected a number",
-                         stacks[i], SIM_SHOWN(value));
-    }
-    enum sim_profile profile = sim_config()->cf_soc->so_profile;
-    const struct {
-        const char *name;
-        uint64_t least;
-        bool is_supported;
-    } buffers[] = {
-        {"simd_printf_fifo_size_per_core", 1 << 10, profile <= SIM_PA2},
-        {"simt_printf_fifo_size", 1 << 20, profile == SIM_P950},
-    };
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) {
-        if (!sim_json_member(root, buffers[i].name, &value))
-            continue;
-        bool is_positive = value.js_kind == SIM_JSON_NUMBER;
-        for (const char *at = value.js_start; is_positive && at < value.js_end; at++)
-            is_positive = *at >= '0' && *at <= '9';
-        SIM_ARGUMENT(is_positive && *value.js_start != '0', ACL_ERROR_FAILURE,
-                     "%s in the file of configPath is \"%.*s\", expected a positive whole number", buffers[i].name,
-                     SIM_SHOWN(value));
-        uint64_t size = strtoull(value.js_start, NULL, 10);
-        SIM_CHECK(!buffers[i].is_supported || (size >= buffers[i].least && size <= 64 << 20),
-                  ACL_ERROR_RT_PARAM_INVALID, "%s in the file of configPath is %.*s, expected %llu to 67108864",
-                  buffers[i].name, SIM_SHOWN(value), (unsigned long long)buffers[i].least);
             SIM_TRY(apply_stack(object, &stacks[i]));
     }
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
