@@ -6,7 +6,7 @@ import sys
 from acl._lib import _acl, ffi, lib
 from acl.api import values
 
-KERNEL, RECORD, WAIT, RESET = 1, 2, 3, 4
+KERNEL, RECORD, WAIT, RESET, VALUE_WRITE, VALUE_WAIT = 1, 2, 3, 4, 5, 6
 EVENTS = {RECORD: ("Record", "record"), WAIT: ("Wait", "wait"), RESET: ("Reset", "reset")}
 
 # C functions that an instance calls when it is destroyed, by instance and Python function.
@@ -127,7 +127,7 @@ def ri_get_tasks_by_stream(stream):
 
 
 def ri_task_get_params(task):
-    """Return ``(dict, ret)``: type and task group, with the addresses of a kernel, or the event and its flags."""
+    """Return ``(dict, ret)``: type and task group, with a kernel's addresses, an event and its flags, or a value."""
     struct = ffi.new("aclmdlRITaskParams *")
     ret = lib.aclmdlRITaskGetParams(values.pointer(task), struct)
     if ret != 0:
@@ -144,6 +144,11 @@ def ri_task_get_params(task):
         params["event"] = values.address(event.event)
         params["event_flag"] = int(event.eventFlag)
         params["flag"] = int(getattr(event, f"{flag}Flag"))
+    elif struct.type in (VALUE_WRITE, VALUE_WAIT):
+        value = struct.valueWaitTaskParams
+        params["dev_addr"], params["value"] = values.address(value.devAddr), int(value.value)
+        if struct.type == VALUE_WAIT:
+            params["flag"] = int(value.flag)
     return params, ret
 
 
@@ -155,8 +160,14 @@ def ri_kernel_task_get_attribute(task, attribute):
 
 
 def ri_task_set_params(task, params):
-    """Change the addresses of a kernel: ``{"type": 1, "args": [...]}``, as many as ri_task_get_params gives."""
+    """Change a kernel's addresses, ``{"type": 1, "args": [...]}``, or a value, as ri_task_get_params gives them."""
     struct = ffi.new("aclmdlRITaskParams *")
+    if params.get("type") in (VALUE_WRITE, VALUE_WAIT):
+        struct.type = params["type"]
+        struct.valueWaitTaskParams.devAddr = values.pointer(params.get("dev_addr", 0))
+        struct.valueWaitTaskParams.value = params.get("value", 0)
+        struct.valueWaitTaskParams.flag = params.get("flag", 0)
+        return lib.aclmdlRITaskSetParams(values.pointer(task), struct)
     addresses = params.get("args", [])
     words = ffi.new("uint64_t[]", addresses or 1)
     struct.type = params.get("type", KERNEL)

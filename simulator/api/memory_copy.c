@@ -22,18 +22,11 @@ static aclError check_room(size_t count, size_t most, const char *name)
 }
 
 /* A wrong stream is found before a wrong value, which is found before a wrong context. */
-static aclError check_stream(aclrtStream stream)
-{
-    struct sim_target target;
-    return stream == NULL || sim_table_find(&sim_streams, stream) != NULL ? ACL_SUCCESS
-                                                                          : sim_stream_any(stream, &target);
-}
-
 static aclError check_room_on(aclrtStream stream, size_t count, size_t most, const char *name)
 {
     if (likely(count <= most))
         return ACL_SUCCESS; /* the stream is looked at next anyway */
-    SIM_TRY(check_stream(stream));
+    SIM_TRY(sim_stream_check(stream));
     return check_room(count, most, name);
 }
 
@@ -109,7 +102,7 @@ aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t sp
     if (width == 0 || height == 0)
         return ACL_SUCCESS;
     SIM_TRY(check_rectangle(dst, src, &shape, kind));
-    SIM_TRY(check_stream(stream));
+    SIM_TRY(sim_stream_check(stream));
     SIM_TRY(check_extent(&shape));
     SIM_TRY(sim_stream_own(stream, &target));
     return sim_memory_copy_2d_async(dst, src, &shape, kind, target, SIM_SITE());

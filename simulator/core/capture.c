@@ -111,6 +111,10 @@ static aclError record_task(struct sim_instance *instance, struct sim_branch *br
     }
     if (unlikely(instance->in_open != NULL))
         sim_group_joined(instance, branch);
+    sim_thread.th_last_task = branch->br_count - 1;
+    sim_thread.th_has_last_task = true;
+    sim_thread.th_recorder = sim_instance_handle(instance);
+    sim_thread.th_recorded_branch = branch->br_index;
     return ACL_SUCCESS;
 }
 

@@ -55,6 +55,25 @@ void sim_capture_release(struct sim_stream *stream);
 void sim_capture_close(struct sim_context *context);
 void sim_capture_after_fork(void);
 
+/* ---- recorded tasks ---- */
+
+/* One of them, however long its instance lives. */
+struct sim_recorded {
+    uint64_t rc_instance;
+    uint32_t rc_branch, rc_index;
+};
+
+/* The task of this kind and number of a stream that is bound to an instance: 107005, 107000. */
+aclError sim_capture_find_task(struct sim_target stream, uint32_t number, enum sim_task_kind kind,
+                               struct sim_recorded *recorded);
+
+/* Puts a malloc'ed argument, which `make` gives for the present one, in the place of that, also for a run in progress.
+ * False when it gives NULL; true when the instance is gone, too. */
+bool sim_capture_replace(const struct sim_recorded *recorded, void *(*make)(const void *before, void *state), void *state);
+
+/* Keeps bytes, or a text, with the task that this thread recorded last: 107029 when its last task was not recorded. */
+aclError sim_capture_note(const void *bytes, size_t size, bool is_text);
+
 /* ---- capturing ---- */
 
 /* 207000 on products without the feature. */
@@ -91,6 +110,10 @@ aclError sim_capture_build_unbind(aclmdlRI instance, struct sim_target stream);
 aclError sim_capture_build_end_task(aclmdlRI instance, struct sim_target stream);
 aclError sim_capture_build_end(aclmdlRI instance);
 aclError sim_capture_activate(struct sim_target active, struct sim_target stream, void *site);
+/* The branch that a switch on `stream` jumps to: 107005. */
+aclError sim_capture_find_branch(struct sim_target to, struct sim_target stream, uint32_t *branch);
+/* Forgets what was recorded on a persistent stream; 507011 once its instance has been built. */
+aclError sim_capture_build_clean(struct sim_target stream);
 
 /* ---- conditions ---- */
 

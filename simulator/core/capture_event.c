@@ -32,15 +32,8 @@ aclError sim_capture_check_event(struct sim_event *event)
     return likely(capture_of(event) == 0) ? ACL_SUCCESS : refuse_captured();
 }
 
-static aclError no_op(struct sim_run *run, void *argument)
-{
-    (void)run;
-    (void)argument;
-    return ACL_SUCCESS;
-}
-
-static const struct sim_op record_op = {.op_name = "aclrtRecordEvent", .op_run = no_op, .op_kind = SIM_TASK_RECORD};
-static const struct sim_op wait_op = {.op_name = "aclrtStreamWaitEvent", .op_run = no_op, .op_kind = SIM_TASK_WAIT};
+static const struct sim_op record_op = {.op_name = "aclrtRecordEvent", .op_run = sim_engine_nothing, .op_kind = SIM_TASK_RECORD};
+static const struct sim_op wait_op = {.op_name = "aclrtStreamWaitEvent", .op_run = sim_engine_nothing, .op_kind = SIM_TASK_WAIT};
 
 /* Both captures are lost. */
 static aclError conflict(struct sim_instance *instance, uint64_t other)

@@ -195,8 +195,7 @@ aclError sim_capture_update_end(struct sim_target stream)
 
 /* A new argument for one task of a group. */
 struct update {
-    uint64_t up_instance;
-    struct sim_point up_point;
+    struct sim_recorded up_recorded;
     void *up_argument; /* malloc'ed */
 };
 
@@ -205,23 +204,21 @@ static void drop_update(void *argument)
     free(((struct update *)argument)->up_argument);
 }
 
-/* The captured task keeps the argument, too: it is what questions about it show, and the next plan starts from. */
+static void *take_argument(const void *before, void *state)
+{
+    struct update *update = state;
+    void *argument = update->up_argument;
+    (void)before;
+    update->up_argument = NULL;
+    return argument;
+}
+
 static aclError run_update(struct sim_run *run, void *argument)
 {
     struct update *update = argument;
-    struct sim_instance *instance = sim_object_peek(&sim_instances, (void *)(uintptr_t)update->up_instance);
     (void)run;
-    if (instance == NULL) { /* destroyed before its turn came */
-        drop_update(argument);
-        return ACL_SUCCESS;
-    }
-    struct sim_captured *captured = sim_instance_at(instance, update->up_point);
-    void *before = captured->ct_task.ta_ext;
-    captured->ct_task.ta_ext = update->up_argument;
-    if (captured->ct_step != NULL)
-        atomic_store_explicit(&captured->ct_step->sp_argument, update->up_argument, memory_order_release);
-    sim_replay_retire(instance, before);
-    sim_object_close(instance);
+    sim_capture_replace(&update->up_recorded, take_argument, update);
+    drop_update(argument); /* still there when the instance was destroyed before */
     return ACL_SUCCESS;
 }
 
@@ -229,16 +226,17 @@ static const struct sim_op update_op = {.op_name = "aclmdlRICaptureTaskUpdateBeg
                                         .op_drop = drop_update, .op_flags = SIM_OP_LIGHT, .op_kind = SIM_TASK_OTHER};
 
 /* The place of the next task to update, if the new one fits. */
-static aclError match(struct sim_group *group, const struct sim_op *op, struct sim_point *point)
+static aclError match(struct sim_group *group, const struct sim_op *op, struct sim_recorded *recorded)
 {
     SIM_CHECK(op->op_kind <= SIM_TASK_VECTOR, ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT,
               "the stream updates a task group, which takes kernels alone, not %s", op->op_name);
     SIM_CHECK(group->gr_updated < group->gr_count, ACL_ERROR_RT_INTERNAL_ERROR,
               "the group has %u tasks, all of which were updated already", group->gr_count);
-    *point = (struct sim_point){group->gr_branch->br_index, group->gr_first + group->gr_updated};
-    const struct sim_op *captured = sim_instance_at(group->gr_instance, *point)->ct_task.ta_op;
+    struct sim_point point = {group->gr_branch->br_index, group->gr_first + group->gr_updated};
+    const struct sim_op *captured = sim_instance_at(group->gr_instance, point)->ct_task.ta_op;
     SIM_CHECK(captured == op, ACL_ERROR_RT_INTERNAL_ERROR, "task %u of the group is %s, expected that kernel, not %s",
               group->gr_updated, captured->op_name, op->op_name);
+    *recorded = (struct sim_recorded){sim_instance_handle(group->gr_instance), point.pt_branch, point.pt_index};
     group->gr_updated++;
     return ACL_SUCCESS;
 }
@@ -250,8 +248,8 @@ aclError sim_group_update(struct sim_target stream, const struct sim_op *op, con
     struct sim_group *group = updated_by(stream, &instance);
     if (group == NULL)
         return refuse_status("the update was ended by another thread during the call");
-    struct update update = {.up_instance = sim_instance_handle(instance)};
-    aclError code = match(group, op, &update.up_point);
+    struct update update = {.up_argument = NULL};
+    aclError code = match(group, op, &update.up_recorded);
     sim_object_close(instance);
     SIM_TRY(code);
     update.up_argument = malloc(size);

@@ -7,11 +7,19 @@
 #include "object.h"
 
 #define SIM_NO_BRANCH UINT32_MAX
+#define SIM_NOWHERE UINT32_MAX /* where a switch goes that ends its stream */
 
 /* A place in a recording: a task of a branch. */
 struct sim_point {
     uint32_t pt_branch;
     uint32_t pt_index;
+};
+
+/* What a program keeps with a recorded task. */
+struct sim_notes {
+    void *no_info;
+    size_t no_size;
+    char *no_text;
 };
 
 /* A recorded task. Its argument belongs to the instance. Records and waits have no function of their own: they are the
@@ -28,6 +36,7 @@ struct sim_captured {
     struct sim_group *ct_group;
     struct sim_step *ct_step;  /* in the plan; NULL: does nothing in a run */
     uint64_t ct_handle;        /* 0 until somebody asked for it */
+    struct sim_notes *ct_notes; /* or NULL */
 };
 
 /* What was submitted to one stream, in order. */
@@ -39,7 +48,8 @@ struct sim_branch {
     uint32_t br_count, br_room;
     uint32_t br_index;           /* among the branches */
     struct sim_point br_active;  /* built: the task that activates it */
-    bool br_head;                /* starts with the instance; of built ones others wait to be activated */
+    bool br_head;                /* starts with the instance; of built ones others wait to be activated ... */
+    bool br_jumped;              /* ... or for a switch that goes there; of the plan that is being made */
 };
 
 /* Captured kernels that can be updated together. */
@@ -78,16 +88,20 @@ struct sim_segment {
     uint32_t sg_first, sg_count; /* steps */
     uint32_t sg_next, sg_nexts;  /* the segments that wait for it, in pl_nexts */
     uint32_t sg_waits;           /* how many it waits for */
-    uint32_t sg_left;            /* of these, not finished in this run; guarded by the run lock */
+    uint32_t sg_way, sg_ways;    /* of a switch at its end: where it can go, in pl_ways */
+    bool sg_starts;              /* with the run, if it waits for nothing */
+    uint32_t sg_left;            /* of those it waits for, not finished yet; guarded, as the next, by the run lock */
+    bool sg_ready;               /* in the stack */
 };
 
 struct sim_plan {
     struct sim_step *pl_steps;
     struct sim_segment *pl_segments;
     uint32_t *pl_nexts;
+    uint32_t *pl_ways;   /* segments that switches jump to */
     uint32_t *pl_ready;  /* a stack with room for every segment; guarded, as the next two, by the run lock */
     uint32_t pl_ready_count;
-    uint32_t pl_left;    /* segments not finished */
+    uint32_t pl_left;    /* segments that are ready or being run: 0 ends the run */
     uint32_t pl_segment_count, pl_step_count;
     uint32_t pl_flags;   /* of all operations together */
 };
@@ -97,6 +111,7 @@ struct sim_walker {
     struct sim_instance *wk_instance;
     struct sim_segment *wk_segment; /* being run, or NULL */
     uint32_t wk_at;                 /* next step of it */
+    uint32_t wk_choice;             /* which way its switch goes */
     bool wk_renewed;                /* wk_argument is the step's */
     bool wk_busy;                   /* guarded by the run lock */
     _Alignas(16) unsigned char wk_argument[SIM_TASK_BYTES];
@@ -208,6 +223,9 @@ aclError sim_instance_open_capture(struct sim_target stream, struct sim_instance
 struct sim_captured *sim_branch_append(struct sim_branch *branch, const struct sim_op *op, enum sim_task_kind kind,
                                        const void *argument, size_t size, void *site);
 
+/* Forgets what a branch recorded. */
+void sim_branch_clear(struct sim_branch *branch);
+
 static inline uint64_t sim_instance_handle(const struct sim_instance *instance)
 {
     return atomic_load_explicit(&instance->in_object.ob_slot.sl_handle, memory_order_relaxed);
@@ -259,7 +277,9 @@ bool sim_replay_is_skipping(struct sim_instance *instance);
 /* Replaced arguments are freed when no run can be using them. */
 void sim_replay_retire(struct sim_instance *instance, void *argument);
 
-/* ---- capture_condition.c, capture_group.c ---- */
+/* ---- capture_condition.c, capture_group.c, capture_record.c ---- */
+
+void sim_notes_free(struct sim_notes *notes);
 
 void sim_condition_free_all(struct sim_instance *instance);
 bool sim_condition_captures(const struct sim_instance *instance); /* a body is being captured */
@@ -271,7 +291,7 @@ aclError sim_group_update(struct sim_target stream, const struct sim_op *op, con
                           void *site);
 void sim_group_let_go(struct sim_instance *instance); /* the streams that update its groups */
 void sim_group_free_all(struct sim_instance *instance);
-void sim_task_handles_free(struct sim_instance *instance);
+void sim_task_handle_free(const struct sim_captured *captured);
 
 const struct sim_range *sim_captured_ranges(const struct sim_captured *captured, size_t *count);
 

@@ -87,15 +87,19 @@ static void destroy_stream(struct sim_target stream)
         sim_stream_destroy(stream, true);
 }
 
-static void free_tasks(struct sim_branch *branch)
+void sim_branch_clear(struct sim_branch *branch)
 {
     for (uint32_t i = 0; i < branch->br_count; i++) {
         struct sim_task *task = &branch->br_tasks[i].ct_task;
+        sim_task_handle_free(&branch->br_tasks[i]);
         if (task->ta_op->op_drop != NULL)
             task->ta_op->op_drop(sim_task_argument(task));
         free(task->ta_ext);
+        sim_notes_free(branch->br_tasks[i].ct_notes);
     }
     free(branch->br_tasks);
+    branch->br_tasks = NULL;
+    branch->br_count = branch->br_room = 0;
 }
 
 void sim_instance_clear(struct sim_instance *instance)
@@ -108,12 +112,11 @@ void sim_instance_clear(struct sim_instance *instance)
         free(external);
     }
     sim_plan_free(instance);
-    sim_task_handles_free(instance);
     sim_group_free_all(instance);
     sim_condition_free_all(instance);
     sim_replay_retire(instance, NULL);
     for (uint32_t i = 0; i < instance->in_branch_count; i++) {
-        free_tasks(instance->in_branches[i]);
+        sim_branch_clear(instance->in_branches[i]);
         free(instance->in_branches[i]);
     }
     free(instance->in_branches);
@@ -273,6 +276,7 @@ struct sim_captured *sim_branch_append(struct sim_branch *branch, const struct s
     captured->ct_kind = kind;
     captured->ct_group = NULL;
     captured->ct_step = NULL;
+    captured->ct_notes = NULL;
     branch->br_count++;
     return captured;
 }

@@ -94,7 +94,7 @@ static void fill_steps(struct maker *maker)
             step->sp_op = captured->ct_task.ta_op;
             step->sp_task = &captured->ct_task;
             atomic_store_explicit(&step->sp_argument, sim_task_argument(&captured->ct_task), memory_order_relaxed);
-            if (captured->ct_group == NULL)
+            if (captured->ct_group == NULL && !(step->sp_op->op_flags & SIM_OP_REPLACED))
                 step->sp_ranges = sim_captured_ranges(captured, &step->sp_range_count);
             plan->pl_flags |= step->sp_op->op_flags;
         }

@@ -1,6 +1,7 @@
 /* What an instance holds, as lines of the log and as a trace that viewers open (contract: debug print). A trace has one
  * object a task, in the order of streams, with times that are invented: they only say which task comes after which. In a
- * verbose one "ExtendInfo" names the bytes that a task touches: R<address>+<size> for reading, W for writing. */
+ * verbose one "ExtendInfo" names the bytes that a task touches: R<address>+<size> for reading, W for writing, unless a
+ * program gave the task a text of its own (aclrtCacheLastTaskExtendInfo). */
 #include "capture_inner.h"
 #include "config.h"
 #include "device.h"
@@ -26,6 +27,13 @@ const char *const sim_task_names[] = {
     [SIM_TASK_EXTERNAL_WAIT] = "CAPTURE_WAIT_EXTERNAL",
     [SIM_TASK_CONDITION] = "CONDITION_OP",
     [SIM_TASK_ACTIVE] = "STREAM_ACTIVE",
+    [SIM_TASK_NOTIFY_RECORD] = "NOTIFY_RECORD",
+    [SIM_TASK_NOTIFY_WAIT] = "NOTIFY_WAIT",
+    [SIM_TASK_VALUE_WRITE] = "MEM_WRITE_VALUE",
+    [SIM_TASK_VALUE_WAIT] = "MEM_WAIT_VALUE",
+    [SIM_TASK_RANDOM] = "RANDOM_NUM", /* the documents name none for it either */
+    [SIM_TASK_LABEL] = "LABEL_SET",
+    [SIM_TASK_SWITCH] = "STREAM_SWITCH",
     [SIM_TASK_OTHER] = "NOP",
 };
 
@@ -132,6 +140,21 @@ static void write_kernel(struct writer *writer, const struct sim_captured *captu
     fprintf(writer->wr_file, "\",\"Kernel Args Size\":%zu", count * sizeof(uint64_t));
 }
 
+/* A program's text, escaped. */
+static void write_text(FILE *file, const char *text)
+{
+    fputs(",\"ExtendInfo\":\"", file);
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\')
+            fprintf(file, "\\%c", *text);
+        else if ((unsigned char)*text < 0x20)
+            fprintf(file, "\\u%04x", (unsigned)(unsigned char)*text);
+        else
+            fputc(*text, file);
+    }
+    fputc('"', file);
+}
+
 static void write_ranges(struct writer *writer, const struct sim_captured *captured)
 {
     size_t count;
@@ -155,11 +178,16 @@ static void write_task(struct writer *writer, const struct sim_branch *branch, u
     writer->wr_any = true;
     if (has_event(captured))
         fprintf(file, "_%u", captured->ct_shadow);
+    if (captured->ct_task.ta_op->op_number != NULL)
+        fprintf(file, "_%" PRIu64, captured->ct_task.ta_op->op_number(captured->ct_task.ta_argument));
     fprintf(file, "\",\"pid\":\"%d aclGraph\",\"tid\":\"stream%u\"", (int)getpid(), stream);
     write_times(writer, captured, at);
     fprintf(file, ",\"ph\":\"X\",\"args\":{\"Model Id\":%u,\"Stream Id\":%u,\"Task Id\":%u,\"Task Type\":\"%s\"",
             writer->wr_instance->in_object.ob_slot.sl_index, stream, index, type_of(captured));
-    write_ranges(writer, captured);
+    if (captured->ct_notes != NULL && captured->ct_notes->no_text != NULL)
+        write_text(file, captured->ct_notes->no_text);
+    else
+        write_ranges(writer, captured);
     if (captured->ct_kind == SIM_TASK_ACTIVE)
         fprintf(file, ",\"Active Stream Id\":%u", captured->ct_shadow);
     if (is_kernel(captured))

@@ -128,17 +128,13 @@ aclError sim_capture_get_tasks(aclrtStream handle, aclmdlRITask *tasks, uint32_t
     return code;
 }
 
-void sim_task_handles_free(struct sim_instance *instance)
+void sim_task_handle_free(const struct sim_captured *captured)
 {
-    for (uint32_t i = 0; i < instance->in_branch_count; i++)
-        for (uint32_t k = 0; k < instance->in_branches[i]->br_count; k++) {
-            uint64_t handle = instance->in_branches[i]->br_tasks[k].ct_handle;
-            struct task_handle *task = sim_object_peek(&sim_task_handles, (void *)(uintptr_t)handle);
-            if (task == NULL)
-                continue;
-            free(task->th_words);
-            sim_object_end(&sim_task_handles, task);
-        }
+    struct task_handle *task = sim_object_peek(&sim_task_handles, (void *)(uintptr_t)captured->ct_handle);
+    if (task == NULL)
+        return;
+    free(task->th_words);
+    sim_object_end(&sim_task_handles, task);
 }
 
 /* ---- single tasks ---- */
@@ -176,6 +172,10 @@ static aclmdlRITaskType type_of(enum sim_task_kind kind)
         return ACL_MODEL_RI_TASK_EVENT_WAIT;
     case SIM_TASK_RESET:
         return ACL_MODEL_RI_TASK_EVENT_RESET;
+    case SIM_TASK_VALUE_WRITE:
+        return ACL_MODEL_RI_TASK_VALUE_WRITE;
+    case SIM_TASK_VALUE_WAIT:
+        return ACL_MODEL_RI_TASK_VALUE_WAIT;
     default:
         return ACL_MODEL_RI_TASK_DEFAULT;
     }
@@ -228,6 +228,20 @@ static aclError show_kernel(struct task_handle *task, const struct sim_captured 
     return ACL_SUCCESS;
 }
 
+static bool is_value(aclmdlRITaskType type)
+{
+    return type == ACL_MODEL_RI_TASK_VALUE_WRITE || type == ACL_MODEL_RI_TASK_VALUE_WAIT;
+}
+
+static aclError show_value(const struct sim_captured *captured, aclmdlRITaskParams *parameters)
+{
+    const struct sim_task_value *value = (const void *)captured->ct_task.ta_argument;
+    /* Writes and waits have the same members in the same places, and writes no flag. */
+    parameters->valueWaitTaskParams = (aclmdlRIValueWaitTaskParams){
+        (void *)(uintptr_t)value->vl_range.rg_address, value->vl_value, value->vl_flag};
+    return ACL_SUCCESS;
+}
+
 static aclError show(struct task_handle *task, const struct sim_captured *captured, aclmdlRITaskParams *parameters)
 {
     aclmdlRITaskType type = type_of(captured->ct_kind);
@@ -235,11 +249,17 @@ static aclError show(struct task_handle *task, const struct sim_captured *captur
               "the task is %s, which has no parameters to show", captured->ct_task.ta_op->op_name);
     memset(parameters, 0, sizeof *parameters);
     parameters->type = type;
+    if (captured->ct_notes != NULL) {
+        parameters->opInfoPtr = captured->ct_notes->no_info;
+        parameters->opInfoSize = captured->ct_notes->no_size;
+    }
     if (captured->ct_group != NULL)
         parameters->taskGrp = (aclrtTaskGrp)(uintptr_t)atomic_load_explicit(
             &captured->ct_group->gr_object.ob_slot.sl_handle, memory_order_relaxed);
     if (type == ACL_MODEL_RI_TASK_KERNEL)
         return show_kernel(task, captured, &parameters->kernelTaskParams);
+    if (is_value(type))
+        return show_value(captured, parameters);
     bool external = captured->ct_kind == SIM_TASK_EXTERNAL_RECORD || captured->ct_kind == SIM_TASK_EXTERNAL_WAIT;
     const struct sim_event *event = sim_table_find(&sim_events, (void *)(uintptr_t)captured->ct_event);
     /* The three kinds of events have the same members in the same places. */
@@ -282,9 +302,19 @@ static aclError check_change(struct sim_instance *instance, const struct sim_cap
     SIM_CHECK(!runs && (state == SIM_INSTANCE_READY || state == SIM_INSTANCE_UPDATING), ACL_ERROR_RT_MODEL_UPDATE_FAILED,
               "the task's instance %s, expected one that is complete and does not run",
               runs ? "runs" : "is still being captured or built");
-    SIM_CHECK(type_of(captured->ct_kind) == ACL_MODEL_RI_TASK_KERNEL, ACL_ERROR_RT_PARAM_INVALID,
-              "the task is %s, expected a kernel, whose change leaves the order of the others alone",
+    aclmdlRITaskType type = type_of(captured->ct_kind);
+    SIM_CHECK(type == ACL_MODEL_RI_TASK_KERNEL || is_value(type), ACL_ERROR_RT_PARAM_INVALID,
+              "the task is %s, expected a kernel, a value write or a value wait: changing others changes their order",
               captured->ct_task.ta_op->op_name);
+    return ACL_SUCCESS;
+}
+
+static aclError change_value(struct sim_captured *captured, const aclmdlRIValueWaitTaskParams *wanted)
+{
+    struct sim_task_value value;
+    bool waits = captured->ct_kind == SIM_TASK_VALUE_WAIT;
+    SIM_TRY(sim_task_value_make(wanted->devAddr, wanted->value, waits ? wanted->flag : 0, waits ? SIM_VALUE_FLAGS : 1, &value));
+    memcpy(captured->ct_task.ta_argument, &value, sizeof value);
     return ACL_SUCCESS;
 }
 
@@ -292,9 +322,12 @@ static aclError move(struct sim_captured *captured, const aclmdlRITaskParams *pa
 {
     size_t count;
     const aclmdlRIKernelTaskParams *kernel = &parameters->kernelTaskParams;
+    aclmdlRITaskType type = type_of(captured->ct_kind);
     sim_captured_ranges(captured, &count);
-    SIM_CHECK(parameters->type == ACL_MODEL_RI_TASK_KERNEL, ACL_ERROR_RT_PARAM_INVALID,
-              "params.type is %d, expected %d, the task's own", parameters->type, ACL_MODEL_RI_TASK_KERNEL);
+    SIM_CHECK(parameters->type == type, ACL_ERROR_RT_PARAM_INVALID, "params.type is %d, expected %d, the task's own",
+              parameters->type, type);
+    if (is_value(type))
+        return change_value(captured, &parameters->valueWaitTaskParams);
     SIM_SUPPORTED(captured->ct_task.ta_op->op_run == sim_row_run, "the arguments of %s cannot be changed",
                   captured->ct_task.ta_op->op_name);
     SIM_CHECK(kernel->args != NULL && kernel->isHostArgs == 1 && kernel->argsSize == count * sizeof(uint64_t),

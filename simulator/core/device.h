@@ -12,6 +12,7 @@ struct sim_device {
     bool dv_open;                  /* it is up: written, like dv_primary, by who has the turn (device.c) */
     struct sim_context *dv_primary;
     _Atomic uint32_t dv_streams;   /* alive */
+    _Atomic uint32_t dv_notifies;  /* alive, counting ones too */
     _Atomic uint32_t dv_events;    /* alive, of the classes that take a hardware id */
     _Atomic bool dv_aborting;      /* its work is being aborted; recovery.c */
 };

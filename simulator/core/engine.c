@@ -9,9 +9,10 @@
  * Nobody need be told of a submission: a host that waits runs the stream itself, and a patrolling worker (pool.c) finds
  * streams that nobody ran. A waiting host follows the gates that parked streams wait at, runs the stream at the end of
  * the chain only as far as needed, and looks again; it never nests. Behind a flag event the chain goes on at its newest
- * record, a guess. The host sleeps at the end of the chain, at the first flag on it and at its own stream, and looks once
- * more after entering these gates, because what it saw may have changed in between. Behind a stream that waits inside a
- * run of an instance the chain goes on at whoever walks the run as well, all of which is needed.
+ * record, behind a notify at its newest change: guesses. The host sleeps at the end of the chain, at the first flag on it
+ * and at its own stream, and looks once more after entering these gates, because what it saw may have changed in between.
+ * Behind a stream that waits inside a run of an instance the chain goes on at whoever walks the run as well, all of which
+ * is needed.
  *
  * States: IDLE -submit-> READY -hold-> RUNNING -let go-> IDLE or READY; RUNNING -gate not passed-> PARKED -resume-> READY.
  * A READY stream is in the ready list, or in the hands of the thread that took it out; st_listed may stay true on a
@@ -177,6 +178,8 @@ aclError sim_engine_enqueue(struct sim_target target, const struct sim_op *op, c
     }
     enum sim_stream_kind kind = sim_stream_kind(stream);
     sim_unlock(&stream->st_gate.gt_lock);
+    if (kind != SIM_STREAM_INSTANCE)
+        sim_thread.th_recorder = 0;
     if (kind == SIM_STREAM_USER) {
         sim_thread.th_last_task = (uint32_t)ticket;
         sim_thread.th_has_last_task = true;
@@ -380,6 +383,13 @@ bool sim_engine_is_dropped(const struct sim_run *run)
     return is_dropped(run->rn_stream, run->rn_ticket);
 }
 
+aclError sim_engine_nothing(struct sim_run *run, void *argument)
+{
+    (void)run;
+    (void)argument;
+    return ACL_SUCCESS;
+}
+
 SIM_HOT aclError sim_engine_execute(struct sim_run *run, const struct sim_task *task, void *argument)
 {
     const struct sim_op *op = task->ta_op;
@@ -460,6 +470,7 @@ void sim_engine_run(struct sim_stream *stream, uint64_t target, enum sim_role ro
         if (unlikely(!(flags & SIM_OP_LIGHT))) {
             if (unflushed != 0) { /* whoever waits for what is done must not wait for this one */
                 sim_gate_set(gate, done);
+                sim_task_value_written();
                 unflushed = 0;
             }
             needs_worker = (flags & SIM_OP_WORKER) && role != SIM_WORKER && sim_pool_has_workers();
@@ -488,9 +499,11 @@ void sim_engine_run(struct sim_stream *stream, uint64_t target, enum sim_role ro
         atomic_store_explicit(&gate->gt_level, done, memory_order_release);
         if (++unflushed >= FLUSH_TASKS) {
             sim_gate_set(gate, done);
+            sim_task_value_written();
             unflushed = 0;
         }
     }
+    sim_task_value_written();
     sim_thread.th_function = function;
     if (--sim_thread.th_depth == 0 && !sim_pool_has_workers())
         run_ready_streams();
@@ -500,6 +513,7 @@ void sim_engine_after_fork(void)
 {
     /* The free list is not walked: another thread may have been changing it. Its chunks are lost to the child. */
     sim_engine_wait_after_fork();
+    sim_task_value_after_fork();
     chunk_free = NULL;
     sim_lock_renew(&chunk_lock);
 }

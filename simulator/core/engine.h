@@ -58,10 +58,16 @@ static inline aclError sim_engine_call(struct sim_run *run, const struct sim_tas
     bool watched = atomic_load_explicit(&sim_watchers, memory_order_relaxed) != 0;
     aclError code = likely(!watched) ? op->op_run(run, argument) : sim_watch_run(run, task, argument);
     sim_thread.th_in_kernel = outer;
-    if (unlikely(code > ACL_SUCCESS))
-        sim_engine_fail(run, task, code, run->rn_expired ? "its wait timed out" : "its task failed");
+    if (unlikely(code > ACL_SUCCESS)) {
+        const char *reason = run->rn_expired ? "its wait timed out" : "its task failed";
+        sim_engine_fail(run, task, code, run->rn_reason != NULL ? run->rn_reason : reason);
+        run->rn_reason = NULL;
+    }
     return code;
 }
+
+/* What a task runs that is only a place in an instance, or that has nothing to do. */
+aclError sim_engine_nothing(struct sim_run *run, void *argument);
 
 /* True when a task submitted now is only queued: the caller neither waits nor runs anything. */
 bool sim_engine_has_room(struct sim_stream *stream);

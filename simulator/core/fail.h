@@ -62,6 +62,8 @@ struct sim_thread {
     char *th_reason;                 /* SIM_REASON_BYTES for why a user's function fails; NULL: none is asked for */
     aclError th_last_error;
     uint32_t th_last_task;           /* id of the last task submitted to a user's stream; UINT32_MAX: none */
+    uint64_t th_recorder;            /* the instance that recorded that task; 0: it was queued */
+    uint32_t th_recorded_branch;
     uint32_t th_id;                  /* kernel thread id, 0 until asked for */
     uint64_t th_wait_began;          /* sim_aborts and 1 when a wait in slices began; 0: none goes on */
     uint32_t th_depth;               /* frames of the engine on this stack: 0 means none */

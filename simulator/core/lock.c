@@ -17,6 +17,12 @@ __attribute__((constructor)) static void register_membarrier(void)
                               membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
 }
 
+void sim_lock_barrier(void)
+{
+    if (sim_lock_has_membarrier)
+        membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
+
 void sim_lock_slow(struct sim_lock *lock)
 {
     for (int spin = 0; spin < SPINS; spin++) {
@@ -27,8 +33,7 @@ void sim_lock_slow(struct sim_lock *lock)
             return;
     }
     atomic_fetch_add_explicit(&lock->lk_sleepers, 1, memory_order_seq_cst);
-    if (sim_lock_has_membarrier)
-        membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    sim_lock_barrier();
     while (atomic_exchange_explicit(&lock->lk_word, 1, memory_order_seq_cst) != 0)
         sim_futex_wait(&lock->lk_word, 1, SIM_FOREVER);
     atomic_fetch_sub_explicit(&lock->lk_sleepers, 1, memory_order_relaxed);

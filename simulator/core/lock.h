@@ -47,6 +47,9 @@ static inline void sim_futex_wake(_Atomic uint32_t *word, int count)
 
 void sim_lock_slow(struct sim_lock *lock);
 
+/* Every running thread of the process passes a full barrier; nothing without membarrier. */
+void sim_lock_barrier(void);
+
 static inline void sim_lock(struct sim_lock *lock)
 {
     uint32_t free_word = 0;

@@ -7,12 +7,10 @@
 #include "memory.h"
 #include "model_saver.h"
 #include "peer.h"
+#include "task_system.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LIGHT_BYTES 4096
-#define HEAVY_BYTES (UINT64_C(256) << 10) /* takes longer than waking a worker */
 
 /* ---- tasks ---- */
 
@@ -161,11 +159,6 @@ static const struct sim_op byte_ops[] =
 static const struct sim_op word_ops[] =
     WEIGHTS("aclrtMemsetD32Async", run_set, set_ranges, NULL, save_set, SIM_TASK_SET, 0);
 
-static uint32_t weight_of(uint64_t size)
-{
-    return (size > LIGHT_BYTES) + (size > HEAVY_BYTES);
-}
-
 /* ---- checks ---- */
 
 /* The places of a copy on different devices: that of the current context makes the copy, so it must reach both. */
@@ -280,6 +273,7 @@ aclError sim_memory_copy(void *dst, const void *src, uint64_t size)
         return ACL_SUCCESS;
     SIM_TRY(locate_both(dst, src, size, size, "count", places));
     memmove(sim_memory_reach(dst), sim_memory_reach(src), size);
+    sim_task_value_written();
     return ACL_SUCCESS;
 }
 
@@ -289,6 +283,7 @@ aclError sim_memory_set(void *address, uint32_t pattern, uint64_t size)
     SIM_TRY(begin());
     SIM_TRY(sim_memory_span(address, size, "devPtr", "count", &place));
     sim_memory_fill(address, pattern, size);
+    sim_task_value_written();
     return ACL_SUCCESS;
 }
 
@@ -305,6 +300,7 @@ aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectang
               "dst is %s and src is %s, expected device memory on one side", sim_memory_describe(&places[0]),
               sim_memory_describe(&places[1]));
     sim_memory_copy_rows(dst, src, shape);
+    sim_task_value_written();
     return ACL_SUCCESS;
 }
 
@@ -324,7 +320,7 @@ SIM_RARE static aclError copy_staged(struct copy_task *task, const struct sim_pl
               size);
     memcpy(buffer, task->cp_src.rg_address, size);
     task->cp_src = (struct sim_range){.rg_address = buffer, .rg_size = size};
-    aclError code = sim_engine_submit(stream, &staged_ops[weight_of(size)], task, sizeof *task, site, NULL);
+    aclError code = sim_engine_submit(stream, &staged_ops[sim_task_weight(size)], task, sizeof *task, site, NULL);
     if (code != ACL_SUCCESS)
         free(buffer);
     return code;
@@ -347,7 +343,7 @@ aclError sim_memory_copy_async(void *dst, const void *src, uint64_t size, aclrtM
         SIM_TRY(wait_for_work(stream));
         return sim_memory_copy(dst, src, size);
     }
-    return sim_engine_submit(stream, &copy_ops[weight_of(size)], &task, sizeof task, site, NULL);
+    return sim_engine_submit(stream, &copy_ops[sim_task_weight(size)], &task, sizeof task, site, NULL);
 }
 
 aclError sim_memory_copy_2d_async(void *dst, const void *src, const struct sim_rectangle *shape, aclrtMemcpyKind kind,
@@ -365,12 +361,13 @@ aclError sim_memory_copy_2d_async(void *dst, const void *src, const struct sim_r
         SIM_TRY(wait_for_work(stream));
         SIM_TRY(locate_rectangle(dst, src, shape, &dst_size, &src_size, places)); /* still alive? */
         sim_memory_copy_rows(dst, src, shape);
+        sim_task_value_written();
         return ACL_SUCCESS;
     }
     struct rectangle_task task = {.rt_copy = {sim_memory_range(&places[1], src, src_size, false),
                                               sim_memory_range(&places[0], dst, dst_size, true)},
                                   .rt_shape = *shape};
-    const struct sim_op *op = &rectangle_ops[weight_of(shape->rc_width * shape->rc_height)];
+    const struct sim_op *op = &rectangle_ops[sim_task_weight(shape->rc_width * shape->rc_height)];
     return sim_engine_submit(stream, op, &task, sizeof task, site, NULL);
 }
 
@@ -387,6 +384,6 @@ aclError sim_memory_set_async(void *address, uint32_t pattern, uint64_t size, bo
         return ACL_SUCCESS;
     }
     struct set_task task = {sim_memory_range(&place, address, size, true), pattern};
-    const struct sim_op *op = &(words ? word_ops : byte_ops)[weight_of(size)];
+    const struct sim_op *op = &(words ? word_ops : byte_ops)[sim_task_weight(size)];
     return sim_engine_submit(stream, op, &task, sizeof task, site, NULL);
 }

@@ -23,6 +23,12 @@ aclError sim_stream_find(aclrtStream handle, struct sim_target *target)
     return ACL_SUCCESS;
 }
 
+aclError sim_stream_check(aclrtStream handle)
+{
+    struct sim_target target;
+    return handle == NULL ? ACL_SUCCESS : sim_stream_find(handle, &target);
+}
+
 aclError sim_stream_any(aclrtStream handle, struct sim_target *target)
 {
     struct sim_context *context;
@@ -62,6 +68,9 @@ aclError sim_stream_create(struct sim_context *context, uint32_t priority, uint3
     }
     atomic_store_explicit(&stream->st_priority, priority, memory_order_relaxed);
     atomic_store_explicit(&stream->st_flags, flags, memory_order_relaxed);
+    atomic_store_explicit(&stream->st_tag, 0, memory_order_relaxed);
+    atomic_store_explicit(&stream->st_overflow_check, 0, memory_order_relaxed);
+    atomic_store_explicit(&stream->st_keeps_op_info, 0, memory_order_relaxed);
     atomic_store_explicit(&stream->st_kind, kind, memory_order_relaxed);
     atomic_store_explicit(&stream->st_taken, SIM_TAKEN_NOT, memory_order_relaxed);
     atomic_store_explicit(&stream->st_owner, sim_stream_free_owner(flags), memory_order_relaxed);
@@ -123,6 +132,7 @@ aclError sim_stream_destroy(struct sim_target target, bool force)
     /* Nobody can begin another abort; those in progress must not reach into the slot's next life. */
     sim_engine_wait_gate(&stream->st_abort_ends, atomic_load(&stream->st_aborts), SIM_FOREVER);
     sim_callback_forget(stream);
+    sim_task_value_forget(stream);
     sim_lock(&context->cx_lock);
     if (stream->st_before != NULL)
         stream->st_before->st_after = stream->st_after;

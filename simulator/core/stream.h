@@ -5,6 +5,7 @@
 #include "fail.h"
 #include "handle.h"
 #include "task.h"
+#include "task_value.h"
 
 enum sim_stream_state {
     SIM_IDLE,    /* no task */
@@ -36,6 +37,8 @@ struct sim_stream {
     struct sim_stream *st_before, *st_after; /* in the context's list; guarded by cx_lock */
     _Atomic uint32_t st_priority;  /* these are atomic because a getter may race with the slot's next life */
     _Atomic uint32_t st_flags;
+    _Atomic uint32_t st_tag;       /* a number of the program's */
+    _Atomic uint32_t st_overflow_check, st_keeps_op_info; /* switches, 0 or 1 */
     _Atomic enum sim_stream_kind st_kind;
     _Atomic bool st_stop_on_failure;
     _Atomic enum sim_taken st_taken;
@@ -82,6 +85,10 @@ struct sim_stream {
     uint64_t st_posted;            /* user callbacks handed over; the holder's */
     struct sim_gate st_latch;      /* releases of aclsimStreamHold; monotone */
     _Atomic uint64_t st_holds;
+    struct sim_gate st_valued;     /* conditions of value waits that came to hold; monotone */
+    struct sim_task_value st_value;     /* what it waits for; guarded, as the next two, by the list's lock (task_value.c) */
+    bool st_waits_for_value;
+    struct sim_stream *st_next_valued;
     struct sim_caller *_Atomic st_caller;   /* who makes its callbacks; guarded by the callback room's lock */
     struct sim_caller *_Atomic st_returner; /* who makes the one it waits for, if any */
 };
@@ -96,6 +103,9 @@ struct sim_target {
 
 /* Finds the stream of `handle`, which is not NULL, and asks for no context. 107017. */
 aclError sim_stream_find(aclrtStream handle, struct sim_target *target);
+
+/* 107017 unless `handle` is NULL or a live stream: what comes before the checks of values and of the context. */
+aclError sim_stream_check(aclrtStream handle);
 
 /* Finds the stream of `handle` (NULL: the current context's default stream), requires a live current context, and
  * leaves ownership aside: synchronise, query, getters. Codes 107017, 107002. */

@@ -8,6 +8,7 @@
 #define SIM_PARK (-1)       /* what op_run answers to wait at a gate; it is called again when the gate has passed */
 #define SIM_DROPPED (-2)    /* of a task that was discarded */
 #define SIM_FAILED (-3)     /* of one whose failure has been kept already */
+#define SIM_STRAIGHT_ON UINT32_MAX
 #define SIM_TASK_BYTES 96   /* argument kept inside a task; longer ones live in ta_ext */
 #define SIM_CHUNK_TASKS 32
 
@@ -32,6 +33,8 @@ struct sim_run {
     uint64_t rn_target;
     uint64_t rn_deadline;
     bool rn_expired;           /* set when called again because the deadline came first */
+    uint32_t rn_choice;        /* set by a switch in an instance: which of its ways the run goes on, or straight on */
+    const char *rn_reason;     /* set by a task that fails, where its code says too little; else NULL */
     uint64_t rn_blame;         /* a record: until it has passed it keeps failures instead of this task; 0: none */
 };
 
@@ -41,6 +44,7 @@ enum sim_op_flags {
     SIM_OP_WORKER = 4, /* needs a worker's stack or must not run on a thread that may hold the user's locks */
     SIM_OP_KERNEL = 8, /* the user's code: calls that wait are refused inside it */
     SIM_OP_LIVE = 16,  /* means this very moment: a capture refuses it */
+    SIM_OP_REPLACED = 32, /* a recorded one's argument may be replaced by another task */
 };
 
 /* What a task is when somebody asks: the lists of instances, their pictures, the rules of updates. */
@@ -60,6 +64,13 @@ enum sim_task_kind {
     SIM_TASK_EXTERNAL_WAIT,
     SIM_TASK_CONDITION,
     SIM_TASK_ACTIVE,
+    SIM_TASK_NOTIFY_RECORD,
+    SIM_TASK_NOTIFY_WAIT,
+    SIM_TASK_VALUE_WRITE,
+    SIM_TASK_VALUE_WAIT,
+    SIM_TASK_RANDOM,
+    SIM_TASK_LABEL,  /* in instances that are built: places, and ... */
+    SIM_TASK_SWITCH, /* ... what jumps to them or to other streams */
     SIM_TASK_OTHER,
 };
 extern const char *const sim_task_names[]; /* as prints and traces show them: capture_print.c */
@@ -73,6 +84,8 @@ struct sim_op {
     enum sim_task_kind op_kind;
     /* Makes the argument, a copy of a captured one, that of one more run. NULL: op_run leaves its argument as it was. */
     aclError (*op_renew)(void *argument);
+    /* What tells the task from others of its type in pictures: a notify's id, an address. NULL: nothing does. */
+    uint64_t (*op_number)(const void *argument);
     /* Writes the argument as a step of a saved model (model_saver.h). NULL: no model file holds such a task. */
     aclError (*op_save)(const void *argument, struct sim_saver *saver);
 };

@@ -97,6 +97,18 @@ static inline uint16_t sim_half_from_float(float value)
     return (uint16_t)(bits >> 16 & 0x8000) | (uint16_t)kept;
 }
 
+static inline float sim_bfloat_to_float(uint16_t bits)
+{
+    return sim_float_of_bits((uint32_t)bits << 16);
+}
+
+/* To nearest, ties to even; a NaN stays one. */
+static inline uint16_t sim_bfloat_from_float(float value)
+{
+    uint32_t bits = sim_float_bits(value), rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    return (uint16_t)(value != value ? bits >> 16 | 0x40 : rounded);
+}
+
 void sim_tensordesc_reset(void); /* aclsimReset: every object is gone */
 void sim_tensordesc_after_fork(void);
 

@@ -131,7 +131,8 @@ MUTANTS = (
     Mutant(
         "no flush before a long task",
         "engine.c",
-        "                sim_gate_set(gate, done);\n                unflushed = 0;\n"
+        "                sim_gate_set(gate, done);\n                sim_task_value_written();\n"
+        "                unflushed = 0;\n"
         "            }\n            needs_worker",
         "                unflushed = 0;\n            }\n            needs_worker",
         (WAIT,),

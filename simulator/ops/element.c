@@ -123,18 +123,6 @@ bool sim_element_casts(aclDataType from, aclDataType to)
 
 /* ---- half precision ---- */
 
-static inline float bfloat_to_float(uint16_t bits)
-{
-    return sim_float_of_bits((uint32_t)bits << 16);
-}
-
-/* To nearest, ties to even; a NaN stays one. */
-static inline uint16_t bfloat_from_float(float value)
-{
-    uint32_t bits = sim_float_bits(value), rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-    return (uint16_t)(value != value ? bits >> 16 | 0x40 : rounded);
-}
-
 /* The float that a double rounds to, but towards its odd neighbour: rounding that once more, to 11 bits or less, gives
  * what rounding the double at once would have given. */
 static inline float round_to_odd(double value)
@@ -180,7 +168,7 @@ static inline float round_to_odd(double value)
 
 #define LOAD_FLOATS(element)                                                                                           \
     LOAD(ACL_FLOAT16, uint16_t, sim_half_to_float(source[k]))                                                          \
-    LOAD(ACL_BF16, uint16_t, bfloat_to_float(source[k]))                                                               \
+    LOAD(ACL_BF16, uint16_t, sim_bfloat_to_float(source[k]))                                                               \
     LOAD(ACL_FLOAT, float, source[k])                                                                                  \
     LOAD(ACL_DOUBLE, double, (element)source[k])
 
@@ -306,7 +294,7 @@ void sim_element_wrap(union sim_block_values *block, aclDataType type, size_t co
     {                                                                                                                  \
         switch (type) {                                                                                                \
             STORE(ACL_FLOAT16, uint16_t, sim_half_from_float(narrow(from[i * step])))                                  \
-            STORE(ACL_BF16, uint16_t, bfloat_from_float(narrow(from[i * step])))                                       \
+            STORE(ACL_BF16, uint16_t, sim_bfloat_from_float(narrow(from[i * step])))                                       \
             STORE(ACL_FLOAT, float, from[i * step])                                                                    \
             STORE(ACL_DOUBLE, double, from[i * step])                                                                  \
             STORE_PAIRS(ACL_COMPLEX64, float)                                                                          \

@@ -1,0 +1,45 @@
+/* Values in device memory that tasks write, and that streams wait for. */
+#ifndef SIM_TASK_VALUE_H
+#define SIM_TASK_VALUE_H
+
+#include "task.h"
+
+struct sim_target;
+
+/* What is written, or waited for; the argument of such a task. */
+struct sim_task_value {
+    struct sim_range vl_range; /* its 64 bits */
+    uint64_t vl_value;
+    uint32_t vl_flag;          /* of a wait: ACL_STREAM_WAIT_VALUE_* */
+};
+
+#define SIM_VALUE_FLAGS 4 /* of waits; a write has only 0 */
+
+/* 107000 for a flag that is not below `flags` and for what is no device memory, 107008 unless a multiple of 8. */
+aclError sim_task_value_make(void *address, uint64_t number, uint32_t flag, uint32_t flags, struct sim_task_value *value);
+
+aclError sim_task_value_write(const struct sim_task_value *value, struct sim_target stream, void *site);
+aclError sim_task_value_wait(const struct sim_task_value *value, struct sim_target stream, void *site);
+
+/* Device memory was written: streams that wait for a value look again. Called by whoever wrote it, without locks. Costs
+ * a look at two words while none waits: that thread has made this one pass a barrier before it looked at the memory. */
+extern _Atomic uint32_t sim_task_value_waits;
+void sim_task_value_look(void) __attribute__((cold));
+static inline void sim_task_value_written(void)
+{
+    uint32_t waits;
+    if (likely(sim_lock_has_membarrier)) {
+        atomic_signal_fence(memory_order_seq_cst);
+        waits = atomic_load_explicit(&sim_task_value_waits, memory_order_relaxed);
+    } else {
+        waits = atomic_fetch_add_explicit(&sim_task_value_waits, 0, memory_order_seq_cst);
+    }
+    if (unlikely(waits != 0))
+        sim_task_value_look();
+}
+
+/* The stream ends: what it waited for is not looked at any more. */
+void sim_task_value_forget(struct sim_stream *stream);
+void sim_task_value_after_fork(void);
+
+#endif
