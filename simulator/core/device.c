@@ -15,6 +15,7 @@
 #include "limits_state.h"
 #include "memory.h"
 #include "model.h"
+#include "notify.h"
 #include "op.h"
 #include "peer.h"
 #include "prof.h"
@@ -71,6 +72,7 @@ static void after_fork(void)
     sim_table_empty(&sim_contexts);
     sim_table_empty(&sim_streams);
     sim_table_empty(&sim_events);
+    sim_notify_after_fork();
     sim_fail_after_fork();
     sim_config_after_fork();
     sim_init_after_fork();
@@ -305,6 +307,7 @@ void sim_device_reset_all(void)
         if (handle != 0)
             sim_event_destroy(event, (aclrtEvent)(uintptr_t)handle);
     }
+    sim_notify_forget_all();
     sim_pool_stop();
     sim_device_set_default(-1);
     atomic_store(&any_open, false);

@@ -3,6 +3,7 @@
 #include "callback.h"
 #include "capture.h"
 #include "clock.h"
+#include "notify.h"
 #include <sched.h>
 #include <string.h>
 
@@ -44,23 +45,16 @@ void sim_engine_wait_after_fork(void)
     memset(&given_up, 0, sizeof given_up); /* whoever slept is not in the child */
 }
 
-/* The slot of a table in which a gate lies; NULL when it lies elsewhere. */
-static void *slot_of(const struct sim_table *table, const struct sim_gate *gate)
-{
-    const unsigned char *at = (const unsigned char *)gate;
-    if (at < table->tb_base || at >= table->tb_base + table->tb_stride * table->tb_limit)
-        return NULL;
-    return sim_table_at(table, (uint32_t)((size_t)(at - table->tb_base) / table->tb_stride));
-}
-
-/* The record that is expected to raise the gate of a flag event, the newest one, which is a guess, or of an instance, of
- * whose run all is needed. 0: none. */
+/* The record that is expected to raise the gate of a flag event or a notify, the newest one, which is a guess, or of an
+ * instance, of whose run all is needed. 0: none. */
 static sim_record setter_of(const struct sim_gate *gate, bool *guessed)
 {
-    struct sim_event *event = slot_of(&sim_events, gate);
-    *guessed = *guessed || event != NULL;
-    sim_record setter = event != NULL ? atomic_load_explicit(&event->ev_record, memory_order_acquire)
-                                      : sim_capture_runner(slot_of(&sim_instances, gate), gate);
+    struct sim_event *event = sim_table_slot_of(&sim_events, gate);
+    struct sim_instance *instance = sim_table_slot_of(&sim_instances, gate);
+    sim_record setter = event != NULL      ? atomic_load_explicit(&event->ev_record, memory_order_acquire)
+                        : instance != NULL ? sim_capture_runner(instance, gate)
+                                           : sim_notify_setter(gate);
+    *guessed = *guessed || instance == NULL;
     return sim_record_passed(setter) ? 0 : setter;
 }
 
@@ -88,7 +82,7 @@ static enum sight look_along(struct look *look)
             return end->sp_state == SIM_IDLE ? SIGHT_CHANGED : SIGHT_BUSY;
         if (sim_gate_passed(gate, target))
             return SIGHT_BUSY; /* whoever raised it is about to resume the stream, and pokes those who sleep here */
-        struct sim_stream *next = slot_of(&sim_streams, gate);
+        struct sim_stream *next = sim_table_slot_of(&sim_streams, gate);
         if (next == NULL || gate != &next->st_gate) {
             sim_record setter = next == NULL && look->lk_flags < FLAGS ? setter_of(gate, &look->lk_guessed) : 0;
             if (setter == 0) {

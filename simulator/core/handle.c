@@ -59,6 +59,14 @@ void sim_table_give(struct sim_table *table, void *slot)
     sim_unlock(&table->tb_lock);
 }
 
+void *sim_table_slot_of(const struct sim_table *table, const void *inside)
+{
+    const unsigned char *at = inside;
+    if (at < table->tb_base || at >= table->tb_base + table->tb_stride * table->tb_limit)
+        return NULL;
+    return sim_table_at(table, (uint32_t)((size_t)(at - table->tb_base) / table->tb_stride));
+}
+
 void sim_table_empty(struct sim_table *table)
 {
     if (table->tb_base != NULL)

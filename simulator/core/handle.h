@@ -40,6 +40,10 @@ enum sim_kind {
     SIM_KIND_OP_ATTR,
     SIM_KIND_OP_HANDLE,
     SIM_KIND_KERNEL_DESC,
+    SIM_KIND_NOTIFY,
+    SIM_KIND_COUNTER,
+    SIM_KIND_LABEL,
+    SIM_KIND_LABEL_LIST,
     SIM_KINDS,
 };
 
@@ -87,6 +91,9 @@ const char *sim_handle_describe(const void *handle);
 
 /* Live handles of the table of this name ("stream"), or of all tables (NULL). */
 size_t sim_handle_count(const char *name);
+
+/* The slot of a table that something lies in; NULL when it lies elsewhere. */
+void *sim_table_slot_of(const struct sim_table *table, const void *inside);
 
 static inline void *sim_table_at(const struct sim_table *table, uint32_t index)
 {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-GATE, EVENT, STREAM, STRESS = "test_gate", "test_event", "test_stream", "test_stress"
+GATE, EVENT, STREAM, STRESS, LEVEL = "test_gate", "test_event", "test_stream", "test_stress", "test_level"
 ENGINE, WAIT, TIME, FORK = "test_engine", "test_engine_wait", "test_engine_time", "test_engine_fork"
 CAPTURE, INSIDE, CUT, MANY = "test_capture", "test_capture_inside", "test_capture_end", "test_capture_stress"
 
@@ -432,7 +432,7 @@ MUTANTS = (
         (CAPTURE,),
     ),
     Mutant("other helpers unnamed", "capture_replay.c", "        name_helper(instance);\n", "        ;\n", (CAPTURE,)),
-    Mutant("helpers taken for guesses", "engine_wait.c", "*guessed || event != NULL", "true", (CAPTURE,)),
+    Mutant("helpers taken for guesses", "engine_wait.c", "*guessed || instance == NULL", "true", (CAPTURE,)),
     Mutant(
         "replaced argument freed during a run",
         "capture_replay.c",
@@ -494,6 +494,22 @@ MUTANTS = (
     ),
     Mutant("updating streams kept", "capture_instance.c", "    sim_group_let_go(instance);\n", "", (INSIDE,)),
     Mutant("loop goes on alone", "capture_condition.c", ".op_flags = SIM_OP_HEAVY, .op_renew", ".op_renew", (INSIDE,)),
+    # levels
+    Mutant(
+        "notify that goes without a word",
+        "notify.c",
+        "    release_changed(notify);\n    sim_table_give",
+        "    sim_unlock(&notify->nt_gate.gt_lock);\n    sim_table_give",
+        (LEVEL,),
+    ),
+    Mutant(
+        "holder silent about memory",
+        "engine.c",
+        "    sim_task_value_written();\n    sim_thread.th_function = function;",
+        "    sim_thread.th_function = function;",
+        (LEVEL,),
+    ),
+    Mutant("value wait never forgotten", "stream.c", "    sim_task_value_forget(stream);\n", "", (LEVEL,)),
     # forks
     Mutant(
         "child keeps the workers",

@@ -411,6 +411,9 @@ static void make_world(void)
     GOOD(aclrtMalloc((void **)&block, BLOCK, ACL_MEM_MALLOC_HUGE_FIRST));
     GOOD(aclrtFree(freed));
     add(block);
+    aclrtNotify notify;
+    GOOD(aclrtCreateNotify(&notify, ACL_NOTIFY_DEFAULT));
+    add(notify);
     aclTensorDesc *desc = aclCreateTensorDesc(ACL_FLOAT, 2, dims, ACL_FORMAT_ND);
     add(desc);
     aclDataBuffer *buffer = aclCreateDataBuffer(block, 64);

@@ -17,7 +17,7 @@ CONTROL = {"aclsimReset", "aclsimConfigure"}  # they would undo what the driver 
 # cannot have done that; runs that mix functions leave them out.
 WAITS = re.compile(
     r"aclrt(Synchronize(Stream|Event|Device)|Destroy(Stream|Context)|ResetDevice(Force)?|Free(Host)?WithDevSync|"
-    r"StreamStop)$|aclmdlRI(Execute|Destroy)$|aclsimWaitSlice$|aclFinalize"
+    r"StreamStop|NotifyBatchReset)$|aclmdlRI(Execute|Destroy)$|aclsimWaitSlice$|aclFinalize"
 )
 SHORT = re.compile(r"timeout|milliseconds", re.I)
 PATH = re.compile(r"path|file|dir$", re.I)

@@ -1,0 +1,338 @@
+/* Design notes
+ *
+ * A notify is a number and a gate whose level counts the changes of that number, in all lives of the slot; the gate's lock
+ * guards the number and whether the notify is live. A wait looks at the number under the lock; where that does not do, it
+ * parks until the next change. So a plain notify, which is 0 or 1, and a counting one are the same thing, and a change
+ * that several waits could use is taken by the one that looks first.
+ *
+ * Tasks keep the handle, not the notify: each looks it up when its turn comes, and fails when it was destroyed since.
+ * Destroying counts as a change, so nobody goes on waiting for what cannot come. No lock is taken inside the gate's. */
+#include "notify.h"
+#include "clock.h"
+#include "device.h"
+#include "memory.h"
+#include <string.h>
+
+#define ADDRESS_BYTES 64 /* of the synchronisation unit */
+
+struct sim_notify {
+    struct sim_slot nt_slot;
+    struct sim_gate nt_gate;
+    _Atomic sim_record nt_record; /* the newest queued change, in any life: hosts that wait behind the notify help it */
+    uint32_t nt_number;
+    struct sim_device *nt_device; /* the one that was current when it was made */
+};
+
+#define NOTIFY_TABLE(kind, name)                                                                                       \
+    {.tb_stride = sizeof(struct sim_notify), .tb_limit = 1u << 20, .tb_kind = (kind), .tb_name = (name)}
+
+static struct sim_table tables[] = {
+    [SIM_NOTIFY_PLAIN] = NOTIFY_TABLE(SIM_KIND_NOTIFY, "notify"),
+    [SIM_NOTIFY_COUNTING] = NOTIFY_TABLE(SIM_KIND_COUNTER, "counting notify"),
+};
+static const char *const names[] = {"notify", "cntNotify"};
+
+static uint32_t most_of_device(void)
+{
+    static const uint32_t documented[] = {[SIM_P950] = 65535, [SIM_PA3] = 8192,   [SIM_PA2] = 8192,
+                                          [SIM_P310B] = 2048, [SIM_P310P] = 1024, [SIM_P910] = 1024};
+    const struct sim_config *config = sim_config();
+    return config->cf_documented_limits ? documented[config->cf_soc->so_profile] : 65535;
+}
+
+/* The live notify, locked; NULL. */
+static struct sim_notify *hold(enum sim_notify_class class, aclrtNotify handle)
+{
+    struct sim_notify *notify = sim_table_find(&tables[class], handle);
+    if (notify == NULL)
+        return NULL;
+    sim_lock(&notify->nt_gate.gt_lock);
+    uint64_t live = atomic_load_explicit(&notify->nt_slot.sl_handle, memory_order_relaxed);
+    if (live == (uint64_t)(uintptr_t)handle)
+        return notify;
+    sim_unlock(&notify->nt_gate.gt_lock);
+    return NULL;
+}
+
+/* Lets go of a held one after a change: whoever waits looks again. */
+static void release_changed(struct sim_notify *notify)
+{
+    uint64_t changes = sim_gate_level(&notify->nt_gate);
+    atomic_store_explicit(&notify->nt_gate.gt_level, changes + 1, memory_order_release);
+    sim_gate_release(&notify->nt_gate, false);
+}
+
+/* ---- lives ---- */
+
+aclError sim_notify_create(enum sim_notify_class class, aclrtNotify *handle)
+{
+    struct sim_context *context;
+    uint64_t value = 0;
+    SIM_TRY(sim_context_current(&context));
+    struct sim_device *device = context->cx_device;
+    uint32_t most = most_of_device(), alive = atomic_fetch_add(&device->dv_notifies, 1);
+    bool fits = alive < most && sim_table_open(&tables[class]) == 0;
+    struct sim_notify *notify = fits ? sim_table_take(&tables[class], &value) : NULL;
+    if (unlikely(notify == NULL)) {
+        atomic_fetch_sub(&device->dv_notifies, 1);
+        return sim_fail(ACL_ERROR_RT_NO_NOTIFY_RESOURCE, "device %d has %u notifies alive, expected fewer than %u",
+                        device->dv_id, alive, most);
+    }
+    sim_lock(&notify->nt_gate.gt_lock); /* somebody may be looking for its former life */
+    notify->nt_number = 0;
+    notify->nt_device = device;
+    atomic_store_explicit(&notify->nt_slot.sl_handle, value, memory_order_release);
+    sim_unlock(&notify->nt_gate.gt_lock);
+    *handle = (aclrtNotify)(uintptr_t)value;
+    return ACL_SUCCESS;
+}
+
+static aclError refuse_dead(enum sim_notify_class class, aclrtNotify handle)
+{
+    return sim_fail(ACL_ERROR_RT_INVALID_HANDLE, "%s is %p, %s, expected a live %s", names[class], handle,
+                    sim_handle_describe(handle), tables[class].tb_name);
+}
+
+aclError sim_notify_check(enum sim_notify_class class, aclrtNotify handle)
+{
+    return sim_table_find(&tables[class], handle) != NULL ? ACL_SUCCESS : refuse_dead(class, handle);
+}
+
+aclError sim_notify_id(enum sim_notify_class class, aclrtNotify handle, uint32_t *id)
+{
+    SIM_TRY(sim_notify_check(class, handle));
+    *id = sim_handle_index((uint64_t)(uintptr_t)handle);
+    return ACL_SUCCESS;
+}
+
+aclError sim_notify_destroy(enum sim_notify_class class, aclrtNotify handle)
+{
+    struct sim_notify *notify = hold(class, handle);
+    if (notify == NULL)
+        return refuse_dead(class, handle);
+    atomic_fetch_sub(&notify->nt_device->dv_notifies, 1);
+    atomic_store_explicit(&notify->nt_slot.sl_handle, 0, memory_order_relaxed);
+    release_changed(notify);
+    sim_table_give(&tables[class], notify);
+    return ACL_SUCCESS;
+}
+
+/* ---- tasks ---- */
+
+struct notify_task {
+    aclrtNotify nk_handle;
+    enum sim_notify_class nk_class;
+    uint32_t nk_mode; /* an aclrtCntNotifyRecordMode or an aclrtCntNotifyWaitMode */
+    uint32_t nk_value;
+    bool nk_clears;       /* a wait that leaves 0 behind */
+    uint64_t nk_timeout;  /* of a wait, nanoseconds; SIM_FOREVER: none */
+    uint64_t nk_deadline; /* counted from when the wait is reached; 0: not yet */
+};
+
+static uint64_t its_number(const void *argument)
+{
+    return sim_handle_index((uint64_t)(uintptr_t)((const struct notify_task *)argument)->nk_handle);
+}
+
+static aclError fail_gone(struct sim_run *run)
+{
+    run->rn_reason = "the notify that it names was destroyed before its turn, or while it waited";
+    return ACL_ERROR_RT_INVALID_HANDLE;
+}
+
+/* Sums wrap (the contract leaves it open). */
+static uint32_t changed(uint32_t mode, uint32_t number, uint32_t value)
+{
+    switch (mode) {
+    case ACL_RT_CNT_NOTIFY_RECORD_ADD_MODE:
+        return number + value;
+    case ACL_RT_CNT_NOTIFY_RECORD_BIT_OR_MODE:
+        return number | value;
+    case ACL_RT_CNT_NOTIFY_RECORD_BIT_AND_MODE:
+        return number & value;
+    default:
+        return value;
+    }
+}
+
+static bool is_met(uint32_t mode, uint32_t number, uint32_t value)
+{
+    switch (mode) {
+    case ACL_RT_CNT_NOTIFY_WAIT_LESS_MODE:
+        return number < value;
+    case ACL_RT_CNT_NOTIFY_WAIT_BIGGER_MODE:
+        return number > value;
+    case ACL_RT_CNT_NOTIFY_WAIT_BIGGER_OR_EQUAL_MODE:
+        return number >= value;
+    case ACL_RT_CNT_NOTIFY_WAIT_EQUAL_WITH_BITMASK_MODE:
+        return (number & value) == value;
+    default:
+        return number == value;
+    }
+}
+
+static aclError run_change(struct sim_run *run, void *argument)
+{
+    const struct notify_task *task = argument;
+    struct sim_notify *notify = hold(task->nk_class, task->nk_handle);
+    if (notify == NULL)
+        return fail_gone(run);
+    notify->nt_number = changed(task->nk_mode, notify->nt_number, task->nk_value);
+    release_changed(notify);
+    return ACL_SUCCESS;
+}
+
+static aclError run_wait(struct sim_run *run, void *argument)
+{
+    struct notify_task *task = argument;
+    struct sim_notify *notify = hold(task->nk_class, task->nk_handle);
+    if (notify == NULL)
+        return fail_gone(run);
+    uint64_t changes = sim_gate_level(&notify->nt_gate);
+    bool met = is_met(task->nk_mode, notify->nt_number, task->nk_value);
+    if (met && task->nk_clears) {
+        notify->nt_number = 0;
+        release_changed(notify); /* a condition of others may hold now */
+        return ACL_SUCCESS;
+    }
+    sim_unlock(&notify->nt_gate.gt_lock);
+    if (met)
+        return ACL_SUCCESS;
+    if (run->rn_expired)
+        return ACL_ERROR_RT_TASK_TIMEOUT;
+    if (task->nk_deadline == 0)
+        task->nk_deadline = task->nk_timeout == SIM_FOREVER ? SIM_FOREVER : sim_clock_now() + task->nk_timeout;
+    run->rn_gate = &notify->nt_gate;
+    run->rn_target = changes + 1;
+    run->rn_deadline = task->nk_deadline;
+    return SIM_PARK;
+}
+
+static aclError renew(void *argument)
+{
+    ((struct notify_task *)argument)->nk_deadline = 0;
+    return ACL_SUCCESS;
+}
+
+#define NOTIFY_OP(name, run, kind)                                                                                     \
+    {.op_name = name, .op_run = run, .op_flags = SIM_OP_LIGHT, .op_kind = kind, .op_renew = renew,                     \
+     .op_number = its_number}
+
+sim_record sim_notify_setter(const struct sim_gate *gate)
+{
+    struct sim_notify *notify = NULL;
+    for (int class = SIM_NOTIFY_PLAIN; class <= SIM_NOTIFY_COUNTING && notify == NULL; class++)
+        notify = sim_table_slot_of(&tables[class], gate);
+    return notify != NULL ? atomic_load_explicit(&notify->nt_record, memory_order_acquire) : 0;
+}
+
+static aclError queue_change(const struct sim_op *op, const struct notify_task *task, struct sim_target stream,
+                             void *site)
+{
+    struct sim_notify *notify = sim_table_find(&tables[task->nk_class], task->nk_handle);
+    return sim_engine_submit(stream, op, task, sizeof *task, site, notify != NULL ? &notify->nt_record : NULL);
+}
+
+aclError sim_notify_record(aclrtNotify handle, struct sim_target stream, void *site)
+{
+    static const struct sim_op op = NOTIFY_OP("aclrtRecordNotify", run_change, SIM_TASK_NOTIFY_RECORD);
+    struct notify_task task = {
+        .nk_handle = handle, .nk_mode = ACL_RT_CNT_NOTIFY_RECORD_SET_VALUE_MODE, .nk_value = 1};
+    return queue_change(&op, &task, stream, site);
+}
+
+aclError sim_notify_change(aclrtCntNotify handle, const aclrtCntNotifyRecordInfo *change, struct sim_target stream,
+                           void *site)
+{
+    static const struct sim_op op = NOTIFY_OP("aclrtCntNotifyRecord", run_change, SIM_TASK_NOTIFY_RECORD);
+    struct notify_task task = {.nk_handle = handle, .nk_class = SIM_NOTIFY_COUNTING, .nk_mode = change->mode,
+                               .nk_value = change->value};
+    return queue_change(&op, &task, stream, site);
+}
+
+aclError sim_notify_reset(enum sim_notify_resetter by, aclrtNotify handle, struct sim_target stream, void *site)
+{
+    static const struct sim_op ops[] = {
+        [SIM_NOTIFY_RESET_BATCH] = NOTIFY_OP("aclrtNotifyBatchReset", run_change, SIM_TASK_OTHER),
+        [SIM_NOTIFY_RESET_COUNTER] = NOTIFY_OP("aclrtCntNotifyReset", run_change, SIM_TASK_OTHER),
+    };
+    struct notify_task task = {
+        .nk_handle = handle, .nk_mode = ACL_RT_CNT_NOTIFY_RECORD_SET_VALUE_MODE,
+        .nk_class = by == SIM_NOTIFY_RESET_COUNTER ? SIM_NOTIFY_COUNTING : SIM_NOTIFY_PLAIN};
+    return queue_change(&ops[by], &task, stream, site);
+}
+
+/* Older firmware of P310P does not know the time-out of a wait. */
+static uint64_t nanoseconds(uint32_t seconds)
+{
+    bool ignored = sim_config()->cf_soc->so_profile == SIM_P310P;
+    return seconds == 0 || seconds == UINT32_MAX || ignored ? SIM_FOREVER : seconds * UINT64_C(1000000000);
+}
+
+aclError sim_notify_wait(aclrtNotify handle, uint32_t seconds, struct sim_target stream, void *site)
+{
+    static const struct sim_op op = NOTIFY_OP("aclrtWaitAndResetNotify", run_wait, SIM_TASK_NOTIFY_WAIT);
+    struct notify_task task = {.nk_handle = handle, .nk_mode = ACL_RT_CNT_NOTIFY_WAIT_EQUAL_MODE, .nk_value = 1,
+                               .nk_clears = true, .nk_timeout = nanoseconds(seconds)};
+    return sim_engine_submit(stream, &op, &task, sizeof task, site, NULL);
+}
+
+aclError sim_notify_wait_for(aclrtCntNotify handle, const aclrtCntNotifyWaitInfo *until, struct sim_target stream,
+                             void *site)
+{
+    static const struct sim_op op = NOTIFY_OP("aclrtCntNotifyWaitWithTimeout", run_wait, SIM_TASK_NOTIFY_WAIT);
+    struct notify_task task = {.nk_handle = handle, .nk_class = SIM_NOTIFY_COUNTING, .nk_mode = until->mode,
+                               .nk_value = until->value, .nk_clears = until->isClear != 0,
+                               .nk_timeout = nanoseconds(until->timeout)};
+    return sim_engine_submit(stream, &op, &task, sizeof task, site, NULL);
+}
+
+/* ---- the synchronisation unit ---- */
+
+/* Kernels here run whole and synchronise nothing between cores, so the address only has to be one of the device. */
+static struct {
+    struct sim_lock sy_lock;
+    struct sim_range sy_ranges[SIM_DEVICES_MAX]; /* the births tell whether they are of a device that is up still */
+} sync_units;
+
+aclError sim_notify_sync_address(void **address)
+{
+    struct sim_context *context;
+    struct sim_place place;
+    SIM_TRY(sim_context_current(&context));
+    struct sim_range *range = &sync_units.sy_ranges[context->cx_device->dv_id];
+    aclError code = ACL_SUCCESS;
+    sim_lock(&sync_units.sy_lock);
+    sim_memory_locate(range->rg_address, &place);
+    if (place.pl_class != SIM_MEMORY_DEVICE || place.pl_block.bk_birth != range->rg_birth) {
+        code = sim_memory_take((void **)(uintptr_t)&range->rg_address, ADDRESS_BYTES);
+        if (code == ACL_SUCCESS) {
+            sim_memory_locate(range->rg_address, &place);
+            range->rg_birth = place.pl_block.bk_birth;
+        }
+    }
+    if (code == ACL_SUCCESS)
+        *address = (void *)(uintptr_t)range->rg_address;
+    sim_unlock(&sync_units.sy_lock);
+    return code;
+}
+
+/* ---- the end ---- */
+
+void sim_notify_forget_all(void)
+{
+    for (int class = SIM_NOTIFY_PLAIN; class <= SIM_NOTIFY_COUNTING; class++)
+        for (uint32_t i = 1; i < atomic_load_explicit(&tables[class].tb_count, memory_order_acquire); i++) {
+            struct sim_notify *notify = sim_table_at(&tables[class], i);
+            uint64_t handle = atomic_load_explicit(&notify->nt_slot.sl_handle, memory_order_acquire);
+            if (handle != 0)
+                sim_notify_destroy((enum sim_notify_class)class, (aclrtNotify)(uintptr_t)handle);
+        }
+}
+
+void sim_notify_after_fork(void)
+{
+    sim_table_empty(&tables[SIM_NOTIFY_PLAIN]);
+    sim_table_empty(&tables[SIM_NOTIFY_COUNTING]);
+    memset(&sync_units, 0, sizeof sync_units);
+}
