@@ -125,14 +125,8 @@ aclError sim_capture_build_end(aclmdlRI handle)
 
 /* ---- activation ---- */
 
-static aclError never_run(struct sim_run *run, void *argument)
-{
-    (void)run;
-    (void)argument;
-    return ACL_SUCCESS;
-}
-
-static const struct sim_op active_op = {.op_name = "aclrtActiveStream", .op_run = never_run, .op_kind = SIM_TASK_ACTIVE};
+static const struct sim_op active_op = {.op_name = "aclrtActiveStream", .op_run = sim_engine_nothing,
+                                        .op_kind = SIM_TASK_ACTIVE};
 
 static aclError activate(struct sim_instance *instance, struct sim_target active, struct sim_branch *branch, void *site)
 {
@@ -158,6 +152,55 @@ aclError sim_capture_activate(struct sim_target active, struct sim_target stream
     SIM_CHECK(instance != NULL, ACL_ERROR_RT_STREAM_MODEL,
               "stream is not bound to a model running instance, expected aclmdlRIBindStream before");
     aclError code = activate(instance, active, stream.tg_stream->st_branch, site);
+    sim_object_close(instance);
+    return code;
+}
+
+/* ---- switches ---- */
+
+static aclError find_jump(struct sim_instance *instance, struct sim_target to, const struct sim_branch *from,
+                          uint32_t *branch)
+{
+    struct sim_branch *found;
+    SIM_TRY(check_building(instance));
+    SIM_TRY(find_branch(instance, to, &found));
+    SIM_CHECK(!found->br_head && found != from, ACL_ERROR_RT_STREAM_MODEL,
+              "trueStream starts with modelRI or is the stream itself, expected one bound with flag %#x",
+              ACL_MODEL_STREAM_FLAG_DEFAULT);
+    *branch = found->br_index;
+    return ACL_SUCCESS;
+}
+
+aclError sim_capture_find_branch(struct sim_target to, struct sim_target stream, uint32_t *branch)
+{
+    struct sim_instance *instance = sim_instance_of(stream.tg_stream);
+    SIM_CHECK(instance != NULL, ACL_ERROR_RT_STREAM_MODEL, "the stream was unbound by another thread during the call");
+    aclError code = find_jump(instance, to, stream.tg_stream->st_branch, branch);
+    sim_object_close(instance);
+    return code;
+}
+
+/* ---- persistent streams ---- */
+
+/* What activates another stream goes with its task. */
+static void clear(struct sim_instance *instance, struct sim_branch *branch)
+{
+    for (uint32_t i = 0; i < instance->in_branch_count; i++)
+        if (instance->in_branches[i]->br_active.pt_branch == branch->br_index)
+            instance->in_branches[i]->br_active.pt_branch = SIM_NO_BRANCH;
+    sim_branch_clear(branch);
+}
+
+aclError sim_capture_build_clean(struct sim_target stream)
+{
+    bool bound = sim_stream_taken(stream.tg_stream) == SIM_TAKEN_BOUND;
+    struct sim_instance *instance = bound ? sim_instance_of(stream.tg_stream) : NULL;
+    SIM_TRY(sim_capture_refuse_stream(stream.tg_stream));
+    if (instance == NULL)
+        return ACL_SUCCESS; /* what was recorded on it stays with the instance it was bound to */
+    aclError code = check_building(instance);
+    if (code == ACL_SUCCESS)
+        clear(instance, stream.tg_stream->st_branch);
     sim_object_close(instance);
     return code;
 }

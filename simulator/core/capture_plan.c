@@ -4,8 +4,12 @@
  * before a wait for another branch, after a record that another branch waits for, and around what activates one. Inside a
  * segment its steps simply follow one another; a segment may start when the one before it in its branch and those of its
  * wait's record have finished, which sg_waits counts. Records and waits themselves are no steps. A single branch without
- * edges is one segment: its run is a loop over an array. */
+ * edges is one segment: its run is a loop over an array.
+ *
+ * A label begins a segment, and a switch ends one: which segments it can go on with, besides the next of its branch, stands
+ * in pl_ways. These ways are no edges, so a run may come to a segment again, or never. */
 #include "capture_inner.h"
+#include "label.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +19,7 @@ struct maker {
     struct sim_plan mk_plan;
     uint32_t **mk_segments; /* of each branch: of each task, the segment */
     uint32_t mk_edges;
+    uint32_t mk_ways;
 };
 
 static bool is_edge(struct sim_point from, uint32_t branch)
@@ -22,27 +27,60 @@ static bool is_edge(struct sim_point from, uint32_t branch)
     return from.pt_branch != SIM_NO_BRANCH && from.pt_branch != branch;
 }
 
-/* Built branches that nobody activates never start, nor do those that only such ones activate. */
+static bool starts_itself(const struct sim_branch *branch)
+{
+    return branch->br_head || branch->br_jumped;
+}
+
+/* Built branches that nobody activates or jumps to never start, nor do those that only such ones activate. */
 static bool is_reached(const struct sim_branch *branch)
 {
     const struct sim_instance *instance = branch->br_instance;
-    for (uint32_t links = instance->in_branch_count; !branch->br_head && links != 0; links--) {
+    for (uint32_t links = instance->in_branch_count; !starts_itself(branch) && links != 0; links--) {
         if (branch->br_active.pt_branch == SIM_NO_BRANCH)
             return false;
         branch = instance->in_branches[branch->br_active.pt_branch];
     }
-    return branch->br_head;
+    return starts_itself(branch);
 }
 
 static bool is_step(const struct sim_captured *captured)
 {
     return captured->ct_kind != SIM_TASK_RECORD && captured->ct_kind != SIM_TASK_WAIT &&
-           captured->ct_kind != SIM_TASK_ACTIVE && !captured->ct_disabled;
+           captured->ct_kind != SIM_TASK_ACTIVE && captured->ct_kind != SIM_TASK_LABEL && !captured->ct_disabled;
 }
 
 static bool ends_segment(const struct sim_captured *captured)
 {
-    return captured->ct_waited || captured->ct_kind == SIM_TASK_ACTIVE;
+    return captured->ct_waited || captured->ct_kind == SIM_TASK_ACTIVE || captured->ct_kind == SIM_TASK_SWITCH;
+}
+
+/* Calls `way` for every way of every recorded switch. */
+static aclError each_way(struct maker *maker, aclError (*way)(struct maker *maker, struct sim_point from,
+                                                              struct sim_point to))
+{
+    const struct sim_instance *instance = maker->mk_instance;
+    for (uint32_t i = 0; i < instance->in_branch_count; i++)
+        for (uint32_t k = 0; k < instance->in_branches[i]->br_count; k++) {
+            struct sim_captured *captured = &instance->in_branches[i]->br_tasks[k];
+            bool jumps = captured->ct_kind == SIM_TASK_SWITCH;
+            const void *argument = captured->ct_task.ta_argument;
+            uint32_t ways = jumps ? sim_label_ways(argument) : 0;
+            for (uint32_t choice = 0; choice < ways; choice++) {
+                struct sim_point to;
+                SIM_TRY(sim_label_resolve(argument, choice, sim_instance_handle(instance), &to));
+                SIM_TRY(way(maker, (struct sim_point){i, k}, to));
+            }
+        }
+    return ACL_SUCCESS;
+}
+
+static aclError count_way(struct maker *maker, struct sim_point from, struct sim_point to)
+{
+    (void)from;
+    maker->mk_instance->in_branches[to.pt_branch]->br_jumped = true;
+    maker->mk_ways++;
+    return ACL_SUCCESS;
 }
 
 /* Numbers the segments of all tasks and counts segments and steps. */
@@ -57,7 +95,7 @@ static bool number_segments(struct maker *maker)
         bool fresh = true;
         for (uint32_t k = 0; k < branch->br_count && is_reached(branch); k++) {
             struct sim_captured *captured = &branch->br_tasks[k];
-            fresh = fresh || is_edge(captured->ct_from, i);
+            fresh = fresh || is_edge(captured->ct_from, i) || captured->ct_kind == SIM_TASK_LABEL;
             plan->pl_segment_count += fresh;
             maker->mk_segments[i][k] = plan->pl_segment_count - 1;
             plan->pl_step_count += is_step(captured);
@@ -67,13 +105,15 @@ static bool number_segments(struct maker *maker)
     return true;
 }
 
-static bool take_memory(struct sim_plan *plan, uint32_t edges)
+static bool take_memory(struct sim_plan *plan, uint32_t edges, uint32_t ways)
 {
     plan->pl_steps = calloc(plan->pl_step_count + 1, sizeof *plan->pl_steps);
     plan->pl_segments = calloc(plan->pl_segment_count + 1, sizeof *plan->pl_segments);
     plan->pl_nexts = calloc(edges + 1, sizeof *plan->pl_nexts);
+    plan->pl_ways = calloc(ways + 1, sizeof *plan->pl_ways);
     plan->pl_ready = calloc(plan->pl_segment_count + 1, sizeof *plan->pl_ready);
-    return plan->pl_steps != NULL && plan->pl_segments != NULL && plan->pl_nexts != NULL && plan->pl_ready != NULL;
+    return plan->pl_steps != NULL && plan->pl_segments != NULL && plan->pl_nexts != NULL && plan->pl_ways != NULL &&
+           plan->pl_ready != NULL;
 }
 
 static void fill_steps(struct maker *maker)
@@ -82,6 +122,8 @@ static void fill_steps(struct maker *maker)
     uint32_t count = 0;
     for (uint32_t i = 0; i < maker->mk_instance->in_branch_count; i++) {
         struct sim_branch *branch = maker->mk_instance->in_branches[i];
+        if (branch->br_count != 0 && branch->br_head)
+            plan->pl_segments[maker->mk_segments[i][0]].sg_starts = true;
         for (uint32_t k = 0; k < branch->br_count; k++) {
             struct sim_captured *captured = &branch->br_tasks[k];
             captured->ct_step = NULL;
@@ -104,6 +146,20 @@ static void fill_steps(struct maker *maker)
 static uint32_t segment_at(const struct maker *maker, struct sim_point point)
 {
     return maker->mk_segments[point.pt_branch][point.pt_index];
+}
+
+/* A switch's ways follow one another. A way to a branch without tasks ends there: it has no segment. */
+static aclError add_way(struct maker *maker, struct sim_point from, struct sim_point to)
+{
+    struct sim_plan *plan = &maker->mk_plan;
+    const struct sim_branch *branch = maker->mk_instance->in_branches[to.pt_branch];
+    if (!is_reached(maker->mk_instance->in_branches[from.pt_branch]))
+        return ACL_SUCCESS;
+    struct sim_segment *segment = &plan->pl_segments[segment_at(maker, from)];
+    if (segment->sg_ways++ == 0)
+        segment->sg_way = maker->mk_ways;
+    plan->pl_ways[maker->mk_ways++] = branch->br_count == 0 ? SIM_NOWHERE : segment_at(maker, to);
+    return ACL_SUCCESS;
 }
 
 /* Calls `edge` for every pair of segments of which the second waits for the first. */
@@ -181,20 +237,26 @@ static void free_plan(struct sim_plan *plan)
     free(plan->pl_steps);
     free(plan->pl_segments);
     free(plan->pl_nexts);
+    free(plan->pl_ways);
     free(plan->pl_ready);
 }
 
 static aclError make(struct maker *maker)
 {
     struct sim_plan *plan = &maker->mk_plan;
+    for (uint32_t i = 0; i < maker->mk_instance->in_branch_count; i++)
+        maker->mk_instance->in_branches[i]->br_jumped = false;
+    SIM_TRY(each_way(maker, count_way));
     bool room = number_segments(maker);
     if (room) {
         each_edge(maker, count_edge);
-        room = take_memory(plan, maker->mk_edges);
+        room = take_memory(plan, maker->mk_edges, maker->mk_ways);
     }
     SIM_CHECK(room, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for the plan of an instance");
     fill_steps(maker);
     fill_edges(maker);
+    maker->mk_ways = 0;
+    SIM_TRY(each_way(maker, add_way));
     SIM_CHECK(sim_plan_order(plan, plan->pl_ready) == plan->pl_segment_count, ACL_ERROR_RT_CAPTURE_DEPENDENCY,
               "the streams of the recording wait for one another in a circle, expected records before their waits");
     return ACL_SUCCESS;

@@ -65,12 +65,37 @@ static void call_help(struct sim_instance *instance)
 
 static struct sim_segment *take_segment(struct sim_plan *plan)
 {
-    return plan->pl_ready_count == 0 ? NULL : &plan->pl_segments[plan->pl_ready[--plan->pl_ready_count]];
+    if (plan->pl_ready_count == 0)
+        return NULL;
+    struct sim_segment *segment = &plan->pl_segments[plan->pl_ready[--plan->pl_ready_count]];
+    segment->sg_ready = false;
+    return segment;
 }
 
-static void make_ready(struct sim_plan *plan, uint32_t segment)
+/* It may come again in this run, when a switch jumps back; but one that is ready already is not run twice. */
+static void make_ready(struct sim_plan *plan, uint32_t index)
 {
-    plan->pl_ready[plan->pl_ready_count++] = segment;
+    struct sim_segment *segment = &plan->pl_segments[index];
+    segment->sg_left = segment->sg_waits;
+    if (segment->sg_ready)
+        return;
+    segment->sg_ready = true;
+    plan->pl_ready[plan->pl_ready_count++] = index;
+    plan->pl_left++;
+}
+
+/* What waited for the segment may go on, or what its switch has chosen. */
+static void finish(struct sim_plan *plan, const struct sim_segment *done, uint32_t choice)
+{
+    uint32_t way = choice < done->sg_ways ? plan->pl_ways[done->sg_way + choice] : SIM_NOWHERE;
+    if (unlikely(way != SIM_NOWHERE))
+        make_ready(plan, way);
+    for (uint32_t i = 0; i < done->sg_nexts && choice >= done->sg_ways; i++) {
+        uint32_t next = plan->pl_nexts[done->sg_next + i];
+        if (--plan->pl_segments[next].sg_left == 0)
+            make_ready(plan, next);
+    }
+    plan->pl_left--;
 }
 
 /* A helper goes; hosts that wait for the first walker find another one. With the run lock held. */
@@ -94,15 +119,12 @@ static bool next_segment(struct sim_instance *instance, struct sim_walker *walke
     const struct sim_segment *done = walker->wk_segment;
     bool is_first = walker == instance->in_walkers;
     sim_lock(&instance->in_run_lock);
-    for (uint32_t i = 0; done != NULL && i < done->sg_nexts; i++) {
-        uint32_t next = plan->pl_nexts[done->sg_next + i];
-        if (--plan->pl_segments[next].sg_left == 0)
-            make_ready(plan, next);
-    }
-    plan->pl_left -= done != NULL;
+    if (done != NULL)
+        finish(plan, done, walker->wk_choice);
     *all_done = plan->pl_left == 0;
     walker->wk_segment = take_segment(plan);
     walker->wk_at = 0;
+    walker->wk_choice = SIM_STRAIGHT_ON;
     bool more = walker->wk_segment != NULL;
     bool wake = instance->in_idle && !is_first && (*all_done || plan->pl_ready_count != 0);
     if (is_first)
@@ -208,7 +230,21 @@ SIM_HOT static aclError run_segment(struct sim_instance *instance, struct sim_wa
             return ACL_SUCCESS;
         begun = false;
     }
+    if (unlikely(segment->sg_ways != 0))
+        walker->wk_choice = run->rn_choice;
     return ACL_SUCCESS;
+}
+
+/* After a jump, which may be the same again and again: true to park where the run need not wait, so that other streams
+ * have their turn without workers. A run that is to be discarded jumps no more. */
+static bool takes_turns(struct sim_instance *instance, struct sim_run *run)
+{
+    if (sim_engine_is_dropped(run))
+        set_skipping(instance);
+    run->rn_gate = &instance->in_finished;
+    run->rn_target = 0;
+    run->rn_deadline = SIM_FOREVER;
+    return !sim_pool_has_workers();
 }
 
 /* SIM_PARK in the middle of a step, else 0 when no segment is ready. */
@@ -217,8 +253,11 @@ static aclError walk(struct sim_instance *instance, struct sim_walker *walker, s
     *all_done = false;
     while (walker->wk_segment != NULL || next_segment(instance, walker, all_done)) {
         SIM_TRY(run_segment(instance, walker, run));
+        bool jumps = walker->wk_choice != SIM_STRAIGHT_ON;
         if (!next_segment(instance, walker, all_done))
             break;
+        if (unlikely(jumps) && takes_turns(instance, run))
+            return SIM_PARK;
     }
     return ACL_SUCCESS;
 }
@@ -228,11 +267,12 @@ static void reset(struct sim_instance *instance)
 {
     struct sim_plan *plan = &instance->in_plan;
     instance->in_skipping = instance->in_orphan = instance->in_idle = false;
-    plan->pl_left = plan->pl_segment_count;
-    plan->pl_ready_count = 0;
+    plan->pl_left = plan->pl_ready_count = 0;
     for (uint32_t i = plan->pl_segment_count; i-- != 0;) { /* the first branch's is taken first */
-        plan->pl_segments[i].sg_left = plan->pl_segments[i].sg_waits;
-        if (plan->pl_segments[i].sg_waits == 0)
+        struct sim_segment *segment = &plan->pl_segments[i];
+        segment->sg_left = segment->sg_waits;
+        segment->sg_ready = false;
+        if (segment->sg_starts && segment->sg_waits == 0)
             make_ready(plan, i);
     }
 }

@@ -12,6 +12,7 @@
 #include "engine.h"
 #include "event.h"
 #include "init.h"
+#include "label.h"
 #include "limits_state.h"
 #include "memory.h"
 #include "model.h"
@@ -73,6 +74,7 @@ static void after_fork(void)
     sim_table_empty(&sim_streams);
     sim_table_empty(&sim_events);
     sim_notify_after_fork();
+    sim_label_after_fork();
     sim_fail_after_fork();
     sim_config_after_fork();
     sim_init_after_fork();
@@ -308,6 +310,7 @@ void sim_device_reset_all(void)
             sim_event_destroy(event, (aclrtEvent)(uintptr_t)handle);
     }
     sim_notify_forget_all();
+    sim_label_forget_all();
     sim_pool_stop();
     sim_device_set_default(-1);
     atomic_store(&any_open, false);

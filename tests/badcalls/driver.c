@@ -414,6 +414,12 @@ static void make_world(void)
     aclrtNotify notify;
     GOOD(aclrtCreateNotify(&notify, ACL_NOTIFY_DEFAULT));
     add(notify);
+    aclrtLabel label;
+    aclrtLabelList labels;
+    GOOD(aclrtCreateLabel(&label));
+    add(label);
+    GOOD(aclrtCreateLabelList(&label, 1, &labels));
+    add(labels);
     aclTensorDesc *desc = aclCreateTensorDesc(ACL_FLOAT, 2, dims, ACL_FORMAT_ND);
     add(desc);
     aclDataBuffer *buffer = aclCreateDataBuffer(block, 64);
