@@ -14,13 +14,44 @@ aclError aclrtCreateStream(aclrtStream *stream)
     return sim_stream_create(context, 0, 0, SIM_STREAM_USER, stream);
 }
 
+/* Only a chip that is not among the simulated ones has them. */
+static aclError refuse_configuration(void)
+{
+    return sim_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "%s has no stream configuration handles, expected "
+                      "aclrtCreateStream or aclrtCreateStreamWithConfig", sim_config()->cf_soc->so_name);
+}
+
 aclError aclrtCreateStreamV2(aclrtStream *stream, const aclrtStreamConfigHandle *handle)
 {
     SIM_ENTER();
     SIM_NOT_NULL(stream);
     SIM_NOT_NULL(handle);
-    return sim_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "%s has no stream configuration handles, expected "
-                      "aclrtCreateStream or aclrtCreateStreamWithConfig", sim_config()->cf_soc->so_name);
+    return refuse_configuration();
+}
+
+aclrtStreamConfigHandle *aclrtCreateStreamConfigHandle(void)
+{
+    SIM_ENTER();
+    refuse_configuration();
+    return NULL;
+}
+
+aclError aclrtDestroyStreamConfigHandle(aclrtStreamConfigHandle *handle)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(handle);
+    return refuse_configuration();
+}
+
+aclError aclrtSetStreamConfigOpt(aclrtStreamConfigHandle *handle, aclrtStreamConfigAttr attr, const void *attrValue,
+                                 size_t valueSize)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(handle);
+    SIM_NOT_NULL(attrValue);
+    (void)attr;
+    (void)valueSize;
+    return refuse_configuration();
 }
 
 #define KNOWN_FLAGS 0x3fu
@@ -38,6 +69,12 @@ static aclError check_flags(uint32_t flag)
     return ACL_SUCCESS;
 }
 
+static uint32_t clamped(uint32_t priority)
+{
+    int32_t wished = (int32_t)priority;
+    return wished < 0 ? 0 : wished > 7 ? 7 : (uint32_t)wished;
+}
+
 aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag)
 {
     SIM_ENTER();
@@ -46,9 +83,7 @@ aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uin
     *stream = NULL;
     SIM_TRY(check_flags(flag & KNOWN_FLAGS));
     SIM_TRY(sim_context_current(&context));
-    int32_t wished = (int32_t)priority;
-    return sim_stream_create(context, wished < 0 ? 0 : wished > 7 ? 7 : (uint32_t)wished, flag & KNOWN_FLAGS,
-                             SIM_STREAM_USER, stream);
+    return sim_stream_create(context, clamped(priority), flag & KNOWN_FLAGS, SIM_STREAM_USER, stream);
 }
 
 static aclError destroy(aclrtStream stream, bool force)
@@ -124,32 +159,148 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status)
     return ACL_SUCCESS;
 }
 
-aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)
+/* Ascend 950, Atlas A3 and A2, as the documents list them for several features of streams. */
+static bool is_newer_chip(void)
 {
-    SIM_ENTER();
-    struct sim_target target;
-    enum sim_profile profile = sim_config()->cf_soc->so_profile;
-    SIM_CHECK(stream != NULL || profile == SIM_P950 || profile == SIM_PA3 || profile == SIM_PA2,
-              ACL_ERROR_RT_PARAM_INVALID, "stream is NULL, expected an explicit stream on %s",
-              sim_config()->cf_soc->so_name);
-    SIM_TRY(sim_stream_own(stream, &target));
-    struct sim_context *context = sim_thread.th_context;
-    bool stop = mode & 1, stops = atomic_load(&target.tg_stream->st_stop_on_failure);
+    return sim_config()->cf_soc->so_profile <= SIM_PA2;
+}
+
+/* Of a stream of the current context. */
+static aclError set_failure_mode(struct sim_stream *stream, uint64_t mode)
+{
+    bool stop = mode & 1, stops = atomic_load(&stream->st_stop_on_failure);
     if (stop == stops)
         return ACL_SUCCESS;
     SIM_SUPPORTED(stop, "mode is %llu, and a stream that stops on failure never continues again",
                   (unsigned long long)mode);
-    atomic_store(&target.tg_stream->st_stop_on_failure, true);
-    atomic_store(&context->cx_stop_on_failure, true);
+    SIM_SUPPORTED(sim_stream_taken(stream) != SIM_TAKEN_BOUND && !(stream->st_flags & ACL_STREAM_DEVICE_USE_ONLY),
+                  "the stream is %s, expected one that runs its own tasks",
+                  sim_stream_taken(stream) == SIM_TAKEN_BOUND ? "bound to a model running instance"
+                                                              : "for the device alone");
+    atomic_store(&stream->st_stop_on_failure, true);
+    atomic_store(&sim_thread.th_context->cx_stop_on_failure, true);
     return ACL_SUCCESS;
+}
+
+aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode)
+{
+    SIM_ENTER();
+    struct sim_target target;
+    SIM_CHECK(stream != NULL || is_newer_chip(), ACL_ERROR_RT_PARAM_INVALID,
+              "stream is NULL, expected an explicit stream on %s", sim_config()->cf_soc->so_name);
+    SIM_TRY(sim_stream_own(stream, &target));
+    return set_failure_mode(target.tg_stream, mode);
+}
+
+/* ---- attributes ---- */
+
+static aclError check_attribute(aclrtStreamAttr attribute)
+{
+    SIM_CHECK(attribute >= ACL_STREAM_ATTR_FAILURE_MODE && attribute <= ACL_STREAM_ATTR_PRIORITY,
+              ACL_ERROR_RT_PARAM_INVALID,
+              "stmAttrType is %d, expected an aclrtStreamAttr from 1 (ACL_STREAM_ATTR_FAILURE_MODE) to 5 "
+              "(ACL_STREAM_ATTR_PRIORITY)",
+              (int)attribute);
+    return ACL_SUCCESS;
+}
+
+static aclError check_switch(uint32_t value, const char *name)
+{
+    SIM_CHECK(value <= 1, ACL_ERROR_RT_PARAM_INVALID, "value->%s is %u, expected 0 or 1", name, value);
+    return ACL_SUCCESS;
+}
+
+static aclError set_priority(aclrtStream handle, struct sim_stream *stream, uint32_t priority)
+{
+    SIM_CHECK(handle != NULL, ACL_ERROR_RT_PARAM_INVALID, "stream is NULL, expected an explicit stream");
+    SIM_SUPPORTED(!(stream->st_flags & ACL_STREAM_CPU_SCHEDULE),
+                  "the stream was created with ACL_STREAM_CPU_SCHEDULE, whose priority does not change");
+    atomic_store_explicit(&stream->st_priority, clamped(priority), memory_order_relaxed);
+    return ACL_SUCCESS;
+}
+
+/* Chips without the feature take overflow checks and tags, and keep neither. */
+static aclError set_where_kept(struct sim_stream *stream, _Atomic uint32_t *place, uint32_t value)
+{
+    SIM_TRY(sim_capture_refuse_stream(stream));
+    if (is_newer_chip())
+        atomic_store_explicit(place, value, memory_order_relaxed);
+    return ACL_SUCCESS;
+}
+
+static aclError set_attribute(aclrtStream handle, struct sim_stream *stream, aclrtStreamAttr attribute,
+                              const aclrtStreamAttrValue *value)
+{
+    switch (attribute) {
+    case ACL_STREAM_ATTR_FAILURE_MODE:
+        return set_failure_mode(stream, value->failureMode);
+    case ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK:
+        SIM_TRY(check_switch(value->overflowSwitch, "overflowSwitch"));
+        return set_where_kept(stream, &stream->st_overflow_check, value->overflowSwitch);
+    case ACL_STREAM_ATTR_USER_CUSTOM_TAG:
+        return set_where_kept(stream, &stream->st_tag, value->userCustomTag);
+    case ACL_STREAM_ATTR_CACHE_OP_INFO:
+        SIM_TRY(check_switch(value->cacheOpInfoSwitch, "cacheOpInfoSwitch"));
+        atomic_store_explicit(&stream->st_keeps_op_info, value->cacheOpInfoSwitch, memory_order_relaxed);
+        return ACL_SUCCESS;
+    default:
+        return set_priority(handle, stream, value->streamPriority);
+    }
+}
+
+/* The default stream has attributes as others have, where the documents disagree. */
+aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue *value)
+{
+    SIM_ENTER();
+    struct sim_target target;
+    SIM_NOT_NULL(value);
+    SIM_TRY(sim_stream_check(stream));
+    SIM_TRY(check_attribute(stmAttrType));
+    SIM_TRY(sim_stream_own(stream, &target));
+    return set_attribute(stream, target.tg_stream, stmAttrType, value);
+}
+
+aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue *value)
+{
+    SIM_ENTER();
+    struct sim_target target;
+    SIM_NOT_NULL(value);
+    SIM_TRY(sim_stream_check(stream));
+    SIM_TRY(check_attribute(stmAttrType));
+    SIM_TRY(sim_stream_any(stream, &target));
+    struct sim_stream *found = target.tg_stream;
+    *value = (aclrtStreamAttrValue){.reserve = {0}};
+    if (stmAttrType == ACL_STREAM_ATTR_FAILURE_MODE)
+        value->failureMode = atomic_load(&found->st_stop_on_failure);
+    else if (stmAttrType == ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK)
+        value->overflowSwitch = found->st_overflow_check;
+    else if (stmAttrType == ACL_STREAM_ATTR_USER_CUSTOM_TAG)
+        value->userCustomTag = found->st_tag;
+    else if (stmAttrType == ACL_STREAM_ATTR_CACHE_OP_INFO) /* of use inside a capture alone, and only there it shows */
+        value->cacheOpInfoSwitch = sim_stream_taken(found) == SIM_TAKEN_CAPTURES ? found->st_keeps_op_info : 0;
+    else
+        value->streamPriority = found->st_priority;
+    return ACL_SUCCESS;
+}
+
+/* ---- what runs ---- */
+
+aclError aclrtPersistentTaskClean(aclrtStream stream)
+{
+    SIM_ENTER();
+    struct sim_target target;
+    SIM_SUPPORTED(is_newer_chip(), "%s cannot clear a stream of its tasks", sim_config()->cf_soc->so_name);
+    SIM_TRY(sim_stream_own(stream, &target));
+    SIM_CHECK(target.tg_stream->st_flags & ACL_STREAM_PERSISTENT, ACL_ERROR_RT_PARAM_INVALID,
+              "the stream was created with flag %#x, expected ACL_STREAM_PERSISTENT (0x4)", target.tg_stream->st_flags);
+    return sim_capture_build_clean(target);
 }
 
 aclError aclrtStreamStop(aclrtStream stream)
 {
     SIM_ENTER();
     SIM_CHECK(stream != NULL, ACL_ERROR_RT_PARAM_INVALID, "stream is NULL, expected an explicit stream");
-    enum sim_profile profile = sim_config()->cf_soc->so_profile;
-    SIM_SUPPORTED(profile == SIM_P950 || profile == SIM_PA3 || profile == SIM_PA2, "%s cannot stop a running task",
+    SIM_SUPPORTED(is_newer_chip(), "%s cannot stop a running task",
                   sim_config()->cf_soc->so_name);
     struct sim_target target;
     SIM_TRY(sim_stream_own(stream, &target));
