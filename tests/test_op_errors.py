@@ -242,6 +242,25 @@ def test_memory_that_is_not_the_devices(call):
 
 
 @pytest.mark.strict
+def test_constants_that_are_not_the_hosts(call):
+    desc, address = call.in_descs[0], acl.get_data_buffer_addr(call.inputs[0])
+    refused(acl.set_tensor_const(desc, address, 4), 100000, "aclSetTensorConst", "which is device memory")
+
+
+def test_constants_that_are_too_short(call):
+    single, axes = call.single, numpy.array([0, 1], "i8")
+    desc = single.desc([2], "i8")
+    assert acl.set_tensor_const(desc, axes.ctypes.data, 8) == 0
+    given = [(call.in_descs[0], call.inputs[0]), (desc, single.buffer(0, 16))]
+    out = single.take((), "f4")
+    refused(single.call("ReduceSum", given, [out]), 100021, "inputs[1] of ReduceSum has 16 bytes, of which 8 are given")
+    desc = single.desc([1], "f4")
+    assert acl.set_tensor_const(desc, axes.ctypes.data, 8) == 0
+    given[1] = desc, single.buffer(0, 4)
+    refused(single.call("ReduceSum", given, [out]), 100021, "inputs[1] of ReduceSum has data type 0")
+
+
+@pytest.mark.strict
 def test_streams_that_are_none(call):
     call.stream = 5
     refused(call.execute_v2(), 107017)

@@ -233,7 +233,8 @@ def test_setters_leave_the_logical_shape(describe):
     assert acl.set_tensor_origin_format(desc, 0) == 0
     assert acl.set_tensor_origin_shape(desc, []) == 0
     assert acl.set_tensor_dynamic_input(desc, "x") == 0
-    assert acl.set_tensor_const(desc, int(ffi.cast("uintptr_t", ffi.new("char[8]"))), 8) == 0
+    eight = bytes(8)
+    assert acl.set_tensor_const(desc, acl.util.bytes_to_ptr(eight), len(eight)) == 0
     assert [acl.set_tensor_place_ment(desc, kind) for kind in (0, 1, 2)] == [0, 0, 0]
     assert acl.get_tensor_desc_format(desc) == ND
     assert acl.get_tensor_desc_num_dims(desc) == 2

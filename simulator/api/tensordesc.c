@@ -1,3 +1,4 @@
+#include "memory.h"
 #include "tensordesc.h"
 
 /* Body of a getter: what `expression` says of the live object `found`, `neutral` for any other handle. */
@@ -312,13 +313,14 @@ aclError aclSetTensorConst(aclTensorDesc *desc, void *dataBuffer, size_t length)
     SIM_ENTER();
     SIM_NOT_NULL(dataBuffer);
     SIM_ARGUMENT(length != 0, ACL_ERROR_INVALID_PARAM, "length is 0, expected the bytes of dataBuffer");
+    SIM_ARGUMENT(sim_memory_is_host(dataBuffer), ACL_ERROR_INVALID_PARAM,
+                 "dataBuffer is %p, which is device memory, expected host memory", dataBuffer);
     struct sim_tensor_desc *found = sim_tensordesc_open(desc);
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
-    found->td_constant = dataBuffer;
-    found->td_constant_size = length;
+    aclError code = sim_tensordesc_set_constant(found, dataBuffer, length);
     sim_object_close(found);
-    return ACL_SUCCESS;
+    return code;
 }
 
 aclError aclSetTensorPlaceMent(aclTensorDesc *desc, aclMemType memType)

@@ -83,14 +83,9 @@ static aclError copy_desc(const struct sim_tensor_desc *desc, struct sim_op_tens
         tensor->ot_open = tensor->ot_open || shape->nu_values[i] < 0;
     }
     tensor->ot_bytes = sim_tensordesc_bytes(desc);
-    if (desc->td_constant_size == 0)
-        return ACL_SUCCESS;
-    SIM_ARGUMENT(sim_memory_is_host(desc->td_constant), ACL_ERROR_INVALID_PARAM,
-                 "the constant of %s[%d] is %p, which is device memory, expected host memory", side, index,
-                 desc->td_constant);
-    size_t size = desc->td_constant_size < SIM_OP_CONSTANT ? desc->td_constant_size : SIM_OP_CONSTANT;
-    tensor->ot_constant_size = size;
-    memcpy(tensor->ot_constant, desc->td_constant, tensor->ot_bytes < size ? tensor->ot_bytes : size);
+    tensor->ot_constant_size = desc->td_constant_size;
+    if (desc->td_constant != NULL)
+        memcpy(tensor->ot_constant, desc->td_constant, sizeof tensor->ot_constant);
     return ACL_SUCCESS;
 }
 

@@ -59,7 +59,6 @@ char *sim_attributes_json(const struct sim_attributes *attributes);
 
 #define SIM_OP_TENSORS 1024 /* inputs, and outputs, of one operator */
 #define SIM_OP_RANK 8
-#define SIM_OP_CONSTANT 1024 /* bytes of a constant that are kept: axes, shapes, and the like */
 
 /* What a public function was given. */
 struct sim_op_given {
@@ -80,8 +79,8 @@ struct sim_op_tensor {
     uint64_t ot_bytes; /* that the shape asks for; 0 while it is open */
     void *ot_data;
     size_t ot_size; /* of the buffer */
-    size_t ot_constant_size; /* 0: no constant */
-    _Alignas(8) unsigned char ot_constant[SIM_OP_CONSTANT];
+    size_t ot_constant_size; /* that were given; 0: no constant */
+    _Alignas(8) unsigned char ot_constant[SIM_CONSTANT_BYTES];
 };
 
 /* A snapshot: nothing of the program's is looked at again. */

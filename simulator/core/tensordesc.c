@@ -74,8 +74,8 @@ static aclError fill(struct sim_tensor_desc *desc, const struct sim_tensor_desc 
     desc->td_storage_format = from->td_storage_format;
     desc->td_origin_format = from->td_origin_format;
     desc->td_placement = from->td_placement;
-    desc->td_constant = from->td_constant;
-    desc->td_constant_size = from->td_constant_size;
+    if (from->td_constant != NULL)
+        SIM_TRY(sim_tensordesc_set_constant(desc, from->td_constant, from->td_constant_size));
     for (size_t i = 0; i < LIST_COUNT; i++)
         if (sources[i]->nu_values != NULL)
             SIM_TRY(sim_numbers_set(lists[i], sources[i]->nu_values, sources[i]->nu_count));
@@ -116,6 +116,7 @@ void sim_tensordesc_destroy(struct sim_tensor_desc *desc)
     free(desc->td_name);
     free(desc->td_dynamic_input);
     desc->td_name = desc->td_dynamic_input = NULL;
+    free(desc->td_constant);
     desc->td_constant = NULL;
     desc->td_constant_size = 0;
     sim_object_end(&descs, desc);
@@ -138,6 +139,17 @@ aclError sim_tensordesc_set_text(char **target, const char *text)
     SIM_ARGUMENT(copy != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for a text of %zu bytes", strlen(text));
     free(*target);
     *target = copy;
+    return ACL_SUCCESS;
+}
+
+aclError sim_tensordesc_set_constant(struct sim_tensor_desc *desc, const void *data, size_t size)
+{
+    void *copy = calloc(1, SIM_CONSTANT_BYTES);
+    SIM_ARGUMENT(copy != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for a constant");
+    memcpy(copy, data, size < SIM_CONSTANT_BYTES ? size : SIM_CONSTANT_BYTES);
+    free(desc->td_constant);
+    desc->td_constant = copy;
+    desc->td_constant_size = size;
     return ACL_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 
 #define SIM_DIMS_MAX 128
 #define SIM_VALUES_MAX (1 << 20)
+#define SIM_CONSTANT_BYTES 1024 /* of a constant that operators read: axes, shapes and the like, 128 numbers */
 
 struct sim_data_buffer {
     struct sim_object db_object;
@@ -28,8 +29,8 @@ struct sim_tensor_desc {
     struct sim_numbers td_shape, td_storage_shape, td_origin_shape;
     struct sim_numbers td_shape_range, td_value_range; /* pairs */
     char *td_name, *td_dynamic_input;                  /* NULL: never set */
-    const void *td_constant;                           /* the user's, never read before an operator is compiled */
-    size_t td_constant_size;
+    void *td_constant;                                 /* a copy of the first SIM_CONSTANT_BYTES; NULL: none */
+    size_t td_constant_size;                           /* that were given */
 };
 
 /* The live object, locked; NULL for any other handle, with a message. Give it back with sim_object_close. */
@@ -51,6 +52,7 @@ void sim_tensordesc_destroy(struct sim_tensor_desc *desc);
 /* Replaces what the target holds by a copy; 200000. */
 aclError sim_numbers_set(struct sim_numbers *target, const int64_t *values, size_t count);
 aclError sim_tensordesc_set_text(char **target, const char *text);
+aclError sim_tensordesc_set_constant(struct sim_tensor_desc *desc, const void *data, size_t size);
 
 /* Elements and bytes of the shape; 0 while a dimension is unknown, or when the number does not fit. */
 size_t sim_tensordesc_elements(const struct sim_tensor_desc *desc);
