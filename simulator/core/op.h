@@ -159,7 +159,7 @@ aclError sim_op_load(const void *model, size_t size);
 /* 100002, 100014, and what loading a file says. */
 aclError sim_op_load_folder(const char *path);
 
-aclError sim_op_add_selector(const char *type, aclopCompileFunc function);         /* 100030 */
+aclError sim_op_add_selector(const char *type, aclopCompileFunc function); /* 100030 */
 aclError sim_op_remove_selector(const char *type); /* 100028 */
 aclError sim_op_add_kernel(const char *type, const char *id, void *binary, size_t size,
                            aclDataDeallocator deallocator); /* 100031 */
