@@ -1,8 +1,9 @@
 /* Configuration: one immutable snapshot at a time.
  *
  * `lock` guards the overrides of aclsimConfigure and the making of snapshots; readers take the current one with one
- * atomic load. Replaced snapshots are kept (`st_older`), because a reader may still hold one. Each value comes from the
- * first that has it: aclsimConfigure, its environment variable, the file of ACL_SIM_CONFIG, the default. */
+ * atomic load. Replaced snapshots are kept (`st_older`), because a reader may still hold one, and taken again where the
+ * same values come back: their number is that of the configurations there were. Each value comes from the first that has
+ * it: aclsimConfigure, its environment variable, the file of ACL_SIM_CONFIG, the default. */
 #include "config.h"
 
 #include <ctype.h>
@@ -315,12 +316,40 @@ static void derive(struct snapshot *snapshot)
     config->cf_max_threads = 1024;
     config->cf_queue = config->cf_queue != 0 ? family->fa_queue : 0;
     config->cf_hbm = family->fa_hbm;
-    config->cf_python = snapshot->st_text[PYTHON];
     read_visible(config);
     snprintf(snapshot->st_text[MEMORY], TEXT_BYTES, "%llu", (unsigned long long)config->cf_memory);
 }
 
-/* Makes the newest snapshot; the lock is held. */
+/* The kept snapshot with the same values, or NULL. Both began as zeros, so their bytes tell. */
+static struct snapshot *find_equal(struct snapshot *fresh)
+{
+    for (struct snapshot *kept = newest; kept != NULL; kept = kept->st_older) {
+        fresh->st_config.cf_python = kept->st_config.cf_python;
+        if (memcmp(&fresh->st_config, &kept->st_config, sizeof fresh->st_config) == 0 &&
+            memcmp(fresh->st_text, kept->st_text, sizeof fresh->st_text) == 0 &&
+            memcmp(fresh->st_error, kept->st_error, sizeof fresh->st_error) == 0)
+            return kept;
+    }
+    return NULL;
+}
+
+/* Takes the snapshot over, unless there is one like it; the lock is held. */
+static const struct sim_config *publish(struct snapshot *fresh)
+{
+    struct snapshot *snapshot = find_equal(fresh);
+    if (snapshot != NULL) {
+        free(fresh);
+    } else {
+        snapshot = fresh;
+        snapshot->st_config.cf_python = snapshot->st_text[PYTHON];
+        snapshot->st_older = newest;
+        newest = snapshot;
+    }
+    atomic_store_explicit(&sim_config_current, &snapshot->st_config, memory_order_release);
+    return &snapshot->st_config;
+}
+
+/* Makes the snapshot of the values in force; the lock is held. */
 static const struct sim_config *build(void)
 {
     struct snapshot *snapshot = calloc(1, sizeof *snapshot);
@@ -347,10 +376,7 @@ static const struct sim_config *build(void)
         snprintf(snapshot->st_text[i], TEXT_BYTES, "%.*s", TEXT_BYTES - 1, *text != '\0' ? text : setting->se_default);
     }
     derive(snapshot);
-    snapshot->st_older = newest;
-    newest = snapshot;
-    atomic_store_explicit(&sim_config_current, &snapshot->st_config, memory_order_release);
-    return &snapshot->st_config;
+    return publish(snapshot);
 }
 
 const struct sim_config *sim_config_load(void)
