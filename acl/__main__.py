@@ -93,13 +93,15 @@ def execute(args):
     except ValueError as error:
         return fail(f"exec: {error}")
     libraries = [acl.get_lib(), os.environ.get("LD_LIBRARY_PATH")]
+    home = acl.toolkit_path()
     modules = [os.path.dirname(_lib.HOME), os.environ.get("PYTHONPATH")]
     environment = dict(
         os.environ,
         LD_LIBRARY_PATH=os.pathsep.join(filter(None, libraries)),
         PYTHONPATH=os.pathsep.join(filter(None, modules)),
-        ASCEND_HOME_PATH=acl.toolkit_path(),
-        ASCEND_TOOLKIT_HOME=acl.toolkit_path(),
+        ASCEND_HOME_PATH=home,
+        ASCEND_TOOLKIT_HOME=home,
+        ASCEND_OPP_PATH=os.path.join(home, "opp"),
         ACL_BACKEND="sim",
         ACL_SIM_PYTHON=os.environ.get("ACL_SIM_PYTHON") or sys.executable,
         **{f"ACL_SIM_{name.upper()}": value for name, value in settings.items()},
