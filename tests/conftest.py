@@ -31,6 +31,8 @@ def pytest_runtest_makereport(item):
     lacking = [] if name == ffi.NULL else [ffi.string(name).decode()]
     lacking += re.findall(r"^acl: (\w+) failed because .* has no such function$", "\n".join(programs.said), re.M)
     programs.said.clear()
+    if lacking:
+        acl.get_recent_err_msg()  # nothing of it is left for the next test
     item.lacking = getattr(item, "lacking", []) + lacking
     if report.failed and item.lacking and acl.backend == "npu":
         report.outcome = "skipped"

@@ -180,12 +180,13 @@ __attribute__((constructor)) static void find_them(void)
 APP_LOG = """\
 void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_t line, const char *fmt, ...)
 {
-    char text[2048];
+    char text[4096] = "";
     va_list arguments;
     va_start(arguments, fmt);
-    vsnprintf(text, sizeof text, fmt, arguments);
+    if (fmt != NULL)
+        vsnprintf(text, sizeof text, fmt, arguments);
     va_end(arguments);
-    to_aclAppLog(logLevel, func, file, line, "%s", text);
+    to_aclAppLog(logLevel, func, file, line, fmt != NULL ? "%s" : NULL, text);
 }
 """
 
