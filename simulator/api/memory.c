@@ -3,6 +3,7 @@
 #include "context.h"
 #include "device.h"
 #include "memory.h"
+#include "queue.h"
 
 #define LARGEST_CACHED ((size_t)1 << 50)
 #define HOST_FLAGS (ACL_HOST_REG_MAPPED | ACL_HOST_REG_IOMEMORY | ACL_HOST_REG_READONLY | ACL_HOST_REG_PINNED)
@@ -343,5 +344,6 @@ aclError aclrtFreeBuf(aclrtMbuf buf)
 {
     SIM_ENTER();
     SIM_NOT_NULL(buf);
-    return sim_missing(__func__);
+    SIM_TRY(sim_queue_buffer_supported(ACL_ERROR_RT_FEATURE_NOT_SUPPORT));
+    return sim_queue_buffer_free(buf);
 }

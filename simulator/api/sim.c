@@ -17,6 +17,7 @@
 #include "model_saver.h"
 #include "op.h"
 #include "prof.h"
+#include "queue.h"
 #include "row.h"
 #include "saturation.h"
 #include <stdlib.h>
@@ -56,6 +57,7 @@ aclError aclsimReset(void)
     sim_saturation_reset();
     sim_model_reset();
     sim_dataset_reset();
+    sim_queue_reset();
     sim_tensordesc_reset();
     sim_op_reset();
     sim_row_reset();

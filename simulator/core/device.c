@@ -20,6 +20,7 @@
 #include "op.h"
 #include "peer.h"
 #include "prof.h"
+#include "queue.h"
 #include "registry.h"
 #include "row.h"
 #include "saturation.h"
@@ -85,6 +86,7 @@ static void after_fork(void)
     sim_snapshot_after_fork();
     sim_model_after_fork();
     sim_dataset_after_fork();
+    sim_queue_after_fork();
     sim_tensordesc_after_fork();
     sim_tensor_after_fork();
     sim_row_after_fork();
