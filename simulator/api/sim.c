@@ -3,6 +3,7 @@
 
 #include "callback.h"
 #include "capture.h"
+#include "channel.h"
 #include "clock.h"
 #include "context.h"
 #include "dataset.h"
@@ -57,6 +58,7 @@ aclError aclsimReset(void)
     sim_saturation_reset();
     sim_model_reset();
     sim_dataset_reset();
+    sim_channel_reset();
     sim_queue_reset();
     sim_tensordesc_reset();
     sim_op_reset();

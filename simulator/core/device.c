@@ -6,6 +6,7 @@
  * Order: turn, then dv_lock; neither is taken under any other lock of the simulator. */
 #include "callback.h"
 #include "capture.h"
+#include "channel.h"
 #include "dataset.h"
 #include "device.h"
 #include "dump.h"
@@ -87,6 +88,7 @@ static void after_fork(void)
     sim_model_after_fork();
     sim_dataset_after_fork();
     sim_queue_after_fork();
+    sim_channel_after_fork();
     sim_tensordesc_after_fork();
     sim_tensor_after_fork();
     sim_row_after_fork();

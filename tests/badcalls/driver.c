@@ -7,6 +7,7 @@
  * drawn: host addresses that are not mapped, and sizes beyond the host memory they come with. */
 #include "driver.h"
 #include <acl/acl_sim.h>
+#include <acl/acl_tdt.h>
 #include <aclnnop/aclnn_gelu.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -376,6 +377,27 @@ static void make_instances(void)
     GOOD(aclmdlRIBindStream(instance, bound, ACL_MODEL_STREAM_FLAG_HEAD));
 }
 
+/* A list of routes, and what the chip has: a shared buffer, or a channel with a message in it and datasets. Never a queue:
+ * waiting at one may have no limit. */
+static void make_transfers(const int64_t dims[2])
+{
+    acltdtBuf buffer;
+    add(acltdtCreateQueueRouteList());
+    if (acltdtAllocBuf(64, ACL_TDT_NORMAL_MEM, &buffer) == ACL_SUCCESS) {
+        add(buffer);
+        return;
+    }
+    acltdtChannelHandle *channel = acltdtCreateChannelWithCapacity(0, "channel", 8);
+    acltdtDataset *dataset = acltdtCreateDataset();
+    acltdtDataItem *item = acltdtCreateDataItem(ACL_TENSOR_DATA_TENSOR, dims, 2, ACL_FLOAT, block, 64);
+    GOOD(acltdtAddDataItem(dataset, item));
+    GOOD(acltdtSendTensor(channel, dataset, 0));
+    add(channel);
+    add(dataset);
+    add(item);
+    add(acltdtCreateDataset());
+}
+
 static void make_world(void)
 {
     aclrtContext context;
@@ -429,6 +451,7 @@ static void make_world(void)
     aclDestroyTensorDesc(dead);
     make_operands(dims);
     make_single_operators(desc, buffer);
+    make_transfers(dims);
     if (below(2) == 0) /* an open capture refuses much */
         make_instances();
     (void)aclGetRecentErrMsg();
