@@ -1,4 +1,5 @@
 #include "model_config.h"
+#include "model_queue.h"
 
 /* ---- loading ---- */
 
@@ -59,18 +60,22 @@ aclError aclmdlLoadFromFileWithQ(const char *modelPath, uint32_t *modelId, const
                                  const uint32_t *outputQ, size_t outputQNum)
 {
     SIM_ENTER();
+    struct sim_load_queues queues = {inputQ, outputQ, inputQNum, outputQNum};
     SIM_NOT_NULL(modelPath);
     SIM_NOT_NULL(modelId);
-    return sim_refuse_queues(inputQ, inputQNum, outputQ, outputQNum);
+    SIM_TRY(sim_model_queue_check(&queues));
+    return load_file(modelPath, (struct sim_load){.lo_queues = &queues}, modelId);
 }
 
 aclError aclmdlLoadFromMemWithQ(const void *model, size_t modelSize, uint32_t *modelId, const uint32_t *inputQ,
                                 size_t inputQNum, const uint32_t *outputQ, size_t outputQNum)
 {
     SIM_ENTER();
+    struct sim_load_queues queues = {inputQ, outputQ, inputQNum, outputQNum};
     SIM_TRY(check_memory(model, modelSize));
     SIM_NOT_NULL(modelId);
-    return sim_refuse_queues(inputQ, inputQNum, outputQ, outputQNum);
+    SIM_TRY(sim_model_queue_check(&queues));
+    return load_memory(model, modelSize, (struct sim_load){.lo_queues = &queues}, modelId);
 }
 
 aclError aclmdlUnload(uint32_t modelId)

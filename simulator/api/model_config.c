@@ -80,12 +80,13 @@ aclError aclmdlSetExternalWeightAddress(aclmdlConfigHandle *handle, const char *
     return ACL_SUCCESS;
 }
 
-static aclError read_options(const aclmdlConfigHandle *handle, struct sim_load *load, char **path)
+static aclError read_options(const aclmdlConfigHandle *handle, struct sim_load *load, struct sim_load_queues *queues,
+                             char **path)
 {
     struct sim_options *found = sim_options_open(SIM_LOAD_OPTIONS, handle);
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
-    aclError code = sim_options_read(found, load, path);
+    aclError code = sim_options_read(found, load, queues, path);
     sim_object_close(found);
     return code;
 }
@@ -94,9 +95,10 @@ aclError aclmdlLoadWithConfig(const aclmdlConfigHandle *handle, uint32_t *modelI
 {
     SIM_ENTER();
     struct sim_load load = {0};
+    struct sim_load_queues queues;
     char *path = NULL;
     SIM_NOT_NULL(modelId);
-    aclError code = read_options(handle, &load, &path);
+    aclError code = read_options(handle, &load, &queues, &path);
     if (code == ACL_SUCCESS && path != NULL)
         code = sim_model_read(path, &load.lo_model);
     load.lo_path = path;

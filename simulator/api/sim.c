@@ -49,6 +49,7 @@ aclError aclsimReset(void)
     SIM_TRY(sim_engine_may_wait());
     SIM_TRY(sim_engine_refusal(sim_thread.th_caller != NULL ? SIM_WAIT_OWN : SIM_WAIT_PASSED));
     sim_snapshot_reset(); /* who is held back goes on */
+    sim_model_stop_feeders();
     sim_device_reset_all();
     sim_callback_reset();
     sim_init_reset();

@@ -10,6 +10,7 @@
 #include "model_aipp.h"
 #include "model_bundle.h"
 #include "model_config.h"
+#include "model_queue.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -159,7 +160,7 @@ static aclError find_memory(void *given, uint64_t size, uint64_t needed, const c
     return needed == 0 ? ACL_SUCCESS : sim_memory_take(own, needed);
 }
 
-static void release(void *memory)
+void sim_model_release(void *memory)
 {
     if (memory != NULL && sim_memory_engine(memory) != NULL) /* else the device was reset before */
         sim_memory_release(memory, NULL);
@@ -229,6 +230,18 @@ static aclError publish(struct sim_model *model)
     return ACL_SUCCESS;
 }
 
+/* The model goes again when it cannot be fed. */
+static aclError start_feeder(struct sim_model *model, const struct sim_load_queues *queues)
+{
+    struct sim_feeder *feeder;
+    aclError code = sim_model_queue_start(model, queues, &feeder);
+    if (code == ACL_SUCCESS)
+        atomic_store_explicit(&model->mo_feeder, feeder, memory_order_release);
+    else
+        sim_model_unload(model->mo_id, 0);
+    return code;
+}
+
 aclError sim_model_load(const struct sim_load *load, uint32_t *id)
 {
     struct sim_file file;
@@ -249,17 +262,38 @@ aclError sim_model_load(const struct sim_load *load, uint32_t *id)
     if (code == ACL_SUCCESS)
         code = publish(model);
     if (code == ACL_SUCCESS) {
-        *id = model->mo_id;
+        uint32_t given = model->mo_id;
+        if (load->lo_queues != NULL)
+            SIM_TRY(start_feeder(model, load->lo_queues));
+        *id = given;
         return ACL_SUCCESS;
     }
-    release(model->mo_work);
-    release(model->mo_weights);
+    sim_model_release(model->mo_work);
+    sim_model_release(model->mo_weights);
     model->mo_executor.me_for_kind = false;
     free_model(model);
     return code;
 }
 
 /* ---- unloading ---- */
+
+static void stop_feeder(struct sim_model *model)
+{
+    struct sim_feeder *feeder = atomic_exchange_explicit(&model->mo_feeder, NULL, memory_order_acq_rel);
+    if (feeder != NULL)
+        sim_model_queue_stop(feeder);
+}
+
+void sim_model_stop_feeders(void)
+{
+    for (uint32_t id = 1; id < count; id++) {
+        struct sim_model *model = sim_model_peek(id);
+        if (model == NULL)
+            continue;
+        stop_feeder(model);
+        sim_model_close(model);
+    }
+}
 
 static void wait_for_runs(struct sim_model *model)
 {
@@ -277,6 +311,11 @@ static void wait_for_runs(struct sim_model *model)
 aclError sim_model_unload(uint32_t id, uint32_t bundle)
 {
     SIM_TRY(sim_engine_may_wait());
+    struct sim_model *fed = sim_model_peek(id);
+    if (fed != NULL) {
+        stop_feeder(fed); /* as long as its runs still find the model */
+        sim_model_close(fed);
+    }
     sim_lock(&lock);
     struct sim_model *model = id < count ? models[id] : NULL;
     bool foreign = model != NULL && model->mo_bundle != bundle;
@@ -287,8 +326,8 @@ aclError sim_model_unload(uint32_t id, uint32_t bundle)
     SIM_ARGUMENT(model != NULL, ACL_ERROR_GE_EXEC_MODEL_ID_INVALID,
                  "modelId is %u, expected the id of a model that is loaded", id);
     wait_for_runs(model);
-    release(model->mo_work);
-    release(model->mo_weights);
+    sim_model_release(model->mo_work);
+    sim_model_release(model->mo_weights);
     sim_model_close(model);
     return ACL_SUCCESS;
 }

@@ -36,6 +36,7 @@ void sim_onnx_after_fork(void);
 struct sim_model {
     uint32_t mo_id;
     uint32_t mo_bundle; /* 0: none */
+    struct sim_feeder *_Atomic mo_feeder; /* who runs it when queues feed it (model_queue.c), or NULL */
     uint32_t mo_users; /* guarded by model.c's lock, as is what ids lead to */
     struct sim_signature *mo_signature;
     struct sim_model_executor mo_executor;
@@ -50,6 +51,12 @@ struct sim_model {
     uint32_t mo_record_count, mo_record_room;
 };
 
+/* The queues that feed a model, and those that it feeds. */
+struct sim_load_queues {
+    const uint32_t *lq_inputs, *lq_outputs; /* the program's, read by the load */
+    size_t lq_input_count, lq_output_count;
+};
+
 /* What is to be loaded. */
 struct sim_load {
     struct sim_bytes lo_model;
@@ -59,6 +66,7 @@ struct sim_load {
     bool lo_without_graph;
     uint32_t lo_priority;
     uint32_t lo_bundle; /* whose model it is; 0: nobody's */
+    const struct sim_load_queues *lo_queues; /* NULL: the program runs it */
 };
 
 static inline struct sim_load sim_load_with_memory(void *work, uint64_t work_size, void *weights, uint64_t weight_size)
@@ -125,6 +133,10 @@ void sim_model_desc_after_fork(void);
 aclError sim_model_choose_gear(uint32_t id, aclmdlDataset *dataset, size_t index, enum sim_gears kind,
                                const uint64_t *values, uint32_t count);
 
+/* Gives device memory back, unless its device was reset before; NULL is none. */
+void sim_model_release(void *memory);
+
+void sim_model_stop_feeders(void); /* aclsimReset: before the devices go */
 void sim_model_reset(void);
 void sim_model_after_fork(void);
 

@@ -6,6 +6,7 @@
  * runs is refused. */
 #include "model_config.h"
 #include "memory.h"
+#include "model_queue.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,14 +142,15 @@ struct sim_load sim_options_memory(const struct sim_options *options)
                                 (void *)(uintptr_t)values[ACL_MDL_WEIGHT_ADDR_PTR], values[ACL_MDL_WEIGHT_SIZET]);
 }
 
-aclError sim_options_read(const struct sim_options *options, struct sim_load *load, char **path)
+aclError sim_options_read(const struct sim_options *options, struct sim_load *load,
+                          struct sim_load_queues *queues, char **path)
 {
     SIM_TRY(need_all(options, ACL_MDL_LOAD_TYPE_SIZET, ACL_MDL_LOAD_TYPE_SIZET));
     uint64_t type = options->op_values[ACL_MDL_LOAD_TYPE_SIZET];
     bool from_file = type == ACL_MDL_LOAD_FROM_FILE || type == ACL_MDL_LOAD_FROM_FILE_WITH_MEM ||
                      type == ACL_MDL_LOAD_FROM_FILE_WITH_Q;
     bool with_memory = type == ACL_MDL_LOAD_FROM_FILE_WITH_MEM || type == ACL_MDL_LOAD_FROM_MEM_WITH_MEM;
-    bool queues = type >= ACL_MDL_LOAD_FROM_FILE_WITH_Q;
+    bool with_queues = type >= ACL_MDL_LOAD_FROM_FILE_WITH_Q;
     *load = with_memory ? sim_options_memory(options) : (struct sim_load){0};
     load->lo_without_graph = options->op_values[ACL_MDL_WITHOUT_GRAPH_INT32] == 1;
     load->lo_priority = (uint32_t)options->op_values[ACL_MDL_PRIORITY_INT32];
@@ -156,13 +158,14 @@ aclError sim_options_read(const struct sim_options *options, struct sim_load *lo
                  "ACL_MDL_WEIGHT_PATH_PTR was set, which only a load from memory takes");
     SIM_TRY(need_all(options, from_file ? ACL_MDL_PATH_PTR : ACL_MDL_MEM_ADDR_PTR,
                      from_file ? ACL_MDL_PATH_PTR : ACL_MDL_MEM_SIZET));
-    if (queues) {
+    if (with_queues) {
         const uint64_t *values = options->op_values;
         SIM_TRY(need_all(options, ACL_MDL_INPUTQ_NUM_SIZET, ACL_MDL_OUTPUTQ_ADDR_PTR));
-        return sim_refuse_queues((const uint32_t *)(uintptr_t)values[ACL_MDL_INPUTQ_ADDR_PTR],
-                                 values[ACL_MDL_INPUTQ_NUM_SIZET],
-                                 (const uint32_t *)(uintptr_t)values[ACL_MDL_OUTPUTQ_ADDR_PTR],
-                                 values[ACL_MDL_OUTPUTQ_NUM_SIZET]);
+        *queues = (struct sim_load_queues){(const uint32_t *)(uintptr_t)values[ACL_MDL_INPUTQ_ADDR_PTR],
+                                           (const uint32_t *)(uintptr_t)values[ACL_MDL_OUTPUTQ_ADDR_PTR],
+                                           values[ACL_MDL_INPUTQ_NUM_SIZET], values[ACL_MDL_OUTPUTQ_NUM_SIZET]};
+        SIM_TRY(sim_model_queue_check(queues));
+        load->lo_queues = queues;
     }
     if (!from_file) {
         load->lo_model = (struct sim_bytes){(const void *)(uintptr_t)options->op_values[ACL_MDL_MEM_ADDR_PTR],
@@ -172,18 +175,6 @@ aclError sim_options_read(const struct sim_options *options, struct sim_load *lo
     *path = strdup(options->op_path);
     SIM_ARGUMENT(*path != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for a path");
     return ACL_SUCCESS;
-}
-
-/* The value behind an id that no queue has is that of the code's name in the headers; 145011, which documents also
- * give, is there the code of another failure. */
-aclError sim_refuse_queues(const uint32_t *inputs, size_t input_count, const uint32_t *outputs, size_t output_count)
-{
-    SIM_ARGUMENT(inputs != NULL && outputs != NULL, ACL_ERROR_INVALID_PARAM,
-                 "%sputQ is NULL, expected a list of queues", inputs == NULL ? "in" : "out");
-    SIM_ARGUMENT(input_count != 0 && output_count != 0, ACL_ERROR_INVALID_PARAM,
-                 "inputQNum is %zu and outputQNum %zu, expected at least one queue each", input_count, output_count);
-    return sim_refuse(ACL_ERROR_GE_EXEC_MODEL_QUEUE_ID_INVALID,
-                      "inputQ names queue %u, which does not exist: the simulator has no queues yet", inputs[0]);
 }
 
 struct sim_run_setting sim_options_run(const struct sim_options *options)

@@ -29,8 +29,10 @@ void sim_options_destroy(enum sim_options_kind kind, struct sim_options *options
 aclError sim_options_set(enum sim_options_kind kind, struct sim_options *options, unsigned attribute, const void *value,
                          size_t size);
 
-/* What the options say a load needs: 100000 when something is left out, 145008 for queues. The path is copied. */
-aclError sim_options_read(const struct sim_options *options, struct sim_load *load, char **path);
+/* What the options say a load needs: 100000 when something is left out, 145008 for queues that are none. The path is
+ * copied, and the load refers to `queues` when there are any. */
+aclError sim_options_read(const struct sim_options *options, struct sim_load *load, struct sim_load_queues *queues,
+                          char **path);
 
 /* The memory alone that the options give. */
 struct sim_load sim_options_memory(const struct sim_options *options);
@@ -44,9 +46,6 @@ struct sim_run_setting {
 struct sim_run_setting sim_options_run(const struct sim_options *options);
 /* Whether a run of the model can have that work memory. 100000, 107000, 145000, 145003. */
 aclError sim_run_check_work(const struct sim_run_setting *setting, uint32_t model);
-
-/* A load that is fed by queues: 100000 for lists that are none, 145008 because no id names a queue. */
-aclError sim_refuse_queues(const uint32_t *inputs, size_t input_count, const uint32_t *outputs, size_t output_count);
 
 static inline bool sim_options_has(const struct sim_options *options, unsigned attribute)
 {

@@ -7,6 +7,7 @@
 #include "dump.h"
 #include "memory.h"
 #include "model_aipp.h"
+#include "model_queue.h"
 #include "prof.h"
 #include "tensordesc.h"
 #include <stdio.h>
@@ -456,7 +457,11 @@ static aclError submit_on(uint32_t id, const aclmdlDataset *inputs, aclmdlDatase
 {
     struct sim_model *model;
     SIM_TRY(sim_model_open(id, &model));
-    aclError code = submit(model, inputs, outputs, waits, stream, site);
+    const struct sim_feeder *feeder = atomic_load_explicit(&model->mo_feeder, memory_order_acquire);
+    aclError code = feeder == NULL || sim_model_queue_is_own(feeder)
+                        ? submit(model, inputs, outputs, waits, stream, site)
+                        : sim_refuse(ACL_ERROR_GE_EXEC_MODEL_ID_INVALID,
+                                     "modelId is %u, a model that queues feed, expected one that the program runs", id);
     sim_model_close(model);
     return code;
 }
