@@ -388,6 +388,11 @@ void sim_fail_share(bool share)
     atomic_store_explicit(&by_process, share, memory_order_release);
 }
 
+bool sim_fail_is_shared(void)
+{
+    return atomic_load_explicit(&by_process, memory_order_relaxed);
+}
+
 uint32_t sim_thread_number(void)
 {
     if (sim_thread.th_id == 0)

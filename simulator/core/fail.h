@@ -105,6 +105,7 @@ const char *sim_fail_take(void);
 
 /* aclInit's err_msg_mode: one text for the process instead of one a thread. */
 void sim_fail_share(bool by_process);
+bool sim_fail_is_shared(void);
 
 /* The vendor's name of a code, or "unknown code". */
 const char *sim_fail_name(aclError code);

@@ -87,15 +87,23 @@ static aclError check_model(const struct sim_signature *signature, const struct 
 
 /* ---- the thread ---- */
 
-/* The failure's message, which nobody else would see. */
+static const char who[] = "aclmdlLoadFromFileWithQ"; /* messages of the feeder's runs name the call that it stands for */
+
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void say(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     if (sim_log_is_on(ACL_ERROR))
-        sim_log_write(ACL_ERROR, "aclmdlLoadFromFileWithQ", __FILE__, __LINE__, format, arguments);
+        sim_log_write(ACL_ERROR, who, __FILE__, __LINE__, format, arguments);
     va_end(arguments);
+}
+
+/* The message of the run, which is this thread's and nobody else would see, unless all threads share theirs. */
+static void say_why(const struct sim_feeder *feeder)
+{
+    const char *text = sim_fail_is_shared() ? "aclGetRecentErrMsg says why" : sim_fail_take();
+    say("a run of model %u, which queues feed, failed: %s", feeder->fe_model, text != NULL ? text : "no reason is known");
 }
 
 /* One element of each input queue; false when there will be no more. *fits: each has the bytes that the model takes. */
@@ -146,15 +154,14 @@ static void *feed(void *argument)
     unsigned char user[SIM_QUEUE_PRIVATE];
     bool done, fits;
     feeding = feeder;
-    SIM_ENTER();
+    sim_thread.th_function = who;
     sim_context_bind(feeder->fe_context, feeder->fe_context_handle);
     do {
         if (!gather(feeder, user, &fits))
             break;
         done = fits && sim_model_execute(feeder->fe_model, feeder->fe_inputs, feeder->fe_outputs, NULL) == ACL_SUCCESS;
-        const char *text = sim_fail_take();
         if (fits && !done)
-            say("model %u, fed by queues: %s", feeder->fe_model, text != NULL ? text : "its run failed");
+            say_why(feeder);
     } while (scatter(feeder, user, done));
     return NULL;
 }
