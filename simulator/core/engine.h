@@ -49,12 +49,26 @@ bool sim_engine_is_dropped(const struct sim_run *run);
 extern _Atomic uint32_t sim_watchers;
 aclError sim_watch_run(struct sim_run *run, const struct sim_task *task, void *argument);
 
+/* The same from inside the task's function, which returns the answer. */
+static inline aclError sim_engine_give_up(struct sim_run *run, aclError code, const char *reason)
+{
+    sim_engine_fail(run, run->rn_task, code, reason);
+    return SIM_FAILED;
+}
+
+/* The code of a user's function as that of its task, where a negative one would mean something else. */
+static inline aclError sim_engine_user_code(aclError code)
+{
+    return unlikely(code < ACL_SUCCESS) ? ACL_ERROR_RT_AICORE_EXCEPTION : code;
+}
+
 /* The function of a task whose memory lives; a failure is kept. */
 static inline aclError sim_engine_call(struct sim_run *run, const struct sim_task *task, void *argument)
 {
     const struct sim_op *op = task->ta_op;
     bool outer = sim_thread.th_in_kernel;
     sim_thread.th_in_kernel = (op->op_flags & SIM_OP_KERNEL) != 0;
+    run->rn_task = task;
     bool watched = atomic_load_explicit(&sim_watchers, memory_order_relaxed) != 0;
     aclError code = likely(!watched) ? op->op_run(run, argument) : sim_watch_run(run, task, argument);
     sim_thread.th_in_kernel = outer;

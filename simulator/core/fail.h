@@ -93,6 +93,14 @@ aclError sim_fail_late(aclError code, const char *message) __attribute__((cold))
 /* Why the user's function that runs on this thread fails, as the rest of a sentence: ": " and the text on one line. */
 void sim_fail_reason(const char *text) __attribute__((cold));
 
+/* Around a user's function that may say why it fails: `reason` gets that, as the rest of a sentence, or nothing. */
+struct sim_asked {
+    const char *as_function;
+    char *as_outer;
+};
+struct sim_asked sim_fail_ask(char reason[SIM_REASON_BYTES]);
+void sim_fail_asked(const struct sim_asked *asked);
+
 /* What a function without behaviour answers: 207000, naming it; with ACL_SIM_UNSUPPORTED=warn also one line on stderr,
  * once a function. */
 aclError sim_missing(const char *function) __attribute__((cold));

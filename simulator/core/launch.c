@@ -17,7 +17,7 @@ static aclError run_launch(struct sim_run *run, void *argument)
 {
     struct launch *launch = argument;
     (void)run;
-    return launch->la_function(launch->la_argument);
+    return sim_engine_user_code(launch->la_function(launch->la_argument));
 }
 
 static const struct sim_range *ranges_of_launch(const void *argument, size_t *count)

@@ -11,12 +11,8 @@
 #include "model_bundle.h"
 #include "model_config.h"
 #include "model_queue.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static struct sim_lock lock;
 static struct sim_model **models; /* by id */
@@ -103,39 +99,12 @@ void sim_model_close(struct sim_model *model)
 
 /* ---- files ---- */
 
-static aclError read_whole(int file, const char *path, struct sim_bytes *bytes)
-{
-    struct stat status;
-    SIM_ARGUMENT(fstat(file, &status) == 0 && S_ISREG(status.st_mode), ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID,
-                 "modelPath is %s, which is no file", path);
-    SIM_ARGUMENT(status.st_size > 0, ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID, "modelPath is %s, which is empty", path);
-    size_t size = (size_t)status.st_size, done = 0;
-    unsigned char *data = malloc(size);
-    SIM_ARGUMENT(data != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for the %zu bytes of %s", size, path);
-    while (done < size) {
-        ssize_t got = read(file, data + done, size - done);
-        if (got <= 0 && !(got < 0 && errno == EINTR))
-            break;
-        done += got > 0 ? (size_t)got : 0;
-    }
-    *bytes = (struct sim_bytes){data, done};
-    if (done == size)
-        return ACL_SUCCESS;
-    free(data);
-    return sim_refuse(ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID, "modelPath is %s, of which only %zu of %zu bytes can be read",
-                      path, done, size);
-}
-
 aclError sim_model_read(const char *path, struct sim_bytes *bytes)
 {
-    if (sim_model_find_bytes(path, bytes))
-        return ACL_SUCCESS;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    SIM_ARGUMENT(file >= 0, ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID, "modelPath is %s, which cannot be opened: %s", path,
-                 strerror(errno));
-    aclError code = read_whole(file, path, bytes);
-    close(file);
-    return code;
+    static const struct sim_read_codes codes = {ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID,
+                                                ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID,
+                                                ACL_ERROR_GE_MEMORY_ALLOCATION};
+    return sim_model_find_bytes(path, bytes) ? ACL_SUCCESS : sim_bytes_read(path, "modelPath", &codes, bytes);
 }
 
 /* ---- loading ---- */

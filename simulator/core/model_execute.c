@@ -64,12 +64,6 @@ static size_t size_of_call(uint32_t operands)
 
 /* ---- the task ---- */
 
-static aclError fail_run(struct sim_run *run, aclError code, const char *reason)
-{
-    sim_engine_fail(run, run->rn_task, code, reason);
-    return SIM_FAILED;
-}
-
 static bool set_tensor(aclsimTensor *tensor, const struct operand *operand, aclDataType type, const int64_t *dims,
                        uint32_t rank)
 {
@@ -175,13 +169,13 @@ static aclError call_executor(struct sim_run *run, const struct sim_model_execut
     char said[SIM_REASON_BYTES], text[SIM_REASON_BYTES + 256];
     if (executor->me_own != NULL) {
         aclError code = executor->me_own(executor->me_state, order, text);
-        return likely(code == ACL_SUCCESS) ? ACL_SUCCESS : fail_run(run, code, text);
+        return likely(code == ACL_SUCCESS) ? ACL_SUCCESS : sim_engine_give_up(run, code, text);
     }
     aclError code = sim_model_call(executor, order, said);
     if (likely(code == ACL_SUCCESS))
         return ACL_SUCCESS;
     snprintf(text, sizeof text, "the function of model \"%.200s\" failed%s", order->name, said);
-    return fail_run(run, code, text);
+    return sim_engine_give_up(run, code, text);
 }
 
 /* The same, told to the model's subscription as one operator unless the executor has steps of its own. */
@@ -233,14 +227,15 @@ static aclError run_on(struct sim_run *run, struct sim_model *model, struct call
     uint32_t count;
     const struct sim_model_executor *executor = &model->mo_executor;
     if (executor->me_run == NULL && executor->me_own == NULL)
-        return fail_run(run, ACL_ERROR_RT_MODEL_EXECUTE,
-                        "nothing here can run the model: give it a function (acl.sim.model, aclsimRegisterModel)");
+        return sim_engine_give_up(run, ACL_ERROR_RT_MODEL_EXECUTE,
+                                  "nothing here can run the model: give it a function (acl.sim.model, "
+                                  "aclsimRegisterModel)");
     int64_t gear = signature->sg_gears == SIM_GEARS_NONE ? SIM_EVERY_GEAR : read_gear(signature, call);
     if (gear < 0 && signature->sg_gears != SIM_GEARS_NONE)
-        return fail_run(run, ACL_ERROR_RT_MODEL_EXECUTE,
-                        "the input " SIM_GEAR_INPUT " names no gear of the model: set one before");
+        return sim_engine_give_up(run, ACL_ERROR_RT_MODEL_EXECUTE,
+                                  "the input " SIM_GEAR_INPUT " names no gear of the model: set one before");
     if (!set_inputs(signature, call, gear, &count) || !set_outputs(signature, call, gear))
-        return fail_run(run, ACL_ERROR_RT_MODEL_EXECUTE, "a tensor of the model has more than 8 dimensions");
+        return sim_engine_give_up(run, ACL_ERROR_RT_MODEL_EXECUTE, "a tensor of the model has more than 8 dimensions");
     aclsimModelRun order = {.name = signature->sg_name,
                             .modelId = model->mo_id,
                             .inputs = tensors_of(call),
@@ -256,13 +251,13 @@ static aclError run_on(struct sim_run *run, struct sim_model *model, struct call
     void *converted = NULL;
     const char *reason = prepare_images(signature, call, &converted);
     aclError code = reason == NULL ? call_dumped(run, model, &order)
-                                   : fail_run(run, ACL_ERROR_RT_MODEL_EXECUTE, reason);
+                                   : sim_engine_give_up(run, ACL_ERROR_RT_MODEL_EXECUTE, reason);
     free(converted);
     SIM_TRY(code);
     if (!signature->sg_dynamic)
         return ACL_SUCCESS;
     if (!shapes_fit(&order))
-        return fail_run(run, ACL_ERROR_RT_MODEL_EXECUTE, "an output is larger than its buffer");
+        return sim_engine_give_up(run, ACL_ERROR_RT_MODEL_EXECUTE, "an output is larger than its buffer");
     return tell_shapes(signature, call);
 }
 
@@ -271,7 +266,7 @@ static aclError run_call(struct sim_run *run, void *argument)
     struct call *call = argument;
     struct sim_model *model = sim_model_peek(call->ca_model);
     if (model == NULL)
-        return fail_run(run, ACL_ERROR_RT_MODEL_EXECUTE, "the model was unloaded before it ran");
+        return sim_engine_give_up(run, ACL_ERROR_RT_MODEL_EXECUTE, "the model was unloaded before it ran");
     aclError code = run_on(run, model, call);
     sim_model_close(model);
     return code;

@@ -3,6 +3,7 @@
 #ifndef SIM_MODEL_FILE_H
 #define SIM_MODEL_FILE_H
 
+#include "bytes.h"
 #include "model_signature.h"
 
 #define SIM_FILE_HEADER 256
@@ -25,11 +26,6 @@ enum sim_part {
 };
 
 enum sim_file_kind { SIM_FILE_GRAPH = 0, SIM_FILE_MODEL = 1, SIM_FILE_FLOW = 3, SIM_FILE_BUNDLE = 5 };
-
-struct sim_bytes {
-    const unsigned char *by_data;
-    uint64_t by_size;
-};
 
 /* A view of a container: the parts of its first model. */
 struct sim_file {
@@ -67,10 +63,5 @@ bool sim_file_is_described(const struct sim_file *file);
 aclError sim_inout_read(struct sim_bytes part, struct sim_signature *signature);
 /* Attributes of the model too; its ports alone when there are none yet. */
 aclError sim_graph_read(struct sim_bytes part, struct sim_signature *signature);
-
-/* Bytes of a little-endian number, taken from the front. False: fewer are left. */
-bool sim_bytes_take(struct sim_bytes *bytes, uint64_t size, struct sim_bytes *taken);
-bool sim_bytes_u32(struct sim_bytes *bytes, uint32_t *value);
-bool sim_bytes_u64(struct sim_bytes *bytes, uint64_t *value);
 
 #endif

@@ -77,21 +77,11 @@ aclError sim_model_register_kind(const char *kind, aclsimModelFunc run, void *us
     return enter(&kinds, kind, (struct sim_bytes){NULL, 0}, run, user);
 }
 
-/* Whether an entry's name is the path, or its last part, or that without its ending. */
-static bool names_path(const char *name, const char *path)
-{
-    const char *slash = strrchr(path, '/'), *last = slash == NULL ? path : slash + 1;
-    const char *dot = strrchr(last, '.');
-    size_t stem = dot == NULL ? strlen(last) : (size_t)(dot - last);
-    return strcmp(name, path) == 0 || strcmp(name, last) == 0 ||
-           (strlen(name) == stem && strncmp(name, last, stem) == 0);
-}
-
 /* With the lock held. */
 static struct entry *find_path(const char *path)
 {
     struct entry *entry = path == NULL ? NULL : entries;
-    while (entry != NULL && !names_path(entry->en_name, path))
+    while (entry != NULL && !sim_path_is_named(path, entry->en_name))
         entry = entry->en_next;
     return entry;
 }
@@ -129,13 +119,9 @@ bool sim_model_find_kind(const char *kind, struct sim_model_executor *found)
 aclError sim_model_call(const struct sim_model_executor *executor, const aclsimModelRun *order,
                         char reason[SIM_REASON_BYTES])
 {
-    const char *function = sim_thread.th_function;
-    char *outer = sim_thread.th_reason;
-    reason[0] = '\0';
-    sim_thread.th_reason = reason;
+    struct sim_asked asked = sim_fail_ask(reason);
     aclError code = executor->me_run(order);
-    sim_thread.th_reason = outer;
-    sim_thread.th_function = function;
+    sim_fail_asked(&asked);
     return code;
 }
 

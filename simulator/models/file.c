@@ -20,46 +20,11 @@ enum {
     NAME_BYTES = 32,
 };
 
-bool sim_bytes_take(struct sim_bytes *bytes, uint64_t size, struct sim_bytes *taken)
-{
-    if (size > bytes->by_size)
-        return false;
-    *taken = (struct sim_bytes){bytes->by_data, size};
-    bytes->by_data += size;
-    bytes->by_size -= size;
-    return true;
-}
-
-static bool take_number(struct sim_bytes *bytes, uint64_t size, uint64_t *value)
-{
-    struct sim_bytes taken;
-    if (!sim_bytes_take(bytes, size, &taken))
-        return false;
-    *value = 0;
-    for (uint64_t i = 0; i < size; i++)
-        *value |= (uint64_t)taken.by_data[i] << 8 * i;
-    return true;
-}
-
-bool sim_bytes_u32(struct sim_bytes *bytes, uint32_t *value)
-{
-    uint64_t number = 0;
-    bool found = take_number(bytes, 4, &number);
-    *value = (uint32_t)number;
-    return found;
-}
-
-bool sim_bytes_u64(struct sim_bytes *bytes, uint64_t *value)
-{
-    *value = 0;
-    return take_number(bytes, 8, value);
-}
-
 static uint64_t number_at(const unsigned char *header, unsigned offset, uint64_t size)
 {
     struct sim_bytes bytes = {header + offset, size};
-    uint64_t value = 0;
-    take_number(&bytes, size, &value);
+    uint64_t value;
+    sim_bytes_number(&bytes, size, &value);
     return value;
 }
 
