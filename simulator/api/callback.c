@@ -2,6 +2,7 @@
 #include "device.h"
 #include "engine.h"
 #include "init.h"
+#include "kernel.h"
 #include "registry.h"
 
 #define NO_VALUE UINT32_MAX /* what the getters of an exception answer when they cannot */
@@ -162,34 +163,41 @@ uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo *info)
     return found != NULL ? found->ex_code : NO_VALUE;
 }
 
-/* No task that can fail here has arguments in device memory or a function handle: those belong to loaded kernels. */
-
 aclError aclrtGetArgsFromExceptionInfo(const aclrtExceptionInfo *info, void **devArgsPtr, uint32_t *devArgsLen)
 {
     SIM_ENTER();
-    if (find_report(info) == NULL)
+    const struct rtExceptionInfo *found = find_report(info);
+    if (found == NULL)
         return (aclError)NO_VALUE;
     SIM_NOT_NULL(devArgsPtr);
     SIM_NOT_NULL(devArgsLen);
-    return sim_refuse((aclError)NO_VALUE, "the task of info has no kernel arguments, expected a kernel's exception");
+    SIM_ARGUMENT(found->ex_args != NULL, (aclError)NO_VALUE,
+                 "the task of info has no arguments in device memory, expected a kernel launched with such ones");
+    *devArgsPtr = (void *)(uintptr_t)found->ex_args;
+    *devArgsLen = found->ex_args_size;
+    return ACL_SUCCESS;
 }
 
 aclError aclrtGetFuncHandleFromExceptionInfo(const aclrtExceptionInfo *info, aclrtFuncHandle *func)
 {
     SIM_ENTER();
     SIM_NOT_NULL(func);
-    if (find_report(info) == NULL)
+    const struct rtExceptionInfo *found = find_report(info);
+    if (found == NULL)
         return (aclError)NO_VALUE;
-    return sim_refuse((aclError)NO_VALUE, "the task of info has no function handle, expected a kernel's exception");
+    SIM_ARGUMENT(found->ex_function != 0, (aclError)NO_VALUE,
+                 "the task of info has no function handle, expected the launch of a kernel");
+    *func = (aclrtFuncHandle)(uintptr_t)found->ex_function;
+    return ACL_SUCCESS;
 }
 
 aclError aclrtBinarySetExceptionCallback(aclrtBinHandle binHandle, aclrtOpExceptionCallback callback, void *userData)
 {
     SIM_ENTER();
-    (void)userData;
     SIM_NOT_NULL(binHandle);
     SIM_NOT_NULL(callback);
-    return sim_fail(ACL_ERROR_RT_INVALID_HANDLE, "binHandle is %p, expected a loaded binary", binHandle);
+    SIM_TRY(sim_kernel_set_callback(binHandle, callback, userData));
+    return sim_exception_start();
 }
 
 /* ---- registries ---- */

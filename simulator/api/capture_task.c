@@ -102,7 +102,7 @@ aclError aclmdlRIKernelTaskGetAttribute(aclmdlRITask task, aclrtLaunchKernelAttr
     NOT_NULL_LATE(attrValue);
     SIM_CHECK(attrId >= ACL_RT_LAUNCH_KERNEL_ATTR_SCHEM_MODE && attrId <= ACL_RT_LAUNCH_KERNEL_ATTR_ENABLE_PROFILING,
               ACL_ERROR_RT_PARAM_INVALID, "attrId is %d, expected an aclrtLaunchKernelAttrId", (int)attrId);
-    return sim_capture_task_attribute(task, attrValue);
+    return sim_capture_task_attribute(task, attrId, attrValue);
 }
 
 aclError aclmdlRITaskSetParams(aclmdlRITask task, aclmdlRITaskParams *params)

@@ -11,6 +11,7 @@
 #include "dump.h"
 #include "event.h"
 #include "init.h"
+#include "kernel.h"
 #include "launch.h"
 #include "limits_state.h"
 #include "memory.h"
@@ -58,6 +59,7 @@ aclError aclsimReset(void)
     sim_limits_reset();
     sim_saturation_reset();
     sim_model_reset();
+    sim_kernel_reset();
     sim_dataset_reset();
     sim_channel_reset();
     sim_queue_reset();
@@ -115,6 +117,36 @@ aclError aclsimRegisterExecutor(const char *kind, aclsimModelFunc run, void *use
     SIM_ENTER();
     SIM_NOT_NULL(kind);
     return sim_model_register_kind(kind, run, userData);
+}
+
+aclError aclsimRegisterCustomKernel(const char *binary, const char *kernel, const aclsimCustomKernel *implementation)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(kernel);
+    SIM_ARGUMENT(*kernel != '\0', ACL_ERROR_INVALID_PARAM, "kernel is \"\", expected the name of a kernel");
+    SIM_ARGUMENT(binary == NULL || *binary != '\0', ACL_ERROR_INVALID_PARAM,
+                 "binary is \"\", expected the path or the name of a file, or NULL for any");
+    return sim_custom_register(binary, kernel, implementation);
+}
+
+aclError aclsimLaunchKernel(const char *kernel, const aclsimCustomKernel *implementation, uint32_t numBlocks,
+                            const void *args, size_t argsSize, aclrtStream stream)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(kernel);
+    SIM_NOT_NULL(implementation);
+    SIM_ARGUMENT((args == NULL) == (argsSize == 0), ACL_ERROR_INVALID_PARAM,
+                 "args is %p with argsSize %zu, expected the bytes of the arguments, or NULL and 0", args, argsSize);
+    struct sim_kernel_order order = {.ko_grid = {numBlocks, 1, 1}, .ko_threads = {1, 1, 1},
+                                     .ko_host = {.ha_bytes = args, .ha_size = argsSize}};
+    return sim_kernel_launch_plain(kernel, implementation, &order, stream, SIM_SITE());
+}
+
+aclError aclsimRegisterSymbol(const void *symbol, aclrtFuncHandle function)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(symbol);
+    return sim_symbol_register(symbol, function);
 }
 
 static aclError check_spans(const aclsimRange *spans, size_t count, const char *name)
@@ -265,6 +297,12 @@ int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t milliseconds)
 void *aclsimTranslate(const void *devPtr)
 {
     return sim_memory_engine(devPtr);
+}
+
+void *aclsimReach(const void *devPtr, size_t size)
+{
+    struct sim_range range = {.rg_address = devPtr, .rg_size = size};
+    return sim_memory_try_claim(&range) ? sim_memory_reach(devPtr) : NULL;
 }
 
 size_t aclsimLiveCount(const char *kind)

@@ -131,7 +131,7 @@ aclError sim_capture_get_tasks(aclrtStream stream, aclmdlRITask *tasks, uint32_t
 aclError sim_capture_task_type(aclmdlRITask task, aclmdlRITaskType *type);
 aclError sim_capture_task_number(aclmdlRITask task, uint32_t *number);
 aclError sim_capture_task_get(aclmdlRITask task, aclmdlRITaskParams *parameters);
-aclError sim_capture_task_attribute(aclmdlRITask task, aclrtLaunchKernelAttrValue *value);
+aclError sim_capture_task_attribute(aclmdlRITask task, aclrtLaunchKernelAttrId id, aclrtLaunchKernelAttrValue *value);
 aclError sim_capture_task_set(aclmdlRITask task, const aclmdlRITaskParams *parameters);
 aclError sim_capture_task_disable(aclmdlRITask task);
 aclError sim_capture_update(aclmdlRI instance);

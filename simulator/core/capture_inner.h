@@ -293,6 +293,7 @@ void sim_group_let_go(struct sim_instance *instance); /* the streams that update
 void sim_group_free_all(struct sim_instance *instance);
 void sim_task_handle_free(const struct sim_captured *captured);
 
+const void *sim_captured_argument(const struct sim_captured *captured);
 const struct sim_range *sim_captured_ranges(const struct sim_captured *captured, size_t *count);
 
 /* Marks the recording as failed: its streams go on capturing, its end answers 507903. */

@@ -5,6 +5,7 @@
 #include "capture_inner.h"
 #include "config.h"
 #include "device.h"
+#include "kernel.h"
 #include "log.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -127,9 +128,37 @@ static void write_times(struct writer *writer, const struct sim_captured *captur
     *at += step;
 }
 
+/* A launch as the program made it; arguments in device memory are shown by their address. */
+static void write_launch(struct writer *writer, const struct sim_kernel_view *view)
+{
+    FILE *file = writer->wr_file;
+    const uint64_t address = (uint64_t)(uintptr_t)view->kv_args;
+    const void *words = view->kv_is_host ? view->kv_args : &address;
+    size_t size = view->kv_is_host ? view->kv_args_size : sizeof address;
+    const aclrtLaunchKernelAttrValue *mode = sim_kernel_attribute(view->kv_attributes, view->kv_attribute_count,
+                                                                  ACL_RT_LAUNCH_KERNEL_ATTR_SCHEM_MODE);
+    fprintf(file, ",\"Numblocks\":%u", view->kv_blocks);
+    if (mode != NULL)
+        fprintf(file, ",\"Schem Mode\":%u", mode->schemMode);
+    if (!writer->wr_verbose)
+        return;
+    fputs(",\"Kernel Args\":\"", file);
+    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, (const char *)words + at, size - at < sizeof word ? size - at : sizeof word);
+        fprintf(file, "%s0x%016" PRIx64, at != 0 ? " " : "", word);
+    }
+    fprintf(file, "\",\"Kernel Args Size\":%zu", view->kv_args_size);
+}
+
 static void write_kernel(struct writer *writer, const struct sim_captured *captured)
 {
     size_t count;
+    struct sim_kernel_view view;
+    if (sim_kernel_view(captured->ct_task.ta_op, sim_captured_argument(captured), &view)) {
+        write_launch(writer, &view);
+        return;
+    }
     const struct sim_range *ranges = sim_captured_ranges(captured, &count);
     fputs(",\"Numblocks\":1", writer->wr_file);
     if (!writer->wr_verbose)

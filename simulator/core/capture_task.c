@@ -1,6 +1,7 @@
 /* Looking at instances and changing single tasks of them. Handles of streams are those of the instance's own streams;
  * handles of tasks are made when somebody asks for them, and live as long as the instance. */
 #include "capture_inner.h"
+#include "kernel.h"
 #include "row.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@ struct task_handle {
     struct sim_object th_object;
     struct sim_instance *th_instance;
     struct sim_point th_point;
-    uint64_t *th_words; /* what aclmdlRITaskGetParams showed as arguments */
+    void *th_shown; /* what aclmdlRITaskGetParams gave pointers to */
 };
 
 struct sim_table sim_task_handles = SIM_OBJECT_TABLE(struct task_handle, SIM_KIND_TASK, "task");
@@ -96,7 +97,7 @@ static aclError make_handle(struct sim_branch *branch, uint32_t index)
     SIM_CHECK(task != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no further task can be named");
     task->th_instance = branch->br_instance;
     task->th_point = (struct sim_point){branch->br_index, index};
-    task->th_words = NULL;
+    task->th_shown = NULL;
     captured->ct_handle = value;
     sim_object_publish(task, value);
     return ACL_SUCCESS;
@@ -133,7 +134,7 @@ void sim_task_handle_free(const struct sim_captured *captured)
     struct task_handle *task = sim_object_peek(&sim_task_handles, (void *)(uintptr_t)captured->ct_handle);
     if (task == NULL)
         return;
-    free(task->th_words);
+    free(task->th_shown);
     sim_object_end(&sim_task_handles, task);
 }
 
@@ -201,24 +202,61 @@ aclError sim_capture_task_number(aclmdlRITask handle, uint32_t *number)
     return ACL_SUCCESS;
 }
 
-const struct sim_range *sim_captured_ranges(const struct sim_captured *captured, size_t *count)
+const void *sim_captured_argument(const struct sim_captured *captured)
 {
     const struct sim_task *task = &captured->ct_task;
-    *count = 0;
-    return task->ta_op->op_ranges == NULL
-               ? NULL
-               : task->ta_op->op_ranges(task->ta_ext != NULL ? task->ta_ext : (const void *)task->ta_argument, count);
+    return task->ta_ext != NULL ? task->ta_ext : (const void *)task->ta_argument;
 }
 
-/* A kernel's arguments are shown as the addresses it touches, in order. */
+const struct sim_range *sim_captured_ranges(const struct sim_captured *captured, size_t *count)
+{
+    const struct sim_op *op = captured->ct_task.ta_op;
+    *count = 0;
+    return op->op_ranges == NULL ? NULL : op->op_ranges(sim_captured_argument(captured), count);
+}
+
+/* Memory for what is shown, which lives until the next question about the task. */
+static aclError take_shown(struct task_handle *task, size_t size)
+{
+    void *shown = realloc(task->th_shown, size);
+    SIM_CHECK(shown != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for the arguments of a kernel");
+    task->th_shown = shown;
+    return ACL_SUCCESS;
+}
+
+/* A launch is shown as the program made it: its attributes and, when they lie in host memory, its arguments are copied. */
+static aclError show_launch(struct task_handle *task, const struct sim_kernel_view *view,
+                            aclmdlRIKernelTaskParams *kernel)
+{
+    size_t args = view->kv_is_host ? (view->kv_args_size + 7) / 8 * 8 : 0;
+    size_t attributes = view->kv_attribute_count * sizeof *view->kv_attributes;
+    SIM_TRY(take_shown(task, sizeof *kernel->cfg + args + attributes + 1));
+    kernel->funcHandle = (aclrtFuncHandle)(uintptr_t)view->kv_function;
+    kernel->numBlocks = view->kv_blocks;
+    kernel->isHostArgs = view->kv_is_host;
+    kernel->argsSize = view->kv_args_size;
+    kernel->args = (void *)(uintptr_t)view->kv_args;
+    unsigned char *shown = (unsigned char *)task->th_shown + sizeof *kernel->cfg;
+    if (view->kv_is_host)
+        kernel->args = memcpy(shown, view->kv_args, view->kv_args_size);
+    if (attributes == 0)
+        return ACL_SUCCESS;
+    kernel->cfg = task->th_shown;
+    *kernel->cfg = (aclrtLaunchKernelCfg){memcpy(shown + args, view->kv_attributes, attributes), view->kv_attribute_count};
+    return ACL_SUCCESS;
+}
+
+/* Arguments of other kernels are shown as the addresses that they touch, in order. */
 static aclError show_kernel(struct task_handle *task, const struct sim_captured *captured,
                             aclmdlRIKernelTaskParams *kernel)
 {
     size_t count;
+    struct sim_kernel_view view;
+    if (sim_kernel_view(captured->ct_task.ta_op, sim_captured_argument(captured), &view))
+        return show_launch(task, &view, kernel);
     const struct sim_range *ranges = sim_captured_ranges(captured, &count);
-    uint64_t *words = realloc(task->th_words, (count + 1) * sizeof *words);
-    SIM_CHECK(words != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for the arguments of a kernel");
-    task->th_words = words;
+    SIM_TRY(take_shown(task, (count + 1) * sizeof(uint64_t)));
+    uint64_t *words = task->th_shown;
     for (size_t i = 0; i < count; i++)
         words[i] = (uint64_t)(uintptr_t)ranges[i].rg_address;
     kernel->args = words;
@@ -278,17 +316,23 @@ aclError sim_capture_task_get(aclmdlRITask handle, aclmdlRITaskParams *parameter
     return code;
 }
 
-/* No kernel is launched with attributes yet: each has its default, zero. */
-aclError sim_capture_task_attribute(aclmdlRITask handle, aclrtLaunchKernelAttrValue *value)
+/* An attribute that the kernel was not launched with has its default, zero. */
+aclError sim_capture_task_attribute(aclmdlRITask handle, aclrtLaunchKernelAttrId id, aclrtLaunchKernelAttrValue *value)
 {
     struct task_handle *task;
     struct sim_captured *captured;
+    struct sim_kernel_view view;
+    const aclrtLaunchKernelAttrValue *found = NULL;
     SIM_TRY(open_task(handle, &task, &captured));
     aclmdlRITaskType type = type_of(captured->ct_kind);
+    if (sim_kernel_view(captured->ct_task.ta_op, sim_captured_argument(captured), &view))
+        found = sim_kernel_attribute(view.kv_attributes, view.kv_attribute_count, id);
+    memset(value, 0, sizeof *value);
+    if (found != NULL)
+        *value = *found;
     sim_object_close(task->th_instance);
     SIM_CHECK(type == ACL_MODEL_RI_TASK_KERNEL, ACL_ERROR_RT_PARAM_INVALID, "the task is of type %d, expected a kernel",
               type);
-    memset(value, 0, sizeof *value);
     return ACL_SUCCESS;
 }
 
@@ -321,6 +365,8 @@ static aclError change_value(struct sim_captured *captured, const aclmdlRIValueW
 static aclError move(struct sim_captured *captured, const aclmdlRITaskParams *parameters)
 {
     size_t count;
+    struct sim_kernel_view view;
+    void *argument = sim_task_argument(&captured->ct_task);
     const aclmdlRIKernelTaskParams *kernel = &parameters->kernelTaskParams;
     aclmdlRITaskType type = type_of(captured->ct_kind);
     sim_captured_ranges(captured, &count);
@@ -328,6 +374,8 @@ static aclError move(struct sim_captured *captured, const aclmdlRITaskParams *pa
               parameters->type, type);
     if (is_value(type))
         return change_value(captured, &parameters->valueWaitTaskParams);
+    if (sim_kernel_view(captured->ct_task.ta_op, argument, &view))
+        return sim_kernel_change(argument, kernel);
     SIM_SUPPORTED(captured->ct_task.ta_op->op_run == sim_row_run, "the arguments of %s cannot be changed",
                   captured->ct_task.ta_op->op_name);
     SIM_CHECK(kernel->args != NULL && kernel->isHostArgs == 1 && kernel->argsSize == count * sizeof(uint64_t),
@@ -335,7 +383,7 @@ static aclError move(struct sim_captured *captured, const aclmdlRITaskParams *pa
               "args is %p, isHostArgs %u and argsSize %zu, expected host memory with %zu addresses, as "
               "aclmdlRITaskGetParams showed them",
               kernel->args, kernel->isHostArgs, kernel->argsSize, count);
-    return sim_row_move(sim_task_argument(&captured->ct_task), kernel->args);
+    return sim_row_move(argument, kernel->args);
 }
 
 static aclError change(struct sim_instance *instance, struct sim_captured *captured,

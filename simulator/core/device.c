@@ -13,6 +13,7 @@
 #include "engine.h"
 #include "event.h"
 #include "init.h"
+#include "kernel.h"
 #include "label.h"
 #include "limits_state.h"
 #include "memory.h"
@@ -86,6 +87,7 @@ static void after_fork(void)
     sim_saturation_reset();
     sim_snapshot_after_fork();
     sim_model_after_fork();
+    sim_kernel_after_fork();
     sim_dataset_after_fork();
     sim_queue_after_fork();
     sim_channel_after_fork();

@@ -27,6 +27,7 @@
 #include "config.h"
 #include "context.h"
 #include "device.h"
+#include "kernel.h"
 #include "memory.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -346,8 +347,18 @@ SIM_RARE static void keep_failure(const struct sim_run *run, const struct sim_ta
         atomic_store_explicit(&stream->st_error, code, memory_order_release);
     }
     sim_unlock(&stream->st_gate.gt_lock);
-    sim_exception_post((uint32_t)context->cx_device->dv_id, stream->st_slot.sl_index, (uint32_t)ticket, task->ta_thread,
-                       code);
+    struct rtExceptionInfo report = {.ex_device = (uint32_t)context->cx_device->dv_id,
+                                     .ex_stream = stream->st_slot.sl_index,
+                                     .ex_task = (uint32_t)ticket,
+                                     .ex_thread = task->ta_thread,
+                                     .ex_code = (uint32_t)code};
+    const struct sim_kernel_view *kernel = run->rn_kernel;
+    if (kernel != NULL) {
+        report.ex_function = kernel->kv_function;
+        report.ex_args = kernel->kv_is_host ? NULL : kernel->kv_args;
+        report.ex_args_size = (uint32_t)kernel->kv_args_size;
+    }
+    sim_exception_post(&report);
     if (!atomic_load_explicit(&context->cx_stop_on_failure, memory_order_acquire))
         return;
     aclError none = ACL_SUCCESS;
@@ -479,7 +490,7 @@ void sim_engine_run(struct sim_stream *stream, uint64_t target, enum sim_role ro
                 continue;
             }
         }
-        struct sim_run run = {.rn_stream = stream, .rn_task = task, .rn_ticket = done + 1, .rn_deadline = SIM_FOREVER,
+        struct sim_run run = {.rn_stream = stream, .rn_ticket = done + 1, .rn_deadline = SIM_FOREVER,
                               .rn_expired = stream->st_expired};
         stream->st_expired = false;
         if (sim_engine_execute(&run, task, sim_task_argument(task)) == SIM_PARK) {

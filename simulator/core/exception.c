@@ -5,6 +5,7 @@
  * taken before the callers' lock and never held while a function runs. */
 #include "exception.h"
 #include "caller.h"
+#include "kernel.h"
 #include <stdlib.h>
 
 static struct sim_lock lock;
@@ -34,6 +35,14 @@ static uint32_t find(aclrtExceptionInfoCallback function)
     while (place < function_count && functions[place] != function)
         place++;
     return place;
+}
+
+aclError sim_exception_start(void)
+{
+    sim_lock(&lock);
+    aclError code = ready();
+    sim_unlock(&lock);
+    return code;
 }
 
 static aclError add(aclrtExceptionInfoCallback function)
@@ -82,6 +91,7 @@ static void deliver(void *user)
     struct rtExceptionInfo *info = user;
     aclrtExceptionInfoCallback now[SIM_EXCEPTION_FUNCTIONS + 1];
     uint32_t count = 0;
+    void *binary_user = NULL;
     sim_lock(&lock);
     if (single != NULL)
         now[count++] = single;
@@ -91,17 +101,20 @@ static void deliver(void *user)
     atomic_store_explicit(&delivered, info, memory_order_release);
     for (uint32_t i = 0; i < count; i++)
         now[i](info);
+    aclrtOpExceptionCallback own = sim_kernel_callback(info->ex_function, &binary_user);
+    if (own != NULL)
+        own(info, binary_user);
     atomic_store_explicit(&delivered, NULL, memory_order_release);
     free(info);
 }
 
-void sim_exception_post(uint32_t device, uint32_t stream, uint32_t task, uint32_t thread, aclError code)
+void sim_exception_post(const struct rtExceptionInfo *report)
 {
     struct sim_caller *caller = atomic_load_explicit(&deliverer, memory_order_acquire);
     struct rtExceptionInfo *info = caller != NULL ? malloc(sizeof *info) : NULL;
     if (info == NULL)
         return;
-    *info = (struct rtExceptionInfo){device, stream, task, thread, (uint32_t)code};
+    *info = *report;
     if (!sim_caller_call(caller, deliver, info))
         free(info);
 }

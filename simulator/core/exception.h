@@ -13,6 +13,9 @@ struct rtExceptionInfo {
     uint32_t ex_task;
     uint32_t ex_thread; /* that submitted the task */
     uint32_t ex_code;
+    uint64_t ex_function;    /* of a custom kernel; 0: another task */
+    const void *ex_args;     /* its arguments in device memory; NULL: they lie elsewhere */
+    uint32_t ex_args_size;
 };
 
 /* The one function of aclrtSetExceptionInfoCallback; NULL: none. 207001. */
@@ -22,8 +25,11 @@ aclError sim_exception_set(aclrtExceptionInfoCallback function);
 aclError sim_exception_register(aclrtExceptionInfoCallback function);
 void sim_exception_unregister(aclrtExceptionInfoCallback function);
 
+/* Reports are delivered from now on, though no such function is registered: to those of kernel binaries. 207001. */
+aclError sim_exception_start(void);
+
 /* Queues a report; nothing happens when nobody is registered. */
-void sim_exception_post(uint32_t device, uint32_t stream, uint32_t task, uint32_t thread, aclError code);
+void sim_exception_post(const struct rtExceptionInfo *report);
 
 /* Waits until everything posted so far has been delivered; returns at once on the delivering thread. */
 void sim_exception_settle(void);

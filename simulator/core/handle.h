@@ -52,6 +52,11 @@ enum sim_kind {
     SIM_KIND_CHANNEL,
     SIM_KIND_CHANNEL_ITEM,
     SIM_KIND_CHANNEL_DATASET,
+    SIM_KIND_DESCRIPTION,
+    SIM_KIND_BINARY,
+    SIM_KIND_FUNCTION,
+    SIM_KIND_ARGUMENTS,
+    SIM_KIND_PARAMETER, /* numbered inside an argument list; no table */
     SIM_KINDS,
 };
 

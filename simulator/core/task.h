@@ -23,11 +23,12 @@ struct sim_range {
 
 struct sim_task;
 struct sim_saver;
+struct sim_kernel_view;
 
 /* What a task learns about its run, and how it asks to wait. */
 struct sim_run {
     struct sim_stream *rn_stream;
-    const struct sim_task *rn_task;
+    const struct sim_task *rn_task; /* whose function runs; in a run of an instance that of the step */
     uint64_t rn_ticket;        /* of this task: its stream's level once it has finished */
     struct sim_gate *rn_gate;  /* with SIM_PARK: where to wait, for which level, at most until when */
     uint64_t rn_target;
@@ -36,6 +37,7 @@ struct sim_run {
     uint32_t rn_choice;        /* set by a switch in an instance: which of its ways the run goes on, or straight on */
     const char *rn_reason;     /* set by a task that fails, where its code says too little; else NULL */
     uint64_t rn_blame;         /* a record: until it has passed it keeps failures instead of this task; 0: none */
+    const struct sim_kernel_view *rn_kernel; /* while a custom kernel runs: that one */
 };
 
 enum sim_op_flags {

@@ -181,6 +181,80 @@ ACL_API(8, 1) aclError aclsimSetReason(const char *text);
 /** The address through which a task's function reaches a device address; NULL when it lies in no live block. */
 ACL_API(8, 1) void *aclsimTranslate(const void *devPtr);
 
+/** The same for `size` bytes from there on; NULL unless all of them lie in one live block. */
+ACL_API(8, 1) void *aclsimReach(const void *devPtr, size_t size);
+
+/* One block of a launch of a custom kernel. args are the bytes that the program gave (they lie at multiples of 8): a
+ * pointer among them is a device address of the program's, to be passed to aclsimReach, but for the pointer of a
+ * placeholder, which leads to its data as it is. binary is the file's name without folder and ending. gridDim and
+ * blockDim are those of a SIMT kernel, whose threads the function goes through itself; of others numBlocks and 1. */
+typedef struct aclsimKernelLaunch {
+    const char *binary;
+    const char *kernel;
+    const void *args;
+    size_t argsSize;
+    uint32_t numBlocks;
+    uint32_t blockIndex;
+    dim3 gridDim;
+    dim3 blockDim;
+    void *userData;
+} aclsimKernelLaunch;
+
+/* Runs one block, as part of a task of the stream: the blocks one after another, from index 0 on. Its code, when not 0,
+ * is the failure of the task, whose message has what the function gave to aclsimSetReason. */
+typedef aclError (*aclsimCustomKernelFunc)(const aclsimKernelLaunch *launch);
+
+/* Says, when the kernel is launched, what memory it will touch: fills in at most `room` ranges and returns how many. They
+ * are checked then, and again when the task runs. Not asked when the arguments lie in device memory. */
+typedef size_t (*aclsimTouchFunc)(const aclsimKernelLaunch *launch, aclsimRange *ranges, size_t room);
+
+/* The CPU's version of a custom kernel. touch may be NULL: nothing is known of what it touches. parameters are the sizes of
+ * its parameters, which lie in args as the members of a C struct; they are needed where a program asks for them
+ * (aclrtFunctionGetParamInfo) or gives arguments one by one (aclrtLaunchKernelWithArgsArray). NULL: not known.
+ *
+ * A shared library that exports `const aclsimCustomKernel aclsim_kernel_<kernel>` (in C++ declared extern "C") for each
+ * kernel can be loaded in the place of a card's binary, from a file of any name or from memory:
+ *
+ *     static aclError fill(const aclsimKernelLaunch *launch)
+ *     {
+ *         struct { void *out; uint64_t count; } args;
+ *         memcpy(&args, launch->args, sizeof args);
+ *         float *out = aclsimReach(args.out, args.count * sizeof *out);
+ *         if (out == NULL)
+ *             return ACL_ERROR_RT_AICORE_EXCEPTION;
+ *         for (uint64_t i = launch->blockIndex; i < args.count; i += launch->numBlocks)
+ *             out[i] = 1;
+ *         return ACL_SUCCESS;
+ *     }
+ *     const aclsimCustomKernel aclsim_kernel_fill = {.run = fill};
+ *
+ *     gcc -shared -fPIC fill.c -o fill.o $(python -m acl config --cflags --libs)
+ *
+ * A program that calls kernels through host functions, which the vendor's compiler generates (kernel<<<…>>>, or
+ * aclrtlaunch_<kernel>(numBlocks, stream, …)), is linked with such functions of its own, made with aclsimLaunchKernel. */
+typedef struct aclsimCustomKernel {
+    aclsimCustomKernelFunc run;
+    aclsimTouchFunc touch;
+    const size_t *parameters;
+    size_t parameterCount;
+    void *userData;
+} aclsimCustomKernel;
+
+/** Give a kernel of a binary, by the binary's path or file name with or without its ending (NULL: of any binary), a
+ *  function that runs it, also instead of one of a library; launches from then on use it. With a name the binary need not
+ *  exist. A NULL implementation takes it back. */
+ACL_API(8, 1) aclError aclsimRegisterCustomKernel(const char *binary, const char *kernel,
+    const aclsimCustomKernel *implementation);
+
+/** Queue a kernel without a binary: numBlocks blocks of an implementation, which is read now, under a name for messages.
+ *  args is copied. */
+ACL_API(8, 1) aclError aclsimLaunchKernel(const char *kernel, const aclsimCustomKernel *implementation,
+    uint32_t numBlocks, const void *args, size_t argsSize, aclrtStream stream);
+
+/** Let a host symbol stand for a kernel, in calls that take one (aclrtGetFuncBySymbol, aclrtLaunchKernelWithArgsArray), as
+ *  code of the vendor's compiler does by itself. A NULL function takes it back. */
+ACL_API(8, 1) aclError aclsimRegisterSymbol(const void *symbol, aclrtFuncHandle function);
+
 /** Number of handles that were made and not destroyed: of one kind, by the name that messages give it ("stream",
  *  "dataset", "data buffer"), or of all kinds (NULL). The runtime's own, such as default streams, count too. */
 ACL_API(8, 1) size_t aclsimLiveCount(const char *kind);
