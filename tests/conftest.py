@@ -7,6 +7,7 @@ import pytest
 from helpers import programs
 from helpers.capture import SYNC, Words
 from helpers.tensors import Device
+from helpers.vectors import Vectors, register
 
 import acl
 from acl import layout
@@ -185,3 +186,11 @@ def compile_c(tmp_path):
     The program finds the backend's headers and libraries by itself; run it with ``subprocess.run([path])``.
     """
     return programs.Compiler(tmp_path)
+
+
+@pytest.fixture
+def vectors(stream):
+    """Make the vectors with their kernel in NumPy."""
+    register()
+    yield Vectors(stream)
+    acl.sim.reset()

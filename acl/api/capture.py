@@ -127,7 +127,10 @@ def ri_get_tasks_by_stream(stream):
 
 
 def ri_task_get_params(task):
-    """Return ``(dict, ret)``: type and task group, with a kernel's addresses, an event and its flags, or a value."""
+    """Return ``(dict, ret)``: type and task group, with what a kernel was launched with, an event and its flags, or a value.
+
+    ``args`` are the addresses of an operator's kernel, or the arguments of a custom one, in words of 8 bytes.
+    """
     struct = ffi.new("aclmdlRITaskParams *")
     ret = lib.aclmdlRITaskGetParams(values.pointer(task), struct)
     if ret != 0:
@@ -138,6 +141,8 @@ def ri_task_get_params(task):
         words = ffi.cast("uint64_t *", kernel.args)
         params["args"] = [int(words[i]) for i in range(kernel.argsSize // 8)] if kernel.isHostArgs else []
         params["num_blocks"] = int(kernel.numBlocks)
+        if kernel.funcHandle:
+            params["func_handle"] = values.address(kernel.funcHandle)
     elif struct.type in EVENTS:
         kind, flag = EVENTS[struct.type]
         event = getattr(struct, f"event{kind}TaskParams")
@@ -160,7 +165,7 @@ def ri_kernel_task_get_attribute(task, attribute):
 
 
 def ri_task_set_params(task, params):
-    """Change a kernel's addresses, ``{"type": 1, "args": [...]}``, or a value, as ri_task_get_params gives them."""
+    """Change the arguments of a kernel, or a value: a dict as ri_task_get_params gives it, with as many ``args``."""
     struct = ffi.new("aclmdlRITaskParams *")
     if params.get("type") in (VALUE_WRITE, VALUE_WAIT):
         struct.type = params["type"]
@@ -171,6 +176,7 @@ def ri_task_set_params(task, params):
     addresses = params.get("args", [])
     words = ffi.new("uint64_t[]", addresses or 1)
     struct.type = params.get("type", KERNEL)
+    struct.kernelTaskParams.funcHandle = values.pointer(params.get("func_handle", 0))
     struct.kernelTaskParams.args = words
     struct.kernelTaskParams.isHostArgs = 1
     struct.kernelTaskParams.argsSize = 8 * len(addresses)

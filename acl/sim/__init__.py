@@ -7,6 +7,7 @@ from typing import Optional
 
 from acl._lib import ffi, lib
 from acl.sim.check import check
+from acl.sim.custom import custom_kernel as custom_kernel
 from acl.sim.kernels import kernel as kernel
 from acl.sim.models import executor as executor
 from acl.sim.models import model as model

@@ -1,0 +1,177 @@
+"""Custom kernels in NumPy: what a program launches by ``aclrtLaunchKernel`` and its kin."""
+
+import os
+import struct
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Optional, Union
+
+import numpy
+
+from acl._lib import ffi, lib
+from acl.api.closure import closure
+from acl.sim.check import check
+
+CODES = "PQqIiHhBbfd?"  # of the struct module: what parameters can be
+REFUSED = 2**32  # more ranges than a launch may touch: what a function that raises answers
+
+_kept: list[object] = []  # launches that are queued or captured may still use a kernel that was replaced
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One block of a launch, as the function of a custom kernel sees it.
+
+    Attributes
+    ----------
+    kernel, binary : str
+        Names of the kernel, and of the binary's file without folder and ending.
+    block, blocks : int
+        Index of the block, and how many there are.
+    grid, threads : tuple of int
+        The three sizes of a SIMT kernel's grid and block; of others ``(blocks, 1, 1)`` and ``(1, 1, 1)``.
+    args : bytes
+        The arguments as the program gave them.
+    """
+
+    kernel: str
+    binary: str
+    block: int
+    blocks: int
+    grid: tuple[int, int, int]
+    threads: tuple[int, int, int]
+    args: bytes
+
+    def array(self, address: int, shape: Union[int, tuple[int, ...]], dtype: Any) -> "numpy.ndarray[Any, Any]":
+        """Return the array at a device address, as a view that is gone when the function returns.
+
+        Parameters
+        ----------
+        address : int
+            As the program passed it.
+        shape : int or tuple of int
+            Its shape.
+        dtype : dtype
+            NumPy's type of its elements.
+
+        Raises
+        ------
+        ValueError
+            The array does not lie in one live block of device memory.
+        """
+        count = int(numpy.prod(shape, dtype="i8"))
+        size = count * numpy.dtype(dtype).itemsize
+        if size == 0:
+            return numpy.zeros(shape, dtype)
+        place = lib.aclsimReach(ffi.cast("void *", address), size)
+        if not place:
+            raise ValueError(f"{address:#x} with {size} bytes does not lie in one live block of device memory")
+        return numpy.frombuffer(ffi.buffer(place, size), dtype).reshape(shape)
+
+
+def _launch_of(order: Any) -> Launch:
+    return Launch(
+        kernel=ffi.string(order.kernel).decode(errors="replace"),
+        binary=ffi.string(order.binary).decode(errors="replace"),
+        block=order.blockIndex,
+        blocks=order.numBlocks,
+        grid=(order.gridDim.x, order.gridDim.y, order.gridDim.z),
+        threads=(order.blockDim.x, order.blockDim.y, order.blockDim.z),
+        args=bytes(ffi.buffer(order.args, order.argsSize)),
+    )
+
+
+def _sizes_of(parameters: Optional[str]) -> Any:
+    """Return the sizes of parameters as C takes them."""
+    if parameters is None:
+        return ffi.NULL
+    wrong = [code for code in parameters if code not in CODES]
+    if wrong:
+        raise ValueError(f"acl.sim.custom_kernel(parameters={parameters!r}): {wrong[0]!r} is not one of {CODES}")
+    return ffi.new("size_t[]", [struct.calcsize(code) for code in parameters] or 1)
+
+
+def custom_kernel(
+    kernel: str,
+    binary: Optional[Union[str, "os.PathLike[str]"]] = None,
+    *,
+    parameters: Optional[str] = None,
+    touches: Optional[Callable[..., Iterable[tuple[int, int, bool]]]] = None,
+) -> Callable[[Optional[Callable[..., Any]]], Optional[Callable[..., Any]]]:
+    """Run a custom kernel by a function of NumPy arrays: a decorator.
+
+    Parameters
+    ----------
+    kernel : str
+        Name of the kernel, as the program gives it to ``acl.rt.binary_get_function``.
+    binary : str or path, optional
+        Path of its binary, or the file's name with or without ending; a binary that is named need not exist. None: the
+        kernel of any binary.
+    parameters : str, optional
+        A letter of the :mod:`struct` module for each parameter, such as ``"PPPI"``: ``P`` is an address, ``I`` a 32-bit
+        number. None: the function takes the bytes of ``launch.args`` apart by itself.
+    touches : callable, optional
+        Called with the same arguments when the kernel is launched; it returns the memory that the launch will touch, as
+        ``(address, bytes, writes)`` each. These are checked then, and again when the kernel runs.
+
+    Returns
+    -------
+    callable
+        The decorator. Its function gets a :class:`Launch` and the parameters, and is called once a block, one after
+        another. ``launch.array(address, shape, dtype)`` leads to device memory. None instead of a function takes it
+        back.
+
+    Raises
+    ------
+    ValueError
+        For an empty name or an unknown letter.
+
+    Notes
+    -----
+    Stands on ``aclsimRegisterCustomKernel``. What the function raises goes to :data:`sys.unraisablehook` and into the
+    message of the task, which fails with 507015.
+
+    Examples
+    --------
+    >>> @acl.sim.custom_kernel("vector_add", parameters="PPPI")
+    ... def vector_add(launch, x, y, z, count):
+    ...     part = slice(launch.block, count, launch.blocks)
+    ...     x, y, z = (launch.array(address, count, "f4") for address in (x, y, z))
+    ...     z[part] = x[part] + y[part]
+    """
+    sizes = _sizes_of(parameters)
+    form = struct.Struct(parameters or "")
+
+    def decode(launch: Launch) -> tuple[Any, ...]:
+        if len(launch.args) < form.size:
+            raise ValueError(f"it was launched with {len(launch.args)} bytes of arguments, expected {form.size}")
+        return form.unpack_from(launch.args)
+
+    def register(function: Optional[Callable[..., Any]]) -> Optional[Callable[..., Any]]:
+        def run(order: Any) -> int:
+            assert function is not None
+            launch = _launch_of(order)
+            function(launch, *decode(launch))
+            return 0
+
+        def touch(order: Any, ranges: Any, room: int) -> int:
+            assert touches is not None
+            launch = _launch_of(order)
+            found = list(touches(launch, *decode(launch)))
+            for place, (address, size, writes) in enumerate(found[:room]):
+                ranges[place] = (ffi.cast("void *", address), size, bool(writes))
+            return len(found)
+
+        given = ffi.NULL
+        if function is not None:
+            runs = closure("aclsimCustomKernelFunc", run, function, lib.ACL_ERROR_RT_AICORE_EXCEPTION)
+            asks = ffi.NULL if touches is None else closure("aclsimTouchFunc", touch, touches, REFUSED)
+            _kept.extend((runs, asks))
+            fields = {"run": runs, "touch": asks, "parameters": sizes, "parameterCount": len(parameters or "")}
+            given = ffi.new("aclsimCustomKernel *", fields)
+        name = ffi.NULL if binary is None else os.fspath(binary).encode()
+        what = f"acl.sim.custom_kernel({kernel!r})"
+        check(lib.aclsimRegisterCustomKernel(name, kernel.encode(), given), what)
+        return function
+
+    return register

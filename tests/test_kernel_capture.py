@@ -1,0 +1,149 @@
+"""Custom kernels in captures: replays, what is shown of them, and changes."""
+
+import json
+
+import numpy
+import pytest
+from helpers import capture
+from helpers.expect import NULL, pointer, refused
+from helpers.vectors import COUNT, WAYS, in_device_memory
+
+import acl
+from acl._lib import ffi, lib
+
+rt, mdl = acl.rt, acl.mdl
+SCHEM_MODE, BLOCK_OFFSET, TIMEOUT = 1, 4, 7
+
+pytestmark = pytest.mark.needs_sim
+
+
+@pytest.mark.parametrize("launch", WAYS)
+def test_every_way_is_captured_and_replayed(vectors, launch):
+    capture.begin(vectors.stream)
+    assert launch(vectors) == 0, acl.get_recent_err_msg()
+    instance = capture.end(vectors.stream)
+    for times in (11, 12, 13):
+        capture.run(instance, vectors.stream)
+        assert vectors.result() == times
+    assert mdl.ri_destroy(instance) == 0
+
+
+def tasks_of(instance):
+    streams, ret = mdl.ri_get_streams(instance)
+    assert ret == 0
+    tasks, ret = mdl.ri_get_tasks_by_stream(streams[0])
+    assert ret == 0
+    return [pointer(task) for task in tasks]
+
+
+def test_a_captured_launch_shows_what_it_was_launched_with(vectors, tmp_path):
+    capture.begin(vectors.stream)
+    assert vectors.launch(3, [{"id": SCHEM_MODE, "value": {"schemMode": 1}}, {"id": TIMEOUT, "value": 9}]) == 0
+    block = in_device_memory(vectors)
+    assert rt.launch_kernel(vectors.function, 4, block, 32, vectors.stream) == 0
+    instance = capture.end(vectors.stream)
+    host, device = tasks_of(instance)
+    params = ffi.new("aclmdlRITaskParams *")
+    assert lib.aclmdlRITaskGetParams(host, params) == 0
+    kernel = params.kernelTaskParams
+    assert (kernel.numBlocks, kernel.isHostArgs, kernel.argsSize, kernel.cfg.numAttrs) == (3, 1, 32, 2)
+    assert int(ffi.cast("uintptr_t", kernel.funcHandle)) == vectors.function
+    assert bytes(ffi.buffer(kernel.args, 32)) == vectors.packed
+    assert [kernel.cfg.attrs[place].id for place in range(2)] == [SCHEM_MODE, TIMEOUT]
+    value = ffi.new("aclrtLaunchKernelAttrValue *")
+    for attribute, number in ((SCHEM_MODE, 1), (TIMEOUT, 9), (BLOCK_OFFSET, 0)):
+        assert lib.aclmdlRIKernelTaskGetAttribute(host, attribute, value) == 0
+        assert value.timeout == number
+    assert lib.aclmdlRITaskGetParams(device, params) == 0
+    kernel = params.kernelTaskParams
+    assert (kernel.numBlocks, kernel.isHostArgs, kernel.argsSize, kernel.cfg) == (4, 0, 32, NULL)
+    assert int(ffi.cast("uintptr_t", kernel.args)) == block
+    path = tmp_path / "modelRI.json"
+    assert mdl.ri_debug_json_print(instance, str(path), 1) == 0
+    first, second = json.loads(path.read_text())
+    assert (first["name"], first["args"]["Numblocks"], first["args"]["Schem Mode"]) == ("vector_add", 3, 1)
+    assert first["args"]["Kernel Args"].split() == [f"0x{word:016x}" for word in vectors.words]
+    assert (second["args"]["Kernel Args"], second["args"]["Kernel Args Size"]) == (f"0x{block:016x}", 32)
+    assert mdl.ri_destroy(instance) == 0
+
+
+def test_a_captured_launch_is_changed(vectors):
+    capture.begin(vectors.stream)
+    assert vectors.launch(1) == 0
+    instance = capture.end(vectors.stream)
+    (task,) = tasks_of(instance)
+    params = ffi.new("aclmdlRITaskParams *")
+    assert lib.aclmdlRITaskGetParams(task, params) == 0
+    kernel = params.kernelTaskParams
+    words = ffi.cast("uint64_t *", kernel.args)
+    words[0] = vectors.blocks[1]  # y += y
+    kernel.numBlocks = 2
+    assert lib.aclmdlRITaskSetParams(task, params) == 0, acl.get_recent_err_msg()
+    assert mdl.ri_update(instance) == 0
+    capture.run(instance, vectors.stream)
+    assert vectors.result() == 20
+    for field, wrong in (("argsSize", 24), ("numBlocks", 0), ("isHostArgs", 0), ("funcHandle", pointer(3))):
+        assert lib.aclmdlRITaskGetParams(task, params) == 0
+        setattr(params.kernelTaskParams, field, wrong)
+        refused(lib.aclmdlRITaskSetParams(task, params), 107000, field)
+    assert mdl.ri_destroy(instance) == 0
+
+
+def test_pyacl_changes_a_captured_launch(vectors):
+    capture.begin(vectors.stream)
+    assert vectors.launch(1) == 0
+    instance = capture.end(vectors.stream)
+    (task,) = mdl.ri_get_tasks_by_stream(mdl.ri_get_streams(instance)[0][0])[0]
+    params, ret = mdl.ri_task_get_params(task)
+    assert (ret, params["args"], params["num_blocks"]) == (0, list(vectors.words), 1)
+    assert params["func_handle"] == vectors.function
+    params.update(args=[vectors.blocks[1], *params["args"][1:]], num_blocks=3)
+    assert mdl.ri_task_set_params(task, params) == mdl.ri_update(instance) == 0
+    capture.run(instance, vectors.stream)
+    assert vectors.result() == 20
+    assert mdl.ri_destroy(instance) == 0
+
+
+def test_groups_of_launches_are_updated(vectors, other):
+    capture.begin(vectors.stream)
+    assert mdl.ri_capture_task_grp_begin(vectors.stream) == 0
+    assert vectors.launch(1) == 0
+    group, ret = mdl.ri_capture_task_grp_end(vectors.stream)
+    assert ret == 0
+    instance = capture.end(vectors.stream)
+    twos, _ = rt.malloc(4 * COUNT, 0)
+    vectors.put(twos, 2 * numpy.arange(COUNT, dtype="f4"))
+    vectors.blocks[0] = twos
+    assert mdl.ri_capture_task_update_begin(other, group) == 0
+    assert vectors.launch(3, stream=other) == 0
+    assert mdl.ri_capture_task_update_end(other) == rt.synchronize_stream(other) == 0
+    capture.run(instance, vectors.stream)
+    assert vectors.result() == 12
+    assert mdl.ri_destroy(instance) == 0
+
+
+def test_a_replay_after_unloading_fails(vectors):
+    capture.begin(vectors.stream)
+    assert vectors.launch() == 0
+    instance = capture.end(vectors.stream)
+    assert rt.binary_unload(vectors.binary) == 0
+    assert mdl.ri_execute_async(instance, vectors.stream) == 0
+    refused(rt.synchronize_stream(vectors.stream), 507024, "vector_add")
+    assert mdl.ri_destroy(instance) == 0
+
+
+def test_a_kernel_of_the_cpu_is_in_no_group(vectors):
+    content = acl.util.bytes_to_ptr(b"library")
+    binary, _ = rt.binary_load_from_data(content, 7, [{"type": 3, "value": {"cpuKernelMode": 2}}])
+    function, _ = rt.register_cpu_func(binary, "run", "sort")
+    seen = []
+    acl.sim.custom_kernel("run")(seen.append)
+    assert rt.launch_kernel_with_host_args(function, 1, vectors.stream, [], content, 7, [], 0) == 0
+    assert rt.synchronize_stream(vectors.stream) == 0
+    assert [launch.kernel for launch in seen] == ["sort"]
+    capture.begin(vectors.stream)
+    assert mdl.ri_capture_task_grp_begin(vectors.stream) == 0
+    ret = rt.launch_kernel_with_host_args(function, 1, vectors.stream, [], content, 7, [], 0)
+    refused(ret, 507009, "kernels alone")
+    assert mdl.ri_capture_task_grp_end(vectors.stream)[1] == 0
+    assert mdl.ri_destroy(capture.end(vectors.stream)) == 0
