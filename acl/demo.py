@@ -13,7 +13,8 @@ import acl
 from acl import _lib
 
 TIMEOUT = 60
-SIMULATED = ("p4_", "p5_")  # their model has no kernels for a card
+SIMULATED = ("p4_", "p5_", "p6_")  # their model or kernel is none for a card
+KERNEL = "vector_add.o"
 
 
 def examples():
@@ -45,12 +46,26 @@ def command_of(path, directory):
     compiler = shutil.which(os.environ.get("CC") or "gcc") or shutil.which("clang")
     if compiler is None:
         return None
-    libraries = acl.get_lib() if _lib.toolkit is None else os.path.join(_lib.toolkit, "lib64")
-    program = os.path.join(directory, os.path.basename(path)[:-2])
-    command = [compiler, "-O1", f"-I{acl.get_include()}", path, "-o", program, f"-L{libraries}"]
-    command += [f"-Wl,-rpath,{libraries}", "-lascendcl", "-lnnopbase", "-lopapi", "-ldl", "-pthread"]
-    subprocess.run(command, check=True)
+    place, name = os.path.split(path)
+    program = os.path.join(directory, name[:-2])
+    extra = [build_kernel(place, directory, compiler)] if name.startswith("p6_") else []
+    subprocess.run([compiler, "-O1", path, *extra, "-o", program, *options()], check=True)
     return [program]
+
+
+def options():
+    """Return the compiler's options for the backend's headers and libraries."""
+    libraries = acl.get_lib() if _lib.toolkit is None else os.path.join(_lib.toolkit, "lib64")
+    names = ["-lascendcl", "-lnnopbase", "-lopapi", "-ldl", "-pthread"]
+    return [f"-I{acl.get_include()}", f"-L{libraries}", f"-Wl,-rpath,{libraries}", *names]
+
+
+def build_kernel(place, directory, compiler):
+    """Build the library that the example of a custom kernel loads; return its path."""
+    library = os.path.join(directory, KERNEL)
+    source = os.path.join(place, "vector_add.c")
+    subprocess.run([compiler, "-O1", "-shared", "-fPIC", source, "-o", library, *options()], check=True)
+    return library
 
 
 def write_model(place, directory):
