@@ -45,7 +45,7 @@ static struct progress *progress;
 static uint64_t state;
 static bool huge; /* numbers of this call may be huge, and void * is no host memory */
 static unsigned char *host, *zeros;
-static uint64_t handles[48];
+static uint64_t handles[64];
 static size_t handle_count;
 static unsigned char *block, *freed;
 
@@ -396,6 +396,31 @@ static void make_transfers(const int64_t dims[2])
     add(dataset);
     add(item);
     add(acltdtCreateDataset());
+static aclError run_nothing(const aclsimKernelLaunch *launch)
+    (void)launch;
+    return 0;
+}
+
+/* A kernel with a list of arguments that can be launched, and another one that cannot yet. */
+static void make_kernel(void)
+    const aclsimCustomKernel kernel = {.run = run_nothing};
+    aclrtBinHandle binary;
+    aclrtFuncHandle function;
+    aclrtArgsHandle list;
+    aclrtParamHandle parameter;
+    GOOD(aclsimRegisterCustomKernel("binary", "kernel", &kernel));
+    add(aclrtCreateBinary("binary", 6));
+    GOOD(aclrtBinaryLoadFromFile("binary", NULL, &binary));
+    add(binary);
+    GOOD(aclrtBinaryGetFunction(binary, "kernel", &function));
+    for (int i = 0; i < 3; i++)
+        add(function);
+    for (int i = 0; i < 2; i++) {
+        GOOD(aclrtKernelArgsInit(function, &list));
+        GOOD(aclrtKernelArgsAppend(list, &function, sizeof function, &parameter));
+        add(list);
+        add(parameter);
+    GOOD(aclrtKernelArgsFinalize(list));
 }
 
 static void make_world(void)
@@ -452,6 +477,7 @@ static void make_world(void)
     make_operands(dims);
     make_single_operators(desc, buffer);
     make_transfers(dims);
+    make_kernel();
     if (below(2) == 0) /* an open capture refuses much */
         make_instances();
     (void)aclGetRecentErrMsg();
