@@ -115,6 +115,8 @@ def test_groups_of_launches_are_updated(vectors, other):
     vectors.put(twos, 2 * numpy.arange(COUNT, dtype="f4"))
     vectors.blocks[0] = twos
     assert mdl.ri_capture_task_update_begin(other, group) == 0
+    batch = [{"id": SCHEM_MODE, "value": {"schemMode": 1}}]
+    refused(vectors.launch(3, batch, stream=other), 507000, "scheduling mode 0")
     assert vectors.launch(3, stream=other) == 0
     assert mdl.ri_capture_task_update_end(other) == rt.synchronize_stream(other) == 0
     capture.run(instance, vectors.stream)

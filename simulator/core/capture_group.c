@@ -8,6 +8,7 @@
  * it was made on, and a run that is held by an external event sees it. What it replaced is kept until no run can be using
  * it (sim_replay_retire). */
 #include "capture_inner.h"
+#include "kernel.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,16 +227,21 @@ static const struct sim_op update_op = {.op_name = "aclmdlRICaptureTaskUpdateBeg
                                         .op_drop = drop_update, .op_flags = SIM_OP_LIGHT, .op_kind = SIM_TASK_OTHER};
 
 /* The place of the next task to update, if the new one fits. */
-static aclError match(struct sim_group *group, const struct sim_op *op, struct sim_recorded *recorded)
+static aclError match(struct sim_group *group, const struct sim_op *op, const void *argument,
+                      struct sim_recorded *recorded)
 {
     SIM_CHECK(op->op_kind <= SIM_TASK_VECTOR, ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT,
               "the stream updates a task group, which takes kernels alone, not %s", op->op_name);
     SIM_CHECK(group->gr_updated < group->gr_count, ACL_ERROR_RT_INTERNAL_ERROR,
               "the group has %u tasks, all of which were updated already", group->gr_count);
     struct sim_point point = {group->gr_branch->br_index, group->gr_first + group->gr_updated};
-    const struct sim_op *captured = sim_instance_at(group->gr_instance, point)->ct_task.ta_op;
+    const struct sim_captured *task = sim_instance_at(group->gr_instance, point);
+    const struct sim_op *captured = task->ct_task.ta_op;
     SIM_CHECK(captured == op, ACL_ERROR_RT_INTERNAL_ERROR, "task %u of the group is %s, expected that kernel, not %s",
               group->gr_updated, captured->op_name, op->op_name);
+    SIM_CHECK(sim_kernel_mode(op, argument) == sim_kernel_mode(op, sim_captured_argument(task)), ACL_ERROR_RT_INTERNAL_ERROR,
+              "task %u of the group was launched with scheduling mode %u, expected the same one, not %u",
+              group->gr_updated, sim_kernel_mode(op, sim_captured_argument(task)), sim_kernel_mode(op, argument));
     *recorded = (struct sim_recorded){sim_instance_handle(group->gr_instance), point.pt_branch, point.pt_index};
     group->gr_updated++;
     return ACL_SUCCESS;
@@ -249,7 +255,7 @@ aclError sim_group_update(struct sim_target stream, const struct sim_op *op, con
     if (group == NULL)
         return refuse_status("the update was ended by another thread during the call");
     struct update update = {.up_argument = NULL};
-    aclError code = match(group, op, &update.up_recorded);
+    aclError code = match(group, op, argument, &update.up_recorded);
     sim_object_close(instance);
     SIM_TRY(code);
     update.up_argument = malloc(size);

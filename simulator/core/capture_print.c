@@ -135,8 +135,8 @@ static void write_launch(struct writer *writer, const struct sim_kernel_view *vi
     const uint64_t address = (uint64_t)(uintptr_t)view->kv_args;
     const void *words = view->kv_is_host ? view->kv_args : &address;
     size_t size = view->kv_is_host ? view->kv_args_size : sizeof address;
-    const aclrtLaunchKernelAttrValue *mode = sim_kernel_attribute(view->kv_attributes, view->kv_attribute_count,
-                                                                  ACL_RT_LAUNCH_KERNEL_ATTR_SCHEM_MODE);
+    const aclrtLaunchKernelAttrValue *mode =
+        sim_kernel_attribute(view->kv_attributes, view->kv_attribute_count, ACL_RT_LAUNCH_KERNEL_ATTR_SCHEM_MODE);
     fprintf(file, ",\"Numblocks\":%u", view->kv_blocks);
     if (mode != NULL)
         fprintf(file, ",\"Schem Mode\":%u", mode->schemMode);

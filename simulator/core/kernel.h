@@ -154,6 +154,9 @@ static inline const aclrtLaunchKernelAttrValue *sim_kernel_attribute(const aclrt
 /* False for other tasks. */
 bool sim_kernel_view(const struct sim_op *op, const void *argument, struct sim_kernel_view *view);
 
+/* The scheduling mode that a task of a kernel was launched with; 0 of others. */
+uint8_t sim_kernel_mode(const struct sim_op *op, const void *argument);
+
 /* Gives a launch other arguments and blocks: 107000 when they do not fit, and then nothing is changed. */
 aclError sim_kernel_change(void *argument, const aclmdlRIKernelTaskParams *parameters);
 

@@ -485,6 +485,16 @@ bool sim_kernel_view(const struct sim_op *op, const void *argument, struct sim_k
     return true;
 }
 
+uint8_t sim_kernel_mode(const struct sim_op *op, const void *argument)
+{
+    struct sim_kernel_view view;
+    if (!sim_kernel_view(op, argument, &view))
+        return 0;
+    const aclrtLaunchKernelAttrValue *mode =
+        sim_kernel_attribute(view.kv_attributes, view.kv_attribute_count, ACL_RT_LAUNCH_KERNEL_ATTR_SCHEM_MODE);
+    return mode != NULL ? mode->schemMode : 0;
+}
+
 static aclError check_change(const struct launch *launch, const aclmdlRIKernelTaskParams *given)
 {
     SIM_CHECK((uint64_t)(uintptr_t)given->funcHandle == launch->la_function, ACL_ERROR_RT_PARAM_INVALID,
