@@ -72,7 +72,8 @@ def test_wrong_attributes(vectors, cfg, said):
 
 
 def test_wrong_launches(vectors):
-    place = acl.util.bytes_to_ptr(vectors.packed)
+    packed = vectors.packed
+    place = acl.util.bytes_to_ptr(packed)
     function, stream, block = vectors.function, vectors.stream, vectors.blocks[0]
     refused(rt.launch_kernel(function, 1, place, 32, stream), 107000, "argsData")
     refused(rt.launch_kernel(function, 1, block, 4096, stream), 107000, "argsData")

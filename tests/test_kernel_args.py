@@ -119,7 +119,8 @@ def test_placeholders_lead_to_their_data(kernel, make):
 
 def test_calls_out_of_order(kernel, make):
     arguments = make()
-    value = acl.util.bytes_to_ptr(bytes(8))
+    zeros = bytes(8)
+    value = acl.util.bytes_to_ptr(zeros)
     plain = append(arguments, "Q", 1)
     holder, _ = rt.kernel_args_append_place_holder(arguments)
     refused(rt.kernel_args_finalize(arguments), 107000, "parameter 1 is a placeholder without data")
@@ -135,7 +136,8 @@ def test_calls_out_of_order(kernel, make):
 
 def test_wrong_arguments(kernel, make):
     arguments, other = make(), make()
-    value = acl.util.bytes_to_ptr(bytes(8))
+    zeros = bytes(8)
+    value = acl.util.bytes_to_ptr(zeros)
     mine = append(arguments, "Q", 1)
     append(other, "Q", 1)
     block, _ = rt.malloc(64, 0)

@@ -94,7 +94,8 @@ def launch_list(vectors):
     arguments, ret = rt.kernel_args_init(vectors.function)
     assert ret == 0
     for word in vectors.words:
-        assert rt.kernel_args_append(arguments, acl.util.bytes_to_ptr(struct.pack("Q", word)), 8)[1] == 0
+        packed = struct.pack("Q", word)
+        assert rt.kernel_args_append(arguments, acl.util.bytes_to_ptr(packed), 8)[1] == 0
     assert rt.kernel_args_finalize(arguments) == 0
     return rt.launch_kernel_with_config(vectors.function, 2, vectors.stream, [], arguments, 0)
 
