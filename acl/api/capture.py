@@ -127,7 +127,7 @@ def ri_get_tasks_by_stream(stream):
 
 
 def ri_task_get_params(task):
-    """Return ``(dict, ret)``: type and task group, with what a kernel was launched with, an event and its flags, or a value.
+    """Return ``(dict, ret)``: type and task group, with what a kernel was launched with, an event, or a value.
 
     ``args`` are the addresses of an operator's kernel, or the arguments of a custom one, in words of 8 bytes.
     """

@@ -1,0 +1,218 @@
+/* The world that bad calls meet: live and dead objects of every kind, memory, captures. A part of driver.c, whose random
+ * numbers decide what there is. */
+
+static void add(const void *handle)
+{
+    handles[handle_count++] = (uint64_t)(uintptr_t)handle;
+}
+
+#define GOOD(call)                                                                                                     \
+    do {                                                                                                               \
+        aclError code_ = (call);                                                                                       \
+        if (code_ != ACL_SUCCESS) {                                                                                    \
+            const char *why_ = aclGetRecentErrMsg();                                                                   \
+            fprintf(stderr, "%s: %d: %s\n", #call, code_, why_ != NULL ? why_ : "no message");                         \
+            _exit(1);                                                                                                  \
+        }                                                                                                              \
+    } while (0)
+
+static aclError do_nothing(const aclsimCall *call)
+{
+    (void)call;
+    return 0;
+}
+
+static aclError do_nothing_either(void *argument)
+{
+    (void)argument;
+    return 0;
+}
+
+/* What operators are called with; the second phase of one of them gets far. */
+static void make_operands(const int64_t dims[2])
+{
+    float value = 1;
+    uint64_t size;
+    aclOpExecutor *executor;
+    const aclTensor *members[2];
+    for (int i = 0; i < 2; i++)
+        members[i] = aclCreateTensor(dims, 2, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, dims, 2, block);
+    add(aclCreateTensorList(members, 2));
+    aclTensor *tensor = aclCreateTensor(dims, 2, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, dims, 2, block);
+    for (int i = 0; i < 4; i++)
+        add(tensor);
+    add(aclCreateScalar(&value, ACL_FLOAT));
+    add(aclCreateIntArray(dims, 2));
+    GOOD(aclsimRegisterKernel("aclnnGelu", NULL, do_nothing, NULL));
+    for (int i = 0; i < 2; i++) {
+        GOOD(aclnnGeluGetWorkspaceSize(tensor, tensor, &size, &executor));
+        add(executor);
+    }
+    GOOD(aclSetAclOpExecutorRepeatable(executor));
+}
+
+/* What single operators are called with, and a type that text is drawn for, whose calls get far. */
+static void make_single_operators(aclTensorDesc *desc, aclDataBuffer *buffer)
+{
+    const aclTensorDesc *const descs[] = {desc, desc};
+    aclopHandle *handle;
+    aclopAttr *attr = aclopCreateAttr();
+    GOOD(aclopSetAttrInt(attr, "a", 1));
+    add(attr);
+    GOOD(aclopCreateHandle("Add", 2, descs, 1, descs, NULL, &handle));
+    add(handle);
+    GOOD(aclsimRegisterKernel("a", NULL, do_nothing, NULL));
+    for (int i = 0; i < 2; i++) { /* more likely */
+        add(desc);
+        add(buffer);
+    }
+}
+
+/* Instances in every state, with what belongs to them: ready with a group, being captured, being built. */
+static void make_instances(void)
+{
+    aclrtStream stream, bound;
+    aclrtEvent event;
+    aclmdlRI instance;
+    aclmdlRITask task;
+    aclrtTaskGrp group;
+    aclmdlRICondHandle condition;
+    uint32_t one = 1;
+    GOOD(aclrtCreateStream(&stream));
+    add(stream);
+    GOOD(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
+    GOOD(aclmdlRICaptureTaskGrpBegin(stream));
+    GOOD(aclsimLaunchTask(stream, do_nothing_either, NULL, NULL, 0, 0));
+    GOOD(aclmdlRICaptureTaskGrpEnd(stream, &group));
+    add(group);
+    GOOD(aclmdlRICaptureEnd(stream, &instance));
+    add(instance);
+    GOOD(aclmdlRIGetStreams(instance, &bound, &one));
+    add(bound);
+    GOOD(aclmdlRIGetTasksByStream(bound, &task, &one));
+    add(task);
+    GOOD(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
+    GOOD(aclmdlRICaptureGetInfo(stream, NULL, &instance));
+    add(instance);
+    GOOD(aclmdlRICondHandleCreate(instance, 0, ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT, &condition));
+    add(condition);
+    GOOD(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC));
+    add(event);
+    GOOD(aclrtRecordEvent(event, stream));
+    GOOD(aclrtCreateStreamWithConfig(&bound, 0, ACL_STREAM_PERSISTENT));
+    add(bound);
+    GOOD(aclmdlRIBuildBegin(&instance, 0));
+    add(instance);
+    GOOD(aclmdlRIBindStream(instance, bound, ACL_MODEL_STREAM_FLAG_HEAD));
+}
+
+/* A list of routes, and what the chip has: a shared buffer, or a channel with a message in it and datasets. Never a queue:
+ * waiting at one may have no limit. */
+static void make_transfers(const int64_t dims[2])
+{
+    acltdtBuf buffer;
+    add(acltdtCreateQueueRouteList());
+    if (acltdtAllocBuf(64, ACL_TDT_NORMAL_MEM, &buffer) == ACL_SUCCESS) {
+        add(buffer);
+        return;
+    }
+    acltdtChannelHandle *channel = acltdtCreateChannelWithCapacity(0, "channel", 8);
+    acltdtDataset *dataset = acltdtCreateDataset();
+    acltdtDataItem *item = acltdtCreateDataItem(ACL_TENSOR_DATA_TENSOR, dims, 2, ACL_FLOAT, block, 64);
+    GOOD(acltdtAddDataItem(dataset, item));
+    GOOD(acltdtSendTensor(channel, dataset, 0));
+    add(channel);
+    add(dataset);
+    add(item);
+    add(acltdtCreateDataset());
+}
+
+static aclError run_nothing(const aclsimKernelLaunch *launch)
+{
+    (void)launch;
+    return 0;
+}
+
+/* A kernel with a list of arguments that can be launched, and another one that cannot yet. */
+static void make_kernel(void)
+{
+    const aclsimCustomKernel kernel = {.run = run_nothing};
+    aclrtBinHandle binary;
+    aclrtFuncHandle function;
+    aclrtArgsHandle list;
+    aclrtParamHandle parameter;
+    GOOD(aclsimRegisterCustomKernel("binary", "kernel", &kernel));
+    add(aclrtCreateBinary("binary", 6));
+    GOOD(aclrtBinaryLoadFromFile("binary", NULL, &binary));
+    add(binary);
+    GOOD(aclrtBinaryGetFunction(binary, "kernel", &function));
+    for (int i = 0; i < 3; i++)
+        add(function);
+    for (int i = 0; i < 2; i++) {
+        GOOD(aclrtKernelArgsInit(function, &list));
+        GOOD(aclrtKernelArgsAppend(list, &function, sizeof function, &parameter));
+        add(list);
+        add(parameter);
+    }
+    GOOD(aclrtKernelArgsFinalize(list));
+}
+
+static void make_world(void)
+{
+    aclrtContext context;
+    aclrtStream stream;
+    aclrtEvent event;
+    const int64_t dims[] = {2, 3};
+    GOOD(aclsimReset());
+    GOOD(aclrtCreateContext(&context, 0));
+    handle_count = 0;
+    add(context);
+    GOOD(aclrtDestroyContext(context));
+    GOOD(aclrtCreateContext(&context, 0));
+    add(context);
+    GOOD(aclrtSetDevice(0));
+    for (int i = 0; i < 3; i++) {
+        GOOD(aclrtCreateStream(&stream));
+        add(stream);
+    }
+    GOOD(aclrtDestroyStream(stream));
+    GOOD(aclrtCtxGetCurrentDefaultStream(&stream));
+    add(stream);
+    GOOD(aclrtCreateEvent(&event));
+    add(event);
+    GOOD(aclrtRecordEvent(event, NULL));
+    GOOD(aclrtCreateEventWithFlag(&event, ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE));
+    add(event);
+    GOOD(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC));
+    add(event);
+    GOOD(aclrtCreateEvent(&event));
+    add(event);
+    GOOD(aclrtDestroyEvent(event));
+    GOOD(aclrtMalloc((void **)&freed, BLOCK, ACL_MEM_MALLOC_HUGE_FIRST));
+    GOOD(aclrtMalloc((void **)&block, BLOCK, ACL_MEM_MALLOC_HUGE_FIRST));
+    GOOD(aclrtFree(freed));
+    add(block);
+    aclrtNotify notify;
+    GOOD(aclrtCreateNotify(&notify, ACL_NOTIFY_DEFAULT));
+    add(notify);
+    aclrtLabel label;
+    aclrtLabelList labels;
+    GOOD(aclrtCreateLabel(&label));
+    add(label);
+    GOOD(aclrtCreateLabelList(&label, 1, &labels));
+    add(labels);
+    aclTensorDesc *desc = aclCreateTensorDesc(ACL_FLOAT, 2, dims, ACL_FORMAT_ND);
+    add(desc);
+    aclDataBuffer *buffer = aclCreateDataBuffer(block, 64);
+    add(buffer);
+    aclTensorDesc *dead = aclCreateTensorDesc(ACL_FLOAT, 2, dims, ACL_FORMAT_ND);
+    add(dead);
+    aclDestroyTensorDesc(dead);
+    make_operands(dims);
+    make_single_operators(desc, buffer);
+    make_transfers(dims);
+    make_kernel();
+    if (below(2) == 0) /* an open capture refuses much */
+        make_instances();
+    (void)aclGetRecentErrMsg();
+}
