@@ -163,7 +163,7 @@ static void destroy_tensor(const aclTensor *handle)
 /* The inputs that are not left out, or all outputs. */
 static aclError make_list(const struct sim_op_request *request, bool outputs, union sim_value *value)
 {
-    const void *members[SIM_OP_TENSORS];
+    const void *members[SIM_OP_TENSORS] = {NULL};
     uint32_t count = 0, first = outputs ? request->rq_input_count : 0;
     uint32_t end = first + (outputs ? request->rq_output_count : request->rq_input_count);
     aclError code = ACL_SUCCESS;
