@@ -64,8 +64,7 @@ aclError aclmdlSetExecConfigOpt(aclmdlExecConfigHandle *handle, aclmdlExecConfig
 
 /* ---- how to load ---- */
 
-/* Models of the simulator keep their weights inside, so that none asks for those of a file: the call is checked, and
- * changes no load. */
+/* Models of the simulator keep their weights inside: no load would look at those of another file. */
 aclError aclmdlSetExternalWeightAddress(aclmdlConfigHandle *handle, const char *weightFileName, void *devPtr,
                                         size_t size)
 {
@@ -77,7 +76,8 @@ aclError aclmdlSetExternalWeightAddress(aclmdlConfigHandle *handle, const char *
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
     sim_object_close(found);
-    return ACL_SUCCESS;
+    return sim_refuse(ACL_ERROR_API_NOT_SUPPORT, "weightFileName is \"%s\", and no model here takes weights from a file "
+                      "of its own, expected them inside the model", weightFileName);
 }
 
 static aclError read_options(const aclmdlConfigHandle *handle, struct sim_load *load, struct sim_load_queues *queues,

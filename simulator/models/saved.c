@@ -273,7 +273,8 @@ static aclError take_call(struct saved *saved, struct sim_bytes *from, struct st
 static bool fits(const struct sim_rectangle *shape, uint64_t pitch, uint64_t size)
 {
     uint64_t bytes;
-    return shape->rc_height != 0 && !__builtin_mul_overflow(shape->rc_height - 1, pitch, &bytes) &&
+    return shape->rc_height != 0 && shape->rc_width != 0 && pitch >= shape->rc_width && /* so rows are no more than bytes */
+           !__builtin_mul_overflow(shape->rc_height - 1, pitch, &bytes) &&
            !__builtin_add_overflow(bytes, shape->rc_width, &bytes) && bytes <= size;
 }
 
@@ -288,8 +289,10 @@ static aclError take_step(struct saved *saved, struct sim_bytes *from, struct st
     case SIM_SAVED_CALL:
         return take_call(saved, from, step);
     case SIM_SAVED_SET:
-        return take_place(saved, from, &step->st_to) && sim_bytes_u32(from, &step->st_pattern) ? ACL_SUCCESS
-                                                                                                  : refuse("a set");
+        return take_place(saved, from, &step->st_to) && step->st_to.bl_size != 0 &&
+                       sim_bytes_u32(from, &step->st_pattern)
+                   ? ACL_SUCCESS
+                   : refuse("a set");
     case SIM_SAVED_COPY:
         return take_place(saved, from, &step->st_to) && take_place(saved, from, &step->st_from) &&
                        sim_bytes_u64(from, &shape->rc_dst_pitch) && sim_bytes_u64(from, &shape->rc_src_pitch) &&
