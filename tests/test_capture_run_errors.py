@@ -106,6 +106,7 @@ def test_timeouts(instance, stream, words, timeout):
     check_runs(instance, stream, words)
 
 
+@pytest.mark.needs_sim
 def test_captured_instances_are_queued(instance, stream, words):
     """The newest version takes only what was built here; see the older ones below."""
     refused(mdl.ri_execute(instance, -1), 107000, "aclmdlRIExecute", "captured", "aclmdlRIExecuteAsync")
