@@ -428,6 +428,28 @@ def test_exception_callback_comes_before_the_synchronising_call_returns(stream):
 
 
 @pytest.mark.needs_sim
+def test_synchronising_lets_an_exception_callback_run(run_script):
+    """The failure is there before the call, which keeps the interpreter to itself where nothing is to be waited for."""
+    done = run_script(
+        """
+import sys
+import acl
+from acl._lib import ffi, lib
+acl.rt.set_device(0)
+stream, _ = acl.rt.create_stream()
+assert acl.rt.set_exception_info_callback(lambda info: print("called", flush=True)) == 0
+sys.setswitchinterval(60)
+failing = ffi.cast("aclsimTaskFunc", ffi.addressof(lib, "aclrtFree"))  # of NULL: no Python runs in this task
+for _ in range(20):
+    assert lib.aclsimLaunchTask(ffi.cast("aclrtStream", stream), failing, ffi.NULL, ffi.NULL, 0, 0) == 0
+    assert acl.rt.synchronize_stream(stream) == 100000
+""",
+        env={"ACL_SIM_SCHEDULE": "eager"},
+    )
+    assert (done.returncode, done.stdout) == (0, "called\n" * 20), done.stderr
+
+
+@pytest.mark.needs_sim
 def test_registered_exception_callbacks_are_called_once_each(stream):
     seen = []
     first = ffi.callback("aclrtExceptionInfoCallback", lambda info: seen.append(1))

@@ -251,7 +251,7 @@ SIM_HOT int32_t aclsimIsReady(aclsimWaitKind kind, void *handle)
     switch (kind) {
     case ACLSIM_WAIT_STREAM:
         target = peek_stream(handle);
-        return target.tg_stream == NULL || sim_gate_passed(&target.tg_stream->st_gate, sim_stream_tail(target.tg_stream));
+        return target.tg_stream == NULL || sim_stream_is_settled(target.tg_stream);
     case ACLSIM_WAIT_EVENT:
         event = sim_table_find(&sim_events, handle);
         return event == NULL || sim_event_is_done(event);

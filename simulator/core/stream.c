@@ -171,6 +171,12 @@ SIM_RARE aclError sim_stream_report_aborted(struct sim_stream *stream)
                     stream->st_slot.sl_index);
 }
 
+SIM_HOT bool sim_stream_is_settled(struct sim_stream *stream)
+{
+    return sim_gate_passed(&stream->st_gate, sim_stream_tail(stream)) &&
+           likely(atomic_load_explicit(&stream->st_error, memory_order_acquire) == ACL_SUCCESS);
+}
+
 aclError sim_stream_take_error(struct sim_stream *stream)
 {
     if (likely(atomic_load_explicit(&stream->st_error, memory_order_acquire) == ACL_SUCCESS))

@@ -148,6 +148,8 @@ static inline bool sim_stream_is_aborting(const struct sim_stream *stream)
     return atomic_load_explicit(&stream->st_drop, memory_order_acquire) >= SIM_DROP_ALL;
 }
 
+/* Nothing is queued and no failure is stored, before whose report callbacks would be waited for. */
+bool sim_stream_is_settled(struct sim_stream *stream);
 /* Takes the first stored failure of the stream, if any, into this thread's messages: the code, or 0. */
 aclError sim_stream_take_error(struct sim_stream *stream);
 
