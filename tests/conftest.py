@@ -2,6 +2,7 @@
 
 import functools
 import re
+import sys
 
 import pytest
 from helpers import programs
@@ -188,6 +189,14 @@ def compile_c(tmp_path):
     The program finds the backend's headers and libraries by itself; run it with ``subprocess.run([path])``.
     """
     return programs.Compiler(tmp_path)
+
+
+@pytest.fixture
+def raised(monkeypatch):
+    """Collect what is raised where nobody can catch it."""
+    seen = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda failure: seen.append(failure.exc_value))
+    return seen
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ import struct
 
 import pytest
 from helpers.expect import NULL, pointer, refused
-from helpers.vectors import COUNT, WAYS, Vectors, in_device_memory
+from helpers.vectors import COUNT, WAYS, Vectors, in_device_memory, last
 
 import acl
 from acl._lib import ffi, lib
 
 rt = acl.rt
-SCHEM_MODE, BLOCK_OFFSET, TIMEOUT = 1, 4, 7
+SCHEM_MODE, BLOCK_OFFSET, TIMEOUT, TIMEOUT_US = 1, 4, 7, 8
 
 pytestmark = pytest.mark.needs_sim
 
@@ -162,6 +162,70 @@ def test_negative_codes_of_tasks_are_failures(stream):
     task = ffi.callback("aclsimTaskFunc", lambda argument: -1)
     assert lib.aclsimLaunchTask(pointer(stream), task, NULL, NULL, 0, 0) == 0
     assert rt.synchronize_stream(stream) == 507015
+
+
+# --- time-outs
+
+
+def in_microseconds(number):
+    return {"id": TIMEOUT_US, "value": {"timeoutUs": {"timeoutLow": number % 2**32, "timeoutHigh": number >> 32}}}
+
+
+@pytest.mark.parametrize(
+    "cfg",
+    [
+        [],
+        [{"id": TIMEOUT, "value": {"timeout": 0}}],
+        [{"id": TIMEOUT, "value": {"timeout": 60}}],
+        [in_microseconds(0)],
+        [in_microseconds(2**32)],  # more than an hour
+        [in_microseconds(2**64 - 1)],
+        [in_microseconds(1), in_microseconds(2**32)],  # the last one counts
+    ],
+)
+def test_a_launch_ends_in_time(vectors, cfg):
+    seen = []
+    acl.sim.custom_kernel("vector_add", "vector_add.o")(lambda launch: seen.append(last(10)))
+    assert vectors.launch(3, cfg) == rt.synchronize_stream(vectors.stream) == 0, acl.get_recent_err_msg()
+    assert len(seen) == 3
+
+
+@pytest.mark.parametrize("magic, code", [(0x43554245, 507014), (0x41415246, 507034), (0x41494343, 507014)])
+def test_a_launch_that_is_late(vectors, magic, code):
+    """No other block begins once the time is over, and the task fails with the code of its core."""
+    seen = []
+    acl.sim.custom_kernel("vector_add", "vector_add.o")(lambda launch: seen.append(last(200)))
+    binary, ret = rt.binary_load_from_file("vector_add.o", [{"type": 2, "value": {"magic": magic}}])
+    assert ret == 0, acl.get_recent_err_msg()
+    vectors.function, _ = rt.binary_get_function(binary, "vector_add")
+    assert vectors.launch(3, [in_microseconds(50)]) == 0
+    said = ("vector_add", "block 0 of 3 ended after the launch's time-out of 50 us")
+    refused(rt.synchronize_stream(vectors.stream), code, *said)
+    assert len(seen) == 1
+
+
+def test_a_late_kernel_of_the_cpu(vectors):
+    content = acl.util.bytes_to_ptr(b"library")
+    binary, _ = rt.binary_load_from_data(content, 7, [{"type": 3, "value": {"cpuKernelMode": 2}}])
+    vectors.function, _ = rt.register_cpu_func(binary, "run", "sort")
+    acl.sim.custom_kernel("run")(lambda launch: last(200))
+    assert vectors.launch(1, [in_microseconds(50)]) == 0
+    refused(rt.synchronize_stream(vectors.stream), 507017, "sort", "time-out of 50 us")
+
+
+def test_a_failure_counts_more_than_being_late(vectors, raised):
+    @acl.sim.custom_kernel("vector_add", "vector_add.o")
+    def fail(launch):
+        last(200)
+        raise ValueError("lost")
+
+    assert vectors.launch(1, [in_microseconds(50)]) == 0
+    refused(rt.synchronize_stream(vectors.stream), 507015, "ValueError: lost")
+    assert len(raised) == 1
+
+
+def test_one_time_out_a_launch(vectors):
+    refused(vectors.launch(1, [{"id": TIMEOUT}, in_microseconds(0)]), 107000, "expected one of the two")
 
 
 # --- symbols, parameters, chips

@@ -6,13 +6,13 @@ import numpy
 import pytest
 from helpers import capture
 from helpers.expect import NULL, pointer, refused
-from helpers.vectors import COUNT, WAYS, in_device_memory
+from helpers.vectors import COUNT, WAYS, in_device_memory, last
 
 import acl
 from acl._lib import ffi, lib
 
 rt, mdl = acl.rt, acl.mdl
-SCHEM_MODE, BLOCK_OFFSET, TIMEOUT = 1, 4, 7
+SCHEM_MODE, BLOCK_OFFSET, TIMEOUT, TIMEOUT_US = 1, 4, 7, 8
 
 pytestmark = pytest.mark.needs_sim
 
@@ -86,6 +86,108 @@ def test_a_captured_launch_is_changed(vectors):
         assert lib.aclmdlRITaskGetParams(task, params) == 0
         setattr(params.kernelTaskParams, field, wrong)
         refused(lib.aclmdlRITaskSetParams(task, params), 107000, field)
+    assert mdl.ri_destroy(instance) == 0
+
+
+def change(task, **fields):
+    params = ffi.new("aclmdlRITaskParams *")
+    assert lib.aclmdlRITaskGetParams(task, params) == 0
+    for name, value in fields.items():
+        setattr(params.kernelTaskParams, name, value)
+    return lib.aclmdlRITaskSetParams(task, params)
+
+
+def test_a_changed_launch_is_checked_anew(vectors):
+    """What the new arguments touch is asked for, is refused where it is wrong, and is found to be freed."""
+    capture.begin(vectors.stream)
+    assert vectors.launch(1) == 0
+    instance = capture.end(vectors.stream)
+    (task,) = tasks_of(instance)
+    wrong = ffi.new("uint64_t[4]", (vectors.blocks[0], 0x1000, vectors.blocks[1], COUNT))
+    refused(change(task, args=wrong), 107000, "range 1 of kernel vector_add is 0x1000")
+    capture.run(instance, vectors.stream)
+    assert vectors.result() == 11
+    other, _ = rt.malloc(4 * COUNT, 0)
+    vectors.put(other, 3 * numpy.arange(COUNT, dtype="f4"))
+    words = ffi.new("uint64_t[4]", (other, vectors.blocks[1], vectors.blocks[1], COUNT))
+    assert change(task, args=words) == mdl.ri_update(instance) == 0
+    assert rt.free(vectors.blocks[0]) == 0  # of which nothing is left in the task
+    capture.run(instance, vectors.stream)
+    assert vectors.result() == 14
+    assert rt.free(other) == 0
+    assert mdl.ri_execute_async(instance, vectors.stream) == 0
+    refused(rt.synchronize_stream(vectors.stream), 507053, "vector_add", "freed before it ran")
+    assert mdl.ri_destroy(instance) == 0
+
+
+def test_a_change_may_touch_more_than_before(vectors):
+    """The implementation that was chosen at the launch is asked, with no lock held: it may ask about the instance."""
+    found = []
+
+    def touches(launch, x, y, z, count):
+        found.append(mdl.ri_get_streams(instance)[1] if instance else None)
+        return [(x + 4 * place, 4, False) for place in range(count)]
+
+    instance = None
+    acl.sim.custom_kernel("vector_add", "vector_add.o", parameters="PPPQ", touches=touches)(lambda *given: None)
+    vectors.count = 1
+    capture.begin(vectors.stream)
+    assert vectors.launch(1) == 0
+    instance = capture.end(vectors.stream)
+    (task,) = tasks_of(instance)
+    words = ffi.new("uint64_t[4]", vectors.words)
+    words[3] = COUNT
+    assert change(task, args=words) == 0, acl.get_recent_err_msg()
+    words[3] = 65
+    refused(change(task, args=words), 107000, "touches 65 ranges")
+    assert found == [None, 0, 0]
+    assert mdl.ri_update(instance) == 0
+    capture.run(instance, vectors.stream)
+    assert rt.free(vectors.blocks[0]) == 0
+    assert mdl.ri_execute_async(instance, vectors.stream) == 0
+    refused(rt.synchronize_stream(vectors.stream), 507053, "vector_add")
+    assert mdl.ri_destroy(instance) == 0
+
+
+def test_a_change_after_unloading_asks_nobody(vectors):
+    capture.begin(vectors.stream)
+    assert vectors.launch(1) == 0
+    instance = capture.end(vectors.stream)
+    (task,) = tasks_of(instance)
+    assert rt.binary_unload(vectors.binary) == 0
+    words = ffi.new("uint64_t[4]", (0x1000, 0x1000, 0x1000, COUNT))
+    assert change(task, args=words) == mdl.ri_update(instance) == 0
+    assert mdl.ri_execute_async(instance, vectors.stream) == 0
+    refused(rt.synchronize_stream(vectors.stream), 507024, "unloaded before it ran")
+    assert mdl.ri_destroy(instance) == 0
+
+
+def test_arguments_in_device_memory_are_changed(vectors):
+    capture.begin(vectors.stream)
+    assert rt.launch_kernel(vectors.function, 1, in_device_memory(vectors), 32, vectors.stream) == 0
+    instance = capture.end(vectors.stream)
+    (task,) = tasks_of(instance)
+    refused(change(task, args=pointer(0x1000)), 107000, "args is 0x1000")
+    vectors.blocks[0] = vectors.blocks[1]
+    assert change(task, args=pointer(in_device_memory(vectors))) == mdl.ri_update(instance) == 0
+    capture.run(instance, vectors.stream)
+    assert vectors.result() == 20
+    assert mdl.ri_destroy(instance) == 0
+
+
+def test_a_time_out_is_changed_with_the_attributes(vectors):
+    acl.sim.custom_kernel("vector_add", "vector_add.o")(lambda launch: last(1000))
+    capture.begin(vectors.stream)
+    assert vectors.launch(1, [{"id": TIMEOUT, "value": 60}]) == 0
+    instance = capture.end(vectors.stream)
+    (task,) = tasks_of(instance)
+    capture.run(instance, vectors.stream)
+    attribute = ffi.new("aclrtLaunchKernelAttr *", {"id": TIMEOUT_US})
+    attribute.value.timeoutUs.timeoutLow = 100
+    cfg = ffi.new("aclrtLaunchKernelCfg *", {"attrs": attribute, "numAttrs": 1})
+    assert change(task, cfg=cfg) == mdl.ri_update(instance) == 0
+    assert mdl.ri_execute_async(instance, vectors.stream) == 0
+    refused(rt.synchronize_stream(vectors.stream), 507014, "time-out of 100 us")
     assert mdl.ri_destroy(instance) == 0
 
 

@@ -1,7 +1,6 @@
 """Custom kernels in NumPy: what their functions are given, and what becomes of failures."""
 
 import struct
-import sys
 
 import numpy
 import pytest
@@ -19,14 +18,6 @@ def clean():
     """Forget kernels and memory."""
     yield
     acl.sim.reset()
-
-
-@pytest.fixture
-def raised(monkeypatch):
-    """Collect what is raised where nobody can catch it."""
-    seen = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda failure: seen.append(failure.exc_value))
-    return seen
 
 
 @pytest.fixture

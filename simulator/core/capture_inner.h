@@ -281,6 +281,9 @@ void sim_replay_retire(struct sim_instance *instance, void *argument);
 
 void sim_notes_free(struct sim_notes *notes);
 
+/* Takes a malloc'ed argument for a task of an instance that is locked; a run in progress goes on with it. */
+void sim_captured_replace(struct sim_instance *instance, struct sim_captured *task, void *argument);
+
 void sim_condition_free_all(struct sim_instance *instance);
 bool sim_condition_captures(const struct sim_instance *instance); /* a body is being captured */
 void sim_condition_assign(const struct sim_instance *instance); /* the default values, of bodies too */

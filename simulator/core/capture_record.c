@@ -27,18 +27,23 @@ aclError sim_capture_find_task(struct sim_target stream, uint32_t number, enum s
     return ACL_SUCCESS;
 }
 
+/* The recorded task keeps it, too: questions about it show it, and the next plan takes it. */
+void sim_captured_replace(struct sim_instance *instance, struct sim_captured *task, void *argument)
+{
+    void *before = task->ct_task.ta_ext;
+    task->ct_task.ta_ext = argument;
+    if (task->ct_step != NULL)
+        atomic_store_explicit(&task->ct_step->sp_argument, argument, memory_order_release);
+    sim_replay_retire(instance, before);
+}
+
 bool sim_capture_replace(const struct sim_recorded *recorded, void *(*make)(const void *before, void *state), void *state)
 {
     struct sim_instance *instance = sim_object_peek(&sim_instances, (void *)(uintptr_t)recorded->rc_instance);
     struct sim_captured *task = instance != NULL ? task_at(instance, recorded->rc_branch, recorded->rc_index) : NULL;
     void *argument = task != NULL ? make(sim_task_argument(&task->ct_task), state) : NULL;
-    if (argument != NULL) { /* the recorded task keeps it, too: questions about it show it, and the next plan takes it */
-        void *before = task->ct_task.ta_ext;
-        task->ct_task.ta_ext = argument;
-        if (task->ct_step != NULL)
-            atomic_store_explicit(&task->ct_step->sp_argument, argument, memory_order_release);
-        sim_replay_retire(instance, before);
-    }
+    if (argument != NULL)
+        sim_captured_replace(instance, task, argument);
     if (instance != NULL)
         sim_object_close(instance);
     return task == NULL || argument != NULL;

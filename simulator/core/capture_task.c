@@ -338,7 +338,8 @@ aclError sim_capture_task_attribute(aclmdlRITask handle, aclrtLaunchKernelAttrId
 
 /* ---- changes ---- */
 
-static aclError check_change(struct sim_instance *instance, const struct sim_captured *captured)
+static aclError check_change(struct sim_instance *instance, const struct sim_captured *captured,
+                             const aclmdlRITaskParams *parameters)
 {
     SIM_SUPPORTED(instance->in_parent == NULL, "the task belongs to a body of a conditional task");
     bool runs = !sim_gate_passed(&instance->in_finished, instance->in_submitted);
@@ -350,6 +351,8 @@ static aclError check_change(struct sim_instance *instance, const struct sim_cap
     SIM_CHECK(type == ACL_MODEL_RI_TASK_KERNEL || is_value(type), ACL_ERROR_RT_PARAM_INVALID,
               "the task is %s, expected a kernel, a value write or a value wait: changing others changes their order",
               captured->ct_task.ta_op->op_name);
+    SIM_CHECK(parameters == NULL || parameters->type == type, ACL_ERROR_RT_PARAM_INVALID,
+              "params.type is %d, expected %d, the task's own", parameters->type, type);
     return ACL_SUCCESS;
 }
 
@@ -362,20 +365,20 @@ static aclError change_value(struct sim_captured *captured, const aclmdlRIValueW
     return ACL_SUCCESS;
 }
 
+static bool is_launch(const struct sim_captured *captured)
+{
+    struct sim_kernel_view view;
+    return sim_kernel_view(captured->ct_task.ta_op, sim_captured_argument(captured), &view);
+}
+
 static aclError move(struct sim_captured *captured, const aclmdlRITaskParams *parameters)
 {
     size_t count;
-    struct sim_kernel_view view;
     void *argument = sim_task_argument(&captured->ct_task);
     const aclmdlRIKernelTaskParams *kernel = &parameters->kernelTaskParams;
-    aclmdlRITaskType type = type_of(captured->ct_kind);
     sim_captured_ranges(captured, &count);
-    SIM_CHECK(parameters->type == type, ACL_ERROR_RT_PARAM_INVALID, "params.type is %d, expected %d, the task's own",
-              parameters->type, type);
-    if (is_value(type))
+    if (is_value(parameters->type))
         return change_value(captured, &parameters->valueWaitTaskParams);
-    if (sim_kernel_view(captured->ct_task.ta_op, argument, &view))
-        return sim_kernel_change(argument, kernel);
     SIM_SUPPORTED(captured->ct_task.ta_op->op_run == sim_row_run, "the arguments of %s cannot be changed",
                   captured->ct_task.ta_op->op_name);
     SIM_CHECK(kernel->args != NULL && kernel->isHostArgs == 1 && kernel->argsSize == count * sizeof(uint64_t),
@@ -386,11 +389,35 @@ static aclError move(struct sim_captured *captured, const aclmdlRITaskParams *pa
     return sim_row_move(argument, kernel->args);
 }
 
-static aclError change(struct sim_instance *instance, struct sim_captured *captured,
-                       const aclmdlRITaskParams *parameters)
+/* A launch with other arguments touches other memory, which its implementation is asked for, and that is the user's code:
+ * a copy of the launch is changed without a lock, and takes its place in the end. Without parameters, and for other
+ * tasks, there is none. */
+static aclError prepare(aclmdlRITask handle, const aclmdlRITaskParams *parameters, void **copy)
 {
-    SIM_TRY(check_change(instance, captured));
-    if (parameters != NULL)
+    struct task_handle *task;
+    struct sim_captured *captured;
+    *copy = NULL;
+    SIM_TRY(open_task(handle, &task, &captured));
+    aclError code = check_change(task->th_instance, captured, parameters);
+    bool copies = code == ACL_SUCCESS && parameters != NULL && is_launch(captured);
+    if (copies)
+        *copy = sim_kernel_copy(sim_captured_argument(captured));
+    sim_object_close(task->th_instance);
+    SIM_TRY(code);
+    SIM_CHECK(!copies || *copy != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for the arguments of a kernel");
+    if (!copies || (code = sim_kernel_change(*copy, &parameters->kernelTaskParams)) == ACL_SUCCESS)
+        return ACL_SUCCESS;
+    free(*copy);
+    return code;
+}
+
+static aclError change(struct sim_instance *instance, struct sim_captured *captured,
+                       const aclmdlRITaskParams *parameters, void *copy)
+{
+    SIM_TRY(check_change(instance, captured, parameters));
+    if (copy != NULL)
+        sim_captured_replace(instance, captured, copy);
+    else if (parameters != NULL)
         SIM_TRY(move(captured, parameters));
     else
         captured->ct_disabled = true;
@@ -402,9 +429,15 @@ aclError sim_capture_task_set(aclmdlRITask handle, const aclmdlRITaskParams *par
 {
     struct task_handle *task;
     struct sim_captured *captured;
-    SIM_TRY(open_task(handle, &task, &captured));
-    aclError code = change(task->th_instance, captured, parameters);
-    sim_object_close(task->th_instance);
+    void *copy;
+    SIM_TRY(prepare(handle, parameters, &copy));
+    aclError code = open_task(handle, &task, &captured);
+    if (code == ACL_SUCCESS) {
+        code = change(task->th_instance, captured, parameters, copy);
+        sim_object_close(task->th_instance);
+    }
+    if (code != ACL_SUCCESS)
+        free(copy);
     return code;
 }
 

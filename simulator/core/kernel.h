@@ -157,7 +157,10 @@ bool sim_kernel_view(const struct sim_op *op, const void *argument, struct sim_k
 /* The scheduling mode that a task of a kernel was launched with; 0 of others. */
 uint8_t sim_kernel_mode(const struct sim_op *op, const void *argument);
 
-/* Gives a launch other arguments and blocks: 107000 when they do not fit, and then nothing is changed. */
-aclError sim_kernel_change(void *argument, const aclmdlRIKernelTaskParams *parameters);
+/* A copy of a launch's argument, malloc'ed, for sim_kernel_change; NULL without memory. */
+void *sim_kernel_copy(const void *argument);
+/* Gives a copy other arguments and blocks, and asks the implementation anew what it touches, with no lock held: 107000
+ * when they do not fit. */
+aclError sim_kernel_change(void *copy, const aclmdlRIKernelTaskParams *parameters);
 
 #endif

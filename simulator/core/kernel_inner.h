@@ -144,6 +144,14 @@ void sim_args_destroy(uint64_t handle); /* if it still lives */
 void sim_args_reset(void);
 void sim_args_after_fork(void);
 
+/* ---- kernel_check.c ---- */
+
+/* 100000, 107000 */
+aclError sim_kernel_check(const struct sim_kernel_order *order);
+aclError sim_kernel_check_config(const aclrtLaunchKernelCfg *config);
+/* Nanoseconds that a launch with these attributes may run; SIM_FOREVER: no limit. */
+uint64_t sim_kernel_limit(const aclrtLaunchKernelCfg *config);
+
 /* ---- kernel_launch.c ---- */
 
 /* The operation of all kernels of a name and kind: lives for ever, because tasks may outlive the binary. NULL without

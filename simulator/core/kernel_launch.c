@@ -5,9 +5,10 @@
  * The addresses of placeholders' data are put into a copy, whenever the kernel is called. Arguments in device memory are
  * read when the task runs.
  *
- * The implementation is chosen when the kernel is launched. The task finds its function by the handle again, which is
- * how it learns that the binary was unloaded. What operations are called and what core they are for is kept for ever,
- * one a name and kind: tasks, captures and messages point to it. */
+ * The implementation is chosen when the kernel is launched, also for later changes of a captured launch. The task finds
+ * its function by the handle again, which is how it learns that the binary was unloaded. What operations are called and
+ * what core they are for is kept for ever, one a name and kind: tasks, captures and messages point to it. */
+#include "clock.h"
 #include "kernel_inner.h"
 #include "memory.h"
 #include <stdio.h>
@@ -15,9 +16,6 @@
 #include <string.h>
 
 #define RANGES 64            /* that an implementation names, of one launch */
-#define HOLDERS 1024         /* of one launch */
-#define ATTRIBUTES 64        /* of one launch */
-#define ATTRIBUTE_IDS (ACL_RT_LAUNCH_KERNEL_ATTR_ENABLE_PROFILING + 1)
 #define SMALL_BYTES 4096     /* of a block that is built on the stack */
 
 /* What kernels without a binary are launched with; never freed. */
@@ -26,9 +24,11 @@ static struct sim_image nowhere = {.im_users = 1, .im_path = (char[]){""}, .im_n
 struct launch {
     uint64_t la_function;    /* 0: it has no binary */
     aclsimCustomKernelFunc la_run;
+    aclsimTouchFunc la_touch; /* NULL: nothing is known */
     void *la_user;
     const char *la_kernel;   /* lives for ever */
     const void *la_device;   /* the arguments, when they lie there */
+    uint64_t la_limit;       /* nanoseconds that it may run */
     uint32_t la_args_size;
     uint32_t la_first_block;
     dim3 la_grid, la_threads;
@@ -133,21 +133,38 @@ static struct sim_image *hold_image(uint64_t handle)
     return image;
 }
 
+/* What a launch fails with that ran for too long. */
+static aclError late_code(enum sim_task_kind kind)
+{
+    return kind == SIM_TASK_HOST_KERNEL ? ACL_ERROR_RT_AICPU_TIMEOUT
+           : kind == SIM_TASK_VECTOR    ? ACL_ERROR_RT_VECTOR_CORE_TIMEOUT
+                                        : ACL_ERROR_RT_AICORE_TIMEOUT;
+}
+
+/* Nothing interrupts the user's code: that the time is over is noticed after each block. */
 static aclError run_blocks(struct sim_run *run, const struct launch *launch, struct call *call)
 {
     char said[SIM_REASON_BYTES], text[SIM_REASON_BYTES + 64];
     struct sim_asked asked = sim_fail_ask(said);
     uint32_t count = call->cl_shown.numBlocks, block = 0;
+    uint64_t begin = launch->la_limit != SIM_FOREVER ? sim_clock_now() : 0;
+    bool is_late = false;
     aclError code = ACL_SUCCESS;
-    for (; block < count && code == ACL_SUCCESS; block++) {
+    for (; block < count && code == ACL_SUCCESS && !is_late; block++) {
         call->cl_shown.blockIndex = launch->la_first_block + block;
         code = launch->la_run(&call->cl_shown);
+        is_late = launch->la_limit != SIM_FOREVER && sim_clock_now() - begin > launch->la_limit;
     }
     sim_fail_asked(&asked);
-    if (likely(code == ACL_SUCCESS))
+    if (unlikely(code != ACL_SUCCESS)) {
+        snprintf(text, sizeof text, "block %u of %u failed%s", block - 1, count, said);
+        return sim_engine_give_up(run, sim_engine_user_code(code), text);
+    }
+    if (likely(!is_late))
         return ACL_SUCCESS;
-    snprintf(text, sizeof text, "block %u of %u failed%s", block - 1, count, said);
-    return sim_engine_give_up(run, sim_engine_user_code(code), text);
+    snprintf(text, sizeof text, "block %u of %u ended after the launch's time-out of %llu us", block - 1, count,
+             (unsigned long long)(launch->la_limit / 1000));
+    return sim_engine_give_up(run, late_code(run->rn_task->ta_op->op_kind), text);
 }
 
 static aclError run_with(struct sim_run *run, const struct launch *launch, struct sim_image *image)
@@ -217,76 +234,6 @@ const struct sim_op *sim_kernel_op(const char *name, enum sim_task_kind kind)
     }
     free(fresh);
     return found;
-}
-
-/* ---- checks ---- */
-
-static aclError check_attribute(const aclrtLaunchKernelAttr *attribute, size_t index)
-{
-    SIM_CHECK(attribute->id >= ACL_RT_LAUNCH_KERNEL_ATTR_SCHEM_MODE && attribute->id < ATTRIBUTE_IDS,
-              ACL_ERROR_RT_PARAM_INVALID, "cfg->attrs[%zu].id is %d, expected an aclrtLaunchKernelAttrId (1 to %d)", index,
-              (int)attribute->id, ATTRIBUTE_IDS - 1);
-    if (attribute->id == ACL_RT_LAUNCH_KERNEL_ATTR_SCHEM_MODE)
-        SIM_CHECK(attribute->value.schemMode <= 1, ACL_ERROR_RT_PARAM_INVALID,
-                  "cfg->attrs[%zu].value.schemMode is %u, expected 0 (normal) or 1 (batch)", index,
-                  attribute->value.schemMode);
-    if (attribute->id == ACL_RT_LAUNCH_KERNEL_ATTR_ENGINE_TYPE)
-        SIM_CHECK(attribute->value.engineType <= ACL_RT_ENGINE_TYPE_AIV, ACL_ERROR_RT_PARAM_INVALID,
-                  "cfg->attrs[%zu].value.engineType is %d, expected 0 (AIC) or 1 (AIV)", index,
-                  (int)attribute->value.engineType);
-    return ACL_SUCCESS;
-}
-
-static aclError check_config(const aclrtLaunchKernelCfg *config)
-{
-    if (config == NULL)
-        return ACL_SUCCESS;
-    SIM_ARGUMENT(config->attrs != NULL || config->numAttrs == 0, ACL_ERROR_INVALID_PARAM,
-                 "cfg->attrs is NULL with numAttrs %zu, expected that many attributes", config->numAttrs);
-    SIM_CHECK(config->numAttrs <= ATTRIBUTES, ACL_ERROR_RT_PARAM_INVALID, "cfg->numAttrs is %zu, expected at most %d",
-              config->numAttrs, ATTRIBUTES);
-    for (size_t i = 0; i < config->numAttrs; i++)
-        SIM_TRY(check_attribute(&config->attrs[i], i));
-    return ACL_SUCCESS;
-}
-
-static aclError check_host(const struct sim_host_args *host)
-{
-    SIM_CHECK(host->ha_size <= SIM_ARGS_BYTES, ACL_ERROR_RT_PARAM_INVALID, "argsSize is %zu, expected at most %u",
-              host->ha_size, SIM_ARGS_BYTES);
-    SIM_CHECK(sim_memory_is_host(host->ha_bytes), ACL_ERROR_RT_PARAM_INVALID,
-              "hostArgs is %p, which is device memory, expected host memory", host->ha_bytes);
-    SIM_CHECK(host->ha_holder_count <= HOLDERS, ACL_ERROR_RT_PARAM_INVALID,
-              "placeHolderNum is %zu, expected at most %d", host->ha_holder_count, HOLDERS);
-    for (size_t i = 0; i < host->ha_holder_count; i++) {
-        const aclrtPlaceHolderInfo *holder = &host->ha_holders[i];
-        SIM_CHECK(holder->addrOffset + UINT64_C(8) <= host->ha_size && holder->dataOffset < host->ha_size,
-                  ACL_ERROR_RT_PARAM_INVALID,
-                  "placeHolderArray[%zu] has addrOffset %u and dataOffset %u, expected places inside the %zu bytes of "
-                  "hostArgs",
-                  i, holder->addrOffset, holder->dataOffset, host->ha_size);
-    }
-    return ACL_SUCCESS;
-}
-
-/* The blocks of a grid, without overflows. */
-static uint64_t volume(dim3 size, uint64_t most)
-{
-    uint64_t product = size.x;
-    product = product > most ? most + 1 : product * size.y;
-    return product > most ? most + 1 : product * size.z;
-}
-
-static aclError check_grid(const struct sim_kernel_order *order)
-{
-    uint64_t blocks = volume(order->ko_grid, SIM_BLOCKS_MAX), threads = volume(order->ko_threads, SIM_THREADS_MAX);
-    SIM_CHECK(blocks != 0 && blocks <= SIM_BLOCKS_MAX, ACL_ERROR_RT_PARAM_INVALID,
-              "the launch has %u x %u x %u blocks, expected 1 to %d", order->ko_grid.x, order->ko_grid.y,
-              order->ko_grid.z, SIM_BLOCKS_MAX);
-    SIM_CHECK(threads != 0 && threads <= SIM_THREADS_MAX, ACL_ERROR_RT_PARAM_INVALID,
-              "a block has %u x %u x %u threads, expected 1 to %d", order->ko_threads.x, order->ko_threads.y,
-              order->ko_threads.z, SIM_THREADS_MAX);
-    return ACL_SUCCESS;
 }
 
 /* ---- arguments ---- */
@@ -360,9 +307,11 @@ static void fill_block(struct launch *launch, const struct sim_kernel_order *ord
     size_t attributes = order->ko_config != NULL ? order->ko_config->numAttrs : 0;
     *launch = (struct launch){.la_function = chosen->ch_handle,
                               .la_run = chosen->ch_custom.cu_run,
+                              .la_touch = chosen->ch_custom.cu_touch,
                               .la_user = chosen->ch_custom.cu_user,
                               .la_kernel = chosen->ch_op->op_name,
                               .la_device = order->ko_device,
+                              .la_limit = sim_kernel_limit(order->ko_config),
                               .la_args_size = (uint32_t)(order->ko_device != NULL ? order->ko_device_size : host->ha_size),
                               .la_first_block = first_block(order->ko_config),
                               .la_grid = order->ko_grid,
@@ -387,17 +336,17 @@ static aclError claim(struct launch *launch, const void *address, size_t size, b
 }
 
 /* What the implementation says that the launch touches. */
-static aclError claim_touched(struct launch *launch, const struct chosen *chosen)
+static aclError claim_touched(struct launch *launch, const struct sim_image *image)
 {
     aclsimRange touched[RANGES];
     char said[SIM_REASON_BYTES];
     struct call call;
-    if (chosen->ch_custom.cu_touch == NULL)
+    if (launch->la_touch == NULL)
         return ACL_SUCCESS;
-    SIM_CHECK(begin_call(launch, chosen->ch_image, &call), ACL_ERROR_RT_MEMORY_ALLOCATION,
+    SIM_CHECK(begin_call(launch, image, &call), ACL_ERROR_RT_MEMORY_ALLOCATION,
               "no host memory for %u bytes of arguments", launch->la_args_size);
     struct sim_asked asked = sim_fail_ask(said);
-    size_t count = chosen->ch_custom.cu_touch(&call.cl_shown, touched, RANGES);
+    size_t count = launch->la_touch(&call.cl_shown, touched, RANGES);
     sim_fail_asked(&asked);
     free(call.cl_copy);
     SIM_CHECK(count <= RANGES, ACL_ERROR_RT_PARAM_INVALID,
@@ -421,7 +370,7 @@ static aclError submit(const struct sim_kernel_order *order, const struct sim_ho
     SIM_CHECK(launch != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for %zu bytes of arguments", room);
     fill_block(launch, order, host, chosen);
     aclError code = order->ko_device != NULL ? claim(launch, order->ko_device, order->ko_device_size, false, "argsData")
-                                             : claim_touched(launch, chosen);
+                                             : claim_touched(launch, chosen->ch_image);
     if (code == ACL_SUCCESS)
         code = sim_engine_submit(stream, chosen->ch_op, launch, size_of(launch), site, NULL);
     if ((void *)launch != (void *)small)
@@ -448,18 +397,11 @@ static aclError launch_chosen(const struct sim_kernel_order *order, const struct
     return code;
 }
 
-static aclError check_order(const struct sim_kernel_order *order)
-{
-    SIM_TRY(check_grid(order));
-    SIM_TRY(check_config(order->ko_config));
-    return order->ko_host.ha_bytes != NULL ? check_host(&order->ko_host) : ACL_SUCCESS;
-}
-
 aclError sim_kernel_launch_plain(const char *name, const aclsimCustomKernel *implementation,
                                  const struct sim_kernel_order *order, aclrtStream stream, void *site)
 {
     struct chosen chosen = {.ch_op = sim_kernel_op(name, SIM_TASK_VECTOR), .ch_image = &nowhere};
-    SIM_TRY(check_order(order));
+    SIM_TRY(sim_kernel_check(order));
     SIM_TRY(sim_custom_read(implementation, &chosen.ch_custom));
     SIM_CHECK(chosen.ch_op != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for the name of a kernel");
     return launch_chosen(order, &chosen, stream, site);
@@ -468,7 +410,7 @@ aclError sim_kernel_launch_plain(const char *name, const aclsimCustomKernel *imp
 aclError sim_kernel_launch(const struct sim_kernel_order *order, aclrtStream stream, void *site)
 {
     struct chosen chosen;
-    SIM_TRY(check_order(order));
+    SIM_TRY(sim_kernel_check(order));
     SIM_TRY(choose(order, &chosen));
     aclError code = launch_chosen(order, &chosen, stream, site);
     sim_image_drop(chosen.ch_image);
@@ -511,29 +453,48 @@ static aclError check_change(const struct launch *launch, const aclmdlRIKernelTa
               launch->la_device == NULL ? "host" : "device");
     SIM_CHECK(launch->la_device != NULL || sim_memory_is_host(given->args), ACL_ERROR_RT_PARAM_INVALID,
               "args is %p, which is device memory, expected host memory", given->args);
-    SIM_TRY(check_config(given->cfg));
+    SIM_TRY(sim_kernel_check_config(given->cfg));
     SIM_CHECK(given->cfg == NULL || given->cfg->numAttrs == launch->la_attributes, ACL_ERROR_RT_PARAM_INVALID,
               "cfg has %zu attributes, expected the %u that the task was launched with, or NULL to keep them",
               given->cfg != NULL ? given->cfg->numAttrs : 0, launch->la_attributes);
     return ACL_SUCCESS;
 }
 
-/* What the new arguments touch is unknown: the implementation's code is not called with an instance locked. */
-aclError sim_kernel_change(void *argument, const aclmdlRIKernelTaskParams *given)
+void *sim_kernel_copy(const void *argument)
 {
-    struct launch *launch = argument;
+    const struct launch *launch = argument;
+    size_t size = size_of(launch);
+    struct launch *copy = malloc(size + (RANGES - launch->la_ranges) * sizeof(struct sim_range));
+    return copy != NULL ? memcpy(copy, launch, size) : NULL;
+}
+
+static aclError claim_changed(struct launch *launch)
+{
+    launch->la_ranges = 0;
+    if (launch->la_device != NULL)
+        return claim(launch, launch->la_device, launch->la_args_size, false, "args");
+    struct sim_image *image = hold_image(launch->la_function);
+    if (image == NULL) /* it cannot be asked any more, and the task will fail */
+        return ACL_SUCCESS;
+    aclError code = claim_touched(launch, image);
+    sim_image_drop(image);
+    return code;
+}
+
+aclError sim_kernel_change(void *copy, const aclmdlRIKernelTaskParams *given)
+{
+    struct launch *launch = copy;
     SIM_TRY(check_change(launch, given));
-    if (launch->la_device != NULL) {
-        struct sim_range range = {.rg_address = given->args, .rg_size = given->argsSize};
-        SIM_TRY(sim_memory_claim(&range, "args"));
+    if (launch->la_device != NULL)
         launch->la_device = given->args;
-        *ranges_of(launch) = range;
-    } else {
+    else
         memcpy(args_of(launch), given->args, given->argsSize);
-        launch->la_ranges = 0;
+    if (given->numBlocks != blocks_of(launch)) /* else a grid of a SIMT kernel stays as it is */
+        launch->la_grid = (dim3){given->numBlocks, 1, 1};
+    if (given->cfg != NULL) {
+        launch->la_limit = sim_kernel_limit(given->cfg);
+        if (launch->la_attributes != 0)
+            memcpy(attributes_of(launch), given->cfg->attrs, launch->la_attributes * sizeof *given->cfg->attrs);
     }
-    launch->la_grid = (dim3){given->numBlocks, 1, 1};
-    if (given->cfg != NULL && launch->la_attributes != 0)
-        memcpy(attributes_of(launch), given->cfg->attrs, launch->la_attributes * sizeof *given->cfg->attrs);
-    return ACL_SUCCESS;
+    return claim_changed(launch);
 }

@@ -1,6 +1,7 @@
 """Two vectors in device memory, a custom kernel that adds one to the other, and every way to launch it."""
 
 import struct
+import time
 
 import numpy
 
@@ -23,6 +24,13 @@ def add(launch, x, y, z, count):
     z[part] = x[part] + y[part]
 
 
+def last(microseconds):
+    """Keep a block busy for so long."""
+    end = time.perf_counter_ns() + 1000 * microseconds
+    while time.perf_counter_ns() < end:
+        pass
+
+
 def register():
     """Give the kernel its function."""
     acl.sim.custom_kernel("vector_add", "vector_add", parameters="PPPQ", touches=touches)(add)
@@ -33,6 +41,7 @@ class Vectors:
 
     def __init__(self, stream, binary="vector_add.o"):
         self.stream = stream
+        self.count = COUNT
         self.blocks = [rt.malloc(4 * COUNT, 0)[0] for _ in range(2)]
         self.fill()
         binary, ret = rt.binary_load_from_file(binary, [])
@@ -43,7 +52,7 @@ class Vectors:
 
     @property
     def words(self):
-        return (self.blocks[0], self.blocks[1], self.blocks[1], COUNT)
+        return (self.blocks[0], self.blocks[1], self.blocks[1], self.count)
 
     @property
     def packed(self):
