@@ -41,8 +41,14 @@ LIBRARIES = (
     "libmsprofiler.so",
     "libnnopbase.so",
     "libopapi.so",
+    "libopapi_math.so",
+    "libopapi_nn.so",
+    "libopapi_cv.so",
+    "libopapi_transformer.so",
     "libascend_dump.so",
     "libplatform.so",
+    "libacl_prof.so",
+    "libprofapi.so",
 )
 
 

@@ -35,6 +35,7 @@ class Refused(ValueError):
 def links(libraries: list[str]) -> dict[str, str]:
     """Return the links of a toolkit with these libraries: each place, and what it points at from there."""
     found = {"devlib": "lib64", **{f"lib64/stub/{name}": f"../{name}" for name in libraries}}
+    found["compiler/tikcpp"] = "../tools/tikcpp"
     for part in PARTS:
         found.update({f"{part}/{name}": f"../{name}" for name in (*FOLDERS, "version.info")})
     for architecture in ARCHITECTURES:

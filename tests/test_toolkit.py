@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from acl import _lib
+
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "acl" / "include"
 MAKEFILE = (ROOT / "simulator" / "Makefile").read_text()
@@ -104,8 +106,9 @@ VENDOR = (
 ).split()
 
 
-def test_the_names_of_the_makefile():
+def test_the_names_of_the_makefile_are_those_that_python_opens():
     assert sorted(NAMES) == sorted(VENDOR)
+    assert sorted(_lib.LIBRARIES) == sorted(f"lib{name}.so" for name in VENDOR)
 
 
 @pytest.mark.parametrize("name", NAMES)

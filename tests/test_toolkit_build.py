@@ -211,7 +211,9 @@ install(TARGETS kernels_npu app LIBRARY DESTINATION lib ARCHIVE DESTINATION lib 
 """
 
 
-@pytest.mark.parametrize("languages, type, source", [("CXX", "SHARED", "add.cpp"), ("C", "STATIC", "../p2_memory.c")])
+@pytest.mark.parametrize(
+    "languages, type, source", [("CXX", "SHARED", "add.cpp"), ("C", "STATIC", "../p2_memory.c"), ("CXX", "", "add.cpp")]
+)
 def test_kernels_in_ascendc_stay_out(toolkit, tmp_path, languages, type, source):
     need("cmake", "make")
     values = {"languages": languages, "type": type, "source": PROJECT / source}
@@ -219,6 +221,37 @@ def test_kernels_in_ascendc_stay_out(toolkit, tmp_path, languages, type, source)
     said = sourced(toolkit, "cmake -S . -B build && cmake --build build && build/app >out.txt", cwd=tmp_path)
     assert "ascendc_library(kernels_npu): no AscendC compiler is here" in " ".join(said.split())
     assert (tmp_path / "out.txt").stat().st_size > 0
+
+
+# One whose program loads the kernels' binary, from where it is installed.
+FATBIN = """
+cmake_minimum_required(VERSION 3.16)
+project(kernels C)
+include($ENV{ASCEND_HOME_PATH}/compiler/tikcpp/ascendc_kernel_cmake/ascendc.cmake)
+ascendc_fatbin_library(vector_add vector_add.asc)
+if(DEFINED KERNELS)
+    target_sources(vector_add PRIVATE ${KERNELS})
+endif()
+include_directories($ENV{ASCEND_HOME_PATH}/include)
+link_directories($ENV{ASCEND_HOME_PATH}/lib64)
+add_executable(app %(examples)s/p6_kernel.c %(examples)s/vector_add.c)
+target_link_libraries(app PRIVATE acl_rt)
+install(TARGETS app RUNTIME DESTINATION bin)
+"""
+
+
+def test_a_binary_of_kernels_in_ascendc(toolkit, tmp_path):
+    need("cmake", "make")
+    examples = PROJECT.parent
+    (tmp_path / "CMakeLists.txt").write_text(FATBIN % {"examples": examples})
+    build = "cmake -S . -B build -DCMAKE_INSTALL_PREFIX=out {} && cmake --build build && cmake --install build"
+    said = sourced(toolkit, build.format(""), "cd out/fatbin/vector_add", "../../bin/app || true", cwd=tmp_path)
+    assert "ascendc_fatbin_library(vector_add): no AscendC compiler is here" in " ".join(said.split())
+    assert 'binary vector_add has no kernel "vector_add"' in said
+    kernels = build.format(f"-DKERNELS={examples}/vector_add.c")
+    sourced(toolkit, kernels, "cd out/fatbin/vector_add", "../../bin/app >../../out.txt", cwd=tmp_path)
+    expected = (examples / "expected" / "p6_kernel.txt").read_text()
+    assert demo.normal((tmp_path / "out" / "out.txt").read_text()) == demo.normal(expected)
 
 
 # Opens each library, finds every name in each, and calls what it found, without a header or a link.

@@ -23,7 +23,9 @@ def configure(**settings: object) -> None:
     Parameters
     ----------
     **settings
-        For example ``devices=2``, ``soc="Ascend910B3"``, ``schedule="eager"``. None goes back to the environment.
+        For example ``devices=2``, ``soc="Ascend910B3"``, ``schedule="eager"``; with ``unsupported="warn"`` a call of a
+        function that answers 207000, because the simulator or the CANN version that it plays has none, is also told on
+        stderr, once a function. None goes back to the environment.
 
     Raises
     ------

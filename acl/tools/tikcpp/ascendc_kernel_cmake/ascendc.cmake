@@ -1,10 +1,10 @@
 # Kernels in AscendC are compiled by the vendor's compiler, which is not here. Projects that have some still configure and
-# build: each library of kernels becomes an empty one, and says so.
+# build: each library and each binary of kernels becomes one without any, and says so.
+get_filename_component(home "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+set(_ASCENDC_HOME "${home}" CACHE INTERNAL "the toolkit")
+unset(home)
 
-function(ascendc_library name type)
-    message(WARNING
-        "ascendc_library(${name}): no AscendC compiler is here, the library stays empty. A program that launches its "
-        "kernels does not link before it has them for this processor: acl/acl_sim.h says how to write one in C.")
+function(_ascendc_empty name result)
     get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
     list(FIND languages CXX place)
     set(empty "${CMAKE_CURRENT_BINARY_DIR}/${name}_empty.cpp")
@@ -14,7 +14,35 @@ function(ascendc_library name type)
     if(NOT EXISTS "${empty}")
         file(WRITE "${empty}" "typedef int ascendc_empty;\n")
     endif()
+    set(${result} "${empty}" PARENT_SCOPE)
+endfunction()
+
+# ascendc_library(name [STATIC | SHARED] source...)
+function(ascendc_library name)
+    message(WARNING
+        "ascendc_library(${name}): no AscendC compiler is here, the library stays empty. A program that launches its "
+        "kernels does not link before it has them for this processor: acl/acl_sim.h says how to write one in C.")
+    set(type "")
+    if("${ARGV1}" STREQUAL "STATIC" OR "${ARGV1}" STREQUAL "SHARED")
+        set(type ${ARGV1})
+    endif()
+    _ascendc_empty(${name} empty)
     add_library(${name} ${type} "${empty}")
+endfunction()
+
+# ascendc_fatbin_library(name source...) makes name.o, which programs load; installed in fatbin/name. It is a shared library
+# here, to which target_sources(name PRIVATE kernels.c) gives kernels for this processor.
+function(ascendc_fatbin_library name)
+    message(WARNING
+        "ascendc_fatbin_library(${name}): no AscendC compiler is here, ${name}.o has no kernels. A program that loads it "
+        "finds none before they are given for this processor: acl/acl_sim.h says how to write one in C.")
+    _ascendc_empty(${name} empty)
+    add_library(${name} MODULE "${empty}")
+    set_target_properties(${name} PROPERTIES
+        PREFIX "" SUFFIX ".o" LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+    target_include_directories(${name} PRIVATE "${_ASCENDC_HOME}/include")
+    target_link_libraries(${name} PRIVATE "${_ASCENDC_HOME}/lib64/libascendcl.so")
+    install(TARGETS ${name} LIBRARY DESTINATION "fatbin/${name}")
 endfunction()
 
 # What these are told concerns the kernels alone.
