@@ -108,6 +108,19 @@ def test_steps_of_an_instance_are_tasks(trace, stream, words):
     assert acl.mdl.ri_destroy(instance) == 0
 
 
+def test_custom_kernels_have_their_names(trace, vectors):
+    acl.mdl.ri_capture_begin(vectors.stream, 2)
+    assert vectors.launch() == 0
+    instance, ret = acl.mdl.ri_capture_end(vectors.stream)
+    assert ret == 0
+    end = trace(TASK_TIME)
+    assert vectors.launch() == acl.mdl.ri_execute_async(instance, vectors.stream) == 0
+    assert rt.synchronize_stream(vectors.stream) == 0
+    kernels = [event["cat"] for event in end() if event["name"] == "vector_add"]
+    assert kernels == ["KERNEL_AICORE", "KERNEL_AICORE"]
+    assert acl.mdl.ri_destroy(instance) == 0
+
+
 def test_marks_and_spans_of_the_program(trace):
     end = trace(MSPROFTX)
     outer, inner, far = stamp('outer "1"'), stamp("inner\n"), stamp("far")

@@ -171,13 +171,17 @@ def test_the_layout_is_that_of_the_version(version, toolkit, cxx):
     assert ("aclInit(" in text) != moved
 
 
-def changed(toolkit, place):
-    """Copy a toolkit and change a struct of its headers."""
+STRUCT = ("uint32_t pageSize;", "uint64_t pageSize;")
+VALUE = ("ACL_MEMCPY_HOST_TO_DEVICE = 1,", "ACL_MEMCPY_HOST_TO_DEVICE = 4,")
+
+
+def changed(toolkit, place, old, new):
+    """Copy a toolkit and change a struct or a value of its headers."""
     copy = Path(shutil.copytree(toolkit, place))
     header = copy / "include" / "acl" / "acl_rt.h"
     text = header.read_text()
-    assert text.count("uint32_t pageSize;") == 1
-    header.write_text(text.replace("uint32_t pageSize;", "uint64_t pageSize;"))
+    assert text.count(old) == 1
+    header.write_text(text.replace(old, new))
     return copy
 
 
@@ -200,15 +204,16 @@ def build(run_script, toolkit):
 def test_the_build_takes_an_older_version_and_no_changed_one(run_script, tmp_path, toolkit, cxx):
     done = build(run_script, toolkit)
     assert done.returncode == 0, done.stderr
-    done = build(run_script, changed(toolkit, tmp_path / "changed"))
-    assert done.returncode == 1
-    assert "differ from ours" in done.stderr and "size of aclrtPtrAttributes" in done.stderr
+    for change, said in ((STRUCT, "size of aclrtPtrAttributes"), (VALUE, "ACL_MEMCPY_HOST_TO_DEVICE is 1 here")):
+        done = build(run_script, changed(toolkit, tmp_path / said, *change))
+        assert done.returncode == 1
+        assert "differ from ours" in done.stderr and said in done.stderr
 
 
 @pytest.mark.parametrize("version", ["9.1"], indirect=True)
 def test_a_version_nobody_knows_is_compared_when_it_is_opened(run_script, tmp_path, toolkit, cxx):
     same = shutil.copytree(toolkit, tmp_path / "same")
-    other = changed(toolkit, tmp_path / "changed")
+    other = changed(toolkit, tmp_path / "changed", *STRUCT)
     environment = {"ACL_BACKEND": "npu", "XDG_CACHE_HOME": tmp_path / "cache"}
     for future in (same, other):
         (future / "version.info").write_text("Version=10.0.0\n")

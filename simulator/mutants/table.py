@@ -7,6 +7,7 @@ from typing import NamedTuple
 GATE, EVENT, STREAM, STRESS, LEVEL = "test_gate", "test_event", "test_stream", "test_stress", "test_level"
 ENGINE, WAIT, TIME, FORK = "test_engine", "test_engine_wait", "test_engine_time", "test_engine_fork"
 CAPTURE, INSIDE, CUT, MANY = "test_capture", "test_capture_inside", "test_capture_end", "test_capture_stress"
+KERNEL = "test_kernel"
 
 
 class Mutant(NamedTuple):
@@ -517,5 +518,48 @@ MUTANTS = (
         "    memset(&pool, 0, sizeof pool);\n    atomic_store(&sim_pool_workers, 0);",
         "    memset(&pool, 0, sizeof pool);",
         (FORK,),
+    ),
+    # custom kernels
+    Mutant(
+        "image not counted while it runs",
+        "kernel_launch.c",
+        "struct sim_image *image = sim_image_hold(function->fu_image);\n    sim_object_close",
+        "struct sim_image *image = function->fu_image;\n    sim_object_close",
+        (KERNEL,),
+    ),
+    Mutant(
+        "late launch goes on",
+        "kernel_launch.c",
+        "block < count && code == ACL_SUCCESS && !is_late; block++",
+        "block < count && code == ACL_SUCCESS; block++",
+        (KERNEL,),
+    ),
+    Mutant(
+        "changed launch not asked what it touches",
+        "kernel_launch.c",
+        "aclError code = claim_touched(launch, image);\n    sim_image_drop(image);",
+        "aclError code = ACL_SUCCESS;\n    sim_image_drop(image);",
+        (KERNEL,),
+    ),
+    Mutant(
+        "two time-outs taken",
+        "kernel_check.c",
+        "find_attribute(config, ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT) == NULL ||",
+        "true ||",
+        (KERNEL,),
+    ),
+    Mutant(
+        "high half of a time-out lost",
+        "kernel_check.c",
+        "(uint64_t)precise->timeoutUs.timeoutHigh << 32 | precise->timeoutUs.timeoutLow",
+        "precise->timeoutUs.timeoutLow",
+        (KERNEL,),
+    ),
+    Mutant(
+        "argument list outlives its binary",
+        "kernel_function.c",
+        "for (uint64_t i = 0; i < kept; i++)",
+        "for (uint64_t i = 1; i < kept; i++)",
+        (KERNEL,),
     ),
 )

@@ -1,6 +1,8 @@
-/* Custom kernels: launches of every kind, captured and replayed, and threads that launch, register, unload and fill
- * argument lists at the same time. */
+/* Custom kernels: launches of every kind, captured, changed and replayed, their time-outs, and threads that launch,
+ * register, unload, fill argument lists and change one instance at the same time. */
 #include "engine.h"
+#include "clock.h"
+#include "kernel.h"
 
 enum { COUNT = 8, THREADS = 4 };
 
@@ -10,6 +12,7 @@ struct arguments {
 };
 
 static aclrtStream stream;
+static aclrtFuncHandle shared_function;
 static float *x, *y;
 
 static aclError add(const aclsimKernelLaunch *launch)
@@ -109,10 +112,145 @@ static void test_launches(void)
     CHECK_CODE(aclmdlRIDestroy(instance), 0);
 }
 
+/* ---- changes ---- */
+
+static aclmdlRI capture_launch(aclrtFuncHandle function, aclmdlRITask *task)
+{
+    aclmdlRI instance;
+    aclrtStream inner;
+    uint32_t count = 1;
+    CHECK_CODE(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), 0);
+    CHECK_CODE(launch_with(function, 2), 0);
+    CHECK_CODE(aclmdlRICaptureEnd(stream, &instance), 0);
+    CHECK_CODE(aclmdlRIGetStreams(instance, &inner, &count), 0);
+    CHECK_CODE(aclmdlRIGetTasksByStream(inner, task, &count), 0);
+    return instance;
+}
+
+static aclError change(aclmdlRITask task, struct arguments *args, uint32_t blocks)
+{
+    aclmdlRITaskParams params;
+    CHECK_CODE(aclmdlRITaskGetParams(task, &params), 0);
+    params.kernelTaskParams.args = args;
+    params.kernelTaskParams.numBlocks = blocks;
+    return aclmdlRITaskSetParams(task, &params);
+}
+
+static void test_changes(void)
+{
+    aclrtBinHandle binary;
+    aclrtFuncHandle function = load(&binary);
+    aclmdlRITask task;
+    float *other;
+    struct arguments wrong = {(float *)4096, y, COUNT}, args = {x, y, COUNT};
+    fill();
+    CHECK_CODE(aclrtMalloc((void **)&other, COUNT * sizeof *other, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    CHECK_CODE(aclrtMemcpy(other, COUNT * sizeof *other, x, COUNT * sizeof *x, ACL_MEMCPY_DEVICE_TO_DEVICE), 0);
+    aclmdlRI instance = capture_launch(function, &task);
+    CHECK_CODE(change(task, &wrong, 2), ACL_ERROR_RT_PARAM_INVALID);
+    CHECK_TEXT("range 0 of kernel add");
+    CHECK_CODE(change(task, &args, SIM_BLOCKS_MAX + 1), ACL_ERROR_RT_PARAM_INVALID);
+    CHECK_CODE(aclmdlRIExecuteAsync(instance, stream), 0);
+    check_sum(1);
+    args.x = other;
+    CHECK_CODE(change(task, &args, 5), 0);
+    CHECK_CODE(aclmdlRIUpdate(instance), 0);
+    CHECK_CODE(aclmdlRIExecuteAsync(instance, stream), 0);
+    check_sum(2);
+    CHECK_CODE(aclrtFree(other), 0);
+    CHECK_CODE(aclmdlRIExecuteAsync(instance, stream), 0);
+    CHECK_CODE(aclrtSynchronizeStream(stream), ACL_ERROR_RT_DEVICE_MEM_ERROR);
+    CHECK_CODE(aclmdlRIDestroy(instance), 0);
+    CHECK_CODE(aclrtBinaryUnLoad(binary), 0);
+}
+
+/* ---- time-outs ---- */
+
+static aclError last(const aclsimKernelLaunch *launch)
+{
+    uint64_t begin = sim_clock_now();
+    ++*(int *)launch->userData;
+    while (sim_clock_now() - begin < 200000)
+        ;
+    return 0;
+}
+
+static void test_time_outs(void)
+{
+    aclrtBinHandle binary;
+    aclrtFuncHandle function;
+    int begun = 0;
+    aclsimCustomKernel slow = {.run = last, .userData = &begun};
+    aclrtLaunchKernelAttr attributes[2] = {{.id = ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT},
+                                           {.id = ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT_US}};
+    aclrtLaunchKernelCfg config = {attributes, 2};
+    uint64_t word = 0;
+    CHECK_CODE(aclsimRegisterCustomKernel("slow.o", "slow", &slow), 0);
+    CHECK_CODE(aclrtBinaryLoadFromFile("slow.o", NULL, &binary), 0);
+    CHECK_CODE(aclrtBinaryGetFunction(binary, "slow", &function), 0);
+    CHECK_CODE(aclrtLaunchKernelWithHostArgs(function, 3, stream, &config, &word, sizeof word, NULL, 0),
+               ACL_ERROR_RT_PARAM_INVALID);
+    config.numAttrs = 1;
+    CHECK_CODE(aclrtLaunchKernelWithHostArgs(function, 3, stream, &config, &word, sizeof word, NULL, 0), 0);
+    CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+    CHECK(begun == 3);
+    config.attrs = &attributes[1];
+    attributes[1].value.timeoutUs.timeoutLow = 100;
+    CHECK_CODE(aclrtLaunchKernelWithHostArgs(function, 3, stream, &config, &word, sizeof word, NULL, 0), 0);
+    CHECK_CODE(aclrtSynchronizeStream(stream), ACL_ERROR_RT_AICORE_TIMEOUT);
+    CHECK_TEXT("block 0 of 3 ended after the launch's time-out of 100 us");
+    CHECK(begun == 4);
+    attributes[1].value.timeoutUs.timeoutHigh = 1;
+    CHECK_CODE(aclrtLaunchKernelWithHostArgs(function, 3, stream, &config, &word, sizeof word, NULL, 0), 0);
+    CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+    CHECK(begun == 7);
+    CHECK_CODE(aclrtBinaryUnLoad(binary), 0);
+}
+
 /* ---- threads ---- */
 
+static aclmdlRI shared_instance;
+static aclmdlRITask shared_task;
+
+/* Nothing is promised to threads that change one instance, but that each call answers and no run sees half a change. */
+static void *change_often(void *unused)
+{
+    aclrtStream own;
+    aclmdlRITaskParams params = {.type = ACL_MODEL_RI_TASK_KERNEL};
+    struct arguments args = {x, y, 0};
+    (void)unused;
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    CHECK_CODE(aclrtCreateStream(&own), 0);
+    for (unsigned i = 0; i < 100 * stress_factor(); i++) {
+        params.kernelTaskParams = (aclmdlRIKernelTaskParams){
+            .funcHandle = shared_function, .args = &args, .argsSize = sizeof args, .isHostArgs = 1, .numBlocks = 1 + i % 7};
+        aclError code = aclmdlRITaskSetParams(shared_task, &params);
+        CHECK(code == 0 || code == ACL_ERROR_RT_MODEL_UPDATE_FAILED);
+        code = aclmdlRIUpdate(shared_instance);
+        CHECK(code == 0 || code == ACL_ERROR_RT_MODEL_UPDATE_FAILED);
+        code = aclmdlRIExecuteAsync(shared_instance, own);
+        CHECK(code == 0 || code == ACL_ERROR_RT_MODEL_EXECUTE);
+        CHECK_CODE(aclrtSynchronizeStream(own), 0);
+    }
+    CHECK_CODE(aclrtDestroyStream(own), 0);
+    return NULL;
+}
+
+static void test_threads_that_change(void)
+{
+    pthread_t threads[THREADS];
+    aclrtBinHandle binary;
+    shared_function = load(&binary);
+    shared_instance = capture_launch(shared_function, &shared_task);
+    for (int i = 0; i < THREADS; i++)
+        threads[i] = start(change_often, NULL);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_CODE(aclmdlRIDestroy(shared_instance), 0);
+    CHECK_CODE(aclrtBinaryUnLoad(binary), 0);
+}
+
 static aclrtBinHandle shared_binary;
-static aclrtFuncHandle shared_function;
 static _Atomic bool done;
 
 static void *launch_often(void *unused)
@@ -195,6 +333,9 @@ int main(void)
         CHECK_CODE(aclrtMalloc((void **)&x, COUNT * sizeof *x, ACL_MEM_MALLOC_HUGE_FIRST), 0);
         CHECK_CODE(aclrtMalloc((void **)&y, COUNT * sizeof *y, ACL_MEM_MALLOC_HUGE_FIRST), 0);
         test_launches();
+        test_changes();
+        test_time_outs();
+        test_threads_that_change();
         test_threads();
     }
     CHECK_CODE(aclsimReset(), 0);

@@ -68,16 +68,30 @@ static void make_single_operators(aclTensorDesc *desc, aclDataBuffer *buffer)
     }
 }
 
+static aclError run_nothing(const aclsimKernelLaunch *launch)
+{
+    (void)launch;
+    return 0;
+}
+
+static size_t touch_block(const aclsimKernelLaunch *launch, aclsimRange *ranges, size_t room)
+{
+    ranges[0] = (aclsimRange){block, launch->argsSize % BLOCK, 1};
+    return room < 1 ? 0 : 1;
+}
+
+static const aclsimCustomKernel kernel = {.run = run_nothing, .touch = touch_block};
+
 /* Instances in every state, with what belongs to them: ready with a group, being captured, being built. */
-static void make_instances(void)
+static void make_instances(const int64_t dims[2])
 {
     aclrtStream stream, bound;
     aclrtEvent event;
     aclmdlRI instance;
-    aclmdlRITask task;
+    aclmdlRITask tasks[2];
     aclrtTaskGrp group;
     aclmdlRICondHandle condition;
-    uint32_t one = 1;
+    uint32_t one = 1, two = 2;
     GOOD(aclrtCreateStream(&stream));
     add(stream);
     GOOD(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
@@ -85,12 +99,14 @@ static void make_instances(void)
     GOOD(aclsimLaunchTask(stream, do_nothing_either, NULL, NULL, 0, 0));
     GOOD(aclmdlRICaptureTaskGrpEnd(stream, &group));
     add(group);
+    GOOD(aclsimLaunchKernel("kernel", &kernel, 2, dims, 2 * sizeof *dims, stream));
     GOOD(aclmdlRICaptureEnd(stream, &instance));
     add(instance);
     GOOD(aclmdlRIGetStreams(instance, &bound, &one));
     add(bound);
-    GOOD(aclmdlRIGetTasksByStream(bound, &task, &one));
-    add(task);
+    GOOD(aclmdlRIGetTasksByStream(bound, tasks, &two));
+    add(tasks[0]);
+    add(tasks[1]);
     GOOD(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
     GOOD(aclmdlRICaptureGetInfo(stream, NULL, &instance));
     add(instance);
@@ -127,16 +143,9 @@ static void make_transfers(const int64_t dims[2])
     add(acltdtCreateDataset());
 }
 
-static aclError run_nothing(const aclsimKernelLaunch *launch)
-{
-    (void)launch;
-    return 0;
-}
-
 /* A kernel with a list of arguments that can be launched, and another one that cannot yet. */
 static void make_kernel(void)
 {
-    const aclsimCustomKernel kernel = {.run = run_nothing};
     aclrtBinHandle binary;
     aclrtFuncHandle function;
     aclrtArgsHandle list;
@@ -213,6 +222,6 @@ static void make_world(void)
     make_transfers(dims);
     make_kernel();
     if (below(2) == 0) /* an open capture refuses much */
-        make_instances();
+        make_instances(dims);
     (void)aclGetRecentErrMsg();
 }
