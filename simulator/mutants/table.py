@@ -526,6 +526,7 @@ MUTANTS = (
         "struct sim_image *image = sim_image_hold(function->fu_image);\n    sim_object_close",
         "struct sim_image *image = function->fu_image;\n    sim_object_close",
         (KERNEL,),
+        True,
     ),
     Mutant(
         "late launch goes on",
