@@ -259,6 +259,20 @@ class TestTypesOfTheUser:
         assert seen == [{**values, "is_set": 1}]
         acl.destroy_tensor_desc(absent[0])
 
+    def test_data_types_are_numbers(self, single):
+        seen = []
+
+        @acl.sim.kernel("AddCustom")
+        def run(inputs, outputs, attributes):
+            seen.append(attributes)
+
+        attr, out = single.attr(), single.take((2,), "f4")
+        assert op.set_attr_data_type(attr, "kind", CODES["i8"]) == (attr, 0)
+        assert op.set_attr_list_data_type(attr, "kinds", [CODES["f2"], CODES["f4"]]) == (attr, 0)
+        assert op.execute_v2("AddCustom", [], [], [out[0]], [out[1]], attr, single.npu.stream) == 0
+        assert acl.rt.synchronize_stream(single.npu.stream) == 0
+        assert seen == [{"kind": 9, "kinds": [1, 0]}]
+
     def test_workspace_comes_from_the_device_and_goes_back(self, single):
         free = acl.rt.get_mem_info(1)[0]
         seen = []

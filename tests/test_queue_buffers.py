@@ -11,6 +11,19 @@ pytestmark = pytest.mark.needs_sim
 
 INVALID = 100000
 PLACE, SIZE, WORD = ffi.new("void **"), ffi.new("size_t *"), ffi.new("uint32_t *")
+FUNCTIONS = {
+    "AllocBuf": {"acltdt": lib.acltdtAllocBuf, "aclrt": lib.aclrtAllocBuf},
+    "FreeBuf": {"acltdt": lib.acltdtFreeBuf, "aclrt": lib.aclrtFreeBuf},
+    "GetBufData": {"acltdt": lib.acltdtGetBufData, "aclrt": lib.aclrtGetBufData},
+    "SetBufDataLen": {"acltdt": lib.acltdtSetBufDataLen, "aclrt": lib.aclrtSetBufDataLen},
+    "GetBufDataLen": {"acltdt": lib.acltdtGetBufDataLen, "aclrt": lib.aclrtGetBufDataLen},
+    "GetBufUserData": {"acltdt": lib.acltdtGetBufUserData, "aclrt": lib.aclrtGetBufUserData},
+    "SetBufUserData": {"acltdt": lib.acltdtSetBufUserData, "aclrt": lib.aclrtSetBufUserData},
+    "CopyBufRef": {"acltdt": lib.acltdtCopyBufRef, "aclrt": lib.aclrtCopyBufRef},
+    "AppendBufChain": {"acltdt": lib.acltdtAppendBufChain, "aclrt": lib.aclrtAppendBufChain},
+    "GetBufChainNum": {"acltdt": lib.acltdtGetBufChainNum, "aclrt": lib.aclrtGetBufChainNum},
+    "GetBufFromChain": {"acltdt": lib.acltdtGetBufFromChain, "aclrt": lib.aclrtGetBufFromChain},
+}
 
 
 class Family:
@@ -20,7 +33,7 @@ class Family:
         self.prefix = prefix
 
     def __getattr__(self, name):
-        return getattr(lib, self.prefix + name)
+        return FUNCTIONS[name][self.prefix]
 
     def allocate(self, size):
         """Return the code; the buffer is in PLACE."""
