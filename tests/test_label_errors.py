@@ -137,6 +137,46 @@ def test_without_a_context(label, name, call):
     in_thread(lambda: refused(call(label), 107002, name, "no current context"))
 
 
+def test_bound_streams_belong_to_their_context(label, block):
+    """What is queued on them is refused elsewhere, and without a context."""
+    place, group = pointer(block), ffi.new("aclrtLabelList *")
+    loose = new_label()
+    assert lib.aclrtCreateLabelList(ffi.new("aclrtLabel *", loose), 1, group) == 0
+    with building(HEAD, NOT_HEAD) as (_, (main, second)):
+        stream, to = pointer(main), pointer(second)
+        for name, call in {
+            "aclrtSetLabel": lambda: lib.aclrtSetLabel(label, stream),
+            "aclrtSwitchLabelByIndex": lambda: lib.aclrtSwitchLabelByIndex(place, 1, group[0], stream),
+            "aclrtActiveStream": lambda: lib.aclrtActiveStream(to, stream),
+            "aclrtSwitchStream": lambda: switch(place, 0, place, 0, to, NULL, stream),
+        }.items():
+            in_thread(lambda call=call, name=name: refused(call(), 107002, name, "no current context"))
+            in_other_context(lambda call=call, name=name: refused(call(), 107003, name, "another context"))
+    assert lib.aclrtDestroyLabelList(group[0]) == 0
+    assert lib.aclrtDestroyLabel(loose) == 0
+
+
+def test_a_label_of_another_context_is_not_set(device):
+    own, _ = acl.rt.get_context()
+    other, ret = acl.rt.create_context(0)
+    assert ret == 0
+    label = new_label()
+    group = new_list(label)
+    assert acl.rt.set_context(own) == 0
+    with building(HEAD) as (_, (bound,)):
+        refused(lib.aclrtSetLabel(label, pointer(bound)), 507031, "aclrtSetLabel", "belongs to another context")
+    assert acl.rt.set_context(other) == 0
+    assert lib.aclrtDestroyLabelList(group) == 0
+    assert lib.aclrtDestroyLabel(label) == 0
+    assert acl.rt.destroy_context(other) == 0
+
+
+def test_one_of_two_streams_is_bound(stream):
+    with building(HEAD) as (_, (bound,)):
+        refused(acl.rt.active_stream(bound, stream), 107005, "aclrtActiveStream", "stream is not bound")
+        refused(acl.rt.active_stream(stream, bound), 107005, "aclrtActiveStream", "is not bound to modelRI")
+
+
 def test_streams_that_are_not_bound(label, stream, other, block):
     at, name = pointer(block), "expected aclmdlRIBindStream before"
     refused(acl.rt.active_stream(other, stream), 107005, "aclrtActiveStream", name)
@@ -151,11 +191,12 @@ def test_streams_that_are_not_bound(label, stream, other, block):
 
 def test_setting_is_checked(device):
     loose = new_label()
-    with building(HEAD) as (_, (bound,)):
+    with building(HEAD, NOT_HEAD) as (_, (bound, second)):
         refused(lib.aclrtSetLabel(loose, pointer(bound)), 507000, "aclrtSetLabel", "is in no list")
         group = new_list(loose)
         assert lib.aclrtSetLabel(loose, pointer(bound)) == 0
-        refused(lib.aclrtSetLabel(loose, pointer(bound)), 507000, "aclrtSetLabel", "is set already")
+        for stream in (bound, second):
+            refused(lib.aclrtSetLabel(loose, pointer(stream)), 507000, "aclrtSetLabel", "is set already")
     assert lib.aclrtDestroyLabelList(group) == 0
     assert lib.aclrtDestroyLabel(loose) == 0
 

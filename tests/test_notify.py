@@ -121,6 +121,21 @@ def test_batch_reset_clears_flags(notifies, stream, other):
 
 
 @pytest.mark.strict
+def test_a_batch_stops_at_the_first_that_is_wrong(notifies, stream, other):
+    cleared, kept = notifies(2)
+    for notify in (cleared, kept):
+        assert acl.rt.record_notify(notify, stream) == 0
+    assert acl.rt.synchronize_stream(stream) == 0
+    refused(acl.rt.notify_batch_reset([cleared, 8, kept]), 107017, "aclrtNotifyBatchReset", "notify is 0x8")
+    assert acl.rt.wait_and_reset_notify(kept, other, FOREVER) == 0
+    assert acl.rt.synchronize_stream(other) == 0
+    assert acl.rt.wait_and_reset_notify(cleared, other, FOREVER) == 0
+    assert waits(other)
+    assert acl.rt.record_notify(cleared, stream) == 0
+    assert acl.rt.synchronize_stream(other) == 0
+
+
+@pytest.mark.strict
 def test_what_waits_for_a_notify_fails_when_that_is_destroyed(device, stream):
     notify, _ = acl.rt.create_notify(0)
     assert acl.rt.wait_and_reset_notify(notify, stream, FOREVER) == 0

@@ -1,6 +1,7 @@
 """What notifies refuse, and what they say."""
 
 import pytest
+from helpers.capture import in_other_context
 from helpers.expect import NULL, in_thread, pointer, refused
 
 import acl
@@ -125,6 +126,10 @@ def test_batches(notify):
         ("Ascend910_95", 107000, "lib.aclrtCntNotifyRecord(counter(), ffi.NULL, change(5))"),
         ("Ascend910_95", 107000, "lib.aclrtCntNotifyWaitWithTimeout(ffi.NULL, ffi.NULL, until(0))"),
         ("Ascend910_95", 107000, "lib.aclrtCntNotifyWaitWithTimeout(counter(), ffi.NULL, until(5))"),
+        ("Ascend910_95", 107017, "lib.aclrtCntNotifyReset(ffi.cast('void *', 8), ffi.NULL)"),
+        ("Ascend910_95", 107017, "lib.aclrtCntNotifyGetId(ffi.cast('void *', 8), ffi.new('uint32_t *'))"),
+        ("Ascend910_95", 107017, "lib.aclrtCntNotifyRecord(ffi.cast('void *', 8), ffi.NULL, change(0))"),
+        ("Ascend910_95", 107017, "lib.aclrtCntNotifyWaitWithTimeout(ffi.cast('void *', 8), ffi.NULL, until(0))"),
         ("Ascend910_95", 107017, "acl.rt.record_notify(int(ffi.cast('uintptr_t', counter())), 0)"),
     ],
 )
@@ -152,6 +157,26 @@ assert code == 0 or text
 """
     done = run_script(script, {"ACL_SIM_SOC": soc})
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.needs_sim
+def test_where_counters_are_used(configure):
+    configure(soc="Ascend910_95")
+    assert acl.rt.set_device(0) == 0
+    place, stream = ffi.new("aclrtCntNotify *"), pointer(acl.rt.create_stream()[0])
+    assert lib.aclrtCntNotifyCreate(place, 0) == 0
+    record, wait = ffi.new("aclrtCntNotifyRecordInfo *"), ffi.new("aclrtCntNotifyWaitInfo *")
+    calls = {
+        "aclrtCntNotifyRecord": lambda: lib.aclrtCntNotifyRecord(place[0], stream, record),
+        "aclrtCntNotifyWaitWithTimeout": lambda: lib.aclrtCntNotifyWaitWithTimeout(place[0], stream, wait),
+        "aclrtCntNotifyReset": lambda: lib.aclrtCntNotifyReset(place[0], stream),
+    }
+    for name, call in calls.items():
+        in_thread(lambda call=call, name=name: refused(call(), 107002, name, "no current context"))
+        in_other_context(lambda call=call, name=name: refused(call(), 107003, name, "another context"))
+    in_thread(lambda: refused(lib.aclrtCntNotifyCreate(place, 0), 107002, "aclrtCntNotifyCreate", "no current context"))
+    in_thread(lambda: refused(lib.aclrtCntNotifyDestroy(place[0]), 107002, "aclrtCntNotifyDestroy"))
+    assert lib.aclrtCntNotifyDestroy(place[0]) == 0
 
 
 @pytest.mark.needs_sim

@@ -64,6 +64,19 @@ def test_plain_streams_have_priority_and_flags_0(stream):
             assert (call(pointer(handle), value), value[0]) == (0, 0)
 
 
+@pytest.mark.parametrize(
+    ("priority", "flag", "kept", "known"),
+    [(0, 0, 0, 0), (7, 1, 7, 1), (8, 2, 7, 2), (2**32 - 1, 3, 0, 3), (3, 0xFFFFFF40, 3, 0), (0, 0xFFFFFF44, 0, 4)],
+)
+def test_priorities_are_clamped_and_flags_that_nobody_knows_left_out(device, priority, flag, kept, known):
+    value = ffi.new("uint32_t *")
+    stream, ret = acl.rt.create_stream_with_config(priority, flag)
+    assert ret == 0
+    assert (lib.aclrtStreamGetPriority(pointer(stream), value), value[0]) == (0, kept)
+    assert (lib.aclrtStreamGetFlags(pointer(stream), value), value[0]) == (0, known)
+    assert acl.rt.destroy_stream(stream) == 0
+
+
 def test_available_streams_go_down_and_up(device):
     before, ret = acl.rt.get_stream_available_num()
     assert ret == 0

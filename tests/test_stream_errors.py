@@ -1,11 +1,13 @@
 """What streams refuse, and what they say."""
 
 import pytest
+from helpers.capture import HEAD, building
 from helpers.expect import NULL, Task, in_thread, latches, pointer, refused
 
 import acl
 from acl._lib import ffi, lib
 
+DEVICE_USE_ONLY = 0x20
 SLOT = ffi.new("uint64_t[4]")
 
 
@@ -35,6 +37,7 @@ CALLS = sorted({**ANY, **OWN}.items())
     ("name", "argument", "call"),
     [
         ("aclrtCreateStream", "stream", lambda: lib.aclrtCreateStream(NULL)),
+        ("aclrtCreateStreamWithConfig", "stream", lambda: lib.aclrtCreateStreamWithConfig(NULL, 0, 0)),
         ("aclrtCreateStreamV2", "stream", lambda: lib.aclrtCreateStreamV2(NULL, NULL)),
         ("aclrtDestroyStream", "stream", lambda: lib.aclrtDestroyStream(NULL)),
         ("aclrtDestroyStreamForce", "stream", lambda: lib.aclrtDestroyStreamForce(NULL)),
@@ -56,7 +59,11 @@ def test_null_is_named(device, name, argument, call):
     ("name", "call"),
     [
         ("aclrtCreateStream", lambda: acl.rt.create_stream()[1]),
+        ("aclrtCreateStreamWithConfig", lambda: acl.rt.create_stream_with_config(0, 0)[1]),
         ("aclrtGetStreamAvailableNum", lambda: acl.rt.get_stream_available_num()[1]),
+        ("aclrtStreamGetPriority", lambda: lib.aclrtStreamGetPriority(NULL, out("uint32_t *"))),
+        ("aclrtStreamGetFlags", lambda: lib.aclrtStreamGetFlags(NULL, out("uint32_t *"))),
+        ("aclrtSynchronizeStreamWithTimeout", lambda: acl.rt.synchronize_stream_with_timeout(0, 1)),
         ("aclrtSynchronizeStream", lambda: acl.rt.synchronize_stream(0)),
         ("aclrtStreamQuery", lambda: acl.rt.stream_query(0)[1]),
         ("aclrtStreamGetId", lambda: acl.rt.stream_get_id(0)[1]),
@@ -158,6 +165,34 @@ def test_stop_mode_is_for_good(stream):
     acl.rt.get_last_error(0)
     refused(acl.rt.set_stream_failure_mode(stream, 0), 207000, "aclrtSetStreamFailureMode", "mode is 0")
     assert acl.rt.peek_at_last_error(0) == 0
+
+
+@pytest.mark.parametrize("flag", [1, 2, 4, 8, 0x10])
+def test_streams_for_the_device_have_no_other_flag(device, flag):
+    ret = acl.rt.create_stream_with_config(0, DEVICE_USE_ONLY | flag)[1]
+    refused(ret, 107000, "aclrtCreateStreamWithConfig", f"flag is {DEVICE_USE_ONLY | flag:#x}", "to stand alone")
+
+
+def test_some_streams_cannot_stop(streams):
+    (for_device,) = streams(1, flag=DEVICE_USE_ONLY)
+    refused(acl.rt.set_stream_failure_mode(for_device, 1), 207000, "aclrtSetStreamFailureMode", "for the device alone")
+    with building(HEAD) as (_, (bound,)):
+        refused(acl.rt.set_stream_failure_mode(bound, 1), 207000, "aclrtSetStreamFailureMode", "is bound to a model")
+
+
+@pytest.mark.needs_sim
+@pytest.mark.parametrize(
+    ("soc", "flag", "words"),
+    [
+        ("Ascend310P3", 8, "no huge streams"),
+        ("Ascend910A", DEVICE_USE_ONLY, "no streams for the device alone"),
+        ("Ascend310B1", DEVICE_USE_ONLY, "no streams for the device alone"),
+    ],
+)
+def test_flags_that_chips_lack(configure, soc, flag, words):
+    configure(soc=soc)
+    assert acl.rt.set_device(0) == 0
+    refused(acl.rt.create_stream_with_config(0, flag)[1], 207000, "aclrtCreateStreamWithConfig", soc, words)
 
 
 def test_stopping_wants_a_stream(device):
