@@ -8,6 +8,7 @@ GATE, EVENT, STREAM, STRESS, LEVEL = "test_gate", "test_event", "test_stream", "
 ENGINE, WAIT, TIME, FORK = "test_engine", "test_engine_wait", "test_engine_time", "test_engine_fork"
 CAPTURE, INSIDE, CUT, MANY = "test_capture", "test_capture_inside", "test_capture_end", "test_capture_stress"
 KERNEL = "test_kernel"
+ALL = "test_stress_all"
 
 
 class Mutant(NamedTuple):
@@ -511,6 +512,22 @@ MUTANTS = (
         (LEVEL,),
     ),
     Mutant("value wait never forgotten", "stream.c", "    sim_task_value_forget(stream);\n", "", (LEVEL,)),
+    # all groups at once
+    Mutant(
+        "notify that is never used up",
+        "notify.c",
+        "        notify->nt_number = 0;\n        release_changed(notify);",
+        "        release_changed(notify);",
+        (ALL,),
+    ),
+    Mutant(
+        "device torn down out of turn",
+        "device.c",
+        "    take_turn();\n    sim_lock(&device->dv_lock);\n    uint32_t retained",
+        "    sim_lock(&device->dv_lock);\n    uint32_t retained",
+        (ALL,),
+        True,
+    ),
     # forks
     Mutant(
         "child keeps the workers",
