@@ -1,5 +1,6 @@
 """Subscriptions: records of a model's operators come through a pipe."""
 
+import json
 import os
 import time
 
@@ -183,3 +184,19 @@ def test_descriptors_that_are_no_pipe(model, tmp_path):
         config = prof.create_subscribe_config(1, NONE, file.fileno())
         refused(prof.model_subscribe(model.id, config), 100000, "aclprofModelSubscribe", f"is {file.fileno()}", "pipe")
         assert prof.destroy_subscribe_config(config) == 0
+
+
+def test_a_program_that_is_profiled_has_no_subscriptions(run_script, tmp_path):
+    config, path = tmp_path / "acl.json", tmp_path / "net.om"
+    config.write_text(json.dumps({"profiler": {"switch": "on", "output": str(tmp_path / "out")}}))
+    path.write_bytes(affine_bytes())
+    code = (
+        "import os, acl\n"
+        f"print(acl.init({str(config)!r}), acl.rt.set_device(0))\n"
+        "reader, writer = os.pipe()\n"
+        "config = acl.prof.create_subscribe_config(1, 255, writer)\n"
+        f"model, ret = acl.mdl.load_from_file({str(path)!r})\n"
+        "print(ret, acl.prof.model_subscribe(model, config), acl.prof.model_unsubscribe(model))\n"
+    )
+    done = run_script(code)
+    assert done.stdout.splitlines() == ["0 0", "0 100042 100042"], done.stderr
