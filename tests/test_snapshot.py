@@ -24,7 +24,7 @@ PID = os.getpid()
 @pytest.fixture
 def opened(configure):
     """Open two of three devices; the process is unlocked at the end."""
-    configure(devices=3)
+    configure(devices=3, memory="1Gi")  # three fit beside a sanitizer
     for device in (2, 0):
         assert acl.rt.set_device(device) == 0
 
