@@ -37,7 +37,13 @@ def names_in(text):
 def functions_in(node):
     """Return the C functions named below a node, but for those whose result is dropped there."""
     if isinstance(node, (ast.Attribute, ast.Name)):
-        return names_in(ast.unparse(node))
+        parts = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if isinstance(node, ast.Name):
+            return names_in(".".join([node.id, *reversed(parts)]))
+        return names_in(".".join(reversed(parts))) | functions_in(node)
     if isinstance(node, ast.Constant):
         return names_in(node.value) if isinstance(node.value, str) else set()
     found = set().union(*map(functions_in, ast.iter_child_nodes(node)))
