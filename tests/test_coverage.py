@@ -141,6 +141,7 @@ def checked_in_c(text):
     return found
 
 
+@pytest.mark.needs_sim
 def test_every_function_that_has_behaviour_has_a_test():
     shared = {}
     for path in [ROOT / "tests" / "conftest.py", *(ROOT / "tests" / "helpers").glob("*.py")]:

@@ -377,7 +377,7 @@ int main(void)
     CHECK(mkdtemp(folder) != NULL);
     CHECK_CODE(aclsimReset(), 0);
     CHECK_CODE(aclsimConfigure("devices", "3"), 0);
-    CHECK_CODE(aclsimConfigure("memory", "1G"), 0);
+    CHECK_CODE(aclsimConfigure("memory", "256M"), 0);
     CHECK_CODE(aclInit(NULL), 0);
     for (int32_t device = 1; device >= 0; device--) {
         CHECK_CODE(aclrtSetDevice(device), 0);
