@@ -364,10 +364,12 @@ def test_a_graph_is_written_as_text(device, tmp_path):
     buffer = acl.create_data_buffer(0, 0)
     descs = ffi.new("const aclTensorDesc *[]", [ffi.cast("aclTensorDesc *", desc)])
     buffers = ffi.new("aclDataBuffer *[]", [ffi.cast("aclDataBuffer *", buffer)])
-    option = lib.aclCreateGraphDumpOpt()
-    for path in (tmp_path, tmp_path / "graph.txt"):
+    option, attr = lib.aclCreateGraphDumpOpt(), acl.op.create_attr()
+    assert acl.op.set_attr_int(attr, "axis", 2) == 0
+    assert acl.op.set_attr_string(attr, "mode", 'a"b') == 0
+    for path, given in ((tmp_path, ffi.NULL), (tmp_path / "graph.txt", ffi.cast("aclopAttr *", attr))):
         ret = lib.aclGenGraphAndDumpForOp(
-            b"Relu", 1, descs, buffers, 1, descs, buffers, ffi.NULL, 0, str(path).encode(), option
+            b"Relu", 1, descs, buffers, 1, descs, buffers, given, 0, str(path).encode(), option
         )
         assert ret == 0, acl.get_recent_err_msg()
     expected = (
@@ -375,8 +377,10 @@ def test_a_graph_is_written_as_text(device, tmp_path):
         '  input 0: name "", data_type 0, format 2, shape [2, 3]\n'
         '  output 0: name "", data_type 0, format 2, shape [2, 3]\n'
     )
-    assert (tmp_path / "Relu.txt").read_text() == (tmp_path / "graph.txt").read_text() == expected
+    assert (tmp_path / "Relu.txt").read_text() == expected
+    assert (tmp_path / "graph.txt").read_text() == expected + '  attributes {"axis": 2, "mode": "a\\"b"}\n'
     assert lib.aclDestroyGraphDumpOpt(option) == 0
+    acl.op.destroy_attr(attr)
     acl.destroy_data_buffer(buffer)
     acl.destroy_tensor_desc(desc)
 

@@ -252,6 +252,7 @@ def test_tensors_that_are_named(device, stream, change, code, words):
         ({"buffer": 0xDEADBEEF}, INVALID_PARAM, "0xdeadbeef"),
         ({"desc": 0xDEADBEEF}, INVALID_PARAM, "0xdeadbeef"),
         ({"option": 0xDEADBEEF}, INVALID_PARAM, "graphDumpOpt is"),
+        ({"attr": 0xDEADBEEF}, INVALID_PARAM, "attr is"),
         ({"path": b"/nonexistent/dir/graph.txt"}, INVALID_FILE, "graphDumpPath is"),
     ],
 )
@@ -267,7 +268,7 @@ def test_graphs(device, tmp_path, change, code, words):
         0,
         NULL,
         NULL,
-        NULL,
+        ffi.cast("aclopAttr *", change.get("attr", 0)),
         change.get("engine", 0),
         change.get("path", str(tmp_path).encode()),
         ffi.cast("aclGraphDumpOption *", change.get("option", 0)),

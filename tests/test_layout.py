@@ -46,8 +46,10 @@ def sources(*patterns):
 
 
 def definitions(path):
-    """The public functions that a C file defines."""
-    return re.findall(r"^[a-zA-Z_][\w *]*?\b([aA]cl\w+)\([^;{]*\)\s*\{", path.read_text(), re.MULTILINE)
+    """The public functions that a C file defines, by themselves or by a macro whose first argument is the name."""
+    text = path.read_text()
+    written = re.findall(r"^[a-zA-Z_][\w *]*?\b([aA]cl\w+)\([^;{]*\)\s*\{", text, re.MULTILINE)
+    return written + re.findall(r"^[A-Z_]+\(([aA]cl\w+), .*\)$", text, re.MULTILINE)
 
 
 def test_every_entry_point_stands_in_the_room_of_its_group(declared, groups):

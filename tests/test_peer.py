@@ -67,6 +67,46 @@ def test_eight_devices_copy_with_access_and_not_without(blocks, move):
         assert acl.rt.device_disable_peer_access(source) == 0
 
 
+NOTIFIES = {  # tasks with a notify, in the default stream of the current device
+    "aclrtRecordNotify": lambda notify: acl.rt.record_notify(notify, 0),
+    "aclrtWaitAndResetNotify": lambda notify: acl.rt.wait_and_reset_notify(notify, 0, 0),
+    "aclrtNotifyBatchReset": lambda notify: lib.aclrtNotifyBatchReset(ffi.new("aclrtNotify[]", [pointer(notify)]), 1),
+}
+
+
+@pytest.mark.parametrize("name", NOTIFIES)
+def test_a_notify_of_another_device_wants_access(configure, name):
+    configure(devices=2)
+    assert acl.rt.set_device(1) == 0
+    notify, ret = acl.rt.create_notify(0)
+    assert ret == 0
+    assert acl.rt.record_notify(notify, 0) == acl.rt.synchronize_stream(0) == 0  # a wait would go on
+    assert acl.rt.set_device(0) == 0
+    refused(NOTIFIES[name](notify) or acl.rt.synchronize_stream(0), 107000, name, "another device",
+            "aclrtDeviceEnablePeerAccess")  # fmt: skip
+    assert acl.rt.device_enable_peer_access(1, 0) == 0
+    assert (NOTIFIES[name](notify) or acl.rt.synchronize_stream(0)) == 0
+    assert acl.rt.destroy_notify(notify) == 0
+
+
+def test_chips_that_share_their_memory_reach_every_notify(configure):
+    configure(devices=2, soc=PA3)
+    assert acl.rt.set_device(1) == 0
+    notify, _ = acl.rt.create_notify(0)
+    assert acl.rt.set_device(0) == 0
+    assert acl.rt.record_notify(notify, 0) == acl.rt.synchronize_stream(0) == 0
+    assert acl.rt.set_device(1) == 0
+    assert acl.rt.wait_and_reset_notify(notify, 0, 0) == acl.rt.synchronize_stream(0) == 0
+
+
+@pytest.mark.parametrize(("dst", "src", "words"), [(1, 0, "dst is"), (0, 1, "src is"), (1, 1, "dst is")])
+def test_reductions_stay_on_the_device_of_their_stream(blocks, dst, src, words):
+    assert acl.rt.set_device(0) == 0
+    assert acl.rt.device_enable_peer_access(1, 0) == 0
+    ret = acl.rt.reduce_async(blocks[dst], blocks[src], SIZE, 10, 0, 0, 0)
+    refused(ret, 107000, "aclrtReduceAsync", words, "lies on device 1, expected memory of device 0")
+
+
 def test_access_has_a_direction(blocks):
     """The current device makes the copy, so it is the one that needs access, whichever way the bytes go."""
     assert acl.rt.set_device(1) == 0

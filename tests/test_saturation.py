@@ -140,6 +140,30 @@ def test_integers_and_kernels_in_python(make):
     assert npu.get(real).tolist() == [0, 0]
 
 
+REDUCED = [  # chip; mode; type of elements; its code; what the largest becomes; the status
+    (PA2, SATURATION, "f2", 1, 65504, SET),
+    (PA2, SATURATION, "f4", 0, float(numpy.finfo("f4").max), SET),
+    (PA2, INFNAN, "f2", 1, numpy.inf, CLEAR),
+    (P950, INFNAN, "f2", 1, numpy.inf, CLEAR),
+    (P310P, SATURATION, "f2", 1, 65504, SET),
+    (P910, SATURATION, "f4", 0, float(numpy.finfo("f4").max), SET),
+]
+
+
+@pytest.mark.parametrize(("soc", "mode", "kind", "code", "most", "after"), REDUCED)
+def test_reductions_follow_the_mode_of_their_stream(make, soc, mode, kind, code, most, after):
+    npu = make(soc, mode)
+    if soc in (PA2, P950):
+        assert acl.rt.set_stream_overflow_switch(npu.stream, 1) == 0
+    numbers = numpy.array([numpy.finfo(kind).max, -numpy.finfo(kind).max, 1, 2], kind)
+    block = npu.put(numpy.concatenate([numbers, numbers]))
+    assert acl.rt.reduce_async(block, block + numbers.nbytes, numbers.nbytes, 10, code, npu.stream, 0) == 0
+    assert status(npu) == after
+    sums = numpy.empty_like(numbers)
+    assert acl.rt.memcpy(sums.ctypes.data, sums.nbytes, block, sums.nbytes, 2) == 0
+    assert sums.tolist() == [most, -most, 2, 4]
+
+
 # ---- the status ----
 
 
@@ -175,6 +199,27 @@ def test_the_switch_concerns_what_is_submitted_later(make):
     assert acl.rt.reset_overflow_status(npu.stream) == 0
     divide(npu)
     assert status(npu) == CLEAR
+
+
+def test_the_attribute_of_a_stream_is_its_switch(make):
+    npu = make(mode=SATURATION)
+    value = ffi.new("aclrtStreamAttrValue *", {"overflowSwitch": 1})
+    assert lib.aclrtSetStreamAttribute(pointer(npu.stream), 2, value) == 0
+    assert acl.rt.get_stream_overflow_switch(npu.stream) == (1, 0)
+    divide(npu)
+    assert status(npu) == SET
+    assert acl.rt.set_stream_overflow_switch(npu.stream, 0) == 0
+    assert lib.aclrtGetStreamAttribute(pointer(npu.stream), 2, value) == 0
+    assert value.overflowSwitch == 0
+
+
+@pytest.mark.parametrize("soc", [P310B, P310P, P910])
+def test_chips_without_a_switch_take_the_attribute_and_keep_nothing(make, soc):
+    npu = make(soc)
+    value = ffi.new("aclrtStreamAttrValue *", {"overflowSwitch": 1})
+    assert lib.aclrtSetStreamAttribute(pointer(npu.stream), 2, value) == 0
+    assert lib.aclrtGetStreamAttribute(pointer(npu.stream), 2, value) == 0
+    assert value.overflowSwitch == 0
 
 
 @pytest.mark.parametrize(("soc", "elsewhere"), [(PA2, SET), (P310P, CLEAR)])

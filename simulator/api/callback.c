@@ -1,5 +1,5 @@
 #include "callback.h"
-#include "device.h"
+#include "config.h"
 #include "engine.h"
 #include "init.h"
 #include "kernel.h"

@@ -147,7 +147,6 @@ static aclError check_side(const char *side, int count, const void *descs, const
     return ACL_SUCCESS;
 }
 
-/* The text has no attributes: they stay with who compiles the operator. */
 aclError aclGenGraphAndDumpForOp(const char *opType, int numInputs, const aclTensorDesc *const inputDesc[],
                                  const aclDataBuffer *const inputs[], int numOutputs,
                                  const aclTensorDesc *const outputDesc[], aclDataBuffer *const outputs[],
@@ -155,7 +154,6 @@ aclError aclGenGraphAndDumpForOp(const char *opType, int numInputs, const aclTen
                                  const aclGraphDumpOption *graphDumpOpt)
 {
     SIM_ENTER();
-    (void)attr;
     SIM_NOT_NULL(opType);
     SIM_NOT_NULL(graphDumpPath);
     SIM_ARGUMENT(*opType != '\0' && strchr(opType, '/') == NULL, ACL_ERROR_INVALID_PARAM,
@@ -166,6 +164,7 @@ aclError aclGenGraphAndDumpForOp(const char *opType, int numInputs, const aclTen
     SIM_TRY(check_side("output", numOutputs, outputDesc, (const aclDataBuffer *const *)outputs));
     if (graphDumpOpt != NULL)
         SIM_TRY(sim_graph_dump_check(graphDumpOpt));
-    const struct sim_dump_graph graph = {opType, graphDumpPath, {inputDesc, outputDesc}, {numInputs, numOutputs}};
+    const struct sim_dump_graph graph = {opType, graphDumpPath, {inputDesc, outputDesc}, {numInputs, numOutputs},
+                                         attr};
     return sim_graph_dump_write(&graph);
 }

@@ -2,7 +2,7 @@
  * events for all, Ex events for all but reset and the deprecated queries, IPC and external events arrive later. */
 #include "capture.h"
 #include "clock.h"
-#include "device.h"
+#include "config.h"
 #include "limits_state.h"
 
 #define FLAG_KNOWN 0x3fu     /* aclrtCreateEventWithFlag */

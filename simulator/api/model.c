@@ -1,4 +1,3 @@
-#include "model_config.h"
 #include "model_queue.h"
 
 /* ---- loading ---- */

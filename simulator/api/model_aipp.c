@@ -128,6 +128,22 @@ aclError aclmdlSetAIPPSrcImageSize(aclmdlAIPP *aippParmsSet, int32_t srcImageSiz
 
 /* ---- what each image has: sizes mean nothing, and may be anything, where the switch is off ---- */
 
+/* Of one image: a switch, and the four sizes that its part has while it is on. */
+static aclError set_part(const aclmdlAIPP *aippParmsSet, uint64_t batchIndex, size_t place, int8_t on, size_t sizes_place,
+                         const int32_t sizes[4])
+{
+    OPEN_IMAGE(found, image);
+    *((int8_t *)image + place) = on;
+    if (on != 0)
+        memcpy((char *)image + sizes_place, sizes, 4 * sizeof *sizes);
+    sim_object_close(found);
+    return ACL_SUCCESS;
+}
+
+#define SET_PART(field, on, first, ...)                                                                                \
+    return set_part(aippParmsSet, batchIndex, offsetof(struct sim_aipp_image, field), on,                              \
+                    offsetof(struct sim_aipp_image, first), (const int32_t[4]){__VA_ARGS__})
+
 static aclError check_scaling(int32_t scfInputSizeW, int32_t scfInputSizeH, int32_t scfOutputSizeW,
                               int32_t scfOutputSizeH)
 {
@@ -148,15 +164,7 @@ aclError aclmdlSetAIPPScfParams(aclmdlAIPP *aippParmsSet, int8_t scfSwitch, int3
     CHECK_SWITCH(scfSwitch);
     if (scfSwitch != 0)
         SIM_TRY(check_scaling(scfInputSizeW, scfInputSizeH, scfOutputSizeW, scfOutputSizeH));
-    const int32_t from[2] = {scfInputSizeW, scfInputSizeH}, to[2] = {scfOutputSizeW, scfOutputSizeH};
-    OPEN_IMAGE(found, image);
-    image->im_scale = scfSwitch;
-    if (scfSwitch != 0) {
-        COPY(image->im_scale_from, from);
-        COPY(image->im_scale_to, to);
-    }
-    sim_object_close(found);
-    return ACL_SUCCESS;
+    SET_PART(im_scale, scfSwitch, im_scale_from, scfInputSizeW, scfInputSizeH, scfOutputSizeW, scfOutputSizeH);
 }
 
 static aclError check_cropping(int32_t cropStartPosW, int32_t cropStartPosH, int32_t cropSizeW, int32_t cropSizeH)
@@ -175,15 +183,7 @@ aclError aclmdlSetAIPPCropParams(aclmdlAIPP *aippParmsSet, int8_t cropSwitch, in
     CHECK_SWITCH(cropSwitch);
     if (cropSwitch != 0)
         SIM_TRY(check_cropping(cropStartPosW, cropStartPosH, cropSizeW, cropSizeH));
-    const int32_t start[2] = {cropStartPosW, cropStartPosH}, size[2] = {cropSizeW, cropSizeH};
-    OPEN_IMAGE(found, image);
-    image->im_crop = cropSwitch;
-    if (cropSwitch != 0) {
-        COPY(image->im_crop_start, start);
-        COPY(image->im_crop_size, size);
-    }
-    sim_object_close(found);
-    return ACL_SUCCESS;
+    SET_PART(im_crop, cropSwitch, im_crop_start, cropStartPosW, cropStartPosH, cropSizeW, cropSizeH);
 }
 
 static aclError check_padding(int32_t paddingSizeTop, int32_t paddingSizeBottom, int32_t paddingSizeLeft,
@@ -204,31 +204,29 @@ aclError aclmdlSetAIPPPaddingParams(aclmdlAIPP *aippParmsSet, int8_t paddingSwit
     CHECK_SWITCH(paddingSwitch);
     if (paddingSwitch != 0)
         SIM_TRY(check_padding(paddingSizeTop, paddingSizeBottom, paddingSizeLeft, paddingSizeRight));
-    const int32_t sizes[4] = {paddingSizeTop, paddingSizeBottom, paddingSizeLeft, paddingSizeRight};
+    SET_PART(im_pad, paddingSwitch, im_pad_sizes, paddingSizeTop, paddingSizeBottom, paddingSizeLeft,
+             paddingSizeRight);
+}
+
+/* Of one image: a number of 16 bits for each channel. */
+static aclError set_channels(const aclmdlAIPP *aippParmsSet, uint64_t batchIndex, size_t place, const void *values)
+{
     OPEN_IMAGE(found, image);
-    image->im_pad = paddingSwitch;
-    if (paddingSwitch != 0)
-        COPY(image->im_pad_sizes, sizes);
+    memcpy((char *)image + place, values, 4 * sizeof(uint16_t));
     sim_object_close(found);
     return ACL_SUCCESS;
 }
+
+#define CHANNELS(type, convert, name) (const type[4]){convert(name##0), convert(name##1), convert(name##2), convert(name##3)}
+#define SET_CHANNELS(field, values)                                                                                    \
+    return set_channels(aippParmsSet, batchIndex, offsetof(struct sim_aipp_image, field), (values))
 
 aclError aclmdlSetAIPPDtcPixelMean(aclmdlAIPP *aippParmsSet, int16_t dtcPixelMeanChn0, int16_t dtcPixelMeanChn1,
                                    int16_t dtcPixelMeanChn2, int16_t dtcPixelMeanChn3, uint64_t batchIndex)
 {
     SIM_ENTER();
     CHECK_CHANNELS(CHECK_RANGE, dtcPixelMeanChn, 0, 255);
-    const int16_t means[4] = {dtcPixelMeanChn0, dtcPixelMeanChn1, dtcPixelMeanChn2, dtcPixelMeanChn3};
-    OPEN_IMAGE(found, image);
-    COPY(image->im_mean, means);
-    sim_object_close(found);
-    return ACL_SUCCESS;
-}
-
-static void copy_halves(uint16_t target[4], const float values[4])
-{
-    for (int channel = 0; channel < 4; channel++)
-        target[channel] = sim_half_from_float(values[channel]);
+    SET_CHANNELS(im_mean, CHANNELS(int16_t, , dtcPixelMeanChn));
 }
 
 aclError aclmdlSetAIPPDtcPixelMin(aclmdlAIPP *aippParmsSet, float dtcPixelMinChn0, float dtcPixelMinChn1,
@@ -236,11 +234,7 @@ aclError aclmdlSetAIPPDtcPixelMin(aclmdlAIPP *aippParmsSet, float dtcPixelMinChn
 {
     SIM_ENTER();
     CHECK_CHANNELS(CHECK_REAL, dtcPixelMinChn, 0, 255);
-    const float minima[4] = {dtcPixelMinChn0, dtcPixelMinChn1, dtcPixelMinChn2, dtcPixelMinChn3};
-    OPEN_IMAGE(found, image);
-    copy_halves(image->im_min, minima);
-    sim_object_close(found);
-    return ACL_SUCCESS;
+    SET_CHANNELS(im_min, CHANNELS(uint16_t, sim_half_from_float, dtcPixelMinChn));
 }
 
 aclError aclmdlSetAIPPPixelVarReci(aclmdlAIPP *aippParmsSet, float dtcPixelVarReciChn0, float dtcPixelVarReciChn1,
@@ -248,11 +242,7 @@ aclError aclmdlSetAIPPPixelVarReci(aclmdlAIPP *aippParmsSet, float dtcPixelVarRe
 {
     SIM_ENTER();
     CHECK_CHANNELS(CHECK_REAL, dtcPixelVarReciChn, -65504, 65504);
-    const float reciprocals[4] = {dtcPixelVarReciChn0, dtcPixelVarReciChn1, dtcPixelVarReciChn2, dtcPixelVarReciChn3};
-    OPEN_IMAGE(found, image);
-    copy_halves(image->im_var_reci, reciprocals);
-    sim_object_close(found);
-    return ACL_SUCCESS;
+    SET_CHANNELS(im_var_reci, CHANNELS(uint16_t, sim_half_from_float, dtcPixelVarReciChn));
 }
 
 /* ---- models ---- */

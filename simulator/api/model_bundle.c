@@ -1,6 +1,5 @@
 #include "model_bundle.h"
 #include "model_config.h"
-#include <stdlib.h>
 
 /* ---- opening ---- */
 

@@ -21,6 +21,14 @@ aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag)
     return sim_notify_create(SIM_NOTIFY_PLAIN, notify);
 }
 
+/* Of a task with a notify on a stream. */
+static aclError find(aclrtNotify notify, aclrtStream stream, struct sim_target *target)
+{
+    SIM_NOT_NULL(notify);
+    SIM_TRY(sim_notify_check(SIM_NOTIFY_PLAIN, notify));
+    return sim_stream_own(stream, target);
+}
+
 aclError aclrtDestroyNotify(aclrtNotify notify)
 {
     SIM_ENTER();
@@ -35,9 +43,7 @@ aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream)
 {
     SIM_ENTER();
     struct sim_target target;
-    SIM_NOT_NULL(notify);
-    SIM_TRY(sim_notify_check(SIM_NOTIFY_PLAIN, notify));
-    SIM_TRY(sim_stream_own(stream, &target));
+    SIM_TRY(find(notify, stream, &target));
     return sim_notify_record(notify, target, SIM_SITE());
 }
 
@@ -45,9 +51,7 @@ aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream, uint32_
 {
     SIM_ENTER();
     struct sim_target target;
-    SIM_NOT_NULL(notify);
-    SIM_TRY(sim_notify_check(SIM_NOTIFY_PLAIN, notify));
-    SIM_TRY(sim_stream_own(stream, &target));
+    SIM_TRY(find(notify, stream, &target));
     return sim_notify_wait(notify, timeout, target, SIM_SITE());
 }
 

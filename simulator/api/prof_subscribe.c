@@ -94,80 +94,69 @@ aclError aclprofGetOpNum(const void *opInfo, size_t opInfoLen, uint32_t *opNumbe
     return ACL_SUCCESS;
 }
 
-/* Lengths count the closing NUL: they are what a buffer has to hold. */
-static aclError copy_text(const char *text, char *target, const char *name, size_t length)
-{
-    size_t needed = strlen(text) + 1;
-    SIM_ARGUMENT(length >= needed, ACL_ERROR_INVALID_PARAM, "%sLen is %zu, expected at least %zu", name, length,
-                 needed);
-    memcpy(target, text, needed);
-    return ACL_SUCCESS;
-}
+/* Body of a reader of one member of a record: of the bytes that a text takes with its closing NUL, which its buffer has
+ * to hold; of the text; of a number, 0 where there is no record. */
+#define GET_LENGTH(text, length)                                                                                       \
+    SIM_ENTER();                                                                                                       \
+    struct sim_op_record record;                                                                                       \
+    SIM_NOT_NULL(length);                                                                                              \
+    SIM_TRY(read_record(opInfo, opInfoLen, index, &record));                                                           \
+    *(length) = strlen(record.text) + 1;                                                                               \
+    return ACL_SUCCESS
+
+#define GET_TEXT(text, target, length)                                                                                 \
+    SIM_ENTER();                                                                                                       \
+    struct sim_op_record record;                                                                                       \
+    SIM_NOT_NULL(target);                                                                                              \
+    SIM_TRY(read_record(opInfo, opInfoLen, index, &record));                                                           \
+    size_t needed = strlen(record.text) + 1;                                                                           \
+    SIM_ARGUMENT((length) >= needed, ACL_ERROR_INVALID_PARAM, #length " is %zu, expected at least %zu", length, needed); \
+    memcpy(target, record.text, needed);                                                                               \
+    return ACL_SUCCESS
+
+#define GET_NUMBER(expression)                                                                                         \
+    SIM_ENTER();                                                                                                       \
+    struct sim_op_record record;                                                                                       \
+    return read_record(opInfo, opInfoLen, index, &record) == ACL_SUCCESS ? (expression) : 0
 
 aclError aclprofGetOpTypeLen(const void *opInfo, size_t opInfoLen, uint32_t index, size_t *opTypeLen)
 {
-    SIM_ENTER();
-    struct sim_op_record record;
-    SIM_NOT_NULL(opTypeLen);
-    SIM_TRY(read_record(opInfo, opInfoLen, index, &record));
-    *opTypeLen = strlen(record.or_type) + 1;
-    return ACL_SUCCESS;
+    GET_LENGTH(or_type, opTypeLen);
 }
 
 aclError aclprofGetOpType(const void *opInfo, size_t opInfoLen, uint32_t index, char *opType, size_t opTypeLen)
 {
-    SIM_ENTER();
-    struct sim_op_record record;
-    SIM_NOT_NULL(opType);
-    SIM_TRY(read_record(opInfo, opInfoLen, index, &record));
-    return copy_text(record.or_type, opType, "opType", opTypeLen);
+    GET_TEXT(or_type, opType, opTypeLen);
 }
 
 aclError aclprofGetOpNameLen(const void *opInfo, size_t opInfoLen, uint32_t index, size_t *opNameLen)
 {
-    SIM_ENTER();
-    struct sim_op_record record;
-    SIM_NOT_NULL(opNameLen);
-    SIM_TRY(read_record(opInfo, opInfoLen, index, &record));
-    *opNameLen = strlen(record.or_name) + 1;
-    return ACL_SUCCESS;
+    GET_LENGTH(or_name, opNameLen);
 }
 
 aclError aclprofGetOpName(const void *opInfo, size_t opInfoLen, uint32_t index, char *opName, size_t opNameLen)
 {
-    SIM_ENTER();
-    struct sim_op_record record;
-    SIM_NOT_NULL(opName);
-    SIM_TRY(read_record(opInfo, opInfoLen, index, &record));
-    return copy_text(record.or_name, opName, "opName", opNameLen);
+    GET_TEXT(or_name, opName, opNameLen);
 }
 
 uint64_t aclprofGetOpStart(const void *opInfo, size_t opInfoLen, uint32_t index)
 {
-    SIM_ENTER();
-    struct sim_op_record record;
-    return read_record(opInfo, opInfoLen, index, &record) == ACL_SUCCESS ? record.or_start : 0;
+    GET_NUMBER(record.or_start);
 }
 
 uint64_t aclprofGetOpEnd(const void *opInfo, size_t opInfoLen, uint32_t index)
 {
-    SIM_ENTER();
-    struct sim_op_record record;
-    return read_record(opInfo, opInfoLen, index, &record) == ACL_SUCCESS ? record.or_end : 0;
+    GET_NUMBER(record.or_end);
 }
 
 uint64_t aclprofGetOpDuration(const void *opInfo, size_t opInfoLen, uint32_t index)
 {
-    SIM_ENTER();
-    struct sim_op_record record;
-    return read_record(opInfo, opInfoLen, index, &record) == ACL_SUCCESS ? record.or_end - record.or_start : 0;
+    GET_NUMBER(record.or_end - record.or_start);
 }
 
 size_t aclprofGetModelId(const void *opInfo, size_t opInfoLen, uint32_t index)
 {
-    SIM_ENTER();
-    struct sim_op_record record;
-    return read_record(opInfo, opInfoLen, index, &record) == ACL_SUCCESS ? record.or_model : 0;
+    GET_NUMBER(record.or_model);
 }
 
 aclprofSubscribeOpFlag aclprofGetOpFlag(const void *opInfo, size_t opInfoLen, uint32_t index)

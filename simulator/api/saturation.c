@@ -34,7 +34,7 @@ aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag)
     struct sim_target target;
     SIM_TRY(sim_stream_own(stream, &target));
     SIM_TRY(sim_capture_refuse_stream(target.tg_stream));
-    return sim_saturation_switch(target, flag != 0, SIM_SITE());
+    return sim_saturation_switch(SIM_SWITCH, target, flag != 0, SIM_SITE());
 }
 
 aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag)

@@ -2,7 +2,7 @@
 #include "capture.h"
 #include "clock.h"
 #include "config.h"
-#include "device.h"
+#include "saturation.h"
 
 aclError aclrtCreateStream(aclrtStream *stream)
 {
@@ -220,25 +220,32 @@ static aclError set_priority(aclrtStream handle, struct sim_stream *stream, uint
 }
 
 /* Chips without the feature take overflow checks and tags, and keep neither. */
-static aclError set_where_kept(struct sim_stream *stream, _Atomic uint32_t *place, uint32_t value)
+static aclError set_overflow_check(struct sim_target target, uint32_t value, void *site)
+{
+    SIM_TRY(check_switch(value, "overflowSwitch"));
+    SIM_TRY(sim_capture_refuse_stream(target.tg_stream));
+    return is_newer_chip() ? sim_saturation_switch(SIM_SWITCH_ATTRIBUTE, target, value != 0, site) : ACL_SUCCESS;
+}
+
+static aclError set_tag(struct sim_stream *stream, uint32_t value)
 {
     SIM_TRY(sim_capture_refuse_stream(stream));
     if (is_newer_chip())
-        atomic_store_explicit(place, value, memory_order_relaxed);
+        atomic_store_explicit(&stream->st_tag, value, memory_order_relaxed);
     return ACL_SUCCESS;
 }
 
-static aclError set_attribute(aclrtStream handle, struct sim_stream *stream, aclrtStreamAttr attribute,
-                              const aclrtStreamAttrValue *value)
+static aclError set_attribute(aclrtStream handle, struct sim_target target, aclrtStreamAttr attribute,
+                              const aclrtStreamAttrValue *value, void *site)
 {
+    struct sim_stream *stream = target.tg_stream;
     switch (attribute) {
     case ACL_STREAM_ATTR_FAILURE_MODE:
         return set_failure_mode(stream, value->failureMode);
     case ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK:
-        SIM_TRY(check_switch(value->overflowSwitch, "overflowSwitch"));
-        return set_where_kept(stream, &stream->st_overflow_check, value->overflowSwitch);
+        return set_overflow_check(target, value->overflowSwitch, site);
     case ACL_STREAM_ATTR_USER_CUSTOM_TAG:
-        return set_where_kept(stream, &stream->st_tag, value->userCustomTag);
+        return set_tag(stream, value->userCustomTag);
     case ACL_STREAM_ATTR_CACHE_OP_INFO:
         SIM_TRY(check_switch(value->cacheOpInfoSwitch, "cacheOpInfoSwitch"));
         atomic_store_explicit(&stream->st_keeps_op_info, value->cacheOpInfoSwitch, memory_order_relaxed);
@@ -257,7 +264,7 @@ aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType
     SIM_TRY(sim_stream_check(stream));
     SIM_TRY(check_attribute(stmAttrType));
     SIM_TRY(sim_stream_own(stream, &target));
-    return set_attribute(stream, target.tg_stream, stmAttrType, value);
+    return set_attribute(stream, target, stmAttrType, value, SIM_SITE());
 }
 
 aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue *value)
@@ -273,7 +280,7 @@ aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType
     if (stmAttrType == ACL_STREAM_ATTR_FAILURE_MODE)
         value->failureMode = atomic_load(&found->st_stop_on_failure);
     else if (stmAttrType == ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK)
-        value->overflowSwitch = found->st_overflow_check;
+        value->overflowSwitch = found->st_overflow;
     else if (stmAttrType == ACL_STREAM_ATTR_USER_CUSTOM_TAG)
         value->userCustomTag = found->st_tag;
     else if (stmAttrType == ACL_STREAM_ATTR_CACHE_OP_INFO) /* of use inside a capture alone, and only there it shows */
@@ -300,41 +307,35 @@ aclError aclrtStreamStop(aclrtStream stream)
 {
     SIM_ENTER();
     SIM_CHECK(stream != NULL, ACL_ERROR_RT_PARAM_INVALID, "stream is NULL, expected an explicit stream");
-    SIM_SUPPORTED(is_newer_chip(), "%s cannot stop a running task",
-                  sim_config()->cf_soc->so_name);
+    SIM_SUPPORTED(is_newer_chip(), "%s cannot stop a running task", sim_config()->cf_soc->so_name);
     struct sim_target target;
     SIM_TRY(sim_stream_own(stream, &target));
     return sim_engine_stop(target.tg_stream);
 }
 
+/* Body of a getter of one property of a stream. */
+#define GET(target, expression)                                                                                        \
+    SIM_ENTER();                                                                                                       \
+    SIM_NOT_NULL(target);                                                                                              \
+    struct sim_target place;                                                                                           \
+    SIM_TRY(sim_stream_any(stream, &place));                                                                           \
+    const struct sim_stream *found = place.tg_stream;                                                                  \
+    *(target) = expression;                                                                                            \
+    return ACL_SUCCESS
+
 aclError aclrtStreamGetId(aclrtStream stream, int32_t *streamId)
 {
-    SIM_ENTER();
-    SIM_NOT_NULL(streamId);
-    struct sim_target target;
-    SIM_TRY(sim_stream_any(stream, &target));
-    *streamId = (int32_t)target.tg_stream->st_slot.sl_index;
-    return ACL_SUCCESS;
+    GET(streamId, (int32_t)found->st_slot.sl_index);
 }
 
 aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t *priority)
 {
-    SIM_ENTER();
-    SIM_NOT_NULL(priority);
-    struct sim_target target;
-    SIM_TRY(sim_stream_any(stream, &target));
-    *priority = target.tg_stream->st_priority;
-    return ACL_SUCCESS;
+    GET(priority, found->st_priority);
 }
 
 aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t *flags)
 {
-    SIM_ENTER();
-    SIM_NOT_NULL(flags);
-    struct sim_target target;
-    SIM_TRY(sim_stream_any(stream, &target));
-    *flags = target.tg_stream->st_flags;
-    return ACL_SUCCESS;
+    GET(flags, found->st_flags);
 }
 
 aclError aclrtGetStreamAvailableNum(uint32_t *streamCount)

@@ -46,80 +46,30 @@ static aclnnStatus set_member(const aclOpExecutor *executor, unsigned directions
 
 #define ANY (ACLSIM_IN | ACLSIM_OUT)
 
-aclnnStatus aclSetTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr)
-{
-    SIM_ENTER();
-    return set_plain(executor, ANY, index, tensor, addr);
-}
+/* Setters, under their older names (with a capital) and under those of 8.5. */
+#define SET_PLAIN(name, directions)                                                                                    \
+    aclnnStatus name(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr)                       \
+    {                                                                                                                  \
+        SIM_ENTER();                                                                                                   \
+        return set_plain(executor, directions, index, tensor, addr);                                                   \
+    }
+#define SET_MEMBER(name, directions)                                                                                   \
+    aclnnStatus name(aclOpExecutor *executor, size_t irIndex, const size_t relativeIndex, aclTensorList *tensors,      \
+                     void *addr)                                                                                       \
+    {                                                                                                                  \
+        SIM_ENTER();                                                                                                   \
+        return set_member(executor, directions, irIndex, relativeIndex, tensors, addr);                                \
+    }
 
-aclnnStatus AclSetTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr)
-{
-    SIM_ENTER();
-    return set_plain(executor, ANY, index, tensor, addr);
-}
-
-aclnnStatus aclSetInputTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr)
-{
-    SIM_ENTER();
-    return set_plain(executor, ACLSIM_IN, index, tensor, addr);
-}
-
-aclnnStatus AclSetInputTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr)
-{
-    SIM_ENTER();
-    return set_plain(executor, ACLSIM_IN, index, tensor, addr);
-}
-
-aclnnStatus aclSetOutputTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr)
-{
-    SIM_ENTER();
-    return set_plain(executor, ACLSIM_OUT, index, tensor, addr);
-}
-
-aclnnStatus AclSetOutputTensorAddr(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr)
-{
-    SIM_ENTER();
-    return set_plain(executor, ACLSIM_OUT, index, tensor, addr);
-}
-
-aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor *executor, size_t irIndex, const size_t relativeIndex,
-                                    aclTensorList *tensors, void *addr)
-{
-    SIM_ENTER();
-    return set_member(executor, ANY, irIndex, relativeIndex, tensors, addr);
-}
-
-aclnnStatus AclSetDynamicTensorAddr(aclOpExecutor *executor, size_t irIndex, const size_t relativeIndex,
-                                    aclTensorList *tensors, void *addr)
-{
-    SIM_ENTER();
-    return set_member(executor, ANY, irIndex, relativeIndex, tensors, addr);
-}
-
-aclnnStatus aclSetDynamicInputTensorAddr(aclOpExecutor *executor, size_t irIndex, const size_t relativeIndex,
-                                         aclTensorList *tensors, void *addr)
-{
-    SIM_ENTER();
-    return set_member(executor, ACLSIM_IN, irIndex, relativeIndex, tensors, addr);
-}
-
-aclnnStatus AclSetDynamicInputTensorAddr(aclOpExecutor *executor, size_t irIndex, const size_t relativeIndex,
-                                         aclTensorList *tensors, void *addr)
-{
-    SIM_ENTER();
-    return set_member(executor, ACLSIM_IN, irIndex, relativeIndex, tensors, addr);
-}
-
-aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor *executor, size_t irIndex, const size_t relativeIndex,
-                                          aclTensorList *tensors, void *addr)
-{
-    SIM_ENTER();
-    return set_member(executor, ACLSIM_OUT, irIndex, relativeIndex, tensors, addr);
-}
-
-aclnnStatus AclSetDynamicOutputTensorAddr(aclOpExecutor *executor, size_t irIndex, const size_t relativeIndex,
-                                          aclTensorList *tensors, void *addr)
-{
-    SIM_ENTER();
-    return set_member(executor, ACLSIM_OUT, irIndex, relativeIndex, tensors, addr);
-}
+SET_PLAIN(AclSetTensorAddr, ANY)
+SET_PLAIN(aclSetTensorAddr, ANY)
+SET_PLAIN(AclSetInputTensorAddr, ACLSIM_IN)
+SET_PLAIN(aclSetInputTensorAddr, ACLSIM_IN)
+SET_PLAIN(AclSetOutputTensorAddr, ACLSIM_OUT)
+SET_PLAIN(aclSetOutputTensorAddr, ACLSIM_OUT)
+SET_MEMBER(AclSetDynamicTensorAddr, ANY)
+SET_MEMBER(aclSetDynamicTensorAddr, ANY)
+SET_MEMBER(AclSetDynamicInputTensorAddr, ACLSIM_IN)
+SET_MEMBER(aclSetDynamicInputTensorAddr, ACLSIM_IN)
+SET_MEMBER(AclSetDynamicOutputTensorAddr, ACLSIM_OUT)
+SET_MEMBER(aclSetDynamicOutputTensorAddr, ACLSIM_OUT)

@@ -11,7 +11,6 @@
  * counts so that all others pay one load; the modes are read along the context's list, under cx_lock. */
 #include "capture_inner.h"
 #include "config.h"
-#include <stdlib.h>
 
 static const char *const mode_names[] = {"GLOBAL", "THREAD_LOCAL", "RELAXED"};
 

@@ -8,7 +8,6 @@
  * without a lock, opens the instance, and looks again. Lock order: instance, then stream or context, then their leaves. */
 #include "capture_inner.h"
 #include "config.h"
-#include "device.h"
 #include <stdlib.h>
 #include <string.h>
 

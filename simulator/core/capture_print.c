@@ -7,6 +7,7 @@
 #include "device.h"
 #include "kernel.h"
 #include "log.h"
+#include "output.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -169,18 +170,11 @@ static void write_kernel(struct writer *writer, const struct sim_captured *captu
     fprintf(writer->wr_file, "\",\"Kernel Args Size\":%zu", count * sizeof(uint64_t));
 }
 
-/* A program's text, escaped. */
+/* A program's text. */
 static void write_text(FILE *file, const char *text)
 {
     fputs(",\"ExtendInfo\":\"", file);
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\')
-            fprintf(file, "\\%c", *text);
-        else if ((unsigned char)*text < 0x20)
-            fprintf(file, "\\u%04x", (unsigned)(unsigned char)*text);
-        else
-            fputc(*text, file);
-    }
+    sim_output_text(file, text);
     fputc('"', file);
 }
 

@@ -28,7 +28,6 @@
 #include "saturation.h"
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct sim_device devices[SIM_DEVICES_MAX];

@@ -127,6 +127,7 @@ struct sim_dump_graph {
     const char *dg_type, *dg_path;
     const aclTensorDesc *const *dg_descs[2]; /* inputs, outputs */
     int dg_counts[2];
+    const aclopAttr *dg_attr; /* NULL: none */
 };
 aclGraphDumpOption *sim_graph_dump_create(void);
 aclError sim_graph_dump_destroy(const aclGraphDumpOption *option);

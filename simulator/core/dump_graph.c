@@ -1,8 +1,8 @@
-/* The graph of a single operator as a text: one node with what goes in and out. Its options are reserved: objects that
+/* The graph of a single operator as a text: one node with what goes in and out, and its attributes as JSON. Its options are reserved: objects that
  * hold nothing. */
 #include "dump.h"
 #include "object.h"
-#include "tensordesc.h"
+#include "op.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,13 +61,27 @@ static aclError print_desc(FILE *out, const char *side, int index, const aclTens
     return ACL_SUCCESS;
 }
 
+static aclError print_attributes(FILE *out, const aclopAttr *handle)
+{
+    struct sim_attributes attributes;
+    if (handle == NULL)
+        return ACL_SUCCESS;
+    SIM_TRY(sim_op_attr_copy(handle, &attributes));
+    char *text = sim_attributes_json(&attributes);
+    sim_attributes_drop(&attributes);
+    SIM_ARGUMENT(text != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for the attributes");
+    fprintf(out, "  attributes %s\n", text);
+    free(text);
+    return ACL_SUCCESS;
+}
+
 static aclError print_graph(FILE *out, const struct sim_dump_graph *graph)
 {
     fprintf(out, "node \"%s\"\n", graph->dg_type);
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < graph->dg_counts[side]; i++)
             SIM_TRY(print_desc(out, side == 0 ? "input" : "output", i, graph->dg_descs[side][i]));
-    return ACL_SUCCESS;
+    return print_attributes(out, graph->dg_attr);
 }
 
 static aclError write_text(const struct sim_dump_graph *graph, const char *text, size_t size)

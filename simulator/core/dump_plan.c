@@ -2,7 +2,6 @@
  * kernels of an operator) is checked and changes nothing: nothing overflows here either. */
 #include "config_file.h"
 #include "dump.h"
-#include "output.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

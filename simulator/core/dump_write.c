@@ -10,7 +10,6 @@
 #include "device.h"
 #include "dump.h"
 #include "memory.h"
-#include "model.h"
 #include "output.h"
 #include <ctype.h>
 #include <errno.h>

@@ -22,7 +22,7 @@
  * device heap and no futex wait runs under them. Position words and st_error are read without the lock: acquire, paired
  * with the release store of the level, the tail or the error. */
 #include "engine.h"
-#include "callback.h"
+#include "exception.h"
 #include "capture.h"
 #include "config.h"
 #include "context.h"

@@ -1,7 +1,6 @@
 /* One recursive lock is held for the whole of aclInit, aclFinalize and the (un)registration of callbacks, and over the
  * callbacks themselves: a callback may call any of them, another thread waits. It is taken before every other lock. */
 #include "init.h"
-#include "config.h"
 #include "config_file.h"
 #include "device.h"
 #include "dump.h"

@@ -7,12 +7,12 @@
 #include "object.h"
 #include <acl/acl_sim.h>
 
-/* Who runs a model: nobody, a registered function, or an executor of the simulator's own, whose reason for a failure
- * goes into its message. */
+/* Who runs a model: nobody, a registered function, or an executor of the simulator's own, which is told of the task
+ * that runs it (NULL: none), and whose reason for a failure goes into its message. */
 struct sim_model_executor {
     aclsimModelFunc me_run;
     void *me_user;
-    aclError (*me_own)(void *state, const aclsimModelRun *run, char reason[SIM_REASON_BYTES]);
+    aclError (*me_own)(void *state, struct sim_run *run, const aclsimModelRun *order, char reason[SIM_REASON_BYTES]);
     void *me_state;
     void (*me_close)(void *state);
     bool me_tells; /* subscriptions, of each of its steps by itself */

@@ -168,7 +168,7 @@ static aclError call_executor(struct sim_run *run, const struct sim_model_execut
 {
     char said[SIM_REASON_BYTES], text[SIM_REASON_BYTES + 256];
     if (executor->me_own != NULL) {
-        aclError code = executor->me_own(executor->me_state, order, text);
+        aclError code = executor->me_own(executor->me_state, run, order, text);
         return likely(code == ACL_SUCCESS) ? ACL_SUCCESS : sim_engine_give_up(run, code, text);
     }
     aclError code = sim_model_call(executor, order, said);

@@ -2,7 +2,6 @@
  * it is read from a file, and shared afterwards, so only its count of users is atomic. */
 #include "model_signature.h"
 #include "tensordesc.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

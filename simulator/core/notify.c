@@ -5,12 +5,14 @@
  * parks until the next change. So a plain notify, which is 0 or 1, and a counting one are the same thing, and a change
  * that several waits could use is taken by the one that looks first.
  *
- * Tasks keep the handle, not the notify: each looks it up when its turn comes, and fails when it was destroyed since.
+ * Tasks keep the handle, not the notify: each looks it up when its turn comes, and fails when it was destroyed since, or
+ * when it is another device's that the stream's device may not reach.
  * Destroying counts as a change, so nobody goes on waiting for what cannot come. No lock is taken inside the gate's. */
 #include "notify.h"
 #include "clock.h"
 #include "device.h"
 #include "memory.h"
+#include "peer.h"
 #include <string.h>
 
 #define ADDRESS_BYTES 64 /* of the synchronisation unit */
@@ -134,10 +136,21 @@ static uint64_t its_number(const void *argument)
     return sim_handle_index((uint64_t)(uintptr_t)((const struct notify_task *)argument)->nk_handle);
 }
 
-static aclError fail_gone(struct sim_run *run)
+/* The notify of a task, locked. 107017; 107000 without access (the contract has no code for that). */
+static aclError hold_for(struct sim_run *run, const struct notify_task *task, struct sim_notify **notify)
 {
-    run->rn_reason = "the notify that it names was destroyed before its turn, or while it waited";
-    return ACL_ERROR_RT_INVALID_HANDLE;
+    const struct sim_context *context = atomic_load_explicit(&run->rn_stream->st_context, memory_order_relaxed);
+    *notify = hold(task->nk_class, task->nk_handle);
+    if (*notify == NULL) {
+        run->rn_reason = "the notify that it names was destroyed before its turn, or while it waited";
+        return ACL_ERROR_RT_INVALID_HANDLE;
+    }
+    if (sim_peer_reaches(context->cx_device->dv_id, (*notify)->nt_device->dv_id))
+        return ACL_SUCCESS;
+    sim_unlock(&(*notify)->nt_gate.gt_lock);
+    run->rn_reason = "the notify belongs to another device, expected access of the stream's device to that one "
+                     "(aclrtDeviceEnablePeerAccess)";
+    return ACL_ERROR_RT_PARAM_INVALID;
 }
 
 /* Sums wrap (the contract leaves it open). */
@@ -174,9 +187,8 @@ static bool is_met(uint32_t mode, uint32_t number, uint32_t value)
 static aclError run_change(struct sim_run *run, void *argument)
 {
     const struct notify_task *task = argument;
-    struct sim_notify *notify = hold(task->nk_class, task->nk_handle);
-    if (notify == NULL)
-        return fail_gone(run);
+    struct sim_notify *notify;
+    SIM_TRY(hold_for(run, task, &notify));
     notify->nt_number = changed(task->nk_mode, notify->nt_number, task->nk_value);
     release_changed(notify);
     return ACL_SUCCESS;
@@ -185,9 +197,8 @@ static aclError run_change(struct sim_run *run, void *argument)
 static aclError run_wait(struct sim_run *run, void *argument)
 {
     struct notify_task *task = argument;
-    struct sim_notify *notify = hold(task->nk_class, task->nk_handle);
-    if (notify == NULL)
-        return fail_gone(run);
+    struct sim_notify *notify;
+    SIM_TRY(hold_for(run, task, &notify));
     uint64_t changes = sim_gate_level(&notify->nt_gate);
     bool met = is_met(task->nk_mode, notify->nt_number, task->nk_value);
     if (met && task->nk_clears) {

@@ -190,7 +190,8 @@ static aclError plan(const struct sim_op_request *request, struct sim_pack *pack
     return code;
 }
 
-aclError sim_op_check(const struct sim_op_request *request)
+/* What submitting it would check. */
+static aclError check(const struct sim_op_request *request)
 {
     struct sim_pack pack;
     uint64_t workspace;
@@ -320,7 +321,7 @@ static aclError prepare(const struct sim_op_given *given, struct sim_op_request 
     if (code == ACL_SUCCESS)
         code = sim_op_shape(request);
     if (code == ACL_SUCCESS)
-        code = sim_op_check(request);
+        code = check(request);
     if (code != ACL_SUCCESS)
         sim_op_request_drop(request);
     return code;
@@ -371,7 +372,7 @@ static aclError infer(const struct sim_op_given *given, struct sim_op_request *r
         if (request->rq_tensors[i].ot_data != NULL && sim_memory_is_host(request->rq_tensors[i].ot_data))
             request->rq_tensors[i].ot_placement = ACL_MEMTYPE_HOST;
     SIM_TRY(sim_op_shape(request));
-    SIM_TRY(sim_op_check(request));
+    SIM_TRY(check(request));
     return tell_shapes(given, request);
 }
 

@@ -101,8 +101,6 @@ void sim_op_request_drop(struct sim_op_request *request);
 
 /* Checks the call and queues it. 100000, 100021 to 100024, 148050, 200000, and what the runtime says. */
 aclError sim_op_submit(const struct sim_op_request *request, aclrtStream stream, void *site);
-/* The same checks alone. */
-aclError sim_op_check(const struct sim_op_request *request);
 
 /* ---- what the public functions do ---- */
 
@@ -116,7 +114,7 @@ aclError sim_op_check_flag(aclopCompileType flag, const char *path);
 /* Writes the shapes of the outputs into their descriptions. 100000, 100024, 148050. */
 aclError sim_op_infer(const struct sim_op_given *given);
 
-/* Handles: a request without buffers. 200001 for descriptions in host memory, and what sim_op_check answers. */
+/* Handles: a request without buffers. 200001 for descriptions in host memory, and what sim_op_submit checks. */
 aclError sim_op_handle_create(const struct sim_op_given *given, aclopHandle **handle);
 /* Takes the request over. */
 aclError sim_op_handle_keep(struct sim_op_request *request, aclopHandle **handle);

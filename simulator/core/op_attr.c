@@ -1,6 +1,7 @@
 /* Attributes are a plain list, in the order in which they were first set, under their object's lock. Whoever executes an
  * operator works on a copy. */
 #include "op.h"
+#include "output.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -161,13 +162,7 @@ aclError sim_op_attr_copy(const aclopAttr *handle, struct sim_attributes *copy)
 static void write_text(FILE *out, const char *text)
 {
     fputc('"', out);
-    for (; *text != '\0'; text++)
-        if (*text == '"' || *text == '\\')
-            fprintf(out, "\\%c", *text);
-        else if ((unsigned char)*text < 0x20)
-            fprintf(out, "\\u%04x", *text);
-        else
-            fputc(*text, out);
+    sim_output_text(out, text);
     fputc('"', out);
 }
 
@@ -258,10 +253,30 @@ char *sim_attributes_json(const struct sim_attributes *attributes)
     return finish(out, &text);
 }
 
-/* Sets the text that was written to `out`, which is closed. */
-static aclError set_json(const aclopAttr *handle, const char *name, FILE *out, char **text)
+/* What a list of JSON has: texts, or lists of numbers. */
+struct members {
+    const char *const *me_texts; /* NULL: these */
+    const int *me_lengths;
+    const int64_t *const *me_values;
+};
+
+static aclError set_list(const aclopAttr *handle, const char *name, size_t count, const struct members *members)
 {
-    char *json = finish(out, text);
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return refuse_memory(name);
+    fputc('[', out);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i == 0 ? "" : ", ", out);
+        if (members->me_texts != NULL)
+            write_text(out, members->me_texts[i]);
+        else
+            write_integers(out, members->me_values[i], (uint64_t)members->me_lengths[i]);
+    }
+    fputc(']', out);
+    char *json = finish(out, &text);
     if (json == NULL)
         return refuse_memory(name);
     aclError code = sim_op_attr_set(
@@ -273,35 +288,13 @@ static aclError set_json(const aclopAttr *handle, const char *name, FILE *out, c
 
 aclError sim_op_attr_set_texts(const aclopAttr *handle, const char *name, size_t count, const char *const *values)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        return refuse_memory(name);
-    fputc('[', out);
-    for (size_t i = 0; i < count; i++) {
-        fputs(i == 0 ? "" : ", ", out);
-        write_text(out, values[i]);
-    }
-    fputc(']', out);
-    return set_json(handle, name, out, &text);
+    return set_list(handle, name, count, &(struct members){.me_texts = values});
 }
 
 aclError sim_op_attr_set_lists(const aclopAttr *handle, const char *name, size_t count, const int *lengths,
                                const int64_t *const *values)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        return refuse_memory(name);
-    fputc('[', out);
-    for (size_t i = 0; i < count; i++) {
-        fputs(i == 0 ? "" : ", ", out);
-        write_integers(out, values[i], (uint64_t)lengths[i]);
-    }
-    fputc(']', out);
-    return set_json(handle, name, out, &text);
+    return set_list(handle, name, count, &(struct members){.me_lengths = lengths, .me_values = values});
 }
 
 /* ---- the end of everything ---- */

@@ -4,7 +4,6 @@
  * id and are called as documented, but the operator itself needs a kernel of the simulator's. */
 #include "op.h"
 
-#include "config.h"
 #include "model.h"
 #include "model_file.h"
 #include <dirent.h>

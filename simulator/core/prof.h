@@ -117,7 +117,6 @@ aclError sim_model_subscribe(uint32_t model, const aclprofSubscribeConfig *confi
 aclError sim_model_unsubscribe(uint32_t model);
 
 /* True when somebody wants records of this model's operators: one load while nobody has subscribed. */
-extern _Atomic uint32_t sim_subscription_count;
 bool sim_model_is_subscribed(uint32_t model);
 void sim_model_tell(uint32_t model, const char *type, const char *name, uint64_t start, uint64_t end);
 

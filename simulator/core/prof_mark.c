@@ -7,7 +7,6 @@
 #include "clock.h"
 #include "output.h"
 #include "prof.h"
-#include "tensor.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

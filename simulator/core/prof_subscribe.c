@@ -46,7 +46,7 @@ struct subscription {
 /* Guards the list, and the queue and the switches of each subscription. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct subscription *subscriptions; /* that were not ended */
-_Atomic uint32_t sim_subscription_count;
+static _Atomic uint32_t subscription_count;
 
 /* ---- configurations ---- */
 
@@ -206,13 +206,13 @@ static aclError start_thread(struct subscription *subscription)
 static aclError start(struct subscription *subscription)
 {
     pthread_mutex_lock(&lock);
-    uint32_t count = atomic_load(&sim_subscription_count);
+    uint32_t count = atomic_load(&subscription_count);
     aclError code = sim_prof_subscribe(count + 1);
     if (code == ACL_SUCCESS) {
         code = start_thread(subscription);
         if (code == ACL_SUCCESS) {
             *find(subscription->su_model) = subscription;
-            atomic_store(&sim_subscription_count, count + 1);
+            atomic_store(&subscription_count, count + 1);
         } else {
             sim_prof_subscribe(count);
         }
@@ -249,11 +249,11 @@ aclError sim_model_unsubscribe(uint32_t model)
 {
     pthread_mutex_lock(&lock);
     struct subscription **link = find(model), *subscription = *link;
-    uint32_t count = atomic_load(&sim_subscription_count) - (subscription != NULL);
+    uint32_t count = atomic_load(&subscription_count) - (subscription != NULL);
     aclError code = sim_prof_subscribe(count);
     if (subscription != NULL) {
         *link = subscription->su_next;
-        atomic_store(&sim_subscription_count, count);
+        atomic_store(&subscription_count, count);
         subscription->su_ends = true;
         pthread_detach(subscription->su_thread);
         wake(subscription); /* inside the lock: the thread frees it as soon as it can */
@@ -269,7 +269,7 @@ aclError sim_model_unsubscribe(uint32_t model)
 
 bool sim_model_is_subscribed(uint32_t model)
 {
-    if (likely(atomic_load_explicit(&sim_subscription_count, memory_order_acquire) == 0))
+    if (likely(atomic_load_explicit(&subscription_count, memory_order_acquire) == 0))
         return false;
     pthread_mutex_lock(&lock);
     const struct subscription *subscription = *find(model);
@@ -326,7 +326,7 @@ void sim_prof_subscribe_reset(void)
         if (subscription != NULL) {
             subscriptions = subscription->su_next;
             subscription->su_discards = true;
-            atomic_fetch_sub(&sim_subscription_count, 1);
+            atomic_fetch_sub(&subscription_count, 1);
             wake(subscription);
         }
         pthread_mutex_unlock(&lock);
@@ -343,6 +343,6 @@ void sim_prof_subscribe_after_fork(void)
 {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     subscriptions = NULL;
-    atomic_store(&sim_subscription_count, 0);
+    atomic_store(&subscription_count, 0);
     sim_table_empty(&configs);
 }

@@ -81,8 +81,7 @@ aclError sim_row_run(struct sim_run *run, void *argument)
     bind_arguments(call, arguments);
     aclsimCall shown = call_of(call, arguments);
     aclError code = sim_engine_user_code(call->ca_kernel.kn_run(&shown));
-    bool saturates = run != NULL && atomic_load_explicit(&run->rn_stream->st_saturates, memory_order_relaxed);
-    if (unlikely(saturates) && code == ACL_SUCCESS)
+    if (run != NULL && code == ACL_SUCCESS)
         sim_saturation_apply(run->rn_stream, arguments, call->ca_row->ro_count);
     return code;
 }

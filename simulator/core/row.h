@@ -56,7 +56,7 @@ aclnnStatus sim_row_plan(struct sim_row *row, const union sim_value *values, uin
 aclnnStatus sim_row_launch(struct sim_row *row, void *workspace, uint64_t workspace_size, aclOpExecutor *executor,
                            aclrtStream stream, void *site);
 
-aclError sim_row_run(struct sim_run *run, void *argument); /* NULL: of no stream, whose switches would count */
+aclError sim_row_run(struct sim_run *run, void *argument); /* NULL: of no stream, so nothing saturates */
 /* Gives the call of a task other addresses, one for each of its ranges: 107000 when one does not fit, and then none is
  * changed. */
 aclError sim_row_move(void *argument, const uint64_t *addresses);

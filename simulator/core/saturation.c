@@ -1,7 +1,7 @@
 /* Design notes
  *
- * A mode is the process's until a stream takes it, and then that stream's for good. A kernel computes as always; on a
- * stream that saturates what it has written is gone over afterwards, whoever wrote the kernel. The status is one flag for
+ * A mode is the process's until a stream takes it, and then that stream's for good. A kernel or
+ * a reduction computes as always; on a stream that saturates what it has written is gone over afterwards. The status is one flag for
  * the process where chips have it so, else one a context; the memory at a context's overflow address follows it. On chips
  * that can switch the status off a stream, it is off at first, and switching is a task, so that it concerns later ones
  * only: st_overflow is what programs have asked for, st_detects what the holder has reached.
@@ -136,10 +136,13 @@ aclError sim_saturation_clear(enum sim_status_call call, aclrtStream stream, voi
     return sim_engine_submit(target, &ops[call], &call, sizeof call, site, NULL);
 }
 
-aclError sim_saturation_switch(struct sim_target stream, bool on, void *site)
+aclError sim_saturation_switch(enum sim_switch_call call, struct sim_target stream, bool on, void *site)
 {
-    static const struct sim_op op = STATUS_OP("aclrtSetStreamOverflowSwitch", run_switch, NULL);
-    SIM_TRY(sim_engine_submit(stream, &op, &on, sizeof on, site, NULL));
+    static const struct sim_op ops[SIM_SWITCH_CALLS] = {
+        STATUS_OP("aclrtSetStreamOverflowSwitch", run_switch, NULL),
+        STATUS_OP("aclrtSetStreamAttribute", run_switch, NULL),
+    };
+    SIM_TRY(sim_engine_submit(stream, &ops[call], &on, sizeof on, site, NULL));
     atomic_store(&stream.tg_stream->st_overflow, on);
     return ACL_SUCCESS;
 }
@@ -232,16 +235,35 @@ static bool saturate_tensor(const aclsimTensor *tensor)
     return overflow;
 }
 
+static bool saturates(const struct sim_stream *stream)
+{
+    return stream != NULL && atomic_load_explicit(&stream->st_saturates, memory_order_relaxed);
+}
+
+static void tell(struct sim_stream *stream, bool overflow)
+{
+    if (overflow && (!is_of_process() || atomic_load(&stream->st_detects)))
+        set_status(stream, true);
+}
+
 void sim_saturation_apply(struct sim_stream *stream, const aclsimArgument *arguments, size_t count)
 {
     bool overflow = false;
+    if (likely(!saturates(stream)))
+        return;
     for (size_t i = 0; i < count; i++) {
         bool written = arguments[i].kind <= ACLSIM_TENSOR_LIST && (arguments[i].direction & ACLSIM_OUT);
         for (uint64_t k = 0; written && arguments[i].present && k < arguments[i].count; k++)
             overflow |= saturate_tensor(&arguments[i].tensors[k]);
     }
-    if (overflow && (!is_of_process() || atomic_load(&stream->st_detects)))
-        set_status(stream, true);
+    tell(stream, overflow);
+}
+
+void sim_saturation_apply_to(struct sim_stream *stream, aclDataType type, void *data, uint64_t count)
+{
+    const aclsimTensor row = {.data = data, .dims = {(int64_t)count}, .strides = {1}, .rank = 1, .type = type};
+    if (saturates(stream))
+        tell(stream, saturate_tensor(&row));
 }
 
 void sim_saturation_reset(void)

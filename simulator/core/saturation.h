@@ -12,12 +12,14 @@ aclrtFloatOverflowMode sim_saturation_mode(void);
 aclError sim_saturation_set_mode(aclrtFloatOverflowMode mode);
 bool sim_saturation_is_on(void);
 
-/* After a kernel on a stream that saturates: infinities in what it has written become the largest number there is, NaN
- * becomes 0, and the status is set. */
+/* After a kernel, and after another task that has written `count` elements at `data`: on a stream that saturates (NULL
+ * does not) infinities there become the largest number there is, NaN becomes 0, and the status is set. */
 void sim_saturation_apply(struct sim_stream *stream, const aclsimArgument *arguments, size_t count);
+void sim_saturation_apply_to(struct sim_stream *stream, aclDataType type, void *data, uint64_t count);
 
-/* Switches the status on or off for what is submitted to the stream from now on. */
-aclError sim_saturation_switch(struct sim_target stream, bool on, void *site);
+/* Switches the status on or off for what is submitted to the stream from now on, by the call or by the attribute. */
+enum sim_switch_call { SIM_SWITCH, SIM_SWITCH_ATTRIBUTE, SIM_SWITCH_CALLS };
+aclError sim_saturation_switch(enum sim_switch_call call, struct sim_target stream, bool on, void *site);
 
 /* Queue the reading of the status to SIM_OVERFLOW_BYTES of device memory, and its clearing. Messages name the call. */
 enum sim_status_call { SIM_STATUS, SIM_STATUS_FLOAT, SIM_STATUS_NPU, SIM_STATUS_CALLS };

@@ -69,7 +69,6 @@ aclError sim_stream_create(struct sim_context *context, uint32_t priority, uint3
     atomic_store_explicit(&stream->st_priority, priority, memory_order_relaxed);
     atomic_store_explicit(&stream->st_flags, flags, memory_order_relaxed);
     atomic_store_explicit(&stream->st_tag, 0, memory_order_relaxed);
-    atomic_store_explicit(&stream->st_overflow_check, 0, memory_order_relaxed);
     atomic_store_explicit(&stream->st_keeps_op_info, 0, memory_order_relaxed);
     atomic_store_explicit(&stream->st_kind, kind, memory_order_relaxed);
     atomic_store_explicit(&stream->st_taken, SIM_TAKEN_NOT, memory_order_relaxed);

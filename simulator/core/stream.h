@@ -38,7 +38,7 @@ struct sim_stream {
     _Atomic uint32_t st_priority;  /* these are atomic because a getter may race with the slot's next life */
     _Atomic uint32_t st_flags;
     _Atomic uint32_t st_tag;       /* a number of the program's */
-    _Atomic uint32_t st_overflow_check, st_keeps_op_info; /* switches, 0 or 1 */
+    _Atomic uint32_t st_keeps_op_info; /* a switch, 0 or 1 */
     _Atomic enum sim_stream_kind st_kind;
     _Atomic bool st_stop_on_failure;
     _Atomic enum sim_taken st_taken;

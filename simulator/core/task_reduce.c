@@ -1,10 +1,12 @@
-/* Reductions in place, dst = op(dst, src), element by element. Halves are computed in float. Chips that saturate clamp
- * sums to the greatest finite number; the others follow IEEE. Sums of integers wrap (the documents leave it open). */
+/* Reductions in place, dst = op(dst, src), element by element. Halves are computed in float. Floats follow
+ * IEEE unless the stream saturates; sums of integers wrap (the documents leave it open). */
 #include "config.h"
+#include "context.h"
+#include "device.h"
 #include "memory.h"
+#include "saturation.h"
 #include "task_system.h"
 #include "tensordesc.h"
-#include <float.h>
 #include <inttypes.h>
 
 #define BIT(type) (UINT64_C(1) << (type))
@@ -68,7 +70,6 @@ struct reduce_task {
     struct sim_range rd_src, rd_dst;
     aclrtReduceKind rd_kind;
     aclDataType rd_type;
-    bool rd_saturates;
 };
 
 static const struct sim_range *its_ranges(const void *argument, size_t *count)
@@ -85,13 +86,6 @@ static inline float reduce_floats(aclrtReduceKind kind, float one, float other)
     return first || one != one ? one : other;
 }
 
-static inline float settle(float value, float most, bool saturates)
-{
-    if (!saturates)
-        return value;
-    return value > most ? most : value < -most ? -most : value;
-}
-
 #define INTEGERS(type, bits)                                                                                           \
     do {                                                                                                               \
         type *to = dst;                                                                                                \
@@ -104,12 +98,12 @@ static inline float settle(float value, float most, bool saturates)
         }                                                                                                              \
     } while (0)
 
-#define FLOATS(type, most, load, store)                                                                                \
+#define FLOATS(type, load, store)                                                                                      \
     do {                                                                                                               \
         type *to = dst;                                                                                                \
         const type *from = src;                                                                                        \
         for (uint64_t i = 0; i < bytes / sizeof *to; i++)                                                              \
-            to[i] = store(settle(reduce_floats(task->rd_kind, load(to[i]), load(from[i])), most, task->rd_saturates)); \
+            to[i] = store(reduce_floats(task->rd_kind, load(to[i]), load(from[i])));                                   \
     } while (0)
 
 static aclError run_reduce(struct sim_run *run, void *argument)
@@ -118,7 +112,6 @@ static aclError run_reduce(struct sim_run *run, void *argument)
     void *dst = sim_memory_reach(task->rd_dst.rg_address);
     const void *src = sim_memory_reach(task->rd_src.rg_address);
     uint64_t bytes = task->rd_dst.rg_size;
-    (void)run;
     switch (task->rd_type) {
     case ACL_INT8:
         INTEGERS(int8_t, uint8_t);
@@ -133,15 +126,16 @@ static aclError run_reduce(struct sim_run *run, void *argument)
         INTEGERS(uint32_t, uint32_t);
         break;
     case ACL_FLOAT16:
-        FLOATS(uint16_t, 65504.0f, sim_half_to_float, sim_half_from_float);
+        FLOATS(uint16_t, sim_half_to_float, sim_half_from_float);
         break;
     case ACL_BF16:
-        FLOATS(uint16_t, 0x1.fep127f, sim_bfloat_to_float, sim_bfloat_from_float);
+        FLOATS(uint16_t, sim_bfloat_to_float, sim_bfloat_from_float);
         break;
     default:
-        FLOATS(float, FLT_MAX, , );
+        FLOATS(float, , );
         break;
     }
+    sim_saturation_apply_to(run->rn_stream, task->rd_type, dst, bytes * 8 / sim_type_bits(task->rd_type));
     return ACL_SUCCESS;
 }
 
@@ -150,14 +144,27 @@ static aclError run_reduce(struct sim_run *run, void *argument)
      .op_kind = SIM_TASK_COPY}
 static const struct sim_op reduce_ops[] = {REDUCE_OP(SIM_OP_LIGHT), REDUCE_OP(0), REDUCE_OP(SIM_OP_HEAVY)};
 
+/* Access to a peer does not help: both sides are the device's own. */
+static aclError check_device(const void *address, const char *name, struct sim_target stream)
+{
+    struct sim_place place;
+    const struct sim_context *context = atomic_load_explicit(&stream.tg_stream->st_context, memory_order_relaxed);
+    sim_memory_locate(address, &place);
+    SIM_CHECK(place.pl_class != SIM_MEMORY_DEVICE || place.pl_block.bk_device == context->cx_device->dv_id,
+              ACL_ERROR_RT_PARAM_INVALID, "%s is %p, which lies on device %d, expected memory of device %d, as the stream",
+              name, address, place.pl_block.bk_device, context->cx_device->dv_id);
+    return ACL_SUCCESS;
+}
+
 aclError sim_task_reduce_queue(const struct sim_task_reduction *reduction, struct sim_target stream, void *site)
 {
     struct reduce_task task = {
         .rd_src = {.rg_address = reduction->re_src, .rg_size = reduction->re_bytes},
         .rd_dst = {.rg_address = reduction->re_dst, .rg_size = reduction->re_bytes, .rg_write = true},
         .rd_kind = reduction->re_kind,
-        .rd_type = reduction->re_type,
-        .rd_saturates = sim_config()->cf_soc->so_profile > SIM_PA2};
+        .rd_type = reduction->re_type};
+    SIM_TRY(check_device(reduction->re_dst, "dst", stream));
+    SIM_TRY(check_device(reduction->re_src, "src", stream));
     SIM_TRY(sim_memory_claim(&task.rd_dst, "dst"));
     SIM_TRY(sim_memory_claim(&task.rd_src, "src"));
     return sim_engine_submit(stream, &reduce_ops[sim_task_weight(reduction->re_bytes)], &task, sizeof task, site, NULL);

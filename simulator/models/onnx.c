@@ -333,8 +333,9 @@ static aclError give(struct onnx *onnx, char reason[SIM_REASON_BYTES])
     return ACL_SUCCESS;
 }
 
-static aclError run_onnx(void *state, const aclsimModelRun *run, char reason[SIM_REASON_BYTES])
+static aclError run_onnx(void *state, struct sim_run *unused, const aclsimModelRun *run, char reason[SIM_REASON_BYTES])
 {
+    (void)unused;
     struct onnx *onnx = state;
     aclsimModelRun order = *run;
     order.modelId = onnx->on_number;

@@ -86,7 +86,8 @@ static int compare(const void *left, const void *right)
     return (one > other) - (one < other);
 }
 
-static aclError run_recorded(void *state, const aclsimModelRun *run, char reason[SIM_REASON_BYTES]);
+static aclError run_recorded(void *state, struct sim_run *unused, const aclsimModelRun *run,
+                             char reason[SIM_REASON_BYTES]);
 
 aclError sim_recorded_open(struct sim_bytes weights, struct sim_model_executor *executor)
 {
@@ -170,8 +171,10 @@ static aclError play(const struct pair *pair, const aclsimModelRun *run, char re
     return ACL_SUCCESS;
 }
 
-static aclError run_recorded(void *state, const aclsimModelRun *run, char reason[SIM_REASON_BYTES])
+static aclError run_recorded(void *state, struct sim_run *unused, const aclsimModelRun *run,
+                             char reason[SIM_REASON_BYTES])
 {
+    (void)unused;
     const struct recording *recording = state;
     uint64_t wanted = hash_inputs(run), low = 0, high = recording->rc_count;
     while (low < high) { /* to the first pair of this hash or a higher one */

@@ -306,7 +306,7 @@ static aclError take_step(struct saved *saved, struct sim_bytes *from, struct st
     }
 }
 
-static aclError run_step(const struct step *step)
+static aclError run_step(struct sim_run *run, const struct step *step)
 {
     switch (step->st_kind) {
     case SIM_SAVED_COPY:
@@ -316,7 +316,7 @@ static aclError run_step(const struct step *step)
         sim_memory_fill(step->st_to.bl_data, step->st_pattern, step->st_to.bl_size);
         return ACL_SUCCESS;
     default:
-        return sim_row_run(NULL, step->st_call);
+        return sim_row_run(run, step->st_call);
     }
 }
 
@@ -332,41 +332,42 @@ static void tell_step(uint32_t model, const struct step *step, uint32_t number, 
     sim_model_tell(model, type, name, start, end);
 }
 
-static aclError run_locked(const struct saved *saved, const aclsimModelRun *run, char reason[SIM_REASON_BYTES])
+static aclError run_locked(const struct saved *saved, struct sim_run *run, const aclsimModelRun *order,
+                           char reason[SIM_REASON_BYTES])
 {
     strcpy(reason, "its inputs and outputs are not those that the instance was saved with");
-    if (run->inputCount != saved->sv_input_count || run->outputCount != saved->sv_output_count)
+    if (order->inputCount != saved->sv_input_count || order->outputCount != saved->sv_output_count)
         return ACL_ERROR_RT_MODEL_EXECUTE;
     for (uint32_t i = 0; i < saved->sv_output_count; i++)
-        if (run->capacities[i] < saved->sv_outputs[i].bl_size)
+        if (order->capacities[i] < saved->sv_outputs[i].bl_size)
             return ACL_ERROR_RT_MODEL_EXECUTE;
     for (uint32_t i = 0; i < saved->sv_input_count; i++) {
-        const aclsimTensor *tensor = &run->inputs[i];
+        const aclsimTensor *tensor = &order->inputs[i];
         if (sim_shape_bytes(tensor->type, tensor->dims, tensor->rank) != saved->sv_inputs[i].bl_size)
             return ACL_ERROR_RT_MODEL_EXECUTE;
         memcpy(saved->sv_inputs[i].bl_data, tensor->data, saved->sv_inputs[i].bl_size);
     }
-    bool told = sim_model_is_subscribed(run->modelId);
+    bool told = sim_model_is_subscribed(order->modelId);
     for (uint32_t i = 0; i < saved->sv_step_count; i++) {
         uint64_t start = told ? sim_clock_now() : 0;
-        aclError code = run_step(&saved->sv_steps[i]);
+        aclError code = run_step(run, &saved->sv_steps[i]);
         if (unlikely(told))
-            tell_step(run->modelId, &saved->sv_steps[i], i, start);
+            tell_step(order->modelId, &saved->sv_steps[i], i, start);
         if (code != ACL_SUCCESS) {
             snprintf(reason, SIM_REASON_BYTES, "its step %u, %s, failed", i, saved->sv_steps[i].st_call->ca_row->ro_op.op_name);
             return code;
         }
     }
     for (uint32_t i = 0; i < saved->sv_output_count; i++)
-        memcpy(run->outputs[i].data, saved->sv_outputs[i].bl_data, saved->sv_outputs[i].bl_size);
+        memcpy(order->outputs[i].data, saved->sv_outputs[i].bl_data, saved->sv_outputs[i].bl_size);
     return ACL_SUCCESS;
 }
 
-static aclError run_saved(void *state, const aclsimModelRun *run, char reason[SIM_REASON_BYTES])
+static aclError run_saved(void *state, struct sim_run *run, const aclsimModelRun *order, char reason[SIM_REASON_BYTES])
 {
     struct saved *saved = state;
     pthread_mutex_lock(&saved->sv_lock);
-    aclError code = run_locked(saved, run, reason);
+    aclError code = run_locked(saved, run, order, reason);
     pthread_mutex_unlock(&saved->sv_lock);
     return code;
 }

@@ -104,7 +104,7 @@ static aclError run(const struct sim_model_executor *executor, int64_t count, ch
                             .capacities = &capacity};
     for (int64_t i = 0; i < count; i++)
         in[i] = (float)(i + 1);
-    aclError code = executor->me_own(executor->me_state, &order, reason);
+    aclError code = executor->me_own(executor->me_state, NULL, &order, reason);
     for (int64_t i = 0; code == 0 && i < count; i++)
         CHECK(out[i] == 2 * in[i]);
     CHECK(code != 0 || (output.rank == 1 && output.dims[0] == count));

@@ -70,7 +70,7 @@ static void *run_often(void *argument)
         float value = (float)((uintptr_t)x % 4096 + (unsigned)n);
         for (int i = 0; i < COUNT; i++)
             x[i] = value + (float)i;
-        CHECK_CODE(executor->me_own(executor->me_state, &run, reason), 0);
+        CHECK_CODE(executor->me_own(executor->me_state, NULL, &run, reason), 0);
         for (int i = 0; i < COUNT; i++)
             CHECK(y[i] == value + (float)i + 40);
     }
