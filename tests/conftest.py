@@ -173,6 +173,21 @@ def streams(device):
 
 
 @pytest.fixture
+def clean():
+    """Forget kernels, models, memory and what else there is, when the test has ended."""
+    yield
+    acl.sim.reset()
+
+
+@pytest.fixture
+def raised(monkeypatch):
+    """Collect what is raised where nobody can catch it."""
+    seen = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda failure: seen.append(failure.exc_value))
+    return seen
+
+
+@pytest.fixture
 def run_script():
     """Give ``run_script(code, env=None, timeout=60)``, which runs Python code in a fresh process.
 

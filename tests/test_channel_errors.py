@@ -1,7 +1,7 @@
 """What channels, datasets and data items refuse, and what they say."""
 
 import pytest
-from helpers.expect import NULL, pointer, refused
+from helpers.expect import NULL, handle_of, pointer, refused
 
 import acl
 from acl._lib import ffi, lib
@@ -19,20 +19,8 @@ def channel(device):
     lib.acltdtDestroyChannel(channel)
 
 
-@pytest.fixture
-def dataset():
-    """Make an empty dataset."""
-    dataset = lib.acltdtCreateDataset()
-    yield dataset
-    lib.acltdtDestroyDataset(dataset)
-
-
-@pytest.fixture
-def item():
-    """Make an item that says the data has ended."""
-    item = lib.acltdtCreateDataItem(END, NULL, 0, 0, NULL, 0)
-    yield item
-    lib.acltdtDestroyDataItem(item)
+dataset = handle_of(lib.acltdtCreateDataset, lib.acltdtDestroyDataset)
+item = handle_of(lambda: lib.acltdtCreateDataItem(END, NULL, 0, 0, NULL, 0), lib.acltdtDestroyDataItem)
 
 
 def nothing(value, *words):

@@ -1,19 +1,14 @@
 """Datasets: lists of data buffers, with descriptions of their real shapes."""
 
 import pytest
-from helpers.expect import refused
+from helpers.expect import handle_of, refused
 
 import acl
 
 mdl = acl.mdl
 
 
-@pytest.fixture
-def dataset():
-    """Make an empty dataset."""
-    handle = mdl.create_dataset()
-    yield handle
-    mdl.destroy_dataset(handle)
+dataset = handle_of(mdl.create_dataset, mdl.destroy_dataset)
 
 
 @pytest.fixture

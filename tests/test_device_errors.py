@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from helpers.expect import NULL, in_thread, latches, refused
+from helpers.expect import NULL, in_thread, latches, refused, registered_once
 
 import acl
 from acl._lib import ffi, lib
@@ -93,17 +93,7 @@ def test_state_callbacks_have_names():
 
 
 def test_state_callbacks_are_registered_once():
-    @ffi.callback("aclrtDeviceStateCallback")
-    def nothing(device, state, data):
-        pass
-
-    try:
-        assert lib.aclrtRegDeviceStateCallback(b"once", nothing, NULL) == 0
-        ret = lib.aclrtRegDeviceStateCallback(b"once", nothing, NULL)
-        refused(ret, 107000, "aclrtRegDeviceStateCallback", 'regName "once"', "expected a new name")
-    finally:  # or the library calls it when Python has freed it
-        assert lib.aclrtRegDeviceStateCallback(b"once", NULL, NULL) == 0
-    assert lib.aclrtRegDeviceStateCallback(b"once", NULL, NULL) == 0
+    registered_once("aclrtRegDeviceStateCallback", "aclrtDeviceStateCallback")
 
 
 def test_other_threads_lose_a_device_that_was_reset():

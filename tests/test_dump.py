@@ -212,6 +212,7 @@ def test_named_tensors_are_left_alone_without_a_configuration(device, stream, ad
 
 def test_a_function_gets_the_data_instead_of_files(dump, affine, tmp_path):
     chunks = []
+
     def keep(chunk):
         chunks.append((chunk, acl.util.ptr_to_bytes(chunk["data_buf"], chunk["buf_len"])))
 

@@ -25,14 +25,7 @@ BINARY = elf.object_file(
     zeroed=[("scratch", 100), ("more", 28)],
 )
 
-pytestmark = pytest.mark.needs_sim
-
-
-@pytest.fixture(autouse=True)
-def clean():
-    """Forget implementations and binaries."""
-    yield
-    acl.sim.reset()
+pytestmark = [pytest.mark.needs_sim, pytest.mark.usefixtures("clean")]
 
 
 @pytest.fixture

@@ -10,14 +10,7 @@ import acl
 
 rt = acl.rt
 
-pytestmark = pytest.mark.needs_sim
-
-
-@pytest.fixture(autouse=True)
-def clean():
-    """Forget kernels and memory."""
-    yield
-    acl.sim.reset()
+pytestmark = [pytest.mark.needs_sim, pytest.mark.usefixtures("clean")]
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Kernels in NumPy: what they are given, where they run, and what becomes of their failures."""
 
-import sys
-
 import numpy
 import pytest
 from helpers.expect import refused
@@ -13,22 +11,7 @@ from acl import nnop
 FLOAT, BF16 = 0, 27
 INVALID, RUNTIME, USED_UP, AICORE_EXCEPTION = 161002, 361001, 561103, 507015
 
-pytestmark = pytest.mark.needs_sim
-
-
-@pytest.fixture(autouse=True)
-def clean():
-    """Forget kernels and memory."""
-    yield
-    acl.sim.reset()
-
-
-@pytest.fixture
-def raised(monkeypatch):
-    """Collect what is raised where nobody can catch it."""
-    seen = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda failure: seen.append(failure.exc_value))
-    return seen
+pytestmark = [pytest.mark.needs_sim, pytest.mark.usefixtures("clean")]
 
 
 @pytest.fixture

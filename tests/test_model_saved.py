@@ -315,6 +315,25 @@ def test_registered_kernels_are_found_by_name(device, tmp_path):
     assert mdl.ri_destroy(instance) == 0
 
 
+def test_steps_saturate_where_the_stream_of_a_run_does(device, tmp_path):
+    x, out = device.tensor(numpy.ones(2, "f4")), device.tensor(numpy.zeros(2, "f4"))
+    begin(device.stream, RELAXED)
+    assert device.call("div", device.tensor(numpy.float32([1, -1])), x, out) == 0
+    instance = end(device.stream)
+    acl.sim.save(instance, tmp_path / "div.om", [(x.address, (2,), "f4")], [(out.address, (2,), "f4")])
+    model = Model(load(tmp_path / "div.om"))
+    model.inputs.put(0, numpy.zeros(2, "f4"))
+    assert rt.set_device_sat_mode(0) == 0
+    saturating, ret = rt.create_stream()
+    assert ret == rt.set_device_sat_mode(1) == 0
+    most = float(numpy.finfo("f4").max)
+    for stream, most_there in ((device.stream, numpy.inf), (saturating, most)):
+        assert model.execute(stream) == rt.synchronize_stream(stream) == 0
+        assert model.outputs.get(0, 2).tolist() == [most_there, -most_there]
+    model.close()
+    assert rt.destroy_stream(saturating) == mdl.ri_destroy(instance) == 0
+
+
 def test_an_operator_without_kernel_refuses_the_load(device, tmp_path):
     x, out = device.tensor(numpy.zeros(4, "f4")), device.tensor(numpy.zeros(4, "f4"))
     name = "aclnnCelu"
@@ -340,9 +359,7 @@ def saving(instance, words, given=None, returned=None):
         ffi.new("aclsimRange *", {"address": ffi.cast("void *", address), "size": size})
         for address, size in (given or (words.at(0), 4), returned or (words.at(2), 4))
     ]
-    return lib.aclsimSaveInstance(
-        ffi.cast("void *", instance), spans[0], 1, spans[1], 1, ffi.NULL, ffi.new("size_t *")
-    )
+    return lib.aclsimSaveInstance(ffi.cast("void *", instance), spans[0], 1, spans[1], 1, ffi.NULL, ffi.new("size_t *"))
 
 
 def test_wrong_arguments_are_refused(device, words):

@@ -1,7 +1,7 @@
 """What queues and their routes refuse, and what they say."""
 
 import pytest
-from helpers.expect import NULL, in_thread, pointer, refused
+from helpers.expect import NULL, handle_of, in_thread, pointer, refused
 from helpers.queues import attributes, create, put
 
 import acl
@@ -199,28 +199,9 @@ def test_there_are_4095_queues(device):
 # --- routes
 
 
-@pytest.fixture
-def route():
-    """Make the description of a route between queues that nobody has."""
-    route = lib.acltdtCreateQueueRoute(7, 8)
-    yield route
-    lib.acltdtDestroyQueueRoute(route)
-
-
-@pytest.fixture
-def question():
-    """Make an empty question about routes."""
-    question = lib.acltdtCreateQueueRouteQueryInfo()
-    yield question
-    lib.acltdtDestroyQueueRouteQueryInfo(question)
-
-
-@pytest.fixture
-def routes():
-    """Make an empty list of routes."""
-    routes = lib.acltdtCreateQueueRouteList()
-    yield routes
-    lib.acltdtDestroyQueueRouteList(routes)
+route = handle_of(lambda: lib.acltdtCreateQueueRoute(7, 8), lib.acltdtDestroyQueueRoute)  # which nobody has
+question = handle_of(lib.acltdtCreateQueueRouteQueryInfo, lib.acltdtDestroyQueueRouteQueryInfo)
+routes = handle_of(lib.acltdtCreateQueueRouteList, lib.acltdtDestroyQueueRouteList)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 from helpers.capture import HEAD, building
-from helpers.expect import NULL, Task, in_thread, latches, pointer, refused
+from helpers.expect import NULL, Task, in_thread, latches, pointer, refused, registered_once
 
 import acl
 from acl._lib import ffi, lib
@@ -218,17 +218,7 @@ assert acl.rt.set_stream_failure_mode(stream, 1) == 0
 
 
 def test_state_callbacks_are_registered_once():
-    @ffi.callback("aclrtStreamStateCallback")
-    def nothing(stream, state, data):
-        pass
-
-    try:
-        assert lib.aclrtRegStreamStateCallback(b"once", nothing, NULL) == 0
-        ret = lib.aclrtRegStreamStateCallback(b"once", nothing, NULL)
-        refused(ret, 107000, "aclrtRegStreamStateCallback", 'regName "once"', "expected a new name")
-    finally:  # or the library calls it when Python has freed it
-        assert lib.aclrtRegStreamStateCallback(b"once", NULL, NULL) == 0
-    assert lib.aclrtRegStreamStateCallback(b"once", NULL, NULL) == 0
+    registered_once("aclrtRegStreamStateCallback", "aclrtStreamStateCallback")
 
 
 @pytest.mark.needs_sim

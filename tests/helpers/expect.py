@@ -31,6 +31,18 @@ def pointer(handle):
     return ffi.cast("void *", handle)
 
 
+def handle_of(create, destroy):
+    """Return a fixture: a handle that is made before a test and destroyed after it."""
+
+    @pytest.fixture
+    def handle():
+        made = create()
+        yield made
+        destroy(made)
+
+    return handle
+
+
 def zero(kind):
     """Return what an argument of a C type is when it says nothing."""
     if kind.kind in ("pointer", "function"):
@@ -52,6 +64,22 @@ def message_of_absent(name):
     has_status = ABI.functions[name].ret in abi.STATUS_TYPES
     assert result == 207000 if has_status else result in (None, 0, NULL), name
     return message
+
+
+def registered_once(register, kind):
+    """Assert that a call takes a name with a callback once, and forgets it where it is given none."""
+
+    @ffi.callback(kind)
+    def nothing(*data):
+        pass
+
+    function = getattr(lib, register)
+    try:
+        assert function(b"once", nothing, NULL) == 0
+        refused(function(b"once", nothing, NULL), 107000, register, 'regName "once"', "expected a new name")
+    finally:  # or the library calls it when Python has freed it
+        assert function(b"once", NULL, NULL) == 0
+    assert function(b"once", NULL, NULL) == 0
 
 
 def in_thread(function):
