@@ -207,14 +207,6 @@ def compile_c(tmp_path):
 
 
 @pytest.fixture
-def raised(monkeypatch):
-    """Collect what is raised where nobody can catch it."""
-    seen = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda failure: seen.append(failure.exc_value))
-    return seen
-
-
-@pytest.fixture
 def vectors(stream):
     """Make the vectors with their kernel in NumPy."""
     register()

@@ -505,6 +505,20 @@ MUTANTS = (
         (LEVEL,),
     ),
     Mutant(
+        "notify of a device without access",
+        "notify.c",
+        "if (sim_peer_reaches(context",
+        "if (true || sim_peer_reaches(context",
+        (LEVEL,),
+    ),
+    Mutant(
+        "notify kept by a task without access",
+        "notify.c",
+        "    sim_unlock(&(*notify)->nt_gate.gt_lock);\n    run->rn_reason",
+        "    run->rn_reason",
+        (LEVEL,),
+    ),
+    Mutant(
         "holder silent about memory",
         "engine.c",
         "    sim_task_value_written();\n    sim_thread.th_function = function;",

@@ -176,6 +176,24 @@ static void test_ended_waits(void)
     CHECK(sim_task_value_waits == 0);
 }
 
+static void test_notify_of_another_device(void)
+{
+    CHECK_CODE(aclsimReset(), 0);
+    CHECK_CODE(aclsimConfigure("devices", "2"), 0);
+    CHECK_CODE(aclrtSetDevice(1), 0);
+    aclrtNotify theirs = make_notify();
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    for (int round = 0; round < 2; round++) { /* a task without access lets go of the notify */
+        CHECK_CODE(aclrtRecordNotify(theirs, NULL), 0);
+        CHECK_CODE(aclrtSynchronizeStream(NULL), ACL_ERROR_RT_PARAM_INVALID);
+    }
+    CHECK_CODE(aclrtDeviceEnablePeerAccess(1, 0), 0);
+    CHECK_CODE(aclrtRecordNotify(theirs, NULL), 0);
+    CHECK_CODE(aclrtWaitAndResetNotify(theirs, NULL, 0), 0);
+    CHECK_CODE(aclrtSynchronizeStream(NULL), 0);
+    CHECK_CODE(aclrtDestroyNotify(theirs), 0);
+}
+
 static void test_schedule(const char *schedule)
 {
     open_device(schedule);
@@ -200,6 +218,7 @@ int main(void)
     watch_dog(120);
     test_schedule("parallel");
     test_schedule("eager");
+    test_notify_of_another_device();
     CHECK_CODE(aclsimReset(), 0);
     return 0;
 }
