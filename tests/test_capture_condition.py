@@ -576,4 +576,4 @@ def test_a_failing_task_of_a_body(stream, other, words, kind):
     turns = 2 if kind == WHILE else 1
     assert words.read()[:4] == [1 + turns, turns, 1, 1]
     assert mdl.ri_destroy(instance) == 0
-    assert task is not None
+    del task

@@ -310,7 +310,7 @@ def test_the_code_of_a_failed_task(stream, other, words, ex, forked):
     assert words.read()[:4] == [1, 2, 3, 4]
     assert mdl.ri_destroy(instance) == 0
     assert acl.rt.destroy_stream(runner) == 0
-    assert task is not None
+    del task
 
 
 def test_an_instance_that_runs_is_waited_for(stream, other, words):

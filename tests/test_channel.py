@@ -104,12 +104,12 @@ def test_what_is_sent_is_a_copy(channel):
 
 def test_data_in_device_memory(channel):
     block, _ = acl.rt.malloc(16, 0)
-    assert acl.rt.memset(block, 16, 0, 16) == 0
+    assert acl.rt.memset(block, 16, 0x40, 16) == 0
     dataset = lib.acltdtCreateDataset()
     item = lib.acltdtCreateDataItem(TENSOR, [4], 1, FLOAT, pointer(block), 16)
     assert lib.acltdtAddDataItem(dataset, item) == 0
     assert lib.acltdtSendTensor(channel, dataset, 0) == 0
-    assert receive(channel)[0].tolist() == [0, 0, 0, 0]
+    assert receive(channel)[0].tobytes() == bytes([0x40]) * 16
     assert [lib.acltdtDestroyDataset(dataset), lib.acltdtDestroyDataItem(item), acl.rt.free(block)] == [0, 0, 0]
 
 
