@@ -4,6 +4,7 @@
 #include "device.h"
 #include "memory.h"
 #include "queue.h"
+#include "vmm.h"
 
 #define LARGEST_CACHED ((size_t)1 << 50)
 #define HOST_FLAGS (ACL_HOST_REG_MAPPED | ACL_HOST_REG_IOMEMORY | ACL_HOST_REG_READONLY | ACL_HOST_REG_PINNED)
@@ -16,12 +17,6 @@ static uint64_t padding(void)
     return sim_config()->cf_soc->so_profile == SIM_P950 ? 0 : 32;
 }
 
-static bool has_giant_pages(void)
-{
-    enum sim_profile profile = sim_config()->cf_soc->so_profile;
-    return profile == SIM_PA3 || profile == SIM_PA2;
-}
-
 /* Values outside the enumeration count as HUGE_FIRST. `peer_huge`: the policies for peer access may take huge pages. */
 static aclError read_policy(aclrtMemMallocPolicy policy, bool peer_huge, uint64_t size, struct sim_policy *meaning)
 {
@@ -29,7 +24,7 @@ static aclError read_policy(aclrtMemMallocPolicy policy, bool peer_huge, uint64_
     switch (policy) {
     case ACL_MEM_MALLOC_HUGE1G_ONLY:
     case ACL_MEM_MALLOC_HUGE1G_ONLY_P2P:
-        SIM_SUPPORTED(has_giant_pages(), "policy is %d, and %s has no pages of 1 GiB, expected another policy", policy,
+        SIM_SUPPORTED(sim_memory_has_giant_pages(), "policy is %d, and %s has no pages of 1 GiB, expected another policy", policy,
                       sim_config()->cf_soc->so_name);
         meaning->po_page = SIM_PAGE_GIANT;
         return ACL_SUCCESS;
@@ -195,7 +190,7 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total)
     SIM_CHECK((unsigned)attr <= ACL_MEM_P2P_HUGE1G, ACL_ERROR_RT_INVALID_MEMORY_TYPE,
               "attr is %d, expected an aclrtMemAttr (0 to %d)", attr, ACL_MEM_P2P_HUGE1G);
     enum sim_page page = page_of(attr);
-    SIM_SUPPORTED(page != SIM_PAGE_GIANT || has_giant_pages(), "attr is %d, and %s has no pages of 1 GiB", attr,
+    SIM_SUPPORTED(page != SIM_PAGE_GIANT || sim_memory_has_giant_pages(), "attr is %d, and %s has no pages of 1 GiB", attr,
                   sim_config()->cf_soc->so_name);
     SIM_TRY(sim_context_current(&context));
     uint32_t index = (uint32_t)context->cx_device->dv_id;
@@ -298,33 +293,26 @@ aclError aclrtHostGetDevicePointer(void *pHost, void **pDevice, uint32_t flag)
     return sim_memory_device_pointer(pHost, pDevice);
 }
 
-/* ---- objects that nothing can make yet: physical memory, reserved addresses, shared buffers ---- */
-
-static aclError refuse_physical(const void *handle)
-{
-    return sim_fail(ACL_ERROR_RT_INVALID_HANDLE,
-                    "handle is %p, expected physical memory made by aclrtMallocPhysical, which answers 207000 here",
-                    handle);
-}
+/* ---- what else maps physical memory (the rest: vmm.c) ---- */
 
 aclError aclrtMemMapNoAccess(void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags)
 {
     SIM_ENTER();
-    (void)offset;
-    SIM_NOT_NULL(virPtr);
-    SIM_NOT_NULL(handle);
-    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected the size of the physical memory");
-    SIM_ARGUMENT(flags == 0, ACL_ERROR_INVALID_PARAM, "flags is %#llx, expected 0 (reserved)",
-                 (unsigned long long)flags);
-    return refuse_physical(handle);
+    return sim_vmm_map(virPtr, size, offset, handle, flags, false);
 }
 
+/* All links are the same here: the one that a chip has may be advised, others it has not. */
 aclError aclrtMemMapSetLink(aclrtDrvMemHandle handle, aclrtMemLinkType adviceLink)
 {
     SIM_ENTER();
-    (void)adviceLink;
+    struct sim_memory_kind kind;
     SIM_NOT_NULL(handle);
-    return refuse_physical(handle);
+    SIM_TRY(sim_vmm_kind(handle, &kind));
+    enum sim_profile profile = sim_config()->cf_soc->so_profile;
+    bool has = adviceLink == ACL_RT_MEM_ACCESS_LINK_HCCS || (adviceLink == ACL_RT_MEM_ACCESS_LINK_SIO && profile == SIM_PA3);
+    SIM_CHECK(has, ACL_ERROR_RT_LINK_TYPE_NOT_SUPPORTED, "adviceLink is %d, which %s lacks, expected %s", (int)adviceLink,
+              sim_config()->cf_soc->so_name, profile == SIM_PA3 ? "0 (SIO) or 1 (HCCS)" : "1 (HCCS)");
+    return ACL_SUCCESS;
 }
 
 aclError aclrtMemMapSelectedLink(void *virPtrDst, size_t size, void *virPtrSrc, uint32_t linkIdx)
@@ -335,9 +323,7 @@ aclError aclrtMemMapSelectedLink(void *virPtrDst, size_t size, void *virPtrSrc, 
     SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected the size of the mapping");
     SIM_ARGUMENT(linkIdx <= ACL_RT_MEM_LINK_IDX_1, ACL_ERROR_INVALID_PARAM, "linkIdx is %u, expected 0 or 1", linkIdx);
     SIM_SUPPORTED(sim_config()->cf_soc->so_profile == SIM_PA3, "%s has one link", sim_config()->cf_soc->so_name);
-    return sim_fail(ACL_ERROR_RT_PARAM_INVALID,
-                    "virPtrDst is %p, expected a range made by aclrtReserveMemAddress, which answers 207000 here",
-                    virPtrDst);
+    return sim_vmm_map_again(virPtrDst, size, virPtrSrc);
 }
 
 aclError aclrtFreeBuf(aclrtMbuf buf)

@@ -56,6 +56,7 @@ enum sim_kind {
     SIM_KIND_BINARY,
     SIM_KIND_FUNCTION,
     SIM_KIND_ARGUMENTS,
+    SIM_KIND_PHYSICAL,
     SIM_KIND_PARAMETER, /* numbered inside an argument list; no table */
     SIM_KINDS,
 };

@@ -105,7 +105,10 @@ bool sim_zone_find(const struct sim_zone *zone, const void *address, struct sim_
     block->bk_size = record_size(word);
     block->bk_requested = block->bk_size - record_slack(word);
     block->bk_birth = sim_block_birth(word);
-    block->bk_device = zone->zn_engine != 0 ? (int32_t)(offset >> zone->zn_shift) : -1;
+    if (unlikely(zone->zn_owners != NULL))
+        block->bk_device = atomic_load_explicit(&zone->zn_owners[start / UNIT_BYTES], memory_order_relaxed);
+    else
+        block->bk_device = zone->zn_engine != 0 ? (int32_t)(offset >> zone->zn_shift) : -1;
     block->bk_page = record_page(word);
     block->bk_record = record;
     return true;
@@ -412,20 +415,40 @@ static _Atomic uint64_t *take(struct sim_zone *zone, struct sim_heap *heap, uint
                                        : take_large(zone, heap, size, page, offset);
 }
 
-void *sim_heap_allocate(struct sim_zone *zone, uint32_t index, uint64_t requested, uint64_t size, enum sim_page page)
+/* The same again when stocks and cached blocks of other sizes were in the way. */
+static _Atomic uint64_t *take_hard(struct sim_zone *zone, uint32_t index, uint64_t size, enum sim_page page,
+                                   uint64_t *offset)
 {
     struct sim_heap *heap = &zone->zn_heaps[index];
     if (unlikely(size > heap->hp_capacity || size > RECORD_BYTES))
         return NULL;
+    _Atomic uint64_t *record = take(zone, heap, size, page, offset);
+    if (likely(record != NULL))
+        return record;
+    sell_stocks(heap);
+    sim_heap_trim(zone, index);
+    return take(zone, heap, size, page, offset);
+}
+
+uint64_t sim_heap_take_pages(struct sim_zone *zone, uint32_t index, uint64_t size, enum sim_page page)
+{
     uint64_t offset;
-    _Atomic uint64_t *record = take(zone, heap, size, page, &offset);
-    if (unlikely(record == NULL)) { /* stocks and cached blocks of other sizes may be in the way */
-        sell_stocks(heap);
-        sim_heap_trim(zone, index);
-        record = take(zone, heap, size, page, &offset);
-        if (record == NULL)
-            return NULL;
-    }
+    return take_hard(zone, index, size, page, &offset) != NULL ? offset : 0; /* without a record nobody finds it */
+}
+
+void sim_heap_give_pages(struct sim_zone *zone, uint32_t index, uint64_t offset, uint64_t size, enum sim_page page)
+{
+    struct sim_heap *heap = &zone->zn_heaps[index];
+    sim_heap_give_units(zone, heap, (uint32_t)(offset / UNIT_BYTES), (uint32_t)(size / UNIT_BYTES));
+    discharge(heap, pages_of(size, page));
+}
+
+void *sim_heap_allocate(struct sim_zone *zone, uint32_t index, uint64_t requested, uint64_t size, enum sim_page page)
+{
+    uint64_t offset;
+    _Atomic uint64_t *record = take_hard(zone, index, size, page, &offset);
+    if (unlikely(record == NULL))
+        return NULL;
     atomic_store_explicit(record, record_make(size, size - requested, page, sim_heap_birth()), memory_order_release);
     return (void *)(uintptr_t)(zone->zn_base + offset);
 }

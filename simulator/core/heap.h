@@ -62,9 +62,11 @@ struct sim_zone {
     struct sim_span_info *zn_span_info;
     struct sim_unit_info *zn_unit_info;
     uint64_t *zn_unit_free;     /* a bit a unit */
+    _Atomic int8_t *zn_owners;  /* a unit that a mapping starts at: its device. An area's; NULL */
 };
 
 extern struct sim_zone sim_device_zone, sim_host_zone;
+extern struct sim_zone sim_area; /* addresses for mappings; heap_area.c */
 
 /* Reserves address space for `heaps` heaps of `capacity` bytes; 0, or -1 with errno. `split`: two mappings. */
 int sim_zone_open(struct sim_zone *zone, uint32_t heaps, uint64_t capacity, bool split);
@@ -94,6 +96,11 @@ void sim_heap_close(struct sim_zone *zone, uint32_t index);
  * is a multiple of 512; contents undefined. NULL when the heap is full. */
 void *sim_heap_allocate(struct sim_zone *zone, uint32_t index, uint64_t requested, uint64_t size, enum sim_page page);
 
+/* The same without an address for users: `size` bytes, whole huge or giant pages. Where they start in the zone's file, or
+ * 0 when the heap is full. */
+uint64_t sim_heap_take_pages(struct sim_zone *zone, uint32_t index, uint64_t size, enum sim_page page);
+void sim_heap_give_pages(struct sim_zone *zone, uint32_t index, uint64_t offset, uint64_t size, enum sim_page page);
+
 /* Ends the life of the block that starts at `address`; false when none does (any more). */
 bool sim_heap_release(struct sim_zone *zone, const void *address, const void *site, uint32_t thread);
 
@@ -104,6 +111,29 @@ bool sim_heap_death(uint32_t birth, struct sim_death *death);
 void sim_heap_trim(struct sim_zone *zone, uint32_t index);
 
 struct sim_pages sim_heap_pages(const struct sim_zone *zone, uint32_t index, enum sim_page page);
+
+/* ---- areas (heap_area.c) ---- */
+
+/* A zone without heaps: addresses to which pages of other files are mapped. What the engine finds where nothing is mapped
+ * is scratch memory, so that a task which runs while its memory is unmapped does no harm. */
+
+#define SIM_AREA_FIRST (UINT64_C(16) << 40) /* where it lies, unless that place is taken */
+
+int sim_area_open(struct sim_zone *zone); /* 0, or -1 with errno; an open one stays */
+void sim_area_close(struct sim_zone *zone);
+void sim_area_after_fork(struct sim_zone *zone); /* forgets it, like sim_zone_after_fork */
+
+/* Pages of a file for the engine, and for the host too when it may see them. -1: no memory for that. */
+int sim_area_map(const struct sim_zone *zone, uint64_t address, uint64_t size, int file, uint64_t offset);
+int sim_area_show(uint64_t address, uint64_t size, int file, uint64_t offset);
+/* Scratch memory again, and nothing for the host. -1 when the system refuses: then it is as it was. */
+int sim_area_unmap(const struct sim_zone *zone, uint64_t address, uint64_t size, bool shown);
+/* Gives the scratch pages there back to the system. */
+void sim_area_clean(const struct sim_zone *zone, uint64_t address, uint64_t size);
+
+/* From here on, or no longer, the bytes are a live block of a device. They are whole units. */
+void sim_area_publish(struct sim_zone *zone, const struct sim_block *block);
+void sim_area_withdraw(struct sim_zone *zone, uint64_t address, uint64_t size);
 
 /* A birth for a block that lies in no heap (memory that the user registered). */
 uint32_t sim_heap_birth(void);

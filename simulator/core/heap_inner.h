@@ -1,4 +1,4 @@
-/* Between heap.c (blocks) and heap_zone.c (address space). */
+/* Between heap.c (blocks), heap_zone.c (address space of heaps) and heap_area.c (address space of mappings). */
 #ifndef SIM_HEAP_INNER_H
 #define SIM_HEAP_INNER_H
 
@@ -86,5 +86,10 @@ uint32_t sim_heap_take_units(struct sim_zone *zone, struct sim_heap *heap, uint3
 /* Take back what was taken so, in a bin or for good. */
 void sim_heap_give_spans(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint32_t count);
 void sim_heap_give_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint32_t count);
+
+/* A range of `bytes`, aligned to a unit, at `wanted` if that place is free; NULL with errno. */
+char *sim_heap_reserve(uint64_t wanted, uint64_t bytes, int protection);
+/* The second mapping, behind the first, of a file that is made for it; 0, or -1 with errno. */
+int sim_heap_map_engine(struct sim_zone *zone, uint64_t bytes, char *engine);
 
 #endif

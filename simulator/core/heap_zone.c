@@ -296,10 +296,9 @@ static int map_tables(struct sim_zone *zone, uint64_t units)
     return 0;
 }
 
-/* A range of `bytes`, aligned to a unit; NULL with errno. */
-static char *reserve(uint64_t bytes, int protection)
+char *sim_heap_reserve(uint64_t wanted, uint64_t bytes, int protection)
 {
-    char *raw = mmap(NULL, bytes + UNIT_BYTES, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *raw = mmap((void *)(uintptr_t)wanted, bytes + UNIT_BYTES, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (raw == MAP_FAILED)
         return NULL;
     uint64_t before = -(uint64_t)(uintptr_t)raw % UNIT_BYTES;
@@ -310,8 +309,8 @@ static char *reserve(uint64_t bytes, int protection)
     return raw + before;
 }
 
-/* The second mapping, behind the first: huge pages make copies faster, and a child of a fork has no business there. */
-static int map_engine(struct sim_zone *zone, uint64_t bytes, char *engine)
+/* Huge pages make copies faster, and a child of a fork has no business there. */
+int sim_heap_map_engine(struct sim_zone *zone, uint64_t bytes, char *engine)
 {
     zone->zn_file = memfd_create("ascend-device-memory", MFD_CLOEXEC);
     if (zone->zn_file < 0 || ftruncate(zone->zn_file, (off_t)bytes) != 0 ||
@@ -333,13 +332,13 @@ int sim_zone_open(struct sim_zone *zone, uint32_t heaps, uint64_t capacity, bool
         errno = ENOMEM;
         return -1;
     }
-    char *base = reserve(split ? 2 * bytes : bytes, split ? PROT_NONE : PROT_READ | PROT_WRITE);
+    char *base = sim_heap_reserve(0, split ? 2 * bytes : bytes, split ? PROT_NONE : PROT_READ | PROT_WRITE);
     if (base == NULL)
         return -1;
     zone->zn_base = (uint64_t)(uintptr_t)base;
     zone->zn_engine = split ? (ptrdiff_t)bytes : 0;
     zone->zn_heap_count = heaps;
-    if ((split && map_engine(zone, bytes, base + bytes) != 0) || map_tables(zone, bytes / UNIT_BYTES) != 0) {
+    if ((split && sim_heap_map_engine(zone, bytes, base + bytes) != 0) || map_tables(zone, bytes / UNIT_BYTES) != 0) {
         int reason = errno;
         if (zone->zn_file >= 0)
             close(zone->zn_file);

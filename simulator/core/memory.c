@@ -1,8 +1,8 @@
 /* Design notes
  *
- * An address is looked up in the zone of the devices, in the zone of pinned host memory, and among the registered
- * ranges, in this order; what lies in none is ordinary memory. The first two look-ups take no lock. The third is
- * skipped while nothing is registered (one atomic count) and takes the registry's lock otherwise, a leaf.
+ * An address is looked up in the zone of the devices, in the zone of pinned host memory, in the area of mappings, and
+ * among the registered ranges, in this order; what lies in none is ordinary memory. The first three look-ups take no lock.
+ * The last is skipped while nothing is registered (one atomic count) and takes the registry's lock otherwise, a leaf.
  *
  * The zones are opened with the first device and stay until aclsimReset. Blocks belong to a device, not to a context;
  * the last reset of a device ends them all. Opening and closing are serialised by the device transitions (device.c).
@@ -11,6 +11,7 @@
  * freed and given out again, is noticed when the task runs. */
 #include "memory.h"
 #include "device.h"
+#include "vmm.h"
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -20,7 +21,7 @@
 
 /* ---- up and down ---- */
 
-static uint64_t pinned_capacity(void)
+uint64_t sim_memory_pinned_capacity(void)
 {
     return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
@@ -32,7 +33,7 @@ static int open_zones(const struct sim_config *config)
         return -1;
     if (sim_host_zone.zn_bytes != 0)
         return 0;
-    uint64_t pinned = pinned_capacity();
+    uint64_t pinned = sim_memory_pinned_capacity();
     if (sim_zone_open(&sim_host_zone, 1, pinned, false) != 0)
         return -1;
     sim_heap_open(&sim_host_zone, 0, pinned, pinned);
@@ -52,7 +53,7 @@ int sim_memory_open(struct sim_device *device)
 
 void sim_memory_close(struct sim_device *device)
 {
-    sim_heap_close(&sim_device_zone, (uint32_t)device->dv_id);
+    sim_vmm_close_device(device->dv_id);
 }
 
 void sim_memory_trim(void)
@@ -71,6 +72,7 @@ static void reset_zone(struct sim_zone *zone)
 
 void sim_memory_reset(void)
 {
+    sim_vmm_reset();
     sim_memory_forget_registered();
     reset_zone(&sim_device_zone);
     reset_zone(&sim_host_zone);
@@ -80,18 +82,31 @@ void sim_memory_after_fork(void)
 {
     sim_zone_after_fork(&sim_device_zone);
     sim_zone_after_fork(&sim_host_zone);
+    sim_vmm_after_fork();
     sim_memory_registered_after_fork();
 }
 
 /* ---- what an address is ---- */
 
+static void locate_in_area(const void *address, struct sim_place *place)
+{
+    if (sim_zone_find(&sim_area, address, &place->pl_block))
+        place->pl_class = SIM_MEMORY_DEVICE;
+    else
+        place->pl_class = sim_memory_find_registered(address, &place->pl_block) ? SIM_MEMORY_HOST : SIM_MEMORY_DEAD;
+    place->pl_reserved = true;
+}
+
 void sim_memory_locate(const void *address, struct sim_place *place)
 {
+    place->pl_reserved = false;
     if (sim_zone_contains(&sim_device_zone, address))
         place->pl_class =
             sim_zone_find(&sim_device_zone, address, &place->pl_block) ? SIM_MEMORY_DEVICE : SIM_MEMORY_DEAD;
     else if (sim_zone_contains(&sim_host_zone, address))
         place->pl_class = sim_zone_find(&sim_host_zone, address, &place->pl_block) ? SIM_MEMORY_HOST : SIM_MEMORY_DEAD;
+    else if (unlikely(sim_zone_contains(&sim_area, address)))
+        locate_in_area(address, place);
     else
         place->pl_class =
             sim_memory_find_registered(address, &place->pl_block) ? SIM_MEMORY_HOST : SIM_MEMORY_FOREIGN;
@@ -105,7 +120,8 @@ const char *sim_memory_describe(const struct sim_place *place)
     case SIM_MEMORY_DEVICE:
         return "device memory";
     case SIM_MEMORY_DEAD:
-        return "memory that is not allocated (any more)";
+        return place->pl_reserved ? "addresses to which no memory is mapped, or none that may be accessed yet"
+                                  : "memory that is not allocated (any more)";
     default:
         return "ordinary host memory";
     }
@@ -114,6 +130,35 @@ const char *sim_memory_describe(const struct sim_place *place)
 static uint64_t left_in(const struct sim_block *block, const void *address)
 {
     return block->bk_start + block->bk_size - (uint64_t)(uintptr_t)address;
+}
+
+/* What begins behind a mapping is of the same memory, for `size` bytes: mappings side by side are one block to their users. */
+SIM_RARE static bool goes_on(const struct sim_place *first, uint64_t address, uint64_t size)
+{
+    struct sim_place next;
+    for (;;) {
+        sim_memory_locate((const void *)(uintptr_t)address, &next);
+        if (!next.pl_reserved || next.pl_class != first->pl_class)
+            return false;
+        uint64_t left = left_in(&next.pl_block, (const void *)(uintptr_t)address);
+        if (size <= left)
+            return true;
+        address += left;
+        size -= left;
+    }
+}
+
+/* Whether `size` bytes from there are alive. A range over several mappings is looked up again when its task runs, for no
+ * one record tells about it. */
+static inline bool is_inside(struct sim_place *place, const void *address, uint64_t size)
+{
+    uint64_t left = left_in(&place->pl_block, address);
+    if (likely(size <= left))
+        return true;
+    if (!place->pl_reserved || !goes_on(place, (uint64_t)(uintptr_t)address + left, size - left))
+        return false;
+    place->pl_block.bk_record = NULL;
+    return true;
 }
 
 SIM_RARE static aclError refuse_span(const struct sim_place *place, const void *address, uint64_t size, const char *name,
@@ -135,7 +180,7 @@ aclError sim_memory_span(const void *address, uint64_t size, const char *name, c
 {
     sim_memory_locate(address, place);
     if (place->pl_class == SIM_MEMORY_FOREIGN ||
-        likely(place->pl_class != SIM_MEMORY_DEAD && size <= left_in(&place->pl_block, address)))
+        likely(place->pl_class != SIM_MEMORY_DEAD && is_inside(place, address, size)))
         return ACL_SUCCESS;
     return refuse_span(place, address, size, name, size_name);
 }
@@ -144,7 +189,7 @@ bool sim_memory_try_claim(struct sim_range *range)
 {
     struct sim_place place;
     sim_memory_locate(range->rg_address, &place);
-    if (place.pl_class != SIM_MEMORY_DEVICE || range->rg_size > left_in(&place.pl_block, range->rg_address))
+    if (place.pl_class != SIM_MEMORY_DEVICE || !is_inside(&place, range->rg_address, range->rg_size))
         return false;
     *range = sim_memory_range(&place, range->rg_address, range->rg_size, range->rg_write);
     return true;
@@ -167,16 +212,17 @@ SIM_RARE aclError sim_memory_refuse(const struct sim_range *range, char *text, s
     sim_memory_locate(range->rg_address, &place);
     bool alive = place.pl_class == SIM_MEMORY_DEVICE || place.pl_class == SIM_MEMORY_HOST;
     if (likely(alive && place.pl_block.bk_birth == range->rg_birth &&
-               range->rg_size <= left_in(&place.pl_block, range->rg_address)))
+               is_inside(&place, range->rg_address, range->rg_size)))
         return ACL_SUCCESS;
-    int length = snprintf(text, size, "the %" PRIu64 " bytes at %p, which it %s, were freed before it ran",
-                          range->rg_size, range->rg_address, range->rg_write ? "writes" : "reads");
+    int length = snprintf(text, size, "the %" PRIu64 " bytes at %p, which it %s, were %s before it ran",
+                          range->rg_size, range->rg_address, range->rg_write ? "writes" : "reads",
+                          place.pl_reserved ? "unmapped" : "freed");
     struct sim_death death;
     if (sim_heap_death(range->rg_birth, &death) && length > 0 && (size_t)length < size)
         length +=
             snprintf(text + length, size - (size_t)length, ", by thread %u at %p", death.dt_thread, death.dt_site);
     if (alive && length > 0 && (size_t)length < size)
-        snprintf(text + length, size - (size_t)length, ", and allocated again since");
+        snprintf(text + length, size - (size_t)length, ", and %s again since", place.pl_reserved ? "mapped" : "allocated");
     return ACL_ERROR_RT_DEVICE_MEM_ERROR;
 }
 
@@ -221,6 +267,12 @@ bool sim_memory_is_host(const void *address)
     struct sim_place place;
     sim_memory_locate(address, &place);
     return place.pl_class == SIM_MEMORY_HOST || place.pl_class == SIM_MEMORY_FOREIGN;
+}
+
+bool sim_memory_has_giant_pages(void)
+{
+    enum sim_profile profile = sim_config()->cf_soc->so_profile;
+    return profile == SIM_PA3 || profile == SIM_PA2;
 }
 
 struct sim_policy sim_memory_huge_first(uint64_t size)

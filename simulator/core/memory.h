@@ -50,6 +50,7 @@ enum sim_memory_class {
 
 struct sim_place {
     enum sim_memory_class pl_class;
+    bool pl_reserved;        /* DEAD among the addresses for mappings */
     struct sim_block pl_block; /* of HOST and DEVICE */
 };
 
@@ -78,7 +79,11 @@ const char *sim_memory_describe(const struct sim_place *place);
 /* Where the engine finds an address that was checked before. */
 static inline void *sim_memory_reach(const void *address)
 {
-    ptrdiff_t distance = sim_zone_contains(&sim_device_zone, address) ? sim_device_zone.zn_engine : 0;
+    ptrdiff_t distance = 0;
+    if (likely(sim_zone_contains(&sim_device_zone, address)))
+        distance = sim_device_zone.zn_engine;
+    else if (sim_zone_contains(&sim_area, address))
+        distance = sim_area.zn_engine;
     return (char *)(uintptr_t)address + distance;
 }
 
@@ -101,6 +106,9 @@ static inline uint64_t sim_memory_whole(uint64_t size)
 /* A block for the simulator's own use, HUGE_FIRST and without padding. 107002, 207001. */
 aclError sim_memory_take(void **address, uint64_t size);
 
+bool sim_memory_has_giant_pages(void);      /* for policies of aclrtMalloc */
+uint64_t sim_memory_pinned_capacity(void); /* bytes of host memory */
+
 /* A block of the current device. 107002, 207001. */
 aclError sim_memory_allocate(void **address, uint64_t requested, uint64_t size, struct sim_policy policy);
 aclError sim_memory_allocate_host(void **address, uint64_t size);
@@ -117,6 +125,9 @@ aclError sim_memory_register(void *address, uint64_t size, unsigned flags);
 aclError sim_memory_unregister(const void *address, const void *site);
 /* The device's address of mapped memory; 107000. */
 aclError sim_memory_device_pointer(const void *address, void **device_address);
+/* Host memory of a mapping (vmm.c), which is pinned too, and only its mapping's to take out again. -1: no memory. */
+int sim_memory_note_mapped(const struct sim_block *block);
+void sim_memory_forget_mapped(uint64_t start);
 /* The pinned registered range that `address` lies in. Free of cost while nothing is registered. */
 bool sim_memory_find_registered(const void *address, struct sim_block *block);
 void sim_memory_forget_registered(void);

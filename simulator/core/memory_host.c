@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #define PAGE_BYTES 4096
+#define BY_MAPPING 4 /* beside the flags of registrations: not the user's to end */
 
 struct registration {
     struct registration *rg_next;
@@ -25,6 +26,48 @@ static struct registration *overlapping(uint64_t start, uint64_t size)
     while (entry != NULL && (start >= entry->rg_start + entry->rg_size || entry->rg_start >= start + size))
         entry = entry->rg_next;
     return entry;
+}
+
+static void put_in(struct registration *entry)
+{
+    entry->rg_next = registry;
+    registry = entry;
+    atomic_fetch_add_explicit(&registered, 1, memory_order_release);
+}
+
+/* The entry that starts there and is, or is not, a mapping's; NULL. */
+static struct registration *take_out(uint64_t start, unsigned by_mapping)
+{
+    struct registration **link = &registry;
+    while (*link != NULL && ((*link)->rg_start != start || ((*link)->rg_flags & BY_MAPPING) != by_mapping))
+        link = &(*link)->rg_next;
+    struct registration *entry = *link;
+    if (entry != NULL) {
+        *link = entry->rg_next;
+        atomic_fetch_sub_explicit(&registered, 1, memory_order_release);
+    }
+    return entry;
+}
+
+int sim_memory_note_mapped(const struct sim_block *block)
+{
+    struct registration *entry = malloc(sizeof *entry);
+    if (entry == NULL)
+        return -1;
+    *entry = (struct registration){NULL, block->bk_start, block->bk_size, block->bk_birth,
+                                   SIM_REGISTERED_MAPPED | SIM_REGISTERED_PINNED | BY_MAPPING};
+    sim_lock(&registry_lock);
+    put_in(entry);
+    sim_unlock(&registry_lock);
+    return 0;
+}
+
+void sim_memory_forget_mapped(uint64_t start)
+{
+    sim_lock(&registry_lock);
+    struct registration *entry = take_out(start, BY_MAPPING);
+    sim_unlock(&registry_lock);
+    free(entry);
 }
 
 bool sim_memory_find_registered(const void *address, struct sim_block *block)
@@ -63,11 +106,8 @@ aclError sim_memory_register(void *address, uint64_t size, unsigned flags)
     sim_lock(&registry_lock);
     const struct registration *other = overlapping(start, size);
     uint64_t other_start = other != NULL ? other->rg_start : 0, other_size = other != NULL ? other->rg_size : 0;
-    if (other == NULL) {
-        entry->rg_next = registry;
-        registry = entry;
-        atomic_fetch_add_explicit(&registered, 1, memory_order_release);
-    }
+    if (other == NULL)
+        put_in(entry);
     sim_unlock(&registry_lock);
     if (other_size == 0)
         return ACL_SUCCESS;
@@ -83,13 +123,8 @@ aclError sim_memory_unregister(const void *address, const void *site)
     struct sim_context *context;
     SIM_TRY(sim_context_current(&context));
     sim_lock(&registry_lock);
-    struct registration **link = &registry;
-    while (*link != NULL && (*link)->rg_start != (uint64_t)(uintptr_t)address)
-        link = &(*link)->rg_next;
-    struct registration *entry = *link;
+    struct registration *entry = take_out((uint64_t)(uintptr_t)address, 0);
     if (entry != NULL) {
-        *link = entry->rg_next;
-        atomic_fetch_sub_explicit(&registered, 1, memory_order_release);
         sim_heap_bury(entry->rg_birth, site, sim_thread_number());
     }
     sim_unlock(&registry_lock);

@@ -1,0 +1,150 @@
+/* The address space of mappings: a zone without heaps, of which only records and their units are kept. Whoever maps
+ * (vmm.c) sees to it that mappings do not overlap and that one thread at a time changes them.
+ *
+ * The engine's side is one mapping of a sparse file of its own, the scratch memory. Pages of other files are laid over it
+ * and taken off again by laying the scratch memory over them: there is no moment without pages. */
+#include "heap_inner.h"
+#include <sys/mman.h>
+
+#if defined(__has_feature)
+#define HAS_FEATURE(name) __has_feature(name)
+#else
+#define HAS_FEATURE(name) 0
+#endif
+
+#if defined(__SANITIZE_THREAD__) || HAS_FEATURE(thread_sanitizer)
+#define AREA_BYTES (UINT64_C(1) << 40) /* the sanitizer leaves no more room */
+#else
+#define AREA_BYTES (UINT64_C(32) << 40)
+#endif
+#define LEAST_BYTES (UINT64_C(1) << 36)
+
+struct sim_zone sim_area = {.zn_file = -1};
+
+static uint64_t tables_size(const struct sim_zone *zone, uint64_t units)
+{
+    return units * (SPANS_A_UNIT * sizeof *zone->zn_large + sizeof *zone->zn_units + sizeof *zone->zn_owners);
+}
+
+static int map_tables(struct sim_zone *zone, uint64_t units)
+{
+    uint64_t bytes = tables_size(zone, units);
+    char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return -1;
+    madvise(at, bytes, MADV_NOHUGEPAGE);
+    zone->zn_large = (void *)at;
+    zone->zn_units = (void *)(at += units * SPANS_A_UNIT * sizeof *zone->zn_large);
+    zone->zn_owners = (void *)(at + units * sizeof *zone->zn_units);
+    return 0;
+}
+
+/* Dumps of a crashed program must not walk through terabytes of nothing. */
+static void advise(void *engine, uint64_t size)
+{
+    madvise(engine, size, MADV_HUGEPAGE);
+    madvise(engine, size, MADV_DONTFORK);
+    madvise(engine, size, MADV_DONTDUMP);
+}
+
+static char *engine_of(const struct sim_zone *zone, uint64_t address)
+{
+    return (char *)(uintptr_t)(address + (uint64_t)zone->zn_engine);
+}
+
+int sim_area_open(struct sim_zone *zone)
+{
+    if (zone->zn_bytes != 0)
+        return 0;
+    uint64_t bytes = AREA_BYTES;
+    char *base;
+    while ((base = sim_heap_reserve(SIM_AREA_FIRST, 2 * bytes, PROT_NONE)) == NULL && bytes > LEAST_BYTES)
+        bytes /= 2;
+    if (base == NULL)
+        return -1;
+    zone->zn_base = (uint64_t)(uintptr_t)base;
+    zone->zn_engine = (ptrdiff_t)bytes;
+    if (sim_heap_map_engine(zone, bytes, base + bytes) != 0 || map_tables(zone, bytes / UNIT_BYTES) != 0) {
+        if (zone->zn_file >= 0)
+            close(zone->zn_file);
+        zone->zn_file = -1;
+        munmap(base, 2 * bytes);
+        return -1;
+    }
+    advise(base + bytes, bytes);
+    atomic_store_explicit(&zone->zn_bytes, bytes, memory_order_release);
+    return 0;
+}
+
+void sim_area_close(struct sim_zone *zone)
+{
+    uint64_t bytes = atomic_exchange_explicit(&zone->zn_bytes, 0, memory_order_acq_rel);
+    if (bytes == 0)
+        return;
+    munmap((void *)(uintptr_t)zone->zn_base, 2 * bytes);
+    munmap((void *)zone->zn_large, tables_size(zone, bytes / UNIT_BYTES));
+    close(zone->zn_file);
+    zone->zn_file = -1;
+}
+
+void sim_area_after_fork(struct sim_zone *zone)
+{
+    if (zone->zn_file >= 0)
+        close(zone->zn_file);
+    zone->zn_file = -1;
+    atomic_store_explicit(&zone->zn_bytes, 0, memory_order_relaxed);
+}
+
+static int lay_over(void *place, uint64_t size, int file, uint64_t offset)
+{
+    void *at = mmap(place, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, (off_t)offset);
+    return at == MAP_FAILED ? -1 : 0;
+}
+
+int sim_area_map(const struct sim_zone *zone, uint64_t address, uint64_t size, int file, uint64_t offset)
+{
+    if (lay_over(engine_of(zone, address), size, file, offset) != 0)
+        return -1;
+    advise(engine_of(zone, address), size);
+    return 0;
+}
+
+int sim_area_show(uint64_t address, uint64_t size, int file, uint64_t offset)
+{
+    return lay_over((void *)(uintptr_t)address, size, file, offset);
+}
+
+int sim_area_unmap(const struct sim_zone *zone, uint64_t address, uint64_t size, bool shown)
+{
+    if (shown && mmap((void *)(uintptr_t)address, size, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == MAP_FAILED)
+        return -1;
+    return sim_area_map(zone, address, size, zone->zn_file, address - zone->zn_base);
+}
+
+void sim_area_clean(const struct sim_zone *zone, uint64_t address, uint64_t size)
+{
+    madvise(engine_of(zone, address), size, MADV_REMOVE);
+}
+
+static void mark(struct sim_zone *zone, uint64_t first, uint64_t size, uint32_t what)
+{
+    for (uint64_t unit = first; unit < first + size / UNIT_BYTES; unit++)
+        atomic_store_explicit(&zone->zn_units[unit], what, memory_order_release);
+}
+
+void sim_area_publish(struct sim_zone *zone, const struct sim_block *block)
+{
+    uint64_t first = (block->bk_start - zone->zn_base) / UNIT_BYTES;
+    uint64_t record = record_make(block->bk_size, 0, block->bk_page, block->bk_birth);
+    atomic_store_explicit(&zone->zn_owners[first], (int8_t)block->bk_device, memory_order_relaxed);
+    mark(zone, first, block->bk_size, UNIT_BLOCK + (uint32_t)first);
+    atomic_store_explicit(&zone->zn_large[first * SPANS_A_UNIT], record, memory_order_release);
+}
+
+void sim_area_withdraw(struct sim_zone *zone, uint64_t address, uint64_t size)
+{
+    uint64_t first = (address - zone->zn_base) / UNIT_BYTES;
+    atomic_store_explicit(&zone->zn_large[first * SPANS_A_UNIT], 0, memory_order_release);
+    mark(zone, first, size, UNIT_FREE);
+}

@@ -1,0 +1,30 @@
+/* Between vmm.c (addresses and mappings) and vmm_physical.c (what they map). */
+#ifndef SIM_VMM_INNER_H
+#define SIM_VMM_INNER_H
+
+#include "handle.h"
+#include "vmm.h"
+
+extern struct sim_lock sim_vmm_lock;
+
+struct sim_physical {
+    struct sim_slot ph_slot; /* its handle is published while the program holds it */
+    uint64_t ph_handle;
+    uint32_t ph_refs;        /* made or retained by the program, not freed yet */
+    uint32_t ph_maps;
+    struct sim_memory_kind ph_kind;
+    uint64_t ph_size;
+    int ph_file;             /* of its pages, its own; of a device's zone when its kind has a device */
+    uint64_t ph_offset;      /* in the file */
+};
+
+/* All with the lock held. */
+struct sim_physical *sim_physical_find(aclrtDrvMemHandle handle); /* NULL: leaves no message */
+aclError sim_physical_refuse(aclrtDrvMemHandle handle);
+aclrtDrvMemHandle sim_physical_hold(struct sim_physical *memory);
+void sim_physical_drop_map(struct sim_physical *memory);
+/* Ends what the program holds of a device's memory, which is mapped nowhere any more. -1: of all memory. */
+void sim_physical_forget(int32_t device);
+void sim_physical_after_fork(void);
+
+#endif

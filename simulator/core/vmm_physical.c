@@ -1,0 +1,171 @@
+/* Physical memory: pages of a device's heap that no block's address leads to, or a file of pages of the host. It stays
+ * as long as the program holds it or a mapping shows it; its handle is dead as soon as the program does not hold it. */
+#include "device.h"
+#include "memory.h"
+#include "vmm_inner.h"
+#include <inttypes.h>
+#include <sys/mman.h>
+
+#define NORMAL_BYTES (UINT64_C(1) << 12)
+#define HUGE_BYTES (UINT64_C(1) << 21)
+#define GIANT_BYTES (UINT64_C(1) << 30)
+
+struct sim_lock sim_vmm_lock;
+
+static struct sim_table table = {.tb_stride = sizeof(struct sim_physical), .tb_limit = 1u << 20,
+                                 .tb_kind = SIM_KIND_PHYSICAL, .tb_name = "physical memory"};
+static uint64_t host_bytes; /* given out; guarded by the lock */
+
+uint64_t sim_vmm_granularity(const struct sim_memory_kind *kind)
+{
+    static const uint64_t bytes[] = {
+        [SIM_PAGE_NORMAL] = NORMAL_BYTES, [SIM_PAGE_HUGE] = HUGE_BYTES, [SIM_PAGE_GIANT] = GIANT_BYTES};
+    return bytes[kind->mk_page];
+}
+
+struct sim_physical *sim_physical_find(aclrtDrvMemHandle handle)
+{
+    return sim_table_find(&table, handle);
+}
+
+aclError sim_physical_refuse(aclrtDrvMemHandle handle)
+{
+    return sim_fail(ACL_ERROR_RT_INVALID_HANDLE, "handle is %p, %s, expected live physical memory", handle,
+                    sim_handle_describe(handle));
+}
+
+/* ---- pages ---- */
+
+static aclError take_pages(struct sim_physical *memory)
+{
+    const struct sim_memory_kind *kind = &memory->ph_kind;
+    uint32_t index = (uint32_t)kind->mk_device;
+    memory->ph_offset = sim_heap_take_pages(&sim_device_zone, index, memory->ph_size, kind->mk_page);
+    memory->ph_file = sim_device_zone.zn_file;
+    SIM_CHECK(memory->ph_offset != 0, ACL_ERROR_RT_MEMORY_ALLOCATION,
+              "size is %" PRIu64 ", expected at most the %" PRIu64 " bytes that are free on device %u in pages of %" PRIu64
+              " bytes",
+              memory->ph_size, sim_heap_pages(&sim_device_zone, index, kind->mk_page).pg_free, index,
+              sim_vmm_granularity(kind));
+    return ACL_SUCCESS;
+}
+
+static aclError make_file(struct sim_physical *memory)
+{
+    uint64_t most = sim_memory_pinned_capacity();
+    SIM_CHECK(memory->ph_size <= most - host_bytes, ACL_ERROR_RT_MEMORY_ALLOCATION,
+              "size is %" PRIu64 ", expected at most the %" PRIu64 " bytes that are free of %" PRIu64 " on the host",
+              memory->ph_size, most - host_bytes, most);
+    memory->ph_file = memfd_create("ascend-host-memory", MFD_CLOEXEC);
+    if (memory->ph_file < 0 || ftruncate(memory->ph_file, (off_t)memory->ph_size) != 0) {
+        if (memory->ph_file >= 0)
+            close(memory->ph_file);
+        return sim_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "the system gives no file of %" PRIu64 " bytes for memory of the "
+                        "host (ulimit -n, ulimit -f)", memory->ph_size);
+    }
+    memory->ph_offset = 0;
+    host_bytes += memory->ph_size;
+    return ACL_SUCCESS;
+}
+
+static void drop_if_unused(struct sim_physical *memory)
+{
+    if (memory->ph_refs != 0 || memory->ph_maps != 0)
+        return;
+    const struct sim_memory_kind *kind = &memory->ph_kind;
+    if (kind->mk_device >= 0) {
+        sim_heap_give_pages(&sim_device_zone, (uint32_t)kind->mk_device, memory->ph_offset, memory->ph_size,
+                            kind->mk_page);
+    } else {
+        close(memory->ph_file);
+        host_bytes -= memory->ph_size;
+    }
+    sim_table_give(&table, memory);
+}
+
+/* ---- lives ---- */
+
+aclrtDrvMemHandle sim_physical_hold(struct sim_physical *memory)
+{
+    memory->ph_refs++;
+    atomic_store_explicit(&memory->ph_slot.sl_handle, memory->ph_handle, memory_order_release);
+    return (aclrtDrvMemHandle)(uintptr_t)memory->ph_handle;
+}
+
+static void let_go(struct sim_physical *memory)
+{
+    if (--memory->ph_refs == 0)
+        atomic_store_explicit(&memory->ph_slot.sl_handle, 0, memory_order_relaxed);
+    drop_if_unused(memory);
+}
+
+void sim_physical_drop_map(struct sim_physical *memory)
+{
+    memory->ph_maps--;
+    drop_if_unused(memory);
+}
+
+aclError sim_vmm_allocate(const struct sim_memory_kind *kind, uint64_t size, aclrtDrvMemHandle *handle)
+{
+    uint64_t unit = sim_vmm_granularity(kind), value;
+    SIM_CHECK(size % unit == 0, ACL_ERROR_RT_PARAM_INVALID,
+              "size is %" PRIu64 ", expected a multiple of %" PRIu64 " (aclrtMemGetAllocationGranularity)", size, unit);
+    SIM_CHECK(kind->mk_device < 0 || sim_device_is_open(kind->mk_device), ACL_ERROR_RT_CONTEXT_NULL,
+              "prop->location.id is %d, a device that is not set, expected aclrtSetDevice before", kind->mk_device);
+    struct sim_physical *memory = sim_table_open(&table) == 0 ? sim_table_take(&table, &value) : NULL;
+    SIM_CHECK(memory != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there are %u pieces of physical memory already",
+              table.tb_limit);
+    sim_lock(&sim_vmm_lock);
+    memory->ph_handle = value;
+    memory->ph_refs = memory->ph_maps = 0;
+    memory->ph_kind = *kind;
+    memory->ph_size = size;
+    aclError code = kind->mk_device >= 0 ? take_pages(memory) : make_file(memory);
+    if (code == ACL_SUCCESS)
+        *handle = sim_physical_hold(memory);
+    else
+        sim_table_give(&table, memory);
+    sim_unlock(&sim_vmm_lock);
+    return code;
+}
+
+aclError sim_vmm_free(aclrtDrvMemHandle handle)
+{
+    sim_lock(&sim_vmm_lock);
+    struct sim_physical *memory = sim_physical_find(handle);
+    if (memory != NULL)
+        let_go(memory);
+    sim_unlock(&sim_vmm_lock);
+    return memory != NULL ? ACL_SUCCESS : sim_physical_refuse(handle);
+}
+
+aclError sim_vmm_kind(aclrtDrvMemHandle handle, struct sim_memory_kind *kind)
+{
+    sim_lock(&sim_vmm_lock);
+    struct sim_physical *memory = sim_physical_find(handle);
+    if (memory != NULL)
+        *kind = memory->ph_kind;
+    sim_unlock(&sim_vmm_lock);
+    return memory != NULL ? ACL_SUCCESS : sim_physical_refuse(handle);
+}
+
+/* ---- up and down ---- */
+
+void sim_physical_forget(int32_t device)
+{
+    uint32_t count = atomic_load_explicit(&table.tb_count, memory_order_acquire);
+    for (uint32_t index = 1; index < count; index++) {
+        struct sim_physical *memory = sim_table_at(&table, index);
+        if (memory->ph_refs == 0 || (device >= 0 && memory->ph_kind.mk_device != device))
+            continue;
+        memory->ph_refs = 1;
+        let_go(memory);
+    }
+}
+
+void sim_physical_after_fork(void)
+{
+    sim_table_empty(&table);
+    sim_lock_renew(&sim_vmm_lock);
+    host_bytes = 0;
+}
