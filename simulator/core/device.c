@@ -12,6 +12,7 @@
 #include "dump.h"
 #include "engine.h"
 #include "event.h"
+#include "exchange.h"
 #include "init.h"
 #include "kernel.h"
 #include "label.h"
@@ -75,6 +76,7 @@ static void after_fork(void)
     sim_table_empty(&sim_contexts);
     sim_table_empty(&sim_streams);
     sim_table_empty(&sim_events);
+    sim_exchange_after_fork();
     sim_notify_after_fork();
     sim_label_after_fork();
     sim_fail_after_fork();
@@ -316,6 +318,7 @@ void sim_device_reset_all(void)
     }
     sim_notify_forget_all();
     sim_label_forget_all();
+    sim_exchange_reset();
     sim_pool_stop();
     sim_device_set_default(-1);
     atomic_store(&any_open, false);
