@@ -194,6 +194,7 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total)
                   sim_config()->cf_soc->so_name);
     SIM_TRY(sim_context_current(&context));
     uint32_t index = (uint32_t)context->cx_device->dv_id;
+    sim_vmm_collect();
     struct sim_pages pages = sim_heap_pages(&sim_device_zone, index, page);
     if (attr == ACL_DDR_MEM || attr == ACL_HBM_MEM) {
         struct sim_pages normal = sim_heap_pages(&sim_device_zone, index, SIM_PAGE_NORMAL);

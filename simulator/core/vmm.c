@@ -281,6 +281,9 @@ static aclError check_neighbours(const struct range *range, uint64_t address, co
     SIM_CHECK(other->ph_kind.mk_device == memory->ph_kind.mk_device, ACL_ERROR_RT_PARAM_INVALID,
               "handle is memory of device %d and the range of virPtr has memory of device %d (-1: the host), expected one "
               "device a range", memory->ph_kind.mk_device, other->ph_kind.mk_device);
+    SIM_CHECK((other->ph_imported != 0) == (memory->ph_imported != 0), ACL_ERROR_RT_PARAM_INVALID,
+              "handle %s imported and the range of virPtr has memory that %s, expected one of both in a range",
+              memory->ph_imported != 0 ? "was" : "was not", other->ph_imported != 0 ? "was" : "was not");
     size_t at = mappings_before(range, address);
     const struct mapping *next = at < range->ra_count ? &range->ra_mappings[at] : NULL, *here = mapping_in(range, address);
     if (here == NULL && next != NULL && next->mp_start - address < memory->ph_size)

@@ -2,6 +2,7 @@
 #ifndef SIM_VMM_INNER_H
 #define SIM_VMM_INNER_H
 
+#include "exchange.h"
 #include "handle.h"
 #include "vmm.h"
 
@@ -16,6 +17,10 @@ struct sim_physical {
     uint64_t ph_size;
     int ph_file;             /* of its pages, its own; of a device's zone when its kind has a device */
     uint64_t ph_offset;      /* in the file */
+    uint64_t ph_shared;      /* the number it was exported under; 0: it was not */
+    uint64_t ph_imported;    /* the number it was imported by; 0: it is of this process */
+    bool ph_lost;            /* its pages went with its device's heap */
+    struct sim_physical *ph_next; /* of those that are freed here and used elsewhere */
 };
 
 /* All with the lock held. */
@@ -23,6 +28,12 @@ struct sim_physical *sim_physical_find(aclrtDrvMemHandle handle); /* NULL: leave
 aclError sim_physical_refuse(aclrtDrvMemHandle handle);
 aclrtDrvMemHandle sim_physical_hold(struct sim_physical *memory);
 void sim_physical_drop_map(struct sim_physical *memory);
+/* Imported memory, whose file becomes its own. 107000 when the number was imported already, and takes the lock itself. */
+aclError sim_physical_adopt(const struct sim_memory_kind *kind, const struct sim_offer *offer, uint64_t shared, int file,
+                            aclrtDrvMemHandle *handle);
+/* Of memory that was exported: whether another process has it; nobody else can import it from now on. */
+bool sim_physical_is_wanted(const struct sim_physical *memory);
+void sim_physical_withdraw(const struct sim_physical *memory);
 /* Ends what the program holds of a device's memory, which is mapped nowhere any more. -1: of all memory. */
 void sim_physical_forget(int32_t device);
 void sim_physical_after_fork(void);

@@ -4,6 +4,7 @@
 #include "memory.h"
 #include "vmm_inner.h"
 #include <inttypes.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define NORMAL_BYTES (UINT64_C(1) << 12)
@@ -14,7 +15,8 @@ struct sim_lock sim_vmm_lock;
 
 static struct sim_table table = {.tb_stride = sizeof(struct sim_physical), .tb_limit = 1u << 20,
                                  .tb_kind = SIM_KIND_PHYSICAL, .tb_name = "physical memory"};
-static uint64_t host_bytes; /* given out; guarded by the lock */
+static uint64_t host_bytes; /* given out; guarded by the lock, like the list */
+static struct sim_physical *left_behind; /* freed here, used by other processes */
 
 uint64_t sim_vmm_granularity(const struct sim_memory_kind *kind)
 {
@@ -68,19 +70,56 @@ static aclError make_file(struct sim_physical *memory)
     return ACL_SUCCESS;
 }
 
+static void give_pages(const struct sim_physical *memory)
+{
+    const struct sim_memory_kind *kind = &memory->ph_kind;
+    sim_heap_give_pages(&sim_device_zone, (uint32_t)kind->mk_device, memory->ph_offset, memory->ph_size, kind->mk_page);
+}
+
 static void drop_if_unused(struct sim_physical *memory)
 {
     if (memory->ph_refs != 0 || memory->ph_maps != 0)
         return;
-    const struct sim_memory_kind *kind = &memory->ph_kind;
-    if (kind->mk_device >= 0) {
-        sim_heap_give_pages(&sim_device_zone, (uint32_t)kind->mk_device, memory->ph_offset, memory->ph_size,
-                            kind->mk_page);
-    } else {
+    bool is_own = memory->ph_kind.mk_device >= 0 && memory->ph_imported == 0;
+    if (is_own && memory->ph_shared != 0)
+        sim_physical_withdraw(memory);
+    if (!is_own) {
         close(memory->ph_file);
-        host_bytes -= memory->ph_size;
+        if (memory->ph_imported == 0)
+            host_bytes -= memory->ph_size;
+    } else if (memory->ph_shared != 0 && !memory->ph_lost && sim_physical_is_wanted(memory)) {
+        memory->ph_next = left_behind;
+        left_behind = memory;
+        return;
+    } else if (!memory->ph_lost) {
+        give_pages(memory);
     }
     sim_table_give(&table, memory);
+}
+
+/* Gives back what no other process has any more, or forgets what is of a device whose heap is about to go. */
+static void collect(int32_t closing)
+{
+    struct sim_physical **link = &left_behind;
+    while (*link != NULL) {
+        struct sim_physical *memory = *link;
+        bool is_over = memory->ph_kind.mk_device == closing;
+        if (!is_over && sim_physical_is_wanted(memory)) {
+            link = &memory->ph_next;
+            continue;
+        }
+        *link = memory->ph_next;
+        if (!is_over)
+            give_pages(memory);
+        sim_table_give(&table, memory);
+    }
+}
+
+void sim_vmm_collect(void)
+{
+    sim_lock(&sim_vmm_lock);
+    collect(-1);
+    sim_unlock(&sim_vmm_lock);
 }
 
 /* ---- lives ---- */
@@ -105,19 +144,29 @@ void sim_physical_drop_map(struct sim_physical *memory)
     drop_if_unused(memory);
 }
 
-aclError sim_vmm_allocate(const struct sim_memory_kind *kind, uint64_t size, aclrtDrvMemHandle *handle)
+/* A slot without a handle yet; the lock is held. */
+static aclError take_slot(struct sim_physical **memory)
 {
-    uint64_t unit = sim_vmm_granularity(kind), value;
-    SIM_CHECK(size % unit == 0, ACL_ERROR_RT_PARAM_INVALID,
-              "size is %" PRIu64 ", expected a multiple of %" PRIu64 " (aclrtMemGetAllocationGranularity)", size, unit);
-    SIM_CHECK(kind->mk_device < 0 || sim_device_is_open(kind->mk_device), ACL_ERROR_RT_CONTEXT_NULL,
-              "prop->location.id is %d, a device that is not set, expected aclrtSetDevice before", kind->mk_device);
-    struct sim_physical *memory = sim_table_open(&table) == 0 ? sim_table_take(&table, &value) : NULL;
-    SIM_CHECK(memory != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there are %u pieces of physical memory already",
+    uint64_t handle;
+    *memory = sim_table_open(&table) == 0 ? sim_table_take(&table, &handle) : NULL;
+    SIM_CHECK(*memory != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there are %u pieces of physical memory already",
               table.tb_limit);
-    sim_lock(&sim_vmm_lock);
-    memory->ph_handle = value;
-    memory->ph_refs = memory->ph_maps = 0;
+    memset((char *)*memory + sizeof(struct sim_slot), 0, sizeof **memory - sizeof(struct sim_slot));
+    (*memory)->ph_handle = handle;
+    return ACL_SUCCESS;
+}
+
+static aclError check_device(int32_t device)
+{
+    SIM_CHECK(device < 0 || sim_device_is_open(device), ACL_ERROR_RT_CONTEXT_NULL,
+              "device %d is not set, expected aclrtSetDevice before", device);
+    return ACL_SUCCESS;
+}
+
+static aclError make(const struct sim_memory_kind *kind, uint64_t size, aclrtDrvMemHandle *handle)
+{
+    struct sim_physical *memory;
+    SIM_TRY(take_slot(&memory));
     memory->ph_kind = *kind;
     memory->ph_size = size;
     aclError code = kind->mk_device >= 0 ? take_pages(memory) : make_file(memory);
@@ -125,6 +174,55 @@ aclError sim_vmm_allocate(const struct sim_memory_kind *kind, uint64_t size, acl
         *handle = sim_physical_hold(memory);
     else
         sim_table_give(&table, memory);
+    return code;
+}
+
+aclError sim_vmm_allocate(const struct sim_memory_kind *kind, uint64_t size, aclrtDrvMemHandle *handle)
+{
+    uint64_t unit = sim_vmm_granularity(kind);
+    SIM_CHECK(size % unit == 0, ACL_ERROR_RT_PARAM_INVALID,
+              "size is %" PRIu64 ", expected a multiple of %" PRIu64 " (aclrtMemGetAllocationGranularity)", size, unit);
+    SIM_TRY(check_device(kind->mk_device));
+    sim_lock(&sim_vmm_lock);
+    collect(-1);
+    aclError code = make(kind, size, handle);
+    sim_unlock(&sim_vmm_lock);
+    return code;
+}
+
+static aclError refuse_again(uint64_t shared)
+{
+    uint32_t count = atomic_load_explicit(&table.tb_count, memory_order_acquire);
+    for (uint32_t index = 1; index < count; index++) {
+        const struct sim_physical *other = sim_table_at(&table, index);
+        bool in_use = other->ph_refs != 0 || other->ph_maps != 0;
+        SIM_CHECK(!in_use || other->ph_imported != shared, ACL_ERROR_RT_PARAM_INVALID,
+                  "shareableHandle %#" PRIx64 " was imported already, expected one import a process", shared);
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError adopt(const struct sim_memory_kind *kind, const struct sim_offer *offer, uint64_t shared, int file,
+                      aclrtDrvMemHandle *handle)
+{
+    struct sim_physical *memory;
+    SIM_TRY(refuse_again(shared));
+    SIM_TRY(take_slot(&memory));
+    memory->ph_kind = *kind;
+    memory->ph_size = offer->of_size;
+    memory->ph_file = file;
+    memory->ph_offset = offer->of_offset;
+    memory->ph_imported = shared;
+    *handle = sim_physical_hold(memory);
+    return ACL_SUCCESS;
+}
+
+aclError sim_physical_adopt(const struct sim_memory_kind *kind, const struct sim_offer *offer, uint64_t shared, int file,
+                            aclrtDrvMemHandle *handle)
+{
+    SIM_TRY(check_device(kind->mk_device));
+    sim_lock(&sim_vmm_lock);
+    aclError code = adopt(kind, offer, shared, file, handle);
     sim_unlock(&sim_vmm_lock);
     return code;
 }
@@ -156,11 +254,17 @@ void sim_physical_forget(int32_t device)
     uint32_t count = atomic_load_explicit(&table.tb_count, memory_order_acquire);
     for (uint32_t index = 1; index < count; index++) {
         struct sim_physical *memory = sim_table_at(&table, index);
-        if (memory->ph_refs == 0 || (device >= 0 && memory->ph_kind.mk_device != device))
+        bool in_use = memory->ph_refs != 0 || memory->ph_maps != 0;
+        if (!in_use || (device >= 0 && memory->ph_kind.mk_device != device))
+            continue;
+        memory->ph_lost = true; /* its heap is about to be emptied, or was */
+        if (memory->ph_refs == 0)
             continue;
         memory->ph_refs = 1;
         let_go(memory);
     }
+    if (device >= 0)
+        collect(device);
 }
 
 void sim_physical_after_fork(void)
@@ -168,4 +272,5 @@ void sim_physical_after_fork(void)
     sim_table_empty(&table);
     sim_lock_renew(&sim_vmm_lock);
     host_bytes = 0;
+    left_behind = NULL;
 }

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 GATE, EVENT, STREAM, STRESS, LEVEL = "test_gate", "test_event", "test_stream", "test_stress", "test_level"
 ENGINE, WAIT, TIME, FORK = "test_engine", "test_engine_wait", "test_engine_time", "test_engine_fork"
+VIRTUAL = "test_vmm"
 CAPTURE, INSIDE, CUT, MANY = "test_capture", "test_capture_inside", "test_capture_end", "test_capture_stress"
 KERNEL = "test_kernel"
 ALL = "test_stress_all"
@@ -541,6 +542,28 @@ MUTANTS = (
         "    sim_lock(&device->dv_lock);\n    uint32_t retained",
         (ALL,),
         True,
+    ),
+    # mappings
+    Mutant(
+        "unmapped memory still found",
+        "vmm.c",
+        "        sim_area_withdraw(&sim_area, mapping->mp_start, memory->ph_size);\n",
+        "        (void)memory;\n",
+        (VIRTUAL,),
+    ),
+    Mutant(
+        "pages left under an unmapped address",
+        "heap_area.c",
+        "    return sim_area_map(zone, address, size, zone->zn_file, address - zone->zn_base);",
+        "    return 0;",
+        (VIRTUAL,),
+    ),
+    Mutant(
+        "reset forgets no physical memory",
+        "vmm.c",
+        "    sim_physical_forget(device);\n",
+        "",
+        (VIRTUAL,),
     ),
     # forks
     Mutant(

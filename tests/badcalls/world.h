@@ -143,6 +143,22 @@ static void make_transfers(const int64_t dims[2])
     add(acltdtCreateDataset());
 }
 
+/* A range, memory that is mapped in it, and memory that is not. */
+static void make_virtual(void)
+{
+    const aclrtPhysicalMemProp prop = {.memAttr = ACL_HBM_MEM_HUGE, .location = {0, ACL_MEM_LOCATION_TYPE_DEVICE}};
+    const size_t size = (size_t)1 << 21;
+    aclrtDrvMemHandle handle;
+    void *address;
+    GOOD(aclrtReserveMemAddress(&address, 4 * size, 0, NULL, 0));
+    for (int i = 0; i < 2; i++) {
+        add(address);
+        GOOD(aclrtMallocPhysical(&handle, size, &prop, 0));
+        add(handle);
+    }
+    GOOD(aclrtMapMem(address, size, 0, handle, 0));
+}
+
 /* A kernel with a list of arguments that can be launched, and another one that cannot yet. */
 static void make_kernel(void)
 {
@@ -221,6 +237,7 @@ static void make_world(void)
     make_single_operators(desc, buffer);
     make_transfers(dims);
     make_kernel();
+    make_virtual();
     if (below(2) == 0) /* an open capture refuses much */
         make_instances(dims);
     (void)aclGetRecentErrMsg();
