@@ -1,9 +1,10 @@
 /* Entry points of events. Which classes a call takes stands in one line each (contract of the runtime): default and flag
- * events for all, Ex events for all but reset and the deprecated queries, IPC and external events arrive later. */
+ * events for all, Ex events for all but reset and the deprecated queries, IPC events for records, waits and the newer query. */
 #include "capture.h"
 #include "clock.h"
 #include "config.h"
 #include "limits_state.h"
+#include <string.h>
 
 #define FLAG_KNOWN 0x3fu     /* aclrtCreateEventWithFlag */
 #define FLAG_EX 0xfu         /* aclrtCreateEventExWithFlag */
@@ -21,7 +22,8 @@ static bool is_external(const struct sim_event *event)
 
 static bool can_wait_for(const struct sim_event *event)
 {
-    return event->ev_class == SIM_EVENT_DEFAULT || (event->ev_flags & (ACL_EVENT_SYNC | ACL_EVENT_EXTERNAL));
+    return event->ev_class == SIM_EVENT_DEFAULT ||
+           (event->ev_flags & (ACL_EVENT_SYNC | ACL_EVENT_EXTERNAL | ACL_EVENT_IPC));
 }
 
 static aclError refuse_device_only(const struct sim_event *event)
@@ -37,11 +39,18 @@ static aclError refuse_external(const struct sim_event *event)
     return ACL_SUCCESS;
 }
 
+static aclError refuse_shared(const struct sim_event *event)
+{
+    SIM_SUPPORTED(event->ev_class != SIM_EVENT_IPC, "the event was created with ACL_EVENT_IPC, expected another class of event");
+    return ACL_SUCCESS;
+}
+
 /* The deprecated queries know neither Ex nor external events. */
 static aclError refuse_new_classes(const struct sim_event *event)
 {
     SIM_SUPPORTED(event->ev_class != SIM_EVENT_EX,
                   "the event was created by aclrtCreateEventExWithFlag, expected another class of event");
+    SIM_TRY(refuse_shared(event));
     return refuse_external(event);
 }
 
@@ -72,10 +81,13 @@ aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t flag)
 {
     SIM_ENTER();
     SIM_NOT_NULL(event);
-    SIM_SUPPORTED(flag != ACL_EVENT_IPC, "events between processes (ACL_EVENT_IPC) are not part of the simulator yet");
+    if (flag == ACL_EVENT_IPC) {
+        SIM_TRY(sim_event_share_supported());
+        return sim_event_share_create(0, event);
+    }
     SIM_CHECK(flag != 0 && !(flag & ~FLAG_EX), ACL_ERROR_RT_PARAM_INVALID,
               "flag is %#x, expected ACL_EVENT_SYNC (0x1), ACL_EVENT_CAPTURE_STREAM_PROGRESS (0x2), "
-              "ACL_EVENT_TIME_LINE (0x8) or their sum",
+              "ACL_EVENT_TIME_LINE (0x8) or their sum, or ACL_EVENT_IPC (0x40)",
               flag);
     return sim_event_create(SIM_EVENT_EX, flag, event);
 }
@@ -207,6 +219,7 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream)
     SIM_TRY(refuse_device_only(found));
     SIM_SUPPORTED(found->ev_class != SIM_EVENT_EX,
                   "the event was created by aclrtCreateEventExWithFlag, which needs no reset");
+    SIM_TRY(refuse_shared(found));
     SIM_SUPPORTED(can_wait_for(found), "the event was created with flag %#x, expected ACL_EVENT_SYNC (0x1) in it",
                   found->ev_flags);
     return sim_event_reset(found, event, target, SIM_SITE());
@@ -238,8 +251,11 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *statu
     SIM_TRY(refuse_external(found));
     SIM_TRY(sim_capture_check_event(found));
     SIM_TRY(sim_event_check_failed(found));
-    bool counts_unrecorded = found->ev_class == SIM_EVENT_EX;
-    bool complete = (counts_unrecorded || sim_event_recorded(found)) && sim_event_complete(found);
+    bool counts_unrecorded = found->ev_class == SIM_EVENT_EX, complete;
+    if (found->ev_class == SIM_EVENT_IPC)
+        SIM_TRY(sim_event_share_query(found, event, &complete));
+    else
+        complete = (counts_unrecorded || sim_event_recorded(found)) && sim_event_complete(found);
     *status = complete ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
     return ACL_SUCCESS;
 }
@@ -266,6 +282,8 @@ static aclError synchronize(aclrtEvent event, int32_t timeout)
     SIM_TRY(refuse_external(found));
     SIM_TRY(sim_capture_check_event(found));
     SIM_TRY(sim_event_check_failed(found));
+    if (unlikely(found->ev_class == SIM_EVENT_IPC))
+        return sim_event_share_synchronize(found, event, timeout);
     uint64_t began = sim_stream_begin_wait();
     sim_record record = atomic_load_explicit(&found->ev_record, memory_order_acquire);
     SIM_TRY(sim_engine_outcome(sim_event_synchronize(found, timeout, timeout < 0 ? SIM_HELPER : SIM_SUBMITTER),
@@ -305,6 +323,8 @@ aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEvent, aclrtEvent endE
     SIM_TRY(sim_capture_check_event(end));
     SIM_TRY(refuse_external(start));
     SIM_TRY(refuse_external(end));
+    SIM_TRY(refuse_shared(start));
+    SIM_TRY(refuse_shared(end));
     SIM_TRY(sim_event_timestamp(start, "startEvent", &from));
     SIM_TRY(sim_event_timestamp(end, "endEvent", &to));
     *ms = (float)((double)(int64_t)(to - from) / 1e6);
@@ -320,6 +340,7 @@ aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *timestamp)
     uint64_t nanoseconds;
     SIM_TRY(sim_event_find(event, &found));
     SIM_TRY(refuse_external(found));
+    SIM_TRY(refuse_shared(found));
     SIM_TRY(sim_capture_check_event(found));
     SIM_TRY(sim_event_timestamp(found, "event", &nanoseconds));
     *timestamp = nanoseconds / 1000;
@@ -333,6 +354,7 @@ aclError aclrtGetEventId(aclrtEvent event, uint32_t *eventId)
     SIM_NOT_NULL(eventId);
     struct sim_event *found;
     SIM_TRY(sim_event_find(event, &found));
+    SIM_TRY(refuse_shared(found));
     bool at_record = found->ev_class != SIM_EVENT_FLAG; /* these take their id when they are recorded */
     SIM_CHECK(can_wait_for(found) && (!at_record || atomic_load(&found->ev_record) != 0), ACL_ERROR_RT_INTERNAL_ERROR,
               "the event has no id: expected one created with ACL_EVENT_SYNC, and recorded unless it is a flag event");
@@ -348,4 +370,34 @@ aclError aclrtGetEventAvailNum(uint32_t *eventCount)
     SIM_TRY(sim_context_current(&context));
     *eventCount = sim_event_available(context->cx_device);
     return ACL_SUCCESS;
+}
+
+/* ---- for other processes ---- */
+
+aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle *handle)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(event);
+    SIM_NOT_NULL(handle);
+    struct sim_event *found;
+    SIM_TRY(sim_event_find(event, &found));
+    SIM_CHECK(found->ev_class == SIM_EVENT_IPC, ACL_ERROR_RT_PARAM_INVALID,
+              "event was not created with ACL_EVENT_IPC, expected one of aclrtCreateEventExWithFlag with that flag");
+    uint64_t id = found->ev_id;
+    SIM_CHECK(id != 0, ACL_ERROR_RT_PARAM_INVALID,
+              "event was opened by aclrtIpcOpenEventHandle, expected one that this process made");
+    *handle = (aclrtIpcEventHandle){{0}};
+    memcpy(handle->reserved, &id, sizeof id);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent *event)
+{
+    SIM_ENTER();
+    uint64_t id;
+    SIM_NOT_NULL(event);
+    SIM_TRY(sim_event_share_supported());
+    memcpy(&id, handle.reserved, sizeof id);
+    SIM_CHECK(id != 0, ACL_ERROR_RT_INVALID_HANDLE, "handle is all zeros, expected one of aclrtIpcGetEventHandle");
+    return sim_event_share_create(id, event);
 }

@@ -2,7 +2,7 @@
 #include "config.h"
 #include "context.h"
 #include "device.h"
-#include "memory.h"
+#include "ipc.h"
 #include "queue.h"
 #include "vmm.h"
 
@@ -217,9 +217,12 @@ aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attribut
     SIM_CHECK(place.pl_class != SIM_MEMORY_DEAD, ACL_ERROR_RT_PARAM_INVALID,
               "ptr is %p, which lies in %s, expected an address inside a block", ptr, sim_memory_describe(&place));
     bool on_device = place.pl_class == SIM_MEMORY_DEVICE;
+    enum sim_page page = !on_device                      ? SIM_PAGE_NORMAL
+                         : sim_ipc_is_imported(&place) ? sim_ipc_page(&place.pl_block)
+                                                       : place.pl_block.bk_page;
     *attributes = (aclrtPtrAttributes){
         .location = {on_device ? (uint32_t)place.pl_block.bk_device : 0, (aclrtMemLocationType)place.pl_class},
-        .pageSize = page_bytes[on_device ? place.pl_block.bk_page : SIM_PAGE_NORMAL]};
+        .pageSize = page_bytes[page]};
     return ACL_SUCCESS;
 }
 

@@ -1,7 +1,8 @@
 /* Entry points of notifies. Those of counting ones have their NULL checks in the runtime (107000), and only Ascend 950 has
- * them. Calls that other processes take part in are not among these. */
+ * them. */
 #include "config.h"
 #include "context.h"
+#include "exchange.h"
 #include "notify.h"
 
 static enum sim_profile profile(void)
@@ -82,6 +83,61 @@ aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num)
         SIM_TRY(sim_stream_take_error(target.tg_stream));
     }
     return ACL_SUCCESS;
+}
+
+/* ---- other processes ---- */
+
+aclError aclrtNotifyGetExportKey(aclrtNotify notify, char *key, size_t len, uint64_t flags)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(notify);
+    SIM_NOT_NULL(key);
+    SIM_TRY(sim_notify_share_supported());
+    SIM_TRY(sim_notify_check(SIM_NOTIFY_PLAIN, notify));
+    SIM_CHECK(len >= SIM_EXCHANGE_KEY, ACL_ERROR_RT_PARAM_INVALID, "len is %zu, expected at least %d, the bytes of a key",
+              len, SIM_EXCHANGE_KEY);
+    SIM_CHECK(flags == ACL_RT_NOTIFY_EXPORT_FLAG_DEFAULT || flags == ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION,
+              ACL_ERROR_RT_PARAM_INVALID,
+              "flags is %#llx, expected 0 or ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION (2)",
+              (unsigned long long)flags);
+    return sim_notify_export(notify, flags != 0, key);
+}
+
+aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t *pid, size_t num)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(notify);
+    SIM_NOT_NULL(pid);
+    SIM_TRY(sim_notify_share_supported());
+    SIM_TRY(sim_notify_check(SIM_NOTIFY_PLAIN, notify));
+    SIM_TRY(sim_exchange_check_pids(pid, num));
+    return sim_notify_allow(notify, pid, num);
+}
+
+/* All servers are this machine, so the processes of each of them are let in. */
+aclError aclrtNotifySetImportPidInterServer(aclrtNotify notify, aclrtServerPid *serverPids, size_t num)
+{
+    SIM_ENTER();
+    SIM_SUPPORTED(profile() == SIM_PA3, "%s is not part of a server of several", sim_config()->cf_soc->so_name);
+    SIM_CHECK(notify != NULL, ACL_ERROR_RT_PARAM_INVALID, "notify is NULL, expected a live notify");
+    SIM_TRY(sim_notify_check(SIM_NOTIFY_PLAIN, notify));
+    SIM_TRY(sim_exchange_check_servers(serverPids, num));
+    for (size_t i = 0; i < num; i++)
+        SIM_TRY(sim_notify_allow(notify, serverPids[i].pid, serverPids[i].num));
+    return ACL_SUCCESS;
+}
+
+aclError aclrtNotifyImportByKey(aclrtNotify *notify, const char *key, uint64_t flags)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(notify);
+    SIM_NOT_NULL(key);
+    SIM_TRY(sim_notify_share_supported());
+    SIM_CHECK(flags <= (ACL_NOTIFY_DEVICE_USE_ONLY | ACL_RT_NOTIFY_IMPORT_FLAG_ENABLE_PEER_ACCESS),
+              ACL_ERROR_RT_PARAM_INVALID,
+              "flags is %#llx, expected 0, ACL_NOTIFY_DEVICE_USE_ONLY (1), "
+              "ACL_RT_NOTIFY_IMPORT_FLAG_ENABLE_PEER_ACCESS (2) or their sum", (unsigned long long)flags);
+    return sim_notify_import(key, (flags & ACL_RT_NOTIFY_IMPORT_FLAG_ENABLE_PEER_ACCESS) != 0, notify);
 }
 
 aclError aclrtGetHardwareSyncAddr(void **addr)

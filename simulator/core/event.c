@@ -32,10 +32,13 @@ static bool is_timed(const struct sim_event *event)
     return event->ev_class == SIM_EVENT_DEFAULT || (event->ev_flags & FLAG_TIMED);
 }
 
-static void release(struct sim_event *event)
+void sim_event_release(struct sim_event *event)
 {
-    if (atomic_fetch_sub_explicit(&event->ev_references, 1, memory_order_acq_rel) == 1)
-        sim_table_give(&sim_events, event);
+    if (atomic_fetch_sub_explicit(&event->ev_references, 1, memory_order_acq_rel) != 1)
+        return;
+    if (unlikely(event->ev_share.sr_link != NULL))
+        sim_share_leave(&event->ev_share);
+    sim_table_give(&sim_events, event);
 }
 
 static aclError refuse_destroyed(aclrtEvent handle)
@@ -43,9 +46,9 @@ static aclError refuse_destroyed(aclrtEvent handle)
     return sim_fail(ACL_ERROR_RT_INVALID_HANDLE, "event %p was destroyed by another thread during the call", handle);
 }
 
-/* A reference for a task. The count is raised from above 0 only, so a slot that was given back is left alone; one that
+/* The count is raised from above 0 only, so a slot that was given back is left alone; one that
  * lives again is told by its handle, and the reference keeps it from being given back between the two. */
-static aclError refer(struct sim_event *event, aclrtEvent handle)
+aclError sim_event_refer(struct sim_event *event, aclrtEvent handle)
 {
     uint32_t count = atomic_load_explicit(&event->ev_references, memory_order_relaxed);
     while (count != 0 && !atomic_compare_exchange_weak_explicit(&event->ev_references, &count, count + 1,
@@ -55,7 +58,7 @@ static aclError refer(struct sim_event *event, aclrtEvent handle)
         return refuse_destroyed(handle);
     if (likely(sim_table_find(&sim_events, handle) == event))
         return ACL_SUCCESS;
-    release(event);
+    sim_event_release(event);
     return refuse_destroyed(handle);
 }
 
@@ -98,6 +101,8 @@ aclError sim_event_create(enum sim_event_class class, uint32_t flags, aclrtEvent
     atomic_store_explicit(&event->ev_record_use, 0, memory_order_relaxed);
     atomic_store_explicit(&event->ev_wait_use, 0, memory_order_relaxed);
     atomic_store_explicit(&event->ev_capture, 0, memory_order_relaxed);
+    event->ev_share = (struct sim_share){0};
+    event->ev_id = 0;
     atomic_store_explicit(&event->ev_references, 1, memory_order_relaxed);
     atomic_store_explicit(&event->ev_flag.gt_level, 0, memory_order_relaxed);
     atomic_store_explicit(&event->ev_slot.sl_handle, value, memory_order_release);
@@ -112,7 +117,9 @@ aclError sim_event_destroy(struct sim_event *event, aclrtEvent handle)
         return refuse_destroyed(handle);
     if (event->ev_counted)
         atomic_fetch_sub(&event->ev_device->dv_events, 1);
-    release(event);
+    if (unlikely(event->ev_id != 0))
+        sim_exchange_withdraw(SIM_EXCHANGE_EVENT, event->ev_id, "event");
+    sim_event_release(event);
     return ACL_SUCCESS;
 }
 
@@ -139,7 +146,7 @@ static void end_task(void *argument)
     if (task->et_counted)
         atomic_fetch_sub_explicit(&task->et_event->ev_waits, 1, memory_order_release);
     if (task->et_owns)
-        release(task->et_event);
+        sim_event_release(task->et_event);
 }
 
 static aclError run_record(struct sim_run *run, void *argument)
@@ -209,7 +216,7 @@ static aclError submit(struct sim_target stream, const struct sim_op *op, struct
                        void *site, _Atomic sim_record *record)
 {
     if (task.et_owns)
-        SIM_TRY(refer(task.et_event, handle));
+        SIM_TRY(sim_event_refer(task.et_event, handle));
     if (unlikely(sim_stream_taken(stream.tg_stream) != SIM_TAKEN_NOT)) /* it would be counted as long as it is kept */
         task.et_counted = false;
     if (task.et_counted)
@@ -223,7 +230,8 @@ static aclError submit(struct sim_target stream, const struct sim_op *op, struct
 static aclError check_device(const struct sim_event *event, struct sim_target stream)
 {
     const struct sim_context *context = atomic_load_explicit(&stream.tg_stream->st_context, memory_order_relaxed);
-    SIM_CHECK(event->ev_device == context->cx_device, ACL_ERROR_RT_PARAM_INVALID,
+    bool of_several = event->ev_class == SIM_EVENT_IPC; /* devices let one another see them by themselves */
+    SIM_CHECK(of_several || event->ev_device == context->cx_device, ACL_ERROR_RT_PARAM_INVALID,
               "the event belongs to device %d and the stream to device %d, expected one device",
               event->ev_device->dv_id, context->cx_device->dv_id);
     return ACL_SUCCESS;
@@ -250,6 +258,8 @@ aclError sim_event_record(struct sim_event *event, aclrtEvent handle, struct sim
     aclError code;
     SIM_TRY(check_device(event, stream));
     SIM_TRY(check_taken(event, stream));
+    if (unlikely(event->ev_class == SIM_EVENT_IPC))
+        return sim_event_share_record(event, handle, stream, site);
     bool is_ex = event->ev_class == SIM_EVENT_EX;
     bool concerns = is_ex && (event->ev_flags & FLAG_SYNC) &&
                     (sim_stream_taken(stream.tg_stream) != SIM_TAKEN_NOT || sim_capture_has(event));
@@ -271,8 +281,13 @@ aclError sim_event_wait(struct sim_event *event, aclrtEvent handle, struct sim_t
                     (sim_stream_taken(stream.tg_stream) != SIM_TAKEN_NOT || sim_capture_has(event));
     if (unlikely(concerns) && sim_capture_wait(event, handle, stream, false, site, &code))
         return code;
+    bool own = true;
+    if (unlikely(event->ev_class == SIM_EVENT_IPC))
+        SIM_TRY(sim_event_share_wait(event, handle, stream, timeout_ns, site, &own));
+    if (!own)
+        return ACL_SUCCESS;
     struct event_task task = {.et_event = event, .et_timeout = timeout_ns};
-    task.et_owns = task.et_counted = event->ev_class != SIM_EVENT_EX;
+    task.et_owns = task.et_counted = event->ev_class == SIM_EVENT_DEFAULT || event->ev_class == SIM_EVENT_FLAG;
     if (!is_flag(event)) {
         task.et_record = atomic_load_explicit(&event->ev_record, memory_order_acquire);
         SIM_CHECK(task.et_record != 0 || event->ev_class != SIM_EVENT_DEFAULT, ACL_ERROR_RT_PARAM_INVALID,

@@ -3,8 +3,9 @@
 #define SIM_EVENT_H
 
 #include "engine.h"
+#include "exchange.h"
 
-enum sim_event_class { SIM_EVENT_DEFAULT, SIM_EVENT_FLAG, SIM_EVENT_EX };
+enum sim_event_class { SIM_EVENT_DEFAULT, SIM_EVENT_FLAG, SIM_EVENT_EX, SIM_EVENT_IPC };
 
 struct sim_context;
 struct sim_device;
@@ -27,6 +28,11 @@ struct sim_event {
     struct sim_gate ev_flag;          /* level 1 while a flag event is set; its lock also guards the next two */
     uint64_t ev_timestamp;            /* nanoseconds */
     sim_record ev_stamped;            /* the record that ev_timestamp belongs to */
+    /* Of IPC events; event_share.c. */
+    struct sim_share ev_share;        /* stays as long as the object */
+    uint64_t ev_id;                   /* by which others open it; 0: another process's */
+    struct sim_gate ev_remote;        /* counts what may have changed there; monotone over all lives of the slot */
+    _Atomic uint64_t ev_number;       /* there, of this process's newest record */
 };
 
 extern struct sim_table sim_events;
@@ -35,6 +41,10 @@ aclError sim_event_find(aclrtEvent handle, struct sim_event **event); /* 107017 
 aclError sim_event_create(enum sim_event_class class, uint32_t flags, aclrtEvent *handle);
 /* The handle is dead at once; the object lives until its queued tasks are done. */
 aclError sim_event_destroy(struct sim_event *event, aclrtEvent handle);
+
+/* A reference for a task: 107017 when the handle is not this event's any more. */
+aclError sim_event_refer(struct sim_event *event, aclrtEvent handle);
+void sim_event_release(struct sim_event *event);
 
 /* The event of a queued task of one of the next three, which holds a reference. */
 const struct sim_event *sim_event_of_task(const void *argument);
@@ -62,6 +72,20 @@ aclError sim_event_check_failed(const struct sim_event *event);
 aclError sim_event_stick_flag(_Atomic uint32_t *use, uint32_t flag);
 /* Time of the newest record in nanoseconds: 507000 never recorded, 107006 no timestamp (yet). */
 aclError sim_event_timestamp(struct sim_event *event, const char *name, uint64_t *nanoseconds);
+/* ---- events of several processes (event_share.c) ---- */
+
+/* 207000 on chips without. */
+aclError sim_event_share_supported(void);
+/* One that this process shares, or (id not 0) another one's: 107017 when there is none that this process may open. */
+aclError sim_event_share_create(uint64_t id, aclrtEvent *handle);
+aclError sim_event_share_record(struct sim_event *event, aclrtEvent handle, struct sim_target stream, void *site);
+/* `own`: the newest record is this process's own, and waiting for it is left to the caller. */
+aclError sim_event_share_wait(struct sim_event *event, aclrtEvent handle, struct sim_target stream, uint64_t timeout_ns,
+                              void *site, bool *own);
+/* 507901 when the process that made the newest record is gone and left it undone. */
+aclError sim_event_share_query(struct sim_event *event, aclrtEvent handle, bool *complete);
+aclError sim_event_share_synchronize(struct sim_event *event, aclrtEvent handle, int32_t milliseconds);
+
 uint32_t sim_event_available(const struct sim_device *device);
 
 #endif

@@ -255,16 +255,46 @@ void sim_exchange_withdraw_all(enum sim_exchange_kind kind)
         free_entry(entry);
 }
 
+aclError sim_exchange_check_pids(const int32_t *pid, size_t num)
+{
+    SIM_CHECK(num != 0 && num <= SIM_EXCHANGE_PIDS, ACL_ERROR_RT_PARAM_INVALID, "num is %zu, expected 1 to %d", num,
+              SIM_EXCHANGE_PIDS);
+    for (size_t i = 0; i < num; i++)
+        SIM_CHECK(pid[i] > 0, ACL_ERROR_RT_PARAM_INVALID,
+                  "pid[%zu] is %d, expected the number of a process, as aclrtDeviceGetBareTgid says it there", i, pid[i]);
+    return ACL_SUCCESS;
+}
+
+aclError sim_exchange_check_servers(const aclrtServerPid *serverPids, size_t num)
+{
+    SIM_CHECK(serverPids != NULL, ACL_ERROR_RT_PARAM_INVALID, "serverPids is NULL, expected an array of num");
+    SIM_CHECK(num != 0 && num <= SIM_EXCHANGE_PIDS, ACL_ERROR_RT_PARAM_INVALID, "num is %zu, expected 1 to %d", num,
+              SIM_EXCHANGE_PIDS);
+    for (size_t i = 0; i < num; i++) {
+        SIM_CHECK(serverPids[i].pid != NULL, ACL_ERROR_RT_PARAM_INVALID,
+                  "serverPids[%zu].pid is NULL, expected an array of num", i);
+        SIM_TRY(sim_exchange_check_pids(serverPids[i].pid, serverPids[i].num));
+    }
+    return ACL_SUCCESS;
+}
+
 /* ---- importing ---- */
 
-aclError sim_exchange_refuse(aclError code, uint64_t id, const char *name)
+/* Numbers of events are handles. */
+static aclError code_of_missing(enum sim_exchange_kind kind)
 {
-    int pid = pid_of(id);
-    if (code == ACL_ERROR_RT_NO_PERMISSION)
-        return sim_fail(code, "%s (%#llx) is of process %d, which has not let this one (%d) open it", name,
-                        (unsigned long long)id, pid, (int)getpid());
-    return sim_fail(code, "%s (%#llx) is of process %d, which has closed it or never made it", name,
-                    (unsigned long long)id, pid);
+    return kind == SIM_EXCHANGE_EVENT ? ACL_ERROR_RT_INVALID_HANDLE : ACL_ERROR_RT_PARAM_INVALID;
+}
+
+aclError sim_exchange_refuse(enum sim_exchange_kind kind, aclError code, uint64_t id, const char *name)
+{
+    const char *why = code == ACL_ERROR_RT_NO_PERMISSION ? "has not let this one open it"
+                      : code == ACL_ERROR_RT_TIMEOUT     ? "does not answer"
+                      : code == ACL_ERROR_RT_IPC_ERROR   ? "runs another version of this library, or shares too much"
+                                                         : "has closed it or never made it";
+    return sim_fail(code == ACL_ERROR_RT_PARAM_INVALID ? code_of_missing(kind) : code,
+                    "%s (%#llx) is of process %d, which %s (this is process %d)", name, (unsigned long long)id, pid_of(id),
+                    why, (int)getpid());
 }
 
 static bool is_same_user(int connection)
@@ -274,10 +304,10 @@ static bool is_same_user(int connection)
     return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
 }
 
-aclError sim_exchange_connect(uint64_t id, const char *name, int *connection)
+aclError sim_exchange_connect(enum sim_exchange_kind kind, uint64_t id, const char *name, int *connection)
 {
     struct sockaddr_un address;
-    SIM_CHECK(!sim_exchange_is_own(id), ACL_ERROR_RT_PARAM_INVALID,
+    SIM_CHECK(!sim_exchange_is_own(id), code_of_missing(kind),
               "%s (%#llx) was made by this very process, expected one that another process made", name,
               (unsigned long long)id);
     socklen_t length = address_of(pid_of(id), &address);
@@ -296,9 +326,9 @@ aclError sim_exchange_connect(uint64_t id, const char *name, int *connection)
         return ACL_SUCCESS;
     }
     close(made);
-    SIM_CHECK(error != EAGAIN, ACL_ERROR_RT_TIMEOUT, "%s (%#llx) is of process %d, which does not answer", name,
-              (unsigned long long)id, pid_of(id));
-    return sim_fail(ACL_ERROR_RT_PARAM_INVALID, "%s (%#llx) is of process %d, which is gone or another user's, expected "
+    if (error == EAGAIN)
+        return sim_exchange_refuse(kind, ACL_ERROR_RT_TIMEOUT, id, name);
+    return sim_fail(code_of_missing(kind), "%s (%#llx) is of process %d, which is gone or another user's, expected "
                     "one whose process runs", name, (unsigned long long)id, pid_of(id));
 }
 
@@ -341,25 +371,28 @@ bool sim_exchange_ask(int connection, const struct request *request, struct repl
     return false;
 }
 
+aclError sim_exchange_code(bool answered, int error, const struct reply *reply)
+{
+    if (!answered)
+        return error == EAGAIN ? ACL_ERROR_RT_TIMEOUT : ACL_ERROR_RT_PARAM_INVALID;
+    return reply->rp_protocol == PROTOCOL ? reply->rp_code : ACL_ERROR_RT_IPC_ERROR;
+}
+
 aclError sim_exchange_import(enum sim_exchange_kind kind, uint64_t id, const char *name, struct sim_offer *offer)
 {
     const struct request request = {PROTOCOL, VERB_IMPORT, (uint32_t)kind, (uint32_t)id};
     struct reply reply;
     int connection, files[FILES], error;
-    SIM_TRY(sim_exchange_connect(id, name, &connection));
+    SIM_TRY(sim_exchange_connect(kind, id, name, &connection));
     bool answered = sim_exchange_ask(connection, &request, &reply, files, &error);
     close(connection);
-    SIM_CHECK(answered || error != EAGAIN, ACL_ERROR_RT_TIMEOUT, "%s (%#llx) is of process %d, which does not answer",
-              name, (unsigned long long)id, pid_of(id));
-    if (!answered)
-        return sim_exchange_refuse(ACL_ERROR_RT_PARAM_INVALID, id, name);
+    aclError code = sim_exchange_code(answered, error, &reply);
     sim_exchange_close(&files[1]);
-    if (reply.rp_protocol != PROTOCOL || reply.rp_code != ACL_SUCCESS || files[0] < 0) {
+    if (code == ACL_SUCCESS && files[0] < 0)
+        code = ACL_ERROR_RT_PARAM_INVALID;
+    if (code != ACL_SUCCESS) {
         sim_exchange_close(&files[0]);
-        SIM_CHECK(reply.rp_protocol == PROTOCOL, ACL_ERROR_RT_IPC_ERROR,
-                  "%s (%#llx) is of process %d, which runs another version of this library", name,
-                  (unsigned long long)id, pid_of(id));
-        return sim_exchange_refuse(reply.rp_code != ACL_SUCCESS ? reply.rp_code : ACL_ERROR_RT_PARAM_INVALID, id, name);
+        return sim_exchange_refuse(kind, code, id, name);
     }
     *offer = (struct sim_offer){.of_kind = kind, .of_device = reply.rp_device, .of_file = files[0],
                                 .of_offset = reply.rp_offset, .of_size = reply.rp_size,

@@ -36,11 +36,16 @@ aclError sim_exchange_allow(enum sim_exchange_kind kind, uint64_t id, const char
 aclError sim_exchange_withdraw(enum sim_exchange_kind kind, uint64_t id, const char *name);
 void sim_exchange_withdraw_all(enum sim_exchange_kind kind);
 
-/* What another process published. 107000: its process is gone, it was withdrawn, or this process is the publisher; 207006:
+/* What another process published. 107000 (events: 107017): its process is gone, it was withdrawn, or this process is the publisher; 207006:
  * this process is not among those that may; 207020: the publisher does not answer; 507022. */
 aclError sim_exchange_import(enum sim_exchange_kind kind, uint64_t id, const char *name, struct sim_offer *offer);
 
 bool sim_exchange_is_own(uint64_t id);
+
+/* Arrays that name processes: 107000. */
+#define SIM_EXCHANGE_PIDS 32768
+aclError sim_exchange_check_pids(const int32_t *pid, size_t num);
+aclError sim_exchange_check_servers(const aclrtServerPid *serverPids, size_t num);
 
 /* The id as text, and back; false when it is none of that kind. */
 #define SIM_EXCHANGE_KEY 65
@@ -56,8 +61,9 @@ bool sim_exchange_read_key(enum sim_exchange_kind kind, const char *key, uint64_
 struct sim_page_shared {
     _Atomic uint32_t sp_wanted; /* somebody is about to sleep for a change */
     _Atomic uint32_t sp_flag;   /* of a notify */
-    _Atomic uint64_t sp_newest; /* of an event: its newest record (event_share.c) */
-    uint64_t sp_spare[14];
+    _Atomic uint64_t sp_issued; /* of an event: how many records it has had, and its newest (event_share.c) */
+    _Atomic uint64_t sp_newest;
+    uint64_t sp_spare[13];
     _Atomic uint64_t sp_records[SIM_SHARE_RECORDS];
 };
 _Static_assert(sizeof(struct sim_page_shared) == 8192, "two pages");

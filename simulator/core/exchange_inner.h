@@ -98,10 +98,13 @@ struct entry *sim_exchange_find(enum sim_exchange_kind kind, uint32_t number); /
 aclError sim_exchange_add(const struct sim_offer *offer, bool to_all, uint32_t slot, uint64_t *id);
 
 /* One question to another process, on a connection of its own. xc_turn is not needed. */
-aclError sim_exchange_connect(uint64_t id, const char *name, int *connection);
+aclError sim_exchange_connect(enum sim_exchange_kind kind, uint64_t id, const char *name, int *connection);
 /* `files` are the caller's to close, -1 where none came. False: the other side is gone. */
 bool sim_exchange_ask(int connection, const struct request *request, struct reply *reply, int files[FILES], int *error);
-aclError sim_exchange_refuse(aclError code, uint64_t id, const char *name);
+/* What came of a question: 0, 107000, 207006, 207020, 507022. */
+aclError sim_exchange_code(bool answered, int error, const struct reply *reply);
+/* `code`: what the publisher or the exchange answered. */
+aclError sim_exchange_refuse(enum sim_exchange_kind kind, aclError code, uint64_t id, const char *name);
 
 void sim_exchange_serve_join(struct client *client, const struct entry *entry, struct reply *reply, int files[FILES]);
 void sim_exchange_serve_leave(struct client *client, uint32_t slot);

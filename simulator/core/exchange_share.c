@@ -315,13 +315,11 @@ static aclError join(enum sim_exchange_kind kind, uint64_t id, const char *name,
     }
     int connection = -1;
     if (is_new) {
-        SIM_TRY(sim_exchange_connect(id, name, &connection));
+        SIM_TRY(sim_exchange_connect(kind, id, name, &connection));
         close_link(link);
         answered = sim_exchange_ask(connection, &request, &reply, files, &error);
     }
-    aclError code = !answered ? (error == EAGAIN ? ACL_ERROR_RT_TIMEOUT : ACL_ERROR_RT_PARAM_INVALID)
-                    : reply.rp_protocol != PROTOCOL ? ACL_ERROR_RT_IPC_ERROR
-                                                    : reply.rp_code;
+    aclError code = sim_exchange_code(answered, error, &reply);
     bool complete = files[0] >= 0 && files[1] >= 0 && reply.rp_slot < SLOTS && reply.rp_who != 0;
     if (code == ACL_SUCCESS && !complete)
         code = ACL_ERROR_RT_PARAM_INVALID;
@@ -338,7 +336,7 @@ static aclError join(enum sim_exchange_kind kind, uint64_t id, const char *name,
         sim_exchange_close(&files[i]);
     sim_exchange_close(&connection);
     if (code != ACL_SUCCESS)
-        return sim_exchange_refuse(code, id, name);
+        return sim_exchange_refuse(kind, code, id, name);
     sim_lock(&sim_exchange.xc_lock);
     bool used = use(link, gate);
     sim_unlock(&sim_exchange.xc_lock);

@@ -10,9 +10,13 @@
  * the list links of a slab are guarded by its size class's lock; free units and spans, and the bins, by hp_lock.
  * Order: class lock, then hp_lock; no system call under either but in closing a heap.
  *
+ * A block of another process's lies here as it lies there: in spans of its own, or in the same slot of a span. Only its
+ * record is set, so that nothing else of such a span is ever given out.
+ *
  * Freed middle and big blocks wait in bins of exact size with their pages, up to CACHE_BYTES a heap; above that the
  * pages go back at once. Free units and spans outside the bins hold no pages. */
 #include "heap_inner.h"
+#include <errno.h>
 
 #define DEATHS 65536u
 
@@ -459,10 +463,79 @@ bool sim_heap_release(struct sim_zone *zone, const void *address, const void *si
         return false;
     uint64_t offset = (uint64_t)(uintptr_t)address - zone->zn_base, start, word;
     _Atomic uint64_t *record = record_at(zone, offset, &start);
-    if (record == NULL || start != offset || (word = atomic_load_explicit(record, memory_order_acquire)) == 0)
+    if (record == NULL || start != offset || (word = atomic_load_explicit(record, memory_order_acquire)) == 0 ||
+        unlikely(record_page(word) == SIM_PAGE_IMPORTED))
         return false;
     sim_heap_bury(sim_block_birth(word), site, thread);
     struct sim_heap *heap = &zone->zn_heaps[offset >> zone->zn_shift];
     return likely(record_size(word) <= SMALL_BYTES) ? give_small(zone, heap, offset, record, word)
                                                     : give_large(zone, heap, offset, record, word);
+}
+
+/* ---- blocks of other processes ---- */
+
+static uint64_t extent_of(uint64_t whole)
+{
+    return whole <= MIDDLE_BYTES ? round_up(whole, SPAN_BYTES) : round_up(whole, UNIT_BYTES);
+}
+
+static uint32_t take_extent(struct sim_zone *zone, struct sim_heap *heap, uint64_t bytes)
+{
+    return bytes <= MIDDLE_BYTES ? sim_heap_take_spans(zone, heap, (uint32_t)(bytes / SPAN_BYTES))
+                                 : sim_heap_take_units(zone, heap, (uint32_t)(bytes / UNIT_BYTES)) * SPANS_A_UNIT;
+}
+
+static void give_extent(struct sim_zone *zone, struct sim_heap *heap, uint32_t span, uint64_t bytes)
+{
+    if (bytes <= MIDDLE_BYTES)
+        sim_heap_give_spans(zone, heap, span, (uint32_t)(bytes / SPAN_BYTES));
+    else
+        sim_heap_give_units(zone, heap, span / SPANS_A_UNIT, (uint32_t)(bytes / UNIT_BYTES));
+}
+
+void *sim_heap_import(struct sim_zone *zone, uint32_t index, int file, uint64_t offset, uint64_t whole, uint64_t size)
+{
+    struct sim_heap *heap = &zone->zn_heaps[index];
+    uint64_t into = offset % SPAN_BYTES, bytes = extent_of(whole);
+    bool small = whole <= SMALL_BYTES;
+    uint32_t class = small ? class_of(whole) : 0, slot = small ? slot_of(class, (uint32_t)into) : 0;
+    bool fits = whole != 0 && whole <= RECORD_BYTES && size != 0 && size <= whole &&
+                into == (uint64_t)slot * (small ? class_bytes[class] : 0) && offset <= INT64_MAX - RECORD_BYTES;
+    errno = fits ? ENOMEM : EINVAL;
+    uint32_t span = fits ? take_extent(zone, heap, bytes) : 0;
+    if (span == 0)
+        return NULL;
+    uint64_t start = (uint64_t)span * SPAN_BYTES;
+    if (!sim_heap_lay(zone, start, bytes, file, offset - into)) {
+        int error = errno;
+        give_extent(zone, heap, span, bytes);
+        errno = error;
+        return NULL;
+    }
+    if (small)
+        atomic_store_explicit(&zone->zn_spans[span], SPAN_SLAB + class, memory_order_release);
+    _Atomic uint64_t *record = small ? &zone->zn_slots[(size_t)span * SLAB_SLOTS + slot] : &zone->zn_large[span];
+    uint64_t padded = round_up(size, 32);
+    atomic_store_explicit(record, record_make(padded, padded - size, SIM_PAGE_IMPORTED, sim_heap_birth()),
+                          memory_order_release);
+    return (void *)(uintptr_t)(zone->zn_base + start + into);
+}
+
+bool sim_heap_part(struct sim_zone *zone, const void *address, uint64_t whole, const void *site, uint32_t thread)
+{
+    if (!sim_zone_contains(zone, address))
+        return false;
+    uint64_t offset = (uint64_t)(uintptr_t)address - zone->zn_base, start, bytes = extent_of(whole);
+    _Atomic uint64_t *record = record_at(zone, offset, &start);
+    uint64_t word = record != NULL ? atomic_load_explicit(record, memory_order_acquire) : 0;
+    if (word == 0 || record_page(word) != SIM_PAGE_IMPORTED ||
+        !atomic_compare_exchange_strong_explicit(record, &word, 0, memory_order_acq_rel, memory_order_relaxed))
+        return false;
+    sim_heap_bury(sim_block_birth(word), site, thread);
+    uint32_t span = (uint32_t)(offset / SPAN_BYTES);
+    if (whole <= SMALL_BYTES)
+        atomic_store_explicit(&zone->zn_spans[span], SPAN_BLOCK | span, memory_order_release);
+    if (sim_heap_lay(zone, (uint64_t)span * SPAN_BYTES, bytes, -1, 0)) /* else nobody gets these addresses again */
+        give_extent(zone, &zone->zn_heaps[offset >> zone->zn_shift], span, bytes);
+    return true;
 }

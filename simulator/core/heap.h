@@ -13,7 +13,7 @@
 #define SIM_HEAPS 64 /* in one zone */
 
 /* Pages that a block is accounted in. */
-enum sim_page { SIM_PAGE_NORMAL, SIM_PAGE_HUGE, SIM_PAGE_GIANT };
+enum sim_page { SIM_PAGE_NORMAL, SIM_PAGE_HUGE, SIM_PAGE_GIANT, SIM_PAGE_IMPORTED /* another process's; not counted */ };
 
 /* A live block, as found from any address inside it. */
 struct sim_block {
@@ -106,6 +106,11 @@ bool sim_heap_release(struct sim_zone *zone, const void *address, const void *si
 
 /* How the block of this birth ended, if that is still remembered (the last 65,536 are). */
 bool sim_heap_death(uint32_t birth, struct sim_death *death);
+
+/* Another process's block, whose `whole` bytes lie at `offset` of a file: a block of the first `size` bytes, with the same
+ * pages. NULL with errno: EINVAL where no block can lie so. It is ended by the second alone; false when it is none. */
+void *sim_heap_import(struct sim_zone *zone, uint32_t index, int file, uint64_t offset, uint64_t whole, uint64_t size);
+bool sim_heap_part(struct sim_zone *zone, const void *address, uint64_t whole, const void *site, uint32_t thread);
 
 /* Gives the pages of freed blocks back to the system. */
 void sim_heap_trim(struct sim_zone *zone, uint32_t index);

@@ -39,14 +39,6 @@ static int map_tables(struct sim_zone *zone, uint64_t units)
     return 0;
 }
 
-/* Dumps of a crashed program must not walk through terabytes of nothing. */
-static void advise(void *engine, uint64_t size)
-{
-    madvise(engine, size, MADV_HUGEPAGE);
-    madvise(engine, size, MADV_DONTFORK);
-    madvise(engine, size, MADV_DONTDUMP);
-}
-
 static char *engine_of(const struct sim_zone *zone, uint64_t address)
 {
     return (char *)(uintptr_t)(address + (uint64_t)zone->zn_engine);
@@ -71,7 +63,7 @@ int sim_area_open(struct sim_zone *zone)
         munmap(base, 2 * bytes);
         return -1;
     }
-    advise(base + bytes, bytes);
+    madvise(base + bytes, bytes, MADV_DONTDUMP); /* a dump must not walk through terabytes of nothing */
     atomic_store_explicit(&zone->zn_bytes, bytes, memory_order_release);
     return 0;
 }
@@ -95,23 +87,25 @@ void sim_area_after_fork(struct sim_zone *zone)
     atomic_store_explicit(&zone->zn_bytes, 0, memory_order_relaxed);
 }
 
-static int lay_over(void *place, uint64_t size, int file, uint64_t offset)
+/* Pages of a file, or scratch memory again (-1), for the engine. */
+static int lay(const struct sim_zone *zone, uint64_t address, uint64_t size, int file, uint64_t offset)
 {
-    void *at = mmap(place, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, (off_t)offset);
-    return at == MAP_FAILED ? -1 : 0;
+    if (!sim_heap_lay(zone, address - zone->zn_base, size, file, offset))
+        return -1;
+    madvise(engine_of(zone, address), size, MADV_DONTDUMP);
+    return 0;
 }
 
 int sim_area_map(const struct sim_zone *zone, uint64_t address, uint64_t size, int file, uint64_t offset)
 {
-    if (lay_over(engine_of(zone, address), size, file, offset) != 0)
-        return -1;
-    advise(engine_of(zone, address), size);
-    return 0;
+    return lay(zone, address, size, file, offset);
 }
 
 int sim_area_show(uint64_t address, uint64_t size, int file, uint64_t offset)
 {
-    return lay_over((void *)(uintptr_t)address, size, file, offset);
+    void *at = mmap((void *)(uintptr_t)address, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file,
+                    (off_t)offset);
+    return at == MAP_FAILED ? -1 : 0;
 }
 
 int sim_area_unmap(const struct sim_zone *zone, uint64_t address, uint64_t size, bool shown)
@@ -119,7 +113,7 @@ int sim_area_unmap(const struct sim_zone *zone, uint64_t address, uint64_t size,
     if (shown && mmap((void *)(uintptr_t)address, size, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == MAP_FAILED)
         return -1;
-    return sim_area_map(zone, address, size, zone->zn_file, address - zone->zn_base);
+    return lay(zone, address, size, -1, 0);
 }
 
 void sim_area_clean(const struct sim_zone *zone, uint64_t address, uint64_t size)

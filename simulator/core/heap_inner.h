@@ -91,5 +91,7 @@ void sim_heap_give_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t 
 char *sim_heap_reserve(uint64_t wanted, uint64_t bytes, int protection);
 /* The second mapping, behind the first, of a file that is made for it; 0, or -1 with errno. */
 int sim_heap_map_engine(struct sim_zone *zone, uint64_t bytes, char *engine);
+/* Lays pages of another process's file under spans; file -1: the zone's own pages again. False with errno. */
+bool sim_heap_lay(const struct sim_zone *zone, uint64_t offset, uint64_t bytes, int file, uint64_t file_offset);
 
 #endif

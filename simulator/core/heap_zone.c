@@ -322,6 +322,18 @@ int sim_heap_map_engine(struct sim_zone *zone, uint64_t bytes, char *engine)
     return 0;
 }
 
+bool sim_heap_lay(const struct sim_zone *zone, uint64_t offset, uint64_t bytes, int file, uint64_t file_offset)
+{
+    char *at = (char *)(uintptr_t)zone->zn_base + zone->zn_engine + offset;
+    bool own = file < 0;
+    if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, own ? zone->zn_file : file,
+             (off_t)(own ? offset : file_offset)) == MAP_FAILED)
+        return false;
+    madvise(at, bytes, MADV_HUGEPAGE);
+    madvise(at, bytes, MADV_DONTFORK);
+    return true;
+}
+
 int sim_zone_open(struct sim_zone *zone, uint32_t heaps, uint64_t capacity, bool split)
 {
     zone->zn_shift = LEAST_SHIFT;

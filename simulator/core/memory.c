@@ -11,6 +11,7 @@
  * freed and given out again, is noticed when the task runs. */
 #include "memory.h"
 #include "device.h"
+#include "ipc.h"
 #include "vmm.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,6 +54,7 @@ int sim_memory_open(struct sim_device *device)
 
 void sim_memory_close(struct sim_device *device)
 {
+    sim_ipc_forget_device(device->dv_id);
     sim_vmm_close_device(device->dv_id);
 }
 
@@ -84,6 +86,7 @@ void sim_memory_after_fork(void)
     sim_zone_after_fork(&sim_host_zone);
     sim_vmm_after_fork();
     sim_memory_registered_after_fork();
+    sim_ipc_after_fork();
 }
 
 /* ---- what an address is ---- */
@@ -308,6 +311,8 @@ SIM_RARE static aclError refuse_release(const void *address, const char *name, c
     sim_memory_locate(address, &place);
     bool alive = place.pl_class == SIM_MEMORY_DEVICE || place.pl_class == SIM_MEMORY_HOST;
     uint64_t into = alive ? (uint64_t)(uintptr_t)address - place.pl_block.bk_start : 0;
+    SIM_CHECK(!sim_ipc_is_imported(&place), ACL_ERROR_RT_PARAM_INVALID,
+              "%s is %p, which is memory of another process, expected aclrtIpcMemClose for it", name, address);
     SIM_CHECK(into == 0, ACL_ERROR_RT_PARAM_INVALID,
               "%s is %p, %" PRIu64 " bytes into a block of %s, expected the start of a live block of %s", name, address,
               into, sim_memory_describe(&place), expected);

@@ -4,7 +4,7 @@
 #include "capture.h"
 #include "config.h"
 #include "device.h"
-#include "memory.h"
+#include "ipc.h"
 #include "model_saver.h"
 #include "peer.h"
 #include "task_system.h"
@@ -176,6 +176,13 @@ static aclError check_peers(const struct sim_place *dst, const struct sim_place 
     return ACL_SUCCESS;
 }
 
+/* Of a synchronous copy the kind is not asked for. */
+static aclError check_imported(const struct sim_place places[2], bool is_async, aclrtMemcpyKind kind)
+{
+    bool imported = sim_ipc_is_imported(&places[0]) || sim_ipc_is_imported(&places[1]);
+    return unlikely(imported) ? sim_ipc_check_copy(places, is_async, kind) : ACL_SUCCESS;
+}
+
 static aclError locate_both(void *dst, const void *src, uint64_t dst_size, uint64_t src_size, const char *size_name,
                             struct sim_place places[2])
 {
@@ -272,6 +279,7 @@ aclError sim_memory_copy(void *dst, const void *src, uint64_t size)
     if (unlikely(dst == src))
         return ACL_SUCCESS;
     SIM_TRY(locate_both(dst, src, size, size, "count", places));
+    SIM_TRY(check_imported(places, false, ACL_MEMCPY_DEFAULT));
     memmove(sim_memory_reach(dst), sim_memory_reach(src), size);
     sim_task_value_written();
     return ACL_SUCCESS;
@@ -293,6 +301,7 @@ aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectang
     uint64_t dst_size, src_size;
     SIM_TRY(begin());
     SIM_TRY(locate_rectangle(dst, src, shape, &dst_size, &src_size, places));
+    SIM_TRY(check_imported(places, false, ACL_MEMCPY_DEFAULT));
     bool to_device = places[0].pl_class == SIM_MEMORY_DEVICE, from_device = places[1].pl_class == SIM_MEMORY_DEVICE;
     SIM_SUPPORTED(!to_device || !from_device,
                   "a synchronous 2-D copy cannot go from device to device, expected aclrtMemcpy2dAsync");
@@ -334,6 +343,7 @@ aclError sim_memory_copy_async(void *dst, const void *src, uint64_t size, aclrtM
     if (unlikely(dst == src))
         return ACL_SUCCESS;
     SIM_TRY(locate_both(dst, src, size, size, "count", places));
+    SIM_TRY(check_imported(places, true, kind));
     struct copy_task task = {sim_memory_range(&places[1], src, size, false),
                              sim_memory_range(&places[0], dst, size, true)};
     if (unlikely(kind == ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE))
@@ -353,6 +363,7 @@ aclError sim_memory_copy_2d_async(void *dst, const void *src, const struct sim_r
     uint64_t dst_size, src_size;
     aclrtMemcpyKind direction;
     SIM_TRY(locate_rectangle(dst, src, shape, &dst_size, &src_size, places));
+    SIM_TRY(check_imported(places, true, kind));
     SIM_TRY(direction_of(places, kind, &direction));
     enum sim_profile profile = sim_config()->cf_soc->so_profile;
     SIM_SUPPORTED(direction != ACL_MEMCPY_DEVICE_TO_DEVICE || profile <= SIM_PA2,

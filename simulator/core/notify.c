@@ -7,10 +7,15 @@
  *
  * Tasks keep the handle, not the notify: each looks it up when its turn comes, and fails when it was destroyed since, or
  * when it is another device's that the stream's device may not reach.
- * Destroying counts as a change, so nobody goes on waiting for what cannot come. No lock is taken inside the gate's. */
+ * Destroying counts as a change, so nobody goes on waiting for what cannot come. Of other locks only the exchange's are
+ * taken inside the gate's.
+ *
+ * A notify that processes share has its number in a page that all of them see. Each has a notify of its own over it, whose
+ * gate the exchange's thread counts on after a change by another process. */
 #include "notify.h"
 #include "clock.h"
 #include "device.h"
+#include "exchange.h"
 #include "memory.h"
 #include "peer.h"
 #include <string.h>
@@ -23,6 +28,10 @@ struct sim_notify {
     _Atomic sim_record nt_record; /* the newest queued change, in any life: hosts that wait behind the notify help it */
     uint32_t nt_number;
     struct sim_device *nt_device; /* the one that was current when it was made */
+    int32_t nt_home;              /* the device of whoever made it, which may be another process */
+    bool nt_exported;
+    uint64_t nt_id;               /* by which others open it; 0: they cannot */
+    struct sim_share nt_share;    /* sr_link NULL: it is this process's alone */
 };
 
 #define NOTIFY_TABLE(kind, name)                                                                                       \
@@ -66,25 +75,43 @@ static void release_changed(struct sim_notify *notify)
 
 /* ---- lives ---- */
 
-aclError sim_notify_create(enum sim_notify_class class, aclrtNotify *handle)
+/* A notify that has no handle yet, to be published or given back. */
+static aclError take(enum sim_notify_class class, struct sim_device *device, struct sim_notify **notify, uint64_t *value)
 {
-    struct sim_context *context;
-    uint64_t value = 0;
-    SIM_TRY(sim_context_current(&context));
-    struct sim_device *device = context->cx_device;
     uint32_t most = most_of_device(), alive = atomic_fetch_add(&device->dv_notifies, 1);
     bool fits = alive < most && sim_table_open(&tables[class]) == 0;
-    struct sim_notify *notify = fits ? sim_table_take(&tables[class], &value) : NULL;
-    if (unlikely(notify == NULL)) {
+    *notify = fits ? sim_table_take(&tables[class], value) : NULL;
+    if (unlikely(*notify == NULL)) {
         atomic_fetch_sub(&device->dv_notifies, 1);
         return sim_fail(ACL_ERROR_RT_NO_NOTIFY_RESOURCE, "device %d has %u notifies alive, expected fewer than %u",
                         device->dv_id, alive, most);
     }
+    return ACL_SUCCESS;
+}
+
+/* `share`: of another process's, whose device is `home`; NULL: this process's own. */
+static void publish(struct sim_notify *notify, struct sim_device *device, int32_t home, const struct sim_share *share,
+                    uint64_t value)
+{
     sim_lock(&notify->nt_gate.gt_lock); /* somebody may be looking for its former life */
     notify->nt_number = 0;
     notify->nt_device = device;
+    notify->nt_home = home;
+    notify->nt_exported = false;
+    notify->nt_id = 0;
+    notify->nt_share = share != NULL ? *share : (struct sim_share){0};
     atomic_store_explicit(&notify->nt_slot.sl_handle, value, memory_order_release);
     sim_unlock(&notify->nt_gate.gt_lock);
+}
+
+aclError sim_notify_create(enum sim_notify_class class, aclrtNotify *handle)
+{
+    struct sim_context *context;
+    struct sim_notify *notify;
+    uint64_t value = 0;
+    SIM_TRY(sim_context_current(&context));
+    SIM_TRY(take(class, context->cx_device, &notify, &value));
+    publish(notify, context->cx_device, context->cx_device->dv_id, NULL, value);
     *handle = (aclrtNotify)(uintptr_t)value;
     return ACL_SUCCESS;
 }
@@ -114,8 +141,125 @@ aclError sim_notify_destroy(enum sim_notify_class class, aclrtNotify handle)
         return refuse_dead(class, handle);
     atomic_fetch_sub(&notify->nt_device->dv_notifies, 1);
     atomic_store_explicit(&notify->nt_slot.sl_handle, 0, memory_order_relaxed);
+    struct sim_share share = notify->nt_share;
+    uint64_t id = notify->nt_id;
+    notify->nt_share = (struct sim_share){0};
     release_changed(notify);
+    if (id != 0)
+        sim_exchange_withdraw(SIM_EXCHANGE_NOTIFY, id, "notify");
+    if (share.sr_link != NULL)
+        sim_share_leave(&share);
     sim_table_give(&tables[class], notify);
+    return ACL_SUCCESS;
+}
+
+/* ---- several processes ---- */
+
+aclError sim_notify_share_supported(void)
+{
+    const struct sim_soc *soc = sim_config()->cf_soc;
+    SIM_SUPPORTED(soc->so_profile != SIM_P310B && strncmp(soc->so_name, "Ascend950DT", 11) != 0,
+                  "%s shares no notifies between processes", soc->so_name);
+    return ACL_SUCCESS;
+}
+
+static bool is_shared(const struct sim_notify *notify)
+{
+    return unlikely(notify->nt_share.sr_link != NULL);
+}
+
+/* The page takes the number over; who waits already looks there from now on. False when it was destroyed meanwhile. */
+static bool attach(aclrtNotify handle, const struct sim_share *share, uint64_t id)
+{
+    struct sim_notify *notify = hold(SIM_NOTIFY_PLAIN, handle);
+    if (notify == NULL)
+        return false;
+    notify->nt_share = *share;
+    notify->nt_id = id;
+    if (notify->nt_number != 0)
+        atomic_store(&share->sr_page->sp_flag, 1);
+    release_changed(notify);
+    return true;
+}
+
+aclError sim_notify_export(aclrtNotify handle, bool to_all, char *key)
+{
+    struct sim_notify *notify = hold(SIM_NOTIFY_PLAIN, handle);
+    struct sim_share share;
+    uint64_t id;
+    if (notify == NULL)
+        return refuse_dead(SIM_NOTIFY_PLAIN, handle);
+    bool again = notify->nt_exported, foreign = is_shared(notify) && notify->nt_id == 0;
+    int32_t home = notify->nt_home;
+    notify->nt_exported = true;
+    sim_unlock(&notify->nt_gate.gt_lock);
+    SIM_CHECK(!again && !foreign, ACL_ERROR_RT_INTERNAL_ERROR, "notify %s, expected one that this process made and has "
+              "not exported", foreign ? "is another process's" : "was exported before");
+    aclError code = sim_share_publish(SIM_EXCHANGE_NOTIFY, home, to_all, &notify->nt_gate, &id, &share);
+    if (code != ACL_SUCCESS) {
+        sim_lock(&notify->nt_gate.gt_lock);
+        notify->nt_exported = false;
+        sim_unlock(&notify->nt_gate.gt_lock);
+        return code;
+    }
+    if (!attach(handle, &share, id)) {
+        sim_exchange_withdraw(SIM_EXCHANGE_NOTIFY, id, "notify");
+        sim_share_leave(&share);
+        return refuse_dead(SIM_NOTIFY_PLAIN, handle);
+    }
+    sim_exchange_write_key(SIM_EXCHANGE_NOTIFY, id, key);
+    return ACL_SUCCESS;
+}
+
+aclError sim_notify_allow(aclrtNotify handle, const int32_t *pids, size_t count)
+{
+    struct sim_notify *notify = hold(SIM_NOTIFY_PLAIN, handle);
+    if (notify == NULL)
+        return refuse_dead(SIM_NOTIFY_PLAIN, handle);
+    uint64_t id = notify->nt_id;
+    sim_unlock(&notify->nt_gate.gt_lock);
+    SIM_CHECK(id != 0, ACL_ERROR_RT_PARAM_INVALID, "notify was not exported, expected aclrtNotifyGetExportKey before");
+    return sim_exchange_allow(SIM_EXCHANGE_NOTIFY, id, "notify", pids, count);
+}
+
+aclError sim_notify_import(const char *key, bool enable_peer, aclrtNotify *handle)
+{
+    struct sim_context *context;
+    struct sim_notify *notify;
+    struct sim_share share;
+    uint64_t id, value = 0;
+    int32_t home;
+    SIM_CHECK(sim_exchange_read_key(SIM_EXCHANGE_NOTIFY, key, &id), ACL_ERROR_RT_PARAM_INVALID,
+              "key is \"%.64s\", expected one made by aclrtNotifyGetExportKey", key);
+    SIM_TRY(sim_context_current(&context));
+    struct sim_device *device = context->cx_device;
+    SIM_TRY(take(SIM_NOTIFY_PLAIN, device, &notify, &value));
+    aclError code = sim_share_join(SIM_EXCHANGE_NOTIFY, id, "key", &notify->nt_gate, &home, &share);
+    if (code != ACL_SUCCESS) {
+        atomic_fetch_sub(&device->dv_notifies, 1);
+        sim_table_give(&tables[SIM_NOTIFY_PLAIN], notify);
+        return code;
+    }
+    if (enable_peer && home != device->dv_id && home >= 0 && (uint32_t)home < sim_device_count())
+        sim_peer_set(device->dv_id, home, true);
+    publish(notify, device, home, &share, value);
+    *handle = (aclrtNotify)(uintptr_t)value;
+    return ACL_SUCCESS;
+}
+
+/* Of a held one that other processes share: whether this run may touch it. */
+static aclError check_shared(struct sim_run *run, const struct sim_notify *notify)
+{
+    const struct sim_context *context = atomic_load_explicit(&run->rn_stream->st_context, memory_order_relaxed);
+    if (sim_share_is_gone(&notify->nt_share, 0)) {
+        run->rn_reason = "the process that made the notify is gone";
+        return ACL_ERROR_RT_SOCKET_CLOSE;
+    }
+    if (!sim_peer_reaches(context->cx_device->dv_id, notify->nt_home)) {
+        run->rn_reason = "the notify is another process's, on another device, which this one was not let access "
+                         "(ACL_RT_NOTIFY_IMPORT_FLAG_ENABLE_PEER_ACCESS, aclrtDeviceEnablePeerAccess)";
+        return ACL_ERROR_RT_DEVICE_MEM_ERROR;
+    }
     return ACL_SUCCESS;
 }
 
@@ -189,9 +333,26 @@ static aclError run_change(struct sim_run *run, void *argument)
     const struct notify_task *task = argument;
     struct sim_notify *notify;
     SIM_TRY(hold_for(run, task, &notify));
+    aclError code = is_shared(notify) ? check_shared(run, notify) : ACL_SUCCESS;
+    if (code == ACL_SUCCESS && is_shared(notify)) { /* a plain one: it is set or cleared */
+        atomic_store(&notify->nt_share.sr_page->sp_flag, task->nk_value);
+        sim_share_changed(&notify->nt_share);
+    }
     notify->nt_number = changed(task->nk_mode, notify->nt_number, task->nk_value);
     release_changed(notify);
-    return ACL_SUCCESS;
+    return code;
+}
+
+/* Takes the flag of a held one that processes share, or says that it is waited for. */
+static bool take_flag(const struct sim_notify *notify)
+{
+    _Atomic uint32_t *flag = &notify->nt_share.sr_page->sp_flag;
+    uint32_t set = 1;
+    if (atomic_compare_exchange_strong(flag, &set, 0))
+        return true;
+    sim_share_want(&notify->nt_share);
+    set = 1;
+    return atomic_compare_exchange_strong(flag, &set, 0);
 }
 
 static aclError run_wait(struct sim_run *run, void *argument)
@@ -200,7 +361,12 @@ static aclError run_wait(struct sim_run *run, void *argument)
     struct sim_notify *notify;
     SIM_TRY(hold_for(run, task, &notify));
     uint64_t changes = sim_gate_level(&notify->nt_gate);
-    bool met = is_met(task->nk_mode, notify->nt_number, task->nk_value);
+    bool met = is_shared(notify) ? take_flag(notify) : is_met(task->nk_mode, notify->nt_number, task->nk_value);
+    aclError code = !met && is_shared(notify) ? check_shared(run, notify) : ACL_SUCCESS;
+    if (unlikely(code != ACL_SUCCESS)) {
+        sim_unlock(&notify->nt_gate.gt_lock);
+        return code;
+    }
     if (met && task->nk_clears) {
         notify->nt_number = 0;
         release_changed(notify); /* a condition of others may hold now */
@@ -280,8 +446,25 @@ static uint64_t nanoseconds(uint32_t seconds)
     return seconds == 0 || seconds == UINT32_MAX || ignored ? SIM_FOREVER : seconds * UINT64_C(1000000000);
 }
 
+/* One that processes share is waited for where it was made. */
+static aclError check_home(aclrtNotify handle, struct sim_target stream)
+{
+    struct sim_notify *notify = hold(SIM_NOTIFY_PLAIN, handle);
+    if (notify == NULL)
+        return refuse_dead(SIM_NOTIFY_PLAIN, handle);
+    const struct sim_context *context = atomic_load_explicit(&stream.tg_stream->st_context, memory_order_relaxed);
+    int32_t home = notify->nt_home, device = context->cx_device->dv_id;
+    bool fits = !is_shared(notify) || home == device;
+    sim_unlock(&notify->nt_gate.gt_lock);
+    SIM_CHECK(fits, ACL_ERROR_RT_PARAM_INVALID,
+              "the notify is shared by processes and was made on device %d, and the stream is on device %d, expected a "
+              "stream of the device that it was made on", home, device);
+    return ACL_SUCCESS;
+}
+
 aclError sim_notify_wait(aclrtNotify handle, uint32_t seconds, struct sim_target stream, void *site)
 {
+    SIM_TRY(check_home(handle, stream));
     static const struct sim_op op = NOTIFY_OP("aclrtWaitAndResetNotify", run_wait, SIM_TASK_NOTIFY_WAIT);
     struct notify_task task = {.nk_handle = handle, .nk_mode = ACL_RT_CNT_NOTIFY_WAIT_EQUAL_MODE, .nk_value = 1,
                                .nk_clears = true, .nk_timeout = nanoseconds(seconds)};

@@ -12,6 +12,12 @@ aclError sim_notify_id(enum sim_notify_class class, aclrtNotify handle, uint32_t
 /* Queued waits for it fail when their turn comes, or at once where they wait already. */
 aclError sim_notify_destroy(enum sim_notify_class class, aclrtNotify handle);
 
+/* Keys of plain notifies, by which other processes open them. */
+aclError sim_notify_share_supported(void);
+aclError sim_notify_export(aclrtNotify handle, bool to_all, char *key);
+aclError sim_notify_allow(aclrtNotify handle, const int32_t *pids, size_t count); /* 107000 unless it was exported */
+aclError sim_notify_import(const char *key, bool enable_peer, aclrtNotify *handle);
+
 /* What tasks do to a level. */
 aclError sim_notify_record(aclrtNotify handle, struct sim_target stream, void *site); /* sets a flag */
 aclError sim_notify_change(aclrtCntNotify handle, const aclrtCntNotifyRecordInfo *change, struct sim_target stream,

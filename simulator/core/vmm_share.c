@@ -18,7 +18,6 @@
 #include <string.h>
 
 #define NAME "shareableHandle"
-#define PIDS_MAX 32768
 #define PUBLISHING UINT64_MAX /* in ph_shared, while another thread exports it */
 
 /* What a handle for other servers holds; the rest is 0. */
@@ -90,18 +89,10 @@ aclError sim_vmm_export(aclrtDrvMemHandle handle, bool to_all, uint64_t *shared)
     return code;
 }
 
-static aclError check_pids(const int32_t *pids, size_t count)
-{
-    SIM_CHECK(count <= PIDS_MAX, ACL_ERROR_RT_PARAM_INVALID, "pidNum is %zu, expected at most %d", count, PIDS_MAX);
-    for (size_t i = 0; i < count; i++)
-        SIM_CHECK(pids[i] > 0, ACL_ERROR_RT_PARAM_INVALID, "pid[%zu] is %d, expected the number of a process", i, pids[i]);
-    return ACL_SUCCESS;
-}
-
 aclError sim_vmm_allow(uint64_t shared, const int32_t *pids, size_t count)
 {
     SIM_TRY(sim_snapshot_pass());
-    SIM_TRY(check_pids(pids, count));
+    SIM_TRY(sim_exchange_check_pids(pids, count));
     return sim_exchange_allow(SIM_EXCHANGE_PHYSICAL, shared, NAME, pids, count);
 }
 

@@ -1,0 +1,114 @@
+"""Other processes of a test, which do what they are told, line by line."""
+
+import contextlib
+import json
+import subprocess
+import sys
+
+from helpers.programs import environment
+
+LOOP = """
+import json, sys, acl
+from acl._lib import ffi, lib
+
+def device_bytes(address, size):
+    host = ffi.new("char[]", size)
+    ret = acl.rt.memcpy(int(ffi.cast("uintptr_t", host)), size, address, size, 2)
+    return ffi.buffer(host)[:].hex() if ret == 0 else ret
+
+def fill(address, size, value):
+    host = ffi.new("unsigned char[]", bytes([value]) * size)
+    return acl.rt.memcpy(address, size, int(ffi.cast("uintptr_t", host)), size, 1)
+
+def event_handle(event):
+    handle = ffi.new("aclrtIpcEventHandle *")
+    ret = lib.aclrtIpcGetEventHandle(ffi.cast("void *", event), handle)
+    return ffi.buffer(handle)[:].hex(), ret
+
+def open_event(text):
+    handle = ffi.new("aclrtIpcEventHandle *")
+    ffi.buffer(handle)[:] = bytes.fromhex(text)
+    event = ffi.new("void **")
+    ret = lib.aclrtIpcOpenEventHandle(handle[0], event)
+    return int(ffi.cast("uintptr_t", event[0])), ret
+
+for line in sys.stdin:
+    code = json.loads(line)
+    try:
+        value = eval(f"({code})", globals())
+    except SyntaxError:
+        exec(code, globals())
+        value = None
+    print(json.dumps(value), flush=True)
+"""
+
+
+class Process:
+    """A Python process with the same backend."""
+
+    def __init__(self, device=0, **env):
+        self.program = subprocess.Popen(
+            [sys.executable, "-X", "faulthandler", "-c", LOOP],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment(env),
+        )
+        assert self(f"acl.rt.set_device({device})") == 0
+        self("stream, ret = acl.rt.create_stream()")
+
+    @property
+    def pid(self):
+        """The number that others let in."""
+        return self("acl.rt.device_get_bare_tgid()[0]")
+
+    def begin(self, code):
+        """Have it begin something, whose result ``end`` gives."""
+        self.program.stdin.write(json.dumps(code) + "\n")
+        self.program.stdin.flush()
+
+    def end(self):
+        """Return the result of what it began, as JSON has it."""
+        line = self.program.stdout.readline()
+        assert line, f"the process ended with {self.program.wait(10)}"
+        return json.loads(line)
+
+    def __call__(self, code):
+        self.begin(code)
+        return self.end()
+
+    def refused(self, code, ret, *words):
+        """Assert that an expression gives (or ends in) a code, and what the process is told."""
+        value = self(code)
+        text = self("acl.get_recent_err_msg()")
+        assert (value[-1] if isinstance(value, list) else value) == ret, text
+        newest = (text or "no message").split("\n")[0]
+        assert [word for word in words if word not in newest] == [], newest
+
+    def kill(self):
+        """End it as nothing can that it could prepare for."""
+        self.program.kill()
+        self.program.wait()
+
+    def close(self):
+        """Let it end by itself, where it still runs."""
+        with contextlib.suppress(BrokenPipeError):
+            self.program.stdin.close()
+        try:
+            return self.program.wait(30)
+        finally:
+            self.program.kill()
+            self.program.stdout.close()
+
+
+@contextlib.contextmanager
+def processes(count, **options):
+    """Give so many processes; they have to end well, unless the test killed them."""
+    with contextlib.ExitStack() as stack:
+        made = []
+        for _ in range(count):
+            made.append(Process(**options))
+            stack.callback(made[-1].close)
+        yield made
+        for process in made:
+            assert process.close() in (0, -9)
