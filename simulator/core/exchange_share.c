@@ -78,7 +78,7 @@ static bool use(struct sim_link *link, struct sim_gate *gate)
     return added;
 }
 
-/* ---- changes ---- */
+/* ---- changes: of the page and of sp_wanted, in one order for all (memory_order_seq_cst) ---- */
 
 void sim_share_want(const struct sim_share *share)
 {
@@ -94,7 +94,6 @@ static void ring(const struct sim_link *link)
 
 void sim_share_changed(const struct sim_share *share)
 {
-    atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load(&share->sr_page->sp_wanted) != 0 && atomic_exchange(&share->sr_page->sp_wanted, 0) != 0)
         ring(share->sr_link);
 }

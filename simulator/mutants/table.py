@@ -7,6 +7,7 @@ from typing import NamedTuple
 GATE, EVENT, STREAM, STRESS, LEVEL = "test_gate", "test_event", "test_stream", "test_stress", "test_level"
 ENGINE, WAIT, TIME, FORK = "test_engine", "test_engine_wait", "test_engine_time", "test_engine_fork"
 VIRTUAL = "test_vmm"
+EXCHANGE = "test_exchange"
 CAPTURE, INSIDE, CUT, MANY = "test_capture", "test_capture_inside", "test_capture_end", "test_capture_stress"
 KERNEL = "test_kernel"
 ALL = "test_stress_all"
@@ -501,8 +502,8 @@ MUTANTS = (
     Mutant(
         "notify that goes without a word",
         "notify.c",
-        "    release_changed(notify);\n    sim_table_give",
-        "    sim_unlock(&notify->nt_gate.gt_lock);\n    sim_table_give",
+        "    release_changed(notify);\n    if (id != 0)",
+        "    sim_unlock(&notify->nt_gate.gt_lock);\n    if (id != 0)",
         (LEVEL,),
     ),
     Mutant(
@@ -564,6 +565,28 @@ MUTANTS = (
         "    sim_physical_forget(device);\n",
         "",
         (VIRTUAL,),
+    ),
+    # several processes
+    Mutant(
+        "sleeper that says nothing",
+        "exchange_share.c",
+        "atomic_store(&share->sr_page->sp_wanted, 1);",
+        "(void)share;",
+        (EXCHANGE,),
+    ),
+    Mutant(
+        "anybody may open",
+        "exchange_serve.c",
+        "if (fits && !may_open(entry, client->cl_pid))",
+        "if (fits && entry == NULL)",
+        (EXCHANGE,),
+    ),
+    Mutant(
+        "publisher that goes without a word",
+        "exchange_serve.c",
+        "    if (gone)\n        sim_exchange_ring(index);",
+        "",
+        (EXCHANGE,),
     ),
     # forks
     Mutant(
