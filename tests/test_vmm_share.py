@@ -2,12 +2,11 @@
 
 import contextlib
 import os
-import subprocess
-import sys
+from pathlib import Path
 
 import pytest
 from helpers.expect import NULL, pointer, refused
-from helpers.programs import environment
+from helpers.processes import Process
 from helpers.vmm import HOST, HUGE, MEM_NORMAL, free_bytes, get, memory, put
 
 import acl
@@ -18,69 +17,32 @@ NUMBER, HANDLE = ffi.new("uint64_t *"), ffi.new("aclrtDrvMemHandle *")
 FABRIC = ffi.new("aclrtMemFabricHandle *")
 PID = ffi.new("int32_t *", os.getpid())
 
-OTHER = """
+SETUP = """
 import sys
 sys.path.insert(0, {tests!r})
-import acl
 from helpers.vmm import *
-def begin(**options):
+
+def start_anew(options):
     global made
     acl.sim.reset()
     acl.sim.configure(**options)
     made = Memory()
     return [acl.rt.set_device(device) for device in reversed(range(acl.rt.get_device_count()[0]))]
-def say(value):
-    print(repr(value), flush=True)
-def error():
-    return (acl.get_recent_err_msg() or "no message").split("\\n")[0]
-say(0)
-for line in sys.stdin:
-    try:
-        say(eval(line))
-    except Exception as failure:
-        say(repr(failure))
 """
 
 
-class Other:
-    """Another process, which answers expressions."""
+class Other(Process):
+    """Another process, with what makes memory there."""
 
     def __init__(self):
-        code = OTHER.format(tests=os.path.dirname(os.path.abspath(__file__)))
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment()
-        )
-        assert self.answer() == 0
-
-    @property
-    def pid(self):
-        return self.process.pid
-
-    def answer(self):
-        return eval(self.process.stdout.readline(), {}, {})
-
-    def __call__(self, text):
-        """Return the value of an expression there."""
-        self.process.stdin.write(text + "\n")
-        self.process.stdin.flush()
-        return self.answer()
+        super().__init__()
+        self(SETUP.format(tests=str(Path(__file__).resolve().parent)))
 
     def opens(self, number, device=0):
-        """Import a number there, map it, and return the address."""
+        """Import a number there, map it, and return the handle and the address."""
         handle, ret = self(f"rt.mem_import_from_shareable_handle({number}, {device})")
-        assert ret == 0, self("error()")
-        address = self(f"made.map(made.reserve(), {handle})")
-        return handle, address
-
-    def close(self):
-        """End the process, which may have been killed."""
-        self.process.stdin.close()
-        self.process.wait()
-        self.process.stdout.close()
-
-    @property
-    def is_closed(self):
-        return self.process.returncode is not None
+        assert ret == 0, self("acl.get_recent_err_msg()")
+        return handle, self(f"made.map(made.reserve(), {handle})")
 
 
 @pytest.fixture(scope="module")
@@ -106,11 +68,11 @@ def world(configure, pool):
             while len(pool) < others:
                 pool.append(Other())
             for process in pool[:others]:
-                assert set(process(f"begin(**{options!r})")) == {0}
+                assert set(process(f"start_anew({options!r})")) == {0}
             return (made, *pool[:others])
 
         yield make
-        pool[:] = [process for process in pool if not process.is_closed]
+        pool[:] = [process for process in pool if process.program.poll() is None]
 
 
 def export(handle, flags=0):
@@ -129,7 +91,7 @@ def test_two_processes_see_the_same_bytes(world):
     number = export(handle)
     assert rt.mem_set_pid_to_shareable_handle(number, [other.pid]) == 0
     _, there = other.opens(number)
-    assert other(f"get({there}, 4)") == b"here"
+    assert other(f"get({there}, 4).decode()") == "here"
     assert other(f"put({there} + HUGE - 5, b'there')") == 0
     assert get(address + HUGE - 5, 5) == b"there"
 
@@ -141,7 +103,7 @@ def test_queued_work_on_imported_memory(world):
     assert other(f"rt.memset_async({there}, HUGE, 6, HUGE, 0) or rt.synchronize_stream(0)") == 0
     assert set(get(address, HUGE)) == {6}
     assert other(f"rt.pointer_get_attributes({there})[0]['location']") == {"id": 0, "type": 1}
-    assert other(f"access({there}), extent({there} + 1)") == ((3, 0), (there, HUGE, 0))
+    assert other(f"access({there}), extent({there} + 1)") == [[3, 0], [there, HUGE, 0]]
 
 
 def test_only_the_processes_that_were_named(world):
@@ -151,7 +113,7 @@ def test_only_the_processes_that_were_named(world):
     assert [one(text) for one in (first, second)] == [207006, 207006]
     assert rt.mem_set_pid_to_shareable_handle(number, [first.pid]) == 0
     assert [one(text) for one in (first, second)] == [0, 207006]
-    assert f"shareableHandle ({number:#x})" in second("error()")
+    second.refused(text, 207006, f"shareableHandle ({number:#x})")
 
 
 def test_memory_lives_until_all_have_freed_it(world):
@@ -167,7 +129,7 @@ def test_memory_lives_until_all_have_freed_it(world):
     assert rt.memset(fresh, HUGE, 0, HUGE) == rt.unmap_mem(fresh) == rt.free_physical(made.handles[-1]) == 0
     for one, theirs, there in handles:
         assert before - free_bytes() == HUGE
-        assert one(f"get({there}, 4)") == b"kept"
+        assert one(f"get({there}, 4).decode()") == "kept"
         assert one(f"rt.unmap_mem({there}) or rt.free_physical({theirs})") == 0
     assert free_bytes() == before
 
@@ -181,7 +143,7 @@ def test_the_end_of_an_importer_gives_memory_back(world, end):
     assert rt.free_physical(handle) == 0
     assert before - free_bytes() == HUGE
     if end == "kill":
-        other.process.kill()
+        other.kill()
     other.close()
     assert free_bytes() == before
 
@@ -196,7 +158,7 @@ def test_memory_outlives_the_process_that_made_it(world):
     assert ret == 0
     made.handles.append(mine)
     maker.close()
-    assert other(f"get({there}, 4)") == b"left"
+    assert other(f"get({there}, 4).decode()") == "left"
     assert get(made.map(made.reserve(), mine), 4) == b"left"
 
 
@@ -205,8 +167,7 @@ def test_freed_memory_can_not_be_imported(world):
     handle = made.physical()
     number = export(handle, 1)
     assert rt.free_physical(handle) == 0
-    assert other(f"rt.mem_import_from_shareable_handle({number}, 0)[1]") == 107000
-    assert "has closed it or never made it" in other("error()")
+    other.refused(f"rt.mem_import_from_shareable_handle({number}, 0)[1]", 107000, "has closed it or never made it")
     refused(rt.mem_set_pid_to_shareable_handle(number, [1]), 107000, "shareableHandle", "not made by this process")
 
 
@@ -218,26 +179,22 @@ def test_one_handle_has_one_number(world):
     refused(rt.mem_import_from_shareable_handle(number, 0)[1], 107000, "shareableHandle")
     theirs, there = other.opens(number)
     text = f"rt.mem_import_from_shareable_handle({number}, 0)[1]"
-    assert other(text) == 107000
-    assert "was imported already" in other("error()")
-    assert other(f"rt.mem_export_to_shareable_handle({theirs}, 0, 1)[1]") == 107000
-    assert "handle was imported" in other("error()")
+    other.refused(text, 107000, "was imported already")
+    other.refused(f"rt.mem_export_to_shareable_handle({theirs}, 0, 1)[1]", 107000, "handle was imported")
     assert other(f"rt.unmap_mem({there}) or rt.free_physical({theirs}) or {text}") == 0
 
 
 def test_a_range_has_memory_of_one_origin(world):
     made, other = world()
     theirs, there = other.opens(export(made.physical(), 1))
-    assert other(f"rt.map_mem({there} + HUGE, HUGE, 0, made.physical(), 0)") == 107000
-    assert "expected one of both in a range" in other("error()")
+    other.refused(f"rt.map_mem({there} + HUGE, HUGE, 0, made.physical(), 0)", 107000, "expected one of both in a range")
 
 
 def test_another_device_needs_peer_access(world):
     made, other = world(devices=2)
     number = export(made.physical(), 1)
     text = f"rt.mem_import_from_shareable_handle({number}, 1)"
-    assert other(text)[1] == 107000
-    assert "deviceId is 1 and shareableHandle is memory of device 0" in other("error()")
+    other.refused(text, 107000, "deviceId is 1 and shareableHandle is memory of device 0")
     assert other("rt.set_device(1) or rt.device_enable_peer_access(0, 0)") == 0
     handle, ret = other(text)
     assert ret == 0
@@ -256,7 +213,7 @@ def test_numbers_for_other_servers(world):
         "int(ffi.cast('uintptr_t', out[0]))))(ffi.new('aclrtDrvMemHandle *'))"
     )
     assert there[0] == 0
-    assert other(f"get(made.map(made.reserve(), {there[1]}), 3)") == b"far"
+    assert other(f"get(made.map(made.reserve(), {there[1]}), 3).decode()") == "far"
     wrong = ffi.new("aclrtMemFabricHandle *")
     ffi.buffer(wrong)[:] = data[:100] + b"x" + data[101:]
     refused(lib.aclrtMemImportFromShareableHandleV2(wrong, 2, 0, HANDLE), 107000, "shareableHandle is not one that")
@@ -311,6 +268,18 @@ def test_refusals(device, call, code, word):
         handle, host = made.physical(), made.physical(4096, kind=HOST, attr=MEM_NORMAL)
         NUMBER[0] = 1
         refused(call(handle, host), code, word)
+
+
+def test_numbers_are_kept_in_host_memory(device):
+    with memory() as made:
+        handle, address = made.mapped()
+        place = pointer(address)
+        for code in (
+            lib.aclrtMemExportToShareableHandleV2(pointer(handle), 0, 1, place),
+            lib.aclrtMemSetPidToShareableHandleV2(place, 1, PID, 1),
+            lib.aclrtMemImportFromShareableHandleV2(place, 1, 0, HANDLE),
+        ):
+            refused(code, 107000, f"shareableHandle is {address:#x}, an address that the host cannot reach")
 
 
 def test_the_second_version_wants_a_context(configure):

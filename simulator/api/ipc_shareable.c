@@ -1,6 +1,7 @@
 /* Entry points of handles by which processes share physical memory. */
 #include "config.h"
 #include "device.h"
+#include "memory.h"
 #include "vmm.h"
 
 static aclError check_flags(uint64_t flags)
@@ -19,6 +20,16 @@ static aclError check_type(aclrtMemSharedHandleType type)
     SIM_SUPPORTED(type == ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT || sim_config()->cf_soc->so_profile == SIM_PA3,
                   "shareType is ACL_MEM_SHARE_HANDLE_TYPE_FABRIC, and %s shares no memory between servers",
                   sim_config()->cf_soc->so_name);
+    return ACL_SUCCESS;
+}
+
+/* What it is written to or read from may be any address. */
+static aclError check_host(const void *shareableHandle)
+{
+    SIM_NOT_NULL(shareableHandle);
+    SIM_CHECK(sim_memory_is_host(shareableHandle), ACL_ERROR_RT_PARAM_INVALID,
+              "shareableHandle is %p, an address that the host cannot reach, expected one of host memory",
+              shareableHandle);
     return ACL_SUCCESS;
 }
 
@@ -56,7 +67,7 @@ aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, uint64_t fl
     SIM_ENTER();
     uint64_t shared;
     SIM_NOT_NULL(handle);
-    SIM_NOT_NULL(shareableHandle);
+    SIM_TRY(check_host(shareableHandle));
     SIM_TRY(check_flags(flags));
     SIM_TRY(check_type(shareType));
     SIM_TRY(sim_vmm_export(handle, flags != 0, &shared));
@@ -79,7 +90,7 @@ aclError aclrtMemSetPidToShareableHandleV2(void *shareableHandle, aclrtMemShared
 {
     SIM_ENTER();
     uint64_t shared;
-    SIM_NOT_NULL(shareableHandle);
+    SIM_TRY(check_host(shareableHandle));
     SIM_TRY(check_pids(pid, pidNum));
     SIM_TRY(read_shared(shareableHandle, shareType, &shared));
     return sim_vmm_allow(shared, pid, pidNum);
@@ -98,7 +109,7 @@ aclError aclrtMemImportFromShareableHandleV2(void *shareableHandle, aclrtMemShar
     SIM_ENTER();
     uint64_t shared;
     struct sim_context *context;
-    SIM_NOT_NULL(shareableHandle);
+    SIM_TRY(check_host(shareableHandle));
     SIM_NOT_NULL(handle);
     SIM_ARGUMENT(flags == 0, ACL_ERROR_INVALID_PARAM, "flags is %#llx, expected 0 (reserved)",
                  (unsigned long long)flags);
