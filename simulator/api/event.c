@@ -4,7 +4,6 @@
 #include "clock.h"
 #include "config.h"
 #include "limits_state.h"
-#include <string.h>
 
 #define FLAG_KNOWN 0x3fu     /* aclrtCreateEventWithFlag */
 #define FLAG_EX 0xfu         /* aclrtCreateEventExWithFlag */
@@ -370,34 +369,4 @@ aclError aclrtGetEventAvailNum(uint32_t *eventCount)
     SIM_TRY(sim_context_current(&context));
     *eventCount = sim_event_available(context->cx_device);
     return ACL_SUCCESS;
-}
-
-/* ---- for other processes ---- */
-
-aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle *handle)
-{
-    SIM_ENTER();
-    SIM_NOT_NULL(event);
-    SIM_NOT_NULL(handle);
-    struct sim_event *found;
-    SIM_TRY(sim_event_find(event, &found));
-    SIM_CHECK(found->ev_class == SIM_EVENT_IPC, ACL_ERROR_RT_PARAM_INVALID,
-              "event was not created with ACL_EVENT_IPC, expected one of aclrtCreateEventExWithFlag with that flag");
-    uint64_t id = found->ev_id;
-    SIM_CHECK(id != 0, ACL_ERROR_RT_PARAM_INVALID,
-              "event was opened by aclrtIpcOpenEventHandle, expected one that this process made");
-    *handle = (aclrtIpcEventHandle){{0}};
-    memcpy(handle->reserved, &id, sizeof id);
-    return ACL_SUCCESS;
-}
-
-aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent *event)
-{
-    SIM_ENTER();
-    uint64_t id;
-    SIM_NOT_NULL(event);
-    SIM_TRY(sim_event_share_supported());
-    memcpy(&id, handle.reserved, sizeof id);
-    SIM_CHECK(id != 0, ACL_ERROR_RT_INVALID_HANDLE, "handle is all zeros, expected one of aclrtIpcGetEventHandle");
-    return sim_event_share_create(id, event);
 }

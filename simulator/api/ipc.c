@@ -1,8 +1,9 @@
-/* Entry points of memory shared between processes by keys. Keys of events: event.c; of notifies: notify.c. */
+/* Entry points of memory and events that processes share. Keys of notifies: notify.c. */
 #include "config.h"
-#include "exchange.h"
+#include "event.h"
 #include "ipc.h"
 #include "snapshot.h"
+#include <string.h>
 
 aclError aclrtDeviceGetBareTgid(int32_t *pid)
 {
@@ -94,4 +95,34 @@ aclError aclrtIpcMemClose(const char *key)
     SIM_TRY(sim_ipc_supported());
     SIM_TRY(sim_snapshot_pass());
     return sim_ipc_close(key, SIM_SITE());
+}
+
+/* ---- events ---- */
+
+aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle *handle)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(event);
+    SIM_NOT_NULL(handle);
+    struct sim_event *found;
+    SIM_TRY(sim_event_find(event, &found));
+    SIM_CHECK(found->ev_class == SIM_EVENT_IPC, ACL_ERROR_RT_PARAM_INVALID,
+              "event was not created with ACL_EVENT_IPC, expected one of aclrtCreateEventExWithFlag with that flag");
+    uint64_t id = found->ev_id;
+    SIM_CHECK(id != 0, ACL_ERROR_RT_PARAM_INVALID,
+              "event was opened by aclrtIpcOpenEventHandle, expected one that this process made");
+    *handle = (aclrtIpcEventHandle){{0}};
+    memcpy(handle->reserved, &id, sizeof id);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent *event)
+{
+    SIM_ENTER();
+    uint64_t id;
+    SIM_NOT_NULL(event);
+    SIM_TRY(sim_event_share_supported());
+    memcpy(&id, handle.reserved, sizeof id);
+    SIM_CHECK(id != 0, ACL_ERROR_RT_INVALID_HANDLE, "handle is all zeros, expected one of aclrtIpcGetEventHandle");
+    return sim_event_share_create(id, event);
 }
