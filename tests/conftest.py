@@ -7,6 +7,7 @@ import sys
 import pytest
 from helpers import programs
 from helpers.capture import SYNC, Words
+from helpers.memory import Memory
 from helpers.tensors import Device
 from helpers.vectors import Vectors, register
 
@@ -121,6 +122,26 @@ def other(stream):
     assert ret == 0
     yield other
     acl.rt.destroy_stream_force(other)
+
+
+@pytest.fixture
+def memory(device):
+    """Make blocks that are freed at the end: a :class:`helpers.memory.Memory`."""
+    memory = Memory()
+    yield memory
+    memory.close()
+
+
+@pytest.fixture
+def block(memory):
+    """Give ``block(size, policy=0)``, which allocates device memory until the end of the test."""
+    return memory.block
+
+
+@pytest.fixture
+def pinned(memory):
+    """Give ``pinned(size)``, which allocates pinned host memory until the end of the test, as (address, view)."""
+    return memory.pinned
 
 
 @pytest.fixture

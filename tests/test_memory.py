@@ -4,6 +4,8 @@ import mmap
 
 import numpy
 import pytest
+from helpers.expect import pointer
+from helpers.memory import read, write
 
 import acl
 from acl._lib import ffi, lib
@@ -15,58 +17,10 @@ POLICIES = [HUGE_FIRST, HUGE_ONLY, NORMAL_ONLY]
 
 
 @pytest.fixture
-def block(device):
-    """Give ``block(size, policy)``, which allocates device memory until the end of the test."""
-    taken = []
-
-    def allocate(size, policy=HUGE_FIRST):
-        address, ret = acl.rt.malloc(size, policy)
-        assert ret == 0
-        taken.append(address)
-        return address
-
-    yield allocate
-    for address in taken:
-        acl.rt.free(address)
-
-
-@pytest.fixture
-def pinned(device):
-    """Give ``pinned(size)``, which allocates pinned host memory until the end of the test, as (address, view)."""
-    taken = []
-
-    def allocate(size):
-        address, ret = acl.rt.malloc_host(size)
-        assert ret == 0
-        taken.append(address)
-        return address, numpy.frombuffer(ffi.buffer(ffi.cast("char *", address), size), dtype=numpy.uint8)
-
-    yield allocate
-    for address in taken:
-        acl.rt.free_host(address)
-
-
-@pytest.fixture
 def pages():
     """4 pages of ordinary memory, as (address, mapping)."""
     mapping = mmap.mmap(-1, 4 * mmap.PAGESIZE)
     yield int(ffi.cast("uintptr_t", ffi.from_buffer(mapping))), mapping
-
-
-def pointer(address):
-    return ffi.cast("void *", address)
-
-
-def read(address, size):
-    """Return the bytes of device memory."""
-    out = numpy.empty(size, dtype=numpy.uint8)
-    assert acl.rt.memcpy(out.ctypes.data, size, address, size, D2H) == 0
-    return out
-
-
-def write(address, values):
-    values = numpy.ascontiguousarray(values)
-    assert acl.rt.memcpy(address, values.nbytes, values.ctypes.data, values.nbytes, H2D) == 0
 
 
 def info(attr=1):
@@ -104,18 +58,53 @@ def test_blocks_do_not_overlap(block):
     assert [int(read(address, 1)[0]) for address in addresses] == list(range(len(addresses)))
 
 
-def test_malloc_for_task_scheduler(device):
-    address = ffi.new("void **")
-    attribute = ffi.new("aclrtMallocAttribute[2]")
-    attribute[0].attr = lib.ACL_RT_MEM_ATTR_MODULE_ID
-    attribute[1].attr = lib.ACL_RT_MEM_ATTR_DEVICE_ID
-    attribute[1].value.deviceId = 0
-    config = ffi.new("aclrtMallocConfig *", {"attrs": attribute, "numAttrs": 2})
-    for cfg in (ffi.NULL, config):
-        for policy in range(6):
-            assert lib.aclrtMallocForTaskScheduler(address, 100, policy, cfg) == 0
-            assert acl.rt.memset(int(ffi.cast("uintptr_t", address[0])), 100, 1, 100) == 0
-            assert lib.aclrtFree(address[0]) == 0
+@pytest.mark.parametrize("malloc", ["malloc_with_cfg", "malloc_for_task_scheduler"])
+@pytest.mark.parametrize("attrs", [[], [{"attr": 1, "value": 3}, {"attr": 2, "value": 0}]])
+def test_blocks_with_attributes(device, malloc, attrs):
+    cfg = {"attrs": attrs, "numAttrs": len(attrs)} if attrs else {}
+    for policy in range(6):
+        address, ret = getattr(acl.rt, malloc)(100, policy, cfg)
+        assert ret == 0
+        write(address, numpy.arange(100, dtype=numpy.uint8))
+        assert read(address, 100).tolist() == list(range(100))
+        assert acl.rt.free(address) == 0
+
+
+@pytest.mark.strict
+@pytest.mark.parametrize("hints", [0, 0x100, 0x1000, 0x100000, 0x101000])
+@pytest.mark.parametrize(
+    "policy, size, normal, huge",
+    [
+        (HUGE_FIRST, 4096, 4096, 0),
+        (HUGE_FIRST, 2 * MIB, 0, 2 * MIB),
+        (HUGE_ONLY, 1, 0, 2 * MIB),
+        (NORMAL_ONLY, 2 * MIB, 2 * MIB, 0),
+        (3, 2 * MIB, 0, 2 * MIB),
+        (4, 1, 0, 2 * MIB),
+        (5, 2 * MIB, 2 * MIB, 0),
+        (6, 1, 0, 1 << 30),
+        (7, 1, 0, 1 << 30),
+    ],
+)
+def test_hints_of_a_policy_change_no_page(device, policy, size, normal, huge, hints):
+    """There is no padding, and policies for peers take huge pages, other than those of aclrtMalloc."""
+    before = info(3)[0], info(2)[0]
+    address, ret = acl.rt.malloc_with_cfg(size, policy | hints, {})
+    assert ret == 0
+    assert (before[0] - info(3)[0], before[1] - info(2)[0]) == (normal, huge)
+    assert acl.rt.free(address) == 0
+
+
+@pytest.mark.parametrize("attrs", [[], [{"attr": 1, "value": 3}, {"attr": 2, "value": 0}, {"attr": 3, "value": 1}]])
+def test_pinned_memory_with_attributes(block, attrs):
+    cfg = {"attrs": attrs, "numAttrs": len(attrs)} if attrs else {}
+    host, ret = acl.rt.malloc_host_with_cfg(100, cfg)
+    assert ret == 0 and location(host)[:2] == (0, 0)
+    assert acl.rt.memset(host, 100, 7, 100) == 0
+    target = block(100)
+    assert acl.rt.memcpy(target, 100, host, 100, H2D) == 0
+    assert (read(target, 100) == 7).all()
+    assert acl.rt.free_host(host) == 0
 
 
 def test_memory_of_one_context_is_usable_from_another(block):

@@ -103,26 +103,59 @@ def test_malloc_without_a_context(name, device):
     refused(acl.rt.malloc_host(1), CONTEXT_NULL)
 
 
-def test_malloc_for_task_scheduler(device):
+CONFIGURED = ["aclrtMallocWithCfg", "aclrtMallocForTaskScheduler"]
+
+
+def config(*attributes, count=None):
+    """Return an aclrtMallocConfig with attributes (kind, value)."""
+    array = ffi.new("aclrtMallocAttribute[]", [{"attr": kind, "value": {"deviceId": n}} for kind, n in attributes])
+    made = ffi.new("aclrtMallocConfig *", {"attrs": array, "numAttrs": len(attributes) if count is None else count})
+    return made, array
+
+
+@pytest.mark.parametrize("name", CONFIGURED)
+def test_malloc_with_attributes(device, name):
     out = ffi.new("void **")
-    name = "aclrtMallocForTaskScheduler"
 
-    def call(attrs, count, size=1):
-        return lib.aclrtMallocForTaskScheduler(
-            out, size, 0, ffi.new("aclrtMallocConfig *", {"attrs": attrs, "numAttrs": count})
-        )
+    def call(*attributes, size=1):
+        return getattr(lib, name)(out, size, 0, config(*attributes)[0] if attributes else NULL)
 
-    attribute = ffi.new("aclrtMallocAttribute *")
-    refused(lib.aclrtMallocForTaskScheduler(NULL, 1, 0, NULL), INVALID, name, "devPtr is NULL")
-    refused(lib.aclrtMallocForTaskScheduler(out, 0, 0, NULL), INVALID, name, "size is 0")
-    refused(call(NULL, 1), INVALID, name, "cfg->attrs is NULL with cfg->numAttrs 1")
-    refused(call(NULL, 0), PARAM, name, "cfg->attrs is NULL")
-    attribute.attr = lib.ACL_RT_MEM_ATTR_DEVICE_ID
-    attribute.value.deviceId = 5
-    refused(call(attribute, 1), PARAM, "deviceId is 5, expected the current device, 0")
+    def call_without_array(count):
+        return getattr(lib, name)(out, 1, 0, ffi.new("aclrtMallocConfig *", {"attrs": NULL, "numAttrs": count}))
+
+    refused(getattr(lib, name)(NULL, 1, 0, NULL), INVALID, name, "devPtr is NULL")
+    refused(call(size=0), INVALID, name, "size is 0")
+    refused(call(size=2**64 - 1), INVALID, name, f"size is {2**64 - 1}")
+    refused(call(size=2**45), NO_MEMORY, name, f"size is {2**45}")
+    refused(call_without_array(1), INVALID, name, "cfg->attrs is NULL with cfg->numAttrs 1")
+    refused(call_without_array(0), PARAM, name, "cfg->attrs is NULL")
+    refused(call((lib.ACL_RT_MEM_ATTR_DEVICE_ID, 5)), PARAM, "deviceId is 5, expected the current device, 0")
     for kind in (lib.ACL_RT_MEM_ATTR_RSV, lib.ACL_RT_MEM_ATTR_VA_FLAG, 9):
-        attribute.attr = kind
-        refused(call(attribute, 1), PARAM, f"cfg->attrs[0].attr is {kind}")
+        refused(call((lib.ACL_RT_MEM_ATTR_MODULE_ID, 1), (kind, 0)), PARAM, f"cfg->attrs[1].attr is {kind}")
+    assert out[0] == NULL
+    acl.rt.reset_device(device)
+    refused(call(), CONTEXT_NULL, name)
+
+
+def test_malloc_host_with_attributes(device):
+    out, name = ffi.new("void **"), "aclrtMallocHostWithCfg"
+
+    def call(*attributes):
+        return lib.aclrtMallocHostWithCfg(out, 1, config(*attributes)[0])
+
+    refused(lib.aclrtMallocHostWithCfg(NULL, 1, NULL), INVALID, name, "ptr is NULL")
+    refused(lib.aclrtMallocHostWithCfg(out, 0, NULL), INVALID, name, "size is 0")
+    refused(lib.aclrtMallocHostWithCfg(out, 2**50, NULL), NO_MEMORY, name, f"size is {2**50}")
+    for count in (0, 1):
+        without = ffi.new("aclrtMallocConfig *", {"attrs": NULL, "numAttrs": count})
+        refused(lib.aclrtMallocHostWithCfg(out, 1, without), PARAM, name, "cfg->attrs is NULL")
+    refused(call((lib.ACL_RT_MEM_ATTR_DEVICE_ID, 5)), PARAM, "deviceId is 5, expected the current device, 0")
+    refused(call((lib.ACL_RT_MEM_ATTR_VA_FLAG, 2)), PARAM, "cfg->attrs[0].value.vaFlag is 2, expected 0, or 1")
+    for kind in (lib.ACL_RT_MEM_ATTR_RSV, 9):
+        refused(call((kind, 0)), PARAM, f"cfg->attrs[0].attr is {kind}", "or ACL_RT_MEM_ATTR_VA_FLAG (3)")
+    assert out[0] == NULL
+    acl.rt.reset_device(device)
+    refused(lib.aclrtMallocHostWithCfg(out, 1, NULL), CONTEXT_NULL, name)
 
 
 def test_malloc_host_arguments(device):

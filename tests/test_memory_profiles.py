@@ -57,12 +57,15 @@ def scheduled(size, policy):
     ret = lib.aclrtMallocForTaskScheduler(out, size, policy, ffi.NULL)
     return int(ffi.cast("uintptr_t", out[0])), ret
 
-for malloc in (acl.rt.malloc, acl.rt.malloc_cached, acl.rt.malloc_align32, scheduled):
+def configured(size, policy):
+    return acl.rt.malloc_with_cfg(size, policy, {})
+
+for malloc in (acl.rt.malloc, acl.rt.malloc_cached, acl.rt.malloc_align32, scheduled, configured):
     print(*(addressable(malloc, size) for size in (1, 32, 33, 4096, 100000)))
 """
     rounded = ["32", "32", "64", "4096", "100000"]
     padded = rounded if soc == P950 else ["64", "64", "96", "4128", "100032"]
-    assert simulate(code, soc=soc) == padded * 2 + rounded * 2
+    assert simulate(code, soc=soc) == padded * 2 + rounded * 3
 
 
 @pytest.mark.parametrize("soc", SOCS)
@@ -167,23 +170,55 @@ print(acl.rt.free(second))
     assert simulate(code, devices=2) == ["True", "0", "1", "0", "0", "107000"]
 
 
-@pytest.mark.parametrize("soc, expected", [(PA2, "107000"), (P950, "107000"), (P310P, "107000"), (PA3, "0")])
-def test_copies_between_devices_need_peer_access(simulate, soc, expected):
+@pytest.mark.parametrize("soc", SOCS)
+def test_eight_devices_copy_without_peer_access_where_the_chip_needs_none(simulate, soc):
+    """All 56 pairs, synchronous, queued and in two dimensions; with access: test_peer.py."""
     code = """
-source, _ = acl.rt.malloc(64, HUGE_FIRST)
-assert acl.rt.memset(source, 64, 3, 64) == 0
-assert acl.rt.set_device(1) == 0
-target, _ = acl.rt.malloc(64, HUGE_FIRST)
-ret = acl.rt.memcpy(target, 64, source, 64, 3)
-print(ret)
-if ret == 0:
-    out = acl.util.bytes_to_ptr(data := bytes(64))
-    assert acl.rt.memcpy(out, 64, target, 64, 2) == 0 and data == bytes([3]) * 64
-else:
+import itertools
+blocks = []
+for device in range(8):
+    assert acl.rt.set_device(device) == 0
+    blocks.append(acl.rt.malloc(64, HUGE_FIRST)[0])
+
+def wait(ret):
+    return ret or acl.rt.synchronize_stream(0)
+
+moves = {
+    "aclrtMemcpy": lambda target, source: acl.rt.memcpy(target, 64, source, 64, 3),
+    "aclrtMemcpyAsync": lambda target, source: wait(acl.rt.memcpy_async(target, 64, source, 64, 3, 0)),
+    "aclrtMemcpyAsyncWithCondition": lambda target, source: wait(
+        acl.rt.memcpy_async_with_condition(target, 64, source, 64, 3, 0)),
+    "aclrtMemcpy2dAsync": lambda target, source: wait(acl.rt.memcpy2d_async(target, 8, source, 8, 8, 8, 3, 0)),
+}
+data = bytes(64)
+out = acl.util.bytes_to_ptr(data)
+answers = {name: set() for name in moves}
+for (to, source), name in itertools.product(itertools.permutations(range(8), 2), moves):
+    assert acl.rt.set_device(to) == 0
+    assert acl.rt.memset(blocks[source], 64, source + 1, 64) == acl.rt.memset(blocks[to], 64, 99, 64) == 0
+    ret = moves[name](blocks[to], blocks[source])
     text = said()
-    assert "src lies on device 0 and dst on device 1" in text and "aclrtDeviceEnablePeerAccess" in text, text
+    assert acl.rt.memcpy(out, 64, blocks[to], 64, 2) == 0
+    answers[name].add(ret)
+    assert data == bytes([99 if ret else source + 1]) * 64
+    words = f"src lies on device {source} and dst on device {to}", "aclrtDeviceEnablePeerAccess"
+    assert ret != 107000 or all(word in text for word in words), text
+print(*(code for codes in answers.values() for code in codes))
 """
-    assert simulate(code, soc=soc, devices=2) == [expected]
+    codes = {PA3: ["0"] * 4, P310B: ["0", "0", "0", "207000"]}.get(soc, ["107000"] * 4)
+    assert simulate(code, soc=soc, devices=8) == codes
+
+
+@pytest.mark.parametrize("soc", SOCS)
+def test_one_address_on_host_and_device(simulate, soc):
+    code = """
+cfg = {"attrs": [{"attr": 3, "value": 1}], "numAttrs": 1}
+print(acl.rt.malloc_host_with_cfg(64, cfg)[1], "cannot map host memory" in said())
+cfg["attrs"][0]["value"] = 0
+print(acl.rt.malloc_host_with_cfg(64, cfg)[1])
+"""
+    has = soc in (PA2, PA3, P950)
+    assert simulate(code, soc=soc) == (["0", "False"] if has else ["207000", "True"]) + ["0"]
 
 
 def test_sixty_gigabytes_with_little_touched_fit_a_small_machine(simulate):

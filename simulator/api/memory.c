@@ -85,33 +85,71 @@ aclError aclrtMallocCached(void **devPtr, size_t size, aclrtMemMallocPolicy poli
     return allocate(devPtr, size, policy, false, padding());
 }
 
-static aclError check_attribute(const aclrtMallocAttribute *attribute, size_t index)
+/* `host`: of pinned host memory, which alone has a flag for its address. */
+static aclError check_attribute(const aclrtMallocAttribute *attribute, size_t index, bool host)
 {
-    if (attribute->attr == ACL_RT_MEM_ATTR_MODULE_ID)
-        return ACL_SUCCESS;
-    SIM_CHECK(attribute->attr == ACL_RT_MEM_ATTR_DEVICE_ID, ACL_ERROR_RT_PARAM_INVALID,
-              "cfg->attrs[%zu].attr is %d, expected ACL_RT_MEM_ATTR_MODULE_ID (1) or ACL_RT_MEM_ATTR_DEVICE_ID (2)",
-              index, attribute->attr);
     struct sim_context *context;
-    SIM_TRY(sim_context_current(&context));
-    SIM_CHECK(attribute->value.deviceId == (uint32_t)context->cx_device->dv_id, ACL_ERROR_RT_PARAM_INVALID,
-              "cfg->attrs[%zu].value.deviceId is %u, expected the current device, %d", index,
-              attribute->value.deviceId, context->cx_device->dv_id);
+    switch (attribute->attr) {
+    case ACL_RT_MEM_ATTR_MODULE_ID:
+        return ACL_SUCCESS;
+    case ACL_RT_MEM_ATTR_DEVICE_ID:
+        SIM_TRY(sim_context_current(&context));
+        SIM_CHECK(attribute->value.deviceId == (uint32_t)context->cx_device->dv_id, ACL_ERROR_RT_PARAM_INVALID,
+                  "cfg->attrs[%zu].value.deviceId is %u, expected the current device, %d", index,
+                  attribute->value.deviceId, context->cx_device->dv_id);
+        return ACL_SUCCESS;
+    case ACL_RT_MEM_ATTR_VA_FLAG:
+        if (!host)
+            break;
+        SIM_CHECK(attribute->value.vaFlag <= 1, ACL_ERROR_RT_PARAM_INVALID,
+                  "cfg->attrs[%zu].value.vaFlag is %u, expected 0, or 1 for one address on host and device", index,
+                  attribute->value.vaFlag);
+        SIM_SUPPORTED(attribute->value.vaFlag == 0 || sim_memory_maps_host(),
+                      "cfg->attrs[%zu].value.vaFlag is 1, and %s cannot map host memory, expected 0", index,
+                      sim_config()->cf_soc->so_name);
+        return ACL_SUCCESS;
+    default:
+        break;
+    }
+    return sim_fail(ACL_ERROR_RT_PARAM_INVALID,
+                    "cfg->attrs[%zu].attr is %d, expected ACL_RT_MEM_ATTR_MODULE_ID (1)%s ACL_RT_MEM_ATTR_DEVICE_ID (2)%s",
+                    index, attribute->attr, host ? "," : " or", host ? " or ACL_RT_MEM_ATTR_VA_FLAG (3)" : "");
+}
+
+static aclError check_attributes(const aclrtMallocConfig *cfg, bool host)
+{
+    if (cfg == NULL)
+        return ACL_SUCCESS;
+    SIM_CHECK(cfg->attrs != NULL, ACL_ERROR_RT_PARAM_INVALID, "cfg->attrs is NULL, expected an array or cfg NULL");
+    for (size_t index = 0; index < cfg->numAttrs; index++)
+        SIM_TRY(check_attribute(&cfg->attrs[index], index, host));
     return ACL_SUCCESS;
+}
+
+static aclError allocate_configured(void **devPtr, size_t size, aclrtMemMallocPolicy policy,
+                                    const aclrtMallocConfig *cfg)
+{
+    SIM_NOT_NULL(devPtr);
+    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected at least 1");
+    SIM_ARGUMENT(cfg == NULL || cfg->numAttrs == 0 || cfg->attrs != NULL, ACL_ERROR_INVALID_PARAM,
+                 "cfg->attrs is NULL with cfg->numAttrs %zu, expected an array of that length", cfg->numAttrs);
+    SIM_TRY(check_attributes(cfg, false));
+    return allocate(devPtr, size, policy, true, 0);
 }
 
 aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig *cfg)
 {
     SIM_ENTER();
-    SIM_NOT_NULL(devPtr);
-    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected at least 1");
-    SIM_ARGUMENT(cfg == NULL || cfg->numAttrs == 0 || cfg->attrs != NULL, ACL_ERROR_INVALID_PARAM,
-                 "cfg->attrs is NULL with cfg->numAttrs %zu, expected an array of that length", cfg->numAttrs);
-    SIM_CHECK(cfg == NULL || cfg->attrs != NULL, ACL_ERROR_RT_PARAM_INVALID,
-              "cfg->attrs is NULL, expected an array or cfg NULL");
-    for (size_t index = 0; cfg != NULL && index < cfg->numAttrs; index++)
-        SIM_TRY(check_attribute(&cfg->attrs[index], index));
-    return allocate(devPtr, size, policy, true, 0);
+    return allocate_configured(devPtr, size, policy, cfg);
+}
+
+/* Bandwidth and protection are hints that a policy may carry here, and that change no page. */
+aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig *cfg)
+{
+    SIM_ENTER();
+    const unsigned hints =
+        ACL_MEM_TYPE_LOW_BAND_WIDTH | ACL_MEM_TYPE_HIGH_BAND_WIDTH | ACL_MEM_ACCESS_USER_SPACE_READONLY;
+    return allocate_configured(devPtr, size, (aclrtMemMallocPolicy)((unsigned)policy & ~hints), cfg);
 }
 
 SIM_HOT aclError aclrtFree(void *devPtr)
@@ -236,6 +274,16 @@ aclError aclrtMallocHost(void **hostPtr, size_t size)
     return sim_memory_allocate_host(hostPtr, size);
 }
 
+/* Host and device share one address space, so pinned memory has one address in any case. */
+aclError aclrtMallocHostWithCfg(void **ptr, uint64_t size, aclrtMallocConfig *cfg)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(ptr);
+    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected at least 1");
+    SIM_TRY(check_attributes(cfg, true));
+    return sim_memory_allocate_host(ptr, size);
+}
+
 aclError aclrtFreeHost(void *hostPtr)
 {
     SIM_ENTER();
@@ -258,8 +306,7 @@ aclError aclrtHostRegister(void *ptr, uint64_t size, aclrtHostRegisterType type,
     SIM_NOT_NULL(ptr);
     SIM_NOT_NULL(devPtr);
     SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected at least 1");
-    SIM_SUPPORTED(sim_config()->cf_soc->so_profile <= SIM_PA2, "%s cannot map host memory",
-                  sim_config()->cf_soc->so_name);
+    SIM_SUPPORTED(sim_memory_maps_host(), "%s cannot map host memory", sim_config()->cf_soc->so_name);
     SIM_SUPPORTED(((unsigned)type & ~(unsigned)(ACL_HOST_REGISTER_IOMEMORY | ACL_HOST_REGISTER_READONLY)) == 0,
                   "type is %d, expected ACL_HOST_REGISTER_MAPPED (0), _IOMEMORY (4) or _READONLY (8)", type);
     SIM_TRY(sim_memory_register(ptr, size, SIM_REGISTERED_MAPPED | SIM_REGISTERED_PINNED));

@@ -42,10 +42,9 @@ SIM_HOT aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t 
     return sim_memory_copy(dst, src, count);
 }
 
-SIM_HOT aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,
-                          aclrtStream stream)
+static inline aclError copy_async(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,
+                                  enum sim_copy_call call, aclrtStream stream, void *site)
 {
-    SIM_ENTER();
     struct sim_target target;
     if (unlikely(count == 0))
         return ACL_SUCCESS;
@@ -54,7 +53,22 @@ SIM_HOT aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, si
     SIM_TRY(check_kind(kind));
     SIM_TRY(check_room_on(stream, count, destMax, "destMax"));
     SIM_TRY(sim_stream_own(stream, &target));
-    return sim_memory_copy_async(dst, src, count, kind, target, SIM_SITE());
+    return sim_memory_copy_async(dst, src, count, kind, call, target, site);
+}
+
+SIM_HOT aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,
+                          aclrtStream stream)
+{
+    SIM_ENTER();
+    return copy_async(dst, destMax, src, count, kind, SIM_COPY_ASYNC, stream, SIM_SITE());
+}
+
+/* The condition is that the runtime can tell pinned memory from ordinary, which it always can here. */
+aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,
+                                       aclrtStream stream)
+{
+    SIM_ENTER();
+    return copy_async(dst, destMax, src, count, kind, SIM_COPY_CONDITION, stream, SIM_SITE());
 }
 
 static aclError check_rectangle(const void *dst, const void *src, const struct sim_rectangle *shape,

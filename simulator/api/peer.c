@@ -2,6 +2,7 @@
 #include "peer.h"
 #include "device.h"
 #include "memory.h"
+#include "query.h"
 
 static aclError check_pair(int32_t device, int32_t peer)
 {
@@ -59,35 +60,15 @@ aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32_t peerDeviceId, int
     return ACL_SUCCESS;
 }
 
-#define OPERATIONS_MAX 1024 /* more than there are */
-
-static bool is_operation(aclrtAtomicOperation operation)
-{
-    return operation <= ACL_RT_ATOMIC_OPERATION_FLOAT_MAX ||
-           (operation >= ACL_RT_ATOMIC_OPERATION_DMA_ADD && operation <= ACL_RT_ATOMIC_OPERATION_DMA_MAX) ||
-           (operation >= ACL_RT_ATOMIC_OPERATION_SIMD_SCALAR_ADD &&
-            operation <= ACL_RT_ATOMIC_OPERATION_SIMD_SCALAR_EXCH);
-}
-
-/* No task here works on memory atomically, so no operation has any of the capabilities. */
 aclError aclrtDeviceGetP2PAtomicCapabilities(uint32_t *capabilities, const aclrtAtomicOperation *operations,
                                              const uint32_t count, int32_t srcDeviceId, int32_t dstDeviceId)
 {
     SIM_ENTER();
-    SIM_CHECK(capabilities != NULL, ACL_ERROR_RT_PARAM_INVALID, "capabilities is NULL, expected an array of count");
-    SIM_CHECK(operations != NULL, ACL_ERROR_RT_PARAM_INVALID, "operations is NULL, expected an array of count");
-    SIM_CHECK(count != 0 && count <= OPERATIONS_MAX, ACL_ERROR_RT_PARAM_INVALID, "count is %u, expected 1 to %d", count,
-              OPERATIONS_MAX);
-    SIM_TRY(sim_peer_supported());
     struct sim_device *src, *dst;
+    SIM_TRY(sim_peer_supported());
     SIM_TRY(sim_device_find(srcDeviceId, &src));
     SIM_TRY(sim_device_find(dstDeviceId, &dst));
-    for (uint32_t i = 0; i < count; i++)
-        SIM_CHECK(is_operation(operations[i]), ACL_ERROR_RT_PARAM_INVALID,
-                  "operations[%u] is %d, expected a value of aclrtAtomicOperation", i, (int)operations[i]);
-    for (uint32_t i = 0; i < count; i++)
-        capabilities[i] = 0;
-    return ACL_SUCCESS;
+    return sim_query_atomics(capabilities, operations, count);
 }
 
 /* Peers see all memory that they may access at once, so there is nothing to prepare. */

@@ -182,6 +182,19 @@ static bool fits(const struct sim_heap *heap, uint64_t used, enum sim_page page)
                                                       : normal_total(heap, used)) <= heap->hp_capacity;
 }
 
+static uint64_t bytes_used(uint64_t used)
+{
+    return huge_used(used) + (used & NORMAL_MASK) * NORMAL_BYTES;
+}
+
+static void note_peak(struct sim_heap *heap, uint64_t bytes)
+{
+    uint64_t peak = atomic_load_explicit(&heap->hp_peak, memory_order_relaxed);
+    while (peak < bytes && !atomic_compare_exchange_weak_explicit(&heap->hp_peak, &peak, bytes, memory_order_relaxed,
+                                                                  memory_order_relaxed))
+        ;
+}
+
 static bool charge(struct sim_heap *heap, uint64_t pages, enum sim_page page)
 {
     uint64_t used = atomic_load_explicit(&heap->hp_used, memory_order_relaxed);
@@ -190,6 +203,7 @@ static bool charge(struct sim_heap *heap, uint64_t pages, enum sim_page page)
             return false;
     while (!atomic_compare_exchange_weak_explicit(&heap->hp_used, &used, used + pages, memory_order_relaxed,
                                                   memory_order_relaxed));
+    note_peak(heap, bytes_used(used + pages));
     return true;
 }
 
@@ -240,13 +254,27 @@ static void sell_stocks(struct sim_heap *heap)
     }
 }
 
-struct sim_pages sim_heap_pages(const struct sim_zone *zone, uint32_t index, enum sim_page page)
+/* hp_used without what is in stock. */
+static uint64_t used_by_blocks(const struct sim_heap *heap)
 {
-    const struct sim_heap *heap = &zone->zn_heaps[index];
     uint64_t used = atomic_load_explicit(&heap->hp_used, memory_order_relaxed), stock = 0;
     for (int number = 0; number < CLASSES; number++)
         stock += atomic_load_explicit(&heap->hp_classes[number].cl_stock, memory_order_relaxed);
-    used -= stock < (used & NORMAL_MASK) ? stock : used & NORMAL_MASK; /* other threads may be moving pages */
+    return used - (stock < (used & NORMAL_MASK) ? stock : used & NORMAL_MASK); /* other threads may be moving pages */
+}
+
+struct sim_usage sim_heap_usage(const struct sim_zone *zone, uint32_t index)
+{
+    const struct sim_heap *heap = &zone->zn_heaps[index];
+    uint64_t now = bytes_used(used_by_blocks(heap));
+    uint64_t peak = atomic_load_explicit(&heap->hp_peak, memory_order_relaxed);
+    return (struct sim_usage){now, peak > now ? peak : now};
+}
+
+struct sim_pages sim_heap_pages(const struct sim_zone *zone, uint32_t index, enum sim_page page)
+{
+    const struct sim_heap *heap = &zone->zn_heaps[index];
+    uint64_t used = used_by_blocks(heap);
     uint64_t normal = normal_total(heap, used);
     if (page == SIM_PAGE_NORMAL) {
         uint64_t taken = (used & NORMAL_MASK) * NORMAL_BYTES;

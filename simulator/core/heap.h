@@ -117,6 +117,13 @@ void sim_heap_trim(struct sim_zone *zone, uint32_t index);
 
 struct sim_pages sim_heap_pages(const struct sim_zone *zone, uint32_t index, enum sim_page page);
 
+/* Bytes of the pages that blocks take, now and at most since the heap was opened; the latter may count some pages that were
+ * only kept in stock for small blocks. */
+struct sim_usage {
+    uint64_t us_now, us_peak;
+};
+struct sim_usage sim_heap_usage(const struct sim_zone *zone, uint32_t index);
+
 /* ---- areas (heap_area.c) ---- */
 
 /* A zone without heaps: addresses to which pages of other files are mapped. What the engine finds where nothing is mapped

@@ -68,6 +68,7 @@ struct sim_class {
 struct sim_heap {
     uint64_t hp_capacity, hp_normal; /* capacity 0: closed */
     _Alignas(SIM_LINE) _Atomic uint64_t hp_used;
+    _Atomic uint64_t hp_peak;        /* the most bytes that hp_used stood for */
     _Alignas(SIM_LINE) struct sim_lock hp_lock; /* guards the rest */
     uint32_t hp_first, hp_count;     /* its units */
     uint32_t hp_hint;                /* where to look for free units first */

@@ -432,6 +432,7 @@ void sim_heap_close(struct sim_zone *zone, uint32_t index)
     heap->hp_capacity = heap->hp_normal = 0;
     heap->hp_count = 0;
     atomic_store_explicit(&heap->hp_used, 0, memory_order_relaxed);
+    atomic_store_explicit(&heap->hp_peak, 0, memory_order_relaxed);
     empty(heap);
     sim_unlock(&heap->hp_lock);
     for (int class = CLASSES; class-- > 0;) {

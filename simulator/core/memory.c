@@ -183,7 +183,7 @@ aclError sim_memory_span(const void *address, uint64_t size, const char *name, c
 {
     sim_memory_locate(address, place);
     if (place->pl_class == SIM_MEMORY_FOREIGN ||
-        likely(place->pl_class != SIM_MEMORY_DEAD && is_inside(place, address, size)))
+        likely(place->pl_class != SIM_MEMORY_DEAD && sim_memory_holds(place, address, size)))
         return ACL_SUCCESS;
     return refuse_span(place, address, size, name, size_name);
 }
@@ -192,7 +192,7 @@ bool sim_memory_try_claim(struct sim_range *range)
 {
     struct sim_place place;
     sim_memory_locate(range->rg_address, &place);
-    if (place.pl_class != SIM_MEMORY_DEVICE || !is_inside(&place, range->rg_address, range->rg_size))
+    if (place.pl_class != SIM_MEMORY_DEVICE || !sim_memory_holds(&place, range->rg_address, range->rg_size))
         return false;
     *range = sim_memory_range(&place, range->rg_address, range->rg_size, range->rg_write);
     return true;
@@ -215,7 +215,7 @@ SIM_RARE aclError sim_memory_refuse(const struct sim_range *range, char *text, s
     sim_memory_locate(range->rg_address, &place);
     bool alive = place.pl_class == SIM_MEMORY_DEVICE || place.pl_class == SIM_MEMORY_HOST;
     if (likely(alive && place.pl_block.bk_birth == range->rg_birth &&
-               is_inside(&place, range->rg_address, range->rg_size)))
+               sim_memory_holds(&place, range->rg_address, range->rg_size)))
         return ACL_SUCCESS;
     int length = snprintf(text, size, "the %" PRIu64 " bytes at %p, which it %s, were %s before it ran",
                           range->rg_size, range->rg_address, range->rg_write ? "writes" : "reads",
@@ -263,6 +263,12 @@ aclError sim_memory_allocate(void **address, uint64_t requested, uint64_t size, 
               requested, available(index, policy.po_page), names[policy.po_page], index, sim_config()->cf_memory);
     *address = block;
     return ACL_SUCCESS;
+}
+
+struct sim_usage sim_memory_usage(int32_t device)
+{
+    bool open = atomic_load_explicit(&sim_device_zone.zn_bytes, memory_order_acquire) != 0;
+    return open ? sim_heap_usage(&sim_device_zone, (uint32_t)device) : (struct sim_usage){0, 0};
 }
 
 bool sim_memory_is_host(const void *address)

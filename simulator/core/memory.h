@@ -56,6 +56,12 @@ struct sim_place {
 
 void sim_memory_locate(const void *address, struct sim_place *place);
 
+/* Whether `size` bytes from there lie inside the block of a live place. */
+static inline bool sim_memory_holds(const struct sim_place *place, const void *address, uint64_t size)
+{
+    return size <= place->pl_block.bk_start + place->pl_block.bk_size - (uint64_t)(uintptr_t)address;
+}
+
 /* The same, and that `size` bytes from there lie inside the block; ordinary memory is taken as it is. 107000; `name`
  * and `size_name` name the arguments. */
 aclError sim_memory_span(const void *address, uint64_t size, const char *name, const char *size_name,
@@ -113,6 +119,9 @@ uint64_t sim_memory_pinned_capacity(void); /* bytes of host memory */
 aclError sim_memory_allocate(void **address, uint64_t requested, uint64_t size, struct sim_policy policy);
 aclError sim_memory_allocate_host(void **address, uint64_t size);
 
+/* What the blocks of a device take; nothing while it is not open. */
+struct sim_usage sim_memory_usage(int32_t device);
+
 /* 107000 when `address` is not the start of a live block of that kind. */
 aclError sim_memory_release(const void *address, const void *site);
 aclError sim_memory_release_host(const void *address, const void *site);
@@ -121,6 +130,7 @@ aclError sim_memory_release_host(const void *address, const void *site);
 
 enum sim_registration_flags { SIM_REGISTERED_MAPPED = 1, SIM_REGISTERED_PINNED = 2 };
 
+bool sim_memory_maps_host(void); /* whether the chip can */
 aclError sim_memory_register(void *address, uint64_t size, unsigned flags);
 aclError sim_memory_unregister(const void *address, const void *site);
 /* The device's address of mapped memory; 107000. */
@@ -148,12 +158,52 @@ aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectang
 void sim_memory_copy_rows(const void *dst, const void *src, const struct sim_rectangle *shape);
 void sim_memory_fill(const void *address, uint32_t pattern, uint64_t size);
 
-aclError sim_memory_copy_async(void *dst, const void *src, uint64_t size, aclrtMemcpyKind kind,
+/* Who asks for a copy. */
+enum sim_copy_call {
+    SIM_COPY_ASYNC, SIM_COPY_CONDITION, SIM_COPY_BATCH, SIM_COPY_BATCH_V2, SIM_COPY_TO_SYMBOL, SIM_COPY_FROM_SYMBOL,
+    SIM_COPY_CALLS,
+};
+aclError sim_memory_copy_async(void *dst, const void *src, uint64_t size, aclrtMemcpyKind kind, enum sim_copy_call call,
                                struct sim_target stream, void *site);
+/* What a copy with a pageable side does first: the stream's work is done, or this is refused. 107000, 107041. */
+aclError sim_memory_wait_for_work(struct sim_target stream);
 aclError sim_memory_copy_2d_async(void *dst, const void *src, const struct sim_rectangle *shape, aclrtMemcpyKind kind,
                                   struct sim_target stream, void *site);
 /* `words`: the pattern is a 32-bit value (aclrtMemsetD32Async), not a byte four times. */
 aclError sim_memory_set_async(void *address, uint32_t pattern, uint64_t size, bool words, struct sim_target stream,
                               void *site);
+
+/* ---- batches (memory_batch.c) ---- */
+
+#define SIM_BATCH_MOST (UINT32_C(1) << 20) /* copies of one batch */
+
+struct sim_batch {
+    void *const *ba_dsts, *const *ba_srcs;
+    const size_t *ba_dst_sizes, *ba_sizes;
+    size_t ba_count;
+    const aclrtMemcpyBatchAttr *ba_attributes;
+    const size_t *ba_starts; /* of each attribute: the first copy that has it */
+    size_t ba_attribute_count;
+};
+
+/* 107000; *failed is the copy whose memory or direction is wrong, SIZE_MAX when it is something else. */
+aclError sim_memory_copy_batch(const struct sim_batch *batch, size_t *failed);
+aclError sim_memory_copy_batch_async(const struct sim_batch *batch, size_t *failed, enum sim_copy_call call,
+                                     aclrtStream stream, void *site);
+
+/* ---- copies whose addresses stand in device memory (memory_indirect.c) ---- */
+
+#define SIM_COPY_DESCRIPTION_BYTES 64 /* in device memory */
+#define SIM_INDIRECT_MOST (UINT64_C(4) << 30)
+
+/* 107000 */
+aclError sim_memory_describe_copy(void *description, void *dst, const void *src, uint64_t size);
+aclError sim_memory_copy_described(const void *description, struct sim_target stream, void *site);
+
+struct sim_indirect {
+    const void *id_dst, *id_src; /* where the addresses stand */
+    uint64_t id_dst_offset, id_src_offset, id_size;
+};
+aclError sim_memory_copy_indirect(const struct sim_indirect *copy, struct sim_target stream, void *site);
 
 #endif

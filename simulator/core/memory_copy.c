@@ -148,8 +148,15 @@ static aclError save_set(const void *argument, struct sim_saver *saver)
             WEIGHT(name, run, ranges, drop, save, kind, SIM_OP_HEAVY | (flags))                                        \
     }
 
-static const struct sim_op copy_ops[] =
-    WEIGHTS("aclrtMemcpyAsync", run_copy, copy_ranges, NULL, save_copy, SIM_TASK_COPY, 0);
+#define COPY_WEIGHTS(name) WEIGHTS(name, run_copy, copy_ranges, NULL, save_copy, SIM_TASK_COPY, 0)
+static const struct sim_op copy_ops[SIM_COPY_CALLS][3] = {
+    [SIM_COPY_ASYNC] = COPY_WEIGHTS("aclrtMemcpyAsync"),
+    [SIM_COPY_CONDITION] = COPY_WEIGHTS("aclrtMemcpyAsyncWithCondition"),
+    [SIM_COPY_BATCH] = COPY_WEIGHTS("aclrtMemcpyBatchAsync"),
+    [SIM_COPY_BATCH_V2] = COPY_WEIGHTS("aclrtMemcpyBatchAsyncV2"),
+    [SIM_COPY_TO_SYMBOL] = COPY_WEIGHTS("aclrtMemcpyToSymbolAsync"),
+    [SIM_COPY_FROM_SYMBOL] = COPY_WEIGHTS("aclrtMemcpyFromSymbolAsync"),
+};
 static const struct sim_op staged_ops[] =
     WEIGHTS("aclrtMemcpyAsync", run_staged, copy_ranges, drop_staged, NULL, SIM_TASK_COPY, SIM_OP_LIVE);
 static const struct sim_op rectangle_ops[] =
@@ -247,7 +254,7 @@ static bool is_pageable(const struct sim_place places[2], aclrtMemcpyKind direct
            (places[0].pl_class == SIM_MEMORY_FOREIGN || places[1].pl_class == SIM_MEMORY_FOREIGN);
 }
 
-SIM_RARE static aclError wait_for_work(struct sim_target stream)
+SIM_RARE aclError sim_memory_wait_for_work(struct sim_target stream)
 {
     SIM_TRY(sim_engine_may_wait());
     SIM_CHECK(sim_stream_taken(stream.tg_stream) == SIM_TAKEN_NOT, ACL_ERROR_RT_PARAM_INVALID,
@@ -335,7 +342,7 @@ SIM_RARE static aclError copy_staged(struct copy_task *task, const struct sim_pl
     return code;
 }
 
-aclError sim_memory_copy_async(void *dst, const void *src, uint64_t size, aclrtMemcpyKind kind,
+aclError sim_memory_copy_async(void *dst, const void *src, uint64_t size, aclrtMemcpyKind kind, enum sim_copy_call call,
                                struct sim_target stream, void *site)
 {
     struct sim_place places[2];
@@ -350,10 +357,10 @@ aclError sim_memory_copy_async(void *dst, const void *src, uint64_t size, aclrtM
         return copy_staged(&task, places, stream, site);
     SIM_TRY(direction_of(places, kind, &direction));
     if (is_pageable(places, direction)) {
-        SIM_TRY(wait_for_work(stream));
+        SIM_TRY(sim_memory_wait_for_work(stream));
         return sim_memory_copy(dst, src, size);
     }
-    return sim_engine_submit(stream, &copy_ops[sim_task_weight(size)], &task, sizeof task, site, NULL);
+    return sim_engine_submit(stream, &copy_ops[call][sim_task_weight(size)], &task, sizeof task, site, NULL);
 }
 
 aclError sim_memory_copy_2d_async(void *dst, const void *src, const struct sim_rectangle *shape, aclrtMemcpyKind kind,
@@ -369,7 +376,7 @@ aclError sim_memory_copy_2d_async(void *dst, const void *src, const struct sim_r
     SIM_SUPPORTED(direction != ACL_MEMCPY_DEVICE_TO_DEVICE || profile <= SIM_PA2,
                   "%s has no 2-D copy from device to device", sim_config()->cf_soc->so_name);
     if (is_pageable(places, direction)) {
-        SIM_TRY(wait_for_work(stream));
+        SIM_TRY(sim_memory_wait_for_work(stream));
         SIM_TRY(locate_rectangle(dst, src, shape, &dst_size, &src_size, places)); /* still alive? */
         sim_memory_copy_rows(dst, src, shape);
         sim_task_value_written();

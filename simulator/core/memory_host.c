@@ -1,5 +1,6 @@
 /* Host memory that the user registered: a short list under one lock. The lock is a leaf; the count of entries lets
  * every look-up pass by while there are none. */
+#include "config.h"
 #include "context.h"
 #include "memory.h"
 #include <inttypes.h>
@@ -18,6 +19,11 @@ struct registration {
 static struct sim_lock registry_lock;
 static struct registration *registry;
 static _Atomic uint32_t registered;
+
+bool sim_memory_maps_host(void)
+{
+    return sim_config()->cf_soc->so_profile <= SIM_PA2;
+}
 
 /* The first entry that shares a byte with the range; the lock is held. */
 static struct registration *overlapping(uint64_t start, uint64_t size)

@@ -213,3 +213,29 @@ int32_t sim_query_user_id(int32_t logical)
     }
     return -1;
 }
+
+/* ---- atomic operations ---- */
+
+#define OPERATIONS_MAX 1024 /* more than there are */
+
+static bool is_operation(aclrtAtomicOperation operation)
+{
+    return operation <= ACL_RT_ATOMIC_OPERATION_FLOAT_MAX ||
+           (operation >= ACL_RT_ATOMIC_OPERATION_DMA_ADD && operation <= ACL_RT_ATOMIC_OPERATION_DMA_MAX) ||
+           (operation >= ACL_RT_ATOMIC_OPERATION_SIMD_SCALAR_ADD &&
+            operation <= ACL_RT_ATOMIC_OPERATION_SIMD_SCALAR_EXCH);
+}
+
+/* No task here works on memory atomically, so no operation has any of the capabilities. */
+aclError sim_query_atomics(uint32_t *capabilities, const aclrtAtomicOperation *operations, uint32_t count)
+{
+    SIM_CHECK(capabilities != NULL, ACL_ERROR_RT_PARAM_INVALID, "capabilities is NULL, expected an array of count");
+    SIM_CHECK(operations != NULL, ACL_ERROR_RT_PARAM_INVALID, "operations is NULL, expected an array of count");
+    SIM_CHECK(count != 0 && count <= OPERATIONS_MAX, ACL_ERROR_RT_PARAM_INVALID, "count is %u, expected 1 to %d", count,
+              OPERATIONS_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        SIM_CHECK(is_operation(operations[i]), ACL_ERROR_RT_PARAM_INVALID,
+                  "operations[%u] is %d, expected a value of aclrtAtomicOperation", i, (int)operations[i]);
+    memset(capabilities, 0, count * sizeof *capabilities);
+    return ACL_SUCCESS;
+}

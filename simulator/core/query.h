@@ -32,6 +32,9 @@ void sim_query_uuid(int32_t logical, aclrtUuid *uuid);
 /* How two devices of the chip are linked, ACL_RT_DEVS_TOPOLOGY_*. */
 uint64_t sim_query_link(int32_t one, int32_t other);
 
+/* What a device can do atomically on memory that is not its own, a bit mask an operation. 107000. */
+aclError sim_query_atomics(uint32_t *capabilities, const aclrtAtomicOperation *operations, uint32_t count);
+
 /* The features that software and chip have together. */
 const aclCannAttr *sim_query_cann_attributes(size_t *count);
 
