@@ -149,6 +149,15 @@ aclError aclsimRegisterSymbol(const void *symbol, aclrtFuncHandle function)
     return sim_symbol_register(symbol, function);
 }
 
+aclError aclsimRegisterVariable(const void *symbol, aclrtBinHandle binary, const char *name)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(symbol);
+    SIM_ARGUMENT(name != NULL || binary == NULL, ACL_ERROR_INVALID_PARAM,
+                 "name is NULL, expected that of a variable of the binary");
+    return sim_variable_register(symbol, binary, name);
+}
+
 static aclError check_spans(const aclsimRange *spans, size_t count, const char *name)
 {
     SIM_ARGUMENT(count != 0 && count <= SIM_SPANS_MAX && spans != NULL, ACL_ERROR_INVALID_PARAM,

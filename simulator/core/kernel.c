@@ -227,6 +227,16 @@ aclError sim_image_place(struct sim_image *image, int32_t device, void **address
     return code;
 }
 
+bool sim_image_is_on(struct sim_image *image, int32_t device)
+{
+    if (device == image->im_device)
+        return true;
+    sim_lock(&image->im_lock);
+    bool is_on = is_copied(image, device);
+    sim_unlock(&image->im_lock);
+    return is_on;
+}
+
 static void free_copies(struct sim_image *image)
 {
     sim_lock(&image->im_lock);
@@ -255,11 +265,12 @@ static aclError publish(struct sim_image *image, aclrtBinHandle *handle)
     return ACL_SUCCESS;
 }
 
-static aclError load(const char *path, struct sim_bytes content, const struct sim_binary_options *options,
-                     aclrtBinHandle *handle)
+static aclError load(int32_t device, const char *path, struct sim_bytes content,
+                     const struct sim_binary_options *options, aclrtBinHandle *handle)
 {
     struct sim_image *image = make_image(path, content, options);
     SIM_CHECK(image != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a binary");
+    image->im_device = device;
     aclError code = open_library(image);
     if (code == ACL_SUCCESS)
         return publish(image, handle);
@@ -276,7 +287,7 @@ aclError sim_kernel_load_file(const char *path, const struct sim_binary_options 
     SIM_TRY(sim_kernel_device(&device));
     if (access(path, F_OK) == 0 || !sim_custom_knows(path))
         SIM_TRY(sim_bytes_read(path, "binPath", &codes, &content));
-    return load(path, content, options, handle);
+    return load(device, path, content, options, handle);
 }
 
 aclError sim_kernel_load_data(const void *data, size_t size, const struct sim_binary_options *options,
@@ -286,7 +297,7 @@ aclError sim_kernel_load_data(const void *data, size_t size, const struct sim_bi
     struct sim_bytes content;
     SIM_TRY(sim_kernel_device(&device));
     SIM_TRY(copy_bytes(data, size, &content));
-    return load("", content, options, handle);
+    return load(device, "", content, options, handle);
 }
 
 aclError sim_kernel_load_described(aclrtBinary handle, aclrtBinHandle *binary)
@@ -301,7 +312,7 @@ aclError sim_kernel_load_described(aclrtBinary handle, aclrtBinHandle *binary)
     SIM_TRY(code);
     code = sim_kernel_device(&device);
     if (code == ACL_SUCCESS)
-        return load("", content, &plain, binary);
+        return load(device, "", content, &plain, binary);
     free((void *)(uintptr_t)content.by_data);
     return code;
 }
@@ -463,6 +474,16 @@ aclError sim_kernel_find_cpu(aclrtBinHandle handle, const char *entry, const cha
 
 /* ---- addresses ---- */
 
+struct sim_image *sim_image_of(aclrtBinHandle handle)
+{
+    struct binary *binary = sim_object_peek(&binaries, handle);
+    if (binary == NULL)
+        return NULL;
+    struct sim_image *image = sim_image_hold(binary->bi_image);
+    sim_object_close(binary);
+    return image;
+}
+
 aclError sim_kernel_address(aclrtBinHandle handle, void **address, size_t *size)
 {
     struct binary *binary;
@@ -475,13 +496,19 @@ aclError sim_kernel_address(aclrtBinHandle handle, void **address, size_t *size)
     return code;
 }
 
+aclError sim_image_variable(const struct sim_image *image, const char *name, struct sim_symbol *symbol)
+{
+    SIM_CHECK(image->im_is_elf && sim_elf_find(&image->im_elf, name, "", symbol) && symbol->sy_is_data,
+              ACL_ERROR_RT_SYMBOL_NOT_FOUND, "name is \"%s\", which is no variable of binary %s", name, image->im_name);
+    return ACL_SUCCESS;
+}
+
 static aclError find_global(struct sim_image *image, int32_t device, const char *name, void **address,
                             size_t *size)
 {
     struct sim_symbol symbol;
     void *base;
-    SIM_CHECK(image->im_is_elf && sim_elf_find(&image->im_elf, name, "", &symbol) && symbol.sy_is_data,
-              ACL_ERROR_RT_SYMBOL_NOT_FOUND, "name is \"%s\", which is no variable of binary %s", name, image->im_name);
+    SIM_TRY(sim_image_variable(image, name, &symbol));
     SIM_TRY(sim_image_place(image, device, &base));
     *address = (char *)base + symbol.sy_place;
     *size = symbol.sy_size;
@@ -534,6 +561,7 @@ void sim_kernel_reset(void)
     sim_object_destroy_all(&descriptions, destroy_description);
     sim_args_reset();
     sim_custom_reset();
+    sim_variable_reset();
 }
 
 void sim_kernel_after_fork(void)
@@ -543,4 +571,5 @@ void sim_kernel_after_fork(void)
     sim_table_empty(&sim_functions);
     sim_args_after_fork();
     sim_custom_after_fork();
+    sim_variable_after_fork();
 }

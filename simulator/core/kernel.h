@@ -80,6 +80,18 @@ aclError sim_custom_register(const char *binary, const char *kernel, const aclsi
 /* 107017 */
 aclError sim_symbol_register(const void *symbol, aclrtFuncHandle function);
 
+/* ---- variables that a program names by a host symbol (kernel_variable.c) ---- */
+
+/* 107017, 107042 for no variable of the binary, 207001; a NULL binary takes it back. */
+aclError sim_variable_register(const void *symbol, aclrtBinHandle binary, const char *name);
+/* The bytes of one on the current device: 107002, 107043 for no symbol of a live binary, 507000 for one that was loaded on
+ * another device, 207001. */
+struct sim_variable {
+    char *va_address;
+    size_t va_size;
+};
+aclError sim_variable_find(const void *symbol, struct sim_variable *variable);
+
 /* ---- argument lists (kernel_args.c) ---- */
 
 #define SIM_ARGS_BYTES (1u << 20) /* of arguments and their placeholders' data, of one launch */

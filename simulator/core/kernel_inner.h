@@ -81,6 +81,7 @@ struct sim_image {
     char *im_path; /* as it was given; "" of data */
     char *im_name; /* its last part without the ending */
     void *im_library;
+    int32_t im_device; /* that was current when it was loaded */
     uint32_t im_magic;
     int32_t im_cpu_mode;
     struct sim_lock im_lock; /* guards the copies, one a device */
@@ -100,8 +101,20 @@ static inline struct sim_image *sim_image_hold(struct sim_image *image)
 /* Its copy on the current device, made at first use. 207000, 207001. */
 aclError sim_image_place(struct sim_image *image, int32_t device, void **address);
 
+/* The image of a live binary, held; NULL for any other handle. */
+struct sim_image *sim_image_of(aclrtBinHandle handle);
+/* Whether it was loaded on the device, or has been used there. */
+bool sim_image_is_on(struct sim_image *image, int32_t device);
+/* 107042 */
+aclError sim_image_variable(const struct sim_image *image, const char *name, struct sim_symbol *symbol);
+
 /* The current device: 107002. */
 aclError sim_kernel_device(int32_t *device);
+
+/* ---- kernel_variable.c ---- */
+
+void sim_variable_reset(void);
+void sim_variable_after_fork(void);
 
 /* ---- kernel_function.c ---- */
 

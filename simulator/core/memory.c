@@ -151,9 +151,7 @@ SIM_RARE static bool goes_on(const struct sim_place *first, uint64_t address, ui
     }
 }
 
-/* Whether `size` bytes from there are alive. A range over several mappings is looked up again when its task runs, for no
- * one record tells about it. */
-static inline bool is_inside(struct sim_place *place, const void *address, uint64_t size)
+bool sim_memory_holds(struct sim_place *place, const void *address, uint64_t size)
 {
     uint64_t left = left_in(&place->pl_block, address);
     if (likely(size <= left))

@@ -56,11 +56,9 @@ struct sim_place {
 
 void sim_memory_locate(const void *address, struct sim_place *place);
 
-/* Whether `size` bytes from there lie inside the block of a live place. */
-static inline bool sim_memory_holds(const struct sim_place *place, const void *address, uint64_t size)
-{
-    return size <= place->pl_block.bk_start + place->pl_block.bk_size - (uint64_t)(uintptr_t)address;
-}
+/* Whether `size` bytes from there are alive, in a live place. A range over several mappings is looked up again when its
+ * task runs, for no one record tells about it. */
+bool sim_memory_holds(struct sim_place *place, const void *address, uint64_t size);
 
 /* The same, and that `size` bytes from there lie inside the block; ordinary memory is taken as it is. 107000; `name`
  * and `size_name` name the arguments. */

@@ -255,6 +255,10 @@ ACL_API(8, 1) aclError aclsimLaunchKernel(const char *kernel, const aclsimCustom
  *  code of the vendor's compiler does by itself. A NULL function takes it back. */
 ACL_API(8, 1) aclError aclsimRegisterSymbol(const void *symbol, aclrtFuncHandle function);
 
+/** Let a host symbol stand for a variable of a binary, in calls that take one (aclrtGetSymbolAddress, aclrtMemcpyToSymbol),
+ *  as code of the vendor's compiler does by itself. A NULL binary takes it back. */
+ACL_API(8, 1) aclError aclsimRegisterVariable(const void *symbol, aclrtBinHandle binary, const char *name);
+
 /** Number of handles that were made and not destroyed: of one kind, by the name that messages give it ("stream",
  *  "dataset", "data buffer"), or of all kinds (NULL). The runtime's own, such as default streams, count too. */
 ACL_API(8, 1) size_t aclsimLiveCount(const char *kind);
