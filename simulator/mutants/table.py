@@ -8,6 +8,7 @@ GATE, EVENT, STREAM, STRESS, LEVEL = "test_gate", "test_event", "test_stream", "
 ENGINE, WAIT, TIME, FORK = "test_engine", "test_engine_wait", "test_engine_time", "test_engine_fork"
 VIRTUAL = "test_vmm"
 EXCHANGE = "test_exchange"
+MEMORY = "test_memory"
 CAPTURE, INSIDE, CUT, MANY = "test_capture", "test_capture_inside", "test_capture_end", "test_capture_stress"
 KERNEL = "test_kernel"
 ALL = "test_stress_all"
@@ -588,6 +589,15 @@ MUTANTS = (
         "",
         (EXCHANGE,),
     ),
+    # memory
+    Mutant(
+        "batch recorded in part",
+        "memory_batch.c",
+        "    if (findings.fi_pageable)",
+        "    if (findings.fi_failed == 0)",
+        (MEMORY,),
+    ),
+    Mutant("offset of a copy forgotten", "memory_indirect.c", "src + task->in_src_offset", "src", (MEMORY,)),
     # forks
     Mutant(
         "child keeps the workers",

@@ -144,6 +144,126 @@ static void test_reset(void)
     CHECK(total == (size_t)64 << 20 && unused == total);
 }
 
+/* ---- batches, addresses in device memory, symbols ---- */
+
+struct batch {
+    void *dsts[2], *srcs[2];
+    size_t sizes[2], start;
+    aclrtMemcpyBatchAttr attribute;
+};
+
+static aclError queue_batch(struct batch *batch, aclrtStream stream)
+{
+    return aclrtMemcpyBatchAsyncV2(batch->dsts, batch->sizes, batch->srcs, batch->sizes, 2, &batch->attribute,
+                                   &batch->start, 1, stream);
+}
+
+static aclrtStream shared;
+
+/* Each thread copies its own memory to the device and, with offsets, inside it, all on one stream. */
+static void *copy_parts(void *argument)
+{
+    unsigned char first = (unsigned char)(uintptr_t)argument, *host;
+    unsigned char *block, out[2 * BYTES];
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    CHECK_CODE(aclrtMallocHost((void **)&host, BYTES), 0);
+    CHECK_CODE(aclrtMallocWithCfg((void **)&block, 3 * BYTES, ACL_MEM_MALLOC_HUGE_FIRST, NULL), 0);
+    uint64_t addresses[2] = {(uint64_t)(uintptr_t)(block + BYTES), (uint64_t)(uintptr_t)block};
+    unsigned char *words = block + 2 * BYTES;
+    CHECK_CODE(aclrtMemcpy(words, sizeof addresses, addresses, sizeof addresses, ACL_MEMCPY_HOST_TO_DEVICE), 0);
+    struct batch batch = {.dsts = {block, block + BYTES / 2}, .srcs = {host + BYTES / 2, host},
+                          .sizes = {BYTES / 2, BYTES / 2},
+                          .attribute = {.dstLoc = {0, ACL_MEM_LOCATION_TYPE_DEVICE}}};
+    for (int turn = 0; turn < TURNS / 10; turn++) {
+        memset(host, first + turn, BYTES / 2);
+        memset(host + BYTES / 2, first + turn + 1, BYTES / 2);
+        CHECK_CODE(queue_batch(&batch, shared), 0);
+        CHECK_CODE(aclrtMemcpyAsyncWithOffset((void **)words, BYTES, 1, (const void **)(words + 8), BYTES - 1, 1,
+                                              ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, shared), 0);
+        CHECK_CODE(aclrtMemcpyAsync(out, sizeof out, block, sizeof out, ACL_MEMCPY_DEVICE_TO_HOST, shared), 0);
+        CHECK(out[0] == (unsigned char)(first + turn + 1) && out[BYTES - 1] == (unsigned char)(first + turn));
+        CHECK(memcmp(out + 1, out + BYTES + 1, BYTES - 1) == 0);
+    }
+    CHECK_CODE(aclrtFree(block), 0);
+    CHECK_CODE(aclrtFreeHost(host), 0);
+    CHECK_CODE(aclrtResetDevice(0), 0);
+    return NULL;
+}
+
+static void test_parts(aclrtStream stream)
+{
+    pthread_t threads[THREADS];
+    shared = stream;
+    for (uintptr_t i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, copy_parts, (void *)(i * 50)) == 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Nothing is recorded of a batch that a capture cannot take whole. */
+static void test_batch_in_capture(aclrtStream stream)
+{
+    unsigned char *block, *host, ordinary[8] = {0}, out = 0;
+    aclmdlRI instance;
+    CHECK_CODE(aclrtMalloc((void **)&block, 16, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    CHECK_CODE(aclrtMallocHost((void **)&host, 8), 0);
+    CHECK_CODE(aclrtMemset(block, 16, 3, 16), 0);
+    memset(host, 9, 8);
+    struct batch batch = {.dsts = {block, block + 8}, .srcs = {host, ordinary}, .sizes = {8, 8},
+                          .attribute = {.dstLoc = {0, ACL_MEM_LOCATION_TYPE_DEVICE}}};
+    CHECK_CODE(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL), 0);
+    CHECK_CODE(queue_batch(&batch, stream), ACL_ERROR_RT_PARAM_INVALID);
+    CHECK_CODE(aclmdlRICaptureEnd(stream, &instance), 0);
+    CHECK_CODE(aclmdlRIExecuteAsync(instance, stream), 0);
+    CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+    CHECK_CODE(aclrtMemcpy(&out, 1, block, 1, ACL_MEMCPY_DEVICE_TO_HOST), 0);
+    CHECK(out == 3);
+    CHECK_CODE(aclmdlRIDestroy(instance), 0);
+    CHECK_CODE(aclrtFree(block), 0);
+    CHECK_CODE(aclrtFreeHost(host), 0);
+}
+
+/* The program itself is a binary with this variable. */
+static unsigned char variable_of_the_test[BYTES] = {1, 2, 3};
+static aclrtBinHandle _Atomic loaded;
+
+static void *ask_for_symbol(void *argument)
+{
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    for (int turn = 0; turn < TURNS; turn++) {
+        void *address;
+        size_t size = BYTES;
+        aclError code = turn % 2 ? aclrtGetSymbolAddress(variable_of_the_test, &address)
+                                 : aclrtGetSymbolSize(variable_of_the_test, &size);
+        CHECK((code == 0 && size == BYTES) || code == ACL_ERROR_RT_INVALID_SYMBOL);
+        code = aclsimRegisterVariable(turn % 8 ? argument : variable_of_the_test, loaded, "variable_of_the_test");
+        CHECK(code == 0 || code == ACL_ERROR_RT_INVALID_HANDLE);
+    }
+    CHECK_CODE(aclrtResetDevice(0), 0);
+    return NULL;
+}
+
+static void test_symbols(void)
+{
+    pthread_t threads[THREADS];
+    aclrtBinHandle binary;
+    unsigned char out[3];
+    for (uintptr_t i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, ask_for_symbol, (void *)(i + 1)) == 0);
+    for (int turn = 0; turn < 10; turn++) {
+        CHECK_CODE(aclrtBinaryLoadFromFile("/proc/self/exe", NULL, &binary), 0);
+        loaded = binary;
+        CHECK_CODE(aclrtBinaryUnLoad(binary), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_CODE(aclrtBinaryLoadFromFile("/proc/self/exe", NULL, &binary), 0);
+    CHECK_CODE(aclsimRegisterVariable(variable_of_the_test, binary, "variable_of_the_test"), 0);
+    CHECK_CODE(aclrtMemcpyFromSymbol(out, 3, variable_of_the_test, 2, 1, ACL_MEMCPY_DEVICE_TO_HOST), 0);
+    CHECK(out[0] == 2 && out[1] == 3);
+    CHECK_CODE(aclrtBinaryUnLoad(binary), 0);
+}
+
 int main(void)
 {
     aclrtStream stream;
@@ -153,6 +273,9 @@ int main(void)
     test_in_kernel(stream);
     test_registered(stream);
     test_threads();
+    test_parts(stream);
+    test_batch_in_capture(stream);
+    test_symbols();
     test_reset();
     return 0;
 }

@@ -251,6 +251,30 @@ void *draw_texts(void)
     return note_pointer(list);
 }
 
+/* Few of them lie outside live memory, so that copies get far. */
+void *draw_addresses(void)
+{
+    void **list = host_part(host);
+    bool device = below(2) == 0, mixed = below(4) == 0;
+    for (size_t i = 0; i < 2 * HOST_COUNT; i++) {
+        bool other = mixed && below(16) == 0;
+        list[i] = other ? any_device_address() : device ? (void *)(block + below(BLOCK / 2)) : (void *)(host + below(HOST_BYTES));
+    }
+    return note_pointer(list);
+}
+
+/* Of copies to the device, from it, or neither. */
+void *draw_locations(void)
+{
+    aclrtMemcpyBatchAttr *list = draw_zeros();
+    uint64_t type = below(3);
+    for (size_t i = 0; list != NULL && i < HOST_COUNT; i++) {
+        list[i].dstLoc.type = type == 0 ? ACL_MEM_LOCATION_TYPE_DEVICE : ACL_MEM_LOCATION_TYPE_HOST;
+        list[i].srcLoc.type = type == 1 ? ACL_MEM_LOCATION_TYPE_DEVICE : ACL_MEM_LOCATION_TYPE_HOST;
+    }
+    return list;
+}
+
 /* Lists of numbers, each as long as the largest count. */
 void *draw_lists(void)
 {

@@ -27,6 +27,8 @@ void *draw_texts(void);
 void *draw_lists(void);
 void *draw_words(void); /* host memory full of numbers, handles and device addresses */
 void *draw_zeros(void);
+void *draw_addresses(void); /* lists of them, of device and host memory */
+void *draw_locations(void);
 void *draw_function(void);
 
 #endif

@@ -21,6 +21,8 @@ WAITS = re.compile(
 )
 SHORT = re.compile(r"timeout|milliseconds", re.I)
 PATH = re.compile(r"path|file|dir$", re.I)
+LIST = re.compile(r"dsts|srcs")
+PLACE = re.compile(r"dst|src")  # device memory where an address stands
 
 
 def members_point(declared, ctype, seen=()):
@@ -66,6 +68,12 @@ def draw(declared, param):
     if is_handle(declared, bare):
         return "draw_handle()"
     target = re.sub(r"\[\w*\]$|\*$", "", bare).strip()
+    if target == "void *" and LIST.fullmatch(param.name):
+        return "draw_addresses()"
+    if target == "void *" and PLACE.fullmatch(param.name):
+        return "draw_memory()"
+    if target == "aclrtMemcpyBatchAttr":
+        return "draw_locations()"
     if target == "char *":
         return "draw_texts()"
     if target == "int64_t *":

@@ -182,6 +182,26 @@ static void make_kernel(void)
     GOOD(aclrtKernelArgsFinalize(list));
 }
 
+/* A block of memory stands for a variable: this program is a binary like any other. */
+static void make_symbol(void)
+{
+    aclrtBinHandle binary;
+    GOOD(aclrtBinaryLoadFromFile("/proc/self/exe", NULL, &binary));
+    GOOD(aclsimRegisterVariable(block, binary, "long_text"));
+    add(binary);
+}
+
+/* The descriptions of a copy, at the beginning of the block, and where addresses stand, behind it. */
+static void make_copies(void)
+{
+    size_t size;
+    const void *addresses[] = {block, block + 4096};
+    if (aclrtGetMemcpyDescSize(ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, &size) != ACL_SUCCESS)
+        return;
+    GOOD(aclrtSetMemcpyDesc(block, ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, block + 4096, block + 8192, 64, NULL));
+    GOOD(aclrtMemcpy(block + size, sizeof addresses, addresses, sizeof addresses, ACL_MEMCPY_HOST_TO_DEVICE));
+}
+
 static void make_world(void)
 {
     aclrtContext context;
@@ -238,6 +258,9 @@ static void make_world(void)
     make_transfers(dims);
     make_kernel();
     make_virtual();
+    make_copies();
+    if (below(2) == 0)
+        make_symbol();
     if (below(2) == 0) /* an open capture refuses much */
         make_instances(dims);
     (void)aclGetRecentErrMsg();
