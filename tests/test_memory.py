@@ -58,55 +58,6 @@ def test_blocks_do_not_overlap(block):
     assert [int(read(address, 1)[0]) for address in addresses] == list(range(len(addresses)))
 
 
-@pytest.mark.parametrize("malloc", ["malloc_with_cfg", "malloc_for_task_scheduler"])
-@pytest.mark.parametrize("attrs", [[], [{"attr": 1, "value": 3}, {"attr": 2, "value": 0}]])
-def test_blocks_with_attributes(device, malloc, attrs):
-    cfg = {"attrs": attrs, "numAttrs": len(attrs)} if attrs else {}
-    for policy in range(6):
-        address, ret = getattr(acl.rt, malloc)(100, policy, cfg)
-        assert ret == 0
-        write(address, numpy.arange(100, dtype=numpy.uint8))
-        assert read(address, 100).tolist() == list(range(100))
-        assert acl.rt.free(address) == 0
-
-
-@pytest.mark.strict
-@pytest.mark.parametrize("hints", [0, 0x100, 0x1000, 0x100000, 0x101000])
-@pytest.mark.parametrize(
-    "policy, size, normal, huge",
-    [
-        (HUGE_FIRST, 4096, 4096, 0),
-        (HUGE_FIRST, 2 * MIB, 0, 2 * MIB),
-        (HUGE_ONLY, 1, 0, 2 * MIB),
-        (NORMAL_ONLY, 2 * MIB, 2 * MIB, 0),
-        (3, 2 * MIB, 0, 2 * MIB),
-        (4, 1, 0, 2 * MIB),
-        (5, 2 * MIB, 2 * MIB, 0),
-        (6, 1, 0, 1 << 30),
-        (7, 1, 0, 1 << 30),
-    ],
-)
-def test_hints_of_a_policy_change_no_page(device, policy, size, normal, huge, hints):
-    """There is no padding, and policies for peers take huge pages, other than those of aclrtMalloc."""
-    before = info(3)[0], info(2)[0]
-    address, ret = acl.rt.malloc_with_cfg(size, policy | hints, {})
-    assert ret == 0
-    assert (before[0] - info(3)[0], before[1] - info(2)[0]) == (normal, huge)
-    assert acl.rt.free(address) == 0
-
-
-@pytest.mark.parametrize("attrs", [[], [{"attr": 1, "value": 3}, {"attr": 2, "value": 0}, {"attr": 3, "value": 1}]])
-def test_pinned_memory_with_attributes(block, attrs):
-    cfg = {"attrs": attrs, "numAttrs": len(attrs)} if attrs else {}
-    host, ret = acl.rt.malloc_host_with_cfg(100, cfg)
-    assert ret == 0 and location(host)[:2] == (0, 0)
-    assert acl.rt.memset(host, 100, 7, 100) == 0
-    target = block(100)
-    assert acl.rt.memcpy(target, 100, host, 100, H2D) == 0
-    assert (read(target, 100) == 7).all()
-    assert acl.rt.free_host(host) == 0
-
-
 def test_memory_of_one_context_is_usable_from_another(block):
     address = block(64)
     context, ret = acl.rt.create_context(0)
@@ -159,6 +110,17 @@ def test_pages_by_policy(device, size, policy, normal, huge):
     assert {taken[attr] for attr in attrs["all"]} == {normal + huge}
     assert acl.rt.free(address) == 0
     assert {attr: info(attr)[0] for attr in before} == before
+
+
+@pytest.mark.strict
+@pytest.mark.parametrize("policy", [3, 4, 5, 7, 99, 0x100, 0x1000])
+def test_cached_memory_knows_four_policies(device, policy):
+    """Others are as HUGE_FIRST."""
+    before = info(3)[0], info(2)[0]
+    address, ret = acl.rt.malloc_cached(4 * MIB, policy)
+    assert ret == 0
+    assert (before[0] - info(3)[0], before[1] - info(2)[0]) == (0, 6 * MIB)
+    assert acl.rt.free(address) == 0
 
 
 @pytest.mark.strict
@@ -244,6 +206,7 @@ def test_copies_of_parts(block):
 def test_nothing_to_do_succeeds_before_any_check(device):
     assert acl.rt.memcpy(0, 0, 0, 0, 99) == 0
     assert acl.rt.memcpy_async(0, 0, 0, 0, 99, 12345) == 0
+    assert acl.rt.memcpy_async_with_condition(0, 0, 0, 0, 99, 12345) == 0
     assert acl.rt.memset(0, 0, 0, 0) == 0
     assert acl.rt.memset_async(0, 0, 0, 0, 12345) == 0
     assert acl.rt.memcpy2d(0, 0, 0, 0, 0, 5, 99) == 0
@@ -302,23 +265,25 @@ def test_2d_copies_leave_the_rest_of_each_row_alone(stream, block):
 # ---- asynchronous copies ----
 
 
-def test_pinned_copies_run_in_stream_order(stream, block, pinned):
+@pytest.mark.parametrize("copy", [acl.rt.memcpy_async, acl.rt.memcpy_async_with_condition])
+def test_pinned_copies_run_in_stream_order(stream, block, pinned, copy):
     a, b, (source, values), (target, out) = block(4096), block(4096), pinned(4096), pinned(4096)
     values[:] = numpy.arange(4096) % 251
-    assert acl.rt.memcpy_async(a, 4096, source, 4096, H2D, stream) == 0
-    assert acl.rt.memcpy_async(b, 4096, a, 4096, D2D, stream) == 0
+    assert copy(a, 4096, source, 4096, H2D, stream) == 0
+    assert copy(b, 4096, a, 4096, D2D, stream) == 0
     assert acl.rt.memset_async(b, 4096, 200, 100, stream) == 0
-    assert acl.rt.memcpy_async(target, 4096, b, 4096, D2H, stream) == 0
+    assert copy(target, 4096, b, 4096, D2H, stream) == 0
     assert acl.rt.synchronize_stream(stream) == 0
     assert (out[100:] == values[100:]).all() and (out[:100] == 200).all()
 
 
-def test_pageable_copies_are_done_on_return(stream, block):
+@pytest.mark.parametrize("copy", [acl.rt.memcpy_async, acl.rt.memcpy_async_with_condition])
+def test_pageable_copies_are_done_on_return(stream, block, copy):
     address, values = block(MIB), numpy.random.default_rng(1).integers(0, 256, MIB, dtype=numpy.uint8)
     out = numpy.zeros(MIB, numpy.uint8)
     assert acl.rt.memset_async(address, MIB, 1, MIB, stream) == 0
-    assert acl.rt.memcpy_async(address, MIB // 2, values.ctypes.data, MIB // 2, H2D, stream) == 0
-    assert acl.rt.memcpy_async(out.ctypes.data, MIB, address, MIB, D2H, stream) == 0
+    assert copy(address, MIB // 2, values.ctypes.data, MIB // 2, H2D, stream) == 0
+    assert copy(out.ctypes.data, MIB, address, MIB, D2H, stream) == 0
     assert (out[: MIB // 2] == values[: MIB // 2]).all() and (out[MIB // 2 :] == 1).all()
 
 
@@ -328,7 +293,7 @@ def test_pinned_sources_are_read_when_the_task_runs_and_staged_ones_at_once(stre
     values[:] = 1
     acl.sim.hold(stream)
     assert acl.rt.memcpy_async(late, 64, source, 64, H2D, stream) == 0
-    assert acl.rt.memcpy_async(early, 64, source, 64, STAGED, stream) == 0
+    assert acl.rt.memcpy_async_with_condition(early, 64, source, 64, STAGED, stream) == 0
     values[:] = 2
     acl.sim.release(stream)
     assert acl.rt.synchronize_stream(stream) == 0

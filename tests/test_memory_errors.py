@@ -103,61 +103,6 @@ def test_malloc_without_a_context(name, device):
     refused(acl.rt.malloc_host(1), CONTEXT_NULL)
 
 
-CONFIGURED = ["aclrtMallocWithCfg", "aclrtMallocForTaskScheduler"]
-
-
-def config(*attributes, count=None):
-    """Return an aclrtMallocConfig with attributes (kind, value)."""
-    array = ffi.new("aclrtMallocAttribute[]", [{"attr": kind, "value": {"deviceId": n}} for kind, n in attributes])
-    made = ffi.new("aclrtMallocConfig *", {"attrs": array, "numAttrs": len(attributes) if count is None else count})
-    return made, array
-
-
-@pytest.mark.parametrize("name", CONFIGURED)
-def test_malloc_with_attributes(device, name):
-    out = ffi.new("void **")
-
-    def call(*attributes, size=1):
-        return getattr(lib, name)(out, size, 0, config(*attributes)[0] if attributes else NULL)
-
-    def call_without_array(count):
-        return getattr(lib, name)(out, 1, 0, ffi.new("aclrtMallocConfig *", {"attrs": NULL, "numAttrs": count}))
-
-    refused(getattr(lib, name)(NULL, 1, 0, NULL), INVALID, name, "devPtr is NULL")
-    refused(call(size=0), INVALID, name, "size is 0")
-    refused(call(size=2**64 - 1), INVALID, name, f"size is {2**64 - 1}")
-    refused(call(size=2**45), NO_MEMORY, name, f"size is {2**45}")
-    refused(call_without_array(1), INVALID, name, "cfg->attrs is NULL with cfg->numAttrs 1")
-    refused(call_without_array(0), PARAM, name, "cfg->attrs is NULL")
-    refused(call((lib.ACL_RT_MEM_ATTR_DEVICE_ID, 5)), PARAM, "deviceId is 5, expected the current device, 0")
-    for kind in (lib.ACL_RT_MEM_ATTR_RSV, lib.ACL_RT_MEM_ATTR_VA_FLAG, 9):
-        refused(call((lib.ACL_RT_MEM_ATTR_MODULE_ID, 1), (kind, 0)), PARAM, f"cfg->attrs[1].attr is {kind}")
-    assert out[0] == NULL
-    acl.rt.reset_device(device)
-    refused(call(), CONTEXT_NULL, name)
-
-
-def test_malloc_host_with_attributes(device):
-    out, name = ffi.new("void **"), "aclrtMallocHostWithCfg"
-
-    def call(*attributes):
-        return lib.aclrtMallocHostWithCfg(out, 1, config(*attributes)[0])
-
-    refused(lib.aclrtMallocHostWithCfg(NULL, 1, NULL), INVALID, name, "ptr is NULL")
-    refused(lib.aclrtMallocHostWithCfg(out, 0, NULL), INVALID, name, "size is 0")
-    refused(lib.aclrtMallocHostWithCfg(out, 2**50, NULL), NO_MEMORY, name, f"size is {2**50}")
-    for count in (0, 1):
-        without = ffi.new("aclrtMallocConfig *", {"attrs": NULL, "numAttrs": count})
-        refused(lib.aclrtMallocHostWithCfg(out, 1, without), PARAM, name, "cfg->attrs is NULL")
-    refused(call((lib.ACL_RT_MEM_ATTR_DEVICE_ID, 5)), PARAM, "deviceId is 5, expected the current device, 0")
-    refused(call((lib.ACL_RT_MEM_ATTR_VA_FLAG, 2)), PARAM, "cfg->attrs[0].value.vaFlag is 2, expected 0, or 1")
-    for kind in (lib.ACL_RT_MEM_ATTR_RSV, 9):
-        refused(call((kind, 0)), PARAM, f"cfg->attrs[0].attr is {kind}", "or ACL_RT_MEM_ATTR_VA_FLAG (3)")
-    assert out[0] == NULL
-    acl.rt.reset_device(device)
-    refused(lib.aclrtMallocHostWithCfg(out, 1, NULL), CONTEXT_NULL, name)
-
-
 def test_malloc_host_arguments(device):
     out = ffi.new("void **")
     refused(lib.aclrtMallocHost(NULL, 1), INVALID, "hostPtr is NULL")
@@ -260,6 +205,16 @@ def test_pointer_attributes(address):
     refused(lib.aclrtPointerGetAttributes(pointer(address), NULL), INVALID, "attributes is NULL")
 
 
+def test_pointer_attributes_need_no_context(address):
+    attributes = ffi.new("aclrtPtrAttributes *")
+    context, _ = acl.rt.create_context(0)
+    assert acl.rt.destroy_context(context) == 0
+    assert acl.rt.get_context()[1] == CONTEXT_NULL
+    assert lib.aclrtPointerGetAttributes(pointer(address), attributes) == 0
+    assert attributes.location.type == 1
+    assert acl.rt.set_device(0) == 0
+
+
 @pytest.mark.strict
 def test_pointer_attributes_of_freed_memory(device):
     block, _ = acl.rt.malloc(32, HUGE_FIRST)
@@ -311,13 +266,12 @@ def test_set_arguments(address, stream):
     refused(acl.rt.memset_async(address, 8, 1, 9, stream), PARAM, "count is 9, expected at most maxCount, 8")
 
 
-def test_calls_without_a_context(address, host, pinned):
+def test_calls_without_a_context(address, host):
     context, _ = acl.rt.create_context(0)
     assert acl.rt.destroy_context(context) == 0
     target = pointer(address)
     refused(acl.rt.memcpy(address, 8, host, 8, H2D), CONTEXT_NULL)
     refused(acl.rt.memset(address, 8, 1, 8), CONTEXT_NULL)
-    refused(acl.rt.memcpy_async(address, 8, pinned, 8, H2D, 0), CONTEXT_NULL)
     refused(acl.rt.memset_async(address, 8, 1, 8, 0), CONTEXT_NULL)
     refused(acl.rt.memcpy2d(address, 8, host, 8, 8, 1, H2D), CONTEXT_NULL)
     refused(acl.rt.memcpy2d_async(address, 8, host, 8, 8, 1, H2D, 0), CONTEXT_NULL)
@@ -330,29 +284,49 @@ def test_calls_without_a_context(address, host, pinned):
     assert acl.rt.set_device(0) == 0
 
 
-def test_streams_of_another_context(address, pinned, host, other_stream):
-    refused(acl.rt.memcpy_async(address, 8, pinned, 8, H2D, other_stream), STREAM_CONTEXT)
+def test_streams_of_another_context(address, host, other_stream):
     refused(acl.rt.memset_async(address, 8, 1, 8, other_stream), STREAM_CONTEXT)
     refused(acl.rt.memcpy2d_async(address, 8, host, 8, 8, 1, H2D, other_stream), STREAM_CONTEXT)
     refused(lib.aclrtMemsetD32Async(pointer(address), 8, 1, 2, pointer(other_stream)), STREAM_CONTEXT)
 
 
 @pytest.mark.strict
-def test_streams_that_are_gone(address, pinned, host):
+def test_streams_that_are_gone(address, host):
     stream, _ = acl.rt.create_stream()
     assert acl.rt.destroy_stream(stream) == 0
-    refused(acl.rt.memcpy_async(address, 8, pinned, 8, H2D, stream), HANDLE)
-    refused(acl.rt.memcpy_async(address, 8, pinned, 9, H2D, stream), HANDLE)  # found before the wrong count
     refused(acl.rt.memset_async(address, 8, 1, 8, stream), HANDLE)
     refused(acl.rt.memcpy2d_async(address, 8, host, 8, 8, 1, H2D, stream), HANDLE)
     refused(lib.aclrtMemsetD32Async(pointer(address), 8, 1, 2, pointer(stream)), HANDLE)
 
 
-def test_memcpy_async_arguments(address, pinned, stream):
-    refused(acl.rt.memcpy_async(0, 8, pinned, 8, H2D, stream), INVALID, "dst is NULL")
-    refused(acl.rt.memcpy_async(address, 8, 0, 8, H2D, stream), INVALID, "src is NULL")
-    refused(acl.rt.memcpy_async(address, 8, pinned, 8, 6, stream), INVALID, "kind is 6")
-    refused(acl.rt.memcpy_async(address, 8, pinned, 9, H2D, stream), PARAM, "count is 9, expected at most destMax, 8")
+ASYNC_COPIES = [
+    (acl.rt.memcpy_async, "aclrtMemcpyAsync"),
+    (acl.rt.memcpy_async_with_condition, "aclrtMemcpyAsyncWithCondition"),
+]
+
+
+@pytest.mark.parametrize("copy, name", ASYNC_COPIES)
+def test_memcpy_async_arguments(address, pinned, stream, copy, name):
+    refused(copy(0, 8, pinned, 8, H2D, stream), INVALID, name, "dst is NULL")
+    refused(copy(address, 8, 0, 8, H2D, stream), INVALID, name, "src is NULL")
+    for kind in (6, 7, 8):
+        refused(copy(address, 8, pinned, 8, kind, stream), INVALID, name, f"kind is {kind}")
+    refused(copy(address, 8, pinned, 9, H2D, stream), PARAM, name, "count is 9, expected at most destMax, 8")
+    refused(copy(address, 0, pinned, 1, H2D, stream), PARAM, name, "count is 1, expected at most destMax, 0")
+
+
+@pytest.mark.strict
+@pytest.mark.parametrize("copy, name", ASYNC_COPIES)
+def test_memcpy_async_streams(address, pinned, other_stream, copy, name):
+    refused(copy(address, 8, pinned, 8, H2D, other_stream), STREAM_CONTEXT, name)
+    stream, _ = acl.rt.create_stream()
+    assert acl.rt.destroy_stream(stream) == 0
+    refused(copy(address, 8, pinned, 8, H2D, stream), HANDLE, name)
+    refused(copy(address, 8, pinned, 9, H2D, stream), HANDLE, name)  # found before the wrong count
+    context, _ = acl.rt.create_context(0)
+    assert acl.rt.destroy_context(context) == 0
+    refused(copy(address, 8, pinned, 8, H2D, 0), CONTEXT_NULL, name)
+    assert acl.rt.set_device(0) == 0
 
 
 # (source, target, kinds that are taken; anything else of the first five is 107000)
@@ -373,20 +347,21 @@ HOST_TO_HOST = {
 
 
 @pytest.mark.strict
+@pytest.mark.parametrize("copy, name", ASYNC_COPIES)
 @pytest.mark.parametrize("kind", range(5))
 @pytest.mark.parametrize("source, target, taken", KINDS)
-def test_kinds_of_asynchronous_copies(request, stream, source, target, taken, kind):
+def test_kinds_of_asynchronous_copies(request, stream, source, target, taken, kind, copy, name):
     src, dst = request.getfixturevalue(source), request.getfixturevalue(target)
     if src == dst:
         dst += 64
-    ret = acl.rt.memcpy_async(dst, 8, src, 8, kind, stream)
+    ret = copy(dst, 8, src, 8, kind, stream)
     if kind in taken:
         assert ret == 0
         assert acl.rt.synchronize_stream(stream) == 0
     elif kind in HOST_TO_HOST.get((source, target), ()):
-        refused(ret, UNSUPPORTED, "from host to host")
+        refused(ret, UNSUPPORTED, name, "from host to host")
     else:
-        refused(ret, PARAM, "kind is ACL_MEMCPY_", "expected ACL_MEMCPY_")
+        refused(ret, PARAM, name, "kind is ACL_MEMCPY_", "expected ACL_MEMCPY_")
 
 
 @pytest.mark.strict
@@ -396,10 +371,22 @@ def test_pinned_to_pinned_is_not_asynchronous(stream, pinned, kind):
 
 
 @pytest.mark.strict
-def test_staged_copies_go_from_host_to_device(stream, address, pinned):
-    name = "kind is ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE"
-    refused(acl.rt.memcpy_async(address, 8, address + 8, 8, STAGED, stream), PARAM, name)
-    refused(acl.rt.memcpy_async(pinned, 8, pinned + 8, 8, STAGED, stream), PARAM, name)
+@pytest.mark.parametrize("copy, name", ASYNC_COPIES)
+def test_staged_copies_go_from_host_to_device(stream, address, pinned, copy, name):
+    kind = "kind is ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE"
+    refused(copy(address, 8, address + 8, 8, STAGED, stream), PARAM, name, kind)
+    refused(copy(pinned, 8, pinned + 8, 8, STAGED, stream), PARAM, name, kind)
+
+
+@pytest.mark.strict
+@pytest.mark.parametrize("copy, name", ASYNC_COPIES)
+def test_staged_copies_are_not_for_streams_bound_to_an_instance(device, address, pinned, copy, name):
+    stream, _ = acl.rt.create_stream_with_config(0, lib.ACL_STREAM_PERSISTENT)
+    instance, ret = acl.mdl.ri_build_begin(0)
+    assert ret == acl.mdl.ri_bind_stream(instance, stream, 0) == 0
+    refused(copy(address, 8, pinned, 8, STAGED, stream), PARAM, name, "bound to a model running instance")
+    assert copy(address, 8, pinned, 8, H2D, stream) == 0
+    assert acl.mdl.ri_destroy(instance) == acl.rt.destroy_stream(stream) == 0
 
 
 @pytest.mark.parametrize("tail", [(), (0,)])

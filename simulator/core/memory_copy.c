@@ -157,8 +157,12 @@ static const struct sim_op copy_ops[SIM_COPY_CALLS][3] = {
     [SIM_COPY_TO_SYMBOL] = COPY_WEIGHTS("aclrtMemcpyToSymbolAsync"),
     [SIM_COPY_FROM_SYMBOL] = COPY_WEIGHTS("aclrtMemcpyFromSymbolAsync"),
 };
-static const struct sim_op staged_ops[] =
-    WEIGHTS("aclrtMemcpyAsync", run_staged, copy_ranges, drop_staged, NULL, SIM_TASK_COPY, SIM_OP_LIVE);
+/* Only single copies are staged. */
+#define STAGED_WEIGHTS(name) WEIGHTS(name, run_staged, copy_ranges, drop_staged, NULL, SIM_TASK_COPY, SIM_OP_LIVE)
+static const struct sim_op staged_ops[][3] = {
+    [SIM_COPY_ASYNC] = STAGED_WEIGHTS("aclrtMemcpyAsync"),
+    [SIM_COPY_CONDITION] = STAGED_WEIGHTS("aclrtMemcpyAsyncWithCondition"),
+};
 static const struct sim_op rectangle_ops[] =
     WEIGHTS("aclrtMemcpy2dAsync", run_rectangle, copy_ranges, NULL, save_rectangle, SIM_TASK_COPY, 0);
 static const struct sim_op byte_ops[] =
@@ -323,20 +327,23 @@ aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectang
 /* ---- asynchronous ---- */
 
 /* The source is copied before the call returns, and may be used again at once. */
-SIM_RARE static aclError copy_staged(struct copy_task *task, const struct sim_place places[2], struct sim_target stream,
-                            void *site)
+SIM_RARE static aclError copy_staged(struct copy_task *task, const struct sim_place places[2], enum sim_copy_call call,
+                                     struct sim_target stream, void *site)
 {
     SIM_CHECK(places[0].pl_class == SIM_MEMORY_DEVICE && places[1].pl_class != SIM_MEMORY_DEVICE,
               ACL_ERROR_RT_PARAM_INVALID,
               "kind is ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE, src is %s and dst is %s, expected host and device memory",
               sim_memory_describe(&places[1]), sim_memory_describe(&places[0]));
+    SIM_CHECK(sim_stream_taken(stream.tg_stream) == SIM_TAKEN_NOT, ACL_ERROR_RT_PARAM_INVALID,
+              "kind is ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE and the stream is bound to a model running instance, expected "
+              "another kind or another stream");
     uint64_t size = task->cp_src.rg_size;
     void *buffer = malloc(size);
     SIM_CHECK(buffer != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory to stage count = %" PRIu64 " bytes",
               size);
     memcpy(buffer, task->cp_src.rg_address, size);
     task->cp_src = (struct sim_range){.rg_address = buffer, .rg_size = size};
-    aclError code = sim_engine_submit(stream, &staged_ops[sim_task_weight(size)], task, sizeof *task, site, NULL);
+    aclError code = sim_engine_submit(stream, &staged_ops[call][sim_task_weight(size)], task, sizeof *task, site, NULL);
     if (code != ACL_SUCCESS)
         free(buffer);
     return code;
@@ -354,7 +361,7 @@ aclError sim_memory_copy_async(void *dst, const void *src, uint64_t size, aclrtM
     struct copy_task task = {sim_memory_range(&places[1], src, size, false),
                              sim_memory_range(&places[0], dst, size, true)};
     if (unlikely(kind == ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE))
-        return copy_staged(&task, places, stream, site);
+        return copy_staged(&task, places, call, stream, site);
     SIM_TRY(direction_of(places, kind, &direction));
     if (is_pageable(places, direction)) {
         SIM_TRY(sim_memory_wait_for_work(stream));
