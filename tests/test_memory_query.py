@@ -42,6 +42,7 @@ def test_usage_of_components_follows_what_is_allocated(device):
 
 @pytest.mark.strict
 def test_usage_is_what_is_not_free(device):
+    assert rt.reset_device_force(device) == rt.set_device(device) == 0
     assert usage() == [("APP", 0, 0)]
     small, _ = rt.malloc(1, 0)
     large, _ = rt.malloc(4 * MIB, 0)
