@@ -1,6 +1,7 @@
 /* Entry points of the simulator's own control interface. */
 #include <acl/acl_sim.h>
 
+#include "allocator.h"
 #include "callback.h"
 #include "capture.h"
 #include "channel.h"
@@ -65,6 +66,7 @@ aclError aclsimReset(void)
     sim_queue_reset();
     sim_tensordesc_reset();
     sim_op_reset();
+    sim_allocator_reset();
     sim_row_reset();
     sim_tensor_reset();
     sim_memory_reset();

@@ -4,6 +4,7 @@
  * guards the retain count for moments; the primary context is there while it is not 0. `turn` serialises the rare transitions, up and down, and
  * is held while state callbacks run and tasks are waited for; it is recursive, so a state callback may call the runtime.
  * Order: turn, then dv_lock; neither is taken under any other lock of the simulator. */
+#include "allocator.h"
 #include "callback.h"
 #include "capture.h"
 #include "channel.h"
@@ -96,6 +97,7 @@ static void after_fork(void)
     sim_tensor_after_fork();
     sim_row_after_fork();
     sim_op_after_fork();
+    sim_allocator_after_fork();
     sim_capture_after_fork();
     sim_engine_after_fork();
     sim_pool_after_fork();

@@ -58,6 +58,8 @@ enum sim_kind {
     SIM_KIND_ARGUMENTS,
     SIM_KIND_PHYSICAL,
     SIM_KIND_PARAMETER, /* numbered inside an argument list; no table */
+    SIM_KIND_ALLOCATOR,
+    SIM_KIND_MEMORY_POOL,
     SIM_KINDS,
 };
 

@@ -7,9 +7,11 @@
  * run: a type that the simulator can run is there from the start.
  *
  * Where a kernel wants workspace, which these functions do not ask of the program, it gets a block that a second task
- * gives back behind it. */
+ * gives back behind it, or one of the allocator that the program registered for the stream, which gets it back as soon as
+ * the call is queued: what it gives out again is used behind the call. */
 #include "op_type.h"
 
+#include "allocator.h"
 #include "call.h"
 #include "memory.h"
 #include <stdlib.h>
@@ -236,6 +238,16 @@ static aclError submit_call(const struct sim_pack *pack, struct sim_target targe
     return sim_engine_submit(target, &call->ca_row->ro_op, call, call->ca_size, site, NULL);
 }
 
+static aclError submit_with(const struct sim_allocator *allocator, const struct sim_pack *pack, struct sim_target target,
+                            uint64_t workspace, void *site)
+{
+    struct sim_allocated taken;
+    SIM_TRY(sim_allocator_take(allocator, workspace, &taken));
+    aclError code = submit_call(pack, target, taken.ac_address, site);
+    sim_allocator_give(allocator, &taken);
+    return code;
+}
+
 /* Both tasks or, without workspace, the one. A block that no task gives back is given back here, which discards a call
  * that is queued already. */
 static aclError submit_pack(const struct sim_pack *pack, struct sim_target target, uint64_t workspace, void *site)
@@ -246,6 +258,9 @@ static aclError submit_pack(const struct sim_pack *pack, struct sim_target targe
     SIM_SUPPORTED(sim_stream_taken(target.tg_stream) == SIM_TAKEN_NOT,
                   "%s wants %llu bytes of workspace, which a captured single operator cannot be given: capture its two "
                   "phases instead", pack->pk_call->ca_row->ro_op.op_name, (unsigned long long)workspace);
+    struct sim_allocator allocator;
+    if (sim_allocator_find(target.tg_handle, &allocator))
+        return submit_with(&allocator, pack, target, workspace, site);
     SIM_TRY(sim_memory_take(&block, workspace));
     aclError code = submit_call(pack, target, block, site);
     if (code == ACL_SUCCESS)

@@ -4,6 +4,7 @@
  * handle dead first (under the queue's lock, so no submission slips in), then waits for the tasks already queued, and
  * gives the slot back; the queue itself goes on counting in the slot's next life. */
 #include "stream.h"
+#include "allocator.h"
 #include "callback.h"
 #include "context.h"
 #include "device.h"
@@ -130,6 +131,7 @@ aclError sim_stream_destroy(struct sim_target target, bool force)
     }
     /* Nobody can begin another abort; those in progress must not reach into the slot's next life. */
     sim_engine_wait_gate(&stream->st_abort_ends, atomic_load(&stream->st_aborts), SIM_FOREVER);
+    sim_allocator_unregister(target.tg_handle);
     sim_callback_forget(stream);
     sim_task_value_forget(stream);
     sim_lock(&context->cx_lock);
