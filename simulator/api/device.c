@@ -2,6 +2,7 @@
 #include "clock.h"
 #include "device.h"
 #include "engine.h"
+#include "pool_memory.h"
 
 aclError aclrtSetDevice(int32_t deviceId)
 {
@@ -37,7 +38,9 @@ static aclError synchronize(int32_t timeout)
     struct sim_context *context;
     SIM_TRY(sim_engine_may_wait());
     SIM_TRY(sim_context_current(&context));
-    return sim_context_synchronize(context, timeout);
+    aclError code = sim_context_synchronize(context, timeout);
+    sim_pool_memory_settle();
+    return code;
 }
 
 aclError aclrtSynchronizeDevice(void)

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "config.h"
 #include "limits_state.h"
+#include "pool_memory.h"
 
 #define FLAG_KNOWN 0x3fu     /* aclrtCreateEventWithFlag */
 #define FLAG_EX 0xfu         /* aclrtCreateEventExWithFlag */
@@ -287,6 +288,7 @@ static aclError synchronize(aclrtEvent event, int32_t timeout)
     sim_record record = atomic_load_explicit(&found->ev_record, memory_order_acquire);
     SIM_TRY(sim_engine_outcome(sim_event_synchronize(found, timeout, timeout < 0 ? SIM_HELPER : SIM_SUBMITTER),
                                ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, timeout));
+    sim_pool_memory_settle();
     if (likely(record != 0))
         SIM_TRY(sim_stream_check_aborted(sim_record_stream(record), began));
     return sim_event_check_failed(found);

@@ -254,7 +254,7 @@ aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attribut
     sim_memory_locate(ptr, &place);
     SIM_CHECK(place.pl_class != SIM_MEMORY_DEAD, ACL_ERROR_RT_PARAM_INVALID,
               "ptr is %p, which lies in %s, expected an address inside a block", ptr, sim_memory_describe(&place));
-    bool on_device = place.pl_class == SIM_MEMORY_DEVICE;
+    bool on_device = sim_memory_is_device(&place);
     enum sim_page page = !on_device                      ? SIM_PAGE_NORMAL
                          : sim_ipc_is_imported(&place) ? sim_ipc_page(&place.pl_block)
                                                        : place.pl_block.bk_page;

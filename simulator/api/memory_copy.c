@@ -161,7 +161,7 @@ static aclError check_words(const void *ptr, size_t memSize, size_t N)
     SIM_SUPPORTED(sim_config()->cf_soc->so_profile <= SIM_PA2, "%s cannot set memory by words",
                   sim_config()->cf_soc->so_name);
     sim_memory_locate(ptr, &place);
-    SIM_ARGUMENT(place.pl_class != SIM_MEMORY_FOREIGN, ACL_ERROR_INVALID_PARAM,
+    SIM_ARGUMENT(place.pl_class != SIM_MEMORY_FOREIGN && place.pl_class != SIM_MEMORY_MANAGED, ACL_ERROR_INVALID_PARAM,
                  "ptr is %p, which is %s, expected device memory or pinned host memory", ptr,
                  sim_memory_describe(&place));
     return ACL_SUCCESS;

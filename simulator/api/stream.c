@@ -2,6 +2,8 @@
 #include "capture.h"
 #include "clock.h"
 #include "config.h"
+#include "device.h"
+#include "pool_memory.h"
 #include "saturation.h"
 
 aclError aclrtCreateStream(aclrtStream *stream)
@@ -124,6 +126,7 @@ static aclError synchronize(aclrtStream stream, int32_t timeout)
             sim_engine_wait(found, tail, sim_clock_deadline(timeout), timeout < 0 ? SIM_HELPER : SIM_SUBMITTER),
             ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, timeout));
     }
+    sim_pool_memory_settle();
     SIM_TRY(sim_stream_check_aborted(found, began));
     SIM_TRY(sim_stream_take_error(found));
     return sim_context_check_failed(context);

@@ -15,6 +15,7 @@
 #include "clock.h"
 #include "context.h"
 #include "device.h"
+#include "pool_memory.h"
 
 #define FLAG_SYNC ACL_EVENT_SYNC
 #define FLAG_TIMED ACL_EVENT_TIME_LINE
@@ -288,15 +289,21 @@ aclError sim_event_wait(struct sim_event *event, aclrtEvent handle, struct sim_t
         return ACL_SUCCESS;
     struct event_task task = {.et_event = event, .et_timeout = timeout_ns};
     task.et_owns = task.et_counted = event->ev_class == SIM_EVENT_DEFAULT || event->ev_class == SIM_EVENT_FLAG;
+    sim_record self = sim_record_of(stream.tg_stream, sim_stream_tail(stream.tg_stream) + 1); /* or behind it */
     if (!is_flag(event)) {
         task.et_record = atomic_load_explicit(&event->ev_record, memory_order_acquire);
         SIM_CHECK(task.et_record != 0 || event->ev_class != SIM_EVENT_DEFAULT, ACL_ERROR_RT_PARAM_INVALID,
                   "the event was never recorded, expected aclrtRecordEvent before the wait");
         bool own_stream = task.et_record >> 48 == stream.tg_stream->st_slot.sl_index;
-        if (sim_record_passed(task.et_record) || own_stream)
+        if (sim_record_passed(task.et_record) || own_stream) {
+            sim_pool_memory_waits(self, task.et_record);
             return ACL_SUCCESS;
+        }
     }
-    return submit(stream, &wait_op, task, handle, site, NULL);
+    SIM_TRY(submit(stream, &wait_op, task, handle, site, NULL));
+    if (task.et_record != 0)
+        sim_pool_memory_waits(self, task.et_record);
+    return ACL_SUCCESS;
 }
 
 aclError sim_event_reset(struct sim_event *event, aclrtEvent handle, struct sim_target stream, void *site)

@@ -118,6 +118,14 @@ bool sim_zone_find(const struct sim_zone *zone, const void *address, struct sim_
     return true;
 }
 
+bool sim_zone_cover(const struct sim_zone *zone, const void *address, uint64_t *start)
+{
+    if (!sim_zone_contains(zone, address) || record_at(zone, (uint64_t)(uintptr_t)address - zone->zn_base, start) == NULL)
+        return false;
+    *start += zone->zn_base;
+    return true;
+}
+
 /* ---- births and deaths ---- */
 
 uint32_t sim_heap_birth(void)
@@ -483,6 +491,19 @@ void *sim_heap_allocate(struct sim_zone *zone, uint32_t index, uint64_t requeste
         return NULL;
     atomic_store_explicit(record, record_make(size, size - requested, page, sim_heap_birth()), memory_order_release);
     return (void *)(uintptr_t)(zone->zn_base + offset);
+}
+
+void sim_heap_end(const _Atomic uint64_t *record)
+{
+    atomic_store_explicit((_Atomic uint64_t *)(uintptr_t)record, 0, memory_order_release);
+}
+
+uint32_t sim_heap_begin(const _Atomic uint64_t *record, uint64_t requested, uint64_t size, enum sim_page page)
+{
+    uint32_t birth = sim_heap_birth();
+    atomic_store_explicit((_Atomic uint64_t *)(uintptr_t)record, record_make(size, size - requested, page, birth),
+                          memory_order_release);
+    return birth;
 }
 
 bool sim_heap_release(struct sim_zone *zone, const void *address, const void *site, uint32_t thread)

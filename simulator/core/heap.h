@@ -104,6 +104,14 @@ void sim_heap_give_pages(struct sim_zone *zone, uint32_t index, uint64_t offset,
 /* Ends the life of the block that starts at `address`; false when none does (any more). */
 bool sim_heap_release(struct sim_zone *zone, const void *address, const void *site, uint32_t thread);
 
+/* Where the block begins whose place an address lies in, alive or not; false where none can be. */
+bool sim_zone_cover(const struct sim_zone *zone, const void *address, uint64_t *start);
+
+/* For who owns a block and gives it several lives: what its record says while it is not to be seen by anybody, and the
+ * record of another life, of at most the bytes it was allocated with; the birth is returned. It is released with these. */
+void sim_heap_end(const _Atomic uint64_t *record);
+uint32_t sim_heap_begin(const _Atomic uint64_t *record, uint64_t requested, uint64_t size, enum sim_page page);
+
 /* How the block of this birth ended, if that is still remembered (the last 65,536 are). */
 bool sim_heap_death(uint32_t birth, struct sim_death *death);
 

@@ -1,8 +1,9 @@
 /* Design notes
  *
- * An address is looked up in the zone of the devices, in the zone of pinned host memory, in the area of mappings, and
- * among the registered ranges, in this order; what lies in none is ordinary memory. The first three look-ups take no lock.
- * The last is skipped while nothing is registered (one atomic count) and takes the registry's lock otherwise, a leaf.
+ * An address is looked up in the zone of the devices, in the zone of pinned host memory, in the area of mappings, in
+ * managed memory and among the registered ranges, in this order; what lies in none is ordinary memory. The first three
+ * look-ups take no lock. The fourth is skipped outside its range, the last while nothing is registered (one atomic count
+ * each); else they take their locks, leaves.
  *
  * The zones are opened with the first device and stay until aclsimReset. Blocks belong to a device, not to a context;
  * the last reset of a device ends them all. Opening and closing are serialised by the device transitions (device.c).
@@ -12,6 +13,8 @@
 #include "memory.h"
 #include "device.h"
 #include "ipc.h"
+#include "managed.h"
+#include "pool_memory.h"
 #include "vmm.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -55,6 +58,7 @@ int sim_memory_open(struct sim_device *device)
 void sim_memory_close(struct sim_device *device)
 {
     sim_ipc_forget_device(device->dv_id);
+    sim_pool_memory_forget(device->dv_id);
     sim_vmm_close_device(device->dv_id);
 }
 
@@ -76,6 +80,7 @@ void sim_memory_reset(void)
 {
     sim_vmm_reset();
     sim_memory_forget_registered();
+    sim_managed_reset();
     reset_zone(&sim_device_zone);
     reset_zone(&sim_host_zone);
 }
@@ -87,6 +92,8 @@ void sim_memory_after_fork(void)
     sim_vmm_after_fork();
     sim_memory_registered_after_fork();
     sim_ipc_after_fork();
+    sim_managed_after_fork();
+    sim_pool_memory_after_fork();
 }
 
 /* ---- what an address is ---- */
@@ -110,6 +117,8 @@ void sim_memory_locate(const void *address, struct sim_place *place)
         place->pl_class = sim_zone_find(&sim_host_zone, address, &place->pl_block) ? SIM_MEMORY_HOST : SIM_MEMORY_DEAD;
     else if (unlikely(sim_zone_contains(&sim_area, address)))
         locate_in_area(address, place);
+    else if (unlikely(sim_managed_contains(address)))
+        place->pl_class = sim_managed_find(address, &place->pl_block) ? SIM_MEMORY_MANAGED : SIM_MEMORY_DEAD;
     else
         place->pl_class =
             sim_memory_find_registered(address, &place->pl_block) ? SIM_MEMORY_HOST : SIM_MEMORY_FOREIGN;
@@ -122,6 +131,8 @@ const char *sim_memory_describe(const struct sim_place *place)
         return "pinned host memory";
     case SIM_MEMORY_DEVICE:
         return "device memory";
+    case SIM_MEMORY_MANAGED:
+        return "managed memory";
     case SIM_MEMORY_DEAD:
         return place->pl_reserved ? "addresses to which no memory is mapped, or none that may be accessed yet"
                                   : "memory that is not allocated (any more)";
@@ -190,7 +201,7 @@ bool sim_memory_try_claim(struct sim_range *range)
 {
     struct sim_place place;
     sim_memory_locate(range->rg_address, &place);
-    if (place.pl_class != SIM_MEMORY_DEVICE || !sim_memory_holds(&place, range->rg_address, range->rg_size))
+    if (!sim_memory_is_device(&place) || !sim_memory_holds(&place, range->rg_address, range->rg_size))
         return false;
     *range = sim_memory_range(&place, range->rg_address, range->rg_size, range->rg_write);
     return true;
@@ -200,7 +211,7 @@ aclError sim_memory_claim(struct sim_range *range, const char *name)
 {
     struct sim_place place;
     SIM_TRY(sim_memory_span(range->rg_address, range->rg_size, name, "its size", &place));
-    SIM_CHECK(place.pl_class == SIM_MEMORY_DEVICE, ACL_ERROR_RT_PARAM_INVALID,
+    SIM_CHECK(sim_memory_is_device(&place), ACL_ERROR_RT_PARAM_INVALID,
               "%s is %p, which is %s, expected an address inside a block of device memory", name, range->rg_address,
               sim_memory_describe(&place));
     *range = sim_memory_range(&place, range->rg_address, range->rg_size, range->rg_write);
@@ -211,9 +222,11 @@ SIM_RARE aclError sim_memory_refuse(const struct sim_range *range, char *text, s
 {
     struct sim_place place;
     sim_memory_locate(range->rg_address, &place);
-    bool alive = place.pl_class == SIM_MEMORY_DEVICE || place.pl_class == SIM_MEMORY_HOST;
+    bool alive = sim_memory_is_alive(&place);
     if (likely(alive && place.pl_block.bk_birth == range->rg_birth &&
                sim_memory_holds(&place, range->rg_address, range->rg_size)))
+        return ACL_SUCCESS;
+    if (sim_pool_memory_lives(range))
         return ACL_SUCCESS;
     int length = snprintf(text, size, "the %" PRIu64 " bytes at %p, which it %s, were %s before it ran",
                           range->rg_size, range->rg_address, range->rg_write ? "writes" : "reads",
@@ -231,8 +244,7 @@ void *sim_memory_engine(const void *address)
 {
     struct sim_place place;
     sim_memory_locate(address, &place);
-    bool alive = place.pl_class == SIM_MEMORY_DEVICE || place.pl_class == SIM_MEMORY_HOST;
-    return alive ? sim_memory_reach(address) : NULL;
+    return sim_memory_is_alive(&place) ? sim_memory_reach(address) : NULL;
 }
 
 /* ---- blocks ---- */
@@ -244,17 +256,34 @@ static uint64_t available(uint32_t index, enum sim_page page)
     return page == SIM_PAGE_NORMAL ? bytes + sim_heap_pages(&sim_device_zone, index, SIM_PAGE_HUGE).pg_free : bytes;
 }
 
+static void *try_allocate(uint32_t index, uint64_t requested, uint64_t size, struct sim_policy *policy)
+{
+    void *block = sim_heap_allocate(&sim_device_zone, index, requested, size, policy->po_page);
+    if (likely(block != NULL) || !policy->po_fall_back)
+        return block;
+    block = sim_heap_allocate(&sim_device_zone, index, requested, size, SIM_PAGE_NORMAL);
+    if (block != NULL)
+        policy->po_page = SIM_PAGE_NORMAL;
+    return block;
+}
+
+void *sim_memory_try_allocate(int32_t device, uint64_t requested, uint64_t size, struct sim_policy *policy)
+{
+    void *block = try_allocate((uint32_t)device, requested, size, policy);
+    if (unlikely(block == NULL) && atomic_load(&sim_pool_memory_unused) != 0 && sim_pool_memory_reclaim(device))
+        block = try_allocate((uint32_t)device, requested, size, policy);
+    return block;
+}
+
 aclError sim_memory_allocate(void **address, uint64_t requested, uint64_t size, struct sim_policy policy)
 {
     static const char *const names[] = {"normal (4 KiB)", "huge (2 MiB)", "giant (1 GiB)"};
     struct sim_context *context;
     SIM_TRY(sim_context_current(&context));
     uint32_t index = (uint32_t)context->cx_device->dv_id;
-    void *block = sim_heap_allocate(&sim_device_zone, index, requested, size, policy.po_page);
-    if (unlikely(block == NULL && policy.po_fall_back)) {
+    void *block = sim_memory_try_allocate(context->cx_device->dv_id, requested, size, &policy);
+    if (unlikely(block == NULL && policy.po_fall_back))
         policy.po_page = SIM_PAGE_NORMAL;
-        block = sim_heap_allocate(&sim_device_zone, index, requested, size, SIM_PAGE_NORMAL);
-    }
     SIM_CHECK(block != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
               "size is %" PRIu64 ", expected at most the %" PRIu64 " bytes that are free in %s pages on device %u, "
               "which has %" PRIu64 " bytes",
@@ -273,7 +302,7 @@ bool sim_memory_is_host(const void *address)
 {
     struct sim_place place;
     sim_memory_locate(address, &place);
-    return place.pl_class == SIM_MEMORY_HOST || place.pl_class == SIM_MEMORY_FOREIGN;
+    return place.pl_class != SIM_MEMORY_DEVICE && place.pl_class != SIM_MEMORY_DEAD;
 }
 
 bool sim_memory_has_giant_pages(void)
@@ -313,7 +342,7 @@ SIM_RARE static aclError refuse_release(const void *address, const char *name, c
 {
     struct sim_place place;
     sim_memory_locate(address, &place);
-    bool alive = place.pl_class == SIM_MEMORY_DEVICE || place.pl_class == SIM_MEMORY_HOST;
+    bool alive = sim_memory_is_alive(&place);
     uint64_t into = alive ? (uint64_t)(uintptr_t)address - place.pl_block.bk_start : 0;
     SIM_CHECK(!sim_ipc_is_imported(&place), ACL_ERROR_RT_PARAM_INVALID,
               "%s is %p, which is memory of another process, expected aclrtIpcMemClose for it", name, address);
@@ -326,7 +355,12 @@ SIM_RARE static aclError refuse_release(const void *address, const char *name, c
 
 aclError sim_memory_release(const void *address, const void *site)
 {
+    aclError code;
+    if (sim_pool_memory_release(address, site, &code))
+        return code;
     if (likely(sim_heap_release(&sim_device_zone, address, site, sim_thread_number())))
+        return ACL_SUCCESS;
+    if (sim_managed_release(address, site))
         return ACL_SUCCESS;
     return refuse_release(address, "devPtr", "device memory");
 }

@@ -45,13 +45,14 @@ enum sim_memory_class {
     SIM_MEMORY_HOST = ACL_MEM_LOCATION_TYPE_HOST,            /* pinned */
     SIM_MEMORY_DEVICE = ACL_MEM_LOCATION_TYPE_DEVICE,
     SIM_MEMORY_FOREIGN = ACL_MEM_LOCATION_TYPE_UNREGISTERED, /* ordinary memory of the process */
-    SIM_MEMORY_DEAD, /* in the address space of a heap, but in no live block */
+    SIM_MEMORY_MANAGED = ACL_MEM_LOCATION_TYPE_MANAGED,      /* the host's and all devices' */
+    SIM_MEMORY_DEAD = 99, /* in an address space of blocks, but in no live one */
 };
 
 struct sim_place {
     enum sim_memory_class pl_class;
-    bool pl_reserved;        /* DEAD among the addresses for mappings */
-    struct sim_block pl_block; /* of HOST and DEVICE */
+    bool pl_reserved;          /* DEAD among the addresses for mappings */
+    struct sim_block pl_block; /* while it is alive */
 };
 
 void sim_memory_locate(const void *address, struct sim_place *place);
@@ -59,6 +60,17 @@ void sim_memory_locate(const void *address, struct sim_place *place);
 /* Whether `size` bytes from there are alive, in a live place. A range over several mappings is looked up again when its
  * task runs, for no one record tells about it. */
 bool sim_memory_holds(struct sim_place *place, const void *address, uint64_t size);
+/* It lies in a live block. */
+static inline bool sim_memory_is_alive(const struct sim_place *place)
+{
+    return place->pl_class != SIM_MEMORY_FOREIGN && place->pl_class != SIM_MEMORY_DEAD;
+}
+
+/* Devices may touch it. */
+static inline bool sim_memory_is_device(const struct sim_place *place)
+{
+    return place->pl_class == SIM_MEMORY_DEVICE || place->pl_class == SIM_MEMORY_MANAGED;
+}
 
 /* The same, and that `size` bytes from there lie inside the block; ordinary memory is taken as it is. 107000; `name`
  * and `size_name` name the arguments. */
@@ -112,6 +124,8 @@ aclError sim_memory_take(void **address, uint64_t size);
 
 bool sim_memory_has_giant_pages(void);      /* for policies of aclrtMalloc */
 uint64_t sim_memory_pinned_capacity(void); /* bytes of host memory */
+/* A block of a device, without a message; NULL where there is no room, also not in what pools of memory can do without. */
+void *sim_memory_try_allocate(int32_t device, uint64_t requested, uint64_t size, struct sim_policy *policy);
 
 /* A block of the current device. 107002, 207001. */
 aclError sim_memory_allocate(void **address, uint64_t requested, uint64_t size, struct sim_policy policy);

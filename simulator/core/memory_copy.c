@@ -224,10 +224,19 @@ static aclError locate_rectangle(void *dst, const void *src, const struct sim_re
 static const char *const kind_names[] = {"ACL_MEMCPY_HOST_TO_HOST", "ACL_MEMCPY_HOST_TO_DEVICE",
                                          "ACL_MEMCPY_DEVICE_TO_HOST", "ACL_MEMCPY_DEVICE_TO_DEVICE"};
 
+/* With managed memory on one side every copy is made, in its turn, by who runs the stream. */
+static bool is_managed(const struct sim_place places[2])
+{
+    return places[0].pl_class == SIM_MEMORY_MANAGED || places[1].pl_class == SIM_MEMORY_MANAGED;
+}
+
 /* The direction of an asynchronous copy. Known memory decides it; with ordinary memory on one side the kind must be
- * plausible. */
+ * plausible. One of managed memory has none, and counts as one that is not made by the caller. */
 static aclError direction_of(const struct sim_place places[2], aclrtMemcpyKind kind, aclrtMemcpyKind *direction)
 {
+    *direction = ACL_MEMCPY_DEVICE_TO_DEVICE;
+    if (is_managed(places))
+        return ACL_SUCCESS;
     enum sim_memory_class dst = places[0].pl_class, src = places[1].pl_class;
     bool to_device = dst == SIM_MEMORY_DEVICE, from_device = src == SIM_MEMORY_DEVICE;
     aclrtMemcpyKind known = to_device ? (from_device ? ACL_MEMCPY_DEVICE_TO_DEVICE : ACL_MEMCPY_HOST_TO_DEVICE)
@@ -316,7 +325,7 @@ aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectang
     bool to_device = places[0].pl_class == SIM_MEMORY_DEVICE, from_device = places[1].pl_class == SIM_MEMORY_DEVICE;
     SIM_SUPPORTED(!to_device || !from_device,
                   "a synchronous 2-D copy cannot go from device to device, expected aclrtMemcpy2dAsync");
-    SIM_CHECK(to_device || from_device, ACL_ERROR_RT_PARAM_INVALID,
+    SIM_CHECK(to_device || from_device || is_managed(places), ACL_ERROR_RT_PARAM_INVALID,
               "dst is %s and src is %s, expected device memory on one side", sim_memory_describe(&places[0]),
               sim_memory_describe(&places[1]));
     sim_memory_copy_rows(dst, src, shape);
@@ -401,7 +410,7 @@ aclError sim_memory_set_async(void *address, uint32_t pattern, uint64_t size, bo
 {
     struct sim_place place;
     SIM_TRY(sim_memory_span(address, size, words ? "ptr" : "devPtr", words ? "N * 4" : "count", &place));
-    if (place.pl_class != SIM_MEMORY_DEVICE) { /* at once, and in no order with the stream */
+    if (!sim_memory_is_device(&place)) { /* at once, and in no order with the stream */
         SIM_CHECK(sim_stream_taken(stream.tg_stream) == SIM_TAKEN_NOT, ACL_ERROR_RT_PARAM_INVALID,
                   "the stream is being captured and the memory is %s, which is set at once, expected device memory",
                   sim_memory_describe(&place));

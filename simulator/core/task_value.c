@@ -153,7 +153,10 @@ aclError sim_task_value_make(void *address, uint64_t number, uint32_t flag, uint
                                        : "0: it is reserved");
     SIM_CHECK((uintptr_t)address % sizeof number == 0, ACL_ERROR_RT_ADDR_UNALIGNED,
               "devAddr is %p, expected a multiple of 8", address);
-    return sim_memory_claim(&value->vl_range, "devAddr");
+    SIM_TRY(sim_memory_claim(&value->vl_range, "devAddr"));
+    SIM_CHECK(value->vl_range.rg_record != NULL, ACL_ERROR_RT_PARAM_INVALID,
+              "devAddr is %p, which is managed memory, expected device memory", address);
+    return ACL_SUCCESS;
 }
 
 aclError sim_task_value_write(const struct sim_task_value *value, struct sim_target stream, void *site)
