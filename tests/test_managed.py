@@ -328,6 +328,11 @@ ERRORS = [  # call with a block of four pages and a stream; code; words
     (lambda block, queue: lib.aclrtMemManagedGetAttr(1, NULL, 1, NUMBER, 4), 100000, "ptr is NULL"),
     (lambda block, queue: lib.aclrtMemManagedGetAttr(1, pointer(block), 0, NUMBER, 4), 100000, "size is 0"),
     (lambda block, queue: lib.aclrtMemManagedGetAttr(1, pointer(block), 1, NULL, 4), 100000, "data is NULL"),
+    (
+        lambda block, queue: lib.aclrtMemManagedGetAttr(1, pointer(block), 1, pointer(acl.rt.malloc(4, 0)[0]), 4),
+        100000,
+        "data is",
+    ),
     (lambda block, queue: lib.aclrtMemManagedGetAttr(0, pointer(block), 1, NUMBER, 4), 107000, "attribute is 0"),
     (lambda block, queue: lib.aclrtMemManagedGetAttr(9, pointer(block), 1, NUMBER, 4), 107000, "attribute is 9"),
     (lambda block, queue: lib.aclrtMemManagedGetAttr(1, pointer(block), 1, NUMBER, 8), 107000, "dataSize is 8"),

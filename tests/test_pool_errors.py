@@ -40,6 +40,14 @@ def put(pool, attribute, number):
     return lib.aclrtMemPoolSetAttr(pool, attribute, ffi.new(kind, number))
 
 
+def put_from(pool, address):
+    return lib.aclrtMemPoolSetAttr(pool, 4, pointer(address))
+
+
+def get_to(pool, address):
+    return lib.aclrtMemPoolGetAttr(pool, 4, pointer(address))
+
+
 def call(pool, stream, size=1):
     return lib.aclrtMemPoolMallocAsync(PLACE, size, pool, pointer(stream))
 
@@ -56,6 +64,8 @@ ERRORS = [  # call with a pool and a stream; code; words, None where another thr
     (lambda pool, stream: lib.aclrtMemPoolDestroy(NULL), 100000, "memPool is NULL"),
     (lambda pool, stream: lib.aclrtMemPoolSetAttr(NULL, 4, NUMBER), 100000, "memPool is NULL"),
     (lambda pool, stream: lib.aclrtMemPoolSetAttr(pool, 4, NULL), 100000, "value is NULL"),
+    (lambda pool, stream: put_from(pool, take(pool, stream)), 100000, "no host memory"),
+    (lambda pool, stream: get_to(pool, take(pool, stream)), 100000, "no host memory"),
     (lambda pool, stream: put(pool, 9, 0), 107000, "attr is 9"),
     (lambda pool, stream: put(pool, 0, 0), 107000, "attr is 0"),
     (lambda pool, stream: put(pool, 1, 2), 107000, "*value is 2 with attr 1"),

@@ -34,12 +34,20 @@ aclError aclrtMemManagedAdvise(const void *const ptr, uint64_t size, aclrtMemMan
     return sim_managed_advise(ptr, size, advise, &location);
 }
 
+static aclError check_data(const void *data, const char *name)
+{
+    SIM_ARGUMENT(data != NULL, ACL_ERROR_INVALID_PARAM, "%s is NULL, expected a valid pointer", name);
+    SIM_ARGUMENT(sim_memory_is_host(data), ACL_ERROR_INVALID_PARAM,
+                 "%s is %p, which is no host memory, expected a pointer to host memory", name, data);
+    return ACL_SUCCESS;
+}
+
 aclError aclrtMemManagedGetAttr(aclrtMemManagedRangeAttribute attribute, const void *ptr, size_t size, void *data,
                                 size_t dataSize)
 {
     SIM_ENTER();
     SIM_TRY(check_range(ptr, size));
-    SIM_NOT_NULL(data);
+    SIM_TRY(check_data(data, "data"));
     SIM_TRY(sim_managed_supported());
     SIM_TRY(sim_managed_check_attribute(attribute, ptr, size, dataSize));
     sim_managed_tell(attribute, ptr, size, data, dataSize);
@@ -57,8 +65,11 @@ aclError aclrtMemManagedGetAttrs(aclrtMemManagedRangeAttribute *attributes, size
     SIM_NOT_NULL(dataSizes);
     SIM_CHECK(numAttributes <= ATTRIBUTES, ACL_ERROR_RT_PARAM_INVALID, "numAttributes is %zu, expected at most %d",
               numAttributes, ATTRIBUTES);
-    for (size_t i = 0; i < numAttributes; i++)
-        SIM_ARGUMENT(data[i] != NULL, ACL_ERROR_INVALID_PARAM, "data[%zu] is NULL, expected a valid pointer", i);
+    for (size_t i = 0; i < numAttributes; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "data[%zu]", i);
+        SIM_TRY(check_data(data[i], name));
+    }
     SIM_TRY(sim_managed_supported());
     for (size_t i = 0; i < numAttributes; i++)
         SIM_TRY(sim_managed_check_attribute(attributes[i], ptr, size, dataSizes[i]));

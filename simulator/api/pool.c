@@ -1,4 +1,5 @@
 /* Entry points of memory pools. */
+#include "memory.h"
 #include "pool_memory.h"
 
 static aclError check_props(const aclrtMemPoolProps *poolProps)
@@ -34,11 +35,19 @@ aclError aclrtMemPoolDestroy(const aclrtMemPool memPool)
     return sim_pool_memory_destroy(memPool);
 }
 
+static aclError check_value(const void *value)
+{
+    SIM_NOT_NULL(value);
+    SIM_ARGUMENT(sim_memory_is_host(value), ACL_ERROR_INVALID_PARAM, "value is %p, which is no host memory, expected a "
+                 "pointer to host memory", value);
+    return ACL_SUCCESS;
+}
+
 aclError aclrtMemPoolSetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr, void *value)
 {
     SIM_ENTER();
     SIM_NOT_NULL(memPool);
-    SIM_NOT_NULL(value);
+    SIM_TRY(check_value(value));
     SIM_TRY(sim_pool_memory_supported());
     return sim_pool_memory_set(memPool, attr, value);
 }
@@ -47,7 +56,7 @@ aclError aclrtMemPoolGetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr, void *
 {
     SIM_ENTER();
     SIM_NOT_NULL(memPool);
-    SIM_NOT_NULL(value);
+    SIM_TRY(check_value(value));
     SIM_TRY(sim_pool_memory_supported());
     return sim_pool_memory_get(memPool, attr, value);
 }

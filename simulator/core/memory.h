@@ -60,6 +60,7 @@ void sim_memory_locate(const void *address, struct sim_place *place);
 /* Whether `size` bytes from there are alive, in a live place. A range over several mappings is looked up again when its
  * task runs, for no one record tells about it. */
 bool sim_memory_holds(struct sim_place *place, const void *address, uint64_t size);
+
 /* It lies in a live block. */
 static inline bool sim_memory_is_alive(const struct sim_place *place)
 {

@@ -9,6 +9,7 @@ ENGINE, WAIT, TIME, FORK = "test_engine", "test_engine_wait", "test_engine_time"
 VIRTUAL = "test_vmm"
 EXCHANGE = "test_exchange"
 MEMORY = "test_memory"
+POOL = "test_pool"
 CAPTURE, INSIDE, CUT, MANY = "test_capture", "test_capture_inside", "test_capture_end", "test_capture_stress"
 KERNEL = "test_kernel"
 ALL = "test_stress_all"
@@ -598,6 +599,28 @@ MUTANTS = (
         (MEMORY,),
     ),
     Mutant("offset of a copy forgotten", "memory_indirect.c", "src + task->in_src_offset", "src", (MEMORY,)),
+    # memory pools
+    Mutant(
+        "former life forgotten",
+        "pool_memory_order.c",
+        "        block->bl_former = *spare;\n        *spare = NULL;\n",
+        "",
+        (POOL,),
+    ),
+    Mutant(
+        "anybody's block at any time",
+        "pool_memory_order.c",
+        "    return block->bl_pool->pl_may[SIM_POOL_BY_WAITING] ? SIM_POOL_BY_WAITING : SIM_POOL_RANKS;",
+        "    return SIM_POOL_BY_TIME;",
+        (POOL,),
+    ),
+    Mutant(
+        "allocation that waits for nothing",
+        "pool_memory_order.c",
+        "if (sim_record_passed(task->ma_behind))",
+        "if (sim_record_passed(task->ma_behind) || true)",
+        (POOL,),
+    ),
     # forks
     Mutant(
         "child keeps the workers",

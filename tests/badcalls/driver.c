@@ -6,6 +6,8 @@
  * "(mixed)" is one more entry: calls of many functions in random order. What is outside the rule of "any input" is never
  * drawn: host addresses that are not mapped, and sizes beyond the host memory they come with. */
 #include "driver.h"
+#include <acl/acl_rt_allocator.h>
+#include <acl/acl_rt_memory_soma.h>
 #include <acl/acl_sim.h>
 #include <acl/acl_tdt.h>
 #include <aclnnop/aclnn_gelu.h>
@@ -51,6 +53,7 @@ static unsigned char *host, *zeros;
 static uint64_t handles[64];
 static size_t handle_count;
 static unsigned char *block, *freed;
+static void *pooled, *managed; /* NULL where the chip has none */
 
 static uint64_t next(void)
 {
@@ -140,9 +143,11 @@ static uint64_t any_handle(void)
 
 static void *any_device_address(void)
 {
-    switch (below(5)) {
+    switch (below(6)) {
     case 0:
         return block;
+    case 5:
+        return pooled != NULL ? pooled : block;
     case 1:
         return block + below(BLOCK);
     case 2:
@@ -200,8 +205,8 @@ void *draw_memory(void)
     case 0:
         return note_pointer(NULL);
     case 1:
-    case 2:
-        return note_pointer(any_device_address());
+    case 2: /* managed memory is the host's too, so it is none in a call with huge numbers */
+        return note_pointer(!huge && managed != NULL && below(4) == 0 ? managed : any_device_address());
     default:
         return draw_words();
     }

@@ -202,6 +202,35 @@ static void make_copies(void)
     GOOD(aclrtMemcpy(block + size, sizeof addresses, addresses, sizeof addresses, ACL_MEMCPY_HOST_TO_DEVICE));
 }
 
+/* A pool with a block in use and one that was freed, an allocator of a stream, managed memory: what
+ * the chip has of them. */
+static void make_memory(aclrtStream stream)
+{
+    void (*nothing)(void) = (void (*)(void))harmless;
+    const aclrtMemPoolProps props = {.location = {.type = ACL_MEM_LOCATION_TYPE_DEVICE}};
+    aclrtMemPool pool;
+    void *used, *unused;
+    pooled = managed = NULL;
+    if (aclrtMemPoolCreate(&pool, &props) == ACL_SUCCESS) {
+        GOOD(aclrtMemPoolMallocAsync(&used, 4096, pool, stream));
+        GOOD(aclrtMemPoolMallocAsync(&unused, 4096, pool, stream));
+        GOOD(aclrtMemPoolFreeAsync(unused, stream));
+        for (int i = 0; i < 3; i++)
+            add(pool);
+        pooled = used;
+    }
+    aclrtAllocatorDesc desc = aclrtAllocatorCreateDesc();
+    GOOD(aclrtAllocatorSetObjToDesc(desc, desc));
+    GOOD(aclrtAllocatorSetAllocFuncToDesc(desc, (aclrtAllocatorAllocFunc)nothing));
+    GOOD(aclrtAllocatorSetFreeFuncToDesc(desc, (aclrtAllocatorFreeFunc)nothing));
+    GOOD(aclrtAllocatorSetGetAddrFromBlockFuncToDesc(desc, (aclrtAllocatorGetAddrFromBlockFunc)nothing));
+    GOOD(aclrtAllocatorRegister(stream, desc));
+    for (int i = 0; i < 2; i++)
+        add(desc);
+    if (aclrtMemAllocManaged((void **)&managed, 4 << 21, ACL_RT_MEM_ATTACH_GLOBAL) == ACL_SUCCESS)
+        add(managed);
+}
+
 static void make_world(void)
 {
     aclrtContext context;
@@ -261,6 +290,7 @@ static void make_world(void)
     make_copies();
     if (below(2) == 0)
         make_symbol();
+    make_memory(stream);
     if (below(2) == 0) /* an open capture refuses much */
         make_instances(dims);
     (void)aclGetRecentErrMsg();
