@@ -1,7 +1,7 @@
 /* Design notes
  *
  * One range of 3 TiB is reserved with the first block, where the documents say; in a process that uses these addresses
- * itself (under a sanitizer) it lies elsewhere. A block gets whole pages of 2 MiB, first fit, and is readable and
+ * itself (under a sanitizer) it lies elsewhere, and is smaller where less is left. A block gets whole pages of 2 MiB, first fit, and is readable and
  * writable by everybody from then on: nothing migrates, because host and devices are one machine here, and the system
  * backs a page when it is first touched. What is freed loses its contents but stays mapped, so that a task that is
  * just running on it does no harm; a late one is told by the block's birth, as everywhere.
@@ -22,6 +22,7 @@
 #include <sys/mman.h>
 
 #define DOCUMENTED_BASE UINT64_C(0x90000000000)
+#define LEAST_BYTES (UINT64_C(1) << 30)
 #define NODES 64 /* of the host that can be named */
 #define NOWHERE (-2)
 #define HOST_ID (-1)
@@ -40,7 +41,7 @@ struct block {
     struct advice *bl_pages; /* NULL: nothing is known of any */
 };
 
-_Atomic uint64_t sim_managed_base;
+_Atomic uint64_t sim_managed_base, sim_managed_bytes;
 static struct sim_lock lock; /* guards the rest */
 static struct block *blocks;
 static size_t block_count, block_room;
@@ -88,14 +89,19 @@ static uint64_t reserve(void)
     void *wanted = (void *)(uintptr_t)DOCUMENTED_BASE;
     reserved_bytes = SIM_MANAGED_BYTES;
     reserved = mmap(wanted, reserved_bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
-    if (reserved != wanted) {
-        if (reserved != MAP_FAILED)
-            munmap(reserved, reserved_bytes);
-        reserved_bytes += SIM_MANAGED_PAGE; /* room for whole pages */
+    if (reserved != wanted && reserved != MAP_FAILED) {
+        munmap(reserved, reserved_bytes);
+        reserved = MAP_FAILED;
+    }
+    uint64_t bytes = SIM_MANAGED_BYTES;
+    for (uint64_t less = bytes; reserved == MAP_FAILED && less >= LEAST_BYTES; less /= 2) {
+        bytes = less;
+        reserved_bytes = bytes + SIM_MANAGED_PAGE; /* room for whole pages */
         reserved = mmap(NULL, reserved_bytes, PROT_NONE, flags, -1, 0);
     }
     if (reserved == MAP_FAILED)
         return 0;
+    atomic_store_explicit(&sim_managed_bytes, bytes, memory_order_relaxed);
     base = ((uint64_t)(uintptr_t)reserved + SIM_MANAGED_PAGE - 1) / SIM_MANAGED_PAGE * SIM_MANAGED_PAGE;
     first_free = highest = base;
     atomic_store_explicit(&sim_managed_base, base, memory_order_release);
@@ -113,7 +119,7 @@ static uint64_t find_room(uint64_t size, size_t *before)
             return start;
         start = blocks[*before].bl_start + blocks[*before].bl_size;
     }
-    return base + SIM_MANAGED_BYTES - start >= size ? start : 0;
+    return base + sim_managed_bytes - start >= size ? start : 0;
 }
 
 static bool make_room_in_list(void)

@@ -16,10 +16,11 @@ bool sim_managed_release(const void *address, const void *site);
 
 /* Whether an address is one of managed memory, alive or not. */
 extern _Atomic uint64_t sim_managed_base; /* 0: there never was any */
+extern _Atomic uint64_t sim_managed_bytes; /* from there; written first */
 static inline bool sim_managed_contains(const void *address)
 {
     uint64_t base = atomic_load_explicit(&sim_managed_base, memory_order_acquire);
-    return base != 0 && (uint64_t)(uintptr_t)address - base < SIM_MANAGED_BYTES;
+    return base != 0 && (uint64_t)(uintptr_t)address - base < sim_managed_bytes;
 }
 bool sim_managed_find(const void *address, struct sim_block *block);
 

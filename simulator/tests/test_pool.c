@@ -116,7 +116,7 @@ static void run_threads(void *(*function)(void *))
         pthread_join(threads[i], NULL);
 }
 
-/* `limit` 0: all are given their own memory; else less than all want, so that streams wait for one another's frees. */
+/* `limit` 0: there is memory for all; else one block a thread, so that streams wait for one another's frees. */
 static void test_threads_share_a_pool(uint64_t limit)
 {
     make_pool(limit);
@@ -194,7 +194,7 @@ int main(void)
     CHECK_CODE(aclrtSetDevice(0), 0);
     test_order();
     test_threads_share_a_pool(0);
-    test_threads_share_a_pool(3 * BYTES);
+    test_threads_share_a_pool(THREADS * BYTES);
     test_a_pool_is_destroyed_in_use();
     run_threads(use_managed);
     CHECK_CODE(aclrtResetDevice(0), 0);
