@@ -1,7 +1,8 @@
 """AscendCL for Python: the pyACL calls over the vendor's library or over a simulator with the same C interface.
 
 Names in lower case here and in ``rt``, ``mdl``, ``op``, ``util``, ``prof`` and ``blas`` are pyACL: positional
-arguments, addresses and handles as int, status codes returned and never raised.
+arguments, addresses and handles as int, status codes returned and never raised. Names with a capital are objects, such
+as :class:`acl.Stream`, which raise :class:`acl.AclError`; they are loaded when they are first asked for.
 """
 
 import os
@@ -11,6 +12,19 @@ from acl import _lib, blas, mdl, op, prof, rt, util
 
 if TYPE_CHECKING:
     from acl._acl import *  # noqa: F403
+    from acl.errors import AbortedError as AbortedError
+    from acl.errors import AclError as AclError
+    from acl.errors import CaptureError as CaptureError
+    from acl.errors import ContextError as ContextError
+    from acl.errors import InvalidArgumentError as InvalidArgumentError
+    from acl.errors import InvalidHandleError as InvalidHandleError
+    from acl.errors import ModelError as ModelError
+    from acl.errors import NotSupportedError as NotSupportedError
+    from acl.errors import OperatorError as OperatorError
+    from acl.errors import OutOfMemoryError as OutOfMemoryError
+    from acl.errors import ResourceError as ResourceError
+    from acl.errors import TaskError as TaskError
+    from acl.errors import TimedOutError as TimedOutError
 
 backend: str = _lib.backend
 is_simulator: bool = _lib.is_simulator
@@ -36,12 +50,24 @@ def toolkit_path() -> str:
 
 
 def __getattr__(name):
-    """Import :mod:`acl.sim` and :mod:`acl.nnop` when they are first asked for."""
-    if name in ("sim", "nnop"):
-        import importlib
+    """Import :mod:`acl.sim`, :mod:`acl.nnop` and the objects when they are first asked for."""
+    import importlib
 
+    if name in ("sim", "nnop"):
         return importlib.import_module(f"acl.{name}")
-    raise AttributeError(f"module 'acl' has no attribute {name!r}")
+    home = importlib.import_module("acl.objects").HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'acl' has no attribute {name!r}")
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value  # the next time is an ordinary one
+    return value
+
+
+def __dir__():
+    """Return what is here, loaded or not."""
+    from acl.objects import HOME
+
+    return sorted({*globals(), *HOME, "sim", "nnop"})
 
 
 # Puts the generated builtins into the namespaces and into this module.

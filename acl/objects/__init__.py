@@ -1,0 +1,15 @@
+"""The objects: devices, streams, events, memory and what is built on them. They raise :class:`acl.errors.AclError`.
+
+They call the pyACL builtins and ``acl._lib``, and nothing below. Each is found as ``acl.<Name>``, and loaded when it is
+first asked for there: ``HOME`` says which module has it. Type checkers find the same names in ``acl/__init__.py``.
+"""
+
+_ERRORS = (
+    "AbortedError", "AclError", "CaptureError", "ContextError", "InvalidArgumentError", "InvalidHandleError",
+    "ModelError", "NotSupportedError", "OperatorError", "OutOfMemoryError", "ResourceError", "TaskError",
+    "TimedOutError",
+)  # fmt: skip
+
+HOME = {
+    **dict.fromkeys(_ERRORS, "acl.errors"),
+}

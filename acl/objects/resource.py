@@ -1,0 +1,197 @@
+"""What all objects with a handle have in common: closing once, ``with``, and a finalizer that reports what was dropped.
+
+An object owns its handle or borrows it. An owner's handle is destroyed by :meth:`Resource.close`, which may be called
+any number of times; one that is dropped without it is closed by its finalizer, which warns (``ResourceWarning``, with
+the line that made it when tracemalloc is on). A borrowed handle is never destroyed.
+
+Handles end with their device. So an owner keeps the *opening* that its device had when it was made; after the device
+was closed or reset by the objects, nothing is called any more: the handles are gone already. In a child after a fork
+every opening is over. A device that is reset by pyACL alone is seen by the library's answer (107017).
+
+The handle of a closed object is a :class:`Closed`, which every builtin refuses by an :class:`InvalidHandleError` with a
+text that says what to do. So using a closed object needs no check of its own, and calls of live ones cost none.
+
+Closing one object from two threads at once is the program's race, as with files.
+"""
+
+import os
+import sys
+import warnings
+from types import TracebackType
+from typing import Any, ClassVar, Optional, TypeVar
+
+from acl import rt
+from acl.errors import InvalidHandleError, error_of
+
+Self = TypeVar("Self", bound="Resource")
+INVALID_HANDLE = 107017
+
+
+class Opening:
+    """One time that a device is open: what is made on it lives no longer."""
+
+    __slots__ = ("device_id", "context", "live", "keep")
+
+    def __init__(self, device_id: int) -> None:
+        self.device_id = device_id
+        # The default context, once the objects have opened the device themselves; else 0.
+        self.context = 0
+        self.live = True
+        # What ends with the opening and not before, by the module that needs it.
+        self.keep: dict[str, Any] = {}
+
+
+openings: dict[int, Opening] = {}
+
+
+def opening_of(device_id: int) -> Opening:
+    """Return the present opening of a device, which pyACL calls may have opened."""
+    found = openings.get(device_id)
+    # Two threads may come here at once: the first one's stays.
+    return found if found is not None else openings.setdefault(device_id, Opening(device_id))
+
+
+def current_opening(get_device: Any = rt.get_device) -> Opening:
+    """Return the opening of the calling thread's device."""
+    device_id, ret = get_device()
+    if ret != 0:
+        raise error_of(ret, "aclrtGetDevice")
+    found = openings.get(device_id)
+    return found if found is not None else opening_of(device_id)
+
+
+def end_opening(device_id: int) -> None:
+    """Make everything that was made on a device known as gone."""
+    found = openings.pop(device_id, None)
+    if found is not None:
+        found.live = False
+        found.keep.clear()
+
+
+def _forget_all() -> None:
+    for device_id in list(openings):
+        end_opening(device_id)
+
+
+os.register_at_fork(after_in_child=_forget_all)
+
+
+class Closed:
+    """Stands in the place of a closed object's handle."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def __index__(self) -> int:
+        raise InvalidHandleError(
+            INVALID_HANDLE, f"acl.{self.kind}", f"acl.{self.kind} is closed", "make a new one, or close it later"
+        )
+
+    def __repr__(self) -> str:
+        return "closed"
+
+
+class Resource:
+    """A handle that is destroyed once.
+
+    A class that owns handles gives ``_release`` and ``_released_by``, the name of its C function; its ``__init__``
+    calls ``_own`` (or sets the two slots itself, ``_opening`` last) when the handle is there. ``_opening`` is None when
+    the handle is borrowed or closed.
+    """
+
+    __slots__ = ("_handle", "_opening", "__weakref__")
+
+    _handle: Any
+    _opening: Optional[Opening]
+    _released_by: ClassVar[str] = ""
+    _closed: ClassVar[Closed] = Closed("Resource")
+    # A value, such as an array, is dropped when it is used up; all else is to be closed, and its loss is reported.
+    _is_value: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._closed = Closed(cls.__name__)
+
+    def _own(self, handle: int, opening: Opening) -> None:
+        self._handle = handle
+        self._opening = opening
+
+    def _borrow(self, handle: int) -> None:
+        self._handle = handle
+        self._opening = None
+
+    def _release(self, handle: int, opening: Opening) -> int:
+        """Destroy the handle and return the status code."""
+        raise NotImplementedError
+
+    @property
+    def handle(self) -> int:
+        """The handle, as pyACL and C take it; it stays this object's to destroy."""
+        handle = self._handle
+        return handle if handle.__class__ is int else handle.__index__()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._handle.__class__ is Closed
+
+    @property
+    def owned(self) -> bool:
+        """Whether closing destroys the handle: False when it is borrowed, or closed."""
+        return self._opening is not None
+
+    def close(self) -> None:
+        """Destroy the handle, if it is owned; closing again does nothing."""
+        handle, opening = self._handle, self._opening
+        self._opening, self._handle = None, self._closed
+        if opening is not None and opening.live:
+            ret = self._release(handle, opening)
+            if ret != 0 and ret != INVALID_HANDLE:
+                # It is still there: let a later close try again.
+                self._handle, self._opening = handle, opening
+                raise error_of(ret, self._released_by)
+
+    def __enter__(self: Self) -> Self:
+        self._handle.__index__()
+        return self
+
+    def __exit__(
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.close()
+
+    def __del__(
+        self, is_finalizing: Any = sys.is_finalizing, warn: Any = warnings.warn, expected: Any = AttributeError
+    ) -> None:
+        try:
+            if self._opening is None:
+                return
+        except expected:  # never made
+            return
+        if is_finalizing():  # the process ends, and the handle with it
+            return
+        self._drop(warn)
+
+    def _drop(self, warn: Any) -> None:
+        """Close what was dropped without being closed, and say so."""
+        opening, text = self._opening, repr(self)
+        if opening is None or not opening.live:
+            return
+        try:
+            self.close()
+        finally:
+            if not self._is_value:
+                warn(f"unclosed {text}: call close() or use `with`", ResourceWarning, source=self)
+
+    def _describe(self) -> str:
+        """Return what stands in the repr behind the class and the handle."""
+        return ""
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<acl.{type(self).__name__} closed>"
+        more = self._describe()
+        borrowed = "" if self.owned else " borrowed"
+        return f"<acl.{type(self).__name__} {self._handle:#x}{borrowed}{' ' + more if more else ''}>"
