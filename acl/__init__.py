@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from acl.errors import ResourceError as ResourceError
     from acl.errors import TaskError as TaskError
     from acl.errors import TimedOutError as TimedOutError
+    from acl.objects.context import Context as Context
+    from acl.objects.device import Device as Device
+    from acl.objects.event import Event as Event
+    from acl.objects.memory import Buffer as Buffer
+    from acl.objects.stream import Stream as Stream
 
 backend: str = _lib.backend
 is_simulator: bool = _lib.is_simulator

@@ -43,9 +43,9 @@ def ri_capture_thread_exchange_mode(mode):
 def ri_destroy(instance):
     """Destroy the instance, and what its callbacks and captured functions kept alive."""
     ret = lib.aclmdlRIDestroy(values.pointer(instance))
-    callback = sys.modules.get("acl.api.callback")
-    if ret == 0 and callback is not None:
-        callback.forget_captured(instance)
+    for name in ("acl.api.callback", "acl.objects.memory") if ret == 0 else ():
+        if name in sys.modules:
+            sys.modules[name].forget_captured(instance)
     if ret == 0:
         watchers.pop(instance, None)
         for known in (bound, parents):

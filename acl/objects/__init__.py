@@ -12,4 +12,9 @@ _ERRORS = (
 
 HOME = {
     **dict.fromkeys(_ERRORS, "acl.errors"),
+    "Buffer": "acl.objects.memory",
+    "Context": "acl.objects.context",
+    "Device": "acl.objects.device",
+    "Event": "acl.objects.event",
+    "Stream": "acl.objects.stream",
 }

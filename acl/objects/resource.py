@@ -11,14 +11,17 @@ every opening is over. A device that is reset by pyACL alone is seen by the libr
 The handle of a closed object is a :class:`Closed`, which every builtin refuses by an :class:`InvalidHandleError` with a
 text that says what to do. So using a closed object needs no check of its own, and calls of live ones cost none.
 
+A finalizer that runs in a callback of a stream, where nothing may be called, leaves the closing to :func:`sweep`.
+
 Closing one object from two threads at once is the program's race, as with files.
 """
 
 import os
 import sys
+import threading
 import warnings
 from types import TracebackType
-from typing import Any, ClassVar, Optional, TypeVar
+from typing import Any, ClassVar, Optional, Protocol, TypeVar
 
 from acl import rt
 from acl.errors import InvalidHandleError, error_of
@@ -30,13 +33,15 @@ INVALID_HANDLE = 107017
 class Opening:
     """One time that a device is open: what is made on it lives no longer."""
 
-    __slots__ = ("device_id", "context", "live", "keep")
+    __slots__ = ("device_id", "context", "live", "errors", "keep")
 
     def __init__(self, device_id: int) -> None:
         self.device_id = device_id
         # The default context, once the objects have opened the device themselves; else 0.
         self.context = 0
         self.live = True
+        # What callbacks of its streams raised and nobody has heard of yet, by the id of the stream's list.
+        self.errors: dict[int, list[BaseException]] = {}
         # What ends with the opening and not before, by the module that needs it.
         self.keep: dict[str, Any] = {}
 
@@ -71,6 +76,58 @@ def end_opening(device_id: int) -> None:
 def _forget_all() -> None:
     for device_id in list(openings):
         end_opening(device_id)
+    retired.clear()
+
+
+class Retired(Protocol):
+    """Something that nobody has any more and that cannot be given back yet."""
+
+    opening: Opening
+
+    def done(self, wait: bool) -> bool:
+        """Give it back if that can be done now, or after waiting; tell whether it was."""
+
+
+# What :func:`sweep` asks. An item is taken out while it is asked, so that no other thread, and no finalizer that comes
+# in between, asks it too.
+retired: list[Retired] = []
+# Set where the runtime must not be called: in a callback of a stream. Finalizers run there as anywhere.
+callbacks = threading.local()
+
+
+def in_callback() -> bool:
+    """Tell whether this thread is in a callback of a stream."""
+    return getattr(callbacks, "inside", False)
+
+
+def sweep(wait: bool = False, opening: Optional[Opening] = None) -> None:
+    """Give back what can be by now: of one opening of a device, or of all."""
+    for item in retired[:]:
+        if opening is not None and item.opening is not opening:
+            continue
+        try:
+            retired.remove(item)
+        except ValueError:  # somebody else has it
+            continue
+        done = False
+        try:
+            done = item.done(wait)
+        finally:
+            if not done:
+                retired.append(item)
+
+
+class Dropped:
+    """An object that was dropped where it could not be closed."""
+
+    def __init__(self, resource: "Resource", opening: Opening) -> None:
+        self.resource = resource
+        self.opening = opening
+
+    def done(self, wait: bool) -> bool:
+        """Close it."""
+        self.resource.close()
+        return True
 
 
 os.register_at_fork(after_in_child=_forget_all)
@@ -180,7 +237,10 @@ class Resource:
         if opening is None or not opening.live:
             return
         try:
-            self.close()
+            if in_callback():
+                retired.append(Dropped(self, opening))
+            else:
+                self.close()
         finally:
             if not self._is_value:
                 warn(f"unclosed {text}: call close() or use `with`", ResourceWarning, source=self)

@@ -1,0 +1,8 @@
+"""Placeholder."""
+
+
+class DeviceArray:
+    """Placeholder."""
+
+    _handle: int
+    nbytes: int

@@ -1,0 +1,271 @@
+"""Devices: opened once for the process, made current for each thread, closed at the end.
+
+``Device(0)`` is the same object everywhere and does nothing by itself. :meth:`Device.use` makes it current in the
+calling thread; the first time it also opens it. ``with Device(0):`` does that too, and when the last such block of the
+process ends, closes it again, unless :meth:`Device.use` was called outside of any: then it stays until
+:meth:`Device.close`. A thread that had another context before the block has it again afterwards.
+
+The objects hold one reference to an open device. Where pyACL calls hold more (``acl.rt.set_device``), it stays open
+after :meth:`Device.close` until these are given back; :meth:`Device.reset` ends it at once, with all that is on it.
+
+The first device that is opened initialises the library, if nobody has; the last that is closed finalises it then.
+"""
+
+import threading
+from types import TracebackType
+from typing import Any, Callable, ClassVar, NamedTuple, Optional
+
+import acl
+from acl import rt
+from acl.errors import ContextError, InvalidArgumentError, error_of
+from acl.objects.context import call_in
+from acl.objects.resource import current_opening, end_opening, opening_of, openings, retired, sweep
+from acl.objects.stream import Stream, milliseconds
+
+NOT_OPEN, NO_CONTEXT, INVALID_DEVICE, REPEATED = 507007, 107002, 107001, 100002
+MEMORY, CORES = 1, {"ai_cores": 101, "cube_cores": 102, "vector_cores": 201}
+
+
+class MemoryInfo(NamedTuple):
+    """Bytes of device memory."""
+
+    free: int
+    total: int
+
+
+class Device:
+    """One device.
+
+    Parameters
+    ----------
+    id
+        Its number; None takes the thread's current device.
+    """
+
+    __slots__ = ("id", "_withs", "_kept")
+
+    id: int
+    _known: ClassVar[dict[int, "Device"]] = {}
+    _lock: ClassVar[Any] = threading.RLock()
+    _thread: ClassVar[Any] = threading.local()
+    _initialised: ClassVar[bool] = False
+
+    def __new__(cls, id: Optional[int] = None) -> "Device":
+        """Return the one object for a device."""
+        if id is None:
+            id = current_opening().device_id
+        found = cls._known.get(id)
+        if found is None:
+            count = cls.count()
+            if not 0 <= id < count:
+                text = f"device {id} is none of the {count} device{'s' if count != 1 else ''} here"
+                raise InvalidArgumentError(INVALID_DEVICE, "acl.Device", f"acl.Device: {text}")
+            with cls._lock:
+                found = cls._known.get(id)
+                if found is None:
+                    found = cls._known[id] = super().__new__(cls)
+                    found.id, found._withs, found._kept = id, 0, False
+        return found
+
+    @staticmethod
+    def count() -> int:
+        """Return how many devices there are."""
+        count, ret = rt.get_device_count()
+        if ret != 0:
+            raise error_of(ret, "aclrtGetDeviceCount")
+        return count
+
+    @classmethod
+    def current(cls) -> "Device":
+        """Return the thread's current device."""
+        return cls()
+
+    # --- Opening and closing
+
+    def use(self) -> "Device":
+        """Make it current in this thread, open it if it is not open, and return it."""
+        self._use()
+        if not self._withs:
+            self._kept = True
+        return self
+
+    def _use(self) -> None:
+        with self._lock:
+            opening = openings.get(self.id)
+            if opening is not None and opening.context:
+                if rt.set_context(opening.context) == 0:
+                    return
+                end_opening(self.id)  # it was reset by others
+                self._withs, self._kept = 0, False
+            self._open()
+
+    def _open(self) -> None:
+        if not any(opening.context for opening in openings.values()):
+            ret = acl.init()
+            if ret not in (0, REPEATED):
+                raise error_of(ret, "aclInit")
+            Device._initialised = ret == 0
+        ret = rt.set_device(self.id)
+        if ret != 0:
+            self._finalise()
+            raise error_of(ret, "aclrtSetDevice")
+        opening_of(self.id).context = rt.get_context()[0]
+
+    @classmethod
+    def _finalise(cls) -> None:
+        if cls._initialised and not any(opening.context for opening in openings.values()):
+            cls._initialised = False
+            acl.finalize()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anybody in this process has opened it."""
+        return bool(rt.get_primary_ctx_state(self.id)[0])
+
+    def close(self) -> None:
+        """Give the device back, when the work on it is done; closing it again does nothing."""
+        self._end(rt.reset_device, "aclrtResetDevice")
+
+    def reset(self) -> None:
+        """End the device with all that was made on it, whoever holds it."""
+        self._end(rt.reset_device_force, "aclrtResetDeviceForce")
+
+    def _end(self, end: Callable[[int], int], function: str) -> None:
+        with self._lock:
+            forced = end is rt.reset_device_force
+            opening = openings.get(self.id)
+            self._withs, self._kept = 0, False
+            if opening is None or not opening.context:
+                if not forced:
+                    return
+            else:
+                try:
+                    call_in(opening.context, sweep, True, opening)
+                except ContextError:  # others have reset the device
+                    pass
+            ret = end(self.id)
+            if ret not in (0, NOT_OPEN):
+                raise error_of(ret, function)
+            if opening is not None:
+                opening.context = 0
+            if forced or not self.is_open:
+                end_opening(self.id)
+            self._finalise()
+
+    def __enter__(self) -> "Device":
+        before, ret = rt.get_context()
+        with self._lock:
+            self._use()
+            self._withs += 1
+        stack = self._thread.__dict__.setdefault("stack", [])
+        stack.append(before if ret == 0 else 0)
+        return self
+
+    def __exit__(
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        before = self._thread.stack.pop()
+        with self._lock:
+            if self._withs:
+                self._withs -= 1
+                if self._withs == 0 and not self._kept:
+                    self.close()
+        if before:
+            rt.set_context(before)  # which may have ended with the device: then there is none
+
+    # --- What runs on it
+
+    def _here(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function that means the current device."""
+        device_id, ret = rt.get_device()
+        if ret == 0 and device_id == self.id:
+            return function(*arguments)
+        opening = openings.get(self.id)
+        if opening is None or not opening.context:
+            raise error_of(NO_CONTEXT, "acl.Device", f"open device {self.id} first: `with acl.Device({self.id}):`")
+        return call_in(opening.context, function, *arguments)
+
+    def synchronize(self, timeout: Optional[float] = None) -> None:
+        """Wait for all streams of the device's current context.
+
+        Parameters
+        ----------
+        timeout
+            The longest to wait, in seconds; :class:`acl.TimedOutError` when it is over.
+
+        Raises
+        ------
+        Exception
+            What a callback of one of its streams raised; one at a time.
+        """
+        if timeout is None:
+            ret = self._here(rt.synchronize_device)
+        else:
+            ret = self._here(rt.synchronize_device_with_timeout, milliseconds(timeout))
+        if ret != 0:
+            raise error_of(ret, "aclrtSynchronizeDevice")
+        if retired:
+            sweep()
+        opening = openings.get(self.id)
+        for errors in list(opening.errors.values()) if opening is not None else ():
+            if errors:
+                raise errors.pop(0)
+
+    def memory_info(self) -> MemoryInfo:
+        """Return the free and the total memory in bytes."""
+        free, total, ret = self._here(rt.get_mem_info, MEMORY)
+        if ret != 0:
+            raise error_of(ret, "aclrtGetMemInfo")
+        return MemoryInfo(free, total)
+
+    @property
+    def default_stream(self) -> Stream:
+        """The default stream of its current context."""
+        stream: Stream = self._here(Stream.default)
+        return stream
+
+    @property
+    def stream_priorities(self) -> range:
+        """The priorities that a stream can have, the most urgent first."""
+        least, greatest, ret = self._here(rt.device_get_stream_priority_range)
+        if ret != 0:
+            raise error_of(ret, "aclrtDeviceGetStreamPriorityRange")
+        return range(greatest, least + 1)
+
+    # --- What it is
+
+    @property
+    def name(self) -> str:
+        """The chip, such as ``Ascend910B3``; all devices of a process are of one kind."""
+        return acl.get_soc_name() or ""
+
+    def info(self, attribute: int) -> int:
+        """Return one value of ``aclrtDevAttr``."""
+        value, ret = rt.get_device_info(self.id, attribute)
+        if ret != 0:
+            raise error_of(ret, "aclrtGetDeviceInfo")
+        return value
+
+    @property
+    def cores(self) -> dict[str, int]:
+        """How many cores it has of each kind."""
+        return {name: self.info(attribute) for name, attribute in CORES.items()}
+
+    def can_access(self, other: "Device") -> bool:
+        """Tell whether it could reach the other device's memory."""
+        able, ret = rt.device_can_access_peer(self.id, other.id)
+        if ret != 0:
+            raise error_of(ret, "aclrtDeviceCanAccessPeer")
+        return bool(able)
+
+    def enable_access(self, other: "Device") -> None:
+        """Let it reach the other device's memory."""
+        ret = self._here(rt.device_enable_peer_access, other.id, 0)
+        if ret != 0:
+            raise error_of(ret, "aclrtDeviceEnablePeerAccess")
+
+    def __repr__(self) -> str:
+        return f"<acl.Device {self.id} {self.name}{'' if self.is_open else ' not open'}>"
+
+    def __reduce__(self) -> tuple[type["Device"], tuple[int]]:
+        return Device, (self.id,)

@@ -1,0 +1,149 @@
+"""Events: points in streams that other streams, the host and asyncio tasks can wait for, and that can be timed.
+
+An event is recorded again as often as needed; a wait means the newest record at the time it is queued. An event that
+was never recorded holds nobody up. The exception is a gate (``gate=True``): it is closed until it is recorded, and
+after a reset until it is recorded again, for whoever waits, before or after.
+"""
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, Optional
+
+from acl import rt
+from acl.errors import error_of
+from acl.objects.resource import (
+    INVALID_HANDLE,
+    Opening,
+    Resource,
+    current_opening,
+    opening_of,
+    openings,
+    retired,
+    sweep,
+)
+from acl.rt import create_event_ex_with_flag, destroy_event, get_device
+
+if TYPE_CHECKING:
+    from acl.objects.stream import Stream
+
+SYNC, TIME_LINE, INTERPROCESS = 1, 8, 64
+COMPLETE = 1
+
+
+class Event(Resource):
+    """A point in a stream, set by :meth:`Stream.record`.
+
+    Parameters
+    ----------
+    timing
+        Keep the time of each record, for differences: ``end - start``.
+    gate
+        Make it a gate, which can be reset. A gate is no part of a capture.
+    interprocess
+        Make one that other processes can open; it has no time.
+    """
+
+    __slots__ = ()
+    _released_by = "aclrtDestroyEvent"
+
+    def __init__(
+        self,
+        *,
+        timing: bool = True,
+        gate: bool = False,
+        interprocess: bool = False,
+    ) -> None:
+        if gate:
+            handle, ret = rt.create_event_with_flag(SYNC | TIME_LINE if timing else SYNC)
+        else:
+            flags = INTERPROCESS if interprocess else SYNC | TIME_LINE if timing else SYNC
+            handle, ret = create_event_ex_with_flag(flags)
+        if ret != 0:
+            raise error_of(ret, "aclrtCreateEventWithFlag" if gate else "aclrtCreateEventExWithFlag")
+        self._handle = handle
+        device_id, ret = get_device()
+        self._opening = openings.get(device_id) or opening_of(device_id)
+
+    @classmethod
+    def from_handle(cls, handle: int) -> "Event":
+        """Return an object for an event that something else made and will destroy."""
+        self = cls.__new__(cls)
+        self._borrow(handle)
+        return self
+
+    def query(self) -> bool:
+        """Tell whether the work before its newest record is done."""
+        status, ret = rt.query_event_status(self._handle)
+        if ret != 0:
+            raise error_of(ret, "aclrtQueryEventStatus")
+        return status == COMPLETE
+
+    def synchronize(self, timeout: Optional[float] = None) -> None:
+        """Wait for its newest record.
+
+        Parameters
+        ----------
+        timeout
+            The longest to wait, in seconds; :class:`acl.TimedOutError` when it is over.
+        """
+        if timeout is None:
+            ret = rt.synchronize_event(self._handle)
+        else:
+            ret = rt.synchronize_event_with_timeout(self._handle, max(1, min(int(timeout * 1000), 2**31 - 1)))
+        if ret != 0:
+            raise error_of(ret, "aclrtSynchronizeEvent")
+        if retired:
+            sweep()
+
+    def reset(self, stream: "Stream") -> None:
+        """Queue the closing of a gate."""
+        ret = rt.reset_event(self._handle, stream._handle)
+        if ret != 0:
+            raise error_of(ret, "aclrtResetEvent")
+
+    def __await__(self) -> Generator[Any, None, None]:
+        """Wait for its newest record in an asyncio task; the loop goes on meanwhile, no thread waits."""
+        return self._wait_async().__await__()
+
+    async def _wait_async(self) -> None:
+        from acl.objects.stream import Stream, announce
+
+        if self.query():
+            return
+        # A stream waits in our place. One that was used before is used again once it is idle.
+        watchers = current_opening().keep.setdefault("watchers", [])
+        watcher = next(
+            (stream for stream in watchers if stream._context == rt.get_context()[0] and stream.query()), None
+        )
+        if watcher is None:
+            watcher = Stream()
+            watchers.append(watcher)
+        watcher.wait(self)
+        await announce(watcher)
+
+    def elapsed_time(self, end: "Event") -> float:
+        """Return the milliseconds from this event's record to that of another; both are done."""
+        elapsed, ret = rt.event_elapsed_time(self._handle, end._handle)
+        if ret != 0:
+            raise error_of(ret, "aclrtEventElapsedTime")
+        return elapsed
+
+    def __sub__(self, start: "Event") -> float:
+        """Return the milliseconds since another event."""
+        if not isinstance(start, Event):
+            return NotImplemented
+        return start.elapsed_time(self)
+
+    def close(self) -> None:
+        """Destroy the event; waits for it that are queued stay. Closing again does nothing."""
+        opening, handle = self._opening, self._handle
+        self._handle = self._closed
+        if opening is not None:
+            self._opening = None
+            if opening.live:
+                ret = destroy_event(handle)
+                if ret != 0 and ret != INVALID_HANDLE:
+                    self._handle, self._opening = handle, opening
+                    raise error_of(ret, self._released_by)
+
+    def _release(self, handle: int, opening: Opening) -> int:
+        return rt.destroy_event(handle)

@@ -1,0 +1,421 @@
+"""Memory: blocks of the device, pinned blocks of the host and managed ones, and when they are given back.
+
+A :class:`Block` is one allocation. :class:`Buffer`, the arrays on it and views of pinned memory share it; it is given
+back when the last of them is closed or dropped. Closing one of them never takes memory from the others.
+
+The rule of giving back: **no memory is freed while work that it was told of may use it.** Every queued copy, set,
+operator and launch of the objects tells the blocks it touches of its stream (:meth:`Block.use`); work that pyACL or C
+queues is told of by :meth:`Buffer.used_on`. When a block is given back, the streams it knows that are not idle get an
+event recorded at that point, and the block waits until these are done. No thread waits for that: ``resource.sweep``
+looks when memory is allocated, and when a stream, event or device is synchronised. Where memory has run out, and before
+the device is closed, the events are waited for. A stream that is being captured when the block is given back cannot
+record: it is asked again by the next sweep.
+
+What a capture took in (a use told of while the stream is captured) is held by the instance, and given back when that
+is destroyed. Reading pinned memory through a view is the program's to order: :meth:`Buffer.view` waits for the work
+that is known then.
+
+A synchronous copy waits for the streams that both sides were told of, so that nothing is read too early.
+"""
+
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Optional, Protocol, Union
+
+from acl import mdl, rt
+from acl._lib import ffi, lib
+from acl.errors import AclError, ContextError, InvalidArgumentError, InvalidHandleError, OutOfMemoryError, error_of
+from acl.objects.context import call_in
+from acl.objects.resource import INVALID_HANDLE, Opening, Resource, current_opening, in_callback, retired, sweep
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import DTypeLike
+
+    from acl.objects.array import DeviceArray
+    from acl.objects.stream import Stream
+
+POLICIES = {"huge_first": 0, "huge_only": 1, "normal_only": 2}
+KINDS = ("device", "host", "managed")
+INVALID, OUT_OF_MEMORY = 107000, 207001
+HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT = range(5)
+DIRECTIONS = {
+    ("host", "host"): HOST_TO_HOST, ("host", "device"): HOST_TO_DEVICE,
+    ("device", "host"): DEVICE_TO_HOST, ("device", "device"): DEVICE_TO_DEVICE,
+}  # fmt: skip
+SYNC = 1
+
+
+def refuse(function: str, reason: str, advice: str = "") -> InvalidArgumentError:
+    """Return the error for what is refused before the library is asked."""
+    return InvalidArgumentError(INVALID, f"acl.{function}", f"acl.{function}: {reason}", advice)
+
+
+# --- Giving back
+
+
+class Unused:
+    """Memory that nobody has any more, and what it still waits for."""
+
+    __slots__ = ("address", "kind", "opening", "streams", "events")
+
+    def __init__(self, block: "Block") -> None:
+        self.address = block.address
+        self.kind = block.kind
+        self.opening = block.opening
+        # Streams that are still to be asked, and the ends of their work where they were.
+        self.streams = list(block.uses.values())
+        self.events: list[int] = []
+
+    def record(self) -> None:
+        """Record an event on each stream that is not idle, where that can be done now."""
+        left = []
+        for stream in self.streams:
+            if stream.closed:
+                continue  # its end was the end of its work
+            handle = stream.handle
+            status, ret = rt.stream_query(handle)
+            if ret == INVALID_HANDLE or (ret == 0 and status == 0):
+                continue
+            if _captured_into(handle):
+                left.append(stream)
+                continue
+            try:
+                self.events.append(call_in(stream._context, _end_of, handle))
+            except ContextError:  # it has ended, and the stream with it
+                pass
+            except AclError:
+                left.append(stream)
+        self.streams = left
+
+    def done(self, wait: bool) -> bool:
+        """Free it when nothing uses it any more; tell whether it was."""
+        if self.opening.live:
+            if self.streams:
+                self.record()
+            while self.events:
+                if wait:
+                    rt.synchronize_event(self.events[-1])
+                elif rt.query_event_status(self.events[-1]) == (0, 0):
+                    return False
+                rt.destroy_event(self.events.pop())
+            if self.streams:
+                return False
+        if self.kind == "host":
+            rt.free_host(self.address)
+        elif self.opening.live:
+            rt.free(self.address)
+        return True
+
+
+def _end_of(stream: int) -> int:
+    """Return a fresh event at the end of a stream of the current context."""
+    event, ret = rt.create_event_ex_with_flag(SYNC)
+    if ret != 0:
+        raise error_of(ret, "aclrtCreateEventExWithFlag")
+    ret = rt.record_event(event, stream)
+    if ret != 0:
+        rt.destroy_event(event)
+        raise error_of(ret, "aclrtRecordEvent")
+    return event
+
+
+captured: dict[int, list["Block"]] = {}
+
+
+def _captured_into(stream: int) -> int:
+    """Return the instance that a stream is captured into, or 0."""
+    status, instance, ret = mdl.ri_capture_get_info(stream)
+    return instance if ret == 0 and status != 0 else 0
+
+
+def forget_captured(instance: int) -> None:
+    """Let go of what an instance that is gone has held."""
+    captured.pop(instance, None)
+
+
+# --- Blocks
+
+
+class Block:
+    """One allocation, given back when nobody holds it."""
+
+    __slots__ = ("address", "size", "kind", "opening", "owned", "uses", "keeps", "__weakref__")
+
+    def __init__(self, address: int, size: int, kind: str, opening: Opening, owned: bool, keeps: Any = None) -> None:
+        self.address = address
+        self.size = size
+        self.kind = kind
+        self.opening = opening
+        self.uses: dict[int, Stream] = {}
+        # What borrowed memory belongs to.
+        self.keeps = keeps
+        self.owned = owned
+
+    @classmethod
+    def allocate(cls, size: int, kind: str, policy: str) -> "Block":
+        """Return fresh memory of the thread's device."""
+        if retired:
+            sweep()
+        address, ret, function = cls._try(size, kind, POLICIES[policy])
+        if ret == OUT_OF_MEMORY and retired:
+            sweep(wait=True)
+            address, ret, function = cls._try(size, kind, POLICIES[policy])
+        if ret != 0:
+            error = error_of(ret, function)
+            if isinstance(error, OutOfMemoryError):
+                error.advice = f"{size} bytes were asked for; {error.advice}"
+            raise error
+        return cls(address, size, kind, current_opening(), True)
+
+    @staticmethod
+    def _try(size: int, kind: str, policy: int) -> tuple[int, int, str]:
+        if kind == "device":
+            return (*rt.malloc(size, policy), "aclrtMalloc")
+        if kind == "host":
+            return (*rt.malloc_host(size), "aclrtMallocHost")
+        slot = ffi.new("void **")
+        ret = int(lib.aclrtMemAllocManaged(slot, size, 1))
+        return int(ffi.cast("uintptr_t", slot[0])), ret, "aclrtMemAllocManaged"
+
+    def use(self, stream: "Stream") -> int:
+        """Note that work of a stream uses the memory, and return the stream's handle."""
+        handle = stream.handle
+        instance = _captured_into(handle)
+        if instance:
+            held = captured.setdefault(instance, [])
+            if self not in held:
+                held.append(self)
+        else:
+            self.uses[handle] = stream
+        return handle
+
+    def settle(self) -> None:
+        """Wait for all work that is known to use the memory."""
+        if not self.opening.live:
+            raise InvalidHandleError(
+                INVALID_HANDLE, "acl.Buffer", "acl.Buffer: its device was closed, and the memory is gone"
+            )
+        for handle, stream in list(self.uses.items()):
+            if not stream.closed:
+                stream.synchronize()
+            self.uses.pop(handle, None)
+
+    def __del__(self) -> None:
+        try:
+            if not self.owned:
+                return
+        except AttributeError:  # never made
+            return
+        self.owned = False
+        if sys.is_finalizing():
+            return
+        item = Unused(self)
+        if in_callback() or not item.done(False):
+            retired.append(item)
+
+
+class HostMemory(Protocol):
+    """What has the buffer protocol: bytes, memoryview, NumPy arrays."""
+
+    def __len__(self) -> int: ...
+
+
+Memory = Union["Buffer", "DeviceArray", HostMemory]
+
+
+def span_of(memory: Any, function: str, writable: bool = False) -> tuple[int, int, str, Optional[Block], Any]:
+    """Return address, bytes, kind, block and keeper of the contiguous memory that an argument stands for."""
+    block = getattr(memory, "_block", None)
+    if isinstance(block, Block):
+        if not getattr(memory, "is_contiguous", True):
+            raise refuse(function, f"{memory!r} is not contiguous", "copy it first: array.copy()")
+        return memory._handle.__index__(), memory.nbytes, block.kind, block, memory
+    if isinstance(memory, Buffer):
+        return memory._handle.__index__(), 0, "device", None, memory  # closed: the index raises
+    try:
+        view = ffi.from_buffer(memory, require_writable=writable)
+    except (TypeError, BufferError, ValueError) as error:
+        what = "writable memory" if writable else "memory"
+        raise refuse(
+            function, f"{type(memory).__name__} is no contiguous {what} ({error})",
+            "pass a Buffer, a DeviceArray, a NumPy array (numpy.ascontiguousarray) or bytes",
+        ) from None  # fmt: skip
+    return int(ffi.cast("uintptr_t", view)), len(view), "host", None, view
+
+
+def copy(target: Any, source: Any, size: Optional[int], stream: "Optional[Stream]", function: str) -> None:
+    """Copy between memory of any kind: queued on a stream, or at once after what both sides were told of."""
+    to, room, to_kind, to_block, keep_to = span_of(target, function, writable=True)
+    come, there, from_kind, from_block, keep_from = span_of(source, function)
+    size = there if size is None else size
+    if size < 0 or size > there or size > room:
+        raise refuse(function, f"{size} bytes do not fit: the source has {there}, the target {room}")
+    kind = DIRECTIONS.get((from_kind, to_kind), DEFAULT)
+    blocks = [block for block in (to_block, from_block) if block is not None]
+    if stream is None:
+        for block in blocks:
+            block.settle()
+        ret, called = rt.memcpy(to, room, come, size, kind), "aclrtMemcpy"
+    else:
+        ret, called = rt.memcpy_async(to, room, come, size, kind, stream.handle), "aclrtMemcpyAsync"
+    if ret != 0:
+        raise error_of(ret, called)
+    if stream is not None:
+        tell(blocks, stream)
+
+
+def tell(blocks: Iterable[Block], stream: "Stream") -> None:
+    """Note that what was just queued on a stream uses these blocks."""
+    for block in blocks:
+        block.use(stream)
+
+
+# --- Buffers
+
+
+class Buffer(Resource):
+    """Bytes on the device, or pinned on the host.
+
+    Parameters
+    ----------
+    size
+        How many bytes.
+    kind
+        ``"device"``; ``"host"`` for pinned memory, which copies of a capture and truly asynchronous ones need; or
+        ``"managed"`` for memory with one address for both.
+    policy
+        The pages of device memory: ``"huge_first"``, ``"huge_only"`` or ``"normal_only"``.
+
+    Notes
+    -----
+    With ``stream=`` a copy or a set is queued; without, it waits for the work that the memory was told of and is done
+    when the call returns.
+    """
+
+    __slots__ = ("_block", "nbytes")
+    _released_by = "aclrtFree"
+
+    _block: Optional[Block]
+    nbytes: int
+
+    def __init__(self, size: int, *, kind: str = "device", policy: str = "huge_first") -> None:
+        if kind not in KINDS:
+            raise refuse("Buffer", f"kind is {kind!r}, expected one of {', '.join(KINDS)}")
+        if policy not in POLICIES:
+            raise refuse("Buffer", f"policy is {policy!r}, expected one of {', '.join(POLICIES)}")
+        if size <= 0:
+            raise refuse("Buffer", f"size is {size}, expected 1 byte or more")
+        block = Block.allocate(size, kind, policy)
+        self._block = block
+        self.nbytes = size
+        self._own(block.address, block.opening)
+
+    @classmethod
+    def from_handle(cls, address: int, size: int, *, kind: str = "device", keep: Any = None) -> "Buffer":
+        """Return an object for memory that something else owns; ``keep`` is kept alive with it."""
+        self = cls.__new__(cls)
+        self._block = Block(address, size, kind, current_opening(), False, keep)
+        self.nbytes = size
+        self._borrow(address)
+        return self
+
+    def _live(self) -> Block:
+        block = self._block
+        if block is None:
+            self._handle.__index__()  # says that it is closed
+        assert block is not None
+        return block
+
+    @property
+    def kind(self) -> str:
+        """``"device"``, ``"host"`` or ``"managed"``."""
+        return self._live().kind
+
+    def __len__(self) -> int:
+        return self.nbytes
+
+    def used_on(self, stream: "Stream") -> None:
+        """Say that work which pyACL or C queued on a stream uses the memory: it is not freed before that is done."""
+        self._live().use(stream)
+
+    def fill(self, value: int = 0, *, stream: "Optional[Stream]" = None) -> None:
+        """Set every byte."""
+        fill(self, self._live(), value, stream, "Buffer.fill")
+
+    def copy_from(self, source: Memory, *, size: Optional[int] = None, stream: "Optional[Stream]" = None) -> None:
+        """Copy from another buffer, an array, or host memory such as bytes; all of it, or ``size`` bytes."""
+        copy(self, source, size, stream, "Buffer.copy_from")
+
+    def copy_to(self, target: Memory, *, size: Optional[int] = None, stream: "Optional[Stream]" = None) -> None:
+        """Copy to another buffer, an array, or writable host memory; all of it, or ``size`` bytes."""
+        copy(target, self, size, stream, "Buffer.copy_to")
+
+    def __bytes__(self) -> bytes:
+        """Return a copy of the contents, once the work that the memory was told of is done."""
+        result = bytearray(self.nbytes)
+        self.copy_to(result)
+        return bytes(result)
+
+    def view(self) -> memoryview:
+        """Return pinned or managed memory as a writable view, which keeps it alive; waits for known work first."""
+        block = self._live()
+        if block.kind == "device":
+            raise refuse("Buffer.view", "the host cannot reach device memory", "copy it: bytes(buffer) or copy_to()")
+        block.settle()
+        pointer = ffi.gc(ffi.cast("char *", block.address), lambda _, block=block: None)
+        return memoryview(ffi.buffer(pointer, self.nbytes))
+
+    def __buffer__(self, flags: int) -> memoryview:
+        return self.view()
+
+    def numpy(self, dtype: "DTypeLike" = "u1", shape: Optional[tuple[int, ...]] = None) -> "np.ndarray[Any, Any]":
+        """Return pinned or managed memory as a NumPy array, without a copy."""
+        import numpy
+
+        kind = numpy.dtype(dtype)
+        flat = numpy.frombuffer(self.view(), kind, count=self.nbytes // kind.itemsize)
+        if shape is None:
+            return flat
+        count = 1
+        for extent in shape:
+            count *= extent
+        if count > flat.size:
+            raise refuse("Buffer.numpy", f"{shape} of {kind} are {count * kind.itemsize} bytes, of {self.nbytes}")
+        return flat[:count].reshape(shape)
+
+    def __array__(self, dtype: "Optional[DTypeLike]" = None, copy: Optional[bool] = None) -> "np.ndarray[Any, Any]":
+        import numpy
+
+        return numpy.array(self.numpy(), dtype=dtype, copy=copy) if copy else numpy.asarray(self.numpy(), dtype=dtype)
+
+    def _release(self, handle: int, opening: Opening) -> int:
+        self._block = None
+        return 0
+
+    def close(self) -> None:
+        """Give the memory back, when the work that it was told of is done; closing again does nothing."""
+        super().close()
+        self._block = None
+
+    def _describe(self) -> str:
+        block = self._block
+        return "" if block is None else f"{block.kind} {self.nbytes} bytes"
+
+
+def fill(memory: "Buffer | DeviceArray", block: Block, value: int, stream: "Optional[Stream]", function: str) -> None:
+    """Set every byte of memory."""
+    if not 0 <= value <= 255:
+        raise refuse(function, f"value is {value}, expected a byte, 0 to 255")
+    handle, size = memory._handle.__index__(), memory.nbytes
+    if stream is None:
+        block.settle()
+        ret, called = rt.memset(handle, size, value, size), "aclrtMemset"
+    elif block.kind == "host":
+        raise refuse(function, "sets of host memory are not queued", "leave stream= out, or use stream.call()")
+    else:
+        ret, called = rt.memset_async(handle, size, value, size, stream.handle), "aclrtMemsetAsync"
+    if ret != 0:
+        raise error_of(ret, called)
+    if stream is not None:
+        tell((block,), stream)

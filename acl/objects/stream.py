@@ -1,0 +1,316 @@
+"""Streams: queues of work that runs in order.
+
+A stream is used in threads whose current context is the one it was made in (:mod:`acl.objects.context`); waiting for it
+and asking it need no context. Failures of its work surface at the next synchronise, and so does what its callbacks
+raised, with its own traceback, one exception at a time. Closing waits for the work and reports both.
+"""
+
+import functools
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+
+from acl import mdl, rt
+from acl._lib import ffi, lib
+from acl.errors import ContextError, error_of
+from acl.objects.context import call_in, current_handle, make_current, opening_of_context
+from acl.objects.event import Event
+from acl.objects.resource import INVALID_HANDLE, Opening, Resource, callbacks, current_opening, retired, sweep
+from acl.rt import record_event
+
+if TYPE_CHECKING:
+    from acl.objects.device import Device
+
+FAST_LAUNCH, FAST_SYNC, PERSISTENT, CPU_SCHEDULE, DEVICE_ONLY = 1, 2, 4, 16, 32
+STOP_ON_FAILURE = 1
+
+
+def milliseconds(timeout: float) -> int:
+    """Return a time-out for C, which takes no zero."""
+    return max(1, min(int(timeout * 1000), 2**31 - 1))
+
+
+class Stream(Resource):
+    """A queue of work of its own, in the thread's current context.
+
+    Parameters
+    ----------
+    priority
+        0 is the most urgent; :attr:`acl.Device.stream_priorities` has the range.
+    fast_launch, fast_sync
+        Trade device resources for faster launches, or for faster synchronising.
+    persistent
+        Keep tasks for a model instead of running them.
+    cpu_scheduled, device_only
+        For queues that are scheduled, or used, by the device itself.
+    stop_on_failure
+        Stop all work of the context at the first failure, instead of going on with what comes next.
+    """
+
+    __slots__ = ("_context", "_errors")
+    _released_by = "aclrtDestroyStream"
+
+    _context: int
+    _errors: list[BaseException]
+
+    def __init__(
+        self,
+        *,
+        priority: int = 0,
+        fast_launch: bool = False,
+        fast_sync: bool = False,
+        persistent: bool = False,
+        cpu_scheduled: bool = False,
+        device_only: bool = False,
+        stop_on_failure: bool = False,
+    ) -> None:
+        flags = fast_launch * FAST_LAUNCH | fast_sync * FAST_SYNC | persistent * PERSISTENT
+        flags |= cpu_scheduled * CPU_SCHEDULE | device_only * DEVICE_ONLY
+        if priority < 0:
+            raise ValueError(f"acl.Stream: priority is {priority}, expected 0 (the most urgent) or more")
+        if priority or flags:
+            handle, ret = rt.create_stream_with_config(priority, flags)
+        else:
+            handle, ret = rt.create_stream()
+        if ret != 0:
+            raise error_of(ret, "aclrtCreateStream")
+        self._errors = []
+        self._context = current_handle()
+        self._own(handle, opening_of_context(self._context))
+        if stop_on_failure:
+            ret = rt.set_stream_failure_mode(handle, STOP_ON_FAILURE)
+            if ret != 0:
+                error = error_of(ret, "aclrtSetStreamFailureMode")
+                self.close()
+                raise error
+
+    @classmethod
+    def from_handle(cls, handle: int) -> "Stream":
+        """Return an object for a stream of the current context that something else made and will destroy.
+
+        0 is the context's default stream.
+        """
+        self = cls.__new__(cls)
+        self._errors = []
+        self._context = current_handle()
+        if handle == 0:
+            default, ret = rt.ctx_get_current_default_stream()
+            handle = default if ret == 0 else 0  # versions without the call have no handle for it
+        self._borrow(handle)
+        return self
+
+    @classmethod
+    def default(cls) -> "Stream":
+        """Return the default stream of the current context; it is never captured."""
+        return cls.from_handle(0)
+
+    # --- What it is
+
+    @property
+    def device(self) -> "Device":
+        """The device it runs on."""
+        from acl.objects.device import Device
+
+        return Device(call_in(self._context, rt.get_device)[0])
+
+    @property
+    def id(self) -> int:
+        """Its number on the device."""
+        number, ret = rt.stream_get_id(self._handle)
+        if ret != 0:
+            raise error_of(ret, "aclrtStreamGetId")
+        return number
+
+    @property
+    def priority(self) -> int:
+        """Its priority, 0 being the most urgent."""
+        value = ffi.new("uint32_t *")
+        ret = lib.aclrtStreamGetPriority(ffi.cast("void *", self.handle), value)
+        if ret != 0:
+            raise error_of(ret, "aclrtStreamGetPriority")
+        return int(value[0])
+
+    @property
+    def capturing(self) -> bool:
+        """Whether what is queued on it is captured instead of run."""
+        status, _, ret = mdl.ri_capture_get_info(self._handle)
+        if ret != 0:
+            raise error_of(ret, "aclmdlRICaptureGetInfo")
+        return status != 0
+
+    def use_context(self) -> "Stream":
+        """Make the context it was made in the thread's current one, and return the stream."""
+        make_current(self._context)
+        return self
+
+    # --- What is queued
+
+    def record(self, event: Optional[Event] = None) -> Event:
+        """Queue a record of an event, made here when none is given, and return it."""
+        if event is None:
+            event = Event()
+        ret = record_event(event._handle, self._handle)
+        if ret != 0:
+            raise error_of(ret, "aclrtRecordEvent")
+        return event
+
+    def wait(self, other: "Union[Event, Stream]") -> None:
+        """Let later work of this stream wait for an event, or for what is queued on another stream now."""
+        if isinstance(other, Stream):
+            with Event(timing=False) as event:  # the wait outlives it
+                self.wait(other.record(event))
+            return
+        ret = rt.stream_wait_event(self._handle, other._handle)
+        if ret != 0:
+            raise error_of(ret, "aclrtStreamWaitEvent")
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Queue a call of a Python function on the host; later work of the stream waits until it has returned.
+
+        What it raises surfaces at the next synchronise. It must not call the runtime. Calls of all streams of a context
+        share one thread. In a capture it is called at every replay.
+        """
+        opening = self._opening
+        pending = (opening if opening is not None and opening.live else current_opening()).errors
+        pending[id(self._errors)] = self._errors
+        self._launch(functools.partial(_guarded, self._errors, function, arguments))
+
+    def _launch(self, function: Callable[[Any], Any]) -> None:
+        ret = rt.launch_host_func(self._handle, function, None)
+        if ret != 0:
+            raise error_of(ret, "aclrtLaunchHostFunc")
+
+    # --- Waiting
+
+    def query(self) -> bool:
+        """Tell whether all its work is done."""
+        status, ret = rt.stream_query(self._handle)
+        if ret != 0:
+            raise error_of(ret, "aclrtStreamQuery")
+        return status == 0
+
+    def synchronize(self, timeout: Optional[float] = None) -> None:
+        """Wait until all its work is done, and report what failed.
+
+        Parameters
+        ----------
+        timeout
+            The longest to wait, in seconds; :class:`acl.TimedOutError` when it is over, and the work goes on.
+
+        Raises
+        ------
+        AclError
+            When work of the stream failed.
+        Exception
+            What a callback raised.
+        """
+        if timeout is None:
+            ret = rt.synchronize_stream(self._handle)
+        else:
+            ret = rt.synchronize_stream_with_timeout(self._handle, milliseconds(timeout))
+        if ret != 0:
+            raise error_of(ret, "aclrtSynchronizeStream")
+        if retired:
+            sweep()
+        if self._errors:
+            raise self._errors.pop(0)
+
+    async def synchronize_async(self) -> None:
+        """Wait in an asyncio task until what is queued now is done, and report what failed.
+
+        The loop goes on meanwhile: the stream calls it back. A failure of the work is reported here, or at the next
+        synchronise when more has been queued by then.
+        """
+        with Event(timing=False) as end:
+            called = announce(self)
+            self.record(end)
+            await called
+            end.synchronize()  # the callback that woke us is about to return
+        if self.query():
+            self.synchronize()
+        elif self._errors:
+            raise self._errors.pop(0)
+
+    def abort(self) -> None:
+        """Stop the running task and drop what is queued; the stream can be used again."""
+        ret = rt.stream_abort(self._handle)
+        if ret != 0:
+            raise error_of(ret, "aclrtStreamAbort")
+
+    # --- The end
+
+    def close(self) -> None:
+        """Wait for the work and destroy the stream; then report what failed. Closing again does nothing."""
+        opening, error = self._opening, None
+        if opening is not None and opening.live:
+            ret = rt.synchronize_stream(self._handle)
+            if ret not in (0, INVALID_HANDLE):
+                error = error_of(ret, "aclrtSynchronizeStream")
+        super().close()
+        self._report(opening, error)
+
+    def discard(self) -> None:
+        """Destroy the stream at once: what is queued does not run."""
+        handle, opening = self._handle, self._opening
+        if opening is not None and opening.live:
+            ret = call_in(self._context, rt.destroy_stream_force, handle)
+            if ret not in (0, INVALID_HANDLE):
+                raise error_of(ret, "aclrtDestroyStreamForce")
+        self._opening = None
+        super().close()
+        self._report(opening, None)
+
+    def _report(self, opening: Optional[Opening], error: Optional[BaseException]) -> None:
+        if opening is not None:
+            opening.errors.pop(id(self._errors), None)
+        if error is None and self._errors:
+            error = self._errors.pop(0)
+        if error is not None:
+            raise error
+
+    def _release(self, handle: int, opening: Opening) -> int:
+        try:
+            return call_in(self._context, rt.destroy_stream, handle)
+        except ContextError:  # it has ended, and the stream with it
+            return INVALID_HANDLE
+
+    def __exit__(
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        try:
+            self.close()
+        except Exception:
+            if error is None:  # else it was most likely the cause of this one
+                raise
+
+
+def _guarded(
+    errors: list[BaseException], function: Callable[..., Any], arguments: tuple[Any, ...], _data: object
+) -> None:
+    callbacks.inside = True
+    try:
+        function(*arguments)
+    except BaseException as error:
+        errors.append(error)
+    finally:
+        callbacks.inside = False
+
+
+def announce(stream: Stream) -> "Any":
+    """Return a future of the running loop that is done when the stream gets to where it is now."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    future = loop.create_future()
+
+    def settle() -> None:
+        if not future.done():  # it may have been cancelled
+            future.set_result(None)
+
+    def call(_data: object) -> None:
+        try:
+            loop.call_soon_threadsafe(settle)
+        except RuntimeError:  # the loop was closed, nobody waits any more
+            pass
+
+    stream._launch(call)
+    return future
