@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from acl.errors import ResourceError as ResourceError
     from acl.errors import TaskError as TaskError
     from acl.errors import TimedOutError as TimedOutError
+    from acl.objects.array import DeviceArray as DeviceArray
     from acl.objects.context import Context as Context
     from acl.objects.device import Device as Device
     from acl.objects.event import Event as Event

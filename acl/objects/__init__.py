@@ -15,6 +15,7 @@ HOME = {
     "Buffer": "acl.objects.memory",
     "Context": "acl.objects.context",
     "Device": "acl.objects.device",
+    "DeviceArray": "acl.objects.array",
     "Event": "acl.objects.event",
     "Stream": "acl.objects.stream",
 }

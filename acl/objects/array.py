@@ -1,8 +1,386 @@
-"""Placeholder."""
+"""Arrays in device memory: shape, type and strides over a block that views share.
+
+An array is a value: dropping it gives its memory back (by the rule of :mod:`acl.objects.memory`) without a warning.
+Nothing reads the device silently: ``numpy.asarray(array)`` is refused, :meth:`DeviceArray.to_numpy` copies, after the
+work that the memory was told of. ``acl.DeviceArray.reads_silently = True`` lets NumPy copy by itself.
+
+Slicing, transposing and the like make views of the same memory. Their geometry is NumPy's own: it is computed on an
+array of that shape and these strides which is never read.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Optional, Union
+
+import numpy
+from numpy.lib.stride_tricks import as_strided
+
+from acl.objects.memory import Block, Buffer, Memory, Span, copy, fill, refuse, span_of, transfer
+from acl.objects.resource import Opening, Resource
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike
+
+    from acl.objects.stream import Stream
+
+Shape = Union[int, tuple[int, ...]]
 
 
-class DeviceArray:
-    """Placeholder."""
+def _strides_of(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """Return the strides in bytes of an array in C order."""
+    return tuple(itemsize * math.prod(shape[place + 1 :]) for place in range(len(shape)))
 
-    _handle: int
-    nbytes: int
+
+class DeviceArray(Resource):
+    """An array in the memory of the thread's device; its contents are not set.
+
+    Parameters
+    ----------
+    shape
+        Its dimensions.
+    dtype
+        Its type, as NumPy knows it; ``ml_dtypes.bfloat16`` too.
+    """
+
+    __slots__ = ("_block", "shape", "dtype", "strides")
+    _released_by = "aclrtFree"
+
+    reads_silently: ClassVar[bool] = False
+
+    _block: Optional[Block]
+    shape: tuple[int, ...]
+    dtype: "numpy.dtype[Any]"
+    strides: tuple[int, ...]
+
+    def __init__(self, shape: Shape, dtype: "DTypeLike" = "f4") -> None:
+        self.dtype = numpy.dtype(dtype)
+        if self.dtype.hasobject:
+            raise refuse("DeviceArray", f"a device holds no {self.dtype}", "use a type of numbers")
+        self.shape = (shape,) if isinstance(shape, int) else tuple(int(extent) for extent in shape)
+        if min(self.shape, default=0) < 0:
+            raise refuse("DeviceArray", f"shape is {self.shape}, expected no negative dimension")
+        self.strides = _strides_of(self.shape, self.dtype.itemsize)
+        self._set(Block.allocate(max(self.nbytes, 1), "device", "huge_first"), 0)
+
+    def _set(self, block: Block, offset: int) -> None:
+        self._block = block
+        self._own(block.address + offset, block.opening)
+
+    # --- Made of something else
+
+    @classmethod
+    def _over(
+        cls, block: Block, offset: int, shape: tuple[int, ...], dtype: "numpy.dtype[Any]", strides: tuple[int, ...]
+    ) -> "DeviceArray":
+        self = cls.__new__(cls)
+        self.shape, self.dtype, self.strides = shape, dtype, strides
+        self._set(block, offset)
+        return self
+
+    @classmethod
+    def zeros(cls, shape: Shape, dtype: "DTypeLike" = "f4", *, stream: "Optional[Stream]" = None) -> "DeviceArray":
+        """Return an array of zeros."""
+        self = cls(shape, dtype)
+        self.fill(0, stream=stream)
+        return self
+
+    @classmethod
+    def from_numpy(cls, array: "ArrayLike", *, stream: "Optional[Stream]" = None) -> "DeviceArray":
+        """Return a copy of host memory on the thread's device."""
+        host = numpy.asarray(array)
+        self = cls(host.shape, host.dtype)
+        self.copy_from(host, stream=stream)
+        return self
+
+    @classmethod
+    def from_buffer(cls, buffer: Buffer, shape: Shape, dtype: "DTypeLike" = "f4", *, offset: int = 0) -> "DeviceArray":
+        """Return an array over part of a buffer, which lives on with it."""
+        kind = numpy.dtype(dtype)
+        extents = (shape,) if isinstance(shape, int) else tuple(shape)
+        size = math.prod(extents) * kind.itemsize
+        if offset < 0 or offset + size > buffer.nbytes:
+            reason = f"{extents} of {kind} at {offset} are bytes {offset} to {offset + size} of {buffer.nbytes}"
+            raise refuse("DeviceArray.from_buffer", reason)
+        block = buffer.share()
+        return cls._over(
+            block, buffer.handle - block.address + offset, extents, kind, _strides_of(extents, kind.itemsize)
+        )
+
+    @classmethod
+    def from_handle(cls, address: int, shape: Shape, dtype: "DTypeLike" = "f4", *, keep: Any = None) -> "DeviceArray":
+        """Return an array over memory that something else owns; ``keep`` is kept alive with it."""
+        extents = (shape,) if isinstance(shape, int) else tuple(shape)
+        size = math.prod(extents) * numpy.dtype(dtype).itemsize
+        return cls.from_buffer(Buffer.from_handle(address, size, keep=keep), extents, dtype)
+
+    @classmethod
+    def from_dlpack(cls, source: Any) -> "DeviceArray":
+        """Return an array over another library's device memory, or a copy of its host memory."""
+        from acl.objects import dlpack
+
+        return dlpack.take(source)
+
+    # --- What it is
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        return math.prod(self.shape)
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions it has."""
+        return len(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether its elements lie one after another in C order."""
+        wanted = _strides_of(self.shape, self.itemsize)
+        return self.size == 0 or all(
+            extent == 1 or stride == want for extent, stride, want in zip(self.shape, self.strides, wanted)
+        )
+
+    def _is_value(self) -> bool:
+        return True
+
+    def _live(self) -> Block:
+        block = self._block
+        if block is None:
+            self._handle.__index__()  # says that it is closed
+        assert block is not None
+        block.check()
+        return block
+
+    def used_on(self, stream: "Stream") -> None:
+        """Say that work which pyACL or C queued on a stream uses the memory: it is not freed before that is done."""
+        self._live().use(stream)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("acl.DeviceArray: len() of an array without dimensions")
+        return self.shape[0]
+
+    def _describe(self) -> str:
+        block = self._block
+        where = "" if block is None else f" on device {block.opening.device_id}"
+        return f"{self.shape} {self.dtype}{'' if self.is_contiguous else f' strides {self.strides}'}{where}"
+
+    # --- Views
+
+    def _geometry(self) -> "numpy.ndarray[Any, Any]":
+        return as_strided(numpy.empty(1, self.dtype), self.shape, self.strides)
+
+    def _view(self, before: "numpy.ndarray[Any, Any]", after: "numpy.ndarray[Any, Any]") -> "DeviceArray":
+        block = self._live()
+        moved = after.__array_interface__["data"][0] - before.__array_interface__["data"][0] if after.size else 0
+        return self._over(block, self.handle - block.address + moved, after.shape, self.dtype, after.strides)
+
+    def __getitem__(self, key: Any) -> "DeviceArray":
+        """Return a view: integers, slices, ``...`` and None are taken, one element is an array without dimensions."""
+        keys = key if isinstance(key, tuple) else (key,)
+        for item in keys:
+            if not (item is None or item is Ellipsis or isinstance(item, (int, slice, numpy.integer))):
+                advice = "use integers, slices, ... and None, or an operator such as acl.nn.index"
+                raise refuse("DeviceArray", f"{type(item).__name__} makes no view", advice)
+        before = self._geometry()
+        if Ellipsis not in keys:
+            keys = (*keys, Ellipsis)  # never an element itself, which would be read
+        return self._view(before, before[keys])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        target = self[key]
+        if not isinstance(value, (DeviceArray, Buffer)):
+            value = numpy.broadcast_to(numpy.asarray(value, self.dtype), target.shape)
+        target.copy_from(value)
+
+    def __iter__(self) -> "Iterator[DeviceArray]":
+        return (self[place] for place in range(len(self)))
+
+    def transpose(self, *axes: int) -> "DeviceArray":
+        """Return a view with the dimensions in another order, reversed when none is given."""
+        before = self._geometry()
+        return self._view(before, before.transpose(*axes))
+
+    @property
+    def T(self) -> "DeviceArray":
+        """The view with the dimensions reversed."""
+        return self.transpose()
+
+    def reshape(self, *shape: int) -> "DeviceArray":
+        """Return a view of another shape; -1 stands for what is left. The array is contiguous."""
+        if not self.is_contiguous:
+            raise refuse("DeviceArray.reshape", f"{self!r} is not contiguous", "copy it first: array.copy()")
+        known = math.prod(extent for extent in shape if extent != -1)
+        if -1 in shape and known:
+            shape = tuple(self.size // known if extent == -1 else extent for extent in shape)
+        if math.prod(shape) != self.size or min(shape, default=0) < 0:
+            raise refuse("DeviceArray.reshape", f"{self.size} elements are not of shape {shape}")
+        block = self._live()
+        return self._over(block, self.handle - block.address, shape, self.dtype, _strides_of(shape, self.itemsize))
+
+    # --- Contents
+
+    def fill(self, value: int = 0, *, stream: "Optional[Stream]" = None) -> None:
+        """Set every byte of a contiguous array; ``array[...] = x`` sets elements."""
+        if not self.is_contiguous:
+            raise refuse("DeviceArray.fill", f"{self!r} is not contiguous", "assign instead: array[...] = 0")
+        if self.size:
+            fill(self, self._live(), value, stream, "DeviceArray.fill")
+
+    def copy_from(self, source: "Union[Memory, ArrayLike]", *, stream: "Optional[Stream]" = None) -> None:
+        """Copy from an array of the same shape, on the device or the host, or from the bytes of a buffer."""
+        if isinstance(source, Buffer):
+            copy(self, source, self.nbytes, stream, "DeviceArray.copy_from")
+        elif isinstance(source, DeviceArray):
+            self._check_like(source.shape, source.dtype, "DeviceArray.copy_from")
+            _copy_arrays(self, source, source, stream)
+        else:
+            host = numpy.asarray(source)
+            if not numpy.can_cast(host.dtype, self.dtype, "same_kind"):
+                advice = "convert it first: array.astype()"
+                raise refuse("DeviceArray.copy_from", f"{host.dtype} does not become {self.dtype}", advice)
+            self._check_like(host.shape, self.dtype, "DeviceArray.copy_from")
+            host = numpy.ascontiguousarray(host, self.dtype)
+            _copy_arrays(self, host, host, stream)
+
+    def copy_to(self, target: "Union[Memory, numpy.ndarray[Any, Any]]", *, stream: "Optional[Stream]" = None) -> None:
+        """Copy to an array of the same shape and type, on the device or the host, or to the bytes of a buffer.
+
+        With a stream, memory of the host is there after synchronising, and pinned memory is copied without waiting.
+        """
+        if isinstance(target, DeviceArray):
+            target.copy_from(self, stream=stream)
+            return
+        if isinstance(target, numpy.ndarray):
+            self._check_like(target.shape, target.dtype, "DeviceArray.copy_to")
+        source = self if self.is_contiguous else self.copy(stream=stream)
+        copy(target, source, self.nbytes, stream, "DeviceArray.copy_to")
+
+    def _check_like(self, shape: tuple[int, ...], dtype: "numpy.dtype[Any]", function: str) -> None:
+        if shape != self.shape or dtype != self.dtype:
+            reason = f"the other one is {shape} {dtype}, this one {self.shape} {self.dtype}"
+            raise refuse(function, reason, "use arrays of one shape and type")
+
+    def copy(self, *, stream: "Optional[Stream]" = None) -> "DeviceArray":
+        """Return a contiguous copy."""
+        fresh = DeviceArray(self.shape, self.dtype)
+        fresh.copy_from(self, stream=stream)
+        return fresh
+
+    def to_numpy(self, *, stream: "Optional[Stream]" = None) -> "numpy.ndarray[Any, Any]":
+        """Return a copy on the host, as it is when the work that the memory was told of is done.
+
+        With a stream, when the work queued on that is done as well.
+        """
+        block = self._live()
+        if stream is not None:
+            stream.synchronize()
+        if self.size == 0:
+            return numpy.empty(self.shape, self.dtype)
+        ends = [(extent - 1) * stride for extent, stride in zip(self.shape, self.strides)]
+        low = sum(end for end in ends if end < 0)
+        size = sum(end for end in ends if end > 0) - low + self.itemsize
+        host = numpy.empty(size, "u1")
+        come = Span(self.handle + low, size, block.kind, block, self)
+        transfer(span_of(host, "DeviceArray.to_numpy", True), come, [(0, 0)], size, None)
+        flat = numpy.ndarray(self.shape, self.dtype, host.data, -low, self.strides)
+        result: numpy.ndarray[Any, Any] = flat if self.is_contiguous else flat.copy()
+        return result
+
+    def item(self) -> Any:
+        """Return the only element."""
+        return self.to_numpy().item()
+
+    # --- Interchange
+
+    def __array__(self, dtype: "Optional[DTypeLike]" = None, copy: Optional[bool] = None) -> "numpy.ndarray[Any, Any]":
+        if not self.reads_silently:
+            raise TypeError(
+                f"{self!r} is on the device: copy it with array.to_numpy(), or let NumPy do so by itself with "
+                "acl.DeviceArray.reads_silently = True"
+            )
+        if copy is False:
+            raise ValueError("acl.DeviceArray: NumPy cannot have it without a copy")
+        return numpy.asarray(self.to_numpy(), self.dtype if dtype is None else dtype)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: Optional[tuple[int, int]] = None,
+        dl_device: Optional[tuple[int, int]] = None,
+        copy: Optional[bool] = None,
+    ) -> Any:
+        """Return a capsule over the memory; for the host (``dl_device``) one over a copy.
+
+        ``stream`` is the one that the consumer will use, as an object or a handle: it is made to wait for the work that
+        the memory was told of. None waits for that work here; -1 does neither.
+        """
+        from acl.objects import dlpack
+
+        return dlpack.give(self, stream, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return the kind of device, in DLPack's numbers (12: an accelerator of no kind that it lists), and its id."""
+        from acl.objects import dlpack
+
+        return dlpack.device_of(self)
+
+    # --- The end
+
+    def _release(self, handle: int, opening: Opening) -> int:
+        self._block = None
+        return 0
+
+    def close(self) -> None:
+        """Let go of the memory, which stays with the views that share it; closing again does nothing."""
+        super().close()
+        self._block = None
+
+
+def _copy_arrays(target: DeviceArray, source: Any, like: Any, stream: "Optional[Stream]") -> None:
+    """Copy element by element between arrays of one shape and type, in pieces that are contiguous on both sides."""
+    if not target.size:
+        target.handle.__index__()
+        return
+    depth = min(_contiguous_depth(target), _contiguous_depth(like))
+    outer = target.ndim - depth
+    size = math.prod(target.shape[outer:]) * target.itemsize
+    block = target._live()
+    to = Span(target.handle, 0, block.kind, block, target)
+    if isinstance(source, DeviceArray):
+        block = source._live()
+        come = Span(source.handle, 0, block.kind, block, source)
+    else:
+        come = span_of(source, "DeviceArray.copy_from")
+    offsets = (_offsets(target.shape[:outer], array.strides[:outer]) for array in (target, like))
+    transfer(to, come, zip(*offsets), size, stream)
+
+
+def _contiguous_depth(array: Any) -> int:
+    """Return how many of the last dimensions lie one after another."""
+    depth, want = 0, array.itemsize
+    for extent, stride in zip(reversed(array.shape), reversed(array.strides)):
+        if extent != 1 and stride != want:
+            break
+        depth, want = depth + 1, want * extent
+    return depth
+
+
+def _offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[int]:
+    """Return where each element of the outer dimensions begins."""
+    total = numpy.zeros((), "i8")
+    for extent, stride in zip(shape, strides):
+        total = total[..., None] + numpy.arange(extent) * stride
+    offsets: list[int] = total.ravel().tolist()
+    return offsets

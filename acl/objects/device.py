@@ -96,7 +96,7 @@ class Device:
                 if rt.set_context(opening.context) == 0:
                     return
                 end_opening(self.id)  # it was reset by others
-                self._withs, self._kept = 0, False
+            self._withs, self._kept = 0, False
             self._open()
 
     def _open(self) -> None:

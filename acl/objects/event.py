@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from acl import rt
 from acl.errors import error_of
+from acl.objects import resource
 from acl.objects.resource import (
     INVALID_HANDLE,
     Opening,
     Resource,
     current_opening,
-    opening_of,
-    openings,
     retired,
     sweep,
 )
-from acl.rt import create_event_ex_with_flag, destroy_event, get_device
+from acl.rt import create_event_ex_with_flag, destroy_event
 
 if TYPE_CHECKING:
     from acl.objects.stream import Stream
@@ -60,8 +59,7 @@ class Event(Resource):
         if ret != 0:
             raise error_of(ret, "aclrtCreateEventWithFlag" if gate else "aclrtCreateEventExWithFlag")
         self._handle = handle
-        device_id, ret = get_device()
-        self._opening = openings.get(device_id) or opening_of(device_id)
+        self._opening = resource.single or current_opening()
 
     @classmethod
     def from_handle(cls, handle: int) -> "Event":

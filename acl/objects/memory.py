@@ -19,8 +19,9 @@ A synchronous copy waits for the streams that both sides were told of, so that n
 """
 
 import sys
+import weakref
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Optional, Protocol, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol, Union
 
 from acl import mdl, rt
 from acl._lib import ffi, lib
@@ -57,10 +58,11 @@ def refuse(function: str, reason: str, advice: str = "") -> InvalidArgumentError
 class Unused:
     """Memory that nobody has any more, and what it still waits for."""
 
-    __slots__ = ("address", "kind", "opening", "streams", "events")
+    __slots__ = ("address", "kind", "opening", "keeps", "streams", "events")
 
     def __init__(self, block: "Block") -> None:
-        self.address = block.address
+        self.address = block.address if block.owned else 0
+        self.keeps = block.keeps
         self.kind = block.kind
         self.opening = block.opening
         # Streams that are still to be asked, and the ends of their work where they were.
@@ -101,9 +103,10 @@ class Unused:
                 rt.destroy_event(self.events.pop())
             if self.streams:
                 return False
-        if self.kind == "host":
+        self.keeps = None
+        if self.address and self.kind == "host":
             rt.free_host(self.address)
-        elif self.opening.live:
+        elif self.address and self.opening.live:
             rt.free(self.address)
         return True
 
@@ -137,6 +140,10 @@ def forget_captured(instance: int) -> None:
 # --- Blocks
 
 
+# Live pinned memory, so that a copy from or to a view of it finds its block.
+pinned: "weakref.WeakValueDictionary[int, Block]" = weakref.WeakValueDictionary()
+
+
 class Block:
     """One allocation, given back when nobody holds it."""
 
@@ -151,6 +158,8 @@ class Block:
         # What borrowed memory belongs to.
         self.keeps = keeps
         self.owned = owned
+        if kind == "host":
+            pinned[address] = self
 
     @classmethod
     def allocate(cls, size: int, kind: str, policy: str) -> "Block":
@@ -190,12 +199,15 @@ class Block:
             self.uses[handle] = stream
         return handle
 
+    def check(self) -> None:
+        """Refuse what is gone with its device."""
+        if not self.opening.live:
+            text = "acl.Buffer: its device was closed, and the memory is gone"
+            raise InvalidHandleError(INVALID_HANDLE, "acl.Buffer", text, "close buffers and arrays before their device")
+
     def settle(self) -> None:
         """Wait for all work that is known to use the memory."""
-        if not self.opening.live:
-            raise InvalidHandleError(
-                INVALID_HANDLE, "acl.Buffer", "acl.Buffer: its device was closed, and the memory is gone"
-            )
+        self.check()
         for handle, stream in list(self.uses.items()):
             if not stream.closed:
                 stream.synchronize()
@@ -203,11 +215,10 @@ class Block:
 
     def __del__(self) -> None:
         try:
-            if not self.owned:
+            if not self.owned and self.keeps is None:
                 return
         except AttributeError:  # never made
             return
-        self.owned = False
         if sys.is_finalizing():
             return
         item = Unused(self)
@@ -224,43 +235,68 @@ class HostMemory(Protocol):
 Memory = Union["Buffer", "DeviceArray", HostMemory]
 
 
-def span_of(memory: Any, function: str, writable: bool = False) -> tuple[int, int, str, Optional[Block], Any]:
-    """Return address, bytes, kind, block and keeper of the contiguous memory that an argument stands for."""
-    block = getattr(memory, "_block", None)
-    if isinstance(block, Block):
-        if not getattr(memory, "is_contiguous", True):
-            raise refuse(function, f"{memory!r} is not contiguous", "copy it first: array.copy()")
-        return memory._handle.__index__(), memory.nbytes, block.kind, block, memory
-    if isinstance(memory, Buffer):
-        return memory._handle.__index__(), 0, "device", None, memory  # closed: the index raises
+class Span(NamedTuple):
+    """The bytes that an argument stands for."""
+
+    address: int
+    size: int
+    kind: str
+    block: Optional[Block]
+    # What keeps memory of others alive.
+    keep: Any
+
+
+def span_of(memory: Any, function: str, writable: bool = False) -> Span:
+    """Return the contiguous memory that an argument stands for."""
+    if isinstance(memory, Resource):
+        handle = memory.handle  # raises when it is closed
+        block = getattr(memory, "_block", None)
+        if isinstance(block, Block):
+            if not getattr(memory, "is_contiguous", True):
+                raise refuse(function, f"{memory!r} is not contiguous", "copy it first: array.copy()")
+            return Span(handle, memory.nbytes, block.kind, block, memory)  # type: ignore[attr-defined]
     try:
         view = ffi.from_buffer(memory, require_writable=writable)
     except (TypeError, BufferError, ValueError) as error:
         what = "writable memory" if writable else "memory"
-        raise refuse(
-            function, f"{type(memory).__name__} is no contiguous {what} ({error})",
-            "pass a Buffer, a DeviceArray, a NumPy array (numpy.ascontiguousarray) or bytes",
-        ) from None  # fmt: skip
-    return int(ffi.cast("uintptr_t", view)), len(view), "host", None, view
+        advice = "pass a Buffer, a DeviceArray, a NumPy array (numpy.ascontiguousarray) or bytes"
+        raise refuse(function, f"{type(memory).__name__} is no contiguous {what} ({error})", advice) from None
+    address, size = int(ffi.cast("uintptr_t", view)), len(view)
+    for block in list(pinned.values()):
+        if block.address <= address < block.address + block.size:
+            return Span(address, size, "host", block, view)
+    return Span(address, size, "host", None, view)
 
 
 def copy(target: Any, source: Any, size: Optional[int], stream: "Optional[Stream]", function: str) -> None:
-    """Copy between memory of any kind: queued on a stream, or at once after what both sides were told of."""
-    to, room, to_kind, to_block, keep_to = span_of(target, function, writable=True)
-    come, there, from_kind, from_block, keep_from = span_of(source, function)
-    size = there if size is None else size
-    if size < 0 or size > there or size > room:
-        raise refuse(function, f"{size} bytes do not fit: the source has {there}, the target {room}")
-    kind = DIRECTIONS.get((from_kind, to_kind), DEFAULT)
-    blocks = [block for block in (to_block, from_block) if block is not None]
+    """Copy between contiguous memory of any kind: queued, or at once after what both sides were told of."""
+    to = span_of(target, function, writable=True)
+    come = span_of(source, function)
+    size = come.size if size is None else size
+    if size < 0 or size > come.size or size > to.size:
+        raise refuse(function, f"{size} bytes do not fit: the source has {come.size}, the target {to.size}")
+    transfer(to, come, [(0, 0)], size, stream)
+
+
+def transfer(to: Span, come: Span, pieces: Iterable[tuple[int, int]], size: int, stream: "Optional[Stream]") -> None:
+    """Copy pieces of one size, given by their offsets in the target and in the source."""
+    kind = DIRECTIONS.get((come.kind, to.kind), DEFAULT)
+    blocks = [block for block in (to.block, come.block) if block is not None]
+    handle = 0
     if stream is None:
         for block in blocks:
             block.settle()
-        ret, called = rt.memcpy(to, room, come, size, kind), "aclrtMemcpy"
     else:
-        ret, called = rt.memcpy_async(to, room, come, size, kind, stream.handle), "aclrtMemcpyAsync"
-    if ret != 0:
-        raise error_of(ret, called)
+        handle = stream.handle
+        for block in blocks:
+            block.check()
+    for there, here in pieces:
+        if stream is None:
+            ret = rt.memcpy(to.address + there, size, come.address + here, size, kind)
+        else:
+            ret = rt.memcpy_async(to.address + there, size, come.address + here, size, kind, handle)
+        if ret != 0:
+            raise error_of(ret, "aclrtMemcpy" if stream is None else "aclrtMemcpyAsync")
     if stream is not None:
         tell(blocks, stream)
 
@@ -293,10 +329,11 @@ class Buffer(Resource):
     when the call returns.
     """
 
-    __slots__ = ("_block", "nbytes")
+    __slots__ = ("_block", "_shared", "nbytes")
     _released_by = "aclrtFree"
 
     _block: Optional[Block]
+    _shared: bool
     nbytes: int
 
     def __init__(self, size: int, *, kind: str = "device", policy: str = "huge_first") -> None:
@@ -307,7 +344,7 @@ class Buffer(Resource):
         if size <= 0:
             raise refuse("Buffer", f"size is {size}, expected 1 byte or more")
         block = Block.allocate(size, kind, policy)
-        self._block = block
+        self._block, self._shared = block, False
         self.nbytes = size
         self._own(block.address, block.opening)
 
@@ -315,7 +352,7 @@ class Buffer(Resource):
     def from_handle(cls, address: int, size: int, *, kind: str = "device", keep: Any = None) -> "Buffer":
         """Return an object for memory that something else owns; ``keep`` is kept alive with it."""
         self = cls.__new__(cls)
-        self._block = Block(address, size, kind, current_opening(), False, keep)
+        self._block, self._shared = Block(address, size, kind, current_opening(), False, keep), False
         self.nbytes = size
         self._borrow(address)
         return self
@@ -326,6 +363,14 @@ class Buffer(Resource):
             self._handle.__index__()  # says that it is closed
         assert block is not None
         return block
+
+    def _is_value(self) -> bool:
+        return self._shared  # the others hold the memory now
+
+    def share(self) -> Block:
+        """Return the block, for something that holds it as well."""
+        self._shared = True
+        return self._live()
 
     @property
     def kind(self) -> str:
@@ -363,6 +408,7 @@ class Buffer(Resource):
         if block.kind == "device":
             raise refuse("Buffer.view", "the host cannot reach device memory", "copy it: bytes(buffer) or copy_to()")
         block.settle()
+        self._shared = True
         pointer = ffi.gc(ffi.cast("char *", block.address), lambda _, block=block: None)
         return memoryview(ffi.buffer(pointer, self.nbytes))
 
@@ -408,6 +454,7 @@ def fill(memory: "Buffer | DeviceArray", block: Block, value: int, stream: "Opti
     if not 0 <= value <= 255:
         raise refuse(function, f"value is {value}, expected a byte, 0 to 255")
     handle, size = memory._handle.__index__(), memory.nbytes
+    block.check()
     if stream is None:
         block.settle()
         ret, called = rt.memset(handle, size, value, size), "aclrtMemset"

@@ -47,33 +47,41 @@ class Opening:
 
 
 openings: dict[int, Opening] = {}
+# The opening of the only device there is, so that nobody needs to ask which is current; None when there are more.
+single: Optional[Opening] = None
 
 
 def opening_of(device_id: int) -> Opening:
     """Return the present opening of a device, which pyACL calls may have opened."""
+    global single
     found = openings.get(device_id)
-    # Two threads may come here at once: the first one's stays.
-    return found if found is not None else openings.setdefault(device_id, Opening(device_id))
+    if found is None:
+        # Two threads may come here at once: the first one's stays.
+        found = openings.setdefault(device_id, Opening(device_id))
+        single = found if rt.get_device_count() == (1, 0) else None
+    return found
 
 
-def current_opening(get_device: Any = rt.get_device) -> Opening:
+def current_opening() -> Opening:
     """Return the opening of the calling thread's device."""
-    device_id, ret = get_device()
+    device_id, ret = rt.get_device()
     if ret != 0:
         raise error_of(ret, "aclrtGetDevice")
-    found = openings.get(device_id)
-    return found if found is not None else opening_of(device_id)
+    return opening_of(device_id)
 
 
 def end_opening(device_id: int) -> None:
     """Make everything that was made on a device known as gone."""
+    global single
     found = openings.pop(device_id, None)
+    single = None
     if found is not None:
         found.live = False
         found.keep.clear()
 
 
-def _forget_all() -> None:
+def forget_all() -> None:
+    """Make everything known as gone."""
     for device_id in list(openings):
         end_opening(device_id)
     retired.clear()
@@ -130,7 +138,7 @@ class Dropped:
         return True
 
 
-os.register_at_fork(after_in_child=_forget_all)
+os.register_at_fork(after_in_child=forget_all)
 
 
 class Closed:
@@ -164,12 +172,14 @@ class Resource:
     _opening: Optional[Opening]
     _released_by: ClassVar[str] = ""
     _closed: ClassVar[Closed] = Closed("Resource")
-    # A value, such as an array, is dropped when it is used up; all else is to be closed, and its loss is reported.
-    _is_value: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls._closed = Closed(cls.__name__)
+
+    def _is_value(self) -> bool:
+        """Tell whether it is dropped when it is used up, as an array is; the loss of all else is reported."""
+        return False
 
     def _own(self, handle: int, opening: Opening) -> None:
         self._handle = handle
@@ -236,13 +246,14 @@ class Resource:
         opening, text = self._opening, repr(self)
         if opening is None or not opening.live:
             return
+        reported = not self._is_value()
         try:
             if in_callback():
                 retired.append(Dropped(self, opening))
             else:
                 self.close()
         finally:
-            if not self._is_value:
+            if reported:
                 warn(f"unclosed {text}: call close() or use `with`", ResourceWarning, source=self)
 
     def _describe(self) -> str:

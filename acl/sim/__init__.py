@@ -3,6 +3,7 @@
 Everything here needs the simulator; with the vendor's library each call raises RuntimeError.
 """
 
+import sys
 from typing import Optional
 
 from acl._lib import ffi, lib
@@ -49,6 +50,8 @@ def get_config(name: str) -> str:
 def reset() -> None:
     """Discard all work, free all memory, make every handle dead and forget configured values."""
     check(lib.aclsimReset(), "acl.sim.reset()")
+    if "acl.objects.resource" in sys.modules:
+        sys.modules["acl.objects.resource"].forget_all()
 
 
 def hold(stream: int) -> None:
