@@ -1,6 +1,7 @@
 """Fixtures and the three classes of tests: portable (unmarked), ``strict``, ``needs_sim``."""
 
 import functools
+import gc
 import re
 import sys
 
@@ -233,3 +234,11 @@ def vectors(stream):
     register()
     yield Vectors(stream)
     acl.sim.reset()
+
+
+@pytest.fixture
+def opened():
+    """Open device 0 by the objects, and close it at the end; what was dropped before is given back."""
+    with acl.Device(0) as device:
+        yield device
+        gc.collect()

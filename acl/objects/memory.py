@@ -259,7 +259,8 @@ def span_of(memory: Any, function: str, writable: bool = False) -> Span:
         view = ffi.from_buffer(memory, require_writable=writable)
     except (TypeError, BufferError, ValueError) as error:
         what = "writable memory" if writable else "memory"
-        advice = "pass a Buffer, a DeviceArray, a NumPy array (numpy.ascontiguousarray) or bytes"
+        plain = "a bytearray" if writable else "bytes"
+        advice = f"pass a Buffer, a DeviceArray, a NumPy array (numpy.ascontiguousarray) or {plain}"
         raise refuse(function, f"{type(memory).__name__} is no contiguous {what} ({error})", advice) from None
     address, size = int(ffi.cast("uintptr_t", view)), len(view)
     for block in list(pinned.values()):

@@ -1,8 +1,8 @@
 """Streams: queues of work that runs in order.
 
-A stream is used in threads whose current context is the one it was made in (:mod:`acl.objects.context`); waiting for it
-and asking it need no context. Failures of its work surface at the next synchronise, and so does what its callbacks
-raised, with its own traceback, one exception at a time. Closing waits for the work and reports both.
+A stream is used in threads whose current context is the one it was made in (:mod:`acl.objects.context`). Waiting for it
+and asking it need any context, closing it needs none. Failures of its work surface at the next synchronise, and so does
+what its callbacks raised, with its own traceback, one exception at a time. Closing waits for the work and reports both.
 """
 
 import functools
@@ -240,13 +240,9 @@ class Stream(Resource):
 
     def close(self) -> None:
         """Wait for the work and destroy the stream; then report what failed. Closing again does nothing."""
-        opening, error = self._opening, None
-        if opening is not None and opening.live:
-            ret = rt.synchronize_stream(self._handle)
-            if ret not in (0, INVALID_HANDLE):
-                error = error_of(ret, "aclrtSynchronizeStream")
+        opening = self._opening
         super().close()
-        self._report(opening, error)
+        self._report(opening)
 
     def discard(self) -> None:
         """Destroy the stream at once: what is queued does not run."""
@@ -257,21 +253,27 @@ class Stream(Resource):
                 raise error_of(ret, "aclrtDestroyStreamForce")
         self._opening = None
         super().close()
-        self._report(opening, None)
+        self._report(opening)
 
-    def _report(self, opening: Optional[Opening], error: Optional[BaseException]) -> None:
+    def _report(self, opening: Optional[Opening]) -> None:
         if opening is not None:
             opening.errors.pop(id(self._errors), None)
-        if error is None and self._errors:
-            error = self._errors.pop(0)
-        if error is not None:
-            raise error
+        if self._errors:
+            raise self._errors.pop(0)
 
     def _release(self, handle: int, opening: Opening) -> int:
         try:
-            return call_in(self._context, rt.destroy_stream, handle)
+            return call_in(self._context, self._finish, handle)
         except ContextError:  # it has ended, and the stream with it
             return INVALID_HANDLE
+
+    def _finish(self, handle: int) -> int:
+        ret = rt.synchronize_stream(handle)
+        failed = None if ret in (0, INVALID_HANDLE) else error_of(ret, "aclrtSynchronizeStream")
+        ret = rt.destroy_stream(handle)
+        if ret == 0 and failed is not None:
+            self._errors.insert(0, failed)
+        return ret
 
     def __exit__(
         self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]

@@ -1,0 +1,308 @@
+"""Buffers as objects: kinds, copies, views, and when memory is given back."""
+
+import gc
+import threading
+
+import numpy
+import pytest
+from helpers.expect import in_thread
+from helpers.objects import free_memory, held, raises
+
+import acl
+from acl.objects.resource import retired
+
+pytestmark = pytest.mark.usefixtures("opened")
+LARGE = 4 << 20
+
+
+@pytest.fixture
+def stream(opened):
+    with acl.Stream() as stream:
+        yield stream
+
+
+@pytest.mark.parametrize("queued", [False, True])
+@pytest.mark.parametrize("source", ["device", "host", "bytes", "numpy"])
+def test_copies_and_sets(source, queued, stream):
+    given = {"stream": stream} if queued else {}
+    with acl.Buffer(8) as target, acl.Buffer(8) as device, acl.Buffer(8, kind="host") as pinned:
+        target.fill(9, **given)
+        pinned.view()[:] = b"abcdefgh"
+        device.copy_from(pinned, **given)
+        known = {"device": device, "host": pinned, "bytes": b"abcdefgh", "numpy": numpy.arange(97, 105, dtype="u1")}
+        target.copy_from(known[source], size=4, **given)
+        assert bytes(target) == b"abcd\t\t\t\t"
+        back = bytearray(8)
+        target.copy_to(back, **given)
+        stream.synchronize()
+        assert back == b"abcd\t\t\t\t" and len(target) == 8
+
+
+def test_a_synchronous_copy_comes_after_what_is_queued(stream):
+    """Nothing is read too early, though the copy itself belongs to no stream."""
+    gate = threading.Event()
+    with acl.Buffer(4) as buffer:
+        stream.call(gate.wait)
+        buffer.fill(5, stream=stream)
+        threading.Timer(0, gate.set).start()
+        assert bytes(buffer) == b"\5\5\5\5"
+
+
+def test_pinned_memory_is_an_array_without_a_copy(stream):
+    with acl.Buffer(16, kind="host") as pinned, acl.Buffer(16) as device:
+        array = pinned.numpy("f4", (2, 2))
+        array[:] = 1.5
+        device.copy_from(array, stream=stream)
+        pinned.fill(0)
+        device.copy_to(array, stream=stream)
+        stream.synchronize()
+        assert array.tolist() == [[1.5, 1.5], [1.5, 1.5]]
+        assert numpy.shares_memory(numpy.asarray(pinned), array)
+        assert not numpy.shares_memory(numpy.array(pinned), array)
+
+
+def test_a_view_of_pinned_memory_outlives_its_buffer():
+    buffer = acl.Buffer(4, kind="host")
+    buffer.fill(7)
+    view = buffer.view()
+    buffer.close()
+    assert bytes(view) == b"\7\7\7\7"
+    array = acl.Buffer(4, kind="host").numpy()  # not lost: the array has it
+    array[:] = 3
+    assert array.tolist() == [3, 3, 3, 3]
+
+
+def test_borrowed_memory_is_not_freed():
+    address, ret = acl.rt.malloc(64, 0)
+    assert ret == 0
+    with acl.Buffer.from_handle(address, 64) as buffer:
+        buffer.fill(1)
+        assert buffer.handle == address and "borrowed" in repr(buffer)
+    assert acl.rt.memset(address, 64, 2, 64) == 0
+    assert acl.rt.free(address) == 0
+
+
+def test_managed_memory_is_there_or_refused():
+    try:
+        buffer = acl.Buffer(64, kind="managed")
+    except acl.NotSupportedError as error:
+        assert error.function == "aclrtMemAllocManaged"
+    else:
+        buffer.fill(3)
+        assert bytes(buffer) == b"\3" * 64
+        buffer.close()
+
+
+# --- Giving back
+
+
+def test_idle_memory_is_freed_at_once(stream):
+    before = free_memory()
+    buffer = acl.Buffer(LARGE)
+    buffer.fill(0, stream=stream)
+    stream.synchronize()
+    assert free_memory() < before
+    buffer.close()
+    buffer.close()
+    assert free_memory() == before and not retired
+
+
+@pytest.mark.parametrize("end", ["close", "drop", "drop elsewhere"])
+@pytest.mark.parametrize("told", ["object", "pyacl"])
+def test_memory_in_use_is_freed_when_the_work_is_done(end, told, stream):
+    before = free_memory()
+    buffer = acl.DeviceArray(LARGE, "u1")
+    with held(stream) as latch:
+        if told == "object":
+            buffer.fill(1, stream=stream)
+        else:
+            assert acl.rt.memset_async(buffer.handle, LARGE, 1, LARGE, stream.handle) == 0
+            buffer.used_on(stream)
+        if end == "close":
+            buffer.close()
+        elif end == "drop":
+            del buffer
+        else:
+            box = [buffer]
+            del buffer
+            in_thread(box.clear)
+        gc.collect()
+        assert free_memory() < before
+        acl.Buffer(64).close()
+        assert free_memory() < before  # it was looked at, and is still in use
+        latch.release()
+        stream.synchronize()
+        assert free_memory() == before and not retired
+
+
+def test_work_queued_later_does_not_hold_memory_back(stream):
+    before = free_memory()
+    buffer = acl.Buffer(LARGE)
+    with held(stream) as latch:
+        buffer.fill(1, stream=stream)
+        buffer.close()
+        with acl.Event() as event:
+            stream.record(event)
+            latch.hold()
+            latch.release()
+            event.synchronize()
+        assert not stream.query() and free_memory() == before
+
+
+def test_memory_used_by_two_streams_waits_for_both(stream):
+    before = free_memory()
+    buffer = acl.Buffer(LARGE)
+    with acl.Stream() as other, held(stream) as first, held(other) as second:
+        for used in (stream, other):
+            buffer.fill(1, stream=used)
+        buffer.close()
+        first.release()
+        stream.synchronize()
+        assert free_memory() < before
+        second.release()
+        other.synchronize()
+        assert free_memory() == before
+
+
+def test_the_end_of_a_stream_is_the_end_of_its_use():
+    before = free_memory()
+    buffer = acl.Buffer(LARGE)
+    with acl.Stream() as stream:
+        buffer.fill(1, stream=stream)
+    buffer.close()
+    assert free_memory() == before
+
+
+def test_views_share_memory_until_the_last_is_gone():
+    before = free_memory()
+    buffer = acl.Buffer(LARGE)
+    array = acl.DeviceArray.from_buffer(buffer, 1024, "f4")
+    part = array[10:20]
+    buffer.close()
+    array.close()
+    part.fill(0)
+    assert part.to_numpy().sum() == 0 and free_memory() < before
+    part.close()
+    assert free_memory() == before
+
+
+def test_a_closed_device_waits_for_memory_that_is_given_back():
+    with acl.Context():
+        stream = acl.Stream()
+        buffer = acl.Buffer(64)
+        buffer.fill(1, stream=stream)
+        buffer.close()
+        acl.Device().close()
+    assert not retired
+    acl.Device(0).use()
+
+
+def test_what_a_capture_took_in_is_held_by_the_instance(stream):
+    before = free_memory()
+    buffer = acl.Buffer(LARGE)
+    assert acl.mdl.ri_capture_begin(stream.handle, 0) == 0
+    buffer.fill(4, stream=stream)
+    instance, ret = acl.mdl.ri_capture_end(stream.handle)
+    assert ret == 0
+    address = buffer.handle
+    buffer.close()
+    assert free_memory() < before
+    assert acl.mdl.ri_execute_async(instance, stream.handle) == 0
+    stream.synchronize()
+    assert bytes(acl.Buffer.from_handle(address, 4)) == b"\4\4\4\4"
+    assert acl.mdl.ri_destroy(instance) == 0
+    assert free_memory() == before
+
+
+def test_memory_given_back_during_a_capture_waits_for_its_end(stream):
+    buffer = acl.Buffer(64)
+    with acl.Stream() as other, held(stream) as latch:
+        buffer.fill(1, stream=stream)
+        assert acl.mdl.ri_capture_begin(stream.handle, 2) == 0
+        buffer.close()
+        other.synchronize()
+        assert len(retired) == 1
+        instance, ret = acl.mdl.ri_capture_end(stream.handle)
+        assert ret == 0 and acl.mdl.ri_destroy(instance) == 0
+        latch.release()
+        stream.synchronize()
+        assert not retired
+
+
+def test_nothing_is_called_where_a_callback_drops_the_last_reference(stream):
+    box = [acl.DeviceArray(64), acl.Stream()]
+    with pytest.warns(ResourceWarning, match="unclosed <acl.Stream"):
+        stream.call(box.clear)
+        stream.synchronize()
+    assert not retired and not box
+
+
+@pytest.mark.needs_sim
+def test_memory_that_ran_out_waits_for_what_is_given_back(configure):
+    configure(memory=64 << 20)
+    with acl.Device(0), acl.Stream() as stream:
+        for _ in range(8):
+            buffer = acl.Buffer(40 << 20)
+            buffer.fill(1, stream=stream)
+            buffer.close()
+        kept = acl.Buffer(40 << 20)
+        with raises(acl.OutOfMemoryError, "41943040 bytes were asked for", "close buffers"):
+            acl.Buffer(40 << 20)
+        kept.close()
+
+
+MISUSE = (
+    ("no bytes", lambda b: acl.Buffer(0), ("size is 0", "1 byte or more")),
+    ("negative", lambda b: acl.Buffer(-5), ("size is -5",)),
+    ("kind", lambda b: acl.Buffer(8, kind="gpu"), ("kind is 'gpu'", "device, host, managed")),
+    ("policy", lambda b: acl.Buffer(8, policy="huge"), ("policy is 'huge'", "huge_first, huge_only")),
+    ("byte", lambda b: b.fill(256), ("value is 256", "0 to 255")),
+    ("too much from", lambda b: b.copy_from(b"123456789"), ("9 bytes do not fit", "the target 8")),
+    ("too much to", lambda b: b.copy_to(bytearray(4)), ("8 bytes do not fit", "the target 4")),
+    ("size", lambda b: b.copy_from(bytes(8), size=9), ("9 bytes do not fit", "the source has 8")),
+    ("negative size", lambda b: b.copy_from(bytes(8), size=-1), ("-1 bytes do not fit",)),
+    ("into bytes", lambda b: b.copy_to(bytes(8)), ("bytes is no contiguous writable memory", "bytearray")),
+    ("from a list", lambda b: b.copy_from([1, 2]), ("list is no contiguous memory", "NumPy array")),
+    ("strided", lambda b: b.copy_from(numpy.zeros(16, "u1")[::2]), ("no contiguous memory", "ascontiguousarray")),
+    ("view of the device", lambda b: b.view(), ("cannot reach device memory", "copy_to()")),
+    ("array of the device", lambda b: b.numpy(), ("cannot reach device memory",)),
+    ("beyond the end", lambda b: acl.DeviceArray.from_buffer(b, 3, "f4"), ("bytes 0 to 12 of 8",)),
+    ("before the start", lambda b: acl.DeviceArray.from_buffer(b, 1, "f4", offset=-4), ("bytes -4 to 0 of 8",)),
+    ("array beyond the end", lambda b: acl.Buffer(8, kind="host").numpy("f4", (3,)), ("12 bytes, of 8",)),
+)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("call, words", [row[1:] for row in MISUSE], ids=[row[0] for row in MISUSE])
+def test_misuse(call, words):
+    with acl.Buffer(8) as buffer, raises(acl.InvalidArgumentError, *words):
+        call(buffer)
+
+
+CLOSED = (
+    ("fill", lambda b: b.fill()), ("copy from", lambda b: b.copy_from(b"x")), ("copy to", lambda b: b.copy_to(b)),
+    ("bytes", bytes), ("kind", lambda b: b.kind), ("handle", lambda b: b.handle), ("with", lambda b: b.__enter__()),
+    ("array", lambda b: acl.DeviceArray.from_buffer(b, 1)), ("view", lambda b: b.view()),
+    ("source", lambda b: acl.DeviceArray(2).copy_from(b)), ("used on", lambda b: b.used_on(acl.Stream.default())),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("call", [row[1] for row in CLOSED], ids=[row[0] for row in CLOSED])
+def test_a_closed_buffer_is_refused(call):
+    buffer = acl.Buffer(8)
+    buffer.close()
+    with raises(acl.InvalidHandleError, "acl.Buffer is closed", "make a new one"):
+        call(buffer)
+
+
+def test_sets_of_host_memory_are_not_queued(stream):
+    with acl.Buffer(8, kind="host") as pinned, raises(acl.InvalidArgumentError, "not queued", "leave stream= out"):
+        pinned.fill(1, stream=stream)
+
+
+def test_synchronous_copies_are_no_part_of_a_capture(stream):
+    with acl.Buffer(8) as buffer:
+        assert acl.mdl.ri_capture_begin(stream.handle, 0) == 0
+        with raises(acl.CaptureError, "107030", "give it stream="):
+            buffer.copy_from(bytes(8))
+        acl.mdl.ri_capture_end(stream.handle)
