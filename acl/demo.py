@@ -39,6 +39,11 @@ def title(name):
     return f"{number.upper()} {what.replace('_', ' ')} ({form})"
 
 
+def expected_of(name):
+    """Return the file of what an example prints: all its forms print the same."""
+    return f"{os.path.splitext(name)[0].replace('_objects', '')}.txt"
+
+
 def command_of(path, directory):
     """Return the command that runs an example; C is compiled first. None without a compiler."""
     if path.endswith(".py"):
@@ -111,7 +116,7 @@ def run():
     with tempfile.TemporaryDirectory() as directory:
         write_model(place, directory)
         for name in sorted(os.listdir(place)):
-            expected = os.path.join(place, "expected", f"{os.path.splitext(name)[0]}.txt")
+            expected = os.path.join(place, "expected", expected_of(name))
             if name.startswith(SIMULATED) and not acl.is_simulator:
                 continue
             if name.endswith((".py", ".c")) and os.path.exists(expected):

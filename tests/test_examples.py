@@ -25,14 +25,19 @@ def compare(command, name, tmp_path):
     if name.startswith(demo.SIMULATED) and not acl.is_simulator:
         pytest.skip("its model or kernel is none for a card")
     done = run(command, tmp_path)
-    expected = (PLACE / "expected" / name).with_suffix(".txt").read_text()
+    expected = (PLACE / "expected" / demo.expected_of(name)).read_text()
     assert demo.normal(done.stdout).splitlines() == demo.normal(expected).splitlines()
     assert done.returncode == 0
 
 
 def test_every_expected_output_has_its_programs():
-    stems = {Path(name).stem for name in NAMES}
-    assert stems == {path.stem for path in (PLACE / "expected").glob("*.txt")}
+    assert {demo.expected_of(name) for name in NAMES} == {path.name for path in (PLACE / "expected").glob("*.txt")}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "_objects" in name])
+def test_objects_take_fewer_lines(name):
+    ours, pyacl = (len((PLACE / file).read_text().splitlines()) for file in (name, name.replace("_objects", "")))
+    assert ours <= 0.6 * pyacl
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.endswith(".py")])

@@ -14,7 +14,7 @@ HOST = numpy.arange(24, dtype="f4").reshape(2, 3, 4)
 VIEWS = {
     "whole": lambda x: x,
     "row": lambda x: x[1],
-    "element": lambda x: x[1, 2, 3],
+    "element": lambda x: x[1, 2, 3, ...],
     "slice": lambda x: x[:, 1:],
     "step": lambda x: x[:, ::2],
     "backwards": lambda x: x[::-1, :, ::-1],

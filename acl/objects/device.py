@@ -23,7 +23,7 @@ from acl.objects.resource import current_opening, end_opening, opening_of, openi
 from acl.objects.stream import Stream, milliseconds
 
 NOT_OPEN, NO_CONTEXT, INVALID_DEVICE, REPEATED = 507007, 107002, 107001, 100002
-MEMORY, CORES = 1, {"ai_cores": 101, "cube_cores": 102, "vector_cores": 201}
+HBM, CORES = 1, {"ai_cores": 101, "cube_cores": 102, "vector_cores": 201}
 
 
 class MemoryInfo(NamedTuple):
@@ -211,9 +211,9 @@ class Device:
             if errors:
                 raise errors.pop(0)
 
-    def memory_info(self) -> MemoryInfo:
-        """Return the free and the total memory in bytes."""
-        free, total, ret = self._here(rt.get_mem_info, MEMORY)
+    def memory_info(self, attribute: int = HBM) -> MemoryInfo:
+        """Return the free and the total memory in bytes, of all device memory or of one ``aclrtMemAttr``."""
+        free, total, ret = self._here(rt.get_mem_info, attribute)
         if ret != 0:
             raise error_of(ret, "aclrtGetMemInfo")
         return MemoryInfo(free, total)
