@@ -1,13 +1,15 @@
 """Measures rows: the samples come from C or from timeit, pytest-benchmark stores and compares them."""
 
+import ctypes
 import json
 import os
 import subprocess
+import timeit
 from pathlib import Path
 
 import pytest
 from helpers import programs
-from report import Result, text
+from report import LOOPS, Result, text
 
 TWINS = Path(__file__).parent / "twins"
 # What one unit is in the seconds (or the plain number) that pytest-benchmark is told.
@@ -87,5 +89,27 @@ def measure_program(measure):
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
             measure(row, lambda: json.loads(program.stdout.readline())["value"])
         assert program.returncode == 0
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def library(build_twin):
+    """Build the loops in C; a float is their answer, every argument after the count is an address or a size."""
+    return build_twin("calls", "-shared", "-fPIC")
+
+
+@pytest.fixture
+def compare(measure, library):
+    """Give ``compare(row, statement, names, *arguments)``: Python text beside ``twin_<row>(loops, *arguments)``."""
+    twins = ctypes.CDLL(library)
+
+    def run(row, statement, names, *arguments):
+        twin = getattr(twins, f"twin_{row.name}")
+        twin.restype = ctypes.c_double
+        twin.argtypes = [ctypes.c_int, *[ctypes.c_size_t] * len(arguments)]
+        ours = timeit.Timer(statement, globals=names)
+        empty = min(timeit.repeat("pass", number=LOOPS, repeat=21))
+        measure(row, lambda: (ours.timeit(LOOPS) - empty) * 1e9 / LOOPS, lambda: twin(LOOPS, *arguments))
 
     return run

@@ -8,6 +8,8 @@ from typing import Optional
 
 import acl
 
+LOOPS = 10000  # calls a sample, where Python is beside C in one process
+
 
 @dataclass(frozen=True)
 class Row:

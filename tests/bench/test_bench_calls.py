@@ -5,38 +5,14 @@ import subprocess
 import sys
 import timeit
 
-import pytest
-from report import Row
+from report import LOOPS, Row
 
 import acl
 
-LOOPS = 10000
 BLOCK = 4096
 PLAIN, OUTPUT = 60, 100  # what a call may cost above its twin: with a status only, with an output
 
 IMPORT = Row("import", "import acl, NumPy imported before", 60, "ms", rounds=21)
-
-
-@pytest.fixture(scope="module")
-def library(build_twin):
-    """Build the loops in C; a float is their answer, every argument after the count is an address or a size."""
-    return build_twin("calls", "-shared", "-fPIC")
-
-
-@pytest.fixture
-def compare(measure, library):
-    """Give ``compare(row, statement, names, *arguments)``: Python text beside ``twin_<row>(loops, *arguments)``."""
-    twins = ctypes.CDLL(library)
-
-    def run(row, statement, names, *arguments):
-        twin = getattr(twins, f"twin_{row.name}")
-        twin.restype = ctypes.c_double
-        twin.argtypes = [ctypes.c_int, *[ctypes.c_size_t] * len(arguments)]
-        ours = timeit.Timer(statement, globals=names)
-        empty = min(timeit.repeat("pass", number=LOOPS, repeat=21))
-        measure(row, lambda: (ours.timeit(LOOPS) - empty) * 1e9 / LOOPS, lambda: twin(LOOPS, *arguments))
-
-    return run
 
 
 def test_interpreter(measure, library):

@@ -42,6 +42,25 @@ double twin_record_event(int loops, aclrtEvent event, aclrtStream stream)
     return twin_each(start, loops);
 }
 
+double twin_create_event(int loops, size_t flags)
+{
+    uint64_t start = twin_now();
+    for (int i = 0; i < loops; i++) {
+        aclrtEvent event;
+        OK(aclrtCreateEventExWithFlag(&event, (uint32_t)flags));
+        OK(aclrtDestroyEvent(event));
+    }
+    return twin_each(start, loops);
+}
+
+double twin_memset_async(int loops, void *target, size_t size, aclrtStream stream)
+{
+    uint64_t start = twin_now();
+    for (int i = 0; i < loops; i++)
+        OK(aclrtMemsetAsync(target, size, 0, size, stream));
+    return twin_each(start, loops);
+}
+
 double twin_synchronize_stream(int loops, aclrtStream stream)
 {
     uint64_t start = twin_now();
