@@ -72,6 +72,18 @@ def test_hand_written_calls_are_named_after_groups(groups):
             assert room_of(path, groups), f"acl/api/{path.name} is not a group"
 
 
+def test_objects_are_named_after_groups(groups):
+    for path in sources("acl/objects/*.py"):
+        if path.stem not in ("__init__", "array", "dlpack", "resource"):  # what several groups share, and interchange
+            assert room_of(path, groups), f"acl/objects/{path.name} is not a group"
+
+
+def test_objects_reach_the_library_through_lib_only():
+    for path in sources("acl/objects/*.py"):
+        below = [name for name in imported(path) if name.startswith(("acl.api", "acl._acl", "acl.abi"))]
+        assert not below, f"acl/objects/{path.name} imports {below}"
+
+
 def test_every_implemented_group_has_tests(declared, groups):
     lib, ffi = acl._lib.lib, acl._lib.ffi
     missing = {ffi.string(lib.aclsimMissingName(i)).decode() for i in range(lib.aclsimMissingCount())}

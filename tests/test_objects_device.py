@@ -179,8 +179,9 @@ def test_a_stream_is_closed_on_a_thread_without_a_context(opened):
 
 @pytest.mark.strict
 def test_streams_of_another_context_are_refused(opened):
-    with acl.Stream() as stream, acl.Context(), raises(acl.ContextError, "use_context()"):
-        stream.record(acl.Event())
+    with acl.Stream() as stream, acl.Event() as event, acl.Context():
+        with raises(acl.ContextError, "use_context()"):
+            stream.record(event)
     with acl.Context():
         with acl.Stream() as other:
             opened.use()

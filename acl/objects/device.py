@@ -18,6 +18,7 @@ from typing import Any, Callable, ClassVar, NamedTuple, Optional
 import acl
 from acl import rt
 from acl.errors import ContextError, InvalidArgumentError, error_of
+from acl.objects import resource
 from acl.objects.context import call_in
 from acl.objects.resource import current_opening, end_opening, opening_of, openings, retired, sweep
 from acl.objects.stream import Stream, milliseconds
@@ -48,7 +49,6 @@ class Device:
     _known: ClassVar[dict[int, "Device"]] = {}
     _lock: ClassVar[Any] = threading.RLock()
     _thread: ClassVar[Any] = threading.local()
-    _initialised: ClassVar[bool] = False
 
     def __new__(cls, id: Optional[int] = None) -> "Device":
         """Return the one object for a device."""
@@ -104,17 +104,17 @@ class Device:
             ret = acl.init()
             if ret not in (0, REPEATED):
                 raise error_of(ret, "aclInit")
-            Device._initialised = ret == 0
+            resource.initialised = resource.initialised or ret == 0
         ret = rt.set_device(self.id)
         if ret != 0:
             self._finalise()
             raise error_of(ret, "aclrtSetDevice")
         opening_of(self.id).context = rt.get_context()[0]
 
-    @classmethod
-    def _finalise(cls) -> None:
-        if cls._initialised and not any(opening.context for opening in openings.values()):
-            cls._initialised = False
+    @staticmethod
+    def _finalise() -> None:
+        if resource.initialised and not any(opening.context for opening in openings.values()):
+            resource.initialised = False
             acl.finalize()
 
     @property

@@ -24,7 +24,7 @@ from acl.rt import create_event_ex_with_flag, destroy_event
 if TYPE_CHECKING:
     from acl.objects.stream import Stream
 
-SYNC, TIME_LINE, INTERPROCESS = 1, 8, 64
+SYNC, TIMED, INTERPROCESS = 1, 9, 64
 COMPLETE = 1
 
 
@@ -52,10 +52,9 @@ class Event(Resource):
         interprocess: bool = False,
     ) -> None:
         if gate:
-            handle, ret = rt.create_event_with_flag(SYNC | TIME_LINE if timing else SYNC)
+            handle, ret = rt.create_event_with_flag(TIMED if timing else SYNC)
         else:
-            flags = INTERPROCESS if interprocess else SYNC | TIME_LINE if timing else SYNC
-            handle, ret = create_event_ex_with_flag(flags)
+            handle, ret = create_event_ex_with_flag(INTERPROCESS if interprocess else TIMED if timing else SYNC)
         if ret != 0:
             raise error_of(ret, "aclrtCreateEventWithFlag" if gate else "aclrtCreateEventExWithFlag")
         self._handle = handle

@@ -49,6 +49,8 @@ class Opening:
 openings: dict[int, Opening] = {}
 # The opening of the only device there is, so that nobody needs to ask which is current; None when there are more.
 single: Optional[Opening] = None
+# Whether the objects have initialised the library, and are to finalise it.
+initialised = False
 
 
 def opening_of(device_id: int) -> Opening:
@@ -82,6 +84,8 @@ def end_opening(device_id: int) -> None:
 
 def forget_all() -> None:
     """Make everything known as gone."""
+    global initialised
+    initialised = False
     for device_id in list(openings):
         end_opening(device_id)
     retired.clear()
