@@ -173,6 +173,14 @@ def test_the_end_of_a_stream_is_the_end_of_its_use():
     assert free_memory() == before
 
 
+def test_streams_that_have_ended_are_forgotten():
+    with acl.Buffer(64) as buffer:
+        for _ in range(100):
+            with acl.Stream() as stream:
+                buffer.fill(1, stream=stream)
+        assert len(buffer._live().uses) <= 17
+
+
 def test_views_share_memory_until_the_last_is_gone():
     before = free_memory()
     buffer = acl.Buffer(LARGE)

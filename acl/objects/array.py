@@ -28,7 +28,11 @@ Shape = Union[int, tuple[int, ...]]
 
 def _strides_of(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     """Return the strides in bytes of an array in C order."""
-    return tuple(itemsize * math.prod(shape[place + 1 :]) for place in range(len(shape)))
+    strides = []
+    for extent in reversed(shape):
+        strides.append(itemsize)
+        itemsize *= extent
+    return tuple(strides[::-1])
 
 
 class DeviceArray(Resource):

@@ -8,7 +8,7 @@ run elsewhere and is over when the call returns (:func:`call_in`), such as a fin
 
 import threading
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
 
 from acl import rt
 from acl.errors import ContextError, error_of
@@ -94,7 +94,7 @@ class Context(Resource):
     _before: int
     _streams: Opening
 
-    def __init__(self, device: "Optional[Device | int]" = None) -> None:
+    def __init__(self, device: "Union[Device, int, None]" = None) -> None:
         before, ret = rt.get_context()
         self._before = before if ret == 0 else 0
         if device is None:

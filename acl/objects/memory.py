@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol, Union
 from acl import mdl, rt
 from acl._lib import ffi, lib
 from acl.errors import AclError, ContextError, InvalidArgumentError, InvalidHandleError, OutOfMemoryError, error_of
+from acl.objects import resource
 from acl.objects.context import call_in
 from acl.objects.resource import INVALID_HANDLE, Opening, Resource, current_opening, in_callback, retired, sweep
 
@@ -45,6 +46,7 @@ DIRECTIONS = {
     ("device", "host"): DEVICE_TO_HOST, ("device", "device"): DEVICE_TO_DEVICE,
 }  # fmt: skip
 SYNC = 1
+MANY = 16  # streams that a block remembers before it looks which have ended
 
 
 def refuse(function: str, reason: str, advice: str = "") -> InvalidArgumentError:
@@ -104,11 +106,17 @@ class Unused:
             if self.streams:
                 return False
         self.keeps = None
-        if self.address and self.kind == "host":
-            rt.free_host(self.address)
-        elif self.address and self.opening.live:
-            rt.free(self.address)
+        if self.address:
+            _free(self.address, self.kind, self.opening)
         return True
+
+
+def _free(address: int, kind: str, opening: Opening) -> None:
+    # What the library does not know any more went with its device, by pyACL calls: there is nothing to say.
+    if kind == "host":
+        rt.free_host(address)
+    elif opening.live:
+        rt.free(address)
 
 
 def _end_of(stream: int) -> int:
@@ -175,7 +183,7 @@ class Block:
             if isinstance(error, OutOfMemoryError):
                 error.advice = f"{size} bytes were asked for; {error.advice}"
             raise error
-        return cls(address, size, kind, current_opening(), True)
+        return cls(address, size, kind, resource.single or current_opening(), True)
 
     @staticmethod
     def _try(size: int, kind: str, policy: int) -> tuple[int, int, str]:
@@ -197,6 +205,8 @@ class Block:
                 held.append(self)
         else:
             self.uses[handle] = stream
+            if len(self.uses) > MANY:
+                self.uses = {other: user for other, user in self.uses.items() if not user.closed}
         return handle
 
     def check(self) -> None:
@@ -221,9 +231,14 @@ class Block:
             return
         if sys.is_finalizing():
             return
-        item = Unused(self)
-        if in_callback() or not item.done(False):
-            retired.append(item)
+        if in_callback():
+            retired.append(Unused(self))
+        elif self.uses or self.keeps is not None:
+            item = Unused(self)
+            if not item.done(False):
+                retired.append(item)
+        else:
+            _free(self.address, self.kind, self.opening)
 
 
 class HostMemory(Protocol):
@@ -450,7 +465,9 @@ class Buffer(Resource):
         return "" if block is None else f"{block.kind} {self.nbytes} bytes"
 
 
-def fill(memory: "Buffer | DeviceArray", block: Block, value: int, stream: "Optional[Stream]", function: str) -> None:
+def fill(
+    memory: "Union[Buffer, DeviceArray]", block: Block, value: int, stream: "Optional[Stream]", function: str
+) -> None:
     """Set every byte of memory."""
     if not 0 <= value <= 255:
         raise refuse(function, f"value is {value}, expected a byte, 0 to 255")

@@ -247,17 +247,17 @@ class Resource:
 
     def _drop(self, warn: Any) -> None:
         """Close what was dropped without being closed, and say so."""
-        opening, text = self._opening, repr(self)
+        opening = self._opening
         if opening is None or not opening.live:
             return
-        reported = not self._is_value()
+        text = "" if self._is_value() else repr(self)
         try:
             if in_callback():
                 retired.append(Dropped(self, opening))
             else:
                 self.close()
         finally:
-            if reported:
+            if text:
                 warn(f"unclosed {text}: call close() or use `with`", ResourceWarning, source=self)
 
     def _describe(self) -> str:
