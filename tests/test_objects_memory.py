@@ -314,3 +314,23 @@ def test_synchronous_copies_are_no_part_of_a_capture(stream):
         with raises(acl.CaptureError, "107030", "give it stream="):
             buffer.copy_from(bytes(8))
         acl.mdl.ri_capture_end(stream.handle)
+
+
+def test_copies_between_pinned_blocks_are_not_queued(stream):
+    with acl.Buffer(8, kind="host") as one, acl.Buffer(8, kind="host") as other:
+        with raises(acl.NotSupportedError, "207000"):
+            one.copy_from(other, stream=stream)
+        one.copy_from(other)
+
+
+def test_a_view_of_pinned_memory_is_held_by_the_copy_that_reads_it(stream):
+    with acl.Buffer(LARGE) as target, held(stream) as latch:
+        array = acl.Buffer(LARGE, kind="host").numpy()
+        array[:] = 6
+        target.copy_from(array, stream=stream)
+        del array
+        gc.collect()
+        assert len(retired) == 1
+        latch.release()
+        assert bytes(target)[:4] == b"\6\6\6\6"
+    assert not retired

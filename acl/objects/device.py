@@ -165,13 +165,15 @@ class Device:
         self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
         before = self._thread.stack.pop()
-        with self._lock:
-            if self._withs:
-                self._withs -= 1
-                if self._withs == 0 and not self._kept:
-                    self.close()
-        if before:
-            rt.set_context(before)  # which may have ended with the device: then there is none
+        try:
+            with self._lock:
+                if self._withs:
+                    self._withs -= 1
+                    if self._withs == 0 and not self._kept:
+                        self.close()
+        finally:
+            if before:
+                rt.set_context(before)  # which may have ended with the device: then there is none
 
     # --- What runs on it
 

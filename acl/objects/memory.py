@@ -306,15 +306,17 @@ def transfer(to: Span, come: Span, pieces: Iterable[tuple[int, int]], size: int,
         handle = stream.handle
         for block in blocks:
             block.check()
-    for there, here in pieces:
-        if stream is None:
-            ret = rt.memcpy(to.address + there, size, come.address + here, size, kind)
-        else:
-            ret = rt.memcpy_async(to.address + there, size, come.address + here, size, kind, handle)
-        if ret != 0:
-            raise error_of(ret, "aclrtMemcpy" if stream is None else "aclrtMemcpyAsync")
-    if stream is not None:
-        tell(blocks, stream)
+    try:
+        for there, here in pieces:
+            if stream is None:
+                ret = rt.memcpy(to.address + there, size, come.address + here, size, kind)
+            else:
+                ret = rt.memcpy_async(to.address + there, size, come.address + here, size, kind, handle)
+            if ret != 0:
+                raise error_of(ret, "aclrtMemcpy" if stream is None else "aclrtMemcpyAsync")
+    finally:  # what was queued before a failure runs all the same
+        if stream is not None:
+            tell(blocks, stream)
 
 
 def tell(blocks: Iterable[Block], stream: "Stream") -> None:
