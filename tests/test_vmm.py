@@ -180,7 +180,7 @@ def test_a_task_over_several_mappings_misses_one(made, stream):
     assert rt.memset_async(start, 3 * HUGE, 1, 3 * HUGE, stream) == 0
     assert rt.unmap_mem(start + HUGE) == 0
     acl.sim.release(stream)
-    refused(rt.synchronize_stream(stream), 507053, "aclrtMemsetAsync", "unmapped before it ran")
+    refused(rt.synchronize_stream(stream), 507053, f"{3 * HUGE} bytes at {start:#x}", "unmapped before it ran; task")
     assert set(get(start, HUGE)) == {0}
 
 

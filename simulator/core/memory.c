@@ -235,7 +235,7 @@ SIM_RARE aclError sim_memory_refuse(const struct sim_range *range, char *text, s
     if (sim_heap_death(range->rg_birth, &death) && length > 0 && (size_t)length < size)
         length +=
             snprintf(text + length, size - (size_t)length, ", by thread %u at %p", death.dt_thread, death.dt_site);
-    if (alive && length > 0 && (size_t)length < size)
+    if (alive && place.pl_block.bk_birth != range->rg_birth && length > 0 && (size_t)length < size)
         snprintf(text + length, size - (size_t)length, ", and %s again since", place.pl_reserved ? "mapped" : "allocated");
     return ACL_ERROR_RT_DEVICE_MEM_ERROR;
 }
