@@ -212,9 +212,11 @@ void *draw_memory(void)
     }
 }
 
+static char memory_key[65], notify_key[65]; /* of things that live in the world */
 static char *const texts[] = {
     "", "a", "0", "name", "/nonexistent/file.om", "\xff\xfe\x01", "{\"dump\": {", "Ascend910B3", "0000:01:00.0", NULL,
-    NULL /* long */, "a/b\\c\n\t\"'", "soc", "%s%s%s%n",
+    NULL /* long */, "a/b\\c\n\t\"'", "soc", memory_key, notify_key,
+    "%s%s%s%n",
 };
 #define TEXTS (sizeof texts / sizeof *texts)
 static char long_text[65536];

@@ -231,6 +231,21 @@ static void make_memory(aclrtStream stream)
         add(managed);
 }
 
+/* What other processes could open, had they its keys. This process is refused for being its maker. */
+static void make_shared(void)
+{
+    aclrtEvent event;
+    aclrtNotify notify;
+    if (aclrtCreateEventExWithFlag(&event, ACL_EVENT_IPC) == ACL_SUCCESS) {
+        GOOD(aclrtRecordEvent(event, NULL));
+        add(event);
+    }
+    GOOD(aclrtCreateNotify(&notify, ACL_NOTIFY_DEFAULT));
+    if (aclrtNotifyGetExportKey(notify, notify_key, sizeof notify_key, 0) == ACL_SUCCESS)
+        add(notify);
+    (void)aclrtIpcMemGetExportKey(block, 64, memory_key, sizeof memory_key, 0); /* not every chip has it */
+}
+
 static void make_world(void)
 {
     aclrtContext context;
@@ -291,6 +306,7 @@ static void make_world(void)
     if (below(2) == 0)
         make_symbol();
     make_memory(stream);
+    make_shared();
     if (below(2) == 0) /* an open capture refuses much */
         make_instances(dims);
     (void)aclGetRecentErrMsg();
