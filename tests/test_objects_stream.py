@@ -218,7 +218,9 @@ def test_a_discarded_stream_runs_nothing_more():
     buffer.close()
 
 
-@pytest.mark.parametrize("make", [acl.Stream, acl.Event, lambda: acl.Buffer(8), acl.Context], ids=repr)
+@pytest.mark.parametrize(
+    "make", [acl.Stream, acl.Event, lambda: acl.Buffer(8), acl.Context], ids=["stream", "event", "buffer", "context"]
+)
 def test_what_is_dropped_is_freed_and_reported(make):
     before = acl.rt.get_stream_available_num(), acl.Device().memory_info()
     thing = make()
