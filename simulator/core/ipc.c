@@ -10,6 +10,7 @@
  * `turn` guards the list of imports. It is a mutex, because the owner is asked with it held; memory is looked up in the
  * list under `lock` too, which is a leaf and guards its links. */
 #include "ipc.h"
+#include "vmm.h"
 #include "config.h"
 #include "device.h"
 #include "exchange.h"
@@ -246,7 +247,7 @@ aclError sim_ipc_check_copy(const struct sim_place places[2], bool is_async, acl
 
 /* ---- the end ---- */
 
-void sim_ipc_forget_device(int32_t device)
+void sim_ipc_close_heap(int32_t device)
 {
     pthread_mutex_lock(&turn);
     for (struct import *import = imports, *next; import != NULL; import = next) {
@@ -254,6 +255,7 @@ void sim_ipc_forget_device(int32_t device)
         if (import->im_device == device)
             end_import(import, NULL);
     }
+    sim_vmm_close_device(device); /* in the same turn: nothing is imported between the two */
     pthread_mutex_unlock(&turn);
 }
 

@@ -29,8 +29,8 @@ static inline bool sim_ipc_is_imported(const struct sim_place *place)
     return place->pl_class == SIM_MEMORY_DEVICE && unlikely(place->pl_block.bk_page == SIM_PAGE_IMPORTED);
 }
 
-/* Before the heap of a device is closed: what was imported there is not its own to clear. */
-void sim_ipc_forget_device(int32_t device);
+/* Closes the heap of a device, whose pages are cleared then: what is imported there, which is not its own, ends before. */
+void sim_ipc_close_heap(int32_t device);
 void sim_ipc_after_fork(void);
 
 #endif

@@ -57,9 +57,8 @@ int sim_memory_open(struct sim_device *device)
 
 void sim_memory_close(struct sim_device *device)
 {
-    sim_ipc_forget_device(device->dv_id);
     sim_pool_memory_forget(device->dv_id);
-    sim_vmm_close_device(device->dv_id);
+    sim_ipc_close_heap(device->dv_id);
 }
 
 void sim_memory_trim(void)
