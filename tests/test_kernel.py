@@ -3,6 +3,7 @@
 import struct
 
 import pytest
+from helpers import capture
 from helpers.expect import NULL, pointer, refused
 from helpers.vectors import COUNT, WAYS, Vectors, in_device_memory, last
 
@@ -302,3 +303,41 @@ def test_blocks_are_shared_by_two_engines(vectors):
     assert others.launch(2, [{"id": BLOCK_OFFSET, "value": {"blockDimOffset": 8}}]) == 0, acl.get_recent_err_msg()
     assert rt.synchronize_stream(0) == 0
     assert [launch.block for launch in seen] == [8, 9]
+
+
+def test_a_changed_launch_shares_its_blocks_anew(vectors):
+    others, seen = on_chip("Ascend310P3")
+    others.stream, _ = rt.create_stream()
+    capture.begin(others.stream)
+    assert others.launch(2, [{"id": BLOCK_OFFSET, "value": {"blockDimOffset": 8}}]) == 0
+    instance = capture.end(others.stream)
+    (task,) = acl.mdl.ri_get_tasks_by_stream(acl.mdl.ri_get_streams(instance)[0][0])[0]
+    params = ffi.new("aclmdlRITaskParams *")
+    assert lib.aclmdlRITaskGetParams(pointer(task), params) == 0
+    params.kernelTaskParams.cfg.attrs[0].value.blockDimOffset = 20
+    assert lib.aclmdlRITaskSetParams(pointer(task), params) == acl.mdl.ri_update(instance) == 0
+    capture.run(instance, others.stream)
+    assert rt.synchronize_stream(others.stream) == 0
+    assert [launch.block for launch in seen] == [20, 21]
+
+
+def test_a_changed_launch_keeps_its_grid(vectors):
+    others, seen = on_chip("Ascend910_95")
+    others.stream, _ = rt.create_stream()
+    grid, threads = (ffi.new("dim3 *", sizes)[0] for sizes in ((2, 3, 1), (32, 2, 1)))
+    word = ffi.new("uint64_t[1]", [5])
+    args = ffi.new("void *[1]", [word])
+    function, stream = pointer(others.function), pointer(others.stream)
+    capture.begin(others.stream)
+    assert lib.aclrtLaunchSIMTKernelWithArgsArray(function, grid, threads, 0, stream, NULL, args) == 0
+    instance = capture.end(others.stream)
+    (task,) = acl.mdl.ri_get_tasks_by_stream(acl.mdl.ri_get_streams(instance)[0][0])[0]
+    params, _ = acl.mdl.ri_task_get_params(task)
+    assert (params["args"], params["num_blocks"]) == ([5], 6)
+    for count, expected in ((6, (2, 3, 1)), (4, (4, 1, 1))):
+        params.update(args=[7], num_blocks=count)
+        assert acl.mdl.ri_task_set_params(task, params) == acl.mdl.ri_update(instance) == 0, acl.get_recent_err_msg()
+        seen.clear()
+        capture.run(instance, others.stream)
+        assert rt.synchronize_stream(others.stream) == 0
+        assert [(launch.grid, launch.args[0]) for launch in seen] == [(expected, 7)] * count

@@ -493,6 +493,7 @@ aclError sim_kernel_change(void *copy, const aclmdlRIKernelTaskParams *given)
         launch->la_grid = (dim3){given->numBlocks, 1, 1};
     if (given->cfg != NULL) {
         launch->la_limit = sim_kernel_limit(given->cfg);
+        launch->la_first_block = first_block(given->cfg);
         if (launch->la_attributes != 0)
             memcpy(attributes_of(launch), given->cfg->attrs, launch->la_attributes * sizeof *given->cfg->attrs);
     }
