@@ -17,9 +17,9 @@ Closing one object from two threads at once is the program's race, as with files
 """
 
 import os
-import sys
 import threading
 import warnings
+from sys import is_finalizing
 from types import TracebackType
 from typing import Any, ClassVar, Optional, Protocol, TypeVar
 
@@ -233,19 +233,16 @@ class Resource:
     ) -> None:
         self.close()
 
-    def __del__(
-        self, is_finalizing: Any = sys.is_finalizing, warn: Any = warnings.warn, expected: Any = AttributeError
-    ) -> None:
+    def __del__(self, is_finalizing: Any = is_finalizing) -> None:
         try:
             if self._opening is None:
                 return
-        except expected:  # never made
+        except AttributeError:  # never made
             return
-        if is_finalizing():  # the process ends, and the handle with it
-            return
-        self._drop(warn)
+        if not is_finalizing():  # else the process ends, and the handle with it
+            self._drop()
 
-    def _drop(self, warn: Any) -> None:
+    def _drop(self) -> None:
         """Close what was dropped without being closed, and say so."""
         opening = self._opening
         if opening is None or not opening.live:
@@ -258,7 +255,7 @@ class Resource:
                 self.close()
         finally:
             if text:
-                warn(f"unclosed {text}: call close() or use `with`", ResourceWarning, source=self)
+                warnings.warn(f"unclosed {text}: call close() or use `with`", ResourceWarning, 3, source=self)
 
     def _describe(self) -> str:
         """Return what stands in the repr behind the class and the handle."""
