@@ -63,7 +63,8 @@ def answers() -> Iterator[tuple[str, str]]:
     if _lib.is_simulator:
         from acl import sim
 
-        yield "simulator", f"{len(sim.missing())} functions have no behaviour yet: python -m acl abi --missing"
+        if sim.missing():
+            yield "simulator", f"{len(sim.missing())} functions have no behaviour yet: python -m acl abi --missing"
 
 
 def headers() -> Iterator[tuple[str, str]]:

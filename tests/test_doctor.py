@@ -49,7 +49,7 @@ def test_what_is_found_and_why():
     assert found["library"] == [os.path.join(acl.get_lib(), "libacl_sim.so")]
     assert found["devices"] == [", ".join(_lib.devices()) or "none"]
     assert found["missing"] == ["0 of 735 functions"]
-    assert int(found["simulator"][0].split()[0]) > 0
+    assert ("simulator" in found) == bool(acl.sim.missing())
     assert "wrong" not in found
 
 

@@ -225,7 +225,6 @@ def test_signed_slots_must_fit(value):
     [
         lambda: acl.app_log(-1, "below the lowest level"),
         lambda: acl.get_cann_version(-1)[1],
-        lambda: acl.rt.malloc_with_cfg(64, -1, {})[1],
         lambda: acl.rt.mem_get_allocation_granularity({}, -1)[1],
     ],
 )

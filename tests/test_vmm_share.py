@@ -274,12 +274,12 @@ def test_numbers_are_kept_in_host_memory(device):
     with memory() as made:
         handle, address = made.mapped()
         place = pointer(address)
-        for code in (
-            lib.aclrtMemExportToShareableHandleV2(pointer(handle), 0, 1, place),
-            lib.aclrtMemSetPidToShareableHandleV2(place, 1, PID, 1),
-            lib.aclrtMemImportFromShareableHandleV2(place, 1, 0, HANDLE),
+        for call in (
+            lambda: lib.aclrtMemExportToShareableHandleV2(pointer(handle), 0, 1, place),
+            lambda: lib.aclrtMemSetPidToShareableHandleV2(place, 1, PID, 1),
+            lambda: lib.aclrtMemImportFromShareableHandleV2(place, 1, 0, HANDLE),
         ):
-            refused(code, 107000, f"shareableHandle is {address:#x}, an address that the host cannot reach")
+            refused(call(), 107000, f"shareableHandle is {address:#x}, an address that the host cannot reach")
 
 
 def test_the_second_version_wants_a_context(configure):

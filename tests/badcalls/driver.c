@@ -50,7 +50,7 @@ static struct progress *progress;
 static uint64_t state;
 static bool huge; /* numbers of this call may be huge, and void * is no host memory */
 static unsigned char *host, *zeros;
-static uint64_t handles[64];
+static uint64_t handles[128];
 static size_t handle_count;
 static unsigned char *block, *freed;
 static void *pooled, *managed; /* NULL where the chip has none */

@@ -3,6 +3,8 @@
 
 static void add(const void *handle)
 {
+    if (handle_count == sizeof handles / sizeof *handles)
+        exit(3); /* too small for the world */
     handles[handle_count++] = (uint64_t)(uintptr_t)handle;
 }
 

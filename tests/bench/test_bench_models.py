@@ -7,7 +7,6 @@ import numpy
 import pytest
 from helpers.models import Model, initialise, load_bytes
 from report import Row
-from test_bench_calls import compare, library  # noqa: F401
 
 import acl
 from acl.sim import om
