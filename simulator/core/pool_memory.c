@@ -14,14 +14,14 @@
  * so that each adds one entry); anybody once F has passed; anybody at all if the allocation waits for F. The last one is
  * tried only when there is no other memory. F is 0 when the host freed it.
  *
- * One lock guards all pools and blocks. It is a leaf: the heap is asked outside it, and a pool that a thread has left
- * for that is counted. Queued frees find their block by its address and know it by its birth. */
+ * One lock guards all pools and blocks. It is a leaf: the heap is asked outside it, and a thread that has left it for that
+ * is counted. Queued frees find their block by its address and know it by its birth. */
 #include "pool_memory_inner.h"
 
 #include "config.h"
 #include "device.h"
+#include "engine.h"
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,8 @@ struct sim_table sim_pools = {
     .tb_stride = sizeof(struct sim_pool), .tb_limit = 1u << 16, .tb_kind = SIM_KIND_MEMORY_POOL, .tb_name = "memory pool"};
 struct sim_lock sim_pool_lock;
 static struct sim_pool_block *buckets[BUCKETS];
-static uint32_t giving; /* threads that give blocks back to the heap */
+static uint32_t giving;       /* threads that give blocks back to the heap */
+static struct sim_gate given; /* counts those that have, each after it has left */
 
 aclError sim_pool_memory_supported(void)
 {
@@ -146,6 +147,7 @@ void sim_pool_memory_unlock_and_give(struct sim_pool_block *collected)
     sim_lock(&sim_pool_lock);
     giving--;
     sim_unlock(&sim_pool_lock);
+    sim_gate_count(&given);
 }
 
 struct sim_pool *sim_pool_memory_open(aclrtMemPool handle)
@@ -371,8 +373,9 @@ void sim_pool_memory_forget(int32_t device)
         end_pool(pool, &none);
     }
     while (giving != 0) { /* another thread is in the heap, and needs no other lock to get done */
+        uint64_t next = sim_gate_level(&given) + 1;
         sim_unlock(&sim_pool_lock);
-        sched_yield();
+        sim_engine_wait_gate(&given, next, SIM_FOREVER);
         sim_lock(&sim_pool_lock);
     }
     sim_unlock(&sim_pool_lock);
@@ -384,6 +387,7 @@ void sim_pool_memory_after_fork(void)
     sim_table_empty(&sim_pools);
     sim_lock_renew(&sim_pool_lock);
     giving = 0;
+    memset(&given, 0, sizeof given); /* whoever slept is not in the child */
     memset(buckets, 0, sizeof buckets);
     atomic_store(&sim_pool_memory_blocks, 0);
     atomic_store(&sim_pool_memory_unused, 0);

@@ -180,6 +180,7 @@ static void test_notify_of_another_device(void)
 {
     CHECK_CODE(aclsimReset(), 0);
     CHECK_CODE(aclsimConfigure("devices", "2"), 0);
+    CHECK_CODE(aclsimConfigure("memory", "256M"), 0); /* two fit beside a sanitizer */
     CHECK_CODE(aclrtSetDevice(1), 0);
     aclrtNotify theirs = make_notify();
     CHECK_CODE(aclrtSetDevice(0), 0);
