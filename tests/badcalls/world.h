@@ -212,7 +212,6 @@ static void make_memory(aclrtStream stream)
     const aclrtMemPoolProps props = {.location = {.type = ACL_MEM_LOCATION_TYPE_DEVICE}};
     aclrtMemPool pool;
     void *used, *unused;
-    pooled = managed = NULL;
     if (aclrtMemPoolCreate(&pool, &props) == ACL_SUCCESS) {
         GOOD(aclrtMemPoolMallocAsync(&used, 4096, pool, stream));
         GOOD(aclrtMemPoolMallocAsync(&unused, 4096, pool, stream));
@@ -257,6 +256,7 @@ static void make_world(void)
     GOOD(aclsimReset());
     GOOD(aclrtCreateContext(&context, 0));
     handle_count = 0;
+    pooled = managed = NULL;
     add(context);
     GOOD(aclrtDestroyContext(context));
     GOOD(aclrtCreateContext(&context, 0));
@@ -303,12 +303,16 @@ static void make_world(void)
     make_single_operators(desc, buffer);
     make_transfers(dims);
     make_kernel();
-    make_virtual();
-    make_copies();
+    if (below(2) == 0)
+        make_virtual();
+    if (below(2) == 0)
+        make_copies();
     if (below(2) == 0)
         make_symbol();
-    make_memory(stream);
-    make_shared();
+    if (below(2) == 0)
+        make_memory(stream);
+    if (below(4) == 0) /* a thread comes and goes with it */
+        make_shared();
     if (below(2) == 0) /* an open capture refuses much */
         make_instances(dims);
     (void)aclGetRecentErrMsg();
