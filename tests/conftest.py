@@ -28,6 +28,12 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason="strict: left undefined by the vendor"))
 
 
+def pytest_collection_finish():
+    """Let collections of garbage pass over the thousands of tests: some tests ask for one."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item):
     """Skip a test that failed after it had called what the opened library lacks; without that, nothing is skipped."""

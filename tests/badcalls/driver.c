@@ -25,8 +25,9 @@
 #define ARGUMENTS 64
 #define HOST_BYTES (1u << 20)
 #define HOST_COUNT 1024       /* the largest count drawn with host memory: HOST_BYTES hold as many of any declared struct */
-#define ROUND 64              /* calls until the world is made anew */
-#define GROWTH_PAGES 2048     /* of resident memory, from the end of the second round to the last */
+#define DRAWN_WORDS 256       /* of an array; the rest repeats them */
+#define ROUND 100             /* calls until the world is made anew */
+#define GROWTH_PAGES 2048     /* of resident memory, from the end of the first round to the last */
 #ifndef SECONDS
 #define SECONDS 20            /* until a child counts as hanging, for each 10,000 calls */
 #endif
@@ -185,8 +186,10 @@ void *draw_words(void)
         return note_pointer(NULL);
     uint64_t *words = host_part(host);
     uint64_t kind = below(4);
-    for (size_t i = 0; i < 2 * HOST_COUNT; i++)
+    for (size_t i = 0; i < DRAWN_WORDS; i++)
         words[i] = kind == 0 ? 0 : kind == 1 ? any_handle() : kind == 2 ? (uint64_t)(uintptr_t)any_device_address() : below(8);
+    for (size_t i = DRAWN_WORDS; i < 2 * HOST_COUNT; i++)
+        words[i] = words[i - DRAWN_WORDS];
     return note_pointer(words);
 }
 
@@ -372,7 +375,7 @@ static void run(const struct entry *entry, uint64_t calls, uint64_t seed)
         if (number % ROUND == 0) {
             stage("set-up");
             make_world();
-            if (number == 2 * ROUND)
+            if (number == ROUND)
                 early = resident_pages();
             stage("call");
         }
