@@ -132,7 +132,7 @@ class Slots:
     def read(self, c_type, value, function, position, name):
         """Return the lines that declare the slot of an argument and the C expression that reads it."""
         kind, size = self.kind(c_type)
-        place = f'{value}, {c_text(function)}, {position}, &i_{name}'
+        place = f"{value}, {c_text(function)}, {position}, &i_{name}"
         if kind == "float":
             return f"double i_{name} = 0;", f"pycall_double({place})"
         if kind in ("pointer", "text") or size == 8 or (kind == "unsigned" and size == 4):
@@ -343,17 +343,21 @@ class Call:
         kind, handle, timeout = WAITS[self.function.name]
         left = f"i_{timeout}" if timeout else "forever"
         place = f"(void *)(uintptr_t)i_{handle}" if handle else "NULL"
-        return kept + ([] if timeout else ["int64_t forever = -1;"]) + [
-            f"int ready = acl_backend_waits && aclsimIsReady(ACLSIM_WAIT_{kind}, {place});",
-            f"if (ready) {call}",
-            "while (!ready) {",
-            "    if (pycall_interrupted() != 0) return NULL;",
-            "    Py_BEGIN_ALLOW_THREADS",
-            f"    ready = pycall_ready(ACLSIM_WAIT_{kind}, {place}, &{left});",
-            f"    if (ready) {call}",
-            "    Py_END_ALLOW_THREADS",
-            "}",
-        ]
+        return (
+            kept
+            + ([] if timeout else ["int64_t forever = -1;"])
+            + [
+                f"int ready = acl_backend_waits && aclsimIsReady(ACLSIM_WAIT_{kind}, {place});",
+                f"if (ready) {call}",
+                "while (!ready) {",
+                "    if (pycall_interrupted() != 0) return NULL;",
+                "    Py_BEGIN_ALLOW_THREADS",
+                f"    ready = pycall_ready(ACLSIM_WAIT_{kind}, {place}, &{left});",
+                f"    if (ready) {call}",
+                "    Py_END_ALLOW_THREADS",
+                "}",
+            ]
+        )
 
     def returned(self):
         """Return the C expression of the Python result."""
@@ -445,7 +449,7 @@ def preamble(abi, calls):
         + [call.source() for call in calls]
         + tables
         + ["static int acl_pycall_install(void)", "{", "    PyGILState_STATE state = PyGILState_Ensure();"]
-        + ["    int done = pycall_install(\"acl._acl\", pycall_own_methods);", *installs]
+        + ['    int done = pycall_install("acl._acl", pycall_own_methods);', *installs]
         + ["    if (!done) PyErr_Print();", "    PyGILState_Release(state);", "    return done;", "}", ""]
     )
 

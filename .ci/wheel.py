@@ -12,8 +12,11 @@ headers = {path.relative_to(root).as_posix() for path in (root / "acl" / "includ
 required = {
     *headers,
     *(path.relative_to(root).as_posix() for path in (root / "acl").rglob("*.py")),
-    *(f"acl/{path.relative_to(root).as_posix()}" for path in (root / "examples").rglob("*")
-      if path.is_file() and path.parent.name != "__pycache__"),
+    *(
+        f"acl/{path.relative_to(root).as_posix()}"
+        for path in (root / "examples").rglob("*")
+        if path.is_file() and path.parent.name != "__pycache__"
+    ),
     "acl/py.typed",
     "acl/version.info",
     "acl/set_env.sh",

@@ -46,9 +46,7 @@ def build(folder, table, *flags):
 def run(driver, *arguments):
     """Run it in its own folder: some functions write where the program runs."""
     command = [driver, *arguments]
-    return subprocess.run(
-        command, cwd=Path(driver).parent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    return subprocess.run(command, cwd=Path(driver).parent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def test_bad_calls(tmp_path):

@@ -74,9 +74,7 @@ def callback(request, tmp_path_factory):
     return lambda *options: run([*command, *map(str, options)], directory)
 
 
-@pytest.mark.parametrize(
-    "interval, pool", [(0, 100), (1, 100), (3, 100), (7, 100), (100, 100), (1, 4), (3, 4), (2, 5)]
-)
+@pytest.mark.parametrize("interval, pool", [(0, 100), (1, 100), (3, 100), (7, 100), (100, 100), (1, 4), (3, 4), (2, 5)])
 def test_every_result_comes_once_and_in_order(callback, interval, pool):
     done = callback("--interval", interval, "--pool", pool)
     found = re.findall(r"^result (\d+) class (\d+) score (\S+)$", done.stdout, re.MULTILINE)

@@ -309,9 +309,7 @@ def test_unloading_waits_for_runs(stream):
 
 
 def test_batch_gears(tmp_path):
-    @acl.sim.model(
-        "geared", inputs=[("x", (-1, 3), "f4")], outputs=[("y", (8, 3), "f4")], gears=GEARED
-    )
+    @acl.sim.model("geared", inputs=[("x", (-1, 3), "f4")], outputs=[("y", (8, 3), "f4")], gears=GEARED)
     def function(x):
         return x * len(x)
 

@@ -177,7 +177,7 @@ def test_versions_8_want_init_first(tmp_path):
         (1, b"199", 3, INVALID_CONFIG, "from 200"),
         (1, b"4294967296", 10, INVALID_CONFIG, "config is"),
         (3, b"0", 1, INVALID_PARAM, "1 to 100"),
-        (4, b"both", 4, INVALID_CONFIG, "config is \"both\""),
+        (4, b"both", 4, INVALID_CONFIG, 'config is "both"'),
         (5, b"101", 3, INVALID_CONFIG, "1 to 100"),
         (6, b"51", 2, INVALID_CONFIG, "1 to 50"),
         (7, b"-1", 2, INVALID_CONFIG, "1 to 100"),

@@ -6,9 +6,7 @@ from acl.api import values
 
 def get_device_utilization_rate(device_id):
     """Return ``(dict of rates, ret)``."""
-    return values.out_record(
-        "aclrtUtilizationInfo", lib.aclrtGetDeviceUtilizationRate, device_id, rename=values.snake
-    )
+    return values.out_record("aclrtUtilizationInfo", lib.aclrtGetDeviceUtilizationRate, device_id, rename=values.snake)
 
 
 def device_get_uuid(device_id):

@@ -1,7 +1,7 @@
 """Test the tests: apply one mutation at a time to a copy of the engine and demand that a C test notices.
 
 ``python3 simulator/mutants/run.py [--build DIR] [--jobs N] [NAME ...]`` prints a table and fails when a mutant
-survives, or when its text is no longer found in the source exactly once: then ``table.py`` has to follow the source.
+survives, or when its text is no longer found in the source exactly once: then the tables have to follow the source.
 
 Left out, because no test can tell them from the original: the waker's futex word stored with relaxed order (the gate's
 lock orders it), a ready list without its tail pointer check (only the order changes), a kick that is lost (the patrol
@@ -21,9 +21,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from table import MUTANTS, Mutant
+from table import ENGINE_MUTANTS, Mutant
+from table_groups import GROUP_MUTANTS
 
 ROOT = Path(__file__).resolve().parents[2]
+MUTANTS = ENGINE_MUTANTS + GROUP_MUTANTS
 
 
 class Workshop:
