@@ -41,8 +41,9 @@ def pytest_runtest_makereport(item):
     report = outcome.get_result()
     name = lib.acl_backend_absent()
     lacking = [] if name == ffi.NULL else [ffi.string(name).decode()]
-    lacking += re.findall(LACKING, "\n".join(programs.said), re.M)
+    lacking += re.findall(LACKING, "\n".join(programs.said), re.M) + programs.lacked
     programs.said.clear()
+    programs.lacked.clear()
     if lacking:
         acl.get_recent_err_msg()  # nothing of it is left for the next test
     item.lacking = getattr(item, "lacking", []) + lacking

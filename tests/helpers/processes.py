@@ -5,7 +5,7 @@ import json
 import subprocess
 import sys
 
-from helpers.programs import environment
+from helpers import programs
 
 LOOP = """
 import json, sys, acl
@@ -39,7 +39,8 @@ for line in sys.stdin:
     except SyntaxError:
         exec(code, globals())
         value = None
-    print(json.dumps(value), flush=True)
+    absent = lib.acl_backend_absent()
+    print(json.dumps([value, ffi.string(absent).decode() if absent else None]), flush=True)
 """
 
 
@@ -52,7 +53,7 @@ class Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=environment(env),
+            env=programs.environment(env),
         )
         assert self(f"acl.rt.set_device({device})") == 0
         self("stream, ret = acl.rt.create_stream()")
@@ -71,7 +72,10 @@ class Process:
         """Return the result of what it began, as JSON has it."""
         line = self.program.stdout.readline()
         assert line, f"the process ended with {self.program.wait(10)}"
-        return json.loads(line)
+        value, absent = json.loads(line)
+        if absent:
+            programs.lacked.append(absent)
+        return value
 
     def __call__(self, code):
         self.begin(code)

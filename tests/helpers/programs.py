@@ -24,6 +24,7 @@ def environment(changes=None):
 
 
 said = []  # what the programs of a test wrote to stderr
+lacked = []  # the functions that other processes of a test called and the opened library lacks
 
 
 def run(command, **options):
