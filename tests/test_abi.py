@@ -11,6 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from helpers.tables import each
 
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "acl" / "include"
@@ -87,7 +88,7 @@ def test_the_declared_functions_are_those_of_the_table():
     assert len(VENDOR) == 735
 
 
-@pytest.mark.parametrize("row", FUNCTIONS, ids=lambda row: row["name"])
+@each(FUNCTIONS, lambda row: row["group"])
 def test_function(row):
     function = ABI.functions[row["name"]]
     expected = abi.declare(row["returns"], f"{row['name']}({row['params']})")
@@ -217,7 +218,7 @@ def is_float(function, name):
     return ABI.kind(ctype.rstrip("*").rstrip()) in ("float", "double")
 
 
-@pytest.mark.parametrize("row", PYACL, ids=lambda row: row["python"])
+@each(PYACL, lambda row: row["python"].rpartition(".")[0])
 def test_shape(row):
     function, shape = SHAPES[row["python"]]
     assert function.name == row["c_function"]

@@ -6,6 +6,7 @@ import threading
 import numpy
 import pytest
 from helpers.expect import refused
+from helpers.tables import each
 from test_abi import INCLUDE, LANGUAGES, ROOT, abi, check_c, facts, generate, includes
 
 import acl
@@ -33,7 +34,7 @@ def test_the_rows_are_those_of_the_table():
     assert len(OPERATORS) == 771
 
 
-@pytest.mark.parametrize("row", TABLE.values(), ids=lambda row: row.name)
+@each(TABLE.values(), lambda row: row.headers[0])
 def test_row(row):
     fact = FACTS[row.name]
     assert bare(", ".join(abi.declare(param.type, param.name) for param in row.params)) == bare(fact["params"])

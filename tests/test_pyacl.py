@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+from helpers.tables import each
 
 import acl
 from acl import abi
@@ -50,6 +51,10 @@ def call_of(row):
     return found
 
 
+def namespace(row):
+    return row["python"].rpartition(".")[0]
+
+
 def kinds(text):
     inside = text[1:-1] if text.startswith("(") else text
     return [part.split(": ", 1)[1] for part in SPLIT.split(inside)] if inside else []
@@ -63,7 +68,7 @@ def test_all_rows_are_here():
     assert len(ROWS) == 413
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["python"])
+@each(ROWS, namespace)
 def test_signature(row):
     parameters = inspect.signature(call_of(row)).parameters.values()
     assert len(parameters) == len(kinds(row["args"]))
@@ -71,7 +76,7 @@ def test_signature(row):
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", parameter.name) for parameter in parameters)
 
 
-@pytest.mark.parametrize("row", BUILTINS, ids=lambda row: row["python"])
+@each(BUILTINS, namespace)
 def test_builtin(row):
     call = call_of(row)
     assert inspect.isbuiltin(call)
@@ -80,7 +85,7 @@ def test_builtin(row):
     assert pickle.loads(pickle.dumps(call)) is call
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["python"])
+@each(ROWS, namespace)
 def test_count_and_keywords(row):
     call = call_of(row)
     least, most = len(required(row)), len(kinds(row["args"]))
@@ -94,7 +99,7 @@ def test_count_and_keywords(row):
             call()
 
 
-@pytest.mark.parametrize("row", BUILTINS, ids=lambda row: row["python"])
+@each(BUILTINS, namespace)
 def test_wrong_types(row):
     call, wanted = call_of(row), kinds(row["args"])
     for place, kind in enumerate(wanted):
@@ -179,8 +184,8 @@ def test_return_shape_of_helpers(row):
     }
     result = call_of(row)(*arguments[row["python"]])
     check_shape(row, result)
-    for each in (thread, result[0] if row["python"] == "acl.util.start_thread" else thread):
-        acl.util.stop_thread(each)
+    for one in (thread, result[0] if row["python"] == "acl.util.start_thread" else thread):
+        acl.util.stop_thread(one)
 
 
 @pytest.mark.strict
