@@ -87,7 +87,8 @@ def test_malloc_with_attributes(device, name):
     out = ffi.new("void **")
 
     def call(*attributes, size=1):
-        return getattr(lib, name)(out, size, 0, config(*attributes)[0] if attributes else NULL)
+        made, array = config(*attributes)  # the library reads the array through the other
+        return getattr(lib, name)(out, size, 0, made if attributes else NULL)
 
     def call_without_array(count):
         return getattr(lib, name)(out, 1, 0, ffi.new("aclrtMallocConfig *", {"attrs": NULL, "numAttrs": count}))
@@ -110,7 +111,8 @@ def test_malloc_host_with_attributes(device):
     out, name = ffi.new("void **"), "aclrtMallocHostWithCfg"
 
     def call(*attributes):
-        return lib.aclrtMallocHostWithCfg(out, 1, config(*attributes)[0])
+        made, array = config(*attributes)  # the library reads the array through the other
+        return lib.aclrtMallocHostWithCfg(out, 1, made)
 
     refused(lib.aclrtMallocHostWithCfg(NULL, 1, NULL), 100000, name, "ptr is NULL")
     refused(lib.aclrtMallocHostWithCfg(out, 0, NULL), 100000, name, "size is 0")
