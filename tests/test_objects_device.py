@@ -125,7 +125,7 @@ def test_what_a_device_is(opened):
 
 @pytest.mark.needs_sim
 def test_questions_are_about_the_device_not_the_current_one(configure):
-    configure(devices=2)
+    configure(devices=2, memory="1Gi")
     with acl.Device(1) as one, acl.Device(0) as zero:
         block = acl.Buffer(1 << 21)
         assert zero.memory_info().free < one.memory_info().free

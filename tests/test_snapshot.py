@@ -79,7 +79,7 @@ def test_calls_wait_until_the_process_is_unlocked(opened):
     stream, _ = acl.rt.create_stream()
     doomed, _ = acl.rt.create_stream()
     event, _ = acl.rt.create_event()
-    block, _ = acl.rt.malloc(64, 0)
+    block, _ = acl.rt.malloc(192, 0)  # each call has bytes of its own
     lost, _ = acl.rt.malloc(64, 0)
     pinned, _ = acl.rt.malloc_host(64)
     context, _ = acl.rt.get_context()
@@ -93,8 +93,8 @@ def test_calls_wait_until_the_process_is_unlocked(opened):
         "free": lambda: acl.rt.free(lost),
         "free_host": lambda: acl.rt.free_host(pinned),
         "memcpy": lambda: acl.rt.memcpy(block, 32, block + 32, 32, 3),
-        "memset": lambda: acl.rt.memset(block, 64, 1, 64),
-        "memset_async": lambda: acl.rt.memset_async(block, 64, 1, 64, stream),
+        "memset": lambda: acl.rt.memset(block + 64, 64, 1, 64),
+        "memset_async": lambda: acl.rt.memset_async(block + 128, 64, 1, 64, stream),
         "record": lambda: acl.rt.record_event(event, stream),
         "create_stream": lambda: acl.rt.create_stream()[1],
         "destroy_stream": lambda: acl.rt.destroy_stream(doomed),

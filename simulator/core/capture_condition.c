@@ -236,6 +236,15 @@ bool sim_condition_captures(const struct sim_instance *instance)
     return false;
 }
 
+bool sim_condition_rests(const struct sim_instance *instance, struct sim_run *run)
+{
+    for (const struct sim_condition *at = instance->in_conditions; at != NULL; at = at->cn_next)
+        for (uint32_t i = 0; i < at->cn_body_count; i++)
+            if (!sim_replay_rests(at->cn_bodies[i], run) || !sim_condition_rests(at->cn_bodies[i], run))
+                return false;
+    return true;
+}
+
 void sim_condition_assign(const struct sim_instance *instance)
 {
     for (const struct sim_condition *at = instance->in_conditions; at != NULL; at = at->cn_next) {

@@ -14,7 +14,7 @@
 struct execution {
     struct sim_instance *ex_instance;
     sim_record *ex_outer; /* what the external waits are bound to, or NULL; the run's own once it has started */
-    bool ex_started;
+    bool ex_started, ex_assigned;
 };
 
 /* ---- the task ---- */
@@ -27,7 +27,12 @@ static aclError run_execution(struct sim_run *run, void *argument)
         if (!sim_replay_begin(instance, execution->ex_outer, sim_record_of(run->rn_stream, run->rn_ticket), run))
             return SIM_PARK;
         execution->ex_started = true;
+    }
+    if (!execution->ex_assigned) { /* bodies of a run that was given up may still be looking at their conditions */
+        if (!sim_condition_rests(instance, run))
+            return SIM_PARK;
         sim_condition_assign(instance);
+        execution->ex_assigned = true;
     }
     aclError code = sim_replay_walk(instance, run);
     if (code == SIM_PARK)

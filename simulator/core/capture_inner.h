@@ -260,6 +260,7 @@ uint32_t sim_plan_order(struct sim_plan *plan, uint32_t *order);
  * walker (0 at the end, SIM_PARK, or SIM_FAILED), and ends it; or gives it up: what is left of it is not run. `outer`,
  * what its external waits are bound to, is freed at its end. */
 bool sim_replay_begin(struct sim_instance *instance, sim_record *outer, sim_record holder, struct sim_run *run);
+bool sim_replay_rests(struct sim_instance *instance, struct sim_run *run); /* no run is in progress, or as above */
 aclError sim_replay_walk(struct sim_instance *instance, struct sim_run *run);
 void sim_replay_end(struct sim_instance *instance);
 void sim_replay_give_up(struct sim_instance *instance);
@@ -287,6 +288,7 @@ void sim_captured_replace(struct sim_instance *instance, struct sim_captured *ta
 void sim_condition_free_all(struct sim_instance *instance);
 bool sim_condition_captures(const struct sim_instance *instance); /* a body is being captured */
 void sim_condition_assign(const struct sim_instance *instance); /* the default values, of bodies too */
+bool sim_condition_rests(const struct sim_instance *instance, struct sim_run *run); /* sim_replay_rests of all bodies */
 uint32_t sim_condition_flags(const struct sim_instance *instance); /* of all operations in bodies together */
 aclError sim_group_admit(struct sim_instance *instance, const struct sim_branch *branch, enum sim_task_kind kind);
 void sim_group_joined(struct sim_instance *instance, struct sim_branch *branch);

@@ -347,6 +347,24 @@ void sim_replay_end(struct sim_instance *instance)
     sim_gate_count(&instance->in_finished);
 }
 
+/* Parks until one run more than `finished` has ended. */
+static void await_end(struct sim_instance *instance, uint64_t finished, struct sim_run *run)
+{
+    run->rn_gate = &instance->in_finished;
+    run->rn_target = finished + 1;
+    run->rn_deadline = SIM_FOREVER;
+}
+
+bool sim_replay_rests(struct sim_instance *instance, struct sim_run *run)
+{
+    uint64_t finished = sim_gate_level(&instance->in_finished);
+    sim_lock(&instance->in_run_lock);
+    bool rests = !instance->in_running;
+    sim_unlock(&instance->in_run_lock);
+    await_end(instance, finished, run);
+    return rests;
+}
+
 bool sim_replay_begin(struct sim_instance *instance, sim_record *outer, sim_record holder, struct sim_run *run)
 {
     uint64_t finished = sim_gate_level(&instance->in_finished);
@@ -359,9 +377,7 @@ bool sim_replay_begin(struct sim_instance *instance, sim_record *outer, sim_reco
         reset(instance);
     }
     sim_unlock(&instance->in_run_lock);
-    run->rn_gate = &instance->in_finished;
-    run->rn_target = finished + 1;
-    run->rn_deadline = SIM_FOREVER;
+    await_end(instance, finished, run);
     return first;
 }
 
