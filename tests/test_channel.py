@@ -149,15 +149,17 @@ def test_a_channel_without_a_capacity(device):
     assert lib.acltdtDestroyChannel(channel) == 0
 
 
-@pytest.mark.parametrize("end", ["acltdtStopChannel", "acltdtDestroyChannel"])
-def test_who_waits_is_woken(channel, end):
-    if end == "acltdtDestroyChannel" and not acl.is_simulator:
-        pytest.skip("strict: a channel is destroyed under a call")
+def test_who_waits_is_woken_by_the_end_of_traffic(channel):
     receivers = [waiter(lambda: receive(channel, -1)) for _ in range(3)]
-    assert getattr(lib, end)(channel) == 0
-    codes = {receiver.result() for receiver in receivers}
-    assert codes <= {FAILURE, 100000}  # the latter of one that came too late for a destroyed channel
-    assert end == "acltdtDestroyChannel" or codes == {FAILURE}
+    assert lib.acltdtStopChannel(channel) == 0
+    assert [receiver.result() for receiver in receivers] == [FAILURE] * 3
+
+
+@pytest.mark.strict
+def test_who_waits_is_woken_when_the_channel_is_destroyed(channel):
+    receivers = [waiter(lambda: receive(channel, -1)) for _ in range(3)]
+    assert lib.acltdtDestroyChannel(channel) == 0
+    assert {receiver.result() for receiver in receivers} <= {FAILURE, 100000}  # the latter of one that came too late
 
 
 def test_a_stopped_channel_stays_stopped(channel):

@@ -3,6 +3,8 @@
 import numpy
 import pytest
 from helpers.expect import TASK_WORKER, Task, pointer, refused
+from helpers.processes import processes
+from helpers.programs import sanitized
 from helpers.vectors import COUNT, Vectors, register
 from helpers.vmm import (
     BETWEEN,
@@ -354,31 +356,40 @@ def test_a_range_can_be_larger_than_the_device(made):
     assert get(address + HUGE - 3, 3) == b"end"
 
 
+RESERVE = "acl.rt.reserve_mem_address({}, 0, {}, 0)"
+NO_UC = 'lib.aclrtReserveMemAddressNoUCMemory(place, 1 << 30, 0, ffi.cast("void *", {}), 0)'
+
+
 @pytest.mark.needs_sim
-def test_a_wanted_address(made):
-    start, _ = rt.reserve_mem_address(HUGE, 0, 0, 0)
-    assert rt.release_mem_address(start) == 0
-    if not 16 * TIB <= start < 20 * TIB:
-        pytest.skip("these addresses are taken in this process")
+def test_a_wanted_address():
+    """In a process where nobody but a sanitizer has these addresses."""
     wanted = 20 * TIB + 4 * HUGE
-    assert made.reserve(3 * HUGE, wanted) == wanted
-    assert put(made.map(wanted + 2 * HUGE, made.physical()), b"there") == 0
-    for place in (wanted, wanted + 2 * HUGE, wanted - HUGE):
-        refused(rt.reserve_mem_address(2 * HUGE, 0, place, 0)[1], 107000, f"expectPtr is {place:#x}", "not free")
-    assert made.reserve(HUGE, wanted - HUGE) == wanted - HUGE
+    with processes(1) as [fresh]:
+        if sanitized():
+            fresh.refused(RESERVE.format(3 * HUGE, wanted), 107000, f"expectPtr is {wanted:#x}", "not free")
+            return
+        assert fresh(RESERVE.format(3 * HUGE, wanted)) == [wanted, 0]
+        fresh(f"handle, ret = acl.rt.malloc_physical({HUGE}, {prop()}, 0)")
+        assert fresh(f"acl.rt.map_mem({wanted + 2 * HUGE}, {HUGE}, 0, handle, 0)") == 0
+        assert fresh(f"fill({wanted + 2 * HUGE}, 4, 5)") == 0
+        assert fresh(f"device_bytes({wanted + 2 * HUGE}, 4)") == "05" * 4
+        for place in (wanted, wanted + 2 * HUGE, wanted - HUGE):
+            fresh.refused(RESERVE.format(2 * HUGE, place), 107000, f"expectPtr is {place:#x}", "not free")
+        assert fresh(RESERVE.format(HUGE, wanted - HUGE)) == [wanted - HUGE, 0]
 
 
 @pytest.mark.needs_sim
-def test_addresses_without_uncached_memory(configure):
-    configure(soc="Ascend910_9392")
-    assert rt.set_device(0) == 0
-    address = ffi.new("void **")
-    code = lib.aclrtReserveMemAddressNoUCMemory(address, GIB, 0, pointer(40 * TIB), 0)
-    if code != 0:
-        refused(code, 107000, "not free")
-        pytest.skip("these addresses are taken in this process")
-    assert int(ffi.cast("uintptr_t", address[0])) == 40 * TIB
-    assert rt.release_mem_address(40 * TIB) == 0
+def test_addresses_without_uncached_memory():
+    """In a process where nobody but a sanitizer has these addresses."""
+    wanted = 40 * TIB
+    with processes(1, ACL_SIM_SOC="Ascend910_9392") as [fresh]:
+        fresh('place = ffi.new("void **")')
+        if sanitized():
+            fresh.refused(NO_UC.format(wanted), 107000, "not free")
+            return
+        assert fresh(NO_UC.format(wanted)) == 0
+        assert fresh('int(ffi.cast("uintptr_t", place[0]))') == wanted
+        assert fresh(f"acl.rt.release_mem_address({wanted})") == 0
 
 
 # ---- access ----

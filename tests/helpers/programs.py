@@ -1,9 +1,11 @@
 """Programs that tests start: fresh Python processes and compiled C."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +23,11 @@ def environment(changes=None):
         else:
             env[name] = str(value)
     return env
+
+
+def sanitized():
+    """Tell whether a sanitizer has addresses that are free elsewhere, here and in the programs of a test."""
+    return re.search("lib[at]san", Path("/proc/self/maps").read_text()) is not None
 
 
 said = []  # what the programs of a test wrote to stderr
