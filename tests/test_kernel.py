@@ -225,6 +225,25 @@ def test_a_failure_counts_more_than_being_late(vectors, raised):
     assert len(raised) == 1
 
 
+def test_launches_follow_the_time_out_of_all_operators(configure):
+    """They do where it was set before, and where they have none of their own."""
+    interval, seen = 268435, []  # microseconds of the chip's shortest time-out
+    configure(soc="Ascend910A")
+    assert rt.set_device(0) == 0
+    acl.sim.custom_kernel("vector_add", "vector_add.o")(lambda launch: seen.append(last(interval + 1)))
+    vectors = Vectors(rt.create_stream()[0])
+    acl.sim.hold(vectors.stream)
+    assert vectors.launch(1) == 0
+    assert rt.set_op_execute_timeout_v2(1) == (interval, 0)
+    assert vectors.launch(1, [{"id": TIMEOUT, "value": {"timeout": 60}}]) == 0
+    acl.sim.release(vectors.stream)
+    assert rt.synchronize_stream(vectors.stream) == 0, acl.get_recent_err_msg()
+    assert vectors.launch(3) == 0
+    said = ("vector_add", f"block 0 of 3 ended after the launch's time-out of {interval} us")
+    refused(rt.synchronize_stream(vectors.stream), 507014, *said)
+    assert len(seen) == 3
+
+
 def test_one_time_out_a_launch(vectors):
     refused(vectors.launch(1, [{"id": TIMEOUT}, in_microseconds(0)]), 107000, "expected one of the two")
 

@@ -75,6 +75,20 @@ def test_waits_for_events_follow_the_process(opened, wait):
     assert acl.rt.synchronize_stream(other) == 0
 
 
+def test_a_chip_takes_the_time_out_of_waits_and_ignores_it(configure):
+    configure(soc=P910)
+    assert acl.rt.set_device(0) == 0
+    (stream, _), (other, _) = acl.rt.create_stream(), acl.rt.create_stream()
+    event, _ = acl.rt.create_event()
+    acl.sim.hold(stream)
+    assert acl.rt.record_event(event, stream) == 0
+    assert acl.rt.set_op_wait_timeout(1) == 0
+    assert acl.rt.stream_wait_event(other, event) == 0
+    assert acl.rt.synchronize_stream_with_timeout(other, 1200) == 507046
+    acl.sim.release(stream)
+    assert acl.rt.synchronize_stream(other) == 0
+
+
 @pytest.mark.parametrize(
     ("soc", "interval", "default"),
     [(PA2, 4294967, 1091000), (P310P, 2147483, 547000), (P910, 268435, 68000)],

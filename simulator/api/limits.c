@@ -68,7 +68,7 @@ aclError aclrtSetOpWaitTimeout(uint32_t timeout)
     SIM_ENTER();
     const struct sim_soc *soc = sim_config()->cf_soc;
     SIM_SUPPORTED(soc->so_profile != SIM_P310P, "waits on the %s have no time-out", soc->so_name);
-    sim_limits_set_wait(timeout);
+    sim_limits_set_wait(soc->so_profile == SIM_P910 ? 0 : timeout); /* P910 takes any and waits without limit */
     return ACL_SUCCESS;
 }
 

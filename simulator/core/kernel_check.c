@@ -1,6 +1,7 @@
 /* What is asked of a launch before anything is taken for it, and how long it may run. */
 #include "clock.h"
 #include "kernel_inner.h"
+#include "limits_state.h"
 #include "memory.h"
 
 #define HOLDERS 1024         /* of one launch */
@@ -50,11 +51,13 @@ uint64_t sim_kernel_limit(const aclrtLaunchKernelCfg *config)
 {
     const aclrtLaunchKernelAttrValue *seconds = find_attribute(config, ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT);
     const aclrtLaunchKernelAttrValue *precise = find_attribute(config, ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT_US);
-    uint64_t microseconds = 0;
+    uint64_t microseconds;
     if (seconds != NULL)
         microseconds = seconds->timeout * UINT64_C(1000000);
     else if (precise != NULL)
         microseconds = (uint64_t)precise->timeoutUs.timeoutHigh << 32 | precise->timeoutUs.timeoutLow;
+    else
+        return sim_limits_launch();
     return microseconds == 0 || microseconds > UINT64_MAX / 1000 ? SIM_FOREVER : microseconds * 1000;
 }
 

@@ -1,9 +1,10 @@
 /* Design notes
  *
  * Process-wide words, each set and read by itself; the two stack sizes that must not both be 0 share a lock, a leaf. All
- * of it is kept and told, and waits for events follow their time-out. The rest has nothing here to change: kernels of the
- * simulator have neither the card's stacks nor its cores, their results depend on no switch, and they are never cut off,
- * because the time that they take is not a card's. */
+ * of it is kept and told; waits for events and launches of custom kernels follow the time-outs that are in force when they
+ * are submitted. The rest has nothing here to change: kernels of the simulator have neither the card's stacks nor its
+ * cores, their results depend on no switch, and operators are never cut off, because the time that they take is not a
+ * card's. */
 #include "limits_state.h"
 #include "config.h"
 #include "context.h"
@@ -56,6 +57,12 @@ uint64_t sim_limits_execute(void)
 {
     uint64_t set = atomic_load(&execute_us);
     return set != 0 ? set : sim_soc_family(sim_config()->cf_soc)->fa_timeout_ms * UINT64_C(1000);
+}
+
+uint64_t sim_limits_launch(void)
+{
+    uint64_t set = atomic_load_explicit(&execute_us, memory_order_relaxed);
+    return likely(set == 0) ? SIM_FOREVER : set * 1000;
 }
 
 uint64_t sim_limits_set_execute(uint64_t microseconds)

@@ -22,6 +22,9 @@ void sim_limits_set_wait(uint32_t seconds);
 uint64_t sim_limits_interval(void);
 uint64_t sim_limits_execute(void);
 uint64_t sim_limits_set_execute(uint64_t microseconds);
+/* Nanoseconds that a launch may last which says nothing itself. SIM_FOREVER until the program has set something: what a
+ * chip begins with is meant for its own speed. */
+uint64_t sim_limits_launch(void);
 
 /* ---- sizes on the device ---- */
 
