@@ -274,6 +274,45 @@ def test_without_other_memory_a_stream_waits_for_the_free(stream, other):
     assert lib.aclrtMemPoolDestroy(pool) == 0
 
 
+def discard_one(pool, address, stream, event, other):
+    assert take(pool, other) == address
+
+
+def discard_several(pool, address, stream, event, other):
+    for _ in range(3):
+        assert take(pool, other) == address
+        assert give(address, other) == 0
+
+
+def discard_the_wait_for_the_free(pool, address, stream, event, other):
+    wait_for(other, event, stream)
+    only(pool, FOLLOW, INTERNAL)
+    assert take(pool, other) == address
+
+
+@pytest.mark.parametrize("discard", [discard_one, discard_several, discard_the_wait_for_the_free])
+def test_an_allocation_that_is_discarded_brings_nothing_forward(stream, other, event, discard):
+    """Memory whose former life lasts is nobody's after the abort; who gets it next waits for that life."""
+    pool = create(SIZE)
+    only(pool, INTERNAL)
+    hold(stream)
+    address = take(pool, stream)
+    assert acl.rt.memset_async(address, SIZE, 1, SIZE, stream) == 0
+    assert give(address, stream) == 0
+    discard(pool, address, stream, event, other)
+    assert acl.rt.stream_abort(other) == 0
+    assert get(pool, USED) == 0
+    refused(acl.rt.memset(address, SIZE, 0, 1), 107000, "not allocated (any more)")
+    refused(give(address, other), 107000, "was freed already")
+    assert take(pool, other) == address
+    assert acl.rt.memset_async(address, SIZE, 2, SIZE, other) == 0
+    assert acl.rt.stream_query(other) == (1, 0)
+    release(stream)
+    assert acl.rt.synchronize_stream(stream) == acl.rt.synchronize_stream(other) == 0
+    assert byte(address) == 2
+    assert lib.aclrtMemPoolDestroy(pool) == 0
+
+
 def test_the_smallest_block_that_fits_is_taken(pool, stream):
     sizes = [SIZE * 2, SIZE, SIZE + (2 << 20)]
     blocks = [take(pool, stream, size) for size in sizes]

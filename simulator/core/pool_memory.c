@@ -7,7 +7,8 @@
  * life when its turn comes, and what is submitted until then may use it. When the block is given out again before that,
  * to its own stream or to one that waits for it, a new life begins in the record and the former one is kept in a list
  * until its free has run: tasks of both are told apart by their births, and a task in between, submitted behind the
- * free, finds its life over. A block with former lives is never given back to the device.
+ * free, finds its life over. A block with former lives is never given back to the device. An allocation that is
+ * discarded, with what made it safe, while a former life lasts has no life: tasks of both would run.
  *
  * Order. Who may have a block whose last free is the record F: the stream of F; one that waits for an event recorded
  * behind F, directly or through others (bl_behind holds from where on which streams do; waits bind when they are issued,

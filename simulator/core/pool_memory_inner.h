@@ -11,7 +11,8 @@ enum sim_pool_state { SIM_POOL_USED, SIM_POOL_FREEING, SIM_POOL_IDLE };
 enum sim_pool_rank { SIM_POOL_BY_STREAM, SIM_POOL_BY_EVENT, SIM_POOL_BY_TIME, SIM_POOL_BY_WAITING, SIM_POOL_RANKS };
 
 struct sim_pool_life {
-    struct sim_pool_life *lf_next;
+    struct sim_pool_life *lf_next; /* an older one */
+    sim_record lf_freed;           /* where its free stands */
     uint32_t lf_birth;
 };
 

@@ -131,7 +131,7 @@ static void take(struct sim_pool_block *block, const struct wish *wish, struct s
     struct sim_pool *pool = block->bl_pool;
     const struct sim_block *heap = &block->bl_heap;
     if (block->bl_state == SIM_POOL_FREEING) {
-        **spare = (struct sim_pool_life){block->bl_former, block->bl_birth};
+        **spare = (struct sim_pool_life){block->bl_former, block->bl_freed, block->bl_birth};
         block->bl_former = *spare;
         *spare = NULL;
         pool->pl_used -= block->bl_used;
@@ -147,9 +147,17 @@ static void take(struct sim_pool_block *block, const struct wish *wish, struct s
     pool->pl_reserved_high = higher(pool->pl_reserved_high, pool->pl_reserved);
 }
 
+/* Where the free of the newest former life stands; 0: there is none. */
+static sim_record behind_former(const struct sim_pool_block *block)
+{
+    return block->bl_former != NULL ? block->bl_former->lf_freed : 0;
+}
+
 /* Ends the newest life of a block whose state was not idle. `freed`: from where on others may have it. */
 static void end_life(struct sim_pool_block *block, sim_record freed)
 {
+    if (block->bl_freed != freed)
+        memset(block->bl_behind, 0, sizeof block->bl_behind);
     if (block->bl_state == SIM_POOL_USED)
         atomic_fetch_add(&sim_pool_memory_unused, 1);
     block->bl_state = SIM_POOL_IDLE;
@@ -161,17 +169,73 @@ static void end_life(struct sim_pool_block *block, sim_record freed)
 
 struct malloc_task {
     const void *ma_address;
-    sim_record ma_behind; /* what it waits for; 0: nothing */
+    uint32_t ma_birth;
+    bool ma_again; /* the block had former lives when it was given out */
 };
 
+/* The newest life before that of `birth` that is not over; NULL. */
+static const struct sim_pool_life *older_life(const struct sim_pool_block *block, uint32_t birth)
+{
+    const struct sim_pool_life *life = block->bl_former;
+    if (block->bl_birth == birth)
+        return life;
+    while (life != NULL && life->lf_birth != birth)
+        life = life->lf_next;
+    return life != NULL ? life->lf_next : NULL;
+}
+
+/* In order, nothing is left to wait for, unless the allocation was to wait, or what it relied on was aborted. */
 static aclError run_malloc(struct sim_run *run, void *argument)
 {
     const struct malloc_task *task = argument;
-    if (sim_record_passed(task->ma_behind))
+    sim_record behind = 0;
+    if (!task->ma_again)
         return ACL_SUCCESS;
-    run->rn_gate = &sim_record_stream(task->ma_behind)->st_gate;
-    run->rn_target = sim_record_ticket(task->ma_behind);
+    sim_lock(&sim_pool_lock);
+    const struct sim_pool_block *block = sim_pool_memory_find_block(task->ma_address);
+    const struct sim_pool_life *life = block != NULL ? older_life(block, task->ma_birth) : NULL;
+    for (; life != NULL && behind == 0; life = life->lf_next)
+        behind = sim_record_passed(life->lf_freed) ? 0 : life->lf_freed;
+    sim_unlock(&sim_pool_lock);
+    if (behind == 0)
+        return ACL_SUCCESS;
+    run->rn_gate = &sim_record_stream(behind)->st_gate;
+    run->rn_target = sim_record_ticket(behind);
     return SIM_PARK;
+}
+
+/* Ends the life of `birth` where an older one still is, so that nothing touches the bytes of both. The lock is held. */
+static void refuse_life(struct sim_pool_block *block, uint32_t birth)
+{
+    if (older_life(block, birth) == NULL)
+        return;
+    struct sim_pool_life **link = &block->bl_former, *life;
+    if (block->bl_birth == birth) {
+        if (block->bl_state == SIM_POOL_USED)
+            end_life(block, behind_former(block));
+        else
+            sim_heap_end(block->bl_heap.bk_record); /* its free, which is queued, does the rest */
+        return;
+    }
+    while ((life = *link)->lf_birth != birth)
+        link = &life->lf_next;
+    *link = life->lf_next;
+    free(life);
+}
+
+static void drop_malloc(void *argument)
+{
+    const struct malloc_task *task = argument;
+    struct sim_pool_block *collected = NULL;
+    if (!task->ma_again)
+        return;
+    sim_lock(&sim_pool_lock);
+    struct sim_pool_block *block = sim_pool_memory_find_block(task->ma_address);
+    if (block != NULL) {
+        refuse_life(block, task->ma_birth);
+        sim_pool_memory_settle_dead(block->bl_pool, &collected);
+    }
+    sim_pool_memory_unlock_and_give(collected);
 }
 
 static uint64_t its_address(const void *argument)
@@ -180,8 +244,8 @@ static uint64_t its_address(const void *argument)
 }
 
 static const struct sim_op malloc_op = {.op_name = "aclrtMemPoolMallocAsync", .op_run = run_malloc,
-                                        .op_flags = SIM_OP_LIGHT | SIM_OP_LIVE, .op_kind = SIM_TASK_OTHER,
-                                        .op_number = its_address};
+                                        .op_drop = drop_malloc, .op_flags = SIM_OP_LIGHT | SIM_OP_LIVE,
+                                        .op_kind = SIM_TASK_OTHER, .op_number = its_address};
 
 static aclError refuse_size(const struct wish *wish, uint64_t limit, uint64_t reserved)
 {
@@ -193,31 +257,30 @@ static aclError refuse_size(const struct wish *wish, uint64_t limit, uint64_t re
                     " bytes, nor its device has room", wish->wi_size, reserved);
 }
 
-/* Gives the wish a life: *task tells the address and what to wait for, *birth the life. */
-static aclError obtain(struct sim_pool *pool, const struct wish *wish, struct sim_pool_life **spare, struct malloc_task *task,
-                       uint32_t *birth)
+/* Gives the wish a life, which *task tells. */
+static aclError obtain(struct sim_pool *pool, const struct wish *wish, struct sim_pool_life **spare, struct malloc_task *task)
 {
     struct sim_pool_block *block = choose(pool, wish, SIM_POOL_BY_TIME);
     if (block == NULL)
         block = grow(pool, wish);
-    if (block == NULL && !pool->pl_lost && (block = choose(pool, wish, SIM_POOL_BY_WAITING)) != NULL)
-        task->ma_behind = block->bl_freed;
+    if (block == NULL && !pool->pl_lost)
+        block = choose(pool, wish, SIM_POOL_BY_WAITING);
     uint64_t limit = pool->pl_limit, reserved = pool->pl_reserved;
     if (block != NULL) {
         take(block, wish, spare);
-        task->ma_address = (void *)(uintptr_t)block->bl_heap.bk_start;
-        *birth = block->bl_birth;
+        *task = (struct malloc_task){(void *)(uintptr_t)block->bl_heap.bk_start, block->bl_birth,
+                                     block->bl_former != NULL};
     }
     return block != NULL ? ACL_SUCCESS : refuse_size(wish, limit, reserved);
 }
 
 /* The allocation was not queued. */
-static void undo(const void *address, uint32_t birth)
+static void undo(const struct malloc_task *task)
 {
     struct sim_pool_block *collected = NULL;
     sim_lock(&sim_pool_lock);
-    struct sim_pool_block *block = sim_pool_memory_find_block(address);
-    if (block != NULL && block->bl_state == SIM_POOL_USED && block->bl_birth == birth) {
+    struct sim_pool_block *block = sim_pool_memory_find_block(task->ma_address);
+    if (block != NULL && block->bl_state == SIM_POOL_USED && block->bl_birth == task->ma_birth) {
         end_life(block, block->bl_freed);
         sim_pool_memory_settle_dead(block->bl_pool, &collected);
     }
@@ -226,8 +289,7 @@ static void undo(const void *address, uint32_t birth)
 
 aclError sim_pool_memory_malloc(void **address, size_t size, aclrtMemPool handle, struct sim_target stream, void *site)
 {
-    struct malloc_task task = {NULL, 0};
-    uint32_t birth = 0;
+    struct malloc_task task = {NULL, 0, false};
     struct sim_context *context = atomic_load_explicit(&stream.tg_stream->st_context, memory_order_relaxed);
     const struct wish wish = {size, sim_memory_whole(size),
                               sim_record_of(stream.tg_stream, sim_stream_tail(stream.tg_stream) + 1)};
@@ -241,7 +303,7 @@ aclError sim_pool_memory_malloc(void **address, size_t size, aclrtMemPool handle
     int32_t device = pool->pl_device;
     aclError code = ACL_ERROR_RT_PARAM_INVALID;
     if (device == context->cx_device->dv_id)
-        code = obtain(pool, &wish, &spare, &task, &birth);
+        code = obtain(pool, &wish, &spare, &task);
     struct sim_pool_block *collected = NULL;
     sim_pool_memory_settle_dead(pool, &collected); /* it may have been destroyed while the heap was asked */
     sim_pool_memory_unlock_and_give(collected);
@@ -254,7 +316,7 @@ aclError sim_pool_memory_malloc(void **address, size_t size, aclrtMemPool handle
     if (code == ACL_SUCCESS)
         *address = (void *)(uintptr_t)task.ma_address;
     else
-        undo(task.ma_address, birth);
+        undo(&task);
     return code;
 }
 
@@ -266,7 +328,7 @@ struct free_task {
     uint32_t fr_birth, fr_thread;
 };
 
-/* The life is over: the newest one, or a former one. */
+/* The life is over: the newest one, or a former one. `freed`: here; 0: its stream has no more to do with it. */
 static void end_by_task(const struct free_task *task, sim_record freed)
 {
     struct sim_pool_block *collected = NULL;
@@ -274,7 +336,7 @@ static void end_by_task(const struct free_task *task, sim_record freed)
     sim_lock(&sim_pool_lock);
     struct sim_pool_block *block = sim_pool_memory_find_block(task->fr_address);
     if (block != NULL && block->bl_birth == task->fr_birth && block->bl_state == SIM_POOL_FREEING) {
-        end_life(block, freed);
+        end_life(block, freed != 0 ? freed : behind_former(block));
         sim_pool_memory_settle_dead(block->bl_pool, &collected);
     } else if (block != NULL) {
         struct sim_pool_life **link = &block->bl_former, *life;
@@ -357,7 +419,7 @@ SIM_RARE bool sim_pool_memory_find_release(const void *address, const void *site
     bool known = block != NULL, used = known && block->bl_state == SIM_POOL_USED;
     if (used) {
         sim_heap_bury(block->bl_birth, site, sim_thread_number());
-        end_life(block, block->bl_former == NULL ? 0 : block->bl_freed);
+        end_life(block, behind_former(block));
         sim_pool_memory_settle_dead(block->bl_pool, &collected);
     }
     sim_pool_memory_unlock_and_give(collected);

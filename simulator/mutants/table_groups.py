@@ -282,8 +282,15 @@ GROUP_MUTANTS = (
     Mutant(
         "allocation that waits for nothing",
         "pool_memory_order.c",
-        "if (sim_record_passed(task->ma_behind))",
-        "if (sim_record_passed(task->ma_behind) || true)",
+        "    if (behind == 0)\n        return ACL_SUCCESS;\n    run",
+        "    if (behind != 1)\n        return ACL_SUCCESS;\n    run",
+        (POOL,),
+    ),
+    Mutant(
+        "discarded free opens the block to all",
+        "pool_memory_order.c",
+        "end_life(block, freed != 0 ? freed : behind_former(block));",
+        "end_life(block, freed);",
         (POOL,),
     ),
     # custom kernels
