@@ -1,15 +1,18 @@
-/* What a thread of the stress has, and what it does with memory, with streams and what orders them, and with instances. */
+/* What a thread of the stress has, and what it does with all kinds of memory, with streams and what orders them, and with
+ * instances. */
 #ifndef TESTS_STRESS_H
 #define TESTS_STRESS_H
 
 #include "engine.h"
+#include <acl/acl_rt_memory_soma.h>
 
 enum { BYTES = 1024 };
 
 struct worker {
     uint64_t random;
     uint32_t number;
-    int32_t device; /* its home, 0 or 1 */
+    int32_t device;    /* its home, 0 or 1 */
+    aclrtMemPool pool; /* that all of a device share */
     aclrtContext context;
     aclrtStream stream, other;
     unsigned char *memory[2]; /* on its device */
@@ -25,10 +28,15 @@ static inline uint32_t draw(struct worker *worker, uint32_t limit)
 
 /* ---- what the memory of a worker holds ---- */
 
-static inline void set(struct worker *worker, int side, aclrtStream stream)
+static inline void fill(struct worker *worker, void *place, aclrtStream stream)
 {
     worker->byte = worker->byte % 255 + 1;
-    CHECK_CODE(aclrtMemsetAsync(worker->memory[side], BYTES, (int32_t)worker->byte, BYTES, stream), 0);
+    CHECK_CODE(aclrtMemsetAsync(place, BYTES, (int32_t)worker->byte, BYTES, stream), 0);
+}
+
+static inline void set(struct worker *worker, int side, aclrtStream stream)
+{
+    fill(worker, worker->memory[side], stream);
 }
 
 /* Clears the second half and waits for it: what is there later was copied later. */
@@ -37,10 +45,14 @@ static inline void clear(struct worker *worker)
     CHECK_CODE(aclrtMemset(worker->memory[1], BYTES, 0, BYTES), 0);
 }
 
+static inline void fetch(struct worker *worker, const void *place, aclrtStream stream)
+{
+    CHECK_CODE(aclrtMemcpyAsync(worker->memory[1], BYTES, place, BYTES, ACL_MEMCPY_DEFAULT, stream), 0);
+}
+
 static inline void copy(struct worker *worker, aclrtStream stream)
 {
-    CHECK_CODE(aclrtMemcpyAsync(worker->memory[1], BYTES, worker->memory[0], BYTES, ACL_MEMCPY_DEVICE_TO_DEVICE, stream),
-               0);
+    fetch(worker, worker->memory[0], stream);
 }
 
 /* Both streams come to their end, and the second half holds what was written last. */
@@ -116,6 +128,127 @@ static inline void use_peers(struct worker *worker)
     CHECK_CODE(aclrtMemcpyAsync(worker->memory[1], BYTES, there, BYTES, ACL_MEMCPY_DEVICE_TO_DEVICE, worker->stream), 0);
     expect(worker);
     CHECK_CODE(aclrtFree(there), 0);
+}
+
+/* Two mappings side by side, written across their border. */
+static inline void use_mappings(struct worker *worker)
+{
+    const size_t size = (size_t)1 << 21;
+    const aclrtPhysicalMemProp prop = {.memAttr = ACL_HBM_MEM_HUGE,
+                                       .location = {(uint32_t)worker->device, ACL_MEM_LOCATION_TYPE_DEVICE}};
+    aclrtDrvMemHandle handles[2];
+    void *range;
+    bool early = draw(worker, 2) == 0; /* the handle goes before its mapping */
+    CHECK_CODE(aclrtReserveMemAddress(&range, 2 * size, 0, NULL, 0), 0);
+    unsigned char *halves[2] = {range, (unsigned char *)range + size};
+    for (int i = 0; i < 2; i++) {
+        CHECK_CODE(aclrtMallocPhysical(&handles[i], size, &prop, 0), 0);
+        CHECK_CODE(aclrtMapMem(halves[i], size, 0, handles[i], 0), 0);
+    }
+    fill(worker, halves[1] - BYTES / 2, worker->stream);
+    fetch(worker, halves[1] - BYTES / 2, worker->stream);
+    expect(worker);
+    for (int i = 0; i < 2; i++) {
+        if (early)
+            CHECK_CODE(aclrtFreePhysical(handles[i]), 0);
+        CHECK_CODE(aclrtUnmapMem(halves[i]), 0);
+        if (!early)
+            CHECK_CODE(aclrtFreePhysical(handles[i]), 0);
+    }
+    CHECK_CODE(aclrtReleaseMemAddress(range), 0);
+}
+
+/* Blocks of a pool, in stream order: the next one may be the same memory before the free of the former has run. */
+static inline void use_pools(struct worker *worker)
+{
+    aclrtStream stream = draw(worker, 2) == 0 ? worker->stream : worker->other;
+    void *block;
+    for (uint32_t left = draw(worker, 4) + 1; left != 0; left--) {
+        CHECK_CODE(aclrtMemPoolMallocAsync(&block, (size_t)BYTES << draw(worker, 4), worker->pool, stream), 0);
+        fill(worker, block, stream);
+        fetch(worker, block, stream);
+        if (left > 1 || draw(worker, 2) == 0) {
+            CHECK_CODE(aclrtMemPoolFreeAsync(block, stream), 0);
+            CHECK_CODE(aclrtSynchronizeStream(left == 1 ? stream : worker->stream), 0);
+        } else {
+            CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+            CHECK_CODE(aclrtFree(block), 0);
+        }
+    }
+    if (draw(worker, 4) == 0)
+        CHECK_CODE(aclrtMemPoolTrimTo(worker->pool, 0), 0);
+    expect(worker);
+}
+
+/* What the host writes a copy reads, and the other way round. */
+static inline void use_managed(struct worker *worker)
+{
+    const size_t size = (size_t)1 << 21;
+    const aclrtMemManagedLocation there = {ACL_MEM_LOCATIONTYPE_DEVICE, worker->device};
+    int32_t prefetched[2];
+    void *memory;
+    CHECK_CODE(aclrtMemAllocManaged(&memory, size, ACL_RT_MEM_ATTACH_GLOBAL), 0);
+    unsigned char *bytes = memory;
+    CHECK_CODE(aclrtMemManagedAdvise(memory, size, ACL_MEM_ADVISE_SET_PREFERRED_LOCATION, there), 0);
+    CHECK_CODE(aclrtMemManagedPrefetchAsync(memory, size, there, 0, worker->stream), 0);
+    worker->byte = worker->byte % 255 + 1;
+    memset(bytes, (int)worker->byte, BYTES);
+    fetch(worker, bytes, worker->stream);
+    expect(worker);
+    CHECK_CODE(aclrtMemManagedGetAttr(ACL_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID, memory, size, prefetched,
+                                      sizeof *prefetched), 0);
+    CHECK(prefetched[0] == worker->device);
+    fill(worker, bytes + size - BYTES, worker->stream);
+    CHECK_CODE(aclrtSynchronizeStream(worker->stream), 0);
+    CHECK(bytes[size - 1] == worker->byte);
+    CHECK_CODE(aclrtFree(memory), 0);
+}
+
+/* What is exported here: other processes may have it, this one may not, and all of it goes as before. */
+static inline void use_keys(struct worker *worker)
+{
+    const aclrtPhysicalMemProp prop = {.memAttr = ACL_HBM_MEM_HUGE,
+                                       .location = {(uint32_t)worker->device, ACL_MEM_LOCATION_TYPE_DEVICE}};
+    char key[65];
+    int32_t process;
+    uint64_t shared;
+    void *block = allocate(worker, BYTES), *none;
+    aclrtDrvMemHandle physical;
+    aclrtNotify notify;
+    aclrtEvent event;
+    aclrtIpcEventHandle handle;
+    CHECK_CODE(aclrtDeviceGetBareTgid(&process), 0);
+    CHECK_CODE(aclrtIpcMemGetExportKey(block, BYTES, key, sizeof key, draw(worker, 2)), 0);
+    CHECK_CODE(aclrtIpcMemSetImportPid(key, &process, 1), 0);
+    CHECK_CODE(aclrtIpcMemImportByKey(&none, key, 0), ACL_ERROR_RT_PARAM_INVALID);
+    CHECK_TEXT("this very process");
+    fill(worker, block, worker->stream);
+    fetch(worker, block, worker->stream);
+    expect(worker);
+    CHECK_CODE(aclrtIpcMemClose(key), 0);
+    CHECK_CODE(aclrtFree(block), 0);
+    CHECK_CODE(aclrtMallocPhysical(&physical, (size_t)1 << 21, &prop, 0), 0);
+    CHECK_CODE(aclrtMemExportToShareableHandle(physical, ACL_MEM_HANDLE_TYPE_NONE, 0, &shared), 0);
+    CHECK_CODE(aclrtMemSetPidToShareableHandle(shared, &process, 1), 0);
+    CHECK_CODE(aclrtMemImportFromShareableHandle(shared, worker->device, &none), ACL_ERROR_RT_PARAM_INVALID);
+    CHECK_TEXT("this very process");
+    CHECK_CODE(aclrtFreePhysical(physical), 0);
+    CHECK_CODE(aclrtCreateNotify(&notify, 0), 0);
+    CHECK_CODE(aclrtNotifyGetExportKey(notify, key, sizeof key, 0), 0);
+    CHECK_CODE(aclrtRecordNotify(notify, worker->other), 0);
+    CHECK_CODE(aclrtWaitAndResetNotify(notify, worker->stream, 0), 0);
+    CHECK_CODE(aclrtCreateEventExWithFlag(&event, ACL_EVENT_IPC), 0);
+    CHECK_CODE(aclrtIpcGetEventHandle(event, &handle), 0);
+    CHECK_CODE(aclrtIpcOpenEventHandle(handle, &none), ACL_ERROR_RT_INVALID_HANDLE);
+    CHECK_TEXT("this very process");
+    clear(worker);
+    set(worker, 0, worker->stream);
+    CHECK_CODE(aclrtRecordEvent(event, worker->stream), 0);
+    CHECK_CODE(aclrtStreamWaitEvent(worker->other, event), 0);
+    copy(worker, worker->other);
+    expect(worker);
+    CHECK_CODE(aclrtDestroyEvent(event), 0);
+    CHECK_CODE(aclrtDestroyNotify(notify), 0);
 }
 
 /* ---- order between streams ---- */

@@ -311,9 +311,9 @@ static void drop_work(struct worker *worker)
 /* ---- threads ---- */
 
 static void (*const uses[])(struct worker *) = {
-    use_memory, use_peers,     use_events, use_notifies, use_values,   use_callbacks, use_captures, use_labels,
-    use_models, use_operators, use_types,  use_kernels,  use_queues,   use_channels,  use_profiling, use_contexts,
-    visit_device, use_failures, drop_work,
+    use_memory,    use_peers,    use_mappings, use_pools,    use_managed,   use_keys,     use_events,   use_notifies,
+    use_values,    use_callbacks, use_captures, use_labels,  use_models,    use_operators, use_types,   use_kernels,
+    use_queues,    use_channels, use_profiling, use_contexts, visit_device, use_failures, drop_work,
 };
 enum { USES = sizeof uses / sizeof *uses };
 static _Atomic uint64_t used[USES];
@@ -373,6 +373,7 @@ int main(void)
     unsigned seconds = number_of("ACL_STRESS_SECONDS", 2), seed = number_of("ACL_STRESS_SEED", 1);
     size_t before[2], alive;
     uint64_t value;
+    aclrtMemPool pools[2]; /* of the devices */
     watch_dog(seconds + 120);
     CHECK(mkdtemp(folder) != NULL);
     CHECK_CODE(aclsimReset(), 0);
@@ -382,6 +383,8 @@ int main(void)
     for (int32_t device = 1; device >= 0; device--) {
         CHECK_CODE(aclrtSetDevice(device), 0);
         shared_queues[device] = make_queue();
+        const aclrtMemPoolProps props = {.location = {(uint32_t)device, ACL_MEM_LOCATION_TYPE_DEVICE}};
+        CHECK_CODE(aclrtMemPoolCreate(&pools[device], &props), 0);
     }
     CHECK_CODE(aclsimRegisterModel("double", NULL, 0, double_it, NULL), 0);
     CHECK_CODE(aclsimRegisterCustomKernel("stress.o", "write_blocks", &kernel), 0);
@@ -394,7 +397,8 @@ int main(void)
     clock_gettime(CLOCK_MONOTONIC, &deadline);
     deadline.tv_sec += (time_t)seconds;
     for (uint32_t i = 0; i < THREADS; i++) {
-        workers[i] = (struct worker){.random = 1 + seed * 1000003ULL + i, .number = i + 1, .device = (int32_t)i % 2};
+        workers[i] = (struct worker){.random = 1 + seed * 1000003ULL + i, .number = i + 1, .device = (int32_t)i % 2,
+                                     .pool = pools[i % 2]};
         workers[i].thread = start(work, &workers[i]);
     }
     for (int i = 0; i < THREADS; i++)
@@ -405,6 +409,7 @@ int main(void)
         CHECK_CODE(aclrtSetDevice(device), 0);
         while (take(shared_queues[device], &value) == 0)
             taken_out += value;
+        CHECK_CODE(aclrtMemPoolTrimTo(pools[device], 0), 0);
         CHECK_CODE(aclrtResetDevice(device), 0);
     }
     CHECK(put_in == taken_out);
@@ -412,7 +417,7 @@ int main(void)
     for (int32_t device = 0; device < 2; device++)
         CHECK(free_memory(device) == before[device]);
     for (int32_t device = 0; device < 2; device++)
-        CHECK_CODE(aclrtResetDeviceForce(device), 0); /* the shared queues, too */
+        CHECK_CODE(aclrtResetDeviceForce(device), 0); /* shared queues and pools, too */
     CHECK_CODE(aclrtResetDeviceForce(VISITED), ACL_ERROR_RT_CONTEXT_RELEASE_ERROR);
     CHECK(aclsimLiveCount(NULL) == 0);
     CHECK_CODE(aclFinalize(), 0);
