@@ -53,6 +53,8 @@ struct sim_zone {
     uint64_t zn_shift;         /* log2 of the bytes of one heap */
     ptrdiff_t zn_engine;       /* what to add to a user address; 0 with one mapping */
     int zn_file;               /* the pages of a zone with two mappings; -1 */
+    void *zn_tables;           /* where the tables below lie, and ... */
+    uint64_t zn_tables_bytes;  /* ... how many bytes they take */
     uint32_t zn_heap_count;
     struct sim_heap *zn_heaps;
     _Atomic uint32_t *zn_units; /* a unit of 2 MiB: what it holds */
@@ -139,9 +141,8 @@ struct sim_usage sim_heap_usage(const struct sim_zone *zone, uint32_t index);
 
 #define SIM_AREA_FIRST (UINT64_C(16) << 40) /* where it lies, unless that place is taken */
 
-int sim_area_open(struct sim_zone *zone); /* 0, or -1 with errno; an open one stays */
-void sim_area_close(struct sim_zone *zone);
-void sim_area_after_fork(struct sim_zone *zone); /* forgets it, like sim_zone_after_fork */
+/* 0, or -1 with errno; an open one stays, until sim_zone_close. */
+int sim_area_open(struct sim_zone *zone);
 
 /* Pages of a file for the engine, and for the host too when it may see them. -1: no memory for that. */
 int sim_area_map(const struct sim_zone *zone, uint64_t address, uint64_t size, int file, uint64_t offset);

@@ -21,18 +21,12 @@
 
 struct sim_zone sim_area = {.zn_file = -1};
 
-static uint64_t tables_size(const struct sim_zone *zone, uint64_t units)
-{
-    return units * (SPANS_A_UNIT * sizeof *zone->zn_large + sizeof *zone->zn_units + sizeof *zone->zn_owners);
-}
-
 static int map_tables(struct sim_zone *zone, uint64_t units)
 {
-    uint64_t bytes = tables_size(zone, units);
-    char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED)
+    char *at = sim_heap_map_tables(
+        zone, units * (SPANS_A_UNIT * sizeof *zone->zn_large + sizeof *zone->zn_units + sizeof *zone->zn_owners));
+    if (at == NULL)
         return -1;
-    madvise(at, bytes, MADV_NOHUGEPAGE);
     zone->zn_large = (void *)at;
     zone->zn_units = (void *)(at += units * SPANS_A_UNIT * sizeof *zone->zn_large);
     zone->zn_owners = (void *)(at + units * sizeof *zone->zn_units);
@@ -56,35 +50,11 @@ int sim_area_open(struct sim_zone *zone)
         return -1;
     zone->zn_base = (uint64_t)(uintptr_t)base;
     zone->zn_engine = (ptrdiff_t)bytes;
-    if (sim_heap_map_engine(zone, bytes, base + bytes) != 0 || map_tables(zone, bytes / UNIT_BYTES) != 0) {
-        if (zone->zn_file >= 0)
-            close(zone->zn_file);
-        zone->zn_file = -1;
-        munmap(base, 2 * bytes);
-        return -1;
-    }
+    if (sim_heap_map_engine(zone, bytes, base + bytes) != 0 || map_tables(zone, bytes / UNIT_BYTES) != 0)
+        return sim_heap_unreserve(zone, 2 * bytes);
     madvise(base + bytes, bytes, MADV_DONTDUMP); /* a dump must not walk through terabytes of nothing */
     atomic_store_explicit(&zone->zn_bytes, bytes, memory_order_release);
     return 0;
-}
-
-void sim_area_close(struct sim_zone *zone)
-{
-    uint64_t bytes = atomic_exchange_explicit(&zone->zn_bytes, 0, memory_order_acq_rel);
-    if (bytes == 0)
-        return;
-    munmap((void *)(uintptr_t)zone->zn_base, 2 * bytes);
-    munmap((void *)zone->zn_large, tables_size(zone, bytes / UNIT_BYTES));
-    close(zone->zn_file);
-    zone->zn_file = -1;
-}
-
-void sim_area_after_fork(struct sim_zone *zone)
-{
-    if (zone->zn_file >= 0)
-        close(zone->zn_file);
-    zone->zn_file = -1;
-    atomic_store_explicit(&zone->zn_bytes, 0, memory_order_relaxed);
 }
 
 /* Pages of a file, or scratch memory again (-1), for the engine. */

@@ -90,9 +90,13 @@ void sim_heap_give_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t 
 
 /* A range of `bytes`, aligned to a unit, at `wanted` if that place is free; NULL with errno. */
 char *sim_heap_reserve(uint64_t wanted, uint64_t bytes, int protection);
+/* Memory of zeros for the zone's tables; NULL with errno. */
+char *sim_heap_map_tables(struct sim_zone *zone, uint64_t bytes);
 /* The second mapping, behind the first, of a file that is made for it; 0, or -1 with errno. */
 int sim_heap_map_engine(struct sim_zone *zone, uint64_t bytes, char *engine);
 /* Lays pages of another process's file under spans; file -1: the zone's own pages again. False with errno. */
 bool sim_heap_lay(const struct sim_zone *zone, uint64_t offset, uint64_t bytes, int file, uint64_t file_offset);
+/* Takes back the `bytes` that a zone reserved for itself and could not make use of; errno stays. Returns -1. */
+int sim_heap_unreserve(struct sim_zone *zone, uint64_t bytes);
 
 #endif

@@ -280,13 +280,22 @@ static uint64_t tables_size(const struct sim_zone *zone, uint64_t units)
 }
 
 /* Pages that are touched here and there must not become huge ones, whatever the system prefers. */
+char *sim_heap_map_tables(struct sim_zone *zone, uint64_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    madvise(at, bytes, MADV_NOHUGEPAGE);
+    zone->zn_tables = at;
+    zone->zn_tables_bytes = bytes;
+    return at;
+}
+
 static int map_tables(struct sim_zone *zone, uint64_t units)
 {
-    uint64_t bytes = tables_size(zone, units);
-    char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED)
+    char *at = sim_heap_map_tables(zone, tables_size(zone, units));
+    if (at == NULL)
         return -1;
-    madvise(at, bytes, MADV_NOHUGEPAGE);
 #define PLACE(field, each)                                                                                             \
     zone->field = (void *)at;                                                                                          \
     at += units * (each) * sizeof *zone->field;
@@ -334,6 +343,22 @@ bool sim_heap_lay(const struct sim_zone *zone, uint64_t offset, uint64_t bytes, 
     return true;
 }
 
+static void close_file(struct sim_zone *zone)
+{
+    if (zone->zn_file >= 0)
+        close(zone->zn_file);
+    zone->zn_file = -1;
+}
+
+int sim_heap_unreserve(struct sim_zone *zone, uint64_t bytes)
+{
+    int reason = errno;
+    close_file(zone);
+    munmap((void *)(uintptr_t)zone->zn_base, bytes);
+    errno = reason;
+    return -1;
+}
+
 int sim_zone_open(struct sim_zone *zone, uint32_t heaps, uint64_t capacity, bool split)
 {
     zone->zn_shift = LEAST_SHIFT;
@@ -350,15 +375,8 @@ int sim_zone_open(struct sim_zone *zone, uint32_t heaps, uint64_t capacity, bool
     zone->zn_base = (uint64_t)(uintptr_t)base;
     zone->zn_engine = split ? (ptrdiff_t)bytes : 0;
     zone->zn_heap_count = heaps;
-    if ((split && sim_heap_map_engine(zone, bytes, base + bytes) != 0) || map_tables(zone, bytes / UNIT_BYTES) != 0) {
-        int reason = errno;
-        if (zone->zn_file >= 0)
-            close(zone->zn_file);
-        zone->zn_file = -1;
-        munmap(base, split ? 2 * bytes : bytes);
-        errno = reason;
-        return -1;
-    }
+    if ((split && sim_heap_map_engine(zone, bytes, base + bytes) != 0) || map_tables(zone, bytes / UNIT_BYTES) != 0)
+        return sim_heap_unreserve(zone, split ? 2 * bytes : bytes);
     atomic_store_explicit(&zone->zn_bytes, bytes, memory_order_release);
     return 0;
 }
@@ -369,19 +387,16 @@ void sim_zone_close(struct sim_zone *zone)
     if (bytes == 0)
         return;
     munmap((void *)(uintptr_t)zone->zn_base, bytes + (uint64_t)zone->zn_engine);
-    munmap((void *)zone->zn_units, tables_size(zone, bytes / UNIT_BYTES));
-    if (zone->zn_file >= 0)
-        close(zone->zn_file);
-    zone->zn_file = -1;
+    munmap(zone->zn_tables, zone->zn_tables_bytes);
+    close_file(zone);
 }
 
 void sim_zone_after_fork(struct sim_zone *zone)
 {
-    if (zone->zn_file >= 0)
-        close(zone->zn_file);
-    zone->zn_file = -1;
+    close_file(zone);
     atomic_store_explicit(&zone->zn_bytes, 0, memory_order_relaxed);
-    memset(zone->zn_heaps, 0, zone->zn_heap_count * sizeof *zone->zn_heaps);
+    for (uint32_t index = 0; index < zone->zn_heap_count; index++)
+        memset(&zone->zn_heaps[index], 0, sizeof *zone->zn_heaps);
 }
 
 /* ---- heaps ---- */

@@ -525,7 +525,7 @@ void sim_vmm_reset(void)
     free(ranges);
     ranges = NULL;
     range_count = range_room = 0;
-    sim_area_close(&sim_area);
+    sim_zone_close(&sim_area);
     sim_unlock(&sim_vmm_lock);
 }
 
@@ -534,6 +534,6 @@ void sim_vmm_after_fork(void)
 {
     ranges = NULL;
     range_count = range_room = 0;
-    sim_area_after_fork(&sim_area);
+    sim_zone_after_fork(&sim_area);
     sim_physical_after_fork();
 }
