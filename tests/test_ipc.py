@@ -223,10 +223,8 @@ def test_memory_of_another_device_is_for_some_copies_only():
 # ---- events ----
 
 
-@pytest.fixture
-def shared(pair):
-    """Two processes with one event, as ``event``."""
-    maker, other = pair
+def share_event(maker, other):
+    """Have one process make an event and another one open it, as ``event``."""
     maker('e = ffi.new("void **"); ret = lib.aclrtCreateEventExWithFlag(e, 0x40)')
     assert maker("ret") == 0
     maker('event = int(ffi.cast("uintptr_t", e[0]))')
@@ -234,6 +232,12 @@ def shared(pair):
     assert ret == 0
     other(f"event, ret = open_event({handle!r})")
     assert other("ret") == 0
+
+
+@pytest.fixture
+def shared(pair):
+    """Two processes with one event, as ``event``."""
+    share_event(*pair)
     return pair
 
 
@@ -241,6 +245,14 @@ WAITS = "acl.rt.synchronize_stream_with_timeout(stream, 1)"
 WAIT = "acl.rt.stream_wait_event(stream, event)"
 RECORD = "acl.rt.record_event(event, stream)"
 QUERY = "acl.rt.query_event_status(event)"
+
+
+def record_held(process):
+    """Have a process record the event where its stream does not get on yet."""
+    process("acl.sim.hold(stream)")
+    assert process(RECORD) == 0
+
+
 BOTH_WAYS = pytest.mark.parametrize("first", [0, 1], ids=["maker_records", "opener_records"])
 
 
@@ -248,8 +260,7 @@ BOTH_WAYS = pytest.mark.parametrize("first", [0, 1], ids=["maker_records", "open
 @BOTH_WAYS
 def test_a_stream_waits_for_a_record_of_another_process(shared, first):
     recorder, waiter = shared[first], shared[1 - first]
-    recorder("acl.sim.hold(stream)")
-    assert recorder(RECORD) == 0
+    record_held(recorder)
     assert waiter(WAIT) == 0
     assert waiter(QUERY) == [0, 0]
     assert waiter(WAITS) == LATCH
@@ -262,8 +273,7 @@ def test_a_stream_waits_for_a_record_of_another_process(shared, first):
 @BOTH_WAYS
 def test_a_host_waits_for_a_record_of_another_process(shared, first):
     recorder, waiter = shared[first], shared[1 - first]
-    recorder("acl.sim.hold(stream)")
-    assert recorder(RECORD) == 0
+    record_held(recorder)
     waiter.refused("acl.rt.synchronize_event_with_timeout(event, 1)", 507047, "1 ms")
     waiter.begin("acl.rt.synchronize_event(event)")
     recorder("acl.sim.release(stream)")
@@ -274,8 +284,7 @@ def test_a_host_waits_for_a_record_of_another_process(shared, first):
 def test_a_wait_is_bound_to_the_record_that_was_newest(shared):
     recorder, waiter = shared
     recorder("other, ret = acl.rt.create_stream()")
-    recorder("acl.sim.hold(stream)")
-    assert recorder(RECORD) == 0
+    record_held(recorder)
     assert recorder("acl.rt.record_event(event, other)") == 0
     assert waiter(WAIT) == 0
     assert waiter("acl.rt.synchronize_stream(stream)") == 0
@@ -289,12 +298,8 @@ def test_a_wait_is_bound_to_the_record_that_was_newest(shared):
 def test_events_of_several_processes_without_workers():
     with processes(2, ACL_SIM_SCHEDULE="eager") as pair:
         maker, other = pair
-        maker('e = ffi.new("void **"); ret = lib.aclrtCreateEventExWithFlag(e, 0x40)')
-        maker('event = int(ffi.cast("uintptr_t", e[0]))')
-        handle = maker("event_handle(event)")[0]
-        other(f"event, ret = open_event({handle!r})")
-        other("acl.sim.hold(stream)")
-        assert other(RECORD) == 0
+        share_event(maker, other)
+        record_held(other)
         assert maker(WAIT) == 0
         maker.begin("acl.rt.synchronize_stream(stream)")
         other("acl.sim.release(stream)")
@@ -314,8 +319,7 @@ def test_a_wait_for_an_event_without_record_is_nothing(shared):
 @BOTH_WAYS
 def test_who_waits_for_a_process_that_is_gone_is_told(shared, first):
     recorder, waiter = shared[first], shared[1 - first]
-    recorder("acl.sim.hold(stream)")
-    assert recorder(RECORD) == 0
+    record_held(recorder)
     assert waiter(WAIT) == 0
     waiter.begin("acl.rt.synchronize_stream(stream)")
     recorder.kill()
@@ -327,8 +331,7 @@ def test_who_waits_for_a_process_that_is_gone_is_told(shared, first):
 @pytest.mark.needs_sim
 def test_a_wait_has_a_limit(shared):
     recorder, waiter = shared
-    recorder("acl.sim.hold(stream)")
-    assert recorder(RECORD) == 0
+    record_held(recorder)
     assert waiter('lib.aclrtStreamWaitEventWithTimeout(ffi.cast("void *", stream), ffi.cast("void *", event), 1)') == 0
     waiter.refused("acl.rt.synchronize_stream(stream)", 107020, "timed out")
     recorder("acl.sim.release(stream)")

@@ -17,11 +17,9 @@ TEXT = ffi.new("char[]", 65)
 
 
 @pytest.fixture
-def block(device):
+def block(memory):
     """Make 512 bytes."""
-    address, ret = acl.rt.malloc(512, 0)
-    assert ret == 0
-    return address
+    return memory.block(512)
 
 
 @pytest.fixture

@@ -17,32 +17,42 @@ SCHEM_MODE, BLOCK_OFFSET, TIMEOUT, TIMEOUT_US = 1, 4, 7, 8
 pytestmark = pytest.mark.needs_sim
 
 
+def captured(vectors, launch=None):
+    """Capture what ``launch()`` launches, one block if it is not given; return the instance and its tasks."""
+    capture.begin(vectors.stream)
+    assert (launch() if launch else vectors.launch(1)) == 0, acl.get_recent_err_msg()
+    instance = capture.end(vectors.stream)
+    streams, ret = mdl.ri_get_streams(instance)
+    assert ret == 0
+    tasks, ret = mdl.ri_get_tasks_by_stream(streams[0])
+    assert ret == 0
+    return (instance, *map(pointer, tasks))
+
+
+def fails(instance, stream, code, *words):
+    """Assert that a run fails, and how; it was the instance's last one."""
+    assert mdl.ri_execute_async(instance, stream) == 0
+    refused(rt.synchronize_stream(stream), code, *words)
+    assert mdl.ri_destroy(instance) == 0
+
+
 @pytest.mark.parametrize("launch", WAYS)
 def test_every_way_is_captured_and_replayed(vectors, launch):
-    capture.begin(vectors.stream)
-    assert launch(vectors) == 0, acl.get_recent_err_msg()
-    instance = capture.end(vectors.stream)
+    instance, _ = captured(vectors, lambda: launch(vectors))
     for times in (11, 12, 13):
         capture.run(instance, vectors.stream)
         assert vectors.result() == times
     assert mdl.ri_destroy(instance) == 0
 
 
-def tasks_of(instance):
-    streams, ret = mdl.ri_get_streams(instance)
-    assert ret == 0
-    tasks, ret = mdl.ri_get_tasks_by_stream(streams[0])
-    assert ret == 0
-    return [pointer(task) for task in tasks]
-
-
 def test_a_captured_launch_shows_what_it_was_launched_with(vectors, tmp_path):
-    capture.begin(vectors.stream)
-    assert vectors.launch(3, [{"id": SCHEM_MODE, "value": {"schemMode": 1}}, {"id": TIMEOUT, "value": 9}]) == 0
     block = in_device_memory(vectors)
-    assert rt.launch_kernel(vectors.function, 4, block, 32, vectors.stream) == 0
-    instance = capture.end(vectors.stream)
-    host, device = tasks_of(instance)
+    attributes = [{"id": SCHEM_MODE, "value": {"schemMode": 1}}, {"id": TIMEOUT, "value": 9}]
+
+    def launch():
+        return vectors.launch(3, attributes) or rt.launch_kernel(vectors.function, 4, block, 32, vectors.stream)
+
+    instance, host, device = captured(vectors, launch)
     params = ffi.new("aclmdlRITaskParams *")
     assert lib.aclmdlRITaskGetParams(host, params) == 0
     kernel = params.kernelTaskParams
@@ -68,10 +78,7 @@ def test_a_captured_launch_shows_what_it_was_launched_with(vectors, tmp_path):
 
 
 def test_a_captured_launch_is_changed(vectors):
-    capture.begin(vectors.stream)
-    assert vectors.launch(1) == 0
-    instance = capture.end(vectors.stream)
-    (task,) = tasks_of(instance)
+    instance, task = captured(vectors)
     params = ffi.new("aclmdlRITaskParams *")
     assert lib.aclmdlRITaskGetParams(task, params) == 0
     kernel = params.kernelTaskParams
@@ -99,10 +106,7 @@ def change(task, **fields):
 
 def test_a_changed_launch_is_checked_anew(vectors):
     """What the new arguments touch is asked for, is refused where it is wrong, and is found to be freed."""
-    capture.begin(vectors.stream)
-    assert vectors.launch(1) == 0
-    instance = capture.end(vectors.stream)
-    (task,) = tasks_of(instance)
+    instance, task = captured(vectors)
     wrong = ffi.new("uint64_t[4]", (vectors.blocks[0], 0x1000, vectors.blocks[1], COUNT))
     refused(change(task, args=wrong), 107000, "range 1 of kernel vector_add is 0x1000")
     capture.run(instance, vectors.stream)
@@ -115,9 +119,7 @@ def test_a_changed_launch_is_checked_anew(vectors):
     capture.run(instance, vectors.stream)
     assert vectors.result() == 14
     assert rt.free(other) == 0
-    assert mdl.ri_execute_async(instance, vectors.stream) == 0
-    refused(rt.synchronize_stream(vectors.stream), 507053, "vector_add", "freed before it ran")
-    assert mdl.ri_destroy(instance) == 0
+    fails(instance, vectors.stream, 507053, "vector_add", "freed before it ran")
 
 
 def test_a_change_may_touch_more_than_before(vectors):
@@ -131,10 +133,7 @@ def test_a_change_may_touch_more_than_before(vectors):
     instance = None
     acl.sim.custom_kernel("vector_add", "vector_add.o", parameters="PPPQ", touches=touches)(lambda *given: None)
     vectors.count = 1
-    capture.begin(vectors.stream)
-    assert vectors.launch(1) == 0
-    instance = capture.end(vectors.stream)
-    (task,) = tasks_of(instance)
+    instance, task = captured(vectors)
     words = ffi.new("uint64_t[4]", vectors.words)
     words[3] = COUNT
     assert change(task, args=words) == 0, acl.get_recent_err_msg()
@@ -144,29 +143,20 @@ def test_a_change_may_touch_more_than_before(vectors):
     assert mdl.ri_update(instance) == 0
     capture.run(instance, vectors.stream)
     assert rt.free(vectors.blocks[0]) == 0
-    assert mdl.ri_execute_async(instance, vectors.stream) == 0
-    refused(rt.synchronize_stream(vectors.stream), 507053, "vector_add")
-    assert mdl.ri_destroy(instance) == 0
+    fails(instance, vectors.stream, 507053, "vector_add")
 
 
 def test_a_change_after_unloading_asks_nobody(vectors):
-    capture.begin(vectors.stream)
-    assert vectors.launch(1) == 0
-    instance = capture.end(vectors.stream)
-    (task,) = tasks_of(instance)
+    instance, task = captured(vectors)
     assert rt.binary_unload(vectors.binary) == 0
     words = ffi.new("uint64_t[4]", (0x1000, 0x1000, 0x1000, COUNT))
     assert change(task, args=words) == mdl.ri_update(instance) == 0
-    assert mdl.ri_execute_async(instance, vectors.stream) == 0
-    refused(rt.synchronize_stream(vectors.stream), 507024, "unloaded before it ran")
-    assert mdl.ri_destroy(instance) == 0
+    fails(instance, vectors.stream, 507024, "unloaded before it ran")
 
 
 def test_arguments_in_device_memory_are_changed(vectors):
-    capture.begin(vectors.stream)
-    assert rt.launch_kernel(vectors.function, 1, in_device_memory(vectors), 32, vectors.stream) == 0
-    instance = capture.end(vectors.stream)
-    (task,) = tasks_of(instance)
+    block = in_device_memory(vectors)
+    instance, task = captured(vectors, lambda: rt.launch_kernel(vectors.function, 1, block, 32, vectors.stream))
     refused(change(task, args=pointer(0x1000)), 107000, "args is 0x1000")
     vectors.blocks[0] = vectors.blocks[1]
     assert change(task, args=pointer(in_device_memory(vectors))) == mdl.ri_update(instance) == 0
@@ -177,25 +167,18 @@ def test_arguments_in_device_memory_are_changed(vectors):
 
 def test_a_time_out_is_changed_with_the_attributes(vectors):
     acl.sim.custom_kernel("vector_add", "vector_add.o")(lambda launch: last(1000))
-    capture.begin(vectors.stream)
-    assert vectors.launch(1, [{"id": TIMEOUT, "value": 60}]) == 0
-    instance = capture.end(vectors.stream)
-    (task,) = tasks_of(instance)
+    instance, task = captured(vectors, lambda: vectors.launch(1, [{"id": TIMEOUT, "value": 60}]))
     capture.run(instance, vectors.stream)
     attribute = ffi.new("aclrtLaunchKernelAttr *", {"id": TIMEOUT_US})
     attribute.value.timeoutUs.timeoutLow = 100
     cfg = ffi.new("aclrtLaunchKernelCfg *", {"attrs": attribute, "numAttrs": 1})
     assert change(task, cfg=cfg) == mdl.ri_update(instance) == 0
-    assert mdl.ri_execute_async(instance, vectors.stream) == 0
-    refused(rt.synchronize_stream(vectors.stream), 507014, "time-out of 100 us")
-    assert mdl.ri_destroy(instance) == 0
+    fails(instance, vectors.stream, 507014, "time-out of 100 us")
 
 
 def test_pyacl_changes_a_captured_launch(vectors):
-    capture.begin(vectors.stream)
-    assert vectors.launch(1) == 0
-    instance = capture.end(vectors.stream)
-    (task,) = mdl.ri_get_tasks_by_stream(mdl.ri_get_streams(instance)[0][0])[0]
+    instance, task = captured(vectors)
+    task = int(ffi.cast("uintptr_t", task))
     params, ret = mdl.ri_task_get_params(task)
     assert (ret, params["args"], params["num_blocks"]) == (0, list(vectors.words), 1)
     assert params["func_handle"] == vectors.function
@@ -227,13 +210,9 @@ def test_groups_of_launches_are_updated(vectors, other):
 
 
 def test_a_replay_after_unloading_fails(vectors):
-    capture.begin(vectors.stream)
-    assert vectors.launch() == 0
-    instance = capture.end(vectors.stream)
+    instance, _ = captured(vectors)
     assert rt.binary_unload(vectors.binary) == 0
-    assert mdl.ri_execute_async(instance, vectors.stream) == 0
-    refused(rt.synchronize_stream(vectors.stream), 507024, "vector_add")
-    assert mdl.ri_destroy(instance) == 0
+    fails(instance, vectors.stream, 507024, "vector_add")
 
 
 def test_a_kernel_of_the_cpu_is_in_no_group(vectors):

@@ -40,14 +40,6 @@ def block(configure):
     acl.rt.free(block)
 
 
-@pytest.fixture
-def queue(block):
-    """Make a stream."""
-    stream, ret = acl.rt.create_stream()
-    assert ret == 0
-    return stream
-
-
 def location(kind, number=0):
     return ffi.new("aclrtMemManagedLocation *", (kind, number))[0]
 
@@ -118,7 +110,7 @@ def test_what_the_host_writes_a_copy_reads_and_the_other_way_round(block):
     assert content(block, 4) == bytes(4)
 
 
-def test_a_device_task_writes_what_the_host_reads(block, queue):
+def test_a_device_task_writes_what_the_host_reads(block, stream):
     seen = []
 
     @ffi.callback("aclError (void *)")
@@ -129,47 +121,47 @@ def test_a_device_task_writes_what_the_host_reads(block, queue):
 
     ranges = ffi.new("aclsimRange[1]", [{"address": pointer(block), "size": PAGE, "write": 1}])
     ctypes.memset(block, 7, 1)
-    assert lib.aclsimLaunchTask(pointer(queue), task, NULL, ranges, 1, 0) == 0
-    assert acl.rt.synchronize_stream(queue) == 0
+    assert lib.aclsimLaunchTask(pointer(stream), task, NULL, ranges, 1, 0) == 0
+    assert acl.rt.synchronize_stream(stream) == 0
     assert seen == [b"\x07"]
     assert content(block, 2) == b"\x07\x09"
 
 
-def test_copies_and_sets_take_their_turn(block, queue):
+def test_copies_and_sets_take_their_turn(block, stream):
     """Also with ordinary host memory on the other side, which elsewhere the caller would wait for."""
     ordinary = ctypes.create_string_buffer(b"ordinary", 8)
     place = ctypes.addressof(ordinary)
     assert acl.rt.memset(block, PAGE, 0, PAGE) == 0
-    assert lib.aclsimStreamHold(pointer(queue)) == 0
-    assert acl.rt.memcpy_async(block, PAGE, place, 8, TO_DEVICE, queue) == 0
-    assert acl.rt.memset_async(block + 8, PAGE, 1, 4, queue) == 0
-    assert acl.rt.memcpy_async(block + PAGE, PAGE, block, 12, DEFAULT, queue) == 0
+    assert lib.aclsimStreamHold(pointer(stream)) == 0
+    assert acl.rt.memcpy_async(block, PAGE, place, 8, TO_DEVICE, stream) == 0
+    assert acl.rt.memset_async(block + 8, PAGE, 1, 4, stream) == 0
+    assert acl.rt.memcpy_async(block + PAGE, PAGE, block, 12, DEFAULT, stream) == 0
     assert content(block, 12) == bytes(12)
-    assert lib.aclsimStreamRelease(pointer(queue)) == 0
-    assert acl.rt.synchronize_stream(queue) == 0
+    assert lib.aclsimStreamRelease(pointer(stream)) == 0
+    assert acl.rt.synchronize_stream(stream) == 0
     assert content(block + PAGE, 12) == b"ordinary\1\1\1\1"
 
 
-def test_copies_are_captured_and_run_again(block, queue):
-    assert acl.mdl.ri_capture_begin(queue, 2) == 0
-    assert acl.rt.memcpy_async(block + PAGE, PAGE, block, 4, DEFAULT, queue) == 0
-    instance, ret = acl.mdl.ri_capture_end(queue)
+def test_copies_are_captured_and_run_again(block, stream):
+    assert acl.mdl.ri_capture_begin(stream, 2) == 0
+    assert acl.rt.memcpy_async(block + PAGE, PAGE, block, 4, DEFAULT, stream) == 0
+    instance, ret = acl.mdl.ri_capture_end(stream)
     assert ret == 0
     for word in (b"once", b"more"):
         ctypes.memmove(block, word, 4)
-        assert acl.mdl.ri_execute_async(instance, queue) == 0
-        assert acl.rt.synchronize_stream(queue) == 0
+        assert acl.mdl.ri_execute_async(instance, stream) == 0
+        assert acl.rt.synchronize_stream(stream) == 0
         assert content(block + PAGE, 4) == word
     assert acl.mdl.ri_destroy(instance) == 0
 
 
-def test_a_task_on_freed_memory_fails(block, queue):
+def test_a_task_on_freed_memory_fails(block, stream):
     doomed = managed(PAGE)
-    assert lib.aclsimStreamHold(pointer(queue)) == 0
-    assert acl.rt.memset_async(doomed, PAGE, 1, PAGE, queue) == 0
+    assert lib.aclsimStreamHold(pointer(stream)) == 0
+    assert acl.rt.memset_async(doomed, PAGE, 1, PAGE, stream) == 0
     assert acl.rt.free(doomed) == 0
-    assert lib.aclsimStreamRelease(pointer(queue)) == 0
-    refused(acl.rt.synchronize_stream(queue), 507053, f"{doomed:#x}", "were freed before it ran")
+    assert lib.aclsimStreamRelease(pointer(stream)) == 0
+    refused(acl.rt.synchronize_stream(stream), 507053, f"{doomed:#x}", "were freed before it ran")
 
 
 def test_freed_memory_is_zero_when_it_comes_back(block):
@@ -243,13 +235,13 @@ def test_several_attributes_at_once(block):
     assert found[0] == 77
 
 
-def test_a_prefetch_is_told_when_its_turn_has_come(block, queue):
-    assert lib.aclsimStreamHold(pointer(queue)) == 0
-    assert prefetch(block, 2 * PAGE, DEVICE, 1, queue) == 0
-    assert prefetch(block, PAGE, HOST, 0, queue) == 0
+def test_a_prefetch_is_told_when_its_turn_has_come(block, stream):
+    assert lib.aclsimStreamHold(pointer(stream)) == 0
+    assert prefetch(block, 2 * PAGE, DEVICE, 1, stream) == 0
+    assert prefetch(block, PAGE, HOST, 0, stream) == 0
     assert attribute(PREFETCHED, block, PAGE) == NOWHERE
-    assert lib.aclsimStreamRelease(pointer(queue)) == 0
-    assert acl.rt.synchronize_stream(queue) == 0
+    assert lib.aclsimStreamRelease(pointer(stream)) == 0
+    assert acl.rt.synchronize_stream(stream) == 0
     told = [(attribute(PREFETCHED, block + i * PAGE, PAGE), attribute(PREFETCHED_TYPE, block + i * PAGE, PAGE))
             for i in range(3)]  # fmt: skip
     assert told == [(-1, HOST), (1, DEVICE), (NOWHERE, 0)]
@@ -270,16 +262,16 @@ def batch(addresses, places, firsts, stream, **changed):
     return lib.aclrtMemManagedPrefetchBatchAsync(*given.values(), pointer(stream))
 
 
-def test_a_batch_gives_each_range_the_place_before_it(block, queue):
+def test_a_batch_gives_each_range_the_place_before_it(block, stream):
     pages = [block + i * PAGE for i in range(4)]
-    assert batch(pages, [(DEVICE, 1), (HOST, 0), (DEVICE, 0)], [0, 2, 3], queue) == 0
-    assert acl.rt.synchronize_stream(queue) == 0
+    assert batch(pages, [(DEVICE, 1), (HOST, 0), (DEVICE, 0)], [0, 2, 3], stream) == 0
+    assert acl.rt.synchronize_stream(stream) == 0
     assert [attribute(PREFETCHED, page, PAGE) for page in pages] == [1, 1, -1, 0]
 
 
-def test_a_batch_that_is_refused_does_nothing(block, queue):
-    refused(batch([block, 4096], [(HOST, 0)], [0], queue), 107000, "ptrs[1] is 0x1000", "multiple of 2 MiB")
-    assert acl.rt.synchronize_stream(queue) == 0
+def test_a_batch_that_is_refused_does_nothing(block, stream):
+    refused(batch([block, 4096], [(HOST, 0)], [0], stream), 107000, "ptrs[1] is 0x1000", "multiple of 2 MiB")
+    assert acl.rt.synchronize_stream(stream) == 0
     assert attribute(PREFETCHED, block, PAGE) == NOWHERE
 
 
@@ -304,76 +296,78 @@ ARRAYS = {"sizes": "size_t[]", "indexes": "size_t[]", "locations": "aclrtMemMana
 
 
 @pytest.mark.parametrize("row", range(len(BATCH_ERRORS)))
-def test_errors_of_batches(block, queue, row):
+def test_errors_of_batches(block, stream, row):
     change, code, words = BATCH_ERRORS[row]
     change = {
         name: ffi.new(ARRAYS[name], value) if isinstance(value, list) else value for name, value in change.items()
     }
-    refused(batch([block, block + PAGE], [(HOST, 0), (DEVICE, 0)], [0, 1], queue, **change), code, words)
+    refused(batch([block, block + PAGE], [(HOST, 0), (DEVICE, 0)], [0, 1], stream, **change), code, words)
 
 
 PLACE, NUMBER = ffi.new("void **"), ffi.new("int32_t[4]")
 ERRORS = [  # call with a block of four pages and a stream; code; words
-    (lambda block, queue: lib.aclrtMemAllocManaged(NULL, 1, 1), 100000, "ptr is NULL"),
-    (lambda block, queue: lib.aclrtMemAllocManaged(PLACE, 1, 0), 100000, "flag is 0"),
-    (lambda block, queue: lib.aclrtMemAllocManaged(PLACE, 1, 2), 100000, "flag is 2"),
-    (lambda block, queue: lib.aclrtMemAllocManaged(PLACE, 0, 1), 107000, "size is 0"),
-    (lambda block, queue: lib.aclrtMemAllocManaged(PLACE, MOST, 1), 207001, f"size is {MOST}"),
-    (lambda block, queue: lib.aclrtMemAllocManaged(PLACE, MOST + 1, 1), 207001, "expected at most"),
-    (lambda block, queue: lib.aclrtMemAllocManaged(PLACE, 2**64 - 1, 1), 207001, "expected at most"),
-    (lambda block, queue: in_thread(lambda: lib.aclrtMemAllocManaged(PLACE, 1, 1)), 107002, None),
-    (lambda block, queue: advise(0, PAGE, 0), 100000, "ptr is NULL"),
-    (lambda block, queue: advise(block, 0, 0), 100000, "size is 0"),
-    (lambda block, queue: advise(block, PAGE, 6), 107000, "advise is 6"),
-    (lambda block, queue: advise(block, PAGE, SET_PREFERRED, DEVICE, 2), 107000, "location.id is 2"),
-    (lambda block, queue: advise(block, PAGE, SET_PREFERRED, DEVICE, -1), 107000, "location.id is -1"),
-    (lambda block, queue: advise(block, PAGE, SET_ACCESSED, 0), 107000, "location.type is 0"),
-    (lambda block, queue: advise(block, PAGE, SET_ACCESSED, 5), 107000, "location.type is 5"),
-    (lambda block, queue: advise(block, PAGE, UNSET_ACCESSED, NUMA, 1000), 107000, "location.id is 1000"),
-    (lambda block, queue: advise(block, PAGE + 1, 0), 107000, "size is"),
-    (lambda block, queue: advise(block + 512, PAGE, 0), 107000, "expected a multiple of 2 MiB"),
-    (lambda block, queue: advise(block, 5 * PAGE, 0), 107000, "expected at most"),
-    (lambda block, queue: advise(PAGE, PAGE, 0), 107000, "ordinary host memory"),
-    (lambda block, queue: advise(block + (1 << 29), PAGE, 0), 107000, "not allocated"),
-    (lambda block, queue: lib.aclrtMemManagedGetAttr(1, NULL, 1, NUMBER, 4), 100000, "ptr is NULL"),
-    (lambda block, queue: lib.aclrtMemManagedGetAttr(1, pointer(block), 0, NUMBER, 4), 100000, "size is 0"),
-    (lambda block, queue: lib.aclrtMemManagedGetAttr(1, pointer(block), 1, NULL, 4), 100000, "data is NULL"),
+    (lambda block, stream: lib.aclrtMemAllocManaged(NULL, 1, 1), 100000, "ptr is NULL"),
+    (lambda block, stream: lib.aclrtMemAllocManaged(PLACE, 1, 0), 100000, "flag is 0"),
+    (lambda block, stream: lib.aclrtMemAllocManaged(PLACE, 1, 2), 100000, "flag is 2"),
+    (lambda block, stream: lib.aclrtMemAllocManaged(PLACE, 0, 1), 107000, "size is 0"),
+    (lambda block, stream: lib.aclrtMemAllocManaged(PLACE, MOST, 1), 207001, f"size is {MOST}"),
+    (lambda block, stream: lib.aclrtMemAllocManaged(PLACE, MOST + 1, 1), 207001, "expected at most"),
+    (lambda block, stream: lib.aclrtMemAllocManaged(PLACE, 2**64 - 1, 1), 207001, "expected at most"),
+    (lambda block, stream: in_thread(lambda: lib.aclrtMemAllocManaged(PLACE, 1, 1)), 107002, None),
+    (lambda block, stream: advise(0, PAGE, 0), 100000, "ptr is NULL"),
+    (lambda block, stream: advise(block, 0, 0), 100000, "size is 0"),
+    (lambda block, stream: advise(block, PAGE, 6), 107000, "advise is 6"),
+    (lambda block, stream: advise(block, PAGE, SET_PREFERRED, DEVICE, 2), 107000, "location.id is 2"),
+    (lambda block, stream: advise(block, PAGE, SET_PREFERRED, DEVICE, -1), 107000, "location.id is -1"),
+    (lambda block, stream: advise(block, PAGE, SET_ACCESSED, 0), 107000, "location.type is 0"),
+    (lambda block, stream: advise(block, PAGE, SET_ACCESSED, 5), 107000, "location.type is 5"),
+    (lambda block, stream: advise(block, PAGE, UNSET_ACCESSED, NUMA, 1000), 107000, "location.id is 1000"),
+    (lambda block, stream: advise(block, PAGE + 1, 0), 107000, "size is"),
+    (lambda block, stream: advise(block + 512, PAGE, 0), 107000, "expected a multiple of 2 MiB"),
+    (lambda block, stream: advise(block, 5 * PAGE, 0), 107000, "expected at most"),
+    (lambda block, stream: advise(PAGE, PAGE, 0), 107000, "ordinary host memory"),
+    (lambda block, stream: advise(block + (1 << 29), PAGE, 0), 107000, "not allocated"),
+    (lambda block, stream: lib.aclrtMemManagedGetAttr(1, NULL, 1, NUMBER, 4), 100000, "ptr is NULL"),
+    (lambda block, stream: lib.aclrtMemManagedGetAttr(1, pointer(block), 0, NUMBER, 4), 100000, "size is 0"),
+    (lambda block, stream: lib.aclrtMemManagedGetAttr(1, pointer(block), 1, NULL, 4), 100000, "data is NULL"),
     (
-        lambda block, queue: lib.aclrtMemManagedGetAttr(1, pointer(block), 1, pointer(acl.rt.malloc(4, 0)[0]), 4),
+        lambda block, stream: lib.aclrtMemManagedGetAttr(1, pointer(block), 1, pointer(acl.rt.malloc(4, 0)[0]), 4),
         100000,
         "data is",
     ),
-    (lambda block, queue: lib.aclrtMemManagedGetAttr(0, pointer(block), 1, NUMBER, 4), 107000, "attribute is 0"),
-    (lambda block, queue: lib.aclrtMemManagedGetAttr(9, pointer(block), 1, NUMBER, 4), 107000, "attribute is 9"),
-    (lambda block, queue: lib.aclrtMemManagedGetAttr(1, pointer(block), 1, NUMBER, 8), 107000, "dataSize is 8"),
-    (lambda block, queue: lib.aclrtMemManagedGetAttr(3, pointer(block), 1, NUMBER, 0), 107000, "dataSize is 0"),
-    (lambda block, queue: lib.aclrtMemManagedGetAttr(3, pointer(block), 1, NUMBER, 6), 107000, "dataSize is 6"),
-    (lambda block, queue: lib.aclrtMemManagedGetAttr(1, NUMBER, 1, NUMBER, 4), 107000, "ordinary host memory"),
-    (lambda block, queue: lib.aclrtMemManagedGetAttrs(NULL, 1, NULL, 0, NULL, NULL), 100000, "attributes is NULL"),
-    (lambda block, queue: prefetch(0, PAGE, HOST, 0, queue), 100000, "ptr is NULL"),
-    (lambda block, queue: prefetch(block, 0, HOST, 0, queue), 100000, "size is 0"),
+    (lambda block, stream: lib.aclrtMemManagedGetAttr(0, pointer(block), 1, NUMBER, 4), 107000, "attribute is 0"),
+    (lambda block, stream: lib.aclrtMemManagedGetAttr(9, pointer(block), 1, NUMBER, 4), 107000, "attribute is 9"),
+    (lambda block, stream: lib.aclrtMemManagedGetAttr(1, pointer(block), 1, NUMBER, 8), 107000, "dataSize is 8"),
+    (lambda block, stream: lib.aclrtMemManagedGetAttr(3, pointer(block), 1, NUMBER, 0), 107000, "dataSize is 0"),
+    (lambda block, stream: lib.aclrtMemManagedGetAttr(3, pointer(block), 1, NUMBER, 6), 107000, "dataSize is 6"),
+    (lambda block, stream: lib.aclrtMemManagedGetAttr(1, NUMBER, 1, NUMBER, 4), 107000, "ordinary host memory"),
+    (lambda block, stream: lib.aclrtMemManagedGetAttrs(NULL, 1, NULL, 0, NULL, NULL), 100000, "attributes is NULL"),
+    (lambda block, stream: prefetch(0, PAGE, HOST, 0, stream), 100000, "ptr is NULL"),
+    (lambda block, stream: prefetch(block, 0, HOST, 0, stream), 100000, "size is 0"),
     (
-        lambda block, queue: lib.aclrtMemManagedPrefetchAsync(pointer(block), PAGE, location(HOST), 1, pointer(queue)),
+        lambda block, stream: lib.aclrtMemManagedPrefetchAsync(
+            pointer(block), PAGE, location(HOST), 1, pointer(stream)
+        ),
         100000,
         "flags is 0x1",
     ),
-    (lambda block, queue: prefetch(block, PAGE, HOST, 0, 4097), 107017, "stream is 0x1001"),
-    (lambda block, queue: prefetch(block, PAGE, DEVICE, 2, queue), 107000, "location.id is 2"),
-    (lambda block, queue: prefetch(block, PAGE, 0, 0, queue), 107000, "location.type is 0"),
-    (lambda block, queue: prefetch(block, 5, HOST, 0, queue), 107000, "size is 5"),
-    (lambda block, queue: in_thread(lambda: prefetch(block, PAGE, HOST, 0, 0)), 107002, None),
-    (lambda block, queue: acl.rt.free(block + PAGE), 107000, "into a block of managed memory"),
-    (lambda block, queue: acl.rt.memcpy(block, 8 * PAGE, block, 4 * PAGE + 1, DEFAULT), 0, None),
-    (lambda block, queue: acl.rt.memset(block, 8 * PAGE, 0, 4 * PAGE + 1), 107000, "expected at most"),
-    (lambda block, queue: lib.aclrtMemsetD32(pointer(block), 4, 0, 1), 100000, "managed memory"),
-    (lambda block, queue: lib.aclrtValueWrite(pointer(block), 0, 0, NULL), 107000, "managed memory"),
+    (lambda block, stream: prefetch(block, PAGE, HOST, 0, 4097), 107017, "stream is 0x1001"),
+    (lambda block, stream: prefetch(block, PAGE, DEVICE, 2, stream), 107000, "location.id is 2"),
+    (lambda block, stream: prefetch(block, PAGE, 0, 0, stream), 107000, "location.type is 0"),
+    (lambda block, stream: prefetch(block, 5, HOST, 0, stream), 107000, "size is 5"),
+    (lambda block, stream: in_thread(lambda: prefetch(block, PAGE, HOST, 0, 0)), 107002, None),
+    (lambda block, stream: acl.rt.free(block + PAGE), 107000, "into a block of managed memory"),
+    (lambda block, stream: acl.rt.memcpy(block, 8 * PAGE, block, 4 * PAGE + 1, DEFAULT), 0, None),
+    (lambda block, stream: acl.rt.memset(block, 8 * PAGE, 0, 4 * PAGE + 1), 107000, "expected at most"),
+    (lambda block, stream: lib.aclrtMemsetD32(pointer(block), 4, 0, 1), 100000, "managed memory"),
+    (lambda block, stream: lib.aclrtValueWrite(pointer(block), 0, 0, NULL), 107000, "managed memory"),
 ]
 
 
 @pytest.mark.parametrize("row", range(len(ERRORS)))
-def test_errors(block, queue, row):
+def test_errors(block, stream, row):
     call, code, words = ERRORS[row]
-    ret = call(block, queue)
+    ret = call(block, stream)
     if words is None:  # no message on this thread
         assert ret == code
     else:

@@ -21,21 +21,15 @@ def pointer(address):
 
 
 @pytest.fixture
-def address(device):
+def address(memory):
     """64 addressable bytes of device memory, of which 32 were asked for."""
-    address, ret = acl.rt.malloc(32, HUGE_FIRST)
-    assert ret == 0
-    yield address
-    acl.rt.free(address)
+    return memory.block(32)
 
 
 @pytest.fixture
-def pinned(device):
+def pinned(memory):
     """64 bytes of pinned host memory."""
-    address, ret = acl.rt.malloc_host(64)
-    assert ret == 0
-    yield address
-    acl.rt.free_host(address)
+    return memory.pinned(64)[0]
 
 
 @pytest.fixture
