@@ -1,7 +1,8 @@
 """Build step: the declared headers become the compiled module ``acl._acl``, the type stubs and the simulator.
 
 What the headers say (:mod:`acl.abi` reads them) is turned into C text: the table of backend pointers, and one builtin
-for every call shape. The conversions stand in ``acl/pycall.h``, the opening of the library in ``acl/backend.h``.
+for every call shape. The conversions stand in ``acl/pycall.h``, the opening of the library in ``acl/backend.h``, the
+base of the objects in ``acl/owner.h``.
 """
 
 import importlib.util
@@ -27,10 +28,14 @@ PURE = {"aclDataTypeSize", "aclFloat16ToFloat", "aclFloatToFloat16", "aclrtGetDe
 
 # ... unless the simulator can say before that a call will neither wait nor take long: giving it away costs more.
 QUICK = {
-    "aclrtFree": "aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL)",
+    **dict.fromkeys(
+        ["aclrtFree", "aclrtDestroyEvent", *(f"aclrtCreateEvent{kind}" for kind in ("", "WithFlag", "ExWithFlag"))],
+        "aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL)",
+    ),
     "aclrtMalloc": "aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL)",
     "aclrtMemcpy": "i_count <= 4096 && aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL)",
     "aclrtRecordEvent": "aclsimIsReady(ACLSIM_WAIT_QUEUE, (void *)(uintptr_t)i_stream)",
+    "aclrtStreamQuery": "aclsimIsReady(ACLSIM_WAIT_STREAM, (void *)(uintptr_t)i_stream)",
     "aclrtStreamWaitEvent": "aclsimIsReady(ACLSIM_WAIT_QUEUE, (void *)(uintptr_t)i_stream)",
 }
 
@@ -57,6 +62,17 @@ extern "Python" void acl_on_callback(void *userData);
 extern "Python" void acl_on_exception(aclrtExceptionInfo *exceptionInfo);
 extern "Python" int32_t acl_on_dump(const acldumpChunk *chunk, int32_t length);
 """
+
+# The types of acl/owner.h, as the stub has them.
+OWNERS = """
+class Owner:
+    _handle: Any
+    _opening: Any
+
+class EventOwner(Owner):
+    def __init__(self, *, timing: bool = ..., gate: bool = ..., interprocess: bool = ...) -> None: ...
+    def close(self) -> None: ...
+""".splitlines()
 
 LIBRARY = """
 static void acl_pycall_main_thread(unsigned long thread) { pycall_main_thread = thread; }
@@ -447,9 +463,10 @@ def preamble(abi, calls):
         + [f"#define {name} (*acl_backend.{name})" for name in abi.functions]
         + ['#include "pycall.h"', LIBRARY]
         + [call.source() for call in calls]
+        + ['#include "owner.h"']
         + tables
         + ["static int acl_pycall_install(void)", "{", "    PyGILState_STATE state = PyGILState_Ensure();"]
-        + ['    int done = pycall_install("acl._acl", pycall_own_methods);', *installs]
+        + ['    int done = pycall_install("acl._acl", pycall_own_methods) && owner_install("acl._acl");', *installs]
         + ["    if (!done) PyErr_Print();", "    PyGILState_Release(state);", "    return done;", "}", ""]
     )
 
@@ -463,6 +480,7 @@ def stub(space, calls):
             lines += [f"from {source} import {name} as {name}" for name in re.findall(r"\w+", names)]
     else:
         lines += ["ffi: Any", "lib: Any", "def unraisable(exception: BaseException, origin: object, /) -> None: ..."]
+        lines += OWNERS
     lines += [call.signature() for call in calls]
     return "# Made from the call shapes by build_acl.py.\n" + "\n".join(lines) + "\n"
 

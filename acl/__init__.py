@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from acl.objects.device import Device as Device
     from acl.objects.event import Event as Event
     from acl.objects.memory import Buffer as Buffer
+    from acl.objects.pool import MemoryPool as MemoryPool
     from acl.objects.stream import Stream as Stream
 
 backend: str = _lib.backend

@@ -17,5 +17,6 @@ HOME = {
     "Device": "acl.objects.device",
     "DeviceArray": "acl.objects.array",
     "Event": "acl.objects.event",
+    "MemoryPool": "acl.objects.pool",
     "Stream": "acl.objects.stream",
 }

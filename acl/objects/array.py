@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Optional, Union
 import numpy
 from numpy.lib.stride_tricks import as_strided
 
-from acl.objects.memory import Block, Buffer, Memory, Span, copy, fill, refuse, span_of, transfer
-from acl.objects.resource import Opening, Resource
+from acl.objects.memory import Block, BlockHolder, Buffer, Memory, Span, copy, fill, refuse, span_of, transfer
+from acl.objects.resource import html_table
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -35,7 +35,7 @@ def _strides_of(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     return tuple(strides[::-1])
 
 
-class DeviceArray(Resource):
+class DeviceArray(BlockHolder):
     """An array in the memory of the thread's device; its contents are not set.
 
     Parameters
@@ -46,12 +46,10 @@ class DeviceArray(Resource):
         Its type, as NumPy knows it; ``ml_dtypes.bfloat16`` too.
     """
 
-    __slots__ = ("_block", "shape", "dtype", "strides")
-    _released_by = "aclrtFree"
+    __slots__ = ("shape", "dtype", "strides")
 
     reads_silently: ClassVar[bool] = False
 
-    _block: Optional[Block]
     shape: tuple[int, ...]
     dtype: "numpy.dtype[Any]"
     strides: tuple[int, ...]
@@ -68,7 +66,7 @@ class DeviceArray(Resource):
 
     def _set(self, block: Block, offset: int) -> None:
         self._block = block
-        self._own(block.address + offset, block.opening)
+        self._borrow(block.address + offset)  # the block is the owner: an array that is dropped is not lost
 
     # --- Made of something else
 
@@ -154,20 +152,10 @@ class DeviceArray(Resource):
             extent == 1 or stride == want for extent, stride, want in zip(self.shape, self.strides, wanted)
         )
 
-    def _is_value(self) -> bool:
-        return True
-
     def _live(self) -> Block:
-        block = self._block
-        if block is None:
-            self._handle.__index__()  # says that it is closed
-        assert block is not None
+        block = super()._live()
         block.check()
         return block
-
-    def used_on(self, stream: "Stream") -> None:
-        """Say that work which pyACL or C queued on a stream uses the memory: it is not freed before that is done."""
-        self._live().use(stream)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -178,6 +166,21 @@ class DeviceArray(Resource):
         block = self._block
         where = "" if block is None else f" on device {block.opening.device_id}"
         return f"{self.shape} {self.dtype}{'' if self.is_contiguous else f' strides {self.strides}'}{where}"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: what it is, and its contents only where they may be read silently."""
+        if self.closed:
+            return html_table("acl.DeviceArray, closed", {})
+        block = self._live()
+        rows: dict[str, object] = {
+            "shape": self.shape, "dtype": self.dtype, "bytes": f"{self.nbytes:,}", "address": f"{self.handle:#x}",
+            "where": f"device {block.opening.device_id}" if block.kind == "device" else f"{block.kind} memory",
+        }  # fmt: skip
+        if not self.is_contiguous:
+            rows["strides"] = self.strides
+        if self.reads_silently:
+            rows["contents"] = self.to_numpy()
+        return html_table("acl.DeviceArray", rows)
 
     # --- Views
 
@@ -339,17 +342,6 @@ class DeviceArray(Resource):
         from acl.objects import dlpack
 
         return dlpack.device_of(self)
-
-    # --- The end
-
-    def _release(self, handle: int, opening: Opening) -> int:
-        self._block = None
-        return 0
-
-    def close(self) -> None:
-        """Let go of the memory, which stays with the views that share it; closing again does nothing."""
-        super().close()
-        self._block = None
 
 
 def _copy_arrays(target: DeviceArray, source: Any, like: Any, stream: "Optional[Stream]") -> None:

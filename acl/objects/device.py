@@ -17,10 +17,10 @@ from typing import Any, Callable, ClassVar, NamedTuple, Optional
 
 import acl
 from acl import rt
-from acl.errors import ContextError, InvalidArgumentError, error_of
+from acl.errors import AclError, ContextError, InvalidArgumentError, error_of
 from acl.objects import resource
 from acl.objects.context import call_in
-from acl.objects.resource import current_opening, end_opening, opening_of, openings, retired, sweep
+from acl.objects.resource import current_opening, end_opening, html_table, opening_of, openings, retired, sweep
 from acl.objects.stream import Stream, milliseconds
 
 NOT_OPEN, NO_CONTEXT, INVALID_DEVICE, REPEATED = 507007, 107002, 107001, 100002
@@ -268,6 +268,17 @@ class Device:
 
     def __repr__(self) -> str:
         return f"<acl.Device {self.id} {self.name}{'' if self.is_open else ' not open'}>"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        rows: dict[str, object] = {"chip": self.name, "open": "yes" if self.is_open else "no"}
+        try:
+            free, total = self.memory_info()
+            rows["memory"] = f"{free / 2**30:.1f} of {total / 2**30:.1f} GiB free"
+        except AclError:  # nobody who could ask has opened it
+            pass
+        rows.update({name.replace("_", " "): count for name, count in self.cores.items()})
+        return html_table(f"acl.Device {self.id}", rows)
 
     def __reduce__(self) -> tuple[type["Device"], tuple[int]]:
         return Device, (self.id,)

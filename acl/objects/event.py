@@ -9,26 +9,17 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, Optional
 
 from acl import rt
+from acl._acl import EventOwner
 from acl.errors import error_of
-from acl.objects import resource
-from acl.objects.resource import (
-    INVALID_HANDLE,
-    Opening,
-    Resource,
-    current_opening,
-    retired,
-    sweep,
-)
-from acl.rt import create_event_ex_with_flag, destroy_event
+from acl.objects.resource import Resource, current_opening, retired, sweep
 
 if TYPE_CHECKING:
     from acl.objects.stream import Stream
 
-SYNC, TIMED, INTERPROCESS = 1, 9, 64
 COMPLETE = 1
 
 
-class Event(Resource):
+class Event(EventOwner, Resource):
     """A point in a stream, set by :meth:`Stream.record`.
 
     Parameters
@@ -39,26 +30,22 @@ class Event(Resource):
         Make it a gate, which can be reset. A gate is no part of a capture.
     interprocess
         Make one that other processes can open; it has no time.
+
+    Raises
+    ------
+    ContextError
+        The thread has no device.
+    ResourceError
+        There are too many events.
+
+    Notes
+    -----
+    Stands on ``aclrtCreateEventExWithFlag``; a gate on ``aclrtCreateEventWithFlag``. Closing it
+    (``aclrtDestroyEvent``) leaves the waits for it that are queued.
     """
 
     __slots__ = ()
     _released_by = "aclrtDestroyEvent"
-
-    def __init__(
-        self,
-        *,
-        timing: bool = True,
-        gate: bool = False,
-        interprocess: bool = False,
-    ) -> None:
-        if gate:
-            handle, ret = rt.create_event_with_flag(TIMED if timing else SYNC)
-        else:
-            handle, ret = create_event_ex_with_flag(INTERPROCESS if interprocess else TIMED if timing else SYNC)
-        if ret != 0:
-            raise error_of(ret, "aclrtCreateEventWithFlag" if gate else "aclrtCreateEventExWithFlag")
-        self._handle = handle
-        self._opening = resource.single or current_opening()
 
     @classmethod
     def from_handle(cls, handle: int) -> "Event":
@@ -129,21 +116,3 @@ class Event(Resource):
         if not isinstance(start, Event):
             return NotImplemented
         return start.elapsed_time(self)
-
-    def close(self) -> None:
-        """Destroy the event; waits for it that are queued stay. Closing again does nothing."""
-        opening, handle = self._opening, self._handle
-        self._handle = CLOSED
-        if opening is not None:
-            self._opening = None
-            if opening.live:
-                ret = destroy_event(handle)
-                if ret != 0 and ret != INVALID_HANDLE:
-                    self._handle, self._opening = handle, opening
-                    raise error_of(ret, self._released_by)
-
-    def _release(self, handle: int, opening: Opening) -> int:
-        return rt.destroy_event(handle)
-
-
-CLOSED = Event._closed  # looked up faster than through the class

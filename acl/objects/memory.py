@@ -15,6 +15,8 @@ What a capture took in (a use told of while the stream is captured) is held by t
 is destroyed. Reading pinned memory through a view is the program's to order: :meth:`Buffer.view` waits for the work
 that is known then.
 
+Memory of a pool goes back in the order of its stream instead (:mod:`acl.objects.pool`).
+
 A synchronous copy waits for the streams that both sides were told of, so that nothing is read too early.
 """
 
@@ -119,6 +121,30 @@ def _free(address: int, kind: str, opening: Opening) -> None:
         rt.free(address)
 
 
+def _free_in_order(block: "Block", home: "Stream") -> bool:
+    """Queue the release of a pool's memory on a stream, behind all its uses; tell whether that could be done."""
+    if not block.opening.live:
+        return True
+    if home.closed or _captured_into(home.handle):
+        return False
+    try:
+        for stream in block.uses.values():
+            if stream is home or stream.closed:
+                continue
+            if _captured_into(stream.handle):
+                return False
+            end = call_in(stream._context, _end_of, stream.handle)
+            ret = call_in(home._context, rt.stream_wait_event, home.handle, end)
+            rt.destroy_event(end)  # the wait outlives it
+            if ret != 0:
+                return False
+        address = ffi.cast("void *", block.address)
+        ret = call_in(home._context, lib.aclrtMemPoolFreeAsync, address, ffi.cast("void *", home.handle))
+    except AclError:
+        return False
+    return int(ret) == 0
+
+
 def _end_of(stream: int) -> int:
     """Return a fresh event at the end of a stream of the current context."""
     event, ret = rt.create_event_ex_with_flag(SYNC)
@@ -155,7 +181,7 @@ pinned: "weakref.WeakValueDictionary[int, Block]" = weakref.WeakValueDictionary(
 class Block:
     """One allocation, given back when nobody holds it."""
 
-    __slots__ = ("address", "size", "kind", "opening", "owned", "uses", "keeps", "__weakref__")
+    __slots__ = ("address", "size", "kind", "opening", "owned", "uses", "keeps", "home", "__weakref__")
 
     def __init__(self, address: int, size: int, kind: str, opening: Opening, owned: bool, keeps: Any = None) -> None:
         self.address = address
@@ -166,6 +192,8 @@ class Block:
         # What borrowed memory belongs to.
         self.keeps = keeps
         self.owned = owned
+        # The stream in whose order memory of a pool goes back.
+        self.home: Optional[Stream] = None
         if kind == "host":
             pinned[address] = self
 
@@ -233,6 +261,8 @@ class Block:
             return
         if in_callback():
             retired.append(Unused(self))
+        elif self.home is not None and _free_in_order(self, self.home):
+            pass
         elif self.uses or self.keeps is not None:
             item = Unused(self)
             if not item.done(False):
@@ -328,7 +358,40 @@ def tell(blocks: Iterable[Block], stream: "Stream") -> None:
 # --- Buffers
 
 
-class Buffer(Resource):
+class BlockHolder(Resource):
+    """What holds a block, perhaps with others. Closing it gives the memory back if nobody else does."""
+
+    __slots__ = ("_block",)
+    _released_by = "aclrtFree"
+
+    _block: Optional[Block]
+
+    def _live(self) -> Block:
+        block = self._block
+        if block is None:
+            self._handle.__index__()  # says that it is closed
+        assert block is not None
+        return block
+
+    @property
+    def owned(self) -> bool:
+        """Whether the memory is freed when nobody has it any more: False when it is borrowed, or closed."""
+        block = self._block
+        return block is not None and block.owned
+
+    def used_on(self, stream: "Stream") -> None:
+        """Say that work which pyACL or C queued on a stream uses the memory: it is not freed before that is done."""
+        self._live().use(stream)
+
+    def close(self) -> None:
+        """Let go of the memory; closing again does nothing.
+
+        It is freed (``aclrtFree``) when nothing else holds it and the work that it was told of is done.
+        """
+        self._handle, self._opening, self._block = self._closed, None, None
+
+
+class Buffer(BlockHolder):
     """Bytes on the device, or pinned on the host.
 
     Parameters
@@ -347,11 +410,8 @@ class Buffer(Resource):
     when the call returns.
     """
 
-    __slots__ = ("_block", "_shared", "nbytes")
-    _released_by = "aclrtFree"
+    __slots__ = ("nbytes",)
 
-    _block: Optional[Block]
-    _shared: bool
     nbytes: int
 
     def __init__(self, size: int, *, kind: str = "device", policy: str = "huge_first") -> None:
@@ -361,8 +421,10 @@ class Buffer(Resource):
             raise refuse("Buffer", f"policy is {policy!r}, expected one of {', '.join(POLICIES)}")
         if size <= 0:
             raise refuse("Buffer", f"size is {size}, expected 1 byte or more")
-        block = Block.allocate(size, kind, policy)
-        self._block, self._shared = block, False
+        self._hold(Block.allocate(size, kind, policy), size)
+
+    def _hold(self, block: Block, size: int) -> None:
+        self._block = block
         self.nbytes = size
         self._own(block.address, block.opening)
 
@@ -370,25 +432,21 @@ class Buffer(Resource):
     def from_handle(cls, address: int, size: int, *, kind: str = "device", keep: Any = None) -> "Buffer":
         """Return an object for memory that something else owns; ``keep`` is kept alive with it."""
         self = cls.__new__(cls)
-        self._block, self._shared = Block(address, size, kind, current_opening(), False, keep), False
-        self.nbytes = size
-        self._borrow(address)
+        self._hold(Block(address, size, kind, current_opening(), False, keep), size)
+        self._opening = None
         return self
 
-    def _live(self) -> Block:
-        block = self._block
-        if block is None:
-            self._handle.__index__()  # says that it is closed
-        assert block is not None
-        return block
-
-    def _is_value(self) -> bool:
-        return self._shared  # the others hold the memory now
+    @classmethod
+    def _over(cls, block: Block, size: int) -> "Buffer":
+        self = cls.__new__(cls)
+        self._hold(block, size)
+        return self
 
     def share(self) -> Block:
         """Return the block, for something that holds it as well."""
-        self._shared = True
-        return self._live()
+        block = self._live()
+        self._opening = None  # it is not lost any more when the buffer is dropped
+        return block
 
     @property
     def kind(self) -> str:
@@ -397,10 +455,6 @@ class Buffer(Resource):
 
     def __len__(self) -> int:
         return self.nbytes
-
-    def used_on(self, stream: "Stream") -> None:
-        """Say that work which pyACL or C queued on a stream uses the memory: it is not freed before that is done."""
-        self._live().use(stream)
 
     def fill(self, value: int = 0, *, stream: "Optional[Stream]" = None) -> None:
         """Set every byte."""
@@ -426,7 +480,7 @@ class Buffer(Resource):
         if block.kind == "device":
             raise refuse("Buffer.view", "the host cannot reach device memory", "copy it: bytes(buffer) or copy_to()")
         block.settle()
-        self._shared = True
+        self.share()
         pointer = ffi.gc(ffi.cast("char *", block.address), lambda _, block=block: None)
         return memoryview(ffi.buffer(pointer, self.nbytes))
 
@@ -452,15 +506,6 @@ class Buffer(Resource):
         import numpy
 
         return numpy.array(self.numpy(), dtype=dtype, copy=copy) if copy else numpy.asarray(self.numpy(), dtype=dtype)
-
-    def _release(self, handle: int, opening: Opening) -> int:
-        self._block = None
-        return 0
-
-    def close(self) -> None:
-        """Give the memory back, when the work that it was told of is done; closing again does nothing."""
-        super().close()
-        self._block = None
 
     def _describe(self) -> str:
         block = self._block

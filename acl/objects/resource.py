@@ -14,16 +14,25 @@ text that says what to do. So using a closed object needs no check of its own, a
 A finalizer that runs in a callback of a stream, where nothing may be called, leaves the closing to :func:`sweep`.
 
 Closing one object from two threads at once is the program's race, as with files.
+
+The slots of an object, its finalizer, and the life of an event are in C (``acl/owner.h``): in Python they would cost
+more than the library's own part.
+
+Nothing here relies on the interpreter's lock. What threads share are dicts and lists that are changed by single calls
+(``setdefault``, ``append``, ``pop``), each of which CPython keeps whole with the lock and without it; whoever goes
+through one goes through a copy; an item of a list is taken by the one thread whose ``remove`` finds it. Opening and
+closing devices, where several steps belong together, is done under a lock of its own (``Device._lock``).
 """
 
 import os
 import threading
 import warnings
-from sys import is_finalizing
+from html import escape
 from types import TracebackType
-from typing import Any, ClassVar, Optional, Protocol, TypeVar
+from typing import Any, ClassVar, NoReturn, Optional, Protocol, TypeVar
 
 from acl import rt
+from acl._acl import Owner
 from acl.errors import InvalidHandleError, error_of
 
 Self = TypeVar("Self", bound="Resource")
@@ -70,6 +79,11 @@ def current_opening() -> Opening:
     if ret != 0:
         raise error_of(ret, "aclrtGetDevice")
     return opening_of(device_id)
+
+
+def fail(code: int, function: str) -> NoReturn:
+    """Raise the error for a status code."""
+    raise error_of(code, function)
 
 
 def end_opening(device_id: int) -> None:
@@ -162,17 +176,16 @@ class Closed:
         return "closed"
 
 
-class Resource:
+class Resource(Owner):
     """A handle that is destroyed once.
 
     A class that owns handles gives ``_release`` and ``_released_by``, the name of its C function; its ``__init__``
     calls ``_own`` (or sets the two slots itself, ``_opening`` last) when the handle is there. ``_opening`` is None when
-    the handle is borrowed or closed.
+    the handle is borrowed or closed; else the finalizer calls ``_drop``.
     """
 
-    __slots__ = ("_handle", "_opening", "__weakref__")
+    __slots__ = ()
 
-    _handle: Any
     _opening: Optional[Opening]
     _released_by: ClassVar[str] = ""
     _closed: ClassVar[Closed] = Closed("Resource")
@@ -180,10 +193,6 @@ class Resource:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls._closed = Closed(cls.__name__)
-
-    def _is_value(self) -> bool:
-        """Tell whether it is dropped when it is used up, as an array is; the loss of all else is reported."""
-        return False
 
     def _own(self, handle: int, opening: Opening) -> None:
         self._handle = handle
@@ -233,29 +242,19 @@ class Resource:
     ) -> None:
         self.close()
 
-    def __del__(self, is_finalizing: Any = is_finalizing) -> None:
-        try:
-            if self._opening is None:
-                return
-        except AttributeError:  # never made
-            return
-        if not is_finalizing():  # else the process ends, and the handle with it
-            self._drop()
-
     def _drop(self) -> None:
         """Close what was dropped without being closed, and say so."""
         opening = self._opening
         if opening is None or not opening.live:
             return
-        text = "" if self._is_value() else repr(self)
+        text = repr(self)
         try:
             if in_callback():
                 retired.append(Dropped(self, opening))
             else:
                 self.close()
         finally:
-            if text:
-                warnings.warn(f"unclosed {text}: call close() or use `with`", ResourceWarning, 3, source=self)
+            warnings.warn(f"unclosed {text}: call close() or use `with`", ResourceWarning, 2, source=self)
 
     def _describe(self) -> str:
         """Return what stands in the repr behind the class and the handle."""
@@ -267,3 +266,9 @@ class Resource:
         more = self._describe()
         borrowed = "" if self.owned else " borrowed"
         return f"<acl.{type(self).__name__} {self._handle:#x}{borrowed}{' ' + more if more else ''}>"
+
+
+def html_table(title: str, rows: dict[str, object]) -> str:
+    """Return a table for notebooks."""
+    cells = "".join(f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>" for name, value in rows.items())
+    return f"<table><caption>{escape(title)}</caption>{cells}</table>"

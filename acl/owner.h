@@ -1,0 +1,262 @@
+/* The base of the objects in C: what each of them does when it is made and dropped, and all of an event's life.
+ *
+ * An Owner has two slots, which acl/objects/resource.py explains: the handle, and the opening of the device it lives with
+ * (None: borrowed or closed). Its finalizer calls _drop() where the handle is still owned, and costs nothing elsewhere.
+ * Events are made by the million, and Python would take longer to make and close one than the library does; so the
+ * class in acl/objects/event.py stands on an EventOwner.
+ *
+ * Slots are swapped in a critical section, so that two threads which close one event at once destroy it once where there
+ * is no GIL, too. */
+#ifndef ACL_OWNER_H
+#define ACL_OWNER_H
+
+#include <structmember.h>
+
+#if PY_VERSION_HEX >= 0x030D0000
+#define OWNER_BEGIN(self) Py_BEGIN_CRITICAL_SECTION(self)
+#define OWNER_END() Py_END_CRITICAL_SECTION()
+#define owner_exiting Py_IsFinalizing
+#else
+#define OWNER_BEGIN(self) {
+#define OWNER_END() }
+#define owner_exiting _Py_IsFinalizing
+#endif
+
+/* Names that are looked up, made once. */
+static PyObject *owner_drop, *owner_live, *owner_closed, *owner_single;
+
+struct owner {
+    PyObject_HEAD
+    PyObject *ow_handle, *ow_opening, *ow_weak;
+};
+
+static int owner_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    struct owner *owner = (struct owner *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(owner->ow_handle);
+    Py_VISIT(owner->ow_opening);
+    return 0;
+}
+
+static int owner_clear(PyObject *self)
+{
+    struct owner *owner = (struct owner *)self;
+    Py_CLEAR(owner->ow_handle);
+    Py_CLEAR(owner->ow_opening);
+    return 0;
+}
+
+/* When the process ends, the handle ends with it. */
+static void owner_finalize(PyObject *self)
+{
+    struct owner *owner = (struct owner *)self;
+    PyObject *kind, *value, *trace;
+    if (owner->ow_opening == NULL || owner->ow_opening == Py_None || owner_exiting())
+        return;
+    PyErr_Fetch(&kind, &value, &trace);
+    PyObject *done = PyObject_CallMethodObjArgs(self, owner_drop, NULL);
+    if (done == NULL)
+        PyErr_WriteUnraisable(self);
+    Py_XDECREF(done);
+    PyErr_Restore(kind, value, trace);
+}
+
+static void owner_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    if (PyObject_CallFinalizerFromDealloc(self) < 0)
+        return;
+    PyObject_GC_UnTrack(self);
+    if (((struct owner *)self)->ow_weak != NULL)
+        PyObject_ClearWeakRefs(self);
+    owner_clear(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyMemberDef owner_members[] = {
+    {"_handle", T_OBJECT_EX, offsetof(struct owner, ow_handle), 0, NULL},
+    {"_opening", T_OBJECT_EX, offsetof(struct owner, ow_opening), 0, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(struct owner, ow_weak), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot owner_slots[] = {
+    {Py_tp_doc, "The two slots of an object with a handle, and its finalizer."},
+    {Py_tp_new, PyType_GenericNew},
+    {Py_tp_traverse, owner_traverse},
+    {Py_tp_clear, owner_clear},
+    {Py_tp_finalize, owner_finalize},
+    {Py_tp_dealloc, owner_dealloc},
+    {Py_tp_members, owner_members},
+    {0, NULL},
+};
+
+static PyType_Spec owner_spec = {
+    "acl._acl.Owner", sizeof(struct owner), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, owner_slots,
+};
+
+/* acl.objects.resource: borrowed, and kept for good. */
+static PyObject *owner_module(void)
+{
+    static PyObject *home;
+    if (home == NULL)
+        home = PyImport_ImportModule("acl.objects.resource");
+    return home;
+}
+
+/* Raises the error of a status code. */
+static void owner_failed(aclError ret, const char *function)
+{
+    PyObject *home = owner_module();
+    Py_XDECREF(home == NULL ? NULL : PyObject_CallMethod(home, "fail", "is", (int)ret, function));
+}
+
+/* The opening of the thread's device: a new reference. */
+static PyObject *owner_opening(void)
+{
+    PyObject *home = owner_module(), *found = home == NULL ? NULL : PyObject_GetAttr(home, owner_single);
+    if (found != Py_None)
+        return found;
+    Py_DECREF(found);
+    return PyObject_CallMethod(home, "current_opening", NULL);
+}
+
+/* Puts two objects into the slots and gives what was there; takes over and hands out the references. */
+static void owner_swap(PyObject *self, PyObject **handle, PyObject **opening)
+{
+    struct owner *owner = (struct owner *)self;
+    OWNER_BEGIN(self);
+    PyObject *old_handle = owner->ow_handle, *old_opening = owner->ow_opening;
+    owner->ow_handle = *handle;
+    owner->ow_opening = *opening;
+    *handle = old_handle;
+    *opening = old_opening;
+    OWNER_END();
+}
+
+/* Runs a call of the library that neither waits nor takes long; the interpreter is given away where that is not known. */
+#define OWNER_CALL(call)                                                                                               \
+    do {                                                                                                               \
+        if (acl_backend_waits && aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL)) {                                           \
+            call;                                                                                                      \
+        } else {                                                                                                       \
+            Py_BEGIN_ALLOW_THREADS call;                                                                               \
+            Py_END_ALLOW_THREADS                                                                                       \
+        }                                                                                                              \
+    } while (0)
+
+enum { OWNER_SYNC = 1, OWNER_TIMED = 9, OWNER_INTERPROCESS = 64, OWNER_GONE = 107017 };
+
+static int event_init(PyObject *self, PyObject *arguments, PyObject *named)
+{
+    static char *names[] = {"timing", "gate", "interprocess", NULL};
+    int timing = 1, gate = 0, interprocess = 0;
+    aclrtEvent event = NULL;
+    aclError ret = 0;
+    if ((named != NULL || PyTuple_GET_SIZE(arguments) != 0) &&
+        !PyArg_ParseTupleAndKeywords(arguments, named, "|$ppp:acl.Event", names, &timing, &gate, &interprocess))
+        return -1;
+    if (((struct owner *)self)->ow_handle != NULL) {
+        PyErr_SetString(PyExc_TypeError, "acl.Event: this one is made already, make another");
+        return -1;
+    }
+    uint32_t flag = interprocess && !gate ? OWNER_INTERPROCESS : timing ? OWNER_TIMED : OWNER_SYNC;
+    if (gate)
+        OWNER_CALL(ret = aclrtCreateEventWithFlag(&event, flag));
+    else
+        OWNER_CALL(ret = aclrtCreateEventExWithFlag(&event, flag));
+    if (ret != 0) {
+        owner_failed(ret, gate ? "aclrtCreateEventWithFlag" : "aclrtCreateEventExWithFlag");
+        return -1;
+    }
+    PyObject *opening = owner_opening(), *handle = opening == NULL ? NULL : PyLong_FromVoidPtr(event);
+    if (handle == NULL) {
+        Py_XDECREF(opening);
+        OWNER_CALL(aclrtDestroyEvent(event));
+        return -1;
+    }
+    owner_swap(self, &handle, &opening);
+    Py_XDECREF(handle);
+    Py_XDECREF(opening);
+    return 0;
+}
+
+/* Destroys what was taken out of the slots: 0, or -1 with an exception. */
+static int event_destroy(PyObject *handle, PyObject *opening)
+{
+    PyObject *said = PyObject_GetAttr(opening, owner_live);
+    int live = said == NULL ? -1 : PyObject_IsTrue(said);
+    Py_XDECREF(said);
+    if (live <= 0)
+        return live;
+    aclError ret = 0;
+    aclrtEvent event = PyLong_AsVoidPtr(handle);
+    if (event == NULL && PyErr_Occurred())
+        return -1;
+    OWNER_CALL(ret = aclrtDestroyEvent(event));
+    if (ret == 0 || ret == OWNER_GONE)
+        return 0;
+    owner_failed(ret, "aclrtDestroyEvent");
+    return -1;
+}
+
+static PyObject *event_close(PyObject *self, PyObject *nothing)
+{
+    (void)nothing;
+    PyObject *handle = PyObject_GetAttr((PyObject *)Py_TYPE(self), owner_closed), *opening = pycall_new(Py_None);
+    int done = 0;
+    if (handle == NULL) {
+        Py_DECREF(opening);
+        return NULL;
+    }
+    owner_swap(self, &handle, &opening);
+    if (handle != NULL && opening != NULL && opening != Py_None)
+        done = event_destroy(handle, opening);
+    if (done != 0) /* it is still there: a later close tries again */
+        owner_swap(self, &handle, &opening);
+    Py_XDECREF(handle);
+    Py_XDECREF(opening);
+    if (done != 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef event_methods[] = {
+    {"close", event_close, METH_NOARGS,
+     "close($self, /)\n--\n\nDestroy the event; waits for it that are queued stay. Closing again does nothing."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot event_slots[] = {
+    {Py_tp_doc, "EventOwner(*, timing=True, gate=False, interprocess=False)\n--\n\nWhat acl.Event stands on."},
+    {Py_tp_init, event_init},
+    {Py_tp_methods, event_methods},
+    {0, NULL},
+};
+
+static PyType_Spec event_spec = {
+    "acl._acl.EventOwner", sizeof(struct owner), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, event_slots,
+};
+
+/* Adds the two types to a module. */
+static int owner_install(const char *name)
+{
+    owner_drop = PyUnicode_InternFromString("_drop");
+    owner_live = PyUnicode_InternFromString("live");
+    owner_closed = PyUnicode_InternFromString("_closed");
+    owner_single = PyUnicode_InternFromString("single");
+    PyObject *module = PyImport_ImportModule(name), *owner = NULL, *event = NULL;
+    int done = owner_drop != NULL && owner_live != NULL && owner_closed != NULL && owner_single != NULL &&
+               module != NULL && (owner = PyType_FromSpec(&owner_spec)) != NULL &&
+               (event = PyType_FromSpecWithBases(&event_spec, owner)) != NULL &&
+               PyObject_SetAttrString(module, "Owner", owner) == 0 &&
+               PyObject_SetAttrString(module, "EventOwner", event) == 0;
+    Py_XDECREF(module);
+    Py_XDECREF(owner);
+    Py_XDECREF(event);
+    return done;
+}
+
+#endif
