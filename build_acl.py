@@ -485,14 +485,19 @@ def stub(space, calls):
     return "# Made from the call shapes by build_acl.py.\n" + "\n".join(lines) + "\n"
 
 
+def calls_of(abi):
+    """Return every builtin of the declared headers."""
+    slots = Slots(abi)
+    return [Call(function, shape, slots) for function in abi.functions.values() for shape in function.shapes]
+
+
 def generate(directory):
-    """Write the C source and the type stubs; return the path of the source and the stubs by file name."""
+    """Write the C source; return its path, and the type stubs by file name."""
     from cffi import FFI
 
     parser = load("abi")
     abi = parser.load(INCLUDE)
-    slots = Slots(abi)
-    calls = [Call(function, shape, slots) for function in abi.functions.values() for shape in function.shapes]
+    calls = calls_of(abi)
     ffi = FFI()
     ffi.cdef(parser.cdef(INCLUDE) + CDEF)
     check_toolkit(abi, ffi)
@@ -500,11 +505,16 @@ def generate(directory):
     source = Path(directory) / "_acl.c"
     source.parent.mkdir(parents=True, exist_ok=True)
     ffi.emit_c_code(str(source))
-    stubs = {}
-    for space in NAMESPACES:
-        name = "_acl" if space == "acl" else space
-        stubs[f"{name}.pyi"] = stub(name, [call for call in calls if call.shape.namespace == space])
-    return source, stubs
+    return source, stubs(calls)
+
+
+def stubs(calls):
+    """Return the type stubs by file name."""
+    names = {space: "_acl" if space == "acl" else space for space in NAMESPACES}
+    return {
+        f"{name}.pyi": stub(name, [call for call in calls if call.shape.namespace == space])
+        for space, name in names.items()
+    }
 
 
 def operators():

@@ -23,7 +23,7 @@
 #endif
 
 /* Names that are looked up, made once. */
-static PyObject *owner_drop, *owner_live, *owner_closed, *owner_single;
+static PyObject *owner_drop, *owner_live, *owner_single;
 
 struct owner {
     PyObject_HEAD
@@ -113,14 +113,23 @@ static void owner_failed(aclError ret, const char *function)
     Py_XDECREF(home == NULL ? NULL : PyObject_CallMethod(home, "fail", "is", (int)ret, function));
 }
 
-/* The opening of the thread's device: a new reference. */
+/* The opening of the thread's device: a new reference. Where there is one device, its opening is known. */
 static PyObject *owner_opening(void)
 {
-    PyObject *home = owner_module(), *found = home == NULL ? NULL : PyObject_GetAttr(home, owner_single);
-    if (found != Py_None)
+    PyObject *home = owner_module(), *found = NULL;
+    if (home == NULL)
+        return NULL;
+#if PY_VERSION_HEX >= 0x030D0000
+    if (PyDict_GetItemRef(PyModule_GetDict(home), owner_single, &found) < 0)
+        return NULL;
+#else
+    found = PyDict_GetItemWithError(PyModule_GetDict(home), owner_single);
+    Py_XINCREF(found);
+#endif
+    if (found != NULL && found != Py_None)
         return found;
-    Py_DECREF(found);
-    return PyObject_CallMethod(home, "current_opening", NULL);
+    Py_XDECREF(found);
+    return PyErr_Occurred() ? NULL : PyObject_CallMethod(home, "current_opening", NULL);
 }
 
 /* Puts two objects into the slots and gives what was there; takes over and hands out the references. */
@@ -202,15 +211,27 @@ static int event_destroy(PyObject *handle, PyObject *opening)
     return -1;
 }
 
+/* What stands in the place of a closed event's handle: borrowed. */
+static PyObject *event_closed(void)
+{
+    static PyObject *closed;
+    if (closed == NULL) {
+        PyObject *home = PyImport_ImportModule("acl.objects.event");
+        closed = home == NULL ? NULL : PyObject_GetAttrString(home, "CLOSED");
+        Py_XDECREF(home);
+    }
+    return closed;
+}
+
 static PyObject *event_close(PyObject *self, PyObject *nothing)
 {
     (void)nothing;
-    PyObject *handle = PyObject_GetAttr((PyObject *)Py_TYPE(self), owner_closed), *opening = pycall_new(Py_None);
+    PyObject *handle = event_closed(), *opening = Py_None;
     int done = 0;
-    if (handle == NULL) {
-        Py_DECREF(opening);
+    if (handle == NULL)
         return NULL;
-    }
+    Py_INCREF(handle);
+    Py_INCREF(opening);
     owner_swap(self, &handle, &opening);
     if (handle != NULL && opening != NULL && opening != Py_None)
         done = event_destroy(handle, opening);
@@ -245,10 +266,9 @@ static int owner_install(const char *name)
 {
     owner_drop = PyUnicode_InternFromString("_drop");
     owner_live = PyUnicode_InternFromString("live");
-    owner_closed = PyUnicode_InternFromString("_closed");
     owner_single = PyUnicode_InternFromString("single");
     PyObject *module = PyImport_ImportModule(name), *owner = NULL, *event = NULL;
-    int done = owner_drop != NULL && owner_live != NULL && owner_closed != NULL && owner_single != NULL &&
+    int done = owner_drop != NULL && owner_live != NULL && owner_single != NULL &&
                module != NULL && (owner = PyType_FromSpec(&owner_spec)) != NULL &&
                (event = PyType_FromSpecWithBases(&event_spec, owner)) != NULL &&
                PyObject_SetAttrString(module, "Owner", owner) == 0 &&

@@ -117,6 +117,18 @@ def test_the_repr_says_what_it_is_and_reads_nothing():
     assert repr(array) == "<acl.DeviceArray closed>"
 
 
+def test_notebooks_show_what_it_is_and_read_nothing(monkeypatch):
+    array = acl.DeviceArray.from_numpy(HOST)
+    text = array.T._repr_html_()
+    for word in ("<table>", "(4, 3, 2)", "float32", "device 0", f"{array.handle:#x}", "strides"):
+        assert word in text, text
+    assert "contents" not in text and "strides" not in array._repr_html_()
+    monkeypatch.setattr(acl.DeviceArray, "reads_silently", True)
+    assert "contents" in array._repr_html_() and "23." in array._repr_html_()
+    array.close()
+    assert "closed" in array._repr_html_()
+
+
 # --- Interchange
 
 

@@ -123,6 +123,17 @@ def test_what_a_device_is(opened):
     assert {acl.Device(number).id for number in range(acl.Device.count())} == set(range(acl.Device.count()))
 
 
+def test_notebooks_show_a_device(opened):
+    text = opened._repr_html_()
+    for word in (opened.name, "GiB free", "ai cores", "acl.Device 0"):
+        assert word in text, text
+
+
+def test_notebooks_show_a_device_that_is_not_open():
+    text = acl.Device(0)._repr_html_()
+    assert "<th>open</th><td>no</td>" in text and "free" not in text
+
+
 @pytest.mark.needs_sim
 def test_questions_are_about_the_device_not_the_current_one(configure):
     configure(devices=2, memory="1Gi")

@@ -1,6 +1,8 @@
 """Events as objects: recording, waiting, timing, gates."""
 
 import asyncio
+import inspect
+import threading
 
 import pytest
 from helpers.objects import held, raises
@@ -43,6 +45,23 @@ def test_never_recorded_holds_nobody_up(stream):
         event.synchronize()
         stream.wait(event)
         stream.synchronize()
+
+
+def test_options_are_those_of_the_signature():
+    assert list(inspect.signature(acl.Event).parameters) == ["timing", "gate", "interprocess"]
+    assert all(value.kind is value.KEYWORD_ONLY for value in inspect.signature(acl.Event).parameters.values())
+
+
+def test_two_threads_that_close_one_event_destroy_it_once():
+    before = acl.rt.get_event_avail_num()
+    for _ in range(50):
+        event, start = acl.Event(), threading.Barrier(2)
+        threads = [threading.Thread(target=lambda: (start.wait(), event.close())) for _ in range(2)]  # noqa: B023
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert acl.rt.get_event_avail_num() == before
 
 
 def test_time_between_two_events(stream):

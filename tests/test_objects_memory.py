@@ -1,6 +1,7 @@
 """Buffers as objects: kinds, copies, views, and when memory is given back."""
 
 import gc
+import sys
 import threading
 
 import numpy
@@ -70,6 +71,15 @@ def test_a_view_of_pinned_memory_outlives_its_buffer():
     array = acl.Buffer(4, kind="host").numpy()  # not lost: the array has it
     array[:] = 3
     assert array.tolist() == [3, 3, 3, 3]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="older Python has no buffer protocol for classes")
+def test_pinned_memory_has_the_buffer_protocol():
+    with acl.Buffer(4, kind="host") as pinned:
+        memoryview(pinned)[:] = b"wxyz"
+        assert bytes(pinned.view()) == b"wxyz"
+    with acl.Buffer(4) as device, raises(acl.InvalidArgumentError, "cannot reach device memory"):
+        memoryview(device)
 
 
 def test_borrowed_memory_is_not_freed():

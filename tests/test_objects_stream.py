@@ -266,25 +266,6 @@ with acl.Device(0):
     assert (done.stdout, done.returncode) == ("3\n", 0), done.stderr
 
 
-@pytest.mark.parametrize("kind", ["stream", "event", "buffer", "array"])
-def test_nothing_grows_over_many_rounds(kind):
-    make = {
-        "stream": acl.Stream, "event": acl.Event, "buffer": lambda: acl.Buffer(64), "array": lambda: acl.DeviceArray(4),
-    }[kind]  # fmt: skip
-
-    def state():
-        gc.collect()
-        return acl.rt.get_stream_available_num(), acl.rt.get_event_avail_num(), acl.Device().memory_info()
-
-    make().close()
-    before = state()
-    objects = len(gc.get_objects())
-    for _ in range(2000):
-        make().close()
-    assert state() == before
-    assert len(gc.get_objects()) - objects < 100
-
-
 CLOSED = (
     ("record", lambda stream, event: stream.record(event)),
     ("wait", lambda stream, event: stream.wait(event)),
@@ -330,7 +311,7 @@ def test_a_closed_event_is_refused_by_a_live_stream(call, stream):
 WRONG = (
     ("priority", lambda: acl.Stream(priority=-1), ValueError, ("priority is -1", "expected 0")),
     ("device only and more", lambda: acl.Stream(device_only=True, fast_sync=True), acl.AclError, ("107000",)),
-    ("record no event", lambda: acl.Stream.default().record(7), AttributeError, ()),
+    ("record no event", lambda: acl.Stream.default().record(7), TypeError, ("7 is no acl.Event", "from_handle()")),
     ("unknown option", lambda: acl.Stream(fast=True), TypeError, ("fast",)),
 )
 

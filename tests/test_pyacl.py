@@ -2,6 +2,7 @@
 
 import ast
 import csv
+import importlib.util
 import inspect
 import pickle
 import re
@@ -17,7 +18,8 @@ from acl.api import group
 
 ROWS = list(csv.DictReader((Path(__file__).parent / "abi_facts" / "pyacl.csv").open(newline="")))
 SPLIT = re.compile(r", (?=\w+: )")
-SHAPES = {shape.path: shape for function in abi.load().functions.values() for shape in function.shapes}
+ABI = abi.load()
+SHAPES = {shape.path: shape for function in ABI.functions.values() for shape in function.shapes}
 BUILTINS = [row for row in ROWS if row["c_function"]]
 
 # A value of each documented type that no call can take for a live object.
@@ -338,6 +340,17 @@ def test_stubs_lie_beside_the_module():
     assert "def get_stream_attribute(" in stub
     root = (Path(acl.__file__).parent / "_acl.pyi").read_text()
     assert "def get_soc_name() -> str | None: ..." in root
+    assert "class EventOwner(Owner):" in root
+
+
+def test_stubs_are_current():
+    pytest.importorskip("setuptools", reason="the build step needs it")
+    spec = importlib.util.spec_from_file_location("build_acl", Path(__file__).parent.parent / "build_acl.py")
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)
+    home = Path(acl.__file__).parent
+    for name, text in build.stubs(build.calls_of(ABI)).items():
+        assert (home / name).read_text() == text, f"{name} is old: build again"
 
 
 def test_shape_texts_reach_the_docstring():

@@ -16,7 +16,7 @@ import numpy
 from numpy.lib.stride_tricks import as_strided
 
 from acl.objects.memory import Block, BlockHolder, Buffer, Memory, Span, copy, fill, refuse, span_of, transfer
-from acl.objects.resource import html_table
+from acl.objects.resource import html_table, integer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -33,6 +33,15 @@ def _strides_of(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
         strides.append(itemsize)
         itemsize *= extent
     return tuple(strides[::-1])
+
+
+def _shape_of(shape: Shape) -> tuple[int, ...]:
+    """Return dimensions as a tuple, when they are such."""
+    given = shape if isinstance(shape, (tuple, list)) else (shape,)
+    extents = tuple(integer(extent, "acl.DeviceArray: a dimension") for extent in given)
+    if min(extents, default=0) < 0:
+        raise refuse("DeviceArray", f"shape is {extents}, expected no negative dimension")
+    return extents
 
 
 class DeviceArray(BlockHolder):
@@ -58,15 +67,13 @@ class DeviceArray(BlockHolder):
         self.dtype = numpy.dtype(dtype)
         if self.dtype.hasobject:
             raise refuse("DeviceArray", f"a device holds no {self.dtype}", "use a type of numbers")
-        self.shape = (shape,) if isinstance(shape, int) else tuple(int(extent) for extent in shape)
-        if min(self.shape, default=0) < 0:
-            raise refuse("DeviceArray", f"shape is {self.shape}, expected no negative dimension")
+        self.shape = _shape_of(shape)
         self.strides = _strides_of(self.shape, self.dtype.itemsize)
         self._set(Block.allocate(max(self.nbytes, 1), "device", "huge_first"), 0)
 
     def _set(self, block: Block, offset: int) -> None:
         self._block = block
-        self._borrow(block.address + offset)  # the block is the owner: an array that is dropped is not lost
+        self._handle, self._opening = block.address + offset, None  # the block is the owner: no array is lost
 
     # --- Made of something else
 
@@ -98,7 +105,7 @@ class DeviceArray(BlockHolder):
     def from_buffer(cls, buffer: Buffer, shape: Shape, dtype: "DTypeLike" = "f4", *, offset: int = 0) -> "DeviceArray":
         """Return an array over part of a buffer, which lives on with it."""
         kind = numpy.dtype(dtype)
-        extents = (shape,) if isinstance(shape, int) else tuple(shape)
+        extents = _shape_of(shape)
         size = math.prod(extents) * kind.itemsize
         if offset < 0 or offset + size > buffer.nbytes:
             reason = f"{extents} of {kind} at {offset} are bytes {offset} to {offset + size} of {buffer.nbytes}"
@@ -111,7 +118,7 @@ class DeviceArray(BlockHolder):
     @classmethod
     def from_handle(cls, address: int, shape: Shape, dtype: "DTypeLike" = "f4", *, keep: Any = None) -> "DeviceArray":
         """Return an array over memory that something else owns; ``keep`` is kept alive with it."""
-        extents = (shape,) if isinstance(shape, int) else tuple(shape)
+        extents = _shape_of(shape)
         size = math.prod(extents) * numpy.dtype(dtype).itemsize
         return cls.from_buffer(Buffer.from_handle(address, size, keep=keep), extents, dtype)
 
@@ -161,6 +168,9 @@ class DeviceArray(BlockHolder):
         if not self.shape:
             raise TypeError("acl.DeviceArray: len() of an array without dimensions")
         return self.shape[0]
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"{self!r} is on the device and has no truth: read it with array.item() or array.to_numpy()")
 
     def _describe(self) -> str:
         block = self._block

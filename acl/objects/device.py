@@ -20,8 +20,18 @@ from acl import rt
 from acl.errors import AclError, ContextError, InvalidArgumentError, error_of
 from acl.objects import resource
 from acl.objects.context import call_in
-from acl.objects.resource import current_opening, end_opening, html_table, opening_of, openings, retired, sweep
-from acl.objects.stream import Stream, milliseconds
+from acl.objects.resource import (
+    current_opening,
+    end_opening,
+    html_table,
+    integer,
+    milliseconds,
+    opening_of,
+    openings,
+    retired,
+    sweep,
+)
+from acl.objects.stream import Stream
 
 NOT_OPEN, NO_CONTEXT, INVALID_DEVICE, REPEATED = 507007, 107002, 107001, 100002
 HBM, CORES = 1, {"ai_cores": 101, "cube_cores": 102, "vector_cores": 201}
@@ -56,6 +66,7 @@ class Device:
             id = current_opening().device_id
         found = cls._known.get(id)
         if found is None:
+            id = integer(id, "acl.Device: id")
             count = cls.count()
             if not 0 <= id < count:
                 text = f"device {id} is none of the {count} device{'s' if count != 1 else ''} here"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from acl import rt
 from acl._acl import EventOwner
 from acl.errors import error_of
-from acl.objects.resource import Resource, current_opening, retired, sweep
+from acl.objects.resource import Resource, current_opening, handle_of, milliseconds, retired, sweep
 
 if TYPE_CHECKING:
     from acl.objects.stream import Stream
@@ -72,7 +72,7 @@ class Event(EventOwner, Resource):
         if timeout is None:
             ret = rt.synchronize_event(self._handle)
         else:
-            ret = rt.synchronize_event_with_timeout(self._handle, max(1, min(int(timeout * 1000), 2**31 - 1)))
+            ret = rt.synchronize_event_with_timeout(self._handle, milliseconds(timeout))
         if ret != 0:
             raise error_of(ret, "aclrtSynchronizeEvent")
         if retired:
@@ -80,7 +80,9 @@ class Event(EventOwner, Resource):
 
     def reset(self, stream: "Stream") -> None:
         """Queue the closing of a gate."""
-        ret = rt.reset_event(self._handle, stream._handle)
+        from acl.objects.stream import Stream
+
+        ret = rt.reset_event(self._handle, handle_of(stream, Stream))
         if ret != 0:
             raise error_of(ret, "aclrtResetEvent")
 
@@ -106,7 +108,7 @@ class Event(EventOwner, Resource):
 
     def elapsed_time(self, end: "Event") -> float:
         """Return the milliseconds from this event's record to that of another; both are done."""
-        elapsed, ret = rt.event_elapsed_time(self._handle, end._handle)
+        elapsed, ret = rt.event_elapsed_time(self._handle, handle_of(end, Event))
         if ret != 0:
             raise error_of(ret, "aclrtEventElapsedTime")
         return elapsed
@@ -116,3 +118,6 @@ class Event(EventOwner, Resource):
         if not isinstance(start, Event):
             return NotImplemented
         return start.elapsed_time(self)
+
+
+CLOSED = Event._closed  # for acl/owner.h

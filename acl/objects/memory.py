@@ -30,7 +30,17 @@ from acl._lib import ffi, lib
 from acl.errors import AclError, ContextError, InvalidArgumentError, InvalidHandleError, OutOfMemoryError, error_of
 from acl.objects import resource
 from acl.objects.context import call_in
-from acl.objects.resource import INVALID_HANDLE, Opening, Resource, current_opening, in_callback, retired, sweep
+from acl.objects.resource import (
+    INVALID_HANDLE,
+    Opening,
+    Resource,
+    current_opening,
+    handle_of,
+    in_callback,
+    integer,
+    retired,
+    sweep,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,6 +64,16 @@ MANY = 16  # streams that a block remembers before it looks which have ended
 def refuse(function: str, reason: str, advice: str = "") -> InvalidArgumentError:
     """Return the error for what is refused before the library is asked."""
     return InvalidArgumentError(INVALID, f"acl.{function}", f"acl.{function}: {reason}", advice)
+
+
+def stream_handle(stream: "Stream") -> int:
+    """Return the handle of an argument that is a stream."""
+    try:
+        return stream.handle
+    except AttributeError:
+        from acl.objects.stream import Stream
+
+        return handle_of(stream, Stream)
 
 
 # --- Giving back
@@ -225,7 +245,7 @@ class Block:
 
     def use(self, stream: "Stream") -> int:
         """Note that work of a stream uses the memory, and return the stream's handle."""
-        handle = stream.handle
+        handle = stream_handle(stream)
         instance = _captured_into(handle)
         if instance:
             held = captured.setdefault(instance, [])
@@ -333,7 +353,7 @@ def transfer(to: Span, come: Span, pieces: Iterable[tuple[int, int]], size: int,
         for block in blocks:
             block.settle()
     else:
-        handle = stream.handle
+        handle = stream_handle(stream)
         for block in blocks:
             block.check()
     try:
@@ -419,7 +439,7 @@ class Buffer(BlockHolder):
             raise refuse("Buffer", f"kind is {kind!r}, expected one of {', '.join(KINDS)}")
         if policy not in POLICIES:
             raise refuse("Buffer", f"policy is {policy!r}, expected one of {', '.join(POLICIES)}")
-        if size <= 0:
+        if integer(size, "acl.Buffer: size") <= 0:
             raise refuse("Buffer", f"size is {size}, expected 1 byte or more")
         self._hold(Block.allocate(size, kind, policy), size)
 
@@ -431,6 +451,9 @@ class Buffer(BlockHolder):
     @classmethod
     def from_handle(cls, address: int, size: int, *, kind: str = "device", keep: Any = None) -> "Buffer":
         """Return an object for memory that something else owns; ``keep`` is kept alive with it."""
+        if integer(size, "acl.Buffer: size") < 0 or (integer(address, "acl.Buffer: address") <= 0 and size):
+            reason = f"{size} bytes at {address:#x} are no memory"
+            raise refuse("Buffer.from_handle", reason, "pass the address and the size of a block")
         self = cls.__new__(cls)
         self._hold(Block(address, size, kind, current_opening(), False, keep), size)
         self._opening = None
@@ -516,7 +539,7 @@ def fill(
     memory: "Union[Buffer, DeviceArray]", block: Block, value: int, stream: "Optional[Stream]", function: str
 ) -> None:
     """Set every byte of memory."""
-    if not 0 <= value <= 255:
+    if not 0 <= integer(value, f"acl.{function}: value") <= 255:
         raise refuse(function, f"value is {value}, expected a byte, 0 to 255")
     handle, size = memory._handle.__index__(), memory.nbytes
     block.check()
@@ -526,7 +549,7 @@ def fill(
     elif block.kind == "host":
         raise refuse(function, "sets of host memory are not queued", "leave stream= out, or use stream.call()")
     else:
-        ret, called = rt.memset_async(handle, size, value, size, stream.handle), "aclrtMemsetAsync"
+        ret, called = rt.memset_async(handle, size, value, size, stream_handle(stream)), "aclrtMemsetAsync"
     if ret != 0:
         raise error_of(ret, called)
     if stream is not None:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 from acl._lib import ffi, lib
 from acl.errors import OutOfMemoryError, error_of
-from acl.objects.memory import OUT_OF_MEMORY, Block, Buffer, refuse
-from acl.objects.resource import Opening, Resource, current_opening, opening_of, retired, sweep
+from acl.objects.memory import OUT_OF_MEMORY, Block, Buffer, refuse, stream_handle
+from acl.objects.resource import Opening, Resource, current_opening, integer, opening_of, retired, sweep
 
 if TYPE_CHECKING:
     from acl.objects.device import Device
@@ -139,7 +139,7 @@ class MemoryPool(Resource):
         -----
         Stands on ``aclrtMemPoolMallocAsync``.
         """
-        if size <= 0:
+        if integer(size, "acl.MemoryPool.allocate: size") <= 0:
             raise refuse("MemoryPool.allocate", f"size is {size}, expected 1 byte or more")
         if retired:
             sweep()
@@ -159,7 +159,7 @@ class MemoryPool(Resource):
 
     def _try(self, size: int, stream: "Stream") -> tuple[int, int]:
         slot = ffi.new("void **")
-        ret = int(lib.aclrtMemPoolMallocAsync(slot, size, self._pool(), ffi.cast("void *", stream.handle)))
+        ret = int(lib.aclrtMemPoolMallocAsync(slot, size, self._pool(), ffi.cast("void *", stream_handle(stream))))
         return int(ffi.cast("uintptr_t", slot[0])), ret
 
     def free(self, buffer: Buffer, *, stream: "Optional[Stream]" = None) -> None:
@@ -172,6 +172,8 @@ class MemoryPool(Resource):
         -----
         Stands on ``aclrtMemPoolFreeAsync``.
         """
+        if not isinstance(buffer, Buffer):
+            raise TypeError(f"acl.MemoryPool.free: {buffer!r} is no acl.Buffer")
         block = buffer._live()
         if block.home is None:
             raise refuse("MemoryPool.free", f"{buffer!r} is not of a pool", "close it: buffer.close()")

@@ -24,6 +24,7 @@ through one goes through a copy; an item of a list is taken by the one thread wh
 closing devices, where several steps belong together, is done under a lock of its own (``Device._lock``).
 """
 
+import operator
 import os
 import threading
 import warnings
@@ -159,6 +160,29 @@ class Dropped:
 os.register_at_fork(after_in_child=forget_all)
 
 
+def integer(value: Any, what: str) -> int:
+    """Return a whole number, of NumPy's kinds as well."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} is {value!r}, expected an int") from None
+
+
+def milliseconds(timeout: float) -> int:
+    """Return a time-out in seconds as C takes it: not zero, and finite."""
+    if not hasattr(timeout, "__float__"):
+        raise TypeError(f"timeout is {timeout!r}, expected seconds as a number")
+    return max(1, int(min(timeout * 1000, 2**31 - 1)))
+
+
+def handle_of(value: Any, kind: type["Resource"]) -> int:
+    """Return the handle of an argument that is an object of a class."""
+    if not isinstance(value, kind):
+        name = kind.__name__
+        raise TypeError(f"{value!r} is no acl.{name}; a handle of pyACL becomes one by acl.{name}.from_handle()")
+    return value.handle
+
+
 class Closed:
     """Stands in the place of a closed object's handle."""
 
@@ -199,7 +223,7 @@ class Resource(Owner):
         self._opening = opening
 
     def _borrow(self, handle: int) -> None:
-        self._handle = handle
+        self._handle = integer(handle, f"acl.{type(self).__name__}: handle")
         self._opening = None
 
     def _release(self, handle: int, opening: Opening) -> int:

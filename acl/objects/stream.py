@@ -14,7 +14,18 @@ from acl._lib import ffi, lib
 from acl.errors import ContextError, error_of
 from acl.objects.context import call_in, current_handle, make_current, opening_of_context
 from acl.objects.event import Event
-from acl.objects.resource import INVALID_HANDLE, Opening, Resource, callbacks, current_opening, retired, sweep
+from acl.objects.resource import (
+    INVALID_HANDLE,
+    Opening,
+    Resource,
+    callbacks,
+    current_opening,
+    handle_of,
+    integer,
+    milliseconds,
+    retired,
+    sweep,
+)
 from acl.rt import record_event
 
 if TYPE_CHECKING:
@@ -22,11 +33,6 @@ if TYPE_CHECKING:
 
 FAST_LAUNCH, FAST_SYNC, PERSISTENT, CPU_SCHEDULE, DEVICE_ONLY = 1, 2, 4, 16, 32
 STOP_ON_FAILURE = 1
-
-
-def milliseconds(timeout: float) -> int:
-    """Return a time-out for C, which takes no zero."""
-    return max(1, min(int(timeout * 1000), 2**31 - 1))
 
 
 class Stream(Resource):
@@ -65,7 +71,7 @@ class Stream(Resource):
     ) -> None:
         flags = fast_launch * FAST_LAUNCH | fast_sync * FAST_SYNC | persistent * PERSISTENT
         flags |= cpu_scheduled * CPU_SCHEDULE | device_only * DEVICE_ONLY
-        if priority < 0:
+        if integer(priority, "acl.Stream: priority") < 0:
             raise ValueError(f"acl.Stream: priority is {priority}, expected 0 (the most urgent) or more")
         if priority or flags:
             handle, ret = rt.create_stream_with_config(priority, flags)
@@ -148,7 +154,10 @@ class Stream(Resource):
         """Queue a record of an event, made here when none is given, and return it."""
         if event is None:
             event = Event()
-        ret = record_event(event._handle, self._handle)
+        try:
+            ret = record_event(event._handle, self._handle)
+        except AttributeError:
+            ret = record_event(handle_of(event, Event), self._handle)
         if ret != 0:
             raise error_of(ret, "aclrtRecordEvent")
         return event
@@ -159,7 +168,10 @@ class Stream(Resource):
             with Event(timing=False) as event:  # the wait outlives it
                 self.wait(other.record(event))
             return
-        ret = rt.stream_wait_event(self._handle, other._handle)
+        try:
+            ret = rt.stream_wait_event(self._handle, other._handle)
+        except AttributeError:
+            ret = rt.stream_wait_event(self._handle, handle_of(other, Event))
         if ret != 0:
             raise error_of(ret, "aclrtStreamWaitEvent")
 

@@ -1,6 +1,7 @@
 """What the tests of the objects need: refusals that say what to do, streams that are held."""
 
 import contextlib
+import types
 
 import pytest
 
@@ -23,6 +24,28 @@ def held(stream):
     with latches(stream.handle) as latch:
         latch.hold()
         yield latch
+
+
+def misuse(rows):
+    """Run a test once a row: (name, action, error class, what the text must say)."""
+    return pytest.mark.parametrize("act, kind, words", [row[1:] for row in rows], ids=[row[0] for row in rows])
+
+
+@contextlib.contextmanager
+def things():
+    """Give one live object of each class for actions to misuse, and closed ones as ``closed``."""
+    with acl.Stream() as stream, acl.Event() as event, acl.Event(gate=True) as gate:
+        with acl.Buffer(8) as buffer, acl.Buffer(8, kind="host") as pinned:
+            array, dead = acl.DeviceArray.from_numpy([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), types.SimpleNamespace()
+            for name, make in (("stream", acl.Stream), ("event", acl.Event), ("context", acl.Context)):
+                setattr(dead, name, make())
+                getattr(dead, name).close()
+            dead.buffer, dead.array = acl.Buffer(8), acl.DeviceArray(3)
+            dead.buffer.close()
+            dead.array.close()
+            yield types.SimpleNamespace(
+                stream=stream, event=event, gate=gate, buffer=buffer, pinned=pinned, array=array, closed=dead
+            )
 
 
 def free_memory():

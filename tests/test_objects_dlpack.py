@@ -1,0 +1,132 @@
+"""DLPack with another library: one that is written here over the protocol alone, and NumPy. Nothing is copied."""
+
+import ctypes
+import gc
+
+import numpy
+import pytest
+from helpers.objects import free_memory, held
+
+import acl
+from acl.objects import dlpack
+
+pytestmark = pytest.mark.usefixtures("opened")
+HOST = numpy.arange(24, dtype="i4").reshape(2, 3, 4)
+CALL = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class Header(ctypes.Structure):
+    """DLManagedTensor, as the protocol lays it out."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2),
+        ("ndim", ctypes.c_int32), ("type", ctypes.c_uint8 * 4), ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("offset", ctypes.c_uint64), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+    )  # fmt: skip
+
+
+def python(name, result, *arguments):
+    function = ctypes.PYFUNCTYPE(result, *arguments)
+    return function((name, ctypes.pythonapi))
+
+
+get_pointer = python("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+set_name = python("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
+new = python("PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+
+
+class Foreign:
+    """An array of the other library: takes what has DLPack, and gives it on."""
+
+    def __init__(self, source):
+        capsule = source.__dlpack__()
+        self.address = get_pointer(capsule, b"dltensor")
+        set_name(capsule, b"used_dltensor")
+        self.header = Header.from_address(self.address)
+        self.given = 0
+
+    @property
+    def shape(self):
+        return tuple(self.header.shape[: self.header.ndim])
+
+    @property
+    def strides(self):
+        return tuple(self.header.strides[: self.header.ndim])
+
+    def __dlpack_device__(self):
+        return tuple(self.header.device)
+
+    def __dlpack__(self, stream=None):
+        self.given += 1
+        self.lent = Header.from_buffer_copy(self.header)
+        self.deleter = CALL(self.take_back)
+        self.lent.deleter = ctypes.cast(self.deleter, ctypes.c_void_p)
+        return new(ctypes.addressof(self.lent), b"dltensor", None)
+
+    def take_back(self, address):
+        assert address == ctypes.addressof(self.lent)
+        self.given -= 1
+
+    def close(self):
+        CALL(self.header.deleter)(self.address)
+
+
+@pytest.mark.parametrize("view", [lambda x: x, lambda x: x.T, lambda x: x[:, ::2, 1:3]], ids=["it", "turned", "part"])
+def test_a_round_trip_through_another_library_copies_nothing(view):
+    before, array = free_memory(), acl.DeviceArray.from_numpy(HOST)
+    part = view(array)
+    foreign = Foreign(part)
+    assert foreign.header.data + foreign.header.offset == part.handle
+    assert (foreign.shape, foreign.strides) == (part.shape, tuple(stride // 4 for stride in part.strides))
+    assert list(foreign.header.type) == [0, 32, 1, 0] and foreign.__dlpack_device__() == (12, 0)
+    back = acl.DeviceArray.from_dlpack(foreign)
+    assert back.handle == part.handle and foreign.given == 1 and not back.owned
+    array.close()
+    del array, part
+    gc.collect()
+    assert numpy.array_equal(back.to_numpy(), view(HOST))
+    back.close()
+    assert foreign.given == 0
+    foreign.close()
+    assert not dlpack.lent and free_memory() == before
+
+
+def test_what_was_taken_stays_while_a_view_of_it_does():
+    foreign = Foreign(acl.DeviceArray.from_numpy(HOST))
+    part = acl.DeviceArray.from_dlpack(foreign)[1]
+    gc.collect()
+    assert foreign.given == 1 and numpy.array_equal(part.to_numpy(), HOST[1])
+    del part
+    assert foreign.given == 0
+    foreign.close()
+
+
+def test_memory_that_was_taken_is_given_back_when_queued_work_is_done():
+    foreign = Foreign(acl.DeviceArray.from_numpy(HOST))
+    with acl.Stream() as stream, held(stream) as latch:
+        array = acl.DeviceArray.from_dlpack(foreign)
+        array.fill(0, stream=stream)
+        del array
+        assert foreign.given == 1
+        latch.release()
+        stream.synchronize()
+        assert foreign.given == 0
+    foreign.close()
+
+
+def test_pinned_memory_and_numpy_share_an_address():
+    with acl.Buffer(16, kind="host") as pinned:
+        array = acl.DeviceArray.from_buffer(pinned, 4, "i4")
+        assert array.__dlpack_device__() == (1, 0)
+        taken = numpy.from_dlpack(array)
+        assert taken.__array_interface__["data"][0] == pinned.handle == array.handle
+
+
+def test_a_copy_is_made_where_it_is_asked_for():
+    array = acl.DeviceArray.from_numpy(HOST)
+    capsule = array.__dlpack__(copy=True)
+    tensor = Header.from_address(get_pointer(capsule, b"dltensor"))
+    assert tensor.data != array.handle
+    del capsule
+    assert not dlpack.lent

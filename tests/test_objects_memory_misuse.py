@@ -1,0 +1,111 @@
+"""What buffers, arrays, pools and DLPack say when they are misused: one row a mistake."""
+
+import numpy
+import pytest
+from helpers.objects import misuse, raises, things
+
+import acl
+
+pytestmark = pytest.mark.usefixtures("opened")
+ARGUMENT, HANDLE = acl.InvalidArgumentError, acl.InvalidHandleError
+
+
+@pytest.fixture
+def x(opened):
+    with things() as made:
+        yield made
+
+
+class Elsewhere:
+    """A foreign array on a kind of device that is not ours."""
+
+    def __dlpack__(self, **options):
+        raise AssertionError("not asked for")
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+
+MISUSE = (
+    ("buffer of a text", lambda x: acl.Buffer("8"), TypeError, ("size is '8'", "expected an int")),
+    ("buffer of a fraction", lambda x: acl.Buffer(1.5), TypeError, ("size is 1.5", "expected an int")),
+    ("buffer of nothing", lambda x: acl.Buffer(0), ARGUMENT, ("size is 0", "1 byte or more")),
+    ("buffer of too much", lambda x: acl.Buffer(1 << 60), acl.OutOfMemoryError, (f"{1 << 60} bytes", "close buffers")),
+    ("kind", lambda x: acl.Buffer(8, kind="gpu"), ARGUMENT, ("kind is 'gpu'", "device, host, managed")),
+    ("memory at 0", lambda x: acl.Buffer.from_handle(0, 8), ARGUMENT, ("8 bytes at 0x0", "of a block")),
+    ("memory of negative size", lambda x: acl.Buffer.from_handle(4096, -1), ARGUMENT, ("-1 bytes at 0x1000",)),
+    ("memory at a text", lambda x: acl.Buffer.from_handle("p", 8), TypeError, ("address is 'p'", "an int")),
+    ("array over nothing", lambda x: acl.DeviceArray.from_handle(0, 3), ARGUMENT, ("12 bytes at 0x0",)),
+    ("byte as text", lambda x: x.buffer.fill("0"), TypeError, ("value is '0'", "expected an int")),
+    ("byte too large", lambda x: x.array.fill(256), ARGUMENT, ("value is 256", "0 to 255")),
+    ("copy from a number", lambda x: x.buffer.copy_from(3), ARGUMENT, ("int is no contiguous memory", "DeviceArray")),
+    ("copy from None", lambda x: x.buffer.copy_from(None), ARGUMENT, ("NoneType is no contiguous memory",)),
+    ("copy to None", lambda x: x.buffer.copy_to(None), ARGUMENT, ("NoneType is no contiguous writable memory",)),
+    ("copy to a read-only array", lambda x: x.buffer.copy_to(b"12345678"), ARGUMENT, ("writable memory", "bytearray")),
+    ("copy too much", lambda x: x.buffer.copy_from(bytes(9)), ARGUMENT, ("9 bytes do not fit", "target 8")),
+    ("copy of negative size", lambda x: x.buffer.copy_from(bytes(8), size=-1), ARGUMENT, ("-1 bytes do not fit",)),
+    ("copy from a stream", lambda x: x.buffer.copy_from(x.stream), ARGUMENT, ("Stream is no contiguous memory",)),
+    ("view of the device", lambda x: x.buffer.view(), ARGUMENT, ("cannot reach device memory", "copy_to()")),
+    ("numpy of the device", lambda x: numpy.asarray(x.buffer), ARGUMENT, ("cannot reach device memory",)),
+    ("numpy too large", lambda x: x.pinned.numpy("f4", (3,)), ARGUMENT, ("12 bytes, of 8",)),
+    ("numpy of an unknown type", lambda x: x.pinned.numpy("quad"), TypeError, ("quad",)),
+    ("queued fill of the host", lambda x: x.pinned.fill(0, stream=x.stream), ARGUMENT, ("not queued", "stream=")),
+    ("shape of a text", lambda x: acl.DeviceArray("3"), TypeError, ("a dimension is '3'", "expected an int")),
+    ("shape of fractions", lambda x: acl.DeviceArray((2, 1.5)), TypeError, ("a dimension is 1.5",)),
+    ("shape of None", lambda x: acl.DeviceArray(None), TypeError, ("a dimension is None",)),
+    ("negative shape", lambda x: acl.DeviceArray((2, -1)), ARGUMENT, ("(2, -1)", "no negative")),
+    ("negative shape in a buffer", lambda x: acl.DeviceArray.from_buffer(x.buffer, -1), ARGUMENT, ("no negative",)),
+    ("shape too large", lambda x: acl.DeviceArray(1 << 58), acl.OutOfMemoryError, (f"{1 << 60} bytes",)),
+    ("objects", lambda x: acl.DeviceArray(2, "O"), ARGUMENT, ("holds no object", "numbers")),
+    ("unknown type", lambda x: acl.DeviceArray(2, "quad"), TypeError, ("quad",)),
+    ("beyond a buffer", lambda x: acl.DeviceArray.from_buffer(x.buffer, 3), ARGUMENT, ("bytes 0 to 12 of 8",)),
+    ("before a buffer", lambda x: acl.DeviceArray.from_buffer(x.buffer, 1, offset=-4), ARGUMENT, ("-4 to 0 of 8",)),
+    ("index by a list", lambda x: x.array[[0, 1]], ARGUMENT, ("list makes no view", "slices")),
+    ("index by a mask", lambda x: x.array[numpy.array([True, False])], ARGUMENT, ("ndarray makes no view",)),
+    ("index by an array", lambda x: x.array[x.array], ARGUMENT, ("DeviceArray makes no view",)),
+    ("index by a text", lambda x: x.array["a"], ARGUMENT, ("str makes no view",)),
+    ("index beyond", lambda x: x.array[2], IndexError, ("out of bounds",)),
+    ("too many indices", lambda x: x.array[0, 0, 0], IndexError, ("too many indices",)),
+    ("assign another shape", lambda x: x.array.__setitem__(0, [1, 2]), ValueError, ("broadcast",)),
+    ("assign text", lambda x: x.array.__setitem__(0, "text"), ValueError, ("text",)),
+    ("copy of another shape", lambda x: x.array.copy_from(numpy.zeros(3, "f4")), ARGUMENT, ("(3,)", "(2, 3)")),
+    ("copy of another type", lambda x: x.array.copy_from(acl.DeviceArray((2, 3), "i4")), ARGUMENT, ("int32",)),
+    ("lossy copy", lambda x: x.array.copy_from(numpy.ones((2, 3), "c8")), ARGUMENT, ("does not become", "astype()")),
+    ("copy to another type", lambda x: x.array.copy_to(numpy.zeros((2, 3), "i4")), ARGUMENT, ("int32", "one shape")),
+    ("copy to another shape", lambda x: x.array.copy_to(numpy.zeros((3, 2))), ARGUMENT, ("(3, 2)", "(2, 3)")),
+    ("reshape", lambda x: x.array.reshape(4, 2), ARGUMENT, ("6 elements", "(4, 2)")),
+    ("reshape of a turned one", lambda x: x.array.T.reshape(6), ARGUMENT, ("not contiguous", "array.copy()")),
+    ("fill of a turned one", lambda x: x.array.T.fill(), ARGUMENT, ("not contiguous", "array[...] = 0")),
+    ("axes", lambda x: x.array.transpose(0, 0), ValueError, ("axis",)),
+    ("item of many", lambda x: x.array.item(), ValueError, ("size 1",)),
+    ("read silently", lambda x: numpy.asarray(x.array), TypeError, ("on the device", "to_numpy()")),
+    ("read silently by a function", lambda x: numpy.sum(x.array), TypeError, ("on the device", "reads_silently")),
+    ("read silently by a sum", lambda x: numpy.ones((2, 3)) + x.array, TypeError, ("on the device", "to_numpy()")),
+    ("truth", lambda x: bool(x.array), TypeError, ("no truth", "array.item()")),
+    ("number", lambda x: float(x.array[0, 0]), TypeError, ("DeviceArray",)),
+    ("memoryview", lambda x: memoryview(x.array), TypeError, ("DeviceArray",)),
+    ("length of one without dimensions", lambda x: len(x.array[0, 0]), TypeError, ("without dimensions",)),
+    ("dlpack of a list", lambda x: acl.DeviceArray.from_dlpack([1]), ARGUMENT, ("no __dlpack__", "from_numpy()")),
+    ("dlpack of a capsule", lambda x: acl.DeviceArray.from_dlpack(x.array.__dlpack__()), ARGUMENT, ("PyCapsule",)),
+    ("dlpack of another device", lambda x: acl.DeviceArray.from_dlpack(Elsewhere()), ARGUMENT, ("(2, 0)",)),
+    ("dlpack to another device", lambda x: x.array.__dlpack__(dl_device=(2, 0)), BufferError, ("not on (2, 0)",)),
+    ("dlpack to the host without a copy", lambda x: x.array.__dlpack__(dl_device=(1, 0), copy=False), BufferError,
+     ("only as a copy",)),
+    ("dlpack on a closed stream", lambda x: x.array.__dlpack__(stream=x.closed.stream), HANDLE, ("acl.Stream is clo",)),
+    ("dlpack on a text", lambda x: x.array.__dlpack__(stream="s"), TypeError, ("handle is 's'",)),
+    ("closed array by dlpack", lambda x: x.closed.array.__dlpack__(), HANDLE, ("acl.DeviceArray is closed",)),
+    ("closed array's place", lambda x: x.closed.array.__dlpack_device__(), HANDLE, ("acl.DeviceArray is closed",)),
+    ("closed array read", lambda x: x.closed.array.to_numpy(), HANDLE, ("acl.DeviceArray is closed", "make a new one")),
+    ("closed array viewed", lambda x: x.closed.array[0], HANDLE, ("acl.DeviceArray is closed",)),
+    ("closed array copied", lambda x: x.array.copy_from(x.closed.array[:]), HANDLE, ("acl.DeviceArray is closed",)),
+    ("closed buffer filled", lambda x: x.closed.buffer.fill(), HANDLE, ("acl.Buffer is closed", "make a new one")),
+    ("closed buffer read", lambda x: bytes(x.closed.buffer), HANDLE, ("acl.Buffer is closed",)),
+    ("closed buffer copied", lambda x: x.buffer.copy_from(x.closed.buffer), HANDLE, ("acl.Buffer is closed",)),
+    ("closed buffer as array", lambda x: acl.DeviceArray.from_buffer(x.closed.buffer, 1), HANDLE, ("is closed",)),
+)  # fmt: skip
+
+
+@misuse(MISUSE)
+def test_misuse(act, kind, words, x):
+    with raises(kind, *words):
+        act(x)
