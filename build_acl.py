@@ -466,7 +466,7 @@ def preamble(abi, calls):
         + ['#include "owner.h"']
         + tables
         + ["static int acl_pycall_install(void)", "{", "    PyGILState_STATE state = PyGILState_Ensure();"]
-        + ['    int done = pycall_install("acl._acl", pycall_own_methods) && owner_install("acl._acl");', *installs]
+        + ['    int done = pycall_install("acl._acl", pycall_own_methods) && owner_install("acl._lib");', *installs]
         + ["    if (!done) PyErr_Print();", "    PyGILState_Release(state);", "    return done;", "}", ""]
     )
 

@@ -9,6 +9,7 @@ import os
 import re
 import sys
 import threading
+from typing import TYPE_CHECKING
 
 try:
     from acl import _acl
@@ -17,6 +18,10 @@ except ImportError as error:
     raise ImportError(message) from None
 
 ffi, lib = _acl.ffi, _acl.lib
+
+if TYPE_CHECKING:  # the generated part installs them here
+    from acl._acl import EventOwner as EventOwner
+    from acl._acl import Owner as Owner
 
 HOME = os.path.dirname(os.path.abspath(__file__))
 CHOICES = ("sim", "npu", "auto")

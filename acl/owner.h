@@ -94,7 +94,7 @@ static PyType_Slot owner_slots[] = {
 };
 
 static PyType_Spec owner_spec = {
-    "acl._acl.Owner", sizeof(struct owner), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, owner_slots,
+    "acl._lib.Owner", sizeof(struct owner), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, owner_slots,
 };
 
 /* acl.objects.resource: borrowed, and kept for good. */
@@ -258,7 +258,7 @@ static PyType_Slot event_slots[] = {
 };
 
 static PyType_Spec event_spec = {
-    "acl._acl.EventOwner", sizeof(struct owner), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, event_slots,
+    "acl._lib.EventOwner", sizeof(struct owner), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, event_slots,
 };
 
 /* Adds the two types to a module. */

@@ -1,6 +1,7 @@
 """Memory and events of several processes; notifies of several are in test_notify_ipc.py."""
 
 import os
+from pathlib import Path
 
 import pytest
 from helpers.processes import processes
@@ -177,11 +178,11 @@ def test_nothing_is_left_of_processes_that_were_killed():
         owner, other = pair
         imports(other, export(owner, 3 << 20))
         pid = owner.pid
-        assert f"/{pid}\n" in open("/proc/net/unix").read()
+        assert f"/{pid}\n" in Path("/proc/net/unix").read_text()
         owner.kill()
         other.kill()
     assert left() == before
-    assert f"/{pid}\n" not in open("/proc/net/unix").read()
+    assert f"/{pid}\n" not in Path("/proc/net/unix").read_text()
 
 
 @pytest.mark.needs_sim

@@ -8,7 +8,7 @@ from helpers.objects import free_memory, held, misuse, raises
 import acl
 from acl.objects.resource import retired
 
-pytestmark = [pytest.mark.usefixtures("opened"), pytest.mark.needs_sim]
+pytestmark = [pytest.mark.usefixtures("opened"), pytest.mark.strict]
 SIZE = 4 << 20
 
 
@@ -205,6 +205,7 @@ def test_a_closed_pool_is_refused(act, kind, words, stream):
         act(pool, stream)
 
 
+@pytest.mark.needs_sim
 def test_chips_without_pools_say_so(configure):
     configure(soc="Ascend310P3")
     with acl.Device(0), raises(acl.NotSupportedError, "aclrtMemPoolCreate"):

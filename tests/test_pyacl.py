@@ -16,7 +16,7 @@ import acl
 from acl import abi
 from acl.api import group
 
-ROWS = list(csv.DictReader((Path(__file__).parent / "abi_facts" / "pyacl.csv").open(newline="")))
+ROWS = list(csv.DictReader((Path(__file__).parent / "abi_facts" / "pyacl.csv").read_text().splitlines()))
 SPLIT = re.compile(r", (?=\w+: )")
 ABI = abi.load()
 SHAPES = {shape.path: shape for function in ABI.functions.values() for shape in function.shapes}

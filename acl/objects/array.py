@@ -53,6 +53,17 @@ class DeviceArray(BlockHolder):
         Its dimensions.
     dtype
         Its type, as NumPy knows it; ``ml_dtypes.bfloat16`` too.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A dimension is negative, or the type is not one of numbers.
+    OutOfMemoryError
+        The device has not as much memory.
+
+    Notes
+    -----
+    Stands on ``aclrtMalloc``; copies on ``aclrtMemcpy`` and ``aclrtMemcpyAsync``.
     """
 
     __slots__ = ("shape", "dtype", "strides")

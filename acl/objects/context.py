@@ -129,12 +129,12 @@ class Context(Resource):
         return Device(self._device_id)
 
     def use(self) -> "Context":
-        """Make it the thread's current context, and return it."""
+        """Make it the thread's current context, and return it (``aclrtSetCurrentContext``)."""
         make_current(self._handle)
         return self
 
     def synchronize(self) -> None:
-        """Wait for all streams of the context."""
+        """Wait for all streams of the context (``aclrtSynchronizeDevice``)."""
         ret = call_in(self.handle, rt.synchronize_device)
         if ret != 0:
             raise error_of(ret, "aclrtSynchronizeDevice")

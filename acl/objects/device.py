@@ -80,7 +80,7 @@ class Device:
 
     @staticmethod
     def count() -> int:
-        """Return how many devices there are."""
+        """Return how many devices there are (``aclrtGetDeviceCount``)."""
         count, ret = rt.get_device_count()
         if ret != 0:
             raise error_of(ret, "aclrtGetDeviceCount")
@@ -239,7 +239,7 @@ class Device:
 
     @property
     def stream_priorities(self) -> range:
-        """The priorities that a stream can have, the most urgent first."""
+        """The priorities that a stream can have, the most urgent first (``aclrtDeviceGetStreamPriorityRange``)."""
         least, greatest, ret = self._here(rt.device_get_stream_priority_range)
         if ret != 0:
             raise error_of(ret, "aclrtDeviceGetStreamPriorityRange")
@@ -253,7 +253,7 @@ class Device:
         return acl.get_soc_name() or ""
 
     def info(self, attribute: int) -> int:
-        """Return one value of ``aclrtDevAttr``."""
+        """Return one value of ``aclrtDevAttr`` (``aclrtGetDeviceInfo``)."""
         value, ret = rt.get_device_info(self.id, attribute)
         if ret != 0:
             raise error_of(ret, "aclrtGetDeviceInfo")
@@ -265,14 +265,14 @@ class Device:
         return {name: self.info(attribute) for name, attribute in CORES.items()}
 
     def can_access(self, other: "Device") -> bool:
-        """Tell whether it could reach the other device's memory."""
+        """Tell whether it could reach the other device's memory (``aclrtDeviceCanAccessPeer``)."""
         able, ret = rt.device_can_access_peer(self.id, other.id)
         if ret != 0:
             raise error_of(ret, "aclrtDeviceCanAccessPeer")
         return bool(able)
 
     def enable_access(self, other: "Device") -> None:
-        """Let it reach the other device's memory."""
+        """Let it reach the other device's memory (``aclrtDeviceEnablePeerAccess``)."""
         ret = self._here(rt.device_enable_peer_access, other.id, 0)
         if ret != 0:
             raise error_of(ret, "aclrtDeviceEnablePeerAccess")

@@ -9,7 +9,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, Optional
 
 from acl import rt
-from acl._acl import EventOwner
+from acl._lib import EventOwner
 from acl.errors import error_of
 from acl.objects.resource import Resource, current_opening, handle_of, milliseconds, retired, sweep
 
@@ -55,7 +55,7 @@ class Event(EventOwner, Resource):
         return self
 
     def query(self) -> bool:
-        """Tell whether the work before its newest record is done."""
+        """Tell whether the work before its newest record is done (``aclrtQueryEventStatus``)."""
         status, ret = rt.query_event_status(self._handle)
         if ret != 0:
             raise error_of(ret, "aclrtQueryEventStatus")
@@ -79,7 +79,7 @@ class Event(EventOwner, Resource):
             sweep()
 
     def reset(self, stream: "Stream") -> None:
-        """Queue the closing of a gate."""
+        """Queue the closing of a gate (``aclrtResetEvent``)."""
         from acl.objects.stream import Stream
 
         ret = rt.reset_event(self._handle, handle_of(stream, Stream))
@@ -107,7 +107,7 @@ class Event(EventOwner, Resource):
         await announce(watcher)
 
     def elapsed_time(self, end: "Event") -> float:
-        """Return the milliseconds from this event's record to that of another; both are done."""
+        """Return the milliseconds from this record to that of another event, both done (``aclrtEventElapsedTime``)."""
         elapsed, ret = rt.event_elapsed_time(self._handle, handle_of(end, Event))
         if ret != 0:
             raise error_of(ret, "aclrtEventElapsedTime")

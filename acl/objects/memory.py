@@ -428,6 +428,16 @@ class Buffer(BlockHolder):
     -----
     With ``stream=`` a copy or a set is queued; without, it waits for the work that the memory was told of and is done
     when the call returns.
+
+    Stands on ``aclrtMalloc``, ``aclrtMallocHost`` or ``aclrtMemAllocManaged``, and for its contents on ``aclrtMemcpy``,
+    ``aclrtMemset`` and their ``Async`` forms.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The size, the kind or the policy is none.
+    OutOfMemoryError
+        There is not as much memory, even after what is given back was waited for.
     """
 
     __slots__ = ("nbytes",)

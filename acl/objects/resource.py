@@ -33,7 +33,7 @@ from types import TracebackType
 from typing import Any, ClassVar, NoReturn, Optional, Protocol, TypeVar
 
 from acl import rt
-from acl._acl import Owner
+from acl._lib import Owner
 from acl.errors import InvalidHandleError, error_of
 
 Self = TypeVar("Self", bound="Resource")

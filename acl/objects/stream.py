@@ -50,6 +50,19 @@ class Stream(Resource):
         For queues that are scheduled, or used, by the device itself.
     stop_on_failure
         Stop all work of the context at the first failure, instead of going on with what comes next.
+
+    Raises
+    ------
+    ValueError
+        The priority is negative.
+    ContextError
+        The thread has no device.
+    ResourceError
+        There are too many streams.
+
+    Notes
+    -----
+    Stands on ``aclrtCreateStream`` (``aclrtCreateStreamWithConfig`` where there are options).
     """
 
     __slots__ = ("_context", "_errors")
@@ -120,7 +133,7 @@ class Stream(Resource):
 
     @property
     def id(self) -> int:
-        """Its number on the device."""
+        """Its number on the device (``aclrtStreamGetId``)."""
         number, ret = rt.stream_get_id(self._handle)
         if ret != 0:
             raise error_of(ret, "aclrtStreamGetId")
@@ -128,7 +141,7 @@ class Stream(Resource):
 
     @property
     def priority(self) -> int:
-        """Its priority, 0 being the most urgent."""
+        """Its priority, 0 being the most urgent (``aclrtStreamGetPriority``)."""
         value = ffi.new("uint32_t *")
         ret = lib.aclrtStreamGetPriority(ffi.cast("void *", self.handle), value)
         if ret != 0:
@@ -151,7 +164,7 @@ class Stream(Resource):
     # --- What is queued
 
     def record(self, event: Optional[Event] = None) -> Event:
-        """Queue a record of an event, made here when none is given, and return it."""
+        """Queue a record of an event, made here when none is given, and return it (``aclrtRecordEvent``)."""
         if event is None:
             event = Event()
         try:
@@ -163,7 +176,7 @@ class Stream(Resource):
         return event
 
     def wait(self, other: "Union[Event, Stream]") -> None:
-        """Let later work of this stream wait for an event, or for what is queued on another stream now."""
+        """Let later work of this stream wait for an event, or for another stream (``aclrtStreamWaitEvent``)."""
         if isinstance(other, Stream):
             with Event(timing=False) as event:  # the wait outlives it
                 self.wait(other.record(event))
@@ -194,7 +207,7 @@ class Stream(Resource):
     # --- Waiting
 
     def query(self) -> bool:
-        """Tell whether all its work is done."""
+        """Tell whether all its work is done (``aclrtStreamQuery``)."""
         status, ret = rt.stream_query(self._handle)
         if ret != 0:
             raise error_of(ret, "aclrtStreamQuery")
@@ -243,7 +256,7 @@ class Stream(Resource):
             raise self._errors.pop(0)
 
     def abort(self) -> None:
-        """Stop the running task and drop what is queued; the stream can be used again."""
+        """Stop the running task and drop what is queued; the stream can be used again (``aclrtStreamAbort``)."""
         ret = rt.stream_abort(self._handle)
         if ret != 0:
             raise error_of(ret, "aclrtStreamAbort")
@@ -257,7 +270,7 @@ class Stream(Resource):
         self._report(opening)
 
     def discard(self) -> None:
-        """Destroy the stream at once: what is queued does not run."""
+        """Destroy the stream at once: what is queued does not run (``aclrtDestroyStreamForce``)."""
         handle, opening = self._handle, self._opening
         if opening is not None and opening.live:
             ret = call_in(self._context, rt.destroy_stream_force, handle)
