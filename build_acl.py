@@ -518,12 +518,17 @@ def stubs(calls):
 
 
 def operators():
-    """Return what ``acl.nnop`` needs of each operator: its name in Python and C, and its parameters."""
+    """Return what ``acl.nnop`` and ``acl.nn`` need of each operator: its names, and type, name and role of parameters.
+
+    A role is the direction of a tensor, or nothing; a question mark behind it says that NULL may be passed.
+    """
     rows = load("abi").rows(ROOT / "simulator" / "ops" / "rows").values()
     return {
         snake(re.sub("^acl(nn)?", "", row.name)): {
             "name": row.name,
-            "parameters": [(param.type, snake(param.name)) for param in row.params],
+            "parameters": [
+                (param.type, snake(param.name), param.direction + "?" * param.optional) for param in row.params
+            ],
         }
         for row in rows
         if not row.helper
@@ -584,7 +589,9 @@ class BuildExt(build_ext):
         for folder in ("lib64", "include/aclnnop"):
             shutil.rmtree(package / folder, ignore_errors=True)
             shutil.copytree(made / folder, package / folder)
-        (package / "operators.json").write_text(json.dumps(operators(), separators=(",", ":")), encoding="utf-8")
+        rows = operators()
+        (package / "operators.json").write_text(json.dumps(rows, separators=(",", ":")), encoding="utf-8")
+        stubs["nn.pyi"] = load("objects/op_signature").stub_of(rows)
         if package != ROOT / "acl" and (ROOT / "examples").is_dir():
             leave = shutil.ignore_patterns("__pycache__")
             shutil.copytree(ROOT / "examples", package / "examples", ignore=leave, dirs_exist_ok=True)

@@ -57,10 +57,10 @@ def toolkit_path() -> str:
 
 
 def __getattr__(name):
-    """Import :mod:`acl.sim`, :mod:`acl.nnop` and the objects when they are first asked for."""
+    """Import :mod:`acl.sim`, :mod:`acl.nn`, :mod:`acl.nnop` and the objects when they are first asked for."""
     import importlib
 
-    if name in ("sim", "nnop"):
+    if name in ("nn", "nnop", "sim"):
         return importlib.import_module(f"acl.{name}")
     home = importlib.import_module("acl.objects").HOME.get(name)
     if home is None:
@@ -74,7 +74,7 @@ def __dir__():
     """Return what is here, loaded or not."""
     from acl.objects import HOME
 
-    return sorted({*globals(), *HOME, "sim", "nnop"})
+    return sorted({*globals(), *HOME, "nn", "nnop", "sim"})
 
 
 # Puts the generated builtins into the namespaces and into this module.

@@ -39,7 +39,7 @@ def _library() -> Any:
 
 @lru_cache(maxsize=1)
 def _operators() -> Mapping[str, Any]:
-    """Read the table: Python name to C name and ``[C type, parameter]`` pairs."""
+    """Read the table: Python name to C name and ``[C type, parameter, role]`` of each parameter."""
     with open(os.path.join(_lib.HOME, "operators.json"), encoding="utf-8") as text:
         table: Mapping[str, Any] = json.load(text)
     return table
@@ -68,10 +68,17 @@ def _finish(call: Any, name: str, symbol: str, parameters: list[tuple[str, str]]
     return call
 
 
+def phases(operator: Any) -> tuple[Any, Any]:
+    """Return the C functions of both phases of an operator of the table; addresses and handles are ints."""
+    parameters = [(_slot(ctype), parameter) for ctype, parameter, _ in operator["parameters"]]
+    first = _function(operator["name"] + "GetWorkspaceSize", parameters, ", uint64_t *, uintptr_t *")
+    return first, _function(operator["name"], PHASE_TWO)
+
+
 def _first(name: str, operator: Any) -> Callable[..., Any]:
-    parameters = [(_slot(ctype), parameter) for ctype, parameter in operator["parameters"]]
+    parameters = [(_slot(ctype), parameter) for ctype, parameter, _ in operator["parameters"]]
     symbol = operator["name"] + "GetWorkspaceSize"
-    function = _function(symbol, parameters, ", uint64_t *, uintptr_t *")
+    function = phases(operator)[0]
     texts = [place for place, (slot, _) in enumerate(parameters) if "char" in slot]
 
     def call(*arguments: Any) -> tuple[int, int, int]:
@@ -88,7 +95,7 @@ def _first(name: str, operator: Any) -> Callable[..., Any]:
 
 
 def _second(name: str, operator: Any) -> Callable[..., Any]:
-    function = _function(operator["name"], PHASE_TWO)
+    function = phases(operator)[1]
 
     def call(*arguments: int) -> int:
         if len(arguments) != len(PHASE_TWO):

@@ -1,0 +1,583 @@
+"""Operators on arrays: what stands behind the functions of :mod:`acl.nn`.
+
+The first call of a signature (the shapes, strides and types of the arrays, and the values of the rest) makes a
+:class:`Call`: descriptors, the first phase, and an executor that can be run again. Later calls of that signature only
+set the addresses that have changed and run the second phase. Where an operator's executor cannot be run again, the
+first phase is part of each call.
+
+Who owns what: calls belong to the opening of their device and end with it; an operator keeps the newest
+:data:`SIGNATURES` of its signatures. A thread takes a call out while it uses it, so that no two use one executor; a
+call that failed is not put back. Workspace is kept by the stream: what is queued on one runs in order and may share it.
+A capture has workspace of its own for each of its streams, which its instance holds, as replays run beside the stream.
+"""
+
+import difflib
+import operator as numbers
+import weakref
+from collections.abc import Callable, Iterable
+from sys import is_finalizing
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Optional
+
+import numpy
+
+import acl
+from acl import nnop, rt
+from acl.errors import AclError, error_of
+from acl.objects import resource
+from acl.objects.array import DeviceArray
+from acl.objects.context import current_handle
+from acl.objects.memory import Block, Buffer, _captured_into, refuse, tell
+from acl.objects.op_rules import RULES, Refused, Spec, type_of_number
+from acl.objects.op_signature import Parameter, Shape, shape_of
+from acl.objects.resource import Opening, current_opening
+
+if TYPE_CHECKING:
+    from acl.objects.stream import Stream
+
+SIGNATURES = 256  # that an operator keeps on a device
+ND, WRONG_CONTEXT, RUNTIME = 2, 107003, 361001
+# Data types by the name that NumPy or ml_dtypes has for them, and the other way round.
+CODES = {
+    "float32": 0, "float16": 1, "int8": 2, "int32": 3, "uint8": 4, "int16": 6, "uint16": 7, "uint32": 8, "int64": 9,
+    "uint64": 10, "float64": 11, "bool": 12, "complex64": 16, "complex128": 17, "bfloat16": 27,
+    "float8_e5m2": 35, "float8_e4m3fn": 36,
+}  # fmt: skip
+NAMES = {code: name for name, code in CODES.items()}
+BITS = {"int": 32, "int8_t": 8, "int32_t": 32, "int64_t": 64, "uint64_t": 64}
+
+workspaces: "weakref.WeakKeyDictionary[Stream, Block]" = weakref.WeakKeyDictionary()
+captured_workspaces: "weakref.WeakValueDictionary[tuple[int, int], Block]" = weakref.WeakValueDictionary()
+
+
+def code_of(dtype: "numpy.dtype[Any]") -> int:
+    """Return the number of a data type."""
+    code = CODES.get(dtype.name)
+    if code is None:
+        raise Refused(f"no operator takes {dtype}", "convert it on the host first: array.astype()")
+    return code
+
+
+def dtype_of(value: Any) -> "numpy.dtype[Any]":
+    """Return the data type that an argument names: as NumPy does, or by its number."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        if value not in NAMES:
+            raise Refused(f"dtype is {value}, which is no data type of arrays", "name it as NumPy does: dtype='f4'")
+        value = NAMES[value]
+    try:
+        return numpy.dtype(value)
+    except TypeError:
+        raise Refused(f"dtype is {value!r}, expected a type", "name it as NumPy does: dtype='f4'") from None
+
+
+# --- Arguments: what the program gives becomes what C takes
+
+
+class Handle(NamedTuple):
+    """What was made for a call, and how it ends."""
+
+    end: Callable[[int], int]
+    value: int
+
+
+def _made(handles: list[Handle], value: int, end: Callable[[int], int], function: str) -> int:
+    if value == 0:
+        raise error_of(200000, function)
+    handles.append(Handle(end, value))
+    return value
+
+
+def _tensor(array: DeviceArray, handles: list[Handle]) -> tuple[int, int]:
+    """Return a descriptor, and how far the lowest element lies before the first one."""
+    itemsize = array.itemsize
+    strides = [stride // itemsize for stride in array.strides]
+    low = sum((size - 1) * stride for size, stride in zip(array.shape, strides) if stride < 0 and size)
+    storage = list(array.shape)
+    if not array.is_contiguous:
+        storage = [1 - low + sum((size - 1) * stride for size, stride in zip(array.shape, strides) if stride > 0)]
+    first = array.handle + low * itemsize
+    tensor = acl.create_tensor(list(array.shape), code_of(array.dtype), strides, -low, ND, storage, first)
+    return _made(handles, tensor, acl.destroy_tensor, "aclCreateTensor"), low * itemsize
+
+
+def _scalar(value: Any, handles: list[Handle]) -> int:
+    number = numpy.asarray(value, type_of_number(value))
+    made = acl.create_scalar(number.ctypes.data, code_of(number.dtype))
+    return _made(handles, made, acl.destroy_scalar, "aclCreateScalar")
+
+
+def _numbers(value: Any, name: str, kind: Callable[[Any], Any], what: str) -> list[Any]:
+    given = value if isinstance(value, (list, tuple)) else [value]
+    try:
+        return [kind(item) for item in given]
+    except (TypeError, ValueError):
+        raise Refused(f"{name} is {value!r}, expected {what}") from None
+
+
+LISTS: dict[str, tuple[Callable[[Any], Any], str, Any, Any]] = {
+    "aclIntArray *": (numbers.index, "integers", acl.create_int_array, acl.destroy_int_array),
+    "aclFloatArray *": (float, "numbers", acl.create_float_array, acl.destroy_float_array),
+    "aclBoolArray *": (bool, "truth values", acl.create_bool_array, acl.destroy_bool_array),
+}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, complex, numpy.number, numpy.bool_))
+
+
+def _plain(value: Any, parameter: Parameter) -> Any:
+    """Return a value that C takes as it is: a number, a truth value, a text, a data type."""
+    name, ctype = parameter.name, parameter.ctype
+    if ctype == "char *":
+        if not isinstance(value, str):
+            raise Refused(f"{name} is {value!r}, expected a text")
+        return value.encode()
+    if ctype == "aclDataType":
+        return code_of(dtype_of(value))
+    if not _is_number(value) or isinstance(value, (complex, numpy.complexfloating)):
+        raise Refused(f"{name} is {_shown(value)}, expected a number")
+    if ctype in ("double", "float"):
+        return float(value)
+    if ctype == "bool":
+        return bool(value)
+    try:
+        whole = numbers.index(value)
+    except TypeError:
+        raise Refused(f"{name} is {value!r}, expected an integer") from None
+    bits = BITS[ctype]
+    low, high = (0, 2**bits - 1) if ctype.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    if not low <= whole <= high:
+        raise Refused(f"{name} is {whole}, expected {low} to {high}")
+    return whole
+
+
+def _shown(value: Any) -> str:
+    return f"a {type(value).__name__}" if hasattr(value, "shape") else repr(value)
+
+
+class Call:
+    """One signature of an operator, ready to run: descriptors, and the executor when that can run again."""
+
+    __slots__ = ("first", "second", "symbol", "arguments", "tensors", "addresses", "handles", "executor", "size", "again")
+
+    def __init__(self, made_by: "Operator", given: "list[Any]", arrays: list[DeviceArray]) -> None:
+        self.first, self.second, self.symbol = made_by.first, made_by.second, made_by.symbol
+        self.handles: list[Handle] = []
+        self.executor, self.size, self.again = 0, 0, False
+        # Descriptors with the number of their parameter among the tensors (-1 in a list), and how far to move.
+        self.tensors: list[tuple[int, int, int]] = []
+        self.addresses = [array.handle for array in arrays]
+        self.arguments: list[Any] = [0] * len(given)
+        place = -1
+        for position, (parameter, value) in enumerate(zip(made_by.parameters, given)):
+            place += parameter.role != ""
+            self.arguments[position] = self._argument(parameter, value, place)
+        self.plan()
+        lists = any(number < 0 for number, _, _ in self.tensors)
+        self.again = not lists and acl.set_acl_op_executor_repeatable(self.executor) == 0
+
+    def _argument(self, parameter: Parameter, value: Any, place: int) -> Any:
+        ctype, name = parameter.ctype, parameter.name
+        if value is None:
+            if ctype == "aclIntArray *" and not parameter.optional:
+                return _made(self.handles, acl.create_int_array([]), acl.destroy_int_array, "aclCreateIntArray")
+            return nnop._ffi.NULL if ctype == "char *" else 0
+        if ctype == "aclTensor *":
+            return self._describe(value, place)
+        if ctype == "aclTensorList *":
+            return self._list([self._describe(array, -1) for array in value], "tensor")
+        if ctype == "aclScalar *":
+            return _scalar(value, self.handles)
+        if ctype == "aclScalarList *":
+            return self._list([_scalar(number, self.handles) for number in value], "scalar")
+        if ctype in LISTS:
+            kind, what, create, end = LISTS[ctype]
+            made = create(_numbers(value, name, kind, what))
+            return _made(self.handles, made, end, f"aclCreate{ctype[3:-2]}")
+        return _plain(value, parameter)
+
+    def _describe(self, array: DeviceArray, place: int) -> int:
+        tensor, low = _tensor(array, self.handles)
+        self.tensors.append((place, tensor, low))
+        return tensor
+
+    def _list(self, members: list[int], kind: str) -> int:
+        """Make a list, which destroys its members with itself."""
+        create, end = getattr(acl, f"create_{kind}_list"), getattr(acl, f"destroy_{kind}_list")
+        made = _made(self.handles, create(members), end, f"aclCreate{kind.title()}List")
+        self.handles = [handle for handle in self.handles if handle.value not in members]
+        return made
+
+    def plan(self) -> None:
+        """Run the first phase."""
+        size, executor = nnop._ffi.new("uint64_t *"), nnop._ffi.new("uintptr_t *")
+        ret = self.first(*self.arguments, size, executor)
+        if ret != 0:
+            raise _failure(ret, self.symbol + "GetWorkspaceSize")
+        self.size, self.executor = size[0], executor[0]
+
+    def move(self, arrays: list[DeviceArray]) -> None:
+        """Set the addresses that differ from those of the last run."""
+        for place, array in enumerate(arrays):
+            address = array._handle
+            if address != self.addresses[place]:
+                number, tensor, low = self.tensors[place]
+                if self.again:
+                    ret = acl.set_tensor_addr(self.executor, number, tensor, address + low)
+                else:
+                    ret = acl.set_raw_tensor_addr(tensor, address + low)
+                if ret != 0:
+                    raise _failure(ret, "aclSetTensorAddr")
+                self.addresses[place] = address
+
+    def __del__(self, is_finalizing: Any = is_finalizing) -> None:
+        if is_finalizing():
+            return
+        # After a reset of the simulator they are gone: the refusals are nobody's to read.
+        refused = self.executor != 0 and acl.destroy_acl_op_executor(self.executor) != 0
+        for handle in reversed(self.handles):
+            refused = handle.end(handle.value) != 0 or refused
+        if refused:
+            acl.get_recent_err_msg()
+
+
+def _failure(ret: int, function: str) -> AclError:
+    """Return the error of an operator; one of the runtime below keeps the runtime's code."""
+    if ret == RUNTIME:
+        inner = rt.peek_at_last_error(0)
+        if inner:
+            return error_of(inner, function)
+        _, none = rt.get_device()
+        if none:
+            return error_of(none, function)
+    return error_of(ret, function)
+
+
+def _look(values: Iterable[Any], arrays: list[DeviceArray]) -> list[Any]:
+    """Return what a signature says of some arguments, and collect the arrays."""
+    key: list[Any] = []
+    for value in values:
+        if isinstance(value, DeviceArray):
+            arrays.append(value)
+            key += (value.shape, value.strides, value.dtype)
+        elif isinstance(value, (list, tuple)):
+            key += (len(value), tuple(_look(value, arrays)))
+        else:  # 0.0 and -0.0 are equal, and not the same
+            key += (value.__class__, value or repr(value))
+    return key
+
+
+class Operator:
+    """One operator: its phases, its signature and its calls."""
+
+    def __init__(self, name: str) -> None:
+        row = nnop._operators()[name]
+        self.name, self.symbol, self.key = name, row["name"], f"acl.nn.{name}"
+        self.first, self.second = nnop.phases(row)
+        self.shape: Shape = shape_of(row)
+        self.parameters = self.shape.parameters
+        self.specs: dict[Any, list[Any]] = {}
+        inputs, outputs = self.shape.inputs, self.shape.outputs
+        self.required = [place for place in outputs if not self.parameters[place].optional]
+        # The place of each parameter of C among the inputs and outputs as they are given; None where they are in order.
+        places = inputs + outputs
+        order = [places.index(place) for place in range(len(places))]
+        self.order = None if order == sorted(order) else order
+
+    # --- Every time
+
+    def run(self, values: tuple[Any, ...], out: Any, stream: "Optional[Stream]") -> Any:
+        """Run both phases, and return the results."""
+        opening = resource.single or current_opening()
+        arrays: list[DeviceArray] = []
+        result = out
+        if self.shape.outputs:
+            if out is None:
+                result, out = self._made_outputs(values, opening)
+            values += (out,) if len(self.shape.outputs) == 1 else self._tuple(out)
+            if self.order is not None:
+                values = tuple([values[place] for place in self.order])
+        try:
+            signature = tuple(_look(values, arrays))
+            blocks: list[Any] = [array._block for array in arrays]
+            for block in blocks:
+                if block.opening is not opening or block.kind == "host":
+                    raise KeyError
+            calls = opening.keep[self.key]
+            call = calls[signature].pop()
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            arrays = self._check(values, opening)
+            signature = tuple(_look(values, []))
+            blocks = [array._live() for array in arrays]
+            calls = opening.keep.setdefault(self.key, {})
+            call = self._prepare(values, arrays)
+        if [array._handle for array in arrays] != call.addresses:
+            call.move(arrays)
+        if not call.executor:
+            call.plan()
+        if stream is None:
+            self._now(call, blocks, opening)
+        else:
+            self._queue(call, blocks, stream)
+        waiting = calls.get(signature)
+        if waiting is None:
+            if len(calls) >= SIGNATURES:
+                calls.pop(next(iter(calls)), None)
+            waiting = calls.setdefault(signature, [])
+        waiting.append(call)
+        return result if self.shape.outputs else self._changed(values)
+
+    def _launch(self, call: Call, workspace: int, stream: int) -> None:
+        executor = call.executor
+        if not call.again:
+            call.executor = 0  # it is used up, whatever comes of it
+        ret = call.second(workspace, call.size, executor, stream)
+        if ret != 0:
+            raise _failure(ret, self.symbol)
+
+    def _queue(self, call: Call, blocks: list[Any], stream: "Stream") -> None:
+        handle = stream.handle
+        address = 0
+        if call.size:
+            workspace = workspace_of(stream, handle, call.size)
+            address = workspace.address
+            blocks.append(workspace)
+        try:
+            self._launch(call, address, handle)
+        except AclError:
+            if stream._context != current_handle():
+                raise error_of(WRONG_CONTEXT, self.symbol) from None
+            raise
+        tell(blocks, stream)
+
+    def _now(self, call: Call, blocks: list[Any], opening: Opening) -> None:
+        for block in blocks:
+            if block.uses:
+                block.settle()
+        workspace = None
+        if call.size:
+            spare: list[Block] = opening.keep.setdefault("acl.nn", [])
+            workspace = next((spare.pop() for _ in spare[-1:]), None)
+            if workspace is None or workspace.size < call.size:
+                workspace = Block.allocate(call.size, "device", "huge_first")
+            blocks.append(workspace)
+        self._launch(call, 0 if workspace is None else workspace.address, 0)
+        try:
+            ret = rt.synchronize_stream(0)
+        except BaseException:  # Ctrl-C: the work goes on
+            from acl.objects.stream import Stream
+
+            tell(blocks, Stream.default())
+            raise
+        if ret != 0:
+            raise error_of(ret, self.symbol)
+        if workspace is not None:
+            spare.append(workspace)
+
+    def _changed(self, values: Any) -> Any:
+        found = tuple([values[place] for place in self.shape.results])
+        return found[0] if len(found) == 1 else found
+
+    # --- The first time of a signature
+
+    def _refuse(self, reason: str, advice: str = "") -> NoReturn:
+        raise refuse(f"nn.{self.name}", reason, advice) from None
+
+    def _tuple(self, out: Any) -> tuple[Any, ...]:
+        """Return the outputs as the program gives them; of several, one alone where all others are optional."""
+        count = len(self.shape.outputs)
+        if isinstance(out, DeviceArray) and len(self.required) == 1:
+            return tuple(out if place == self.required[0] else None for place in self.shape.outputs)
+        if not isinstance(out, (list, tuple)) or len(out) != count:
+            names = ", ".join(self.parameters[place].name for place in self.shape.outputs)
+            given = len(out) if isinstance(out, (list, tuple)) else _shown(out)
+            self._refuse(f"out is {given}, expected a tuple of {count}: {names}")
+        return tuple(out)
+
+    def _made_outputs(self, values: tuple[Any, ...], opening: Opening) -> Any:
+        """Return the results, made here, and the outputs for C."""
+        try:
+            key = tuple(_look(values, []))
+            specs = self.specs.get(key)
+        except (TypeError, ValueError):
+            key, specs = (), None
+        if specs is None:
+            specs = self._infer(values, opening)
+            if len(self.specs) >= SIGNATURES:
+                self.specs.clear()
+            self.specs[key] = specs
+        made = [
+            DeviceArray(*spec) if isinstance(spec, Spec) else [DeviceArray(*member) for member in spec]
+            for spec in specs
+        ]
+        result = made[0] if len(made) == 1 else tuple(made)
+        if len(self.shape.outputs) == len(self.required):
+            return result, result
+        ready = iter(made)
+        return result, tuple(None if self.parameters[p].optional else next(ready) for p in self.shape.outputs)
+
+    def _infer(self, values: tuple[Any, ...], opening: Opening) -> list[Any]:
+        rule = RULES.get(self.name)
+        given = [self.parameters[place] for place in self.shape.inputs]
+        arrays = self._check(values, opening, given)
+        if rule is None:
+            names = ", ".join(self.parameters[place].name for place in self.shape.outputs)
+            many = "a tuple of arrays" if len(self.shape.outputs) > 1 else "an array"
+            reason = f"what {names} is like does not follow from the arguments"
+            self._refuse(reason, f"give {many}: out=acl.DeviceArray(shape, dtype)")
+        try:
+            arguments = {parameter.name: value for parameter, value in zip(given, values)}
+            if arguments.get("dtype") is not None:
+                arguments["dtype"] = dtype_of(arguments["dtype"])
+            return rule(arguments, arrays)
+        except Refused as error:
+            self._refuse(error.reason, error.advice)
+        except (KeyError, TypeError, ValueError) as error:  # what _check leaves to the rule: lists, and numbers in these
+            self._refuse(f"the arguments do not fit together ({error})", "see help() of it for what they are")
+
+    def _check(self, values: Iterable[Any], opening: Opening, parameters: Any = None) -> list[DeviceArray]:
+        """Return the arrays among arguments, or say what is wrong with one."""
+        arrays: list[DeviceArray] = []
+        for parameter, value in zip(parameters or self.parameters, values):
+            if value is None:
+                if not (parameter.optional or parameter.default == "None"):
+                    self._refuse(f"{parameter.name} is None, expected {self._expected(parameter)}")
+            elif parameter.ctype == "aclTensor *":
+                arrays.append(self._array(value, parameter.name, opening))
+            elif parameter.ctype in ("aclTensorList *", "aclScalarList *"):
+                if not isinstance(value, (list, tuple)):
+                    self._refuse(f"{parameter.name} is {_shown(value)}, expected {self._expected(parameter)}")
+                if parameter.ctype == "aclTensorList *":
+                    names = (f"{parameter.name}[{place}]" for place in range(len(value)))
+                    arrays += [self._array(member, name, opening) for member, name in zip(value, names)]
+                else:
+                    for place, member in enumerate(value):
+                        self._number(member, f"{parameter.name}[{place}]")
+            elif parameter.ctype == "aclScalar *":
+                self._number(value, parameter.name)
+            elif parameter.ctype not in LISTS:
+                try:
+                    _plain(value, parameter)
+                except Refused as error:
+                    self._refuse(error.reason, error.advice)
+        return arrays
+
+    @staticmethod
+    def _expected(parameter: Parameter) -> str:
+        kinds = {
+            "aclTensor *": "an acl.DeviceArray", "aclTensorList *": "a list of acl.DeviceArray",
+            "aclScalar *": "a number", "aclScalarList *": "a list of numbers",
+        }  # fmt: skip
+        return kinds.get(parameter.ctype, "a value")
+
+    def _twin(self, *names: str) -> str:
+        """Return the advice to use an operator of another name, if there is one."""
+        found = next((name for name in names if name != self.name and name in nnop._operators()), None)
+        return f"acl.nn.{found} takes it" if found else ""
+
+    def _number(self, value: Any, name: str) -> None:
+        if not _is_number(value):
+            plain = self.name[:-1] if self.name.endswith("s") else self.name
+            advice = self._twin(plain, self.name.replace("_scalar", "_tensor"))
+            self._refuse(f"{name} is {_shown(value)}, expected a number", advice or "array.item() reads one element")
+
+    def _array(self, value: Any, name: str, opening: Opening) -> DeviceArray:
+        if not isinstance(value, DeviceArray):
+            advice = "pass an acl.DeviceArray"
+            if isinstance(value, numpy.ndarray):
+                advice = "copy it to the device: acl.DeviceArray.from_numpy(array)"
+            elif isinstance(value, Buffer):
+                advice = "say what it holds: acl.DeviceArray.from_buffer(buffer, shape, dtype)"
+            elif _is_number(value):
+                names = self.name + "s", self.name.replace("tensor_tensor", "tensor_scalar"), self.name + "_scalar"
+                advice = self._twin(*names, self.name.replace("_tensor", "_scalar")) or advice
+            self._refuse(f"{name} is {_shown(value)}, expected an acl.DeviceArray", advice)
+        value.handle.__index__()  # says that it is closed
+        block = value._live()
+        if block.kind == "host":
+            self._refuse(f"{name} is in host memory", "copy it to the device: array.copy()")
+        if block.opening is not opening:
+            there, here = block.opening.device_id, opening.device_id
+            advice = f"run it on that device, `with acl.Device({there}):`, or copy the array"
+            self._refuse(f"{name} is on device {there}, the thread's device is {here}", advice)
+        return value
+
+    def _prepare(self, values: tuple[Any, ...], arrays: list[DeviceArray]) -> Call:
+        given = list(values)
+        for place, parameter in enumerate(self.parameters):
+            if parameter.name == "dtype" and given[place] is None:  # that of the result
+                given[place] = given[self.shape.results[0]].dtype
+        try:
+            return Call(self, given, arrays)
+        except Refused as error:
+            self._refuse(error.reason, error.advice)
+
+
+def workspace_of(stream: "Stream", handle: int, size: int) -> Block:
+    """Return the workspace that a stream, or the capture that it is in, keeps: of this size at least."""
+    instance = _captured_into(handle)
+    if instance:
+        found = captured_workspaces.get((instance, handle))
+    else:
+        found = workspaces.get(stream)
+    if found is None or found.size < size:
+        found = Block.allocate(size, "device", "huge_first")
+        if instance:
+            captured_workspaces[instance, handle] = found
+        else:
+            workspaces[stream] = found
+    return found
+
+
+def forget() -> None:
+    """Drop the calls that are kept ready: the next one of each asks the library anew."""
+    for opening in list(resource.openings.values()):
+        for name in [name for name in opening.keep if name.startswith("acl.nn.")]:
+            opening.keep.pop(name, None)
+
+
+# --- The functions of acl.nn
+
+
+def _document(operator: Operator) -> str:
+    """Return the docstring of an operator's function."""
+    kinds = {"in": "read", "inout": "read and written", "out": "written", "": ""}
+    lines = []
+    for place in operator.shape.inputs:
+        parameter = operator.parameters[place]
+        lines.append(f"{parameter.name} : {parameter.hint}")
+        note = "; ".join(filter(None, [kinds[parameter.role], "may be None" * parameter.optional]))
+        lines += [f"    {note}"] * bool(note)
+    shape = operator.shape
+    if shape.outputs:
+        names = ", ".join(operator.parameters[place].name for place in shape.outputs)
+        made = "made when it is None" if operator.name in RULES else "required"
+        lines += [f"out : {shape.returns(True)}", f"    What C calls {names}; {made}."]
+    lines += ["stream : Stream, optional", "    Where it is queued; without one it is done when the call returns."]
+    parameters = "\n".join(lines)
+    return (
+        f"Run {operator.symbol}.\n\nParameters\n----------\n{parameters}\n\n"
+        f"Returns\n-------\n{shape.returns()}\n    {'out' if shape.outputs else 'What it has changed.'}\n\n"
+        "Raises\n------\nInvalidArgumentError\n    For an argument of the wrong type, or on another device.\n"
+        "OperatorError\n    When the operator refuses shapes, types or values, or has no kernel.\n\n"
+        f"Notes\n-----\nStands on {operator.symbol}GetWorkspaceSize and {operator.symbol}.\n"
+    )
+
+
+def function_of(name: str) -> Any:
+    """Return the function of an operator, or None."""
+    if name not in nnop._operators():
+        return None
+    made = Operator(name)
+    given = "".join(f"{made.parameters[place].name}, " for place in made.shape.inputs)
+    out = "out" if made.shape.outputs else "None"
+    scope: dict[str, Any] = {"__name__": "acl.nn", "_run": made.run}
+    text = f"def {name}({made.shape.names(False)}):\n    return _run(({given}), {out}, stream)\n"
+    exec(compile(text, f"<acl.nn.{name}>", "exec"), scope)
+    function = scope[name]
+    function.__doc__ = _document(made)
+    return function
+
+
+def names_like(name: str) -> str:
+    """Return names of operators that are near to one that is none."""
+    return ", ".join(difflib.get_close_matches(name, nnop._operators(), 3))

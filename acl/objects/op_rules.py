@@ -1,0 +1,436 @@
+"""The shape and type of what an operator gives, for the operators where these follow from what it is given.
+
+A rule takes the arguments by name and the arrays among them, and returns a :class:`Spec` for each required output, or a
+list of these where the output is a list. The rules of types are the documented ones, not NumPy's: an int32 and a
+float32 array meet in float32, a number never widens an array of its own kind. What fits no rule is :class:`Refused`
+here; everything else is left to the library, which checks each call.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Union
+
+import numpy
+
+Arguments = Mapping[str, Any]
+BOOL, LONG, FLOAT, DOUBLE = (numpy.dtype(name) for name in ("?", "i8", "f4", "f8"))
+ORDER = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}  # bfloat16 is of kind V
+SOLE = ("u2", "u4", "u8")  # they meet themselves only
+
+
+class Refused(ValueError):
+    """What no result follows from: why, and what to do."""
+
+    def __init__(self, reason: str, advice: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.advice = reason, advice
+
+
+class Spec(NamedTuple):
+    """An output to be made."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+
+Specs = list[Union[Spec, list[Spec]]]
+Rule = Callable[[Arguments, "list[Any]"], Specs]
+
+
+# --- Types
+
+
+def meet(one: Any, other: Any) -> Any:
+    """Return the type in which the elements of two arrays meet."""
+    if one == other:
+        return one
+    low, high = sorted((one, other), key=lambda kind: ORDER[kind.kind])
+    ranks = ORDER[low.kind], ORDER[high.kind]
+    if any(kind.str[1:] in SOLE for kind in (one, other)):
+        raise Refused(f"{one} and {other} meet in no type", "convert one of them: acl.nn.cast(array, dtype)")
+    if ranks[0] == ranks[1]:
+        if ranks[0] == 1 and low.kind != high.kind and low.itemsize == high.itemsize:
+            return numpy.dtype("i2")  # of int8 and uint8
+        if ranks[0] == 1 and low.kind != high.kind:
+            return low if low.kind == "i" else high  # the signed one is wider
+        if low.itemsize == high.itemsize:
+            return FLOAT  # of float16 and bfloat16
+        return low if low.itemsize > high.itemsize else high
+    if ranks[1] == 3 and low == DOUBLE:
+        return numpy.dtype("c16")
+    return high
+
+
+def type_of_number(value: Any) -> Any:
+    """Return the type of a number as operators take it."""
+    if isinstance(value, numpy.generic):
+        return value.dtype
+    kinds = {bool: "?", int: "i8", float: "f8", complex: "c16"}
+    return numpy.dtype(kinds.get(type(value), "f8"))
+
+
+def meet_number(kind: Any, value: Any) -> Any:
+    """Return the type in which an array's elements and a number meet."""
+    number = type_of_number(value)
+    if ORDER[number.kind] <= ORDER[kind.kind]:
+        return kind
+    if number.kind == "c":
+        return numpy.dtype("c16" if kind == DOUBLE else "c8")
+    return FLOAT if ORDER[number.kind] == 2 else number
+
+
+def floating(kind: Any) -> Any:
+    """Return the type of a result that has fractions."""
+    return FLOAT if ORDER[kind.kind] < 2 else kind
+
+
+def met(arrays: Sequence[Any]) -> Any:
+    """Return the type in which arrays meet."""
+    kind = arrays[0].dtype
+    for array in arrays[1:]:
+        kind = meet(kind, array.dtype)
+    return kind
+
+
+def asked(a: Arguments, usual: Any) -> Any:
+    """Return the type that ``dtype=`` asks for."""
+    wanted = a.get("dtype")
+    return usual if wanted is None else wanted
+
+
+# --- Shapes
+
+
+def stretch(arrays: Sequence[Any]) -> tuple[int, ...]:
+    """Return the shape that arrays are broadcast to."""
+    try:
+        return numpy.broadcast_shapes(*(array.shape for array in arrays))
+    except ValueError:
+        shapes = " and ".join(str(array.shape) for array in arrays)
+        raise Refused(f"{shapes} are not broadcast to one shape", "reshape them, or leave dimensions of 1") from None
+
+
+def axis_of(value: Any, rank: int, name: str = "dim") -> int:
+    """Return a dimension that may be counted from the end."""
+    most = max(rank, 1)
+    if not isinstance(value, (int, numpy.integer)) or not -most <= value < most:
+        raise Refused(f"{name} is {value!r}, expected {-most} to {most - 1}")
+    return int(value) % most
+
+
+def _dims(a: Arguments) -> Any:
+    return next((a[name] for name in ("dim", "dims", "axes") if name in a), None)
+
+
+def reduced(a: Arguments, array: Any) -> tuple[int, ...]:
+    """Return a shape without what is reduced: the dimensions named, or all."""
+    given = _dims(a)
+    given = () if given is None else given if isinstance(given, (list, tuple)) else (given,)
+    rank = len(array.shape)
+    gone = {axis_of(value, rank) for value in given}
+    if not gone and not a.get("noop_with_empty_dims") and not a.get("noop_with_empty_axes"):
+        gone = set(range(rank))
+    keeps = any(a.get(name) for name in ("keep_dim", "keep_dims", "keepdim"))
+    return tuple(1 if place in gone else size for place, size in enumerate(array.shape) if keeps or place not in gone)
+
+
+# --- Rules
+
+
+def _pointwise(kind: Callable[[Any], Any]) -> Rule:
+    return lambda a, arrays: [Spec(arrays[0].shape, kind(arrays[0].dtype))]
+
+
+def _together(kind: Callable[[Any], Any]) -> Rule:
+    return lambda a, arrays: [Spec(stretch(arrays), kind(met(arrays)))]
+
+
+def _with_number(kind: Callable[[Any], Any], number: str) -> Rule:
+    def rule(a: Arguments, arrays: list[Any]) -> Specs:
+        return [Spec(arrays[0].shape, kind(meet_number(arrays[0].dtype, a[number])))]
+
+    return rule
+
+
+def _reduction(kind: Callable[[Any], Any], count: int = 1) -> Rule:
+    def rule(a: Arguments, arrays: list[Any]) -> Specs:
+        return [Spec(reduced(a, arrays[0]), asked(a, kind(arrays[0].dtype)))] * count
+
+    return rule
+
+
+def _extreme(a: Arguments, arrays: list[Any]) -> Specs:
+    shape = reduced(a, arrays[0])
+    return [Spec(shape, arrays[0].dtype), Spec(shape, LONG)]
+
+
+def _along(*kinds: Any) -> Rule:
+    def rule(a: Arguments, arrays: list[Any]) -> Specs:
+        axis_of(a["dim"], len(arrays[0].shape))
+        return [Spec(arrays[0].shape, arrays[0].dtype if kind is None else kind) for kind in kinds]
+
+    return rule
+
+
+def _topk(a: Arguments, arrays: list[Any]) -> Specs:
+    axis, shape = axis_of(a["dim"], len(arrays[0].shape)), list(arrays[0].shape)
+    if shape:
+        shape[axis] = a["k"]
+    return [Spec(tuple(shape), arrays[0].dtype), Spec(tuple(shape), LONG)]
+
+
+def _matmul(a: Arguments, arrays: list[Any]) -> Specs:
+    one, other = arrays[:2]
+    if not one.shape or not other.shape:
+        raise Refused(f"{one.shape} and {other.shape} have no product", "give each one dimension or more")
+    left, right = one.shape, other.shape
+    inner = right[-2] if len(right) > 1 else right[0]
+    if left[-1] != inner:
+        raise Refused(f"the last dimension of {left} is {left[-1]}, the matching one of {right} is {inner}")
+    try:
+        batch = numpy.broadcast_shapes(left[:-2], right[:-2])
+    except ValueError:
+        raise Refused(f"{left[:-2]} and {right[:-2]}, before the matrices, are not broadcast to one shape") from None
+    shape = (*batch, *left[-2:-1], *(right[-1:] if len(right) > 1 else ()))
+    return [Spec(shape, meet(one.dtype, other.dtype))]
+
+
+def _added_product(a: Arguments, arrays: list[Any]) -> Specs:
+    product = _matmul(a, arrays[1:3])[0]
+    assert isinstance(product, Spec)
+    return [Spec(product.shape, meet(arrays[0].dtype, product.dtype))]
+
+
+def _cast(a: Arguments, arrays: list[Any]) -> Specs:
+    if a["dtype"] is None:
+        raise Refused("dtype is None", "say the type: dtype='f2', or give out=")
+    return [Spec(arrays[0].shape, a["dtype"])]
+
+
+def _permute(a: Arguments, arrays: list[Any]) -> Specs:
+    shape = arrays[0].shape
+    dims = [axis_of(value, len(shape), "dims") for value in a["dims"] or ()]
+    if sorted(dims) != list(range(len(shape))):
+        raise Refused(f"dims is {a['dims']!r}, expected each dimension of {shape} once")
+    return [Spec(tuple(shape[place] for place in dims), arrays[0].dtype)]
+
+
+def _cat(a: Arguments, arrays: list[Any]) -> Specs:
+    if not arrays:
+        raise Refused("tensors is empty, expected one array or more")
+    first = arrays[0].shape
+    axis = axis_of(a["dim"], len(first))
+    for array in arrays:
+        if len(array.shape) != len(first) or any(
+            size != want for place, (size, want) in enumerate(zip(array.shape, first)) if place != axis
+        ):
+            raise Refused(f"{first} and {array.shape} differ in more than dimension {axis}")
+    total = sum(array.shape[axis] for array in arrays) if first else len(arrays)
+    return [Spec((*first[:axis], total, *first[axis + 1 :]), met(arrays))]
+
+
+def _stack(a: Arguments, arrays: list[Any]) -> Specs:
+    if not arrays:
+        raise Refused("tensors is empty, expected one array or more")
+    first = arrays[0].shape
+    axis = axis_of(a["dim"], len(first) + 1)
+    for array in arrays:
+        if array.shape != first:
+            raise Refused(f"{first} and {array.shape} differ", "stack arrays of one shape")
+    return [Spec((*first[:axis], len(arrays), *first[axis:]), met(arrays))]
+
+
+def _repeat(a: Arguments, arrays: list[Any]) -> Specs:
+    shape, times = arrays[0].shape, tuple(a["repeats"])
+    if len(times) < len(shape):
+        raise Refused(f"repeats has {len(times)} numbers, expected {len(shape)} or more, as many as {shape}")
+    padded = (1,) * (len(times) - len(shape)) + shape
+    return [Spec(tuple(size * count for size, count in zip(padded, times)), arrays[0].dtype)]
+
+
+def _expand(a: Arguments, arrays: list[Any]) -> Specs:
+    size = a["size"]
+    shape = arrays[0].shape
+    padded = (1,) * (len(size) - len(shape)) + shape
+    return [Spec(tuple(old if new == -1 else new for new, old in zip(size, padded)), arrays[0].dtype)]
+
+
+def _flatten(a: Arguments, arrays: list[Any]) -> Specs:
+    shape = arrays[0].shape
+    axis = axis_of(a["axis"], len(shape) + 1, "axis")
+    return [Spec((math.prod(shape[:axis]), math.prod(shape[axis:])), arrays[0].dtype)]
+
+
+def _slice(a: Arguments, arrays: list[Any]) -> Specs:
+    shape = list(arrays[0].shape)
+    axis = axis_of(a["dim"], len(shape))
+    shape[axis] = len(range(*slice(a["start"], a["end"], a["step"]).indices(shape[axis])))
+    return [Spec(tuple(shape), arrays[0].dtype)]
+
+
+def _slices(a: Arguments, arrays: list[Any]) -> Specs:
+    shape = list(arrays[0].shape)
+    for axis, start, end, step in zip(a["axes"] or (), a["starts"], a["ends"], a["steps"]):
+        place = axis_of(axis, len(shape), "axes")
+        shape[place] = len(range(*slice(start, end, step).indices(shape[place])))
+    return [Spec(tuple(shape), arrays[0].dtype)]
+
+
+def _pick(a: Arguments, arrays: list[Any]) -> Specs:
+    shape, index = arrays[0].shape, arrays[1].shape
+    axis = axis_of(a["dim"], len(shape))
+    return [Spec((*shape[:axis], *index, *shape[axis + 1 :]), arrays[0].dtype)]
+
+
+def _pick_line(a: Arguments, arrays: list[Any]) -> Specs:
+    shape = list(arrays[0].shape)
+    shape[axis_of(a["dim"], len(shape))] = math.prod(arrays[1].shape)
+    return [Spec(tuple(shape), arrays[0].dtype)]
+
+
+def _at_index(a: Arguments, arrays: list[Any]) -> Specs:
+    return [Spec(arrays[1].shape, arrays[0].dtype)]
+
+
+def _embedding(a: Arguments, arrays: list[Any]) -> Specs:
+    return [Spec((*arrays[1].shape, *arrays[0].shape[1:]), arrays[0].dtype)]
+
+
+def _where(a: Arguments, arrays: list[Any]) -> Specs:
+    return [Spec(stretch(arrays), meet(arrays[1].dtype, arrays[2].dtype))]
+
+
+def _power_of_number(a: Arguments, arrays: list[Any]) -> Specs:
+    return [Spec(arrays[0].shape, meet_number(arrays[0].dtype, a["self"]))]
+
+
+def _range(a: Arguments, arrays: list[Any]) -> Specs:
+    numbers = [a[name] for name in ("start", "end", "step")]
+    start, end, step = numbers
+    if step == 0:
+        raise Refused("step is 0, expected another number")
+    whole = all(type_of_number(number).kind in "iub" for number in numbers)
+    return [Spec((max(0, math.ceil((end - start) / step)),), LONG if whole else FLOAT)]
+
+
+def _linspace(a: Arguments, arrays: list[Any]) -> Specs:
+    return [Spec((a["steps"],), FLOAT)]
+
+
+def _lines(array: Any, dims: int) -> tuple[int, ...]:
+    """Return a shape with 1 in the place of each of the last dimensions."""
+    kept = len(array.shape) - dims
+    return tuple(size if place < kept else 1 for place, size in enumerate(array.shape))
+
+
+def _rms_norm(a: Arguments, arrays: list[Any]) -> Specs:
+    x, gamma = arrays[:2]
+    return [Spec(x.shape, x.dtype), Spec(_lines(x, len(gamma.shape)), FLOAT)]
+
+
+def _lists(a: Arguments, arrays: list[Any]) -> Specs:
+    return [[Spec(array.shape, array.dtype) for array in next(v for v in a.values() if isinstance(v, (list, tuple)))]]
+
+
+def _split(a: Arguments, arrays: list[Any]) -> Specs:
+    shape = arrays[0].shape
+    axis = axis_of(a["dim"], len(shape))
+    if "split_size" in a:
+        sizes: Iterable[int] = a["split_size"]
+    else:
+        each = a["split_sections"]
+        if each <= 0:
+            raise Refused(f"split_sections is {each}, expected 1 or more")
+        sizes = [min(each, shape[axis] - start) for start in range(0, shape[axis], each)]
+    return [[Spec((*shape[:axis], size, *shape[axis + 1 :]), arrays[0].dtype) for size in sizes]]
+
+
+def _same(kind: Any) -> Any:
+    return kind
+
+
+def _total(kind: Any) -> Any:
+    return LONG if ORDER[kind.kind] < 2 else kind
+
+
+def _truth(kind: Any) -> Any:
+    return BOOL
+
+
+def _index(kind: Any) -> Any:
+    return LONG
+
+
+TABLE: dict[Rule, str] = {
+    _pointwise(_same): """
+        abs bitwise_not ceil celu clamp clamp_max clamp_min elu flip floor frac gelu gelu_v2 hardshrink hardsigmoid
+        hardswish hardtanh index_add index_copy index_fill_tensor layer_norm layer_norm_with_impl_mode leaky_relu
+        log_sigmoid mish nan_to_num neg prelu relu roll round round_decimals scatter scatter_add scatter_nd scatter_value selu shrink sign silu softplus
+        softshrink swish threshold tril triu trunc renorm cumsum_v2 bernoulli
+        elu_backward gelu_backward hardshrink_backward hardsigmoid_backward hardswish_backward hardtanh_backward
+        leaky_relu_backward log_sigmoid_backward mish_backward selu_backward sigmoid_backward silu_backward
+        softplus_backward softshrink_backward tanh_backward threshold_backward""",
+    _pointwise(floating): """
+        acos acosh asin asinh atan atanh cos cosh digamma erf erfc erfinv exp exp2 expm1 lgamma log log10 log1p log2
+        logit reciprocal rsqrt sigmoid sin sinc sinh sqrt tan tanh""",
+    _pointwise(_truth): "is_finite is_inf is_neg_inf is_pos_inf logical_not signbit",
+    _together(_same): """
+        add sub mul rsub add_relu maximum minimum bitwise_and_tensor bitwise_or_tensor bitwise_xor_tensor floor_divide
+        fmod_tensor gcd pow_tensor_tensor remainder_tensor_tensor lerp lerps addcmul clamp_tensor clamp_min_tensor
+        clamp_max_tensor""",
+    _together(floating): "div addcdiv atan2 log_add_exp log_add_exp2 x_log_y_tensor",
+    _together(_truth): """
+        eq_tensor ne_tensor gt_tensor ge_tensor lt_tensor le_tensor logical_and logical_or logical_xor is_close""",
+    _with_number(_same, "other"): """
+        adds subs rsubs muls bitwise_and_scalar bitwise_or_scalar bitwise_xor_scalar floor_divides fmod_scalar
+        remainder_tensor_scalar""",
+    _with_number(floating, "other"): "divs x_log_y_scalar_other",
+    _with_number(_truth, "other"): "eq_scalar ne_scalar gt_scalar ge_scalar lt_scalar le_scalar",
+    _with_number(_same, "exponent"): "pow_tensor_scalar",
+    _power_of_number: "pow_scalar_tensor remainder_scalar_tensor",
+    _where: "s_where",
+    _reduction(_truth): "all any",
+    _reduction(_same): "amax amin max min max_v2 median nan_median",
+    _reduction(_same, 2): "aminmax aminmax_all aminmax_dim",
+    _reduction(floating): """
+        linalg_vector_norm log_sum_exp mean mean_v2 norm reduce_log_sum std var var_correction""",
+    _reduction(floating, 2): "std_mean_correction var_mean",
+    _reduction(_total): "reduce_sum reduce_nansum prod prod_dim",
+    _reduction(_index): "arg_max arg_min",
+    _extreme: "max_dim min_dim median_dim nan_median_dim kthvalue",
+    _along(None): "softmax log_softmax",
+    _along(None, LONG): "sort cummax cummin",
+    _along(LONG): "argsort",
+    _topk: "topk",
+    lambda a, arrays: [Spec(arrays[0].shape, asked(a, _total(arrays[0].dtype)))]: "cumsum cumprod",
+    _matmul: "matmul mm batch_mat_mul mv dot",
+    _added_product: "addmm addmv baddbmm",
+    _cast: "cast",
+    _permute: "permute",
+    _cat: "cat",
+    _stack: "stack",
+    _repeat: "repeat",
+    _expand: "expand",
+    _flatten: "flatten",
+    _slice: "slice",
+    _slices: "slice_v2",
+    _pick: "gather_v2",
+    _pick_line: "index_select",
+    _at_index: "gather take",
+    _embedding: "embedding",
+    _range: "arange",
+    _linspace: "linspace",
+    _rms_norm: "rms_norm gemma_rms_norm",
+    _lists: """
+        foreach_abs foreach_acos foreach_asin foreach_atan foreach_cos foreach_cosh foreach_erf foreach_erfc foreach_exp
+        foreach_expm1 foreach_log foreach_log10 foreach_log1p foreach_log2 foreach_neg foreach_reciprocal
+        foreach_sigmoid foreach_sign foreach_sin foreach_sinh foreach_sqrt foreach_tan foreach_tanh foreach_add_list
+        foreach_add_list_v2 foreach_add_scalar foreach_add_scalar_v2 foreach_add_scalar_list foreach_sub_list
+        foreach_sub_list_v2 foreach_sub_scalar foreach_sub_scalar_v2 foreach_sub_scalar_list foreach_mul_list
+        foreach_mul_scalar foreach_mul_scalar_v2 foreach_mul_scalar_list foreach_div_list foreach_div_scalar
+        foreach_div_scalar_v2 foreach_div_scalar_list foreach_maximum_list foreach_minimum_list foreach_lerp_list
+        foreach_lerp_scalar foreach_pow_list foreach_pow_scalar foreach_pow_scalar_v2""",
+    _split: "split_tensor split_with_size",
+}
+
+RULES: dict[str, Rule] = {name: rule for rule, names in TABLE.items() for name in names.split()}

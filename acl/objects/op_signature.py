@@ -1,0 +1,117 @@
+"""What the functions of :mod:`acl.nn` take and give, by the table of operators; the build makes their stubs of it.
+
+It imports nothing of the package, which is not there yet when it is built.
+"""
+
+from typing import Any, NamedTuple
+
+# What may be left out, by the name of the parameter, as Python text; optional ones are None.
+DEFAULTS = {
+    "accumulate": "False", "alpha": "1", "beta": "1", "correction": "1", "cube_math_type": "0", "descending": "False",
+    "diagonal": "0", "dtype": "None", "eps": "1e-05", "epsilon": "1e-06", "exclusive": "False", "impl_mode": "0",
+    "keep_dim": "False", "keep_dims": "False", "keepdim": "False", "largest": "True",
+    "noop_with_empty_axes": "False", "noop_with_empty_dims": "False", "reverse": "False", "sorted": "True",
+    "stable": "False", "unbiased": "True", "value": "1",
+}  # fmt: skip
+# Lists of dimensions that stand for all when they are empty; where one dimension is meant, there is no default.
+DIMS = ("axes", "dim", "dims")
+# The Python type of each C type, for the stubs.
+HINTS = {
+    "aclTensor *": "DeviceArray", "aclTensorList *": "Sequence[DeviceArray]", "aclScalar *": "Number",
+    "aclScalarList *": "Sequence[Number]", "aclIntArray *": "Union[int, Sequence[int]]", "char *": "str",
+    "aclBoolArray *": "Sequence[bool]", "aclFloatArray *": "Sequence[float]", "aclDataType": "DTypeLike",
+    "bool": "bool", "double": "float", "float": "float",
+}  # fmt: skip
+STUB = """# Made from the table of operators by build_acl.py.
+from collections.abc import Sequence
+from typing import Any, Optional, Union
+
+import numpy
+from numpy.typing import DTypeLike
+
+from acl.objects.array import DeviceArray
+from acl.objects.stream import Stream
+
+Number = Union[bool, int, float, complex, numpy.generic]
+
+"""
+
+
+class Parameter(NamedTuple):
+    """A parameter of an operator: ``role`` is in, out, inout or "", ``default`` Python text or "" where there is none."""
+
+    ctype: str
+    name: str
+    role: str
+    optional: bool
+    default: str
+
+    @property
+    def hint(self) -> str:
+        """Its type, as stubs print it."""
+        found = HINTS.get(self.ctype, "int")
+        return f"Optional[{found}]" if self.default == "None" else found
+
+
+class Shape(NamedTuple):
+    """What a function takes and gives: parameters in the order of C, places of the inputs and the outputs in these."""
+
+    parameters: tuple[Parameter, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    # What is returned: outputs, or the inputs that are changed.
+    results: tuple[int, ...]
+
+    def names(self, hints: bool) -> str:
+        """Return the text between the brackets of a definition."""
+        given = [self.parameters[place] for place in self.inputs]
+        # A default needs defaults behind it.
+        last = max((place for place, parameter in enumerate(given) if not parameter.default), default=-1)
+        texts = []
+        for place, parameter in enumerate(given):
+            text = parameter.name + (f": {parameter.hint}" if hints else "")
+            texts.append(text + (f"{' = ' if hints else '='}{parameter.default}" if place > last else ""))
+        options = ["out", "stream"] if self.outputs else ["stream"]
+        kinds = {"out": f"Optional[{self.returns(True)}]", "stream": "Optional[Stream]"}
+        texts.append("*")
+        texts += [f"{name}: {kinds[name]} = None" if hints else f"{name}=None" for name in options]
+        return ", ".join(texts)
+
+    def returns(self, given: bool = False) -> str:
+        """Return the type of what it gives, or of what ``out`` takes."""
+        found = [self.parameters[place] for place in self.results]
+        kinds = ["Sequence[DeviceArray]" if "List" in result.ctype else "DeviceArray" for result in found]
+        if len(found) == 1:
+            return kinds[0]
+        some = any(result.optional for result in found)
+        if given:
+            inner = ", ".join(f"Optional[{k}]" if r.optional else k for k, r in zip(kinds, found))
+            return f"tuple[{inner}]"
+        return "Any" if some else f"tuple[{', '.join(kinds)}]"
+
+
+def shape_of(operator: Any) -> Shape:
+    """Return what the function of an operator of the table takes and gives."""
+    parameters = []
+    for ctype, name, role in operator["parameters"]:
+        kind = ctype.removeprefix("const ")
+        default = DEFAULTS.get(name, "")
+        if role.endswith("?") or (name in DIMS and "IntArray" in kind):
+            default = "None"
+        parameters.append(Parameter(kind, name, role.rstrip("?"), role.endswith("?"), default))
+    places = range(len(parameters))
+    outputs = tuple(place for place in places if parameters[place].role == "out")
+    changed = tuple(place for place in places if parameters[place].role == "inout")
+    if "Inplace" in operator["name"] and not changed:  # what is written over is changed all the same
+        outputs, changed = (), outputs
+    inputs = tuple(place for place in places if place not in outputs)
+    return Shape(tuple(parameters), inputs, outputs, outputs or changed)
+
+
+def stub_of(operators: Any) -> str:
+    """Return the text of ``nn.pyi``."""
+    lines = []
+    for name, operator in sorted(operators.items()):
+        shape = shape_of(operator)
+        lines.append(f"def {name}({shape.names(True)}) -> {shape.returns()}: ...")
+    return STUB + "\n".join(lines) + "\n"
