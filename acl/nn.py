@@ -2,8 +2,8 @@
 
 Inputs are :class:`acl.DeviceArray`, numbers, and lists of these, in the order of the C function; names are its names in
 snake case. ``out=`` takes the result: one array, or a tuple where an operator has several. Left out, the result is made
-where its shape and type follow from the inputs; an operator without such a rule says that it needs ``out=``. An operator
-that changes its arguments returns these.
+where its shape and type follow from the inputs; an operator without such a rule says that it needs ``out=``. One that
+changes its arguments returns these.
 
 With ``stream=`` an operator is queued, or captured while the stream is; without, it waits for the work that its arrays
 were told of, runs on the default stream and is done when the call returns.
@@ -20,7 +20,8 @@ def __getattr__(name: str) -> Any:
     function = op.function_of(name)
     if function is None:
         close = op.names_like(name)
-        raise AttributeError(f"module 'acl.nn' has no operator {name!r}" + (f", did you mean {close}?" if close else ""))
+        advice = f", did you mean {close}?" if close else ""
+        raise AttributeError(f"module 'acl.nn' has no operator {name!r}{advice}")
     globals()[name] = function  # the next time is an ordinary one
     return function
 

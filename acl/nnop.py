@@ -20,6 +20,7 @@ from acl import _lib
 
 _ffi = cffi.FFI()
 _made: dict[str, Callable[..., Any]] = {}
+_functions: dict[str, Any] = {}
 PHASE_TWO = [
     ("uintptr_t", "workspace"),
     ("uint64_t", "workspaceSize"),
@@ -55,9 +56,11 @@ def _slot(ctype: str) -> str:
 
 
 def _function(name: str, parameters: list[tuple[str, str]], outputs: str = "") -> Any:
-    slots = ", ".join(slot for slot, _ in parameters)
-    _ffi.cdef(f"int {name}({slots}{outputs});")
-    return getattr(_library(), name)
+    if name not in _functions:
+        slots = ", ".join(slot for slot, _ in parameters)
+        _ffi.cdef(f"int {name}({slots}{outputs});", override=True)  # two threads may come here at once
+        _functions[name] = getattr(_library(), name)
+    return _functions[name]
 
 
 def _finish(call: Any, name: str, symbol: str, parameters: list[tuple[str, str]], gives: str) -> Callable[..., Any]:

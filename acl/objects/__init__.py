@@ -12,11 +12,13 @@ _ERRORS = (
 
 HOME = {
     **dict.fromkeys(_ERRORS, "acl.errors"),
+    "Binary": "acl.objects.kernel",
     "Buffer": "acl.objects.memory",
     "Context": "acl.objects.context",
     "Device": "acl.objects.device",
     "DeviceArray": "acl.objects.array",
     "Event": "acl.objects.event",
+    "Kernel": "acl.objects.kernel",
     "MemoryPool": "acl.objects.pool",
     "Stream": "acl.objects.stream",
 }

@@ -26,6 +26,7 @@ from acl.errors import AclError, error_of
 from acl.objects import resource
 from acl.objects.array import DeviceArray
 from acl.objects.context import current_handle
+from acl.objects.kernel import check_place, finish
 from acl.objects.memory import Block, Buffer, _captured_into, refuse, tell
 from acl.objects.op_rules import RULES, Refused, Spec, type_of_number
 from acl.objects.op_signature import Parameter, Shape, shape_of
@@ -157,7 +158,9 @@ def _shown(value: Any) -> str:
 class Call:
     """One signature of an operator, ready to run: descriptors, and the executor when that can run again."""
 
-    __slots__ = ("first", "second", "symbol", "arguments", "tensors", "addresses", "handles", "executor", "size", "again")
+    __slots__ = (
+        "first", "second", "symbol", "arguments", "tensors", "addresses", "handles", "executor", "size", "again",
+    )  # fmt: skip
 
     def __init__(self, made_by: "Operator", given: "list[Any]", arrays: list[DeviceArray]) -> None:
         self.first, self.second, self.symbol = made_by.first, made_by.second, made_by.symbol
@@ -298,19 +301,24 @@ class Operator:
                 values = tuple([values[place] for place in self.order])
         try:
             signature = tuple(_look(values, arrays))
-            blocks: list[Any] = [array._block for array in arrays]
-            for block in blocks:
-                if block.opening is not opening or block.kind == "host":
-                    raise KeyError
             calls = opening.keep[self.key]
             call = calls[signature].pop()
+            blocks, moved = [], False
+            for array, address in zip(arrays, call.addresses):
+                block: Any = array._block
+                if block.opening is not opening:
+                    raise KeyError
+                if array._handle != address:
+                    moved = True
+                blocks.append(block)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             arrays = self._check(values, opening)
-            signature = tuple(_look(values, []))
+            signature, moved = tuple(_look(values, [])), False
             blocks = [array._live() for array in arrays]
             calls = opening.keep.setdefault(self.key, {})
             call = self._prepare(values, arrays)
-        if [array._handle for array in arrays] != call.addresses:
+        if moved:
+            self._check(values, opening)
             call.move(arrays)
         if not call.executor:
             call.plan()
@@ -361,15 +369,7 @@ class Operator:
                 workspace = Block.allocate(call.size, "device", "huge_first")
             blocks.append(workspace)
         self._launch(call, 0 if workspace is None else workspace.address, 0)
-        try:
-            ret = rt.synchronize_stream(0)
-        except BaseException:  # Ctrl-C: the work goes on
-            from acl.objects.stream import Stream
-
-            tell(blocks, Stream.default())
-            raise
-        if ret != 0:
-            raise error_of(ret, self.symbol)
+        finish(blocks, self.symbol)
         if workspace is not None:
             spare.append(workspace)
 
@@ -431,7 +431,7 @@ class Operator:
             return rule(arguments, arrays)
         except Refused as error:
             self._refuse(error.reason, error.advice)
-        except (KeyError, TypeError, ValueError) as error:  # what _check leaves to the rule: lists, and numbers in these
+        except (KeyError, TypeError, ValueError) as error:  # of what _check leaves to the rule: lists of numbers
             self._refuse(f"the arguments do not fit together ({error})", "see help() of it for what they are")
 
     def _check(self, values: Iterable[Any], opening: Opening, parameters: Any = None) -> list[DeviceArray]:
@@ -491,14 +491,7 @@ class Operator:
                 names = self.name + "s", self.name.replace("tensor_tensor", "tensor_scalar"), self.name + "_scalar"
                 advice = self._twin(*names, self.name.replace("_tensor", "_scalar")) or advice
             self._refuse(f"{name} is {_shown(value)}, expected an acl.DeviceArray", advice)
-        value.handle.__index__()  # says that it is closed
-        block = value._live()
-        if block.kind == "host":
-            self._refuse(f"{name} is in host memory", "copy it to the device: array.copy()")
-        if block.opening is not opening:
-            there, here = block.opening.device_id, opening.device_id
-            advice = f"run it on that device, `with acl.Device({there}):`, or copy the array"
-            self._refuse(f"{name} is on device {there}, the thread's device is {here}", advice)
+        check_place(value._live(), name, opening, f"nn.{self.name}")
         return value
 
     def _prepare(self, values: tuple[Any, ...], arrays: list[DeviceArray]) -> Call:

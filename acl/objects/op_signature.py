@@ -38,7 +38,7 @@ Number = Union[bool, int, float, complex, numpy.generic]
 
 
 class Parameter(NamedTuple):
-    """A parameter of an operator: ``role`` is in, out, inout or "", ``default`` Python text or "" where there is none."""
+    """A parameter: ``role`` is in, out, inout or "", ``default`` is Python text, or "" where there is none."""
 
     ctype: str
     name: str

@@ -1,0 +1,340 @@
+"""Kernels of a program's own: a binary that is loaded, and functions of it that are launched.
+
+``acl.Kernel(binary, name)(blocks, *arguments, stream=stream)`` launches. Arguments are passed as they lie in memory, so
+each has a size: an array or a buffer is its address, NumPy scalars and ctypes values are themselves, each at a multiple
+of its alignment. Plain numbers of Python have no size; they are taken when the kernel was given ``parameters``.
+
+A binary is loaded while anybody holds it: the object, its kernels, and launches that are queued or captured. These tell
+it of their stream, as memory is told (:mod:`acl.objects.memory`), and it is unloaded by the same rule. So a binary and
+its kernels are values, like arrays: dropping them is closing them.
+"""
+
+import ctypes
+import os
+import struct
+from collections.abc import Iterable
+from sys import is_finalizing
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+import numpy
+
+from acl import rt
+from acl._lib import ffi, lib
+from acl.errors import AclError, error_of
+from acl.objects import resource
+from acl.objects.array import DeviceArray
+from acl.objects.context import call_in, current_handle
+from acl.objects.memory import Block, Buffer, refuse, tell
+from acl.objects.resource import Opening, Resource, current_opening
+
+if TYPE_CHECKING:
+    from acl.objects.stream import Stream
+
+WRONG_CONTEXT = 107003
+MOST_BLOCKS = 2**32 - 1
+ADDRESS = struct.Struct("P")
+LETTERS = "PQqIiHhBbfd?"  # of the struct module: what parameters can be
+SIZED = "give it a size: numpy.int32(x), ctypes.c_float(x), or Kernel(..., parameters='...')"
+
+
+# --- What operators and kernels have in common
+
+
+def check_place(block: Block, name: str, opening: Opening, function: str) -> None:
+    """Refuse memory that the thread's device does not reach."""
+    if block.kind == "host":
+        raise refuse(function, f"{name} is in host memory", "copy it to the device: array.copy()")
+    if block.opening is not opening:
+        there, here = block.opening.device_id, opening.device_id
+        advice = f"launch on that device, `with acl.Device({there}):`, or copy it"
+        raise refuse(function, f"{name} is on device {there}, the thread's device is {here}", advice)
+
+
+def finish(blocks: Iterable[Block], function: str) -> None:
+    """Wait for what was just queued on the default stream."""
+    try:
+        ret = rt.synchronize_stream(0)
+    except BaseException:  # Ctrl-C: the work goes on
+        from acl.objects.stream import Stream
+
+        tell(blocks, Stream.default())
+        raise
+    if ret != 0:
+        raise error_of(ret, function)
+
+
+# --- Binaries
+
+
+class _Loaded:
+    """A binary on the device; unloaded when nobody holds it."""
+
+    def __init__(self, handle: int, opening: Opening, context: int) -> None:
+        self.handle = handle
+        self.opening = opening
+        self.context = context
+
+    def __del__(self, is_finalizing: Any = is_finalizing) -> None:
+        if self.opening.live and not is_finalizing():
+            try:
+                call_in(self.context, rt.binary_unload, self.handle)
+            except AclError:  # its context has ended, and it with that
+                pass
+
+
+class Binary(Resource):
+    """A binary with kernels, on the thread's device.
+
+    Parameters
+    ----------
+    source
+        The path of the file, or its bytes.
+
+    Raises
+    ------
+    InvalidArgumentError
+        For what is neither, for no bytes, and for what is no binary.
+
+    Notes
+    -----
+    Stands on ``aclrtBinaryLoadFromFile`` and ``aclrtBinaryLoadFromData``. Closing lets go of it: it is unloaded
+    (``aclrtBinaryUnLoad``) when its kernels are closed as well and the work that uses them is done.
+    """
+
+    __slots__ = ("_block", "_source")
+    _released_by = "aclrtBinaryUnLoad"
+
+    _block: Optional[Block]
+    _source: str
+
+    def __init__(self, source: "Union[str, os.PathLike[str], bytes]") -> None:
+        if isinstance(source, (bytes, bytearray, memoryview)):
+            data = bytes(source)
+            if not data:
+                raise refuse("Binary", "source has no bytes", "pass the contents of a binary, or its path")
+            self._source = f"{len(data)} bytes"
+            content = ffi.from_buffer(data)
+            handle, ret = rt.binary_load_from_data(int(ffi.cast("uintptr_t", content)), len(data), [])
+            function = "aclrtBinaryLoadFromData"
+        elif isinstance(source, (str, os.PathLike)):
+            self._source = os.fspath(source)
+            handle, ret = rt.binary_load_from_file(self._source, [])
+            function = "aclrtBinaryLoadFromFile"
+        else:
+            raise refuse("Binary", f"source is a {type(source).__name__}", "pass the path of a binary, or its bytes")
+        if ret != 0:
+            raise error_of(ret, function)
+        opening = current_opening()
+        # A block of no memory: what is told of its use, and is given back by the rule of memory, is the binary.
+        self._block = Block(0, 0, "device", opening, False, _Loaded(handle, opening, current_handle()))
+        self._own(handle, opening)
+
+    def _is_value(self) -> bool:
+        return True
+
+    def share(self) -> Block:
+        """Return the block, for something that holds the binary as well."""
+        block = self._block
+        if block is None:
+            self._handle.__index__()  # says that it is closed
+        assert block is not None
+        block.check()
+        return block
+
+    def kernel(self, name: str, *, parameters: Optional[str] = None) -> "Kernel":
+        """Return one of its kernels."""
+        return Kernel(self, name, parameters=parameters)
+
+    def _release(self, handle: int, opening: Opening) -> int:
+        return 0
+
+    def close(self) -> None:
+        """Let go of it; closing again does nothing."""
+        super().close()
+        self._block = None
+
+    def _describe(self) -> str:
+        return self._source
+
+
+# --- Kernels
+
+
+class Kernel(Resource):
+    """A kernel, which is called to launch it.
+
+    Parameters
+    ----------
+    binary
+        A :class:`acl.Binary`, or what makes one: the path of a file, or its bytes.
+    name
+        The kernel's name in the binary.
+    parameters
+        A letter of the :mod:`struct` module for each parameter, such as ``"PPI"``: ``P`` is an address, ``I`` a 32-bit
+        number. With it plain numbers can be passed, and each launch is checked. None takes arguments with a size.
+
+    Raises
+    ------
+    InvalidArgumentError
+        When the binary has no such kernel.
+
+    Notes
+    -----
+    Stands on ``aclrtBinaryGetFunction`` and ``aclrtLaunchKernelWithHostArgs``.
+
+    Examples
+    --------
+    >>> add = acl.Kernel("vector_add.o", "vector_add")
+    >>> add(4, x, y, z, numpy.uint64(8), stream=stream)
+    """
+
+    __slots__ = ("_block", "_name", "_pointer", "_letters")
+    _released_by = "aclrtBinaryUnLoad"
+
+    _block: Optional[Block]
+    _name: str
+    _pointer: Any
+    _letters: Optional[str]
+
+    def __init__(
+        self,
+        binary: "Union[Binary, str, os.PathLike[str], bytes]",
+        name: str,
+        *,
+        parameters: Optional[str] = None,
+    ) -> None:
+        if not isinstance(name, str) or not name:
+            raise refuse("Kernel", f"name is {name!r}", "pass the name of a kernel of the binary")
+        wrong = [letter for letter in parameters or "" if letter not in LETTERS]
+        if wrong:
+            raise refuse("Kernel", f"parameters has {wrong[0]!r}, expected letters of {LETTERS}")
+        loaded = binary if isinstance(binary, Binary) else Binary(binary)
+        block = loaded.share()
+        handle, ret = rt.binary_get_function(loaded.handle, name)
+        if ret != 0:
+            raise error_of(ret, "aclrtBinaryGetFunction")
+        self._block, self._name, self._letters = block, name, parameters
+        self._pointer = ffi.cast("void *", handle)
+        self._own(handle, block.opening)
+
+    @property
+    def name(self) -> str:
+        """Its name in the binary."""
+        return self._name
+
+    def __call__(self, blocks: int, *arguments: Any, stream: "Optional[Stream]" = None) -> None:
+        """Launch it.
+
+        Parameters
+        ----------
+        blocks
+            How many blocks run, 1 or more.
+        *arguments
+            Arrays and buffers of the thread's device, NumPy scalars, ctypes values; numbers where the kernel was given
+            ``parameters``.
+        stream
+            Where it is queued, or captured. Without one the launch waits for the work that its memory was told of, and
+            is done when the call returns.
+
+        Raises
+        ------
+        InvalidArgumentError
+            For an argument without a size, of another device or of the wrong number.
+        TaskError
+            When it failed; with a stream, the next synchronise says so.
+        """
+        block = self._block
+        if block is None:
+            self._handle.__index__()  # says that it is closed
+        assert block is not None
+        opening = resource.single or current_opening()
+        if block.opening is not opening:
+            block.check()
+            check_place(block, "the kernel", opening, "Kernel")
+        if not isinstance(blocks, (int, numpy.integer)) or not 1 <= blocks <= MOST_BLOCKS:
+            raise refuse("Kernel", f"{self._name}: blocks is {blocks!r}, expected 1 to {MOST_BLOCKS}")
+        used = [block]
+        content = self._packed(arguments, opening, used)
+        handle = 0
+        if stream is None:
+            for memory in used:
+                if memory.uses:
+                    memory.settle()
+        else:
+            handle = stream.handle
+        place = ffi.from_buffer(content)
+        target = ffi.cast("void *", handle)
+        ret = lib.aclrtLaunchKernelWithHostArgs(
+            self._pointer, blocks, target, ffi.NULL, place, len(content), ffi.NULL, 0
+        )
+        if ret != 0:
+            raise error_of(ret, "aclrtLaunchKernelWithHostArgs")
+        if stream is None:
+            finish(used, self._name)
+        else:
+            tell(used, stream)
+
+    def _packed(self, arguments: tuple[Any, ...], opening: Opening, used: list[Block]) -> bytearray:
+        """Return the arguments as they lie in memory, and collect the blocks that they name."""
+        letters = self._letters
+        if letters is not None and len(letters) != len(arguments):
+            reason = f"{self._name}: {len(arguments)} arguments, expected {len(letters)}, one for each of {letters!r}"
+            raise refuse("Kernel", reason)
+        content = bytearray()
+        for place, argument in enumerate(arguments):
+            letter = "" if letters is None else letters[place]
+            size, data = self._bytes_of(argument, letter, place, opening, used)
+            content += bytes(-len(content) % size)
+            content += data
+        return content or bytearray(8)  # C takes no arguments of no size
+
+    def _bytes_of(
+        self, argument: Any, letter: str, place: int, opening: Opening, used: list[Block]
+    ) -> tuple[int, bytes]:
+        """Return the alignment and the bytes of one argument."""
+        name = f"{self._name}: argument {place}"
+        if isinstance(argument, (DeviceArray, Buffer)):
+            if letter not in ("", "P"):
+                raise refuse("Kernel", f"{name} is memory, expected a number ({letter!r})")
+            address = argument.handle
+            block = argument._live()
+            block.check()
+            check_place(block, name, opening, "Kernel")
+            used.append(block)
+            return 8, ADDRESS.pack(address)
+        if letter:
+            value = getattr(argument, "value", argument)
+            form = struct.Struct(letter)
+            try:
+                return form.size, form.pack(value if letter != "?" else bool(value))
+            except (struct.error, TypeError, OverflowError) as error:
+                what = "memory or an address" if letter == "P" else "a number"
+                raise refuse("Kernel", f"{name} is {_shown(argument)}, expected {what} ({letter!r}: {error})") from None
+        if isinstance(argument, (numpy.number, numpy.bool_)):
+            return argument.dtype.alignment, argument.tobytes()
+        if isinstance(argument, (ctypes._SimpleCData, ctypes.Structure, ctypes.Union, ctypes.Array)):
+            if isinstance(argument, (ctypes.c_char_p, ctypes.c_wchar_p)):
+                raise refuse("Kernel", f"{name} is a pointer to a text of the host", "copy the text to an acl.Buffer")
+            return ctypes.alignment(argument), bytes(argument)
+        if isinstance(argument, numpy.ndarray):
+            raise refuse("Kernel", f"{name} is an array of the host", "copy it: acl.DeviceArray.from_numpy(array)")
+        advice = SIZED if isinstance(argument, (bool, int, float)) else "pass an array, a buffer or a NumPy scalar"
+        raise refuse("Kernel", f"{name} is {_shown(argument)}, which has no size", advice)
+
+    def _is_value(self) -> bool:
+        return True
+
+    def _release(self, handle: int, opening: Opening) -> int:
+        return 0
+
+    def close(self) -> None:
+        """Let go of the binary; closing again does nothing."""
+        super().close()
+        self._block = None
+
+    def _describe(self) -> str:
+        return self._name
+
+
+def _shown(value: Any) -> str:
+    return repr(value) if isinstance(value, (bool, int, float, str, type(None))) else f"a {type(value).__name__}"
