@@ -1,0 +1,339 @@
+"""Operators on arrays (acl.nn): results, what is inferred, streams, captures, and what is kept."""
+
+import inspect
+import json
+import os
+
+import numpy
+import pytest
+from helpers.objects import free_memory, held, raises
+
+import acl
+from acl.objects import op, op_rules, op_signature, resource
+
+pytestmark = pytest.mark.usefixtures("opened")
+nn = acl.nn
+with open(os.path.join(os.path.dirname(acl.__file__), "operators.json"), encoding="utf-8") as text:
+    TABLE = json.load(text)
+A = numpy.array([[1, -2, 3], [4, 5, -6]], "f4")
+B = numpy.array([[2, 2, 2]], "f4")
+ROW = numpy.array([3, 1, 2], "f4")
+INDEX = numpy.array([2, 0], "i8")
+
+
+def put(array):
+    return acl.DeviceArray.from_numpy(array)
+
+
+def to_device(value):
+    if isinstance(value, (list, tuple)):
+        return type(value)(to_device(item) for item in value)
+    return put(value) if isinstance(value, numpy.ndarray) else value
+
+
+@pytest.fixture
+def stream(opened):
+    with acl.Stream() as stream:
+        yield stream
+
+
+def softmax(x):
+    powers = numpy.exp(x - x.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+def normal(x):
+    return (x - x.mean(-1, keepdims=True)) / numpy.sqrt(x.var(-1, keepdims=True) + 1e-5)
+
+
+def ints(values):
+    return numpy.array(values, "i4")
+
+
+# One row a call: the operator, its arguments (NumPy arrays go to the device), what NumPy makes of it.
+RESULTS = (
+    ("add", (A, B), A + B),
+    ("add", (A, B, 2.5), A + 2.5 * B),
+    ("add", (ints([1, 2]), ROW[:2]), numpy.array([4, 3], "f4")),
+    ("adds", (A, 3), A + 3),
+    ("adds", (ints([1, 2]), 0.5), numpy.array([1.5, 2.5], "f4")),
+    ("adds", (ints([1, 2]), 2), ints([3, 4])),
+    ("sub", (A, B), A - B),
+    ("mul", (A, B), A * B),
+    ("muls", (A, numpy.float32(0.5)), A * numpy.float32(0.5)),
+    ("div", (ints([1, 6]), ints([2, 4])), numpy.array([0.5, 1.5], "f4")),
+    ("maximum", (A, B), numpy.maximum(A, B)),
+    ("eq_scalar", (A, 3), A == 3),
+    ("gt_tensor", (A, B), A > B),
+    ("logical_and", (A > 0, A > 1), A > 1),
+    ("neg", (A,), -A),
+    ("relu", (A,), numpy.maximum(A, 0)),
+    ("exp", (A,), numpy.exp(A)),
+    ("sqrt", (ints([4, 9]),), numpy.array([2, 3], "f4")),
+    ("pow_tensor_scalar", (A, 2), A**2),
+    ("s_where", (A > 0, A, B), numpy.where(A > 0, A, B)),
+    ("cast", (A, "i4"), A.astype("i4")),
+    ("cast", (A, numpy.float16), A.astype("f2")),
+    ("cast", (A, 11), A.astype("f8")),
+    ("reduce_sum", (A,), A.sum()),
+    ("reduce_sum", (A, 1), A.sum(1)),
+    ("reduce_sum", (ints([[1, 2], [3, 4]]), [0]), numpy.array([4, 6], "i8")),
+    ("reduce_sum", (A, [-1], True), A.sum(1, keepdims=True)),
+    ("mean", (A, (0,)), A.mean(0)),
+    ("amax", (A, [0]), A.max(0)),
+    ("arg_max", (A, 1), A.argmax(1)),
+    ("softmax", (A, -1), softmax(A)),
+    ("log_softmax", (A, 1), numpy.log(softmax(A))),
+    ("matmul", (A, A.T), A @ A.T),
+    ("matmul", (A, ROW), A @ ROW),
+    ("matmul", (numpy.stack([A, A]), A.T), numpy.stack([A, A]) @ A.T),
+    ("mm", (A.T, A), A.T @ A),
+    ("dot", (ROW, ROW), ROW @ ROW),
+    ("addmm", (numpy.ones((2, 2), "f4"), A, A.T, 2, 3), 2 + 3 * (A @ A.T)),
+    ("permute", (A, [1, 0]), A.T),
+    ("flip", (A, [1]), A[:, ::-1]),
+    ("cat", ([A, A], 0), numpy.concatenate([A, A])),
+    ("cat", ((A, A, A), -1), numpy.concatenate([A, A, A], 1)),
+    ("repeat", (ROW, (2, 2)), numpy.tile(ROW, (2, 2))),
+    ("slice", (ROW, 0, 0, 3, 2), ROW[::2]),
+    ("index_select", (A, 1, INDEX), A[:, INDEX]),
+    ("gather_v2", (A, 1, INDEX.reshape(1, 2)), A[:, INDEX].reshape(2, 1, 2)),
+    ("embedding", (A, numpy.array([1, 0, 1])), A[[1, 0, 1]]),
+    ("layer_norm", (A, [3]), normal(A)),
+    ("layer_norm", (A, 3, ROW, ROW), normal(A) * ROW + ROW),
+)
+
+
+@pytest.mark.parametrize("queued", [False, True], ids=["at once", "queued"])
+@pytest.mark.parametrize("name, given, expected", RESULTS, ids=[row[0] for row in RESULTS])
+def test_result(name, given, expected, queued, stream):
+    arguments = [to_device(value) for value in given]
+    found = getattr(nn, name)(*arguments, **({"stream": stream} if queued else {}))
+    assert (found.shape, found.dtype) == (numpy.shape(expected), numpy.asarray(expected).dtype)
+    assert numpy.allclose(found.to_numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_several_results():
+    values, places = nn.max_dim(put(A), 1)
+    assert values.to_numpy().tolist() == [3, 5] and places.to_numpy().tolist() == [2, 1]
+    y, rstd = nn.rms_norm(put(A), put(ROW))
+    assert rstd.shape == (2, 1)
+    assert numpy.allclose(y.to_numpy(), A * ROW * rstd.to_numpy(), rtol=1e-5)
+
+
+def test_optional_results_are_given_by_out():
+    x = put(A)
+    out, mean = acl.DeviceArray(A.shape), acl.DeviceArray((2, 1))
+    given = out, mean, None
+    assert nn.layer_norm(x, [3], out=given) is given
+    assert numpy.allclose(mean.to_numpy(), A.mean(1, keepdims=True))
+    assert nn.layer_norm(x, [3], out=out) is out
+
+
+def test_out_is_written_and_returned():
+    a, b = put(A), put(B)
+    out = acl.DeviceArray(A.shape)
+    for factor in (1, 2.0, -0.0, 0.0, True, numpy.float16(3)):
+        assert nn.add(a, b, factor, out=out) is out
+        assert out.to_numpy().tolist() == (A + float(factor) * B).tolist()
+
+
+def test_a_view_is_written_in_place():
+    whole = put(numpy.zeros((4, 3), "f4"))
+    nn.add(put(A), put(B), out=whole[::2, ::-1])
+    assert whole.to_numpy().tolist() == [*numpy.insert((A + B)[:, ::-1], 1, 0, 0).tolist(), [0, 0, 0]]
+
+
+def test_operators_that_change_their_arguments_return_these():
+    a = put(A)
+    assert nn.inplace_add(a, put(B)) is a
+    assert nn.inplace_copy(a, put(B)) is a and a.to_numpy().tolist() == [[2, 2, 2]] * 2
+
+
+def test_type_left_out_is_that_of_out():
+    out = acl.DeviceArray(A.shape, "f2")
+    assert nn.cast(put(A), out=out).to_numpy().tolist() == A.tolist()
+
+
+# --- What is kept
+
+
+def calls_of(name):
+    return resource.openings[0].keep.get(f"acl.nn.{name}", {})
+
+
+def test_a_signature_is_planned_once():
+    a, b, out = put(A), put(B), acl.DeviceArray(A.shape)
+    for _ in range(3):
+        nn.add(a, b, out=out)
+        nn.add(put(A), put(B), out=out)  # at other addresses
+        nn.add(put(A + 1), put(B))
+        assert out.to_numpy().tolist() == (A + B).tolist()
+    assert [len(calls) for calls in calls_of("add").values()] == [1]
+
+
+def test_every_address_is_followed():
+    a, b, c = put(A), put(A + 10), put(numpy.zeros_like(A))
+    for one, other, out in ((a, a, c), (a, b, c), (b, a, c), (b, b, c), (a, b, a)):
+        expected = one.to_numpy() + other.to_numpy()
+        assert nn.add(one, other, out=out).to_numpy().tolist() == expected.tolist()
+    for lists in ([a, b], [b, a], [c, c]):
+        expected = numpy.concatenate([array.to_numpy() for array in lists])
+        assert nn.cat(lists, 0).to_numpy().tolist() == expected.tolist()
+
+
+@pytest.mark.needs_sim
+def test_nothing_is_left_at_the_end(opened):
+    with acl.Stream() as stream:
+        a = put(A)
+        for number in range(op.SIGNATURES + 10):
+            nn.adds(a, number)
+        nn.cat([a, a], 0, stream=stream)
+        nn.softmax(a, 0, stream=stream)
+        assert len(calls_of("adds")) == op.SIGNATURES
+    acl.Device(0).close()
+    counted = {kind: acl.sim.live(kind) for kind in ("tensor", "scalar", "executor")}
+    acl.Device(0).use()
+    assert counted == {"tensor": 0, "scalar": 0, "executor": 0}
+
+
+@pytest.mark.needs_sim
+def test_a_call_that_is_refused_leaves_nothing():
+    a, b = put(A), put(ROW[:2])
+    before = acl.sim.live()
+    for _ in range(3):
+        with pytest.raises(acl.OperatorError):
+            nn.add(a, b, out=a)
+    assert acl.sim.live() == before
+
+
+def test_arrays_of_queued_work_are_kept(stream):
+    before = free_memory()
+    out = acl.DeviceArray(1 << 20)
+    with held(stream) as latch:
+        nn.add(acl.DeviceArray.zeros(1 << 20), acl.DeviceArray.zeros(1 << 20), out=out, stream=stream)
+        assert free_memory() < before - (8 << 20)
+        latch.release()
+        stream.synchronize()
+    assert out.to_numpy().sum() == 0
+
+
+def test_without_a_stream_it_comes_after_what_is_queued(stream):
+    a = acl.DeviceArray.zeros(8, "u1")
+    with held(stream) as latch:
+        a.fill(5, stream=stream)
+        latch.release()
+        assert nn.adds(a, 1).to_numpy().tolist() == [6] * 8
+
+
+def test_a_captured_operator_runs_at_each_replay(stream):
+    a, b = put(A), put(B)
+    nn.inplace_add(a, b, stream=stream)  # planned before
+    stream.synchronize()
+    assert acl.mdl.ri_capture_begin(stream.handle, 0) == 0
+    nn.inplace_add(a, b, stream=stream)
+    total = nn.reduce_sum(a, stream=stream)
+    instance, ret = acl.mdl.ri_capture_end(stream.handle)
+    assert ret == 0
+    for rounds in range(2, 5):
+        assert acl.mdl.ri_execute_async(instance, stream.handle) == 0
+        stream.synchronize()
+        assert total.item() == (A + rounds * B).sum()
+    assert acl.mdl.ri_destroy(instance) == 0
+
+
+def test_a_captured_operator_keeps_its_addresses(stream):
+    """Running the same signature elsewhere afterwards does not move what was captured."""
+    a, b, out = put(A), put(B), acl.DeviceArray(A.shape)
+    assert acl.mdl.ri_capture_begin(stream.handle, 0) == 0
+    nn.add(a, b, out=out, stream=stream)
+    instance, ret = acl.mdl.ri_capture_end(stream.handle)
+    assert ret == 0
+    nn.add(put(A * 0), put(B * 0), out=acl.DeviceArray(A.shape))
+    assert acl.mdl.ri_execute_async(instance, stream.handle) == 0
+    stream.synchronize()
+    assert out.to_numpy().tolist() == (A + B).tolist()
+    assert acl.mdl.ri_destroy(instance) == 0
+
+
+@pytest.mark.needs_sim
+@pytest.mark.usefixtures("clean")
+def test_a_kernel_given_later_is_used():
+    a = put(A)
+    nn.neg(a)
+
+    @acl.sim.kernel("aclnnNeg")
+    def seven(self, out):
+        out[...] = 7
+
+    assert nn.neg(a).to_numpy().tolist() == [[7] * 3] * 2
+
+
+@pytest.mark.needs_sim
+@pytest.mark.usefixtures("clean")
+def test_workspace_is_kept_by_the_stream():
+    @acl.sim.kernel("aclnnNeg", plan=lambda self, out: 1 << 20)
+    def negative(self, out):
+        out[...] = -self
+
+    with acl.Device(0), acl.Stream() as stream:
+        a, out = put(A), acl.DeviceArray(A.shape)
+        nn.neg(a, out=out, stream=stream)
+        address = op.workspaces[stream].address
+        free = free_memory()
+        for _ in range(3):
+            nn.neg(a, out=out, stream=stream)
+        assert op.workspaces[stream].address == address and free_memory() == free
+        assert acl.mdl.ri_capture_begin(stream.handle, 0) == 0
+        nn.neg(a, out=out, stream=stream)
+        assert free_memory() < free  # the capture has its own
+        instance, ret = acl.mdl.ri_capture_end(stream.handle)
+        assert ret == 0 and acl.mdl.ri_execute_async(instance, stream.handle) == 0
+        stream.synchronize()
+        assert out.to_numpy().tolist() == (-A).tolist()
+        assert acl.mdl.ri_destroy(instance) == 0 and free_memory() == free
+        for _ in range(2):  # at once: one that the device keeps
+            nn.neg(a, out=out)
+            assert free - (2 << 20) <= free_memory() < free
+
+
+# --- Names and signatures
+
+
+def test_every_operator_has_its_function():
+    assert dir(nn) == sorted(TABLE)
+    for name, row in TABLE.items():
+        function = getattr(nn, name)
+        parameters = inspect.signature(function).parameters
+        inputs = [item[1] for item in row["parameters"] if item[2].rstrip("?") != "out"]
+        assert [name for name in parameters if name in inputs] == inputs
+        assert list(parameters)[-1] == "stream" and row["name"] in function.__doc__
+    assert nn.add is nn.add
+    assert str(inspect.signature(nn.add)) == "(self, other, alpha=1, *, out=None, stream=None)"
+    assert str(inspect.signature(nn.inplace_copy)) == "(self_ref, src, *, stream=None)"
+
+
+def test_rules_are_of_operators_of_the_table():
+    assert set(op_rules.RULES) <= set(TABLE)
+
+
+def test_the_stub_has_every_operator():
+    names = [line.split("(")[0] for line in op_signature.stub_of(TABLE).splitlines() if line.startswith("def ")]
+    assert names == [f"def {name}" for name in sorted(TABLE)]
+
+
+def test_an_unknown_operator():
+    with raises(AttributeError, "no operator 'matmull'", "did you mean matmul"):
+        nn.matmull  # noqa: B018
+
+
+TYPES = (
+    ("f4", "f8", "f8"), ("f2", "f4", "f4"), ("i1", "u1", "i2"), ("u1", "i4", "i4"), ("i4", "f2", "f2"),
+    ("?", "i8", "i8"), ("f8", "c8", "c16"), ("f4", "c8", "c8"), ("u2", "u2", "u2"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("one, other, expected", TYPES)
+def test_where_types_meet(one, other, expected):
+    one, other = numpy.dtype(one), numpy.dtype(other)
+    assert op_rules.meet(one, other) == op_rules.meet(other, one) == numpy.dtype(expected)
