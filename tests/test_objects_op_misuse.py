@@ -143,11 +143,13 @@ def test_a_thread_without_a_context():
 def test_a_call_at_once_is_no_part_of_a_capture():
     a = floats(2)
     with acl.Stream() as stream:
-        assert acl.mdl.ri_capture_begin(stream.handle, 0) == 0
-        with pytest.raises(acl.AclError):
-            nn.relu(a, out=a)
-        acl.mdl.ri_capture_end(stream.handle)
-    assert nn.relu(a, out=a) is a
+        assert acl.mdl.ri_capture_begin(stream.handle, 2) == 0
+        nn.inplace_adds(a, 1)
+        instance, ret = acl.mdl.ri_capture_end(stream.handle)
+        assert ret == acl.mdl.ri_execute_async(instance, stream.handle) == 0
+        stream.synchronize()
+        assert a.to_numpy().tolist() == [1, 1]
+        assert acl.mdl.ri_destroy(instance) == 0
 
 
 @pytest.mark.needs_sim

@@ -96,7 +96,7 @@ def measure_program(measure):
 @pytest.fixture(scope="session")
 def library(build_twin):
     """Build the loops in C; a float is their answer, every argument after the count is an address or a size."""
-    return build_twin("calls", "-shared", "-fPIC")
+    return build_twin("calls", "-shared", "-fPIC", libraries=("ascendcl", "nnopbase", "opapi"))
 
 
 @pytest.fixture

@@ -1,15 +1,19 @@
 """Calls of the objects beside the same calls from C, and the pyACL calls beside these, in one process and thread."""
 
+import shutil
 import timeit
 
+import numpy
 import pytest
 from report import LOOPS, Row
 
 import acl
+from acl import demo
 
 pytestmark = pytest.mark.usefixtures("opened")
 RECORD = 250  # what a record may cost above its twin
 EVENT = Row("event", "acl.Event().close()", 500)
+OPERATOR = Row("operator", "acl.nn.add(a, b, out=o), done", 3000)
 
 
 @pytest.fixture
@@ -51,3 +55,40 @@ def test_fill(stream, compare):
 def test_malloc_free(opened, compare):
     row = Row("malloc_free", "acl.Buffer(4096).close()")
     compare(row, "Buffer(4096).close()", {"Buffer": acl.Buffer}, 4096)
+
+
+# --- Operators and kernels
+
+
+def test_operator(stream, measure):
+    """The target is absolute, as for an event."""
+    a, b, out = (acl.DeviceArray.zeros((4, 4)) for _ in range(3))
+    names = {"add": acl.nn.add, "a": a, "b": b, "o": out}
+    calls = timeit.Timer("add(a, b, out=o)", globals=names)
+    measure(OPERATOR, lambda: calls.timeit(LOOPS) * 1e9 / LOOPS)
+
+
+def test_operator_of_two_phases(stream, compare):
+    address = acl.DeviceArray.zeros((4, 4))
+    tensors = [acl.create_tensor([4, 4], 0, [4, 1], 0, 2, [4, 4], address.handle) for _ in range(3)]
+    one = numpy.ones(1, "f4")
+    alpha = acl.create_scalar(one.ctypes.data, 0)
+    arguments = (*tensors[:2], alpha, tensors[2])
+    names = {"plan": acl.nnop.add_get_workspace_size, "run": acl.nnop.add, "a": arguments, "s": stream.handle}
+    row = Row("add", "the same by acl.nnop, queued")
+    compare(row, "size, executor, ret = plan(*a); run(0, size, executor, s)", names, *arguments, stream.handle)
+    stream.synchronize()
+    for tensor in tensors:
+        acl.destroy_tensor(tensor)
+    acl.destroy_scalar(alpha)
+
+
+@pytest.mark.needs_sim
+def test_kernel(stream, compare, tmp_path):
+    """Its implementation is in C, so that nothing but the launch is Python's."""
+    path = demo.build_kernel(demo.examples(), str(tmp_path), shutil.which("gcc") or "clang")
+    kernel, x = acl.Kernel(path, "vector_add"), acl.DeviceArray.zeros(4)
+    names = {"kernel": kernel, "x": x, "n": numpy.uint64(4), "s": stream}
+    row = Row("launch", "acl.Kernel(...)(1, x, x, x, 4, stream=stream)")
+    compare(row, "kernel(1, x, x, x, n, stream=s)", names, kernel.handle, x.handle, stream.handle)
+    stream.synchronize()

@@ -1,5 +1,6 @@
 /* The C side of the pyACL calls: a shared library whose loops answer nanoseconds a call, in the caller's thread. */
 #include "twin.h"
+#include <aclnnop/aclnn_add.h>
 
 void twin_nothing(void)
 {
@@ -74,5 +75,29 @@ double twin_execute(int loops, size_t model, aclmdlDataset *input, aclmdlDataset
     uint64_t start = twin_now();
     for (int i = 0; i < loops; i++)
         OK(aclmdlExecute((uint32_t)model, input, output));
+    return twin_each(start, loops);
+}
+
+double twin_add(int loops, aclTensor *self, aclTensor *other, aclScalar *alpha, aclTensor *out, aclrtStream stream)
+{
+    uint64_t start = twin_now();
+    for (int i = 0; i < loops; i++) {
+        uint64_t size;
+        aclOpExecutor *executor;
+        OK(aclnnAddGetWorkspaceSize(self, other, alpha, out, &size, &executor));
+        OK(aclnnAdd(NULL, size, executor, stream));
+    }
+    return twin_each(start, loops);
+}
+
+double twin_launch(int loops, aclrtFuncHandle function, void *x, aclrtStream stream)
+{
+    struct {
+        void *x, *y, *z;
+        uint64_t count;
+    } arguments = {x, x, x, 4};
+    uint64_t start = twin_now();
+    for (int i = 0; i < loops; i++)
+        OK(aclrtLaunchKernelWithHostArgs(function, 1, stream, NULL, &arguments, sizeof arguments, NULL, 0));
     return twin_each(start, loops);
 }

@@ -1,0 +1,260 @@
+"""Kernels as objects: arguments, streams, captures, how long a binary is loaded, and misuse."""
+
+import ctypes
+import gc
+import struct
+
+import numpy
+import pytest
+from helpers.expect import in_thread
+from helpers.objects import free_memory, held, raises
+from helpers.vectors import register
+
+import acl
+
+pytestmark = [pytest.mark.needs_sim, pytest.mark.usefixtures("clean", "added", "opened")]
+FILE, NAME = "vector_add.o", "vector_add"
+COUNT = numpy.uint64(6)
+BAD = acl.InvalidArgumentError
+
+
+@pytest.fixture
+def added():
+    """Give the binary vector_add its kernel, z = x + y."""
+    register()
+
+
+@pytest.fixture
+def stream(opened):
+    with acl.Stream() as stream:
+        yield stream
+
+
+def row(first=1.0, step=1.0):
+    return acl.DeviceArray.from_numpy(first + step * numpy.arange(6, dtype="f4"))
+
+
+def loaded():
+    return acl.sim.live("kernel binary")
+
+
+@pytest.mark.parametrize("queued", [False, True], ids=["at once", "queued"])
+def test_launch(queued, stream):
+    x, y, z = row(), row(10, 10), row(0, 0)
+    options = {"stream": stream} if queued else {}
+    with acl.Kernel(FILE, NAME) as kernel:
+        assert kernel(4, x, y, z, COUNT, **options) is None
+        assert z.to_numpy().tolist() == [11, 22, 33, 44, 55, 66]
+        assert kernel.name == NAME and NAME in repr(kernel)
+
+
+def test_a_buffer_is_its_address(stream):
+    x = row()
+    with acl.Buffer(24) as y, acl.Kernel(FILE, NAME) as kernel:
+        y.copy_from(x)
+        kernel(1, x, y, y, COUNT, stream=stream)
+        assert numpy.frombuffer(bytes(y), "f4").tolist() == [2, 4, 6, 8, 10, 12]
+
+
+def test_parameters_take_plain_numbers():
+    x = row()
+    kernel = acl.Kernel(FILE, NAME, parameters="PPPQ")
+    kernel(2, x, x, x, 6)
+    kernel(2, x, x.handle, x, numpy.int32(6))
+    assert x.to_numpy().tolist() == [4, 8, 12, 16, 20, 24]
+
+
+class Pair(ctypes.Structure):
+    _fields_ = [("first", ctypes.c_int16), ("second", ctypes.c_double)]
+
+
+FORM = "bhifdq?Bxxxd"
+LAYOUTS = (
+    ((numpy.int8(-1), numpy.float64(2.5), numpy.int16(3)), "bdh", (-1, 2.5, 3)),
+    ((ctypes.c_uint8(200), ctypes.c_float(0.5), ctypes.c_void_p(77)), "BfP", (200, 0.5, 77)),
+    ((numpy.bool_(True), numpy.float16(1.5), numpy.uint32(2**32 - 1)), "?eI", (True, 1.5, 2**32 - 1)),
+    ((numpy.int8(1), Pair(2, 3.5)), "bxxxxxxxhxxxxxxd", (1, 2, 3.5)),
+    (((ctypes.c_int32 * 3)(1, 2, 3), numpy.int8(4)), "iiib", (1, 2, 3, 4)),
+)
+
+
+@pytest.mark.parametrize("given, form, expected", LAYOUTS, ids=[layout[1] for layout in LAYOUTS])
+def test_arguments_lie_as_in_a_struct(given, form, expected):
+    seen = []
+    acl.sim.custom_kernel("look", "look.o")(lambda launch: seen.append(struct.unpack_from(form, launch.args)))
+    acl.Kernel("look.o", "look")(1, *given)
+    assert seen == [expected]
+
+
+def test_each_letter_has_its_size():
+    form, values, seen = "bBhHiIqQfd?P", (-1, 255, -2, 65535, -3, 2**32 - 1, -4, 2**64 - 1, 1.5, 2.25, True, 99), []
+    acl.sim.custom_kernel("look", "look.o", parameters=form)(lambda launch, *given: seen.append(given))
+    acl.Kernel("look.o", "look", parameters=form)(1, *values)
+    assert seen == [values]
+
+
+def test_a_captured_launch_runs_at_each_replay(stream):
+    x, y = row(), row(10, 10)
+    kernel = acl.Kernel(FILE, NAME)
+    assert acl.mdl.ri_capture_begin(stream.handle, 0) == 0
+    kernel(4, x, y, y, COUNT, stream=stream)
+    instance, ret = acl.mdl.ri_capture_end(stream.handle)
+    assert ret == 0
+    kernel.close()  # the instance holds the binary
+    gc.collect()
+    for rounds in range(1, 4):
+        assert acl.mdl.ri_execute_async(instance, stream.handle) == 0
+        stream.synchronize()
+        assert y.to_numpy()[0] == 10 + rounds
+    assert loaded() == 1
+    assert acl.mdl.ri_destroy(instance) == 0
+    assert loaded() == 0
+
+
+def test_a_binary_is_loaded_while_anybody_needs_it(stream):
+    x, y = row(), row()
+    binary = acl.Binary(FILE)
+    one, other = binary.kernel(NAME), acl.Kernel(binary, NAME)
+    binary.close()
+    binary.close()
+    one.close()
+    assert binary.closed and loaded() == 1
+    with held(stream) as latch:
+        other(1, x, y, y, COUNT, stream=stream)
+        other.close()
+        assert loaded() == 1
+        latch.release()
+        stream.synchronize()
+        assert loaded() == 0
+    assert y.to_numpy()[0] == 2
+
+
+@pytest.mark.parametrize("where", ["here", "elsewhere"])
+def test_dropping_a_kernel_is_closing_it(where):
+    box = [acl.Kernel(FILE, NAME)]
+    assert loaded() == 1
+    box.clear() if where == "here" else in_thread(box.clear)
+    assert loaded() == 0
+
+
+def test_a_binary_of_bytes(tmp_path):
+    acl.sim.custom_kernel("look")(lambda launch: None)
+    binary = acl.Binary(b"anything")
+    assert "8 bytes" in repr(binary) and loaded() == 1
+    binary.kernel("look")(1)
+    path = tmp_path / "look.o"
+    path.write_bytes(b"anything")
+    acl.Kernel(path, "look")(3)
+
+
+def test_memory_of_a_queued_launch_is_kept(stream):
+    seen = []
+    acl.sim.custom_kernel("look", "look.o", parameters="P")(lambda launch, place: seen.append(
+        launch.array(place, 1 << 20, "u1").max()
+    ))  # fmt: skip
+    before = free_memory()
+    with held(stream) as latch:
+        acl.Kernel("look.o", "look")(1, acl.DeviceArray.zeros(1 << 20, "u1"), stream=stream)
+        assert free_memory() < before
+        latch.release()
+        stream.synchronize()
+    assert seen == [0] and free_memory() == before
+
+
+def test_a_failure_is_told_at_once_or_at_the_next_synchronise(stream, raised):
+    acl.sim.custom_kernel("fails", "fails.o")(lambda launch: 1 / 0)
+    kernel = acl.Kernel("fails.o", "fails")
+    with raises(acl.TaskError, "507015", "ZeroDivisionError"):
+        kernel(1)
+    kernel(1, stream=stream)
+    with raises(acl.TaskError, "507015", "ZeroDivisionError"):
+        stream.synchronize()
+    assert [type(error) for error in raised] == [ZeroDivisionError] * 2
+
+
+# (name, what is done with a kernel and an array, error class, what the text must say)
+MISUSE = (
+    ("no blocks", lambda k, a: k(0, a), BAD, ("vector_add: blocks is 0, expected 1 to",)),
+    ("negative blocks", lambda k, a: k(-1, a), BAD, ("blocks is -1",)),
+    ("many blocks", lambda k, a: k(2**32, a), BAD, ("blocks is 4294967296",)),
+    ("blocks of a float", lambda k, a: k(1.5, a), BAD, ("blocks is 1.5",)),
+    ("forgotten blocks", lambda k, a: k(a, a, a, COUNT), BAD, ("blocks is <acl.DeviceArray",)),
+    ("plain integer", lambda k, a: k(1, a, a, a, 6), BAD, ("argument 3 is 6, which has no size", "numpy.int32(x)")),
+    ("plain float", lambda k, a: k(1, 0.5), BAD, ("argument 0 is 0.5, which has no size", "ctypes.c_float(x)")),
+    ("truth value", lambda k, a: k(1, a, True), BAD, ("argument 1 is True", "parameters='...'")),
+    ("None", lambda k, a: k(1, None), BAD, ("argument 0 is None", "pass an array")),
+    ("list", lambda k, a: k(1, [a]), BAD, ("argument 0 is a list", "pass an array")),
+    ("text", lambda k, a: k(1, "text"), BAD, ("argument 0 is 'text'", "pass an array")),
+    ("text of the host", lambda k, a: k(1, ctypes.c_char_p(b"x")), BAD, ("a pointer to a text of the host", "Buffer")),
+    ("host array", lambda k, a: k(1, numpy.ones(3)), BAD, ("argument 0 is an array of the host", "from_numpy")),
+    ("host memory", lambda k, a: k(1, acl.Buffer(8, kind="host")), BAD, ("argument 0 is in host memory", "copy()")),
+    ("too few", lambda k, a: acl.Kernel(FILE, NAME, parameters="PPPQ")(1, a), BAD, ("1 arguments, expected 4",)),
+    ("too many", lambda k, a: acl.Kernel(FILE, NAME, parameters="P")(1, a, a), BAD, ("2 arguments, expected 1",)),
+    ("memory for a number", lambda k, a: acl.Kernel(FILE, NAME, parameters="Q")(1, a), BAD, ("expected a number",)),
+    ("number of another type", lambda k, a: acl.Kernel(FILE, NAME, parameters="I")(1, 0.5), BAD, ("0.5", "'I'")),
+    ("number out of range", lambda k, a: acl.Kernel(FILE, NAME, parameters="b")(1, 128), BAD, ("128", "'b'")),
+    ("text for an address", lambda k, a: acl.Kernel(FILE, NAME, parameters="P")(1, "x"), BAD, ("or an address",)),
+    ("letter", lambda k, a: acl.Kernel(FILE, NAME, parameters="Pz"), BAD, ("parameters has 'z', expected letters",)),
+    ("no name", lambda k, a: acl.Kernel(FILE, ""), BAD, ("name is ''",)),
+    ("name of bytes", lambda k, a: acl.Kernel(FILE, b"vector_add"), BAD, ("name is b'vector_add'",)),
+    ("other name", lambda k, a: acl.Kernel(FILE, "vector_sub"), acl.AclError, ("vector_sub", "BinaryGetFunction")),
+    ("no bytes", lambda k, a: acl.Binary(b""), BAD, ("source has no bytes",)),
+    ("number as source", lambda k, a: acl.Binary(3), BAD, ("source is a int", "path of a binary")),
+    ("no file", lambda k, a: acl.Binary("/nowhere.bin"), acl.AclError, ("/nowhere.bin", "aclrtBinaryLoadFromFile")),
+    ("closed", lambda k, a: (k.close(), k(1, a)), acl.InvalidHandleError, ("acl.Kernel is closed", "make a new one")),
+    ("closed argument", lambda k, a: (a.close(), k(1, a)), acl.InvalidHandleError, ("acl.DeviceArray is closed",)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("call, kind, words", [case[1:] for case in MISUSE], ids=[case[0] for case in MISUSE])
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_misuse(call, kind, words):
+    """It is refused, and nothing is left of it."""
+    kernel, array = acl.Kernel(FILE, NAME), row()
+    with raises(kind, *words):
+        call(kernel, array)
+    kernel.close()
+    gc.collect()
+    assert loaded() == 0
+
+
+def test_a_closed_binary_has_no_kernels():
+    binary = acl.Binary(FILE)
+    binary.close()
+    with raises(acl.InvalidHandleError, "acl.Binary is closed"):
+        acl.Kernel(binary, NAME)
+
+
+def test_a_closed_stream():
+    kernel = acl.Kernel(FILE, NAME)
+    with acl.Stream() as stream:
+        pass
+    with raises(acl.InvalidHandleError, "acl.Stream is closed"):
+        kernel(1, row(), row(), row(), COUNT, stream=stream)
+
+
+def test_a_stream_of_another_context():
+    kernel, x = acl.Kernel(FILE, NAME), row()
+    with acl.Stream() as stream, acl.Context():
+        with raises(acl.ContextError, "107003", "stream.use_context()"):
+            kernel(1, x, x, x, COUNT, stream=stream)
+        stream.use_context()
+
+
+def test_a_kernel_whose_device_was_closed():
+    kernel = acl.Kernel(FILE, NAME)
+    acl.Device(0).close()
+    acl.Device(0).use()
+    with raises(acl.InvalidHandleError, "its device was closed"):
+        kernel(1, row(), row(), row(), COUNT)
+
+
+def test_a_launch_at_once_is_no_part_of_a_capture(stream):
+    kernel, x = acl.Kernel(FILE, NAME), row()
+    assert acl.mdl.ri_capture_begin(stream.handle, 2) == 0
+    kernel(1, x, x, x, COUNT)
+    instance, ret = acl.mdl.ri_capture_end(stream.handle)
+    assert ret == acl.mdl.ri_execute_async(instance, stream.handle) == 0
+    stream.synchronize()
+    assert x.to_numpy()[0] == 2
+    assert acl.mdl.ri_destroy(instance) == 0
