@@ -24,6 +24,7 @@ required = {
     "acl/share/pkgconfig/ascendcl.pc",
     "acl/tools/tikcpp/ascendc_kernel_cmake/ascendc.cmake",
     "acl/rt.pyi",
+    "acl/nn.pyi",
     "acl/lib64/libacl_sim.so",
     "acl/lib64/libascendcl.so",
     "acl/lib64/libopapi.so",

@@ -65,9 +65,10 @@ def dtype_of(value: Any) -> "numpy.dtype[Any]":
             raise Refused(f"dtype is {value}, which is no data type of arrays", "name it as NumPy does: dtype='f4'")
         value = NAMES[value]
     try:
-        return numpy.dtype(value)
+        found: numpy.dtype[Any] = numpy.dtype(value)
     except TypeError:
         raise Refused(f"dtype is {value!r}, expected a type", "name it as NumPy does: dtype='f4'") from None
+    return found
 
 
 # --- Arguments: what the program gives becomes what C takes
