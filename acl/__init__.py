@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from acl.errors import TaskError as TaskError
     from acl.errors import TimedOutError as TimedOutError
     from acl.objects.array import DeviceArray as DeviceArray
+    from acl.objects.capture import Graph as Graph
+    from acl.objects.capture import capture as capture
+    from acl.objects.capture import capture_mode as capture_mode
     from acl.objects.context import Context as Context
     from acl.objects.device import Device as Device
     from acl.objects.event import Event as Event

@@ -18,7 +18,10 @@ HOME = {
     "Device": "acl.objects.device",
     "DeviceArray": "acl.objects.array",
     "Event": "acl.objects.event",
+    "Graph": "acl.objects.capture",
     "Kernel": "acl.objects.kernel",
     "MemoryPool": "acl.objects.pool",
     "Stream": "acl.objects.stream",
+    "capture": "acl.objects.capture",
+    "capture_mode": "acl.objects.capture",
 }

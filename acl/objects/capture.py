@@ -1,0 +1,475 @@
+"""Captures and graphs: work of streams that is recorded once and replayed as a whole.
+
+``with acl.capture(stream) as graph:`` records what is queued on the stream instead of running it, and on the streams
+that come to wait for it: ``other.wait(stream)`` takes one in, ``stream.wait(other)`` brings it back, which each must be
+when the block ends. :meth:`Graph.replay` queues all of it on any stream of the context.
+
+A graph owns its instance and holds the memory that it works on: arrays and buffers can be closed or dropped, their
+blocks go with the graph. Reading a block waits for the replays that were queued before, as for any other work. An
+exception in the block ends the capture, and nothing of it is left. A capture that goes wrong raises
+:class:`acl.CaptureError`; its graph then refuses everything by the same reason.
+"""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
+
+import acl
+from acl import mdl
+from acl.errors import AclError, CaptureError, ContextError, NotSupportedError, error_of, name_of
+from acl.mdl import ri_execute_async
+from acl.objects import memory
+from acl.objects.capture_parts import (
+    CAPTURING,
+    IN_CAPTURE,
+    NOT_CAPTURED,
+    Missing,
+    Recording,
+    Replays,
+    blocks_of,
+    check,
+    failure,
+    forget,
+    mode_of,
+    stream_of,
+)
+from acl.objects.context import call_in, current_handle, opening_of_context
+from acl.objects.memory import Memory, refuse
+from acl.objects.resource import INVALID_HANDLE, Closed, Opening, Resource
+from acl.objects.stream import Stream
+
+if TYPE_CHECKING:
+    from acl.objects.array import DeviceArray
+
+    Ports = Union[Sequence[DeviceArray], Mapping[str, DeviceArray]]
+
+RUNNING, CAPTURED, NOT_SUPPORTED = 107037, 107027, 207000
+BEGIN_ADVICE = {
+    CAPTURED: "a capture inside a capture takes a stream of its own; other.wait(stream) takes a stream into this one",
+    NOT_SUPPORTED: "the default stream is never captured, and old chips capture nothing: use acl.Stream()",
+}
+REPLAY_ADVICE = {
+    CAPTURING: IN_CAPTURE,
+    CAPTURED: "a graph is no part of another capture: replay it on another stream, or before",
+}
+
+
+class Node(NamedTuple):
+    """One task of a graph."""
+
+    name: str
+    # As the runtime calls it, such as KERNEL_AIVEC or MEMCPY_ASYNC.
+    type: str
+    # One of kernel, copy, event, callback and other.
+    kind: str
+    # The instance's own stream that it stands on, counted from 0: the first is the one that the capture began on.
+    stream: int
+    # What else the runtime says of it.
+    details: dict[str, Any]
+
+
+class capture:  # noqa: N801  # it reads as what is done, such as contextlib.suppress
+    """Record what is queued on a stream in the ``with`` block, instead of running it.
+
+    Parameters
+    ----------
+    stream
+        The stream; not the default one.
+    mode
+        Who may make calls meanwhile that no capture can take, such as synchronous copies: with ``"global"`` no thread
+        of the context, with ``"thread_local"`` all but the one that captures, with ``"relaxed"`` all.
+        :func:`capture_mode` excepts a thread for a while.
+
+    Raises
+    ------
+    CaptureError
+        At the beginning, when the stream is being captured already; at the end, when the capture went wrong.
+
+    Notes
+    -----
+    Stands on ``aclmdlRICaptureBegin`` and ``aclmdlRICaptureEnd``.
+
+    Examples
+    --------
+    >>> with acl.capture(stream) as graph:
+    ...     array.fill(1, stream=stream)
+    >>> graph.run(stream)
+    """
+
+    __slots__ = ("_stream", "_mode", "_graphs")
+
+    def __init__(self, stream: Stream, mode: str = "global") -> None:
+        self._stream = stream_of(stream, "capture")
+        self._mode = mode_of(mode, "capture")
+        self._graphs: list[Graph] = []
+
+    def __enter__(self) -> "Graph":
+        graph = Graph._begin(self._stream, self._mode)
+        self._graphs.append(graph)
+        return graph
+
+    def __exit__(
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        if not self._graphs:
+            raise CaptureError(NOT_CAPTURED, "acl.capture", "acl.capture: it has not begun, or has ended already")
+        self._graphs.pop()._end(error)
+
+
+@contextlib.contextmanager
+def capture_mode(mode: str) -> Iterator[None]:
+    """Change what the thread may call while streams of its context are captured, for a ``with`` block.
+
+    Parameters
+    ----------
+    mode
+        ``"relaxed"`` allows everything that is no part of a capture itself, such as synchronous copies, which run at
+        once; ``"thread_local"`` does where other threads capture; ``"global"`` is how threads begin.
+
+    Notes
+    -----
+    Stands on ``aclmdlRICaptureThreadExchangeMode``.
+    """
+    before, ret = mdl.ri_capture_thread_exchange_mode(mode_of(mode, "capture_mode"))
+    check(ret, "aclmdlRICaptureThreadExchangeMode")
+    try:
+        yield
+    finally:
+        mdl.ri_capture_thread_exchange_mode(before)
+
+
+class Graph(Recording, Resource):
+    """Work that was captured, made by :class:`acl.capture`.
+
+    Closing it waits for its replays.
+    """
+
+    __slots__ = ("_context", "_stream", "_replays", "_arrays", "_bodies")
+    _released_by = "aclmdlRIDestroy"
+
+    _context: int
+    _stream: Optional[Stream]
+    _replays: Replays
+    _arrays: "list[DeviceArray]"
+    _bodies: list[int]
+
+    def __init__(self) -> None:
+        raise TypeError("acl.Graph: graphs are captured: `with acl.capture(stream) as graph:`")
+
+    @classmethod
+    def _over(cls, handle: int, stream: Optional[Stream]) -> "Graph":
+        self = cls.__new__(cls)
+        self._context, self._stream = current_handle(), stream
+        self._arrays, self._bodies, self._replays = [], [], Replays(handle)
+        self._borrow(handle)
+        return self
+
+    @classmethod
+    def from_handle(cls, handle: int) -> "Graph":
+        """Return an object for an instance of the current context that something else made and will destroy."""
+        return cls._over(handle, None)
+
+    # --- Its capture
+
+    @classmethod
+    def _begin(cls, stream: Stream, mode: int) -> "Graph":
+        ret = mdl.ri_capture_begin(stream._handle, mode)
+        check(ret, "aclmdlRICaptureBegin", BEGIN_ADVICE.get(ret))
+        _, handle, ret = mdl.ri_capture_get_info(stream._handle)
+        check(ret, "aclmdlRICaptureGetInfo")
+        return cls._over(handle, stream)
+
+    def _end(self, error: Optional[BaseException]) -> None:
+        """End the capture; keep what it gave when no error has left the block."""
+        stream, instance = self._stream, self._handle
+        assert stream is not None
+        self._stream = None
+        opening = None
+        failed: Optional[AclError] = None
+        try:
+            ret = call_in(self._context, mdl.ri_capture_end, stream._handle)[1]
+            if ret != 0:
+                failed = failure(ret, "aclmdlRICaptureEnd")
+            elif error is None:
+                opening = call_in(self._context, opening_of_context, self._context)
+            else:
+                call_in(self._context, mdl.ri_destroy, instance)
+        except AclError as gone:  # the context or the stream has ended, and the capture with it
+            failed = gone
+        if opening is not None:
+            self._own(instance, opening)
+            return
+        code = failed.code if failed is not None else NOT_CAPTURED
+        said = f"{type(error).__name__} left its `with` block" if error is not None else f"{code} {name_of(code)}"
+        self._handle = Missing("Graph", code, f"its capture went wrong: {said}", "capture again")
+        self._forget(instance)
+        if error is None and failed is not None:
+            raise failed
+
+    def _whole(self) -> "Graph":
+        return self
+
+    def _forget(self, instance: int) -> None:
+        for array in self._arrays:
+            array.close()
+        forget((instance, *self._bodies))
+
+    def _take(self, blocks: Iterable[memory.Block]) -> None:
+        """Hold blocks as if they had been captured."""
+        if self.closed:
+            return
+        held = memory.captured.setdefault(self._handle, [])
+        held += [block for block in blocks if block not in held]
+        self._replays.renew()
+
+    def hold(self, *items: Memory) -> None:
+        """Hold buffers and arrays as long as the graph lives.
+
+        What the objects capture is held without it. It is for work of pyACL or C, and for what a
+        :meth:`TaskGroup.update` names.
+        """
+        self.handle  # noqa: B018  # raises when it is closed
+        self._take(blocks_of(items))
+
+    @property
+    def capturing(self) -> bool:
+        """Whether its capture is still open."""
+        return self._stream is not None
+
+    @property
+    def closed(self) -> bool:
+        """Whether there is nothing to replay: it was closed, or its capture went wrong."""
+        return isinstance(self._handle, Closed)
+
+    # --- Replays
+
+    def replay(self, stream: Stream) -> None:
+        """Queue all of its work on a stream.
+
+        Parameters
+        ----------
+        stream
+            Any stream of the context: what is queued on it before comes first, what is queued later waits for the
+            whole graph. The streams of the capture are not used.
+
+        Raises
+        ------
+        CaptureError
+            While it is captured, or on a stream that is.
+        ContextError
+            On a stream of another context or device.
+
+        Notes
+        -----
+        Stands on ``aclmdlRIExecuteAsync``. Failures of its work surface at the next synchronise. Replays that were
+        queued on two streams run one after the other.
+        """
+        try:
+            ret = ri_execute_async(self._handle, stream._handle)
+        except AttributeError:
+            stream_of(stream, "Graph.replay")
+            raise
+        if ret != 0:
+            raise failure(ret, "aclmdlRIExecuteAsync", REPLAY_ADVICE.get(ret))
+        replays = self._replays
+        if stream is not replays.last:
+            replays.note(stream)
+
+    def run(self, stream: Stream, timeout: Optional[float] = None) -> None:
+        """Replay it on a stream and wait until all work of the stream is done; report what failed.
+
+        Parameters
+        ----------
+        stream
+            As for :meth:`replay`.
+        timeout
+            The longest to wait, in seconds; :class:`acl.TimedOutError` when it is over, and the work goes on.
+        """
+        self.replay(stream)
+        stream.synchronize(timeout)
+
+    async def run_async(self, stream: Stream) -> None:
+        """Replay it on a stream and wait in an asyncio task, as :meth:`acl.Stream.synchronize_async` does."""
+        self.replay(stream)
+        await stream.synchronize_async()
+
+    def synchronize(self) -> None:
+        """Wait for all its replays, on whatever streams they were queued, and report what failed."""
+        self.handle  # noqa: B018  # raises when it is closed
+        self._replays.synchronize()
+
+    # --- What it is
+
+    def to_json(self, *, verbose: bool = False) -> str:
+        """Return its tasks as the text of a Chrome trace (``aclmdlRIDebugJsonPrint``).
+
+        Parameters
+        ----------
+        verbose
+            With the arguments of the kernels.
+        """
+        with tempfile.TemporaryDirectory() as place:
+            path = os.path.join(place, "graph.json")
+            ret = call_in(self._context, mdl.ri_debug_json_print, self.handle, path, int(verbose))
+            if ret != 0:
+                raise error_of(ret, "aclmdlRIDebugJsonPrint")
+            with open(path, encoding="utf-8", errors="replace") as text:
+                return text.read()
+
+    def _tasks(self) -> tuple[list[Any], list[str]]:
+        from acl import trace
+
+        tasks: tuple[list[Any], list[str]] = trace.read(self.to_json())
+        return tasks
+
+    @property
+    def nodes(self) -> list[Node]:
+        """Its tasks, stream after stream, each stream in order."""
+        return [Node(task.name, task.args["Task Type"], task.kind, task.lane, task.args) for task in self._tasks()[0]]
+
+    def __len__(self) -> int:
+        """Return how many tasks it has."""
+        return len(self._tasks()[0])
+
+    def __bool__(self) -> bool:
+        """Return True: a graph without tasks is one, too."""
+        return True
+
+    def _edges(self, tasks: list[Any]) -> tuple[list[int], list[Any]]:
+        from acl import trace
+
+        order = trace.replay(tasks)
+        return order.rows, order.edges + trace.data(tasks, order.rows, order.before)
+
+    def to_svg(self) -> str:
+        """Return a picture: streams are columns, time flows downwards, arrows are order, events and data."""
+        from acl import graph
+
+        tasks, streams = self._tasks()
+        rows, edges = self._edges(tasks)
+        svg: str = graph.draw(tasks, streams, rows, edges)
+        return svg
+
+    def _repr_svg_(self) -> Optional[str]:
+        """Return the picture for notebooks; None when there is nothing to draw, which shows the text instead."""
+        return None if self.closed or self.capturing else self.to_svg()
+
+    def to_dot(self) -> str:
+        """Return it in the language of Graphviz: a cluster a stream, edges for order, events and data."""
+        from acl.graph import KINDS, LINES
+
+        tasks, streams = self._tasks()
+        lines = ["digraph graph_ {", "  node [shape=box, style=filled];"]
+        for lane, name in enumerate(streams):
+            lines.append(f"  subgraph cluster_{lane} {{ label={_quoted(name)};")
+            for task in tasks:
+                if task.lane == lane:
+                    look = f'label={_quoted(task.name)}, fillcolor="{KINDS[task.kind]}"'
+                    lines.append(f"    t{task.index} [{look}];")
+            lines.append("  }")
+        for edge in self._edges(tasks)[1]:
+            if None not in (edge.source, edge.target):
+                look = f'color="{LINES[edge.kind]}", tooltip={_quoted(edge.text)}'
+                look += ", dir=none, style=dashed" if edge.kind == "race" else ""
+                lines.append(f"  t{edge.source} -> t{edge.target} [{look}];")
+        return "\n".join([*lines, "}"]) + "\n"
+
+    def save(self, path: "Union[str, os.PathLike[str]]", inputs: "Ports" = (), outputs: "Ports" = ()) -> None:
+        """Write it as a model file, which any program can load and run; needs the simulator.
+
+        Parameters
+        ----------
+        path
+            The file; the model's name is its stem.
+        inputs, outputs
+            What a run of the model is given and gives: contiguous arrays that the graph works on, or a dict of such
+            arrays by name.
+
+        Raises
+        ------
+        RuntimeError
+            When it holds a task that no file can, such as a callback.
+        NotSupportedError
+            Without the simulator.
+
+        Notes
+        -----
+        Stands on :func:`acl.sim.save`. It waits for the replays that are queued.
+        """
+        handle = self.handle
+        if self._stream is not None:
+            raise CaptureError(CAPTURING, "acl.Graph.save", "acl.Graph.save: it is being captured", IN_CAPTURE)
+        if acl.backend != "sim":
+            text = "acl.Graph.save: the vendor's runtime writes no graphs"
+            raise NotSupportedError(NOT_SUPPORTED, "acl.Graph.save", text, "start the program with ACL_BACKEND=sim")
+        from acl.sim import save
+
+        ports = _ports(inputs, "input"), _ports(outputs, "output")
+        self._replays.synchronize()
+        call_in(self._context, save, handle, path, *ports)
+
+    def _describe(self) -> str:
+        try:
+            tasks, streams = self._tasks()
+        except AclError as error:
+            return f"which cannot be read: {error.name}"
+        names = [task.name for task in tasks]
+        shown = ", ".join(names if len(names) <= 4 else [*names[:2], f"{len(names) - 3} more", names[-1]])
+        return f"{_count(len(tasks), 'task')} on {_count(len(streams), 'stream')}{': ' + shown if shown else ''}"
+
+    def __repr__(self) -> str:
+        if isinstance(self._handle, Missing):
+            return f"<acl.Graph {self._handle.message}>"
+        if self._stream is not None:
+            return f"<acl.Graph {self._handle:#x} being captured on stream {self._stream._handle:#x}>"
+        return super().__repr__()
+
+    # --- The end
+
+    def close(self) -> None:
+        """Wait for its replays and destroy it, and let go of what it held; closing again does nothing."""
+        if self._stream is not None:
+            raise CaptureError(CAPTURING, self._released_by, "acl.Graph.close: it is being captured", IN_CAPTURE)
+        instance, owned = self._handle, self.owned
+        super().close()
+        if owned:
+            self._forget(instance)
+
+    def _release(self, handle: int, opening: Opening) -> int:
+        try:
+            ret = call_in(self._context, mdl.ri_destroy, handle)
+            if ret == RUNNING:  # the library waits some seconds itself
+                with contextlib.suppress(AclError):
+                    self._replays.synchronize()
+                ret = call_in(self._context, mdl.ri_destroy, handle)
+            return ret
+        except ContextError:  # it has ended, and the graph with it
+            return INVALID_HANDLE
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _quoted(text: str) -> str:
+    """Return a text as Graphviz takes it."""
+    plain = "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+    return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _ports(given: "Ports", what: str) -> list[tuple[str, int, tuple[int, ...], Any]]:
+    """Return what :func:`acl.sim.save` takes for arrays."""
+    from acl.objects.array import DeviceArray
+
+    named = given.items() if isinstance(given, Mapping) else [(f"{what}{i}", array) for i, array in enumerate(given)]
+    ports = []
+    for name, array in named:
+        if not isinstance(array, DeviceArray):
+            raise refuse("Graph.save", f"{what} {name!r} is {type(array).__name__}, expected an acl.DeviceArray")
+        if not array.is_contiguous:
+            raise refuse("Graph.save", f"{what} {name!r} is not contiguous: {array!r}", "capture with array.copy()")
+        ports.append((name, array.handle, array.shape, array.dtype))
+    return ports

@@ -1,0 +1,376 @@
+"""Parts of a capture: groups of tasks that change later, conditions and their bodies, and who waits for replays.
+
+All of them belong to a graph and end with it. What they are used for after that, or too early, is refused by the
+handle that is not there (:class:`Missing`), as with closed objects.
+"""
+
+import contextlib
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Optional, Union, cast
+
+from acl import mdl, rt
+from acl.errors import AclError, CaptureError, error_of
+from acl.objects import memory
+from acl.objects.memory import Buffer, Memory, refuse, span_of
+from acl.objects.resource import Closed
+from acl.objects.stream import Stream
+
+if TYPE_CHECKING:
+    from acl.objects.array import DeviceArray
+    from acl.objects.capture import Graph
+
+MODES = {"global": 0, "thread_local": 1, "relaxed": 2}
+IF, WHILE, SWITCH = 0, 1, 2
+ASSIGN_DEFAULT = 1
+CAPTURING, NOT_CAPTURED, STATUS, MISMATCH = 107026, 107029, 107033, 507000
+IN_CAPTURE = "leave the `with acl.capture(...)` block first"
+AS_CAPTURED = "launch in the update the operators of the group: as many, in their order, with the same types and shapes"
+
+
+def failure(code: int, function: str, advice: Optional[str] = None) -> AclError:
+    """Return the error for a status code of a call that captures; one of no family of its own is a CaptureError."""
+    error = error_of(code, function, advice)
+    if type(error) is AclError:
+        return CaptureError(code, function, error.message, advice)
+    return error
+
+
+def check(code: int, function: str, advice: Optional[str] = None) -> None:
+    """Raise the error for a status code that is not 0."""
+    if code != 0:
+        raise failure(code, function, advice)
+
+
+def mode_of(mode: str, function: str) -> int:
+    """Return the number of a capture mode."""
+    if mode not in MODES:
+        raise refuse(function, f"mode is {mode!r}, expected one of {', '.join(MODES)}")
+    return MODES[mode]
+
+
+def stream_of(stream: Any, function: str) -> Stream:
+    """Refuse what is no stream."""
+    if not isinstance(stream, Stream):
+        raise TypeError(f"acl.{function}: stream is {type(stream).__name__}, expected an acl.Stream")
+    return stream
+
+
+def forget(instances: Iterable[int]) -> None:
+    """Let go of the memory and the functions that instances have held, which are gone."""
+    for name in ("acl.api.callback", "acl.objects.memory"):
+        if name in sys.modules:
+            for instance in instances:
+                sys.modules[name].forget_captured(instance)
+
+
+class Missing(Closed):
+    """Stands in the place of a handle that is not there yet, or not any more, and says why."""
+
+    __slots__ = ("code", "message", "advice")
+
+    def __init__(self, kind: str, code: int, message: str, advice: str) -> None:
+        super().__init__(kind)
+        self.code = code
+        self.message = message
+        self.advice = advice
+
+    def __index__(self) -> int:
+        text = f"acl.{self.kind}: {self.message}"
+        raise CaptureError(self.code, f"acl.{self.kind}", text, self.advice)
+
+
+class Replays:
+    """The streams on which a graph was replayed since somebody waited for them.
+
+    It stands for all of them among the users of each block that the graph works on: so reading such a block waits for
+    the replays. A replay on the stream of the last one costs one comparison; waiting makes the next one be told anew.
+    """
+
+    __slots__ = ("instance", "last", "_streams", "_told")
+
+    def __init__(self, instance: int) -> None:
+        self.instance = instance
+        self.last: Optional[Stream] = None
+        self._streams: dict[int, Stream] = {}
+        self._told = False
+
+    def note(self, stream: Stream) -> None:
+        """Note a replay on a stream, which was queued."""
+        if not self._told:
+            self._told = True
+            for block in memory.captured.get(self.instance, ()):
+                block.uses[self.instance] = cast(Stream, self)  # a block asks its users for no more than is here
+        self._streams[stream._handle] = stream
+        self.last = stream
+
+    def renew(self) -> None:
+        """Let the next replay tell the blocks again: there are others now."""
+        self.last, self._told = None, False
+
+    @property
+    def closed(self) -> bool:
+        """Whether the graph is gone; its end was the end of its replays."""
+        return self.instance not in memory.captured
+
+    def synchronize(self) -> None:
+        """Wait for all replays."""
+        streams, self._streams = self._streams, {}
+        self.renew()
+        for stream in streams.values():
+            if not stream.closed:
+                stream.synchronize()
+
+
+class Recording:
+    """What can be put into a capture, and into the bodies of its conditions, beside tasks."""
+
+    __slots__ = ()
+
+    _handle: Any
+    _stream: Optional[Stream]
+
+    def _whole(self) -> "Graph":
+        """Return the graph that it belongs to."""
+        raise NotImplementedError
+
+    def _on(self, stream: Optional[Stream], function: str) -> Stream:
+        """Return the stream to put it on: the one that the capture began on, when none is given."""
+        if stream is not None:
+            return stream_of(stream, function)
+        if self._stream is None:
+            self._handle.__index__()  # says what is wrong with it, if there is no more to say
+            text = f"acl.{function}: the capture has ended"
+            advice = "call it inside the `with acl.capture(...)` block"
+            raise CaptureError(NOT_CAPTURED, f"acl.{function}", text, advice)
+        return self._stream
+
+    @contextlib.contextmanager
+    def group(self, stream: Optional[Stream] = None) -> "Iterator[TaskGroup]":
+        """Make the operators that are launched in the ``with`` a group, which can be given other arguments later.
+
+        Parameters
+        ----------
+        stream
+            The stream of the capture that they are launched on; None takes the one that it began on.
+
+        Yields
+        ------
+        TaskGroup
+            To be updated when the capture has ended: ``with group.update(stream):``.
+
+        Raises
+        ------
+        CaptureError
+            When a group is open already, or a task of another stream of the capture came in between.
+
+        Notes
+        -----
+        Stands on ``aclmdlRICaptureTaskGrpBegin`` and ``aclmdlRICaptureTaskGrpEnd``. Operators alone are taken: no
+        copies, sets, events or callbacks.
+        """
+        handle = self._on(stream, "Graph.group").handle
+        check(mdl.ri_capture_task_grp_begin(handle), "aclmdlRICaptureTaskGrpBegin")
+        group = TaskGroup(self._whole())
+        try:
+            yield group
+        except BaseException:
+            mdl.ri_capture_task_grp_end(handle)
+            raise
+        group._handle, ret = mdl.ri_capture_task_grp_end(handle)
+        if ret != 0:
+            group._handle = Missing("TaskGroup", STATUS, "its capture went wrong", "capture again")
+            raise failure(ret, "aclmdlRICaptureTaskGrpEnd")
+
+    def condition(self, default: Optional[int] = None) -> "Condition":
+        """Return a number on the device that says how a conditional task goes on.
+
+        Parameters
+        ----------
+        default
+            What every replay begins with; None lets it as it is, 0 at first.
+
+        Notes
+        -----
+        Stands on ``aclmdlRICondHandleCreate``.
+        """
+        handle, ret = mdl.ri_cond_handle_create(self._handle, default or 0, 0 if default is None else ASSIGN_DEFAULT)
+        check(ret, "aclmdlRICondHandleCreate", "make conditions while the graph, or the body, is captured")
+        return Condition(self._whole(), handle)
+
+    def if_(self, condition: "Condition", stream: Optional[Stream] = None) -> "Body":
+        """Put a task here whose body runs when the condition is not 0 then; return the body, to be captured."""
+        return self._branch(condition, IF, 1, stream)[0]
+
+    def if_else(self, condition: "Condition", stream: Optional[Stream] = None) -> "tuple[Body, Body]":
+        """Put a task here with two bodies: the first runs when the condition is not 0, the second when it is."""
+        bodies = self._branch(condition, IF, 2, stream)
+        return bodies[0], bodies[1]
+
+    def while_(self, condition: "Condition", stream: Optional[Stream] = None) -> "Body":
+        """Put a task here whose body runs again and again while the condition is not 0; return the body."""
+        return self._branch(condition, WHILE, 1, stream)[0]
+
+    def switch(self, condition: "Condition", count: int, stream: Optional[Stream] = None) -> "tuple[Body, ...]":
+        """Put a task here with ``count`` bodies: body n runs when the condition is n, none when it is more."""
+        if count < 1:
+            raise refuse("Graph.switch", f"count is {count}, expected 1 body or more")
+        return self._branch(condition, SWITCH, count, stream)
+
+    def _branch(self, condition: "Condition", kind: int, count: int, stream: Optional[Stream]) -> "tuple[Body, ...]":
+        """Put a conditional task on a stream (``aclmdlRIAddCondTask``)."""
+        if not isinstance(condition, Condition):
+            found = type(condition).__name__
+            raise TypeError(f"acl.Graph: condition is {found}, expected one that graph.condition() made")
+        given = {"handle": condition._handle, "type": kind, "size": count}
+        params, ret = mdl.ri_add_cond_task(given, self._on(stream, "Graph").handle, 0)
+        check(ret, "aclmdlRIAddCondTask", "a condition is for one task of the graph, or the body, that made it")
+        whole = self._whole()
+        whole._bodies += params["model_ri_array"]
+        return tuple(Body(whole, handle) for handle in params["model_ri_array"])
+
+
+class TaskGroup:
+    """Operators of a graph whose arguments can be changed, made by :meth:`acl.Graph.group`."""
+
+    __slots__ = ("graph", "_handle")
+
+    def __init__(self, graph: "Graph") -> None:
+        self.graph = graph
+        self._handle: Any = Missing("TaskGroup", STATUS, "its `with graph.group():` block is still open", IN_CAPTURE)
+
+    @contextlib.contextmanager
+    def update(self, stream: Stream, *, keep: Iterable[Memory] = ()) -> Iterator[None]:
+        """Give the group other arguments: what is launched on the stream in the ``with`` takes the place of its tasks.
+
+        Parameters
+        ----------
+        stream
+            A stream that is not being captured. The change is queued on it: replays that come after it have it.
+        keep
+            Buffers and arrays that are arguments now: the graph holds them as it holds what was captured.
+
+        Raises
+        ------
+        CaptureError
+            When the graph is still being captured, when the operators are not those of the group, or when others are
+            launched than there are in the group.
+
+        Notes
+        -----
+        Stands on ``aclmdlRICaptureTaskUpdateBegin`` and ``aclmdlRICaptureTaskUpdateEnd``.
+        """
+        graph, handle = self.graph, stream_of(stream, "TaskGroup.update").handle
+        graph.handle  # noqa: B018  # raises when it is closed
+        group = self._handle.__index__()
+        graph.hold(*keep)
+        check(mdl.ri_capture_task_update_begin(handle, group), "aclmdlRICaptureTaskUpdateBegin")
+        try:
+            yield
+        except BaseException:
+            mdl.ri_capture_task_update_end(handle)
+            raise
+        ret = mdl.ri_capture_task_update_end(handle)
+        check(ret, "aclmdlRICaptureTaskUpdateEnd", AS_CAPTURED if ret == MISMATCH else None)
+
+
+class Condition:
+    """A number of 64 bits on the device, made by :meth:`acl.Graph.condition`.
+
+    Attributes
+    ----------
+    graph
+        The graph that it belongs to.
+    array
+        The number as an array without dimensions, of type ``u8``: operators and copies write it. It ends with the
+        graph.
+    """
+
+    __slots__ = ("graph", "array", "_handle")
+
+    graph: "Graph"
+    array: "DeviceArray"
+
+    def __init__(self, graph: "Graph", handle: int) -> None:
+        from acl.objects.array import DeviceArray
+
+        address, ret = mdl.ri_cond_handle_get_cond_ptr(handle)
+        check(ret, "aclmdlRICondHandleGetCondPtr")
+        self.graph, self._handle = graph, handle
+        self.array = DeviceArray.from_handle(address, (), "u8")
+        graph._arrays.append(self.array)
+
+    def set(self, value: int, stream: Stream) -> None:
+        """Queue writing it (``aclrtValueWrite``), in a capture or outside."""
+        if not 0 <= value < 1 << 64:
+            raise refuse("Condition.set", f"value is {value}, expected 0 to 2**64 - 1")
+        ret = rt.value_write(self.array.handle, value, 0, stream_of(stream, "Condition.set").handle)
+        check(ret, "aclrtValueWrite")
+        self.array.used_on(stream)
+
+
+class Body(Recording):
+    """Work that a conditional task runs; captured while its graph is, on a stream of its own.
+
+    It takes groups and conditions as a graph does.
+    """
+
+    __slots__ = ("graph", "_handle", "_stream")
+
+    graph: "Graph"
+
+    def __init__(self, graph: "Graph", handle: int) -> None:
+        self.graph, self._handle, self._stream = graph, handle, None
+
+    def _whole(self) -> "Graph":
+        return self.graph
+
+    @contextlib.contextmanager
+    def capture(self, stream: Stream, mode: str = "global") -> "Iterator[Body]":
+        """Capture the body: what is queued on the stream in the ``with``.
+
+        Parameters
+        ----------
+        stream
+            A stream that is not being captured.
+        mode
+            As for :class:`acl.capture`.
+
+        Raises
+        ------
+        CaptureError
+            When the body was captured before, or the capture went wrong.
+
+        Notes
+        -----
+        Stands on ``aclmdlRICaptureToModelRIBegin`` and ``aclmdlRICaptureEnd``.
+        """
+        handle, number = stream_of(stream, "Body.capture").handle, mode_of(mode, "Body.capture")
+        self.graph.handle  # noqa: B018  # raises when it is closed
+        ret = mdl.ri_capture_to_model_ri_begin(handle, self._handle, number)
+        advice = "a body is captured once: put another conditional task" if ret == CAPTURING else None
+        check(ret, "aclmdlRICaptureToModelRIBegin", advice)
+        self._stream = stream
+        try:
+            yield self
+        except BaseException:
+            mdl.ri_capture_end(handle)
+            raise
+        else:
+            check(mdl.ri_capture_end(handle)[1], "aclmdlRICaptureEnd")
+        finally:
+            self._stream = None
+            self.graph._take(memory.captured.pop(self._handle, []))
+
+
+def blocks_of(items: "Iterable[Union[Memory, Buffer, DeviceArray]]") -> list[memory.Block]:
+    """Return the blocks of buffers, arrays and pinned host memory."""
+    found = []
+    for item in items:
+        live = getattr(item, "_live", None)
+        block = live() if live is not None else span_of(item, "Graph.hold").block
+        if block is None:
+            advice = "use a Buffer (kind='host' for the host) or a DeviceArray"
+            raise refuse("Graph.hold", f"{type(item).__name__} is memory of the program's own", advice)
+        found.append(block)
+    return found
