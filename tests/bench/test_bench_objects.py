@@ -52,6 +52,24 @@ def test_fill(stream, compare):
         compare(row, "fill(0, stream=s)", names, buffer.handle, len(buffer), stream.handle)
 
 
+REPLAYS = (
+    (Row("replay", "graph.replay(stream)", 200), "replay(s)"),
+    (Row("replay", "the same by pyACL"), "execute(g, h)"),
+)
+
+
+@pytest.mark.parametrize("row, statement", REPLAYS, ids=["object", "pyacl"])
+def test_replay(row, statement, stream, compare):
+    """An empty graph: what is measured is the call."""
+    with acl.capture(stream) as graph:
+        pass
+    with graph:
+        names = {"replay": graph.replay, "s": stream, "execute": acl.mdl.ri_execute_async}
+        names.update(g=graph.handle, h=stream.handle)
+        compare(row, statement, names, graph.handle, stream.handle)
+        stream.synchronize()
+
+
 def test_malloc_free(opened, compare):
     row = Row("malloc_free", "acl.Buffer(4096).close()")
     compare(row, "Buffer(4096).close()", {"Buffer": acl.Buffer}, 4096)

@@ -70,6 +70,14 @@ double twin_synchronize_stream(int loops, aclrtStream stream)
     return twin_each(start, loops);
 }
 
+double twin_replay(int loops, aclmdlRI instance, aclrtStream stream)
+{
+    uint64_t start = twin_now();
+    for (int i = 0; i < loops; i++)
+        OK(aclmdlRIExecuteAsync(instance, stream));
+    return twin_each(start, loops);
+}
+
 double twin_execute(int loops, size_t model, aclmdlDataset *input, aclmdlDataset *output)
 {
     uint64_t start = twin_now();
