@@ -51,10 +51,7 @@ BEGIN_ADVICE = {
     CAPTURED: "a capture inside a capture takes a stream of its own; other.wait(stream) takes a stream into this one",
     NOT_SUPPORTED: "the default stream is never captured, and old chips capture nothing: use acl.Stream()",
 }
-REPLAY_ADVICE = {
-    CAPTURING: IN_CAPTURE,
-    CAPTURED: "a graph is no part of another capture: replay it on another stream, or before",
-}
+REPLAY_ADVICE = {CAPTURED: "a graph is no part of another capture: replay it on another stream, or before"}
 
 
 class Node(NamedTuple):

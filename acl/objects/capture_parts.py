@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Optional, Union, cast
 
 from acl import mdl, rt
-from acl.errors import AclError, CaptureError, error_of
+from acl.errors import ADVICE, AclError, CaptureError, error_of
 from acl.objects import memory
 from acl.objects.memory import Buffer, Memory, refuse, span_of
 from acl.objects.resource import Closed
@@ -24,7 +24,7 @@ MODES = {"global": 0, "thread_local": 1, "relaxed": 2}
 IF, WHILE, SWITCH = 0, 1, 2
 ASSIGN_DEFAULT = 1
 CAPTURING, NOT_CAPTURED, STATUS, MISMATCH = 107026, 107029, 107033, 507000
-IN_CAPTURE = "leave the `with acl.capture(...)` block first"
+IN_CAPTURE = ADVICE[CAPTURING]
 AS_CAPTURED = "launch in the update the operators of the group: as many, in their order, with the same types and shapes"
 
 
