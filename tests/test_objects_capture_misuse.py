@@ -150,7 +150,7 @@ INSIDE = (
     ("replay it", lambda w, g: g.replay(w.third), "107026", "leave the `with acl.capture(...)` block first"),
     ("run it", lambda w, g: g.run(w.third), "107026", "leave the `with"),
     ("close it", lambda w, g: g.close(), "107026", "it is being captured", "leave the `with"),
-    ("save it", lambda w, g: g.save("graph.om"), "107026", "it is being captured", "leave the `with"),
+    ("save it", lambda w, g: g.save("never.om", [], []), "107026", "it is being captured", "leave the `with"),
     ("replay another", lambda w, g: w.graph.replay(w.stream), "107027", "no part of another capture"),
     ("run another", lambda w, g: w.graph.run(w.stream), "107027", "on another stream, or before"),
     ("group in a group", lambda w, g: grouped(w, g, g.group().__enter__), "107033", "one group is open at a time"),
@@ -264,7 +264,7 @@ def with_callback(world):
     with acl.capture(world.stream) as graph:
         world.stream.call(print)
     with graph:
-        graph.save("never.om")
+        graph.save("never.om", [world.array], [world.array])
 
 
 HANDLE, ARGUMENT, CAPTURE, CONTEXT = (
@@ -281,7 +281,7 @@ OUTSIDE = (
     ("length after close", lambda w: len(closed(w)), HANDLE, "acl.Graph is closed"),
     ("picture after close", lambda w: closed(w).to_dot(), HANDLE, "acl.Graph is closed"),
     ("trace after close", lambda w: closed(w).to_json(), HANDLE, "acl.Graph is closed"),
-    ("save after close", lambda w: closed(w).save("never.om"), HANDLE, "acl.Graph is closed"),
+    ("save after close", lambda w: closed(w).save("never.om", [], []), HANDLE, "acl.Graph is closed"),
     ("hold after close", lambda w: closed(w).hold(w.array), HANDLE, "acl.Graph is closed"),
     ("update after close", lambda w: closed(w) and update(w), HANDLE, "acl.Graph is closed"),
     ("group after close", lambda w: closed(w).group().__enter__(), HANDLE, "acl.Graph is closed"),
@@ -328,7 +328,13 @@ def test_outside_of_a_capture(action, kind, words, world):
 
 SAVING = (
     ("host memory", lambda w: w.graph.save("never.om", [w.plain]), ARGUMENT, "input 'input0' is ndarray"),
-    ("with gaps", lambda w: w.graph.save("never.om", [], {"y": w.array[::2]}), ARGUMENT, "'y' is not contiguous"),
+    (
+        "with gaps",
+        lambda w: w.graph.save("never.om", [w.array], {"y": w.array[::2]}),
+        ARGUMENT,
+        "'y' is not contiguous",
+    ),
+    ("no input", lambda w: w.graph.save("never.om", [], [w.array]), ARGUMENT, "inputs is empty, expected 1 array"),
     ("a callback", with_callback, RuntimeError, "HOSTFUNC_CALLBACK"),
 )
 

@@ -374,7 +374,7 @@ class Graph(Recording, Resource):
                 lines.append(f"  t{edge.source} -> t{edge.target} [{look}];")
         return "\n".join([*lines, "}"]) + "\n"
 
-    def save(self, path: "Union[str, os.PathLike[str]]", inputs: "Ports" = (), outputs: "Ports" = ()) -> None:
+    def save(self, path: "Union[str, os.PathLike[str]]", inputs: "Ports", outputs: "Ports") -> None:
         """Write it as a model file, which any program can load and run; needs the simulator.
 
         Parameters
@@ -382,8 +382,8 @@ class Graph(Recording, Resource):
         path
             The file; the model's name is its stem.
         inputs, outputs
-            What a run of the model is given and gives: contiguous arrays that the graph works on, or a dict of such
-            arrays by name.
+            What a run of the model is given and gives: contiguous arrays that the graph works on, at least one each,
+            or a dict of such arrays by name.
 
         Raises
         ------
@@ -462,6 +462,8 @@ def _ports(given: "Ports", what: str) -> list[tuple[str, int, tuple[int, ...], A
     from acl.objects.array import DeviceArray
 
     named = given.items() if isinstance(given, Mapping) else [(f"{what}{i}", array) for i, array in enumerate(given)]
+    if not named:
+        raise refuse("Graph.save", f"{what}s is empty, expected 1 array or more")
     ports = []
     for name, array in named:
         if not isinstance(array, DeviceArray):

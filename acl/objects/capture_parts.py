@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union, cast
 from acl import mdl, rt
 from acl.errors import ADVICE, AclError, CaptureError, error_of
 from acl.objects import memory
-from acl.objects.memory import Buffer, Memory, refuse, span_of
+from acl.objects.memory import INVALID, Buffer, Memory, refuse, span_of
 from acl.objects.resource import Closed
 from acl.objects.stream import Stream
 
@@ -25,6 +25,7 @@ IF, WHILE, SWITCH = 0, 1, 2
 ASSIGN_DEFAULT = 1
 CAPTURING, NOT_CAPTURED, STATUS, MISMATCH = 107026, 107029, 107033, 507000
 IN_CAPTURE = ADVICE[CAPTURING]
+ONE_TASK = "a condition is for one task of the graph, or the body, that made it"
 AS_CAPTURED = "launch in the update the operators of the group: as many, in their order, with the same types and shapes"
 
 
@@ -224,7 +225,7 @@ class Recording:
             raise TypeError(f"acl.Graph: condition is {found}, expected one that graph.condition() made")
         given = {"handle": condition._handle, "type": kind, "size": count}
         params, ret = mdl.ri_add_cond_task(given, self._on(stream, "Graph").handle, 0)
-        check(ret, "aclmdlRIAddCondTask", "a condition is for one task of the graph, or the body, that made it")
+        check(ret, "aclmdlRIAddCondTask", ONE_TASK if ret == INVALID else None)
         whole = self._whole()
         whole._bodies += params["model_ri_array"]
         return tuple(Body(whole, handle) for handle in params["model_ri_array"])
