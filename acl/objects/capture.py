@@ -389,6 +389,8 @@ class Graph(Recording, Resource):
         ------
         RuntimeError
             When it holds a task that no file can, such as a callback.
+        ValueError
+            When it does not work on one of the arrays.
         NotSupportedError
             Without the simulator.
 
