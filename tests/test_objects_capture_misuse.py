@@ -350,6 +350,12 @@ def test_what_no_file_takes(action, kind, words, world, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+def test_only_the_simulator_writes_files(world, monkeypatch):
+    monkeypatch.setattr(acl, "backend", "npu")
+    with raises(acl.NotSupportedError, "writes no graphs", "ACL_BACKEND=sim"):
+        world.graph.save("never.om", [world.array], [world.array])
+
+
 def test_the_thread_that_began_ends_it(world):
     capture = acl.capture(world.stream)
     graph = capture.__enter__()
