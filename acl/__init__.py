@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from acl.objects.kernel import Binary as Binary
     from acl.objects.kernel import Kernel as Kernel
     from acl.objects.memory import Buffer as Buffer
+    from acl.objects.model import Model as Model
+    from acl.objects.model_aipp import Aipp as Aipp
+    from acl.objects.model_run import ModelRun as ModelRun
     from acl.objects.pool import MemoryPool as MemoryPool
     from acl.objects.stream import Stream as Stream
 

@@ -40,6 +40,16 @@ def test_objects_take_fewer_lines(name):
     assert ours <= 0.6 * pyacl
 
 
+def code_lines(name):
+    lines = map(str.strip, (PLACE / name).read_text().splitlines())
+    return sum(1 for line in lines if line and not line.startswith("#"))
+
+
+@pytest.mark.parametrize("name", ["p4_callback", "p5_inference"])
+def test_inference_by_objects_takes_a_third_of_the_lines(name):
+    assert code_lines(f"{name}_objects.py") <= code_lines(f"{name}.py") / 3
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name.endswith(".py")])
 def test_python_example(name, tmp_path):
     compare([sys.executable, str(PLACE / name)], name, tmp_path)
@@ -60,13 +70,13 @@ def test_c_example(name, cxx, compile_c, tmp_path):
 # --- P4 with other callback intervals and pools
 
 
-@pytest.fixture(scope="module", params=["py", "c"])
+@pytest.fixture(scope="module", params=["py", "objects", "c"])
 def callback(request, tmp_path_factory):
     """P4 as a function of its options, which returns the completed process."""
     if not acl.is_simulator:
         pytest.skip("its model has no kernels for a card")
     directory = tmp_path_factory.mktemp("callback")
-    command = [sys.executable, str(PLACE / "p4_callback.py")]
+    command = [sys.executable, str(PLACE / f"p4_callback{'_objects' * (request.param == 'objects')}.py")]
     if request.param == "c":
         demo.write_model(PLACE, directory)
         text = (PLACE / "p4_callback.c").read_text()

@@ -12,12 +12,15 @@ _ERRORS = (
 
 HOME = {
     **dict.fromkeys(_ERRORS, "acl.errors"),
+    "Aipp": "acl.objects.model_aipp",
     "Binary": "acl.objects.kernel",
     "Buffer": "acl.objects.memory",
     "Context": "acl.objects.context",
     "Device": "acl.objects.device",
     "DeviceArray": "acl.objects.array",
     "Event": "acl.objects.event",
+    "Model": "acl.objects.model",
+    "ModelRun": "acl.objects.model_run",
     "Graph": "acl.objects.capture",
     "Kernel": "acl.objects.kernel",
     "MemoryPool": "acl.objects.pool",

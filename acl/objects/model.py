@@ -1,0 +1,549 @@
+"""Models: loaded from a file or from memory, described, and called with arrays.
+
+``model(x)`` runs at once, and returns what it was given: arrays of the host for arrays of the host, device arrays for
+device arrays. ``model(x, stream=stream)`` queues a run on a stream, also on one that is captured, and returns device
+arrays at once. :meth:`Model.submit` queues a run of which a future is told (:mod:`acl.objects.model_run`).
+
+A device array goes in, and comes out, without a copy; memory of the host is copied, and so is a device array with less
+memory than the model's largest gear needs. A run comes after all that the memory it is given was told of.
+
+A model is used in threads whose current context is the one it was loaded in; its futures are waited for in any.
+"""
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
+
+import numpy
+
+from acl import mdl, rt
+from acl.errors import CaptureError, ContextError, InvalidHandleError, error_of
+from acl.objects.array import DeviceArray
+from acl.objects.context import call_in, current_handle, make_current
+from acl.objects.memory import Block, Buffer, Span, refuse, span_of, tell
+from acl.objects.model_run import ModelRun, Pool, Slot
+from acl.objects.model_signature import Named, Signature, Tensor
+from acl.objects.model_step import Steps
+from acl.objects.resource import INVALID_HANDLE, Opening, Resource, current_opening
+from acl.objects.stream import Stream
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from acl.objects.model_aipp import Aipp
+
+    HostArray = numpy.ndarray[Any, Any]
+    Array = Union[HostArray, DeviceArray]
+    Input = Union[ArrayLike, DeviceArray]
+    Output = Union[Array, Sequence[Optional[Array]], Mapping[str, Array], None]
+
+UNKNOWN, OTHER_CONTEXT, SYNCHRONOUS = 145003, 107003, 107030
+# What to do where loading is refused.
+LOADING = {
+    145000: "the file is damaged or for another chip, or the memory given is too small: acl.Model.memory_of() says how "
+    "much it takes",
+    145001: "open the device first: `with acl.Device(0):`, or acl.init()",
+    145002: "check the path; a relative one starts where the program was started",
+    145006: "the file is damaged or none of a model: write or copy it again",
+}
+
+
+class ModelMemory(NamedTuple):
+    """Bytes of device memory that a model takes."""
+
+    work: int
+    weights: int
+
+
+class Model(Resource):
+    """A model, loaded into the thread's current context.
+
+    Parameters
+    ----------
+    source
+        The path of the file, or its contents: bytes, an array or a :class:`acl.Buffer`.
+    work, weights
+        Device memory of the program's to load it into, of at least the bytes that :meth:`memory_of` says; None lets the
+        library take it. Work memory may be shared by models that never run at the same time, that of weights by loads
+        of one file.
+    depth
+        How many runs of :meth:`submit` can be under way; the next one waits.
+    output_bytes
+        For outputs whose shape only a run knows: the most bytes of each, one number for all or one an output.
+
+    Raises
+    ------
+    ModelError
+        When the file is not there or not one of a model.
+    InvalidArgumentError
+        When the file is for another chip, or the memory is too small.
+
+    Notes
+    -----
+    Stands on ``aclmdlLoadFromFile``, ``aclmdlLoadFromMem`` and the forms of both with memory.
+    """
+
+    __slots__ = ("_context", "_keep", "_place", "_pool", "_signature")
+    _released_by = "aclmdlUnload"
+
+    _context: int
+    _keep: tuple[Optional[Block], ...]
+    _place: Opening
+    _pool: Pool
+    _signature: Signature
+
+    def __init__(
+        self,
+        source: Union[str, "os.PathLike[str]", Buffer, Any],
+        *,
+        work: Union[Buffer, DeviceArray, None] = None,
+        weights: Union[Buffer, DeviceArray, None] = None,
+        depth: int = 8,
+        output_bytes: Union[int, Sequence[int]] = 0,
+    ) -> None:
+        opening, context = current_opening(), current_handle()
+        spans = _room("work", work), _room("weights", weights)
+        arguments = [number for span in spans for number in ((span.address, span.size) if span else (0, 0))]
+        given = "WithMem" if any(spans) else ""
+        if isinstance(source, (str, os.PathLike)):
+            function, path = f"aclmdlLoadFromFile{given}", os.fspath(source)
+            model, ret = mdl.load_from_file_with_mem(path, *arguments) if given else mdl.load_from_file(path)
+        else:
+            function, content = f"aclmdlLoadFromMem{given}", _content(source)
+            where = content.address, content.size
+            model, ret = mdl.load_from_mem_with_mem(*where, *arguments) if given else mdl.load_from_mem(*where)
+        if ret != 0:
+            raise error_of(ret, function, LOADING.get(ret))
+        self._keep = tuple(span.block if span else None for span in spans)
+        try:
+            self._describe_as(model, depth, output_bytes, opening, context)
+        except BaseException:
+            mdl.unload(model)
+            raise
+        self._own(model, opening)
+
+    def _describe_as(
+        self, model: int, depth: int, output_bytes: Union[int, Sequence[int]], opening: Opening, context: int
+    ) -> None:
+        if depth < 1:
+            raise refuse("Model", f"depth is {depth}, expected 1 run under way or more")
+        signature = self._signature = Signature(model)
+        count = len(signature.outputs)
+        each = (output_bytes,) * count if isinstance(output_bytes, int) else tuple(output_bytes)
+        if len(each) != count or min(each, default=0) < 0:
+            raise refuse("Model", f"output_bytes is {output_bytes}, expected a size for each of {count} outputs")
+        signature.output_bytes = tuple(tensor.size or size for tensor, size in zip(signature.outputs, each))
+        self._context, self._place = context, opening
+        self._pool = Pool(signature, depth, opening, context)
+
+    @classmethod
+    def from_handle(cls, handle: int, *, depth: int = 8, output_bytes: Union[int, Sequence[int]] = 0) -> "Model":
+        """Return an object for a model of the current context that something else loaded and will unload."""
+        self = cls.__new__(cls)
+        self._keep = ()
+        self._describe_as(handle, depth, output_bytes, current_opening(), current_handle())
+        self._borrow(handle)
+        return self
+
+    @staticmethod
+    def memory_of(source: Union[str, "os.PathLike[str]", Buffer, Any]) -> ModelMemory:
+        """Return the bytes of work and weight memory that a model takes, by ``aclmdlQuerySize``."""
+        if isinstance(source, (str, os.PathLike)):
+            work, weights, ret = mdl.query_size(os.fspath(source))
+            function = "aclmdlQuerySize"
+        else:
+            content = _content(source)
+            work, weights, ret = mdl.query_size_from_mem(content.address, content.size)
+            function = "aclmdlQuerySizeFromMem"
+        if ret != 0:
+            raise error_of(ret, function, LOADING.get(ret))
+        return ModelMemory(work, weights)
+
+    # --- What it is
+
+    @property
+    def inputs(self) -> "Named[Tensor]":
+        """What goes in, by place or by name; without what carries a gear or parameters of AIPP."""
+        return self._signature.inputs
+
+    @property
+    def outputs(self) -> "Named[Tensor]":
+        """What comes out, by place or by name; for the largest gear."""
+        return self._signature.outputs
+
+    @property
+    def gears(self) -> tuple[Any, ...]:
+        """What it was built for: batches, pairs of height and width, or shapes of all inputs; empty without gears.
+
+        A run takes the gear that the shapes of its inputs have.
+        """
+        gears = self._signature.gears
+        return () if gears is None else gears.choices
+
+    @property
+    def depth(self) -> int:
+        """How many runs of :meth:`submit` can be under way."""
+        return self._pool.depth
+
+    def use_context(self) -> "Model":
+        """Make the context it was loaded in the thread's current one, and return the model."""
+        make_current(self._context)
+        return self
+
+    def _describe(self) -> str:
+        inputs, outputs = (", ".join(map(str, side)) for side in (self.inputs, self.outputs))
+        return f"({inputs}) -> ({outputs})"
+
+    def _repr_html_(self) -> str:
+        return self._signature.html()
+
+    # --- Running
+
+    def __call__(
+        self,
+        /,
+        *inputs: "Input",
+        stream: Optional[Stream] = None,
+        out: "Output" = None,
+        aipp: "Optional[Aipp]" = None,
+        **named: "Input",
+    ) -> Any:
+        """Run it and return the output, or all of them as a tuple whose items have their names too.
+
+        Parameters
+        ----------
+        inputs, named
+            An array for each input, by place or by name (inputs called ``stream``, ``out`` or ``aipp`` by place): of
+            the input's shape and type, or of the shape of a gear.
+        stream
+            Queue the run instead: inputs and outputs are device arrays then, which are filled when the stream gets
+            there; failures surface at its next synchronise. It may be captured.
+        out
+            Arrays to write to, on the host or the device: one, one an output, or by name.
+        aipp
+            How images are preprocessed, for a model that takes parameters for that.
+
+        Returns
+        -------
+        numpy.ndarray or DeviceArray, or a tuple of them
+            On the device when an input is there, or the run is queued; else on the host.
+
+        Raises
+        ------
+        InvalidArgumentError
+            For inputs that are not those of the model.
+        TaskError
+            When the run fails.
+
+        Notes
+        -----
+        Stands on ``aclmdlExecute``, or ``aclmdlExecuteAsync`` with a stream.
+        """
+        values, gear = self._arrange(inputs, named)
+        device = stream is not None or any(value.__class__ is DeviceArray for value in values)
+        outs = self._outs(out)
+        if stream is not None:
+            return self._run_on(stream, values, gear, outs, aipp)
+        for value in (*values, *outs):
+            if isinstance(value, DeviceArray):
+                value._live().settle()
+        pool = self._pool
+        with pool.lock:
+            handle = self._ready()
+            slot = pool.take()
+            try:
+                pool.calm()
+                run = Steps(self._signature, handle, slot, None, False)
+                run.prepare(values, gear, device, outs, aipp)
+                ret = mdl.execute(handle, slot.inputs.dataset, slot.outputs.dataset)
+                if ret != 0:
+                    raise error_of(ret, "aclmdlExecute")
+                run.copy_out()
+                return run.results()
+            finally:
+                pool.idle.append(slot)
+
+    def _run_on(
+        self, stream: Stream, values: "Sequence[Array]", gear: Optional[int], outs: "list[Optional[Array]]",
+        aipp: "Optional[Aipp]",
+    ) -> Any:  # fmt: skip
+        if any(not isinstance(value, DeviceArray) for value in values) or any(
+            not isinstance(value, DeviceArray) for value in outs if value is not None
+        ):
+            advice = "copy it first, DeviceArray.from_numpy(x), or use model.submit(x, stream=stream).result()"
+            raise refuse("Model", "a run on a stream takes and gives device arrays", advice)
+        if self._signature.open:
+            advice = "leave stream= out, or use model.submit(x, stream=stream).result()"
+            raise refuse("Model", "what this model's outputs are like is known after a run only", advice)
+        pool = self._pool
+        with pool.lock:
+            handle = self._ready()
+            captured = stream.capturing
+            lease = pool.lend()
+            # Tells when the work is done that the slot is needed for: a capture keeps it for its replays.
+            holder = Block(0, 0, "device", self._place, False, lease)
+            if not captured:
+                pool.follow(stream)
+            run = Steps(self._signature, handle, lease.slot, stream, False)
+            del lease
+            try:
+                run.prepare(values, gear, True, outs, aipp)
+                run.queue()
+                run.copy_out()
+            finally:
+                tell((holder, *run.blocks), stream)
+            if not captured:
+                pool.mark(stream)
+            return run.results()
+
+    def submit(
+        self,
+        /,
+        *inputs: "Input",
+        stream: Optional[Stream] = None,
+        out: "Output" = None,
+        aipp: "Optional[Aipp]" = None,
+        **named: "Input",
+    ) -> ModelRun:
+        """Queue a run and return its future; when as many as the model's depth are under way, wait for the first.
+
+        Parameters
+        ----------
+        inputs, named, out, aipp
+            As for a call. Arrays of the host can be used again at once; those of ``out`` belong to the run until it is
+            done.
+        stream
+            The run comes after what is queued on this stream, and what is queued there later after the run; without,
+            after the work that the memory of its device arrays was told of. A future is no part of a capture.
+
+        Returns
+        -------
+        ModelRun
+            ``result()`` is what a call returns. The run goes on without it.
+
+        Notes
+        -----
+        Stands on ``aclmdlExecuteAsync``, on streams of the model's own. Runs of one model never overlap, but copies do.
+        """
+        values, gear = self._arrange(inputs, named)
+        outs = self._outs(out)
+        if stream is not None and stream.capturing:
+            text = "acl.Model: a run with a future is no part of a capture"
+            raise CaptureError(SYNCHRONOUS, "acl.Model", text, "call model(x, stream=stream) with device arrays")
+        device = any(value.__class__ is DeviceArray for value in values)
+        pool = self._pool
+        with pool.lock:
+            handle = self._ready()
+            slot = pool.take()
+            try:
+                run = self._submit(slot, handle, values, gear, device, outs, aipp, stream)
+            except BaseException:
+                if slot.stream is not None:
+                    rt.synchronize_stream(slot.stream.handle)  # what was queued before uses the slot
+                pool.idle.append(slot)
+                raise
+            return ModelRun(pool, slot, run.results)
+
+    def _submit(
+        self, slot: Slot, handle: int, values: "Sequence[Array]", gear: Optional[int], device: bool,
+        outs: "list[Optional[Array]]", aipp: "Optional[Aipp]", stream: Optional[Stream],
+    ) -> Steps:  # fmt: skip
+        own, pool = slot.own_stream(), self._pool
+        if stream is not None:
+            own.wait(stream)
+        else:
+            for value in (*values, *outs):
+                if isinstance(value, DeviceArray):
+                    for user in list(value._live().uses.values()):
+                        if not user.closed and user is not own:
+                            own.wait(user)
+        run = Steps(self._signature, handle, slot, own, True)
+        try:
+            run.prepare(values, gear, device, outs, aipp)
+            pool.follow(own)
+            run.queue()
+            end = pool.mark(own)
+            run.copy_out()
+        finally:
+            tell(run.blocks, own)
+        if stream is not None:
+            stream.wait(own if run.late else end)
+        return run
+
+    def map(self, inputs: Iterable[Any], **options: Any) -> Iterator[Any]:
+        """Yield the outputs of a run for each item, in order, with as many under way as the model's depth.
+
+        Parameters
+        ----------
+        inputs
+            An array each, a tuple of arrays, or a mapping of names to arrays.
+        options
+            As for :meth:`submit`.
+        """
+        waiting: deque[ModelRun] = deque()
+        for item in inputs:
+            if len(waiting) == self.depth:
+                yield waiting.popleft().result()
+            if isinstance(item, Mapping):
+                waiting.append(self.submit(**options, **item))
+            else:
+                waiting.append(self.submit(*(item if isinstance(item, tuple) else (item,)), **options))
+        while waiting:
+            yield waiting.popleft().result()
+
+    # --- What a run is given
+
+    def _ready(self) -> int:
+        """Return the handle, when a run can be made in this thread."""
+        handle = self._handle.__index__()
+        if not self._place.live:
+            text = "acl.Model: its device was closed, and the model is gone"
+            raise InvalidHandleError(INVALID_HANDLE, "acl.Model", text, "close models before their device")
+        if rt.get_context() != (self._context, 0):
+            current_handle()  # says so where there is none
+            device = self._place.device_id
+            text = f"acl.Model: it was loaded on device {device} in another context than this thread's"
+            raise ContextError(OTHER_CONTEXT, "acl.Model", text, "make that current: model.use_context()")
+        return int(handle)
+
+    def _arrange(self, given: "tuple[Input, ...]", named: "dict[str, Input]") -> "tuple[list[Array], Optional[int]]":
+        """Return an array for each input, in their order and checked, and the place of the gear."""
+        signature = self._signature
+        inputs = signature.inputs
+        if named or len(given) != len(inputs):
+            given = self._by_name(given, named)
+        values = [
+            value if value.__class__ is numpy.ndarray else self._array_of(tensor, value)
+            for tensor, value in zip(inputs, given)
+        ]
+        gear = None
+        if not signature.plain:
+            gear = signature.gear_of(values)
+        for place, value in enumerate(values):
+            tensor = inputs[place]
+            if value.shape != tensor.shape or value.dtype != tensor.dtype or tensor.raw:
+                signature.check(place, value, gear)
+            if isinstance(value, DeviceArray):
+                self._check_device(value, f"input {tensor.name}")
+        return values, gear
+
+    def _by_name(self, given: "tuple[Input, ...]", named: "dict[str, Input]") -> "tuple[Input, ...]":
+        inputs = self.inputs
+        takes = f"{len(inputs)} input{'s' if len(inputs) != 1 else ''}: {', '.join(inputs.names)}"
+        if len(given) > len(inputs):
+            raise refuse("Model", f"{len(given)} inputs were given, and it takes {takes}")
+        left = dict(named)
+        for name in inputs.names[: len(given)]:
+            if name in left:
+                raise refuse("Model", f"input {name} was given by place and by name")
+        values = list(given)
+        for name in inputs.names[len(given) :]:
+            if name not in left:
+                raise refuse("Model", f"input {name} is missing; it takes {takes}")
+            values.append(left.pop(name))
+        if left:
+            raise refuse("Model", f"no input is called {', '.join(map(repr, left))}; it takes {takes}")
+        return tuple(values)
+
+    @staticmethod
+    def _array_of(tensor: Tensor, value: Any) -> "Array":
+        if isinstance(value, (DeviceArray, numpy.ndarray)):
+            return value
+        if isinstance(value, Buffer):
+            advice = "give it a shape: acl.DeviceArray.from_buffer(buffer, shape, dtype)"
+            raise refuse("Model", f"input {tensor.name} is a Buffer, which has no shape and type", advice)
+        try:
+            array = numpy.asarray(value)
+        except (TypeError, ValueError) as error:
+            reason = f"input {tensor.name} is {type(value).__name__}, which is no array ({error})"
+            raise refuse("Model", reason, "pass a NumPy array or a DeviceArray") from None
+        if not hasattr(value, "dtype") and numpy.can_cast(array.dtype, tensor.dtype, "same_kind"):
+            return array.astype(tensor.dtype)
+        return array
+
+    def _check_device(self, array: DeviceArray, what: str) -> None:
+        block = array._live()  # raises when it is closed, or its device is
+        if not array.is_contiguous:
+            raise refuse("Model", f"{what} is {array!r}, which is not contiguous", "copy it first: array.copy()")
+        if block.opening.device_id != self._place.device_id:
+            here = self._place.device_id
+            reason = f"{what} is on device {block.opening.device_id}, and the model on device {here}"
+            raise refuse("Model", reason, f"copy it: acl.DeviceArray.from_numpy(x.to_numpy()) on device {here}")
+
+    def _outs(self, out: "Output") -> "list[Optional[Array]]":
+        """Return the program's array for each output, or None."""
+        outputs = self.outputs
+        if out is None:
+            return [None] * len(outputs)
+        found: list[Any] = [None] * len(outputs)
+        if isinstance(out, Mapping):
+            for name, array in out.items():
+                if name not in outputs.names:
+                    raise refuse("Model", f"no output is called {name!r}; there are {', '.join(outputs.names)}")
+                found[outputs.place(name)] = array
+        elif isinstance(out, (tuple, list)):
+            if len(out) != len(outputs):
+                raise refuse("Model", f"out has {len(out)} arrays, and there are {len(outputs)} outputs")
+            found = list(out)
+        elif len(outputs) == 1:
+            found = [out]
+        else:
+            raise refuse("Model", f"out is one array, and there are {len(outputs)} outputs", "pass a tuple or a dict")
+        for tensor, array in zip(outputs, found):
+            if array is not None:
+                self._check_out(tensor, array)
+        return found
+
+    def _check_out(self, tensor: Tensor, array: "Array") -> None:
+        if self._signature.open:
+            raise refuse("Model", f"out cannot be given: only a run knows the shape of {tensor.name}", "leave it out")
+        if isinstance(array, DeviceArray):
+            self._check_device(array, f"out for {tensor.name}")
+        elif not isinstance(array, numpy.ndarray):
+            reason = f"out for {tensor.name} is {type(array).__name__}, expected a NumPy array or a DeviceArray"
+            raise refuse("Model", reason)
+        elif not (array.flags.c_contiguous and array.flags.writeable):
+            reason = f"out for {tensor.name} is not contiguous or not writable"
+            raise refuse("Model", reason, "pass a fresh array: numpy.empty(shape, dtype)")
+        if array.dtype != tensor.dtype:
+            raise refuse("Model", f"out for {tensor.name} is {array.dtype}, expected {tensor.dtype}")
+
+    # --- The end
+
+    def close(self) -> None:
+        """Wait for its runs and unload it; their futures have their results. Closing again does nothing."""
+        pool = self._pool
+        with pool.lock:
+            if not self.closed and self._place.live and not pool.ended:
+                try:
+                    call_in(self._context, pool.drain)
+                except ContextError:  # it has ended, and all streams with it
+                    pass
+            super().close()
+            self._keep = ()
+        pool.end()
+
+    def _release(self, handle: int, opening: Opening) -> int:
+        try:
+            ret = call_in(self._context, mdl.unload, handle)
+        except ContextError:
+            ret = mdl.unload(handle)
+        return 0 if ret == UNKNOWN else ret  # others have unloaded it
+
+
+def _room(name: str, memory: Union[Buffer, DeviceArray, None]) -> Optional[Span]:
+    """Return the device memory that is given for a part of a model."""
+    if memory is None:
+        return None
+    span = span_of(memory, "Model") if isinstance(memory, Resource) else None
+    if span is None or span.kind == "host":
+        raise refuse("Model", f"{name} is {memory!r}, expected device memory", "pass an acl.Buffer, or leave it out")
+    return span
+
+
+def _content(source: Any) -> Span:
+    """Return memory of the host with the file that an argument stands for."""
+    if isinstance(source, Resource) and span_of(source, "Model").kind == "device":
+        source = bytes(source) if isinstance(source, Buffer) else source.to_numpy()  # type: ignore[attr-defined]
+    return span_of(source, "Model")

@@ -1,0 +1,157 @@
+"""How images are made a model's input of: AIPP, for models that take its parameters with each run.
+
+Static AIPP is inside a model and needs nothing here: its input takes the bytes of an image as it is.
+"""
+
+from collections.abc import Sequence
+from typing import Optional
+
+from acl import mdl
+from acl.errors import error_of
+from acl.objects.memory import refuse
+from acl.objects.resource import Opening, Resource
+
+FORMATS = {"yuv420sp": 1, "xrgb8888": 2, "rgb888": 3, "yuv400": 4}
+UNKNOWN = 100000
+# Parameters live on the host, with no device.
+ALWAYS = Opening(-1)
+
+
+class Aipp(Resource):
+    """Parameters of the preprocessing of images, for ``model(images, aipp=aipp)``.
+
+    Parameters
+    ----------
+    format
+        ``"yuv420sp"``, ``"xrgb8888"``, ``"rgb888"`` or ``"yuv400"``, of 8 bits each.
+    size
+        Width and height of the images in pixels.
+    batch
+        How many images there are.
+    swap_rb
+        Swap red and blue, or U and V.
+    swap_ax
+        Move the first of four channels behind the others.
+    csc
+        The conversion of colours: nine numbers of a matrix, in 1/256, row by row.
+    csc_in, csc_out
+        What is taken away before it, and added after it.
+    crop, padding, resize, mean, minimum, factor
+        For all images, as for :meth:`image`.
+
+    Notes
+    -----
+    Stands on ``aclmdlCreateAIPP`` and the ``aclmdlSetAIPP`` calls. It is a value: what is dropped needs no closing.
+    """
+
+    __slots__ = ("batch", "format", "size")
+    _released_by = "aclmdlDestroyAIPP"
+
+    def __init__(
+        self,
+        format: str,
+        size: tuple[int, int],
+        *,
+        batch: int = 1,
+        swap_rb: bool = False,
+        swap_ax: bool = False,
+        csc: Optional[Sequence[int]] = None,
+        csc_in: Sequence[int] = (16, 128, 128),
+        csc_out: Sequence[int] = (16, 128, 128),
+        crop: Optional[Sequence[int]] = None,
+        padding: Optional[Sequence[int]] = None,
+        resize: Optional[Sequence[int]] = None,
+        mean: Optional[Sequence[int]] = None,
+        minimum: Optional[Sequence[float]] = None,
+        factor: Optional[Sequence[float]] = None,
+    ) -> None:
+        if format not in FORMATS:
+            raise refuse("Aipp", f"format is {format!r}, expected one of {', '.join(FORMATS)}")
+        if batch < 1:
+            raise refuse("Aipp", f"batch is {batch}, expected 1 image or more")
+        self.batch, self.format, self.size = batch, format, size
+        self._own(mdl.create_aipp(batch), ALWAYS)
+        handle = self.handle
+        _check(mdl.set_aipp_input_format(handle, FORMATS[format]), "aclmdlSetAIPPInputFormat")
+        _check(mdl.set_aipp_src_image_size(handle, *_numbers("size", size, 2)), "aclmdlSetAIPPSrcImageSize")
+        _check(mdl.set_aipp_rbuv_swap_switch(handle, int(swap_rb)), "aclmdlSetAIPPRbuvSwapSwitch")
+        _check(mdl.set_aipp_ax_swap_switch(handle, int(swap_ax)), "aclmdlSetAIPPAxSwapSwitch")
+        if csc is not None:
+            after, before = _numbers("csc_out", csc_out, 3), _numbers("csc_in", csc_in, 3)
+            ret = mdl.set_aipp_csc_params(handle, 1, *_numbers("csc", csc, 9), *after, *before)
+            _check(ret, "aclmdlSetAIPPCscParams")
+        for index in range(batch):
+            self.image(index, crop=crop, padding=padding, resize=resize, mean=mean, minimum=minimum, factor=factor)
+
+    def image(
+        self,
+        index: int,
+        *,
+        crop: Optional[Sequence[int]] = None,
+        padding: Optional[Sequence[int]] = None,
+        resize: Optional[Sequence[int]] = None,
+        mean: Optional[Sequence[int]] = None,
+        minimum: Optional[Sequence[float]] = None,
+        factor: Optional[Sequence[float]] = None,
+    ) -> "Aipp":
+        """Set parameters of one image of the batch, and return the whole; None leaves what is set.
+
+        Parameters
+        ----------
+        index
+            Which image.
+        crop
+            Left, top, width and height of what is taken, in pixels.
+        padding
+            Pixels added at the top, the bottom, the left and the right.
+        resize
+            Width and height before, and after.
+        mean, minimum, factor
+            For each of four channels: ``(pixel - mean - minimum) * factor``.
+        """
+        handle = self.handle
+        if crop is not None:
+            _check(mdl.set_aipp_crop_params(handle, 1, *_numbers("crop", crop, 4), index), "aclmdlSetAIPPCropParams")
+        if padding is not None:
+            ret = mdl.set_aipp_padding_params(handle, 1, *_numbers("padding", padding, 4), index)
+            _check(ret, "aclmdlSetAIPPPaddingParams")
+        if resize is not None:
+            ret = mdl.set_aipp_scf_params(handle, 1, *_numbers("resize", resize, 4), index)
+            _check(ret, "aclmdlSetAIPPScfParams")
+        if mean is not None:
+            ret = mdl.set_aipp_dtc_pixel_mean(handle, *_numbers("mean", mean, 4), index)
+            _check(ret, "aclmdlSetAIPPDtcPixelMean")
+        if minimum is not None:
+            ret = mdl.set_aipp_dtc_pixel_min(handle, *_reals("minimum", minimum), index)
+            _check(ret, "aclmdlSetAIPPDtcPixelMin")
+        if factor is not None:
+            ret = mdl.set_aipp_pixel_var_reci(handle, *_reals("factor", factor), index)
+            _check(ret, "aclmdlSetAIPPPixelVarReci")
+        return self
+
+    def _is_value(self) -> bool:
+        return True
+
+    def _describe(self) -> str:
+        return f"{self.batch} x {self.size[0]}x{self.size[1]} {self.format}"
+
+    def _release(self, handle: int, opening: Opening) -> int:
+        ret = mdl.destroy_aipp(handle)
+        return 0 if ret == UNKNOWN else ret  # it went with the library's state, or stayed with a parent process
+
+
+def _numbers(name: str, given: Sequence[int], count: int) -> list[int]:
+    if len(given) != count:
+        raise refuse("Aipp", f"{name} has {len(given)} numbers, expected {count}")
+    return [int(number) for number in given]
+
+
+def _reals(name: str, given: Sequence[float]) -> list[float]:
+    if len(given) != 4:
+        raise refuse("Aipp", f"{name} has {len(given)} numbers, expected 4, one a channel")
+    return [float(number) for number in given]
+
+
+def _check(ret: int, function: str) -> None:
+    if ret != 0:
+        raise error_of(ret, function)

@@ -1,0 +1,57 @@
+"""Asynchronous inference: callbacks read the results while more is queued, and give the memory back (objects)."""
+
+import argparse
+import sys
+
+import classifier
+import numpy
+
+import acl
+
+
+def say(*what):
+    print(*(f"[INFO] {line} ok" for line in what), sep="\n")
+
+
+def read(runs):
+    """Print the results of runs in their order: what a callback does, on the model's thread."""
+    for number, run in runs:
+        best, score = classifier.top(run.result())
+        print(f"result {number} class {best} score {score:f}")
+
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--interval", type=int, default=1, help="executions a callback, 0: no callbacks")
+parser.add_argument("--pool", type=int, default=100, help="executions under way")
+parser.add_argument("--count", type=int, default=100, help="executions")
+parser.add_argument("--model", help="a model file of your own (default: a small classifier is made)")
+options = parser.parse_args()
+interval, pool, count = options.interval, options.pool, options.count
+if interval < 0 or pool < 1 or count < 0:
+    sys.exit("[ERROR] the pool needs at least 1 pair, and no number may be negative")
+if pool < (interval or count):
+    what = f"a callback every {interval} executions" if interval else f"{count} executions without callbacks"
+    sys.exit(f"[ERROR] a pool of {pool} is too small for {what}")
+path = options.model or classifier.make()
+with acl.Device(0):
+    need, mode = acl.Model.memory_of(path), ("ACL_DEVICE", "ACL_HOST")[acl.rt.get_run_mode()[0]]
+    say("initialize", "set device", "the device's default context", "stream", f"run mode {mode}", "query size")
+    work, weights = (acl.Buffer(size) for size in need)
+    say(f"work memory {need.work} bytes", f"weight memory {need.weights} bytes")
+    with work, weights, acl.Model(path, work=work, weights=weights, depth=pool) as model:
+        shape, size = model.inputs[0].shape, model.inputs[0].size
+        images = [numpy.frombuffer(classifier.image(number, size), "f4").reshape(shape) for number in range(2)]
+        say("load model", "describe model", f"pool of {pool} inputs and outputs")
+        if interval:
+            say("start thread", "have it make the stream's callbacks")
+        queued = []
+        for number in range(count):
+            queued.append((number, model.submit(images[number % pool % 2])))  # waits while all of the pool is under way
+            if interval and (len(queued) == interval or number + 1 == count):
+                queued[-1][1].add_done_callback(lambda run, done=queued: read(done))
+                queued = []
+    # closing the model has waited for its runs and callbacks
+    read(queued)
+    say("synchronize stream", f"read {count} results", *["no more callbacks", "join thread"] * bool(interval))
+    say(f"free {pool} inputs and outputs", "unload model", "destroy description", "free work memory", "free weight memory")
+say("destroy stream", "reset device", "finalize")
