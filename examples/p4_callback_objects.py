@@ -53,5 +53,5 @@ with acl.Device(0):
     # closing the model has waited for its runs and callbacks
     read(queued)
     say("synchronize stream", f"read {count} results", *["no more callbacks", "join thread"] * bool(interval))
-    say(f"free {pool} inputs and outputs", "unload model", "destroy description", "free work memory", "free weight memory")
-say("destroy stream", "reset device", "finalize")
+    say(f"free {pool} inputs and outputs", "unload model", "destroy description", "free work memory")
+say("free weight memory", "destroy stream", "reset device", "finalize")

@@ -37,11 +37,9 @@ def infer(model, whose, number, stream):
 path = sys.argv[1] if len(sys.argv) > 1 else classifier.make()
 with acl.Device(0), acl.Stream() as stream:
     need = acl.Model.memory_of(path)
-    say("initialize", "set device", "stream")
-    say(f"the model needs {need.work} bytes to work and {need.weights} bytes for weights")
+    say("initialize", "set device", "stream", "the model needs {} bytes to work and {} bytes for weights".format(*need))
     infer(acl.Model(path), "system", 0, stream)
     work, weights = (acl.DeviceArray(size, "u1") for size in need)
     say(*(f"{what} memory {a.handle:#x}, {a.nbytes} bytes" for what, a in [("work", work), ("weight", weights)]))
     infer(acl.Model(path, work=work, weights=weights), "program", 1, stream)
-    say("free work memory", "free weight memory")
-say("destroy stream", "reset device", "finalize")
+say("free work memory", "free weight memory", "destroy stream", "reset device", "finalize")
