@@ -12,11 +12,11 @@ Callbacks of futures are made by a thread of the pool's, which waits for the run
 queued. It is started by the first callback, and ended with the model.
 """
 
-import sys
 import threading
 from collections import deque
 from collections.abc import Generator
 from queue import SimpleQueue
+from sys import is_finalizing
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
 import acl
@@ -75,8 +75,8 @@ class Side:
             pinned = self.hosts[index] = Buffer(max(size, 1), kind="host").numpy()
         return pinned
 
-    def __del__(self) -> None:
-        if not sys.is_finalizing():
+    def __del__(self, is_finalizing: Any = is_finalizing) -> None:  # the module may be gone by then
+        if not is_finalizing():
             mdl.destroy_dataset(self.dataset)
             for buffer in self._buffers:
                 acl.destroy_data_buffer(buffer)
