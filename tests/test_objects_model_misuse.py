@@ -202,6 +202,32 @@ ROWS = [
 ]  # fmt: skip
 
 
+TWO_DEVICES = f"""
+import acl
+acl.sim.model("affine")(abs)
+with acl.Device(0) as first, acl.Device(1) as second:
+    x = acl.DeviceArray(2)
+    first.use()
+    with acl.Model({CONTENT!r}) as model:
+        for device in first, second:
+            device.use()
+            try:
+                model(x)
+            except acl.AclError as error:
+                print(type(error).__name__, error)
+        first.use()
+"""
+
+
+def test_another_device(run_script):
+    done = run_script(TWO_DEVICES, {"ACL_SIM_DEVICES": "2"})
+    if acl.Device.count() == 1 and not acl.is_simulator:
+        pytest.skip("there is one device")
+    array, thread = done.stdout.splitlines()
+    assert array.startswith("InvalidArgumentError acl.Model: input x is on device 1, and the model on device 0"), done
+    assert thread.startswith("InvalidArgumentError acl.Model: input x is on device 1"), done
+
+
 def closed_stream():
     stream = acl.Stream()
     stream.close()

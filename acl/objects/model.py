@@ -420,8 +420,7 @@ class Model(Resource):
         gear = None
         if not signature.plain:
             gear = signature.gear_of(values)
-        for place, value in enumerate(values):
-            tensor = inputs[place]
+        for place, (tensor, value) in enumerate(zip(inputs, values)):
             if value.shape != tensor.shape or value.dtype != tensor.dtype or tensor.raw:
                 signature.check(place, value, gear)
             if isinstance(value, DeviceArray):

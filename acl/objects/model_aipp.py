@@ -4,7 +4,7 @@ Static AIPP is inside a model and needs nothing here: its input takes the bytes 
 """
 
 from collections.abc import Sequence
-from typing import Optional
+from typing import Any, Optional
 
 from acl import mdl
 from acl.errors import error_of
@@ -140,13 +140,13 @@ class Aipp(Resource):
         return 0 if ret == UNKNOWN else ret  # it went with the library's state, or stayed with a parent process
 
 
-def _numbers(name: str, given: Sequence[int], count: int) -> list[int]:
+def _numbers(name: str, given: Sequence[int], count: int) -> Any:
     if len(given) != count:
         raise refuse("Aipp", f"{name} has {len(given)} numbers, expected {count}")
     return [int(number) for number in given]
 
 
-def _reals(name: str, given: Sequence[float]) -> list[float]:
+def _reals(name: str, given: Sequence[float]) -> Any:
     if len(given) != 4:
         raise refuse("Aipp", f"{name} has {len(given)} numbers, expected 4, one a channel")
     return [float(number) for number in given]

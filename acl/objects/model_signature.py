@@ -205,6 +205,8 @@ class Signature:
         self.plain = self.gears is None and not self.open and not any(each.raw for each in inputs)
         self.shapes = tuple(each.shape for each in inputs)
         self.output_shapes = tuple(each.shape for each in outputs)
+        # The outputs without their names, which cost.
+        self.results = tuple(outputs)
         # The memory for each output; where only a run knows, what the program says.
         self.output_bytes = tuple(each.size for each in outputs)
 

@@ -11,7 +11,7 @@ from acl.errors import error_of
 from acl.objects.array import DeviceArray, _strides_of
 from acl.objects.memory import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, Block, refuse
 from acl.objects.model_run import Slot
-from acl.objects.model_signature import Named, Shape, Signature, Tensor, bytes_of
+from acl.objects.model_signature import Named, Shape, Signature, bytes_of
 
 if TYPE_CHECKING:
     from acl.objects.model_aipp import Aipp
@@ -137,7 +137,7 @@ class Steps:
 
     def _target(self, place: int, shape: Shape, device: bool, out: "Optional[Array]") -> "Union[Array, Block, None]":
         """Bind an output and return what it goes to: an array, a block for one, or None for a fresh one of the host."""
-        tensor: Tensor = self.signature.outputs[place]
+        tensor = self.signature.results[place]
         side, needed = self.slot.outputs, self.signature.output_bytes[place]
         if needed == 0 and self.signature.open:
             advice = "say so when loading: acl.Model(path, output_bytes=...)"
@@ -164,7 +164,7 @@ class Steps:
         for place, target in enumerate(self.targets):
             if isinstance(target, Block):
                 continue
-            side, tensor = self.slot.outputs, self.signature.outputs[place]
+            side, tensor = self.slot.outputs, self.signature.results[place]
             address = side.bound[place][0]
             if isinstance(target, DeviceArray):
                 if address != target.handle:
@@ -192,7 +192,7 @@ class Steps:
         """Return the outputs, when the work is done; device arrays of a run on a stream at once."""
         found: list[Any] = []
         for place, target in enumerate(self.targets):
-            dtype = self.signature.outputs[place].dtype
+            dtype = self.signature.results[place].dtype
             if isinstance(target, Block):
                 shape = self._shape(place)
                 found.append(DeviceArray._over(target, 0, shape, dtype, _strides_of(shape, dtype.itemsize)))

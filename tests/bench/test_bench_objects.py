@@ -5,9 +5,11 @@ import timeit
 
 import numpy
 import pytest
+from helpers.models import Dataset
 from report import LOOPS, Row
 
 import acl
+from acl.sim import om
 from acl import demo
 
 pytestmark = pytest.mark.usefixtures("opened")
@@ -52,6 +54,34 @@ def test_fill(stream, compare):
         compare(row, "fill(0, stream=s)", names, buffer.handle, len(buffer), stream.handle)
 
 
+@pytest.mark.parametrize("where", ["host", "device"])
+def test_execute(where, opened, compare):
+    """The twin runs the same model on a dataset of its own; the row of acl.mdl.execute stands with the models."""
+    zeros = numpy.zeros(4, "f4")
+    content = acl.sim.recorded("identity", [om.Tensor("x", (4,))], [om.Tensor("y", (4,))], [([zeros], [zeros])])
+    given = zeros if where == "host" else acl.DeviceArray.from_numpy(zeros)
+    with acl.Model(content) as model, acl.Model(content) as other:
+        sides = Dataset([16]), Dataset([16])
+        sides[0].put(0, zeros)
+        target = numpy.empty(4, "f4") if where == "host" else acl.DeviceArray(4)
+        row = Row("execute", f"model(x, out=y), an identity of 16 bytes on the {where}")
+        names = {"model": model, "x": given, "y": target}
+        compare(row, "model(x, out=y)", names, other.handle, sides[0].handle, sides[1].handle)
+        for side in sides:
+            side.close()
+
+
+def test_submit(opened, compare):
+    zeros = numpy.zeros(4, "f4")
+    content = acl.sim.recorded("identity", [om.Tensor("x", (4,))], [om.Tensor("y", (4,))], [([zeros], [zeros])])
+    with acl.Model(content) as model, acl.Model(content) as other:
+        sides = Dataset([16]), Dataset([16])
+        sides[0].put(0, zeros)
+        row = Row("execute", "model.submit(x).result(), the same")
+        names = {"submit": model.submit, "x": zeros}
+        compare(row, "submit(x).result()", names, other.handle, sides[0].handle, sides[1].handle)
+        for side in sides:
+            side.close()
 REPLAYS = (
     (Row("replay", "graph.replay(stream)", 200), "replay(s)"),
     (Row("replay", "the same by pyACL"), "execute(g, h)"),
