@@ -314,8 +314,9 @@ class Model(Resource):
             As for a call. Arrays of the host can be used again at once; those of ``out`` belong to the run until it is
             done.
         stream
-            The run comes after what is queued on this stream, and what is queued there later after the run; without,
-            after the work that the memory of its device arrays was told of. A future is no part of a capture.
+            The run comes after what is queued on this stream, and what is queued there later after the run. With or
+            without, it comes after the work that the memory of its device arrays was told of. A future is no part of a
+            capture.
 
         Returns
         -------
@@ -352,12 +353,11 @@ class Model(Resource):
         own, pool = slot.own_stream(), self._pool
         if stream is not None:
             own.wait(stream)
-        else:
-            for value in (*values, *outs):
-                if isinstance(value, DeviceArray):
-                    for user in list(value._live().uses.values()):
-                        if not user.closed and user is not own:
-                            own.wait(user)
+        for value in (*values, *outs):
+            if isinstance(value, DeviceArray):
+                for user in list(value._live().uses.values()):
+                    if not user.closed and user is not own and user is not stream:
+                        own.wait(user)
         run = Steps(self._signature, handle, slot, own, True)
         try:
             run.prepare(values, gear, device, outs, aipp)
