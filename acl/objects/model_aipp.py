@@ -78,7 +78,7 @@ class Aipp(Resource):
         _check(mdl.set_aipp_ax_swap_switch(handle, int(swap_ax)), "aclmdlSetAIPPAxSwapSwitch")
         if csc is not None:
             after, before = _numbers("csc_out", csc_out, 3), _numbers("csc_in", csc_in, 3)
-            ret = mdl.set_aipp_csc_params(handle, 1, *_numbers("csc", csc, 9), *after, *before)
+            ret = mdl.set_aipp_csc_params(handle, 1, *(_numbers("csc", csc, 9) + after + before))
             _check(ret, "aclmdlSetAIPPCscParams")
         for index in range(batch):
             self.image(index, crop=crop, padding=padding, resize=resize, mean=mean, minimum=minimum, factor=factor)
@@ -111,21 +111,21 @@ class Aipp(Resource):
         """
         handle = self.handle
         if crop is not None:
-            _check(mdl.set_aipp_crop_params(handle, 1, *_numbers("crop", crop, 4), index), "aclmdlSetAIPPCropParams")
+            _check(mdl.set_aipp_crop_params(handle, 1, *(_numbers("crop", crop, 4) + [index])), "aclmdlSetAIPPCropParams")
         if padding is not None:
-            ret = mdl.set_aipp_padding_params(handle, 1, *_numbers("padding", padding, 4), index)
+            ret = mdl.set_aipp_padding_params(handle, 1, *(_numbers("padding", padding, 4) + [index]))
             _check(ret, "aclmdlSetAIPPPaddingParams")
         if resize is not None:
-            ret = mdl.set_aipp_scf_params(handle, 1, *_numbers("resize", resize, 4), index)
+            ret = mdl.set_aipp_scf_params(handle, 1, *(_numbers("resize", resize, 4) + [index]))
             _check(ret, "aclmdlSetAIPPScfParams")
         if mean is not None:
-            ret = mdl.set_aipp_dtc_pixel_mean(handle, *_numbers("mean", mean, 4), index)
+            ret = mdl.set_aipp_dtc_pixel_mean(handle, *(_numbers("mean", mean, 4) + [index]))
             _check(ret, "aclmdlSetAIPPDtcPixelMean")
         if minimum is not None:
-            ret = mdl.set_aipp_dtc_pixel_min(handle, *_reals("minimum", minimum), index)
+            ret = mdl.set_aipp_dtc_pixel_min(handle, *(_reals("minimum", minimum) + [index]))
             _check(ret, "aclmdlSetAIPPDtcPixelMin")
         if factor is not None:
-            ret = mdl.set_aipp_pixel_var_reci(handle, *_reals("factor", factor), index)
+            ret = mdl.set_aipp_pixel_var_reci(handle, *(_reals("factor", factor) + [index]))
             _check(ret, "aclmdlSetAIPPPixelVarReci")
         return self
 
