@@ -111,7 +111,8 @@ class Aipp(Resource):
         """
         handle = self.handle
         if crop is not None:
-            _check(mdl.set_aipp_crop_params(handle, 1, *(_numbers("crop", crop, 4) + [index])), "aclmdlSetAIPPCropParams")
+            ret = mdl.set_aipp_crop_params(handle, 1, *(_numbers("crop", crop, 4) + [index]))
+            _check(ret, "aclmdlSetAIPPCropParams")
         if padding is not None:
             ret = mdl.set_aipp_padding_params(handle, 1, *(_numbers("padding", padding, 4) + [index]))
             _check(ret, "aclmdlSetAIPPPaddingParams")
