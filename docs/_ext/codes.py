@@ -1,0 +1,179 @@
+"""Which status codes each C function can answer, and what it then says: read from the simulator's C, not written down.
+
+A code is an answer when it is that of a refusal (``SIM_CHECK`` and the like), or is returned or assigned; a callee
+counts when it gives back a status that is not thrown away. The compiler's preprocessor does the macros. What a function
+answers for work that failed earlier (``TaskError``, ``AbortedError``) is no code of its own: it is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+STATUS = {"aclError", "aclnnStatus"}
+REFUSE = {"sim_fail": 0, "sim_refuse": 0}  # and the place of the code among their arguments
+UNSUPPORTED = 207000
+TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|[A-Za-z_]\w*|\d\w*|[=!<>]=|->|&&|\|\||\S')
+CODE = re.compile(r"[1-5]\d{5}$")
+FORMAT = re.compile(r"%[-+ #0]*[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|z|j|t)?([a-zA-Z%])")
+CLOSING = {"(": ")", "{": "}", "[": "]"}
+
+
+@dataclass
+class Body:
+    """One C function: what it says itself, and whom it asks."""
+
+    says: dict[int, list[str]] = field(default_factory=dict)
+    asks: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Unit:
+    """One C file after preprocessing: its functions by name, and which of them other files see."""
+
+    bodies: dict[str, Body] = field(default_factory=dict)
+    public: set[str] = field(default_factory=set)
+
+
+def _preprocess(path: Path, root: Path) -> list[str]:
+    """Return the tokens of a C file, without what comes from outside of the simulator's folders."""
+    compiler = shutil.which(os.environ.get("CC") or "gcc") or "clang"
+    command = [compiler, "-E", "-std=c11", "-D_GNU_SOURCE", f"-I{root / 'acl/include'}", f"-I{root / 'simulator/core'}"]
+    text = subprocess.run([*command, str(path)], check=True, stdout=subprocess.PIPE, text=True).stdout
+    ours = str(root / "simulator")
+    kept, inside = [], False
+    for line in text.split("\n"):
+        marker = re.match(r'# \d+ "(.*?)"', line)
+        if marker:
+            inside = marker[1].startswith(ours)
+        elif inside:
+            kept.append(line)
+    return TOKEN.findall("\n".join(kept))
+
+
+def _end(tokens: list[str], place: int) -> int:
+    """Return where the bracket at a place closes."""
+    close, depth = CLOSING[tokens[place]], 0
+    for here in range(place, len(tokens)):
+        depth += (tokens[here] == tokens[place]) - (tokens[here] == close)
+        if depth == 0:
+            return here
+    return len(tokens)
+
+
+def _functions(tokens: list[str]) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Give the name, the words before it and the body of each function that is defined."""
+    begin = place = 0
+    while place < len(tokens):
+        token = tokens[place]
+        if token == ";":
+            begin = place + 1
+        elif token == "{":
+            head, end = tokens[begin:place], _end(tokens, place)
+            while "__attribute__" in head:
+                at = head.index("__attribute__")
+                del head[at : _end(head, at + 1) + 1]
+            if "(" in head and head[-1] == ")" and "=" not in head:
+                at = head.index("(")
+                yield head[at - 1], head[: at - 1], tokens[place + 1 : end]
+                begin = end + 1
+            place = end
+        elif token == "(":
+            place = _end(tokens, place)
+        place += 1
+
+
+def _arguments(tokens: list[str]) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += (token in CLOSING) - (token in CLOSING.values())
+        if token == "," and depth == 0:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def _text(tokens: list[str], arguments: list[list[str]]) -> str:
+    """Return a message as a reader sees it: literal arguments put in, an ellipsis for all else."""
+    text = "".join(token[1:-1] for token in tokens if token.startswith('"'))
+    values = iter(arguments)
+
+    def value(match: re.Match[str]) -> str:
+        if match[1] == "%":
+            return "%"
+        words = next(values, [])
+        return words[0][1:-1] if len(words) == 1 and words[0].startswith('"') else "…"
+
+    text = FORMAT.sub(value, text).replace('\\"', '"').replace("\\\\", "\\").replace("\\n", " ")
+    return re.sub(r"\s+", " ", re.sub(r"…x\b", "…", text)).strip()
+
+
+def _read(body: list[str], statuses: set[str]) -> Body:
+    found = Body()
+    callers: list[str] = []  # whose brackets are open
+    for place, token in enumerate(body):
+        before = body[place - 1] if place else ";"
+        after = body[place + 1] if place + 1 < len(body) else ""
+        if token == "(":
+            callers.append(before if re.match(r"[A-Za-z_]\w*$", before) else callers[-1] if callers else "")
+        elif token == ")" and callers:
+            callers.pop()
+        elif token in REFUSE and after == "(":
+            arguments = _arguments(body[place + 2 : _end(body, place + 1)])
+            text = _text(arguments[REFUSE[token] + 1], arguments[REFUSE[token] + 2 :])
+            for word in arguments[REFUSE[token]]:
+                if CODE.match(word):
+                    found.says.setdefault(int(word), []).append(text)
+        elif CODE.match(token) and before not in ("==", "!=", "<", ">", "<=", ">=", "case", "+", "-", "*", "/", "%"):
+            caller = callers[-1] if callers else ""
+            if caller not in REFUSE and (caller in statuses or caller in ("", "return", "if", "while")):
+                found.says.setdefault(int(token), [])
+        elif token in statuses and after == "(" and before not in (";", "{", "}", ")", "else", "do"):
+            found.asks.append(token)
+    return found
+
+
+class Codes:
+    """The answers of all functions."""
+
+    def __init__(self, root: Path) -> None:
+        folders = ("api", "core", "models", "ops")
+        paths = sorted(path for folder in folders for path in root.glob(f"simulator/{folder}/*.c"))
+        with ThreadPoolExecutor(2) as pool:
+            texts = list(pool.map(lambda path: _preprocess(path, root), paths))
+        heads = [list(_functions(tokens)) for tokens in texts]
+        kernels = (re.findall(r" sim_kernel_(\w+) =", " ".join(tokens)) for tokens in texts)
+        self.kernels = {name for found in kernels for name in found}  # the operators that have one
+        statuses = {name for found in heads for name, words, _ in found if STATUS & set(words) and "*" not in words}
+        self.units = []
+        self.home: dict[str, Unit] = {}
+        for found in heads:
+            unit = Unit({name: _read(body, statuses) for name, _, body in found})
+            unit.public = {name for name, words, _ in found if "static" not in words}
+            self.units.append(unit)
+            self.home.update(dict.fromkeys(unit.public, unit))
+
+    def of(self, name: str) -> dict[int, list[str]]:
+        """Return the codes of one function, each with what it may say; empty where the simulator lacks the function."""
+        found: dict[int, list[str]] = {}
+        seen: set[tuple[int, str]] = set()
+        todo = [(self.home[name], name)] if name in self.home else []
+        while todo:
+            unit, here = todo.pop(0)
+            unit = unit if here in unit.bodies else self.home.get(here, unit)
+            if (id(unit), here) in seen or here not in unit.bodies:
+                continue
+            seen.add((id(unit), here))
+            for code, texts in unit.bodies[here].says.items():
+                known = found.setdefault(code, [])
+                known += [text for text in texts if text not in known]
+            todo += [(unit, other) for other in unit.bodies[here].asks]
+        return dict(sorted(found.items()))

@@ -1,0 +1,281 @@
+"""Write the reference: a page for each group of C functions, family of operators and module of objects, and two tables.
+
+All of it comes from the declarations (:mod:`acl.abi`), the simulator's C (:mod:`codes`), and what :mod:`acl` says of
+itself. The pages go to ``docs/reference/made``, which is not kept, and are written anew when their sources are newer.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import codes
+
+DOCS = Path(__file__).resolve().parents[1]
+ROOT = DOCS.parent
+MADE = DOCS / "reference" / "made"
+NEWER = codes.UNSUPPORTED
+
+
+def plain(text: str) -> str:
+    """Return a text with what reStructuredText takes for markup escaped."""
+    return re.sub(r"([\\*`|_])", r"\\\1", text)
+
+
+def title(text: str, line: str = "=") -> list[str]:
+    """Return a heading."""
+    return [text, line * len(text), ""]
+
+
+def indented(lines: Iterable[str], by: int = 3) -> list[str]:
+    """Return lines under a directive."""
+    return [" " * by + line if line else "" for line in lines]
+
+
+def table(widths: str, head: Iterable[str], rows: Iterable[Iterable[Iterable[str]]]) -> list[str]:
+    """Return a table; a cell is a list of lines."""
+    lines = [".. list-table::", f"   :widths: {widths}", "   :header-rows: 1", ""]
+    for row in [[[cell] for cell in head], *rows]:
+        for place, cell in enumerate(row):
+            first, *rest = list(cell) or [""]
+            lines.append(f"   {'*' if place == 0 else ' '} - {first}")
+            lines += indented(rest, 7)
+    return [*lines, ""]
+
+
+def snake(name: str) -> str:
+    """Return a C parameter's name as Python has it."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+class Signatures:
+    """The signatures of pyACL calls, as the type stubs of the build have them."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, str] = {}
+        for stub in (ROOT / "acl").glob("*.pyi"):
+            prefix = "acl." if stub.stem == "_acl" else f"acl.{stub.stem}."
+            for name, arguments in re.findall(r"^def (\w+)\((.*)\) -> .*: \.\.\.$", stub.read_text(), re.MULTILINE):
+                self.known[prefix + name] = arguments.removesuffix(", /").removesuffix("/")
+
+    def of(self, shape: Any) -> str:
+        """Return a call with its arguments and what it gives."""
+        if shape.result == "tuple":
+            outputs = [("0" if out.name == "0" else snake(out.name)) for out in shape.outputs]
+            gives = f"({', '.join([*outputs, 'ret'])})"
+        else:
+            gives = shape.result
+        return f"{shape.path}({self.known.get(shape.path, '')}) -> {gives}"
+
+
+def _codes_of(function: Any, answers: dict[int, list[str]]) -> list[str]:
+    from acl.errors import name_of
+
+    rows = []
+    if function.since > (8, 1):
+        answers = {**answers, NEWER: [*answers.get(NEWER, []), f"it needs CANN {function.needs}"]}
+    for code, texts in sorted(answers.items()):
+        texts = [text for text in texts if text != "…"]
+        lines = [plain(texts[0])] if len(texts) == 1 else [line for text in texts for line in (f"- {plain(text)}",)]
+        rows.append(([f":ref:`{code} <code-{code}>`"], [f"``{name_of(code)}``"], lines))
+    return table("12 38 50", ("Code", "Name", "What the simulator says"), rows) if rows else []
+
+
+def _group_page(group: str, declared: Any, answers: codes.Codes, signatures: Signatures) -> list[str]:
+    lines = [f".. _group-{group}:", "", *title(group), plain(declared.groups[group]), ""]
+    lines += [f"Declared in ``acl/abi/{group}.h``.", ""]
+    for function in declared.functions.values():
+        if function.group != group:
+            continue
+        lines += [f".. c:function:: {function.prototype}", ""]
+        body = [plain(function.doc), "", f"Since CANN {function.needs}.", ""]
+        for shape in function.shapes:
+            body += [f".. py:function:: {signatures.of(shape)}", ""]
+            note = " An extension: the vendor's pyACL has no such call." if shape.extension else ""
+            body += [f"   Calls :c:func:`{function.name}`.{note}", ""]
+        body += _codes_of(function, answers.of(function.name))
+        lines += indented(body)
+    kinds = (("Enumerations", declared.enums), ("Structures", declared.structs))
+    for heading, members in kinds:
+        found = [item for item in members.values() if item.group == group]
+        if found:
+            lines += title(heading, "-")
+        for item in found:
+            if heading == "Enumerations":
+                lines += [f".. c:enum:: {item.name}", ""]
+                lines += [f"   .. c:enumerator:: {name} = {value}" for name, value in item.members.items()]
+            else:
+                lines += [f".. c:{item.kind}:: {item.name}", ""]
+                if item.fields is None:
+                    lines += ["   Opaque: made and read by functions."]
+                else:
+                    from acl.abi import declare
+
+                    fields = [f"{declare(field.type, field.name)};" for field in item.fields]
+                    lines += ["   .. code-block:: c", "", *indented(fields, 6)]
+            lines += [""]
+    aliases = [item for item in declared.typedefs.values() if item.group == group]
+    if aliases:
+        lines += title("Other types", "-")
+        for item in aliases:
+            lines += [f".. c:type:: {item.name}", "", f"   ``{item.type}``", ""]
+    constants = [item for item in declared.constants.values() if item.group == group]
+    if constants:
+        lines += title("Constants", "-")
+        lines += table("70 30", ("Name", "Value"), (([f"``{c.name}``"], [str(c.value)]) for c in constants))
+    return lines
+
+
+def _operator_page(family: str, rows: Iterable[Any], names: dict[str, str], kernels: set[str]) -> list[str]:
+    lines = [f".. _operators-{family}:", "", *title(family)]
+    lines += [
+        "An operator is called in two phases: ``aclnnXGetWorkspaceSize(parameters, &workspaceSize, &executor)``, then",
+        "``aclnnX(workspace, workspaceSize, executor, stream)``. From Python these are",
+        "``acl.nnop.x_get_workspace_size(parameters) -> (workspace_size, executor, ret)`` and",
+        "``acl.nnop.x(workspace, workspace_size, executor, stream) -> ret``. What is optional may be left out (0).",
+        "Where the simulator has no kernel, :func:`acl.sim.kernel` gives it one.",
+        "",
+    ]
+    cells = []
+    for row in rows:
+        declared = (f"{param.type} {param.name}".replace("* ", "*") for param in row.params)
+        notes = (" ".join([param.direction, "optional" * param.optional]).strip() for param in row.params)
+        params = [f"- ``{text}``{' ' + note if note else ''}" for text, note in zip(declared, notes)]
+        python = f"``acl.nnop.{names[row.name]}``" if row.name in names else "none: a plain function"
+        kernel = "207000" if row.helper else "yes" if row.name in kernels else "no"
+        cells.append(([f"``{row.name}``", "", f"``{row.headers[0]}``"], [python], params, [kernel]))
+    return [*lines, *table("30 25 35 10", ("Operator and header", "Python", "Parameters", "Kernel"), cells)]
+
+
+def _objects() -> dict[str, list[str]]:
+    """Return the pages of the objects: one for each module that has public names."""
+    from acl.objects import HOME
+
+    pages: dict[str, list[str]] = {}
+    for module in sorted(set(HOME.values())):
+        heading = module.rsplit(".", 1)[-1]
+        lines = [f".. _objects-{heading}:", "", *title(heading)]
+        lines += [f".. automodule:: {module}", "", ".. currentmodule:: acl", ""]
+        for name in sorted(name for name, home in HOME.items() if home == module):
+            value = getattr(importlib.import_module(module), name)
+            if inspect.isclass(value):
+                lines += [f".. autoclass:: acl.{name}", "   :members:", "   :show-inheritance:", ""]
+            elif inspect.isroutine(value):
+                lines += [f".. autofunction:: acl.{name}", ""]
+            elif not inspect.ismodule(value):
+                lines += [f".. autodata:: acl.{name}", ""]
+        pages[heading] = lines
+    return pages
+
+
+def _public(module: str) -> list[str]:
+    """Return the functions that a module offers, whichever file they stand in."""
+    found = importlib.import_module(module)
+    return sorted(
+        name
+        for name, value in vars(found).items()
+        if inspect.isfunction(value) and not name.startswith("_") and (value.__module__ or "").startswith(module)
+    )
+
+
+def _functions_page(heading: str, module: str, names: Iterable[str]) -> list[str]:
+    lines = [*title(heading), f".. automodule:: {module}", "", f".. currentmodule:: {module}", ""]
+    for name in names:
+        lines += [f".. autofunction:: {module}.{name}", ""]
+    return lines
+
+
+def _codes_page() -> list[str]:
+    from acl import abi, errors
+
+    families = {code: family for family, found in errors.FAMILIES.items() for code in found}
+    declared = {c.value for c in abi.load().constants.values() if c.name.startswith("ACL_ERROR_") and c.value}
+    lines = [".. _status-codes:", "", *title("Status codes")]
+    lines += ["Every code that headers declare or operators answer, with the error that the objects raise for it.", ""]
+    rows = []
+    for code in sorted(declared | set(errors.OPERATOR_NAMES) | set(families)):
+        family = families.get(code, errors.AclError)
+        advice = errors.ADVICE.get(code, family.usual_advice)
+        target = [f".. _code-{code}:", "", str(code)]
+        rows.append((target, [f"``{errors.name_of(code)}``"], [f":class:`acl.{family.__name__}`"], [plain(advice)]))
+    return [*lines, *table("10 40 20 30", ("Code", "Name", "Error", "What to do"), rows)]
+
+
+def settings() -> list[tuple[str, str, str]]:
+    """Return the simulator's settings: name, what it takes, default; as the library says them itself."""
+    import acl
+
+    acl.sim.reset()
+    try:
+        acl.sim.configure(none_such=1)
+    except ValueError as error:
+        names = re.search(r"expected one of ([\w, ]+)", str(error))
+    assert names
+    found = []
+    for name in names[1].strip().split(", "):
+        for wrong in ("?", ""):  # a path may be anything but nothing
+            try:
+                acl.sim.configure(**{name: wrong})
+            except ValueError as error:
+                expected = re.search(r", expected (.*) \(100000 ", str(error))
+                assert expected, error
+                found.append((name, expected[1], acl.sim.get_config(name)))
+                break
+            acl.sim.configure(**{name: None})
+    return found
+
+
+def _settings_page() -> list[str]:
+    rows = []
+    for name, expected, default in settings():
+        rows.append(([f"``ACL_SIM_{name.upper()}``"], [plain(expected)], [f"``{default}``"]))
+    return table("25 60 15", ("Variable", "Takes", "Default"), rows)
+
+
+def pages() -> dict[str, list[str]]:
+    """Return every page by its path below ``made``, without a suffix."""
+    from acl import abi, nnop
+
+    declared, answers, signatures = abi.load(), codes.Codes(ROOT), Signatures()
+    found: dict[str, list[str]] = {}
+    for group in declared.groups:
+        found[f"calls/{group}"] = _group_page(group, declared, answers, signatures)
+    names = {operator["name"]: name for name, operator in nnop._operators().items()}
+    rows = abi.rows(ROOT / "simulator" / "ops" / "rows").values()
+    for family in sorted({row.family for row in rows}):
+        ours = [row for row in rows if row.family == family]
+        found[f"operators/{family}"] = _operator_page(family, ours, names, answers.kernels)
+    for name, lines in _objects().items():
+        found[f"objects/{name}"] = lines
+    found["sim"] = [".. _sim:", "", *_functions_page("acl.sim", "acl.sim", _public("acl.sim"))]
+    helpers = [name for name in vars(importlib.import_module("acl.util")) if not name.startswith("_")]
+    found["util"] = _functions_page("acl.util", "acl.util", helpers)
+    found["codes"] = _codes_page()
+    return found
+
+
+def write() -> None:
+    """Write the pages, unless they are newer than everything that they come from."""
+    stamp = MADE / "settings.inc"
+    sources = ("simulator/**/*.[ch]", "acl/**/*.py", "acl/include/acl/**/*.h", "docs/_ext/*.py")
+    inputs = [path for pattern in sources for path in ROOT.glob(pattern)]
+    if stamp.exists() and stamp.stat().st_mtime > max(path.stat().st_mtime for path in inputs):
+        return
+    texts = {MADE / f"{name}.rst": "\n".join(lines) + "\n" for name, lines in pages().items()}
+    for path in set(MADE.rglob("*.rst")) - set(texts):
+        path.unlink()
+    for path, text in texts.items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:  # else Sphinx would read it again
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    stamp.write_text("\n".join(_settings_page()) + "\n", encoding="utf-8")
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Write the pages before Sphinx looks for them."""
+    app.connect("config-inited", lambda app, config: write())
+    return {"parallel_read_safe": True}

@@ -1,0 +1,159 @@
+"""The documentation, as far as it needs no Sphinx: pages are reached, what they include exists, nothing is left out."""
+
+import inspect
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import acl
+from acl import abi, errors
+from acl.objects import HOME
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+EXAMPLES = DOCS.parent / "examples"
+WRITTEN = [path for path in DOCS.rglob("*.rst") if "made" not in path.parts]
+PAGES = {path.relative_to(DOCS).with_suffix("").as_posix(): path for path in WRITTEN}
+PROGRAMS = sorted(path.stem for path in EXAMPLES.glob("p[1-5]_*.c"))
+
+
+@pytest.fixture(scope="module")
+def extensions():
+    """Import what docs/_ext has that needs no Sphinx."""
+    sys.path.insert(0, str(DOCS / "_ext"))
+    try:
+        import codes
+        import commands
+        import reference
+
+        yield {"codes": codes, "commands": commands, "reference": reference}
+    finally:
+        sys.path.remove(str(DOCS / "_ext"))
+
+
+def entries(name):
+    """The pages that a page's toctrees name, from the top."""
+    for block in re.findall(r"^\.\. toctree::\n((?:   .*\n|\n)+)", PAGES[name].read_text(), re.MULTILINE):
+        for line in block.split("\n"):
+            if line.strip() and not line.strip().startswith(":"):
+                yield os.path.normpath(os.path.join(os.path.dirname(name), line.strip()))
+
+
+def test_every_page_is_reached_from_the_index():
+    reached, todo = set(), ["index"]
+    while todo:
+        name = todo.pop()
+        reached.add(name)
+        todo += [entry for entry in entries(name) if not entry.startswith("reference/made/")]
+    assert reached == set(PAGES)
+
+
+def test_every_generated_page_is_in_a_toctree(extensions):
+    listed = [entry.replace("*", "") for entry in entries("reference/index") if "/made/" in entry]
+    kinds = ("calls/", "operators/", "objects/", "codes", "sim", "util")
+    assert sorted(listed) == sorted(f"reference/made/{kind}" for kind in kinds)
+
+
+def test_what_pages_include_is_there():
+    found = [
+        (path, name)
+        for path in PAGES.values()
+        for name in re.findall(r"^\s*\.\. (?:literalinclude|include):: (\S+)", path.read_text(), re.MULTILINE)
+    ]
+    assert len(found) >= 3
+    assert [str(path) for path, name in found if "made/" not in name and not (path.parent / name).exists()] == []
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_program_has_a_guide_with_its_forms(name):
+    assert f".. program:: {name}\n" in PAGES[f"guides/{name}"].read_text()
+    assert (EXAMPLES / f"{name}.py").exists() and (EXAMPLES / "expected" / f"{name}.txt").exists()
+
+
+def test_forms_that_are_there_are_not_called_pending():
+    text = (DOCS / "_ext" / "programs.py").read_text()
+    pending = re.findall(r'"(p\d_\w+\.py)"', re.search(r"^PENDING.*$", text, re.MULTILINE)[0])
+    assert [name for name in pending if (EXAMPLES / name).exists()] == []
+
+
+def test_every_public_object_is_documented(extensions):
+    text = "\n".join("\n".join(lines) for lines in extensions["reference"]._objects().values())
+    assert set(re.findall(r"^\.\. auto(?:class|function|data):: acl\.(\w+)$", text, re.MULTILINE)) == set(HOME)
+    assert [name for name in HOME if not inspect.getdoc(getattr(acl, name))] == []
+
+
+def test_every_code_has_a_row_with_its_family(extensions):
+    text = "\n".join(extensions["reference"]._codes_page())
+    rows = dict(re.findall(r"\.\. _code-(\d+):(.*?)(?=\.\. _code-|\Z)", text, re.DOTALL))
+    for family, members in errors.FAMILIES.items():
+        for code in members:
+            assert f":class:`acl.{family.__name__}`" in rows[str(code)], code
+
+
+def test_the_families_that_the_errors_page_lists_are_all():
+    assert set(re.findall(r"^:class:`acl\.(\w+)`", PAGES["errors"].read_text(), re.MULTILINE)) == {
+        family.__name__ for family in errors.FAMILIES
+    }
+
+
+@pytest.mark.needs_sim
+def test_settings_are_those_of_the_readme(configure, extensions):
+    found = {f"ACL_SIM_{name.upper()}": (takes, default) for name, takes, default in extensions["reference"].settings()}
+    working = {name for name, (takes, _) in found.items() if " or " in takes or "not available yet" not in takes}
+    readme = (DOCS.parent / "README.md").read_text()
+    rows = dict(re.findall(r"^\| `(ACL_SIM_\w+)` \| .* \| (.*) \|$", readme, re.MULTILINE))
+    assert set(rows) == working
+    for name, default in rows.items():
+        if default.startswith("`"):
+            assert default == f"`{found[name][1]}`"
+
+
+def test_every_group_and_call_has_its_place(extensions):
+    declared = abi.load()
+    names = [shape.path for function in declared.functions.values() for shape in function.shapes]
+    signatures = extensions["reference"].Signatures()
+    assert [name for name in names if name not in signatures.known] == []
+    shape = declared.functions["aclrtCreateEventWithFlag"].shapes[0]
+    assert signatures.of(shape) == "acl.rt.create_event_with_flag(flag: int) -> (event, ret)"
+
+
+# --- The answers of a function, read from C
+
+SOURCE = """
+#define CHECK(condition, code, ...) do { if (!(condition)) return sim_fail((code), __VA_ARGS__); } while (0)
+typedef int aclError;
+aclError sim_fail(aclError code, const char *format, ...);
+void log_it(aclError code);
+static aclError open_it(int *place) { CHECK(place, 107000, "%s is NULL, %d", "place", 3); return 0; }
+static aclError thrown_away(void) { return 507000; }
+static int is_new(aclError code) { return code == 107001; }
+aclError aclrtThing(int *place)
+{
+    aclError code = open_it(place);
+    thrown_away();
+    (void)thrown_away();
+    log_it(507001);
+    if (code == 107002 || is_new(code))
+        return 100000;
+    return place[0] ? 207001 : code;
+}
+"""
+
+
+def test_answers_are_what_is_returned_or_said(extensions, tmp_path):
+    (tmp_path / "simulator" / "api").mkdir(parents=True)
+    (tmp_path / "simulator" / "core").mkdir()
+    (tmp_path / "simulator" / "api" / "thing.c").write_text(SOURCE)
+    answers = extensions["codes"].Codes(tmp_path)
+    assert answers.of("aclrtThing") == {100000: [], 107000: ["place is NULL, …"], 207001: []}
+    assert answers.of("aclrtOther") == {}
+
+
+def test_commands_are_found_with_what_they_print(extensions, tmp_path):
+    page = tmp_path / "page.rst"
+    page.write_text("Text\n\n.. code-block:: console\n\n   $ echo a\n   a\n   $ pip x\n\n   $ echo b\n\nMore\n")
+    assert list(extensions["commands"].blocks(page)) == [("echo a", "a"), ("pip x", ""), ("echo b", "")]
+    found = [command for path in PAGES.values() for command, _ in extensions["commands"].blocks(path)]
+    assert any("pytest" in command for command in found) and any("acl info" in command for command in found)
