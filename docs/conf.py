@@ -1,5 +1,6 @@
 """Settings of Sphinx: ``python -m sphinx -W --keep-going -b html docs build/docs``, and ``-b doctest``."""
 
+import doctest
 import os
 import re
 import sys
@@ -35,7 +36,8 @@ napoleon_google_docstring = False
 python_maximum_signature_line_length = 100
 c_maximum_signature_line_length = 100
 
-# Each page starts on a simulator that starts anew, and a device is closed again.
+# The texts of errors are compared too. Each page starts on a simulator that starts anew, and a device is closed again.
+doctest_default_flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.DONT_ACCEPT_TRUE_FOR_1
 doctest_global_setup = "import acl; acl.sim.reset()"
 doctest_global_cleanup = "acl.sim.reset()"
 assert acl.is_simulator
