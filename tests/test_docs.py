@@ -127,6 +127,7 @@ typedef int aclError;
 aclError sim_fail(aclError code, const char *format, ...);
 void log_it(aclError code);
 static aclError open_it(int *place) { CHECK(place, 107000, "%s is NULL, %d", "place", 3); return 0; }
+static int writes_it(aclError *code) { *code = 107003; return 1; }
 static aclError thrown_away(void) { return 507000; }
 static int is_new(aclError code) { return code == 107001; }
 aclError aclrtThing(int *place)
@@ -135,6 +136,7 @@ aclError aclrtThing(int *place)
     thrown_away();
     (void)thrown_away();
     log_it(507001);
+    writes_it(&code);
     if (code == 107002 || is_new(code))
         return 100000;
     return place[0] ? 207001 : code;
@@ -147,7 +149,7 @@ def test_answers_are_what_is_returned_or_said(extensions, tmp_path):
     (tmp_path / "simulator" / "core").mkdir()
     (tmp_path / "simulator" / "api" / "thing.c").write_text(SOURCE)
     answers = extensions["codes"].Codes(tmp_path)
-    assert answers.of("aclrtThing") == {100000: [], 107000: ["place is NULL, …"], 207001: []}
+    assert answers.of("aclrtThing") == {100000: [], 107000: ["place is NULL, …"], 107003: [], 207001: []}
     assert answers.of("aclrtOther") == {}
 
 

@@ -1,8 +1,9 @@
 """Which status codes each C function can answer, and what it then says: read from the simulator's C, not written down.
 
 A code is an answer when it is that of a refusal (``SIM_CHECK`` and the like), or is returned or assigned; a callee
-counts when it gives back a status that is not thrown away. The compiler's preprocessor does the macros. What a function
-answers for work that failed earlier (``TaskError``, ``AbortedError``) is no code of its own: it is left out.
+counts when it gives back a status that is not thrown away, or writes one (``aclError *code``). The compiler's
+preprocessor does the macros. What a function answers for work that failed earlier (``TaskError``, ``AbortedError``) is
+no code of its own: it is left out.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ STATUS = {"aclError", "aclnnStatus"}
 REFUSE = {"sim_fail": 0, "sim_refuse": 0}  # and the place of the code among their arguments
 UNSUPPORTED = 207000
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|[A-Za-z_]\w*|\d\w*|[=!<>]=|->|&&|\|\||\S')
+WRITES = re.compile(r"(?<!const )\b(?:aclError|aclnnStatus) \* ")
 CODE = re.compile(r"[1-5]\d{5}$")
 FORMAT = re.compile(r"%[-+ #0]*[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|z|j|t)?([a-zA-Z%])")
+DROPPED = (";", "{", "}", ")", "else", "do")  # what stands before a call whose result nobody wants
 CLOSING = {"(": ")", "{": "}", "[": "]"}
 
 
@@ -67,8 +70,8 @@ def _end(tokens: list[str], place: int) -> int:
     return len(tokens)
 
 
-def _functions(tokens: list[str]) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Give the name, the words before it and the body of each function that is defined."""
+def _functions(tokens: list[str]) -> Iterator[tuple[str, list[str], list[str], list[str]]]:
+    """Give the name, the words before it, the parameters and the body of each function that is defined."""
     begin = place = 0
     while place < len(tokens):
         token = tokens[place]
@@ -81,7 +84,7 @@ def _functions(tokens: list[str]) -> Iterator[tuple[str, list[str], list[str]]]:
                 del head[at : _end(head, at + 1) + 1]
             if "(" in head and head[-1] == ")" and "=" not in head:
                 at = head.index("(")
-                yield head[at - 1], head[: at - 1], tokens[place + 1 : end]
+                yield head[at - 1], head[: at - 1], head[at:], tokens[place + 1 : end]
                 begin = end + 1
             place = end
         elif token == "(":
@@ -116,7 +119,7 @@ def _text(tokens: list[str], arguments: list[list[str]]) -> str:
     return re.sub(r"\s+", " ", re.sub(r"…x\b", "…", text)).strip()
 
 
-def _read(body: list[str], statuses: set[str]) -> Body:
+def _read(body: list[str], statuses: set[str], writers: set[str]) -> Body:
     found = Body()
     callers: list[str] = []  # whose brackets are open
     for place, token in enumerate(body):
@@ -136,7 +139,7 @@ def _read(body: list[str], statuses: set[str]) -> Body:
             caller = callers[-1] if callers else ""
             if caller not in REFUSE and (caller in statuses or caller in ("", "return", "if", "while")):
                 found.says.setdefault(int(token), [])
-        elif token in statuses and after == "(" and before not in (";", "{", "}", ")", "else", "do"):
+        elif after == "(" and (token in writers or (token in statuses and before not in DROPPED)):
             found.asks.append(token)
     return found
 
@@ -152,12 +155,14 @@ class Codes:
         heads = [list(_functions(tokens)) for tokens in texts]
         kernels = (re.findall(r" sim_kernel_(\w+) =", " ".join(tokens)) for tokens in texts)
         self.kernels = {name for found in kernels for name in found}  # the operators that have one
-        statuses = {name for found in heads for name, words, _ in found if STATUS & set(words) and "*" not in words}
+        every = [head for found in heads for head in found]
+        statuses = {name for name, words, _, _ in every if STATUS & set(words) and "*" not in words}
+        writers = {name for name, _, params, _ in every if WRITES.search(" ".join(params))}
         self.units = []
         self.home: dict[str, Unit] = {}
         for found in heads:
-            unit = Unit({name: _read(body, statuses) for name, _, body in found})
-            unit.public = {name for name, words, _ in found if "static" not in words}
+            unit = Unit({name: _read(body, statuses, writers) for name, _, _, body in found})
+            unit.public = {name for name, words, _, _ in found if "static" not in words}
             self.units.append(unit)
             self.home.update(dict.fromkeys(unit.public, unit))
 
