@@ -10,15 +10,7 @@ from sphinx.util.docutils import SphinxDirective
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FORMS = (("Objects", "{}_objects.py", "python"), ("pyACL", "{}.py", "python"), ("C", "{}.c", "c"))
-# Forms that are still to be written: their tabs come with their files. No other file may be missing.
-PENDING = {"p3_capture_objects.py", "p4_callback_objects.py", "p5_inference_objects.py"}
 SHOWN = 20  # lines of the output
-
-
-def included(name: str) -> list[tuple[str, str, str]]:
-    """Return tab, file and language of each form of an example."""
-    forms = [(tab, file.format(name), language) for tab, file, language in FORMS]
-    return [form for form in forms if (EXAMPLES / form[1]).exists() or form[1] not in PENDING]
 
 
 class Program(SphinxDirective):
@@ -29,8 +21,9 @@ class Program(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return what the lines of the tabs stand for."""
         lines = [".. tab-set::", ""]
-        for tab, file, language in included(self.arguments[0]):
-            lines += [f"   .. tab-item:: {tab}", "", f"      .. literalinclude:: /../examples/{file}"]
+        for tab, file, language in FORMS:
+            path = f"/../examples/{file.format(self.arguments[0])}"
+            lines += [f"   .. tab-item:: {tab}", "", f"      .. literalinclude:: {path}"]
             lines += [f"         :language: {language}", ""]
         lines += ["All forms print the same, but for addresses; the last lines are:", ""]
         count = len((EXAMPLES / "expected" / f"{self.arguments[0]}.txt").read_text().splitlines())

@@ -137,6 +137,7 @@ def _operator_page(family: str, rows: Iterable[Any], names: dict[str, str], kern
         "``aclnnX(workspace, workspaceSize, executor, stream)``. From Python these are",
         "``acl.nnop.x_get_workspace_size(parameters) -> (workspace_size, executor, ret)`` and",
         "``acl.nnop.x(workspace, workspace_size, executor, stream) -> ret``. What is optional may be left out (0).",
+        "``acl.nn.x(parameters)`` is both phases, on arrays.",
         "Where the simulator has no kernel, :func:`acl.sim.kernel` gives it one.",
         "",
     ]
