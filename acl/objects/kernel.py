@@ -103,6 +103,7 @@ class Binary(Resource):
 
     __slots__ = ("_block", "_source")
     _released_by = "aclrtBinaryUnLoad"
+    _is_value = True
 
     _block: Optional[Block]
     _source: str
@@ -128,9 +129,6 @@ class Binary(Resource):
         # A block of no memory: what is told of its use, and is given back by the rule of memory, is the binary.
         self._block = Block(0, 0, "device", opening, False, _Loaded(handle, opening, current_handle()))
         self._own(handle, opening)
-
-    def _is_value(self) -> bool:
-        return True
 
     def share(self) -> Block:
         """Return the block, for something that holds the binary as well."""
@@ -190,6 +188,7 @@ class Kernel(Resource):
 
     __slots__ = ("_block", "_name", "_pointer", "_letters")
     _released_by = "aclrtBinaryUnLoad"
+    _is_value = True
 
     _block: Optional[Block]
     _name: str
@@ -320,9 +319,6 @@ class Kernel(Resource):
             raise refuse("Kernel", f"{name} is an array of the host", "copy it: acl.DeviceArray.from_numpy(array)")
         advice = SIZED if isinstance(argument, (bool, int, float)) else "pass an array, a buffer or a NumPy scalar"
         raise refuse("Kernel", f"{name} is {_shown(argument)}, which has no size", advice)
-
-    def _is_value(self) -> bool:
-        return True
 
     def _release(self, handle: int, opening: Opening) -> int:
         return 0

@@ -20,9 +20,9 @@ Memory of a pool goes back in the order of its stream instead (:mod:`acl.objects
 A synchronous copy waits for the streams that both sides were told of, so that nothing is read too early.
 """
 
-import sys
 import weakref
 from collections.abc import Iterable
+from sys import is_finalizing
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol, Union
 
 from acl import mdl, rt
@@ -246,7 +246,10 @@ class Block:
     def use(self, stream: "Stream") -> int:
         """Note that work of a stream uses the memory, and return the stream's handle."""
         handle = stream_handle(stream)
-        instance = _captured_into(handle)
+        self._note(stream, handle, _captured_into(handle))
+        return handle
+
+    def _note(self, stream: "Stream", handle: int, instance: int) -> None:
         if instance:
             held = captured.setdefault(instance, [])
             if self not in held:
@@ -255,7 +258,6 @@ class Block:
             self.uses[handle] = stream
             if len(self.uses) > MANY:
                 self.uses = {other: user for other, user in self.uses.items() if not user.closed}
-        return handle
 
     def check(self) -> None:
         """Refuse what is gone with its device."""
@@ -271,13 +273,13 @@ class Block:
                 stream.synchronize()
             self.uses.pop(handle, None)
 
-    def __del__(self) -> None:
+    def __del__(self, is_finalizing: Any = is_finalizing) -> None:  # the module may be gone by then
         try:
             if not self.owned and self.keeps is None:
                 return
         except AttributeError:  # never made
             return
-        if sys.is_finalizing():
+        if is_finalizing():
             return
         if in_callback():
             retired.append(Unused(self))
@@ -371,8 +373,10 @@ def transfer(to: Span, come: Span, pieces: Iterable[tuple[int, int]], size: int,
 
 def tell(blocks: Iterable[Block], stream: "Stream") -> None:
     """Note that what was just queued on a stream uses these blocks."""
+    handle = stream_handle(stream)
+    instance = _captured_into(handle)
     for block in blocks:
-        block.use(stream)
+        block._note(stream, handle, instance)
 
 
 # --- Buffers

@@ -46,6 +46,7 @@ class Aipp(Resource):
 
     __slots__ = ("batch", "format", "size")
     _released_by = "aclmdlDestroyAIPP"
+    _is_value = True
 
     def __init__(
         self,
@@ -129,9 +130,6 @@ class Aipp(Resource):
             ret = mdl.set_aipp_pixel_var_reci(handle, *(_reals("factor", factor) + [index]))
             _check(ret, "aclmdlSetAIPPPixelVarReci")
         return self
-
-    def _is_value(self) -> bool:
-        return True
 
     def _describe(self) -> str:
         return f"{self.batch} x {self.size[0]}x{self.size[1]} {self.format}"

@@ -211,6 +211,8 @@ class Resource(Owner):
     __slots__ = ()
 
     _opening: Optional[Opening]
+    # Whether it is dropped when it is used up, as an array is; the loss of all else is reported.
+    _is_value: ClassVar[bool] = False
     _released_by: ClassVar[str] = ""
     _closed: ClassVar[Closed] = Closed("Resource")
 
@@ -271,14 +273,15 @@ class Resource(Owner):
         opening = self._opening
         if opening is None or not opening.live:
             return
-        text = repr(self)
+        text = "" if self._is_value else repr(self)
         try:
             if in_callback():
                 retired.append(Dropped(self, opening))
             else:
                 self.close()
         finally:
-            warnings.warn(f"unclosed {text}: call close() or use `with`", ResourceWarning, 2, source=self)
+            if text:
+                warnings.warn(f"unclosed {text}: call close() or use `with`", ResourceWarning, 2, source=self)
 
     def _describe(self) -> str:
         """Return what stands in the repr behind the class and the handle."""
