@@ -9,8 +9,8 @@ from helpers.models import Dataset
 from report import LOOPS, Row
 
 import acl
-from acl.sim import om
 from acl import demo
+from acl.sim import om
 
 pytestmark = pytest.mark.usefixtures("opened")
 RECORD = 250  # what a record may cost above its twin
@@ -82,6 +82,8 @@ def test_submit(opened, compare):
         compare(row, "submit(x).result()", names, other.handle, sides[0].handle, sides[1].handle)
         for side in sides:
             side.close()
+
+
 REPLAYS = (
     (Row("replay", "graph.replay(stream)", 200), "replay(s)"),
     (Row("replay", "the same by pyACL"), "execute(g, h)"),
