@@ -27,16 +27,14 @@ NAMESPACES = ("acl", "rt", "mdl", "op", "util", "prof", "blas")
 PURE = {"aclDataTypeSize", "aclFloat16ToFloat", "aclFloatToFloat16", "aclrtGetDevice"}
 
 # ... unless the simulator can say before that a call will neither wait nor take long: giving it away costs more.
+NOTHING = "aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL)"
+QUEUE = "aclsimIsReady(ACLSIM_WAIT_QUEUE, (void *)(uintptr_t)i_stream)"
 QUICK = {
-    **dict.fromkeys(
-        ["aclrtFree", "aclrtDestroyEvent", *(f"aclrtCreateEvent{kind}" for kind in ("", "WithFlag", "ExWithFlag"))],
-        "aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL)",
-    ),
-    "aclrtMalloc": "aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL)",
-    "aclrtMemcpy": "i_count <= 4096 && aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL)",
-    "aclrtRecordEvent": "aclsimIsReady(ACLSIM_WAIT_QUEUE, (void *)(uintptr_t)i_stream)",
+    **dict.fromkeys((f"aclrtCreateEvent{kind}" for kind in ("", "WithFlag", "ExWithFlag")), NOTHING),
+    **dict.fromkeys(("aclrtDestroyEvent", "aclrtMalloc", "aclrtFree"), NOTHING),
+    **dict.fromkeys(("aclrtRecordEvent", "aclrtStreamWaitEvent"), QUEUE),
+    "aclrtMemcpy": f"i_count <= 4096 && {NOTHING}",
     "aclrtStreamQuery": "aclsimIsReady(ACLSIM_WAIT_STREAM, (void *)(uintptr_t)i_stream)",
-    "aclrtStreamWaitEvent": "aclsimIsReady(ACLSIM_WAIT_QUEUE, (void *)(uintptr_t)i_stream)",
 }
 
 # Blocking calls: what the simulator waits for, the parameter with its handle, the parameter with its time-out.
@@ -68,7 +66,6 @@ OWNERS = """
 class Owner:
     _handle: Any
     _opening: Any
-
 class EventOwner(Owner):
     def __init__(self, *, timing: bool = ..., gate: bool = ..., interprocess: bool = ...) -> None: ...
     def close(self) -> None: ...
@@ -80,14 +77,11 @@ static void acl_pycall_exit(void) { pycall_exiting = 1; }
 """
 
 SLOTS = {
-    "enum": ("signed", 4),
+    **dict.fromkeys(("enum", "int"), ("signed", 4)),
+    **dict.fromkeys(("bool", "unsigned char"), ("unsigned", 1)),
     "char": ("signed", 1),
-    "bool": ("unsigned", 1),
-    "int": ("signed", 4),
-    "float": ("float", 4),
-    "double": ("float", 8),
+    **{name: ("float", size) for name, size in (("float", 4), ("double", 8))},
     "size_t": ("unsigned", 8),
-    "unsigned char": ("unsigned", 1),
     **{f"int{8 * size}_t": ("signed", size) for size in (1, 2, 4, 8)},
     **{f"uint{8 * size}_t": ("unsigned", size) for size in (1, 2, 4, 8)},
 }

@@ -95,7 +95,7 @@ def shape_of(operator: Any) -> Shape:
     parameters = []
     for ctype, name, role in operator["parameters"]:
         kind = ctype.removeprefix("const ")
-        default = DEFAULTS.get(name, "")
+        default = "" if kind.startswith("aclTensor") else DEFAULTS.get(name, "")
         if role.endswith("?") or (name in DIMS and "IntArray" in kind):
             default = "None"
         parameters.append(Parameter(kind, name, role.rstrip("?"), role.endswith("?"), default))
