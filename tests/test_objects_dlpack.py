@@ -1,10 +1,11 @@
-"""DLPack with another library: one that is written here over the protocol alone, and NumPy. Nothing is copied."""
+"""DLPack with others: TVM's, one that is written here over the protocol alone, and NumPy. Nothing is copied."""
 
 import ctypes
 import gc
 
 import numpy
 import pytest
+import tvm_ffi
 from helpers.objects import free_memory, held
 
 import acl
@@ -90,6 +91,27 @@ def test_a_round_trip_through_another_library_copies_nothing(view):
     assert foreign.given == 0
     foreign.close()
     assert not dlpack.lent and free_memory() == before
+
+
+@pytest.mark.parametrize("kind", ["device", "host"])
+def test_a_tensor_of_tvm_is_the_same_memory(kind):
+    memory = acl.Buffer(96, kind=kind)
+    array = acl.DeviceArray.from_buffer(memory, HOST.shape, "i4")
+    array.copy_from(HOST)
+    tensor = tvm_ffi.from_dlpack(array[:, ::2])
+    assert (tensor.shape, str(tensor.dtype)) == ((2, 2, 4), "int32")
+    assert str(tensor.device) == ("ext_dev:0" if kind == "device" else "cpu:0")
+    back = acl.DeviceArray.from_dlpack(tensor) if kind == "device" else numpy.from_dlpack(tensor)
+    address = back.handle if kind == "device" else back.__array_interface__["data"][0]
+    assert address == array.handle and back.strides == (48, 32, 4)
+    array.close()
+    memory.close()
+    del array, tensor
+    gc.collect()
+    assert numpy.array_equal(back.to_numpy() if kind == "device" else back, HOST[:, ::2])
+    del back
+    gc.collect()
+    assert not dlpack.lent
 
 
 def test_what_was_taken_stays_while_a_view_of_it_does():
