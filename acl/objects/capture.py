@@ -91,9 +91,13 @@ class capture:  # noqa: N801  # it reads as what is done, such as contextlib.sup
 
     Examples
     --------
-    >>> with acl.capture(stream) as graph:
-    ...     array.fill(1, stream=stream)
-    >>> graph.run(stream)
+    >>> with acl.Device(0), acl.Stream() as stream:
+    ...     array = acl.DeviceArray((4,), "u1")
+    ...     with acl.capture(stream) as graph:
+    ...         array.fill(1, stream=stream)
+    ...     graph.run(stream)
+    ...     array.to_numpy()
+    array([1, 1, 1, 1], dtype=uint8)
     """
 
     __slots__ = ("_stream", "_mode", "_graphs")

@@ -182,8 +182,10 @@ class Kernel(Resource):
 
     Examples
     --------
-    >>> add = acl.Kernel("vector_add.o", "vector_add")
-    >>> add(4, x, y, z, numpy.uint64(8), stream=stream)
+    ::
+
+        add = acl.Kernel("vector_add.o", "vector_add")
+        add(4, x, y, z, numpy.uint64(8), stream=stream)
     """
 
     __slots__ = ("_block", "_name", "_pointer", "_letters")

@@ -55,7 +55,9 @@ def save(model_ri: int, path: Union[str, "os.PathLike[str]"], inputs: Sequence[P
 
     Examples
     --------
-    >>> acl.sim.save(model_ri, "classifier.om", inputs=[(image, (1, 64), "f4")], outputs=[(scores, (1, 10), "f4")])
+    ::
+
+        acl.sim.save(model_ri, "classifier.om", inputs=[(image, (1, 64), "f4")], outputs=[(scores, (1, 10), "f4")])
     """
     given, spans = _ports(inputs, "input")
     returned, results = _ports(outputs, "output")
