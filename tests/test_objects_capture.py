@@ -387,13 +387,32 @@ def test_an_update_keeps_what_it_names(stream, words):
     buffer = acl.Buffer(LARGE)
     with acl.capture(stream) as graph, graph.group() as group:
         assert words.count_up(stream.handle, 0) == 0
-    with group.update(stream, keep=[buffer]):
+    with group.update(stream):
         assert words.count_up(stream.handle, 1) == 0
+    graph.hold(buffer)
     buffer.close()
     assert free_memory() < before
     graph.run(stream)
     assert words.read()[:2] == [0, 1]
     graph.close()
+    assert free_memory() == before
+
+
+def test_an_update_holds_the_arrays_of_its_operators(stream):
+    before = free_memory()
+    one, two, out = (acl.DeviceArray.from_numpy(numpy.full((1 << 20,), value, "f4")) for value in (1, 2, 0))
+    with acl.capture(stream) as graph, graph.group() as group:
+        acl.nn.add(one, one, out=out, stream=stream)
+    with acl.Stream() as other:
+        with group.update(other):
+            acl.nn.add(two, two, out=out, stream=other)
+        other.synchronize()
+    two.close()
+    graph.run(stream)
+    assert out.to_numpy()[-1] == 4
+    graph.close()
+    for array in (one, out):
+        array.close()
     assert free_memory() == before
 
 

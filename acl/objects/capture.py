@@ -229,8 +229,8 @@ class Graph(Recording, Resource):
     def hold(self, *items: Memory) -> None:
         """Hold buffers and arrays as long as the graph lives.
 
-        What the objects capture is held without it. It is for work of pyACL or C, and for what a
-        :meth:`TaskGroup.update` names.
+        What the objects capture, or launch in a :meth:`TaskGroup.update`, is held without it; it is for work of pyACL
+        or C.
         """
         self.handle  # noqa: B018  # raises when it is closed
         self._take(blocks_of(items))

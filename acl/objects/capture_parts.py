@@ -242,15 +242,16 @@ class TaskGroup:
         self._handle: Any = Missing("TaskGroup", STATUS, "its `with graph.group():` block is still open", IN_CAPTURE)
 
     @contextlib.contextmanager
-    def update(self, stream: Stream, *, keep: Iterable[Memory] = ()) -> Iterator[None]:
+    def update(self, stream: Stream) -> Iterator[None]:
         """Give the group other arguments: what is launched on the stream in the ``with`` takes the place of its tasks.
+
+        The graph holds the arrays and buffers of the objects' launches as it holds what was captured; what launches of
+        pyACL and C name it holds by :meth:`acl.Graph.hold`.
 
         Parameters
         ----------
         stream
             A stream that is not being captured. The change is queued on it: replays that come after it have it.
-        keep
-            Buffers and arrays that are arguments now: the graph holds them as it holds what was captured.
 
         Raises
         ------
@@ -265,15 +266,19 @@ class TaskGroup:
         graph, handle = self.graph, stream_of(stream, "TaskGroup.update").handle
         graph.handle  # noqa: B018  # raises when it is closed
         group = self._handle.__index__()
-        graph.hold(*keep)
         check(mdl.ri_capture_task_update_begin(handle, group), "aclmdlRICaptureTaskUpdateBegin")
+        memory.updating[handle] = -handle
         try:
             yield
         except BaseException:
             mdl.ri_capture_task_update_end(handle)
             raise
-        ret = mdl.ri_capture_task_update_end(handle)
-        check(ret, "aclmdlRICaptureTaskUpdateEnd", AS_CAPTURED if ret == MISMATCH else None)
+        else:
+            ret = mdl.ri_capture_task_update_end(handle)
+            check(ret, "aclmdlRICaptureTaskUpdateEnd", AS_CAPTURED if ret == MISMATCH else None)
+        finally:
+            del memory.updating[handle]
+            graph._take(memory.captured.pop(-handle, []))
 
 
 class Condition:

@@ -178,10 +178,14 @@ def _end_of(stream: int) -> int:
 
 
 captured: dict[int, list["Block"]] = {}
+# The streams on which a group of tasks is being updated, and what stands for the instance in `captured` meanwhile.
+updating: dict[int, int] = {}
 
 
 def _captured_into(stream: int) -> int:
-    """Return the instance that a stream is captured into, or 0."""
+    """Return the instance that takes in what is queued on a stream, or 0."""
+    if stream in updating:
+        return updating[stream]
     status, instance, ret = mdl.ri_capture_get_info(stream)
     return instance if ret == 0 and status != 0 else 0
 
