@@ -17,7 +17,7 @@ Grammar of a call shape (it may go on over several comment lines; names are thos
             | name "=NULL"                      no argument: C always gets NULL
             | "_"                               an argument that is accepted and ignored
     out    := name [":" form] ["#" length]      an output of C
-            | "=" name                          an argument given back first
+            | "=" name [":" form]               an argument given back first
             | "0"                               always 0
     form   := "str" | "[int]" | "[float]" | "[str]" | "[[int]]"
             | "dict" | "[dict]" | "callable" | "object" | "int|str"          only with @py

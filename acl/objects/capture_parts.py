@@ -224,7 +224,6 @@ class Recording:
             found = type(condition).__name__
             raise TypeError(f"acl.Graph: condition is {found}, expected one that graph.condition() made")
         given = {"handle": condition._handle, "type": kind, "size": count}
-        params: Any
         params, ret = mdl.ri_add_cond_task(given, self._on(stream, "Graph").handle, 0)
         check(ret, "aclmdlRIAddCondTask", ONE_TASK if ret == INVALID else None)
         whole = self._whole()

@@ -251,5 +251,5 @@ ACL_API(9, 1) aclError aclmdlRICondHandleCreate(aclmdlRI modelRI, uint32_t defau
 ACL_API(9, 1) aclError aclmdlRICondHandleGetCondPtr(aclmdlRICondHandle handle, uint64_t **ptr);
 
 /** Queue a task that runs other running instances as its condition says.
- *  mdl.ri_add_cond_task(params:dict, stream, flags) -> (=params, ret) @py @extension */
+ *  mdl.ri_add_cond_task(params:dict, stream, flags) -> (=params:dict, ret) @py @extension */
 ACL_API(9, 1) aclError aclmdlRIAddCondTask(aclmdlRICondTaskParams params, aclrtStream stream, uint32_t flags);
