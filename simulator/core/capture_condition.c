@@ -112,6 +112,7 @@ static aclError run_branching(struct sim_run *run, void *argument)
             sim_record holder = atomic_load_explicit(&parent->in_holder, memory_order_acquire);
             if (!sim_replay_begin(body, NULL, holder, run))
                 return SIM_PARK; /* what is left of a run that was given up */
+            sim_replay_open(body);
             branching->bg_body = body;
         }
         aclError code = sim_replay_walk(branching->bg_body, run);

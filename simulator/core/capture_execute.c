@@ -14,7 +14,7 @@
 struct execution {
     struct sim_instance *ex_instance;
     sim_record *ex_outer; /* what the external waits are bound to, or NULL; the run's own once it has started */
-    bool ex_started, ex_assigned;
+    bool ex_started, ex_open;
 };
 
 /* ---- the task ---- */
@@ -28,11 +28,12 @@ static aclError run_execution(struct sim_run *run, void *argument)
             return SIM_PARK;
         execution->ex_started = true;
     }
-    if (!execution->ex_assigned) { /* bodies of a run that was given up may still be looking at their conditions */
+    if (!execution->ex_open) { /* bodies of a run that was given up may still be looking at their conditions */
         if (!sim_condition_rests(instance, run))
             return SIM_PARK;
         sim_condition_assign(instance);
-        execution->ex_assigned = true;
+        sim_replay_open(instance);
+        execution->ex_open = true;
     }
     aclError code = sim_replay_walk(instance, run);
     if (code == SIM_PARK)

@@ -256,10 +256,11 @@ uint32_t sim_plan_order(struct sim_plan *plan, uint32_t *order);
 
 /* ---- capture_replay.c ---- */
 
-/* A run of the plan: begins it (false: another one is in progress, and `run` says where to wait), walks it as its first
- * walker (0 at the end, SIM_PARK, or SIM_FAILED), and ends it; or gives it up: what is left of it is not run. `outer`,
- * what its external waits are bound to, is freed at its end. */
+/* A run of the plan: begins it (false: another one is in progress, and `run` says where to wait), opens it to walkers,
+ * among them late ones of the run before, walks it as its first walker (0 at the end, SIM_PARK, or SIM_FAILED), and ends
+ * it; or gives it up: what is left of it is not run. `outer`, what its external waits are bound to, is freed at its end. */
 bool sim_replay_begin(struct sim_instance *instance, sim_record *outer, sim_record holder, struct sim_run *run);
+void sim_replay_open(struct sim_instance *instance);
 bool sim_replay_rests(struct sim_instance *instance, struct sim_run *run); /* no run is in progress, or as above */
 aclError sim_replay_walk(struct sim_instance *instance, struct sim_run *run);
 void sim_replay_end(struct sim_instance *instance);

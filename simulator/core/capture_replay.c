@@ -11,7 +11,8 @@
  *
  * The run lock guards the ready stack, the counts of the segments and the flags of the run; it is a leaf: gates are
  * raised after it is released. Runs of one instance do not overlap: an execution that finds one in progress parks at
- * in_finished, whose level counts the runs that have ended, and that destroying waits for as well. A run that a failure
+ * in_finished, whose level counts the runs that have ended, and that destroying waits for as well. A helper that was
+ * queued in one run may come in the next: a run is opened only when it may be walked by anybody. A run that a failure
  * or a discarded task ends early still walks its segments, without running their steps, so the counts always come out.
  * When the execution's own task is discarded, others may still be in the middle of a step: what they wait for is given
  * up, and the last of them ends the run. Whatever a run uses therefore belongs to the instance, not to the execution's
@@ -262,10 +263,10 @@ static aclError walk(struct sim_instance *instance, struct sim_walker *walker, s
     return ACL_SUCCESS;
 }
 
-/* With the run lock held. */
-static void reset(struct sim_instance *instance)
+void sim_replay_open(struct sim_instance *instance)
 {
     struct sim_plan *plan = &instance->in_plan;
+    sim_lock(&instance->in_run_lock);
     instance->in_skipping = instance->in_orphan = instance->in_idle = false;
     plan->pl_left = plan->pl_ready_count = 0;
     for (uint32_t i = plan->pl_segment_count; i-- != 0;) { /* the first branch's is taken first */
@@ -275,6 +276,7 @@ static void reset(struct sim_instance *instance)
         if (segment->sg_starts && segment->sg_waits == 0)
             make_ready(plan, i);
     }
+    sim_unlock(&instance->in_run_lock);
 }
 
 aclError sim_replay_walk(struct sim_instance *instance, struct sim_run *run)
@@ -374,7 +376,6 @@ bool sim_replay_begin(struct sim_instance *instance, sim_record *outer, sim_reco
         instance->in_running = true;
         instance->in_outer = outer;
         atomic_store_explicit(&instance->in_holder, holder, memory_order_release);
-        reset(instance);
     }
     sim_unlock(&instance->in_run_lock);
     await_end(instance, finished, run);
