@@ -82,7 +82,25 @@ class _Loaded:
                 pass
 
 
-class Binary(Resource):
+class BinaryHolder(Resource):
+    """What keeps a binary loaded, perhaps with others: the last of them that is closed lets it go."""
+
+    __slots__ = ("_block",)
+    _released_by = "aclrtBinaryUnLoad"
+    _is_value = True
+
+    _block: Optional[Block]
+
+    def _release(self, handle: int, opening: Opening) -> int:
+        return 0
+
+    def close(self) -> None:
+        """Let go of the binary; closing again does nothing."""
+        super().close()
+        self._block = None
+
+
+class Binary(BinaryHolder):
     """A binary with kernels, on the thread's device.
 
     Parameters
@@ -101,11 +119,8 @@ class Binary(Resource):
     (``aclrtBinaryUnLoad``) when its kernels are closed as well and the work that uses them is done.
     """
 
-    __slots__ = ("_block", "_source")
-    _released_by = "aclrtBinaryUnLoad"
-    _is_value = True
+    __slots__ = ("_source",)
 
-    _block: Optional[Block]
     _source: str
 
     def __init__(self, source: "Union[str, os.PathLike[str], bytes]") -> None:
@@ -143,14 +158,6 @@ class Binary(Resource):
         """Return one of its kernels."""
         return Kernel(self, name, parameters=parameters)
 
-    def _release(self, handle: int, opening: Opening) -> int:
-        return 0
-
-    def close(self) -> None:
-        """Let go of it; closing again does nothing."""
-        super().close()
-        self._block = None
-
     def _describe(self) -> str:
         return self._source
 
@@ -158,7 +165,7 @@ class Binary(Resource):
 # --- Kernels
 
 
-class Kernel(Resource):
+class Kernel(BinaryHolder):
     """A kernel, which is called to launch it.
 
     Parameters
@@ -188,11 +195,8 @@ class Kernel(Resource):
         add(4, x, y, z, numpy.uint64(8), stream=stream)
     """
 
-    __slots__ = ("_block", "_name", "_pointer", "_letters")
-    _released_by = "aclrtBinaryUnLoad"
-    _is_value = True
+    __slots__ = ("_name", "_pointer", "_letters")
 
-    _block: Optional[Block]
     _name: str
     _pointer: Any
     _letters: Optional[str]
@@ -321,14 +325,6 @@ class Kernel(Resource):
             raise refuse("Kernel", f"{name} is an array of the host", "copy it: acl.DeviceArray.from_numpy(array)")
         advice = SIZED if isinstance(argument, (bool, int, float)) else "pass an array, a buffer or a NumPy scalar"
         raise refuse("Kernel", f"{name} is {_shown(argument)}, which has no size", advice)
-
-    def _release(self, handle: int, opening: Opening) -> int:
-        return 0
-
-    def close(self) -> None:
-        """Let go of the binary; closing again does nothing."""
-        super().close()
-        self._block = None
 
     def _describe(self) -> str:
         return self._name
