@@ -162,6 +162,39 @@ def test_memory_outlives_the_process_that_made_it(world):
     assert get(made.map(made.reserve(), mine), 4) == b"left"
 
 
+@pytest.mark.parametrize("is_freed", [True, False])
+def test_memory_outlives_a_reset_of_its_device(world, is_freed):
+    made, first, second = world(2)
+    before = free_bytes()
+    handle, address = made.mapped()
+    assert put(address, b"kept") == 0
+    number = export(handle, 1)
+    handles = [(one, *one.opens(number)) for one in (first, second)]
+    if is_freed:
+        assert rt.unmap_mem(address) == rt.free_physical(handle) == 0
+    assert rt.reset_device_force(0) == rt.set_device(0) == 0
+    assert before - free_bytes() == HUGE
+    for fresh in [made.mapped()[1] for _ in range(4)]:
+        assert rt.memset(fresh, HUGE, 0, HUGE) == 0
+    made.close()
+    for one, theirs, there in handles:
+        assert before - free_bytes() == HUGE
+        assert one(f"get({there}, 4).decode()") == "kept"
+        assert one(f"rt.unmap_mem({there}) or rt.free_physical({theirs})") == 0
+    assert free_bytes() == before
+
+
+def test_an_importer_may_end_while_the_device_is_reset(world):
+    made, other = world()
+    before = free_bytes()
+    handle = made.physical()
+    theirs, there = other.opens(export(handle, 1))
+    assert rt.reset_device_force(0) == 0
+    assert other(f"rt.unmap_mem({there}) or rt.free_physical({theirs})") == 0
+    assert rt.set_device(0) == 0
+    assert free_bytes() == before
+
+
 def test_freed_memory_can_not_be_imported(world):
     made, other = world()
     handle = made.physical()

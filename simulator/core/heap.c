@@ -483,6 +483,13 @@ void sim_heap_give_pages(struct sim_zone *zone, uint32_t index, uint64_t offset,
     discharge(heap, pages_of(size, page));
 }
 
+void sim_heap_retake_pages(struct sim_zone *zone, uint32_t index, const struct sim_extent *kept, enum sim_page page)
+{
+    struct sim_heap *heap = &zone->zn_heaps[index];
+    sim_heap_retake_units(zone, heap, (uint32_t)(kept->ex_offset / UNIT_BYTES), (uint32_t)(kept->ex_size / UNIT_BYTES));
+    charge(heap, pages_of(kept->ex_size, page), page);
+}
+
 void *sim_heap_allocate(struct sim_zone *zone, uint32_t index, uint64_t requested, uint64_t size, enum sim_page page)
 {
     uint64_t offset;

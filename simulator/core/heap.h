@@ -45,6 +45,12 @@ struct sim_death {
     uint32_t dt_thread;
 };
 
+/* Pages in the file of a zone, whole units, in a list of such. */
+struct sim_extent {
+    struct sim_extent *ex_next;
+    uint64_t ex_offset, ex_size;
+};
+
 struct sim_heap;
 
 struct sim_zone {
@@ -91,8 +97,8 @@ bool sim_zone_find(const struct sim_zone *zone, const void *address, struct sim_
 
 /* Opens the heap for allocations, of which the last `normal` bytes cannot be taken by huge pages. */
 void sim_heap_open(struct sim_zone *zone, uint32_t index, uint64_t capacity, uint64_t normal);
-/* Ends the life of every block and gives all pages back. */
-void sim_heap_close(struct sim_zone *zone, uint32_t index);
+/* Ends the life of every block and gives all pages back but those that are kept. */
+void sim_heap_close(struct sim_zone *zone, uint32_t index, const struct sim_extent *kept);
 
 /* A block of `size` bytes (a multiple of 32) of which `requested` were asked for (at most 63 less), at an address that
  * is a multiple of 512; contents undefined. NULL when the heap is full. */
@@ -102,6 +108,9 @@ void *sim_heap_allocate(struct sim_zone *zone, uint32_t index, uint64_t requeste
  * 0 when the heap is full. */
 uint64_t sim_heap_take_pages(struct sim_zone *zone, uint32_t index, uint64_t size, enum sim_page page);
 void sim_heap_give_pages(struct sim_zone *zone, uint32_t index, uint64_t offset, uint64_t size, enum sim_page page);
+/* What was kept when the heap was closed: taken once more in the heap just opened, or given back while it is closed. */
+void sim_heap_retake_pages(struct sim_zone *zone, uint32_t index, const struct sim_extent *kept, enum sim_page page);
+void sim_heap_drop_pages(const struct sim_zone *zone, const struct sim_extent *kept);
 
 /* Ends the life of the block that starts at `address`; false when none does (any more). */
 bool sim_heap_release(struct sim_zone *zone, const void *address, const void *site, uint32_t thread);

@@ -88,6 +88,9 @@ uint32_t sim_heap_take_units(struct sim_zone *zone, struct sim_heap *heap, uint3
 void sim_heap_give_spans(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint32_t count);
 void sim_heap_give_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint32_t count);
 
+/* Takes these units, which are free, of a heap that nobody else uses yet. */
+void sim_heap_retake_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint32_t count);
+
 /* A range of `bytes`, aligned to a unit, at `wanted` if that place is free; NULL with errno. */
 char *sim_heap_reserve(uint64_t wanted, uint64_t bytes, int protection);
 /* Memory of zeros for the zone's tables; NULL with errno. */

@@ -425,7 +425,34 @@ void sim_heap_open(struct sim_zone *zone, uint32_t index, uint64_t capacity, uin
     sim_unlock(&heap->hp_lock);
 }
 
-void sim_heap_close(struct sim_zone *zone, uint32_t index)
+void sim_heap_retake_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint32_t count)
+{
+    sim_lock(&heap->hp_lock);
+    mark_units(zone, first, count, false);
+    sim_unlock(&heap->hp_lock);
+}
+
+void sim_heap_drop_pages(const struct sim_zone *zone, const struct sim_extent *kept)
+{
+    punch(zone, kept->ex_offset, kept->ex_size);
+}
+
+/* All pages from one offset to another but those that are kept, which lie in any order. */
+static void punch_between(const struct sim_zone *zone, uint64_t from, uint64_t end, const struct sim_extent *kept)
+{
+    while (from < end) {
+        uint64_t until = end, after = end;
+        for (const struct sim_extent *extent = kept; extent != NULL; extent = extent->ex_next)
+            if (extent->ex_offset >= from && extent->ex_offset < until) {
+                until = extent->ex_offset;
+                after = until + extent->ex_size;
+            }
+        punch(zone, from, until - from);
+        from = after;
+    }
+}
+
+void sim_heap_close(struct sim_zone *zone, uint32_t index, const struct sim_extent *kept)
 {
     struct sim_heap *heap = &zone->zn_heaps[index];
     for (int class = 0; class < CLASSES; class++)
@@ -442,7 +469,7 @@ void sim_heap_close(struct sim_zone *zone, uint32_t index)
     madvise((void *)(zone->field + first * (each)), units * (each) * sizeof *zone->field, MADV_DONTNEED);
         EACH_TABLE(CLEAR)
 #undef CLEAR
-        punch(zone, first * UNIT_BYTES, units * UNIT_BYTES);
+        punch_between(zone, first * UNIT_BYTES, (first + units) * UNIT_BYTES, kept);
     }
     heap->hp_capacity = heap->hp_normal = 0;
     heap->hp_count = 0;

@@ -51,7 +51,7 @@ int sim_memory_open(struct sim_device *device)
         return -1;
     uint64_t capacity = config->cf_memory;
     uint64_t normal = (capacity / NORMAL_SHARE + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
-    sim_heap_open(&sim_device_zone, (uint32_t)device->dv_id, capacity, normal < capacity ? normal : capacity);
+    sim_vmm_open_device(device->dv_id, capacity, normal < capacity ? normal : capacity);
     return 0;
 }
 
@@ -71,7 +71,7 @@ void sim_memory_trim(void)
 static void reset_zone(struct sim_zone *zone)
 {
     for (uint32_t index = 0; index < zone->zn_heap_count; index++)
-        sim_heap_close(zone, index);
+        sim_heap_close(zone, index, NULL);
     sim_zone_close(zone);
 }
 

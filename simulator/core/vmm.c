@@ -105,7 +105,7 @@ static struct mapping *mapping_in(const struct range *range, uint64_t address)
 {
     size_t before = range != NULL ? mappings_before(range, address) : 0;
     struct mapping *mapping = before != 0 ? &range->ra_mappings[before - 1] : NULL;
-    return mapping != NULL && address - mapping->mp_start < mapping->mp_memory->ph_size ? mapping : NULL;
+    return mapping != NULL && address - mapping->mp_start < mapping->mp_memory->ph_pages.ex_size ? mapping : NULL;
 }
 
 static struct mapping *mapping_of(uint64_t address)
@@ -217,11 +217,11 @@ static aclError refuse_system(uint64_t address)
 static aclError grant(struct mapping *mapping, uint32_t access)
 {
     const struct sim_physical *memory = mapping->mp_memory;
-    struct sim_block block = {.bk_start = mapping->mp_start, .bk_size = memory->ph_size, .bk_birth = sim_heap_birth(),
+    struct sim_block block = {.bk_start = mapping->mp_start, .bk_size = memory->ph_pages.ex_size, .bk_birth = sim_heap_birth(),
                               .bk_device = memory->ph_kind.mk_device, .bk_page = memory->ph_kind.mk_page};
     uint32_t fresh = access & ~mapping->mp_access;
     if ((fresh & HOST_BIT) != 0 &&
-        sim_area_show(mapping->mp_start, memory->ph_size, memory->ph_file, memory->ph_offset) != 0)
+        sim_area_show(mapping->mp_start, memory->ph_pages.ex_size, memory->ph_file, memory->ph_pages.ex_offset) != 0)
         return refuse_system(mapping->mp_start);
     if (mapping->mp_access == 0 && fresh != 0) {
         SIM_CHECK(block.bk_device >= 0 || sim_memory_note_mapped(&block) == 0, ACL_ERROR_RT_MEMORY_ALLOCATION,
@@ -242,7 +242,7 @@ static void hide(struct mapping *mapping, const void *site)
         return;
     sim_heap_bury(mapping->mp_birth, site, sim_thread_number());
     if (memory->ph_kind.mk_device >= 0)
-        sim_area_withdraw(&sim_area, mapping->mp_start, memory->ph_size);
+        sim_area_withdraw(&sim_area, mapping->mp_start, memory->ph_pages.ex_size);
     else
         sim_memory_forget_mapped(mapping->mp_start);
 }
@@ -253,7 +253,7 @@ static int take_off(struct mapping *mapping, const void *site)
     struct sim_physical *memory = mapping->mp_memory;
     hide(mapping, site);
     bool shown = (mapping->mp_access & HOST_BIT) != 0 || memory->ph_kind.mk_device < 0;
-    if (sim_area_unmap(&sim_area, mapping->mp_start, memory->ph_size, shown) != 0)
+    if (sim_area_unmap(&sim_area, mapping->mp_start, memory->ph_pages.ex_size, shown) != 0)
         return -1;
     sim_physical_drop_map(memory);
     return 0;
@@ -261,7 +261,7 @@ static int take_off(struct mapping *mapping, const void *site)
 
 static aclError check_place(const struct range *range, uint64_t address, const struct sim_physical *memory)
 {
-    uint64_t unit = sim_vmm_granularity(&memory->ph_kind), size = memory->ph_size;
+    uint64_t unit = sim_vmm_granularity(&memory->ph_kind), size = memory->ph_pages.ex_size;
     SIM_CHECK(range != NULL, ACL_ERROR_RT_PARAM_INVALID,
               "virPtr is 0x%" PRIx64 ", expected an address in a reserved range (aclrtReserveMemAddress)", address);
     SIM_CHECK(address % unit == 0, ACL_ERROR_RT_PARAM_INVALID,
@@ -286,12 +286,12 @@ static aclError check_neighbours(const struct range *range, uint64_t address, co
               memory->ph_imported != 0 ? "was" : "was not", other->ph_imported != 0 ? "was" : "was not");
     size_t at = mappings_before(range, address);
     const struct mapping *next = at < range->ra_count ? &range->ra_mappings[at] : NULL, *here = mapping_in(range, address);
-    if (here == NULL && next != NULL && next->mp_start - address < memory->ph_size)
+    if (here == NULL && next != NULL && next->mp_start - address < memory->ph_pages.ex_size)
         here = next;
     SIM_CHECK(here == NULL, ACL_ERROR_RT_PARAM_INVALID,
               "virPtr 0x%" PRIx64 " with size %" PRIu64 " overlaps the mapping of %" PRIu64 " bytes at 0x%" PRIx64
               ", expected addresses that are not mapped",
-              address, memory->ph_size, here->mp_memory->ph_size, here->mp_start);
+              address, memory->ph_pages.ex_size, here->mp_memory->ph_pages.ex_size, here->mp_start);
     return ACL_SUCCESS;
 }
 
@@ -306,7 +306,7 @@ static aclError map_locked(uint64_t address, struct sim_physical *memory, bool a
     struct mapping *mapping = &range->ra_mappings[at];
     *mapping = (struct mapping){.mp_start = address, .mp_memory = memory};
     memory->ph_maps++;
-    aclError code = sim_area_map(&sim_area, address, memory->ph_size, memory->ph_file, memory->ph_offset) == 0
+    aclError code = sim_area_map(&sim_area, address, memory->ph_pages.ex_size, memory->ph_file, memory->ph_pages.ex_offset) == 0
                         ? ACL_SUCCESS
                         : refuse_system(address);
     if (code == ACL_SUCCESS && access)
@@ -320,8 +320,8 @@ static aclError map_locked(uint64_t address, struct sim_physical *memory, bool a
 
 static aclError check_size(uint64_t size, const struct sim_physical *memory)
 {
-    SIM_CHECK(size == memory->ph_size, ACL_ERROR_RT_PARAM_INVALID,
-              "size is %" PRIu64 ", expected that of the physical memory, %" PRIu64, size, memory->ph_size);
+    SIM_CHECK(size == memory->ph_pages.ex_size, ACL_ERROR_RT_PARAM_INVALID,
+              "size is %" PRIu64 ", expected that of the physical memory, %" PRIu64, size, memory->ph_pages.ex_size);
     return ACL_SUCCESS;
 }
 
@@ -485,7 +485,7 @@ bool sim_vmm_extent(const void *address, uint64_t *start, uint64_t *size)
     const struct mapping *mapping = mapping_of(number(address));
     if (mapping != NULL) {
         *start = mapping->mp_start;
-        *size = mapping->mp_memory->ph_size;
+        *size = mapping->mp_memory->ph_pages.ex_size;
     }
     sim_unlock(&sim_vmm_lock);
     return mapping != NULL;
@@ -506,12 +506,20 @@ static void end_mappings(int32_t device)
     }
 }
 
+void sim_vmm_open_device(int32_t device, uint64_t capacity, uint64_t normal)
+{
+    sim_lock(&sim_vmm_lock);
+    sim_heap_open(&sim_device_zone, (uint32_t)device, capacity, normal);
+    sim_physical_retake(device);
+    sim_unlock(&sim_vmm_lock);
+}
+
 void sim_vmm_close_device(int32_t device)
 {
     sim_lock(&sim_vmm_lock);
     end_mappings(device);
     sim_physical_forget(device);
-    sim_heap_close(&sim_device_zone, (uint32_t)device);
+    sim_heap_close(&sim_device_zone, (uint32_t)device, sim_physical_kept());
     sim_unlock(&sim_vmm_lock);
 }
 

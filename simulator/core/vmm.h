@@ -60,6 +60,7 @@ void sim_vmm_collect(void);
 
 /* ---- up and down ---- */
 
+void sim_vmm_open_device(int32_t device, uint64_t capacity, uint64_t normal); /* its heap */
 void sim_vmm_close_device(int32_t device); /* its physical memory, its mappings, its heap */
 void sim_vmm_reset(void);
 void sim_vmm_after_fork(void);

@@ -14,13 +14,11 @@ struct sim_physical {
     uint32_t ph_refs;        /* made or retained by the program, not freed yet */
     uint32_t ph_maps;
     struct sim_memory_kind ph_kind;
-    uint64_t ph_size;
-    int ph_file;             /* of its pages, its own; of a device's zone when its kind has a device */
-    uint64_t ph_offset;      /* in the file */
+    struct sim_extent ph_pages; /* in the file; in a list while it is freed here and used elsewhere */
+    int ph_file;             /* its own; of a device's zone when its kind has a device */
     uint64_t ph_shared;      /* the number it was exported under; 0: it was not */
     uint64_t ph_imported;    /* the number it was imported by; 0: it is of this process */
-    bool ph_lost;            /* its pages went with its device's heap */
-    struct sim_physical *ph_next; /* of those that are freed here and used elsewhere */
+    bool ph_lost;            /* the heap that its pages are of is closed, or about to be */
 };
 
 /* All with the lock held. */
@@ -36,6 +34,9 @@ bool sim_physical_is_wanted(const struct sim_physical *memory);
 void sim_physical_withdraw(const struct sim_physical *memory);
 /* Ends what the program holds of a device's memory, which is mapped nowhere any more. -1: of all memory. */
 void sim_physical_forget(int32_t device);
+/* The pages that other processes still have when a heap is closed, and back into it when it is open again. */
+const struct sim_extent *sim_physical_kept(void);
+void sim_physical_retake(int32_t device);
 void sim_physical_after_fork(void);
 
 #endif

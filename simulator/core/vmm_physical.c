@@ -4,6 +4,7 @@
 #include "memory.h"
 #include "vmm_inner.h"
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -16,7 +17,7 @@ struct sim_lock sim_vmm_lock;
 static struct sim_table table = {.tb_stride = sizeof(struct sim_physical), .tb_limit = 1u << 20,
                                  .tb_kind = SIM_KIND_PHYSICAL, .tb_name = "physical memory"};
 static uint64_t host_bytes; /* given out; guarded by the lock, like the list */
-static struct sim_physical *left_behind; /* freed here, used by other processes */
+static struct sim_extent *left_behind; /* freed here, used by other processes */
 
 uint64_t sim_vmm_granularity(const struct sim_memory_kind *kind)
 {
@@ -42,12 +43,12 @@ static aclError take_pages(struct sim_physical *memory)
 {
     const struct sim_memory_kind *kind = &memory->ph_kind;
     uint32_t index = (uint32_t)kind->mk_device;
-    memory->ph_offset = sim_heap_take_pages(&sim_device_zone, index, memory->ph_size, kind->mk_page);
+    memory->ph_pages.ex_offset = sim_heap_take_pages(&sim_device_zone, index, memory->ph_pages.ex_size, kind->mk_page);
     memory->ph_file = sim_device_zone.zn_file;
-    SIM_CHECK(memory->ph_offset != 0, ACL_ERROR_RT_MEMORY_ALLOCATION,
+    SIM_CHECK(memory->ph_pages.ex_offset != 0, ACL_ERROR_RT_MEMORY_ALLOCATION,
               "size is %" PRIu64 ", expected at most the %" PRIu64 " bytes that are free on device %u in pages of %" PRIu64
               " bytes",
-              memory->ph_size, sim_heap_pages(&sim_device_zone, index, kind->mk_page).pg_free, index,
+              memory->ph_pages.ex_size, sim_heap_pages(&sim_device_zone, index, kind->mk_page).pg_free, index,
               sim_vmm_granularity(kind));
     return ACL_SUCCESS;
 }
@@ -55,25 +56,29 @@ static aclError take_pages(struct sim_physical *memory)
 static aclError make_file(struct sim_physical *memory)
 {
     uint64_t most = sim_memory_pinned_capacity();
-    SIM_CHECK(memory->ph_size <= most - host_bytes, ACL_ERROR_RT_MEMORY_ALLOCATION,
+    SIM_CHECK(memory->ph_pages.ex_size <= most - host_bytes, ACL_ERROR_RT_MEMORY_ALLOCATION,
               "size is %" PRIu64 ", expected at most the %" PRIu64 " bytes that are free of %" PRIu64 " on the host",
-              memory->ph_size, most - host_bytes, most);
+              memory->ph_pages.ex_size, most - host_bytes, most);
     memory->ph_file = memfd_create("ascend-host-memory", MFD_CLOEXEC);
-    if (memory->ph_file < 0 || ftruncate(memory->ph_file, (off_t)memory->ph_size) != 0) {
+    if (memory->ph_file < 0 || ftruncate(memory->ph_file, (off_t)memory->ph_pages.ex_size) != 0) {
         if (memory->ph_file >= 0)
             close(memory->ph_file);
         return sim_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "the system gives no file of %" PRIu64 " bytes for memory of the "
-                        "host (ulimit -n, ulimit -f)", memory->ph_size);
+                        "host (ulimit -n, ulimit -f)", memory->ph_pages.ex_size);
     }
-    memory->ph_offset = 0;
-    host_bytes += memory->ph_size;
+    memory->ph_pages.ex_offset = 0;
+    host_bytes += memory->ph_pages.ex_size;
     return ACL_SUCCESS;
 }
 
 static void give_pages(const struct sim_physical *memory)
 {
     const struct sim_memory_kind *kind = &memory->ph_kind;
-    sim_heap_give_pages(&sim_device_zone, (uint32_t)kind->mk_device, memory->ph_offset, memory->ph_size, kind->mk_page);
+    const struct sim_extent *pages = &memory->ph_pages;
+    if (memory->ph_lost)
+        sim_heap_drop_pages(&sim_device_zone, pages);
+    else
+        sim_heap_give_pages(&sim_device_zone, (uint32_t)kind->mk_device, pages->ex_offset, pages->ex_size, kind->mk_page);
 }
 
 static void drop_if_unused(struct sim_physical *memory)
@@ -86,31 +91,34 @@ static void drop_if_unused(struct sim_physical *memory)
     if (!is_own) {
         close(memory->ph_file);
         if (memory->ph_imported == 0)
-            host_bytes -= memory->ph_size;
-    } else if (memory->ph_shared != 0 && !memory->ph_lost && sim_physical_is_wanted(memory)) {
-        memory->ph_next = left_behind;
-        left_behind = memory;
+            host_bytes -= memory->ph_pages.ex_size;
+    } else if (memory->ph_shared != 0 && sim_physical_is_wanted(memory)) {
+        memory->ph_pages.ex_next = left_behind;
+        left_behind = &memory->ph_pages;
         return;
-    } else if (!memory->ph_lost) {
+    } else {
         give_pages(memory);
     }
     sim_table_give(&table, memory);
 }
 
-/* Gives back what no other process has any more, or forgets what is of a device whose heap is about to go. */
-static void collect(int32_t closing)
+static struct sim_physical *memory_of(struct sim_extent *pages)
 {
-    struct sim_physical **link = &left_behind;
+    return (struct sim_physical *)(void *)((char *)pages - offsetof(struct sim_physical, ph_pages));
+}
+
+/* Gives back what no other process has any more. */
+static void collect(void)
+{
+    struct sim_extent **link = &left_behind;
     while (*link != NULL) {
-        struct sim_physical *memory = *link;
-        bool is_over = memory->ph_kind.mk_device == closing;
-        if (!is_over && sim_physical_is_wanted(memory)) {
-            link = &memory->ph_next;
+        struct sim_physical *memory = memory_of(*link);
+        if (sim_physical_is_wanted(memory)) {
+            link = &memory->ph_pages.ex_next;
             continue;
         }
-        *link = memory->ph_next;
-        if (!is_over)
-            give_pages(memory);
+        *link = memory->ph_pages.ex_next;
+        give_pages(memory);
         sim_table_give(&table, memory);
     }
 }
@@ -118,8 +126,25 @@ static void collect(int32_t closing)
 void sim_vmm_collect(void)
 {
     sim_lock(&sim_vmm_lock);
-    collect(-1);
+    collect();
     sim_unlock(&sim_vmm_lock);
+}
+
+const struct sim_extent *sim_physical_kept(void)
+{
+    return left_behind;
+}
+
+void sim_physical_retake(int32_t device)
+{
+    collect();
+    for (struct sim_extent *pages = left_behind; pages != NULL; pages = pages->ex_next) {
+        struct sim_physical *memory = memory_of(pages);
+        if (memory->ph_kind.mk_device != device)
+            continue;
+        sim_heap_retake_pages(&sim_device_zone, (uint32_t)device, pages, memory->ph_kind.mk_page);
+        memory->ph_lost = false;
+    }
 }
 
 /* ---- lives ---- */
@@ -168,7 +193,7 @@ static aclError make(const struct sim_memory_kind *kind, uint64_t size, aclrtDrv
     struct sim_physical *memory;
     SIM_TRY(take_slot(&memory));
     memory->ph_kind = *kind;
-    memory->ph_size = size;
+    memory->ph_pages.ex_size = size;
     aclError code = kind->mk_device >= 0 ? take_pages(memory) : make_file(memory);
     if (code == ACL_SUCCESS)
         *handle = sim_physical_hold(memory);
@@ -184,7 +209,7 @@ aclError sim_vmm_allocate(const struct sim_memory_kind *kind, uint64_t size, acl
               "size is %" PRIu64 ", expected a multiple of %" PRIu64 " (aclrtMemGetAllocationGranularity)", size, unit);
     SIM_TRY(check_device(kind->mk_device));
     sim_lock(&sim_vmm_lock);
-    collect(-1);
+    collect();
     aclError code = make(kind, size, handle);
     sim_unlock(&sim_vmm_lock);
     return code;
@@ -209,9 +234,9 @@ static aclError adopt(const struct sim_memory_kind *kind, const struct sim_offer
     SIM_TRY(refuse_again(shared));
     SIM_TRY(take_slot(&memory));
     memory->ph_kind = *kind;
-    memory->ph_size = offer->of_size;
+    memory->ph_pages.ex_size = offer->of_size;
     memory->ph_file = file;
-    memory->ph_offset = offer->of_offset;
+    memory->ph_pages.ex_offset = offer->of_offset;
     memory->ph_imported = shared;
     *handle = sim_physical_hold(memory);
     return ACL_SUCCESS;
@@ -257,14 +282,19 @@ void sim_physical_forget(int32_t device)
         bool in_use = memory->ph_refs != 0 || memory->ph_maps != 0;
         if (!in_use || (device >= 0 && memory->ph_kind.mk_device != device))
             continue;
-        memory->ph_lost = true; /* its heap is about to be emptied, or was */
+        memory->ph_lost = true;
         if (memory->ph_refs == 0)
             continue;
         memory->ph_refs = 1;
         let_go(memory);
     }
-    if (device >= 0)
-        collect(device);
+    for (struct sim_extent *pages = left_behind; device >= 0 && pages != NULL; pages = pages->ex_next)
+        memory_of(pages)->ph_lost |= memory_of(pages)->ph_kind.mk_device == device;
+    while (device < 0 && left_behind != NULL) { /* who has them has the file, too */
+        struct sim_physical *memory = memory_of(left_behind);
+        left_behind = left_behind->ex_next;
+        sim_table_give(&table, memory);
+    }
 }
 
 void sim_physical_after_fork(void)

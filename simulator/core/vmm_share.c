@@ -5,7 +5,7 @@
  * who imports locks the bytes of the file, through a description of the file of its own, and asks again whether they are
  * there still; who frees withdraws first, and then looks whether they are locked. One of the two sees the other. The
  * system ends the lock with the importer, however that ends. Pages that are still locked wait in a list, until somebody asks
- * for memory. */
+ * for memory. When their device is reset, its heap is closed around them, and opened again without them. */
 #include "config.h"
 #include "device.h"
 #include "exchange.h"
@@ -31,9 +31,9 @@ static int lock_bytes(int file, short type, uint64_t offset, uint64_t size)
 
 bool sim_physical_is_wanted(const struct sim_physical *memory)
 {
-    if (lock_bytes(memory->ph_file, F_WRLCK, memory->ph_offset, memory->ph_size) != 0)
+    if (lock_bytes(memory->ph_file, F_WRLCK, memory->ph_pages.ex_offset, memory->ph_pages.ex_size) != 0)
         return true;
-    (void)lock_bytes(memory->ph_file, F_UNLCK, memory->ph_offset, memory->ph_size);
+    (void)lock_bytes(memory->ph_file, F_UNLCK, memory->ph_pages.ex_offset, memory->ph_pages.ex_size);
     return false;
 }
 
@@ -71,8 +71,8 @@ aclError sim_vmm_export(aclrtDrvMemHandle handle, bool to_all, uint64_t *shared)
         memory->ph_maps++; /* it stays meanwhile */
         offer.of_device = outer_number(memory->ph_kind.mk_device);
         offer.of_file = memory->ph_file;
-        offer.of_offset = memory->ph_offset;
-        offer.of_size = memory->ph_size;
+        offer.of_offset = memory->ph_pages.ex_offset;
+        offer.of_size = memory->ph_pages.ex_size;
         offer.of_extra[0] = memory->ph_kind.mk_page;
         offer.of_extra[1] = memory->ph_kind.mk_attr;
     }

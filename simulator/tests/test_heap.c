@@ -241,14 +241,14 @@ static void test_close(void)
     struct sim_block found;
     block[zone->zn_engine] = 1;
     CHECK(take(10 * MIB, SIM_PAGE_HUGE) != NULL && take(100000, SIM_PAGE_NORMAL) != NULL);
-    sim_heap_close(zone, 0);
+    sim_heap_close(zone, 0, NULL);
     CHECK(!sim_zone_find(zone, block, &found) && !sim_heap_release(zone, block, NULL, 1));
     CHECK(take(1, SIM_PAGE_NORMAL) == NULL);
     sim_heap_open(zone, 0, CAPACITY, NORMAL);
     char *again = take(1000, SIM_PAGE_NORMAL);
     CHECK(again != NULL && again[zone->zn_engine] == 0);
     give(again);
-    sim_heap_close(zone, 0);
+    sim_heap_close(zone, 0, NULL);
     sim_zone_close(zone);
     CHECK(!sim_zone_contains(zone, block));
 }
