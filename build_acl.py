@@ -61,8 +61,12 @@ extern "Python" void acl_on_exception(aclrtExceptionInfo *exceptionInfo);
 extern "Python" int32_t acl_on_dump(const acldumpChunk *chunk, int32_t length);
 """
 
-# The types of acl/owner.h, as the stub has them.
-OWNERS = """
+# What acl/pycall.h and acl/owner.h add, as the stub has it.
+OWN = """
+ffi: Any
+lib: Any
+def unraisable(exception: BaseException, origin: object, /) -> None: ...
+def phase_two(function: int, workspace: int, size: int, executor: int, stream: int, /) -> int: ...
 class Owner:
     _handle: Any
     _opening: Any
@@ -467,16 +471,12 @@ def preamble(abi, calls):
 
 def stub(space, calls):
     """Return the type stub of a namespace; names written in Python are taken over from its module."""
-    lines = ["from collections.abc import Callable", "from typing import Any", ""]
+    lines = ["from collections.abc import Callable", "from typing import Any", *(OWN if space == "_acl" else [""])]
     if space != "_acl":
         text = (ROOT / "acl" / f"{space}.py").read_text(encoding="utf-8")
         for source, names in re.findall(r"^from (acl\.api\.\w+) import \(?([\w,\s]+)\)?$", text, re.M):
             lines += [f"from {source} import {name} as {name}" for name in re.findall(r"\w+", names)]
-    else:
-        lines += ["ffi: Any", "lib: Any", "def unraisable(exception: BaseException, origin: object, /) -> None: ..."]
-        lines += OWNERS
-    lines += [call.signature() for call in calls]
-    return "# Made from the call shapes by build_acl.py.\n" + "\n".join(lines) + "\n"
+    return "\n".join(["# Made from the call shapes by build_acl.py.", *lines, *(c.signature() for c in calls), ""])
 
 
 def calls_of(abi):

@@ -71,11 +71,11 @@ def _finish(call: Any, name: str, symbol: str, parameters: list[tuple[str, str]]
     return call
 
 
-def phases(operator: Any) -> tuple[Any, Any]:
-    """Return the C functions of both phases of an operator of the table; addresses and handles are ints."""
+def phases(operator: Any) -> tuple[Any, int]:
+    """Return the C function of the first phase of an operator of the table, and the address of the second."""
     parameters = [(_slot(ctype), parameter) for ctype, parameter, _ in operator["parameters"]]
     first = _function(operator["name"] + "GetWorkspaceSize", parameters, ", uint64_t *, uintptr_t *")
-    return first, _function(operator["name"], PHASE_TWO)
+    return first, int(_ffi.cast("uintptr_t", _function(operator["name"], PHASE_TWO)))
 
 
 def _first(name: str, operator: Any) -> Callable[..., Any]:
@@ -103,7 +103,7 @@ def _second(name: str, operator: Any) -> Callable[..., Any]:
     def call(*arguments: int) -> int:
         if len(arguments) != len(PHASE_TWO):
             raise TypeError(f"acl.nnop.{name}() takes exactly {len(PHASE_TWO)} arguments ({len(arguments)} given)")
-        return int(function(*arguments))
+        return _lib._acl.phase_two(function, *arguments)
 
     return _finish(call, name, operator["name"], PHASE_TWO, "ret")
 

@@ -153,8 +153,8 @@ def test_wrong_arguments():
         nnop.add()
     with pytest.raises(TypeError):
         nnop.add_get_workspace_size("self", 0, 0, 0)
-    with pytest.raises(OverflowError):
-        nnop.add(0, -1, 0, 0)
+    with pytest.raises(TypeError, match=r"phase_two\(\) argument 3 must be int, not 'float'"):
+        nnop.add(0, 1.0, 0, 0)
 
 
 def zeros(row):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from acl.objects.stream import Stream
 
 Shape = Union[int, tuple[int, ...]]
+LAYOUTS = 4096  # that are remembered
 
 
 def _strides_of(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -42,6 +43,28 @@ def _shape_of(shape: Shape) -> tuple[int, ...]:
     if min(extents, default=0) < 0:
         raise refuse("DeviceArray", f"shape is {extents}, expected no negative dimension")
     return extents
+
+
+class Layout:
+    """What an array is like. Arrays that are alike share one, so that operators find their calls by identity."""
+
+    __slots__ = ("shape", "dtype", "strides")
+
+    def __init__(self, shape: tuple[int, ...], dtype: "numpy.dtype[Any]", strides: tuple[int, ...]) -> None:
+        self.shape, self.dtype, self.strides = shape, dtype, strides
+
+
+_layouts: dict[tuple[object, ...], Layout] = {}
+
+
+def layout_of(shape: tuple[int, ...], dtype: "numpy.dtype[Any]", strides: tuple[int, ...]) -> Layout:
+    """Return the layout of this shape, type and strides in bytes."""
+    found = _layouts.get((shape, dtype, strides))
+    if found is None:
+        if len(_layouts) >= LAYOUTS:
+            _layouts.clear()  # those in use live on; whoever is like one of them is prepared anew
+        found = _layouts.setdefault((shape, dtype, strides), Layout(shape, dtype, strides))
+    return found
 
 
 class DeviceArray(BlockHolder):
@@ -66,20 +89,18 @@ class DeviceArray(BlockHolder):
     Stands on ``aclrtMalloc``; copies on ``aclrtMemcpy`` and ``aclrtMemcpyAsync``.
     """
 
-    __slots__ = ("shape", "dtype", "strides")
+    __slots__ = ("_layout",)
 
     reads_silently: ClassVar[bool] = False
 
-    shape: tuple[int, ...]
-    dtype: "numpy.dtype[Any]"
-    strides: tuple[int, ...]
+    _layout: Layout
 
     def __init__(self, shape: Shape, dtype: "DTypeLike" = "f4") -> None:
-        self.dtype = numpy.dtype(dtype)
-        if self.dtype.hasobject:
-            raise refuse("DeviceArray", f"a device holds no {self.dtype}", "use a type of numbers")
-        self.shape = _shape_of(shape)
-        self.strides = _strides_of(self.shape, self.dtype.itemsize)
+        kind = numpy.dtype(dtype)
+        if kind.hasobject:
+            raise refuse("DeviceArray", f"a device holds no {kind}", "use a type of numbers")
+        extents = _shape_of(shape)
+        self._layout = layout_of(extents, kind, _strides_of(extents, kind.itemsize))
         self._set(Block.allocate(max(self.nbytes, 1), "device", "huge_first"), 0)
 
     def _set(self, block: Block, offset: int) -> None:
@@ -93,7 +114,7 @@ class DeviceArray(BlockHolder):
         cls, block: Block, offset: int, shape: tuple[int, ...], dtype: "numpy.dtype[Any]", strides: tuple[int, ...]
     ) -> "DeviceArray":
         self = cls.__new__(cls)
-        self.shape, self.dtype, self.strides = shape, dtype, strides
+        self._layout = layout_of(shape, dtype, strides)
         self._set(block, offset)
         return self
 
@@ -141,6 +162,21 @@ class DeviceArray(BlockHolder):
         return dlpack.take(source)
 
     # --- What it is
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its dimensions."""
+        return self._layout.shape
+
+    @property
+    def dtype(self) -> "numpy.dtype[Any]":
+        """Its type."""
+        return self._layout.dtype
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next, for each dimension."""
+        return self._layout.strides
 
     @property
     def size(self) -> int:

@@ -22,6 +22,7 @@ import numpy
 
 import acl
 from acl import nnop, rt
+from acl._lib import _acl
 from acl.errors import AclError, error_of
 from acl.objects import resource
 from acl.objects.array import DeviceArray
@@ -262,7 +263,7 @@ def _look(values: Iterable[Any], arrays: list[DeviceArray]) -> list[Any]:
     for value in values:
         if isinstance(value, DeviceArray):
             arrays.append(value)
-            key += (value.shape, value.strides, value.dtype)
+            key.append(value._layout)
         elif isinstance(value, (list, tuple)):
             key += (len(value), tuple(_look(value, arrays)))
         else:  # 0.0 and -0.0 are equal, and not the same
@@ -281,6 +282,7 @@ class Operator:
         self.parameters = self.shape.parameters
         self.specs: dict[Any, list[Any]] = {}
         inputs, outputs = self.shape.inputs, self.shape.outputs
+        self.outputs = len(outputs)
         self.required = [place for place in outputs if not self.parameters[place].optional]
         # The place of each parameter of C among the inputs and outputs as they are given; None where they are in order.
         places = inputs + outputs
@@ -294,29 +296,24 @@ class Operator:
         opening = resource.single or current_opening()
         arrays: list[DeviceArray] = []
         result = out
-        if self.shape.outputs:
+        if self.outputs:
             if out is None:
                 result, out = self._made_outputs(values, opening)
-            values += (out,) if len(self.shape.outputs) == 1 else self._tuple(out)
+            values += (out,) if self.outputs == 1 else self._tuple(out)
             if self.order is not None:
                 values = tuple([values[place] for place in self.order])
         try:
-            signature = tuple(_look(values, arrays))
-            calls = opening.keep[self.key]
-            call = calls[signature].pop()
-            blocks, moved = [], False
-            for array, address in zip(arrays, call.addresses):
-                block: Any = array._block
+            ready = opening.keep[self.key][tuple(_look(values, arrays))]
+            call = ready.pop()
+            blocks: list[Any] = [array._block for array in arrays]
+            for block in blocks:
                 if block.opening is not opening:
                     raise KeyError
-                if array._handle != address:
-                    moved = True
-                blocks.append(block)
+            moved = [array._handle for array in arrays] != call.addresses
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             arrays = self._check(values, opening)
-            signature, moved = tuple(_look(values, [])), False
-            blocks = [array._live() for array in arrays]
-            calls = opening.keep.setdefault(self.key, {})
+            blocks, moved = [array._live() for array in arrays], False
+            ready = self._ready(tuple(_look(values, [])), opening)
             call = self._prepare(values, arrays)
         if moved:
             self._check(values, opening)
@@ -327,19 +324,14 @@ class Operator:
             self._now(call, blocks, opening)
         else:
             self._queue(call, blocks, stream)
-        waiting = calls.get(signature)
-        if waiting is None:
-            if len(calls) >= SIGNATURES:
-                calls.pop(next(iter(calls)), None)
-            waiting = calls.setdefault(signature, [])
-        waiting.append(call)
-        return result if self.shape.outputs else self._changed(values)
+        ready.append(call)
+        return result if self.outputs else self._changed(values)
 
     def _launch(self, call: Call, workspace: int, stream: int) -> None:
         executor = call.executor
         if not call.again:
             call.executor = 0  # it is used up, whatever comes of it
-        ret = call.second(workspace, call.size, executor, stream)
+        ret = _acl.phase_two(call.second, workspace, call.size, executor, stream)
         if ret != 0:
             raise _failure(ret, self.symbol)
 
@@ -494,6 +486,16 @@ class Operator:
             self._refuse(f"{name} is {_shown(value)}, expected an acl.DeviceArray", advice)
         check_place(value._live(), name, opening, f"nn.{self.name}")
         return value
+
+    def _ready(self, signature: tuple[Any, ...], opening: Opening) -> list[Call]:
+        """Return the calls of a signature that are kept ready."""
+        calls: dict[tuple[Any, ...], list[Call]] = opening.keep.setdefault(self.key, {})
+        ready = calls.get(signature)
+        if ready is None:
+            if len(calls) >= SIGNATURES:
+                calls.pop(next(iter(calls)), None)
+            ready = calls.setdefault(signature, [])
+        return ready
 
     def _prepare(self, values: tuple[Any, ...], arrays: list[DeviceArray]) -> Call:
         given = list(values)
