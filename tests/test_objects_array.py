@@ -4,12 +4,13 @@ import gc
 
 import numpy
 import pytest
-from helpers.objects import free_memory, held, raises
+from helpers.objects import free_memory, fresh_stream, held, raises
 
 import acl
 from acl.objects import dlpack
 
 pytestmark = pytest.mark.usefixtures("opened")
+stream = fresh_stream
 HOST = numpy.arange(24, dtype="f4").reshape(2, 3, 4)
 VIEWS = {
     "whole": lambda x: x,
@@ -28,12 +29,6 @@ VIEWS = {
     "open shape": lambda x: x.reshape(2, -1),
     "flat": lambda x: x.reshape(-1)[3:9],
 }
-
-
-@pytest.fixture
-def stream(opened):
-    with acl.Stream() as stream:
-        yield stream
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)

@@ -9,20 +9,15 @@ import numpy
 import pytest
 from helpers.capture import Words
 from helpers.expect import in_thread
-from helpers.objects import free_memory, raises
+from helpers.objects import free_memory, fresh_stream, raises
 
 import acl
 from acl.objects import memory
 from acl.objects.resource import retired
 
 pytestmark = pytest.mark.usefixtures("opened")
+stream = fresh_stream
 LARGE = 4 << 20
-
-
-@pytest.fixture
-def stream(opened):
-    with acl.Stream() as stream:
-        yield stream
 
 
 @pytest.fixture

@@ -5,17 +5,12 @@ import inspect
 import threading
 
 import pytest
-from helpers.objects import held, raises
+from helpers.objects import fresh_stream, held, raises
 
 import acl
 
 pytestmark = pytest.mark.usefixtures("opened")
-
-
-@pytest.fixture
-def stream(opened):
-    with acl.Stream() as stream:
-        yield stream
+stream = fresh_stream
 
 
 def test_an_event_is_done_with_the_work_before_it(stream):

@@ -7,12 +7,13 @@ import struct
 import numpy
 import pytest
 from helpers.expect import in_thread
-from helpers.objects import free_memory, held, raises
+from helpers.objects import free_memory, fresh_stream, held, raises
 from helpers.vectors import register
 
 import acl
 
 pytestmark = [pytest.mark.needs_sim, pytest.mark.usefixtures("clean", "added", "opened")]
+stream = fresh_stream
 FILE, NAME = "vector_add.o", "vector_add"
 COUNT = numpy.uint64(6)
 BAD = acl.InvalidArgumentError
@@ -22,12 +23,6 @@ BAD = acl.InvalidArgumentError
 def added():
     """Give the binary vector_add its kernel, z = x + y."""
     register()
-
-
-@pytest.fixture
-def stream(opened):
-    with acl.Stream() as stream:
-        yield stream
 
 
 def row(first=1.0, step=1.0):

@@ -7,19 +7,14 @@ import threading
 import numpy
 import pytest
 from helpers.expect import in_thread
-from helpers.objects import free_memory, held, raises
+from helpers.objects import free_memory, fresh_stream, held, raises
 
 import acl
 from acl.objects.resource import retired
 
 pytestmark = pytest.mark.usefixtures("opened")
+stream = fresh_stream
 LARGE = 4 << 20
-
-
-@pytest.fixture
-def stream(opened):
-    with acl.Stream() as stream:
-        yield stream
 
 
 @pytest.mark.parametrize("queued", [False, True])

@@ -10,11 +10,12 @@ import pytest
 from helpers import object_models
 from helpers.expect import in_thread
 from helpers.object_models import MODELS, floats, load
-from helpers.objects import free_memory, held, raises
+from helpers.objects import free_memory, fresh_stream, held, raises
 
 import acl
 
 pytestmark = [pytest.mark.strict, pytest.mark.usefixtures("opened")]
+stream = fresh_stream
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -28,12 +29,6 @@ def functions():
 def model(opened):
     with load("affine") as model:
         yield model
-
-
-@pytest.fixture
-def stream(opened):
-    with acl.Stream() as stream:
-        yield stream
 
 
 def device(*values):

@@ -6,12 +6,13 @@ import os
 
 import numpy
 import pytest
-from helpers.objects import free_memory, held, raises
+from helpers.objects import free_memory, fresh_stream, held, raises
 
 import acl
 from acl.objects import op, op_rules, op_signature, resource
 
 pytestmark = pytest.mark.usefixtures("opened")
+stream = fresh_stream
 nn = acl.nn
 with open(os.path.join(os.path.dirname(acl.__file__), "operators.json"), encoding="utf-8") as text:
     TABLE = json.load(text)
@@ -29,12 +30,6 @@ def to_device(value):
     if isinstance(value, (list, tuple)):
         return type(value)(to_device(item) for item in value)
     return put(value) if isinstance(value, numpy.ndarray) else value
-
-
-@pytest.fixture
-def stream(opened):
-    with acl.Stream() as stream:
-        yield stream
 
 
 def softmax(x):

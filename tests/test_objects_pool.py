@@ -3,19 +3,14 @@
 import gc
 
 import pytest
-from helpers.objects import free_memory, held, misuse, raises
+from helpers.objects import free_memory, fresh_stream, held, misuse, raises
 
 import acl
 from acl.objects.resource import retired
 
 pytestmark = [pytest.mark.usefixtures("opened"), pytest.mark.strict]
+stream = fresh_stream
 SIZE = 4 << 20
-
-
-@pytest.fixture
-def stream(opened):
-    with acl.Stream() as stream:
-        yield stream
 
 
 @pytest.fixture

@@ -7,17 +7,12 @@ import traceback
 
 import pytest
 from helpers.expect import in_thread
-from helpers.objects import held, raises
+from helpers.objects import fresh_stream, held, raises
 
 import acl
 
 pytestmark = pytest.mark.usefixtures("opened")
-
-
-@pytest.fixture
-def stream(opened):
-    with acl.Stream() as stream:
-        yield stream
+stream = fresh_stream
 
 
 def test_work_runs_in_order(stream):

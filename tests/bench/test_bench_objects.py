@@ -6,6 +6,7 @@ import timeit
 import numpy
 import pytest
 from helpers.models import Dataset
+from helpers.objects import fresh_stream
 from report import LOOPS, Row
 
 import acl
@@ -13,15 +14,10 @@ from acl import demo
 from acl.sim import om
 
 pytestmark = pytest.mark.usefixtures("opened")
+stream = fresh_stream
 RECORD = 250  # what a record may cost above its twin
 EVENT = Row("event", "acl.Event().close()", 500)
 OPERATOR = Row("operator", "acl.nn.add(a, b, out=o), done", 3000)
-
-
-@pytest.fixture
-def stream(opened):
-    with acl.Stream() as stream:
-        yield stream
 
 
 def test_event(measure):

@@ -26,6 +26,13 @@ def held(stream):
         yield latch
 
 
+@pytest.fixture
+def fresh_stream(opened):
+    """Make a stream, which is ``stream`` in the tests of objects: ``stream = fresh_stream``."""
+    with acl.Stream() as stream:
+        yield stream
+
+
 def misuse(rows):
     """Run a test once a row: (name, action, error class, what the text must say)."""
     return pytest.mark.parametrize("act, kind, words", [row[1:] for row in rows], ids=[row[0] for row in rows])
