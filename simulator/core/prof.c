@@ -498,7 +498,7 @@ aclError sim_prof_command(struct sim_json object)
     plan.pp_bits &= ~(strcmp(tasks, "off") == 0 ? ACL_PROF_TASK_TIME : 0) &
                     ~(strcmp(marks, "on") == 0 ? 0 : ACL_PROF_MSPROFTX);
     pthread_mutex_lock(&turn);
-    aclError code = begin_command(output, &plan);
+    aclError code = begin_command(*output != '\0' ? output : "./", &plan);
     pthread_mutex_unlock(&turn);
     return code;
 }

@@ -23,6 +23,7 @@ SHORT = re.compile(r"timeout|milliseconds", re.I)
 PATH = re.compile(r"path|file|dir$", re.I)
 LIST = re.compile(r"dsts|srcs")
 PLACE = re.compile(r"dst|src")  # device memory where an address stands
+INNER = re.compile(r"param")  # an address may stand there, so it is not memory that holds just anything
 
 
 def members_point(declared, ctype, seen=()):
@@ -64,7 +65,7 @@ def draw(declared, param):
     if bare == "char *":
         return "draw_path()" if PATH.search(param.name) else "draw_text()"
     if bare == "void *":
-        return "draw_memory()"
+        return "draw_words()" if INNER.fullmatch(param.name) else "draw_memory()"
     if is_handle(declared, bare):
         return "draw_handle()"
     target = re.sub(r"\[\w*\]$|\*$", "", bare).strip()
