@@ -97,10 +97,10 @@ SIM_RARE static void run_eagerly(struct sim_stream *stream)
         sim_engine_run(stream, UINT64_MAX, SIM_HELPER, UINT32_MAX);
 }
 
-static uint64_t backlog_before(struct sim_stream *stream, uint64_t ticket)
+/* Below 0 where others have submitted and run more meanwhile. */
+static int64_t backlog_before(struct sim_stream *stream, uint64_t ticket)
 {
-    uint64_t level = sim_gate_level(&stream->st_gate);
-    return level < ticket ? ticket - level : 0;
+    return (int64_t)(ticket - sim_gate_level(&stream->st_gate));
 }
 
 bool sim_engine_has_room(struct sim_stream *stream)
@@ -117,12 +117,12 @@ SIM_RARE static void after_submit(struct sim_stream *stream, const struct sim_op
     }
     if (op->op_flags & SIM_OP_HEAVY)
         sim_pool_kick(stream);
-    uint64_t backlog = backlog_before(stream, ticket);
+    int64_t backlog = backlog_before(stream, ticket);
     if (sim_thread.th_depth != 0 || backlog < HELP_TASKS)
         return;
     if (sim_engine_hold(stream, SIM_SUBMITTER))
         sim_engine_run(stream, ticket, SIM_SUBMITTER, UINT32_MAX);
-    uint64_t limit = sim_config()->cf_queue != 0 ? sim_config()->cf_queue : QUEUE_TASKS;
+    uint32_t limit = sim_config()->cf_queue != 0 ? sim_config()->cf_queue : QUEUE_TASKS;
     if (backlog >= limit) /* as a full hardware queue does: block until half of it has run */
         sim_engine_wait(stream, ticket - limit / 2, SIM_FOREVER, SIM_HELPER);
 }

@@ -220,7 +220,6 @@ ENGINE_MUTANTS = (
         "        (void)context;\n}",
         (ENGINE,),
     ),
-    Mutant("backlog below zero", "engine.c", "level < ticket ? ticket - level : 0;", "ticket - level;", (STRESS,)),
     Mutant("no limit of the backlog", "engine.c", "if (backlog >= limit)", "if (false && limit)", (ENGINE,)),
     Mutant(
         "submitter runs long tasks",

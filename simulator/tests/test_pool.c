@@ -54,6 +54,33 @@ static void test_order(void)
     CHECK_CODE(aclrtDestroyStream(second), 0);
 }
 
+/* The block waits for its former life still: its stream may have it, and nobody else at once. */
+static void test_discarded_free(void)
+{
+    aclrtStream first, second;
+    aclrtEvent event;
+    CHECK_CODE(aclrtCreateStream(&first), 0);
+    CHECK_CODE(aclrtCreateStream(&second), 0);
+    CHECK_CODE(aclrtCreateEvent(&event), 0);
+    make_pool(0);
+    CHECK_CODE(aclsimStreamHold(first), 0);
+    void *freed = take(first);
+    CHECK_CODE(aclrtMemPoolFreeAsync(freed, first), 0);
+    CHECK_CODE(aclrtRecordEvent(event, first), 0);
+    CHECK_CODE(aclrtStreamWaitEvent(second, event), 0);
+    CHECK(take(second) == freed);
+    CHECK_CODE(aclrtMemPoolFreeAsync(freed, second), 0);
+    CHECK_CODE(aclrtStreamAbort(second), 0);
+    CHECK(take(second) != freed);
+    CHECK(take(first) == freed);
+    CHECK_CODE(aclsimStreamRelease(first), 0);
+    CHECK_CODE(aclrtSynchronizeStream(first), 0);
+    CHECK_CODE(aclrtMemPoolDestroy(pool), 0);
+    CHECK_CODE(aclrtDestroyEvent(event), 0);
+    CHECK_CODE(aclrtDestroyStream(first), 0);
+    CHECK_CODE(aclrtDestroyStream(second), 0);
+}
+
 /* ---- nobody gets memory that somebody uses ---- */
 
 struct filled {
@@ -193,6 +220,7 @@ int main(void)
     watch_dog(120);
     CHECK_CODE(aclrtSetDevice(0), 0);
     test_order();
+    test_discarded_free();
     test_threads_share_a_pool(0);
     test_threads_share_a_pool(THREADS * BYTES);
     test_a_pool_is_destroyed_in_use();
