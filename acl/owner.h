@@ -267,14 +267,16 @@ static int owner_install(const char *name)
     owner_drop = PyUnicode_InternFromString("_drop");
     owner_live = PyUnicode_InternFromString("live");
     owner_single = PyUnicode_InternFromString("single");
-    PyObject *module = PyImport_ImportModule(name), *owner = NULL, *event = NULL;
+    PyObject *module = PyImport_ImportModule(name), *owner = NULL, *bases = NULL, *event = NULL;
     int done = owner_drop != NULL && owner_live != NULL && owner_single != NULL &&
                module != NULL && (owner = PyType_FromSpec(&owner_spec)) != NULL &&
-               (event = PyType_FromSpecWithBases(&event_spec, owner)) != NULL &&
+               (bases = PyTuple_Pack(1, owner)) != NULL &&
+               (event = PyType_FromSpecWithBases(&event_spec, bases)) != NULL &&
                PyObject_SetAttrString(module, "Owner", owner) == 0 &&
                PyObject_SetAttrString(module, "EventOwner", event) == 0;
     Py_XDECREF(module);
     Py_XDECREF(owner);
+    Py_XDECREF(bases);
     Py_XDECREF(event);
     return done;
 }
