@@ -110,6 +110,7 @@ def test_awaiting_events_one_after_another_uses_one_stream(stream):
                     await asyncio.sleep(0)
                     latch.release()
                     await waiting
+            acl.Device.current().synchronize()  # the one that waited has called back, and is idle
 
     asyncio.run(main())
     before = acl.rt.get_stream_available_num()

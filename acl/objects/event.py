@@ -5,6 +5,7 @@ was never recorded holds nobody up. The exception is a gate (``gate=True``): it 
 after a reset until it is recorded again, for whoever waits, before or after.
 """
 
+import inspect
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -46,6 +47,8 @@ class Event(EventOwner, Resource):
 
     __slots__ = ()
     _released_by = "aclrtDestroyEvent"
+    # CPython 3.9 keeps no signature of a type in C.
+    __signature__ = inspect.signature(lambda *, timing=True, gate=False, interprocess=False: None)
 
     @classmethod
     def from_handle(cls, handle: int) -> "Event":
