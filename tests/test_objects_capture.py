@@ -9,10 +9,10 @@ import numpy
 import pytest
 from helpers.capture import Words
 from helpers.expect import in_thread
-from helpers.objects import free_memory, fresh_stream, raises
+from helpers.objects import free_memory, fresh_stream, held, raises
 
 import acl
-from acl.objects import memory
+from acl.objects import memory_block
 from acl.objects.resource import retired
 
 pytestmark = pytest.mark.usefixtures("opened")
@@ -210,7 +210,7 @@ def test_the_mode_of_a_thread_comes_back_after_an_error(stream, array):
 
 
 def test_an_exception_ends_the_capture(stream, array):
-    before = memory.captured.copy()
+    before = memory_block.captured.copy()
     with pytest.raises(KeyError, match="mine"), acl.capture(stream) as graph:
         array.fill(9, stream=stream)
         raise KeyError("mine")
@@ -218,7 +218,7 @@ def test_an_exception_ends_the_capture(stream, array):
     with raises(acl.CaptureError, "KeyError", "capture again"):
         graph.replay(stream)
     stream.synchronize()
-    assert array.to_numpy().tolist() == [0] * 4 and memory.captured == before
+    assert array.to_numpy().tolist() == [0] * 4 and memory_block.captured == before
     graph.close()
     filled(stream, array).close()
 
@@ -356,7 +356,7 @@ def test_a_graph_ends_with_its_context(opened):
         with acl.Stream() as stream:
             graph = filled(stream, array)
     graph.close()
-    assert graph.closed and not memory.captured
+    assert graph.closed and not memory_block.captured
 
 
 # --- Groups of tasks
@@ -468,7 +468,7 @@ def test_a_loop_runs_until_its_condition_is_zero(stream, other):
 
 
 def test_conditions_inside_bodies(stream, other, array):
-    before = memory.captured.copy()
+    before = memory_block.captured.copy()
     with acl.Stream() as third, acl.capture(stream) as graph:
         outer = graph.condition(1)
         with graph.if_(outer).capture(other) as body:
@@ -476,11 +476,11 @@ def test_conditions_inside_bodies(stream, other, array):
             with body.if_(inner).capture(third):
                 array.fill(2, stream=third)
     array.close()
-    with acl.DeviceArray.from_handle(array_address := memory.captured[graph.handle][0].address, 4, "u1") as seen:
+    with acl.DeviceArray.from_handle(array_address := memory_block.captured[graph.handle][0].address, 4, "u1") as seen:
         graph.run(stream)
         assert array_address and seen.to_numpy().tolist() == [2] * 4
     graph.close()
-    assert memory.captured == before
+    assert memory_block.captured == before
 
 
 def test_the_array_of_a_condition_ends_with_its_graph(stream):
@@ -563,3 +563,18 @@ def test_a_saved_graph_is_a_model(named, stream, tmp_path):
     names = acl.mdl.get_input_name_by_index(model.desc, 0), acl.mdl.get_output_name_by_index(model.desc, 0)
     assert names == (("x", "y") if named else ("input0", "output0"))
     model.close()
+
+
+def test_memory_is_read_while_another_thread_captures_a_stream_that_used_it(stream, array):
+    """What was queued before the capture is waited for, and nothing else."""
+    found = []
+    reader = threading.Thread(target=lambda: (acl.Device(0).use(), found.append(array.to_numpy().tolist())))
+    with held(stream) as latch:
+        array.fill(1, stream=stream)
+        with acl.capture(stream, "thread_local") as graph:
+            array.fill(2, stream=stream)
+            reader.start()
+            latch.release()
+            reader.join()
+    assert found == [[1, 1, 1, 1]]
+    graph.close()

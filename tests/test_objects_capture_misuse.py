@@ -9,7 +9,7 @@ from helpers.expect import in_thread
 from helpers.objects import raises
 
 import acl
-from acl.objects import memory
+from acl.objects import memory_block
 
 
 class World:
@@ -52,12 +52,12 @@ class World:
 
 @pytest.fixture
 def world(opened):
-    before = set(memory.captured)
+    before = set(memory_block.captured)
     with contextlib.ExitStack() as stack:
         world = World(stack)
         yield world
         world.check()
-    assert set(memory.captured) == before
+    assert set(memory_block.captured) == before
 
 
 def left_open(world, block):

@@ -43,7 +43,7 @@ def ri_capture_thread_exchange_mode(mode):
 def ri_destroy(instance):
     """Destroy the instance, and what its callbacks and captured functions kept alive."""
     ret = lib.aclmdlRIDestroy(values.pointer(instance))
-    for name in ("acl.api.callback", "acl.objects.memory") if ret == 0 else ():
+    for name in ("acl.api.callback", "acl.objects.memory_block") if ret == 0 else ():
         if name in sys.modules:
             sys.modules[name].forget_captured(instance)
     if ret == 0:

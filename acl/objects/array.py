@@ -1,8 +1,8 @@
 """Arrays in device memory: shape, type and strides over a block that views share.
 
-An array is a value: dropping it gives its memory back (by the rule of :mod:`acl.objects.memory`) without a warning.
-Nothing reads the device silently: ``numpy.asarray(array)`` is refused, :meth:`DeviceArray.to_numpy` copies, after the
-work that the memory was told of. ``acl.DeviceArray.reads_silently = True`` lets NumPy copy by itself.
+An array is a value: dropping it gives its memory back, by the rule of :mod:`acl.objects.memory_block`, without a
+warning. Nothing reads the device silently: ``numpy.asarray(array)`` is refused, :meth:`DeviceArray.to_numpy` copies,
+after the work that the memory was told of. ``acl.DeviceArray.reads_silently = True`` lets NumPy copy by itself.
 
 Slicing, transposing and the like make views of the same memory. Their geometry is NumPy's own: it is computed on an
 array of that shape and these strides which is never read.
@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Optional, Union
 import numpy
 from numpy.lib.stride_tricks import as_strided
 
-from acl.objects.memory import Block, BlockHolder, Buffer, Memory, Span, copy, fill, refuse, span_of, transfer
+from acl.objects.memory import BlockHolder, Buffer, Memory, Span, copy, fill, span_of, transfer
+from acl.objects.memory_block import Block, refuse
 from acl.objects.resource import html_table, integer
 
 if TYPE_CHECKING:

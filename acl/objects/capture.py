@@ -21,7 +21,7 @@ import acl
 from acl import mdl
 from acl.errors import AclError, CaptureError, ContextError, NotSupportedError, error_of, name_of
 from acl.mdl import ri_execute_async
-from acl.objects import memory
+from acl.objects import memory_block
 from acl.objects.capture_parts import (
     CAPTURING,
     IN_CAPTURE,
@@ -37,7 +37,8 @@ from acl.objects.capture_parts import (
     stream_of,
 )
 from acl.objects.context import call_in, current_handle, opening_of_context
-from acl.objects.memory import Memory, refuse
+from acl.objects.memory import Memory
+from acl.objects.memory_block import refuse
 from acl.objects.resource import INVALID_HANDLE, Closed, Opening, Resource
 from acl.objects.stream import Stream
 
@@ -177,6 +178,7 @@ class Graph(Recording, Resource):
 
     @classmethod
     def _begin(cls, stream: Stream, mode: int) -> "Graph":
+        stream._before_capture()
         ret = mdl.ri_capture_begin(stream._handle, mode)
         check(ret, "aclmdlRICaptureBegin", BEGIN_ADVICE.get(ret))
         _, handle, ret = mdl.ri_capture_get_info(stream._handle)
@@ -218,12 +220,12 @@ class Graph(Recording, Resource):
             array.close()
         forget((instance, *self._bodies))
 
-    def _take(self, blocks: Iterable[memory.Block]) -> None:
+    def _take(self, taken: Iterable[memory_block.Block]) -> None:
         """Hold blocks as if they had been captured."""
         if self.closed:
             return
-        held = memory.captured.setdefault(self._handle, [])
-        held += [block for block in blocks if block not in held]
+        held = memory_block.captured.setdefault(self._handle, [])
+        held += [block for block in taken if block not in held]
         self._replays.renew()
 
     def hold(self, *items: Memory) -> None:

@@ -7,12 +7,13 @@ handle that is not there (:class:`Missing`), as with closed objects.
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Optional, Union, cast
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from acl import mdl, rt
 from acl.errors import ADVICE, AclError, CaptureError, error_of
-from acl.objects import memory
-from acl.objects.memory import INVALID, Buffer, Memory, refuse, span_of
+from acl.objects import memory_block
+from acl.objects.memory import Buffer, Memory, span_of
+from acl.objects.memory_block import INVALID, refuse
 from acl.objects.resource import Closed
 from acl.objects.stream import Stream
 
@@ -59,7 +60,7 @@ def stream_of(stream: Any, function: str) -> Stream:
 
 def forget(instances: Iterable[int]) -> None:
     """Let go of the memory and the functions that instances have held, which are gone."""
-    for name in ("acl.api.callback", "acl.objects.memory"):
+    for name in ("acl.api.callback", "acl.objects.memory_block"):
         if name in sys.modules:
             for instance in instances:
                 sys.modules[name].forget_captured(instance)
@@ -88,22 +89,25 @@ class Replays:
     the replays. A replay on the stream of the last one costs one comparison; waiting makes the next one be told anew.
     """
 
-    __slots__ = ("instance", "last", "_streams", "_told")
+    __slots__ = ("instance", "last", "_streams", "_told", "_notes")
 
     def __init__(self, instance: int) -> None:
         self.instance = instance
         self.last: Optional[Stream] = None
         self._streams: dict[int, Stream] = {}
         self._told = False
+        self._notes = 0
 
     def note(self, stream: Stream) -> None:
         """Note a replay on a stream, which was queued."""
-        if not self._told:
+        with memory_block.telling:
+            self._streams[stream._handle] = stream
+            self._notes += 1
+            if not self._told:
+                for block in memory_block.captured.get(self.instance, ()):
+                    block.note(self.instance, self)
             self._told = True
-            for block in memory.captured.get(self.instance, ()):
-                block.uses[self.instance] = cast(Stream, self)  # a block asks its users for no more than is here
-        self._streams[stream._handle] = stream
-        self.last = stream
+            self.last = stream
 
     def renew(self) -> None:
         """Let the next replay tell the blocks again: there are others now."""
@@ -112,15 +116,27 @@ class Replays:
     @property
     def closed(self) -> bool:
         """Whether the graph is gone; its end was the end of its replays."""
-        return self.instance not in memory.captured
+        return self.instance not in memory_block.captured
 
     def synchronize(self) -> None:
         """Wait for all replays."""
-        streams, self._streams = self._streams, {}
-        self.renew()
-        for stream in streams.values():
+        with memory_block.telling:
+            notes = self._notes
+            self.renew()  # before the waiting: a replay that is queued meanwhile is noted
+        for stream in list(self._streams.values()):
             if not stream.closed:
-                stream.synchronize()
+                stream._settle()
+        with memory_block.telling:
+            if self._notes == notes:
+                self._streams.clear()
+
+    _settle = synchronize
+
+    def _lead(self, stream: Stream) -> None:
+        """Let what is queued on a stream from here on come after all replays."""
+        for other in list(self._streams.values()):
+            if not other.closed:
+                other._lead(stream)
 
 
 class Recording:
@@ -266,7 +282,7 @@ class TaskGroup:
         graph.handle  # noqa: B018  # raises when it is closed
         group = self._handle.__index__()
         check(mdl.ri_capture_task_update_begin(handle, group), "aclmdlRICaptureTaskUpdateBegin")
-        memory.updating[handle] = -handle
+        memory_block.updating[handle] = -handle
         try:
             yield
         except BaseException:
@@ -276,8 +292,8 @@ class TaskGroup:
             ret = mdl.ri_capture_task_update_end(handle)
             check(ret, "aclmdlRICaptureTaskUpdateEnd", AS_CAPTURED if ret == MISMATCH else None)
         finally:
-            del memory.updating[handle]
-            graph._take(memory.captured.pop(-handle, []))
+            del memory_block.updating[handle]
+            graph._take(memory_block.captured.pop(-handle, []))
 
 
 class Condition:
@@ -366,10 +382,10 @@ class Body(Recording):
             check(mdl.ri_capture_end(handle)[1], "aclmdlRICaptureEnd")
         finally:
             self._stream = None
-            self.graph._take(memory.captured.pop(self._handle, []))
+            self.graph._take(memory_block.captured.pop(self._handle, []))
 
 
-def blocks_of(items: "Iterable[Union[Memory, Buffer, DeviceArray]]") -> list[memory.Block]:
+def blocks_of(items: "Iterable[Union[Memory, Buffer, DeviceArray]]") -> list[memory_block.Block]:
     """Return the blocks of buffers, arrays and pinned host memory."""
     found = []
     for item in items:

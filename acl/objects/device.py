@@ -111,7 +111,7 @@ class Device:
             self._open()
 
     def _open(self) -> None:
-        if not any(opening.context for opening in openings.values()):
+        if not any(opening.context for opening in list(openings.values())):
             ret = acl.init()
             if ret not in (0, REPEATED):
                 raise error_of(ret, "aclInit")
@@ -124,7 +124,7 @@ class Device:
 
     @staticmethod
     def _finalise() -> None:
-        if resource.initialised and not any(opening.context for opening in openings.values()):
+        if resource.initialised and not any(opening.context for opening in list(openings.values())):
             resource.initialised = False
             acl.finalize()
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import numpy
 
-from acl.objects.memory import Block, refuse
+from acl.objects.memory_block import Block, refuse
 from acl.objects.resource import current_opening
 from acl.objects.stream import Stream
 
@@ -83,9 +83,7 @@ def _order(array: "DeviceArray", stream: Any) -> None:
         block.settle()
     elif stream != -1:
         consumer = stream if isinstance(stream, Stream) else Stream.from_handle(stream)
-        for other in list(block.uses.values()):
-            if not other.closed and other.handle != consumer.handle:
-                consumer.wait(other)
+        block.lead(consumer)
         block.use(consumer)
 
 

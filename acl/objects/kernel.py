@@ -5,8 +5,8 @@ each has a size: an array or a buffer is its address, NumPy scalars and ctypes v
 of its alignment. Plain numbers of Python have no size; they are taken when the kernel was given ``parameters``.
 
 A binary is loaded while anybody holds it: the object, its kernels, and launches that are queued or captured. These tell
-it of their stream, as memory is told (:mod:`acl.objects.memory`), and it is unloaded by the same rule. So a binary and
-its kernels are values, like arrays: dropping them is closing them.
+it of their stream, as memory is told (:mod:`acl.objects.memory_block`), and it is unloaded by the same rule. So a
+binary and its kernels are values, like arrays: dropping them is closing them.
 """
 
 import ctypes
@@ -24,7 +24,8 @@ from acl.errors import AclError, error_of
 from acl.objects import resource
 from acl.objects.array import DeviceArray
 from acl.objects.context import call_in, current_handle
-from acl.objects.memory import Block, Buffer, refuse, tell
+from acl.objects.memory import Buffer
+from acl.objects.memory_block import Block, refuse, tell
 from acl.objects.resource import Opening, Resource, current_opening
 
 if TYPE_CHECKING:

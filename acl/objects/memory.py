@@ -1,46 +1,19 @@
-"""Memory: blocks of the device, pinned blocks of the host and managed ones, and when they are given back.
+"""Memory: buffers of the device, pinned ones of the host and managed ones, and copies between them.
 
-A :class:`Block` is one allocation. :class:`Buffer`, the arrays on it and views of pinned memory share it; it is given
-back when the last of them is closed or dropped. Closing one of them never takes memory from the others.
-
-The rule of giving back: **no memory is freed while work that it was told of may use it.** Every queued copy, set,
-operator and launch of the objects tells the blocks it touches of its stream (:meth:`Block.use`); work that pyACL or C
-queues is told of by :meth:`Buffer.used_on`. When a block is given back, the streams it knows that are not idle get an
-event recorded at that point, and the block waits until these are done. No thread waits for that: ``resource.sweep``
-looks when memory is allocated, and when a stream, event or device is synchronised. Where memory has run out, and before
-the device is closed, the events are waited for. A stream that is being captured when the block is given back cannot
-record: it is asked again by the next sweep.
-
-What a capture took in (a use told of while the stream is captured) is held by the instance, and given back when that
-is destroyed. Reading pinned memory through a view is the program's to order: :meth:`Buffer.view` waits for the work
-that is known then.
-
-Memory of a pool goes back in the order of its stream instead (:mod:`acl.objects.pool`).
-
-A synchronous copy waits for the streams that both sides were told of, so that nothing is read too early.
+A :class:`Buffer`, the arrays on it and views of pinned memory share a block, which is given back by the rule of
+:mod:`acl.objects.memory_block` when the last of them is closed or dropped. Closing one of them never takes memory from
+the others. Reading pinned memory through a view is the program's to order: :meth:`Buffer.view` waits for the work that
+is known then.
 """
 
-import weakref
 from collections.abc import Iterable
-from sys import is_finalizing
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol, Union
 
-from acl import mdl, rt
-from acl._lib import ffi, lib
-from acl.errors import AclError, ContextError, InvalidArgumentError, InvalidHandleError, OutOfMemoryError, error_of
-from acl.objects import resource
-from acl.objects.context import call_in
-from acl.objects.resource import (
-    INVALID_HANDLE,
-    Opening,
-    Resource,
-    current_opening,
-    handle_of,
-    in_callback,
-    integer,
-    retired,
-    sweep,
-)
+from acl import rt
+from acl._lib import ffi
+from acl.errors import error_of
+from acl.objects.memory_block import POLICIES, Block, pinned, refuse, stream_handle, tell
+from acl.objects.resource import Resource, current_opening, integer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,252 +22,12 @@ if TYPE_CHECKING:
     from acl.objects.array import DeviceArray
     from acl.objects.stream import Stream
 
-POLICIES = {"huge_first": 0, "huge_only": 1, "normal_only": 2}
 KINDS = ("device", "host", "managed")
-INVALID, OUT_OF_MEMORY = 107000, 207001
 HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT = range(5)
 DIRECTIONS = {
     ("host", "host"): HOST_TO_HOST, ("host", "device"): HOST_TO_DEVICE,
     ("device", "host"): DEVICE_TO_HOST, ("device", "device"): DEVICE_TO_DEVICE,
 }  # fmt: skip
-SYNC = 1
-MANY = 16  # streams that a block remembers before it looks which have ended
-
-
-def refuse(function: str, reason: str, advice: str = "") -> InvalidArgumentError:
-    """Return the error for what is refused before the library is asked."""
-    return InvalidArgumentError(INVALID, f"acl.{function}", f"acl.{function}: {reason}", advice)
-
-
-def stream_handle(stream: "Stream") -> int:
-    """Return the handle of an argument that is a stream."""
-    try:
-        return stream.handle
-    except AttributeError:
-        from acl.objects.stream import Stream
-
-        return handle_of(stream, Stream)
-
-
-# --- Giving back
-
-
-class Unused:
-    """Memory that nobody has any more, and what it still waits for."""
-
-    __slots__ = ("address", "kind", "opening", "keeps", "streams", "events")
-
-    def __init__(self, block: "Block") -> None:
-        self.address = block.address if block.owned else 0
-        self.keeps = block.keeps
-        self.kind = block.kind
-        self.opening = block.opening
-        # Streams that are still to be asked, and the ends of their work where they were.
-        self.streams = list(block.uses.values())
-        self.events: list[int] = []
-
-    def record(self) -> None:
-        """Record an event on each stream that is not idle, where that can be done now."""
-        left = []
-        for stream in self.streams:
-            if stream.closed:
-                continue  # its end was the end of its work
-            handle = stream.handle
-            status, ret = rt.stream_query(handle)
-            if ret == INVALID_HANDLE or (ret == 0 and status == 0):
-                continue
-            if _captured_into(handle):
-                left.append(stream)
-                continue
-            try:
-                self.events.append(call_in(stream._context, _end_of, handle))
-            except ContextError:  # it has ended, and the stream with it
-                pass
-            except AclError:
-                left.append(stream)
-        self.streams = left
-
-    def done(self, wait: bool) -> bool:
-        """Free it when nothing uses it any more; tell whether it was."""
-        if self.opening.live:
-            if self.streams:
-                self.record()
-            while self.events:
-                if wait:
-                    rt.synchronize_event(self.events[-1])
-                elif rt.query_event_status(self.events[-1]) == (0, 0):
-                    return False
-                rt.destroy_event(self.events.pop())
-            if self.streams:
-                return False
-        self.keeps = None
-        if self.address:
-            _free(self.address, self.kind, self.opening)
-        return True
-
-
-def _free(address: int, kind: str, opening: Opening) -> None:
-    # What the library does not know any more went with its device, by pyACL calls: there is nothing to say.
-    if kind == "host":
-        rt.free_host(address)
-    elif opening.live:
-        rt.free(address)
-
-
-def _free_in_order(block: "Block", home: "Stream") -> bool:
-    """Queue the release of a pool's memory on a stream, behind all its uses; tell whether that could be done."""
-    if not block.opening.live:
-        return True
-    if home.closed or _captured_into(home.handle):
-        return False
-    try:
-        for stream in block.uses.values():
-            if stream is home or stream.closed:
-                continue
-            if _captured_into(stream.handle):
-                return False
-            end = call_in(stream._context, _end_of, stream.handle)
-            ret = call_in(home._context, rt.stream_wait_event, home.handle, end)
-            rt.destroy_event(end)  # the wait outlives it
-            if ret != 0:
-                return False
-        address = ffi.cast("void *", block.address)
-        ret = call_in(home._context, lib.aclrtMemPoolFreeAsync, address, ffi.cast("void *", home.handle))
-    except AclError:
-        return False
-    return int(ret) == 0
-
-
-def _end_of(stream: int) -> int:
-    """Return a fresh event at the end of a stream of the current context."""
-    event, ret = rt.create_event_ex_with_flag(SYNC)
-    if ret != 0:
-        raise error_of(ret, "aclrtCreateEventExWithFlag")
-    ret = rt.record_event(event, stream)
-    if ret != 0:
-        rt.destroy_event(event)
-        raise error_of(ret, "aclrtRecordEvent")
-    return event
-
-
-captured: dict[int, list["Block"]] = {}
-# The streams on which a group of tasks is being updated, and what stands for the instance in `captured` meanwhile.
-updating: dict[int, int] = {}
-
-
-def _captured_into(stream: int) -> int:
-    """Return the instance that takes in what is queued on a stream, or 0."""
-    if stream in updating:
-        return updating[stream]
-    status, instance, ret = mdl.ri_capture_get_info(stream)
-    return instance if ret == 0 and status != 0 else 0
-
-
-def forget_captured(instance: int) -> None:
-    """Let go of what an instance that is gone has held."""
-    captured.pop(instance, None)
-
-
-# --- Blocks
-
-
-# Live pinned memory, so that a copy from or to a view of it finds its block.
-pinned: "weakref.WeakValueDictionary[int, Block]" = weakref.WeakValueDictionary()
-
-
-class Block:
-    """One allocation, given back when nobody holds it."""
-
-    __slots__ = ("address", "size", "kind", "opening", "owned", "uses", "keeps", "home", "__weakref__")
-
-    def __init__(self, address: int, size: int, kind: str, opening: Opening, owned: bool, keeps: Any = None) -> None:
-        self.address = address
-        self.size = size
-        self.kind = kind
-        self.opening = opening
-        self.uses: dict[int, Stream] = {}
-        # What borrowed memory belongs to.
-        self.keeps = keeps
-        self.owned = owned
-        # The stream in whose order memory of a pool goes back.
-        self.home: Optional[Stream] = None
-        if kind == "host":
-            pinned[address] = self
-
-    @classmethod
-    def allocate(cls, size: int, kind: str, policy: str) -> "Block":
-        """Return fresh memory of the thread's device."""
-        if retired:
-            sweep()
-        address, ret, function = cls._try(size, kind, POLICIES[policy])
-        if ret == OUT_OF_MEMORY and retired:
-            sweep(wait=True)
-            address, ret, function = cls._try(size, kind, POLICIES[policy])
-        if ret != 0:
-            error = error_of(ret, function)
-            if isinstance(error, OutOfMemoryError):
-                error.advice = f"{size} bytes were asked for; {error.advice}"
-            raise error
-        return cls(address, size, kind, resource.single or current_opening(), True)
-
-    @staticmethod
-    def _try(size: int, kind: str, policy: int) -> tuple[int, int, str]:
-        if kind == "device":
-            return (*rt.malloc(size, policy), "aclrtMalloc")
-        if kind == "host":
-            return (*rt.malloc_host(size), "aclrtMallocHost")
-        slot = ffi.new("void **")
-        ret = int(lib.aclrtMemAllocManaged(slot, size, 1))
-        return int(ffi.cast("uintptr_t", slot[0])), ret, "aclrtMemAllocManaged"
-
-    def use(self, stream: "Stream") -> int:
-        """Note that work of a stream uses the memory, and return the stream's handle."""
-        handle = stream_handle(stream)
-        self._note(stream, handle, _captured_into(handle))
-        return handle
-
-    def _note(self, stream: "Stream", handle: int, instance: int) -> None:
-        if instance:
-            held = captured.setdefault(instance, [])
-            if self not in held:
-                held.append(self)
-        else:
-            self.uses[handle] = stream
-            if len(self.uses) > MANY:
-                self.uses = {other: user for other, user in self.uses.items() if not user.closed}
-
-    def check(self) -> None:
-        """Refuse what is gone with its device."""
-        if not self.opening.live:
-            text = "acl.Buffer: its device was closed, and the memory is gone"
-            raise InvalidHandleError(INVALID_HANDLE, "acl.Buffer", text, "close buffers and arrays before their device")
-
-    def settle(self) -> None:
-        """Wait for all work that is known to use the memory."""
-        self.check()
-        for handle, stream in list(self.uses.items()):
-            if not stream.closed:
-                stream.synchronize()
-            self.uses.pop(handle, None)
-
-    def __del__(self, is_finalizing: Any = is_finalizing) -> None:  # the module may be gone by then
-        try:
-            if not self.owned and self.keeps is None:
-                return
-        except AttributeError:  # never made
-            return
-        if is_finalizing():
-            return
-        if in_callback():
-            retired.append(Unused(self))
-        elif self.home is not None and _free_in_order(self, self.home):
-            pass
-        elif self.uses or self.keeps is not None:
-            item = Unused(self)
-            if not item.done(False):
-                retired.append(item)
-        else:
-            _free(self.address, self.kind, self.opening)
 
 
 class HostMemory(Protocol):
@@ -334,8 +67,9 @@ def span_of(memory: Any, function: str, writable: bool = False) -> Span:
         advice = f"pass a Buffer, a DeviceArray, a NumPy array (numpy.ascontiguousarray) or {plain}"
         raise refuse(function, f"{type(memory).__name__} is no contiguous {what} ({error})", advice) from None
     address, size = int(ffi.cast("uintptr_t", view)), len(view)
-    for block in list(pinned.values()):
-        if block.address <= address < block.address + block.size:
+    for known in list(pinned.values()):
+        block = known()
+        if block is not None and block.address <= address < block.address + block.size:
             return Span(address, size, "host", block, view)
     return Span(address, size, "host", None, view)
 
@@ -373,14 +107,6 @@ def transfer(to: Span, come: Span, pieces: Iterable[tuple[int, int]], size: int,
     finally:  # what was queued before a failure runs all the same
         if stream is not None:
             tell(blocks, stream)
-
-
-def tell(blocks: Iterable[Block], stream: "Stream") -> None:
-    """Note that what was just queued on a stream uses these blocks."""
-    handle = stream_handle(stream)
-    instance = _captured_into(handle)
-    for block in blocks:
-        block._note(stream, handle, instance)
 
 
 # --- Buffers

@@ -21,7 +21,8 @@ from acl import mdl, rt
 from acl.errors import CaptureError, ContextError, InvalidHandleError, error_of
 from acl.objects.array import DeviceArray
 from acl.objects.context import call_in, current_handle, make_current
-from acl.objects.memory import Block, Buffer, Span, refuse, span_of, tell
+from acl.objects.memory import Buffer, Span, span_of
+from acl.objects.memory_block import Block, refuse, tell
 from acl.objects.model_run import ModelRun, Pool, Slot
 from acl.objects.model_signature import Named, Signature, Tensor
 from acl.objects.model_step import Steps
@@ -355,9 +356,7 @@ class Model(Resource):
             own.wait(stream)
         for value in (*values, *outs):
             if isinstance(value, DeviceArray):
-                for user in list(value._live().uses.values()):
-                    if not user.closed and user is not own and user is not stream:
-                        own.wait(user)
+                value._live().lead(own)
         run = Steps(self._signature, handle, slot, own, True)
         try:
             run.prepare(values, gear, device, outs, aipp)

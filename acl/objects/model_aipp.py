@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 from acl import mdl
 from acl.errors import error_of
-from acl.objects.memory import refuse
+from acl.objects.memory_block import refuse
 from acl.objects.resource import Opening, Resource
 
 FORMATS = {"yuv420sp": 1, "xrgb8888": 2, "rgb888": 3, "yuv400": 4}

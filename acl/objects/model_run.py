@@ -24,7 +24,8 @@ from acl import mdl
 from acl.errors import AclError, ContextError, InvalidHandleError, TimedOutError, error_of
 from acl.objects.context import call_in, make_current
 from acl.objects.event import Event
-from acl.objects.memory import Block, Buffer
+from acl.objects.memory import Buffer
+from acl.objects.memory_block import Block
 from acl.objects.resource import INVALID_HANDLE, Opening, in_callback
 from acl.objects.stream import Stream
 

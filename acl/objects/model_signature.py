@@ -12,7 +12,7 @@ import numpy
 
 from acl import mdl
 from acl.errors import error_of
-from acl.objects.memory import refuse
+from acl.objects.memory_block import refuse
 
 if TYPE_CHECKING:
     from acl.objects.array import DeviceArray

@@ -28,7 +28,8 @@ from acl.objects import resource
 from acl.objects.array import DeviceArray
 from acl.objects.context import current_handle
 from acl.objects.kernel import check_place, finish
-from acl.objects.memory import Block, Buffer, _captured_into, refuse, tell
+from acl.objects.memory import Buffer
+from acl.objects.memory_block import Block, captured_into, refuse, tell
 from acl.objects.op_rules import RULES, Refused, Spec, type_of_number
 from acl.objects.op_signature import Parameter, Shape, shape_of
 from acl.objects.resource import Opening, current_opening
@@ -510,7 +511,7 @@ class Operator:
 
 def workspace_of(stream: "Stream", handle: int, size: int) -> Block:
     """Return the workspace that a stream, or the capture that it is in, keeps: of this size at least."""
-    instance = _captured_into(handle)
+    instance = captured_into(handle)
     if instance:
         found = captured_workspaces.get((instance, handle))
     else:

@@ -7,14 +7,15 @@ stream, which waits there for the other streams that the memory was told of. So 
 allocation on the stream can have the same memory at once.
 
 Where a release cannot be queued, because its stream has ended or is being captured, the memory is given back as all
-other is, by the rule of :mod:`acl.objects.memory`. A pool that is closed lives on in what is still in use.
+other is, by the rule of :mod:`acl.objects.memory_block`. A pool that is closed lives on in what is still in use.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 from acl._lib import ffi, lib
 from acl.errors import OutOfMemoryError, error_of
-from acl.objects.memory import OUT_OF_MEMORY, Block, Buffer, refuse, stream_handle
+from acl.objects.memory import Buffer
+from acl.objects.memory_block import OUT_OF_MEMORY, Block, refuse, stream_handle
 from acl.objects.resource import Opening, Resource, current_opening, integer, opening_of, retired, sweep
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from acl import mdl, rt
 from acl._lib import ffi, lib
-from acl.errors import ContextError, error_of
+from acl.errors import CaptureError, ContextError, error_of
 from acl.objects.context import call_in, current_handle, make_current, opening_of_context
 from acl.objects.event import Event
 from acl.objects.resource import (
@@ -33,6 +33,13 @@ if TYPE_CHECKING:
 
 FAST_LAUNCH, FAST_SYNC, PERSISTENT, CPU_SCHEDULE, DEVICE_ONLY = 1, 2, 4, 16, 32
 STOP_ON_FAILURE = 1
+
+
+class Mark(Event):
+    """An event that a stream keeps for itself, and that goes with it."""
+
+    __slots__ = ()
+    _is_value = True
 
 
 class Stream(Resource):
@@ -65,9 +72,11 @@ class Stream(Resource):
     Stands on ``aclrtCreateStream`` (``aclrtCreateStreamWithConfig`` where there are options).
     """
 
-    __slots__ = ("_context", "_errors")
+    __slots__ = ("_ahead", "_context", "_errors")
     _released_by = "aclrtDestroyStream"
 
+    # Ends what was queued before the newest capture.
+    _ahead: Optional["Mark"]
     _context: int
     _errors: list[BaseException]
 
@@ -92,7 +101,7 @@ class Stream(Resource):
             handle, ret = rt.create_stream()
         if ret != 0:
             raise error_of(ret, "aclrtCreateStream")
-        self._errors = []
+        self._ahead, self._errors = None, []
         self._context = current_handle()
         self._own(handle, opening_of_context(self._context))
         if stop_on_failure:
@@ -109,7 +118,7 @@ class Stream(Resource):
         0 is the context's default stream.
         """
         self = cls.__new__(cls)
-        self._errors = []
+        self._ahead, self._errors = None, []
         self._context = current_handle()
         if handle == 0:
             default, ret = rt.ctx_get_current_default_stream()
@@ -238,6 +247,29 @@ class Stream(Resource):
             sweep()
         if self._errors:
             raise self._errors.pop(0)
+
+    def _before_capture(self) -> None:
+        """Note what is queued so far, for who must wait for that while the stream is captured."""
+        if not self.capturing:
+            if self._ahead is None:
+                self._ahead = Mark(timing=False)
+            self.record(self._ahead)
+
+    def _settle(self) -> None:
+        """Wait for all its work; of a stream that is captured, for what was queued before."""
+        try:
+            if self._ahead is None or not self.capturing:
+                self.synchronize()
+                return
+        except CaptureError:  # it began meanwhile
+            if self._ahead is None:
+                raise
+        self._ahead.synchronize()
+
+    def _lead(self, stream: "Stream") -> None:
+        """Let what is queued on another stream from here on come after its work."""
+        if stream._handle != self._handle:
+            stream.wait(self._ahead if self._ahead is not None and self.capturing else self)
 
     async def synchronize_async(self) -> None:
         """Wait in an asyncio task until what is queued now is done, and report what failed.
