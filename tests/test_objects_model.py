@@ -2,6 +2,8 @@
 
 import asyncio
 import gc
+import io
+import sys
 import threading
 from pathlib import Path
 
@@ -74,6 +76,31 @@ def test_description():
         assert model.gears == (1, 4, 8) and model.inputs.names == ("x",) and model.inputs[0].dynamic
     with load("open", output_bytes=40) as model:
         assert model.inputs[0].ranges == ((1, 10), (2, 2)) and model.inputs[0].size == 0
+
+
+# --- Progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_map_shows_a_bar_on_a_terminal(known, model, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    inputs = [[1, 2]] * 3
+    assert len(list(model.map(inputs if known else iter(inputs)))) == 3
+    assert "acl.Model: " in terminal.getvalue() and ("3/3" if known else "3it") in terminal.getvalue()
+
+
+@pytest.mark.parametrize("lacks", ["terminal", "tqdm"])
+def test_map_shows_no_bar_where_nobody_looks_or_tqdm_is_not_there(lacks, model, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", text := io.StringIO() if lacks == "terminal" else Terminal())
+    if lacks == "tqdm":
+        monkeypatch.setattr("acl.progress.find_spec", lambda name: None)
+    assert len(list(model.map([[1, 2]] * 3))) == 3
+    assert text.getvalue() == ""
 
 
 # --- Calling

@@ -12,7 +12,7 @@ A model is used in threads whose current context is the one it was loaded in; it
 
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 import numpy
@@ -28,6 +28,7 @@ from acl.objects.model_signature import Named, Signature, Tensor
 from acl.objects.model_step import Steps
 from acl.objects.resource import INVALID_HANDLE, Opening, Resource, current_opening
 from acl.objects.stream import Stream
+from acl.progress import bar
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -373,6 +374,8 @@ class Model(Resource):
     def map(self, inputs: Iterable[Any], **options: Any) -> Iterator[Any]:
         """Yield the outputs of a run for each item, in order, with as many under way as the model's depth.
 
+        A bar shows the progress on a terminal or in a notebook, where tqdm is installed.
+
         Parameters
         ----------
         inputs
@@ -380,6 +383,9 @@ class Model(Resource):
         options
             As for :meth:`submit`.
         """
+        return bar(self._ahead(inputs, options), "acl.Model", len(inputs) if isinstance(inputs, Sized) else None)
+
+    def _ahead(self, inputs: Iterable[Any], options: "dict[str, Any]") -> Iterator[Any]:
         waiting: deque[ModelRun] = deque()
         for item in inputs:
             if len(waiting) == self.depth:
