@@ -6,13 +6,7 @@
 #include "heap_inner.h"
 #include <sys/mman.h>
 
-#if defined(__has_feature)
-#define HAS_FEATURE(name) __has_feature(name)
-#else
-#define HAS_FEATURE(name) 0
-#endif
-
-#if defined(__SANITIZE_THREAD__) || HAS_FEATURE(thread_sanitizer)
+#ifdef SIM_TSAN
 #define AREA_BYTES (UINT64_C(1) << 40) /* the sanitizer leaves no more room */
 #else
 #define AREA_BYTES (UINT64_C(32) << 40)

@@ -13,6 +13,23 @@
 #define CLASSES 16
 #define UNIT_BINS 65 /* big blocks above 64 units are never kept */
 
+#if defined(__has_feature)
+#define HAS_FEATURE(name) __has_feature(name)
+#else
+#define HAS_FEATURE(name) 0
+#endif
+
+/* ThreadSanitizer takes the laying of pages for a write of all their bytes. A task may run meanwhile: it finds the pages
+ * of before or those of after, and does no harm in either. */
+#if defined(__SANITIZE_THREAD__) || HAS_FEATURE(thread_sanitizer)
+#define SIM_TSAN
+void AnnotateIgnoreWritesBegin(const char *file, int line);
+void AnnotateIgnoreWritesEnd(const char *file, int line);
+#else
+#define AnnotateIgnoreWritesBegin(file, line) ((void)0)
+#define AnnotateIgnoreWritesEnd(file, line) ((void)0)
+#endif
+
 /* Entries of zn_units and zn_spans. Numbers of units and spans count from the start of the zone; the first of the zone
  * is never given out, so 0 means none. */
 #define UNIT_FREE 0u

@@ -335,8 +335,11 @@ bool sim_heap_lay(const struct sim_zone *zone, uint64_t offset, uint64_t bytes, 
 {
     char *at = (char *)(uintptr_t)zone->zn_base + zone->zn_engine + offset;
     bool own = file < 0;
-    if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, own ? zone->zn_file : file,
-             (off_t)(own ? offset : file_offset)) == MAP_FAILED)
+    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+    void *laid = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+                      own ? zone->zn_file : file, (off_t)(own ? offset : file_offset));
+    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    if (laid == MAP_FAILED)
         return false;
     madvise(at, bytes, MADV_HUGEPAGE);
     madvise(at, bytes, MADV_DONTFORK);

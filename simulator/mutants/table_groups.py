@@ -215,7 +215,7 @@ GROUP_MUTANTS = (
     Mutant(
         "unmapped memory still found",
         "vmm.c",
-        "        sim_area_withdraw(&sim_area, mapping->mp_start, memory->ph_size);\n",
+        "        sim_area_withdraw(&sim_area, mapping->mp_start, memory->ph_pages.ex_size);\n",
         "        (void)memory;\n",
         (VIRTUAL,),
     ),
