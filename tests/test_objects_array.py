@@ -152,6 +152,14 @@ def test_dlpack_to_the_host():
 
 
 @pytest.mark.skipif(int(numpy.__version__.split(".")[0]) < 2, reason="older NumPy asks for no device")
+@pytest.mark.parametrize("name, value", [("shape", (6,)), ("dtype", "i4"), ("strides", (4,))])
+def test_what_an_array_is_like_can_not_be_set(name, value):
+    array = acl.DeviceArray.from_numpy(HOST)
+    with pytest.raises(AttributeError):
+        setattr(array, name, value)
+    assert (array.shape, array.dtype, array.strides) == (HOST.shape, HOST.dtype, HOST.strides)
+
+
 @pytest.mark.skipif(numpy.lib.NumpyVersion(numpy.__version__) < "2.1.0", reason="from_dlpack has no device before 2.1")
 def test_numpy_takes_arrays_by_dlpack():
     array = acl.DeviceArray.from_numpy(HOST)

@@ -578,3 +578,38 @@ def test_memory_is_read_while_another_thread_captures_a_stream_that_used_it(stre
             reader.join()
     assert found == [[1, 1, 1, 1]]
     graph.close()
+
+
+def test_others_come_after_what_was_queued_before_a_capture(stream, other, array):
+    """A consumer of DLPack waits for that, and does not join the capture."""
+
+    def consume():
+        acl.Device(0).use()
+        array.__dlpack__(stream=other.handle)
+        return other.query()
+
+    with held(stream) as latch:
+        array.fill(1, stream=stream)
+        with acl.capture(stream, "thread_local") as graph:
+            array.fill(2, stream=stream)
+            assert in_thread(consume) is False and not other.capturing
+            latch.release()
+    with graph:
+        other.synchronize()
+        assert array.to_numpy().tolist() == [1, 1, 1, 1]
+
+
+def test_memory_of_a_stream_that_pyacl_captures_is_not_read(stream, array):
+    """Nobody knows then what was queued before."""
+
+    def read():
+        acl.Device(0).use()
+        with raises(acl.CaptureError, "107027", "is being captured", "end the capture first"):
+            array.to_numpy()
+
+    array.fill(1, stream=stream)
+    assert acl.mdl.ri_capture_begin(stream.handle, 1) == 0
+    in_thread(read)
+    instance, ret = acl.mdl.ri_capture_end(stream.handle)
+    assert (ret, acl.mdl.ri_destroy(instance)) == (0, 0)
+    assert array.to_numpy().tolist() == [1, 1, 1, 1]

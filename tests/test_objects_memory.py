@@ -339,3 +339,17 @@ def test_a_view_of_pinned_memory_is_held_by_the_copy_that_reads_it(stream):
         latch.release()
         assert bytes(target)[:4] == b"\6\6\6\6"
     assert not retired
+
+
+def test_who_borrows_pinned_memory_does_not_hide_its_owner(stream):
+    """A copy from a view is known to the owner's block, whoever else knows the address."""
+    owner, target = acl.Buffer(64, kind="host"), acl.Buffer(64)
+    borrower = acl.Buffer.from_handle(owner.handle, 64, kind="host")
+    view = owner.view()
+    borrower.close()
+    target.copy_from(view, stream=stream)
+    assert list(owner._block.uses) == [stream.handle]
+    stream.synchronize()
+    del view
+    owner.close()
+    target.close()

@@ -268,6 +268,15 @@ def test_the_file_of_init_profiles_the_whole_program(run_script, tmp_path):
     assert [event["cat"] for event in events if event["ph"] != "M"] == ["mark", "MEMCPY_ASYNC_SET"]
 
 
+def test_an_empty_output_is_the_directory_of_the_program(run_script, tmp_path):
+    config = tmp_path / "acl.json"
+    config.write_text(json.dumps({"profiler": {"switch": "on", "output": ""}}))
+    code = f"import os; os.chdir({str(tmp_path)!r})\nimport acl\nprint(acl.init({str(config)!r}), acl.finalize())\n"
+    done = run_script(code)
+    assert done.stdout == "0 0\n", done.stderr
+    assert len(list(tmp_path.glob("PROF_*/trace.json"))) == 1
+
+
 def test_a_program_that_just_ends_leaves_a_whole_trace(run_script, tmp_path):
     run_script(f"import acl\nprint(acl.prof.init({str(tmp_path)!r}), acl.prof.start(0))\n")
     (path,) = tmp_path.glob("PROF_*/trace.json")

@@ -296,7 +296,7 @@ class Block:
         if self.kind == "host":
             known = pinned.get(self.address)
             if known is not None and known() in (self, None):
-                del pinned[self.address]
+                pinned.pop(self.address, None)
         if not self.owned and self.keeps is None:
             return
         if in_callback():
