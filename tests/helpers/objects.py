@@ -33,6 +33,20 @@ def fresh_stream(opened):
         yield stream
 
 
+@pytest.fixture
+def fresh_bytes(opened):
+    """Make an array of four bytes, zeros, under the name that a file gives it, as with :func:`fresh_stream`."""
+    with acl.DeviceArray.zeros(4, "u1") as array:
+        yield array
+
+
+def filled(stream, array, value=1):
+    """Return a graph that sets an array."""
+    with acl.capture(stream) as graph:
+        array.fill(value, stream=stream)
+    return graph
+
+
 def misuse(rows):
     """Run a test once a row: (name, action, error class, what the text must say)."""
     return pytest.mark.parametrize("act, kind, words", [row[1:] for row in rows], ids=[row[0] for row in rows])
