@@ -1,13 +1,15 @@
 """Recording of model runs: ``ACL_RECORD=dir`` keeps what goes into each model and what comes out.
 
 A file ``dir/<model>.om`` is written when a model is unloaded, or at the end of the process. The simulator answers the
-recorded inputs with the recorded outputs, so that a test without a device sees those of one.
+recorded inputs with the recorded outputs, so that a test without a device sees those of one. A model with dynamic AIPP
+runs as ever and is not recorded, which a warning says.
 """
 
 import atexit
 import functools
 import os
 import threading
+import warnings
 
 import numpy
 
@@ -18,7 +20,7 @@ from acl.sim.kernels import TYPES
 
 DEVICE_TO_HOST = 2
 LOADS = {"load_from_file": 0, "load_from_file_with_mem": 0, "load_from_mem": None, "load_from_mem_with_mem": None}
-CONTROL = (om.GEAR_INPUT, "ascend_dynamic_aipp_data")
+AIPP_INPUT = "ascend_dynamic_aipp_data"
 
 
 class Recorded:
@@ -56,7 +58,7 @@ class Recorded:
 
     def open_dims(self, dims):
         """Return those of all inputs' dimensions that the model leaves open."""
-        built = [dim for port in self.inputs if port.name not in CONTROL for dim in port.dims]
+        built = [dim for port in self.inputs if port.name != om.GEAR_INPUT for dim in port.dims]
         return [dim for dim, known in zip(dims, built) if known < 0]
 
     def shape_of(self, port, dataset, place, first):
@@ -79,7 +81,7 @@ class Recorded:
         """Return the inputs with data."""
         arrays, first = [], 0
         for place, port in enumerate(self.inputs):
-            if port.name in CONTROL:
+            if port.name == om.GEAR_INPUT:
                 continue
             shape, used = self.shape_of(port, dataset, place, first)
             first += used if self.gears is not None and self.gears[0] == om.DIMS else 0
@@ -105,7 +107,7 @@ class Recorded:
         if self.gears is not None:
             outputs = [(gear, place, shape) for (gear, place), shape in self.shapes.items()]
             gears = om.Gears(*self.gears, outputs)
-        inputs = [port for port in self.inputs if port.name not in CONTROL]
+        inputs = [port for port in self.inputs if port.name != om.GEAR_INPUT]
         dynamic = self.gears is None and any(-1 in port.dims for port in inputs)
         os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
         content = recording.recorded(self.name, inputs, self.outputs, self.pairs, gears=gears, dynamic=dynamic)
@@ -131,7 +133,12 @@ def start(folder):
             number, ret = plain(*arguments)
             if ret == 0:
                 path = arguments[path_at] if path_at is not None else f"model{number}.om"
-                models[number] = Recorded(number, os.path.splitext(os.path.basename(path))[0], folder)
+                model = Recorded(number, os.path.splitext(os.path.basename(path))[0], folder)
+                if any(port.name == AIPP_INPUT for port in model.inputs):
+                    # Its outputs depend on parameters too, and nothing says how a device lays these out in memory.
+                    warnings.warn(f"ACL_RECORD does not record {model.name}: the model has dynamic AIPP", stacklevel=2)
+                else:
+                    models[number] = model
             return number, ret
 
     def run(plain, stream, number, inputs, outputs, *rest):

@@ -88,5 +88,43 @@ def test_a_recording_answers_as_the_models_did(tmp_path):
         assert (tmp_path / "again" / f"{name}.om").read_bytes() == (tmp_path / "real" / f"{name}.om").read_bytes()
 
 
+# Preprocesses an image of 2 by 2 pixels, beside a model that is recorded.
+IMAGES = """
+import sys
+
+sys.path.insert(0, {tests!r})
+import numpy
+from helpers.models import Model, initialise, load
+from helpers.object_models import AIPP
+
+import acl
+from acl.sim import om
+
+mdl = acl.mdl
+initialise()
+assert acl.rt.set_device(0) == 0
+image = [om.Tensor("x", (1, 2, 2, 3), format=1, size=12), om.Tensor(AIPP, (160,), 4)]
+acl.sim.model({folder!r} + "/image.om", image, [om.Tensor("y", (1, 2, 2, 3))])(lambda x: x)
+acl.sim.model({folder!r} + "/plain.om", [om.Tensor("x", (2,))], [om.Tensor("y", (2,))])(lambda x: -x)
+models = [Model(load({folder!r} + name)) for name in ("/image.om", "/plain.om")]
+made = mdl.create_aipp(1)
+assert (mdl.set_aipp_input_format(made, 3), mdl.set_aipp_src_image_size(made, 2, 2)) == (0, 0)
+assert mdl.set_input_aipp(models[0].id, models[0].inputs.handle, 1, made) == 0, acl.get_recent_err_msg()
+print(models[0](numpy.arange(12, dtype="u1")).ravel().tolist(), models[1](numpy.ones(2, "f4")).tolist())
+for model in models:
+    model.close()
+"""
+
+
+def test_a_model_with_aipp_runs_and_is_not_recorded(tmp_path):
+    """The image takes fewer bytes than the floats that the model is described with."""
+    code = IMAGES.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
+    done = run_script(code, {"ACL_BACKEND": "sim", "ACL_RECORD": str(tmp_path)})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == str([float(n) for n in range(12)]) + " [-1.0, -1.0]\n"
+    assert "UserWarning: ACL_RECORD does not record image: the model has dynamic AIPP" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["plain.om"]
+
+
 def test_nothing_is_wrapped_without_the_variable():
     assert type(acl.mdl.execute).__name__ == "builtin_function_or_method"
