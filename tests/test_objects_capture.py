@@ -9,7 +9,7 @@ import numpy
 import pytest
 from helpers.capture import Words
 from helpers.expect import in_thread
-from helpers.objects import filled, free_memory, fresh_bytes, fresh_stream, raises
+from helpers.objects import LARGE, filled, free_memory, fresh_bytes, fresh_stream, raises
 
 import acl
 from acl.objects import memory_block
@@ -17,7 +17,6 @@ from acl.objects import memory_block
 pytestmark = pytest.mark.usefixtures("opened")
 stream = other = fresh_stream
 array = fresh_bytes
-LARGE = 4 << 20
 
 
 @pytest.fixture

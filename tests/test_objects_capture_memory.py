@@ -5,7 +5,7 @@ import threading
 
 import pytest
 from helpers.expect import in_thread
-from helpers.objects import filled, free_memory, fresh_bytes, fresh_stream, held, raises
+from helpers.objects import LARGE, filled, free_memory, fresh_bytes, fresh_stream, held, raises
 
 import acl
 from acl.objects import memory_block
@@ -14,7 +14,6 @@ from acl.objects.resource import retired
 pytestmark = pytest.mark.usefixtures("opened")
 stream = other = fresh_stream
 array = fresh_bytes
-LARGE = 4 << 20
 
 
 class Gate:

@@ -117,6 +117,8 @@ def test_what_a_device_is(opened):
     assert opened.name == acl.get_soc_name() and opened.name in repr(opened)
     free, total = opened.memory_info()
     assert 0 < free <= total
+    assert opened.memory()["HBM"] == opened.memory_info() and len(opened.memory()) == 6
+    assert opened.run_mode == ("device", "host")[acl.rt.get_run_mode()[0]]
     assert all(count > 0 for count in opened.cores.values())
     assert 0 in opened.stream_priorities
     assert opened.default_stream.query()

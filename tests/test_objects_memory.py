@@ -7,14 +7,13 @@ import threading
 import numpy
 import pytest
 from helpers.expect import in_thread
-from helpers.objects import free_memory, fresh_stream, held, raises
+from helpers.objects import LARGE, free_memory, fresh_stream, held, raises
 
 import acl
 from acl.objects.resource import retired
 
 pytestmark = pytest.mark.usefixtures("opened")
 stream = fresh_stream
-LARGE = 4 << 20
 
 
 @pytest.mark.parametrize("queued", [False, True])
@@ -75,6 +74,14 @@ def test_pinned_memory_has_the_buffer_protocol():
         assert bytes(pinned.view()) == b"wxyz"
     with acl.Buffer(4) as device, raises(acl.InvalidArgumentError, "cannot reach device memory"):
         memoryview(device)
+
+
+@pytest.mark.parametrize("policy", ["huge_first", "huge_only", "normal_only"])
+def test_memory_says_what_it_is(policy):
+    with acl.Buffer(64, policy=policy) as device, acl.Buffer(64, kind="host", policy=policy) as host:
+        assert repr(device) == f"<acl.Buffer {device.handle:#x} device 64 bytes {policy}>"
+        assert repr(host) == f"<acl.Buffer {host.handle:#x} host 64 bytes>"
+    assert repr(device) == repr(host) == "<acl.Buffer closed>"
 
 
 def test_borrowed_memory_is_not_freed():

@@ -34,7 +34,9 @@ from acl.objects.resource import (
 from acl.objects.stream import Stream
 
 NOT_OPEN, NO_CONTEXT, INVALID_DEVICE, REPEATED = 507007, 107002, 107001, 100002
-HBM, CORES = 1, {"ai_cores": 101, "cube_cores": 102, "vector_cores": 201}
+HBM, MEMORY = 1, ("DDR", "HBM", "DDR huge pages", "DDR normal pages", "HBM huge pages", "HBM normal pages")
+CORES = {"ai_cores": 101, "cube_cores": 102, "vector_cores": 201}
+RUN_MODES = ("device", "host")
 
 
 class MemoryInfo(NamedTuple):
@@ -231,6 +233,10 @@ class Device:
             raise error_of(ret, "aclrtGetMemInfo")
         return MemoryInfo(free, total)
 
+    def memory(self) -> dict[str, MemoryInfo]:
+        """Return the free and the total memory in bytes of each kind of pages; what it does not have is 0 of 0."""
+        return {name: self.memory_info(attribute) for attribute, name in enumerate(MEMORY)}
+
     @property
     def default_stream(self) -> Stream:
         """The default stream of its current context."""
@@ -251,6 +257,14 @@ class Device:
     def name(self) -> str:
         """The chip, such as ``Ascend910B3``; all devices of a process are of one kind."""
         return acl.get_soc_name() or ""
+
+    @property
+    def run_mode(self) -> str:
+        """Where this program runs: ``"host"``, or ``"device"``, which needs no host memory (``aclrtGetRunMode``)."""
+        mode, ret = rt.get_run_mode()
+        if ret != 0:
+            raise error_of(ret, "aclrtGetRunMode")
+        return RUN_MODES[mode]
 
     def info(self, attribute: int) -> int:
         """Return one value of ``aclrtDevAttr`` (``aclrtGetDeviceInfo``)."""

@@ -276,7 +276,9 @@ class Buffer(BlockHolder):
 
     def _describe(self) -> str:
         block = self._block
-        return "" if block is None else f"{block.kind} {self.nbytes} bytes"
+        if block is None:
+            return ""
+        return f"{block.kind} {self.nbytes} bytes{f' {block.policy}' if block.policy else ''}"
 
 
 def fill(

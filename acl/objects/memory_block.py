@@ -211,12 +211,16 @@ class User(Protocol):
 class Block:
     """One allocation, given back when nobody holds it."""
 
-    __slots__ = ("address", "size", "kind", "opening", "owned", "uses", "told", "keeps", "home", "__weakref__")
+    __slots__ = (
+        "address", "size", "kind", "policy", "opening", "owned", "uses", "told", "keeps", "home", "__weakref__",
+    )  # fmt: skip
 
     def __init__(self, address: int, size: int, kind: str, opening: Opening, owned: bool, keeps: Any = None) -> None:
         self.address = address
         self.size = size
         self.kind = kind
+        # The pages that memory of the device was asked of.
+        self.policy = ""
         self.opening = opening
         self.uses: dict[int, User] = {}
         self.told = 0  # how often
@@ -242,7 +246,10 @@ class Block:
             if isinstance(error, OutOfMemoryError):
                 error.advice = f"{size} bytes were asked for; {error.advice}"
             raise error
-        return cls(address, size, kind, resource.single or current_opening(), True)
+        self = cls(address, size, kind, resource.single or current_opening(), True)
+        if kind == "device":
+            self.policy = policy
+        return self
 
     @staticmethod
     def _try(size: int, kind: str, policy: int) -> tuple[int, int, str]:

@@ -8,6 +8,8 @@ import pytest
 import acl
 from helpers.expect import latches
 
+LARGE = 4 << 20  # what free memory shows
+
 
 @contextlib.contextmanager
 def raises(kind, *words):
