@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # the generated part installs them here
     from acl._acl import Owner as Owner
 
 HOME = os.path.dirname(os.path.abspath(__file__))
+# Texts of acl_mdl.h, of which cffi makes no constants: the inputs of a model that no data goes into.
+GEAR_INPUT, AIPP_INPUT = "ascend_mbatch_shape_data", "ascend_dynamic_aipp_data"
 CHOICES = ("sim", "npu", "auto")
 VARIABLES = ("ACL_TOOLKIT", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME")
 USUAL = (

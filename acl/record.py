@@ -15,12 +15,12 @@ import numpy
 
 import acl
 from acl import mdl, rt
+from acl._lib import AIPP_INPUT, GEAR_INPUT
 from acl.sim import om, recording
 from acl.sim.kernels import TYPES
 
 DEVICE_TO_HOST = 2
 LOADS = {"load_from_file": 0, "load_from_file_with_mem": 0, "load_from_mem": None, "load_from_mem_with_mem": None}
-AIPP_INPUT = "ascend_dynamic_aipp_data"
 
 
 class Recorded:
@@ -58,7 +58,7 @@ class Recorded:
 
     def open_dims(self, dims):
         """Return those of all inputs' dimensions that the model leaves open."""
-        built = [dim for port in self.inputs if port.name != om.GEAR_INPUT for dim in port.dims]
+        built = [dim for port in self.inputs if port.name != GEAR_INPUT for dim in port.dims]
         return [dim for dim, known in zip(dims, built) if known < 0]
 
     def shape_of(self, port, dataset, place, first):
@@ -81,7 +81,7 @@ class Recorded:
         """Return the inputs with data."""
         arrays, first = [], 0
         for place, port in enumerate(self.inputs):
-            if port.name == om.GEAR_INPUT:
+            if port.name == GEAR_INPUT:
                 continue
             shape, used = self.shape_of(port, dataset, place, first)
             first += used if self.gears is not None and self.gears[0] == om.DIMS else 0
@@ -107,12 +107,16 @@ class Recorded:
         if self.gears is not None:
             outputs = [(gear, place, shape) for (gear, place), shape in self.shapes.items()]
             gears = om.Gears(*self.gears, outputs)
-        inputs = [port for port in self.inputs if port.name != om.GEAR_INPUT]
+        inputs = [port for port in self.inputs if port.name != GEAR_INPUT]
         dynamic = self.gears is None and any(-1 in port.dims for port in inputs)
         os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
         content = recording.recorded(self.name, inputs, self.outputs, self.pairs, gears=gears, dynamic=dynamic)
         with open(self.path, "wb") as file:
             file.write(content)
+
+    def close(self):
+        """Give the description back; the model is not read any more."""
+        mdl.destroy_desc(self.desc)
 
 
 def start(folder):
@@ -136,7 +140,8 @@ def start(folder):
                 model = Recorded(number, os.path.splitext(os.path.basename(path))[0], folder)
                 if any(port.name == AIPP_INPUT for port in model.inputs):
                     # Its outputs depend on parameters too, and nothing says how a device lays these out in memory.
-                    warnings.warn(f"ACL_RECORD does not record {model.name}: the model has dynamic AIPP", stacklevel=2)
+                    model.close()
+                    warnings.warn(f"ACL_RECORD does not record {model.name}: the model has dynamic AIPP", stacklevel=3)
                 else:
                     models[number] = model
             return number, ret
@@ -186,6 +191,7 @@ def start(folder):
         model = models.pop(number, None)
         if model is not None:
             model.write()
+            model.close()
         return plain(number)
 
     @atexit.register

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from helpers.tables import each
 
+from acl._lib import AIPP_INPUT, GEAR_INPUT
+
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "acl" / "include"
 FACTS = Path(__file__).resolve().parent / "abi_facts"
@@ -171,6 +173,12 @@ def test_string_constants(language):
         " ACL_ATTR_NAME_DATA_DUMP_ORIGIN_OP_NAMES};\n"
         "aclnnStatus ok(void);\naclnnStatus ok(void)\n{\n    return OK;\n}\n",
     )
+
+
+def test_string_constants_that_python_has():
+    text = (INCLUDE / "acl" / "acl_mdl.h").read_text()
+    for name, value in [("TENSOR", GEAR_INPUT), ("AIPP", AIPP_INPUT)]:
+        assert f'#define ACL_DYNAMIC_{name}_NAME "{value}"\n' in text
 
 
 def test_each_room_is_included_by_one_header():

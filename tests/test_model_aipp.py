@@ -6,13 +6,13 @@ from helpers.models import Model, affine_bytes, initialise, load_bytes
 from helpers.programs import run_script
 
 import acl
+from acl._lib import AIPP_INPUT as AIPP
 from acl.sim import om
 
 mdl = acl.mdl
 WITHOUT, WITH_DYNAMIC, NODE = 0, 2, 3
 XRGB8888, RGB888 = 2, 3
 NO_INDEX = 0xFFFFFFFF
-AIPP = "ascend_dynamic_aipp_data"
 
 # The block as the documents of the model converter lay it out.
 IMAGE = numpy.dtype(

@@ -5,7 +5,7 @@ from helpers.expect import refused
 from helpers.models import Dataset, affine_bytes, initialise, load_bytes
 
 import acl
-from acl._lib import ffi, lib
+from acl._lib import AIPP_INPUT, ffi, lib
 from acl.sim import om
 
 mdl = acl.mdl
@@ -37,7 +37,7 @@ def aipp():
 @pytest.fixture
 def model():
     """Load a model with images at 0, parameters at 1 and a gear at 2."""
-    inputs = [om.Tensor("x", (-1, 3, 480, 640), size=SIZE), om.Tensor("ascend_dynamic_aipp_data", (256,), 4)]
+    inputs = [om.Tensor("x", (-1, 3, 480, 640), size=SIZE), om.Tensor(AIPP_INPUT, (256,), 4)]
     gears = om.Gears(om.BATCH, [[1], [2]])
     number, ret = load_bytes(om.write("image", inputs, [om.Tensor("y", (2,))], gears=gears))
     assert ret == 0
@@ -236,7 +236,7 @@ def test_images_are_not_resized(model, dataset, aipp):
     "image", [om.Tensor("x", (9, 9)), om.Tensor("x", (1, 3, 480, 640), 4), om.Tensor("x", (-1, 3, 4, 4))]
 )
 def test_models_that_it_is_not_applied_to(image, aipp):
-    inputs = [image, om.Tensor("ascend_dynamic_aipp_data", (256,), 4)]
+    inputs = [image, om.Tensor(AIPP_INPUT, (256,), 4)]
     content = om.write("image", inputs, [om.Tensor("y", (2,))], dynamic=-1 in image.dims)
     number, ret = load_bytes(content)
     assert ret == 0

@@ -6,6 +6,7 @@ from helpers.expect import refused
 from helpers.models import Model, initialise, load_bytes
 
 import acl
+from acl._lib import AIPP_INPUT as AIPP
 from acl.sim import om
 
 mdl, rt = acl.mdl, acl.rt
@@ -13,7 +14,6 @@ FLOAT, HALF, NCHW, NHWC = 0, 1, 0, 1
 YUV420SP, XRGB8888, RGB888, YUV400 = 1, 2, 3, 4
 NAMES = {YUV420SP: "yuv420", XRGB8888: "xrgb", RGB888: "rgb", YUV400: "gray"}
 CHANNELS = {YUV420SP: 3, XRGB8888: 4, RGB888: 3, YUV400: 1}
-AIPP = "ascend_dynamic_aipp_data"
 BT601 = [298, 0, 409, 298, -100, -208, 298, 516, 0]
 TO_YUV = [77, 150, 29, -43, -85, 128, 128, -107, -21]
 NONE = [0] * 4

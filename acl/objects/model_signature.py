@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, TypeVar, Union, ove
 import numpy
 
 from acl import mdl
+from acl._lib import AIPP_INPUT, GEAR_INPUT
 from acl.errors import error_of
 from acl.objects.memory_block import refuse
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Shape = tuple[int, ...]
 
-GEAR_INPUT, AIPP_INPUT = "ascend_mbatch_shape_data", "ascend_dynamic_aipp_data"
 EVERY = -1  # the index that questions about gears take
 WITHOUT_AIPP = 0
 TYPES = {

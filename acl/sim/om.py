@@ -7,11 +7,12 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Optional, Union
 
+from acl._lib import GEAR_INPUT
+
 MAGIC, VERSION, HEADER = 0x444F4D49, 0x20000000, 256
 MODEL_DEF, WEIGHTS, INOUT, BUNDLE, BUNDLE_VARIABLES = 0, 1, 8, 24, 25
 BUNDLE_KIND = 5
 INPUTS, OUTPUTS, BATCH, HW, DIMS, GEAR_OUTPUTS = range(6)
-GEAR_INPUT = "ascend_mbatch_shape_data"
 ND, INT64 = 2, 9
 
 # Bytes of each data type, and its number in the definition.

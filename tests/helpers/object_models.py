@@ -3,10 +3,10 @@
 import numpy
 
 import acl
+from acl._lib import AIPP_INPUT as AIPP
 from acl.sim import om
 
 F4, I4, U1 = 0, 3, 4
-AIPP = "ascend_dynamic_aipp_data"
 
 
 def affine(x):
