@@ -151,7 +151,6 @@ def test_dlpack_to_the_host():
         array.__dlpack__(dl_device=(2, 0))
 
 
-@pytest.mark.skipif(int(numpy.__version__.split(".")[0]) < 2, reason="older NumPy asks for no device")
 @pytest.mark.parametrize("name, value", [("shape", (6,)), ("dtype", "i4"), ("strides", (4,))])
 def test_what_an_array_is_like_can_not_be_set(name, value):
     array = acl.DeviceArray.from_numpy(HOST)

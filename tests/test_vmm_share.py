@@ -116,22 +116,31 @@ def test_only_the_processes_that_were_named(world):
     second.refused(text, 207006, f"shareableHandle ({number:#x})")
 
 
-def test_memory_lives_until_all_have_freed_it(world):
-    made, first, second = world(2)
-    before = free_bytes()
+def kept_by_all(made, others):
+    """Return the handle and the address of memory made here that says "kept", and each other process with its own."""
     handle, address = made.mapped()
     assert put(address, b"kept") == 0
     number = export(handle, 1)
-    handles = [(one, *one.opens(number)) for one in (first, second)]
-    assert rt.unmap_mem(address) == rt.free_physical(handle) == 0
-    assert before - free_bytes() == HUGE
-    fresh = made.mapped()[1]
-    assert rt.memset(fresh, HUGE, 0, HUGE) == rt.unmap_mem(fresh) == rt.free_physical(made.handles[-1]) == 0
+    return handle, address, [(one, *one.opens(number)) for one in others]
+
+
+def give_back_one_by_one(handles, before):
     for one, theirs, there in handles:
         assert before - free_bytes() == HUGE
         assert one(f"get({there}, 4).decode()") == "kept"
         assert one(f"rt.unmap_mem({there}) or rt.free_physical({theirs})") == 0
     assert free_bytes() == before
+
+
+def test_memory_lives_until_all_have_freed_it(world):
+    made, *others = world(2)
+    before = free_bytes()
+    handle, address, handles = kept_by_all(made, others)
+    assert rt.unmap_mem(address) == rt.free_physical(handle) == 0
+    assert before - free_bytes() == HUGE
+    fresh = made.mapped()[1]
+    assert rt.memset(fresh, HUGE, 0, HUGE) == rt.unmap_mem(fresh) == rt.free_physical(made.handles[-1]) == 0
+    give_back_one_by_one(handles, before)
 
 
 @pytest.mark.parametrize("end", ["kill", "close"])
@@ -164,12 +173,9 @@ def test_memory_outlives_the_process_that_made_it(world):
 
 @pytest.mark.parametrize("is_freed", [True, False])
 def test_memory_outlives_a_reset_of_its_device(world, is_freed):
-    made, first, second = world(2)
+    made, *others = world(2)
     before = free_bytes()
-    handle, address = made.mapped()
-    assert put(address, b"kept") == 0
-    number = export(handle, 1)
-    handles = [(one, *one.opens(number)) for one in (first, second)]
+    handle, address, handles = kept_by_all(made, others)
     if is_freed:
         assert rt.unmap_mem(address) == rt.free_physical(handle) == 0
     assert rt.reset_device_force(0) == rt.set_device(0) == 0
@@ -177,11 +183,7 @@ def test_memory_outlives_a_reset_of_its_device(world, is_freed):
     for fresh in [made.mapped()[1] for _ in range(4)]:
         assert rt.memset(fresh, HUGE, 0, HUGE) == 0
     made.close()
-    for one, theirs, there in handles:
-        assert before - free_bytes() == HUGE
-        assert one(f"get({there}, 4).decode()") == "kept"
-        assert one(f"rt.unmap_mem({there}) or rt.free_physical({theirs})") == 0
-    assert free_bytes() == before
+    give_back_one_by_one(handles, before)
 
 
 def test_an_importer_may_end_while_the_device_is_reset(world):
