@@ -39,9 +39,11 @@ def title(name):
     return f"{number.upper()} {what.replace('_', ' ')} ({form})"
 
 
-def expected_of(name):
-    """Return the file of what an example prints: all its forms print the same."""
-    return f"{os.path.splitext(name)[0].replace('_objects', '')}.txt"
+def expected_of(place, name):
+    """Return the file of what an example prints: its own, or that of all forms."""
+    stem = os.path.splitext(name)[0]
+    own = os.path.join(place, "expected", f"{stem}.txt")
+    return own if os.path.exists(own) else os.path.join(place, "expected", f"{stem.replace('_objects', '')}.txt")
 
 
 def command_of(path, directory):
@@ -116,7 +118,7 @@ def run():
     with tempfile.TemporaryDirectory() as directory:
         write_model(place, directory)
         for name in sorted(os.listdir(place)):
-            expected = os.path.join(place, "expected", expected_of(name))
+            expected = expected_of(place, name)
             if name.startswith(SIMULATED) and not acl.is_simulator:
                 continue
             if name.endswith((".py", ".c")) and os.path.exists(expected):

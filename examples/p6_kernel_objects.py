@@ -37,20 +37,17 @@ with acl.Device(0), acl.Stream() as stream:
     kernel(BLOCKS, *arguments, stream=stream)
     say("launch 4 blocks")
     show(stream, y)
-    acl.mdl.ri_capture_begin(stream.handle, 0)
-    kernel(BLOCKS, *arguments, stream=stream)
-    instance, ret = acl.mdl.ri_capture_end(stream.handle)
+    with acl.capture(stream) as graph:
+        kernel(BLOCKS, *arguments, stream=stream)
     say("begin capture", "captured launch", "end capture")
     for _ in range(ROUNDS):
-        acl.mdl.ri_execute_async(instance, stream.handle)
+        graph.replay(stream)
         say("replay")
         show(stream, y)
     acl.Kernel(binary, "vector_add")(BLOCKS, x, y, y, numpy.uint64(COUNT))  # sized arguments, at once
     say("launch another way")
     show(stream, y)
-    acl.mdl.ri_destroy(instance)
-    say("destroy instance")
-    for what, resource in (("unload vector_add.o", binary), ("free x", x), ("free y", y)):
+    for what, resource in (("destroy instance", graph), ("unload vector_add.o", binary), ("free x", x), ("free y", y)):
         resource.close()
         say(what)
 say("destroy stream", "reset device 0", "finalise")

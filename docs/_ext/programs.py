@@ -25,11 +25,20 @@ class Program(SphinxDirective):
             path = f"/../examples/{file.format(self.arguments[0])}"
             lines += [f"   .. tab-item:: {tab}", "", f"      .. literalinclude:: {path}"]
             lines += [f"         :language: {language}", ""]
-        lines += ["All forms print the same, but for addresses; the last lines are:", ""]
-        count = len((EXAMPLES / "expected" / f"{self.arguments[0]}.txt").read_text().splitlines())
-        lines += [f".. literalinclude:: /../examples/expected/{self.arguments[0]}.txt", "   :language: text"]
-        lines += [f"   :lines: {max(1, count - SHOWN + 1)}-", ""]
+        name = self.arguments[0]
+        if (EXAMPLES / "expected" / f"{name}_objects.txt").exists():
+            lines += self.printed("The objects print, but for addresses:", f"{name}_objects")
+            lines += self.printed("pyACL and C print more, a line for each call; the last ones are:", name)
+        else:
+            lines += self.printed("All forms print the same, but for addresses; the last lines are:", name)
         return self.parse_text_to_nodes("\n".join(lines))
+
+    @staticmethod
+    def printed(text: str, name: str) -> list[str]:
+        """Return the end of what is printed, with a text before it."""
+        count = len((EXAMPLES / "expected" / f"{name}.txt").read_text().splitlines())
+        lines = [text, "", f".. literalinclude:: /../examples/expected/{name}.txt", "   :language: text"]
+        return [*lines, f"   :lines: {max(1, count - SHOWN + 1)}-", ""]
 
 
 def setup(app: Any) -> dict[str, bool]:
