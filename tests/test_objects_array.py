@@ -97,6 +97,14 @@ def test_an_array_in_pinned_memory(stream):
         assert pinned.numpy("f4").tolist() == [1, 2, 3, 4] == numpy.from_dlpack(array).tolist()
 
 
+def test_shapes_are_given_as_numpy_takes_them():
+    array = acl.DeviceArray.from_numpy(HOST)
+    for shape in [(6, -1), ((-1, 3),), ([2, -1],), (-1,), (HOST.size,), ((numpy.int64(HOST.size), 1),)]:
+        assert array.reshape(*shape).shape == HOST.reshape(*shape).shape
+    one = acl.DeviceArray(numpy.int32(1))
+    assert one.reshape().shape == one.reshape(()).shape == () and type(one.shape[0]) is int
+
+
 def test_borrowed_memory_and_its_keeper():
     base = acl.DeviceArray.from_numpy(HOST)
     array = acl.DeviceArray.from_handle(base.handle, HOST.shape, keep=base)

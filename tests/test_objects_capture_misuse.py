@@ -197,7 +197,7 @@ INSIDE_OTHERS = (
     ("no condition", lambda w, g: g.while_(1), TypeError, "condition is int", "graph.condition()"),
     ("condition too big", lambda w, g: g.condition().set(1 << 64, w.stream), acl.InvalidArgumentError, "2**64 - 1"),
     ("condition below zero", lambda w, g: g.condition().set(-1, w.stream), acl.InvalidArgumentError, "value is -1"),
-    ("no bodies", lambda w, g: g.switch(g.condition(), 0), acl.InvalidArgumentError, "count is 0", "1 body or more"),
+    ("no bodies", lambda w, g: g.switch(g.condition(), 0), acl.InvalidArgumentError, "count is 0", "expected 1 to"),
     ("body on no stream", lambda w, g: g.if_(g.condition()).capture(None).__enter__(), TypeError, "expected an acl."),
     ("mode of a body", lambda w, g: g.if_(g.condition()).capture(w.other, "x").__enter__(), acl.InvalidArgumentError,
      "mode is 'x'", "thread_local"),

@@ -144,6 +144,8 @@ def test_questions_are_about_the_device_not_the_current_one(configure):
         assert zero.memory_info().free < one.memory_info().free
         assert one.can_access(zero)
         one.enable_access(zero)
+        zero.enable_access(1)
+        assert zero.can_access(1)
         assert acl.rt.get_device() == (0, 0)
         block.close()
 

@@ -190,6 +190,8 @@ MISUSE = (
     ("number out of range", lambda k, a: acl.Kernel(FILE, NAME, parameters="b")(1, 128), BAD, ("128", "'b'")),
     ("text for an address", lambda k, a: acl.Kernel(FILE, NAME, parameters="P")(1, "x"), BAD, ("or an address",)),
     ("letter", lambda k, a: acl.Kernel(FILE, NAME, parameters="Pz"), BAD, ("parameters has 'z', expected letters",)),
+    ("letters of a number", lambda k, a: acl.Kernel(FILE, NAME, parameters=3), TypeError, ("parameters is 3", "'PPQ'")),
+    ("number as stream", lambda k, a: k(1, a, stream=3), TypeError, ("3 is no acl.Stream", "from_handle()")),
     ("no name", lambda k, a: acl.Kernel(FILE, ""), BAD, ("name is ''",)),
     ("name of bytes", lambda k, a: acl.Kernel(FILE, b"vector_add"), BAD, ("name is b'vector_add'",)),
     ("other name", lambda k, a: acl.Kernel(FILE, "vector_sub"), BAD, ("vector_sub", "BinaryGetFunction")),

@@ -84,6 +84,46 @@ def test_memory_says_what_it_is(policy):
     assert repr(device) == repr(host) == "<acl.Buffer closed>"
 
 
+USES = [
+    lambda array, stream: array.to_numpy(),
+    lambda array, stream: array.copy_from(array.copy()),
+    lambda array, stream: array.__dlpack__(stream=stream),
+    lambda array, stream: array.close(),
+]
+
+
+@pytest.mark.parametrize("use", USES, ids=["read", "copy", "lend", "close"])
+@pytest.mark.parametrize("end", [acl.rt.destroy_stream, acl.rt.destroy_stream_force])
+def test_memory_outlives_a_stream_that_others_destroy(use, end, stream):
+    """What is destroyed by pyACL has no work left, and nothing waits for it."""
+    before = free_memory()
+    handle, ret = acl.rt.create_stream()
+    assert ret == 0
+    array = acl.DeviceArray(LARGE, "u1")
+    array.fill(9, stream=acl.Stream.from_handle(handle))
+    assert (acl.rt.synchronize_stream(handle), end(handle)) == (0, 0)
+    use(array, stream)
+    assert array.closed or set(array.to_numpy()) == {9}
+    array.close()
+    assert free_memory() == before and not retired
+
+
+def test_what_a_callback_raises_is_not_taken_for_a_stream_that_ended(stream):
+    def fail():
+        raise acl.InvalidHandleError(107017, "test", "of the callback")
+
+    with acl.Buffer(4) as buffer:
+        stream.call(fail)
+        buffer.fill(1, stream=stream)
+        with raises(acl.InvalidHandleError, "of the callback"):
+            bytes(buffer)
+
+
+def test_pinned_memory_takes_shapes_as_numpy_does():
+    with acl.Buffer(24, kind="host") as pinned:
+        assert [pinned.numpy("f4", shape).shape for shape in (6, (2, 3), [3, 1], ())] == [(6,), (2, 3), (3, 1), ()]
+
+
 def test_borrowed_memory_is_not_freed():
     address, ret = acl.rt.malloc(64, 0)
     assert ret == 0
@@ -272,7 +312,7 @@ def test_memory_that_ran_out_waits_for_what_is_given_back(configure):
 
 
 MISUSE = (
-    ("no bytes", lambda b: acl.Buffer(0), ("size is 0", "1 byte or more")),
+    ("no bytes", lambda b: acl.Buffer(0), ("size is 0", "expected 1")),
     ("negative", lambda b: acl.Buffer(-5), ("size is -5",)),
     ("kind", lambda b: acl.Buffer(8, kind="gpu"), ("kind is 'gpu'", "device, host, managed")),
     ("policy", lambda b: acl.Buffer(8, policy="huge"), ("policy is 'huge'", "huge_first, huge_only")),

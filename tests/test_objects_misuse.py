@@ -11,6 +11,7 @@ from helpers.objects import misuse, raises, things
 import acl
 
 pytestmark = pytest.mark.usefixtures("opened")
+DEAD = acl.InvalidHandleError
 NO_EVENT, NO_STREAM = "is no acl.Event", "is no acl.Stream"
 CLOSED_TEXT, FIX = "is closed", "make a new one"
 
@@ -26,16 +27,25 @@ WRONG_TYPES = (
     ("device of a fraction", lambda x: acl.Device(0.5), TypeError, ("id is 0.5", "expected an int")),
     ("device of another kind", lambda x: acl.Device(x.stream), TypeError, ("id is <acl.Stream",)),
     ("far device", lambda x: acl.Device(2**70), acl.InvalidArgumentError, ("none of the", "acl.Device.count()")),
-    ("access to a number", lambda x: acl.Device(0).can_access(1), AttributeError, ()),
+    ("access to none", lambda x: acl.Device(0).can_access(-1), acl.InvalidArgumentError, ("device -1 is none",)),
+    ("access to a stream", lambda x: acl.Device(0).can_access(x.stream), TypeError, ("id is <acl.Stream",)),
+    ("access to a text", lambda x: acl.Device(0).enable_access("0"), TypeError, ("id is '0'",)),
     ("device attribute", lambda x: acl.Device(0).info(99999), acl.InvalidArgumentError, ("aclrtGetDeviceInfo",)),
     ("context on no device", lambda x: acl.Context(-1), acl.InvalidArgumentError, ("acl.Device.count()",)),
-    ("context of a text", lambda x: acl.Context("0"), AttributeError, ()),
+    ("context of a text", lambda x: acl.Context("0"), TypeError, ("id is '0'", "expected an int")),
+    ("pool of a text", lambda x: acl.MemoryPool("0"), TypeError, ("id is '0'", "expected an int")),
+    ("pool keeps a text", lambda x: acl.MemoryPool(keep="0"), TypeError, ("keep is '0'", "expected an int")),
+    ("pool of a far limit", lambda x: acl.MemoryPool(limit=2**64), acl.InvalidArgumentError, (f"limit is {2**64}",)),
     ("context of garbage", lambda x: acl.Context.from_handle(12345), acl.ContextError, ("make a new one",)),
     ("stream of a text", lambda x: acl.Stream.from_handle("1"), TypeError, ("acl.Stream: handle is '1'",)),
     ("stream of None", lambda x: acl.Stream.from_handle(None), TypeError, ("handle is None", "expected an int")),
+    ("stream of garbage", lambda x: acl.Stream.from_handle(12345), DEAD, ("0x3039", "no live stream")),
+    ("stream of an event", lambda x: acl.Stream.from_handle(x.event.handle), DEAD, ("no live stream",)),
+    ("stream of a negative handle", lambda x: acl.Stream.from_handle(-1), ValueError, ("handle is -1",)),
+    ("event of a far handle", lambda x: acl.Event.from_handle(2**64), ValueError, (f"handle is {2**64}",)),
     ("stream positionally", lambda x: acl.Stream(3), TypeError, ("positional",)),
     ("stream of unknown option", lambda x: acl.Stream(color=3), TypeError, ("color",)),
-    ("stream priority", lambda x: acl.Stream(priority=-3), ValueError, ("priority is -3", "most urgent")),
+    ("stream priority", lambda x: acl.Stream(priority=-3), ValueError, ("priority is -3", "expected 0")),
     ("stream priority as text", lambda x: acl.Stream(priority="high"), TypeError, ("priority is 'high'",)),
     ("event of a text", lambda x: acl.Event.from_handle("1"), TypeError, ("acl.Event: handle is '1'",)),
     ("event positionally", lambda x: acl.Event(True), TypeError, ("acl.Event", "positional")),
@@ -57,8 +67,9 @@ WRONG_TYPES = (
     ("copy on a text", lambda x: x.buffer.copy_from(x.pinned, stream="s"), TypeError, ("'s' " + NO_STREAM,)),
     ("used on None", lambda x: x.buffer.used_on(None), TypeError, ("None " + NO_STREAM,)),
     ("array used on None", lambda x: x.array.used_on(None), TypeError, ("None " + NO_STREAM,)),
-    ("call of no function", lambda x: x.stream.call(None) or x.stream.synchronize(), TypeError, ("not callable",)),
+    ("call of no function", lambda x: x.stream.call(None), TypeError, ("function is None", "can be called")),
     ("time-out as text", lambda x: x.stream.synchronize("1"), TypeError, ("timeout is '1'", "seconds")),
+    ("time-out of no number", lambda x: x.stream.synchronize(float("nan")), TypeError, ("timeout is nan", "seconds")),
     ("time-out of a device as text", lambda x: acl.Device(0).synchronize("1"), TypeError, ("timeout is '1'",)),
     ("time-out of an event as text", lambda x: x.event.synchronize("1"), TypeError, ("timeout is '1'", "seconds")),
 )

@@ -163,10 +163,10 @@ def test_a_borrowed_pool_is_not_destroyed(pool, stream):
 
 
 MISUSE = (
-    ("limit", lambda p, s: acl.MemoryPool(limit=-1), acl.InvalidArgumentError, ("limit is -1", "0 bytes or more")),
+    ("limit", lambda p, s: acl.MemoryPool(limit=-1), acl.InvalidArgumentError, ("limit is -1", "0 or more")),
     ("keep", lambda p, s: acl.MemoryPool(keep=-1), acl.InvalidArgumentError, ("keep is -1",)),
     ("device", lambda p, s: acl.MemoryPool(4096), acl.InvalidArgumentError, ("107001", "acl.Device.count()")),
-    ("nothing", lambda p, s: p.allocate(0, stream=s), acl.InvalidArgumentError, ("size is 0", "1 byte or more")),
+    ("nothing", lambda p, s: p.allocate(0, stream=s), acl.InvalidArgumentError, ("size is 0", "1 or more")),
     ("text", lambda p, s: p.allocate("8", stream=s), TypeError, ("size is '8'", "expected an int")),
     ("too much", lambda p, s: p.allocate(1 << 60, stream=s), acl.OutOfMemoryError, ("raise the limit",)),
     ("no stream", lambda p, s: p.allocate(8), TypeError, ("stream",)),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Optional, Union
 import numpy
 from numpy.lib.stride_tricks import as_strided
 
-from acl.objects.memory import BlockHolder, Buffer, Memory, Span, copy, fill, span_of, transfer
+from acl.objects.memory import BlockHolder, Buffer, Memory, Shape, Span, copy, extents_of, fill, span_of, transfer
 from acl.objects.memory_block import Block, refuse
 from acl.objects.resource import html_table, integer
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from acl.objects.stream import Stream
 
-Shape = Union[int, tuple[int, ...]]
 LAYOUTS = 4096  # that are remembered
 
 
@@ -35,15 +34,6 @@ def _strides_of(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
         strides.append(itemsize)
         itemsize *= extent
     return tuple(strides[::-1])
-
-
-def _shape_of(shape: Shape) -> tuple[int, ...]:
-    """Return dimensions as a tuple, when they are such."""
-    given = shape if isinstance(shape, (tuple, list)) else (shape,)
-    extents = tuple(integer(extent, "acl.DeviceArray: a dimension") for extent in given)
-    if min(extents, default=0) < 0:
-        raise refuse("DeviceArray", f"shape is {extents}, expected no negative dimension")
-    return extents
 
 
 class Layout:
@@ -100,7 +90,7 @@ class DeviceArray(BlockHolder):
         kind = numpy.dtype(dtype)
         if kind.hasobject:
             raise refuse("DeviceArray", f"a device holds no {kind}", "use a type of numbers")
-        extents = _shape_of(shape)
+        extents = extents_of(shape, "DeviceArray")
         self._layout = layout_of(extents, kind, _strides_of(extents, kind.itemsize))
         self._set(Block.allocate(max(self.nbytes, 1), "device", "huge_first"), 0)
 
@@ -138,8 +128,11 @@ class DeviceArray(BlockHolder):
     def from_buffer(cls, buffer: Buffer, shape: Shape, dtype: "DTypeLike" = "f4", *, offset: int = 0) -> "DeviceArray":
         """Return an array over part of a buffer, which lives on with it."""
         kind = numpy.dtype(dtype)
-        extents = _shape_of(shape)
+        extents = extents_of(shape, "DeviceArray")
         size = math.prod(extents) * kind.itemsize
+        offset = integer(offset, "acl.DeviceArray.from_buffer: offset")
+        if not isinstance(buffer, Buffer):
+            raise TypeError(f"acl.DeviceArray.from_buffer: {buffer!r} is no acl.Buffer")
         if offset < 0 or offset + size > buffer.nbytes:
             reason = f"{extents} of {kind} at {offset} are bytes {offset} to {offset + size} of {buffer.nbytes}"
             raise refuse("DeviceArray.from_buffer", reason)
@@ -151,7 +144,7 @@ class DeviceArray(BlockHolder):
     @classmethod
     def from_handle(cls, address: int, shape: Shape, dtype: "DTypeLike" = "f4", *, keep: Any = None) -> "DeviceArray":
         """Return an array over memory that something else owns; ``keep`` is kept alive with it."""
-        extents = _shape_of(shape)
+        extents = extents_of(shape, "DeviceArray")
         size = math.prod(extents) * numpy.dtype(dtype).itemsize
         return cls.from_buffer(Buffer.from_handle(address, size, keep=keep), extents, dtype)
 
@@ -254,7 +247,8 @@ class DeviceArray(BlockHolder):
         """Return a view: integers, slices, ``...`` and None are taken, one element is an array without dimensions."""
         keys = key if isinstance(key, tuple) else (key,)
         for item in keys:
-            if not (item is None or item is Ellipsis or isinstance(item, (int, slice, numpy.integer))):
+            whole = isinstance(item, (int, numpy.integer)) and not isinstance(item, bool)
+            if not (whole or item is None or item is Ellipsis or isinstance(item, slice)):
                 advice = "use integers, slices, ... and None, or an operator such as acl.nn.index"
                 raise refuse("DeviceArray", f"{type(item).__name__} makes no view", advice)
         before = self._geometry()
@@ -281,17 +275,22 @@ class DeviceArray(BlockHolder):
         """The view with the dimensions reversed."""
         return self.transpose()
 
-    def reshape(self, *shape: int) -> "DeviceArray":
-        """Return a view of another shape; -1 stands for what is left. The array is contiguous."""
+    def reshape(self, *shape: Shape) -> "DeviceArray":
+        """Return a view of another shape, given as numbers or as one tuple; -1 stands for what is left.
+
+        The array is contiguous.
+        """
         if not self.is_contiguous:
             raise refuse("DeviceArray.reshape", f"{self!r} is not contiguous", "copy it first: array.copy()")
-        known = math.prod(extent for extent in shape if extent != -1)
-        if -1 in shape and known:
-            shape = tuple(self.size // known if extent == -1 else extent for extent in shape)
-        if math.prod(shape) != self.size or min(shape, default=0) < 0:
-            raise refuse("DeviceArray.reshape", f"{self.size} elements are not of shape {shape}")
+        given = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        extents = tuple(integer(extent, "acl.DeviceArray.reshape: a dimension") for extent in given)
+        known = math.prod(extent for extent in extents if extent != -1)
+        if extents.count(-1) == 1 and known:
+            extents = tuple(self.size // known if extent == -1 else extent for extent in extents)
+        if math.prod(extents) != self.size or min(extents, default=0) < 0:
+            raise refuse("DeviceArray.reshape", f"{self.size} elements are not of shape {extents}")
         block = self._live()
-        return self._over(block, self.handle - block.address, shape, self.dtype, _strides_of(shape, self.itemsize))
+        return self._over(block, self.handle - block.address, extents, self.dtype, _strides_of(extents, self.itemsize))
 
     # --- Contents
 

@@ -13,8 +13,8 @@ from acl import mdl, rt
 from acl.errors import ADVICE, AclError, CaptureError, error_of
 from acl.objects import memory_block
 from acl.objects.memory import Buffer, Memory, span_of
-from acl.objects.memory_block import INVALID, refuse
-from acl.objects.resource import Closed
+from acl.objects.memory_block import refuse
+from acl.objects.resource import INVALID, LONGEST, Closed, integer
 from acl.objects.stream import Stream
 
 if TYPE_CHECKING:
@@ -211,7 +211,8 @@ class Recording:
         -----
         Stands on ``aclmdlRICondHandleCreate``.
         """
-        handle, ret = mdl.ri_cond_handle_create(self._handle, default or 0, 0 if default is None else ASSIGN_DEFAULT)
+        number = 0 if default is None else integer(default, "acl.Graph.condition: default", 0, LONGEST)
+        handle, ret = mdl.ri_cond_handle_create(self._handle, number, 0 if default is None else ASSIGN_DEFAULT)
         check(ret, "aclmdlRICondHandleCreate", "make conditions while the graph, or the body, is captured")
         return Condition(self._whole(), handle)
 
@@ -230,9 +231,7 @@ class Recording:
 
     def switch(self, condition: "Condition", count: int, stream: Optional[Stream] = None) -> "tuple[Body, ...]":
         """Put a task here with ``count`` bodies: body n runs when the condition is n, none when it is more."""
-        if count < 1:
-            raise refuse("Graph.switch", f"count is {count}, expected 1 body or more")
-        return self._branch(condition, SWITCH, count, stream)
+        return self._branch(condition, SWITCH, integer(count, "acl.Graph.switch: count", 1, 2**32 - 1), stream)
 
     def _branch(self, condition: "Condition", kind: int, count: int, stream: Optional[Stream]) -> "tuple[Body, ...]":
         """Put a conditional task on a stream (``aclmdlRIAddCondTask``)."""

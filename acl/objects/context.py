@@ -97,10 +97,9 @@ class Context(Resource):
     def __init__(self, device: "Union[Device, int, None]" = None) -> None:
         before, ret = rt.get_context()
         self._before = before if ret == 0 else 0
-        if device is None:
-            self._device_id = current_opening().device_id
-        else:
-            self._device_id = device if isinstance(device, int) else device.id
+        from acl.objects.device import Device
+
+        self._device_id = Device.number_of(device)
         handle, ret = rt.create_context(self._device_id)
         if ret != 0:
             raise error_of(ret, "aclrtCreateContext")

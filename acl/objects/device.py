@@ -13,7 +13,7 @@ The first device that is opened initialises the library, if nobody has; the last
 
 import threading
 from types import TracebackType
-from typing import Any, Callable, ClassVar, NamedTuple, Optional
+from typing import Any, Callable, ClassVar, NamedTuple, Optional, Union
 
 import acl
 from acl import rt
@@ -66,9 +66,9 @@ class Device:
         """Return the one object for a device."""
         if id is None:
             id = current_opening().device_id
-        found = cls._known.get(id)
+        found = cls._known.get(id) if id.__class__ is int else None
         if found is None:
-            id = integer(id, "acl.Device: id")
+            id = integer(id, "acl.Device: id", None, None)
             count = cls.count()
             if not 0 <= id < count:
                 text = f"device {id} is none of the {count} device{'s' if count != 1 else ''} here"
@@ -87,6 +87,11 @@ class Device:
         if ret != 0:
             raise error_of(ret, "aclrtGetDeviceCount")
         return count
+
+    @classmethod
+    def number_of(cls, device: "Union[Device, int, None]") -> int:
+        """Return the number of a device that is given as such, as an object, or as None for the current one."""
+        return device.id if isinstance(device, Device) else cls(device).id
 
     @classmethod
     def current(cls) -> "Device":
@@ -278,16 +283,16 @@ class Device:
         """How many cores it has of each kind."""
         return {name: self.info(attribute) for name, attribute in CORES.items()}
 
-    def can_access(self, other: "Device") -> bool:
+    def can_access(self, other: "Union[Device, int]") -> bool:
         """Tell whether it could reach the other device's memory (``aclrtDeviceCanAccessPeer``)."""
-        able, ret = rt.device_can_access_peer(self.id, other.id)
+        able, ret = rt.device_can_access_peer(self.id, self.number_of(other))
         if ret != 0:
             raise error_of(ret, "aclrtDeviceCanAccessPeer")
         return bool(able)
 
-    def enable_access(self, other: "Device") -> None:
+    def enable_access(self, other: "Union[Device, int]") -> None:
         """Let it reach the other device's memory (``aclrtDeviceEnablePeerAccess``)."""
-        ret = self._here(rt.device_enable_peer_access, other.id, 0)
+        ret = self._here(rt.device_enable_peer_access, self.number_of(other), 0)
         if ret != 0:
             raise error_of(ret, "aclrtDeviceEnablePeerAccess")
 

@@ -25,7 +25,7 @@ from acl.objects import resource
 from acl.objects.array import DeviceArray
 from acl.objects.context import call_in, current_handle
 from acl.objects.memory import Buffer
-from acl.objects.memory_block import Block, refuse, tell
+from acl.objects.memory_block import Block, refuse, stream_handle, tell
 from acl.objects.resource import Opening, Resource, current_opening
 
 if TYPE_CHECKING:
@@ -211,6 +211,8 @@ class Kernel(BinaryHolder):
     ) -> None:
         if not isinstance(name, str) or not name:
             raise refuse("Kernel", f"name is {name!r}", "pass the name of a kernel of the binary")
+        if not isinstance(parameters, (str, type(None))):
+            raise TypeError(f"acl.Kernel: parameters is {parameters!r}, expected a str such as 'PPQ'")
         wrong = [letter for letter in parameters or "" if letter not in LETTERS]
         if wrong:
             raise refuse("Kernel", f"parameters has {wrong[0]!r}, expected letters of {LETTERS}")
@@ -267,7 +269,7 @@ class Kernel(BinaryHolder):
                 if memory.uses:
                     memory.settle()
         else:
-            handle = stream.handle
+            handle = stream_handle(stream)
         place = ffi.from_buffer(content)
         target = ffi.cast("void *", handle)
         ret = lib.aclrtLaunchKernelWithHostArgs(

@@ -6,14 +6,15 @@ the others. Reading pinned memory through a view is the program's to order: :met
 is known then.
 """
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol, Union
 
 from acl import rt
 from acl._lib import ffi
 from acl.errors import error_of
 from acl.objects.memory_block import POLICIES, Block, pinned, refuse, stream_handle, tell
-from acl.objects.resource import Resource, current_opening, integer
+from acl.objects.resource import LONGEST, Resource, current_opening, integer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,6 +38,16 @@ class HostMemory(Protocol):
 
 
 Memory = Union["Buffer", "DeviceArray", HostMemory]
+Shape = Union[int, Sequence[int]]
+
+
+def extents_of(shape: Shape, function: str) -> tuple[int, ...]:
+    """Return dimensions as a tuple, when they are such."""
+    given = shape if isinstance(shape, (tuple, list)) else (shape,)
+    extents = tuple(integer(extent, f"acl.{function}: a dimension") for extent in given)
+    if min(extents, default=0) < 0:
+        raise refuse(function, f"shape is {extents}, expected no negative dimension")
+    return extents
 
 
 class Span(NamedTuple):
@@ -78,7 +89,7 @@ def copy(target: Any, source: Any, size: Optional[int], stream: "Optional[Stream
     """Copy between contiguous memory of any kind: queued, or at once after what both sides were told of."""
     to = span_of(target, function, writable=True)
     come = span_of(source, function)
-    size = come.size if size is None else size
+    size = come.size if size is None else integer(size, f"acl.{function}: size")
     if size < 0 or size > come.size or size > to.size:
         raise refuse(function, f"{size} bytes do not fit: the source has {come.size}, the target {to.size}")
     transfer(to, come, [(0, 0)], size, stream)
@@ -183,8 +194,7 @@ class Buffer(BlockHolder):
             raise refuse("Buffer", f"kind is {kind!r}, expected one of {', '.join(KINDS)}")
         if policy not in POLICIES:
             raise refuse("Buffer", f"policy is {policy!r}, expected one of {', '.join(POLICIES)}")
-        if integer(size, "acl.Buffer: size") <= 0:
-            raise refuse("Buffer", f"size is {size}, expected 1 byte or more")
+        size = integer(size, "acl.Buffer: size", 1, LONGEST)
         self._hold(Block.allocate(size, kind, policy), size)
 
     def _hold(self, block: Block, size: int) -> None:
@@ -195,7 +205,11 @@ class Buffer(BlockHolder):
     @classmethod
     def from_handle(cls, address: int, size: int, *, kind: str = "device", keep: Any = None) -> "Buffer":
         """Return an object for memory that something else owns; ``keep`` is kept alive with it."""
-        if integer(size, "acl.Buffer: size") < 0 or (integer(address, "acl.Buffer: address") <= 0 and size):
+        if kind not in KINDS:
+            raise refuse("Buffer.from_handle", f"kind is {kind!r}, expected one of {', '.join(KINDS)}")
+        size = integer(size, "acl.Buffer.from_handle: size", 0)
+        address = integer(address, "acl.Buffer.from_handle: address", 0, LONGEST)
+        if size and not address:
             reason = f"{size} bytes at {address:#x} are no memory"
             raise refuse("Buffer.from_handle", reason, "pass the address and the size of a block")
         self = cls.__new__(cls)
@@ -254,20 +268,21 @@ class Buffer(BlockHolder):
     def __buffer__(self, flags: int) -> memoryview:
         return self.view()
 
-    def numpy(self, dtype: "DTypeLike" = "u1", shape: Optional[tuple[int, ...]] = None) -> "np.ndarray[Any, Any]":
+    def numpy(self, dtype: "DTypeLike" = "u1", shape: Optional[Shape] = None) -> "np.ndarray[Any, Any]":
         """Return pinned or managed memory as a NumPy array, without a copy."""
         import numpy
 
         kind = numpy.dtype(dtype)
+        if not kind.itemsize or kind.hasobject:
+            raise refuse("Buffer.numpy", f"{kind} has no size in memory", "use a type of numbers")
         flat = numpy.frombuffer(self.view(), kind, count=self.nbytes // kind.itemsize)
         if shape is None:
             return flat
-        count = 1
-        for extent in shape:
-            count *= extent
+        extents = extents_of(shape, "Buffer.numpy")
+        count = math.prod(extents)
         if count > flat.size:
-            raise refuse("Buffer.numpy", f"{shape} of {kind} are {count * kind.itemsize} bytes, of {self.nbytes}")
-        return flat[:count].reshape(shape)
+            raise refuse("Buffer.numpy", f"{extents} of {kind} are {count * kind.itemsize} bytes, of {self.nbytes}")
+        return flat[:count].reshape(extents)
 
     def __array__(self, dtype: "Optional[DTypeLike]" = None, copy: Optional[bool] = None) -> "np.ndarray[Any, Any]":
         import numpy
@@ -285,8 +300,7 @@ def fill(
     memory: "Union[Buffer, DeviceArray]", block: Block, value: int, stream: "Optional[Stream]", function: str
 ) -> None:
     """Set every byte of memory."""
-    if not 0 <= integer(value, f"acl.{function}: value") <= 255:
-        raise refuse(function, f"value is {value}, expected a byte, 0 to 255")
+    value = integer(value, f"acl.{function}: value", 0, 255)
     handle, size = memory._handle.__index__(), memory.nbytes
     block.check()
     if stream is None:

@@ -34,13 +34,23 @@ from acl._lib import ffi, lib
 from acl.errors import AclError, ContextError, InvalidArgumentError, InvalidHandleError, OutOfMemoryError, error_of
 from acl.objects import resource
 from acl.objects.context import call_in
-from acl.objects.resource import INVALID_HANDLE, Opening, current_opening, handle_of, in_callback, retired, sweep
+from acl.objects.resource import (
+    INVALID,
+    INVALID_HANDLE,
+    MOST,
+    Opening,
+    current_opening,
+    handle_of,
+    in_callback,
+    retired,
+    sweep,
+)
 
 if TYPE_CHECKING:
     from acl.objects.stream import Stream
 
 POLICIES = {"huge_first": 0, "huge_only": 1, "normal_only": 2}
-INVALID, OUT_OF_MEMORY = 107000, 207001
+OUT_OF_MEMORY = 207001
 SYNC = 1
 MANY = 16  # users that a block remembers before it looks which have ended
 
@@ -235,6 +245,9 @@ class Block:
     @classmethod
     def allocate(cls, size: int, kind: str, policy: str) -> "Block":
         """Return fresh memory of the thread's device."""
+        if size > MOST:  # which pyACL would wrap
+            text = f"acl.Buffer: {size} bytes are more than any device has"
+            raise OutOfMemoryError(OUT_OF_MEMORY, "acl.Buffer", text, "make it smaller")
         if retired:
             sweep()
         address, ret, function = cls._try(size, kind, POLICIES[policy])

@@ -26,7 +26,7 @@ from acl.objects.memory_block import Block, refuse, tell
 from acl.objects.model_run import ModelRun, Pool, Slot
 from acl.objects.model_signature import Named, Signature, Tensor
 from acl.objects.model_step import Steps
-from acl.objects.resource import INVALID_HANDLE, Opening, Resource, current_opening
+from acl.objects.resource import INVALID_HANDLE, Opening, Resource, current_opening, handle_of, integer
 from acl.objects.stream import Stream
 from acl.progress import bar
 
@@ -128,8 +128,7 @@ class Model(Resource):
     def _describe_as(
         self, model: int, depth: int, output_bytes: Union[int, Sequence[int]], opening: Opening, context: int
     ) -> None:
-        if depth < 1:
-            raise refuse("Model", f"depth is {depth}, expected 1 run under way or more")
+        depth = integer(depth, "acl.Model: depth", 1)
         signature = self._signature = Signature(model)
         count = len(signature.outputs)
         each = (output_bytes,) * count if isinstance(output_bytes, int) else tuple(output_bytes)
@@ -144,6 +143,7 @@ class Model(Resource):
         """Return an object for a model of the current context that something else loaded and will unload."""
         self = cls.__new__(cls)
         self._keep = ()
+        handle = integer(handle, "acl.Model: handle", 0, 2**32 - 1)
         self._describe_as(handle, depth, output_bytes, current_opening(), current_handle())
         self._borrow(handle)
         return self
@@ -281,6 +281,7 @@ class Model(Resource):
         pool = self._pool
         with pool.lock:
             handle = self._ready()
+            handle_of(stream, Stream)
             captured = stream.capturing
             lease = pool.lend()
             # Tells when the work is done that the slot is needed for: a capture keeps it for its replays.
@@ -331,6 +332,8 @@ class Model(Resource):
         """
         values, gear = self._arrange(inputs, named)
         outs = self._outs(out)
+        if stream is not None:
+            handle_of(stream, Stream)
         if stream is not None and stream.capturing:
             text = "acl.Model: a run with a future is no part of a capture"
             raise CaptureError(SYNCHRONOUS, "acl.Model", text, "call model(x, stream=stream) with device arrays")

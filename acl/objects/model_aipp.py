@@ -3,13 +3,13 @@
 Static AIPP is inside a model and needs nothing here: its input takes the bytes of an image as it is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Optional
 
 from acl import mdl
 from acl.errors import error_of
 from acl.objects.memory_block import refuse
-from acl.objects.resource import Opening, Resource
+from acl.objects.resource import Opening, Resource, integer
 
 FORMATS = {"yuv420sp": 1, "xrgb8888": 2, "rgb888": 3, "yuv400": 4}
 UNKNOWN = 100000
@@ -68,8 +68,7 @@ class Aipp(Resource):
     ) -> None:
         if format not in FORMATS:
             raise refuse("Aipp", f"format is {format!r}, expected one of {', '.join(FORMATS)}")
-        if batch < 1:
-            raise refuse("Aipp", f"batch is {batch}, expected 1 image or more")
+        batch = integer(batch, "acl.Aipp: batch", 1)
         self.batch, self.format, self.size = batch, format, size
         self._own(mdl.create_aipp(batch), ALWAYS)
         handle = self.handle
@@ -140,15 +139,23 @@ class Aipp(Resource):
 
 
 def _numbers(name: str, given: Sequence[int], count: int) -> Any:
-    if len(given) != count:
-        raise refuse("Aipp", f"{name} has {len(given)} numbers, expected {count}")
-    return [int(number) for number in given]
+    numbers = [integer(number, f"acl.Aipp: {name}", -(2**31), 2**31 - 1) for number in _listed(name, given)]
+    if len(numbers) != count:
+        raise refuse("Aipp", f"{name} has {len(numbers)} numbers, expected {count}")
+    return numbers
 
 
 def _reals(name: str, given: Sequence[float]) -> Any:
-    if len(given) != 4:
-        raise refuse("Aipp", f"{name} has {len(given)} numbers, expected 4, one a channel")
-    return [float(number) for number in given]
+    numbers = [float(number) for number in _listed(name, given)]
+    if len(numbers) != 4:
+        raise refuse("Aipp", f"{name} has {len(numbers)} numbers, expected 4, one a channel")
+    return numbers
+
+
+def _listed(name: str, given: Any) -> list[Any]:
+    if not isinstance(given, Iterable):
+        raise TypeError(f"acl.Aipp: {name} is {given!r}, expected numbers")
+    return list(given)
 
 
 def _check(ret: int, function: str) -> None:

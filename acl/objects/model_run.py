@@ -26,7 +26,7 @@ from acl.objects.context import call_in, make_current
 from acl.objects.event import Event
 from acl.objects.memory import Buffer
 from acl.objects.memory_block import Block
-from acl.objects.resource import INVALID_HANDLE, Opening, in_callback
+from acl.objects.resource import INVALID_HANDLE, Opening, in_callback, seconds
 from acl.objects.stream import Stream
 
 if TYPE_CHECKING:
@@ -280,7 +280,7 @@ class ModelRun:
         if in_callback():
             text = "acl.ModelRun: a callback of a stream must not wait for a run"
             raise AclError(IN_CALLBACK, "acl.ModelRun", text, "use run.add_done_callback(), or wait elsewhere")
-        if not self._lock.acquire(timeout=-1 if timeout is None else max(timeout, 0)):
+        if not self._lock.acquire(timeout=-1 if timeout is None else seconds(timeout)):
             raise TimedOutError(TIMED_OUT, "acl.ModelRun", f"acl.ModelRun: not done after {timeout} s")
         try:
             if not self._settled:

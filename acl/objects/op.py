@@ -29,7 +29,7 @@ from acl.objects.array import DeviceArray
 from acl.objects.context import current_handle
 from acl.objects.kernel import check_place, finish
 from acl.objects.memory import Buffer
-from acl.objects.memory_block import Block, captured_into, refuse, tell
+from acl.objects.memory_block import Block, captured_into, refuse, stream_handle, tell
 from acl.objects.op_rules import RULES, Refused, Spec, type_of_number
 from acl.objects.op_signature import Parameter, Shape, shape_of
 from acl.objects.resource import Opening, current_opening
@@ -113,12 +113,19 @@ def _numbers(value: Any, name: str, kind: Callable[[Any], Any], what: str) -> li
     given = value if isinstance(value, (list, tuple)) else [value]
     try:
         return [kind(item) for item in given]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise Refused(f"{name} is {value!r}, expected {what}") from None
 
 
+def _integer(value: Any) -> int:
+    whole = numbers.index(value)
+    if not -(2**63) <= whole < 2**63:
+        raise OverflowError
+    return whole
+
+
 LISTS: dict[str, tuple[Callable[[Any], Any], str, Any, Any]] = {
-    "aclIntArray *": (numbers.index, "integers", acl.create_int_array, acl.destroy_int_array),
+    "aclIntArray *": (_integer, "integers of 64 bits", acl.create_int_array, acl.destroy_int_array),
     "aclFloatArray *": (float, "numbers", acl.create_float_array, acl.destroy_float_array),
     "aclBoolArray *": (bool, "truth values", acl.create_bool_array, acl.destroy_bool_array),
 }
@@ -337,7 +344,7 @@ class Operator:
             raise _failure(ret, self.symbol)
 
     def _queue(self, call: Call, blocks: list[Any], stream: "Stream") -> None:
-        handle = stream.handle
+        handle = stream_handle(stream)
         address = 0
         if call.size:
             workspace = workspace_of(stream, handle, call.size)
@@ -473,6 +480,8 @@ class Operator:
             plain = self.name[:-1] if self.name.endswith("s") else self.name
             advice = self._twin(plain, self.name.replace("_scalar", "_tensor"))
             self._refuse(f"{name} is {_shown(value)}, expected a number", advice or "array.item() reads one element")
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            self._refuse(f"{name} is {value}, expected {-(2**63)} to {2**63 - 1}", "pass a float")
 
     def _array(self, value: Any, name: str, opening: Opening) -> DeviceArray:
         if not isinstance(value, DeviceArray):

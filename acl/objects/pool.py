@@ -77,13 +77,10 @@ class MemoryPool(Resource):
         opportunistic: bool = True,
         wait: bool = True,
     ) -> None:
-        if limit < 0 or keep < 0:
-            name, value = ("limit", limit) if limit < 0 else ("keep", keep)
-            raise refuse("MemoryPool", f"{name} is {value}, expected 0 bytes or more")
-        if device is None:
-            self._device_id = current_opening().device_id
-        else:
-            self._device_id = device if isinstance(device, int) else device.id
+        from acl.objects.device import Device
+
+        limit, keep = integer(limit, "acl.MemoryPool: limit", 0), integer(keep, "acl.MemoryPool: keep", 0)
+        self._device_id = Device.number_of(device)
         place = ffi.new("aclrtMemPool *")
         wanted = ffi.new("aclrtMemPoolProps *", {"location": {"id": self._device_id, "type": 1}, "maxSize": limit})
         ret = int(lib.aclrtMemPoolCreate(place, wanted))
@@ -140,8 +137,7 @@ class MemoryPool(Resource):
         -----
         Stands on ``aclrtMemPoolMallocAsync``.
         """
-        if integer(size, "acl.MemoryPool.allocate: size") <= 0:
-            raise refuse("MemoryPool.allocate", f"size is {size}, expected 1 byte or more")
+        size = integer(size, "acl.MemoryPool.allocate: size", 1)
         if retired:
             sweep()
         address, ret = self._try(size, stream)
@@ -185,8 +181,7 @@ class MemoryPool(Resource):
 
     def trim(self, keep: int = 0) -> None:
         """Give what is not in use back to the device, but for some bytes (``aclrtMemPoolTrimTo``)."""
-        if keep < 0:
-            raise refuse("MemoryPool.trim", f"keep is {keep}, expected 0 bytes or more")
+        keep = integer(keep, "acl.MemoryPool.trim: keep", 0)
         ret = int(lib.aclrtMemPoolTrimTo(self._pool(), keep))
         if ret != 0:
             raise error_of(ret, "aclrtMemPoolTrimTo")
@@ -207,9 +202,7 @@ class MemoryPool(Resource):
 
     @keep.setter
     def keep(self, size: int) -> None:
-        if size < 0:
-            raise refuse("MemoryPool", f"keep is {size}, expected 0 bytes or more")
-        self._set(KEEP, "uint64_t *", size)
+        self._set(KEEP, "uint64_t *", integer(size, "acl.MemoryPool: keep", 0))
 
     def statistics(self) -> PoolStatistics:
         """Return what it has and what of that is in use, in bytes."""

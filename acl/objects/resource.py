@@ -34,10 +34,11 @@ from typing import Any, ClassVar, NoReturn, Optional, Protocol, TypeVar
 
 from acl import rt
 from acl._lib import Owner
-from acl.errors import InvalidHandleError, error_of
+from acl.errors import InvalidArgumentError, InvalidHandleError, error_of
 
 Self = TypeVar("Self", bound="Resource")
-INVALID_HANDLE = 107017
+INVALID, INVALID_HANDLE = 107000, 107017
+MOST, LONGEST = 2**63 - 1, 2**64 - 1  # of a number, and of a handle
 
 
 class Opening:
@@ -160,19 +161,33 @@ class Dropped:
 os.register_at_fork(after_in_child=forget_all)
 
 
-def integer(value: Any, what: str) -> int:
-    """Return a whole number, of NumPy's kinds as well."""
+def integer(value: Any, what: str, least: Optional[int] = None, most: Optional[int] = MOST) -> int:
+    """Return a whole number, of NumPy's kinds as well, that is in a range: pyACL wraps what is longer than C's.
+
+    ``what`` is ``acl.Class.method: argument``.
+    """
     try:
-        return operator.index(value)
+        number = int(operator.index(value))
     except TypeError:
         raise TypeError(f"{what} is {value!r}, expected an int") from None
+    if (least is not None and number < least) or (most is not None and number > most):
+        expected = f"at most {most}" if least is None else f"{least} to {most}"
+        if most == MOST and number < most:
+            expected = f"{least} or more"
+        raise InvalidArgumentError(INVALID, what.partition(":")[0], f"{what} is {number}, expected {expected}")
+    return number
+
+
+def seconds(timeout: float) -> float:
+    """Return a time-out that everything takes: 0 when it is over already, and finite."""
+    if not hasattr(timeout, "__float__") or timeout != timeout:
+        raise TypeError(f"timeout is {timeout!r}, expected seconds as a number")
+    return min(max(timeout, 0), (2**31 - 1) / 1000)
 
 
 def milliseconds(timeout: float) -> int:
-    """Return a time-out in seconds as C takes it: not zero, and finite."""
-    if not hasattr(timeout, "__float__"):
-        raise TypeError(f"timeout is {timeout!r}, expected seconds as a number")
-    return max(1, int(min(timeout * 1000, 2**31 - 1)))
+    """Return a time-out in seconds as C takes it: not zero."""
+    return max(1, int(seconds(timeout) * 1000))
 
 
 def handle_of(value: Any, kind: type["Resource"]) -> int:
@@ -225,7 +240,7 @@ class Resource(Owner):
         self._opening = opening
 
     def _borrow(self, handle: int) -> None:
-        self._handle = integer(handle, f"acl.{type(self).__name__}: handle")
+        self._handle = integer(handle, f"acl.{type(self).__name__}: handle", 0, LONGEST)
         self._opening = None
 
     def _release(self, handle: int, opening: Opening) -> int:

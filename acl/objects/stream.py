@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from acl import mdl, rt
 from acl._lib import ffi, lib
-from acl.errors import CaptureError, ContextError, error_of
+from acl.errors import CaptureError, ContextError, InvalidHandleError, error_of
 from acl.objects.context import call_in, current_handle, make_current, opening_of_context
 from acl.objects.event import Event
 from acl.objects.resource import (
@@ -60,7 +60,7 @@ class Stream(Resource):
 
     Raises
     ------
-    ValueError
+    InvalidArgumentError
         The priority is negative.
     ContextError
         The thread has no device.
@@ -93,8 +93,7 @@ class Stream(Resource):
     ) -> None:
         flags = fast_launch * FAST_LAUNCH | fast_sync * FAST_SYNC | persistent * PERSISTENT
         flags |= cpu_scheduled * CPU_SCHEDULE | device_only * DEVICE_ONLY
-        if integer(priority, "acl.Stream: priority") < 0:
-            raise ValueError(f"acl.Stream: priority is {priority}, expected 0 (the most urgent) or more")
+        priority = integer(priority, "acl.Stream: priority", 0, 2**32 - 1)
         if priority or flags:
             handle, ret = rt.create_stream_with_config(priority, flags)
         else:
@@ -124,6 +123,11 @@ class Stream(Resource):
             default, ret = rt.ctx_get_current_default_stream()
             handle = default if ret == 0 else 0  # versions without the call have no handle for it
         self._borrow(handle)
+        if handle != 0 and self._ended():
+            text = f"acl.Stream: handle is {handle:#x}, which is no live stream"
+            raise InvalidHandleError(
+                INVALID_HANDLE, "acl.Stream.from_handle", text, "pass that of one not destroyed yet"
+            )
         return self
 
     @classmethod
@@ -203,6 +207,8 @@ class Stream(Resource):
         What it raises surfaces at the next synchronise. It must not call the runtime. Calls of all streams of a context
         share one thread. In a capture it is called at every replay.
         """
+        if not callable(function):
+            raise TypeError(f"acl.Stream.call: function is {function!r}, expected what can be called")
         opening = self._opening
         pending = (opening if opening is not None and opening.live else current_opening()).errors
         pending[id(self._errors)] = self._errors
@@ -255,12 +261,20 @@ class Stream(Resource):
                 self._ahead = Mark(timing=False)
             self.record(self._ahead)
 
+    def _ended(self) -> bool:
+        """Whether it was destroyed, here or by something else, such as pyACL: then its work has ended as well."""
+        return self.closed or rt.stream_get_id(self._handle)[1] == INVALID_HANDLE
+
     def _settle(self) -> None:
         """Wait for all its work; of a stream that is captured, for what was queued before."""
         try:
             if self._ahead is None or not self.capturing:
                 self.synchronize()
                 return
+        except InvalidHandleError:
+            if not self._ended():
+                raise
+            return
         except CaptureError:  # it began meanwhile
             if self._ahead is None:
                 raise
@@ -268,8 +282,13 @@ class Stream(Resource):
 
     def _lead(self, stream: "Stream") -> None:
         """Let what is queued on another stream from here on come after its work."""
-        if stream._handle != self._handle:
+        if stream._handle == self._handle:
+            return
+        try:
             stream.wait(self._ahead if self._ahead is not None and self.capturing else self)
+        except InvalidHandleError:
+            if not self._ended():
+                raise
 
     async def synchronize_async(self) -> None:
         """Wait in an asyncio task until what is queued now is done, and report what failed.
