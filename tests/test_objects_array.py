@@ -97,6 +97,14 @@ def test_an_array_in_pinned_memory(stream):
         assert pinned.numpy("f4").tolist() == [1, 2, 3, 4] == numpy.from_dlpack(array).tolist()
 
 
+def test_numbers_get_the_byte_order_of_the_machine():
+    host = numpy.arange(6, dtype=">f4").reshape(2, 3)
+    array = acl.DeviceArray.from_numpy(host)
+    assert array.dtype == "f4" and array.dtype.isnative and numpy.array_equal(array.to_numpy(), host)
+    array.copy_from(host + 1)
+    assert numpy.array_equal(acl.nn.adds(array, 1, 1).to_numpy(), host + 2)
+
+
 def test_shapes_are_given_as_numpy_takes_them():
     array = acl.DeviceArray.from_numpy(HOST)
     for shape in [(6, -1), ((-1, 3),), ([2, -1],), (-1,), (HOST.size,), ((numpy.int64(HOST.size), 1),)]:

@@ -309,6 +309,7 @@ OUTSIDE = (
      "207000", "never captured"),
     ("capture in another context", lambda w: elsewhere(acl.capture(w.stream).__enter__), CONTEXT, "107003"),
     ("capture's mode", lambda w: acl.capture(w.stream, "fast"), ARGUMENT, "mode is 'fast'", "global, thread_local"),
+    ("capture's mode as bytes", lambda w: acl.capture(w.stream, bytearray(1)), ARGUMENT, "mode is bytearray"),
     ("thread's mode", lambda w: acl.capture_mode(2).__enter__(), ARGUMENT, "mode is 2", "relaxed"),
     ("end twice", end_twice, CAPTURE, "has ended already"),
     ("end before", lambda w: acl.capture(w.stream).__exit__(None, None, None), CAPTURE, "has not begun"),

@@ -203,6 +203,15 @@ def test_streams_of_another_context_are_refused(opened):
             other.use_context().record().close()
 
 
+def test_a_context_that_others_destroyed_closes_silently(opened):
+    before = acl.rt.get_context()[0]
+    context = acl.Context()
+    assert acl.rt.destroy_context(context.handle) == 0
+    context.close()
+    context.close()
+    assert context.closed and acl.rt.set_context(before) == 0
+
+
 def test_a_context_borrowed_is_not_destroyed(opened):
     handle, ret = acl.rt.create_context(0)
     assert ret == 0

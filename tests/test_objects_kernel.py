@@ -198,6 +198,8 @@ MISUSE = (
     ("no bytes", lambda k, a: acl.Binary(b""), BAD, ("source has no bytes",)),
     ("number as source", lambda k, a: acl.Binary(3), BAD, ("source is a int", "path of a binary")),
     ("no file", lambda k, a: acl.Binary("/nowhere.bin"), BAD, ("/nowhere.bin", "aclrtBinaryLoadFromFile")),
+    ("copy of one", lambda k, a: acl.Buffer.from_handle(a.handle, 8).copy_from(k), BAD, ("Kernel is no contiguous",)),
+    ("run on one", lambda k, a: k(1, a, stream=k), TypeError, ("is no acl.Stream",)),
     ("closed", lambda k, a: (k.close(), k(1, a)), acl.InvalidHandleError, ("acl.Kernel is closed", "make a new one")),
     ("closed argument", lambda k, a: (a.close(), k(1, a)), acl.InvalidHandleError, ("acl.DeviceArray is closed",)),
 )  # fmt: skip

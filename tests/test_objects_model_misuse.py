@@ -110,6 +110,7 @@ ROWS = [
     ("small work", lambda w, t: acl.Model(CONTENT, work=acl.DeviceArray(1)), WRONG, ("145000", "memory_of()")),
     ("small weights", lambda w, t: acl.Model(CONTENT, weights=acl.DeviceArray(1)), WRONG, ("145000",)),
     ("work of bytes", lambda w, t: acl.Model(CONTENT, work=bytes(64)), WRONG, ("work is", "expected device memory")),
+    ("work of no memory", lambda w, t: acl.Model(CONTENT, work=w.affine), WRONG, ("Model is no contiguous memory",)),
     ("closed work", lambda w, t: acl.Model(CONTENT, work=w.dead), GONE, ("acl.DeviceArray is closed",)),
     ("depth", lambda w, t: load("affine", depth=0), WRONG, ("depth is 0", "1 or more")),
     ("depth of a text", lambda w, t: load("affine", depth="8"), TypeError, ("depth is '8'", "expected an int")),

@@ -51,6 +51,17 @@ def test_a_stream_waits_for_another(stream, by):
         assert by == "stream" or event.query()
 
 
+def test_options_are_truth_values(monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        acl.rt, "create_stream_with_config", lambda *given: made.append(given) or acl.rt.create_stream()
+    )
+    for options in ({"fast_launch": 2, "fast_sync": "yes"}, {"fast_launch": True, "fast_sync": True}):
+        acl.Stream(**options).close()
+    acl.Stream(fast_sync=0, persistent=None).close()
+    assert made == [(0, 3), (0, 3)]
+
+
 def test_a_borrowed_stream_is_not_destroyed():
     handle, ret = acl.rt.create_stream()
     assert ret == 0

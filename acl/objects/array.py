@@ -17,7 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from acl.objects.memory import BlockHolder, Buffer, Memory, Shape, Span, copy, extents_of, fill, span_of, transfer
 from acl.objects.memory_block import Block, refuse
-from acl.objects.resource import html_table, integer
+from acl.objects.resource import handle_of, html_table, integer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -34,6 +34,16 @@ def _strides_of(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
         strides.append(itemsize)
         itemsize *= extent
     return tuple(strides[::-1])
+
+
+def _type_of(dtype: "DTypeLike") -> "numpy.dtype[Any]":
+    """Return a type that a device can hold."""
+    kind = numpy.dtype(dtype)
+    if kind.hasobject:
+        raise refuse("DeviceArray", f"a device holds no {kind}", "use a type of numbers")
+    if not kind.isnative:
+        raise refuse("DeviceArray", f"{kind} has its bytes in the other order", f"use {kind.newbyteorder('=')}")
+    return kind
 
 
 class Layout:
@@ -87,9 +97,7 @@ class DeviceArray(BlockHolder):
     _layout: Layout
 
     def __init__(self, shape: Shape, dtype: "DTypeLike" = "f4") -> None:
-        kind = numpy.dtype(dtype)
-        if kind.hasobject:
-            raise refuse("DeviceArray", f"a device holds no {kind}", "use a type of numbers")
+        kind = _type_of(dtype)
         extents = extents_of(shape, "DeviceArray")
         self._layout = layout_of(extents, kind, _strides_of(extents, kind.itemsize))
         self._set(Block.allocate(max(self.nbytes, 1), "device", "huge_first"), 0)
@@ -118,16 +126,16 @@ class DeviceArray(BlockHolder):
 
     @classmethod
     def from_numpy(cls, array: "ArrayLike", *, stream: "Optional[Stream]" = None) -> "DeviceArray":
-        """Return a copy of host memory on the thread's device."""
+        """Return a copy of host memory on the thread's device, in the byte order of the machine."""
         host = numpy.asarray(array)
-        self = cls(host.shape, host.dtype)
+        self = cls(host.shape, host.dtype.newbyteorder("="))
         self.copy_from(host, stream=stream)
         return self
 
     @classmethod
     def from_buffer(cls, buffer: Buffer, shape: Shape, dtype: "DTypeLike" = "f4", *, offset: int = 0) -> "DeviceArray":
         """Return an array over part of a buffer, which lives on with it."""
-        kind = numpy.dtype(dtype)
+        kind = _type_of(dtype)
         extents = extents_of(shape, "DeviceArray")
         size = math.prod(extents) * kind.itemsize
         offset = integer(offset, "acl.DeviceArray.from_buffer: offset")
@@ -145,7 +153,7 @@ class DeviceArray(BlockHolder):
     def from_handle(cls, address: int, shape: Shape, dtype: "DTypeLike" = "f4", *, keep: Any = None) -> "DeviceArray":
         """Return an array over memory that something else owns; ``keep`` is kept alive with it."""
         extents = extents_of(shape, "DeviceArray")
-        size = math.prod(extents) * numpy.dtype(dtype).itemsize
+        size = math.prod(extents) * _type_of(dtype).itemsize
         return cls.from_buffer(Buffer.from_handle(address, size, keep=keep), extents, dtype)
 
     @classmethod
@@ -346,8 +354,11 @@ class DeviceArray(BlockHolder):
 
         With a stream, when the work queued on that is done as well.
         """
+        from acl.objects.stream import Stream
+
         block = self._live()
         if stream is not None:
+            handle_of(stream, Stream)
             stream.synchronize()
         if self.size == 0:
             return numpy.empty(self.shape, self.dtype)

@@ -469,6 +469,8 @@ def _ports(given: "Ports", what: str) -> list[tuple[str, int, tuple[int, ...], A
     """Return what :func:`acl.sim.save` takes for arrays."""
     from acl.objects.array import DeviceArray
 
+    if not isinstance(given, Iterable):
+        raise TypeError(f"acl.Graph.save: {what}s is {type(given).__name__}, expected arrays")
     named = given.items() if isinstance(given, Mapping) else [(f"{what}{i}", array) for i, array in enumerate(given)]
     if not named:
         raise refuse("Graph.save", f"{what}s is empty, expected 1 array or more")

@@ -13,7 +13,7 @@ from acl import mdl, rt
 from acl.errors import ADVICE, AclError, CaptureError, error_of
 from acl.objects import memory_block
 from acl.objects.memory import Buffer, Memory, span_of
-from acl.objects.memory_block import refuse
+from acl.objects.memory_block import one_of, refuse
 from acl.objects.resource import INVALID, LONGEST, Closed, integer
 from acl.objects.stream import Stream
 
@@ -46,9 +46,7 @@ def check(code: int, function: str, advice: Optional[str] = None) -> None:
 
 def mode_of(mode: str, function: str) -> int:
     """Return the number of a capture mode."""
-    if mode not in MODES:
-        raise refuse(function, f"mode is {mode!r}, expected one of {', '.join(MODES)}")
-    return MODES[mode]
+    return MODES[one_of(mode, MODES, function, "mode")]
 
 
 def stream_of(stream: Any, function: str) -> Stream:

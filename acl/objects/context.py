@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
 
 from acl import rt
 from acl.errors import ContextError, error_of
-from acl.objects.resource import Opening, Resource, current_opening, opening_of
+from acl.objects.resource import (
+    INVALID_HANDLE,
+    LONGEST,
+    NO_CONTEXT,
+    Opening,
+    Resource,
+    current_opening,
+    integer,
+    opening_of,
+)
 
 if TYPE_CHECKING:
     from acl.objects.device import Device
@@ -110,6 +119,7 @@ class Context(Resource):
     def from_handle(cls, handle: int) -> "Context":
         """Return an object for a context that something else made and will destroy."""
         self = cls.__new__(cls)
+        handle = integer(handle, "acl.Context: handle", 0, LONGEST)
         self._before, self._streams = 0, explicit.get(handle) or Opening(-1)
         self._device_id = call_in(handle, rt.get_device)[0]
         self._borrow(handle)
@@ -151,7 +161,8 @@ class Context(Resource):
                 rt.set_context(self._before)  # which may be gone by now: then there is none
 
     def _release(self, handle: int, opening: Opening) -> int:
-        return rt.destroy_context(handle)
+        ret = rt.destroy_context(handle)
+        return INVALID_HANDLE if ret == NO_CONTEXT else ret  # something else has destroyed it
 
     def __enter__(self) -> "Context":
         if self._handle != rt.get_context()[0]:

@@ -21,6 +21,7 @@ from acl.errors import AclError, ContextError, InvalidArgumentError, error_of
 from acl.objects import resource
 from acl.objects.context import call_in
 from acl.objects.resource import (
+    NO_CONTEXT,
     current_opening,
     end_opening,
     html_table,
@@ -33,7 +34,7 @@ from acl.objects.resource import (
 )
 from acl.objects.stream import Stream
 
-NOT_OPEN, NO_CONTEXT, INVALID_DEVICE, REPEATED = 507007, 107002, 107001, 100002
+NOT_OPEN, INVALID_DEVICE, REPEATED = 507007, 107001, 100002
 HBM, MEMORY = 1, ("DDR", "HBM", "DDR huge pages", "DDR normal pages", "HBM huge pages", "HBM normal pages")
 CORES = {"ai_cores": 101, "cube_cores": 102, "vector_cores": 201}
 RUN_MODES = ("device", "host")
@@ -233,6 +234,7 @@ class Device:
 
     def memory_info(self, attribute: int = HBM) -> MemoryInfo:
         """Return the free and the total memory in bytes, of all device memory or of one ``aclrtMemAttr``."""
+        attribute = integer(attribute, "acl.Device.memory_info: attribute", 0, 2**31 - 1)
         free, total, ret = self._here(rt.get_mem_info, attribute)
         if ret != 0:
             raise error_of(ret, "aclrtGetMemInfo")
@@ -273,7 +275,7 @@ class Device:
 
     def info(self, attribute: int) -> int:
         """Return one value of ``aclrtDevAttr`` (``aclrtGetDeviceInfo``)."""
-        value, ret = rt.get_device_info(self.id, attribute)
+        value, ret = rt.get_device_info(self.id, integer(attribute, "acl.Device.info: attribute", 0, 2**31 - 1))
         if ret != 0:
             raise error_of(ret, "aclrtGetDeviceInfo")
         return value

@@ -90,6 +90,10 @@ def _order(array: "DeviceArray", stream: Any) -> None:
 def give(array: "DeviceArray", stream: Any, dl_device: Optional[tuple[int, int]], copy: Optional[bool]) -> Any:
     """Return a capsule."""
     home = device_of(array)
+    if not isinstance(dl_device, (tuple, type(None))):
+        raise TypeError(
+            f"acl.DeviceArray: dl_device is {dl_device!r}, expected DLPack's kind and number, such as (1, 0)"
+        )
     if dl_device is not None and tuple(dl_device) != home:
         if tuple(dl_device) != (CPU, 0):
             raise BufferError(f"acl.DeviceArray: is on {home} of DLPack, not on {tuple(dl_device)}")

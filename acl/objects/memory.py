@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol, Union
 from acl import rt
 from acl._lib import ffi
 from acl.errors import error_of
-from acl.objects.memory_block import POLICIES, Block, pinned, refuse, stream_handle, tell
+from acl.objects.memory_block import POLICIES, Block, one_of, pinned, refuse, stream_handle, tell
 from acl.objects.resource import LONGEST, Resource, current_opening, integer
 
 if TYPE_CHECKING:
@@ -66,10 +66,10 @@ def span_of(memory: Any, function: str, writable: bool = False) -> Span:
     if isinstance(memory, Resource):
         handle = memory.handle  # raises when it is closed
         block = getattr(memory, "_block", None)
-        if isinstance(block, Block):
+        if isinstance(block, Block) and hasattr(memory, "nbytes"):
             if not getattr(memory, "is_contiguous", True):
                 raise refuse(function, f"{memory!r} is not contiguous", "copy it first: array.copy()")
-            return Span(handle, memory.nbytes, block.kind, block, memory)  # type: ignore[attr-defined]
+            return Span(handle, memory.nbytes, block.kind, block, memory)
     try:
         view = ffi.from_buffer(memory, require_writable=writable)
     except (TypeError, BufferError, ValueError) as error:
@@ -190,10 +190,7 @@ class Buffer(BlockHolder):
     nbytes: int
 
     def __init__(self, size: int, *, kind: str = "device", policy: str = "huge_first") -> None:
-        if kind not in KINDS:
-            raise refuse("Buffer", f"kind is {kind!r}, expected one of {', '.join(KINDS)}")
-        if policy not in POLICIES:
-            raise refuse("Buffer", f"policy is {policy!r}, expected one of {', '.join(POLICIES)}")
+        kind, policy = one_of(kind, KINDS, "Buffer", "kind"), one_of(policy, POLICIES, "Buffer", "policy")
         size = integer(size, "acl.Buffer: size", 1, LONGEST)
         self._hold(Block.allocate(size, kind, policy), size)
 
@@ -205,8 +202,7 @@ class Buffer(BlockHolder):
     @classmethod
     def from_handle(cls, address: int, size: int, *, kind: str = "device", keep: Any = None) -> "Buffer":
         """Return an object for memory that something else owns; ``keep`` is kept alive with it."""
-        if kind not in KINDS:
-            raise refuse("Buffer.from_handle", f"kind is {kind!r}, expected one of {', '.join(KINDS)}")
+        kind = one_of(kind, KINDS, "Buffer.from_handle", "kind")
         size = integer(size, "acl.Buffer.from_handle: size", 0)
         address = integer(address, "acl.Buffer.from_handle: address", 0, LONGEST)
         if size and not address:

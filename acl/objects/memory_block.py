@@ -27,7 +27,7 @@ import threading
 import weakref
 from collections.abc import Iterable
 from sys import is_finalizing
-from typing import TYPE_CHECKING, Any, Optional, Protocol, cast
+from typing import Any, Optional, Protocol, cast
 
 from acl import mdl, rt
 from acl._lib import ffi, lib
@@ -45,9 +45,7 @@ from acl.objects.resource import (
     retired,
     sweep,
 )
-
-if TYPE_CHECKING:
-    from acl.objects.stream import Stream
+from acl.objects.stream import Stream
 
 POLICIES = {"huge_first": 0, "huge_only": 1, "normal_only": 2}
 OUT_OF_MEMORY = 207001
@@ -60,14 +58,16 @@ def refuse(function: str, reason: str, advice: str = "") -> InvalidArgumentError
     return InvalidArgumentError(INVALID, f"acl.{function}", f"acl.{function}: {reason}", advice)
 
 
-def stream_handle(stream: "Stream") -> int:
-    """Return the handle of an argument that is a stream."""
-    try:
-        return stream.handle
-    except AttributeError:
-        from acl.objects.stream import Stream
+def one_of(value: Any, choices: Iterable[str], function: str, name: str) -> str:
+    """Return an argument that is one of some words."""
+    if not isinstance(value, str) or value not in choices:
+        raise refuse(function, f"{name} is {value!r}, expected one of {', '.join(choices)}")
+    return value
 
-        return handle_of(stream, Stream)
+
+def stream_handle(stream: Stream) -> int:
+    """Return the handle of an argument that is a stream: a device would take that of anything for one."""
+    return handle_of(stream, Stream)
 
 
 # --- Giving back

@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 from acl import mdl
 from acl.errors import error_of
-from acl.objects.memory_block import refuse
+from acl.objects.memory_block import one_of, refuse
 from acl.objects.resource import Opening, Resource, integer
 
 FORMATS = {"yuv420sp": 1, "xrgb8888": 2, "rgb888": 3, "yuv400": 4}
@@ -66,8 +66,7 @@ class Aipp(Resource):
         minimum: Optional[Sequence[float]] = None,
         factor: Optional[Sequence[float]] = None,
     ) -> None:
-        if format not in FORMATS:
-            raise refuse("Aipp", f"format is {format!r}, expected one of {', '.join(FORMATS)}")
+        format = one_of(format, FORMATS, "Aipp", "format")
         batch = integer(batch, "acl.Aipp: batch", 1)
         self.batch, self.format, self.size = batch, format, size
         self._own(mdl.create_aipp(batch), ALWAYS)

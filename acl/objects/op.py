@@ -111,6 +111,8 @@ def _scalar(value: Any, handles: list[Handle]) -> int:
 
 def _numbers(value: Any, name: str, kind: Callable[[Any], Any], what: str) -> list[Any]:
     given = value if isinstance(value, (list, tuple)) else [value]
+    if isinstance(value, numpy.ndarray):
+        raise Refused(f"{name} is a ndarray, expected {what}", "make a list of it: array.tolist()")
     try:
         return [kind(item) for item in given]
     except (TypeError, ValueError, OverflowError):
@@ -147,7 +149,10 @@ def _plain(value: Any, parameter: Parameter) -> Any:
     if not _is_number(value) or isinstance(value, (complex, numpy.complexfloating)):
         raise Refused(f"{name} is {_shown(value)}, expected a number")
     if ctype in ("double", "float"):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise Refused(f"{name} is {value}, which is no {ctype}") from None
     if ctype == "bool":
         return bool(value)
     try:
@@ -455,9 +460,12 @@ class Operator:
                         self._number(member, f"{parameter.name}[{place}]")
             elif parameter.ctype == "aclScalar *":
                 self._number(value, parameter.name)
-            elif parameter.ctype not in LISTS:
+            else:
                 try:
-                    _plain(value, parameter)
+                    if parameter.ctype in LISTS:
+                        _numbers(value, parameter.name, *LISTS[parameter.ctype][:2])
+                    else:
+                        _plain(value, parameter)
                 except Refused as error:
                     self._refuse(error.reason, error.advice)
         return arrays

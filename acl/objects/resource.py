@@ -37,7 +37,7 @@ from acl._lib import Owner
 from acl.errors import InvalidArgumentError, InvalidHandleError, error_of
 
 Self = TypeVar("Self", bound="Resource")
-INVALID, INVALID_HANDLE = 107000, 107017
+INVALID, NO_CONTEXT, INVALID_HANDLE = 107000, 107002, 107017
 MOST, LONGEST = 2**63 - 1, 2**64 - 1  # of a number, and of a handle
 
 

@@ -91,8 +91,8 @@ class Stream(Resource):
         device_only: bool = False,
         stop_on_failure: bool = False,
     ) -> None:
-        flags = fast_launch * FAST_LAUNCH | fast_sync * FAST_SYNC | persistent * PERSISTENT
-        flags |= cpu_scheduled * CPU_SCHEDULE | device_only * DEVICE_ONLY
+        flags = bool(fast_launch) * FAST_LAUNCH | bool(fast_sync) * FAST_SYNC | bool(persistent) * PERSISTENT
+        flags |= bool(cpu_scheduled) * CPU_SCHEDULE | bool(device_only) * DEVICE_ONLY
         priority = integer(priority, "acl.Stream: priority", 0, 2**32 - 1)
         if priority or flags:
             handle, ret = rt.create_stream_with_config(priority, flags)
@@ -180,10 +180,9 @@ class Stream(Resource):
         """Queue a record of an event, made here when none is given, and return it (``aclrtRecordEvent``)."""
         if event is None:
             event = Event()
-        try:
-            ret = record_event(event._handle, self._handle)
-        except AttributeError:
-            ret = record_event(handle_of(event, Event), self._handle)
+        if event.__class__ is not Event:  # a device would take the handle of anything for one
+            handle_of(event, Event)
+        ret = record_event(event._handle, self._handle)
         if ret != 0:
             raise error_of(ret, "aclrtRecordEvent")
         return event
@@ -194,10 +193,7 @@ class Stream(Resource):
             with Event(timing=False) as event:  # the wait outlives it
                 self.wait(other.record(event))
             return
-        try:
-            ret = rt.stream_wait_event(self._handle, other._handle)
-        except AttributeError:
-            ret = rt.stream_wait_event(self._handle, handle_of(other, Event))
+        ret = rt.stream_wait_event(self._handle, handle_of(other, Event))
         if ret != 0:
             raise error_of(ret, "aclrtStreamWaitEvent")
 
