@@ -262,12 +262,19 @@ class DeviceArray(BlockHolder):
         before = self._geometry()
         if Ellipsis not in keys:
             keys = (*keys, Ellipsis)  # never an element itself, which would be read
-        return self._view(before, before[keys])
+        try:
+            return self._view(before, before[keys])
+        except OverflowError:
+            raise IndexError(f"acl.DeviceArray: index {key} is out of bounds for {self.shape}") from None
 
     def __setitem__(self, key: Any, value: Any) -> None:
         target = self[key]
         if not isinstance(value, (DeviceArray, Buffer)):
-            value = numpy.broadcast_to(numpy.asarray(value, self.dtype), target.shape)
+            try:
+                value = numpy.asarray(value, self.dtype)
+            except OverflowError as error:
+                raise refuse("DeviceArray", f"what is assigned does not become {self.dtype}: {error}") from None
+            value = numpy.broadcast_to(value, target.shape)
         target.copy_from(value)
 
     def __iter__(self) -> "Iterator[DeviceArray]":

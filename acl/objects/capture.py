@@ -316,7 +316,7 @@ class Graph(Recording, Resource):
         """
         with tempfile.TemporaryDirectory() as place:
             path = os.path.join(place, "graph.json")
-            ret = call_in(self._context, mdl.ri_debug_json_print, self.handle, path, int(verbose))
+            ret = call_in(self._context, mdl.ri_debug_json_print, self.handle, path, int(bool(verbose)))
             if ret != 0:
                 raise error_of(ret, "aclmdlRIDebugJsonPrint")
             with open(path, encoding="utf-8", errors="replace") as text:

@@ -131,8 +131,9 @@ class Model(Resource):
         depth = integer(depth, "acl.Model: depth", 1)
         signature = self._signature = Signature(model)
         count = len(signature.outputs)
-        each = (output_bytes,) * count if isinstance(output_bytes, int) else tuple(output_bytes)
-        if len(each) != count or min(each, default=0) < 0:
+        given = output_bytes if isinstance(output_bytes, (tuple, list)) else [output_bytes] * count
+        each = [integer(size, "acl.Model: output_bytes", 0) for size in given]
+        if len(each) != count:
             raise refuse("Model", f"output_bytes is {output_bytes}, expected a size for each of {count} outputs")
         signature.output_bytes = tuple(tensor.size or size for tensor, size in zip(signature.outputs, each))
         self._context, self._place = context, opening

@@ -29,6 +29,7 @@ import os
 import threading
 import warnings
 from html import escape
+from numbers import Real
 from types import TracebackType
 from typing import Any, ClassVar, NoReturn, Optional, Protocol, TypeVar
 
@@ -180,7 +181,7 @@ def integer(value: Any, what: str, least: Optional[int] = None, most: Optional[i
 
 def seconds(timeout: float) -> float:
     """Return a time-out that everything takes: 0 when it is over already, and finite."""
-    if not hasattr(timeout, "__float__") or timeout != timeout:
+    if not isinstance(timeout, Real) or timeout != timeout:
         raise TypeError(f"timeout is {timeout!r}, expected seconds as a number")
     return min(max(timeout, 0), (2**31 - 1) / 1000)
 
