@@ -16,8 +16,8 @@ import numpy
 from numpy.lib.stride_tricks import as_strided
 
 from acl.objects.memory import BlockHolder, Buffer, Memory, Shape, Span, copy, extents_of, fill, span_of, transfer
-from acl.objects.memory_block import Block, refuse
-from acl.objects.resource import handle_of, html_table, integer
+from acl.objects.memory_block import Block, refuse, stream_handle
+from acl.objects.resource import html_table, integer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -128,7 +128,7 @@ class DeviceArray(BlockHolder):
     def from_numpy(cls, array: "ArrayLike", *, stream: "Optional[Stream]" = None) -> "DeviceArray":
         """Return a copy of host memory on the thread's device, in the byte order of the machine."""
         host = numpy.asarray(array)
-        self = cls(host.shape, host.dtype.newbyteorder("="))
+        self = cls(host.shape, host.dtype if host.dtype.isnative else host.dtype.newbyteorder("="))
         self.copy_from(host, stream=stream)
         return self
 
@@ -361,11 +361,9 @@ class DeviceArray(BlockHolder):
 
         With a stream, when the work queued on that is done as well.
         """
-        from acl.objects.stream import Stream
-
         block = self._live()
         if stream is not None:
-            handle_of(stream, Stream)
+            stream_handle(stream)
             stream.synchronize()
         if self.size == 0:
             return numpy.empty(self.shape, self.dtype)

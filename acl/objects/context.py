@@ -104,10 +104,10 @@ class Context(Resource):
     _streams: Opening
 
     def __init__(self, device: "Union[Device, int, None]" = None) -> None:
-        before, ret = rt.get_context()
-        self._before = before if ret == 0 else 0
         from acl.objects.device import Device
 
+        before, ret = rt.get_context()
+        self._before = before if ret == 0 else 0
         self._device_id = Device.number_of(device)
         handle, ret = rt.create_context(self._device_id)
         if ret != 0:

@@ -22,11 +22,11 @@ from acl.errors import CaptureError, ContextError, InvalidHandleError, error_of
 from acl.objects.array import DeviceArray
 from acl.objects.context import call_in, current_handle, make_current
 from acl.objects.memory import Buffer, Span, span_of
-from acl.objects.memory_block import Block, refuse, tell
+from acl.objects.memory_block import Block, refuse, stream_handle, tell
 from acl.objects.model_run import ModelRun, Pool, Slot
 from acl.objects.model_signature import Named, Signature, Tensor
 from acl.objects.model_step import Steps
-from acl.objects.resource import INVALID_HANDLE, Opening, Resource, current_opening, handle_of, integer
+from acl.objects.resource import INVALID_HANDLE, Opening, Resource, current_opening, integer
 from acl.objects.stream import Stream
 from acl.progress import bar
 
@@ -282,7 +282,7 @@ class Model(Resource):
         pool = self._pool
         with pool.lock:
             handle = self._ready()
-            handle_of(stream, Stream)
+            stream_handle(stream)
             captured = stream.capturing
             lease = pool.lend()
             # Tells when the work is done that the slot is needed for: a capture keeps it for its replays.
@@ -334,7 +334,7 @@ class Model(Resource):
         values, gear = self._arrange(inputs, named)
         outs = self._outs(out)
         if stream is not None:
-            handle_of(stream, Stream)
+            stream_handle(stream)  # refuses what is none
         if stream is not None and stream.capturing:
             text = "acl.Model: a run with a future is no part of a capture"
             raise CaptureError(SYNCHRONOUS, "acl.Model", text, "call model(x, stream=stream) with device arrays")
