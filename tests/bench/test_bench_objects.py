@@ -1,6 +1,7 @@
-"""Calls of the objects beside the same calls from C, and the pyACL calls beside these, in one process and thread."""
+"""Each call of the objects, the pyACL call of the same work, and its twin in C, in one process and thread."""
 
 import shutil
+import struct
 import timeit
 
 import numpy
@@ -18,6 +19,8 @@ stream = fresh_stream
 RECORD = 250  # what a record may cost above its twin
 EVENT = Row("event", "acl.Event().close()", 500)
 OPERATOR = Row("operator", "acl.nn.add(a, b, out=o), done", 3000)
+BY = pytest.mark.parametrize("by", ["object", "pyacl"])
+SAME = "the same by pyACL"
 
 
 def test_event(measure):
@@ -28,79 +31,97 @@ def test_event(measure):
 
 def test_create_event(opened, compare):
     names = {"create": acl.rt.create_event_ex_with_flag, "destroy": acl.rt.destroy_event}
-    compare(Row("create_event", "the same by pyACL"), "e, ret = create(9); destroy(e)", names, 9)
+    compare(Row("create_event", SAME), "e, ret = create(9); destroy(e)", names, 9)
 
 
-def test_record(stream, compare):
+@pytest.fixture
+def pair(compare):
+    """Give ``pair(by, name, (label, target, statement), pyacl_statement, names, *arguments)``: one of the two rows."""
+
+    def run(by, name, ours, theirs, names, *arguments):
+        label, target, statement = ours
+        if by == "pyacl":
+            label, target, statement = SAME, None, theirs
+        compare(Row(name, label, target), statement, names, *arguments)
+
+    return run
+
+
+@BY
+def test_record(by, stream, pair):
     with acl.Event() as event:
-        names = {"record": stream.record, "e": event}
-        compare(Row("record_event", "stream.record(event)", RECORD), "record(e)", names, event.handle, stream.handle)
+        names = {"record": stream.record, "event": event, "call": acl.rt.record_event}
+        names.update(e=event.handle, s=stream.handle)
+        ours = "stream.record(event)", RECORD, "record(event)"
+        pair(by, "record_event", ours, "call(e, s)", names, event.handle, stream.handle)
         stream.synchronize()
 
 
-def test_synchronize(stream, compare):
-    row = Row("synchronize_stream", "stream.synchronize(), idle", RECORD)
-    compare(row, "synchronize()", {"synchronize": stream.synchronize}, stream.handle)
+@BY
+def test_synchronize(by, stream, pair):
+    names = {"synchronize": stream.synchronize, "call": acl.rt.synchronize_stream, "s": stream.handle}
+    ours = "stream.synchronize(), idle", RECORD, "synchronize()"
+    pair(by, "synchronize_stream", ours, "call(s)", names, stream.handle)
 
 
-def test_fill(stream, compare):
+@BY
+def test_fill(by, stream, pair):
     with acl.Buffer(64) as buffer:
-        names = {"fill": buffer.fill, "s": stream}
-        row = Row("memset_async", "buffer.fill(0, stream=stream)")
-        compare(row, "fill(0, stream=s)", names, buffer.handle, len(buffer), stream.handle)
+        names = {"fill": buffer.fill, "stream": stream, "call": acl.rt.memset_async}
+        names.update(p=buffer.handle, s=stream.handle)
+        ours = "buffer.fill(0, stream=stream)", None, "fill(0, stream=stream)"
+        pair(by, "memset_async", ours, "call(p, 64, 0, 64, s)", names, buffer.handle, len(buffer), stream.handle)
+        stream.synchronize()
 
 
-@pytest.mark.parametrize("where", ["host", "device"])
-def test_execute(where, opened, compare):
-    """The twin runs the same model on a dataset of its own; the row of acl.mdl.execute stands with the models."""
-    zeros = numpy.zeros(4, "f4")
-    content = acl.sim.recorded("identity", [om.Tensor("x", (4,))], [om.Tensor("y", (4,))], [([zeros], [zeros])])
-    given = zeros if where == "host" else acl.DeviceArray.from_numpy(zeros)
-    with acl.Model(content) as model, acl.Model(content) as other:
-        sides = Dataset([16]), Dataset([16])
-        sides[0].put(0, zeros)
-        target = numpy.empty(4, "f4") if where == "host" else acl.DeviceArray(4)
-        row = Row("execute", f"model(x, out=y), an identity of 16 bytes on the {where}")
-        names = {"model": model, "x": given, "y": target}
-        compare(row, "model(x, out=y)", names, other.handle, sides[0].handle, sides[1].handle)
-        for side in sides:
-            side.close()
+RUNS = {
+    "host": ("model(x, out=y), an identity of 16 bytes on the host", None, "model(x, out=y)"),
+    "device": ("model(x, out=y), an identity of 16 bytes on the device", None, "model(a, out=b)"),
+    "at once": (f"{SAME}, its datasets filled", None, "execute(m, i, o)"),
+    "future": ("model.submit(x).result(), the same identity", None, "submit(x).result()"),
+    "queued": (f"{SAME}, its datasets filled", None, "execute_async(m, i, o, s); synchronize(s)"),
+}
 
 
-def test_submit(opened, compare):
+@pytest.mark.parametrize("how", RUNS)
+def test_execute(how, stream, compare):
+    """The twin and pyACL run the same model on datasets of its own; the objects copy from and to the host as well."""
     zeros = numpy.zeros(4, "f4")
     content = acl.sim.recorded("identity", [om.Tensor("x", (4,))], [om.Tensor("y", (4,))], [([zeros], [zeros])])
     with acl.Model(content) as model, acl.Model(content) as other:
         sides = Dataset([16]), Dataset([16])
         sides[0].put(0, zeros)
-        row = Row("execute", "model.submit(x).result(), the same")
-        names = {"submit": model.submit, "x": zeros}
-        compare(row, "submit(x).result()", names, other.handle, sides[0].handle, sides[1].handle)
+        arguments = other.handle, sides[0].handle, sides[1].handle
+        names = {"model": model, "submit": model.submit, "x": zeros, "y": numpy.empty(4, "f4")}
+        names.update(a=acl.DeviceArray.from_numpy(zeros), b=acl.DeviceArray(4), s=stream.handle)
+        names.update(
+            execute=acl.mdl.execute, execute_async=acl.mdl.execute_async, synchronize=acl.rt.synchronize_stream
+        )
+        names.update(zip("mio", arguments))
+        label, target, statement = RUNS[how]
+        compare(Row("execute", label, target), statement, names, *arguments)
         for side in sides:
             side.close()
 
 
-REPLAYS = (
-    (Row("replay", "graph.replay(stream)", 200), "replay(s)"),
-    (Row("replay", "the same by pyACL"), "execute(g, h)"),
-)
-
-
-@pytest.mark.parametrize("row, statement", REPLAYS, ids=["object", "pyacl"])
-def test_replay(row, statement, stream, compare):
+@BY
+def test_replay(by, stream, pair):
     """An empty graph: what is measured is the call."""
     with acl.capture(stream) as graph:
         pass
     with graph:
-        names = {"replay": graph.replay, "s": stream, "execute": acl.mdl.ri_execute_async}
-        names.update(g=graph.handle, h=stream.handle)
-        compare(row, statement, names, graph.handle, stream.handle)
+        names = {"replay": graph.replay, "stream": stream, "call": acl.mdl.ri_execute_async}
+        names.update(g=graph.handle, s=stream.handle)
+        ours = "graph.replay(stream)", 200, "replay(stream)"
+        pair(by, "replay", ours, "call(g, s)", names, graph.handle, stream.handle)
         stream.synchronize()
 
 
-def test_malloc_free(opened, compare):
-    row = Row("malloc_free", "acl.Buffer(4096).close()")
-    compare(row, "Buffer(4096).close()", {"Buffer": acl.Buffer}, 4096)
+@BY
+def test_malloc_free(by, opened, pair):
+    names = {"Buffer": acl.Buffer, "malloc": acl.rt.malloc, "free": acl.rt.free}
+    ours = "acl.Buffer(4096).close()", None, "Buffer(4096).close()"
+    pair(by, "malloc_free", ours, "p, ret = malloc(4096, 0); free(p)", names, 4096)
 
 
 # --- Operators and kernels
@@ -121,7 +142,7 @@ def test_operator_of_two_phases(stream, compare):
     alpha = acl.create_scalar(one.ctypes.data, 0)
     arguments = (*tensors[:2], alpha, tensors[2])
     names = {"plan": acl.nnop.add_get_workspace_size, "run": acl.nnop.add, "a": arguments, "s": stream.handle}
-    row = Row("add", "the same by acl.nnop, queued")
+    row = Row("add", f"{SAME} (acl.nnop), queued")
     compare(row, "size, executor, ret = plan(*a); run(0, size, executor, s)", names, *arguments, stream.handle)
     stream.synchronize()
     for tensor in tensors:
@@ -130,11 +151,16 @@ def test_operator_of_two_phases(stream, compare):
 
 
 @pytest.mark.needs_sim
-def test_kernel(stream, compare, tmp_path):
+@BY
+def test_kernel(by, stream, pair, tmp_path):
     """Its implementation is in C, so that nothing but the launch is Python's."""
     path = demo.build_kernel(demo.examples(), str(tmp_path), shutil.which("gcc") or "clang")
     kernel, x = acl.Kernel(path, "vector_add"), acl.DeviceArray.zeros(4)
-    names = {"kernel": kernel, "x": x, "n": numpy.uint64(4), "s": stream}
-    row = Row("launch", "acl.Kernel(...)(1, x, x, x, 4, stream=stream)")
-    compare(row, "kernel(1, x, x, x, n, stream=s)", names, kernel.handle, x.handle, stream.handle)
+    packed = struct.pack("4Q", x.handle, x.handle, x.handle, 4)
+    names = {"kernel": kernel, "x": x, "n": numpy.uint64(4), "stream": stream}
+    names.update(call=acl.rt.launch_kernel_with_host_args, k=kernel.handle, s=stream.handle)
+    names.update(p=acl.util.bytes_to_ptr(packed), size=len(packed))
+    ours = "acl.Kernel(...)(1, x, x, x, 4, stream=stream)", None, "kernel(1, x, x, x, n, stream=stream)"
+    theirs = "call(k, 1, s, [], p, size, [], 0)"
+    pair(by, "launch", ours, theirs, names, kernel.handle, x.handle, stream.handle)
     stream.synchronize()
