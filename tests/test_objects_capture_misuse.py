@@ -197,6 +197,9 @@ INSIDE_OTHERS = (
     ("no condition", lambda w, g: g.while_(1), TypeError, "condition is int", "graph.condition()"),
     ("condition too big", lambda w, g: g.condition().set(1 << 64, w.stream), acl.InvalidArgumentError, "2**64 - 1"),
     ("condition below zero", lambda w, g: g.condition().set(-1, w.stream), acl.InvalidArgumentError, "value is -1"),
+    ("default of a text", lambda w, g: g.condition("1"), TypeError, "default is '1'", "expected an int"),
+    ("default below zero", lambda w, g: g.condition(-1), acl.InvalidArgumentError, "default is -1", "expected 0 to"),
+    ("bodies of a text", lambda w, g: g.switch(g.condition(), "2"), TypeError, "count is '2'", "expected an int"),
     ("no bodies", lambda w, g: g.switch(g.condition(), 0), acl.InvalidArgumentError, "count is 0", "expected 1 to"),
     ("body on no stream", lambda w, g: g.if_(g.condition()).capture(None).__enter__(), TypeError, "expected an acl."),
     ("mode of a body", lambda w, g: g.if_(g.condition()).capture(w.other, "x").__enter__(), acl.InvalidArgumentError,
@@ -335,6 +338,7 @@ SAVING = (
         ARGUMENT,
         "'y' is not contiguous",
     ),
+    ("outputs that are none", lambda w: w.graph.save("never.om", [w.array], 3), TypeError, "outputs is int", "arrays"),
     ("no input", lambda w: w.graph.save("never.om", [], [w.array]), ARGUMENT, "inputs is empty, expected 1 array"),
     ("a callback", with_callback, RuntimeError, "a task of aclrtLaunchHostFunc"),
 )

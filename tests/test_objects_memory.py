@@ -108,6 +108,18 @@ def test_memory_outlives_a_stream_that_others_destroy(use, end, stream):
     assert free_memory() == before and not retired
 
 
+def test_a_stream_that_others_destroyed_takes_nothing(stream):
+    array = acl.DeviceArray.zeros(4, "u1", stream=stream)
+    handle, ret = acl.rt.create_stream()
+    assert ret == 0
+    taker = acl.Stream.from_handle(handle)
+    assert acl.rt.destroy_stream(handle) == 0
+    for take in (lambda: array.__dlpack__(stream=taker), lambda: array.fill(1, stream=taker)):
+        with raises(acl.InvalidHandleError, "a destroyed stream", "make a new one"):
+            take()
+    assert set(array.to_numpy()) == {0}
+
+
 def test_what_a_callback_raises_is_not_taken_for_a_stream_that_ended(stream):
     def fail():
         raise acl.InvalidHandleError(107017, "test", "of the callback")

@@ -89,6 +89,8 @@ MISUSE = (
     ("index by an array", lambda x: x.array[x.array], ARGUMENT, ("DeviceArray makes no view",)),
     ("index by a text", lambda x: x.array["a"], ARGUMENT, ("str makes no view",)),
     ("index beyond", lambda x: x.array[2], IndexError, ("out of bounds",)),
+    ("far index", lambda x: x.array[2**64], IndexError, (f"index {2**64} is out of bounds for (2, 3)",)),
+    ("assign a far number", lambda x: x.array.__setitem__(0, 10**400), ARGUMENT, ("does not become float64",)),
     ("too many indices", lambda x: x.array[0, 0, 0], IndexError, ("too many indices",)),
     ("assign another shape", lambda x: x.array.__setitem__(0, [1, 2]), ValueError, ("broadcast",)),
     ("assign text", lambda x: x.array.__setitem__(0, "text"), ValueError, ("text",)),

@@ -58,6 +58,7 @@ MISUSE = (
     ("fractions as dimensions", lambda a: nn.flip(a, [0.5], out=floats(2, 3)), BAD,
      ("dims is [0.5], expected integers",)),
     ("NumPy array as dimensions", lambda a: nn.flip(a, numpy.array(1)), BAD, ("dims is a ndarray", "array.tolist()")),
+    ("far probability", lambda a: nn.dropout_gen_mask_v2([8], 10**400, 0, 0, "f4", out=a), BAD, ("prob is 1000",)),
     ("far dimensions", lambda a: nn.flip(a, [2**64], out=floats(2, 3)), BAD, ("expected integers of 64 bits",)),
     ("type", lambda a: nn.cast(a, "float23"), BAD, ("dtype is 'float23', expected a type", "dtype='f4'")),
     ("type by number", lambda a: nn.cast(a, 999), BAD, ("dtype is 999, which is no data type",)),

@@ -17,7 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from acl.objects.memory import BlockHolder, Buffer, Memory, Shape, Span, copy, extents_of, fill, span_of, transfer
 from acl.objects.memory_block import Block, refuse, stream_handle
-from acl.objects.resource import html_table, integer
+from acl.objects.resource import MOST, html_table, integer
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -256,16 +256,15 @@ class DeviceArray(BlockHolder):
         keys = key if isinstance(key, tuple) else (key,)
         for item in keys:
             whole = isinstance(item, (int, numpy.integer)) and not isinstance(item, bool)
+            if whole and abs(int(item)) > MOST:  # NumPy says that such an integer is none
+                raise IndexError(f"acl.DeviceArray: index {item} is out of bounds for {self.shape}")
             if not (whole or item is None or item is Ellipsis or isinstance(item, slice)):
                 advice = "use integers, slices, ... and None, or an operator such as acl.nn.index"
                 raise refuse("DeviceArray", f"{type(item).__name__} makes no view", advice)
         before = self._geometry()
         if Ellipsis not in keys:
             keys = (*keys, Ellipsis)  # never an element itself, which would be read
-        try:
-            return self._view(before, before[keys])
-        except OverflowError:
-            raise IndexError(f"acl.DeviceArray: index {key} is out of bounds for {self.shape}") from None
+        return self._view(before, before[keys])
 
     def __setitem__(self, key: Any, value: Any) -> None:
         target = self[key]
@@ -363,7 +362,7 @@ class DeviceArray(BlockHolder):
         """
         block = self._live()
         if stream is not None:
-            stream_handle(stream)
+            stream_handle(stream)  # refuses what is none
             stream.synchronize()
         if self.size == 0:
             return numpy.empty(self.shape, self.dtype)

@@ -108,7 +108,7 @@ class Context(Resource):
 
         before, ret = rt.get_context()
         self._before = before if ret == 0 else 0
-        self._device_id = Device.number_of(device)
+        self._device_id = Device._number_of(device)
         handle, ret = rt.create_context(self._device_id)
         if ret != 0:
             raise error_of(ret, "aclrtCreateContext")

@@ -90,7 +90,7 @@ class Device:
         return count
 
     @classmethod
-    def number_of(cls, device: "Union[Device, int, None]") -> int:
+    def _number_of(cls, device: "Union[Device, int, None]") -> int:
         """Return the number of a device that is given as such, as an object, or as None for the current one."""
         return device.id if isinstance(device, Device) else cls(device).id
 
@@ -287,14 +287,14 @@ class Device:
 
     def can_access(self, other: "Union[Device, int]") -> bool:
         """Tell whether it could reach the other device's memory (``aclrtDeviceCanAccessPeer``)."""
-        able, ret = rt.device_can_access_peer(self.id, self.number_of(other))
+        able, ret = rt.device_can_access_peer(self.id, self._number_of(other))
         if ret != 0:
             raise error_of(ret, "aclrtDeviceCanAccessPeer")
         return bool(able)
 
     def enable_access(self, other: "Union[Device, int]") -> None:
         """Let it reach the other device's memory (``aclrtDeviceEnablePeerAccess``)."""
-        ret = self._here(rt.device_enable_peer_access, self.number_of(other), 0)
+        ret = self._here(rt.device_enable_peer_access, self._number_of(other), 0)
         if ret != 0:
             raise error_of(ret, "aclrtDeviceEnablePeerAccess")
 

@@ -282,7 +282,7 @@ class Model(Resource):
         pool = self._pool
         with pool.lock:
             handle = self._ready()
-            stream_handle(stream)
+            stream_handle(stream)  # refuses what is none
             captured = stream.capturing
             lease = pool.lend()
             # Tells when the work is done that the slot is needed for: a capture keeps it for its replays.
@@ -335,9 +335,9 @@ class Model(Resource):
         outs = self._outs(out)
         if stream is not None:
             stream_handle(stream)  # refuses what is none
-        if stream is not None and stream.capturing:
-            text = "acl.Model: a run with a future is no part of a capture"
-            raise CaptureError(SYNCHRONOUS, "acl.Model", text, "call model(x, stream=stream) with device arrays")
+            if stream.capturing:
+                text = "acl.Model: a run with a future is no part of a capture"
+                raise CaptureError(SYNCHRONOUS, "acl.Model", text, "call model(x, stream=stream) with device arrays")
         device = any(value.__class__ is DeviceArray for value in values)
         pool = self._pool
         with pool.lock:

@@ -4,6 +4,7 @@ Static AIPP is inside a model and needs nothing here: its input takes the bytes 
 """
 
 from collections.abc import Iterable, Sequence
+from numbers import Real
 from typing import Any, Optional
 
 from acl import mdl
@@ -145,10 +146,13 @@ def _numbers(name: str, given: Sequence[int], count: int) -> Any:
 
 
 def _reals(name: str, given: Sequence[float]) -> Any:
-    numbers = [float(number) for number in _listed(name, given)]
+    numbers = _listed(name, given)
+    for number in numbers:
+        if not isinstance(number, Real):
+            raise TypeError(f"acl.Aipp: {name} is {number!r}, expected a number")
     if len(numbers) != 4:
         raise refuse("Aipp", f"{name} has {len(numbers)} numbers, expected 4, one a channel")
-    return numbers
+    return [float(number) for number in numbers]
 
 
 def _listed(name: str, given: Any) -> list[Any]:

@@ -80,7 +80,7 @@ class MemoryPool(Resource):
         from acl.objects.device import Device
 
         limit, keep = integer(limit, "acl.MemoryPool: limit", 0), integer(keep, "acl.MemoryPool: keep", 0)
-        self._device_id = Device.number_of(device)
+        self._device_id = Device._number_of(device)
         place = ffi.new("aclrtMemPool *")
         wanted = ffi.new("aclrtMemPoolProps *", {"location": {"id": self._device_id, "type": 1}, "maxSize": limit})
         ret = int(lib.aclrtMemPoolCreate(place, wanted))

@@ -16,6 +16,7 @@ from acl.objects.context import call_in, current_handle, make_current, opening_o
 from acl.objects.event import Event
 from acl.objects.resource import (
     INVALID_HANDLE,
+    LONGEST,
     Opening,
     Resource,
     callbacks,
@@ -117,6 +118,7 @@ class Stream(Resource):
         0 is the context's default stream.
         """
         self = cls.__new__(cls)
+        handle = integer(handle, "acl.Stream: handle", 0, LONGEST)
         self._ahead, self._errors = None, []
         self._context = current_handle()
         if handle == 0:
