@@ -34,12 +34,11 @@ from acl.objects.capture_parts import (
     failure,
     forget,
     mode_of,
-    stream_of,
 )
 from acl.objects.context import call_in, current_handle, opening_of_context
 from acl.objects.memory import Memory
 from acl.objects.memory_block import refuse
-from acl.objects.resource import INVALID_HANDLE, Closed, Opening, Resource
+from acl.objects.resource import INVALID_HANDLE, Closed, Opening, Resource, object_of
 from acl.objects.stream import Stream
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ class capture:  # noqa: N801  # it reads as what is done, such as contextlib.sup
     __slots__ = ("_stream", "_mode", "_graphs")
 
     def __init__(self, stream: Stream, mode: str = "global") -> None:
-        self._stream = stream_of(stream, "capture")
+        self._stream = object_of(stream, Stream)
         self._mode = mode_of(mode, "capture")
         self._graphs: list[Graph] = []
 
@@ -273,7 +272,7 @@ class Graph(Recording, Resource):
         try:
             ret = ri_execute_async(self._handle, stream._handle)
         except AttributeError:
-            stream_of(stream, "Graph.replay")
+            object_of(stream, Stream)
             raise
         if ret != 0:
             raise failure(ret, "aclmdlRIExecuteAsync", REPLAY_ADVICE.get(ret))

@@ -14,7 +14,7 @@ from acl.errors import ADVICE, AclError, CaptureError, error_of
 from acl.objects import memory_block
 from acl.objects.memory import Buffer, Memory, span_of
 from acl.objects.memory_block import one_of, refuse
-from acl.objects.resource import INVALID, LONGEST, Closed, integer
+from acl.objects.resource import INVALID, LONGEST, Closed, integer, object_of
 from acl.objects.stream import Stream
 
 if TYPE_CHECKING:
@@ -47,13 +47,6 @@ def check(code: int, function: str, advice: Optional[str] = None) -> None:
 def mode_of(mode: str, function: str) -> int:
     """Return the number of a capture mode."""
     return MODES[one_of(mode, MODES, function, "mode")]
-
-
-def stream_of(stream: Any, function: str) -> Stream:
-    """Refuse what is no stream."""
-    if not isinstance(stream, Stream):
-        raise TypeError(f"acl.{function}: stream is {type(stream).__name__}, expected an acl.Stream")
-    return stream
 
 
 def forget(instances: Iterable[int]) -> None:
@@ -152,7 +145,7 @@ class Recording:
     def _on(self, stream: Optional[Stream], function: str) -> Stream:
         """Return the stream to put it on: the one that the capture began on, when none is given."""
         if stream is not None:
-            return stream_of(stream, function)
+            return object_of(stream, Stream)
         if self._stream is None:
             self._handle.__index__()  # says what is wrong with it, if there is no more to say
             text = f"acl.{function}: the capture has ended"
@@ -275,7 +268,7 @@ class TaskGroup:
         -----
         Stands on ``aclmdlRICaptureTaskUpdateBegin`` and ``aclmdlRICaptureTaskUpdateEnd``.
         """
-        graph, handle = self.graph, stream_of(stream, "TaskGroup.update").handle
+        graph, handle = self.graph, memory_block.stream_handle(stream)
         graph.handle  # noqa: B018  # raises when it is closed
         group = self._handle.__index__()
         check(mdl.ri_capture_task_update_begin(handle, group), "aclmdlRICaptureTaskUpdateBegin")
@@ -321,9 +314,8 @@ class Condition:
 
     def set(self, value: int, stream: Stream) -> None:
         """Queue writing it (``aclrtValueWrite``), in a capture or outside."""
-        if not 0 <= value < 1 << 64:
-            raise refuse("Condition.set", f"value is {value}, expected 0 to 2**64 - 1")
-        ret = rt.value_write(self.array.handle, value, 0, stream_of(stream, "Condition.set").handle)
+        value = integer(value, "acl.Condition.set: value", 0, LONGEST)
+        ret = rt.value_write(self.array.handle, value, 0, memory_block.stream_handle(stream))
         check(ret, "aclrtValueWrite")
         self.array.used_on(stream)
 
@@ -364,7 +356,7 @@ class Body(Recording):
         -----
         Stands on ``aclmdlRICaptureToModelRIBegin`` and ``aclmdlRICaptureEnd``.
         """
-        handle, number = stream_of(stream, "Body.capture").handle, mode_of(mode, "Body.capture")
+        handle, number = memory_block.stream_handle(stream), mode_of(mode, "Body.capture")
         self.graph.handle  # noqa: B018  # raises when it is closed
         ret = mdl.ri_capture_to_model_ri_begin(handle, self._handle, number)
         advice = "a body is captured once: put another conditional task" if ret == CAPTURING else None

@@ -32,7 +32,7 @@ from acl.objects.memory import Buffer
 from acl.objects.memory_block import Block, captured_into, refuse, stream_handle, tell
 from acl.objects.op_rules import RULES, Refused, Spec, type_of_number
 from acl.objects.op_signature import Parameter, Shape, shape_of
-from acl.objects.resource import Opening, current_opening
+from acl.objects.resource import LEAST, MOST, Opening, current_opening
 
 if TYPE_CHECKING:
     from acl.objects.stream import Stream
@@ -121,7 +121,7 @@ def _numbers(value: Any, name: str, kind: Callable[[Any], Any], what: str) -> li
 
 def _integer(value: Any) -> int:
     whole = numbers.index(value)
-    if not -(2**63) <= whole < 2**63:
+    if not LEAST <= whole <= MOST:
         raise OverflowError
     return whole
 
@@ -488,8 +488,8 @@ class Operator:
             plain = self.name[:-1] if self.name.endswith("s") else self.name
             advice = self._twin(plain, self.name.replace("_scalar", "_tensor"))
             self._refuse(f"{name} is {_shown(value)}, expected a number", advice or "array.item() reads one element")
-        if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            self._refuse(f"{name} is {value}, expected {-(2**63)} to {2**63 - 1}", "pass a float")
+        if isinstance(value, int) and not LEAST <= value <= MOST:
+            self._refuse(f"{name} is {value}, expected {LEAST} to {MOST}", "pass a float")
 
     def _array(self, value: Any, name: str, opening: Opening) -> DeviceArray:
         if not isinstance(value, DeviceArray):

@@ -39,7 +39,7 @@ from acl.errors import InvalidArgumentError, InvalidHandleError, error_of
 
 Self = TypeVar("Self", bound="Resource")
 INVALID, NO_CONTEXT, INVALID_HANDLE = 107000, 107002, 107017
-MOST, LONGEST = 2**63 - 1, 2**64 - 1  # of a number, and of a handle
+LEAST, MOST, LONGEST = -(2**63), 2**63 - 1, 2**64 - 1  # of a number, and of a handle
 
 
 class Opening:
@@ -191,12 +191,17 @@ def milliseconds(timeout: float) -> int:
     return max(1, int(seconds(timeout) * 1000))
 
 
-def handle_of(value: Any, kind: type["Resource"]) -> int:
-    """Return the handle of an argument that is an object of a class."""
+def object_of(value: Any, kind: type[Self]) -> Self:
+    """Return an argument that is an object of a class: a device would take any number for its handle."""
     if not isinstance(value, kind):
         name = kind.__name__
         raise TypeError(f"{value!r} is no acl.{name}; a handle of pyACL becomes one by acl.{name}.from_handle()")
-    return value.handle
+    return value
+
+
+def handle_of(value: Any, kind: type["Resource"]) -> int:
+    """Return the handle of an argument that is an object of a class."""
+    return object_of(value, kind).handle
 
 
 class Closed:
