@@ -31,10 +31,12 @@ def pair():
 def test_a_record_of_another_process_lets_one_wait_pass(pair):
     maker, other = pair
     share(maker, other)
-    assert maker(WAIT) == maker(WAIT) == 0
+    maker("passed, ret = acl.rt.create_event()")
+    assert maker(WAIT) == maker("acl.rt.record_event(passed, stream)") == maker(WAIT) == 0
     assert maker(WAITS) == LATCH
     assert other(RECORD) == 0
     assert other(DONE) == 0
+    assert maker("acl.rt.synchronize_event(passed)") == 0  # before that, a second record would set what is set
     assert maker(WAITS) == LATCH  # the second one
     assert other(RECORD) == 0
     assert maker(DONE) == 0

@@ -2,10 +2,14 @@
 
 import contextlib
 import json
+import select
+import signal
 import subprocess
 import sys
 
 from helpers import programs
+
+PATIENCE = 120  # seconds for one answer, on a runner that does much else
 
 LOOP = """
 import json, sys, acl
@@ -69,7 +73,9 @@ class Process:
         self.program.stdin.flush()
 
     def end(self):
-        """Return the result of what it began, as JSON has it."""
+        """Return the result of what it began, as JSON has it; where none comes, its threads say what they wait for."""
+        if not select.select([self.program.stdout], [], [], PATIENCE)[0]:
+            self.program.send_signal(signal.SIGABRT)
         line = self.program.stdout.readline()
         assert line, f"the process ended with {self.program.wait(10)}"
         value, absent = json.loads(line)
