@@ -73,14 +73,16 @@ def test_reading_waits_for_replays(streams, stream, other, array):
             array.fill(value)
             gates = [Gate(each) for each in (stream, other)[:streams]]
             if streams == 2:
+                copy.replay(stream)
+                other.wait(stream)
                 graph.replay(other)
             else:
                 graph.replay(stream)
-            copy.replay(stream)
+                copy.replay(stream)
             for gate in gates:
                 gate.open_soon()
             assert array.to_numpy().tolist() == [1] * 4
-            assert streams == 2 or second.to_numpy().tolist() == [1] * 4
+            assert second.to_numpy().tolist() == [value if streams == 2 else 1] * 4
         copy.close()
 
 

@@ -213,7 +213,7 @@ with acl.Device(0) as first, acl.Device(1) as second:
 
 
 def test_another_device(run_script):
-    done = run_script(TWO_DEVICES, {"ACL_SIM_DEVICES": "2"})
+    done = run_script(TWO_DEVICES, {"ACL_SIM_DEVICES": "2", "ACL_SIM_MEMORY": "1Gi"})  # two fit beside a sanitizer
     array, thread, device = done.stdout.splitlines()
     assert array.startswith("InvalidArgumentError acl.Model: input x is on device 1, and the model on device 0"), done
     assert thread.startswith("InvalidArgumentError acl.Model: input x is on device 1"), done
