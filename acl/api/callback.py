@@ -1,13 +1,18 @@
 """Python functions that C calls: stream callbacks and exception callbacks.
 
-What a callback raises goes to :data:`sys.unraisablehook` at once, and the call in C goes on.
+What a callback raises goes to :data:`sys.unraisablehook` at once, and the call in C goes on. Callbacks that are still
+queued when the interpreter exits are never called; a line on stderr names them.
 """
 
+import atexit
+import functools
 import itertools
 import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
+from acl._calls import calls
 from acl._lib import _acl, ffi, lib
 from acl.api import capture, values
 
@@ -22,23 +27,38 @@ exception_callbacks: list[Callable[[int], Any]] = []
 @ffi.def_extern(onerror=lambda kind, error, trace: _acl.unraisable(error, launch_callback))
 def acl_on_callback(number):
     """Run a launched callback on the thread that is in process_report."""
-    number = values.address(number)
-    keeps = any(number in numbers for numbers in captured.values())
-    function, data = launched[number] if keeps else launched.pop(number)
+    calls.depth += 1
+    function = data = None
     try:
+        number = values.address(number)
+        function, data = launched[number] if is_captured(number) else launched.pop(number)
         function(data)
     except BaseException as error:
         _acl.unraisable(error, function)
+    finally:
+        # The last reference to the stream itself may go with these.
+        del function, data
+        calls.depth -= 1
 
 
 @ffi.def_extern(onerror=lambda kind, error, trace: _acl.unraisable(error, set_exception_info_callback))
 def acl_on_exception(info):
     """Hand the information of a failed task to the registered function."""
-    for function in exception_callbacks[-1:]:
-        try:
-            function(values.address(info))
-        except BaseException as error:
-            _acl.unraisable(error, function)
+    calls.depth += 1
+    try:
+        for function in exception_callbacks[-1:]:
+            try:
+                function(values.address(info))
+            except BaseException as error:
+                _acl.unraisable(error, function)
+    finally:
+        function = None
+        calls.depth -= 1
+
+
+def is_captured(number):
+    """Tell whether a capture has recorded a callback, so that it can be called again."""
+    return any(number in numbers for numbers in captured.values())
 
 
 def launch(function, data, stream, queue):
@@ -88,6 +108,27 @@ def set_exception_info_callback(function):
     if ret != 0:
         exception_callbacks[:] = previous
     return ret
+
+
+def name_of(function):
+    """Return the name of a callback; a partial function is named after the function that it carries."""
+    while isinstance(function, functools.partial):
+        function = next(filter(callable, function.args), function.func)
+    return getattr(function, "__qualname__", None) or repr(function)
+
+
+@atexit.register
+def _report_queued():
+    """Name the callbacks that the end of the interpreter leaves uncalled."""
+    waiting = [name_of(function) for number, (function, _) in launched.copy().items() if not is_captured(number)]
+    if waiting:
+        names = ", ".join(waiting[:4]) + (", ..." if len(waiting) > 4 else "")
+        count = "1 callback was" if len(waiting) == 1 else f"{len(waiting)} callbacks were"
+        print(
+            f"acl: {count} still queued at exit and will not be called: {names}; synchronise their streams before the "
+            "program ends",
+            file=sys.stderr,
+        )
 
 
 os.register_at_fork(after_in_child=launched.clear)

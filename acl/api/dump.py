@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
+from acl._calls import guarded
 from acl._lib import _acl, ffi, lib
 from acl.api import values
 
 receivers: list[Callable[[dict], Any]] = []
 
 
-@ffi.def_extern(error=-1, onerror=lambda kind, error, trace: _acl.unraisable(error, dump_reg_callback))
-def acl_on_dump(chunk, length):
+def _receive(chunk, length):
     """Hand one chunk over as a dict; the address of its data is good during the call only."""
     fields = ("fileName", "bufLen", "isLastChunk", "offset", "flag")
     given = {values.snake(name): getattr(chunk, name) for name in fields}
@@ -18,6 +18,16 @@ def acl_on_dump(chunk, length):
     given["data_buf"] = values.address(chunk.dataBuf)
     ret = receivers[-1](given)
     return 0 if ret is None else ret
+
+
+def _report(error):
+    _acl.unraisable(error, dump_reg_callback)
+
+
+# What is left to cffi is a result of a wrong type.
+ffi.def_extern("acl_on_dump", error=-1, onerror=lambda kind, error, trace: _report(error))(
+    guarded(_receive, -1, _report)
+)
 
 
 def dump_reg_callback(function, flag):

@@ -442,6 +442,9 @@ class Graph(Recording, Resource):
         if owned:
             self._forget(instance)
 
+    def _busy(self) -> bool:
+        return self._replays.busy()
+
     def _release(self, handle: int, opening: Opening) -> int:
         try:
             ret = call_in(self._context, mdl.ri_destroy, handle)

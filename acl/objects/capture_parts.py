@@ -109,6 +109,10 @@ class Replays:
         """Whether the graph is gone; its end was the end of its replays."""
         return self.instance not in memory_block.captured
 
+    def busy(self) -> bool:
+        """Tell whether a replay may not be done."""
+        return any(not stream.closed and stream._busy() for stream in list(self._streams.values()))
+
     def synchronize(self) -> None:
         """Wait for all replays."""
         with memory_block.telling:

@@ -160,6 +160,9 @@ class Context(Resource):
             if ret == 0 and now == handle and self._before:
                 rt.set_context(self._before)  # which may be gone by now: then there is none
 
+    def _busy(self) -> bool:
+        return True  # its streams are not known
+
     def _release(self, handle: int, opening: Opening) -> int:
         ret = rt.destroy_context(handle)
         return INVALID_HANDLE if ret == NO_CONTEXT else ret  # something else has destroyed it

@@ -29,6 +29,7 @@ from acl.objects.resource import (
     milliseconds,
     opening_of,
     openings,
+    refuse_in_call,
     retired,
     sweep,
 )
@@ -150,6 +151,8 @@ class Device:
         self._end(rt.reset_device_force, "aclrtResetDeviceForce")
 
     def _end(self, end: Callable[[int], int], function: str) -> None:
+        if self.id in openings:
+            refuse_in_call("Device.close" if end is rt.reset_device else "Device.reset")
         with self._lock:
             forced = end is rt.reset_device_force
             opening = openings.get(self.id)

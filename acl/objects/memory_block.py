@@ -30,6 +30,7 @@ from sys import is_finalizing
 from typing import Any, Optional, Protocol, cast
 
 from acl import mdl, rt
+from acl._calls import in_call
 from acl._lib import ffi, lib
 from acl.errors import AclError, ContextError, InvalidArgumentError, InvalidHandleError, OutOfMemoryError, error_of
 from acl.objects import resource
@@ -41,7 +42,6 @@ from acl.objects.resource import (
     Opening,
     current_opening,
     handle_of,
-    in_callback,
     retired,
     sweep,
 )
@@ -319,7 +319,7 @@ class Block:
                 pinned.pop(self.address, None)
         if not self.owned and self.keeps is None:
             return
-        if in_callback():
+        if in_call():
             retired.append(Unused(self))
         elif self.home is not None and _free_in_order(self, self.home):
             pass

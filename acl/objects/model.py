@@ -521,6 +521,7 @@ class Model(Resource):
 
     def close(self) -> None:
         """Wait for its runs and unload it; their futures have their results. Closing again does nothing."""
+        self._refuse_waiting("close")
         pool = self._pool
         with pool.lock:
             if not self.closed and self._place.live and not pool.ended:
@@ -531,6 +532,9 @@ class Model(Resource):
             super().close()
             self._keep = ()
         pool.end()
+
+    def _busy(self) -> bool:
+        return self._pool.busy()
 
     def _release(self, handle: int, opening: Opening) -> int:
         try:

@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 
 import acl
 from acl import mdl
+from acl._calls import in_call
 from acl.errors import AclError, ContextError, InvalidHandleError, TimedOutError, error_of
 from acl.objects.context import call_in, make_current
 from acl.objects.event import Event
 from acl.objects.memory import Buffer
 from acl.objects.memory_block import Block
-from acl.objects.resource import INVALID_HANDLE, Opening, in_callback, seconds
+from acl.objects.resource import INVALID_HANDLE, Opening, refuse_in_call, seconds
 from acl.objects.stream import Stream
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     from acl.objects.model_signature import Signature
 
-IN_CALLBACK = 507000
 TIMED_OUT = 507046
 
 
@@ -206,6 +206,11 @@ class Pool:
 
     # --- The end
 
+    def busy(self) -> bool:
+        """Tell whether a run is under way, as far as can be seen without waiting."""
+        tail = self._tail
+        return any(not run.done() for run in list(self.flying.values())) or (tail is not None and not tail.query())
+
     def drain(self) -> None:
         """Settle what is under way, with the lock held."""
         for run in list(self.flying.values()):
@@ -277,9 +282,7 @@ class ModelRun:
         """Wait for the work and take its results or its failure; the slot goes back."""
         if self._settled:
             return
-        if in_callback():
-            text = "acl.ModelRun: a callback of a stream must not wait for a run"
-            raise AclError(IN_CALLBACK, "acl.ModelRun", text, "use run.add_done_callback(), or wait elsewhere")
+        refuse_in_call("ModelRun", "use run.add_done_callback(), or wait in another thread")
         if not self._lock.acquire(timeout=-1 if timeout is None else seconds(timeout)):
             raise TimedOutError(TIMED_OUT, "acl.ModelRun", f"acl.ModelRun: not done after {timeout} s")
         try:
@@ -309,7 +312,7 @@ class ModelRun:
         """Tell whether the run is over, with success or without."""
         if self._settled:
             return True
-        if in_callback() or not self._lock.acquire(blocking=False):  # else somebody waits for it at this moment
+        if in_call() or not self._lock.acquire(blocking=False):  # else somebody waits for it at this moment
             return False
         try:
             slot = self._slot

@@ -11,7 +11,8 @@ every opening is over. A device that is reset by pyACL alone is seen by the libr
 The handle of a closed object is a :class:`Closed`, which every builtin refuses by an :class:`InvalidHandleError` with a
 text that says what to do. So using a closed object needs no check of its own, and calls of live ones cost none.
 
-A finalizer that runs in a callback of a stream, where nothing may be called, leaves the closing to :func:`sweep`.
+A finalizer that runs in a callback of a stream, which must not wait, leaves the closing to :func:`sweep` in a thread
+that may. There, :meth:`Resource.close` is refused for an object whose closing would wait (:meth:`Resource._busy`).
 
 Closing one object from two threads at once is the program's race, as with files.
 
@@ -24,9 +25,9 @@ through one goes through a copy; an item of a list is taken by the one thread wh
 closing devices, where several steps belong together, is done under a lock of its own (``Device._lock``).
 """
 
+import atexit
 import operator
 import os
-import threading
 import warnings
 from html import escape
 from numbers import Real
@@ -34,11 +35,12 @@ from types import TracebackType
 from typing import Any, ClassVar, NoReturn, Optional, Protocol, TypeVar
 
 from acl import rt
-from acl._lib import Owner
-from acl.errors import InvalidArgumentError, InvalidHandleError, error_of
+from acl._calls import in_call
+from acl._lib import Owner, _acl
+from acl.errors import AclError, InvalidArgumentError, InvalidHandleError, error_of
 
 Self = TypeVar("Self", bound="Resource")
-INVALID, NO_CONTEXT, INVALID_HANDLE = 107000, 107002, 107017
+INVALID, NO_CONTEXT, INVALID_HANDLE, IN_CALLBACK = 107000, 107002, 107017, 507000
 LEAST, MOST, LONGEST = -(2**63), 2**63 - 1, 2**64 - 1  # of a number, and of a handle
 
 
@@ -97,6 +99,21 @@ def end_opening(device_id: int) -> None:
     if found is not None:
         found.live = False
         found.keep.clear()
+        report(found)
+
+
+def report(opening: Opening) -> None:
+    """Give what callbacks raised, and no synchronise has reported, to :data:`sys.unraisablehook`."""
+    for errors in list(opening.errors.values()):
+        while errors:
+            error = errors.pop(0)
+            _acl.unraisable(error, f"a callback of a stream of device {opening.device_id}, which no synchronise reported")
+
+
+@atexit.register
+def _report_all() -> None:
+    for opening in list(openings.values()):
+        report(opening)
 
 
 def forget_all() -> None:
@@ -120,17 +137,19 @@ class Retired(Protocol):
 # What :func:`sweep` asks. An item is taken out while it is asked, so that no other thread, and no finalizer that comes
 # in between, asks it too.
 retired: list[Retired] = []
-# Set where the runtime must not be called: in a callback of a stream. Finalizers run there as anywhere.
-callbacks = threading.local()
 
 
-def in_callback() -> bool:
-    """Tell whether this thread is in a callback of a stream."""
-    return getattr(callbacks, "inside", False)
+def refuse_in_call(function: str, advice: str = "call it in another thread, or after the synchronise") -> None:
+    """Refuse, in a callback of a stream, a call that waits for streams: it would wait for itself."""
+    if in_call():
+        text = f"acl.{function}: it was called inside a callback, which must not wait for the work of a stream"
+        raise AclError(IN_CALLBACK, f"acl.{function}", text, advice)
 
 
 def sweep(wait: bool = False, opening: Optional[Opening] = None) -> None:
-    """Give back what can be by now: of one opening of a device, or of all."""
+    """Give back what can be by now: of one opening of a device, or of all. A callback, which must not wait, does not."""
+    if in_call():
+        return
     for item in retired[:]:
         if opening is not None and item.opening is not opening:
             continue
@@ -154,7 +173,9 @@ class Dropped:
         self.opening = opening
 
     def done(self, wait: bool) -> bool:
-        """Close it."""
+        """Close it, when nobody has to wait for that or somebody may."""
+        if not wait and self.opening.live and self.resource._busy():
+            return False
         self.resource.close()
         return True
 
@@ -269,8 +290,19 @@ class Resource(Owner):
         """Whether closing destroys the handle: False when it is borrowed, or closed."""
         return self._opening is not None
 
+    def _busy(self) -> bool:
+        """Whether closing it would wait for work."""
+        return False
+
+    def _refuse_waiting(self, method: str) -> None:
+        """Refuse, in a callback, a method that waits for the object's work."""
+        opening = self._opening
+        if in_call() and opening is not None and opening.live and self._busy():
+            refuse_in_call(f"{type(self).__name__}.{method}")
+
     def close(self) -> None:
         """Destroy the handle, if it is owned; closing again does nothing."""
+        self._refuse_waiting("close")
         handle, opening = self._handle, self._opening
         self._opening, self._handle = None, self._closed
         if opening is not None and opening.live:
@@ -296,7 +328,7 @@ class Resource(Owner):
             return
         text = "" if self._is_value else repr(self)
         try:
-            if in_callback():
+            if in_call():
                 retired.append(Dropped(self, opening))
             else:
                 self.close()

@@ -19,7 +19,6 @@ from acl.objects.resource import (
     LONGEST,
     Opening,
     Resource,
-    callbacks,
     current_opening,
     handle_of,
     integer,
@@ -320,6 +319,7 @@ class Stream(Resource):
 
     def discard(self) -> None:
         """Destroy the stream at once: what is queued does not run (``aclrtDestroyStreamForce``)."""
+        self._refuse_waiting("discard")
         handle, opening = self._handle, self._opening
         if opening is not None and opening.live:
             ret = call_in(self._context, rt.destroy_stream_force, handle)
@@ -334,6 +334,13 @@ class Stream(Resource):
             opening.errors.pop(id(self._errors), None)
         if self._errors:
             raise self._errors.pop(0)
+
+    def _busy(self) -> bool:
+        try:
+            status, ret = call_in(self._context, rt.stream_query, self._handle)
+        except ContextError:  # it has ended, and the stream with it
+            return False
+        return ret == 0 and status != 0
 
     def _release(self, handle: int, opening: Opening) -> int:
         try:
@@ -362,13 +369,10 @@ class Stream(Resource):
 def _guarded(
     errors: list[BaseException], function: Callable[..., Any], arguments: tuple[Any, ...], _data: object
 ) -> None:
-    callbacks.inside = True
     try:
         function(*arguments)
     except BaseException as error:
         errors.append(error)
-    finally:
-        callbacks.inside = False
 
 
 def announce(stream: Stream) -> "Any":
