@@ -2,7 +2,7 @@
 
 What the headers say (:mod:`acl.abi` reads them) is turned into C text: the table of backend pointers, and one builtin
 for every call shape. The conversions stand in ``acl/pycall.h``, the opening of the library in ``acl/backend.h``, the
-base of the objects in ``acl/owner.h``.
+base of the objects in ``acl/owner.h``, capsules of DLPack in ``acl/capsule.h``.
 """
 
 import importlib.util
@@ -61,11 +61,12 @@ extern "Python" void acl_on_exception(aclrtExceptionInfo *exceptionInfo);
 extern "Python" int32_t acl_on_dump(const acldumpChunk *chunk, int32_t length);
 """
 
-# What acl/pycall.h and acl/owner.h add, as the stub has it.
+# What acl/pycall.h, acl/capsule.h and acl/owner.h add, as the stub has it.
 OWN = """
 ffi: Any
 lib: Any
 def unraisable(exception: BaseException, origin: object, /) -> None: ...
+def capsule(address: int, versioned: bool, advice: str | None, /) -> Any: ...
 def phase_two(function: int, workspace: int, size: int, executor: int, stream: int, /) -> int: ...
 class Owner:
     _handle: Any
@@ -461,10 +462,11 @@ def preamble(abi, calls):
         + [f"#define {name} (*acl_backend.{name})" for name in abi.functions]
         + ['#include "pycall.h"', LIBRARY]
         + [call.source() for call in calls]
-        + ['#include "owner.h"']
+        + ['#include "capsule.h"', '#include "owner.h"']
         + tables
         + ["static int acl_pycall_install(void)", "{", "    PyGILState_STATE state = PyGILState_Ensure();"]
-        + ['    int done = pycall_install("acl._acl", pycall_own_methods) && owner_install("acl._lib");', *installs]
+        + ['    int done = pycall_install("acl._acl", pycall_own_methods) && owner_install("acl._lib");']
+        + ['    done = done && pycall_install("acl._acl", capsule_methods);', *installs]
         + ["    if (!done) PyErr_Print();", "    PyGILState_Release(state);", "    return done;", "}", ""]
     )
 

@@ -46,6 +46,79 @@ def test_views_are_those_of_numpy(view):
     assert numpy.array_equal(back, expected)
 
 
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "u8", "c8", "c16", "?", "u1", "f2", "M8[s]", "i4,f8"])
+@pytest.mark.parametrize("queued", [False, True])
+def test_fill_sets_elements_of_any_type_and_leaves_the_others(view, dtype, queued, stream):
+    host = numpy.zeros(HOST.shape, dtype)
+    array = acl.DeviceArray.from_numpy(host)
+    value = numpy.array((3, 2.5) if dtype == "i4,f8" else 3, dtype)
+    view(host)[...] = value
+    view(array).fill(value, stream=stream if queued else None)
+    assert numpy.array_equal(array.to_numpy(), host)
+
+
+def test_fill_of_zeros_is_a_set_of_memory_and_of_others_an_operator(stream):
+    array = acl.DeviceArray(4)
+    with acl.capture(stream) as graph:
+        array.fill(stream=stream)
+        array.fill(2.5, stream=stream)
+    assert [node.kind for node in graph.nodes] == ["copy", "kernel"]
+    graph.run(stream)
+    assert array.to_numpy().tolist() == [2.5] * 4
+    graph.close()
+
+
+def test_fill_sets_elements_of_pinned_memory():
+    with acl.Buffer(16, kind="host") as buffer:
+        array = acl.DeviceArray.from_buffer(buffer, 4, "f4")
+        array.fill(2.5)
+        assert buffer.numpy("f4").tolist() == [2.5] * 4
+
+
+def test_comparisons_are_elementwise():
+    array, other = acl.DeviceArray.from_numpy([1, 2, 3]), acl.DeviceArray.from_numpy([1, 5, 3])
+    for result, expected in (
+        (array == other, [True, False, True]), (array != other, [False, True, False]), (array == array, [True] * 3),
+        (array == 2, [False, True, False]), (array != numpy.int64(2), [True, False, True]),
+        (2 == array, [False, True, False]),
+    ):  # fmt: skip
+        assert result.dtype == bool and result.to_numpy().tolist() == expected
+    with pytest.raises(TypeError, match="has no truth"):
+        bool(array == other)
+
+
+@pytest.mark.parametrize("other", [None, "text", [1, 2, 3], HOST])
+def test_comparisons_with_what_is_not_on_the_device_raise(other):
+    array = acl.DeviceArray(3)
+    for compare in (lambda: array == other, lambda: array != other):
+        with pytest.raises(TypeError, match=r"neither an acl.DeviceArray nor a number; copy it first"):
+            compare()
+
+
+def test_arrays_are_not_hashable_as_those_of_numpy():
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(acl.DeviceArray(3))
+
+
+def test_print_shows_values(capsys, stream):
+    array = acl.DeviceArray.from_numpy(HOST)
+    print(array)
+    assert capsys.readouterr().out == f"{HOST}\n"
+    with acl.capture(stream) as graph:
+        array.fill(0, stream=stream)
+        assert str(array) == str(HOST)  # the capture goes on
+    graph.run(stream)
+    assert str(array) == str(HOST * 0)
+    said = []
+    stream.call(lambda: said.append(str(array)))  # which must not wait for the stream
+    stream.synchronize()
+    assert said == [repr(array)]
+    graph.close()
+    array.close()
+    assert str(array) == repr(array) == "<acl.DeviceArray closed>"
+
+
 @pytest.mark.parametrize("queued", [False, True])
 @pytest.mark.parametrize("source", ["device", "turned", "host", "number"])
 def test_assigning_to_views_writes_what_numpy_writes(source, queued, stream):
@@ -238,7 +311,8 @@ MISUSE = (
     ("reshape", lambda a: a.reshape(5, 5), ("24 elements", "(5, 5)")),
     ("reshape open", lambda a: a.reshape(-1, 7), ("24 elements",)),
     ("reshape turned", lambda a: a.T.reshape(24), ("not contiguous", "array.copy()")),
-    ("fill turned", lambda a: a.T.fill(), ("not contiguous", "array[...] = 0")),
+    ("fill of many", lambda a: a.fill([1, 2]), ("value has the shape (2,)", "expected one number")),
+    ("fill that does not fit", lambda a: acl.DeviceArray(2, "u1").fill(300), ("value is 300", "does not fit uint8")),
     ("other shape", lambda a: a.copy_from(numpy.zeros(3, "f4")), ("(3,) float32", "one shape and type")),
     ("other shape on the device", lambda a: a.copy_from(acl.DeviceArray(3)), ("(3,) float32",)),
     ("other type on the device", lambda a: a.copy_from(acl.DeviceArray((2, 3, 4), "i4")), ("int32",)),
@@ -260,7 +334,7 @@ def test_misuse(call, words):
 ORDINARY = (
     ("index", lambda a: a[2], IndexError), ("length", lambda a: len(a[0, 0, 0]), TypeError),
     ("item", lambda a: a.item(), ValueError), ("axes", lambda a: a.transpose(0, 0, 1), ValueError),
-    ("value", lambda a: a.__setitem__(0, "text"), ValueError), ("fill", lambda a: a.fill(-1), ValueError),
+    ("value", lambda a: a.__setitem__(0, "text"), ValueError), ("fill", lambda a: a.fill("text"), ValueError),
 )  # fmt: skip
 
 

@@ -17,14 +17,16 @@ WAITING = r"acl\.{}: it was called inside a callback, which must not wait"
 
 def dropped_in_its_callback(make, queue):
     """Let the last reference to an object go with the callback that it queued; return when that has run."""
-    ran = threading.Event()
+    dropped, ran = threading.Event(), threading.Event()
     resource = make()
 
-    def callback(kept=resource):  # which nothing else holds
+    def callback(kept=resource):
+        dropped.wait(60)  # nothing else holds it then
         ran.set()
 
     queue(resource, callback)
     del resource, callback
+    dropped.set()
     assert ran.wait(60)
 
 

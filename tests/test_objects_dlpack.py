@@ -13,6 +13,7 @@ from acl.objects import dlpack
 
 pytestmark = pytest.mark.usefixtures("opened")
 HOST = numpy.arange(24, dtype="i4").reshape(2, 3, 4)
+OLD_NUMPY = numpy.lib.NumpyVersion(numpy.__version__) < "2.1.0"
 CALL = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
@@ -152,3 +153,84 @@ def test_a_copy_is_made_where_it_is_asked_for():
     assert tensor.data != array.handle
     del capsule
     assert not dlpack.lent
+
+
+# --- Consumers of the CPU
+
+
+def test_numpy_refuses_memory_of_the_device_with_advice(opened):
+    array = acl.DeviceArray.zeros(4)
+    with pytest.raises(BufferError, match=r"is not on the CPU: copy it by array\.to_numpy\(\)") as caught:
+        numpy.from_dlpack(array)
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    assert not dlpack.lent and array.to_numpy().tolist() == [0] * 4
+
+
+def test_an_exception_that_drops_a_capsule_stays_as_it_was(opened):
+    array = acl.DeviceArray.zeros(4)
+
+    def consume():
+        capsule = array.__dlpack__()
+        raise RuntimeError(f"of the consumer {type(capsule).__name__}")
+
+    with pytest.raises(RuntimeError, match="of the consumer PyCapsule") as caught:
+        consume()
+    assert not isinstance(caught.value, BufferError)
+    del caught
+    gc.collect()
+    assert not dlpack.lent
+
+
+@pytest.mark.skipif(OLD_NUMPY, reason="NumPy has no versioned capsules before 2.1")
+def test_a_view_of_pinned_memory_can_be_written(opened):
+    with acl.Buffer(16, kind="host") as buffer:
+        array = acl.DeviceArray.from_buffer(buffer, 4, "f4")
+        view = numpy.from_dlpack(array)
+        view[:] = [1, 2, 3, 4]
+        assert buffer.numpy("f4").tolist() == [1, 2, 3, 4] and len(dlpack.lent) == 1
+        del view
+        assert not dlpack.lent
+
+
+@pytest.mark.parametrize("version, name", [(None, "dltensor"), ((0, 8), "dltensor"), ((1, 0), "dltensor_versioned")])
+@pytest.mark.parametrize("device", [None, (1, 0)])
+def test_capsules_have_the_version_that_the_consumer_takes(opened, version, name, device):
+    if device is not None and OLD_NUMPY:
+        name = "dltensor"
+    capsule = acl.DeviceArray.zeros(4).__dlpack__(max_version=version, dl_device=device)
+    assert f'"{name}"' in repr(capsule)
+    del capsule
+    assert not dlpack.lent
+
+
+@pytest.mark.parametrize("version", [1, "1.0", (1,), (1.5, 0)])
+def test_a_version_that_is_none_is_refused(opened, version):
+    with pytest.raises(TypeError, match="expected two ints"):
+        acl.DeviceArray.zeros(4).__dlpack__(max_version=version)
+
+
+@pytest.mark.parametrize(
+    "flags, major, text", [(dlpack.READ_ONLY, 1, "read-only memory"), (0, 2, "version 2.1 of DLPack")]
+)
+def test_what_an_array_cannot_be_over_is_refused(opened, flags, major, text):
+    array = acl.DeviceArray.zeros(4)
+
+    class Changed:
+        def __dlpack_device__(self):
+            return array.__dlpack_device__()
+
+        def __dlpack__(self, **options):
+            capsule = array.__dlpack__(**options)
+            record = next(iter(dlpack.lent.values()))[0]
+            record.flags, record.major = flags, major
+            return capsule
+
+    with pytest.raises(BufferError, match=f"Changed offers {text}, not supported: copy it first"):
+        acl.DeviceArray.from_dlpack(Changed())
+    assert not dlpack.lent
+
+
+def test_a_copy_says_that_it_is_one(opened):
+    capsule = acl.DeviceArray.zeros(4).__dlpack__(max_version=(1, 0), copy=True)
+    assert [record.flags for record, _, _ in dlpack.lent.values()] == [dlpack.IS_COPY]
+    del capsule

@@ -8,13 +8,19 @@ Slicing, transposing and the like make views of the same memory. Their geometry 
 array of that shape and these strides which is never read.
 """
 
+import contextlib
 import math
+import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Optional, Union
+from numbers import Number
+from typing import TYPE_CHECKING, Any, ClassVar, Optional, SupportsIndex, Union
 
 import numpy
 from numpy.lib.stride_tricks import as_strided
 
+from acl import mdl
+from acl._calls import in_call
+from acl.errors import AclError
 from acl.objects.memory import BlockHolder, Buffer, Memory, Shape, Span, copy, extents_of, fill, span_of, transfer
 from acl.objects.memory_block import Block, refuse, stream_handle
 from acl.objects.resource import MOST, html_table, integer
@@ -25,6 +31,7 @@ if TYPE_CHECKING:
     from acl.objects.stream import Stream
 
 LAYOUTS = 4096  # that are remembered
+RELAXED = 2  # the mode of a capture
 
 
 def _strides_of(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -44,6 +51,23 @@ def _type_of(dtype: "DTypeLike") -> "numpy.dtype[Any]":
     if not kind.isnative:
         raise refuse("DeviceArray", f"{kind} has its bytes in the other order", f"use {kind.newbyteorder('=')}")
     return kind
+
+
+def _short(value: Any) -> str:
+    """Return what a message shows of a value."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+@contextlib.contextmanager
+def _reading() -> Iterator[None]:
+    """Let this thread read memory while a stream is captured, which a synchronous copy would otherwise end."""
+    before, ret = mdl.ri_capture_thread_exchange_mode(RELAXED)
+    try:
+        yield
+    finally:
+        if ret == 0:
+            mdl.ri_capture_thread_exchange_mode(before)
 
 
 class Layout:
@@ -98,6 +122,11 @@ class DeviceArray(BlockHolder):
 
     def __init__(self, shape: Shape, dtype: "DTypeLike" = "f4") -> None:
         kind = _type_of(dtype)
+        if isinstance(shape, list) or getattr(shape, "ndim", 0) != 0 or not isinstance(shape, (tuple, SupportsIndex)):
+            raise TypeError(
+                f"acl.DeviceArray takes a shape: shape is {_short(shape)}, expected an int or a tuple of ints; to copy "
+                "values, use acl.DeviceArray.from_numpy(values)"
+            )
         extents = extents_of(shape, "DeviceArray")
         self._layout = layout_of(extents, kind, _strides_of(extents, kind.itemsize))
         self._set(Block.allocate(max(self.nbytes, 1), "device", "huge_first"), 0)
@@ -221,6 +250,37 @@ class DeviceArray(BlockHolder):
     def __bool__(self) -> bool:
         raise TypeError(f"{self!r} is on the device and has no truth: read it with array.item() or array.to_numpy()")
 
+    def _compare(self, other: Any, operator: str) -> "DeviceArray":
+        """Return an operator's result for each element, beside another array or a number."""
+        from acl import nn
+
+        number = isinstance(other, (Number, numpy.generic))
+        if not number and not isinstance(other, DeviceArray):
+            reason = f"{type(other).__name__} is neither an acl.DeviceArray nor a number"
+            raise TypeError(f"acl.DeviceArray: {reason}; copy it first: acl.DeviceArray.from_numpy(x)")
+        result: DeviceArray = getattr(nn, f"{operator}_{'scalar' if number else 'tensor'}")(self, other)
+        return result
+
+    def __eq__(self, other: Any) -> "DeviceArray":  # type: ignore[override]
+        """Return an array of bool: where the elements are equal (``aclnnEqTensor``, ``aclnnEqScalar``)."""
+        return self._compare(other, "eq")
+
+    def __ne__(self, other: Any) -> "DeviceArray":  # type: ignore[override]
+        """Return an array of bool: where the elements differ (``aclnnNeTensor``, ``aclnnNeScalar``)."""
+        return self._compare(other, "ne")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        """Return the values as NumPy prints them; in a callback, or when the array is closed, its repr."""
+        if self.closed or in_call():
+            return repr(self)
+        try:
+            with _reading():
+                return str(self.to_numpy())
+        except AclError:
+            return repr(self)
+
     def _describe(self) -> str:
         block = self._block
         where = "" if block is None else f" on device {block.opening.device_id}"
@@ -269,11 +329,7 @@ class DeviceArray(BlockHolder):
     def __setitem__(self, key: Any, value: Any) -> None:
         target = self[key]
         if not isinstance(value, (DeviceArray, Buffer)):
-            try:
-                value = numpy.asarray(value, self.dtype)
-            except OverflowError as error:
-                raise refuse("DeviceArray", f"what is assigned does not become {self.dtype}: {error}") from None
-            value = numpy.broadcast_to(value, target.shape)
+            value = numpy.broadcast_to(self._converted(value, "DeviceArray"), target.shape)
         target.copy_from(value)
 
     def __iter__(self) -> "Iterator[DeviceArray]":
@@ -308,12 +364,58 @@ class DeviceArray(BlockHolder):
 
     # --- Contents
 
-    def fill(self, value: int = 0, *, stream: "Optional[Stream]" = None) -> None:
-        """Set every byte of a contiguous array; ``array[...] = x`` sets elements."""
-        if not self.is_contiguous:
-            raise refuse("DeviceArray.fill", f"{self!r} is not contiguous", "assign instead: array[...] = 0")
-        if self.size:
-            fill(self, self._live(), value, stream, "DeviceArray.fill")
+    def _converted(self, value: Any, function: str) -> "numpy.ndarray[Any, Any]":
+        """Return values of the host in the type of the array."""
+        try:
+            return numpy.asarray(value, self.dtype)
+        except OverflowError as error:
+            raise refuse(function, f"value is {_short(value)}, which does not fit {self.dtype}: {error}") from None
+
+    def fill(self, value: Any = 0, *, stream: "Optional[Stream]" = None) -> None:
+        """Set every element to a value.
+
+        Parameters
+        ----------
+        value
+            A number, which is converted to the array's type.
+        stream
+            Queue it; without, it waits for the work that was registered with the memory, and is done on return.
+
+        Raises
+        ------
+        InvalidArgumentError
+            When the value is more than one element, or does not fit the type.
+
+        Notes
+        -----
+        Wraps ``aclrtMemset`` and ``aclrtMemsetAsync`` where all bytes of the value are the same, as those of 0 are,
+        and the array is contiguous; else ``aclnnInplaceFillScalar``.
+        """
+        element = self._converted(value, "DeviceArray.fill")
+        if element.ndim:
+            raise refuse("DeviceArray.fill", f"value has the shape {element.shape}, expected one number", "assign it")
+        block, raw = self._live(), element.tobytes()
+        if not self.size:
+            return
+        if self.is_contiguous and len(set(raw)) == 1:
+            fill(self, block, raw[0], stream, "DeviceArray.fill")
+        elif block.kind == "host" and stream is None:
+            self[...] = element
+        elif block.kind == "host":
+            fill(self, block, raw[0], stream, "DeviceArray.fill")  # which refuses it
+        else:
+            self._fill_words(block, raw, stream)
+
+    def _fill_words(self, block: Block, raw: bytes, stream: "Optional[Stream]") -> None:
+        """Set every element to these bytes, by whole numbers: operators know fewer types than NumPy."""
+        from acl import nn
+
+        width = math.gcd(len(raw), 8)
+        for place in range(0, len(raw), width):
+            first = self.handle - block.address + place
+            words = self._over(block, first, self.shape, numpy.dtype(f"i{width}"), self.strides)
+            word = int.from_bytes(raw[place : place + width], sys.byteorder, signed=True)
+            nn.inplace_fill_scalar(words, word, stream=stream)
 
     def copy_from(self, source: "Union[Memory, ArrayLike]", *, stream: "Optional[Stream]" = None) -> None:
         """Copy from an array of the same shape, on the device or the host, or from the bytes of a buffer."""
@@ -400,14 +502,14 @@ class DeviceArray(BlockHolder):
         dl_device: Optional[tuple[int, int]] = None,
         copy: Optional[bool] = None,
     ) -> Any:
-        """Return a capsule over the memory; for the host (``dl_device``) one over a copy.
+        """Return a capsule over the memory, versioned where the consumer can; for the host (``dl_device``) a copy.
 
         ``stream`` is the one that the consumer will use, as an object or a handle: it is made to wait for the work that
         the memory was told of. None waits for that work here; -1 does neither.
         """
         from acl.objects import dlpack
 
-        return dlpack.give(self, stream, dl_device, copy)
+        return dlpack.give(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return the kind of device, in DLPack's numbers (12: an accelerator of no kind that it lists), and its id."""

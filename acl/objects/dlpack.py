@@ -8,10 +8,12 @@ is gone.
 import ctypes
 import itertools
 import math
-from typing import TYPE_CHECKING, Any, Optional
+import operator
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy
 
+from acl._lib import _acl
 from acl.objects.memory_block import Block, refuse
 from acl.objects.resource import current_opening
 from acl.objects.stream import Stream
@@ -21,11 +23,13 @@ if TYPE_CHECKING:
 
 CPU, ACCELERATOR = 1, 12
 KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
-NAME, USED = b"dltensor", b"used_dltensor"
+READ_ONLY, IS_COPY = 1, 2  # flags of a versioned record
+VERSION = 1, 1
+READING = "copy it by array.to_numpy() or numpy.from_dlpack(array, device='cpu')"
 
 
 class Tensor(ctypes.Structure):
-    """What a capsule leads to, up to what its owner needs."""
+    """What both kinds of records describe an array with."""
 
     _fields_ = (
         ("data", ctypes.c_void_p),
@@ -38,36 +42,56 @@ class Tensor(ctypes.Structure):
         ("shape", ctypes.POINTER(ctypes.c_int64)),
         ("strides", ctypes.POINTER(ctypes.c_int64)),
         ("byte_offset", ctypes.c_uint64),
-        ("number", ctypes.c_void_p),
-        ("deleter", ctypes.c_void_p),
     )
 
 
+class Plain(ctypes.Structure):
+    """The record of a capsule for consumers that name no version."""
+
+    _fields_ = (("tensor", Tensor), ("number", ctypes.c_void_p), ("deleter", ctypes.c_void_p))
+    name = b"dltensor"
+
+
+class Versioned(ctypes.Structure):
+    """The record of a capsule since version 1.0, which says whether the memory may be written."""
+
+    _fields_ = (
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("number", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", Tensor),
+    )
+    name = b"dltensor_versioned"
+
+
+# Capsules keep the address of their name.
+USED = {kind: b"used_" + kind.name for kind in (Plain, Versioned)}
+Record = Union[Plain, Versioned]
 _Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-_Destructor = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-_new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _Destructor)(
-    ("PyCapsule_New", ctypes.pythonapi)
-)
-_is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
-_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
+_is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
+_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
 _rename = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_SetName", ctypes.pythonapi))
 
 # What is lent, by the number in its record.
-lent: dict[int, tuple[Tensor, Any, Any]] = {}
+lent: dict[int, tuple[Record, Any, Any]] = {}
 numbers = itertools.count(1)
 
 
-@_Deleter
-def _on_done(address: int) -> None:
-    lent.pop(Tensor.from_address(address).number, None)
+def _deleter_of(kind: type[Record]) -> Any:
+    """Return what a consumer calls when it is done with a record."""
+
+    @_Deleter
+    def on_done(address: int) -> None:
+        lent.pop(kind.from_address(address).number, None)
+
+    return on_done
 
 
-@_Destructor
-def _on_capsule_end(capsule: int) -> None:
-    if _is_valid(capsule, NAME):  # nobody took it
-        _on_done(_pointer(capsule, NAME))
+_deleters = {kind: _deleter_of(kind) for kind in (Plain, Versioned)}
 
 
 def device_of(array: "DeviceArray") -> tuple[int, int]:
@@ -87,19 +111,26 @@ def _order(array: "DeviceArray", stream: Any) -> None:
         block.use(consumer)
 
 
-def give(array: "DeviceArray", stream: Any, dl_device: Optional[tuple[int, int]], copy: Optional[bool]) -> Any:
+def give(
+    array: "DeviceArray",
+    stream: Any,
+    max_version: Optional[tuple[int, int]],
+    dl_device: Optional[tuple[int, int]],
+    copy: Optional[bool],
+) -> Any:
     """Return a capsule."""
     home = device_of(array)
     if not isinstance(dl_device, (tuple, type(None))):
         raise TypeError(
             f"acl.DeviceArray: dl_device is {dl_device!r}, expected DLPack's kind and number, such as (1, 0)"
         )
+    versioned = _is_versioned(max_version)
     if dl_device is not None and tuple(dl_device) != home:
         if tuple(dl_device) != (CPU, 0):
             raise BufferError(f"acl.DeviceArray: is on {home} of DLPack, not on {tuple(dl_device)}")
         if copy is False:
             raise BufferError("acl.DeviceArray: the host has device memory only as a copy")
-        return array.to_numpy().__dlpack__()
+        return _of_host(array.to_numpy(), versioned)
     if copy:
         array = array.copy()
     if array.dtype.kind not in KINDS:
@@ -107,25 +138,47 @@ def give(array: "DeviceArray", stream: Any, dl_device: Optional[tuple[int, int]]
     _order(array, stream)
     shape = (ctypes.c_int64 * array.ndim)(*array.shape)
     strides = (ctypes.c_int64 * array.ndim)(*(stride // array.itemsize for stride in array.strides))
-    number = next(numbers)
     tensor = Tensor(
-        array.handle, *home, array.ndim, KINDS[array.dtype.kind], array.itemsize * 8, 1, shape, strides, 0, number,
-        ctypes.cast(_on_done, ctypes.c_void_p),
+        array.handle, *home, array.ndim, KINDS[array.dtype.kind], array.itemsize * 8, 1, shape, strides, 0
     )  # fmt: skip
-    lent[number] = tensor, (shape, strides), array._live()
-    return _new(ctypes.addressof(tensor), NAME, _on_capsule_end)
+    number, kind = next(numbers), Versioned if versioned else Plain
+    deleter = ctypes.cast(_deleters[kind], ctypes.c_void_p)
+    record: Record = Plain(tensor, number, deleter)
+    if versioned:
+        record = Versioned(*VERSION, number, deleter, IS_COPY if copy else 0, tensor)
+    lent[number] = record, (shape, strides), array._live()
+    advice = None if home[0] == CPU else f"{array!r} is not on the CPU: {READING}"
+    return _acl.capsule(ctypes.addressof(record), versioned, advice)
+
+
+def _is_versioned(max_version: Any) -> bool:
+    """Tell whether a consumer takes the versioned record."""
+    if max_version is None:
+        return False
+    try:
+        major, _ = (operator.index(number) for number in max_version)
+    except (TypeError, ValueError):
+        text = f"acl.DeviceArray: max_version is {max_version!r}, expected two ints, such as (1, 0)"
+        raise TypeError(text) from None
+    return major >= 1
+
+
+def _of_host(array: "numpy.ndarray[Any, Any]", versioned: bool) -> Any:
+    """Return NumPy's capsule over an array of the host, of the kind that was asked for where NumPy has it."""
+    if versioned and numpy.lib.NumpyVersion(numpy.__version__) >= "2.1.0":
+        return array.__dlpack__(max_version=VERSION)  # type: ignore[call-arg,unused-ignore]
+    return array.__dlpack__()
 
 
 class Taken:
-    """Another library's memory; given back when nobody holds it."""
+    """Another library's memory; its record is released when no array uses it."""
 
-    def __init__(self, address: int) -> None:
-        self.address = address
+    def __init__(self, record: Record) -> None:
+        self.record = record
 
-    def __del__(self, tensor_at: Any = Tensor.from_address, call: Any = _Deleter) -> None:
-        deleter = tensor_at(self.address).deleter
-        if deleter:
-            call(deleter)(self.address)
+    def __del__(self, address_of: Any = ctypes.addressof, call: Any = _Deleter) -> None:
+        if self.record.deleter:
+            call(self.record.deleter)(address_of(self.record))
 
 
 def take(source: Any) -> "DeviceArray":
@@ -143,9 +196,16 @@ def take(source: Any) -> "DeviceArray":
         advice = "make its device current, or copy it to the host first"
         reason = f"it is on ({kind}, {device_id}) of DLPack, not on device {opening.device_id}"
         raise refuse("DeviceArray.from_dlpack", reason, advice)
-    capsule = source.__dlpack__()
-    address = _pointer(id(capsule), NAME)
-    tensor = Tensor.from_address(address)
+    try:
+        capsule = source.__dlpack__(max_version=VERSION)
+    except TypeError:  # it was made before there were versions
+        capsule = source.__dlpack__()
+    kind_of_record = Versioned if _is_valid(capsule, Versioned.name) else Plain
+    record = kind_of_record.from_address(_pointer(capsule, kind_of_record.name))
+    if isinstance(record, Versioned) and (record.major != VERSION[0] or record.flags & READ_ONLY):
+        what = "read-only memory" if record.major == VERSION[0] else f"version {record.major}.{record.minor} of DLPack"
+        raise BufferError(f"acl.DeviceArray: {type(source).__name__} offers {what}, not supported: copy it first")
+    tensor = record.tensor
     letter = {code: letter for letter, code in KINDS.items()}.get(tensor.code)
     if letter is None or tensor.lanes != 1:
         raise BufferError(f"acl.DeviceArray: no type for DLPack's ({tensor.code}, {tensor.bits}, {tensor.lanes})")
@@ -154,7 +214,7 @@ def take(source: Any) -> "DeviceArray":
     strides = tuple(math.prod(shape[place + 1 :]) for place in range(tensor.ndim))
     if tensor.strides:
         strides = tuple(tensor.strides[place] for place in range(tensor.ndim))
-    _rename(capsule, USED)
+    _rename(capsule, USED[kind_of_record])
     first = (tensor.data or 0) + tensor.byte_offset
-    block = Block(first, 0, "device", opening, False, Taken(address))
+    block = Block(first, 0, "device", opening, False, Taken(record))
     return DeviceArray._over(block, 0, shape, dtype, tuple(stride * dtype.itemsize for stride in strides))

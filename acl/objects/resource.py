@@ -106,8 +106,8 @@ def report(opening: Opening) -> None:
     """Give what callbacks raised, and no synchronise has reported, to :data:`sys.unraisablehook`."""
     for errors in list(opening.errors.values()):
         while errors:
-            error = errors.pop(0)
-            _acl.unraisable(error, f"a callback of a stream of device {opening.device_id}, which no synchronise reported")
+            where = f"a callback of a stream of device {opening.device_id}, which no synchronise reported"
+            _acl.unraisable(errors.pop(0), where)
 
 
 @atexit.register
@@ -147,7 +147,7 @@ def refuse_in_call(function: str, advice: str = "call it in another thread, or a
 
 
 def sweep(wait: bool = False, opening: Optional[Opening] = None) -> None:
-    """Give back what can be by now: of one opening of a device, or of all. A callback, which must not wait, does not."""
+    """Give back what can be by now, of one opening of a device or of all; nothing in a callback, which may not wait."""
     if in_call():
         return
     for item in retired[:]:
