@@ -42,7 +42,7 @@ Edge.__doc__ = "A line between two tasks, given by their indices, or with None, 
 
 def kind_of(text):
     """Return the kind of a task of this type: what colours its box."""
-    if "KERNEL" in text:
+    if "KERNEL" in text or text == "MODEL_EXECUTE":
         return "kernel"
     if "MEMCPY" in text or "MEMSET" in text:
         return "copy"

@@ -110,6 +110,21 @@ def test_wrong_values_are_refused_with_the_right_ones(name, value, right):
     assert acl.sim.get_config(name) == before
 
 
+def test_live_counts_memory_and_models_and_refuses_unknown_kinds(configure):
+    device = acl.rt.set_device(0)
+    before = acl.sim.live(), acl.sim.live("memory")
+    blocks = [acl.rt.malloc(size, 0)[0] for size in (1, 40_000, 100_000, 5 << 20)]  # small, middle, and large ones
+    blocks += [acl.rt.malloc(64, 0)[0] for _ in range(200)]
+    pinned, ret = acl.rt.malloc_host(64)
+    assert (device, ret) == (0, 0) and acl.sim.live("memory") - before[1] == 205 == acl.sim.live() - before[0]
+    assert [acl.rt.free(block) for block in blocks] == [0] * 204 and acl.rt.free_host(pinned) == 0
+    assert (acl.sim.live(), acl.sim.live("memory")) == before
+    for kind in ("stream", "task group", "model"):  # also those that there never was one of
+        assert acl.sim.live(kind) >= 0
+    with pytest.raises(ValueError, match='kind is "unknown", expected NULL or one of memory, model, context, stream, '):
+        acl.sim.live("unknown")
+
+
 def test_unknown_names_list_the_known():
     with pytest.raises(ValueError) as caught:
         acl.sim.configure(device=2)

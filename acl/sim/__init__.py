@@ -70,8 +70,27 @@ def missing() -> list[str]:
 
 
 def live(kind: Optional[str] = None) -> int:
-    """Return how many handles were made and not destroyed: of one kind, such as ``"stream"``, or of all."""
-    return int(lib.aclsimLiveCount(ffi.NULL if kind is None else kind.encode()))
+    """Return how many handles, blocks of memory and models were made and not destroyed.
+
+    Parameters
+    ----------
+    kind
+        One kind, such as ``"stream"``, ``"memory"`` (blocks of devices and of pinned memory) or ``"model"``; None for
+        all. Those of the runtime itself count, too, such as default streams.
+
+    Raises
+    ------
+    ValueError
+        When there is no such kind; the text lists them.
+
+    Notes
+    -----
+    Wraps ``aclsimLiveCount``.
+    """
+    count = int(lib.aclsimLiveCount(ffi.NULL if kind is None else kind.encode()))
+    known = count != 2 ** (8 * ffi.sizeof("size_t")) - 1
+    check(0 if known else lib.ACL_ERROR_INVALID_PARAM, f"acl.sim.live({kind!r})")
+    return count
 
 
 def operators(implemented: bool = False) -> int:

@@ -316,9 +316,36 @@ void *aclsimReach(const void *devPtr, size_t size)
     return sim_memory_try_claim(&range) ? sim_memory_reach(devPtr) : NULL;
 }
 
+/* What a program has beside handles, by the names that it is counted under. */
+static const struct {
+    const char *ow_name;
+    size_t (*ow_count)(void);
+} owned[] = {{"memory", sim_memory_count}, {"model", sim_model_count}};
+
+/* SIZE_MAX, which no program has of anything, with a message that lists the kinds. */
+static size_t refuse_kind(const char *kind)
+{
+    char known[1536];
+    size_t size = (size_t)snprintf(known, sizeof known, "%s, %s", owned[0].ow_name, owned[1].ow_name);
+    for (enum sim_kind each = SIM_KIND_NONE + 1; each < SIM_KINDS && size < sizeof known; each++)
+        size += (size_t)snprintf(known + size, sizeof known - size, ", %s", sim_kind_name(each));
+    sim_refuse(ACL_ERROR_INVALID_PARAM, "kind is \"%s\", expected NULL or one of %s", kind, known);
+    return SIZE_MAX;
+}
+
 size_t aclsimLiveCount(const char *kind)
 {
-    return sim_handle_count(kind);
+    SIM_ENTER();
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
+        if (kind != NULL && strcmp(kind, owned[i].ow_name) == 0)
+            return owned[i].ow_count();
+        count += owned[i].ow_count();
+    }
+    if (kind == NULL)
+        return count + sim_handle_count(SIM_KINDS);
+    enum sim_kind only = sim_kind_named(kind);
+    return only == SIM_KINDS ? refuse_kind(kind) : sim_handle_count(only);
 }
 
 size_t aclsimMissingCount(void)

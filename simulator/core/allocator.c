@@ -9,8 +9,7 @@
 
 #include <stdlib.h>
 
-static struct sim_table descriptions =
-    SIM_OBJECT_TABLE(struct sim_allocator_description, SIM_KIND_ALLOCATOR, "description of an allocator");
+static struct sim_table descriptions = SIM_OBJECT_TABLE(struct sim_allocator_description, SIM_KIND_ALLOCATOR);
 
 struct registered {
     struct registered *rd_next;

@@ -24,7 +24,7 @@ struct sim_condition {
     uint32_t cn_body_count;
 };
 
-struct sim_table sim_conditions = SIM_OBJECT_TABLE(struct sim_condition, SIM_KIND_CONDITION, "condition");
+struct sim_table sim_conditions = SIM_OBJECT_TABLE(struct sim_condition, SIM_KIND_CONDITION);
 
 static aclError create(struct sim_instance *instance, uint32_t value, uint32_t flag, aclmdlRICondHandle *handle)
 {

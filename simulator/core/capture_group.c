@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct sim_table sim_groups = SIM_OBJECT_TABLE(struct sim_group, SIM_KIND_GROUP, "task group");
+struct sim_table sim_groups = SIM_OBJECT_TABLE(struct sim_group, SIM_KIND_GROUP);
 
 static aclError refuse_status(const char *reason)
 {

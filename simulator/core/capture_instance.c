@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct sim_table sim_instances =
-    SIM_OBJECT_TABLE(struct sim_instance, SIM_KIND_INSTANCE, "model running instance");
+struct sim_table sim_instances = SIM_OBJECT_TABLE(struct sim_instance, SIM_KIND_INSTANCE);
 
 aclError sim_instance_open(aclmdlRI handle, struct sim_instance **instance)
 {

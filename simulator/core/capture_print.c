@@ -36,6 +36,7 @@ const char *const sim_task_names[] = {
     [SIM_TASK_RANDOM] = "RANDOM_NUM", /* the documents name none for it either */
     [SIM_TASK_LABEL] = "LABEL_SET",
     [SIM_TASK_SWITCH] = "STREAM_SWITCH",
+    [SIM_TASK_MODEL] = "MODEL_EXECUTE",
     [SIM_TASK_OTHER] = "NOP",
 };
 
@@ -195,14 +196,18 @@ static void write_task(struct writer *writer, const struct sim_branch *branch, u
 {
     FILE *file = writer->wr_file;
     const struct sim_captured *captured = &branch->br_tasks[index];
+    const struct sim_op *op = captured->ct_task.ta_op;
     uint32_t stream = branch->br_stream.tg_stream->st_slot.sl_index;
-    fprintf(file, "%s\n{\"name\":\"%s", writer->wr_any ? "," : "",
-            is_kernel(captured) ? captured->ct_task.ta_op->op_name : type_of(captured));
+    fprintf(file, "%s\n{\"name\":\"", writer->wr_any ? "," : "");
+    if (op->op_print != NULL)
+        op->op_print(sim_captured_argument(captured), file);
+    else
+        fputs(is_kernel(captured) ? op->op_name : type_of(captured), file);
     writer->wr_any = true;
     if (has_event(captured))
         fprintf(file, "_%u", captured->ct_shadow);
-    if (captured->ct_task.ta_op->op_number != NULL)
-        fprintf(file, "_%" PRIu64, captured->ct_task.ta_op->op_number(captured->ct_task.ta_argument));
+    if (op->op_number != NULL)
+        fprintf(file, "_%" PRIu64, op->op_number(captured->ct_task.ta_argument));
     fprintf(file, "\",\"pid\":\"%d aclGraph\",\"tid\":\"stream%u\"", (int)getpid(), stream);
     write_times(writer, captured, at);
     fprintf(file, ",\"ph\":\"X\",\"args\":{\"Model Id\":%u,\"Stream Id\":%u,\"Task Id\":%u,\"Task Type\":\"%s\"",

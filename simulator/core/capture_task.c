@@ -15,7 +15,7 @@ struct task_handle {
     void *th_shown; /* what aclmdlRITaskGetParams gave pointers to */
 };
 
-struct sim_table sim_task_handles = SIM_OBJECT_TABLE(struct task_handle, SIM_KIND_TASK, "task");
+struct sim_table sim_task_handles = SIM_OBJECT_TABLE(struct task_handle, SIM_KIND_TASK);
 
 /* ---- names and numbers ---- */
 

@@ -11,7 +11,7 @@
 
 #define CAPACITY_MOST 8192
 
-static struct sim_table channels = SIM_OBJECT_TABLE(struct sim_channel, SIM_KIND_CHANNEL, "channel");
+static struct sim_table channels = SIM_OBJECT_TABLE(struct sim_channel, SIM_KIND_CHANNEL);
 static struct sim_lock making; /* taken before the lock of a channel */
 
 static const struct sim_cargo messages = {sim_channel_drop, NULL};

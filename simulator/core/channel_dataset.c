@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct sim_table items = SIM_OBJECT_TABLE(struct sim_channel_item, SIM_KIND_CHANNEL_ITEM, "data item");
-static struct sim_table datasets =
-    SIM_OBJECT_TABLE(struct sim_channel_dataset, SIM_KIND_CHANNEL_DATASET, "dataset of tensors");
+static struct sim_table items = SIM_OBJECT_TABLE(struct sim_channel_item, SIM_KIND_CHANNEL_ITEM);
+static struct sim_table datasets = SIM_OBJECT_TABLE(struct sim_channel_dataset, SIM_KIND_CHANNEL_DATASET);
 
 struct message {
     struct sim_parcel me_parcel;

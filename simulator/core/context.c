@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 struct sim_table sim_contexts = {
-    .tb_stride = sizeof(struct sim_context), .tb_limit = 1u << 16, .tb_kind = SIM_KIND_CONTEXT, .tb_name = "context"};
+    .tb_stride = sizeof(struct sim_context), .tb_limit = 1u << 16, .tb_kind = SIM_KIND_CONTEXT};
 
 void sim_context_bind(struct sim_context *context, aclrtContext handle)
 {

@@ -4,7 +4,7 @@
 #include "tensordesc.h"
 #include <stdlib.h>
 
-static struct sim_table datasets = SIM_OBJECT_TABLE(struct sim_dataset, SIM_KIND_DATASET, "dataset");
+static struct sim_table datasets = SIM_OBJECT_TABLE(struct sim_dataset, SIM_KIND_DATASET);
 
 struct sim_dataset *sim_dataset_open(const aclmdlDataset *handle, const char *argument)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static struct sim_table options = SIM_OBJECT_TABLE(struct sim_object, SIM_KIND_GRAPH_DUMP, "graph dump option");
+static struct sim_table options = SIM_OBJECT_TABLE(struct sim_object, SIM_KIND_GRAPH_DUMP);
 
 aclGraphDumpOption *sim_graph_dump_create(void)
 {

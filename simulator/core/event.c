@@ -21,7 +21,7 @@
 #define FLAG_TIMED ACL_EVENT_TIME_LINE
 
 struct sim_table sim_events = {
-    .tb_stride = sizeof(struct sim_event), .tb_limit = 1u << 20, .tb_kind = SIM_KIND_EVENT, .tb_name = "event"};
+    .tb_stride = sizeof(struct sim_event), .tb_limit = 1u << 20, .tb_kind = SIM_KIND_EVENT};
 
 static bool is_flag(const struct sim_event *event)
 {

@@ -11,7 +11,7 @@ struct sim_executor {
     bool ex_ran; /* its descriptors may be gone by now */
 };
 
-static struct sim_table executors = SIM_OBJECT_TABLE(struct sim_executor, SIM_KIND_EXECUTOR, "executor");
+static struct sim_table executors = SIM_OBJECT_TABLE(struct sim_executor, SIM_KIND_EXECUTOR);
 
 static void destroy(void *object)
 {

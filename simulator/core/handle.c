@@ -90,16 +90,32 @@ const char *sim_handle_describe(const void *handle)
     if (table == NULL || index == 0 || index >= table->tb_limit || life == 0 ||
         life > atomic_load_explicit(&generation, memory_order_relaxed))
         return "not a handle";
-    snprintf(text, sizeof text, "a %s %s", sim_table_find(table, handle) != NULL ? "live" : "destroyed", table->tb_name);
+    snprintf(text, sizeof text, "a %s %s", sim_table_find(table, handle) != NULL ? "live" : "destroyed", sim_table_name(table));
     return text;
 }
 
-size_t sim_handle_count(const char *name)
+const char *sim_kind_name(enum sim_kind kind)
+{
+#define NAME(kind, name) [kind] = name,
+    static const char *const names[] = {SIM_EACH_KIND(NAME)};
+#undef NAME
+    return names[kind];
+}
+
+enum sim_kind sim_kind_named(const char *name)
+{
+    enum sim_kind kind = SIM_KIND_NONE + 1;
+    while (kind < SIM_KINDS && strcmp(name, sim_kind_name(kind)) != 0)
+        kind++;
+    return kind;
+}
+
+size_t sim_handle_count(enum sim_kind only)
 {
     size_t live = 0;
     for (int kind = 0; kind < SIM_KINDS; kind++) {
         const struct sim_table *table = atomic_load_explicit(&tables[kind], memory_order_relaxed);
-        if (table == NULL || (name != NULL && strcmp(name, table->tb_name) != 0))
+        if (table == NULL || (only != SIM_KINDS && kind != (int)only))
             continue;
         uint32_t count = atomic_load_explicit(&table->tb_count, memory_order_acquire);
         for (uint32_t i = 1; i < count; i++) {

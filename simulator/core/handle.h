@@ -10,58 +10,61 @@
 #include "lock.h"
 #include <stddef.h>
 
-enum sim_kind {
-    SIM_KIND_CONTEXT = 1,
-    SIM_KIND_STREAM,
-    SIM_KIND_EVENT,
-    SIM_KIND_DATA_BUFFER,
-    SIM_KIND_TENSOR_DESC,
-    SIM_KIND_TENSOR,
-    SIM_KIND_SCALAR,
-    SIM_KIND_ARRAY,
-    SIM_KIND_LIST,
-    SIM_KIND_EXECUTOR,
-    SIM_KIND_INSTANCE,
-    SIM_KIND_GROUP,
-    SIM_KIND_TASK,
-    SIM_KIND_CONDITION,
-    SIM_KIND_DATASET,
-    SIM_KIND_MODEL,
-    SIM_KIND_MODEL_DESC,
-    SIM_KIND_LOAD_CONFIG,
-    SIM_KIND_RUN_CONFIG,
-    SIM_KIND_BUNDLE_QUERY,
-    SIM_KIND_AIPP,
-    SIM_KIND_PROF_CONFIG,
-    SIM_KIND_SUBSCRIPTION,
-    SIM_KIND_STAMP,
-    SIM_KIND_STEP_INFO,
-    SIM_KIND_GRAPH_DUMP,
-    SIM_KIND_OP_ATTR,
-    SIM_KIND_OP_HANDLE,
-    SIM_KIND_KERNEL_DESC,
-    SIM_KIND_NOTIFY,
-    SIM_KIND_COUNTER,
-    SIM_KIND_LABEL,
-    SIM_KIND_LABEL_LIST,
-    SIM_KIND_QUEUE_ATTR,
-    SIM_KIND_QUEUE_ROUTE,
-    SIM_KIND_QUEUE_ROUTES,
-    SIM_KIND_QUEUE_QUESTION,
-    SIM_KIND_QUEUE_BUFFER,
-    SIM_KIND_CHANNEL,
-    SIM_KIND_CHANNEL_ITEM,
-    SIM_KIND_CHANNEL_DATASET,
-    SIM_KIND_DESCRIPTION,
-    SIM_KIND_BINARY,
-    SIM_KIND_FUNCTION,
-    SIM_KIND_ARGUMENTS,
-    SIM_KIND_PHYSICAL,
-    SIM_KIND_PARAMETER, /* numbered inside an argument list; no table */
-    SIM_KIND_ALLOCATOR,
-    SIM_KIND_MEMORY_POOL,
-    SIM_KINDS,
-};
+/* Every kind of handle, with the name that messages give it. Parameters are numbered inside an argument list and have no
+ * table. */
+#define SIM_EACH_KIND(X)                                                                                               \
+    X(SIM_KIND_CONTEXT, "context")                                                                                     \
+    X(SIM_KIND_STREAM, "stream")                                                                                       \
+    X(SIM_KIND_EVENT, "event")                                                                                         \
+    X(SIM_KIND_DATA_BUFFER, "data buffer")                                                                             \
+    X(SIM_KIND_TENSOR_DESC, "tensor description")                                                                      \
+    X(SIM_KIND_TENSOR, "tensor")                                                                                       \
+    X(SIM_KIND_SCALAR, "scalar")                                                                                       \
+    X(SIM_KIND_ARRAY, "array")                                                                                         \
+    X(SIM_KIND_LIST, "list")                                                                                           \
+    X(SIM_KIND_EXECUTOR, "executor")                                                                                   \
+    X(SIM_KIND_INSTANCE, "model running instance")                                                                     \
+    X(SIM_KIND_GROUP, "task group")                                                                                    \
+    X(SIM_KIND_TASK, "task")                                                                                           \
+    X(SIM_KIND_CONDITION, "condition")                                                                                 \
+    X(SIM_KIND_DATASET, "dataset")                                                                                     \
+    X(SIM_KIND_MODEL_DESC, "model description")                                                                        \
+    X(SIM_KIND_LOAD_CONFIG, "load configuration")                                                                      \
+    X(SIM_KIND_RUN_CONFIG, "run configuration")                                                                        \
+    X(SIM_KIND_BUNDLE_QUERY, "bundle query")                                                                           \
+    X(SIM_KIND_AIPP, "set of AIPP parameters")                                                                         \
+    X(SIM_KIND_PROF_CONFIG, "profiling configuration")                                                                 \
+    X(SIM_KIND_SUBSCRIPTION, "subscription configuration")                                                             \
+    X(SIM_KIND_STAMP, "stamp")                                                                                         \
+    X(SIM_KIND_STEP_INFO, "step info")                                                                                 \
+    X(SIM_KIND_GRAPH_DUMP, "graph dump option")                                                                        \
+    X(SIM_KIND_OP_ATTR, "set of attributes")                                                                           \
+    X(SIM_KIND_OP_HANDLE, "operator handle")                                                                           \
+    X(SIM_KIND_KERNEL_DESC, "kernel description")                                                                      \
+    X(SIM_KIND_NOTIFY, "notify")                                                                                       \
+    X(SIM_KIND_COUNTER, "counting notify")                                                                             \
+    X(SIM_KIND_LABEL, "label")                                                                                         \
+    X(SIM_KIND_LABEL_LIST, "label list")                                                                               \
+    X(SIM_KIND_QUEUE_ATTR, "set of queue attributes")                                                                  \
+    X(SIM_KIND_QUEUE_ROUTE, "queue route")                                                                             \
+    X(SIM_KIND_QUEUE_ROUTES, "list of queue routes")                                                                   \
+    X(SIM_KIND_QUEUE_QUESTION, "question about routes")                                                                \
+    X(SIM_KIND_QUEUE_BUFFER, "shared buffer")                                                                          \
+    X(SIM_KIND_CHANNEL, "channel")                                                                                     \
+    X(SIM_KIND_CHANNEL_ITEM, "data item")                                                                              \
+    X(SIM_KIND_CHANNEL_DATASET, "dataset of tensors")                                                                  \
+    X(SIM_KIND_DESCRIPTION, "binary description")                                                                      \
+    X(SIM_KIND_BINARY, "kernel binary")                                                                                \
+    X(SIM_KIND_FUNCTION, "kernel")                                                                                     \
+    X(SIM_KIND_ARGUMENTS, "argument list")                                                                             \
+    X(SIM_KIND_PHYSICAL, "physical memory")                                                                            \
+    X(SIM_KIND_PARAMETER, "parameter")                                                                                 \
+    X(SIM_KIND_ALLOCATOR, "description of an allocator")                                                               \
+    X(SIM_KIND_MEMORY_POOL, "memory pool")
+
+#define SIM_KIND_ENTRY(kind, name) kind,
+enum sim_kind { SIM_KIND_NONE, SIM_EACH_KIND(SIM_KIND_ENTRY) SIM_KINDS };
+#undef SIM_KIND_ENTRY
 
 #define SIM_INDEX_BITS 22
 #define SIM_LIFE_SHIFT 28 /* the kind lies between */
@@ -83,7 +86,6 @@ struct sim_table {
     size_t tb_stride;
     uint32_t tb_limit;         /* slots reserved; slot 0 is never given out */
     enum sim_kind tb_kind;
-    const char *tb_name;       /* "stream", for messages */
     _Atomic uint32_t tb_count; /* slots ever given out, slot 0 included; 0: not open */
     uint32_t tb_free;          /* first free index, 0: none */
     struct sim_lock tb_lock;
@@ -96,6 +98,14 @@ int sim_table_open(struct sim_table *table);
  * NULL when every slot is taken. */
 void *sim_table_take(struct sim_table *table, uint64_t *handle);
 
+/* The name of a kind of handle, such as "stream"; and the kind of a name, SIM_KINDS when none has it. */
+const char *sim_kind_name(enum sim_kind kind);
+enum sim_kind sim_kind_named(const char *name);
+static inline const char *sim_table_name(const struct sim_table *table)
+{
+    return sim_kind_name(table->tb_kind);
+}
+
 /* Gives a slot back; its handle must be 0 already. */
 void sim_table_give(struct sim_table *table, void *slot);
 
@@ -105,8 +115,8 @@ void sim_table_empty(struct sim_table *table);
 /* For messages: "NULL", "a destroyed stream", "a live event", "not a handle"; valid until this thread's next call. */
 const char *sim_handle_describe(const void *handle);
 
-/* Live handles of the table of this name ("stream"), or of all tables (NULL). */
-size_t sim_handle_count(const char *name);
+/* Handles that were made and not destroyed: of one kind, or of all (SIM_KINDS). */
+size_t sim_handle_count(enum sim_kind only);
 
 /* The slot of a table that something lies in; NULL when it lies elsewhere. */
 void *sim_table_slot_of(const struct sim_table *table, const void *inside);

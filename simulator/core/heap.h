@@ -131,6 +131,9 @@ bool sim_heap_death(uint32_t birth, struct sim_death *death);
 void *sim_heap_import(struct sim_zone *zone, uint32_t index, int file, uint64_t offset, uint64_t whole, uint64_t size);
 bool sim_heap_part(struct sim_zone *zone, const void *address, uint64_t whole, const void *site, uint32_t thread);
 
+/* Live blocks of all heaps of a zone. A walk of its tables, for tests and reports. */
+size_t sim_zone_count(const struct sim_zone *zone);
+
 /* Gives the pages of freed blocks back to the system. */
 void sim_heap_trim(struct sim_zone *zone, uint32_t index);
 

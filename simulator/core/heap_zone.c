@@ -486,3 +486,49 @@ void sim_heap_close(struct sim_zone *zone, uint32_t index, const struct sim_exte
         sim_unlock(&heap->hp_classes[class].cl_lock);
     }
 }
+
+/* ---- counting ---- */
+
+static bool is_alive(const _Atomic uint64_t *record)
+{
+    return atomic_load_explicit(record, memory_order_relaxed) != 0;
+}
+
+static size_t count_span(const struct sim_zone *zone, uint64_t span)
+{
+    uint32_t holds = atomic_load_explicit(&zone->zn_spans[span], memory_order_acquire);
+    if (holds == SPAN_FREE || holds & SPAN_BLOCK)
+        return is_alive(&zone->zn_large[span]); /* of a middle block, the first span alone has a record */
+    size_t count = 0;
+    for (uint32_t slot = 0; slot < SLAB_SLOTS; slot++)
+        count += is_alive(&zone->zn_slots[span * SLAB_SLOTS + slot]);
+    return count;
+}
+
+static size_t count_unit(const struct sim_zone *zone, uint64_t unit)
+{
+    uint32_t holds = atomic_load_explicit(&zone->zn_units[unit], memory_order_acquire);
+    uint64_t span = unit * SPANS_A_UNIT;
+    if (holds != UNIT_SPANS)
+        return holds != UNIT_FREE && is_alive(&zone->zn_large[span]);
+    size_t count = 0;
+    for (uint32_t i = 0; i < SPANS_A_UNIT; i++)
+        count += count_span(zone, span + i);
+    return count;
+}
+
+size_t sim_zone_count(const struct sim_zone *zone)
+{
+    size_t count = 0;
+    if (atomic_load_explicit(&zone->zn_bytes, memory_order_acquire) == 0)
+        return 0;
+    for (uint32_t index = 0; index < zone->zn_heap_count; index++) {
+        struct sim_heap *heap = &zone->zn_heaps[index];
+        sim_lock(&heap->hp_lock);
+        uint64_t unit = heap->hp_first, end = unit + heap->hp_count;
+        sim_unlock(&heap->hp_lock);
+        for (; unit < end; unit++)
+            count += count_unit(zone, unit);
+    }
+    return count;
+}

@@ -38,14 +38,14 @@ struct binary {
     void *bi_user;
 };
 
-static struct sim_table descriptions = SIM_OBJECT_TABLE(struct description, SIM_KIND_DESCRIPTION, "binary description");
-static struct sim_table binaries = SIM_OBJECT_TABLE(struct binary, SIM_KIND_BINARY, "kernel binary");
+static struct sim_table descriptions = SIM_OBJECT_TABLE(struct description, SIM_KIND_DESCRIPTION);
+static struct sim_table binaries = SIM_OBJECT_TABLE(struct binary, SIM_KIND_BINARY);
 
 static aclError open_object(struct sim_table *table, const void *handle, const char *name, void *object)
 {
     *(void **)object = sim_object_peek(table, handle);
     SIM_CHECK(*(void **)object != NULL, ACL_ERROR_RT_INVALID_HANDLE, "%s is %p, %s, expected a live %s", name,
-              handle, sim_handle_describe(handle), table->tb_name);
+              handle, sim_handle_describe(handle), sim_table_name(table));
     return ACL_SUCCESS;
 }
 

@@ -39,7 +39,7 @@ struct list {
     bool al_has_data, al_is_finished;
 };
 
-static struct sim_table lists = SIM_OBJECT_TABLE(struct list, SIM_KIND_ARGUMENTS, "argument list");
+static struct sim_table lists = SIM_OBJECT_TABLE(struct list, SIM_KIND_ARGUMENTS);
 static struct list *records[BUCKETS]; /* by address */
 static struct sim_lock records_lock;
 

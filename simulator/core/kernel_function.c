@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct sim_table sim_functions = SIM_OBJECT_TABLE(struct sim_function, SIM_KIND_FUNCTION, "kernel");
+struct sim_table sim_functions = SIM_OBJECT_TABLE(struct sim_function, SIM_KIND_FUNCTION);
 
 /* ---- making ---- */
 

@@ -29,8 +29,8 @@ struct sim_label_list {
 };
 
 static struct sim_table label_table = {.tb_stride = sizeof(struct sim_label), .tb_limit = SIM_LABELS_MOST + 1,
-                                       .tb_kind = SIM_KIND_LABEL, .tb_name = "label"};
-static struct sim_table list_table = SIM_OBJECT_TABLE(struct sim_label_list, SIM_KIND_LABEL_LIST, "label list");
+                                       .tb_kind = SIM_KIND_LABEL};
+static struct sim_table list_table = SIM_OBJECT_TABLE(struct sim_label_list, SIM_KIND_LABEL_LIST);
 
 /* ---- labels ---- */
 

@@ -68,6 +68,11 @@ void sim_memory_trim(void)
     sim_heap_trim(&sim_host_zone, 0);
 }
 
+size_t sim_memory_count(void)
+{
+    return sim_zone_count(&sim_device_zone) + sim_zone_count(&sim_host_zone);
+}
+
 static void reset_zone(struct sim_zone *zone)
 {
     for (uint32_t index = 0; index < zone->zn_heap_count; index++)

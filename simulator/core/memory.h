@@ -35,6 +35,7 @@ void *sim_memory_engine(const void *address);
 
 /* Gives cached pages back to the system: the patrol's last act before a long sleep. */
 void sim_memory_trim(void);
+size_t sim_memory_count(void); /* blocks of devices and of pinned memory that were not freed */
 
 void sim_memory_reset(void);      /* aclsimReset: host blocks and registrations too */
 void sim_memory_after_fork(void); /* the child has no device memory; pinned host memory stays readable */

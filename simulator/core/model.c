@@ -56,6 +56,16 @@ struct sim_model *sim_model_peek(uint32_t id)
     return model;
 }
 
+size_t sim_model_count(void)
+{
+    size_t loaded = 0;
+    sim_lock(&lock);
+    for (uint32_t id = 0; id < count; id++)
+        loaded += models[id] != NULL;
+    sim_unlock(&lock);
+    return loaded;
+}
+
 aclError sim_model_open(uint32_t id, struct sim_model **model)
 {
     *model = sim_model_peek(id);

@@ -87,6 +87,7 @@ aclError sim_model_unload(uint32_t id, uint32_t bundle);
 aclError sim_model_open(uint32_t id, struct sim_model **model);
 struct sim_model *sim_model_peek(uint32_t id); /* NULL without a message */
 void sim_model_close(struct sim_model *model);
+size_t sim_model_count(void); /* that are loaded */
 
 /* model_registry.c: functions of the user, by name or path. */
 aclError sim_model_register(const char *name, struct sim_bytes model, aclsimModelFunc run, void *user);

@@ -9,7 +9,7 @@
 
 #define PADDED_WIDTH_MAX 1080
 
-static struct sim_table sets = SIM_OBJECT_TABLE(struct sim_aipp, SIM_KIND_AIPP, "set of AIPP parameters");
+static struct sim_table sets = SIM_OBJECT_TABLE(struct sim_aipp, SIM_KIND_AIPP);
 
 /* ---- objects ---- */
 

@@ -22,7 +22,7 @@ struct bundle {
 static struct sim_lock lock;
 static struct bundle *bundles;
 static uint32_t last_id;
-static struct sim_table answers = SIM_OBJECT_TABLE(struct sim_bundle_answer, SIM_KIND_BUNDLE_QUERY, "bundle query");
+static struct sim_table answers = SIM_OBJECT_TABLE(struct sim_bundle_answer, SIM_KIND_BUNDLE_QUERY);
 
 /* ---- opening and closing ---- */
 

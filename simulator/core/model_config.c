@@ -11,8 +11,8 @@
 #include <string.h>
 
 static struct sim_table tables[SIM_OPTIONS_KINDS] = {
-    [SIM_LOAD_OPTIONS] = SIM_OBJECT_TABLE(struct sim_options, SIM_KIND_LOAD_CONFIG, "load configuration"),
-    [SIM_RUN_OPTIONS] = SIM_OBJECT_TABLE(struct sim_options, SIM_KIND_RUN_CONFIG, "run configuration"),
+    [SIM_LOAD_OPTIONS] = SIM_OBJECT_TABLE(struct sim_options, SIM_KIND_LOAD_CONFIG),
+    [SIM_RUN_OPTIONS] = SIM_OBJECT_TABLE(struct sim_options, SIM_KIND_RUN_CONFIG),
 };
 
 /* ---- what attributes are ---- */
@@ -88,7 +88,7 @@ aclError sim_options_set(enum sim_options_kind kind, struct sim_options *options
                          size_t size)
 {
     SIM_ARGUMENT(number < SIM_OPTIONS_MAX && attributes_of[kind][number].at_shape != UNKNOWN, ACL_ERROR_INVALID_PARAM,
-                 "attr is %u, which a %s does not have", number, tables[kind].tb_name);
+                 "attr is %u, which a %s does not have", number, sim_table_name(&tables[kind]));
     const struct attribute *attribute = &attributes_of[kind][number];
     size_t wanted = attribute->at_shape == NUMBER_32 ? 4 : 8;
     SIM_ARGUMENT(size == wanted, ACL_ERROR_INVALID_PARAM, "valueSize is %zu for attr %u, expected %zu", size, number,

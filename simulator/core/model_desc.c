@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct sim_table descs = SIM_OBJECT_TABLE(struct sim_model_desc, SIM_KIND_MODEL_DESC, "model description");
+static struct sim_table descs = SIM_OBJECT_TABLE(struct sim_model_desc, SIM_KIND_MODEL_DESC);
 
 struct sim_model_desc *sim_model_desc_open(const aclmdlDesc *handle)
 {

@@ -8,6 +8,7 @@
 #include "memory.h"
 #include "model_aipp.h"
 #include "model_queue.h"
+#include "output.h"
 #include "prof.h"
 #include "tensordesc.h"
 #include <stdio.h>
@@ -279,9 +280,21 @@ static const struct sim_range *ranges_of_call(const void *argument, size_t *coun
     return call->ca_ranges;
 }
 
+static void print_call(const void *argument, FILE *file)
+{
+    const struct call *call = argument;
+    struct sim_model *model = sim_model_peek(call->ca_model);
+    if (model == NULL) {
+        fprintf(file, "unloaded model %u", call->ca_model);
+        return;
+    }
+    sim_output_text(file, model->mo_signature->sg_name);
+    sim_model_close(model);
+}
+
 #define CALL_OP(name, flags)                                                                                           \
     {.op_name = (name), .op_run = run_call, .op_ranges = ranges_of_call, .op_flags = SIM_OP_KERNEL | (flags),          \
-     .op_kind = SIM_TASK_OTHER}
+     .op_kind = SIM_TASK_MODEL, .op_print = print_call}
 /* A run that is waited for is run by who waits: no worker has to be woken. */
 static const struct sim_op queued_op = CALL_OP("aclmdlExecuteAsync", SIM_OP_HEAVY), waited_op = CALL_OP("aclmdlExecute", 0);
 

@@ -34,12 +34,11 @@ struct sim_notify {
     struct sim_share nt_share;    /* sr_link NULL: it is this process's alone */
 };
 
-#define NOTIFY_TABLE(kind, name)                                                                                       \
-    {.tb_stride = sizeof(struct sim_notify), .tb_limit = 1u << 20, .tb_kind = (kind), .tb_name = (name)}
+#define NOTIFY_TABLE(kind) {.tb_stride = sizeof(struct sim_notify), .tb_limit = 1u << 20, .tb_kind = (kind)}
 
 static struct sim_table tables[] = {
-    [SIM_NOTIFY_PLAIN] = NOTIFY_TABLE(SIM_KIND_NOTIFY, "notify"),
-    [SIM_NOTIFY_COUNTING] = NOTIFY_TABLE(SIM_KIND_COUNTER, "counting notify"),
+    [SIM_NOTIFY_PLAIN] = NOTIFY_TABLE(SIM_KIND_NOTIFY),
+    [SIM_NOTIFY_COUNTING] = NOTIFY_TABLE(SIM_KIND_COUNTER),
 };
 static const char *const names[] = {"notify", "cntNotify"};
 
@@ -119,7 +118,7 @@ aclError sim_notify_create(enum sim_notify_class class, aclrtNotify *handle)
 static aclError refuse_dead(enum sim_notify_class class, aclrtNotify handle)
 {
     return sim_fail(ACL_ERROR_RT_INVALID_HANDLE, "%s is %p, %s, expected a live %s", names[class], handle,
-                    sim_handle_describe(handle), tables[class].tb_name);
+                    sim_handle_describe(handle), sim_table_name(&tables[class]));
 }
 
 aclError sim_notify_check(enum sim_notify_class class, aclrtNotify handle)

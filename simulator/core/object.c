@@ -4,7 +4,7 @@ void *sim_object_take(struct sim_table *table, uint64_t *handle)
 {
     struct sim_object *object = sim_table_open(table) == 0 ? sim_table_take(table, handle) : NULL;
     if (object == NULL) {
-        sim_refuse(ACL_ERROR_BAD_ALLOC, "there is no memory for another %s (%u may exist)", table->tb_name,
+        sim_refuse(ACL_ERROR_BAD_ALLOC, "there is no memory for another %s (%u may exist)", sim_table_name(table),
                    SIM_OBJECTS - 1);
         return NULL;
     }
@@ -37,7 +37,7 @@ void *sim_object_open(struct sim_table *table, const void *handle, const char *a
     void *object = sim_object_peek(table, handle);
     if (object == NULL)
         sim_refuse(code, "%s is %s (%p), expected a live %s", argument, sim_handle_describe(handle), handle,
-                   table->tb_name);
+                   sim_table_name(table));
     return object;
 }
 

@@ -14,8 +14,7 @@ struct sim_object {
     struct sim_lock ob_lock; /* guards the rest, and that the handle stays live while it is held */
 };
 
-#define SIM_OBJECT_TABLE(type, kind, name)                                                                             \
-    {.tb_stride = sizeof(type), .tb_limit = SIM_OBJECTS, .tb_kind = (kind), .tb_name = (name)}
+#define SIM_OBJECT_TABLE(type, kind) {.tb_stride = sizeof(type), .tb_limit = SIM_OBJECTS, .tb_kind = (kind)}
 
 /* A free slot, locked and not live yet; NULL with a message (200000) when there is no memory. */
 void *sim_object_take(struct sim_table *table, uint64_t *handle);

@@ -21,7 +21,7 @@ struct handle {
     struct sim_op_request ha_request; /* its tensors have no buffers */
 };
 
-static struct sim_table handles = SIM_OBJECT_TABLE(struct handle, SIM_KIND_OP_HANDLE, "operator handle");
+static struct sim_table handles = SIM_OBJECT_TABLE(struct handle, SIM_KIND_OP_HANDLE);
 
 /* ---- requests ---- */
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct sim_table attrs = SIM_OBJECT_TABLE(struct sim_op_attr, SIM_KIND_OP_ATTR, "set of attributes");
+static struct sim_table attrs = SIM_OBJECT_TABLE(struct sim_op_attr, SIM_KIND_OP_ATTR);
 
 aclopAttr *sim_op_attr_create(void)
 {

@@ -34,7 +34,7 @@ struct choice {
     char *ch_id; /* malloc'ed; NULL: none was chosen */
 };
 
-static struct sim_table choices = SIM_OBJECT_TABLE(struct choice, SIM_KIND_KERNEL_DESC, "kernel description");
+static struct sim_table choices = SIM_OBJECT_TABLE(struct choice, SIM_KIND_KERNEL_DESC);
 
 static struct sim_lock lock; /* guards the rest; a leaf */
 static char *options[SIM_COMPILE_OPTIONS];

@@ -30,7 +30,7 @@
 
 _Atomic uint32_t sim_pool_memory_blocks, sim_pool_memory_unused;
 struct sim_table sim_pools = {
-    .tb_stride = sizeof(struct sim_pool), .tb_limit = 1u << 16, .tb_kind = SIM_KIND_MEMORY_POOL, .tb_name = "memory pool"};
+    .tb_stride = sizeof(struct sim_pool), .tb_limit = 1u << 16, .tb_kind = SIM_KIND_MEMORY_POOL};
 struct sim_lock sim_pool_lock;
 static struct sim_pool_block *buckets[BUCKETS];
 static uint32_t giving;       /* threads that give blocks back to the heap */

@@ -35,7 +35,7 @@ struct config {
     struct sim_prof_plan co_plan;
 };
 
-static struct sim_table configs = SIM_OBJECT_TABLE(struct config, SIM_KIND_PROF_CONFIG, "profiling configuration");
+static struct sim_table configs = SIM_OBJECT_TABLE(struct config, SIM_KIND_PROF_CONFIG);
 
 enum mode { OFF, COMMAND, PROGRAM, SUBSCRIBED };
 

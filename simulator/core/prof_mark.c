@@ -32,8 +32,8 @@ struct span {
     char sp_text[SIM_PROF_TEXT];
 };
 
-static struct sim_table stamps = SIM_OBJECT_TABLE(struct stamp, SIM_KIND_STAMP, "stamp");
-static struct sim_table step_infos = SIM_OBJECT_TABLE(struct step_info, SIM_KIND_STEP_INFO, "step info");
+static struct sim_table stamps = SIM_OBJECT_TABLE(struct stamp, SIM_KIND_STAMP);
+static struct sim_table step_infos = SIM_OBJECT_TABLE(struct step_info, SIM_KIND_STEP_INFO);
 
 static struct sim_lock lock; /* guards all below */
 static struct span *spans;

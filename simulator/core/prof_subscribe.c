@@ -31,7 +31,7 @@ struct config {
     int co_descriptor;
 };
 
-static struct sim_table configs = SIM_OBJECT_TABLE(struct config, SIM_KIND_SUBSCRIPTION, "subscription configuration");
+static struct sim_table configs = SIM_OBJECT_TABLE(struct config, SIM_KIND_SUBSCRIPTION);
 
 struct subscription {
     struct subscription *su_next;

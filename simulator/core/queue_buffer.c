@@ -34,7 +34,7 @@ struct buffer {
 };
 
 static struct sim_table buffers = {.tb_stride = sizeof(struct buffer), .tb_limit = SIM_OBJECTS,
-                                   .tb_kind = SIM_KIND_QUEUE_BUFFER, .tb_name = "shared buffer"};
+                                   .tb_kind = SIM_KIND_QUEUE_BUFFER};
 static struct sim_lock lock;
 
 aclError sim_queue_buffer_supported(aclError code)

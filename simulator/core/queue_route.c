@@ -4,10 +4,10 @@
 #include <string.h>
 
 static struct sim_table tables[SIM_QUEUE_OBJECTS] = {
-    [SIM_QUEUE_ATTR] = SIM_OBJECT_TABLE(struct sim_queue_attr, SIM_KIND_QUEUE_ATTR, "set of queue attributes"),
-    [SIM_QUEUE_ROUTE] = SIM_OBJECT_TABLE(struct sim_queue_route, SIM_KIND_QUEUE_ROUTE, "queue route"),
-    [SIM_QUEUE_ROUTES] = SIM_OBJECT_TABLE(struct sim_queue_routes, SIM_KIND_QUEUE_ROUTES, "list of queue routes"),
-    [SIM_QUEUE_QUESTION] = SIM_OBJECT_TABLE(struct sim_queue_question, SIM_KIND_QUEUE_QUESTION, "question about routes"),
+    [SIM_QUEUE_ATTR] = SIM_OBJECT_TABLE(struct sim_queue_attr, SIM_KIND_QUEUE_ATTR),
+    [SIM_QUEUE_ROUTE] = SIM_OBJECT_TABLE(struct sim_queue_route, SIM_KIND_QUEUE_ROUTE),
+    [SIM_QUEUE_ROUTES] = SIM_OBJECT_TABLE(struct sim_queue_routes, SIM_KIND_QUEUE_ROUTES),
+    [SIM_QUEUE_QUESTION] = SIM_OBJECT_TABLE(struct sim_queue_question, SIM_KIND_QUEUE_QUESTION),
 };
 
 /* A slot still holds the values of its former life. */

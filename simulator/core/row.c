@@ -11,6 +11,7 @@
 #include "context.h"
 #include "memory.h"
 #include "saturation.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,7 +81,15 @@ aclError sim_row_run(struct sim_run *run, void *argument)
     aclsimArgument arguments[SIM_ROW_PARAMETERS];
     bind_arguments(call, arguments);
     aclsimCall shown = call_of(call, arguments);
+    char said[SIM_REASON_BYTES];
+    struct sim_asked asked = sim_fail_ask(said);
     aclError code = sim_engine_user_code(call->ca_kernel.kn_run(&shown));
+    sim_fail_asked(&asked);
+    if (unlikely(code != ACL_SUCCESS) && run != NULL && said[0] != '\0') {
+        char text[SIM_REASON_BYTES + 32];
+        snprintf(text, sizeof text, "its kernel failed%s", said);
+        return sim_engine_give_up(run, code, text);
+    }
     if (run != NULL && code == ACL_SUCCESS)
         sim_saturation_apply(run->rn_stream, arguments, call->ca_row->ro_count);
     return code;

@@ -14,7 +14,7 @@
 #include <string.h>
 
 struct sim_table sim_streams = {
-    .tb_stride = sizeof(struct sim_stream), .tb_limit = 1u << 16, .tb_kind = SIM_KIND_STREAM, .tb_name = "stream"};
+    .tb_stride = sizeof(struct sim_stream), .tb_limit = 1u << 16, .tb_kind = SIM_KIND_STREAM};
 
 aclError sim_stream_find(aclrtStream handle, struct sim_target *target)
 {

@@ -4,6 +4,7 @@
 
 #include "gate.h"
 #include <acl/acl.h>
+#include <stdio.h>
 
 #define SIM_PARK (-1)       /* what op_run answers to wait at a gate; it is called again when the gate has passed */
 #define SIM_DROPPED (-2)    /* of a task that was discarded */
@@ -73,6 +74,7 @@ enum sim_task_kind {
     SIM_TASK_RANDOM,
     SIM_TASK_LABEL,  /* in instances that are built: places, and ... */
     SIM_TASK_SWITCH, /* ... what jumps to them or to other streams */
+    SIM_TASK_MODEL,  /* an execution of a model */
     SIM_TASK_OTHER,
 };
 extern const char *const sim_task_names[]; /* as prints and traces show them: capture_print.c */
@@ -88,6 +90,8 @@ struct sim_op {
     aclError (*op_renew)(void *argument);
     /* What tells the task from others of its type in pictures: a notify's id, an address. NULL: nothing does. */
     uint64_t (*op_number)(const void *argument);
+    /* Writes the name that pictures show instead of the type, as JSON text. NULL: the type is the name. */
+    void (*op_print)(const void *argument, FILE *file);
     /* Writes the argument as a step of a saved model (model_saver.h). NULL: no model file holds such a task. */
     aclError (*op_save)(const void *argument, struct sim_saver *saver);
 };

@@ -4,14 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct sim_table tensors = SIM_OBJECT_TABLE(struct sim_tensor, SIM_KIND_TENSOR, "tensor");
-static struct sim_table scalars = SIM_OBJECT_TABLE(struct sim_scalar, SIM_KIND_SCALAR, "scalar");
-static struct sim_table arrays = SIM_OBJECT_TABLE(struct sim_array, SIM_KIND_ARRAY, "array");
-static struct sim_table lists = SIM_OBJECT_TABLE(struct sim_list, SIM_KIND_LIST, "list");
+static struct sim_table tensors = SIM_OBJECT_TABLE(struct sim_tensor, SIM_KIND_TENSOR);
+static struct sim_table scalars = SIM_OBJECT_TABLE(struct sim_scalar, SIM_KIND_SCALAR);
+static struct sim_table arrays = SIM_OBJECT_TABLE(struct sim_array, SIM_KIND_ARRAY);
+static struct sim_table lists = SIM_OBJECT_TABLE(struct sim_list, SIM_KIND_LIST);
 
 static aclnnStatus open_object(struct sim_table *table, const void *handle, const char *argument, void *object)
 {
-    SIM_ARGUMENT(handle != NULL, ACLNN_ERR_PARAM_NULLPTR, "%s is NULL, expected a live %s", argument, table->tb_name);
+    SIM_ARGUMENT(handle != NULL, ACLNN_ERR_PARAM_NULLPTR, "%s is NULL, expected a live %s", argument,
+                 sim_table_name(table));
     *(void **)object = sim_object_open(table, handle, argument, ACLNN_ERR_PARAM_INVALID);
     return *(void **)object != NULL ? ACL_SUCCESS : ACLNN_ERR_PARAM_INVALID;
 }
@@ -181,7 +182,7 @@ void *sim_list_create(enum sim_list_kind kind, const void *const *members, uint6
     for (uint64_t i = 0; i < count; i++)
         if (members[i] != NULL && sim_table_find(table, members[i]) == NULL) {
             sim_refuse(ACLNN_ERR_PARAM_INVALID, "value[%llu] is %s (%p), expected a live %s", (unsigned long long)i,
-                       sim_handle_describe(members[i]), members[i], table->tb_name);
+                       sim_handle_describe(members[i]), members[i], sim_table_name(table));
             return NULL;
         }
     void *copy = copy_of(members, count, sizeof *members);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct sim_table buffers = SIM_OBJECT_TABLE(struct sim_data_buffer, SIM_KIND_DATA_BUFFER, "data buffer");
-static struct sim_table descs = SIM_OBJECT_TABLE(struct sim_tensor_desc, SIM_KIND_TENSOR_DESC, "tensor description");
+static struct sim_table buffers = SIM_OBJECT_TABLE(struct sim_data_buffer, SIM_KIND_DATA_BUFFER);
+static struct sim_table descs = SIM_OBJECT_TABLE(struct sim_tensor_desc, SIM_KIND_TENSOR_DESC);
 
 /* ---- data buffers ---- */
 

@@ -15,7 +15,7 @@
 struct sim_lock sim_vmm_lock;
 
 static struct sim_table table = {.tb_stride = sizeof(struct sim_physical), .tb_limit = 1u << 20,
-                                 .tb_kind = SIM_KIND_PHYSICAL, .tb_name = "physical memory"};
+                                 .tb_kind = SIM_KIND_PHYSICAL};
 static uint64_t host_bytes; /* given out; guarded by the lock, like the list */
 static struct sim_extent *left_behind; /* freed here, used by other processes */
 

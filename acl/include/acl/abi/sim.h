@@ -259,8 +259,9 @@ ACL_API(8, 1) aclError aclsimRegisterSymbol(const void *symbol, aclrtFuncHandle 
  *  as code of the vendor's compiler does by itself. A NULL binary takes it back. */
 ACL_API(8, 1) aclError aclsimRegisterVariable(const void *symbol, aclrtBinHandle binary, const char *name);
 
-/** Number of handles that were made and not destroyed: of one kind, by the name that messages give it ("stream",
- *  "dataset", "data buffer"), or of all kinds (NULL). The runtime's own, such as default streams, count too. */
+/** How many handles, blocks of memory and models were made and not destroyed: of one kind, by the name that messages give
+ *  it ("stream", "dataset", "data buffer", "memory", "model"), or of all kinds (NULL). Those of the runtime itself count,
+ *  too, such as default streams. SIZE_MAX for a kind that does not exist, with a message that lists them. */
 ACL_API(8, 1) size_t aclsimLiveCount(const char *kind);
 
 /** Number of declared functions that have no behaviour here. */
