@@ -462,11 +462,10 @@ def preamble(abi, calls):
         + [f"#define {name} (*acl_backend.{name})" for name in abi.functions]
         + ['#include "pycall.h"', LIBRARY]
         + [call.source() for call in calls]
-        + ['#include "capsule.h"', '#include "owner.h"']
+        + ['#include "owner.h"']
         + tables
         + ["static int acl_pycall_install(void)", "{", "    PyGILState_STATE state = PyGILState_Ensure();"]
-        + ['    int done = pycall_install("acl._acl", pycall_own_methods) && owner_install("acl._lib");']
-        + ['    done = done && pycall_install("acl._acl", capsule_methods);', *installs]
+        + ['    int done = pycall_install("acl._acl", pycall_own_methods) && owner_install("acl._lib");', *installs]
         + ["    if (!done) PyErr_Print();", "    PyGILState_Release(state);", "    return done;", "}", ""]
     )
 
@@ -598,5 +597,4 @@ class BuildExt(build_ext):
         """Start make for the simulator; it uses the second core while the extension compiles."""
         build = Path(self.build_temp).resolve() / "simulator"
         settings = [f"BUILD={build}", f"PYTHON={sys.executable}", "WERROR="]
-        command = ["make", "-j2", "-C", str(ROOT / "simulator"), *settings, "lib"]
-        return subprocess.Popen(command)
+        return subprocess.Popen(["make", "-j2", "-C", str(ROOT / "simulator"), *settings, "lib"])

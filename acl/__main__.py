@@ -184,9 +184,21 @@ def bench(args):
     return subprocess.call([sys.executable, "-m", "pytest", directory, *options])
 
 
+class Version(argparse.Action):
+    """Print the version of the package, and what is behind it."""
+
+    def __call__(self, parser, namespace, values, option=None):
+        """Print and exit."""
+        from importlib import metadata
+
+        print(f"ascendcl {metadata.version('ascendcl')} ({acl.backend}: {acl.library_path})")
+        parser.exit()
+
+
 def parser():
     """Return the argument parser of all commands."""
     top = argparse.ArgumentParser(prog="ascendcl", description="AscendCL for Python, and a simulator of its C library.")
+    top.add_argument("--version", action=Version, nargs=0, help="print the version of the package and exit")
     commands = top.add_subparsers(dest="name", metavar="COMMAND", required=True)
 
     def add(name, function, **options):
@@ -216,7 +228,7 @@ def parser():
     return top
 
 
-def main(arguments=None):
+def run(arguments):
     """Run one command and return its exit code."""
     commands = parser()
     args, others = commands.parse_known_args(arguments)
@@ -224,6 +236,18 @@ def main(arguments=None):
         commands.error(f"unrecognized arguments: {' '.join(others)}")
     args.arguments = others
     return int(args.function(args) or 0)
+
+
+def main(arguments=None):
+    """Run one command and return its exit code; a reader that closes the pipe early, such as head, ends it quietly."""
+    try:
+        try:
+            return run(arguments)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        return 0
 
 
 if __name__ == "__main__":

@@ -92,9 +92,4 @@ static PyObject *capsule_new(PyObject *self, PyObject *const *args, Py_ssize_t c
     return capsule;
 }
 
-static PyMethodDef capsule_methods[] = {
-    {"capsule", (PyCFunction)(void (*)(void))capsule_new, METH_FASTCALL, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
 #endif

@@ -1,6 +1,10 @@
-"""What ``ascendcl doctor`` says: what is found on this host, what answers and why, and what is wrong."""
+"""What ``ascendcl doctor`` says: what is found on this host, what answers and why, and what is wrong.
+
+What follows ``run`` on a line is a command for a shell, and nothing else.
+"""
 
 import os
+import shlex
 import subprocess
 import sys
 from collections import Counter
@@ -18,6 +22,12 @@ def found_by_import() -> str:
     return done.stdout.strip()
 
 
+def command_path() -> str:
+    """Return the ``ascendcl`` command of this interpreter as a shell takes it; it needs no directory on the path."""
+    beside = os.path.join(os.path.dirname(sys.executable), "ascendcl")
+    return shlex.quote(beside) if os.path.exists(beside) else "ascendcl"
+
+
 def python() -> Iterator[tuple[str, str]]:
     """Say which module programs get."""
     yield "package", _lib.HOME
@@ -25,7 +35,9 @@ def python() -> Iterator[tuple[str, str]]:
     if os.path.realpath(os.path.dirname(found)) != os.path.realpath(_lib.HOME):
         parent = os.path.dirname(_lib.HOME)
         yield "note", f"`import acl` finds {found or 'nothing'}, not this package"
-        yield "note", f"for this package: export PYTHONPATH={parent}:$PYTHONPATH, or ascendcl exec -- python app.py"
+        yield "note", "one of these commands makes it this package:"
+        yield "run", f'export PYTHONPATH={shlex.quote(parent)}"${{PYTHONPATH:+:$PYTHONPATH}}"'
+        yield "run", f"{command_path()} exec -- python app.py"
 
 
 def host() -> Iterator[tuple[str, str]]:
@@ -64,7 +76,8 @@ def answers() -> Iterator[tuple[str, str]]:
         from acl import sim
 
         if sim.missing():
-            yield "simulator", f"{len(sim.missing())} functions have no behaviour yet: python -m acl abi --missing"
+            yield "simulator", f"{len(sim.missing())} functions have no behaviour yet; this command lists them:"
+            yield "run", f"{command_path()} abi --missing"
 
 
 def headers() -> Iterator[tuple[str, str]]:
@@ -73,7 +86,8 @@ def headers() -> Iterator[tuple[str, str]]:
 
     toolkit = _lib.find_toolkit()
     if toolkit is None:
-        yield "wrong", "doctor --headers needs a toolkit: set ACL_TOOLKIT=<directory>"
+        yield "wrong", "doctor --headers needs a toolkit; this command names one:"
+        yield "run", f"ACL_TOOLKIT=/usr/local/Ascend/cann {command_path()} doctor --headers"
         return
     result = headers.compare(abi.load(), _lib.ffi, toolkit, os.path.join(_lib.HOME, "include"))
     if result.difference is not None:

@@ -8,6 +8,7 @@ Each error has ``code``, its ``name``, the C ``function`` that answered it, the 
 from typing import Optional
 
 import acl
+from acl._calls import cause_of, raised
 from acl._lib import lib
 
 # Operators have codes of their own, which no header declares.
@@ -188,6 +189,12 @@ ADVICE = {
 
 
 def error_of(code: int, function: str, advice: Optional[str] = None) -> AclError:
-    """Return the error for a status code, with the message that the library has for this thread."""
+    """Return the error for a status code, with the message that the library has for this thread.
+
+    Where the message is that of a kernel or a model that is a Python function, what that raised is the ``__cause__``.
+    """
     message = acl.get_recent_err_msg() or ""
-    return _family_of.get(code, AclError)(code, function, message.strip(), advice)
+    error = _family_of.get(code, AclError)(code, function, message.strip(), advice)
+    if raised:
+        error.__cause__ = cause_of(message)
+    return error

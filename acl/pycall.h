@@ -296,7 +296,10 @@ static PyObject *pycall_unraisable(PyObject *self, PyObject *const *args, Py_ssi
     Py_RETURN_NONE;
 }
 
+#include "capsule.h"
+
 static PyMethodDef pycall_own_methods[] = {
+    {"capsule", (PyCFunction)(void (*)(void))capsule_new, METH_FASTCALL, NULL},
     {"phase_two", (PyCFunction)(void (*)(void))pycall_phase_two, METH_FASTCALL, NULL},
     {"unraisable", (PyCFunction)(void (*)(void))pycall_unraisable, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},

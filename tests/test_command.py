@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
 
@@ -30,6 +31,27 @@ def test_info(capsys):
     assert command.main(["info"]) == 0
     out = capsys.readouterr().out
     assert f"backend    {acl.backend}" in out and acl.get_soc_name() in out and "GiB free of" in out
+
+
+@pytest.mark.parametrize("name", ["info", "doctor", "abi", "--help"])
+def test_a_reader_that_has_enough_ends_a_command_quietly(name):
+    """As ``| head -1`` does, which closes the pipe while the command writes."""
+    source, target = os.pipe()
+    os.close(source)
+    done = subprocess.run(
+        [sys.executable, "-u", "-m", "acl", name], stdout=target, stderr=subprocess.PIPE, text=True, timeout=60,
+        env={**os.environ, "ACL_BACKEND": acl.backend},
+    )  # fmt: skip
+    os.close(target)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as ended:
+        command.main(["--version"])
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    assert said == f"ascendcl {metadata.version('ascendcl')} ({acl.backend}: {acl.library_path})\n"
 
 
 def test_abi(capsys):

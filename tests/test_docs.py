@@ -3,6 +3,8 @@
 import inspect
 import os
 import re
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -154,3 +156,20 @@ def test_commands_are_found_with_what_they_print(extensions, tmp_path):
     assert list(extensions["commands"].blocks(page)) == [("echo a", "a"), ("pip x", ""), ("echo b", "")]
     found = [command for path in PAGES.values() for command, _ in extensions["commands"].blocks(path)]
     assert any("pytest" in command for command in found) and any("acl info" in command for command in found)
+
+
+def test_the_command_for_leaks_turns_a_leak_into_a_failure(extensions, tmp_path):
+    """A test that leaks passes without it."""
+    (tmp_path / "test_leak.py").write_text(
+        "import acl\n\n\ndef test_leak():\n    device = acl.Device(0).use()\n    acl.Stream()\n    device.close()\n"
+    )
+    command = next(command for command, _ in extensions["commands"].blocks(PAGES["errors"]) if "-W" in command)
+    program, *options = shlex.split(command)
+    assert program == "python"
+    for given, code in ((options[:2], 0), (options, 1)):
+        done = subprocess.run(
+            [sys.executable, *given, "-q", "-p", "no:cacheprovider", "test_leak.py"], cwd=tmp_path, text=True,
+            stdout=subprocess.PIPE, env={**os.environ, "ACL_BACKEND": acl.backend}, timeout=60,
+        )  # fmt: skip
+        assert done.returncode == code, done.stdout
+    assert "unclosed <acl.Stream" in done.stdout

@@ -1,6 +1,8 @@
 """What ``ascendcl doctor`` finds, and which ``acl`` programs get where another module of that name comes first."""
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 
@@ -108,7 +110,8 @@ def test_headers_need_a_toolkit():
         pytest.skip("this host has a toolkit in a usual place")
     done = run("doctor", "--headers")
     assert done.returncode == 1
-    assert findings(done)["wrong"] == ["doctor --headers needs a toolkit: set ACL_TOOLKIT=<directory>"]
+    assert findings(done)["wrong"] == ["doctor --headers needs a toolkit; this command names one:"]
+    assert re.fullmatch(r"ACL_TOOLKIT=\S+ \S*ascendcl doctor --headers", *findings(done)["run"])
 
 
 @pytest.fixture(params=["acl.so", "acl.py", "acl/__init__.py"])
@@ -127,10 +130,13 @@ def test_another_acl_is_seen_and_the_advice_helps(vendor):
     assert done.returncode == 0, done.stderr
     assert findings(done)["note"] == [
         f"`import acl` finds {vendor}, not this package",
-        f"for this package: export PYTHONPATH={PARENT}:$PYTHONPATH, or ascendcl exec -- python app.py",
+        "one of these commands makes it this package:",
     ]
-    chosen = run("-c", FILE, start=(), PYTHONPATH=f"{PARENT}:{first}")
-    assert chosen.stdout == f"{acl.__file__}\n", chosen.stderr
-    command = ["exec", "--", sys.executable, "-c", FILE]
-    chosen = run(*command, start=(ascendcl.__file__,), PYTHONPATH=first)
-    assert chosen.stdout == f"{acl.__file__}\n", chosen.stderr
+    export, command = findings(done)["run"]
+    program = f"{shlex.quote(sys.executable)} -c {shlex.quote(FILE)}"
+    assert command.endswith(" exec -- python app.py")
+    for pasted in (f"{export}; {program}", command.replace("python app.py", program)):
+        chosen = subprocess.run(
+            ["sh", "-c", pasted], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": first}
+        )
+        assert chosen.stdout == f"{acl.__file__}\n", chosen.stderr

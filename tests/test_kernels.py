@@ -156,6 +156,22 @@ def test_a_kernel_that_raises_fails_its_task(npu, raised):
     assert [repr(error) for error in raised] == ["KeyError('lost')"]
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_what_a_kernel_raised_is_the_cause_of_the_task_error(npu):
+    @acl.sim.kernel("aclnnGelu")
+    def gelu(self, out):
+        raise KeyError(f"for {out.size} elements,\nlost")
+
+    with acl.Device(0):
+        for size in (2, 3):
+            tensor = npu.tensor(numpy.zeros(size, "f4"))
+            assert npu.call("gelu", tensor, tensor) == 0
+            with pytest.raises(acl.TaskError, match=rf"its kernel failed: KeyError: 'for {size} elements") as caught:
+                acl.Stream.from_handle(npu.stream).synchronize()
+            assert repr(caught.value.__cause__) == repr(KeyError(f"for {size} elements,\nlost"))
+    acl.sim.kernel("aclnnGelu")(None)
+
+
 def test_a_kernel_is_replaced_and_taken_back(npu):
     tensor = npu.tensor(numpy.zeros(2, "f4"))
     before = acl.sim.operators(implemented=True)

@@ -3,8 +3,11 @@
 import asyncio
 import gc
 import io
+import re
 import sys
 import threading
+import traceback
+import warnings
 from pathlib import Path
 
 import numpy
@@ -228,6 +231,42 @@ def test_a_run_is_captured(model, stream):
     assert acl.mdl.ri_destroy(instance) == 0
 
 
+@pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
+def test_a_model_with_gears_is_captured_in_any_mode(stream, mode):
+    with load("batched") as batched:
+        x = acl.DeviceArray.zeros((4, 3))
+        with acl.capture(stream, mode) as graph:
+            kept = batched(x, stream=stream)
+        batched(acl.DeviceArray.zeros((8, 3)), stream=stream)  # another gear, in memory of its own
+        for value in (1, 2):
+            x.fill(value)
+            graph.run(stream)
+            assert numpy.array_equal(kept.to_numpy(), numpy.full((4, 3), 4 * value, "f4"))
+        graph.close()
+
+
+def test_a_model_with_parameters_for_images_is_captured(stream):
+    with load("image") as image, acl.Aipp("rgb888", (2, 2)) as aipp:
+        x = acl.DeviceArray.from_numpy(numpy.arange(12, dtype="u1"))
+        with acl.capture(stream) as graph:
+            y = image(x, stream=stream, aipp=aipp)
+        graph.run(stream)
+        assert y.size == 12 and graph.nodes[-1].name == "image"
+        graph.close()
+
+
+def test_a_picture_of_a_graph_has_the_names_of_its_models(stream):
+    x = device(1, 2)
+    with load("affine") as model:
+        with acl.capture(stream) as graph:
+            model(x, stream=stream)
+        node = graph.nodes[-1]
+        assert (node.name, node.type, node.kind) == ("affine", "MODEL_EXECUTE", "kernel")
+        assert ">affine<" in graph.to_svg()
+    assert re.search(r"unloaded model \d+", graph.nodes[-1].name)
+    graph.close()
+
+
 # --- Futures
 
 
@@ -432,6 +471,31 @@ print(run.result().tolist())
     done = run_script(code)
     assert (done.stdout, done.returncode) == ("[-1.0, -2.0]\n", 0), done.stderr
     assert "Error" not in done.stderr and "Warning" not in done.stderr
+
+
+def test_the_streams_of_slots_end_with_their_model(stream):
+    before = acl.sim.live("stream")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = load("affine")
+        run = model.submit([1, 2])
+        assert run.result().tolist() == [3, 5]
+        x = device(1, 2)
+        with acl.capture(stream) as graph:
+            model(x, stream=stream)  # has the slot of that run
+        model.close()
+        graph.close()  # gives it back
+        gc.collect()
+    assert acl.sim.live("stream") == before
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_what_the_function_of_a_model_raised_is_the_cause(model, stream):
+    for run in (model.submit([-1, 2]).result, lambda: model([-1, 2])):
+        with pytest.raises(acl.AclError, match="ValueError: it is negative") as caught:
+            run()
+        assert isinstance(caught.value.__cause__, ValueError)
+        assert "affine" in [frame.name for frame in traceback.extract_tb(caught.value.__cause__.__traceback__)]
 
 
 def test_nothing_grows_over_50_rounds(stream):

@@ -8,7 +8,6 @@ Slicing, transposing and the like make views of the same memory. Their geometry 
 array of that shape and these strides which is never read.
 """
 
-import contextlib
 import math
 import sys
 from collections.abc import Iterator
@@ -18,9 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Optional, SupportsIndex, Union
 import numpy
 from numpy.lib.stride_tricks import as_strided
 
-from acl import mdl
 from acl._calls import in_call
 from acl.errors import AclError
+from acl.objects.context import relaxed
 from acl.objects.memory import BlockHolder, Buffer, Memory, Shape, Span, copy, extents_of, fill, span_of, transfer
 from acl.objects.memory_block import Block, refuse, stream_handle
 from acl.objects.resource import MOST, html_table, integer
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from acl.objects.stream import Stream
 
 LAYOUTS = 4096  # that are remembered
-RELAXED = 2  # the mode of a capture
 
 
 def _strides_of(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -57,17 +55,6 @@ def _short(value: Any) -> str:
     """Return what a message shows of a value."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-@contextlib.contextmanager
-def _reading() -> Iterator[None]:
-    """Let this thread read memory while a stream is captured, which a synchronous copy would otherwise end."""
-    before, ret = mdl.ri_capture_thread_exchange_mode(RELAXED)
-    try:
-        yield
-    finally:
-        if ret == 0:
-            mdl.ri_capture_thread_exchange_mode(before)
 
 
 class Layout:
@@ -276,7 +263,7 @@ class DeviceArray(BlockHolder):
         if self.closed or in_call():
             return repr(self)
         try:
-            with _reading():
+            with relaxed():
                 return str(self.to_numpy())
         except AclError:
             return repr(self)

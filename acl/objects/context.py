@@ -6,11 +6,13 @@ memory belong to the device alone. The objects never switch behind the program's
 run elsewhere and is over when the call returns (:func:`call_in`), such as a finalizer on whatever thread it runs.
 """
 
+import contextlib
 import threading
+from collections.abc import Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
 
-from acl import rt
+from acl import mdl, rt
 from acl.errors import ContextError, error_of
 from acl.objects.resource import (
     INVALID_HANDLE,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from acl.objects.device import Device
 
 T = TypeVar("T")
+RELAXED = 2  # the mode of a capture
 
 # The end of an explicit context is the end of its streams, as for a device: each has an opening of its own.
 explicit: dict[int, Opening] = {}
@@ -81,6 +84,17 @@ def call_in(handle: int, function: Callable[..., T], *arguments: Any) -> T:
     if errors:
         raise errors[0]
     return results[0]
+
+
+@contextlib.contextmanager
+def relaxed() -> Iterator[None]:
+    """Let the thread make synchronous calls that are not part of a capture, while one may be going on."""
+    before, ret = mdl.ri_capture_thread_exchange_mode(RELAXED)
+    try:
+        yield
+    finally:
+        if ret == 0:  # versions without the call have no captures
+            mdl.ri_capture_thread_exchange_mode(before)
 
 
 class Context(Resource):

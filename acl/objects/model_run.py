@@ -83,6 +83,13 @@ class Side:
                 acl.destroy_data_buffer(buffer)
 
 
+class Lane(Stream):
+    """The stream of a slot, which goes with it."""
+
+    __slots__ = ()
+    _is_value = True
+
+
 class Slot:
     """What one run at a time needs."""
 
@@ -99,7 +106,7 @@ class Slot:
     def own_stream(self) -> Stream:
         """Return the slot's stream."""
         if self.stream is None:
-            self.stream = Stream()
+            self.stream = Lane()
         return self.stream
 
 
@@ -113,7 +120,8 @@ class Lease:
         self.slot = slot
 
     def __del__(self) -> None:
-        self.pool.returned.append(self.slot)
+        if not self.pool.ended:
+            self.pool.returned.append(self.slot)
 
 
 class Pool:
@@ -227,7 +235,7 @@ class Pool:
             if self._tail is not None:
                 self._tail.close()
                 self._tail = None
-            for slot in self.idle:
+            for slot in (*self.idle, *self.returned):
                 if slot.stream is not None:
                     slot.stream.close()
             self.idle.clear()

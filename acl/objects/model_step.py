@@ -9,6 +9,7 @@ import acl
 from acl import mdl, rt
 from acl.errors import error_of
 from acl.objects.array import DeviceArray, _strides_of
+from acl.objects.context import relaxed
 from acl.objects.memory import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
 from acl.objects.memory_block import Block, refuse
 from acl.objects.model_run import Slot
@@ -77,7 +78,8 @@ class Steps:
         assert gears is not None and index is not None
         if slot.gear != gear:
             slot.inputs.own(index, signature.sizes[index])
-            gears.set(self.model, slot.inputs.dataset, index, gear)
+            with relaxed():  # it is written at once: the slot is this run's own
+                gears.set(self.model, slot.inputs.dataset, index, gear)
             signature.output_shapes_of(self.model, gear)
             slot.gear = gear
         return gears.outputs[gear]
@@ -92,7 +94,8 @@ class Steps:
         if aipp is None:
             raise refuse("Model", "the model takes images with parameters", "pass aipp=acl.Aipp(...)")
         slot.inputs.own(index, signature.sizes[index])
-        ret = mdl.set_input_aipp(self.model, slot.inputs.dataset, index, aipp.handle)
+        with relaxed():
+            ret = mdl.set_input_aipp(self.model, slot.inputs.dataset, index, aipp.handle)
         if ret != 0:
             raise error_of(ret, "aclmdlSetInputAIPP")
 
