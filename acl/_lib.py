@@ -5,12 +5,27 @@ when unset) the vendor's library where a toolkit and a device are present, else 
 """
 
 import glob
+import importlib
 import os
 import re
 import sys
 import threading
 from typing import TYPE_CHECKING
 
+
+def in_subinterpreter():
+    """Tell whether this is not the first interpreter of the process."""
+    for name in ("_interpreters", "_xxsubinterpreters"):  # since Python 3.13, and before
+        try:
+            interpreters = importlib.import_module(name)
+        except ImportError:
+            continue
+        return interpreters.get_current() != interpreters.get_main()
+    return False
+
+
+if in_subinterpreter():
+    raise ImportError("acl does not support subinterpreters: import it in the main interpreter of the process")
 try:
     from acl import _acl
 except ImportError as error:

@@ -58,6 +58,24 @@ def test_no_toolkit(run_script):
         assert "set ACL_TOOLKIT=<toolkit directory>" in done.stderr
 
 
+def test_a_subinterpreter_is_refused(run_script):
+    done = run_script(
+        """
+try:
+    import _interpreters as interpreters  # since Python 3.13
+except ImportError:
+    import _xxsubinterpreters as interpreters
+code = "try:\\n import acl\\nexcept ImportError as error:\\n print(error)"
+interpreters.run_string(interpreters.create(), code)
+import acl
+print(acl.rt.get_device_count()[1])
+"""
+    )
+    assert done.returncode == 0, done.stderr
+    text = "acl does not support subinterpreters: import it in the main interpreter of the process"
+    assert done.stdout == f"{text}\n0\n"
+
+
 def test_choice_is_said_once_when_it_was_not_made(run_script):
     unset = {"ACL_BACKEND": None, **{name: None for name in _lib.VARIABLES}, "HOME": "/nowhere"}
     code = "import acl, acl.rt; assert acl.backend == 'sim'"

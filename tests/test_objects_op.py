@@ -333,3 +333,13 @@ TYPES = (
 def test_where_types_meet(one, other, expected):
     one, other = numpy.dtype(one), numpy.dtype(other)
     assert op_rules.meet(one, other) == op_rules.meet(other, one) == numpy.dtype(expected)
+
+
+@pytest.mark.parametrize("given", [{}, {"alpha": 1}, {"alpha": True}])
+def test_the_default_factor_fits_truth_values(given):
+    left = acl.DeviceArray.from_numpy(numpy.array([True, False, False]))
+    right = acl.DeviceArray.from_numpy(numpy.array([True, True, False]))
+    result = nn.add(left, right, **given)
+    assert result.dtype == bool and result.to_numpy().tolist() == [True, True, False]
+    with pytest.raises(acl.OperatorError, match="alpha is int64, which cannot be cast to bool"):
+        nn.add(left, right, alpha=2)

@@ -25,6 +25,28 @@ def test_bytes_only(wrong):
         acl.util.bytes_to_ptr(wrong)
 
 
+@pytest.mark.parametrize("address", [0, 8, 65535, -4096, 1 << 63])
+@pytest.mark.filterwarnings("ignore:acl.util.ptr_to_numpy")
+def test_addresses_of_no_host_memory_are_refused(address):
+    for call, name in (
+        (lambda: acl.util.ptr_to_bytes(address, 10), "ptr_to_bytes"),
+        (lambda: acl.util.ptr_to_numpy(address, (10,), 1), "ptr_to_numpy"),
+    ):
+        text = rf"acl\.util\.{name}\(\) argument 1 is {address:#x}, expected the address of 10 bytes of host memory"
+        with pytest.raises(ValueError, match=text):
+            call()
+    assert acl.util.ptr_to_bytes(address, 0) == b""
+
+
+@pytest.mark.filterwarnings("ignore:acl.util.ptr_to_numpy")
+def test_negative_sizes_are_refused():
+    address = acl.util.bytes_to_ptr(b"four")
+    with pytest.raises(ValueError, match=r"ptr_to_bytes\(\) cannot read -4 bytes, expected 0 or more"):
+        acl.util.ptr_to_bytes(address, -4)
+    with pytest.raises(ValueError, match=r"ptr_to_numpy\(\) argument 2 is \(-2, -2\), expected no negative dimension"):
+        acl.util.ptr_to_numpy(address, (-2, -2), 1)
+
+
 def test_ptr_to_bytes_copies():
     array = numpy.arange(4, dtype=numpy.uint8)
     copy = acl.util.ptr_to_bytes(acl.util.numpy_to_ptr(array), 4)

@@ -9,6 +9,7 @@ import warnings
 
 from acl._lib import ffi, lib
 
+LOWEST, HIGHEST = 1 << 16, 1 << 63  # no memory of a program lies below, none has addresses from there on
 # By thread id, which may be given out again once a thread has ended: the eldest comes first.
 threads: dict[int, list["_Thread"]] = {}
 
@@ -27,6 +28,18 @@ def _index(function, position, value):
     except TypeError:
         kind = type(value).__name__
         raise TypeError(f"acl.util.{function}() argument {position} must be int, not '{kind}'") from None
+
+
+def _host_memory(function, ptr, size):
+    """Return host memory that a program names by its address."""
+    address = _index(function, 1, ptr)
+    if size < 0:
+        raise ValueError(f"acl.util.{function}() cannot read {size} bytes, expected 0 or more")
+    if size and not LOWEST <= address < HIGHEST:
+        raise ValueError(
+            f"acl.util.{function}() argument 1 is {address:#x}, expected the address of {size} bytes of host memory"
+        )
+    return ffi.buffer(ffi.cast("char *", address), size)
 
 
 def _deprecated(function, advice):
@@ -64,9 +77,10 @@ def ptr_to_numpy(ptr, shape, npy_type, /):
         raise ValueError(f"acl.util.ptr_to_numpy() argument 3 must be a NumPy type number (float32: 11), not {number}")
     size = kind.itemsize
     for extent in shape:
-        size *= _index("ptr_to_numpy", 2, extent)
-    view = ffi.buffer(ffi.cast("char *", _index("ptr_to_numpy", 1, ptr)), size)
-    return numpy.frombuffer(view, dtype=kind).reshape(shape)
+        if _index("ptr_to_numpy", 2, extent) < 0:
+            raise ValueError(f"acl.util.ptr_to_numpy() argument 2 is {shape}, expected no negative dimension")
+        size *= operator.index(extent)
+    return numpy.frombuffer(_host_memory("ptr_to_numpy", ptr, size), dtype=kind).reshape(shape)
 
 
 def bytes_to_ptr(data, /):
@@ -78,8 +92,7 @@ def bytes_to_ptr(data, /):
 
 def ptr_to_bytes(ptr, size, /):
     """Return a copy of host memory."""
-    start = ffi.cast("char *", _index("ptr_to_bytes", 1, ptr))
-    return bytes(ffi.buffer(start, _index("ptr_to_bytes", 2, size)))
+    return bytes(_host_memory("ptr_to_bytes", ptr, _index("ptr_to_bytes", 2, size)))
 
 
 class _Thread(threading.Thread):

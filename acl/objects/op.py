@@ -517,9 +517,12 @@ class Operator:
 
     def _prepare(self, values: tuple[Any, ...], arrays: list[DeviceArray]) -> Call:
         given = list(values)
+        truths = bool(arrays) and all(array.dtype == bool for array in arrays)
         for place, parameter in enumerate(self.parameters):
             if parameter.name == "dtype" and given[place] is None:  # that of the result
                 given[place] = given[self.shape.results[0]].dtype
+            if truths and parameter.name in ("alpha", "beta") and given[place] == 1:
+                given[place] = True  # operators of truth values take no other type, and 1 is the default
         try:
             return Call(self, given, arrays)
         except Refused as error:
