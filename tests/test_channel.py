@@ -144,7 +144,7 @@ def test_sending_waits(channel, timeout):
 def test_a_channel_without_a_capacity(device):
     channel = lib.acltdtCreateChannel(0, b"plain")
     assert channel != NULL
-    assert [send(channel, END) for _ in range(100)] == [0] * 100
+    assert [send(channel, END, timeout=-1) for _ in range(100)] == [0] * 100
     assert [receive(channel) for _ in range(101)] == [[END]] * 100 + [EMPTY]
     assert lib.acltdtDestroyChannel(channel) == 0
 
@@ -242,7 +242,7 @@ for timeout in (0, 5):
     assert lib.acltdtReceiveTensor(plain, empty, timeout) == 100000
     assert f"timeout is {timeout}, expected -1" in acl.get_recent_err_msg()
 assert lib.acltdtReceiveTensor(bounded, empty, 0) == 207013
-assert lib.acltdtSendTensor(plain, dataset, 0) == 0
+assert lib.acltdtSendTensor(plain, dataset, -1) == 0
 assert lib.acltdtReceiveTensor(plain, empty, -1) == 0
 """
     done = run_script(code, {"ACL_SIM_SOC": "Ascend910A"})

@@ -109,6 +109,19 @@ def test_time_runs_out(channel, dataset):
 
 
 @pytest.mark.strict
+@pytest.mark.parametrize("timeout", [0, 1, 2**31 - 1])
+def test_sending_without_a_capacity_has_no_limit(device, dataset, timeout):
+    channel = lib.acltdtCreateChannel(0, b"plain")
+    refused(
+        lib.acltdtSendTensor(channel, dataset, timeout),
+        INVALID,
+        "acltdtSendTensor",
+        f"timeout is {timeout}, expected -1",
+    )
+    assert lib.acltdtSendTensor(channel, dataset, -1) == 0
+    assert lib.acltdtDestroyChannel(channel) == 0
+
+
 @pytest.mark.parametrize("timeout", [-2, -(2**31)])
 def test_timeouts(channel, dataset, timeout):
     for name in ("acltdtSendTensor", "acltdtReceiveTensor"):

@@ -1,6 +1,7 @@
 """Dumping: what models and operators read and write, as files and through a function."""
 
 import json
+import re
 
 import numpy
 import pytest
@@ -304,25 +305,74 @@ def failing(self, other, alpha, out):
     raise ValueError("it fails")
 
 
-def test_tensors_of_a_failure_are_saved(dump):
-    out = dump(dump_scene="aic_err_norm_dump")
-    place = ffi.new("char[]", 4096)
-    assert lib.acldumpGetExceptionInfoPath(place, 4096) == 0
-    assert ffi.string(place).decode() == f"{out}/extra-info/data-dump"
-    refused(lib.acldumpGetExceptionInfoPath(place, 8), 100000, "acldumpGetExceptionInfoPath", "maxLen is 8")
+@pytest.fixture
+def infos(device):
+    """Describe a tensor on the device and bytes of the host, as programs do for acldumpSaveExceptionInfo."""
     block, _ = rt.malloc(64, 0)
     numbers = numpy.arange(4, dtype="f4")
     assert rt.memcpy(block, 16, numbers.ctypes.data, 16, 1) == 0
-    infos = ffi.new("acldumpTensorInfo[2]")
+    infos = ffi.new("acldumpTensorInfo[2]", [{"addrType": 2}, {"addrType": 2}])
     infos[0].tensorAddr, infos[0].tensorSize, infos[0].shapeNum = ffi.cast("int64_t *", block), 16, 2
     infos[0].shape[0:2] = [2, 2]
     infos[1].type, infos[1].placement, infos[1].tensorSize = 2, 1, 4
     infos[1].tensorAddr = ffi.cast("int64_t *", numbers.ctypes.data)
-    assert lib.acldumpSaveExceptionInfo(b"my_op", b"run1", infos, 2) == 0, acl.get_recent_err_msg()
-    folder = out / "extra-info" / "data-dump"
-    assert numpy.load(folder / "my_op.run1.input.0.npy").tolist() == [[0, 1], [2, 3]]
-    assert numpy.load(folder / "my_op.run1.workspace.0.npy").tobytes() == bytes(4)
+    yield infos
     rt.free(block)
+
+
+def saved(folder):
+    """List the names of saved files without their times, with what is in them."""
+    return {re.sub(r"\.custom\.\d{17}\b", "", path.name): numpy.load(path) for path in folder.glob("*.custom.*.npy")}
+
+
+def test_tensors_of_a_failure_are_saved(dump, infos):
+    out = dump(dump_scene="aic_err_norm_dump")
+    place = ffi.new("char[]", 4096)
+    assert lib.acldumpGetExceptionInfoPath(place, 4096) == 0
+    assert ffi.string(place).decode() == f"{out}/extra-info/data-dump/0/"
+    refused(lib.acldumpGetExceptionInfoPath(place, 8), 100000, "acldumpGetExceptionInfoPath", "maxLen is 8")
+    folder = out / "extra-info" / "data-dump" / "0"
+    assert lib.acldumpSaveExceptionInfo(b"my_op", b"run/1", infos, 2) == 0, acl.get_recent_err_msg()
+    files = saved(folder)
+    assert sorted(files) == ["my_op.run_1.input.0.npy", "my_op.run_1.workspace.0.npy"]
+    assert files["my_op.run_1.input.0.npy"].tolist() == [[0, 1], [2, 3]]
+    assert files["my_op.run_1.workspace.0.npy"].tobytes() == bytes(4)
+
+
+def test_tensors_of_a_failure_are_saved_below_a_relative_path_without_a_tag(dump, infos):
+    out = dump(dump_scene="aic_err_brief_dump")
+    assert lib.acldumpSaveExceptionInfo(b"mine/deep/my_op", ffi.NULL, infos, 1) == 0, acl.get_recent_err_msg()
+    files = saved(out / "extra-info" / "data-dump" / "0" / "mine" / "deep")
+    assert list(files) == ["my_op.input.0.npy"]
+    assert files["my_op.input.0.npy"].tolist() == [[0, 1], [2, 3]]
+
+
+@pytest.mark.needs_sim
+def test_an_exception_callback_saves_for_the_device_that_failed(run_script, tmp_path):
+    code = f"""
+import json, acl
+from acl._lib import ffi, lib
+(config := __import__("pathlib").Path({str(tmp_path)!r}) / "acl.json").write_text(
+    json.dumps({{"dump": {{"dump_path": {str(tmp_path)!r}, "dump_scene": "aic_err_brief_dump"}}}}))
+assert acl.init(str(config)) == 0
+place = ffi.new("char[]", 4096)
+assert lib.acldumpGetExceptionInfoPath(place, 4096) == 107002
+assert acl.rt.set_device(1) == 0
+seen = []
+@ffi.callback("void(aclrtExceptionInfo *)")
+def failed(info):
+    seen.append((lib.acldumpGetExceptionInfoPath(place, 4096), ffi.string(place).decode()))
+assert lib.aclrtSetExceptionInfoCallback(failed) == 0
+stream, _ = acl.rt.create_stream()
+@ffi.callback("aclsimTaskFunc")
+def failing(user):
+    return 507015
+assert lib.aclsimLaunchTask(ffi.cast("void *", stream), failing, ffi.NULL, ffi.NULL, 0, 0) == 0
+assert acl.rt.synchronize_stream(stream) == 507015
+assert seen == [(0, {str(tmp_path)!r} + "/extra-info/data-dump/1/")], seen
+"""
+    done = run_script(code, {"ACL_SIM_DEVICES": "2"})
+    assert done.returncode == 0, done.stderr
 
 
 def test_arguments_of_operators_are_written_once_for_each_shape(stream, add, tmp_path):

@@ -157,6 +157,8 @@ def test_arguments_of_operators(tmp_path):
 
 # ---- failures ----
 
+INFO = ffi.new("acldumpTensorInfo[1]")
+
 
 @pytest.mark.parametrize(
     ("call", "words"),
@@ -164,9 +166,14 @@ def test_arguments_of_operators(tmp_path):
         (lambda: lib.acldumpGetExceptionInfoPath(NULL, 1), "path is NULL"),
         (lambda: lib.acldumpGetExceptionInfoPath(ffi.new("char[8]"), 0), "maxLen is 0"),
         (lambda: lib.acldumpSaveExceptionInfo(NULL, b"a", NULL, 1), "fileName is NULL"),
-        (lambda: lib.acldumpSaveExceptionInfo(b"a", NULL, NULL, 1), "userTag is NULL"),
+        (lambda: lib.acldumpGetExceptionInfoPath(ffi.new("char[8]"), 1), "maxLen is 1"),
         (lambda: lib.acldumpSaveExceptionInfo(b"a", b"b", NULL, 1), "tensors is NULL"),
-        (lambda: lib.acldumpSaveExceptionInfo(b"a/b", b"b", ffi.new("acldumpTensorInfo[1]"), 1), "without a path"),
+        (lambda: lib.acldumpSaveExceptionInfo(b"", b"b", INFO, 1), "fileName has 0 bytes"),
+        (lambda: lib.acldumpSaveExceptionInfo(b"a" * 768, b"b", INFO, 1), "fileName has 768 bytes"),
+        (lambda: lib.acldumpSaveExceptionInfo(b"/a/b", b"b", INFO, 1), 'fileName is "/a/b", expected'),
+        (lambda: lib.acldumpSaveExceptionInfo(b"..", b"b", INFO, 1), 'fileName is "..", expected'),
+        (lambda: lib.acldumpSaveExceptionInfo(b"a/../b", b"b", INFO, 1), 'fileName is "a/../b", expected'),
+        (lambda: lib.acldumpSaveExceptionInfo(b"a/", b"b", INFO, 1), 'fileName is "a/", expected'),
         (lambda: lib.acldumpSaveExceptionInfo(b"a", b"b", ffi.new("acldumpTensorInfo[1]"), 0), "tensorCount is 0"),
     ],
 )
@@ -177,8 +184,8 @@ def test_arguments_of_failures(call, words):
 @pytest.mark.strict
 def test_failures_need_a_configuration():
     place, info = ffi.new("char[4096]"), ffi.new("acldumpTensorInfo[1]")
-    refused(lib.acldumpGetExceptionInfoPath(place, 4096), NOT_RUN, "acldumpGetExceptionInfoPath", "dump_scene")
-    refused(lib.acldumpSaveExceptionInfo(b"a", b"b", info, 1), NOT_RUN, "acldumpSaveExceptionInfo", "dump_scene")
+    refused(lib.acldumpGetExceptionInfoPath(place, 4096), 500001, "acldumpGetExceptionInfoPath", "dump_scene")
+    refused(lib.acldumpSaveExceptionInfo(b"a", b"b", info, 1), 500001, "acldumpSaveExceptionInfo", "dump_scene")
 
 
 @pytest.mark.strict
@@ -188,6 +195,7 @@ def test_failures_need_a_configuration():
         ({"type": 3}, INVALID_PARAM, "type of tensors[0] is 3"),
         ({"placement": 2}, INVALID_PARAM, "placement of tensors[0] is 2"),
         ({"addrType": 3}, INVALID_PARAM, "addrType of tensors[0] is 3"),
+        ({"addrType": 0}, 207000, "addrType of tensors[0] is 0, expected ACL_DUMP_ADDR_RAW (2)"),
         ({"addrType": 1}, 207000, "addrType of tensors[0] is 1"),
         ({"shapeNum": 26}, INVALID_PARAM, "shapeNum of tensors[0] is 26"),
         ({"tensorSize": 0}, INVALID_PARAM, "with tensorSize 0"),
@@ -198,7 +206,8 @@ def test_failures_need_a_configuration():
 def test_tensors_of_failures(device, configure, tmp_path, fields, code, words):
     assert configure({"dump_path": str(tmp_path), "dump_scene": "lite_exception"}) == 0
     block, _ = acl.rt.malloc(64, 0)
-    info = ffi.new("acldumpTensorInfo[1]", [{"tensorAddr": ffi.cast("int64_t *", block), "tensorSize": 64, **fields}])
+    usual = {"tensorAddr": ffi.cast("int64_t *", block), "tensorSize": 64, "addrType": 2}
+    info = ffi.new("acldumpTensorInfo[1]", [{**usual, **fields}])
     refused(lib.acldumpSaveExceptionInfo(b"a", b"b", info, 1), code, "acldumpSaveExceptionInfo", words)
     acl.rt.free(block)
 

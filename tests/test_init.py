@@ -83,6 +83,18 @@ def test_repeated_init_ignores_its_file(fresh):
 
 
 @pytest.mark.needs_sim
+def test_a_repeated_init_hides_no_message(fresh):
+    assert acl.init() == 0
+    assert [acl.init(), acl.init()] == [REPEAT_INIT] * 2
+    assert acl.rt.set_device(-1) == 107001
+    (line,) = acl.get_recent_err_msg().splitlines()
+    assert "aclrtSetDevice" in line
+    assert acl.rt.set_device(-1) == 107001
+    assert acl.init() == REPEAT_INIT
+    assert [line.split()[1] for line in acl.get_recent_err_msg().splitlines()] == ["aclInit", "aclrtSetDevice"]
+
+
+@pytest.mark.needs_sim
 def test_missing_file_and_directory(fresh, tmp_path):
     assert acl.init("/no/such/file") == INVALID_FILE
     assert 'aclInit failed because configPath is "/no/such/file"' in acl.get_recent_err_msg()
@@ -373,12 +385,27 @@ def test_versions_follow_the_configured_cann(fresh, cann, minor, number):
         assert value[0] == number
 
 
+PACKAGES = (
+    "ops_math ops_nn ops_cv ops_transformer ops_legacy opbase hcomm ge-compiler ge_executor metadef bisheng-compiler"
+)
+
+
+@pytest.mark.parametrize("package", [*PACKAGES.split(), "ops-math"])
+def test_every_package_of_a_toolkit_has_a_version(package):
+    version, ret = acl.get_version_str(package)
+    assert ret == 0, acl.get_recent_err_msg()
+    assert version == acl.get_version_str("runtime")[0]
+    number = ffi.new("int32_t *")
+    assert lib.aclsysGetVersionNum(ffi.new("char[]", package.encode()), number) == 0
+    assert number[0] >= 80000000
+
+
 @pytest.mark.needs_sim
 def test_unknown_packages():
     assert acl.get_cann_version(8)[1] == INVALID_PARAM
     assert "name is 8" in acl.get_recent_err_msg()
     assert acl.get_version_str("nothing")[1] == INVALID_FILE
-    assert 'pkgName is "nothing", expected cann' in acl.get_recent_err_msg()
+    assert 'pkgName is "nothing", expected a package of a toolkit, such as cann' in acl.get_recent_err_msg()
     name, text, number = ffi.new("char[]", b"cann"), ffi.new("char[128]"), ffi.new("int32_t *")
     assert lib.aclsysGetVersionStr(ffi.NULL, text) == INVALID_PARAM
     assert lib.aclsysGetVersionStr(name, ffi.NULL) == INVALID_PARAM

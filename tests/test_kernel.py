@@ -52,7 +52,7 @@ def test_placeholders_of_host_arguments(vectors):
         refused(rt.launch_kernel_with_host_args(*launch, [wrong], 1), 107000, "placeHolderArray[0]")
 
 
-@pytest.mark.parametrize("blocks, code", [(0, 107000), (1, 0), (65535, 0), (65536, 107000)])
+@pytest.mark.parametrize("blocks, code", [(0, 100000), (1, 0), (65535, 0), (65536, 107000)])
 def test_numbers_of_blocks(vectors, blocks, code):
     acl.sim.custom_kernel("vector_add", "vector_add.o")(lambda launch: None)
     assert vectors.launch(blocks) == code

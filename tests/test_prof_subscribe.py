@@ -163,6 +163,25 @@ def test_a_model_is_subscribed_to_once(model):
     os.close(again.writer)
 
 
+def test_a_model_that_is_not_loaded_leaves_no_reader_waiting(model):
+    unknown = type("Unknown", (), {"id": model.id + 1000})
+    pipe = Pipe(unknown)
+    assert pipe.ret == 100011
+    with open(pipe.reader, "rb") as reader:
+        assert reader.read() == b""  # the end of the pipe
+    # The configuration has no pipe from here on, and the number may be that of another file.
+    refused(prof.model_subscribe(model.id, pipe.config), 100000, "aclprofModelSubscribe", "profSubscribeConfig is -1")
+    refused(prof.model_subscribe(unknown.id, pipe.config), 100011, "aclprofModelSubscribe", f"modelId is {unknown.id}")
+    assert prof.destroy_subscribe_config(pipe.config) == 0
+
+
+def test_a_pipe_that_another_subscription_writes_to_stays_open(model):
+    pipe = Pipe(model)
+    refused(prof.model_subscribe(model.id + 1000, pipe.config), 100011, "aclprofModelSubscribe", "is loaded")
+    assert model.execute() == 0
+    assert pipe.end().count == 1
+
+
 def test_sessions_and_subscriptions_exclude_each_other(model, tmp_path):
     pipe = Pipe(model)
     for call in (lambda: prof.init(str(tmp_path)), lambda: prof.start(0), lambda: prof.stop(0), prof.finalize):

@@ -347,6 +347,15 @@ for prefix, code in (("acltdt", 200006), ("aclrt", 207000)):
         assert getattr(lib, prefix + name)(*arguments) == code, name
         text = acl.get_recent_err_msg()
         assert prefix + name in text and "Ascend910B3 is a card in a host" in text, text
+def wrong(words, call, *arguments):
+    assert call(*arguments) == 100000, acl.get_recent_err_msg()
+    assert words in acl.get_recent_err_msg()
+wrong("type is 2", lib.acltdtAllocBuf, 16, 2, place)
+wrong("size is 0", lib.acltdtAllocBuf, 0, 0, place)
+wrong("size is 4294967297", lib.aclrtAllocBuf, place, (1 << 32) + 1)
+wrong("buf is NULL", lib.aclrtAllocBuf, ffi.NULL, 16)
+for name in ("acltdtGetBufUserData", "acltdtSetBufUserData", "aclrtGetBufUserData", "aclrtSetBufUserData"):
+    wrong("size is 90 and offset 7", getattr(lib, name), some, place, 90, 7)
 assert lib.acltdtEnqueue(1, some, 0) == lib.acltdtDequeue(1, place, 0) == 200006
 """
     done = run_script(code, {"ACL_SIM_SOC": "Ascend910B3"})

@@ -186,7 +186,7 @@ def test_checks_of_the_entry_layer(block, name, said, call):
             lambda block: lib.aclrtCmoWaitBarrier(barrier(number=0), NULL, 0),
         ),
         (207000, "aclrtCmoWaitBarrier", "no barriers", lambda block: lib.aclrtCmoWaitBarrier(barrier(), NULL, 0)),
-        (107000, "aclrtCacheLastTaskOpInfo", "infoSize is 0", lambda block: lib.aclrtCacheLastTaskOpInfo(b"x", 0)),
+        (100000, "aclrtCacheLastTaskOpInfo", "infoSize is 0", lambda block: lib.aclrtCacheLastTaskOpInfo(b"x", 0)),
         (
             107000,
             "aclrtCacheLastTaskOpInfo",
@@ -205,7 +205,12 @@ def test_checks_of_the_entry_layer(block, name, said, call):
             "expected host memory",
             lambda block: lib.aclrtCacheLastTaskExtendInfo(ffi.cast("char *", block), 8),
         ),
-        (107000, "aclrtCacheLastTaskExtendInfo", "infoSize", lambda block: lib.aclrtCacheLastTaskExtendInfo(b"x", 0)),
+        (
+            100000,
+            "aclrtCacheLastTaskExtendInfo",
+            "infoSize is 0",
+            lambda block: lib.aclrtCacheLastTaskExtendInfo(b"x", 0),
+        ),
     ],
 )
 def test_checks_of_values(block, code, name, said, call):

@@ -59,8 +59,24 @@ aclError acldumpGetExceptionInfoPath(char *path, size_t maxLen)
 {
     SIM_ENTER();
     SIM_NOT_NULL(path);
-    SIM_ARGUMENT(maxLen != 0, ACL_ERROR_INVALID_PARAM, "maxLen is 0, expected room for a path");
+    SIM_ARGUMENT(maxLen > 1, ACL_ERROR_INVALID_PARAM, "maxLen is %zu, expected room for a path", maxLen);
     return sim_dump_exception_path(path, maxLen);
+}
+
+/* A path that stays inside the directory of failures. */
+static aclError check_file_name(const char *name)
+{
+    size_t length = strlen(name);
+    SIM_ARGUMENT(length != 0 && length < SIM_DUMP_FILE, ACL_ERROR_INVALID_PARAM,
+                 "fileName has %zu bytes, expected 1 to %d", length, SIM_DUMP_FILE - 1);
+    bool leaves = *name == '/' || name[length - 1] == '/';
+    for (const char *at = name; !leaves && at != NULL; at = strchr(at, '/')) {
+        at += *at == '/';
+        leaves = strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0');
+    }
+    SIM_ARGUMENT(!leaves, ACL_ERROR_INVALID_PARAM,
+                 "fileName is \"%.256s\", expected the name of a file, or a relative path without \"..\"", name);
+    return ACL_SUCCESS;
 }
 
 aclError acldumpSaveExceptionInfo(const char *fileName, const char *userTag, const acldumpTensorInfo *tensors,
@@ -68,11 +84,8 @@ aclError acldumpSaveExceptionInfo(const char *fileName, const char *userTag, con
 {
     SIM_ENTER();
     SIM_NOT_NULL(fileName);
-    SIM_NOT_NULL(userTag);
     SIM_NOT_NULL(tensors);
-    SIM_ARGUMENT(*fileName != '\0' && strchr(fileName, '/') == NULL && strchr(userTag, '/') == NULL,
-                 ACL_ERROR_INVALID_PARAM, "fileName is \"%.64s\" and userTag \"%.64s\", expected names without a path",
-                 fileName, userTag);
+    SIM_TRY(check_file_name(fileName));
     SIM_ARGUMENT(tensorCount != 0, ACL_ERROR_INVALID_PARAM, "tensorCount is 0, expected at least one tensor");
     return sim_dump_exception(fileName, userTag, tensors, tensorCount);
 }

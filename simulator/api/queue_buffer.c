@@ -1,7 +1,8 @@
 /* Entry points of shared buffers, in both families: acltdt*Buf and, since 8.5, aclrt*Buf. They are documented for
  * programs that run on the device itself, on chips that are their own host (Atlas 200I/500 A2 as a root complex), which
  * the simulator takes every P310B for. Elsewhere the process is on the host, and the families differ in how they say so:
- * `elsewhere` is that code. */
+ * `elsewhere` is that code, returned once every argument that needs no buffer to be checked is valid. */
+#include "memory.h"
 #include "queue.h"
 
 #define TDT ACL_ERROR_FEATURE_UNSUPPORTED
@@ -9,10 +10,11 @@
 
 /* ---- life ---- */
 
-static aclError allocate(void **buf, size_t size)
+static aclError allocate(void **buf, size_t size, aclError elsewhere)
 {
     SIM_ARGUMENT(size != 0 && size <= SIM_QUEUE_BUFFER_MOST, ACL_ERROR_INVALID_PARAM,
                  "size is %zu, expected 1 to 4294967296 (4 GiB)", size);
+    SIM_TRY(sim_queue_buffer_supported(elsewhere));
     return sim_queue_buffer_allocate(size, buf);
 }
 
@@ -20,18 +22,16 @@ aclError acltdtAllocBuf(size_t size, uint32_t type, acltdtBuf *buf)
 {
     SIM_ENTER();
     SIM_NOT_NULL(buf);
-    SIM_TRY(sim_queue_buffer_supported(TDT));
     SIM_ARGUMENT(type == ACL_TDT_NORMAL_MEM || type == ACL_TDT_DVPP_MEM, ACL_ERROR_INVALID_PARAM,
                  "type is %u, expected ACL_TDT_NORMAL_MEM (0) or ACL_TDT_DVPP_MEM (1)", type);
-    return allocate(buf, size);
+    return allocate(buf, size, TDT);
 }
 
 aclError aclrtAllocBuf(aclrtMbuf *buf, size_t size)
 {
     SIM_ENTER();
     SIM_NOT_NULL(buf);
-    SIM_TRY(sim_queue_buffer_supported(RT));
-    return allocate(buf, size);
+    return allocate(buf, size, RT);
 }
 
 aclError acltdtFreeBuf(acltdtBuf buf)
@@ -128,6 +128,11 @@ static aclError move_private(void *buf, const void *dataPtr, size_t size, size_t
 {
     SIM_NOT_NULL(buf);
     SIM_NOT_NULL(dataPtr);
+    SIM_ARGUMENT(size <= SIM_QUEUE_PRIVATE && offset <= SIM_QUEUE_PRIVATE - size, ACL_ERROR_INVALID_PARAM,
+                 "size is %zu and offset %zu, expected a sum of at most %d, the bytes of the private area", size, offset,
+                 SIM_QUEUE_PRIVATE);
+    SIM_ARGUMENT(sim_memory_is_host(dataPtr), ACL_ERROR_INVALID_PARAM,
+                 "dataPtr is %p, which is device memory, expected host memory", dataPtr);
     SIM_TRY(sim_queue_buffer_supported(elsewhere));
     return sim_queue_buffer_private(buf, (void *)(uintptr_t)dataPtr, size, offset, write);
 }

@@ -221,8 +221,9 @@ aclError aclrtTaskUpdateAsync(aclrtStream taskStream, uint32_t taskId, aclrtTask
 static aclError check_note(const void *bytes, size_t size, size_t most)
 {
     struct sim_place place;
+    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "infoSize is 0, expected 1 to %zu", most);
     SIM_SUPPORTED(profile() != SIM_P310B && profile() != SIM_P910, "%s keeps nothing with tasks", chip());
-    SIM_CHECK(size != 0 && size <= most, ACL_ERROR_RT_PARAM_INVALID, "infoSize is %zu, expected 1 to %zu", size, most);
+    SIM_CHECK(size <= most, ACL_ERROR_RT_PARAM_INVALID, "infoSize is %zu, expected 1 to %zu", size, most);
     SIM_TRY(sim_memory_span(bytes, size, "the information", "infoSize", &place));
     SIM_CHECK(place.pl_class != SIM_MEMORY_DEVICE, ACL_ERROR_RT_PARAM_INVALID,
               "the information is at %p, which is %s, expected host memory", bytes, sim_memory_describe(&place));

@@ -150,6 +150,8 @@ aclError sim_channel_send(const acltdtChannelHandle *handle, const acltdtDataset
     char name[SIM_QUEUE_NAME];
     struct sim_parcel *parcel;
     SIM_TRY(read_channel(handle, &queue, &bounded, name));
+    SIM_ARGUMENT(bounded || timeout == -1, ACL_ERROR_INVALID_PARAM,
+                 "timeout is %d, expected -1 (no limit) for a channel without a capacity", timeout);
     SIM_TRY(sim_channel_pack(dataset, &parcel));
     enum sim_passage passage = sim_queue_put(queue, &messages, parcel, (struct sim_patience){timeout, NULL});
     if (passage != SIM_PASSED)

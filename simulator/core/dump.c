@@ -8,6 +8,9 @@
  * Dumping begins with aclmdlInitDump where the program takes the data itself: every model, its outputs. */
 #include "dump.h"
 #include "config_file.h"
+#include "context.h"
+#include "device.h"
+#include "exception.h"
 #include "init.h"
 #include "output.h"
 #include "watch.h"
@@ -234,14 +237,27 @@ const char *sim_dump_path(acldumpType type)
     return path;
 }
 
+static aclError device_of_thread(int32_t *device)
+{
+    struct sim_context *context;
+    *device = sim_exception_device();
+    if (*device >= 0)
+        return ACL_SUCCESS;
+    SIM_TRY(sim_context_current(&context));
+    *device = context->cx_device->dv_id;
+    return ACL_SUCCESS;
+}
+
 aclError sim_dump_exception_path(char *path, size_t size)
 {
+    int32_t device;
     struct sim_dump_plan *plan = sim_dump_share();
     const char *directory = plan != NULL && plan->dp_failures != 0 ? plan->dp_path : NULL;
     sim_dump_drop(plan);
-    SIM_ARGUMENT(directory != NULL, ACL_ERROR_DUMP_NOT_RUN,
+    SIM_ARGUMENT(directory != NULL, ACL_ERROR_FAILURE,
                  "no dump of failures is configured, expected dump_scene in the file of aclmdlSetDump or aclInit");
-    int length = snprintf(path, size, "%s/" SIM_DUMP_EXCEPTIONS, directory);
+    SIM_TRY(device_of_thread(&device));
+    int length = snprintf(path, size, "%s/" SIM_DUMP_EXCEPTIONS "/%d/", directory, device);
     SIM_ARGUMENT(length < (int)size, ACL_ERROR_INVALID_PARAM, "maxLen is %zu, expected at least %d", size, length + 1);
     return ACL_SUCCESS;
 }

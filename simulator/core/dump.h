@@ -22,6 +22,7 @@ enum sim_dump_statistic {
 };
 #define SIM_DUMP_PATH 3072 /* bytes of a directory that may be named, so that files below it fit */
 
+#define SIM_DUMP_FILE 768 /* bytes of a file name that acldumpSaveExceptionInfo is given, with directories */
 #define SIM_DUMP_EXCEPTIONS "extra-info/data-dump" /* below the directory that is configured */
 
 /* What is dumped. Counted: the one in force is one user, each model that was loaded under it another. */
@@ -55,7 +56,8 @@ void sim_dump_give_to(sim_dump_function function); /* NULL: to files */
 sim_dump_function sim_dump_receiver(void);
 
 const char *sim_dump_path(acldumpType type); /* NULL: not configured */
-/* The directory of dumps of failures; 100045 when none is configured, 100000 when `size` is too small. */
+/* The directory of the current device's dumps of failures, with a "/" at its end; in an exception callback, of the device
+ * that failed. 500001 when none is configured, 100000 when `size` is too small, 107002. */
 aclError sim_dump_exception_path(char *path, size_t size);
 
 /* aclopStartDumpArgs: a file for each operator with its shapes, in this directory; NULL ends it. 100003. */
@@ -98,6 +100,9 @@ void sim_dump_named(const struct sim_run *run, const struct sim_dump_names *name
 /* Bytes below a directory, which is made: into a file, or to the program's function. False: it cannot be written. */
 bool sim_dump_deliver(const char *directory, const char *name, const void *data, size_t size);
 
+/* A name as part of the name of a file: without separators, cut to 63 bytes. */
+void sim_dump_clean(const char *name, char target[64]);
+
 /* A tensor, as the contents of a NumPy file; malloc'ed, NULL without memory. */
 void *sim_dump_array(const aclsimTensor *tensor, size_t *size);
 
@@ -118,7 +123,8 @@ struct sim_dump_tensors {
 };
 aclnnStatus sim_dump_tensors(const struct sim_dump_tensors *tensors, aclrtStream stream, void *site);
 
-/* acldumpSaveExceptionInfo: 100000, 100045, 207000. */
+/* acldumpSaveExceptionInfo: 100000, 100003, 107002, 207000, 500001. `file` is relative to the directory of failures, `tag`
+ * may be NULL. */
 aclError sim_dump_exception(const char *file, const char *tag, const acldumpTensorInfo *tensors, size_t count);
 
 /* ---- graphs of one operator (dump_graph.c) ---- */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define TENSORS_MOST 1024
 #define TEXT_BYTES 64
@@ -105,8 +106,8 @@ static aclError check_info(const acldumpTensorInfo *info, size_t index)
                  "placement of tensors[%zu] is %d, expected 0 (device) or 1 (host)", index, (int)info->placement);
     SIM_ARGUMENT((unsigned)info->addrType <= ACL_DUMP_ADDR_RAW, ACL_ERROR_INVALID_PARAM,
                  "addrType of tensors[%zu] is %d, expected 0 to 2", index, (int)info->addrType);
-    SIM_SUPPORTED(info->addrType == ACL_DUMP_ADDR_PTR,
-                  "addrType of tensors[%zu] is %d, expected ACL_DUMP_ADDR_PTR (0): there are no argument tables",
+    SIM_SUPPORTED(info->addrType == ACL_DUMP_ADDR_RAW,
+                  "addrType of tensors[%zu] is %d, expected ACL_DUMP_ADDR_RAW (2): tensorAddr is the address of the data",
                   index, (int)info->addrType);
     SIM_ARGUMENT(info->shapeNum <= ACL_DUMP_MAX_SHAPE_NUM, ACL_ERROR_INVALID_PARAM,
                  "shapeNum of tensors[%zu] is %u, expected at most %d", index, info->shapeNum, ACL_DUMP_MAX_SHAPE_NUM);
@@ -146,26 +147,50 @@ static aclsimTensor view_of(const acldumpTensorInfo *info)
     return tensor;
 }
 
-aclError sim_dump_exception(const char *file, const char *tag, const acldumpTensorInfo *tensors, size_t count)
+/* Files of one call share the time, so that a later call does not replace them. */
+static void stamp(char text[32])
+{
+    struct timespec now;
+    struct tm parts;
+    char seconds[20];
+    clock_gettime(CLOCK_REALTIME, &now);
+    strftime(seconds, sizeof seconds, "%Y%m%d%H%M%S", localtime_r(&now.tv_sec, &parts));
+    snprintf(text, 32, "%s%03d", seconds, (int)(now.tv_nsec / 1000000));
+}
+
+/* `stem` is what the names of all files of one call begin with. */
+static aclError write_tensors(const char *directory, const char *stem, const acldumpTensorInfo *tensors, size_t count)
 {
     static const char *const kinds[] = {"input", "output", "workspace"};
-    char directory[SIM_DUMP_PATH + 64], name[512];
     size_t numbers[3] = {0};
-    SIM_TRY(sim_dump_exception_path(directory, sizeof directory));
-    for (size_t i = 0; i < count; i++)
-        SIM_TRY(check_info(&tensors[i], i));
     for (size_t i = 0; i < count; i++) {
+        char name[512];
         size_t size;
         aclsimTensor tensor = view_of(&tensors[i]);
         void *content = sim_dump_array(&tensor, &size);
         SIM_ARGUMENT(content != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for the %zu bytes of tensors[%zu]",
                      tensors[i].tensorSize, i);
-        snprintf(name, sizeof name, "%.200s.%.200s.%s.%zu.npy", file, tag, kinds[tensors[i].type],
-                 numbers[tensors[i].type]++);
+        snprintf(name, sizeof name, "%s.%s.%zu.npy", stem, kinds[tensors[i].type], numbers[tensors[i].type]++);
         bool written = sim_dump_deliver(directory, name, content, size);
         free(content);
-        SIM_ARGUMENT(written, ACL_ERROR_INVALID_FILE, "fileName is \"%.200s\", which cannot be written in %s: %s", file,
+        SIM_ARGUMENT(written, ACL_ERROR_INVALID_FILE, "fileName gives %s, which cannot be written in %s: %s", name,
                      directory, strerror(errno));
     }
     return ACL_SUCCESS;
+}
+
+aclError sim_dump_exception(const char *file, const char *tag, const acldumpTensorInfo *tensors, size_t count)
+{
+    char directory[SIM_DUMP_PATH + 64 + SIM_DUMP_FILE], stem[400], clean[64], time[32];
+    SIM_TRY(sim_dump_exception_path(directory, SIM_DUMP_PATH + 64));
+    for (size_t i = 0; i < count; i++)
+        SIM_TRY(check_info(&tensors[i], i));
+    const char *base = strrchr(file, '/');
+    base = base != NULL ? base + 1 : file;
+    strncat(directory, file, (size_t)(base - file));
+    directory[strlen(directory) - 1] = '\0'; /* the "/" at its end */
+    sim_dump_clean(tag != NULL ? tag : "", clean);
+    stamp(time);
+    snprintf(stem, sizeof stem, "%.255s.custom.%s%s%s", base, time, *clean != '\0' ? "." : "", clean);
+    return write_tensors(directory, stem, tensors, count);
 }

@@ -176,8 +176,10 @@ bool sim_dump_deliver(const char *directory, const char *name, const void *data,
 {
     char path[ACL_DUMP_MAX_FILE_PATH_LENGTH];
     sim_dump_function receiver = sim_dump_receiver();
-    if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path) {
+        errno = ENAMETOOLONG;
         return false;
+    }
     if (receiver == NULL)
         return write_file(directory, path, data, size);
     give(receiver, path, data, size);
@@ -186,8 +188,7 @@ bool sim_dump_deliver(const char *directory, const char *name, const void *data,
 
 /* ---- names ---- */
 
-/* A name as part of that of a file. */
-static void clean(const char *name, char target[64])
+void sim_dump_clean(const char *name, char target[64])
 {
     size_t at = 0;
     for (; name[at] != '\0' && at < 63; at++)
@@ -220,8 +221,8 @@ static void name_files(struct place *place, const struct sim_dump_plan *plan, co
     char types[64], names[64];
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    clean(type, types);
-    clean(name, names);
+    sim_dump_clean(type, types);
+    sim_dump_clean(name, names);
     snprintf(place->pl_stem, sizeof place->pl_stem, "%s.%s.%u.%u.%" PRIu64, types, names, (uint32_t)run->rn_ticket,
              run->rn_stream->st_slot.sl_index, (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
 }
@@ -282,7 +283,7 @@ void sim_dump_model(const struct sim_dump_plan *plan, const struct sim_run *run,
     char name[64];
     if (sim_dump_is_over(plan) || !(plan->dp_directions & direction) || !has_step(plan, step) || !has_target(plan))
         return;
-    clean(order->name, name);
+    sim_dump_clean(order->name, name);
     snprintf(place.pl_directory, sizeof place.pl_directory, "%s/%s/%d/%s/%u/%" PRIu64,
              plan->dp_path != NULL ? plan->dp_path : "", plan->dp_time, device_of(run), name, order->modelId, step);
     name_files(&place, plan, run, "Model", order->name);

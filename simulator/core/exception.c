@@ -14,6 +14,7 @@ static aclrtExceptionInfoCallback functions[SIM_EXCEPTION_FUNCTIONS]; /* in orde
 static uint32_t function_count;
 static struct sim_caller *_Atomic deliverer;     /* NULL until the first registration */
 static struct rtExceptionInfo *_Atomic delivered; /* the report whose functions run now */
+static _Thread_local int32_t device_delivered = -1; /* its device, on the thread that runs them */
 
 /* With the lock held: the thread that delivers exists. */
 static aclError ready(void)
@@ -99,11 +100,13 @@ static void deliver(void *user)
         now[count++] = functions[i];
     sim_unlock(&lock);
     atomic_store_explicit(&delivered, info, memory_order_release);
+    device_delivered = (int32_t)info->ex_device;
     for (uint32_t i = 0; i < count; i++)
         now[i](info);
     aclrtOpExceptionCallback own = sim_kernel_callback(info->ex_function, &binary_user);
     if (own != NULL)
         own(info, binary_user);
+    device_delivered = -1;
     atomic_store_explicit(&delivered, NULL, memory_order_release);
     free(info);
 }
@@ -124,6 +127,11 @@ void sim_exception_settle(void)
     struct sim_caller *caller = atomic_load_explicit(&deliverer, memory_order_acquire);
     if (caller != NULL)
         sim_caller_settle(caller);
+}
+
+int32_t sim_exception_device(void)
+{
+    return device_delivered;
 }
 
 const struct rtExceptionInfo *sim_exception_find(const aclrtExceptionInfo *info)

@@ -35,6 +35,9 @@ void sim_exception_post(const struct rtExceptionInfo *report);
 void sim_exception_settle(void);
 
 /* The report that `info` points to, or NULL when it is not the one being delivered. */
+/* The device whose failure is reported by the callback that runs on this thread; -1: none runs. */
+int32_t sim_exception_device(void);
+
 const struct rtExceptionInfo *sim_exception_find(const aclrtExceptionInfo *info);
 
 void sim_exception_reset(void);

@@ -21,6 +21,7 @@ struct sim_messages {
     struct sim_lock ms_lock; /* of the shared ring; a thread's own needs none */
     uint32_t ms_count;
     uint32_t ms_newest;
+    bool ms_is_notice; /* the newest one is of sim_notice: the next message takes its line */
     char ms_lines[RING][LINE_BYTES];
     char ms_taken[RING * LINE_BYTES]; /* what the last sim_fail_take gave out */
 };
@@ -240,6 +241,7 @@ static struct sim_messages *open_ring(void)
         }
         ring->ms_count = 0;
         ring->ms_newest = 0;
+        ring->ms_is_notice = false;
         sim_thread.th_messages = ring;
     }
     return sim_thread.th_messages;
@@ -251,13 +253,16 @@ static void close_ring(struct sim_messages *ring)
         sim_unlock(&ring->ms_lock);
 }
 
-static void record(aclError code, const char *function, const char *format, va_list arguments)
+static void record(aclError code, const char *function, bool is_notice, const char *format, va_list arguments)
 {
     struct sim_messages *ring = open_ring();
     if (ring == NULL)
         return;
-    ring->ms_newest = (ring->ms_newest + 1) % RING;
-    ring->ms_count += ring->ms_count < RING;
+    if (!ring->ms_is_notice || ring->ms_count == 0) {
+        ring->ms_newest = (ring->ms_newest + 1) % RING;
+        ring->ms_count += ring->ms_count < RING;
+    }
+    ring->ms_is_notice = is_notice;
     char *line = ring->ms_lines[ring->ms_newest];
     const size_t room = LINE_BYTES - TAIL_BYTES;
     size_t used = (size_t)(function == NULL ? sprintf(line, "%s: ", message_id(code))
@@ -277,7 +282,7 @@ aclError sim_fail(aclError code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    record(code, current_function(), format, arguments);
+    record(code, current_function(), false, format, arguments);
     va_end(arguments);
     if (is_recorded(code))
         sim_thread.th_last_error = code;
@@ -288,7 +293,16 @@ aclError sim_refuse(aclError code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    record(code, current_function(), format, arguments);
+    record(code, current_function(), false, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+aclError sim_notice(aclError code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    record(code, current_function(), true, format, arguments);
     va_end(arguments);
     return code;
 }
@@ -297,7 +311,7 @@ static void record_late(aclError code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    record(code, NULL, format, arguments);
+    record(code, NULL, false, format, arguments);
     va_end(arguments);
 }
 

@@ -87,6 +87,9 @@ aclError sim_fail(aclError code, const char *format, ...) __attribute__((format(
 /* Records the message only; returns `code`. */
 aclError sim_refuse(aclError code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
+/* The same for a code that programs may ignore: the next message takes its place, so that it hides no failure. */
+aclError sim_notice(aclError code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+
 /* Records a ready message of an asynchronous failure (it names its own function) and the last error; returns `code`. */
 aclError sim_fail_late(aclError code, const char *message) __attribute__((cold));
 

@@ -257,7 +257,7 @@ static aclError init_locked(const char *path)
 {
     if (count != 0 || initialising) {
         count++;
-        return sim_refuse(ACL_ERROR_REPEAT_INITIALIZE, "it was called before; this call is counted (now %llu) and "
+        return sim_notice(ACL_ERROR_REPEAT_INITIALIZE, "it was called before; this call is counted (now %llu) and "
                           "configPath is ignored, so the code may be ignored too", (unsigned long long)count);
     }
     char *content = NULL;

@@ -91,7 +91,9 @@ static uint64_t volume(dim3 size, uint64_t most)
 static aclError check_grid(const struct sim_kernel_order *order)
 {
     uint64_t blocks = volume(order->ko_grid, SIM_BLOCKS_MAX), threads = volume(order->ko_threads, SIM_THREADS_MAX);
-    SIM_CHECK(blocks != 0 && blocks <= SIM_BLOCKS_MAX, ACL_ERROR_RT_PARAM_INVALID,
+    SIM_ARGUMENT(blocks != 0, ACL_ERROR_INVALID_PARAM, "the launch has %u x %u x %u blocks, expected 1 to %d",
+                 order->ko_grid.x, order->ko_grid.y, order->ko_grid.z, SIM_BLOCKS_MAX);
+    SIM_CHECK(blocks <= SIM_BLOCKS_MAX, ACL_ERROR_RT_PARAM_INVALID,
               "the launch has %u x %u x %u blocks, expected 1 to %d", order->ko_grid.x, order->ko_grid.y,
               order->ko_grid.z, SIM_BLOCKS_MAX);
     SIM_CHECK(threads != 0 && threads <= SIM_THREADS_MAX, ACL_ERROR_RT_PARAM_INVALID,

@@ -190,6 +190,25 @@ static bool is_writable_pipe(int descriptor)
            (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
+/* A program that subscribes has a thread that reads until the pipe ends. Where there is no model there are no records, so
+ * the pipe ends at once, as it does after the last record, unless another subscription writes to it. */
+static void end_pipe(const aclprofSubscribeConfig *handle, int descriptor)
+{
+    struct config *config;
+    if (!is_writable_pipe(descriptor))
+        return;
+    pthread_mutex_lock(&lock);
+    const struct subscription *other = subscriptions;
+    while (other != NULL && other->su_pipe != descriptor)
+        other = other->su_next;
+    pthread_mutex_unlock(&lock);
+    if (other != NULL || open_config(handle, &config) != ACL_SUCCESS)
+        return;
+    config->co_descriptor = -1; /* the number may be another file's from here on */
+    close(descriptor);
+    sim_object_close(config);
+}
+
 /* With the lock held. */
 static aclError start_thread(struct subscription *subscription)
 {
@@ -228,7 +247,11 @@ aclError sim_model_subscribe(uint32_t model, const aclprofSubscribeConfig *handl
     int descriptor = config->co_descriptor;
     bool times = config->co_times;
     sim_object_close(config);
-    SIM_TRY(check_model(model));
+    aclError unknown = check_model(model);
+    if (unknown != ACL_SUCCESS) {
+        end_pipe(handle, descriptor);
+        return unknown;
+    }
     struct subscription *subscription = calloc(1, sizeof *subscription);
     int waking = subscription != NULL ? eventfd(0, EFD_CLOEXEC) : -1;
     if (waking < 0) {

@@ -4,12 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* By aclCANNPackageName. */
-static const char *const packages[] = {"cann", "runtime", "compiler", "hccl", "toolkit", "opp", "opp_kernel", "driver"};
+/* The first ones by aclCANNPackageName; toolkits have the others since they come in parts, and only names for them. */
+static const char *const packages[] = {
+    "cann", "runtime", "compiler", "hccl", "toolkit", "opp", "opp_kernel", "driver",
+    "aoe", "asc_devkit", "asc_tools", "bisheng_compiler", "firmware", "ge_compiler", "ge_executor", "graph_autofusion",
+    "hcomm", "hixl", "metadef", "ncs", "npu_runtime", "oam_tools", "opbase", "ops_base", "ops_cv", "ops_legacy",
+    "ops_math", "ops_nn", "ops_sparse", "ops_tensor", "ops_transformer", "tools",
+};
 
 const char *sim_query_package(aclCANNPackageName package)
 {
-    return (size_t)package < sizeof packages / sizeof *packages ? packages[package] : NULL;
+    return (size_t)package <= ACL_PKG_NAME_DRIVER ? packages[package] : NULL;
 }
 
 static bool is_same_package(const char *one, const char *other)
@@ -25,8 +30,8 @@ aclError sim_query_version(const char *package, struct sim_version *version)
     while (index < sizeof packages / sizeof *packages && !is_same_package(package, packages[index]))
         index++;
     SIM_ARGUMENT(index < sizeof packages / sizeof *packages, ACL_ERROR_INVALID_FILE,
-                 "pkgName is \"%.64s\", expected cann, runtime, compiler, hccl, toolkit, opp, opp_kernel or driver",
-                 package);
+                 "pkgName is \"%.64s\", expected a package of a toolkit, such as cann, runtime, compiler, hccl, toolkit, opp, "
+                 "opp_kernel, driver, ops_math, ops_nn, ops_cv, ops_transformer or ops_legacy", package);
     uint32_t cann = sim_config()->cf_cann;
     *version = (struct sim_version){.ve_major = cann / 100 % 100, .ve_minor = cann % 100};
     snprintf(version->ve_text, sizeof version->ve_text, "%" PRIu32 ".%" PRIu32 ".%" PRIu32, version->ve_major % 100,

@@ -273,11 +273,6 @@ aclError sim_queue_buffer_length(const void *handle, size_t *length)
 aclError sim_queue_buffer_private(const void *handle, void *data, size_t size, size_t offset, bool write)
 {
     struct content *content;
-    SIM_ARGUMENT(size <= SIM_QUEUE_PRIVATE && offset <= SIM_QUEUE_PRIVATE - size, ACL_ERROR_INVALID_PARAM,
-                 "size is %zu and offset %zu, expected a sum of at most %d, the bytes of the private area", size, offset,
-                 SIM_QUEUE_PRIVATE);
-    SIM_ARGUMENT(sim_memory_is_host(data), ACL_ERROR_INVALID_PARAM,
-                 "dataPtr is %p, which is device memory, expected host memory", data);
     sim_lock(&lock);
     aclError code = find(handle, "buf", &content);
     if (code == ACL_SUCCESS && write)
