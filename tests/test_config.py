@@ -170,6 +170,10 @@ def test_environment_and_its_order(run_script, tmp_path):
         ({"ACL_SIM_SOC": "Ascend1"}, 'ACL_SIM_SOC is "Ascend1", expected Ascend310'),
         ({"ACL_SIM_DEVICES": "many"}, 'ACL_SIM_DEVICES is "many", expected a number from 0 to 16'),
         ({"ACL_SIM_SCHEDULE": "lazy"}, "not available yet"),
+        (
+            {"ACL_SIM_CONFIG": "/dev/zero"},
+            'ACL_SIM_CONFIG is "/dev/zero", which cannot be read: it is not a regular file',
+        ),
         ({"ACL_SIM_CONFIG": "/no/such/file"}, 'ACL_SIM_CONFIG is "/no/such/file", which cannot be read'),
     ],
 )

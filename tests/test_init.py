@@ -1,6 +1,7 @@
 """Initialising and finalising: counts, the JSON file, callbacks; versions and the platform."""
 
 import json
+import os
 import threading
 
 import pytest
@@ -73,6 +74,38 @@ def test_finalize_leaves_devices_alone(fresh, device):
 @pytest.mark.parametrize("content", ["", "{}", '{"unknown": [1, {"a": null}]}', '{"dump": {}, "profiler": {}}'])
 def test_good_files(fresh, config, content):
     assert acl.init(config(content)) == 0
+
+
+@pytest.fixture(params=["fifo", "/dev/zero", "/dev/null", "directory"])
+def no_file(request, tmp_path):
+    """Give the path of something that is no regular file; opening some of them would block, reading others never end."""
+    if request.param == "fifo":
+        os.mkfifo(tmp_path / "fifo")
+        return str(tmp_path / "fifo")
+    return str(tmp_path) if request.param == "directory" else request.param
+
+
+@pytest.mark.needs_sim
+def test_pipes_and_devices_are_no_configuration(fresh, no_file):
+    assert acl.init(no_file) == INVALID_FILE
+    assert f'configPath is "{no_file}", which is not a regular file' in acl.get_recent_err_msg()
+    assert acl.init() == 0
+
+
+@pytest.mark.needs_sim
+def test_pipes_and_devices_are_no_dump_settings(fresh, no_file):
+    assert [acl.init(), acl.mdl.init_dump()] == [0, 0]
+    assert acl.mdl.set_dump(no_file) == INVALID_FILE
+    assert f'dumpCfgPath is "{no_file}", which is not a regular file' in acl.get_recent_err_msg()
+    assert acl.mdl.finalize_dump() == 0
+
+
+@pytest.mark.needs_sim
+def test_a_file_that_cannot_be_read_whole_is_an_error(fresh):
+    # The system says that this file has a page of bytes, and gives fewer.
+    path = "/sys/kernel/mm/transparent_hugepage/enabled"
+    assert acl.init(path) == INVALID_FILE
+    assert f'configPath is "{path}", of which only' in acl.get_recent_err_msg()
 
 
 @pytest.mark.needs_sim

@@ -210,7 +210,7 @@ def test_what_is_no_binary(device, tmp_path):
     empty = tmp_path / "empty.o"
     empty.write_bytes(b"")
     refused(rt.binary_load_from_file(str(empty), [])[1], 107000, "which is empty")
-    refused(rt.binary_load_from_file(str(tmp_path), [])[1], 107009, "which is no file")
+    refused(rt.binary_load_from_file(str(tmp_path), [])[1], 107009, "which is not a regular file")
     block, _ = rt.malloc(64, 0)
     refused(rt.binary_load_from_data(block, 64, [])[1], 107000, "device memory")
     refused(rt.binary_unload(0), 100000, "binHandle is NULL")

@@ -11,6 +11,7 @@ from helpers.programs import run_script
 import acl
 from acl._lib import ffi, lib
 from acl.sim import om
+from acl.sim.recording import pairs_of
 
 mdl, rt = acl.mdl, acl.rt
 BAD_DATA, BAD_PARAMETER, BAD_PATH, BAD_ID = 145006, 145000, 145002, 145003
@@ -46,13 +47,47 @@ def file(tmp_path):
 
 def test_paths(tmp_path):
     refused(mdl.load_from_file(str(tmp_path / "none.om"))[1], BAD_PATH, "none.om", "No such file")
-    refused(mdl.load_from_file(str(tmp_path))[1], BAD_PATH, "is no file")
+    refused(mdl.load_from_file(str(tmp_path))[1], BAD_PATH, "is not a regular file")
     (tmp_path / "empty.om").touch()
     refused(mdl.load_from_file(str(tmp_path / "empty.om"))[1], BAD_DATA, "empty")
     refused(mdl.query_size(str(tmp_path / "none.om"))[2], BAD_PATH, "aclmdlQuerySize")
     desc = mdl.create_desc()
     refused(mdl.get_desc_from_file(desc, str(tmp_path / "none.om")), BAD_PATH, "aclmdlGetDescFromFile")
     mdl.destroy_desc(desc)
+
+
+@pytest.mark.parametrize("described", [True, False])
+def test_ports_are_at_least_as_large_as_their_shapes(described):
+    x, y = om.Tensor("x", (4, 2)), om.Tensor("y", (4, 2))
+    for inputs, outputs, kind in (([x._replace(size=31)], [y], "input"), ([x], [y._replace(size=1)], "output")):
+        _, ret = load_bytes(om.write("small", inputs, outputs, described=described))
+        size = inputs[0].size or outputs[0].size
+        refused(ret, BAD_PARAMETER, f"{kind} 0 of the model has {size} bytes, expected at least the 32 of its shape")
+    number, ret = load_bytes(om.write("large", [x._replace(size=32)], [y._replace(size=64)], described=described))
+    assert ret == 0, acl.get_recent_err_msg()
+    assert mdl.unload(number) == 0
+
+
+def test_ports_are_at_least_as_large_as_their_largest_gear():
+    gears = om.Gears(om.BATCH, [[1], [8]])
+    _, ret = load_bytes(om.write("small", [om.Tensor("x", (-1, 2), size=8)], [om.Tensor("y", (1,))], gears=gears))
+    refused(ret, BAD_PARAMETER, "input 0 of the model has 8 bytes, expected at least the 64 of its shape")
+
+
+@pytest.mark.parametrize("dims", [(2**62, 2**62), (2**61, 8), (2**63 - 1,) * 8, (1, 2**62)])
+def test_shapes_that_no_memory_holds(dims):
+    _, ret = load_bytes(om.write("huge", [om.Tensor("x", dims, size=8)], [om.Tensor("y", (2,))]))
+    refused(ret, BAD_PARAMETER, "input 0 of the model has more bytes than 64 bits can count")
+
+
+@pytest.mark.parametrize("dims", [(0, 2**62, 2**62), (-1, 2**62, 2**62), (-(2**63), -(2**63)), (2**62, -(2**63), 4)])
+def test_strides_of_absurd_shapes(dims):
+    x, y = om.Tensor("x", dims, size=8), om.Tensor("y", (2,))
+    number, ret = load_bytes(om.write("absurd", [x], [y], weights=pairs_of([]), executor="recorded"))
+    assert ret == 0, acl.get_recent_err_msg()
+    model = Model(number)
+    refused(model.execute(), 507011, "were not recorded")  # what the sanitizers see is that nothing overflows
+    model.close()
 
 
 @pytest.mark.parametrize("wide", [True, False])

@@ -150,3 +150,23 @@ def test_a_kind_that_nobody_runs():
     model = Model(load_bytes(om.write("m", [X], [Y], weights=b"w", executor="unheard"))[0])
     refused(model.execute(), 507011, "nothing here can run the model")
     model.close()
+
+
+@pytest.mark.parametrize("dims", [(3,), (1,), (-2,), (2**62,), (2**63 - 1, 2)])
+def test_an_output_whose_shape_is_not_that_of_its_bytes_is_refused(dims):
+    x, y = floats(1, 2, 3), floats(4, 5)
+    content = pairs_of([([x], [y])])
+    head = struct.pack("<IIqQ", 1, 0, 2, 8)
+    assert content.count(head) == 1
+    content = content.replace(head, struct.pack(f"<II{len(dims)}qQ", len(dims), 0, *dims, 8))
+    number, ret = load_bytes(om.write("pairs", [X], [Y], weights=content, executor="recorded"))
+    assert ret == 0, acl.get_recent_err_msg()
+    model = Model(number)
+    model.inputs.put(0, x)
+    refused(model.execute(), 507011, "a recorded output does not fit")
+    model.close()
+
+
+def test_a_port_that_is_smaller_than_its_shape_is_refused_before_its_bytes_are_compared():
+    content = om.write("pairs", [X._replace(dims=(2**40,), size=12)], [Y], weights=pairs_of([]), executor="recorded")
+    refused(load_bytes(content)[1], 145000, "input 0 of the model has 12 bytes")

@@ -8,10 +8,13 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define TEXT_BYTES 512 /* of a value; a path is the longest */
 #define ERROR_BYTES 800
@@ -226,9 +229,15 @@ enum source { NOWHERE, IN_FILE, IN_ENVIRONMENT };
 /* Reads the lines `name = value` of ACL_SIM_CONFIG's file; `#` begins a comment. */
 static void read_file(const char *path, char values[SETTINGS][TEXT_BYTES], enum source found[SETTINGS], char *error)
 {
-    FILE *file = fopen(path, "re");
+    struct stat status = {.st_mode = S_IFREG};
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
+    bool is_file = descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    FILE *file = is_file ? fdopen(descriptor, "r") : NULL;
     if (file == NULL) {
-        append(error, ERROR_BYTES, "ACL_SIM_CONFIG is \"%s\", which cannot be read: %s", path, strerror(errno));
+        append(error, ERROR_BYTES, "ACL_SIM_CONFIG is \"%s\", which cannot be read: %s", path,
+               S_ISREG(status.st_mode) ? strerror(errno) : "it is not a regular file");
+        if (descriptor >= 0)
+            close(descriptor);
         return;
     }
     char line[512];
@@ -251,6 +260,8 @@ static void read_file(const char *path, char values[SETTINGS][TEXT_BYTES], enum 
             found[index] = IN_FILE;
         }
     }
+    if (error[0] == '\0' && ferror(file) != 0)
+        append(error, ERROR_BYTES, "ACL_SIM_CONFIG is \"%s\", which cannot be read: %s", path, strerror(errno));
     fclose(file);
 }
 

@@ -1,32 +1,20 @@
 #include "config_file.h"
+#include "bytes.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #define MAX_FILE (10 << 20)
 #define MAX_NESTING 10
 
 aclError sim_config_file_read(const char *path, const char *argument, char **content, size_t *size)
 {
-    struct stat status = {0};
-    FILE *file = *path != '\0' ? fopen(path, "re") : NULL;
-    if (*path != '\0') {
-        SIM_ARGUMENT(file != NULL, ACL_ERROR_INVALID_FILE, "%s is \"%s\", which cannot be opened: %s", argument,
-                     path, strerror(errno));
-        if (fstat(fileno(file), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > MAX_FILE) {
-            fclose(file);
-            return sim_refuse(ACL_ERROR_INVALID_FILE,
-                              "%s is \"%s\", expected a regular file of at most 10 MiB", argument, path);
-        }
-    }
-    *content = calloc(1, (size_t)status.st_size + 1);
-    *size = *content != NULL && file != NULL ? fread(*content, 1, (size_t)status.st_size, file) : 0;
-    if (file != NULL)
-        fclose(file);
-    SIM_ARGUMENT(*content != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for the file \"%s\"", path);
+    static const struct sim_read_codes codes = {ACL_ERROR_INVALID_FILE, ACL_SUCCESS, ACL_ERROR_BAD_ALLOC, MAX_FILE};
+    struct sim_bytes bytes = {NULL, 0};
+    if (*path != '\0')
+        SIM_TRY(sim_bytes_read(path, argument, &codes, &bytes));
+    *content = *path != '\0' ? (char *)(uintptr_t)bytes.by_data : calloc(1, 1);
+    *size = bytes.by_size;
+    SIM_ARGUMENT(*content != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for an empty file");
     return ACL_SUCCESS;
 }
 

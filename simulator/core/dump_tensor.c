@@ -128,7 +128,7 @@ static aclError check_info(const acldumpTensorInfo *info, size_t index)
 /* The tensor where its bytes are those of its shape, else the bytes. */
 static aclsimTensor view_of(const acldumpTensorInfo *info)
 {
-    int64_t dims[8], stride = 1;
+    int64_t dims[8];
     uint32_t rank = info->shapeNum <= 8 ? info->shapeNum : 0;
     for (uint32_t i = 0; i < rank; i++)
         dims[i] = (int64_t)info->shape[i];
@@ -140,10 +140,8 @@ static aclsimTensor view_of(const acldumpTensorInfo *info)
         tensor.rank = 1;
         dims[0] = (int64_t)info->tensorSize;
     }
-    for (uint32_t i = tensor.rank; i-- != 0; stride *= dims[i]) {
-        tensor.dims[i] = dims[i];
-        tensor.strides[i] = stride;
-    }
+    memcpy(tensor.dims, dims, tensor.rank * sizeof *dims);
+    sim_shape_strides(dims, tensor.rank, tensor.strides);
     return tensor;
 }
 

@@ -4,12 +4,14 @@
  * engine; the task's memory cannot be freed meanwhile without that being an error of the program. A tensor becomes the
  * contents of a NumPy file, elements in order whatever its strides; types that NumPy lacks become bytes of their size.
  * A file that cannot be written is said once a process on stderr: the run goes on, as it would on a card. */
+#include "bytes.h"
 #include "call.h"
 #include "clock.h"
 #include "context.h"
 #include "device.h"
 #include "dump.h"
 #include "memory.h"
+#include "model_signature.h"
 #include "output.h"
 #include <ctype.h>
 #include <errno.h>
@@ -63,7 +65,8 @@ static uint64_t elements_of(const aclsimTensor *tensor)
 {
     uint64_t count = 1;
     for (uint32_t i = 0; i < tensor->rank; i++)
-        count *= (uint64_t)tensor->dims[i];
+        if (tensor->dims[i] <= 0 || !sim_size_multiply(&count, (uint64_t)tensor->dims[i]))
+            return 0; /* no memory holds it */
     return count;
 }
 
@@ -290,9 +293,7 @@ void sim_dump_model(const struct sim_dump_plan *plan, const struct sim_run *run,
     size_t count = direction == ACLSIM_IN ? order->inputCount : order->outputCount;
     for (size_t i = 0; i < count; i++) {
         aclsimTensor tensor = direction == ACLSIM_IN ? order->inputs[i] : order->outputs[i];
-        int64_t stride = 1;
-        for (uint32_t k = tensor.rank; k-- != 0; stride *= tensor.dims[k])
-            tensor.strides[k] = stride; /* whatever the model's function has left there */
+        sim_shape_strides(tensor.dims, tensor.rank, tensor.strides); /* whatever the model's function has left there */
         write_tensor(&place, name_of(direction), i, &tensor);
     }
 }

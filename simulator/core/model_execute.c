@@ -68,17 +68,14 @@ static size_t size_of_call(uint32_t operands)
 static bool set_tensor(aclsimTensor *tensor, const struct operand *operand, aclDataType type, const int64_t *dims,
                        uint32_t rank)
 {
-    int64_t stride = 1;
     if (rank > RANK_MAX)
         return false;
     tensor->data = sim_memory_reach(operand->op_address);
     tensor->type = type;
     tensor->rank = rank;
-    for (uint32_t i = rank; i-- != 0;) {
+    for (uint32_t i = 0; i < rank; i++)
         tensor->dims[i] = dims[i];
-        tensor->strides[i] = stride;
-        stride *= dims[i];
-    }
+    sim_shape_strides(dims, rank, tensor->strides);
     return true;
 }
 

@@ -1,6 +1,8 @@
 /* A signature owns pieces of memory in one list; everything in it points into them. It is written by one thread, while
  * it is read from a file, and shared afterwards, so only its count of users is atomic. */
 #include "model_signature.h"
+#include "bytes.h"
+#include "model_aipp.h"
 #include "tensordesc.h"
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +42,8 @@ void sim_signature_drop(struct sim_signature *signature)
 
 void *sim_signature_take(struct sim_signature *signature, size_t count, size_t size)
 {
-    size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || __builtin_add_overflow(bytes, sizeof(struct sim_piece), &bytes))
+    uint64_t bytes = count;
+    if (!sim_size_multiply(&bytes, size) || __builtin_add_overflow(bytes, sizeof(struct sim_piece), &bytes))
         return NULL;
     struct sim_piece *piece = calloc(1, bytes);
     if (piece == NULL)
@@ -75,11 +77,21 @@ uint64_t sim_shape_bytes(aclDataType type, const int64_t *dims, uint32_t rank)
     bool fits = true, known = true;
     for (uint32_t i = 0; i < rank; i++) {
         known = known && dims[i] >= 0;
-        fits = fits && known && !__builtin_mul_overflow(bits, (uint64_t)dims[i], &bits);
+        fits = fits && known && sim_size_multiply(&bits, (uint64_t)dims[i]);
     }
     if (!known)
         return 0;
     return fits ? bits / 8 + (bits % 8 != 0) : UINT64_MAX;
+}
+
+void sim_shape_strides(const int64_t *dims, uint32_t rank, int64_t *strides)
+{
+    uint64_t stride = 1;
+    for (uint32_t i = rank; i-- != 0;) {
+        strides[i] = (int64_t)stride;
+        if (dims[i] <= 0 || !sim_size_multiply(&stride, (uint64_t)dims[i]))
+            stride = 0;
+    }
 }
 
 bool sim_port_is_control(const struct sim_port *port)
@@ -123,10 +135,10 @@ int64_t sim_signature_gear(const struct sim_signature *signature, const uint64_t
 
 /* ---- after reading ---- */
 
-/* Bytes in the largest gear, where the file does not say. */
-static void find_size(struct sim_signature *signature, uint32_t index, bool input)
+/* Bytes of the shape, in the largest gear; 0 while a dimension is unknown, UINT64_MAX when the number does not fit. */
+static uint64_t largest_of(const struct sim_signature *signature, uint32_t index, bool input)
 {
-    struct sim_port *port = input ? &signature->sg_inputs[index] : &signature->sg_outputs[index];
+    const struct sim_port *port = input ? &signature->sg_inputs[index] : &signature->sg_outputs[index];
     uint64_t most = sim_shape_bytes(port->po_type, port->po_dims, port->po_rank);
     int64_t dims[ACL_MAX_DIM_CNT];
     for (int64_t gear = 0; gear < signature->sg_gear_count; gear++) {
@@ -139,7 +151,14 @@ static void find_size(struct sim_signature *signature, uint32_t index, bool inpu
         uint64_t bytes = sim_shape_bytes(port->po_type, found, rank);
         most = bytes > most ? bytes : most;
     }
-    port->po_bytes = most;
+    return most;
+}
+
+/* Whether runs read other bytes than those of the shape: a parameter, or an image that AIPP makes the shape of. */
+static bool has_own_bytes(const struct sim_signature *signature, uint32_t index, bool input)
+{
+    return input && (sim_port_is_control(&signature->sg_inputs[index]) ||
+                     (sim_aipp_place(signature) < signature->sg_input_count && sim_aipp_images(signature) == index));
 }
 
 static aclError check_port(struct sim_signature *signature, uint32_t index, bool input)
@@ -154,10 +173,14 @@ static aclError check_port(struct sim_signature *signature, uint32_t index, bool
         port->po_dims_v2 = port->po_dims;
         port->po_rank_v2 = port->po_rank;
     }
+    uint64_t needed = largest_of(signature, index, input);
     if (port->po_bytes == 0)
-        find_size(signature, index, input);
-    SIM_ARGUMENT(port->po_bytes != UINT64_MAX, ACL_ERROR_GE_PARAM_INVALID,
+        port->po_bytes = needed;
+    SIM_ARGUMENT(needed != UINT64_MAX && port->po_bytes != UINT64_MAX, ACL_ERROR_GE_PARAM_INVALID,
                  "%s %u of the model has more bytes than 64 bits can count", kind, index);
+    SIM_ARGUMENT(port->po_bytes >= needed || has_own_bytes(signature, index, input), ACL_ERROR_GE_PARAM_INVALID,
+                 "%s %u of the model has %llu bytes, expected at least the %llu of its shape", kind, index,
+                 (unsigned long long)port->po_bytes, (unsigned long long)needed);
     return ACL_SUCCESS;
 }
 

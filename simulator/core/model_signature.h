@@ -75,6 +75,9 @@ uint32_t sim_port_find(const struct sim_port *ports, uint32_t count, const char 
 /* Bytes of a shape; 0 while a dimension is unknown, UINT64_MAX when the number does not fit. */
 uint64_t sim_shape_bytes(aclDataType type, const int64_t *dims, uint32_t rank);
 
+/* The strides of dimensions that lie one behind the other, in elements; 0 before an unknown or empty one. */
+void sim_shape_strides(const int64_t *dims, uint32_t rank, int64_t *strides);
+
 /* The dimensions of an input in a gear (SIM_EVERY_GEAR: as built, with -1 for what gears decide). `dims` has room for
  * po_rank. */
 void sim_signature_input(const struct sim_signature *signature, uint32_t input, int64_t gear, int64_t *dims);

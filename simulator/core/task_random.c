@@ -1,6 +1,7 @@
 /* Random numbers: Philox 4x32-10, keyed with the seed. Number i takes the block that lies i behind the 128-bit offset in
  * device memory, so a sequence is the same however it is cut up; the offset stays as it was. The documents name neither
  * the generator nor the bytes of the offset (16 here), nor what a set bit of a mask means: an element that is kept. */
+#include "bytes.h"
 #include "capture.h"
 #include "memory.h"
 #include "task_system.h"
@@ -98,10 +99,10 @@ static uint64_t number_of(const para_info *para)
 /* Of `count` results; UINT64_MAX: more than there can be. */
 static uint64_t result_bytes(const aclrtRandomNumTaskInfo *info, uint64_t count)
 {
-    uint64_t bytes;
+    uint64_t bytes = count;
     if (info->randomNumFuncParaInfo.funcType == ACL_RT_RANDOM_NUM_FUNC_TYPE_DROPOUT_BITMASK)
         return count / 8 + (count % 8 != 0);
-    return __builtin_mul_overflow(count, bytes_of(info->dataType), &bytes) ? UINT64_MAX : bytes;
+    return sim_size_multiply(&bytes, bytes_of(info->dataType)) ? bytes : UINT64_MAX;
 }
 
 /* The first range that cannot be claimed is named. */

@@ -1,4 +1,5 @@
 #include "tensordesc.h"
+#include "bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -160,10 +161,10 @@ bool sim_tensordesc_has_rank(const struct sim_tensor_desc *desc)
 
 size_t sim_tensordesc_elements(const struct sim_tensor_desc *desc)
 {
-    size_t elements = 1;
+    uint64_t elements = 1;
     for (size_t i = 0; i < desc->td_shape.nu_count; i++) {
         int64_t dim = desc->td_shape.nu_values[i];
-        if (dim < 0 || __builtin_mul_overflow(elements, (size_t)dim, &elements))
+        if (dim < 0 || !sim_size_multiply(&elements, (uint64_t)dim))
             return 0;
     }
     return elements;
@@ -171,8 +172,8 @@ size_t sim_tensordesc_elements(const struct sim_tensor_desc *desc)
 
 size_t sim_tensordesc_bytes(const struct sim_tensor_desc *desc)
 {
-    size_t bits;
-    if (__builtin_mul_overflow(sim_tensordesc_elements(desc), (size_t)sim_type_bits(desc->td_type), &bits))
+    uint64_t bits = sim_tensordesc_elements(desc);
+    if (!sim_size_multiply(&bits, sim_type_bits(desc->td_type)))
         return 0;
     return bits / 8 + (bits % 8 != 0);
 }

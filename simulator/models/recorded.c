@@ -163,7 +163,7 @@ static aclError play(const struct pair *pair, const aclsimModelRun *run, char re
             output->dims[axis] = (int64_t)dim;
         }
         sim_bytes_u64(&heads, &size);
-        if (size > run->capacities[i])
+        if (size > run->capacities[i] || size != bytes_of(output))
             return ACL_ERROR_RT_MODEL_EXECUTE;
         memcpy(output->data, at, size);
         at += size;

@@ -272,9 +272,9 @@ static aclError take_call(struct saved *saved, struct sim_bytes *from, struct st
 
 static bool fits(const struct sim_rectangle *shape, uint64_t pitch, uint64_t size)
 {
-    uint64_t bytes;
+    uint64_t bytes = shape->rc_height - 1;
     return shape->rc_height != 0 && shape->rc_width != 0 && pitch >= shape->rc_width && /* so rows are no more than bytes */
-           !__builtin_mul_overflow(shape->rc_height - 1, pitch, &bytes) &&
+           sim_size_multiply(&bytes, pitch) &&
            !__builtin_add_overflow(bytes, shape->rc_width, &bytes) && bytes <= size;
 }
 
