@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import acl
-from acl import _lib, abi
+from acl import _lib, abi, files
 
 MEMORY_ATTRIBUTES = (("DDR", 0), ("HBM", 1))
 
@@ -157,8 +157,7 @@ def graph(args):
         print(svg, end="")
         return 0
     try:
-        with open(args.output, "w", encoding="utf-8") as file:
-            file.write(svg)
+        files.write(args.output, svg)
     except OSError as error:
         return fail(f"graph: cannot write {args.output}: {error.strerror}")
     return 0

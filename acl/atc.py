@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy
 
+from acl import files
 from acl.sim import models, om, onnx_models
 
 FRAMEWORKS = {"0": "Caffe", "1": "MindSpore", "3": "TensorFlow"}
@@ -392,8 +393,7 @@ def run(arguments: list[str]) -> None:
     path = flags.output if flags.output.endswith(".om") else f"{flags.output}.om"
     content = compiled(flags, os.path.splitext(os.path.basename(path))[0])
     try:
-        with open(path, "wb") as out:
-            out.write(content)
+        files.write(path, content)
     except OSError as error:
         raise Refused(f"cannot write {path}: {error.strerror}") from None
     print(f"ATC run success, wrote {path}")

@@ -12,7 +12,7 @@ import platform
 import shutil
 from pathlib import Path
 
-from acl import _lib
+from acl import _lib, files
 
 FOLDERS = ("include", "lib64")
 FILES = (
@@ -63,17 +63,27 @@ def write(directory: str | os.PathLike[str]) -> None:
     Raises
     ------
     Refused
-        For a directory with other contents.
+        For a directory with other contents, or one that cannot be written; each of its files and folders is then
+        the new one or the one that was there before.
     """
-    home, target = Path(_lib.HOME), Path(directory).resolve()
+    target = Path(directory).resolve()
     check(target)
+    try:
+        _write(Path(_lib.HOME), target)
+    except OSError as error:
+        raise Refused(f"cannot write {error.filename or target}: {error.strerror or error}") from None
+
+
+def _write(home: Path, target: Path) -> None:
     for name in FILES:  # version.info first: it marks the directory as ours
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(home / name, target / name)
+        files.write(target / name, (home / name).read_bytes())
     for name in FOLDERS:
-        if (target / name).exists():
-            shutil.rmtree(target / name)
-        shutil.copytree(home / name, target / name)
+        with files.beside(target / name) as fresh:
+            shutil.copytree(home / name, Path(fresh, "new"))
+            if (target / name).exists():
+                (target / name).rename(Path(fresh, "old"))
+            Path(fresh, "new").rename(target / name)
     for name, destination in links(os.listdir(target / "lib64")).items():
         place = target / name
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -84,11 +94,11 @@ def write(directory: str | os.PathLike[str]) -> None:
     for architecture in ARCHITECTURES:
         lines = ["package_name=Ascend-cann-toolkit", f"version={version}", f"arch={platform.machine()}", "os=linux"]
         lines.append(f"path={target / architecture}")
-        (target / architecture / "ascend_toolkit_install.info").write_text("\n".join(lines) + "\n", "utf-8")
+        files.write(target / architecture / "ascend_toolkit_install.info", "\n".join(lines) + "\n")
     for name in ("LICENSE", "NOTICE"):
         source = licence(name)
         if source is not None:
-            shutil.copy(source, target)
+            files.write(target / name, Path(source).read_bytes())
 
 
 def licence(name: str) -> str | None:
@@ -98,5 +108,5 @@ def licence(name: str) -> str | None:
         return path
     from importlib import metadata
 
-    files = metadata.files("ascendcl") or []
-    return next((os.fspath(file.locate()) for file in files if file.name == name), None)
+    installed = metadata.files("ascendcl") or []
+    return next((os.fspath(file.locate()) for file in installed if file.name == name), None)

@@ -8,13 +8,14 @@ runs as ever and is not recorded, which a warning says.
 import atexit
 import functools
 import os
+import sys
 import threading
 import warnings
 
 import numpy
 
 import acl
-from acl import mdl, rt
+from acl import files, mdl, rt
 from acl._lib import AIPP_INPUT, GEAR_INPUT
 from acl.sim import om, recording
 from acl.sim.kernels import TYPES
@@ -109,10 +110,12 @@ class Recorded:
             gears = om.Gears(*self.gears, outputs)
         inputs = [port for port in self.inputs if port.name != GEAR_INPUT]
         dynamic = self.gears is None and any(-1 in port.dims for port in inputs)
-        os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
         content = recording.recorded(self.name, inputs, self.outputs, self.pairs, gears=gears, dynamic=dynamic)
-        with open(self.path, "wb") as file:
-            file.write(content)
+        try:
+            os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
+            files.write(self.path, content)
+        except OSError as error:  # neither the program nor its other models are to suffer
+            print(f"acl: ACL_RECORD cannot write {error.filename}: {error.strerror}", file=sys.stderr)
 
     def close(self):
         """Give the description back; the model is not read any more."""

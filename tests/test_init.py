@@ -78,7 +78,7 @@ def test_good_files(fresh, config, content):
 
 @pytest.fixture(params=["fifo", "/dev/zero", "/dev/null", "directory"])
 def no_file(request, tmp_path):
-    """Give the path of something that is no regular file; opening some of them would block, reading others never end."""
+    """Give the path of something that is no regular file: opening some would block, reading others would not end."""
     if request.param == "fifo":
         os.mkfifo(tmp_path / "fifo")
         return str(tmp_path / "fifo")
@@ -136,7 +136,7 @@ def test_missing_file_and_directory(fresh, tmp_path):
     with big.open("wb") as file:
         file.truncate((10 << 20) + 1)
     assert acl.init(str(big)) == INVALID_FILE
-    assert "10 MiB" in acl.get_recent_err_msg()
+    assert "expected at most 10485760" in acl.get_recent_err_msg()
     assert acl.init() == 0
 
 

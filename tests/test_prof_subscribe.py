@@ -169,10 +169,10 @@ def test_a_model_that_is_not_loaded_leaves_no_reader_waiting(model):
     assert pipe.ret == 100011
     with open(pipe.reader, "rb") as reader:
         assert reader.read() == b""  # the end of the pipe
-    # The configuration has no pipe from here on, and the number may be that of another file.
-    refused(prof.model_subscribe(model.id, pipe.config), 100000, "aclprofModelSubscribe", "profSubscribeConfig is -1")
+    refused(prof.model_subscribe(model.id, pipe.config), 100000, "aclprofModelSubscribe", f"is {pipe.writer}, expected")
     refused(prof.model_subscribe(unknown.id, pipe.config), 100011, "aclprofModelSubscribe", f"modelId is {unknown.id}")
     assert prof.destroy_subscribe_config(pipe.config) == 0
+    os.close(pipe.writer)  # the program's own, as before
 
 
 def test_a_pipe_that_another_subscription_writes_to_stays_open(model):

@@ -7,6 +7,7 @@ from typing import Any, Union
 
 import numpy
 
+from acl import files
 from acl._lib import ffi, lib
 from acl.sim import om
 from acl.sim.check import check
@@ -45,6 +46,8 @@ def save(model_ri: int, path: Union[str, "os.PathLike[str]"], inputs: Sequence[P
     ------
     ValueError
         For a wrong shape or type.
+    OSError
+        The file cannot be written; the one that was there before is as it was.
     RuntimeError
         The instance runs, its memory is gone, or it holds a task that no file can, such as a callback.
 
@@ -68,5 +71,5 @@ def save(model_ri: int, path: Union[str, "os.PathLike[str]"], inputs: Sequence[P
         check(code, f"acl.sim.save({model_ri:#x})")
         block = block or ffi.new("char[]", size[0])
     key = os.fspath(path)
-    with open(key, "wb") as file:
-        file.write(om.write(stem_of(key), given, returned, weights=bytes(ffi.buffer(block)), executor="saved"))
+    content = om.write(stem_of(key), given, returned, weights=bytes(ffi.buffer(block)), executor="saved")
+    files.write(key, content)

@@ -239,17 +239,18 @@ aclError sim_capture_print_json(aclmdlRI handle, const char *path, bool verbose)
 {
     struct sim_instance *instance;
     SIM_TRY(sim_instance_open_own(handle, &instance));
-    struct writer writer = {.wr_file = fopen(path, "we"), .wr_instance = instance, .wr_verbose = verbose};
+    struct writer writer = {.wr_file = sim_output_open(path), .wr_instance = instance, .wr_verbose = verbose};
     int reason = errno;
     bool opened = writer.wr_file != NULL, written = false;
     if (opened) {
         write_instance(&writer);
-        written = ferror(writer.wr_file) == 0;
-        written = fclose(writer.wr_file) == 0 && written;
+        written = sim_output_close(writer.wr_file);
+        reason = errno;
         log_instance(instance);
     }
     sim_object_close(instance);
     SIM_CHECK(opened, ACL_ERROR_RT_PARAM_INVALID, "path \"%s\" cannot be opened: %s", path, strerror(reason));
-    SIM_CHECK(written, ACL_ERROR_RT_PARAM_INVALID, "path \"%s\" could not be written whole", path);
+    SIM_CHECK(written, ACL_ERROR_RT_PARAM_INVALID, "path \"%s\" could not be written whole: %s", path,
+              strerror(reason));
     return ACL_SUCCESS;
 }

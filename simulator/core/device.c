@@ -172,7 +172,7 @@ static aclError bring_up(struct sim_device *device)
                   sim_memory_open(device) == 0 && sim_pool_start() == 0,
               ACL_ERROR_RT_DEV_SETUP_ERROR,
               "device %d could not be brought up: %s; the simulator reserves address space and starts threads, expected "
-              "no limit on either (ulimit -v, vm.overcommit_memory)",
+              "no limit on either (ulimit -v, ulimit -f, vm.overcommit_memory)",
               device->dv_id, strerror(errno));
     aclError code = sim_context_create(device, true, &primary);
     if (code != ACL_SUCCESS) {

@@ -3,6 +3,7 @@
 #include "dump.h"
 #include "object.h"
 #include "op.h"
+#include "output.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -91,10 +92,7 @@ static aclError write_text(const struct sim_dump_graph *graph, const char *text,
     bool directory = stat(graph->dg_path, &status) == 0 && S_ISDIR(status.st_mode);
     int length = directory ? snprintf(path, sizeof path, "%s/%s.txt", graph->dg_path, graph->dg_type)
                            : snprintf(path, sizeof path, "%s", graph->dg_path);
-    FILE *file = length < (int)sizeof path ? fopen(path, "we") : NULL;
-    bool written = file != NULL && fwrite(text, 1, size, file) == size;
-    if (file != NULL && fclose(file) != 0)
-        written = false;
+    bool written = length < (int)sizeof path && sim_output_write(path, text, size);
     SIM_ARGUMENT(written, ACL_ERROR_INVALID_FILE,
                  "graphDumpPath is \"%.256s\", expected a file, or a directory that exists, that can be written to: %s",
                  graph->dg_path, strerror(errno));

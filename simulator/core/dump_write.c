@@ -166,10 +166,7 @@ static void give(sim_dump_function receiver, const char *path, const char *data,
 static bool write_file(const char *directory, const char *path, const void *data, size_t size)
 {
     static _Atomic bool said;
-    FILE *file = sim_output_directory(directory) ? fopen(path, "we") : NULL;
-    bool written = file != NULL && fwrite(data, 1, size, file) == size;
-    if (file != NULL && fclose(file) != 0)
-        written = false;
+    bool written = sim_output_directory(directory) && sim_output_write(path, data, size);
     if (!written && !atomic_exchange(&said, true))
         fprintf(stderr, "acl simulator: dump cannot write %s: %s\n", path, strerror(errno));
     return written;

@@ -9,6 +9,7 @@
  * process is gone (it marks its number and rings), and how the process learns that the publisher is. A page is given out
  * again when the publisher has left it and no connection holds it. */
 #include "exchange_inner.h"
+#include "output.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +138,7 @@ static int open_own(void)
     int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int file = memfd_create("ascend-shared-pages", MFD_CLOEXEC);
     struct segment *segment = NULL;
-    if (bell >= 0 && file >= 0 && ftruncate(file, sizeof(struct segment)) == 0)
+    if (bell >= 0 && file >= 0 && sim_output_resize(file, sizeof(struct segment)) == 0)
         segment = map_segment(file);
     if (segment == NULL || sim_exchange_watch(bell, EPOLLIN | EPOLLET, SOURCE_BELL, 0) != 0) {
         int error = errno;

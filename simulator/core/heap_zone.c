@@ -1,6 +1,7 @@
 /* The address space of heaps: reservations and their tables, free units and spans, bins of freed blocks. The rules are
  * in heap.c. */
 #include "heap_inner.h"
+#include "output.h"
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
@@ -322,7 +323,7 @@ char *sim_heap_reserve(uint64_t wanted, uint64_t bytes, int protection)
 int sim_heap_map_engine(struct sim_zone *zone, uint64_t bytes, char *engine)
 {
     zone->zn_file = memfd_create("ascend-device-memory", MFD_CLOEXEC);
-    if (zone->zn_file < 0 || ftruncate(zone->zn_file, (off_t)bytes) != 0 ||
+    if (zone->zn_file < 0 || sim_output_resize(zone->zn_file, bytes) != 0 ||
         mmap(engine, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, zone->zn_file, 0) ==
             MAP_FAILED)
         return -1;

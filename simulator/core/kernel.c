@@ -17,6 +17,7 @@
 #include "device.h"
 #include "kernel_inner.h"
 #include "memory.h"
+#include "output.h"
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -173,8 +174,13 @@ static void *open_bytes(struct sim_bytes bytes)
     if (file < 0)
         return NULL;
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    if (write(file, bytes.by_data, bytes.by_size) == (ssize_t)bytes.by_size)
+    void *memory = sim_output_resize(file, bytes.by_size) == 0
+                       ? mmap(NULL, bytes.by_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+    if (memory != MAP_FAILED) {
+        memcpy(memory, bytes.by_data, bytes.by_size);
+        munmap(memory, bytes.by_size);
         library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
     close(file);
     return library;
 }
@@ -281,7 +287,7 @@ static aclError load(int32_t device, const char *path, struct sim_bytes content,
 aclError sim_kernel_load_file(const char *path, const struct sim_binary_options *options, aclrtBinHandle *handle)
 {
     static const struct sim_read_codes codes = {ACL_ERROR_RT_FILE_OPEN, ACL_ERROR_RT_PARAM_INVALID,
-                                                ACL_ERROR_RT_MEMORY_ALLOCATION};
+                                                ACL_ERROR_RT_MEMORY_ALLOCATION, 0};
     int32_t device;
     struct sim_bytes content = {NULL, 0};
     SIM_TRY(sim_kernel_device(&device));

@@ -113,7 +113,7 @@ aclError sim_model_read(const char *path, struct sim_bytes *bytes)
 {
     static const struct sim_read_codes codes = {ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID,
                                                 ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID,
-                                                ACL_ERROR_GE_MEMORY_ALLOCATION};
+                                                ACL_ERROR_GE_MEMORY_ALLOCATION, 0};
     return sim_model_find_bytes(path, bytes) ? ACL_SUCCESS : sim_bytes_read(path, "modelPath", &codes, bytes);
 }
 

@@ -1,9 +1,14 @@
 #include "output.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 bool sim_output_base(const char *path)
@@ -25,6 +30,114 @@ bool sim_output_directory(const char *path)
     }
     free(copy);
     return sim_output_base(path);
+}
+
+/* ---- files ---- */
+
+struct target {
+    int ta_file;
+    int ta_reason; /* errno of the first write that failed; 0: none */
+    pid_t ta_owner;
+};
+
+/* One write, or a change of the size where there is no data, with the signals blocked that would end the program; a signal
+ * that the call raised is taken away again. */
+static ssize_t write_blocked(int file, const char *data, size_t size)
+{
+    static const struct timespec at_once;
+    sigset_t ending, before, pending;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGXFSZ);
+    sigaddset(&ending, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &ending, &before);
+    ssize_t written = data != NULL ? write(file, data, size) : ftruncate(file, (off_t)size);
+    int reason = errno;
+    if (written < 0 && ((reason == EFBIG && !sigismember(&pending, SIGXFSZ)) ||
+                        (reason == EPIPE && !sigismember(&pending, SIGPIPE))))
+        sigtimedwait(&ending, NULL, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = reason;
+    return written;
+}
+
+/* The limit is meant for disks. It is the process's, so it is raised for the moment of one call alone. */
+int sim_output_resize(int file, uint64_t size)
+{
+    struct rlimit limit, raised;
+    if (write_blocked(file, NULL, size) == 0)
+        return 0;
+    if (errno != EFBIG || getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
+        return -1;
+    raised = (struct rlimit){limit.rlim_max, limit.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &raised);
+    ssize_t resized = write_blocked(file, NULL, size);
+    int reason = errno;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    errno = reason;
+    return (int)resized;
+}
+
+static ssize_t write_target(void *cookie, const char *data, size_t size)
+{
+    struct target *target = cookie;
+    size_t done = 0;
+    if (getpid() != target->ta_owner)
+        return (ssize_t)size;
+    while (done < size && target->ta_reason == 0) {
+        ssize_t written = write_blocked(target->ta_file, data + done, size - done);
+        if (written >= 0)
+            done += (size_t)written;
+        else if (errno != EINTR)
+            target->ta_reason = errno;
+    }
+    return (ssize_t)done;
+}
+
+static int close_target(void *cookie)
+{
+    struct target *target = cookie;
+    int reason = target->ta_reason;
+    if (close(target->ta_file) != 0 && reason == 0)
+        reason = errno;
+    free(target);
+    errno = reason;
+    return reason == 0 ? 0 : -1;
+}
+
+FILE *sim_output_open(const char *path)
+{
+    /* Opened without waiting for the reader of a pipe, written with it. */
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+    struct target *target = descriptor >= 0 ? malloc(sizeof *target) : NULL;
+    if (descriptor < 0)
+        return NULL;
+    fcntl(descriptor, F_SETFL, 0);
+    FILE *file = NULL;
+    if (target != NULL) {
+        *target = (struct target){.ta_file = descriptor, .ta_owner = getpid()};
+        file = fopencookie(target, "w", (cookie_io_functions_t){.write = write_target, .close = close_target});
+    }
+    if (file == NULL) {
+        free(target);
+        close(descriptor);
+        errno = ENOMEM;
+    }
+    return file;
+}
+
+bool sim_output_close(FILE *file)
+{
+    return fclose(file) == 0;
+}
+
+bool sim_output_write(const char *path, const void *data, size_t size)
+{
+    FILE *file = sim_output_open(path);
+    if (file == NULL)
+        return false;
+    fwrite(data, 1, size, file); /* a failure shows when it is closed */
+    return sim_output_close(file);
 }
 
 size_t sim_output_text(FILE *file, const char *text)

@@ -44,6 +44,7 @@ static enum mode mode;
 static char *directory;        /* of the session, or the one that aclprofSetConfig named before; NULL: "./" */
 static struct sim_prof_plan running;
 static FILE *file;             /* NULL: nothing is collected */
+static char trace[ACL_DUMP_MAX_FILE_PATH_LENGTH + 128]; /* its path */
 static uint64_t written, limit = UINT64_MAX;
 static uint32_t sessions;      /* begun so far, which tells their directories apart */
 
@@ -148,16 +149,16 @@ void sim_prof_task(const struct sim_run *run, const struct sim_task *task, uint6
 /* With the turn taken: the directory and the file of a session. */
 static aclError begin(const struct sim_prof_plan *plan)
 {
-    char path[ACL_DUMP_MAX_FILE_PATH_LENGTH + 128];
+    char *path = trace;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     const char *base = directory != NULL ? directory : ".";
-    int length = snprintf(path, sizeof path, "%s/PROF_%lld_%d_%u", base, (long long)now.tv_sec, (int)getpid(),
+    int length = snprintf(path, sizeof trace, "%s/PROF_%lld_%d_%u", base, (long long)now.tv_sec, (int)getpid(),
                           ++sessions);
     bool made = sim_output_base(base) && sim_output_base(path);
     if (made) {
-        snprintf(path + length, sizeof path - (size_t)length, "/trace.json");
-        file = fopen(path, "we");
+        snprintf(path + length, sizeof trace - (size_t)length, "/trace.json");
+        file = sim_output_open(path);
     }
     SIM_ARGUMENT(file != NULL, ACL_ERROR_INVALID_FILE, "%s cannot be written: %s", path, strerror(errno));
     running = *plan;
@@ -174,17 +175,34 @@ static aclError begin(const struct sim_prof_plan *plan)
     return ACL_SUCCESS;
 }
 
-/* With the turn taken. */
-static void end(void)
+/* With the turn taken. False, with errno: the trace is not whole. */
+static bool end(void)
 {
     if (file == NULL)
-        return;
+        return true;
     sim_watch(SIM_WATCH_TIME, false);
     atomic_store_explicit(&collected, 0, memory_order_release);
     fputs("\n]}\n", file);
-    fclose(file);
+    bool whole = sim_output_close(file);
+    int reason = errno;
     file = NULL;
     sim_prof_forget_spans();
+    errno = reason;
+    return whole;
+}
+
+/* The same for a program that waits for the answer, and for one that does not. */
+static aclError end_checked(void)
+{
+    SIM_ARGUMENT(end(), ACL_ERROR_PROFILING_FAILURE, "the trace %s could not be written whole: %s", trace,
+                 strerror(errno));
+    return ACL_SUCCESS;
+}
+
+static void end_unasked(void)
+{
+    if (!end())
+        fprintf(stderr, "acl simulator: the trace %s could not be written whole: %s\n", trace, strerror(errno));
 }
 
 /* A program that ends without a word leaves a whole trace behind, too. */
@@ -192,7 +210,7 @@ __attribute__((destructor)) static void complete(void)
 {
     if (pthread_mutex_trylock(&turn) != 0)
         return; /* of a thread that will not come back */
-    end();
+    end_unasked();
     pthread_mutex_unlock(&turn);
 }
 
@@ -253,10 +271,9 @@ aclError sim_prof_init(const char *path)
     return code;
 }
 
-/* With the turn taken. */
+/* With the turn taken and the trace ended. */
 static void close_session(void)
 {
-    end();
     mode = OFF;
     limit = UINT64_MAX;
     free(directory);
@@ -267,8 +284,9 @@ static aclError finalize_locked(void)
 {
     SIM_ARGUMENT(mode != OFF, ACL_ERROR_PROF_NOT_RUN, "aclprofInit was not called, expected it before");
     SIM_TRY(refuse_others());
+    aclError code = end_checked();
     close_session();
-    return ACL_SUCCESS;
+    return code;
 }
 
 aclError sim_prof_finalize(void)
@@ -339,9 +357,7 @@ static aclError stop_locked(const struct sim_prof_plan *plan)
                  "profilerConfig asks for data %#" PRIx64 ", expected that of aclprofStart, %#" PRIx64, plan->pp_bits,
                  running.pp_bits);
     running.pp_devices &= ~plan->pp_devices;
-    if (running.pp_devices == 0)
-        end();
-    return ACL_SUCCESS;
+    return running.pp_devices == 0 ? end_checked() : ACL_SUCCESS;
 }
 
 aclError sim_prof_stop(const aclprofConfig *config)
@@ -506,8 +522,10 @@ aclError sim_prof_command(struct sim_json object)
 void sim_prof_command_end(void)
 {
     pthread_mutex_lock(&turn);
-    if (mode == COMMAND)
+    if (mode == COMMAND) {
+        end_unasked();
         close_session();
+    }
     pthread_mutex_unlock(&turn);
 }
 
@@ -515,6 +533,7 @@ void sim_prof_reset(void)
 {
     sim_prof_subscribe_reset();
     pthread_mutex_lock(&turn);
+    end_unasked();
     close_session();
     pthread_mutex_unlock(&turn);
     sim_prof_mark_reset();

@@ -191,22 +191,21 @@ static bool is_writable_pipe(int descriptor)
 }
 
 /* A program that subscribes has a thread that reads until the pipe ends. Where there is no model there are no records, so
- * the pipe ends at once, as it does after the last record, unless another subscription writes to it. */
-static void end_pipe(const aclprofSubscribeConfig *handle, int descriptor)
+ * the pipe ends at once, as it does after the last record, unless another subscription writes to it. The descriptor stays
+ * the program's, which may close it: it leads to no pipe any more. */
+static void end_pipe(int descriptor)
 {
-    struct config *config;
-    if (!is_writable_pipe(descriptor))
+    int nothing = is_writable_pipe(descriptor) ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    if (nothing < 0)
         return;
     pthread_mutex_lock(&lock);
     const struct subscription *other = subscriptions;
     while (other != NULL && other->su_pipe != descriptor)
         other = other->su_next;
+    if (other == NULL)
+        dup3(nothing, descriptor, fcntl(descriptor, F_GETFD) & FD_CLOEXEC ? O_CLOEXEC : 0);
     pthread_mutex_unlock(&lock);
-    if (other != NULL || open_config(handle, &config) != ACL_SUCCESS)
-        return;
-    config->co_descriptor = -1; /* the number may be another file's from here on */
-    close(descriptor);
-    sim_object_close(config);
+    close(nothing);
 }
 
 /* With the lock held. */
@@ -249,7 +248,7 @@ aclError sim_model_subscribe(uint32_t model, const aclprofSubscribeConfig *handl
     sim_object_close(config);
     aclError unknown = check_model(model);
     if (unknown != ACL_SUCCESS) {
-        end_pipe(handle, descriptor);
+        end_pipe(descriptor);
         return unknown;
     }
     struct subscription *subscription = calloc(1, sizeof *subscription);

@@ -2,6 +2,7 @@
  * as long as the program holds it or a mapping shows it; its handle is dead as soon as the program does not hold it. */
 #include "device.h"
 #include "memory.h"
+#include "output.h"
 #include "vmm_inner.h"
 #include <inttypes.h>
 #include <stddef.h>
@@ -60,7 +61,7 @@ static aclError make_file(struct sim_physical *memory)
               "size is %" PRIu64 ", expected at most the %" PRIu64 " bytes that are free of %" PRIu64 " on the host",
               memory->ph_pages.ex_size, most - host_bytes, most);
     memory->ph_file = memfd_create("ascend-host-memory", MFD_CLOEXEC);
-    if (memory->ph_file < 0 || ftruncate(memory->ph_file, (off_t)memory->ph_pages.ex_size) != 0) {
+    if (memory->ph_file < 0 || sim_output_resize(memory->ph_file, memory->ph_pages.ex_size) != 0) {
         if (memory->ph_file >= 0)
             close(memory->ph_file);
         return sim_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "the system gives no file of %" PRIu64 " bytes for memory of the "

@@ -9,6 +9,7 @@
  * waiters sleep; nothing of the simulator's is locked inside. */
 #include "config.h"
 #include "model.h"
+#include "output.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -300,7 +301,7 @@ static aclError exchange(const aclsimModelRun *run, char reason[SIM_REASON_BYTES
     uint64_t inputs, outputs = begin_of_outputs(run, &inputs);
     uint64_t size = end_of_outputs(run, outputs) + run->weightSize;
     void *base = MAP_FAILED;
-    if (ftruncate(memory, (off_t)size) == 0)
+    if (sim_output_resize(memory, size) == 0)
         base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     if (base == MAP_FAILED) {
         snprintf(reason, SIM_REASON_BYTES, "%llu bytes cannot be shared with the Python process: %s", (unsigned long long)size,
