@@ -52,7 +52,7 @@ CDEF = """
 const char *acl_backend_open(const char *path, int global);
 int acl_backend_has(const char *name);
 const char *acl_backend_name(size_t index);
-const char *acl_backend_absent(void);
+const char *acl_backend_absent(void), *acl_backend_loaded(void);
 int acl_pycall_install(void);
 void acl_pycall_main_thread(unsigned long thread);
 void acl_pycall_exit(void);

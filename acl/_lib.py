@@ -156,9 +156,14 @@ def open_library(path, shared):
 
 
 def open_backend(toolkit):
-    """Open the simulator, or the libraries of a toolkit; return the path of the first."""
+    """Open the simulator, or the libraries of a toolkit; return the path of the first.
+
+    A simulator that the process has loaded already, from a toolkit, is taken instead of the package's: two copies
+    would not know each other's devices and memory.
+    """
     if toolkit is None:
-        first = os.path.join(HOME, "lib64", "libacl_sim.so")
+        loaded = lib.acl_backend_loaded()
+        first = os.fsdecode(ffi.string(loaded)) if loaded else os.path.join(HOME, "lib64", "libacl_sim.so")
         others = []
     else:
         check_version(toolkit)

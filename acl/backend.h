@@ -85,6 +85,22 @@ static const char *acl_backend_name(size_t index)
     return index < ACL_COUNT ? acl_names[index] : NULL;
 }
 
+/* The path of the simulator that the process has loaded already, as a program does that was linked with a toolkit of ours;
+ * NULL: none. All copies have one SONAME. */
+static const char *acl_backend_loaded(void)
+{
+    static char path[4096];
+    Dl_info place;
+    void *library = dlopen("libacl_sim.so", RTLD_LAZY | RTLD_NOLOAD);
+    void *symbol = library != NULL ? dlsym(library, "aclsimReset") : NULL;
+    int found = symbol != NULL && dladdr(symbol, &place) != 0 && place.dli_fname != NULL;
+    if (found)
+        snprintf(path, sizeof path, "%s", place.dli_fname);
+    if (library != NULL)
+        dlclose(library);
+    return found ? path : NULL;
+}
+
 /* Open one library for the names still absent: NULL, or the loader's reason. Libraries stay open with the process. */
 static const char *acl_backend_open(const char *path, int global)
 {

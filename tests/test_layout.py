@@ -18,9 +18,9 @@ LINES = 600
 
 # Core files that serve several groups; every other core file is named after its group, with a suffix where it is split.
 SHARED = {
-    "bytes", "call", "caller", "clock", "config", "engine", "exception", "exchange", "executor", "fail", "gate",
-    "handle", "heap", "json", "launch", "lock", "log", "object", "output", "pool", "query", "registry", "row", "soc",
-    "task", "thread", "watch",
+    "bytes", "call", "caller", "clock", "config", "copies", "engine", "exception", "exchange", "executor", "fail",
+    "gate", "handle", "heap", "json", "launch", "lock", "log", "object", "output", "pool", "query", "registry", "row",
+    "soc", "task", "thread", "watch",
 }  # fmt: skip
 
 

@@ -3,8 +3,11 @@
 import os
 import resource
 import stat
+import subprocess
+import sys
 
 import pytest
+from helpers.networks import save_classifier
 
 from acl import files
 
@@ -203,3 +206,44 @@ assert os.path.getsize(target + "/lib64/libacl_sim.so") > 5000
 """
     done = run_script(code)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_compiled_model_replaces_the_old_file_or_leaves_it(tmp_path):
+    path = tmp_path / "model.om"
+    path.write_bytes(b"old")
+    model = save_classifier(tmp_path)
+    command = [sys.executable, "-m", "acl", "atc", "--framework=5", f"--model={model}", f"--output={path}"]
+    command.append("--input_shape=x:1,3,8,8")
+    limit = (16, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
+    done = subprocess.run(
+        command, capture_output=True, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    )
+    assert done.returncode != 0
+    assert f"cannot write {path}: File too large" in done.stderr, done.stderr
+    assert path.read_bytes() == b"old"
+
+
+def test_a_recording_that_cannot_be_written_harms_no_program(run_script, tmp_path):
+    code = f"""
+import os, resource
+import numpy, acl
+from acl.sim import om
+folder = {str(tmp_path)!r}
+acl.init()
+acl.rt.set_device(0)
+acl.sim.model(folder + "/double.om", [om.Tensor("x", (2,))], [om.Tensor("y", (2,))])(lambda x: 2 * x)
+model, ret = acl.mdl.load_from_file(folder + "/double.om")
+assert ret == 0, acl.get_recent_err_msg()
+block, _ = acl.rt.malloc(64, 0)
+data = []
+for _ in range(2):
+    data.append(acl.mdl.create_dataset())
+    acl.mdl.add_dataset_buffer(data[-1], acl.create_data_buffer(block, 8))
+assert acl.mdl.execute(model, *data) == 0
+resource.setrlimit(resource.RLIMIT_FSIZE, (16, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+assert acl.mdl.unload(model) == 0
+assert os.listdir(folder) == ["record"] and os.listdir(folder + "/record") == []
+"""
+    done = run_script(code, {"ACL_RECORD": str(tmp_path / "record")})
+    assert done.returncode == 0, done.stderr
+    assert f"acl: ACL_RECORD cannot write {tmp_path}/record/double.om: File too large" in done.stderr

@@ -1,0 +1,27 @@
+/* Detects a second copy of this library in the process, such as a toolkit's beside the Python package's. The loader gives
+ * a program that asks for a vendor's library by its name the copy that is loaded already, because all copies have one
+ * SONAME; opening a copy by its path makes a second one, with devices, streams and memory of its own, where every handle
+ * of the first is unknown. It cannot be refused from in here, so it is reported when it is loaded. */
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+static bool find_place(const void *address, Dl_info *place)
+{
+    return address != NULL && dladdr(address, place) != 0 && place->dli_fname != NULL;
+}
+
+__attribute__((constructor)) static void report_second_copy(void)
+{
+    static const char here = 0; /* an address of this copy: names of functions may lead to the first one */
+    Dl_info own, first;
+    void *library = dlopen("libacl_sim.so", RTLD_LAZY | RTLD_NOLOAD);
+    if (library == NULL)
+        return; /* linked into a program */
+    if (find_place(&here, &own) && find_place(dlsym(library, "aclsimReset"), &first) && own.dli_fbase != first.dli_fbase)
+        fprintf(stderr,
+                "acl simulator: %s is the second copy in this process, after %s: each has its own devices and memory, and "
+                "rejects the handles of the other; load one of them alone (LD_LIBRARY_PATH, ASCEND_HOME_PATH, "
+                "ACL_BACKEND)\n", own.dli_fname, first.dli_fname);
+    dlclose(library);
+}
