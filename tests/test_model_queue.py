@@ -173,7 +173,7 @@ def test_queues_fit_the_model(queues):
     refused(load(b"line.om", [source, source], [target]), 145000, "inputQNum is 2", "expected 1 and 1")
     refused(load(b"line.om", [source], [target, 7]), 145008, "outputQ names queue 7")
     refused(lib.aclmdlLoadFromFileWithQ(b"line.om", NUMBER, NULL, 1, [target], 1), 100000, "inputQ is NULL")
-    refused(load(b"nowhere.om", [source], [target]), 145002, "modelPath is nowhere.om")
+    refused(load(b"nowhere.om", [source], [target]), 145002, 'modelPath is "nowhere.om"')
     acl.sim.model("line.om")(None)
 
 
