@@ -178,7 +178,7 @@ def test_a_model_that_says_nothing_without_loading():
 
 
 def test_a_model_for_other_chips():
-    refused(load_bytes(affine_bytes(soc="Ascend310P3"))[1], BAD_PARAMETER, "Ascend310P3", "Ascend910B")
+    refused(load_bytes(affine_bytes(soc="Ascend310P3"))[1], BAD_PARAMETER, "Ascend910B", "run with ACL_SIM_SOC=Ascend310P3")
     model, ret = load_bytes(affine_bytes(soc="Ascend910B1"))
     assert ret == 0 and mdl.unload(model) == 0
 
@@ -319,9 +319,9 @@ def test_indices_and_names(model):
     refused(mdl.get_input_dims_range(desc, 1)[1], 100000, "index is 1")
     refused(mdl.get_input_index_by_name(desc, "z")[1], 100000, '"z"', "1 inputs")
     refused(mdl.get_output_index_by_name(desc, "x")[1], 100000, '"x"', "1 outputs")
-    refused(mdl.get_dynamic_hw(desc, 0)[1], 100000, "index is 0")
-    refused(mdl.get_input_dynamic_gear_count(desc, 0)[1], 100000, "index is 0")
-    refused(mdl.get_input_dynamic_dims(desc, 0, 1)[1], 100000, "index is 0")
+    refused(mdl.get_dynamic_hw(desc, 1)[1], 100000, "index is 1", "(size_t)-1 or less than 1")
+    refused(mdl.get_input_dynamic_gear_count(desc, 1)[1], 100000, "index is 1")
+    refused(mdl.get_input_dynamic_dims(desc, 1, 1)[1], 100000, "index is 1")
     assert mdl.get_input_dynamic_gear_count(desc, -1) == (0, 0)
 
 

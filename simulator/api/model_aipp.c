@@ -273,14 +273,9 @@ aclError aclmdlGetAippType(uint32_t modelId, size_t index, aclmdlInputAippType *
     return sim_aipp_type(modelId, index, type, dynamicAttachedDataIndex);
 }
 
-/* Static AIPP is inside the model; files that the simulator runs have none. */
 aclError aclmdlGetFirstAippInfo(uint32_t modelId, size_t index, aclAippInfo *aippInfo)
 {
     SIM_ENTER();
-    aclmdlInputAippType type;
-    size_t attached;
     SIM_NOT_NULL(aippInfo);
-    SIM_TRY(sim_aipp_type(modelId, index, &type, &attached));
-    return sim_refuse(ACL_ERROR_NOT_STATIC_AIPP, "input %zu has %s, expected an input with static AIPP", index,
-                      type == ACL_DATA_WITHOUT_AIPP ? "no AIPP" : "dynamic AIPP");
+    return sim_aipp_first_info(modelId, index, aippInfo);
 }

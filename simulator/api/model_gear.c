@@ -1,7 +1,7 @@
 #include "model.h"
 #include <string.h>
 
-#define DYNAMIC ((size_t)-1) /* the one index that these questions take */
+#define EVERY_INPUT ((size_t)-1)
 
 #define WITH_SIGNATURE(call)                                                                                           \
     struct sim_model_desc *found = sim_model_desc_open(modelDesc);                                                     \
@@ -13,8 +13,14 @@
     sim_object_close(found);                                                                                           \
     return code
 
-#define CHECK_INDEX()                                                                                                  \
-    SIM_ARGUMENT(index == DYNAMIC, ACL_ERROR_INVALID_PARAM, "index is %zu, expected (size_t)-1", index)
+/* Gears are those of the whole model, so any of its inputs may stand for it. */
+static aclError check_index(const struct sim_signature *signature, size_t index)
+{
+    SIM_ARGUMENT(index == EVERY_INPUT || index < signature->sg_input_count, ACL_ERROR_INVALID_PARAM,
+                 "index is %zu, expected (size_t)-1 or less than %u, the number of inputs of the model", index,
+                 signature->sg_input_count);
+    return ACL_SUCCESS;
+}
 
 static aclError count_gears(const struct sim_signature *signature, enum sim_gears kind, size_t most, size_t *count)
 {
@@ -42,9 +48,10 @@ aclError aclmdlGetDynamicBatch(const aclmdlDesc *modelDesc, aclmdlBatch *batch)
     WITH_SIGNATURE(get_batch(signature, batch));
 }
 
-static aclError get_hw(const struct sim_signature *signature, aclmdlHW *hw)
+static aclError get_hw(const struct sim_signature *signature, size_t index, aclmdlHW *hw)
 {
     size_t count;
+    SIM_TRY(check_index(signature, index));
     memset(hw, 0, sizeof *hw);
     SIM_TRY(count_gears(signature, SIM_GEARS_HW, ACL_MAX_HW_NUM, &count));
     hw->hwCount = count;
@@ -58,16 +65,20 @@ aclError aclmdlGetDynamicHW(const aclmdlDesc *modelDesc, size_t index, aclmdlHW 
 {
     SIM_ENTER();
     SIM_NOT_NULL(hw);
-    CHECK_INDEX();
-    WITH_SIGNATURE(get_hw(signature, hw));
+    WITH_SIGNATURE(get_hw(signature, index, hw));
+}
+
+static aclError get_count(const struct sim_signature *signature, size_t index, size_t *count)
+{
+    SIM_TRY(check_index(signature, index));
+    return count_gears(signature, SIM_GEARS_DIMS, SIZE_MAX, count);
 }
 
 aclError aclmdlGetInputDynamicGearCount(const aclmdlDesc *modelDesc, size_t index, size_t *gearCount)
 {
     SIM_ENTER();
     SIM_NOT_NULL(gearCount);
-    CHECK_INDEX();
-    WITH_SIGNATURE(count_gears(signature, SIM_GEARS_DIMS, SIZE_MAX, gearCount));
+    WITH_SIGNATURE(get_count(signature, index, gearCount));
 }
 
 /* How many dimensions the inputs with data have together. */
@@ -80,9 +91,10 @@ static uint32_t all_dims(const struct sim_signature *signature)
     return count;
 }
 
-static aclError get_dims(const struct sim_signature *signature, aclmdlIODims *dims, size_t room)
+static aclError get_dims(const struct sim_signature *signature, size_t index, aclmdlIODims *dims, size_t room)
 {
     size_t count;
+    SIM_TRY(check_index(signature, index));
     SIM_TRY(count_gears(signature, SIM_GEARS_DIMS, SIZE_MAX, &count));
     SIM_ARGUMENT(room >= count, ACL_ERROR_INVALID_PARAM, "gearCount is %zu, expected at least %zu", room, count);
     SIM_ARGUMENT(count == 0 || all_dims(signature) <= ACL_MAX_DIM_CNT, ACL_ERROR_FAILURE,
@@ -104,8 +116,7 @@ aclError aclmdlGetInputDynamicDims(const aclmdlDesc *modelDesc, size_t index, ac
 {
     SIM_ENTER();
     SIM_NOT_NULL(dims);
-    CHECK_INDEX();
-    WITH_SIGNATURE(get_dims(signature, dims, gearCount));
+    WITH_SIGNATURE(get_dims(signature, index, dims, gearCount));
 }
 
 /* ---- choosing ---- */

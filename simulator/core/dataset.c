@@ -38,6 +38,7 @@ void sim_dataset_destroy(struct sim_dataset *dataset)
     free(dataset->da_slots);
     dataset->da_slots = NULL;
     dataset->da_count = dataset->da_room = 0;
+    dataset->da_gear_model = 0;
     sim_object_end(&datasets, dataset);
 }
 
@@ -51,6 +52,17 @@ aclError sim_dataset_add(struct sim_dataset *dataset, aclDataBuffer *buffer)
         dataset->da_room = room;
     }
     dataset->da_slots[dataset->da_count++] = (struct sim_dataset_slot){.sl_buffer = buffer};
+    return ACL_SUCCESS;
+}
+
+aclError sim_dataset_choose_gear(aclmdlDataset *handle, uint32_t model, int64_t gear)
+{
+    struct sim_dataset *dataset = sim_dataset_open(handle, "dataset");
+    if (dataset == NULL)
+        return ACL_ERROR_INVALID_PARAM;
+    dataset->da_gear_model = model;
+    dataset->da_gear = gear;
+    sim_object_close(dataset);
     return ACL_SUCCESS;
 }
 

@@ -13,6 +13,8 @@ struct sim_dataset {
     struct sim_object da_object;
     struct sim_dataset_slot *da_slots;
     size_t da_count, da_room;
+    uint32_t da_gear_model; /* the model whose gear was set with this dataset last; 0: none */
+    int64_t da_gear;
 };
 
 /* The live dataset, locked; NULL for any other handle, with a message (100000). Give it back with sim_object_close. */
@@ -31,6 +33,9 @@ aclError sim_dataset_describe(struct sim_dataset *dataset, size_t index, const a
 
 /* The same with a description that becomes the dataset's own. */
 aclError sim_dataset_adopt(struct sim_dataset *dataset, size_t index, aclTensorDesc *desc);
+
+/* Remembers the gear that a program chose for runs of a model with this dataset. 100000. */
+aclError sim_dataset_choose_gear(aclmdlDataset *handle, uint32_t model, int64_t gear);
 
 /* The memory of the buffer at the index; 100000, also when there is none. */
 aclError sim_dataset_memory(aclmdlDataset *handle, size_t index, void **address, size_t *size);

@@ -124,7 +124,8 @@ static aclError check_soc(const struct sim_signature *signature)
     const struct sim_soc *soc = sim_config()->cf_soc, *built = sim_soc_find(signature->sg_soc);
     const char *wanted = built != NULL ? built->so_short : signature->sg_soc;
     SIM_ARGUMENT(*wanted == '\0' || strcmp(wanted, soc->so_short) == 0, ACL_ERROR_GE_PARAM_INVALID,
-                 "the model was built for %s, and the device is a %s", signature->sg_soc, soc->so_name);
+                 "the model was built for %s, and the device is a %s: run with ACL_SIM_SOC=%s", signature->sg_soc,
+                 soc->so_name, signature->sg_soc);
     return ACL_SUCCESS;
 }
 

@@ -153,6 +153,8 @@ static aclmdlInputAippType type_of(const struct sim_signature *signature, size_t
 {
     if (index == place)
         return ACL_DYNAMIC_AIPP_NODE;
+    if (sim_signature_aipp(signature, (uint32_t)index) != NULL)
+        return ACL_DATA_WITH_STATIC_AIPP;
     bool attached = place < signature->sg_input_count && index == sim_aipp_images(signature);
     return attached ? ACL_DATA_WITH_DYNAMIC_AIPP : ACL_DATA_WITHOUT_AIPP;
 }
@@ -173,7 +175,7 @@ static aclError check_place(const struct sim_signature *signature, size_t index,
     SIM_TRY(check_index(signature, index));
     aclmdlInputAippType type = type_of(signature, index, place);
     const char *name = signature->sg_inputs[index].po_name;
-    SIM_ARGUMENT(type != ACL_DATA_WITHOUT_AIPP, ACL_ERROR_GE_AIPP_NOT_EXIST,
+    SIM_ARGUMENT(type != ACL_DATA_WITHOUT_AIPP && type != ACL_DATA_WITH_STATIC_AIPP, ACL_ERROR_GE_AIPP_NOT_EXIST,
                  "index is %zu, that of %s, which has no dynamic AIPP", index, name);
     SIM_ARGUMENT(by_image || type == ACL_DYNAMIC_AIPP_NODE, ACL_ERROR_GE_AIPP_MODE_INVALID,
                  "index is %zu, that of %s, expected %u, that of " SIM_AIPP_INPUT, index, name, place);
@@ -191,6 +193,14 @@ static int64_t batch_of(const struct sim_signature *signature, uint32_t index)
         most = dims[0] > most ? dims[0] : most;
     }
     return most;
+}
+
+uint64_t sim_aipp_input_bytes(const struct sim_signature *signature, uint32_t input, int64_t gear)
+{
+    int64_t dims[SIM_IMAGE_RANK], most = batch_of(signature, input);
+    sim_signature_input(signature, input, gear, dims);
+    uint64_t bytes = signature->sg_inputs[input].po_bytes;
+    return dims[0] < 0 || dims[0] >= most ? bytes : bytes / (uint64_t)most * (uint64_t)dims[0];
 }
 
 bool sim_aipp_is_applied(const struct sim_signature *signature, uint32_t images)
@@ -286,6 +296,97 @@ aclError sim_aipp_type(uint32_t id, size_t index, aclmdlInputAippType *type, siz
         *type = type_of(model->mo_signature, index, place);
         *attached = *type == ACL_DATA_WITH_DYNAMIC_AIPP ? place : ACL_INVALID_NODE_INDEX;
     }
+    sim_model_close(model);
+    return code;
+}
+
+/* ---- static AIPP ---- */
+
+/* What the images of a run look like, and what becomes of them. */
+static void show_dims(const struct sim_signature *signature, uint32_t input, int64_t gear,
+                      const struct sim_static_aipp *aipp, aclAippDims *shown)
+{
+    const struct sim_port *port = &signature->sg_inputs[input];
+    int64_t dims[SIM_IMAGE_RANK];
+    sim_signature_input(signature, input, gear, dims);
+    shown->srcDims.dimCount = port->po_rank_v2;
+    memcpy(shown->srcDims.dims, port->po_dims_v2, port->po_rank_v2 * sizeof *port->po_dims_v2);
+    shown->srcDims.dims[0] = dims[0];
+    shown->srcSize = sim_aipp_input_bytes(signature, input, gear);
+    shown->aippOutdims.dimCount = SIM_IMAGE_RANK;
+    memcpy(shown->aippOutdims.dims, dims, sizeof dims);
+    shown->aippOutSize = sim_shape_bytes(aipp->sa_type, dims, SIM_IMAGE_RANK);
+}
+
+static void show_block(const struct sim_static_aipp *aipp, aclAippInfo *info)
+{
+    struct sim_aipp_block block;
+    struct sim_aipp_image image;
+    memcpy(&block, aipp->sa_block, sizeof block);
+    memcpy(&image, aipp->sa_block + sizeof block, sizeof image);
+    *info = (aclAippInfo){
+        .inputFormat = (aclAippInputFormat)block.bl_format,
+        .srcImageSizeW = block.bl_source[0],
+        .srcImageSizeH = block.bl_source[1],
+        .cropSwitch = image.im_crop,
+        .loadStartPosW = image.im_crop_start[0],
+        .loadStartPosH = image.im_crop_start[1],
+        .cropSizeW = image.im_crop_size[0],
+        .cropSizeH = image.im_crop_size[1],
+        .paddingSwitch = image.im_pad,
+        .leftPaddingSize = image.im_pad_sizes[2],
+        .rightPaddingSize = image.im_pad_sizes[3],
+        .topPaddingSize = image.im_pad_sizes[0],
+        .bottomPaddingSize = image.im_pad_sizes[1],
+        .cscSwitch = block.bl_csc,
+        .rbuvSwapSwitch = block.bl_swap_rbuv,
+        .axSwapSwitch = block.bl_swap_ax,
+        .srcFormat = aipp->sa_format,
+        .srcDatatype = aipp->sa_type,
+        .srcDimNum = SIM_IMAGE_RANK,
+        .aippExtend = info->aippExtend,
+    };
+    int32_t *matrix[] = {&info->matrixR0C0, &info->matrixR0C1, &info->matrixR0C2, &info->matrixR1C0, &info->matrixR1C1,
+                         &info->matrixR1C2, &info->matrixR2C0, &info->matrixR2C1, &info->matrixR2C2};
+    int32_t *after[] = {&info->outputBias0, &info->outputBias1, &info->outputBias2};
+    int32_t *before[] = {&info->inputBias0, &info->inputBias1, &info->inputBias2};
+    int32_t *means[] = {&info->meanChn0, &info->meanChn1, &info->meanChn2, &info->meanChn3};
+    float *minima[] = {&info->minChn0, &info->minChn1, &info->minChn2, &info->minChn3};
+    float *factors[] = {&info->varReciChn0, &info->varReciChn1, &info->varReciChn2, &info->varReciChn3};
+    for (int i = 0; i < 9; i++)
+        *matrix[i] = block.bl_matrix[i];
+    for (int i = 0; i < 3; i++) {
+        *after[i] = block.bl_output_bias[i];
+        *before[i] = block.bl_input_bias[i];
+    }
+    for (int i = 0; i < 4; i++) {
+        *means[i] = image.im_mean[i];
+        *minima[i] = sim_half_to_float(image.im_min[i]);
+        *factors[i] = sim_half_to_float(image.im_var_reci[i]);
+    }
+}
+
+static aclError show_info(const struct sim_signature *signature, size_t index, aclAippInfo *info)
+{
+    SIM_TRY(check_index(signature, index));
+    uint32_t input = (uint32_t)index, gears = signature->sg_gear_count;
+    const struct sim_static_aipp *aipp = sim_signature_aipp(signature, input);
+    bool none = type_of(signature, index, sim_aipp_place(signature)) == ACL_DATA_WITHOUT_AIPP;
+    SIM_ARGUMENT(aipp != NULL, ACL_ERROR_NOT_STATIC_AIPP, "input %zu has %s, expected an input with static AIPP", index,
+                 none ? "no AIPP" : "dynamic AIPP");
+    size_t room = sizeof info->outDims / sizeof *info->outDims;
+    show_block(aipp, info);
+    info->shapeCount = gears == 0 ? 1 : gears < room ? gears : room;
+    for (size_t i = 0; i < info->shapeCount; i++)
+        show_dims(signature, input, gears == 0 ? SIM_EVERY_GEAR : (int64_t)i, aipp, &info->outDims[i]);
+    return ACL_SUCCESS;
+}
+
+aclError sim_aipp_first_info(uint32_t id, size_t index, aclAippInfo *info)
+{
+    struct sim_model *model;
+    SIM_TRY(sim_model_open(id, &model));
+    aclError code = show_info(model->mo_signature, index, info);
     sim_model_close(model);
     return code;
 }

@@ -2,7 +2,8 @@
  * into the input of a model that is there for them.
  *
  * A run applies them to the first input of four dimensions, before whoever runs the model sees it. It finds them in the
- * input for them, in stream order, and fails when there are none. What it could not apply is refused when it is set
+ * input for them, in stream order, and fails when there are none. Static parameters came with the model, for any of its
+ * inputs, and are the same for all images. What it could not apply is refused when it is set
  * (200006): resizing, models whose shapes are open, and those that take neither floats nor halves. */
 #ifndef SIM_MODEL_AIPP_H
 #define SIM_MODEL_AIPP_H
@@ -36,6 +37,8 @@ struct sim_aipp_block {
     struct sim_aipp_image bl_images[];
 };
 _Static_assert(sizeof(struct sim_aipp_block) == 64, "the layout is the device's");
+_Static_assert(sizeof(struct sim_aipp_block) + sizeof(struct sim_aipp_image) == SIM_STATIC_AIPP_BYTES,
+               "a block for one image");
 
 #define SIM_AIPP_SIDE_MAX 4096       /* pixels of an image */
 #define SIM_AIPP_BATCH_MAX INT8_MAX /* bl_count cannot say more */
@@ -76,22 +79,34 @@ int sim_aipp_channels(const struct sim_aipp_block *block);          /* of a pixe
 uint64_t sim_aipp_source_bytes(const struct sim_aipp_block *block); /* of one image */
 void sim_aipp_mark(struct sim_aipp_block *block);
 
-/* Makes the images that the tensor leads to, of `raw_size` bytes, what the block of `size` bytes at `bytes` wants of
- * them. NULL, or why it cannot; *converted is to be freed either way. Nothing of the block is trusted. */
-const char *sim_aipp_apply(const unsigned char *bytes, uint64_t size, uint64_t raw_size, aclFormat format,
-                           aclsimTensor *tensor, void **converted);
+/* Parameters of a run's images. */
+struct sim_aipp_source {
+    const unsigned char *as_bytes; /* the block, of which nothing is trusted */
+    uint64_t as_size;
+    bool as_shared; /* static AIPP: what it has for its first image is for all */
+};
+
+/* Makes the images that the tensor leads to, of `raw_size` bytes, what the block wants of them. NULL, or why it cannot;
+ * *converted is to be freed either way. */
+const char *sim_aipp_apply(struct sim_aipp_source source, uint64_t raw_size, aclFormat format, aclsimTensor *tensor,
+                           void **converted);
 
 /* ---- models ---- */
 
 /* The input with images, and the one for their parameters; as many as there are inputs: none. */
 uint32_t sim_aipp_images(const struct sim_signature *signature);
 uint32_t sim_aipp_place(const struct sim_signature *signature);
+/* Bytes of an input's images in a gear: what it has for the largest batch, divided among the images. */
+uint64_t sim_aipp_input_bytes(const struct sim_signature *signature, uint32_t input, int64_t gear);
 /* Whether runs can apply parameters to these images. */
 bool sim_aipp_is_applied(const struct sim_signature *signature, uint32_t images);
 
 /* Copies the block into the input for it, which `index` names: itself, or (by_image) an input whose images are meant.
  * 100000, 145003, 145012, 145014, 145015, 145016, 200006. */
 aclError sim_aipp_put(uint32_t id, aclmdlDataset *dataset, size_t index, bool by_image, const aclmdlAIPP *handle);
+
+/* The parameters of an input's static AIPP; the extension of *info stays as it is. 100000, 100038, 145003. */
+aclError sim_aipp_first_info(uint32_t id, size_t index, aclAippInfo *info);
 
 /* What an input has to do with preprocessing, and the input for its parameters. 100000, 145003. */
 aclError sim_aipp_type(uint32_t id, size_t index, aclmdlInputAippType *type, size_t *attached);

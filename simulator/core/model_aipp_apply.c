@@ -155,16 +155,19 @@ static bool is_size(const struct sim_aipp_block *block, int32_t side)
     return side >= 1 && side <= SIM_AIPP_SIDE_MAX && (side % 2 == 0 || block->bl_format != ACL_YUV420SP_U8);
 }
 
-const char *sim_aipp_apply(const unsigned char *bytes, uint64_t size, uint64_t raw_size, aclFormat format,
-                           aclsimTensor *tensor, void **converted)
+const char *sim_aipp_apply(struct sim_aipp_source source, uint64_t raw_size, aclFormat format, aclsimTensor *tensor,
+                           void **converted)
 {
+    const unsigned char *bytes = source.as_bytes;
+    uint64_t size = source.as_size;
     struct sim_aipp_block block;
     struct sim_aipp_image image;
     struct sim_aipp_shape shape;
     if (size < sizeof block || (memcpy(&block, bytes, sizeof block), memcmp(block.bl_mark, mark, sizeof mark)) != 0)
         return "the input " SIM_AIPP_INPUT " holds no parameters: set them before (aclmdlSetInputAIPP)";
     sim_aipp_shape(format, tensor->dims, &shape);
-    if (block.bl_count < shape.sh_batch || sim_aipp_bytes((uint64_t)shape.sh_batch) > size)
+    if (!source.as_shared &&
+        (block.bl_count < shape.sh_batch || sim_aipp_bytes((uint64_t)shape.sh_batch) > size))
         return "the input " SIM_AIPP_INPUT " has parameters for fewer images than the run";
     if (!is_size(&block, block.bl_source[0]) || !is_size(&block, block.bl_source[1]))
         return "the parameters of its AIPP say a size that no image has";
@@ -175,7 +178,7 @@ const char *sim_aipp_apply(const unsigned char *bytes, uint64_t size, uint64_t r
     if (needed - 1 >= SIZE_MAX - 1 || (*converted = calloc(1, needed)) == NULL)
         return "there is no memory for its preprocessed images";
     for (int64_t number = 0; number < shape.sh_batch; number++) {
-        image_of(bytes, number, &image); /* once: a program may be writing there */
+        image_of(bytes, source.as_shared ? 0 : number, &image); /* once: a program may be writing there */
         if (!fits(&block, &image, &shape))
             return "an image does not come out of its AIPP in the size that the run takes";
         apply(&block, &image, (const unsigned char *)tensor->data + (uint64_t)number * sim_aipp_source_bytes(&block),

@@ -3,10 +3,9 @@
  * The argument stays as it was but for the dimensions of tensors, which each run fills in anew. */
 #include "clock.h"
 #include "context.h"
-#include "dataset.h"
 #include "dump.h"
 #include "memory.h"
-#include "model_aipp.h"
+#include "model_call.h"
 #include "model_queue.h"
 #include "output.h"
 #include "prof.h"
@@ -15,60 +14,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLACK 64 /* a buffer may be this much smaller than the model asks for */
-
-#define RANK_MAX 8 /* of a tensor that something runs on */
-
-struct operand {
-    void *op_address; /* as the program knows it */
-    uint64_t op_bytes;
-    uint32_t op_port;
-    uint32_t op_rank; /* of the real shape, where the model's is not known before the run */
-    int64_t op_dims[RANK_MAX];
-};
-
-/* Ranges, operands, tensors and capacities follow, in this order; inputs come first. */
-struct call {
-    uint32_t ca_model;
-    uint32_t ca_inputs, ca_outputs;
-    uint32_t ca_gear_operand; /* which input carries the gear; as many as there are inputs: none */
-    uint32_t ca_aipp_operand; /* which one carries parameters of AIPP; the same */
-    const aclmdlDataset *ca_output;
-    struct sim_range ca_ranges[];
-};
-
-static uint32_t operand_count(const struct call *call)
-{
-    return call->ca_inputs + call->ca_outputs;
-}
-
-static struct operand *operands_of(const struct call *call)
-{
-    return (struct operand *)(uintptr_t)(call->ca_ranges + operand_count(call));
-}
-
-static aclsimTensor *tensors_of(const struct call *call)
-{
-    return (aclsimTensor *)(operands_of(call) + operand_count(call));
-}
-
-static uint64_t *capacities_of(const struct call *call)
-{
-    return (uint64_t *)(tensors_of(call) + operand_count(call));
-}
-
 static size_t size_of_call(uint32_t operands)
 {
-    return sizeof(struct call) +
-           operands * (sizeof(struct sim_range) + sizeof(struct operand) + sizeof(aclsimTensor) + sizeof(uint64_t));
+    return sizeof(struct sim_call) +
+           operands * (sizeof(struct sim_range) + sizeof(struct sim_operand) + sizeof(aclsimTensor) + sizeof(uint64_t));
 }
 
 /* ---- the task ---- */
 
-static bool set_tensor(aclsimTensor *tensor, const struct operand *operand, aclDataType type, const int64_t *dims,
+static bool set_tensor(aclsimTensor *tensor, const struct sim_operand *operand, aclDataType type, const int64_t *dims,
                        uint32_t rank)
 {
-    if (rank > RANK_MAX)
+    if (rank > SIM_CALL_RANK_MAX)
         return false;
     tensor->data = sim_memory_reach(operand->op_address);
     tensor->type = type;
@@ -79,16 +36,19 @@ static bool set_tensor(aclsimTensor *tensor, const struct operand *operand, aclD
     return true;
 }
 
-/* The gear that the program wrote into its input: 64-bit numbers, or 32-bit ones when there is no room for them. */
-static int64_t read_gear(const struct sim_signature *signature, const struct call *call)
+/* The gear that the program wrote into its input: 64-bit numbers, or 32-bit ones when there is no room for them; -1 for
+ * none of the model's. */
+static int64_t read_gear(const struct sim_signature *signature, const struct sim_call *call)
 {
     uint64_t values[ACL_MAX_DIM_CNT];
     uint32_t width = signature->sg_gear_width;
     if (call->ca_gear_operand == call->ca_inputs || width > ACL_MAX_DIM_CNT)
         return SIM_EVERY_GEAR;
-    const struct operand *operand = &operands_of(call)[call->ca_gear_operand];
+    const struct sim_operand *operand = &sim_call_operands(call)[call->ca_gear_operand];
     const unsigned char *bytes = sim_memory_reach(operand->op_address);
     bool wide = operand->op_bytes >= width * sizeof(uint64_t);
+    if (operand->op_bytes < width * sizeof(uint32_t))
+        return -1;
     for (uint32_t i = 0; i < width; i++) {
         uint32_t narrow;
         memcpy(&narrow, bytes + i * sizeof narrow, sizeof narrow);
@@ -100,13 +60,13 @@ static int64_t read_gear(const struct sim_signature *signature, const struct cal
 }
 
 /* The inputs with data, one behind the other; how many there are. False: a tensor has too many dimensions. */
-static bool set_inputs(const struct sim_signature *signature, struct call *call, int64_t gear, uint32_t *count)
+static bool set_inputs(const struct sim_signature *signature, struct sim_call *call, int64_t gear, uint32_t *count)
 {
-    aclsimTensor *tensors = tensors_of(call);
+    aclsimTensor *tensors = sim_call_tensors(call);
     int64_t dims[ACL_MAX_DIM_CNT];
     *count = 0;
     for (uint32_t i = 0; i < call->ca_inputs; i++) {
-        const struct operand *operand = &operands_of(call)[i];
+        const struct sim_operand *operand = &sim_call_operands(call)[i];
         const struct sim_port *port = &signature->sg_inputs[operand->op_port];
         if (sim_port_is_control(port))
             continue;
@@ -121,26 +81,26 @@ static bool set_inputs(const struct sim_signature *signature, struct call *call,
     return true;
 }
 
-static bool set_outputs(const struct sim_signature *signature, struct call *call, int64_t gear)
+static bool set_outputs(const struct sim_signature *signature, struct sim_call *call, int64_t gear)
 {
     for (uint32_t i = 0; i < call->ca_outputs; i++) {
         uint32_t at = call->ca_inputs + i, rank;
-        const struct operand *operand = &operands_of(call)[at];
+        const struct sim_operand *operand = &sim_call_operands(call)[at];
         const int64_t *dims = sim_signature_output(signature, i, gear, &rank);
-        if (!set_tensor(&tensors_of(call)[at], operand, signature->sg_outputs[i].po_type, dims, rank))
+        if (!set_tensor(&sim_call_tensors(call)[at], operand, signature->sg_outputs[i].po_type, dims, rank))
             return false;
-        capacities_of(call)[i] = operand->op_bytes;
+        sim_call_capacities(call)[i] = operand->op_bytes;
     }
     return true;
 }
 
 /* What the run found out: the real shapes of the outputs, for aclmdlGetDatasetTensorDesc. */
-static aclError tell_shapes(const struct sim_signature *signature, const struct call *call)
+static aclError tell_shapes(const struct sim_signature *signature, const struct sim_call *call)
 {
     struct sim_dataset *dataset = sim_dataset_peek(call->ca_output);
     aclError code = ACL_SUCCESS;
     for (uint32_t i = 0; dataset != NULL && i < call->ca_outputs && code == ACL_SUCCESS; i++) {
-        const aclsimTensor *tensor = &tensors_of(call)[call->ca_inputs + i];
+        const aclsimTensor *tensor = &sim_call_tensors(call)[call->ca_inputs + i];
         aclTensorDesc *desc =
             sim_tensordesc_create(tensor->type, tensor->dims, tensor->rank, signature->sg_outputs[i].po_format);
         code = sim_dataset_adopt(dataset, i, desc);
@@ -154,7 +114,7 @@ static bool shapes_fit(const aclsimModelRun *order)
 {
     for (size_t i = 0; i < order->outputCount; i++) {
         const aclsimTensor *tensor = &order->outputs[i];
-        if (tensor->rank > RANK_MAX ||
+        if (tensor->rank > SIM_CALL_RANK_MAX ||
             sim_shape_bytes(tensor->type, tensor->dims, tensor->rank) > order->capacities[i])
             return false;
     }
@@ -203,23 +163,7 @@ static aclError call_dumped(struct sim_run *run, struct sim_model *model, const 
     return code;
 }
 
-/* Preprocessed images take the place of those that the program gave. NULL, or why there are none. */
-static const char *prepare_images(const struct sim_signature *signature, struct call *call, void **converted)
-{
-    if (call->ca_aipp_operand == call->ca_inputs)
-        return NULL;
-    const struct operand *parameters = &operands_of(call)[call->ca_aipp_operand];
-    uint32_t images = sim_aipp_images(signature), tensor = 0;
-    if (!sim_aipp_is_applied(signature, images))
-        return "it has no input that AIPP can be applied to";
-    for (uint32_t i = 0; i < images; i++)
-        tensor += !sim_port_is_control(&signature->sg_inputs[i]);
-    return sim_aipp_apply(sim_memory_reach(parameters->op_address), parameters->op_bytes,
-                          operands_of(call)[images].op_bytes, signature->sg_inputs[images].po_format,
-                          &tensors_of(call)[tensor], converted);
-}
-
-static aclError run_on(struct sim_run *run, struct sim_model *model, struct call *call)
+static aclError run_on(struct sim_run *run, struct sim_model *model, struct sim_call *call)
 {
     const struct sim_signature *signature = model->mo_signature;
     uint32_t count;
@@ -236,21 +180,22 @@ static aclError run_on(struct sim_run *run, struct sim_model *model, struct call
         return sim_engine_give_up(run, ACL_ERROR_RT_MODEL_EXECUTE, "a tensor of the model has more than 8 dimensions");
     aclsimModelRun order = {.name = signature->sg_name,
                             .modelId = model->mo_id,
-                            .inputs = tensors_of(call),
+                            .inputs = sim_call_tensors(call),
                             .inputCount = count,
-                            .outputs = tensors_of(call) + call->ca_inputs,
-                            .capacities = capacities_of(call),
+                            .outputs = sim_call_tensors(call) + call->ca_inputs,
+                            .capacities = sim_call_capacities(call),
                             .outputCount = call->ca_outputs,
                             .userData = executor->me_user};
     if (executor->me_for_kind) {
         order.weights = model->mo_content.by_data;
         order.weightSize = model->mo_content.by_size;
     }
-    void *converted = NULL;
-    const char *reason = prepare_images(signature, call, &converted);
+    struct sim_prepared prepared = {0};
+    char text[SIM_REASON_BYTES];
+    const char *reason = sim_call_prepare(signature, call, gear, &prepared, text);
     aclError code = reason == NULL ? call_dumped(run, model, &order)
                                    : sim_engine_give_up(run, ACL_ERROR_RT_MODEL_EXECUTE, reason);
-    free(converted);
+    sim_call_finish(signature, call, gear, &prepared, code == ACL_SUCCESS);
     SIM_TRY(code);
     if (!signature->sg_dynamic)
         return ACL_SUCCESS;
@@ -261,7 +206,7 @@ static aclError run_on(struct sim_run *run, struct sim_model *model, struct call
 
 static aclError run_call(struct sim_run *run, void *argument)
 {
-    struct call *call = argument;
+    struct sim_call *call = argument;
     struct sim_model *model = sim_model_peek(call->ca_model);
     if (model == NULL)
         return sim_engine_give_up(run, ACL_ERROR_RT_MODEL_EXECUTE, "the model was unloaded before it ran");
@@ -272,14 +217,14 @@ static aclError run_call(struct sim_run *run, void *argument)
 
 static const struct sim_range *ranges_of_call(const void *argument, size_t *count)
 {
-    const struct call *call = argument;
-    *count = operand_count(call);
+    const struct sim_call *call = argument;
+    *count = sim_call_count(call);
     return call->ca_ranges;
 }
 
 static void print_call(const void *argument, FILE *file)
 {
-    const struct call *call = argument;
+    const struct sim_call *call = argument;
     struct sim_model *model = sim_model_peek(call->ca_model);
     if (model == NULL) {
         fprintf(file, "unloaded model %u", call->ca_model);
@@ -297,9 +242,10 @@ static const struct sim_op queued_op = CALL_OP("aclmdlExecuteAsync", SIM_OP_HEAV
 
 /* ---- what a run is given ---- */
 
-/* A buffer of the dataset, with the bytes that the model needs of it. A missing output is allocated on wish. */
+/* A buffer of the dataset, with as many of its bytes as the model may need, whatever gear it runs in. A missing output is
+ * allocated on wish. */
 static aclError place(const struct sim_model *model, const struct sim_dataset *dataset, uint32_t index, bool output,
-                      bool allocate, struct operand *operand)
+                      bool allocate, int64_t gear, struct sim_operand *operand)
 {
     const struct sim_signature *signature = model->mo_signature;
     const struct sim_port *port = output ? &signature->sg_outputs[index] : &signature->sg_inputs[index];
@@ -307,20 +253,21 @@ static aclError place(const struct sim_model *model, const struct sim_dataset *d
     if (buffer == NULL)
         return ACL_ERROR_INVALID_PARAM;
     aclError code = ACL_SUCCESS;
-    uint64_t needed = port->po_bytes;
+    uint64_t most = port->po_bytes, needed = sim_call_needed(signature, index, output, gear);
     if (buffer->db_data == NULL && output && allocate && needed != 0) {
         code = sim_memory_take(&buffer->db_data, needed);
         buffer->db_size = code == ACL_SUCCESS ? needed : buffer->db_size;
     }
-    if (code == ACL_SUCCESS && !signature->sg_dynamic && buffer->db_size + SLACK < needed)
+    if (code == ACL_SUCCESS && !signature->sg_dynamic && buffer->db_size + SIM_CALL_SLACK < needed)
         code = sim_refuse(ACL_ERROR_GE_PARAM_INVALID, "%s %u (%s) has %zu bytes, expected %llu",
                           output ? "output" : "input", index, port->po_name, buffer->db_size,
                           (unsigned long long)needed);
     if (code == ACL_SUCCESS && buffer->db_data == NULL)
         code = sim_refuse(ACL_ERROR_GE_PARAM_INVALID, "%s %u (%s) has no memory, expected that of a device",
                           output ? "output" : "input", index, port->po_name);
-    *operand = (struct operand){.op_address = buffer->db_data, .op_port = index,
-                                .op_bytes = signature->sg_dynamic || needed == 0 ? buffer->db_size : needed};
+    bool whole = signature->sg_dynamic || most == 0 || buffer->db_size < most;
+    *operand = (struct sim_operand){
+        .op_address = buffer->db_data, .op_port = index, .op_bytes = whole ? buffer->db_size : most};
     sim_object_close(buffer);
     return code;
 }
@@ -340,7 +287,7 @@ static bool in_range(const struct sim_port *port, const int64_t *dims, size_t ra
 }
 
 /* The real shape of an input whose shape the model leaves open: the dataset's description, else what the model says. */
-static aclError find_shape(const struct sim_port *port, const struct sim_dataset_slot *slot, struct operand *operand)
+static aclError find_shape(const struct sim_port *port, const struct sim_dataset_slot *slot, struct sim_operand *operand)
 {
     const int64_t *dims = port->po_dims;
     size_t rank = port->po_rank;
@@ -349,7 +296,7 @@ static aclError find_shape(const struct sim_port *port, const struct sim_dataset
         dims = desc->td_shape.nu_values;
         rank = desc->td_shape.nu_count;
     }
-    bool fits = rank <= RANK_MAX && in_range(port, dims, rank);
+    bool fits = rank <= SIM_CALL_RANK_MAX && in_range(port, dims, rank);
     bool large = fits && sim_shape_bytes(port->po_type, dims, (uint32_t)rank) > operand->op_bytes;
     operand->op_rank = fits ? (uint32_t)rank : 0;
     for (uint32_t i = 0; i < operand->op_rank; i++)
@@ -363,10 +310,10 @@ static aclError find_shape(const struct sim_port *port, const struct sim_dataset
     return ACL_SUCCESS;
 }
 
-static aclError claim(struct call *call, uint32_t at, bool output)
+static aclError claim(struct sim_call *call, uint32_t at, bool output)
 {
     char name[32];
-    const struct operand *operand = &operands_of(call)[at];
+    const struct sim_operand *operand = &sim_call_operands(call)[at];
     call->ca_ranges[at] =
         (struct sim_range){.rg_address = operand->op_address, .rg_size = operand->op_bytes, .rg_write = output};
     if (likely(sim_memory_try_claim(&call->ca_ranges[at])))
@@ -375,16 +322,16 @@ static aclError claim(struct call *call, uint32_t at, bool output)
     return sim_memory_claim(&call->ca_ranges[at], name);
 }
 
-static aclError fill_side(struct call *call, const struct sim_model *model, const struct sim_dataset *dataset,
-                          bool output, bool allocate)
+static aclError fill_side(struct sim_call *call, const struct sim_model *model, const struct sim_dataset *dataset,
+                          bool output, bool allocate, int64_t gear)
 {
     uint32_t first = output ? call->ca_inputs : 0, count = output ? call->ca_outputs : call->ca_inputs;
     SIM_ARGUMENT(dataset->da_count == count,
                  model->mo_signature->sg_dynamic ? ACL_ERROR_INVALID_PARAM : ACL_ERROR_GE_PARAM_INVALID,
                  "%s has %zu buffers, expected %u", output ? "output" : "input", dataset->da_count, count);
     for (uint32_t i = 0; i < count; i++) {
-        struct operand *operand = &operands_of(call)[first + i];
-        SIM_TRY(place(model, dataset, i, output, allocate, operand));
+        struct sim_operand *operand = &sim_call_operands(call)[first + i];
+        SIM_TRY(place(model, dataset, i, output, allocate, gear, operand));
         if (!output && model->mo_signature->sg_dynamic)
             SIM_TRY(find_shape(&model->mo_signature->sg_inputs[i], &dataset->da_slots[i], operand));
         SIM_TRY(claim(call, first + i, output));
@@ -392,15 +339,25 @@ static aclError fill_side(struct call *call, const struct sim_model *model, cons
     return ACL_SUCCESS;
 }
 
+/* The gear that was set with the dataset of the inputs, else the last one of the model. */
+static int64_t gear_of(struct sim_model *model, const struct sim_dataset *inputs)
+{
+    if (inputs->da_gear_model == model->mo_id)
+        return inputs->da_gear;
+    return atomic_load_explicit(&model->mo_gear, memory_order_relaxed); /* tells nothing else */
+}
+
 /* The datasets are opened one after the other, never together: they may be one and the same. */
-static aclError fill_call(struct call *call, const struct sim_model *model, const aclmdlDataset *inputs,
+static aclError fill_call(struct sim_call *call, struct sim_model *model, const aclmdlDataset *inputs,
                           const aclmdlDataset *outputs, bool allocate)
 {
+    int64_t gear = SIM_EVERY_GEAR;
     for (int side = 0; side < 2; side++) {
         struct sim_dataset *dataset = sim_dataset_open(side == 0 ? inputs : outputs, side == 0 ? "input" : "output");
         if (dataset == NULL)
             return ACL_ERROR_INVALID_PARAM;
-        aclError code = fill_side(call, model, dataset, side == 1, allocate);
+        gear = side == 0 ? gear_of(model, dataset) : gear;
+        aclError code = fill_side(call, model, dataset, side == 1, allocate, gear);
         sim_object_close(dataset);
         SIM_TRY(code);
     }
@@ -439,11 +396,11 @@ static aclError submit(struct sim_model *model, const aclmdlDataset *inputs, acl
     const struct sim_signature *signature = model->mo_signature;
     uint32_t operands = signature->sg_input_count + signature->sg_output_count;
     size_t size = size_of_call(operands);
-    _Alignas(struct call) unsigned char small[1024];
-    struct call *call = size <= sizeof small ? (void *)small : malloc(size);
+    _Alignas(struct sim_call) unsigned char small[1024];
+    struct sim_call *call = size <= sizeof small ? (void *)small : malloc(size);
     SIM_CHECK(call != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a run with %u tensors", operands);
     memset(call, 0, size);
-    *call = (struct call){.ca_model = model->mo_id, .ca_inputs = signature->sg_input_count,
+    *call = (struct sim_call){.ca_model = model->mo_id, .ca_inputs = signature->sg_input_count,
                           .ca_outputs = signature->sg_output_count, .ca_output = outputs};
     call->ca_gear_operand = sim_port_find(signature->sg_inputs, signature->sg_input_count, SIM_GEAR_INPUT);
     call->ca_aipp_operand = sim_aipp_place(signature);

@@ -1,5 +1,6 @@
-/* Choosing a gear writes its numbers into the input that carries them, at once, and keeps it for
- * aclmdlGetCurOutputDims. A run looks at the input alone. */
+/* Choosing a gear writes its numbers into the input that carries them, at once, and keeps it twice: with the model, for
+ * aclmdlGetCurOutputDims, and with the dataset, because it decides how large the buffers of a run have to be. Which gear
+ * a run is for is read from the input when it runs. */
 #include "dataset.h"
 #include "memory.h"
 #include "model.h"
@@ -41,7 +42,7 @@ static aclError choose(struct sim_model *model, aclmdlDataset *dataset, size_t i
     SIM_TRY(find_gear(model->mo_signature, index, kind, values, count, &gear));
     SIM_TRY(write_gear(address, size, values, count));
     atomic_store_explicit(&model->mo_gear, gear, memory_order_relaxed); /* tells nothing else */
-    return ACL_SUCCESS;
+    return sim_dataset_choose_gear(dataset, model->mo_id, gear);
 }
 
 aclError sim_model_choose_gear(uint32_t id, aclmdlDataset *dataset, size_t index, enum sim_gears kind,

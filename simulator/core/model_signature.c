@@ -124,6 +124,14 @@ const int64_t *sim_signature_output(const struct sim_signature *signature, uint3
     return signature->sg_outputs[output].po_dims;
 }
 
+const struct sim_static_aipp *sim_signature_aipp(const struct sim_signature *signature, uint32_t input)
+{
+    for (uint32_t i = 0; i < signature->sg_aipp_count; i++)
+        if (signature->sg_aipp[i].sa_input == input)
+            return &signature->sg_aipp[i];
+    return NULL;
+}
+
 int64_t sim_signature_gear(const struct sim_signature *signature, const uint64_t *values)
 {
     uint32_t width = signature->sg_gear_width;
@@ -196,6 +204,21 @@ static void place_gears(struct sim_signature *signature)
     }
 }
 
+static aclError check_aipp(const struct sim_signature *signature)
+{
+    for (uint32_t i = 0; i < signature->sg_aipp_count; i++) {
+        const struct sim_static_aipp *aipp = &signature->sg_aipp[i];
+        bool fits = aipp->sa_input < signature->sg_input_count && !signature->sg_dynamic &&
+                    signature->sg_inputs[aipp->sa_input].po_rank == 4 &&
+                    sim_signature_aipp(signature, aipp->sa_input) == aipp &&
+                    (aipp->sa_type == ACL_FLOAT || aipp->sa_type == ACL_FLOAT16);
+        SIM_ARGUMENT(fits, ACL_ERROR_GE_PARAM_INVALID,
+                     "the model has AIPP for its input %u, expected one of 4 dimensions, of ACL_FLOAT or ACL_FLOAT16, "
+                     "and once", aipp->sa_input);
+    }
+    return ACL_SUCCESS;
+}
+
 aclError sim_signature_finish(struct sim_signature *signature)
 {
     SIM_ARGUMENT(signature->sg_gear_count <= SIM_GEARS_MAX, ACL_ERROR_GE_PARAM_INVALID,
@@ -208,6 +231,7 @@ aclError sim_signature_finish(struct sim_signature *signature)
         SIM_TRY(check_port(signature, i, true));
     for (uint32_t i = 0; i < signature->sg_output_count; i++)
         SIM_TRY(check_port(signature, i, false));
+    SIM_TRY(check_aipp(signature));
     for (uint32_t i = 0; i < signature->sg_gear_output_count; i++)
         SIM_ARGUMENT(signature->sg_gear_outputs[i].go_rank <= ACL_MAX_DIM_CNT, ACL_ERROR_GE_PARAM_INVALID,
                      "an output of a gear has %u dimensions, expected at most %d",

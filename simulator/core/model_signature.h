@@ -22,6 +22,17 @@ struct sim_port {
 
 #define SIM_GEARS_MAX 1024
 
+/* Static AIPP: an input that takes images, the type and format that the model behind it takes, and the parameters, of
+ * which nothing is trusted: the block for one image (model_aipp.h). */
+#define SIM_STATIC_AIPP_MAX 16
+#define SIM_STATIC_AIPP_BYTES 160
+struct sim_static_aipp {
+    uint32_t sa_input;
+    aclDataType sa_type;
+    aclFormat sa_format;
+    unsigned char sa_block[SIM_STATIC_AIPP_BYTES];
+};
+
 enum sim_gears { SIM_GEARS_NONE, SIM_GEARS_BATCH, SIM_GEARS_HW, SIM_GEARS_DIMS };
 
 /* The shape of an output in one gear, or in every one (SIM_EVERY_GEAR). */
@@ -53,6 +64,8 @@ struct sim_signature {
     uint32_t sg_gear_output_count;
     struct sim_origin *sg_origins;
     uint32_t sg_origin_count;
+    struct sim_static_aipp *sg_aipp;
+    uint32_t sg_aipp_count;
     bool sg_dynamic; /* shapes are known by the run alone */
     uint64_t sg_work, sg_weight;
 };
@@ -85,6 +98,9 @@ void sim_signature_input(const struct sim_signature *signature, uint32_t input, 
 /* The dimensions of an output in a gear; its largest ones for SIM_EVERY_GEAR. */
 const int64_t *sim_signature_output(const struct sim_signature *signature, uint32_t output, int64_t gear,
                                     uint32_t *rank);
+
+/* The static AIPP of an input; NULL: none. */
+const struct sim_static_aipp *sim_signature_aipp(const struct sim_signature *signature, uint32_t input);
 
 /* The gear with these values; -1: none. */
 int64_t sim_signature_gear(const struct sim_signature *signature, const uint64_t *values);

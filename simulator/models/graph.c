@@ -297,6 +297,32 @@ static aclError read_text(struct sim_signature *signature, struct sim_bytes mode
     return *text == NULL ? no_memory() : ACL_SUCCESS;
 }
 
+/* Static AIPP: {u32 input, i32 type, i32 format, block} for each input that has it. */
+static aclError read_aipp(struct sim_signature *signature, struct sim_bytes model)
+{
+    struct sim_bytes rest = bytes_of(attribute(model, MODEL_ATTRIBUTES, "ascendcl.aipp"), ATTRIBUTE_TEXT), block;
+    uint64_t count = rest.by_size / (3 * sizeof(uint32_t) + SIM_STATIC_AIPP_BYTES);
+    if (rest.by_size == 0)
+        return ACL_SUCCESS;
+    SIM_ARGUMENT(count <= SIM_STATIC_AIPP_MAX, ACL_ERROR_GE_PARAM_INVALID,
+                 "the model has AIPP for %llu inputs, expected at most %d", (unsigned long long)count,
+                 SIM_STATIC_AIPP_MAX);
+    signature->sg_aipp = sim_signature_take(signature, (size_t)count + 1, sizeof *signature->sg_aipp);
+    if (signature->sg_aipp == NULL)
+        return no_memory();
+    while (rest.by_size != 0) {
+        uint32_t type, format;
+        struct sim_static_aipp *aipp = &signature->sg_aipp[signature->sg_aipp_count++];
+        bool whole = sim_bytes_u32(&rest, &aipp->sa_input) && sim_bytes_u32(&rest, &type) &&
+                     sim_bytes_u32(&rest, &format) && sim_bytes_take(&rest, SIM_STATIC_AIPP_BYTES, &block);
+        SIM_ARGUMENT(whole, ACL_ERROR_GE_PARAM_INVALID, "the model's AIPP ends inside the parameters of an input");
+        aipp->sa_type = (aclDataType)(int32_t)type;
+        aipp->sa_format = (aclFormat)(int32_t)format;
+        memcpy(aipp->sa_block, block.by_data, SIM_STATIC_AIPP_BYTES);
+    }
+    return ACL_SUCCESS;
+}
+
 aclError sim_graph_read(struct sim_bytes part, struct sim_signature *signature)
 {
     struct sim_bytes rest = part;
@@ -313,6 +339,7 @@ aclError sim_graph_read(struct sim_bytes part, struct sim_signature *signature)
         return no_memory();
     SIM_TRY(read_text(signature, part, "soc_version", &signature->sg_soc));
     SIM_TRY(read_text(signature, part, "ascendcl.executor", &signature->sg_executor));
+    SIM_TRY(read_aipp(signature, part));
     signature->sg_work = number_of(attribute(part, MODEL_ATTRIBUTES, "memory_size"), ATTRIBUTE_NUMBER);
     signature->sg_weight = number_of(attribute(part, MODEL_ATTRIBUTES, "weight_size"), ATTRIBUTE_NUMBER);
     struct sim_bytes graph = bytes_of(part, MODEL_GRAPH);
