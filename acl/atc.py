@@ -1,25 +1,22 @@
-"""The compiler of models: what it makes of an ONNX file, the simulator runs by onnxruntime.
+"""The compiler of models: what it makes of an ONNX file, or of one that can be converted, onnxruntime runs.
 
 Its flags are those of the vendor's Ascend Tensor Compiler.
 """
 
 import argparse
-import contextlib
 import math
 import os
 import re
 import sys
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
-import numpy
+from acl import atc_aipp, atc_convert, atc_values, files
+from acl.atc_graph import OPEN, Dim, Graph, Shape, check_dims, own_shape
+from acl.atc_values import Refused
+from acl.sim import om
 
-from acl import files
-from acl.sim import models, om, onnx_models
-
-FRAMEWORKS = {"0": "Caffe", "1": "MindSpore", "3": "TensorFlow"}
 FORMATS = {name: code for code, name in om.FORMATS.items()}
 IMAGE_AXES = {"NCHW": [2, 3], "NHWC": [1, 2]}
-OUTPUT_TYPES = {"FP32": 0, "FP16": 1}
 GEAR_FLAGS = {"dynamic_batch_size": om.BATCH, "dynamic_image_size": om.HW, "dynamic_dims": om.DIMS}
 GEARS = range(2, 101)
 
@@ -34,40 +31,16 @@ IGNORED = (
     "save_original_model", "sparsity", "status_check", "tiling_schedule_optimize", "virtual_type",
 )  # fmt: skip
 REFUSED = {
-    "insert_op_conf": "preprocessing of images (AIPP) is not simulated",
-    "out_nodes": "the outputs are those of the ONNX graph",
-    "input_fp16_nodes": "the inputs have the types of the ONNX graph",
     "is_input_adjust_hw_layout": "the inputs have the layout of the ONNX graph",
     "is_output_adjust_hw_layout": "the outputs have the layout of the ONNX graph",
     "compression_optimize_conf": "weights are not quantised",
     "customize_dtypes": "operators have the types of the ONNX graph",
     "keep_dtype": "operators have the types of the ONNX graph",
-    "weight": "an ONNX model brings its weights",
     "singleop": "only models are compiled",
     "mode": "only models are compiled",
     "om": "only models are compiled",
     "json": "only models are compiled",
 }
-
-
-class Refused(ValueError):
-    """A sentence that says why there is no model file."""
-
-
-class Dim(NamedTuple):
-    """The sizes that an axis may have; ``most`` is -1 where there is no bound."""
-
-    least: int
-    most: int
-
-    @property
-    def size(self) -> int:
-        """The one size, or -1."""
-        return self.least if self.least == self.most else -1
-
-
-OPEN = Dim(0, -1)
-Shape = list[Dim]
 
 
 class Parser(argparse.ArgumentParser):
@@ -82,16 +55,20 @@ def parser() -> Parser:
     """Return the parser of the flags."""
     flags = Parser(prog="ascendcl atc", description=__doc__, allow_abbrev=False, add_help=False)
     flags.add_argument("--help", "--h", action="help", help="show this text")
-    flags.add_argument("--framework", help="5: ONNX")
-    flags.add_argument("--model", metavar="FILE", help="the ONNX file")
+    flags.add_argument("--framework", help="5: ONNX, 3: TensorFlow (by tf2onnx)")
+    flags.add_argument("--model", metavar="FILE", help="the model's file")
+    flags.add_argument("--weight", metavar="FILE", help=argparse.SUPPRESS)  # of Caffe
     flags.add_argument("--output", metavar="FILE", help="the file to write; .om is added where it lacks")
     flags.add_argument("--input_shape", metavar='"x:1,3,-1,-1;y:1~8,2"', help="dims of inputs; -1 and ranges are open")
     flags.add_argument("--input_shape_range", metavar='"x:[1~8,3,-1]"', help="the same, in the older form")
     flags.add_argument("--dynamic_batch_size", metavar='"1,4,8"', help="sizes of the first axis")
     flags.add_argument("--dynamic_image_size", metavar='"16,16;32,48"', help="heights and widths")
     flags.add_argument("--dynamic_dims", metavar='"1,16;4,32"', help="sizes of all -1 of --input_shape, in their order")
-    flags.add_argument("--input_format", default="NCHW", help="NCHW (default), NHWC or ND")
-    flags.add_argument("--output_type", help="type of all outputs: FP32 or FP16 (default: the model's)")
+    flags.add_argument("--input_format", help="NCHW (default for ONNX), NHWC (default for TensorFlow) or ND")
+    flags.add_argument("--out_nodes", metavar='"conv1:0;y"', help="outputs: operators with an index, or tensors")
+    flags.add_argument("--output_type", help="FP32, FP16 or UINT8, for all outputs or for each: y:0:FP16")
+    flags.add_argument("--input_fp16_nodes", metavar='"x;y"', help="inputs to take in half precision")
+    flags.add_argument("--insert_op_conf", metavar="FILE", help="preprocessing of images (AIPP)")
     flags.add_argument("--soc_version", default="", help="the chip that may load the file (default: any)")
     for name in (*IGNORED, *REFUSED):
         flags.add_argument(f"--{name}", nargs="?", const="", help=argparse.SUPPRESS)
@@ -112,17 +89,17 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     for name, reason in REFUSED.items():
         if getattr(flags, name) is not None:
             raise Refused(f"--{name} is not supported: {reason}")
-    if flags.framework != "5":
-        what = FRAMEWORKS.get(flags.framework)
-        reason = "only ONNX models are compiled" if what is None else f"{what} models are not supported, only ONNX"
-        raise Refused(f"{reason}: --framework=5")
+    atc_convert.check_framework(flags.framework)
     for name in ("model", "output"):
         if not getattr(flags, name):
             raise Refused(f"--{name}=FILE is needed")
-    for name, known in (("input_format", FORMATS), ("output_type", OUTPUT_TYPES)):
-        value = getattr(flags, name)
-        if value is not None and value not in known:
-            raise Refused(f"--{name}={value} is not supported, expected one of {', '.join(known)}")
+    if flags.input_format is None:
+        flags.input_format = "NHWC" if flags.framework == atc_convert.TENSORFLOW else "NCHW"
+    if flags.input_format not in FORMATS:
+        raise Refused(f"--input_format={flags.input_format} is not supported, expected one of {', '.join(FORMATS)}")
+    if flags.weight is not None and flags.framework == atc_convert.ONNX:
+        raise Refused("--weight is not supported: an ONNX model brings its weights")
+    atc_values.check(flags)
     return flags
 
 
@@ -154,6 +131,8 @@ def given_shapes(flags: argparse.Namespace) -> dict[str, Shape]:
         for part in filter(None, (getattr(flags, flag) or "").split(";")):
             name, colon, dims = part.strip().rpartition(":")
             dims = re.sub(r"^\[(.*)\]$", r"\1", dims.strip())
+            if name in found:
+                raise Refused(f"the flags have two shapes for the input {name}")
             try:
                 found[name] = [dim_of(text) for text in dims.split(",")] if dims else []
             except ValueError as error:
@@ -161,15 +140,6 @@ def given_shapes(flags: argparse.Namespace) -> dict[str, Shape]:
             if not colon:
                 raise Refused(f"--{flag} has {part!r}, expected a name before its dims: x:1,3,224,224")
     return found
-
-
-def own_shape(tensor: Any) -> Optional[Shape]:
-    """Return the shape of an input or output of the graph; None if its number of axes is unknown."""
-    content = tensor.type.tensor_type
-    if not content.HasField("shape"):
-        return None
-    sizes = [dim.dim_value if dim.HasField("dim_value") else 0 for dim in content.shape.dim]
-    return [Dim(size, size) if size > 0 else OPEN for size in sizes]
 
 
 def shape_of(tensor: Any, given: dict[str, Shape], gears: bool) -> Shape:
@@ -203,6 +173,9 @@ def rows_of(flags: argparse.Namespace) -> Optional[om.Gears]:
         raise Refused(f"--{flag} has {str(error)!r}, expected numbers above 0") from None
     if len(rows) not in GEARS:
         raise Refused(f"--{flag} has {len(rows)} gears, expected {GEARS[0]} to {GEARS[-1]}")
+    twice = next((row for place, row in enumerate(rows) if row in rows[:place]), None)
+    if twice is not None:
+        raise Refused(f"--{flag} has the gear {','.join(map(str, twice))} twice")
     width = 2 if kind == om.HW else len(rows[0])
     if any(len(row) != width for row in rows):
         raise Refused(f"--{flag} has gears of different lengths, expected {width} numbers each")
@@ -229,118 +202,58 @@ def check_gears(gears: om.Gears, inputs: list[om.Tensor], image_format: str) -> 
             raise Refused(f"input {name} has -1 in the axes {axes}, and the gears are for {wanted}: --dynamic_dims?")
 
 
-# --- the graph
-
-
-def first_line(error: Exception) -> str:
-    """Return what an error says, without its details."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
-
-
-class Graph:
-    """An ONNX model whose inputs get shapes."""
-
-    def __init__(self, path: str) -> None:
-        self.onnx = onnx_models.package("onnx")
-        try:
-            self.model = self.onnx.load(path)
-        except OSError as error:
-            raise Refused(f"cannot read {path}: {error.strerror or error}") from None
-        except Exception as error:  # protobuf's, and onnx's own for weights in other files
-            raise Refused(f"cannot read {path} as an ONNX model: {first_line(error)}") from None
-        graph = self.model.graph
-        if not graph.output:
-            raise Refused(f"cannot read {path} as an ONNX model: it has no outputs")
-        # Older graphs list their weights as inputs; the first version that need not do so lets them be constants.
-        self.model.ir_version = max(self.model.ir_version, 4)
-        weights = {tensor.name for tensor in graph.initializer}
-        for tensor in [tensor for tensor in graph.input if tensor.name in weights]:
-            graph.input.remove(tensor)
-        self.inputs = list(graph.input)
-        # Shapes that were found for others than those to come would contradict them.
-        del graph.value_info[:]
-        for tensor in graph.output:
-            if tensor.type.HasField("tensor_type"):
-                tensor.type.tensor_type.ClearField("shape")
-        self.session: Any = None
-
-    def type_of(self, tensor: Any) -> int:
-        """Return the data type of an input or output."""
-        code = tensor.type.tensor_type.elem_type
-        names = self.onnx.TensorProto.DataType
-        if tensor.type.WhichOneof("value") != "tensor_type" or code == names.Value("BFLOAT16"):
-            raise Refused(f"{tensor.name} is bfloat16 or no tensor, which is not supported")
-        try:
-            return models.CODES[self.onnx.helper.tensor_dtype_to_np_dtype(code)]
-        except KeyError:
-            raise Refused(f"{tensor.name} has the type {names.Name(code)}, which is not supported") from None
-
-    def shape(self, shapes: list[list[int]]) -> None:
-        """Give the inputs these dims; -1 is open."""
-        for tensor, dims in zip(self.inputs, shapes):
-            shape = tensor.type.tensor_type.shape
-            del shape.dim[:]
-            for size in dims:
-                dim = shape.dim.add()
-                if size >= 0:
-                    dim.dim_value = size
-
-    def open(self, shapes: list[list[int]]) -> bytes:
-        """Return the bytes of the model for inputs of these dims, which onnxruntime takes."""
-        self.shape(shapes)
-        try:
-            content = bytes(self.model.SerializeToString())
-            self.session = onnx_models.session_of(content)
-        except ImportError:
-            raise
-        except Exception as error:  # onnxruntime has one for each of its codes
-            raise Refused(f"onnxruntime does not take the model: {first_line(error)}") from None
-        return content
-
-    def outputs(self, shapes: list[list[int]]) -> list[list[int]]:
-        """Return the dims of the outputs for fixed dims of the inputs, -1 where they depend on the data."""
-        self.shape(shapes)
-        found = self.inferred()
-        if not any(shape is None or OPEN in shape for shape in found):
-            return [[dim.size for dim in shape or []] for shape in found]
-        zeros = ones = [array.shape for array in self.run(shapes, 0)]
-        with contextlib.suppress(Refused):  # indices may be beyond an end
-            ones = [array.shape for array in self.run(shapes, 1)]
-        return [[a if a == b else -1 for a, b in zip(*pair)] for pair in zip(zeros, ones)]
-
-    def open_outputs(self, shapes: list[list[int]]) -> list[list[int]]:
-        """Return the dims of the outputs, -1 where they are open."""
-        self.shape(shapes)
-        found = self.inferred()
-        if None not in found:
-            return [[dim.size for dim in shape or []] for shape in found]
-        return [[-1] * array.ndim for array in self.run([[abs(size) for size in dims] for dims in shapes], 0)]
-
-    def inferred(self) -> list[Optional[Shape]]:
-        """Return the shapes of the outputs as far as they follow from the graph."""
-        try:
-            graph = self.onnx.shape_inference.infer_shapes(self.model, data_prop=True).graph
-        except Exception:  # a graph that is too large, or that only onnxruntime understands
-            graph = self.model.graph
-        return [own_shape(tensor) for tensor in graph.output]
-
-    def run(self, shapes: list[list[int]], value: int) -> Any:
-        """Return the outputs for inputs of these dims that are full of a value."""
-        kinds = [self.onnx.helper.tensor_dtype_to_np_dtype(tensor.type.tensor_type.elem_type) for tensor in self.inputs]
-        arrays = [numpy.full(dims, value, kind) for dims, kind in zip(shapes, kinds)]
-        try:
-            return self.session.run(None, {tensor.name: array for tensor, array in zip(self.inputs, arrays)})
-        except Exception as error:  # onnxruntime has one for each of its codes
-            raise Refused(f"the model does not run with {shapes}: {first_line(error)}") from None
-
-
 # --- the command
+
+
+def listed(text: Optional[str]) -> list[str]:
+    """Return the parts of a list."""
+    return [part.strip() for part in (text or "").split(";") if part.strip()]
+
+
+def change(graph: Graph, flags: argparse.Namespace) -> None:
+    """Give a graph the outputs and the types that the flags want."""
+    if flags.framework == atc_convert.TENSORFLOW:
+        graph.drop_indices()  # the converter was told of the outputs
+    elif flags.out_nodes is not None:
+        if not listed(flags.out_nodes):
+            raise Refused("--out_nodes is empty, expected a node with the index of an output: conv1:0")
+        graph.choose_outputs(listed(flags.out_nodes))
+    if flags.input_fp16_nodes is not None:
+        graph.take_halves(listed(flags.input_fp16_nodes))
+    if flags.output_type is not None:
+        graph.give_types(flags.output_type)
+
+
+def check_sizes(gears: Optional[om.Gears], inputs: list[om.Tensor]) -> None:
+    """Refuse inputs that no device can hold."""
+    for place, tensor in enumerate(inputs):
+        what, size = f"input {tensor.name}", om.TYPES[tensor.type][0]
+        check_dims(what, tensor.dims, size)
+        if tensor.ranges:
+            check_dims(what, [max(bounds) for bounds in tensor.ranges], size)
+        if gears is not None:
+            for row in gears.values:
+                check_dims(what, om.input_shapes(inputs, gears.kind, row)[place], size)
+
+
+def preprocessed(
+    flags: argparse.Namespace, gears: Optional[om.Gears], inputs: list[om.Tensor]
+) -> tuple[list[om.Tensor], bytes]:
+    """Return the inputs as the program gives them, and what the model file says about their preprocessing."""
+    if flags.insert_op_conf is None:
+        return inputs, b""
+    batch = max(row[0] for row in gears.values) if gears is not None and gears.kind == om.BATCH else 1
+    return atc_aipp.apply(flags.insert_op_conf, inputs, batch, -1 if gears is None else gears.kind)
 
 
 def compiled(flags: argparse.Namespace, name: str) -> bytes:
     """Return the bytes of the model file."""
     gears, given = rows_of(flags), given_shapes(flags)
-    graph = Graph(flags.model)
+    with atc_convert.onnx_file(
+        flags.framework, flags.model, flags.weight, list(given), listed(flags.out_nodes)
+    ) as path:
+        graph = Graph(path)
+    change(graph, flags)
     unknown = given.keys() - {tensor.name for tensor in graph.inputs}
     if unknown:
         names = ", ".join(tensor.name for tensor in graph.inputs)
@@ -353,12 +266,19 @@ def compiled(flags: argparse.Namespace, name: str) -> bytes:
         inputs.append(om.Tensor(tensor.name, [dim.size for dim in shape], graph.type_of(tensor), code, ranges=ranges))
     if gears is not None:
         check_gears(gears, inputs, flags.input_format)
-    forced = OUTPUT_TYPES.get(flags.output_type)
-    types = [forced if forced is not None else own for own in map(graph.type_of, graph.model.graph.output)]
+    check_sizes(gears, inputs)
+    halves = set(listed(flags.input_fp16_nodes))
+    given_inputs, aipp = preprocessed(flags, gears, inputs)
+    both = [old.name for old, new in zip(inputs, given_inputs) if old != new and old.name in halves]
+    if both:
+        raise Refused(f"--insert_op_conf and --input_fp16_nodes exclude each other for the input {both[0]}")
+    types = [graph.type_of(tensor) for tensor in graph.model.graph.output]
     shapes = [list(tensor.dims) for tensor in inputs]
     content = graph.open(shapes)
     dynamic = any(tensor.ranges for tensor in inputs)
     if gears is None:
+        if not dynamic:
+            graph.prove(shapes)
         dims = graph.open_outputs(shapes) if dynamic else graph.outputs(shapes)
         dynamic = dynamic or any(-1 in shape for shape in dims)
     else:
@@ -373,8 +293,20 @@ def compiled(flags: argparse.Namespace, name: str) -> bytes:
     outputs = [
         om.Tensor(tensor.name, shape, code) for tensor, shape, code in zip(graph.model.graph.output, dims, types)
     ]
+    for tensor in outputs:
+        check_dims(f"output {tensor.name}", tensor.dims, om.TYPES[tensor.type][0])
+    if aipp and dynamic:
+        raise Refused(f"{flags.insert_op_conf} has static AIPP, and the shapes of the model depend on the data")
     return om.write(
-        name, inputs, outputs, gears=gears, weights=content, executor="onnx", soc=flags.soc_version, dynamic=dynamic
+        name,
+        given_inputs,
+        outputs,
+        gears=gears,
+        weights=content,
+        executor="onnx",
+        soc=flags.soc_version,
+        aipp=aipp,
+        dynamic=dynamic,
     )
 
 

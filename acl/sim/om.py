@@ -14,6 +14,7 @@ MODEL_DEF, WEIGHTS, INOUT, BUNDLE, BUNDLE_VARIABLES = 0, 1, 8, 24, 25
 BUNDLE_KIND = 5
 INPUTS, OUTPUTS, BATCH, HW, DIMS, GEAR_OUTPUTS = range(6)
 ND, INT64 = 2, 9
+ALIGNMENT = 512  # bytes, of each tensor in the work memory
 
 # Bytes of each data type, and its number in the definition.
 TYPES = {
@@ -24,7 +25,10 @@ FORMATS = {0: "NCHW", 1: "NHWC", 2: "ND"}
 
 
 class Tensor(NamedTuple):
-    """An input or output: -1 in ``dims`` is what a gear or the run decides; ``ranges`` are pairs, -1 for no bound."""
+    """An input or output: -1 in ``dims`` is what a gear or the run decides; ``ranges`` are pairs, -1 for no bound.
+
+    ``dims_v2`` are those of the images that the program gives, for an input with static AIPP.
+    """
 
     name: str
     dims: Sequence[int]
@@ -32,6 +36,7 @@ class Tensor(NamedTuple):
     format: int = ND
     size: int = 0
     ranges: Sequence[tuple[int, int]] = ()
+    dims_v2: Sequence[int] = ()
 
 
 class Gears(NamedTuple):
@@ -62,8 +67,11 @@ def _bytes(field: int, value: bytes) -> bytes:
     return _varint(field << 3 | 2) + _varint(len(value)) + value
 
 
-def _attribute(field: int, name: str, value: Union[str, int]) -> bytes:
-    content = _number(3, value) if isinstance(value, int) else _bytes(2, value.encode())
+def _attribute(field: int, name: str, value: Union[str, bytes, int]) -> bytes:
+    if isinstance(value, int):
+        content = _number(3, value)
+    else:
+        content = _bytes(2, value if isinstance(value, bytes) else value.encode())
     return _bytes(field, _bytes(1, name.encode()) + _bytes(2, content))
 
 
@@ -79,7 +87,7 @@ def _tensor(tensor: Tensor) -> bytes:
 
 
 def _definition(
-    name: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attributes: dict[str, Union[str, int]]
+    name: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attributes: dict[str, Union[str, bytes, int]]
 ) -> bytes:
     graph = _bytes(1, name.encode())
     for index, tensor in enumerate(inputs):
@@ -109,8 +117,9 @@ def _ports(tensors: Sequence[Tensor]) -> bytes:
         name = tensor.name.encode()
         dims = struct.pack(f"<{len(tensor.dims)}q", *tensor.dims)
         ranges = b"".join(struct.pack("<qq", *pair) for pair in tensor.ranges)
-        head = (tensor.size, tensor.format, tensor.type, len(name), len(dims), len(dims), len(ranges))
-        out += struct.pack("<QiiIIII", *head) + name + dims + dims + ranges
+        second = struct.pack(f"<{len(tensor.dims_v2)}q", *tensor.dims_v2) or dims
+        head = (tensor.size, tensor.format, tensor.type, len(name), len(dims), len(second), len(ranges))
+        out += struct.pack("<QiiIIII", *head) + name + dims + second + ranges
     return out
 
 
@@ -207,7 +216,8 @@ def write(
     weights: bytes = b"",
     executor: str = "",
     soc: str = "",
-    work: int = 0,
+    aipp: bytes = b"",
+    work: Optional[int] = None,
     dynamic: bool = False,
     wide: bool = True,
     described: bool = True,
@@ -228,8 +238,11 @@ def write(
         Who runs the model on the simulator.
     soc : str, optional
         The chips it is for; any by default.
+    aipp : bytes, optional
+        Static AIPP: a record for each input that has it (:mod:`acl.atc_aipp`).
     work : int, optional
-        Bytes of work memory that a program has to bring.
+        Bytes of work memory that a program has to bring; by default those of all inputs and outputs, as a program
+        allocates what a model asks for, and no allocation has none.
     dynamic : bool, optional
         Shapes are known by a run alone: -1 in dims, within the ranges of the inputs.
     wide, described : bool, optional
@@ -237,8 +250,11 @@ def write(
     """
     ports = _filled(inputs, gears)
     results = _filled(outputs, None)
-    attributes: dict[str, Union[str, int]] = {"memory_size": work, "weight_size": len(weights)}
-    attributes.update({key: text for key, text in (("soc_version", soc), ("ascendcl.executor", executor)) if text})
+    if work is None:
+        work = sum(-(-tensor.size // ALIGNMENT) * ALIGNMENT for tensor in (*ports, *results)) or ALIGNMENT
+    attributes: dict[str, Union[str, bytes, int]] = {"memory_size": work, "weight_size": len(weights)}
+    texts = (("soc_version", soc), ("ascendcl.executor", executor), ("ascendcl.aipp", aipp))
+    attributes.update({key: text for key, text in texts if text})
     parts = [(MODEL_DEF, _definition(name, ports, results, attributes)), (WEIGHTS, weights)]
     if described:
         content = _piece(INPUTS, _ports(ports)) + _piece(OUTPUTS, _ports(results))

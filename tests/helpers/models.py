@@ -5,7 +5,7 @@ import numpy
 import acl
 from acl.sim import om
 
-TYPES = {0: "f4", 3: "i4", 9: "i8"}
+TYPES = {0: "f4", 1: "f2", 3: "i4", 4: "u1", 9: "i8"}
 HOST_TO_DEVICE, DEVICE_TO_HOST = 1, 2
 F4, I4, I8 = 0, 3, 9
 

@@ -56,6 +56,15 @@ def atc(path, *flags):
     return output
 
 
+def says(capsys, *flags):
+    """Return the sentence of a failed command."""
+    capsys.readouterr()
+    assert command.main(["atc", *flags]) == 1
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("acl: atc: ") and err.count("\n") == 1
+    return err
+
+
 def same(result, path, *arrays, output=0):
     """Compare an output with onnxruntime's for the same inputs."""
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
