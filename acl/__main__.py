@@ -139,7 +139,7 @@ def demo(args):
 
 
 def graph(args):
-    """Draw what aclmdlRIDebugJsonPrint wrote as an SVG: streams, tasks, events, data, possible races."""
+    """Draw what aclmdlRIDebugJsonPrint wrote as SVG or PNG: streams, tasks, events, data, possible races."""
     from acl import graph as picture
     from acl import trace
 
@@ -156,8 +156,16 @@ def graph(args):
     if args.output is None:
         print(svg, end="")
         return 0
+    content = svg.encode()
     try:
-        files.write(args.output, svg)
+        if args.output.lower().endswith(".png"):
+            content = picture.png_of(svg)
+        elif os.path.splitext(args.output)[1].lower() in picture.OTHER_FORMATS:
+            return fail(f"graph: cannot write {args.output}: the picture is SVG, or PNG by the package cairosvg")
+    except (ImportError, OSError) as error:
+        return fail(f"graph: cannot write {args.output}: {error}")
+    try:
+        files.write(args.output, content)
     except OSError as error:
         return fail(f"graph: cannot write {args.output}: {error.strerror}")
     return 0
@@ -221,7 +229,7 @@ def parser():
     add("demo", demo)
     drawing = add("graph", graph)
     drawing.add_argument("trace", metavar="JSON")
-    drawing.add_argument("-o", dest="output", metavar="SVG", help="the file to write (default: standard output)")
+    drawing.add_argument("-o", dest="output", metavar="FILE", help="an .svg or .png file (default: print SVG)")
     add("atc", atc, add_help=False)
     add("bench", bench, epilog="All other arguments go to pytest: -k hop, --benchmark-json FILE.")
     return top

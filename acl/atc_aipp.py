@@ -247,6 +247,8 @@ def block_of(settings: Settings, source: Sides, part: Sides) -> bytes:
     pads = [settings[f"{name}_padding_size"] for name in ("top", "bottom", "left", "right")]
     channels = [settings[f"{name}_chn_{place}"] for name in ("mean", "min", "var_reci") for place in range(4)]
     start = sides_of(settings, "load_start_pos")
+    if not settings["crop"]:
+        start = part = Sides(0, 0)
     head = BLOCK.pack(PIXELS[settings["input_format"]][0], *switches, 1, *source, *each, *biases, MARK)
     return head + IMAGE.pack(settings["crop"], 0, settings["padding"], 0, *start, *part, *pads, *channels)
 

@@ -1,12 +1,13 @@
 """Draw a model running instance as one SVG: streams are columns, time flows downwards.
 
-:mod:`acl.trace` gives the tasks and edges. Needs the standard library only.
+:mod:`acl.trace` gives the tasks and edges. Needs the standard library only; for PNG, the package cairosvg.
 """
 
 import collections
 import re
 from xml.sax.saxutils import escape, quoteattr
 
+OTHER_FORMATS = (".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".pdf", ".ps", ".eps")
 BOX_WIDTH, BOX_HEIGHT, CHARACTERS = 188, 28, 24
 TRACK, MARGIN, GAP, HEAD, EDGE_OF_PAGE, PAGE = 7, 22, 18, 118, 16, 740
 KINDS = {"kernel": "#cfe2f7", "copy": "#d3ecd0", "event": "#fbe7b2", "callback": "#e5d5f2", "other": "#e4e4e4"}
@@ -229,3 +230,20 @@ def draw(tasks, streams, rows, edges):
 def count(number, what):
     """Return a number with what it counts."""
     return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def png_of(svg):
+    """Return a picture as PNG.
+
+    Raises
+    ------
+    ImportError, OSError
+        There is no cairosvg, or no library that it stands on.
+    """
+    try:
+        import cairosvg
+    except (ImportError, OSError) as error:  # OSError: the package is there, and libcairo is not
+        reason = str(error).strip().splitlines()[0]
+        advice = "pip install cairosvg, or name an .svg file"
+        raise ImportError(f"PNG needs the package cairosvg ({reason}): {advice}") from None
+    return cairosvg.svg2png(bytestring=svg.encode())

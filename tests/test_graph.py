@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import types
 from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
@@ -374,6 +375,37 @@ def test_the_command(tmp_path, capsys):
     with pytest.raises(SystemExit) as stopped:
         command.main(["graph"])
     assert stopped.value.code == 2
+
+
+def test_a_png_is_written_by_a_package(tmp_path, capsys, monkeypatch):
+    """It gets the picture that the command writes as SVG."""
+    source, target, given = tmp_path / "run.json", tmp_path / "run.PNG", []
+    source.write_text(many())
+    fake = types.ModuleType("cairosvg")
+    fake.svg2png = lambda bytestring: given.append(bytestring) or b"\x89PNG"
+    monkeypatch.setitem(sys.modules, "cairosvg", fake)
+    assert command.main(["graph", str(source), "-o", str(target)]) == 0
+    assert target.read_bytes() == b"\x89PNG"
+    assert command.main(["graph", str(source)]) == 0
+    assert given == [capsys.readouterr().out.encode()]
+
+
+def test_without_the_package_a_png_is_refused(tmp_path, capsys, monkeypatch):
+    source, target = tmp_path / "run.json", tmp_path / "run.png"
+    source.write_text(many())
+    monkeypatch.setitem(sys.modules, "cairosvg", None)
+    assert command.main(["graph", str(source), "-o", str(target)]) == 1
+    error = capsys.readouterr().err
+    assert f"cannot write {target}: PNG needs the package cairosvg" in error and "name an .svg file" in error
+    assert error.count("\n") == 1 and not target.exists()
+
+
+@pytest.mark.parametrize("ending", graph.OTHER_FORMATS)
+def test_other_pictures_are_refused(tmp_path, capsys, ending):
+    source, target = tmp_path / "run.json", tmp_path / f"run{ending}"
+    source.write_text(many())
+    assert command.main(["graph", str(source), "-o", str(target)]) == 1
+    assert "the picture is SVG, or PNG by the package cairosvg" in capsys.readouterr().err and not target.exists()
 
 
 ALONE = """
