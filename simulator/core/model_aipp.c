@@ -149,6 +149,12 @@ uint32_t sim_aipp_images(const struct sim_signature *signature)
     return index;
 }
 
+bool sim_aipp_has_images(const struct sim_signature *signature, uint32_t input)
+{
+    bool dynamic = sim_aipp_place(signature) != signature->sg_input_count;
+    return sim_signature_aipp(signature, input) != NULL || (dynamic && input == sim_aipp_images(signature));
+}
+
 static aclmdlInputAippType type_of(const struct sim_signature *signature, size_t index, uint32_t place)
 {
     if (index == place)

@@ -96,6 +96,8 @@ const char *sim_aipp_apply(struct sim_aipp_source source, uint64_t raw_size, acl
 /* The input with images, and the one for their parameters; as many as there are inputs: none. */
 uint32_t sim_aipp_images(const struct sim_signature *signature);
 uint32_t sim_aipp_place(const struct sim_signature *signature);
+/* Whether AIPP makes the shape of an input from images, static or dynamic: its bytes are those of the images. */
+bool sim_aipp_has_images(const struct sim_signature *signature, uint32_t input);
 /* Bytes of an input's images in a gear: what it has for the largest batch, divided among the images. */
 uint64_t sim_aipp_input_bytes(const struct sim_signature *signature, uint32_t input, int64_t gear);
 /* Whether runs can apply parameters to these images. */

@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has_images(const struct sim_signature *signature, uint32_t input)
-{
-    bool dynamic = sim_aipp_place(signature) != signature->sg_input_count;
-    return sim_signature_aipp(signature, input) != NULL || (dynamic && input == sim_aipp_images(signature));
-}
-
 uint64_t sim_call_needed(const struct sim_signature *signature, uint32_t port, bool output, int64_t gear)
 {
     const struct sim_port *found = output ? &signature->sg_outputs[port] : &signature->sg_inputs[port];
@@ -21,7 +15,7 @@ uint64_t sim_call_needed(const struct sim_signature *signature, uint32_t port, b
     uint32_t rank = found->po_rank;
     if (gear < 0 || gear >= signature->sg_gear_count)
         return found->po_bytes;
-    if (!output && has_images(signature, port))
+    if (!output && sim_aipp_has_images(signature, port))
         return sim_aipp_input_bytes(signature, port, gear);
     if (output)
         used = sim_signature_output(signature, port, gear, &rank);

@@ -1,7 +1,8 @@
 /* A model file: whatever its bytes, reading it ends, stays inside them and takes a small multiple of their size; what
  * was read answers every question within its own bounds. */
 #include "fuzz.h"
-#include "model.h"
+#include "model_aipp.h"
+#include <stdlib.h>
 #include <string.h>
 
 extern uint64_t sum; /* not static, so that every byte is read */
@@ -30,8 +31,26 @@ static void ask_port(const struct sim_signature *signature, uint32_t index, bool
     }
 }
 
+/* Static AIPP, of which nothing is trusted, on images of any bytes. */
+static void preprocess(const struct sim_signature *signature, const struct sim_static_aipp *aipp)
+{
+    static unsigned char raw[4096];
+    const struct sim_port *port = &signature->sg_inputs[aipp->sa_input];
+    aclsimTensor tensor = {.data = raw, .type = aipp->sa_type, .rank = port->po_rank};
+    ENSURE(aipp->sa_input < signature->sg_input_count && port->po_rank == SIM_IMAGE_RANK);
+    for (uint32_t i = 0; i < port->po_rank; i++)
+        tensor.dims[i] = port->po_dims[i];
+    struct sim_aipp_source source = {aipp->sa_block, sizeof aipp->sa_block, true};
+    void *converted = NULL;
+    if (sim_shape_bytes(tensor.type, tensor.dims, tensor.rank) <= sizeof raw)
+        sim_aipp_apply(source, sizeof raw, aipp->sa_format, &tensor, &converted);
+    free(converted);
+}
+
 static void ask(const struct sim_signature *signature)
 {
+    for (uint32_t i = 0; i < signature->sg_aipp_count; i++)
+        preprocess(signature, &signature->sg_aipp[i]);
     for (uint32_t i = 0; i < signature->sg_input_count; i++)
         ask_port(signature, i, true);
     for (uint32_t i = 0; i < signature->sg_output_count; i++)
