@@ -87,7 +87,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     if flags.mode == "0":
         flags.mode = None
     for name, reason in REFUSED.items():
-        if getattr(flags, name) is not None:
+        if getattr(flags, name) not in (None, "false"):
             raise Refused(f"--{name} is not supported: {reason}")
     atc_convert.check_framework(flags.framework)
     for name in ("model", "output"):

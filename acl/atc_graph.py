@@ -204,7 +204,8 @@ class Graph:
         self.rename(tensor.name, inner)
         if kind == "UINT8" and own in REAL:
             outer, inner = inner, self.fresh(f"{tensor.name}/clip")
-            opset = max(entry.version for entry in self.model.opset_import if entry.domain in ("", "ai.onnx"))
+            versions = [entry.version for entry in self.model.opset_import if entry.domain in ("", "ai.onnx")]
+            opset = max(versions, default=CLIP_BY_INPUTS)
             limits = {"min": 0.0, "max": 255.0}
             if opset < CLIP_BY_INPUTS:
                 graph.node.append(helper.make_node("Clip", [outer], [inner], **limits))

@@ -9,9 +9,11 @@ import pytest
 from helpers.expect import refused
 from helpers.models import Model, initialise, load
 from helpers.networks import FLOAT, INT64, atc, node, numbers, save, save_classifier, says
+from onnx import TensorProto
 
 import acl
 from acl import atc_convert, atc_values
+from acl.sim import om
 
 mdl, rt = acl.mdl, acl.rt
 SHAPE = "--input_shape=x:1,3,8,8"
@@ -257,3 +259,23 @@ def test_without_tf2onnx_the_command_is_told(capsys, monkeypatch):
     monkeypatch.setattr(atc_convert.importlib.util, "find_spec", lambda name: None)
     text = says(capsys, "--framework=3", "--model=net.pb", "--output=m")
     assert "pip install tf2onnx" in text and "python -m tf2onnx.convert --graphdef" in text
+
+
+def test_bytes_of_halves(tmp_path):
+    kind = TensorProto.FLOAT16
+    path = save(tmp_path / "h.onnx", [node("Neg", "x", "y")], {"x": (kind, [2])}, {"y": (kind, [2])})
+    made = Model(load(atc(path, "--output_type=UINT8")))
+    assert made(numpy.array([-7.5, 3], "f2")).tolist() == [7, 0]
+    made.close()
+
+
+def test_layouts_that_are_left_alone(classifier, capsys):
+    """The default of a flag that is refused otherwise."""
+    atc(classifier, SHAPE, "--is_input_adjust_hw_layout=false")
+    flags = ["--framework=5", f"--model={classifier}", "--output=m", SHAPE]
+    assert "have the layout of the ONNX graph" in says(capsys, *flags, "--is_input_adjust_hw_layout=true")
+
+
+def test_files_of_other_tools_have_sizes_as_well():
+    content = om.write("m", [om.Tensor("x", (1,))], [om.Tensor("y", (200,))])
+    assert mdl.query_size_from_mem(acl.util.bytes_to_ptr(content), len(content)) == (512 + 1024, 0, 0)

@@ -180,6 +180,10 @@ def test_a_model_that_says_nothing_without_loading():
 def test_a_model_for_other_chips():
     ret = load_bytes(affine_bytes(soc="Ascend310P3"))[1]
     refused(ret, BAD_PARAMETER, "Ascend910B", "run with ACL_SIM_SOC=Ascend310P3")
+    ret = load_bytes(affine_bytes(soc="Ascend310P"))[1]
+    refused(ret, BAD_PARAMETER, "run with ACL_SIM_SOC=Ascend310P1")
+    ret = load_bytes(affine_bytes(soc="Ascend1"))[1]
+    refused(ret, BAD_PARAMETER, "built for Ascend1, and the device is a Ascend910B3 (")
     model, ret = load_bytes(affine_bytes(soc="Ascend910B1"))
     assert ret == 0 and mdl.unload(model) == 0
 

@@ -119,14 +119,25 @@ aclError sim_model_read(const char *path, struct sim_bytes *bytes)
 
 /* ---- loading ---- */
 
+/* A chip of a short name, which files may have instead of a whole one; NULL: none that can be simulated. */
+static const struct sim_soc *find_short(const char *name)
+{
+    for (size_t i = 0; i < sim_soc_count; i++)
+        if (strcmp(sim_socs[i].so_short, name) == 0)
+            return &sim_socs[i];
+    return NULL;
+}
+
 static aclError check_soc(const struct sim_signature *signature)
 {
     const struct sim_soc *soc = sim_config()->cf_soc, *built = sim_soc_find(signature->sg_soc);
     const char *wanted = built != NULL ? built->so_short : signature->sg_soc;
-    SIM_ARGUMENT(*wanted == '\0' || strcmp(wanted, soc->so_short) == 0, ACL_ERROR_GE_PARAM_INVALID,
-                 "the model was built for %s, and the device is a %s: run with ACL_SIM_SOC=%s", signature->sg_soc,
-                 soc->so_name, signature->sg_soc);
-    return ACL_SUCCESS;
+    if (*wanted == '\0' || strcmp(wanted, soc->so_short) == 0)
+        return ACL_SUCCESS;
+    built = built != NULL ? built : find_short(wanted);
+    return sim_refuse(ACL_ERROR_GE_PARAM_INVALID, "the model was built for %s, and the device is a %s%s%s",
+                      signature->sg_soc, soc->so_name, built == NULL ? "" : ": run with ACL_SIM_SOC=",
+                      built == NULL ? "" : built->so_name);
 }
 
 /* One part of the model's memory: the program's, which has to be large enough, or the system's. */
