@@ -16,7 +16,7 @@
 
 static size_t size_of_call(uint32_t operands)
 {
-    return sizeof(struct sim_call) +
+    return sizeof(struct sim_model_call) +
            operands * (sizeof(struct sim_range) + sizeof(struct sim_operand) + sizeof(aclsimTensor) + sizeof(uint64_t));
 }
 
@@ -25,7 +25,7 @@ static size_t size_of_call(uint32_t operands)
 static bool set_tensor(aclsimTensor *tensor, const struct sim_operand *operand, aclDataType type, const int64_t *dims,
                        uint32_t rank)
 {
-    if (rank > SIM_CALL_RANK_MAX)
+    if (rank > SIM_MODEL_CALL_RANK_MAX)
         return false;
     tensor->data = sim_memory_reach(operand->op_address);
     tensor->type = type;
@@ -38,13 +38,13 @@ static bool set_tensor(aclsimTensor *tensor, const struct sim_operand *operand, 
 
 /* The gear that the program wrote into its input: 64-bit numbers, or 32-bit ones when there is no room for them; -1 for
  * none of the model's. */
-static int64_t read_gear(const struct sim_signature *signature, const struct sim_call *call)
+static int64_t read_gear(const struct sim_signature *signature, const struct sim_model_call *call)
 {
     uint64_t values[ACL_MAX_DIM_CNT];
     uint32_t width = signature->sg_gear_width;
     if (call->ca_gear_operand == call->ca_inputs || width > ACL_MAX_DIM_CNT)
         return SIM_EVERY_GEAR;
-    const struct sim_operand *operand = &sim_call_operands(call)[call->ca_gear_operand];
+    const struct sim_operand *operand = &sim_model_call_operands(call)[call->ca_gear_operand];
     const unsigned char *bytes = sim_memory_reach(operand->op_address);
     bool wide = operand->op_bytes >= width * sizeof(uint64_t);
     if (operand->op_bytes < width * sizeof(uint32_t))
@@ -60,13 +60,13 @@ static int64_t read_gear(const struct sim_signature *signature, const struct sim
 }
 
 /* The inputs with data, one behind the other; how many there are. False: a tensor has too many dimensions. */
-static bool set_inputs(const struct sim_signature *signature, struct sim_call *call, int64_t gear, uint32_t *count)
+static bool set_inputs(const struct sim_signature *signature, struct sim_model_call *call, int64_t gear, uint32_t *count)
 {
-    aclsimTensor *tensors = sim_call_tensors(call);
+    aclsimTensor *tensors = sim_model_call_tensors(call);
     int64_t dims[ACL_MAX_DIM_CNT];
     *count = 0;
     for (uint32_t i = 0; i < call->ca_inputs; i++) {
-        const struct sim_operand *operand = &sim_call_operands(call)[i];
+        const struct sim_operand *operand = &sim_model_call_operands(call)[i];
         const struct sim_port *port = &signature->sg_inputs[operand->op_port];
         if (sim_port_is_control(port))
             continue;
@@ -81,26 +81,26 @@ static bool set_inputs(const struct sim_signature *signature, struct sim_call *c
     return true;
 }
 
-static bool set_outputs(const struct sim_signature *signature, struct sim_call *call, int64_t gear)
+static bool set_outputs(const struct sim_signature *signature, struct sim_model_call *call, int64_t gear)
 {
     for (uint32_t i = 0; i < call->ca_outputs; i++) {
         uint32_t at = call->ca_inputs + i, rank;
-        const struct sim_operand *operand = &sim_call_operands(call)[at];
+        const struct sim_operand *operand = &sim_model_call_operands(call)[at];
         const int64_t *dims = sim_signature_output(signature, i, gear, &rank);
-        if (!set_tensor(&sim_call_tensors(call)[at], operand, signature->sg_outputs[i].po_type, dims, rank))
+        if (!set_tensor(&sim_model_call_tensors(call)[at], operand, signature->sg_outputs[i].po_type, dims, rank))
             return false;
-        sim_call_capacities(call)[i] = operand->op_bytes;
+        sim_model_call_capacities(call)[i] = operand->op_bytes;
     }
     return true;
 }
 
 /* What the run found out: the real shapes of the outputs, for aclmdlGetDatasetTensorDesc. */
-static aclError tell_shapes(const struct sim_signature *signature, const struct sim_call *call)
+static aclError tell_shapes(const struct sim_signature *signature, const struct sim_model_call *call)
 {
     struct sim_dataset *dataset = sim_dataset_peek(call->ca_output);
     aclError code = ACL_SUCCESS;
     for (uint32_t i = 0; dataset != NULL && i < call->ca_outputs && code == ACL_SUCCESS; i++) {
-        const aclsimTensor *tensor = &sim_call_tensors(call)[call->ca_inputs + i];
+        const aclsimTensor *tensor = &sim_model_call_tensors(call)[call->ca_inputs + i];
         aclTensorDesc *desc =
             sim_tensordesc_create(tensor->type, tensor->dims, tensor->rank, signature->sg_outputs[i].po_format);
         code = sim_dataset_adopt(dataset, i, desc);
@@ -114,7 +114,7 @@ static bool shapes_fit(const aclsimModelRun *order)
 {
     for (size_t i = 0; i < order->outputCount; i++) {
         const aclsimTensor *tensor = &order->outputs[i];
-        if (tensor->rank > SIM_CALL_RANK_MAX ||
+        if (tensor->rank > SIM_MODEL_CALL_RANK_MAX ||
             sim_shape_bytes(tensor->type, tensor->dims, tensor->rank) > order->capacities[i])
             return false;
     }
@@ -163,7 +163,7 @@ static aclError call_dumped(struct sim_run *run, struct sim_model *model, const 
     return code;
 }
 
-static aclError run_on(struct sim_run *run, struct sim_model *model, struct sim_call *call)
+static aclError run_on(struct sim_run *run, struct sim_model *model, struct sim_model_call *call)
 {
     const struct sim_signature *signature = model->mo_signature;
     uint32_t count;
@@ -180,10 +180,10 @@ static aclError run_on(struct sim_run *run, struct sim_model *model, struct sim_
         return sim_engine_give_up(run, ACL_ERROR_RT_MODEL_EXECUTE, "a tensor of the model has more than 8 dimensions");
     aclsimModelRun order = {.name = signature->sg_name,
                             .modelId = model->mo_id,
-                            .inputs = sim_call_tensors(call),
+                            .inputs = sim_model_call_tensors(call),
                             .inputCount = count,
-                            .outputs = sim_call_tensors(call) + call->ca_inputs,
-                            .capacities = sim_call_capacities(call),
+                            .outputs = sim_model_call_tensors(call) + call->ca_inputs,
+                            .capacities = sim_model_call_capacities(call),
                             .outputCount = call->ca_outputs,
                             .userData = executor->me_user};
     if (executor->me_for_kind) {
@@ -192,10 +192,10 @@ static aclError run_on(struct sim_run *run, struct sim_model *model, struct sim_
     }
     struct sim_prepared prepared = {0};
     char text[SIM_REASON_BYTES];
-    const char *reason = sim_call_prepare(signature, call, gear, &prepared, text);
+    const char *reason = sim_model_call_prepare(signature, call, gear, &prepared, text);
     aclError code = reason == NULL ? call_dumped(run, model, &order)
                                    : sim_engine_give_up(run, ACL_ERROR_RT_MODEL_EXECUTE, reason);
-    sim_call_finish(signature, call, gear, &prepared, code == ACL_SUCCESS);
+    sim_model_call_finish(signature, call, gear, &prepared, code == ACL_SUCCESS);
     SIM_TRY(code);
     if (!signature->sg_dynamic)
         return ACL_SUCCESS;
@@ -206,7 +206,7 @@ static aclError run_on(struct sim_run *run, struct sim_model *model, struct sim_
 
 static aclError run_call(struct sim_run *run, void *argument)
 {
-    struct sim_call *call = argument;
+    struct sim_model_call *call = argument;
     struct sim_model *model = sim_model_peek(call->ca_model);
     if (model == NULL)
         return sim_engine_give_up(run, ACL_ERROR_RT_MODEL_EXECUTE, "the model was unloaded before it ran");
@@ -217,14 +217,14 @@ static aclError run_call(struct sim_run *run, void *argument)
 
 static const struct sim_range *ranges_of_call(const void *argument, size_t *count)
 {
-    const struct sim_call *call = argument;
-    *count = sim_call_count(call);
+    const struct sim_model_call *call = argument;
+    *count = sim_model_call_count(call);
     return call->ca_ranges;
 }
 
 static void print_call(const void *argument, FILE *file)
 {
-    const struct sim_call *call = argument;
+    const struct sim_model_call *call = argument;
     struct sim_model *model = sim_model_peek(call->ca_model);
     if (model == NULL) {
         fprintf(file, "unloaded model %u", call->ca_model);
@@ -253,12 +253,12 @@ static aclError place(const struct sim_model *model, const struct sim_dataset *d
     if (buffer == NULL)
         return ACL_ERROR_INVALID_PARAM;
     aclError code = ACL_SUCCESS;
-    uint64_t most = port->po_bytes, needed = sim_call_needed(signature, index, output, gear);
+    uint64_t most = port->po_bytes, needed = sim_model_call_needed(signature, index, output, gear);
     if (buffer->db_data == NULL && output && allocate && needed != 0) {
         code = sim_memory_take(&buffer->db_data, needed);
         buffer->db_size = code == ACL_SUCCESS ? needed : buffer->db_size;
     }
-    if (code == ACL_SUCCESS && !signature->sg_dynamic && buffer->db_size + SIM_CALL_SLACK < needed)
+    if (code == ACL_SUCCESS && !signature->sg_dynamic && buffer->db_size + SIM_MODEL_CALL_SLACK < needed)
         code = sim_refuse(ACL_ERROR_GE_PARAM_INVALID, "%s %u (%s) has %zu bytes, expected %llu",
                           output ? "output" : "input", index, port->po_name, buffer->db_size,
                           (unsigned long long)needed);
@@ -296,7 +296,7 @@ static aclError find_shape(const struct sim_port *port, const struct sim_dataset
         dims = desc->td_shape.nu_values;
         rank = desc->td_shape.nu_count;
     }
-    bool fits = rank <= SIM_CALL_RANK_MAX && in_range(port, dims, rank);
+    bool fits = rank <= SIM_MODEL_CALL_RANK_MAX && in_range(port, dims, rank);
     bool large = fits && sim_shape_bytes(port->po_type, dims, (uint32_t)rank) > operand->op_bytes;
     operand->op_rank = fits ? (uint32_t)rank : 0;
     for (uint32_t i = 0; i < operand->op_rank; i++)
@@ -310,10 +310,10 @@ static aclError find_shape(const struct sim_port *port, const struct sim_dataset
     return ACL_SUCCESS;
 }
 
-static aclError claim(struct sim_call *call, uint32_t at, bool output)
+static aclError claim(struct sim_model_call *call, uint32_t at, bool output)
 {
     char name[32];
-    const struct sim_operand *operand = &sim_call_operands(call)[at];
+    const struct sim_operand *operand = &sim_model_call_operands(call)[at];
     call->ca_ranges[at] =
         (struct sim_range){.rg_address = operand->op_address, .rg_size = operand->op_bytes, .rg_write = output};
     if (likely(sim_memory_try_claim(&call->ca_ranges[at])))
@@ -322,7 +322,7 @@ static aclError claim(struct sim_call *call, uint32_t at, bool output)
     return sim_memory_claim(&call->ca_ranges[at], name);
 }
 
-static aclError fill_side(struct sim_call *call, const struct sim_model *model, const struct sim_dataset *dataset,
+static aclError fill_side(struct sim_model_call *call, const struct sim_model *model, const struct sim_dataset *dataset,
                           bool output, bool allocate, int64_t gear)
 {
     uint32_t first = output ? call->ca_inputs : 0, count = output ? call->ca_outputs : call->ca_inputs;
@@ -330,7 +330,7 @@ static aclError fill_side(struct sim_call *call, const struct sim_model *model, 
                  model->mo_signature->sg_dynamic ? ACL_ERROR_INVALID_PARAM : ACL_ERROR_GE_PARAM_INVALID,
                  "%s has %zu buffers, expected %u", output ? "output" : "input", dataset->da_count, count);
     for (uint32_t i = 0; i < count; i++) {
-        struct sim_operand *operand = &sim_call_operands(call)[first + i];
+        struct sim_operand *operand = &sim_model_call_operands(call)[first + i];
         SIM_TRY(place(model, dataset, i, output, allocate, gear, operand));
         if (!output && model->mo_signature->sg_dynamic)
             SIM_TRY(find_shape(&model->mo_signature->sg_inputs[i], &dataset->da_slots[i], operand));
@@ -348,7 +348,7 @@ static int64_t gear_of(struct sim_model *model, const struct sim_dataset *inputs
 }
 
 /* The datasets are opened one after the other, never together: they may be one and the same. */
-static aclError fill_call(struct sim_call *call, struct sim_model *model, const aclmdlDataset *inputs,
+static aclError fill_call(struct sim_model_call *call, struct sim_model *model, const aclmdlDataset *inputs,
                           const aclmdlDataset *outputs, bool allocate)
 {
     int64_t gear = SIM_EVERY_GEAR;
@@ -396,11 +396,11 @@ static aclError submit(struct sim_model *model, const aclmdlDataset *inputs, acl
     const struct sim_signature *signature = model->mo_signature;
     uint32_t operands = signature->sg_input_count + signature->sg_output_count;
     size_t size = size_of_call(operands);
-    _Alignas(struct sim_call) unsigned char small[1024];
-    struct sim_call *call = size <= sizeof small ? (void *)small : malloc(size);
+    _Alignas(struct sim_model_call) unsigned char small[1024];
+    struct sim_model_call *call = size <= sizeof small ? (void *)small : malloc(size);
     SIM_CHECK(call != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a run with %u tensors", operands);
     memset(call, 0, size);
-    *call = (struct sim_call){.ca_model = model->mo_id, .ca_inputs = signature->sg_input_count,
+    *call = (struct sim_model_call){.ca_model = model->mo_id, .ca_inputs = signature->sg_input_count,
                           .ca_outputs = signature->sg_output_count, .ca_output = outputs};
     call->ca_gear_operand = sim_port_find(signature->sg_inputs, signature->sg_input_count, SIM_GEAR_INPUT);
     call->ca_aipp_operand = sim_aipp_place(signature);

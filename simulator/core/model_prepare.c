@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t sim_call_needed(const struct sim_signature *signature, uint32_t port, bool output, int64_t gear)
+uint64_t sim_model_call_needed(const struct sim_signature *signature, uint32_t port, bool output, int64_t gear)
 {
     const struct sim_port *found = output ? &signature->sg_outputs[port] : &signature->sg_inputs[port];
     int64_t dims[ACL_MAX_DIM_CNT];
@@ -29,28 +29,28 @@ uint64_t sim_call_needed(const struct sim_signature *signature, uint32_t port, b
 
 #define ROUNDED(bytes) (((bytes) + 63) / 64 * 64) /* so that each tensor is aligned for any type */
 
-static uint64_t needed_at(const struct sim_signature *signature, const struct sim_call *call, uint32_t at, int64_t gear)
+static uint64_t needed_at(const struct sim_signature *signature, const struct sim_model_call *call, uint32_t at, int64_t gear)
 {
-    return sim_call_needed(signature, sim_call_operands(call)[at].op_port, at >= call->ca_inputs, gear);
+    return sim_model_call_needed(signature, sim_model_call_operands(call)[at].op_port, at >= call->ca_inputs, gear);
 }
 
-static bool is_control(const struct sim_signature *signature, const struct sim_call *call, uint32_t at)
+static bool is_control(const struct sim_signature *signature, const struct sim_model_call *call, uint32_t at)
 {
     return at < call->ca_inputs && sim_port_is_control(&signature->sg_inputs[at]);
 }
 
 /* The tensor of an operand: those of inputs are one behind the other, without the controls. */
-static aclsimTensor *tensor_at(const struct sim_signature *signature, const struct sim_call *call, uint32_t at)
+static aclsimTensor *tensor_at(const struct sim_signature *signature, const struct sim_model_call *call, uint32_t at)
 {
     uint32_t place = at;
     for (uint32_t i = 0; i < at && at < call->ca_inputs; i++)
         place -= sim_port_is_control(&signature->sg_inputs[i]);
-    return &sim_call_tensors(call)[place];
+    return &sim_model_call_tensors(call)[place];
 }
 
-static bool is_short(const struct sim_signature *signature, const struct sim_call *call, uint32_t at, int64_t gear)
+static bool is_short(const struct sim_signature *signature, const struct sim_model_call *call, uint32_t at, int64_t gear)
 {
-    const struct sim_operand *operand = &sim_call_operands(call)[at];
+    const struct sim_operand *operand = &sim_model_call_operands(call)[at];
     const struct sim_port *ports = at < call->ca_inputs ? signature->sg_inputs : signature->sg_outputs;
     if (likely(operand->op_bytes >= ports[operand->op_port].po_bytes)) /* of the largest gear */
         return false;
@@ -59,32 +59,32 @@ static bool is_short(const struct sim_signature *signature, const struct sim_cal
 
 /* How many bytes all short ones need; *worst is the first one that is too short, or as many as
  * there are. */
-static uint64_t count_short(const struct sim_signature *signature, const struct sim_call *call, int64_t gear,
+static uint64_t count_short(const struct sim_signature *signature, const struct sim_model_call *call, int64_t gear,
                             uint32_t *worst)
 {
     uint64_t total = 0;
-    *worst = sim_call_count(call);
-    for (uint32_t at = 0; at < sim_call_count(call); at++) {
+    *worst = sim_model_call_count(call);
+    for (uint32_t at = 0; at < sim_model_call_count(call); at++) {
         if (likely(!is_short(signature, call, at, gear)))
             continue;
         uint64_t needed = needed_at(signature, call, at, gear);
-        if (*worst > at && sim_call_operands(call)[at].op_bytes + SIM_CALL_SLACK < needed)
+        if (*worst > at && sim_model_call_operands(call)[at].op_bytes + SIM_MODEL_CALL_SLACK < needed)
             *worst = at;
         total += ROUNDED(needed);
     }
     return total;
 }
 
-static const char *widen(const struct sim_signature *signature, struct sim_call *call, int64_t gear,
+static const char *widen(const struct sim_signature *signature, struct sim_model_call *call, int64_t gear,
                          struct sim_prepared *prepared, char text[SIM_REASON_BYTES])
 {
     uint32_t worst;
     uint64_t total = count_short(signature, call, gear, &worst);
     if (likely(total == 0))
         return NULL;
-    if (worst != sim_call_count(call)) { /* at the submission another gear was set */
+    if (worst != sim_model_call_count(call)) { /* at the submission another gear was set */
         bool output = worst >= call->ca_inputs;
-        const struct sim_operand *operand = &sim_call_operands(call)[worst];
+        const struct sim_operand *operand = &sim_model_call_operands(call)[worst];
         const struct sim_port *port = output ? signature->sg_outputs : signature->sg_inputs;
         snprintf(text, SIM_REASON_BYTES, "%s %u (%.100s) has %llu bytes, expected %llu for the gear that was set last",
                  output ? "output" : "input", operand->op_port, port[operand->op_port].po_name,
@@ -94,28 +94,28 @@ static const char *widen(const struct sim_signature *signature, struct sim_call 
     unsigned char *next = prepared->pr_short = calloc(1, total);
     if (next == NULL)
         return "there is no memory for what its short buffers lack";
-    for (uint32_t at = 0; at < sim_call_count(call); at++) {
+    for (uint32_t at = 0; at < sim_model_call_count(call); at++) {
         if (!is_short(signature, call, at, gear))
             continue;
         aclsimTensor *tensor = tensor_at(signature, call, at);
         if (at < call->ca_inputs)
-            memcpy(next, tensor->data, sim_call_operands(call)[at].op_bytes);
+            memcpy(next, tensor->data, sim_model_call_operands(call)[at].op_bytes);
         else
-            sim_call_capacities(call)[at - call->ca_inputs] = needed_at(signature, call, at, gear);
+            sim_model_call_capacities(call)[at - call->ca_inputs] = needed_at(signature, call, at, gear);
         tensor->data = next;
         next += ROUNDED(needed_at(signature, call, at, gear));
     }
     return NULL;
 }
 
-void sim_call_finish(const struct sim_signature *signature, const struct sim_call *call, int64_t gear,
+void sim_model_call_finish(const struct sim_signature *signature, const struct sim_model_call *call, int64_t gear,
                      struct sim_prepared *prepared, bool well)
 {
     bool images = signature->sg_aipp_count != 0 || call->ca_aipp_operand != call->ca_inputs;
     for (size_t i = 0; images && i < sizeof prepared->pr_images / sizeof *prepared->pr_images; i++)
         free(prepared->pr_images[i]);
-    for (uint32_t at = call->ca_inputs; prepared->pr_short != NULL && well && at < sim_call_count(call); at++) {
-        const struct sim_operand *operand = &sim_call_operands(call)[at];
+    for (uint32_t at = call->ca_inputs; prepared->pr_short != NULL && well && at < sim_model_call_count(call); at++) {
+        const struct sim_operand *operand = &sim_model_call_operands(call)[at];
         if (is_short(signature, call, at, gear))
             memcpy(sim_memory_reach(operand->op_address), tensor_at(signature, call, at)->data, operand->op_bytes);
     }
@@ -124,14 +124,14 @@ void sim_call_finish(const struct sim_signature *signature, const struct sim_cal
 
 /* ---- images ---- */
 
-static const char *apply(const struct sim_signature *signature, struct sim_call *call, uint32_t input,
+static const char *apply(const struct sim_signature *signature, struct sim_model_call *call, uint32_t input,
                          struct sim_aipp_source source, aclFormat format, uint64_t raw_size, void **converted)
 {
     return sim_aipp_apply(source, raw_size, format, tensor_at(signature, call, input), converted);
 }
 
 /* Preprocessed images take the place of those that the program gave. */
-static const char *prepare_images(const struct sim_signature *signature, struct sim_call *call, int64_t gear,
+static const char *prepare_images(const struct sim_signature *signature, struct sim_model_call *call, int64_t gear,
                                   struct sim_prepared *prepared)
 {
     const char *reason = NULL;
@@ -144,7 +144,7 @@ static const char *prepare_images(const struct sim_signature *signature, struct 
     }
     if (reason != NULL || call->ca_aipp_operand == call->ca_inputs)
         return reason;
-    const struct sim_operand *parameters = &sim_call_operands(call)[call->ca_aipp_operand];
+    const struct sim_operand *parameters = &sim_model_call_operands(call)[call->ca_aipp_operand];
     uint32_t images = sim_aipp_images(signature);
     if (!sim_aipp_is_applied(signature, images))
         return "it has no input that AIPP can be applied to";
@@ -153,7 +153,7 @@ static const char *prepare_images(const struct sim_signature *signature, struct 
                  needed_at(signature, call, images, gear), &prepared->pr_images[SIM_STATIC_AIPP_MAX]);
 }
 
-const char *sim_call_prepare(const struct sim_signature *signature, struct sim_call *call, int64_t gear,
+const char *sim_model_call_prepare(const struct sim_signature *signature, struct sim_model_call *call, int64_t gear,
                              struct sim_prepared *prepared, char text[SIM_REASON_BYTES])
 {
     const char *reason = signature->sg_dynamic ? NULL : widen(signature, call, gear, prepared, text);
