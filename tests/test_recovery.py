@@ -231,7 +231,8 @@ def test_a_context_that_stopped_on_a_failure_stays_so(stream):
     del task
     assert acl.rt.device_task_abort(0, 0) == 0
     assert acl.rt.synchronize_stream(stream) == 507015
-    assert acl.rt.stream_abort(stream) == 507015
+    assert acl.rt.stream_abort(stream) == 0
+    assert acl.rt.synchronize_stream(stream) == 507015
 
 
 # ---- faults ----

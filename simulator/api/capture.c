@@ -9,6 +9,14 @@ static aclError find_stream(aclrtStream stream, struct sim_target *target)
     return sim_stream_own(stream, target);
 }
 
+/* The same for what ends a recording: it works in a context that has failed, too. */
+static aclError find_stream_to_clean(aclrtStream stream, struct sim_target *target)
+{
+    SIM_NOT_NULL(stream);
+    SIM_TRY(sim_capture_check_chip());
+    return sim_stream_to_clean(stream, target);
+}
+
 /* ---- capturing ---- */
 
 aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode)
@@ -73,7 +81,7 @@ aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp *handle)
     SIM_ENTER();
     SIM_NOT_NULL(handle);
     struct sim_target target;
-    SIM_TRY(find_stream(stream, &target));
+    SIM_TRY(find_stream_to_clean(stream, &target));
     return sim_capture_group_end(target, handle);
 }
 
@@ -91,7 +99,7 @@ aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream)
 {
     SIM_ENTER();
     struct sim_target target;
-    SIM_TRY(find_stream(stream, &target));
+    SIM_TRY(find_stream_to_clean(stream, &target));
     return sim_capture_update_end(target);
 }
 
@@ -200,6 +208,7 @@ aclError aclmdlRIUnbindStream(aclmdlRI modelRI, aclrtStream stream)
 {
     SIM_ENTER();
     struct sim_target target;
-    SIM_TRY(find_both(modelRI, stream, &target));
+    SIM_NOT_NULL(modelRI);
+    SIM_TRY(find_stream_to_clean(stream, &target));
     return sim_capture_build_unbind(modelRI, target);
 }

@@ -92,6 +92,6 @@ aclError aclrtMemPoolFreeAsync(void *ptr, aclrtStream stream)
     struct sim_target target;
     SIM_NOT_NULL(ptr);
     SIM_TRY(sim_pool_memory_supported());
-    SIM_TRY(sim_stream_own(stream, &target));
+    SIM_TRY(sim_stream_to_clean(stream, &target));
     return sim_pool_memory_free(ptr, target, SIM_SITE());
 }

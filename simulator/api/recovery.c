@@ -125,7 +125,7 @@ aclError aclrtStreamAbort(aclrtStream stream)
     if (atomic_load(&context->cx_device->dv_aborting))
         return ACL_SUCCESS; /* its work is being aborted already */
     SIM_TRY(check_kind(target.tg_stream));
-    SIM_TRY(sim_stream_own(stream, &target));
+    SIM_TRY(sim_stream_to_clean(stream, &target));
     SIM_TRY(sim_capture_refuse_stream(target.tg_stream));
     return sim_recovery_abort_stream(target);
 }

@@ -6,14 +6,20 @@
 #include "pool_memory.h"
 #include "saturation.h"
 
+static aclError create(uint32_t priority, uint32_t flags, aclrtStream *stream)
+{
+    struct sim_context *context;
+    SIM_TRY(sim_context_current(&context));
+    SIM_TRY(sim_context_check_stopped(context));
+    return sim_stream_create(context, priority, flags, SIM_STREAM_USER, stream);
+}
+
 aclError aclrtCreateStream(aclrtStream *stream)
 {
     SIM_ENTER();
     SIM_NOT_NULL(stream);
-    struct sim_context *context;
     *stream = NULL;
-    SIM_TRY(sim_context_current(&context));
-    return sim_stream_create(context, 0, 0, SIM_STREAM_USER, stream);
+    return create(0, 0, stream);
 }
 
 /* Only a chip that is not among the simulated ones has them. */
@@ -81,18 +87,16 @@ aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uin
 {
     SIM_ENTER();
     SIM_NOT_NULL(stream);
-    struct sim_context *context;
     *stream = NULL;
     SIM_TRY(check_flags(flag & KNOWN_FLAGS));
-    SIM_TRY(sim_context_current(&context));
-    return sim_stream_create(context, clamped(priority), flag & KNOWN_FLAGS, SIM_STREAM_USER, stream);
+    return create(clamped(priority), flag & KNOWN_FLAGS, stream);
 }
 
 static aclError destroy(aclrtStream stream, bool force)
 {
     SIM_NOT_NULL(stream);
     struct sim_target target;
-    SIM_TRY(sim_stream_own(stream, &target));
+    SIM_TRY(sim_stream_to_clean(stream, &target));
     SIM_CHECK(sim_stream_kind(target.tg_stream) != SIM_STREAM_DEFAULT, ACL_ERROR_RT_PARAM_INVALID,
               "stream %p is the default stream of its context, expected one made by aclrtCreateStream", stream);
     return sim_stream_destroy(target, force);
@@ -300,7 +304,7 @@ aclError aclrtPersistentTaskClean(aclrtStream stream)
     SIM_ENTER();
     struct sim_target target;
     SIM_SUPPORTED(is_newer_chip(), "%s cannot clear a stream of its tasks", sim_config()->cf_soc->so_name);
-    SIM_TRY(sim_stream_own(stream, &target));
+    SIM_TRY(sim_stream_to_clean(stream, &target));
     SIM_CHECK(target.tg_stream->st_flags & ACL_STREAM_PERSISTENT, ACL_ERROR_RT_PARAM_INVALID,
               "the stream was created with flag %#x, expected ACL_STREAM_PERSISTENT (0x4)", target.tg_stream->st_flags);
     return sim_capture_build_clean(target);
@@ -312,7 +316,7 @@ aclError aclrtStreamStop(aclrtStream stream)
     SIM_CHECK(stream != NULL, ACL_ERROR_RT_PARAM_INVALID, "stream is NULL, expected an explicit stream");
     SIM_SUPPORTED(is_newer_chip(), "%s cannot stop a running task", sim_config()->cf_soc->so_name);
     struct sim_target target;
-    SIM_TRY(sim_stream_own(stream, &target));
+    SIM_TRY(sim_stream_to_clean(stream, &target));
     return sim_engine_stop(target.tg_stream);
 }
 

@@ -158,11 +158,8 @@ static aclError check_flags(struct sim_target stream)
     return ACL_SUCCESS;
 }
 
-static aclError check_origin(aclrtStream handle)
+static aclError check_origin(const struct sim_stream *stream)
 {
-    struct sim_target target;
-    SIM_TRY(sim_stream_own(handle, &target));
-    const struct sim_stream *stream = target.tg_stream;
     SIM_CHECK(sim_stream_taken(stream) != SIM_TAKEN_BOUND && sim_stream_kind(stream) != SIM_STREAM_INSTANCE,
               ACL_ERROR_RT_STREAM_MODEL, "the stream belongs to a model running instance, expected a plain one");
     SIM_SUPPORTED(sim_stream_kind(stream) != SIM_STREAM_DEFAULT,
@@ -206,7 +203,8 @@ aclError sim_capture_begin(aclrtStream handle, aclmdlRICaptureMode mode, aclmdlR
     SIM_TRY(sim_stream_find(handle, &stream));
     SIM_TRY(sim_capture_check_mode(mode));
     SIM_TRY(check_flags(stream));
-    SIM_TRY(check_origin(handle));
+    SIM_TRY(sim_stream_own(handle, &stream));
+    SIM_TRY(check_origin(stream.tg_stream));
     SIM_TRY(sim_stream_refuse_taken(stream.tg_stream, sim_stream_taken(stream.tg_stream)));
     if (into != NULL)
         return begin_into(stream, mode, into);
@@ -336,7 +334,8 @@ aclError sim_capture_end(aclrtStream stream_handle, aclmdlRI *handle)
     SIM_TRY(check_flags(stream));
     SIM_CHECK(handle != NULL || captures_body(stream.tg_stream), ACL_ERROR_RT_PARAM_INVALID,
               "modelRI is NULL, expected a valid pointer: only the capture of a condition's body does without");
-    SIM_TRY(check_origin(stream_handle));
+    SIM_TRY(sim_stream_to_clean(stream_handle, &stream));
+    SIM_TRY(check_origin(stream.tg_stream));
     struct sim_instance *instance = captured_into(stream.tg_stream);
     bool is_body = instance != NULL && instance->in_parent != NULL;
     aclError code = check_call(instance, stream.tg_stream);

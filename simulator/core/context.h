@@ -62,6 +62,17 @@ static inline aclError sim_context_check_failed(struct sim_context *context)
     return likely(code == ACL_SUCCESS) ? code : sim_context_report_failed(context);
 }
 
+/* Its failure code once a failed task has stopped it, for what goes on while its device aborts its work. */
+static inline bool sim_context_is_stopped(struct sim_context *context)
+{
+    aclError code = atomic_load_explicit(&context->cx_failed, memory_order_acquire);
+    return unlikely(code != ACL_SUCCESS) && code != ACL_ERROR_RT_DEVICE_TASK_ABORT;
+}
+static inline aclError sim_context_check_stopped(struct sim_context *context)
+{
+    return unlikely(sim_context_is_stopped(context)) ? sim_context_report_failed(context) : ACL_SUCCESS;
+}
+
 /* 107022 while its device aborts its work, for what a context that stopped may still do. */
 static inline aclError sim_context_check_aborting(struct sim_context *context)
 {

@@ -227,8 +227,7 @@ void sim_engine_resume(struct sim_stream *stream)
 static bool is_dropped(struct sim_stream *stream, uint64_t ticket)
 {
     struct sim_context *context = atomic_load_explicit(&stream->st_context, memory_order_relaxed);
-    aclError failed = atomic_load_explicit(&context->cx_failed, memory_order_acquire);
-    bool stopped = failed != ACL_SUCCESS && failed != ACL_ERROR_RT_DEVICE_TASK_ABORT; /* which goes stream by stream */
+    bool stopped = sim_context_is_stopped(context); /* an abort of the device goes stream by stream */
     return unlikely(ticket <= atomic_load_explicit(&stream->st_drop, memory_order_acquire) || stopped);
 }
 

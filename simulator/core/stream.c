@@ -42,7 +42,7 @@ aclError sim_stream_any(aclrtStream handle, struct sim_target *target)
     return sim_context_current(&context);
 }
 
-aclError sim_stream_own(aclrtStream handle, struct sim_target *target)
+aclError sim_stream_to_clean(aclrtStream handle, struct sim_target *target)
 {
     SIM_TRY(sim_stream_any(handle, target));
     struct sim_context *context = sim_thread.th_context;
@@ -52,7 +52,13 @@ aclError sim_stream_own(aclrtStream handle, struct sim_target *target)
               ACL_ERROR_RT_STREAM_CONTEXT,
               "stream %p belongs to another context than %p, which is current on this thread", handle,
               (void *)(uintptr_t)sim_thread.th_bound);
-    return sim_context_check_failed(context);
+    return ACL_SUCCESS;
+}
+
+aclError sim_stream_own(aclrtStream handle, struct sim_target *target)
+{
+    SIM_TRY(sim_stream_to_clean(handle, target));
+    return sim_context_check_failed(sim_thread.th_context);
 }
 
 aclError sim_stream_create(struct sim_context *context, uint32_t priority, uint32_t flags, enum sim_stream_kind kind,

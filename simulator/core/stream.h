@@ -111,9 +111,12 @@ aclError sim_stream_check(aclrtStream handle);
  * leaves ownership aside: synchronise, query, getters. Codes 107017, 107002. */
 aclError sim_stream_any(aclrtStream handle, struct sim_target *target);
 
-/* The same for submissions and destruction: the stream must belong to the current context (107003), which must not
- * have failed in stop mode (its failure code). */
+/* The same for submissions: the stream must belong to the current context (107003), which must not have failed in stop
+ * mode (its failure code). */
 aclError sim_stream_own(aclrtStream handle, struct sim_target *target);
+
+/* The same for destroying, stopping, unbinding and whatever else cleans up: also in a context that has failed. */
+aclError sim_stream_to_clean(aclrtStream handle, struct sim_target *target);
 
 /* Creates a stream in `context` and returns its handle. Fires the stream-state callbacks, unless it is an instance's.
  * 207008, 207001. */
