@@ -328,7 +328,11 @@ def test_getters_without_a_context(configure):
 
 
 @pytest.mark.parametrize("soc", [P310B, P310P, P910])
-def test_chips_without_a_switch(make, soc):
+def test_chips_without_a_switch_take_it_without_effect(make, soc):
     npu = make(soc)
-    refused(acl.rt.set_stream_overflow_switch(npu.stream, 1), 207000, soc)
-    refused(acl.rt.get_stream_overflow_switch(npu.stream)[1], 207000, soc)
+    assert acl.rt.set_stream_overflow_switch(npu.stream, 1) == 0
+    assert acl.rt.get_stream_overflow_switch(npu.stream) == (0, 0)
+    refused(acl.rt.set_stream_overflow_switch(npu.stream, 2), 100000, "flag is 2")
+    refused(lib.aclrtSetStreamOverflowSwitch(GARBAGE, 1), 107017, "0x1234567")
+    refused(lib.aclrtGetStreamOverflowSwitch(GARBAGE, WORD), 107017, "0x1234567")
+    assert in_thread(lambda: acl.rt.get_stream_overflow_switch(0)) == (0, 107002)

@@ -534,3 +534,50 @@ def test_sizes_below_a_unit_reserve_a_whole_one(made):
     start = made.reserve(1)
     assert put(made.map(start, made.physical()), b"x" * 100) == 0
     assert start % (2 * MIB) == 0
+
+
+# ---- without a current device ----
+
+
+@pytest.mark.needs_sim
+@pytest.mark.parametrize("described", [{"number": 1}, {"kind": HOST, "attr": MEM_NORMAL}], ids=["device", "host"])
+def test_no_call_needs_a_current_device(configure, described):
+    configure(devices=2)
+    unit, ret = rt.mem_get_allocation_granularity(prop(**described), 0)
+    assert (unit in (4096, HUGE), ret) == (True, 0)
+    address, ret = rt.reserve_mem_address(HUGE, 0, 0, 0)
+    assert ret == 0, acl.get_recent_err_msg()
+    handle, ret = rt.malloc_physical(HUGE, prop(**described), 0)
+    assert ret == 0, acl.get_recent_err_msg()
+    assert rt.map_mem(address, HUGE, 0, handle, 0) == 0
+    location = (described.get("kind", DEVICE), described.get("number", 0))
+    assert access(address, *location) == (3, 0)
+    assert give_access(address, HUGE, location) == 0
+    assert retain(address) == (handle, 0)
+    assert rt.free_physical(handle) == 0
+    assert extent(address) == (address, HUGE, 0)
+    assert rt.get_device()[1] == 107002  # the calls have set none
+    assert rt.set_device(1) == 0
+    put(address, b"kept across aclrtSetDevice")
+    assert get(address, 26) == b"kept across aclrtSetDevice"
+    assert rt.free_physical(handle) == 0
+    assert rt.unmap_mem(address) == 0
+    assert rt.release_mem_address(address) == 0
+
+
+@pytest.mark.needs_sim
+def test_memory_of_a_device_that_nobody_has_set_counts_as_its_own(configure):
+    configure(devices=2)
+    handle, ret = rt.malloc_physical(8 * HUGE, prop(number=1), 0)
+    assert ret == 0
+    assert rt.set_device(1) == 0
+    less = free_bytes()
+    assert rt.free_physical(handle) == 0
+    assert free_bytes() == less + 8 * HUGE
+
+
+@pytest.mark.needs_sim
+def test_memory_of_a_node_needs_a_current_device(configure):
+    configure(devices=2)
+    refused(rt.malloc_physical(HUGE, prop(kind=HOST_NUMA, attr=MEM_NORMAL), 0)[1], 107002, "no current context")
+    refused(rt.malloc_physical(HUGE, prop(number=2), 0)[1], 107001, "deviceId is 2")

@@ -321,15 +321,6 @@ def test_a_range_keeps_to_one_device(configure):
         made.map(start + HUGE, other)
 
 
-@pytest.mark.needs_sim
-def test_devices_that_are_not_up(configure):
-    configure(devices=2)
-    refused(reserve(), 107002, "no device is set")
-    refused(allocate(), 107002, "device 0 is not set")
-    assert rt.set_device(0) == 0
-    refused(allocate(number=1), 107002, "device 1 is not set")
-
-
 @pytest.mark.strict
 def test_a_context_is_needed_for_nodes_alone(world):
     def work():

@@ -59,7 +59,7 @@ SIM_RARE aclError sim_context_report_failed(struct sim_context *context)
               "the work on device %d is being aborted, expected no more of it until aclrtDeviceTaskAbort has returned",
               context->cx_device->dv_id);
     return sim_fail(code, "a task of the current context failed and one of its streams stops on failure: the context "
-                          "accepts nothing until it is destroyed or its device reset");
+                          "accepts no new work until it is destroyed or its device is reset");
 }
 
 aclError sim_context_create(struct sim_device *device, bool primary, struct sim_context **context)

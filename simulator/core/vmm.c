@@ -170,7 +170,6 @@ static aclError reserve_locked(uint64_t size, uint64_t unit, uint64_t wanted, vo
 aclError sim_vmm_reserve(uint64_t size, uint64_t unit, const void *wanted, void **address)
 {
     SIM_TRY(sim_snapshot_pass());
-    SIM_CHECK(sim_device_any_open(), ACL_ERROR_RT_CONTEXT_NULL, "no device is set, expected aclrtSetDevice before");
     sim_lock(&sim_vmm_lock);
     aclError code = reserve_locked(size, unit, number(wanted), address);
     sim_unlock(&sim_vmm_lock);

@@ -182,11 +182,14 @@ static aclError take_slot(struct sim_physical **memory)
     return ACL_SUCCESS;
 }
 
-static aclError check_device(int32_t device)
+/* Memory is that of a device, whether a thread has set it or not; -1: of the host. */
+static aclError open_device(int32_t id)
 {
-    SIM_CHECK(device < 0 || sim_device_is_open(device), ACL_ERROR_RT_CONTEXT_NULL,
-              "device %d is not set, expected aclrtSetDevice before", device);
-    return ACL_SUCCESS;
+    struct sim_device *device;
+    if (id < 0)
+        return ACL_SUCCESS;
+    SIM_TRY(sim_device_find(id, &device));
+    return sim_device_open(device);
 }
 
 static aclError make(const struct sim_memory_kind *kind, uint64_t size, aclrtDrvMemHandle *handle)
@@ -208,7 +211,7 @@ aclError sim_vmm_allocate(const struct sim_memory_kind *kind, uint64_t size, acl
     uint64_t unit = sim_vmm_granularity(kind);
     SIM_CHECK(size % unit == 0, ACL_ERROR_RT_PARAM_INVALID,
               "size is %" PRIu64 ", expected a multiple of %" PRIu64 " (aclrtMemGetAllocationGranularity)", size, unit);
-    SIM_TRY(check_device(kind->mk_device));
+    SIM_TRY(open_device(kind->mk_device));
     sim_lock(&sim_vmm_lock);
     collect();
     aclError code = make(kind, size, handle);
@@ -246,7 +249,7 @@ static aclError adopt(const struct sim_memory_kind *kind, const struct sim_offer
 aclError sim_physical_adopt(const struct sim_memory_kind *kind, const struct sim_offer *offer, uint64_t shared, int file,
                             aclrtDrvMemHandle *handle)
 {
-    SIM_TRY(check_device(kind->mk_device));
+    SIM_TRY(open_device(kind->mk_device));
     sim_lock(&sim_vmm_lock);
     aclError code = adopt(kind, offer, shared, file, handle);
     sim_unlock(&sim_vmm_lock);
