@@ -258,6 +258,40 @@ def test_events_belong_to_the_device(event, stream):
 
 
 @pytest.mark.needs_sim
+@pytest.mark.parametrize("soc", ["Ascend910B3", "Ascend310P3", "Ascend910A"])
+@pytest.mark.parametrize("kind", CREATE)
+def test_a_stream_waits_for_an_event_of_another_device(configure, soc, kind):
+    configure(devices=2, soc=soc)
+    order = []
+    assert acl.rt.set_device(1) == 0
+    waiting, _ = acl.rt.create_stream()
+    assert acl.rt.set_device(0) == 0
+    recording, _ = acl.rt.create_stream()
+    event, ret = CREATE[kind]()
+    assert ret == 0
+    for _ in range(2):  # later records are waited for as the first one is
+        acl.sim.hold(recording)
+        tasks = [Task(recording, lambda: order.append("recorded"))]
+        assert acl.rt.record_event(event, recording) == 0
+        assert acl.rt.set_device(1) == 0
+        assert acl.rt.stream_wait_event(waiting, event) == 0, acl.get_recent_err_msg()
+        tasks.append(Task(waiting, lambda: order.append("waited")))
+        assert acl.rt.synchronize_stream_with_timeout(waiting, 1) == 507046
+        assert order == []
+        assert acl.rt.set_device(0) == 0
+        acl.sim.release(recording)
+        assert acl.rt.set_device(1) == 0
+        assert acl.rt.synchronize_stream(waiting) == 0
+        assert order == ["recorded", "waited"]
+        order.clear()
+        if kind == "flag":
+            assert acl.rt.reset_event(event, waiting) == 0
+            assert acl.rt.synchronize_stream(waiting) == 0
+        assert acl.rt.set_device(0) == 0
+    assert acl.rt.destroy_event(event) == 0
+
+
+@pytest.mark.needs_sim
 def test_errors_of_tasks_stay_with_the_stream(event, stream):
     task = Task(stream, lambda: 507015)
     assert acl.rt.record_event(event, stream) == 0

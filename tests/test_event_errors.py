@@ -386,7 +386,7 @@ def test_wait_flags(make, stream):
 
 
 @pytest.mark.needs_sim
-def test_events_of_another_device():
+def test_events_of_another_device_are_not_recorded():
     acl.sim.reset()
     acl.sim.configure(devices=2)
     assert acl.rt.set_device(0) == 0

@@ -228,6 +228,7 @@ static aclError submit(struct sim_target stream, const struct sim_op *op, struct
     return code;
 }
 
+/* A stream records events of its own device alone; it waits for those of any. */
 static aclError check_device(const struct sim_event *event, struct sim_target stream)
 {
     const struct sim_context *context = atomic_load_explicit(&stream.tg_stream->st_context, memory_order_relaxed);
@@ -276,7 +277,6 @@ aclError sim_event_wait(struct sim_event *event, aclrtEvent handle, struct sim_t
                         void *site)
 {
     aclError code;
-    SIM_TRY(check_device(event, stream));
     SIM_TRY(check_taken(event, stream));
     bool concerns = event->ev_class == SIM_EVENT_EX &&
                     (sim_stream_taken(stream.tg_stream) != SIM_TAKEN_NOT || sim_capture_has(event));
