@@ -356,23 +356,20 @@ class Call:
             quick = QUICK.get(self.function.name)
             return kept + ([f"if (acl_backend_waits && {quick}) {call}", "else {", *away, "}"] if quick else away)
         kind, handle, timeout = WAITS[self.function.name]
-        left = f"i_{timeout}" if timeout else "forever"
+        limit = f"i_{timeout}" if timeout else "-1"
         place = f"(void *)(uintptr_t)i_{handle}" if handle else "NULL"
-        return (
-            kept
-            + ([] if timeout else ["int64_t forever = -1;"])
-            + [
-                f"int ready = acl_backend_waits && aclsimIsReady(ACLSIM_WAIT_{kind}, {place});",
-                f"if (ready) {call}",
-                "while (!ready) {",
-                "    if (pycall_interrupted() != 0) return NULL;",
-                "    Py_BEGIN_ALLOW_THREADS",
-                f"    ready = pycall_ready(ACLSIM_WAIT_{kind}, {place}, &{left});",
-                f"    if (ready) {call}",
-                "    Py_END_ALLOW_THREADS",
-                "}",
-            ]
-        )
+        return [
+            *kept,
+            f"int ready = acl_backend_waits && aclsimIsReady(ACLSIM_WAIT_{kind}, {place});",
+            f"if (ready) {call}",
+            "while (!ready) {",
+            "    if (pycall_interrupted() != 0) { pycall_waited(); return NULL; }",
+            "    Py_BEGIN_ALLOW_THREADS",
+            f"    ready = pycall_ready(ACLSIM_WAIT_{kind}, {place}, {limit});",
+            f"    if (ready) {{ {call} pycall_waited(); }}",
+            "    Py_END_ALLOW_THREADS",
+            "}",
+        ]
 
     def returned(self):
         """Return the C expression of the Python result."""

@@ -235,18 +235,21 @@ static unsigned long pycall_main_thread;
 static volatile int pycall_exiting;
 
 /* True when the blocking call may be made now: it returns at once, or nothing is lost when it blocks. Called without
- * the GIL; *milliseconds is what is left of a finite time-out, -1 is for ever. */
-static inline int pycall_ready(int kind, void *handle, int64_t *milliseconds)
+ * the GIL; -1 milliseconds are for ever. The call gets all of them: the simulator takes off what the slices took. */
+static inline int pycall_ready(int kind, void *handle, int64_t milliseconds)
 {
     if (!acl_backend_waits || (kind != ACLSIM_WAIT_REPORT && PyThread_get_thread_ident() != pycall_main_thread))
         return 1;
-    if (*milliseconds != -1 && *milliseconds <= PYCALL_SLICE_MS)
+    if (milliseconds != -1 && milliseconds <= PYCALL_SLICE_MS)
         return 1;
-    if (aclsimWaitSlice((aclsimWaitKind)kind, handle, PYCALL_SLICE_MS) != 0)
-        return 1;
-    if (*milliseconds != -1)
-        *milliseconds -= PYCALL_SLICE_MS;
-    return 0;
+    return aclsimWaitSlice((aclsimWaitKind)kind, handle, PYCALL_SLICE_MS, (int32_t)milliseconds) != 0;
+}
+
+/* The call was made, or given up: later ones have nothing to do with its slices. */
+static inline void pycall_waited(void)
+{
+    if (acl_backend_waits)
+        aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL);
 }
 
 static int pycall_interrupted(void)

@@ -5,9 +5,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
+from helpers.expect import Task, refused
 from helpers.programs import environment
 
 import acl
@@ -170,6 +173,8 @@ def test_another_acl_comes_first(tmp_path):
     (tmp_path / "acl" / "__init__.py").write_text("raise SystemExit('the wrong acl')")
     code = f"""
 import sys
+import threading
+import time
 sys.path.insert(0, {str(tmp_path)!r})
 sys.argv[1:] = ["config", "--include"]
 import ascendcl
@@ -306,10 +311,75 @@ def test_finite_timeouts_keep_their_code(device, stream):
     assert acl.rt.synchronize_stream_with_timeout(stream, 1000) == 0
 
 
+@pytest.mark.needs_sim
+@pytest.mark.parametrize(
+    ("wait", "code"),
+    [
+        (lambda stream, event: acl.rt.synchronize_stream_with_timeout(stream, 120), 507046),
+        (lambda stream, event: acl.rt.synchronize_event_with_timeout(event, 120), 507047),
+        (lambda stream, event: acl.rt.synchronize_device_with_timeout(120), 507046),
+        (lambda stream, event: acl.rt.process_report(120), 507012),
+    ],
+    ids=["stream", "event", "device", "report"],
+)
+def test_a_timeout_is_named_as_the_caller_gave_it(device, stream, event, wait, code):
+    acl.sim.hold(stream)
+    assert acl.rt.record_event(event, stream) == 0
+    assert acl.rt.subscribe_report(threading.get_ident(), stream) == 0
+    start = time.monotonic()
+    refused(wait(stream, event), code, "timeout is 120 ms")
+    assert time.monotonic() - start >= 0.12
+    assert acl.rt.unsubscribe_report(threading.get_ident(), stream) == 0
+    acl.sim.release(stream)
+
+
+@pytest.mark.needs_sim
+@pytest.mark.parametrize("wait", [acl.rt.synchronize_stream_with_timeout, None], ids=["stream", "device"])
+def test_a_wait_with_a_timeout_runs_no_long_task_itself(device, stream, wait):
+    """The caller's thread would be busy when its time is over; the task here ends only after the call has returned."""
+    end, runners = threading.Event(), []
+
+    def run():
+        runners.append(threading.get_ident())
+        end.wait()
+
+    acl.sim.hold(stream)
+    task = Task(stream, run)
+    acl.sim.release(stream)
+    try:
+        code = wait(stream, 120) if wait else acl.rt.synchronize_device_with_timeout(120)
+        refused(code, 507046, "timeout is 120 ms")
+    finally:
+        end.set()
+    assert acl.rt.synchronize_stream(stream) == 0
+    assert runners != [threading.get_ident()]
+    del task
+
+
+@pytest.mark.needs_sim
+def test_an_interrupted_wait_leaves_the_next_one_its_time(run_script):
+    code = f"""{HELD}
+import time
+from acl._lib import ffi, lib
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+signal.setitimer(signal.ITIMER_REAL, 0.07)
+try:
+    acl.rt.synchronize_stream_with_timeout(stream, 1000000)
+except KeyboardInterrupt:
+    start = time.monotonic()
+    assert lib.aclrtSynchronizeStreamWithTimeout(ffi.cast("void *", stream), 60) == 507046
+    assert time.monotonic() - start >= 0.06
+else:
+    raise AssertionError("not interrupted")
+sim.release(stream)
+"""
+    done = run_script(code)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.fixture
 def report_stream(device, stream):
     """Serve a stream's callbacks on a thread of its own."""
-    import threading
 
     context, _ = acl.rt.get_context()
     go_on = threading.Event()

@@ -223,20 +223,19 @@ aclError aclsimStreamRelease(aclrtStream stream)
 }
 
 /* True when synchronising the stream would return at once: its work is done, or the wait would be refused. */
-static bool wait_for_stream(struct sim_target target, uint64_t deadline)
+static bool wait_for_stream(struct sim_target target, uint64_t deadline, enum sim_role role)
 {
-    return sim_engine_wait(target.tg_stream, sim_stream_tail(target.tg_stream), deadline, SIM_HELPER) !=
-           SIM_WAIT_EXPIRED;
+    return sim_engine_wait(target.tg_stream, sim_stream_tail(target.tg_stream), deadline, role) != SIM_WAIT_EXPIRED;
 }
 
-static bool wait_for_device(struct sim_context *context, uint64_t deadline)
+static bool wait_for_device(struct sim_context *context, uint64_t deadline, enum sim_role role)
 {
     size_t count;
     uint64_t *handles = sim_context_streams(context, &count);
     bool done = true;
     for (size_t i = 0; i < count && done; i++) {
         struct sim_stream *stream = sim_table_find(&sim_streams, (void *)(uintptr_t)handles[i]);
-        done = stream == NULL || wait_for_stream((struct sim_target){stream, handles[i]}, deadline);
+        done = stream == NULL || wait_for_stream((struct sim_target){stream, handles[i]}, deadline, role);
     }
     free(handles);
     return done;
@@ -256,7 +255,7 @@ SIM_HOT int32_t aclsimIsReady(aclsimWaitKind kind, void *handle)
 {
     struct sim_event *event;
     struct sim_target target;
-    sim_thread.th_wait_began = 0;
+    sim_thread.th_wait_began = sim_thread.th_wait_since = 0;
     if (sim_context_peek() == NULL || atomic_load(&sim_snapshot_locked))
         return 0; /* the call may wait, or open the default device, behind a thread that closes it and runs the user's code */
     switch (kind) {
@@ -278,31 +277,43 @@ SIM_HOT int32_t aclsimIsReady(aclsimWaitKind kind, void *handle)
     return 0;
 }
 
-int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t milliseconds)
+static bool wait_for_kind(aclsimWaitKind kind, void *handle, uint64_t deadline, enum sim_role role)
 {
-    /* No message, no last error: whatever is wrong is said by the call that follows, which returns at once. */
-    uint64_t deadline = sim_clock_deadline(milliseconds);
     struct sim_context *context = sim_context_peek();
     struct sim_event *event;
     struct sim_target target;
-    if (sim_thread.th_wait_began == 0)
-        sim_thread.th_wait_began = atomic_load(&sim_aborts) + 1;
     switch (kind) {
     case ACLSIM_WAIT_STREAM:
         target = peek_stream(handle);
-        return context == NULL || target.tg_stream == NULL || wait_for_stream(target, deadline);
+        return context == NULL || target.tg_stream == NULL || wait_for_stream(target, deadline, role);
     case ACLSIM_WAIT_EVENT:
         event = sim_table_find(&sim_events, handle);
-        return event == NULL || sim_event_synchronize(event, milliseconds, SIM_HELPER) != SIM_WAIT_EXPIRED;
+        return event == NULL || sim_event_synchronize(event, deadline, role) != SIM_WAIT_EXPIRED;
     case ACLSIM_WAIT_DEVICE:
-        return context == NULL || wait_for_device(context, deadline);
+        return context == NULL || wait_for_device(context, deadline, role);
     case ACLSIM_WAIT_REPORT:
         return sim_callback_wait_pending(deadline);
     case ACLSIM_WAIT_QUEUE:
     case ACLSIM_WAIT_NOTHING:
         break;
     }
-    return 1;
+    return true;
+}
+
+int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t milliseconds, int32_t timeout)
+{
+    /* No message, no last error: whatever is wrong is said by the call that follows, which returns at once. */
+    if (timeout == 0 || timeout < -1)
+        return 1;
+    if (sim_thread.th_wait_since == 0) {
+        sim_thread.th_wait_began = atomic_load(&sim_aborts) + 1;
+        sim_thread.th_wait_since = sim_clock_now();
+    }
+    uint64_t slice = sim_clock_deadline(milliseconds), end = SIM_FOREVER;
+    if (timeout > 0)
+        end = sim_thread.th_wait_since + (uint64_t)timeout * 1000000u;
+    enum sim_role role = timeout < 0 ? SIM_HELPER : SIM_SUBMITTER;
+    return wait_for_kind(kind, handle, slice < end ? slice : end, role) || sim_clock_left(end) == 0;
 }
 
 void *aclsimTranslate(const void *devPtr)

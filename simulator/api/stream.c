@@ -127,7 +127,7 @@ static aclError synchronize(aclrtStream stream, int32_t timeout)
         if (unlikely(sim_stream_is_aborting(found)))
             return sim_stream_report_aborted(found);
         SIM_TRY(sim_engine_outcome(
-            sim_engine_wait(found, tail, sim_clock_deadline(timeout), timeout < 0 ? SIM_HELPER : SIM_SUBMITTER),
+            sim_engine_wait(found, tail, sim_clock_deadline_of_call(timeout), timeout < 0 ? SIM_HELPER : SIM_SUBMITTER),
             ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, timeout));
     }
     sim_pool_memory_settle();

@@ -172,7 +172,7 @@ aclError sim_callback_process(int32_t timeout)
     bool stopped = true;
     if (caller != NULL) {
         caller->cl_serving++;
-        wait = sim_caller_await(caller, sim_clock_deadline(timeout));
+        wait = sim_caller_await(caller, sim_clock_deadline_of_call(timeout));
         stopped = caller->cl_stop;
         if (wait == SIM_WAIT_PASSED && !stopped)
             sim_caller_make(caller);

@@ -17,6 +17,15 @@ static inline uint64_t sim_clock_deadline(int32_t milliseconds)
     return milliseconds < 0 ? SIM_FOREVER : sim_clock_now() + (uint64_t)milliseconds * 1000000u;
 }
 
+/* The same for a call that waits: its time counts from the first slice that was waited for it (sim.h). */
+static inline uint64_t sim_clock_deadline_of_call(int32_t milliseconds)
+{
+    uint64_t since = sim_thread.th_wait_since;
+    sim_thread.th_wait_since = 0;
+    return milliseconds < 0 || likely(since == 0) ? sim_clock_deadline(milliseconds)
+                                                  : since + (uint64_t)milliseconds * 1000000u;
+}
+
 /* What is left until `deadline`, 0 when it has passed. */
 static inline uint64_t sim_clock_left(uint64_t deadline)
 {

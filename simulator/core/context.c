@@ -194,7 +194,7 @@ aclError sim_context_destroy(aclrtContext handle)
 aclError sim_context_synchronize(struct sim_context *context, int32_t timeout)
 {
     size_t count;
-    uint64_t deadline = sim_clock_deadline(timeout), began = sim_stream_begin_wait();
+    uint64_t deadline = sim_clock_deadline_of_call(timeout), began = sim_stream_begin_wait();
     SIM_TRY(sim_context_check_aborting(context));
     SIM_TRY(sim_capture_refuse_context(context));
     uint64_t *handles = sim_context_streams(context, &count);

@@ -331,13 +331,12 @@ bool sim_event_complete(struct sim_event *event)
     return false;
 }
 
-enum sim_wait sim_event_synchronize(struct sim_event *event, int32_t milliseconds, enum sim_role role)
+enum sim_wait sim_event_synchronize(struct sim_event *event, uint64_t deadline, enum sim_role role)
 {
     sim_record record = atomic_load_explicit(&event->ev_record, memory_order_acquire);
     if (sim_record_passed(record))
         return SIM_WAIT_PASSED;
-    return sim_engine_wait(sim_record_stream(record), sim_record_ticket(record), sim_clock_deadline(milliseconds),
-                           role);
+    return sim_engine_wait(sim_record_stream(record), sim_record_ticket(record), deadline, role);
 }
 
 aclError sim_event_check_failed(const struct sim_event *event)

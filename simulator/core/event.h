@@ -65,7 +65,7 @@ static inline bool sim_event_is_done(struct sim_event *event)
 }
 
 /* Waits at most some milliseconds (negative: for ever) for the newest record of the moment; passed when there is none. */
-enum sim_wait sim_event_synchronize(struct sim_event *event, int32_t milliseconds, enum sim_role role);
+enum sim_wait sim_event_synchronize(struct sim_event *event, uint64_t deadline, enum sim_role role);
 /* The failure code of the context that the event was created in, when that stopped on a failure. */
 aclError sim_event_check_failed(const struct sim_event *event);
 /* The first flag an event is used with stays: another one is 107000. */

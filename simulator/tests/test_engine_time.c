@@ -28,8 +28,8 @@ static void test_host_limits(void)
         CHECK_CODE(aclrtSynchronizeStreamWithTimeout(behind, 2), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
         CHECK_CODE(aclrtSynchronizeEventWithTimeout(event, 2), ACL_ERROR_RT_EVENT_SYNC_TIMEOUT);
         CHECK_CODE(aclrtSynchronizeDeviceWithTimeout(2), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
-        CHECK(aclsimWaitSlice(ACLSIM_WAIT_STREAM, held, 1) == 0);
-        CHECK(aclsimWaitSlice(ACLSIM_WAIT_EVENT, event, 1) == 0);
+        CHECK(aclsimWaitSlice(ACLSIM_WAIT_STREAM, held, 1, -1) == 0);
+        CHECK(aclsimWaitSlice(ACLSIM_WAIT_EVENT, event, 1, -1) == 0);
         CHECK(aclsimIsReady(ACLSIM_WAIT_STREAM, behind) == 0 && aclsimIsReady(ACLSIM_WAIT_EVENT, event) == 0);
         CHECK(aclsimIsReady(ACLSIM_WAIT_QUEUE, behind) == sim_pool_has_workers());
         CHECK(aclsimIsReady(ACLSIM_WAIT_QUEUE, NULL) == sim_pool_has_workers());
@@ -39,7 +39,7 @@ static void test_host_limits(void)
     CHECK_CODE(aclrtSynchronizeStreamWithTimeout(behind, 60000), 0);
     CHECK_CODE(aclrtSynchronizeEventWithTimeout(event, 60000), 0);
     CHECK_CODE(aclrtSynchronizeDeviceWithTimeout(60000), 0);
-    CHECK(aclsimWaitSlice(ACLSIM_WAIT_STREAM, behind, 1) == 1);
+    CHECK(aclsimWaitSlice(ACLSIM_WAIT_STREAM, behind, 1, -1) == 1);
     CHECK(aclsimIsReady(ACLSIM_WAIT_STREAM, behind) == 1 && aclsimIsReady(ACLSIM_WAIT_EVENT, event) == 1);
     CHECK_CODE(aclsimStreamHold(held), 0);
     for (int i = 0; i < 200; i++)

@@ -112,9 +112,9 @@ static void test_slices(void)
         aclrtStream stream = open_stream();
         CHECK_CODE(aclsimStreamHold(stream), 0);
         CHECK(aclsimIsReady(ACLSIM_WAIT_STREAM, stream) == 0);
-        CHECK(aclsimWaitSlice(ACLSIM_WAIT_STREAM, stream, 1) == 0);
+        CHECK(aclsimWaitSlice(ACLSIM_WAIT_STREAM, stream, 1, -1) == 0);
         CHECK_CODE(aborts[i].abort(stream), 0);
-        CHECK(aclsimWaitSlice(ACLSIM_WAIT_STREAM, stream, 1) != 0);
+        CHECK(aclsimWaitSlice(ACLSIM_WAIT_STREAM, stream, 1, -1) != 0);
         CHECK_CODE(aclrtSynchronizeStream(stream), aborts[i].code);
         CHECK_TEXT("was aborted");
         CHECK_CODE(aclrtSynchronizeStream(stream), 0);

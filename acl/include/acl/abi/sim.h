@@ -114,9 +114,11 @@ ACL_API(8, 1) aclError aclsimStreamHold(aclrtStream stream);
 /** Open the oldest closed latch of the stream. 107000 when it has none. */
 ACL_API(8, 1) aclError aclsimStreamRelease(aclrtStream stream);
 
-/** Wait at most some milliseconds for what the matching blocking call waits for, helping as it would.
- *  1: that call would return at once, now; 0: it would still wait. Leaves no message and no last error. */
-ACL_API(8, 1) int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t milliseconds);
+/** Wait at most some milliseconds for what the matching blocking call with this time-out (-1: none) waits for, helping as
+ *  it would. 1: that call would return at once, now, also because its time, counted from the first slice on, is over; 0: it
+ *  would still wait. Leaves no message and no last error. The call follows on the same thread with its whole time-out, or
+ *  aclsimIsReady, which forgets the slices. */
+ACL_API(8, 1) int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t milliseconds, int32_t timeout);
 
 /** 1: the call behind the kind would neither wait nor run a task now; else 0, and always without a current context.
  *  QUEUE stands for a submission to the stream, NOTHING for a call that no task holds up. */
