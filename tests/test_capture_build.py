@@ -25,10 +25,11 @@ from helpers.condition import ASSIGN, IF, body, queued
 from helpers.expect import in_thread, latches, pointer, refused
 
 import acl
-from acl._lib import lib
+from acl._lib import ffi, lib
 
 mdl, rt = acl.mdl, acl.rt
 FAST_LAUNCH, DEVICE_ONLY = 1, 0x20
+TO_DEVICE, TO_HOST, DEFAULT = 1, 2, 4
 COMPLETE = (0, 0)  # of aclrtStreamQuery
 
 
@@ -110,7 +111,6 @@ def test_activating(stream, words):
         refused(rt.active_stream(head, head), 107005, name, "starts with modelRI")
         refused(rt.active_stream(second, second), 107005, name)
         assert rt.active_stream(second, head) == 0
-        refused(rt.active_stream(second, head), 107005, name, "activated already")
         in_thread(lambda: refused(rt.active_stream(second, head), 107002, name, "no current context"))
         in_other_context(lambda: refused(rt.active_stream(second, head), 107003, name, "another context"))
         assert words.set(second, 0, 3) == 0
@@ -118,6 +118,65 @@ def test_activating(stream, words):
         refused(rt.active_stream(second, head), 507011, name, "has been built")
         assert mdl.ri_execute(built, -1) == 0
         assert words.read()[0] == 3
+
+
+def test_several_streams_activate_one(stream, words):
+    """It runs once for each of them, also where one comes while it runs."""
+    with building(HEAD, HEAD, NOT_HEAD) as (built, (first, second, third)):
+        event, _ = rt.create_event_with_flag(SYNC)
+        assert words.count_up(third, 0) == 0
+        assert words.copy(third, 1, 0) == 0
+        assert rt.record_event(event, third) == 0
+        assert rt.active_stream(third, first) == 0
+        assert rt.stream_wait_event(second, event) == 0
+        assert words.copy(second, 2, 1) == 0
+        assert rt.reset_event(event, second) == 0
+        assert rt.active_stream(third, second) == 0
+        finish(built, first)
+        for number in (1, 2):
+            assert mdl.ri_execute(built, -1) == 0, acl.get_recent_err_msg()
+            assert words.read()[:3] == [2 * number, 2 * number, 2 * number - 1]
+            assert rt.reset_event(event, stream) == 0
+            assert rt.synchronize_stream(stream) == 0
+        assert rt.destroy_event(event) == 0
+    check_free(words, stream)
+
+
+@pytest.mark.parametrize("count", [2, 9])
+def test_a_stream_runs_as_often_as_it_is_activated(stream, words, count):
+    with building(NOT_HEAD, *[HEAD] * count) as (built, (activated, *heads)):
+        assert words.count_up(activated, 0) == 0
+        assert words.copy(activated, 1, 0) == 0
+        for place, head in enumerate(heads):
+            assert words.count_up(head, 2 + place % 3) == 0
+            assert rt.active_stream(activated, head) == 0
+        assert rt.active_stream(activated, heads[0]) == 0
+        finish(built, heads[0])
+        for number in range(1, 21):
+            assert mdl.ri_execute(built, -1) == 0, acl.get_recent_err_msg()
+            assert words.read()[:2] == [number * (count + 1)] * 2
+    check_free(words, stream)
+
+
+def test_streams_that_activate_one_another_in_a_circle(stream):
+    with building(HEAD, NOT_HEAD, NOT_HEAD) as (built, (head, second, third)):
+        assert rt.active_stream(second, head) == 0
+        assert rt.active_stream(third, second) == 0
+        assert rt.active_stream(second, third) == 0
+        assert mdl.ri_end_task(built, head) == 0
+        refused(mdl.ri_build_end(built), 107024, "aclmdlRIBuildEnd", "activate one another in a circle")
+
+
+@pytest.mark.needs_sim
+def test_an_instance_whose_streams_are_activated_twice_is_not_saved(stream, words, tmp_path):
+    with building(HEAD, HEAD, NOT_HEAD) as (built, (first, second, third)):
+        assert words.set(third, 0, 1) == 0
+        assert rt.active_stream(third, first) == rt.active_stream(third, second) == 0
+        finish(built, first)
+        place = ffi.new("size_t *")
+        span = ffi.new("aclsimRange *", {"address": pointer(words.at(0)), "size": 4})
+        ret = lib.aclsimSaveInstance(pointer(built), span, 1, span, 1, ffi.NULL, place)
+        refused(ret, 207000, "activated 2 times", "at most once")
 
 
 @pytest.mark.needs_sim
@@ -406,7 +465,7 @@ def test_a_persistent_stream_alone(words):
 
 
 def test_what_a_bound_stream_refuses(stream, words, ex):
-    """Events that tie captures together, ordinary memory, captures and groups; a task afterwards is recorded."""
+    """Events that tie captures together, captures and groups; a task afterwards is recorded."""
     default, _ = rt.create_event()
     event = ex()
     assert rt.record_event(default, stream) == 0
@@ -415,9 +474,6 @@ def test_what_a_bound_stream_refuses(stream, words, ex):
             refused(rt.record_event(each, bound), 207000, "aclrtRecordEvent", "bound to a model running instance")
             refused(rt.stream_wait_event(bound, each), 207000, "aclrtStreamWaitEvent", "bound to a model running")
         refused(rt.reset_event(default, bound), 207000, "aclrtResetEvent", "bound to a model running instance")
-        host = numpy.ones(4, "u1")
-        ret = rt.memcpy_async(words.at(1), 4, host.ctypes.data, 4, 1, bound)
-        refused(ret, 107000, "aclrtMemcpyAsync", "ordinary host memory")
         refused(mdl.ri_capture_task_grp_begin(bound), 107029, "aclmdlRICaptureTaskGrpBegin", "not being captured")
         refused(mdl.ri_capture_begin(bound, 0), 107005, "aclmdlRICaptureBegin")
         assert words.set(bound, 0, 2) == 0
@@ -425,6 +481,54 @@ def test_what_a_bound_stream_refuses(stream, words, ex):
         assert mdl.ri_execute(built, -1) == 0
     assert words.read()[:2] == [2, 0]
     assert rt.destroy_event(default) == 0
+
+
+@pytest.mark.parametrize("kind", [TO_DEVICE, DEFAULT])
+def test_ordinary_memory_is_copied_at_once(stream, words, kind):
+    """Such a copy is no recorded task, also between recorded ones."""
+    host = numpy.array([5], "i4")
+    with building(HEAD) as (built, (bound,)):
+        assert words.count_up(bound, 0) == 0
+        assert rt.memcpy_async(words.at(1), 4, host.ctypes.data, 4, kind, bound) == 0, acl.get_recent_err_msg()
+        assert words.copy(bound, 2, 1) == 0
+        assert words.read()[:3] == [0, 5, 0]
+        assert rt.memcpy_async(host.ctypes.data, 4, words.at(0), 4, TO_HOST, bound) == 0
+        assert host[0] == 0
+        finish(built, bound)
+        assert words.set(stream, 1, 6) == 0
+        run(built, stream)
+        assert words.read()[:3] == [1, 6, 6]  # nothing was copied again
+        host[0] = 7
+        assert rt.memcpy_async(words.at(1), 4, host.ctypes.data, 4, kind, bound) == 0
+        run(built, stream)
+        assert words.read()[:3] == [2, 7, 7]
+
+
+def test_ordinary_memory_is_set_and_copied_by_rows_at_once(stream, words):
+    host = numpy.zeros(8, "u1")
+    with building(HEAD) as (built, (bound,)):
+        assert words.set(stream, 0, 3) == 0
+        assert rt.synchronize_stream(stream) == 0
+        assert rt.memcpy2d_async(host.ctypes.data, 4, words.at(0), 4, 4, 1, TO_HOST, bound) == 0
+        assert host[0] == words.read()[0] == 3
+        assert list(host[4:]) == [0] * 4
+        assert rt.memset_async(host.ctypes.data, 8, 9, 8, bound) == 0
+        assert list(host) == [9] * 8
+        assert words.count_up(bound, 0) == 0
+        finish(built, bound)
+        run(built, stream)
+        assert words.read()[0] % 256 == 4
+    assert list(host) == [9] * 8
+
+
+def test_copies_of_ordinary_memory_are_refused_while_another_stream_captures(stream, words):
+    host = numpy.array([5], "i4")
+    with building(HEAD) as (_, (bound,)):
+        begin(stream, 0)
+        ret = rt.memcpy_async(words.at(1), 4, host.ctypes.data, 4, TO_DEVICE, bound)
+        refused(ret, 107041, "aclrtMemcpyAsync", "is being captured")
+        assert mdl.ri_destroy(end(stream)) == 0
+    assert words.read()[1] == 0
 
 
 def test_an_instance_that_is_destroyed_while_it_is_built(stream, words):

@@ -133,15 +133,14 @@ static aclError activate(struct sim_instance *instance, struct sim_target active
     struct sim_branch *activated;
     SIM_TRY(check_building(instance));
     SIM_TRY(find_branch(instance, active, &activated));
-    SIM_CHECK(!activated->br_head && activated->br_active.pt_branch == SIM_NO_BRANCH && activated != branch,
-              ACL_ERROR_RT_STREAM_MODEL, "activeStream starts with modelRI or is activated already, expected one bound "
-                                         "with flag %#x and not activated yet", ACL_MODEL_STREAM_FLAG_DEFAULT);
+    SIM_CHECK(!activated->br_head && activated != branch, ACL_ERROR_RT_STREAM_MODEL,
+              "activeStream starts with modelRI or is the stream itself, expected one bound with flag %#x",
+              ACL_MODEL_STREAM_FLAG_DEFAULT);
     struct sim_captured *captured =
         sim_branch_append(branch, &active_op, SIM_TASK_ACTIVE, &activated, sizeof activated, site);
     if (captured == NULL)
         return ACL_ERROR_RT_MEMORY_ALLOCATION;
     captured->ct_shadow = activated->br_stream.tg_stream->st_slot.sl_index;
-    activated->br_active = (struct sim_point){branch->br_index, branch->br_count - 1};
     return ACL_SUCCESS;
 }
 
@@ -182,15 +181,6 @@ aclError sim_capture_find_branch(struct sim_target to, struct sim_target stream,
 
 /* ---- persistent streams ---- */
 
-/* What activates another stream goes with its task. */
-static void clear(struct sim_instance *instance, struct sim_branch *branch)
-{
-    for (uint32_t i = 0; i < instance->in_branch_count; i++)
-        if (instance->in_branches[i]->br_active.pt_branch == branch->br_index)
-            instance->in_branches[i]->br_active.pt_branch = SIM_NO_BRANCH;
-    sim_branch_clear(branch);
-}
-
 aclError sim_capture_build_clean(struct sim_target stream)
 {
     bool bound = sim_stream_taken(stream.tg_stream) == SIM_TAKEN_BOUND;
@@ -200,7 +190,7 @@ aclError sim_capture_build_clean(struct sim_target stream)
         return ACL_SUCCESS; /* what was recorded on it stays with the instance it was bound to */
     aclError code = check_building(instance);
     if (code == ACL_SUCCESS)
-        clear(instance, stream.tg_stream->st_branch);
+        sim_branch_clear(stream.tg_stream->st_branch);
     sim_object_close(instance);
     return code;
 }

@@ -47,9 +47,10 @@ struct sim_branch {
     struct sim_captured *br_tasks;
     uint32_t br_count, br_room;
     uint32_t br_index;           /* among the branches */
-    struct sim_point br_active;  /* built: the task that activates it */
     bool br_head;                /* starts with the instance; of built ones others wait to be activated ... */
     bool br_jumped;              /* ... or for a switch that goes there; of the plan that is being made */
+    bool br_reached;             /* some run may start it; of that plan, too, as the next */
+    struct sim_branch *br_next_reached;
 };
 
 /* Captured kernels that can be updated together. */
@@ -87,11 +88,14 @@ struct sim_step {
 struct sim_segment {
     uint32_t sg_first, sg_count; /* steps */
     uint32_t sg_next, sg_nexts;  /* the segments that wait for it, in pl_nexts */
-    uint32_t sg_waits;           /* how many it waits for */
+    uint32_t sg_waits;           /* how many it waits for; of those that activate it, one is enough */
+    uint32_t sg_activations;     /* how many activate it */
+    uint32_t sg_begin, sg_last;  /* the first and the last segment of its branch */
     uint32_t sg_way, sg_ways;    /* of a switch at its end: where it can go, in pl_ways */
     bool sg_starts;              /* with the run, if it waits for nothing */
     uint32_t sg_left;            /* of those it waits for, not finished yet; guarded, as the next, by the run lock */
-    bool sg_ready;               /* in the stack */
+    uint32_t sg_again;           /* a branch's first: activations that came while the branch ran */
+    bool sg_pending;             /* in the stack, or being run */
 };
 
 struct sim_plan {

@@ -175,8 +175,7 @@ aclError sim_instance_adopt(struct sim_instance *instance, struct sim_target str
     SIM_CHECK(fresh != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory to record a stream");
     aclError code = sim_stream_create(instance->in_context, 0, 0, SIM_STREAM_INSTANCE, &own);
     if (code == ACL_SUCCESS) {
-        *fresh = (struct sim_branch){.br_instance = instance, .br_user = stream, .br_index = count, .br_head = true,
-                                     .br_active.pt_branch = SIM_NO_BRANCH};
+        *fresh = (struct sim_branch){.br_instance = instance, .br_user = stream, .br_index = count, .br_head = true};
         fresh->br_stream = (struct sim_target){sim_table_find(&sim_streams, own), (uint64_t)(uintptr_t)own};
         code = take_over(fresh, stream, taken);
         if (code != ACL_SUCCESS)

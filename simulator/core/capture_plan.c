@@ -6,6 +6,9 @@
  * wait's record have finished, which sg_waits counts. Records and waits themselves are no steps. A single branch without
  * edges is one segment: its run is a loop over an array.
  *
+ * A stream that several streams activate runs once for each of them, one run after another. What activates it are edges,
+ * so that circles are refused, but one of them is enough.
+ *
  * A label begins a segment, and a switch ends one: which segments it can go on with, besides the next of its branch, stands
  * in pl_ways. These ways are no edges, so a run may come to a segment again, or never. */
 #include "capture_inner.h"
@@ -32,16 +35,40 @@ static bool starts_itself(const struct sim_branch *branch)
     return branch->br_head || branch->br_jumped;
 }
 
-/* Built branches that nobody activates or jumps to never start, nor do those that only such ones activate. */
-static bool is_reached(const struct sim_branch *branch)
+/* The branch that a task activates, or NULL. */
+static struct sim_branch *activated_by(const struct sim_captured *captured)
 {
-    const struct sim_instance *instance = branch->br_instance;
-    for (uint32_t links = instance->in_branch_count; !starts_itself(branch) && links != 0; links--) {
-        if (branch->br_active.pt_branch == SIM_NO_BRANCH)
-            return false;
-        branch = instance->in_branches[branch->br_active.pt_branch];
+    struct sim_branch *branch = NULL;
+    if (captured->ct_kind == SIM_TASK_ACTIVE)
+        memcpy(&branch, captured->ct_task.ta_argument, sizeof branch);
+    return branch;
+}
+
+static void reach(struct sim_branch *branch, struct sim_branch **last)
+{
+    branch->br_reached = true;
+    (*last)->br_next_reached = branch;
+    *last = branch;
+}
+
+/* Built branches that nobody activates or jumps to never start, nor do those that only such ones activate. */
+static void find_reached(const struct sim_instance *instance)
+{
+    struct sim_branch first = {.br_next_reached = NULL}, *last = &first;
+    for (uint32_t i = 0; i < instance->in_branch_count; i++) {
+        struct sim_branch *branch = instance->in_branches[i];
+        branch->br_next_reached = NULL;
+        branch->br_reached = false;
     }
-    return starts_itself(branch);
+    for (uint32_t i = 0; i < instance->in_branch_count; i++)
+        if (starts_itself(instance->in_branches[i]))
+            reach(instance->in_branches[i], &last);
+    for (struct sim_branch *branch = first.br_next_reached; branch != NULL; branch = branch->br_next_reached)
+        for (uint32_t k = 0; k < branch->br_count; k++) {
+            struct sim_branch *activated = activated_by(&branch->br_tasks[k]);
+            if (activated != NULL && !activated->br_reached)
+                reach(activated, &last);
+        }
 }
 
 static bool is_step(const struct sim_captured *captured)
@@ -93,7 +120,7 @@ static bool number_segments(struct maker *maker)
         if (maker->mk_segments[i] == NULL)
             return false;
         bool fresh = true;
-        for (uint32_t k = 0; k < branch->br_count && is_reached(branch); k++) {
+        for (uint32_t k = 0; k < branch->br_count && branch->br_reached; k++) {
             struct sim_captured *captured = &branch->br_tasks[k];
             fresh = fresh || is_edge(captured->ct_from, i) || captured->ct_kind == SIM_TASK_LABEL;
             plan->pl_segment_count += fresh;
@@ -127,9 +154,13 @@ static void fill_steps(struct maker *maker)
         for (uint32_t k = 0; k < branch->br_count; k++) {
             struct sim_captured *captured = &branch->br_tasks[k];
             captured->ct_step = NULL;
-            if (!is_reached(branch) || !is_step(captured))
+            if (!branch->br_reached)
                 continue;
             struct sim_segment *segment = &plan->pl_segments[maker->mk_segments[i][k]];
+            segment->sg_begin = maker->mk_segments[i][0];
+            segment->sg_last = maker->mk_segments[i][branch->br_count - 1];
+            if (!is_step(captured))
+                continue;
             if (segment->sg_count++ == 0)
                 segment->sg_first = count;
             struct sim_step *step = captured->ct_step = &plan->pl_steps[count++];
@@ -153,7 +184,7 @@ static aclError add_way(struct maker *maker, struct sim_point from, struct sim_p
 {
     struct sim_plan *plan = &maker->mk_plan;
     const struct sim_branch *branch = maker->mk_instance->in_branches[to.pt_branch];
-    if (!is_reached(maker->mk_instance->in_branches[from.pt_branch]))
+    if (!maker->mk_instance->in_branches[from.pt_branch]->br_reached)
         return ACL_SUCCESS;
     struct sim_segment *segment = &plan->pl_segments[segment_at(maker, from)];
     if (segment->sg_ways++ == 0)
@@ -162,38 +193,40 @@ static aclError add_way(struct maker *maker, struct sim_point from, struct sim_p
     return ACL_SUCCESS;
 }
 
-/* Calls `edge` for every pair of segments of which the second waits for the first. */
-static void each_edge(struct maker *maker, void (*edge)(struct maker *maker, uint32_t from, uint32_t to))
+/* Calls `edge` for every pair of segments of which the second waits for the first, or is activated by it. */
+static void each_edge(struct maker *maker, void (*edge)(struct maker *maker, uint32_t from, uint32_t to, bool activates))
 {
     for (uint32_t i = 0; i < maker->mk_instance->in_branch_count; i++) {
         const struct sim_branch *branch = maker->mk_instance->in_branches[i];
         const uint32_t *segments = maker->mk_segments[i];
-        if (branch->br_count != 0 && is_reached(branch) && is_edge(branch->br_active, i))
-            edge(maker, segment_at(maker, branch->br_active), segments[0]);
-        for (uint32_t k = 0; k < branch->br_count && is_reached(branch); k++) {
+        for (uint32_t k = 0; k < branch->br_count && branch->br_reached; k++) {
+            const struct sim_branch *activated = activated_by(&branch->br_tasks[k]);
+            if (activated != NULL && activated->br_count != 0)
+                edge(maker, segments[k], maker->mk_segments[activated->br_index][0], true);
             if (is_edge(branch->br_tasks[k].ct_from, i))
-                edge(maker, segment_at(maker, branch->br_tasks[k].ct_from), segments[k]);
+                edge(maker, segment_at(maker, branch->br_tasks[k].ct_from), segments[k], false);
             if (k != 0 && segments[k] != segments[k - 1])
-                edge(maker, segments[k - 1], segments[k]);
+                edge(maker, segments[k - 1], segments[k], false);
         }
     }
 }
 
-static void count_edge(struct maker *maker, uint32_t from, uint32_t to)
+static void count_edge(struct maker *maker, uint32_t from, uint32_t to, bool activates)
 {
-    (void)from;
-    (void)to;
+    (void)from, (void)to, (void)activates;
     maker->mk_edges++;
 }
 
-static void count_next(struct maker *maker, uint32_t from, uint32_t to)
+static void count_next(struct maker *maker, uint32_t from, uint32_t to, bool activates)
 {
     maker->mk_plan.pl_segments[from].sg_nexts++;
     maker->mk_plan.pl_segments[to].sg_waits++;
+    maker->mk_plan.pl_segments[to].sg_activations += activates;
 }
 
-static void add_next(struct maker *maker, uint32_t from, uint32_t to)
+static void add_next(struct maker *maker, uint32_t from, uint32_t to, bool activates)
 {
+    (void)activates;
     struct sim_segment *segment = &maker->mk_plan.pl_segments[from];
     maker->mk_plan.pl_nexts[segment->sg_next + segment->sg_nexts++] = to;
 }
@@ -247,6 +280,7 @@ static aclError make(struct maker *maker)
     for (uint32_t i = 0; i < maker->mk_instance->in_branch_count; i++)
         maker->mk_instance->in_branches[i]->br_jumped = false;
     SIM_TRY(each_way(maker, count_way));
+    find_reached(maker->mk_instance);
     bool room = number_segments(maker);
     if (room) {
         each_edge(maker, count_edge);
@@ -258,7 +292,8 @@ static aclError make(struct maker *maker)
     maker->mk_ways = 0;
     SIM_TRY(each_way(maker, add_way));
     SIM_CHECK(sim_plan_order(plan, plan->pl_ready) == plan->pl_segment_count, ACL_ERROR_RT_CAPTURE_DEPENDENCY,
-              "the streams of the recording wait for one another in a circle, expected records before their waits");
+              "the streams of the recording wait for or activate one another in a circle, expected records before their "
+              "waits");
     return ACL_SUCCESS;
 }
 

@@ -68,26 +68,55 @@ static struct sim_segment *take_segment(struct sim_plan *plan)
 {
     if (plan->pl_ready_count == 0)
         return NULL;
-    struct sim_segment *segment = &plan->pl_segments[plan->pl_ready[--plan->pl_ready_count]];
-    segment->sg_ready = false;
-    return segment;
+    return &plan->pl_segments[plan->pl_ready[--plan->pl_ready_count]];
 }
 
-/* It may come again in this run, when a switch jumps back; but one that is ready already is not run twice. */
+/* That many have to finish before it is ready. */
+static uint32_t needs(const struct sim_segment *segment)
+{
+    return unlikely(segment->sg_activations != 0) ? 1 : segment->sg_waits;
+}
+
+/* Whether any segment is pending of the branch that this one begins. */
+static bool is_running(const struct sim_plan *plan, const struct sim_segment *begin)
+{
+    const struct sim_segment *last = &plan->pl_segments[begin->sg_last];
+    for (const struct sim_segment *segment = begin; segment <= last; segment++)
+        if (segment->sg_pending)
+            return true;
+    return false;
+}
+
+/* It may come again in this run, when a switch jumps back; but one that is pending already is not run twice. A stream
+ * that is activated while it runs does so again when it has ended. */
 static void make_ready(struct sim_plan *plan, uint32_t index)
 {
     struct sim_segment *segment = &plan->pl_segments[index];
-    segment->sg_left = segment->sg_waits;
-    if (segment->sg_ready)
+    segment->sg_left = needs(segment);
+    if (unlikely(segment->sg_activations != 0) && is_running(plan, segment)) {
+        segment->sg_again++;
         return;
-    segment->sg_ready = true;
+    }
+    if (segment->sg_pending)
+        return;
+    segment->sg_pending = true;
     plan->pl_ready[plan->pl_ready_count++] = index;
     plan->pl_left++;
 }
 
-/* What waited for the segment may go on, or what its switch has chosen. */
-static void finish(struct sim_plan *plan, const struct sim_segment *done, uint32_t choice)
+static void activate_again(struct sim_plan *plan, uint32_t begin)
 {
+    struct sim_segment *segment = &plan->pl_segments[begin];
+    if (likely(segment->sg_again == 0) || is_running(plan, segment))
+        return;
+    segment->sg_again--;
+    make_ready(plan, begin);
+}
+
+/* What waited for the segment may go on, or what its switch has chosen. */
+static void finish(struct sim_plan *plan, struct sim_segment *done, uint32_t choice)
+{
+    done->sg_pending = false;
     uint32_t way = choice < done->sg_ways ? plan->pl_ways[done->sg_way + choice] : SIM_NOWHERE;
     if (unlikely(way != SIM_NOWHERE))
         make_ready(plan, way);
@@ -96,6 +125,7 @@ static void finish(struct sim_plan *plan, const struct sim_segment *done, uint32
         if (--plan->pl_segments[next].sg_left == 0)
             make_ready(plan, next);
     }
+    activate_again(plan, done->sg_begin);
     plan->pl_left--;
 }
 
@@ -117,7 +147,7 @@ static void name_helper(struct sim_instance *instance)
 static bool next_segment(struct sim_instance *instance, struct sim_walker *walker, bool *all_done)
 {
     struct sim_plan *plan = &instance->in_plan;
-    const struct sim_segment *done = walker->wk_segment;
+    struct sim_segment *done = walker->wk_segment;
     bool is_first = walker == instance->in_walkers;
     sim_lock(&instance->in_run_lock);
     if (done != NULL)
@@ -271,8 +301,9 @@ void sim_replay_open(struct sim_instance *instance)
     plan->pl_left = plan->pl_ready_count = 0;
     for (uint32_t i = plan->pl_segment_count; i-- != 0;) { /* the first branch's is taken first */
         struct sim_segment *segment = &plan->pl_segments[i];
-        segment->sg_left = segment->sg_waits;
-        segment->sg_ready = false;
+        segment->sg_left = needs(segment);
+        segment->sg_again = 0;
+        segment->sg_pending = false;
         if (segment->sg_starts && segment->sg_waits == 0)
             make_ready(plan, i);
     }

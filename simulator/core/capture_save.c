@@ -48,6 +48,16 @@ static aclError check_spans(const struct sim_saving *saving)
     return ACL_SUCCESS;
 }
 
+/* A saved model runs each step once. */
+static aclError check_activations(const struct sim_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->pl_segment_count; i++)
+        SIM_SUPPORTED(plan->pl_segments[i].sg_activations <= 1,
+                      "a stream of modelRI is activated %u times, and may run as often, expected at most once",
+                      plan->pl_segments[i].sg_activations);
+    return ACL_SUCCESS;
+}
+
 static aclError save(struct sim_instance *instance, struct sim_saving *saving, void *block, size_t *size)
 {
     struct saved saved = {instance, NULL};
@@ -55,6 +65,7 @@ static aclError save(struct sim_instance *instance, struct sim_saving *saving, v
     SIM_CHECK(!runs && sim_instance_state(instance) == SIM_INSTANCE_READY, ACL_ERROR_RT_PARAM_INVALID,
               "modelRI %s, expected one that is complete and does not run",
               runs ? "runs" : "is still being captured, built or updated");
+    SIM_TRY(check_activations(&instance->in_plan));
     SIM_TRY(check_spans(saving));
     saved.sd_order = calloc(instance->in_plan.pl_segment_count + 1, sizeof *saved.sd_order);
     SIM_CHECK(saved.sd_order != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for the model");

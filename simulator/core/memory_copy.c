@@ -267,10 +267,17 @@ static bool is_pageable(const struct sim_place places[2], aclrtMemcpyKind direct
            (places[0].pl_class == SIM_MEMORY_FOREIGN || places[1].pl_class == SIM_MEMORY_FOREIGN);
 }
 
+/* What is not recorded is done at once: a stream bound to an instance that is built has no work of its own. */
+static bool is_recording(struct sim_target stream)
+{
+    enum sim_taken taken = sim_stream_taken(stream.tg_stream);
+    return taken != SIM_TAKEN_NOT && taken != SIM_TAKEN_BOUND;
+}
+
 SIM_RARE aclError sim_memory_wait_for_work(struct sim_target stream)
 {
     SIM_TRY(sim_engine_may_wait());
-    SIM_CHECK(sim_stream_taken(stream.tg_stream) == SIM_TAKEN_NOT, ACL_ERROR_RT_PARAM_INVALID,
+    SIM_CHECK(!is_recording(stream), ACL_ERROR_RT_PARAM_INVALID,
               "the stream is being captured and one side of the copy is ordinary host memory, expected memory of "
               "aclrtMallocHost");
     SIM_TRY(sim_capture_allow(sim_thread.th_context, ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC));
@@ -411,7 +418,7 @@ aclError sim_memory_set_async(void *address, uint32_t pattern, uint64_t size, bo
     struct sim_place place;
     SIM_TRY(sim_memory_span(address, size, words ? "ptr" : "devPtr", words ? "N * 4" : "count", &place));
     if (!sim_memory_is_device(&place)) { /* at once, and in no order with the stream */
-        SIM_CHECK(sim_stream_taken(stream.tg_stream) == SIM_TAKEN_NOT, ACL_ERROR_RT_PARAM_INVALID,
+        SIM_CHECK(!is_recording(stream), ACL_ERROR_RT_PARAM_INVALID,
                   "the stream is being captured and the memory is %s, which is set at once, expected device memory",
                   sim_memory_describe(&place));
         sim_memory_fill(address, pattern, size);
