@@ -3,7 +3,7 @@
 import numpy
 import pytest
 from helpers.expect import latches, refused
-from helpers.single import Single, attributes
+from helpers.single import Single, attributes, kind_of, operands
 from helpers.tensors import CODES, ND
 
 import acl
@@ -94,16 +94,6 @@ CASES = {
     "GatherV2": ([A, EACH, [1]], {}, A[:, EACH]),
     "GatherV2D": ([A, numpy.array([1, 1, 0], "i8")], {"axis": 0}, A[[1, 1, 0]]),
 }
-
-
-def operands(single, inputs):
-    """Return the operands of arrays, and of lists as constants."""
-    return [single.constant(one) if isinstance(one, list) else single.give(one) for one in inputs]
-
-
-def kind_of(result):
-    """Return the data type of a result; floats are single ones."""
-    return {"b": "?", "i": result.dtype.str[1:]}.get(result.dtype.kind, "f4")
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -8,7 +8,8 @@
  *
  * Where a kernel wants workspace, which these functions do not ask of the program, it gets a block that a second task
  * gives back behind it, or one of the allocator that the program registered for the stream, which gets it back as soon as
- * the call is queued: what it gives out again is used behind the call. */
+ * the call is queued: what it gives out again is used behind the call. Inputs in host memory are read by the call that
+ * executes the operator: it copies them to a block of the device, which goes back in the same way. */
 #include "op_type.h"
 
 #include "allocator.h"
@@ -270,17 +271,103 @@ static aclError submit_pack(const struct sim_pack *pack, struct sim_target targe
     return code;
 }
 
+/* ---- inputs in host memory ---- */
+
+#define STAGE_ALIGNMENT 64
+
+/* A constant without a buffer is its own buffer. */
+static void use_constants(const struct sim_op_request *request)
+{
+    for (uint32_t i = 0; i < request->rq_input_count; i++) {
+        struct sim_op_tensor *tensor = &request->rq_tensors[i];
+        if (tensor->ot_data != NULL || tensor->ot_constant_size == 0 || tensor->ot_bytes > SIM_CONSTANT_BYTES ||
+            tensor->ot_bytes > tensor->ot_constant_size)
+            continue;
+        tensor->ot_data = tensor->ot_constant;
+        tensor->ot_size = tensor->ot_constant_size;
+        tensor->ot_placement = ACL_MEMTYPE_HOST;
+    }
+}
+
+/* Whether an operand is an input that the host has: then *bytes is what it reads there. */
+static aclError find_staged(const struct sim_op_request *request, const struct sim_operand *operand, const void **bytes)
+{
+    size_t size;
+    *bytes = NULL;
+    for (uint32_t i = 0; i < request->rq_input_count && operand->od_direction == ACLSIM_IN; i++) {
+        const struct sim_op_tensor *tensor = &request->rq_tensors[i];
+        if (tensor->ot_placement == ACL_MEMTYPE_DEVICE || operand->od_bytes == 0 || tensor->ot_data != operand->od_data)
+            continue;
+        SIM_TRY(sim_op_host_bytes(request, i, bytes, &size));
+        *bytes = tensor->ot_data;
+        return ACL_SUCCESS;
+    }
+    return ACL_SUCCESS;
+}
+
+static uint64_t staged_size(const struct sim_operand *operand)
+{
+    return (operand->od_bytes + STAGE_ALIGNMENT - 1) / STAGE_ALIGNMENT * STAGE_ALIGNMENT;
+}
+
+/* Copies what the operands read in host memory to one block of the device, where they find it from then on; NULL: there
+ * is nothing to copy. The block is fresh, so that no queued task works on it. */
+static aclError stage(const struct sim_op_request *request, const struct sim_pack *pack, struct sim_target target,
+                      void **block)
+{
+    const void *bytes;
+    uint64_t total = 0, offset = 0;
+    *block = NULL;
+    for (uint32_t i = 0; i < pack->pk_count; i++) {
+        SIM_TRY(find_staged(request, &pack->pk_operands[i], &bytes));
+        total += bytes != NULL ? staged_size(&pack->pk_operands[i]) : 0;
+    }
+    if (total == 0)
+        return ACL_SUCCESS;
+    SIM_SUPPORTED(sim_stream_taken(target.tg_stream) == SIM_TAKEN_NOT,
+                  "%s has inputs in host memory, which a captured single operator would read only once: expected device "
+                  "memory", request->rq_type);
+    SIM_TRY(sim_memory_take(block, total));
+    for (uint32_t i = 0; i < pack->pk_count; i++) {
+        struct sim_operand *operand = &pack->pk_operands[i];
+        SIM_TRY(find_staged(request, operand, &bytes));
+        if (bytes == NULL)
+            continue;
+        memcpy((char *)sim_memory_reach(*block) + offset, (const char *)bytes + operand->od_low, operand->od_bytes);
+        operand->od_data = (char *)*block + offset - operand->od_low;
+        offset += staged_size(operand);
+    }
+    return ACL_SUCCESS;
+}
+
+/* The call, and behind it a task that gives the copies back. */
+static aclError submit_staged(const struct sim_op_request *request, const struct sim_pack *pack,
+                              struct sim_target target, uint64_t workspace, void *site)
+{
+    void *block;
+    SIM_TRY(stage(request, pack, target, &block));
+    aclError code = submit_pack(pack, target, workspace, site);
+    if (block == NULL)
+        return code;
+    if (code == ACL_SUCCESS)
+        code = sim_engine_submit(target, &give_back_op, &block, sizeof block, site, NULL);
+    if (code != ACL_SUCCESS)
+        give_back(NULL, &block);
+    return code;
+}
+
 aclError sim_op_submit(const struct sim_op_request *request, aclrtStream stream, void *site)
 {
     struct sim_target target;
     struct sim_pack pack;
     uint64_t workspace;
+    use_constants(request);
     SIM_TRY(check_buffers("inputs", request->rq_tensors, request->rq_input_count));
     SIM_TRY(check_buffers("outputs", sim_op_output(request, 0), request->rq_output_count));
     SIM_TRY(sim_stream_own(stream, &target));
     aclError code = plan(request, &pack, &workspace);
     if (code == ACL_SUCCESS && !sim_call_writes_nothing(&pack))
-        code = submit_pack(&pack, target, workspace, site);
+        code = submit_staged(request, &pack, target, workspace, site);
     sim_call_drop(&pack);
     return code;
 }

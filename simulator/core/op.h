@@ -135,6 +135,10 @@ struct sim_op_binding {
 aclError sim_op_bind(const struct sim_op_request *request, struct sim_op_binding *binding);
 void sim_op_unbind(struct sim_op_binding *binding);
 
+/* The bytes of an input that the host has: a constant's, or those of a buffer that is described as host memory, which
+ * have to be there (100000). No bytes: it has none. */
+aclError sim_op_host_bytes(const struct sim_op_request *request, uint32_t place, const void **bytes, size_t *size);
+
 /* Fills in the shapes of the outputs that are open (op_shape.c): 148050 when they do not follow from what is known. */
 aclError sim_op_shape(struct sim_op_request *request);
 
@@ -142,7 +146,22 @@ aclError sim_op_shape(struct sim_op_request *request);
  * are the list of the inputs, the list of the outputs, and the attributes as a JSON object. 200000. */
 aclError sim_op_register(const char *type, struct sim_kernel kernel);
 
-extern struct sim_row sim_op_gemm_row; /* ops/gemm.c: a, b, c, alpha, beta, y */
+/* Rows of single operators that programs do not see, because no aclnn operator does the same. */
+extern struct sim_row sim_op_gemm_row;        /* ops/gemm.c: a, b, c, alpha, beta, y */
+extern struct sim_row sim_op_exp_row;         /* ops/activation.c: x, base, scale, shift, y */
+extern struct sim_row sim_op_log_row;         /* the same */
+extern struct sim_row sim_op_power_row;       /* x, power, scale, shift, y */
+extern struct sim_row sim_op_prod_row;        /* ops/reduce.c: x, axes, keep_dims, y */
+extern struct sim_row sim_op_layer_norm_row;  /* ops/norm.c: x, shape, gamma, beta, epsilon, y, mean, variance */
+extern struct sim_row sim_op_range_row;       /* ops/generate.c: start, limit, delta, y */
+extern struct sim_row sim_op_max_pool_row;    /* ops/window.c: x, axes, ksize, strides, pads, counts_pads, divisor, y */
+extern struct sim_row sim_op_avg_pool_row;    /* the same */
+extern struct sim_row sim_op_conv2d_row;      /* ops/window.c: x, filter, bias, axes, filter_axes, strides, pads,
+                                                 dilations, groups, y */
+/* How many windows of an extent fit over a length with its padding; 0: none. */
+int64_t sim_window_count(int64_t length, int64_t extent, int64_t stride, int64_t padding);
+/* One of them by the name of its operator, for saved models; NULL: there is none. */
+struct sim_row *sim_op_row_find(const char *name);
 
 /* ---- compilation, models and custom kernels (op_custom.c) ---- */
 

@@ -173,6 +173,18 @@ static aclError take_numbers(const struct sim_op_request *request, const struct 
     return ACL_SUCCESS;
 }
 
+/* What cannot be derived from the request is no shape, whatever the reason: the message before says why. */
+static aclError derive(const struct sim_op_request *request, sim_derive_func dims, struct shape *shape)
+{
+    int64_t numbers[SIM_DIMS_MAX];
+    uint32_t count;
+    if (dims(request, numbers, &count) != ACL_SUCCESS)
+        return refuse(request, "the message before this one says why");
+    for (uint32_t i = 0; i < count; i++)
+        add_dim(shape, numbers[i]);
+    return ACL_SUCCESS;
+}
+
 static aclError make_shape(const struct sim_op_request *request, const struct sim_op_type *type, struct shape *shape)
 {
     switch (type->ty_shape) {
@@ -195,6 +207,9 @@ static aclError make_shape(const struct sim_op_request *request, const struct si
         return join(request, type, shape);
     case SIM_SHAPE_GATHERED:
         return gather(request, type, shape);
+    case SIM_SHAPE_DERIVED:
+    case SIM_SHAPE_VIEWED:
+        return derive(request, type->ty_dims, shape);
     }
     return refuse(request, "nothing says how it follows");
 }
@@ -223,14 +238,36 @@ aclError sim_op_shape(struct sim_op_request *request)
     for (uint32_t i = 0; i < request->rq_input_count; i++)
         if (request->rq_tensors[i].ot_open)
             return refuse(request, "an input has a dimension that is not known");
-    const struct sim_op_type *type = sim_op_type_find(request->rq_type, sim_op_present(request), &known);
+    const struct sim_op_type *type = sim_op_type_find(request, &known);
     if (sim_op_user_row(request->rq_type) != NULL || (type == NULL && !sim_op_is_pointwise(request->rq_type)))
         return refuse(request, "nothing says how it follows from the inputs");
     SIM_TRY(make_shape(request, type != NULL ? type : &pointwise, &shape));
-    if (shape.sh_bad)
+    struct shape others = shape;
+    if (type != NULL && type->ty_more_dims != NULL) {
+        others = (struct shape){0};
+        SIM_TRY(derive(request, type->ty_more_dims, &others));
+    }
+    if (shape.sh_bad || others.sh_bad)
         return refuse(request, "it has more than 8 dimensions, or a negative one");
     for (uint32_t i = 0; i < request->rq_output_count; i++)
         if (sim_op_output(request, i)->ot_open)
-            set_shape(sim_op_output(request, i), &shape);
+            set_shape(sim_op_output(request, i), i == 0 ? &shape : &others);
+    return ACL_SUCCESS;
+}
+
+/* A view has the elements of the input: an output of another shape is none. */
+aclError sim_op_check_view(const struct sim_op_request *request, const struct sim_op_type *type)
+{
+    const struct sim_op_tensor *output = sim_op_output(request, 0);
+    int64_t numbers[SIM_DIMS_MAX];
+    uint32_t count;
+    SIM_TRY(type->ty_dims(request, numbers, &count));
+    bool same = output->ot_rank == count && output->ot_bytes == request->rq_tensors[0].ot_bytes;
+    for (uint32_t i = 0; same && i < count; i++)
+        same = numbers[i] == output->ot_dims[i];
+    SIM_ARGUMENT(same && output->ot_type == request->rq_tensors[0].ot_type, ACL_ERROR_OP_OUTPUT_NOT_MATCH,
+                 "outputs[0] of %s has %u dimensions and %llu bytes, expected the %u dimensions that follow from the "
+                 "%llu bytes of inputs[0], and its type", request->rq_type, output->ot_rank,
+                 (unsigned long long)output->ot_bytes, count, (unsigned long long)request->rq_tensors[0].ot_bytes);
     return ACL_SUCCESS;
 }

@@ -1,11 +1,17 @@
-/* The types of single operators that are not called like their row. A type that is missing here and has the name of a
- * row, as most functions of one tensor have, means that row (op_type.c). */
+/* The types of single operators, with the inputs, attributes and defaults that are documented for the types: an aclnn
+ * operator of the same name has arguments of its own. A type that is missing here and has the name of a row that takes
+ * nothing but tensors, as most functions of one tensor do, means that row (op_type.c); other rows are no types. */
 #include "op_type.h"
+
+#include <math.h>
 
 #define X(place) {.so_kind = SIM_FROM_INPUT, .so_place = (place)}
 #define TURNED(place, name) {.so_kind = SIM_FROM_INPUT, .so_place = (place), .so_name = (name)}
-#define INPUTS {.so_kind = SIM_FROM_INPUTS}
+#define INPUTS(first, others) {.so_kind = SIM_FROM_INPUTS, .so_place = (first), .so_number = (others)}
+#define VIEW {.so_kind = SIM_FROM_VIEW}
+#define DERIVED(derive) {.so_kind = SIM_FROM_DERIVED, .so_derive = (derive)}
 #define Y {.so_kind = SIM_FROM_OUTPUT}
+#define OUTPUT(place) {.so_kind = SIM_FROM_OUTPUT, .so_place = (place)}
 #define NEEDED(name) {.so_kind = SIM_FROM_ATTRIBUTE, .so_name = (name), .so_needed = true}
 #define OPTIONAL(name, number) {.so_kind = SIM_FROM_ATTRIBUTE, .so_name = (name), .so_number = (number)}
 #define NUMBERS(place) {.so_kind = SIM_FROM_NUMBERS, .so_place = (place)}
@@ -16,20 +22,105 @@
 #define FIXED(name, number) {.so_kind = SIM_SOURCE_FIXED, .so_name = (name), .so_number = (number)}
 #define ANY(name) {.so_kind = SIM_SOURCE_ANY, .so_name = (name)}
 
-#define TWO(name, row) {name, 2, row, SIM_SHAPE_BROADCAST, {X(0), X(1), Y}}
-#define SCALED(name, row) {name, 2, row, SIM_SHAPE_BROADCAST, {X(0), X(1), NUMBER(1), Y}}
-#define CURVE(name, row)                                                                                               \
-    {name, 1, row, SIM_SHAPE_FIRST, {X(0), Y, FIXED("base", -1), FIXED("scale", 1), FIXED("shift", 0)}}
+#define TWO(name, row) {name, 2, row, SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), Y}}
+#define SCALED(name, row) {name, 2, row, SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), NUMBER(1), Y}}
+/* With the defaults the operator is that of a row; else it is computed with the numbers. */
+#define CURVE(name, row, own)                                                                                          \
+    {name, 1, row, SIM_SHAPE_FIRST,                                                                                    \
+     .ty_sources = {X(0), Y, ANY("base"), ANY("scale"), ANY("shift")}, .ty_fits = is_plain_curve},                     \
+    {name, 1, NULL, SIM_SHAPE_FIRST,                                                                                   \
+     .ty_sources = {X(0), OPTIONAL("base", -1), OPTIONAL("scale", 1), OPTIONAL("shift", 0), Y},                        \
+     .ty_own = &(own)}
+#define NO_REDUCTION(name)                                                                                             \
+    {name, 2, "aclnnInplaceCopy", SIM_SHAPE_FIRST,                                                                     \
+     .ty_sources = {Y, X(0), ANY("keep_dims"), ANY("noop_with_empty_axes")},                                           \
+     .ty_fits = reduces_nothing}
 #define REDUCTION(name, row, ...)                                                                                      \
-    {name, 2, row, SIM_SHAPE_REDUCED, {X(0), NUMBERS(1), OPTIONAL("keep_dims", 0), __VA_ARGS__}},                      \
-    {name "D", 1, row, SIM_SHAPE_REDUCED, {X(0), NEEDED("axes"), OPTIONAL("keep_dims", 0), __VA_ARGS__}}
+    NO_REDUCTION(name),                                                                                                \
+    {name, 2, row, SIM_SHAPE_REDUCED,                                                                                  \
+     .ty_sources = {X(0), NUMBERS(1), OPTIONAL("keep_dims", 0), __VA_ARGS__, ANY("noop_with_empty_axes")}},            \
+    {name "D", 1, row, SIM_SHAPE_REDUCED, .ty_sources = {X(0), NEEDED("axes"), OPTIONAL("keep_dims", 0), __VA_ARGS__}}
+/* The row for one axis is the one that files of saved models have. */
+#define PRODUCTS(name, inputs, axes)                                                                                   \
+    {name, inputs, "aclnnProdDim", SIM_SHAPE_REDUCED,                                                                  \
+                                                                                                                       \
+     .ty_sources = {X(0), axes, OPTIONAL("keep_dims", 0), TYPE, Y, ANY("noop_with_empty_axes")}, .ty_fits = reduces_one},\
+    {name, inputs, NULL, SIM_SHAPE_REDUCED,                                                                            \
+     .ty_sources = {X(0), axes, OPTIONAL("keep_dims", 0), Y, ANY("noop_with_empty_axes")},                             \
+     .ty_own = &sim_op_prod_row}
+#define EXTREME(name, row)                                                                                             \
+    {name, 1, row, SIM_SHAPE_REDUCED,                                                                                  \
+     .ty_sources = {X(0), NEEDED("dimension"), OPTIONAL("keep_dims", 0), OUTPUT(1), OUTPUT(0)},                        \
+     .ty_outputs = 2}
+#define VIEWED(name, inputs, dims, ...)                                                                                \
+    {name, inputs, "aclnnInplaceCopy", SIM_SHAPE_VIEWED, .ty_sources = {Y, VIEW, __VA_ARGS__}, .ty_dims = (dims)}
+#define NORMALIZED(name, row, own, epsilon)                                                                            \
+    {name, 3, row, SIM_SHAPE_DERIVED,                                                                                  \
+                                                                                                                       \
+     .ty_sources = {X(0), DERIVED(sim_derive_normalized), X(1), X(2), OPTIONAL("epsilon", epsilon), OUTPUT(0), OUTPUT(1), OUTPUT(2),\
+      ANY("begin_norm_axis"), ANY("begin_params_axis")},                                                               \
+     .ty_own = (own), .ty_dims = sim_derive_first_dims, .ty_more_dims = sim_derive_line_dims, .ty_outputs = 3}
+#define POOL(name, own, ...)                                                                                           \
+    {name, 1, NULL, SIM_SHAPE_DERIVED,                                                                                 \
+                                                                                                                       \
+     .ty_sources = {X(0), DERIVED(sim_window_axes), DERIVED(sim_window_sizes), DERIVED(sim_window_strides), DERIVED(sim_window_pads),\
+      DERIVED(sim_window_counts_pads), OPTIONAL("divisor_override", 0), Y, __VA_ARGS__},                               \
+     .ty_own = &(own), .ty_dims = sim_window_dims}
+#define CONVOLUTION(inputs, bias)                                                                                      \
+    {"Conv2D", inputs, NULL, SIM_SHAPE_DERIVED,                                                                        \
+                                                                                                                       \
+     .ty_sources = {X(0), X(1), bias, DERIVED(sim_window_axes), DERIVED(sim_window_filter_axes), DERIVED(sim_window_strides),\
+      DERIVED(sim_window_pads), DERIVED(sim_window_dilations), OPTIONAL("groups", 1), Y, FIXED("offset_x", 0),         \
+      ANY("strides"), ANY("pads"), ANY("dilations"), ANY("data_format"), ANY("padding_mode")},                         \
+     .ty_own = &sim_op_conv2d_row, .ty_dims = sim_window_dims}
 #define PRODUCT(name, left, right)                                                                                     \
-    {name, 2, "aclnnMatmul", SIM_SHAPE_PRODUCT, {TURNED(0, left), TURNED(1, right), Y, MATH, FIXED("offset_x", 0)}}
+    {name, 2, "aclnnMatmul", SIM_SHAPE_PRODUCT,                                                                        \
+     .ty_sources = {TURNED(0, left), TURNED(1, right), Y, MATH, FIXED("offset_x", 0)}}
 #define PRODUCT_AND_BIAS(name, left, right)                                                                            \
     {name, 3, "aclnnAddmm", SIM_SHAPE_PRODUCT,                                                                         \
-     {X(2), TURNED(0, left), TURNED(1, right), NUMBER(1), NUMBER(1), Y, MATH, FIXED("offset_x", 0)}}
+     .ty_sources = {X(2), TURNED(0, left), TURNED(1, right), NUMBER(1), NUMBER(1), Y, MATH, FIXED("offset_x", 0)}}
 #define JOINED(name)                                                                                                   \
-    {name, SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_JOINED, {INPUTS, NEEDED("concat_dim"), Y, ANY("N")}}
+    {name, SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_JOINED,                                                             \
+     .ty_sources = {INPUTS(0, 0), NEEDED("concat_dim"), Y, ANY("N")}}
+
+#define WIDE_POOL                                                                                                      \
+    ANY("ksize"), ANY("strides"), ANY("padding_mode"), ANY("pads"), ANY("data_format"), ANY("global_pooling"),         \
+        ANY("ceil_mode")
+
+static double number_of(const struct sim_op_request *request, const char *name, double missing)
+{
+    const struct sim_attribute *found = sim_attributes_find(&request->rq_attributes, name);
+    if (found == NULL || found->at_kind == SIM_ATTRIBUTE_NUMBER)
+        return found == NULL ? missing : found->at_number;
+    return found->at_kind == SIM_ATTRIBUTE_INTEGER ? (double)found->at_integer : NAN;
+}
+
+static bool is_plain_curve(const struct sim_op_request *request)
+{
+    return number_of(request, "base", -1) == -1 && number_of(request, "scale", 1) == 1 &&
+           number_of(request, "shift", 0) == 0;
+}
+
+/* How many axes an input of a reduction has; what it is otherwise is found out where they are read. */
+static int64_t axes_of(const struct sim_op_request *request)
+{
+    const struct sim_op_tensor *axes = &request->rq_tensors[1];
+    return axes->ot_open || axes->ot_rank > 1 ? -1 : axes->ot_rank == 0 ? 1 : axes->ot_dims[0];
+}
+
+/* Attribute noop_with_empty_axes is true where it is not given. */
+static bool reduces_nothing(const struct sim_op_request *request)
+{
+    return axes_of(request) == 0 && number_of(request, "noop_with_empty_axes", 1) != 0;
+}
+
+static bool reduces_one(const struct sim_op_request *request)
+{
+    const struct sim_attribute *axes = sim_attributes_find(&request->rq_attributes, "axes");
+    if (axes != NULL)
+        return axes->at_kind == SIM_ATTRIBUTE_INTEGER || axes->at_count == 1;
+    return request->rq_input_count > 1 && axes_of(request) == 1;
+}
 
 static const struct sim_op_type types[] = {
     SCALED("Add", "aclnnAdd"),
@@ -42,58 +133,142 @@ static const struct sim_op_type types[] = {
     TWO("GreaterEqual", "aclnnGeTensor"),
     TWO("Less", "aclnnLtTensor"),
     TWO("LessEqual", "aclnnLeTensor"),
-    {"Axpy", 2, "aclnnAdd", SIM_SHAPE_BROADCAST, {X(0), X(1), NEEDED("alpha"), Y}},
-    {"Adds", 1, "aclnnAdds", SIM_SHAPE_FIRST, {X(0), NEEDED("value"), NUMBER(1), Y}},
-    {"Muls", 1, "aclnnMuls", SIM_SHAPE_FIRST, {X(0), NEEDED("value"), Y}},
-    {"Square", 1, "aclnnMul", SIM_SHAPE_FIRST, {X(0), X(0), Y}},
-    {"Select", 3, "aclnnSWhere", SIM_SHAPE_BROADCAST, {X(0), X(1), X(2), Y}},
-    {"SelectV2", 3, "aclnnSWhere", SIM_SHAPE_BROADCAST, {X(0), X(1), X(2), Y}},
-    CURVE("Exp", "aclnnExp"),
-    CURVE("Log", "aclnnLog"),
-    {"Cast", 1, "aclnnCast", SIM_SHAPE_FIRST, {X(0), TYPE_NAMED("dst_type"), Y, ANY("truncate")}},
-    {"Identity", 1, "aclnnInplaceCopy", SIM_SHAPE_FIRST, {Y, X(0)}},
-    {"TensorMove", 1, "aclnnInplaceCopy", SIM_SHAPE_FIRST, {Y, X(0)}},
-    {"BroadcastTo", 2, "aclnnInplaceCopy", SIM_SHAPE_NUMBERS, {Y, X(0), NUMBERS(1)}},
-    {"ZerosLike", 1, "aclnnInplaceZero", SIM_SHAPE_FIRST, {Y}},
-    {"OnesLike", 1, "aclnnInplaceOne", SIM_SHAPE_FIRST, {Y}},
-    {"Fill", 2, "aclnnInplaceFillTensor", SIM_SHAPE_NUMBERS, {Y, X(1), NUMBERS(0)}},
-    {"SoftmaxV2", 1, "aclnnSoftmax", SIM_SHAPE_FIRST, {X(0), OPTIONAL("axes", -1), Y, FIXED("half_to_float", 0)}},
-    {"LogSoftmaxV2", 1, "aclnnLogSoftmax", SIM_SHAPE_FIRST, {X(0), OPTIONAL("axes", -1), Y}},
+    {"Axpy", 2, "aclnnAdd", SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), NEEDED("alpha"), Y}},
+    {"Adds", 1, "aclnnAdds", SIM_SHAPE_FIRST, .ty_sources = {X(0), NEEDED("value"), NUMBER(1), Y}},
+    {"Muls", 1, "aclnnMuls", SIM_SHAPE_FIRST, .ty_sources = {X(0), NEEDED("value"), Y}},
+    {"Square", 1, "aclnnMul", SIM_SHAPE_FIRST, .ty_sources = {X(0), X(0), Y}},
+    {"Select", 3, "aclnnSWhere", SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), X(2), Y}},
+    {"SelectV2", 3, "aclnnSWhere", SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), X(2), Y}},
+    TWO("BitwiseAnd", "aclnnBitwiseAndTensor"),
+    TWO("BitwiseOr", "aclnnBitwiseOrTensor"),
+    TWO("BitwiseXor", "aclnnBitwiseXorTensor"),
+    {"Invert", 1, "aclnnBitwiseNot", SIM_SHAPE_FIRST, .ty_sources = {X(0), Y}},
+    CURVE("Exp", "aclnnExp", sim_op_exp_row),
+    CURVE("Log", "aclnnLog", sim_op_log_row),
+    {"Power", 1, NULL, SIM_SHAPE_FIRST,
+     .ty_sources = {X(0), OPTIONAL("power", 1), OPTIONAL("scale", 1), OPTIONAL("shift", 0), Y},
+     .ty_own = &sim_op_power_row},
+    {"Elu", 1, "aclnnElu", SIM_SHAPE_FIRST,
+     .ty_sources = {X(0), OPTIONAL("alpha", 1), OPTIONAL("scale", 1), OPTIONAL("input_scale", 1), Y}},
+    {"Softplus", 1, "aclnnSoftplus", SIM_SHAPE_FIRST, .ty_sources = {X(0), NUMBER(1), NUMBER(20), Y}},
+    {"SoftplusV2", 1, "aclnnSoftplus", SIM_SHAPE_FIRST,
+     .ty_sources = {X(0), OPTIONAL("beta", 1), OPTIONAL("threshold", 20), Y}},
+    {"Swish", 1, "aclnnSilu", SIM_SHAPE_FIRST, .ty_sources = {X(0), Y, FIXED("scale", 1)}},
+    {"GeluV2", 1, "aclnnGeluV2", SIM_SHAPE_FIRST,
+     .ty_sources = {X(0), DERIVED(sim_derive_approximation), Y, ANY("approximate")}},
+    {"Cast", 1, "aclnnCast", SIM_SHAPE_FIRST, .ty_sources = {X(0), TYPE_NAMED("dst_type"), Y, ANY("truncate")}},
+    {"Identity", 1, "aclnnInplaceCopy", SIM_SHAPE_FIRST, .ty_sources = {Y, X(0)}},
+    {"TensorMove", 1, "aclnnInplaceCopy", SIM_SHAPE_FIRST, .ty_sources = {Y, X(0)}},
+    {"BroadcastTo", 2, "aclnnInplaceCopy", SIM_SHAPE_NUMBERS, .ty_sources = {Y, X(0), NUMBERS(1)}},
+    {"ZerosLike", 1, "aclnnInplaceZero", SIM_SHAPE_FIRST, .ty_sources = {Y}},
+    {"OnesLike", 1, "aclnnInplaceOne", SIM_SHAPE_FIRST, .ty_sources = {Y}},
+    {"Fill", 2, "aclnnInplaceFillTensor", SIM_SHAPE_NUMBERS, .ty_sources = {Y, X(1), NUMBERS(0)}},
+    VIEWED("Flatten", 1, sim_derive_flat_dims, ANY("axis")),
+    VIEWED("Reshape", 2, sim_derive_reshaped_dims, FIXED("axis", 0), FIXED("num_axes", -1)),
+    VIEWED("ExpandDims", 2, sim_derive_expanded_dims, ANY("axis")),
+    VIEWED("Unsqueeze", 1, sim_derive_expanded_dims, ANY("axes")),
+    VIEWED("Squeeze", 1, sim_derive_squeezed_dims, ANY("axis")),
+    {"SoftmaxV2", 1, "aclnnSoftmax", SIM_SHAPE_FIRST,
+     .ty_sources = {X(0), OPTIONAL("axes", -1), Y, FIXED("half_to_float", 0)}},
+    {"LogSoftmaxV2", 1, "aclnnLogSoftmax", SIM_SHAPE_FIRST, .ty_sources = {X(0), OPTIONAL("axes", -1), Y}},
     REDUCTION("ReduceSum", "aclnnReduceSum", TYPE, Y),
     REDUCTION("ReduceMean", "aclnnMean", TYPE, Y),
-    REDUCTION("ReduceProd", "aclnnProdDim", TYPE, Y),
+    NO_REDUCTION("ReduceProd"),
+    PRODUCTS("ReduceProd", 2, NUMBERS(1)),
+    PRODUCTS("ReduceProdD", 1, NEEDED("axes")),
     REDUCTION("ReduceMax", "aclnnAmax", Y),
     REDUCTION("ReduceMin", "aclnnAmin", Y),
-    {"ArgMaxV2", 2, "aclnnArgMax", SIM_SHAPE_REDUCED, {X(0), NUMBERS(1), NUMBER(0), Y, ANY("dtype")}},
-    {"ArgMaxD", 1, "aclnnArgMax", SIM_SHAPE_REDUCED, {X(0), NEEDED("dimension"), NUMBER(0), Y, ANY("dtype")}},
+    {"ArgMaxV2", 2, "aclnnArgMax", SIM_SHAPE_REDUCED, .ty_sources = {X(0), NUMBERS(1), NUMBER(0), Y, ANY("dtype")}},
+    {"ArgMaxD", 1, "aclnnArgMax", SIM_SHAPE_REDUCED,
+     .ty_sources = {X(0), NEEDED("dimension"), NUMBER(0), Y, ANY("dtype")}},
+    {"ArgMin", 2, "aclnnArgMin", SIM_SHAPE_REDUCED, .ty_sources = {X(0), NUMBERS(1), NUMBER(0), Y, ANY("dtype")}},
+    {"ArgMinD", 1, "aclnnArgMin", SIM_SHAPE_REDUCED,
+     .ty_sources = {X(0), NEEDED("dimension"), NUMBER(0), Y, ANY("dtype")}},
+    EXTREME("ArgMaxWithValue", "aclnnMaxDim"),
+    EXTREME("ArgMinWithValue", "aclnnMinDim"),
+    {"Cumsum", 2, "aclnnCumsumV2", SIM_SHAPE_FIRST,
+     .ty_sources = {X(0), NUMBERS(1), OPTIONAL("exclusive", 0), OPTIONAL("reverse", 0), Y}},
+    {"CumsumD", 1, "aclnnCumsumV2", SIM_SHAPE_FIRST,
+     .ty_sources = {X(0), NEEDED("axis"), OPTIONAL("exclusive", 0), OPTIONAL("reverse", 0), Y}},
+    NORMALIZED("LayerNorm", NULL, &sim_op_layer_norm_row, 1e-7),
+    NORMALIZED("LayerNormV3", "aclnnLayerNorm", NULL, 1e-5),
+    {"RmsNorm", 2, "aclnnRmsNorm", SIM_SHAPE_FIRST,
+     .ty_sources = {X(0), X(1), OPTIONAL("epsilon", 1e-6), OUTPUT(0), OUTPUT(1)},
+     .ty_more_dims = sim_derive_rms_dims, .ty_outputs = 2},
     PRODUCT("MatMul", "transpose_x1", "transpose_x2"),
     PRODUCT_AND_BIAS("MatMul", "transpose_x1", "transpose_x2"),
     PRODUCT("MatMulV2", "transpose_x1", "transpose_x2"),
     PRODUCT_AND_BIAS("MatMulV2", "transpose_x1", "transpose_x2"),
     PRODUCT("BatchMatMul", "adj_x1", "adj_x2"),
     PRODUCT("BatchMatMulV2", "adj_x1", "adj_x2"),
-    {"GEMM", 5, NULL, SIM_SHAPE_PRODUCT, {TURNED(0, "transpose_a"), TURNED(1, "transpose_b"), X(2), X(3), X(4), Y}},
-    {"Transpose", 2, "aclnnPermute", SIM_SHAPE_PERMUTED, {X(0), NUMBERS(1), Y}},
-    {"TransposeD", 1, "aclnnPermute", SIM_SHAPE_PERMUTED, {X(0), NEEDED("perm"), Y}},
-    {"Tile", 2, "aclnnRepeat", SIM_SHAPE_TILED, {X(0), NUMBERS(1), Y}},
-    {"TileD", 1, "aclnnRepeat", SIM_SHAPE_TILED, {X(0), NEEDED("multiples"), Y}},
-    {"ReverseV2", 2, "aclnnFlip", SIM_SHAPE_FIRST, {X(0), NUMBERS(1), Y}},
-    {"ReverseV2D", 1, "aclnnFlip", SIM_SHAPE_FIRST, {X(0), NEEDED("axis"), Y}},
+    {"GEMM", 5, NULL, SIM_SHAPE_PRODUCT,
+     .ty_sources = {TURNED(0, "transpose_a"), TURNED(1, "transpose_b"), X(2), X(3), X(4), Y},
+     .ty_own = &sim_op_gemm_row},
+    {"Transpose", 2, "aclnnPermute", SIM_SHAPE_PERMUTED, .ty_sources = {X(0), NUMBERS(1), Y}},
+    {"TransposeD", 1, "aclnnPermute", SIM_SHAPE_PERMUTED, .ty_sources = {X(0), NEEDED("perm"), Y}},
+    {"Tile", 2, "aclnnRepeat", SIM_SHAPE_TILED, .ty_sources = {X(0), NUMBERS(1), Y}},
+    {"TileD", 1, "aclnnRepeat", SIM_SHAPE_TILED, .ty_sources = {X(0), NEEDED("multiples"), Y}},
+    {"ReverseV2", 2, "aclnnFlip", SIM_SHAPE_FIRST, .ty_sources = {X(0), NUMBERS(1), Y}},
+    {"ReverseV2D", 1, "aclnnFlip", SIM_SHAPE_FIRST, .ty_sources = {X(0), NEEDED("axis"), Y}},
+    {"Slice", 3, "aclnnSliceV2", SIM_SHAPE_DERIVED,
+     .ty_sources = {X(0), DERIVED(sim_derive_slice_starts), DERIVED(sim_derive_slice_ends), DERIVED(sim_derive_axes),
+      DERIVED(sim_derive_ones), Y},
+     .ty_dims = sim_derive_slice_dims},
+    {"SliceD", 1, "aclnnSliceV2", SIM_SHAPE_DERIVED,
+     .ty_sources = {X(0), DERIVED(sim_derive_slice_starts), DERIVED(sim_derive_slice_ends), DERIVED(sim_derive_axes),
+      DERIVED(sim_derive_ones), Y, ANY("offsets"), ANY("size")},
+     .ty_dims = sim_derive_slice_dims},
     JOINED("ConcatD"),
     JOINED("ConcatV2D"),
-    {"GatherV2", 3, "aclnnGatherV2", SIM_SHAPE_GATHERED, {X(0), NUMBERS(2), X(1), Y, FIXED("batch_dims", 0)}},
-    {"GatherV2D", 2, "aclnnGatherV2", SIM_SHAPE_GATHERED, {X(0), NEEDED("axis"), X(1), Y}},
+    {"GatherV2", 3, "aclnnGatherV2", SIM_SHAPE_GATHERED,
+
+     .ty_sources = {X(0), NUMBERS(2), X(1), Y, FIXED("batch_dims", 0), ANY("is_preprocessed"), ANY("negative_index_support")}},
+    {"GatherV2D", 2, "aclnnGatherV2", SIM_SHAPE_GATHERED, .ty_sources = {X(0), NEEDED("axis"), X(1), Y}},
+    {"Gather", 2, "aclnnGatherV2", SIM_SHAPE_GATHERED,
+     .ty_sources = {X(0), NUMBER(0), X(1), Y, FIXED("batch_dims", 0), ANY("validate_indices"), ANY("is_preprocessed"),
+      ANY("negative_index_support")}},
+    {"GatherElements", 2, "aclnnGather", SIM_SHAPE_DERIVED, .ty_sources = {X(0), OPTIONAL("dim", 0), X(1), Y},
+     .ty_dims = sim_derive_second_dims},
+    {"OneHot", 4, "aclnnOneHot", SIM_SHAPE_DERIVED,
+     .ty_sources = {X(0), NUMBERS(1), X(2), X(3), OPTIONAL("axis", -1), Y},
+     .ty_dims = sim_derive_one_hot_dims},
+    {"OneHotD", 3, "aclnnOneHot", SIM_SHAPE_DERIVED,
+     .ty_sources = {X(0), NEEDED("depth"), X(1), X(2), OPTIONAL("axis", -1), Y},
+     .ty_dims = sim_derive_one_hot_dims},
+    {"Range", 3, NULL, SIM_SHAPE_DERIVED,
+     .ty_sources = {X(0), X(1), X(2), Y, FIXED("is_closed", 0)}, .ty_own = &sim_op_range_row,
+     .ty_dims = sim_derive_range_dims},
+    POOL("MaxPool", sim_op_max_pool_row, ANY("ksize"), ANY("strides"), ANY("padding"), ANY("data_format")),
+    POOL("AvgPool", sim_op_avg_pool_row, ANY("ksize"), ANY("strides"), ANY("padding"), ANY("data_format")),
+    POOL("MaxPoolV3", sim_op_max_pool_row, WIDE_POOL),
+    POOL("AvgPoolV2", sim_op_avg_pool_row, WIDE_POOL, ANY("exclusive")),
+    POOL("GlobalAveragePool", sim_op_avg_pool_row, ANY("data_format")),
+    CONVOLUTION(2, FIXED("offset_w", 0)),
+    CONVOLUTION(3, X(2)),
 };
 
-const struct sim_op_type *sim_op_type_find(const char *name, uint32_t inputs, bool *known)
+const struct sim_op_type *sim_op_type_find(const struct sim_op_request *request, bool *known)
 {
+    uint32_t inputs = sim_op_present(request);
     *known = false;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (strcmp(types[i].ty_name, name) != 0)
+        const struct sim_op_type *type = &types[i];
+        if (strcmp(type->ty_name, request->rq_type) != 0)
             continue;
         *known = true;
-        if (types[i].ty_inputs == inputs || types[i].ty_inputs == SIM_OP_ANY_COUNT)
-            return &types[i];
+        if (type->ty_inputs != inputs && type->ty_inputs != SIM_OP_ANY_COUNT)
+            continue;
+        if (type->ty_fits == NULL || type->ty_fits(request))
+            return type;
     }
+    return NULL;
+}
+
+struct sim_row *sim_op_row_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i].ty_own != NULL && types[i].ty_own->ro_op.op_save != NULL &&
+            strcmp(types[i].ty_own->ro_op.op_name, name) == 0)
+            return types[i].ty_own;
     return NULL;
 }

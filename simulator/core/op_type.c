@@ -8,7 +8,6 @@
 
 #include "config.h"
 #include "memory.h"
-#include <ctype.h>
 #include <stdlib.h>
 
 /* ---- what a request says ---- */
@@ -33,18 +32,34 @@ static aclError refuse_kind(const struct sim_op_request *request, const char *na
                       request->rq_type, expected);
 }
 
+#define LOWEST_ADDRESS 0x10000 /* no memory of a program lies below it */
+
+aclError sim_op_host_bytes(const struct sim_op_request *request, uint32_t place, const void **bytes, size_t *size)
+{
+    const struct sim_op_tensor *tensor = &request->rq_tensors[place];
+    *bytes = tensor->ot_constant;
+    *size = tensor->ot_constant_size;
+    if (*size != 0 || tensor->ot_placement == ACL_MEMTYPE_DEVICE || tensor->ot_data == NULL)
+        return ACL_SUCCESS;
+    SIM_ARGUMENT((uintptr_t)tensor->ot_data >= LOWEST_ADDRESS, ACL_ERROR_INVALID_PARAM,
+                 "inputs[%u] lies at %p, expected an address of host memory", place, tensor->ot_data);
+    SIM_ARGUMENT(sim_memory_is_host(tensor->ot_data), ACL_ERROR_INVALID_PARAM,
+                 "inputs[%u] is placed in host memory and lies at %p, in device memory", place, tensor->ot_data);
+    *bytes = tensor->ot_data;
+    *size = tensor->ot_size;
+    return ACL_SUCCESS;
+}
+
 /* Of a constant, or of a buffer in host memory. */
 static aclError input_numbers(const struct sim_op_request *request, uint32_t place, int64_t *numbers, uint32_t *count)
 {
     const struct sim_op_tensor *tensor = &request->rq_tensors[place];
-    const void *bytes = tensor->ot_constant;
-    size_t size = tensor->ot_constant_size, width = tensor->ot_type == ACL_INT32 ? sizeof(int32_t) : sizeof(int64_t);
-    if (size == 0 && tensor->ot_placement != ACL_MEMTYPE_DEVICE && tensor->ot_data != NULL) {
-        SIM_ARGUMENT(sim_memory_is_host(tensor->ot_data), ACL_ERROR_INVALID_PARAM,
-                     "inputs[%u] is placed in host memory and lies at %p, in device memory", place, tensor->ot_data);
-        bytes = tensor->ot_data;
-        size = tensor->ot_size;
-    }
+    const void *bytes;
+    size_t size, width = tensor->ot_type == ACL_INT32 ? sizeof(int32_t) : sizeof(int64_t);
+    *count = 0;
+    if (tensor->ot_bytes == 0 && !tensor->ot_open && tensor->ot_type != ACL_DT_UNDEFINED)
+        return ACL_SUCCESS; /* an empty list lies nowhere */
+    SIM_TRY(sim_op_host_bytes(request, place, &bytes, &size));
     SIM_ARGUMENT(size != 0, ACL_ERROR_OP_INPUT_NOT_MATCH,
                  "inputs[%u] of %s is no constant, expected aclSetTensorConst or aclSetTensorPlaceMent for host memory",
                  place, request->rq_type);
@@ -70,6 +85,8 @@ aclError sim_op_numbers(const struct sim_op_request *request, const struct sim_s
                         uint32_t *count)
 {
     *count = 1;
+    if (source->so_kind == SIM_FROM_DERIVED)
+        return source->so_derive(request, numbers, count);
     if (source->so_kind == SIM_FROM_NUMBERS)
         return input_numbers(request, source->so_place, numbers, count);
     const struct sim_attribute *found =
@@ -121,36 +138,42 @@ static bool is_private(aclFormat format)
     }
 }
 
-/* `place` counts inputs, then outputs. */
-static aclError make_tensor(const struct sim_op_request *request, uint32_t place, bool turned, const aclTensor **made)
+/* `place` counts inputs, then outputs; `shape` is the tensor whose dimensions its bytes are seen with. */
+static aclError make_shaped(const struct sim_op_request *request, uint32_t place, const struct sim_op_tensor *shape,
+                            bool turned, const aclTensor **made)
 {
     const struct sim_op_tensor *tensor = &request->rq_tensors[place];
     int64_t dims[SIM_OP_RANK], strides[SIM_OP_RANK], step = 1;
     bool is_input = place < request->rq_input_count;
     const char *side = is_input ? "inputs" : "outputs";
-    uint32_t index = is_input ? place : place - request->rq_input_count, rank = tensor->ot_rank;
+    uint32_t index = is_input ? place : place - request->rq_input_count, rank = shape->ot_rank;
     SIM_ARGUMENT(!is_private(tensor->ot_format), ACL_ERROR_OP_NOT_FOUND,
                  "%s[%u] has format %d, whose layout no kernel of the simulator knows, expected ND or the like", side,
                  index, (int)tensor->ot_format);
-    SIM_ARGUMENT(!tensor->ot_open, ACL_ERROR_OP_UNSUPPORTED_DYNAMIC,
+    SIM_ARGUMENT(!tensor->ot_open && !shape->ot_open, ACL_ERROR_OP_UNSUPPORTED_DYNAMIC,
                  "%s[%u] of %s has a dimension that is not known, expected numbers of 0 or more", side, index,
                  request->rq_type);
     SIM_ARGUMENT(!turned || rank >= 2, ACL_ERROR_OP_NOT_FOUND,
                  "%s[%u] has %u dimensions, expected at least 2 of what is transposed", side, index, rank);
     for (uint32_t i = rank; i-- != 0;) {
-        dims[i] = tensor->ot_dims[i];
+        dims[i] = shape->ot_dims[i];
         strides[i] = step;
         step = (int64_t)((uint64_t)step * (uint64_t)dims[i]); /* a shape that wraps has been refused */
     }
     for (uint32_t i = 0; turned && i < 2; i++) {
-        dims[rank - 2 + i] = tensor->ot_dims[rank - 1 - i];
-        strides[rank - 2 + i] = i == 0 ? 1 : tensor->ot_dims[rank - 1];
+        dims[rank - 2 + i] = shape->ot_dims[rank - 1 - i];
+        strides[rank - 2 + i] = i == 0 ? 1 : shape->ot_dims[rank - 1];
     }
-    const struct sim_pattern pattern = {.pt_dims = dims, .pt_strides = strides, .pt_storage = tensor->ot_dims,
+    const struct sim_pattern pattern = {.pt_dims = dims, .pt_strides = strides, .pt_storage = shape->ot_dims,
                                         .pt_rank = rank, .pt_storage_rank = rank, .pt_type = tensor->ot_type,
                                         .pt_format = tensor->ot_format, .pt_data = tensor->ot_data};
     *made = sim_tensor_create(&pattern);
     return *made != NULL ? ACL_SUCCESS : ACL_ERROR_BAD_ALLOC;
+}
+
+static aclError make_tensor(const struct sim_op_request *request, uint32_t place, bool turned, const aclTensor **made)
+{
+    return make_shaped(request, place, &request->rq_tensors[place], turned, made);
 }
 
 static void destroy_tensor(const aclTensor *handle)
@@ -160,12 +183,11 @@ static void destroy_tensor(const aclTensor *handle)
         sim_tensor_destroy(tensor);
 }
 
-/* The inputs that are not left out, or all outputs. */
-static aclError make_list(const struct sim_op_request *request, bool outputs, union sim_value *value)
+/* The tensors from one place to before another one that are not left out. */
+static aclError make_list(const struct sim_op_request *request, uint32_t first, uint32_t end, union sim_value *value)
 {
     const void *members[SIM_OP_TENSORS] = {NULL};
-    uint32_t count = 0, first = outputs ? request->rq_input_count : 0;
-    uint32_t end = first + (outputs ? request->rq_output_count : request->rq_input_count);
+    uint32_t count = 0;
     aclError code = ACL_SUCCESS;
     for (uint32_t i = first; i < end && code == ACL_SUCCESS; i++) {
         const aclTensor *made = NULL;
@@ -201,6 +223,12 @@ static aclError find_number(const struct sim_op_request *request, const struct s
     *is_integer = false;
     if (found != NULL && found->at_kind == SIM_ATTRIBUTE_NUMBER) {
         *number = found->at_number;
+        return ACL_SUCCESS;
+    }
+    bool missing = found == NULL && source->so_kind == SIM_FROM_ATTRIBUTE && !source->so_needed;
+    if (missing || source->so_kind == SIM_FROM_NUMBER) { /* it may have a fraction */
+        *number = source->so_number;
+        *is_integer = *number == (double)(int64_t)*number;
         return ACL_SUCCESS;
     }
     int64_t numbers[SIM_DIMS_MAX];
@@ -297,7 +325,10 @@ static aclError set_argument(const struct binder *binder, const struct sim_sourc
         SIM_TRY(make_tensor(request, request->rq_input_count + place, false, &tensor));
         return keep(value, tensor);
     case SIM_FROM_INPUTS:
-        return make_list(request, false, value);
+        return make_list(request, place, request->rq_input_count - (uint32_t)source->so_number, value);
+    case SIM_FROM_VIEW:
+        SIM_TRY(make_shaped(request, place, sim_op_output(request, 0), false, &tensor));
+        return keep(value, tensor);
     case SIM_FROM_TYPE:
         value->va_integer = sim_op_output(request, 0)->ot_type;
         return check_type(request, source, sim_op_output(request, 0)->ot_type);
@@ -342,12 +373,15 @@ static aclError bind_type(const struct binder *binder, const struct sim_op_type 
 {
     const struct sim_op_request *request = binder->bn_request;
     const struct sim_attributes *attributes = &request->rq_attributes;
-    SIM_ARGUMENT(request->rq_output_count == 1, ACL_ERROR_OP_OUTPUT_NOT_MATCH, "numOutputs is %u, expected 1 of %s",
-                 request->rq_output_count, type->ty_name);
+    uint32_t outputs = type->ty_outputs == 0 ? 1 : type->ty_outputs;
+    SIM_ARGUMENT(request->rq_output_count == outputs, ACL_ERROR_OP_OUTPUT_NOT_MATCH,
+                 "numOutputs is %u, expected %u of %s", request->rq_output_count, outputs, type->ty_name);
     for (size_t i = 0; i < attributes->as_count; i++)
         if (attributes->as_list[i].at_name[0] != '_' && !has_source(type, attributes->as_list[i].at_name))
             return refuse_attribute(request, attributes->as_list[i].at_name);
-    struct sim_row *row = type->ty_row != NULL ? sim_row_find(type->ty_row) : &sim_op_gemm_row;
+    if (type->ty_shape == SIM_SHAPE_VIEWED)
+        SIM_TRY(sim_op_check_view(request, type));
+    struct sim_row *row = type->ty_row != NULL ? sim_row_find(type->ty_row) : type->ty_own;
     binder->bn_binding->bi_row = row;
     for (size_t i = 0; i < SIM_OP_SOURCES && type->ty_sources[i].so_kind != SIM_FROM_NOTHING; i++) {
         const struct sim_source *source = &type->ty_sources[i];
@@ -361,47 +395,14 @@ static aclError bind_type(const struct binder *binder, const struct sim_op_type 
 
 /* ---- types with the name of a row ---- */
 
-/* Whether an attribute's name is the parameter's, or that in lower case with underscores: "keep_dim" for keepDim. */
-static bool names_parameter(const char *name, const char *parameter)
+/* Such a row takes tensors and nothing else: no other has the arguments of a type. */
+static bool takes_tensors(const struct sim_row *row)
 {
-    if (strcmp(name, parameter) == 0)
-        return true;
-    for (; *parameter != '\0'; parameter++) {
-        if (isupper((unsigned char)*parameter) && *name++ != '_')
+    for (size_t i = 0; i < row->ro_count; i++)
+        if (row->ro_parameters[i].pa_kind != ACLSIM_TENSOR ||
+            row->ro_parameters[i].pa_direction == (ACLSIM_IN | ACLSIM_OUT))
             return false;
-        if (*name++ != tolower((unsigned char)*parameter))
-            return false;
-    }
-    return *name == '\0';
-}
-
-static bool is_attribute(const struct sim_parameter *parameter)
-{
-    return parameter->pa_kind > ACLSIM_TENSOR_LIST;
-}
-
-static const struct sim_attribute *attribute_for(const struct sim_op_request *request,
-                                                 const struct sim_parameter *parameter)
-{
-    const struct sim_attributes *attributes = &request->rq_attributes;
-    for (size_t i = 0; i < attributes->as_count; i++)
-        if (names_parameter(attributes->as_list[i].at_name, parameter->pa_name))
-            return &attributes->as_list[i];
-    return NULL;
-}
-
-static aclError check_names(const struct sim_op_request *request, const struct sim_row *row)
-{
-    const struct sim_attributes *attributes = &request->rq_attributes;
-    for (size_t i = 0; i < attributes->as_count; i++) {
-        const char *name = attributes->as_list[i].at_name;
-        bool found = name[0] == '_';
-        for (size_t k = 0; k < row->ro_count && !found; k++)
-            found = is_attribute(&row->ro_parameters[k]) && names_parameter(name, row->ro_parameters[k].pa_name);
-        if (!found)
-            return refuse_attribute(request, name);
-    }
-    return ACL_SUCCESS;
+    return true;
 }
 
 /* The next input or output; false when it is an optional one that is left out. */
@@ -411,35 +412,27 @@ static aclError next_tensor(const struct sim_op_request *request, const struct s
     bool in = parameter->pa_direction == ACLSIM_IN;
     *given = in ? place < request->rq_input_count && request->rq_tensors[place].ot_type != ACL_DT_UNDEFINED
                 : place < request->rq_output_count;
-    SIM_ARGUMENT(parameter->pa_kind == ACLSIM_TENSOR && parameter->pa_direction != (ACLSIM_IN | ACLSIM_OUT),
-                 ACL_ERROR_OP_NOT_FOUND, "%s is a list or is changed in place, for which there is no operator %s",
-                 parameter->pa_name, request->rq_type);
     SIM_ARGUMENT(*given || parameter->pa_optional, in ? ACL_ERROR_OP_INPUT_NOT_MATCH : ACL_ERROR_OP_OUTPUT_NOT_MATCH,
                  "%s has no %s %u, %s, which it needs", request->rq_type, in ? "input" : "output", place,
                  parameter->pa_name);
     return ACL_SUCCESS;
 }
 
-/* Tensors in their order, attributes by their names. */
+/* Tensors in their order. */
 static aclError bind_row(const struct binder *binder)
 {
     const struct sim_op_request *request = binder->bn_request;
     const struct sim_row *row = binder->bn_binding->bi_row;
     uint32_t inputs = 0, outputs = 0;
-    SIM_TRY(check_names(request, row));
+    for (size_t i = 0; i < request->rq_attributes.as_count; i++)
+        if (request->rq_attributes.as_list[i].at_name[0] != '_')
+            return refuse_attribute(request, request->rq_attributes.as_list[i].at_name);
     for (size_t i = 0; i < row->ro_count; i++) {
         const struct sim_parameter *parameter = &row->ro_parameters[i];
-        struct sim_source source = {.so_kind = SIM_FROM_ATTRIBUTE, .so_name = parameter->pa_name, .so_needed = true};
-        const struct sim_attribute *attribute = is_attribute(parameter) ? attribute_for(request, parameter) : NULL;
-        bool given = attribute != NULL || !parameter->pa_optional;
-        if (attribute != NULL)
-            source.so_name = attribute->at_name;
-        if (!is_attribute(parameter)) {
-            bool in = (parameter->pa_direction & ACLSIM_IN) != 0;
-            source = (struct sim_source){.so_kind = in ? SIM_FROM_INPUT : SIM_FROM_OUTPUT,
-                                         .so_place = in ? inputs++ : outputs++};
-            SIM_TRY(next_tensor(request, parameter, source.so_place, &given));
-        }
+        bool in = (parameter->pa_direction & ACLSIM_IN) != 0, given;
+        const struct sim_source source = {.so_kind = in ? SIM_FROM_INPUT : SIM_FROM_OUTPUT,
+                                          .so_place = in ? inputs++ : outputs++};
+        SIM_TRY(next_tensor(request, parameter, source.so_place, &given));
         if (given)
             SIM_TRY(set_argument(binder, &source, i));
     }
@@ -462,10 +455,7 @@ static struct sim_row *find_row(const char *type)
 bool sim_op_is_pointwise(const char *type)
 {
     const struct sim_row *row = find_row(type);
-    bool plain = row != NULL && row->ro_builtin != NULL && row->ro_builtin->kn_plan != NULL;
-    for (size_t i = 0; plain && i < row->ro_count; i++)
-        plain = row->ro_parameters[i].pa_kind == ACLSIM_TENSOR;
-    return plain;
+    return row != NULL && row->ro_builtin != NULL && row->ro_builtin->kn_plan != NULL && takes_tensors(row);
 }
 
 /* ---- all of them ---- */
@@ -476,8 +466,9 @@ static aclError bind_user_type(const struct binder *binder)
     binding->bi_text = sim_attributes_json(&binder->bn_request->rq_attributes);
     SIM_ARGUMENT(binding->bi_text != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for the attributes");
     binding->bi_values[SIM_USER_ATTRIBUTES].va_pointer = binding->bi_text;
-    SIM_TRY(make_list(binder->bn_request, false, &binding->bi_values[SIM_USER_INPUTS]));
-    return make_list(binder->bn_request, true, &binding->bi_values[SIM_USER_OUTPUTS]);
+    uint32_t inputs = binder->bn_request->rq_input_count, outputs = binder->bn_request->rq_output_count;
+    SIM_TRY(make_list(binder->bn_request, 0, inputs, &binding->bi_values[SIM_USER_INPUTS]));
+    return make_list(binder->bn_request, inputs, inputs + outputs, &binding->bi_values[SIM_USER_OUTPUTS]);
 }
 
 aclError sim_op_bind(const struct sim_op_request *request, struct sim_op_binding *binding)
@@ -487,7 +478,7 @@ aclError sim_op_bind(const struct sim_op_request *request, struct sim_op_binding
     *binding = (struct sim_op_binding){.bi_row = sim_op_user_row(request->rq_type)};
     if (binding->bi_row != NULL)
         return bind_user_type(&binder);
-    const struct sim_op_type *type = sim_op_type_find(request->rq_type, sim_op_present(request), &known);
+    const struct sim_op_type *type = sim_op_type_find(request, &known);
     if (type != NULL)
         return bind_type(&binder, type);
     SIM_ARGUMENT(!known, ACL_ERROR_OP_INPUT_NOT_MATCH,
@@ -497,6 +488,10 @@ aclError sim_op_bind(const struct sim_op_request *request, struct sim_op_binding
     SIM_ARGUMENT(binding->bi_row != NULL, ACL_ERROR_OP_NOT_FOUND,
                  "the simulator knows no operator %s: give it a kernel with acl.sim.kernel(\"%s\") or "
                  "aclsimRegisterKernel", request->rq_type, request->rq_type);
+    SIM_ARGUMENT(takes_tensors(binding->bi_row), ACL_ERROR_OP_NOT_FOUND,
+                 "the simulator does not know the attributes of operator %s, which are not the arguments of aclnn%s: give "
+                 "it a kernel with acl.sim.kernel(\"%s\") or aclsimRegisterKernel", request->rq_type, request->rq_type,
+                 request->rq_type);
     return bind_row(&binder);
 }
 

@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "model.h"
 #include "model_saver.h"
+#include "op.h"
 #include "prof.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -232,6 +233,8 @@ static struct sim_row *take_row(struct sim_bytes *from)
         return NULL;
     memcpy(name, text.by_data, length);
     struct sim_row *row = sim_row_find(name);
+    if (row == NULL)
+        row = sim_op_row_find(name);
     return row != NULL && sim_bytes_u32(from, &count) && count == row->ro_count ? row : NULL;
 }
 

@@ -5,7 +5,7 @@
 #include "fail.h"
 #include "line.h"
 #include "require.h"
-#include "row.h"
+#include "op.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,7 +17,8 @@
 struct norm {
     const aclsimArgument *no_input, *no_weight, *no_bias, *no_out, *no_mean, *no_rstd;
     double no_epsilon;
-    uint32_t no_rows; /* dimensions that are not normalized */
+    bool no_tells_variance; /* in the place of rstd */
+    uint32_t no_rows;       /* dimensions that are not normalized */
 };
 
 static const aclsimArgument *optional(const aclsimArgument *argument)
@@ -219,11 +220,12 @@ static aclError run_lines(char *const *places, const int64_t *strides, int64_t l
     for (int64_t i = 0; i < length; i++) {
         sim_line_load(&job->jo_from, SIM_CLASS_FLOAT, places[1] + i * strides[1], values);
         double mean = job->jo_centred ? sum_values(values, count, 0) / (double)count : 0;
-        double rstd = 1 / sqrt(sum_squares(values, count, mean) / (double)count + norm->no_epsilon);
+        double variance = sum_squares(values, count, mean) / (double)count;
+        double rstd = 1 / sqrt(variance + norm->no_epsilon);
         normalize(values, job->jo_weight, job->jo_bias, count, mean, rstd);
         sim_line_store(&job->jo_to, SIM_CLASS_FLOAT, values, places[0] + i * strides[0]);
         put_number(norm->no_mean, places[2] + i * strides[2], mean);
-        put_number(norm->no_rstd, places[3] + i * strides[3], rstd);
+        put_number(norm->no_rstd, places[3] + i * strides[3], norm->no_tells_variance ? variance : rstd);
     }
     return ACL_SUCCESS;
 }
@@ -277,3 +279,21 @@ static aclError run_rms_norm(const aclsimCall *call)
 const struct sim_kernel sim_kernel_aclnnLayerNorm = {plan_layer_norm, run_layer_norm, NULL},
                         sim_kernel_aclnnLayerNormWithImplMode = {plan_layer_norm_mode, run_layer_norm, NULL},
                         sim_kernel_aclnnRmsNorm = {plan_rms_norm, run_rms_norm, NULL};
+
+/* The single operator LayerNorm, which has the arguments of aclnnLayerNorm and tells the variance. */
+static aclError run_layer_norm_variance(const aclsimCall *call)
+{
+    struct norm norm = layer_norm_of(call);
+    norm.no_tells_variance = true;
+    return run_norm(&norm, true);
+}
+
+static const struct sim_kernel variance_kernel = {plan_layer_norm, run_layer_norm_variance, NULL};
+static const struct sim_parameter variance_parameters[] = {
+    {"x", ACLSIM_TENSOR, ACLSIM_IN, false},       {"normalized_shape", ACLSIM_INTEGERS, 0, false},
+    {"gamma", ACLSIM_TENSOR, ACLSIM_IN, true},    {"beta", ACLSIM_TENSOR, ACLSIM_IN, true},
+    {"epsilon", ACLSIM_NUMBER, 0, false},         {"y", ACLSIM_TENSOR, ACLSIM_OUT, false},
+    {"mean", ACLSIM_TENSOR, ACLSIM_OUT, true},    {"variance", ACLSIM_TENSOR, ACLSIM_OUT, true},
+};
+
+struct sim_row sim_op_layer_norm_row = SIM_ROW("LayerNorm", SIM_TASK_VECTOR, variance_parameters, &variance_kernel);

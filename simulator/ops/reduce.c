@@ -5,7 +5,7 @@
 #include "reduce.h"
 
 #include "fail.h"
-#include "row.h"
+#include "op.h"
 #include "require.h"
 #include <math.h>
 #include <stdlib.h>
@@ -394,3 +394,16 @@ REDUCTION(Amin, FOLD_LEAST, SIM_TYPES_REAL, .re_dims = 1, .re_keeps = 2, .re_out
 REDUCTION(MaxV2, FOLD_GREATEST, SIM_TYPES_REAL, .re_dims = 1, .re_keeps = 2, .re_noop = 3, .re_out = 4)
 REDUCTION(Max, FOLD_GREATEST, SIM_TYPES_REAL, .re_out = 1)
 REDUCTION(Min, FOLD_LEAST, SIM_TYPES_REAL, .re_out = 1)
+
+/* The single operator ReduceProd with any number of axes, of which aclnnProdDim takes one. */
+static const struct reduction product_reduction = {FOLD_PRODUCT, SIM_TYPES_ARITHMETIC, .re_dims = 1, .re_keeps = 2,
+                                                   .re_out = 3};
+static const struct sim_kernel product_kernel = {plan_reduction, run_reduction, (void *)&product_reduction};
+static const struct sim_parameter product_parameters[] = {
+    {"x", ACLSIM_TENSOR, ACLSIM_IN, false},
+    {"axes", ACLSIM_INTEGERS, 0, false},
+    {"keep_dims", ACLSIM_INTEGER, 0, false},
+    {"y", ACLSIM_TENSOR, ACLSIM_OUT, false},
+};
+
+struct sim_row sim_op_prod_row = SIM_ROW("ReduceProd", SIM_TASK_VECTOR, product_parameters, &product_kernel);

@@ -21,6 +21,16 @@ def attributes(values):
     return attr
 
 
+def operands(single, inputs):
+    """Return the operands of arrays, and of lists as constants."""
+    return [single.constant(one) if isinstance(one, list) else single.give(one) for one in inputs]
+
+
+def kind_of(result):
+    """Return the data type of a result; floats are single ones."""
+    return {"b": "?", "i": result.dtype.str[1:]}.get(result.dtype.kind, "f4")
+
+
 class Single:
     """Operands of single operators on a :class:`helpers.tensors.Device`; :meth:`close` destroys their descriptions."""
 
@@ -33,9 +43,9 @@ class Single:
         for end, handle in self.ends:
             end(handle)
 
-    def desc(self, shape, kind):
+    def desc(self, shape, kind, layout=ND):
         """Return a description."""
-        handle = acl.create_tensor_desc(CODES[kind], list(shape), ND)
+        handle = acl.create_tensor_desc(CODES[kind], list(shape), layout)
         self.ends.append((acl.destroy_tensor_desc, handle))
         return handle
 
@@ -57,11 +67,11 @@ class Single:
         kind = kind or array.dtype.str[1:].replace("b1", "?")
         return self.desc(array.shape, kind), self.buffer(self.npu.put(numpy.ascontiguousarray(array)), array.nbytes)
 
-    def constant(self, values):
-        """Return description and buffer of integers in host memory."""
-        array = numpy.array(values, "i8")
-        desc = self.desc(array.shape, "i8")
-        assert acl.set_tensor_place_ment(desc, HOST) == 0
+    def constant(self, values, kind="i8", place=HOST):
+        """Return description and buffer of numbers, integers by default, in host memory."""
+        array = numpy.array(values, kind)
+        desc = self.desc(array.shape, kind)
+        assert acl.set_tensor_place_ment(desc, place) == 0
         self.ends.append((lambda kept: None, array))
         return desc, self.buffer(array.ctypes.data, array.nbytes)
 

@@ -1,0 +1,236 @@
+/* Windows of single operators over the height and width of images: what MaxPool, AvgPool, Conv2D and their kin say with
+ * attributes becomes numbers for their rows. Lists of four follow the layout of x. The layout is attribute data_format,
+ * else the format of the description, else what the type documents. */
+#include "op_type.h"
+
+enum { N, C, H, W };
+
+static bool is_type(const struct sim_op_request *request, const char *name)
+{
+    return strcmp(request->rq_type, name) == 0;
+}
+
+static bool is_conv(const struct sim_op_request *request)
+{
+    return is_type(request, "Conv2D");
+}
+
+static bool is_global(const struct sim_op_request *request)
+{
+    return is_type(request, "GlobalAveragePool") || sim_op_is_set(request, "global_pooling");
+}
+
+static bool is_channels_last(const struct sim_op_request *request)
+{
+    const struct sim_op_tensor *x = &request->rq_tensors[0];
+    bool last = !is_type(request, "MaxPoolV3") && !is_type(request, "AvgPoolV2") && !is_type(request, "GlobalAveragePool");
+    if (x->ot_format == ACL_FORMAT_NCHW || x->ot_format == ACL_FORMAT_NHWC)
+        last = x->ot_format == ACL_FORMAT_NHWC;
+    return strcmp(sim_op_text(request, "data_format", last ? "NHWC" : "NCHW"), "NHWC") == 0;
+}
+
+aclError sim_window_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    static const int64_t first[] = {0, 1, 2, 3}, last[] = {0, 3, 1, 2};
+    const char *layout = sim_op_text(request, "data_format", "NCHW");
+    SIM_ARGUMENT(strcmp(layout, "NCHW") == 0 || strcmp(layout, "NHWC") == 0, ACL_ERROR_OP_ATTR_NOT_MATCH,
+                 "attribute data_format of %s is %s, expected NCHW or NHWC", request->rq_type, layout);
+    SIM_ARGUMENT(request->rq_tensors[0].ot_rank == 4, ACL_ERROR_OP_NOT_FOUND,
+                 "inputs[0] of %s has %u dimensions, expected 4", request->rq_type, request->rq_tensors[0].ot_rank);
+    memcpy(numbers, is_channels_last(request) ? last : first, sizeof first);
+    *count = 4;
+    return ACL_SUCCESS;
+}
+
+aclError sim_window_filter_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    static const int64_t first[] = {0, 1, 2, 3}, last[] = {0, 3, 1, 2}, outputs_last[] = {3, 2, 0, 1};
+    aclFormat format = request->rq_tensors[1].ot_format;
+    const int64_t *axes = format == ACL_FORMAT_HWCN   ? outputs_last
+                          : format == ACL_FORMAT_NHWC ? last
+                          : format == ACL_FORMAT_NCHW ? first
+                          : is_channels_last(request) ? outputs_last
+                                                      : first;
+    SIM_ARGUMENT(request->rq_tensors[1].ot_rank == 4, ACL_ERROR_OP_NOT_FOUND,
+                 "inputs[1] of %s has %u dimensions, expected 4", request->rq_type, request->rq_tensors[1].ot_rank);
+    memcpy(numbers, axes, sizeof first);
+    *count = 4;
+    return ACL_SUCCESS;
+}
+
+/* The height and width of a list of four, whose other two must be 1; two numbers are these. */
+static aclError find_pair(const struct sim_op_request *request, const char *name, int64_t *numbers, uint32_t *count)
+{
+    int64_t given[SIM_DIMS_MAX], axes[SIM_DIMS_MAX];
+    uint32_t ranks;
+    SIM_TRY(sim_op_integers(request, name, given, count));
+    SIM_TRY(sim_window_axes(request, axes, &ranks));
+    SIM_ARGUMENT(*count == 4 || *count == 2, ACL_ERROR_OP_ATTR_NOT_MATCH,
+                 "attribute %s of %s has %u numbers, expected 4, one for each dimension of x", name, request->rq_type,
+                 *count);
+    SIM_ARGUMENT(*count == 2 || (given[axes[N]] == 1 && given[axes[C]] == 1), ACL_ERROR_OP_ATTR_NOT_MATCH,
+                 "attribute %s of %s is [%lld, %lld, %lld, %lld], expected 1 for the batch and the channels of %s", name,
+                 request->rq_type, (long long)given[0], (long long)given[1], (long long)given[2], (long long)given[3],
+                 is_channels_last(request) ? "NHWC" : "NCHW");
+    for (int i = 0; i < 2; i++)
+        numbers[i] = given[*count == 2 ? i : axes[H + i]];
+    *count = 2;
+    return ACL_SUCCESS;
+}
+
+static aclError find_image(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    int64_t axes[SIM_DIMS_MAX];
+    SIM_TRY(sim_window_axes(request, axes, count));
+    for (int i = 0; i < 2; i++)
+        numbers[i] = request->rq_tensors[0].ot_dims[axes[H + i]];
+    *count = 2;
+    return ACL_SUCCESS;
+}
+
+aclError sim_window_sizes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    if (!is_conv(request))
+        return is_global(request) ? find_image(request, numbers, count) : find_pair(request, "ksize", numbers, count);
+    int64_t axes[SIM_DIMS_MAX];
+    SIM_TRY(sim_window_filter_axes(request, axes, count));
+    for (int i = 0; i < 2; i++)
+        numbers[i] = request->rq_tensors[1].ot_dims[axes[H + i]];
+    *count = 2;
+    return ACL_SUCCESS;
+}
+
+aclError sim_window_strides(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    if (!is_global(request))
+        return find_pair(request, "strides", numbers, count);
+    numbers[0] = numbers[1] = 1;
+    *count = 2;
+    return ACL_SUCCESS;
+}
+
+aclError sim_window_dilations(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    if (sim_attributes_find(&request->rq_attributes, "dilations") != NULL)
+        return find_pair(request, "dilations", numbers, count);
+    numbers[0] = numbers[1] = 1;
+    *count = 2;
+    return ACL_SUCCESS;
+}
+
+int64_t sim_window_count(int64_t length, int64_t extent, int64_t stride, int64_t padding)
+{
+    return stride < 1 || length + padding < extent ? 0 : (length + padding - extent) / stride + 1;
+}
+
+/* What one direction is made of. */
+struct span {
+    int64_t sp_length, sp_extent, sp_stride;
+};
+
+static aclError find_spans(const struct sim_op_request *request, struct span *spans)
+{
+    int64_t lengths[SIM_DIMS_MAX], sizes[SIM_DIMS_MAX], strides[SIM_DIMS_MAX], apart[SIM_DIMS_MAX];
+    uint32_t count;
+    SIM_TRY(find_image(request, lengths, &count));
+    SIM_TRY(sim_window_sizes(request, sizes, &count));
+    SIM_TRY(sim_window_strides(request, strides, &count));
+    SIM_TRY(sim_window_dilations(request, apart, &count));
+    for (int i = 0; i < 2; i++) {
+        SIM_ARGUMENT(sizes[i] >= 1 && strides[i] >= 1 && apart[i] >= 1 && sizes[i] <= INT32_MAX && strides[i] <= INT32_MAX &&
+                         apart[i] <= INT32_MAX,
+                     ACL_ERROR_OP_ATTR_NOT_MATCH,
+                     "the window of %s has size %lld, stride %lld and dilation %lld, expected 1 or more", request->rq_type,
+                     (long long)sizes[i], (long long)strides[i], (long long)apart[i]);
+        spans[i] = (struct span){lengths[i], (sizes[i] - 1) * apart[i] + 1, strides[i]};
+    }
+    return ACL_SUCCESS;
+}
+
+/* As much as the last window needs, half of it before the image. */
+static void pad_same(const struct span *span, int64_t *pads)
+{
+    int64_t count = span->sp_length / span->sp_stride + (span->sp_length % span->sp_stride != 0);
+    int64_t needed = count < 1 ? 0 : (count - 1) * span->sp_stride + span->sp_extent - span->sp_length;
+    pads[0] = needed < 0 ? 0 : needed / 2;
+    pads[1] = needed < 0 ? 0 : needed - pads[0];
+}
+
+/* A last window that is not full counts where it begins in the image, or in the padding before it. */
+static void pad_last(const struct span *span, int64_t *pads)
+{
+    int64_t whole = span->sp_length + pads[0] + pads[1] - span->sp_extent, rest = whole % span->sp_stride;
+    if (whole >= 0 && rest != 0 && whole - rest + span->sp_stride < span->sp_length + pads[0])
+        pads[1] += span->sp_stride - rest;
+}
+
+static aclError find_pads(const struct sim_op_request *request, int64_t *numbers)
+{
+    uint32_t count;
+    memset(numbers, 0, 4 * sizeof *numbers);
+    if (sim_attributes_find(&request->rq_attributes, "pads") == NULL && !is_conv(request))
+        return ACL_SUCCESS;
+    SIM_TRY(sim_op_integers(request, "pads", numbers, &count));
+    SIM_ARGUMENT(count == 4, ACL_ERROR_OP_ATTR_NOT_MATCH,
+                 "attribute pads of %s has %u numbers, expected 4: top, bottom, left and right", request->rq_type, count);
+    for (int i = 0; i < 4; i++)
+        SIM_ARGUMENT(numbers[i] >= 0 && numbers[i] <= INT32_MAX, ACL_ERROR_OP_ATTR_NOT_MATCH,
+                     "attribute pads of %s has %lld, expected 0 or more", request->rq_type, (long long)numbers[i]);
+    return ACL_SUCCESS;
+}
+
+aclError sim_window_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    struct span spans[2];
+    bool has_mode = is_type(request, "MaxPoolV3") || is_type(request, "AvgPoolV2") || is_conv(request);
+    const char *name = has_mode ? "padding_mode" : "padding", *missing = has_mode ? "CALCULATED" : "";
+    const char *mode = is_global(request) ? "VALID" : sim_op_text(request, name, missing);
+    *count = 4;
+    SIM_TRY(find_spans(request, spans));
+    memset(numbers, 0, 4 * sizeof *numbers);
+    if (strcmp(mode, "VALID") == 0)
+        return ACL_SUCCESS;
+    if (strcmp(mode, "SAME") == 0) {
+        for (int i = 0; i < 2; i++)
+            pad_same(&spans[i], &numbers[2 * i]);
+        return ACL_SUCCESS;
+    }
+    SIM_ARGUMENT(has_mode && strcmp(mode, "CALCULATED") == 0, ACL_ERROR_OP_ATTR_NOT_MATCH,
+                 "attribute %s of %s is \"%s\", expected SAME or VALID%s", name, request->rq_type, mode,
+                 has_mode ? " or CALCULATED" : "");
+    SIM_TRY(find_pads(request, numbers));
+    for (int i = 0; i < 2 && sim_op_is_set(request, "ceil_mode"); i++)
+        pad_last(&spans[i], &numbers[2 * i]);
+    return ACL_SUCCESS;
+}
+
+/* Attribute exclusive of AvgPoolV2, true by default. */
+aclError sim_window_counts_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    *count = 1;
+    *numbers = is_type(request, "AvgPoolV2") && sim_attributes_find(&request->rq_attributes, "exclusive") != NULL &&
+               !sim_op_is_set(request, "exclusive");
+    SIM_ARGUMENT(*numbers == 0 || !sim_op_is_set(request, "ceil_mode"), ACL_ERROR_OP_ATTR_NOT_MATCH,
+                 "attribute exclusive of %s is false with ceil_mode, which no kernel here can do, expected true",
+                 request->rq_type);
+    return ACL_SUCCESS;
+}
+
+aclError sim_window_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    int64_t axes[SIM_DIMS_MAX], filter_axes[SIM_DIMS_MAX], pads[SIM_DIMS_MAX];
+    struct span spans[2];
+    SIM_TRY(find_spans(request, spans));
+    SIM_TRY(sim_window_pads(request, pads, count));
+    SIM_TRY(sim_window_axes(request, axes, count));
+    memcpy(numbers, request->rq_tensors[0].ot_dims, 4 * sizeof *numbers);
+    if (is_conv(request)) {
+        SIM_TRY(sim_window_filter_axes(request, filter_axes, count));
+        numbers[axes[C]] = request->rq_tensors[1].ot_dims[filter_axes[N]];
+    }
+    for (int i = 0; i < 2; i++)
+        numbers[axes[H + i]] =
+            sim_window_count(spans[i].sp_length, spans[i].sp_extent, spans[i].sp_stride, pads[2 * i] + pads[2 * i + 1]);
+    *count = 4;
+    return ACL_SUCCESS;
+}

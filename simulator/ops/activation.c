@@ -1,0 +1,132 @@
+/* Functions of one operand with numbers: Elu and Softplus (self, scalars, out), and the single operators Exp, Log and
+ * Power with a base or exponent, a scale and a shift, for which there is no aclnn operator. All are computed in double
+ * and rounded once, to the type of the result. */
+#include "fail.h"
+#include "op.h"
+#include "pointwise.h"
+#include "require.h"
+
+#include <math.h>
+
+#define NUMBERS 3 /* that a function has at most */
+
+struct curve {
+    double (*cu_value)(double x, const double *numbers);
+    uint32_t cu_count;                                               /* of numbers */
+    aclnnStatus (*cu_check)(const aclsimArgument *numbers); /* may be NULL */
+};
+
+/* Numbers lie between the operand and the result. */
+static double number_of(const aclsimArgument *argument)
+{
+    union sim_block_values block;
+    if (argument->kind != ACLSIM_SCALAR)
+        return argument->number;
+    sim_element_load(&block, SIM_CLASS_DOUBLE, argument->scalars->value, argument->scalars->type, 0, 1);
+    return block.bv_doubles[0];
+}
+
+static aclnnStatus plan_curve(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const struct curve *curve = call->userData;
+    const aclsimArgument *self = &call->arguments[0], *out = &call->arguments[1 + curve->cu_count];
+    (void)workspace_size;
+    SIM_TRY(sim_require_types(self, out, SIM_TYPES_FLOAT));
+    for (uint32_t i = 1; i <= curve->cu_count; i++)
+        if (call->arguments[i].kind == ACLSIM_SCALAR)
+            SIM_TRY(sim_require_type(&call->arguments[i], SIM_TYPES_REAL));
+    if (curve->cu_check != NULL)
+        SIM_TRY(curve->cu_check(&call->arguments[1]));
+    return sim_require_shape(out, self->tensors->dims, self->tensors->rank, "that of the input");
+}
+
+struct job {
+    const struct curve *jo_curve;
+    double jo_numbers[NUMBERS];
+};
+
+static void run_block(const struct sim_pointwise *block, void *context)
+{
+    const struct job *job = context;
+    union sim_block_values values;
+    sim_element_load(&values, SIM_CLASS_DOUBLE, block->pw_places[1], block->pw_tensors[1]->type, block->pw_strides[1],
+                     block->pw_count);
+    for (size_t i = 0; i < block->pw_count; i++)
+        values.bv_doubles[i] = job->jo_curve->cu_value(values.bv_doubles[i], job->jo_numbers);
+    sim_element_store(&values, SIM_CLASS_DOUBLE, block->pw_places[0], block->pw_tensors[0]->type, block->pw_strides[0],
+                      block->pw_count);
+}
+
+static aclError run_curve(const aclsimCall *call)
+{
+    struct job job = {.jo_curve = call->userData};
+    uint32_t count = job.jo_curve->cu_count;
+    const aclsimTensor *tensors[] = {call->arguments[1 + count].tensors, call->arguments[0].tensors};
+    for (uint32_t i = 0; i < count; i++)
+        job.jo_numbers[i] = number_of(&call->arguments[1 + i]);
+    sim_pointwise_run(tensors, 2, run_block, &job);
+    return ACL_SUCCESS;
+}
+
+/* ---- operators ---- */
+
+/* alpha, scale, inputScale */
+static double elu(double x, const double *numbers)
+{
+    return x > 0 ? numbers[1] * x : numbers[0] * numbers[1] * expm1(numbers[2] * x);
+}
+
+/* beta, threshold: beyond it the function is taken for the straight line */
+static double softplus(double x, const double *numbers)
+{
+    double scaled = numbers[0] * x;
+    return scaled > numbers[1] ? x : (scaled > 0 ? scaled + log1p(exp(-scaled)) : log1p(exp(scaled))) / numbers[0];
+}
+
+static const struct curve elus = {elu, 3, NULL}, softpluses = {softplus, 2, NULL};
+const struct sim_kernel sim_kernel_aclnnElu = {plan_curve, run_curve, (void *)&elus},
+                        sim_kernel_aclnnSoftplus = {plan_curve, run_curve, (void *)&softpluses};
+
+/* base (-1: e), scale, shift */
+static double exponential(double x, const double *numbers)
+{
+    double power = numbers[1] * x + numbers[2];
+    return numbers[0] == -1 ? exp(power) : pow(numbers[0], power);
+}
+
+static double logarithm(double x, const double *numbers)
+{
+    double value = log(numbers[1] * x + numbers[2]);
+    return numbers[0] == -1 ? value : value / log(numbers[0]);
+}
+
+/* power, scale, shift */
+static double power(double x, const double *numbers)
+{
+    return pow(numbers[1] * x + numbers[2], numbers[0]);
+}
+
+static aclnnStatus check_base(const aclsimArgument *numbers)
+{
+    SIM_ARGUMENT(numbers->number == -1 || numbers->number > 0, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %g, expected a number above 0, or -1 for e", numbers->name, numbers->number);
+    return ACL_SUCCESS;
+}
+
+static const struct curve exponentials = {exponential, 3, check_base}, logarithms = {logarithm, 3, check_base},
+                          powers = {power, 3, NULL};
+static const struct sim_kernel exp_kernel = {plan_curve, run_curve, (void *)&exponentials},
+                               log_kernel = {plan_curve, run_curve, (void *)&logarithms},
+                               power_kernel = {plan_curve, run_curve, (void *)&powers};
+
+#define PARAMETERS(first)                                                                                              \
+    {                                                                                                                  \
+        {"x", ACLSIM_TENSOR, ACLSIM_IN, false}, {first, ACLSIM_NUMBER, 0, false}, {"scale", ACLSIM_NUMBER, 0, false},  \
+        {"shift", ACLSIM_NUMBER, 0, false}, {"y", ACLSIM_TENSOR, ACLSIM_OUT, false},                                   \
+    }
+
+static const struct sim_parameter based[] = PARAMETERS("base"), powered[] = PARAMETERS("power");
+
+struct sim_row sim_op_exp_row = SIM_ROW("Exp", SIM_TASK_VECTOR, based, &exp_kernel);
+struct sim_row sim_op_log_row = SIM_ROW("Log", SIM_TASK_VECTOR, based, &log_kernel);
+struct sim_row sim_op_power_row = SIM_ROW("Power", SIM_TASK_VECTOR, powered, &power_kernel);
