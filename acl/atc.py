@@ -36,7 +36,6 @@ REFUSED = {
     "compression_optimize_conf": "weights are not quantised",
     "customize_dtypes": "operators have the types of the ONNX graph",
     "keep_dtype": "operators have the types of the ONNX graph",
-    "singleop": "only models are compiled",
     "mode": "only models are compiled",
     "om": "only models are compiled",
     "json": "only models are compiled",
@@ -59,6 +58,9 @@ def parser() -> Parser:
     flags.add_argument("--model", metavar="FILE", help="the model's file")
     flags.add_argument("--weight", metavar="FILE", help=argparse.SUPPRESS)  # of Caffe
     flags.add_argument("--output", metavar="FILE", help="the file to write; .om is added where it lacks")
+    flags.add_argument(
+        "--singleop", metavar="FILE", help="JSON with single operators, instead of a model; --output is a folder"
+    )
     flags.add_argument("--input_shape", metavar='"x:1,3,-1,-1;y:1~8,2"', help="dims of inputs; -1 and ranges are open")
     flags.add_argument("--input_shape_range", metavar='"x:[1~8,3,-1]"', help="the same, in the older form")
     flags.add_argument("--dynamic_batch_size", metavar='"1,4,8"', help="sizes of the first axis")
@@ -89,6 +91,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     for name, reason in REFUSED.items():
         if getattr(flags, name) not in (None, "false"):
             raise Refused(f"--{name} is not supported: {reason}")
+    if flags.singleop is not None:
+        return check_singleop(flags)
     atc_convert.check_framework(flags.framework)
     for name in ("model", "output"):
         if not getattr(flags, name):
@@ -99,6 +103,18 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         raise Refused(f"--input_format={flags.input_format} is not supported, expected one of {', '.join(FORMATS)}")
     if flags.weight is not None and flags.framework == atc_convert.ONNX:
         raise Refused("--weight is not supported: an ONNX model brings its weights")
+    atc_values.check(flags)
+    return flags
+
+
+def check_singleop(flags: argparse.Namespace) -> argparse.Namespace:
+    """Return the flags of single operators, or refuse those of models."""
+    for name in ("model", "framework", "input_shape", "input_shape_range", *GEAR_FLAGS):
+        if getattr(flags, name) is not None:
+            raise Refused(f"--{name} is for models, and --singleop compiles single operators")
+    for name in ("singleop", "output"):
+        if not getattr(flags, name):
+            raise Refused(f"--{name}={'FILE' if name == 'singleop' else 'FOLDER'} is needed")
     atc_values.check(flags)
     return flags
 
@@ -322,10 +338,33 @@ def run(arguments: list[str]) -> None:
     ignored = [f"--{name}" for name in IGNORED if getattr(flags, name) is not None]
     if ignored:
         print(f"atc: without effect on the simulator: {', '.join(ignored)}", file=sys.stderr)
-    path = flags.output if flags.output.endswith(".om") else f"{flags.output}.om"
-    content = compiled(flags, os.path.splitext(os.path.basename(path))[0])
+    if flags.singleop is not None:
+        from acl import singleop
+
+        made = [
+            (os.path.join(flags.output, f"{name}.om"), content)
+            for name, content in singleop.compiled(flags.singleop, flags.soc_version)
+        ]
+        make_folder(flags.output)
+    else:
+        path = flags.output if flags.output.endswith(".om") else f"{flags.output}.om"
+        made = [(path, compiled(flags, os.path.splitext(os.path.basename(path))[0]))]
+    for path, content in made:
+        write(path, content)
+    print(f"ATC run success, wrote {', '.join(path for path, _ in made)}")
+
+
+def make_folder(path: str) -> None:
+    """Make a folder, where there is none."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise Refused(f"cannot make the folder {path}: {error.strerror}") from None
+
+
+def write(path: str, content: bytes) -> None:
+    """Write a file."""
     try:
         files.write(path, content)
     except OSError as error:
         raise Refused(f"cannot write {path}: {error.strerror}") from None
-    print(f"ATC run success, wrote {path}")

@@ -165,8 +165,7 @@ static uint64_t largest_of(const struct sim_signature *signature, uint32_t index
 /* Whether runs read other bytes than those of the shape: a parameter, or an image that AIPP makes the shape of. */
 static bool has_own_bytes(const struct sim_signature *signature, uint32_t index, bool input)
 {
-    return input && (sim_port_is_control(&signature->sg_inputs[index]) ||
-                     (sim_aipp_place(signature) < signature->sg_input_count && sim_aipp_images(signature) == index));
+    return input && (sim_port_is_control(&signature->sg_inputs[index]) || sim_aipp_has_images(signature, index));
 }
 
 static aclError check_port(struct sim_signature *signature, uint32_t index, bool input)

@@ -49,6 +49,12 @@ class Single:
         self.ends.append((acl.destroy_tensor_desc, handle))
         return handle
 
+    def host(self, shape, kind, place=HOST):
+        """Return a description of host memory."""
+        handle = self.desc(shape, kind)
+        assert acl.set_tensor_place_ment(handle, place) == 0
+        return handle
+
     def buffer(self, address, size):
         """Return a data buffer."""
         handle = acl.create_data_buffer(address, size)
@@ -70,8 +76,7 @@ class Single:
     def constant(self, values, kind="i8", place=HOST):
         """Return description and buffer of numbers, integers by default, in host memory."""
         array = numpy.array(values, kind)
-        desc = self.desc(array.shape, kind)
-        assert acl.set_tensor_place_ment(desc, place) == 0
+        desc = self.host(array.shape, kind, place)
         self.ends.append((lambda kept: None, array))
         return desc, self.buffer(array.ctypes.data, array.nbytes)
 
