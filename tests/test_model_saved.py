@@ -9,6 +9,7 @@ from helpers import programs
 from helpers.capture import EXTERNAL, RELAXED, Words, begin, end, ex_event, fork, run
 from helpers.expect import refused
 from helpers.models import Model, initialise, load, load_bytes
+from helpers.single import Single
 from helpers.tensors import Device
 
 import acl
@@ -269,6 +270,26 @@ def test_sets_and_copies_of_rectangles_are_steps(device, tmp_path):
     expected[1:4, 1:3] = pixels
     assert model.outputs.get(0, (4, 8), "u1").tolist() == expected.tolist()
     model.close()
+    assert mdl.ri_destroy(instance) == 0
+
+
+def test_single_operators_without_an_aclnn_operator_are_steps(device, tmp_path):
+    values = numpy.arange(16, dtype="f4").reshape(1, 1, 4, 4)
+    x, out = device.tensor(numpy.zeros_like(values)), device.tensor(numpy.zeros((1, 1, 2, 2), "f4"))
+    single = Single(device)
+    given = single.desc(values.shape, "f4", 0), single.buffer(x.address, values.nbytes)
+    taken = single.desc((1, 1, 2, 2), "f4", 0), single.buffer(out.address, 16)
+    begin(device.stream, RELAXED)
+    flags = {"ksize": [1, 1, 2, 2], "strides": [1, 1, 2, 2], "padding": "VALID", "data_format": "NCHW"}
+    assert single.call("MaxPool", [given], [taken], **flags) == 0, acl.get_recent_err_msg()
+    instance = end(device.stream)
+    acl.sim.save(instance, tmp_path / "pool.om", [(x.address, values.shape, "f4")], [(out.address, (4,), "f4")])
+    model = Model(load(tmp_path / "pool.om"))
+    model.inputs.put(0, values)
+    assert model.execute() == 0, acl.get_recent_err_msg()
+    assert model.outputs.get(0, (4,), "f4").tolist() == [5, 7, 13, 15]
+    model.close()
+    single.close()
     assert mdl.ri_destroy(instance) == 0
 
 

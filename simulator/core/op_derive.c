@@ -303,6 +303,37 @@ aclError sim_derive_range_dims(const struct sim_op_request *request, int64_t *nu
     return ACL_SUCCESS;
 }
 
+/* ---- Concat(concat_dim, x...), ConcatV2(x..., concat_dim) ---- */
+
+aclError sim_derive_last_number(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    if (request->rq_input_count < 2)
+        return refuse(request, "it needs a tensor and the dimension that it joins along");
+    const struct sim_source source = {.so_kind = SIM_FROM_NUMBERS, .so_place = request->rq_input_count - 1};
+    return sim_op_numbers(request, &source, numbers, count);
+}
+
+aclError sim_derive_joined_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    bool leads = strcmp(request->rq_type, "Concat") == 0; /* the number */
+    const struct sim_source source = {.so_kind = SIM_FROM_NUMBERS};
+    const struct sim_op_tensor *members = request->rq_tensors + (leads ? 1 : 0);
+    int64_t axis[SIM_DIMS_MAX];
+    if (request->rq_input_count < 2)
+        return refuse(request, "it needs a tensor and the dimension that it joins along");
+    SIM_TRY(leads ? sim_op_numbers(request, &source, axis, count) : sim_derive_last_number(request, axis, count));
+    *axis += *axis < 0 ? members->ot_rank : 0;
+    if (*count != 1 || *axis < 0 || *axis >= members->ot_rank)
+        return refuse(request, "it joins along a dimension that its first tensor does not have");
+    *count = members->ot_rank;
+    memcpy(numbers, members->ot_dims, *count * sizeof *numbers);
+    for (uint32_t i = 1; i < request->rq_input_count - 1; i++)
+        if (members[i].ot_rank != *count ||
+            __builtin_add_overflow(numbers[*axis], members[i].ot_dims[*axis], &numbers[*axis]))
+            return refuse(request, "its tensors do not have as many dimensions as the first one");
+    return ACL_SUCCESS;
+}
+
 /* ---- GeluV2(x; approximate = "none") ---- */
 
 aclError sim_derive_approximation(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)

@@ -220,6 +220,10 @@ static const struct sim_op_type types[] = {
      .ty_dims = sim_derive_slice_dims},
     JOINED("ConcatD"),
     JOINED("ConcatV2D"),
+    {"Concat", SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_DERIVED,
+     .ty_sources = {INPUTS(1, 0), NUMBERS(0), Y, ANY("N")}, .ty_dims = sim_derive_joined_dims},
+    {"ConcatV2", SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_DERIVED,
+     .ty_sources = {INPUTS(0, 1), DERIVED(sim_derive_last_number), Y, ANY("N")}, .ty_dims = sim_derive_joined_dims},
     {"GatherV2", 3, "aclnnGatherV2", SIM_SHAPE_GATHERED,
 
      .ty_sources = {X(0), NUMBERS(2), X(1), Y, FIXED("batch_dims", 0), ANY("is_preprocessed"), ANY("negative_index_support")}},

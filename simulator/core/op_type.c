@@ -325,6 +325,8 @@ static aclError set_argument(const struct binder *binder, const struct sim_sourc
         SIM_TRY(make_tensor(request, request->rq_input_count + place, false, &tensor));
         return keep(value, tensor);
     case SIM_FROM_INPUTS:
+        SIM_ARGUMENT(place + (uint32_t)source->so_number <= request->rq_input_count, ACL_ERROR_OP_INPUT_NOT_MATCH,
+                     "numInputs is %u, expected more of %s", request->rq_input_count, request->rq_type);
         return make_list(request, place, request->rq_input_count - (uint32_t)source->so_number, value);
     case SIM_FROM_VIEW:
         SIM_TRY(make_shaped(request, place, sim_op_output(request, 0), false, &tensor));

@@ -84,6 +84,8 @@ aclError sim_derive_second_dims(const struct sim_op_request *request, int64_t *n
 aclError sim_derive_line_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_derive_one_hot_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_derive_range_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_derive_last_number(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_derive_joined_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_derive_approximation(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 
 /* Of windows over the height and width of images. */
