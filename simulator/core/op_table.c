@@ -43,8 +43,8 @@
 /* The row for one axis is the one that files of saved models have. */
 #define PRODUCTS(name, inputs, axes)                                                                                   \
     {name, inputs, "aclnnProdDim", SIM_SHAPE_REDUCED,                                                                  \
-                                                                                                                       \
-     .ty_sources = {X(0), axes, OPTIONAL("keep_dims", 0), TYPE, Y, ANY("noop_with_empty_axes")}, .ty_fits = reduces_one},\
+     .ty_sources = {X(0), axes, OPTIONAL("keep_dims", 0),                                                              \
+      TYPE, Y, ANY("noop_with_empty_axes")}, .ty_fits = reduces_one},                                                  \
     {name, inputs, NULL, SIM_SHAPE_REDUCED,                                                                            \
      .ty_sources = {X(0), axes, OPTIONAL("keep_dims", 0), Y, ANY("noop_with_empty_axes")},                             \
      .ty_own = &sim_op_prod_row}
@@ -56,20 +56,20 @@
     {name, inputs, "aclnnInplaceCopy", SIM_SHAPE_VIEWED, .ty_sources = {Y, VIEW, __VA_ARGS__}, .ty_dims = (dims)}
 #define NORMALIZED(name, row, own, epsilon)                                                                            \
     {name, 3, row, SIM_SHAPE_DERIVED,                                                                                  \
-                                                                                                                       \
-     .ty_sources = {X(0), DERIVED(sim_derive_normalized), X(1), X(2), OPTIONAL("epsilon", epsilon), OUTPUT(0), OUTPUT(1), OUTPUT(2),\
+     .ty_sources = {X(0), DERIVED(sim_derive_normalized), X(1), X(2), OPTIONAL("epsilon", epsilon), OUTPUT(0),         \
+      OUTPUT(1), OUTPUT(2),                                                                                            \
       ANY("begin_norm_axis"), ANY("begin_params_axis")},                                                               \
      .ty_own = (own), .ty_dims = sim_derive_first_dims, .ty_more_dims = sim_derive_line_dims, .ty_outputs = 3}
 #define POOL(name, own, ...)                                                                                           \
     {name, 1, NULL, SIM_SHAPE_DERIVED,                                                                                 \
-                                                                                                                       \
-     .ty_sources = {X(0), DERIVED(sim_window_axes), DERIVED(sim_window_sizes), DERIVED(sim_window_strides), DERIVED(sim_window_pads),\
+     .ty_sources = {X(0), DERIVED(sim_window_axes), DERIVED(sim_window_sizes), DERIVED(sim_window_strides),            \
+      DERIVED(sim_window_pads),                                                                                        \
       DERIVED(sim_window_counts_pads), OPTIONAL("divisor_override", 0), Y, __VA_ARGS__},                               \
      .ty_own = &(own), .ty_dims = sim_window_dims}
 #define CONVOLUTION(inputs, bias)                                                                                      \
     {"Conv2D", inputs, NULL, SIM_SHAPE_DERIVED,                                                                        \
-                                                                                                                       \
-     .ty_sources = {X(0), X(1), bias, DERIVED(sim_window_axes), DERIVED(sim_window_filter_axes), DERIVED(sim_window_strides),\
+     .ty_sources = {X(0), X(1), bias, DERIVED(sim_window_axes), DERIVED(sim_window_filter_axes),                       \
+      DERIVED(sim_window_strides),                                                                                     \
       DERIVED(sim_window_pads), DERIVED(sim_window_dilations), OPTIONAL("groups", 1), Y, FIXED("offset_x", 0),         \
       ANY("strides"), ANY("pads"), ANY("dilations"), ANY("data_format"), ANY("padding_mode")},                         \
      .ty_own = &sim_op_conv2d_row, .ty_dims = sim_window_dims}
@@ -226,7 +226,8 @@ static const struct sim_op_type types[] = {
      .ty_sources = {INPUTS(0, 1), DERIVED(sim_derive_last_number), Y, ANY("N")}, .ty_dims = sim_derive_joined_dims},
     {"GatherV2", 3, "aclnnGatherV2", SIM_SHAPE_GATHERED,
 
-     .ty_sources = {X(0), NUMBERS(2), X(1), Y, FIXED("batch_dims", 0), ANY("is_preprocessed"), ANY("negative_index_support")}},
+     .ty_sources = {X(0), NUMBERS(2), X(1), Y, FIXED("batch_dims", 0), ANY("is_preprocessed"),
+     ANY("negative_index_support")}},
     {"GatherV2D", 2, "aclnnGatherV2", SIM_SHAPE_GATHERED, .ty_sources = {X(0), NEEDED("axis"), X(1), Y}},
     {"Gather", 2, "aclnnGatherV2", SIM_SHAPE_GATHERED,
      .ty_sources = {X(0), NUMBER(0), X(1), Y, FIXED("batch_dims", 0), ANY("validate_indices"), ANY("is_preprocessed"),

@@ -23,7 +23,8 @@ static bool is_global(const struct sim_op_request *request)
 static bool is_channels_last(const struct sim_op_request *request)
 {
     const struct sim_op_tensor *x = &request->rq_tensors[0];
-    bool last = !is_type(request, "MaxPoolV3") && !is_type(request, "AvgPoolV2") && !is_type(request, "GlobalAveragePool");
+    bool last = !is_type(request, "MaxPoolV3") && !is_type(request, "AvgPoolV2") &&
+                !is_type(request, "GlobalAveragePool");
     if (x->ot_format == ACL_FORMAT_NCHW || x->ot_format == ACL_FORMAT_NHWC)
         last = x->ot_format == ACL_FORMAT_NHWC;
     return strcmp(sim_op_text(request, "data_format", last ? "NHWC" : "NCHW"), "NHWC") == 0;
@@ -137,11 +138,11 @@ static aclError find_spans(const struct sim_op_request *request, struct span *sp
     SIM_TRY(sim_window_strides(request, strides, &count));
     SIM_TRY(sim_window_dilations(request, apart, &count));
     for (int i = 0; i < 2; i++) {
-        SIM_ARGUMENT(sizes[i] >= 1 && strides[i] >= 1 && apart[i] >= 1 && sizes[i] <= INT32_MAX && strides[i] <= INT32_MAX &&
-                         apart[i] <= INT32_MAX,
-                     ACL_ERROR_OP_ATTR_NOT_MATCH,
-                     "the window of %s has size %lld, stride %lld and dilation %lld, expected 1 or more", request->rq_type,
-                     (long long)sizes[i], (long long)strides[i], (long long)apart[i]);
+        bool fits = sizes[i] >= 1 && strides[i] >= 1 && apart[i] >= 1 && sizes[i] <= INT32_MAX &&
+                    strides[i] <= INT32_MAX && apart[i] <= INT32_MAX;
+        SIM_ARGUMENT(fits, ACL_ERROR_OP_ATTR_NOT_MATCH,
+                     "the window of %s has size %lld, stride %lld and dilation %lld, expected 1 or more",
+                     request->rq_type, (long long)sizes[i], (long long)strides[i], (long long)apart[i]);
         spans[i] = (struct span){lengths[i], (sizes[i] - 1) * apart[i] + 1, strides[i]};
     }
     return ACL_SUCCESS;

@@ -126,8 +126,8 @@ static aclError run_range(const aclsimCall *call)
             else
                 block.bv_doubles[i] = values[0] + (double)((size_t)done + i) * values[2];
         }
-        sim_element_store(&block, class, (char *)out->data + done * out->strides[0] * (int64_t)sim_element_size(out->type),
-                          out->type, out->strides[0], count);
+        char *to = (char *)out->data + done * out->strides[0] * (int64_t)sim_element_size(out->type);
+        sim_element_store(&block, class, to, out->type, out->strides[0], count);
     }
     return ACL_SUCCESS;
 }

@@ -1,5 +1,5 @@
-/* Operators along one dimension whose results depend on the elements before: Cumsum (self, dim, dtype, out) and CumsumV2
- * (self, dim, exclusive, reverse, out). Sums are kept in double or 64 bits. */
+/* Operators along one dimension whose results depend on the elements before: Cumsum (self, dim, dtype, out) and
+ * CumsumV2 (self, dim, exclusive, reverse, out). Sums are kept in double or 64 bits. */
 #include "fail.h"
 #include "reduce.h"
 #include "require.h"
@@ -55,7 +55,8 @@ SCAN(scan_doubles, double, bv_doubles)
 static aclError scan_lines(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
     const struct scan *scan = context;
-    const int64_t from_size = (int64_t)sim_element_size(scan->sc_self), to_size = (int64_t)sim_element_size(scan->sc_out);
+    const int64_t from_size = (int64_t)sim_element_size(scan->sc_self);
+    const int64_t to_size = (int64_t)sim_element_size(scan->sc_out);
     int64_t last = scan->sc_reverse ? scan->sc_length - 1 : 0, way = scan->sc_reverse ? -1 : 1;
     for (int64_t i = 0; i < length; i++) {
         char *to = places[0] + i * strides[0] + last * scan->sc_to * to_size;

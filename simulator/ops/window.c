@@ -162,7 +162,8 @@ static aclError run_pool(const aclsimCall *call, bool averages)
             for (int64_t y = 0; y < to->dims[axes[H]]; y++)
                 for (int64_t x = 0; x < to->dims[axes[W]]; x++)
                     pool_window(&pool, y, x,
-                                (const char *)from->data + (n * from->strides[axes[N]] + c * from->strides[axes[C]]) * size,
+                                (const char *)from->data +
+                                    (n * from->strides[axes[N]] + c * from->strides[axes[C]]) * size,
                                 (char *)to->data + (n * to->strides[axes[N]] + c * to->strides[axes[C]] +
                                                     y * to->strides[axes[H]] + x * to->strides[axes[W]]) * size);
     return ACL_SUCCESS;
@@ -320,8 +321,8 @@ static void run_images(const aclsimArgument *given, const struct image *x, const
                 for (int64_t k = 0; k < to->dims[axes[W]]; k++) {
                     int64_t place = n * to->strides[axes[N]] + c * to->strides[axes[C]] + i * to->strides[axes[H]] +
                                     k * to->strides[axes[W]];
-                    block.bv_floats[0] = (float)(bias + convolve(x, values, filter,
-                                                                 filter->im_values + c * filter->im_steps[N], spans, i, k));
+                    const float *weights = filter->im_values + c * filter->im_steps[N];
+                    block.bv_floats[0] = (float)(bias + convolve(x, values, filter, weights, spans, i, k));
                     sim_element_store(&block, SIM_CLASS_FLOAT, (char *)to->data + place * size, to->type, 0, 1);
                 }
         }
