@@ -19,7 +19,7 @@ from helpers.expect import NULL, Task, in_thread, latches, pointer, refused
 import acl
 from acl._lib import ffi, lib
 
-mdl = acl.mdl
+mdl, rt = acl.mdl, acl.rt
 
 
 @pytest.fixture
@@ -432,3 +432,74 @@ assert acl.rt.synchronize_device() == 0
 def test_chips_without_the_feature(run_script, soc):
     done = run_script(CALLS, {"ACL_SIM_SOC": soc})
     assert done.returncode == 0, done.stderr
+
+
+# --- memory that changed hands
+
+
+def captured_set(stream, address, size):
+    """Return an instance that sets the bytes at an address to 5."""
+    begin(stream)
+    assert rt.memset_async(address, size, 5, size, stream) == 0
+    return end(stream)
+
+
+def bytes_at(address, size):
+    place = ffi.new("char[]", size)
+    assert rt.memcpy(int(ffi.cast("uintptr_t", place)), size, address, size, 2) == 0
+    return ffi.buffer(place)[:]
+
+
+@pytest.mark.strict
+def test_memory_that_was_allocated_again_is_written(stream):
+    size = 4 << 20
+    address, _ = rt.malloc(size, 0)
+    instance = captured_set(stream, address, size)
+    assert rt.free(address) == 0
+    assert rt.malloc(size, 0) == (address, 0)
+    assert rt.memset(address, size, 1, size) == 0
+    for _ in range(2):
+        assert mdl.ri_execute_async(instance, stream) == 0
+        assert rt.synchronize_stream(stream) == 0, acl.get_recent_err_msg()
+        assert bytes_at(address + size - 4, 4) == bytes([5] * 4)
+    assert rt.free(address) == 0
+    assert mdl.ri_execute_async(instance, stream) == 0
+    refused(rt.synchronize_stream(stream), 507053, "were freed before it ran")
+    assert mdl.ri_destroy(instance) == 0
+
+
+@pytest.mark.strict
+def test_tasks_of_streams_still_know_the_memory_they_were_given(stream):
+    size = 4 << 20
+    address, _ = rt.malloc(size, 0)
+    acl.sim.hold(stream)
+    assert rt.memset_async(address, size, 5, size, stream) == 0
+    assert rt.free(address) == 0
+    assert rt.malloc(size, 0) == (address, 0)
+    acl.sim.release(stream)
+    refused(rt.synchronize_stream(stream), 507053, "were freed before it ran", "allocated again since")
+    assert rt.free(address) == 0
+
+
+@pytest.mark.strict
+def test_memory_of_a_pool_that_was_freed_is_not_written(stream):
+    prop = ffi.new("aclrtMemPoolProps *")
+    prop.allocType = lib.ACL_MEM_ALLOCATION_TYPE_PINNED
+    prop.location.type = lib.ACL_MEM_LOCATION_TYPE_DEVICE
+    pool, block = ffi.new("aclrtMemPool *"), ffi.new("void **")
+    assert lib.aclrtMemPoolCreate(pool, prop) == 0
+    assert lib.aclrtMemPoolMallocAsync(block, 4096, pool[0], pointer(stream)) == 0
+    assert rt.synchronize_stream(stream) == 0
+    address = int(ffi.cast("uintptr_t", block[0]))
+    instance = captured_set(stream, address, 4096)
+    assert rt.free(address) == 0
+    assert mdl.ri_execute_async(instance, stream) == 0
+    refused(rt.synchronize_stream(stream), 507053, "were freed before it ran")
+    assert lib.aclrtMemPoolMallocAsync(block, 4096, pool[0], pointer(stream)) == 0
+    assert int(ffi.cast("uintptr_t", block[0])) == address
+    assert mdl.ri_execute_async(instance, stream) == 0
+    assert rt.synchronize_stream(stream) == 0, acl.get_recent_err_msg()
+    assert bytes_at(address, 4) == bytes([5] * 4)
+    assert rt.free(address) == 0
+    assert mdl.ri_destroy(instance) == 0
+    assert lib.aclrtMemPoolDestroy(pool[0]) == 0

@@ -197,6 +197,7 @@ static inline aclError run_step(struct sim_walker *walker, struct sim_step *step
     void *argument = atomic_load_explicit(&step->sp_argument, memory_order_acquire);
     if (likely(memory_lives(step)))
         return sim_engine_call(run, step->sp_task, argument);
+    run->rn_replays = true;
     if (step->sp_op->op_renew == NULL)
         return sim_engine_execute(run, step->sp_task, argument);
     if (!walker->wk_renewed)

@@ -371,7 +371,7 @@ static aclError check_memory(const struct sim_run *run, const struct sim_task *t
     size_t count;
     const struct sim_range *ranges = task->ta_op->op_ranges(argument, &count);
     for (size_t i = 0; i < count; i++) {
-        if (likely(sim_memory_lives(&ranges[i])))
+        if (likely(sim_memory_lives(&ranges[i])) || (run->rn_replays && sim_memory_is_there(&ranges[i])))
             continue;
         char reason[256];
         aclError code = sim_memory_refuse(&ranges[i], reason, sizeof reason);

@@ -222,6 +222,13 @@ aclError sim_memory_claim(struct sim_range *range, const char *name)
     return ACL_SUCCESS;
 }
 
+bool sim_memory_is_there(const struct sim_range *range)
+{
+    struct sim_place place;
+    sim_memory_locate(range->rg_address, &place);
+    return sim_memory_is_alive(&place) && sim_memory_holds(&place, range->rg_address, range->rg_size);
+}
+
 SIM_RARE aclError sim_memory_refuse(const struct sim_range *range, char *text, size_t size)
 {
     struct sim_place place;

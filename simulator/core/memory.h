@@ -22,6 +22,9 @@ static inline bool sim_memory_lives(const struct sim_range *range)
             sim_block_birth(atomic_load_explicit(range->rg_record, memory_order_acquire)) == range->rg_birth);
 }
 
+/* Whether the bytes are allocated now, maybe by a later allocation than the range was made for: a replay asks no more. */
+bool sim_memory_is_there(const struct sim_range *range);
+
 /* The same by looking it up again: 0, or 507053 and the reason, which names who freed the memory. */
 aclError sim_memory_refuse(const struct sim_range *range, char *text, size_t size);
 
