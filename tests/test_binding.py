@@ -237,6 +237,22 @@ assert acl.rt.synchronize_stream(stream) == 0
 
 
 @pytest.mark.needs_sim
+def test_a_host_that_unloads_the_library_goes_on(run_script):
+    code = """
+import _ctypes, ctypes, importlib.util, os
+path = os.path.join(os.path.dirname(importlib.util.find_spec("acl").origin), "lib64", "libacl_sim.so")
+library = ctypes.CDLL(path)
+stream = ctypes.c_void_p()
+assert library.aclInit(None) == library.aclrtSetDevice(0) == library.aclrtCreateStream(ctypes.byref(stream)) == 0
+assert library.aclrtDestroyStream(stream) == library.aclrtResetDevice(0) == library.aclFinalize() == 0
+_ctypes.dlclose(library._handle)
+assert path in open("/proc/self/maps").read()
+"""
+    done = run_script(code)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.needs_sim
 @pytest.mark.parametrize(
     "wait",
     [
