@@ -1,6 +1,7 @@
 /* A model file: whatever its bytes, reading it ends, stays inside them and takes a small multiple of their size; what
  * was read answers every question within its own bounds. */
 #include "fuzz.h"
+#include "model.h"
 #include "model_aipp.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@ uint64_t sum;
 static void ask_port(const struct sim_signature *signature, uint32_t index, bool input)
 {
     const struct sim_port *port = input ? &signature->sg_inputs[index] : &signature->sg_outputs[index];
-    int64_t dims[ACL_MAX_DIM_CNT];
+    int64_t dims[ACL_MAX_DIM_CNT], strides[ACL_MAX_DIM_CNT];
     ENSURE(port->po_name != NULL && port->po_rank <= ACL_MAX_DIM_CNT && port->po_rank_v2 <= ACL_MAX_DIM_CNT);
     sum += strlen(port->po_name) + sim_port_is_control(port);
     for (uint32_t i = 0; i < port->po_rank; i++)
@@ -27,7 +28,13 @@ static void ask_port(const struct sim_signature *signature, uint32_t index, bool
             sim_signature_input(signature, index, gear, dims);
         else
             found = sim_signature_output(signature, index, gear, &rank);
-        sum += sim_shape_bytes(port->po_type, found, rank);
+        uint64_t bytes = sim_shape_bytes(port->po_type, found, rank);
+        sim_shape_strides(found, rank, strides);
+        for (uint32_t i = 0; i < rank; i++)
+            sum += (uint64_t)strides[i];
+        sum += bytes;
+        /* Runs read the bytes of the shape; images that AIPP works on have a size of their own. */
+        ENSURE(bytes <= port->po_bytes || sim_port_is_control(port) || (input && rank == SIM_IMAGE_RANK));
     }
 }
 
