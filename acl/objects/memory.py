@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 KINDS = ("device", "host", "managed")
 HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT = range(5)
+RUNS_ON_DEVICE = 0  # aclrtRunMode.ACL_DEVICE
 DIRECTIONS = {
     ("host", "host"): HOST_TO_HOST, ("host", "device"): HOST_TO_DEVICE,
     ("device", "host"): DEVICE_TO_HOST, ("device", "device"): DEVICE_TO_DEVICE,
@@ -115,6 +116,11 @@ def transfer(to: Span, come: Span, pieces: Iterable[tuple[int, int]], size: int,
                 ret = rt.memcpy_async(to.address + there, size, come.address + here, size, kind, handle)
             if ret != 0:
                 raise error_of(ret, "aclrtMemcpy" if stream is None else "aclrtMemcpyAsync")
+        pageable = any(span.kind == "host" and span.block is None for span in (to, come))
+        if stream is not None and pageable and rt.get_run_mode()[0] == RUNS_ON_DEVICE:
+            ret = rt.synchronize_stream(handle)  # such a copy is queued there, and nobody keeps ordinary memory alive
+            if ret != 0:
+                raise error_of(ret, "aclrtSynchronizeStream")
     finally:  # what was queued before a failure runs all the same
         if stream is not None:
             tell(blocks, stream)

@@ -1,5 +1,6 @@
 #include "context.h"
 #include "device.h"
+#include "memory.h"
 #include "query.h"
 #include "saturation.h"
 
@@ -9,7 +10,7 @@ aclError aclrtGetRunMode(aclrtRunMode *runMode)
 {
     SIM_ENTER();
     SIM_NOT_NULL(runMode);
-    *runMode = ACL_HOST;
+    *runMode = sim_memory_runs_on_device() ? ACL_DEVICE : ACL_HOST;
     return ACL_SUCCESS;
 }
 

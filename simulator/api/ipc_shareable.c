@@ -58,6 +58,7 @@ aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandl
     SIM_ARGUMENT(handleType == ACL_MEM_HANDLE_TYPE_NONE, ACL_ERROR_INVALID_PARAM,
                  "handleType is %d, expected ACL_MEM_HANDLE_TYPE_NONE (0)", (int)handleType);
     SIM_TRY(check_flags(flags));
+    SIM_TRY(sim_vmm_supported());
     return sim_vmm_export(handle, flags != 0, shareableHandle);
 }
 
@@ -70,6 +71,7 @@ aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, uint64_t fl
     SIM_TRY(check_host(shareableHandle));
     SIM_TRY(check_flags(flags));
     SIM_TRY(check_type(shareType));
+    SIM_TRY(sim_vmm_supported());
     SIM_TRY(sim_vmm_export(handle, flags != 0, &shared));
     if (shareType == ACL_MEM_SHARE_HANDLE_TYPE_FABRIC)
         sim_vmm_write_fabric(shared, shareableHandle);
@@ -82,6 +84,7 @@ aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t *pid,
 {
     SIM_ENTER();
     SIM_TRY(check_pids(pid, pidNum));
+    SIM_TRY(sim_vmm_supported());
     return sim_vmm_allow(shareableHandle, pid, pidNum);
 }
 
@@ -93,6 +96,7 @@ aclError aclrtMemSetPidToShareableHandleV2(void *shareableHandle, aclrtMemShared
     SIM_TRY(check_host(shareableHandle));
     SIM_TRY(check_pids(pid, pidNum));
     SIM_TRY(read_shared(shareableHandle, shareType, &shared));
+    SIM_TRY(sim_vmm_supported());
     return sim_vmm_allow(shared, pid, pidNum);
 }
 
@@ -100,6 +104,7 @@ aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t dev
 {
     SIM_ENTER();
     SIM_NOT_NULL(handle);
+    SIM_TRY(sim_vmm_supported());
     return sim_vmm_import(shareableHandle, deviceId, handle);
 }
 
@@ -115,5 +120,6 @@ aclError aclrtMemImportFromShareableHandleV2(void *shareableHandle, aclrtMemShar
                  (unsigned long long)flags);
     SIM_TRY(read_shared(shareableHandle, shareType, &shared));
     SIM_TRY(sim_context_current(&context));
+    SIM_TRY(sim_vmm_supported());
     return sim_vmm_import(shared, context->cx_device->dv_id, handle);
 }

@@ -349,6 +349,7 @@ aclError aclrtHostGetDevicePointer(void *pHost, void **pDevice, uint32_t flag)
 aclError aclrtMemMapNoAccess(void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags)
 {
     SIM_ENTER();
+    SIM_TRY(sim_vmm_supported());
     return sim_vmm_map(virPtr, size, offset, handle, flags, false);
 }
 
@@ -358,6 +359,7 @@ aclError aclrtMemMapSetLink(aclrtDrvMemHandle handle, aclrtMemLinkType adviceLin
     SIM_ENTER();
     struct sim_memory_kind kind;
     SIM_NOT_NULL(handle);
+    SIM_TRY(sim_vmm_supported());
     SIM_TRY(sim_vmm_kind(handle, &kind));
     enum sim_profile profile = sim_config()->cf_soc->so_profile;
     bool has = adviceLink == ACL_RT_MEM_ACCESS_LINK_HCCS || (adviceLink == ACL_RT_MEM_ACCESS_LINK_SIO && profile == SIM_PA3);
@@ -374,6 +376,7 @@ aclError aclrtMemMapSelectedLink(void *virPtrDst, size_t size, void *virPtrSrc, 
     SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected the size of the mapping");
     SIM_ARGUMENT(linkIdx <= ACL_RT_MEM_LINK_IDX_1, ACL_ERROR_INVALID_PARAM, "linkIdx is %u, expected 0 or 1", linkIdx);
     SIM_SUPPORTED(sim_config()->cf_soc->so_profile == SIM_PA3, "%s has one link", sim_config()->cf_soc->so_name);
+    SIM_TRY(sim_vmm_supported());
     return sim_vmm_map_again(virPtrDst, size, virPtrSrc);
 }
 

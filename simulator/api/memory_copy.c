@@ -88,6 +88,8 @@ static aclError check_rectangle(const void *dst, const void *src, const struct s
 
 static aclError check_extent(const struct sim_rectangle *shape)
 {
+    SIM_SUPPORTED(!sim_memory_runs_on_device(), "%s, whose run mode is ACL_DEVICE, has no 2-D copies, expected aclrtMemcpy",
+                  sim_config()->cf_soc->so_name);
     SIM_CHECK(shape->rc_height <= ROWS_MOST, ACL_ERROR_RT_PARAM_INVALID, "height is %zu, expected at most %u",
               (size_t)shape->rc_height, ROWS_MOST);
     SIM_CHECK(shape->rc_width <= WIDTH_MOST, ACL_ERROR_RT_PARAM_INVALID, "width is %zu, expected at most %u",
@@ -161,6 +163,8 @@ static aclError check_words(const void *ptr, size_t memSize, size_t N)
     SIM_SUPPORTED(sim_config()->cf_soc->so_profile <= SIM_PA2, "%s cannot set memory by words",
                   sim_config()->cf_soc->so_name);
     sim_memory_locate(ptr, &place);
+    if (sim_memory_is_low(&place, ptr))
+        return sim_memory_refuse_low(ptr, "ptr");
     SIM_ARGUMENT(place.pl_class != SIM_MEMORY_FOREIGN && place.pl_class != SIM_MEMORY_MANAGED, ACL_ERROR_INVALID_PARAM,
                  "ptr is %p, which is %s, expected device memory or pinned host memory", ptr,
                  sim_memory_describe(&place));

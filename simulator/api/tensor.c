@@ -173,7 +173,7 @@ static aclnnStatus check_readable(const void *value)
     struct sim_place place;
     NOT_NULL(value);
     sim_memory_locate(value, &place);
-    SIM_ARGUMENT(place.pl_class != SIM_MEMORY_DEVICE && place.pl_class != SIM_MEMORY_DEAD, ACLNN_ERR_PARAM_INVALID,
+    SIM_ARGUMENT(sim_memory_is_host(value), ACLNN_ERR_PARAM_INVALID,
                  "value is %p, which is %s, expected an address in host memory", value, sim_memory_describe(&place));
     return ACL_SUCCESS;
 }

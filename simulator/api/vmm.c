@@ -108,6 +108,7 @@ aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp *prop, aclrtMemGr
     SIM_TRY(read_prop(prop, &kind));
     SIM_CHECK((unsigned)option <= ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED, ACL_ERROR_RT_PARAM_INVALID,
               "option is %u, expected 0 (minimum) or 1 (recommended)", (unsigned)option);
+    SIM_TRY(sim_vmm_supported());
     *granularity = sim_vmm_granularity(&kind); /* the recommended one is the minimum */
     return ACL_SUCCESS;
 }
@@ -128,6 +129,7 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size, const aclrt
     SIM_TRY(read_prop(prop, &kind));
     SIM_TRY(check_node(&prop->location));
     SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_vmm_supported());
     return sim_vmm_allocate(&kind, size, handle);
 }
 
@@ -136,6 +138,7 @@ aclError aclrtFreePhysical(aclrtDrvMemHandle handle)
     SIM_ENTER();
     SIM_NOT_NULL(handle);
     SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_vmm_supported());
     return sim_vmm_free(handle);
 }
 
@@ -145,6 +148,7 @@ aclError aclrtMemGetAllocationPropertiesFromHandle(aclrtDrvMemHandle handle, acl
     struct sim_memory_kind kind;
     SIM_NOT_NULL(handle);
     SIM_NOT_NULL(prop);
+    SIM_TRY(sim_vmm_supported());
     SIM_TRY(sim_vmm_kind(handle, &kind));
     bool on_device = kind.mk_device >= 0;
     *prop = (aclrtPhysicalMemProp){
@@ -186,6 +190,7 @@ aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alignment, vo
               size);
     SIM_CHECK(wanted % unit == 0, ACL_ERROR_RT_PARAM_INVALID, "expectPtr is %p, expected a multiple of %#llx", expectPtr,
               (unsigned long long)unit);
+    SIM_TRY(sim_vmm_supported());
     return sim_vmm_reserve(size, unit, expectPtr, virPtr);
 }
 
@@ -197,6 +202,7 @@ aclError aclrtReserveMemAddressNoUCMemory(void **virPtr, size_t size, size_t ali
     SIM_CHECK(size % GIANT_BYTES == 0, ACL_ERROR_RT_PARAM_INVALID, "size is %zu, expected a multiple of 1 GiB", size);
     SIM_CHECK(expectPtr != NULL && (uint64_t)(uintptr_t)expectPtr % GIANT_BYTES == 0, ACL_ERROR_RT_PARAM_INVALID,
               "expectPtr is %p, expected a multiple of 1 GiB, between 40 and 224 TiB at best", expectPtr);
+    SIM_TRY(sim_vmm_supported());
     return sim_vmm_reserve(size, GIANT_BYTES, expectPtr, virPtr);
 }
 
@@ -204,6 +210,7 @@ aclError aclrtReleaseMemAddress(void *virPtr)
 {
     SIM_ENTER();
     SIM_NOT_NULL(virPtr);
+    SIM_TRY(sim_vmm_supported());
     return sim_vmm_release(virPtr);
 }
 
@@ -212,6 +219,7 @@ aclError aclrtReleaseMemAddress(void *virPtr)
 aclError aclrtMapMem(void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags)
 {
     SIM_ENTER();
+    SIM_TRY(sim_vmm_supported());
     return sim_vmm_map(virPtr, size, offset, handle, flags, true);
 }
 
@@ -219,6 +227,7 @@ aclError aclrtUnmapMem(void *virPtr)
 {
     SIM_ENTER();
     SIM_NOT_NULL(virPtr);
+    SIM_TRY(sim_vmm_supported());
     return sim_vmm_unmap(virPtr, SIM_SITE());
 }
 
@@ -227,6 +236,7 @@ aclError aclrtMemSetAccess(void *virPtr, size_t size, aclrtMemAccessDesc *desc, 
     SIM_ENTER();
     SIM_CHECK(virPtr != NULL, ACL_ERROR_RT_PARAM_INVALID, "virPtr is NULL, expected the start of a mapping");
     SIM_CHECK(desc != NULL, ACL_ERROR_RT_PARAM_INVALID, "desc is NULL, expected an array of count");
+    SIM_TRY(sim_vmm_supported());
     return sim_vmm_give_access(virPtr, size, desc, count);
 }
 
@@ -236,6 +246,7 @@ aclError aclrtMemGetAccess(void *virPtr, aclrtMemLocation *location, uint64_t *f
     SIM_NOT_NULL(virPtr);
     SIM_NOT_NULL(location);
     SIM_NOT_NULL(flag);
+    SIM_TRY(sim_vmm_supported());
     return sim_vmm_access(virPtr, location, flag);
 }
 
@@ -244,6 +255,7 @@ aclError aclrtMemRetainAllocationHandle(void *virPtr, aclrtDrvMemHandle *handle)
     SIM_ENTER();
     SIM_NOT_NULL(virPtr);
     SIM_NOT_NULL(handle);
+    SIM_TRY(sim_vmm_supported());
     return sim_vmm_retain(virPtr, handle);
 }
 

@@ -112,7 +112,7 @@ bool sim_zone_find(const struct sim_zone *zone, const void *address, struct sim_
     if (unlikely(zone->zn_owners != NULL))
         block->bk_device = atomic_load_explicit(&zone->zn_owners[start / UNIT_BYTES], memory_order_relaxed);
     else
-        block->bk_device = zone->zn_engine != 0 ? (int32_t)(offset >> zone->zn_shift) : -1;
+        block->bk_device = zone != &sim_host_zone ? (int32_t)(offset >> zone->zn_shift) : -1;
     block->bk_page = record_page(word);
     block->bk_record = record;
     return true;

@@ -3,12 +3,15 @@
 #include "heap_inner.h"
 #include "output.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #define CACHE_BYTES (UINT64_C(1) << 30)
-#define LEAST_SHIFT 32 /* so that one heap's share of each table is whole pages */
+#define LEAST_SHIFT 32 /* from here on one heap's share of each table is whole pages */
+#define SMALLEST_SHIFT 28 /* where the system refuses more */
 #define MOST_SHIFT 46  /* of a whole reservation */
 #define CUT_UNITS_TRIED 8
 
@@ -363,26 +366,61 @@ int sim_heap_unreserve(struct sim_zone *zone, uint64_t bytes)
     return -1;
 }
 
-int sim_zone_open(struct sim_zone *zone, uint32_t heaps, uint64_t capacity, bool split)
+/* Opens the zone with heaps of 1 << zn_shift bytes. */
+static int open_zone(struct sim_zone *zone, bool split)
 {
-    zone->zn_shift = LEAST_SHIFT;
-    while (zone->zn_shift < MOST_SHIFT && UINT64_C(1) << zone->zn_shift < capacity * 4)
-        zone->zn_shift++;
-    uint64_t bytes = (uint64_t)heaps << zone->zn_shift;
-    if (heaps > SIM_HEAPS || bytes > UINT64_C(1) << MOST_SHIFT) {
-        errno = ENOMEM;
-        return -1;
-    }
+    uint64_t bytes = (uint64_t)zone->zn_heap_count << zone->zn_shift;
     char *base = sim_heap_reserve(0, split ? 2 * bytes : bytes, split ? PROT_NONE : PROT_READ | PROT_WRITE);
     if (base == NULL)
         return -1;
     zone->zn_base = (uint64_t)(uintptr_t)base;
     zone->zn_engine = split ? (ptrdiff_t)bytes : 0;
-    zone->zn_heap_count = heaps;
     if ((split && sim_heap_map_engine(zone, bytes, base + bytes) != 0) || map_tables(zone, bytes / UNIT_BYTES) != 0)
         return sim_heap_unreserve(zone, split ? 2 * bytes : bytes);
     atomic_store_explicit(&zone->zn_bytes, bytes, memory_order_release);
     return 0;
+}
+
+/* Whether as many bytes would be left to the program as a smaller zone takes. */
+static bool leaves_room(const struct sim_zone *zone, bool split)
+{
+    uint64_t bytes = ((uint64_t)zone->zn_heap_count << zone->zn_shift) * (split ? 4 : 2);
+    void *probe = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return probe != MAP_FAILED && munmap(probe, bytes) == 0;
+}
+
+/* Under a limit of the address space (ulimit -v, valgrind) the zone is as large as may be. */
+static int open_smaller(struct sim_zone *zone, bool split)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    int reason = errno;
+    uint64_t wanted = UINT64_C(1) << zone->zn_shift;
+    while (zone->zn_shift-- > SMALLEST_SHIFT) {
+        if (!leaves_room(zone, split) || open_zone(zone, split) != 0)
+            continue;
+        if (!atomic_flag_test_and_set(&said))
+            fprintf(stderr,
+                    "acl simulator: the system refused %" PRIu64 " MiB of address space for the memory of a device (%s); "
+                    "using %" PRIu64 " MiB: larger allocations fail with 207001. Raise the limit (ulimit -v), or set "
+                    "ACL_SIM_MEMORY.\n",
+                    wanted >> 20, strerror(reason), UINT64_C(1) << zone->zn_shift >> 20);
+        return 0;
+    }
+    errno = reason;
+    return -1;
+}
+
+int sim_zone_open(struct sim_zone *zone, uint32_t heaps, uint64_t capacity, bool split)
+{
+    zone->zn_shift = LEAST_SHIFT;
+    while (zone->zn_shift < MOST_SHIFT && UINT64_C(1) << zone->zn_shift < capacity * 4)
+        zone->zn_shift++;
+    if (heaps > SIM_HEAPS || (uint64_t)heaps << zone->zn_shift > UINT64_C(1) << MOST_SHIFT) {
+        errno = ENOMEM;
+        return -1;
+    }
+    zone->zn_heap_count = heaps;
+    return open_zone(zone, split) == 0 ? 0 : open_smaller(zone, split);
 }
 
 void sim_zone_close(struct sim_zone *zone)
@@ -456,6 +494,14 @@ static void punch_between(const struct sim_zone *zone, uint64_t from, uint64_t e
     }
 }
 
+static void clear(void *table, uint64_t bytes, bool whole_pages)
+{
+    if (whole_pages)
+        madvise(table, bytes, MADV_DONTNEED);
+    else
+        memset(table, 0, bytes);
+}
+
 void sim_heap_close(struct sim_zone *zone, uint32_t index, const struct sim_extent *kept)
 {
     struct sim_heap *heap = &zone->zn_heaps[index];
@@ -470,7 +516,7 @@ void sim_heap_close(struct sim_zone *zone, uint32_t index, const struct sim_exte
     uint64_t units = heap->hp_count, first = heap->hp_first;
     if (units != 0) { /* zeros again: no block is alive */
 #define CLEAR(field, each)                                                                                             \
-    madvise((void *)(zone->field + first * (each)), units * (each) * sizeof *zone->field, MADV_DONTNEED);
+    clear((void *)(zone->field + first * (each)), units * (each) * sizeof *zone->field, zone->zn_shift >= LEAST_SHIFT);
         EACH_TABLE(CLEAR)
 #undef CLEAR
         punch_between(zone, first * UNIT_BYTES, (first + units) * UNIT_BYTES, kept);

@@ -33,7 +33,7 @@ uint64_t sim_memory_pinned_capacity(void)
 static int open_zones(const struct sim_config *config)
 {
     if (sim_device_zone.zn_bytes == 0 &&
-        sim_zone_open(&sim_device_zone, sim_device_count(), config->cf_memory, true) != 0)
+        sim_zone_open(&sim_device_zone, sim_device_count(), config->cf_memory, !sim_memory_runs_on_device()) != 0)
         return -1;
     if (sim_host_zone.zn_bytes != 0)
         return 0;
@@ -177,6 +177,12 @@ bool sim_memory_holds(struct sim_place *place, const void *address, uint64_t siz
     return true;
 }
 
+SIM_RARE aclError sim_memory_refuse_low(const void *address, const char *name)
+{
+    return sim_fail(ACL_ERROR_RT_PARAM_INVALID,
+                    "%s is %p, expected an address in host or device memory, which is never below 64 KiB", name, address);
+}
+
 SIM_RARE static aclError refuse_span(const struct sim_place *place, const void *address, uint64_t size, const char *name,
                             const char *size_name)
 {
@@ -195,17 +201,34 @@ aclError sim_memory_span(const void *address, uint64_t size, const char *name, c
                          struct sim_place *place)
 {
     sim_memory_locate(address, place);
-    if (place->pl_class == SIM_MEMORY_FOREIGN ||
-        likely(place->pl_class != SIM_MEMORY_DEAD && sim_memory_holds(place, address, size)))
+    if (place->pl_class == SIM_MEMORY_FOREIGN)
+        return sim_memory_is_low(place, address) ? sim_memory_refuse_low(address, name) : ACL_SUCCESS;
+    if (likely(place->pl_class != SIM_MEMORY_DEAD && sim_memory_holds(place, address, size)))
         return ACL_SUCCESS;
     return refuse_span(place, address, size, name, size_name);
+}
+
+/* Host memory that is mapped for devices keeps its class, and its mapping has a birth of its own. Memory that was freed
+ * under its registration is not there. */
+SIM_RARE static bool find_mapped(const struct sim_range *range, const struct sim_place *place, struct sim_block *block)
+{
+    return place->pl_class != SIM_MEMORY_DEAD && sim_memory_find_mapped(range->rg_address, block) &&
+           range->rg_size <= left_in(block, range->rg_address);
 }
 
 bool sim_memory_try_claim(struct sim_range *range)
 {
     struct sim_place place;
     sim_memory_locate(range->rg_address, &place);
-    if (!sim_memory_is_device(&place) || !sim_memory_holds(&place, range->rg_address, range->rg_size))
+    if (unlikely(!sim_memory_is_device(&place))) {
+        bool mapped = find_mapped(range, &place, &place.pl_block);
+        if (mapped) {
+            range->rg_record = NULL;
+            range->rg_birth = place.pl_block.bk_birth;
+        }
+        return mapped;
+    }
+    if (!sim_memory_holds(&place, range->rg_address, range->rg_size))
         return false;
     *range = sim_memory_range(&place, range->rg_address, range->rg_size, range->rg_write);
     return true;
@@ -214,10 +237,16 @@ bool sim_memory_try_claim(struct sim_range *range)
 aclError sim_memory_claim(struct sim_range *range, const char *name)
 {
     struct sim_place place;
+    struct sim_block mapped;
+    if (likely(sim_memory_try_claim(range)))
+        return ACL_SUCCESS;
     SIM_TRY(sim_memory_span(range->rg_address, range->rg_size, name, "its size", &place));
-    SIM_CHECK(sim_memory_is_device(&place), ACL_ERROR_RT_PARAM_INVALID,
-              "%s is %p, which is %s, expected an address inside a block of device memory", name, range->rg_address,
-              sim_memory_describe(&place));
+    SIM_CHECK(!sim_memory_find_mapped(range->rg_address, &mapped), ACL_ERROR_RT_PARAM_INVALID,
+              "%s is %p, where %" PRIu64 " bytes of registered host memory are left, expected its size, %" PRIu64
+              ", or more", name, range->rg_address, left_in(&mapped, range->rg_address), range->rg_size);
+    return sim_fail(ACL_ERROR_RT_PARAM_INVALID,
+                    "%s is %p, which is %s, expected an address inside a block of device memory", name,
+                    range->rg_address, sim_memory_describe(&place));
     *range = sim_memory_range(&place, range->rg_address, range->rg_size, range->rg_write);
     return ACL_SUCCESS;
 }
@@ -237,11 +266,14 @@ SIM_RARE aclError sim_memory_refuse(const struct sim_range *range, char *text, s
     if (likely(alive && place.pl_block.bk_birth == range->rg_birth &&
                sim_memory_holds(&place, range->rg_address, range->rg_size)))
         return ACL_SUCCESS;
+    struct sim_block mapped;
+    if (find_mapped(range, &place, &mapped) && mapped.bk_birth == range->rg_birth)
+        return ACL_SUCCESS;
     if (sim_pool_memory_lives(range))
         return ACL_SUCCESS;
     int length = snprintf(text, size, "the %" PRIu64 " bytes at %p, which it %s, were %s before it ran",
                           range->rg_size, range->rg_address, range->rg_write ? "writes" : "reads",
-                          place.pl_reserved ? "unmapped" : "freed");
+                          place.pl_reserved ? "unmapped" : place.pl_class == SIM_MEMORY_FOREIGN ? "unregistered" : "freed");
     struct sim_death death;
     if (sim_heap_death(range->rg_birth, &death) && length > 0 && (size_t)length < size)
         length +=
@@ -255,7 +287,8 @@ void *sim_memory_engine(const void *address)
 {
     struct sim_place place;
     sim_memory_locate(address, &place);
-    return sim_memory_is_alive(&place) ? sim_memory_reach(address) : NULL;
+    return sim_memory_is_alive(&place) || sim_memory_find_mapped(address, &place.pl_block) ? sim_memory_reach(address)
+                                                                                           : NULL;
 }
 
 /* ---- blocks ---- */
@@ -313,7 +346,12 @@ bool sim_memory_is_host(const void *address)
 {
     struct sim_place place;
     sim_memory_locate(address, &place);
-    return place.pl_class != SIM_MEMORY_DEVICE && place.pl_class != SIM_MEMORY_DEAD;
+    return (place.pl_class != SIM_MEMORY_DEVICE || sim_memory_runs_on_device()) && place.pl_class != SIM_MEMORY_DEAD;
+}
+
+bool sim_memory_runs_on_device(void)
+{
+    return sim_config()->cf_soc->so_profile == SIM_P310B;
 }
 
 bool sim_memory_has_giant_pages(void)

@@ -28,7 +28,8 @@ bool sim_memory_is_there(const struct sim_range *range);
 /* The same by looking it up again: 0, or 507053 and the reason, which names who freed the memory. */
 aclError sim_memory_refuse(const struct sim_range *range, char *text, size_t size);
 
-/* Fills in the birth of a range that must lie inside one live device block; 107000. `name` names the argument. */
+/* Fills in the birth of a range that must lie inside one live device block, or inside host memory that is mapped for
+ * devices; 107000. `name` names the argument. */
 aclError sim_memory_claim(struct sim_range *range, const char *name);
 bool sim_memory_try_claim(struct sim_range *range); /* without a message: for who has to make up a name */
 
@@ -77,7 +78,18 @@ static inline bool sim_memory_is_device(const struct sim_place *place)
     return place->pl_class == SIM_MEMORY_DEVICE || place->pl_class == SIM_MEMORY_MANAGED;
 }
 
-/* The same, and that `size` bytes from there lie inside the block; ordinary memory is taken as it is. 107000; `name`
+/* What no process maps: NULL with an offset, or a number taken for an address. */
+#define SIM_MEMORY_LOWEST UINT64_C(65536)
+
+static inline bool sim_memory_is_low(const struct sim_place *place, const void *address)
+{
+    return place->pl_class == SIM_MEMORY_FOREIGN && unlikely((uint64_t)(uintptr_t)address < SIM_MEMORY_LOWEST);
+}
+
+/* Fails with 107000: `name` is `address`, below 64 KiB. */
+aclError sim_memory_refuse_low(const void *address, const char *name);
+
+/* The same, and that `size` bytes from there lie inside the block; ordinary memory is taken as it is, from 64 KiB on. 107000; `name`
  * and `size_name` name the arguments. */
 aclError sim_memory_span(const void *address, uint64_t size, const char *name, const char *size_name,
                          struct sim_place *place);
@@ -91,7 +103,7 @@ static inline struct sim_range sim_memory_range(const struct sim_place *place, c
     return (struct sim_range){address, size, place->pl_block.bk_record, place->pl_block.bk_birth, write};
 }
 
-/* Whether the host may read the bytes: not those of a device. */
+/* Whether the program may read the bytes: not those of a device, unless it runs there. */
 bool sim_memory_is_host(const void *address);
 
 /* Which memory an address is meant to be, for messages: "pinned host memory", "device memory", ... */
@@ -127,6 +139,8 @@ static inline uint64_t sim_memory_whole(uint64_t size)
 /* A block for the simulator's own use, HUGE_FIRST and without padding. 107002, 207001. */
 aclError sim_memory_take(void **address, uint64_t size);
 
+/* The program runs on the device's own processor (run mode ACL_DEVICE) and reads and writes device memory itself. */
+bool sim_memory_runs_on_device(void);
 bool sim_memory_has_giant_pages(void);      /* for policies of aclrtMalloc */
 uint64_t sim_memory_pinned_capacity(void); /* bytes of host memory */
 /* A block of a device, without a message; NULL where there is no room, also not in what pools of memory can do without. */
@@ -157,6 +171,8 @@ int sim_memory_note_mapped(const struct sim_block *block);
 void sim_memory_forget_mapped(uint64_t start);
 /* The pinned registered range that `address` lies in. Free of cost while nothing is registered. */
 bool sim_memory_find_registered(const void *address, struct sim_block *block);
+/* The registered range that is mapped for devices and that `address` lies in, whatever its class. As cheap. */
+bool sim_memory_find_mapped(const void *address, struct sim_block *block);
 void sim_memory_forget_registered(void);
 void sim_memory_registered_after_fork(void);
 

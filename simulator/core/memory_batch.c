@@ -39,6 +39,11 @@ static aclError check_side(const void *address, uint64_t size, const char *list,
     findings->fi_failed = index;
     SIM_CHECK(address != NULL, ACL_ERROR_RT_PARAM_INVALID, "%s[%zu] is NULL, expected an address", list, index);
     sim_memory_locate(address, place);
+    char name[40], size_name[40];
+    if (sim_memory_is_low(place, address)) {
+        snprintf(name, sizeof name, "%s[%zu]", list, index);
+        return sim_memory_refuse_low(address, name);
+    }
     SIM_CHECK(is_of_type(place, location->type), ACL_ERROR_RT_PARAM_INVALID,
               "%s[%zu] is %p, which is %s, and its attribute says %s, expected the same", list, index, address,
               sim_memory_describe(place), type_name(location->type));
@@ -46,7 +51,6 @@ static aclError check_side(const void *address, uint64_t size, const char *list,
     findings->fi_failed = SIZE_MAX;
     if (place->pl_class == SIM_MEMORY_FOREIGN || sim_memory_holds(place, address, size))
         return ACL_SUCCESS;
-    char name[40], size_name[40];
     snprintf(name, sizeof name, "%s[%zu]", list, index);
     snprintf(size_name, sizeof size_name, "sizes[%zu]", index);
     return sim_memory_span(address, size, name, size_name, place);

@@ -231,11 +231,12 @@ static bool is_managed(const struct sim_place places[2])
 }
 
 /* The direction of an asynchronous copy. Known memory decides it; with ordinary memory on one side the kind must be
- * plausible. One of managed memory has none, and counts as one that is not made by the caller. */
+ * plausible. One of managed memory has none, and counts as one that is not made by the caller. Where the program runs on the
+ * device, all memory is the device's and every copy goes from device to device. */
 static aclError direction_of(const struct sim_place places[2], aclrtMemcpyKind kind, aclrtMemcpyKind *direction)
 {
     *direction = ACL_MEMCPY_DEVICE_TO_DEVICE;
-    if (is_managed(places))
+    if (is_managed(places) || unlikely(sim_memory_runs_on_device()))
         return ACL_SUCCESS;
     enum sim_memory_class dst = places[0].pl_class, src = places[1].pl_class;
     bool to_device = dst == SIM_MEMORY_DEVICE, from_device = src == SIM_MEMORY_DEVICE;

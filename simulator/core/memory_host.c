@@ -76,18 +76,28 @@ void sim_memory_forget_mapped(uint64_t start)
     free(entry);
 }
 
-bool sim_memory_find_registered(const void *address, struct sim_block *block)
+static bool find(const void *address, unsigned flag, struct sim_block *block)
 {
     if (likely(atomic_load_explicit(&registered, memory_order_acquire) == 0))
         return false;
     sim_lock(&registry_lock);
     const struct registration *entry = overlapping((uint64_t)(uintptr_t)address, 1);
-    bool found = entry != NULL && (entry->rg_flags & SIM_REGISTERED_PINNED) != 0;
+    bool found = entry != NULL && (entry->rg_flags & flag) != 0;
     if (found)
         *block = (struct sim_block){.bk_start = entry->rg_start, .bk_size = entry->rg_size,
                                     .bk_requested = entry->rg_size, .bk_birth = entry->rg_birth, .bk_device = -1};
     sim_unlock(&registry_lock);
     return found;
+}
+
+bool sim_memory_find_registered(const void *address, struct sim_block *block)
+{
+    return find(address, SIM_REGISTERED_PINNED, block);
+}
+
+bool sim_memory_find_mapped(const void *address, struct sim_block *block)
+{
+    return find(address, SIM_REGISTERED_MAPPED, block);
 }
 
 aclError sim_memory_register(void *address, uint64_t size, unsigned flags)
@@ -101,6 +111,8 @@ aclError sim_memory_register(void *address, uint64_t size, unsigned flags)
     SIM_TRY(sim_context_current(&context));
     struct sim_place place;
     sim_memory_locate(address, &place);
+    if (sim_memory_is_low(&place, address))
+        return sim_memory_refuse_low(address, "ptr");
     SIM_CHECK(place.pl_class == SIM_MEMORY_FOREIGN || place.pl_class == SIM_MEMORY_HOST, ACL_ERROR_RT_PARAM_INVALID,
               "ptr is %p, which is %s, expected host memory", address, sim_memory_describe(&place));
     SIM_CHECK(place.pl_class == SIM_MEMORY_FOREIGN || (flags & SIM_REGISTERED_PINNED) == 0,

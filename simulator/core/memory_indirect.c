@@ -38,18 +38,28 @@ static aclError fail(struct sim_run *run, const char *reason)
     return ACL_ERROR_RT_DEVICE_MEM_ERROR;
 }
 
+/* Host memory that is mapped for devices is every device's. */
+static bool share_device(uint64_t dst, uint64_t src, int32_t devices[2])
+{
+    struct sim_place places[2];
+    sim_memory_locate((const void *)(uintptr_t)dst, &places[0]);
+    sim_memory_locate((const void *)(uintptr_t)src, &places[1]);
+    bool both = sim_memory_is_device(&places[0]) && sim_memory_is_device(&places[1]);
+    for (int i = 0; i < 2; i++)
+        devices[i] = both ? places[i].pl_block.bk_device : 0;
+    return devices[0] == devices[1];
+}
+
 static aclError copy_found(struct sim_run *run, uint64_t dst, uint64_t src, uint64_t size)
 {
     struct sim_range to = {.rg_address = (const void *)(uintptr_t)dst, .rg_size = size, .rg_write = true};
     struct sim_range from = {.rg_address = (const void *)(uintptr_t)src, .rg_size = size};
-    struct sim_place places[2];
+    int32_t devices[2];
     if (!sim_memory_try_claim(&to))
         return fail(run, "where it was to copy to is no device memory, or less of it than it was to copy");
     if (!sim_memory_try_claim(&from))
         return fail(run, "where it was to copy from is no device memory, or less of it than it was to copy");
-    sim_memory_locate(to.rg_address, &places[0]);
-    sim_memory_locate(from.rg_address, &places[1]);
-    if (places[0].pl_block.bk_device != places[1].pl_block.bk_device)
+    if (!share_device(dst, src, devices))
         return fail(run, "it was to copy from one device to another");
     memmove(sim_memory_reach(to.rg_address), sim_memory_reach(from.rg_address), size);
     return ACL_SUCCESS;
@@ -80,15 +90,12 @@ aclError sim_memory_describe_copy(void *description, void *dst, const void *src,
     struct sim_range place = {.rg_address = description, .rg_size = sizeof made, .rg_write = true};
     struct sim_range to = {.rg_address = dst, .rg_size = size, .rg_write = true};
     struct sim_range from = {.rg_address = src, .rg_size = size};
-    struct sim_place places[2];
+    int32_t devices[2];
     SIM_TRY(sim_memory_claim(&place, "desc"));
     SIM_TRY(sim_memory_claim(&from, "srcAddr"));
     SIM_TRY(sim_memory_claim(&to, "dstAddr"));
-    sim_memory_locate(dst, &places[0]);
-    sim_memory_locate(src, &places[1]);
-    SIM_CHECK(places[0].pl_block.bk_device == places[1].pl_block.bk_device, ACL_ERROR_RT_PARAM_INVALID,
-              "srcAddr lies on device %d and dstAddr on device %d, expected one device", places[1].pl_block.bk_device,
-              places[0].pl_block.bk_device);
+    SIM_CHECK(share_device(made.ds_dst, made.ds_src, devices), ACL_ERROR_RT_PARAM_INVALID,
+              "srcAddr lies on device %d and dstAddr on device %d, expected one device", devices[1], devices[0]);
     return sim_memory_copy(description, &made, sizeof made);
 }
 

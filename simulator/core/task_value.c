@@ -154,8 +154,13 @@ aclError sim_task_value_make(void *address, uint64_t number, uint32_t flag, uint
     SIM_CHECK((uintptr_t)address % sizeof number == 0, ACL_ERROR_RT_ADDR_UNALIGNED,
               "devAddr is %p, expected a multiple of 8", address);
     SIM_TRY(sim_memory_claim(&value->vl_range, "devAddr"));
-    SIM_CHECK(value->vl_range.rg_record != NULL, ACL_ERROR_RT_PARAM_INVALID,
-              "devAddr is %p, which is managed memory, expected device memory", address);
+    if (likely(value->vl_range.rg_record != NULL))
+        return ACL_SUCCESS;
+    /* Waits are woken by tasks and calls that write: a store of the host's would wake nobody. */
+    struct sim_block mapped;
+    bool host = sim_memory_find_mapped(address, &mapped);
+    SIM_CHECK(host && value->vl_range.rg_write, ACL_ERROR_RT_PARAM_INVALID,
+              "devAddr is %p, which is %s memory, expected device memory", address, host ? "registered host" : "managed");
     return ACL_SUCCESS;
 }
 

@@ -41,6 +41,13 @@ struct range {
 static struct range *ranges;
 static size_t range_count, range_room;
 
+aclError sim_vmm_supported(void)
+{
+    SIM_SUPPORTED(!sim_memory_runs_on_device(), "%s, whose run mode is ACL_DEVICE, has no virtual memory management, "
+                  "expected aclrtMalloc", sim_config()->cf_soc->so_name);
+    return ACL_SUCCESS;
+}
+
 /* ---- sorted lists ---- */
 
 /* Room for one more element at a place of an array; false when there is no memory. */

@@ -12,6 +12,9 @@ struct sim_memory_kind {
     aclrtMemAttr mk_attr; /* as it is told */
 };
 
+/* 207000 where the program runs on the device itself. */
+aclError sim_vmm_supported(void);
+
 /* The bytes that sizes and addresses of such memory are multiples of. */
 uint64_t sim_vmm_granularity(const struct sim_memory_kind *kind);
 
