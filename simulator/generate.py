@@ -6,7 +6,8 @@
 ``map``      the version script: exactly the declared names are exported
 ``filters``  the C source behind every vendor library name, a filter over ``libacl_sim.so``
 ``headers``  the operators' headers, ``aclnnop/aclnn_<op>.h``, into a folder
-``rows``     the table of operators and their entry points; an object may define ``sim_kernel_<op>``, its kernel
+``rows``     the table of operators and their entry points; an object may define ``sim_kernel_<op>``, its kernel, or,
+             for a plain function beside the operators, ``sim_helper_<function>``
 """
 
 from __future__ import annotations
@@ -237,7 +238,13 @@ def _operator(row: abi.Row, kernels: Set[str]) -> str:
     )
 
 
-def _helper(row: abi.Row) -> str:
+def _helper(row: abi.Row, symbols: Set[str]) -> str:
+    symbol = f"sim_helper_{row.name}"
+    if symbol in symbols:
+        names = ", ".join(param.name for param in row.params)
+        prototype = row.prototypes[0]
+        declared = prototype.replace(row.name, symbol)
+        return f"{declared};\n{prototype}\n{{\n    SIM_ENTER();\n    return {symbol}({names});\n}}\n\n"
     unused = "".join(f"    (void){param.name};\n" for param in row.params)
     return f'{row.prototypes[0]}\n{{\n{unused}    return sim_missing("{row.name}");\n}}\n\n'
 
@@ -245,14 +252,14 @@ def _helper(row: abi.Row) -> str:
 def table(objects: Sequence[str]) -> str:
     """C source of the table of operators, ordered by name, and of their entry points."""
     found = abi.rows(ROWS)
-    kernels = {name for name in defined_names(objects) if name.startswith("sim_kernel_")}
-    unknown = sorted(kernels - {f"sim_kernel_{name}" for name in found})
+    kernels = {name for name in defined_names(objects) if name.startswith(("sim_kernel_", "sim_helper_"))}
+    unknown = sorted(kernels - {f"sim_{'helper' if row.helper else 'kernel'}_{name}" for name, row in found.items()})
     if unknown:
         raise SystemExit(f"generate.py rows: {', '.join(unknown)}: there is no row of that name in simulator/ops/rows")
     names = sorted(name for name, row in found.items() if not row.helper)
     includes = sorted({row.headers[0] for row in found.values()})
     parts = ['#include "row.h"\n', *(f"#include <{name}>\n" for name in includes), "\n"]
-    parts += [_helper(row) if row.helper else _operator(row, kernels) for row in found.values()]
+    parts += [_helper(row, kernels) if row.helper else _operator(row, kernels) for row in found.values()]
     parts.append(f"struct sim_row *const sim_rows[] = {{{', '.join(f'&row_{name}' for name in names)}}};\n")
     parts.append("const size_t sim_row_count = sizeof sim_rows / sizeof *sim_rows;\n")
     return "".join(parts)

@@ -175,7 +175,11 @@ def test_an_index_out_of_range_fails_the_task(fresh, name, wrong):
     if name == "gather_v2" and wrong == -1:  # counts from the end
         assert fresh.get(out).tolist() == [[3, 4], [5, 6], [1, 2]]
         return
-    refused(acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION, "aclnn" + name.title().replace("_", ""))
+    tensors = ("indices", "weight") if name == "embedding" else ("index", "self")
+    where, least = ("[1, 0]" if name == "gather" else "[1]"), (-3 if name == "gather_v2" else 0)
+    words = f"{tensors[0]}{where} is {wrong}, expected {least} to 2 for dimension 0 of {tensors[1]}"
+    operator = "aclnn" + name.title().replace("_", "")
+    refused(acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION, f"{operator} failed because {words}")
     found = numpy.full((3, 2), 7, "f4")
     assert acl.rt.memcpy(found.ctypes.data, found.nbytes, out.address, found.nbytes, 2) == 0
     assert found[1:].tolist() == [[0, 0], [0, 0]]
@@ -187,4 +191,5 @@ def test_no_index_is_in_range_of_nothing(fresh, name):
     self, out = fresh.tensor(numpy.zeros((0, 2), "f4")), fresh.tensor(numpy.zeros((1, 2), "f4"))
     index = fresh.tensor(numpy.zeros(1, "i4"))
     assert fresh.call(name, *calls(fresh, self, index, out)[name]) == 0
-    refused(acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION)
+    words = "[0] is 0, expected no index, as dimension 0 of "
+    refused(acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION, words)

@@ -58,7 +58,7 @@ def test_a_version_brings_its_functions(fresh, name, before, version):
 
 @pytest.mark.needs_sim
 def test_unsupported_calls_are_told_once_a_function(run_script):
-    names = ["aclnnCalculateMatmulWeightSize", "aclsysGetVersionNum"]
+    names = ["aclnnCalculateConvolutionWeightSize", "aclsysGetVersionNum"]
     code = f"""
 import ctypes, os
 import acl

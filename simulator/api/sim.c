@@ -96,7 +96,7 @@ aclError aclsimRegisterKernel(const char *name, aclsimPlanFunc plan, aclsimKerne
     SIM_ENTER();
     SIM_NOT_NULL(name);
     struct sim_row *row = sim_row_find(name);
-    const struct sim_kernel kernel = {run != NULL ? plan : NULL, run, userData};
+    const struct sim_kernel kernel = {run != NULL ? plan : NULL, run, userData, false};
     SIM_ARGUMENT(row != NULL || strncmp(name, "aclnn", 5) != 0, ACL_ERROR_INVALID_PARAM,
                  "name is \"%s\", expected an operator, such as aclnnAdd, or a type of single operators", name);
     if (row == NULL)

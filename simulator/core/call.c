@@ -266,6 +266,15 @@ static aclError claim(struct sim_call *call, const void *address, uint64_t size,
     return ACL_SUCCESS;
 }
 
+aclnnStatus sim_call_check_place(const struct sim_operand *operand, aclDataType type, const char *name)
+{
+    const uintptr_t size = sim_type_bits(type) / 8, first = (uintptr_t)operand->od_data + (uintptr_t)operand->od_first;
+    SIM_ARGUMENT(size < 2 || first % size == 0, ACLNN_ERR_PARAM_INVALID,
+                 "%s begins at address %p, expected a multiple of %u, the bytes of an element of data type %d", name,
+                 (void *)first, (unsigned)size, (int)type);
+    return ACL_SUCCESS;
+}
+
 static aclError place_tensor(const struct sim_pack *pack, const struct sim_operand *operand)
 {
     struct sim_call *call = pack->pk_call;
@@ -273,6 +282,7 @@ static aclError place_tensor(const struct sim_pack *pack, const struct sim_opera
     seen->data = NULL;
     if (operand->od_bytes == 0)
         return ACL_SUCCESS;
+    SIM_TRY(sim_call_check_place(operand, seen->type, sim_call_name(pack, operand)));
     char *low = (char *)((uintptr_t)operand->od_data + (uintptr_t)operand->od_low);
     SIM_TRY(claim(call, low, operand->od_bytes, operand->od_direction, sim_call_name(pack, operand)));
     seen->data = (char *)sim_memory_reach(low) + (operand->od_first - operand->od_low);
@@ -285,12 +295,33 @@ aclError sim_call_place(const struct sim_pack *pack, void *workspace)
     call->ca_range_count = 0;
     for (uint32_t i = 0; i < pack->pk_count; i++)
         SIM_TRY(place_tensor(pack, &pack->pk_operands[i]));
+    call->ca_overlaps = sim_call_overlaps(call);
     call->ca_workspace = NULL;
     if (call->ca_workspace_size == 0)
         return ACL_SUCCESS;
     SIM_TRY(claim(call, workspace, call->ca_workspace_size, ACLSIM_OUT, "workspace"));
     call->ca_workspace = sim_memory_reach(workspace);
     return ACL_SUCCESS;
+}
+
+/* Ranges come in the order of the parameters, one for each tensor that has elements. */
+bool sim_call_next(struct sim_call_cursor *cursor)
+{
+    const struct sim_call *call = cursor->cu_call;
+    for (; cursor->cu_argument < call->ca_row->ro_count; cursor->cu_argument++, cursor->cu_member = 0) {
+        const aclsimArgument *argument = &sim_call_arguments(call)[cursor->cu_argument];
+        if (argument->kind > ACLSIM_TENSOR_LIST || !argument->present)
+            continue;
+        aclsimTensor *tensors = sim_call_at(call, (uint32_t)argument->integer);
+        while (cursor->cu_member < argument->count) {
+            cursor->cu_tensor = &tensors[cursor->cu_member++];
+            if (cursor->cu_tensor->data == NULL)
+                continue;
+            cursor->cu_range = cursor->cu_range == NULL ? sim_call_at(call, call->ca_ranges) : cursor->cu_range + 1;
+            return true;
+        }
+    }
+    return false;
 }
 
 bool sim_call_writes_nothing(const struct sim_pack *pack)

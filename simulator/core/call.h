@@ -13,6 +13,7 @@ struct sim_call {
     uint64_t ca_workspace_size;
     uint32_t ca_size; /* of the block */
     uint32_t ca_ranges, ca_range_count;
+    bool ca_overlaps; /* an output would change an input: to be run by sim_call_apart's copy */
 };
 
 /* Where a tensor of a call came from, and which bytes of its data it covers. */
@@ -67,10 +68,33 @@ aclnnStatus sim_call_check(const struct sim_row *row, const union sim_value *val
 /* Takes a kernel and asks it for the workspace: 561003, and what its plan answers. */
 aclnnStatus sim_call_plan(struct sim_call *call, uint64_t *workspace_size);
 
-/* Writes down where the operands and the workspace lie now, and claims their bytes: 107000. */
+/* Steps through the tensors of a placed call that have elements, and their ranges. */
+struct sim_call_cursor {
+    const struct sim_call *cu_call;
+    const struct sim_range *cu_range;
+    aclsimTensor *cu_tensor;
+    size_t cu_argument;
+    uint64_t cu_member;
+};
+
+static inline struct sim_call_cursor sim_call_start(const struct sim_call *call)
+{
+    return (struct sim_call_cursor){.cu_call = call};
+}
+
+bool sim_call_next(struct sim_call_cursor *cursor); /* false at the end */
+
+/* 161002 for a tensor whose elements do not lie at multiples of their size: no card reaches them. */
+aclnnStatus sim_call_check_place(const struct sim_operand *operand, aclDataType type, const char *name);
+/* Writes down where the operands and the workspace lie now, and claims their bytes: 107000; 161002 for a tensor that no
+ * card would reach there. */
 aclError sim_call_place(const struct sim_pack *pack, void *workspace);
 /* Then there is nothing to submit: every tensor that the call writes is empty. */
 bool sim_call_writes_nothing(const struct sim_pack *pack);
+/* row_overlap.c: whether an output of a call that was placed would change an input; the call with copies of such inputs
+ * behind it, to be freed, or NULL without memory. */
+bool sim_call_overlaps(const struct sim_call *call);
+struct sim_call *sim_call_apart(const struct sim_call *call);
 const char *sim_call_name(const struct sim_pack *pack, const struct sim_operand *operand); /* of its parameter */
 
 /* Takes the pack over; NULL without memory. */

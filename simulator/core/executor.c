@@ -77,7 +77,8 @@ static aclnnStatus prepare(struct sim_executor *executor, void *workspace)
     struct sim_pack *pack = &executor->ex_pack;
     for (uint32_t i = 0; i < pack->pk_count; i++)
         SIM_TRY(refresh(executor, &pack->pk_operands[i]));
-    return sim_call_place(pack, workspace) == ACL_SUCCESS ? ACL_SUCCESS : ACLNN_ERR_RUNTIME_ERROR;
+    aclError code = sim_call_place(pack, workspace);
+    return code == ACL_SUCCESS || code == ACLNN_ERR_PARAM_INVALID ? code : ACLNN_ERR_RUNTIME_ERROR;
 }
 
 /* The call, to be freed by the caller: taken out of an executor that is used up, copied from one that stays. */

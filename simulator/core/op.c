@@ -235,7 +235,9 @@ static const struct sim_op give_back_op = {.op_name = "aclopExecuteV2", .op_run 
 static aclError submit_call(const struct sim_pack *pack, struct sim_target target, void *workspace, void *site)
 {
     const struct sim_call *call = pack->pk_call;
-    SIM_TRY(sim_call_place(pack, workspace));
+    aclError code = sim_call_place(pack, workspace);
+    if (code != ACL_SUCCESS) /* the message says why, in terms of either */
+        return code == ACLNN_ERR_PARAM_INVALID ? ACL_ERROR_INVALID_PARAM : code;
     return sim_engine_submit(target, &call->ca_row->ro_op, call, call->ca_size, site, NULL);
 }
 

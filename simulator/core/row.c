@@ -75,24 +75,41 @@ static aclsimCall call_of(const struct sim_call *call, const aclsimArgument *arg
                         call->ca_workspace_size, call->ca_kernel.kn_user};
 }
 
+/* With what the kernel said, ": " and a reason, or nothing. A call that is a step of another task, a model's, leaves the
+ * reason to that. */
+static aclError give_up(struct sim_run *run, const struct sim_op *op, aclError code, const char *said)
+{
+    if (said[0] == '\0')
+        return code;
+    if (run != NULL && run->rn_task->ta_op == op)
+        return sim_engine_give_up(run, code, said + 2);
+    sim_fail_reason(said + 2);
+    return code;
+}
+
 aclError sim_row_run(struct sim_run *run, void *argument)
 {
     const struct sim_call *call = argument;
+    char reason[SIM_REASON_BYTES];
     aclsimArgument arguments[SIM_ROW_PARAMETERS];
+    struct sim_call *apart = NULL;
+    if (unlikely(call->ca_overlaps)) {
+        apart = sim_call_apart(call);
+        if (apart == NULL)
+            return give_up(run, &call->ca_row->ro_op, ACL_ERROR_RT_MEMORY_ALLOCATION,
+                           ": there is no memory for copies of the inputs that its outputs overlap");
+        call = apart;
+    }
     bind_arguments(call, arguments);
     aclsimCall shown = call_of(call, arguments);
-    char said[SIM_REASON_BYTES];
-    struct sim_asked asked = sim_fail_ask(said);
+    struct sim_asked asked = sim_fail_ask(reason);
+    const struct sim_op *op = &call->ca_row->ro_op;
     aclError code = sim_engine_user_code(call->ca_kernel.kn_run(&shown));
     sim_fail_asked(&asked);
-    if (unlikely(code != ACL_SUCCESS) && run != NULL && said[0] != '\0') {
-        char text[SIM_REASON_BYTES + 32];
-        snprintf(text, sizeof text, "its kernel failed%s", said);
-        return sim_engine_give_up(run, code, text);
-    }
     if (run != NULL && code == ACL_SUCCESS)
         sim_saturation_apply(run->rn_stream, arguments, call->ca_row->ro_count);
-    return code;
+    free(apart);
+    return likely(code == ACL_SUCCESS) ? code : give_up(run, op, code, reason);
 }
 
 size_t sim_row_show(const void *argument, aclsimArgument *arguments)
@@ -109,24 +126,31 @@ const struct sim_range *sim_row_ranges(const void *argument, size_t *count)
     return sim_call_at(call, call->ca_ranges);
 }
 
-/* Moves the tensors that have a place by what their ranges were moved: both come in the order of the parameters. */
-static void move_tensors(struct sim_call *call, const struct sim_range *before, const struct sim_range *after)
+/* What the cursor's range was moved by. */
+static intptr_t distance_of(const struct sim_call_cursor *cursor, const struct sim_range *after)
 {
-    const aclsimArgument *arguments = sim_call_arguments(call);
-    for (size_t i = 0; i < call->ca_row->ro_count; i++) {
-        if (arguments[i].kind > ACLSIM_TENSOR_LIST || !arguments[i].present)
-            continue;
-        aclsimTensor *tensors = sim_call_at(call, (uint32_t)arguments[i].integer);
-        for (uint64_t k = 0; k < arguments[i].count; k++)
-            if (tensors[k].data != NULL) {
-                const char *low = sim_memory_reach(before->rg_address);
-                tensors[k].data = (char *)sim_memory_reach(after->rg_address) + ((char *)tensors[k].data - low);
-                before++;
-                after++;
-            }
+    const struct sim_range *before = sim_call_at(cursor->cu_call, cursor->cu_call->ca_ranges);
+    const struct sim_range *moved = after + (cursor->cu_range - before);
+    return (char *)sim_memory_reach(moved->rg_address) - (char *)sim_memory_reach(cursor->cu_range->rg_address);
+}
+
+static aclError check_moved(const struct sim_call *call, const struct sim_range *after)
+{
+    for (struct sim_call_cursor cursor = sim_call_start(call); sim_call_next(&cursor);) {
+        intptr_t size = sim_type_bits(cursor.cu_tensor->type) / 8, distance = distance_of(&cursor, after);
+        SIM_CHECK(size < 2 || distance % size == 0, ACL_ERROR_RT_PARAM_INVALID,
+                  "args moves a tensor of data type %d by %lld bytes, expected a multiple of %d, those of an element",
+                  (int)cursor.cu_tensor->type, (long long)distance, (int)size);
     }
+    return ACL_SUCCESS;
+}
+
+static void move_tensors(struct sim_call *call, const struct sim_range *after)
+{
+    for (struct sim_call_cursor cursor = sim_call_start(call); sim_call_next(&cursor);)
+        cursor.cu_tensor->data = (char *)cursor.cu_tensor->data + distance_of(&cursor, after);
     if (call->ca_workspace != NULL)
-        call->ca_workspace = sim_memory_reach(after->rg_address);
+        call->ca_workspace = sim_memory_reach(after[call->ca_range_count - 1].rg_address);
 }
 
 aclError sim_row_move(void *argument, const uint64_t *addresses)
@@ -142,9 +166,12 @@ aclError sim_row_move(void *argument, const uint64_t *addresses)
                                       .rg_write = ranges[i].rg_write};
         code = sim_memory_claim(&moved[i], "args");
     }
+    if (code == ACL_SUCCESS)
+        code = check_moved(call, moved);
     if (code == ACL_SUCCESS) {
-        move_tensors(call, ranges, moved);
+        move_tensors(call, moved);
         memcpy(ranges, moved, bytes);
+        call->ca_overlaps = sim_call_overlaps(call);
     }
     free(moved);
     return code;

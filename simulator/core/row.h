@@ -18,6 +18,7 @@ struct sim_kernel {
     aclsimPlanFunc kn_plan; /* may be NULL */
     aclsimKernelFunc kn_run;
     void *kn_user;
+    bool kn_in_place; /* an output may be one of the inputs: each element is read before it is written */
 };
 
 struct sim_row {
@@ -51,7 +52,8 @@ union sim_value {
 aclnnStatus sim_row_plan(struct sim_row *row, const union sim_value *values, uint64_t *workspace_size,
                          aclOpExecutor **executor);
 
-/* The second one. 161001 no executor, or no workspace though one is wanted; 161002 less workspace than wanted; 561103
+/* The second one. 161001 no executor, or no workspace though one is wanted; 161002 less workspace than wanted, or a tensor at an
+ * address that is no multiple of its element's size; 561103
  * an executor that is used up, of another operator, or whose arguments are gone; 361001 the runtime refuses. */
 aclnnStatus sim_row_launch(struct sim_row *row, void *workspace, uint64_t workspace_size, aclOpExecutor *executor,
                            aclrtStream stream, void *site);

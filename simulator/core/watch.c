@@ -29,7 +29,7 @@ aclError sim_watch_run(struct sim_run *run, const struct sim_task *task, void *a
         sim_prof_task(run, task, start, end);
     if ((watchers & SIM_WATCH_DATA) && code == ACL_SUCCESS)
         sim_dump_task(run, task, argument, ACLSIM_OUT);
-    if ((watchers & SIM_WATCH_FAILURES) && code > ACL_SUCCESS)
+    if ((watchers & SIM_WATCH_FAILURES) && (code > ACL_SUCCESS || code == SIM_FAILED))
         sim_dump_failure(run, task, argument);
     return code;
 }

@@ -127,7 +127,7 @@ struct reading {
     struct sim_pack re_pack;
 };
 
-static aclError read_tensor(struct reading *reading, const char *name, uint32_t offset)
+static aclError read_tensor(struct reading *reading, const aclsimArgument *argument, uint32_t offset)
 {
     uint32_t type;
     struct block place;
@@ -145,9 +145,13 @@ static aclError read_tensor(struct reading *reading, const char *name, uint32_t 
     SIM_ARGUMENT(operand != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for a call");
     operand->od_tensor = offset;
     operand->od_data = place.bl_data;
-    SIM_TRY(sim_call_measure(&tensor, 0, name, operand));
+    operand->od_direction = (uint8_t)argument->direction;
+    SIM_TRY(sim_call_measure(&tensor, 0, argument->name, operand));
     if (operand->od_bytes != place.bl_size)
         return refuse("a tensor does not cover the bytes of its place");
+    struct sim_operand first = *operand;
+    first.od_first = -operand->od_low; /* the place begins at the lowest byte */
+    SIM_TRY(sim_call_check_place(&first, tensor.type, argument->name));
     memcpy(sim_call_at(reading->re_pack.pk_call, offset), &tensor, sizeof tensor);
     return ACL_SUCCESS;
 }
@@ -192,7 +196,7 @@ static aclError read_members(struct reading *reading, size_t index, uint64_t cou
         return refuse("an array");
     for (uint64_t i = 0; i < count && argument.kind <= ACLSIM_SCALAR_LIST; i++) {
         uint32_t at = offset + (uint32_t)(i * size);
-        SIM_TRY(argument.kind <= ACLSIM_TENSOR_LIST ? read_tensor(reading, argument.name, at)
+        SIM_TRY(argument.kind <= ACLSIM_TENSOR_LIST ? read_tensor(reading, &argument, at)
                                                     : read_scalar(reading, at));
     }
     argument.present = 1;
@@ -238,6 +242,23 @@ static struct sim_row *take_row(struct sim_bytes *from)
     return row != NULL && sim_bytes_u32(from, &count) && count == row->ro_count ? row : NULL;
 }
 
+/* Tensors and ranges as the second phase leaves them; the regions take the place of device memory. */
+static void place_tensors(const struct sim_pack *pack)
+{
+    struct sim_call *call = pack->pk_call;
+    struct sim_range *ranges = sim_call_at(call, call->ca_ranges);
+    for (uint32_t i = 0; i < pack->pk_count; i++) {
+        const struct sim_operand *operand = &pack->pk_operands[i];
+        aclsimTensor *tensor = sim_call_at(call, operand->od_tensor);
+        tensor->data = operand->od_bytes != 0 ? (char *)operand->od_data - operand->od_low : NULL;
+        if (operand->od_bytes != 0)
+            ranges[call->ca_range_count++] = (struct sim_range){.rg_address = operand->od_data,
+                                                                .rg_size = operand->od_bytes,
+                                                                .rg_write = (operand->od_direction & ACLSIM_OUT) != 0};
+    }
+    call->ca_overlaps = sim_call_overlaps(call);
+}
+
 static aclError read_call(struct reading *reading, struct saved *saved)
 {
     uint64_t workspace;
@@ -247,12 +268,11 @@ static aclError read_call(struct reading *reading, struct saved *saved)
     SIM_TRY(sim_call_begin(&reading->re_pack, row));
     for (size_t i = 0; i < row->ro_count; i++)
         SIM_TRY(read_argument(reading, i));
+    uint32_t ranges = sim_call_reserve(&reading->re_pack, reading->re_pack.pk_count * sizeof(struct sim_range) + 1);
+    SIM_ARGUMENT(ranges != 0, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for a call");
+    reading->re_pack.pk_call->ca_ranges = ranges;
     SIM_TRY(sim_call_plan(reading->re_pack.pk_call, &workspace));
-    for (uint32_t i = 0; i < reading->re_pack.pk_count; i++) {
-        const struct sim_operand *operand = &reading->re_pack.pk_operands[i];
-        aclsimTensor *tensor = sim_call_at(reading->re_pack.pk_call, operand->od_tensor);
-        tensor->data = operand->od_bytes != 0 ? (char *)operand->od_data - operand->od_low : NULL;
-    }
+    place_tensors(&reading->re_pack);
     saved->sv_workspace_size = workspace > saved->sv_workspace_size ? workspace : saved->sv_workspace_size;
     return ACL_SUCCESS;
 }
@@ -353,11 +373,15 @@ static aclError run_locked(const struct saved *saved, struct sim_run *run, const
     bool told = sim_model_is_subscribed(order->modelId);
     for (uint32_t i = 0; i < saved->sv_step_count; i++) {
         uint64_t start = told ? sim_clock_now() : 0;
+        char said[SIM_REASON_BYTES];
+        struct sim_asked asked = sim_fail_ask(said);
         aclError code = run_step(run, &saved->sv_steps[i]);
+        sim_fail_asked(&asked);
         if (unlikely(told))
             tell_step(order->modelId, &saved->sv_steps[i], i, start);
         if (code != ACL_SUCCESS) {
-            snprintf(reason, SIM_REASON_BYTES, "its step %u, %s, failed", i, saved->sv_steps[i].st_call->ca_row->ro_op.op_name);
+            snprintf(reason, SIM_REASON_BYTES, "its step %u, %s, failed%.400s", i,
+                     saved->sv_steps[i].st_call->ca_row->ro_op.op_name, said);
             return code;
         }
     }

@@ -33,7 +33,7 @@ static aclnnStatus plan_cast(const aclsimCall *call, uint64_t *workspace_size)
 
 static const struct sim_formula cast = {
     .fo_result = "the value", .fo_in = SIM_TYPES_ALL, .fo_out = SIM_TYPES_ALL, .fo_free = true, KEEP};
-const struct sim_kernel sim_kernel_aclnnCast = {plan_cast, run_copy, (void *)&cast};
+const struct sim_kernel sim_kernel_aclnnCast = {plan_cast, run_copy, (void *)&cast, true};
 
 static const struct sim_formula copy = {.fo_result = "the value",
                                         .fo_in = SIM_TYPES_ALL,
@@ -41,7 +41,7 @@ static const struct sim_formula copy = {.fo_result = "the value",
                                         .fo_free = true,
                                         .fo_spreads = true,
                                         KEEP};
-const struct sim_kernel sim_kernel_aclnnInplaceCopy = {sim_formula_plan, run_copy, (void *)&copy};
+const struct sim_kernel sim_kernel_aclnnInplaceCopy = {sim_formula_plan, run_copy, (void *)&copy, true};
 
 /* ---- constants ---- */
 
@@ -66,7 +66,7 @@ static aclnnStatus plan_fill_from_tensor(const aclsimCall *call, uint64_t *works
     return sim_require_one(parsed.fc_in[0]);
 }
 const struct sim_kernel sim_kernel_aclnnInplaceFillTensor = {plan_fill_from_tensor, sim_formula_run,
-                                                             (void *)&fill_from_tensor};
+                                                             (void *)&fill_from_tensor, true};
 
 SIM_EACH_ARITHMETIC(clear, 0)
 static const struct sim_formula zero = {.fo_result = "the value",

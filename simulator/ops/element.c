@@ -2,6 +2,7 @@
 #include "element.h"
 
 #include "tensordesc.h"
+#include <math.h>
 
 /* Kinds in the order in which they win over one another. */
 enum kind { KIND_NONE, KIND_BOOL, KIND_INTEGER, KIND_FLOAT, KIND_COMPLEX };
@@ -131,8 +132,17 @@ static inline float round_to_odd(double value)
     if ((double)near == value || value != value)
         return near;
     uint32_t bits = sim_float_bits(near);
-    bits -= (double)near * (double)near > value * value; /* towards zero */
+    bits -= fabs((double)near) > fabs(value); /* towards zero; from infinity to the largest number, which is odd */
     return sim_float_of_bits(bits | 1);
+}
+
+/* The same from an integer, of which a double may not have all digits. */
+static inline float round_integer_to_odd(int64_t value)
+{
+    const int64_t exact = INT64_C(1) << 53, low = 0x7ff; /* 53 of 64 digits are above these */
+    if (value < -exact || value > exact)
+        value = (value & ~low) | ((value & low) != 0 ? low + 1 : 0);
+    return round_to_odd((double)value);
 }
 
 /* ---- loading and storing ----
@@ -312,7 +322,7 @@ void sim_element_wrap(union sim_block_values *block, aclDataType type, size_t co
             name##_apart(from, step, to, type, stride, count);                                                         \
     }
 
-STORER(store_integers, int64_t, round_to_odd, STORE_INTEGERS)
+STORER(store_integers, int64_t, round_integer_to_odd, STORE_INTEGERS)
 STORER(store_floats, float, , CUT_INTEGERS(float))
 STORER(store_doubles, double, round_to_odd, CUT_INTEGERS(double))
 

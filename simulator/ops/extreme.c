@@ -130,7 +130,7 @@ static aclError run_extreme(const aclsimCall *call)
 
 #define EXTREME(name, ...)                                                                                             \
     static const struct extreme extreme_##name = {__VA_ARGS__};                                                        \
-    const struct sim_kernel sim_kernel_aclnn##name = {plan_extreme, run_extreme, (void *)&extreme_##name};
+    const struct sim_kernel sim_kernel_aclnn##name = {plan_extreme, run_extreme, (void *)&extreme_##name, false};
 
 EXTREME(ArgMax, SIM_TYPES_REAL & ~SIM_TYPES_BOOL, SIM_TYPES_INDEX, .ex_indices = 3)
 EXTREME(ArgMin, SIM_TYPES_REAL & ~SIM_TYPES_BOOL, SIM_TYPES_INDEX, .ex_least = true, .ex_indices = 3)

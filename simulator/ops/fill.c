@@ -65,5 +65,5 @@ static aclError run_fill(const aclsimCall *call)
     return ACL_SUCCESS;
 }
 
-const struct sim_kernel sim_kernel_aclnnInplaceMaskedFillScalar = {plan_fill, run_fill, NULL},
-                        sim_kernel_aclnnInplaceMaskedFillTensor = {plan_fill, run_fill, NULL};
+const struct sim_kernel sim_kernel_aclnnInplaceMaskedFillScalar = {plan_fill, run_fill, NULL, false},
+                        sim_kernel_aclnnInplaceMaskedFillTensor = {plan_fill, run_fill, NULL, false};

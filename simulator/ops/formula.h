@@ -46,7 +46,7 @@ aclnnStatus sim_formula_plan(const aclsimCall *call, uint64_t *workspace_size);
 aclError sim_formula_run(const aclsimCall *call);
 
 #define SIM_FORMULA_KERNEL(op, formula)                                                                                \
-    const struct sim_kernel sim_kernel_aclnn##op = {sim_formula_plan, sim_formula_run, (void *)(formula)}
+    const struct sim_kernel sim_kernel_aclnn##op = {sim_formula_plan, sim_formula_run, (void *)(formula), true}
 
 /* ---- functions made from an expression of a, b and c, the operands in their order ---- */
 

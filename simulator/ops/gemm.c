@@ -94,7 +94,7 @@ static aclError run(const aclsimCall *call)
     return sim_multiply_run(&multiply);
 }
 
-static const struct sim_kernel kernel = {plan, run, NULL};
+static const struct sim_kernel kernel = {plan, run, NULL, false};
 
 /* Without op_save: a model file finds its operators by the names of rows that programs see. */
 struct sim_row sim_op_gemm_row = {

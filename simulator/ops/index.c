@@ -1,9 +1,12 @@
 /* Operators that pick elements at indices: Embedding, Gather, GatherV2 and IndexSelect. Indices are read once each and
- * checked where they are used: the first one out of range ends the task, with what was written before it. */
+ * checked where they are used: one out of range ends the task, with what was written before it, and the message names the
+ * first such index in the order of its tensor. */
 #include "fail.h"
 #include "row.h"
 #include "require.h"
 #include "walk.h"
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,22 +43,74 @@ static struct picking picking_of(const aclsimTensor *self, uint32_t dim, const a
                             .pn_slice.wk_places = 2};
 }
 
-/* The bytes that the index at `place` leads on by; false when it is out of range. */
-static bool find_offset(const struct picking *picking, const char *place, int64_t *offset)
+static int64_t index_at(const struct picking *picking, const char *place)
 {
     int64_t index;
     int32_t narrow;
-    if (picking->pn_type == ACL_INT32) {
-        memcpy(&narrow, place, sizeof narrow);
-        index = narrow;
-    } else
+    if (picking->pn_type != ACL_INT32) {
         memcpy(&index, place, sizeof index);
+        return index;
+    }
+    memcpy(&narrow, place, sizeof narrow);
+    return narrow;
+}
+
+/* The bytes that the index at `place` leads on by; false when it is out of range. */
+static bool find_offset(const struct picking *picking, const char *place, int64_t *offset)
+{
+    int64_t index = index_at(picking, place);
     if (index < 0 && picking->pn_from_end)
         index += picking->pn_length;
     if (index < 0 || index >= picking->pn_length)
         return false;
     *offset = index * picking->pn_step;
     return true;
+}
+
+/* ---- indices out of range ---- */
+
+/* The next position in the order of the indices; false at the end. */
+static bool step_on(const aclsimTensor *index, int64_t *at)
+{
+    for (uint32_t k = index->rank; k > 0; k--) {
+        if (++at[k - 1] < index->dims[k - 1])
+            return true;
+        at[k - 1] = 0;
+    }
+    return false;
+}
+
+static const char *place_of(const aclsimTensor *index, const int64_t *at)
+{
+    int64_t offset = 0;
+    for (uint32_t k = 0; k < index->rank; k++)
+        offset += at[k] == 0 ? 0 : at[k] * index->strides[k]; /* the stride of one element may be anything */
+    return (const char *)index->data + offset * (int64_t)sim_element_size(index->type);
+}
+
+/* "index[0, 2] is 7, expected 0 to 2, the rows of self": what the task fails with. */
+static aclError SIM_RARE fail_at(const struct picking *picking, const aclsimArgument *given, const aclsimArgument *self,
+                                 uint32_t dim)
+{
+    const aclsimTensor *index = given->tensors;
+    int64_t at[SIM_RANK] = {0}, offset;
+    char text[320];
+    while (find_offset(picking, place_of(index, at), &offset) && step_on(index, at))
+        continue;
+    size_t length = (size_t)snprintf(text, sizeof text, "%.40s", given->name);
+    for (uint32_t k = 0; k < index->rank; k++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%" PRId64 "%s", k == 0 ? "[" : ", ", at[k],
+                                   k + 1 == index->rank ? "]" : "");
+    int64_t value = index_at(picking, place_of(index, at));
+    if (picking->pn_length == 0)
+        snprintf(text + length, sizeof text - length,
+                 " is %" PRId64 ", expected no index, as dimension %u of %s has no elements", value, dim, self->name);
+    else
+        snprintf(text + length, sizeof text - length,
+                 " is %" PRId64 ", expected %" PRId64 " to %" PRId64 " for dimension %u of %s", value,
+                 picking->pn_from_end ? -picking->pn_length : 0, picking->pn_length - 1, dim, self->name);
+    sim_fail_reason(text);
+    return ACL_ERROR_RT_AICORE_EXCEPTION;
 }
 
 #define PICK(bytes)                                                                                                    \
@@ -169,7 +224,7 @@ static aclError run_pick(const aclsimCall *call)
     const size_t size = picking.pn_size, sizes[] = {size, sim_element_size(index->type), size};
     const size_t slice_sizes[] = {size, size}, bytes[] = {1, 1, 1};
     if (sim_walk_is_empty(self->dims, self->rank)) /* in the indexed dimension, as there are results */
-        return ACL_ERROR_RT_AICORE_EXCEPTION;
+        return fail_at(&picking, pick.pi_index, pick.pi_self, pick.pi_dim);
     for (uint32_t k = 0; k < index->rank; k++) {
         const int64_t strides[] = {out->strides[pick.pi_dim + k], index->strides[k], 0};
         sim_walk_add(&walk, index->dims[k], strides, sizes);
@@ -185,13 +240,17 @@ static aclError run_pick(const aclsimCall *call)
     sim_walk_settle(slice);
     char *places[] = {out->data, index->data, self->data};
     if (!is_by_element(&walk, slice))
-        return sim_walk_run(&walk, places, pick_slices, &picking);
+        return sim_walk_run(&walk, places, pick_slices, &picking) == ACL_SUCCESS
+                   ? ACL_SUCCESS
+                   : fail_at(&picking, pick.pi_index, pick.pi_self, pick.pi_dim);
     for (uint32_t k = 0; k < slice->wk_rank; k++) {
         const int64_t strides[] = {slice->wk_strides[k][0], 0, slice->wk_strides[k][1]};
         sim_walk_add(&walk, slice->wk_dims[k], strides, bytes);
     }
     sim_walk_settle(&walk);
-    return sim_walk_run(&walk, places, pick_elements, &picking);
+    return sim_walk_run(&walk, places, pick_elements, &picking) == ACL_SUCCESS
+               ? ACL_SUCCESS
+               : fail_at(&picking, pick.pi_index, pick.pi_self, pick.pi_dim);
 }
 
 /* ---- single elements: Gather (self, dim, index, out) ---- */
@@ -226,12 +285,14 @@ static aclError run_gather(const aclsimCall *call)
     aclsimTensor base = *self; /* seen with the dimensions of the indices */
     base.strides[dim] = 0;
     const aclsimTensor *tensors[] = {out, index, &base};
-    return sim_walk_tensors(tensors, 3, pick_elements, &picking);
+    return sim_walk_tensors(tensors, 3, pick_elements, &picking) == ACL_SUCCESS
+               ? ACL_SUCCESS
+               : fail_at(&picking, &call->arguments[2], &call->arguments[0], dim);
 }
 
 static const unsigned select_flags = PICK_ONE_LINE, gather_flags = PICK_FROM_END, embedding_flags = PICK_ROWS;
 
-const struct sim_kernel sim_kernel_aclnnIndexSelect = {plan_pick, run_pick, (void *)&select_flags},
-                        sim_kernel_aclnnGatherV2 = {plan_pick, run_pick, (void *)&gather_flags},
-                        sim_kernel_aclnnEmbedding = {plan_pick, run_pick, (void *)&embedding_flags},
-                        sim_kernel_aclnnGather = {plan_gather, run_gather, NULL};
+const struct sim_kernel sim_kernel_aclnnIndexSelect = {plan_pick, run_pick, (void *)&select_flags, false},
+                        sim_kernel_aclnnGatherV2 = {plan_pick, run_pick, (void *)&gather_flags, false},
+                        sim_kernel_aclnnEmbedding = {plan_pick, run_pick, (void *)&embedding_flags, false},
+                        sim_kernel_aclnnGather = {plan_gather, run_gather, NULL, false};

@@ -329,9 +329,9 @@ static aclError run_cat(const aclsimCall *call)
     return ACL_SUCCESS;
 }
 
-const struct sim_kernel sim_kernel_aclnnPermute = {plan_permute, run_permute, NULL},
-                        sim_kernel_aclnnFlip = {plan_flip, run_flip, NULL},
-                        sim_kernel_aclnnSlice = {plan_slice, run_slice, NULL},
-                        sim_kernel_aclnnSliceV2 = {plan_slice, run_slice, NULL},
-                        sim_kernel_aclnnRepeat = {plan_repeat, run_repeat, NULL},
-                        sim_kernel_aclnnCat = {plan_cat, run_cat, NULL};
+const struct sim_kernel sim_kernel_aclnnPermute = {plan_permute, run_permute, NULL, false},
+                        sim_kernel_aclnnFlip = {plan_flip, run_flip, NULL, false},
+                        sim_kernel_aclnnSlice = {plan_slice, run_slice, NULL, false},
+                        sim_kernel_aclnnSliceV2 = {plan_slice, run_slice, NULL, false},
+                        sim_kernel_aclnnRepeat = {plan_repeat, run_repeat, NULL, false},
+                        sim_kernel_aclnnCat = {plan_cat, run_cat, NULL, false};

@@ -15,7 +15,7 @@ struct sim_factor {
 };
 
 struct sim_multiply {
-    enum sim_class mu_class; /* no complex one */
+    enum sim_class mu_class; /* of complex ones SIM_CLASS_COMPLEX_DOUBLE alone */
     enum sim_rounding mu_rounding;
     int64_t mu_rows, mu_columns, mu_depth;
     struct sim_factor mu_left, mu_right; /* across: a row of the result, a column of it */

@@ -276,9 +276,9 @@ static aclError run_rms_norm(const aclsimCall *call)
     return run_norm(&norm, false);
 }
 
-const struct sim_kernel sim_kernel_aclnnLayerNorm = {plan_layer_norm, run_layer_norm, NULL},
-                        sim_kernel_aclnnLayerNormWithImplMode = {plan_layer_norm_mode, run_layer_norm, NULL},
-                        sim_kernel_aclnnRmsNorm = {plan_rms_norm, run_rms_norm, NULL};
+const struct sim_kernel sim_kernel_aclnnLayerNorm = {plan_layer_norm, run_layer_norm, NULL, false},
+                        sim_kernel_aclnnLayerNormWithImplMode = {plan_layer_norm_mode, run_layer_norm, NULL, false},
+                        sim_kernel_aclnnRmsNorm = {plan_rms_norm, run_rms_norm, NULL, false};
 
 /* The single operator LayerNorm, which has the arguments of aclnnLayerNorm and tells the variance. */
 static aclError run_layer_norm_variance(const aclsimCall *call)
@@ -288,7 +288,7 @@ static aclError run_layer_norm_variance(const aclsimCall *call)
     return run_norm(&norm, true);
 }
 
-static const struct sim_kernel variance_kernel = {plan_layer_norm, run_layer_norm_variance, NULL};
+static const struct sim_kernel variance_kernel = {plan_layer_norm, run_layer_norm_variance, NULL, false};
 static const struct sim_parameter variance_parameters[] = {
     {"x", ACLSIM_TENSOR, ACLSIM_IN, false},       {"normalized_shape", ACLSIM_INTEGERS, 0, false},
     {"gamma", ACLSIM_TENSOR, ACLSIM_IN, true},    {"beta", ACLSIM_TENSOR, ACLSIM_IN, true},

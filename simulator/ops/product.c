@@ -124,10 +124,6 @@ static aclnnStatus check_types(const struct product *product)
         SIM_TRY(rule->ru_same ? sim_require_types(all[0], all[i], rule->ru_types)
                               : sim_require_type(all[i], rule->ru_types));
     }
-    aclDataType left = all[0]->tensors->type, right = all[1]->tensors->type;
-    SIM_ARGUMENT(left == right || (left != ACL_BF16 && right != ACL_BF16), ACLNN_ERR_PARAM_INVALID,
-                 "%s is %s and %s is %s, expected bfloat16 only with itself", all[0]->name, sim_element_name(left),
-                 all[1]->name, sim_element_name(right));
     return ACL_SUCCESS;
 }
 
@@ -434,6 +430,8 @@ static aclError run_product(const aclsimCall *call)
     if (sim_walk_is_empty(product.pr_dims, product.pr_rank))
         return ACL_SUCCESS;
     output.ou_class = sim_element_class(product.pr_type);
+    if (output.ou_class == SIM_CLASS_COMPLEX_FLOAT)
+        output.ou_class = SIM_CLASS_COMPLEX_DOUBLE; /* the one that complex products are summed in */
     output.ou_left = factor_of(product.pr_left->tensors, product.pr_batches, true);
     output.ou_right = factor_of(product.pr_right->tensors, product.pr_batches, false);
     output.ou_out = output.ou_self = matrix_of(product.pr_out->tensors, &product);
@@ -462,7 +460,7 @@ static aclError run_product(const aclsimCall *call)
 
 #define PRODUCT(name, ...)                                                                                             \
     static const struct rule rule_##name = {__VA_ARGS__};                                                              \
-    const struct sim_kernel sim_kernel_##name = {plan_product, run_product, (void *)&rule_##name}
+    const struct sim_kernel sim_kernel_##name = {plan_product, run_product, (void *)&rule_##name, false}
 
 #define INTEGERS (SIM_TYPE(ACL_INT8) | SIM_TYPE(ACL_UINT8) | SIM_TYPE(ACL_INT32))
 #define PLAIN .ru_first = 0, .ru_out = 2, .ru_self = NONE, .ru_beta = NONE, .ru_alpha = NONE
@@ -474,8 +472,8 @@ PRODUCT(aclnnMm, PLAIN, .ru_types = SIM_TYPES_SINGLE, .ru_left = {2, 2}, .ru_rig
         .ru_last_math = USE_FP32_ADD, .ru_strict = true);
 PRODUCT(aclnnBatchMatMul, PLAIN, .ru_types = SIM_TYPES_SINGLE, .ru_left = {3, 3}, .ru_right = {3, 3}, .ru_math = 3,
         .ru_last_math = USE_HF32);
-PRODUCT(aclnnMv, PLAIN, .ru_types = SIM_TYPE(ACL_FLOAT) | SIM_TYPE(ACL_FLOAT16), .ru_left = {2, 2}, .ru_right = {1, 1},
-        .ru_math = 3, .ru_last_math = USE_HF32, .ru_same = true);
+PRODUCT(aclnnMv, PLAIN, .ru_types = SIM_TYPES_SINGLE | SIM_TYPES_COMPLEX, .ru_left = {2, 2}, .ru_right = {1, 1},
+        .ru_math = 3, .ru_last_math = USE_HF32);
 PRODUCT(aclnnDot, PLAIN, .ru_types = SIM_TYPES_SINGLE | INTEGERS, .ru_left = {1, 1}, .ru_right = {1, 1},
         .ru_math = NONE, .ru_same = true);
 PRODUCT(aclnnAddmm, SUM, .ru_out = 5, .ru_types = SIM_TYPES_SINGLE, .ru_left = {2, 2}, .ru_right = {2, 2},

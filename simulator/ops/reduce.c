@@ -379,7 +379,7 @@ static aclError run_reduction(const aclsimCall *call)
 
 #define REDUCTION(name, ...)                                                                                           \
     static const struct reduction reduction_##name = {__VA_ARGS__};                                                    \
-    const struct sim_kernel sim_kernel_aclnn##name = {plan_reduction, run_reduction, (void *)&reduction_##name};
+    const struct sim_kernel sim_kernel_aclnn##name = {plan_reduction, run_reduction, (void *)&reduction_##name, false};
 
 REDUCTION(ReduceSum, FOLD_SUM, SIM_TYPES_ARITHMETIC, .re_casts = true, .re_dims = 1, .re_keeps = 2, .re_type = 3,
           .re_out = 4)

@@ -114,5 +114,5 @@ static aclError run_softmax(const aclsimCall *call)
     return ACL_SUCCESS;
 }
 
-const struct sim_kernel sim_kernel_aclnnSoftmax = {plan_softmax, run_softmax, (void *)&plain},
-                        sim_kernel_aclnnLogSoftmax = {plan_softmax, run_softmax, (void *)&logarithm};
+const struct sim_kernel sim_kernel_aclnnSoftmax = {plan_softmax, run_softmax, (void *)&plain, true},
+                        sim_kernel_aclnnLogSoftmax = {plan_softmax, run_softmax, (void *)&logarithm, true};
