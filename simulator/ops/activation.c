@@ -84,8 +84,8 @@ static double softplus(double x, const double *numbers)
 }
 
 static const struct curve elus = {elu, 3, NULL}, softpluses = {softplus, 2, NULL};
-const struct sim_kernel sim_kernel_aclnnElu = {plan_curve, run_curve, (void *)&elus},
-                        sim_kernel_aclnnSoftplus = {plan_curve, run_curve, (void *)&softpluses};
+const struct sim_kernel sim_kernel_aclnnElu = {plan_curve, run_curve, (void *)&elus, false},
+                        sim_kernel_aclnnSoftplus = {plan_curve, run_curve, (void *)&softpluses, false};
 
 /* base (-1: e), scale, shift */
 static double exponential(double x, const double *numbers)
@@ -115,9 +115,9 @@ static aclnnStatus check_base(const aclsimArgument *numbers)
 
 static const struct curve exponentials = {exponential, 3, check_base}, logarithms = {logarithm, 3, check_base},
                           powers = {power, 3, NULL};
-static const struct sim_kernel exp_kernel = {plan_curve, run_curve, (void *)&exponentials},
-                               log_kernel = {plan_curve, run_curve, (void *)&logarithms},
-                               power_kernel = {plan_curve, run_curve, (void *)&powers};
+static const struct sim_kernel exp_kernel = {plan_curve, run_curve, (void *)&exponentials, false},
+                               log_kernel = {plan_curve, run_curve, (void *)&logarithms, false},
+                               power_kernel = {plan_curve, run_curve, (void *)&powers, false};
 
 #define PARAMETERS(first)                                                                                              \
     {                                                                                                                  \

@@ -87,7 +87,7 @@ static aclError run_one_hot(const aclsimCall *call)
     return sim_walk_run(&walk, places, write_classes, &job);
 }
 
-const struct sim_kernel sim_kernel_aclnnOneHot = {plan_one_hot, run_one_hot, NULL};
+const struct sim_kernel sim_kernel_aclnnOneHot = {plan_one_hot, run_one_hot, NULL, false};
 
 /* ---- Range ---- */
 
@@ -136,6 +136,6 @@ static const struct sim_parameter parameters[] = {
     {"start", ACLSIM_TENSOR, ACLSIM_IN, false}, {"limit", ACLSIM_TENSOR, ACLSIM_IN, false},
     {"delta", ACLSIM_TENSOR, ACLSIM_IN, false}, {"y", ACLSIM_TENSOR, ACLSIM_OUT, false},
 };
-static const struct sim_kernel range_kernel = {plan_range, run_range, NULL};
+static const struct sim_kernel range_kernel = {plan_range, run_range, NULL, false};
 
 struct sim_row sim_op_range_row = SIM_ROW("Range", SIM_TASK_VECTOR, parameters, &range_kernel);

@@ -398,7 +398,7 @@ REDUCTION(Min, FOLD_LEAST, SIM_TYPES_REAL, .re_out = 1)
 /* The single operator ReduceProd with any number of axes, of which aclnnProdDim takes one. */
 static const struct reduction product_reduction = {FOLD_PRODUCT, SIM_TYPES_ARITHMETIC, .re_dims = 1, .re_keeps = 2,
                                                    .re_out = 3};
-static const struct sim_kernel product_kernel = {plan_reduction, run_reduction, (void *)&product_reduction};
+static const struct sim_kernel product_kernel = {plan_reduction, run_reduction, (void *)&product_reduction, false};
 static const struct sim_parameter product_parameters[] = {
     {"x", ACLSIM_TENSOR, ACLSIM_IN, false},
     {"axes", ACLSIM_INTEGERS, 0, false},

@@ -106,5 +106,5 @@ static aclError run_scan(const aclsimCall *call)
 }
 
 static const bool flags = true;
-const struct sim_kernel sim_kernel_aclnnCumsum = {plan_scan, run_scan, NULL},
-                        sim_kernel_aclnnCumsumV2 = {plan_scan, run_scan, (void *)&flags};
+const struct sim_kernel sim_kernel_aclnnCumsum = {plan_scan, run_scan, NULL, false},
+                        sim_kernel_aclnnCumsumV2 = {plan_scan, run_scan, (void *)&flags, false};

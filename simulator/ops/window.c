@@ -180,8 +180,8 @@ static aclError run_avg_pool(const aclsimCall *call)
 }
 
 static const uint64_t max_types = SIM_TYPES_FLOAT | SIM_TYPES_INTEGER, avg_types = SIM_TYPES_FLOAT;
-static const struct sim_kernel max_kernel = {plan_pool, run_max_pool, (void *)&max_types},
-                               avg_kernel = {plan_pool, run_avg_pool, (void *)&avg_types};
+static const struct sim_kernel max_kernel = {plan_pool, run_max_pool, (void *)&max_types, false},
+                               avg_kernel = {plan_pool, run_avg_pool, (void *)&avg_types, false};
 static const struct sim_parameter pool_parameters[] = {
     {"x", ACLSIM_TENSOR, ACLSIM_IN, false},     {"axes", ACLSIM_INTEGERS, 0, false},
     {"ksize", ACLSIM_INTEGERS, 0, false},       {"strides", ACLSIM_INTEGERS, 0, false},
@@ -342,7 +342,7 @@ static aclError run_conv(const aclsimCall *call)
     return code;
 }
 
-static const struct sim_kernel conv_kernel = {plan_conv, run_conv, NULL};
+static const struct sim_kernel conv_kernel = {plan_conv, run_conv, NULL, false};
 static const struct sim_parameter conv_parameters[] = {
     {"x", ACLSIM_TENSOR, ACLSIM_IN, false},     {"filter", ACLSIM_TENSOR, ACLSIM_IN, false},
     {"bias", ACLSIM_TENSOR, ACLSIM_IN, true},   {"axes", ACLSIM_INTEGERS, 0, false},
