@@ -435,6 +435,19 @@ def load(include_dir: Path | None = None) -> Abi:
     return abi
 
 
+def load_extra(include_dir: Path | None = None) -> Abi:
+    """Read ``acl/abi/extra/*.h``: names of other libraries that programs link, beside AscendCL and counted apart.
+
+    A file is a library's interface. What has no behaviour refuses, so that a program that only links it still loads.
+    """
+    abi = load(include_dir)
+    abi.functions.clear()
+    folder = Path(include_dir or Path(__file__).parent / "include") / "acl" / "abi" / "extra"
+    for path in sorted(folder.glob("*.h")):
+        _read(path.read_text(encoding="utf-8"), path.stem, abi)
+    return abi
+
+
 def _row_param(text: str, row: str) -> RowParam:
     match = re.fullmatch(r"(?:(IN|OUT|INOUT)\s+)?(OPT\s+)?(.*)", text, re.S)
     assert match  # every part of it may be empty

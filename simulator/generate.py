@@ -6,6 +6,7 @@
 ``map``      the version script: exactly the declared names are exported
 ``filters``  the C source behind every vendor library name, a filter over ``libacl_sim.so``
 ``headers``  the operators' headers, ``aclnnop/aclnn_<op>.h``, into a folder
+``extra``    a C file that defines the names of other libraries (``acl/abi/extra``) that no object defines: they refuse
 ``rows``     the table of operators and their entry points; an object may define ``sim_kernel_<op>``, its kernel, or,
              for a plain function beside the operators, ``sim_helper_<function>``
 """
@@ -44,6 +45,7 @@ else:
     abi = _load_parser()
 
 
+PUBLIC = {"dvpp", "mstx", "securec"}  # of acl/abi/extra: these have a header for users
 SINCE = "sim_since_"  # before the name: the symbol under which api defines a function that not every version has
 
 
@@ -57,7 +59,8 @@ def defined_names(objects: Sequence[str]) -> set[str]:
 
 
 def _wrappers() -> str:
-    found = sorted(path for folder in ("acl", "acl/ops", "aclnn") for path in (INCLUDE / folder).glob("*.h"))
+    folders = (".", "acl", "acl/ops", "aclnn", "mstx")
+    found = sorted(path for folder in folders for path in (INCLUDE / folder).glob("*.h"))
     return "".join(f"#include <{path.relative_to(INCLUDE)}>\n" for path in found)
 
 
@@ -122,10 +125,35 @@ def stubs(declared: abi.Abi, objects: Sequence[str]) -> str:
     return "".join(parts)
 
 
+# What a function of another library returns that only refuses, by its type: 207000 where that is a code of the runtime.
+REFUSALS = {"aclError": "code", "rtError_t": "code", "HcclResult": "HCCL_E_NOT_SUPPORT", "msprofStatus": "-1",
+            "drvError_t": "0xfffe"}  # fmt: skip
+
+
+def extra(objects: Sequence[str]) -> str:
+    """C source of the names of other libraries that no object defines."""
+    declared = abi.load_extra(INCLUDE)
+    symbols = defined_names(objects)
+    names = sorted({function.group for function in declared.functions.values()})
+    parts = ["#include <stdarg.h>\n", _wrappers(), '#include "fail.h"\n']
+    parts += [f"#include <acl/abi/extra/{name}.h>\n" for name in names if name not in PUBLIC]
+    for function in declared.functions.values():
+        if function.name in symbols:
+            continue
+        lines = [f"(void){param.name};" for param in function.params]
+        lines.append(f'aclError code = sim_linked_only("{function.name}");\n    (void)code;')
+        empty = {"void": "", "pointer": "return NULL;"}.get(declared.kind(function.ret), "return 0;")
+        value = REFUSALS.get(function.ret)
+        lines.append(f"return {value};" if value else empty)
+        body = "".join(f"    {line}\n" for line in lines)
+        parts.append(f"\n{function.prototype}\n{{\n{body}}}\n")
+    return "".join(parts)
+
+
 def exported(declared: abi.Abi) -> list[str]:
-    """Every name that the library exports: the declared functions and the operators'."""
+    """Every name that the library exports: the declared functions, the operators' and those of other libraries."""
     operators = [symbol for row in abi.rows(ROWS).values() for symbol in row.symbols]
-    return sorted([*declared.functions, *operators])
+    return sorted([*declared.functions, *operators, *abi.load_extra(INCLUDE).functions])
 
 
 def export_map(declared: abi.Abi) -> str:
@@ -268,8 +296,8 @@ def table(objects: Sequence[str]) -> str:
 def main(argv: Sequence[str]) -> None:
     """Run one of the commands."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=("since", "stubs", "map", "filters", "headers", "rows"))
-    parser.add_argument("--objects", nargs="*", default=[], help="compiled files of api (stubs) or ops (rows)")
+    parser.add_argument("command", choices=("since", "stubs", "map", "filters", "headers", "rows", "extra"))
+    parser.add_argument("--objects", nargs="*", default=[], help="compiled files of api (stubs), ops (rows) or extra")
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args(argv)
     declared = abi.load(INCLUDE)
@@ -282,6 +310,7 @@ def main(argv: Sequence[str]) -> None:
             "map": lambda: export_map(declared),
             "filters": lambda: filters(declared),
             "rows": lambda: table(arguments.objects),
+            "extra": lambda: extra(arguments.objects),
         }[arguments.command]
         texts = {arguments.out: make()}
     for path, text in texts.items():

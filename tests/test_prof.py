@@ -1,5 +1,6 @@
 """Profiling: the trace of a session, with tasks, marks, ranges and steps."""
 
+import ctypes
 import json
 import threading
 
@@ -297,3 +298,76 @@ def test_a_child_has_no_session(run_script, tmp_path):
     assert done.stdout == "0 0\n", done.stderr
     (path,) = tmp_path.glob("PROF_*/trace.json")
     assert [event["ph"] for event in json.loads(path.read_text())["traceEvents"]] == ["M", "M", "i"]
+
+
+# ---- marks of other libraries than AscendCL ----
+
+
+@pytest.fixture
+def tools():
+    library = ctypes.CDLL(f"{acl.get_lib()}/libms_tools_ext.so")
+    for name in ("mstxRangeStartA", "mstxDomainRangeStartA", "MsprofGetHashId", "MsprofSysCycleTime"):
+        library[name].restype = ctypes.c_uint64
+    library.mstxDomainCreateA.restype = ctypes.c_void_p
+    return library
+
+
+def tool(library):
+    found = ctypes.c_uint64(1)
+    library.mstxGetToolId(ctypes.byref(found))
+    return found.value
+
+
+def test_tools_mark_and_measure(trace, stream, tools):
+    assert tool(tools) == 0
+    assert tools.mstxRangeStartA(b"too early", None) == 0
+    end = trace(MSPROFTX)
+    assert tool(tools) == 0x1000
+    domain = ctypes.c_void_p(tools.mstxDomainCreateA(b"layers"))
+    assert domain.value == tools.mstxDomainCreateA(b"layers") != tools.mstxDomainCreateA(b"others")
+    outer = ctypes.c_uint64(tools.mstxRangeStartA(b"epoch", None))
+    inner = ctypes.c_uint64(tools.mstxDomainRangeStartA(domain, b"conv", None))
+    assert 0 != outer.value != inner.value != 0
+    tools.mstxMarkA(b"here", ctypes.c_void_p(stream))
+    tools.mstxDomainMarkA(domain, b"there", None)
+    tools.mstxRangeEnd(outer)
+    tools.mstxDomainRangeEnd(domain, inner)
+    tools.mstxDomainDestroy(domain)
+    assert rt.synchronize_stream(stream) == 0
+    events = end()
+    assert sorted((event["name"], event["ph"]) for event in events) == [
+        ("epoch", "X"), ("here", "i"), ("here", "i"), ("layers: conv", "X"), ("layers: there", "i"),
+    ]  # fmt: skip
+    first, second = (next(event for event in events if event["name"] == name) for name in ("epoch", "layers: conv"))
+    assert first["ts"] <= second["ts"] and first["ts"] + first["dur"] <= second["ts"] + second["dur"]
+
+
+def test_tools_that_mark_nothing_are_told(trace, tools):
+    trace(MSPROFTX)
+    for call, arguments, why in (
+        (tools.mstxMarkA, (None, None), "mstxMarkA failed because message is NULL"),
+        (tools.mstxRangeStartA, (None, None), "mstxRangeStartA failed because message is NULL"),
+        (tools.mstxRangeEnd, (ctypes.c_uint64(1 << 40),), "mstxRangeEnd failed because rangeId is 0"),
+        (tools.mstxDomainCreateA, (None,), "mstxDomainCreateA failed because name is NULL"),
+        (tools.mstxGetToolId, (None,), "mstxGetToolId failed because id is NULL"),
+    ):
+        acl.get_recent_err_msg()
+        call(*arguments)
+        assert why in acl.get_recent_err_msg()
+
+
+class Api(ctypes.Structure):
+    _fields_ = [("magic", ctypes.c_uint16), ("level", ctypes.c_uint16)]
+    _fields_ += [(name, ctypes.c_uint32) for name in ("type", "thread", "reserve")]
+    _fields_ += [(name, ctypes.c_uint64) for name in ("begin", "end", "item")]
+
+
+def test_a_framework_reports_what_it_did(trace, tools):
+    now = tools.MsprofSysCycleTime()
+    did = Api(0x5A5A, 10000, 5, 77, 0, now, now + 3000, tools.MsprofGetHashId(b"aten::add", ctypes.c_size_t(9)))
+    assert tools.MsprofReportApi(1, ctypes.byref(did)) == 0
+    end = trace(1)
+    assert tools.MsprofReportApi(1, ctypes.byref(did)) == 0
+    found = [event for event in end() if event["cat"] == "framework"]
+    assert [(event["name"], event["tid"], event["dur"]) for event in found] == [("aten::add", 77, 3)]
+    assert (found[0]["args"]["level"], found[0]["args"]["type"]) == (10000, 5)

@@ -376,6 +376,12 @@ aclError sim_missing(const char *function)
                                    "`python -m acl abi --missing` lists all such functions");
 }
 
+aclError sim_linked_only(const char *function)
+{
+    return refuse_absent(function, "this simulator has its name alone, so that programs which link it load; "
+                                   "there is no behaviour behind it");
+}
+
 aclError sim_newer(const char *function, const char *since)
 {
     char why[80];

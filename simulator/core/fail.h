@@ -109,6 +109,9 @@ void sim_fail_asked(const struct sim_asked *asked);
  * once a function. */
 aclError sim_missing(const char *function) __attribute__((cold));
 
+/* The same for a name of another library than AscendCL's (acl/abi/extra). */
+aclError sim_linked_only(const char *function) __attribute__((cold));
+
 /* The same for a function that `since` has first, and ACL_SIM_CANN has not. */
 aclError sim_newer(const char *function, const char *since) __attribute__((cold));
 

@@ -81,6 +81,9 @@ aclError sim_stamp_mark(void *stamp);
 /* Begins a span: the newest of this thread and kind is ended, or of any thread the one of that number. 100000 no stamp,
  * 500005 nothing is collected, or nothing to end. */
 aclError sim_stamp_begin(void *stamp, enum sim_span_kind kind, uint32_t *number);
+/* A moment, or a range without a stamp: for tools that mark with a text (mstx). */
+void sim_prof_mark(const char *text);
+aclError sim_prof_range_begin(const char *text, uint32_t *number);
 aclError sim_span_end(enum sim_span_kind kind, uint32_t number);
 aclError sim_span_tensors(const aclprofTensorInfo *info);
 
@@ -93,6 +96,7 @@ void sim_step_info_destroy(const aclprofStepInfo *info);
 aclError sim_step_info_tag(const aclprofStepInfo *info, aclprofStepTag tag, aclrtStream stream, void *site);
 
 uint64_t sim_prof_text_number(const char *text); /* UINT64_MAX without memory */
+void sim_prof_text(uint64_t number, char text[SIM_PROF_TEXT]); /* the text of a number, or its digits */
 
 void sim_prof_forget_spans(void); /* the session has ended */
 void sim_prof_mark_reset(void);

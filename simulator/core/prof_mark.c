@@ -108,14 +108,19 @@ static aclError read_stamp(const void *handle, char text[SIM_PROF_TEXT])
     return need_collection();
 }
 
-aclError sim_stamp_mark(void *handle)
+void sim_prof_mark(const char *text)
 {
-    char text[SIM_PROF_TEXT];
     uint64_t now = sim_clock_now();
-    SIM_TRY(read_stamp(handle, text));
     sim_prof_write(ACL_PROF_MSPROFTX, &(struct sim_prof_event){.pe_name = text, .pe_category = "mark", .pe_device = -1,
                                                                .pe_line = sim_thread_number(), .pe_start = now,
                                                                .pe_end = now, .pe_arguments = ""});
+}
+
+aclError sim_stamp_mark(void *handle)
+{
+    char text[SIM_PROF_TEXT];
+    SIM_TRY(read_stamp(handle, text));
+    sim_prof_mark(text);
     return ACL_SUCCESS;
 }
 
@@ -187,6 +192,14 @@ aclError sim_span_end(enum sim_span_kind kind, uint32_t number)
     return ACL_SUCCESS;
 }
 
+aclError sim_prof_range_begin(const char *text, uint32_t *number)
+{
+    struct span span = {.sp_kind = SIM_SPAN_RANGE};
+    SIM_TRY(need_collection());
+    copy_text(span.sp_text, text, SIM_PROF_TEXT - 1);
+    return begin_span(&span, number);
+}
+
 void sim_prof_forget_spans(void)
 {
     sim_lock(&lock);
@@ -226,7 +239,7 @@ uint64_t sim_prof_text_number(const char *text)
 }
 
 /* The text of a number, or the number as digits. */
-static void text_of(uint64_t number, char text[SIM_PROF_TEXT])
+void sim_prof_text(uint64_t number, char text[SIM_PROF_TEXT])
 {
     sim_lock(&lock);
     if (number < text_count)
@@ -239,7 +252,7 @@ static void text_of(uint64_t number, char text[SIM_PROF_TEXT])
 static void print_tensors(FILE *out, const aclprofTensorInfo *info)
 {
     char type[SIM_PROF_TEXT];
-    text_of(info->opTypeId, type);
+    sim_prof_text(info->opTypeId, type);
     fputs("\"op_type\":\"", out);
     sim_output_text(out, type);
     fprintf(out, "\",\"kernel_type\":%u,\"blocks\":%u,\"tensors\":[", info->kernelType, info->blockNums);
@@ -267,7 +280,7 @@ aclError sim_span_tensors(const aclprofTensorInfo *info)
     SIM_ARGUMENT(out != NULL, ACL_ERROR_PROFILING_FAILURE, "there is no memory for the description of tensors");
     print_tensors(out, info);
     fclose(out);
-    text_of(info->opNameId, span.sp_text);
+    sim_prof_text(info->opNameId, span.sp_text);
     aclError code = begin_span(&span, NULL);
     if (code != ACL_SUCCESS)
         free(span.sp_arguments);
