@@ -21,6 +21,8 @@ required = {
     "acl/version.info",
     "acl/set_env.sh",
     "acl/bin/setenv.bash",
+    "acl/opp/version.info",
+    "acl/share/cmake/ascendcl/ascendcl-config.cmake",
     "acl/share/pkgconfig/ascendcl.pc",
     "acl/tools/tikcpp/ascendc_kernel_cmake/ascendc.cmake",
     "acl/rt.pyi",

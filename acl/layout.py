@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import shutil
+import sys
 from pathlib import Path
 
 from acl import _lib, files
@@ -20,12 +22,21 @@ FILES = (
     "set_env.sh",
     "bin/setenv.bash",
     "share/pkgconfig/ascendcl.pc",
+    "share/cmake/ascendcl/ascendcl-config.cmake",
     "tools/tikcpp/ascendc_kernel_cmake/ascendc.cmake",
 )
 # What older releases were made of, each part with headers and libraries.
 PARTS = ("acllib", "atc", "compiler", "fwkacllib", "opp", "runtime")
 # A script names that of its card's host; whichever it is, it finds the libraries of this machine.
 ARCHITECTURES = ("aarch64-linux", "arm64-linux", "x86_64-linux")
+
+
+# Runs the compiler of the package that wrote the toolkit, in its interpreter.
+ATC = """\
+#!/bin/sh
+export PYTHONPATH={path}${{PYTHONPATH:+:$PYTHONPATH}}
+exec "${{ACL_SIM_PYTHON:-{python}}}" -m acl atc "$@"
+"""
 
 
 class Refused(ValueError):
@@ -35,11 +46,12 @@ class Refused(ValueError):
 def links(libraries: list[str]) -> dict[str, str]:
     """Return the links of a toolkit with these libraries: each place, and what it points at from there."""
     found = {"devlib": "lib64", **{f"lib64/stub/{name}": f"../{name}" for name in libraries}}
+    found["tikcpp"] = "tools/tikcpp"
     found["compiler/tikcpp"] = "../tools/tikcpp"
     for part in PARTS:
         found.update({f"{part}/{name}": f"../{name}" for name in (*FOLDERS, "version.info")})
     for architecture in ARCHITECTURES:
-        found.update({f"{architecture}/{name}": f"../{name}" for name in (*FOLDERS, "devlib", *PARTS)})
+        found.update({f"{architecture}/{name}": f"../{name}" for name in (*FOLDERS, "devlib", "tikcpp", *PARTS)})
     return found
 
 
@@ -95,6 +107,9 @@ def _write(home: Path, target: Path) -> None:
         lines = ["package_name=Ascend-cann-toolkit", f"version={version}", f"arch={platform.machine()}", "os=linux"]
         lines.append(f"path={target / architecture}")
         files.write(target / architecture / "ascend_toolkit_install.info", "\n".join(lines) + "\n")
+    atc = target / "bin" / "atc"
+    files.write(atc, ATC.format(path=shlex.quote(os.fspath(home.parent)), python=sys.executable))
+    atc.chmod(0o755)
     for name in ("LICENSE", "NOTICE"):
         source = licence(name)
         if source is not None:

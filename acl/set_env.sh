@@ -30,6 +30,14 @@ case "${LD_LIBRARY_PATH:-}:" in
     "$ASCEND_HOME_PATH/lib64:"*) ;;
     *) export LD_LIBRARY_PATH="$ASCEND_HOME_PATH/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ;;
 esac
+case "${PATH:-}:" in
+    "$ASCEND_HOME_PATH/bin:"*) ;;
+    *) export PATH="$ASCEND_HOME_PATH/bin${PATH:+:$PATH}" ;;
+esac
+case "${CMAKE_PREFIX_PATH:-}:" in
+    "$ASCEND_HOME_PATH:"*) ;;
+    *) export CMAKE_PREFIX_PATH="$ASCEND_HOME_PATH${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}" ;;
+esac
 case "${PKG_CONFIG_PATH:-}:" in
     "$ASCEND_HOME_PATH/share/pkgconfig:"*) ;;
     *) export PKG_CONFIG_PATH="$ASCEND_HOME_PATH/share/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}" ;;

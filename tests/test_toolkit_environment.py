@@ -67,6 +67,7 @@ def expected(home):
         "DDK_PATH": f"{home}",
         "NPU_HOST_LIB": f"{home}/lib64",
         "LD_LIBRARY_PATH": f"{home}/lib64",
+        "CMAKE_PREFIX_PATH": f"{home}",
         "PKG_CONFIG_PATH": f"{home}/share/pkgconfig",
     }
 
@@ -77,6 +78,15 @@ def test_set_env_finds_itself(shell, how, kit):
     cwd, name = NAMES[how]
     new, _ = variables(shell, f'. "{name.format(kit=kit)}"', kit.parent / cwd)
     assert new == expected(kit)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_directory_exists(shell, toolkit):
+    for home in (acl.toolkit_path(), str(toolkit)):
+        found = variables(shell, f'. "{home}/set_env.sh"', "/")[1]
+        places = [place for name in expected(home) for place in found[name].split(":")] + [found["PATH"].split(":")[0]]
+        assert f"{home}/opp" in places and f"{home}/bin" in places
+        assert [place for place in places if not os.path.isdir(place)] == []
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -23,4 +23,7 @@ extern "C" {
 }
 #endif
 
+/* Write to the log, with the place of the call. */
+#define ACL_APP_LOG(level, ...) aclAppLog(level, __FUNCTION__, __FILE__, __LINE__, __VA_ARGS__)
+
 #endif

@@ -15,6 +15,15 @@
 #endif
 
 #ifdef __cplusplus
+struct dim3 { /* laid out as abi/dim.h has it */
+    uint32_t x, y, z;
+    dim3(uint32_t vx = 1, uint32_t vy = 1, uint32_t vz = 1) : x(vx), y(vy), z(vz) {}
+};
+#else
+#include "abi/dim.h"
+#endif
+
+#ifdef __cplusplus
 extern "C" {
 #endif
 

@@ -46,12 +46,6 @@ typedef struct aclrtBinaryLoadOptions {
     size_t numOpt;
 } aclrtBinaryLoadOptions;
 
-typedef struct dim3 {
-    uint32_t x;
-    uint32_t y;
-    uint32_t z;
-} dim3;
-
 typedef struct aclrtPlaceHolderInfo {
     uint32_t addrOffset;
     uint32_t dataOffset;

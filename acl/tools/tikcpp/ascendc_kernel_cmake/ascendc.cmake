@@ -28,6 +28,8 @@ function(ascendc_library name)
     endif()
     _ascendc_empty(${name} empty)
     add_library(${name} ${type} "${empty}")
+    target_include_directories(${name} PUBLIC "${_ASCENDC_HOME}/include")
+    target_link_libraries(${name} PUBLIC "${_ASCENDC_HOME}/lib64/libascendcl.so")
 endfunction()
 
 # ascendc_fatbin_library(name source...) makes name.o, which programs load; installed in fatbin/name. It is a shared library
