@@ -41,8 +41,7 @@ class Client:
             ["bash", "-euc", script, self.python, code],
             env={**kept, **variables},
             cwd=self.python.parent.parent,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            capture_output=True,
             text=True,
             timeout=timeout,
         )
