@@ -76,6 +76,7 @@ def test_versions_agree(toolkit):
         assert installed["path"] == str(toolkit / arch)
     for part in PARTS:
         assert settings(toolkit / part / "version.info") == info
+    assert settings(HOME / "opp" / "version.info") == info, "the one part that the package has as a directory"
 
 
 def test_the_version_is_what_the_library_answers(toolkit, run_script):
