@@ -21,7 +21,8 @@ STANDARDS = {
     "c++20": [("g++", "-xc++"), ("clang++", "-xc++")],
 }
 COMPILERS = [("gcc", "g++"), ("clang", "clang++")]
-LIBRARIES = sorted(path.stem[3:] for path in Path(acl.get_lib()).glob("*.so") if path.stem != "libacl_sim")
+LIBRARIES = sorted(path.stem[3:] for path in Path(acl.get_lib()).glob("*.so")
+                   if path.stem not in ("libacl_sim", "libfmk_onnx_parser"))  # fmt: skip
 
 
 def need(*tools):

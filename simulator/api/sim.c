@@ -198,6 +198,17 @@ aclError aclsimSetReason(const char *text)
     return ACL_SUCCESS;
 }
 
+aclError aclsimRefuse(const char *function, aclError code, const char *text)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(function);
+    SIM_NOT_NULL(text);
+    sim_thread.th_function = function;
+    sim_refuse(code, "%s", text);
+    SIM_ENTER(); /* the name may not live longer than this call */
+    return code;
+}
+
 size_t aclsimOperatorCount(int32_t implemented)
 {
     size_t count = 0;

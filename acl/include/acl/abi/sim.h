@@ -180,6 +180,10 @@ ACL_API(8, 1) aclError aclsimSaveInstance(aclmdlRI modelRI, const aclsimRange *i
  *  happens. */
 ACL_API(8, 1) aclError aclsimSetReason(const char *text);
 
+/** Record a failure of the calling thread for aclGetRecentErrMsg: "<function> failed because <text>", with the name of
+ *  the code. For libraries over this one; the thread's last error stays as it is. Returns the code. */
+ACL_API(8, 1) aclError aclsimRefuse(const char *function, aclError code, const char *text);
+
 /** The address through which a task's function reaches a device address; NULL when it lies in no live block. */
 ACL_API(8, 1) void *aclsimTranslate(const void *devPtr);
 
