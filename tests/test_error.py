@@ -179,3 +179,14 @@ def test_log_cuts_long_lines_and_takes_null(run_script):
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("\n") == 1
     assert 1000 < len(done.stderr) < 3000
+
+
+@pytest.mark.needs_sim
+def test_libraries_over_the_simulator_leave_messages():
+    acl.rt.get_last_error(0)
+    assert lib.aclsimRefuse(b"geBuild", 100000, b"size is 0, expected 1") == 100000
+    assert "geBuild failed because size is 0, expected 1 (100000 ACL_ERROR_INVALID_PARAM)" in acl.get_recent_err_msg()
+    assert acl.rt.get_last_error(0) == 0
+    for function, text, name in ((ffi.NULL, b"", "function"), (b"geBuild", ffi.NULL, "text")):
+        assert lib.aclsimRefuse(function, 500000, text) == 100000
+        assert f"aclsimRefuse failed because {name} is NULL" in acl.get_recent_err_msg()
