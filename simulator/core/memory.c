@@ -247,8 +247,6 @@ aclError sim_memory_claim(struct sim_range *range, const char *name)
     return sim_fail(ACL_ERROR_RT_PARAM_INVALID,
                     "%s is %p, which is %s, expected an address inside a block of device memory", name,
                     range->rg_address, sim_memory_describe(&place));
-    *range = sim_memory_range(&place, range->rg_address, range->rg_size, range->rg_write);
-    return ACL_SUCCESS;
 }
 
 bool sim_memory_is_there(const struct sim_range *range)
