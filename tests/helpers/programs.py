@@ -50,13 +50,15 @@ def run_script(code, env=None, timeout=60):
 class Compiler:
     """Compile C or C++ text against the installed headers and libraries."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, compiler=None):
         self.directory = directory
+        self.compiler = compiler  # by name; None: GCC's, otherwise Clang's
         self.count = 0
 
     def __call__(self, source, *flags, cxx=False, libraries=("ascendcl",)):
         """Build ``source`` and return the program's path; the test is skipped without a compiler."""
-        compiler = shutil.which("g++" if cxx else "gcc") or shutil.which("clang++" if cxx else "clang")
+        names = [self.compiler] if self.compiler else ["g++", "clang++"] if cxx else ["gcc", "clang"]
+        compiler = next(filter(None, map(shutil.which, names)), None)
         if compiler is None:
             pytest.skip("no C compiler")
         self.count += 1
