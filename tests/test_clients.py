@@ -1,7 +1,7 @@
 """PyTorch with its NPU extension, unmodified from the package index, on a toolkit of the simulator."""
 
 import pytest
-from helpers.clients import Client
+from helpers.clients import SNIPPETS, Client
 
 pytestmark = [pytest.mark.client, pytest.mark.needs_sim]
 
@@ -42,25 +42,9 @@ def test_streams_and_events(torch, soc):
     assert torch.run(START + STREAMS, ACL_SIM_SOC=soc) == "[1.0, 4.0, 7.0, 10.0] True True True\n"
 
 
-GRAPH = """
-x = torch.zeros(4, device="npu")
-graph = torch.npu.NPUGraph()
-side = torch.npu.Stream()
-with torch.npu.stream(side):
-    x + 1
-torch.npu.synchronize()
-with torch.npu.graph(graph):
-    y = (x + 1) * 2
-for value in (1, 5):
-    x.fill_(value)
-    graph.replay()
-    torch.npu.synchronize()
-    print(y.cpu().tolist())
-"""
-
-
 def test_a_graph_is_replayed(torch):
-    assert torch.run(START + GRAPH, ACL_SIM_SOC="Ascend910B3") == "[4.0, 4.0, 4.0, 4.0]\n[12.0, 12.0, 12.0, 12.0]\n"
+    code = (SNIPPETS / "torch_graph.py").read_text()
+    assert torch.run(code, ACL_SIM_SOC="Ascend910B3") == "[4.0, 4.0, 4.0, 4.0]\n[12.0, 12.0, 12.0, 12.0]\n"
 
 
 SEGMENTS = """

@@ -6,7 +6,7 @@ import sys
 import numpy
 import onnx
 import pytest
-from helpers.clients import Client
+from helpers.clients import SNIPPETS, Client
 from onnx import TensorProto, helper, numpy_helper
 
 pytestmark = [pytest.mark.client, pytest.mark.needs_sim]
@@ -96,3 +96,9 @@ def test_multilayer_perceptron(onnxruntime, tmp_path):
     x = numpy.random.default_rng(4).standard_normal((5, 8)).astype("f4")
     got = compare(onnxruntime, perceptron(tmp_path / "mlp.onnx"), {"x": x}, enable_cann_graph="1")
     numpy.testing.assert_allclose(got.sum(axis=1), numpy.ones(5), rtol=1e-6)
+
+
+def test_the_program_of_the_documentation(onnxruntime):
+    add(onnxruntime.directory / "add.onnx")
+    said = onnxruntime.run((SNIPPETS / "cann_provider.py").read_text(), ACL_SIM_PYTHON=sys.executable)
+    assert said.splitlines()[-1] == "CANNExecutionProvider [[0.0, 2.0, 4.0], [6.0, 8.0, 10.0]]"

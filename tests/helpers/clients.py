@@ -9,6 +9,7 @@ import pytest
 
 from acl import layout
 
+SNIPPETS = Path(__file__).resolve().parents[2] / "docs" / "snippets"  # programs that the documentation shows
 PYTHON = "python3.11"  # the one version that all clients have wheels for
 
 
@@ -16,6 +17,7 @@ class Client:
     """Packages from the index in an environment of their own, run against a toolkit."""
 
     def __init__(self, directory, *packages):
+        self.directory = directory  # where programs run
         self.toolkit = directory / "cann"
         layout.write(self.toolkit)
         self.python = directory / "venv" / "bin" / "python"
@@ -40,7 +42,7 @@ class Client:
         done = subprocess.run(
             ["bash", "-euc", script, self.python, code],
             env={**kept, **variables},
-            cwd=self.python.parent.parent,
+            cwd=self.directory,
             capture_output=True,
             text=True,
             timeout=timeout,
