@@ -5,7 +5,7 @@ import json
 import numpy
 import pytest
 from helpers.capture import HEAD, NOT_HEAD, PERSISTENT, building, run
-from helpers.expect import Task, pointer, refused
+from helpers.expect import Task, needs_workers, pointer, refused
 
 import acl
 from acl._lib import ffi, lib
@@ -177,6 +177,7 @@ def test_a_loop_jumps_back_until_its_counter_is_there(stream, words, numbers, la
 
 @pytest.mark.needs_sim
 def test_an_endless_loop_ends_with_its_stream(stream, other, words, numbers, labels):
+    needs_workers()
     group, members = labels(1)
     reached = []
     with building(HEAD) as (instance, (main,)):
