@@ -357,7 +357,7 @@ static aclError bind_for_host(struct sim_target target)
     if (caller == NULL) {
         caller = sim_caller_start();
         SIM_CHECK(caller != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no thread could be started for host functions");
-        atomic_store_explicit(&context->cx_host_caller, caller, memory_order_relaxed);
+        atomic_store_explicit(&context->cx_host_caller, caller, memory_order_release);
     }
     atomic_store_explicit(&stream->st_caller, caller, memory_order_relaxed);
     return ACL_SUCCESS;
@@ -379,6 +379,17 @@ void sim_callback_close(struct sim_context *context)
     sim_unlock(&sim_caller_lock);
     if (caller != NULL)
         sim_caller_stop(caller);
+}
+
+void sim_callback_rest(void)
+{
+    sim_exception_rest();
+    for (uint32_t i = 1; i < atomic_load_explicit(&sim_contexts.tb_count, memory_order_acquire); i++) {
+        struct sim_context *context = sim_table_at(&sim_contexts, i);
+        struct sim_caller *caller = atomic_load_explicit(&context->cx_host_caller, memory_order_acquire);
+        if (caller != NULL)
+            sim_caller_rest(caller);
+    }
 }
 
 /* ---- the end of all ---- */

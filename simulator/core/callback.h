@@ -31,6 +31,8 @@ bool sim_callback_is_own(struct sim_stream *stream);
 void sim_callback_forget(struct sim_stream *stream);
 /* Stops the host-function thread of a context whose streams are gone; a function that runs is waited for. */
 void sim_callback_close(struct sim_context *context);
+/* aclFinalize: ends the threads of host functions and exceptions that have nothing to do; the next call starts them again. */
+void sim_callback_rest(void);
 
 /* aclsimReset (threads that wait in sim_callback_process leave it with 107012), and the child of a fork. The rooms
  * exception and registry are emptied, too. */

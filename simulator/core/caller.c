@@ -11,7 +11,7 @@ struct sim_caller *sim_caller_take(void)
     struct sim_caller *caller = unused;
     if (caller != NULL) {
         unused = caller->cl_next;
-        caller->cl_stop = caller->cl_abandoned = caller->cl_own_thread = false;
+        caller->cl_stop = caller->cl_abandoned = caller->cl_own_thread = caller->cl_runs = false;
         /* Calls of its last life that were taken back were never made; nobody waits for them. */
         atomic_store_explicit(&caller->cl_made.gt_level, caller->cl_count, memory_order_relaxed);
     } else {
@@ -30,12 +30,22 @@ void sim_caller_give(struct sim_caller *caller)
     unused = caller;
 }
 
+static void *serve(void *argument);
+
+static bool start_thread(struct sim_caller *caller)
+{
+    caller->cl_runs = sim_thread_start(&caller->cl_main, serve, caller) == 0;
+    return caller->cl_runs;
+}
+
 uint64_t sim_caller_append(struct sim_caller *caller, struct sim_call *call)
 {
     call->ca_next = NULL;
     call->ca_order = ++caller->cl_count;
     *caller->cl_last = call;
     caller->cl_last = &call->ca_next;
+    if (unlikely(caller->cl_own_thread && !caller->cl_runs))
+        (void)start_thread(caller); /* without one the next call tries again */
     return call->ca_order;
 }
 
@@ -110,16 +120,27 @@ void sim_caller_make(struct sim_caller *caller)
 
 /* ---- callers with a thread of their own ---- */
 
+/* With the lock held: this thread is the one that makes the caller's calls, not one that was told to rest. */
+static bool is_own_thread(const struct sim_caller *caller)
+{
+    return caller->cl_runs && pthread_equal(caller->cl_main, pthread_self());
+}
+
 static void *serve(void *argument)
 {
     struct sim_caller *caller = argument;
     sim_lock(&sim_caller_lock);
-    while (!caller->cl_stop) {
-        sim_caller_await(caller, SIM_FOREVER);
-        if (!caller->cl_stop)
+    while (is_own_thread(caller) && !caller->cl_stop) {
+        uint64_t next = caller->cl_count + 1;
+        if (caller->cl_first != NULL) {
             sim_caller_make(caller);
+            continue;
+        }
+        sim_unlock(&sim_caller_lock);
+        sim_engine_wait_gate(&caller->cl_queued, next, SIM_FOREVER);
+        sim_lock(&sim_caller_lock);
     }
-    if (caller->cl_abandoned) {
+    if (is_own_thread(caller) && caller->cl_abandoned) {
         sim_caller_discard(caller);
         sim_caller_give(caller);
     }
@@ -133,7 +154,7 @@ struct sim_caller *sim_caller_start(void)
     if (caller == NULL)
         return NULL;
     caller->cl_own_thread = true;
-    if (sim_thread_start(&caller->cl_main, serve, caller) == 0)
+    if (start_thread(caller))
         return caller;
     sim_caller_give(caller);
     return NULL;
@@ -142,8 +163,9 @@ struct sim_caller *sim_caller_start(void)
 void sim_caller_stop(struct sim_caller *caller)
 {
     sim_lock(&sim_caller_lock);
-    bool abandoned = pthread_equal(caller->cl_main, pthread_self());
-    caller->cl_abandoned = abandoned;
+    bool runs = caller->cl_runs;
+    caller->cl_abandoned = is_own_thread(caller);
+    bool abandoned = caller->cl_abandoned;
     pthread_t thread = caller->cl_main;
     sim_caller_halt(caller);
     sim_unlock(&sim_caller_lock);
@@ -151,11 +173,28 @@ void sim_caller_stop(struct sim_caller *caller)
         pthread_detach(thread);
         return;
     }
-    pthread_join(thread, NULL);
+    if (runs)
+        pthread_join(thread, NULL);
     sim_lock(&sim_caller_lock);
     sim_caller_discard(caller);
     sim_caller_give(caller);
     sim_unlock(&sim_caller_lock);
+}
+
+void sim_caller_rest(struct sim_caller *caller)
+{
+    sim_lock(&sim_caller_lock);
+    bool ends = caller->cl_runs && !caller->cl_stop && sim_gate_passed(&caller->cl_made, caller->cl_count);
+    pthread_t thread = caller->cl_main;
+    uint64_t level = caller->cl_count += ends;
+    if (ends)
+        caller->cl_runs = false; /* the thread is joined here, whatever becomes of the caller */
+    sim_unlock(&sim_caller_lock);
+    if (!ends)
+        return;
+    sim_gate_raise(&caller->cl_queued, level);
+    sim_gate_raise(&caller->cl_made, level);
+    pthread_join(thread, NULL);
 }
 
 bool sim_caller_call(struct sim_caller *caller, void (*function)(void *user), void *user)
@@ -175,7 +214,7 @@ bool sim_caller_call(struct sim_caller *caller, void (*function)(void *user), vo
 void sim_caller_settle(struct sim_caller *caller)
 {
     sim_lock(&sim_caller_lock);
-    bool own = pthread_equal(caller->cl_main, pthread_self());
+    bool own = is_own_thread(caller);
     uint64_t last = caller->cl_count;
     sim_unlock(&sim_caller_lock);
     if (!own)

@@ -23,6 +23,7 @@ struct sim_call {
 struct sim_caller {
     struct sim_caller *cl_next;    /* among those in use, or unused */
     bool cl_own_thread;            /* has a thread of its own: host functions, exceptions */
+    bool cl_runs;                  /* that thread is there; the next call starts one that rests */
     bool cl_stop;
     bool cl_abandoned;             /* stopped by its own thread, which ends it */
     uint64_t cl_thread;            /* pthread id of a report caller's thread, which need not exist yet */
@@ -63,6 +64,8 @@ void sim_caller_discard(struct sim_caller *caller);
 
 /* Ends the thread after the call it is making; calls not begun are not made. Its own thread may ask for it, too. */
 void sim_caller_stop(struct sim_caller *caller);
+/* Ends the thread unless it has calls to make. Calls may be queued meanwhile. */
+void sim_caller_rest(struct sim_caller *caller);
 /* Queues a call; false without memory. */
 bool sim_caller_call(struct sim_caller *caller, void (*function)(void *user), void *user);
 /* Waits until every call queued so far has been made; returns at once on the caller's own thread. */

@@ -139,15 +139,17 @@ void sim_engine_wait_after_fork(void); /* called by it */
 
 /* Starts the workers of the configured schedule; 0 or -1. Starting twice is free. */
 int sim_pool_start(void);
+/* aclFinalize: ends and joins their threads unless one runs a task; the next stream that needs one starts them again. */
+void sim_pool_rest(void);
 /* Stops and joins them; every stream must be idle. */
 void sim_pool_stop(void);
 /* In the child of a fork: no workers, an empty list. */
 void sim_pool_after_fork(void);
-extern _Atomic uint32_t sim_pool_workers;
-/* False in a schedule without workers, and before the first device opens. */
+extern _Atomic bool sim_pool_serves;
+/* False in a schedule without workers, and before the first device opens. True while their threads rest. */
 static inline bool sim_pool_has_workers(void)
 {
-    return atomic_load_explicit(&sim_pool_workers, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&sim_pool_serves, memory_order_relaxed);
 }
 
 /* Takes a stream whose st_listed was just set (by the caller, under its lock). */

@@ -139,6 +139,13 @@ const struct rtExceptionInfo *sim_exception_find(const aclrtExceptionInfo *info)
     return info != NULL && info == atomic_load_explicit(&delivered, memory_order_acquire) ? info : NULL;
 }
 
+void sim_exception_rest(void)
+{
+    struct sim_caller *caller = atomic_load_explicit(&deliverer, memory_order_acquire);
+    if (caller != NULL)
+        sim_caller_rest(caller);
+}
+
 void sim_exception_reset(void)
 {
     sim_lock(&lock);

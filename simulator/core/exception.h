@@ -40,6 +40,7 @@ int32_t sim_exception_device(void);
 
 const struct rtExceptionInfo *sim_exception_find(const aclrtExceptionInfo *info);
 
+void sim_exception_rest(void); /* its thread ends unless it has reports to deliver; the next one starts it again */
 void sim_exception_reset(void);
 void sim_exception_after_fork(void);
 

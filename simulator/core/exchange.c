@@ -413,18 +413,47 @@ static void close_all(struct exchange *exchange)
     exchange->xc_runs = false;
 }
 
+/* With xc_turn held, and the thread there. */
+static void end_thread(struct exchange *exchange)
+{
+    uint64_t one = 1;
+    ssize_t written = write(exchange->xc_end, &one, sizeof one);
+    (void)written; /* it counts from 0 to 1 */
+    pthread_join(exchange->xc_thread, NULL);
+    close_all(exchange);
+}
+
+static bool is_used(struct exchange *exchange)
+{
+    sim_lock(&exchange->xc_lock);
+    bool used = exchange->xc_entries != NULL;
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        used |= exchange->xc_clients[i].cl_socket >= 0;
+    for (uint32_t i = 0; i < LINKS; i++)
+        used |= exchange->xc_links[i].lk_users != 0;
+    for (uint32_t i = 0; i < SLOTS; i++)
+        used |= exchange->xc_taken[i] || exchange->xc_held[i];
+    sim_unlock(&exchange->xc_lock);
+    return used;
+}
+
+void sim_exchange_rest(void)
+{
+    struct exchange *exchange = &sim_exchange;
+    if (pthread_mutex_trylock(&exchange->xc_turn) != 0)
+        return; /* somebody makes use of it now */
+    if (exchange->xc_runs && !is_used(exchange))
+        end_thread(exchange);
+    pthread_mutex_unlock(&exchange->xc_turn);
+}
+
 void sim_exchange_reset(void)
 {
     struct exchange *exchange = &sim_exchange;
     pthread_mutex_lock(&exchange->xc_turn);
     sim_exchange_withdraw_all(SIM_EXCHANGE_KINDS);
-    if (exchange->xc_runs) {
-        uint64_t one = 1;
-        ssize_t written = write(exchange->xc_end, &one, sizeof one);
-        (void)written; /* it counts from 0 to 1 */
-        pthread_join(exchange->xc_thread, NULL);
-        close_all(exchange);
-    }
+    if (exchange->xc_runs)
+        end_thread(exchange);
     pthread_mutex_unlock(&exchange->xc_turn);
 }
 

@@ -95,6 +95,7 @@ bool sim_share_is_gone(const struct sim_share *share, uint32_t who);
 bool sim_share_is_published(const struct sim_share *share); /* by this process */
 
 void sim_exchange_reset(void); /* aclsimReset: nothing is published, joined or served any more */
+void sim_exchange_rest(void);  /* aclFinalize: the thread ends when nothing is published, joined or served */
 void sim_exchange_after_fork(void);
 
 #endif

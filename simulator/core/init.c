@@ -1,9 +1,12 @@
 /* One recursive lock is held for the whole of aclInit, aclFinalize and the (un)registration of callbacks, and over the
  * callbacks themselves: a callback may call any of them, another thread waits. It is taken before every other lock. */
 #include "init.h"
+#include "callback.h"
 #include "config_file.h"
 #include "device.h"
 #include "dump.h"
+#include "engine.h"
+#include "exchange.h"
 #include "json.h"
 #include "limits_state.h"
 #include "model.h"
@@ -309,11 +312,22 @@ static aclError finalize_locked(void)
     return ACL_SUCCESS;
 }
 
+/* A host may unload us now: threads that have nothing to do end. Those that have are waited for by nobody, because
+ * a task or a callback may wait for this very thread. Without the lock, which a function on one of them may want. */
+static void rest(void)
+{
+    sim_callback_rest();
+    sim_exchange_rest();
+    sim_pool_rest();
+}
+
 aclError sim_init_finalize(void)
 {
     pthread_mutex_lock(&lock);
     aclError code = finalize_locked();
     pthread_mutex_unlock(&lock);
+    if (code == ACL_SUCCESS)
+        rest();
     return code;
 }
 
@@ -327,9 +341,12 @@ aclError sim_init_release(uint64_t *left)
         code = finalize_locked();
     else
         code = sim_refuse(ACL_ERROR_REPEAT_FINALIZE, "no initialisation is left to give back");
+    bool ends = code == ACL_SUCCESS && count == 0;
     if (left != NULL)
         *left = count;
     pthread_mutex_unlock(&lock);
+    if (ends)
+        rest();
     return code;
 }
 

@@ -12,6 +12,10 @@
  * and a worker that goes to sleep both take it, so either the push sees the sleeper or the sleeper sees the stream.
  * Invariant: list not empty => a patrol ticks, or a worker was signalled, or all workers are busy and will look.
  *
+ * Finalisation ends the threads (sim_pool_rest) unless one of them runs a task; the pool stays the one that serves the
+ * process, and the next push or deadline starts them again. Who ends or starts them has set pl_state under pl_lock before,
+ * so nobody waits for another; what came into the list meanwhile is looked at afterwards.
+ *
  * tm_lock guards the list of parked streams with a deadline; a stream's lock and gates' locks are taken inside it. */
 #include "clock.h"
 #include "config.h"
@@ -28,16 +32,21 @@
 #define IDLE_TICKS 12
 #define QUANTUM 1024       /* tasks a worker runs of one stream before it looks at the others */
 
+enum pool_state { POOL_ENDED, POOL_STARTS, POOL_RUNS, POOL_ENDS };
+
 static struct {
     _Alignas(SIM_LINE) struct sim_lock pl_lock;
     struct sim_stream *pl_first, *pl_last;
     _Atomic uint32_t pl_ready; /* length of the list; written under the lock */
     bool pl_patrolled;
+    enum pool_state pl_state;
     uint32_t pl_deep;          /* workers that sleep without limit */
     _Alignas(SIM_LINE) _Atomic uint32_t pl_deep_word;
     _Atomic uint32_t pl_tick_word;
     _Atomic bool pl_stop;
+    uint32_t pl_started;       /* threads; written by who starts them */
     pthread_t pl_threads[WORKERS];
+    struct sim_stream *_Atomic pl_held[WORKERS]; /* what each runs; set under pl_lock */
 } pool;
 
 static struct {
@@ -46,7 +55,30 @@ static struct {
     _Atomic uint32_t tm_count;
 } timers;
 
-_Atomic uint32_t sim_pool_workers;
+_Atomic bool sim_pool_serves;
+
+static void *work(void *held);
+
+/* With pl_lock held: true when the caller has to start the threads, which finalisation has ended. */
+static bool must_start(void)
+{
+    bool must = unlikely(pool.pl_state == POOL_ENDED) && sim_pool_has_workers();
+    if (must)
+        pool.pl_state = POOL_STARTS;
+    return must;
+}
+
+SIM_RARE static bool start(void)
+{
+    uint32_t started = 0;
+    while (started < WORKERS && sim_thread_start(&pool.pl_threads[started], work, &pool.pl_held[started]) == 0)
+        started++;
+    sim_lock(&pool.pl_lock);
+    pool.pl_started = started;
+    pool.pl_state = started != 0 ? POOL_RUNS : POOL_ENDED;
+    sim_unlock(&pool.pl_lock);
+    return started != 0;
+}
 
 /* Raises one of the words under pl_lock and says whom to wake; a sleeper re-reads the word in the kernel. */
 static _Atomic uint32_t *someone_to_wake(void)
@@ -73,20 +105,27 @@ void sim_pool_push(struct sim_stream *stream)
     sim_lock(&pool.pl_lock);
     append(stream);
     _Atomic uint32_t *word = pool.pl_patrolled ? NULL : someone_to_wake();
+    bool starts = must_start();
     sim_unlock(&pool.pl_lock);
+    if (starts)
+        (void)start(); /* without a thread the next push tries again; hosts that wait help */
     if (word != NULL)
         sim_futex_wake(word, 1);
     if (unlikely(atomic_load_explicit(&stream->st_habit, memory_order_relaxed)))
         sim_pool_kick(stream);
 }
 
-struct sim_stream *sim_pool_pop(void)
+/* `held`: a worker's, which runs the stream; it gets none any more once the threads end. */
+static struct sim_stream *pop(struct sim_stream *_Atomic *held)
 {
     if (atomic_load_explicit(&pool.pl_ready, memory_order_relaxed) == 0)
         return NULL;
     sim_lock(&pool.pl_lock);
-    struct sim_stream *stream = pool.pl_first;
+    bool ends = held != NULL && atomic_load_explicit(&pool.pl_stop, memory_order_relaxed);
+    struct sim_stream *stream = ends ? NULL : pool.pl_first;
     if (stream != NULL) {
+        if (held != NULL)
+            atomic_store_explicit(held, stream, memory_order_relaxed);
         pool.pl_first = stream->st_next_ready;
         if (pool.pl_first == NULL)
             pool.pl_last = NULL;
@@ -96,12 +135,20 @@ struct sim_stream *sim_pool_pop(void)
     return stream;
 }
 
+struct sim_stream *sim_pool_pop(void)
+{
+    return pop(NULL);
+}
+
 /* Wakes the patrol early, or a deep sleeper when nobody patrols. */
 static void hurry(void)
 {
     sim_lock(&pool.pl_lock);
     _Atomic uint32_t *word = someone_to_wake();
+    bool starts = must_start();
     sim_unlock(&pool.pl_lock);
+    if (starts)
+        (void)start();
     if (word != NULL)
         sim_futex_wake(word, 1);
 }
@@ -233,11 +280,11 @@ static void stop_patrolling(bool *patrols)
 }
 
 /* One look at every stream that was in the list when it began. `grace`: some stay for another look. */
-static bool look_at_list(bool *patrols, bool *grace)
+static bool look_at_list(struct sim_stream *_Atomic *held, bool *patrols, bool *grace)
 {
     bool ran = false;
     uint32_t count = atomic_load_explicit(&pool.pl_ready, memory_order_relaxed);
-    for (struct sim_stream *stream; count-- != 0 && (stream = sim_pool_pop()) != NULL;) {
+    for (struct sim_stream *stream; count-- != 0 && (stream = pop(held)) != NULL;) {
         bool again;
         if (take_from_list(stream, &again)) {
             stop_patrolling(patrols);
@@ -251,6 +298,7 @@ static bool look_at_list(bool *patrols, bool *grace)
             sim_unlock(&pool.pl_lock);
             *grace = true;
         }
+        atomic_store_explicit(held, NULL, memory_order_relaxed);
     }
     return ran;
 }
@@ -282,7 +330,7 @@ static void sleep_deeply(void)
     sim_unlock(&pool.pl_lock);
 }
 
-static void *work(void *unused)
+static void *work(void *held)
 {
     bool patrols = false;
     uint32_t idle = 0, doublings = 0;
@@ -292,7 +340,7 @@ static void *work(void *unused)
         uint64_t deadline = sim_pool_run_timers();
         uint32_t seen = atomic_load_explicit(&pool.pl_tick_word, memory_order_acquire);
         bool grace = false;
-        bool ran = look_at_list(&patrols, &grace);
+        bool ran = look_at_list(held, &patrols, &grace);
         if (ran || grace)
             idle = doublings = 0;
         if (ran)
@@ -311,31 +359,81 @@ static void *work(void *unused)
         idle = doublings = 0;
     }
     stop_patrolling(&patrols);
-    return unused;
+    return NULL;
 }
 
 int sim_pool_start(void)
 {
     if (sim_config()->cf_schedule != SIM_PARALLEL || sim_pool_has_workers())
         return 0;
-    atomic_store(&pool.pl_stop, false);
-    uint32_t started = 0;
-    while (started < WORKERS && sim_thread_start(&pool.pl_threads[started], work, NULL) == 0)
-        started++;
-    atomic_store(&sim_pool_workers, started);
-    return started != 0 ? 0 : -1;
+    atomic_store(&sim_pool_serves, true);
+    sim_lock(&pool.pl_lock);
+    bool starts = must_start();
+    sim_unlock(&pool.pl_lock);
+    bool failed = starts && !start();
+    if (failed)
+        atomic_store(&sim_pool_serves, false);
+    return failed ? -1 : 0;
+}
+
+/* With pl_lock held: a thread runs a stream that has work left, and nobody knows how long that takes. A stream without is
+ * about to be let go of. */
+static bool is_busy(void)
+{
+    for (uint32_t i = 0; i < WORKERS; i++) {
+        struct sim_stream *stream = atomic_load_explicit(&pool.pl_held[i], memory_order_relaxed);
+        if (stream != NULL && sim_gate_level(&stream->st_gate) < sim_stream_tail(stream))
+            return true;
+    }
+    return false;
+}
+
+/* Ends the threads after the tasks that they run; with `idle` only if they run none. False: there are none to end. */
+static bool end(bool idle)
+{
+    sim_lock(&pool.pl_lock);
+    bool ends = pool.pl_state == POOL_RUNS && !(idle && is_busy());
+    if (ends) {
+        pool.pl_state = POOL_ENDS;
+        atomic_store_explicit(&pool.pl_stop, true, memory_order_release);
+        atomic_fetch_add(&pool.pl_deep_word, 1);
+        atomic_fetch_add(&pool.pl_tick_word, 1);
+    }
+    sim_unlock(&pool.pl_lock);
+    if (!ends)
+        return false;
+    sim_futex_wake(&pool.pl_deep_word, WORKERS);
+    sim_futex_wake(&pool.pl_tick_word, WORKERS);
+    for (uint32_t i = 0; i < pool.pl_started; i++)
+        pthread_join(pool.pl_threads[i], NULL);
+    sim_lock(&pool.pl_lock);
+    atomic_store_explicit(&pool.pl_stop, false, memory_order_relaxed);
+    pool.pl_state = POOL_ENDED;
+    sim_unlock(&pool.pl_lock);
+    return true;
+}
+
+void sim_pool_rest(void)
+{
+    if (sim_thread.th_depth != 0 || !end(true)) /* a task's thread may be one of them */
+        return;
+    uint32_t count = atomic_load_explicit(&pool.pl_ready, memory_order_relaxed);
+    for (struct sim_stream *stream; count-- != 0 && (stream = sim_pool_pop()) != NULL;) {
+        sim_lock(&stream->st_gate.gt_lock);
+        stream->st_listed = stream->st_state == SIM_READY;
+        bool ready = stream->st_listed;
+        sim_unlock(&stream->st_gate.gt_lock);
+        if (ready)
+            sim_pool_push(stream);
+    }
+    if (sim_pool_run_timers() != SIM_FOREVER)
+        hurry();
 }
 
 void sim_pool_stop(void)
 {
-    uint32_t workers = atomic_exchange(&sim_pool_workers, 0);
-    atomic_store_explicit(&pool.pl_stop, true, memory_order_release);
-    atomic_fetch_add(&pool.pl_deep_word, 1);
-    atomic_fetch_add(&pool.pl_tick_word, 1);
-    sim_futex_wake(&pool.pl_deep_word, WORKERS);
-    sim_futex_wake(&pool.pl_tick_word, WORKERS);
-    for (uint32_t i = 0; i < workers; i++)
-        pthread_join(pool.pl_threads[i], NULL);
+    atomic_store(&sim_pool_serves, false);
+    (void)end(false);
     for (struct sim_stream *stream; (stream = sim_pool_pop()) != NULL;) /* stale entries of idle streams */
         stream->st_listed = false;
 }
@@ -343,6 +441,6 @@ void sim_pool_stop(void)
 void sim_pool_after_fork(void)
 {
     memset(&pool, 0, sizeof pool);
-    atomic_store(&sim_pool_workers, 0);
+    atomic_store(&sim_pool_serves, false);
     memset(&timers, 0, sizeof timers);
 }

@@ -340,7 +340,7 @@ ENGINE_MUTANTS = (
     Mutant(
         "child keeps the workers",
         "pool.c",
-        "    memset(&pool, 0, sizeof pool);\n    atomic_store(&sim_pool_workers, 0);",
+        "    memset(&pool, 0, sizeof pool);\n    atomic_store(&sim_pool_serves, false);",
         "    memset(&pool, 0, sizeof pool);",
         (FORK,),
     ),

@@ -168,7 +168,7 @@ class Task:
 
 
 def needs_workers():
-    """Skip a test whose task goes on until the test ends it: in other schedules than the default it would never return."""
+    """Skip a test whose task goes on until the test ends it: run in the call that submits it, it never returns."""
     if acl.sim.get_config("schedule") != "parallel":
         pytest.skip("without workers a task runs inside the call that submits it")
 
