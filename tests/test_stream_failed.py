@@ -3,8 +3,10 @@
 import threading
 
 import pytest
+from helpers import elf, queues
 from helpers.capture import HEAD, PERSISTENT
 from helpers.expect import BLOCK, NULL, RunningTask, Task, pointer, refused
+from helpers.models import Model, affine_bytes, initialise, load_bytes
 
 import acl
 from acl._lib import ffi, lib
@@ -275,6 +277,54 @@ def channel(stream):
     return [lambda: lib.acltdtStopChannel(made_channel), lambda: lib.acltdtDestroyChannel(made_channel)]
 
 
+def queued_model(stream):
+    initialise()
+    acl.sim.affine("affine", [((2,), "f4")], scale=2, offset=1)
+    number, ret = load_bytes(affine_bytes())
+    assert ret == 0, acl.get_recent_err_msg()
+    model = Model(number)
+    assert model.execute(stream) == 0
+    return [
+        lambda: mdl.unload(number),  # the run that is queued finds no model
+        lambda: mdl.destroy_desc(model.desc),
+        lambda: model.inputs.close() or model.outputs.close() or 0,
+        lambda: acl.sim.model("affine")(None) or 0,
+    ]
+
+
+def fed_model(stream):
+    initialise()
+    acl.sim.affine("line.om", [((4,), "f4")], scale=2, offset=1)
+    source, target = queues.create(), queues.create()
+    model = ffi.new("uint32_t *")
+    assert lib.aclmdlLoadFromFileWithQ(b"line.om", model, [source], 1, [target], 1) == 0, acl.get_recent_err_msg()
+    return [
+        lambda: mdl.unload(model[0]),
+        lambda: lib.acltdtDestroyQueue(source),
+        lambda: lib.acltdtDestroyQueue(target),
+        lambda: acl.sim.model("line.om")(None) or 0,
+    ]
+
+
+def kernel_binary(stream):
+    content = elf.object_file(code=[("plain", bytes(16))])
+    place = ffi.from_buffer(content)
+    binary, ret = rt.binary_load_from_data(int(ffi.cast("uintptr_t", place)), len(content), [])
+    assert ret == 0, acl.get_recent_err_msg()
+    return [lambda: rt.binary_unload(binary), lambda: place and 0]
+
+
+def filled_queue(stream):
+    queue = queues.create()
+    assert queues.put(queue, b"kept") == 0
+    return [lambda: 0 if queues.take(queue) == b"kept" else 1, lambda: lib.acltdtDestroyQueue(queue)]
+
+
+def initialised_process(stream):
+    initialise()
+    return [acl.finalize, acl.init, acl.finalize]
+
+
 def other_context(stream):
     current, _ = rt.get_context()
     context, _ = rt.create_context(0)
@@ -305,6 +355,11 @@ def whole_context(stream):
         subscription,
         tensors,
         channel,
+        queued_model,
+        fed_model,
+        kernel_binary,
+        filled_queue,
+        initialised_process,
         other_context,
         whole_context,
     ],
