@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 GATE, STRESS = "test_gate", "test_stress"
 ENGINE, WAIT, TIME, FORK = "test_engine", "test_engine_wait", "test_engine_time", "test_engine_fork"
+INIT = "test_init"
 
 
 class Mutant(NamedTuple):
@@ -336,6 +337,10 @@ ENGINE_MUTANTS = (
         "            sim_unlock(&pool.pl_lock);\n            *grace = true;",
         (ENGINE,),
     ),
+    # finalisation
+    Mutant("a push starts no thread", "pool.c", "(void)start(); /* without a thread", "/* without a thread", (INIT,)),
+    Mutant("a call starts no thread", "caller.c", "caller->cl_own_thread && !caller->cl_runs", "false", (INIT,)),
+    Mutant("a resting thread stays", "caller.c", "while (is_own_thread(caller) && ", "while (", (INIT,)),
     # forks
     Mutant(
         "child keeps the workers",
