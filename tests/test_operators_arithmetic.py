@@ -5,7 +5,20 @@ import itertools
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.operands import INVALID, KINDS, ORDER, blank, casts, exact, meet, meet_scalar, numbers, rounded, stored
+from helpers.operands import (
+    INVALID,
+    KINDS,
+    ORDER,
+    UNSIGNED,
+    blank,
+    casts,
+    exact,
+    meet,
+    meet_scalar,
+    numbers,
+    rounded,
+    stored,
+)
 from helpers.pointwise import COMPLEX, FEWER, REAL, cases, compare, joint, place
 from helpers.tensors import from_bfloat
 from hypothesis import given
@@ -358,6 +371,20 @@ def test_pow_with_scalar(npu, tensor, scalar):
         assert npu.call("inplace_pow_tensor_scalar", self, number) == 0
         expected = powers(a, b, kind)
         compare(npu.get(self), expected, kind, tensor, numpy.abs(expected) * loss(a, b, kind))
+
+
+@pytest.mark.parametrize("kind", UNSIGNED)
+def test_powers_that_become_unsigned(npu, kind):
+    base, exponent = numpy.array([2, 3, -2, 7]), numpy.array([10, 4, 3, 2])
+    self, other, out = npu.tensor(base), npu.tensor(exponent), blank(npu, kind, (4,))
+    assert npu.call("pow_tensor_tensor", self, other, out) == 0
+    assert npu.get(out).tolist() == (base**exponent).astype(kind).tolist()
+    assert npu.call("pow_tensor_scalar", self, npu.scalar(3, "i4"), out) == 0
+    assert npu.get(out).tolist() == (base**3).astype(kind).tolist()
+    assert npu.call("pow_scalar_tensor", npu.scalar(3, "i4"), other, out) == 0
+    assert npu.get(out).tolist() == (3**exponent).astype(kind).tolist()
+    ret = npu.call("pow_tensor_scalar", self, npu.scalar(0.5), out)
+    refused(ret, INVALID, "the power is float32, which cannot be cast to uint")
 
 
 def test_powers_at_the_edge(npu):

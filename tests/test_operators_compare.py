@@ -5,7 +5,7 @@ import operator
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.operands import INVALID, KINDS, UNSIGNED, blank, exact, meet_scalar, rounded
+from helpers.operands import INVALID, KINDS, UNSIGNED, blank, exact, meet_scalar, rounded, stored
 from helpers.pointwise import ALL, COMPLEX, FEWER, INTEGERS, REAL, cases, compare, few, joint, place
 from helpers.tensors import storage
 from hypothesis import given
@@ -80,6 +80,40 @@ def test_unsigned_meets_nothing_else(npu):
         for other in KINDS:
             ret = npu.call("eq_tensor", blank(npu, kind), blank(npu, other), blank(npu, "?"))
             refused(ret, INVALID, f"self is uint{8 * storage(kind).itemsize}", "expected types that meet")
+
+
+@pytest.mark.parametrize("kind", UNSIGNED)
+def test_unsigned_with_scalar(npu, kind):
+    """The tensor's type decides unless the scalar is complex; a float scalar and a bool tensor meet none."""
+    top = 2 ** (8 * storage(kind).itemsize) - 1
+    values = numpy.array([0, 1, top, 5], kind)
+    for scalar in [*INTEGERS, "?", kind]:
+        for name, function in COMPARISONS.items():
+            out = blank(npu, "?", (4,))
+            assert npu.call(f"{name}_scalar", npu.tensor(values), npu.scalar(1, scalar), out) == 0
+            assert npu.get(out).tolist() == function(values, numpy.array(1, kind)).tolist()
+        self = npu.tensor(values)
+        assert npu.call("inplace_gt_scalar", self, npu.scalar(1, scalar)) == 0
+        assert npu.get(self).tolist() == [0, 0, 1, 1]
+    for tensor in ("f4", "b2", "f8", "i1", "c8"):
+        out = blank(npu, "?", (2,))
+        self = npu.tensor(stored(numpy.array([0, 1]), tensor), tensor)
+        assert npu.call("eq_scalar", self, npu.scalar(1, kind), out) == 0
+        assert npu.get(out).tolist() == [False, True]
+    for scalar in COMPLEX:
+        out = blank(npu, "?", (4,))
+        assert npu.call("eq_scalar", npu.tensor(values), npu.scalar(5, scalar), out) == 0
+        assert npu.get(out).tolist() == [False, False, False, True]
+    for tensor, scalar in ((kind, "f4"), (kind, "f8"), ("?", kind)):
+        ret = npu.call("eq_scalar", blank(npu, tensor), npu.scalar(1, scalar), blank(npu, "?"))
+        refused(ret, INVALID, "expected types that meet in a common one")
+
+
+def test_a_double_scalar_makes_complex_numbers_double(npu):
+    self, out = npu.tensor(numpy.array([0.1, 0.5], "c8")), blank(npu, "?", (2,))
+    for scalar, expected in (("f8", [False, False]), ("f4", [True, False])):
+        assert npu.call("eq_scalar", self, npu.scalar(0.1, scalar), out) == 0
+        assert npu.get(out).tolist() == expected
 
 
 def test_numbers_that_are_none(npu):
@@ -200,6 +234,33 @@ def test_flipped_bits(npu, case):
     compare(npu.get(out), ~value, case.kinds[0], case.out_kind)
 
 
+def to_whole(values, kind):
+    """Return unsigned numbers as a type keeps them, rounded once."""
+    return stored(values, kind) if kind == "b2" else values.astype(kind)
+
+
+@pytest.mark.parametrize("name", BITS)
+@pytest.mark.parametrize("kind", UNSIGNED)
+def test_bits_of_unsigned(npu, name, kind):
+    """All bits count, and the upper half of the numbers is not negative in any type that they are cast to."""
+    top = 2 ** (8 * storage(kind).itemsize) - 1
+    a, b = (numpy.array(values, kind) for values in ([top, 1, top // 2 + 1, 0], [top // 3, 2, top, top]))
+    self, other, expected = npu.tensor(a), npu.tensor(b), BITS[name](a, b)
+    for out_kind in [*INTEGERS, *UNSIGNED, "f4", "f2", "f8", "b2", "c8", "c16"]:
+        out = blank(npu, out_kind, (4,))
+        assert npu.call(f"bitwise_{name}_tensor", self, other, out) == 0
+        with numpy.errstate(over="ignore"):
+            assert numpy.array_equal(npu.get(out), to_whole(expected, out_kind)), out_kind
+    for scalar in [kind, "i8", "u1"]:
+        out = blank(npu, kind, (4,))
+        assert npu.call(f"bitwise_{name}_scalar", self, npu.scalar(5, scalar), out) == 0
+        assert npu.get(out).tolist() == BITS[name](a, numpy.array(5, kind)).tolist()
+    assert npu.call(f"inplace_bitwise_{name}_tensor", self, other) == 0
+    assert npu.get(self).tolist() == expected.tolist()
+    assert npu.call(f"inplace_bitwise_{name}_scalar", self, npu.scalar(3, "i4")) == 0
+    assert npu.get(self).tolist() == BITS[name](expected, numpy.array(3, kind)).tolist()
+
+
 def test_bits_of_uint16(npu):
     self, other = npu.tensor(numpy.array([0xFFFF, 1], "u2")), npu.tensor(numpy.array([0x8001, 2], "u2"))
     out = blank(npu, "u2", (2,))
@@ -218,7 +279,7 @@ def test_refused(npu):
             assert ret == (INVALID if kind in COMPLEX else 0), (name, kind)
         for name in BITS:
             ret = npu.call(f"bitwise_{name}_tensor", same, same, same)
-            assert ret == (0 if kind in [*WHOLE, "u2"] else INVALID), (name, kind)
+            assert ret == (0 if kind in [*WHOLE, *UNSIGNED] else INVALID), (name, kind)
         for name in LOGIC:
             assert npu.call(name, same, same, blank(npu, "?")) == (INVALID if kind in UNSIGNED else 0), (name, kind)
     whole, truth = blank(npu, "i4"), blank(npu, "?")

@@ -157,7 +157,8 @@ def test_layer_norm(npu, data):
     generator = numpy.random.default_rng(data.draw(st.integers(0, 2**32)))
     ones = [*shape[: len(shape) - rank], *[1] * rank]
     tail = shape[len(shape) - rank :]
-    kinds = [kind, scale_kind, scale_kind, kind, *(data.draw(st.sampled_from([kind, "f4"])) for _ in "ab")]
+    bias_kind = data.draw(st.sampled_from([kind, "f4"]))
+    kinds = [kind, scale_kind, bias_kind, kind, *(data.draw(st.sampled_from([kind, "f4"])) for _ in "ab")]
     views = [any_view(data.draw, generator, *each) for each in zip([shape, tail, tail, shape, ones, ones], kinds)]
     given_too = [
         True,
@@ -342,11 +343,11 @@ def test_rms_norm_null(npu):
 def test_norms_of_nothing(npu):
     """An empty input succeeds and writes nothing."""
     empty, array = npu.tensor(numpy.zeros((2, 0), "f4")), int_array([0])
-    number = npu.tensor(numpy.full((2, 1), 7, "f4"))
-    assert npu.call("layer_norm", empty, array, 0, 0, 1e-5, empty, number, number) == 0
+    number, other = (npu.tensor(numpy.full((2, 1), 7, "f4")) for _ in "ab")
+    assert npu.call("layer_norm", empty, array, 0, 0, 1e-5, empty, number, other) == 0
     gamma = npu.tensor(numpy.zeros((0,), "f4"))
     assert npu.call("rms_norm", empty, gamma, 1e-5, empty, number) == 0
-    assert npu.get(number).tolist() == [[7], [7]]
+    assert npu.get(number).tolist() == npu.get(other).tolist() == [[7], [7]]
     acl.destroy_int_array(array)
 
 

@@ -127,6 +127,31 @@ def test_int64_is_rounded_once_to_bfloat16(npu):
     assert from_bfloat(npu.get(out)).tolist() == expected
 
 
+@pytest.mark.needs_sim
+@pytest.mark.parametrize("name", ["cast", "cat", "s_where", "inplace_copy", "bitwise_or_tensor"])
+def test_uint64_is_rounded_once_to_bfloat16(npu, name):
+    """As above, and in the upper half of the numbers; float16 ends long before."""
+    values = [2**62 + 2**54 + 1, 2**63 + 2**55 + 1, 2**63 + 2**55, 2**63 + 3 * 2**55 - 1, 2**64 - 1, 2**53 + 2**45 + 1]
+    expected = [2.0**62 + 2**55, 2.0**63 + 2**56, 2.0**63, 2.0**63 + 2**56, 2.0**64, 2.0**53 + 2**46]
+    self = npu.tensor(numpy.array(values, "u8"))
+    for kind in ("b2", "f2"):
+        out = npu.tensor(numpy.zeros(6, "u2"), kind)
+        arguments = {
+            "cast": (self, CODES[kind], out),
+            "cat": (npu.list([npu.tensor(numpy.array(values, "u8"))]), 0, out),
+            "s_where": (npu.tensor(numpy.ones(6, "?")), self, self, out),
+            "inplace_copy": (out, self),
+            "bitwise_or_tensor": (self, self, out),
+        }[name]
+        assert npu.call(name, *arguments) == 0
+        if name == "cat":  # the list owns its member
+            npu.ends = [
+                end for end in npu.ends if end[0] is not acl.destroy_tensor or end[1] in (self.handle, out.handle)
+            ]
+        found = npu.get(out)
+        assert from_bfloat(found).tolist() == expected if kind == "b2" else (found == 0x7C00).all()
+
+
 # --- mixed types of products
 
 

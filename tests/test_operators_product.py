@@ -17,7 +17,7 @@ from helpers.operands import (
     numbers,
     stretched,
 )
-from helpers.pointwise import SINGLE
+from helpers.pointwise import REAL, SINGLE
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -168,7 +168,7 @@ def additions(draw, name, in_place):
         draw(st.sampled_from([left, right]))[0] = 1
     self = out if in_place else stretched(draw, out)
     if name == "addmv":
-        choices = ["?", "u1", "i1", "i2", "i4", "i8", "f2", "f4", "f8"]
+        choices = REAL
         kinds = [draw(st.sampled_from(choices)) for _ in range(3)]
         total = meet(meet(*kinds[:2]), kinds[2])
     else:

@@ -31,7 +31,8 @@ static aclnnStatus plan_curve(const aclsimCall *call, uint64_t *workspace_size)
     const struct curve *curve = call->userData;
     const aclsimArgument *self = &call->arguments[0], *out = &call->arguments[1 + curve->cu_count];
     (void)workspace_size;
-    SIM_TRY(sim_require_types(self, out, SIM_TYPES_FLOAT));
+    SIM_TRY(sim_require_type(self, SIM_TYPES_FLOAT));
+    SIM_TRY(sim_require_type(out, SIM_TYPES_FLOAT));
     for (uint32_t i = 1; i <= curve->cu_count; i++)
         if (call->arguments[i].kind == ACLSIM_SCALAR)
             SIM_TRY(sim_require_type(&call->arguments[i], SIM_TYPES_REAL));

@@ -190,7 +190,7 @@ SIM_EACH_FLOAT(power, pow(a, b))
 SIM_EACH_PAIR(power, complex_power(a, b))
 static const struct sim_formula power = {.fo_result = "the power",
                                          .fo_in = SIM_TYPES_ARITHMETIC,
-                                         .fo_out = SIM_TYPES_ARITHMETIC,
+                                         .fo_out = SIM_TYPES_ALL,
                                          .fo_check = check_power,
                                          .fo_run = {SIM_RUN_REAL(power), SIM_RUN_PAIR(power)}};
 SIM_FORMULA_KERNEL(PowTensorTensor, &power);
@@ -200,6 +200,6 @@ SIM_FORMULA_KERNEL(InplacePowTensorScalar, &power);
 
 static const struct sim_formula power_of_scalar = {.fo_result = "the power",
                                                    .fo_in = SIM_TYPES_ARITHMETIC & ~SIM_TYPES_BOOL,
-                                                   .fo_out = SIM_TYPES_ARITHMETIC & ~SIM_TYPES_BOOL,
+                                                   .fo_out = SIM_TYPES_ALL & ~SIM_TYPES_BOOL,
                                                    .fo_run = {SIM_RUN_REAL(power), SIM_RUN_PAIR(power)}};
 SIM_FORMULA_KERNEL(PowScalarTensor, &power_of_scalar);

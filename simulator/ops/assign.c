@@ -46,8 +46,8 @@ const struct sim_kernel sim_kernel_aclnnInplaceCopy = {sim_formula_plan, run_cop
 /* ---- constants ---- */
 
 static const struct sim_formula fill = {.fo_result = "the value",
-                                        .fo_in = SIM_TYPES_ARITHMETIC,
-                                        .fo_out = SIM_TYPES_ARITHMETIC,
+                                        .fo_in = SIM_TYPES_ALL,
+                                        .fo_out = SIM_TYPES_ALL,
                                         .fo_free = true,
                                         .fo_spreads = true,
                                         KEEP};

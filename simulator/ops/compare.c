@@ -71,8 +71,8 @@ SIM_FORMULA_KERNEL(InplaceLogicalNot, &negation);
 #define BITS(formula, name, ...)                                                                                       \
     static const struct sim_formula formula = {                                                                        \
         .fo_result = "the answer",                                                                                     \
-        .fo_in = SIM_TYPES_BOOL | SIM_TYPES_INTEGER | SIM_TYPE(ACL_UINT16),                                            \
-        .fo_out = SIM_TYPES_REAL | SIM_TYPE(ACL_UINT16),                                                               \
+        .fo_in = SIM_TYPES_BOOL | SIM_TYPES_INTEGER | SIM_TYPES_UNSIGNED,                                              \
+        .fo_out = SIM_TYPES_ALL,                                                                                       \
         .fo_run = {[SIM_CLASS_INTEGER] = name##_integers},                                                             \
         __VA_ARGS__}
 

@@ -105,12 +105,16 @@ aclDataType sim_element_promote(aclDataType one, aclDataType other)
 aclDataType sim_element_promote_scalar(aclDataType tensor, aclDataType scalar)
 {
     enum kind kind = kind_of(tensor), scalar_kind = kind_of(scalar);
-    if (never_meet(tensor, scalar))
+    if (kind == KIND_NONE || scalar_kind == KIND_NONE)
         return ACL_DT_UNDEFINED;
+    if (tensor == ACL_COMPLEX64 && scalar == ACL_DOUBLE)
+        return ACL_COMPLEX128;
     if (scalar_kind <= kind)
         return tensor;
     if (scalar_kind == KIND_COMPLEX)
         return tensor == ACL_DOUBLE ? ACL_COMPLEX128 : ACL_COMPLEX64;
+    if (never_meet(tensor, scalar))
+        return ACL_DT_UNDEFINED;
     return scalar_kind == KIND_FLOAT ? ACL_FLOAT : scalar;
 }
 
@@ -230,6 +234,18 @@ void sim_element_load(union sim_block_values *block, enum sim_class class, const
         load_floats(block->bv_floats, step, from, type, stride, count);
     else
         load_doubles(block->bv_doubles, step, from, type, stride, count);
+}
+
+void sim_element_load_odd(union sim_block_values *block, const void *from, int64_t stride, size_t count)
+{
+    const uint64_t low = 0x7ff; /* 53 of 64 digits are above these */
+    const uint64_t *source = from;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = source[(int64_t)i * stride];
+        if (value >> 53 != 0)
+            value = (value & ~low) | ((value & low) != 0 ? low + 1 : 0);
+        block->bv_doubles[i] = (double)value;
+    }
 }
 
 #define WRAP(code, type)                                                                                               \

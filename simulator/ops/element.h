@@ -57,7 +57,8 @@ union sim_block_values {
 /* The type that two tensors meet in; ACL_DT_UNDEFINED: they do not. Uint16, uint32 and uint64 meet themselves only. */
 aclDataType sim_element_promote(aclDataType one, aclDataType other);
 /* The same for a tensor and a scalar, which only changes the type when it is of a higher kind: bool, integer, float,
- * complex. */
+ * complex; but a double scalar makes complex64 complex128. A scalar of a higher kind meets uint16, uint32 and uint64
+ * only when it is complex, and one of these types meets no bool. */
 aclDataType sim_element_promote_scalar(aclDataType tensor, aclDataType scalar);
 bool sim_element_casts(aclDataType from, aclDataType to);
 
@@ -77,6 +78,9 @@ size_t sim_element_size(aclDataType type); /* bytes of one element */
  * nearest integer that it has, NaN to 0; complex numbers to their real part. */
 void sim_element_load(union sim_block_values *block, enum sim_class class, const void *from, aclDataType type,
                       int64_t stride, size_t count);
+/* Doubles of uint64 that become half precision: what a double does not have is kept in its last digit, so that they are
+ * rounded once. */
+void sim_element_load_odd(union sim_block_values *block, const void *from, int64_t stride, size_t count);
 void sim_element_wrap(union sim_block_values *block, aclDataType type, size_t count);
 void sim_element_store(const union sim_block_values *block, enum sim_class class, void *to, aclDataType type,
                        int64_t stride, size_t count);

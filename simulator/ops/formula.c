@@ -116,7 +116,19 @@ struct job {
     enum sim_class jo_class, jo_given;       /* in which is computed; of the result */
     size_t jo_tensors[SIM_FORMULA_OPERANDS]; /* which tensor of the block an operand is; 0: a scalar */
     union sim_block_values jo_scalars[SIM_FORMULA_OPERANDS];
+    bool jo_odd;     /* doubles of uint64 become half precision */
+    bool jo_through; /* the result gets to its class by way of memory */
 };
+
+/* Elements of the type that is computed in. */
+static void load_computed(const struct job *job, enum sim_class class, union sim_block_values *values, const void *from,
+                          int64_t stride, size_t count)
+{
+    if (job->jo_odd && class == SIM_CLASS_DOUBLE)
+        sim_element_load_odd(values, from, stride, count);
+    else
+        sim_element_load(values, class, from, job->jo_call->fc_type, stride, count);
+}
 
 /* Operands are cast to the type that is computed in; where its class has more numbers, by way of memory. What scales is
  * taken as it is. */
@@ -126,7 +138,11 @@ static void load(const struct job *job, size_t operand, union sim_block_values *
     const struct sim_formula_call *call = job->jo_call;
     aclDataType type = sim_element_type(call->fc_in[operand]);
     bool meets = operand >= call->fc_first && operand < end_of_meeting(call);
-    if (!meets || type == call->fc_type || !sim_element_is(call->fc_type, NARROW)) {
+    if (type == call->fc_type) {
+        load_computed(job, job->jo_class, values, from, stride, count);
+        return;
+    }
+    if (!meets || !sim_element_is(call->fc_type, NARROW)) {
         sim_element_load(values, job->jo_class, from, type, stride, count);
         return;
     }
@@ -134,7 +150,7 @@ static void load(const struct job *job, size_t operand, union sim_block_values *
     enum sim_class class = sim_element_carrier(type, call->fc_type);
     sim_element_load(values, class, from, type, stride, count);
     sim_element_store(values, class, &cast, call->fc_type, 1, count);
-    sim_element_load(values, job->jo_class, &cast, call->fc_type, 1, count);
+    load_computed(job, job->jo_class, values, &cast, 1, count);
 }
 
 static void run_block(const struct sim_pointwise *block, void *context)
@@ -150,6 +166,11 @@ static void run_block(const struct sim_pointwise *block, void *context)
             load(job, i, &loaded[i], block->pw_places[tensor], block->pw_strides[tensor], block->pw_count);
     }
     job->jo_run(&result, from, block->pw_count);
+    if (job->jo_through) {
+        union sim_block_values stored;
+        sim_element_store(&result, job->jo_class, &stored, call->fc_type, 1, block->pw_count);
+        load_computed(job, job->jo_given, &result, &stored, 1, block->pw_count);
+    }
     if (job->jo_given == SIM_CLASS_INTEGER)
         sim_element_wrap(&result, call->fc_given, block->pw_count);
     sim_element_store(&result, job->jo_given, block->pw_places[0], block->pw_tensors[0]->type, block->pw_strides[0],
@@ -165,6 +186,11 @@ aclError sim_formula_run(const aclsimCall *call)
     struct job job = {.jo_call = &parsed,
                       .jo_class = sim_element_carrier(parsed.fc_type, formula->fo_gives == NULL ? out : parsed.fc_type),
                       .jo_given = sim_element_carrier(parsed.fc_given, out)};
+    if (formula->fo_run[job.jo_class] == NULL) {
+        job.jo_class = sim_element_class(parsed.fc_type);
+        job.jo_through = job.jo_class != job.jo_given;
+    }
+    job.jo_odd = parsed.fc_type == ACL_UINT64 && sim_element_is(out, SIM_TYPES_HALF);
     bool odd = formula->fo_run_odd != NULL && parsed.fc_type == formula->fo_odd;
     job.jo_run = odd ? formula->fo_run_odd : formula->fo_run[job.jo_class];
     const aclsimTensor *tensors[SIM_POINTWISE_TENSORS] = {parsed.fc_out->tensors};

@@ -26,7 +26,7 @@ struct sim_formula {
     aclDataType (*fo_type)(aclDataType met, aclDataType out); /* in which it computes; NULL: where the operands meet */
     aclDataType (*fo_gives)(aclDataType type);                /* computed in `type`; NULL: the same */
     aclnnStatus (*fo_check)(const struct sim_formula_call *call);
-    sim_formula_func *fo_run[SIM_CLASSES];
+    sim_formula_func *fo_run[SIM_CLASSES]; /* without one for floats, uint64 is computed as the other integers are */
     aclDataType fo_odd;           /* a type that is computed otherwise than the others of its class, */
     sim_formula_func *fo_run_odd; /* by this; NULL: none is */
 };

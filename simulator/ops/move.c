@@ -294,10 +294,13 @@ static aclnnStatus plan_cat(const aclsimCall *call, uint64_t *workspace_size)
 static void cast_block(const struct sim_pointwise *block, void *context)
 {
     const aclDataType through = *(const aclDataType *)context;
-    const enum sim_class class = sim_element_class(through);
+    const enum sim_class class = sim_element_carrier(through, block->pw_tensors[0]->type);
     union sim_block_values values;
-    sim_element_load(&values, class, block->pw_places[1], block->pw_tensors[1]->type, block->pw_strides[1],
-                     block->pw_count);
+    if (through == ACL_UINT64 && class == SIM_CLASS_DOUBLE && block->pw_tensors[0]->type != ACL_DOUBLE)
+        sim_element_load_odd(&values, block->pw_places[1], block->pw_strides[1], block->pw_count);
+    else
+        sim_element_load(&values, class, block->pw_places[1], block->pw_tensors[1]->type, block->pw_strides[1],
+                         block->pw_count);
     if (class == SIM_CLASS_INTEGER)
         sim_element_wrap(&values, through, block->pw_count);
     sim_element_store(&values, class, block->pw_places[0], block->pw_tensors[0]->type, block->pw_strides[0],

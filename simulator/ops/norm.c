@@ -35,8 +35,7 @@ static aclnnStatus check_types(const struct norm *norm)
     if (norm->no_weight != NULL)
         SIM_TRY(sim_require_type(norm->no_weight, type | SIM_TYPE(ACL_FLOAT)));
     if (norm->no_bias != NULL)
-        SIM_TRY(sim_require_type(norm->no_bias, norm->no_weight != NULL ? SIM_TYPE(norm->no_weight->tensors->type)
-                                                                        : type | SIM_TYPE(ACL_FLOAT)));
+        SIM_TRY(sim_require_type(norm->no_bias, type | SIM_TYPE(ACL_FLOAT)));
     return ACL_SUCCESS;
 }
 

@@ -485,6 +485,5 @@ PRODUCT(aclnnBaddbmm, SUM, .ru_out = 5, .ru_types = SIM_TYPES_SINGLE, .ru_left =
 PRODUCT(aclnnInplaceBaddbmm, SUM, .ru_out = 0, .ru_types = SIM_TYPES_SINGLE, .ru_left = {3, 3}, .ru_right = {3, 3},
         .ru_math = 5, .ru_last_math = USE_FP32_ADD);
 PRODUCT(aclnnAddmv, .ru_self = 0, .ru_first = 1, .ru_alpha = 3, .ru_beta = 4, .ru_out = 5,
-        .ru_types = SIM_TYPE(ACL_FLOAT) | SIM_TYPE(ACL_FLOAT16) | SIM_TYPE(ACL_DOUBLE) | SIM_TYPE(ACL_INT16) |
-                    SIM_TYPE(ACL_INT64) | SIM_TYPE(ACL_BOOL) | INTEGERS,
+        .ru_types = SIM_TYPES_REAL,
         .ru_left = {2, 2}, .ru_right = {1, 1}, .ru_math = 6, .ru_last_math = USE_HF32);

@@ -124,8 +124,10 @@ struct reduction {
 
 static aclDataType type_of(const aclsimCall *call, const struct reduction *reduction)
 {
-    return reduction->re_type != 0 ? (aclDataType)call->arguments[reduction->re_type].integer
-                                   : call->arguments[0].tensors->type;
+    aclDataType self = call->arguments[0].tensors->type, out = call->arguments[reduction->re_out].tensors->type;
+    if (reduction->re_type != 0)
+        return (aclDataType)call->arguments[reduction->re_type].integer;
+    return reduction->re_averages && sim_element_is(self, SIM_TYPES_INTEGER) ? out : self; /* a mean has fractions */
 }
 
 static aclnnStatus find_reduced(const aclsimCall *call, const struct reduction *reduction, struct sim_reduced *reduced)
@@ -154,14 +156,14 @@ static aclnnStatus check_types(const aclsimCall *call, const struct reduction *r
 {
     const aclsimArgument *self = &call->arguments[0], *out = &call->arguments[reduction->re_out];
     aclDataType type = type_of(call, reduction), result = out->tensors->type;
-    if (reduction->re_type == 0)
+    if (reduction->re_type == 0 && !reduction->re_casts)
         SIM_TRY(sim_require_types(self, out, reduction->re_types));
     SIM_TRY(sim_require_type(self, reduction->re_types));
     SIM_TRY(sim_require_type(out, reduction->re_types));
     SIM_TRY(sim_require_type_named("dtype", type, reduction->re_types));
     SIM_TRY(sim_require_cast(self->name, self->tensors->type, "dtype", type));
     if (reduction->re_casts)
-        SIM_TRY(sim_require_cast("dtype", type, "the type of the result", result));
+        SIM_TRY(sim_require_cast(reduction->re_type != 0 ? "dtype" : self->name, type, "the type of the result", result));
     else
         SIM_TRY(sim_require_same_type(out, type, "dtype"));
     SIM_ARGUMENT(!sim_walk_is_empty(self->tensors->dims, self->tensors->rank) ||
@@ -385,15 +387,16 @@ REDUCTION(ReduceSum, FOLD_SUM, SIM_TYPES_ARITHMETIC, .re_casts = true, .re_dims 
           .re_out = 4)
 REDUCTION(Mean, FOLD_SUM, AVERAGED, .re_averages = true, .re_casts = true, .re_dims = 1, .re_keeps = 2,
           .re_type = 3, .re_out = 4)
-REDUCTION(MeanV2, FOLD_SUM, AVERAGED, .re_averages = true, .re_dims = 1, .re_keeps = 2, .re_noop = 3,
+REDUCTION(MeanV2, FOLD_SUM, AVERAGED, .re_averages = true, .re_casts = true, .re_dims = 1, .re_keeps = 2, .re_noop = 3,
           .re_out = 4)
-REDUCTION(Prod, FOLD_PRODUCT, SIM_TYPES_ARITHMETIC, .re_type = 1, .re_out = 2)
-REDUCTION(ProdDim, FOLD_PRODUCT, SIM_TYPES_ARITHMETIC, .re_dims = 1, .re_keeps = 2, .re_type = 3, .re_out = 4)
+REDUCTION(Prod, FOLD_PRODUCT, SIM_TYPES_ARITHMETIC, .re_casts = true, .re_type = 1, .re_out = 2)
+REDUCTION(ProdDim, FOLD_PRODUCT, SIM_TYPES_ARITHMETIC, .re_casts = true, .re_dims = 1, .re_keeps = 2, .re_type = 3,
+          .re_out = 4)
 REDUCTION(Amax, FOLD_GREATEST, SIM_TYPES_REAL, .re_dims = 1, .re_keeps = 2, .re_out = 3)
 REDUCTION(Amin, FOLD_LEAST, SIM_TYPES_REAL, .re_dims = 1, .re_keeps = 2, .re_out = 3)
 REDUCTION(MaxV2, FOLD_GREATEST, SIM_TYPES_REAL, .re_dims = 1, .re_keeps = 2, .re_noop = 3, .re_out = 4)
-REDUCTION(Max, FOLD_GREATEST, SIM_TYPES_REAL, .re_out = 1)
-REDUCTION(Min, FOLD_LEAST, SIM_TYPES_REAL, .re_out = 1)
+REDUCTION(Max, FOLD_GREATEST, SIM_TYPES_REAL, .re_casts = true, .re_out = 1)
+REDUCTION(Min, FOLD_LEAST, SIM_TYPES_REAL, .re_casts = true, .re_out = 1)
 
 /* The single operator ReduceProd with any number of axes, of which aclnnProdDim takes one. */
 static const struct reduction product_reduction = {FOLD_PRODUCT, SIM_TYPES_ARITHMETIC, .re_dims = 1, .re_keeps = 2,

@@ -14,7 +14,7 @@ struct scan {
     int64_t sc_from, sc_to; /* from one element to the next one, in elements */
 };
 
-#define SUMMED (SIM_TYPES_REAL & ~SIM_TYPES_BOOL)
+#define SUMMED (SIM_TYPES_ARITHMETIC & ~SIM_TYPES_BOOL)
 
 /* Whether the call is one of CumsumV2. */
 static bool has_flags(const aclsimCall *call)
@@ -27,7 +27,7 @@ static aclnnStatus plan_scan(const aclsimCall *call, uint64_t *workspace_size)
     const aclsimArgument *self = &call->arguments[0], *out = &call->arguments[has_flags(call) ? 4 : 3];
     uint32_t dim;
     (void)workspace_size;
-    SIM_TRY(sim_require_type(self, has_flags(call) ? SUMMED : SIM_TYPES_REAL));
+    SIM_TRY(sim_require_type(self, has_flags(call) ? SUMMED : SIM_TYPES_ARITHMETIC));
     SIM_TRY(sim_require_type(out, SUMMED));
     if (has_flags(call))
         SIM_TRY(sim_require_same_type(out, self->tensors->type, self->name));
@@ -50,6 +50,7 @@ static aclnnStatus plan_scan(const aclsimCall *call, uint64_t *workspace_size)
 
 SCAN(scan_bits, uint64_t, bv_bits)
 SCAN(scan_doubles, double, bv_doubles)
+SCAN(scan_pairs, double _Complex, bv_double_pairs)
 
 /* Places: the first elements of lines of the result and of self. */
 static aclError scan_lines(char *const *places, const int64_t *strides, int64_t length, void *context)
@@ -64,6 +65,7 @@ static aclError scan_lines(char *const *places, const int64_t *strides, int64_t 
         union sim_block_values block;
         uint64_t bits = 0;
         double sum = 0;
+        double _Complex pair = 0;
         for (int64_t done = 0; done < scan->sc_length; done += SIM_BLOCK) {
             size_t count = sim_element_block(done, scan->sc_length);
             sim_element_load(&block, scan->sc_class, from + way * done * scan->sc_from * from_size, scan->sc_self,
@@ -71,8 +73,10 @@ static aclError scan_lines(char *const *places, const int64_t *strides, int64_t 
             if (scan->sc_class == SIM_CLASS_INTEGER) {
                 scan_bits(scan, &block, count, &bits);
                 sim_element_wrap(&block, scan->sc_out, count);
-            } else
+            } else if (scan->sc_class == SIM_CLASS_DOUBLE)
                 scan_doubles(scan, &block, count, &sum);
+            else
+                scan_pairs(scan, &block, count, &pair);
             sim_element_store(&block, scan->sc_class, to + way * done * scan->sc_to * to_size, scan->sc_out,
                               way * scan->sc_to, count);
         }

@@ -17,7 +17,6 @@ SIM_EACH_PAIR(negate, -a)
 static const struct sim_formula negative = {.fo_result = "the negative",
                                             .fo_in = NEGATED,
                                             .fo_out = NEGATED,
-                                            .fo_exact = true,
                                             .fo_run = {SIM_RUN_REAL(negate), SIM_RUN_PAIR(negate)}};
 IN_PLACE_TOO(Neg, &negative);
 

@@ -44,6 +44,8 @@ def meet(one, other):
 
 
 def meet_scalar(tensor, scalar):
+    if (tensor, scalar) == ("c8", "f8"):
+        return "c16"
     if ORDER[scalar] <= ORDER[tensor]:
         return tensor
     if ORDER[scalar] == 3:
