@@ -501,6 +501,57 @@ def test_a_copy_of_endless_rows_is_refused(device, words, tmp_path):
     assert mdl.ri_destroy(instance) == 0
 
 
+def damaged_place(block, old, new):
+    """Return a saved instance in which the only place of these bytes in its region lies elsewhere."""
+    places = [at for at in range(len(block) - 15) if struct.unpack_from("<QQ", block, at) == old]
+    assert len(places) == 1
+    return block[: places[0]] + struct.pack("<QQ", *new) + block[places[0] + 16 :]
+
+
+def test_tensors_between_elements_and_outputs_over_each_other_are_refused(device, tmp_path):
+    """What the second phase refuses, a load refuses, too."""
+    x, out = device.tensor(numpy.zeros((5, 3), "f4")), device.tensor(numpy.zeros(16, "f4"))
+    values, places = (
+        acl.create_tensor([5], kind, [1], first, 2, [16], out.address) for kind, first in ((0, 0), (3, 6))
+    )
+    begin(device.stream, RELAXED)
+    assert device.call("max_dim", x, 1, False, values, places) == 0, acl.get_recent_err_msg()
+    instance = end(device.stream)
+    for tensor in (values, places):
+        acl.destroy_tensor(tensor)
+    acl.sim.save(instance, tmp_path / "max.om", [(x.address, (5, 3), "f4")], [(out.address, (16,), "f4")])
+    block = block_of((tmp_path / "max.om").read_bytes())
+    ports = [om.Tensor("x", (5, 3))], [om.Tensor("y", (16,))]
+
+    def attempt(content):
+        return load_bytes(om.write("max", *ports, weights=content, executor="saved"))
+
+    model = Model(attempt(block)[0])
+    model.inputs.put(0, numpy.arange(15, dtype="f4").reshape(5, 3))
+    assert model.execute() == 0, acl.get_recent_err_msg()
+    assert model.outputs.get(0, 16).tolist()[:5] == [2, 5, 8, 11, 14]
+    model.close()
+    between = damaged_place(block, (24, 20), (26, 20))
+    refused(attempt(between)[1], 145000, "indices begins at address", "expected a multiple of 4")
+    refused(attempt(damaged_place(block, (24, 20), (16, 20)))[1], 145000, "out and indices", "have bytes in common")
+    assert mdl.ri_destroy(instance) == 0
+
+
+def test_an_index_out_of_range_fails_the_step(device, tmp_path):
+    table, index = device.tensor(numpy.arange(6, dtype="f4").reshape(3, 2)), device.tensor(numpy.zeros(2, "i4"))
+    out = device.tensor(numpy.zeros((2, 2), "f4"))
+    begin(device.stream, RELAXED)
+    assert device.call("embedding", table, index, out) == 0
+    instance = end(device.stream)
+    acl.sim.save(instance, tmp_path / "table.om", [(index.address, (2,), "i4")], [(out.address, (4,), "f4")])
+    model = Model(load(tmp_path / "table.om"))
+    assert model(numpy.array([2, 0], "i4")).tolist() == [4, 5, 0, 1]
+    model.inputs.put(0, numpy.array([1, -3], "i4"))
+    words = "indices[1] is -3, expected 0 to 2 for dimension 0 of weight"
+    refused(model.execute(), 507015, "its step 0, aclnnEmbedding, failed", words)
+    acl.sim.reset()
+
+
 def test_a_signature_that_is_not_the_saved_one_fails_the_run(network, tmp_path):
     path = tmp_path / "network.om"
     network.save(path)

@@ -2,6 +2,7 @@
 
 import numpy
 import pytest
+from helpers.capture import begin, end, run
 from helpers.expect import refused
 from helpers.operands import INVALID, KINDS, NULLPTR, SETTINGS, any_shape, any_view, check_written
 from helpers.tensors import CODES, Device
@@ -183,6 +184,28 @@ def test_an_index_out_of_range_fails_the_task(fresh, name, wrong):
     found = numpy.full((3, 2), 7, "f4")
     assert acl.rt.memcpy(found.ctypes.data, found.nbytes, out.address, found.nbytes, 2) == 0
     assert found[1:].tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.needs_sim
+@pytest.mark.parametrize("name", PICKS)
+def test_an_index_out_of_range_fails_a_replay(fresh, name):
+    """The indices are those that lie there when the instance runs."""
+    self = fresh.tensor(numpy.arange(1, 7, dtype="f4").reshape(3, 2))
+    out, index = fresh.tensor(numpy.zeros((2, 2), "f4")), index_of(fresh, name, [2, 0])
+    begin(fresh.stream)
+    assert fresh.call(name, *calls(fresh, self, index, out)[name]) == 0
+    instance = end(fresh.stream)
+    run(instance, fresh.stream)
+    assert fresh.get(out).tolist() == [[5, 6], [1, 2]]
+    wrong = index.base.copy()
+    wrong[1] = 7
+    assert acl.rt.memcpy(index.address, wrong.nbytes, wrong.ctypes.data, wrong.nbytes, 1) == 0
+    assert acl.mdl.ri_execute_async(instance, fresh.stream) == 0
+    operator = "aclnn" + name.title().replace("_", "")
+    where = ("indices" if name == "embedding" else "index") + ("[1, 0]" if name == "gather" else "[1]")
+    refused(
+        acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION, operator, f"{where} is 7, expected ", " to 2 for"
+    )
 
 
 @pytest.mark.needs_sim

@@ -1,17 +1,20 @@
-"""Outputs that overlap inputs, addresses between elements, casts at the ends of types, weights of matrix products."""
+"""Outputs that overlap inputs or each other, addresses between elements, casts at the ends of types, weights of matrix products."""
 
 import ctypes
 import os
 
 import numpy
 import pytest
+from helpers.capture import begin, end, run
 from helpers.expect import refused
 from helpers.operands import INVALID, NULLPTR
+from helpers.single import Single
 from helpers.tensors import CODES, ND, Tensor, from_bfloat, to_bfloat
 
 import acl
 
 KEEP = 0
+INVALID_CALL = 100000
 
 
 def over(npu, tensor, view, offset=0):
@@ -101,6 +104,112 @@ def test_addresses_between_elements_are_refused(npu, kind, size, place):
         pair.reverse()
     ret = npu.call("neg", *pair)
     refused(ret, INVALID, "out" if not place else "self", f"expected a multiple of {size}, the bytes of an element")
+
+
+# --- outputs that overlap each other
+
+
+def extremes(npu, first, second, columns=False):
+    """Call MaxDim with values and indices over one block, from these elements of four bytes on; return its code."""
+    base = npu.tensor(numpy.zeros(16, "f4"))
+    step = 2 if columns else 1
+    views = [base.view[start : start + 4 * step : step] for start in (first, second)]
+    out, indices = over(npu, base, views[0]), over(npu, base._replace(kind="i4"), views[1])
+    self = npu.tensor(numpy.array([[1, 5], [7, 2], [3, 9], [8, 0]], "f4"))
+    return npu.call("max_dim", self, 1, False, out, indices), out, indices
+
+
+@pytest.mark.needs_sim
+@pytest.mark.parametrize(("first", "second", "columns"), [(0, 0, 0), (0, 3, 0), (5, 2, 0), (0, 4, 1), (1, 1, 1)])
+def test_two_outputs_over_the_same_bytes_are_refused(npu, first, second, columns):
+    """Also when only some elements of strided views are the same."""
+    ret, _, _ = extremes(npu, first, second, columns)
+    refused(ret, INVALID, "aclnnMaxDim failed because out and indices are both written and have bytes in common")
+
+
+@pytest.mark.needs_sim
+@pytest.mark.parametrize(("first", "second", "columns"), [(0, 4, 0), (4, 0, 0), (0, 1, 1), (3, 0, 1), (0, 8, 1)])
+def test_outputs_beside_each_other_are_written(npu, first, second, columns):
+    ret, out, indices = extremes(npu, first, second, columns)
+    assert ret == 0, acl.get_recent_err_msg()
+    assert npu.get(out).tolist() == [5, 7, 9, 8]
+    assert npu.get(indices).view("i4").tolist() == [1, 0, 1, 0]
+
+
+@pytest.mark.needs_sim
+def test_an_output_that_repeats_its_elements_is_compared(npu):
+    """A view of more elements than bytes ends soon: it overlaps itself."""
+    base = npu.tensor(numpy.zeros(64, "f4"))
+    repeated = numpy.lib.stride_tricks.as_strided(base.view, (3, 3, 3, 3, 3, 3), (4, 4, 4, 4, 4, 4))
+    self = npu.tensor(numpy.ones((3, 3, 3, 3, 3, 3, 2), "f4"))
+    out, indices = over(npu, base, repeated), over(npu, base._replace(kind="i4"), repeated)
+    refused(npu.call("max_dim", self, 6, False, out, indices), INVALID, "have bytes in common")
+
+
+@pytest.mark.needs_sim
+def test_outputs_of_single_operators_overlap(npu):
+    single = Single(npu)
+    given = single.give(numpy.ones((4, 2), "f4"))
+    block = npu.put(numpy.zeros(8, "f4"))
+    for shift, code in ((12, INVALID_CALL), (16, 0)):
+        outs = [
+            (single.desc((4,), "i4"), single.buffer(block, 16)),
+            (single.desc((4,), "f4"), single.buffer(block + shift, 16)),
+        ]
+        ret = single.call("ArgMaxWithValue", [given], outs, dimension=1)
+        if code == 0:
+            assert ret == 0, acl.get_recent_err_msg()
+        else:
+            refused(ret, code, "aclopExecuteV2", "are both written and have bytes in common")
+    assert acl.rt.synchronize_stream(npu.stream) == 0
+    single.close()
+
+
+@pytest.mark.needs_sim
+def test_single_operators_refuse_addresses_between_elements(npu):
+    single = Single(npu)
+    for kind, size in (("f4", 4), ("f2", 2), ("i8", 8)):
+        given, block = single.give(numpy.ones(4, kind)), npu.put(numpy.zeros(12, kind))
+        for shift in (1, size - 1):
+            desc = single.desc((4,), kind)
+            for ins, outs in (
+                ([given, given], [(desc, single.buffer(block + shift, 4 * size))]),
+                ([given, (desc, single.buffer(block + shift, 4 * size))], [single.take((4,), kind)]),
+            ):
+                ret = single.call("Add", ins, outs)
+                refused(ret, INVALID_CALL, "aclopExecuteV2", f"expected a multiple of {size}, the bytes of an element")
+    single.close()
+
+
+@pytest.mark.needs_sim
+def test_changed_arguments_keep_to_the_same_rules(npu):
+    """Refused changes leave the task as it was."""
+    base, other = npu.tensor(numpy.zeros(8, "f4")), npu.tensor(numpy.zeros(8, "f4"))
+    self = npu.tensor(numpy.array([[1, 5], [7, 2], [3, 9], [8, 0]], "f4"))
+    out, indices = over(npu, base, base.view[:4]), over(npu, base._replace(kind="i4"), base.view[4:])
+    begin(npu.stream)
+    assert npu.call("max_dim", self, 1, False, out, indices) == 0
+    instance = end(npu.stream)
+    (stream,) = acl.mdl.ri_get_streams(instance)[0]
+    (task,) = acl.mdl.ri_get_tasks_by_stream(stream)[0]
+    params = acl.mdl.ri_task_get_params(task)[0]
+    block, fresh = base.address, other.address
+    for places, words in (
+        ([self.address, block, block + 8], "out and indices are both written and have bytes in common"),
+        ([self.address, block + 2, fresh], "args moves a tensor of data type 0 by 2 bytes, expected a multiple of 4"),
+        ([self.address, block, fresh + 3], "args moves a tensor of data type 3 by "),
+    ):
+        refused(acl.mdl.ri_task_set_params(task, {**params, "args": places}), 107000, "aclmdlRITaskSetParams", words)
+        assert acl.mdl.ri_task_get_params(task)[0] == params
+    run(instance, npu.stream)
+    assert npu.get(out).tolist() == [5, 7, 9, 8]
+    places = [self.address, fresh, block]
+    assert acl.mdl.ri_task_set_params(task, {**params, "args": places}) == 0
+    assert acl.mdl.ri_update(instance) == 0
+    run(instance, npu.stream)
+    assert npu.get(out).view("i4").tolist() == [1, 0, 1, 0]
+    assert npu.get(other)[:4].tolist() == [5, 7, 9, 8]
+    assert acl.mdl.ri_destroy(instance) == 0
 
 
 # --- numbers

@@ -295,6 +295,7 @@ aclError sim_call_place(const struct sim_pack *pack, void *workspace)
     call->ca_range_count = 0;
     for (uint32_t i = 0; i < pack->pk_count; i++)
         SIM_TRY(place_tensor(pack, &pack->pk_operands[i]));
+    SIM_TRY(sim_call_check_outputs(call));
     call->ca_overlaps = sim_call_overlaps(call);
     call->ca_workspace = NULL;
     if (call->ca_workspace_size == 0)

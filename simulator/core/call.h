@@ -87,13 +87,14 @@ bool sim_call_next(struct sim_call_cursor *cursor); /* false at the end */
 /* 161002 for a tensor whose elements do not lie at multiples of their size: no card reaches them. */
 aclnnStatus sim_call_check_place(const struct sim_operand *operand, aclDataType type, const char *name);
 /* Writes down where the operands and the workspace lie now, and claims their bytes: 107000; 161002 for a tensor that no
- * card would reach there. */
+ * card would reach there, and for outputs that have bytes in common. */
 aclError sim_call_place(const struct sim_pack *pack, void *workspace);
 /* Then there is nothing to submit: every tensor that the call writes is empty. */
 bool sim_call_writes_nothing(const struct sim_pack *pack);
 /* row_overlap.c: whether an output of a call that was placed would change an input; the call with copies of such inputs
  * behind it, to be freed, or NULL without memory. */
 bool sim_call_overlaps(const struct sim_call *call);
+aclnnStatus sim_call_check_outputs(const struct sim_call *call); /* 161002 for outputs that have bytes in common */
 struct sim_call *sim_call_apart(const struct sim_call *call);
 const char *sim_call_name(const struct sim_pack *pack, const struct sim_operand *operand); /* of its parameter */
 

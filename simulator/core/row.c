@@ -153,6 +153,30 @@ static void move_tensors(struct sim_call *call, const struct sim_range *after)
         call->ca_workspace = sim_memory_reach(after[call->ca_range_count - 1].rg_address);
 }
 
+/* The call's addresses become others, and these what they were. */
+static void exchange(struct sim_call *call, struct sim_range *other)
+{
+    struct sim_range *ranges = sim_call_at(call, call->ca_ranges);
+    move_tensors(call, other);
+    for (uint32_t i = 0; i < call->ca_range_count; i++) {
+        struct sim_range before = ranges[i];
+        ranges[i] = other[i];
+        other[i] = before;
+    }
+}
+
+static aclError move_call(struct sim_call *call, struct sim_range *other)
+{
+    SIM_TRY(check_moved(call, other));
+    exchange(call, other);
+    if (sim_call_check_outputs(call) != ACL_SUCCESS) {
+        exchange(call, other);
+        return ACL_ERROR_RT_PARAM_INVALID;
+    }
+    call->ca_overlaps = sim_call_overlaps(call);
+    return ACL_SUCCESS;
+}
+
 aclError sim_row_move(void *argument, const uint64_t *addresses)
 {
     struct sim_call *call = argument;
@@ -167,12 +191,7 @@ aclError sim_row_move(void *argument, const uint64_t *addresses)
         code = sim_memory_claim(&moved[i], "args");
     }
     if (code == ACL_SUCCESS)
-        code = check_moved(call, moved);
-    if (code == ACL_SUCCESS) {
-        move_tensors(call, moved);
-        memcpy(ranges, moved, bytes);
-        call->ca_overlaps = sim_call_overlaps(call);
-    }
+        code = move_call(call, moved);
     free(moved);
     return code;
 }

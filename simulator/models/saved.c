@@ -243,7 +243,7 @@ static struct sim_row *take_row(struct sim_bytes *from)
 }
 
 /* Tensors and ranges as the second phase leaves them; the regions take the place of device memory. */
-static void place_tensors(const struct sim_pack *pack)
+static aclnnStatus place_tensors(const struct sim_pack *pack)
 {
     struct sim_call *call = pack->pk_call;
     struct sim_range *ranges = sim_call_at(call, call->ca_ranges);
@@ -257,6 +257,7 @@ static void place_tensors(const struct sim_pack *pack)
                                                                 .rg_write = (operand->od_direction & ACLSIM_OUT) != 0};
     }
     call->ca_overlaps = sim_call_overlaps(call);
+    return sim_call_check_outputs(call);
 }
 
 static aclError read_call(struct reading *reading, struct saved *saved)
@@ -272,7 +273,7 @@ static aclError read_call(struct reading *reading, struct saved *saved)
     SIM_ARGUMENT(ranges != 0, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for a call");
     reading->re_pack.pk_call->ca_ranges = ranges;
     SIM_TRY(sim_call_plan(reading->re_pack.pk_call, &workspace));
-    place_tensors(&reading->re_pack);
+    SIM_TRY(place_tensors(&reading->re_pack));
     saved->sv_workspace_size = workspace > saved->sv_workspace_size ? workspace : saved->sv_workspace_size;
     return ACL_SUCCESS;
 }
