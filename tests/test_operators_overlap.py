@@ -1,4 +1,4 @@
-"""Outputs that overlap inputs or each other, addresses between elements, casts at the ends of types, weights of matrix products."""
+"""Overlapping outputs, addresses between elements, casts at the ends of types, weights of matrix products."""
 
 import ctypes
 import os

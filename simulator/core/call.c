@@ -293,9 +293,13 @@ aclError sim_call_place(const struct sim_pack *pack, void *workspace)
 {
     struct sim_call *call = pack->pk_call;
     call->ca_range_count = 0;
-    for (uint32_t i = 0; i < pack->pk_count; i++)
+    uint32_t outputs = 0;
+    for (uint32_t i = 0; i < pack->pk_count; i++) {
         SIM_TRY(place_tensor(pack, &pack->pk_operands[i]));
-    SIM_TRY(sim_call_check_outputs(call));
+        outputs += (pack->pk_operands[i].od_direction & ACLSIM_OUT) != 0;
+    }
+    if (unlikely(outputs > 1))
+        SIM_TRY(sim_call_check_outputs(call));
     call->ca_overlaps = sim_call_overlaps(call);
     call->ca_workspace = NULL;
     if (call->ca_workspace_size == 0)
