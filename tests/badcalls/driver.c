@@ -95,6 +95,12 @@ uint64_t draw_number(void)
     return note(below(2) == 0 ? below(8) : below(HOST_COUNT + 1));
 }
 
+size_t draw_room(void)
+{
+    static const uint64_t refused[] = {0, 0x80000000, INT64_MAX, UINT64_MAX};
+    return note(below(4) == 0 ? refused[below(sizeof refused / sizeof *refused)] : below(HOST_COUNT + 1));
+}
+
 int64_t draw_enum(int64_t least, int64_t most)
 {
     switch (below(8)) {

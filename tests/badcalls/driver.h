@@ -14,6 +14,7 @@ extern const struct entry entries[];
 extern const size_t entry_count;
 
 uint64_t draw_number(void);
+size_t draw_room(void); /* of host memory: as much as there is, or more than any function takes */
 int64_t draw_enum(int64_t least, int64_t most);
 int32_t draw_milliseconds(void);
 float draw_float(void);

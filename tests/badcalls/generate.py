@@ -21,6 +21,12 @@ WAITS = re.compile(
 )
 SHORT = re.compile(r"timeout|milliseconds", re.I)
 PATH = re.compile(r"path|file|dir$", re.I)
+# Functions of the C library's kind know nothing of device memory and trust the caller's room up to SECUREC_MEM_MAX_LEN:
+# they get host memory, and a room that it has or that is refused. A list of further arguments cannot be drawn.
+HOST_ONLY = {"securec"}
+ROOM = re.compile(r"destMax")
+INCLUDED = re.compile(r'"acl/abi/extra/(\w+)\.h"')
+UNDRAWN = {"vsprintf_s", "vsnprintf_s"}  # sprintf_s and snprintf_s call them
 LIST = re.compile(r"dsts|srcs")
 PLACE = re.compile(r"dst|src")  # device memory where an address stands
 INNER = re.compile(r"param")  # an address may stand there, so it is not memory that holds just anything
@@ -47,6 +53,15 @@ def is_handle(declared, bare):
         return alias.type == "void *"
     target = bare[:-1].strip() if bare.endswith("*") else ""
     return target in declared.structs and declared.structs[target].fields is None
+
+
+def draw_host(param):
+    """Return the C expression for a parameter of a function that knows host memory alone; None for an ordinary one."""
+    if ROOM.fullmatch(param.name):
+        return "draw_room()"
+    bare = " ".join(re.sub(r"\bconst\b", "", param.type).split())
+    # An array of pointers into texts that this function may write to is what an earlier call has left there.
+    return {"void *": "draw_words()", "char **": "draw_zeros()"}.get(bare)
 
 
 def draw(declared, param):
@@ -91,7 +106,7 @@ def caller(declared, function):
         name = f"a{place}"
         names.append(name)
         kind = declared.kind(param.type)
-        expression = draw(declared, param)
+        expression = (function.group in HOST_ONLY and draw_host(param)) or draw(declared, param)
         if function.variadic and expression == "draw_text()":
             expression = "draw_plain_text()"  # a format without conversions, as nothing follows it
         if kind == "struct":
@@ -120,11 +135,20 @@ def operators():
 
 def table():
     """Return the C text of the whole table."""
-    declared = abi.load()
-    functions = [function for function in declared.functions.values() if function.name not in CONTROL]
+    declared = abi.load_extra()  # its types are all types, its functions are those of other libraries
+    functions = [function for function in abi.load().functions.values() if function.name not in CONTROL]
+    functions += [function for function in declared.functions.values() if function.name not in UNDRAWN]
     functions += operators()
     folder = abi.headers()[0].parents[2]
-    wrappers = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.h") if path.parent.name != "abi")
+    users, others = [], []  # headers of interfaces that have none for users come last: they use the others' types
+    for path in sorted(folder.rglob("*.h")):
+        if path.parent.name == "extra":
+            others.append(path)
+        elif path.parent.name != "abi":
+            users.append(path)
+    wrapped = set(INCLUDED.findall("".join(path.read_text() for path in users)))
+    wrappers = [path.relative_to(folder).as_posix() for path in users]
+    wrappers += [f"acl/abi/extra/{path.name}" for path in others if path.stem not in wrapped]
     rows = "".join(
         f'    {{"{function.name}", call_{function.name}, {int(bool(WAITS.search(function.name)))}}},\n'
         for function in functions
