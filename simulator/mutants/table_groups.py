@@ -1,4 +1,4 @@
-"""The mutants of the groups: streams and events, captures, levels, memory, several processes, kernels."""
+"""The mutants of the groups: from streams and events, captures and memory to models and operators."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from table import ENGINE, STRESS, Mutant
 EVENT, STREAM, LEVEL, ALL = "test_event", "test_stream", "test_level", "test_stress_all"
 MEMORY, POOL, VIRTUAL, EXCHANGE = "test_memory", "test_pool", "test_vmm", "test_exchange"
 CAPTURE, INSIDE, CUT, KERNEL = "test_capture", "test_capture_inside", "test_capture_end", "test_kernel"
+RECOVERY, QUEUE, MODEL, ROW = "test_recovery", "test_queue", "test_model", "test_row"
 
 GROUP_MUTANTS = (
     # streams, events, latches
@@ -336,5 +337,209 @@ GROUP_MUTANTS = (
         "for (uint64_t i = 0; i < kept; i++)",
         "for (uint64_t i = 1; i < kept; i++)",
         (KERNEL,),
+    ),
+    # what a failed task leaves behind
+    Mutant(
+        "work in a stopped context",
+        "stream.c",
+        "    return sim_context_check_failed(sim_thread.th_context);",
+        "    return ACL_SUCCESS;",
+        (RECOVERY,),
+    ),
+    Mutant(
+        "streams in a stopped context",
+        "context.h",
+        "return unlikely(code != ACL_SUCCESS) && code != ACL_ERROR_RT_DEVICE_TASK_ABORT;",
+        "return unlikely(code != ACL_SUCCESS) && code == ACL_ERROR_RT_DEVICE_TASK_ABORT;",
+        (RECOVERY,),
+    ),
+    Mutant(
+        "no end of a capture in a stopped context",
+        "capture.c",
+        "SIM_TRY(sim_stream_to_clean(stream_handle, &stream));",
+        "SIM_TRY(sim_stream_own(stream_handle, &stream));",
+        (RECOVERY,),
+    ),
+    # host memory that is mapped for devices, and addresses that nothing is mapped at
+    Mutant(
+        "mapped memory refused",
+        "memory.c",
+        "return place->pl_class != SIM_MEMORY_DEAD && sim_memory_find_mapped(range->rg_address, block) &&",
+        "return place->pl_class == SIM_MEMORY_DEAD && sim_memory_find_mapped(range->rg_address, block) &&",
+        (MEMORY,),
+    ),
+    Mutant(
+        "end of mapped memory ignored",
+        "memory.c",
+        "           range->rg_size <= left_in(block, range->rg_address);",
+        "           range->rg_size <= SIZE_MAX;",
+        (MEMORY,),
+    ),
+    Mutant(
+        "another registration is as good",
+        "memory.c",
+        "find_mapped(range, &place, &mapped) && mapped.bk_birth == range->rg_birth",
+        "find_mapped(range, &place, &mapped)",
+        (MEMORY,),
+    ),
+    Mutant(
+        "low addresses taken",
+        "memory.h",
+        "unlikely((uint64_t)(uintptr_t)address < SIM_MEMORY_LOWEST)",
+        "unlikely((uint64_t)(uintptr_t)address + 1 < SIM_MEMORY_LOWEST)",
+        (MEMORY,),
+    ),
+    Mutant(
+        "low addresses in batches taken",
+        "memory_batch.c",
+        "if (sim_memory_is_low(place, address)) {",
+        "if (sim_memory_is_low(place, address) && size == 0) {",
+        (MEMORY,),
+    ),
+    Mutant(
+        "low addresses registered",
+        "memory_host.c",
+        "if (sim_memory_is_low(&place, address))",
+        "if (sim_memory_is_low(&place, address) && size == 0)",
+        (MEMORY,),
+    ),
+    # chips whose programs run on the device itself
+    Mutant(
+        "run mode of another chip",
+        "memory.c",
+        "return sim_config()->cf_soc->so_profile == SIM_P310B;",
+        "return sim_config()->cf_soc->so_profile == SIM_P310P;",
+        (MEMORY,),
+    ),
+    Mutant(
+        "copies of a host on the device",
+        "memory_copy.c",
+        "if (is_managed(places) || unlikely(sim_memory_runs_on_device()))",
+        "if (is_managed(places))",
+        (MEMORY,),
+    ),
+    Mutant(
+        "virtual memory on the device",
+        "vmm.c",
+        "SIM_SUPPORTED(!sim_memory_runs_on_device(), ",
+        "SIM_SUPPORTED(true, ",
+        (MEMORY,),
+    ),
+    # what is alive
+    Mutant(
+        "host memory not counted",
+        "memory.c",
+        "return sim_zone_count(&sim_device_zone) + sim_zone_count(&sim_host_zone);",
+        "return sim_zone_count(&sim_device_zone);",
+        (MEMORY,),
+    ),
+    Mutant(
+        "every kind counted",
+        "handle.c",
+        "(only != SIM_KINDS && kind != (int)only)",
+        "(only == SIM_KINDS && kind == (int)only)",
+        (MEMORY,),
+    ),
+    Mutant(
+        "kinds known by their first letters",
+        "handle.c",
+        "strcmp(name, sim_kind_name(kind)) != 0)",
+        "strncmp(name, sim_kind_name(kind), strlen(sim_kind_name(kind))) != 0)",
+        (MEMORY,),
+    ),
+    # replays
+    Mutant(
+        "memory of a replay may not change hands",
+        "engine.c",
+        "(run->rn_replays && sim_memory_is_there(&ranges[i]))",
+        "(run->rn_replays && !sim_memory_is_there(&ranges[i]))",
+        (CAPTURE,),
+    ),
+    Mutant(
+        "every task takes memory that changed hands",
+        "engine.c",
+        "(run->rn_replays && sim_memory_is_there(&ranges[i]))",
+        "sim_memory_is_there(&ranges[i])",
+        (CAPTURE,),
+    ),
+    Mutant(
+        "replay takes freed memory",
+        "engine.c",
+        "(run->rn_replays && sim_memory_is_there(&ranges[i]))",
+        "run->rn_replays",
+        (CAPTURE,),
+    ),
+    # channels
+    Mutant(
+        "any time-out without a capacity",
+        "channel.c",
+        "SIM_ARGUMENT(bounded || timeout == -1, ACL_ERROR_INVALID_PARAM,",
+        "SIM_ARGUMENT(bounded || timeout != -2, ACL_ERROR_INVALID_PARAM,",
+        (QUEUE,),
+    ),
+    # models
+    Mutant(
+        "ports smaller than their shape",
+        "model_signature.c",
+        "SIM_ARGUMENT(port->po_bytes >= needed || ",
+        "SIM_ARGUMENT(port->po_bytes + 1 >= needed || ",
+        (MODEL,),
+    ),
+    Mutant(
+        "short buffers overrun",
+        "model_prepare.c",
+        "return !is_control(signature, call, at) && operand->op_bytes < needed_at(signature, call, at, gear);",
+        "return false && operand->op_bytes < needed_at(signature, call, at, gear);",
+        (MODEL,),
+    ),
+    Mutant(
+        "whole tensor stored in a short buffer",
+        "model_prepare.c",
+        "tensor_at(signature, call, at)->data, operand->op_bytes);",
+        "tensor_at(signature, call, at)->data, needed_at(signature, call, at, gear));",
+        (MODEL,),
+    ),
+    Mutant(
+        "whole tensor read from a short buffer",
+        "model_prepare.c",
+        "memcpy(next, tensor->data, sim_model_call_operands(call)[at].op_bytes);",
+        "memcpy(next, tensor->data, needed_at(signature, call, at, gear));",
+        (MODEL,),
+    ),
+    Mutant(
+        "buffers may be shorter",
+        "model_execute.c",
+        "buffer->db_size + SIM_MODEL_CALL_SLACK < needed)",
+        "buffer->db_size + SIM_MODEL_CALL_SLACK + 1 < needed)",
+        (MODEL,),
+    ),
+    Mutant(
+        "slack of a byte less",
+        "model_execute.c",
+        "buffer->db_size + SIM_MODEL_CALL_SLACK < needed)",
+        "buffer->db_size + SIM_MODEL_CALL_SLACK <= needed)",
+        (MODEL,),
+    ),
+    # outputs over inputs
+    Mutant(
+        "every kernel works in place",
+        "row_overlap.c",
+        "!(call->ca_kernel.kn_in_place && is_same_view(",
+        "!(is_same_view(",
+        (ROW,),
+    ),
+    Mutant(
+        "overlap by a part unseen",
+        "row_overlap.c",
+        "return start < other_start + other->rg_size && other_start < start + one->rg_size;",
+        "return start == other_start && other_start < start + one->rg_size;",
+        (ROW,),
+    ),
+    Mutant(
+        "copies of outputs, not of inputs",
+        "row_overlap.c",
+        "    if (input->cu_range->rg_write)\n        return false;",
+        "    if (!input->cu_range->rg_write)\n        return false;",
+        (ROW,),
     ),
 )

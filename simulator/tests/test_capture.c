@@ -409,15 +409,16 @@ static void test_a_helper_fails(void)
     destroy(instance);
 }
 
-static void test_memory_is_freed_before_the_run(void)
+static void test_memory_changes_hands_before_the_run(void)
 {
-    void *block;
+    enum { BYTES = 64 };
+    void *block, *again;
     struct line lines[2] = {{0, {NULL}}};
-    CHECK_CODE(aclrtMalloc(&block, 64, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    CHECK_CODE(aclrtMalloc(&block, BYTES, ACL_MEM_MALLOC_HUGE_FIRST), 0);
     begin(origin);
     link_streams(origin, other);
     launch(other, note, &lines[0], 0);
-    CHECK_CODE(aclrtMemsetAsync(block, 64, 1, 64, other), 0);
+    CHECK_CODE(aclrtMemsetAsync(block, BYTES, 1, BYTES, other), 0);
     launch(other, note, &lines[1], 0);
     link_streams(other, origin);
     aclmdlRI instance = end(origin);
@@ -428,6 +429,19 @@ static void test_memory_is_freed_before_the_run(void)
         CHECK_CODE(aclrtSynchronizeStream(launching), ACL_ERROR_RT_DEVICE_MEM_ERROR);
     }
     CHECK(lines[0].begun == 3 && lines[1].begun == 1);
+    CHECK_CODE(aclrtMalloc(&again, BYTES, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    CHECK(again == block);
+    execute(instance, launching); /* takes memory that is allocated when it runs */
+    CHECK_CODE(aclrtSynchronizeStream(launching), 0);
+    CHECK(lines[1].begun == 2);
+    CHECK_CODE(aclsimStreamHold(launching), 0); /* a task outside of an instance takes only its own */
+    CHECK_CODE(aclrtMemsetAsync(again, BYTES, 2, BYTES, launching), 0);
+    CHECK_CODE(aclrtFree(again), 0);
+    CHECK_CODE(aclrtMalloc(&again, BYTES, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    CHECK(again == block);
+    CHECK_CODE(aclsimStreamRelease(launching), 0);
+    CHECK_CODE(aclrtSynchronizeStream(launching), ACL_ERROR_RT_DEVICE_MEM_ERROR);
+    CHECK_CODE(aclrtFree(again), 0);
     destroy(instance);
 }
 
@@ -456,7 +470,7 @@ static void tests(bool parallel)
     test_a_task_fails(origin);
     test_a_task_fails(other);
     test_a_helper_fails();
-    test_memory_is_freed_before_the_run();
+    test_memory_changes_hands_before_the_run();
     destroy_streams();
 }
 

@@ -128,6 +128,93 @@ static void test_registered(aclrtStream stream)
     CHECK_CODE(aclrtFree(block), 0);
 }
 
+static aclError do_nothing(void *unused)
+{
+    (void)unused;
+    return 0;
+}
+
+/* Queues a task that writes to the bytes. */
+static aclError touch(aclrtStream stream, void *address, uint64_t size)
+{
+    aclsimRange range = {address, size, 1};
+    return aclsimLaunchTask(stream, do_nothing, NULL, &range, 1, 0);
+}
+
+/* Registered memory that is mapped for devices is device memory to any task, as long as the registration lasts. */
+static void test_mapped(aclrtStream stream)
+{
+    char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *mapped;
+    CHECK_CODE(touch(stream, pages, 64), ACL_ERROR_RT_PARAM_INVALID);
+    CHECK_CODE(aclrtHostRegister(pages, 4096, ACL_HOST_REGISTER_MAPPED, &mapped), 0);
+    CHECK(mapped == pages);
+    CHECK_CODE(touch(stream, pages + 4000, 96), 0);
+    CHECK_CODE(touch(stream, pages + 4000, 97), ACL_ERROR_RT_PARAM_INVALID);
+    CHECK_TEXT("size is 97, expected at most 96");
+    CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+    for (int again = 0; again < 2; again++) { /* the task's registration is over, also when another one follows */
+        CHECK_CODE(aclsimStreamHold(stream), 0);
+        CHECK_CODE(touch(stream, pages, 64), 0);
+        CHECK_CODE(aclrtHostUnregister(pages), 0);
+        if (again == 0)
+            CHECK_CODE(aclrtHostRegister(pages, 4096, ACL_HOST_REGISTER_MAPPED, &mapped), 0);
+        CHECK_CODE(aclsimStreamRelease(stream), 0);
+        CHECK_CODE(aclrtSynchronizeStream(stream), ACL_ERROR_RT_DEVICE_MEM_ERROR);
+    }
+    CHECK_TEXT("unregistered");
+    CHECK_CODE(touch(stream, pages, 64), ACL_ERROR_RT_PARAM_INVALID);
+    munmap(pages, 8192);
+}
+
+/* Memory counts among what is alive, and a kind that nothing has is refused. */
+static void test_live_counts(void)
+{
+    void *block, *pinned;
+    aclrtEvent event;
+    size_t all = aclsimLiveCount(NULL), memory = aclsimLiveCount("memory"), events = aclsimLiveCount("event");
+    CHECK_CODE(aclrtMalloc(&block, 16, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    CHECK_CODE(aclrtMallocHost(&pinned, 16), 0);
+    CHECK_CODE(aclrtCreateEvent(&event), 0);
+    CHECK(aclsimLiveCount("memory") == memory + 2);
+    CHECK(aclsimLiveCount("event") == events + 1);
+    CHECK(aclsimLiveCount(NULL) == all + 3);
+    CHECK(aclsimLiveCount("events") == SIZE_MAX);
+    CHECK_TEXT("kind is \"events\", expected NULL or one of memory, model, ");
+    CHECK_CODE(aclrtDestroyEvent(event), 0);
+    CHECK_CODE(aclrtFreeHost(pinned), 0);
+    CHECK_CODE(aclrtFree(block), 0);
+    CHECK(aclsimLiveCount(NULL) == all);
+}
+
+/* Where the program runs on the device itself, the device's memory is the program's, and there is no virtual memory. */
+static void test_on_the_device(void)
+{
+    char *block, source[16] = {1};
+    void *address;
+    aclrtRunMode mode;
+    aclrtStream stream;
+    CHECK_CODE(aclsimReset(), 0);
+    CHECK_CODE(aclrtGetRunMode(&mode), 0);
+    CHECK(mode == ACL_HOST);
+    CHECK_CODE(aclsimConfigure("soc", "Ascend310B1"), 0);
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    CHECK_CODE(aclrtGetRunMode(&mode), 0);
+    CHECK(mode == ACL_DEVICE);
+    CHECK_CODE(aclrtCreateStream(&stream), 0);
+    CHECK_CODE(aclrtMalloc((void **)&block, 16, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    block[0] = 7;
+    CHECK_CODE(aclsimStreamHold(stream), 0);
+    CHECK_CODE(aclrtMemcpyAsync(block, 16, source, 16, ACL_MEMCPY_HOST_TO_DEVICE, stream), 0);
+    CHECK(block[0] == 7);
+    source[0] = 2; /* read when the task runs: a copy from device to device */
+    CHECK_CODE(aclsimStreamRelease(stream), 0);
+    CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+    CHECK(block[0] == 2);
+    CHECK_CODE(aclrtReserveMemAddress(&address, (size_t)1 << 21, 0, NULL, 0), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    CHECK_CODE(aclsimReset(), 0);
+}
+
 /* aclsimReset ends every block, and the next device may have another size. */
 static void test_reset(void)
 {
@@ -223,6 +310,25 @@ static void test_batch_in_capture(aclrtStream stream)
     CHECK_CODE(aclrtFreeHost(host), 0);
 }
 
+/* Addresses that no process maps are refused, up to the last one, unless no byte is used. */
+static void test_low_addresses(aclrtStream stream)
+{
+    void *low = (void *)(uintptr_t)65535, *block, *mapped;
+    char bytes[16] = {0};
+    CHECK_CODE(aclrtMalloc(&block, 16, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    struct batch batch = {.dsts = {block, block}, .srcs = {bytes, low}, .sizes = {8, 8},
+                          .attribute = {.dstLoc = {0, ACL_MEM_LOCATION_TYPE_DEVICE}}};
+    CHECK_CODE(aclrtMemset(low, 16, 0, 16), ACL_ERROR_RT_PARAM_INVALID);
+    CHECK_TEXT("0xffff, expected an address in host or device memory, which is never below 64 KiB");
+    CHECK_CODE(aclrtMemcpy(bytes, 16, low, 16, ACL_MEMCPY_HOST_TO_HOST), ACL_ERROR_RT_PARAM_INVALID);
+    CHECK_CODE(aclrtMemcpyAsync(low, 16, block, 16, ACL_MEMCPY_DEVICE_TO_HOST, stream), ACL_ERROR_RT_PARAM_INVALID);
+    CHECK_CODE(queue_batch(&batch, stream), ACL_ERROR_RT_PARAM_INVALID);
+    CHECK_TEXT("srcs[1] is 0xffff");
+    CHECK_CODE(aclrtHostRegister(low, 16, ACL_HOST_REGISTER_MAPPED, &mapped), ACL_ERROR_RT_PARAM_INVALID);
+    CHECK_CODE(aclrtMemset(low, 16, 0, 0), 0);
+    CHECK_CODE(aclrtFree(block), 0);
+}
+
 /* The program itself is a binary with this variable. */
 static unsigned char variable_of_the_test[BYTES] = {1, 2, 3};
 static aclrtBinHandle _Atomic loaded;
@@ -272,10 +378,14 @@ int main(void)
     test_freed_under_task(stream);
     test_in_kernel(stream);
     test_registered(stream);
+    test_mapped(stream);
+    test_low_addresses(stream);
+    test_live_counts();
     test_threads();
     test_parts(stream);
     test_batch_in_capture(stream);
     test_symbols();
     test_reset();
+    test_on_the_device();
     return 0;
 }

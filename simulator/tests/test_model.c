@@ -102,6 +102,53 @@ static void test_wrong_counts_and_ids(void)
     free_sides(&sides);
 }
 
+/* ---- ports and buffers of other sizes than their shape's ---- */
+
+/* The file with an input of so many bytes, the shape as it was. */
+static struct file make_sized(uint64_t bytes)
+{
+    struct file file = make_file("double");
+    memcpy(file.bytes + file.size - 2 * (8 + 4 + 32 + 1 + 16) + 12, &bytes, sizeof bytes);
+    return file;
+}
+
+/* Sees only the bytes that were given: the rest of a short input is zero. */
+static aclError sum_up(const aclsimModelRun *run)
+{
+    const float *from = run->inputs[0].data;
+    float *to = run->outputs[0].data;
+    for (int i = 0; i < 4; i++)
+        to[i] = from[0] + from[1] + from[2] + from[3];
+    return 0;
+}
+
+static void test_short_buffers(void)
+{
+    struct sides sides = make_sides();
+    uint32_t id;
+    CHECK_CODE(aclsimRegisterModel("double", NULL, 0, sum_up, NULL), 0);
+    for (uint64_t bytes = 16; bytes <= 80; bytes += 64) { /* the last one is 64 bytes more than the buffer has */
+        struct file file = make_sized(bytes);
+        float values[4];
+        id = load(&file);
+        set_input(&sides, 5);
+        CHECK_CODE(aclrtMemset(sides.memory[1], 16, 0, 16), 0);
+        CHECK_CODE(aclUpdateDataBuffer(sides.buffers[0], sides.memory[0], bytes == 16 ? 8 : 16), 0);
+        CHECK_CODE(aclUpdateDataBuffer(sides.buffers[1], sides.memory[1], 4), 0);
+        CHECK_CODE(aclmdlExecute(id, sides.datasets[0], sides.datasets[1]), 0);
+        CHECK_CODE(aclrtMemcpy(values, 16, sides.memory[1], 16, ACL_MEMCPY_DEVICE_TO_HOST), 0);
+        CHECK(values[0] == (bytes == 16 ? 5 + 6 : 5 + 6 + 7 + 8) && values[1] == 0 && values[3] == 0);
+        CHECK_CODE(aclmdlUnload(id), 0);
+    }
+    struct file file = make_sized(81);
+    id = load(&file);
+    CHECK_CODE(aclmdlExecute(id, sides.datasets[0], sides.datasets[1]), ACL_ERROR_GE_PARAM_INVALID);
+    CHECK_TEXT("81");
+    CHECK_CODE(aclmdlUnload(id), 0);
+    CHECK_CODE(aclsimRegisterModel("double", NULL, 0, double_it, NULL), 0);
+    free_sides(&sides);
+}
+
 /* What a load of these bytes answers, from a file and, with the same code but for very few bytes, from memory. */
 static void check_bytes(const void *bytes, size_t size, aclError code)
 {
@@ -135,6 +182,9 @@ static void test_bad_files(void)
     file = make_file("double");
     memset(file.bytes + 256 + 8 + 16, 0xff, 8); /* the size of the first partition */
     check_bytes(file.bytes, file.size, ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID);
+    file = make_sized(15);
+    check_bytes(file.bytes, file.size, ACL_ERROR_GE_PARAM_INVALID);
+    CHECK_TEXT("input 0 of the model has 15 bytes, expected at least the 16 of its shape");
 }
 
 /* ---- functions that fail and say why ---- */
@@ -341,6 +391,7 @@ int main(void)
             test_memory_of_the_program();
             test_wrong_counts_and_ids();
             test_bad_files();
+            test_short_buffers();
         }
         if (i == 0)
             test_unloading_waits();

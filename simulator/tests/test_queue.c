@@ -149,6 +149,29 @@ static void test_channel(void)
     CHECK_CODE(acltdtDestroyChannel(channel), 0);
 }
 
+/* A channel without a capacity takes any number of messages, so that there is nothing to wait for. */
+static void test_limits_of_sending(void)
+{
+    const int64_t dims[] = {1}, one = 1;
+    acltdtDataset *dataset = acltdtCreateDataset();
+    acltdtDataItem *item = acltdtCreateDataItem(ACL_TENSOR_DATA_TENSOR, dims, 1, ACL_INT64, (void *)(uintptr_t)&one, 8);
+    acltdtChannelHandle *free_one = acltdtCreateChannel(0, "without a capacity");
+    acltdtChannelHandle *full = acltdtCreateChannelWithCapacity(0, "with a capacity", 2);
+    CHECK_CODE(acltdtAddDataItem(dataset, item), 0);
+    for (int32_t limit = 0; limit < 2; limit++) {
+        CHECK_CODE(acltdtSendTensor(free_one, dataset, limit), ACL_ERROR_INVALID_PARAM);
+        CHECK_TEXT("expected -1 (no limit) for a channel without a capacity");
+        CHECK_CODE(acltdtSendTensor(free_one, dataset, -1), 0);
+        CHECK_CODE(acltdtSendTensor(full, dataset, -2), ACL_ERROR_INVALID_PARAM);
+        CHECK_CODE(acltdtSendTensor(full, dataset, limit), 0);
+    }
+    CHECK_CODE(acltdtSendTensor(full, dataset, 0), ACL_ERROR_RT_QUEUE_FULL);
+    CHECK_CODE(acltdtDestroyChannel(free_one), 0);
+    CHECK_CODE(acltdtDestroyChannel(full), 0);
+    CHECK_CODE(acltdtDestroyDataItem(item), 0);
+    CHECK_CODE(acltdtDestroyDataset(dataset), 0);
+}
+
 /* ---- chains of buffers that change hands, on a chip that has them ---- */
 
 static void *put_chains(void *unused)
@@ -202,6 +225,7 @@ int main(void)
     test_routes();
     test_endings();
     test_channel();
+    test_limits_of_sending();
     CHECK_CODE(aclsimReset(), 0);
     CHECK_CODE(aclsimConfigure("soc", "Ascend310B1"), 0);
     CHECK_CODE(aclrtSetDevice(0), 0);

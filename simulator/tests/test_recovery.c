@@ -215,6 +215,46 @@ static void test_aborts_meet_work(void)
     CHECK_CODE(aclrtDestroyStream(stream), 0);
 }
 
+/* ---- after a task failed on a stream that stops on failure ---- */
+
+static aclError fail(void *unused)
+{
+    (void)unused;
+    return ACL_ERROR_RT_AICORE_EXCEPTION;
+}
+
+/* Only new work is refused: recordings end, streams are stopped, aborted and destroyed with what is queued on them. */
+static void test_a_stopped_context(void)
+{
+    void *block;
+    unsigned char data[4] = {0};
+    aclmdlRI instance;
+    aclrtStream recorded, queued, made, stream = open_stream();
+    CHECK_CODE(aclrtMalloc(&block, 32, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    CHECK_CODE(aclrtMemset(block, 32, 1, 32), 0);
+    CHECK_CODE(aclrtCreateStream(&recorded), 0);
+    CHECK_CODE(aclmdlRICaptureBegin(recorded, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), 0);
+    CHECK_CODE(aclrtCreateStream(&queued), 0);
+    CHECK_CODE(aclsimStreamHold(queued), 0);
+    CHECK_CODE(aclrtMemsetAsync(block, 32, 5, 32, queued), 0);
+    CHECK_CODE(aclrtSetStreamFailureMode(stream, 1), 0);
+    CHECK_CODE(aclsimLaunchTask(stream, fail, NULL, NULL, 0, 0), 0);
+    CHECK_CODE(aclrtSynchronizeStream(stream), ACL_ERROR_RT_AICORE_EXCEPTION);
+    CHECK_CODE(aclrtMemsetAsync(block, 32, 5, 32, queued), ACL_ERROR_RT_AICORE_EXCEPTION);
+    CHECK_CODE(aclrtCreateStream(&made), ACL_ERROR_RT_AICORE_EXCEPTION);
+    CHECK_CODE(aclmdlRICaptureEnd(recorded, &instance), 0);
+    CHECK_CODE(aclrtStreamStop(queued), 0);
+    CHECK_CODE(aclrtStreamAbort(queued), 0);
+    CHECK_CODE(aclrtDestroyStream(queued), 0);
+    CHECK_CODE(aclrtDestroyStreamForce(recorded), 0);
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
+    CHECK_CODE(aclrtMemcpy(data, 4, block, 4, ACL_MEMCPY_DEVICE_TO_HOST), 0);
+    CHECK(data[0] == 1); /* the set was discarded */
+    CHECK_CODE(aclrtResetDeviceForce(0), 0);
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    CHECK_CODE(aclrtCreateStream(&made), 0);
+}
+
 int main(void)
 {
     watch_dog(120);
@@ -222,6 +262,7 @@ int main(void)
     test_slices();
     test_while_a_task_runs();
     test_aborts_meet_work();
+    test_a_stopped_context();
     CHECK_CODE(aclsimReset(), 0);
     return 0;
 }

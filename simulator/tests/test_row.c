@@ -5,6 +5,7 @@
 #include <aclnnop/aclnn_add.h>
 #include <aclnnop/aclnn_cat.h>
 #include <aclnnop/aclnn_digamma.h>
+#include <aclnnop/aclnn_flip.h>
 #include <aclnnop/aclnn_foreach_abs.h>
 #include <aclnnop/aclnn_gelu.h>
 
@@ -103,6 +104,29 @@ static void test_run(void)
     aclTensor *all[] = {self, other, out, turned, back, other_turned};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         CHECK_CODE(aclDestroyTensor(all[i]), 0);
+}
+
+/* An operator that cannot work in place gives what it gives with an output of its own: over its input, and beside it. */
+static void test_overlap(void)
+{
+    const int64_t axes[] = {1};
+    aclIntArray *last = aclCreateIntArray(axes, 1);
+    for (int64_t offset = 0; offset < 2; offset++) {
+        int64_t columns = COUNT - offset;
+        aclTensor *self = tensor(device[0], 0, 1, columns, columns, 1);
+        aclTensor *out = tensor(device[0], offset, 1, columns, columns, 1);
+        uint64_t size;
+        aclOpExecutor *executor;
+        fill(device[0], 0);
+        CHECK_CODE(aclnnFlipGetWorkspaceSize(self, last, out, &size, &executor), 0);
+        CHECK_CODE(aclnnFlip(NULL, size, executor, stream), 0);
+        read_back(device[0]);
+        for (int64_t i = 0; i < columns; i++)
+            CHECK(host[i + offset] == (float)(columns - 1 - i));
+        CHECK_CODE(aclDestroyTensor(self), 0);
+        CHECK_CODE(aclDestroyTensor(out), 0);
+    }
+    CHECK_CODE(aclDestroyIntArray(last), 0);
 }
 
 /* The ranges of a task are the bytes of its views: the queue refuses memory that was freed before the task ran. */
@@ -405,6 +429,7 @@ static void test_schedule(const char *schedule)
         CHECK_CODE(aclrtMalloc((void **)&device[i], sizeof host, ACL_MEM_MALLOC_HUGE_FIRST), 0);
     CHECK_CODE(aclsimRegisterKernel("aclnnAdd", plan_add, run_add, host), 0);
     test_run();
+    test_overlap();
     test_first_phase();
     test_second_phase();
     test_repeatable();
