@@ -347,13 +347,6 @@ GROUP_MUTANTS = (
         (RECOVERY,),
     ),
     Mutant(
-        "streams in a stopped context",
-        "context.h",
-        "return unlikely(code != ACL_SUCCESS) && code != ACL_ERROR_RT_DEVICE_TASK_ABORT;",
-        "return unlikely(code != ACL_SUCCESS) && code == ACL_ERROR_RT_DEVICE_TASK_ABORT;",
-        (RECOVERY,),
-    ),
-    Mutant(
         "no end of a capture in a stopped context",
         "capture.c",
         "SIM_TRY(sim_stream_to_clean(stream_handle, &stream));",
@@ -384,9 +377,9 @@ GROUP_MUTANTS = (
     ),
     Mutant(
         "low addresses taken",
-        "memory.h",
-        "unlikely((uint64_t)(uintptr_t)address < SIM_MEMORY_LOWEST)",
-        "unlikely((uint64_t)(uintptr_t)address + 1 < SIM_MEMORY_LOWEST)",
+        "memory.c",
+        "return sim_memory_is_low(place, address) ? sim_memory_refuse_low(address, name) : ACL_SUCCESS;",
+        "return sim_memory_is_low(place, address) && size == 0 ? sim_memory_refuse_low(address, name) : ACL_SUCCESS;",
         (MEMORY,),
     ),
     Mutant(
