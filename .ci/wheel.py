@@ -1,7 +1,9 @@
 """Check what a wheel holds: python .ci/wheel.py FILE."""
 
 import re
+import subprocess
 import sys
+import tempfile
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -9,8 +11,26 @@ from pathlib import Path
 names = [name for name in zipfile.ZipFile(sys.argv[1]).namelist() if not name.endswith("/")]
 root = Path(__file__).resolve().parent.parent
 headers = {path.relative_to(root).as_posix() for path in (root / "acl" / "include").rglob("*.h")}
+makefile = (root / "simulator" / "Makefile").read_text().replace("\\\n", " ")
+filters = re.findall(r"[\w]+", " ".join(re.findall(r"^(?:vendor|others) +:= (.*)$", makefile, re.M)))
+# std::shared_ptr crosses the interface of libfmk_onnx_parser.so, so it is linked with the C++ library, which clients
+# have anyway. Nothing else needs more than the C library, so that programs in C run without it.
+CLIB = re.compile(r"lib(c|m|dl|pthread)\.so\.\d+|ld-linux-\S+")
+CXX = {"libfmk_onnx_parser.so": {"libstdc++.so.6", "libgcc_s.so.1", "libacl_sim.so"}}
+
+
+def needed(path):
+    """Return the libraries that a file of the wheel is linked with."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(zipfile.ZipFile(sys.argv[1]).read(path))
+        file.flush()
+        text = subprocess.run(["readelf", "-d", file.name], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return re.findall(r"\(NEEDED\).*\[(.*)\]", text)
+
+
 required = {
     *headers,
+    *(f"acl/lib64/lib{name}.so" for name in ("acl_sim", "fmk_onnx_parser", *filters)),
     *(path.relative_to(root).as_posix() for path in (root / "acl").rglob("*.py")),
     *(
         f"acl/{path.relative_to(root).as_posix()}"
@@ -27,9 +47,6 @@ required = {
     "acl/tools/tikcpp/ascendc_kernel_cmake/ascendc.cmake",
     "acl/rt.pyi",
     "acl/nn.pyi",
-    "acl/lib64/libacl_sim.so",
-    "acl/lib64/libascendcl.so",
-    "acl/lib64/libopapi.so",
     "acl/include/aclnnop/aclnn_add.h",
     "acl/include/aclnnop/level2/aclnn_add.h",
     "acl/operators.json",
@@ -43,6 +60,9 @@ wrong += [f"holds {name}" for name in names if ours.search(name)]
 # Namesakes are two headers of one name in two folders, never two libraries.
 wrong += [f"holds {name} {count} times" for name, count in Counter(n.rpartition("/")[2] for n in names).items()
           if count > 1 and name.endswith(".so")]  # fmt: skip
+libraries = [name for name in names if name.endswith(".so")]
+wrong += [f"{name} needs {other}" for name in libraries for other in needed(name)
+          if not CLIB.fullmatch(other) and other not in CXX.get(name.rpartition("/")[2], ())]  # fmt: skip
 size = sum(info.compress_size for info in zipfile.ZipFile(sys.argv[1]).infolist())
 print(f"{Path(sys.argv[1]).name}: {len(names)} files, {size / 1e6:.1f} MB")
 sys.exit("\n".join(wrong) or 0)
