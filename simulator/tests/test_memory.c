@@ -173,11 +173,12 @@ static void test_live_counts(void)
     void *block, *pinned;
     aclrtEvent event;
     size_t all = aclsimLiveCount(NULL), memory = aclsimLiveCount("memory"), events = aclsimLiveCount("event");
+    size_t notifies = aclsimLiveCount("notify");
     CHECK_CODE(aclrtMalloc(&block, 16, ACL_MEM_MALLOC_HUGE_FIRST), 0);
     CHECK_CODE(aclrtMallocHost(&pinned, 16), 0);
     CHECK_CODE(aclrtCreateEvent(&event), 0);
     CHECK(aclsimLiveCount("memory") == memory + 2);
-    CHECK(aclsimLiveCount("event") == events + 1);
+    CHECK(aclsimLiveCount("event") == events + 1 && aclsimLiveCount("notify") == notifies);
     CHECK(aclsimLiveCount(NULL) == all + 3);
     CHECK(aclsimLiveCount("events") == SIZE_MAX);
     CHECK_TEXT("kind is \"events\", expected NULL or one of memory, model, ");
@@ -324,7 +325,9 @@ static void test_low_addresses(aclrtStream stream)
     CHECK_CODE(aclrtMemcpyAsync(low, 16, block, 16, ACL_MEMCPY_DEVICE_TO_HOST, stream), ACL_ERROR_RT_PARAM_INVALID);
     CHECK_CODE(queue_batch(&batch, stream), ACL_ERROR_RT_PARAM_INVALID);
     CHECK_TEXT("srcs[1] is 0xffff");
-    CHECK_CODE(aclrtHostRegister(low, 16, ACL_HOST_REGISTER_MAPPED, &mapped), ACL_ERROR_RT_PARAM_INVALID);
+    void *page = (void *)(uintptr_t)61440;
+    CHECK_CODE(aclrtHostRegister(page, 4096, ACL_HOST_REGISTER_MAPPED, &mapped), ACL_ERROR_RT_PARAM_INVALID);
+    CHECK_TEXT("ptr is 0xf000, expected an address in host or device memory");
     CHECK_CODE(aclrtMemset(low, 16, 0, 0), 0);
     CHECK_CODE(aclrtFree(block), 0);
 }
