@@ -6,7 +6,7 @@
 #include "pool_memory.h"
 #include "saturation.h"
 
-static aclError create(uint32_t priority, uint32_t flags, aclrtStream *stream)
+static inline aclError create(uint32_t priority, uint32_t flags, aclrtStream *stream)
 {
     struct sim_context *context;
     SIM_TRY(sim_context_current(&context));

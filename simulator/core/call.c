@@ -266,9 +266,14 @@ static aclError claim(struct sim_call *call, const void *address, uint64_t size,
     return ACL_SUCCESS;
 }
 
+#define ELEMENT_MOST 16 /* bytes of the largest one */
+
 aclnnStatus sim_call_check_place(const struct sim_operand *operand, aclDataType type, const char *name)
 {
-    const uintptr_t size = sim_type_bits(type) / 8, first = (uintptr_t)operand->od_data + (uintptr_t)operand->od_first;
+    const uintptr_t first = (uintptr_t)operand->od_data + (uintptr_t)operand->od_first;
+    if (likely(first % ELEMENT_MOST == 0))
+        return ACL_SUCCESS;
+    const uintptr_t size = sim_type_bits(type) / 8;
     SIM_ARGUMENT(size < 2 || first % size == 0, ACLNN_ERR_PARAM_INVALID,
                  "%s begins at address %p, expected a multiple of %u, the bytes of an element of data type %d", name,
                  (void *)first, (unsigned)size, (int)type);

@@ -78,7 +78,7 @@ static uint32_t needs(const struct sim_segment *segment)
 }
 
 /* Whether any segment is pending of the branch that this one begins. */
-static bool is_running(const struct sim_plan *plan, const struct sim_segment *begin)
+SIM_RARE static bool is_running(const struct sim_plan *plan, const struct sim_segment *begin)
 {
     const struct sim_segment *last = &plan->pl_segments[begin->sg_last];
     for (const struct sim_segment *segment = begin; segment <= last; segment++)
@@ -89,7 +89,7 @@ static bool is_running(const struct sim_plan *plan, const struct sim_segment *be
 
 /* It may come again in this run, when a switch jumps back; but one that is pending already is not run twice. A stream
  * that is activated while it runs does so again when it has ended. */
-static void make_ready(struct sim_plan *plan, uint32_t index)
+static inline void make_ready(struct sim_plan *plan, uint32_t index)
 {
     struct sim_segment *segment = &plan->pl_segments[index];
     segment->sg_left = needs(segment);
@@ -104,10 +104,10 @@ static void make_ready(struct sim_plan *plan, uint32_t index)
     plan->pl_left++;
 }
 
-static void activate_again(struct sim_plan *plan, uint32_t begin)
+SIM_RARE static void activate_again(struct sim_plan *plan, uint32_t begin)
 {
     struct sim_segment *segment = &plan->pl_segments[begin];
-    if (likely(segment->sg_again == 0) || is_running(plan, segment))
+    if (is_running(plan, segment))
         return;
     segment->sg_again--;
     make_ready(plan, begin);
@@ -125,7 +125,8 @@ static void finish(struct sim_plan *plan, struct sim_segment *done, uint32_t cho
         if (--plan->pl_segments[next].sg_left == 0)
             make_ready(plan, next);
     }
-    activate_again(plan, done->sg_begin);
+    if (unlikely(plan->pl_segments[done->sg_begin].sg_again != 0))
+        activate_again(plan, done->sg_begin);
     plan->pl_left--;
 }
 

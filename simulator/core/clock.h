@@ -17,13 +17,17 @@ static inline uint64_t sim_clock_deadline(int32_t milliseconds)
     return milliseconds < 0 ? SIM_FOREVER : sim_clock_now() + (uint64_t)milliseconds * 1000000u;
 }
 
-/* The same for a call that waits: its time counts from the first slice that was waited for it (sim.h). */
+/* The same for a call that waits: its time counts from the first slice that was waited for it (sim.h). A wait without an
+ * end does not ask, so that the usual calls have nothing to do here. */
 static inline uint64_t sim_clock_deadline_of_call(int32_t milliseconds)
 {
+    if (milliseconds < 0)
+        return SIM_FOREVER;
     uint64_t since = sim_thread.th_wait_since;
+    if (likely(since == 0))
+        return sim_clock_deadline(milliseconds);
     sim_thread.th_wait_since = 0;
-    return milliseconds < 0 || likely(since == 0) ? sim_clock_deadline(milliseconds)
-                                                  : since + (uint64_t)milliseconds * 1000000u;
+    return since + (uint64_t)milliseconds * 1000000u;
 }
 
 /* What is left until `deadline`, 0 when it has passed. */

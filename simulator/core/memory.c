@@ -249,7 +249,7 @@ aclError sim_memory_claim(struct sim_range *range, const char *name)
                     range->rg_address, sim_memory_describe(&place));
 }
 
-bool sim_memory_is_there(const struct sim_range *range)
+SIM_RARE bool sim_memory_is_there(const struct sim_range *range)
 {
     struct sim_place place;
     sim_memory_locate(range->rg_address, &place);

@@ -108,7 +108,8 @@ aclError sim_row_run(struct sim_run *run, void *argument)
     sim_fail_asked(&asked);
     if (run != NULL && code == ACL_SUCCESS)
         sim_saturation_apply(run->rn_stream, arguments, call->ca_row->ro_count);
-    free(apart);
+    if (unlikely(apart != NULL))
+        free(apart);
     return likely(code == ACL_SUCCESS) ? code : give_up(run, op, code, reason);
 }
 

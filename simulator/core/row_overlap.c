@@ -42,8 +42,21 @@ static bool collides(const struct sim_call_cursor *input)
     return false;
 }
 
+/* Of nearly every call, no range that is read meets one that is written; then nothing else is looked at. */
+static bool ranges_meet(const struct sim_call *call)
+{
+    const struct sim_range *ranges = sim_call_at(call, call->ca_ranges), *end = ranges + call->ca_range_count;
+    for (const struct sim_range *output = ranges; output < end; output++)
+        for (const struct sim_range *input = ranges; output->rg_write && input < end; input++)
+            if (!input->rg_write && unlikely(meet(input, output)))
+                return true;
+    return false;
+}
+
 bool sim_call_overlaps(const struct sim_call *call)
 {
+    if (likely(!ranges_meet(call)))
+        return false;
     for (struct sim_call_cursor input = sim_call_start(call); sim_call_next(&input);)
         if (collides(&input))
             return true;

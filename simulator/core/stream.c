@@ -42,7 +42,8 @@ aclError sim_stream_any(aclrtStream handle, struct sim_target *target)
     return sim_context_current(&context);
 }
 
-aclError sim_stream_to_clean(aclrtStream handle, struct sim_target *target)
+/* Every submission passes through here. */
+static inline aclError find_own(aclrtStream handle, struct sim_target *target)
 {
     SIM_TRY(sim_stream_any(handle, target));
     struct sim_context *context = sim_thread.th_context;
@@ -55,9 +56,14 @@ aclError sim_stream_to_clean(aclrtStream handle, struct sim_target *target)
     return ACL_SUCCESS;
 }
 
+aclError sim_stream_to_clean(aclrtStream handle, struct sim_target *target)
+{
+    return find_own(handle, target);
+}
+
 aclError sim_stream_own(aclrtStream handle, struct sim_target *target)
 {
-    SIM_TRY(sim_stream_to_clean(handle, target));
+    SIM_TRY(find_own(handle, target));
     return sim_context_check_failed(sim_thread.th_context);
 }
 
