@@ -7,6 +7,7 @@ import pytest
 from helpers.capture import begin, end
 from helpers.expect import pointer, refused
 from helpers.memory import read
+from helpers.models import affine_bytes, initialise, load_bytes
 
 import acl
 from acl._lib import ffi, lib
@@ -134,6 +135,62 @@ def test_indirect_copies_find_it(mapped, stream, block):
     assert ret == 0, acl.get_recent_err_msg()
     assert acl.rt.synchronize_stream(stream) == 0
     assert read(int(addresses[0]), 16).view(numpy.float32).tolist() == [1, 2, 3, 4]
+
+
+class MappedModel:
+    """A loaded model, 2 x + 1, whose input and output lie in mapped memory: at its start, and 64 bytes on."""
+
+    def __init__(self, address):
+        initialise()
+        content = affine_bytes()
+        self.id, ret = load_bytes(content)
+        assert ret == 0, acl.get_recent_err_msg()
+        self.buffers = [acl.create_data_buffer(at, 8) for at in (address, address + 64)]
+        self.datasets = [acl.mdl.create_dataset() for _ in self.buffers]
+        for dataset, buffer in zip(self.datasets, self.buffers):
+            assert acl.mdl.add_dataset_buffer(dataset, buffer) == (dataset, 0)
+
+    def execute(self, stream):
+        """Run it at once, or queued on a stream."""
+        if stream is None:
+            return acl.mdl.execute(self.id, *self.datasets)
+        return acl.mdl.execute_async(self.id, *self.datasets, stream)
+
+    def close(self):
+        assert [acl.mdl.destroy_dataset(dataset) for dataset in self.datasets] == [0, 0]
+        assert [acl.destroy_data_buffer(buffer) for buffer in self.buffers] == [0, 0]
+        assert acl.mdl.unload(self.id) == 0
+
+
+@pytest.fixture
+def affine(mapped):
+    acl.sim.model("affine")(lambda x: 2 * x + 1)
+    made = MappedModel(mapped.address)
+    yield made
+    made.close()
+    acl.sim.model("affine")(None)
+
+
+@pytest.mark.parametrize("queued", [False, True], ids=["at once", "queued"])
+def test_models_read_and_write_it(mapped, stream, affine, queued):
+    mapped.floats[:2] = [3, 4]
+    assert affine.execute(stream if queued else None) == 0, acl.get_recent_err_msg()
+    assert acl.rt.synchronize_stream(stream) == 0
+    assert mapped.floats[16:18].tolist() == [7, 9]
+
+
+@pytest.mark.parametrize("queued", [False, True], ids=["at once", "queued"])
+def test_after_unregistering_models_are_refused(mapped, stream, affine, queued):
+    assert acl.rt.host_unregister(mapped.host) == 0
+    refused(affine.execute(stream if queued else None), REFUSED, hex(mapped.address), "ordinary host memory")
+
+
+def test_unregistering_under_a_queued_model_fails_it(mapped, stream, affine):
+    acl.sim.hold(stream)
+    assert affine.execute(stream) == 0, acl.get_recent_err_msg()
+    assert acl.rt.host_unregister(mapped.host) == 0
+    acl.sim.release(stream)
+    refused(acl.rt.synchronize_stream(stream), FREED, "were unregistered before it ran")
 
 
 @pytest.mark.parametrize("task", TASKS)

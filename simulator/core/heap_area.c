@@ -4,6 +4,7 @@
  * The engine's side is one mapping of a sparse file of its own, the scratch memory. Pages of other files are laid over it
  * and taken off again by laying the scratch memory over them: there is no moment without pages. */
 #include "heap_inner.h"
+#include <errno.h>
 #include <sys/mman.h>
 
 #ifdef SIM_TSAN
@@ -11,7 +12,8 @@
 #else
 #define AREA_BYTES (UINT64_C(32) << 40)
 #endif
-#define LEAST_BYTES (UINT64_C(1) << 36)
+#define ENOUGH_BYTES (UINT64_C(1) << 36) /* nobody misses what is above; silent down to here */
+#define LEAST_BYTES (UINT64_C(1) << 26)
 
 struct sim_zone sim_area = {.zn_file = -1};
 
@@ -32,14 +34,9 @@ static char *engine_of(const struct sim_zone *zone, uint64_t address)
     return (char *)(uintptr_t)(address + (uint64_t)zone->zn_engine);
 }
 
-int sim_area_open(struct sim_zone *zone)
+static int open_area(struct sim_zone *zone, uint64_t bytes)
 {
-    if (zone->zn_bytes != 0)
-        return 0;
-    uint64_t bytes = AREA_BYTES;
-    char *base;
-    while ((base = sim_heap_reserve(SIM_AREA_FIRST, 2 * bytes, PROT_NONE)) == NULL && bytes > LEAST_BYTES)
-        bytes /= 2;
+    char *base = sim_heap_reserve(SIM_AREA_FIRST, 2 * bytes, PROT_NONE);
     if (base == NULL)
         return -1;
     zone->zn_base = (uint64_t)(uintptr_t)base;
@@ -49,6 +46,25 @@ int sim_area_open(struct sim_zone *zone)
     madvise(base + bytes, bytes, MADV_DONTDUMP); /* a dump must not walk through terabytes of nothing */
     atomic_store_explicit(&zone->zn_bytes, bytes, memory_order_release);
     return 0;
+}
+
+/* Under a limit of the address space (ulimit -v, valgrind) the area is as large as leaves the program as much again. */
+int sim_area_open(struct sim_zone *zone)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (zone->zn_bytes != 0 || open_area(zone, AREA_BYTES) == 0)
+        return 0;
+    int reason = errno;
+    for (uint64_t bytes = AREA_BYTES / 2; bytes >= LEAST_BYTES; bytes /= 2) {
+        if (!sim_heap_leaves_room(2 * bytes) || open_area(zone, bytes) != 0)
+            continue;
+        if (bytes < ENOUGH_BYTES)
+            sim_heap_say_smaller(&said, ENOUGH_BYTES, bytes, reason, "reserved addresses (aclrtReserveMemAddress)",
+                                 "reservations fail with 207001. Raise the limit (ulimit -v)");
+        return 0;
+    }
+    errno = reason;
+    return -1;
 }
 
 /* Pages of a file, or scratch memory again (-1), for the engine. */

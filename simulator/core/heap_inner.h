@@ -110,6 +110,14 @@ void sim_heap_retake_units(struct sim_zone *zone, struct sim_heap *heap, uint32_
 
 /* A range of `bytes`, aligned to a unit, at `wanted` if that place is free; NULL with errno. */
 char *sim_heap_reserve(uint64_t wanted, uint64_t bytes, int protection);
+
+/* Whether a reservation of `bytes` would leave as many to the program. */
+bool sim_heap_leaves_room(uint64_t bytes);
+
+/* Says on stderr, once for each flag, that the system refused `wanted` bytes for a use, how many are used, and what
+ * becomes of larger requests. */
+void sim_heap_say_smaller(atomic_flag *said, uint64_t wanted, uint64_t bytes, int reason, const char *use,
+                          const char *advice);
 /* Memory of zeros for the zone's tables; NULL with errno. */
 char *sim_heap_map_tables(struct sim_zone *zone, uint64_t bytes);
 /* The second mapping, behind the first, of a file that is made for it; 0, or -1 with errno. */

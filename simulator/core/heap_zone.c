@@ -381,12 +381,19 @@ static int open_zone(struct sim_zone *zone, bool split)
     return 0;
 }
 
-/* Whether as many bytes would be left to the program as a smaller zone takes. */
-static bool leaves_room(const struct sim_zone *zone, bool split)
+bool sim_heap_leaves_room(uint64_t bytes)
 {
-    uint64_t bytes = ((uint64_t)zone->zn_heap_count << zone->zn_shift) * (split ? 4 : 2);
-    void *probe = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return probe != MAP_FAILED && munmap(probe, bytes) == 0;
+    void *probe = mmap(NULL, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return probe != MAP_FAILED && munmap(probe, 2 * bytes) == 0;
+}
+
+void sim_heap_say_smaller(atomic_flag *said, uint64_t wanted, uint64_t bytes, int reason, const char *use, const char *advice)
+{
+    if (!atomic_flag_test_and_set(said))
+        fprintf(stderr,
+                "acl simulator: the system refused %" PRIu64 " MiB of address space for %s (%s); using %" PRIu64
+                " MiB: larger %s.\n",
+                wanted >> 20, use, strerror(reason), bytes >> 20, advice);
 }
 
 /* Under a limit of the address space (ulimit -v, valgrind) the zone is as large as may be. */
@@ -396,14 +403,11 @@ static int open_smaller(struct sim_zone *zone, bool split)
     int reason = errno;
     uint64_t wanted = UINT64_C(1) << zone->zn_shift;
     while (zone->zn_shift-- > SMALLEST_SHIFT) {
-        if (!leaves_room(zone, split) || open_zone(zone, split) != 0)
+        uint64_t bytes = UINT64_C(1) << zone->zn_shift;
+        if (!sim_heap_leaves_room(zone->zn_heap_count * bytes * (split ? 2 : 1)) || open_zone(zone, split) != 0)
             continue;
-        if (!atomic_flag_test_and_set(&said))
-            fprintf(stderr,
-                    "acl simulator: the system refused %" PRIu64 " MiB of address space for the memory of a device (%s); "
-                    "using %" PRIu64 " MiB: larger allocations fail with 207001. Raise the limit (ulimit -v), or set "
-                    "ACL_SIM_MEMORY.\n",
-                    wanted >> 20, strerror(reason), UINT64_C(1) << zone->zn_shift >> 20);
+        sim_heap_say_smaller(&said, wanted, bytes, reason, "the memory of a device",
+                             "allocations fail with 207001. Raise the limit (ulimit -v), or set ACL_SIM_MEMORY");
         return 0;
     }
     errno = reason;

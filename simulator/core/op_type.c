@@ -32,8 +32,6 @@ static aclError refuse_kind(const struct sim_op_request *request, const char *na
                       request->rq_type, expected);
 }
 
-#define LOWEST_ADDRESS 0x10000 /* no memory of a program lies below it */
-
 aclError sim_op_host_bytes(const struct sim_op_request *request, uint32_t place, const void **bytes, size_t *size)
 {
     const struct sim_op_tensor *tensor = &request->rq_tensors[place];
@@ -41,8 +39,11 @@ aclError sim_op_host_bytes(const struct sim_op_request *request, uint32_t place,
     *size = tensor->ot_constant_size;
     if (*size != 0 || tensor->ot_placement == ACL_MEMTYPE_DEVICE || tensor->ot_data == NULL)
         return ACL_SUCCESS;
-    SIM_ARGUMENT((uintptr_t)tensor->ot_data >= LOWEST_ADDRESS, ACL_ERROR_INVALID_PARAM,
-                 "inputs[%u] lies at %p, expected an address of host memory", place, tensor->ot_data);
+    struct sim_place found;
+    sim_memory_locate(tensor->ot_data, &found);
+    SIM_ARGUMENT(!sim_memory_is_low(&found, tensor->ot_data), ACL_ERROR_INVALID_PARAM,
+                 "inputs[%u] lies at %p, expected an address of host memory, which is never below 64 KiB", place,
+                 tensor->ot_data);
     SIM_ARGUMENT(sim_memory_is_host(tensor->ot_data), ACL_ERROR_INVALID_PARAM,
                  "inputs[%u] is placed in host memory and lies at %p, in device memory", place, tensor->ot_data);
     *bytes = tensor->ot_data;
