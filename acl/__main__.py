@@ -115,7 +115,7 @@ def toolkit(args):
     from acl import layout
 
     try:
-        layout.write(args.directory)
+        layout.write(args.directory, debug=args.debug)
     except layout.Refused as error:
         return fail(f"toolkit: {error}")
     except OSError as error:
@@ -224,7 +224,9 @@ def parser():
     program.add_argument("--soc", help="the simulated SoC, such as Ascend310P3")
     program.add_argument("--devices", metavar="N", help="the number of simulated devices")
     program.add_argument("command", nargs=argparse.REMAINDER, metavar="-- PROGRAM ...")
-    add("toolkit", toolkit).add_argument("directory", metavar="DIR")
+    kit = add("toolkit", toolkit)
+    kit.add_argument("--debug", action="store_true", help="with libraries for gdb, built from the source tree")
+    kit.add_argument("directory", metavar="DIR")
     add("doctor", doctor).add_argument("--headers", action="store_true", help="compare a toolkit's headers with ours")
     add("demo", demo)
     drawing = add("graph", graph)

@@ -11,6 +11,7 @@ import os
 import platform
 import shlex
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -24,6 +25,7 @@ FILES = (
     "share/pkgconfig/ascendcl.pc",
     "share/cmake/ascendcl/ascendcl-config.cmake",
     "tools/tikcpp/ascendc_kernel_cmake/ascendc.cmake",
+    "tools/gdb/acl_gdb.py",
 )
 # What older releases were made of, each part with headers and libraries.
 PARTS = ("acllib", "atc", "compiler", "fwkacllib", "opp", "runtime")
@@ -64,35 +66,59 @@ def check(target: Path) -> None:
         raise Refused(f"{target} is not empty and no toolkit of the simulator: name a directory of its own")
 
 
-def write(directory: str | os.PathLike[str]) -> None:
+def build_for_gdb() -> Path:
+    """Build the libraries without optimisation from the source tree; return their folder."""
+    root = Path(_lib.HOME).resolve().parent
+    if not (root / "simulator" / "Makefile").exists():
+        raise Refused(
+            f"--debug builds the simulator from its sources, and {root} has none; get the source tree of ascendcl, "
+            "install it by pip install -e ., and run this command there"
+        )
+    build = root / "build" / "debug"
+    settings = [f"BUILD={build}", f"PYTHON={sys.executable}", "WERROR="]
+    command = ["make", f"-j{os.cpu_count()}", "-C", os.fspath(root / "simulator"), "debug", *settings]
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    except FileNotFoundError:
+        raise Refused("--debug builds the simulator from its sources; install gcc and make") from None
+    if done.returncode != 0:
+        raise Refused(f"{shlex.join(command)} failed:\n{done.stdout[-2000:].rstrip()}")
+    return build / "lib64"
+
+
+def write(directory: str | os.PathLike[str], *, debug: bool = False) -> None:
     """Write a toolkit, or write it anew; files that others have put into it stay.
 
     Parameters
     ----------
     directory : path
         Where; it is empty, is such a toolkit, or does not exist yet.
+    debug : bool
+        Whether its libraries are built anew, from the source tree, so that gdb shows arguments and locals.
 
     Raises
     ------
     Refused
         For a directory with other contents, or one that cannot be written; each of its files and folders is then
-        the new one or the one that was there before.
+        the new one or the one that was there before. Also when the libraries for gdb cannot be built.
     """
     target = Path(directory).resolve()
     check(target)
+    home = Path(_lib.HOME)
+    libraries = build_for_gdb() if debug else home / "lib64"
     try:
-        _write(Path(_lib.HOME), target)
+        _write(home, libraries, target)
     except OSError as error:
         raise Refused(f"cannot write {error.filename or target}: {error.strerror or error}") from None
 
 
-def _write(home: Path, target: Path) -> None:
+def _write(home: Path, libraries: Path, target: Path) -> None:
     for name in FILES:  # version.info first: it marks the directory as ours
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         files.write(target / name, (home / name).read_bytes())
-    for name in FOLDERS:
+    for name, folder in zip(FOLDERS, (home / "include", libraries)):
         with files.beside(target / name) as fresh:
-            shutil.copytree(home / name, Path(fresh, "new"))
+            shutil.copytree(folder, Path(fresh, "new"))
             if (target / name).exists():
                 (target / name).rename(Path(fresh, "old"))
             Path(fresh, "new").rename(target / name)

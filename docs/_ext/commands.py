@@ -1,7 +1,8 @@
 """Run the commands of the pages as they stand there, and compare what they print: ``python docs/_ext/commands.py``.
 
 A page's commands run one after another in a copy of ``docs/snippets``, with the Python that runs this as ``python``.
-What sets an environment up (``venv``, ``pip``) is left to the README's own check.
+What sets an environment up (``venv``, ``pip``) is left to the README's own check. Commands of debuggers are left out
+where the debugger is not installed.
 """
 
 import doctest
@@ -16,6 +17,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parents[1]
 SETS_UP = re.compile(r"python3 -m venv|\S*/pip ")
+DEBUGGERS = ("gdb", "valgrind")
 TIMEOUT = 600
 
 
@@ -38,6 +40,10 @@ def run(page: Path, folder: Path) -> list[str]:
     environment = {**os.environ, **places, "ACL_BACKEND": "sim", "COLUMNS": "80"}
     for command, shown in blocks(page):
         if SETS_UP.search(command):
+            continue
+        program = command.split()[0]
+        if program in DEBUGGERS and shutil.which(program) is None:
+            print(f"+ {command}: not run, no {program} is installed")
             continue
         done = subprocess.run(
             command, shell=True, cwd=folder, env=environment, timeout=TIMEOUT, text=True,
