@@ -142,7 +142,7 @@ SIM_HOT aclError aclrtSynchronizeStream(aclrtStream stream)
     return synchronize(stream, -1);
 }
 
-aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout)
+SIM_HOT aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout)
 {
     SIM_ENTER();
     SIM_TIMEOUT_BOUND(timeout);

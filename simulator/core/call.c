@@ -266,19 +266,16 @@ static aclError claim(struct sim_call *call, const void *address, uint64_t size,
     return ACL_SUCCESS;
 }
 
-#define ELEMENT_MOST 16 /* bytes of the largest one */
-
 aclnnStatus sim_call_check_place(const struct sim_operand *operand, aclDataType type, const char *name)
 {
-    const uintptr_t first = (uintptr_t)operand->od_data + (uintptr_t)operand->od_first;
-    if (likely(first % ELEMENT_MOST == 0))
-        return ACL_SUCCESS;
-    const uintptr_t size = sim_type_bits(type) / 8;
+    const uintptr_t size = sim_type_bits(type) / 8, first = (uintptr_t)operand->od_data + (uintptr_t)operand->od_first;
     SIM_ARGUMENT(size < 2 || first % size == 0, ACLNN_ERR_PARAM_INVALID,
                  "%s begins at address %p, expected a multiple of %u, the bytes of an element of data type %d", name,
                  (void *)first, (unsigned)size, (int)type);
     return ACL_SUCCESS;
 }
+
+#define ELEMENT_MOST 16 /* bytes of the largest one: what is aligned so, as nearly all is, holds any */
 
 static aclError place_tensor(const struct sim_pack *pack, const struct sim_operand *operand)
 {
@@ -287,7 +284,8 @@ static aclError place_tensor(const struct sim_pack *pack, const struct sim_opera
     seen->data = NULL;
     if (operand->od_bytes == 0)
         return ACL_SUCCESS;
-    SIM_TRY(sim_call_check_place(operand, seen->type, sim_call_name(pack, operand)));
+    if (unlikely(((uintptr_t)operand->od_data + (uintptr_t)operand->od_first) % ELEMENT_MOST != 0))
+        SIM_TRY(sim_call_check_place(operand, seen->type, sim_call_name(pack, operand)));
     char *low = (char *)((uintptr_t)operand->od_data + (uintptr_t)operand->od_low);
     SIM_TRY(claim(call, low, operand->od_bytes, operand->od_direction, sim_call_name(pack, operand)));
     seen->data = (char *)sim_memory_reach(low) + (operand->od_first - operand->od_low);

@@ -334,20 +334,6 @@ void sim_fail_reason(const char *text)
             *reason = ' ';
 }
 
-struct sim_asked sim_fail_ask(char reason[SIM_REASON_BYTES])
-{
-    struct sim_asked asked = {sim_thread.th_function, sim_thread.th_reason};
-    reason[0] = '\0';
-    sim_thread.th_reason = reason;
-    return asked;
-}
-
-void sim_fail_asked(const struct sim_asked *asked)
-{
-    sim_thread.th_reason = asked->as_outer;
-    sim_thread.th_function = asked->as_function;
-}
-
 /* True once for each name. */
 static bool is_first(const char *function)
 {

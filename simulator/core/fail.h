@@ -102,8 +102,18 @@ struct sim_asked {
     const char *as_function;
     char *as_outer;
 };
-struct sim_asked sim_fail_ask(char reason[SIM_REASON_BYTES]);
-void sim_fail_asked(const struct sim_asked *asked);
+static inline struct sim_asked sim_fail_ask(char reason[SIM_REASON_BYTES])
+{
+    struct sim_asked asked = {sim_thread.th_function, sim_thread.th_reason};
+    reason[0] = '\0';
+    sim_thread.th_reason = reason;
+    return asked;
+}
+static inline void sim_fail_asked(const struct sim_asked *asked)
+{
+    sim_thread.th_reason = asked->as_outer;
+    sim_thread.th_function = asked->as_function;
+}
 
 /* What a function without behaviour answers: 207000, naming it; with ACL_SIM_UNSUPPORTED=warn also one line on stderr,
  * once a function. */

@@ -230,7 +230,9 @@ bool sim_memory_try_claim(struct sim_range *range)
     }
     if (!sim_memory_holds(&place, range->rg_address, range->rg_size))
         return false;
-    *range = sim_memory_range(&place, range->rg_address, range->rg_size, range->rg_write);
+    struct sim_range found = sim_memory_range(&place, range->rg_address, range->rg_size, range->rg_write);
+    range->rg_record = found.rg_record; /* the rest is there: a copy of the whole would wait for the stores before it */
+    range->rg_birth = found.rg_birth;
     return true;
 }
 

@@ -47,6 +47,18 @@ static inline uint64_t *sim_model_call_capacities(const struct sim_model_call *c
     return (uint64_t *)(sim_model_call_tensors(call) + sim_model_call_count(call));
 }
 
+/* Whether a run needs nothing of what model_prepare.c does: no AIPP, and buffers for the largest gear. */
+static inline bool sim_model_call_is_plain(const struct sim_signature *signature, const struct sim_model_call *call)
+{
+    const struct sim_operand *operand = sim_model_call_operands(call);
+    bool plain = signature->sg_aipp_count == 0 && call->ca_aipp_operand == call->ca_inputs;
+    for (uint32_t i = 0; i < call->ca_inputs && !signature->sg_dynamic; i++, operand++)
+        plain = plain && operand->op_bytes >= signature->sg_inputs[operand->op_port].po_bytes;
+    for (uint32_t i = 0; i < call->ca_outputs && !signature->sg_dynamic; i++, operand++)
+        plain = plain && operand->op_bytes >= signature->sg_outputs[operand->op_port].po_bytes;
+    return plain;
+}
+
 /* Bytes that a port needs in a gear (SIM_EVERY_GEAR: the largest one); 0: not known before the run. */
 uint64_t sim_model_call_needed(const struct sim_signature *signature, uint32_t port, bool output, int64_t gear);
 

@@ -163,6 +163,20 @@ static aclError call_dumped(struct sim_run *run, struct sim_model *model, const 
     return code;
 }
 
+/* With whole tensors in the place of short ones, and images as the model wants them. */
+SIM_RARE static aclError call_prepared(struct sim_run *run, struct sim_model *model, struct sim_model_call *call,
+                                       const aclsimModelRun *order, int64_t gear)
+{
+    const struct sim_signature *signature = model->mo_signature;
+    struct sim_prepared prepared = {0};
+    char text[SIM_REASON_BYTES];
+    const char *reason = sim_model_call_prepare(signature, call, gear, &prepared, text);
+    aclError code = reason == NULL ? call_dumped(run, model, order)
+                                   : sim_engine_give_up(run, ACL_ERROR_RT_MODEL_EXECUTE, reason);
+    sim_model_call_finish(signature, call, gear, &prepared, code == ACL_SUCCESS);
+    return code;
+}
+
 static aclError run_on(struct sim_run *run, struct sim_model *model, struct sim_model_call *call)
 {
     const struct sim_signature *signature = model->mo_signature;
@@ -190,13 +204,8 @@ static aclError run_on(struct sim_run *run, struct sim_model *model, struct sim_
         order.weights = model->mo_content.by_data;
         order.weightSize = model->mo_content.by_size;
     }
-    struct sim_prepared prepared = {0};
-    char text[SIM_REASON_BYTES];
-    const char *reason = sim_model_call_prepare(signature, call, gear, &prepared, text);
-    aclError code = reason == NULL ? call_dumped(run, model, &order)
-                                   : sim_engine_give_up(run, ACL_ERROR_RT_MODEL_EXECUTE, reason);
-    sim_model_call_finish(signature, call, gear, &prepared, code == ACL_SUCCESS);
-    SIM_TRY(code);
+    SIM_TRY(likely(sim_model_call_is_plain(signature, call)) ? call_dumped(run, model, &order)
+                                                             : call_prepared(run, model, call, &order, gear));
     if (!signature->sg_dynamic)
         return ACL_SUCCESS;
     if (!shapes_fit(&order))
@@ -253,7 +262,7 @@ static aclError place(const struct sim_model *model, const struct sim_dataset *d
     if (buffer == NULL)
         return ACL_ERROR_INVALID_PARAM;
     aclError code = ACL_SUCCESS;
-    uint64_t most = port->po_bytes, needed = sim_model_call_needed(signature, index, output, gear);
+    uint64_t most = port->po_bytes, needed = gear < 0 ? most : sim_model_call_needed(signature, index, output, gear);
     if (buffer->db_data == NULL && output && allocate && needed != 0) {
         code = sim_memory_take(&buffer->db_data, needed);
         buffer->db_size = code == ACL_SUCCESS ? needed : buffer->db_size;

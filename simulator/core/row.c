@@ -77,7 +77,7 @@ static aclsimCall call_of(const struct sim_call *call, const aclsimArgument *arg
 
 /* With what the kernel said, ": " and a reason, or nothing. A call that is a step of another task, a model's, leaves the
  * reason to that. */
-static aclError give_up(struct sim_run *run, const struct sim_op *op, aclError code, const char *said)
+SIM_RARE static aclError give_up(struct sim_run *run, const struct sim_op *op, aclError code, const char *said)
 {
     if (said[0] == '\0')
         return code;

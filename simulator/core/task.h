@@ -35,8 +35,8 @@ struct sim_run {
     uint64_t rn_target;
     uint64_t rn_deadline;
     bool rn_expired;           /* set when called again because the deadline came first */
-    uint32_t rn_choice;        /* set by a switch in an instance: which of its ways the run goes on, or straight on */
     bool rn_replays;           /* a step of an instance: its memory may have been freed and allocated again */
+    uint32_t rn_choice;        /* set by a switch in an instance: which of its ways the run goes on, or straight on */
     const char *rn_reason;     /* set by a task that fails, where its code says too little; else NULL */
     uint64_t rn_blame;         /* a record: until it has passed it keeps failures instead of this task; 0: none */
     const struct sim_kernel_view *rn_kernel; /* while a custom kernel runs: that one */
