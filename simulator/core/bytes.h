@@ -20,6 +20,16 @@ static inline bool sim_size_multiply(uint64_t *product, uint64_t factor)
     return fits;
 }
 
+/* The same for signed numbers, such as dimensions, strides and their spans. */
+static inline bool sim_length_multiply(int64_t *product, int64_t factor)
+{
+    int64_t result;
+    bool fits = !__builtin_mul_overflow(*product, factor, &result);
+    if (fits)
+        *product = result;
+    return fits;
+}
+
 /* Bytes, and little-endian numbers of at most 8 bytes. False, and the number 0: fewer are left. */
 bool sim_bytes_take(struct sim_bytes *bytes, uint64_t size, struct sim_bytes *taken);
 bool sim_bytes_number(struct sim_bytes *bytes, uint64_t size, uint64_t *value);

@@ -1,5 +1,6 @@
 #include "call.h"
 
+#include "bytes.h"
 #include "memory.h"
 #include <stdlib.h>
 #include <string.h>
@@ -69,14 +70,15 @@ void sim_call_drop(struct sim_pack *pack)
  * refused, so that no sum of an address and these wraps. */
 aclnnStatus sim_call_measure(const aclsimTensor *tensor, int64_t offset, const char *name, struct sim_operand *operand)
 {
-    int64_t bits = sim_type_bits(tensor->type), low = offset, high = low, span, first, end, start;
+    int64_t bits = sim_type_bits(tensor->type), low = offset, high = low;
     bool empty = false, wraps = false;
     for (uint32_t i = 0; i < tensor->rank; i++) {
         SIM_ARGUMENT(tensor->dims[i] >= 0, ACLNN_ERR_PARAM_INVALID, "dimension %u of %s is %lld, expected 0 or more", i,
                      name, (long long)tensor->dims[i]);
         empty = empty || tensor->dims[i] == 0;
         int64_t *side = tensor->strides[i] < 0 ? &low : &high;
-        wraps = wraps || __builtin_mul_overflow(tensor->dims[i] - 1, tensor->strides[i], &span) ||
+        int64_t span = tensor->dims[i] - 1;
+        wraps = wraps || !sim_length_multiply(&span, tensor->strides[i]) ||
                 __builtin_add_overflow(*side, span, side);
     }
     SIM_ARGUMENT(bits != 0, ACLNN_ERR_PARAM_INVALID, "%s has data type %d, which no operator takes", name,
@@ -84,8 +86,9 @@ aclnnStatus sim_call_measure(const aclsimTensor *tensor, int64_t offset, const c
     if (empty)
         return ACL_SUCCESS;
     const int64_t limit = INT64_C(1) << 62;
-    wraps = wraps || high == INT64_MAX || __builtin_mul_overflow(low, bits, &first) ||
-            __builtin_mul_overflow(high + 1, bits, &end) || __builtin_mul_overflow(offset, bits, &start);
+    int64_t first = low, end = high == INT64_MAX ? high : high + 1, start = offset; /* in bits from here on */
+    wraps = wraps || high == INT64_MAX || !sim_length_multiply(&first, bits) || !sim_length_multiply(&end, bits) ||
+            !sim_length_multiply(&start, bits);
     SIM_ARGUMENT(!wraps && first > -limit && end < limit, ACLNN_ERR_PARAM_INVALID,
                  "%s covers more bytes than there are addresses", name);
     operand->od_first = start / 8;

@@ -1,6 +1,7 @@
 /* Copies and sets. The synchronous ones touch no stream: check, find, copy on the caller. Of the asynchronous ones
  * those with a pageable side wait for the stream and then do the same; the rest are tasks that hold the user's
  * addresses and the births of their blocks. */
+#include "bytes.h"
 #include "capture.h"
 #include "config.h"
 #include "device.h"
@@ -205,8 +206,8 @@ static aclError locate_both(void *dst, const void *src, uint64_t dst_size, uint6
 /* Bytes from the first of a rectangle to its last. */
 static aclError extent(const struct sim_rectangle *shape, uint64_t pitch, const char *name, uint64_t *bytes)
 {
-    SIM_CHECK(!__builtin_mul_overflow(shape->rc_height - 1, pitch, bytes) &&
-                  !__builtin_add_overflow(*bytes, shape->rc_width, bytes),
+    *bytes = shape->rc_height - 1;
+    SIM_CHECK(sim_size_multiply(bytes, pitch) && !__builtin_add_overflow(*bytes, shape->rc_width, bytes),
               ACL_ERROR_RT_PARAM_INVALID,
               "%s is %" PRIu64 " and height is %" PRIu64 ", expected a product below 2^64", name, pitch,
               shape->rc_height);

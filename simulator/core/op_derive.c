@@ -1,4 +1,5 @@
 /* Arguments and shapes of single operators that follow from several of their inputs and attributes. */
+#include "bytes.h"
 #include "op_type.h"
 
 #include <math.h>
@@ -108,7 +109,7 @@ static aclError product_of(const struct sim_op_request *request, uint32_t first,
 {
     *product = 1;
     for (uint32_t i = first; i < end; i++)
-        if (__builtin_mul_overflow(*product, request->rq_tensors[0].ot_dims[i], product))
+        if (!sim_length_multiply(product, request->rq_tensors[0].ot_dims[i]))
             return refuse(request, "x has more elements than there are numbers");
     return ACL_SUCCESS;
 }
@@ -147,7 +148,7 @@ aclError sim_derive_reshaped_dims(const struct sim_op_request *request, int64_t 
             numbers[i] = x->ot_dims[i];
         if (numbers[i] == -1 && open == UINT32_MAX)
             open = i;
-        else if (numbers[i] < 0 || __builtin_mul_overflow(others, numbers[i], &others))
+        else if (numbers[i] < 0 || !sim_length_multiply(&others, numbers[i]))
             return refuse(request, "shape has a number below 0 that is not the one -1, or too many elements");
     }
     if (open != UINT32_MAX)

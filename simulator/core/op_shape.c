@@ -1,5 +1,6 @@
 /* Shapes of outputs from those of the inputs. Only a candidate is made here: the plan of the row's kernel, which checks
  * every shape, has the last word. */
+#include "bytes.h"
 #include "op_type.h"
 
 static aclError refuse(const struct sim_op_request *request, const char *reason)
@@ -115,7 +116,7 @@ static aclError permute(const struct sim_op_request *request, const struct sim_o
 
 static aclError tile(const struct sim_op_request *request, const struct sim_op_type *type, struct shape *shape)
 {
-    int64_t numbers[SIM_DIMS_MAX], dim;
+    int64_t numbers[SIM_DIMS_MAX];
     uint32_t count;
     const struct sim_op_tensor *from = &request->rq_tensors[0];
     SIM_TRY(sim_op_numbers(request, &type->ty_sources[1], numbers, &count));
@@ -123,9 +124,9 @@ static aclError tile(const struct sim_op_request *request, const struct sim_op_t
         return refuse(request, "there are fewer multiples than dimensions");
     for (uint32_t i = 0; i < count; i++) {
         uint32_t missing = count - from->ot_rank;
-        if (__builtin_mul_overflow(numbers[i], i < missing ? 1 : from->ot_dims[i - missing], &dim))
+        if (!sim_length_multiply(&numbers[i], i < missing ? 1 : from->ot_dims[i - missing]))
             return refuse(request, "a multiple is too large");
-        add_dim(shape, dim);
+        add_dim(shape, numbers[i]);
     }
     return ACL_SUCCESS;
 }
@@ -216,13 +217,14 @@ static aclError make_shape(const struct sim_op_request *request, const struct si
 
 static void set_shape(struct sim_op_tensor *tensor, const struct shape *shape)
 {
-    uint64_t bytes = (sim_type_bits(tensor->ot_type) + 7) / 8; /* one that wraps is refused when it is packed */
+    uint64_t bytes = (sim_type_bits(tensor->ot_type) + 7) / 8;
+    bool fits = true;
     memcpy(tensor->ot_dims, shape->sh_dims, shape->sh_rank * sizeof *tensor->ot_dims);
     tensor->ot_rank = shape->sh_rank;
     tensor->ot_open = false;
     for (uint32_t i = 0; i < shape->sh_rank; i++)
-        bytes *= (uint64_t)shape->sh_dims[i];
-    tensor->ot_bytes = bytes;
+        fits = sim_size_multiply(&bytes, (uint64_t)shape->sh_dims[i]) && fits;
+    tensor->ot_bytes = fits || bytes == 0 ? bytes : UINT64_MAX; /* refused: no buffer has as many */
 }
 
 aclError sim_op_shape(struct sim_op_request *request)

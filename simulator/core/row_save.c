@@ -3,6 +3,7 @@
  * place of its bytes; a scalar: u32 type, u32 0, two u64; arrays and texts: their elements; an integer or number: u64.
  * Kernel and workspace are left out: who loads the model plans the call anew. */
 #include "call.h"
+#include "bytes.h"
 #include "memory.h"
 #include "model_saver.h"
 #include <string.h>
@@ -11,9 +12,10 @@
 static enum sim_access access_of(const aclsimTensor *tensor, uint32_t direction, uint64_t bytes)
 {
     uint64_t needed = sim_type_bits(tensor->type);
+    bool fits = true;
     for (uint32_t i = 0; i < tensor->rank; i++)
-        needed *= (uint64_t)tensor->dims[i];
-    enum sim_access write = needed == bytes * 8 ? SIM_ACCESS_FILL : SIM_ACCESS_WRITE;
+        fits = sim_size_multiply(&needed, (uint64_t)tensor->dims[i]) && fits; /* strides of 0: more elements than bytes */
+    enum sim_access write = fits && needed == bytes * 8 ? SIM_ACCESS_FILL : SIM_ACCESS_WRITE;
     return (direction & ACLSIM_IN ? SIM_ACCESS_READ : 0) | (direction & ACLSIM_OUT ? write : 0);
 }
 

@@ -1,4 +1,5 @@
 /* One lock is held at a time: a list hands its members out as handles, which are opened when the list is closed. */
+#include "bytes.h"
 #include "tensor.h"
 
 #include <stdlib.h>
@@ -129,11 +130,12 @@ static const struct {
 /* A copy of `count` elements, which has an address even when there are none. */
 static void *copy_of(const void *values, uint64_t count, size_t size)
 {
-    void *copy = malloc(count * size + 1);
+    uint64_t bytes = count;
+    void *copy = sim_size_multiply(&bytes, size) && bytes != UINT64_MAX ? malloc(bytes + 1) : NULL;
     if (copy == NULL)
         sim_refuse(ACL_ERROR_BAD_ALLOC, "there is no memory for %llu elements", (unsigned long long)count);
     else if (count != 0)
-        memcpy(copy, values, count * size);
+        memcpy(copy, values, bytes);
     return copy;
 }
 

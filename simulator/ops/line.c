@@ -2,6 +2,7 @@
  * only once this way. */
 #include "line.h"
 
+#include "bytes.h"
 #include "fail.h"
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +25,12 @@ static size_t size_of(enum sim_class class)
 aclError sim_line_reserve(const struct sim_line *line, enum sim_class class, size_t count, void **memory,
                           size_t *length)
 {
-    size_t bytes = count * size_of(class);
-    bool fits = true;
+    uint64_t bytes = size_of(class);
+    bool fits = sim_size_multiply(&bytes, count);
     *length = 1;
     for (uint32_t k = 0; k < line->li_walk.wk_rank; k++) {
         size_t dim = (size_t)line->li_walk.wk_dims[k];
-        fits = fits && !__builtin_mul_overflow(bytes, dim, &bytes);
+        fits = fits && sim_size_multiply(&bytes, dim);
         *length = fits ? *length * dim : 0;
     }
     *memory = fits ? malloc(bytes) : NULL;

@@ -1,5 +1,6 @@
 /* Operators that move elements: Cat, Flip, Permute, Repeat, Slice and SliceV2. All but Cat copy one view of self to the
  * result, or part of it, bit by bit; Cat casts what has another type than the result. */
+#include "bytes.h"
 #include "fail.h"
 #include "row.h"
 #include "pointwise.h"
@@ -197,7 +198,8 @@ static aclnnStatus plan_repeat(const aclsimCall *call, uint64_t *workspace_size)
         int64_t times = repeats->integers[i], dim = i < lead ? 1 : self->tensors->dims[i - lead];
         SIM_ARGUMENT(times >= 0, ACLNN_ERR_PARAM_INVALID, "%s[%u] is %lld, expected 0 or more", repeats->name, i,
                      (long long)times);
-        SIM_ARGUMENT(!__builtin_mul_overflow(times, dim, &dims[i]), ACLNN_ERR_PARAM_INVALID,
+        dims[i] = times;
+        SIM_ARGUMENT(sim_length_multiply(&dims[i], dim), ACLNN_ERR_PARAM_INVALID,
                      "%s[%u] is %lld, expected fewer times of the %lld elements of %s", repeats->name, i,
                      (long long)times, (long long)dim, self->name);
     }

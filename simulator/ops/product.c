@@ -7,6 +7,7 @@
  *
  * The cube unit's math types change what float32 factors are rounded to first: HF32 or float16, as the documents say
  * for the family of the chip. USE_FP32_ADD promises more precise sums than KEEP_DTYPE, which are no worse here. */
+#include "bytes.h"
 #include "config.h"
 #include "fail.h"
 #include "multiply.h"
@@ -322,9 +323,9 @@ static void join_batches(struct product *product, struct output *output)
     while (product->pr_batches > 0) {
         uint32_t last = product->pr_batches - 1;
         struct matrix *all[] = {&output->ou_left, &output->ou_out, &output->ou_self};
-        int64_t rows;
+        int64_t rows = product->pr_rows;
         if (output->ou_right.ma_batch[last] != 0 ||
-            __builtin_mul_overflow(product->pr_rows, product->pr_dims[last], &rows))
+            !sim_length_multiply(&rows, product->pr_dims[last]))
             return;
         for (size_t i = 0; i < 3; i++)
             if (product->pr_rows > 1 && all[i]->ma_batch[last] != product->pr_rows * all[i]->ma_row)

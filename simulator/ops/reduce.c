@@ -4,6 +4,7 @@
  * are combined among themselves at the end, or each belongs to a result of its own, whichever makes longer blocks. */
 #include "reduce.h"
 
+#include "bytes.h"
 #include "fail.h"
 #include "op.h"
 #include "require.h"
@@ -341,7 +342,7 @@ static void measure(struct run *run, const aclsimTensor *self, const struct sim_
         if (!sim_reduces(reduced, k))
             continue;
         sim_walk_add(&run->rn_reduced, self->dims[k], &self->strides[k], &size);
-        if (__builtin_mul_overflow(run->rn_elements, self->dims[k], &run->rn_elements))
+        if (!sim_length_multiply(&run->rn_elements, self->dims[k]))
             run->rn_elements = INT64_MAX;
     }
     sim_walk_settle(&run->rn_reduced);

@@ -3,6 +3,7 @@
  * wrap. Other sums and products of strides fit: the first phase has measured what the tensors cover. */
 #include "walk.h"
 
+#include "bytes.h"
 #include "fail.h"
 #include <string.h>
 
@@ -46,9 +47,8 @@ static void sort(struct sim_walk *walk)
 static bool continues(const struct sim_walk *walk, uint32_t outer, uint32_t inner)
 {
     for (uint32_t i = 0; i < walk->wk_places; i++) {
-        int64_t span;
-        if (__builtin_mul_overflow(walk->wk_strides[inner][i], walk->wk_dims[inner], &span) ||
-            walk->wk_strides[outer][i] != span)
+        int64_t span = walk->wk_strides[inner][i];
+        if (!sim_length_multiply(&span, walk->wk_dims[inner]) || walk->wk_strides[outer][i] != span)
             return false;
     }
     return true;
@@ -60,8 +60,8 @@ void sim_walk_join(struct sim_walk *walk)
     if (walk->wk_empty || walk->wk_rank == 0)
         return;
     for (uint32_t k = 1; k < walk->wk_rank; k++) {
-        int64_t joined;
-        if (!continues(walk, last, k) || __builtin_mul_overflow(walk->wk_dims[last], walk->wk_dims[k], &joined)) {
+        int64_t joined = walk->wk_dims[last];
+        if (!continues(walk, last, k) || !sim_length_multiply(&joined, walk->wk_dims[k])) {
             joined = walk->wk_dims[k];
             last++;
         }

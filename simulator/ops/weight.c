@@ -1,5 +1,6 @@
 /* Weights of matrix products in the layout that the cube unit prefers, FRACTAL_NZ: blocks of 16 rows, each 32 bytes wide.
  * The sizes are those of the blocks, as on a card. The weight itself stays as it is: products here take any layout. */
+#include "bytes.h"
 #include "fail.h"
 #include "require.h"
 #include "row.h"
@@ -29,7 +30,7 @@ static aclnnStatus count_elements(const int64_t *dims, uint64_t rank, size_t ele
         SIM_ARGUMENT(dims[k] >= 0, ACLNN_ERR_PARAM_INVALID, "tensorShape[%" PRIu64 "] is %" PRId64 ", expected 0 or more",
                      k, dims[k]);
         uint64_t whole = ((uint64_t)dims[k] + step - 1) / step * step;
-        SIM_ARGUMENT(!__builtin_mul_overflow(total, whole, &total) && total <= INT64_MAX, ACLNN_ERR_PARAM_INVALID,
+        SIM_ARGUMENT(sim_size_multiply(&total, whole) && total <= INT64_MAX, ACLNN_ERR_PARAM_INVALID,
                      "tensorShape[%" PRIu64 "] is %" PRId64 ", expected a shape whose elements fit 63 bits", k, dims[k]);
     }
     *count = total;

@@ -1,6 +1,7 @@
 /* Single operators that move a window over the height and width of images: MaxPool and AvgPool with their kin, and
  * Conv2D. Which axes are which comes with the call, as does every number of the window. What lies in the padding is no
  * element: it is not the greatest one, and adds nothing. */
+#include "bytes.h"
 #include "fail.h"
 #include "line.h"
 #include "op.h"
@@ -206,11 +207,11 @@ static aclnnStatus check_channels(const aclsimArgument *given)
 {
     const int64_t *axes = given[3].integers, *filter_axes = given[4].integers, groups = given[8].integer;
     const aclsimTensor *x = given[0].tensors, *filter = given[1].tensors;
-    int64_t outputs = filter->dims[filter_axes[N]], inputs = filter->dims[filter_axes[C]], found;
+    int64_t outputs = filter->dims[filter_axes[N]], inputs = filter->dims[filter_axes[C]], found = inputs;
     SIM_ARGUMENT(groups > 0 && outputs % groups == 0, ACLNN_ERR_PARAM_INVALID,
                  "groups is %lld and filter has %lld output channels, expected a divisor of these", (long long)groups,
                  (long long)outputs);
-    SIM_ARGUMENT(!__builtin_mul_overflow(inputs, groups, &found) && found == x->dims[axes[C]], ACLNN_ERR_PARAM_INVALID,
+    SIM_ARGUMENT(sim_length_multiply(&found, groups) && found == x->dims[axes[C]], ACLNN_ERR_PARAM_INVALID,
                  "x has %lld channels, filter %lld and groups is %lld, expected the product of both in x",
                  (long long)x->dims[axes[C]], (long long)inputs, (long long)groups);
     if (!given[2].present)
