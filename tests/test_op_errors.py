@@ -171,7 +171,7 @@ def test_what_does_not_fit_is_not_compiled(how, spoil, call):
 ATTRIBUTES = [
     ("Add", {"unknown": 1}, "Add has no attribute unknown"),
     ("Relu", {"unknown": 1}, "Relu has no attribute unknown"),
-    ("Swish", {"scale": 2.0}, "attribute scale of Swish is 2, which no kernel here can do, expected 1"),
+    ("SoftmaxV2", {"half_to_float": True}, "half_to_float of SoftmaxV2 is 1, which no kernel here can do, expected 0"),
     ("Cast", {"dst_type": 3}, "attribute dst_type of Cast is 3, expected 0"),
     ("SoftmaxV2", {"axes": [0, 1]}, "SoftmaxV2 is given 2 numbers, expected one"),
     ("TransposeD", {"perm": "10"}, "attribute perm of TransposeD has another type"),

@@ -4,6 +4,7 @@ import json
 
 import numpy
 import pytest
+from helpers.expect import refused
 from helpers.models import initialise
 from helpers.single import Single
 from helpers.tensors import Device
@@ -82,6 +83,15 @@ def test_a_file_says_what_goes_in_and_comes_out(compile_, device):
     assert acl.mdl.get_input_data_type(desc, 0) == 0
     acl.mdl.destroy_desc(desc)
     assert acl.mdl.unload(model) == 0
+
+
+@pytest.mark.strict
+def test_a_file_for_another_chip_is_refused(compile_, configure):
+    folder = compile_([{**ADD, "name": "add"}], "--soc_version=Ascend310P3")
+    words = ("the model was built for Ascend310P3", "run with ACL_SIM_SOC=Ascend310P3")
+    content = (folder / "add.om").read_bytes()
+    refused(op.load(acl.util.bytes_to_ptr(content), len(content)), 145000, *words)
+    refused(op.set_model_dir(str(folder)), 145000, *words)
 
 
 def without(entry, key):

@@ -101,6 +101,49 @@ CASES = {
     "OneHotD": ([INDEX + 1, ONE, ZERO], {"depth": 2}, (INDEX[..., None] + 1 == [0, 1]).astype("f4")),
     "Range": ([[3], [10], [2]], {}, numpy.arange(3, 10, 2)),
     "Range down": ([[3], [-3], [-2]], {}, numpy.arange(3, -3, -2)),
+    "AddV2": ([A, POSITIVE], {}, A + POSITIVE),
+    "FloorDiv": ([INDEX - 7, INDEX + 2], {}, (INDEX - 7) // (INDEX + 2)),
+    "LeakyRelu": ([A], {}, A.clip(0)),
+    "LeakyRelu slope": ([A], {"negative_slope": 0.5}, numpy.where(A > 0, A, A / 2)),
+    "Swish scale": ([A], {"scale": 2.0}, A / (1 + numpy.exp(-2 * A))),
+    "Relu6": ([A * 2], {}, (A * 2).clip(0, 6)),
+    "HardSwish": ([A], {}, A * (A + 3).clip(0, 6) / 6),
+    "Sigmoid": ([A], {}, 1 / (1 + numpy.exp(-A))),
+    "Tanh": ([A], {}, numpy.tanh(A)),
+    "ClipByValue": ([A, numpy.array(-1, "f4"), numpy.array(4, "f4")], {}, A.clip(-1, 4)),
+    "ClipByValue rows": ([INDEX, numpy.array([[1], [0]]), numpy.array([[1], [0]])], {}, numpy.array([[1, 1], [0, 0]])),
+    "MaskedFill": ([A, A > 3, ZERO], {}, numpy.where(A > 3, 0, A)),
+    "Select": ([numpy.array([True, False]), A, POSITIVE], {}, numpy.stack([A[0], POSITIVE[1]])),
+    "Select all": ([A > 0, A, POSITIVE], {}, numpy.where(A > 0, A, POSITIVE)),
+    "SelectV2": ([numpy.array([True, False, True]), A, ONE], {}, numpy.where([True, False, True], A, 1)),
+    "BiasAdd": ([A, POSITIVE[0]], {}, A + POSITIVE[0]),
+    "BiasAdd first": ([IMAGE, POSITIVE[0, :2]], {"data_format": "NCHW"}, IMAGE + 2),
+    "Unsqueeze none": ([A], {}, A),
+    "StridedSlice": ([CUBE, [0, 1, 0], [2, 3, 4], [1, 1, 2]], {}, CUBE[:, 1:3, ::2]),
+    "StridedSlice short": ([CUBE, [1], [2], [1]], {}, CUBE[1:2]),
+    "StridedSlice back": ([CUBE, [1, -1], [-9, 0], [-1, -2]], {}, CUBE[1::-1, -1:0:-2]),
+    "StridedSlice none": ([A, [1], [1], [1]], {}, A[1:1]),
+    "StridedSlice masks": ([CUBE, [9, 1], [9, 9], [1, 1]], {"begin_mask": 1, "end_mask": 3}, CUBE[:, 1:]),
+    "StridedSlice shrink": ([CUBE, [-1, 1], [0, 2], [1, 1]], {"shrink_axis_mask": 1}, CUBE[-1, 1:2]),
+    "StridedSlice ellipsis": (
+        [CUBE, [0, 0, 1], [0, 0, 2], [1, 1, 1]], {"ellipsis_mask": 2, "new_axis_mask": 1, "shrink_axis_mask": 4},
+        CUBE[None, ..., 1],
+    ),
+    "StridedSliceD": (
+        [CUBE], {"begin": [0, 2], "end": [2, 0], "strides": [1, -1], "begin_mask": 1}, CUBE[:2, 2:0:-1],
+    ),
+    "Pack": ([A, POSITIVE], {}, numpy.stack([A, POSITIVE])),
+    "Pack last": ([A, POSITIVE, A], {"axis": -1, "N": 3}, numpy.stack([A, POSITIVE, A], -1)),
+    "Pad": ([A, [[1, 0], [0, 2]]], {}, numpy.pad(A, [(1, 0), (0, 2)])),
+    "PadD": ([A], {"paddings": [[0, 1], [2, 10]]}, numpy.pad(A, [(0, 1), (2, 10)])),
+    "PadV2": ([A, [[1, 0], [0, 2]], ONE], {}, numpy.pad(A, [(1, 0), (0, 2)], constant_values=1)),
+    "PadV3": ([A, [1, 0, 0, 2]], {"mode": "constant"}, numpy.pad(A, [(1, 0), (0, 2)])),
+    "PadV3 value": ([A, [1, 0, 0, 2], ONE], {}, numpy.pad(A, [(1, 0), (0, 2)], constant_values=1)),
+    "PadV3 apart": ([A, [1, 2, 3, 4]], {"paddings_contiguous": False}, numpy.pad(A, [(1, 3), (2, 4)])),
+    "GatherNd": ([CUBE, numpy.array([[0, 1], [1, 2]])], {}, CUBE[[0, 1], [1, 2]]),
+    "GatherNd elements": ([A, numpy.array([[[0, 1]], [[1, 2]]], "i4")], {}, A[[[0], [1]], [[1], [2]]]),
+    "MatMul": ([A, POSITIVE], {"transpose_x2": True}, A @ POSITIVE.T),
+    "BatchMatMul": ([CUBE, CUBE], {"adj_x1": True}, CUBE.transpose(0, 2, 1) @ CUBE),
     "MaxPool": ([IMAGE], {**SIDE, "padding": "VALID"}, pooled(IMAGE, (2, 2), 2)),
     "MaxPool same": ([IMAGE], {**SIDE, "padding": "SAME"}, pooled(IMAGE, (2, 2), 2, (0, 1, 0, 1))),
     "AvgPool": ([IMAGE], {**SIDE, "padding": "SAME"}, pooled(IMAGE, (2, 2), 2, (0, 1, 0, 1), True)),
@@ -112,6 +155,12 @@ CASES = {
         [IMAGE],
         {**SIDE, "pads": [1, 0, 0, 1], "exclusive": False},
         pooled(numpy.pad(IMAGE, ((0, 0), (0, 0), (1, 0), (0, 1))), (2, 2), 2, average=True),
+    ),
+    "AvgPoolV2 ceil": ([IMAGE], {**SIDE, "ceil_mode": True}, pooled(IMAGE, (2, 2), 2, (0, 1, 0, 1), True)),
+    "AvgPoolV2 ceil pads": (
+        [IMAGE],
+        {**SIDE, "pads": [2, 0, 2, 0], "ksize": [1, 1, 4, 4], "ceil_mode": True, "exclusive": False},
+        pooled(numpy.pad(IMAGE, ((0, 0), (0, 0), (2, 0), (2, 0))), (4, 4), 2, (0, 1, 0, 1), True),
     ),
     "GlobalAveragePool": ([IMAGE], {}, IMAGE.mean((2, 3), keepdims=True)),
 }  # fmt: skip
@@ -139,6 +188,17 @@ def test_the_shape_of_the_output_follows(name, single):
 def shape_of(desc):
     """Return the dimensions of a description."""
     return tuple(acl.get_tensor_desc_dim_v2(desc, place)[0] for place in range(acl.get_tensor_desc_num_dims(desc)))
+
+
+# Type, inputs, attributes, results.
+PARTED = {
+    "Split": ([[1], CUBE], {"num_split": 3}, numpy.split(CUBE, 3, 1)),
+    "SplitD": ([CUBE], {"split_dim": -1, "num_split": 2}, numpy.split(CUBE, 2, -1)),
+    "SplitV": ([CUBE, [1, -1], [2]], {"num_split": 2}, numpy.split(CUBE, [1], 2)),
+    "SplitVD": ([CUBE], {"size_splits": [2, 0, 1], "split_dim": 1, "num_split": 3}, numpy.split(CUBE, [2, 2], 1)),
+    "Unpack": ([CUBE], {"num": 2}, list(CUBE)),
+    "Unpack last": ([CUBE], {"num": 4, "axis": -1}, [CUBE[..., place] for place in range(4)]),
+}  # fmt: skip
 
 
 class TestSeveralOutputs:
@@ -184,6 +244,21 @@ class TestSeveralOutputs:
         places, values = self.lines(single, op_type, {"dimension": 1}, [single.give(A)], [(2,), (2,)], ["i4", "f4"])
         numpy.testing.assert_array_equal(places, getattr(A, f"arg{pick}")(1))
         numpy.testing.assert_array_equal(values, getattr(A, pick)(1))
+
+    @pytest.mark.parametrize("op_type", PARTED)
+    def test_parts(self, op_type, single):
+        inputs, values, parts = PARTED[op_type]
+        given = operands(single, inputs)
+        shapes = [part.shape for part in parts]
+        found = self.lines(single, op_type.split()[0], values, given, shapes, ["f4"] * len(parts))
+        for one, part in zip(found, parts):
+            numpy.testing.assert_array_equal(one, part)
+        outs = [single.desc([-2], "f4") for _ in parts]
+        attr = single.attr(**values)
+        descs, buffers = [one[0] for one in given], [one[1] for one in given]
+        ret = op.infer_shape(op_type.split()[0], descs, buffers, len(parts), outs, attr)
+        assert ret == 0, acl.get_recent_err_msg()
+        assert [shape_of(out) for out in outs] == shapes
 
     def test_the_number_of_outputs_is_that_of_the_type(self, single):
         given = [single.give(one) for one in (A, A[0], A[0])]
@@ -265,6 +340,21 @@ def test_the_range_is_counted_when_it_runs(single):
     assert acl.rt.synchronize_stream(single.npu.stream) == 507015
 
 
+def test_an_index_of_gather_nd_that_is_out_of_range(single):
+    given = [single.give(A), single.give(numpy.array([[0, 0], [1, 3]]))]
+    assert single.call("GatherNd", given, [single.take((2,), "f4")]) == 0
+    assert acl.rt.synchronize_stream(single.npu.stream) == 507015
+    text = acl.get_recent_err_msg()
+    assert not acl.is_simulator or "indices has 3 for dimension 1 of x, expected 0 to 2" in text, text
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+def test_the_shape_of_a_range_of_floats_follows_from_host_memory(kind, single):
+    given, out = [single.constant(one, kind) for one in (0, 1, 0.25)], single.desc([-1], kind)
+    assert op.infer_shape("Range", [one[0] for one in given], [one[1] for one in given], 1, [out], single.attr()) == 0
+    assert shape_of(out) == (4,)
+
+
 @pytest.mark.parametrize("kind", ["i4", "f2"])
 def test_sums_of_other_types(kind, single):
     many = numpy.ones((3, 700), kind)
@@ -278,6 +368,35 @@ MISFITS = [
     ("Slice", [A, [0], [1]], {}, (1, 3), 100024, "need a number for each dimension of x"),
     ("Slice", [A], {"offsets": [0, 0], "size": [1, 1]}, (1, 1), 100021, "numInputs is 1"),
     ("SliceD", [A], {"offsets": [0, 0]}, (1, 1), 100023, "SliceD has no attribute size, which it needs"),
+    ("Conv2D", [IMAGE, IMAGE], {"strides": [1] * 4, "pads": [0] * 4, "padding_mode": "SAME"}, (1, 1, 1, 1), 100023,
+     "Conv2D has no attribute padding_mode"),
+    ("Conv2D", [IMAGE, IMAGE], {"strides": [1] * 4, "pads": [0] * 4, "offset_w": 0}, (1, 1, 1, 1), 100023,
+     "Conv2D has no attribute offset_w"),
+    ("MatMul", [A, A], {"offset_x": 0}, (2, 2), 100023, "MatMul has no attribute offset_x"),
+    ("BatchMatMul", [A, A], {"offset_x": 0}, (2, 2), 100023, "BatchMatMul has no attribute offset_x"),
+    ("BiasAdd", [A, A[:, 0].copy()], {}, (2, 3), 100024, "bias is no line with a number for each channel of x"),
+    ("BiasAdd", [A, A[0]], {"data_format": "ND"}, (2, 3), 100023, "data_format of BiasAdd is ND, expected NCHW"),
+    ("Select", [CUBE > 0, A, A], {}, (2, 3), 100024, "condition has more dimensions than x1"),
+    ("StridedSlice", [A, [0], [1], [0]], {}, (1, 3), 100024, "strides of StridedSlice has 0 for dimension 0"),
+    ("StridedSlice", [A, [0], [1], [1, 1]], {}, (1, 3), 100024, "begin, end and strides have different lengths"),
+    ("StridedSlice", [A, [0] * 3, [1] * 3, [1] * 3], {}, (1, 1), 100024, "begin is for more dimensions than x has"),
+    ("StridedSlice", [A, [2], [3], [1]], {"shrink_axis_mask": 1}, (3,), 100024, "is 2 for dimension 0 of x, which"),
+    ("StridedSlice", [A, [0], [1], [1]], {}, (2, 3), 100022, "outputs[0] of StridedSlice has 2 dimensions"),
+    ("StridedSlice", [A], {"begin": [0], "end": [1], "strides": [1]}, (1, 3), 100021, "numInputs is 1"),
+    ("StridedSliceD", [A], {"begin": [0], "end": [1]}, (1, 3), 100023, "no attribute strides, which it needs"),
+    ("Split", [[0], A], {"num_split": 2}, (1, 3), 100023, "num_split of Split is 2, expected numOutputs, 1"),
+    ("SplitD", [A], {"split_dim": 2, "num_split": 1}, (2, 3), 100023, "SplitD splits dimension 2 of x, which has 2"),
+    ("SplitVD", [A], {"size_splits": [3], "split_dim": 0, "num_split": 1}, (3, 3), 100024, "size_splits has more"),
+    ("SplitVD", [A], {"size_splits": [1], "split_dim": 0, "num_split": 1}, (1, 3), 100024, "sizes leaves 1 of"),
+    ("SplitVD", [A], {"size_splits": [1, 1], "split_dim": 0, "num_split": 1}, (1, 3), 100024, "not one number for"),
+    ("Unpack", [A], {"num": 1}, (3,), 100024, "Unpack makes 1 tensors of dimension 0 of x, which is 2"),
+    ("Pack", [A], {"axis": 3}, (1, 2, 3), 100023, "attribute axis of Pack is 3, expected -3 to 2"),
+    ("Pad", [A, [1, 2]], {}, (3, 3), 100024, "paddings needs two numbers for each dimension of x"),
+    ("Pad", [A, [[-1, 0], [0, 0]]], {}, (1, 3), 100024, "pads has -1 and 0 for dimension 0, expected 0 or more"),
+    ("PadD", [A], {"paddings": [1, 0, 0, 0]}, (3, 3), 100023, "no attribute paddings that is a list of lists"),
+    ("PadV3", [A, [0] * 4], {"mode": "reflect"}, (2, 3), 100023, 'mode of PadV3 is "reflect"'),
+    ("PadV2", [A, [0] * 4, A], {}, (2, 3), 100024, "value has"),
+    ("GatherNd", [A, numpy.zeros((1, 3), "i8")], {}, (1,), 100024, "dimension of indices is 3, expected at most 2"),
     ("Elu", [A], {"inputScale": 1.0}, (2, 3), 100023, "Elu has no attribute inputScale"),
     ("Softplus", [A], {"beta": 1.0}, (2, 3), 100023, "Softplus has no attribute beta"),
     ("Log", [A], {"base": -2.0}, (2, 3), 100024, "base is -2, expected a number above 0, or -1 for e"),
@@ -301,10 +420,6 @@ MISFITS = [
     ("MaxPoolV3", [IMAGE], {**SIDE, "ksize": [1, 1, 2]}, (1, 2, 2, 2), 100023, "ksize of MaxPoolV3 has 3 numbers"),
     ("MaxPoolV3", [IMAGE], {**SIDE, "strides": [1, 1, 0, 1]}, (1, 2, 2, 2), 100023, "size 2, stride 0 and dilation 1"),
     ("MaxPoolV3", [IMAGE], {**SIDE, "ksize": [1, 1, 9, 9]}, (1, 2, 1, 1), 100024, "is shorter than the window"),
-    (
-        "AvgPoolV2", [IMAGE], {**SIDE, "exclusive": False, "ceil_mode": True}, (1, 2, 3, 3), 100023,
-        "exclusive of AvgPoolV2 is false with ceil_mode",
-    ),
 ]  # fmt: skip
 
 

@@ -128,7 +128,7 @@ static const struct sim_soc *find_short(const char *name)
     return NULL;
 }
 
-static aclError check_soc(const struct sim_signature *signature)
+aclError sim_model_check_soc(const struct sim_signature *signature)
 {
     const struct sim_soc *soc = sim_config()->cf_soc, *built = sim_soc_find(signature->sg_soc);
     const char *wanted = built != NULL ? built->so_short : signature->sg_soc;
@@ -189,7 +189,7 @@ static aclError fill(struct sim_model *model, const struct sim_file *file, const
 {
     struct sim_bytes weights;
     const struct sim_signature *signature = model->mo_signature;
-    SIM_TRY(check_soc(signature));
+    SIM_TRY(sim_model_check_soc(signature));
     SIM_ARGUMENT(!load->lo_without_graph || !signature->sg_dynamic, ACL_ERROR_INVALID_PARAM,
                  "ACL_MDL_WITHOUT_GRAPH_INT32 was set, and the shapes of the model are known by its runs alone");
     atomic_init(&model->mo_priority, load->lo_priority);

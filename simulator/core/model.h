@@ -79,6 +79,8 @@ static inline struct sim_load sim_load_with_memory(void *work, uint64_t work_siz
 aclError sim_model_load(const struct sim_load *load, uint32_t *id);
 /* The bytes of a file, to be freed; those that were registered for the path come first. 145002, 145006, 245000. */
 aclError sim_model_read(const char *path, struct sim_bytes *bytes);
+/* 145000 when the model was built for another chip. */
+aclError sim_model_check_soc(const struct sim_signature *signature);
 void sim_model_free_bytes(struct sim_bytes bytes);
 /* Waits for its runs. 145003; 100000 for one of another bundle than that which unloads it (0: the program does). */
 aclError sim_model_unload(uint32_t id, uint32_t bundle);

@@ -151,6 +151,15 @@ extern struct sim_row sim_op_gemm_row;        /* ops/gemm.c: a, b, c, alpha, bet
 extern struct sim_row sim_op_exp_row;         /* ops/activation.c: x, base, scale, shift, y */
 extern struct sim_row sim_op_log_row;         /* the same */
 extern struct sim_row sim_op_power_row;       /* x, power, scale, shift, y */
+extern struct sim_row sim_op_leaky_relu_row;  /* x, negative_slope, y */
+extern struct sim_row sim_op_swish_row;       /* x, scale, y */
+extern struct sim_row sim_op_relu6_row;       /* x, y */
+extern struct sim_row sim_op_hard_swish_row;  /* x, y */
+extern struct sim_row sim_op_clip_row;        /* ops/assign.c: x, clip_value_min, clip_value_max, y */
+extern struct sim_row sim_op_strided_row;     /* ops/part.c: x, starts, steps, sizes, y */
+extern struct sim_row sim_op_split_row;       /* x, axis, sizes, outputs */
+extern struct sim_row sim_op_pad_row;         /* x, pads, value, y */
+extern struct sim_row sim_op_gather_nd_row;   /* x, indices, y */
 extern struct sim_row sim_op_prod_row;        /* ops/reduce.c: x, axes, keep_dims, y */
 extern struct sim_row sim_op_layer_norm_row;  /* ops/norm.c: x, shape, gamma, beta, epsilon, y, mean, variance */
 extern struct sim_row sim_op_range_row;       /* ops/generate.c: start, limit, delta, y */
@@ -171,7 +180,7 @@ aclError sim_op_set_option(unsigned option, const char *value); /* 200000 */
 /* Bytes of the text with its end; it is copied when there is room for it. */
 size_t sim_op_get_option(unsigned option, char *value, size_t length);
 
-/* 100012, 100013. */
+/* 100012, 100013; 145000 for another chip's. */
 aclError sim_op_load(const void *model, size_t size);
 /* 100002, 100014, and what loading a file says. */
 aclError sim_op_load_folder(const char *path);

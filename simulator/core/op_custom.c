@@ -78,8 +78,9 @@ aclError sim_op_load(const void *model, size_t size)
                  "the %zu bytes at %p are no model file: the message before this one says why", size, model);
     SIM_ARGUMENT(sim_file_signature(&file, &signature) == ACL_SUCCESS, ACL_ERROR_DESERIALIZE_MODEL,
                  "the model at %p cannot be read: the message before this one says why", model);
+    aclError code = sim_model_check_soc(signature);
     sim_signature_drop(signature);
-    return ACL_SUCCESS;
+    return code;
 }
 
 static aclError load_file(const char *path)

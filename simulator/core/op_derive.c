@@ -22,9 +22,8 @@ aclError sim_op_integers(const struct sim_op_request *request, const char *name,
     return sim_op_numbers(request, &source, numbers, count);
 }
 
-/* Of an attribute where it is given, else of an input. */
-static aclError find_integers(const struct sim_op_request *request, const char *name, uint32_t place, int64_t *numbers,
-                              uint32_t *count)
+aclError sim_op_find_integers(const struct sim_op_request *request, const char *name, uint32_t place,
+                              int64_t *numbers, uint32_t *count)
 {
     const struct sim_source input = {.so_kind = SIM_FROM_NUMBERS, .so_place = place};
     if (sim_attributes_find(&request->rq_attributes, name) != NULL || place >= request->rq_input_count)
@@ -32,7 +31,7 @@ static aclError find_integers(const struct sim_op_request *request, const char *
     return sim_op_numbers(request, &input, numbers, count);
 }
 
-static aclError find_integer(const struct sim_op_request *request, const char *name, int64_t missing, int64_t *number)
+aclError sim_op_find_integer(const struct sim_op_request *request, const char *name, int64_t missing, int64_t *number)
 {
     const struct sim_source source = {.so_kind = SIM_FROM_ATTRIBUTE, .so_name = name, .so_number = (double)missing};
     int64_t numbers[SIM_DIMS_MAX];
@@ -50,8 +49,8 @@ static aclError find_slice(const struct sim_op_request *request, int64_t *starts
 {
     const struct sim_op_tensor *x = &request->rq_tensors[0];
     uint32_t others;
-    SIM_TRY(find_integers(request, "offsets", 1, starts, count));
-    SIM_TRY(find_integers(request, "size", 2, sizes, &others));
+    SIM_TRY(sim_op_find_integers(request, "offsets", 1, starts, count));
+    SIM_TRY(sim_op_find_integers(request, "size", 2, sizes, &others));
     if (*count != x->ot_rank || others != x->ot_rank)
         return refuse(request, "offsets and size need a number for each dimension of x");
     for (uint32_t i = 0; i < *count; i++) {
@@ -129,7 +128,7 @@ aclError sim_derive_flat_dims(const struct sim_op_request *request, int64_t *num
     uint32_t rank = request->rq_tensors[0].ot_rank;
     int64_t axis;
     *count = 2;
-    SIM_TRY(find_integer(request, "axis", 1, &axis));
+    SIM_TRY(sim_op_find_integer(request, "axis", 1, &axis));
     SIM_TRY(find_axis(request, &axis, rank));
     SIM_TRY(product_of(request, 0, (uint32_t)axis, &numbers[0]));
     return product_of(request, (uint32_t)axis, rank, &numbers[1]);
@@ -141,7 +140,7 @@ aclError sim_derive_reshaped_dims(const struct sim_op_request *request, int64_t 
     const struct sim_op_tensor *x = &request->rq_tensors[0];
     int64_t elements, others = 1;
     uint32_t open = UINT32_MAX;
-    SIM_TRY(find_integers(request, "shape", 1, numbers, count));
+    SIM_TRY(sim_op_find_integers(request, "shape", 1, numbers, count));
     SIM_TRY(product_of(request, 0, x->ot_rank, &elements));
     for (uint32_t i = 0; i < *count; i++) {
         if (numbers[i] == 0 && i < x->ot_rank)
@@ -156,13 +155,14 @@ aclError sim_derive_reshaped_dims(const struct sim_op_request *request, int64_t 
     return ACL_SUCCESS;
 }
 
-/* ExpandDims(x, axis), Unsqueeze(x; axes) */
+/* ExpandDims(x, axis), Unsqueeze(x; axes = []) */
 aclError sim_derive_expanded_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     const struct sim_op_tensor *x = &request->rq_tensors[0];
     int64_t axes[SIM_DIMS_MAX];
-    uint32_t added, from = 0, found = 0;
-    SIM_TRY(find_integers(request, "axes", 1, axes, &added));
+    uint32_t added = 0, from = 0, found = 0;
+    if (request->rq_input_count > 1 || sim_attributes_find(&request->rq_attributes, "axes") != NULL)
+        SIM_TRY(sim_op_find_integers(request, "axes", 1, axes, &added));
     *count = x->ot_rank + added;
     if (*count > SIM_OP_RANK)
         return refuse(request, "the result has more than 8 dimensions");
@@ -205,8 +205,8 @@ static aclError find_norm_axis(const struct sim_op_request *request, int64_t *ax
     int64_t rank = request->rq_tensors[0].ot_rank, other;
     if (rank == 0)
         return refuse(request, "x has no dimensions");
-    SIM_TRY(find_integer(request, "begin_norm_axis", 0, axis));
-    SIM_TRY(find_integer(request, "begin_params_axis", 0, &other));
+    SIM_TRY(sim_op_find_integer(request, "begin_norm_axis", 0, axis));
+    SIM_TRY(sim_op_find_integer(request, "begin_params_axis", 0, &other));
     SIM_TRY(find_axis(request, axis, rank - 1));
     SIM_TRY(find_axis(request, &other, rank - 1));
     SIM_ARGUMENT(*axis == other, ACL_ERROR_OP_ATTR_NOT_MATCH,
@@ -267,8 +267,8 @@ aclError sim_derive_one_hot_dims(const struct sim_op_request *request, int64_t *
 {
     const struct sim_op_tensor *x = &request->rq_tensors[0];
     int64_t depth[SIM_DIMS_MAX], axis;
-    SIM_TRY(find_integers(request, "depth", 1, depth, count));
-    SIM_TRY(find_integer(request, "axis", -1, &axis));
+    SIM_TRY(sim_op_find_integers(request, "depth", 1, depth, count));
+    SIM_TRY(sim_op_find_integer(request, "axis", -1, &axis));
     if (*count != 1 || axis < -1 || axis > x->ot_rank || x->ot_rank == SIM_OP_RANK)
         return refuse(request, "depth is no number, or axis no dimension of the result");
     *count = 0;
@@ -283,18 +283,43 @@ aclError sim_derive_one_hot_dims(const struct sim_op_request *request, int64_t *
 
 /* ---- Range(start, limit, delta) ---- */
 
+/* The one number of an input that the host has. */
+static aclError read_number(const struct sim_op_request *request, uint32_t place, double *number)
+{
+    const struct sim_op_tensor *tensor = &request->rq_tensors[place];
+    const struct sim_source source = {.so_kind = SIM_FROM_NUMBERS, .so_place = place};
+    int64_t found[SIM_DIMS_MAX];
+    uint32_t count = 1;
+    const void *bytes = NULL;
+    size_t size = 0;
+    float single;
+    bool is_single = tensor->ot_type == ACL_FLOAT, is_double = tensor->ot_type == ACL_DOUBLE;
+    if (is_single || is_double) {
+        SIM_TRY(sim_op_host_bytes(request, place, &bytes, &size));
+        SIM_ARGUMENT(size != 0, ACL_ERROR_OP_INPUT_NOT_MATCH,
+                     "inputs[%u] of %s is no constant, expected aclSetTensorConst or aclSetTensorPlaceMent for host "
+                     "memory", place, request->rq_type);
+    } else {
+        SIM_TRY(sim_op_numbers(request, &source, found, &count));
+    }
+    if (count != 1 || (bytes != NULL && (tensor->ot_bytes > size || tensor->ot_bytes != (is_single ? 4 : 8))))
+        return refuse(request, "its numbers are tensors of one element");
+    if (is_single) {
+        memcpy(&single, bytes, sizeof single);
+        *number = (double)single;
+    } else if (is_double) {
+        memcpy(number, bytes, sizeof *number);
+    } else {
+        *number = (double)*found;
+    }
+    return ACL_SUCCESS;
+}
+
 aclError sim_derive_range_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     double values[3];
-    for (uint32_t i = 0; i < 3; i++) {
-        int64_t found[SIM_DIMS_MAX];
-        uint32_t given;
-        const struct sim_source source = {.so_kind = SIM_FROM_NUMBERS, .so_place = i};
-        SIM_TRY(sim_op_numbers(request, &source, found, &given));
-        if (given != 1)
-            return refuse(request, "its numbers are tensors of one element");
-        values[i] = (double)*found;
-    }
+    for (uint32_t i = 0; i < 3; i++)
+        SIM_TRY(read_number(request, i, &values[i]));
     double length = ceil((values[1] - values[0]) / values[2]);
     SIM_ARGUMENT(values[2] != 0 && length < (double)INT64_MAX, ACL_ERROR_OP_NOT_FOUND,
                  "delta of %s is %g, with which no range from %g ends at %g", request->rq_type, values[2], values[0],

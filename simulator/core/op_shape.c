@@ -208,7 +208,9 @@ static aclError make_shape(const struct sim_op_request *request, const struct si
         return join(request, type, shape);
     case SIM_SHAPE_GATHERED:
         return gather(request, type, shape);
+    case SIM_SHAPE_SPLIT: /* set_parts */
     case SIM_SHAPE_DERIVED:
+    case SIM_SHAPE_EXACT:
     case SIM_SHAPE_VIEWED:
         return derive(request, type->ty_dims, shape);
     }
@@ -227,6 +229,23 @@ static void set_shape(struct sim_op_tensor *tensor, const struct shape *shape)
     tensor->ot_bytes = fits || bytes == 0 ? bytes : UINT64_MAX; /* refused: no buffer has as many */
 }
 
+static aclError set_parts(struct sim_op_request *request)
+{
+    const struct sim_op_tensor *x = &request->rq_tensors[sim_split_place(request)];
+    int64_t axis[SIM_DIMS_MAX], sizes[SIM_DIMS_MAX];
+    uint32_t count;
+    if (sim_split_axis(request, axis, &count) != ACL_SUCCESS || sim_split_sizes(request, sizes, &count) != ACL_SUCCESS)
+        return refuse(request, "the message before this one says why");
+    for (uint32_t i = 0; i < request->rq_output_count; i++) {
+        struct shape shape = {0};
+        copy_dims(&shape, x);
+        shape.sh_dims[*axis] = sizes[i];
+        if (sim_op_output(request, i)->ot_open)
+            set_shape(sim_op_output(request, i), &shape);
+    }
+    return ACL_SUCCESS;
+}
+
 aclError sim_op_shape(struct sim_op_request *request)
 {
     /* A type with the name of a row has one tensor, or several that meet, or its plan refuses the shape. */
@@ -243,6 +262,8 @@ aclError sim_op_shape(struct sim_op_request *request)
     const struct sim_op_type *type = sim_op_type_find(request, &known);
     if (sim_op_user_row(request->rq_type) != NULL || (type == NULL && !sim_op_is_pointwise(request->rq_type)))
         return refuse(request, "nothing says how it follows from the inputs");
+    if (type != NULL && type->ty_shape == SIM_SHAPE_SPLIT)
+        return set_parts(request);
     SIM_TRY(make_shape(request, type != NULL ? type : &pointwise, &shape));
     struct shape others = shape;
     if (type != NULL && type->ty_more_dims != NULL) {
@@ -264,7 +285,8 @@ aclError sim_op_check_view(const struct sim_op_request *request, const struct si
     int64_t numbers[SIM_DIMS_MAX];
     uint32_t count;
     SIM_TRY(type->ty_dims(request, numbers, &count));
-    bool same = output->ot_rank == count && output->ot_bytes == request->rq_tensors[0].ot_bytes;
+    bool same = output->ot_rank == count &&
+                (type->ty_shape == SIM_SHAPE_EXACT || output->ot_bytes == request->rq_tensors[0].ot_bytes);
     for (uint32_t i = 0; same && i < count; i++)
         same = numbers[i] == output->ot_dims[i];
     SIM_ARGUMENT(same && output->ot_type == request->rq_tensors[0].ot_type, ACL_ERROR_OP_OUTPUT_NOT_MATCH,

@@ -8,10 +8,14 @@
 #define X(place) {.so_kind = SIM_FROM_INPUT, .so_place = (place)}
 #define TURNED(place, name) {.so_kind = SIM_FROM_INPUT, .so_place = (place), .so_name = (name)}
 #define INPUTS(first, others) {.so_kind = SIM_FROM_INPUTS, .so_place = (first), .so_number = (others)}
+#define RAISED {.so_kind = SIM_FROM_RAISED}
 #define VIEW {.so_kind = SIM_FROM_VIEW}
+#define VIEW_AS(place, derive) {.so_kind = SIM_FROM_VIEW, .so_place = (place), .so_derive = (derive)}
 #define DERIVED(derive) {.so_kind = SIM_FROM_DERIVED, .so_derive = (derive)}
 #define Y {.so_kind = SIM_FROM_OUTPUT}
 #define OUTPUT(place) {.so_kind = SIM_FROM_OUTPUT, .so_place = (place)}
+#define OUTPUTS {.so_kind = SIM_FROM_OUTPUTS}
+#define OUTPUTS_RAISED {.so_kind = SIM_FROM_OUTPUTS_RAISED}
 #define NEEDED(name) {.so_kind = SIM_FROM_ATTRIBUTE, .so_name = (name), .so_needed = true}
 #define OPTIONAL(name, number) {.so_kind = SIM_FROM_ATTRIBUTE, .so_name = (name), .so_number = (number)}
 #define NUMBERS(place) {.so_kind = SIM_FROM_NUMBERS, .so_place = (place)}
@@ -20,7 +24,10 @@
 #define MATH {.so_kind = SIM_FROM_MATH}
 #define NUMBER(number) {.so_kind = SIM_FROM_NUMBER, .so_number = (number)}
 #define FIXED(name, number) {.so_kind = SIM_SOURCE_FIXED, .so_name = (name), .so_number = (number)}
+#define ABSENT {.so_kind = SIM_SOURCE_FIXED} /* an optional argument that is left out */
 #define ANY(name) {.so_kind = SIM_SOURCE_ANY, .so_name = (name)}
+
+#define NOTHING {.so_kind = SIM_FROM_NOTHING}
 
 #define TWO(name, row) {name, 2, row, SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), Y}}
 #define SCALED(name, row) {name, 2, row, SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), NUMBER(1), Y}}
@@ -71,14 +78,29 @@
      .ty_sources = {X(0), X(1), bias, DERIVED(sim_window_axes), DERIVED(sim_window_filter_axes),                       \
       DERIVED(sim_window_strides),                                                                                     \
       DERIVED(sim_window_pads), DERIVED(sim_window_dilations), OPTIONAL("groups", 1), Y, FIXED("offset_x", 0),         \
-      ANY("strides"), ANY("pads"), ANY("dilations"), ANY("data_format"), ANY("padding_mode")},                         \
+      ANY("strides"), ANY("pads"), ANY("dilations"), ANY("data_format")},                         \
      .ty_own = &sim_op_conv2d_row, .ty_dims = sim_window_dims}
-#define PRODUCT(name, left, right)                                                                                     \
+#define PRODUCT(name, left, right, ...)                                                                                \
     {name, 2, "aclnnMatmul", SIM_SHAPE_PRODUCT,                                                                        \
-     .ty_sources = {TURNED(0, left), TURNED(1, right), Y, MATH, FIXED("offset_x", 0)}}
-#define PRODUCT_AND_BIAS(name, left, right)                                                                            \
+     .ty_sources = {TURNED(0, left), TURNED(1, right), Y, MATH, __VA_ARGS__}}
+#define PRODUCT_AND_BIAS(name, left, right, ...)                                                                       \
     {name, 3, "aclnnAddmm", SIM_SHAPE_PRODUCT,                                                                         \
-     .ty_sources = {X(2), TURNED(0, left), TURNED(1, right), NUMBER(1), NUMBER(1), Y, MATH, FIXED("offset_x", 0)}}
+     .ty_sources = {X(2), TURNED(0, left), TURNED(1, right), NUMBER(1), NUMBER(1), Y, MATH, __VA_ARGS__}}
+#define STRIDED(name, inputs)                                                                                          \
+    {name, inputs, NULL, SIM_SHAPE_EXACT,                                                                              \
+     .ty_sources = {X(0), DERIVED(sim_part_starts), DERIVED(sim_part_steps), DERIVED(sim_part_sizes), Y,               \
+      ANY("begin_mask"), ANY("end_mask"), ANY("ellipsis_mask"), ANY("new_axis_mask"), ANY("shrink_axis_mask"),         \
+      ANY((inputs) == 1 ? "begin" : NULL), ANY((inputs) == 1 ? "end" : NULL), ANY((inputs) == 1 ? "strides" : NULL)},  \
+     .ty_own = &sim_op_strided_row, .ty_dims = sim_part_dims}
+#define SPLIT(name, inputs, place, ...)                                                                                \
+    {name, inputs, NULL, SIM_SHAPE_SPLIT,                                                                              \
+     .ty_sources = {X(place), DERIVED(sim_split_axis), DERIVED(sim_split_sizes), OUTPUTS, ANY("num_split"),            \
+      __VA_ARGS__},                                                                                                    \
+     .ty_own = &sim_op_split_row, .ty_outputs = SIM_OP_ANY_COUNT}
+#define PADDED(name, inputs, value, ...)                                                                               \
+    {name, inputs, NULL, SIM_SHAPE_DERIVED,                                                                            \
+     .ty_sources = {X(0), DERIVED(sim_pad_pads), value, Y, __VA_ARGS__}, .ty_own = &sim_op_pad_row,                    \
+     .ty_dims = sim_pad_dims}
 #define JOINED(name)                                                                                                   \
     {name, SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_JOINED,                                                             \
      .ty_sources = {INPUTS(0, 0), NEEDED("concat_dim"), Y, ANY("N")}}
@@ -124,6 +146,7 @@ static bool reduces_one(const struct sim_op_request *request)
 
 static const struct sim_op_type types[] = {
     SCALED("Add", "aclnnAdd"),
+    SCALED("AddV2", "aclnnAdd"),
     SCALED("Sub", "aclnnSub"),
     TWO("RealDiv", "aclnnDiv"),
     TWO("Pow", "aclnnPowTensorTensor"),
@@ -137,8 +160,14 @@ static const struct sim_op_type types[] = {
     {"Adds", 1, "aclnnAdds", SIM_SHAPE_FIRST, .ty_sources = {X(0), NEEDED("value"), NUMBER(1), Y}},
     {"Muls", 1, "aclnnMuls", SIM_SHAPE_FIRST, .ty_sources = {X(0), NEEDED("value"), Y}},
     {"Square", 1, "aclnnMul", SIM_SHAPE_FIRST, .ty_sources = {X(0), X(0), Y}},
-    {"Select", 3, "aclnnSWhere", SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), X(2), Y}},
+    {"Select", 3, "aclnnSWhere", SIM_SHAPE_DERIVED, .ty_sources = {VIEW_AS(0, sim_choice_dims), X(1), X(2), Y},
+     .ty_dims = sim_derive_second_dims},
     {"SelectV2", 3, "aclnnSWhere", SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), X(2), Y}},
+    {"MaskedFill", 3, "aclnnSWhere", SIM_SHAPE_BROADCAST, .ty_sources = {X(1), X(2), X(0), Y}},
+    {"ClipByValue", 3, NULL, SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), X(2), Y}, .ty_own = &sim_op_clip_row},
+    {"BiasAdd", 2, "aclnnAdd", SIM_SHAPE_FIRST,
+     .ty_sources = {X(0), VIEW_AS(1, sim_bias_dims), NUMBER(1), Y, ANY("data_format")}},
+    {"FloorDiv", 2, "aclnnDivMod", SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), NUMBER(2), Y}},
     TWO("BitwiseAnd", "aclnnBitwiseAndTensor"),
     TWO("BitwiseOr", "aclnnBitwiseOrTensor"),
     TWO("BitwiseXor", "aclnnBitwiseXorTensor"),
@@ -153,7 +182,11 @@ static const struct sim_op_type types[] = {
     {"Softplus", 1, "aclnnSoftplus", SIM_SHAPE_FIRST, .ty_sources = {X(0), NUMBER(1), NUMBER(20), Y}},
     {"SoftplusV2", 1, "aclnnSoftplus", SIM_SHAPE_FIRST,
      .ty_sources = {X(0), OPTIONAL("beta", 1), OPTIONAL("threshold", 20), Y}},
-    {"Swish", 1, "aclnnSilu", SIM_SHAPE_FIRST, .ty_sources = {X(0), Y, FIXED("scale", 1)}},
+    {"Swish", 1, NULL, SIM_SHAPE_FIRST, .ty_sources = {X(0), OPTIONAL("scale", 1), Y}, .ty_own = &sim_op_swish_row},
+    {"LeakyRelu", 1, NULL, SIM_SHAPE_FIRST, .ty_sources = {X(0), OPTIONAL("negative_slope", 0), Y},
+     .ty_own = &sim_op_leaky_relu_row},
+    {"Relu6", 1, NULL, SIM_SHAPE_FIRST, .ty_sources = {X(0), Y}, .ty_own = &sim_op_relu6_row},
+    {"HardSwish", 1, NULL, SIM_SHAPE_FIRST, .ty_sources = {X(0), Y}, .ty_own = &sim_op_hard_swish_row},
     {"GeluV2", 1, "aclnnGeluV2", SIM_SHAPE_FIRST,
      .ty_sources = {X(0), DERIVED(sim_derive_approximation), Y, ANY("approximate")}},
     {"Cast", 1, "aclnnCast", SIM_SHAPE_FIRST, .ty_sources = {X(0), TYPE_NAMED("dst_type"), Y, ANY("truncate")}},
@@ -195,12 +228,12 @@ static const struct sim_op_type types[] = {
     {"RmsNorm", 2, "aclnnRmsNorm", SIM_SHAPE_FIRST,
      .ty_sources = {X(0), X(1), OPTIONAL("epsilon", 1e-6), OUTPUT(0), OUTPUT(1)},
      .ty_more_dims = sim_derive_rms_dims, .ty_outputs = 2},
-    PRODUCT("MatMul", "transpose_x1", "transpose_x2"),
-    PRODUCT_AND_BIAS("MatMul", "transpose_x1", "transpose_x2"),
-    PRODUCT("MatMulV2", "transpose_x1", "transpose_x2"),
-    PRODUCT_AND_BIAS("MatMulV2", "transpose_x1", "transpose_x2"),
-    PRODUCT("BatchMatMul", "adj_x1", "adj_x2"),
-    PRODUCT("BatchMatMulV2", "adj_x1", "adj_x2"),
+    PRODUCT("MatMul", "transpose_x1", "transpose_x2", NOTHING),
+    PRODUCT_AND_BIAS("MatMul", "transpose_x1", "transpose_x2", NOTHING),
+    PRODUCT("MatMulV2", "transpose_x1", "transpose_x2", FIXED("offset_x", 0)),
+    PRODUCT_AND_BIAS("MatMulV2", "transpose_x1", "transpose_x2", FIXED("offset_x", 0)),
+    PRODUCT("BatchMatMul", "adj_x1", "adj_x2", NOTHING),
+    PRODUCT("BatchMatMulV2", "adj_x1", "adj_x2", FIXED("offset_x", 0)),
     {"GEMM", 5, NULL, SIM_SHAPE_PRODUCT,
      .ty_sources = {TURNED(0, "transpose_a"), TURNED(1, "transpose_b"), X(2), X(3), X(4), Y},
      .ty_own = &sim_op_gemm_row},
@@ -218,6 +251,24 @@ static const struct sim_op_type types[] = {
      .ty_sources = {X(0), DERIVED(sim_derive_slice_starts), DERIVED(sim_derive_slice_ends), DERIVED(sim_derive_axes),
       DERIVED(sim_derive_ones), Y, ANY("offsets"), ANY("size")},
      .ty_dims = sim_derive_slice_dims},
+    STRIDED("StridedSlice", 4),
+    STRIDED("StridedSliceD", 1),
+    SPLIT("Split", 2, 1, NOTHING),
+    SPLIT("SplitD", 1, 0, ANY("split_dim")),
+    SPLIT("SplitV", 3, 0, NOTHING),
+    SPLIT("SplitVD", 1, 0, ANY("size_splits"), ANY("split_dim")),
+    {"Unpack", 1, NULL, SIM_SHAPE_DERIVED,
+     .ty_sources = {X(0), DERIVED(sim_split_axis), DERIVED(sim_split_sizes), OUTPUTS_RAISED, ANY("num"), ANY("axis")},
+     .ty_own = &sim_op_split_row, .ty_dims = sim_unpacked_dims, .ty_outputs = SIM_OP_ANY_COUNT},
+    {"Pack", SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_DERIVED, .ty_sources = {RAISED, OPTIONAL("axis", 0), Y, ANY("N")},
+     .ty_dims = sim_packed_dims},
+    PADDED("Pad", 2, ABSENT, NOTHING),
+    PADDED("PadD", 1, ABSENT, ANY("paddings")),
+    PADDED("PadV2", 3, X(2), NOTHING),
+    PADDED("PadV3", 2, ABSENT, ANY("mode"), ANY("paddings_contiguous")),
+    PADDED("PadV3", 3, X(2), ANY("mode"), ANY("paddings_contiguous")),
+    {"GatherNd", 2, NULL, SIM_SHAPE_DERIVED, .ty_sources = {X(0), X(1), Y, FIXED("negative_index_support", 0)},
+     .ty_own = &sim_op_gather_nd_row, .ty_dims = sim_gathered_dims},
     JOINED("ConcatD"),
     JOINED("ConcatV2D"),
     {"Concat", SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_DERIVED,
@@ -225,7 +276,6 @@ static const struct sim_op_type types[] = {
     {"ConcatV2", SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_DERIVED,
      .ty_sources = {INPUTS(0, 1), DERIVED(sim_derive_last_number), Y, ANY("N")}, .ty_dims = sim_derive_joined_dims},
     {"GatherV2", 3, "aclnnGatherV2", SIM_SHAPE_GATHERED,
-
      .ty_sources = {X(0), NUMBERS(2), X(1), Y, FIXED("batch_dims", 0), ANY("is_preprocessed"),
      ANY("negative_index_support")}},
     {"GatherV2D", 2, "aclnnGatherV2", SIM_SHAPE_GATHERED, .ty_sources = {X(0), NEEDED("axis"), X(1), Y}},
@@ -248,7 +298,7 @@ static const struct sim_op_type types[] = {
     POOL("MaxPoolV3", sim_op_max_pool_row, WIDE_POOL),
     POOL("AvgPoolV2", sim_op_avg_pool_row, WIDE_POOL, ANY("exclusive")),
     POOL("GlobalAveragePool", sim_op_avg_pool_row, ANY("data_format")),
-    CONVOLUTION(2, FIXED("offset_w", 0)),
+    CONVOLUTION(2, ABSENT),
     CONVOLUTION(3, X(2)),
 };
 

@@ -185,16 +185,21 @@ static void destroy_tensor(const aclTensor *handle)
 }
 
 /* The tensors from one place to before another one that are not left out. */
-static aclError make_list(const struct sim_op_request *request, uint32_t first, uint32_t end, union sim_value *value)
+static aclError make_list(const struct sim_op_request *request, uint32_t first, uint32_t end, bool raised,
+                          union sim_value *value)
 {
     const void *members[SIM_OP_TENSORS] = {NULL};
     uint32_t count = 0;
     aclError code = ACL_SUCCESS;
     for (uint32_t i = first; i < end && code == ACL_SUCCESS; i++) {
         const aclTensor *made = NULL;
-        if (request->rq_tensors[i].ot_type == ACL_DT_UNDEFINED)
+        struct sim_op_tensor shape = request->rq_tensors[i];
+        if (shape.ot_type == ACL_DT_UNDEFINED)
             continue;
-        code = make_tensor(request, i, false, &made);
+        if (raised)
+            code = sim_op_raise(request, &request->rq_tensors[i], &shape);
+        if (code == ACL_SUCCESS)
+            code = make_shaped(request, i, &shape, false, &made);
         if (made != NULL)
             members[count++] = made;
     }
@@ -310,6 +315,18 @@ static aclError check_type(const struct sim_op_request *request, const struct si
     return ACL_SUCCESS;
 }
 
+static aclError make_view(const struct sim_op_request *request, const struct sim_source *source,
+                          const aclTensor **made)
+{
+    struct sim_op_tensor shape = {0};
+    int64_t numbers[SIM_DIMS_MAX];
+    if (source->so_derive == NULL)
+        return make_shaped(request, source->so_place, sim_op_output(request, 0), false, made);
+    SIM_TRY(source->so_derive(request, numbers, &shape.ot_rank)); /* at most SIM_OP_RANK */
+    memcpy(shape.ot_dims, numbers, shape.ot_rank * sizeof *numbers);
+    return make_shaped(request, source->so_place, &shape, false, made);
+}
+
 static aclError set_argument(const struct binder *binder, const struct sim_source *source, size_t index)
 {
     const struct sim_op_request *request = binder->bn_request;
@@ -328,9 +345,15 @@ static aclError set_argument(const struct binder *binder, const struct sim_sourc
     case SIM_FROM_INPUTS:
         SIM_ARGUMENT(place + (uint32_t)source->so_number <= request->rq_input_count, ACL_ERROR_OP_INPUT_NOT_MATCH,
                      "numInputs is %u, expected more of %s", request->rq_input_count, request->rq_type);
-        return make_list(request, place, request->rq_input_count - (uint32_t)source->so_number, value);
+        return make_list(request, place, request->rq_input_count - (uint32_t)source->so_number, false, value);
+    case SIM_FROM_RAISED:
+        return make_list(request, 0, request->rq_input_count, true, value);
+    case SIM_FROM_OUTPUTS:
+    case SIM_FROM_OUTPUTS_RAISED:
+        return make_list(request, request->rq_input_count, request->rq_input_count + request->rq_output_count,
+                         source->so_kind == SIM_FROM_OUTPUTS_RAISED, value);
     case SIM_FROM_VIEW:
-        SIM_TRY(make_shaped(request, place, sim_op_output(request, 0), false, &tensor));
+        SIM_TRY(make_view(request, source, &tensor));
         return keep(value, tensor);
     case SIM_FROM_TYPE:
         value->va_integer = sim_op_output(request, 0)->ot_type;
@@ -349,7 +372,7 @@ static aclError check_fixed(const struct sim_op_request *request, const struct s
 {
     bool is_integer;
     double number;
-    if (sim_attributes_find(&request->rq_attributes, source->so_name) == NULL)
+    if (source->so_name == NULL || sim_attributes_find(&request->rq_attributes, source->so_name) == NULL)
         return ACL_SUCCESS;
     struct sim_source given = {.so_kind = SIM_FROM_ATTRIBUTE, .so_name = source->so_name};
     SIM_TRY(find_number(request, &given, &number, &is_integer));
@@ -377,12 +400,14 @@ static aclError bind_type(const struct binder *binder, const struct sim_op_type 
     const struct sim_op_request *request = binder->bn_request;
     const struct sim_attributes *attributes = &request->rq_attributes;
     uint32_t outputs = type->ty_outputs == 0 ? 1 : type->ty_outputs;
+    if (outputs == SIM_OP_ANY_COUNT)
+        outputs = request->rq_output_count != 0 ? request->rq_output_count : 1;
     SIM_ARGUMENT(request->rq_output_count == outputs, ACL_ERROR_OP_OUTPUT_NOT_MATCH,
                  "numOutputs is %u, expected %u of %s", request->rq_output_count, outputs, type->ty_name);
     for (size_t i = 0; i < attributes->as_count; i++)
         if (attributes->as_list[i].at_name[0] != '_' && !has_source(type, attributes->as_list[i].at_name))
             return refuse_attribute(request, attributes->as_list[i].at_name);
-    if (type->ty_shape == SIM_SHAPE_VIEWED)
+    if (type->ty_shape == SIM_SHAPE_EXACT || type->ty_shape == SIM_SHAPE_VIEWED)
         SIM_TRY(sim_op_check_view(request, type));
     struct sim_row *row = type->ty_row != NULL ? sim_row_find(type->ty_row) : type->ty_own;
     binder->bn_binding->bi_row = row;
@@ -470,8 +495,8 @@ static aclError bind_user_type(const struct binder *binder)
     SIM_ARGUMENT(binding->bi_text != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for the attributes");
     binding->bi_values[SIM_USER_ATTRIBUTES].va_pointer = binding->bi_text;
     uint32_t inputs = binder->bn_request->rq_input_count, outputs = binder->bn_request->rq_output_count;
-    SIM_TRY(make_list(binder->bn_request, 0, inputs, &binding->bi_values[SIM_USER_INPUTS]));
-    return make_list(binder->bn_request, inputs, inputs + outputs, &binding->bi_values[SIM_USER_OUTPUTS]);
+    SIM_TRY(make_list(binder->bn_request, 0, inputs, false, &binding->bi_values[SIM_USER_INPUTS]));
+    return make_list(binder->bn_request, inputs, inputs + outputs, false, &binding->bi_values[SIM_USER_OUTPUTS]);
 }
 
 aclError sim_op_bind(const struct sim_op_request *request, struct sim_op_binding *binding)

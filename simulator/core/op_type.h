@@ -8,15 +8,18 @@ enum sim_source_kind {
     SIM_FROM_NOTHING,   /* ends a list */
     SIM_FROM_INPUT,     /* so_name: the attribute that transposes it, or NULL */
     SIM_FROM_INPUTS,    /* those from so_place on, without the last so_number ones, as a list */
-    SIM_FROM_VIEW,      /* an input with the dimensions of the output, which has as many elements */
+    SIM_FROM_RAISED,    /* the same, each with a dimension of 1 more at attribute axis */
+    SIM_FROM_VIEW,      /* an input with the dimensions of so_derive; NULL: of the output, which has as many elements */
     SIM_FROM_OUTPUT,
+    SIM_FROM_OUTPUTS,   /* all, as a list */
+    SIM_FROM_OUTPUTS_RAISED,
     SIM_FROM_ATTRIBUTE,
     SIM_FROM_NUMBERS,   /* the numbers that a constant input holds */
     SIM_FROM_TYPE,      /* the data type of the output, which attribute so_name must repeat where it is given */
     SIM_FROM_MATH,      /* how the chip multiplies float32 */
     SIM_FROM_NUMBER,    /* so_number */
     SIM_FROM_DERIVED,   /* what so_derive makes of the request */
-    SIM_SOURCE_FIXED,   /* no argument: an attribute that has to be so_number where it is given */
+    SIM_SOURCE_FIXED,   /* no argument: an attribute, if any, that has to be so_number where it is given */
     SIM_SOURCE_ANY,     /* no argument: an attribute that says nothing new */
 };
 
@@ -44,7 +47,9 @@ enum sim_op_shape {
     SIM_SHAPE_JOINED,
     SIM_SHAPE_GATHERED,
     SIM_SHAPE_DERIVED,   /* ty_dims */
-    SIM_SHAPE_VIEWED,    /* the same; and an output that is not open must have this shape */
+    SIM_SHAPE_SPLIT,     /* each output is a part of the input (op_part.c) */
+    SIM_SHAPE_EXACT,     /* the same; and an output that is not open must have this shape, */
+    SIM_SHAPE_VIEWED,    /* and the bytes of the input */
 };
 
 #define SIM_OP_SOURCES 18
@@ -60,7 +65,7 @@ struct sim_op_type {
     bool (*ty_fits)(const struct sim_op_request *request); /* NULL: always; else the next entry is asked */
     sim_derive_func ty_dims;                             /* of the first output */
     sim_derive_func ty_more_dims;                        /* of the others; NULL: those of the first */
-    uint32_t ty_outputs;                                 /* 0: one */
+    uint32_t ty_outputs;                                 /* 0: one; or SIM_OP_ANY_COUNT, one or more */
 };
 
 /* The entry of the table for a request; NULL with *known: the type takes another number of inputs. */
@@ -95,15 +100,40 @@ aclError sim_window_strides(const struct sim_op_request *request, int64_t *numbe
 aclError sim_window_dilations(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_window_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_window_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-/* Whether an average counts the padding as elements. */
+/* The padding after rows and columns that an average counts as elements; nothing: it counts none. */
 aclError sim_window_counts_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 /* The axes of a filter: outputs, inputs, height, width. */
 aclError sim_window_filter_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+
+/* Of parts of tensors (op_part.c). */
+aclError sim_part_starts(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_part_steps(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_part_sizes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_part_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+uint32_t sim_split_place(const struct sim_op_request *request); /* of the input that is split */
+aclError sim_split_axis(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_split_sizes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_unpacked_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_packed_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_pad_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_pad_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_gathered_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_bias_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_choice_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+/* The tensor with a dimension of 1 more where attribute axis says. */
+aclError sim_op_raise(const struct sim_op_request *request, const struct sim_op_tensor *tensor,
+                      struct sim_op_tensor *raised);
 
 /* The text of an attribute, `missing` where it is not given or no text. */
 const char *sim_op_text(const struct sim_op_request *request, const char *name, const char *missing);
 /* The integers of an attribute, which is needed. */
 aclError sim_op_integers(const struct sim_op_request *request, const char *name, int64_t *numbers, uint32_t *count);
+
+/* The same of an attribute where it is given, else of an input. */
+aclError sim_op_find_integers(const struct sim_op_request *request, const char *name, uint32_t place,
+                              int64_t *numbers, uint32_t *count);
+/* The integer of an attribute, `missing` where it is not given. */
+aclError sim_op_find_integer(const struct sim_op_request *request, const char *name, int64_t missing, int64_t *number);
 
 /* The row of a type that the user gave a kernel, or NULL; and its parameters (op_user.c). */
 struct sim_row *sim_op_user_row(const char *name);

@@ -180,12 +180,14 @@ static aclError find_pads(const struct sim_op_request *request, int64_t *numbers
     return ACL_SUCCESS;
 }
 
-aclError sim_window_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+static aclError find_all_pads(const struct sim_op_request *request, bool ceils, int64_t *numbers, uint32_t *count)
 {
     struct span spans[2];
-    bool has_mode = is_type(request, "MaxPoolV3") || is_type(request, "AvgPoolV2") || is_conv(request);
+    bool has_mode = is_type(request, "MaxPoolV3") || is_type(request, "AvgPoolV2");
     const char *name = has_mode ? "padding_mode" : "padding", *missing = has_mode ? "CALCULATED" : "";
-    const char *mode = is_global(request) ? "VALID" : sim_op_text(request, name, missing);
+    const char *mode = is_global(request) ? "VALID"
+                       : is_conv(request) ? "CALCULATED"
+                                          : sim_op_text(request, name, missing);
     *count = 4;
     SIM_TRY(find_spans(request, spans));
     memset(numbers, 0, 4 * sizeof *numbers);
@@ -196,24 +198,33 @@ aclError sim_window_pads(const struct sim_op_request *request, int64_t *numbers,
             pad_same(&spans[i], &numbers[2 * i]);
         return ACL_SUCCESS;
     }
-    SIM_ARGUMENT(has_mode && strcmp(mode, "CALCULATED") == 0, ACL_ERROR_OP_ATTR_NOT_MATCH,
+    SIM_ARGUMENT((has_mode || is_conv(request)) && strcmp(mode, "CALCULATED") == 0, ACL_ERROR_OP_ATTR_NOT_MATCH,
                  "attribute %s of %s is \"%s\", expected SAME or VALID%s", name, request->rq_type, mode,
                  has_mode ? " or CALCULATED" : "");
     SIM_TRY(find_pads(request, numbers));
-    for (int i = 0; i < 2 && sim_op_is_set(request, "ceil_mode"); i++)
+    for (int i = 0; i < 2 && ceils && sim_op_is_set(request, "ceil_mode"); i++)
         pad_last(&spans[i], &numbers[2 * i]);
     return ACL_SUCCESS;
 }
 
-/* Attribute exclusive of AvgPoolV2, true by default. */
+aclError sim_window_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    return find_all_pads(request, true, numbers, count);
+}
+
+/* Attribute exclusive of AvgPoolV2, true by default. What ceil_mode adds to the last window does not count. */
 aclError sim_window_counts_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
-    *count = 1;
-    *numbers = is_type(request, "AvgPoolV2") && sim_attributes_find(&request->rq_attributes, "exclusive") != NULL &&
-               !sim_op_is_set(request, "exclusive");
-    SIM_ARGUMENT(*numbers == 0 || !sim_op_is_set(request, "ceil_mode"), ACL_ERROR_OP_ATTR_NOT_MATCH,
-                 "attribute exclusive of %s is false with ceil_mode, which no kernel here can do, expected true",
-                 request->rq_type);
+    bool counts = is_type(request, "AvgPoolV2") && sim_attributes_find(&request->rq_attributes, "exclusive") != NULL &&
+                  !sim_op_is_set(request, "exclusive");
+    int64_t pads[SIM_DIMS_MAX];
+    *count = 0;
+    if (!counts)
+        return ACL_SUCCESS;
+    SIM_TRY(find_all_pads(request, false, pads, count));
+    for (int i = 0; i < 2; i++)
+        numbers[i] = pads[2 * i + 1];
+    *count = 2;
     return ACL_SUCCESS;
 }
 

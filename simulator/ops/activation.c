@@ -1,5 +1,5 @@
 /* Functions of one operand with numbers: Elu and Softplus (self, scalars, out), and the single operators Exp, Log and
- * Power with a base or exponent, a scale and a shift, for which there is no aclnn operator. All are computed in double
+ * Power with a base or exponent, a scale and a shift, LeakyRelu, Swish, Relu6 and HardSwish. All are computed in double
  * and rounded once, to the type of the result. */
 #include "fail.h"
 #include "op.h"
@@ -127,6 +127,49 @@ static const struct sim_kernel exp_kernel = {plan_curve, run_curve, (void *)&exp
     }
 
 static const struct sim_parameter based[] = PARAMETERS("base"), powered[] = PARAMETERS("power");
+
+static double leaky_relu(double x, const double *numbers)
+{
+    return x > 0 ? x : numbers[0] * x;
+}
+
+static double swish(double x, const double *numbers)
+{
+    return x / (1 + exp(-numbers[0] * x));
+}
+
+static double relu6(double x, const double *numbers)
+{
+    (void)numbers;
+    return x < 0 ? 0 : x > 6 ? 6 : x;
+}
+
+static double hard_swish(double x, const double *numbers)
+{
+    return x <= -3 ? 0 : x * relu6(x + 3, numbers) / 6;
+}
+
+static const struct curve leaky_relus = {leaky_relu, 1, NULL}, swishes = {swish, 1, NULL}, relu6s = {relu6, 0, NULL},
+                          hard_swishes = {hard_swish, 0, NULL};
+static const struct sim_kernel leaky_kernel = {plan_curve, run_curve, (void *)&leaky_relus, false},
+                               swish_kernel = {plan_curve, run_curve, (void *)&swishes, false},
+                               relu6_kernel = {plan_curve, run_curve, (void *)&relu6s, false},
+                               hard_swish_kernel = {plan_curve, run_curve, (void *)&hard_swishes, false};
+
+#define ONE_NUMBER(name)                                                                                               \
+    {                                                                                                                  \
+        {"x", ACLSIM_TENSOR, ACLSIM_IN, false}, {name, ACLSIM_NUMBER, 0, false},                                       \
+            {"y", ACLSIM_TENSOR, ACLSIM_OUT, false},                                                                   \
+    }
+
+static const struct sim_parameter sloped[] = ONE_NUMBER("negative_slope"), scaled[] = ONE_NUMBER("scale");
+static const struct sim_parameter plain[] = {{"x", ACLSIM_TENSOR, ACLSIM_IN, false},
+                                             {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}};
+
+struct sim_row sim_op_leaky_relu_row = SIM_ROW("LeakyRelu", SIM_TASK_VECTOR, sloped, &leaky_kernel),
+               sim_op_swish_row = SIM_ROW("Swish", SIM_TASK_VECTOR, scaled, &swish_kernel),
+               sim_op_relu6_row = SIM_ROW("Relu6", SIM_TASK_VECTOR, plain, &relu6_kernel),
+               sim_op_hard_swish_row = SIM_ROW("HardSwish", SIM_TASK_VECTOR, plain, &hard_swish_kernel);
 
 struct sim_row sim_op_exp_row = SIM_ROW("Exp", SIM_TASK_VECTOR, based, &exp_kernel);
 struct sim_row sim_op_log_row = SIM_ROW("Log", SIM_TASK_VECTOR, based, &log_kernel);

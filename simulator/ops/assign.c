@@ -91,3 +91,18 @@ static const struct sim_formula choice = {.fo_result = "the choice",
                                           .fo_condition = SIM_TYPES_BOOL | SIM_TYPE(ACL_UINT8),
                                           .fo_run = {SIM_RUN_REAL(pick), SIM_RUN_PAIR(pick)}};
 SIM_FORMULA_KERNEL(SWhere, &choice);
+
+/* ---- ClipByValue: x, clip_value_min, clip_value_max, y; a NaN of x stays ---- */
+
+SIM_EACH_INTEGER(clip, a < b ? (b > c ? c : b) : a > c ? c : a)
+SIM_EACH_FLOAT(clip, a < b ? (b > c ? c : b) : a > c ? c : a)
+#define CLIPPED (SIM_TYPES_FLOAT | SIM_TYPES_INTEGER)
+static const struct sim_formula clipped = {.fo_result = "the clipped x", .fo_in = CLIPPED, .fo_out = CLIPPED,
+                                           .fo_exact = true, .fo_run = {SIM_RUN_REAL(clip)}};
+static const struct sim_kernel clip_kernel = {sim_formula_plan, sim_formula_run, (void *)&clipped, true};
+static const struct sim_parameter clip_parameters[] = {
+    {"x", ACLSIM_TENSOR, ACLSIM_IN, false}, {"clip_value_min", ACLSIM_TENSOR, ACLSIM_IN, false},
+    {"clip_value_max", ACLSIM_TENSOR, ACLSIM_IN, false}, {"y", ACLSIM_TENSOR, ACLSIM_OUT, false},
+};
+
+struct sim_row sim_op_clip_row = SIM_ROW("ClipByValue", SIM_TASK_VECTOR, clip_parameters, &clip_kernel);

@@ -77,6 +77,8 @@ static aclnnStatus plan_pool(const aclsimCall *call, uint64_t *workspace_size)
     SIM_TRY(check_numbers(&given[2], 2, 1));
     SIM_TRY(check_numbers(&given[3], 2, 1));
     SIM_TRY(check_numbers(&given[4], 4, 0));
+    if (given[5].count != 0)
+        SIM_TRY(check_numbers(&given[5], 2, 0));
     find_spans(given, spans);
     for (int i = 0; i < AXES; i++)
         dims[i] = given[0].tensors->dims[i];
@@ -90,6 +92,7 @@ struct pool {
     const aclsimTensor *po_from, *po_to;
     const int64_t *po_axes;
     bool po_averages, po_counts_pads;
+    int64_t po_counted[2]; /* of the padding after rows and columns, where it counts */
     int64_t po_divisor; /* 0: the elements that count */
     enum sim_class po_class;
     struct result {
@@ -111,13 +114,15 @@ static void pool_block(struct pool *pool, const union sim_block_values *block, s
     }
 }
 
-/* The elements of a window in one direction: from `first` to before `end`; how many with the padding. */
-static int64_t cut(const struct span *span, int64_t index, int64_t length, int64_t *first, int64_t *end)
+/* The elements of a window in one direction: from `first` to before `end`; how many with the padding, of which that
+ * after the image counts as far as `counted`. */
+static int64_t cut(const struct span *span, int64_t index, int64_t length, int64_t counted, int64_t *first,
+                   int64_t *end)
 {
     int64_t start = index * span->sp_step - span->sp_before, stop = start + span->sp_size;
     *first = start < 0 ? 0 : start;
     *end = stop > length ? length : stop;
-    return (stop > length + span->sp_after ? length + span->sp_after : stop) - start;
+    return (stop > length + counted ? length + counted : stop) - start;
 }
 
 static void pool_window(struct pool *pool, int64_t row, int64_t column, const char *image, char *to)
@@ -126,8 +131,8 @@ static void pool_window(struct pool *pool, int64_t row, int64_t column, const ch
     const int64_t h = pool->po_axes[H], w = pool->po_axes[W], size = (int64_t)sim_element_size(from->type);
     int64_t top, bottom, left, right;
     union sim_block_values block;
-    int64_t padded = cut(pool->po_rows, row, from->dims[h], &top, &bottom);
-    padded *= cut(pool->po_columns, column, from->dims[w], &left, &right);
+    int64_t padded = cut(pool->po_rows, row, from->dims[h], pool->po_counted[0], &top, &bottom);
+    padded *= cut(pool->po_columns, column, from->dims[w], pool->po_counted[1], &left, &right);
     pool->po_result = (struct result){INT64_MIN, pool->po_averages ? 0 : -INFINITY};
     for (int64_t y = top; y < bottom; y++)
         for (int64_t x = left; x < right; x += SIM_BLOCK) {
@@ -155,9 +160,11 @@ static aclError run_pool(const aclsimCall *call, bool averages)
     struct span spans[2];
     find_spans(given, spans);
     struct pool pool = {.po_rows = &spans[0], .po_columns = &spans[1], .po_from = from, .po_to = to, .po_axes = axes,
-                        .po_averages = averages, .po_counts_pads = given[5].integer != 0,
+                        .po_averages = averages, .po_counts_pads = given[5].count != 0,
                         .po_divisor = given[6].integer,
                         .po_class = sim_element_is(from->type, SIM_TYPES_FLOAT) ? SIM_CLASS_DOUBLE : SIM_CLASS_INTEGER};
+    for (uint64_t i = 0; i < given[5].count; i++)
+        pool.po_counted[i] = given[5].integers[i];
     for (int64_t n = 0; n < to->dims[axes[N]]; n++)
         for (int64_t c = 0; c < to->dims[axes[C]]; c++)
             for (int64_t y = 0; y < to->dims[axes[H]]; y++)
@@ -186,7 +193,7 @@ static const struct sim_kernel max_kernel = {plan_pool, run_max_pool, (void *)&m
 static const struct sim_parameter pool_parameters[] = {
     {"x", ACLSIM_TENSOR, ACLSIM_IN, false},     {"axes", ACLSIM_INTEGERS, 0, false},
     {"ksize", ACLSIM_INTEGERS, 0, false},       {"strides", ACLSIM_INTEGERS, 0, false},
-    {"pads", ACLSIM_INTEGERS, 0, false},        {"counts_pads", ACLSIM_INTEGER, 0, false},
+    {"pads", ACLSIM_INTEGERS, 0, false},        {"counts_pads", ACLSIM_INTEGERS, 0, false},
     {"divisor", ACLSIM_INTEGER, 0, false},      {"y", ACLSIM_TENSOR, ACLSIM_OUT, false},
 };
 

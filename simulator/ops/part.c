@@ -1,0 +1,283 @@
+/* Single operators that take tensors apart or put them into larger ones: StridedSlice, Split (Unpack, too), Pad and
+ * GatherNd. Elements are copied bit by bit. */
+#include "fail.h"
+#include "op.h"
+#include "require.h"
+#include "walk.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Moves the first element of a view that has elements. */
+static void advance(aclsimTensor *view, int64_t elements)
+{
+    view->data = (char *)view->data + elements * (int64_t)sim_element_size(view->type);
+}
+
+static aclnnStatus require_numbers(const aclsimArgument *numbers, uint64_t count)
+{
+    SIM_ARGUMENT(numbers->count == count, ACLNN_ERR_PARAM_INVALID, "%s has %llu numbers, expected %llu", numbers->name,
+                 (unsigned long long)numbers->count, (unsigned long long)count);
+    return ACL_SUCCESS;
+}
+
+/* ---- StridedSlice: x, starts, steps, sizes, y; y has the elements in their order, in any shape ---- */
+
+static aclnnStatus check_cut(const aclsimArgument *given, uint32_t dim)
+{
+    int64_t start = given[1].integers[dim], step = given[2].integers[dim], size = given[3].integers[dim];
+    int64_t length = given[0].tensors->dims[dim], last = 0;
+    bool fits = size >= 0 && size <= length &&
+                (size == 0 || (start >= 0 && start < length &&
+                                            !__builtin_mul_overflow(size - 1, step, &last) &&
+                                            !__builtin_add_overflow(last, start, &last) && last >= 0 && last < length));
+    SIM_ARGUMENT(fits, ACLNN_ERR_PARAM_INVALID,
+                 "%lld elements from %lld on with step %lld are taken of dimension %u of %s, which is %lld, expected "
+                 "elements of it", (long long)size, (long long)start, (long long)step, dim, given[0].name,
+                 (long long)length);
+    return ACL_SUCCESS;
+}
+
+static aclnnStatus plan_strided(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *given = call->arguments, *y = &given[4];
+    uint32_t rank = given[0].tensors->rank;
+    int64_t elements = 1, found = 1;
+    (void)workspace_size;
+    SIM_TRY(sim_require_types(&given[0], y, SIM_TYPES_ALL));
+    for (uint32_t i = 1; i <= 3; i++)
+        SIM_TRY(require_numbers(&given[i], rank));
+    for (uint32_t i = 0; i < rank; i++) { /* no product of sizes is greater than that of the dimensions */
+        SIM_TRY(check_cut(given, i));
+        elements *= given[3].integers[i];
+    }
+    for (uint32_t i = 0; i < y->tensors->rank; i++)
+        found *= y->tensors->dims[i];
+    SIM_ARGUMENT(elements == found, ACLNN_ERR_PARAM_INVALID, "%s has %lld elements, expected %lld", y->name,
+                 (long long)found, (long long)elements);
+    return ACL_SUCCESS;
+}
+
+static aclError run_strided(const aclsimCall *call)
+{
+    const aclsimArgument *given = call->arguments;
+    aclsimTensor view = *given[0].tensors, to = *given[4].tensors;
+    int64_t step = 1;
+    for (uint32_t i = view.rank; i-- != 0;) {
+        advance(&view, given[1].integers[i] * view.strides[i]);
+        view.dims[i] = to.dims[i] = given[3].integers[i];
+        view.strides[i] = view.dims[i] > 1 ? view.strides[i] * given[2].integers[i] : 0;
+        to.strides[i] = step;
+        step *= to.dims[i];
+    }
+    to.rank = view.rank;
+    sim_walk_copy(&to, &view);
+    return ACL_SUCCESS;
+}
+
+/* ---- Split: x, axis, sizes, outputs ---- */
+
+static aclnnStatus plan_split(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *x = &call->arguments[0], *sizes = &call->arguments[2], *outputs = &call->arguments[3];
+    aclsimTensor part = *x->tensors;
+    int64_t rest;
+    uint32_t axis;
+    (void)workspace_size;
+    SIM_TRY(sim_require_rank(x, 1, SIM_RANK));
+    SIM_TRY(sim_require_dim(&call->arguments[1], part.rank, &axis));
+    SIM_TRY(require_numbers(sizes, outputs->count));
+    rest = part.dims[axis];
+    for (uint64_t i = 0; i < outputs->count; i++) {
+        char name[64];
+        const aclsimArgument output = {.name = name, .kind = ACLSIM_TENSOR, .tensors = &outputs->tensors[i]};
+        snprintf(name, sizeof name, "%.40s[%llu]", outputs->name, (unsigned long long)i);
+        part.dims[axis] = sizes->integers[i];
+        SIM_ARGUMENT(part.dims[axis] >= 0 && part.dims[axis] <= rest, ACLNN_ERR_PARAM_INVALID,
+                     "%s[%llu] is %lld, expected at most %lld, what is left of dimension %u of %s", sizes->name,
+                     (unsigned long long)i, (long long)part.dims[axis], (long long)rest, axis, x->name);
+        rest -= part.dims[axis];
+        SIM_TRY(sim_require_types(x, &output, SIM_TYPES_ALL));
+        SIM_TRY(sim_require_shape(&output, part.dims, part.rank, "that of the part"));
+    }
+    SIM_ARGUMENT(rest == 0, ACLNN_ERR_PARAM_INVALID, "%s leaves %lld of dimension %u of %s, expected all in the parts",
+                 sizes->name, (long long)rest, axis, x->name);
+    return ACL_SUCCESS;
+}
+
+static aclError run_split(const aclsimCall *call)
+{
+    const aclsimArgument *outputs = &call->arguments[3];
+    aclsimTensor part = *call->arguments[0].tensors;
+    uint32_t axis;
+    SIM_TRY(sim_require_dim(&call->arguments[1], part.rank, &axis));
+    for (uint64_t i = 0; i < outputs->count; i++) {
+        const aclsimTensor *to = &outputs->tensors[i];
+        if (sim_walk_is_empty(to->dims, to->rank))
+            continue;
+        part.dims[axis] = to->dims[axis];
+        sim_walk_copy(to, &part);
+        if (i + 1 < outputs->count)
+            advance(&part, to->dims[axis] * part.strides[axis]);
+    }
+    return ACL_SUCCESS;
+}
+
+/* ---- Pad: x, pads (before and after each dimension), value (0 where it is not given), y ---- */
+
+static aclnnStatus plan_pad(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *x = &call->arguments[0], *pads = &call->arguments[1], *value = &call->arguments[2];
+    int64_t dims[SIM_RANK];
+    uint32_t rank = x->tensors->rank;
+    (void)workspace_size;
+    SIM_TRY(sim_require_types(x, &call->arguments[3], SIM_TYPES_ALL));
+    SIM_TRY(require_numbers(pads, 2 * (uint64_t)rank));
+    if (value->present) {
+        SIM_TRY(sim_require_same_type(value, x->tensors->type, x->name));
+        SIM_TRY(sim_require_one(value));
+    }
+    for (uint32_t i = 0; i < rank; i++) {
+        int64_t before = pads->integers[2 * i], after = pads->integers[2 * i + 1];
+        bool fits = before >= 0 && after >= 0 && !__builtin_add_overflow(before, after, &dims[i]) &&
+                    !__builtin_add_overflow(dims[i], x->tensors->dims[i], &dims[i]);
+        SIM_ARGUMENT(fits, ACLNN_ERR_PARAM_INVALID,
+                     "%s has %lld and %lld for dimension %u, expected 0 or more", pads->name, (long long)before,
+                     (long long)after, i);
+    }
+    return sim_require_shape(&call->arguments[3], dims, rank, "that of x with the padding");
+}
+
+static aclError run_pad(const aclsimCall *call)
+{
+    static const _Alignas(16) char nothing[16];
+    const aclsimTensor *x = call->arguments[0].tensors;
+    const aclsimArgument *value = &call->arguments[2];
+    aclsimTensor inner = *call->arguments[3].tensors;
+    const aclsimTensor one = {.data = value->present ? value->tensors->data : (void *)nothing, .type = x->type};
+    sim_walk_copy(&inner, &one);
+    if (sim_walk_is_empty(x->dims, x->rank))
+        return ACL_SUCCESS;
+    for (uint32_t i = 0; i < inner.rank; i++) {
+        advance(&inner, call->arguments[1].integers[2 * i] * inner.strides[i]);
+        inner.dims[i] = x->dims[i];
+    }
+    sim_walk_copy(&inner, x);
+    return ACL_SUCCESS;
+}
+
+/* ---- GatherNd: x, indices, y; the last dimension of indices says where in the first ones of x ---- */
+
+static aclnnStatus plan_gather_nd(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *x = &call->arguments[0], *indices = &call->arguments[1], *y = &call->arguments[2];
+    const aclsimTensor *self = x->tensors, *index = indices->tensors;
+    int64_t dims[2 * SIM_RANK];
+    uint32_t rank = 0;
+    (void)workspace_size;
+    SIM_TRY(sim_require_types(x, y, SIM_TYPES_ALL));
+    SIM_TRY(sim_require_type(indices, SIM_TYPES_INDEX));
+    SIM_TRY(sim_require_rank(indices, 1, SIM_RANK));
+    int64_t depth = index->dims[index->rank - 1];
+    SIM_ARGUMENT(depth <= self->rank, ACLNN_ERR_PARAM_INVALID,
+                 "the last dimension of %s is %lld, expected at most %u, the dimensions of %s", indices->name,
+                 (long long)depth, self->rank, x->name);
+    for (uint32_t i = 0; i + 1 < index->rank; i++)
+        dims[rank++] = index->dims[i];
+    for (uint32_t i = (uint32_t)depth; i < self->rank; i++)
+        dims[rank++] = self->dims[i];
+    return sim_require_shape(y, dims, rank, "that of what is picked");
+}
+
+struct gathering {
+    const aclsimTensor *ga_x, *ga_y, *ga_indices;
+    int64_t ga_depth;
+};
+
+/* The part of x that a line of indices says. */
+static aclError find_part(const struct gathering *job, const char *line, aclsimTensor *part)
+{
+    union sim_block_values found;
+    const aclsimTensor *x = job->ga_x, *indices = job->ga_indices;
+    *part = *x;
+    part->rank = x->rank - (uint32_t)job->ga_depth;
+    for (int64_t i = 0; i < job->ga_depth; i++) {
+        sim_element_load(&found, SIM_CLASS_INTEGER,
+                         line + i * indices->strides[indices->rank - 1] * (int64_t)sim_element_size(indices->type),
+                         indices->type, 0, 1);
+        if (found.bv_integers[0] < 0 || found.bv_integers[0] >= x->dims[i]) {
+            char text[160];
+            snprintf(text, sizeof text, "indices has %lld for dimension %lld of x, expected 0 to %lld",
+                     (long long)found.bv_integers[0], (long long)i, (long long)x->dims[i] - 1);
+            sim_fail_reason(text);
+            return ACL_ERROR_RT_AICORE_EXCEPTION;
+        }
+        advance(part, found.bv_integers[0] * x->strides[i]);
+    }
+    for (uint32_t i = 0; i < part->rank; i++) {
+        part->dims[i] = x->dims[(uint32_t)job->ga_depth + i];
+        part->strides[i] = x->strides[(uint32_t)job->ga_depth + i];
+    }
+    return ACL_SUCCESS;
+}
+
+/* Places: the first elements of parts of y, lines of indices. */
+static aclError gather_parts(char *const *places, const int64_t *strides, int64_t length, void *context)
+{
+    const struct gathering *job = context;
+    aclsimTensor part, to = *job->ga_y;
+    for (int64_t i = 0; i < length; i++) {
+        SIM_TRY(find_part(job, places[1] + i * strides[1], &part));
+        to.data = places[0] + i * strides[0];
+        to.rank = part.rank;
+        for (uint32_t k = 0; k < part.rank; k++) {
+            uint32_t from = job->ga_indices->rank - 1 + k;
+            to.dims[k] = job->ga_y->dims[from];
+            to.strides[k] = job->ga_y->strides[from];
+        }
+        sim_walk_copy(&to, &part);
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError run_gather_nd(const aclsimCall *call)
+{
+    const aclsimTensor *indices = call->arguments[1].tensors, *y = call->arguments[2].tensors;
+    struct gathering job = {call->arguments[0].tensors, y, indices, indices->dims[indices->rank - 1]};
+    struct sim_walk walk = {.wk_places = 2};
+    char *places[] = {y->data, indices->data};
+    const size_t sizes[] = {sim_element_size(y->type), sim_element_size(indices->type)};
+    for (uint32_t i = 0; i + 1 < indices->rank; i++) {
+        const int64_t strides[] = {y->strides[i], indices->strides[i]};
+        sim_walk_add(&walk, indices->dims[i], strides, sizes);
+    }
+    return sim_walk_run(&walk, places, gather_parts, &job);
+}
+
+/* ---- rows ---- */
+
+static const struct sim_kernel strided_kernel = {plan_strided, run_strided, NULL, false},
+                               split_kernel = {plan_split, run_split, NULL, false},
+                               pad_kernel = {plan_pad, run_pad, NULL, false},
+                               gather_kernel = {plan_gather_nd, run_gather_nd, NULL, false};
+static const struct sim_parameter
+    strided_parameters[] = {{"x", ACLSIM_TENSOR, ACLSIM_IN, false},
+                            {"starts", ACLSIM_INTEGERS, 0, false},
+                            {"steps", ACLSIM_INTEGERS, 0, false},
+                            {"sizes", ACLSIM_INTEGERS, 0, false},
+                            {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}},
+    split_parameters[] = {{"x", ACLSIM_TENSOR, ACLSIM_IN, false},
+                          {"axis", ACLSIM_INTEGER, 0, false},
+                          {"sizes", ACLSIM_INTEGERS, 0, false},
+                          {"outputs", ACLSIM_TENSOR_LIST, ACLSIM_OUT, false}},
+    pad_parameters[] = {{"x", ACLSIM_TENSOR, ACLSIM_IN, false},
+                        {"pads", ACLSIM_INTEGERS, 0, false},
+                        {"value", ACLSIM_TENSOR, ACLSIM_IN, true},
+                        {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}},
+    gather_parameters[] = {{"x", ACLSIM_TENSOR, ACLSIM_IN, false},
+                           {"indices", ACLSIM_TENSOR, ACLSIM_IN, false},
+                           {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}};
+
+struct sim_row sim_op_strided_row = SIM_ROW("StridedSlice", SIM_TASK_VECTOR, strided_parameters, &strided_kernel),
+               sim_op_split_row = SIM_ROW("Split", SIM_TASK_VECTOR, split_parameters, &split_kernel),
+               sim_op_pad_row = SIM_ROW("Pad", SIM_TASK_VECTOR, pad_parameters, &pad_kernel),
+               sim_op_gather_nd_row = SIM_ROW("GatherNd", SIM_TASK_VECTOR, gather_parameters, &gather_kernel);
