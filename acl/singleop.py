@@ -5,8 +5,11 @@ The simulator finds a single operator by its type and compiles nothing: a file h
 
 import json
 import re
+import sys
 from typing import Any
 
+import acl
+from acl._lib import ffi, lib
 from acl.atc import Refused
 from acl.sim import om
 
@@ -36,6 +39,7 @@ def compiled(path: str, soc: str) -> list[tuple[str, bytes]]:
         The file cannot be read, or describes no operators; the sentence says which entry and why.
     """
     found: dict[str, bytes] = {}
+    types = set()
     for number, entry in enumerate(entries(path)):
         where = f"operator {number} of {path}"
         check_entry(entry, where)
@@ -47,7 +51,32 @@ def compiled(path: str, soc: str) -> list[tuple[str, bytes]]:
             raise Refused(f"{where} has the name {name}, as one before it")
         dynamic = any(size < 0 for tensor in inputs + outputs for size in tensor.dims)
         found[name] = om.write(name, inputs, outputs, soc=soc, dynamic=dynamic)
+        types.add(entry["op"])
+    check_types(types)
     return list(found.items())
+
+
+def check_types(types: set[str]) -> None:
+    """Say on stderr which types the simulator has no kernel for: a program may bring one, so they are not refused."""
+    if not acl.is_simulator:
+        print("atc: the operator types are not checked, as the library in use is not the simulator", file=sys.stderr)
+        return
+    for name in sorted(types):
+        if not is_known(name):
+            print(
+                f"atc: the simulator knows no operator {name} by its type and attributes: "
+                f'programs have to give it a kernel with acl.sim.kernel("{name}") or aclsimRegisterKernel',
+                file=sys.stderr,
+            )
+
+
+def is_known(name: str) -> bool:
+    """Return whether the library finds a type: it refuses the missing tensors of one that it knows by another code."""
+    handle = ffi.new("aclopHandle **")
+    code = lib.aclopCreateHandle(name.encode(), 0, ffi.NULL, 0, ffi.NULL, ffi.NULL, handle)
+    if code == 0:
+        lib.aclopDestroyHandle(handle[0])
+    return code != lib.ACL_ERROR_OP_NOT_FOUND
 
 
 def entries(path: str) -> list[Any]:

@@ -94,6 +94,24 @@ def test_a_file_for_another_chip_is_refused(compile_, configure):
     refused(op.set_model_dir(str(folder)), 145000, *words)
 
 
+def test_types_without_a_kernel_are_named(compile_, capsys):
+    compile_([{**ADD, "op": "Ad"}, CONV, {**ADD, "op": "Permute"}])
+    said = capsys.readouterr().err
+    if not acl.is_simulator:
+        assert "the operator types are not checked" in said
+        return
+    assert "atc: the simulator knows no operator Ad by its type and attributes: programs have to give it" in said
+    assert 'acl.sim.kernel("Permute")' in said and "Conv2D" not in said
+
+
+def test_types_are_not_checked_by_another_library(compile_, capsys, monkeypatch):
+    monkeypatch.setattr(acl, "is_simulator", False)
+    compile_([{**ADD, "op": "Ad"}])
+    assert capsys.readouterr().err == (
+        "atc: the operator types are not checked, as the library in use is not the simulator\n"
+    )
+
+
 def without(entry, key):
     """Return an operator without one of its members."""
     return {name: value for name, value in entry.items() if name != key}
