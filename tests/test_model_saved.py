@@ -293,6 +293,26 @@ def test_single_operators_without_an_aclnn_operator_are_steps(device, tmp_path):
     assert mdl.ri_destroy(instance) == 0
 
 
+def test_single_operators_with_many_outputs_are_steps(device, tmp_path):
+    values = numpy.arange(6, dtype="f4")
+    x, outs = device.tensor(numpy.zeros_like(values)), [device.tensor(numpy.zeros(3, "f4")) for _ in range(2)]
+    single = Single(device)
+    given = single.desc((2, 3), "f4"), single.buffer(x.address, values.nbytes)
+    taken = [(single.desc((3,), "f4"), single.buffer(out.address, 12)) for out in outs]
+    begin(device.stream, RELAXED)
+    assert single.call("Unpack", [given], taken, num=2) == 0, acl.get_recent_err_msg()
+    instance = end(device.stream)
+    ports = [(out.address, (3,), "f4") for out in outs]
+    acl.sim.save(instance, tmp_path / "parts.om", [(x.address, (6,), "f4")], ports)
+    model = Model(load(tmp_path / "parts.om"))
+    model.inputs.put(0, values)
+    assert model.execute() == 0, acl.get_recent_err_msg()
+    assert [model.outputs.get(place, (3,), "f4").tolist() for place in range(2)] == [[0, 1, 2], [3, 4, 5]]
+    model.close()
+    single.close()
+    assert mdl.ri_destroy(instance) == 0
+
+
 def test_an_update_is_saved_as_it_is_in_force(device, words, tmp_path):
     begin(device.stream, RELAXED)
     assert words.set(device.stream, 2, 1) == 0
