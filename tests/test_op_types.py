@@ -162,6 +162,9 @@ CASES = {
         {**SIDE, "pads": [2, 0, 2, 0], "ksize": [1, 1, 4, 4], "ceil_mode": True, "exclusive": False},
         pooled(numpy.pad(IMAGE, ((0, 0), (0, 0), (2, 0), (2, 0))), (4, 4), 2, (0, 1, 0, 1), True),
     ),
+    "AvgPoolV2 divisor": (
+        [IMAGE], {**SIDE, "divisor_override": 2}, pooled(IMAGE, (2, 2), 2, average=True) * 2,
+    ),
     "GlobalAveragePool": ([IMAGE], {}, IMAGE.mean((2, 3), keepdims=True)),
 }  # fmt: skip
 
@@ -412,6 +415,7 @@ MISFITS = [
     ("MaxPool", [IMAGE], {**SIDE, "padding": "FULL"}, (1, 2, 2, 2), 100023, '"FULL", expected SAME or VALID'),
     ("MaxPool", [IMAGE], SIDE, (1, 2, 2, 2), 100023, 'attribute padding of MaxPool is "", expected SAME or VALID'),
     ("MaxPool", [IMAGE], {"padding": "VALID"}, (1, 2, 2, 2), 100023, "MaxPool has no attribute ksize, which it needs"),
+    ("MaxPoolV3", [IMAGE], {**SIDE, "divisor_override": 2}, (1, 2, 2, 2), 100023, "no attribute divisor_override"),
     ("MaxPool", [A], {**SIDE, "padding": "VALID"}, (1, 1), 100024, "inputs[0] of MaxPool has 2 dimensions, expected 4"),
     ("MaxPoolV3", [IMAGE], {**SIDE, "pads": [1, 2]}, (1, 2, 2, 2), 100023, "pads of MaxPoolV3 has 2 numbers"),
     ("MaxPoolV3", [IMAGE], {**SIDE, "pads": [-1, 0, 0, 0]}, (1, 2, 2, 2), 100023, "pads of MaxPoolV3 has -1"),

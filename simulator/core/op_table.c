@@ -67,11 +67,11 @@
       OUTPUT(1), OUTPUT(2),                                                                                            \
       ANY("begin_norm_axis"), ANY("begin_params_axis")},                                                               \
      .ty_own = (own), .ty_dims = sim_derive_first_dims, .ty_more_dims = sim_derive_line_dims, .ty_outputs = 3}
-#define POOL(name, own, ...)                                                                                           \
+#define POOL(name, own, divisor, ...)                                                                                  \
     {name, 1, NULL, SIM_SHAPE_DERIVED,                                                                                 \
      .ty_sources = {X(0), DERIVED(sim_window_axes), DERIVED(sim_window_sizes), DERIVED(sim_window_strides),            \
       DERIVED(sim_window_pads),                                                                                        \
-      DERIVED(sim_window_counts_pads), OPTIONAL("divisor_override", 0), Y, __VA_ARGS__},                               \
+      DERIVED(sim_window_counts_pads), divisor, Y, __VA_ARGS__},                                                       \
      .ty_own = &(own), .ty_dims = sim_window_dims}
 #define CONVOLUTION(inputs, bias)                                                                                      \
     {"Conv2D", inputs, NULL, SIM_SHAPE_DERIVED,                                                                        \
@@ -293,11 +293,11 @@ static const struct sim_op_type types[] = {
     {"Range", 3, NULL, SIM_SHAPE_DERIVED,
      .ty_sources = {X(0), X(1), X(2), Y, FIXED("is_closed", 0)}, .ty_own = &sim_op_range_row,
      .ty_dims = sim_derive_range_dims},
-    POOL("MaxPool", sim_op_max_pool_row, ANY("ksize"), ANY("strides"), ANY("padding"), ANY("data_format")),
-    POOL("AvgPool", sim_op_avg_pool_row, ANY("ksize"), ANY("strides"), ANY("padding"), ANY("data_format")),
-    POOL("MaxPoolV3", sim_op_max_pool_row, WIDE_POOL),
-    POOL("AvgPoolV2", sim_op_avg_pool_row, WIDE_POOL, ANY("exclusive")),
-    POOL("GlobalAveragePool", sim_op_avg_pool_row, ANY("data_format")),
+    POOL("MaxPool", sim_op_max_pool_row, NUMBER(0), ANY("ksize"), ANY("strides"), ANY("padding"), ANY("data_format")),
+    POOL("AvgPool", sim_op_avg_pool_row, NUMBER(0), ANY("ksize"), ANY("strides"), ANY("padding"), ANY("data_format")),
+    POOL("MaxPoolV3", sim_op_max_pool_row, NUMBER(0), WIDE_POOL),
+    POOL("AvgPoolV2", sim_op_avg_pool_row, OPTIONAL("divisor_override", 0), WIDE_POOL, ANY("exclusive")),
+    POOL("GlobalAveragePool", sim_op_avg_pool_row, NUMBER(0), ANY("data_format")),
     CONVOLUTION(2, ABSENT),
     CONVOLUTION(3, X(2)),
 };
