@@ -41,19 +41,19 @@ static aclnnStatus plan_strided(const aclsimCall *call, uint64_t *workspace_size
 {
     const aclsimArgument *given = call->arguments, *y = &given[4];
     uint32_t rank = given[0].tensors->rank;
-    int64_t elements = 1, found = 1;
+    uint64_t elements = 1, found = 1; /* beside a 0, products may wrap */
     (void)workspace_size;
     SIM_TRY(sim_require_types(&given[0], y, SIM_TYPES_ALL));
     for (uint32_t i = 1; i <= 3; i++)
         SIM_TRY(require_numbers(&given[i], rank));
-    for (uint32_t i = 0; i < rank; i++) { /* no product of sizes is greater than that of the dimensions */
+    for (uint32_t i = 0; i < rank; i++) {
         SIM_TRY(check_cut(given, i));
-        elements *= given[3].integers[i];
+        elements *= (uint64_t)given[3].integers[i];
     }
     for (uint32_t i = 0; i < y->tensors->rank; i++)
-        found *= y->tensors->dims[i];
-    SIM_ARGUMENT(elements == found, ACLNN_ERR_PARAM_INVALID, "%s has %lld elements, expected %lld", y->name,
-                 (long long)found, (long long)elements);
+        found *= (uint64_t)y->tensors->dims[i];
+    SIM_ARGUMENT(elements == found, ACLNN_ERR_PARAM_INVALID, "%s has %llu elements, expected %llu", y->name,
+                 (unsigned long long)found, (unsigned long long)elements);
     return ACL_SUCCESS;
 }
 
