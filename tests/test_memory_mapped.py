@@ -55,7 +55,11 @@ def add(stream, one, two, out):
         int(ffi.cast("uintptr_t", tensors[2])),
     )
     assert (size, ret) == (0, 0), acl.get_recent_err_msg()
-    return acl.nnop.add(0, 0, executor, stream)
+    ret = acl.nnop.add(0, 0, executor, stream)
+    for made in tensors:
+        lib.aclDestroyTensor(made)
+    lib.aclDestroyScalar(alpha)
+    return ret
 
 
 def custom(stream, address, size):
