@@ -106,8 +106,11 @@ void sim_caller_make(struct sim_caller *caller)
     sim_thread.th_caller = caller;
     while (!caller->cl_stop && caller->cl_first != NULL && caller->cl_first->ca_order <= last) {
         struct sim_call *call = sim_caller_take_out(caller, &caller->cl_first);
+        atomic_store_explicit(&caller->cl_calling, true, memory_order_relaxed); /* read with the lock held */
         sim_unlock(&sim_caller_lock);
         call->ca_function(call->ca_user);
+        /* A host that is told below may ask at once. Release: what the function did comes before. */
+        atomic_store_explicit(&caller->cl_calling, false, memory_order_release);
         if (call->ca_return != 0)
             sim_gate_raise(&call->ca_stream->st_returned, call->ca_return);
         sim_gate_raise(&caller->cl_made, call->ca_order);
@@ -184,7 +187,8 @@ void sim_caller_stop(struct sim_caller *caller)
 void sim_caller_rest(struct sim_caller *caller)
 {
     sim_lock(&sim_caller_lock);
-    bool ends = caller->cl_runs && !caller->cl_stop && sim_gate_passed(&caller->cl_made, caller->cl_count);
+    bool calls = caller->cl_first != NULL || atomic_load_explicit(&caller->cl_calling, memory_order_acquire);
+    bool ends = caller->cl_runs && !caller->cl_stop && !calls;
     pthread_t thread = caller->cl_main;
     uint64_t level = caller->cl_count += ends;
     if (ends)
@@ -193,8 +197,8 @@ void sim_caller_rest(struct sim_caller *caller)
     if (!ends)
         return;
     sim_gate_raise(&caller->cl_queued, level);
+    pthread_join(thread, NULL); /* it may still be telling of its last call, but calls no function */
     sim_gate_raise(&caller->cl_made, level);
-    pthread_join(thread, NULL);
 }
 
 bool sim_caller_call(struct sim_caller *caller, void (*function)(void *user), void *user)

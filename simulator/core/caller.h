@@ -26,6 +26,7 @@ struct sim_caller {
     bool cl_runs;                  /* that thread is there; the next call starts one that rests */
     bool cl_stop;
     bool cl_abandoned;             /* stopped by its own thread, which ends it */
+    _Atomic bool cl_calling;       /* a function runs; false again before anybody learns that it has returned */
     uint64_t cl_thread;            /* pthread id of a report caller's thread, which need not exist yet */
     pthread_t cl_main;             /* the own thread */
     struct sim_device *cl_device;  /* of all its streams */
