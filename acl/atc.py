@@ -229,7 +229,7 @@ def listed(text: Optional[str]) -> list[str]:
 def change(graph: Graph, flags: argparse.Namespace) -> None:
     """Give a graph the outputs and the types that the flags want."""
     if flags.framework == atc_convert.TENSORFLOW:
-        graph.drop_indices()  # the converter was told of the outputs
+        graph.drop_indices()  # tf2onnx gets the outputs as its own argument
     elif flags.out_nodes is not None:
         if not listed(flags.out_nodes):
             raise Refused("--out_nodes is empty, expected a node with the index of an output: conv1:0")

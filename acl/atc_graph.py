@@ -20,7 +20,7 @@ CLIP_BY_INPUTS = 11  # the opset from which Clip has its limits as inputs
 
 
 class Dim(NamedTuple):
-    """The sizes that an axis may have; ``most`` is -1 where there is no bound."""
+    """The sizes that an axis may have; ``most`` is -1 for an axis without an upper bound."""
 
     least: int
     most: int
@@ -107,7 +107,7 @@ class Graph:
     # --- what the flags change
 
     def outputs_of(self, node: str) -> Sequence[str]:
-        """Return the names of a node's outputs; none: there is no such node."""
+        """Return the names of a node's outputs; an empty list for an unknown node."""
         return next((found.output for found in self.model.graph.node if found.name == node), ())
 
     def tensor_at(self, text: str, flag: str) -> str:

@@ -53,7 +53,7 @@ BARE = ("enable_small_channel",)
 
 
 class Refused(ValueError):
-    """A sentence that says why there is no model file."""
+    """Why no model file was written, as one sentence."""
 
 
 def check(flags: argparse.Namespace) -> None:

@@ -29,7 +29,7 @@ def beside(path: str | os.PathLike[str]) -> Iterator[str]:
 
 
 def write(path: str | os.PathLike[str], content: bytes | str) -> None:
-    """Write a file whole or not at all; what is no regular file, such as a terminal, is written to as it is.
+    """Write a file whole or not at all; a target that is not a regular file, such as a terminal, is written directly.
 
     Raises
     ------

@@ -238,7 +238,7 @@ def png_of(svg):
     Raises
     ------
     ImportError, OSError
-        There is no cairosvg, or no library that it stands on.
+        The package cairosvg, or a library that it needs, is missing.
     """
     try:
         import cairosvg

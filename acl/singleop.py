@@ -96,7 +96,7 @@ def entries(path: str) -> list[Any]:
 
 
 def check_entry(entry: Any, where: str) -> None:
-    """Refuse what is no operator, or has attributes that are none."""
+    """Refuse an entry that is not an operator, or whose attributes are not valid."""
     if not isinstance(entry, dict):
         raise Refused(f'{where} is {entry!r}, expected an object with "op"')
     for key in ("op", "name"):

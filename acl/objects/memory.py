@@ -118,7 +118,7 @@ def transfer(to: Span, come: Span, pieces: Iterable[tuple[int, int]], size: int,
                 raise error_of(ret, "aclrtMemcpy" if stream is None else "aclrtMemcpyAsync")
         pageable = any(span.kind == "host" and span.block is None for span in (to, come))
         if stream is not None and pageable and rt.get_run_mode()[0] == RUNS_ON_DEVICE:
-            ret = rt.synchronize_stream(handle)  # such a copy is queued there, and nobody keeps ordinary memory alive
+            ret = rt.synchronize_stream(handle)  # the copy is queued, and nothing else keeps ordinary memory alive
             if ret != 0:
                 raise error_of(ret, "aclrtSynchronizeStream")
     finally:  # what was queued before a failure runs all the same

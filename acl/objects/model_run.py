@@ -320,7 +320,7 @@ class ModelRun:
         """Tell whether the run is over, with success or without."""
         if self._settled:
             return True
-        if in_call() or not self._lock.acquire(blocking=False):  # else somebody waits for it at this moment
+        if in_call() or not self._lock.acquire(blocking=False):  # else another thread waits for it now
             return False
         try:
             slot = self._slot

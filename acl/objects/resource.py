@@ -173,7 +173,7 @@ class Dropped:
         self.opening = opening
 
     def done(self, wait: bool) -> bool:
-        """Close it, when nobody has to wait for that or somebody may."""
+        """Close it, if closing does not wait or the caller may wait."""
         if not wait and self.opening.live and self.resource._busy():
             return False
         self.resource.close()

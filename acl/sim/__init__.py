@@ -81,7 +81,7 @@ def live(kind: Optional[str] = None) -> int:
     Raises
     ------
     ValueError
-        When there is no such kind; the text lists them.
+        For an unknown kind; the message lists the known ones.
 
     Notes
     -----
