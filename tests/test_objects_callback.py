@@ -169,7 +169,7 @@ acl.rt.launch_host_func(stream.handle, print, "never")
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
-    assert "2 callbacks were still queued at exit and will not be called: report_progress, print" in done.stderr
+    assert "2 callbacks were queued and not called: report_progress, print" in done.stderr
 
 
 @pytest.mark.parametrize("end", ["", "acl.Device(0).reset()"])

@@ -119,14 +119,14 @@ def name_of(function):
 
 @atexit.register
 def _report_queued():
-    """Name the callbacks that the end of the interpreter leaves uncalled."""
+    """Name the callbacks that nobody calls any more."""
     waiting = [name_of(function) for number, (function, _) in launched.copy().items() if not is_captured(number)]
     if waiting:
         names = ", ".join(waiting[:4]) + (", ..." if len(waiting) > 4 else "")
         count = "1 callback was" if len(waiting) == 1 else f"{len(waiting)} callbacks were"
         print(
-            f"acl: {count} still queued at exit and will not be called: {names}; synchronise their streams before the "
-            "program ends",
+            f"acl: {count} queued and not called: {names}; synchronise their streams before the program ends or destroys "
+            "them by force",
             file=sys.stderr,
         )
 

@@ -65,12 +65,6 @@ SIM_RARE aclError sim_capture_refuse_unsafe(struct sim_context *context, aclErro
     return ACL_SUCCESS;
 }
 
-aclError sim_capture_refuse_stream(const struct sim_stream *stream)
-{
-    return sim_stream_taken(stream) == SIM_TAKEN_CAPTURES ? sim_stream_refuse_taken(stream, SIM_TAKEN_CAPTURES)
-                                                          : ACL_SUCCESS;
-}
-
 aclError sim_capture_refuse_context(const struct sim_context *context)
 {
     uint32_t open = atomic_load_explicit(&context->cx_captures, memory_order_relaxed);

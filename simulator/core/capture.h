@@ -41,7 +41,11 @@ static inline aclError sim_capture_allow(struct sim_context *context, aclError c
 }
 
 /* 107027 when the stream captures; and when any stream of the context does. */
-aclError sim_capture_refuse_stream(const struct sim_stream *stream);
+static inline aclError sim_capture_refuse_stream(const struct sim_stream *stream)
+{
+    return unlikely(sim_stream_taken(stream) == SIM_TAKEN_CAPTURES) ? sim_stream_refuse_taken(stream, SIM_TAKEN_CAPTURES)
+                                                                    : ACL_SUCCESS;
+}
 aclError sim_capture_refuse_context(const struct sim_context *context);
 
 /* The record that is expected to raise a gate of the instance at which a stream is parked; 0: none, or no instance. */

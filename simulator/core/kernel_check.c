@@ -1,4 +1,5 @@
 /* What is asked of a launch before anything is taken for it, and how long it may run. */
+#include "bytes.h"
 #include "clock.h"
 #include "kernel_inner.h"
 #include "limits_state.h"
@@ -80,17 +81,16 @@ static aclError check_host(const struct sim_host_args *host)
     return ACL_SUCCESS;
 }
 
-/* The blocks of a grid, without overflows. */
-static uint64_t volume(dim3 size, uint64_t most)
+static uint64_t volume(dim3 size)
 {
     uint64_t product = size.x;
-    product = product > most ? most + 1 : product * size.y;
-    return product > most ? most + 1 : product * size.z;
+    bool fits = sim_size_multiply(&product, size.y) && sim_size_multiply(&product, size.z);
+    return fits ? product : UINT64_MAX;
 }
 
 static aclError check_grid(const struct sim_kernel_order *order)
 {
-    uint64_t blocks = volume(order->ko_grid, SIM_BLOCKS_MAX), threads = volume(order->ko_threads, SIM_THREADS_MAX);
+    uint64_t blocks = volume(order->ko_grid), threads = volume(order->ko_threads);
     SIM_ARGUMENT(blocks != 0, ACL_ERROR_INVALID_PARAM, "the launch has %u x %u x %u blocks, expected 1 to %d",
                  order->ko_grid.x, order->ko_grid.y, order->ko_grid.z, SIM_BLOCKS_MAX);
     SIM_CHECK(blocks <= SIM_BLOCKS_MAX, ACL_ERROR_RT_PARAM_INVALID,
