@@ -112,7 +112,7 @@ def stubs(declared: abi.Abi, objects: Sequence[str]) -> str:
             f"generate.py stubs: no object defines {', '.join(lacking)}; every function of abi/sim.h needs a "
             "definition in simulator/api"
         )
-    parts = [_wrappers(), '#include "config.h"\n\n']
+    parts = [_wrappers(), '#include "base/config.h"\n\n']
     parts.append("extern const char *const sim_missing_names[];\nextern const size_t sim_missing_count;\n\n")
     parts += [
         _stub(declared, function, function.name in defined) + "\n"
@@ -135,7 +135,7 @@ def extra(objects: Sequence[str]) -> str:
     declared = abi.load_extra(INCLUDE)
     symbols = defined_names(objects)
     names = sorted({function.group for function in declared.functions.values()})
-    parts = ["#include <stdarg.h>\n", _wrappers(), '#include "fail.h"\n']
+    parts = ["#include <stdarg.h>\n", _wrappers(), '#include "base/fail.h"\n']
     parts += [f"#include <acl/abi/extra/{name}.h>\n" for name in names if name not in PUBLIC]
     for function in declared.functions.values():
         if function.name in symbols:
@@ -286,7 +286,7 @@ def table(objects: Sequence[str]) -> str:
         raise SystemExit(f"generate.py rows: {', '.join(unknown)}: there is no row of that name in simulator/ops/rows")
     names = sorted(name for name, row in found.items() if not row.helper)
     includes = sorted({row.headers[0] for row in found.values()})
-    parts = ['#include "row.h"\n', *(f"#include <{name}>\n" for name in includes), "\n"]
+    parts = ['#include "operator/row.h"\n', *(f"#include <{name}>\n" for name in includes), "\n"]
     parts += [_helper(row, kernels) if row.helper else _operator(row, kernels) for row in found.values()]
     parts.append(f"struct sim_row *const sim_rows[] = {{{', '.join(f'&row_{name}' for name in names)}}};\n")
     parts.append("const size_t sim_row_count = sizeof sim_rows / sizeof *sim_rows;\n")

@@ -1,4 +1,4 @@
-"""The process that runs ONNX models for programs without Python: ``simulator/models/onnx.c`` starts it and says how."""
+"""The process that runs ONNX models for programs without Python: ``simulator/core/model/format/onnx.c`` starts it and says how."""
 
 import contextlib
 import mmap

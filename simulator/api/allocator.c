@@ -1,6 +1,6 @@
 /* Entry points of allocators that the program supplies. */
-#include "allocator.h"
-#include "config.h"
+#include "memory/allocator.h"
+#include "base/config.h"
 
 aclrtAllocatorDesc aclrtAllocatorCreateDesc(void)
 {

@@ -1,8 +1,8 @@
 /* Entry points of products. A vector is a matrix of one column; half and 8-bit functions are the general ones with their
  * data types. */
-#include "blas.h"
+#include "operator/blas.h"
 
-#include "engine.h"
+#include "engine/engine.h"
 
 #define PRODUCT(a, b, c)                                                                                               \
     {.bl_trans_a = transA, .bl_trans_b = transB, .bl_trans_c = transC, .bl_rows = m, .bl_columns = n, .bl_depth = k,   \

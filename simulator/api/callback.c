@@ -1,9 +1,9 @@
-#include "callback.h"
-#include "config.h"
-#include "engine.h"
-#include "init.h"
-#include "kernel.h"
-#include "registry.h"
+#include "engine/callback.h"
+#include "base/config.h"
+#include "base/registry.h"
+#include "engine/engine.h"
+#include "engine/init.h"
+#include "kernel/kernel.h"
 
 #define NO_VALUE UINT32_MAX /* what the getters of an exception answer when they cannot */
 

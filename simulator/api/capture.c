@@ -1,5 +1,5 @@
 /* Entry points of capture and model running instances: those that record, run and build. */
-#include "capture.h"
+#include "capture/capture.h"
 
 /* An explicit stream of the current context. */
 static aclError find_stream(aclrtStream stream, struct sim_target *target)

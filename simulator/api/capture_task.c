@@ -1,5 +1,5 @@
 /* Entry points of capture and model running instances: those that look at them, change tasks, and add conditions. */
-#include "capture.h"
+#include "capture/capture.h"
 
 #define NOT_NULL_LATE(pointer)                                                                                         \
     SIM_CHECK((pointer) != NULL, ACL_ERROR_RT_PARAM_INVALID, "%s is NULL, expected a valid pointer", #pointer)

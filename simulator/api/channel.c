@@ -5,10 +5,10 @@
  * - On the oldest cards a channel without a capacity is received from without a limit (-1) or not at all.
  * - No channel is for one direction alone.
  * - An item is one of no slices (0 of 0): nothing here cuts tensors. A dataset that was not received has the name "". */
-#include "channel.h"
-#include "config.h"
-#include "device.h"
-#include "memory.h"
+#include "queue/channel.h"
+#include "address/memory.h"
+#include "base/config.h"
+#include "engine/device.h"
 #include <string.h>
 
 #define CAPACITY_LEAST 2

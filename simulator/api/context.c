@@ -1,6 +1,6 @@
 /* Entry points of contexts. */
-#include "context.h"
-#include "device.h"
+#include "engine/context.h"
+#include "engine/device.h"
 
 aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId)
 {

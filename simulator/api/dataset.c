@@ -1,5 +1,5 @@
-#include "dataset.h"
-#include "model_aipp.h"
+#include "model/dataset.h"
+#include "model/model_aipp.h"
 
 /* NULL is refused in the same words as in other calls; a dead handle is described. */
 #define OPEN(found, refusal)                                                                                           \

@@ -1,8 +1,8 @@
 /* Entry points that set, reset and synchronise devices; queries are in device_query.c. */
-#include "clock.h"
-#include "device.h"
-#include "engine.h"
-#include "pool_memory.h"
+#include "base/clock.h"
+#include "engine/device.h"
+#include "engine/engine.h"
+#include "memory/pool.h"
 
 aclError aclrtSetDevice(int32_t deviceId)
 {
@@ -39,7 +39,7 @@ static aclError synchronize(int32_t timeout)
     SIM_TRY(sim_engine_may_wait());
     SIM_TRY(sim_context_current(&context));
     aclError code = sim_context_synchronize(context, timeout);
-    sim_pool_memory_settle();
+    sim_pool_settle();
     return code;
 }
 

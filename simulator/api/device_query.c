@@ -1,8 +1,8 @@
-#include "context.h"
-#include "device.h"
-#include "memory.h"
-#include "query.h"
-#include "saturation.h"
+#include "address/memory.h"
+#include "engine/context.h"
+#include "engine/device.h"
+#include "engine/query.h"
+#include "memory/saturation.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Entry points of dumping. */
-#include "dump.h"
-#include "config.h"
-#include "object.h"
-#include "tensordesc.h"
+#include "observe/dump.h"
+#include "base/config.h"
+#include "base/object.h"
+#include "operator/tensordesc.h"
 #include <string.h>
 
 aclError aclmdlInitDump(void)

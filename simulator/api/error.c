@@ -1,5 +1,5 @@
-#include "fail.h"
-#include "log.h"
+#include "base/fail.h"
+#include "base/log.h"
 
 #include <stdarg.h>
 

@@ -1,10 +1,10 @@
 /* Entry points of events. Which classes a call takes stands in one line each (contract of the runtime): default and flag
  * events for all, Ex events for all but reset and the deprecated queries, IPC events for records, waits and the newer query. */
-#include "capture.h"
-#include "clock.h"
-#include "config.h"
-#include "limits_state.h"
-#include "pool_memory.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "capture/capture.h"
+#include "engine/limits.h"
+#include "memory/pool.h"
 
 #define FLAG_KNOWN 0x3fu     /* aclrtCreateEventWithFlag */
 #define FLAG_EX 0xfu         /* aclrtCreateEventExWithFlag */
@@ -291,7 +291,7 @@ static aclError synchronize(aclrtEvent event, int32_t timeout)
         SIM_TRY(sim_engine_outcome(sim_event_synchronize(found, deadline, timeout < 0 ? SIM_HELPER : SIM_SUBMITTER),
                                    ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, timeout));
     }
-    sim_pool_memory_settle();
+    sim_pool_settle();
     if (likely(record != 0))
         SIM_TRY(sim_stream_check_aborted(sim_record_stream(record), began));
     return sim_event_check_failed(found);

@@ -1,6 +1,6 @@
 /* Entry points of groups of cores. Programs choose them where they run on the device's own processor; here they run on
  * the host, which has none, whatever the chip. */
-#include "config.h"
+#include "base/config.h"
 
 static aclError refuse(void)
 {

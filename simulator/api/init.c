@@ -1,6 +1,6 @@
-#include "init.h"
-#include "limits_state.h"
-#include "query.h"
+#include "engine/init.h"
+#include "engine/limits.h"
+#include "engine/query.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Entry points of memory and events that processes share. Keys of notifies: notify.c. */
-#include "config.h"
-#include "event.h"
-#include "ipc.h"
-#include "snapshot.h"
+#include "base/config.h"
+#include "engine/event.h"
+#include "engine/snapshot.h"
+#include "memory/ipc.h"
 #include <string.h>
 
 aclError aclrtDeviceGetBareTgid(int32_t *pid)

@@ -1,8 +1,8 @@
 /* Entry points of handles by which processes share physical memory. */
-#include "config.h"
-#include "device.h"
-#include "memory.h"
-#include "vmm.h"
+#include "address/memory.h"
+#include "address/vmm.h"
+#include "base/config.h"
+#include "engine/device.h"
 
 static aclError check_flags(uint64_t flags)
 {

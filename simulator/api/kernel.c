@@ -1,7 +1,7 @@
 /* Entry points of kernels: binaries and their functions. */
-#include "kernel.h"
+#include "kernel/kernel.h"
 
-#include "config.h"
+#include "base/config.h"
 
 #define NOT_EMPTY(text)                                                                                                \
     SIM_ARGUMENT(*(text) != '\0', ACL_ERROR_INVALID_PARAM, "%s is \"\", expected a name", #text)

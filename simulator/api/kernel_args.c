@@ -1,5 +1,5 @@
 /* Entry points of kernels: lists of arguments. */
-#include "kernel.h"
+#include "kernel/kernel.h"
 
 aclError aclrtKernelArgsGetHandleMemSize(aclrtFuncHandle funcHandle, size_t *memSize)
 {

@@ -1,7 +1,7 @@
 /* Entry points of kernels: launches. */
-#include "kernel.h"
+#include "kernel/kernel.h"
 
-#include "config.h"
+#include "base/config.h"
 
 static const dim3 one = {1, 1, 1};
 

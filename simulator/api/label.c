@@ -1,6 +1,6 @@
 /* Entry points of labels and switches, and of streams that start one another, inside model running instances. */
-#include "label.h"
-#include "config.h"
+#include "capture/label.h"
+#include "base/config.h"
 
 aclError aclrtCreateLabel(aclrtLabel *label)
 {

@@ -1,8 +1,8 @@
 /* Entry points of switches, time-outs and shares of cores. */
-#include "limits_state.h"
-#include "config.h"
-#include "device.h"
-#include "query.h"
+#include "engine/limits.h"
+#include "base/config.h"
+#include "engine/device.h"
+#include "engine/query.h"
 
 /* ---- switches ---- */
 

@@ -1,6 +1,6 @@
 /* Entry points of managed memory. */
-#include "managed.h"
-#include "memory.h"
+#include "address/managed.h"
+#include "address/memory.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

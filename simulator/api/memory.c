@@ -1,10 +1,10 @@
 /* Entry points of memory: allocating, registering, asking. Copies and sets: memory_copy.c. */
-#include "config.h"
-#include "context.h"
-#include "device.h"
-#include "ipc.h"
-#include "queue.h"
-#include "vmm.h"
+#include "address/vmm.h"
+#include "base/config.h"
+#include "engine/context.h"
+#include "engine/device.h"
+#include "memory/ipc.h"
+#include "queue/queue.h"
 
 #define LARGEST_CACHED ((size_t)1 << 50)
 #define HOST_FLAGS (ACL_HOST_REG_MAPPED | ACL_HOST_REG_IOMEMORY | ACL_HOST_REG_READONLY | ACL_HOST_REG_PINNED)

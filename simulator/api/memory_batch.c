@@ -1,6 +1,6 @@
 /* Entry points of batches of copies. */
-#include "config.h"
-#include "memory.h"
+#include "address/memory.h"
+#include "base/config.h"
 
 static aclError check_arrays(const struct sim_batch *batch, bool *empty)
 {

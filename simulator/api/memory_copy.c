@@ -1,7 +1,7 @@
 /* Entry points of copies and sets. A count (width, height, N) of 0 succeeds before anything else is looked at. */
-#include "config.h"
-#include "context.h"
-#include "memory.h"
+#include "address/memory.h"
+#include "base/config.h"
+#include "engine/context.h"
 
 #define ROWS_MOST 5242880u
 #define WIDTH_MOST 5000000u

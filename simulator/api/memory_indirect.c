@@ -1,6 +1,6 @@
 /* Entry points of copies inside a device whose addresses stand in device memory. */
-#include "config.h"
-#include "memory.h"
+#include "address/memory.h"
+#include "base/config.h"
 
 static bool is_on_chip(enum sim_profile lacking)
 {

@@ -1,9 +1,9 @@
 /* Entry points of memory: what a device's memory is used for, what addresses are, what devices can do with host memory.
  * More questions are in memory.c. */
-#include "config.h"
-#include "device.h"
-#include "memory.h"
-#include "query.h"
+#include "address/memory.h"
+#include "base/config.h"
+#include "engine/device.h"
+#include "engine/query.h"
 
 /* All memory here belongs to one component, the program. */
 aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo *memUsageInfo, size_t inputNum, size_t *outputNum)

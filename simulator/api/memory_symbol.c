@@ -1,8 +1,8 @@
 /* Entry points of copies to and from variables of kernels, which a program names by a host symbol. A count of 0 succeeds
  * before anything else is looked at. */
-#include "context.h"
-#include "kernel.h"
-#include "memory.h"
+#include "address/memory.h"
+#include "engine/context.h"
+#include "kernel/kernel.h"
 
 static aclError check_kind(aclrtMemcpyKind kind, aclrtMemcpyKind expected, const char *name)
 {

@@ -1,4 +1,4 @@
-#include "model_queue.h"
+#include "model/model_queue.h"
 
 /* ---- loading ---- */
 

@@ -1,5 +1,5 @@
-#include "model_aipp.h"
-#include "tensordesc.h"
+#include "model/model_aipp.h"
+#include "operator/tensordesc.h"
 #include <string.h>
 
 #define CHECK_SWITCH(value)                                                                                            \

@@ -1,5 +1,5 @@
-#include "model_bundle.h"
-#include "model_config.h"
+#include "model/model_bundle.h"
+#include "model/model_config.h"
 
 /* ---- opening ---- */
 

@@ -1,4 +1,4 @@
-#include "model_config.h"
+#include "model/model_config.h"
 #include <stdlib.h>
 
 /* ---- both kinds of handles ---- */

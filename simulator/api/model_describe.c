@@ -1,4 +1,4 @@
-#include "model.h"
+#include "model/model.h"
 #include <string.h>
 
 /* Body of a getter about one port: what `expression` says of `port`, `neutral` for a wrong description or index. */

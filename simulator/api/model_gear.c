@@ -1,4 +1,4 @@
-#include "model.h"
+#include "model/model.h"
 #include <string.h>
 
 #define EVERY_INPUT ((size_t)-1)

@@ -1,9 +1,9 @@
 /* Entry points of notifies. Those of counting ones have their NULL checks in the runtime (107000), and only Ascend 950 has
  * them. */
-#include "config.h"
-#include "context.h"
-#include "exchange.h"
-#include "notify.h"
+#include "base/config.h"
+#include "engine/context.h"
+#include "memory/notify.h"
+#include "share/exchange.h"
 
 static enum sim_profile profile(void)
 {

@@ -1,7 +1,7 @@
 /* Entry points of single operators: execution, handles, casts, shapes. */
-#include "op.h"
+#include "operator/op.h"
 
-#include "engine.h"
+#include "engine/engine.h"
 
 /* What the parameters of these names say; those of the newer functions point at objects that are not const. */
 #define DESCS(list) ((const aclTensorDesc *const *)(list))

@@ -1,5 +1,5 @@
 /* Entry points of attributes of single operators. */
-#include "op.h"
+#include "operator/op.h"
 
 #define MANY 65536  /* elements of a list */
 #define LISTS 1024  /* lists of a list, and elements of each */

@@ -1,7 +1,7 @@
 /* Entry points of what surrounds single operators: options of their compiler, their models, kernels of the user's. */
-#include "op.h"
+#include "operator/op.h"
 
-#include "config.h"
+#include "base/config.h"
 
 /* ---- options ---- */
 

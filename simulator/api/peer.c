@@ -1,8 +1,8 @@
 /* Entry points of peer access. Every simulated device reaches every other one, where the chip has peer access at all. */
-#include "peer.h"
-#include "device.h"
-#include "memory.h"
-#include "query.h"
+#include "address/peer.h"
+#include "address/memory.h"
+#include "engine/device.h"
+#include "engine/query.h"
 
 static aclError check_pair(int32_t device, int32_t peer)
 {

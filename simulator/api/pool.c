@@ -1,6 +1,6 @@
 /* Entry points of memory pools. */
-#include "memory.h"
-#include "pool_memory.h"
+#include "address/memory.h"
+#include "memory/pool.h"
 
 static aclError check_props(const aclrtMemPoolProps *poolProps)
 {
@@ -23,16 +23,16 @@ aclError aclrtMemPoolCreate(aclrtMemPool *memPool, const aclrtMemPoolProps *pool
     SIM_NOT_NULL(memPool);
     SIM_NOT_NULL(poolProps);
     SIM_TRY(check_props(poolProps));
-    SIM_TRY(sim_pool_memory_supported());
-    return sim_pool_memory_create((int32_t)poolProps->location.id, poolProps->maxSize, memPool);
+    SIM_TRY(sim_pool_supported());
+    return sim_pool_create((int32_t)poolProps->location.id, poolProps->maxSize, memPool);
 }
 
 aclError aclrtMemPoolDestroy(const aclrtMemPool memPool)
 {
     SIM_ENTER();
     SIM_NOT_NULL(memPool);
-    SIM_TRY(sim_pool_memory_supported());
-    return sim_pool_memory_destroy(memPool);
+    SIM_TRY(sim_pool_supported());
+    return sim_pool_destroy(memPool);
 }
 
 static aclError check_value(const void *value)
@@ -48,8 +48,8 @@ aclError aclrtMemPoolSetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr, void *
     SIM_ENTER();
     SIM_NOT_NULL(memPool);
     SIM_TRY(check_value(value));
-    SIM_TRY(sim_pool_memory_supported());
-    return sim_pool_memory_set(memPool, attr, value);
+    SIM_TRY(sim_pool_supported());
+    return sim_pool_set(memPool, attr, value);
 }
 
 aclError aclrtMemPoolGetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr, void *value)
@@ -57,16 +57,16 @@ aclError aclrtMemPoolGetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr, void *
     SIM_ENTER();
     SIM_NOT_NULL(memPool);
     SIM_TRY(check_value(value));
-    SIM_TRY(sim_pool_memory_supported());
-    return sim_pool_memory_get(memPool, attr, value);
+    SIM_TRY(sim_pool_supported());
+    return sim_pool_get(memPool, attr, value);
 }
 
 aclError aclrtMemPoolTrimTo(aclrtMemPool memPool, size_t minBytesToKeep)
 {
     SIM_ENTER();
     SIM_NOT_NULL(memPool);
-    SIM_TRY(sim_pool_memory_supported());
-    return sim_pool_memory_trim(memPool, minBytesToKeep);
+    SIM_TRY(sim_pool_supported());
+    return sim_pool_trim(memPool, minBytesToKeep);
 }
 
 aclError aclrtMemPoolMallocAsync(void **ptr, size_t size, aclrtMemPool memPool, aclrtStream stream)
@@ -78,12 +78,12 @@ aclError aclrtMemPoolMallocAsync(void **ptr, size_t size, aclrtMemPool memPool, 
     SIM_NOT_NULL(stream);
     if (size == 0)
         return ACL_SUCCESS;
-    SIM_TRY(sim_pool_memory_supported());
+    SIM_TRY(sim_pool_supported());
     SIM_TRY(sim_stream_check(stream));
-    SIM_TRY(sim_pool_memory_check(memPool));
+    SIM_TRY(sim_pool_check(memPool));
     SIM_TRY(sim_stream_own(stream, &target));
     SIM_CHECK(size <= SIZE_MAX / 2, ACL_ERROR_RT_MEMORY_ALLOCATION, "size is %zu, which no device has", size);
-    return sim_pool_memory_malloc(ptr, size, memPool, target, SIM_SITE());
+    return sim_pool_malloc(ptr, size, memPool, target, SIM_SITE());
 }
 
 aclError aclrtMemPoolFreeAsync(void *ptr, aclrtStream stream)
@@ -91,7 +91,7 @@ aclError aclrtMemPoolFreeAsync(void *ptr, aclrtStream stream)
     SIM_ENTER();
     struct sim_target target;
     SIM_NOT_NULL(ptr);
-    SIM_TRY(sim_pool_memory_supported());
+    SIM_TRY(sim_pool_supported());
     SIM_TRY(sim_stream_to_clean(stream, &target));
-    return sim_pool_memory_free(ptr, target, SIM_SITE());
+    return sim_pool_free(ptr, target, SIM_SITE());
 }

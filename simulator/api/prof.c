@@ -1,8 +1,8 @@
 /* Entry points of profiling: the session and its configuration, marks, steps. */
-#include "prof.h"
-#include "config.h"
-#include "device.h"
-#include "memory.h"
+#include "observe/prof.h"
+#include "address/memory.h"
+#include "base/config.h"
+#include "engine/device.h"
 #include <string.h>
 
 #define PATH_LIMIT 4096    /* bytes of a path with its NUL */

@@ -1,7 +1,7 @@
 /* Entry points of subscriptions: their configuration, and the readers of the records that come through the pipe. A
  * buffer is the program's and may hold anything: a record is read only when it says that it is one. */
-#include "prof.h"
-#include "memory.h"
+#include "address/memory.h"
+#include "observe/prof.h"
 #include <string.h>
 
 aclprofSubscribeConfig *aclprofCreateSubscribeConfig(int8_t timeInfoSwitch, aclprofAicoreMetrics aicoreMetrics,

@@ -4,10 +4,10 @@
  * - Queues between processes are documented for no product: granting and attaching answer 200006.
  * - A queue that does not exist is 100032, whose name says so.
  * - What does not fit into the caller's memory stays in the queue, and its size is said. */
-#include "context.h"
-#include "device.h"
-#include "memory.h"
-#include "queue.h"
+#include "address/memory.h"
+#include "engine/context.h"
+#include "engine/device.h"
+#include "queue/queue.h"
 #include <string.h>
 
 #define DEPTH_DEFAULT 8

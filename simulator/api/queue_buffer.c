@@ -2,8 +2,8 @@
  * programs that run on the device itself, on chips that are their own host (Atlas 200I/500 A2 as a root complex), which
  * the simulator takes every P310B for. Elsewhere the process is on the host, and the families differ in how they say so:
  * `elsewhere` is that code, returned once every argument that needs no buffer to be checked is valid. */
-#include "memory.h"
-#include "queue.h"
+#include "address/memory.h"
+#include "queue/queue.h"
 
 #define TDT ACL_ERROR_FEATURE_UNSUPPORTED
 #define RT ACL_ERROR_RT_FEATURE_NOT_SUPPORT

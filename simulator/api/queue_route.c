@@ -1,7 +1,7 @@
 /* Entry points of routes between queues. A list's routes are bound and unbound one by one, in order: each carries its own
  * status afterwards, and the call answers what the first failure was. */
-#include "memory.h"
-#include "queue.h"
+#include "address/memory.h"
+#include "queue/queue.h"
 #include <stdlib.h>
 #include <string.h>
 

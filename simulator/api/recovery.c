@@ -1,8 +1,8 @@
 /* Entry points of faults and their repair. Simulated hardware has no faults, so there is nothing to report or repair;
  * aborting work is real. */
-#include "recovery.h"
-#include "capture.h"
-#include "config.h"
+#include "engine/recovery.h"
+#include "base/config.h"
+#include "capture/capture.h"
 
 #define ABORT_MS_MAX (36 * 60 * 1000)
 

@@ -1,7 +1,7 @@
-#include "saturation.h"
-#include "capture.h"
-#include "config.h"
-#include "context.h"
+#include "memory/saturation.h"
+#include "base/config.h"
+#include "capture/capture.h"
+#include "engine/context.h"
 
 aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode)
 {

@@ -1,5 +1,5 @@
-#include "snapshot.h"
-#include "config.h"
+#include "engine/snapshot.h"
+#include "base/config.h"
 
 #define LOCK_LIMIT_MS 60000
 

@@ -1,10 +1,10 @@
 /* Entry points of streams. */
-#include "capture.h"
-#include "clock.h"
-#include "config.h"
-#include "device.h"
-#include "pool_memory.h"
-#include "saturation.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "capture/capture.h"
+#include "engine/device.h"
+#include "memory/pool.h"
+#include "memory/saturation.h"
 
 static inline aclError create(uint32_t priority, uint32_t flags, aclrtStream *stream)
 {
@@ -130,7 +130,7 @@ static aclError synchronize(aclrtStream stream, int32_t timeout)
             sim_engine_wait(found, tail, sim_clock_deadline_of_call(timeout), timeout < 0 ? SIM_HELPER : SIM_SUBMITTER),
             ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, timeout));
     }
-    sim_pool_memory_settle();
+    sim_pool_settle();
     SIM_TRY(sim_stream_check_aborted(found, began));
     SIM_TRY(sim_stream_take_error(found));
     return sim_context_check_failed(context);

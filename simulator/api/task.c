@@ -1,10 +1,10 @@
 /* Entry points of single tasks: values, reductions, cache operations, random numbers, and what is attached to tasks. */
-#include "capture.h"
-#include "config.h"
-#include "context.h"
-#include "memory.h"
-#include "task_system.h"
-#include "task_value.h"
+#include "address/memory.h"
+#include "base/config.h"
+#include "capture/capture.h"
+#include "engine/context.h"
+#include "engine/task_value.h"
+#include "memory/task_system.h"
 
 static const char *chip(void)
 {

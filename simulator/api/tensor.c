@@ -1,6 +1,6 @@
 /* Entry points of tensors, scalars, arrays and lists. */
-#include "memory.h"
-#include "tensor.h"
+#include "address/memory.h"
+#include "operator/tensor.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Entry points of executors. The tensor's own address is changed before the executor is looked at, as documented. */
-#include "row.h"
+#include "operator/row.h"
 
 aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor)
 {

@@ -1,5 +1,5 @@
-#include "memory.h"
-#include "tensordesc.h"
+#include "address/memory.h"
+#include "operator/tensordesc.h"
 
 /* Body of a getter: what `expression` says of the live object `found`, `neutral` for any other handle. */
 #define GET(object, open, handle, type, neutral, expression)                                                           \

@@ -1,8 +1,8 @@
 /* Entry points of virtual memory. */
-#include "vmm.h"
-#include "config.h"
-#include "device.h"
-#include "memory.h"
+#include "address/vmm.h"
+#include "address/memory.h"
+#include "base/config.h"
+#include "engine/device.h"
 
 #define GIANT_BYTES ((size_t)1 << 30)
 #define WANTED_FIRST (UINT64_C(16) << 40)

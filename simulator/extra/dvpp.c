@@ -1,5 +1,5 @@
 /* Memory of the media library: device memory like any other, which no unit for media reads yet. */
-#include "fail.h"
+#include "base/fail.h"
 #include <acl/ops/acl_dvpp.h>
 
 aclError acldvppMalloc(void **devPtr, size_t size)

@@ -1,5 +1,5 @@
 /* What the driver's library is asked by programs that only count devices. */
-#include "device.h"
+#include "engine/device.h"
 #include <acl/abi/extra/hal.h>
 
 #define DRV_INVALID_VALUE 3

@@ -1,5 +1,5 @@
 /* Marks and ranges for tools. A domain is the number of its name plus one; its marks are named "domain: message". */
-#include "prof.h"
+#include "observe/prof.h"
 #include <stdio.h>
 #include <string.h>
 #include <mstx/ms_tools_ext.h>

@@ -1,6 +1,6 @@
 /* The profiler's interface for frameworks. A hash is the number of a text plus one, because 0 stands for no text. */
-#include "clock.h"
-#include "prof.h"
+#include "base/clock.h"
+#include "observe/prof.h"
 #include <acl/abi/extra/profapi.h>
 #include <stdio.h>
 #include <string.h>

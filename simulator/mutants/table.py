@@ -141,8 +141,8 @@ ENGINE_MUTANTS = (
     Mutant(
         "resume without listing",
         "engine.c",
-        "    if (push)\n        sim_pool_push(stream);\n    if (!sim_pool_has_workers())",
-        "    (void)push;\n    if (!sim_pool_has_workers())",
+        "    if (push)\n        sim_worker_push(stream);\n    if (!sim_worker_available())",
+        "    (void)push;\n    if (!sim_worker_available())",
         (ENGINE,),
     ),
     Mutant(
@@ -306,7 +306,7 @@ ENGINE_MUTANTS = (
         "bool work = false;",
         (TIME,),
     ),
-    Mutant("deep sleep without deadlines", "pool.c", "sim_clock_left(sim_pool_run_timers())", "SIM_FOREVER", (TIME,)),
+    Mutant("deep sleep without deadlines", "pool.c", "sim_clock_left(sim_worker_run_timers())", "SIM_FOREVER", (TIME,)),
     Mutant(
         "timer added in silence",
         "pool.c",
@@ -345,7 +345,7 @@ ENGINE_MUTANTS = (
     Mutant(
         "child keeps the workers",
         "pool.c",
-        "    memset(&pool, 0, sizeof pool);\n    atomic_store(&sim_pool_serves, false);",
+        "    memset(&pool, 0, sizeof pool);\n    atomic_store(&sim_worker_serves, false);",
         "    memset(&pool, 0, sizeof pool);",
         (FORK,),
     ),

@@ -276,7 +276,7 @@ GROUP_MUTANTS = (
     Mutant(
         "anybody's block at any time",
         "pool_memory_order.c",
-        "    return block->bl_pool->pl_may[SIM_POOL_BY_WAITING] ? SIM_POOL_BY_WAITING : SIM_POOL_RANKS;",
+        "    return block->bl_pool->pl_may[SIM_POOL_BY_WAITING] ? SIM_POOL_BY_WAITING : SIM_WORKER_RANKS;",
         "    return SIM_POOL_BY_TIME;",
         (POOL,),
     ),

@@ -1,8 +1,8 @@
 /* Functions of one operand with numbers: Elu and Softplus (self, scalars, out), and the single operators Exp, Log and
  * Power with a base or exponent, a scale and a shift, LeakyRelu, Swish, Relu6 and HardSwish. All are computed in double
  * and rounded once, to the type of the result. */
-#include "fail.h"
-#include "op.h"
+#include "base/fail.h"
+#include "operator/op.h"
 #include "pointwise.h"
 #include "require.h"
 

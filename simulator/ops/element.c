@@ -1,7 +1,7 @@
 /* The element types, in one table, and loops that load and store them, one for each pair of a type and a class. */
 #include "element.h"
 
-#include "tensordesc.h"
+#include "operator/tensordesc.h"
 #include <math.h>
 
 /* Kinds in the order in which they win over one another. */

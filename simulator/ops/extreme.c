@@ -1,8 +1,8 @@
 /* Where along one dimension the greatest or least element is: ArgMax, ArgMin, and with the element itself MaxDim and
  * MinDim. Of equal ones it is the first; a NaN wins over everything. */
-#include "fail.h"
+#include "base/fail.h"
+#include "operator/row.h"
 #include "reduce.h"
-#include "row.h"
 #include "require.h"
 
 /* All rows begin with self, dim and keepdim; which arguments follow, 0: none. */

@@ -1,8 +1,8 @@
 /* InplaceMaskedFillScalar and InplaceMaskedFillTensor: selfRef, mask, value. The value is cast once, and its bytes are
  * written where the mask, which is broadcast, is true. */
-#include "fail.h"
+#include "base/fail.h"
+#include "operator/row.h"
 #include "pointwise.h"
-#include "row.h"
 #include "require.h"
 #include "walk.h"
 #include <string.h>

@@ -5,8 +5,8 @@
 #ifndef OPS_FORMULA_H
 #define OPS_FORMULA_H
 
+#include "operator/row.h"
 #include "pointwise.h"
-#include "row.h"
 
 #define SIM_FORMULA_OPERANDS 3
 

@@ -1,8 +1,8 @@
 /* The single operator GEMM: y = alpha * (a @ b) + beta * c, where alpha and beta are tensors of one element that are read
  * when the operator runs, and y may be c. Not a row that programs see: it is reached by aclblas* and by its type. */
-#include "fail.h"
+#include "base/fail.h"
+#include "operator/op.h"
 #include "multiply.h"
-#include "op.h"
 #include "require.h"
 
 enum { A, B, C, ALPHA, BETA, RESULT };

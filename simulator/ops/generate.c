@@ -1,7 +1,7 @@
 /* Operators that make elements from numbers: OneHot (self, numClasses, onValue, offValue, axis, out), and the single
  * operator Range, whose three numbers are tensors of one element that are read when it runs. */
-#include "fail.h"
-#include "op.h"
+#include "base/fail.h"
+#include "operator/op.h"
 #include "require.h"
 #include "walk.h"
 

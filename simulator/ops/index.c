@@ -1,8 +1,8 @@
 /* Operators that pick elements at indices: Embedding, Gather, GatherV2 and IndexSelect. Indices are read once each and
  * checked where they are used: one out of range ends the task, with what was written before it, and the message names the
  * first such index in the order of its tensor. */
-#include "fail.h"
-#include "row.h"
+#include "base/fail.h"
+#include "operator/row.h"
 #include "require.h"
 #include "walk.h"
 #include <inttypes.h>

@@ -2,8 +2,8 @@
  * only once this way. */
 #include "line.h"
 
-#include "bytes.h"
-#include "fail.h"
+#include "base/bytes.h"
+#include "base/fail.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Operators that move elements: Cat, Flip, Permute, Repeat, Slice and SliceV2. All but Cat copy one view of self to the
  * result, or part of it, bit by bit; Cat casts what has another type than the result. */
-#include "bytes.h"
-#include "fail.h"
-#include "row.h"
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "operator/row.h"
 #include "pointwise.h"
 #include "require.h"
 #include "walk.h"

@@ -16,8 +16,8 @@
  * With AVX2 float32 makes 35 to 50, with vectors of 16 bytes 17. */
 #include "multiply.h"
 
-#include "fail.h"
-#include "tensordesc.h"
+#include "base/fail.h"
+#include "operator/tensordesc.h"
 #include <stdlib.h>
 #include <string.h>
 

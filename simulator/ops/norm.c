@@ -2,10 +2,10 @@
  * standard deviation, aclnnRmsNorm divides by the root of the mean square. Lines are kept in float, their mean and
  * square in double; the result is rounded once, to its type. implMode trades precision for speed on a card, and changes
  * nothing here. */
-#include "fail.h"
+#include "base/fail.h"
+#include "operator/op.h"
 #include "line.h"
 #include "require.h"
-#include "op.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Single operators that take tensors apart or put them into larger ones: StridedSlice, Split (Unpack, too), Pad and
  * GatherNd. Elements are copied bit by bit. */
-#include "fail.h"
-#include "op.h"
+#include "base/fail.h"
+#include "operator/op.h"
 #include "require.h"
 #include "walk.h"
 #include <stdio.h>

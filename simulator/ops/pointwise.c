@@ -1,7 +1,7 @@
 /* Kernels get blocks of at most SIM_BLOCK elements, which fit into the cache in any class; walks make lines long. */
 #include "pointwise.h"
 
-#include "fail.h"
+#include "base/fail.h"
 #include "require.h"
 #include <string.h>
 

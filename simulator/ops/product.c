@@ -7,12 +7,12 @@
  *
  * The cube unit's math types change what float32 factors are rounded to first: HF32 or float16, as the documents say
  * for the family of the chip. USE_FP32_ADD promises more precise sums than KEEP_DTYPE, which are no worse here. */
-#include "bytes.h"
-#include "config.h"
-#include "fail.h"
+#include "base/bytes.h"
+#include "base/config.h"
+#include "base/fail.h"
+#include "operator/row.h"
 #include "multiply.h"
 #include "require.h"
-#include "row.h"
 #include "walk.h"
 
 #include <inttypes.h>

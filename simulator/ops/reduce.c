@@ -4,9 +4,9 @@
  * are combined among themselves at the end, or each belongs to a result of its own, whichever makes longer blocks. */
 #include "reduce.h"
 
-#include "bytes.h"
-#include "fail.h"
-#include "op.h"
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "operator/op.h"
 #include "require.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Messages list types in the order of their values, and shapes as Python writes lists. */
 #include "require.h"
 
-#include "fail.h"
+#include "base/fail.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Operators along one dimension whose results depend on the elements before: Cumsum (self, dim, dtype, out) and
  * CumsumV2 (self, dim, exclusive, reverse, out). Sums are kept in double or 64 bits. */
-#include "fail.h"
+#include "base/fail.h"
+#include "operator/row.h"
 #include "reduce.h"
 #include "require.h"
-#include "row.h"
 
 struct scan {
     bool sc_exclusive; /* an element is no part of its own sum */

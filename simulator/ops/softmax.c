@@ -1,9 +1,9 @@
 /* Softmax and its logarithm along one dimension: a line is loaded, its largest element taken from all, and the powers
  * and their sum computed in the class of self; the sum is kept in double. Without a largest element that is a number
  * (an infinite one, a NaN) the line ends as NaN, as the formula says. */
+#include "operator/row.h"
 #include "line.h"
 #include "require.h"
-#include "row.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * wrap. Other sums and products of strides fit: the first phase has measured what the tensors cover. */
 #include "walk.h"
 
-#include "bytes.h"
-#include "fail.h"
+#include "base/bytes.h"
+#include "base/fail.h"
 #include <string.h>
 
 void sim_walk_add(struct sim_walk *walk, int64_t dim, const int64_t *strides, const size_t *sizes)

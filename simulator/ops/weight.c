@@ -1,10 +1,10 @@
 /* Weights of matrix products in the layout that the cube unit prefers, FRACTAL_NZ: blocks of 16 rows, each 32 bytes wide.
  * The sizes are those of the blocks, as on a card. The weight itself stays as it is: products here take any layout. */
-#include "bytes.h"
-#include "fail.h"
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "operator/row.h"
+#include "operator/tensor.h"
 #include "require.h"
-#include "row.h"
-#include "tensor.h"
 
 #include <aclnnop/aclnn_trans_matmul_weight.h>
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 /* Single operators that move a window over the height and width of images: MaxPool and AvgPool with their kin, and
  * Conv2D. Which axes are which comes with the call, as does every number of the window. What lies in the padding is no
  * element: it is not the greatest one, and adds nothing. */
-#include "bytes.h"
-#include "fail.h"
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "operator/op.h"
 #include "line.h"
-#include "op.h"
 #include "require.h"
 
 #include <math.h>

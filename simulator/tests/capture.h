@@ -2,7 +2,7 @@
 #ifndef TESTS_CAPTURE_H
 #define TESTS_CAPTURE_H
 
-#include "capture_inner.h"
+#include "capture/capture_inner.h"
 #include "engine.h"
 
 #define PLACES 64

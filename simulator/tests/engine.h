@@ -2,8 +2,8 @@
 #ifndef TESTS_ENGINE_H
 #define TESTS_ENGINE_H
 
+#include "engine/event.h"
 #include "check.h"
-#include "event.h"
 #include <acl/acl_sim.h>
 #include <dirent.h>
 #include <pthread.h>

@@ -2,8 +2,8 @@
 #ifndef TESTS_MODEL_FILE_H
 #define TESTS_MODEL_FILE_H
 
+#include "model/model.h"
 #include "check.h"
-#include "model.h"
 #include <acl/acl_sim.h>
 
 /* ---- a file: four floats in, four out, memory of its own ---- */

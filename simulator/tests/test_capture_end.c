@@ -1,5 +1,5 @@
 /* Captures that end otherwise than planned: streams, contexts and devices that go, failures that stop all, forks. */
-#include "config.h"
+#include "base/config.h"
 #include "capture.h"
 #include <sys/wait.h>
 

@@ -1,6 +1,6 @@
 /* What instances have inside: conditions with bodies of their own, groups of kernels that are updated. */
+#include "address/memory.h"
 #include "capture.h"
-#include "memory.h"
 
 /* ---- conditions ---- */
 

@@ -1,7 +1,7 @@
 /* Waits with a limit, of hosts and of streams, whoever is awake when it comes; the patrol on its way to sleep. */
+#include "address/heap_inner.h"
+#include "base/clock.h"
 #include "engine.h"
-#include "clock.h"
-#include "heap_inner.h"
 
 #define MS UINT64_C(1000000)
 #define TIMED 40
@@ -31,8 +31,8 @@ static void test_host_limits(void)
         CHECK(aclsimWaitSlice(ACLSIM_WAIT_STREAM, held, 1, -1) == 0);
         CHECK(aclsimWaitSlice(ACLSIM_WAIT_EVENT, event, 1, -1) == 0);
         CHECK(aclsimIsReady(ACLSIM_WAIT_STREAM, behind) == 0 && aclsimIsReady(ACLSIM_WAIT_EVENT, event) == 0);
-        CHECK(aclsimIsReady(ACLSIM_WAIT_QUEUE, behind) == sim_pool_has_workers());
-        CHECK(aclsimIsReady(ACLSIM_WAIT_QUEUE, NULL) == sim_pool_has_workers());
+        CHECK(aclsimIsReady(ACLSIM_WAIT_QUEUE, behind) == sim_worker_available());
+        CHECK(aclsimIsReady(ACLSIM_WAIT_QUEUE, NULL) == sim_worker_available());
         CHECK(aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL) == 1);
     }
     CHECK_CODE(aclsimStreamRelease(held), 0);
@@ -197,7 +197,7 @@ static void test_limit_while_asleep(void)
 static void *run_timers(void *argument)
 {
     sleeper_enter(argument);
-    sim_pool_run_timers();
+    sim_worker_run_timers();
     return NULL;
 }
 

@@ -1,6 +1,6 @@
 /* Hosts that wait: they miss nothing, run what they need and no more, and follow chains of streams to their ends. */
+#include "base/clock.h"
 #include "engine.h"
-#include "clock.h"
 
 #define CHAIN 200
 

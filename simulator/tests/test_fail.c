@@ -1,8 +1,8 @@
 /* Messages and last errors: form, order, bounds, threads, the shared text; names of codes; the reader of JSON. */
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/json.h"
 #include "check.h"
-#include "clock.h"
-#include "fail.h"
-#include "json.h"
 #include <pthread.h>
 
 static void check_form(void)

@@ -1,6 +1,6 @@
 /* The heaps: blocks, look-ups, pages, address space given back, many threads. */
+#include "address/heap_inner.h"
 #include "check.h"
-#include "heap_inner.h"
 #include <inttypes.h>
 #include <pthread.h>
 

@@ -1,8 +1,8 @@
 /* Custom kernels: launches of every kind, captured, changed and replayed, their time-outs, and threads that launch,
  * register, unload, fill argument lists and change one instance at the same time. */
+#include "base/clock.h"
+#include "kernel/kernel.h"
 #include "engine.h"
-#include "clock.h"
-#include "kernel.h"
 
 enum { COUNT = 8, THREADS = 4 };
 

@@ -1,6 +1,6 @@
 /* Levels: notifies, and values in device memory, that streams wait for while others change them. */
+#include "address/memory.h"
 #include "engine.h"
-#include "memory.h"
 
 #define TURNS 2000
 

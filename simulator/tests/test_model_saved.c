@@ -1,7 +1,7 @@
 /* Saved instances from C: a block that is written, opened and run by several threads, cut at every byte, and changed at
  * every byte: what is opened then runs without undefined behaviour, which sanitizers see. */
+#include "model/model.h"
 #include "engine.h"
-#include "model.h"
 #include <aclnn/acl_meta.h>
 #include <aclnnop/aclnn_add.h>
 

@@ -1,6 +1,6 @@
 /* Sessions that come and go while threads mark and submit: every trace is whole, and nothing races. */
+#include "observe/prof.h"
 #include "check.h"
-#include "prof.h"
 #include <acl/acl_prof.h>
 #include <dirent.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* What hosts that wait learn of an abort, what arrives meanwhile, and aborts that meet one another and destruction. */
-#include "context.h"
+#include "address/memory.h"
+#include "engine/context.h"
+#include "engine/recovery.h"
 #include "engine.h"
-#include "memory.h"
-#include "recovery.h"
 
 static aclrtContext context;
 

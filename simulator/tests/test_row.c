@@ -1,7 +1,7 @@
 /* Operators: what the first phase refuses and packs, what the second one runs, executors used once or again. The kernel
  * is the test's own, and adds any shapes that are equal. */
+#include "operator/call.h"
 #include "engine.h"
-#include "call.h"
 #include <aclnnop/aclnn_add.h>
 #include <aclnnop/aclnn_cat.h>
 #include <aclnnop/aclnn_digamma.h>

@@ -1,6 +1,6 @@
 /* A lock that does not get its turn, and the child of a fork. */
+#include "engine/snapshot.h"
 #include "engine.h"
-#include "snapshot.h"
 #include <sys/wait.h>
 
 static void test_work_that_does_not_end(void)

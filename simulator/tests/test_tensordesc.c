@@ -1,6 +1,6 @@
 /* Half precision for every value; data buffers and tensor descriptions with any handle, from many threads. */
+#include "operator/tensordesc.h"
 #include "check.h"
-#include "tensordesc.h"
 #include <math.h>
 #include <pthread.h>
 

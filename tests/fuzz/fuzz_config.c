@@ -1,6 +1,6 @@
 /* The file of ACL_SIM_CONFIG, and behind a NUL in the same bytes the text of ASCEND_RT_VISIBLE_DEVICES. The file under
  * test is included, because a process keeps every snapshot it makes: here each is given back. */
-#include "config.c"
+#include "base/config.c"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

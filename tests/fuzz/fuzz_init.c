@@ -1,7 +1,7 @@
 /* The reader of JSON on any bytes, and aclInit on a file of the same bytes. */
 #include "fuzz.h"
-#include "init.h"
-#include "json.h"
+#include "base/json.h"
+#include "engine/init.h"
 
 #include <acl/acl.h>
 #include <string.h>

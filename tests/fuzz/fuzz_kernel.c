@@ -1,6 +1,6 @@
 /* Binaries of kernels: symbols of ELF files. */
 #include "fuzz.h"
-#include "kernel_inner.h"
+#include "kernel/kernel_inner.h"
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

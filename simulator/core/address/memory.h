@@ -1,0 +1,242 @@
+/* Memory: address classes, allocation, copies and sets. */
+#ifndef SIM_MEMORY_H
+#define SIM_MEMORY_H
+
+#include "engine/engine.h"
+#include "heap.h"
+
+struct sim_device;
+
+/* Brings a device's heap up and down; down makes every block of it dead. -1: no address space (errno says why). Calls
+ * are serialised by the device transitions. */
+int sim_memory_open(struct sim_device *device);
+void sim_memory_close(struct sim_device *device);
+
+/* The engine's check before a task runs: does the range still lie in the block it lay in at submission? A record is
+ * cleared when its block is freed and has another birth in its next life, so two loads tell. Registered memory has no
+ * record and is looked up by sim_memory_refuse. */
+static inline bool sim_memory_lives(const struct sim_range *range)
+{
+    return range->rg_birth == 0 ||
+           (range->rg_record != NULL &&
+            sim_block_birth(atomic_load_explicit(range->rg_record, memory_order_acquire)) == range->rg_birth);
+}
+
+/* Whether the bytes are allocated now, maybe by a later allocation than the range was made for: a replay asks no more. */
+bool sim_memory_is_there(const struct sim_range *range);
+
+/* The same by looking it up again: 0, or 507053 and the reason, which names who freed the memory. */
+aclError sim_memory_refuse(const struct sim_range *range, char *text, size_t size);
+
+/* Fills in the birth of a range that must lie inside one live device block, or inside host memory that is mapped for
+ * devices; 107000. `name` names the argument. */
+aclError sim_memory_claim(struct sim_range *range, const char *name);
+bool sim_memory_try_claim(struct sim_range *range); /* without a message: for who has to make up a name */
+
+/* The address through which the engine reaches a user's device address (or pinned host address, which is itself), or
+ * NULL when it lies in no live block. */
+void *sim_memory_engine(const void *address);
+
+/* Gives cached pages back to the system: the patrol's last act before a long sleep. */
+void sim_memory_trim(void);
+size_t sim_memory_count(void); /* blocks of devices and of pinned memory that were not freed */
+
+void sim_memory_reset(void);      /* aclsimReset: host blocks and registrations too */
+void sim_memory_after_fork(void); /* the child has no device memory; pinned host memory stays readable */
+
+/* ---- what an address is ---- */
+
+enum sim_memory_class {
+    SIM_MEMORY_HOST = ACL_MEM_LOCATION_TYPE_HOST,            /* pinned */
+    SIM_MEMORY_DEVICE = ACL_MEM_LOCATION_TYPE_DEVICE,
+    SIM_MEMORY_FOREIGN = ACL_MEM_LOCATION_TYPE_UNREGISTERED, /* ordinary memory of the process */
+    SIM_MEMORY_MANAGED = ACL_MEM_LOCATION_TYPE_MANAGED,      /* the host's and all devices' */
+    SIM_MEMORY_DEAD = 99, /* in an address space of blocks, but in no live one */
+};
+
+struct sim_place {
+    enum sim_memory_class pl_class;
+    bool pl_reserved;          /* DEAD among the addresses for mappings */
+    struct sim_block pl_block; /* while it is alive */
+};
+
+void sim_memory_locate(const void *address, struct sim_place *place);
+
+/* Whether `size` bytes from there are alive, in a live place. A range over several mappings is looked up again when its
+ * task runs, for no one record tells about it. */
+bool sim_memory_holds(struct sim_place *place, const void *address, uint64_t size);
+
+/* It lies in a live block. */
+static inline bool sim_memory_is_alive(const struct sim_place *place)
+{
+    return place->pl_class != SIM_MEMORY_FOREIGN && place->pl_class != SIM_MEMORY_DEAD;
+}
+
+/* Devices may touch it. */
+static inline bool sim_memory_is_device(const struct sim_place *place)
+{
+    return place->pl_class == SIM_MEMORY_DEVICE || place->pl_class == SIM_MEMORY_MANAGED;
+}
+
+/* What no process maps: NULL with an offset, or a number taken for an address. */
+#define SIM_MEMORY_LOWEST UINT64_C(65536)
+
+static inline bool sim_memory_is_low(const struct sim_place *place, const void *address)
+{
+    return place->pl_class == SIM_MEMORY_FOREIGN && unlikely((uint64_t)(uintptr_t)address < SIM_MEMORY_LOWEST);
+}
+
+/* Fails with 107000: `name` is `address`, below 64 KiB. */
+aclError sim_memory_refuse_low(const void *address, const char *name);
+
+/* The same, and that `size` bytes from there lie inside the block; ordinary memory is taken as it is, from 64 KiB on. 107000; `name`
+ * and `size_name` name the arguments. */
+aclError sim_memory_span(const void *address, uint64_t size, const char *name, const char *size_name,
+                         struct sim_place *place);
+
+/* The bytes of a task at a place that was located. */
+static inline struct sim_range sim_memory_range(const struct sim_place *place, const void *address, uint64_t size,
+                                                bool write)
+{
+    if (place->pl_class == SIM_MEMORY_FOREIGN)
+        return (struct sim_range){.rg_address = address, .rg_size = size, .rg_write = write};
+    return (struct sim_range){address, size, place->pl_block.bk_record, place->pl_block.bk_birth, write};
+}
+
+/* Whether the program may read the bytes: not those of a device, unless it runs there. */
+bool sim_memory_is_host(const void *address);
+
+/* Which memory an address is meant to be, for messages: "pinned host memory", "device memory", ... */
+const char *sim_memory_describe(const struct sim_place *place);
+
+/* Where the engine finds an address that was checked before. */
+static inline void *sim_memory_reach(const void *address)
+{
+    ptrdiff_t distance = 0;
+    if (likely(sim_zone_contains(&sim_device_zone, address)))
+        distance = sim_device_zone.zn_engine;
+    else if (sim_zone_contains(&sim_area, address))
+        distance = sim_area.zn_engine;
+    return (char *)(uintptr_t)address + distance;
+}
+
+/* ---- blocks ---- */
+
+/* What a policy of aclrtMalloc and its kin means. */
+struct sim_policy {
+    enum sim_page po_page;
+    bool po_fall_back; /* to normal pages, when huge ones are used up */
+};
+
+struct sim_policy sim_memory_huge_first(uint64_t size); /* up to 1 MiB normal pages */
+
+/* Sizes of blocks are multiples of 32. */
+static inline uint64_t sim_memory_whole(uint64_t size)
+{
+    return (size + 31) / 32 * 32;
+}
+
+/* A block for the simulator's own use, HUGE_FIRST and without padding. 107002, 207001. */
+aclError sim_memory_take(void **address, uint64_t size);
+
+/* The program runs on the device's own processor (run mode ACL_DEVICE) and reads and writes device memory itself. */
+bool sim_memory_runs_on_device(void);
+bool sim_memory_has_giant_pages(void);      /* for policies of aclrtMalloc */
+uint64_t sim_memory_pinned_capacity(void); /* bytes of host memory */
+/* A block of a device, without a message; NULL where there is no room, also not in what pools of memory can do without. */
+void *sim_memory_try_allocate(int32_t device, uint64_t requested, uint64_t size, struct sim_policy *policy);
+
+/* A block of the current device. 107002, 207001. */
+aclError sim_memory_allocate(void **address, uint64_t requested, uint64_t size, struct sim_policy policy);
+aclError sim_memory_allocate_host(void **address, uint64_t size);
+
+/* What the blocks of a device take; nothing while it is not open. */
+struct sim_usage sim_memory_usage(int32_t device);
+
+/* 107000 when `address` is not the start of a live block of that kind. */
+aclError sim_memory_release(const void *address, const void *site);
+aclError sim_memory_release_host(const void *address, const void *site);
+
+/* ---- registered host memory (memory_host.c) ---- */
+
+enum sim_registration_flags { SIM_REGISTERED_MAPPED = 1, SIM_REGISTERED_PINNED = 2 };
+
+bool sim_memory_maps_host(void); /* whether the chip can */
+aclError sim_memory_register(void *address, uint64_t size, unsigned flags);
+aclError sim_memory_unregister(const void *address, const void *site);
+/* The device's address of mapped memory; 107000. */
+aclError sim_memory_device_pointer(const void *address, void **device_address);
+/* Host memory of a mapping (vmm.c), which is pinned too, and only its mapping's to take out again. -1: no memory. */
+int sim_memory_note_mapped(const struct sim_block *block);
+void sim_memory_forget_mapped(uint64_t start);
+/* The pinned registered range that `address` lies in. Free of cost while nothing is registered. */
+bool sim_memory_find_registered(const void *address, struct sim_block *block);
+/* The registered range that is mapped for devices and that `address` lies in, whatever its class. As cheap. */
+bool sim_memory_find_mapped(const void *address, struct sim_block *block);
+void sim_memory_forget_registered(void);
+void sim_memory_registered_after_fork(void);
+
+/* ---- copies and sets (memory_copy.c) ---- */
+
+aclError sim_memory_copy(void *dst, const void *src, uint64_t size);
+aclError sim_memory_set(void *address, uint32_t pattern, uint64_t size);
+
+/* A rectangle of `height` rows of `width` bytes; a plain copy has one row. */
+struct sim_rectangle {
+    uint64_t rc_dst_pitch, rc_src_pitch, rc_width, rc_height;
+};
+aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectangle *shape);
+/* Both on memory that was checked before, as tasks do it. A pattern of four equal bytes may fill any number of bytes,
+ * others fill whole words. */
+void sim_memory_copy_rows(const void *dst, const void *src, const struct sim_rectangle *shape);
+void sim_memory_fill(const void *address, uint32_t pattern, uint64_t size);
+
+/* Who asks for a copy. */
+enum sim_copy_call {
+    SIM_COPY_ASYNC, SIM_COPY_CONDITION, SIM_COPY_BATCH, SIM_COPY_BATCH_V2, SIM_COPY_TO_SYMBOL, SIM_COPY_FROM_SYMBOL,
+    SIM_COPY_CALLS,
+};
+aclError sim_memory_copy_async(void *dst, const void *src, uint64_t size, aclrtMemcpyKind kind, enum sim_copy_call call,
+                               struct sim_target stream, void *site);
+/* What a copy with a pageable side does first: the stream's work is done, or this is refused. 107000, 107041. */
+aclError sim_memory_wait_for_work(struct sim_target stream);
+aclError sim_memory_copy_2d_async(void *dst, const void *src, const struct sim_rectangle *shape, aclrtMemcpyKind kind,
+                                  struct sim_target stream, void *site);
+/* `words`: the pattern is a 32-bit value (aclrtMemsetD32Async), not a byte four times. */
+aclError sim_memory_set_async(void *address, uint32_t pattern, uint64_t size, bool words, struct sim_target stream,
+                              void *site);
+
+/* ---- batches (memory_batch.c) ---- */
+
+#define SIM_BATCH_MOST (UINT32_C(1) << 20) /* copies of one batch */
+
+struct sim_batch {
+    void *const *ba_dsts, *const *ba_srcs;
+    const size_t *ba_dst_sizes, *ba_sizes;
+    size_t ba_count;
+    const aclrtMemcpyBatchAttr *ba_attributes;
+    const size_t *ba_starts; /* of each attribute: the first copy that has it */
+    size_t ba_attribute_count;
+};
+
+/* 107000; *failed is the copy whose memory or direction is wrong, SIZE_MAX when it is something else. */
+aclError sim_memory_copy_batch(const struct sim_batch *batch, size_t *failed);
+aclError sim_memory_copy_batch_async(const struct sim_batch *batch, size_t *failed, enum sim_copy_call call,
+                                     aclrtStream stream, void *site);
+
+/* ---- copies whose addresses stand in device memory (memory_indirect.c) ---- */
+
+#define SIM_COPY_DESCRIPTION_BYTES 64 /* in device memory */
+#define SIM_INDIRECT_MOST (UINT64_C(4) << 30)
+
+/* 107000 */
+aclError sim_memory_describe_copy(void *description, void *dst, const void *src, uint64_t size);
+aclError sim_memory_copy_described(const void *description, struct sim_target stream, void *site);
+
+struct sim_indirect {
+    const void *id_dst, *id_src; /* where the addresses stand */
+    uint64_t id_dst_offset, id_src_offset, id_size;
+};
+aclError sim_memory_copy_indirect(const struct sim_indirect *copy, struct sim_target stream, void *site);
+
+#endif

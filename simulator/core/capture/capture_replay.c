@@ -1,0 +1,489 @@
+/* Design notes
+ *
+ * A run walks along the plan as part of a task, an execution (capture_execute.c) or a conditional one: takes a segment
+ * that is ready, runs its steps, and makes ready what waited for it. As long as nothing parks, one thread walks the
+ * whole plan without a hand-over. When a step parks, or a heavy one begins, while other segments are ready, another
+ * walker is queued on a stream of the instance; there are as many as branches, so each branch can park by itself. A
+ * walker is a resumable function: where it stands is kept in its sim_walker, and a parked step is called again as the
+ * engine calls a parked task. Only the first walker, the execution's own, waits for the others, at in_wake. A host that
+ * waits for it runs one of them, whichever in_helper names; a helper that goes names another one, so all get their turn
+ * without any worker.
+ *
+ * The run lock guards the ready stack, the counts of the segments and the flags of the run; it is a leaf: gates are
+ * raised after it is released. Runs of one instance do not overlap: an execution that finds one in progress parks at
+ * in_finished, whose level counts the runs that have ended, and that destroying waits for as well. A helper that was
+ * queued in one run may come in the next: a run is opened only when it may be walked by anybody. A run that a failure
+ * or a discarded task ends early still walks its segments, without running their steps, so the counts always come out.
+ * When the execution's own task is discarded, others may still be in the middle of a step: what they wait for is given
+ * up, and the last of them ends the run. Whatever a run uses therefore belongs to the instance, not to the execution's
+ * task.
+ *
+ * A step's argument is read atomically because an update may replace it during a run; what was replaced is kept until no
+ * run is in progress. Steps whose operations consume their argument get a copy of it in the walker (op_renew). */
+#include "address/memory.h"
+#include "capture_inner.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define DROP_STEPS 16 /* between two looks whether the run is to be discarded */
+
+/* ---- walkers ---- */
+
+static aclError run_helper(struct sim_run *run, void *argument);
+static void drop_helper(void *argument);
+static const struct sim_op helper_op = {.op_name = "aclmdlRIExecuteAsync", .op_run = run_helper, .op_drop = drop_helper};
+static const struct sim_op worker_helper_op = {
+    .op_name = "aclmdlRIExecuteAsync", .op_run = run_helper, .op_drop = drop_helper, .op_flags = SIM_OP_WORKER};
+
+/* Finds somebody for the segments that are ready while this walker is held up. */
+static void call_help(struct sim_instance *instance)
+{
+    struct sim_walker *walker = NULL;
+    struct sim_branch *branch = NULL;
+    sim_lock(&instance->in_run_lock);
+    bool wake = instance->in_idle && instance->in_plan.pl_ready_count != 0;
+    for (uint32_t i = 0; i < instance->in_branch_count && instance->in_plan.pl_ready_count != 0 && !wake; i++)
+        if (!instance->in_walkers[i + 1].wk_busy) {
+            walker = &instance->in_walkers[i + 1];
+            branch = instance->in_branches[i];
+            walker->wk_busy = true;
+            break;
+        }
+    sim_unlock(&instance->in_run_lock);
+    if (wake)
+        sim_gate_count(&instance->in_wake);
+    if (walker == NULL)
+        return;
+    const struct sim_op *op = instance->in_plan.pl_flags & SIM_OP_WORKER ? &worker_helper_op : &helper_op;
+    if (sim_engine_enqueue(branch->br_stream, op, &walker, sizeof walker, NULL, &instance->in_helper) == ACL_SUCCESS) {
+        sim_worker_kick(branch->br_stream.tg_stream);
+        return;
+    }
+    sim_lock(&instance->in_run_lock); /* without memory the branches wait for one another */
+    walker->wk_busy = false;
+    sim_unlock(&instance->in_run_lock);
+}
+
+static struct sim_segment *take_segment(struct sim_plan *plan)
+{
+    if (plan->pl_ready_count == 0)
+        return NULL;
+    return &plan->pl_segments[plan->pl_ready[--plan->pl_ready_count]];
+}
+
+/* That many have to finish before it is ready. */
+static uint32_t needs(const struct sim_segment *segment)
+{
+    return unlikely(segment->sg_activations != 0) ? 1 : segment->sg_waits;
+}
+
+/* Whether any segment is pending of the branch that this one begins. */
+SIM_RARE static bool is_running(const struct sim_plan *plan, const struct sim_segment *begin)
+{
+    const struct sim_segment *last = &plan->pl_segments[begin->sg_last];
+    for (const struct sim_segment *segment = begin; segment <= last; segment++)
+        if (segment->sg_pending)
+            return true;
+    return false;
+}
+
+/* It may come again in this run, when a switch jumps back; but one that is pending already is not run twice. A stream
+ * that is activated while it runs does so again when it has ended. */
+static inline void make_ready(struct sim_plan *plan, uint32_t index)
+{
+    struct sim_segment *segment = &plan->pl_segments[index];
+    segment->sg_left = needs(segment);
+    if (unlikely(segment->sg_activations != 0) && is_running(plan, segment)) {
+        segment->sg_again++;
+        return;
+    }
+    if (segment->sg_pending)
+        return;
+    segment->sg_pending = true;
+    plan->pl_ready[plan->pl_ready_count++] = index;
+    plan->pl_left++;
+}
+
+SIM_RARE static void activate_again(struct sim_plan *plan, uint32_t begin)
+{
+    struct sim_segment *segment = &plan->pl_segments[begin];
+    if (is_running(plan, segment))
+        return;
+    segment->sg_again--;
+    make_ready(plan, begin);
+}
+
+/* What waited for the segment may go on, or what its switch has chosen. */
+static void finish(struct sim_plan *plan, struct sim_segment *done, uint32_t choice)
+{
+    done->sg_pending = false;
+    uint32_t way = choice < done->sg_ways ? plan->pl_ways[done->sg_way + choice] : SIM_NOWHERE;
+    if (unlikely(way != SIM_NOWHERE))
+        make_ready(plan, way);
+    for (uint32_t i = 0; i < done->sg_nexts && choice >= done->sg_ways; i++) {
+        uint32_t next = plan->pl_nexts[done->sg_next + i];
+        if (--plan->pl_segments[next].sg_left == 0)
+            make_ready(plan, next);
+    }
+    if (unlikely(plan->pl_segments[done->sg_begin].sg_again != 0))
+        activate_again(plan, done->sg_begin);
+    plan->pl_left--;
+}
+
+/* A helper goes; hosts that wait for the first walker find another one. With the run lock held. */
+static void name_helper(struct sim_instance *instance)
+{
+    for (uint32_t i = 0; i < instance->in_branch_count; i++) {
+        struct sim_stream *stream = instance->in_branches[i]->br_stream.tg_stream;
+        if (instance->in_walkers[i + 1].wk_busy) {
+            atomic_store_explicit(&instance->in_helper, sim_record_of(stream, sim_stream_tail(stream)),
+                                  memory_order_release);
+            return;
+        }
+    }
+}
+
+/* Takes the walker's next segment, after finishing the one it had. False: there is none now, and a helper is another
+ * caller's from here on. */
+static bool next_segment(struct sim_instance *instance, struct sim_walker *walker, bool *all_done)
+{
+    struct sim_plan *plan = &instance->in_plan;
+    struct sim_segment *done = walker->wk_segment;
+    bool is_first = walker == instance->in_walkers;
+    sim_lock(&instance->in_run_lock);
+    if (done != NULL)
+        finish(plan, done, walker->wk_choice);
+    *all_done = plan->pl_left == 0;
+    walker->wk_segment = take_segment(plan);
+    walker->wk_at = 0;
+    walker->wk_choice = SIM_STRAIGHT_ON;
+    bool more = walker->wk_segment != NULL;
+    bool wake = instance->in_idle && !is_first && (*all_done || plan->pl_ready_count != 0);
+    if (is_first)
+        instance->in_idle = !more && !*all_done;
+    else
+        walker->wk_busy = more;
+    if (!is_first && !more)
+        name_helper(instance);
+    sim_unlock(&instance->in_run_lock);
+    if (wake)
+        sim_gate_count(&instance->in_wake);
+    return more;
+}
+
+/* ---- steps ---- */
+
+static aclError renew(struct sim_walker *walker, const struct sim_step *step, const void *argument,
+                      struct sim_run *run)
+{
+    memcpy(walker->wk_argument, argument, sizeof walker->wk_argument);
+    aclError code = step->sp_op->op_renew(walker->wk_argument);
+    walker->wk_renewed = code == ACL_SUCCESS;
+    if (code != ACL_SUCCESS)
+        sim_engine_fail(run, step->sp_task, code, "there is no memory for one more run of it");
+    return code;
+}
+
+static inline bool memory_lives(const struct sim_step *step)
+{
+    for (size_t i = 0; i < step->sp_range_count; i++)
+        if (unlikely(!sim_memory_lives(&step->sp_ranges[i])))
+            return false;
+    return step->sp_ranges != NULL;
+}
+
+/* What most steps are goes the short way: an argument that stays, whose memory lives. */
+static inline aclError run_step(struct sim_walker *walker, struct sim_step *step, struct sim_run *run)
+{
+    void *argument = atomic_load_explicit(&step->sp_argument, memory_order_acquire);
+    if (likely(memory_lives(step)))
+        return sim_engine_call(run, step->sp_task, argument);
+    run->rn_replays = true;
+    if (step->sp_op->op_renew == NULL)
+        return sim_engine_execute(run, step->sp_task, argument);
+    if (!walker->wk_renewed)
+        SIM_TRY(renew(walker, step, argument, run));
+    aclError code = sim_engine_execute(run, step->sp_task, walker->wk_argument);
+    walker->wk_renewed = code == SIM_PARK;
+    return code;
+}
+
+static bool others_ready(struct sim_instance *instance)
+{
+    sim_lock(&instance->in_run_lock);
+    bool ready = instance->in_plan.pl_ready_count != 0;
+    sim_unlock(&instance->in_run_lock);
+    return ready;
+}
+
+bool sim_replay_is_skipping(struct sim_instance *instance)
+{
+    sim_lock(&instance->in_run_lock);
+    bool skipping = instance->in_skipping;
+    sim_unlock(&instance->in_run_lock);
+    return skipping;
+}
+
+static void set_skipping(struct sim_instance *instance)
+{
+    sim_lock(&instance->in_run_lock);
+    instance->in_skipping = true;
+    sim_unlock(&instance->in_run_lock);
+}
+
+/* 0 at the segment's end; a failure lets the rest of the run be skipped, but for steps that have begun. */
+SIM_HOT static aclError run_segment(struct sim_instance *instance, struct sim_walker *walker, struct sim_run *run)
+{
+    const struct sim_segment *segment = walker->wk_segment;
+    struct sim_step *steps = instance->in_plan.pl_steps + segment->sg_first;
+    bool begun = walker->wk_renewed;
+    if (!begun && sim_replay_is_skipping(instance))
+        return ACL_SUCCESS;
+    while (walker->wk_at < segment->sg_count) {
+        struct sim_step *step = &steps[walker->wk_at];
+        if (unlikely(walker->wk_at % DROP_STEPS == DROP_STEPS - 1 && !walker->wk_renewed &&
+                     sim_engine_is_dropped(run))) {
+            set_skipping(instance);
+            return ACL_SUCCESS;
+        }
+        if (unlikely((step->sp_op->op_flags & SIM_OP_HEAVY) && !walker->wk_renewed && others_ready(instance)))
+            call_help(instance);
+        aclError code = run_step(walker, step, run);
+        if (unlikely(code == SIM_PARK)) {
+            call_help(instance);
+            return code;
+        }
+        run->rn_expired = false;
+        if (unlikely(code != ACL_SUCCESS)) {
+            set_skipping(instance);
+            return ACL_SUCCESS;
+        }
+        walker->wk_at++;
+        if (unlikely(begun && sim_replay_is_skipping(instance)))
+            return ACL_SUCCESS;
+        begun = false;
+    }
+    if (unlikely(segment->sg_ways != 0))
+        walker->wk_choice = run->rn_choice;
+    return ACL_SUCCESS;
+}
+
+/* After a jump, which may be the same again and again: true to park where the run need not wait, so that other streams
+ * have their turn without workers. A run that is to be discarded jumps no more. */
+static bool takes_turns(struct sim_instance *instance, struct sim_run *run)
+{
+    if (sim_engine_is_dropped(run))
+        set_skipping(instance);
+    run->rn_gate = &instance->in_finished;
+    run->rn_target = 0;
+    run->rn_deadline = SIM_FOREVER;
+    return !sim_worker_available();
+}
+
+/* SIM_PARK in the middle of a step, else 0 when no segment is ready. */
+static aclError walk(struct sim_instance *instance, struct sim_walker *walker, struct sim_run *run, bool *all_done)
+{
+    *all_done = false;
+    while (walker->wk_segment != NULL || next_segment(instance, walker, all_done)) {
+        SIM_TRY(run_segment(instance, walker, run));
+        bool jumps = walker->wk_choice != SIM_STRAIGHT_ON;
+        if (!next_segment(instance, walker, all_done))
+            break;
+        if (unlikely(jumps) && takes_turns(instance, run))
+            return SIM_PARK;
+    }
+    return ACL_SUCCESS;
+}
+
+void sim_replay_open(struct sim_instance *instance)
+{
+    struct sim_plan *plan = &instance->in_plan;
+    sim_lock(&instance->in_run_lock);
+    instance->in_skipping = instance->in_orphan = instance->in_idle = false;
+    plan->pl_left = plan->pl_ready_count = 0;
+    for (uint32_t i = plan->pl_segment_count; i-- != 0;) { /* the first branch's is taken first */
+        struct sim_segment *segment = &plan->pl_segments[i];
+        segment->sg_left = needs(segment);
+        segment->sg_again = 0;
+        segment->sg_pending = false;
+        if (segment->sg_starts && segment->sg_waits == 0)
+            make_ready(plan, i);
+    }
+    sim_unlock(&instance->in_run_lock);
+}
+
+aclError sim_replay_walk(struct sim_instance *instance, struct sim_run *run)
+{
+    bool all_done;
+    uint64_t seen = sim_gate_level(&instance->in_wake);
+    if (instance->in_plan.pl_segment_count == 0)
+        return ACL_SUCCESS;
+    SIM_TRY(walk(instance, instance->in_walkers, run, &all_done));
+    if (!all_done) {
+        run->rn_gate = &instance->in_wake;
+        run->rn_target = seen + 1;
+        run->rn_deadline = SIM_FOREVER;
+        return SIM_PARK;
+    }
+    return sim_replay_is_skipping(instance) ? SIM_FAILED : ACL_SUCCESS;
+}
+
+/* ---- runs ---- */
+
+static void free_retired(struct sim_retired *retired)
+{
+    while (retired != NULL) {
+        struct sim_retired *next = retired->re_next;
+        free(retired->re_argument);
+        free(retired);
+        retired = next;
+    }
+}
+
+void sim_replay_retire(struct sim_instance *instance, void *argument)
+{
+    struct sim_retired *fresh = argument != NULL ? malloc(sizeof *fresh) : NULL;
+    sim_lock(&instance->in_run_lock);
+    if (fresh != NULL) { /* without memory for the link the argument is lost, never freed too early */
+        *fresh = (struct sim_retired){instance->in_retired, argument};
+        instance->in_retired = fresh;
+    }
+    struct sim_retired *unused = instance->in_running ? NULL : instance->in_retired;
+    if (!instance->in_running)
+        instance->in_retired = NULL;
+    sim_unlock(&instance->in_run_lock);
+    free_retired(unused);
+}
+
+void sim_replay_release_outer(struct sim_instance *instance, bool started)
+{
+    for (struct sim_external *at = instance->in_externals; at != NULL; at = at->xt_next) {
+        bool reached = started && at->xt_reached;
+        if (started)
+            at->xt_reached = false;
+        if (at->xt_stream.tg_stream != NULL && !reached)
+            sim_gate_count(&at->xt_stream.tg_stream->st_latch);
+    }
+}
+
+/* Afterwards the instance may be gone, but for the gate. */
+void sim_replay_end(struct sim_instance *instance)
+{
+    sim_replay_release_outer(instance, true);
+    sim_lock(&instance->in_run_lock);
+    struct sim_retired *retired = instance->in_retired;
+    sim_record *outer = instance->in_outer;
+    instance->in_retired = NULL;
+    instance->in_running = false;
+    instance->in_outer = NULL;
+    sim_unlock(&instance->in_run_lock);
+    free_retired(retired);
+    free(outer);
+    sim_gate_count(&instance->in_finished);
+}
+
+/* Parks until one run more than `finished` has ended. */
+static void await_end(struct sim_instance *instance, uint64_t finished, struct sim_run *run)
+{
+    run->rn_gate = &instance->in_finished;
+    run->rn_target = finished + 1;
+    run->rn_deadline = SIM_FOREVER;
+}
+
+bool sim_replay_rests(struct sim_instance *instance, struct sim_run *run)
+{
+    uint64_t finished = sim_gate_level(&instance->in_finished);
+    sim_lock(&instance->in_run_lock);
+    bool rests = !instance->in_running;
+    sim_unlock(&instance->in_run_lock);
+    await_end(instance, finished, run);
+    return rests;
+}
+
+bool sim_replay_begin(struct sim_instance *instance, sim_record *outer, sim_record holder, struct sim_run *run)
+{
+    uint64_t finished = sim_gate_level(&instance->in_finished);
+    sim_lock(&instance->in_run_lock);
+    bool first = !instance->in_running;
+    if (first) {
+        instance->in_running = true;
+        instance->in_outer = outer;
+        atomic_store_explicit(&instance->in_holder, holder, memory_order_release);
+    }
+    sim_unlock(&instance->in_run_lock);
+    await_end(instance, finished, run);
+    return first;
+}
+
+/* The rest of the run is left out, as far as this walker can; true when nothing of it is left. */
+static bool skip(struct sim_instance *instance, struct sim_walker *walker)
+{
+    bool all_done = false;
+    set_skipping(instance);
+    if (walker->wk_renewed) {
+        const struct sim_step *step = &instance->in_plan.pl_steps[walker->wk_segment->sg_first + walker->wk_at];
+        if (step->sp_op->op_drop != NULL)
+            step->sp_op->op_drop(walker->wk_argument);
+        walker->wk_renewed = false;
+    }
+    while (next_segment(instance, walker, &all_done))
+        continue;
+    return all_done;
+}
+
+/* True when the run that lost its execution's task is over. */
+static bool is_last(struct sim_instance *instance)
+{
+    sim_lock(&instance->in_run_lock);
+    bool last = instance->in_orphan && instance->in_plan.pl_left == 0;
+    instance->in_orphan = instance->in_orphan && !last;
+    sim_unlock(&instance->in_run_lock);
+    return last;
+}
+
+void sim_replay_give_up(struct sim_instance *instance)
+{
+    if (!skip(instance, instance->in_walkers)) /* other walkers are held up: what they wait for is given up */
+        for (uint32_t i = 0; i < instance->in_branch_count; i++)
+            sim_engine_drop(instance->in_branches[i]->br_stream.tg_stream);
+    sim_lock(&instance->in_run_lock);
+    bool over = instance->in_plan.pl_left == 0;
+    instance->in_orphan = !over; /* the last of them ends the run, and from here on the instance may be gone */
+    instance->in_idle = false;
+    sim_unlock(&instance->in_run_lock);
+    if (over)
+        sim_replay_end(instance);
+}
+
+static aclError run_helper(struct sim_run *run, void *argument)
+{
+    struct sim_walker *walker = *(struct sim_walker **)argument;
+    struct sim_instance *instance = walker->wk_instance;
+    bool all_done;
+    run->rn_blame = atomic_load_explicit(&instance->in_holder, memory_order_acquire);
+    SIM_TRY(walk(instance, walker, run, &all_done));
+    if (all_done && is_last(instance))
+        sim_replay_end(instance);
+    return ACL_SUCCESS;
+}
+
+static void drop_helper(void *argument)
+{
+    struct sim_walker *walker = *(struct sim_walker **)argument;
+    struct sim_instance *instance = walker->wk_instance;
+    if (skip(instance, walker) && is_last(instance))
+        sim_replay_end(instance);
+}
+
+sim_record sim_capture_runner(struct sim_instance *instance, const struct sim_gate *gate)
+{
+    if (instance == NULL)
+        return 0;
+    _Atomic sim_record *who = gate == &instance->in_finished ? &instance->in_holder : &instance->in_helper;
+    sim_record record = atomic_load_explicit(who, memory_order_acquire);
+    for (sim_record before = 0; record != before && sim_record_passed(record);) { /* it named another before it went */
+        before = record;
+        record = atomic_load_explicit(who, memory_order_acquire);
+    }
+    return record;
+}

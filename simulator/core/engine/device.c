@@ -1,0 +1,328 @@
+/* Design notes
+ *
+ * Devices live in a fixed array; a device is up from its first set (or first explicit context) to its last reset. dv_lock
+ * guards the retain count for moments; the primary context is there while it is not 0. `turn` serialises the rare transitions, up and down, and
+ * is held while state callbacks run and tasks are waited for; it is recursive, so a state callback may call the runtime.
+ * Order: turn, then dv_lock; neither is taken under any other lock of the simulator. */
+#include "address/memory.h"
+#include "address/peer.h"
+#include "base/registry.h"
+#include "capture/capture.h"
+#include "capture/label.h"
+#include "kernel/kernel.h"
+#include "memory/allocator.h"
+#include "memory/notify.h"
+#include "memory/saturation.h"
+#include "model/dataset.h"
+#include "model/model.h"
+#include "observe/dump.h"
+#include "observe/prof.h"
+#include "operator/op.h"
+#include "operator/row.h"
+#include "queue/channel.h"
+#include "queue/queue.h"
+#include "share/exchange.h"
+#include "callback.h"
+#include "device.h"
+#include "engine.h"
+#include "event.h"
+#include "init.h"
+#include "limits.h"
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+static struct sim_device devices[SIM_DEVICES_MAX];
+static pthread_mutex_t turn;
+static pthread_once_t turn_once = PTHREAD_ONCE_INIT;
+static _Atomic int32_t default_device = -1;
+static _Atomic bool any_open;
+
+static void make_turn(void)
+{
+    pthread_mutexattr_t recursive;
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&turn, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+}
+
+static void take_turn(void)
+{
+    pthread_once(&turn_once, make_turn);
+    pthread_mutex_lock(&turn);
+}
+
+static void give_turn(void)
+{
+    pthread_mutex_unlock(&turn);
+}
+
+static void number_devices(void)
+{
+    for (int32_t id = 0; id < SIM_DEVICES_MAX; id++) {
+        devices[id].dv_id = id;
+        sim_peer_forget(id);
+    }
+}
+
+/* The child sees an uninitialised library: no workers, no contexts, every old handle is dead; setting a device starts
+ * afresh. */
+static void after_fork(void)
+{
+    static const pthread_once_t again = PTHREAD_ONCE_INIT;
+    memcpy(&turn_once, &again, sizeof again);
+    memset(devices, 0, sizeof devices);
+    number_devices();
+    sim_table_empty(&sim_contexts);
+    sim_table_empty(&sim_streams);
+    sim_table_empty(&sim_events);
+    sim_exchange_after_fork();
+    sim_notify_after_fork();
+    sim_label_after_fork();
+    sim_fail_after_fork();
+    sim_config_after_fork();
+    sim_init_after_fork();
+    sim_prof_after_fork();
+    sim_dump_after_fork();
+    sim_limits_reset();
+    sim_saturation_reset();
+    sim_snapshot_after_fork();
+    sim_model_after_fork();
+    sim_kernel_after_fork();
+    sim_dataset_after_fork();
+    sim_queue_after_fork();
+    sim_channel_after_fork();
+    sim_tensordesc_after_fork();
+    sim_tensor_after_fork();
+    sim_row_after_fork();
+    sim_op_after_fork();
+    sim_allocator_after_fork();
+    sim_capture_after_fork();
+    sim_engine_after_fork();
+    sim_worker_after_fork();
+    sim_callback_after_fork();
+    sim_memory_after_fork();
+    sim_context_unbind();
+    atomic_store(&any_open, false);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    number_devices();
+    pthread_atfork(NULL, NULL, after_fork);
+}
+
+uint32_t sim_device_count(void)
+{
+    return sim_config()->cf_visible_count;
+}
+
+aclError sim_device_find(int32_t id, struct sim_device **device)
+{
+    uint32_t count = sim_device_count();
+    SIM_CHECK(id >= 0 && (uint32_t)id < count, ACL_ERROR_RT_INVALID_DEVICEID,
+              "deviceId is %d, expected 0 to %d (%u devices)", id, (int)count - 1, count);
+    *device = &devices[id];
+    return ACL_SUCCESS;
+}
+
+bool sim_device_is_retained(int32_t id)
+{
+    if ((uint32_t)id >= sim_device_count())
+        return false;
+    struct sim_device *device = &devices[id];
+    sim_lock(&device->dv_lock);
+    bool retained = device->dv_retained != 0;
+    sim_unlock(&device->dv_lock);
+    return retained;
+}
+
+bool sim_device_is_open(int32_t id)
+{
+    take_turn();
+    bool open = devices[id].dv_open;
+    give_turn();
+    return open;
+}
+
+void sim_device_set_default(int32_t id)
+{
+    atomic_store(&default_device, id);
+}
+
+int32_t sim_device_default(void)
+{
+    return atomic_load_explicit(&default_device, memory_order_relaxed);
+}
+
+bool sim_device_any_open(void)
+{
+    return atomic_load(&any_open);
+}
+
+/* With the turn taken: tables, heap, workers, and the primary context, which nobody retains yet. */
+static aclError bring_up(struct sim_device *device)
+{
+    struct sim_context *primary = NULL;
+    SIM_TRY(sim_config_check());
+    atomic_store(&any_open, true);
+    SIM_CHECK(sim_table_open(&sim_contexts) == 0 && sim_table_open(&sim_streams) == 0 &&
+                  sim_table_open(&sim_events) == 0 && sim_table_open(&sim_instances) == 0 &&
+                  sim_memory_open(device) == 0 && sim_worker_start() == 0,
+              ACL_ERROR_RT_DEV_SETUP_ERROR,
+              "device %d could not be brought up: %s; the simulator reserves address space and starts threads, expected "
+              "no limit on either (ulimit -v, ulimit -f, vm.overcommit_memory)",
+              device->dv_id, strerror(errno));
+    aclError code = sim_context_create(device, true, &primary);
+    if (code != ACL_SUCCESS) {
+        sim_memory_close(device);
+        return code;
+    }
+    device->dv_primary = primary;
+    device->dv_open = true;
+    return ACL_SUCCESS;
+}
+
+aclError sim_device_open(struct sim_device *device)
+{
+    take_turn();
+    aclError code = device->dv_open ? ACL_SUCCESS : bring_up(device);
+    give_turn();
+    return code;
+}
+
+/* Counts one more user of the primary context and binds it; false when this would be the first. */
+static bool retain_primary(struct sim_device *device)
+{
+    sim_lock(&device->dv_lock);
+    bool retained = device->dv_retained != 0;
+    if (retained) {
+        device->dv_retained++;
+        sim_context_bind(device->dv_primary, sim_context_handle(device->dv_primary));
+    }
+    sim_unlock(&device->dv_lock);
+    return retained;
+}
+
+static aclError first_retain(struct sim_device *device)
+{
+    sim_registry_fire_device_state(device->dv_id, ACL_RT_DEVICE_STATE_SET_PRE);
+    SIM_TRY(sim_device_open(device));
+    sim_lock(&device->dv_lock);
+    device->dv_retained++;
+    sim_context_bind(device->dv_primary, sim_context_handle(device->dv_primary));
+    sim_unlock(&device->dv_lock);
+    return ACL_SUCCESS;
+}
+
+aclError sim_device_set(int32_t id)
+{
+    struct sim_device *device = NULL;
+    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_device_find(id, &device));
+    aclError code = ACL_SUCCESS;
+    if (!retain_primary(device)) {
+        take_turn();
+        if (!retain_primary(device))
+            code = first_retain(device);
+        give_turn();
+    }
+    if (code == ACL_SUCCESS)
+        sim_registry_fire_device_state(id, ACL_RT_DEVICE_STATE_SET_POST);
+    return code;
+}
+
+/* Closes every context of the device but the primary one, as inactive ones or (aclsimReset) for good. */
+static void close_explicit(struct sim_device *device, bool keep_handles)
+{
+    uint32_t count = atomic_load_explicit(&sim_contexts.tb_count, memory_order_acquire);
+    for (uint32_t index = 1; index < count; index++) {
+        struct sim_context *context = sim_table_at(&sim_contexts, index);
+        bool live = atomic_load_explicit(&context->cx_slot.sl_handle, memory_order_acquire) != 0;
+        uint64_t inactive = atomic_load_explicit(&context->cx_inactive, memory_order_acquire);
+        if (context->cx_device != device)
+            continue;
+        if (live)
+            sim_context_close(context, true, keep_handles);
+        else if (!keep_handles && inactive != 0 && atomic_compare_exchange_strong(&context->cx_inactive, &inactive, 0))
+            sim_table_give(&sim_contexts, context);
+    }
+}
+
+static void take_down(struct sim_device *device)
+{
+    sim_memory_close(device);
+    sim_peer_forget(device->dv_id);
+    device->dv_open = false; /* read with the turn taken */
+}
+
+/* The last reset, with the turn taken. */
+static aclError tear_down(struct sim_device *device, uint32_t retained)
+{
+    sim_registry_fire_device_state(device->dv_id, ACL_RT_DEVICE_STATE_RESET_PRE);
+    aclError code = sim_context_close(device->dv_primary, false, false);
+    sim_lock(&device->dv_lock);
+    if (code == ACL_SUCCESS)
+        device->dv_primary = NULL;
+    else
+        device->dv_retained = retained;
+    sim_unlock(&device->dv_lock);
+    if (code != ACL_SUCCESS)
+        return code;
+    close_explicit(device, true);
+    take_down(device);
+    sim_registry_fire_device_state(device->dv_id, ACL_RT_DEVICE_STATE_RESET_POST);
+    return ACL_SUCCESS;
+}
+
+aclError sim_device_reset(int32_t id, bool force)
+{
+    struct sim_device *device = NULL;
+    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_device_find(id, &device));
+    aclError code = ACL_SUCCESS;
+    take_turn();
+    sim_lock(&device->dv_lock);
+    uint32_t retained = device->dv_retained;
+    bool last = retained == 1 || (force && retained != 0);
+    device->dv_retained = last ? 0 : retained - (retained != 0);
+    sim_unlock(&device->dv_lock);
+    if (last)
+        code = tear_down(device, retained);
+    give_turn();
+    if (retained != 0)
+        return code;
+    const char *reason = "device %d is not set, expected one aclrtSetDevice before each reset";
+    /* A forced reset's failure does not become the last error. */
+    return force ? sim_refuse(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR, reason, id)
+                 : sim_fail(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR, reason, id);
+}
+
+void sim_device_reset_all(void)
+{
+    take_turn();
+    for (uint32_t id = 0; id < SIM_DEVICES_MAX; id++) {
+        struct sim_device *device = &devices[id];
+        if (!device->dv_open)
+            continue;
+        close_explicit(device, false); /* the primary context is among them */
+        device->dv_primary = NULL;
+        device->dv_retained = 0;
+        take_down(device);
+    }
+    uint32_t count = atomic_load_explicit(&sim_events.tb_count, memory_order_acquire);
+    for (uint32_t index = 1; index < count; index++) {
+        struct sim_event *event = sim_table_at(&sim_events, index);
+        uint64_t handle = atomic_load_explicit(&event->ev_slot.sl_handle, memory_order_acquire);
+        if (handle != 0)
+            sim_event_destroy(event, (aclrtEvent)(uintptr_t)handle);
+    }
+    sim_notify_forget_all();
+    sim_label_forget_all();
+    sim_exchange_reset();
+    sim_worker_stop();
+    sim_device_set_default(-1);
+    atomic_store(&any_open, false);
+    give_turn();
+}

@@ -1,0 +1,529 @@
+/* Design notes
+ *
+ * A stream is a queue guarded by one small lock (st_gate.gt_lock): tickets, state, chunks' tail. The thread that moves it
+ * from READY to RUNNING is its holder and alone runs its tasks, outside the lock. The count of finished tasks is the
+ * level of the stream's gate; the holder stores it after every task, and passes the lock ("flushes") at least every 16
+ * light tasks, before every other task, when it parks and when it lets go, which is when waiters are woken: a waiter
+ * enters the gate under the same lock, so either it sees the level or the holder's next flush sees it.
+ *
+ * Nobody need be told of a submission: a host that waits runs the stream itself, and a patrolling worker (pool.c) finds
+ * streams that nobody ran. A waiting host follows the gates that parked streams wait at, runs the stream at the end of
+ * the chain only as far as needed, and looks again; it never nests. Behind a flag event the chain goes on at its newest
+ * record, behind a notify at its newest change: guesses. The host sleeps at the end of the chain, at the first flag on it
+ * and at its own stream, and looks once more after entering these gates, because what it saw may have changed in between.
+ * Behind a stream that waits inside a run of an instance the chain goes on at whoever walks the run as well, all of which
+ * is needed.
+ *
+ * States: IDLE -submit-> READY -hold-> RUNNING -let go-> IDLE or READY; RUNNING -gate not passed-> PARKED -resume-> READY.
+ * A READY stream is in the ready list, or in the hands of the thread that took it out; st_listed may stay true on a
+ * stream that is idle again, so that launching and synchronising in turn never touches the list.
+ *
+ * Locks: a gate's lock, then the pool's lock, are the only pair ever held together. No user code, no allocation from the
+ * device heap and no futex wait runs under them. Position words and st_error are read without the lock: acquire, paired
+ * with the release store of the level, the tail or the error. */
+#include "engine.h"
+#include "address/memory.h"
+#include "base/config.h"
+#include "capture/capture.h"
+#include "kernel/kernel.h"
+#include "context.h"
+#include "device.h"
+#include "exception.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define FLUSH_TASKS 16       /* light tasks between two looks at the waiters */
+#define HELP_TASKS 128       /* a submitter helps above this backlog, so that the queue stays in the cache */
+#define QUEUE_TASKS (8u << 20) /* 1 GiB of pending tasks: the cap where the configuration sets none */
+#define CHUNKS_AT_ONCE 64
+
+static struct sim_lock chunk_lock; /* guards chunk_free */
+static struct sim_chunk *chunk_free;
+
+_Atomic uint64_t sim_aborts;
+
+static void chunk_give(struct sim_chunk *chunk)
+{
+    sim_lock(&chunk_lock);
+    atomic_store_explicit(&chunk->ch_next, chunk_free, memory_order_relaxed);
+    chunk_free = chunk;
+    sim_unlock(&chunk_lock);
+}
+
+/* A chunk for the stream, its own spare first; NULL without memory. */
+static struct sim_chunk *chunk_take(struct sim_stream *stream)
+{
+    struct sim_chunk *chunk = atomic_exchange_explicit(&stream->st_spare, NULL, memory_order_acquire);
+    if (chunk == NULL) {
+        sim_lock(&chunk_lock);
+        chunk = chunk_free;
+        if (chunk != NULL)
+            chunk_free = atomic_load_explicit(&chunk->ch_next, memory_order_relaxed);
+        sim_unlock(&chunk_lock);
+    }
+    if (chunk == NULL) {
+        chunk = mmap(NULL, CHUNKS_AT_ONCE * sizeof *chunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (chunk == MAP_FAILED)
+            return NULL;
+        for (int i = 1; i < CHUNKS_AT_ONCE; i++)
+            chunk_give(&chunk[i]);
+    }
+    atomic_store_explicit(&chunk->ch_next, NULL, memory_order_relaxed);
+    return chunk;
+}
+
+/* The last place of a chunk is filled only when the next chunk is there, so a holder always finds it. */
+static bool room_for_task(struct sim_stream *stream, uint64_t tail)
+{
+    if (unlikely(stream->st_tail_chunk == NULL)) {
+        stream->st_tail_chunk = stream->st_head_chunk = chunk_take(stream);
+        if (stream->st_tail_chunk == NULL)
+            return false;
+    }
+    if (likely((tail + 1) % SIM_CHUNK_TASKS != 0))
+        return true;
+    struct sim_chunk *next = chunk_take(stream);
+    if (next == NULL)
+        return false;
+    atomic_store_explicit(&stream->st_tail_chunk->ch_next, next, memory_order_release);
+    return true;
+}
+
+SIM_RARE static void run_eagerly(struct sim_stream *stream)
+{
+    if (sim_thread.th_depth == 0 && sim_engine_hold(stream, SIM_HELPER))
+        sim_engine_run(stream, UINT64_MAX, SIM_HELPER, UINT32_MAX);
+}
+
+/* Below 0 where others have submitted and run more meanwhile. */
+static int64_t backlog_before(struct sim_stream *stream, uint64_t ticket)
+{
+    return (int64_t)(ticket - sim_gate_level(&stream->st_gate));
+}
+
+bool sim_engine_has_room(struct sim_stream *stream)
+{
+    return sim_worker_available() && backlog_before(stream, sim_stream_tail(stream) + 1) < HELP_TASKS;
+}
+
+/* Every 32nd submission, every heavy one, and every one of a schedule without workers. */
+SIM_RARE static void after_submit(struct sim_stream *stream, const struct sim_op *op, uint64_t ticket)
+{
+    if (!sim_worker_available()) {
+        run_eagerly(stream);
+        return;
+    }
+    if (op->op_flags & SIM_OP_HEAVY)
+        sim_worker_kick(stream);
+    int64_t backlog = backlog_before(stream, ticket);
+    if (sim_thread.th_depth != 0 || backlog < HELP_TASKS)
+        return;
+    if (sim_engine_hold(stream, SIM_SUBMITTER))
+        sim_engine_run(stream, ticket, SIM_SUBMITTER, UINT32_MAX);
+    uint32_t limit = sim_config()->cf_queue != 0 ? sim_config()->cf_queue : QUEUE_TASKS;
+    if (backlog >= limit) /* as a full hardware queue does: block until half of it has run */
+        sim_engine_wait(stream, ticket - limit / 2, SIM_FOREVER, SIM_HELPER);
+}
+
+aclError sim_engine_submit(struct sim_target target, const struct sim_op *op, const void *argument, size_t size,
+                           void *site, _Atomic sim_record *record)
+{
+    aclError code;
+    bool owned = atomic_load_explicit(&target.tg_stream->st_owner, memory_order_acquire) != 0;
+    if (unlikely(owned) && sim_capture_submit(target, op, argument, size, site, &code))
+        return code;
+    return sim_engine_enqueue(target, op, argument, size, site, record);
+}
+
+aclError sim_engine_enqueue(struct sim_target target, const struct sim_op *op, const void *argument, size_t size,
+                            void *site, _Atomic sim_record *record)
+{
+    struct sim_stream *stream = target.tg_stream;
+    void *ext = NULL;
+    if (unlikely(size > SIM_TASK_BYTES)) {
+        ext = malloc(size);
+        SIM_CHECK(ext != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a task of %zu bytes", size);
+        memcpy(ext, argument, size);
+    }
+    sim_lock(&stream->st_gate.gt_lock);
+    uint64_t tail = atomic_load_explicit(&stream->st_tail, memory_order_relaxed);
+    bool live = atomic_load_explicit(&stream->st_slot.sl_handle, memory_order_relaxed) == target.tg_handle;
+    if (unlikely(!live || !room_for_task(stream, tail))) {
+        sim_unlock(&stream->st_gate.gt_lock);
+        free(ext);
+        SIM_CHECK(live, ACL_ERROR_RT_INVALID_HANDLE, "stream %#llx was destroyed by another thread during the call",
+                  (unsigned long long)target.tg_handle);
+        return sim_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for the queue of a stream");
+    }
+    struct sim_chunk *chunk = stream->st_tail_chunk;
+    struct sim_task *task = &chunk->ch_tasks[tail % SIM_CHUNK_TASKS];
+    task->ta_op = op;
+    task->ta_ext = ext;
+    task->ta_site = site;
+    task->ta_thread = sim_thread_number();
+    if (likely(ext == NULL))
+        memcpy(task->ta_argument, argument, size);
+    uint64_t ticket = tail + 1;
+    if (unlikely(ticket % SIM_CHUNK_TASKS == 0))
+        stream->st_tail_chunk = atomic_load_explicit(&chunk->ch_next, memory_order_relaxed);
+    if (record != NULL)
+        atomic_store_explicit(record, sim_record_of(stream, ticket), memory_order_release);
+    atomic_store_explicit(&stream->st_tail, ticket, memory_order_release);
+    bool push = false;
+    if (stream->st_state == SIM_IDLE) {
+        stream->st_state = SIM_READY;
+        push = !stream->st_listed;
+        stream->st_listed = true;
+    }
+    enum sim_stream_kind kind = sim_stream_kind(stream);
+    sim_unlock(&stream->st_gate.gt_lock);
+    if (kind != SIM_STREAM_INSTANCE)
+        sim_thread.th_recorder = 0;
+    if (kind == SIM_STREAM_USER) {
+        sim_thread.th_last_task = (uint32_t)ticket;
+        sim_thread.th_has_last_task = true;
+    }
+    if (push)
+        sim_worker_push(stream);
+    if (unlikely(ticket % SIM_CHUNK_TASKS == 0 || (op->op_flags & SIM_OP_HEAVY) || !sim_worker_available()))
+        after_submit(stream, op, ticket);
+    return ACL_SUCCESS;
+}
+
+bool sim_engine_hold(struct sim_stream *stream, enum sim_role role)
+{
+    sim_lock(&stream->st_gate.gt_lock);
+    bool held = stream->st_state == SIM_READY && (!stream->st_worker || role == SIM_WORKER);
+    if (held)
+        stream->st_state = SIM_RUNNING;
+    sim_unlock(&stream->st_gate.gt_lock);
+    return held;
+}
+
+/* Ready again, with the lock held: true when the caller must push it once the lock is released. */
+static bool make_ready(struct sim_stream *stream)
+{
+    stream->st_state = SIM_READY;
+    bool push = !stream->st_listed;
+    stream->st_listed = true;
+    return push;
+}
+
+void sim_engine_resume(struct sim_stream *stream)
+{
+    sim_lock(&stream->st_gate.gt_lock);
+    stream->st_parked_at = NULL;
+    bool push = make_ready(stream);
+    sim_gate_release(&stream->st_gate, true);
+    if (push)
+        sim_worker_push(stream);
+    if (!sim_worker_available())
+        run_eagerly(stream);
+}
+
+/* True when the wait of a parked stream, if it is parked, is to be given up: its task is discarded. */
+static bool is_dropped(struct sim_stream *stream, uint64_t ticket)
+{
+    struct sim_context *context = atomic_load_explicit(&stream->st_context, memory_order_relaxed);
+    bool stopped = sim_context_is_stopped(context); /* an abort of the device goes stream by stream */
+    return unlikely(ticket <= atomic_load_explicit(&stream->st_drop, memory_order_acquire) || stopped);
+}
+
+static void park(struct sim_stream *stream, const struct sim_run *run)
+{
+    struct sim_gate *gate = run->rn_gate;
+    sim_lock(&stream->st_gate.gt_lock);
+    stream->st_state = SIM_PARKED;
+    stream->st_parked_at = gate;
+    stream->st_deadline = run->rn_deadline;
+    stream->st_waiter.wt_stream = stream;
+    stream->st_waiter.wt_target = run->rn_target;
+    sim_gate_release(&stream->st_gate, true); /* hosts that slept until this stream stops now follow its gate */
+    if (run->rn_deadline != SIM_FOREVER)
+        sim_worker_add_timer(stream);
+    if (!sim_gate_enter(gate, &stream->st_waiter))
+        sim_engine_resume(stream);
+    else if (is_dropped(stream, run->rn_ticket) && sim_gate_leave(gate, &stream->st_waiter))
+        sim_engine_resume(stream); /* the drop looked before the stream had entered */
+}
+
+static void give_up_wait(struct sim_stream *stream)
+{
+    sim_lock(&stream->st_gate.gt_lock);
+    struct sim_gate *gate = stream->st_state == SIM_PARKED ? stream->st_parked_at : NULL;
+    sim_unlock(&stream->st_gate.gt_lock);
+    if (gate != NULL && sim_gate_leave(gate, &stream->st_waiter)) {
+        sim_engine_resume(stream);
+        sim_engine_given_up();
+    }
+}
+
+/* Raises only: another thread may be discarding more. */
+static void drop_up_to(struct sim_stream *stream, uint64_t ticket)
+{
+    uint64_t before = atomic_load_explicit(&stream->st_drop, memory_order_relaxed);
+    while (before % SIM_DROP_ALL < ticket &&
+           !atomic_compare_exchange_weak_explicit(&stream->st_drop, &before, before / SIM_DROP_ALL * SIM_DROP_ALL + ticket,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
+    give_up_wait(stream);
+}
+
+void sim_engine_drop(struct sim_stream *stream)
+{
+    drop_up_to(stream, sim_stream_tail(stream));
+}
+
+bool sim_engine_abort(struct sim_target target, aclError code)
+{
+    struct sim_stream *stream = target.tg_stream;
+    sim_lock(&stream->st_gate.gt_lock);
+    bool live = atomic_load_explicit(&stream->st_slot.sl_handle, memory_order_relaxed) == target.tg_handle;
+    if (live) {
+        atomic_store(&stream->st_abort_code, code);
+        atomic_store(&stream->st_aborted, atomic_fetch_add(&sim_aborts, 1) + 1);
+        atomic_fetch_add(&stream->st_aborts, 1);
+        atomic_fetch_add(&stream->st_drop, SIM_DROP_ALL);
+    }
+    sim_unlock(&stream->st_gate.gt_lock);
+    if (live)
+        give_up_wait(stream);
+    return live;
+}
+
+void sim_engine_abort_end(struct sim_stream *stream)
+{
+    drop_up_to(stream, sim_stream_tail(stream));
+    sim_lock(&stream->st_gate.gt_lock);
+    atomic_store_explicit(&stream->st_error, ACL_SUCCESS, memory_order_relaxed);
+    sim_unlock(&stream->st_gate.gt_lock);
+    atomic_fetch_sub(&stream->st_drop, SIM_DROP_ALL);
+    sim_gate_count(&stream->st_abort_ends);
+}
+
+aclError sim_engine_stop(struct sim_stream *stream)
+{
+    sim_lock(&stream->st_gate.gt_lock);
+    uint64_t head = sim_gate_level(&stream->st_gate) + 1;
+    bool started = stream->st_state == SIM_RUNNING || stream->st_state == SIM_PARKED;
+    sim_unlock(&stream->st_gate.gt_lock);
+    if (!started)
+        return ACL_SUCCESS;
+    drop_up_to(stream, head);
+    return sim_engine_refusal(sim_engine_wait(stream, head, SIM_FOREVER, SIM_HELPER));
+}
+
+/* The context has failed: what its streams wait for will not be waited for. */
+static void wake_streams_of(struct sim_context *context)
+{
+    size_t count;
+    uint64_t *handles = sim_context_streams(context, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct sim_stream *stream = sim_table_find(&sim_streams, (void *)(uintptr_t)handles[i]);
+        if (stream != NULL)
+            give_up_wait(stream);
+    }
+    free(handles);
+}
+
+/* The first failure of a stream is kept for its next synchronisation; in stop mode it fails the whole context. */
+SIM_RARE static void keep_failure(const struct sim_run *run, const struct sim_task *task, aclError code,
+                                  const char *reason)
+{
+    sim_record own = sim_record_of(run->rn_stream, run->rn_ticket);
+    sim_record blamed = sim_record_passed(run->rn_blame) ? own : run->rn_blame;
+    struct sim_stream *stream = sim_record_stream(blamed);
+    uint64_t ticket = sim_record_ticket(blamed);
+    struct sim_context *context = atomic_load_explicit(&stream->st_context, memory_order_relaxed);
+    sim_lock(&stream->st_gate.gt_lock);
+    if (atomic_load_explicit(&stream->st_error, memory_order_relaxed) == ACL_SUCCESS) {
+        snprintf(stream->st_error_text, sizeof stream->st_error_text,
+                 "%s failed because %s; task %u of stream %u, submitted by thread %u at %p",
+                 task->ta_op->op_name, reason, (uint32_t)ticket, stream->st_slot.sl_index, task->ta_thread,
+                 task->ta_site);
+        atomic_store_explicit(&stream->st_error, code, memory_order_release);
+    }
+    sim_unlock(&stream->st_gate.gt_lock);
+    struct rtExceptionInfo report = {.ex_device = (uint32_t)context->cx_device->dv_id,
+                                     .ex_stream = stream->st_slot.sl_index,
+                                     .ex_task = (uint32_t)ticket,
+                                     .ex_thread = task->ta_thread,
+                                     .ex_code = (uint32_t)code};
+    const struct sim_kernel_view *kernel = run->rn_kernel;
+    if (kernel != NULL) {
+        report.ex_function = kernel->kv_function;
+        report.ex_args = kernel->kv_is_host ? NULL : kernel->kv_args;
+        report.ex_args_size = (uint32_t)kernel->kv_args_size;
+    }
+    sim_exception_post(&report);
+    if (!atomic_load_explicit(&context->cx_stop_on_failure, memory_order_acquire))
+        return;
+    aclError none = ACL_SUCCESS;
+    if (atomic_compare_exchange_strong(&context->cx_failed, &none, code))
+        wake_streams_of(context);
+}
+
+/* 0, or the failure, which is kept, of a task that touches memory which was freed before it ran. */
+static aclError check_memory(const struct sim_run *run, const struct sim_task *task, void *argument)
+{
+    size_t count;
+    const struct sim_range *ranges = task->ta_op->op_ranges(argument, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (likely(sim_memory_lives(&ranges[i])) || (run->rn_replays && sim_memory_is_there(&ranges[i])))
+            continue;
+        char reason[256];
+        aclError code = sim_memory_refuse(&ranges[i], reason, sizeof reason);
+        if (code == ACL_SUCCESS)
+            continue;
+        keep_failure(run, task, code, reason);
+        return code;
+    }
+    return ACL_SUCCESS;
+}
+
+SIM_RARE void sim_engine_fail(struct sim_run *run, const struct sim_task *task, aclError code, const char *reason)
+{
+    keep_failure(run, task, code, reason);
+}
+
+bool sim_engine_is_dropped(const struct sim_run *run)
+{
+    return is_dropped(run->rn_stream, run->rn_ticket);
+}
+
+aclError sim_engine_nothing(struct sim_run *run, void *argument)
+{
+    (void)run;
+    (void)argument;
+    return ACL_SUCCESS;
+}
+
+SIM_HOT aclError sim_engine_execute(struct sim_run *run, const struct sim_task *task, void *argument)
+{
+    const struct sim_op *op = task->ta_op;
+    struct sim_stream *stream = run->rn_stream;
+    aclError code;
+    if (unlikely(is_dropped(stream, run->rn_ticket)))
+        code = SIM_DROPPED;
+    else if (op->op_ranges != NULL)
+        code = check_memory(run, task, argument);
+    else
+        code = ACL_SUCCESS;
+    if (unlikely(code != ACL_SUCCESS)) {
+        if (op->op_drop != NULL)
+            op->op_drop(argument);
+        return code;
+    }
+    return sim_engine_call(run, task, argument);
+}
+
+/* Lets go of the stream; false when tasks arrived at the last moment and the holder may go on with them. */
+static bool let_go(struct sim_stream *stream, uint64_t done, bool stopped, bool needs_worker)
+{
+    bool push = false;
+    sim_lock(&stream->st_gate.gt_lock);
+    bool left = atomic_load_explicit(&stream->st_tail, memory_order_relaxed) != done;
+    if (left && !stopped) {
+        sim_gate_release(&stream->st_gate, false); /* those who wait for what is done must not wait for the new task */
+        return false;
+    }
+    stream->st_worker = needs_worker;
+    if (left)
+        push = make_ready(stream);
+    else
+        stream->st_state = SIM_IDLE;
+    sim_gate_release(&stream->st_gate, left);
+    if (push)
+        sim_worker_push(stream);
+    if (needs_worker)
+        sim_worker_kick(stream);
+    return true;
+}
+
+SIM_RARE static void run_ready_streams(void)
+{
+    sim_thread.th_depth++;
+    for (struct sim_stream *stream; (stream = sim_worker_pop()) != NULL;) {
+        sim_lock(&stream->st_gate.gt_lock);
+        stream->st_listed = false;
+        bool held = stream->st_state == SIM_READY;
+        if (held)
+            stream->st_state = SIM_RUNNING;
+        sim_unlock(&stream->st_gate.gt_lock);
+        if (held)
+            sim_engine_run(stream, UINT64_MAX, SIM_HELPER, UINT32_MAX);
+    }
+    sim_thread.th_depth--;
+}
+
+void sim_engine_run(struct sim_stream *stream, uint64_t target, enum sim_role role, uint32_t quantum)
+{
+    struct sim_gate *gate = &stream->st_gate;
+    uint64_t done = atomic_load_explicit(&gate->gt_level, memory_order_relaxed);
+    uint32_t unflushed = 0;
+    bool needs_worker = false, stopped = false;
+    const char *function = sim_thread.th_function;
+    sim_thread.th_depth++;
+    for (;;) {
+        stopped = needs_worker || done >= target || quantum == 0;
+        if (stopped || done == sim_stream_tail(stream)) {
+            if (let_go(stream, done, stopped, needs_worker))
+                break;
+            unflushed = 0;
+            continue;
+        }
+        struct sim_chunk *chunk = stream->st_head_chunk;
+        struct sim_task *task = &chunk->ch_tasks[done % SIM_CHUNK_TASKS];
+        uint32_t flags = task->ta_op->op_flags;
+        if (unlikely(!(flags & SIM_OP_LIGHT))) {
+            if (unflushed != 0) { /* whoever waits for what is done must not wait for this one */
+                sim_gate_set(gate, done);
+                sim_task_value_written();
+                unflushed = 0;
+            }
+            needs_worker = (flags & SIM_OP_WORKER) && role != SIM_WORKER && sim_worker_available();
+            if (needs_worker || role == SIM_SUBMITTER) {
+                quantum = 0;
+                continue;
+            }
+        }
+        struct sim_run run = {.rn_stream = stream, .rn_ticket = done + 1, .rn_deadline = SIM_FOREVER,
+                              .rn_expired = stream->st_expired};
+        stream->st_expired = false;
+        if (sim_engine_execute(&run, task, sim_task_argument(task)) == SIM_PARK) {
+            park(stream, &run); /* afterwards the stream is not ours */
+            break;
+        }
+        if (unlikely(task->ta_ext != NULL))
+            free(task->ta_ext);
+        done++;
+        quantum--;
+        if (unlikely(done % SIM_CHUNK_TASKS == 0)) {
+            stream->st_head_chunk = atomic_load_explicit(&chunk->ch_next, memory_order_acquire);
+            chunk = atomic_exchange_explicit(&stream->st_spare, chunk, memory_order_acq_rel);
+            if (chunk != NULL)
+                chunk_give(chunk);
+        }
+        atomic_store_explicit(&gate->gt_level, done, memory_order_release);
+        if (++unflushed >= FLUSH_TASKS) {
+            sim_gate_set(gate, done);
+            sim_task_value_written();
+            unflushed = 0;
+        }
+    }
+    sim_task_value_written();
+    sim_thread.th_function = function;
+    if (--sim_thread.th_depth == 0 && !sim_worker_available())
+        run_ready_streams();
+}
+
+void sim_engine_after_fork(void)
+{
+    /* The free list is not walked: another thread may have been changing it. Its chunks are lost to the child. */
+    sim_engine_wait_after_fork();
+    sim_task_value_after_fork();
+    chunk_free = NULL;
+    sim_lock_renew(&chunk_lock);
+}

@@ -1,0 +1,270 @@
+/* Waiting hosts: they follow what blocks them, help, and sleep only when there is nothing to help with. The protocol and
+ * its locks are described in engine.c. */
+#include "base/clock.h"
+#include "capture/capture.h"
+#include "memory/notify.h"
+#include "callback.h"
+#include <sched.h>
+#include <string.h>
+
+#define SPIN_NS 10000 /* a host spins this long while another thread runs what it waits for */
+#define FLAGS 64      /* links of a chain that lead through flag events: unlike records, these may go in a circle */
+
+/* What a host that waits finds at the end of the chain of gates. */
+enum sight { SIGHT_HELD, SIGHT_BUSY, SIGHT_BLOCKED, SIGHT_CHANGED, SIGHT_OWN };
+
+/* A stream as it was seen. */
+struct spot {
+    struct sim_stream *sp_stream;
+    enum sim_stream_state sp_state;
+    struct sim_gate *sp_gate; /* PARKED: where, and for which level */
+    uint64_t sp_target;
+};
+
+struct look {
+    struct spot lk_end;       /* the stream at the end of the chain ... */
+    uint64_t lk_ticket;       /* ... how far it is needed ... */
+    struct sim_gate *lk_gate; /* ... and where to sleep for it */
+    uint64_t lk_target;
+    struct spot lk_flag;      /* the first stream of the chain that waits for a flag event, if lk_flags is not 0 */
+    uint32_t lk_flags;        /* links that are no records ... */
+    bool lk_guessed;          /* ... one of them a guess, which may lead to what is not needed */
+    uint64_t lk_given_up;     /* level of `given_up` before the look */
+};
+
+/* Counts the waits of streams that ended otherwise than by their gates: rare, and hosts that sleep may sleep elsewhere. */
+static struct sim_gate given_up;
+
+void sim_engine_given_up(void)
+{
+    sim_gate_count(&given_up);
+}
+
+void sim_engine_wait_after_fork(void)
+{
+    memset(&given_up, 0, sizeof given_up); /* whoever slept is not in the child */
+}
+
+/* The record that is expected to raise the gate of a flag event or a notify, the newest one, which is a guess, or of an
+ * instance, of whose run all is needed. 0: none. */
+static sim_record setter_of(const struct sim_gate *gate, bool *guessed)
+{
+    struct sim_event *event = sim_table_slot_of(&sim_events, gate);
+    struct sim_instance *instance = sim_table_slot_of(&sim_instances, gate);
+    sim_record setter = event != NULL      ? atomic_load_explicit(&event->ev_record, memory_order_acquire)
+                        : instance != NULL ? sim_capture_runner(instance, gate)
+                                           : sim_notify_setter(gate);
+    *guessed = *guessed || instance == NULL;
+    return sim_record_passed(setter) ? 0 : setter;
+}
+
+/* Follows the chain from the stream look->lk_end. HELD: its end was ready, and this thread holds it now. The chain ends:
+ * each link leads to a record that was issued before the wait for it, or through one of at most FLAGS flag events, where
+ * the link is a guess that does no harm. */
+static enum sight look_along(struct look *look)
+{
+    for (;;) {
+        struct spot *end = &look->lk_end;
+        struct sim_stream *stream = end->sp_stream;
+        sim_lock(&stream->st_gate.gt_lock);
+        end->sp_state = stream->st_state;
+        if (stream->st_state == SIM_READY && !stream->st_worker)
+            stream->st_state = SIM_RUNNING;
+        struct sim_gate *gate = end->sp_gate = stream->st_parked_at;
+        uint64_t target = end->sp_target = stream->st_waiter.wt_target;
+        bool helped = stream->st_state != end->sp_state;
+        sim_unlock(&stream->st_gate.gt_lock);
+        if (helped)
+            return SIGHT_HELD;
+        look->lk_gate = &stream->st_gate;
+        look->lk_target = look->lk_ticket;
+        if (end->sp_state != SIM_PARKED)
+            return end->sp_state == SIM_IDLE ? SIGHT_CHANGED : SIGHT_BUSY;
+        if (sim_gate_passed(gate, target))
+            return SIGHT_BUSY; /* whoever raised it is about to resume the stream, and pokes those who sleep here */
+        struct sim_stream *next = sim_table_slot_of(&sim_streams, gate);
+        if (next == NULL || gate != &next->st_gate) {
+            sim_record setter = next == NULL && look->lk_flags < FLAGS ? setter_of(gate, &look->lk_guessed) : 0;
+            if (setter == 0) {
+                look->lk_gate = gate;
+                look->lk_target = target;
+                return next != NULL && gate == &next->st_returned && sim_callback_is_own(next) ? SIGHT_OWN
+                                                                                               : SIGHT_BLOCKED;
+            }
+            if (look->lk_flags++ == 0)
+                look->lk_flag = *end;
+            next = sim_record_stream(setter);
+            target = sim_record_ticket(setter);
+        }
+        end->sp_stream = next;
+        look->lk_ticket = target;
+    }
+}
+
+/* True when the stream is no longer as it was seen, so that sleeping could miss its change. */
+static bool has_changed(const struct spot *spot)
+{
+    struct sim_stream *stream = spot->sp_stream;
+    sim_lock(&stream->st_gate.gt_lock);
+    bool changed = stream->st_state != spot->sp_state ||
+                   (spot->sp_state == SIM_PARKED &&
+                    (stream->st_parked_at != spot->sp_gate || stream->st_waiter.wt_target != spot->sp_target));
+    sim_unlock(&stream->st_gate.gt_lock);
+    return changed;
+}
+
+/* Gates at which one host sleeps with one word. */
+struct sleep {
+    _Atomic uint32_t sl_word;
+    uint32_t sl_count;
+    struct sim_gate *sl_gates[4];
+    struct sim_waiter sl_waiters[4];
+};
+
+/* False when the level is there already. */
+static bool enter(struct sleep *sleep, struct sim_gate *gate, uint64_t target)
+{
+    struct sim_waiter *waiter = &sleep->sl_waiters[sleep->sl_count];
+    *waiter = (struct sim_waiter){.wt_target = target, .wt_word = &sleep->sl_word};
+    if (!sim_gate_enter(gate, waiter))
+        return false;
+    sleep->sl_gates[sleep->sl_count++] = gate;
+    return true;
+}
+
+/* Where the end of a chain, and what lies between, can wake a host. False: look again. */
+static bool enter_chain(struct sleep *sleep, struct sim_gate *own, const struct look *look)
+{
+    return (look->lk_gate == own || enter(sleep, look->lk_gate, look->lk_target)) &&
+           (look->lk_flags == 0 || enter(sleep, look->lk_flag.sp_gate, look->lk_flag.sp_target)) &&
+           enter(sleep, &given_up, look->lk_given_up + 1) && !has_changed(&look->lk_end) &&
+           (look->lk_flags == 0 || !has_changed(&look->lk_flag));
+}
+
+/* Sleeps at `gate`, and at the end of the chain when there is one, until either wakes it or the time has come. */
+SIM_RARE static void sleep_at(struct sim_gate *gate, uint64_t target, const struct look *look, uint64_t deadline)
+{
+    struct sleep sleep = {.sl_count = 0};
+    if (enter(&sleep, gate, target) && (look == NULL || enter_chain(&sleep, gate, look))) {
+        uint64_t timer = sim_worker_run_timers();
+        uint64_t left = sim_clock_left(timer < deadline ? timer : deadline);
+        if (left != 0)
+            sim_futex_wait(&sleep.sl_word, 0, left);
+    }
+    while (sleep.sl_count-- != 0)
+        sim_gate_leave(sleep.sl_gates[sleep.sl_count], &sleep.sl_waiters[sleep.sl_count]);
+}
+
+/* True when it passed while another thread was running towards it. */
+SIM_RARE static bool spin_for(struct sim_gate *gate, uint64_t target)
+{
+    uint64_t until = sim_clock_now() + SPIN_NS;
+    for (int turn = 1; !sim_gate_passed(gate, target); turn++) {
+        if (turn % 64 == 0)
+            sched_yield(); /* the runner may need this CPU */
+        if (turn % 16 == 0 && sim_clock_now() >= until)
+            return false;
+    }
+    return true;
+}
+
+/* Runs the held stream at the end of the chain; false when its head is not for this role: a worker is called. Behind a
+ * guess only light tasks are run, never what might itself wait for this host. */
+static bool help(struct look *look, enum sim_role role)
+{
+    if (look->lk_guessed && sim_worker_available())
+        role = SIM_SUBMITTER;
+    struct sim_stream *stream = look->lk_end.sp_stream;
+    uint64_t before = sim_gate_level(&stream->st_gate);
+    atomic_store_explicit(&stream->st_habit, 0, memory_order_relaxed);
+    sim_engine_run(stream, look->lk_ticket, role, UINT32_MAX);
+    if (role == SIM_HELPER || sim_gate_level(&stream->st_gate) != before)
+        return true;
+    look->lk_gate = &stream->st_gate;
+    look->lk_target = look->lk_ticket;
+    sim_worker_kick(stream);
+    return false;
+}
+
+enum sim_wait sim_engine_wait(struct sim_stream *stream, uint64_t ticket, uint64_t deadline, enum sim_role role)
+{
+    bool spun = false;
+    if (!sim_worker_available())
+        role = SIM_HELPER;
+    while (!sim_gate_passed(&stream->st_gate, ticket)) {
+        if (unlikely(sim_thread.th_in_kernel))
+            return SIM_WAIT_KERNEL;
+        struct look look; /* the rest is written when it is seen */
+        look.lk_end.sp_stream = stream;
+        look.lk_ticket = ticket;
+        look.lk_flags = 0;
+        look.lk_guessed = false;
+        look.lk_given_up = sim_gate_level(&given_up);
+        switch (look_along(&look)) {
+        case SIGHT_HELD:
+            spun = false;
+            if (help(&look, role))
+                continue;
+            break;
+        case SIGHT_CHANGED:
+            continue;
+        case SIGHT_OWN:
+            return SIM_WAIT_OWN;
+        case SIGHT_BUSY:
+            if (look.lk_end.sp_state == SIM_READY)
+                sim_worker_kick(look.lk_end.sp_stream); /* only a worker may run it */
+            else if (!spun && look.lk_end.sp_state == SIM_RUNNING) {
+                spun = true;
+                if (spin_for(look.lk_gate, look.lk_target))
+                    continue;
+            }
+            break;
+        case SIGHT_BLOCKED:
+            break;
+        }
+        if (deadline != SIM_FOREVER && sim_clock_left(deadline) == 0)
+            return SIM_WAIT_EXPIRED;
+        sleep_at(&stream->st_gate, ticket, &look, deadline);
+    }
+    return SIM_WAIT_PASSED;
+}
+
+enum sim_wait sim_engine_wait_gate(struct sim_gate *gate, uint64_t target, uint64_t deadline)
+{
+    while (!sim_gate_passed(gate, target)) {
+        if (unlikely(sim_thread.th_in_kernel))
+            return SIM_WAIT_KERNEL;
+        if (deadline != SIM_FOREVER && sim_clock_left(deadline) == 0)
+            return SIM_WAIT_EXPIRED;
+        sleep_at(gate, target, NULL, deadline);
+    }
+    return SIM_WAIT_PASSED;
+}
+
+aclError sim_engine_refusal(enum sim_wait wait)
+{
+    SIM_CHECK(wait != SIM_WAIT_KERNEL, ACL_ERROR_RT_INTERNAL_ERROR,
+              "it was called inside a task's function, where waiting never ends");
+    SIM_CHECK(wait != SIM_WAIT_OWN, ACL_ERROR_RT_INTERNAL_ERROR,
+              "it was called inside a callback and waits for a stream that waits for a callback of this very thread: a "
+              "deadlock");
+    return ACL_SUCCESS;
+}
+
+aclError sim_engine_outcome(enum sim_wait wait, aclError expired, int32_t timeout)
+{
+    SIM_CHECK(wait != SIM_WAIT_EXPIRED, expired,
+              "timeout is %d ms, which were over before the work was done; it goes on, and waiting again is possible",
+              timeout);
+    return sim_engine_refusal(wait);
+}
+
+void sim_engine_polled(struct sim_stream *stream)
+{
+    static _Thread_local uint32_t polls;
+    sim_worker_kick(stream);
+    if (++polls % 16 == 0)
+        sched_yield(); /* a woken worker would starve behind the poller */
+    if (!sim_worker_available())
+        sim_worker_run_timers();
+}

@@ -1,0 +1,175 @@
+/* Design notes
+ *
+ * A value wait whose condition does not hold puts its stream into one list, with a copy of the condition, and parks at
+ * the stream's own gate st_valued. Whoever may have written device memory (a holder when it flushes, a synchronous copy, a
+ * value write) looks through that list, takes out the streams whose conditions hold and raises their gates; the task then
+ * looks once more, because values are levels. Memory that was freed counts as a condition that holds: the engine's own
+ * check fails the task then. Nothing takes a stream out whose wait was discarded: its condition may raise the gate of a
+ * stream that does not wait, which does no harm, until the stream is destroyed.
+ *
+ * The lock of the list guards it and the conditions in it, and is a leaf: gates are raised after it. Writers read no lock
+ * while the list is empty. A wait therefore makes every running thread pass a barrier after it has joined the list and
+ * before it looks at the memory for the last time: either that look sees what was written, or the writer sees the list. */
+#include "task_value.h"
+#include "address/memory.h"
+#include "engine.h"
+
+#define AT_ONCE 16 /* gates raised for one taking of the lock */
+
+_Atomic uint32_t sim_task_value_waits; /* length of the list */
+static struct sim_lock list_lock;
+static struct sim_stream *first;
+
+static _Atomic uint64_t *place_of(const struct sim_task_value *value)
+{
+    return sim_memory_reach(value->vl_range.rg_address);
+}
+
+static bool is_met(const struct sim_task_value *value)
+{
+    uint64_t found = atomic_load_explicit(place_of(value), memory_order_acquire), wanted = value->vl_value;
+    switch (value->vl_flag) {
+    case ACL_STREAM_WAIT_VALUE_GEQ:
+        return (int64_t)(found - wanted) >= 0;
+    case ACL_STREAM_WAIT_VALUE_EQ:
+        return found == wanted;
+    case ACL_STREAM_WAIT_VALUE_AND:
+        return (found & wanted) != 0;
+    default:
+        return ~(found | wanted) != 0;
+    }
+}
+
+/* ---- the list ---- */
+
+static void unlink_at(struct sim_stream **link)
+{
+    struct sim_stream *stream = *link;
+    *link = stream->st_next_valued;
+    stream->st_waits_for_value = false;
+    atomic_fetch_sub_explicit(&sim_task_value_waits, 1, memory_order_relaxed);
+}
+
+void sim_task_value_forget(struct sim_stream *stream)
+{
+    sim_lock(&list_lock);
+    struct sim_stream **link = &first;
+    while (stream->st_waits_for_value && *link != stream)
+        link = &(*link)->st_next_valued;
+    if (stream->st_waits_for_value)
+        unlink_at(link);
+    sim_unlock(&list_lock);
+}
+
+void sim_task_value_look(void)
+{
+    struct sim_stream *met[AT_ONCE];
+    int count;
+    do {
+        count = 0;
+        sim_lock(&list_lock);
+        for (struct sim_stream **link = &first, *stream; (stream = *link) != NULL && count < AT_ONCE;) {
+            if (sim_memory_lives(&stream->st_value.vl_range) && !is_met(&stream->st_value)) {
+                link = &stream->st_next_valued;
+                continue;
+            }
+            unlink_at(link);
+            met[count++] = stream;
+        }
+        sim_unlock(&list_lock);
+        for (int i = 0; i < count; i++)
+            sim_gate_count(&met[i]->st_valued);
+    } while (count == AT_ONCE);
+}
+
+void sim_task_value_after_fork(void)
+{
+    first = NULL;
+    atomic_store_explicit(&sim_task_value_waits, 0, memory_order_relaxed);
+    sim_lock_renew(&list_lock);
+}
+
+/* ---- tasks ---- */
+
+static const struct sim_range *its_range(const void *argument, size_t *count)
+{
+    *count = 1;
+    return argument;
+}
+
+static uint64_t its_address(const void *argument)
+{
+    return (uint64_t)(uintptr_t)((const struct sim_task_value *)argument)->vl_range.rg_address;
+}
+
+static aclError run_write(struct sim_run *run, void *argument)
+{
+    const struct sim_task_value *value = argument;
+    (void)run;
+    atomic_store_explicit(place_of(value), value->vl_value, memory_order_release);
+    sim_task_value_written(); /* at once: what follows in this run may wait for what the value lets go on */
+    return ACL_SUCCESS;
+}
+
+static aclError run_wait(struct sim_run *run, void *argument)
+{
+    const struct sim_task_value *value = argument;
+    struct sim_stream *stream = run->rn_stream;
+    if (is_met(value))
+        return ACL_SUCCESS;
+    sim_lock(&list_lock);
+    stream->st_value = *value;
+    if (!stream->st_waits_for_value) {
+        stream->st_waits_for_value = true;
+        stream->st_next_valued = first;
+        first = stream;
+        atomic_fetch_add_explicit(&sim_task_value_waits, 1, memory_order_seq_cst);
+    }
+    run->rn_gate = &stream->st_valued;
+    run->rn_target = sim_gate_level(&stream->st_valued) + 1;
+    run->rn_deadline = SIM_FOREVER;
+    sim_unlock(&list_lock);
+    sim_lock_barrier();
+    if (!is_met(value))
+        return SIM_PARK;
+    sim_task_value_forget(stream);
+    return ACL_SUCCESS;
+}
+
+#define VALUE_OP(name, run, kind)                                                                                      \
+    {.op_name = name, .op_run = run, .op_ranges = its_range, .op_flags = SIM_OP_LIGHT, .op_kind = kind,                \
+     .op_number = its_address}
+static const struct sim_op write_op = VALUE_OP("aclrtValueWrite", run_write, SIM_TASK_VALUE_WRITE);
+static const struct sim_op wait_op = VALUE_OP("aclrtValueWait", run_wait, SIM_TASK_VALUE_WAIT);
+
+aclError sim_task_value_make(void *address, uint64_t number, uint32_t flag, uint32_t flags, struct sim_task_value *value)
+{
+    *value = (struct sim_task_value){
+        .vl_range = {.rg_address = address, .rg_size = sizeof number, .rg_write = flags != SIM_VALUE_FLAGS},
+        .vl_value = number,
+        .vl_flag = flag};
+    SIM_CHECK(flag < flags, ACL_ERROR_RT_PARAM_INVALID, "flag is %u, expected %s", flag,
+              flags == SIM_VALUE_FLAGS ? "0 (at least), 1 (equal), 2 (a bit in common) or 3 (a bit that neither has)"
+                                       : "0: it is reserved");
+    SIM_CHECK((uintptr_t)address % sizeof number == 0, ACL_ERROR_RT_ADDR_UNALIGNED,
+              "devAddr is %p, expected a multiple of 8", address);
+    SIM_TRY(sim_memory_claim(&value->vl_range, "devAddr"));
+    if (likely(value->vl_range.rg_record != NULL))
+        return ACL_SUCCESS;
+    /* Waits are woken by tasks and calls that write: a store of the host's would wake nobody. */
+    struct sim_block mapped;
+    bool host = sim_memory_find_mapped(address, &mapped);
+    SIM_CHECK(host && value->vl_range.rg_write, ACL_ERROR_RT_PARAM_INVALID,
+              "devAddr is %p, which is %s memory, expected device memory", address, host ? "registered host" : "managed");
+    return ACL_SUCCESS;
+}
+
+aclError sim_task_value_write(const struct sim_task_value *value, struct sim_target stream, void *site)
+{
+    return sim_engine_submit(stream, &write_op, value, sizeof *value, site, NULL);
+}
+
+aclError sim_task_value_wait(const struct sim_task_value *value, struct sim_target stream, void *site)
+{
+    return sim_engine_submit(stream, &wait_op, value, sizeof *value, site, NULL);
+}

@@ -1,0 +1,446 @@
+/* Design notes
+ *
+ * Workers run what nobody else ran. A launch does not wake them: waking costs more than most tasks, and the host that
+ * launches usually synchronises soon and runs the work itself. Instead one worker at a time patrols: it looks at the
+ * ready list every 50 us, doubling to 1.6 ms while nothing needs it, and takes a stream only when that made no progress
+ * since the last look, was kicked (a heavy task, a poller, a callback's stream) or needs a worker. After IDLE_TICKS looks
+ * at an empty list it gives cached memory back and sleeps without limit; the next push wakes it. So an idle process uses
+ * no CPU, a launch-and-synchronise loop never sees a worker, and a program that never synchronises is served within a
+ * tick. A stream that had to be rescued gets a habit: its next push kicks at once, until a host helps it again.
+ *
+ * pl_lock guards the list, who patrols, how many sleep deeply, and the two futex words' increments. It is a leaf. A push
+ * and a worker that goes to sleep both take it, so either the push sees the sleeper or the sleeper sees the stream.
+ * Invariant: list not empty => a patrol ticks, or a worker was signalled, or all workers are busy and will look.
+ *
+ * Finalisation ends the threads (sim_worker_rest) unless one of them runs a task; the pool stays the one that serves the
+ * process, and the next push or deadline starts them again. Who ends or starts them has set pl_state under pl_lock before,
+ * so nobody waits for another; what came into the list meanwhile is looked at afterwards.
+ *
+ * tm_lock guards the list of parked streams with a deadline; a stream's lock and gates' locks are taken inside it. */
+#include "address/memory.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/thread.h"
+#include "engine.h"
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#define WORKERS 2          /* enough for one long task beside another; more would only compete for the runner's cores */
+#define TICK_NS 50000
+#define TICK_DOUBLINGS 5   /* up to 1.6 ms */
+#define IDLE_TICKS 12
+#define QUANTUM 1024       /* tasks a worker runs of one stream before it looks at the others */
+
+enum pool_state { POOL_ENDED, POOL_STARTS, POOL_RUNS, POOL_ENDS };
+
+static struct {
+    _Alignas(SIM_LINE) struct sim_lock pl_lock;
+    struct sim_stream *pl_first, *pl_last;
+    _Atomic uint32_t pl_ready; /* length of the list; written under the lock */
+    bool pl_patrolled;
+    enum pool_state pl_state;
+    uint32_t pl_deep;          /* workers that sleep without limit */
+    _Alignas(SIM_LINE) _Atomic uint32_t pl_deep_word;
+    _Atomic uint32_t pl_tick_word;
+    _Atomic bool pl_stop;
+    uint32_t pl_started;       /* threads; written by who starts them */
+    pthread_t pl_threads[WORKERS];
+    struct sim_stream *_Atomic pl_held[WORKERS]; /* what each runs; set under pl_lock */
+} pool;
+
+static struct {
+    struct sim_lock tm_lock;
+    struct sim_stream *tm_first;
+    _Atomic uint32_t tm_count;
+} timers;
+
+_Atomic bool sim_worker_serves;
+
+static void *work(void *held);
+
+/* With pl_lock held: true when the caller has to start the threads, which finalisation has ended. */
+static bool must_start(void)
+{
+    bool must = unlikely(pool.pl_state == POOL_ENDED) && sim_worker_available();
+    if (must)
+        pool.pl_state = POOL_STARTS;
+    return must;
+}
+
+SIM_RARE static bool start(void)
+{
+    uint32_t started = 0;
+    while (started < WORKERS && sim_thread_start(&pool.pl_threads[started], work, &pool.pl_held[started]) == 0)
+        started++;
+    sim_lock(&pool.pl_lock);
+    pool.pl_started = started;
+    pool.pl_state = started != 0 ? POOL_RUNS : POOL_ENDED;
+    sim_unlock(&pool.pl_lock);
+    return started != 0;
+}
+
+/* Raises one of the words under pl_lock and says whom to wake; a sleeper re-reads the word in the kernel. */
+static _Atomic uint32_t *someone_to_wake(void)
+{
+    _Atomic uint32_t *word = pool.pl_patrolled ? &pool.pl_tick_word : pool.pl_deep != 0 ? &pool.pl_deep_word : NULL;
+    if (word != NULL)
+        atomic_fetch_add_explicit(word, 1, memory_order_relaxed);
+    return word;
+}
+
+static void append(struct sim_stream *stream)
+{
+    stream->st_next_ready = NULL;
+    if (pool.pl_last != NULL)
+        pool.pl_last->st_next_ready = stream;
+    else
+        pool.pl_first = stream;
+    pool.pl_last = stream;
+    atomic_fetch_add_explicit(&pool.pl_ready, 1, memory_order_relaxed);
+}
+
+void sim_worker_push(struct sim_stream *stream)
+{
+    sim_lock(&pool.pl_lock);
+    append(stream);
+    _Atomic uint32_t *word = pool.pl_patrolled ? NULL : someone_to_wake();
+    bool starts = must_start();
+    sim_unlock(&pool.pl_lock);
+    if (starts)
+        (void)start(); /* without a thread the next push tries again; hosts that wait help */
+    if (word != NULL)
+        sim_futex_wake(word, 1);
+    if (unlikely(atomic_load_explicit(&stream->st_habit, memory_order_relaxed)))
+        sim_worker_kick(stream);
+}
+
+/* `held`: a worker's, which runs the stream; it gets none any more once the threads end. */
+static struct sim_stream *pop(struct sim_stream *_Atomic *held)
+{
+    if (atomic_load_explicit(&pool.pl_ready, memory_order_relaxed) == 0)
+        return NULL;
+    sim_lock(&pool.pl_lock);
+    bool ends = held != NULL && atomic_load_explicit(&pool.pl_stop, memory_order_relaxed);
+    struct sim_stream *stream = ends ? NULL : pool.pl_first;
+    if (stream != NULL) {
+        if (held != NULL)
+            atomic_store_explicit(held, stream, memory_order_relaxed);
+        pool.pl_first = stream->st_next_ready;
+        if (pool.pl_first == NULL)
+            pool.pl_last = NULL;
+        atomic_fetch_sub_explicit(&pool.pl_ready, 1, memory_order_relaxed);
+    }
+    sim_unlock(&pool.pl_lock);
+    return stream;
+}
+
+struct sim_stream *sim_worker_pop(void)
+{
+    return pop(NULL);
+}
+
+/* Wakes the patrol early, or a deep sleeper when nobody patrols. */
+static void hurry(void)
+{
+    sim_lock(&pool.pl_lock);
+    _Atomic uint32_t *word = someone_to_wake();
+    bool starts = must_start();
+    sim_unlock(&pool.pl_lock);
+    if (starts)
+        (void)start();
+    if (word != NULL)
+        sim_futex_wake(word, 1);
+}
+
+void sim_worker_kick(struct sim_stream *stream)
+{
+    if (!sim_worker_available() || atomic_exchange_explicit(&stream->st_kicked, 1, memory_order_relaxed) != 0)
+        return;
+    hurry();
+}
+
+/* ---- deadlines ---- */
+
+static void add_timer(struct sim_stream *stream)
+{
+    sim_lock(&timers.tm_lock);
+    if (!stream->st_timed) {
+        stream->st_timed = true;
+        stream->st_next_timed = timers.tm_first;
+        timers.tm_first = stream;
+        atomic_fetch_add_explicit(&timers.tm_count, 1, memory_order_release);
+    }
+    sim_unlock(&timers.tm_lock);
+}
+
+void sim_worker_add_timer(struct sim_stream *stream)
+{
+    add_timer(stream);
+    hurry(); /* a deep sleeper must learn of the deadline */
+}
+
+/* Takes out one stream whose deadline has come, and forgets those that no longer wait for one. `next`: the earliest
+ * deadline of the others. */
+static struct sim_stream *take_expired(uint64_t now, uint64_t *next)
+{
+    struct sim_stream *expired = NULL;
+    *next = SIM_FOREVER;
+    sim_lock(&timers.tm_lock);
+    for (struct sim_stream **link = &timers.tm_first, *stream; (stream = *link) != NULL;) {
+        sim_lock(&stream->st_gate.gt_lock);
+        bool waits = stream->st_state == SIM_PARKED && stream->st_deadline != SIM_FOREVER;
+        uint64_t deadline = stream->st_deadline;
+        sim_unlock(&stream->st_gate.gt_lock);
+        bool take = waits && deadline <= now && expired == NULL;
+        if (waits && !take) {
+            *next = deadline < *next ? deadline : *next;
+            link = &stream->st_next_timed;
+            continue;
+        }
+        *link = stream->st_next_timed;
+        stream->st_timed = false;
+        atomic_fetch_sub_explicit(&timers.tm_count, 1, memory_order_relaxed);
+        if (take)
+            expired = stream;
+    }
+    sim_unlock(&timers.tm_lock);
+    return expired;
+}
+
+/* Ends the stream's wait. False: it has parked but not entered its gate yet, and stays for the next run. */
+static bool expire(struct sim_stream *stream, uint64_t now)
+{
+    sim_lock(&stream->st_gate.gt_lock);
+    bool waits = stream->st_state == SIM_PARKED && stream->st_deadline <= now;
+    struct sim_gate *gate = stream->st_parked_at;
+    sim_unlock(&stream->st_gate.gt_lock);
+    if (!waits)
+        return true;
+    if (!sim_gate_leave(gate, &stream->st_waiter)) {
+        add_timer(stream);
+        return false;
+    }
+    /* Out of the gate, it is ours until it is resumed. It may have come back to this gate with another deadline. */
+    stream->st_expired = stream->st_deadline <= now;
+    sim_engine_resume(stream);
+    sim_engine_given_up();
+    return true;
+}
+
+uint64_t sim_worker_run_timers(void)
+{
+    uint64_t next = SIM_FOREVER;
+    uint32_t most = atomic_load_explicit(&timers.tm_count, memory_order_acquire);
+    if (likely(most == 0))
+        return next;
+    uint64_t now = sim_clock_now();
+    bool again = false;
+    for (struct sim_stream *stream; most-- != 0 && (stream = take_expired(now, &next)) != NULL;)
+        again = !expire(stream, now) || again;
+    return again && next > now + TICK_NS ? now + TICK_NS : next;
+}
+
+/* ---- workers ---- */
+
+/* Takes the stream, or leaves it in the list for another look; true when the caller holds it now. */
+static bool take_from_list(struct sim_stream *stream, bool *again)
+{
+    uint64_t level = sim_gate_level(&stream->st_gate);
+    *again = false;
+    sim_lock(&stream->st_gate.gt_lock);
+    bool kicked = atomic_load_explicit(&stream->st_kicked, memory_order_relaxed) != 0;
+    bool held = false;
+    if (stream->st_state == SIM_READY) {
+        held = kicked || stream->st_worker || stream->st_seen == level + 1;
+        *again = !held;
+    }
+    if (held) {
+        stream->st_state = SIM_RUNNING;
+        if (!kicked && !stream->st_worker)
+            atomic_store_explicit(&stream->st_habit, 1, memory_order_relaxed);
+    }
+    if (!*again) {
+        stream->st_listed = false;
+        atomic_store_explicit(&stream->st_kicked, 0, memory_order_relaxed);
+    }
+    stream->st_seen = *again ? level + 1 : 0;
+    sim_unlock(&stream->st_gate.gt_lock);
+    return held;
+}
+
+static void stop_patrolling(bool *patrols)
+{
+    if (!*patrols)
+        return;
+    *patrols = false;
+    sim_lock(&pool.pl_lock);
+    pool.pl_patrolled = false;
+    sim_unlock(&pool.pl_lock);
+}
+
+/* One look at every stream that was in the list when it began. `grace`: some stay for another look. */
+static bool look_at_list(struct sim_stream *_Atomic *held, bool *patrols, bool *grace)
+{
+    bool ran = false;
+    uint32_t count = atomic_load_explicit(&pool.pl_ready, memory_order_relaxed);
+    for (struct sim_stream *stream; count-- != 0 && (stream = pop(held)) != NULL;) {
+        bool again;
+        if (take_from_list(stream, &again)) {
+            stop_patrolling(patrols);
+            if (atomic_load_explicit(&pool.pl_ready, memory_order_relaxed) != 0)
+                hurry(); /* this worker is busy from now on */
+            sim_engine_run(stream, UINT64_MAX, SIM_WORKER, QUANTUM);
+            ran = true;
+        } else if (again) {
+            sim_lock(&pool.pl_lock);
+            append(stream);
+            sim_unlock(&pool.pl_lock);
+            *grace = true;
+        }
+        atomic_store_explicit(held, NULL, memory_order_relaxed);
+    }
+    return ran;
+}
+
+static bool start_patrolling(bool *patrols)
+{
+    sim_lock(&pool.pl_lock);
+    if (!*patrols && !pool.pl_patrolled)
+        *patrols = pool.pl_patrolled = true;
+    sim_unlock(&pool.pl_lock);
+    return *patrols;
+}
+
+/* Sleeps until a push, unless one came before the sleep, or a deadline comes. The deadlines are looked at after this
+ * worker counts as asleep: whoever adds one later wakes it. */
+static void sleep_deeply(void)
+{
+    sim_lock(&pool.pl_lock);
+    uint32_t seen = atomic_load_explicit(&pool.pl_deep_word, memory_order_relaxed);
+    bool work = pool.pl_first != NULL && !pool.pl_patrolled;
+    pool.pl_deep += !work;
+    sim_unlock(&pool.pl_lock);
+    if (work)
+        return;
+    if (!atomic_load_explicit(&pool.pl_stop, memory_order_acquire))
+        sim_futex_wait(&pool.pl_deep_word, seen, sim_clock_left(sim_worker_run_timers()));
+    sim_lock(&pool.pl_lock);
+    pool.pl_deep--;
+    sim_unlock(&pool.pl_lock);
+}
+
+static void *work(void *held)
+{
+    bool patrols = false;
+    uint32_t idle = 0, doublings = 0;
+    prctl(PR_SET_TIMERSLACK, 1);
+    prctl(PR_SET_NAME, "acl-worker");
+    while (!atomic_load_explicit(&pool.pl_stop, memory_order_acquire)) {
+        uint64_t deadline = sim_worker_run_timers();
+        uint32_t seen = atomic_load_explicit(&pool.pl_tick_word, memory_order_acquire);
+        bool grace = false;
+        bool ran = look_at_list(held, &patrols, &grace);
+        if (ran || grace)
+            idle = doublings = 0;
+        if (ran)
+            continue;
+        if (start_patrolling(&patrols) && idle++ < IDLE_TICKS) {
+            uint64_t tick = (uint64_t)TICK_NS << doublings, left = sim_clock_left(deadline);
+            doublings += doublings < TICK_DOUBLINGS;
+            sim_futex_wait(&pool.pl_tick_word, seen, tick < left ? tick : left);
+            continue;
+        }
+        if (patrols) {
+            stop_patrolling(&patrols);
+            sim_memory_trim();
+        }
+        sleep_deeply();
+        idle = doublings = 0;
+    }
+    stop_patrolling(&patrols);
+    return NULL;
+}
+
+int sim_worker_start(void)
+{
+    if (sim_config()->cf_schedule != SIM_PARALLEL || sim_worker_available())
+        return 0;
+    atomic_store(&sim_worker_serves, true);
+    sim_lock(&pool.pl_lock);
+    bool starts = must_start();
+    sim_unlock(&pool.pl_lock);
+    bool failed = starts && !start();
+    if (failed)
+        atomic_store(&sim_worker_serves, false);
+    return failed ? -1 : 0;
+}
+
+/* With pl_lock held: a thread runs a stream that has work left, and nobody knows how long that takes. A stream without is
+ * about to be let go of. */
+static bool is_busy(void)
+{
+    for (uint32_t i = 0; i < WORKERS; i++) {
+        struct sim_stream *stream = atomic_load_explicit(&pool.pl_held[i], memory_order_relaxed);
+        if (stream != NULL && sim_gate_level(&stream->st_gate) < sim_stream_tail(stream))
+            return true;
+    }
+    return false;
+}
+
+/* Ends the threads after the tasks that they run; with `idle` only if they run none. False: there are none to end. */
+static bool end(bool idle)
+{
+    sim_lock(&pool.pl_lock);
+    bool ends = pool.pl_state == POOL_RUNS && !(idle && is_busy());
+    if (ends) {
+        pool.pl_state = POOL_ENDS;
+        atomic_store_explicit(&pool.pl_stop, true, memory_order_release);
+        atomic_fetch_add(&pool.pl_deep_word, 1);
+        atomic_fetch_add(&pool.pl_tick_word, 1);
+    }
+    sim_unlock(&pool.pl_lock);
+    if (!ends)
+        return false;
+    sim_futex_wake(&pool.pl_deep_word, WORKERS);
+    sim_futex_wake(&pool.pl_tick_word, WORKERS);
+    for (uint32_t i = 0; i < pool.pl_started; i++)
+        pthread_join(pool.pl_threads[i], NULL);
+    sim_lock(&pool.pl_lock);
+    atomic_store_explicit(&pool.pl_stop, false, memory_order_relaxed);
+    pool.pl_state = POOL_ENDED;
+    sim_unlock(&pool.pl_lock);
+    return true;
+}
+
+void sim_worker_rest(void)
+{
+    if (sim_thread.th_depth != 0 || !end(true)) /* a task's thread may be one of them */
+        return;
+    uint32_t count = atomic_load_explicit(&pool.pl_ready, memory_order_relaxed);
+    for (struct sim_stream *stream; count-- != 0 && (stream = sim_worker_pop()) != NULL;) {
+        sim_lock(&stream->st_gate.gt_lock);
+        stream->st_listed = stream->st_state == SIM_READY;
+        bool ready = stream->st_listed;
+        sim_unlock(&stream->st_gate.gt_lock);
+        if (ready)
+            sim_worker_push(stream);
+    }
+    if (sim_worker_run_timers() != SIM_FOREVER)
+        hurry();
+}
+
+void sim_worker_stop(void)
+{
+    atomic_store(&sim_worker_serves, false);
+    (void)end(false);
+    for (struct sim_stream *stream; (stream = sim_worker_pop()) != NULL;) /* stale entries of idle streams */
+        stream->st_listed = false;
+}
+
+void sim_worker_after_fork(void)
+{
+    memset(&pool, 0, sizeof pool);
+    atomic_store(&sim_worker_serves, false);
+    memset(&timers, 0, sizeof timers);
+}

@@ -1,0 +1,61 @@
+/* Memory pools: device memory given out and taken back in the order of streams. (pool.c is another pool: of workers.) */
+#ifndef SIM_POOL_H
+#define SIM_POOL_H
+
+#include "engine/engine.h"
+
+#include <acl/acl_rt_memory_soma.h>
+
+aclError sim_pool_supported(void); /* 207000 */
+
+/* `limit` 0: none. 107001, 207001. */
+aclError sim_pool_create(int32_t device, uint64_t limit, aclrtMemPool *handle);
+aclError sim_pool_check(aclrtMemPool handle); /* 107017 */
+/* The handle is dead at once; what is in use stays so until it is freed. */
+aclError sim_pool_destroy(aclrtMemPool handle);
+aclError sim_pool_set(aclrtMemPool handle, aclrtMemPoolAttr attribute, const void *value);
+aclError sim_pool_get(aclrtMemPool handle, aclrtMemPoolAttr attribute, void *value);
+aclError sim_pool_trim(aclrtMemPool handle, uint64_t keep);
+
+aclError sim_pool_malloc(void **address, size_t size, aclrtMemPool handle, struct sim_target stream, void *site);
+aclError sim_pool_free(void *address, struct sim_target stream, void *site);
+
+/* ---- what memory, events and those who wait ask ---- */
+
+extern _Atomic uint32_t sim_pool_blocks; /* that pools have */
+extern _Atomic uint32_t sim_pool_unused; /* of these, without an owner */
+
+/* aclrtFree: false when no pool has a block that starts there; else *code is the outcome. */
+bool sim_pool_find_release(const void *address, const void *site, aclError *code);
+static inline bool sim_pool_release(const void *address, const void *site, aclError *code)
+{
+    return unlikely(atomic_load_explicit(&sim_pool_blocks, memory_order_acquire) != 0) &&
+           sim_pool_find_release(address, site, code);
+}
+
+/* Whether the range belongs to a life of its block that another one has followed, but that is not over yet. */
+bool sim_pool_lives(const struct sim_range *range);
+
+/* A stream was made to wait, with the task `own`, for a record. */
+void sim_pool_note_wait(sim_record own, sim_record waited);
+static inline void sim_pool_waits(sim_record own, sim_record waited)
+{
+    if (unlikely(atomic_load_explicit(&sim_pool_unused, memory_order_relaxed) != 0))
+        sim_pool_note_wait(own, waited);
+}
+
+/* A host has waited: what pools keep above their thresholds goes back to the device. */
+void sim_pool_give_back(void);
+static inline void sim_pool_settle(void)
+{
+    if (unlikely(atomic_load_explicit(&sim_pool_unused, memory_order_relaxed) != 0))
+        sim_pool_give_back();
+}
+
+/* The device is out of memory: all that its pools can do without goes back. False when that is nothing. */
+bool sim_pool_reclaim(int32_t device);
+
+void sim_pool_forget(int32_t device); /* it goes down: its pools are dead */
+void sim_pool_after_fork(void);
+
+#endif

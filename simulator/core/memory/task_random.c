@@ -1,0 +1,359 @@
+/* Random numbers: Philox 4x32-10, keyed with the seed. Number i takes the block that lies i behind the 128-bit offset in
+ * device memory, so a sequence is the same however it is cut up; the offset stays as it was. The documents name neither
+ * the generator nor the bytes of the offset (16 here), nor what a set bit of a mask means: an element that is kept. */
+#include "address/memory.h"
+#include "base/bytes.h"
+#include "capture/capture.h"
+#include "operator/tensordesc.h"
+#include "task_system.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNTER_BYTES 16
+#define MOST_RANGES 7 /* result, offset, parameters, and up to four values that stand in device memory */
+#define CUT 2.0       /* standard deviations of a truncated normal distribution */
+
+typedef aclrtRandomParaInfo para_info;
+
+struct random_task {
+    struct sim_range rm_ranges[MOST_RANGES];
+    size_t rm_range_count;
+    aclrtRandomNumTaskInfo rm_info;
+};
+
+static bool is_float(aclDataType type)
+{
+    return type == ACL_FLOAT || type == ACL_FLOAT16 || type == ACL_BF16;
+}
+
+static uint32_t bytes_of(aclDataType type)
+{
+    return sim_type_bits(type) / 8;
+}
+
+/* The values of a distribution: one or two of the same kind. */
+static const para_info *values_of(const aclrtRandomNumTaskInfo *info, uint32_t *count)
+{
+    *count = info->randomNumFuncParaInfo.funcType == ACL_RT_RANDOM_NUM_FUNC_TYPE_DROPOUT_BITMASK ? 1 : 2;
+    return (const void *)&info->randomNumFuncParaInfo.paramInfo;
+}
+
+/* `bytes` 0: 4 or 8. */
+static aclError check_para(const para_info *para, uint32_t bytes, const char *name)
+{
+    SIM_CHECK(para->isAddr <= 1, ACL_ERROR_RT_PARAM_INVALID, "%s.isAddr is %u, expected 0 (a value) or 1 (an address)",
+              name, para->isAddr);
+    bool fits = bytes != 0 ? para->size == bytes : para->size == 4 || para->size == 8;
+    SIM_CHECK(para->isAddr == 1 || fits, ACL_ERROR_RT_PARAM_INVALID, "%s.size is %u, expected %u bytes", name, para->size,
+              bytes != 0 ? bytes : 8);
+    return ACL_SUCCESS;
+}
+
+aclError sim_task_random_check(const aclrtRandomNumTaskInfo *info)
+{
+    uint32_t count;
+    aclDataType type = info->dataType;
+    unsigned function = (unsigned)info->randomNumFuncParaInfo.funcType;
+    bool known = is_float(type) || type == ACL_INT32 || type == ACL_INT64 || type == ACL_UINT32 || type == ACL_UINT64;
+    SIM_CHECK(known, ACL_ERROR_RT_PARAM_INVALID,
+              "taskInfo->dataType is %d, expected float32, float16, bfloat16, or int or uint of 32 or 64 bits", (int)type);
+    SIM_CHECK(function <= ACL_RT_RANDOM_NUM_FUNC_TYPE_TRUNCATED_NORMAL_DIS, ACL_ERROR_RT_PARAM_INVALID,
+              "taskInfo->randomNumFuncParaInfo.funcType is %u, expected 0 (dropout mask), 1 (uniform), 2 (normal) or 3 "
+              "(truncated normal)",
+              function);
+    SIM_CHECK(function == ACL_RT_RANDOM_NUM_FUNC_TYPE_UNIFORM_DIS || is_float(type), ACL_ERROR_RT_PARAM_INVALID,
+              "taskInfo->dataType is %d, expected a floating-point type with funcType %u", (int)type, function);
+    const para_info *values = values_of(info, &count);
+    for (uint32_t i = 0; i < count; i++)
+        SIM_TRY(check_para(&values[i], bytes_of(type), i == 0 ? "the first parameter" : "the second parameter"));
+    SIM_TRY(check_para(&info->randomSeed, 0, "taskInfo->randomSeed"));
+    return check_para(&info->randomNum, 0, "taskInfo->randomNum");
+}
+
+static void *address_of(const para_info *para)
+{
+    void *address;
+    memcpy(&address, para->valueOrAddr, sizeof address);
+    return address;
+}
+
+/* What stands in the call, or in device memory, as the low bits of the result. */
+static uint64_t value_of(const para_info *para, uint32_t bytes)
+{
+    uint64_t value = 0;
+    memcpy(&value, para->isAddr ? sim_memory_reach(address_of(para)) : (const void *)para->valueOrAddr, bytes);
+    return value;
+}
+
+static uint32_t bytes_of_number(const para_info *para)
+{
+    return para->size == 4 ? 4 : 8;
+}
+
+static uint64_t number_of(const para_info *para)
+{
+    return value_of(para, bytes_of_number(para));
+}
+
+/* Of `count` results; UINT64_MAX: more than there can be. */
+static uint64_t result_bytes(const aclrtRandomNumTaskInfo *info, uint64_t count)
+{
+    uint64_t bytes = count;
+    if (info->randomNumFuncParaInfo.funcType == ACL_RT_RANDOM_NUM_FUNC_TYPE_DROPOUT_BITMASK)
+        return count / 8 + (count % 8 != 0);
+    return sim_size_multiply(&bytes, bytes_of(info->dataType)) ? bytes : UINT64_MAX;
+}
+
+/* The first range that cannot be claimed is named. */
+static const char *claim(struct random_task *task, const void *address, uint64_t size, bool write, const char *name)
+{
+    struct sim_range *range = &task->rm_ranges[task->rm_range_count++];
+    *range = (struct sim_range){.rg_address = address, .rg_size = size, .rg_write = write};
+    return sim_memory_try_claim(range) ? NULL : name;
+}
+
+static const char *claim_para(struct random_task *task, const para_info *para, uint32_t bytes, const char *name)
+{
+    return para->isAddr ? claim(task, address_of(para), bytes, false, name) : NULL;
+}
+
+/* NULL, or what of it lies in no device memory, or not all of it does. */
+static const char *make(const aclrtRandomNumTaskInfo *info, struct random_task *task)
+{
+    uint32_t count;
+    const para_info *values = values_of(info, &count);
+    uint64_t bytes = info->randomNum.isAddr ? 1 : result_bytes(info, number_of(&info->randomNum));
+    memset(task, 0, sizeof *task);
+    task->rm_info = *info;
+    const char *wrong = claim(task, info->randomResultAddr, bytes, true, "randomResultAddr");
+    if (wrong == NULL)
+        wrong = claim(task, info->randomCounterAddr, COUNTER_BYTES, false, "randomCounterAddr");
+    if (wrong == NULL && info->randomParaAddr != NULL)
+        wrong = claim(task, info->randomParaAddr, 2 * sizeof *values, true, "randomParaAddr");
+    for (uint32_t i = 0; i < count && wrong == NULL; i++)
+        wrong = claim_para(task, &values[i], bytes_of(info->dataType), "the address of a parameter");
+    if (wrong == NULL)
+        wrong = claim_para(task, &info->randomSeed, bytes_of_number(&info->randomSeed), "the address of randomSeed");
+    if (wrong == NULL)
+        wrong = claim_para(task, &info->randomNum, bytes_of_number(&info->randomNum), "the address of randomNum");
+    return wrong;
+}
+
+/* ---- the generator ---- */
+
+struct generator {
+    uint64_t ge_seed, ge_low, ge_high;
+};
+
+static void philox(const struct generator *generator, uint64_t index, uint32_t attempt, uint32_t words[4])
+{
+    uint64_t low = generator->ge_low + index, high = generator->ge_high + (low < index);
+    uint32_t keys[2] = {(uint32_t)generator->ge_seed, (uint32_t)(generator->ge_seed >> 32)};
+    words[0] = (uint32_t)low;
+    words[1] = (uint32_t)(low >> 32);
+    words[2] = (uint32_t)high;
+    words[3] = (uint32_t)(high >> 32) ^ attempt << 24;
+    for (int round = 0; round < 10; round++) {
+        uint64_t first = UINT64_C(0xd2511f53) * words[0], second = UINT64_C(0xcd9e8d57) * words[2];
+        words[0] = (uint32_t)(second >> 32) ^ words[1] ^ keys[0];
+        words[1] = (uint32_t)second;
+        words[2] = (uint32_t)(first >> 32) ^ words[3] ^ keys[1];
+        words[3] = (uint32_t)first;
+        keys[0] += 0x9e3779b9;
+        keys[1] += 0xbb67ae85;
+    }
+}
+
+static uint64_t joined(const uint32_t words[2])
+{
+    return words[0] | (uint64_t)words[1] << 32;
+}
+
+/* From 0, to below 1. */
+static double fraction(const uint32_t words[2])
+{
+    return (double)(joined(words) >> 11) * 0x1p-53;
+}
+
+static double normal(const uint32_t words[4])
+{
+    return sqrt(-2 * log(1 - fraction(words))) * cos(6.283185307179586 * fraction(words + 2));
+}
+
+static double draw(const struct generator *generator, aclrtRandomNumFuncType function, uint64_t index)
+{
+    uint32_t words[4];
+    double value = 0;
+    for (uint32_t attempt = 0; attempt < 256; attempt++) {
+        philox(generator, index, attempt, words);
+        if (function == ACL_RT_RANDOM_NUM_FUNC_TYPE_UNIFORM_DIS)
+            return fraction(words);
+        value = normal(words);
+        if (function != ACL_RT_RANDOM_NUM_FUNC_TYPE_TRUNCATED_NORMAL_DIS || fabs(value) <= CUT)
+            return value;
+    }
+    return 0; /* as good as never: 1 in 20 is cut */
+}
+
+/* ---- running ---- */
+
+static double float_of(aclDataType type, uint64_t bits)
+{
+    return type == ACL_FLOAT     ? sim_float_of_bits((uint32_t)bits)
+           : type == ACL_FLOAT16 ? sim_half_to_float((uint16_t)bits)
+                                 : sim_bfloat_to_float((uint16_t)bits);
+}
+
+static uint64_t bits_of(aclDataType type, double value)
+{
+    return type == ACL_FLOAT     ? sim_float_bits((float)value)
+           : type == ACL_FLOAT16 ? sim_half_from_float((float)value)
+                                 : sim_bfloat_from_float((float)value);
+}
+
+static void fill_floats(const aclrtRandomNumTaskInfo *info, const struct generator *generator, uint64_t count, char *to)
+{
+    uint32_t bytes = bytes_of(info->dataType), parameters;
+    aclrtRandomNumFuncType function = info->randomNumFuncParaInfo.funcType;
+    const para_info *values = values_of(info, &parameters);
+    double first = float_of(info->dataType, value_of(&values[0], bytes));
+    double second = float_of(info->dataType, value_of(&values[1], bytes));
+    double scale = function == ACL_RT_RANDOM_NUM_FUNC_TYPE_UNIFORM_DIS ? second - first : second;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t bits = bits_of(info->dataType, first + scale * draw(generator, function, i));
+        memcpy(to + i * bytes, &bits, bytes);
+    }
+}
+
+static uint64_t widened(aclDataType type, uint64_t bits)
+{
+    return type == ACL_INT32 ? (uint64_t)(int64_t)(int32_t)(uint32_t)bits : bits;
+}
+
+/* From the first parameter to below the second. */
+static void fill_integers(const aclrtRandomNumTaskInfo *info, const struct generator *generator, uint64_t count, char *to)
+{
+    uint32_t bytes = bytes_of(info->dataType), parameters;
+    const para_info *values = values_of(info, &parameters);
+    uint64_t least = widened(info->dataType, value_of(&values[0], bytes));
+    uint64_t span = widened(info->dataType, value_of(&values[1], bytes)) - least;
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t words[4];
+        philox(generator, i, 0, words);
+        uint64_t value = least + (span == 0 ? 0 : joined(words) % span);
+        memcpy(to + i * bytes, &value, bytes);
+    }
+}
+
+static void fill_mask(const aclrtRandomNumTaskInfo *info, const struct generator *generator, uint64_t count,
+                      unsigned char *to)
+{
+    uint32_t parameters;
+    const para_info *ratio = values_of(info, &parameters);
+    double dropped = float_of(info->dataType, value_of(ratio, bytes_of(info->dataType)));
+    memset(to, 0, result_bytes(info, count));
+    for (uint64_t i = 0; i < count; i++)
+        if (draw(generator, ACL_RT_RANDOM_NUM_FUNC_TYPE_UNIFORM_DIS, i) >= dropped)
+            to[i / 8] |= (unsigned char)(1u << i % 8);
+}
+
+static aclError run_random(struct sim_run *run, void *argument)
+{
+    const struct random_task *task = argument;
+    const aclrtRandomNumTaskInfo *info = &task->rm_info;
+    uint64_t count = number_of(&info->randomNum);
+    struct generator generator = {.ge_seed = number_of(&info->randomSeed)};
+    struct sim_range result = {.rg_address = info->randomResultAddr, .rg_size = result_bytes(info, count)};
+    if (!sim_memory_try_claim(&result)) {
+        run->rn_reason = "the number that stands in device memory is more than its result has room for";
+        return ACL_ERROR_RT_DEVICE_MEM_ERROR;
+    }
+    const char *offset = sim_memory_reach(info->randomCounterAddr);
+    memcpy(&generator.ge_low, offset, 8);
+    memcpy(&generator.ge_high, offset + 8, 8);
+    if (info->randomParaAddr != NULL)
+        memcpy(sim_memory_reach(info->randomParaAddr), &info->randomNumFuncParaInfo.paramInfo, 2 * sizeof(para_info));
+    void *to = sim_memory_reach(info->randomResultAddr);
+    if (info->randomNumFuncParaInfo.funcType == ACL_RT_RANDOM_NUM_FUNC_TYPE_DROPOUT_BITMASK)
+        fill_mask(info, &generator, count, to);
+    else if (is_float(info->dataType))
+        fill_floats(info, &generator, count, to);
+    else
+        fill_integers(info, &generator, count, to);
+    return ACL_SUCCESS;
+}
+
+static const struct sim_range *its_ranges(const void *argument, size_t *count)
+{
+    const struct random_task *task = argument;
+    *count = task->rm_range_count;
+    return task->rm_ranges;
+}
+
+#define RANDOM_OP(flags)                                                                                               \
+    {.op_name = "aclrtRandomNumAsync", .op_run = run_random, .op_ranges = its_ranges,                                  \
+     .op_flags = (flags) | SIM_OP_REPLACED, .op_kind = SIM_TASK_RANDOM}
+static const struct sim_op random_ops[] = {RANDOM_OP(SIM_OP_LIGHT), RANDOM_OP(0), RANDOM_OP(SIM_OP_HEAVY)};
+
+aclError sim_task_random_queue(const aclrtRandomNumTaskInfo *info, struct sim_target stream, void *site)
+{
+    struct random_task task;
+    const char *wrong = make(info, &task);
+    SIM_CHECK(wrong == NULL, ACL_ERROR_RT_PARAM_INVALID,
+              "taskInfo: %s is not in a block of device memory that has room for it", wrong);
+    uint64_t bytes = info->randomNum.isAddr ? UINT64_MAX : 16 * task.rm_ranges[0].rg_size; /* each takes its time */
+    return sim_engine_submit(stream, &random_ops[sim_task_weight(bytes)], &task, sizeof task, site, NULL);
+}
+
+/* ---- updates ---- */
+
+struct random_update {
+    struct sim_range ru_range; /* where the new description stands */
+    struct sim_recorded ru_recorded;
+};
+
+static const struct sim_range *update_range(const void *argument, size_t *count)
+{
+    *count = 1;
+    return argument;
+}
+
+/* The argument of the recorded task with what may be updated taken from device memory; NULL: it is not valid. */
+static void *updated(const void *before, void *state)
+{
+    const struct random_task *task = before;
+    aclrtRandomNumTaskInfo info = task->rm_info, found;
+    struct random_task *made = malloc(sizeof *made);
+    memcpy(&found, sim_memory_reach(((const struct random_update *)state)->ru_range.rg_address), sizeof found);
+    info.randomParaAddr = found.randomParaAddr;
+    info.randomResultAddr = found.randomResultAddr;
+    info.randomCounterAddr = found.randomCounterAddr;
+    info.randomSeed = found.randomSeed;
+    info.randomNum = found.randomNum;
+    bool valid = made != NULL && info.randomSeed.isAddr <= 1 && info.randomNum.isAddr <= 1 && make(&info, made) == NULL;
+    if (valid)
+        return made;
+    free(made);
+    return NULL;
+}
+
+static aclError run_update(struct sim_run *run, void *argument)
+{
+    struct random_update *update = argument;
+    if (sim_capture_replace(&update->ru_recorded, updated, update))
+        return ACL_SUCCESS;
+    run->rn_reason = "what stands in device memory describes no task for memory that is there";
+    return ACL_ERROR_RT_PARAM_INVALID;
+}
+
+aclError sim_task_random_update(struct sim_target recorded, uint32_t task, const void *address, struct sim_target stream,
+                           void *site)
+{
+    static const struct sim_op op = {.op_name = "aclrtTaskUpdateAsync", .op_run = run_update, .op_ranges = update_range,
+                                     .op_flags = SIM_OP_LIGHT, .op_kind = SIM_TASK_OTHER};
+    struct random_update update = {.ru_range = {.rg_address = address, .rg_size = sizeof(aclrtRandomNumTaskInfo)}};
+    SIM_TRY(sim_capture_find_task(recorded, task, SIM_TASK_RANDOM, &update.ru_recorded));
+    SIM_TRY(sim_memory_claim(&update.ru_range, "info->val.randomTaskAttr.srcAddr"));
+    return sim_engine_submit(stream, &op, &update, sizeof update, site, NULL);
+}

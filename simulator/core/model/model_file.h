@@ -1,0 +1,67 @@
+/* The container of models (.om). The readers are in format/; they follow no offset and trust no count of the file, and
+ * take no more memory than a small multiple of its size. */
+#ifndef SIM_MODEL_FILE_H
+#define SIM_MODEL_FILE_H
+
+#include "base/bytes.h"
+#include "model_signature.h"
+
+#define SIM_FILE_HEADER 256
+#define SIM_FILE_PARTS 11 /* most partitions of one model */
+
+enum sim_part {
+    SIM_PART_MODEL_DEF = 0,
+    SIM_PART_WEIGHTS = 1,
+    SIM_PART_TASKS = 2,
+    SIM_PART_KERNELS = 3,
+    SIM_PART_CUSTOM_KERNELS = 4,
+    SIM_PART_LIBRARIES = 5,
+    SIM_PART_INOUT = 8,
+    SIM_PART_STATIC_TASKS = 9,
+    SIM_PART_DYNAMIC_TASKS = 10,
+    SIM_PART_TASK_PARAMETERS = 11,
+    SIM_PART_TILING = 12,
+    SIM_PART_BUNDLE = 24,
+    SIM_PART_BUNDLE_VARIABLES = 25,
+};
+
+enum sim_file_kind { SIM_FILE_GRAPH = 0, SIM_FILE_MODEL = 1, SIM_FILE_FLOW = 3, SIM_FILE_BUNDLE = 5 };
+
+/* A view of a container: the parts of its first model. */
+struct sim_file {
+    struct sim_bytes fi_payload; /* behind the header */
+    uint8_t fi_kind;             /* sim_file_kind */
+    bool fi_wide;                /* tables of 64-bit numbers */
+    bool fi_dynamic;
+    uint32_t fi_models;
+    char fi_name[33];
+    uint32_t fi_part_count;
+    struct {
+        uint32_t pt_type;
+        struct sim_bytes pt_bytes;
+    } fi_parts[SIM_FILE_PARTS];
+};
+
+/* 145006 for what is no container or not whole; 145000 for a number of partitions that no model has. */
+aclError sim_file_view(struct sim_bytes bytes, struct sim_file *file);
+
+/* Entries of a table of partitions, as the file's layout has them. */
+uint64_t sim_file_table_bytes(const struct sim_file *file, uint32_t count);
+bool sim_file_take_entry(struct sim_bytes *table, const struct sim_file *file, uint32_t *type, uint64_t *size);
+
+/* The part of a type; false when there is none. */
+bool sim_file_part(const struct sim_file *file, enum sim_part type, struct sim_bytes *part);
+
+/* The model's outside, from its description of inputs and outputs, else from its graph. 145000, 145006, 245000. */
+aclError sim_file_signature(const struct sim_file *file, struct sim_signature **signature);
+
+/* Whether the file describes its inputs and outputs without a device. */
+bool sim_file_is_described(const struct sim_file *file);
+
+/* ---- the two sources of a signature (format/inout.c, format/graph.c) ---- */
+
+aclError sim_inout_read(struct sim_bytes part, struct sim_signature *signature);
+/* Attributes of the model too; its ports alone when there are none yet. */
+aclError sim_graph_read(struct sim_bytes part, struct sim_signature *signature);
+
+#endif

@@ -1,0 +1,145 @@
+/* Dump: what models and operators read and write, into files or through a function of the program. */
+#ifndef SIM_DUMP_H
+#define SIM_DUMP_H
+
+#include "base/json.h"
+#include "engine/engine.h"
+#include <aclnn/acl_meta.h>
+#include <acl/acl_sim.h>
+
+#define SIM_DUMP_STEPS 100
+
+/* What statistics are made of: bits, by the names in dump_stats. */
+enum sim_dump_statistic {
+    SIM_DUMP_MAX = 1,
+    SIM_DUMP_MIN = 2,
+    SIM_DUMP_AVERAGE = 4,
+    SIM_DUMP_NAN = 8,
+    SIM_DUMP_NEGATIVE_INF = 16,
+    SIM_DUMP_POSITIVE_INF = 32,
+    SIM_DUMP_NORM = 64,
+    SIM_DUMP_STATISTICS = 127,
+};
+#define SIM_DUMP_PATH 3072 /* bytes of a directory that may be named, so that files below it fit */
+
+#define SIM_DUMP_FILE 768 /* bytes of a file name that acldumpSaveExceptionInfo is given, with directories */
+#define SIM_DUMP_EXCEPTIONS "extra-info/data-dump" /* below the directory that is configured */
+
+/* What is dumped. Counted: the one in force is one user, each model that was loaded under it another. */
+struct sim_dump_plan {
+    _Atomic uint32_t dp_users;
+    uint32_t dp_epoch;        /* nothing is written after its end (sim_dump_is_over) */
+    const char *dp_path;      /* lives as long as the process; NULL: through the program's function alone */
+    char dp_time[16];         /* when it came into force: a directory's name */
+    unsigned dp_directions;   /* aclsimDirection bits */
+    bool dp_models, dp_operators, dp_overflow;
+    unsigned dp_statistics;   /* 0: the elements themselves */
+    acldumpType dp_failures;  /* 0: those that fail are not dumped */
+    char **dp_names;          /* of models, the last one NULL; NULL: every model */
+    uint32_t dp_step_count;   /* 0: every step */
+    uint64_t dp_steps[SIM_DUMP_STEPS][2];
+};
+
+/* ---- the state (dump.c) ---- */
+
+aclError sim_dump_init(void);     /* 100001, 100002, 100044 */
+aclError sim_dump_finalize(void); /* 100001, 100045 */
+/* 100001, 100045, 100000, 100003, 100006, 100009, 200006. */
+aclError sim_dump_set(const char *path);
+
+/* The "dump" object of aclInit's file, until aclFinalize. 100009, 200006. */
+aclError sim_dump_command(struct sim_json object);
+void sim_dump_command_end(void);
+
+typedef int32_t (*sim_dump_function)(const acldumpChunk *chunk, int32_t size);
+void sim_dump_give_to(sim_dump_function function); /* NULL: to files */
+sim_dump_function sim_dump_receiver(void);
+
+const char *sim_dump_path(acldumpType type); /* NULL: not configured */
+/* The directory of the current device's dumps of failures, with a "/" at its end; in an exception callback, of the device
+ * that failed. 500001 when none is configured, 100000 when `size` is too small, 107002. */
+aclError sim_dump_exception_path(char *path, size_t size);
+
+/* aclopStartDumpArgs: a file for each operator with its shapes, in this directory; NULL ends it. 100003. */
+aclError sim_dump_arguments(const char *path);
+bool sim_dump_arguments_path(char path[SIM_DUMP_PATH]); /* false: none is asked for */
+
+/* The plan in force, with one more user; NULL: none. */
+struct sim_dump_plan *sim_dump_share(void);
+void sim_dump_drop(struct sim_dump_plan *plan); /* NULL is nothing */
+/* aclmdlFinalizeDump or aclFinalize was called since, whoever still has the plan. */
+bool sim_dump_is_over(const struct sim_dump_plan *plan);
+
+void sim_dump_reset(void);
+void sim_dump_after_fork(void);
+
+/* dump_plan.c: reads the "dump" object of a file; whose messages name `argument`. */
+aclError sim_dump_read(struct sim_json object, const char *argument, struct sim_dump_plan *plan);
+
+/* ---- what is written (dump_write.c) ---- */
+
+/* For a model that is loaded now: NULL when it is not dumped. */
+struct sim_dump_plan *sim_dump_of_model(const char *name);
+/* The inputs (ACLSIM_IN), before a run, or the outputs (ACLSIM_OUT), after it. */
+void sim_dump_model(const struct sim_dump_plan *plan, const struct sim_run *run, const aclsimModelRun *order,
+                    uint64_t step, aclsimDirection direction);
+
+/* A task that is about to run (ACLSIM_IN), or has run (ACLSIM_OUT); or has failed. */
+void sim_dump_task(const struct sim_run *run, const struct sim_task *task, const void *argument,
+                   aclsimDirection direction);
+void sim_dump_failure(const struct sim_run *run, const struct sim_task *task, const void *argument);
+
+/* Tensors that the program names: inputs, then outputs. */
+struct sim_dump_names {
+    const char *dn_type, *dn_name;
+    const aclsimTensor *dn_tensors;
+    uint32_t dn_inputs, dn_count;
+};
+void sim_dump_named(const struct sim_run *run, const struct sim_dump_names *names);
+
+/* Bytes below a directory, which is made: into a file, or to the program's function. False: it cannot be written. */
+bool sim_dump_deliver(const char *directory, const char *name, const void *data, size_t size);
+
+/* A name as part of the name of a file: without separators, cut to 63 bytes. */
+void sim_dump_clean(const char *name, char target[64]);
+
+/* A tensor, as the contents of a NumPy file; malloc'ed, NULL without memory. */
+void *sim_dump_array(const aclsimTensor *tensor, size_t *size);
+
+/* Its statistics, as lines of values with commas between them (dump_stats.c); malloc'ed, NULL without memory. */
+char *sim_dump_statistics(const aclsimTensor *tensor, unsigned wanted, size_t *size);
+
+/* Calls the function with the address of each element, in order; `width` bytes lie between neighbours. */
+void sim_dump_each(const aclsimTensor *tensor, size_t width, void (*function)(const char *element, void *user),
+                   void *user);
+
+/* ---- tensors that the program names (dump_tensor.c) ---- */
+
+/* aclDumpOpTensors: 161001, 161002, 361001. */
+struct sim_dump_tensors {
+    const char *dt_type, *dt_name;
+    aclTensor *const *dt_tensors;
+    size_t dt_inputs, dt_count;
+};
+aclnnStatus sim_dump_tensors(const struct sim_dump_tensors *tensors, aclrtStream stream, void *site);
+
+/* acldumpSaveExceptionInfo: 100000, 100003, 107002, 207000, 500001. `file` is relative to the directory of failures, `tag`
+ * may be NULL. */
+aclError sim_dump_exception(const char *file, const char *tag, const acldumpTensorInfo *tensors, size_t count);
+
+/* ---- graphs of one operator (dump_graph.c) ---- */
+
+struct sim_dump_graph {
+    const char *dg_type, *dg_path;
+    const aclTensorDesc *const *dg_descs[2]; /* inputs, outputs */
+    int dg_counts[2];
+    const aclopAttr *dg_attr; /* NULL: none */
+};
+aclGraphDumpOption *sim_graph_dump_create(void);
+aclError sim_graph_dump_destroy(const aclGraphDumpOption *option);
+aclError sim_graph_dump_check(const aclGraphDumpOption *option); /* 100000 unless it is live */
+aclError sim_graph_dump_write(const struct sim_dump_graph *graph); /* 100000, 100003 */
+void sim_graph_dump_reset(void);
+void sim_graph_dump_after_fork(void);
+
+#endif

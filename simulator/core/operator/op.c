@@ -1,0 +1,582 @@
+/* Design notes
+ *
+ * A request is a snapshot of what a public function was given, taken from one locked object after the other; so nothing
+ * of the program's has to live longer than the call, and a handle is a request that is kept. To run one, its row is found
+ * and its arguments are made (op_type.c), the call is packed and planned as in the first phase of the row, and its
+ * addresses are claimed and it is submitted as in the second one. Nothing is compiled and no kernel of a model file is
+ * run: a type that the simulator can run is there from the start.
+ *
+ * Where a kernel wants workspace, which these functions do not ask of the program, it gets a block that a second task
+ * gives back behind it, or one of the allocator that the program registered for the stream, which gets it back as soon as
+ * the call is queued: what it gives out again is used behind the call. Inputs in host memory are read by the call that
+ * executes the operator: it copies them to a block of the device, which goes back in the same way. */
+#include "op_type.h"
+
+#include "address/memory.h"
+#include "memory/allocator.h"
+#include "call.h"
+#include <stdlib.h>
+
+struct handle {
+    struct sim_object ha_object;
+    struct sim_op_request ha_request; /* its tensors have no buffers */
+};
+
+static struct sim_table handles = SIM_OBJECT_TABLE(struct handle, SIM_KIND_OP_HANDLE);
+
+/* ---- requests ---- */
+
+aclError sim_op_request_create(const char *type, uint32_t inputs, uint32_t outputs, struct sim_op_request *request)
+{
+    *request = (struct sim_op_request){.rq_type = strdup(type), .rq_input_count = inputs, .rq_output_count = outputs};
+    request->rq_tensors = calloc((size_t)inputs + outputs + 1, sizeof *request->rq_tensors);
+    if (request->rq_type != NULL && request->rq_tensors != NULL)
+        return ACL_SUCCESS;
+    sim_op_request_drop(request);
+    return sim_refuse(ACL_ERROR_BAD_ALLOC, "there is no memory for %u tensors", inputs + outputs);
+}
+
+void sim_op_request_drop(struct sim_op_request *request)
+{
+    free(request->rq_type);
+    free(request->rq_tensors);
+    sim_attributes_drop(&request->rq_attributes);
+    *request = (struct sim_op_request){0};
+}
+
+static aclError copy_request(const struct sim_op_request *from, struct sim_op_request *copy)
+{
+    SIM_TRY(sim_op_request_create(from->rq_type, from->rq_input_count, from->rq_output_count, copy));
+    memcpy(copy->rq_tensors, from->rq_tensors,
+           ((size_t)from->rq_input_count + from->rq_output_count) * sizeof *copy->rq_tensors);
+    aclError code = sim_attributes_copy(&from->rq_attributes, &copy->rq_attributes);
+    if (code != ACL_SUCCESS)
+        sim_op_request_drop(copy);
+    return code;
+}
+
+/* ---- reading what the program gave ---- */
+
+static aclError check_list(const char *side, int count, const void *const *list, const char *name)
+{
+    SIM_ARGUMENT(count >= 0 && count <= SIM_OP_TENSORS, ACL_ERROR_INVALID_PARAM, "num%s is %d, expected 0 to %d", side,
+                 count, SIM_OP_TENSORS);
+    SIM_ARGUMENT(count == 0 || list != NULL, ACL_ERROR_INVALID_PARAM, "%s is NULL with num%s %d, expected an array",
+                 name, side, count);
+    for (int i = 0; i < count; i++)
+        SIM_ARGUMENT(list[i] != NULL, ACL_ERROR_INVALID_PARAM, "%s[%d] is NULL, expected a live handle", name, i);
+    return ACL_SUCCESS;
+}
+
+/* Copies what an opened description says. */
+static aclError copy_desc(const struct sim_tensor_desc *desc, struct sim_op_tensor *tensor, const char *side, int index)
+{
+    const struct sim_numbers *shape = &desc->td_shape;
+    tensor->ot_type = desc->td_type;
+    tensor->ot_format = desc->td_storage_format != ACL_FORMAT_UNDEFINED ? desc->td_storage_format : desc->td_format;
+    tensor->ot_placement = desc->td_placement;
+    tensor->ot_open = !sim_tensordesc_has_rank(desc);
+    if (tensor->ot_open)
+        return ACL_SUCCESS;
+    SIM_ARGUMENT(shape->nu_count <= SIM_OP_RANK, ACL_ERROR_INVALID_PARAM,
+                 "%s[%d] has %zu dimensions, expected at most %d", side, index, shape->nu_count, SIM_OP_RANK);
+    tensor->ot_rank = (uint32_t)shape->nu_count;
+    for (uint32_t i = 0; i < tensor->ot_rank; i++) {
+        tensor->ot_dims[i] = shape->nu_values[i];
+        tensor->ot_open = tensor->ot_open || shape->nu_values[i] < 0;
+    }
+    tensor->ot_bytes = sim_tensordesc_bytes(desc);
+    tensor->ot_constant_size = desc->td_constant_size;
+    if (desc->td_constant != NULL)
+        memcpy(tensor->ot_constant, desc->td_constant, sizeof tensor->ot_constant);
+    return ACL_SUCCESS;
+}
+
+static aclError read_desc(const aclTensorDesc *handle, struct sim_op_tensor *tensor, const char *side, int index)
+{
+    struct sim_tensor_desc *desc = sim_tensordesc_open(handle);
+    if (desc == NULL)
+        return ACL_ERROR_INVALID_PARAM;
+    aclError code = copy_desc(desc, tensor, side, index);
+    sim_object_close(desc);
+    return code;
+}
+
+static aclError read_buffer(const aclDataBuffer *handle, struct sim_op_tensor *tensor)
+{
+    struct sim_data_buffer *buffer = sim_data_buffer_open(handle);
+    if (buffer == NULL)
+        return ACL_ERROR_INVALID_PARAM;
+    tensor->ot_data = buffer->db_data;
+    tensor->ot_size = buffer->db_size;
+    sim_object_close(buffer);
+    return ACL_SUCCESS;
+}
+
+static aclError read_side(const char *side, int count, const aclTensorDesc *const *descs,
+                          const aclDataBuffer *const *buffers, struct sim_op_tensor *tensors)
+{
+    for (int i = 0; i < count; i++) {
+        SIM_TRY(read_desc(descs[i], &tensors[i], side, i));
+        if (buffers != NULL)
+            SIM_TRY(read_buffer(buffers[i], &tensors[i]));
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError fill_request(const struct sim_op_given *given, struct sim_op_request *request)
+{
+    SIM_TRY(read_side("inputs", given->gi_input_count, given->gi_input_descs, given->gi_inputs, request->rq_tensors));
+    SIM_TRY(read_side("outputs", given->gi_output_count, given->gi_output_descs, given->gi_outputs,
+                      sim_op_output(request, 0)));
+    return given->gi_attr == NULL ? ACL_SUCCESS : sim_op_attr_copy(given->gi_attr, &request->rq_attributes);
+}
+
+aclError sim_op_check_given(const struct sim_op_given *given)
+{
+    SIM_ARGUMENT(given->gi_type != NULL, ACL_ERROR_INVALID_PARAM, "opType is NULL, expected the name of an operator");
+    SIM_TRY(check_list("Inputs", given->gi_input_count, (const void *const *)given->gi_input_descs, "inputDesc"));
+    return check_list("Outputs", given->gi_output_count, (const void *const *)given->gi_output_descs, "outputDesc");
+}
+
+/* With the buffers of the inputs, of all tensors, or of none. */
+enum buffers { NO_BUFFERS, INPUT_BUFFERS, ALL_BUFFERS };
+
+static aclError read_request(const struct sim_op_given *given, enum buffers buffers, struct sim_op_request *request)
+{
+    int in = given->gi_input_count, out = given->gi_output_count;
+    SIM_TRY(sim_op_check_given(given));
+    if (buffers != NO_BUFFERS)
+        SIM_TRY(check_list("Inputs", in, (const void *const *)given->gi_inputs, "inputs"));
+    if (buffers == ALL_BUFFERS)
+        SIM_TRY(check_list("Outputs", out, (const void *const *)given->gi_outputs, "outputs"));
+    SIM_TRY(sim_op_request_create(given->gi_type, (uint32_t)in, (uint32_t)out, request));
+    aclError code = fill_request(given, request);
+    if (code != ACL_SUCCESS)
+        sim_op_request_drop(request);
+    return code;
+}
+
+/* ---- running ---- */
+
+/* A code of the first phase, in terms of single operators. The message before says why. */
+static aclError explain(aclnnStatus code, const struct sim_op_request *request, const struct sim_row *row)
+{
+    if (code == ACLNN_ERR_INNER)
+        return sim_refuse(ACL_ERROR_BAD_ALLOC, "there is no memory to call %s", request->rq_type);
+    if (code == ACLNN_ERR_INNER_FIND_KERNEL_ERROR)
+        return sim_refuse(ACL_ERROR_OP_NOT_FOUND,
+                          "%s is run by the kernel of %s, which the simulator does not have: give it one with "
+                          "acl.sim.kernel(\"%s\") or aclsimRegisterKernel", request->rq_type, row->ro_op.op_name,
+                          row->ro_op.op_name);
+    return sim_refuse(ACL_ERROR_OP_NOT_FOUND,
+                      "no operator %s takes these tensors and attributes: the message before this one says what %s "
+                      "expected", request->rq_type, row->ro_op.op_name);
+}
+
+/* Binds, packs and plans. The pack is to be dropped in any case. */
+static aclError plan(const struct sim_op_request *request, struct sim_pack *pack, uint64_t *workspace)
+{
+    struct sim_op_binding binding;
+    *pack = (struct sim_pack){0};
+    aclError code = sim_op_bind(request, &binding);
+    if (code == ACL_SUCCESS) {
+        aclnnStatus status = sim_call_check(binding.bi_row, binding.bi_values);
+        if (status == ACL_SUCCESS)
+            status = sim_call_pack(pack, binding.bi_row, binding.bi_values);
+        if (status == ACL_SUCCESS)
+            status = sim_call_plan(pack->pk_call, workspace);
+        if (status != ACL_SUCCESS)
+            code = explain(status, request, binding.bi_row);
+    }
+    sim_op_unbind(&binding);
+    return code;
+}
+
+/* What submitting it would check. */
+static aclError check(const struct sim_op_request *request)
+{
+    struct sim_pack pack;
+    uint64_t workspace;
+    aclError code = plan(request, &pack, &workspace);
+    sim_call_drop(&pack);
+    return code;
+}
+
+static aclError check_buffers(const char *side, const struct sim_op_tensor *tensors, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct sim_op_tensor *tensor = &tensors[i];
+        SIM_ARGUMENT(tensor->ot_size >= tensor->ot_bytes, ACL_ERROR_INVALID_PARAM,
+                     "%s[%u] has %zu bytes, expected at least the %llu of its description", side, i, tensor->ot_size,
+                     (unsigned long long)tensor->ot_bytes);
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError give_back(struct sim_run *run, void *argument)
+{
+    (void)run;
+    void *block = *(void **)argument;
+    if (sim_memory_engine(block) != NULL) /* else the device was reset before */
+        sim_memory_release(block, NULL);
+    return ACL_SUCCESS;
+}
+
+static void give_back_unrun(void *argument)
+{
+    give_back(NULL, argument);
+}
+
+static const struct sim_op give_back_op = {.op_name = "aclopExecuteV2", .op_run = give_back,
+                                           .op_drop = give_back_unrun, .op_flags = SIM_OP_LIGHT,
+                                           .op_kind = SIM_TASK_OTHER};
+
+static aclError submit_call(const struct sim_pack *pack, struct sim_target target, void *workspace, void *site)
+{
+    const struct sim_call *call = pack->pk_call;
+    aclError code = sim_call_place(pack, workspace);
+    if (code != ACL_SUCCESS) /* the message says why, in terms of either */
+        return code == ACLNN_ERR_PARAM_INVALID ? ACL_ERROR_INVALID_PARAM : code;
+    return sim_engine_submit(target, &call->ca_row->ro_op, call, call->ca_size, site, NULL);
+}
+
+static aclError submit_with(const struct sim_allocator *allocator, const struct sim_pack *pack, struct sim_target target,
+                            uint64_t workspace, void *site)
+{
+    struct sim_allocated taken;
+    SIM_TRY(sim_allocator_take(allocator, workspace, &taken));
+    aclError code = submit_call(pack, target, taken.ac_address, site);
+    sim_allocator_give(allocator, &taken);
+    return code;
+}
+
+/* Both tasks or, without workspace, the one. A block that no task gives back is given back here, which discards a call
+ * that is queued already. */
+static aclError submit_pack(const struct sim_pack *pack, struct sim_target target, uint64_t workspace, void *site)
+{
+    void *block;
+    if (workspace == 0)
+        return submit_call(pack, target, NULL, site);
+    SIM_SUPPORTED(sim_stream_taken(target.tg_stream) == SIM_TAKEN_NOT,
+                  "%s wants %llu bytes of workspace, which a captured single operator cannot be given: capture its two "
+                  "phases instead", pack->pk_call->ca_row->ro_op.op_name, (unsigned long long)workspace);
+    struct sim_allocator allocator;
+    if (sim_allocator_find(target.tg_handle, &allocator))
+        return submit_with(&allocator, pack, target, workspace, site);
+    SIM_TRY(sim_memory_take(&block, workspace));
+    aclError code = submit_call(pack, target, block, site);
+    if (code == ACL_SUCCESS)
+        code = sim_engine_submit(target, &give_back_op, &block, sizeof block, site, NULL);
+    if (code != ACL_SUCCESS)
+        give_back(NULL, &block);
+    return code;
+}
+
+/* ---- inputs in host memory ---- */
+
+#define STAGE_ALIGNMENT 64
+
+/* A constant without a buffer is its own buffer. */
+static void use_constants(const struct sim_op_request *request)
+{
+    for (uint32_t i = 0; i < request->rq_input_count; i++) {
+        struct sim_op_tensor *tensor = &request->rq_tensors[i];
+        if (tensor->ot_data != NULL || tensor->ot_constant_size == 0 || tensor->ot_bytes > SIM_CONSTANT_BYTES ||
+            tensor->ot_bytes > tensor->ot_constant_size)
+            continue;
+        tensor->ot_data = tensor->ot_constant;
+        tensor->ot_size = tensor->ot_constant_size;
+        tensor->ot_placement = ACL_MEMTYPE_HOST;
+    }
+}
+
+/* Whether an operand is an input that the host has: then *bytes is what it reads there. */
+static aclError find_staged(const struct sim_op_request *request, const struct sim_operand *operand, const void **bytes)
+{
+    size_t size;
+    *bytes = NULL;
+    for (uint32_t i = 0; i < request->rq_input_count && operand->od_direction == ACLSIM_IN; i++) {
+        const struct sim_op_tensor *tensor = &request->rq_tensors[i];
+        if (tensor->ot_placement == ACL_MEMTYPE_DEVICE || operand->od_bytes == 0 || tensor->ot_data != operand->od_data)
+            continue;
+        SIM_TRY(sim_op_host_bytes(request, i, bytes, &size));
+        *bytes = tensor->ot_data;
+        return ACL_SUCCESS;
+    }
+    return ACL_SUCCESS;
+}
+
+static uint64_t staged_size(const struct sim_operand *operand)
+{
+    return (operand->od_bytes + STAGE_ALIGNMENT - 1) / STAGE_ALIGNMENT * STAGE_ALIGNMENT;
+}
+
+/* Copies what the operands read in host memory to one block of the device, where they find it from then on; NULL: there
+ * is nothing to copy. The block is fresh, so that no queued task works on it. */
+static aclError stage(const struct sim_op_request *request, const struct sim_pack *pack, struct sim_target target,
+                      void **block)
+{
+    const void *bytes;
+    uint64_t total = 0, offset = 0;
+    *block = NULL;
+    for (uint32_t i = 0; i < pack->pk_count; i++) {
+        SIM_TRY(find_staged(request, &pack->pk_operands[i], &bytes));
+        total += bytes != NULL ? staged_size(&pack->pk_operands[i]) : 0;
+    }
+    if (total == 0)
+        return ACL_SUCCESS;
+    SIM_SUPPORTED(sim_stream_taken(target.tg_stream) == SIM_TAKEN_NOT,
+                  "%s has inputs in host memory, which a captured single operator would read only once: expected device "
+                  "memory", request->rq_type);
+    SIM_TRY(sim_memory_take(block, total));
+    for (uint32_t i = 0; i < pack->pk_count; i++) {
+        struct sim_operand *operand = &pack->pk_operands[i];
+        SIM_TRY(find_staged(request, operand, &bytes));
+        if (bytes == NULL)
+            continue;
+        memcpy((char *)sim_memory_reach(*block) + offset, (const char *)bytes + operand->od_low, operand->od_bytes);
+        operand->od_data = (char *)*block + offset - operand->od_low;
+        offset += staged_size(operand);
+    }
+    return ACL_SUCCESS;
+}
+
+/* The call, and behind it a task that gives the copies back. */
+static aclError submit_staged(const struct sim_op_request *request, const struct sim_pack *pack,
+                              struct sim_target target, uint64_t workspace, void *site)
+{
+    void *block;
+    SIM_TRY(stage(request, pack, target, &block));
+    aclError code = submit_pack(pack, target, workspace, site);
+    if (block == NULL)
+        return code;
+    if (code == ACL_SUCCESS)
+        code = sim_engine_submit(target, &give_back_op, &block, sizeof block, site, NULL);
+    if (code != ACL_SUCCESS)
+        give_back(NULL, &block);
+    return code;
+}
+
+aclError sim_op_submit(const struct sim_op_request *request, aclrtStream stream, void *site)
+{
+    struct sim_target target;
+    struct sim_pack pack;
+    uint64_t workspace;
+    use_constants(request);
+    SIM_TRY(check_buffers("inputs", request->rq_tensors, request->rq_input_count));
+    SIM_TRY(check_buffers("outputs", sim_op_output(request, 0), request->rq_output_count));
+    SIM_TRY(sim_stream_own(stream, &target));
+    aclError code = plan(request, &pack, &workspace);
+    if (code == ACL_SUCCESS && !sim_call_writes_nothing(&pack))
+        code = submit_staged(request, &pack, target, workspace, site);
+    sim_call_drop(&pack);
+    return code;
+}
+
+/* ---- the public functions ---- */
+
+static aclError tell_shape(const struct sim_op_tensor *tensor, const aclTensorDesc *handle)
+{
+    struct sim_tensor_desc *desc = sim_tensordesc_open(handle);
+    if (desc == NULL)
+        return ACL_ERROR_INVALID_PARAM;
+    aclError code = sim_numbers_set(&desc->td_shape, tensor->ot_dims, tensor->ot_rank);
+    sim_object_close(desc);
+    return code;
+}
+
+static aclError tell_shapes(const struct sim_op_given *given, const struct sim_op_request *request)
+{
+    for (uint32_t i = 0; i < request->rq_output_count; i++)
+        SIM_TRY(tell_shape(sim_op_output(request, i), given->gi_output_descs[i]));
+    return ACL_SUCCESS;
+}
+
+aclError sim_op_execute(const struct sim_op_given *given, aclrtStream stream, void *site)
+{
+    struct sim_op_request request;
+    SIM_TRY(read_request(given, ALL_BUFFERS, &request));
+    bool open = false;
+    for (uint32_t i = 0; i < request.rq_output_count; i++)
+        open = open || sim_op_output(&request, i)->ot_open;
+    aclError code = open ? sim_op_shape(&request) : ACL_SUCCESS;
+    if (code == ACL_SUCCESS)
+        code = sim_op_submit(&request, stream, site);
+    if (code == ACL_SUCCESS && open)
+        code = tell_shapes(given, &request);
+    sim_op_request_drop(&request);
+    return code;
+}
+
+/* What can only be known when the operator is executed is not asked for before. */
+static aclError refuse_host(const struct sim_op_request *request)
+{
+    for (uint32_t i = 0; i < request->rq_input_count + request->rq_output_count; i++)
+        SIM_ARGUMENT(request->rq_tensors[i].ot_placement != ACL_MEMTYPE_HOST, ACL_ERROR_API_NOT_SUPPORT,
+                     "tensor %u is described as one in host memory, expected device memory or a constant", i);
+    return ACL_SUCCESS;
+}
+
+static aclError prepare(const struct sim_op_given *given, struct sim_op_request *request)
+{
+    SIM_TRY(read_request(given, NO_BUFFERS, request));
+    aclError code = refuse_host(request);
+    if (code == ACL_SUCCESS)
+        code = sim_op_shape(request);
+    if (code == ACL_SUCCESS)
+        code = check(request);
+    if (code != ACL_SUCCESS)
+        sim_op_request_drop(request);
+    return code;
+}
+
+aclError sim_op_check_flag(aclopCompileType flag, const char *path)
+{
+    SIM_ARGUMENT(flag == ACL_COMPILE_SYS || flag == ACL_COMPILE_UNREGISTERED, ACL_ERROR_API_NOT_SUPPORT,
+                 "compileFlag is %d, expected ACL_COMPILE_SYS (0) or ACL_COMPILE_UNREGISTERED (1)", (int)flag);
+    SIM_ARGUMENT(flag == ACL_COMPILE_SYS || path != NULL, ACL_ERROR_INVALID_PARAM,
+                 "opPath is NULL with ACL_COMPILE_UNREGISTERED, expected the path of the operator's code");
+    return ACL_SUCCESS;
+}
+
+/* What means that there is no such operator means that none could be compiled. */
+static aclError as_compiled(aclError code, const char *type)
+{
+    bool mismatch = (code >= ACL_ERROR_OP_TYPE_NOT_MATCH && code <= ACL_ERROR_OP_NOT_FOUND) ||
+                    code == ACL_ERROR_OP_UNSUPPORTED_DYNAMIC;
+    SIM_ARGUMENT(!mismatch, ACL_ERROR_GE_FAILURE, "%s cannot be compiled: the message before this one says why", type);
+    return code;
+}
+
+aclError sim_op_compile(const struct sim_op_given *given)
+{
+    struct sim_op_request request;
+    aclError code = prepare(given, &request);
+    if (code == ACL_SUCCESS)
+        sim_op_request_drop(&request);
+    return as_compiled(code, given->gi_type);
+}
+
+aclError sim_op_compile_and_execute(const struct sim_op_given *given, aclrtStream stream, void *site)
+{
+    return as_compiled(sim_op_execute(given, stream, site), given->gi_type);
+}
+
+static aclError infer(const struct sim_op_given *given, struct sim_op_request *request)
+{
+    for (uint32_t i = 0; i < request->rq_output_count; i++) {
+        struct sim_op_tensor *output = sim_op_output(request, i);
+        output->ot_open = true;
+        if (output->ot_type == ACL_DT_UNDEFINED && request->rq_input_count != 0)
+            output->ot_type = request->rq_tensors[0].ot_type;
+    }
+    /* Where the runtime runs on a host, the inputs of this function lie in host memory, whatever is said of them. */
+    for (uint32_t i = 0; i < request->rq_input_count; i++)
+        if (request->rq_tensors[i].ot_data != NULL && sim_memory_is_host(request->rq_tensors[i].ot_data))
+            request->rq_tensors[i].ot_placement = ACL_MEMTYPE_HOST;
+    SIM_TRY(sim_op_shape(request));
+    SIM_TRY(check(request));
+    return tell_shapes(given, request);
+}
+
+aclError sim_op_infer(const struct sim_op_given *given)
+{
+    struct sim_op_request request;
+    SIM_TRY(read_request(given, INPUT_BUFFERS, &request));
+    aclError code = infer(given, &request);
+    sim_op_request_drop(&request);
+    return code;
+}
+
+/* ---- handles ---- */
+
+aclError sim_op_handle_keep(struct sim_op_request *request, aclopHandle **handle)
+{
+    uint64_t value;
+    struct handle *kept = sim_object_take(&handles, &value);
+    if (kept == NULL) {
+        sim_op_request_drop(request);
+        return ACL_ERROR_BAD_ALLOC;
+    }
+    kept->ha_request = *request;
+    *handle = sim_object_publish(kept, value);
+    return ACL_SUCCESS;
+}
+
+aclError sim_op_handle_create(const struct sim_op_given *given, aclopHandle **handle)
+{
+    struct sim_op_request request;
+    SIM_TRY(prepare(given, &request));
+    return sim_op_handle_keep(&request, handle);
+}
+
+static void destroy_handle(void *object)
+{
+    struct handle *handle = object;
+    sim_op_request_drop(&handle->ha_request);
+    sim_object_end(&handles, handle);
+}
+
+void sim_op_handle_destroy(const aclopHandle *handle)
+{
+    struct handle *found = sim_object_open(&handles, handle, "handle", ACL_ERROR_INVALID_PARAM);
+    if (found != NULL)
+        destroy_handle(found);
+}
+
+static aclError copy_handle(const aclopHandle *handle, struct sim_op_request *request)
+{
+    struct handle *found = sim_object_open(&handles, handle, "handle", ACL_ERROR_INVALID_PARAM);
+    if (found == NULL)
+        return ACL_ERROR_INVALID_PARAM;
+    aclError code = copy_request(&found->ha_request, request);
+    sim_object_close(found);
+    return code;
+}
+
+static aclError set_buffers(struct sim_op_request *request, int inputs, const aclDataBuffer *const *input_buffers,
+                            int outputs, const aclDataBuffer *const *output_buffers)
+{
+    SIM_ARGUMENT((uint32_t)inputs == request->rq_input_count, ACL_ERROR_OP_INPUT_NOT_MATCH,
+                 "numInputs is %d, expected %u, as the handle was created", inputs, request->rq_input_count);
+    SIM_ARGUMENT((uint32_t)outputs == request->rq_output_count, ACL_ERROR_OP_OUTPUT_NOT_MATCH,
+                 "numOutputs is %d, expected %u, as the handle was created", outputs, request->rq_output_count);
+    for (int i = 0; i < inputs; i++)
+        SIM_TRY(read_buffer(input_buffers[i], &request->rq_tensors[i]));
+    for (int i = 0; i < outputs; i++)
+        SIM_TRY(read_buffer(output_buffers[i], sim_op_output(request, (uint32_t)i)));
+    return ACL_SUCCESS;
+}
+
+aclError sim_op_handle_execute(const aclopHandle *handle, int inputs, const aclDataBuffer *const *input_buffers,
+                               int outputs, const aclDataBuffer *const *output_buffers, aclrtStream stream, void *site)
+{
+    struct sim_op_request request;
+    SIM_TRY(check_list("Inputs", inputs, (const void *const *)input_buffers, "inputs"));
+    SIM_TRY(check_list("Outputs", outputs, (const void *const *)output_buffers, "outputs"));
+    SIM_TRY(copy_handle(handle, &request));
+    aclError code = set_buffers(&request, inputs, input_buffers, outputs, output_buffers);
+    if (code == ACL_SUCCESS)
+        code = sim_op_submit(&request, stream, site);
+    sim_op_request_drop(&request);
+    return code;
+}
+
+/* ---- the end of everything ---- */
+
+void sim_op_reset(void)
+{
+    sim_object_destroy_all(&handles, destroy_handle);
+    sim_op_attr_reset();
+    sim_op_user_reset();
+    sim_op_custom_reset();
+}
+
+void sim_op_after_fork(void)
+{
+    sim_table_empty(&handles);
+    sim_op_attr_after_fork();
+    sim_op_user_after_fork();
+    sim_op_custom_after_fork();
+}

@@ -1,0 +1,550 @@
+/* Design notes
+ *
+ * The type of an operator is looked for among those that the user registered, in the table (op_table.c), and among the
+ * rows' names, in this order. A row's arguments are made anew for each call, as objects that last until it is packed.
+ * Nothing is guessed: an attribute that the type does not have is refused, unless its name begins with an underscore,
+ * which the vendor's tools reserve for hints. What a row does not take is refused by its kernel's plan. */
+#include "op_type.h"
+
+#include "address/memory.h"
+#include "base/config.h"
+#include <stdlib.h>
+
+/* ---- what a request says ---- */
+
+uint32_t sim_op_present(const struct sim_op_request *request)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < request->rq_input_count; i++)
+        count += request->rq_tensors[i].ot_type != ACL_DT_UNDEFINED;
+    return count;
+}
+
+bool sim_op_is_set(const struct sim_op_request *request, const char *name)
+{
+    const struct sim_attribute *found = name != NULL ? sim_attributes_find(&request->rq_attributes, name) : NULL;
+    return found != NULL && found->at_kind == SIM_ATTRIBUTE_INTEGER && found->at_integer != 0;
+}
+
+static aclError refuse_kind(const struct sim_op_request *request, const char *name, const char *expected)
+{
+    return sim_refuse(ACL_ERROR_OP_ATTR_NOT_MATCH, "attribute %s of %s has another type, expected %s", name,
+                      request->rq_type, expected);
+}
+
+aclError sim_op_host_bytes(const struct sim_op_request *request, uint32_t place, const void **bytes, size_t *size)
+{
+    const struct sim_op_tensor *tensor = &request->rq_tensors[place];
+    *bytes = tensor->ot_constant;
+    *size = tensor->ot_constant_size;
+    if (*size != 0 || tensor->ot_placement == ACL_MEMTYPE_DEVICE || tensor->ot_data == NULL)
+        return ACL_SUCCESS;
+    struct sim_place found;
+    sim_memory_locate(tensor->ot_data, &found);
+    SIM_ARGUMENT(!sim_memory_is_low(&found, tensor->ot_data), ACL_ERROR_INVALID_PARAM,
+                 "inputs[%u] lies at %p, expected an address of host memory, which is never below 64 KiB", place,
+                 tensor->ot_data);
+    SIM_ARGUMENT(sim_memory_is_host(tensor->ot_data), ACL_ERROR_INVALID_PARAM,
+                 "inputs[%u] is placed in host memory and lies at %p, in device memory", place, tensor->ot_data);
+    *bytes = tensor->ot_data;
+    *size = tensor->ot_size;
+    return ACL_SUCCESS;
+}
+
+/* Of a constant, or of a buffer in host memory. */
+static aclError input_numbers(const struct sim_op_request *request, uint32_t place, int64_t *numbers, uint32_t *count)
+{
+    const struct sim_op_tensor *tensor = &request->rq_tensors[place];
+    const void *bytes;
+    size_t size, width = tensor->ot_type == ACL_INT32 ? sizeof(int32_t) : sizeof(int64_t);
+    *count = 0;
+    if (tensor->ot_bytes == 0 && !tensor->ot_open && tensor->ot_type != ACL_DT_UNDEFINED)
+        return ACL_SUCCESS; /* an empty list lies nowhere */
+    SIM_TRY(sim_op_host_bytes(request, place, &bytes, &size));
+    SIM_ARGUMENT(size != 0, ACL_ERROR_OP_INPUT_NOT_MATCH,
+                 "inputs[%u] of %s is no constant, expected aclSetTensorConst or aclSetTensorPlaceMent for host memory",
+                 place, request->rq_type);
+    SIM_ARGUMENT(tensor->ot_type == ACL_INT32 || tensor->ot_type == ACL_INT64, ACL_ERROR_OP_INPUT_NOT_MATCH,
+                 "inputs[%u] of %s has data type %d, expected ACL_INT32 (3) or ACL_INT64 (9)", place, request->rq_type,
+                 (int)tensor->ot_type);
+    SIM_ARGUMENT(tensor->ot_bytes <= size && tensor->ot_bytes / width <= SIM_DIMS_MAX, ACL_ERROR_OP_INPUT_NOT_MATCH,
+                 "inputs[%u] of %s has %llu bytes, of which %zu are given, expected all and at most %d numbers", place,
+                 request->rq_type, (unsigned long long)tensor->ot_bytes, size, SIM_DIMS_MAX);
+    *count = (uint32_t)(tensor->ot_bytes / width);
+    for (uint32_t i = 0; i < *count; i++)
+        if (width == sizeof(int64_t)) {
+            memcpy(&numbers[i], (const char *)bytes + i * width, width);
+        } else {
+            int32_t narrow;
+            memcpy(&narrow, (const char *)bytes + i * width, width);
+            numbers[i] = narrow;
+        }
+    return ACL_SUCCESS;
+}
+
+aclError sim_op_numbers(const struct sim_op_request *request, const struct sim_source *source, int64_t *numbers,
+                        uint32_t *count)
+{
+    *count = 1;
+    if (source->so_kind == SIM_FROM_DERIVED)
+        return source->so_derive(request, numbers, count);
+    if (source->so_kind == SIM_FROM_NUMBERS)
+        return input_numbers(request, source->so_place, numbers, count);
+    const struct sim_attribute *found =
+        source->so_name != NULL ? sim_attributes_find(&request->rq_attributes, source->so_name) : NULL;
+    if (found == NULL) {
+        SIM_ARGUMENT(!source->so_needed, ACL_ERROR_OP_ATTR_NOT_MATCH, "%s has no attribute %s, which it needs",
+                     request->rq_type, source->so_name);
+        *numbers = (int64_t)source->so_number;
+        return ACL_SUCCESS;
+    }
+    if (found->at_kind == SIM_ATTRIBUTE_INTEGER) {
+        *numbers = found->at_integer;
+        return ACL_SUCCESS;
+    }
+    if (found->at_kind != SIM_ATTRIBUTE_INTEGERS || found->at_count > SIM_DIMS_MAX)
+        return refuse_kind(request, source->so_name, "an integer or a list of at most 128");
+    *count = (uint32_t)found->at_count;
+    memcpy(numbers, found->at_values, found->at_count * sizeof *numbers);
+    return ACL_SUCCESS;
+}
+
+/* ---- arguments ---- */
+
+struct binder {
+    const struct sim_op_request *bn_request;
+    struct sim_op_binding *bn_binding;
+};
+
+/* A handle that was made, or NULL: then the reason has been said. */
+static aclError keep(union sim_value *value, const void *made)
+{
+    value->va_pointer = made;
+    return made != NULL ? ACL_SUCCESS : ACL_ERROR_BAD_ALLOC;
+}
+
+/* Those whose bytes lie in another order than that of the dimensions. */
+static bool is_private(aclFormat format)
+{
+    switch (format) {
+    case ACL_FORMAT_NC1HWC0:
+    case ACL_FORMAT_FRACTAL_Z:
+    case ACL_FORMAT_NC1HWC0_C04:
+    case ACL_FORMAT_NDC1HWC0:
+    case ACL_FRACTAL_Z_3D:
+    case ACL_FORMAT_FRACTAL_NZ:
+        return true;
+    default:
+        return format >= ACL_FORMAT_FRACTAL_NZ_C0_16 && format <= ACL_FORMAT_FRACTAL_NZ_C0_8;
+    }
+}
+
+/* `place` counts inputs, then outputs; `shape` is the tensor whose dimensions its bytes are seen with. */
+static aclError make_shaped(const struct sim_op_request *request, uint32_t place, const struct sim_op_tensor *shape,
+                            bool turned, const aclTensor **made)
+{
+    const struct sim_op_tensor *tensor = &request->rq_tensors[place];
+    int64_t dims[SIM_OP_RANK], strides[SIM_OP_RANK], step = 1;
+    bool is_input = place < request->rq_input_count;
+    const char *side = is_input ? "inputs" : "outputs";
+    uint32_t index = is_input ? place : place - request->rq_input_count, rank = shape->ot_rank;
+    SIM_ARGUMENT(!is_private(tensor->ot_format), ACL_ERROR_OP_NOT_FOUND,
+                 "%s[%u] has format %d, whose layout no kernel of the simulator knows, expected ND or the like", side,
+                 index, (int)tensor->ot_format);
+    SIM_ARGUMENT(!tensor->ot_open && !shape->ot_open, ACL_ERROR_OP_UNSUPPORTED_DYNAMIC,
+                 "%s[%u] of %s has a dimension that is not known, expected numbers of 0 or more", side, index,
+                 request->rq_type);
+    SIM_ARGUMENT(!turned || rank >= 2, ACL_ERROR_OP_NOT_FOUND,
+                 "%s[%u] has %u dimensions, expected at least 2 of what is transposed", side, index, rank);
+    for (uint32_t i = rank; i-- != 0;) {
+        dims[i] = shape->ot_dims[i];
+        strides[i] = step;
+        step = (int64_t)((uint64_t)step * (uint64_t)dims[i]); /* a shape that wraps has been refused */
+    }
+    for (uint32_t i = 0; turned && i < 2; i++) {
+        dims[rank - 2 + i] = shape->ot_dims[rank - 1 - i];
+        strides[rank - 2 + i] = i == 0 ? 1 : shape->ot_dims[rank - 1];
+    }
+    const struct sim_pattern pattern = {.pt_dims = dims, .pt_strides = strides, .pt_storage = shape->ot_dims,
+                                        .pt_rank = rank, .pt_storage_rank = rank, .pt_type = tensor->ot_type,
+                                        .pt_format = tensor->ot_format, .pt_data = tensor->ot_data};
+    *made = sim_tensor_create(&pattern);
+    return *made != NULL ? ACL_SUCCESS : ACL_ERROR_BAD_ALLOC;
+}
+
+static aclError make_tensor(const struct sim_op_request *request, uint32_t place, bool turned, const aclTensor **made)
+{
+    return make_shaped(request, place, &request->rq_tensors[place], turned, made);
+}
+
+static void destroy_tensor(const aclTensor *handle)
+{
+    struct sim_tensor *tensor;
+    if (sim_tensor_open(handle, "tensor", &tensor) == ACL_SUCCESS)
+        sim_tensor_destroy(tensor);
+}
+
+/* The tensors from one place to before another one that are not left out. */
+static aclError make_list(const struct sim_op_request *request, uint32_t first, uint32_t end, bool raised,
+                          union sim_value *value)
+{
+    const void *members[SIM_OP_TENSORS] = {NULL};
+    uint32_t count = 0;
+    aclError code = ACL_SUCCESS;
+    for (uint32_t i = first; i < end && code == ACL_SUCCESS; i++) {
+        const aclTensor *made = NULL;
+        struct sim_op_tensor shape = request->rq_tensors[i];
+        if (shape.ot_type == ACL_DT_UNDEFINED)
+            continue;
+        if (raised)
+            code = sim_op_raise(request, &request->rq_tensors[i], &shape);
+        if (code == ACL_SUCCESS)
+            code = make_shaped(request, i, &shape, false, &made);
+        if (made != NULL)
+            members[count++] = made;
+    }
+    if (code == ACL_SUCCESS)
+        code = keep(value, sim_list_create(SIM_LIST_TENSORS, members, count));
+    for (uint32_t i = 0; code != ACL_SUCCESS && i < count; i++)
+        destroy_tensor(members[i]);
+    return code;
+}
+
+/* 1 stands for a truth value, which every type takes. */
+static const aclScalar *make_scalar(double number, bool is_integer)
+{
+    bool one = true;
+    int64_t integer = (int64_t)number;
+    if (number == 1)
+        return sim_scalar_create(&one, ACL_BOOL);
+    float value = (float)number;
+    return is_integer ? sim_scalar_create(&integer, ACL_INT64) : sim_scalar_create(&value, ACL_FLOAT);
+}
+
+static aclError find_number(const struct sim_op_request *request, const struct sim_source *source, double *number,
+                            bool *is_integer)
+{
+    const struct sim_attribute *found =
+        source->so_kind == SIM_FROM_ATTRIBUTE ? sim_attributes_find(&request->rq_attributes, source->so_name) : NULL;
+    *is_integer = false;
+    if (found != NULL && found->at_kind == SIM_ATTRIBUTE_NUMBER) {
+        *number = found->at_number;
+        return ACL_SUCCESS;
+    }
+    bool missing = found == NULL && source->so_kind == SIM_FROM_ATTRIBUTE && !source->so_needed;
+    if (missing || source->so_kind == SIM_FROM_NUMBER) { /* it may have a fraction */
+        *number = source->so_number;
+        *is_integer = *number == (double)(int64_t)*number;
+        return ACL_SUCCESS;
+    }
+    int64_t numbers[SIM_DIMS_MAX];
+    uint32_t count;
+    *is_integer = true;
+    SIM_TRY(sim_op_numbers(request, source, numbers, &count));
+    if (count != 1)
+        return refuse_kind(request, source->so_name, "one number");
+    *number = (double)*numbers;
+    return ACL_SUCCESS;
+}
+
+static aclError set_integer(const struct sim_op_request *request, const struct sim_source *source, int64_t *integer)
+{
+    int64_t numbers[SIM_DIMS_MAX];
+    uint32_t count;
+    SIM_TRY(sim_op_numbers(request, source, numbers, &count));
+    SIM_ARGUMENT(count == 1, ACL_ERROR_OP_ATTR_NOT_MATCH, "%s is given %u numbers, expected one", request->rq_type,
+                 count);
+    *integer = *numbers;
+    return ACL_SUCCESS;
+}
+
+/* The values of a list of floats or booleans, or of a text. */
+static aclError find_values(const struct sim_op_request *request, const char *name, enum sim_attribute_kind kind,
+                            const struct sim_attribute **found)
+{
+    *found = sim_attributes_find(&request->rq_attributes, name);
+    SIM_ARGUMENT(*found != NULL, ACL_ERROR_OP_ATTR_NOT_MATCH, "%s has no attribute %s, which it needs",
+                 request->rq_type, name);
+    return (*found)->at_kind == kind ? ACL_SUCCESS
+                                     : refuse_kind(request, name, kind == SIM_ATTRIBUTE_TEXT ? "a text" : "a list");
+}
+
+/* An argument from numbers or attributes, as the row's parameter wants it. */
+static aclError set_value(const struct sim_op_request *request, const struct sim_source *source,
+                          const struct sim_parameter *parameter, union sim_value *value)
+{
+    int64_t numbers[SIM_DIMS_MAX];
+    uint32_t count;
+    bool is_integer;
+    double number;
+    const struct sim_attribute *found;
+    switch (parameter->pa_kind) {
+    case ACLSIM_INTEGER:
+        return set_integer(request, source, &value->va_integer);
+    case ACLSIM_NUMBER:
+        return find_number(request, source, &value->va_number, &is_integer);
+    case ACLSIM_SCALAR:
+        SIM_TRY(find_number(request, source, &number, &is_integer));
+        return keep(value, make_scalar(number, is_integer));
+    case ACLSIM_INTEGERS:
+        SIM_TRY(sim_op_numbers(request, source, numbers, &count));
+        return keep(value, sim_array_create(SIM_ARRAY_INTS, numbers, count));
+    case ACLSIM_FLOATS:
+        SIM_TRY(find_values(request, source->so_name, SIM_ATTRIBUTE_FLOATS, &found));
+        return keep(value, sim_array_create(SIM_ARRAY_FLOATS, found->at_values, found->at_count));
+    case ACLSIM_BOOLEANS:
+        SIM_TRY(find_values(request, source->so_name, SIM_ATTRIBUTE_BOOLEANS, &found));
+        return keep(value, sim_array_create(SIM_ARRAY_BOOLS, found->at_values, found->at_count));
+    case ACLSIM_TEXT:
+        SIM_TRY(find_values(request, source->so_name, SIM_ATTRIBUTE_TEXT, &found));
+        value->va_pointer = found->at_values;
+        return ACL_SUCCESS;
+    default:
+        return sim_refuse(ACL_ERROR_OP_NOT_FOUND, "%s takes %s in a form that no single operator gives",
+                          request->rq_type, parameter->pa_name);
+    }
+}
+
+static aclError check_type(const struct sim_op_request *request, const struct sim_source *source, aclDataType type)
+{
+    const struct sim_attribute *found =
+        source->so_name != NULL ? sim_attributes_find(&request->rq_attributes, source->so_name) : NULL;
+    SIM_ARGUMENT(found == NULL || (found->at_kind == SIM_ATTRIBUTE_INTEGER && found->at_integer == (int64_t)type),
+                 ACL_ERROR_OP_ATTR_NOT_MATCH, "attribute %s of %s is %lld, expected %d, the data type of the output",
+                 source->so_name, request->rq_type, (long long)found->at_integer, (int)type);
+    return ACL_SUCCESS;
+}
+
+static aclError make_view(const struct sim_op_request *request, const struct sim_source *source,
+                          const aclTensor **made)
+{
+    struct sim_op_tensor shape = {0};
+    int64_t numbers[SIM_DIMS_MAX];
+    if (source->so_derive == NULL)
+        return make_shaped(request, source->so_place, sim_op_output(request, 0), false, made);
+    SIM_TRY(source->so_derive(request, numbers, &shape.ot_rank)); /* at most SIM_OP_RANK */
+    memcpy(shape.ot_dims, numbers, shape.ot_rank * sizeof *numbers);
+    return make_shaped(request, source->so_place, &shape, false, made);
+}
+
+static aclError set_argument(const struct binder *binder, const struct sim_source *source, size_t index)
+{
+    const struct sim_op_request *request = binder->bn_request;
+    const struct sim_parameter *parameter = &binder->bn_binding->bi_row->ro_parameters[index];
+    union sim_value *value = &binder->bn_binding->bi_values[index];
+    const aclTensor *tensor = NULL;
+    enum sim_profile profile = sim_config()->cf_soc->so_profile;
+    uint32_t place = source->so_place;
+    switch (source->so_kind) {
+    case SIM_FROM_INPUT:
+        SIM_TRY(make_tensor(request, place, sim_op_is_set(request, source->so_name), &tensor));
+        return keep(value, tensor);
+    case SIM_FROM_OUTPUT:
+        SIM_TRY(make_tensor(request, request->rq_input_count + place, false, &tensor));
+        return keep(value, tensor);
+    case SIM_FROM_INPUTS:
+        SIM_ARGUMENT(place + (uint32_t)source->so_number <= request->rq_input_count, ACL_ERROR_OP_INPUT_NOT_MATCH,
+                     "numInputs is %u, expected more of %s", request->rq_input_count, request->rq_type);
+        return make_list(request, place, request->rq_input_count - (uint32_t)source->so_number, false, value);
+    case SIM_FROM_RAISED:
+        return make_list(request, 0, request->rq_input_count, true, value);
+    case SIM_FROM_OUTPUTS:
+    case SIM_FROM_OUTPUTS_RAISED:
+        return make_list(request, request->rq_input_count, request->rq_input_count + request->rq_output_count,
+                         source->so_kind == SIM_FROM_OUTPUTS_RAISED, value);
+    case SIM_FROM_VIEW:
+        SIM_TRY(make_view(request, source, &tensor));
+        return keep(value, tensor);
+    case SIM_FROM_TYPE:
+        value->va_integer = sim_op_output(request, 0)->ot_type;
+        return check_type(request, source, sim_op_output(request, 0)->ot_type);
+    case SIM_FROM_MATH: /* KEEP_DTYPE, or ALLOW_FP32_DOWN_PRECISION for chips that multiply no float32 */
+        value->va_integer = profile == SIM_P910 || profile == SIM_P310P;
+        return ACL_SUCCESS;
+    default:
+        return set_value(request, source, parameter, value);
+    }
+}
+
+/* ---- types of the table ---- */
+
+static aclError check_fixed(const struct sim_op_request *request, const struct sim_source *source)
+{
+    bool is_integer;
+    double number;
+    if (source->so_name == NULL || sim_attributes_find(&request->rq_attributes, source->so_name) == NULL)
+        return ACL_SUCCESS;
+    struct sim_source given = {.so_kind = SIM_FROM_ATTRIBUTE, .so_name = source->so_name};
+    SIM_TRY(find_number(request, &given, &number, &is_integer));
+    SIM_ARGUMENT(number == source->so_number, ACL_ERROR_OP_ATTR_NOT_MATCH,
+                 "attribute %s of %s is %g, which no kernel here can do, expected %g", source->so_name,
+                 request->rq_type, number, source->so_number);
+    return ACL_SUCCESS;
+}
+
+static bool has_source(const struct sim_op_type *type, const char *name)
+{
+    for (size_t i = 0; i < SIM_OP_SOURCES; i++)
+        if (type->ty_sources[i].so_name != NULL && strcmp(type->ty_sources[i].so_name, name) == 0)
+            return true;
+    return false;
+}
+
+static aclError refuse_attribute(const struct sim_op_request *request, const char *name)
+{
+    return sim_refuse(ACL_ERROR_OP_ATTR_NOT_MATCH, "%s has no attribute %s", request->rq_type, name);
+}
+
+static aclError bind_type(const struct binder *binder, const struct sim_op_type *type)
+{
+    const struct sim_op_request *request = binder->bn_request;
+    const struct sim_attributes *attributes = &request->rq_attributes;
+    uint32_t outputs = type->ty_outputs == 0 ? 1 : type->ty_outputs;
+    if (outputs == SIM_OP_ANY_COUNT)
+        outputs = request->rq_output_count != 0 ? request->rq_output_count : 1;
+    SIM_ARGUMENT(request->rq_output_count == outputs, ACL_ERROR_OP_OUTPUT_NOT_MATCH,
+                 "numOutputs is %u, expected %u of %s", request->rq_output_count, outputs, type->ty_name);
+    for (size_t i = 0; i < attributes->as_count; i++)
+        if (attributes->as_list[i].at_name[0] != '_' && !has_source(type, attributes->as_list[i].at_name))
+            return refuse_attribute(request, attributes->as_list[i].at_name);
+    if (type->ty_shape == SIM_SHAPE_EXACT || type->ty_shape == SIM_SHAPE_VIEWED)
+        SIM_TRY(sim_op_check_view(request, type));
+    struct sim_row *row = type->ty_row != NULL ? sim_row_find(type->ty_row) : type->ty_own;
+    binder->bn_binding->bi_row = row;
+    for (size_t i = 0; i < SIM_OP_SOURCES && type->ty_sources[i].so_kind != SIM_FROM_NOTHING; i++) {
+        const struct sim_source *source = &type->ty_sources[i];
+        if (source->so_kind == SIM_SOURCE_FIXED)
+            SIM_TRY(check_fixed(request, source));
+        else if (i < row->ro_count)
+            SIM_TRY(set_argument(binder, source, i));
+    }
+    return ACL_SUCCESS;
+}
+
+/* ---- types with the name of a row ---- */
+
+/* Such a row takes tensors and nothing else: no other has the arguments of a type. */
+static bool takes_tensors(const struct sim_row *row)
+{
+    for (size_t i = 0; i < row->ro_count; i++)
+        if (row->ro_parameters[i].pa_kind != ACLSIM_TENSOR ||
+            row->ro_parameters[i].pa_direction == (ACLSIM_IN | ACLSIM_OUT))
+            return false;
+    return true;
+}
+
+/* The next input or output; false when it is an optional one that is left out. */
+static aclError next_tensor(const struct sim_op_request *request, const struct sim_parameter *parameter,
+                            uint32_t place, bool *given)
+{
+    bool in = parameter->pa_direction == ACLSIM_IN;
+    *given = in ? place < request->rq_input_count && request->rq_tensors[place].ot_type != ACL_DT_UNDEFINED
+                : place < request->rq_output_count;
+    SIM_ARGUMENT(*given || parameter->pa_optional, in ? ACL_ERROR_OP_INPUT_NOT_MATCH : ACL_ERROR_OP_OUTPUT_NOT_MATCH,
+                 "%s has no %s %u, %s, which it needs", request->rq_type, in ? "input" : "output", place,
+                 parameter->pa_name);
+    return ACL_SUCCESS;
+}
+
+/* Tensors in their order. */
+static aclError bind_row(const struct binder *binder)
+{
+    const struct sim_op_request *request = binder->bn_request;
+    const struct sim_row *row = binder->bn_binding->bi_row;
+    uint32_t inputs = 0, outputs = 0;
+    for (size_t i = 0; i < request->rq_attributes.as_count; i++)
+        if (request->rq_attributes.as_list[i].at_name[0] != '_')
+            return refuse_attribute(request, request->rq_attributes.as_list[i].at_name);
+    for (size_t i = 0; i < row->ro_count; i++) {
+        const struct sim_parameter *parameter = &row->ro_parameters[i];
+        bool in = (parameter->pa_direction & ACLSIM_IN) != 0, given;
+        const struct sim_source source = {.so_kind = in ? SIM_FROM_INPUT : SIM_FROM_OUTPUT,
+                                          .so_place = in ? inputs++ : outputs++};
+        SIM_TRY(next_tensor(request, parameter, source.so_place, &given));
+        if (given)
+            SIM_TRY(set_argument(binder, &source, i));
+    }
+    SIM_ARGUMENT(request->rq_input_count <= inputs, ACL_ERROR_OP_INPUT_NOT_MATCH, "numInputs is %u, expected %u of %s",
+                 request->rq_input_count, inputs, request->rq_type);
+    SIM_ARGUMENT(request->rq_output_count <= outputs, ACL_ERROR_OP_OUTPUT_NOT_MATCH,
+                 "numOutputs is %u, expected %u of %s", request->rq_output_count, outputs, request->rq_type);
+    return ACL_SUCCESS;
+}
+
+static struct sim_row *find_row(const char *type)
+{
+    char name[128];
+    if (strlen(type) > sizeof name - 8)
+        return NULL;
+    strcpy(name, "aclnn");
+    return sim_row_find(strcat(name, type));
+}
+
+bool sim_op_is_pointwise(const char *type)
+{
+    const struct sim_row *row = find_row(type);
+    return row != NULL && row->ro_builtin != NULL && row->ro_builtin->kn_plan != NULL && takes_tensors(row);
+}
+
+/* ---- all of them ---- */
+
+static aclError bind_user_type(const struct binder *binder)
+{
+    struct sim_op_binding *binding = binder->bn_binding;
+    binding->bi_text = sim_attributes_json(&binder->bn_request->rq_attributes);
+    SIM_ARGUMENT(binding->bi_text != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for the attributes");
+    binding->bi_values[SIM_USER_ATTRIBUTES].va_pointer = binding->bi_text;
+    uint32_t inputs = binder->bn_request->rq_input_count, outputs = binder->bn_request->rq_output_count;
+    SIM_TRY(make_list(binder->bn_request, 0, inputs, false, &binding->bi_values[SIM_USER_INPUTS]));
+    return make_list(binder->bn_request, inputs, inputs + outputs, false, &binding->bi_values[SIM_USER_OUTPUTS]);
+}
+
+aclError sim_op_bind(const struct sim_op_request *request, struct sim_op_binding *binding)
+{
+    const struct binder binder = {request, binding};
+    bool known;
+    *binding = (struct sim_op_binding){.bi_row = sim_op_user_row(request->rq_type)};
+    if (binding->bi_row != NULL)
+        return bind_user_type(&binder);
+    const struct sim_op_type *type = sim_op_type_find(request, &known);
+    if (type != NULL)
+        return bind_type(&binder, type);
+    SIM_ARGUMENT(!known, ACL_ERROR_OP_INPUT_NOT_MATCH,
+                 "numInputs is %u, of which %u are given, expected another number for %s", request->rq_input_count,
+                 sim_op_present(request), request->rq_type);
+    binding->bi_row = find_row(request->rq_type);
+    SIM_ARGUMENT(binding->bi_row != NULL, ACL_ERROR_OP_NOT_FOUND,
+                 "the simulator knows no operator %s: give it a kernel with acl.sim.kernel(\"%s\") or "
+                 "aclsimRegisterKernel", request->rq_type, request->rq_type);
+    SIM_ARGUMENT(takes_tensors(binding->bi_row), ACL_ERROR_OP_NOT_FOUND,
+                 "the simulator does not know the attributes of operator %s, which are not the arguments of aclnn%s: give "
+                 "it a kernel with acl.sim.kernel(\"%s\") or aclsimRegisterKernel", request->rq_type, request->rq_type,
+                 request->rq_type);
+    return bind_row(&binder);
+}
+
+static void destroy_value(aclsimArgumentKind kind, const void *handle)
+{
+    struct sim_scalar *scalar;
+    struct sim_array *array;
+    struct sim_list *list;
+    static const enum sim_array_kind arrays[] = {
+        [ACLSIM_INTEGERS] = SIM_ARRAY_INTS, [ACLSIM_FLOATS] = SIM_ARRAY_FLOATS, [ACLSIM_BOOLEANS] = SIM_ARRAY_BOOLS};
+    if (kind == ACLSIM_TENSOR)
+        destroy_tensor(handle);
+    else if (kind == ACLSIM_TENSOR_LIST && sim_list_open(handle, SIM_LIST_TENSORS, "list", &list) == ACL_SUCCESS)
+        sim_list_destroy(list);
+    else if (kind == ACLSIM_SCALAR && sim_scalar_open(handle, "scalar", &scalar) == ACL_SUCCESS)
+        sim_scalar_destroy(scalar);
+    else if (kind >= ACLSIM_INTEGERS && kind <= ACLSIM_BOOLEANS &&
+             sim_array_open(handle, arrays[kind], "array", &array) == ACL_SUCCESS)
+        sim_array_destroy(array);
+}
+
+void sim_op_unbind(struct sim_op_binding *binding)
+{
+    for (size_t i = 0; binding->bi_row != NULL && i < binding->bi_row->ro_count; i++)
+        if (binding->bi_row->ro_parameters[i].pa_kind < ACLSIM_INTEGER && binding->bi_values[i].va_pointer != NULL)
+            destroy_value(binding->bi_row->ro_parameters[i].pa_kind, binding->bi_values[i].va_pointer);
+    free(binding->bi_text);
+}

@@ -1,0 +1,277 @@
+/* Design notes
+ *
+ * A call is one block of memory without pointers into itself, so that it can be copied into a task: arguments hold byte
+ * offsets from its start, and become pointers on the stack of whoever hands them to a kernel. The first phase builds it
+ * from the descriptors; the executor (executor.c) keeps it, and with it which descriptor each tensor came from, because
+ * addresses are read in the second phase. A kernel is copied into the call when it is planned: registering another one
+ * changes later calls only. */
+#include "row.h"
+
+#include "address/memory.h"
+#include "engine/context.h"
+#include "memory/saturation.h"
+#include "call.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct sim_lock kernels; /* guards ro_registered of every row */
+
+struct sim_row *sim_row_find(const char *name)
+{
+    size_t low = 0, high = sim_row_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = strcmp(name, sim_rows[middle]->ro_op.op_name);
+        if (order == 0)
+            return sim_rows[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+/* The registered kernel goes before the built-in one; kn_run is NULL when there is neither. */
+static struct sim_kernel kernel_of(struct sim_row *row)
+{
+    sim_lock(&kernels);
+    struct sim_kernel kernel = row->ro_registered;
+    sim_unlock(&kernels);
+    if (kernel.kn_run == NULL && row->ro_builtin != NULL)
+        kernel = *row->ro_builtin;
+    return kernel;
+}
+
+bool sim_row_has_kernel(struct sim_row *row)
+{
+    return kernel_of(row).kn_run != NULL;
+}
+
+void sim_row_register(struct sim_row *row, struct sim_kernel kernel)
+{
+    sim_lock(&kernels);
+    row->ro_registered = kernel;
+    sim_unlock(&kernels);
+}
+
+/* ---- arguments ---- */
+
+/* What a kernel is called with: the call's arguments with pointers. */
+static void bind_arguments(const struct sim_call *call, aclsimArgument *arguments)
+{
+    const aclsimArgument *packed = sim_call_arguments(call);
+    for (size_t i = 0; i < call->ca_row->ro_count; i++) {
+        arguments[i] = packed[i];
+        if (packed[i].kind < ACLSIM_INTEGER)
+            arguments[i].text = packed[i].present ? sim_call_at(call, (uint32_t)packed[i].integer) : NULL;
+    }
+}
+
+static aclsimCall call_of(const struct sim_call *call, const aclsimArgument *arguments)
+{
+    return (aclsimCall){call->ca_row->ro_op.op_name, arguments, call->ca_row->ro_count, call->ca_workspace,
+                        call->ca_workspace_size, call->ca_kernel.kn_user};
+}
+
+/* With what the kernel said, ": " and a reason, or nothing. A call that is a step of another task, a model's, leaves the
+ * reason to that. */
+SIM_RARE static aclError give_up(struct sim_run *run, const struct sim_op *op, aclError code, const char *said)
+{
+    if (said[0] == '\0')
+        return code;
+    if (run != NULL && run->rn_task->ta_op == op)
+        return sim_engine_give_up(run, code, said + 2);
+    sim_fail_reason(said + 2);
+    return code;
+}
+
+aclError sim_row_run(struct sim_run *run, void *argument)
+{
+    const struct sim_call *call = argument;
+    char reason[SIM_REASON_BYTES];
+    aclsimArgument arguments[SIM_ROW_PARAMETERS];
+    struct sim_call *apart = NULL;
+    if (unlikely(call->ca_overlaps)) {
+        apart = sim_call_apart(call);
+        if (apart == NULL)
+            return give_up(run, &call->ca_row->ro_op, ACL_ERROR_RT_MEMORY_ALLOCATION,
+                           ": there is no memory for copies of the inputs that its outputs overlap");
+        call = apart;
+    }
+    bind_arguments(call, arguments);
+    aclsimCall shown = call_of(call, arguments);
+    struct sim_asked asked = sim_fail_ask(reason);
+    const struct sim_op *op = &call->ca_row->ro_op;
+    aclError code = sim_engine_user_code(call->ca_kernel.kn_run(&shown));
+    sim_fail_asked(&asked);
+    if (run != NULL && code == ACL_SUCCESS)
+        sim_saturation_apply(run->rn_stream, arguments, call->ca_row->ro_count);
+    if (unlikely(apart != NULL))
+        free(apart);
+    return likely(code == ACL_SUCCESS) ? code : give_up(run, op, code, reason);
+}
+
+size_t sim_row_show(const void *argument, aclsimArgument *arguments)
+{
+    const struct sim_call *call = argument;
+    bind_arguments(call, arguments);
+    return call->ca_row->ro_count;
+}
+
+const struct sim_range *sim_row_ranges(const void *argument, size_t *count)
+{
+    const struct sim_call *call = argument;
+    *count = call->ca_range_count;
+    return sim_call_at(call, call->ca_ranges);
+}
+
+/* What the cursor's range was moved by. */
+static intptr_t distance_of(const struct sim_call_cursor *cursor, const struct sim_range *after)
+{
+    const struct sim_range *before = sim_call_at(cursor->cu_call, cursor->cu_call->ca_ranges);
+    const struct sim_range *moved = after + (cursor->cu_range - before);
+    return (char *)sim_memory_reach(moved->rg_address) - (char *)sim_memory_reach(cursor->cu_range->rg_address);
+}
+
+static aclError check_moved(const struct sim_call *call, const struct sim_range *after)
+{
+    for (struct sim_call_cursor cursor = sim_call_start(call); sim_call_next(&cursor);) {
+        intptr_t size = sim_type_bits(cursor.cu_tensor->type) / 8, distance = distance_of(&cursor, after);
+        SIM_CHECK(size < 2 || distance % size == 0, ACL_ERROR_RT_PARAM_INVALID,
+                  "args moves a tensor of data type %d by %lld bytes, expected a multiple of %d, those of an element",
+                  (int)cursor.cu_tensor->type, (long long)distance, (int)size);
+    }
+    return ACL_SUCCESS;
+}
+
+static void move_tensors(struct sim_call *call, const struct sim_range *after)
+{
+    for (struct sim_call_cursor cursor = sim_call_start(call); sim_call_next(&cursor);)
+        cursor.cu_tensor->data = (char *)cursor.cu_tensor->data + distance_of(&cursor, after);
+    if (call->ca_workspace != NULL)
+        call->ca_workspace = sim_memory_reach(after[call->ca_range_count - 1].rg_address);
+}
+
+/* The call's addresses become others, and these what they were. */
+static void exchange(struct sim_call *call, struct sim_range *other)
+{
+    struct sim_range *ranges = sim_call_at(call, call->ca_ranges);
+    move_tensors(call, other);
+    for (uint32_t i = 0; i < call->ca_range_count; i++) {
+        struct sim_range before = ranges[i];
+        ranges[i] = other[i];
+        other[i] = before;
+    }
+}
+
+static aclError move_call(struct sim_call *call, struct sim_range *other)
+{
+    SIM_TRY(check_moved(call, other));
+    exchange(call, other);
+    if (sim_call_check_outputs(call) != ACL_SUCCESS) {
+        exchange(call, other);
+        return ACL_ERROR_RT_PARAM_INVALID;
+    }
+    call->ca_overlaps = sim_call_overlaps(call);
+    return ACL_SUCCESS;
+}
+
+aclError sim_row_move(void *argument, const uint64_t *addresses)
+{
+    struct sim_call *call = argument;
+    struct sim_range *ranges = sim_call_at(call, call->ca_ranges);
+    size_t bytes = call->ca_range_count * sizeof *ranges;
+    struct sim_range *moved = malloc(bytes + 1);
+    aclError code = ACL_SUCCESS;
+    SIM_CHECK(moved != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for %u addresses", call->ca_range_count);
+    for (uint32_t i = 0; i < call->ca_range_count && code == ACL_SUCCESS; i++) {
+        moved[i] = (struct sim_range){.rg_address = (const void *)(uintptr_t)addresses[i], .rg_size = ranges[i].rg_size,
+                                      .rg_write = ranges[i].rg_write};
+        code = sim_memory_claim(&moved[i], "args");
+    }
+    if (code == ACL_SUCCESS)
+        code = move_call(call, moved);
+    free(moved);
+    return code;
+}
+
+/* ---- the first phase ---- */
+
+static aclnnStatus check_context(const char *name)
+{
+    SIM_ARGUMENT(sim_context_peek() != NULL, ACLNN_ERR_RUNTIME_ERROR,
+                 "this thread has no current context, expected aclrtSetDevice before %s", name);
+    return ACL_SUCCESS;
+}
+
+aclnnStatus sim_call_check(const struct sim_row *row, const union sim_value *values)
+{
+    for (size_t i = 0; i < row->ro_count; i++) {
+        const struct sim_parameter *parameter = &row->ro_parameters[i];
+        SIM_ARGUMENT(parameter->pa_kind >= ACLSIM_INTEGER || parameter->pa_optional || values[i].va_pointer != NULL,
+                     ACLNN_ERR_PARAM_NULLPTR, "%s is NULL, expected a valid pointer", parameter->pa_name);
+    }
+    return ACL_SUCCESS;
+}
+
+aclnnStatus sim_call_plan(struct sim_call *call, uint64_t *workspace_size)
+{
+    aclsimArgument arguments[SIM_ROW_PARAMETERS];
+    call->ca_kernel = kernel_of(call->ca_row);
+    SIM_ARGUMENT(call->ca_kernel.kn_run != NULL, ACLNN_ERR_INNER_FIND_KERNEL_ERROR,
+                 "the simulator has no kernel for %s: register one with acl.sim.kernel(\"%s\") or aclsimRegisterKernel",
+                 call->ca_row->ro_op.op_name, call->ca_row->ro_op.op_name);
+    *workspace_size = 0;
+    if (call->ca_kernel.kn_plan != NULL) {
+        bind_arguments(call, arguments);
+        aclsimCall shown = call_of(call, arguments);
+        SIM_TRY(call->ca_kernel.kn_plan(&shown, workspace_size));
+    }
+    call->ca_workspace_size = *workspace_size;
+    return ACL_SUCCESS;
+}
+
+aclnnStatus sim_row_plan(struct sim_row *row, const union sim_value *values, uint64_t *workspace_size,
+                         aclOpExecutor **executor)
+{
+    SIM_TRY(sim_call_check(row, values));
+    SIM_ARGUMENT(workspace_size != NULL, ACLNN_ERR_PARAM_NULLPTR, "workspaceSize is NULL, expected a valid pointer");
+    SIM_ARGUMENT(executor != NULL, ACLNN_ERR_PARAM_NULLPTR, "executor is NULL, expected a valid pointer");
+    SIM_TRY(check_context(row->ro_op.op_name));
+    struct sim_pack pack;
+    aclnnStatus code = sim_call_pack(&pack, row, values);
+    if (code == ACL_SUCCESS)
+        code = sim_call_plan(pack.pk_call, workspace_size);
+    if (code == ACL_SUCCESS) {
+        *executor = sim_executor_create(&pack);
+        code = *executor != NULL ? ACL_SUCCESS : ACLNN_ERR_INNER;
+    }
+    if (code != ACL_SUCCESS)
+        sim_call_drop(&pack);
+    return code;
+}
+
+/* ---- the end of everything ---- */
+
+static void forget_kernels(void)
+{
+    for (size_t i = 0; i < sim_row_count; i++)
+        sim_rows[i]->ro_registered = (struct sim_kernel){0};
+}
+
+void sim_row_reset(void)
+{
+    sim_executor_reset();
+    sim_lock(&kernels);
+    forget_kernels();
+    sim_unlock(&kernels);
+}
+
+void sim_row_after_fork(void)
+{
+    sim_executor_after_fork();
+    sim_lock_renew(&kernels);
+    forget_kernels();
+}

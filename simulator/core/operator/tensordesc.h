@@ -1,0 +1,117 @@
+/* Data buffers and tensor descriptions: plain host objects behind looked-up handles. Data types and half precision. */
+#ifndef SIM_TENSORDESC_H
+#define SIM_TENSORDESC_H
+
+#include "base/object.h"
+#include <string.h>
+
+#define SIM_DIMS_MAX 128
+#define SIM_VALUES_MAX (1 << 20)
+#define SIM_CONSTANT_BYTES 1024 /* of a constant that operators read: axes, shapes and the like, 128 numbers */
+
+struct sim_data_buffer {
+    struct sim_object db_object;
+    void *db_data;
+    size_t db_size;
+};
+
+/* A malloc'ed list of dimensions, or of pairs (twice as many numbers). */
+struct sim_numbers {
+    int64_t *nu_values;
+    size_t nu_count;
+};
+
+struct sim_tensor_desc {
+    struct sim_object td_object;
+    aclDataType td_type;
+    aclFormat td_format, td_storage_format, td_origin_format;
+    aclMemType td_placement;
+    struct sim_numbers td_shape, td_storage_shape, td_origin_shape;
+    struct sim_numbers td_shape_range, td_value_range; /* pairs */
+    char *td_name, *td_dynamic_input;                  /* NULL: never set */
+    void *td_constant;                                 /* a copy of the first SIM_CONSTANT_BYTES; NULL: none */
+    size_t td_constant_size;                           /* that were given */
+};
+
+/* The live object, locked; NULL for any other handle, with a message. Give it back with sim_object_close. */
+struct sim_data_buffer *sim_data_buffer_open(const aclDataBuffer *handle);
+struct sim_tensor_desc *sim_tensordesc_open(const aclTensorDesc *handle);
+struct sim_tensor_desc *sim_tensordesc_peek(const aclTensorDesc *handle); /* without a message */
+
+/* NULL with a message when there is no memory. */
+aclDataBuffer *sim_data_buffer_create(void *data, size_t size);
+aclTensorDesc *sim_tensordesc_create(aclDataType type, const int64_t *dims, size_t count, aclFormat format);
+
+/* A description of its own with the same contents; 100000, 200000. */
+aclError sim_tensordesc_copy(const aclTensorDesc *handle, aclTensorDesc **copy);
+
+/* Destroy a locked object, which unlocks it. */
+void sim_data_buffer_destroy(struct sim_data_buffer *buffer);
+void sim_tensordesc_destroy(struct sim_tensor_desc *desc);
+
+/* Replaces what the target holds by a copy; 200000. */
+aclError sim_numbers_set(struct sim_numbers *target, const int64_t *values, size_t count);
+aclError sim_tensordesc_set_text(char **target, const char *text);
+aclError sim_tensordesc_set_constant(struct sim_tensor_desc *desc, const void *data, size_t size);
+
+/* Elements and bytes of the shape; 0 while a dimension is unknown, or when the number does not fit. */
+size_t sim_tensordesc_elements(const struct sim_tensor_desc *desc);
+size_t sim_tensordesc_bytes(const struct sim_tensor_desc *desc);
+bool sim_tensordesc_has_rank(const struct sim_tensor_desc *desc);
+
+/* Bits of one element; 0: no fixed size, or no such type. */
+uint32_t sim_type_bits(aclDataType type);
+
+/* ---- half precision: without branches, so that loops over it become vector code ---- */
+
+static inline uint32_t sim_float_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline float sim_float_of_bits(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline float sim_half_to_float(uint16_t half)
+{
+    uint32_t magnitude = (uint32_t)(half & 0x7fff) << 13; /* a float whose exponent is 112 too low */
+    uint32_t bits = sim_float_bits(sim_float_of_bits(magnitude) * 0x1p112f);
+    return sim_float_of_bits(bits | (magnitude >= 0x1f << 23 ? 0x7f800000 : 0) | (uint32_t)(half & 0x8000) << 16);
+}
+
+/* Rounds to nearest, ties to even; a NaN stays one, quiet, with the upper bits of its payload. */
+static inline uint16_t sim_half_from_float(float value)
+{
+    uint32_t bits = sim_float_bits(value), magnitude = bits & 0x7fffffff;
+    /* The exponent rides above the fraction, so that a carry of the rounding moves it up. */
+    uint32_t normal = (magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
+    /* The addition rounds to the last place of 0.5, 2^-24, which is the unit of subnormal halves. */
+    uint32_t subnormal = sim_float_bits(sim_float_of_bits(magnitude) + 0.5f) - sim_float_bits(0.5f);
+    uint32_t kept = magnitude < 113u << 23 ? subnormal : normal;
+    kept = magnitude >= 0x477ff000 ? 0x7c00 : kept; /* from the middle between 65504 and 65536 upwards */
+    kept = magnitude > 0x7f800000 ? 0x7e00 | (magnitude >> 13 & 0x3ff) : kept;
+    return (uint16_t)(bits >> 16 & 0x8000) | (uint16_t)kept;
+}
+
+static inline float sim_bfloat_to_float(uint16_t bits)
+{
+    return sim_float_of_bits((uint32_t)bits << 16);
+}
+
+/* To nearest, ties to even; a NaN stays one. */
+static inline uint16_t sim_bfloat_from_float(float value)
+{
+    uint32_t bits = sim_float_bits(value), rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    return (uint16_t)(value != value ? bits >> 16 | 0x40 : rounded);
+}
+
+void sim_tensordesc_reset(void); /* aclsimReset: every object is gone */
+void sim_tensordesc_after_fork(void);
+
+#endif
