@@ -3,6 +3,7 @@
 
 #include "address/memory.h"
 #include "base/clock.h"
+#include "base/room.h"
 #include "capture/capture.h"
 #include "engine/callback.h"
 #include "engine/context.h"
@@ -50,26 +51,11 @@ aclError aclsimReset(void)
     SIM_ENTER();
     SIM_TRY(sim_engine_may_wait());
     SIM_TRY(sim_engine_refusal(sim_thread.th_caller != NULL ? SIM_WAIT_OWN : SIM_WAIT_PASSED));
-    sim_snapshot_reset(); /* who is held back goes on */
-    sim_model_stop_feeders();
+    sim_snapshot_reset(); /* threads that it holds back go on */
+    sim_room_begin_reset();
     sim_device_reset_all();
     sim_callback_reset();
-    sim_init_reset();
-    sim_prof_reset();
-    sim_dump_reset();
-    sim_limits_reset();
-    sim_saturation_reset();
-    sim_model_reset();
-    sim_kernel_reset();
-    sim_dataset_reset();
-    sim_channel_reset();
-    sim_queue_reset();
-    sim_tensordesc_reset();
-    sim_op_reset();
-    sim_allocator_reset();
-    sim_row_reset();
-    sim_tensor_reset();
-    sim_memory_reset();
+    sim_room_reset();
     sim_config_reset();
     sim_fail_forget();
     return ACL_SUCCESS;

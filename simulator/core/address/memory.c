@@ -314,7 +314,7 @@ static void *try_allocate(uint32_t index, uint64_t requested, uint64_t size, str
 void *sim_memory_try_allocate(int32_t device, uint64_t requested, uint64_t size, struct sim_policy *policy)
 {
     void *block = try_allocate((uint32_t)device, requested, size, policy);
-    if (unlikely(block == NULL) && atomic_load(&sim_pool_unused) != 0 && sim_pool_reclaim(device))
+    if (unlikely(block == NULL) && atomic_load(&sim_event_listeners) != 0 && sim_pool_reclaim(device))
         block = try_allocate((uint32_t)device, requested, size, policy);
     return block;
 }

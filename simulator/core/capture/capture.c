@@ -65,14 +65,6 @@ SIM_RARE aclError sim_capture_refuse_unsafe(struct sim_context *context, aclErro
     return ACL_SUCCESS;
 }
 
-aclError sim_capture_refuse_context(const struct sim_context *context)
-{
-    uint32_t open = atomic_load_explicit(&context->cx_captures, memory_order_relaxed);
-    SIM_CHECK(open == 0, ACL_ERROR_RT_STREAM_CAPTURED,
-              "%u captures are open in the context, expected aclmdlRICaptureEnd before", open);
-    return ACL_SUCCESS;
-}
-
 /* ---- submissions ---- */
 
 /* What may be recorded now. */

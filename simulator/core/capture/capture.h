@@ -10,23 +10,13 @@
 
 /* ---- what the engine, events and memory ask ---- */
 
-/* A submission to a stream that an instance has taken over: true when it was dealt with, and *code is its outcome; false
- * when the stream has been let go meanwhile and the task is to be queued. */
+/* As engine/recorder.h says; `external` ones are those of events for external waits. */
 bool sim_capture_submit(struct sim_target stream, const struct sim_op *op, const void *argument, size_t size, void *site,
                         aclError *code);
-
-/* Records and waits of Ex events that concern a capture: the stream captures, or the event was recorded in a capture
- * that is still open. The same answer as above. */
 bool sim_capture_record(struct sim_event *event, aclrtEvent handle, struct sim_target stream, bool external, void *site,
                         aclError *code);
 bool sim_capture_wait(struct sim_event *event, aclrtEvent handle, struct sim_target stream, bool external, void *site,
                       aclError *code);
-
-/* Whether the event was recorded in a capture, which may have ended. */
-static inline bool sim_capture_has(const struct sim_event *event)
-{
-    return unlikely(atomic_load_explicit(&event->ev_capture, memory_order_relaxed) != 0);
-}
 
 /* 107028 while the event's newest record lies in an open capture; for calls on the host. */
 aclError sim_capture_check_event(struct sim_event *event);
@@ -40,19 +30,17 @@ static inline aclError sim_capture_allow(struct sim_context *context, aclError c
     return likely(!open) ? ACL_SUCCESS : sim_capture_refuse_unsafe(context, code);
 }
 
-/* 107027 when the stream captures; and when any stream of the context does. */
+/* 107027 when the stream captures. */
 static inline aclError sim_capture_refuse_stream(const struct sim_stream *stream)
 {
     return unlikely(sim_stream_taken(stream) == SIM_TAKEN_CAPTURES) ? sim_stream_refuse_taken(stream, SIM_TAKEN_CAPTURES)
                                                                     : ACL_SUCCESS;
 }
-aclError sim_capture_refuse_context(const struct sim_context *context);
 
-/* The record that is expected to raise a gate of the instance at which a stream is parked; 0: none, or no instance. */
-extern struct sim_table sim_instances;
-struct sim_instance;
-sim_record sim_capture_runner(struct sim_instance *instance, const struct sim_gate *gate);
+/* The record that is expected to raise a gate of an instance, of whose run all is needed; false: the gate belongs to none. */
+bool sim_capture_setter(const struct sim_gate *gate, sim_record *setter, bool *guessed);
 
+int sim_capture_open(void); /* the table of instances; -1 with errno */
 /* The context of a stream is being closed: an instance that has taken the stream over lets it go, and with it the
  * capture. Then, without its streams, the context's instances are freed. */
 void sim_capture_release(struct sim_stream *stream);

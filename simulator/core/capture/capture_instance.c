@@ -361,6 +361,11 @@ aclError sim_capture_remove_callback(aclmdlRI handle, aclrtCallback function)
 
 /* ---- forks ---- */
 
+int sim_capture_open(void)
+{
+    return sim_table_open(&sim_instances);
+}
+
 void sim_capture_after_fork(void)
 {
     sim_table_empty(&sim_instances);

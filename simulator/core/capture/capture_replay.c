@@ -475,15 +475,18 @@ static void drop_helper(void *argument)
         sim_replay_end(instance);
 }
 
-sim_record sim_capture_runner(struct sim_instance *instance, const struct sim_gate *gate)
+bool sim_capture_setter(const struct sim_gate *gate, sim_record *setter, bool *guessed)
 {
+    struct sim_instance *instance = sim_table_slot_of(&sim_instances, gate);
     if (instance == NULL)
-        return 0;
+        return false;
     _Atomic sim_record *who = gate == &instance->in_finished ? &instance->in_holder : &instance->in_helper;
     sim_record record = atomic_load_explicit(who, memory_order_acquire);
     for (sim_record before = 0; record != before && sim_record_passed(record);) { /* it named another before it went */
         before = record;
         record = atomic_load_explicit(who, memory_order_acquire);
     }
-    return record;
+    *setter = record;
+    *guessed = false;
+    return true;
 }

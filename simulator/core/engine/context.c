@@ -5,8 +5,7 @@
  * whose device was reset since. Closing makes the handle dead first, so nothing new begins, and then destroys the streams
  * one by one, the default stream last. */
 #include "base/clock.h"
-#include "capture/capture.h"
-#include "memory/saturation.h"
+#include "base/room.h"
 #include "callback.h"
 #include "device.h"
 #include "engine.h"
@@ -133,7 +132,7 @@ static aclError destroy_streams(struct sim_context *context, bool force)
             sched_yield(); /* its tasks are done: the other thread has only the unlinking left */
             continue;
         }
-        sim_capture_release(stream);
+        sim_room_release_stream(stream);
         SIM_TRY(sim_stream_destroy((struct sim_target){stream, handle}, force));
     }
 }
@@ -154,9 +153,8 @@ aclError sim_context_close(struct sim_context *context, bool force, bool keep_ha
         sim_unlock(&context->cx_lock);
         return code;
     }
-    sim_capture_close(context);
+    sim_room_close_context(context);
     sim_callback_close(context);
-    sim_saturation_close(context);
     if (sim_thread.th_context == context)
         sim_context_unbind();
     if (keep_handle)
@@ -191,12 +189,20 @@ aclError sim_context_destroy(aclrtContext handle)
     return sim_context_close(context, false, false);
 }
 
+static aclError refuse_captures(const struct sim_context *context)
+{
+    uint32_t open = atomic_load_explicit(&context->cx_captures, memory_order_relaxed);
+    SIM_CHECK(open == 0, ACL_ERROR_RT_STREAM_CAPTURED,
+              "%u captures are open in the context, expected aclmdlRICaptureEnd before", open);
+    return ACL_SUCCESS;
+}
+
 aclError sim_context_synchronize(struct sim_context *context, int32_t timeout)
 {
     size_t count;
     uint64_t deadline = sim_clock_deadline_of_call(timeout), began = sim_stream_begin_wait();
     SIM_TRY(sim_context_check_aborting(context));
-    SIM_TRY(sim_capture_refuse_context(context));
+    SIM_TRY(refuse_captures(context));
     uint64_t *handles = sim_context_streams(context, &count);
     SIM_CHECK(handles != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a list of streams");
     aclError first = ACL_SUCCESS;

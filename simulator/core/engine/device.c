@@ -7,20 +7,7 @@
 #include "address/memory.h"
 #include "address/peer.h"
 #include "base/registry.h"
-#include "capture/capture.h"
-#include "capture/label.h"
-#include "kernel/kernel.h"
-#include "memory/allocator.h"
-#include "memory/notify.h"
-#include "memory/saturation.h"
-#include "model/dataset.h"
-#include "model/model.h"
-#include "observe/dump.h"
-#include "observe/prof.h"
-#include "operator/op.h"
-#include "operator/row.h"
-#include "queue/channel.h"
-#include "queue/queue.h"
+#include "base/room.h"
 #include "share/exchange.h"
 #include "callback.h"
 #include "device.h"
@@ -28,6 +15,7 @@
 #include "event.h"
 #include "init.h"
 #include "limits.h"
+#include "watch.h"
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -78,27 +66,13 @@ static void after_fork(void)
     sim_table_empty(&sim_streams);
     sim_table_empty(&sim_events);
     sim_exchange_after_fork();
-    sim_notify_after_fork();
-    sim_label_after_fork();
     sim_fail_after_fork();
     sim_config_after_fork();
     sim_init_after_fork();
-    sim_prof_after_fork();
-    sim_dump_after_fork();
     sim_limits_reset();
-    sim_saturation_reset();
     sim_snapshot_after_fork();
-    sim_model_after_fork();
-    sim_kernel_after_fork();
-    sim_dataset_after_fork();
-    sim_queue_after_fork();
-    sim_channel_after_fork();
-    sim_tensordesc_after_fork();
-    sim_tensor_after_fork();
-    sim_row_after_fork();
-    sim_op_after_fork();
-    sim_allocator_after_fork();
-    sim_capture_after_fork();
+    sim_watch_after_fork();
+    sim_room_after_fork();
     sim_engine_after_fork();
     sim_worker_after_fork();
     sim_callback_after_fork();
@@ -168,7 +142,7 @@ static aclError bring_up(struct sim_device *device)
     SIM_TRY(sim_config_check());
     atomic_store(&any_open, true);
     SIM_CHECK(sim_table_open(&sim_contexts) == 0 && sim_table_open(&sim_streams) == 0 &&
-                  sim_table_open(&sim_events) == 0 && sim_table_open(&sim_instances) == 0 &&
+                  sim_table_open(&sim_events) == 0 && sim_room_open() == 0 &&
                   sim_memory_open(device) == 0 && sim_worker_start() == 0,
               ACL_ERROR_RT_DEV_SETUP_ERROR,
               "device %d could not be brought up: %s; the simulator reserves address space and starts threads, expected "
@@ -318,8 +292,7 @@ void sim_device_reset_all(void)
         if (handle != 0)
             sim_event_destroy(event, (aclrtEvent)(uintptr_t)handle);
     }
-    sim_notify_forget_all();
-    sim_label_forget_all();
+    sim_room_devices_closed();
     sim_exchange_reset();
     sim_worker_stop();
     sim_device_set_default(-1);

@@ -24,11 +24,10 @@
 #include "engine.h"
 #include "address/memory.h"
 #include "base/config.h"
-#include "capture/capture.h"
-#include "kernel/kernel.h"
 #include "context.h"
 #include "device.h"
 #include "exception.h"
+#include "recorder.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,12 +126,14 @@ SIM_RARE static void after_submit(struct sim_stream *stream, const struct sim_op
         sim_engine_wait(stream, ticket - limit / 2, SIM_FOREVER, SIM_HELPER);
 }
 
+const struct sim_recorder *sim_recorder;
+
 aclError sim_engine_submit(struct sim_target target, const struct sim_op *op, const void *argument, size_t size,
                            void *site, _Atomic sim_record *record)
 {
     aclError code;
     bool owned = atomic_load_explicit(&target.tg_stream->st_owner, memory_order_acquire) != 0;
-    if (unlikely(owned) && sim_capture_submit(target, op, argument, size, site, &code))
+    if (unlikely(owned) && sim_recorder->rc_submit(target, op, argument, size, site, &code))
         return code;
     return sim_engine_enqueue(target, op, argument, size, site, record);
 }

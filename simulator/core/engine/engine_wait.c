@@ -1,9 +1,9 @@
 /* Waiting hosts: they follow what blocks them, help, and sleep only when there is nothing to help with. The protocol and
  * its locks are described in engine.c. */
 #include "base/clock.h"
-#include "capture/capture.h"
-#include "memory/notify.h"
+#include "base/room.h"
 #include "callback.h"
+#include "event.h"
 #include <sched.h>
 #include <string.h>
 
@@ -45,16 +45,15 @@ void sim_engine_wait_after_fork(void)
     memset(&given_up, 0, sizeof given_up); /* whoever slept is not in the child */
 }
 
-/* The record that is expected to raise the gate of a flag event or a notify, the newest one, which is a guess, or of an
- * instance, of whose run all is needed. 0: none. */
+/* The record that is expected to raise a gate that is not a stream's: the newest one of a flag event, which is a guess, or
+ * what an upper room says. 0: none. */
 static sim_record setter_of(const struct sim_gate *gate, bool *guessed)
 {
     struct sim_event *event = sim_table_slot_of(&sim_events, gate);
-    struct sim_instance *instance = sim_table_slot_of(&sim_instances, gate);
-    sim_record setter = event != NULL      ? atomic_load_explicit(&event->ev_record, memory_order_acquire)
-                        : instance != NULL ? sim_capture_runner(instance, gate)
-                                           : sim_notify_setter(gate);
-    *guessed = *guessed || instance == NULL;
+    bool guess = true;
+    sim_record setter = event != NULL ? atomic_load_explicit(&event->ev_record, memory_order_acquire)
+                                      : sim_room_setter(gate, &guess);
+    *guessed = *guessed || guess;
     return sim_record_passed(setter) ? 0 : setter;
 }
 

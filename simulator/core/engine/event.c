@@ -12,14 +12,15 @@
  * slot is given back when the last one and the handle are gone. ev_flag's lock guards the timestamp; no other lock is
  * taken inside it. */
 #include "base/clock.h"
-#include "capture/capture.h"
-#include "memory/pool.h"
+#include "base/room.h"
 #include "context.h"
 #include "device.h"
+#include "recorder.h"
 
 #define FLAG_SYNC ACL_EVENT_SYNC
 #define FLAG_TIMED ACL_EVENT_TIME_LINE
 
+_Atomic uint32_t sim_event_listeners;
 struct sim_table sim_events = {
     .tb_stride = sizeof(struct sim_event), .tb_limit = 1u << 20, .tb_kind = SIM_KIND_EVENT};
 
@@ -264,13 +265,19 @@ aclError sim_event_record(struct sim_event *event, aclrtEvent handle, struct sim
         return sim_event_share_record(event, handle, stream, site);
     bool is_ex = event->ev_class == SIM_EVENT_EX;
     bool concerns = is_ex && (event->ev_flags & FLAG_SYNC) &&
-                    (sim_stream_taken(stream.tg_stream) != SIM_TAKEN_NOT || sim_capture_has(event));
-    if (unlikely(concerns) && sim_capture_record(event, handle, stream, false, site, &code))
+                    (sim_stream_taken(stream.tg_stream) != SIM_TAKEN_NOT || sim_event_is_captured(event));
+    if (unlikely(concerns) && sim_recorder->rc_record(event, handle, stream, false, site, &code))
         return code;
     if (unlikely(is_ex && sim_stream_taken(stream.tg_stream) == SIM_TAKEN_CAPTURES))
         return ACL_SUCCESS; /* without ACL_EVENT_SYNC it has no place in a capture */
     struct event_task task = {.et_event = event, .et_owns = is_flag(event), .et_timed = is_timed(event)};
     return submit(stream, &record_op, task, handle, site, &event->ev_record);
+}
+
+static inline void report_wait(sim_record own, sim_record waited)
+{
+    if (unlikely(atomic_load_explicit(&sim_event_listeners, memory_order_relaxed) != 0))
+        sim_room_event_waited(own, waited);
 }
 
 aclError sim_event_wait(struct sim_event *event, aclrtEvent handle, struct sim_target stream, uint64_t timeout_ns,
@@ -279,8 +286,8 @@ aclError sim_event_wait(struct sim_event *event, aclrtEvent handle, struct sim_t
     aclError code;
     SIM_TRY(check_taken(event, stream));
     bool concerns = event->ev_class == SIM_EVENT_EX &&
-                    (sim_stream_taken(stream.tg_stream) != SIM_TAKEN_NOT || sim_capture_has(event));
-    if (unlikely(concerns) && sim_capture_wait(event, handle, stream, false, site, &code))
+                    (sim_stream_taken(stream.tg_stream) != SIM_TAKEN_NOT || sim_event_is_captured(event));
+    if (unlikely(concerns) && sim_recorder->rc_wait(event, handle, stream, false, site, &code))
         return code;
     bool own = true;
     if (unlikely(event->ev_class == SIM_EVENT_IPC))
@@ -296,13 +303,13 @@ aclError sim_event_wait(struct sim_event *event, aclrtEvent handle, struct sim_t
                   "the event was never recorded, expected aclrtRecordEvent before the wait");
         bool own_stream = task.et_record >> 48 == stream.tg_stream->st_slot.sl_index;
         if (sim_record_passed(task.et_record) || own_stream) {
-            sim_pool_waits(self, task.et_record);
+            report_wait(self, task.et_record);
             return ACL_SUCCESS;
         }
     }
     SIM_TRY(submit(stream, &wait_op, task, handle, site, NULL));
     if (task.et_record != 0)
-        sim_pool_waits(self, task.et_record);
+        report_wait(self, task.et_record);
     return ACL_SUCCESS;
 }
 

@@ -37,6 +37,15 @@ struct sim_event {
 
 extern struct sim_table sim_events;
 
+/* While it is not 0, a wait of one record for another is reported to the rooms above (rm_event_waited). */
+extern _Atomic uint32_t sim_event_listeners;
+
+/* Whether the event was recorded in a capture, which may have ended. */
+static inline bool sim_event_is_captured(const struct sim_event *event)
+{
+    return unlikely(atomic_load_explicit(&event->ev_capture, memory_order_relaxed) != 0);
+}
+
 aclError sim_event_find(aclrtEvent handle, struct sim_event **event); /* 107017 */
 aclError sim_event_create(enum sim_event_class class, uint32_t flags, aclrtEvent *handle);
 /* The handle is dead at once; the object lives until its queued tasks are done. */

@@ -4,7 +4,7 @@
  * runs all functions that are registered then. The lock guards the registered functions and the caller's start; it is
  * taken before the callers' lock and never held while a function runs. */
 #include "exception.h"
-#include "kernel/kernel.h"
+#include "base/room.h"
 #include "caller.h"
 #include <stdlib.h>
 
@@ -92,7 +92,6 @@ static void deliver(void *user)
     struct rtExceptionInfo *info = user;
     aclrtExceptionInfoCallback now[SIM_EXCEPTION_FUNCTIONS + 1];
     uint32_t count = 0;
-    void *binary_user = NULL;
     sim_lock(&lock);
     if (single != NULL)
         now[count++] = single;
@@ -103,9 +102,7 @@ static void deliver(void *user)
     device_delivered = (int32_t)info->ex_device;
     for (uint32_t i = 0; i < count; i++)
         now[i](info);
-    aclrtOpExceptionCallback own = sim_kernel_callback(info->ex_function, &binary_user);
-    if (own != NULL)
-        own(info, binary_user);
+    sim_room_exception(info);
     device_delivered = -1;
     atomic_store_explicit(&delivered, NULL, memory_order_release);
     free(info);

@@ -3,9 +3,7 @@
 #include "init.h"
 #include "base/config_file.h"
 #include "base/json.h"
-#include "model/model.h"
-#include "observe/dump.h"
-#include "observe/prof.h"
+#include "base/room.h"
 #include "share/exchange.h"
 #include "callback.h"
 #include "device.h"
@@ -223,7 +221,7 @@ static aclError apply_file(struct sim_json root, const char *content, size_t siz
     bool ignored;
     SIM_TRY(check_object(root, "dump", ACL_ERROR_INVALID_DUMP_CONFIG));
     if (sim_json_member(root, "dump", &value))
-        SIM_TRY(sim_dump_command(value));
+        SIM_TRY(sim_room_configure("dump", value));
     SIM_ARGUMENT(!sim_json_member(root, "max_opqueue_num", &value) ||
                      (read_natural(value, UINT32_MAX, &number) && number != 0),
                  ACL_ERROR_INVALID_MAX_OPQUEUE_NUM_CONFIG,
@@ -251,7 +249,7 @@ static aclError initialise(const char *path, const char *content, size_t size)
     SIM_TRY(check_object(root, "profiler", ACL_ERROR_INVALID_PROFILING_CONFIG));
     struct sim_json profiler;
     if (sim_json_member(root, "profiler", &profiler))
-        SIM_TRY(sim_prof_command(profiler));
+        SIM_TRY(sim_room_configure("profiler", profiler));
     SIM_TRY(call_back(ACL_REG_TYPE_ACL_DVPP, true, content, size));
     return call_back(ACL_REG_TYPE_OTHER, true, content, size);
 }
@@ -304,9 +302,7 @@ static aclError finalize_locked(void)
         sim_device_set_default(-1);
     has_default = false;
     SIM_TRY(call_back(ACL_REG_TYPE_OTHER, false, NULL, 0));
-    sim_onnx_stop();
-    sim_prof_command_end();
-    sim_dump_command_end();
+    sim_room_finalize();
     count = 0;
     finalized = true;
     return ACL_SUCCESS;

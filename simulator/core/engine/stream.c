@@ -5,14 +5,15 @@
  * gives the slot back; the queue itself goes on counting in the slot's next life. */
 #include "stream.h"
 #include "base/registry.h"
-#include "memory/allocator.h"
-#include "memory/saturation.h"
+#include "base/room.h"
 #include "callback.h"
 #include "context.h"
 #include "device.h"
 #include "engine.h"
 #include <string.h>
 
+_Atomic uint32_t sim_stream_listeners;
+_Atomic bool sim_stream_saturation;
 struct sim_table sim_streams = {
     .tb_stride = sizeof(struct sim_stream), .tb_limit = 1u << 16, .tb_kind = SIM_KIND_STREAM};
 
@@ -89,7 +90,7 @@ aclError sim_stream_create(struct sim_context *context, uint32_t priority, uint3
     stream->st_branch = NULL; /* an instance's stream keeps its branch to the end */
     atomic_store_explicit(&stream->st_stop_on_failure, false, memory_order_relaxed);
     atomic_store_explicit(&stream->st_error, ACL_SUCCESS, memory_order_relaxed);
-    atomic_store_explicit(&stream->st_saturates, sim_saturation_is_on(), memory_order_relaxed);
+    atomic_store_explicit(&stream->st_saturates, atomic_load_explicit(&sim_stream_saturation, memory_order_relaxed), memory_order_relaxed);
     atomic_store_explicit(&stream->st_overflow, false, memory_order_relaxed);
     atomic_store_explicit(&stream->st_detects, false, memory_order_relaxed);
     for (size_t type = 0; type < SIM_CORE_TYPES; type++)
@@ -143,7 +144,8 @@ aclError sim_stream_destroy(struct sim_target target, bool force)
     }
     /* Nobody can begin another abort; those in progress must not reach into the slot's next life. */
     sim_engine_wait_gate(&stream->st_abort_ends, atomic_load(&stream->st_aborts), SIM_FOREVER);
-    sim_allocator_unregister(target.tg_handle);
+    if (unlikely(atomic_load(&sim_stream_listeners) != 0))
+        sim_room_stream_destroyed(target.tg_handle);
     sim_callback_forget(stream);
     sim_task_value_forget(stream);
     sim_lock(&context->cx_lock);

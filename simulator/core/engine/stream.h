@@ -95,6 +95,11 @@ struct sim_stream {
 
 extern struct sim_table sim_streams;
 
+/* While it is not 0, destroyed streams are reported to the rooms above (rm_stream_destroyed). */
+extern _Atomic uint32_t sim_stream_listeners;
+/* What st_saturates is in a new stream; written by the room of saturation. */
+extern _Atomic bool sim_stream_saturation;
+
 /* A stream to submit to, with the handle value that the submission re-checks. */
 struct sim_target {
     struct sim_stream *tg_stream;

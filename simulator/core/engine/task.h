@@ -24,7 +24,16 @@ struct sim_range {
 
 struct sim_task;
 struct sim_saver;
-struct sim_kernel_view;
+/* What a task of a kernel is, for questions about it. */
+struct sim_kernel_view {
+    uint64_t kv_function; /* 0: it has no binary */
+    uint32_t kv_blocks;
+    bool kv_is_host;     /* the arguments lie in host memory */
+    const void *kv_args;
+    size_t kv_args_size;
+    const aclrtLaunchKernelAttr *kv_attributes;
+    uint32_t kv_attribute_count;
+};
 
 /* What a task learns about its run, and how it asks to wait. */
 struct sim_run {

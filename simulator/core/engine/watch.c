@@ -1,35 +1,54 @@
-/* A watcher is called on the thread that runs the task, outside every lock of the engine, and finds the task's argument
- * as its function left it. A task that parks has not run yet: it is told of when its function comes to an end. */
+/* Calls watchers on the thread that runs the task, outside every lock of the engine; they find the task's argument as its
+ * function left it. A watcher keeps its place in the list once it has one, so that a task which began to run when it was on
+ * may still call it; the bit of its place in sim_watchers says whether it is on. */
 #include "watch.h"
 #include "base/clock.h"
-#include "observe/dump.h"
-#include "observe/prof.h"
 
 _Atomic uint32_t sim_watchers;
+static struct sim_lock lock; /* guards the taking of places */
+static const struct sim_watcher *_Atomic watchers[SIM_WATCHERS];
 
-void sim_watch(enum sim_watcher watcher, bool on)
+void sim_watch_set(const struct sim_watcher *watcher, bool on)
 {
+    uint32_t place = 0;
+    sim_lock(&lock);
+    while (atomic_load_explicit(&watchers[place], memory_order_relaxed) != watcher &&
+           atomic_load_explicit(&watchers[place], memory_order_relaxed) != NULL)
+        place++;
+    atomic_store_explicit(&watchers[place], watcher, memory_order_relaxed); /* published by the bit */
     if (on)
-        atomic_fetch_or(&sim_watchers, watcher);
+        atomic_fetch_or(&sim_watchers, 1u << place);
     else
-        atomic_fetch_and(&sim_watchers, ~(uint32_t)watcher);
+        atomic_fetch_and(&sim_watchers, ~(1u << place));
+    sim_unlock(&lock);
+}
+
+void sim_watch_after_fork(void)
+{
+    sim_lock_renew(&lock);
+    atomic_store(&sim_watchers, 0);
+}
+
+static const struct sim_watcher *next(uint32_t *on)
+{
+    if (*on == 0)
+        return NULL;
+    const struct sim_watcher *watcher = atomic_load_explicit(&watchers[__builtin_ctz(*on)], memory_order_relaxed);
+    *on &= *on - 1;
+    return watcher;
 }
 
 aclError sim_watch_run(struct sim_run *run, const struct sim_task *task, void *argument)
 {
-    uint32_t watchers = atomic_load_explicit(&sim_watchers, memory_order_acquire);
-    if (watchers & SIM_WATCH_DATA)
-        sim_dump_task(run, task, argument, ACLSIM_IN);
-    uint64_t start = sim_clock_now();
-    aclError code = task->ta_op->op_run(run, argument);
-    uint64_t end = sim_clock_now();
-    if (code == SIM_PARK)
-        return code;
-    if (watchers & SIM_WATCH_TIME)
-        sim_prof_task(run, task, start, end);
-    if ((watchers & SIM_WATCH_DATA) && code == ACL_SUCCESS)
-        sim_dump_task(run, task, argument, ACLSIM_OUT);
-    if ((watchers & SIM_WATCH_FAILURES) && (code > ACL_SUCCESS || code == SIM_FAILED))
-        sim_dump_failure(run, task, argument);
-    return code;
+    uint32_t on = atomic_load_explicit(&sim_watchers, memory_order_acquire), rest = on;
+    const struct sim_watcher *watcher;
+    while ((watcher = next(&rest)) != NULL)
+        if (watcher->wt_start != NULL)
+            watcher->wt_start(run, task, argument);
+    struct sim_watched watched = {.wd_start = sim_clock_now()};
+    watched.wd_code = task->ta_op->op_run(run, argument);
+    watched.wd_end = sim_clock_now();
+    for (rest = watched.wd_code == SIM_PARK ? 0 : on; (watcher = next(&rest)) != NULL;)
+        watcher->wt_finish(run, task, argument, &watched);
+    return watched.wd_code;
 }

@@ -1,16 +1,26 @@
-/* Watchers of tasks: who measures or copies what runs. The engine asks one word before each task; while it is 0 nothing
- * else happens. */
+/* Watchers of tasks: parts above the engine that measure or copy what runs. While none is on, the engine reads one word
+ * before each task, and does nothing else. */
 #ifndef SIM_WATCH_H
 #define SIM_WATCH_H
 
 #include "engine.h"
 
-enum sim_watcher {
-    SIM_WATCH_TIME = 1,     /* prof.h: start and end of each task */
-    SIM_WATCH_DATA = 2,     /* dump.h: what operators read and write */
-    SIM_WATCH_FAILURES = 4, /* dump.h: the same of those that fail */
+struct sim_watched {
+    uint64_t wd_start, wd_end; /* sim_clock_now */
+    aclError wd_code;
 };
 
-void sim_watch(enum sim_watcher watcher, bool on);
+struct sim_watcher {
+    /* Before the task's function runs; NULL: not needed. */
+    void (*wt_start)(const struct sim_run *run, const struct sim_task *task, const void *argument);
+    /* After it has run, with its times and its code; not for a task that parks, until its function comes to an end. */
+    void (*wt_finish)(const struct sim_run *run, const struct sim_task *task, const void *argument,
+                      const struct sim_watched *watched);
+};
+
+/* Switches a watcher, which lives for ever, on or off. At most SIM_WATCHERS different ones. */
+#define SIM_WATCHERS 8
+void sim_watch_set(const struct sim_watcher *watcher, bool on);
+void sim_watch_after_fork(void);
 
 #endif

@@ -17,6 +17,7 @@
 #include "base/output.h"
 #include "engine/context.h"
 #include "engine/device.h"
+#include "engine/exception.h"
 #include "kernel_inner.h"
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -543,20 +544,21 @@ aclError sim_kernel_set_callback(aclrtBinHandle handle, aclrtOpExceptionCallback
     return ACL_SUCCESS;
 }
 
-aclrtOpExceptionCallback sim_kernel_callback(uint64_t handle, void **user)
+void sim_kernel_exception(const struct rtExceptionInfo *report)
 {
-    struct sim_function *function = sim_object_peek(&sim_functions, (void *)(uintptr_t)handle);
+    struct sim_function *function = sim_object_peek(&sim_functions, (void *)(uintptr_t)report->ex_function);
     if (function == NULL)
-        return NULL;
+        return;
     uint64_t owner = function->fu_binary;
     sim_object_close(function);
     struct binary *binary = sim_object_peek(&binaries, (void *)(uintptr_t)owner);
     if (binary == NULL)
-        return NULL;
+        return;
     aclrtOpExceptionCallback callback = binary->bi_callback;
-    *user = binary->bi_user;
+    void *user = binary->bi_user;
     sim_object_close(binary);
-    return callback;
+    if (callback != NULL)
+        callback((aclrtExceptionInfo *)report, user);
 }
 
 /* ---- the end of everything ---- */

@@ -46,8 +46,9 @@ aclError sim_kernel_global(aclrtBinHandle handle, const char *name, void **addre
 
 /* Who is told when a kernel of the binary fails; 107017. */
 aclError sim_kernel_set_callback(aclrtBinHandle handle, aclrtOpExceptionCallback callback, void *user);
-/* The same of the function's binary; NULL: nobody, or the function is gone. */
-aclrtOpExceptionCallback sim_kernel_callback(uint64_t function, void **user);
+/* Calls it for the report of a failed kernel. */
+struct rtExceptionInfo;
+void sim_kernel_exception(const struct rtExceptionInfo *report);
 
 void sim_kernel_reset(void);
 void sim_kernel_after_fork(void);
@@ -143,16 +144,6 @@ aclError sim_kernel_launch(const struct sim_kernel_order *order, aclrtStream str
 aclError sim_kernel_launch_plain(const char *name, const aclsimCustomKernel *implementation,
                                  const struct sim_kernel_order *order, aclrtStream stream, void *site);
 
-/* What a task of a kernel is, for questions about it. */
-struct sim_kernel_view {
-    uint64_t kv_function; /* 0: it has no binary */
-    uint32_t kv_blocks;
-    bool kv_is_host;     /* the arguments lie in host memory */
-    const void *kv_args;
-    size_t kv_args_size;
-    const aclrtLaunchKernelAttr *kv_attributes;
-    uint32_t kv_attribute_count;
-};
 /* The value of an attribute, the last one where it was given twice; NULL: it was not given. */
 static inline const aclrtLaunchKernelAttrValue *sim_kernel_attribute(const aclrtLaunchKernelAttr *attributes, size_t count,
                                                                      aclrtLaunchKernelAttrId id)

@@ -18,8 +18,7 @@ struct registered {
 };
 
 static struct sim_lock list_lock;
-static struct registered *list;
-static _Atomic uint32_t list_count;
+static struct registered *list; /* sim_stream_listeners counts them */
 
 /* ---- descriptions ---- */
 
@@ -91,7 +90,7 @@ aclError sim_allocator_register(struct sim_target stream, aclrtAllocatorDesc han
     *fresh = (struct registered){before != NULL ? before->rd_next : NULL, stream.tg_handle, allocator};
     *link = fresh;
     if (before == NULL)
-        atomic_fetch_add(&list_count, 1);
+        atomic_fetch_add(&sim_stream_listeners, 1);
     sim_unlock(&list_lock);
     free(before);
     return ACL_SUCCESS;
@@ -99,13 +98,11 @@ aclError sim_allocator_register(struct sim_target stream, aclrtAllocatorDesc han
 
 void sim_allocator_unregister(uint64_t stream)
 {
-    if (likely(atomic_load(&list_count) == 0))
-        return;
     sim_lock(&list_lock);
     struct registered **link = entry_of(stream), *entry = *link;
     if (entry != NULL) {
         *link = entry->rd_next;
-        atomic_fetch_sub(&list_count, 1);
+        atomic_fetch_sub(&sim_stream_listeners, 1);
     }
     sim_unlock(&list_lock);
     free(entry);
@@ -113,7 +110,7 @@ void sim_allocator_unregister(uint64_t stream)
 
 bool sim_allocator_find(uint64_t stream, struct sim_allocator *allocator)
 {
-    if (likely(atomic_load(&list_count) == 0))
+    if (likely(atomic_load(&sim_stream_listeners) == 0))
         return false;
     sim_lock(&list_lock);
     const struct registered *entry = *entry_of(stream);
@@ -157,7 +154,7 @@ void sim_allocator_reset(void)
     sim_lock(&list_lock);
     struct registered *left = list;
     list = NULL;
-    atomic_store(&list_count, 0);
+    atomic_store(&sim_stream_listeners, 0);
     sim_unlock(&list_lock);
     while (left != NULL) {
         struct registered *next = left->rd_next;
@@ -172,5 +169,5 @@ void sim_allocator_after_fork(void)
     sim_table_empty(&descriptions);
     sim_lock_renew(&list_lock);
     list = NULL;
-    atomic_store(&list_count, 0);
+    atomic_store(&sim_stream_listeners, 0);
 }

@@ -394,12 +394,16 @@ static aclError renew(void *argument)
     {.op_name = name, .op_run = run, .op_flags = SIM_OP_LIGHT, .op_kind = kind, .op_renew = renew,                     \
      .op_number = its_number}
 
-sim_record sim_notify_setter(const struct sim_gate *gate)
+bool sim_notify_setter(const struct sim_gate *gate, sim_record *record, bool *guessed)
 {
     struct sim_notify *notify = NULL;
     for (int class = SIM_NOTIFY_PLAIN; class <= SIM_NOTIFY_COUNTING && notify == NULL; class++)
         notify = sim_table_slot_of(&tables[class], gate);
-    return notify != NULL ? atomic_load_explicit(&notify->nt_record, memory_order_acquire) : 0;
+    if (notify == NULL)
+        return false;
+    *record = atomic_load_explicit(&notify->nt_record, memory_order_acquire);
+    *guessed = true;
+    return true;
 }
 
 static aclError queue_change(const struct sim_op *op, const struct notify_task *task, struct sim_target stream,

@@ -32,8 +32,8 @@ aclError sim_notify_wait(aclrtNotify handle, uint32_t seconds, struct sim_target
 aclError sim_notify_wait_for(aclrtCntNotify handle, const aclrtCntNotifyWaitInfo *until, struct sim_target stream,
                              void *site);
 
-/* The newest queued change of the notify that a gate belongs to; 0: none, or the gate of something else. */
-sim_record sim_notify_setter(const struct sim_gate *gate);
+/* The newest queued change of the notify that a gate belongs to (rm_setter). */
+bool sim_notify_setter(const struct sim_gate *gate, sim_record *record, bool *guessed);
 
 /* An address in the memory of the current device that stays the same while the device is up. 107002, 207001. */
 aclError sim_notify_sync_address(void **address);

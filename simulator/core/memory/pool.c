@@ -28,7 +28,7 @@
 
 #define BUCKETS 4096u
 
-_Atomic uint32_t sim_pool_blocks, sim_pool_unused;
+_Atomic uint32_t sim_pool_blocks; /* those without an owner are sim_event_listeners */
 struct sim_table sim_pools = {
     .tb_stride = sizeof(struct sim_pool), .tb_limit = 1u << 16, .tb_kind = SIM_KIND_MEMORY_POOL};
 struct sim_lock sim_pool_lock;
@@ -70,7 +70,7 @@ void sim_pool_add_block(struct sim_pool *pool, struct sim_pool_block *block)
     pool->pl_blocks = block;
     pool->pl_pins++;
     atomic_fetch_add(&sim_pool_blocks, 1);
-    atomic_fetch_add(&sim_pool_unused, 1);
+    atomic_fetch_add(&sim_event_listeners, 1);
 }
 
 /* Takes an unused block away from the pool's list at `link`. */
@@ -84,7 +84,7 @@ static struct sim_pool_block *remove_block(struct sim_pool_block **link)
     block->bl_pool->pl_reserved -= block->bl_bytes;
     block->bl_pool->pl_pins--;
     atomic_fetch_sub(&sim_pool_blocks, 1);
-    atomic_fetch_sub(&sim_pool_unused, 1);
+    atomic_fetch_sub(&sim_event_listeners, 1);
     return block;
 }
 
@@ -367,7 +367,7 @@ void sim_pool_forget(int32_t device)
         pool->pl_lost = true;
         while (pool->pl_blocks != NULL) {
             if (pool->pl_blocks->bl_state == SIM_POOL_USED)
-                atomic_fetch_add(&sim_pool_unused, 1);
+                atomic_fetch_add(&sim_event_listeners, 1);
             drop_block(remove_block(&pool->pl_blocks));
         }
         struct sim_pool_block *none = NULL;
@@ -391,5 +391,5 @@ void sim_pool_after_fork(void)
     memset(&given, 0, sizeof given); /* whoever slept is not in the child */
     memset(buckets, 0, sizeof buckets);
     atomic_store(&sim_pool_blocks, 0);
-    atomic_store(&sim_pool_unused, 0);
+    atomic_store(&sim_event_listeners, 0);
 }

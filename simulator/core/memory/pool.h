@@ -2,7 +2,7 @@
 #ifndef SIM_POOL_H
 #define SIM_POOL_H
 
-#include "engine/engine.h"
+#include "engine/event.h"
 
 #include <acl/acl_rt_memory_soma.h>
 
@@ -23,7 +23,6 @@ aclError sim_pool_free(void *address, struct sim_target stream, void *site);
 /* ---- what memory, events and those who wait ask ---- */
 
 extern _Atomic uint32_t sim_pool_blocks; /* that pools have */
-extern _Atomic uint32_t sim_pool_unused; /* of these, without an owner */
 
 /* aclrtFree: false when no pool has a block that starts there; else *code is the outcome. */
 bool sim_pool_find_release(const void *address, const void *site, aclError *code);
@@ -38,17 +37,12 @@ bool sim_pool_lives(const struct sim_range *range);
 
 /* A stream was made to wait, with the task `own`, for a record. */
 void sim_pool_note_wait(sim_record own, sim_record waited);
-static inline void sim_pool_waits(sim_record own, sim_record waited)
-{
-    if (unlikely(atomic_load_explicit(&sim_pool_unused, memory_order_relaxed) != 0))
-        sim_pool_note_wait(own, waited);
-}
 
 /* A host has waited: what pools keep above their thresholds goes back to the device. */
 void sim_pool_give_back(void);
 static inline void sim_pool_settle(void)
 {
-    if (unlikely(atomic_load_explicit(&sim_pool_unused, memory_order_relaxed) != 0))
+    if (unlikely(atomic_load_explicit(&sim_event_listeners, memory_order_relaxed) != 0))
         sim_pool_give_back();
 }
 

@@ -141,7 +141,7 @@ static void take(struct sim_pool_block *block, const struct wish *wish, struct s
     block->bl_used = wish->wi_whole;
     block->bl_birth = sim_heap_begin(heap->bk_record, wish->wi_size, wish->wi_whole, heap->bk_page);
     memset(block->bl_behind, 0, sizeof block->bl_behind);
-    atomic_fetch_sub(&sim_pool_unused, 1);
+    atomic_fetch_sub(&sim_event_listeners, 1);
     pool->pl_used += wish->wi_whole;
     pool->pl_used_high = higher(pool->pl_used_high, pool->pl_used);
     pool->pl_reserved_high = higher(pool->pl_reserved_high, pool->pl_reserved);
@@ -159,7 +159,7 @@ static void end_life(struct sim_pool_block *block, sim_record freed)
     if (block->bl_freed != freed)
         memset(block->bl_behind, 0, sizeof block->bl_behind);
     if (block->bl_state == SIM_POOL_USED)
-        atomic_fetch_add(&sim_pool_unused, 1);
+        atomic_fetch_add(&sim_event_listeners, 1);
     block->bl_state = SIM_POOL_IDLE;
     block->bl_offered = true;
     block->bl_freed = freed;
@@ -375,7 +375,7 @@ static aclError begin_free(const void *address, struct free_task *task)
     bool known = block != NULL, used = known && block->bl_state == SIM_POOL_USED;
     if (used) {
         block->bl_state = SIM_POOL_FREEING;
-        atomic_fetch_add(&sim_pool_unused, 1);
+        atomic_fetch_add(&sim_event_listeners, 1);
         task->fr_birth = block->bl_birth;
     }
     sim_unlock(&sim_pool_lock);
@@ -396,7 +396,7 @@ static void end_begin_free(const struct free_task *task, sim_record freed)
         block->bl_offered = freed != 0;
         block->bl_state = freed != 0 ? SIM_POOL_FREEING : SIM_POOL_USED;
         if (freed == 0)
-            atomic_fetch_sub(&sim_pool_unused, 1);
+            atomic_fetch_sub(&sim_event_listeners, 1);
     }
     sim_unlock(&sim_pool_lock);
 }

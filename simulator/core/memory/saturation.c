@@ -42,12 +42,15 @@ aclError sim_saturation_set_mode(aclrtFloatOverflowMode mode)
     SIM_SUPPORTED(saturates ? soc->so_profile != SIM_P950 : is_of_process(), "mode is %d, and the %s only has %d",
                   (int)mode, soc->so_name, !mode);
     atomic_store(&process_mode, (int)mode);
+    atomic_store(&sim_stream_saturation, saturates);
     return ACL_SUCCESS;
 }
 
-bool sim_saturation_is_on(void)
+/* The chip, which decides where the program has not, is fixed when the first device opens. */
+int sim_saturation_open(void)
 {
-    return sim_saturation_mode() == ACL_RT_OVERFLOW_MODE_SATURATION;
+    atomic_store(&sim_stream_saturation, sim_saturation_mode() == ACL_RT_OVERFLOW_MODE_SATURATION);
+    return 0;
 }
 
 /* ---- the status ---- */

@@ -10,7 +10,7 @@
 /* Of the process; streams take it when they are created. 207000 for a mode that the chip lacks. */
 aclrtFloatOverflowMode sim_saturation_mode(void);
 aclError sim_saturation_set_mode(aclrtFloatOverflowMode mode);
-bool sim_saturation_is_on(void);
+int sim_saturation_open(void); /* a device opens: what new streams do is known */
 
 /* After a kernel, and after another task that has written `count` elements at `data`: on a stream that saturates (NULL
  * does not) infinities there become the largest number there is, NaN becomes 0, and the status is set. */

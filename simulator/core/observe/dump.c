@@ -73,8 +73,8 @@ struct sim_dump_plan *sim_dump_share(void)
 static void watch(void)
 {
     const struct sim_dump_plan *plan = plan_in_force;
-    sim_watch(SIM_WATCH_DATA, (plan != NULL && plan->dp_operators) || arguments_path != NULL);
-    sim_watch(SIM_WATCH_FAILURES, plan != NULL && plan->dp_failures != 0);
+    sim_watch_set(&sim_dump_data, (plan != NULL && plan->dp_operators) || arguments_path != NULL);
+    sim_watch_set(&sim_dump_failures, plan != NULL && plan->dp_failures != 0);
 }
 
 /* With the lock held: the plan that was in force, to be dropped without it. */

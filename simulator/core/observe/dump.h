@@ -3,7 +3,7 @@
 #define SIM_DUMP_H
 
 #include "base/json.h"
-#include "engine/engine.h"
+#include "engine/watch.h"
 #include <aclnn/acl_meta.h>
 #include <acl/acl_sim.h>
 
@@ -84,10 +84,8 @@ struct sim_dump_plan *sim_dump_of_model(const char *name);
 void sim_dump_model(const struct sim_dump_plan *plan, const struct sim_run *run, const aclsimModelRun *order,
                     uint64_t step, aclsimDirection direction);
 
-/* A task that is about to run (ACLSIM_IN), or has run (ACLSIM_OUT); or has failed. */
-void sim_dump_task(const struct sim_run *run, const struct sim_task *task, const void *argument,
-                   aclsimDirection direction);
-void sim_dump_failure(const struct sim_run *run, const struct sim_task *task, const void *argument);
+/* What operators read and write; and the same of those that fail. */
+extern const struct sim_watcher sim_dump_data, sim_dump_failures;
 
 /* Tensors that the program names: inputs, then outputs. */
 struct sim_dump_names {

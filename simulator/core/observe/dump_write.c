@@ -426,8 +426,8 @@ static bool is_operator(const struct sim_task *task)
     return task->ta_op->op_run == sim_row_run;
 }
 
-void sim_dump_task(const struct sim_run *run, const struct sim_task *task, const void *argument,
-                   aclsimDirection direction)
+static void dump_task(const struct sim_run *run, const struct sim_task *task, const void *argument,
+                      aclsimDirection direction)
 {
     struct place place;
     if (!is_operator(task))
@@ -444,7 +444,7 @@ void sim_dump_task(const struct sim_run *run, const struct sim_task *task, const
     sim_dump_drop(plan);
 }
 
-void sim_dump_failure(const struct sim_run *run, const struct sim_task *task, const void *argument)
+static void dump_failure(const struct sim_run *run, const struct sim_task *task, const void *argument)
 {
     struct place place;
     struct sim_dump_plan *plan = is_operator(task) ? sim_dump_share() : NULL;
@@ -457,3 +457,25 @@ void sim_dump_failure(const struct sim_run *run, const struct sim_task *task, co
     }
     sim_dump_drop(plan);
 }
+
+static void begin_task(const struct sim_run *run, const struct sim_task *task, const void *argument)
+{
+    dump_task(run, task, argument, ACLSIM_IN);
+}
+
+static void end_task(const struct sim_run *run, const struct sim_task *task, const void *argument,
+                     const struct sim_watched *watched)
+{
+    if (watched->wd_code == ACL_SUCCESS)
+        dump_task(run, task, argument, ACLSIM_OUT);
+}
+
+static void end_failed(const struct sim_run *run, const struct sim_task *task, const void *argument,
+                       const struct sim_watched *watched)
+{
+    if (watched->wd_code > ACL_SUCCESS || watched->wd_code == SIM_FAILED)
+        dump_failure(run, task, argument);
+}
+
+const struct sim_watcher sim_dump_data = {.wt_start = begin_task, .wt_finish = end_task};
+const struct sim_watcher sim_dump_failures = {.wt_finish = end_failed};

@@ -136,8 +136,11 @@ void sim_prof_write_run(uint64_t bits, const struct sim_run *run, struct sim_pro
     sim_prof_write(bits, event);
 }
 
-void sim_prof_task(const struct sim_run *run, const struct sim_task *task, uint64_t start, uint64_t end)
+static void time_task(const struct sim_run *run, const struct sim_task *task, const void *argument,
+                      const struct sim_watched *watched)
 {
+    (void)argument;
+    uint64_t start = watched->wd_start, end = watched->wd_end;
     char arguments[64];
     snprintf(arguments, sizeof arguments, "\"task\":%u,\"thread\":%u", (uint32_t)run->rn_ticket, task->ta_thread);
     sim_prof_write_run(SIM_PROF_TASKS, run,
@@ -145,6 +148,8 @@ void sim_prof_task(const struct sim_run *run, const struct sim_task *task, uint6
                                                 .pe_end = end > start ? end : start + 1, .pe_arguments = arguments,
                                                 .pe_category = sim_task_names[task->ta_op->op_kind]});
 }
+
+static const struct sim_watcher times = {.wt_finish = time_task};
 
 /* With the turn taken: the directory and the file of a session. */
 static aclError begin(const struct sim_prof_plan *plan)
@@ -171,7 +176,7 @@ static aclError begin(const struct sim_prof_plan *plan)
             count_bytes(fprintf(file, ",\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%u,"
                                       "\"args\":{\"name\":\"device %u\"}}", id, id));
     atomic_store_explicit(&collected, plan->pp_bits, memory_order_release);
-    sim_watch(SIM_WATCH_TIME, (plan->pp_bits & SIM_PROF_TASKS) != 0);
+    sim_watch_set(&times, (plan->pp_bits & SIM_PROF_TASKS) != 0);
     return ACL_SUCCESS;
 }
 
@@ -180,7 +185,7 @@ static bool end(void)
 {
     if (file == NULL)
         return true;
-    sim_watch(SIM_WATCH_TIME, false);
+    sim_watch_set(&times, false);
     atomic_store_explicit(&collected, 0, memory_order_release);
     fputs("\n]}\n", file);
     bool whole = sim_output_close(file);
@@ -548,7 +553,6 @@ void sim_prof_after_fork(void)
     directory = NULL;
     limit = UINT64_MAX;
     atomic_store(&collected, 0);
-    sim_watch(SIM_WATCH_TIME, false);
     sim_table_empty(&configs);
     sim_prof_mark_after_fork();
     sim_prof_subscribe_after_fork();

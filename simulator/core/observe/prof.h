@@ -64,9 +64,6 @@ void sim_prof_write(uint64_t bits, const struct sim_prof_event *event);
 /* The same for what happens in a stream. */
 void sim_prof_write_run(uint64_t bits, const struct sim_run *run, struct sim_prof_event *event);
 
-/* A task that has run (watch.c). */
-void sim_prof_task(const struct sim_run *run, const struct sim_task *task, uint64_t start, uint64_t end);
-
 /* ---- marks of the program (prof_mark.c) ---- */
 
 #define SIM_PROF_TEXT 128 /* bytes of a mark's text with its NUL */

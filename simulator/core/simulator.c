@@ -1,0 +1,91 @@
+/* The parts of the library. This file alone may refer to every room, and nothing refers to it: what a lower room does with
+ * an upper one goes through the tables below, which a constructor hands in when the library is loaded. */
+#include "address/memory.h"
+#include "base/room.h"
+#include "capture/capture.h"
+#include "capture/label.h"
+#include "engine/callback.h"
+#include "engine/init.h"
+#include "engine/limits.h"
+#include "engine/recorder.h"
+#include "kernel/kernel.h"
+#include "memory/allocator.h"
+#include "memory/notify.h"
+#include "memory/pool.h"
+#include "memory/saturation.h"
+#include "model/dataset.h"
+#include "model/model.h"
+#include "observe/dump.h"
+#include "observe/prof.h"
+#include "operator/op.h"
+#include "operator/row.h"
+#include "operator/tensor.h"
+#include "operator/tensordesc.h"
+#include "queue/channel.h"
+#include "queue/queue.h"
+
+/* From the uppermost room down. */
+static const struct sim_room rooms[] = {
+    {.rm_name = "observe/dump",
+     .rm_after_fork = sim_dump_after_fork,
+     .rm_reset = sim_dump_reset,
+     .rm_section = "dump",
+     .rm_configure = sim_dump_command,
+     .rm_finalize = sim_dump_command_end},
+    {.rm_name = "observe/prof",
+     .rm_after_fork = sim_prof_after_fork,
+     .rm_reset = sim_prof_reset,
+     .rm_section = "profiler",
+     .rm_configure = sim_prof_command,
+     .rm_finalize = sim_prof_command_end},
+    {.rm_name = "model/format/onnx", .rm_finalize = sim_onnx_stop},
+    {.rm_name = "model/model",
+     .rm_after_fork = sim_model_after_fork,
+     .rm_begin_reset = sim_model_stop_feeders,
+     .rm_reset = sim_model_reset},
+    {.rm_name = "model/dataset", .rm_after_fork = sim_dataset_after_fork, .rm_reset = sim_dataset_reset},
+    {.rm_name = "queue/channel", .rm_after_fork = sim_channel_after_fork, .rm_reset = sim_channel_reset},
+    {.rm_name = "queue/queue", .rm_after_fork = sim_queue_after_fork, .rm_reset = sim_queue_reset},
+    {.rm_name = "capture/capture",
+     .rm_after_fork = sim_capture_after_fork,
+     .rm_open = sim_capture_open,
+     .rm_stream_release = sim_capture_release,
+     .rm_context_close = sim_capture_close,
+     .rm_setter = sim_capture_setter},
+    {.rm_name = "capture/label", .rm_after_fork = sim_label_after_fork, .rm_devices_closed = sim_label_forget_all},
+    {.rm_name = "kernel/kernel",
+     .rm_after_fork = sim_kernel_after_fork,
+     .rm_reset = sim_kernel_reset,
+     .rm_exception = sim_kernel_exception},
+    {.rm_name = "operator/op", .rm_after_fork = sim_op_after_fork, .rm_reset = sim_op_reset},
+    {.rm_name = "operator/row", .rm_after_fork = sim_row_after_fork, .rm_reset = sim_row_reset},
+    {.rm_name = "operator/tensor", .rm_after_fork = sim_tensor_after_fork, .rm_reset = sim_tensor_reset},
+    {.rm_name = "operator/tensordesc", .rm_after_fork = sim_tensordesc_after_fork, .rm_reset = sim_tensordesc_reset},
+    {.rm_name = "memory/allocator",
+     .rm_after_fork = sim_allocator_after_fork,
+     .rm_reset = sim_allocator_reset,
+     .rm_stream_destroyed = sim_allocator_unregister},
+    {.rm_name = "memory/saturation",
+     .rm_open = sim_saturation_open,
+     .rm_after_fork = sim_saturation_reset,
+     .rm_reset = sim_saturation_reset,
+     .rm_context_close = sim_saturation_close},
+    {.rm_name = "memory/notify",
+     .rm_after_fork = sim_notify_after_fork,
+     .rm_devices_closed = sim_notify_forget_all,
+     .rm_setter = sim_notify_setter},
+    {.rm_name = "memory/pool", .rm_event_waited = sim_pool_note_wait},
+    {.rm_name = "engine/init", .rm_reset = sim_init_reset},
+    {.rm_name = "engine/limits", .rm_reset = sim_limits_reset},
+    {.rm_name = "address/memory", .rm_reset = sim_memory_reset},
+    {.rm_name = NULL},
+};
+
+static const struct sim_recorder recorder = {
+    .rc_submit = sim_capture_submit, .rc_record = sim_capture_record, .rc_wait = sim_capture_wait};
+
+__attribute__((constructor)) static void hand_in(void)
+{
+    sim_room_set(rooms);
+    sim_recorder = &recorder;
+}
