@@ -126,7 +126,8 @@ for number in range(50):
     p4_callback.main()
 after = counts()
 growth = [new - old for new, old in zip(after[:3], before)]
-print("grown", *growth[:2], int(growth[2] > 0 or after[3] != before[3]), before, after)
+# The state of a thread that was late to end is freed when a later one calls Python.
+print("grown", *growth[:2], int(growth[2] > 1 or after[3] != before[3]), before, after)
 """
 # The program's statics are those of one run: the loop sets them back.
 GROWTH_C = """
