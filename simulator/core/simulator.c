@@ -5,6 +5,7 @@
 #include "capture/capture.h"
 #include "capture/label.h"
 #include "engine/callback.h"
+#include "engine/event.h"
 #include "engine/init.h"
 #include "engine/limits.h"
 #include "engine/recorder.h"
@@ -64,7 +65,7 @@ static const struct sim_room rooms[] = {
     {.rm_name = "memory/allocator",
      .rm_after_fork = sim_allocator_after_fork,
      .rm_reset = sim_allocator_reset,
-     .rm_stream_destroyed = sim_allocator_unregister},
+     .rm_stream_destroyed = sim_allocator_forget},
     {.rm_name = "memory/saturation",
      .rm_open = sim_saturation_open,
      .rm_after_fork = sim_saturation_reset,
@@ -75,8 +76,17 @@ static const struct sim_room rooms[] = {
      .rm_devices_closed = sim_notify_forget_all,
      .rm_setter = sim_notify_setter},
     {.rm_name = "memory/pool", .rm_event_waited = sim_pool_note_wait},
-    {.rm_name = "engine/init", .rm_reset = sim_init_reset},
-    {.rm_name = "engine/limits", .rm_reset = sim_limits_reset},
+    {.rm_name = "engine/event",
+     .rm_after_fork = sim_event_after_fork,
+     .rm_open = sim_event_open,
+     .rm_devices_closed = sim_event_forget_all,
+     .rm_setter = sim_event_setter},
+    {.rm_name = "engine/callback",
+     .rm_after_fork = sim_callback_after_fork,
+     .rm_stream_destroyed = sim_callback_forget,
+     .rm_context_close = sim_callback_close},
+    {.rm_name = "engine/init", .rm_after_fork = sim_init_after_fork, .rm_reset = sim_init_reset},
+    {.rm_name = "engine/limits", .rm_after_fork = sim_limits_reset, .rm_reset = sim_limits_reset},
     {.rm_name = "address/memory", .rm_reset = sim_memory_reset},
     {.rm_name = NULL},
 };

@@ -61,9 +61,9 @@ void sim_room_release_stream(struct sim_stream *stream)
     CALL_EACH(rm_stream_release, (stream));
 }
 
-void sim_room_stream_destroyed(uint64_t handle)
+void sim_room_stream_destroyed(struct sim_stream *stream, uint64_t handle)
 {
-    CALL_EACH(rm_stream_destroyed, (handle));
+    CALL_EACH(rm_stream_destroyed, (stream, handle));
 }
 
 void sim_room_close_context(struct sim_context *context)

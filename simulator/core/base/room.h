@@ -25,9 +25,11 @@ struct sim_room {
     const char *rm_section;                          /* the member of aclInit's file that rm_configure reads */
     aclError (*rm_configure)(struct sim_json value);
     void (*rm_stream_release)(struct sim_stream *);  /* its context is being closed; next, the stream is destroyed */
-    void (*rm_stream_destroyed)(uint64_t handle);    /* its tasks are done, and no call finds it any more */
+    /* Its tasks are done, and no call finds it any more (sim_stream_listeners, or it has callbacks). */
+    void (*rm_stream_destroyed)(struct sim_stream *, uint64_t handle);
     void (*rm_context_close)(struct sim_context *);  /* its streams are gone */
-    /* The newest record that is expected to raise the gate; 0: none. False: the gate is not one of this part's. */
+    /* The newest record that is expected to raise the gate; 0: none; *guessed is set to true when another one may do so.
+     * False: the gate is not one of this part's. */
     bool (*rm_setter)(const struct sim_gate *, uint64_t *record, bool *guessed);
     void (*rm_event_waited)(uint64_t own, uint64_t waited); /* a record waits for another (sim_event_listeners) */
     void (*rm_exception)(const struct rtExceptionInfo *); /* a task has failed; on the thread that reports it */
@@ -44,7 +46,7 @@ int sim_room_open(void);
 void sim_room_finalize(void);
 aclError sim_room_configure(const char *section, struct sim_json value);
 void sim_room_release_stream(struct sim_stream *stream);
-void sim_room_stream_destroyed(uint64_t handle);
+void sim_room_stream_destroyed(struct sim_stream *stream, uint64_t handle);
 void sim_room_close_context(struct sim_context *context);
 void sim_room_event_waited(uint64_t own, uint64_t waited);
 uint64_t sim_room_setter(const struct sim_gate *gate, bool *guessed);

@@ -143,22 +143,14 @@ aclError sim_callback_unsubscribe(uint64_t thread, struct sim_target stream)
     return code;
 }
 
-void sim_callback_forget(struct sim_stream *stream)
+void sim_callback_forget(struct sim_stream *stream, uint64_t handle)
 {
+    (void)handle;
     if (caller_of(stream) == NULL)
         return;
     sim_lock(&sim_caller_lock);
     unbind(stream);
     sim_unlock(&sim_caller_lock);
-}
-
-bool sim_callback_is_own(struct sim_stream *stream)
-{
-    struct sim_caller *returner = atomic_load_explicit(&stream->st_returner, memory_order_relaxed);
-    if (sim_thread.th_caller == NULL || returner != sim_thread.th_caller)
-        return false;
-    /* A head that is being discarded goes on without its callback, even if its holder is only just parking it. */
-    return sim_gate_level(&stream->st_gate) >= atomic_load_explicit(&stream->st_drop, memory_order_acquire);
 }
 
 /* ---- serving ---- */

@@ -23,12 +23,9 @@ bool sim_callback_wait_pending(uint64_t deadline);
 aclError sim_callback_launch(aclrtCallback function, void *user, bool block, struct sim_target stream, void *site);
 aclError sim_callback_host_function(aclrtHostFunc function, void *user, struct sim_target stream, void *site);
 
-/* True when `stream`, parked for a call, gets it back from the caller that this very thread is serving: waiting for it
- * never ends. */
-bool sim_callback_is_own(struct sim_stream *stream);
 
 /* Unbinds a stream that is being destroyed: its handle is dead, its tasks are done. */
-void sim_callback_forget(struct sim_stream *stream);
+void sim_callback_forget(struct sim_stream *stream, uint64_t handle);
 /* Stops the host-function thread of a context whose streams are gone; a function that runs is waited for. */
 void sim_callback_close(struct sim_context *context);
 /* aclFinalize: ends the threads of host functions and exceptions that have nothing to do; the next call starts them again. */

@@ -225,6 +225,15 @@ void sim_caller_settle(struct sim_caller *caller)
         sim_engine_wait_gate(&caller->cl_made, last, SIM_FOREVER);
 }
 
+bool sim_caller_is_own(struct sim_stream *stream)
+{
+    struct sim_caller *returner = atomic_load_explicit(&stream->st_returner, memory_order_relaxed);
+    if (sim_thread.th_caller == NULL || returner != sim_thread.th_caller)
+        return false;
+    /* A head that is being discarded goes on without its callback, even if its holder is only just parking it. */
+    return sim_gate_level(&stream->st_gate) >= atomic_load_explicit(&stream->st_drop, memory_order_acquire);
+}
+
 void sim_caller_after_fork(void)
 {
     /* The list is not walked: another thread may have been changing it. What it held is lost to the child. */

@@ -63,6 +63,10 @@ void sim_caller_discard(struct sim_caller *caller);
 
 /* ---- callers with a thread of their own, without the lock ---- */
 
+/* True when `stream`, parked for a call, gets it back from the caller that this very thread is serving: waiting for it
+ * never ends. */
+bool sim_caller_is_own(struct sim_stream *stream);
+
 /* Ends the thread after the call it is making; calls not begun are not made. Its own thread may ask for it, too. */
 void sim_caller_stop(struct sim_caller *caller);
 /* Ends the thread unless it has calls to make. Calls may be queued meanwhile. */

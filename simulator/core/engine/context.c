@@ -6,7 +6,6 @@
  * one by one, the default stream last. */
 #include "base/clock.h"
 #include "base/room.h"
-#include "callback.h"
 #include "device.h"
 #include "engine.h"
 #include <sched.h>
@@ -154,7 +153,6 @@ aclError sim_context_close(struct sim_context *context, bool force, bool keep_ha
         return code;
     }
     sim_room_close_context(context);
-    sim_callback_close(context);
     if (sim_thread.th_context == context)
         sim_context_unbind();
     if (keep_handle)

@@ -9,12 +9,8 @@
 #include "base/registry.h"
 #include "base/room.h"
 #include "share/exchange.h"
-#include "callback.h"
 #include "device.h"
 #include "engine.h"
-#include "event.h"
-#include "init.h"
-#include "limits.h"
 #include "watch.h"
 #include <errno.h>
 #include <pthread.h>
@@ -64,18 +60,14 @@ static void after_fork(void)
     number_devices();
     sim_table_empty(&sim_contexts);
     sim_table_empty(&sim_streams);
-    sim_table_empty(&sim_events);
     sim_exchange_after_fork();
     sim_fail_after_fork();
     sim_config_after_fork();
-    sim_init_after_fork();
-    sim_limits_reset();
     sim_snapshot_after_fork();
     sim_watch_after_fork();
     sim_room_after_fork();
     sim_engine_after_fork();
     sim_worker_after_fork();
-    sim_callback_after_fork();
     sim_memory_after_fork();
     sim_context_unbind();
     atomic_store(&any_open, false);
@@ -142,8 +134,7 @@ static aclError bring_up(struct sim_device *device)
     SIM_TRY(sim_config_check());
     atomic_store(&any_open, true);
     SIM_CHECK(sim_table_open(&sim_contexts) == 0 && sim_table_open(&sim_streams) == 0 &&
-                  sim_table_open(&sim_events) == 0 && sim_room_open() == 0 &&
-                  sim_memory_open(device) == 0 && sim_worker_start() == 0,
+                  sim_room_open() == 0 && sim_memory_open(device) == 0 && sim_worker_start() == 0,
               ACL_ERROR_RT_DEV_SETUP_ERROR,
               "device %d could not be brought up: %s; the simulator reserves address space and starts threads, expected "
               "no limit on either (ulimit -v, ulimit -f, vm.overcommit_memory)",
@@ -284,13 +275,6 @@ void sim_device_reset_all(void)
         device->dv_primary = NULL;
         device->dv_retained = 0;
         take_down(device);
-    }
-    uint32_t count = atomic_load_explicit(&sim_events.tb_count, memory_order_acquire);
-    for (uint32_t index = 1; index < count; index++) {
-        struct sim_event *event = sim_table_at(&sim_events, index);
-        uint64_t handle = atomic_load_explicit(&event->ev_slot.sl_handle, memory_order_acquire);
-        if (handle != 0)
-            sim_event_destroy(event, (aclrtEvent)(uintptr_t)handle);
     }
     sim_room_devices_closed();
     sim_exchange_reset();

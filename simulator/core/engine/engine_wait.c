@@ -2,8 +2,7 @@
  * its locks are described in engine.c. */
 #include "base/clock.h"
 #include "base/room.h"
-#include "callback.h"
-#include "event.h"
+#include "caller.h"
 #include <sched.h>
 #include <string.h>
 
@@ -45,15 +44,11 @@ void sim_engine_wait_after_fork(void)
     memset(&given_up, 0, sizeof given_up); /* whoever slept is not in the child */
 }
 
-/* The record that is expected to raise a gate that is not a stream's: the newest one of a flag event, which is a guess, or
- * what an upper room says. 0: none. */
+/* The record that is expected to raise a gate that is not a stream's, such as a flag event's, a notify's or an instance's.
+ * 0: none. */
 static sim_record setter_of(const struct sim_gate *gate, bool *guessed)
 {
-    struct sim_event *event = sim_table_slot_of(&sim_events, gate);
-    bool guess = true;
-    sim_record setter = event != NULL ? atomic_load_explicit(&event->ev_record, memory_order_acquire)
-                                      : sim_room_setter(gate, &guess);
-    *guessed = *guessed || guess;
+    sim_record setter = sim_room_setter(gate, guessed);
     return sim_record_passed(setter) ? 0 : setter;
 }
 
@@ -87,7 +82,7 @@ static enum sight look_along(struct look *look)
             if (setter == 0) {
                 look->lk_gate = gate;
                 look->lk_target = target;
-                return next != NULL && gate == &next->st_returned && sim_callback_is_own(next) ? SIGHT_OWN
+                return next != NULL && gate == &next->st_returned && sim_caller_is_own(next) ? SIGHT_OWN
                                                                                                : SIGHT_BLOCKED;
             }
             if (look->lk_flags++ == 0)

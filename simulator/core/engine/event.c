@@ -383,3 +383,34 @@ uint32_t sim_event_available(const struct sim_device *device)
     uint32_t limit = sim_config()->cf_max_events, taken = atomic_load(&device->dv_events);
     return taken < limit ? limit - taken : 0;
 }
+
+bool sim_event_setter(const struct sim_gate *gate, sim_record *record, bool *guessed)
+{
+    const struct sim_event *event = sim_table_slot_of(&sim_events, gate);
+    if (event == NULL)
+        return false;
+    *record = atomic_load_explicit(&event->ev_record, memory_order_acquire);
+    *guessed = true;
+    return true;
+}
+
+int sim_event_open(void)
+{
+    return sim_table_open(&sim_events);
+}
+
+void sim_event_forget_all(void)
+{
+    uint32_t count = atomic_load_explicit(&sim_events.tb_count, memory_order_acquire);
+    for (uint32_t index = 1; index < count; index++) {
+        struct sim_event *event = sim_table_at(&sim_events, index);
+        uint64_t handle = atomic_load_explicit(&event->ev_slot.sl_handle, memory_order_acquire);
+        if (handle != 0)
+            sim_event_destroy(event, (aclrtEvent)(uintptr_t)handle);
+    }
+}
+
+void sim_event_after_fork(void)
+{
+    sim_table_empty(&sim_events);
+}

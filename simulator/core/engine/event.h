@@ -97,4 +97,10 @@ aclError sim_event_share_synchronize(struct sim_event *event, aclrtEvent handle,
 
 uint32_t sim_event_available(const struct sim_device *device);
 
+/* The newest record of the event that a gate belongs to (rm_setter), and its part in the life of the library. */
+bool sim_event_setter(const struct sim_gate *gate, sim_record *record, bool *guessed);
+int sim_event_open(void);
+void sim_event_forget_all(void);
+void sim_event_after_fork(void);
+
 #endif

@@ -6,10 +6,10 @@
 #include "stream.h"
 #include "base/registry.h"
 #include "base/room.h"
-#include "callback.h"
 #include "context.h"
 #include "device.h"
 #include "engine.h"
+#include "exception.h"
 #include <string.h>
 
 _Atomic uint32_t sim_stream_listeners;
@@ -144,9 +144,9 @@ aclError sim_stream_destroy(struct sim_target target, bool force)
     }
     /* Nobody can begin another abort; those in progress must not reach into the slot's next life. */
     sim_engine_wait_gate(&stream->st_abort_ends, atomic_load(&stream->st_aborts), SIM_FOREVER);
-    if (unlikely(atomic_load(&sim_stream_listeners) != 0))
-        sim_room_stream_destroyed(target.tg_handle);
-    sim_callback_forget(stream);
+    bool called_back = atomic_load_explicit(&stream->st_caller, memory_order_relaxed) != NULL;
+    if (unlikely(called_back || atomic_load(&sim_stream_listeners) != 0))
+        sim_room_stream_destroyed(stream, target.tg_handle);
     sim_task_value_forget(stream);
     sim_lock(&context->cx_lock);
     if (stream->st_before != NULL)

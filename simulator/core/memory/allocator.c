@@ -108,6 +108,12 @@ void sim_allocator_unregister(uint64_t stream)
     free(entry);
 }
 
+void sim_allocator_forget(struct sim_stream *stream, uint64_t handle)
+{
+    (void)stream;
+    sim_allocator_unregister(handle);
+}
+
 bool sim_allocator_find(uint64_t stream, struct sim_allocator *allocator)
 {
     if (likely(atomic_load(&sim_stream_listeners) == 0))

@@ -29,6 +29,7 @@ aclError sim_allocator_destroy(aclrtAllocatorDesc handle); /* 107017 */
 /* Takes a copy of what the description says, in place of what the stream had: 107017, 100000 where it is not complete. */
 aclError sim_allocator_register(struct sim_target stream, aclrtAllocatorDesc handle);
 void sim_allocator_unregister(uint64_t stream);
+void sim_allocator_forget(struct sim_stream *stream, uint64_t handle); /* the same for a stream that is destroyed */
 /* Of the stream with this handle; false when there is none. */
 bool sim_allocator_find(uint64_t stream, struct sim_allocator *allocator);
 
