@@ -7,6 +7,7 @@ releases have them and scripts for one architecture look.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import platform
 import shlex
@@ -77,8 +78,11 @@ def build_for_gdb() -> Path:
     build = root / "build" / "debug"
     settings = [f"BUILD={build}", f"PYTHON={sys.executable}", "WERROR="]
     command = ["make", f"-j{os.cpu_count()}", "-C", os.fspath(root / "simulator"), "debug", *settings]
+    build.mkdir(parents=True, exist_ok=True)
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        with open(build / "lock", "w") as lock:  # two processes must not write the same files
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     except FileNotFoundError:
         raise Refused("--debug builds the simulator from its sources; install gcc and make") from None
     if done.returncode != 0:

@@ -8,22 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from helpers import rooms
+
 import acl
-from acl import abi
+from acl import abi, layout
 
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = Path(acl.get_include())
 PARSER = "libfmk_onnx_parser.so"  # C++ names, in a library of its own (test_model_parser.py)
 LIBRARIES = sorted(path for path in Path(acl.get_lib()).glob("*.so") if path.name != PARSER)
 LINES = 600
-
-# Core files that serve several groups; every other core file is named after its group, with a suffix where it is split.
-SHARED = {
-    "bytes", "call", "caller", "clock", "config", "copies", "engine", "exception", "exchange", "executor", "fail",
-    "gate", "handle", "heap", "json", "launch", "lock", "log", "object", "output", "pool", "query", "registry", "row",
-    "soc", "task", "thread", "watch",
-}  # fmt: skip
-
+needs_nm = pytest.mark.skipif(shutil.which("nm") is None, reason="nm is part of binutils, which comes with gcc")
 
 @pytest.fixture(scope="module")
 def declared():
@@ -61,12 +56,6 @@ def test_every_entry_point_stands_in_the_room_of_its_group(declared, groups):
             assert room_of(path, groups) == room_of(Path(declared[name].group), groups), f"{name} stands in {path.name}"
 
 
-def test_core_files_are_named_after_groups_or_listed_as_shared(groups):
-    for path in sources("simulator/core/*.[ch]"):
-        shared = any(path.stem == name or path.stem.startswith(name + "_") for name in SHARED)
-        assert shared or room_of(path, groups), f"core/{path.name} is neither a group nor listed as shared"
-
-
 def test_hand_written_calls_are_named_after_groups(groups):
     for path in sources("acl/api/*.py"):
         if path.stem not in ("__init__", "closure", "util", "values"):  # helpers, which stand on no C function
@@ -96,10 +85,41 @@ def test_every_implemented_group_has_tests(declared, groups):
             assert function.group in tested, f"{name} is implemented, but there is no tests/test_{function.group}*.py"
 
 
-def test_core_includes_nothing_from_above():
-    for path in sources("simulator/core/*.[ch]"):
-        for name in re.findall(r'#include "([^"]+)"', path.read_text()):
-            assert (ROOT / "simulator" / "core" / name).exists(), f"core/{path.name} includes {name}"
+@pytest.fixture(scope="module")
+def found():
+    """Give the references between units, from a build whose inline functions are still calls."""
+    try:
+        build = layout.build_for_gdb().parent
+    except layout.Refused as error:
+        pytest.skip(str(error))
+    return rooms.references(build, ROOT / "simulator")
+
+
+def test_every_source_stands_in_a_room():
+    for path in sources("simulator/core/**/*.c", "simulator/ops/*.c", "simulator/api/*.c", "simulator/extra/*.c"):
+        unit = str(path.relative_to(ROOT / "simulator").with_suffix(""))
+        assert unit == rooms.TABLES or rooms.room_of(unit) in rooms.ROOMS, f"{unit} stands in no room"
+
+
+@needs_nm
+@pytest.mark.needs_sim
+def test_no_room_refers_to_a_room_above(found):
+    wrong = rooms.upward(found)
+    assert not wrong, "\n".join(["rooms that a room refers to:", rooms.matrix(found), *map(str, wrong)])
+
+
+@needs_nm
+@pytest.mark.needs_sim
+@pytest.mark.parametrize("room", rooms.ROOMS)
+def test_few_units_of_a_room_refer_to_each_other_in_a_circle(found, room):
+    for group in rooms.cycles(found, room):
+        inside = [str(one) for one in found if one.user in group and one.owner in group]
+        assert len(group) <= rooms.CYCLE, "\n".join([f"{len(group)} units, at most {rooms.CYCLE}:", *inside])
+
+
+def test_no_file_includes_a_header_of_a_room_above():
+    wrong = rooms.includes_upward(ROOT / "simulator")
+    assert not wrong, "\n".join(wrong)
 
 
 def test_entry_points_keep_no_state():
@@ -132,7 +152,7 @@ def test_no_file_is_long():
             assert count <= LINES, f"{path.relative_to(ROOT)} has {count} lines"
 
 
-@pytest.mark.skipif(shutil.which("nm") is None, reason="nm is part of binutils, without which nothing was built")
+@needs_nm
 @pytest.mark.needs_sim
 @pytest.mark.parametrize("library", LIBRARIES, ids=lambda path: path.name)
 def test_exported_symbols_are_the_declared_names(library, declared):

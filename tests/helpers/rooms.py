@@ -1,0 +1,103 @@
+"""Which units of the simulator refer to which, read from the object files of the build for gdb."""
+
+import re
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+# From the bottom up: a room refers to itself and to the rooms before it.
+ROOMS = (
+    "core/base", "core/address", "core/share", "core/engine", "core/memory", "core/operator", "core/kernel",
+    "core/capture", "core/queue", "core/model", "core/model/format", "core/observe", "ops", "api", "extra",
+)  # fmt: skip
+# Refers to every room, and no room refers to it; with it, the sources that are generated.
+TABLES = "core/simulator"
+CYCLE = 12  # units of one room that may refer to each other in a circle
+
+
+class Reference(NamedTuple):
+    """One unit, such as ``core/engine/stream``, needs a symbol that another one defines."""
+
+    user: str
+    owner: str
+    symbol: str
+
+    def __str__(self) -> str:
+        return f"{self.user} -> {self.owner}: {self.symbol}"
+
+
+def room_of(unit: str) -> str:
+    return unit.rpartition("/")[0]
+
+
+def symbols(objects: list[Path]) -> str:
+    return subprocess.run(["nm", "-A", *objects], check=True, capture_output=True, text=True).stdout
+
+
+def references(build: Path, sources: Path) -> list[Reference]:
+    """Return what units of different files need of each other; objects whose source has gone are left out."""
+    objects = [path for path in sorted(build.rglob("*.o")) if (sources / path.relative_to(build)).with_suffix(".c").exists()]
+    owners, needed = {}, []
+    for line in symbols(objects).splitlines():
+        name, kind, symbol = re.fullmatch(r"(.*?):[0-9a-f ]* (\w) (\S+)", line).groups()
+        unit = str(Path(name).relative_to(build).with_suffix(""))
+        if kind in "UwW":
+            needed.append((unit, symbol))
+        elif kind.isupper():
+            owners[symbol] = unit
+    return [Reference(unit, owners[symbol], symbol) for unit, symbol in needed if owners.get(symbol, unit) != unit]
+
+
+def upward(found: list[Reference]) -> list[Reference]:
+    """Return the references to a room above, and those to the tables."""
+    return [
+        one for one in found
+        if one.user != TABLES
+        and (one.owner == TABLES or ROOMS.index(room_of(one.owner)) > ROOMS.index(room_of(one.user)))
+    ]  # fmt: skip
+
+
+def matrix(found: list[Reference]) -> str:
+    """Return how many references each room has to each, as a table; all above the diagonal point upwards."""
+    counts: dict[tuple[str, str], int] = defaultdict(int)
+    for one in found:
+        counts[room_of(one.user), room_of(one.owner)] += 1
+    names = [room.rpartition("/")[2] for room in ROOMS]
+    lines = [" " * 10 + "".join(f"{name:>9}" for name in names)]
+    for name, user in zip(names, ROOMS):
+        lines.append(f"{name:10}" + "".join(f"{counts[user, owner] or '.':>9}" for owner in ROOMS))
+    return "\n".join(lines)
+
+
+def cycles(found: list[Reference], room: str) -> list[list[str]]:
+    """Return the groups of units of one room that reach each other, largest first."""
+    near: dict[str, set[str]] = defaultdict(set)
+    for one in found:
+        if room_of(one.user) == room_of(one.owner) == room:
+            near[one.user].add(one.owner)
+    reach = {unit: reachable(near, unit) for unit in list(near)}
+    groups = {frozenset(other for other in reach[unit] if unit in reach.get(other, ())) for unit in reach}
+    return sorted((sorted(group) for group in groups if len(group) > 1), key=len, reverse=True)
+
+
+def reachable(near: dict[str, set[str]], start: str) -> set[str]:
+    found, open_ = set(), [start]
+    while open_:
+        for unit in near[open_.pop()] - found:
+            found.add(unit)
+            open_.append(unit)
+    return found
+
+
+def includes_upward(sources: Path) -> list[str]:
+    """Return the includes of headers that stand in a room above."""
+    wrong = []
+    for path in sorted(sources.rglob("*.[ch]")):
+        room = str(path.parent.relative_to(sources))
+        if room not in ROOMS:
+            continue
+        for target in re.findall(r'#include "([\w/]+)/\w+\.h"', path.read_text()):
+            if ROOMS.index(f"core/{target}") > ROOMS.index(room):
+                wrong.append(f"{path.relative_to(sources)} includes a header of {target}")
+    return wrong
