@@ -9,8 +9,10 @@
  * A record whose process is gone before it was done never will be: who waits for it is told so (507901). */
 #include "base/clock.h"
 #include "base/config.h"
-#include "capture/capture.h"
+#include "share/exchange.h"
+#include "context.h"
 #include "device.h"
+#include "event.h"
 #include <string.h>
 
 #define WHO_BITS 16
