@@ -42,7 +42,7 @@ aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag)
     struct sim_target target;
     SIM_TRY(sim_stream_any(stream, &target));
     SIM_TRY(sim_capture_refuse_stream(target.tg_stream));
-    *flag = atomic_load(&target.tg_stream->st_overflow);
+    *flag = atomic_load(&target.tg_stream->st_saturation.sa_asked);
     return ACL_SUCCESS;
 }
 

@@ -287,7 +287,7 @@ aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType
     if (stmAttrType == ACL_STREAM_ATTR_FAILURE_MODE)
         value->failureMode = atomic_load(&found->st_stop_on_failure);
     else if (stmAttrType == ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK)
-        value->overflowSwitch = found->st_overflow;
+        value->overflowSwitch = found->st_saturation.sa_asked;
     else if (stmAttrType == ACL_STREAM_ATTR_USER_CUSTOM_TAG)
         value->userCustomTag = found->st_tag;
     else if (stmAttrType == ACL_STREAM_ATTR_CACHE_OP_INFO) /* of use inside a capture alone, and only there it shows */

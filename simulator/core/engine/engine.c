@@ -6,7 +6,7 @@
  * light tasks, before every other task, when it parks and when it lets go, which is when waiters are woken: a waiter
  * enters the gate under the same lock, so either it sees the level or the holder's next flush sees it.
  *
- * Nobody need be told of a submission: a host that waits runs the stream itself, and a patrolling worker (pool.c) finds
+ * A submission wakes nobody: a host that waits runs the stream itself, and a patrolling worker (worker.c) finds
  * streams that nobody ran. A waiting host follows the gates that parked streams wait at, runs the stream at the end of
  * the chain only as far as needed, and looks again; it never nests. Behind a flag event the chain goes on at its newest
  * record, behind a notify at its newest change: guesses. The host sleeps at the end of the chain, at the first flag on it
@@ -18,7 +18,7 @@
  * A READY stream is in the ready list, or in the hands of the thread that took it out; st_listed may stay true on a
  * stream that is idle again, so that launching and synchronising in turn never touches the list.
  *
- * Locks: a gate's lock, then the pool's lock, are the only pair ever held together. No user code, no allocation from the
+ * Locks: a gate's lock, then the workers' lock, are the only pair ever held together. No user code, no allocation from the
  * device heap and no futex wait runs under them. Position words and st_error are read without the lock: acquire, paired
  * with the release store of the level, the tail or the error. */
 #include "engine.h"

@@ -1,4 +1,4 @@
-/* The engine: submitting tasks, running them, waiting for them. Design notes are in engine.c and pool.c. */
+/* The engine: submitting tasks, running them, waiting for them. Design notes are in engine.c and worker.c. */
 #ifndef SIM_ENGINE_H
 #define SIM_ENGINE_H
 
@@ -114,7 +114,7 @@ static inline aclError sim_engine_may_wait(void)
 /* Says that somebody polls: a worker should hurry to this stream. */
 void sim_engine_polled(struct sim_stream *stream);
 
-/* A parked stream whose gate has passed, or whose wait was given up, becomes ready. Called by gate.c and pool.c. */
+/* A parked stream whose gate has passed, or whose wait was given up, becomes ready. Called by gate.c and worker.c. */
 void sim_engine_resume(struct sim_stream *stream);
 
 /* A stream was resumed though its gate has not passed: hosts that sleep look again. */
@@ -135,7 +135,7 @@ aclError sim_engine_stop(struct sim_stream *stream);
 void sim_engine_after_fork(void);
 void sim_engine_wait_after_fork(void); /* called by it */
 
-/* ---- pool.c: workers, the ready list, deadlines ---- */
+/* ---- worker.c: workers, the ready list, deadlines ---- */
 
 /* Starts the workers of the configured schedule; 0 or -1. Starting twice is free. */
 int sim_worker_start(void);
@@ -163,7 +163,7 @@ void sim_worker_add_timer(struct sim_stream *stream);
 /* Resumes, expired, every parked stream whose deadline has passed; returns the next deadline. */
 uint64_t sim_worker_run_timers(void);
 
-/* ---- between engine.c and pool.c ---- */
+/* ---- between engine.c and worker.c ---- */
 /* Becomes the stream's holder when it is ready and this role may run its head. */
 bool sim_engine_hold(struct sim_stream *stream, enum sim_role role);
 /* Runs a held stream up to `target`, at most `quantum` tasks, and lets go of it. */

@@ -90,9 +90,10 @@ aclError sim_stream_create(struct sim_context *context, uint32_t priority, uint3
     stream->st_branch = NULL; /* an instance's stream keeps its branch to the end */
     atomic_store_explicit(&stream->st_stop_on_failure, false, memory_order_relaxed);
     atomic_store_explicit(&stream->st_error, ACL_SUCCESS, memory_order_relaxed);
-    atomic_store_explicit(&stream->st_saturates, atomic_load_explicit(&sim_stream_saturation, memory_order_relaxed), memory_order_relaxed);
-    atomic_store_explicit(&stream->st_overflow, false, memory_order_relaxed);
-    atomic_store_explicit(&stream->st_detects, false, memory_order_relaxed);
+    bool saturates = atomic_load_explicit(&sim_stream_saturation, memory_order_relaxed);
+    atomic_store_explicit(&stream->st_saturation.sa_on, saturates, memory_order_relaxed);
+    atomic_store_explicit(&stream->st_saturation.sa_asked, false, memory_order_relaxed);
+    atomic_store_explicit(&stream->st_saturation.sa_reached, false, memory_order_relaxed);
     for (size_t type = 0; type < SIM_CORE_TYPES; type++)
         atomic_store_explicit(&stream->st_cores[type], 0, memory_order_relaxed);
     atomic_store_explicit(&stream->st_context, context, memory_order_relaxed);

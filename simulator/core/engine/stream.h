@@ -29,6 +29,13 @@ enum sim_taken { SIM_TAKEN_NOT, SIM_TAKEN_CAPTURES, SIM_TAKEN_BOUND, SIM_TAKEN_U
 
 struct sim_branch;
 
+/* What memory/saturation.c keeps with a stream. */
+struct sim_stream_saturation {
+    _Atomic bool sa_on;      /* floats that overflow saturate, as the process had it when the stream was created */
+    _Atomic bool sa_asked;   /* the switch of their status, as programs have set it */
+    _Atomic bool sa_reached; /* the same, as the stream's holder has reached it */
+};
+
 /* Fields sit on separate cache lines by who writes them. Never reset when the slot is reused: tickets, level and
  * st_returned go on counting, so a record or a waiter of a slot's former life reads as done. */
 struct sim_stream {
@@ -62,12 +69,12 @@ struct sim_stream {
     struct sim_chunk *_Atomic st_spare;
     struct sim_waiter st_waiter;   /* for the one gate it can be parked at */
 
-    /* The pool's; see pool.c. */
+    /* The workers'; see worker.c. */
     _Alignas(SIM_LINE) struct sim_stream *st_next_ready;
     uint64_t st_seen;
     _Atomic uint32_t st_kicked;
     _Atomic uint32_t st_habit;
-    struct sim_stream *st_next_timed; /* guarded, like st_timed, by pool.c's timer lock */
+    struct sim_stream *st_next_timed; /* guarded, like st_timed, by worker.c's timer lock */
     bool st_timed;
 
     /* Rare. */
@@ -78,8 +85,7 @@ struct sim_stream {
     _Atomic aclError st_abort_code;
     struct sim_gate st_abort_ends; /* monotone, like st_aborts, which counts those begun */
     _Atomic uint64_t st_aborts;
-    _Atomic bool st_saturates;     /* floats that overflow, as the process did when the stream was created */
-    _Atomic bool st_overflow, st_detects; /* the switch of their status; saturation.c */
+    struct sim_stream_saturation st_saturation;
     _Atomic uint32_t st_cores[SIM_CORE_TYPES]; /* how many its work may use; 0: not limited here */
     struct sim_gate st_returned;   /* user callbacks given back by their thread; monotone */
     uint64_t st_posted;            /* user callbacks handed over; the holder's */
@@ -97,7 +103,7 @@ extern struct sim_table sim_streams;
 
 /* While it is not 0, destroyed streams are reported to the rooms above (rm_stream_destroyed). */
 extern _Atomic uint32_t sim_stream_listeners;
-/* What st_saturates is in a new stream; written by the room of saturation. */
+/* What sa_on is in a new stream; written by memory/saturation.c. */
 extern _Atomic bool sim_stream_saturation;
 
 /* A stream to submit to, with the handle value that the submission re-checks. */

@@ -12,7 +12,7 @@
  * and a worker that goes to sleep both take it, so either the push sees the sleeper or the sleeper sees the stream.
  * Invariant: list not empty => a patrol ticks, or a worker was signalled, or all workers are busy and will look.
  *
- * Finalisation ends the threads (sim_worker_rest) unless one of them runs a task; the pool stays the one that serves the
+ * Finalisation ends the threads (sim_worker_rest) unless one of them runs a task; the workers stay those that serve the
  * process, and the next push or deadline starts them again. Who ends or starts them has set pl_state under pl_lock before,
  * so nobody waits for another; what came into the list meanwhile is looked at afterwards.
  *

@@ -1,4 +1,4 @@
-/* Memory pools: device memory given out and taken back in the order of streams. (pool.c is another pool: of workers.) */
+/* Memory pools: device memory given out and taken back in the order of streams. */
 #ifndef SIM_POOL_H
 #define SIM_POOL_H
 

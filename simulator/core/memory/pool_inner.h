@@ -1,4 +1,4 @@
-/* Between pool_memory.c (pools and what they keep) and pool_memory_order.c (who gets which block when). */
+/* Between pool.c (pools and what they keep) and pool_order.c (who gets which block when). */
 #ifndef SIM_POOL_INNER_H
 #define SIM_POOL_INNER_H
 

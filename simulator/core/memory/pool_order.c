@@ -1,4 +1,4 @@
-/* Which stream gets which block when: the order of frees and allocations. The design notes are in pool_memory.c. */
+/* Which stream gets which block when: the order of frees and allocations. The design notes are in pool.c. */
 #include "pool_inner.h"
 
 #include "engine/context.h"

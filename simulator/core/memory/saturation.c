@@ -4,7 +4,7 @@
  * a reduction computes as always; on a stream that saturates what it has written is gone over afterwards. The status is one flag for
  * the process where chips have it so, else one a context; the memory at a context's overflow address follows it. On chips
  * that can switch the status off a stream, it is off at first, and switching is a task, so that it concerns later ones
- * only: st_overflow is what programs have asked for, st_detects what the holder has reached.
+ * only: sa_asked is what programs have asked for, sa_reached what the holder has reached.
  *
  * cx_overflow is guarded by cx_lock and made outside it; its birth tells when a program has freed it. */
 #include "saturation.h"
@@ -97,7 +97,7 @@ static aclError run_clear(struct sim_run *run, void *argument)
 
 static aclError run_switch(struct sim_run *run, void *argument)
 {
-    atomic_store(&run->rn_stream->st_detects, *(bool *)argument);
+    atomic_store(&run->rn_stream->st_saturation.sa_reached, *(bool *)argument);
     return ACL_SUCCESS;
 }
 
@@ -146,7 +146,7 @@ aclError sim_saturation_switch(enum sim_switch_call call, struct sim_target stre
         STATUS_OP("aclrtSetStreamAttribute", run_switch, NULL),
     };
     SIM_TRY(sim_engine_submit(stream, &ops[call], &on, sizeof on, site, NULL));
-    atomic_store(&stream.tg_stream->st_overflow, on);
+    atomic_store(&stream.tg_stream->st_saturation.sa_asked, on);
     return ACL_SUCCESS;
 }
 
@@ -240,12 +240,12 @@ static bool saturate_tensor(const aclsimTensor *tensor)
 
 static bool saturates(const struct sim_stream *stream)
 {
-    return stream != NULL && atomic_load_explicit(&stream->st_saturates, memory_order_relaxed);
+    return stream != NULL && atomic_load_explicit(&stream->st_saturation.sa_on, memory_order_relaxed);
 }
 
 static void tell(struct sim_stream *stream, bool overflow)
 {
-    if (overflow && (!is_of_process() || atomic_load(&stream->st_detects)))
+    if (overflow && (!is_of_process() || atomic_load(&stream->st_saturation.sa_reached)))
         set_status(stream, true);
 }
 
