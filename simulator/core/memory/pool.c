@@ -185,7 +185,7 @@ aclError sim_pool_create(int32_t id, uint64_t limit, aclrtMemPool *handle)
     memset((char *)pool + sizeof pool->pl_slot, 0, sizeof *pool - sizeof pool->pl_slot);
     pool->pl_device = device->dv_id;
     pool->pl_limit = limit;
-    for (int rank = SIM_POOL_BY_STREAM; rank < SIM_WORKER_RANKS; rank++)
+    for (int rank = SIM_POOL_BY_STREAM; rank < SIM_POOL_RANKS; rank++)
         pool->pl_may[rank] = true;
     atomic_store_explicit(&pool->pl_slot.sl_handle, value, memory_order_release);
     sim_unlock(&sim_pool_lock);
@@ -217,9 +217,9 @@ static bool is_switch(aclrtMemPoolAttr attribute)
            attribute <= ACL_RT_MEM_POOL_REUSE_ALLOW_INTERNAL_DEPENDENCIES;
 }
 
-static enum sim_worker_rank rank_of(aclrtMemPoolAttr attribute)
+static enum sim_pool_rank rank_of(aclrtMemPoolAttr attribute)
 {
-    return (enum sim_worker_rank)(attribute - ACL_RT_MEM_POOL_REUSE_FOLLOW_EVENT_DEPENDENCIES + SIM_POOL_BY_EVENT);
+    return (enum sim_pool_rank)(attribute - ACL_RT_MEM_POOL_REUSE_FOLLOW_EVENT_DEPENDENCIES + SIM_POOL_BY_EVENT);
 }
 
 static aclError check_attribute(aclrtMemPoolAttr attribute)

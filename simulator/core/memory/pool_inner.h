@@ -8,7 +8,7 @@
 #define SIM_POOL_BEHIND 8 /* streams that a block's order is remembered for; more may not have it before it has passed */
 
 enum sim_worker_state { SIM_POOL_USED, SIM_POOL_FREEING, SIM_POOL_IDLE };
-enum sim_worker_rank { SIM_POOL_BY_STREAM, SIM_POOL_BY_EVENT, SIM_POOL_BY_TIME, SIM_POOL_BY_WAITING, SIM_WORKER_RANKS };
+enum sim_pool_rank { SIM_POOL_BY_STREAM, SIM_POOL_BY_EVENT, SIM_POOL_BY_TIME, SIM_POOL_BY_WAITING, SIM_POOL_RANKS };
 
 struct sim_pool_life {
     struct sim_pool_life *lf_next; /* an older one */
@@ -21,7 +21,7 @@ struct sim_pool {
     int32_t pl_device;
     uint32_t pl_pins;      /* blocks, and threads that ask the heap for one; the slot is kept until there are none */
     bool pl_dead, pl_lost; /* destroyed; its device went down */
-    bool pl_may[SIM_WORKER_RANKS];    /* which orders it relies on */
+    bool pl_may[SIM_POOL_RANKS];    /* which orders it relies on */
     uint64_t pl_limit, pl_threshold;
     uint64_t pl_reserved, pl_reserved_high; /* bytes of pages */
     uint64_t pl_used, pl_used_high;         /* bytes of lives */

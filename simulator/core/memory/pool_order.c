@@ -48,7 +48,7 @@ struct wish {
     sim_record wi_point; /* where it is made, before any later task */
 };
 
-static enum sim_worker_rank rank_for(const struct sim_pool_block *block, sim_record point)
+static enum sim_pool_rank rank_for(const struct sim_pool_block *block, sim_record point)
 {
     bool over = block->bl_former == NULL;
     if ((over && block->bl_freed == 0) || is_behind(point, block->bl_freed))
@@ -57,19 +57,19 @@ static enum sim_worker_rank rank_for(const struct sim_pool_block *block, sim_rec
         return SIM_POOL_BY_EVENT;
     if (block->bl_pool->pl_may[SIM_POOL_BY_TIME] && over && sim_record_passed(block->bl_freed))
         return SIM_POOL_BY_TIME;
-    return block->bl_pool->pl_may[SIM_POOL_BY_WAITING] ? SIM_POOL_BY_WAITING : SIM_WORKER_RANKS;
+    return block->bl_pool->pl_may[SIM_POOL_BY_WAITING] ? SIM_POOL_BY_WAITING : SIM_POOL_RANKS;
 }
 
 /* The smallest block that fits, of these the one with the best rank that is not above `worst`; NULL. */
-static struct sim_pool_block *choose(const struct sim_pool *pool, const struct wish *wish, enum sim_worker_rank worst)
+static struct sim_pool_block *choose(const struct sim_pool *pool, const struct wish *wish, enum sim_pool_rank worst)
 {
     struct sim_pool_block *best = NULL;
-    enum sim_worker_rank best_rank = SIM_WORKER_RANKS;
+    enum sim_pool_rank best_rank = SIM_POOL_RANKS;
     for (struct sim_pool_block *block = pool->pl_blocks; block != NULL; block = block->bl_next) {
         uint64_t size = block->bl_heap.bk_size;
         if (!block->bl_offered || size < wish->wi_whole || size / 2 > wish->wi_whole)
             continue;
-        enum sim_worker_rank rank = rank_for(block, wish->wi_point);
+        enum sim_pool_rank rank = rank_for(block, wish->wi_point);
         bool better = best == NULL || size < best->bl_heap.bk_size ||
                       (size == best->bl_heap.bk_size && rank < best_rank);
         if (rank <= worst && better) {
