@@ -1,13 +1,15 @@
-"""Test the tests: apply one mutation at a time to a copy of the engine and demand that a C test notices.
+"""Test the tests: change one expression at a time in a copy of the simulator, and demand that a C test fails.
 
-``python3 simulator/mutants/run.py [--build DIR] [--jobs N] [NAME ...]`` prints a table and fails when a mutant
-survives, or when its text is no longer found in the source exactly once: then the tables have to follow the source.
+``python3 simulator/mutants/run.py [--build DIR] [--jobs N] [NAME ...]`` prints a table and fails if the tests pass
+with a mutant. ``--check`` only looks up every mutant in the source, without building anything. If the function or the
+expression of a mutant is not found exactly once, all such mutants are listed before anything is built, and the tables
+must follow the source.
 
-Left out, because no test can tell them from the original: the waker's futex word stored with relaxed order (the gate's
-lock orders it), a ready list without its tail pointer check (only the order changes), a kick that is lost (the patrol
-comes a tick later), ``st_habit`` never set (only slower), the spare chunk not used (only slower), a lock not
-renewed in the child of a fork (the fork would have to happen while one of a few instructions holds it), letting go
-although tasks have arrived (the stream is listed, and somebody goes on).
+These mutants are left out because no test can tell them from the original: the waker's futex word stored with relaxed
+order (the gate's lock orders it), a ready list without its tail pointer check (only the order changes), a lost kick
+(the patrol comes a tick later), ``st_habit`` never set (only slower), the spare chunk not used (only slower), a lock
+not renewed in the child of a fork (the fork would have to happen within a few instructions that hold the lock), a
+stream released although tasks have arrived (it is listed, and another thread runs it).
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from source import Place, Sources
 from table import ENGINE_MUTANTS, Mutant
 from table_groups import GROUP_MUTANTS
 
@@ -39,14 +42,10 @@ class Workshop:
         shutil.copytree(ROOT / "simulator", folder / "simulator", ignore=ignore)
         shutil.copytree(ROOT / "acl", folder / "acl", ignore=ignore)
 
-    def source(self, mutant: Mutant) -> Path:
-        """Path of the file that the mutant changes."""
-        return self.folder / "simulator" / "core" / mutant.file
-
     def build(self, tests: tuple[str, ...], tsan: bool) -> str:
-        """Bring the tests up to date; the compiler's output when that fails, else an empty text."""
-        place = self.folder / ("tsan" if tsan else "plain")
-        # EXTRA switches the optimisation at link time off; a mutation may leave something unused.
+        """Build the tests; return the compiler's output if that fails, else an empty text."""
+        build = self.folder / ("tsan" if tsan else "plain")
+        # With EXTRA set, the Makefile does without link-time optimisation. A mutation may leave a variable unused.
         extra = "-Wno-error" + (" -fsanitize=thread" if tsan else "")
         command = [
             "make",
@@ -54,17 +53,20 @@ class Workshop:
             f"-j{self.jobs}",
             "-C",
             str(self.folder / "simulator"),
-            f"BUILD={place}",
+            f"BUILD={build}",
             f"PYTHON={sys.executable}",
             "CFLAGS=-O1 -g",
             f"EXTRA={extra}",
         ]
-        command += [f"{place}/tests/{test}" for test in tests]
+        command += [f"{build}/tests/{test}" for test in tests]
         done = subprocess.run(command, capture_output=True, text=True)
         return "" if done.returncode == 0 else done.stdout + done.stderr
 
     def run(self, test: str, tsan: bool) -> str:
-        """How the test failed, or an empty text when it passed; it hangs when it takes far longer than before."""
+        """Run the test; return how it failed, or an empty text if it passed.
+
+        A test that takes far longer than it did without a mutation counts as hanging.
+        """
         program = self.folder / ("tsan" if tsan else "plain") / "tests" / test
         environment = dict(os.environ, TSAN_OPTIONS="halt_on_error=1")
         try:
@@ -81,20 +83,23 @@ class Workshop:
         lines = [line for line in text.splitlines() if line.strip()]
         return lines[0].split("/")[-1][:60] if lines else f"ended with {done.returncode}"
 
-    def fate(self, mutant: Mutant) -> str:
-        """Apply the mutant, see which test notices, and restore the file; how it was noticed, or an empty text.
+    def fate(self, mutant: Mutant, place: Place) -> str:
+        """Apply the mutant at its place in the copy, run its tests until one fails, and restore the file.
+
+        Returns
+        -------
+        str
+            The test that failed and how, or an empty text if all of them passed.
 
         Raises
         ------
         LookupError
-            The text to change is not there exactly once, or the mutant does not compile.
+            The mutant does not compile.
         """
-        path = self.source(mutant)
+        path = self.folder / place.path.relative_to(ROOT)
         text = path.read_text()
-        if text.count(mutant.old) != 1:
-            raise LookupError(f"{mutant.file} has its text {text.count(mutant.old)} times")
         try:
-            path.write_text(text.replace(mutant.old, mutant.new))
+            path.write_text(text[: place.begin] + mutant.new + text[place.end :])
             for test in mutant.tests:
                 problem = self.build((test,), mutant.tsan)
                 if problem:
@@ -107,8 +112,19 @@ class Workshop:
             path.write_text(text)
 
 
+def look_up(mutants: Sequence[Mutant]) -> tuple[list[Place], list[str]]:
+    """Find every mutant in the source: the places of those that are there, and a line for each of the others."""
+    sources, places, lost = Sources(ROOT / "simulator"), [], []
+    for mutant in mutants:
+        try:
+            places.append(sources.find(mutant.function, mutant.old))
+        except LookupError as error:
+            lost.append(f"{mutant.name}: {error}")
+    return places, lost
+
+
 def check_original(workshop: Workshop, mutants: Sequence[Mutant]) -> None:
-    """Build the mutants' tests once, and make sure that none of them complains about the engine as it is."""
+    """Build the mutants' tests once, and exit unless all of them pass without a mutation."""
     for tsan in (False, True):
         tests = tuple(sorted({test for mutant in mutants if mutant.tsan or not tsan for test in mutant.tests}))
         problem = workshop.build(tests, tsan) if tests else ""
@@ -123,29 +139,34 @@ def check_original(workshop: Workshop, mutants: Sequence[Mutant]) -> None:
 
 
 def main() -> int:
-    """Print the table; the number of mutants that nobody noticed is the exit status."""
+    """Print the table; the exit status is the number of mutants that no test noticed, or that are not in the source."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", metavar="NAME", nargs="*", help="mutants to run; all when none is named")
-    parser.add_argument("--build", type=Path, help="folder to work in (a temporary one)")
-    parser.add_argument("--jobs", type=int, default=2, help="compilers at a time")
+    parser.add_argument("names", metavar="NAME", nargs="*", help="mutants to run (all by default)")
+    parser.add_argument("--build", type=Path, help="folder in which the temporary copy is made")
+    parser.add_argument("--jobs", type=int, default=2, help="number of compilers that run at the same time")
+    parser.add_argument("--check", action="store_true", help="only look up the mutants in the source")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - {mutant.name for mutant in MUTANTS}
     if unknown:
         parser.error(f"no mutant is named {', '.join(sorted(unknown))}")
     chosen = [mutant for mutant in MUTANTS if not arguments.names or mutant.name in arguments.names]
+    places, lost = look_up(chosen)
+    if lost or arguments.check:
+        print(*lost, f"{len(chosen)} mutants, {len(lost)} not found in the source", sep="\n")
+        return min(len(lost), 100)
     bad = 0
     with tempfile.TemporaryDirectory(dir=arguments.build) as folder:
         workshop = Workshop(Path(folder), arguments.jobs)
         check_original(workshop, chosen)
-        for mutant in chosen:
+        for mutant, place in zip(chosen, places):
             begin = time.monotonic()
             try:
-                how = workshop.fate(mutant) or "SURVIVED"
+                how = workshop.fate(mutant, place) or "SURVIVED"
                 bad += how == "SURVIVED"
             except LookupError as error:
                 how = f"OUT OF DATE: {error}"
                 bad += 1
-            print(f"{mutant.name:45} {mutant.file:14} {time.monotonic() - begin:5.1f} s  {how}", flush=True)
+            print(f"{mutant.name:56} {place.path.name:19} {time.monotonic() - begin:5.1f} s  {how}", flush=True)
     print(f"{len(chosen)} mutants, {bad} not noticed")
     return min(bad, 100)
 
