@@ -1,4 +1,4 @@
-"""Check what a wheel holds: python .ci/wheel.py FILE."""
+"""Check the contents of a wheel: python .ci/wheel.py FILE."""
 
 import re
 import subprocess
@@ -13,14 +13,14 @@ root = Path(__file__).resolve().parent.parent
 headers = {path.relative_to(root).as_posix() for path in (root / "acl" / "include").rglob("*.h")}
 makefile = (root / "simulator" / "Makefile").read_text().replace("\\\n", " ")
 filters = re.findall(r"[\w]+", " ".join(re.findall(r"^(?:vendor|others) +:= (.*)$", makefile, re.M)))
-# std::shared_ptr crosses the interface of libfmk_onnx_parser.so, so it is linked with the C++ library, which clients
-# have anyway. Nothing else needs more than the C library, so that programs in C run without it.
+# libfmk_onnx_parser.so passes std::shared_ptr to its callers, so it is linked with the C++ library, which its callers
+# have anyway. All other libraries need the C library alone, so that C programs run without the C++ library.
 CLIB = re.compile(r"lib(c|m|dl|pthread)\.so\.\d+|ld-linux-\S+")
 CXX = {"libfmk_onnx_parser.so": {"libstdc++.so.6", "libgcc_s.so.1", "libacl_sim.so"}}
 
 
 def needed(path):
-    """Return the libraries that a file of the wheel is linked with."""
+    """Return the names of the libraries that a file of the wheel needs."""
     with tempfile.NamedTemporaryFile() as file:
         file.write(zipfile.ZipFile(sys.argv[1]).read(path))
         file.flush()
@@ -57,7 +57,7 @@ wrong += [f"lacks {name}" for name in ("LICENSE", "NOTICE") if not any(
     re.fullmatch(rf"[^/]*\.dist-info/(licenses/)?{name}", path) for path in names)]  # fmt: skip
 ours = re.compile(r"(^|/)(tests|simulator|\.ci|build)/|build_acl|__pycache__")
 wrong += [f"holds {name}" for name in names if ours.search(name)]
-# Namesakes are two headers of one name in two folders, never two libraries.
+# Two headers in different folders may have the same name; two libraries may not.
 wrong += [f"holds {name} {count} times" for name, count in Counter(n.rpartition("/")[2] for n in names).items()
           if count > 1 and name.endswith(".so")]  # fmt: skip
 libraries = [name for name in names if name.endswith(".so")]
