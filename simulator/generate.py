@@ -1,11 +1,11 @@
-"""Write the parts of the simulator's libraries that follow from the declared ABI.
+"""Generate the parts of the simulator's libraries that follow from the declared ABI.
 
-``since``    a header for the files of api: the functions that not every CANN version has get another symbol there
-``stubs``    a C file that defines these functions: they ask ACL_SIM_CANN first; and every declared function which no
-             object defines; each answers 207000 and says so
-``map``      the version script: exactly the declared names are exported
-``filters``  the C source behind every vendor library name, a filter over ``libacl_sim.so``
-``headers``  the operators' headers, ``aclnnop/aclnn_<op>.h``, into a folder
+``since``    a header for the files of api: it gives the functions that not every CANN version has another symbol
+``stubs``    a C file that defines these functions, which check ACL_SIM_CANN before the call, and every declared
+             function that no object defines, which returns 207000 with a message
+``map``      the version script, which exports exactly the declared names
+``filters``  the C source of the filter library over ``libacl_sim.so`` that stands behind every vendor library name
+``headers``  the operators' headers, ``aclnnop/aclnn_<op>.h``, in a folder
 ``extra``    a C file that defines the names of other libraries (``acl/abi/extra``) that no object defines: they refuse
 ``rows``     the table of operators and their entry points; an object may define ``sim_kernel_<op>``, its kernel, or,
              for a plain function beside the operators, ``sim_helper_<function>``
@@ -45,12 +45,12 @@ else:
     abi = _load_parser()
 
 
-PUBLIC = {"dvpp", "mstx", "securec"}  # of acl/abi/extra: these have a header for users
-SINCE = "sim_since_"  # before the name: the symbol under which api defines a function that not every version has
+PUBLIC = {"dvpp", "mstx", "securec"}  # libraries of acl/abi/extra that have a public header
+SINCE = "sim_since_"  # prefix of the symbol under which api defines a function that not every version has
 
 
 def defined_names(objects: Sequence[str]) -> set[str]:
-    """External names that the object files define, asked of ``nm`` (or ``$NM``)."""
+    """External names that the object files define, as listed by ``nm`` (or ``$NM``)."""
     if not objects:
         return set()
     command = [os.environ.get("NM", "nm"), "--defined-only", "--extern-only", "--format=posix", *objects]
@@ -70,7 +70,7 @@ def _newer(declared: abi.Abi) -> list[abi.Function]:
 
 
 def since(declared: abi.Abi) -> str:
-    """C header that gives the definitions of newer functions another symbol: the public one asks for the version."""
+    """C header that gives newer functions another symbol; the public symbol is a stub that checks the version first."""
     lines = [f'extern __typeof__({f.name}) {f.name} __asm__("{SINCE}{f.name}");\n' for f in _newer(declared)]
     return _wrappers() + "".join(lines)
 
@@ -85,7 +85,7 @@ def _refusal(declared: abi.Abi, function: abi.Function, answer: str) -> str:
 def _stub(declared: abi.Abi, function: abi.Function, is_defined: bool) -> str:
     lines = []
     if function.since > abi.OLDEST:
-        # What is later than the newest version comes with it.
+        # A function declared for a later version than the newest simulated one is available in the newest one.
         major, minor = min(function.since, abi.NEWEST)
         answer = _refusal(declared, function, f'sim_newer("{function.name}", "{function.needs}")')
         lines.append(f"if (unlikely(sim_config()->cf_cann < {100 * major + minor}))\n        {answer}")
@@ -101,7 +101,13 @@ def _stub(declared: abi.Abi, function: abi.Function, is_defined: bool) -> str:
 
 
 def stubs(declared: abi.Abi, objects: Sequence[str]) -> str:
-    """C source of what is newer than the oldest version or not defined; the control interface must be complete."""
+    """C source of the functions that are newer than the oldest version, or that no object defines.
+
+    Raises
+    ------
+    SystemExit
+        No object defines a function of the control interface, which must be complete.
+    """
     symbols = defined_names(objects)
     newer = {function.name for function in _newer(declared)}
     defined = {name for name in declared.functions if (f"{SINCE}{name}" if name in newer else name) in symbols}
@@ -125,7 +131,7 @@ def stubs(declared: abi.Abi, objects: Sequence[str]) -> str:
     return "".join(parts)
 
 
-# What a function of another library returns that only refuses, by its type: 207000 where that is a code of the runtime.
+# Return value of a function of another library that is not simulated, by its type: 207000 for codes of the runtime.
 REFUSALS = {"aclError": "code", "rtError_t": "code", "HcclResult": "HCCL_E_NOT_SUPPORT", "msprofStatus": "-1",
             "drvError_t": "0xfffe"}  # fmt: skip
 
@@ -151,30 +157,32 @@ def extra(objects: Sequence[str]) -> str:
 
 
 def exported(declared: abi.Abi) -> list[str]:
-    """Every name that the library exports: the declared functions, the operators' and those of other libraries."""
+    """Every name that the library exports: functions of AscendCL, of the operators and of other libraries."""
     operators = [symbol for row in abi.rows(ROWS).values() for symbol in row.symbols]
     return sorted([*declared.functions, *operators, *abi.load_extra(INCLUDE).functions])
 
 
 def export_map(declared: abi.Abi) -> str:
-    """Version script without a version: a filter finds only names of the same version in what it filters."""
+    """Version script without a version: a filter library finds a name in its target only with the same version."""
     names = "".join(f"        {name};\n" for name in exported(declared))
     return f"{{\n    global:\n{names}    local:\n        *;\n}};\n"
 
 
 def filters(declared: abi.Abi) -> str:
-    """C source of a library that defines the exported names, each to be found in ``libacl_sim.so`` instead.
+    """C source of a filter library: it defines the exported names, and the loader finds them in ``libacl_sim.so``.
 
     Link it once for every vendor name with ``-shared -nostdlib -Wl,-soname,NAME -Wl,--filter,libacl_sim.so
-    -Wl,-rpath,'$ORIGIN' -Wl,--enable-new-dtags``. What there is to know:
+    -Wl,-rpath,'$ORIGIN' -Wl,--enable-new-dtags``. Properties of the result:
 
-    * The loader loads libacl_sim.so with the filter and searches it just before the filter, by link and by dlsym, so no
-      code of the filter runs; it traps if that ever fails. If libacl_sim.so cannot be found, the filter does not load.
-    * The names must be defined, or nothing links; a stub that only needs libacl_sim.so would do for dlsym alone.
-    * RUNPATH of the filter, not of the program, finds libacl_sim.so; one that is loaded already under that SONAME is
-      taken instead, whatever its folder. So there is one state, unless somebody opens a second copy by its own path.
-    * dladdr on an address found through any name says libacl_sim.so.
-    * nm and LD_DEBUG=bindings show the name in both files; only the binding tells which one answers.
+    * The loader loads libacl_sim.so with the filter, and searches it just before the filter for linked names and for
+      dlsym. No code of the filter runs; it traps if that ever fails. Without libacl_sim.so the filter does not load.
+    * The filter must define the names, or programs do not link. A stub that only needs libacl_sim.so would be enough
+      for dlsym.
+    * The loader finds libacl_sim.so by the RUNPATH of the filter, not of the program. A library that is already loaded
+      under that SONAME is used instead, whatever its folder. So a process has one state of the simulator, unless it
+      opens a second copy by its own path.
+    * dladdr returns libacl_sim.so for an address that was found through any of the libraries.
+    * nm and LD_DEBUG=bindings show the name in both files; only the binding tells which file the name resolves to.
     """
     lines = [f'void {name}(void) __attribute__((alias("unfiltered")));\n' for name in exported(declared)]
     return "static void unfiltered(void)\n{\n    __builtin_trap();\n}\n\n" + "".join(lines)
@@ -219,7 +227,7 @@ def headers() -> dict[str, str]:
     return files
 
 
-# What a C type of a row becomes: the kind of its argument.
+# Kind of argument for each C type of a parameter of an operator.
 POINTERS = {
     "aclTensor": "TENSOR", "aclTensorList": "TENSOR_LIST", "aclScalar": "SCALAR", "aclScalarList": "SCALAR_LIST",
     "aclIntArray": "INTEGERS", "aclFloatArray": "FLOATS", "aclBoolArray": "BOOLEANS", "char": "TEXT",
@@ -227,7 +235,7 @@ POINTERS = {
 
 
 def _parameter(param: abi.RowParam) -> tuple[str, str]:
-    """Entry of the parameter table, and the value that the entry point passes."""
+    """Entry of the table of parameters, and the value that the entry point passes for it."""
     base = param.type.replace("const", "").replace("*", "").strip()
     if "*" in param.type:
         kind, value = POINTERS[base], f"{{.va_pointer = {param.name}}}"
@@ -240,7 +248,7 @@ def _parameter(param: abi.RowParam) -> tuple[str, str]:
     return f'{{"{param.name}", ACLSIM_{kind}, {bits}, {optional}}}', value
 
 
-# Whose kernels run on the cores for matrix products.
+# Families of operators whose kernels run on the cube cores, which compute matrix products.
 CUBE_FAMILIES = {"matmul", "conv", "attention", "linalg"}
 
 
@@ -278,12 +286,12 @@ def _helper(row: abi.Row, symbols: Set[str]) -> str:
 
 
 def table(objects: Sequence[str]) -> str:
-    """C source of the table of operators, ordered by name, and of their entry points."""
+    """C source of the table of operators, sorted by name, and of their entry points."""
     found = abi.rows(ROWS)
     kernels = {name for name in defined_names(objects) if name.startswith(("sim_kernel_", "sim_helper_"))}
     unknown = sorted(kernels - {f"sim_{'helper' if row.helper else 'kernel'}_{name}" for name, row in found.items()})
     if unknown:
-        raise SystemExit(f"generate.py rows: {', '.join(unknown)}: there is no row of that name in simulator/ops/rows")
+        raise SystemExit(f"generate.py rows: {', '.join(unknown)}: simulator/ops/rows has no operator of that name")
     names = sorted(name for name, row in found.items() if not row.helper)
     includes = sorted({row.headers[0] for row in found.values()})
     parts = ['#include "operator/row.h"\n', *(f"#include <{name}>\n" for name in includes), "\n"]
@@ -294,7 +302,7 @@ def table(objects: Sequence[str]) -> str:
 
 
 def main(argv: Sequence[str]) -> None:
-    """Run one of the commands."""
+    """Run the command that the arguments name."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=("since", "stubs", "map", "filters", "headers", "rows", "extra"))
     parser.add_argument("--objects", nargs="*", default=[], help="compiled files of api (stubs), ops (rows) or extra")
