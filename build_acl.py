@@ -1,8 +1,8 @@
-"""Build step: the declared headers become the compiled module ``acl._acl``, the type stubs and the simulator.
+"""Build the compiled module ``acl._acl``, the type stubs and the simulator from the declared headers.
 
-What the headers say (:mod:`acl.abi` reads them) is turned into C text: the table of backend pointers, and one builtin
-for every call shape. The conversions stand in ``acl/pycall.h``, the opening of the library in ``acl/backend.h``, the
-base of the objects in ``acl/owner.h``, capsules of DLPack in ``acl/capsule.h``.
+:mod:`acl.abi` reads the headers. This file generates C code from them: the table of backend pointers, and one builtin
+for every call shape. Hand-written C code is in ``acl/pycall.h`` (conversions), ``acl/backend.h`` (loading of the
+library), ``acl/owner.h`` (base class of the objects) and ``acl/capsule.h`` (DLPack capsules).
 """
 
 import importlib.util
@@ -23,10 +23,10 @@ INCLUDE = ROOT / "acl" / "include"
 PACKAGES = "apt install python3-venv python3-dev gcc g++ make"
 NAMESPACES = ("acl", "rt", "mdl", "op", "util", "prof", "blas")
 
-# Calls that neither block nor lock: the others give the interpreter away while they run ...
+# Calls that neither block nor take a lock. All other calls release the GIL while they run ...
 PURE = {"aclDataTypeSize", "aclFloat16ToFloat", "aclFloatToFloat16", "aclrtGetDevice"}
 
-# ... unless the simulator can say before that a call will neither wait nor take long: giving it away costs more.
+# ... unless the simulator reports beforehand that a call is short and will not wait: releasing the GIL costs more.
 NOTHING = "aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL)"
 QUEUE = "aclsimIsReady(ACLSIM_WAIT_QUEUE, (void *)(uintptr_t)i_stream)"
 QUICK = {
@@ -37,7 +37,7 @@ QUICK = {
     "aclrtStreamQuery": "aclsimIsReady(ACLSIM_WAIT_STREAM, (void *)(uintptr_t)i_stream)",
 }
 
-# Blocking calls: what the simulator waits for, the parameter with its handle, the parameter with its time-out.
+# Blocking calls: the type of object that they wait for, the parameter with its handle, the parameter with the time-out.
 WAITS = {
     "aclrtSynchronizeStream": ("STREAM", "stream", None),
     "aclrtSynchronizeStreamWithTimeout": ("STREAM", "stream", "timeout"),
@@ -61,7 +61,7 @@ extern "Python" void acl_on_exception(aclrtExceptionInfo *exceptionInfo);
 extern "Python" int32_t acl_on_dump(const acldumpChunk *chunk, int32_t length);
 """
 
-# What acl/pycall.h, acl/capsule.h and acl/owner.h add, as the stub has it.
+# The stub's lines for names that acl/pycall.h, acl/capsule.h and acl/owner.h define.
 OWN = """
 ffi: Any
 lib: Any
@@ -94,37 +94,37 @@ RANGES = {1: ("INT8_MIN", "INT8_MAX"), 2: ("INT16_MIN", "INT16_MAX"), 4: ("INT32
 
 
 class BuildError(SystemExit):
-    """One sentence on what stops the build."""
+    """Stops the build with a message of one sentence."""
 
 
 def load(name):
     """Load a module of the package by its path: the package itself cannot be imported before it is built."""
     spec = importlib.util.spec_from_file_location(f"acl_{name}", ROOT / "acl" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
+    sys.modules[spec.name] = module  # dataclasses look up their module here
     spec.loader.exec_module(module)
     return module
 
 
 def snake(name):
-    """Turn a C parameter name into the printed Python one."""
+    """Convert the name of a C parameter to the name that Python shows."""
     name = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name)
     name = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", name).lower()
     return name + "_" if keyword.iskeyword(name) else name
 
 
 def target(c_type):
-    """Return what an output parameter points at."""
+    """Return the type that an output parameter points to."""
     return re.sub(r"\*\s*(const\s*)?$", "", c_type).strip()
 
 
 def c_text(text):
-    """Quote text as a C string."""
+    """Quote text as a C string literal."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
 class Slots:
-    """Sorts C types into the slots that the conversions know."""
+    """Maps C types to the kinds of slots that the conversions support."""
 
     def __init__(self, abi):
         self.abi = abi
@@ -141,7 +141,7 @@ class Slots:
         return SLOTS[found]
 
     def is_unsigned_enum(self, c_type):
-        """Tell whether a type is an enumeration without negative members."""
+        """Return whether a type is an enumeration without negative members."""
         return c_type in self.abi.enums and min(self.abi.enums[c_type].members.values()) >= 0
 
     def read(self, c_type, value, function, position, name):
@@ -159,7 +159,7 @@ class Slots:
         )
 
     def give(self, c_type, value):
-        """Return the C expression that makes the Python object of a C value."""
+        """Return the C expression that converts a C value to a Python object."""
         kind, size = self.kind(c_type)
         if kind == "text":
             return f"pycall_from_text({value})"
@@ -173,7 +173,7 @@ class Slots:
 
 
 class Call:
-    """One builtin: a declared function, its shape, and the C text made from the two."""
+    """One builtin: a declared function, its call shape, and the C code generated from both."""
 
     def __init__(self, function, shape, slots):
         self.function = function
@@ -210,7 +210,7 @@ class Call:
         return seen
 
     def result(self):
-        """Return the annotation of what the call gives."""
+        """Return the annotation of the return value."""
         if self.shape.result == "None":
             return "None"
         if self.shape.result == "ret":
@@ -227,7 +227,7 @@ class Call:
         return f"def {self.shape.name}({', '.join(names + ['/'] if names else [])}) -> {self.result()}: ..."
 
     def doc(self):
-        """Return the docstring, headed by the text signature that inspect reads."""
+        """Return the docstring, which begins with the text signature that inspect reads."""
         names = ["$module"] + [name + ("=None" if optional else "") for name, _, optional in self.parameters()]
         if self.shape.result == "tuple":
             gives = "(" + ", ".join([snake(out.name) for out in self.shape.outputs] + ["ret"]) + ")"
@@ -240,7 +240,7 @@ class Call:
         )
 
     def method(self):
-        """Return the row of the method table."""
+        """Return the entry of the method table."""
         flags = "METH_FASTCALL"
         function = f"(PyCFunction)(void (*)(void)){self.symbol}"
         return f"    {{{c_text(self.shape.name)}, {function}, {flags}, {c_text(self.doc())}}},"
@@ -253,7 +253,7 @@ class Call:
         return "\n".join(lines + ["    " + line if line else line for line in body] + ["}", ""])
 
     def arguments(self, read):
-        """Return the declarations and the check that fills them, reading each argument with ``read``."""
+        """Return the declarations of the slots, and the checks that fill them; ``read`` makes both for an argument."""
         most = len(self.items)
         declared, checks = [], []
         for place, item in enumerate(self.items):
@@ -273,7 +273,7 @@ class Call:
         return declared, checks
 
     def direct(self):
-        """Return the body of a call made entirely in C."""
+        """Return the body of a builtin that is entirely in C."""
         lists = [item for item in self.items if item.form.startswith("[")]
 
         def read(item, value, position):
@@ -319,7 +319,7 @@ class Call:
         return lines + ([f"return {give}"] if give != "Py_None;" else ["Py_RETURN_NONE;"])
 
     def element(self, item):
-        """Return the kind and size of the C numbers that a list argument becomes."""
+        """Return the kind and size of the C numbers that a list argument is converted to."""
         if item.form == "[str]":
             return "PYCALL_TEXT", "sizeof(char *)"
         c_type = re.sub(r"(\s*\*|(\[\d*\])+)$", "", self.types[item.name]).replace("const ", "").strip()
@@ -328,7 +328,7 @@ class Call:
         return ("PYCALL_UNSIGNED" if size == 8 and kind == "signed" else element), size
 
     def call(self, outs, lengths):
-        """Return the lines that make the call, with the interpreter given away unless it is pure."""
+        """Return the lines that make the call; the GIL is released during it unless the function is in ``PURE``."""
         hidden = {item.name for item in self.shape.items if item.null}
         plain = {item.name for item in self.items if not item.form}
         passed = []
@@ -372,7 +372,7 @@ class Call:
         ]
 
     def returned(self):
-        """Return the C expression of the Python result."""
+        """Return the C expression of the Python return value."""
         if self.shape.result == "None":
             return "Py_None;" if not any(i.form.startswith("[") for i in self.items) else "Py_NewRef(Py_None);"
         if self.shape.result != "tuple":
@@ -389,7 +389,7 @@ class Call:
         return f"pycall_tuple((PyObject *[]){{{', '.join(given)}}}, {len(given)});"
 
     def by_hand(self):
-        """Return the body of a call whose work is a Python function of acl/api."""
+        """Return the body of a builtin that calls a Python function of acl/api."""
         objects = []
 
         def read(item, value, position):
@@ -399,7 +399,7 @@ class Call:
                 if self.slots.kind(c_type)[0] == "pointer":
                     c_type = "uint64_t"
                 declared, check = self.slots.read(c_type, value, self.title, position, item.name)
-                if self.slots.is_unsigned_enum(c_type):  # as C and cffi hold it
+                if self.slots.is_unsigned_enum(c_type):  # C and cffi treat such a type as unsigned
                     objects[-1] = self.slots.give("uint64_t", f"(uint32_t)i_{item.name}")
                 elif declared.startswith("int64_t"):
                     objects[-1] = self.slots.give("int64_t", f"i_{item.name}")
@@ -429,14 +429,14 @@ class Call:
 
 
 def absent_kind(function):
-    """Return what the stub of an absent function answers."""
+    """Return the kind of value that the stub of an absent function returns."""
     if function.ret == "void":
         return "nothing"
     return "status" if function.ret in ("aclError", "aclnnStatus") else "value"
 
 
 def wrappers():
-    """Return the public headers, as a program names them."""
+    """Return the public headers, as a program includes them."""
     found = sorted(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.rglob("*.h"))
     return [name for name in found if not name.startswith("acl/abi/")]
 
@@ -468,7 +468,7 @@ def preamble(abi, calls):
 
 
 def stub(space, calls):
-    """Return the type stub of a namespace; names written in Python are taken over from its module."""
+    """Return the type stub of a namespace; functions written in Python are imported from its module."""
     lines = ["from collections.abc import Callable", "from typing import Any", *(OWN if space == "_acl" else [""])]
     if space != "_acl":
         text = (ROOT / "acl" / f"{space}.py").read_text(encoding="utf-8")
@@ -510,9 +510,9 @@ def stubs(calls):
 
 
 def operators():
-    """Return what ``acl.nnop`` and ``acl.nn`` need of each operator: its names, and type, name and role of parameters.
+    """Return the name of each operator for ``acl.nnop`` and ``acl.nn``, and type, name and role of its parameters.
 
-    A role is the direction of a tensor, or nothing; a question mark behind it says that NULL may be passed.
+    A role is the direction of a tensor, or an empty string; a question mark after it means that NULL may be passed.
     """
     rows = load("abi").rows(ROOT / "simulator" / "ops" / "rows").values()
     return {
@@ -528,7 +528,7 @@ def operators():
 
 
 def check_machine():
-    """Stop with one sentence when the machine cannot build this."""
+    """Stop with a message of one sentence if this machine cannot build the package."""
     if not sys.platform.startswith("linux"):
         raise BuildError("ascendcl builds on Linux only: use WSL2 or a Linux container.")
     header = Path(sysconfig.get_path("include")) / "Python.h"
@@ -541,7 +541,7 @@ def check_machine():
 
 
 def check_toolkit(abi, ffi):
-    """Stop when a toolkit at hand declares anything otherwise than we do."""
+    """Stop if the headers of an installed toolkit differ from ours."""
     named = [os.environ.get(name) for name in ("ACL_TOOLKIT", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME")]
     toolkit = next((path for path in named if path and Path(path, "include/acl/acl.h").exists()), None)
     if toolkit is None:
@@ -555,10 +555,10 @@ def check_toolkit(abi, ffi):
 
 
 class BuildExt(build_ext):
-    """Generate and compile ``acl._acl``, then build the simulator beside it."""
+    """Generates and compiles ``acl._acl``, and builds the simulator at the same time."""
 
     def run(self):
-        """Build everything, or stop with one sentence."""
+        """Build everything, or stop with a message of one sentence."""
         check_machine()
         source, stubs = generate(self.build_temp)
         extension = self.extensions[0]
@@ -575,7 +575,7 @@ class BuildExt(build_ext):
             made = simulator.wait()
         if made != 0:
             raise BuildError("make -C simulator failed, its messages are above.")
-        # An editable build has its in-place flag back only now, so the place of the extension is asked for here.
+        # An editable build restores its in-place flag only now, so the path of the extension is not known earlier.
         package = Path(self.get_ext_fullpath(extension.name)).parent
         made = Path(self.build_temp).resolve() / "simulator"
         for folder in ("lib64", "include/aclnnop"):
@@ -591,7 +591,7 @@ class BuildExt(build_ext):
             (package / name).write_text(text, encoding="utf-8")
 
     def start_simulator(self):
-        """Start make for the simulator; it uses the second core while the extension compiles."""
+        """Start make for the simulator, which uses the second core while the extension compiles."""
         build = Path(self.build_temp).resolve() / "simulator"
         settings = [f"BUILD={build}", f"PYTHON={sys.executable}", "WERROR="]
         return subprocess.Popen(["make", "-j2", "-C", str(ROOT / "simulator"), *settings, "lib"])
