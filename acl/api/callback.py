@@ -125,8 +125,8 @@ def _report_queued():
         names = ", ".join(waiting[:4]) + (", ..." if len(waiting) > 4 else "")
         count = "1 callback was" if len(waiting) == 1 else f"{len(waiting)} callbacks were"
         print(
-            f"acl: {count} queued and not called: {names}; synchronise their streams before the program ends or destroys "
-            "them by force",
+            f"acl: {count} queued and not called: {names}; synchronise their streams before the program ends or "
+            "destroys them by force",
             file=sys.stderr,
         )
 

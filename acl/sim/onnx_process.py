@@ -1,4 +1,7 @@
-"""The process that runs ONNX models for programs without Python: ``simulator/core/model/format/onnx.c`` starts it and says how."""
+"""The process that runs ONNX models for programs without Python.
+
+``simulator/core/model/format/onnx.c`` starts it and describes what they say to each other.
+"""
 
 import contextlib
 import mmap

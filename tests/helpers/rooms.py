@@ -37,7 +37,8 @@ def symbols(objects: list[Path]) -> str:
 
 def references(build: Path, sources: Path) -> list[Reference]:
     """Return what units of different files need of each other; objects whose source has gone are left out."""
-    objects = [path for path in sorted(build.rglob("*.o")) if (sources / path.relative_to(build)).with_suffix(".c").exists()]
+    made = sorted(build.rglob("*.o"))
+    objects = [path for path in made if (sources / path.relative_to(build)).with_suffix(".c").exists()]
     owners, needed = {}, []
     for line in symbols(objects).splitlines():
         name, kind, symbol = re.fullmatch(r"(.*?):[0-9a-f ]* (\w) (\S+)", line).groups()

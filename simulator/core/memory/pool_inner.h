@@ -7,7 +7,7 @@
 
 #define SIM_POOL_BEHIND 8 /* streams that a block's order is remembered for; more may not have it before it has passed */
 
-enum sim_worker_state { SIM_POOL_USED, SIM_POOL_FREEING, SIM_POOL_IDLE };
+enum sim_pool_state { SIM_POOL_USED, SIM_POOL_FREEING, SIM_POOL_IDLE };
 enum sim_pool_rank { SIM_POOL_BY_STREAM, SIM_POOL_BY_EVENT, SIM_POOL_BY_TIME, SIM_POOL_BY_WAITING, SIM_POOL_RANKS };
 
 struct sim_pool_life {
@@ -36,7 +36,7 @@ struct sim_pool_block {
     uint64_t bl_bytes;        /* of its pages */
     uint64_t bl_used;         /* of its newest life */
     uint32_t bl_birth;
-    enum sim_worker_state bl_state;
+    enum sim_pool_state bl_state;
     bool bl_offered;          /* may be given out: not used, and F is known */
     sim_record bl_freed;
     sim_record bl_behind[SIM_POOL_BEHIND]; /* 0: not filled */
