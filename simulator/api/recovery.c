@@ -2,7 +2,6 @@
  * aborting work is real. */
 #include "engine/recovery.h"
 #include "base/config.h"
-#include "capture/capture.h"
 
 #define ABORT_MS_MAX (36 * 60 * 1000)
 
@@ -126,6 +125,6 @@ aclError aclrtStreamAbort(aclrtStream stream)
         return ACL_SUCCESS; /* its work is being aborted already */
     SIM_TRY(check_kind(target.tg_stream));
     SIM_TRY(sim_stream_to_clean(stream, &target));
-    SIM_TRY(sim_capture_refuse_stream(target.tg_stream));
+    SIM_TRY(sim_stream_refuse_captured(target.tg_stream));
     return sim_recovery_abort_stream(target);
 }

@@ -1,7 +1,7 @@
 #include "memory/saturation.h"
 #include "base/config.h"
-#include "capture/capture.h"
 #include "engine/context.h"
+#include "engine/stream.h"
 
 aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode)
 {
@@ -31,7 +31,7 @@ aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag)
     SIM_ARGUMENT(flag <= 1, ACL_ERROR_INVALID_PARAM, "flag is %u, expected 0 or 1", flag);
     struct sim_target target;
     SIM_TRY(sim_stream_own(stream, &target));
-    SIM_TRY(sim_capture_refuse_stream(target.tg_stream));
+    SIM_TRY(sim_stream_refuse_captured(target.tg_stream));
     return has_switch() ? sim_saturation_switch(SIM_SWITCH, target, flag != 0, SIM_SITE()) : ACL_SUCCESS;
 }
 
@@ -41,7 +41,7 @@ aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag)
     SIM_NOT_NULL(flag);
     struct sim_target target;
     SIM_TRY(sim_stream_any(stream, &target));
-    SIM_TRY(sim_capture_refuse_stream(target.tg_stream));
+    SIM_TRY(sim_stream_refuse_captured(target.tg_stream));
     *flag = atomic_load(&target.tg_stream->st_saturation.sa_asked);
     return ACL_SUCCESS;
 }

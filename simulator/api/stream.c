@@ -121,7 +121,7 @@ static aclError synchronize(aclrtStream stream, int32_t timeout)
     struct sim_stream *found = target.tg_stream;
     struct sim_context *context = atomic_load_explicit(&found->st_context, memory_order_relaxed);
     SIM_TRY(sim_context_check_failed(context));
-    SIM_TRY(sim_capture_refuse_stream(found));
+    SIM_TRY(sim_stream_refuse_captured(found));
     uint64_t tail = sim_stream_tail(found), began = sim_stream_begin_wait();
     if (!sim_gate_passed(&found->st_gate, tail)) {
         if (unlikely(sim_stream_is_aborting(found)))
@@ -158,7 +158,7 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status)
     SIM_TRY(sim_stream_any(stream, &target));
     struct sim_stream *found = target.tg_stream;
     SIM_TRY(sim_context_check_failed(atomic_load_explicit(&found->st_context, memory_order_relaxed)));
-    SIM_TRY(sim_capture_refuse_stream(found));
+    SIM_TRY(sim_stream_refuse_captured(found));
     bool complete = sim_gate_passed(&found->st_gate, sim_stream_tail(found));
     if (!complete)
         sim_engine_polled(found);
@@ -230,13 +230,13 @@ static aclError set_priority(aclrtStream handle, struct sim_stream *stream, uint
 static aclError set_overflow_check(struct sim_target target, uint32_t value, void *site)
 {
     SIM_TRY(check_switch(value, "overflowSwitch"));
-    SIM_TRY(sim_capture_refuse_stream(target.tg_stream));
+    SIM_TRY(sim_stream_refuse_captured(target.tg_stream));
     return is_newer_chip() ? sim_saturation_switch(SIM_SWITCH_ATTRIBUTE, target, value != 0, site) : ACL_SUCCESS;
 }
 
 static aclError set_tag(struct sim_stream *stream, uint32_t value)
 {
-    SIM_TRY(sim_capture_refuse_stream(stream));
+    SIM_TRY(sim_stream_refuse_captured(stream));
     if (is_newer_chip())
         atomic_store_explicit(&stream->st_tag, value, memory_order_relaxed);
     return ACL_SUCCESS;

@@ -92,7 +92,13 @@ static const struct sim_room rooms[] = {
 };
 
 static const struct sim_recorder recorder = {
-    .rc_submit = sim_capture_submit, .rc_record = sim_capture_record, .rc_wait = sim_capture_wait};
+    .rc_submit = sim_capture_submit,
+    .rc_record = sim_capture_record,
+    .rc_wait = sim_capture_wait,
+    .rc_refuse_unsafe = sim_capture_refuse_unsafe,
+    .rc_find_task = sim_capture_find_task,
+    .rc_replace = sim_capture_replace,
+};
 
 __attribute__((constructor)) static void hand_in(void)
 {

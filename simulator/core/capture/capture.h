@@ -7,10 +7,11 @@
 
 #include "engine/context.h"
 #include "engine/event.h"
+#include "engine/recorder.h"
 
 /* ---- what the engine, events and memory ask ---- */
 
-/* As engine/recorder.h says; `external` ones are those of events for external waits. */
+/* As rc_submit, rc_record and rc_wait of engine/recorder.h; `external` ones are those of events for external waits. */
 bool sim_capture_submit(struct sim_target stream, const struct sim_op *op, const void *argument, size_t size, void *site,
                         aclError *code);
 bool sim_capture_record(struct sim_event *event, aclrtEvent handle, struct sim_target stream, bool external, void *site,
@@ -21,21 +22,8 @@ bool sim_capture_wait(struct sim_event *event, aclrtEvent handle, struct sim_tar
 /* 107028 while the event's newest record lies in an open capture; for calls on the host. */
 aclError sim_capture_check_event(struct sim_event *event);
 
-/* `code` when a synchronous call on memory may not be made now by this thread, because streams of the context capture
- * (contract: modes and unsafe calls). */
+/* As rc_refuse_unsafe of engine/recorder.h. */
 aclError sim_capture_refuse_unsafe(struct sim_context *context, aclError code);
-static inline aclError sim_capture_allow(struct sim_context *context, aclError code)
-{
-    bool open = atomic_load_explicit(&context->cx_captures, memory_order_relaxed) != 0;
-    return likely(!open) ? ACL_SUCCESS : sim_capture_refuse_unsafe(context, code);
-}
-
-/* 107027 when the stream captures. */
-static inline aclError sim_capture_refuse_stream(const struct sim_stream *stream)
-{
-    return unlikely(sim_stream_taken(stream) == SIM_TAKEN_CAPTURES) ? sim_stream_refuse_taken(stream, SIM_TAKEN_CAPTURES)
-                                                                    : ACL_SUCCESS;
-}
 
 /* The record that is expected to raise a gate of an instance, of whose run all is needed; false: the gate belongs to none. */
 bool sim_capture_setter(const struct sim_gate *gate, sim_record *setter, bool *guessed);
@@ -49,18 +37,9 @@ void sim_capture_after_fork(void);
 
 /* ---- recorded tasks ---- */
 
-/* One of them, however long its instance lives. */
-struct sim_recorded {
-    uint64_t rc_instance;
-    uint32_t rc_branch, rc_index;
-};
-
-/* The task of this kind and number of a stream that is bound to an instance: 107005, 107000. */
+/* As rc_find_task and rc_replace of engine/recorder.h. */
 aclError sim_capture_find_task(struct sim_target stream, uint32_t number, enum sim_task_kind kind,
                                struct sim_recorded *recorded);
-
-/* Puts a malloc'ed argument, which `make` gives for the present one, in the place of that, also for a run in progress.
- * False when it gives NULL; true when the instance is gone, too. */
 bool sim_capture_replace(const struct sim_recorded *recorded, void *(*make)(const void *before, void *state), void *state);
 
 /* Keeps bytes, or a text, with the task that this thread recorded last: 107029 when its last task was not recorded. */

@@ -60,7 +60,7 @@ static aclError find_branch(const struct sim_instance *instance, struct sim_targ
 {
     bool bound = sim_stream_taken(stream.tg_stream) == SIM_TAKEN_BOUND &&
                  atomic_load_explicit(&stream.tg_stream->st_owner, memory_order_relaxed) == sim_instance_handle(instance);
-    SIM_TRY(sim_capture_refuse_stream(stream.tg_stream));
+    SIM_TRY(sim_stream_refuse_captured(stream.tg_stream));
     SIM_CHECK(bound, ACL_ERROR_RT_STREAM_MODEL, "the stream is not bound to modelRI, expected aclmdlRIBindStream before");
     *branch = stream.tg_stream->st_branch;
     return ACL_SUCCESS;
@@ -185,7 +185,7 @@ aclError sim_capture_build_clean(struct sim_target stream)
 {
     bool bound = sim_stream_taken(stream.tg_stream) == SIM_TAKEN_BOUND;
     struct sim_instance *instance = bound ? sim_instance_of(stream.tg_stream) : NULL;
-    SIM_TRY(sim_capture_refuse_stream(stream.tg_stream));
+    SIM_TRY(sim_stream_refuse_captured(stream.tg_stream));
     if (instance == NULL)
         return ACL_SUCCESS; /* what was recorded on it stays with the instance it was bound to */
     aclError code = check_building(instance);

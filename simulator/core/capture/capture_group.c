@@ -181,7 +181,7 @@ static struct sim_group *updated_by(struct sim_target stream, struct sim_instanc
 aclError sim_capture_update_end(struct sim_target stream)
 {
     struct sim_instance *instance;
-    SIM_TRY(sim_capture_refuse_stream(stream.tg_stream));
+    SIM_TRY(sim_stream_refuse_captured(stream.tg_stream));
     struct sim_group *group = updated_by(stream, &instance);
     if (group == NULL)
         return refuse_status("the stream updates no task group, expected aclmdlRICaptureTaskUpdateBegin before");

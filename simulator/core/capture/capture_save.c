@@ -73,7 +73,7 @@ static aclError save(struct sim_instance *instance, struct sim_saving *saving, v
     saving->sa_step_count = instance->in_plan.pl_step_count;
     saving->sa_walk = walk;
     saving->sa_state = &saved;
-    aclError code = sim_saver_save(saving, block, size);
+    aclError code = sim_model_saver_save(saving, block, size);
     free(saved.sd_order);
     return code;
 }

@@ -125,7 +125,7 @@ static aclError check_bound(struct sim_target stream)
 
 aclError sim_label_set(aclrtLabel handle, struct sim_target stream, void *site)
 {
-    SIM_TRY(sim_capture_refuse_stream(stream.tg_stream));
+    SIM_TRY(sim_stream_refuse_captured(stream.tg_stream));
     SIM_TRY(check_bound(stream));
     SIM_TRY(claim(handle));
     aclError code = sim_engine_submit(stream, &label_op, &handle, sizeof handle, site, NULL);

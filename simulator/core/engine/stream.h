@@ -189,6 +189,13 @@ static inline enum sim_taken sim_stream_taken(const struct sim_stream *stream)
 /* 107027 or 107005, unless it is SIM_TAKEN_NOT. */
 aclError sim_stream_refuse_taken(const struct sim_stream *stream, enum sim_taken taken);
 
+/* 107027 when the stream captures. */
+static inline aclError sim_stream_refuse_captured(const struct sim_stream *stream)
+{
+    return unlikely(sim_stream_taken(stream) == SIM_TAKEN_CAPTURES) ? sim_stream_refuse_taken(stream, SIM_TAKEN_CAPTURES)
+                                                                    : ACL_SUCCESS;
+}
+
 static inline uint64_t sim_stream_tail(struct sim_stream *stream)
 {
     return atomic_load_explicit(&stream->st_tail, memory_order_acquire);

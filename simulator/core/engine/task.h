@@ -102,7 +102,7 @@ struct sim_op {
     uint64_t (*op_number)(const void *argument);
     /* Writes the name that pictures show instead of the type, as JSON text. NULL: the type is the name. */
     void (*op_print)(const void *argument, FILE *file);
-    /* Writes the argument as a step of a saved model (model_saver.h). NULL: no model file holds such a task. */
+    /* Writes the argument as a step of a saved model (base/saver.h). NULL: no model file holds such a task. */
     aclError (*op_save)(const void *argument, struct sim_saver *saver);
 };
 

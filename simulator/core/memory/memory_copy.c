@@ -4,9 +4,9 @@
 #include "address/peer.h"
 #include "base/bytes.h"
 #include "base/config.h"
-#include "capture/capture.h"
+#include "base/saver.h"
 #include "engine/device.h"
-#include "operator/model_saver.h"
+#include "engine/recorder.h"
 #include "ipc.h"
 #include "task_system.h"
 #include <inttypes.h>
@@ -282,7 +282,7 @@ SIM_RARE aclError sim_memory_wait_for_work(struct sim_target stream)
     SIM_CHECK(!is_recording(stream), ACL_ERROR_RT_PARAM_INVALID,
               "the stream is being captured and one side of the copy is ordinary host memory, expected memory of "
               "aclrtMallocHost");
-    SIM_TRY(sim_capture_allow(sim_thread.th_context, ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC));
+    SIM_TRY(sim_recorder_allow(sim_thread.th_context, ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC));
     uint64_t began = sim_stream_begin_wait();
     enum sim_wait wait = sim_engine_wait(stream.tg_stream, sim_stream_tail(stream.tg_stream), SIM_FOREVER, SIM_HELPER);
     SIM_TRY(sim_engine_refusal(wait));
@@ -298,7 +298,7 @@ static aclError begin(void)
     SIM_TRY(sim_engine_may_wait());
     SIM_TRY(sim_context_current(&context));
     SIM_TRY(sim_context_check_aborting(context));
-    return sim_capture_allow(context, ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT);
+    return sim_recorder_allow(context, ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT);
 }
 
 aclError sim_memory_copy(void *dst, const void *src, uint64_t size)

@@ -10,8 +10,8 @@
 #include "saturation.h"
 #include "address/memory.h"
 #include "base/config.h"
-#include "capture/capture.h"
 #include "engine/context.h"
+#include "engine/stream.h"
 
 #include <string.h>
 
@@ -107,7 +107,7 @@ static aclError run_switch(struct sim_run *run, void *argument)
 static aclError find_stream(aclrtStream stream, struct sim_target *target)
 {
     SIM_TRY(sim_stream_own(stream, target));
-    return sim_capture_refuse_stream(target->tg_stream);
+    return sim_stream_refuse_captured(target->tg_stream);
 }
 
 aclError sim_saturation_read(enum sim_status_call call, void *output, uint64_t size, aclrtStream stream, void *site)

@@ -2,9 +2,9 @@
  * IEEE unless the stream saturates; sums of integers wrap (the documents leave it open). */
 #include "address/memory.h"
 #include "base/config.h"
+#include "base/type.h"
 #include "engine/context.h"
 #include "engine/device.h"
-#include "operator/tensordesc.h"
 #include "saturation.h"
 #include "task_system.h"
 #include <inttypes.h>

@@ -4,8 +4,8 @@
  * Kernel and workspace are left out: who loads the model plans the call anew. */
 #include "address/memory.h"
 #include "base/bytes.h"
+#include "base/saver.h"
 #include "call.h"
-#include "model_saver.h"
 #include <string.h>
 
 /* A tensor's bytes are written whole where they are as many as its elements need. */

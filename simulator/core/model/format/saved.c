@@ -1,4 +1,4 @@
-/* Saved instances: what core/model_saver.c wrote, run without the program that captured it. The regions of a model are
+/* Saved instances: what operator/model_saver.c wrote, run without the program that captured it. The regions of a model are
  * one mapping, whose pages cost nothing before they are touched; every place of the file is checked against its region
  * once, and every call is packed and planned as the operator's first phase does it, with whatever kernel is there now.
  * One run at a time works on the regions, under the model's own lock. */
