@@ -296,8 +296,8 @@ def table(objects: Sequence[str]) -> str:
     includes = sorted({row.headers[0] for row in found.values()})
     parts = ['#include "operator/row.h"\n', *(f"#include <{name}>\n" for name in includes), "\n"]
     parts += [_helper(row, kernels) if row.helper else _operator(row, kernels) for row in found.values()]
-    parts.append(f"struct sim_row *const sim_rows[] = {{{', '.join(f'&row_{name}' for name in names)}}};\n")
-    parts.append("const size_t sim_row_count = sizeof sim_rows / sizeof *sim_rows;\n")
+    parts.append(f"static struct sim_row *const rows[] = {{{', '.join(f'&row_{name}' for name in names)}}};\n")
+    parts.append("const struct sim_row_table sim_rows = {rows, sizeof rows / sizeof *rows};\n")
     return "".join(parts)
 
 

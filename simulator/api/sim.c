@@ -198,8 +198,8 @@ aclError aclsimRefuse(const char *function, aclError code, const char *text)
 size_t aclsimOperatorCount(int32_t implemented)
 {
     size_t count = 0;
-    for (size_t i = 0; i < sim_row_count; i++)
-        count += implemented == 0 || sim_row_has_kernel(sim_rows[i]);
+    for (size_t i = 0; i < sim_row_table->rt_count; i++)
+        count += implemented == 0 || sim_row_has_kernel(sim_row_table->rt_rows[i]);
     return count;
 }
 

@@ -24,6 +24,7 @@
 #include "operator/tensordesc.h"
 #include "queue/channel.h"
 #include "queue/queue.h"
+#include "../ops/tables.h"
 
 /* From the uppermost room down. */
 static const struct sim_room rooms[] = {
@@ -100,8 +101,32 @@ static const struct sim_recorder recorder = {
     .rc_replace = sim_capture_replace,
 };
 
+static struct sim_row *const own_rows[SIM_OWN_COUNT] = {
+    [SIM_OWN_GEMM] = &sim_op_gemm_row,
+    [SIM_OWN_EXP] = &sim_op_exp_row,
+    [SIM_OWN_LOG] = &sim_op_log_row,
+    [SIM_OWN_POWER] = &sim_op_power_row,
+    [SIM_OWN_LEAKY_RELU] = &sim_op_leaky_relu_row,
+    [SIM_OWN_SWISH] = &sim_op_swish_row,
+    [SIM_OWN_RELU6] = &sim_op_relu6_row,
+    [SIM_OWN_HARD_SWISH] = &sim_op_hard_swish_row,
+    [SIM_OWN_CLIP] = &sim_op_clip_row,
+    [SIM_OWN_STRIDED] = &sim_op_strided_row,
+    [SIM_OWN_SPLIT] = &sim_op_split_row,
+    [SIM_OWN_PAD] = &sim_op_pad_row,
+    [SIM_OWN_GATHER_ND] = &sim_op_gather_nd_row,
+    [SIM_OWN_PROD] = &sim_op_prod_row,
+    [SIM_OWN_LAYER_NORM] = &sim_op_layer_norm_row,
+    [SIM_OWN_RANGE] = &sim_op_range_row,
+    [SIM_OWN_MAX_POOL] = &sim_op_max_pool_row,
+    [SIM_OWN_AVG_POOL] = &sim_op_avg_pool_row,
+    [SIM_OWN_CONV2D] = &sim_op_conv2d_row,
+};
+
 __attribute__((constructor)) static void hand_in(void)
 {
     sim_room_set(rooms);
     sim_recorder = &recorder;
+    sim_row_table = &sim_rows;
+    sim_op_own_rows = own_rows;
 }

@@ -5,6 +5,7 @@
 #include "operator/op.h"
 #include "pointwise.h"
 #include "require.h"
+#include "tables.h"
 
 #include <math.h>
 

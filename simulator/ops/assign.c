@@ -2,6 +2,7 @@
  * all types to all types are those of sim_element_store. */
 #include "formula.h"
 #include "require.h"
+#include "tables.h"
 #include "walk.h"
 
 SIM_EACH_ARITHMETIC(keep, a)

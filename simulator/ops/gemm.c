@@ -4,6 +4,7 @@
 #include "operator/op.h"
 #include "multiply.h"
 #include "require.h"
+#include "tables.h"
 
 enum { A, B, C, ALPHA, BETA, RESULT };
 

@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "operator/op.h"
 #include "require.h"
+#include "tables.h"
 #include "walk.h"
 #include <stdio.h>
 #include <string.h>

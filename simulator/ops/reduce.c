@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "operator/op.h"
 #include "require.h"
+#include "tables.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -6,6 +6,7 @@
 #include "operator/op.h"
 #include "line.h"
 #include "require.h"
+#include "tables.h"
 
 #include <math.h>
 #include <stdlib.h>

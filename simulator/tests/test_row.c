@@ -361,11 +361,11 @@ static void test_addresses(void)
 
 static void test_table(void)
 {
-    for (size_t i = 0; i < sim_row_count; i++) {
-        CHECK(i == 0 || strcmp(sim_rows[i - 1]->ro_op.op_name, sim_rows[i]->ro_op.op_name) < 0);
-        CHECK(sim_row_find(sim_rows[i]->ro_op.op_name) == sim_rows[i]);
+    for (size_t i = 0; i < sim_row_table->rt_count; i++) {
+        CHECK(i == 0 || strcmp(sim_row_table->rt_rows[i - 1]->ro_op.op_name, sim_row_table->rt_rows[i]->ro_op.op_name) < 0);
+        CHECK(sim_row_find(sim_row_table->rt_rows[i]->ro_op.op_name) == sim_row_table->rt_rows[i]);
     }
-    CHECK(aclsimOperatorCount(0) == sim_row_count && sim_row_find("aclnnNothing") == NULL);
+    CHECK(aclsimOperatorCount(0) == sim_row_table->rt_count && sim_row_find("aclnnNothing") == NULL);
     CHECK_CODE(aclsimRegisterKernel("aclnnNothing", NULL, run_cat, NULL), ACL_ERROR_INVALID_PARAM);
     CHECK_CODE(aclsimRegisterKernel(NULL, NULL, run_cat, NULL), ACL_ERROR_INVALID_PARAM);
     size_t before = aclsimOperatorCount(1);

@@ -146,27 +146,33 @@ aclError sim_op_shape(struct sim_op_request *request);
  * are the list of the inputs, the list of the outputs, and the attributes as a JSON object. 200000. */
 aclError sim_op_register(const char *type, struct sim_kernel kernel);
 
-/* Rows of single operators that programs do not see, because no aclnn operator does the same. */
-extern struct sim_row sim_op_gemm_row;        /* ops/gemm.c: a, b, c, alpha, beta, y */
-extern struct sim_row sim_op_exp_row;         /* ops/activation.c: x, base, scale, shift, y */
-extern struct sim_row sim_op_log_row;         /* the same */
-extern struct sim_row sim_op_power_row;       /* x, power, scale, shift, y */
-extern struct sim_row sim_op_leaky_relu_row;  /* x, negative_slope, y */
-extern struct sim_row sim_op_swish_row;       /* x, scale, y */
-extern struct sim_row sim_op_relu6_row;       /* x, y */
-extern struct sim_row sim_op_hard_swish_row;  /* x, y */
-extern struct sim_row sim_op_clip_row;        /* ops/assign.c: x, clip_value_min, clip_value_max, y */
-extern struct sim_row sim_op_strided_row;     /* ops/part.c: x, starts, steps, sizes, y */
-extern struct sim_row sim_op_split_row;       /* x, axis, sizes, outputs */
-extern struct sim_row sim_op_pad_row;         /* x, pads, value, y */
-extern struct sim_row sim_op_gather_nd_row;   /* x, indices, y */
-extern struct sim_row sim_op_prod_row;        /* ops/reduce.c: x, axes, keep_dims, y */
-extern struct sim_row sim_op_layer_norm_row;  /* ops/norm.c: x, shape, gamma, beta, epsilon, y, mean, variance */
-extern struct sim_row sim_op_range_row;       /* ops/generate.c: start, limit, delta, y */
-extern struct sim_row sim_op_max_pool_row;    /* ops/window.c: x, axes, ksize, strides, pads, counts_pads, divisor, y */
-extern struct sim_row sim_op_avg_pool_row;    /* the same */
-extern struct sim_row sim_op_conv2d_row;      /* ops/window.c: x, filter, bias, axes, filter_axes, strides, pads,
-                                                 dilations, groups, y */
+/* Rows of single operators that programs do not see, because no aclnn operator does the same (ops/tables.h). */
+enum sim_op_own {
+    SIM_OWN_NONE,
+    SIM_OWN_GEMM,
+    SIM_OWN_EXP,
+    SIM_OWN_LOG,
+    SIM_OWN_POWER,
+    SIM_OWN_LEAKY_RELU,
+    SIM_OWN_SWISH,
+    SIM_OWN_RELU6,
+    SIM_OWN_HARD_SWISH,
+    SIM_OWN_CLIP,
+    SIM_OWN_STRIDED,
+    SIM_OWN_SPLIT,
+    SIM_OWN_PAD,
+    SIM_OWN_GATHER_ND,
+    SIM_OWN_PROD,
+    SIM_OWN_LAYER_NORM,
+    SIM_OWN_RANGE,
+    SIM_OWN_MAX_POOL,
+    SIM_OWN_AVG_POOL,
+    SIM_OWN_CONV2D,
+    SIM_OWN_COUNT,
+};
+/* By sim_op_own; set by simulator.c before any call. */
+extern struct sim_row *const *sim_op_own_rows;
+
 /* How many windows of an extent fit over a length with its padding; 0: none. */
 int64_t sim_window_count(int64_t length, int64_t extent, int64_t stride, int64_t padding);
 /* One of them by the name of its operator, for saved models; NULL: there is none. */

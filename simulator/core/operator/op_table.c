@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+struct sim_row *const *sim_op_own_rows;
+
 #define X(place) {.so_kind = SIM_FROM_INPUT, .so_place = (place)}
 #define TURNED(place, name) {.so_kind = SIM_FROM_INPUT, .so_place = (place), .so_name = (name)}
 #define INPUTS(first, others) {.so_kind = SIM_FROM_INPUTS, .so_place = (first), .so_number = (others)}
@@ -37,7 +39,7 @@
      .ty_sources = {X(0), Y, ANY("base"), ANY("scale"), ANY("shift")}, .ty_fits = is_plain_curve},                     \
     {name, 1, NULL, SIM_SHAPE_FIRST,                                                                                   \
      .ty_sources = {X(0), OPTIONAL("base", -1), OPTIONAL("scale", 1), OPTIONAL("shift", 0), Y},                        \
-     .ty_own = &(own)}
+     .ty_own = (own)}
 #define NO_REDUCTION(name)                                                                                             \
     {name, 2, "aclnnInplaceCopy", SIM_SHAPE_FIRST,                                                                     \
      .ty_sources = {Y, X(0), ANY("keep_dims"), ANY("noop_with_empty_axes")},                                           \
@@ -54,7 +56,7 @@
       TYPE, Y, ANY("noop_with_empty_axes")}, .ty_fits = reduces_one},                                                  \
     {name, inputs, NULL, SIM_SHAPE_REDUCED,                                                                            \
      .ty_sources = {X(0), axes, OPTIONAL("keep_dims", 0), Y, ANY("noop_with_empty_axes")},                             \
-     .ty_own = &sim_op_prod_row}
+     .ty_own = SIM_OWN_PROD}
 #define EXTREME(name, row)                                                                                             \
     {name, 1, row, SIM_SHAPE_REDUCED,                                                                                  \
      .ty_sources = {X(0), NEEDED("dimension"), OPTIONAL("keep_dims", 0), OUTPUT(1), OUTPUT(0)},                        \
@@ -72,14 +74,14 @@
      .ty_sources = {X(0), DERIVED(sim_window_axes), DERIVED(sim_window_sizes), DERIVED(sim_window_strides),            \
       DERIVED(sim_window_pads),                                                                                        \
       DERIVED(sim_window_counts_pads), divisor, Y, __VA_ARGS__},                                                       \
-     .ty_own = &(own), .ty_dims = sim_window_dims}
+     .ty_own = (own), .ty_dims = sim_window_dims}
 #define CONVOLUTION(inputs, bias)                                                                                      \
     {"Conv2D", inputs, NULL, SIM_SHAPE_DERIVED,                                                                        \
      .ty_sources = {X(0), X(1), bias, DERIVED(sim_window_axes), DERIVED(sim_window_filter_axes),                       \
       DERIVED(sim_window_strides),                                                                                     \
       DERIVED(sim_window_pads), DERIVED(sim_window_dilations), OPTIONAL("groups", 1), Y, FIXED("offset_x", 0),         \
       ANY("strides"), ANY("pads"), ANY("dilations"), ANY("data_format")},                         \
-     .ty_own = &sim_op_conv2d_row, .ty_dims = sim_window_dims}
+     .ty_own = SIM_OWN_CONV2D, .ty_dims = sim_window_dims}
 #define PRODUCT(name, left, right, ...)                                                                                \
     {name, 2, "aclnnMatmul", SIM_SHAPE_PRODUCT,                                                                        \
      .ty_sources = {TURNED(0, left), TURNED(1, right), Y, MATH, __VA_ARGS__}}
@@ -91,15 +93,15 @@
      .ty_sources = {X(0), DERIVED(sim_part_starts), DERIVED(sim_part_steps), DERIVED(sim_part_sizes), Y,               \
       ANY("begin_mask"), ANY("end_mask"), ANY("ellipsis_mask"), ANY("new_axis_mask"), ANY("shrink_axis_mask"),         \
       ANY((inputs) == 1 ? "begin" : NULL), ANY((inputs) == 1 ? "end" : NULL), ANY((inputs) == 1 ? "strides" : NULL)},  \
-     .ty_own = &sim_op_strided_row, .ty_dims = sim_part_dims}
+     .ty_own = SIM_OWN_STRIDED, .ty_dims = sim_part_dims}
 #define SPLIT(name, inputs, place, ...)                                                                                \
     {name, inputs, NULL, SIM_SHAPE_SPLIT,                                                                              \
      .ty_sources = {X(place), DERIVED(sim_split_axis), DERIVED(sim_split_sizes), OUTPUTS, ANY("num_split"),            \
       __VA_ARGS__},                                                                                                    \
-     .ty_own = &sim_op_split_row, .ty_outputs = SIM_OP_ANY_COUNT}
+     .ty_own = SIM_OWN_SPLIT, .ty_outputs = SIM_OP_ANY_COUNT}
 #define PADDED(name, inputs, value, ...)                                                                               \
     {name, inputs, NULL, SIM_SHAPE_DERIVED,                                                                            \
-     .ty_sources = {X(0), DERIVED(sim_pad_pads), value, Y, __VA_ARGS__}, .ty_own = &sim_op_pad_row,                    \
+     .ty_sources = {X(0), DERIVED(sim_pad_pads), value, Y, __VA_ARGS__}, .ty_own = SIM_OWN_PAD,                        \
      .ty_dims = sim_pad_dims}
 #define JOINED(name)                                                                                                   \
     {name, SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_JOINED,                                                             \
@@ -164,7 +166,7 @@ static const struct sim_op_type types[] = {
      .ty_dims = sim_derive_second_dims},
     {"SelectV2", 3, "aclnnSWhere", SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), X(2), Y}},
     {"MaskedFill", 3, "aclnnSWhere", SIM_SHAPE_BROADCAST, .ty_sources = {X(1), X(2), X(0), Y}},
-    {"ClipByValue", 3, NULL, SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), X(2), Y}, .ty_own = &sim_op_clip_row},
+    {"ClipByValue", 3, NULL, SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), X(2), Y}, .ty_own = SIM_OWN_CLIP},
     {"BiasAdd", 2, "aclnnAdd", SIM_SHAPE_FIRST,
      .ty_sources = {X(0), VIEW_AS(1, sim_bias_dims), NUMBER(1), Y, ANY("data_format")}},
     {"FloorDiv", 2, "aclnnDivMod", SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), NUMBER(2), Y}},
@@ -172,21 +174,21 @@ static const struct sim_op_type types[] = {
     TWO("BitwiseOr", "aclnnBitwiseOrTensor"),
     TWO("BitwiseXor", "aclnnBitwiseXorTensor"),
     {"Invert", 1, "aclnnBitwiseNot", SIM_SHAPE_FIRST, .ty_sources = {X(0), Y}},
-    CURVE("Exp", "aclnnExp", sim_op_exp_row),
-    CURVE("Log", "aclnnLog", sim_op_log_row),
+    CURVE("Exp", "aclnnExp", SIM_OWN_EXP),
+    CURVE("Log", "aclnnLog", SIM_OWN_LOG),
     {"Power", 1, NULL, SIM_SHAPE_FIRST,
      .ty_sources = {X(0), OPTIONAL("power", 1), OPTIONAL("scale", 1), OPTIONAL("shift", 0), Y},
-     .ty_own = &sim_op_power_row},
+     .ty_own = SIM_OWN_POWER},
     {"Elu", 1, "aclnnElu", SIM_SHAPE_FIRST,
      .ty_sources = {X(0), OPTIONAL("alpha", 1), OPTIONAL("scale", 1), OPTIONAL("input_scale", 1), Y}},
     {"Softplus", 1, "aclnnSoftplus", SIM_SHAPE_FIRST, .ty_sources = {X(0), NUMBER(1), NUMBER(20), Y}},
     {"SoftplusV2", 1, "aclnnSoftplus", SIM_SHAPE_FIRST,
      .ty_sources = {X(0), OPTIONAL("beta", 1), OPTIONAL("threshold", 20), Y}},
-    {"Swish", 1, NULL, SIM_SHAPE_FIRST, .ty_sources = {X(0), OPTIONAL("scale", 1), Y}, .ty_own = &sim_op_swish_row},
+    {"Swish", 1, NULL, SIM_SHAPE_FIRST, .ty_sources = {X(0), OPTIONAL("scale", 1), Y}, .ty_own = SIM_OWN_SWISH},
     {"LeakyRelu", 1, NULL, SIM_SHAPE_FIRST, .ty_sources = {X(0), OPTIONAL("negative_slope", 0), Y},
-     .ty_own = &sim_op_leaky_relu_row},
-    {"Relu6", 1, NULL, SIM_SHAPE_FIRST, .ty_sources = {X(0), Y}, .ty_own = &sim_op_relu6_row},
-    {"HardSwish", 1, NULL, SIM_SHAPE_FIRST, .ty_sources = {X(0), Y}, .ty_own = &sim_op_hard_swish_row},
+     .ty_own = SIM_OWN_LEAKY_RELU},
+    {"Relu6", 1, NULL, SIM_SHAPE_FIRST, .ty_sources = {X(0), Y}, .ty_own = SIM_OWN_RELU6},
+    {"HardSwish", 1, NULL, SIM_SHAPE_FIRST, .ty_sources = {X(0), Y}, .ty_own = SIM_OWN_HARD_SWISH},
     {"GeluV2", 1, "aclnnGeluV2", SIM_SHAPE_FIRST,
      .ty_sources = {X(0), DERIVED(sim_derive_approximation), Y, ANY("approximate")}},
     {"Cast", 1, "aclnnCast", SIM_SHAPE_FIRST, .ty_sources = {X(0), TYPE_NAMED("dst_type"), Y, ANY("truncate")}},
@@ -223,8 +225,8 @@ static const struct sim_op_type types[] = {
      .ty_sources = {X(0), NUMBERS(1), OPTIONAL("exclusive", 0), OPTIONAL("reverse", 0), Y}},
     {"CumsumD", 1, "aclnnCumsumV2", SIM_SHAPE_FIRST,
      .ty_sources = {X(0), NEEDED("axis"), OPTIONAL("exclusive", 0), OPTIONAL("reverse", 0), Y}},
-    NORMALIZED("LayerNorm", NULL, &sim_op_layer_norm_row, 1e-7),
-    NORMALIZED("LayerNormV3", "aclnnLayerNorm", NULL, 1e-5),
+    NORMALIZED("LayerNorm", NULL, SIM_OWN_LAYER_NORM, 1e-7),
+    NORMALIZED("LayerNormV3", "aclnnLayerNorm", SIM_OWN_NONE, 1e-5),
     {"RmsNorm", 2, "aclnnRmsNorm", SIM_SHAPE_FIRST,
      .ty_sources = {X(0), X(1), OPTIONAL("epsilon", 1e-6), OUTPUT(0), OUTPUT(1)},
      .ty_more_dims = sim_derive_rms_dims, .ty_outputs = 2},
@@ -236,7 +238,7 @@ static const struct sim_op_type types[] = {
     PRODUCT("BatchMatMulV2", "adj_x1", "adj_x2", FIXED("offset_x", 0)),
     {"GEMM", 5, NULL, SIM_SHAPE_PRODUCT,
      .ty_sources = {TURNED(0, "transpose_a"), TURNED(1, "transpose_b"), X(2), X(3), X(4), Y},
-     .ty_own = &sim_op_gemm_row},
+     .ty_own = SIM_OWN_GEMM},
     {"Transpose", 2, "aclnnPermute", SIM_SHAPE_PERMUTED, .ty_sources = {X(0), NUMBERS(1), Y}},
     {"TransposeD", 1, "aclnnPermute", SIM_SHAPE_PERMUTED, .ty_sources = {X(0), NEEDED("perm"), Y}},
     {"Tile", 2, "aclnnRepeat", SIM_SHAPE_TILED, .ty_sources = {X(0), NUMBERS(1), Y}},
@@ -259,7 +261,7 @@ static const struct sim_op_type types[] = {
     SPLIT("SplitVD", 1, 0, ANY("size_splits"), ANY("split_dim")),
     {"Unpack", 1, NULL, SIM_SHAPE_DERIVED,
      .ty_sources = {X(0), DERIVED(sim_split_axis), DERIVED(sim_split_sizes), OUTPUTS_RAISED, ANY("num"), ANY("axis")},
-     .ty_own = &sim_op_split_row, .ty_dims = sim_unpacked_dims, .ty_outputs = SIM_OP_ANY_COUNT},
+     .ty_own = SIM_OWN_SPLIT, .ty_dims = sim_unpacked_dims, .ty_outputs = SIM_OP_ANY_COUNT},
     {"Pack", SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_DERIVED, .ty_sources = {RAISED, OPTIONAL("axis", 0), Y, ANY("N")},
      .ty_dims = sim_packed_dims},
     PADDED("Pad", 2, ABSENT, NOTHING),
@@ -268,7 +270,7 @@ static const struct sim_op_type types[] = {
     PADDED("PadV3", 2, ABSENT, ANY("mode"), ANY("paddings_contiguous")),
     PADDED("PadV3", 3, X(2), ANY("mode"), ANY("paddings_contiguous")),
     {"GatherNd", 2, NULL, SIM_SHAPE_DERIVED, .ty_sources = {X(0), X(1), Y, FIXED("negative_index_support", 0)},
-     .ty_own = &sim_op_gather_nd_row, .ty_dims = sim_gathered_dims},
+     .ty_own = SIM_OWN_GATHER_ND, .ty_dims = sim_gathered_dims},
     JOINED("ConcatD"),
     JOINED("ConcatV2D"),
     {"Concat", SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_DERIVED,
@@ -291,13 +293,13 @@ static const struct sim_op_type types[] = {
      .ty_sources = {X(0), NEEDED("depth"), X(1), X(2), OPTIONAL("axis", -1), Y},
      .ty_dims = sim_derive_one_hot_dims},
     {"Range", 3, NULL, SIM_SHAPE_DERIVED,
-     .ty_sources = {X(0), X(1), X(2), Y, FIXED("is_closed", 0)}, .ty_own = &sim_op_range_row,
+     .ty_sources = {X(0), X(1), X(2), Y, FIXED("is_closed", 0)}, .ty_own = SIM_OWN_RANGE,
      .ty_dims = sim_derive_range_dims},
-    POOL("MaxPool", sim_op_max_pool_row, NUMBER(0), ANY("ksize"), ANY("strides"), ANY("padding"), ANY("data_format")),
-    POOL("AvgPool", sim_op_avg_pool_row, NUMBER(0), ANY("ksize"), ANY("strides"), ANY("padding"), ANY("data_format")),
-    POOL("MaxPoolV3", sim_op_max_pool_row, NUMBER(0), WIDE_POOL),
-    POOL("AvgPoolV2", sim_op_avg_pool_row, OPTIONAL("divisor_override", 0), WIDE_POOL, ANY("exclusive")),
-    POOL("GlobalAveragePool", sim_op_avg_pool_row, NUMBER(0), ANY("data_format")),
+    POOL("MaxPool", SIM_OWN_MAX_POOL, NUMBER(0), ANY("ksize"), ANY("strides"), ANY("padding"), ANY("data_format")),
+    POOL("AvgPool", SIM_OWN_AVG_POOL, NUMBER(0), ANY("ksize"), ANY("strides"), ANY("padding"), ANY("data_format")),
+    POOL("MaxPoolV3", SIM_OWN_MAX_POOL, NUMBER(0), WIDE_POOL),
+    POOL("AvgPoolV2", SIM_OWN_AVG_POOL, OPTIONAL("divisor_override", 0), WIDE_POOL, ANY("exclusive")),
+    POOL("GlobalAveragePool", SIM_OWN_AVG_POOL, NUMBER(0), ANY("data_format")),
     CONVOLUTION(2, ABSENT),
     CONVOLUTION(3, X(2)),
 };
@@ -321,9 +323,10 @@ const struct sim_op_type *sim_op_type_find(const struct sim_op_request *request,
 
 struct sim_row *sim_op_row_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (types[i].ty_own != NULL && types[i].ty_own->ro_op.op_save != NULL &&
-            strcmp(types[i].ty_own->ro_op.op_name, name) == 0)
-            return types[i].ty_own;
+    for (size_t i = SIM_OWN_NONE + 1; i < SIM_OWN_COUNT; i++) {
+        struct sim_row *row = sim_op_own_rows[i];
+        if (row->ro_op.op_save != NULL && strcmp(row->ro_op.op_name, name) == 0)
+            return row;
+    }
     return NULL;
 }

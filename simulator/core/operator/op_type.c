@@ -409,7 +409,7 @@ static aclError bind_type(const struct binder *binder, const struct sim_op_type 
             return refuse_attribute(request, attributes->as_list[i].at_name);
     if (type->ty_shape == SIM_SHAPE_EXACT || type->ty_shape == SIM_SHAPE_VIEWED)
         SIM_TRY(sim_op_check_view(request, type));
-    struct sim_row *row = type->ty_row != NULL ? sim_row_find(type->ty_row) : type->ty_own;
+    struct sim_row *row = type->ty_row != NULL ? sim_row_find(type->ty_row) : sim_op_own_rows[type->ty_own];
     binder->bn_binding->bi_row = row;
     for (size_t i = 0; i < SIM_OP_SOURCES && type->ty_sources[i].so_kind != SIM_FROM_NOTHING; i++) {
         const struct sim_source *source = &type->ty_sources[i];

@@ -61,7 +61,7 @@ struct sim_op_type {
     const char *ty_row;   /* NULL: ty_own */
     enum sim_op_shape ty_shape;
     struct sim_source ty_sources[SIM_OP_SOURCES]; /* in the order of the row's parameters; those without one last */
-    struct sim_row *ty_own;                              /* a row that programs do not see */
+    enum sim_op_own ty_own;                              /* a row that programs do not see */
     bool (*ty_fits)(const struct sim_op_request *request); /* NULL: always; else the next entry is asked */
     sim_derive_func ty_dims;                             /* of the first output */
     sim_derive_func ty_more_dims;                        /* of the others; NULL: those of the first */

@@ -15,16 +15,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct sim_row_table *sim_row_table;
+
 static struct sim_lock kernels; /* guards ro_registered of every row */
 
 struct sim_row *sim_row_find(const char *name)
 {
-    size_t low = 0, high = sim_row_count;
+    size_t low = 0, high = sim_row_table->rt_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        int order = strcmp(name, sim_rows[middle]->ro_op.op_name);
+        struct sim_row *row = sim_row_table->rt_rows[middle];
+        int order = strcmp(name, row->ro_op.op_name);
         if (order == 0)
-            return sim_rows[middle];
+            return row;
         if (order < 0)
             high = middle;
         else
@@ -257,8 +260,8 @@ aclnnStatus sim_row_plan(struct sim_row *row, const union sim_value *values, uin
 
 static void forget_kernels(void)
 {
-    for (size_t i = 0; i < sim_row_count; i++)
-        sim_rows[i]->ro_registered = (struct sim_kernel){0};
+    for (size_t i = 0; i < sim_row_table->rt_count; i++)
+        sim_row_table->rt_rows[i]->ro_registered = (struct sim_kernel){0};
 }
 
 void sim_row_reset(void)

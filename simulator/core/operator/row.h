@@ -82,8 +82,13 @@ void sim_row_after_fork(void);
 
 /* ---- the table, made by the build, ordered by name ---- */
 
-extern struct sim_row *const sim_rows[];
-extern const size_t sim_row_count;
+struct sim_row_table {
+    struct sim_row *const *rt_rows;
+    size_t rt_count;
+};
+
+/* Set by simulator.c before any call. */
+extern const struct sim_row_table *sim_row_table;
 
 /* The operator's type, as graphs name it: "Add" of aclnnAdd. */
 static inline const char *sim_row_type(const struct sim_row *row)
