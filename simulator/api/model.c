@@ -1,3 +1,4 @@
+#include "model/format/format.h"
 #include "model/model_queue.h"
 
 /* ---- loading ---- */

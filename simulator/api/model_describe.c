@@ -1,4 +1,4 @@
-#include "model/model.h"
+#include "model/format/format.h"
 #include <string.h>
 
 /* Body of a getter about one port: what `expression` says of `port`, `neutral` for a wrong description or index. */

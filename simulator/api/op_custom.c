@@ -2,6 +2,7 @@
 #include "operator/op.h"
 
 #include "base/config.h"
+#include "model/model.h"
 
 /* ---- options ---- */
 
@@ -59,7 +60,7 @@ aclError aclopSetModelDir(const char *modelDir)
     SIM_NOT_NULL(modelDir);
     SIM_SUPPORTED(sim_config()->cf_soc->so_profile != SIM_P950 || sim_config()->cf_cann < 901,
                   "%s has no models of single operators any more", sim_config()->cf_soc->so_name);
-    return sim_op_load_folder(modelDir);
+    return sim_op_load_folder(modelDir, sim_model_operator_check_file);
 }
 
 aclError aclopLoad(const void *model, size_t modelSize)
@@ -67,7 +68,7 @@ aclError aclopLoad(const void *model, size_t modelSize)
     SIM_ENTER();
     SIM_NOT_NULL(model);
     SIM_ARGUMENT(modelSize != 0, ACL_ERROR_INVALID_PARAM, "modelSize is 0, expected the bytes of a model");
-    return sim_op_load(model, modelSize);
+    return sim_model_operator_check(model, modelSize);
 }
 
 /* Operators are found by their type and none has to be dropped to make room for another. */

@@ -15,6 +15,7 @@
 #include "memory/pool.h"
 #include "memory/saturation.h"
 #include "model/dataset.h"
+#include "model/format/format.h"
 #include "model/model.h"
 #include "observe/dump.h"
 #include "observe/prof.h"
@@ -40,7 +41,10 @@ static const struct sim_room rooms[] = {
      .rm_section = "profiler",
      .rm_configure = sim_prof_command,
      .rm_finalize = sim_prof_command_end},
-    {.rm_name = "model/format/onnx", .rm_finalize = sim_onnx_stop},
+    {.rm_name = "model/format/onnx",
+     .rm_after_fork = sim_onnx_after_fork,
+     .rm_reset = sim_onnx_stop,
+     .rm_finalize = sim_onnx_stop},
     {.rm_name = "model/model",
      .rm_after_fork = sim_model_after_fork,
      .rm_begin_reset = sim_model_stop_feeders,
@@ -123,10 +127,31 @@ static struct sim_row *const own_rows[SIM_OWN_COUNT] = {
     [SIM_OWN_CONV2D] = &sim_op_conv2d_row,
 };
 
+static const struct sim_model_kind kinds[] = {
+    {"recorded", sim_recorded_open}, {"saved", sim_saved_open}, {"onnx", sim_onnx_open}, {NULL, NULL}};
+
+static const struct sim_model_format format = {
+    .mf_view = sim_file_view,
+    .mf_part = sim_file_part,
+    .mf_signature = sim_file_signature,
+    .mf_bundle = sim_bundle_view,
+    .mf_kinds = kinds,
+};
+
+static const struct sim_model_observer observer = {
+    .ov_dump_open = sim_dump_of_model,
+    .ov_dump_drop = sim_dump_drop,
+    .ov_dump = sim_dump_model,
+    .ov_is_subscribed = sim_model_is_subscribed,
+    .ov_tell = sim_model_tell,
+};
+
 __attribute__((constructor)) static void hand_in(void)
 {
     sim_room_set(rooms);
     sim_recorder = &recorder;
     sim_row_table = &sim_rows;
     sim_op_own_rows = own_rows;
+    sim_model_format = &format;
+    sim_model_observer = &observer;
 }

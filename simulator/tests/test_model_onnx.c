@@ -1,6 +1,6 @@
 /* The process that runs ONNX models, from the simulator's side. This program plays it too: started with -c it doubles
  * floats, or does what the model says that it does. */
-#include "model/model.h"
+#include "model/format/format.h"
 #include "check.h"
 #include <acl/acl_sim.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* Saved instances from C: a block that is written, opened and run by several threads, cut at every byte, and changed at
  * every byte: what is opened then runs without undefined behaviour, which sanitizers see. */
-#include "model/model.h"
+#include "model/format/format.h"
 #include "engine.h"
 #include <aclnn/acl_meta.h>
 #include <aclnnop/aclnn_add.h>

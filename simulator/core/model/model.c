@@ -6,13 +6,14 @@
 #include "base/config.h"
 #include "engine/context.h"
 #include "engine/init.h"
-#include "observe/dump.h"
 #include "model_aipp.h"
 #include "model_bundle.h"
 #include "model_config.h"
 #include "model_queue.h"
 #include <stdlib.h>
 #include <string.h>
+
+const struct sim_model_observer *sim_model_observer;
 
 static struct sim_lock lock;
 static struct sim_model **models; /* by id */
@@ -92,7 +93,7 @@ static void free_model(struct sim_model *model)
     if (executor->me_for_kind)
         tell(model, ACLSIM_MODEL_CLOSE, unheard);
     sim_model_free_bytes(model->mo_content);
-    sim_dump_drop(model->mo_dump);
+    sim_model_observer->ov_dump_drop(model->mo_dump);
     sim_signature_drop(model->mo_signature);
     free(model->mo_records);
     free(model);
@@ -157,30 +158,24 @@ void sim_model_release(void *memory)
         sim_memory_release(memory, NULL);
 }
 
-static const struct {
-    const char *kind;
-    aclError (*open)(struct sim_bytes content, struct sim_model_executor *executor);
-} own_kinds[] = {{"recorded", sim_recorded_open}, {"saved", sim_saved_open}, {"onnx", sim_onnx_open}};
-
 /* Who runs what came with the file, those that were registered first; a kind that nobody knows is found out by a run. */
 static aclError open_executor(struct sim_model *model, struct sim_bytes weights)
 {
     const char *kind = model->mo_signature->sg_executor;
     struct sim_model_executor found = {0};
     bool registered = sim_model_find_kind(kind, &found);
-    aclError (*own)(struct sim_bytes, struct sim_model_executor *) = NULL;
-    for (size_t i = 0; i < sizeof own_kinds / sizeof *own_kinds && !registered; i++)
-        if (strcmp(kind, own_kinds[i].kind) == 0)
-            own = own_kinds[i].open;
-    if (own == NULL && !registered)
+    const struct sim_model_kind *own = sim_model_format->mf_kinds;
+    while (own->mk_name != NULL && strcmp(kind, own->mk_name) != 0)
+        own++;
+    if (own->mk_name == NULL && !registered)
         return ACL_SUCCESS;
     unsigned char *copy = malloc(weights.by_size + 1);
     SIM_ARGUMENT(copy != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for the model's weights");
     if (weights.by_size != 0)
         memcpy(copy, weights.by_data, weights.by_size);
     model->mo_content = (struct sim_bytes){copy, weights.by_size};
-    if (own != NULL)
-        return own(model->mo_content, &model->mo_executor);
+    if (!registered)
+        return own->mk_open(model->mo_content, &model->mo_executor);
     model->mo_executor = found;
     return ACL_SUCCESS;
 }
@@ -193,11 +188,11 @@ static aclError fill(struct sim_model *model, const struct sim_file *file, const
     SIM_ARGUMENT(!load->lo_without_graph || !signature->sg_dynamic, ACL_ERROR_INVALID_PARAM,
                  "ACL_MDL_WITHOUT_GRAPH_INT32 was set, and the shapes of the model are known by its runs alone");
     atomic_init(&model->mo_priority, load->lo_priority);
-    model->mo_dump = sim_dump_of_model(signature->sg_name);
+    model->mo_dump = sim_model_observer->ov_dump_open(signature->sg_name);
     if (!signature->sg_dynamic)
         SIM_TRY(find_memory(load->lo_work, load->lo_work_size, signature->sg_work, "work", &model->mo_work));
     SIM_TRY(find_memory(load->lo_weights, load->lo_weight_size, signature->sg_weight, "weight", &model->mo_weights));
-    bool has_weights = sim_file_part(file, SIM_PART_WEIGHTS, &weights);
+    bool has_weights = sim_model_format->mf_part(file, SIM_PART_WEIGHTS, &weights);
     void *target = load->lo_weights != NULL ? load->lo_weights : model->mo_weights;
     if (target != NULL && has_weights && weights.by_size <= signature->sg_weight)
         SIM_TRY(sim_memory_copy(target, weights.by_data, weights.by_size));
@@ -237,7 +232,7 @@ aclError sim_model_load(const struct sim_load *load, uint32_t *id)
 {
     struct sim_file file;
     SIM_ARGUMENT(sim_init_is_done(), ACL_ERROR_GE_EXEC_NOT_INIT, "aclInit was not called, expected it before");
-    SIM_TRY(sim_file_view(load->lo_model, &file));
+    SIM_TRY(sim_model_format->mf_view(load->lo_model, &file));
     SIM_ARGUMENT(file.fi_kind != SIM_FILE_BUNDLE, ACL_ERROR_GE_PARAM_INVALID,
                  "the file holds a bundle of models, expected aclmdlBundleLoadFromFile");
     struct sim_model *model = calloc(1, sizeof *model);
@@ -245,7 +240,7 @@ aclError sim_model_load(const struct sim_load *load, uint32_t *id)
     model->mo_users = 1;
     model->mo_bundle = load->lo_bundle;
     atomic_init(&model->mo_gear, SIM_EVERY_GEAR);
-    aclError code = sim_file_signature(&file, &model->mo_signature);
+    aclError code = sim_model_format->mf_signature(&file, &model->mo_signature);
     if (code == ACL_SUCCESS)
         code = fill(model, &file, load);
     if (code == ACL_SUCCESS && !give_id(model))
@@ -339,7 +334,6 @@ void sim_model_reset(void)
     sim_model_config_reset();
     sim_aipp_reset();
     sim_model_registry_reset();
-    sim_onnx_stop();
 }
 
 /* What the parent loaded is not the child's; its memory is lost, as nobody can say what its locks were doing. */
@@ -353,5 +347,4 @@ void sim_model_after_fork(void)
     sim_model_config_after_fork();
     sim_aipp_after_fork();
     sim_model_registry_after_fork();
-    sim_onnx_after_fork();
 }

@@ -19,19 +19,21 @@ struct sim_model_executor {
     bool me_for_kind; /* me_run is told of the opening and closing, and sees the weights */
 };
 
-/* ---- executors of the simulator's own, in model/format/ ---- */
+/* What looks on while models run: dumps and subscriptions of profiling. */
+struct sim_model_observer {
+    /* How a model that is loaded now is dumped; NULL: it is not. */
+    struct sim_dump_plan *(*ov_dump_open)(const char *name);
+    void (*ov_dump_drop)(struct sim_dump_plan *plan); /* NULL is nothing */
+    /* The inputs (ACLSIM_IN), before a run, or the outputs (ACLSIM_OUT), after it. */
+    void (*ov_dump)(const struct sim_dump_plan *plan, const struct sim_run *run, const aclsimModelRun *order,
+                    uint64_t step, aclsimDirection direction);
+    /* True when a subscription wants records of this model's operators, which ov_tell then takes. */
+    bool (*ov_is_subscribed)(uint32_t model);
+    void (*ov_tell)(uint32_t model, const char *type, const char *name, uint64_t start, uint64_t end);
+};
 
-/* Input and output pairs: refuses what is damaged with 145000. The bytes live as long as the executor. */
-aclError sim_recorded_open(struct sim_bytes weights, struct sim_model_executor *executor);
-/* The steps of an instance (model_saver.h), with memory of their own: what one run leaves there the next one finds.
- * 145000 also for an operator that has no kernel here or does not take its arguments, 245000. */
-aclError sim_saved_open(struct sim_bytes weights, struct sim_model_executor *executor);
-
-/* ONNX models, by a Python process: refuses what it does not take, and where there is none, with 145000. The bytes live as
- * long as the executor. */
-aclError sim_onnx_open(struct sim_bytes content, struct sim_model_executor *executor);
-void sim_onnx_stop(void); /* the process; a run starts it again */
-void sim_onnx_after_fork(void);
+/* Set by simulator.c before any call. */
+extern const struct sim_model_observer *sim_model_observer;
 
 struct sim_model {
     uint32_t mo_id;
@@ -105,6 +107,11 @@ aclError sim_model_call(const struct sim_model_executor *executor, const aclsimM
 bool sim_model_find_bytes(const char *path, struct sim_bytes *copy);
 void sim_model_registry_reset(void);
 void sim_model_registry_after_fork(void);
+
+/* model_operator.c: files of single operators. 100012, 100013; 145000 for another chip's; 100014 when there is no such
+ * file. */
+aclError sim_model_operator_check(const void *model, size_t size);
+aclError sim_model_operator_check_file(const char *path);
 
 /* model_execute.c */
 aclError sim_model_execute(uint32_t id, const aclmdlDataset *inputs, aclmdlDataset *outputs, void *site);

@@ -53,7 +53,7 @@ static aclError fill(struct bundle *bundle, struct sim_bytes bytes, const void *
     SIM_ARGUMENT(copy != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for the bundle");
     memcpy(copy, bytes.by_data, bytes.by_size);
     bundle->bu_bytes = (struct sim_bytes){copy, bytes.by_size};
-    SIM_TRY(sim_bundle_view(bundle->bu_bytes, &bundle->bu_file));
+    SIM_TRY(sim_model_format->mf_bundle(bundle->bu_bytes, &bundle->bu_file));
     uint64_t needed = bundle->bu_file.bf_variables;
     SIM_ARGUMENT(variables == NULL || size >= needed, ACL_ERROR_GE_PARAM_INVALID,
                  "varWeightSize is %llu, expected at least %llu", (unsigned long long)size, (unsigned long long)needed);
@@ -63,7 +63,7 @@ static aclError fill(struct bundle *bundle, struct sim_bytes bytes, const void *
 aclError sim_bundle_open(struct sim_bytes bytes, void *variables, uint64_t size, uint32_t *id)
 {
     struct sim_file file;
-    SIM_TRY(sim_file_view(bytes, &file)); /* before anything is copied */
+    SIM_TRY(sim_model_format->mf_view(bytes, &file)); /* before anything is copied */
     struct bundle *bundle = calloc(1, sizeof *bundle);
     SIM_ARGUMENT(bundle != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for the bundle");
     bundle->bu_users = 1;
@@ -232,12 +232,12 @@ aclError sim_bundle_ask(struct sim_bundle_answer *answer, struct sim_bytes bytes
 {
     struct sim_bundle_file bundle;
     answer->an_count = 0;
-    SIM_TRY(sim_bundle_view(bytes, &bundle));
+    SIM_TRY(sim_model_format->mf_bundle(bytes, &bundle));
     for (uint32_t i = 0; i < bundle.bf_count; i++) {
         struct sim_file file;
         struct sim_signature *signature;
-        SIM_TRY(sim_file_view(bundle.bf_models[i], &file));
-        SIM_TRY(sim_file_signature(&file, &signature));
+        SIM_TRY(sim_model_format->mf_view(bundle.bf_models[i], &file));
+        SIM_TRY(sim_model_format->mf_signature(&file, &signature));
         answer->an_sizes[i][0] = signature->sg_work;
         answer->an_sizes[i][1] = signature->sg_weight;
         sim_signature_drop(signature);

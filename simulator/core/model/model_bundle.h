@@ -12,9 +12,6 @@ struct sim_bundle_file {
     uint64_t bf_variables; /* bytes of variable weights */
 };
 
-/* format/bundle.c: 100000 for a plain model, 145000, 145006. */
-aclError sim_bundle_view(struct sim_bytes bytes, struct sim_bundle_file *bundle);
-
 /* Opens a bundle, which keeps a copy of the bytes. `variables` is the program's memory for them, or NULL: the system's. */
 aclError sim_bundle_open(struct sim_bytes bytes, void *variables, uint64_t size, uint32_t *id);
 /* Unloads what is loaded of it. 148053 for an unknown id, here and below. */

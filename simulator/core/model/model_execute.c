@@ -5,8 +5,6 @@
 #include "base/clock.h"
 #include "base/output.h"
 #include "engine/context.h"
-#include "observe/dump.h"
-#include "observe/prof.h"
 #include "operator/tensordesc.h"
 #include "model_call.h"
 #include "model_queue.h"
@@ -140,12 +138,12 @@ static aclError call_executor(struct sim_run *run, const struct sim_model_execut
 static aclError call_told(struct sim_run *run, const struct sim_model_executor *executor,
                           const struct sim_signature *signature, const aclsimModelRun *order)
 {
-    if (likely(!sim_model_is_subscribed(order->modelId)) || executor->me_tells)
+    if (likely(!sim_model_observer->ov_is_subscribed(order->modelId)) || executor->me_tells)
         return call_executor(run, executor, order);
     uint64_t start = sim_clock_now();
     aclError code = call_executor(run, executor, order);
-    sim_model_tell(order->modelId, *signature->sg_executor != '\0' ? signature->sg_executor : "function", order->name,
-                   start, sim_clock_now());
+    const char *type = *signature->sg_executor != '\0' ? signature->sg_executor : "function";
+    sim_model_observer->ov_tell(order->modelId, type, order->name, start, sim_clock_now());
     return code;
 }
 
@@ -156,10 +154,10 @@ static aclError call_dumped(struct sim_run *run, struct sim_model *model, const 
     if (likely(plan == NULL))
         return call_told(run, &model->mo_executor, model->mo_signature, order);
     uint64_t step = atomic_fetch_add(&model->mo_runs, 1);
-    sim_dump_model(plan, run, order, step, ACLSIM_IN);
+    sim_model_observer->ov_dump(plan, run, order, step, ACLSIM_IN);
     aclError code = call_told(run, &model->mo_executor, model->mo_signature, order);
     if (code == ACL_SUCCESS && shapes_fit(order))
-        sim_dump_model(plan, run, order, step, ACLSIM_OUT);
+        sim_model_observer->ov_dump(plan, run, order, step, ACLSIM_OUT);
     return code;
 }
 

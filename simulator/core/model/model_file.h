@@ -42,26 +42,30 @@ struct sim_file {
     } fi_parts[SIM_FILE_PARTS];
 };
 
-/* 145006 for what is no container or not whole; 145000 for a number of partitions that no model has. */
-aclError sim_file_view(struct sim_bytes bytes, struct sim_file *file);
+struct sim_bundle_file;
+struct sim_model_executor;
 
-/* Entries of a table of partitions, as the file's layout has them. */
-uint64_t sim_file_table_bytes(const struct sim_file *file, uint32_t count);
-bool sim_file_take_entry(struct sim_bytes *table, const struct sim_file *file, uint32_t *type, uint64_t *size);
+/* Executors of the simulator's own, by the kind of file that they come with. Refuses what is damaged with 145000; the
+ * bytes live as long as the executor. */
+struct sim_model_kind {
+    const char *mk_name;
+    aclError (*mk_open)(struct sim_bytes content, struct sim_model_executor *executor);
+};
 
-/* The part of a type; false when there is none. */
-bool sim_file_part(const struct sim_file *file, enum sim_part type, struct sim_bytes *part);
+/* What reads files of models. */
+struct sim_model_format {
+    /* 145006 for what is no container or not whole; 145000 for a number of partitions that no model has. */
+    aclError (*mf_view)(struct sim_bytes bytes, struct sim_file *file);
+    /* The part of a type; false when there is none. */
+    bool (*mf_part)(const struct sim_file *file, enum sim_part type, struct sim_bytes *part);
+    /* The model's outside, from its description of inputs and outputs, else from its graph. 145000, 145006, 245000. */
+    aclError (*mf_signature)(const struct sim_file *file, struct sim_signature **signature);
+    /* 100000 for a plain model, 145000, 145006. */
+    aclError (*mf_bundle)(struct sim_bytes bytes, struct sim_bundle_file *bundle);
+    const struct sim_model_kind *mf_kinds; /* the last one has no name */
+};
 
-/* The model's outside, from its description of inputs and outputs, else from its graph. 145000, 145006, 245000. */
-aclError sim_file_signature(const struct sim_file *file, struct sim_signature **signature);
-
-/* Whether the file describes its inputs and outputs without a device. */
-bool sim_file_is_described(const struct sim_file *file);
-
-/* ---- the two sources of a signature (format/inout.c, format/graph.c) ---- */
-
-aclError sim_inout_read(struct sim_bytes part, struct sim_signature *signature);
-/* Attributes of the model too; its ports alone when there are none yet. */
-aclError sim_graph_read(struct sim_bytes part, struct sim_signature *signature);
+/* Set by simulator.c before any call. */
+extern const struct sim_model_format *sim_model_format;
 
 #endif

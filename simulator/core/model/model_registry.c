@@ -68,7 +68,7 @@ aclError sim_model_register(const char *name, struct sim_bytes model, aclsimMode
 {
     struct sim_file file;
     if (model.by_data != NULL)
-        SIM_TRY(sim_file_view(model, &file));
+        SIM_TRY(sim_model_format->mf_view(model, &file));
     return enter(&entries, name, model, run, user);
 }
 

@@ -186,10 +186,9 @@ aclError sim_op_set_option(unsigned option, const char *value); /* 200000 */
 /* Bytes of the text with its end; it is copied when there is room for it. */
 size_t sim_op_get_option(unsigned option, char *value, size_t length);
 
-/* 100012, 100013; 145000 for another chip's. */
-aclError sim_op_load(const void *model, size_t size);
-/* 100002, 100014, and what loading a file says. */
-aclError sim_op_load_folder(const char *path);
+/* Calls `load` with the path of each model file in the folder. 100002, 100014, and what `load` returns. */
+typedef aclError sim_op_loader(const char *path);
+aclError sim_op_load_folder(const char *path, sim_op_loader *load);
 
 aclError sim_op_add_selector(const char *type, aclopCompileFunc function); /* 100030 */
 aclError sim_op_remove_selector(const char *type); /* 100028 */

@@ -1,11 +1,10 @@
 /* What programs hand over for operators beside tensors: options of a compiler, model files, kernel binaries and the
  * functions that choose one. The simulator compiles nothing and runs no code of a chip. So options are kept and change
- * nothing; files are checked, as their operators run by rows; binaries and their functions are kept apart by type and
- * id and are called as documented, but the operator itself needs a kernel of the simulator's. */
+ * nothing; model files are found in their folder, and models check them (model_operator.c), as their operators run by
+ * rows; binaries and their functions are kept apart by type and id and are called as documented, but the operator itself
+ * needs a kernel of the simulator's. */
 #include "op.h"
 
-#include "model/model.h"
-#include "model/model_file.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,38 +68,15 @@ size_t sim_op_get_option(unsigned option, char *value, size_t length)
 
 /* ---- models of operators ---- */
 
-aclError sim_op_load(const void *model, size_t size)
-{
-    struct sim_file file;
-    struct sim_signature *signature;
-    const struct sim_bytes bytes = {model, size};
-    SIM_ARGUMENT(sim_file_view(bytes, &file) == ACL_SUCCESS, ACL_ERROR_PARSE_MODEL,
-                 "the %zu bytes at %p are no model file: the message before this one says why", size, model);
-    SIM_ARGUMENT(sim_file_signature(&file, &signature) == ACL_SUCCESS, ACL_ERROR_DESERIALIZE_MODEL,
-                 "the model at %p cannot be read: the message before this one says why", model);
-    aclError code = sim_model_check_soc(signature);
-    sim_signature_drop(signature);
-    return code;
-}
-
-static aclError load_file(const char *path)
-{
-    struct sim_bytes bytes;
-    SIM_ARGUMENT(sim_model_read(path, &bytes) == ACL_SUCCESS, ACL_ERROR_READ_MODEL_FAILURE, "%s cannot be read", path);
-    aclError code = sim_op_load(bytes.by_data, bytes.by_size);
-    sim_model_free_bytes(bytes);
-    return code;
-}
-
 static bool is_model(const char *name)
 {
     size_t length = strlen(name);
     return length > 3 && strcmp(name + length - 3, ".om") == 0;
 }
 
-static aclError load_level(const char *path, int level);
+static aclError load_level(const char *path, int level, sim_op_loader *load);
 
-static aclError load_entry(const char *folder, const char *name, int level)
+static aclError load_entry(const char *folder, const char *name, int level, sim_op_loader *load)
 {
     char path[4096];
     struct stat status;
@@ -108,18 +84,18 @@ static aclError load_entry(const char *folder, const char *name, int level)
     if (name[0] == '.' || length < 0 || (size_t)length >= sizeof path || stat(path, &status) != 0)
         return ACL_SUCCESS;
     if (S_ISDIR(status.st_mode))
-        return level < LEVELS ? load_level(path, level + 1) : ACL_SUCCESS;
-    return S_ISREG(status.st_mode) && is_model(name) ? load_file(path) : ACL_SUCCESS;
+        return level < LEVELS ? load_level(path, level + 1, load) : ACL_SUCCESS;
+    return S_ISREG(status.st_mode) && is_model(name) ? load(path) : ACL_SUCCESS;
 }
 
-static aclError load_level(const char *path, int level)
+static aclError load_level(const char *path, int level, sim_op_loader *load)
 {
     DIR *folder = opendir(path);
     struct dirent *entry;
     aclError code = ACL_SUCCESS;
     SIM_ARGUMENT(folder != NULL, ACL_ERROR_READ_MODEL_FAILURE, "%s is no folder that can be read", path);
     while (code == ACL_SUCCESS && (entry = readdir(folder)) != NULL)
-        code = load_entry(path, entry->d_name, level);
+        code = load_entry(path, entry->d_name, level, load);
     closedir(folder);
     return code;
 }
@@ -133,11 +109,11 @@ static bool set_folder(bool set)
     return former;
 }
 
-aclError sim_op_load_folder(const char *path)
+aclError sim_op_load_folder(const char *path, sim_op_loader *load)
 {
     SIM_ARGUMENT(!set_folder(true), ACL_ERROR_REPEAT_INITIALIZE,
                  "modelDir has been set before, expected one call a process");
-    aclError code = load_level(path, 1);
+    aclError code = load_level(path, 1, load);
     if (code != ACL_SUCCESS)
         set_folder(false);
     return code;

@@ -1,6 +1,6 @@
 /* A bundle: a container whose partitions of type 24 are whole model files, one behind the other, and whose partition of
  * type 25, if any, says how many bytes of variable weights they share. */
-#include "model/model_bundle.h"
+#include "format.h"
 
 #define BAD_DATA ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID
 

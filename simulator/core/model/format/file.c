@@ -1,7 +1,8 @@
 /* The container of models: a header, then tables of partitions with their bytes back to back behind each table. Offsets
  * in the tables are ignored, as the loader of a device does; a sum of sizes beyond the payload ends the reading. */
+#include "format.h"
+
 #include "address/memory.h"
-#include "model/model_file.h"
 #include <string.h>
 
 #define MAGIC 0x444F4D49u

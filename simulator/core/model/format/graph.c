@@ -1,7 +1,7 @@
 /* The definition of a model, a protobuf message (ge.proto.ModelDef). Three wire types and a dozen fields are all that is
  * wanted of it, so the reader is here instead of a library that every C program would have to have. It walks the bytes
  * where they lie; messages inside messages are followed by name, never by recursion. */
-#include "model/model_file.h"
+#include "format.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The partition that describes inputs and outputs: tagged pieces {u32 tag, u32 bytes, bytes}. Every length is checked
  * against what is left before anything is taken for it. */
-#include "model/model_file.h"
+#include "format.h"
 
 #define BAD_DATA ACL_ERROR_GE_PARAM_INVALID
 

@@ -9,7 +9,7 @@
  * waiters sleep; nothing of the simulator's is locked inside. */
 #include "base/config.h"
 #include "base/output.h"
-#include "model/model.h"
+#include "format.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  *   {u32 rank, u32 0, i64 dims[rank], u64 bytes} an output, then the bytes of all of them, inputs first.
  * The block is checked once, when it is opened. Pairs are views into it, ordered by a hash of their inputs, and found by
  * comparing all bytes of those with the right hash. */
-#include "model/model.h"
+#include "format.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,11 +4,10 @@
  * One run at a time works on the regions, under the model's own lock. */
 #include "address/memory.h"
 #include "base/clock.h"
-#include "model/model.h"
-#include "observe/prof.h"
 #include "operator/call.h"
 #include "operator/model_saver.h"
 #include "operator/op.h"
+#include "format.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -353,7 +352,7 @@ static void tell_step(uint32_t model, const struct step *step, uint32_t number, 
     const char *type = step->st_call == NULL ? types[step->st_kind] : sim_row_type(step->st_call->ca_row);
     char name[ACL_PROF_MAX_OP_NAME_LEN];
     snprintf(name, sizeof name, "%s_%u", type, number);
-    sim_model_tell(model, type, name, start, end);
+    sim_model_observer->ov_tell(model, type, name, start, end);
 }
 
 static aclError run_locked(const struct saved *saved, struct sim_run *run, const aclsimModelRun *order,
@@ -371,7 +370,7 @@ static aclError run_locked(const struct saved *saved, struct sim_run *run, const
             return ACL_ERROR_RT_MODEL_EXECUTE;
         memcpy(saved->sv_inputs[i].bl_data, tensor->data, saved->sv_inputs[i].bl_size);
     }
-    bool told = sim_model_is_subscribed(order->modelId);
+    bool told = sim_model_observer->ov_is_subscribed(order->modelId);
     for (uint32_t i = 0; i < saved->sv_step_count; i++) {
         uint64_t start = told ? sim_clock_now() : 0;
         char said[SIM_REASON_BYTES];

@@ -1,0 +1,3 @@
+#include "model_file.h"
+
+const struct sim_model_format *sim_model_format;
