@@ -87,7 +87,7 @@ def _stub(declared: abi.Abi, function: abi.Function, is_defined: bool) -> str:
     if function.since > abi.OLDEST:
         # A function declared for a later version than the newest simulated one is available in the newest one.
         major, minor = min(function.since, abi.NEWEST)
-        answer = _refusal(declared, function, f'sim_newer("{function.name}", "{function.needs}")')
+        answer = _refusal(declared, function, f'sim_missing_newer("{function.name}", "{function.needs}")')
         lines.append(f"if (unlikely(sim_config()->cf_cann < {100 * major + minor}))\n        {answer}")
     names = [param.name for param in function.params]
     if is_defined:
@@ -118,7 +118,7 @@ def stubs(declared: abi.Abi, objects: Sequence[str]) -> str:
             f"generate.py stubs: no object defines {', '.join(lacking)}; every function of abi/sim.h needs a "
             "definition in simulator/api"
         )
-    parts = [_wrappers(), '#include "base/config.h"\n\n']
+    parts = [_wrappers(), '#include "base/config.h"\n#include "base/missing.h"\n\n']
     parts.append("extern const char *const sim_missing_names[];\nextern const size_t sim_missing_count;\n\n")
     parts += [
         _stub(declared, function, function.name in defined) + "\n"
@@ -141,13 +141,13 @@ def extra(objects: Sequence[str]) -> str:
     declared = abi.load_extra(INCLUDE)
     symbols = defined_names(objects)
     names = sorted({function.group for function in declared.functions.values()})
-    parts = ["#include <stdarg.h>\n", _wrappers(), '#include "base/fail.h"\n']
+    parts = ["#include <stdarg.h>\n", _wrappers(), '#include "base/missing.h"\n']
     parts += [f"#include <acl/abi/extra/{name}.h>\n" for name in names if name not in PUBLIC]
     for function in declared.functions.values():
         if function.name in symbols:
             continue
         lines = [f"(void){param.name};" for param in function.params]
-        lines.append(f'aclError code = sim_linked_only("{function.name}");\n    (void)code;')
+        lines.append(f'aclError code = sim_missing_linked("{function.name}");\n    (void)code;')
         empty = {"void": "", "pointer": "return NULL;"}.get(declared.kind(function.ret), "return 0;")
         value = REFUSALS.get(function.ret)
         lines.append(f"return {value};" if value else empty)
@@ -294,7 +294,7 @@ def table(objects: Sequence[str]) -> str:
         raise SystemExit(f"generate.py rows: {', '.join(unknown)}: simulator/ops/rows has no operator of that name")
     names = sorted(name for name, row in found.items() if not row.helper)
     includes = sorted({row.headers[0] for row in found.values()})
-    parts = ['#include "operator/row.h"\n', *(f"#include <{name}>\n" for name in includes), "\n"]
+    parts = ['#include "base/missing.h"\n#include "operator/row.h"\n', *(f"#include <{name}>\n" for name in includes), "\n"]
     parts += [_helper(row, kernels) if row.helper else _operator(row, kernels) for row in found.values()]
     parts.append(f"static struct sim_row *const rows[] = {{{', '.join(f'&row_{name}' for name in names)}}};\n")
     parts.append("const struct sim_row_table sim_rows = {rows, sizeof rows / sizeof *rows};\n")

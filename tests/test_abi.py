@@ -401,9 +401,9 @@ def test_newer_functions_ask_for_their_version(tmp_path, compiler):
     check_c(compiler, text, "-D_GNU_SOURCE", f"-I{ROOT / 'simulator' / 'core'}")
     assert set(re.findall(r"cf_cann < (\d+)", text)) == {"805", "900", "901"}
     newer = {function.name for function in VENDOR if function.since > (8, 1)}
-    assert set(re.findall(r'sim_newer\("(\w+)"', text)) == newer
+    assert set(re.findall(r'sim_missing_newer\("(\w+)"', text)) == newer
     body = text[text.index("aclError aclrtGetEventId(") :].split("\n}\n")[0]
-    assert 'return sim_newer("aclrtGetEventId", "8.5");' in body
+    assert 'return sim_missing_newer("aclrtGetEventId", "8.5");' in body
     assert body.endswith("return sim_since_aclrtGetEventId(event, eventId);")
     assert f"sim_missing_count = {len(VENDOR) - 2};" in text
     assert set(re.findall(r'__asm__\("sim_since_(\w+)"\)', generate.since(ABI))) == newer

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/json.h"
+#include "base/missing.h"
 #include "check.h"
 #include <pthread.h>
 
@@ -18,7 +19,7 @@ static void check_form(void)
                                        "(507053 ACL_ERROR_RT_DEVICE_MEM_ERROR)") == 0);
     sim_missing("aclrtNothing");
     CHECK_TEXT("EE1006: aclrtNothing failed because");
-    CHECK_CODE(sim_newer("aclrtNothing", "8.5"), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
+    CHECK_CODE(sim_missing_newer("aclrtNothing", "8.5"), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
     CHECK_TEXT("aclrtNothing failed because it needs CANN 8.5, and ACL_SIM_CANN is 9.1 (207000");
     sim_refuse(42, "a code of a user's");
     CHECK_TEXT("(42 unknown code)");

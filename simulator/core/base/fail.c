@@ -4,7 +4,6 @@
  * when the thread ends. With err_msg_mode "1" of aclInit's file all threads write to one ring instead, under its lock.
  * Nothing here takes another lock, so any room may fail while it holds one. */
 #include "fail.h"
-#include "config.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -15,7 +14,6 @@
 #define RING 32          /* messages kept, the newest */
 #define LINE_BYTES 1024  /* of one message; longer ones are cut */
 #define TAIL_BYTES 96    /* of them, kept free for the code and its name */
-#define FUNCTIONS 1024   /* more than are declared */
 
 struct sim_messages {
     struct sim_lock ms_lock; /* of the shared ring; a thread's own needs none */
@@ -332,48 +330,6 @@ void sim_fail_reason(const char *text)
     for (; *reason != '\0'; reason++)
         if ((unsigned char)*reason < ' ')
             *reason = ' ';
-}
-
-/* True once for each name. */
-static bool is_first(const char *function)
-{
-    static const char *_Atomic said[FUNCTIONS];
-    for (size_t i = 0; i < FUNCTIONS; i++) {
-        const char *name = NULL;
-        if (atomic_compare_exchange_strong(&said[i], &name, function))
-            return true;
-        if (strcmp(name, function) == 0)
-            break;
-    }
-    return false;
-}
-
-static aclError refuse_absent(const char *function, const char *why)
-{
-    sim_thread.th_function = function;
-    if (sim_config()->cf_warns && is_first(function))
-        fprintf(stderr, "acl: %s failed because %s\n", function, why);
-    return sim_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "%s", why);
-}
-
-aclError sim_missing(const char *function)
-{
-    return refuse_absent(function, "this simulator does not provide it yet; "
-                                   "`python -m acl abi --missing` lists all such functions");
-}
-
-aclError sim_linked_only(const char *function)
-{
-    return refuse_absent(function, "this simulator has its name alone, so that programs which link it load; "
-                                   "there is no behaviour behind it");
-}
-
-aclError sim_newer(const char *function, const char *since)
-{
-    char why[80];
-    uint32_t cann = sim_config()->cf_cann;
-    snprintf(why, sizeof why, "it needs CANN %.16s, and ACL_SIM_CANN is %u.%u", since, cann / 100, cann % 100);
-    return refuse_absent(function, why);
 }
 
 const char *sim_fail_take(void)

@@ -115,16 +115,6 @@ static inline void sim_fail_asked(const struct sim_asked *asked)
     sim_thread.th_function = asked->as_function;
 }
 
-/* What a function without behaviour answers: 207000, naming it; with ACL_SIM_UNSUPPORTED=warn also one line on stderr,
- * once a function. */
-aclError sim_missing(const char *function) __attribute__((cold));
-
-/* The same for a name of another library than AscendCL's (acl/abi/extra). */
-aclError sim_linked_only(const char *function) __attribute__((cold));
-
-/* The same for a function that `since` has first, and ACL_SIM_CANN has not. */
-aclError sim_newer(const char *function, const char *since) __attribute__((cold));
-
 /* Takes the accumulated text, newest first, or NULL; the pointer lives until the thread's next call of this. */
 const char *sim_fail_take(void);
 
