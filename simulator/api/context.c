@@ -8,7 +8,7 @@ aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId)
     SIM_NOT_NULL(context);
     struct sim_device *device;
     struct sim_context *created;
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     SIM_TRY(sim_device_find(deviceId, &device));
     SIM_TRY(sim_device_open(device));
     SIM_TRY(sim_context_create(device, false, &created));

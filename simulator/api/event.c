@@ -96,7 +96,7 @@ aclError aclrtDestroyEvent(aclrtEvent event)
 {
     SIM_ENTER();
     SIM_NOT_NULL(event);
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     struct sim_event *found;
     SIM_TRY(sim_event_find(event, &found));
     return sim_event_destroy(found, event);

@@ -1,7 +1,7 @@
 /* Entry points of memory and events that processes share. Keys of notifies: notify.c. */
 #include "base/config.h"
+#include "base/runtime.h"
 #include "engine/event.h"
-#include "engine/snapshot.h"
 #include "memory/ipc.h"
 #include <string.h>
 
@@ -25,7 +25,7 @@ aclError aclrtIpcMemGetExportKey(void *devPtr, size_t size, char *key, size_t le
     SIM_CHECK(flags <= ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION, ACL_ERROR_RT_PARAM_INVALID,
               "flags is %#llx, expected 0 or ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION (1)",
               (unsigned long long)flags);
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     return sim_ipc_export(devPtr, size, flags != 0, key);
 }
 
@@ -93,7 +93,7 @@ aclError aclrtIpcMemClose(const char *key)
     SIM_ENTER();
     SIM_NOT_NULL(key);
     SIM_TRY(sim_ipc_supported());
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     return sim_ipc_close(key, SIM_SITE());
 }
 

@@ -1,6 +1,7 @@
 /* Entry points of managed memory. */
 #include "address/managed.h"
 #include "address/memory.h"
+#include "memory/managed_prefetch.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

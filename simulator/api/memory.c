@@ -3,6 +3,7 @@
 #include "base/config.h"
 #include "engine/context.h"
 #include "engine/device.h"
+#include "engine/engine.h"
 #include "memory/ipc.h"
 #include "queue/queue.h"
 
@@ -156,7 +157,7 @@ SIM_HOT aclError aclrtFree(void *devPtr)
 {
     SIM_ENTER();
     SIM_NOT_NULL(devPtr);
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     return sim_memory_release(devPtr, SIM_SITE());
 }
 
@@ -288,7 +289,7 @@ aclError aclrtFreeHost(void *hostPtr)
 {
     SIM_ENTER();
     SIM_NOT_NULL(hostPtr);
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     return sim_memory_release_host(hostPtr, SIM_SITE());
 }
 

@@ -1,6 +1,7 @@
 /* Entry points of batches of copies. */
 #include "address/memory.h"
 #include "base/config.h"
+#include "memory/memory_copy.h"
 
 static aclError check_arrays(const struct sim_batch *batch, bool *empty)
 {

@@ -2,6 +2,7 @@
 #include "address/memory.h"
 #include "base/config.h"
 #include "engine/context.h"
+#include "memory/memory_copy.h"
 
 #define ROWS_MOST 5242880u
 #define WIDTH_MOST 5000000u

@@ -1,6 +1,7 @@
 /* Entry points of copies inside a device whose addresses stand in device memory. */
 #include "address/memory.h"
 #include "base/config.h"
+#include "memory/memory_copy.h"
 
 static bool is_on_chip(enum sim_profile lacking)
 {

@@ -57,8 +57,8 @@ aclError aclrtHostMemMapCapabilities(uint32_t deviceId, aclrtHacType hacType, ac
 {
     SIM_ENTER();
     SIM_NOT_NULL(capabilities);
-    SIM_CHECK(deviceId < sim_device_count(), ACL_ERROR_RT_INVALID_DEVICEID,
-              "deviceId is %u, expected less than %u, the number of devices", deviceId, sim_device_count());
+    SIM_CHECK(deviceId < sim_config_devices(), ACL_ERROR_RT_INVALID_DEVICEID,
+              "deviceId is %u, expected less than %u, the number of devices", deviceId, sim_config_devices());
     SIM_CHECK((unsigned)hacType <= ACL_RT_HAC_TYPE_CCU, ACL_ERROR_RT_PARAM_INVALID,
               "hacType is %d, expected an aclrtHacType (0 to %d)", hacType, ACL_RT_HAC_TYPE_CCU);
     bool newest_only = hacType == ACL_RT_HAC_TYPE_UDMA || hacType == ACL_RT_HAC_TYPE_CCU;

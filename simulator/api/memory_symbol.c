@@ -3,6 +3,7 @@
 #include "address/memory.h"
 #include "engine/context.h"
 #include "kernel/kernel.h"
+#include "memory/memory_copy.h"
 
 static aclError check_kind(aclrtMemcpyKind kind, aclrtMemcpyKind expected, const char *name)
 {

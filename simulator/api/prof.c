@@ -61,7 +61,7 @@ aclError aclprofSetConfig(aclprofConfigType configType, const char *config, size
 
 static aclError read_devices(const uint32_t *list, uint32_t count, uint32_t *devices)
 {
-    uint32_t there = sim_device_count();
+    uint32_t there = sim_config_devices();
     SIM_ARGUMENT((list == NULL) == (count == 0), ACL_ERROR_INVALID_PARAM,
                  "deviceIdList is %p with deviceNums %u, expected a list of that length", (const void *)list, count);
     SIM_ARGUMENT(count <= there, ACL_ERROR_INVALID_PARAM,

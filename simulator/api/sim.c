@@ -12,6 +12,7 @@
 #include "engine/init.h"
 #include "engine/launch.h"
 #include "engine/limits.h"
+#include "engine/snapshot.h"
 #include "kernel/kernel.h"
 #include "memory/allocator.h"
 #include "memory/saturation.h"
@@ -253,7 +254,7 @@ SIM_HOT int32_t aclsimIsReady(aclsimWaitKind kind, void *handle)
     struct sim_event *event;
     struct sim_target target;
     sim_thread.th_wait_began = sim_thread.th_wait_since = 0;
-    if (sim_context_peek() == NULL || atomic_load(&sim_snapshot_locked))
+    if (sim_context_peek() == NULL || atomic_load(&sim_runtime_locked))
         return 0; /* the call may wait, or open the default device, behind a thread that closes it and runs the user's code */
     switch (kind) {
     case ACLSIM_WAIT_STREAM:

@@ -3,6 +3,7 @@
 #include "address/memory.h"
 #include "base/config.h"
 #include "engine/device.h"
+#include "engine/engine.h"
 
 #define GIANT_BYTES ((size_t)1 << 30)
 #define WANTED_FIRST (UINT64_C(16) << 40)
@@ -128,7 +129,7 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size, const aclrt
                  "prop->allocationType is %d, expected ACL_MEM_ALLOCATION_TYPE_PINNED (0)", (int)prop->allocationType);
     SIM_TRY(read_prop(prop, &kind));
     SIM_TRY(check_node(&prop->location));
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     SIM_TRY(sim_vmm_supported());
     return sim_vmm_allocate(&kind, size, handle);
 }
@@ -137,7 +138,7 @@ aclError aclrtFreePhysical(aclrtDrvMemHandle handle)
 {
     SIM_ENTER();
     SIM_NOT_NULL(handle);
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     SIM_TRY(sim_vmm_supported());
     return sim_vmm_free(handle);
 }

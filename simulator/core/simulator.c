@@ -2,13 +2,16 @@
  * an upper one goes through the tables below, which a constructor hands in when the library is loaded. */
 #include "address/memory.h"
 #include "base/room.h"
+#include "base/runtime.h"
 #include "capture/capture.h"
 #include "capture/label.h"
 #include "engine/callback.h"
 #include "engine/event.h"
+#include "engine/device.h"
 #include "engine/init.h"
 #include "engine/limits.h"
 #include "engine/recorder.h"
+#include "engine/snapshot.h"
 #include "kernel/kernel.h"
 #include "memory/allocator.h"
 #include "memory/notify.h"
@@ -146,6 +149,10 @@ static const struct sim_model_observer observer = {
     .ov_tell = sim_model_tell,
 };
 
+static const struct sim_runtime runtime = {.rt_find_current = sim_context_find_current,
+                                           .rt_open_device = sim_device_open_id,
+                                           .rt_wait_unlocked = sim_snapshot_wait};
+
 __attribute__((constructor)) static void hand_in(void)
 {
     sim_room_set(rooms);
@@ -154,4 +161,5 @@ __attribute__((constructor)) static void hand_in(void)
     sim_op_own_rows = own_rows;
     sim_model_format = &format;
     sim_model_observer = &observer;
+    sim_runtime_set(&runtime);
 }

@@ -11,6 +11,6 @@ drvError_t drvGetDevNum(uint32_t *num_dev)
         sim_refuse(ACL_ERROR_INVALID_PARAM, "num_dev is NULL, expected a valid pointer");
         return DRV_INVALID_VALUE;
     }
-    *num_dev = sim_device_count();
+    *num_dev = sim_config_devices();
     return 0;
 }

@@ -11,8 +11,7 @@
 #include "managed.h"
 
 #include "base/config.h"
-#include "engine/context.h"
-#include "engine/device.h"
+#include "base/runtime.h"
 #include "memory.h"
 #include <inttypes.h>
 #include <sched.h>
@@ -154,15 +153,15 @@ static uint64_t place(const struct block *made)
 
 aclError sim_managed_allocate(void **address, uint64_t size)
 {
-    struct sim_context *context;
-    SIM_TRY(sim_context_current(&context));
+    int32_t device;
+    SIM_TRY(sim_runtime_device(&device));
     SIM_CHECK(size <= SIM_MANAGED_BYTES, ACL_ERROR_RT_MEMORY_ALLOCATION,
               "size is %" PRIu64 ", expected at most the %" PRIu64 " bytes that a process may have", size,
               SIM_MANAGED_BYTES);
     struct block made = {.bl_size = (size + SIM_MANAGED_PAGE - 1) / SIM_MANAGED_PAGE * SIM_MANAGED_PAGE,
                          .bl_requested = size,
                          .bl_birth = sim_heap_birth(),
-                         .bl_device = context->cx_device->dv_id};
+                         .bl_device = device};
     sim_lock(&lock);
     uint64_t start = place(&made);
     sim_unlock(&lock);
@@ -216,8 +215,8 @@ aclError sim_managed_resolve(aclrtMemManagedLocation *location, const char *name
     unsigned cpu, node = 0;
     switch (location->type) {
     case ACL_MEM_LOCATIONTYPE_DEVICE:
-        SIM_CHECK(location->id >= 0 && (uint32_t)location->id < sim_device_count(), ACL_ERROR_RT_PARAM_INVALID,
-                  "%s.id is %d, expected a device, 0 to %u", name, location->id, sim_device_count() - 1);
+        SIM_CHECK(location->id >= 0 && (uint32_t)location->id < sim_config_devices(), ACL_ERROR_RT_PARAM_INVALID,
+                  "%s.id is %d, expected a device, 0 to %u", name, location->id, sim_config_devices() - 1);
         return ACL_SUCCESS;
     case ACL_MEM_LOCATIONTYPE_HOST:
         location->id = HOST_ID;
@@ -417,65 +416,13 @@ void sim_managed_tell(aclrtMemManagedRangeAttribute attribute, const void *addre
     }
 }
 
-/* ---- prefetching ---- */
-
-struct prefetch {
-    size_t pf_count;
-    struct sim_range pf_ranges[]; /* and then as many locations */
-};
-
-static aclrtMemManagedLocation *locations_of(const struct prefetch *prefetch)
+void sim_managed_note_prefetch(const void *address, uint64_t size, const aclrtMemManagedLocation *location)
 {
-    return (aclrtMemManagedLocation *)(uintptr_t)&prefetch->pf_ranges[prefetch->pf_count];
-}
-
-static const struct sim_range *ranges_of_prefetch(const void *argument, size_t *count)
-{
-    const struct prefetch *prefetch = argument;
-    *count = prefetch->pf_count;
-    return prefetch->pf_ranges;
-}
-
-static aclError run_prefetch(struct sim_run *run, void *argument)
-{
-    const struct prefetch *prefetch = argument;
-    const aclrtMemManagedLocation *locations = locations_of(prefetch);
-    (void)run;
     sim_lock(&lock);
-    for (size_t i = 0; i < prefetch->pf_count; i++) {
-        const struct sim_range *range = &prefetch->pf_ranges[i];
-        struct advice *page = first_page(range->rg_address, range->rg_size, true);
-        for (uint64_t left = page != NULL ? pages_of(range->rg_address, range->rg_size) : 0; left != 0; left--)
-            (page++)->ad_prefetched = locations[i];
-    }
+    struct advice *page = first_page(address, size, true);
+    for (uint64_t left = page != NULL ? pages_of(address, size) : 0; left != 0; left--)
+        (page++)->ad_prefetched = *location;
     sim_unlock(&lock);
-    return ACL_SUCCESS;
-}
-
-#define PREFETCH_OP(name)                                                                                              \
-    {.op_name = name, .op_run = run_prefetch, .op_ranges = ranges_of_prefetch, .op_kind = SIM_TASK_OTHER}
-static const struct sim_op prefetch_op = PREFETCH_OP("aclrtMemManagedPrefetchAsync"),
-                           prefetch_batch_op = PREFETCH_OP("aclrtMemManagedPrefetchBatchAsync");
-
-aclError sim_managed_prefetch(const struct sim_managed_goal *goals, size_t count, bool batch, struct sim_target stream,
-                              void *site)
-{
-    size_t each = sizeof(struct sim_range) + sizeof(aclrtMemManagedLocation);
-    size_t size = sizeof(struct prefetch) + count * each;
-    struct prefetch *prefetch = malloc(size);
-    SIM_CHECK(prefetch != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for %zu ranges", count);
-    prefetch->pf_count = count;
-    aclError code = ACL_SUCCESS;
-    for (size_t i = 0; i < count && code == ACL_SUCCESS; i++) {
-        struct sim_range range = {.rg_address = goals[i].go_address, .rg_size = goals[i].go_size};
-        code = sim_memory_claim(&range, "ptr");
-        prefetch->pf_ranges[i] = range;
-        locations_of(prefetch)[i] = goals[i].go_location;
-    }
-    if (code == ACL_SUCCESS)
-        code = sim_engine_submit(stream, batch ? &prefetch_batch_op : &prefetch_op, prefetch, size, site, NULL);
-    free(prefetch);
-    return code;
 }
 
 /* ---- the end of everything ---- */

@@ -2,7 +2,7 @@
 #ifndef SIM_MANAGED_H
 #define SIM_MANAGED_H
 
-#include "engine/engine.h"
+#include "base/fail.h"
 #include "heap.h"
 
 #define SIM_MANAGED_PAGE (UINT64_C(1) << 21)
@@ -40,14 +40,8 @@ aclError sim_managed_check_attribute(aclrtMemManagedRangeAttribute attribute, co
 void sim_managed_tell(aclrtMemManagedRangeAttribute attribute, const void *address, uint64_t size, void *data,
                       size_t data_size);
 
-/* Ranges that were checked and their places that were resolved, as one task: 107000 when one was freed since. */
-struct sim_managed_goal {
-    const void *go_address;
-    uint64_t go_size;
-    aclrtMemManagedLocation go_location;
-};
-aclError sim_managed_prefetch(const struct sim_managed_goal *goals, size_t count, bool batch, struct sim_target stream,
-                              void *site);
+/* Pages were prefetched; none when their block was freed since. */
+void sim_managed_note_prefetch(const void *address, uint64_t size, const aclrtMemManagedLocation *location);
 
 void sim_managed_reset(void);
 void sim_managed_after_fork(void);

@@ -11,7 +11,8 @@
  * A task carries the births of the blocks that it touches. Births never repeat soon, so a block that was freed, or
  * freed and given out again, is noticed when the task runs. */
 #include "memory.h"
-#include "engine/device.h"
+#include "base/config.h"
+#include "base/runtime.h"
 #include "memory/ipc.h"
 #include "memory/pool.h"
 #include "managed.h"
@@ -33,7 +34,7 @@ uint64_t sim_memory_pinned_capacity(void)
 static int open_zones(const struct sim_config *config)
 {
     if (sim_device_zone.zn_bytes == 0 &&
-        sim_zone_open(&sim_device_zone, sim_device_count(), config->cf_memory, !sim_memory_runs_on_device()) != 0)
+        sim_zone_open(&sim_device_zone, sim_config_devices(), config->cf_memory, !sim_memory_runs_on_device()) != 0)
         return -1;
     if (sim_host_zone.zn_bytes != 0)
         return 0;
@@ -44,21 +45,21 @@ static int open_zones(const struct sim_config *config)
     return 0;
 }
 
-int sim_memory_open(struct sim_device *device)
+int sim_memory_open(int32_t device)
 {
     const struct sim_config *config = sim_config();
     if (open_zones(config) != 0)
         return -1;
     uint64_t capacity = config->cf_memory;
     uint64_t normal = (capacity / NORMAL_SHARE + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
-    sim_vmm_open_device(device->dv_id, capacity, normal < capacity ? normal : capacity);
+    sim_vmm_open_device(device, capacity, normal < capacity ? normal : capacity);
     return 0;
 }
 
-void sim_memory_close(struct sim_device *device)
+void sim_memory_close(int32_t device)
 {
-    sim_pool_forget(device->dv_id);
-    sim_ipc_close_heap(device->dv_id);
+    sim_pool_forget(device);
+    sim_ipc_close_heap(device);
 }
 
 void sim_memory_trim(void)
@@ -322,10 +323,10 @@ void *sim_memory_try_allocate(int32_t device, uint64_t requested, uint64_t size,
 aclError sim_memory_allocate(void **address, uint64_t requested, uint64_t size, struct sim_policy policy)
 {
     static const char *const names[] = {"normal (4 KiB)", "huge (2 MiB)", "giant (1 GiB)"};
-    struct sim_context *context;
-    SIM_TRY(sim_context_current(&context));
-    uint32_t index = (uint32_t)context->cx_device->dv_id;
-    void *block = sim_memory_try_allocate(context->cx_device->dv_id, requested, size, &policy);
+    int32_t device;
+    SIM_TRY(sim_runtime_device(&device));
+    uint32_t index = (uint32_t)device;
+    void *block = sim_memory_try_allocate(device, requested, size, &policy);
     if (unlikely(block == NULL && policy.po_fall_back))
         policy.po_page = SIM_PAGE_NORMAL;
     SIM_CHECK(block != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
@@ -374,8 +375,7 @@ aclError sim_memory_take(void **address, uint64_t size)
 
 aclError sim_memory_allocate_host(void **address, uint64_t size)
 {
-    struct sim_context *context;
-    SIM_TRY(sim_context_current(&context));
+    SIM_TRY(sim_runtime_check_current());
     uint64_t rounded = (size + 31) / 32 * 32;
     void *block = rounded < size ? NULL : sim_heap_allocate(&sim_host_zone, 0, size, rounded, SIM_PAGE_NORMAL);
     struct sim_pages pages = sim_heap_pages(&sim_host_zone, 0, SIM_PAGE_NORMAL);

@@ -1,7 +1,7 @@
 /* Host memory that the user registered: a short list under one lock. The lock is a leaf; the count of entries lets
  * every look-up pass by while there are none. */
 #include "base/config.h"
-#include "engine/context.h"
+#include "base/runtime.h"
 #include "memory.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -107,8 +107,7 @@ aclError sim_memory_register(void *address, uint64_t size, unsigned flags)
               PAGE_BYTES);
     SIM_CHECK(start + size > start, ACL_ERROR_RT_PARAM_INVALID,
               "size is %" PRIu64 ", expected that ptr %p + size is an address", size, address);
-    struct sim_context *context;
-    SIM_TRY(sim_context_current(&context));
+    SIM_TRY(sim_runtime_check_current());
     struct sim_place place;
     sim_memory_locate(address, &place);
     if (sim_memory_is_low(&place, address))
@@ -138,8 +137,7 @@ aclError sim_memory_register(void *address, uint64_t size, unsigned flags)
 
 aclError sim_memory_unregister(const void *address, const void *site)
 {
-    struct sim_context *context;
-    SIM_TRY(sim_context_current(&context));
+    SIM_TRY(sim_runtime_check_current());
     sim_lock(&registry_lock);
     struct registration *entry = take_out((uint64_t)(uintptr_t)address, 0);
     if (entry != NULL) {
@@ -154,8 +152,7 @@ aclError sim_memory_unregister(const void *address, const void *site)
 
 aclError sim_memory_device_pointer(const void *address, void **device_address)
 {
-    struct sim_context *context;
-    SIM_TRY(sim_context_current(&context));
+    SIM_TRY(sim_runtime_check_current());
     sim_lock(&registry_lock);
     const struct registration *entry = overlapping((uint64_t)(uintptr_t)address, 1);
     bool mapped = entry != NULL && (entry->rg_flags & SIM_REGISTERED_MAPPED) != 0;

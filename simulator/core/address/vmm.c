@@ -14,7 +14,7 @@
  *
  * Memory of a device ends with the device's last reset, and so do its mappings; ranges stay. */
 #include "base/config.h"
-#include "engine/device.h"
+#include "base/runtime.h"
 #include "memory.h"
 #include "peer.h"
 #include "vmm_inner.h"
@@ -176,7 +176,7 @@ static aclError reserve_locked(uint64_t size, uint64_t unit, uint64_t wanted, vo
 
 aclError sim_vmm_reserve(uint64_t size, uint64_t unit, const void *wanted, void **address)
 {
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     sim_lock(&sim_vmm_lock);
     aclError code = reserve_locked(size, unit, number(wanted), address);
     sim_unlock(&sim_vmm_lock);
@@ -199,7 +199,7 @@ static aclError release_locked(uint64_t address)
 
 aclError sim_vmm_release(const void *address)
 {
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     sim_lock(&sim_vmm_lock);
     aclError code = release_locked(number(address));
     sim_unlock(&sim_vmm_lock);
@@ -339,7 +339,7 @@ aclError sim_vmm_map(const void *virPtr, size_t size, size_t offset, aclrtDrvMem
     SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected the size of the physical memory");
     SIM_ARGUMENT(flags == 0, ACL_ERROR_INVALID_PARAM, "flags is %#" PRIx64 ", expected 0 (reserved)", flags);
     SIM_CHECK(offset == 0, ACL_ERROR_RT_PARAM_INVALID, "offset is %zu, expected 0: handles are mapped whole", offset);
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     sim_lock(&sim_vmm_lock);
     struct sim_physical *memory = sim_physical_find(handle);
     aclError code = memory != NULL ? check_size(size, memory) : sim_physical_refuse(handle);
@@ -363,7 +363,7 @@ static aclError map_again_locked(uint64_t address, uint64_t size, uint64_t sourc
 
 aclError sim_vmm_map_again(const void *address, uint64_t size, const void *source)
 {
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     sim_lock(&sim_vmm_lock);
     aclError code = map_again_locked(number(address), size, number(source));
     sim_unlock(&sim_vmm_lock);
@@ -389,7 +389,7 @@ static aclError unmap_locked(uint64_t address, const void *site)
 
 aclError sim_vmm_unmap(const void *address, const void *site)
 {
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     sim_lock(&sim_vmm_lock);
     aclError code = unmap_locked(number(address), site);
     sim_unlock(&sim_vmm_lock);
@@ -401,16 +401,15 @@ aclError sim_vmm_unmap(const void *address, const void *site)
 /* The bit of a location; `name` says where it stands. */
 static aclError read_location(const aclrtMemLocation *location, const char *name, size_t index, uint32_t *bit)
 {
-    struct sim_device *device;
+    *bit = HOST_BIT;
     SIM_CHECK(location->type == ACL_MEM_LOCATION_TYPE_HOST || location->type == ACL_MEM_LOCATION_TYPE_DEVICE,
               ACL_ERROR_RT_PARAM_INVALID,
               "type in %s[%zu] is %d, expected ACL_MEM_LOCATION_TYPE_HOST (0) or _DEVICE (1)", name, index,
               (int)location->type);
-    *bit = HOST_BIT;
     if (location->type == ACL_MEM_LOCATION_TYPE_HOST)
         return ACL_SUCCESS;
-    SIM_TRY(sim_device_find((int32_t)location->id, &device));
-    *bit = UINT32_C(1) << device->dv_id;
+    SIM_TRY(sim_config_check_device((int32_t)location->id));
+    *bit = UINT32_C(1) << location->id;
     return ACL_SUCCESS;
 }
 
@@ -455,7 +454,7 @@ static aclError give_access_locked(uint64_t address, uint64_t size, const aclrtM
 
 aclError sim_vmm_give_access(const void *address, uint64_t size, const aclrtMemAccessDesc *descs, size_t count)
 {
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     sim_lock(&sim_vmm_lock);
     aclError code = give_access_locked(number(address), size, descs, count);
     sim_unlock(&sim_vmm_lock);
@@ -476,7 +475,7 @@ aclError sim_vmm_access(const void *address, const aclrtMemLocation *location, u
 
 aclError sim_vmm_retain(const void *address, aclrtDrvMemHandle *handle)
 {
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     sim_lock(&sim_vmm_lock);
     const struct mapping *mapping = mapping_of(number(address));
     if (mapping != NULL)

@@ -1,7 +1,7 @@
 /* Physical memory: pages of a device's heap that no block's address leads to, or a file of pages of the host. It stays
  * as long as the program holds it or a mapping shows it; its handle is dead as soon as the program does not hold it. */
 #include "base/output.h"
-#include "engine/device.h"
+#include "base/runtime.h"
 #include "memory.h"
 #include "vmm_inner.h"
 #include <inttypes.h>
@@ -185,11 +185,7 @@ static aclError take_slot(struct sim_physical **memory)
 /* Memory is that of a device, whether a thread has set it or not; -1: of the host. */
 static aclError open_device(int32_t id)
 {
-    struct sim_device *device;
-    if (id < 0)
-        return ACL_SUCCESS;
-    SIM_TRY(sim_device_find(id, &device));
-    return sim_device_open(device);
+    return id < 0 ? ACL_SUCCESS : sim_runtime_open_device(id);
 }
 
 static aclError make(const struct sim_memory_kind *kind, uint64_t size, aclrtDrvMemHandle *handle)

@@ -407,6 +407,14 @@ aclError sim_config_check(void)
     return ACL_SUCCESS;
 }
 
+aclError sim_config_check_device(int32_t id)
+{
+    uint32_t count = sim_config_devices();
+    SIM_CHECK(id >= 0 && (uint32_t)id < count, ACL_ERROR_RT_INVALID_DEVICEID,
+              "deviceId is %d, expected 0 to %d (%u devices)", id, (int)count - 1, count);
+    return ACL_SUCCESS;
+}
+
 static aclError refuse_name(const char *name)
 {
     char names[256] = "";

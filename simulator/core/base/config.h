@@ -6,6 +6,7 @@
 #include "fail.h"
 
 #define SIM_DEVICES_MAX 16
+#define SIM_DEVICE_IDS 64 /* ids below are taken by queries of a device's state, whether the device is there or not */
 
 enum sim_schedule { SIM_PARALLEL, SIM_EAGER };
 
@@ -68,6 +69,13 @@ static inline const struct sim_config *sim_config(void)
     const struct sim_config *config = atomic_load_explicit(&sim_config_current, memory_order_acquire);
     return likely(config != NULL) ? config : sim_config_load();
 }
+
+/* Devices that the user sees; their ids are the numbers below. */
+static inline uint32_t sim_config_devices(void)
+{
+    return sim_config()->cf_visible_count;
+}
+aclError sim_config_check_device(int32_t id); /* 107001 */
 
 /* 0, or 100000 with the message of the first wrong environment variable. Called when a device opens. */
 aclError sim_config_check(void);

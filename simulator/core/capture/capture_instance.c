@@ -24,7 +24,7 @@ aclError sim_instance_open(aclmdlRI handle, struct sim_instance **instance)
 aclError sim_instance_open_own(aclmdlRI handle, struct sim_instance **instance)
 {
     struct sim_context *context;
-    SIM_TRY(sim_snapshot_pass()); /* here, where no lock is held */
+    SIM_TRY(sim_runtime_pass()); /* here, where no lock is held */
     SIM_TRY(sim_instance_open(handle, instance));
     aclError code = sim_context_current(&context);
     if (code == ACL_SUCCESS && (*instance)->in_context != context)

@@ -18,6 +18,7 @@ void sim_context_bind(struct sim_context *context, aclrtContext handle)
 {
     sim_thread.th_context = context;
     sim_thread.th_bound = (uint64_t)(uintptr_t)handle;
+    sim_thread.th_device = context->cx_device->dv_id;
 }
 
 void sim_context_unbind(void)
@@ -165,7 +166,7 @@ aclError sim_context_close(struct sim_context *context, bool force, bool keep_ha
 
 aclError sim_context_destroy(aclrtContext handle)
 {
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     struct sim_context *context = sim_table_find(&sim_contexts, handle);
     if (context == NULL) {
         uint64_t value = (uint64_t)(uintptr_t)handle;

@@ -3,8 +3,7 @@
 #define SIM_CONTEXT_H
 
 #include "base/fail.h"
-#include "base/handle.h"
-#include "snapshot.h"
+#include "base/runtime.h"
 #include "task.h"
 
 struct sim_device;
@@ -32,6 +31,8 @@ struct sim_context {
     _Atomic uint8_t cx_options[SIM_CONTEXT_OPTIONS]; /* of aclrtCtxSetSysParamOpt: the value and 1; 0: not set */
 };
 
+_Static_assert(offsetof(struct sim_context, cx_slot) == 0, "base/runtime.h reads the slot");
+
 extern struct sim_table sim_contexts;
 
 static inline bool sim_context_is_live(struct sim_context *context, uint64_t handle)
@@ -44,11 +45,9 @@ static inline bool sim_context_is_live(struct sim_context *context, uint64_t han
 aclError sim_context_find_current(struct sim_context **context);
 static inline aclError sim_context_current(struct sim_context **context)
 {
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     *context = sim_thread.th_context;
-    if (likely(sim_context_is_live(*context, sim_thread.th_bound)))
-        return ACL_SUCCESS;
-    return sim_context_find_current(context);
+    return likely(sim_runtime_is_bound()) ? ACL_SUCCESS : sim_context_find_current(context);
 }
 
 /* The same without the default device and without a trace: NULL when there is none. */

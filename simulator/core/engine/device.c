@@ -11,6 +11,7 @@
 #include "share/exchange.h"
 #include "device.h"
 #include "engine.h"
+#include "snapshot.h"
 #include "watch.h"
 #include <errno.h>
 #include <pthread.h>
@@ -79,23 +80,16 @@ __attribute__((constructor)) static void watch_forks(void)
     pthread_atfork(NULL, NULL, after_fork);
 }
 
-uint32_t sim_device_count(void)
-{
-    return sim_config()->cf_visible_count;
-}
-
 aclError sim_device_find(int32_t id, struct sim_device **device)
 {
-    uint32_t count = sim_device_count();
-    SIM_CHECK(id >= 0 && (uint32_t)id < count, ACL_ERROR_RT_INVALID_DEVICEID,
-              "deviceId is %d, expected 0 to %d (%u devices)", id, (int)count - 1, count);
+    SIM_TRY(sim_config_check_device(id));
     *device = &devices[id];
     return ACL_SUCCESS;
 }
 
 bool sim_device_is_retained(int32_t id)
 {
-    if ((uint32_t)id >= sim_device_count())
+    if ((uint32_t)id >= sim_config_devices())
         return false;
     struct sim_device *device = &devices[id];
     sim_lock(&device->dv_lock);
@@ -134,14 +128,14 @@ static aclError bring_up(struct sim_device *device)
     SIM_TRY(sim_config_check());
     atomic_store(&any_open, true);
     SIM_CHECK(sim_table_open(&sim_contexts) == 0 && sim_table_open(&sim_streams) == 0 &&
-                  sim_room_open() == 0 && sim_memory_open(device) == 0 && sim_worker_start() == 0,
+                  sim_room_open() == 0 && sim_memory_open(device->dv_id) == 0 && sim_worker_start() == 0,
               ACL_ERROR_RT_DEV_SETUP_ERROR,
               "device %d could not be brought up: %s; the simulator reserves address space and starts threads, expected "
               "no limit on either (ulimit -v, ulimit -f, vm.overcommit_memory)",
               device->dv_id, strerror(errno));
     aclError code = sim_context_create(device, true, &primary);
     if (code != ACL_SUCCESS) {
-        sim_memory_close(device);
+        sim_memory_close(device->dv_id);
         return code;
     }
     device->dv_primary = primary;
@@ -155,6 +149,13 @@ aclError sim_device_open(struct sim_device *device)
     aclError code = device->dv_open ? ACL_SUCCESS : bring_up(device);
     give_turn();
     return code;
+}
+
+aclError sim_device_open_id(int32_t id)
+{
+    struct sim_device *device;
+    SIM_TRY(sim_device_find(id, &device));
+    return sim_device_open(device);
 }
 
 /* Counts one more user of the primary context and binds it; false when this would be the first. */
@@ -184,7 +185,7 @@ static aclError first_retain(struct sim_device *device)
 aclError sim_device_set(int32_t id)
 {
     struct sim_device *device = NULL;
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     SIM_TRY(sim_device_find(id, &device));
     aclError code = ACL_SUCCESS;
     if (!retain_primary(device)) {
@@ -217,7 +218,7 @@ static void close_explicit(struct sim_device *device, bool keep_handles)
 
 static void take_down(struct sim_device *device)
 {
-    sim_memory_close(device);
+    sim_memory_close(device->dv_id);
     sim_peer_forget(device->dv_id);
     device->dv_open = false; /* read with the turn taken */
 }
@@ -244,7 +245,7 @@ static aclError tear_down(struct sim_device *device, uint32_t retained)
 aclError sim_device_reset(int32_t id, bool force)
 {
     struct sim_device *device = NULL;
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     SIM_TRY(sim_device_find(id, &device));
     aclError code = ACL_SUCCESS;
     take_turn();

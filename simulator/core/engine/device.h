@@ -19,8 +19,6 @@ struct sim_device {
 
 /* The device of a user's id, or 107001. */
 aclError sim_device_find(int32_t id, struct sim_device **device);
-uint32_t sim_device_count(void);
-#define SIM_DEVICE_IDS 64 /* ids below are taken by queries of a device's state, whether the device is there or not */
 bool sim_device_is_retained(int32_t id);
 bool sim_device_is_open(int32_t id); /* waits while another thread opens or closes a device */
 
@@ -30,6 +28,7 @@ aclError sim_device_reset(int32_t id, bool force);
 
 /* Brings the device up (heap, workers, primary context) without retaining that context. 507033. */
 aclError sim_device_open(struct sim_device *device);
+aclError sim_device_open_id(int32_t id); /* 107001 too */
 
 /* aclInit's defaultDevice; -1: none. */
 void sim_device_set_default(int32_t id);

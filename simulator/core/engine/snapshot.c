@@ -26,7 +26,6 @@ static enum state state;
 static bool changing;
 static uint64_t locks;
 static struct sim_gate unlocks;
-_Atomic bool sim_snapshot_locked;
 
 /* Takes the turn when the state is one of a set of bits; to be left. */
 static aclError enter(uint32_t states, aclError code, const char *expected)
@@ -51,7 +50,7 @@ static void leave(enum state next)
 
 static aclError fire(aclrtSnapShotStage stage)
 {
-    int32_t count = (int32_t)sim_device_count();
+    int32_t count = (int32_t)sim_config_devices();
     for (int32_t device = 0; device < count; device++)
         if (sim_device_is_open(device))
             SIM_TRY(sim_registry_fire_snapshot(device, stage));
@@ -62,14 +61,14 @@ static void hold_back(void)
 {
     sim_lock(&lock);
     locks++;
-    atomic_store(&sim_snapshot_locked, true);
+    atomic_store(&sim_runtime_locked, true);
     sim_unlock(&lock);
 }
 
 static void let_go(void)
 {
     sim_lock(&lock);
-    bool locked = atomic_exchange(&sim_snapshot_locked, false);
+    bool locked = atomic_exchange(&sim_runtime_locked, false);
     uint64_t level = locks;
     sim_unlock(&lock);
     if (locked)
@@ -177,6 +176,6 @@ void sim_snapshot_after_fork(void)
     sim_lock_renew(&lock);
     memset(&unlocks, 0, sizeof unlocks); /* whoever slept is not in the child */
     locks = 0;
-    atomic_store(&sim_snapshot_locked, false);
+    atomic_store(&sim_runtime_locked, false);
     leave(RUNNING);
 }

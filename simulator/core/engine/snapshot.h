@@ -11,15 +11,8 @@ aclError sim_snapshot_backup(void);
 aclError sim_snapshot_restore(void);
 aclError sim_snapshot_unlock(void);
 
-/* Waits while the process is locked; free of cost while it is not. Calls that change the device's state begin with it,
- * with no lock held; tasks pass, because locking waits for them. */
-extern _Atomic bool sim_snapshot_locked;
+/* Waits until the process is unlocked (sim_runtime_pass). */
 aclError sim_snapshot_wait(void);
-static inline aclError sim_snapshot_pass(void)
-{
-    bool locked = atomic_load_explicit(&sim_snapshot_locked, memory_order_acquire);
-    return unlikely(locked) ? sim_snapshot_wait() : ACL_SUCCESS;
-}
 
 void sim_snapshot_reset(void); /* aclsimReset: lets everybody go on */
 void sim_snapshot_after_fork(void);

@@ -2,6 +2,7 @@
 #ifndef SIM_TASK_H
 #define SIM_TASK_H
 
+#include "address/range.h"
 #include "gate.h"
 #include <acl/acl.h>
 #include <stdio.h>
@@ -12,15 +13,6 @@
 #define SIM_STRAIGHT_ON UINT32_MAX
 #define SIM_TASK_BYTES 96   /* argument kept inside a task; longer ones live in ta_ext */
 #define SIM_CHUNK_TASKS 32
-
-/* Bytes of device memory that a task touches. */
-struct sim_range {
-    const void *rg_address; /* as the user knows it */
-    uint64_t rg_size;
-    const _Atomic uint64_t *rg_record; /* of the block it lay in at submission; NULL: of registered host memory */
-    uint32_t rg_birth;                 /* of that block, which tells when it was freed or reused; 0: ordinary memory */
-    bool rg_write;
-};
 
 struct sim_task;
 struct sim_saver;

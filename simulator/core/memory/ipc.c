@@ -162,7 +162,7 @@ static aclError import_locked(uint64_t id, bool enable_peer, int32_t device, voi
     struct import *import = find_import(id, 0);
     import->im_opens++;
     if (enable_peer && import->im_owner != import->im_device && import->im_owner >= 0 &&
-        (uint32_t)import->im_owner < sim_device_count())
+        (uint32_t)import->im_owner < sim_config_devices())
         sim_peer_set(import->im_device, import->im_owner, true);
     *address = import->im_address;
     return ACL_SUCCESS;

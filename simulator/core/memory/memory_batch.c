@@ -1,6 +1,7 @@
 /* Batches of copies between host and device. All of a batch is checked before any of it is copied or queued; then each
  * copy is one like any other, and those with a pageable side are made by the caller, after the stream's work. */
 #include "address/memory.h"
+#include "memory_copy.h"
 #include <stdio.h>
 
 /* What the check found out. */

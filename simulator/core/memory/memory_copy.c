@@ -1,6 +1,7 @@
 /* Copies and sets. The synchronous ones touch no stream: check, find, copy on the caller. Of the asynchronous ones
  * those with a pageable side wait for the stream and then do the same; the rest are tasks that hold the user's
  * addresses and the births of their blocks. */
+#include "memory_copy.h"
 #include "address/peer.h"
 #include "base/bytes.h"
 #include "base/config.h"

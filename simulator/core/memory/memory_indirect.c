@@ -1,6 +1,7 @@
 /* Copies inside a device whose addresses stand in device memory and are read when the task runs. Its ranges are where
  * they stand; the bytes that it copies are checked once they are known. */
 #include "address/memory.h"
+#include "memory_copy.h"
 #include "task_system.h"
 #include <inttypes.h>
 #include <string.h>

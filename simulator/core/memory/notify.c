@@ -239,7 +239,7 @@ aclError sim_notify_import(const char *key, bool enable_peer, aclrtNotify *handl
         sim_table_give(&tables[SIM_NOTIFY_PLAIN], notify);
         return code;
     }
-    if (enable_peer && home != device->dv_id && home >= 0 && (uint32_t)home < sim_device_count())
+    if (enable_peer && home != device->dv_id && home >= 0 && (uint32_t)home < sim_config_devices())
         sim_peer_set(device->dv_id, home, true);
     publish(notify, device, home, &share, value);
     *handle = (aclrtNotify)(uintptr_t)value;

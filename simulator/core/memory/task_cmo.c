@@ -1,6 +1,7 @@
 /* Cache operations. There is no cache to fill here: such a task only needs its memory to be there when its turn comes.
  * A description in device memory is two words, address and size, which the task reads when its turn comes. */
 #include "address/memory.h"
+#include "memory_copy.h"
 #include "task_system.h"
 #include <string.h>
 

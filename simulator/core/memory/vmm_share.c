@@ -61,7 +61,7 @@ static int32_t outer_number(int32_t device)
 
 aclError sim_vmm_export(aclrtDrvMemHandle handle, bool to_all, uint64_t *shared)
 {
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     sim_lock(&sim_vmm_lock);
     struct sim_physical *memory = sim_physical_find(handle);
     aclError code = memory != NULL ? may_export(memory) : sim_physical_refuse(handle);
@@ -91,7 +91,7 @@ aclError sim_vmm_export(aclrtDrvMemHandle handle, bool to_all, uint64_t *shared)
 
 aclError sim_vmm_allow(uint64_t shared, const int32_t *pids, size_t count)
 {
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     SIM_TRY(sim_exchange_check_pids(pids, count));
     return sim_exchange_allow(SIM_EXCHANGE_PHYSICAL, shared, NAME, pids, count);
 }
@@ -109,7 +109,7 @@ static aclError check_offer(const struct sim_offer *offer, const struct sim_memo
 
 static aclError check_devices(int32_t device, int32_t outer)
 {
-    int32_t owner = 0, count = (int32_t)sim_device_count();
+    int32_t owner = 0, count = (int32_t)sim_config_devices();
     while (owner < count && outer_number(owner) != outer)
         owner++;
     SIM_CHECK(sim_peer_reaches(device, owner < count ? owner : -1), ACL_ERROR_RT_PARAM_INVALID,
@@ -152,7 +152,7 @@ aclError sim_vmm_import(uint64_t shared, int32_t device, aclrtDrvMemHandle *hand
     struct sim_device *found;
     struct sim_offer offer;
     int file;
-    SIM_TRY(sim_snapshot_pass());
+    SIM_TRY(sim_runtime_pass());
     SIM_TRY(sim_device_find(device, &found));
     SIM_TRY(import_file(shared, &offer, &file));
     struct sim_memory_kind kind = {device, (enum sim_page)offer.of_extra[0], (aclrtMemAttr)offer.of_extra[1]};

@@ -6,6 +6,7 @@
 #include "base/config.h"
 #include "engine/context.h"
 #include "engine/init.h"
+#include "memory/memory_copy.h"
 #include "model_aipp.h"
 #include "model_bundle.h"
 #include "model_config.h"

@@ -2,6 +2,7 @@
  * what several of them have to agree on is checked when the set is used, because they may be called in any order. */
 #include "model_aipp.h"
 #include "address/memory.h"
+#include "memory/memory_copy.h"
 #include "operator/tensordesc.h"
 #include "dataset.h"
 #include <stdlib.h>

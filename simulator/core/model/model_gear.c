@@ -2,6 +2,7 @@
  * aclmdlGetCurOutputDims, and with the dataset, because it decides how large the buffers of a run have to be. Which gear
  * a run is for is read from the input when it runs. */
 #include "address/memory.h"
+#include "memory/memory_copy.h"
 #include "dataset.h"
 #include "model.h"
 

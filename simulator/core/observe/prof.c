@@ -171,7 +171,7 @@ static aclError begin(const struct sim_prof_plan *plan)
     count_bytes(fprintf(file, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
                         "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"name\":\"program\"}}",
                   (int)getpid()));
-    for (uint32_t id = 0; id < sim_device_count(); id++)
+    for (uint32_t id = 0; id < sim_config_devices(); id++)
         if (plan->pp_devices >> id & 1)
             count_bytes(fprintf(file, ",\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%u,"
                                       "\"args\":{\"name\":\"device %u\"}}", id, id));

@@ -4,6 +4,7 @@
  * One run at a time works on the regions, under the model's own lock. */
 #include "address/memory.h"
 #include "base/clock.h"
+#include "memory/memory_copy.h"
 #include "operator/call.h"
 #include "operator/model_saver.h"
 #include "operator/op.h"
