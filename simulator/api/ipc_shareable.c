@@ -3,6 +3,7 @@
 #include "address/vmm.h"
 #include "base/config.h"
 #include "engine/device.h"
+#include "memory/vmm_share.h"
 
 static aclError check_flags(uint64_t flags)
 {

@@ -257,7 +257,7 @@ aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attribut
               "ptr is %p, which lies in %s, expected an address inside a block", ptr, sim_memory_describe(&place));
     bool on_device = sim_memory_is_device(&place);
     enum sim_page page = !on_device                      ? SIM_PAGE_NORMAL
-                         : sim_ipc_is_imported(&place) ? sim_ipc_page(&place.pl_block)
+                         : sim_memory_is_imported(&place) ? sim_ipc_page(&place.pl_block)
                                                        : place.pl_block.bk_page;
     *attributes = (aclrtPtrAttributes){
         .location = {on_device ? (uint32_t)place.pl_block.bk_device : 0, (aclrtMemLocationType)place.pl_class},

@@ -1,6 +1,7 @@
 /* The parts of the library. This file alone may refer to every room, and nothing refers to it: what a lower room does with
  * an upper one goes through the tables below, which a constructor hands in when the library is loaded. */
 #include "address/memory.h"
+#include "address/owner.h"
 #include "base/room.h"
 #include "base/runtime.h"
 #include "capture/capture.h"
@@ -14,6 +15,7 @@
 #include "engine/snapshot.h"
 #include "kernel/kernel.h"
 #include "memory/allocator.h"
+#include "memory/ipc.h"
 #include "memory/notify.h"
 #include "memory/pool.h"
 #include "memory/saturation.h"
@@ -83,7 +85,8 @@ static const struct sim_room rooms[] = {
      .rm_after_fork = sim_notify_after_fork,
      .rm_devices_closed = sim_notify_forget_all,
      .rm_setter = sim_notify_setter},
-    {.rm_name = "memory/pool", .rm_event_waited = sim_pool_note_wait},
+    {.rm_name = "memory/pool", .rm_after_fork = sim_pool_after_fork, .rm_event_waited = sim_pool_note_wait},
+    {.rm_name = "memory/ipc", .rm_after_fork = sim_ipc_after_fork},
     {.rm_name = "engine/event",
      .rm_after_fork = sim_event_after_fork,
      .rm_open = sim_event_open,
@@ -98,6 +101,8 @@ static const struct sim_room rooms[] = {
     {.rm_name = "address/memory", .rm_reset = sim_memory_reset},
     {.rm_name = NULL},
 };
+
+static const struct sim_owner *const owners[] = {&sim_pool_owner, &sim_ipc_owner, NULL};
 
 static const struct sim_recorder recorder = {
     .rc_submit = sim_capture_submit,
@@ -156,6 +161,7 @@ static const struct sim_runtime runtime = {.rt_find_current = sim_context_find_c
 __attribute__((constructor)) static void hand_in(void)
 {
     sim_room_set(rooms);
+    sim_owner_set(owners);
     sim_recorder = &recorder;
     sim_row_table = &sim_rows;
     sim_op_own_rows = own_rows;

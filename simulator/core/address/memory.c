@@ -13,9 +13,8 @@
 #include "memory.h"
 #include "base/config.h"
 #include "base/runtime.h"
-#include "memory/ipc.h"
-#include "memory/pool.h"
 #include "managed.h"
+#include "owner.h"
 #include "vmm.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,8 +57,9 @@ int sim_memory_open(int32_t device)
 
 void sim_memory_close(int32_t device)
 {
-    sim_pool_forget(device);
-    sim_ipc_close_heap(device);
+    sim_owner_close(device);
+    sim_vmm_close_device(device);
+    sim_owner_closed(device);
 }
 
 void sim_memory_trim(void)
@@ -96,9 +96,7 @@ void sim_memory_after_fork(void)
     sim_zone_after_fork(&sim_host_zone);
     sim_vmm_after_fork();
     sim_memory_registered_after_fork();
-    sim_ipc_after_fork();
     sim_managed_after_fork();
-    sim_pool_after_fork();
 }
 
 /* ---- what an address is ---- */
@@ -270,7 +268,7 @@ SIM_RARE aclError sim_memory_refuse(const struct sim_range *range, char *text, s
     struct sim_block mapped;
     if (find_mapped(range, &place, &mapped) && mapped.bk_birth == range->rg_birth)
         return ACL_SUCCESS;
-    if (sim_pool_lives(range))
+    if (sim_owner_lives(range))
         return ACL_SUCCESS;
     int length = snprintf(text, size, "the %" PRIu64 " bytes at %p, which it %s, were %s before it ran",
                           range->rg_size, range->rg_address, range->rg_write ? "writes" : "reads",
@@ -315,7 +313,7 @@ static void *try_allocate(uint32_t index, uint64_t requested, uint64_t size, str
 void *sim_memory_try_allocate(int32_t device, uint64_t requested, uint64_t size, struct sim_policy *policy)
 {
     void *block = try_allocate((uint32_t)device, requested, size, policy);
-    if (unlikely(block == NULL) && atomic_load(&sim_event_listeners) != 0 && sim_pool_reclaim(device))
+    if (unlikely(block == NULL) && sim_owner_reclaim(device))
         block = try_allocate((uint32_t)device, requested, size, policy);
     return block;
 }
@@ -393,7 +391,7 @@ SIM_RARE static aclError refuse_release(const void *address, const char *name, c
     sim_memory_locate(address, &place);
     bool alive = sim_memory_is_alive(&place);
     uint64_t into = alive ? (uint64_t)(uintptr_t)address - place.pl_block.bk_start : 0;
-    SIM_CHECK(!sim_ipc_is_imported(&place), ACL_ERROR_RT_PARAM_INVALID,
+    SIM_CHECK(!sim_memory_is_imported(&place), ACL_ERROR_RT_PARAM_INVALID,
               "%s is %p, which is memory of another process, expected aclrtIpcMemClose for it", name, address);
     SIM_CHECK(into == 0, ACL_ERROR_RT_PARAM_INVALID,
               "%s is %p, %" PRIu64 " bytes into a block of %s, expected the start of a live block of %s", name, address,
@@ -405,7 +403,7 @@ SIM_RARE static aclError refuse_release(const void *address, const char *name, c
 aclError sim_memory_release(const void *address, const void *site)
 {
     aclError code;
-    if (sim_pool_release(address, site, &code))
+    if (sim_owner_release(address, site, &code))
         return code;
     if (likely(sim_heap_release(&sim_device_zone, address, site, sim_thread_number())))
         return ACL_SUCCESS;

@@ -77,6 +77,12 @@ static inline bool sim_memory_is_device(const struct sim_place *place)
     return place->pl_class == SIM_MEMORY_DEVICE || place->pl_class == SIM_MEMORY_MANAGED;
 }
 
+/* It lies in a block of another process. */
+static inline bool sim_memory_is_imported(const struct sim_place *place)
+{
+    return place->pl_class == SIM_MEMORY_DEVICE && unlikely(place->pl_block.bk_page == SIM_PAGE_IMPORTED);
+}
+
 /* What no process maps: NULL with an offset, or a number taken for an address. */
 #define SIM_MEMORY_LOWEST UINT64_C(65536)
 

@@ -88,12 +88,12 @@ static void drop_if_unused(struct sim_physical *memory)
         return;
     bool is_own = memory->ph_kind.mk_device >= 0 && memory->ph_imported == 0;
     if (is_own && memory->ph_shared != 0)
-        sim_physical_withdraw(memory);
+        memory->ph_sharer->sh_withdraw(memory);
     if (!is_own) {
         close(memory->ph_file);
         if (memory->ph_imported == 0)
             host_bytes -= memory->ph_pages.ex_size;
-    } else if (memory->ph_shared != 0 && sim_physical_is_wanted(memory)) {
+    } else if (memory->ph_shared != 0 && memory->ph_sharer->sh_is_wanted(memory)) {
         memory->ph_pages.ex_next = left_behind;
         left_behind = &memory->ph_pages;
         return;
@@ -114,7 +114,7 @@ static void collect(void)
     struct sim_extent **link = &left_behind;
     while (*link != NULL) {
         struct sim_physical *memory = memory_of(*link);
-        if (sim_physical_is_wanted(memory)) {
+        if (memory->ph_sharer->sh_is_wanted(memory)) {
             link = &memory->ph_pages.ex_next;
             continue;
         }
@@ -227,27 +227,26 @@ static aclError refuse_again(uint64_t shared)
     return ACL_SUCCESS;
 }
 
-static aclError adopt(const struct sim_memory_kind *kind, const struct sim_offer *offer, uint64_t shared, int file,
+static aclError adopt(const struct sim_memory_kind *kind, struct sim_extent pages, uint64_t shared, int file,
                       aclrtDrvMemHandle *handle)
 {
     struct sim_physical *memory;
     SIM_TRY(refuse_again(shared));
     SIM_TRY(take_slot(&memory));
     memory->ph_kind = *kind;
-    memory->ph_pages.ex_size = offer->of_size;
+    memory->ph_pages = pages;
     memory->ph_file = file;
-    memory->ph_pages.ex_offset = offer->of_offset;
     memory->ph_imported = shared;
     *handle = sim_physical_hold(memory);
     return ACL_SUCCESS;
 }
 
-aclError sim_physical_adopt(const struct sim_memory_kind *kind, const struct sim_offer *offer, uint64_t shared, int file,
+aclError sim_physical_adopt(const struct sim_memory_kind *kind, struct sim_extent pages, uint64_t shared, int file,
                             aclrtDrvMemHandle *handle)
 {
     SIM_TRY(open_device(kind->mk_device));
     sim_lock(&sim_vmm_lock);
-    aclError code = adopt(kind, offer, shared, file, handle);
+    aclError code = adopt(kind, pages, shared, file, handle);
     sim_unlock(&sim_vmm_lock);
     return code;
 }

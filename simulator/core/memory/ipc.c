@@ -11,7 +11,6 @@
  * list under `lock` too, which is a leaf and guards its links. */
 #include "ipc.h"
 #include "address/peer.h"
-#include "address/vmm.h"
 #include "base/config.h"
 #include "engine/device.h"
 #include "share/exchange.h"
@@ -240,14 +239,15 @@ static aclError check_side(const struct sim_place *place, const struct sim_place
 
 aclError sim_ipc_check_copy(const struct sim_place places[2], bool is_async, aclrtMemcpyKind kind)
 {
-    if (sim_ipc_is_imported(&places[0]))
+    if (sim_memory_is_imported(&places[0]))
         SIM_TRY(check_side(&places[0], &places[1], "dst", is_async, kind));
-    return sim_ipc_is_imported(&places[1]) ? check_side(&places[1], &places[0], "src", is_async, kind) : ACL_SUCCESS;
+    return sim_memory_is_imported(&places[1]) ? check_side(&places[1], &places[0], "src", is_async, kind) : ACL_SUCCESS;
 }
 
 /* ---- the end ---- */
 
-void sim_ipc_close_heap(int32_t device)
+/* Keeps the turn until the heap is closed: nothing is imported between the two. */
+static void end_imports(int32_t device)
 {
     pthread_mutex_lock(&turn);
     for (struct import *import = imports, *next; import != NULL; import = next) {
@@ -255,9 +255,15 @@ void sim_ipc_close_heap(int32_t device)
         if (import->im_device == device)
             end_import(import, NULL);
     }
-    sim_vmm_close_device(device); /* in the same turn: nothing is imported between the two */
+}
+
+static void give_turn(int32_t device)
+{
+    (void)device;
     pthread_mutex_unlock(&turn);
 }
+
+const struct sim_owner sim_ipc_owner = {.ow_close = end_imports, .ow_closed = give_turn};
 
 void sim_ipc_after_fork(void)
 {

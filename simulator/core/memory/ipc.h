@@ -3,6 +3,7 @@
 #define SIM_IPC_H
 
 #include "address/memory.h"
+#include "address/owner.h"
 
 /* 207000 on chips without. */
 aclError sim_ipc_supported(void);
@@ -24,13 +25,9 @@ enum sim_page sim_ipc_page(const struct sim_block *block);
 /* What memory of another device, whose owner is another process, takes part in: 107000. `kind` of synchronous copies is
  * not asked for. */
 aclError sim_ipc_check_copy(const struct sim_place places[2], bool is_async, aclrtMemcpyKind kind);
-static inline bool sim_ipc_is_imported(const struct sim_place *place)
-{
-    return place->pl_class == SIM_MEMORY_DEVICE && unlikely(place->pl_block.bk_page == SIM_PAGE_IMPORTED);
-}
 
-/* Closes the heap of a device, whose pages are cleared then: what is imported there, which is not its own, ends before. */
-void sim_ipc_close_heap(int32_t device);
+/* Imports into a device's heap, which end before its pages are cleared. */
+extern const struct sim_owner sim_ipc_owner;
 void sim_ipc_after_fork(void);
 
 #endif

@@ -192,7 +192,7 @@ static aclError check_peers(const struct sim_place *dst, const struct sim_place 
 /* Of a synchronous copy the kind is not asked for. */
 static aclError check_imported(const struct sim_place places[2], bool is_async, aclrtMemcpyKind kind)
 {
-    bool imported = sim_ipc_is_imported(&places[0]) || sim_ipc_is_imported(&places[1]);
+    bool imported = sim_memory_is_imported(&places[0]) || sim_memory_is_imported(&places[1]);
     return unlikely(imported) ? sim_ipc_check_copy(places, is_async, kind) : ACL_SUCCESS;
 }
 

@@ -28,7 +28,6 @@
 
 #define BUCKETS 4096u
 
-_Atomic uint32_t sim_pool_blocks; /* those without an owner are sim_event_listeners */
 struct sim_table sim_pools = {
     .tb_stride = sizeof(struct sim_pool), .tb_limit = 1u << 16, .tb_kind = SIM_KIND_MEMORY_POOL};
 struct sim_lock sim_pool_lock;
@@ -69,8 +68,8 @@ void sim_pool_add_block(struct sim_pool *pool, struct sim_pool_block *block)
     block->bl_next = pool->pl_blocks;
     pool->pl_blocks = block;
     pool->pl_pins++;
-    atomic_fetch_add(&sim_pool_blocks, 1);
-    atomic_fetch_add(&sim_event_listeners, 1);
+    atomic_fetch_add(&sim_owner_blocks, 1);
+    atomic_fetch_add(&sim_event_listeners, 1); /* those that are not used */
 }
 
 /* Takes an unused block away from the pool's list at `link`. */
@@ -83,7 +82,7 @@ static struct sim_pool_block *remove_block(struct sim_pool_block **link)
     *bucket = block->bl_linked;
     block->bl_pool->pl_reserved -= block->bl_bytes;
     block->bl_pool->pl_pins--;
-    atomic_fetch_sub(&sim_pool_blocks, 1);
+    atomic_fetch_sub(&sim_owner_blocks, 1);
     atomic_fetch_sub(&sim_event_listeners, 1);
     return block;
 }
@@ -340,9 +339,9 @@ SIM_RARE void sim_pool_give_back(void)
     collect_all(-1, false);
 }
 
-SIM_RARE bool sim_pool_reclaim(int32_t device)
+SIM_RARE static bool reclaim(int32_t device)
 {
-    return collect_all(device, true);
+    return atomic_load(&sim_event_listeners) != 0 && collect_all(device, true);
 }
 
 /* ---- the end of everything ---- */
@@ -356,7 +355,8 @@ static void drop_block(struct sim_pool_block *block)
     free(block);
 }
 
-void sim_pool_forget(int32_t device)
+/* The device goes down: its pools are dead. */
+static void forget(int32_t device)
 {
     sim_lock(&sim_pool_lock);
     for (uint32_t i = 1; i < atomic_load_explicit(&sim_pools.tb_count, memory_order_relaxed); i++) {
@@ -382,6 +382,9 @@ void sim_pool_forget(int32_t device)
     sim_unlock(&sim_pool_lock);
 }
 
+const struct sim_owner sim_pool_owner = {
+    .ow_release = sim_pool_release, .ow_lives = sim_pool_lives, .ow_reclaim = reclaim, .ow_close = forget};
+
 /* The parent's lists may be half changed: they are left alone. */
 void sim_pool_after_fork(void)
 {
@@ -390,6 +393,6 @@ void sim_pool_after_fork(void)
     giving = 0;
     memset(&given, 0, sizeof given); /* whoever slept is not in the child */
     memset(buckets, 0, sizeof buckets);
-    atomic_store(&sim_pool_blocks, 0);
+    atomic_store(&sim_owner_blocks, 0);
     atomic_store(&sim_event_listeners, 0);
 }

@@ -2,6 +2,7 @@
 #ifndef SIM_POOL_H
 #define SIM_POOL_H
 
+#include "address/owner.h"
 #include "engine/event.h"
 
 #include <acl/acl_rt_memory_soma.h>
@@ -22,19 +23,6 @@ aclError sim_pool_free(void *address, struct sim_target stream, void *site);
 
 /* ---- what memory, events and those who wait ask ---- */
 
-extern _Atomic uint32_t sim_pool_blocks; /* that pools have */
-
-/* aclrtFree: false when no pool has a block that starts there; else *code is the outcome. */
-bool sim_pool_find_release(const void *address, const void *site, aclError *code);
-static inline bool sim_pool_release(const void *address, const void *site, aclError *code)
-{
-    return unlikely(atomic_load_explicit(&sim_pool_blocks, memory_order_acquire) != 0) &&
-           sim_pool_find_release(address, site, code);
-}
-
-/* Whether the range belongs to a life of its block that another one has followed, but that is not over yet. */
-bool sim_pool_lives(const struct sim_range *range);
-
 /* A stream was made to wait, with the task `own`, for a record. */
 void sim_pool_note_wait(sim_record own, sim_record waited);
 
@@ -46,10 +34,7 @@ static inline void sim_pool_settle(void)
         sim_pool_give_back();
 }
 
-/* The device is out of memory: all that its pools can do without goes back. False when that is nothing. */
-bool sim_pool_reclaim(int32_t device);
-
-void sim_pool_forget(int32_t device); /* it goes down: its pools are dead */
+extern const struct sim_owner sim_pool_owner; /* of the blocks that pools have */
 void sim_pool_after_fork(void);
 
 #endif

@@ -62,6 +62,10 @@ void sim_pool_collect(struct sim_pool *pool, uint64_t bytes, bool over, struct s
 /* A pool that was destroyed keeps nothing that is not used, and its slot only as long as anything is. */
 void sim_pool_settle_dead(struct sim_pool *pool, struct sim_pool_block **collected);
 
+/* What the owner of blocks is asked (owner.h). */
+bool sim_pool_release(const void *address, const void *site, aclError *code);
+bool sim_pool_lives(const struct sim_range *range);
+
 /* Unlocks, and gives what was collected back to the heap, which does not close before this is done. */
 void sim_pool_unlock_and_give(struct sim_pool_block *collected);
 

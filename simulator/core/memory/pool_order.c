@@ -411,7 +411,7 @@ aclError sim_pool_free(void *address, struct sim_target stream, void *site)
     return code;
 }
 
-SIM_RARE bool sim_pool_find_release(const void *address, const void *site, aclError *code)
+SIM_RARE bool sim_pool_release(const void *address, const void *site, aclError *code)
 {
     struct sim_pool_block *collected = NULL;
     sim_lock(&sim_pool_lock);
@@ -435,7 +435,7 @@ bool sim_pool_lives(const struct sim_range *range)
 {
     struct sim_block heap;
     bool lives = false;
-    if (atomic_load_explicit(&sim_pool_blocks, memory_order_acquire) == 0)
+    if (atomic_load_explicit(&sim_owner_blocks, memory_order_acquire) == 0)
         return false;
     sim_lock(&sim_pool_lock);
     const struct sim_pool_life *life = NULL;

@@ -6,6 +6,7 @@
  * there still; who frees withdraws first, and then looks whether they are locked. One of the two sees the other. The
  * system ends the lock with the importer, however that ends. Pages that are still locked wait in a list, until somebody asks
  * for memory. When their device is reset, its heap is closed around them, and opened again without them. */
+#include "vmm_share.h"
 #include "address/memory.h"
 #include "address/peer.h"
 #include "address/vmm_inner.h"
@@ -29,7 +30,7 @@ static int lock_bytes(int file, short type, uint64_t offset, uint64_t size)
     return fcntl(file, F_OFD_SETLK, &lock);
 }
 
-bool sim_physical_is_wanted(const struct sim_physical *memory)
+static bool is_wanted(const struct sim_physical *memory)
 {
     if (lock_bytes(memory->ph_file, F_WRLCK, memory->ph_pages.ex_offset, memory->ph_pages.ex_size) != 0)
         return true;
@@ -37,10 +38,12 @@ bool sim_physical_is_wanted(const struct sim_physical *memory)
     return false;
 }
 
-void sim_physical_withdraw(const struct sim_physical *memory)
+static void withdraw(const struct sim_physical *memory)
 {
     (void)sim_exchange_withdraw(SIM_EXCHANGE_PHYSICAL, memory->ph_shared, NAME);
 }
+
+static const struct sim_sharer sharer = {.sh_is_wanted = is_wanted, .sh_withdraw = withdraw};
 
 /* ---- out ---- */
 
@@ -67,6 +70,7 @@ aclError sim_vmm_export(aclrtDrvMemHandle handle, bool to_all, uint64_t *shared)
     aclError code = memory != NULL ? may_export(memory) : sim_physical_refuse(handle);
     struct sim_offer offer = {.of_kind = SIM_EXCHANGE_PHYSICAL};
     if (code == ACL_SUCCESS) {
+        memory->ph_sharer = &sharer;
         memory->ph_shared = PUBLISHING;
         memory->ph_maps++; /* it stays meanwhile */
         offer.of_device = outer_number(memory->ph_kind.mk_device);
@@ -160,7 +164,7 @@ aclError sim_vmm_import(uint64_t shared, int32_t device, aclrtDrvMemHandle *hand
     if (code == ACL_SUCCESS)
         code = check_devices(device, offer.of_device);
     if (code == ACL_SUCCESS)
-        code = sim_physical_adopt(&kind, &offer, shared, file, handle);
+        code = sim_physical_adopt(&kind, (struct sim_extent){NULL, offer.of_offset, offer.of_size}, shared, file, handle);
     if (code != ACL_SUCCESS)
         close(file);
     return code;
