@@ -9,6 +9,7 @@
 #include "engine/callback.h"
 #include "engine/event.h"
 #include "engine/device.h"
+#include "engine/gate.h"
 #include "engine/init.h"
 #include "engine/limits.h"
 #include "engine/recorder.h"
@@ -31,6 +32,7 @@
 #include "queue/channel.h"
 #include "queue/queue.h"
 #include "../ops/tables.h"
+#include "share/exchange.h"
 
 /* From the uppermost room down. */
 static const struct sim_room rooms[] = {
@@ -162,6 +164,7 @@ __attribute__((constructor)) static void hand_in(void)
 {
     sim_room_set(rooms);
     sim_owner_set(owners);
+    sim_share_set_count(sim_gate_count);
     sim_recorder = &recorder;
     sim_row_table = &sim_rows;
     sim_op_own_rows = own_rows;

@@ -7,7 +7,8 @@
 #define SIM_EXCHANGE_H
 
 #include "base/fail.h"
-#include "engine/gate.h"
+
+struct sim_gate; /* the engine's; the exchange only counts it on */
 
 enum sim_exchange_kind {
     SIM_EXCHANGE_MEMORY, /* blocks of aclrtMalloc */
@@ -75,6 +76,9 @@ struct sim_share {
     struct sim_page_shared *sr_page;
     struct sim_gate *sr_gate; /* counts one on, by the exchange's thread, after each change that somebody asked for */
 };
+
+/* How a gate is counted on; called once, by a constructor. */
+void sim_share_set_count(void (*count)(struct sim_gate *gate));
 
 /* Publishes a page, all zeros, or joins another process's. 207001 and 507022 too. */
 aclError sim_share_publish(enum sim_exchange_kind kind, int32_t device, bool to_all, struct sim_gate *gate, uint64_t *id,

@@ -30,6 +30,13 @@ static uint32_t slot_of(const struct sim_share *share)
 
 /* ---- gates ---- */
 
+static void (*count_gate)(struct sim_gate *gate); /* set before any call */
+
+void sim_share_set_count(void (*count)(struct sim_gate *gate))
+{
+    count_gate = count;
+}
+
 /* The lock is held. False without memory. */
 static bool add_gate(struct sim_link *link, struct sim_gate *gate)
 {
@@ -65,7 +72,7 @@ void sim_exchange_ring(uint32_t index)
         struct sim_gate *gate = more ? link->lk_gates[at] : NULL;
         sim_unlock(&sim_exchange.xc_lock);
         if (gate != NULL)
-            sim_gate_count(gate);
+            count_gate(gate);
         if (!more)
             return;
     }
