@@ -7,8 +7,8 @@
 #include "capture/capture.h"
 #include "capture/label.h"
 #include "engine/callback.h"
-#include "engine/event.h"
 #include "engine/device.h"
+#include "engine/event.h"
 #include "engine/gate.h"
 #include "engine/init.h"
 #include "engine/limits.h"
@@ -31,8 +31,9 @@
 #include "operator/tensordesc.h"
 #include "queue/channel.h"
 #include "queue/queue.h"
-#include "../ops/tables.h"
 #include "share/exchange.h"
+
+#include "../ops/tables.h"
 
 /* From the uppermost room down. */
 static const struct sim_room rooms[] = {
