@@ -497,7 +497,7 @@ def generate(directory):
     source = Path(directory) / "_acl.c"
     source.parent.mkdir(parents=True, exist_ok=True)
     ffi.emit_c_code(str(source))
-    return source, stubs(calls)
+    return source, {**stubs(calls), "codes.pyi": parser.status_stub(abi)}
 
 
 def stubs(calls):

@@ -495,6 +495,18 @@ def cdef(include_dir: Path | None = None) -> str:
     return re.sub(r"\n\s*\n+", "\n", text).strip() + "\n"
 
 
+def status_codes(abi: Abi) -> dict[str, int]:
+    """Give every status code that calls return, by name."""
+    codes = {name: constant.value for name, constant in abi.constants.items() if name.startswith("ACL_ERROR_")}
+    return {**codes, **abi.enums["aclsimOperatorStatus"].members}
+
+
+def status_stub(abi: Abi) -> str:
+    """Give the type stub of ``acl.codes``."""
+    names = "".join(f"{name}: int\n" for name in status_codes(abi))
+    return f"# Made from the headers by build_acl.py.\nNAMES: dict[int, str]\n{names}"
+
+
 def report(missing: Set[str], functions: Iterable[Function]) -> dict[str, dict[str, int]]:
     """Count what is declared and what has behaviour.
 

@@ -27,7 +27,7 @@ static int acl_absent(const char *function, const char *since, atomic_flag *told
     acl_absent_last = function;
     if (wanted != NULL && strcmp(wanted, "warn") == 0 && !atomic_flag_test_and_set(told))
         fprintf(stderr, "acl: %s\n", acl_absent_text);
-    return 207000;
+    return ACL_ERROR_RT_FEATURE_NOT_SUPPORT;
 }
 
 #define ACL_ABSENT_status(type) return (type)missing

@@ -3,31 +3,19 @@
 Each error has ``code``, its ``name``, the C ``function`` that answered it, the library's recent ``message``, and
 ``advice``: what to do about it. The families of codes stand in :data:`FAMILIES`; a code of none is a plain
 :class:`AclError`. pyACL calls return their codes and raise nothing of this.
+``codes`` has every status code under the name that the headers give it: ``codes.ACL_ERROR_RT_INVALID_HANDLE``.
 """
 
 from typing import Optional
 
 import acl
+from acl import codes as codes
 from acl._calls import cause_of, raised
-from acl._lib import lib
-
-# Operators have codes of their own, which no header declares.
-OPERATOR_NAMES = {
-    161001: "ACLNN_ERR_PARAM_NULLPTR",
-    161002: "ACLNN_ERR_PARAM_INVALID",
-    361001: "ACLNN_ERR_RUNTIME_ERROR",
-    561003: "ACLNN_ERR_INNER_FIND_KERNEL_ERROR",
-    561103: "ACLNN_ERR_INNER_NULLPTR",
-}
-_names: dict[int, str] = {}
 
 
 def name_of(code: int) -> str:
     """Return the name of a status code, such as ``ACL_ERROR_RT_INVALID_HANDLE``; ``"unknown"`` when it has none."""
-    if not _names:
-        declared = {int(getattr(lib, name)): name for name in dir(lib) if name.startswith("ACL_ERROR_")}
-        _names.update({**OPERATOR_NAMES, **declared})
-    return _names.get(code, "unknown")
+    return codes.NAMES.get(code, "unknown")
 
 
 class AclError(RuntimeError):
@@ -135,56 +123,249 @@ class OperatorError(AclError):
 
 FAMILIES: dict[type[AclError], tuple[int, ...]] = {
     InvalidArgumentError: (
-        100000, 107000, 107001, 107008, 107009, 107016, 107018, 107039, 107043, 107044, 145000, 200002, 200003, 507027,
+        codes.ACL_ERROR_INVALID_PARAM,
+        codes.ACL_ERROR_RT_PARAM_INVALID,
+        codes.ACL_ERROR_RT_INVALID_DEVICEID,
+        codes.ACL_ERROR_RT_ADDR_UNALIGNED,
+        codes.ACL_ERROR_RT_FILE_OPEN,
+        codes.ACL_ERROR_RT_INVALID_MEMORY_TYPE,
+        codes.ACL_ERROR_RT_INVALID_MALLOC_TYPE,
+        codes.ACL_ERROR_RT_INSUFFICIENT_INPUT_ARRAY,
+        codes.ACL_ERROR_RT_INVALID_SYMBOL,
+        codes.ACL_ERROR_RT_INVALID_DEVICE_FUNCTION,
+        codes.ACL_ERROR_GE_PARAM_INVALID,
+        codes.ACL_ERROR_INVALID_DEVICE,
+        codes.ACL_ERROR_MEMORY_ADDRESS_UNALIGNED,
+        codes.ACL_ERROR_RT_KERNEL_LOOKUP,
     ),
-    InvalidHandleError: (107017, 200005),
-    ContextError: (107002, 107003, 107004, 507007),
-    OutOfMemoryError: (200000, 207001, 207018, 245000),
-    ResourceError: (207005, 207007, 207008, 207009, 207010, 207011, 207012, 207014),
-    NotSupportedError: (200001, 200006, 200007, 207000, 207019, 207021),
+    InvalidHandleError: (
+        codes.ACL_ERROR_RT_INVALID_HANDLE,
+        codes.ACL_ERROR_INVALID_RESOURCE_HANDLE,
+    ),
+    ContextError: (
+        codes.ACL_ERROR_RT_CONTEXT_NULL,
+        codes.ACL_ERROR_RT_STREAM_CONTEXT,
+        codes.ACL_ERROR_RT_MODEL_CONTEXT,
+        codes.ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
+    ),
+    OutOfMemoryError: (
+        codes.ACL_ERROR_BAD_ALLOC,
+        codes.ACL_ERROR_RT_MEMORY_ALLOCATION,
+        codes.ACL_ERROR_RT_DEVICE_OOM,
+        codes.ACL_ERROR_GE_MEMORY_ALLOCATION,
+    ),
+    ResourceError: (
+        codes.ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
+        codes.ACL_ERROR_RT_NO_EVENT_RESOURCE,
+        codes.ACL_ERROR_RT_NO_STREAM_RESOURCE,
+        codes.ACL_ERROR_RT_NO_NOTIFY_RESOURCE,
+        codes.ACL_ERROR_RT_NO_MODEL_RESOURCE,
+        codes.ACL_ERROR_RT_NO_CDQ_RESOURCE,
+        codes.ACL_ERROR_RT_OVER_LIMIT,
+        codes.ACL_ERROR_RT_QUEUE_FULL,
+    ),
+    NotSupportedError: (
+        codes.ACL_ERROR_API_NOT_SUPPORT,
+        codes.ACL_ERROR_FEATURE_UNSUPPORTED,
+        codes.ACL_ERROR_PROF_MODULES_UNSUPPORTED,
+        codes.ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+        codes.ACL_ERROR_RT_FEATURE_NOT_SUPPORT_UPDATE_OP,
+        codes.ACL_ERROR_RT_LINK_TYPE_NOT_SUPPORTED,
+    ),
     CaptureError: (
-        *range(107024, 107035), 107036, 107038, 107041, 107045, 507903,
+        codes.ACL_ERROR_RT_CAPTURE_DEPENDENCY,
+        codes.ACL_ERROR_RT_STREAM_UNJOINED,
+        codes.ACL_ERROR_RT_MODEL_CAPTURED,
+        codes.ACL_ERROR_RT_STREAM_CAPTURED,
+        codes.ACL_ERROR_RT_EVENT_CAPTURED,
+        codes.ACL_ERROR_RT_STREAM_NOT_CAPTURED,
+        codes.ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT,
+        codes.ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT,
+        codes.ACL_ERROR_STREAM_CAPTURE_CONFLICT,
+        codes.ACL_ERROR_STREAM_TASK_GROUP_STATUS,
+        codes.ACL_ERROR_STREAM_TASK_GROUP_INTR,
+        codes.ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED,
+        codes.ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD,
+        codes.ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC,
+        codes.ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING,
+        codes.ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED,
     ),
-    TimedOutError: (107019, 107020, 207020, 507012, 507046, 507047, 545601),
-    AbortedError: (107022, 107023, 107035),
+    TimedOutError: (
+        codes.ACL_ERROR_RT_WAIT_TIMEOUT,
+        codes.ACL_ERROR_RT_TASK_TIMEOUT,
+        codes.ACL_ERROR_RT_TIMEOUT,
+        codes.ACL_ERROR_RT_REPORT_TIMEOUT,
+        codes.ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+        codes.ACL_ERROR_RT_EVENT_SYNC_TIMEOUT,
+        codes.ACL_ERROR_GE_MODEL_EXECUTE_TIMEOUT,
+    ),
+    AbortedError: (
+        codes.ACL_ERROR_RT_DEVICE_TASK_ABORT,
+        codes.ACL_ERROR_RT_STREAM_ABORT,
+        codes.ACL_ERROR_RT_TASK_ABORT_STOP,
+    ),
     TaskError: (
-        207003, 207016, 207017, 507001, 507010, 507011, *range(507013, 507021), *range(507034, 507037),
-        *range(507042, 507046), *range(507048, 507051), *range(507053, 507058), 507914, 507915, 507916,
+        codes.ACL_ERROR_RT_AICORE_OVER_FLOW,
+        codes.ACL_ERROR_RT_AIVEC_OVER_FLOW,
+        codes.ACL_ERROR_RT_OVER_FLOW,
+        codes.ACL_ERROR_RT_TS_ERROR,
+        codes.ACL_ERROR_RT_LOST_HEARTBEAT,
+        codes.ACL_ERROR_RT_MODEL_EXECUTE,
+        codes.ACL_ERROR_RT_SYS_DMA,
+        codes.ACL_ERROR_RT_AICORE_TIMEOUT,
+        codes.ACL_ERROR_RT_AICORE_EXCEPTION,
+        codes.ACL_ERROR_RT_AICORE_TRAP_EXCEPTION,
+        codes.ACL_ERROR_RT_AICPU_TIMEOUT,
+        codes.ACL_ERROR_RT_AICPU_EXCEPTION,
+        codes.ACL_ERROR_RT_AICPU_DATADUMP_RSP_ERR,
+        codes.ACL_ERROR_RT_AICPU_MODEL_RSP_ERR,
+        codes.ACL_ERROR_RT_VECTOR_CORE_TIMEOUT,
+        codes.ACL_ERROR_RT_VECTOR_CORE_EXCEPTION,
+        codes.ACL_ERROR_RT_VECTOR_CORE_TRAP_EXCEPTION,
+        codes.ACL_ERROR_RT_AICORE_TRAP_READ_OVERFLOW,
+        codes.ACL_ERROR_RT_AICORE_TRAP_WRITE_OVERFLOW,
+        codes.ACL_ERROR_RT_VECTOR_CORE_TRAP_READ_OVERFLOW,
+        codes.ACL_ERROR_RT_VECTOR_CORE_TRAP_WRITE_OVERFLOW,
+        codes.ACL_ERROR_RT_FFTS_PLUS_TIMEOUT,
+        codes.ACL_ERROR_RT_FFTS_PLUS_EXCEPTION,
+        codes.ACL_ERROR_RT_FFTS_PLUS_TRAP_EXCEPTION,
+        codes.ACL_ERROR_RT_DEVICE_MEM_ERROR,
+        codes.ACL_ERROR_RT_HBM_MULTI_BIT_ECC_ERROR,
+        codes.ACL_ERROR_RT_SUSPECT_DEVICE_MEM_ERROR,
+        codes.ACL_ERROR_RT_LINK_ERROR,
+        codes.ACL_ERROR_RT_SUSPECT_REMOTE_ERROR,
+        codes.ACL_ERROR_RT_L3_PORT_ERROR,
+        codes.ACL_ERROR_RT_CCU_TIMEOUT,
+        codes.ACL_ERROR_RT_CCU_EXCEPTION,
     ),
     ModelError: (
-        *range(100003, 100009), *range(100011, 100020), *range(145001, 145004), *range(145006, 145010),
-        *range(145011, 145023), 107005, 107037, 107040, 148053,
-        *range(545001, 545010),
+        codes.ACL_ERROR_INVALID_FILE,
+        codes.ACL_ERROR_WRITE_FILE,
+        codes.ACL_ERROR_INVALID_FILE_SIZE,
+        codes.ACL_ERROR_PARSE_FILE,
+        codes.ACL_ERROR_FILE_MISSING_ATTR,
+        codes.ACL_ERROR_FILE_ATTR_INVALID,
+        codes.ACL_ERROR_INVALID_MODEL_ID,
+        codes.ACL_ERROR_DESERIALIZE_MODEL,
+        codes.ACL_ERROR_PARSE_MODEL,
+        codes.ACL_ERROR_READ_MODEL_FAILURE,
+        codes.ACL_ERROR_MODEL_SIZE_INVALID,
+        codes.ACL_ERROR_MODEL_MISSING_ATTR,
+        codes.ACL_ERROR_MODEL_INPUT_NOT_MATCH,
+        codes.ACL_ERROR_MODEL_OUTPUT_NOT_MATCH,
+        codes.ACL_ERROR_MODEL_NOT_DYNAMIC,
+        codes.ACL_ERROR_GE_EXEC_NOT_INIT,
+        codes.ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID,
+        codes.ACL_ERROR_GE_EXEC_MODEL_ID_INVALID,
+        codes.ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID,
+        codes.ACL_ERROR_GE_EXEC_MODEL_ADDR_INVALID,
+        codes.ACL_ERROR_GE_EXEC_MODEL_QUEUE_ID_INVALID,
+        codes.ACL_ERROR_GE_EXEC_LOAD_MODEL_REPEATED,
+        codes.ACL_ERROR_GE_DYNAMIC_INPUT_ADDR_INVALID,
+        codes.ACL_ERROR_GE_DYNAMIC_INPUT_LENGTH_INVALID,
+        codes.ACL_ERROR_GE_DYNAMIC_BATCH_SIZE_INVALID,
+        codes.ACL_ERROR_GE_AIPP_BATCH_EMPTY,
+        codes.ACL_ERROR_GE_AIPP_NOT_EXIST,
+        codes.ACL_ERROR_GE_AIPP_MODE_INVALID,
+        codes.ACL_ERROR_GE_OP_TASK_TYPE_INVALID,
+        codes.ACL_ERROR_GE_OP_KERNEL_TYPE_INVALID,
+        codes.ACL_ERROR_GE_PLGMGR_PATH_INVALID,
+        codes.ACL_ERROR_GE_FORMAT_INVALID,
+        codes.ACL_ERROR_GE_SHAPE_INVALID,
+        codes.ACL_ERROR_GE_DATATYPE_INVALID,
+        codes.ACL_ERROR_RT_STREAM_MODEL,
+        codes.ACL_ERROR_RT_MODEL_RUNNING,
+        codes.ACL_ERROR_RT_MODEL_UPDATE_FAILED,
+        codes.ACL_ERROR_INVALID_BUNDLE_MODEL_ID,
+        codes.ACL_ERROR_GE_LOAD_MODEL,
+        codes.ACL_ERROR_GE_EXEC_LOAD_MODEL_PARTITION_FAILED,
+        codes.ACL_ERROR_GE_EXEC_LOAD_WEIGHT_PARTITION_FAILED,
+        codes.ACL_ERROR_GE_EXEC_LOAD_TASK_PARTITION_FAILED,
+        codes.ACL_ERROR_GE_EXEC_LOAD_KERNEL_PARTITION_FAILED,
+        codes.ACL_ERROR_GE_EXEC_RELEASE_MODEL_DATA,
+        codes.ACL_ERROR_GE_COMMAND_HANDLE,
+        codes.ACL_ERROR_GE_GET_TENSOR_INFO,
+        codes.ACL_ERROR_GE_UNLOAD_MODEL,
     ),
-    OperatorError: (*range(100020, 100030), 148050, *OPERATOR_NAMES),
-}  # fmt: skip
+    OperatorError: (
+        codes.ACL_ERROR_OP_TYPE_NOT_MATCH,
+        codes.ACL_ERROR_OP_INPUT_NOT_MATCH,
+        codes.ACL_ERROR_OP_OUTPUT_NOT_MATCH,
+        codes.ACL_ERROR_OP_ATTR_NOT_MATCH,
+        codes.ACL_ERROR_OP_NOT_FOUND,
+        codes.ACL_ERROR_OP_LOAD_FAILED,
+        codes.ACL_ERROR_UNSUPPORTED_DATA_TYPE,
+        codes.ACL_ERROR_FORMAT_NOT_MATCH,
+        codes.ACL_ERROR_BIN_SELECTOR_NOT_REGISTERED,
+        codes.ACL_ERROR_KERNEL_NOT_FOUND,
+        codes.ACL_ERROR_OP_UNSUPPORTED_DYNAMIC,
+        codes.ACLNN_ERR_PARAM_NULLPTR,
+        codes.ACLNN_ERR_PARAM_INVALID,
+        codes.ACLNN_ERR_RUNTIME_ERROR,
+        codes.ACLNN_ERR_INNER,
+        codes.ACLNN_ERR_INNER_FIND_KERNEL_ERROR,
+        codes.ACLNN_ERR_INNER_NULLPTR,
+    ),
+}
 _family_of = {code: family for family, codes in FAMILIES.items() for code in codes}
 
 ADVICE = {
-    100001: "call acl.init() first, or make a device current: acl.Device does it by itself",
-    107001: "acl.Device.count() says how many devices there are",
-    107002: "make a device current in this thread first: `with acl.Device(0):` or acl.Device(0).use()",
-    107003: "make the context it was made in current: `stream.use_context()`, or use a stream of this context",
-    107006: "synchronise the event first, and give both events timing=True",
-    107011: "one stream cannot have both callbacks and subscribed reports: use another stream",
-    107024: "record the event on a stream of the capture, or make what it depends on wait outside of it",
-    107025: "let the first stream of the capture wait for the others before it ends",
-    107026: "leave the `with acl.capture(...)` block first",
-    107027: "a stream is neither synchronised, queried nor closed while it is captured: end the capture first",
-    107028: "an event recorded in a capture is neither synchronised nor queried: end the capture first",
-    107029: "do this inside a `with acl.capture(stream):` block, on that stream or one that waits for it",
-    107030: "a synchronous call is no part of a capture: give it stream=, or do it before",
-    107031: "the default stream is not captured, and not used while another is: give both calls a stream of their own",
-    107032: "an event belongs to one capture: record another one in this capture; both are lost, capture them again",
-    107033: "one group is open at a time, and none when the capture ends: leave `with graph.group():` before",
-    107034: "while a group is open only its own stream takes work: leave the group first; capture again",
-    107036: "end a capture on the stream that it began on",
-    107038: "end a capture in the thread that began it, or capture with mode='relaxed'",
-    107041: "memory of a copy in a capture is pinned: acl.Buffer(size, kind='host')",
-    107045: "leave the `with body.capture(...)` block before that of the graph",
-    507007: "the device is not in use any more: make it current again with acl.Device(0).use()",
-    507903: "an earlier call in the capture failed and made it invalid: see to that error, and capture again",
-    561003: "acl.sim.kernel registers a kernel for the simulator",
+    codes.ACL_ERROR_UNINITIALIZE: "call acl.init() first, or make a device current: acl.Device does it by itself",
+    codes.ACL_ERROR_RT_INVALID_DEVICEID: "acl.Device.count() says how many devices there are",
+    codes.ACL_ERROR_RT_CONTEXT_NULL: (
+        "make a device current in this thread first: `with acl.Device(0):` or acl.Device(0).use()"
+    ),
+    codes.ACL_ERROR_RT_STREAM_CONTEXT: (
+        "make the context it was made in current: `stream.use_context()`, or use a stream of this context"
+    ),
+    codes.ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID: "synchronise the event first, and give both events timing=True",
+    codes.ACL_ERROR_RT_STREAM_SUBSCRIBE: (
+        "one stream cannot have both callbacks and subscribed reports: use another stream"
+    ),
+    codes.ACL_ERROR_RT_CAPTURE_DEPENDENCY: (
+        "record the event on a stream of the capture, or make what it depends on wait outside of it"
+    ),
+    codes.ACL_ERROR_RT_STREAM_UNJOINED: "let the first stream of the capture wait for the others before it ends",
+    codes.ACL_ERROR_RT_MODEL_CAPTURED: "leave the `with acl.capture(...)` block first",
+    codes.ACL_ERROR_RT_STREAM_CAPTURED: (
+        "a stream is neither synchronised, queried nor closed while it is captured: end the capture first"
+    ),
+    codes.ACL_ERROR_RT_EVENT_CAPTURED: (
+        "an event recorded in a capture is neither synchronised nor queried: end the capture first"
+    ),
+    codes.ACL_ERROR_RT_STREAM_NOT_CAPTURED: (
+        "do this inside a `with acl.capture(stream):` block, on that stream or one that waits for it"
+    ),
+    codes.ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT: (
+        "a synchronous call is no part of a capture: give it stream=, or do it before"
+    ),
+    codes.ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT: (
+        "the default stream is not captured, and not used while another is: give both calls a stream of their own"
+    ),
+    codes.ACL_ERROR_STREAM_CAPTURE_CONFLICT: (
+        "an event belongs to one capture: record another one in this capture; both are lost, capture them again"
+    ),
+    codes.ACL_ERROR_STREAM_TASK_GROUP_STATUS: (
+        "one group is open at a time, and none when the capture ends: leave `with graph.group():` before"
+    ),
+    codes.ACL_ERROR_STREAM_TASK_GROUP_INTR: (
+        "while a group is open only its own stream takes work: leave the group first; capture again"
+    ),
+    codes.ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED: "end a capture on the stream that it began on",
+    codes.ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD: (
+        "end a capture in the thread that began it, or capture with mode='relaxed'"
+    ),
+    codes.ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC: (
+        "memory of a copy in a capture is pinned: acl.Buffer(size, kind='host')"
+    ),
+    codes.ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING: "leave the `with body.capture(...)` block before that of the graph",
+    codes.ACL_ERROR_RT_CONTEXT_RELEASE_ERROR: (
+        "the device is not in use any more: make it current again with acl.Device(0).use()"
+    ),
+    codes.ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED: (
+        "an earlier call in the capture failed and made it invalid: see to that error, and capture again"
+    ),
+    codes.ACLNN_ERR_INNER_FIND_KERNEL_ERROR: "acl.sim.kernel registers a kernel for the simulator",
 }
 
 

@@ -156,7 +156,7 @@ static void owner_swap(PyObject *self, PyObject **handle, PyObject **opening)
         }                                                                                                              \
     } while (0)
 
-enum { OWNER_SYNC = 1, OWNER_TIMED = 9, OWNER_INTERPROCESS = 64, OWNER_GONE = 107017 };
+enum { OWNER_SYNC = 1, OWNER_TIMED = 9, OWNER_INTERPROCESS = 64, OWNER_GONE = ACL_ERROR_RT_INVALID_HANDLE };
 
 static int event_init(PyObject *self, PyObject *arguments, PyObject *named)
 {

@@ -7,6 +7,7 @@
 ``filters``  the C source of the filter library over ``libacl_sim.so`` that stands behind every vendor library name
 ``headers``  the operators' headers, ``aclnnop/aclnn_<op>.h``, in a folder
 ``extra``    a C file that defines the names of other libraries (``acl/abi/extra``) that no object defines: they refuse
+``errors``   the entries of the table of codes and their names in core/fail.c, by value
 ``rows``     the table of operators and their entry points; an object may define ``sim_kernel_<op>``, its kernel, or,
              for a plain function beside the operators, ``sim_helper_<function>``
 """
@@ -73,6 +74,13 @@ def since(declared: abi.Abi) -> str:
     """C header that gives newer functions another symbol; the public symbol is a stub that checks the version first."""
     lines = [f'extern __typeof__({f.name}) {f.name} __asm__("{SINCE}{f.name}");\n' for f in _newer(declared)]
     return _wrappers() + "".join(lines)
+
+
+def errors(declared: abi.Abi) -> str:
+    """C entries, ordered by value, of every code that a header declares."""
+    codes = {value: name for name, value in abi.status_codes(declared).items()}
+    codes[0] = "ACL_SUCCESS"
+    return "".join(f"CODE({codes[value]}),\n" for value in sorted(codes))
 
 
 def _refusal(declared: abi.Abi, function: abi.Function, answer: str) -> str:
@@ -304,7 +312,7 @@ def table(objects: Sequence[str]) -> str:
 def main(argv: Sequence[str]) -> None:
     """Run the command that the arguments name."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=("since", "stubs", "map", "filters", "headers", "rows", "extra"))
+    parser.add_argument("command", choices=("since", "stubs", "map", "filters", "headers", "rows", "extra", "errors"))
     parser.add_argument("--objects", nargs="*", default=[], help="compiled files of api (stubs), ops (rows) or extra")
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args(argv)
@@ -315,6 +323,7 @@ def main(argv: Sequence[str]) -> None:
         make = {
             "since": lambda: since(declared),
             "stubs": lambda: stubs(declared, arguments.objects),
+            "errors": lambda: errors(declared),
             "map": lambda: export_map(declared),
             "filters": lambda: filters(declared),
             "rows": lambda: table(arguments.objects),

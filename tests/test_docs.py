@@ -145,7 +145,7 @@ def test_answers_are_what_is_returned_or_said(extensions, tmp_path):
     (tmp_path / "simulator" / "api").mkdir(parents=True)
     (tmp_path / "simulator" / "core").mkdir()
     (tmp_path / "simulator" / "api" / "thing.c").write_text(SOURCE)
-    answers = extensions["codes"].Codes(tmp_path)
+    answers = extensions["codes"].Codes(tmp_path, tmp_path / "facts")
     assert answers.of("aclrtThing") == {100000: [], 107000: ["place is NULL, …"], 107003: [], 207001: []}
     assert answers.of("aclrtOther") == {}
 

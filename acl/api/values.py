@@ -2,9 +2,9 @@
 
 import re
 
-from acl._lib import ffi
+from acl._lib import ffi, lib
 
-INVALID_PARAM = 100000
+INVALID_PARAM = lib.ACL_ERROR_INVALID_PARAM
 LONGEST = 4096  # items or bytes that a call fills at most; larger requests answer INVALID_PARAM
 KEY_LIMIT = 1024
 

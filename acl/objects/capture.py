@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 import acl
 from acl import mdl
-from acl.errors import AclError, CaptureError, ContextError, NotSupportedError, error_of, name_of
+from acl.errors import AclError, CaptureError, ContextError, NotSupportedError, codes, error_of, name_of
 from acl.mdl import ri_execute_async
 from acl.objects import memory_block
 from acl.objects.capture_parts import (
@@ -46,7 +46,9 @@ if TYPE_CHECKING:
 
     Ports = Union[Sequence[DeviceArray], Mapping[str, DeviceArray]]
 
-RUNNING, CAPTURED, NOT_SUPPORTED = 107037, 107027, 207000
+RUNNING = codes.ACL_ERROR_RT_MODEL_RUNNING
+CAPTURED = codes.ACL_ERROR_RT_STREAM_CAPTURED
+NOT_SUPPORTED = codes.ACL_ERROR_RT_FEATURE_NOT_SUPPORT
 BEGIN_ADVICE = {
     CAPTURED: "a capture inside a capture takes a stream of its own; other.wait(stream) takes a stream into this one",
     NOT_SUPPORTED: "the default stream is never captured, and old chips capture nothing: use acl.Stream()",

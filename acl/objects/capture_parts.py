@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from acl import mdl, rt
-from acl.errors import ADVICE, AclError, CaptureError, error_of
+from acl.errors import ADVICE, AclError, CaptureError, codes, error_of
 from acl.objects import memory_block
 from acl.objects.memory import Buffer, Memory, span_of
 from acl.objects.memory_block import one_of, refuse
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 MODES = {"global": 0, "thread_local": 1, "relaxed": 2}
 IF, WHILE, SWITCH = 0, 1, 2
 ASSIGN_DEFAULT = 1
-CAPTURING, NOT_CAPTURED, STATUS, MISMATCH = 107026, 107029, 107033, 507000
+CAPTURING = codes.ACL_ERROR_RT_MODEL_CAPTURED
+NOT_CAPTURED = codes.ACL_ERROR_RT_STREAM_NOT_CAPTURED
+STATUS = codes.ACL_ERROR_STREAM_TASK_GROUP_STATUS
+MISMATCH = codes.ACL_ERROR_RT_INTERNAL_ERROR
 IN_CAPTURE = ADVICE[CAPTURING]
 ONE_TASK = "a condition is for one task of the graph, or the body, that made it"
 AS_CAPTURED = "launch in the update the operators of the group: as many, in their order, with the same types and shapes"

@@ -17,7 +17,7 @@ from typing import Any, Callable, ClassVar, NamedTuple, Optional, Union
 
 import acl
 from acl import rt
-from acl.errors import AclError, ContextError, InvalidArgumentError, error_of
+from acl.errors import AclError, ContextError, InvalidArgumentError, codes, error_of
 from acl.objects import resource
 from acl.objects.context import call_in
 from acl.objects.resource import (
@@ -35,7 +35,9 @@ from acl.objects.resource import (
 )
 from acl.objects.stream import Stream
 
-NOT_OPEN, INVALID_DEVICE, REPEATED = 507007, 107001, 100002
+NOT_OPEN = codes.ACL_ERROR_RT_CONTEXT_RELEASE_ERROR
+INVALID_DEVICE = codes.ACL_ERROR_RT_INVALID_DEVICEID
+REPEATED = codes.ACL_ERROR_REPEAT_INITIALIZE
 HBM, MEMORY = 1, ("DDR", "HBM", "DDR huge pages", "DDR normal pages", "HBM huge pages", "HBM normal pages")
 CORES = {"ai_cores": 101, "cube_cores": 102, "vector_cores": 201}
 RUN_MODES = ("device", "host")

@@ -31,7 +31,6 @@ from acl.objects.resource import Opening, Resource, current_opening
 if TYPE_CHECKING:
     from acl.objects.stream import Stream
 
-WRONG_CONTEXT = 107003
 MOST_BLOCKS = 2**32 - 1
 ADDRESS = struct.Struct("P")
 LETTERS = "PQqIiHhBbfd?"  # of the struct module: what parameters can be

@@ -32,7 +32,15 @@ from typing import Any, Optional, Protocol, cast
 from acl import mdl, rt
 from acl._calls import in_call
 from acl._lib import ffi, lib
-from acl.errors import AclError, ContextError, InvalidArgumentError, InvalidHandleError, OutOfMemoryError, error_of
+from acl.errors import (
+    AclError,
+    ContextError,
+    InvalidArgumentError,
+    InvalidHandleError,
+    OutOfMemoryError,
+    codes,
+    error_of,
+)
 from acl.objects import resource
 from acl.objects.context import call_in
 from acl.objects.resource import (
@@ -48,7 +56,7 @@ from acl.objects.resource import (
 from acl.objects.stream import Stream
 
 POLICIES = {"huge_first": 0, "huge_only": 1, "normal_only": 2}
-OUT_OF_MEMORY = 207001
+OUT_OF_MEMORY = codes.ACL_ERROR_RT_MEMORY_ALLOCATION
 SYNC = 1
 MANY = 16  # users that a block remembers before it looks which have ended
 

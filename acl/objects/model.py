@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 import numpy
 
 from acl import mdl, rt
-from acl.errors import CaptureError, ContextError, InvalidHandleError, error_of
+from acl.errors import CaptureError, ContextError, InvalidHandleError, codes, error_of
 from acl.objects.array import DeviceArray
 from acl.objects.context import call_in, current_handle, make_current
 from acl.objects.memory import Buffer, Span, span_of
@@ -40,14 +40,16 @@ if TYPE_CHECKING:
     Input = Union[ArrayLike, DeviceArray]
     Output = Union[Array, Sequence[Optional[Array]], Mapping[str, Array], None]
 
-UNKNOWN, OTHER_CONTEXT, SYNCHRONOUS = 145003, 107003, 107030
+UNKNOWN = codes.ACL_ERROR_GE_EXEC_MODEL_ID_INVALID
+OTHER_CONTEXT = codes.ACL_ERROR_RT_STREAM_CONTEXT
+SYNCHRONOUS = codes.ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT
 # What to do where loading is refused.
 LOADING = {
-    145000: "the file is damaged or for another chip, or the memory given is too small: acl.Model.memory_of() says how "
-    "much it takes",
-    145001: "open the device first: `with acl.Device(0):`, or acl.init()",
-    145002: "check the path; a relative one starts where the program was started",
-    145006: "the file is damaged or none of a model: write or copy it again",
+    codes.ACL_ERROR_GE_PARAM_INVALID: "the file is damaged or for another chip, or the memory given is too small: "
+    "acl.Model.memory_of() says how much it takes",
+    codes.ACL_ERROR_GE_EXEC_NOT_INIT: "open the device first: `with acl.Device(0):`, or acl.init()",
+    codes.ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID: "check the path; a relative one starts where the program was started",
+    codes.ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID: "the file is damaged or none of a model: write or copy it again",
 }
 
 

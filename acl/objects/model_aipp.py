@@ -8,12 +8,12 @@ from numbers import Real
 from typing import Any, Optional
 
 from acl import mdl
-from acl.errors import error_of
+from acl.errors import codes, error_of
 from acl.objects.memory_block import one_of, refuse
 from acl.objects.resource import Opening, Resource, integer
 
 FORMATS = {"yuv420sp": 1, "xrgb8888": 2, "rgb888": 3, "yuv400": 4}
-UNKNOWN = 100000
+UNKNOWN = codes.ACL_ERROR_INVALID_PARAM
 # Parameters live on the host, with no device.
 ALWAYS = Opening(-1)
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 import acl
 from acl import mdl
 from acl._calls import in_call
-from acl.errors import AclError, ContextError, InvalidHandleError, TimedOutError, error_of
+from acl.errors import AclError, ContextError, InvalidHandleError, TimedOutError, codes, error_of
 from acl.objects.context import call_in, make_current
 from acl.objects.event import Event
 from acl.objects.memory import Buffer
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from acl.objects.model_signature import Signature
 
-TIMED_OUT = 507046
+TIMED_OUT = codes.ACL_ERROR_RT_STREAM_SYNC_TIMEOUT
 
 
 class Side:

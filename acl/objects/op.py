@@ -23,7 +23,7 @@ import numpy
 import acl
 from acl import nnop, rt
 from acl._lib import _acl
-from acl.errors import AclError, error_of
+from acl.errors import AclError, codes, error_of
 from acl.objects import resource
 from acl.objects.array import DeviceArray
 from acl.objects.context import current_handle
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from acl.objects.stream import Stream
 
 SIGNATURES = 256  # that an operator keeps on a device
-ND, WRONG_CONTEXT, RUNTIME = 2, 107003, 361001
+ND = 2
 # Data types by the name that NumPy or ml_dtypes has for them, and the other way round.
 CODES = {
     "float32": 0, "float16": 1, "int8": 2, "int32": 3, "uint8": 4, "int16": 6, "uint16": 7, "uint32": 8, "int64": 9,
@@ -85,7 +85,7 @@ class Handle(NamedTuple):
 
 def _made(handles: list[Handle], value: int, end: Callable[[int], int], function: str) -> int:
     if value == 0:
-        raise error_of(200000, function)
+        raise error_of(codes.ACL_ERROR_BAD_ALLOC, function)
     handles.append(Handle(end, value))
     return value
 
@@ -260,7 +260,7 @@ class Call:
 
 def _failure(ret: int, function: str) -> AclError:
     """Return the error of an operator; one of the runtime below keeps the runtime's code."""
-    if ret == RUNTIME:
+    if ret == codes.ACLNN_ERR_RUNTIME_ERROR:
         inner = rt.peek_at_last_error(0)
         if inner:
             return error_of(inner, function)
@@ -359,7 +359,7 @@ class Operator:
             self._launch(call, address, handle)
         except AclError:
             if stream._context != current_handle():
-                raise error_of(WRONG_CONTEXT, self.symbol) from None
+                raise error_of(codes.ACL_ERROR_RT_STREAM_CONTEXT, self.symbol) from None
             raise
         tell(blocks, stream)
 

@@ -37,10 +37,13 @@ from typing import Any, ClassVar, NoReturn, Optional, Protocol, TypeVar
 from acl import rt
 from acl._calls import in_call
 from acl._lib import Owner, _acl
-from acl.errors import AclError, InvalidArgumentError, InvalidHandleError, error_of
+from acl.errors import AclError, InvalidArgumentError, InvalidHandleError, codes, error_of
 
 Self = TypeVar("Self", bound="Resource")
-INVALID, NO_CONTEXT, INVALID_HANDLE, IN_CALLBACK = 107000, 107002, 107017, 507000
+INVALID = codes.ACL_ERROR_RT_PARAM_INVALID
+NO_CONTEXT = codes.ACL_ERROR_RT_CONTEXT_NULL
+INVALID_HANDLE = codes.ACL_ERROR_RT_INVALID_HANDLE
+IN_CALLBACK = codes.ACL_ERROR_RT_INTERNAL_ERROR
 LEAST, MOST, LONGEST = -(2**63), 2**63 - 1, 2**64 - 1  # of a number, and of a handle
 
 

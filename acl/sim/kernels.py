@@ -132,7 +132,7 @@ def kernel(
         if function is not None:
             runs = closure("aclsimKernelFunc", run, function, lib.ACL_ERROR_RT_AICORE_EXCEPTION)
         if function is not None and plan is not None:
-            plans = closure("aclsimPlanFunc", prepare, plan, 161002)
+            plans = closure("aclsimPlanFunc", prepare, plan, lib.ACLNN_ERR_PARAM_INVALID)
         check(lib.aclsimRegisterKernel(name.encode(), plans, runs, ffi.NULL), f"acl.sim.kernel({name!r})")
         _kept.extend((runs, plans))
         if "acl.objects.op" in sys.modules:  # what acl.nn keeps ready would run the kernel that was there

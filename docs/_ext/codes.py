@@ -44,10 +44,12 @@ class Unit:
     public: set[str] = field(default_factory=set)
 
 
-def _preprocess(path: Path, root: Path) -> list[str]:
+def _preprocess(path: Path, root: Path, facts: Path) -> list[str]:
     """Return the tokens of a C file, without what comes from outside of the simulator's folders."""
     compiler = shutil.which(os.environ.get("CC") or "gcc") or "clang"
-    command = [compiler, "-E", "-std=c11", "-D_GNU_SOURCE", f"-I{root / 'acl/include'}", f"-I{root / 'simulator/core'}"]
+    command = [compiler, "-E", "-std=c11", "-D_GNU_SOURCE"]
+    folders = (root / "acl" / "include", root / "simulator" / "core", facts)
+    command += [f"-I{folder}" for folder in folders]
     text = subprocess.run([*command, str(path)], check=True, stdout=subprocess.PIPE, text=True).stdout
     ours = str(root / "simulator")
     kept, inside = [], False
@@ -145,13 +147,21 @@ def _read(body: list[str], statuses: set[str], writers: set[str]) -> Body:
 
 
 class Codes:
-    """The answers of all functions."""
+    """The answers of all functions.
 
-    def __init__(self, root: Path) -> None:
+    Parameters
+    ----------
+    root
+        The project's folder.
+    facts
+        The folder with the tables that ``make facts`` writes.
+    """
+
+    def __init__(self, root: Path, facts: Path) -> None:
         folders = ("api", "core", "models", "ops")
         paths = sorted(path for folder in folders for path in root.glob(f"simulator/{folder}/*.c"))
         with ThreadPoolExecutor(2) as pool:
-            texts = list(pool.map(lambda path: _preprocess(path, root), paths))
+            texts = list(pool.map(lambda path: _preprocess(path, root, facts), paths))
         heads = [list(_functions(tokens)) for tokens in texts]
         kernels = (re.findall(r" sim_kernel_(\w+) =", " ".join(tokens)) for tokens in texts)
         self.kernels = {name for found in kernels for name in found}  # the operators that have one

@@ -9,6 +9,9 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -191,14 +194,13 @@ def _functions_page(heading: str, module: str, names: Iterable[str]) -> list[str
 
 
 def _codes_page() -> list[str]:
-    from acl import abi, errors
+    from acl import errors
 
     families = {code: family for family, found in errors.FAMILIES.items() for code in found}
-    declared = {c.value for c in abi.load().constants.values() if c.name.startswith("ACL_ERROR_") and c.value}
     lines = [".. _status-codes:", "", *title("Status codes")]
     lines += ["Every code that headers declare or operators answer, with the error that the objects raise for it.", ""]
     rows = []
-    for code in sorted(declared | set(errors.OPERATOR_NAMES) | set(families)):
+    for code in sorted(errors.codes.NAMES.keys() - {0}):
         family = families.get(code, errors.AclError)
         advice = errors.ADVICE.get(code, family.usual_advice)
         target = [f".. _code-{code}:", "", str(code)]
@@ -237,11 +239,19 @@ def _settings_page() -> list[str]:
     return table("25 60 15", ("Variable", "Takes", "Default"), rows)
 
 
+def _answers() -> codes.Codes:
+    """Return what the simulator's functions answer, read from its C and the tables that its build makes."""
+    with tempfile.TemporaryDirectory() as build:
+        command = ["make", "-s", "-C", str(ROOT / "simulator"), "facts", f"BUILD={build}", f"PYTHON={sys.executable}"]
+        subprocess.run(command, check=True)
+        return codes.Codes(ROOT, Path(build) / "facts")
+
+
 def pages() -> dict[str, list[str]]:
     """Return every page by its path below ``made``, without a suffix."""
     from acl import abi, nnop
 
-    declared, answers, signatures = abi.load(), codes.Codes(ROOT), Signatures()
+    declared, answers, signatures = abi.load(), _answers(), Signatures()
     found: dict[str, list[str]] = {}
     for group in declared.groups:
         found[f"calls/{group}"] = _group_page(group, declared, answers, signatures)

@@ -10,17 +10,8 @@
 
 #include "lock.h"
 #include <acl/acl.h>
+#include <acl/acl_sim.h>
 #include <stddef.h>
-
-/* Codes of operators, under the names of their documents; no declared header has them. */
-enum {
-    ACLNN_ERR_PARAM_NULLPTR = 161001,
-    ACLNN_ERR_PARAM_INVALID = 161002,
-    ACLNN_ERR_RUNTIME_ERROR = 361001,
-    ACLNN_ERR_INNER = 561000,
-    ACLNN_ERR_INNER_FIND_KERNEL_ERROR = 561003,
-    ACLNN_ERR_INNER_NULLPTR = 561103,
-};
 
 #define SIM_ARGUMENT(condition, code, ...)                                                                             \
     do {                                                                                                               \

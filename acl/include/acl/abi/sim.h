@@ -78,6 +78,17 @@ typedef struct aclsimArgument {
     };
 } aclsimArgument;
 
+/* What calls on operators return when they fail: names of the operators' documents, which no header of the vendor's that
+ * programs include has. */
+typedef enum aclsimOperatorStatus {
+    ACLNN_ERR_PARAM_NULLPTR = 161001,
+    ACLNN_ERR_PARAM_INVALID = 161002,
+    ACLNN_ERR_RUNTIME_ERROR = 361001,
+    ACLNN_ERR_INNER = 561000,
+    ACLNN_ERR_INNER_FIND_KERNEL_ERROR = 561003,
+    ACLNN_ERR_INNER_NULLPTR = 561103
+} aclsimOperatorStatus;
+
 /* One call of an operator; workspace is what the program gave, of the size that the first phase asked for. */
 typedef struct aclsimCall {
     const char *name;
@@ -88,7 +99,8 @@ typedef struct aclsimCall {
     void *userData;
 } aclsimCall;
 
-/* First phase: checks types and shapes, and says how much workspace the second one wants; 0, or the code of the call. */
+/* First phase: checks types and shapes, and says how much workspace the second one wants; 0, or the code of the call, such
+ * as ACLNN_ERR_PARAM_INVALID. */
 typedef aclnnStatus (*aclsimPlanFunc)(const aclsimCall *call, uint64_t *workspaceSize);
 
 /* Second phase: runs as a task of the stream; its code, when not 0, is the failure of the task. */
