@@ -54,8 +54,9 @@ int acl_backend_has(const char *name);
 const char *acl_backend_name(size_t index);
 const char *acl_backend_absent(void), *acl_backend_loaded(void);
 int acl_pycall_install(void);
-void acl_pycall_main_thread(unsigned long thread);
-void acl_pycall_exit(void);
+void acl_pycall_main_thread(unsigned long thread), acl_pycall_exit(void);
+struct acl_data_type { int code, bits, number; const char *name, *numpy, *package; };
+const struct acl_data_type *acl_data_type(size_t index);
 extern "Python" void acl_on_callback(void *userData);
 extern "Python" void acl_on_exception(aclrtExceptionInfo *exceptionInfo);
 extern "Python" int32_t acl_on_dump(const acldumpChunk *chunk, int32_t length);
@@ -441,7 +442,7 @@ def wrappers():
     return [name for name in found if not name.startswith("acl/abi/")]
 
 
-def preamble(abi, calls):
+def preamble(abi, calls, facts):
     """Return the C text in front of cffi's own: backend table, redirections, builtins."""
     rows = []
     for function in abi.functions.values():
@@ -457,7 +458,7 @@ def preamble(abi, calls):
         [f"#include <{name}>" for name in wrappers()]
         + ["#define ACL_FUNCTIONS(X) \\", *rows, "", '#include "backend.h"']
         + [f"#define {name} (*acl_backend.{name})" for name in abi.functions]
-        + ['#include "pycall.h"', LIBRARY]
+        + ['#include "pycall.h"', LIBRARY, facts, '#include "data_types.h"']
         + [call.source() for call in calls]
         + ['#include "owner.h"']
         + tables
@@ -487,17 +488,19 @@ def generate(directory):
     """Write the C source; return its path, and the type stubs by file name."""
     from cffi import FFI
 
-    parser = load("abi")
+    parser, facts = load("abi"), load("facts")
     abi = parser.load(INCLUDE)
     calls = calls_of(abi)
     ffi = FFI()
-    ffi.cdef(parser.cdef(INCLUDE) + CDEF)
+    model_file = parser.plain(facts.model_file(ROOT))
+    ffi.cdef(parser.cdef(INCLUDE) + model_file + CDEF)
     check_toolkit(abi, ffi)
-    ffi.set_source("acl._acl", preamble(abi, calls))
+    tables = model_file + facts.data_type_table(abi, facts.numbers(model_file))
+    ffi.set_source("acl._acl", preamble(abi, calls, tables))
     source = Path(directory) / "_acl.c"
     source.parent.mkdir(parents=True, exist_ok=True)
     ffi.emit_c_code(str(source))
-    return source, {**stubs(calls), "codes.pyi": parser.status_stub(abi)}
+    return source, {**stubs(calls), "codes.pyi": facts.status_stub(abi)}
 
 
 def stubs(calls):

@@ -129,12 +129,13 @@ class Function:
 
 @dataclass(frozen=True)
 class Enum:
-    """One enumeration; ``members`` keeps the declared order."""
+    """One enumeration; ``members`` keeps the declared order, ``notes`` the comments beside them."""
 
     name: str
     group: str
     tag: str
     members: dict[str, int]
+    notes: dict[str, str]  # member -> the comment beside it
 
 
 @dataclass(frozen=True)
@@ -353,13 +354,14 @@ _TOKEN = re.compile(
 def _declaration(text: str, comment: str, group: str) -> Declaration:
     enum = re.fullmatch(r"typedef enum (\w+) \{(.*)\} (\w+);", text, re.S)
     if enum:
-        members = {}
-        for part in split_list(enum[2]):
+        members, comments = {}, r"/\*\s*(.*?)\s*\*/"
+        notes = dict(re.findall(rf"(\w+) = [^,\n]*,?[ ]*{comments}", enum[2]))
+        for part in split_list(re.sub(comments, "", enum[2])):
             member, _, value = part.partition("=")
             if not value:
                 raise AbiError(f"abi/{group}.h: {enum[3]}: {part!r} needs '= value'")
             members[member.strip()] = int(value, 0)
-        return Enum(enum[3], group, enum[1], members)
+        return Enum(enum[3], group, enum[1], members, notes)
     struct = re.fullmatch(r"typedef (struct|union) (\w+) (?:\{(.*)\} )?(\w+);", text, re.S)
     if struct:
         fields = None if struct[3] is None else tuple(_members(struct[3]))
@@ -488,23 +490,15 @@ def rows(folder: Path) -> dict[str, Row]:
     return found
 
 
-def cdef(include_dir: Path | None = None) -> str:
-    """Give the declarations as ``ffi.cdef`` takes them: without comments and markers."""
-    text = "\n".join(path.read_text(encoding="utf-8") for path in headers(include_dir))
+def plain(text: str) -> str:
+    """Give declarations as ``ffi.cdef`` takes them: without comments and markers."""
     text = re.sub(r"ACL_API\(\d+, \d+\)\s+", "", re.sub(r"/\*.*?\*/", "", text, flags=re.S))
     return re.sub(r"\n\s*\n+", "\n", text).strip() + "\n"
 
 
-def status_codes(abi: Abi) -> dict[str, int]:
-    """Give every status code that calls return, by name."""
-    codes = {name: constant.value for name, constant in abi.constants.items() if name.startswith("ACL_ERROR_")}
-    return {**codes, **abi.enums["aclsimOperatorStatus"].members}
-
-
-def status_stub(abi: Abi) -> str:
-    """Give the type stub of ``acl.codes``."""
-    names = "".join(f"{name}: int\n" for name in status_codes(abi))
-    return f"# Made from the headers by build_acl.py.\nNAMES: dict[int, str]\n{names}"
+def cdef(include_dir: Path | None = None) -> str:
+    """Give the declarations of the abi headers as ``ffi.cdef`` takes them."""
+    return plain("\n".join(path.read_text(encoding="utf-8") for path in headers(include_dir)))
 
 
 def report(missing: Set[str], functions: Iterable[Function]) -> dict[str, dict[str, int]]:

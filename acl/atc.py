@@ -243,7 +243,7 @@ def change(graph: Graph, flags: argparse.Namespace) -> None:
 def check_sizes(gears: Optional[om.Gears], inputs: list[om.Tensor]) -> None:
     """Refuse inputs that no device can hold."""
     for place, tensor in enumerate(inputs):
-        what, size = f"input {tensor.name}", om.TYPES[tensor.type][0]
+        what, size = f"input {tensor.name}", om.TYPES[tensor.type].bits // 8
         check_dims(what, tensor.dims, size)
         if tensor.ranges:
             check_dims(what, [max(bounds) for bounds in tensor.ranges], size)
@@ -310,7 +310,7 @@ def compiled(flags: argparse.Namespace, name: str) -> bytes:
         om.Tensor(tensor.name, shape, code) for tensor, shape, code in zip(graph.model.graph.output, dims, types)
     ]
     for tensor in outputs:
-        check_dims(f"output {tensor.name}", tensor.dims, om.TYPES[tensor.type][0])
+        check_dims(f"output {tensor.name}", tensor.dims, om.TYPES[tensor.type].bits // 8)
     if aipp and dynamic:
         raise Refused(f"{flags.insert_op_conf} has static AIPP, and the shapes of the model depend on the data")
     return om.write(

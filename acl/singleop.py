@@ -9,19 +9,20 @@ import sys
 from typing import Any
 
 import acl
+from acl import data_types
 from acl._lib import ffi, lib
 from acl.atc import Refused
 from acl.sim import om
 
-FORMATS = {
-    "NCHW": 0, "NHWC": 1, "ND": 2, "NC1HWC0": 3, "FRACTAL_Z": 4, "NC1HWC0_C04": 12, "HWCN": 16, "NDHWC": 27,
-    "FRACTAL_NZ": 29, "NCDHW": 30, "NDC1HWC0": 32, "FRACTAL_Z_3D": 33,
-}  # fmt: skip
-TYPES = {
-    "float": 0, "float32": 0, "fp32": 0, "float16": 1, "fp16": 1, "int8": 2, "int32": 3, "uint8": 4, "int16": 6,
-    "uint16": 7, "uint32": 8, "int64": 9, "uint64": 10, "double": 11, "float64": 11, "bool": 12, "complex64": 16,
-    "complex128": 17, "bfloat16": 27, "bf16": 27,
-}  # fmt: skip
+FORMATS = {name: code for code, name in data_types.FORMATS.items()}
+# Data types that have other names here.
+SPELLINGS = {
+    "float32": ("float", "float32", "fp32"),
+    "float16": ("float16", "fp16"),
+    "float64": ("double", "float64"),
+    "bfloat16": ("bfloat16", "bf16"),
+}
+TYPES = {name: code for code, kind in om.TYPES.items() for name in SPELLINGS.get(kind.name, (kind.name,))}
 ABSENT = "UNDEFINED"  # the type of an optional input that is left out
 ATTRIBUTES = {
     "bool": bool, "int": int, "float": float, "string": str, "data_type": str, "list_bool": [bool], "list_int": [int],

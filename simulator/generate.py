@@ -8,6 +8,7 @@
 ``headers``  the operators' headers, ``aclnnop/aclnn_<op>.h``, in a folder
 ``extra``    a C file that defines the names of other libraries (``acl/abi/extra``) that no object defines: they refuse
 ``errors``   the entries of the table of codes and their names in core/fail.c, by value
+``types``    the table of data types, a macro
 ``rows``     the table of operators and their entry points; an object may define ``sim_kernel_<op>``, its kernel, or,
              for a plain function beside the operators, ``sim_helper_<function>``
 """
@@ -30,20 +31,20 @@ INCLUDE = ROOT / "acl" / "include"
 ROWS = ROOT / "simulator" / "ops" / "rows"
 
 
-def _load_parser() -> ModuleType:
+def _load(name: str) -> ModuleType:
     # By path: the package itself may not be built yet.
-    spec = importlib.util.spec_from_file_location("acl_abi", ROOT / "acl" / "abi.py")
+    spec = importlib.util.spec_from_file_location(f"acl_{name}", ROOT / "acl" / f"{name}.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
-    sys.modules["acl_abi"] = module
+    sys.modules[f"acl_{name}"] = module
     spec.loader.exec_module(module)
     return module
 
 
 if TYPE_CHECKING:
-    from acl import abi
+    from acl import abi, facts
 else:
-    abi = _load_parser()
+    abi, facts = _load("abi"), _load("facts")
 
 
 PUBLIC = {"dvpp", "mstx", "securec"}  # libraries of acl/abi/extra that have a public header
@@ -74,13 +75,6 @@ def since(declared: abi.Abi) -> str:
     """C header that gives newer functions another symbol; the public symbol is a stub that checks the version first."""
     lines = [f'extern __typeof__({f.name}) {f.name} __asm__("{SINCE}{f.name}");\n' for f in _newer(declared)]
     return _wrappers() + "".join(lines)
-
-
-def errors(declared: abi.Abi) -> str:
-    """C entries, ordered by value, of every code that a header declares."""
-    codes = {value: name for name, value in abi.status_codes(declared).items()}
-    codes[0] = "ACL_SUCCESS"
-    return "".join(f"CODE({codes[value]}),\n" for value in sorted(codes))
 
 
 def _refusal(declared: abi.Abi, function: abi.Function, answer: str) -> str:
@@ -312,7 +306,9 @@ def table(objects: Sequence[str]) -> str:
 def main(argv: Sequence[str]) -> None:
     """Run the command that the arguments name."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=("since", "stubs", "map", "filters", "headers", "rows", "extra", "errors"))
+    parser.add_argument(
+        "command", choices=("since", "stubs", "map", "filters", "headers", "rows", "extra", "errors", "types")
+    )
     parser.add_argument("--objects", nargs="*", default=[], help="compiled files of api (stubs), ops (rows) or extra")
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args(argv)
@@ -323,7 +319,8 @@ def main(argv: Sequence[str]) -> None:
         make = {
             "since": lambda: since(declared),
             "stubs": lambda: stubs(declared, arguments.objects),
-            "errors": lambda: errors(declared),
+            "errors": lambda: facts.status_table(declared),
+            "types": lambda: facts.data_type_table(declared, facts.numbers(facts.model_file(ROOT))),
             "map": lambda: export_map(declared),
             "filters": lambda: filters(declared),
             "rows": lambda: table(arguments.objects),

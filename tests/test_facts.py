@@ -1,14 +1,21 @@
 """One place per fact: what the headers say is written nowhere else."""
 
 import ast
+import dataclasses
 import re
 from pathlib import Path
 
-from acl import abi, errors
+import ml_dtypes
+import numpy
+import pytest
+
+import acl
+from acl import abi, data_types, errors, facts
+from acl._lib import lib
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = abi.load()
-CODES = {code: name for name, code in abi.status_codes(HEADERS).items() if code != 0}
+CODES = {code: name for name, code in facts.status_codes(HEADERS).items() if code != 0}
 
 
 def python_files():
@@ -64,3 +71,84 @@ def test_c_names_codes_from_the_headers_alone():
     """The table behind messages and reports is made of the headers: no name of a code is a text in C."""
     for path in c_files():
         assert re.findall(r'"ACL(?:NN)?_ERR(?:OR)?_\w+"', path.read_text()) == [], path
+
+
+# --- Data types and formats
+
+PLAIN = re.compile(r"[<|]?(?:b1|\?|[iufc]\d+)|(?:bool|u?int\d+|b?float\d+\w*|complex\d+|double|fp\d+|bf16)")
+
+
+def is_type(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and PLAIN.fullmatch(node.value) is not None
+
+
+def is_number(node):
+    return isinstance(node, ast.Constant) and type(node.value) is int
+
+
+def test_the_table_of_data_types_is_that_of_the_header():
+    declared = {name: code for name, code in HEADERS.enums["aclDataType"].members.items() if code >= 0}
+    rows = facts.data_types(HEADERS, facts.numbers(facts.model_file(ROOT)))
+    assert {row.constant for row in rows} == declared.keys()
+    expected = [(declared[row.constant], row.name, row.bits, row.numpy, row.package, row.number) for row in rows]
+    assert [tuple(kind) for kind in data_types.DATA_TYPES.values()] == expected
+
+
+def test_a_data_type_without_a_description_stops_the_build():
+    enum = HEADERS.enums["aclDataType"]
+    for notes in ({**enum.notes, "ACL_FLOAT": "of 4 bytes"}, {k: v for k, v in enum.notes.items() if k != "ACL_FLOAT"}):
+        changed = dataclasses.replace(HEADERS, enums={"aclDataType": dataclasses.replace(enum, notes=notes)})
+        with pytest.raises(ValueError, match="ACL_FLOAT"):
+            facts.data_types(changed, {})
+
+
+def test_numpy_and_the_library_measure_each_data_type_alike():
+    for code, kind in data_types.DATA_TYPES.items():
+        assert acl.data_type_size(code) == -(-kind.bits // 8), kind.name
+        if kind.package == "NumPy":
+            dtype = numpy.dtype(kind.name)
+            assert (dtype.str, dtype.itemsize * 8) == (kind.numpy, kind.bits)
+        elif kind.package:
+            assert kind.numpy == "" and numpy.dtype(getattr(ml_dtypes, kind.name)).itemsize * 8 == kind.bits
+    assert data_types.DATA_TYPES[data_types.BFLOAT16].name == "bfloat16"
+
+
+def test_only_the_header_pairs_data_types_with_numbers():
+    """A table of our own would be a dict between names of types and numbers."""
+    names = "|".join(HEADERS.enums["aclDataType"].members)
+    for path in python_files():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Dict) and path.name != "acl_gdb.py":  # which has digits to print by type
+                pairs = list(zip(node.keys, node.values))
+                typed = [a for a, b in pairs if (is_type(a) and is_number(b)) or (is_number(a) and is_type(b))]
+                assert len(typed) < 3, f"{path.relative_to(ROOT)}:{node.lineno} has a table of data types"
+    for path in c_files():
+        found = re.findall(rf'\[(?:{names})\] = \{{?(?:"|\d)|case (?:{names}):\s*return "', path.read_text())
+        assert found == [], f"{path.relative_to(ROOT)} has a table of data types: {found}"
+
+
+def test_formats_have_the_names_of_the_header():
+    members = HEADERS.enums["aclFormat"].members
+    assert data_types.FORMATS[members["ACL_FORMAT_NC1HWC0"]] == "NC1HWC0"
+    assert data_types.FORMATS[members["ACL_FRACTAL_Z_3D"]] == "FRACTAL_Z_3D"
+    assert len(data_types.FORMATS) == len(members) - 1 and -1 not in data_types.FORMATS
+
+
+# --- Model files
+
+
+def test_python_has_the_numbers_of_model_files_from_the_simulators_header():
+    text = facts.model_file(ROOT)
+    numbers = dict(re.findall(r"\b(SIM_\w+)(?: =)? (0x[0-9A-F]+|\d+)\b", text))
+    assert len(numbers) > 70
+    for name, value in numbers.items():
+        assert getattr(lib, name) == int(value, 0), name
+
+
+def test_model_files_are_written_and_read_without_numbers_of_their_own():
+    """Tags, parts, offsets and fields have names in one header; what is left are sizes, shifts and places in lists."""
+    written = numbers_in(ROOT / "acl" / "sim" / "om.py")
+    assert written <= {0, 1, 2, 3, 8, 7, 0x7F, 0x80, 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF, 512}
+    for path in c_files():
+        if path.name != facts.MODEL_FILE:
+            assert not re.search(r"\bSIM_(?:OM|PART)_\w+ = |0x444F4D49|0x20000000", code_of(path), re.I), path

@@ -6,9 +6,9 @@ import pytest
 from helpers.objects import raises
 
 import acl
-from acl import abi, errors
+from acl import abi, errors, facts
 
-CODES = abi.status_codes(abi.load())
+CODES = facts.status_codes(abi.load())
 del CODES["ACL_ERROR_NONE"]
 FAMILIES = (
     (100000, acl.InvalidArgumentError, ValueError),

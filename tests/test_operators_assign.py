@@ -174,7 +174,7 @@ def test_refused_constants(npu):
     self = blank(npu, "f4")
     refused(npu.call("inplace_fill_tensor", self, blank(npu, "f4", (2,))), INVALID, "value has shape [2], expected [")
     refused(npu.call("inplace_fill_tensor", self, blank(npu, "f4", (1, 1))), INVALID, "value has shape [1, 1]")
-    refused(npu.call("inplace_fill_tensor", self, blank(npu, "f8", ())), INVALID, "value has data type 11, double")
+    refused(npu.call("inplace_fill_tensor", self, blank(npu, "f8", ())), INVALID, "value has data type 11, float64")
     for kind in ALL:
         wanted = 0 if kind in FILLED else INVALID
         assert npu.call("inplace_fill_tensor", blank(npu, kind), npu.tensor(numpy.float32(1))) == wanted

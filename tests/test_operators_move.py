@@ -254,7 +254,7 @@ def test_moves_refuse(npu, square, name, monkeypatch):
         given[place] = 0
         refused(npu.call(name, *given), NULLPTR, "is NULL")
     other = npu.tensor(numpy.zeros((2, 2), "f8"))
-    refused(npu.call(name, *calls(npu, square, other)[name]), INVALID, "out has data type 11, double, expected float")
+    refused(npu.call(name, *calls(npu, square, other)[name]), INVALID, "out has data type 11, float64, expected float")
     wide = npu.tensor(numpy.zeros((2, 3), "f4"))
     refused(npu.call(name, *calls(npu, square, wide)[name]), INVALID, "out has shape [2, 3], expected [2, 2]")
     deep = npu.tensor(numpy.zeros((2, 2, 1), "f4"))

@@ -117,7 +117,7 @@ def test_softmax_refusals(npu):
             refused(npu.call(name, empty, dim, empty), INVALID, f"dim is {dim}, expected -2 to 1")
         refused(npu.call(name, scalar, 1, scalar), INVALID, "dim is 1, expected -1 to 0 for 0 dimensions")
         refused(npu.call(name, one, 0, other), INVALID, "out has shape [3, 2], expected [2, 3], that of self")
-        words = "has data type 3, int32, expected float32, float16, double or bfloat16"
+        words = "has data type 3, int32, expected float32, float16, float64 or bfloat16"
         refused(npu.call(name, odd, 0, one), INVALID, f"self {words}")
         refused(npu.call(name, one, 0, odd), INVALID, f"out {words}")
         plan = getattr(nnop, f"{name}_get_workspace_size")
@@ -291,7 +291,7 @@ def layer_norm(npu):
         ({"out": (2, 4, 3)}, "out has shape [2, 4, 3], expected [2, 3, 4], that of input"),
         ({"mean": (2,)}, "meanOutOptional has shape [2], expected [2, 1, 1], one number a line"),
         ({"rstd": (2, 3, 1)}, "rstdOutOptional has shape [2, 3, 1], expected [2, 1, 1], one number a line"),
-        ({"input": ((2, 3, 4), "f8")}, "input has data type 11, double, expected float32, float16 or bfloat16"),
+        ({"input": ((2, 3, 4), "f8")}, "input has data type 11, float64, expected float32, float16 or bfloat16"),
         ({"weight": ((3, 4), "f2")}, "weightOptional has data type 1, float16, expected float32"),
         ({"weight": 0, "bias": ((3, 4), "b2")}, "biasOptional has data type 27, bfloat16, expected float32"),
         ({"out": ((2, 3, 4), "f2")}, "out has data type 1, float16, expected float32"),

@@ -12,6 +12,7 @@ import numpy
 
 from acl import mdl
 from acl._lib import AIPP_INPUT, GEAR_INPUT
+from acl.data_types import BFLOAT16, FORMATS, NUMPY
 from acl.errors import error_of
 from acl.objects.memory_block import refuse
 
@@ -23,12 +24,6 @@ Shape = tuple[int, ...]
 
 EVERY = -1  # the index that questions about gears take
 WITHOUT_AIPP = 0
-TYPES = {
-    0: "f4", 1: "f2", 2: "i1", 3: "i4", 4: "u1", 6: "i2", 7: "u2", 8: "u4", 9: "i8", 10: "u8", 11: "f8", 12: "?",
-    16: "c8", 17: "c16",
-}  # fmt: skip
-BFLOAT16 = 27
-FORMATS = {0: "NCHW", 1: "NHWC", 2: "ND", 3: "NC1HWC0", 4: "FRACTAL_Z", 16: "HWCN", 27: "NDHWC", 29: "FRACTAL_NZ"}
 
 
 class Named(tuple[T, ...]):
@@ -101,9 +96,9 @@ def dtype_of(code: int, what: str) -> "numpy.dtype[Any]":
             raise refuse("Model", f"{what} is of bfloat16, which NumPy lacks", "pip install ml_dtypes") from None
         found: numpy.dtype[Any] = numpy.dtype(ml_dtypes.bfloat16)
         return found
-    if code not in TYPES:
+    if code not in NUMPY:
         raise refuse("Model", f"{what} is of aclDataType {code}, for which NumPy has no type", "run it by acl.mdl")
-    return numpy.dtype(TYPES[code])
+    return numpy.dtype(NUMPY[code])
 
 
 class Gears:

@@ -22,7 +22,8 @@ import numpy
 
 import acl
 from acl import nnop, rt
-from acl._lib import _acl
+from acl._lib import _acl, lib
+from acl.data_types import DATA_TYPES
 from acl.errors import AclError, codes, error_of
 from acl.objects import resource
 from acl.objects.array import DeviceArray
@@ -38,13 +39,9 @@ if TYPE_CHECKING:
     from acl.objects.stream import Stream
 
 SIGNATURES = 256  # that an operator keeps on a device
-ND = 2
+ND = lib.ACL_FORMAT_ND
 # Data types by the name that NumPy or ml_dtypes has for them, and the other way round.
-CODES = {
-    "float32": 0, "float16": 1, "int8": 2, "int32": 3, "uint8": 4, "int16": 6, "uint16": 7, "uint32": 8, "int64": 9,
-    "uint64": 10, "float64": 11, "bool": 12, "complex64": 16, "complex128": 17, "bfloat16": 27,
-    "float8_e5m2": 35, "float8_e4m3fn": 36,
-}  # fmt: skip
+CODES = {kind.name: code for code, kind in DATA_TYPES.items() if kind.package}
 NAMES = {code: name for name, code in CODES.items()}
 BITS = {"int": 32, "int8_t": 8, "int32_t": 32, "int64_t": 64, "uint64_t": 64}
 

@@ -9,14 +9,11 @@ import numpy
 
 from acl._lib import ffi, lib
 from acl.api.closure import closure
+from acl.data_types import BFLOAT16, NUMPY
 from acl.sim.check import check
 
 # NumPy's type of each data type; bfloat16 arrives as its bit pattern.
-TYPES = {
-    0: "f4", 1: "f2", 2: "i1", 3: "i4", 4: "u1", 6: "i2", 7: "u2", 8: "u4", 9: "i8", 10: "u8", 11: "f8", 12: "?",
-    16: "c8", 17: "c16", 27: "u2",
-}  # fmt: skip
-BFLOAT16 = 27
+TYPES = {**NUMPY, BFLOAT16: "uint16"}
 
 _kept: list[object] = []  # calls that are queued may still use a kernel that was replaced
 

@@ -9,12 +9,13 @@ import numpy
 
 from acl._lib import ffi, lib
 from acl.api.closure import closure
+from acl.data_types import NUMPY
 from acl.sim import om
 from acl.sim.check import check
 from acl.sim.kernels import TYPES, array_of
 
 Signature = Sequence[Union[om.Tensor, tuple[Any, ...]]]
-CODES = {numpy.dtype(text): code for code, text in TYPES.items() if code != 27}
+CODES = {numpy.dtype(name): code for code, name in NUMPY.items()}
 WORK = 64  # bytes: programs allocate what a model asks for, and no allocation has none
 
 _kept: list[object] = []  # a model that is loaded goes on using a function that was replaced

@@ -7,21 +7,23 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Optional, Union
 
-from acl._lib import GEAR_INPUT
+from acl import data_types
+from acl._lib import GEAR_INPUT, lib
 
-MAGIC, VERSION, HEADER = 0x444F4D49, 0x20000000, 256
-MODEL_DEF, WEIGHTS, INOUT, BUNDLE, BUNDLE_VARIABLES = 0, 1, 8, 24, 25
-BUNDLE_KIND = 5
-INPUTS, OUTPUTS, BATCH, HW, DIMS, GEAR_OUTPUTS = range(6)
-ND, INT64 = 2, 9
+MODEL_DEF, WEIGHTS, INOUT = lib.SIM_PART_MODEL_DEF, lib.SIM_PART_WEIGHTS, lib.SIM_PART_INOUT
+BUNDLE, BUNDLE_VARIABLES = lib.SIM_PART_BUNDLE, lib.SIM_PART_BUNDLE_VARIABLES
+INPUTS, OUTPUTS, GEAR_OUTPUTS = lib.SIM_OM_TAG_INPUTS, lib.SIM_OM_TAG_OUTPUTS, lib.SIM_OM_TAG_GEAR_OUTPUTS
+BATCH, HW, DIMS = lib.SIM_OM_TAG_BATCH, lib.SIM_OM_TAG_HW, lib.SIM_OM_TAG_DIMS
+ND = lib.ACL_FORMAT_ND
 ALIGNMENT = 512  # bytes, of each tensor in the work memory
 
-# Bytes of each data type, and its number in the definition.
+# Data types that the inputs and outputs of a model may have.
 TYPES = {
-    0: (4, 1), 1: (2, 2), 2: (1, 3), 3: (4, 7), 4: (1, 4), 6: (2, 5), 7: (2, 6), 8: (4, 9), 9: (8, 8), 10: (8, 10),
-    11: (8, 12), 12: (1, 11), 16: (8, 16), 17: (16, 17), 27: (2, 27),
-}  # fmt: skip
-FORMATS = {0: "NCHW", 1: "NHWC", 2: "ND"}
+    code: kind
+    for code, kind in data_types.DATA_TYPES.items()
+    if kind.number and (kind.numpy or code == data_types.BFLOAT16)
+}
+FORMATS = {code: data_types.FORMATS[code] for code in (lib.ACL_FORMAT_NCHW, lib.ACL_FORMAT_NHWC, ND)}
 
 
 class Tensor(NamedTuple):
@@ -69,38 +71,43 @@ def _bytes(field: int, value: bytes) -> bytes:
 
 def _attribute(field: int, name: str, value: Union[str, bytes, int]) -> bytes:
     if isinstance(value, int):
-        content = _number(3, value)
+        content = _number(lib.SIM_OM_ATTRIBUTE_NUMBER, value)
     else:
-        content = _bytes(2, value if isinstance(value, bytes) else value.encode())
-    return _bytes(field, _bytes(1, name.encode()) + _bytes(2, content))
+        content = _bytes(lib.SIM_OM_ATTRIBUTE_TEXT, value if isinstance(value, bytes) else value.encode())
+    return _bytes(field, _bytes(lib.SIM_OM_MAP_KEY, name.encode()) + _bytes(lib.SIM_OM_MAP_VALUE, content))
 
 
 def _tensor(tensor: Tensor) -> bytes:
-    shape = b"".join(_number(1, dim) for dim in tensor.dims)
+    shape = b"".join(_number(lib.SIM_OM_SHAPE_DIM, dim) for dim in tensor.dims)
     return (
-        _bytes(1, tensor.name.encode())
-        + _number(2, TYPES[tensor.type][1])
-        + _bytes(3, shape)
-        + _bytes(4, FORMATS.get(tensor.format, "ND").encode())
-        + _number(10, tensor.size)
+        _bytes(lib.SIM_OM_TENSOR_NAME, tensor.name.encode())
+        + _number(lib.SIM_OM_TENSOR_TYPE, TYPES[tensor.type].number)
+        + _bytes(lib.SIM_OM_TENSOR_SHAPE, shape)
+        + _bytes(lib.SIM_OM_TENSOR_LAYOUT, FORMATS.get(tensor.format, "ND").encode())
+        + _number(lib.SIM_OM_TENSOR_SIZE, tensor.size)
     )
+
+
+def _operator(name: str, kind: bytes) -> bytes:
+    return _bytes(lib.SIM_OM_OP_NAME, name.encode()) + _bytes(lib.SIM_OM_OP_TYPE, kind)
 
 
 def _definition(
     name: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attributes: dict[str, Union[str, bytes, int]]
 ) -> bytes:
-    graph = _bytes(1, name.encode())
+    graph = _bytes(lib.SIM_OM_GRAPH_NAME, name.encode())
     for index, tensor in enumerate(inputs):
-        operator = _bytes(1, tensor.name.encode()) + _bytes(2, b"Data") + _attribute(10, "index", index)
-        graph += _bytes(6, operator + _bytes(34, _tensor(tensor)))
-    operator = _bytes(1, b"Node_Output") + _bytes(2, b"NetOutput")
+        operator = _operator(tensor.name, b"Data") + _attribute(lib.SIM_OM_OP_ATTRIBUTES, "index", index)
+        graph += _bytes(lib.SIM_OM_GRAPH_OPERATOR, operator + _bytes(lib.SIM_OM_OP_OUTPUT_DESC, _tensor(tensor)))
+    operator = _operator("Node_Output", b"NetOutput")
     for tensor in outputs:
-        operator += _bytes(24, tensor.name.encode()) + _bytes(33, _tensor(tensor))
-    graph += _bytes(6, operator)
+        operator += _bytes(lib.SIM_OM_OP_SOURCE, tensor.name.encode())
+        operator += _bytes(lib.SIM_OM_OP_INPUT_DESC, _tensor(tensor))
+    graph += _bytes(lib.SIM_OM_GRAPH_OPERATOR, operator)
     return (
-        _bytes(1, name.encode())
-        + _bytes(7, graph)
-        + b"".join(_attribute(11, key, value) for key, value in attributes.items())
+        _bytes(lib.SIM_OM_MODEL_NAME, name.encode())
+        + _bytes(lib.SIM_OM_MODEL_GRAPH, graph)
+        + b"".join(_attribute(lib.SIM_OM_MODEL_ATTRIBUTES, key, value) for key, value in attributes.items())
     )
 
 
@@ -139,7 +146,7 @@ def _gear_outputs(gears: Gears) -> bytes:
 
 
 def _bytes_of(tensor: Tensor, dims: Iterable[int]) -> int:
-    size = TYPES[tensor.type][0]
+    size = TYPES[tensor.type].bits // 8
     for dim in dims:
         if dim < 0:
             return 0
@@ -167,7 +174,7 @@ def _filled(tensors: Sequence[Tensor], gears: Optional[Gears]) -> list[Tensor]:
         for place, tensor in enumerate(tensors)
     ]
     width = len(gears.values[0])
-    return [*found, Tensor(GEAR_INPUT, (width,), INT64, ND, 8 * width)]
+    return [*found, Tensor(GEAR_INPUT, (width,), lib.ACL_INT64, ND, 8 * width)]
 
 
 # --- the container
@@ -198,12 +205,15 @@ def container(
         table += struct.pack(*entry)
         offset += len(content)
     payload = table + b"".join(content for _, content in parts)
-    header = bytearray(HEADER)
-    struct.pack_into("<III", header, 0, MAGIC, HEADER, VERSION if wide else 0x10000000)
-    struct.pack_into("<IBBB", header, 76, len(payload) & 0xFFFFFFFF, 0, 1, kind)
-    header[84:116] = name.encode()[:32].ljust(32, b"\0")
-    struct.pack_into("<I", header, 156, 1)
-    struct.pack_into("<QBB", header, 184, len(payload) if wide else 0, 0, dynamic)
+    version = lib.SIM_FILE_VERSION_WIDE if wide else lib.SIM_FILE_VERSION_NARROW
+    header = bytearray(lib.SIM_FILE_HEADER)
+    struct.pack_into("<III", header, lib.SIM_FILE_AT_MAGIC, lib.SIM_FILE_MAGIC, lib.SIM_FILE_HEADER, version)
+    struct.pack_into("<IBB", header, lib.SIM_FILE_AT_LENGTH_32, len(payload) & 0xFFFFFFFF, 0, 1)
+    header[lib.SIM_FILE_AT_KIND] = kind
+    struct.pack_into(f"<{lib.SIM_FILE_NAME_BYTES}s", header, lib.SIM_FILE_AT_NAME, name.encode())
+    struct.pack_into("<I", header, lib.SIM_FILE_AT_MODELS, 1)
+    struct.pack_into("<Q", header, lib.SIM_FILE_AT_LENGTH_64, len(payload) if wide else 0)
+    header[lib.SIM_FILE_AT_DYNAMIC] = dynamic
     return bytes(header) + payload
 
 
@@ -277,4 +287,4 @@ def bundle(models: Sequence[bytes], *, variables: int = 0, wide: bool = True) ->
         The newer layout.
     """
     parts = [(BUNDLE, model) for model in models] + [(BUNDLE_VARIABLES, struct.pack("<q", variables))]
-    return container(parts, kind=BUNDLE_KIND, wide=wide)
+    return container(parts, kind=lib.SIM_FILE_BUNDLE, wide=wide)

@@ -24,7 +24,7 @@ def _ports(given: Sequence[Port], prefix: str) -> tuple[list[om.Tensor], Any]:
         code = dtype if isinstance(dtype, int) else CODES[numpy.dtype(dtype)]
         tensors.append(om.Tensor(name, tuple(shape), code))
         spans[place].address = ffi.cast("void *", address)
-        spans[place].size = om.TYPES[code][0] * math.prod(shape)
+        spans[place].size = om.TYPES[code].bits // 8 * math.prod(shape)
     return tensors, spans
 
 

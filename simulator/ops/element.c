@@ -1,34 +1,32 @@
-/* The element types, in one table, and loops that load and store them, one for each pair of a type and a class. */
+/* The element types, and loops that load and store them, one for each pair of a type and a class. */
 #include "element.h"
 
 #include "operator/tensordesc.h"
+#include "data_type_table.h"
 #include <math.h>
 
 /* Kinds in the order in which they win over one another. */
 enum kind { KIND_NONE, KIND_BOOL, KIND_INTEGER, KIND_FLOAT, KIND_COMPLEX };
 
-static const struct {
-    const char *ty_name;
-    enum kind ty_kind;
-} types[] = {
-    [ACL_FLOAT] = {"float32", KIND_FLOAT},         [ACL_FLOAT16] = {"float16", KIND_FLOAT},
-    [ACL_BF16] = {"bfloat16", KIND_FLOAT},         [ACL_DOUBLE] = {"double", KIND_FLOAT},
-    [ACL_INT8] = {"int8", KIND_INTEGER},           [ACL_INT16] = {"int16", KIND_INTEGER},
-    [ACL_INT32] = {"int32", KIND_INTEGER},         [ACL_INT64] = {"int64", KIND_INTEGER},
-    [ACL_UINT8] = {"uint8", KIND_INTEGER},         [ACL_UINT16] = {"uint16", KIND_INTEGER},
-    [ACL_UINT32] = {"uint32", KIND_INTEGER},       [ACL_UINT64] = {"uint64", KIND_INTEGER},
-    [ACL_BOOL] = {"bool", KIND_BOOL},              [ACL_COMPLEX64] = {"complex64", KIND_COMPLEX},
-    [ACL_COMPLEX128] = {"complex128", KIND_COMPLEX},
+/* The types with arithmetic. */
+static const enum kind kinds[] = {
+    [ACL_FLOAT] = KIND_FLOAT,      [ACL_FLOAT16] = KIND_FLOAT,      [ACL_BF16] = KIND_FLOAT,
+    [ACL_DOUBLE] = KIND_FLOAT,     [ACL_INT8] = KIND_INTEGER,       [ACL_INT16] = KIND_INTEGER,
+    [ACL_INT32] = KIND_INTEGER,    [ACL_INT64] = KIND_INTEGER,      [ACL_UINT8] = KIND_INTEGER,
+    [ACL_UINT16] = KIND_INTEGER,   [ACL_UINT32] = KIND_INTEGER,     [ACL_UINT64] = KIND_INTEGER,
+    [ACL_BOOL] = KIND_BOOL,        [ACL_COMPLEX64] = KIND_COMPLEX,  [ACL_COMPLEX128] = KIND_COMPLEX,
 };
 
 static enum kind kind_of(aclDataType type)
 {
-    return (size_t)type < sizeof types / sizeof *types ? types[type].ty_kind : KIND_NONE;
+    return (size_t)type < sizeof kinds / sizeof *kinds ? kinds[type] : KIND_NONE;
 }
 
 const char *sim_element_name(aclDataType type)
 {
-    return kind_of(type) == KIND_NONE ? "a type without arithmetic" : types[type].ty_name;
+#define NAME(constant, name, bits, numpy, package, number) [constant] = name,
+    static const char *const names[] = {SIM_DATA_TYPES(NAME)};
+    return kind_of(type) == KIND_NONE ? "a type without arithmetic" : names[type];
 }
 
 aclDataType sim_element_type(const aclsimArgument *operand)

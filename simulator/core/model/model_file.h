@@ -4,28 +4,10 @@
 #define SIM_MODEL_FILE_H
 
 #include "base/bytes.h"
+#include "model_om.h"
 #include "model_signature.h"
 
-#define SIM_FILE_HEADER 256
 #define SIM_FILE_PARTS 11 /* most partitions of one model */
-
-enum sim_part {
-    SIM_PART_MODEL_DEF = 0,
-    SIM_PART_WEIGHTS = 1,
-    SIM_PART_TASKS = 2,
-    SIM_PART_KERNELS = 3,
-    SIM_PART_CUSTOM_KERNELS = 4,
-    SIM_PART_LIBRARIES = 5,
-    SIM_PART_INOUT = 8,
-    SIM_PART_STATIC_TASKS = 9,
-    SIM_PART_DYNAMIC_TASKS = 10,
-    SIM_PART_TASK_PARAMETERS = 11,
-    SIM_PART_TILING = 12,
-    SIM_PART_BUNDLE = 24,
-    SIM_PART_BUNDLE_VARIABLES = 25,
-};
-
-enum sim_file_kind { SIM_FILE_GRAPH = 0, SIM_FILE_MODEL = 1, SIM_FILE_FLOW = 3, SIM_FILE_BUNDLE = 5 };
 
 /* A view of a container: the parts of its first model. */
 struct sim_file {
@@ -34,7 +16,7 @@ struct sim_file {
     bool fi_wide;                /* tables of 64-bit numbers */
     bool fi_dynamic;
     uint32_t fi_models;
-    char fi_name[33];
+    char fi_name[SIM_FILE_NAME_BYTES + 1];
     uint32_t fi_part_count;
     struct {
         uint32_t pt_type;

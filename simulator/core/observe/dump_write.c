@@ -12,6 +12,7 @@
 #include "engine/device.h"
 #include "model/model_signature.h"
 #include "operator/call.h"
+#include "data_type_table.h"
 #include "dump.h"
 #include <ctype.h>
 #include <errno.h>
@@ -27,38 +28,9 @@
 /* How NumPy names a type; "" when it has none. */
 static const char *descr_of(aclDataType type)
 {
-    switch (type) {
-    case ACL_FLOAT:
-        return "<f4";
-    case ACL_FLOAT16:
-        return "<f2";
-    case ACL_DOUBLE:
-        return "<f8";
-    case ACL_INT8:
-        return "|i1";
-    case ACL_INT16:
-        return "<i2";
-    case ACL_INT32:
-        return "<i4";
-    case ACL_INT64:
-        return "<i8";
-    case ACL_UINT8:
-        return "|u1";
-    case ACL_UINT16:
-        return "<u2";
-    case ACL_UINT32:
-        return "<u4";
-    case ACL_UINT64:
-        return "<u8";
-    case ACL_BOOL:
-        return "|b1";
-    case ACL_COMPLEX64:
-        return "<c8";
-    case ACL_COMPLEX128:
-        return "<c16";
-    default:
-        return "";
-    }
+#define DESCR(constant, name, bits, numpy, package, number) [constant] = numpy,
+    static const char *const texts[] = {SIM_DATA_TYPES(DESCR)};
+    return (size_t)type < sizeof texts / sizeof *texts && texts[type] != NULL ? texts[type] : "";
 }
 
 static uint64_t elements_of(const aclsimTensor *tensor)

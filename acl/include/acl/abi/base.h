@@ -24,35 +24,37 @@ typedef int32_t aclnnStatus;
 
 typedef void *aclrtMbuf;
 
+/* Beside each: its name, whose name that is where NumPy or ml_dtypes has the type, and the bits of an element. The build
+ * makes the tables of data types of these lines, for C and for Python. */
 typedef enum aclDataType {
     ACL_DT_UNDEFINED = -1,
-    ACL_FLOAT = 0,
-    ACL_FLOAT16 = 1,
-    ACL_INT8 = 2,
-    ACL_INT32 = 3,
-    ACL_UINT8 = 4,
-    ACL_INT16 = 6,
-    ACL_UINT16 = 7,
-    ACL_UINT32 = 8,
-    ACL_INT64 = 9,
-    ACL_UINT64 = 10,
-    ACL_DOUBLE = 11,
-    ACL_BOOL = 12,
-    ACL_STRING = 13,
-    ACL_COMPLEX64 = 16,
-    ACL_COMPLEX128 = 17,
-    ACL_BF16 = 27,
-    ACL_INT4 = 29,
-    ACL_UINT1 = 30,
-    ACL_COMPLEX32 = 33,
-    ACL_HIFLOAT8 = 34,
-    ACL_FLOAT8_E5M2 = 35,
-    ACL_FLOAT8_E4M3FN = 36,
-    ACL_FLOAT8_E8M0 = 37,
-    ACL_FLOAT6_E3M2 = 38,
-    ACL_FLOAT6_E2M3 = 39,
-    ACL_FLOAT4_E2M1 = 40,
-    ACL_FLOAT4_E1M2 = 41,
+    ACL_FLOAT = 0,           /* float32 of NumPy, 32 bits */
+    ACL_FLOAT16 = 1,         /* float16 of NumPy, 16 bits */
+    ACL_INT8 = 2,            /* int8 of NumPy, 8 bits */
+    ACL_INT32 = 3,           /* int32 of NumPy, 32 bits */
+    ACL_UINT8 = 4,           /* uint8 of NumPy, 8 bits */
+    ACL_INT16 = 6,           /* int16 of NumPy, 16 bits */
+    ACL_UINT16 = 7,          /* uint16 of NumPy, 16 bits */
+    ACL_UINT32 = 8,          /* uint32 of NumPy, 32 bits */
+    ACL_INT64 = 9,           /* int64 of NumPy, 64 bits */
+    ACL_UINT64 = 10,         /* uint64 of NumPy, 64 bits */
+    ACL_DOUBLE = 11,         /* float64 of NumPy, 64 bits */
+    ACL_BOOL = 12,           /* bool of NumPy, 8 bits */
+    ACL_STRING = 13,         /* string */
+    ACL_COMPLEX64 = 16,      /* complex64 of NumPy, 64 bits */
+    ACL_COMPLEX128 = 17,     /* complex128 of NumPy, 128 bits */
+    ACL_BF16 = 27,           /* bfloat16 of ml_dtypes, 16 bits */
+    ACL_INT4 = 29,           /* int4, 4 bits */
+    ACL_UINT1 = 30,          /* uint1, 1 bit */
+    ACL_COMPLEX32 = 33,      /* complex32, 32 bits */
+    ACL_HIFLOAT8 = 34,       /* hifloat8, 8 bits */
+    ACL_FLOAT8_E5M2 = 35,    /* float8_e5m2 of ml_dtypes, 8 bits */
+    ACL_FLOAT8_E4M3FN = 36,  /* float8_e4m3fn of ml_dtypes, 8 bits */
+    ACL_FLOAT8_E8M0 = 37,    /* float8_e8m0, 8 bits */
+    ACL_FLOAT6_E3M2 = 38,    /* float6_e3m2, 6 bits */
+    ACL_FLOAT6_E2M3 = 39,    /* float6_e2m3, 6 bits */
+    ACL_FLOAT4_E2M1 = 40,    /* float4_e2m1, 4 bits */
+    ACL_FLOAT4_E1M2 = 41,    /* float4_e1m2, 4 bits */
 } aclDataType;
 
 typedef enum aclFormat {

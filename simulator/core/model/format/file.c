@@ -5,21 +5,7 @@
 #include "address/memory.h"
 #include <string.h>
 
-#define MAGIC 0x444F4D49u
 #define BAD_DATA ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID
-#define MODELS_VERSION 0x20000000u /* older ones say nothing about several models */
-
-enum {
-    AT_MAGIC = 0,
-    AT_VERSION = 8,
-    AT_LENGTH_32 = 76,
-    AT_KIND = 82,
-    AT_NAME = 84,
-    AT_MODELS = 156,
-    AT_LENGTH_64 = 184,
-    AT_DYNAMIC = 193,
-    NAME_BYTES = 32,
-};
 
 static uint64_t number_at(const unsigned char *header, unsigned offset, uint64_t size)
 {
@@ -38,23 +24,23 @@ static aclError read_header(struct sim_bytes bytes, struct sim_file *file)
     SIM_ARGUMENT(sim_memory_is_host(bytes.by_data), ACL_ERROR_GE_PARAM_INVALID,
                  "the model lies in device memory, at %p, expected host memory", (const void *)bytes.by_data);
     const unsigned char *header = bytes.by_data;
-    SIM_ARGUMENT(number_at(header, AT_MAGIC, 4) == MAGIC, BAD_DATA,
+    SIM_ARGUMENT(number_at(header, SIM_FILE_AT_MAGIC, 4) == SIM_FILE_MAGIC, BAD_DATA,
                  "the model begins with 0x%08llx, expected the magic of an offline model, 0x%08x",
-                 (unsigned long long)number_at(header, AT_MAGIC, 4), MAGIC);
-    uint64_t wide = number_at(header, AT_LENGTH_64, 8);
-    uint64_t length = wide != 0 ? wide : number_at(header, AT_LENGTH_32, 4);
+                 (unsigned long long)number_at(header, SIM_FILE_AT_MAGIC, 4), SIM_FILE_MAGIC);
+    uint64_t wide = number_at(header, SIM_FILE_AT_LENGTH_64, 8);
+    uint64_t length = wide != 0 ? wide : number_at(header, SIM_FILE_AT_LENGTH_32, 4);
     SIM_ARGUMENT(length == bytes.by_size - SIM_FILE_HEADER, BAD_DATA,
                  "the model's header promises %llu bytes behind it, and there are %llu", (unsigned long long)length,
                  (unsigned long long)(bytes.by_size - SIM_FILE_HEADER));
     *file = (struct sim_file){.fi_payload = {header + SIM_FILE_HEADER, length}, .fi_models = 1};
-    file->fi_kind = header[AT_KIND];
+    file->fi_kind = header[SIM_FILE_AT_KIND];
     file->fi_wide = wide != 0 || file->fi_kind == SIM_FILE_FLOW;
-    if (number_at(header, AT_VERSION, 4) >= MODELS_VERSION) {
-        uint64_t models = number_at(header, AT_MODELS, 4);
+    if (number_at(header, SIM_FILE_AT_VERSION, 4) >= SIM_FILE_VERSION_WIDE) {
+        uint64_t models = number_at(header, SIM_FILE_AT_MODELS, 4);
         file->fi_models = models > 1 ? (uint32_t)models : 1;
-        file->fi_dynamic = models > 1 || header[AT_DYNAMIC] == 1;
+        file->fi_dynamic = models > 1 || header[SIM_FILE_AT_DYNAMIC] == 1;
     }
-    memcpy(file->fi_name, header + AT_NAME, NAME_BYTES);
+    memcpy(file->fi_name, header + SIM_FILE_AT_NAME, SIM_FILE_NAME_BYTES);
     return ACL_SUCCESS;
 }
 

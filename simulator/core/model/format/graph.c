@@ -1,6 +1,7 @@
 /* The definition of a model, a protobuf message (ge.proto.ModelDef). Three wire types and a dozen fields are all that is
  * wanted of it, so the reader is here instead of a library that every C program would have to have. It walks the bytes
  * where they lie; messages inside messages are followed by name, never by recursion. */
+#include "data_type_table.h"
 #include "format.h"
 #include <stdio.h>
 #include <string.h>
@@ -94,41 +95,35 @@ static struct sim_bytes attribute(struct sim_bytes message, uint32_t map, const 
 {
     struct field entry;
     while (take_field(&message, &entry))
-        if (entry.fd_number == map && text_is(bytes_of(entry.fd_bytes, 1), name))
-            return bytes_of(entry.fd_bytes, 2);
+        if (entry.fd_number == map && text_is(bytes_of(entry.fd_bytes, SIM_OM_MAP_KEY), name))
+            return bytes_of(entry.fd_bytes, SIM_OM_MAP_VALUE);
     return (struct sim_bytes){NULL, 0};
 }
-
-enum { ATTRIBUTE_LIST = 1, ATTRIBUTE_TEXT = 2, ATTRIBUTE_NUMBER = 3 };
-enum { MODEL_NAME = 1, MODEL_GRAPH = 7, MODEL_ATTRIBUTES = 11 };
-enum { GRAPH_OPERATOR = 6 };
-enum { OP_NAME = 1, OP_TYPE = 2, OP_INPUT = 5, OP_ATTRIBUTES = 10, OP_SOURCE = 24, OP_SOURCE_INDEX = 25,
-       OP_INPUT_DESC = 33, OP_OUTPUT_DESC = 34 };
-enum { TENSOR_NAME = 1, TENSOR_TYPE = 2, TENSOR_SHAPE = 3, TENSOR_LAYOUT = 4, TENSOR_SIZE = 10 };
 
 /* ---- tensors ---- */
 
 /* By the number in the message. */
 static aclDataType type_of(uint64_t number)
 {
-    static const aclDataType types[] = {
-        [1] = ACL_FLOAT,  [2] = ACL_FLOAT16, [3] = ACL_INT8,   [4] = ACL_UINT8,      [5] = ACL_INT16,
-        [6] = ACL_UINT16, [7] = ACL_INT32,   [8] = ACL_INT64,  [9] = ACL_UINT32,     [10] = ACL_UINT64,
-        [11] = ACL_BOOL,  [12] = ACL_DOUBLE, [13] = ACL_STRING, [16] = ACL_COMPLEX64, [17] = ACL_COMPLEX128,
-        [27] = ACL_BF16,  [28] = ACL_INT4};
-    bool known = number < sizeof types / sizeof *types && (number == 1 || types[number] != ACL_FLOAT);
-    return known ? types[number] : ACL_DT_UNDEFINED;
+#define TYPE(constant, name, bits, numpy, package, number) {constant, number},
+    static const struct {
+        aclDataType constant;
+        uint32_t number;
+    } types[] = {SIM_DATA_TYPES(TYPE)};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (number != 0 && types[i].number == number)
+            return types[i].constant;
+    return ACL_DT_UNDEFINED;
 }
 
 static aclFormat format_of(struct sim_bytes name)
 {
+#define FORMAT(name) {#name, ACL_FORMAT_##name}
     static const struct {
         const char *name;
         aclFormat format;
-    } formats[] = {{"NCHW", ACL_FORMAT_NCHW},       {"NHWC", ACL_FORMAT_NHWC},       {"ND", ACL_FORMAT_ND},
-                   {"NC1HWC0", ACL_FORMAT_NC1HWC0}, {"FRACTAL_Z", ACL_FORMAT_FRACTAL_Z},
-                   {"HWCN", ACL_FORMAT_HWCN},       {"NDHWC", ACL_FORMAT_NDHWC},     {"FRACTAL_NZ", ACL_FORMAT_FRACTAL_NZ},
-                   {"NCDHW", ACL_FORMAT_NCDHW}};
+    } formats[] = {FORMAT(NCHW), FORMAT(NHWC), FORMAT(ND), FORMAT(NC1HWC0), FORMAT(FRACTAL_Z),
+                   FORMAT(HWCN), FORMAT(NDHWC), FORMAT(FRACTAL_NZ), FORMAT(NCDHW)};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (text_is(name, formats[i].name))
             return formats[i].format;
@@ -149,7 +144,7 @@ static aclError read_shape(struct sim_signature *signature, struct sim_bytes sha
     struct field field;
     port->po_dims = port->po_dims_v2 = dims;
     while (take_field(&shape, &field)) {
-        if (field.fd_number != 1)
+        if (field.fd_number != SIM_OM_SHAPE_DIM)
             continue;
         uint64_t value;
         if (field.fd_bytes.by_data == NULL)
@@ -164,18 +159,18 @@ static aclError read_shape(struct sim_signature *signature, struct sim_bytes sha
 static aclError read_tensor(struct sim_signature *signature, struct sim_bytes tensor, struct sim_bytes name,
                             struct sim_port *port)
 {
-    port->po_type = type_of(number_of(tensor, TENSOR_TYPE));
-    port->po_format = format_of(bytes_of(tensor, TENSOR_LAYOUT));
-    port->po_bytes = number_of(tensor, TENSOR_SIZE);
+    port->po_type = type_of(number_of(tensor, SIM_OM_TENSOR_TYPE));
+    port->po_format = format_of(bytes_of(tensor, SIM_OM_TENSOR_LAYOUT));
+    port->po_bytes = number_of(tensor, SIM_OM_TENSOR_SIZE);
     port->po_name = sim_signature_text(signature, name.by_data, name.by_size);
-    return port->po_name == NULL ? no_memory() : read_shape(signature, bytes_of(tensor, TENSOR_SHAPE), port);
+    return port->po_name == NULL ? no_memory() : read_shape(signature, bytes_of(tensor, SIM_OM_TENSOR_SHAPE), port);
 }
 
 /* ---- the graph ---- */
 
 static bool is_data(struct sim_bytes operator)
 {
-    struct sim_bytes type = bytes_of(operator, OP_TYPE);
+    struct sim_bytes type = bytes_of(operator, SIM_OM_OP_TYPE);
     return text_is(type, "Data") || text_is(type, "AippData") || text_is(type, "RefData");
 }
 
@@ -190,31 +185,31 @@ static uint32_t count_fields(struct sim_bytes message, uint32_t number)
 
 static aclError read_input(struct sim_signature *signature, struct sim_bytes operator, uint32_t count)
 {
-    struct sim_bytes index = attribute(operator, OP_ATTRIBUTES, "index");
-    uint64_t place = number_of(index, ATTRIBUTE_NUMBER);
+    struct sim_bytes index = attribute(operator, SIM_OM_OP_ATTRIBUTES, "index");
+    uint64_t place = number_of(index, SIM_OM_ATTRIBUTE_NUMBER);
     SIM_ARGUMENT(place < count && signature->sg_inputs[place].po_name == NULL, ACL_ERROR_GE_PARAM_INVALID,
                  "an input of the model has index %llu, and there are %u of them", (unsigned long long)place, count);
-    struct sim_bytes tensor = bytes_of(operator, OP_OUTPUT_DESC);
+    struct sim_bytes tensor = bytes_of(operator, SIM_OM_OP_OUTPUT_DESC);
     if (tensor.by_data == NULL)
-        tensor = bytes_of(operator, OP_INPUT_DESC);
-    return read_tensor(signature, tensor, bytes_of(operator, OP_NAME), &signature->sg_inputs[place]);
+        tensor = bytes_of(operator, SIM_OM_OP_INPUT_DESC);
+    return read_tensor(signature, tensor, bytes_of(operator, SIM_OM_OP_NAME), &signature->sg_inputs[place]);
 }
 
 static aclError read_outputs(struct sim_signature *signature, struct sim_bytes operator)
 {
     struct field field;
-    uint32_t count = count_fields(operator, OP_INPUT_DESC), sources = 0, at = 0;
+    uint32_t count = count_fields(operator, SIM_OM_OP_INPUT_DESC), sources = 0, at = 0;
     signature->sg_outputs = sim_signature_take(signature, (size_t)count + 1, sizeof *signature->sg_outputs);
     if (signature->sg_outputs == NULL)
         return no_memory();
     signature->sg_output_count = count;
     struct sim_bytes rest = operator;
     while (take_field(&rest, &field))
-        if (field.fd_number == OP_INPUT_DESC)
-            SIM_TRY(read_tensor(signature, field.fd_bytes, bytes_of(field.fd_bytes, TENSOR_NAME),
+        if (field.fd_number == SIM_OM_OP_INPUT_DESC)
+            SIM_TRY(read_tensor(signature, field.fd_bytes, bytes_of(field.fd_bytes, SIM_OM_TENSOR_NAME),
                                 &signature->sg_outputs[at++]));
     for (rest = operator; take_field(&rest, &field);) /* the names of what they come from are the better ones */
-        if (field.fd_number == OP_SOURCE && sources < count) {
+        if (field.fd_number == SIM_OM_OP_SOURCE && sources < count) {
             const char *name = sim_signature_text(signature, field.fd_bytes.by_data, field.fd_bytes.by_size);
             if (name == NULL)
                 return no_memory();
@@ -228,17 +223,17 @@ static aclError read_ports(struct sim_signature *signature, struct sim_bytes gra
     struct field field;
     uint32_t count = 0;
     for (struct sim_bytes rest = graph; take_field(&rest, &field);)
-        count += field.fd_number == GRAPH_OPERATOR && is_data(field.fd_bytes);
+        count += field.fd_number == SIM_OM_GRAPH_OPERATOR && is_data(field.fd_bytes);
     signature->sg_inputs = sim_signature_take(signature, (size_t)count + 1, sizeof *signature->sg_inputs);
     if (signature->sg_inputs == NULL)
         return no_memory();
     signature->sg_input_count = count;
     while (take_field(&graph, &field)) {
-        if (field.fd_number != GRAPH_OPERATOR)
+        if (field.fd_number != SIM_OM_GRAPH_OPERATOR)
             continue;
         if (is_data(field.fd_bytes))
             SIM_TRY(read_input(signature, field.fd_bytes, count));
-        else if (text_is(bytes_of(field.fd_bytes, OP_TYPE), "NetOutput") && signature->sg_outputs == NULL)
+        else if (text_is(bytes_of(field.fd_bytes, SIM_OM_OP_TYPE), "NetOutput") && signature->sg_outputs == NULL)
             SIM_TRY(read_outputs(signature, field.fd_bytes));
     }
     return ACL_SUCCESS;
@@ -270,18 +265,18 @@ static const char *join_names(struct sim_signature *signature, struct sim_bytes 
 static aclError read_origins(struct sim_signature *signature, struct sim_bytes graph)
 {
     struct field field;
-    uint32_t count = count_fields(graph, GRAPH_OPERATOR);
+    uint32_t count = count_fields(graph, SIM_OM_GRAPH_OPERATOR);
     signature->sg_origins = sim_signature_take(signature, (size_t)count + 1, sizeof *signature->sg_origins);
     if (signature->sg_origins == NULL)
         return no_memory();
     while (take_field(&graph, &field)) {
-        if (field.fd_number != GRAPH_OPERATOR)
+        if (field.fd_number != SIM_OM_GRAPH_OPERATOR)
             continue;
-        struct sim_bytes name = bytes_of(field.fd_bytes, OP_NAME);
-        struct sim_bytes names = attribute(field.fd_bytes, OP_ATTRIBUTES, "_datadump_original_op_names");
+        struct sim_bytes name = bytes_of(field.fd_bytes, SIM_OM_OP_NAME);
+        struct sim_bytes names = attribute(field.fd_bytes, SIM_OM_OP_ATTRIBUTES, "_datadump_original_op_names");
         struct sim_origin *origin = &signature->sg_origins[signature->sg_origin_count++];
         origin->or_name = sim_signature_text(signature, name.by_data, name.by_size);
-        origin->or_text = join_names(signature, bytes_of(names, ATTRIBUTE_LIST));
+        origin->or_text = join_names(signature, bytes_of(names, SIM_OM_ATTRIBUTE_LIST));
         if (origin->or_name == NULL || origin->or_text == NULL)
             return no_memory();
     }
@@ -290,7 +285,7 @@ static aclError read_origins(struct sim_signature *signature, struct sim_bytes g
 
 static aclError read_text(struct sim_signature *signature, struct sim_bytes model, const char *name, const char **text)
 {
-    struct sim_bytes found = bytes_of(attribute(model, MODEL_ATTRIBUTES, name), ATTRIBUTE_TEXT);
+    struct sim_bytes found = bytes_of(attribute(model, SIM_OM_MODEL_ATTRIBUTES, name), SIM_OM_ATTRIBUTE_TEXT);
     if (found.by_size == 0)
         return ACL_SUCCESS;
     *text = sim_signature_text(signature, found.by_data, found.by_size);
@@ -300,7 +295,7 @@ static aclError read_text(struct sim_signature *signature, struct sim_bytes mode
 /* Static AIPP: {u32 input, i32 type, i32 format, block} for each input that has it. */
 static aclError read_aipp(struct sim_signature *signature, struct sim_bytes model)
 {
-    struct sim_bytes rest = bytes_of(attribute(model, MODEL_ATTRIBUTES, "ascendcl.aipp"), ATTRIBUTE_TEXT), block;
+    struct sim_bytes rest = bytes_of(attribute(model, SIM_OM_MODEL_ATTRIBUTES, "ascendcl.aipp"), SIM_OM_ATTRIBUTE_TEXT), block;
     uint64_t count = rest.by_size / (3 * sizeof(uint32_t) + SIM_STATIC_AIPP_BYTES);
     if (rest.by_size == 0)
         return ACL_SUCCESS;
@@ -332,7 +327,7 @@ aclError sim_graph_read(struct sim_bytes part, struct sim_signature *signature)
     SIM_ARGUMENT(rest.by_size == 0, ACL_ERROR_GE_PARAM_INVALID,
                  "the model's definition is not a protobuf message at its byte %llu",
                  (unsigned long long)(part.by_size - rest.by_size));
-    struct sim_bytes name = bytes_of(part, MODEL_NAME);
+    struct sim_bytes name = bytes_of(part, SIM_OM_MODEL_NAME);
     if (name.by_size != 0 && *signature->sg_name == '\0')
         signature->sg_name = sim_signature_text(signature, name.by_data, name.by_size);
     if (signature->sg_name == NULL)
@@ -340,9 +335,9 @@ aclError sim_graph_read(struct sim_bytes part, struct sim_signature *signature)
     SIM_TRY(read_text(signature, part, "soc_version", &signature->sg_soc));
     SIM_TRY(read_text(signature, part, "ascendcl.executor", &signature->sg_executor));
     SIM_TRY(read_aipp(signature, part));
-    signature->sg_work = number_of(attribute(part, MODEL_ATTRIBUTES, "memory_size"), ATTRIBUTE_NUMBER);
-    signature->sg_weight = number_of(attribute(part, MODEL_ATTRIBUTES, "weight_size"), ATTRIBUTE_NUMBER);
-    struct sim_bytes graph = bytes_of(part, MODEL_GRAPH);
+    signature->sg_work = number_of(attribute(part, SIM_OM_MODEL_ATTRIBUTES, "memory_size"), SIM_OM_ATTRIBUTE_NUMBER);
+    signature->sg_weight = number_of(attribute(part, SIM_OM_MODEL_ATTRIBUTES, "weight_size"), SIM_OM_ATTRIBUTE_NUMBER);
+    struct sim_bytes graph = bytes_of(part, SIM_OM_MODEL_GRAPH);
     SIM_TRY(read_origins(signature, graph));
     bool known = signature->sg_inputs != NULL || signature->sg_outputs != NULL;
     return known ? ACL_SUCCESS : read_ports(signature, graph);

@@ -4,16 +4,6 @@
 
 #define BAD_DATA ACL_ERROR_GE_PARAM_INVALID
 
-enum tag {
-    TAG_INPUTS = 0,
-    TAG_OUTPUTS = 1,
-    TAG_BATCH = 2,
-    TAG_HW = 3,
-    TAG_DIMS = 4,
-    TAG_GEAR_OUTPUTS = 5,
-    TAG_ORDER = 6,
-};
-
 static aclError cut(const char *what)
 {
     return sim_refuse(BAD_DATA, "the model's description of inputs and outputs ends inside %s", what);
@@ -182,13 +172,13 @@ aclError sim_inout_read(struct sim_bytes part, struct sim_signature *signature)
         struct sim_bytes piece;
         NEED(sim_bytes_u32(&part, &tag) && sim_bytes_u32(&part, &bytes) && sim_bytes_take(&part, bytes, &piece),
              "a piece");
-        if (tag == TAG_INPUTS)
+        if (tag == SIM_OM_TAG_INPUTS)
             SIM_TRY(take_ports(signature, piece, &signature->sg_inputs, &signature->sg_input_count));
-        else if (tag == TAG_OUTPUTS)
+        else if (tag == SIM_OM_TAG_OUTPUTS)
             SIM_TRY(take_ports(signature, piece, &signature->sg_outputs, &signature->sg_output_count));
-        else if (tag == TAG_BATCH || tag == TAG_HW || tag == TAG_DIMS)
-            SIM_TRY(take_gears(signature, piece, (enum sim_gears)(tag - TAG_BATCH + SIM_GEARS_BATCH)));
-        else if (tag == TAG_GEAR_OUTPUTS)
+        else if (tag == SIM_OM_TAG_BATCH || tag == SIM_OM_TAG_HW || tag == SIM_OM_TAG_DIMS)
+            SIM_TRY(take_gears(signature, piece, (enum sim_gears)(tag - SIM_OM_TAG_BATCH + SIM_GEARS_BATCH)));
+        else if (tag == SIM_OM_TAG_GEAR_OUTPUTS)
             SIM_TRY(take_gear_outputs(signature, piece));
     }
     return ACL_SUCCESS;
