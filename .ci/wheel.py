@@ -1,6 +1,7 @@
 """Check the contents of a wheel: python .ci/wheel.py FILE."""
 
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -11,8 +12,7 @@ from pathlib import Path
 names = [name for name in zipfile.ZipFile(sys.argv[1]).namelist() if not name.endswith("/")]
 root = Path(__file__).resolve().parent.parent
 headers = {path.relative_to(root).as_posix() for path in (root / "acl" / "include").rglob("*.h")}
-makefile = (root / "simulator" / "Makefile").read_text().replace("\\\n", " ")
-filters = re.findall(r"[\w]+", " ".join(re.findall(r"^(?:vendor|others) +:= (.*)$", makefile, re.M)))
+listed = runpy.run_path(str(root / "acl" / "libraries.py"))
 # libfmk_onnx_parser.so passes std::shared_ptr to its callers, so it is linked with the C++ library, which its callers
 # have anyway. All other libraries need the C library alone, so that C programs run without the C++ library.
 CLIB = re.compile(r"lib(c|m|dl|pthread)\.so\.\d+|ld-linux-\S+")
@@ -30,7 +30,7 @@ def needed(path):
 
 required = {
     *headers,
-    *(f"acl/lib64/lib{name}.so" for name in ("acl_sim", "fmk_onnx_parser", *filters)),
+    *(f"acl/lib64/lib{name}.so" for name in ("acl_sim", "fmk_onnx_parser", *listed["VENDOR"], *listed["OTHERS"])),
     *(path.relative_to(root).as_posix() for path in (root / "acl").rglob("*.py")),
     *(
         f"acl/{path.relative_to(root).as_posix()}"
@@ -46,6 +46,7 @@ required = {
     "acl/share/pkgconfig/ascendcl.pc",
     "acl/tools/tikcpp/ascendc_kernel_cmake/ascendc.cmake",
     "acl/rt.pyi",
+    "acl/codes.pyi",
     "acl/nn.pyi",
     "acl/include/aclnnop/aclnn_add.h",
     "acl/include/aclnnop/level2/aclnn_add.h",

@@ -12,6 +12,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
+from acl.libraries import VENDOR
+
 
 def in_subinterpreter():
     """Tell whether this is not the first interpreter of the process."""
@@ -50,28 +52,7 @@ USUAL = (
     "~/Ascend/ascend-toolkit/latest",
     "~/Ascend/cann",
 )
-# A toolkit spreads the declared names over these; all but the first may be missing.
-LIBRARIES = (
-    "libascendcl.so",
-    "libacl_rt.so",
-    "libacl_mdl.so",
-    "libacl_op_executor.so",
-    "libacl_op_compiler.so",
-    "libacl_cblas.so",
-    "libacl_tdt_channel.so",
-    "libacl_tdt_queue.so",
-    "libmsprofiler.so",
-    "libnnopbase.so",
-    "libopapi.so",
-    "libopapi_math.so",
-    "libopapi_nn.so",
-    "libopapi_cv.so",
-    "libopapi_transformer.so",
-    "libascend_dump.so",
-    "libplatform.so",
-    "libacl_prof.so",
-    "libprofapi.so",
-)
+LIBRARIES = tuple(f"lib{name}.so" for name in VENDOR)
 
 
 def toolkits():

@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 import acl
-from acl import abi, data_types, errors, facts
+from acl import abi, data_types, errors, facts, libraries
 from acl._lib import lib
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -152,3 +152,22 @@ def test_model_files_are_written_and_read_without_numbers_of_their_own():
     for path in c_files():
         if path.name != facts.MODEL_FILE:
             assert not re.search(r"\bSIM_(?:OM|PART)_\w+ = |0x444F4D49|0x20000000", code_of(path), re.I), path
+
+
+# --- Libraries
+
+
+def test_the_libraries_that_are_built_are_those_of_the_list():
+    built = {path.stem[3:] for path in Path(acl.get_lib()).glob("lib*.so")}
+    expected = {*libraries.VENDOR, *libraries.OTHERS}
+    assert expected <= built and built - expected <= {"acl_sim", "fmk_onnx_parser"}
+    assert len(expected) == len(libraries.VENDOR) + len(libraries.OTHERS) == 29
+
+
+def test_no_other_file_lists_libraries():
+    """Two names beside each other may be what somebody links; a list has names that nobody links by hand."""
+    rare = {"acl_tdt_queue", "acl_op_executor", "opapi_transformer", "acl_rt_impl", "ascend_hal", "ge_runner"}
+    others = ("simulator/Makefile", "simulator/generate.py", "build_acl.py")
+    for path in [*(ROOT / name for name in others), *python_files()]:
+        if path.name != "libraries.py":
+            assert rare & set(re.findall(r"\w+", path.read_text().replace("lib", ""))) == set(), path

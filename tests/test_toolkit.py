@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from acl import _lib
+from acl import _lib, libraries
 
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "acl" / "include"
-MAKEFILE = (ROOT / "simulator" / "Makefile").read_text()
-NAMES = re.search(r"^vendor\s*:=((?:.*\\\n)*.*)$", MAKEFILE, re.M)[1].replace("\\\n", " ").split()
 
 STAND_IN = r"""
 #include <acl/acl.h>
@@ -69,7 +67,7 @@ def build_libraries(folder, linker):
     undefined = ["-Wl,--undefined-version"] if linker == "lld" else []
     script = [f"-Wl,--version-script={folder / 'exports.map'}", *undefined]
     run(*gcc, f"-I{INCLUDE}", folder / "sim.c", "-o", folder / "libacl_sim.so", "-Wl,-soname,libacl_sim.so", *script)
-    for name in NAMES:
+    for name in libraries.VENDOR:
         run(
             *[*gcc, "-nostdlib", folder / "filter.c", "-o", folder / f"lib{name}.so", f"-Wl,-soname,lib{name}.so"],
             *["-Wl,--filter,libacl_sim.so", "-Wl,-rpath,$ORIGIN", "-Wl,--enable-new-dtags"],
@@ -106,12 +104,12 @@ VENDOR = (
 ).split()
 
 
-def test_the_names_of_the_makefile_are_those_that_python_opens():
-    assert sorted(NAMES) == sorted(VENDOR)
-    assert sorted(_lib.LIBRARIES) == sorted(f"lib{name}.so" for name in VENDOR)
+def test_the_names_that_python_opens_are_those_of_releases():
+    assert sorted(libraries.VENDOR) == sorted(VENDOR) and libraries.VENDOR[0] == "ascendcl"
+    assert [f"lib{name}.so" for name in libraries.VENDOR] == list(_lib.LIBRARIES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", libraries.VENDOR)
 def test_a_program_links_with_each_name(tmp_path, lib64, linker, name):
     flags = [f"-L{lib64}", f"-l{name}", f"-Wl,-rpath,{lib64}", "-Wl,--no-undefined"]
     program = build_program(tmp_path, flags, linker=linker)
@@ -120,7 +118,7 @@ def test_a_program_links_with_each_name(tmp_path, lib64, linker, name):
 
 @pytest.mark.parametrize("first", ["ascendcl", "opapi"])
 def test_as_needed_keeps_one_name(tmp_path, lib64, linker, first):
-    names = [first, *(name for name in NAMES if name != first)]
+    names = [first, *(name for name in libraries.VENDOR if name != first)]
     flags = ["-Wl,--as-needed", "-Wl,--no-undefined", f"-L{lib64}", *(f"-l{name}" for name in names)]
     program = build_program(tmp_path, flags, linker=linker)
     needed = re.findall(r"NEEDED.*\[lib(\w+)\.so\]", run("readelf", "-d", program))
@@ -131,7 +129,7 @@ def test_as_needed_keeps_one_name(tmp_path, lib64, linker, first):
 @pytest.mark.parametrize("flags", [["-pie", "-fPIE"], ["-no-pie", "-fno-PIE"], ["-Wl,-z,now"]], ids=" ".join)
 def test_every_way_in_reaches_one_library(tmp_path, lib64, linker, flags):
     program = build_program(tmp_path, [f"-L{lib64}", "-lascendcl", f"-Wl,-rpath,{lib64}"], *flags, linker=linker)
-    opened = [lib64 / f"lib{name}.so" for name in ("acl_sim", *NAMES)]
+    opened = [lib64 / f"lib{name}.so" for name in ("acl_sim", *libraries.VENDOR)]
     answer = json.loads(run(program, *opened))
     assert answer["linked"] == "stand-in"
     assert answer["calls"] == 1 + len(opened), "one state behind all names"

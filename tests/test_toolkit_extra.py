@@ -9,11 +9,9 @@ import pytest
 from helpers import programs
 
 import acl
-from acl import abi
+from acl import abi, libraries
 
 ROOT = Path(__file__).resolve().parent.parent
-MAKEFILE = (ROOT / "simulator" / "Makefile").read_text()
-OTHERS = re.search(r"^others\s*:=(.*)$", MAKEFILE, re.M)[1].split()
 EXTRA = abi.load_extra()
 LIB64 = Path(acl.get_lib())
 pytestmark = pytest.mark.needs_sim
@@ -68,7 +66,7 @@ def loader(tmp_path_factory):
     return programs.Compiler(tmp_path_factory.mktemp("loader"))(LOADER, "-ldl", libraries=())
 
 
-@pytest.mark.parametrize("name", sorted({*OTHERS, *LINKED}))
+@pytest.mark.parametrize("name", sorted({*libraries.OTHERS, *LINKED}))
 def test_a_library_loads_at_once_with_its_names(name, loader):
     done = programs.run([loader, LIB64 / f"lib{name}.so", *LINKED.get(name, "aclInit").split()])
     assert (done.returncode, done.stdout) == (0, "")
