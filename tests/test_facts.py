@@ -12,6 +12,7 @@ import pytest
 import acl
 from acl import abi, data_types, errors, facts, libraries
 from acl._lib import lib
+from acl.sim import om, recording
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = abi.load()
@@ -152,6 +153,15 @@ def test_model_files_are_written_and_read_without_numbers_of_their_own():
     for path in c_files():
         if path.name != facts.MODEL_FILE:
             assert not re.search(r"\bSIM_(?:OM|PART)_\w+ = |0x444F4D49|0x20000000", code_of(path), re.I), path
+
+
+def test_the_texts_of_model_files_are_those_that_the_simulator_reads():
+    read = "".join(path.read_text() for path in c_files())
+    written = om.write("name", [], [], soc="chip", executor="saved", aipp=b"image")
+    keys = (b"memory_size", b"weight_size", b"soc_version", b"ascendcl.executor", b"ascendcl.aipp")
+    for key in (*keys, b"index", b"Data", b"NetOutput", recording.MAGIC):
+        assert f'"{key.decode()}"' in read, key
+    assert all(key in written for key in keys)
 
 
 # --- Libraries
