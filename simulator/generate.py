@@ -296,7 +296,8 @@ def table(objects: Sequence[str]) -> str:
         raise SystemExit(f"generate.py rows: {', '.join(unknown)}: simulator/ops/rows has no operator of that name")
     names = sorted(name for name, row in found.items() if not row.helper)
     includes = sorted({row.headers[0] for row in found.values()})
-    parts = ['#include "base/missing.h"\n#include "operator/row.h"\n', *(f"#include <{name}>\n" for name in includes), "\n"]
+    parts = ['#include "base/missing.h"\n#include "operator/row.h"\n']
+    parts += [*(f"#include <{name}>\n" for name in includes), "\n"]
     parts += [_helper(row, kernels) if row.helper else _operator(row, kernels) for row in found.values()]
     parts.append(f"static struct sim_row *const rows[] = {{{', '.join(f'&row_{name}' for name in names)}}};\n")
     parts.append("const struct sim_row_table sim_rows = {rows, sizeof rows / sizeof *rows};\n")
