@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 from acl import _lib, blas, mdl, op, prof, rt, util
 
 if TYPE_CHECKING:
+    from acl import nn as nn
+    from acl import nnop as nnop
+    from acl import sim as sim
     from acl._acl import *  # noqa: F403
     from acl.errors import AbortedError as AbortedError
     from acl.errors import AclError as AclError

@@ -15,11 +15,11 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    from acl.objects import op
+    from acl.objects import op_function
 
-    function = op.function_of(name)
+    function = op_function.function_of(name)
     if function is None:
-        close = op.names_like(name)
+        close = op_function.names_like(name)
         advice = f", did you mean {close}?" if close else ""
         raise AttributeError(f"module 'acl.nn' has no operator {name!r}{advice}")
     globals()[name] = function  # the next time is an ordinary one

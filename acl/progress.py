@@ -1,4 +1,4 @@
-"""Progress bars where work is long: tqdm's, where that is installed and somebody looks."""
+"""Progress bars of tqdm, where it is installed and stderr is a terminal or a notebook."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,8 @@ def bar(items: Iterable[Any], what: str, total: Optional[int] = None) -> Iterato
     total
         How many items there are; None when that is not known.
     """
-    if (sys.stderr.isatty() or "ipykernel" in sys.modules) and find_spec("tqdm") is not None:
+    in_notebook = type(sys.stderr).__module__.partition(".")[0] == "ipykernel"
+    if (sys.stderr.isatty() or in_notebook) and find_spec("tqdm") is not None:
         from tqdm.auto import tqdm
 
         items = tqdm(items, what, total)

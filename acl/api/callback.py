@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from acl._calls import calls
+from acl._hooks import instance_destroyed
 from acl._lib import _acl, ffi, lib
 from acl.api import capture, values
 
@@ -94,8 +95,9 @@ def launch_host_func(stream, function, data):
     )
 
 
+@instance_destroyed.register
 def forget_captured(instance):
-    """Drop what an instance that is gone would have called."""
+    """Drop the functions that a destroyed instance would have called."""
     for number in captured.pop(instance, ()):
         launched.pop(number, None)
 

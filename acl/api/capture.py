@@ -1,8 +1,8 @@
 """Capture and model running instances: the calls with lists, dicts, texts and callbacks."""
 
 import os
-import sys
 
+from acl._hooks import instance_destroyed
 from acl._lib import _acl, ffi, lib
 from acl.api import values
 
@@ -43,10 +43,8 @@ def ri_capture_thread_exchange_mode(mode):
 def ri_destroy(instance):
     """Destroy the instance, and what its callbacks and captured functions kept alive."""
     ret = lib.aclmdlRIDestroy(values.pointer(instance))
-    for name in ("acl.api.callback", "acl.objects.memory_block") if ret == 0 else ():
-        if name in sys.modules:
-            sys.modules[name].forget_captured(instance)
     if ret == 0:
+        instance_destroyed(instance)
         watchers.pop(instance, None)
         for known in (bound, parents):
             for key in [key for key, owner in known.items() if owner == instance]:

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Optional, SupportsIndex, Union
 import numpy
 from numpy.lib.stride_tricks import as_strided
 
+import acl
 from acl._calls import in_call
 from acl.errors import AclError
-from acl.objects.context import relaxed
+from acl.objects.context_current import relaxed
 from acl.objects.memory import BlockHolder, Buffer, Memory, Shape, Span, copy, extents_of, fill, span_of, transfer
 from acl.objects.memory_block import Block, refuse, stream_handle
 from acl.objects.resource import MOST, html_table, integer
@@ -177,7 +178,7 @@ class DeviceArray(BlockHolder):
         """Return an array over another library's device memory, or a copy of its host memory."""
         from acl.objects import dlpack
 
-        return dlpack.take(source)
+        return dlpack.take(cls, source)
 
     # --- What it is
 
@@ -239,13 +240,11 @@ class DeviceArray(BlockHolder):
 
     def _compare(self, other: Any, operator: str) -> "DeviceArray":
         """Return an operator's result for each element, beside another array or a number."""
-        from acl import nn
-
         number = isinstance(other, (Number, numpy.generic))
         if not number and not isinstance(other, DeviceArray):
             reason = f"{type(other).__name__} is neither an acl.DeviceArray nor a number"
             raise TypeError(f"acl.DeviceArray: {reason}; copy it first: acl.DeviceArray.from_numpy(x)")
-        result: DeviceArray = getattr(nn, f"{operator}_{'scalar' if number else 'tensor'}")(self, other)
+        result: DeviceArray = getattr(acl.nn, f"{operator}_{'scalar' if number else 'tensor'}")(self, other)
         return result
 
     def __eq__(self, other: Any) -> "DeviceArray":  # type: ignore[override]
@@ -395,14 +394,12 @@ class DeviceArray(BlockHolder):
 
     def _fill_words(self, block: Block, raw: bytes, stream: "Optional[Stream]") -> None:
         """Set every element to these bytes, by whole numbers: operators know fewer types than NumPy."""
-        from acl import nn
-
         width = math.gcd(len(raw), 8)
         for place in range(0, len(raw), width):
             first = self.handle - block.address + place
             words = self._over(block, first, self.shape, numpy.dtype(f"i{width}"), self.strides)
             word = int.from_bytes(raw[place : place + width], sys.byteorder, signed=True)
-            nn.inplace_fill_scalar(words, word, stream=stream)
+            acl.nn.inplace_fill_scalar(words, word, stream=stream)
 
     def copy_from(self, source: "Union[Memory, ArrayLike]", *, stream: "Optional[Stream]" = None) -> None:
         """Copy from an array of the same shape, on the device or the host, or from the bytes of a buffer."""

@@ -19,25 +19,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 import acl
 from acl import mdl
+from acl._hooks import instance_destroyed
 from acl.errors import AclError, CaptureError, ContextError, NotSupportedError, codes, error_of, name_of
 from acl.mdl import ri_execute_async
 from acl.objects import memory_block
-from acl.objects.capture_parts import (
-    CAPTURING,
-    IN_CAPTURE,
-    NOT_CAPTURED,
-    Missing,
-    Recording,
-    Replays,
-    blocks_of,
-    check,
-    failure,
-    forget,
-    mode_of,
-)
-from acl.objects.context import call_in, current_handle, opening_of_context
-from acl.objects.memory import Memory
+from acl.objects.capture_error import CAPTURING, IN_CAPTURE, NOT_CAPTURED, Missing, check, failure
+from acl.objects.condition import Recording, mode_of
+from acl.objects.context_current import call_in, current_handle, opening_of_context
+from acl.objects.memory import Memory, span_of
 from acl.objects.memory_block import refuse
+from acl.objects.replays import Replays
 from acl.objects.resource import INVALID_HANDLE, Closed, Opening, Resource, object_of
 from acl.objects.stream import Stream
 
@@ -219,7 +210,8 @@ class Graph(Recording, Resource):
     def _forget(self, instance: int) -> None:
         for array in self._arrays:
             array.close()
-        forget((instance, *self._bodies))
+        for gone in (instance, *self._bodies):
+            instance_destroyed(gone)
 
     def _take(self, taken: Iterable[memory_block.Block]) -> None:
         """Hold blocks as if they had been captured."""
@@ -236,7 +228,7 @@ class Graph(Recording, Resource):
         or C.
         """
         self.handle  # noqa: B018  # raises when it is closed
-        self._take(blocks_of(items))
+        self._take(_blocks_of(items))
 
     @property
     def capturing(self) -> bool:
@@ -457,6 +449,19 @@ class Graph(Recording, Resource):
             return ret
         except ContextError:  # it has ended, and the graph with it
             return INVALID_HANDLE
+
+
+def _blocks_of(items: Iterable[Memory]) -> list[memory_block.Block]:
+    """Return the blocks of buffers, arrays and pinned host memory."""
+    found = []
+    for item in items:
+        live = getattr(item, "_live", None)
+        block = live() if live is not None else span_of(item, "Graph.hold").block
+        if block is None:
+            advice = "use a Buffer (kind='host' for the host) or a DeviceArray"
+            raise refuse("Graph.hold", f"{type(item).__name__} is memory of the program's own", advice)
+        found.append(block)
+    return found
 
 
 def _count(number: int, what: str) -> str:

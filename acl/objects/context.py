@@ -1,100 +1,13 @@
-"""Contexts: whose streams a thread may use, and which device it works on.
+"""Contexts that a program creates beside the default context of a device (:mod:`acl.objects.context_current`)."""
 
-A thread has at most one current context, and starts with none; it cannot be made to have none again. Making a device
-current makes its default context current. A stream may be used while the context it was made in is current; events and
-memory belong to the device alone. The objects never switch behind the program's back, but for an operation that must
-run elsewhere and is over when the call returns (:func:`call_in`), such as a finalizer on whatever thread it runs.
-"""
-
-import contextlib
-import threading
-from collections.abc import Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
+from typing import Optional, Union
 
-from acl import mdl, rt
-from acl.errors import ContextError, error_of
-from acl.objects.resource import (
-    INVALID_HANDLE,
-    LONGEST,
-    NO_CONTEXT,
-    Opening,
-    Resource,
-    current_opening,
-    integer,
-    opening_of,
-)
-
-if TYPE_CHECKING:
-    from acl.objects.device import Device
-
-T = TypeVar("T")
-RELAXED = 2  # the mode of a capture
-
-# The end of an explicit context is the end of its streams, as for a device: each has an opening of its own.
-explicit: dict[int, Opening] = {}
-
-
-def current_handle() -> int:
-    """Return the handle of the thread's context."""
-    handle, ret = rt.get_context()
-    if ret != 0:
-        raise error_of(ret, "aclrtGetCurrentContext")
-    return handle
-
-
-def make_current(handle: int) -> None:
-    """Make a context the thread's current one."""
-    ret = rt.set_context(handle)
-    if ret != 0:
-        error = error_of(ret, "aclrtSetCurrentContext")
-        raise ContextError(ret, error.function, error.message, "the context was closed, or its device: make a new one")
-
-
-def opening_of_context(handle: int) -> Opening:
-    """Return what the streams of the current context, which this is, end with."""
-    return explicit.get(handle) or current_opening()
-
-
-def call_in(handle: int, function: Callable[..., T], *arguments: Any) -> T:
-    """Call a function while a context is current, and leave the thread as it was."""
-    before, ret = rt.get_context()
-    if ret == 0 and before == handle:
-        return function(*arguments)
-    if ret == 0:
-        make_current(handle)
-        try:
-            return function(*arguments)
-        finally:
-            rt.set_context(before)
-    # A thread without a context stays one: another takes its place.
-    results: list[T] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            make_current(handle)
-            results.append(function(*arguments))
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return results[0]
-
-
-@contextlib.contextmanager
-def relaxed() -> Iterator[None]:
-    """Let the thread make synchronous calls that are not part of a capture, while one may be going on."""
-    before, ret = mdl.ri_capture_thread_exchange_mode(RELAXED)
-    try:
-        yield
-    finally:
-        if ret == 0:  # versions without the call have no captures
-            mdl.ri_capture_thread_exchange_mode(before)
+from acl import rt
+from acl.errors import error_of
+from acl.objects.context_current import call_in, current_handle, explicit, make_current
+from acl.objects.device import Device
+from acl.objects.resource import INVALID_HANDLE, LONGEST, NO_CONTEXT, Opening, Resource, integer, opening_of
 
 
 class Context(Resource):
@@ -117,9 +30,7 @@ class Context(Resource):
     _before: int
     _streams: Opening
 
-    def __init__(self, device: "Union[Device, int, None]" = None) -> None:
-        from acl.objects.device import Device
-
+    def __init__(self, device: Union[Device, int, None] = None) -> None:
         before, ret = rt.get_context()
         self._before = before if ret == 0 else 0
         self._device_id = Device._number_of(device)
@@ -145,10 +56,8 @@ class Context(Resource):
         return cls.from_handle(current_handle())
 
     @property
-    def device(self) -> "Device":
+    def device(self) -> Device:
         """The device that it works on."""
-        from acl.objects.device import Device
-
         return Device(self._device_id)
 
     def use(self) -> "Context":

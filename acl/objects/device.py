@@ -13,13 +13,13 @@ The first device that is opened initialises the library, if nobody has; the last
 
 import threading
 from types import TracebackType
-from typing import Any, Callable, ClassVar, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, NamedTuple, Optional, Union
 
 import acl
 from acl import rt
 from acl.errors import AclError, ContextError, InvalidArgumentError, codes, error_of
 from acl.objects import resource
-from acl.objects.context import call_in
+from acl.objects.context_current import call_in
 from acl.objects.resource import (
     NO_CONTEXT,
     current_opening,
@@ -33,7 +33,9 @@ from acl.objects.resource import (
     retired,
     sweep,
 )
-from acl.objects.stream import Stream
+
+if TYPE_CHECKING:
+    from acl.objects.stream import Stream
 
 NOT_OPEN = codes.ACL_ERROR_RT_CONTEXT_RELEASE_ERROR
 INVALID_DEVICE = codes.ACL_ERROR_RT_INVALID_DEVICEID
@@ -250,9 +252,9 @@ class Device:
         return {name: self.memory_info(attribute) for attribute, name in enumerate(MEMORY)}
 
     @property
-    def default_stream(self) -> Stream:
+    def default_stream(self) -> "Stream":
         """The default stream of its current context."""
-        stream: Stream = self._here(Stream.default)
+        stream: Stream = self._here(acl.Stream.default)
         return stream
 
     @property

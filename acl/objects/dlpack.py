@@ -181,16 +181,14 @@ class Taken:
             call(self.record.deleter)(address_of(self.record))
 
 
-def take(source: Any) -> "DeviceArray":
-    """Return an array over what another library offers."""
-    from acl.objects.array import DeviceArray
-
+def take(kind_of_array: "type[DeviceArray]", source: Any) -> "DeviceArray":
+    """Return an array over the memory that another library offers."""
     if not hasattr(source, "__dlpack__"):
         advice = "pass an array of a library with DLPack, or use from_numpy()"
         raise refuse("DeviceArray.from_dlpack", f"{type(source).__name__} has no __dlpack__", advice)
     kind, device_id = source.__dlpack_device__()
     if kind == CPU:
-        return DeviceArray.from_numpy(numpy.from_dlpack(source))
+        return kind_of_array.from_numpy(numpy.from_dlpack(source))
     opening = current_opening()
     if (kind, device_id) != (ACCELERATOR, opening.device_id):
         advice = "make its device current, or copy it to the host first"
@@ -217,4 +215,4 @@ def take(source: Any) -> "DeviceArray":
     _rename(capsule, USED[kind_of_record])
     first = (tensor.data or 0) + tensor.byte_offset
     block = Block(first, 0, "device", opening, False, Taken(record))
-    return DeviceArray._over(block, 0, shape, dtype, tuple(stride * dtype.itemsize for stride in strides))
+    return kind_of_array._over(block, 0, shape, dtype, tuple(stride * dtype.itemsize for stride in strides))

@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, Optional
 
+import acl
 from acl import rt
 from acl._lib import EventOwner
 from acl.errors import error_of
@@ -83,9 +84,7 @@ class Event(EventOwner, Resource):
 
     def reset(self, stream: "Stream") -> None:
         """Queue the closing of a gate (``aclrtResetEvent``)."""
-        from acl.objects.stream import Stream
-
-        ret = rt.reset_event(self._handle, handle_of(stream, Stream))
+        ret = rt.reset_event(self._handle, handle_of(stream, acl.Stream))
         if ret != 0:
             raise error_of(ret, "aclrtResetEvent")
 
@@ -94,8 +93,6 @@ class Event(EventOwner, Resource):
         return self._wait_async().__await__()
 
     async def _wait_async(self) -> None:
-        from acl.objects.stream import Stream, announce
-
         if self.query():
             return
         # A stream waits in our place. One that was used before is used again once it is idle.
@@ -104,10 +101,10 @@ class Event(EventOwner, Resource):
             (stream for stream in watchers if stream._context == rt.get_context()[0] and stream.query()), None
         )
         if watcher is None:
-            watcher = Stream()
+            watcher = acl.Stream()
             watchers.append(watcher)
         watcher.wait(self)
-        await announce(watcher)
+        await watcher._announce()
 
     def elapsed_time(self, end: "Event") -> float:
         """Return the milliseconds from this record to that of another event, both done (``aclrtEventElapsedTime``)."""

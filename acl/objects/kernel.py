@@ -14,7 +14,7 @@ import os
 import struct
 from collections.abc import Iterable
 from sys import is_finalizing
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import Any, Optional, Union
 
 import numpy
 
@@ -23,13 +23,11 @@ from acl._lib import ffi, lib
 from acl.errors import AclError, error_of
 from acl.objects import resource
 from acl.objects.array import DeviceArray
-from acl.objects.context import call_in, current_handle
+from acl.objects.context_current import call_in, current_handle
 from acl.objects.memory import Buffer
 from acl.objects.memory_block import Block, refuse, stream_handle, tell
 from acl.objects.resource import Opening, Resource, current_opening
-
-if TYPE_CHECKING:
-    from acl.objects.stream import Stream
+from acl.objects.stream import Stream
 
 MOST_BLOCKS = 2**32 - 1
 ADDRESS = struct.Struct("P")
@@ -55,8 +53,6 @@ def finish(blocks: Iterable[Block], function: str) -> None:
     try:
         ret = rt.synchronize_stream(0)
     except BaseException:  # Ctrl-C: the work goes on
-        from acl.objects.stream import Stream
-
         tell(blocks, Stream.default())
         raise
     if ret != 0:
@@ -229,7 +225,7 @@ class Kernel(BinaryHolder):
         """Its name in the binary."""
         return self._name
 
-    def __call__(self, blocks: int, *arguments: Any, stream: "Optional[Stream]" = None) -> None:
+    def __call__(self, blocks: int, *arguments: Any, stream: Optional[Stream] = None) -> None:
         """Launch it.
 
         Parameters

@@ -31,6 +31,7 @@ from typing import Any, Optional, Protocol, cast
 
 from acl import mdl, rt
 from acl._calls import in_call
+from acl._hooks import instance_destroyed
 from acl._lib import ffi, lib
 from acl.errors import (
     AclError,
@@ -42,7 +43,7 @@ from acl.errors import (
     error_of,
 )
 from acl.objects import resource
-from acl.objects.context import call_in
+from acl.objects.context_current import call_in
 from acl.objects.resource import (
     INVALID,
     INVALID_HANDLE,
@@ -197,8 +198,9 @@ def captured_into(stream: int) -> int:
     return instance if ret == 0 and status != 0 else 0
 
 
+@instance_destroyed.register
 def forget_captured(instance: int) -> None:
-    """Let go of what an instance that is gone has held."""
+    """Release the blocks that a destroyed instance held."""
     captured.pop(instance, None)
 
 

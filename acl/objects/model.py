@@ -20,7 +20,7 @@ import numpy
 from acl import mdl, rt
 from acl.errors import CaptureError, ContextError, InvalidHandleError, codes, error_of
 from acl.objects.array import DeviceArray
-from acl.objects.context import call_in, current_handle, make_current
+from acl.objects.context_current import call_in, current_handle, make_current
 from acl.objects.memory import Buffer, Span, span_of
 from acl.objects.memory_block import Block, refuse, stream_handle, tell
 from acl.objects.model_run import ModelRun, Pool, Slot

@@ -23,7 +23,7 @@ import acl
 from acl import mdl
 from acl._calls import in_call
 from acl.errors import AclError, ContextError, InvalidHandleError, TimedOutError, codes, error_of
-from acl.objects.context import call_in, make_current
+from acl.objects.context_current import call_in, make_current
 from acl.objects.event import Event
 from acl.objects.memory import Buffer
 from acl.objects.memory_block import Block

@@ -9,7 +9,7 @@ import acl
 from acl import mdl, rt
 from acl.errors import error_of
 from acl.objects.array import DeviceArray, _strides_of
-from acl.objects.context import relaxed
+from acl.objects.context_current import relaxed
 from acl.objects.memory import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
 from acl.objects.memory_block import Block, refuse
 from acl.objects.model_run import Slot

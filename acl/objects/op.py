@@ -11,7 +11,6 @@ call that failed is not put back. Workspace is kept by the stream: what is queue
 A capture has workspace of its own for each of its streams, which its instance holds, as replays run beside the stream.
 """
 
-import difflib
 import operator as numbers
 import weakref
 from collections.abc import Callable, Iterable
@@ -22,12 +21,13 @@ import numpy
 
 import acl
 from acl import nnop, rt
+from acl._hooks import kernel_replaced
 from acl._lib import _acl, lib
 from acl.data_types import DATA_TYPES
 from acl.errors import AclError, codes, error_of
 from acl.objects import resource
 from acl.objects.array import DeviceArray
-from acl.objects.context import current_handle
+from acl.objects.context_current import current_handle
 from acl.objects.kernel import check_place, finish
 from acl.objects.memory import Buffer
 from acl.objects.memory_block import Block, captured_into, refuse, stream_handle, tell
@@ -542,56 +542,9 @@ def workspace_of(stream: "Stream", handle: int, size: int) -> Block:
     return found
 
 
+@kernel_replaced.register
 def forget() -> None:
-    """Drop the calls that are kept ready: the next one of each asks the library anew."""
+    """Drop the calls that are kept ready: the next call of each signature runs its first phase again."""
     for opening in list(resource.openings.values()):
         for name in [name for name in opening.keep if name.startswith("acl.nn.")]:
             opening.keep.pop(name, None)
-
-
-# --- The functions of acl.nn
-
-
-def _document(operator: Operator) -> str:
-    """Return the docstring of an operator's function."""
-    kinds = {"in": "read", "inout": "read and written", "out": "written", "": ""}
-    lines = []
-    for place in operator.shape.inputs:
-        parameter = operator.parameters[place]
-        lines.append(f"{parameter.name} : {parameter.hint}")
-        note = "; ".join(filter(None, [kinds[parameter.role], "may be None" * parameter.optional]))
-        lines += [f"    {note}"] * bool(note)
-    shape = operator.shape
-    if shape.outputs:
-        names = ", ".join(operator.parameters[place].name for place in shape.outputs)
-        made = "made when it is None" if operator.name in RULES else "required"
-        lines += [f"out : {shape.returns(True)}", f"    What C calls {names}; {made}."]
-    lines += ["stream : Stream, optional", "    Where it is queued; without one it is done when the call returns."]
-    parameters = "\n".join(lines)
-    return (
-        f"Run {operator.symbol}.\n\nParameters\n----------\n{parameters}\n\n"
-        f"Returns\n-------\n{shape.returns()}\n    {'out' if shape.outputs else 'What it has changed.'}\n\n"
-        "Raises\n------\nInvalidArgumentError\n    For an argument of the wrong type, or on another device.\n"
-        "OperatorError\n    When the operator refuses shapes, types or values, or has no kernel.\n\n"
-        f"Notes\n-----\nStands on {operator.symbol}GetWorkspaceSize and {operator.symbol}.\n"
-    )
-
-
-def function_of(name: str) -> Any:
-    """Return the function of an operator, or None."""
-    if name not in nnop._operators():
-        return None
-    made = Operator(name)
-    given = "".join(f"{made.parameters[place].name}, " for place in made.shape.inputs)
-    out = "out" if made.shape.outputs else "None"
-    scope: dict[str, Any] = {"__name__": "acl.nn", "_run": made.run}
-    text = f"def {name}({made.shape.names(False)}):\n    return _run(({given}), {out}, stream)\n"
-    exec(compile(text, f"<acl.nn.{name}>", "exec"), scope)
-    function = scope[name]
-    function.__doc__ = _document(made)
-    return function
-
-
-def names_like(name: str) -> str:
-    """Return names of operators that are near to one that is none."""
-    return ", ".join(difflib.get_close_matches(name, nnop._operators(), 3))

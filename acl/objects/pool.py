@@ -10,17 +10,15 @@ Where a release cannot be queued, because its stream has ended or is being captu
 other is, by the rule of :mod:`acl.objects.memory_block`. A pool that is closed lives on in what is still in use.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
 from acl._lib import ffi, lib
 from acl.errors import OutOfMemoryError, error_of
+from acl.objects.device import Device
 from acl.objects.memory import Buffer
 from acl.objects.memory_block import OUT_OF_MEMORY, Block, refuse, stream_handle
 from acl.objects.resource import Opening, Resource, current_opening, integer, opening_of, retired, sweep
-
-if TYPE_CHECKING:
-    from acl.objects.device import Device
-    from acl.objects.stream import Stream
+from acl.objects.stream import Stream
 
 FOLLOW_EVENTS, OPPORTUNISTIC, WAIT, KEEP, RESERVED, RESERVED_HIGH, USED, USED_HIGH = range(1, 9)
 
@@ -69,7 +67,7 @@ class MemoryPool(Resource):
 
     def __init__(
         self,
-        device: "Union[Device, int, None]" = None,
+        device: Union[Device, int, None] = None,
         *,
         limit: int = 0,
         keep: int = 0,
@@ -77,8 +75,6 @@ class MemoryPool(Resource):
         opportunistic: bool = True,
         wait: bool = True,
     ) -> None:
-        from acl.objects.device import Device
-
         limit, keep = integer(limit, "acl.MemoryPool: limit", 0), integer(keep, "acl.MemoryPool: keep", 0)
         self._device_id = Device._number_of(device)
         place = ffi.new("aclrtMemPool *")
@@ -118,7 +114,7 @@ class MemoryPool(Resource):
 
     # --- Memory
 
-    def allocate(self, size: int, *, stream: "Stream") -> Buffer:
+    def allocate(self, size: int, *, stream: Stream) -> Buffer:
         """Return memory that work queued on a stream from here on can use.
 
         Parameters
@@ -154,12 +150,12 @@ class MemoryPool(Resource):
         block.use(stream)
         return Buffer._over(block, size)
 
-    def _try(self, size: int, stream: "Stream") -> tuple[int, int]:
+    def _try(self, size: int, stream: Stream) -> tuple[int, int]:
         slot = ffi.new("void **")
         ret = int(lib.aclrtMemPoolMallocAsync(slot, size, self._pool(), ffi.cast("void *", stream_handle(stream))))
         return int(ffi.cast("uintptr_t", slot[0])), ret
 
-    def free(self, buffer: Buffer, *, stream: "Optional[Stream]" = None) -> None:
+    def free(self, buffer: Buffer, *, stream: Optional[Stream] = None) -> None:
         """Close a buffer, with its memory going back at this point of a stream: by default that of its allocation.
 
         The stream waits there for the others that the memory was told of. Where arrays share the memory, it goes back
@@ -189,10 +185,8 @@ class MemoryPool(Resource):
     # --- What it is
 
     @property
-    def device(self) -> "Device":
-        """The device whose memory it has."""
-        from acl.objects.device import Device
-
+    def device(self) -> Device:
+        """The device from which its memory comes."""
         return Device(self._device_id)
 
     @property

@@ -7,12 +7,13 @@ what its callbacks raised, with its own traceback, one exception at a time. Clos
 
 import functools
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 from acl import mdl, rt
 from acl._lib import ffi, lib
 from acl.errors import CaptureError, ContextError, InvalidHandleError, error_of
-from acl.objects.context import call_in, current_handle, make_current, opening_of_context
+from acl.objects.context_current import call_in, current_handle, make_current, opening_of_context
+from acl.objects.device import Device
 from acl.objects.event import Event
 from acl.objects.resource import (
     INVALID_HANDLE,
@@ -27,9 +28,6 @@ from acl.objects.resource import (
     sweep,
 )
 from acl.rt import record_event
-
-if TYPE_CHECKING:
-    from acl.objects.device import Device
 
 FAST_LAUNCH, FAST_SYNC, PERSISTENT, CPU_SCHEDULE, DEVICE_ONLY = 1, 2, 4, 16, 32
 STOP_ON_FAILURE = 1
@@ -139,10 +137,8 @@ class Stream(Resource):
     # --- What it is
 
     @property
-    def device(self) -> "Device":
-        """The device it runs on."""
-        from acl.objects.device import Device
-
+    def device(self) -> Device:
+        """The device that it runs on."""
         return Device(call_in(self._context, rt.get_device)[0])
 
     @property
@@ -287,6 +283,26 @@ class Stream(Resource):
             if not self._ended():
                 raise
 
+    def _announce(self) -> Any:
+        """Return a future of the running loop that is done when the stream reaches this point of its queue."""
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+
+        def settle() -> None:
+            if not future.done():  # it may have been cancelled
+                future.set_result(None)
+
+        def call(_data: object) -> None:
+            try:
+                loop.call_soon_threadsafe(settle)
+            except RuntimeError:  # the loop was closed, and nothing waits for the future
+                pass
+
+        self._launch(call)
+        return future
+
     async def synchronize_async(self) -> None:
         """Wait in an asyncio task until what is queued now is done, and report what failed.
 
@@ -294,7 +310,7 @@ class Stream(Resource):
         synchronise when more has been queued by then.
         """
         with Event(timing=False) as end:
-            called = announce(self)
+            called = self._announce()
             self.record(end)
             await called
             end.synchronize()  # the callback that woke us is about to return
@@ -373,24 +389,3 @@ def _guarded(
         function(*arguments)
     except BaseException as error:
         errors.append(error)
-
-
-def announce(stream: Stream) -> "Any":
-    """Return a future of the running loop that is done when the stream gets to where it is now."""
-    import asyncio
-
-    loop = asyncio.get_running_loop()
-    future = loop.create_future()
-
-    def settle() -> None:
-        if not future.done():  # it may have been cancelled
-            future.set_result(None)
-
-    def call(_data: object) -> None:
-        try:
-            loop.call_soon_threadsafe(settle)
-        except RuntimeError:  # the loop was closed, nobody waits any more
-            pass
-
-    stream._launch(call)
-    return future

@@ -3,9 +3,9 @@
 Everything here needs the simulator; with the vendor's library each call raises RuntimeError.
 """
 
-import sys
 from typing import Optional
 
+from acl._hooks import simulator_reset
 from acl._lib import ffi, lib
 from acl.sim.check import check
 from acl.sim.custom import custom_kernel as custom_kernel
@@ -50,8 +50,7 @@ def get_config(name: str) -> str:
 def reset() -> None:
     """Discard all work, free all memory, make every handle dead and forget configured values."""
     check(lib.aclsimReset(), "acl.sim.reset()")
-    if "acl.objects.resource" in sys.modules:
-        sys.modules["acl.objects.resource"].forget_all()
+    simulator_reset()
 
 
 def hold(stream: int) -> None:

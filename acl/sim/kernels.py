@@ -1,12 +1,12 @@
 """Kernels written with NumPy for operators that the simulator knows by name alone, or instead of its own."""
 
 import json
-import sys
 from collections.abc import Callable
 from typing import Any, Optional
 
 import numpy
 
+from acl._hooks import kernel_replaced
 from acl._lib import ffi, lib
 from acl.api.closure import closure
 from acl.data_types import BFLOAT16, NUMPY
@@ -132,8 +132,7 @@ def kernel(
             plans = closure("aclsimPlanFunc", prepare, plan, lib.ACLNN_ERR_PARAM_INVALID)
         check(lib.aclsimRegisterKernel(name.encode(), plans, runs, ffi.NULL), f"acl.sim.kernel({name!r})")
         _kept.extend((runs, plans))
-        if "acl.objects.op" in sys.modules:  # what acl.nn keeps ready would run the kernel that was there
-            sys.modules["acl.objects.op"].forget()
+        kernel_replaced()
         return function
 
     return register

@@ -1,21 +1,21 @@
-"""Parts of a capture: groups of tasks that change later, conditions and their bodies, and who waits for replays.
+"""Conditions of a graph: numbers on the device, the tasks that branch on them, and the bodies of those tasks.
 
-All of them belong to a graph and end with it. What they are used for after that, or too early, is refused by the
-handle that is not there (:class:`Missing`), as with closed objects.
+Conditions and bodies belong to a graph and end with it. Using one after that, or too early, raises the error of the
+object that stands in the place of its handle (:class:`acl.objects.capture_error.Missing`), as for closed objects.
 """
 
 import contextlib
-import sys
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Optional, Union
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Optional
 
 from acl import mdl, rt
-from acl.errors import ADVICE, AclError, CaptureError, codes, error_of
+from acl.errors import CaptureError
 from acl.objects import memory_block
-from acl.objects.memory import Buffer, Memory, span_of
-from acl.objects.memory_block import one_of, refuse
-from acl.objects.resource import INVALID, LONGEST, Closed, integer, object_of
+from acl.objects.capture_error import CAPTURING, NOT_CAPTURED, STATUS, Missing, check, failure
+from acl.objects.memory_block import one_of
+from acl.objects.resource import INVALID, LONGEST, integer, object_of
 from acl.objects.stream import Stream
+from acl.objects.task_group import TaskGroup
 
 if TYPE_CHECKING:
     from acl.objects.array import DeviceArray
@@ -24,117 +24,12 @@ if TYPE_CHECKING:
 MODES = {"global": 0, "thread_local": 1, "relaxed": 2}
 IF, WHILE, SWITCH = 0, 1, 2
 ASSIGN_DEFAULT = 1
-CAPTURING = codes.ACL_ERROR_RT_MODEL_CAPTURED
-NOT_CAPTURED = codes.ACL_ERROR_RT_STREAM_NOT_CAPTURED
-STATUS = codes.ACL_ERROR_STREAM_TASK_GROUP_STATUS
-MISMATCH = codes.ACL_ERROR_RT_INTERNAL_ERROR
-IN_CAPTURE = ADVICE[CAPTURING]
 ONE_TASK = "a condition is for one task of the graph, or the body, that made it"
-AS_CAPTURED = "launch in the update the operators of the group: as many, in their order, with the same types and shapes"
-
-
-def failure(code: int, function: str, advice: Optional[str] = None) -> AclError:
-    """Return the error for a status code of a call that captures; one of no family of its own is a CaptureError."""
-    error = error_of(code, function, advice)
-    if type(error) is AclError:
-        return CaptureError(code, function, error.message, advice)
-    return error
-
-
-def check(code: int, function: str, advice: Optional[str] = None) -> None:
-    """Raise the error for a status code that is not 0."""
-    if code != 0:
-        raise failure(code, function, advice)
 
 
 def mode_of(mode: str, function: str) -> int:
     """Return the number of a capture mode."""
     return MODES[one_of(mode, MODES, function, "mode")]
-
-
-def forget(instances: Iterable[int]) -> None:
-    """Let go of the memory and the functions that instances have held, which are gone."""
-    for name in ("acl.api.callback", "acl.objects.memory_block"):
-        if name in sys.modules:
-            for instance in instances:
-                sys.modules[name].forget_captured(instance)
-
-
-class Missing(Closed):
-    """Stands in the place of a handle that is not there yet, or not any more, and says why."""
-
-    __slots__ = ("code", "message", "advice")
-
-    def __init__(self, kind: str, code: int, message: str, advice: str) -> None:
-        super().__init__(kind)
-        self.code = code
-        self.message = message
-        self.advice = advice
-
-    def __index__(self) -> int:
-        text = f"acl.{self.kind}: {self.message}"
-        raise CaptureError(self.code, f"acl.{self.kind}", text, self.advice)
-
-
-class Replays:
-    """The streams on which a graph was replayed since somebody waited for them.
-
-    It stands for all of them among the users of each block that the graph works on: so reading such a block waits for
-    the replays. A replay on the stream of the last one costs one comparison; waiting makes the next one be told anew.
-    """
-
-    __slots__ = ("instance", "last", "_streams", "_told", "_notes")
-
-    def __init__(self, instance: int) -> None:
-        self.instance = instance
-        self.last: Optional[Stream] = None
-        self._streams: dict[int, Stream] = {}
-        self._told = False
-        self._notes = 0
-
-    def note(self, stream: Stream) -> None:
-        """Note a replay on a stream, which was queued."""
-        with memory_block.telling:
-            self._streams[stream._handle] = stream
-            self._notes += 1
-            if not self._told:
-                for block in memory_block.captured.get(self.instance, ()):
-                    block.note(self.instance, self)
-            self._told = True
-            self.last = stream
-
-    def renew(self) -> None:
-        """Let the next replay tell the blocks again: there are others now."""
-        self.last, self._told = None, False
-
-    @property
-    def closed(self) -> bool:
-        """Whether the graph is gone; its end was the end of its replays."""
-        return self.instance not in memory_block.captured
-
-    def busy(self) -> bool:
-        """Tell whether a replay may not be done."""
-        return any(not stream.closed and stream._busy() for stream in list(self._streams.values()))
-
-    def synchronize(self) -> None:
-        """Wait for all replays."""
-        with memory_block.telling:
-            notes = self._notes
-            self.renew()  # before the waiting: a replay that is queued meanwhile is noted
-        for stream in list(self._streams.values()):
-            if not stream.closed:
-                stream._settle()
-        with memory_block.telling:
-            if self._notes == notes:
-                self._streams.clear()
-
-    _settle = synchronize
-
-    def _lead(self, stream: Stream) -> None:
-        """Let what is queued on a stream from here on come after all replays."""
-        for other in list(self._streams.values()):
-            if not other.closed:
-                other._lead(stream)
 
 
 class Recording:
@@ -161,7 +56,7 @@ class Recording:
         return self._stream
 
     @contextlib.contextmanager
-    def group(self, stream: Optional[Stream] = None) -> "Iterator[TaskGroup]":
+    def group(self, stream: Optional[Stream] = None) -> Iterator[TaskGroup]:
         """Make the operators that are launched in the ``with`` a group, which can be given other arguments later.
 
         Parameters
@@ -242,55 +137,6 @@ class Recording:
         whole = self._whole()
         whole._bodies += params["model_ri_array"]
         return tuple(Body(whole, handle) for handle in params["model_ri_array"])
-
-
-class TaskGroup:
-    """Operators of a graph whose arguments can be changed, made by :meth:`acl.Graph.group`."""
-
-    __slots__ = ("graph", "_handle")
-
-    def __init__(self, graph: "Graph") -> None:
-        self.graph = graph
-        self._handle: Any = Missing("TaskGroup", STATUS, "its `with graph.group():` block is still open", IN_CAPTURE)
-
-    @contextlib.contextmanager
-    def update(self, stream: Stream) -> Iterator[None]:
-        """Give the group other arguments: what is launched on the stream in the ``with`` takes the place of its tasks.
-
-        The graph holds the arrays and buffers of the objects' launches as it holds what was captured; what launches of
-        pyACL and C name it holds by :meth:`acl.Graph.hold`.
-
-        Parameters
-        ----------
-        stream
-            A stream that is not being captured. The change is queued on it: replays that come after it have it.
-
-        Raises
-        ------
-        CaptureError
-            When the graph is still being captured, when the operators are not those of the group, or when others are
-            launched than there are in the group.
-
-        Notes
-        -----
-        Stands on ``aclmdlRICaptureTaskUpdateBegin`` and ``aclmdlRICaptureTaskUpdateEnd``.
-        """
-        graph, handle = self.graph, memory_block.stream_handle(stream)
-        graph.handle  # noqa: B018  # raises when it is closed
-        group = self._handle.__index__()
-        check(mdl.ri_capture_task_update_begin(handle, group), "aclmdlRICaptureTaskUpdateBegin")
-        memory_block.updating[handle] = -handle
-        try:
-            yield
-        except BaseException:
-            mdl.ri_capture_task_update_end(handle)
-            raise
-        else:
-            ret = mdl.ri_capture_task_update_end(handle)
-            check(ret, "aclmdlRICaptureTaskUpdateEnd", AS_CAPTURED if ret == MISMATCH else None)
-        finally:
-            del memory_block.updating[handle]
-            graph._take(memory_block.captured.pop(-handle, []))
 
 
 class Condition:
@@ -379,16 +225,3 @@ class Body(Recording):
         finally:
             self._stream = None
             self.graph._take(memory_block.captured.pop(self._handle, []))
-
-
-def blocks_of(items: "Iterable[Union[Memory, Buffer, DeviceArray]]") -> list[memory_block.Block]:
-    """Return the blocks of buffers, arrays and pinned host memory."""
-    found = []
-    for item in items:
-        live = getattr(item, "_live", None)
-        block = live() if live is not None else span_of(item, "Graph.hold").block
-        if block is None:
-            advice = "use a Buffer (kind='host' for the host) or a DeviceArray"
-            raise refuse("Graph.hold", f"{type(item).__name__} is memory of the program's own", advice)
-        found.append(block)
-    return found

@@ -1,0 +1,53 @@
+"""The functions of :mod:`acl.nn`: each runs one operator, with the operator's own parameters and a docstring."""
+
+import difflib
+from typing import Any
+
+from acl import nnop
+from acl.objects.op import Operator
+from acl.objects.op_rules import RULES
+
+
+def _document(operator: Operator) -> str:
+    """Return the docstring of an operator's function."""
+    kinds = {"in": "read", "inout": "read and written", "out": "written", "": ""}
+    lines = []
+    for place in operator.shape.inputs:
+        parameter = operator.parameters[place]
+        lines.append(f"{parameter.name} : {parameter.hint}")
+        note = "; ".join(filter(None, [kinds[parameter.role], "may be None" * parameter.optional]))
+        lines += [f"    {note}"] * bool(note)
+    shape = operator.shape
+    if shape.outputs:
+        names = ", ".join(operator.parameters[place].name for place in shape.outputs)
+        made = "allocated when it is None" if operator.name in RULES else "required"
+        lines += [f"out : {shape.returns(True)}", f"    The outputs, {names} in C; {made}."]
+    lines += ["stream : Stream, optional", "    Where it is queued; without one the call waits until it is done."]
+    parameters = "\n".join(lines)
+    return (
+        f"Run {operator.symbol}.\n\nParameters\n----------\n{parameters}\n\n"
+        f"Returns\n-------\n{shape.returns()}\n    {'out' if shape.outputs else 'The arguments that it changed.'}\n\n"
+        "Raises\n------\nInvalidArgumentError\n    For an argument of the wrong type, or on another device.\n"
+        "OperatorError\n    When the operator refuses shapes, types or values, or has no kernel.\n\n"
+        f"Notes\n-----\nWraps {operator.symbol}GetWorkspaceSize and {operator.symbol}.\n"
+    )
+
+
+def function_of(name: str) -> Any:
+    """Return the function of an operator, or None."""
+    if name not in nnop._operators():
+        return None
+    made = Operator(name)
+    given = "".join(f"{made.parameters[place].name}, " for place in made.shape.inputs)
+    out = "out" if made.shape.outputs else "None"
+    scope: dict[str, Any] = {"__name__": "acl.nn", "_run": made.run}
+    text = f"def {name}({made.shape.names(False)}):\n    return _run(({given}), {out}, stream)\n"
+    exec(compile(text, f"<acl.nn.{name}>", "exec"), scope)
+    function = scope[name]
+    function.__doc__ = _document(made)
+    return function
+
+
+def names_like(name: str) -> str:
+    """Return the names of operators that resemble a name that no operator has."""
+    return ", ".join(difflib.get_close_matches(name, nnop._operators(), 3))
