@@ -8,7 +8,13 @@ as :class:`acl.Stream`, which raise :class:`acl.AclError`; they are loaded when 
 import os
 from typing import TYPE_CHECKING
 
-from acl import _lib, blas, mdl, op, prof, rt, util
+from acl import _lib
+from acl import blas as blas
+from acl import mdl as mdl
+from acl import op as op
+from acl import prof as prof
+from acl import rt as rt
+from acl import util as util
 
 if TYPE_CHECKING:
     from acl import nn as nn
@@ -67,22 +73,24 @@ def toolkit_path() -> str:
     return _lib.HOME
 
 
-def __getattr__(name):
-    """Import :mod:`acl.sim`, :mod:`acl.nn`, :mod:`acl.nnop` and the objects when they are first asked for."""
-    import importlib
+if not TYPE_CHECKING:  # checkers know the names that are declared above, and report any other
 
-    if name in ("nn", "nnop", "sim"):
-        return importlib.import_module(f"acl.{name}")
-    home = importlib.import_module("acl.objects").HOME.get(name)
-    if home is None:
-        raise AttributeError(f"module 'acl' has no attribute {name!r}")
-    value = getattr(importlib.import_module(home), name)
-    globals()[name] = value  # the next time is an ordinary one
-    return value
+    def __getattr__(name):
+        """Import :mod:`acl.sim`, :mod:`acl.nn`, :mod:`acl.nnop` and the objects when they are first used."""
+        import importlib
+
+        if name in ("nn", "nnop", "sim"):
+            return importlib.import_module(f"acl.{name}")
+        home = importlib.import_module("acl.objects").HOME.get(name)
+        if home is None:
+            raise AttributeError(f"module 'acl' has no attribute {name!r}")
+        value = getattr(importlib.import_module(home), name)
+        globals()[name] = value  # found there the next time
+        return value
 
 
 def __dir__():
-    """Return what is here, loaded or not."""
+    """Return the names of the module, loaded or not."""
     from acl.objects import HOME
 
     return sorted({*globals(), *HOME, "nn", "nnop", "sim"})

@@ -40,7 +40,7 @@ class Module:
         while queue:
             node = queue.pop()
             yield node
-            if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
                 queue += node.orelse
             else:
                 queue += ast.iter_child_nodes(node)
