@@ -151,8 +151,8 @@ INSIDE = (
     ("run it", lambda w, g: g.run(w.third), "107026", "leave the `with"),
     ("close it", lambda w, g: g.close(), "107026", "it is being captured", "leave the `with"),
     ("save it", lambda w, g: g.save("never.om", [], []), "107026", "it is being captured", "leave the `with"),
-    ("replay another", lambda w, g: w.graph.replay(w.stream), "107027", "no part of another capture"),
-    ("run another", lambda w, g: w.graph.run(w.stream), "107027", "on another stream, or before"),
+    ("replay another", lambda w, g: w.graph.replay(w.stream), "107027", "cannot be part of another capture"),
+    ("run another", lambda w, g: w.graph.run(w.stream), "107027", "before, or on another stream"),
     ("group in a group", lambda w, g: grouped(w, g, g.group().__enter__), "107033", "one group is open at a time"),
     ("group left open", lambda w, g: left_open(w, g.group()), "107033", "leave `with graph.group():` before"),
     ("work beside a group", lambda w, g: (w.other.wait(w.stream),
@@ -163,7 +163,8 @@ INSIDE = (
     ("update on it", lambda w, g: w.group.update(w.stream).__enter__(), "107027", "captured"),
     ("update too early", lambda w, g: updated_early(w, g), "107033", "block is still open"),
     ("update in its capture", lambda w, g: updated_inside(w, g), "107026", "leave the `with"),
-    ("body twice", lambda w, g: filled_body(w, g).capture(w.other).__enter__(), "107026", "a body is captured once"),
+    ("body twice", lambda w, g: filled_body(w, g).capture(w.other).__enter__(), "107026",
+     "a body can be captured only once"),
     ("body on its stream", lambda w, g: g.if_(g.condition()).capture(w.stream).__enter__(), "107027", "captured"),
     ("body left open", lambda w, g: left_open(w, g.if_(g.condition()).capture(w.other)), "107045",
      "leave the `with body.capture(...)` block before"),
@@ -178,7 +179,7 @@ def test_in_a_capture(action, words, world):
     with raises(acl.CaptureError, *words), acl.capture(world.stream) as graph:
         action(world, graph)
     assert graph.closed and not world.stream.capturing
-    with raises(acl.CaptureError, "its capture went wrong", "capture again"):
+    with raises(acl.CaptureError, "its capture failed", "capture again"):
         graph.replay(world.stream)
     for thing in world.kept:  # events, graphs, and blocks that were left open
         swallow(lambda thing=thing: thing.__exit__(None, None, None))
@@ -202,7 +203,8 @@ INSIDE_OTHERS = (
     ("default below zero", lambda w, g: g.condition(-1), acl.InvalidArgumentError, "default is -1", "expected 0 to"),
     ("bodies of a text", lambda w, g: g.switch(g.condition(), "2"), TypeError, "count is '2'", "expected an int"),
     ("no bodies", lambda w, g: g.switch(g.condition(), 0), acl.InvalidArgumentError, "count is 0", "expected 1 to"),
-    ("body on no stream", lambda w, g: g.if_(g.condition()).capture(None).__enter__(), TypeError, "is no acl.Stream"),
+    ("body on no stream", lambda w, g: g.if_(g.condition()).capture(None).__enter__(), TypeError,
+     "is not an acl.Stream"),
     ("mode of a body", lambda w, g: g.if_(g.condition()).capture(w.other, "x").__enter__(), acl.InvalidArgumentError,
      "mode is 'x'", "thread_local"),
 )  # fmt: skip
@@ -292,22 +294,22 @@ OUTSIDE = (
     ("condition after close", lambda w: closed(w).condition(), HANDLE, "acl.Graph is closed"),
     ("with after close", lambda w: closed(w).__enter__(), HANDLE, "acl.Graph is closed"),
     ("replay after a failure", lambda w: failed(w).replay(w.stream), CAPTURE, "KeyError left its `with`"),
-    ("nodes after a failure", lambda w: failed(w).nodes, CAPTURE, "capture went wrong", "capture again"),
+    ("nodes after a failure", lambda w: failed(w).nodes, CAPTURE, "capture failed", "capture again"),
     ("group after a failure", lambda w: failed(w).group().__enter__(), CAPTURE, "capture again"),
     ("on a closed stream", lambda w: w.graph.replay(closed_stream()), HANDLE, "acl.Stream is closed"),
-    ("on no stream", lambda w: w.graph.replay(None), TypeError, "None is no acl.Stream", "from_handle()"),
-    ("on a number", lambda w: w.graph.run(0), TypeError, "0 is no acl.Stream"),
+    ("on no stream", lambda w: w.graph.replay(None), TypeError, "None is not an acl.Stream", "from_handle()"),
+    ("on a number", lambda w: w.graph.run(0), TypeError, "0 is not an acl.Stream"),
     ("in another context", lambda w: elsewhere(lambda: w.graph.replay(w.stream)), CONTEXT, "10700"),
     ("on another context's stream", lambda w: begun_elsewhere(w.graph.replay), CONTEXT, "10700"),
     ("group after the end", lambda w: w.graph.group().__enter__(), CAPTURE, "has ended", "inside the `with"),
     ("condition after the end", lambda w: w.graph.condition(), ARGUMENT, "while the graph, or the body, is captured"),
-    ("too few in an update", lambda w: update(w, 2), CAPTURE, "507000", "the operators of the group: as many"),
-    ("none in an update", lambda w: update(w), CAPTURE, "507000", "as many, in their order"),
+    ("too few in an update", lambda w: update(w, 2), CAPTURE, "507000", "the same operators as in the group"),
+    ("none in an update", lambda w: update(w), CAPTURE, "507000", "same number, order, types and shapes"),
     ("copy in an update", lambda w: update(w, call=lambda: w.array.fill(1, stream=w.stream)), acl.AclError, "507009"),
     ("update in an update", lambda w: update(w, call=lambda: update(w)), CAPTURE, "107033"),
-    ("update on no stream", lambda w: w.group.update(7).__enter__(), TypeError, "7 is no acl.Stream"),
-    ("capture of no stream", lambda w: acl.capture(5), TypeError, "5 is no acl.Stream", "from_handle()"),
-    ("capture of an event", lambda w: acl.capture(acl.Event), TypeError, "is no acl.Stream", "from_handle()"),
+    ("update on no stream", lambda w: w.group.update(7).__enter__(), TypeError, "7 is not an acl.Stream"),
+    ("capture of no stream", lambda w: acl.capture(5), TypeError, "5 is not an acl.Stream", "from_handle()"),
+    ("capture of an event", lambda w: acl.capture(acl.Event), TypeError, "is not an acl.Stream", "from_handle()"),
     ("capture of a closed stream", lambda w: acl.capture(closed_stream()).__enter__(), HANDLE, "Stream is closed"),
     ("capture of the default stream", lambda w: acl.capture(acl.Stream.default()).__enter__(), acl.NotSupportedError,
      "207000", "never captured"),
@@ -315,11 +317,11 @@ OUTSIDE = (
     ("capture's mode", lambda w: acl.capture(w.stream, "fast"), ARGUMENT, "mode is 'fast'", "global, thread_local"),
     ("capture's mode as bytes", lambda w: acl.capture(w.stream, bytearray(1)), ARGUMENT, "mode is bytearray"),
     ("thread's mode", lambda w: acl.capture_mode(2).__enter__(), ARGUMENT, "mode is 2", "relaxed"),
-    ("end twice", end_twice, CAPTURE, "has ended already"),
+    ("end twice", end_twice, CAPTURE, "or it has ended"),
     ("end before", lambda w: acl.capture(w.stream).__exit__(None, None, None), CAPTURE, "has not begun"),
     ("made by hand", lambda w: acl.Graph(), TypeError, "with acl.capture(stream) as graph"),
-    ("hold a number", lambda w: w.graph.hold(5), ARGUMENT, "int is no contiguous memory"),
-    ("hold bytes", lambda w: w.graph.hold(b"1"), ARGUMENT, "memory of the program's own", "kind='host'"),
+    ("hold a number", lambda w: w.graph.hold(5), ARGUMENT, "int is not contiguous memory"),
+    ("hold bytes", lambda w: w.graph.hold(b"1"), ARGUMENT, "ordinary host memory", "kind='host'"),
 )  # fmt: skip
 
 
@@ -358,7 +360,7 @@ def test_what_no_file_takes(action, kind, words, world, tmp_path, monkeypatch):
 
 def test_only_the_simulator_writes_files(world, monkeypatch):
     monkeypatch.setattr(acl, "backend", "npu")
-    with raises(acl.NotSupportedError, "writes no graphs", "ACL_BACKEND=sim"):
+    with raises(acl.NotSupportedError, "cannot save graphs", "ACL_BACKEND=sim"):
         world.graph.save("never.om", [world.array], [world.array])
 
 

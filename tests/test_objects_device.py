@@ -137,6 +137,13 @@ def test_notebooks_show_a_device_that_is_not_open():
 
 
 @pytest.mark.needs_sim
+def test_an_unknown_device_is_refused_with_those_that_are_there(configure):
+    configure(devices=2)
+    with raises(acl.InvalidArgumentError, "acl.Device: no device 2: 2 devices are available (0 to 1)"):
+        acl.Device(2)
+
+
+@pytest.mark.needs_sim
 def test_questions_are_about_the_device_not_the_current_one(configure):
     configure(devices=2, memory="1Gi")
     with acl.Device(1) as one, acl.Device(0) as zero:

@@ -318,7 +318,7 @@ def test_memory_that_ran_out_waits_for_what_is_given_back(configure):
             buffer.fill(1, stream=stream)
             buffer.close()
         kept = acl.Buffer(40 << 20)
-        with raises(acl.OutOfMemoryError, "41943040 bytes were asked for", "close buffers"):
+        with raises(acl.OutOfMemoryError, "41943040 bytes were requested", "close buffers"):
             acl.Buffer(40 << 20)
         kept.close()
 
@@ -333,9 +333,9 @@ MISUSE = (
     ("too much to", lambda b: b.copy_to(bytearray(4)), ("8 bytes do not fit", "the target 4")),
     ("size", lambda b: b.copy_from(bytes(8), size=9), ("9 bytes do not fit", "the source has 8")),
     ("negative size", lambda b: b.copy_from(bytes(8), size=-1), ("-1 bytes do not fit",)),
-    ("into bytes", lambda b: b.copy_to(bytes(8)), ("bytes is no contiguous writable memory", "bytearray")),
-    ("from a list", lambda b: b.copy_from([1, 2]), ("list is no contiguous memory", "NumPy array")),
-    ("strided", lambda b: b.copy_from(numpy.zeros(16, "u1")[::2]), ("no contiguous memory", "ascontiguousarray")),
+    ("into bytes", lambda b: b.copy_to(bytes(8)), ("bytes is not contiguous writable memory", "bytearray")),
+    ("from a list", lambda b: b.copy_from([1, 2]), ("list is not contiguous memory", "NumPy array")),
+    ("strided", lambda b: b.copy_from(numpy.zeros(16, "u1")[::2]), ("not contiguous memory", "ascontiguousarray")),
     ("view of the device", lambda b: b.view(), ("cannot reach device memory", "copy_to()")),
     ("array of the device", lambda b: b.numpy(), ("cannot reach device memory",)),
     ("beyond the end", lambda b: acl.DeviceArray.from_buffer(b, 3, "f4"), ("bytes 0 to 12 of 8",)),

@@ -24,7 +24,7 @@ def closed(*shape):
 
 # (name, what is done with an array of 2 x 3, error class, what the text must say)
 MISUSE = (
-    # what is no array
+    # what is not an array
     ("number", lambda a: nn.add(a, 2), BAD, ("acl.nn.add: other is 2", "an acl.DeviceArray", "acl.nn.adds")),
     ("number compared", lambda a: nn.eq_tensor(a, 1.5), BAD, ("other is 1.5", "acl.nn.eq_scalar")),
     ("number as exponent", lambda a: nn.pow_tensor_tensor(a, 2), BAD, ("exponent is 2", "acl.nn.pow_tensor_scalar")),
@@ -48,7 +48,7 @@ MISUSE = (
     ("None as number", lambda a: nn.adds(a, None), BAD, ("other is None, expected a number",)),
     ("NumPy array as number", lambda a: nn.adds(a, numpy.ones(2)), BAD, ("other is a ndarray, expected a number",)),
     ("far number", lambda a: nn.add(a, a, 2**63), BAD, (f"alpha is {2**63}, expected {-(2**63)} to {2**63 - 1}",)),
-    ("number as stream", lambda a: nn.relu(a, stream=3), TypeError, ("3 is no acl.Stream", "from_handle()")),
+    ("number as stream", lambda a: nn.relu(a, stream=3), TypeError, ("3 is not an acl.Stream", "from_handle()")),
     ("fraction as dimension", lambda a: nn.softmax(a, 0.5), BAD, ("dim is 0.5, expected an integer",)),
     ("complex as integer", lambda a: nn.softmax(a, 1j), BAD, ("dim is 1j, expected a number",)),
     ("text as dimension", lambda a: nn.softmax(a, "x"), BAD, ("dim is 'x', expected a number",)),
@@ -61,14 +61,15 @@ MISUSE = (
     ("far probability", lambda a: nn.dropout_gen_mask_v2([8], 10**400, 0, 0, "f4", out=a), BAD, ("prob is 1000",)),
     ("far dimensions", lambda a: nn.flip(a, [2**64], out=floats(2, 3)), BAD, ("expected integers of 64 bits",)),
     ("type", lambda a: nn.cast(a, "float23"), BAD, ("dtype is 'float23', expected a type", "dtype='f4'")),
-    ("type by number", lambda a: nn.cast(a, 999), BAD, ("dtype is 999, which is no data type",)),
+    ("type by number", lambda a: nn.cast(a, 999), BAD, ("dtype is 999, which is not a data type",)),
     ("no type", lambda a: nn.cast(a), BAD, ("dtype is None", "out=")),
-    ("type of no operator", lambda a: nn.relu(acl.DeviceArray(2, "M8[s]")), BAD, ("no operator takes datetime64[s]",)),
+    ("type of no operator", lambda a: nn.relu(acl.DeviceArray(2, "M8[s]")), BAD,
+     ("no operator supports datetime64[s]",)),
     # shapes
-    ("broadcast", lambda a: nn.add(a, floats(4)), BAD, ("(2, 3) and (4,) are not broadcast", "reshape")),
+    ("broadcast", lambda a: nn.add(a, floats(4)), BAD, ("(2, 3) and (4,) cannot be broadcast together", "reshape")),
     ("product", lambda a: nn.matmul(a, a), BAD, ("the last dimension of (2, 3) is 3", "of (2, 3) is 2")),
     ("product of batches", lambda a: nn.matmul(floats(2, 1, 1), floats(3, 1, 1)), BAD, ("(2,) and (3,)",)),
-    ("product without dimensions", lambda a: nn.matmul(floats(), a), BAD, ("() and (2, 3) have no product",)),
+    ("product without dimensions", lambda a: nn.matmul(floats(), a), BAD, ("() and (2, 3) cannot be multiplied",)),
     ("dimension", lambda a: nn.softmax(a, 2), BAD, ("dim is 2, expected -2 to 1",)),
     ("reduced dimension", lambda a: nn.reduce_sum(a, [0, 5]), BAD, ("dim is 5, expected -2 to 1",)),
     ("permutation", lambda a: nn.permute(a, [0, 0]), BAD, ("dims is [0, 0], expected each dimension of (2, 3) once",)),
@@ -79,9 +80,10 @@ MISUSE = (
     ("repeats as a number", lambda a: nn.repeat(a, 2), BAD, ("the arguments do not fit together",)),
     ("split of nothing", lambda a: nn.split_tensor(a, 0, 0), BAD, ("split_sections is 0",)),
     ("range without end", lambda a: nn.arange(0, 1, 0), BAD, ("step is 0",)),
-    ("types that do not meet", lambda a: nn.add(a, acl.DeviceArray((2, 3), "u2")), BAD, ("meet in no type", "cast(")),
+    ("types without a common type", lambda a: nn.add(a, acl.DeviceArray((2, 3), "u2")), BAD,
+     ("have no common type", "cast(")),
     # results
-    ("no rule", lambda a: nn.nonzero(a), BAD, ("what out is like does not follow", "out=acl.DeviceArray(")),
+    ("no rule", lambda a: nn.nonzero(a), BAD, ("shape and type of out do not follow", "out=acl.DeviceArray(")),
     ("one out for two", lambda a: nn.max_dim(a, 0, out=a), BAD, ("out is a DeviceArray", "a tuple of 2: out, indices")),
     ("three for two", lambda a: nn.max_dim(a, 0, out=(a, a, a)), BAD, ("out is 3, expected a tuple of 2",)),
     ("out left out in a tuple", lambda a: nn.max_dim(a, 0, out=(a, None)), BAD, ("indices is None, expected an acl.",)),

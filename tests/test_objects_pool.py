@@ -131,7 +131,7 @@ def test_statistics_and_trimming(stream):
 
 def test_a_limit_is_an_error_that_says_what_to_do(stream):
     with acl.MemoryPool(limit=SIZE) as pool, pool.allocate(SIZE, stream=stream):
-        with raises(acl.OutOfMemoryError, f"{SIZE} bytes were asked for", "raise the limit"):
+        with raises(acl.OutOfMemoryError, f"{SIZE} bytes were requested", "raise the limit"):
             pool.allocate(SIZE, stream=stream)
 
 
@@ -170,12 +170,12 @@ MISUSE = (
     ("text", lambda p, s: p.allocate("8", stream=s), TypeError, ("size is '8'", "expected an int")),
     ("too much", lambda p, s: p.allocate(1 << 60, stream=s), acl.OutOfMemoryError, ("raise the limit",)),
     ("no stream", lambda p, s: p.allocate(8), TypeError, ("stream",)),
-    ("a number", lambda p, s: p.allocate(8, stream=1), TypeError, ("1 is no acl.Stream", "from_handle()")),
+    ("a number", lambda p, s: p.allocate(8, stream=1), TypeError, ("1 is not an acl.Stream", "from_handle()")),
     ("trim", lambda p, s: p.trim(-1), acl.InvalidArgumentError, ("keep is -1",)),
     ("set keep", lambda p, s: setattr(p, "keep", -1), acl.InvalidArgumentError, ("keep is -1",)),
-    ("free a number", lambda p, s: p.free(5), TypeError, ("5 is no acl.Buffer",)),
+    ("free a number", lambda p, s: p.free(5), TypeError, ("5 is not an acl.Buffer",)),
     ("free another's", lambda p, s: p.free(acl.Buffer.from_handle(4096, 8)), acl.InvalidArgumentError,
-     ("not of a pool", "buffer.close()")),
+     ("was not allocated from a pool", "buffer.close()")),
     ("free twice", lambda p, s: [p.free(b) for b in [p.allocate(8, stream=s)] * 2], acl.InvalidHandleError,
      ("acl.Buffer is closed",)),
 )  # fmt: skip

@@ -317,7 +317,7 @@ def test_a_closed_event_is_refused_by_a_live_stream(call, stream):
 WRONG = (
     ("priority", lambda: acl.Stream(priority=-1), ValueError, ("priority is -1", "expected 0")),
     ("device only and more", lambda: acl.Stream(device_only=True, fast_sync=True), acl.AclError, ("107000",)),
-    ("record no event", lambda: acl.Stream.default().record(7), TypeError, ("7 is no acl.Event", "from_handle()")),
+    ("record no event", lambda: acl.Stream.default().record(7), TypeError, ("7 is not an acl.Event", "from_handle()")),
     ("unknown option", lambda: acl.Stream(fast=True), TypeError, ("fast",)),
 )
 

@@ -1,11 +1,12 @@
 """Arrays in device memory: shape, type and strides over a block that views share.
 
-An array is a value: dropping it gives its memory back, by the rule of :mod:`acl.objects.memory_block`, without a
-warning. Nothing reads the device silently: ``numpy.asarray(array)`` is refused, :meth:`DeviceArray.to_numpy` copies,
-after the work that the memory was told of. ``acl.DeviceArray.reads_silently = True`` lets NumPy copy by itself.
+An array need not be closed: when it is garbage-collected, its memory is released by the rule of
+:mod:`acl.objects.memory_block`, without a warning. The device is never read implicitly: ``numpy.asarray(array)`` raises
+an error, and :meth:`DeviceArray.to_numpy` copies after the work that is registered with the memory.
+``acl.DeviceArray.reads_silently = True`` allows NumPy to copy implicitly.
 
-Slicing, transposing and the like make views of the same memory. Their geometry is NumPy's own: it is computed on an
-array of that shape and these strides which is never read.
+Slicing and transposing return views of the same memory. NumPy computes their shape and strides, on an array of the same
+shape and strides that is never read.
 """
 
 import math
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from acl.objects.stream import Stream
 
-LAYOUTS = 4096  # that are remembered
+LAYOUTS = 4096  # the most that are cached
 
 
 def _strides_of(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -43,23 +44,23 @@ def _strides_of(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 
 def _type_of(dtype: "DTypeLike") -> "numpy.dtype[Any]":
-    """Return a type that a device can hold."""
+    """Return a type as NumPy's, or raise an error if arrays of the device cannot have it."""
     kind = numpy.dtype(dtype)
     if kind.hasobject:
-        raise refuse("DeviceArray", f"a device holds no {kind}", "use a type of numbers")
+        raise refuse("DeviceArray", f"dtype is {kind}, expected a type of numbers")
     if not kind.isnative:
         raise refuse("DeviceArray", f"{kind} has its bytes in the other order", f"use {kind.newbyteorder('=')}")
     return kind
 
 
 def _short(value: Any) -> str:
-    """Return what a message shows of a value."""
+    """Return a value as a short text for a message."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 class Layout:
-    """What an array is like. Arrays that are alike share one, so that operators find their calls by identity."""
+    """Shape, type and strides. Arrays in which all are equal share one, so that operators compare by identity."""
 
     __slots__ = ("shape", "dtype", "strides")
 
@@ -75,31 +76,31 @@ def layout_of(shape: tuple[int, ...], dtype: "numpy.dtype[Any]", strides: tuple[
     found = _layouts.get((shape, dtype, strides))
     if found is None:
         if len(_layouts) >= LAYOUTS:
-            _layouts.clear()  # those in use live on; whoever is like one of them is prepared anew
+            _layouts.clear()  # layouts in use stay valid; new arrays like theirs get new ones
         found = _layouts.setdefault((shape, dtype, strides), Layout(shape, dtype, strides))
     return found
 
 
 class DeviceArray(BlockHolder):
-    """An array in the memory of the thread's device; its contents are not set.
+    """An array in the memory of the thread's device, with undefined contents.
 
     Parameters
     ----------
     shape
         Its dimensions.
     dtype
-        Its type, as NumPy knows it; ``ml_dtypes.bfloat16`` too.
+        Its type, as for NumPy; also ``ml_dtypes.bfloat16``.
 
     Raises
     ------
     InvalidArgumentError
-        A dimension is negative, or the type is not one of numbers.
+        A dimension is negative, or the type is not a type of numbers.
     OutOfMemoryError
-        The device has not as much memory.
+        The device does not have enough memory.
 
     Notes
     -----
-    Stands on ``aclrtMalloc``; copies on ``aclrtMemcpy`` and ``aclrtMemcpyAsync``.
+    Wraps ``aclrtMalloc``, and for copies ``aclrtMemcpy`` and ``aclrtMemcpyAsync``.
     """
 
     __slots__ = ("_layout",)
@@ -121,9 +122,10 @@ class DeviceArray(BlockHolder):
 
     def _set(self, block: Block, offset: int) -> None:
         self._block = block
-        self._handle, self._opening = block.address + offset, None  # the block is the owner: no array is lost
+        # The block is the owner: an array that is not closed is not a leak.
+        self._handle, self._opening = block.address + offset, None
 
-    # --- Made of something else
+    # --- Other constructors
 
     @classmethod
     def _over(
@@ -151,13 +153,13 @@ class DeviceArray(BlockHolder):
 
     @classmethod
     def from_buffer(cls, buffer: Buffer, shape: Shape, dtype: "DTypeLike" = "f4", *, offset: int = 0) -> "DeviceArray":
-        """Return an array over part of a buffer, which lives on with it."""
+        """Return an array over part of a buffer, whose memory it keeps alive."""
         kind = _type_of(dtype)
         extents = extents_of(shape, "DeviceArray")
         size = math.prod(extents) * kind.itemsize
         offset = integer(offset, "acl.DeviceArray.from_buffer: offset")
         if not isinstance(buffer, Buffer):
-            raise TypeError(f"acl.DeviceArray.from_buffer: {buffer!r} is no acl.Buffer")
+            raise TypeError(f"acl.DeviceArray.from_buffer: {buffer!r} is not an acl.Buffer")
         if offset < 0 or offset + size > buffer.nbytes:
             reason = f"{extents} of {kind} at {offset} are bytes {offset} to {offset + size} of {buffer.nbytes}"
             raise refuse("DeviceArray.from_buffer", reason)
@@ -168,7 +170,7 @@ class DeviceArray(BlockHolder):
 
     @classmethod
     def from_handle(cls, address: int, shape: Shape, dtype: "DTypeLike" = "f4", *, keep: Any = None) -> "DeviceArray":
-        """Return an array over memory that something else owns; ``keep`` is kept alive with it."""
+        """Return an array over memory that it does not own; it keeps ``keep`` alive."""
         extents = extents_of(shape, "DeviceArray")
         size = math.prod(extents) * _type_of(dtype).itemsize
         return cls.from_buffer(Buffer.from_handle(address, size, keep=keep), extents, dtype)
@@ -180,7 +182,7 @@ class DeviceArray(BlockHolder):
 
         return dlpack.take(cls, source)
 
-    # --- What it is
+    # --- Properties
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -194,32 +196,32 @@ class DeviceArray(BlockHolder):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Bytes from one element to the next, for each dimension."""
+        """The bytes from one element to the next, for each dimension."""
         return self._layout.strides
 
     @property
     def size(self) -> int:
-        """How many elements it has."""
+        """The number of its elements."""
         return math.prod(self.shape)
 
     @property
     def ndim(self) -> int:
-        """How many dimensions it has."""
+        """The number of its dimensions."""
         return len(self.shape)
 
     @property
     def itemsize(self) -> int:
-        """Bytes of an element."""
+        """The bytes of an element."""
         return self.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements."""
+        """The bytes of all elements."""
         return self.size * self.dtype.itemsize
 
     @property
     def is_contiguous(self) -> bool:
-        """Whether its elements lie one after another in C order."""
+        """Whether its elements are contiguous in C order."""
         wanted = _strides_of(self.shape, self.itemsize)
         return self.size == 0 or all(
             extent == 1 or stride == want for extent, stride, want in zip(self.shape, self.strides, wanted)
@@ -236,10 +238,10 @@ class DeviceArray(BlockHolder):
         return self.shape[0]
 
     def __bool__(self) -> bool:
-        raise TypeError(f"{self!r} is on the device and has no truth: read it with array.item() or array.to_numpy()")
+        raise TypeError(f"{self!r} is on the device and has no truth value: use array.item() or array.to_numpy()")
 
     def _compare(self, other: Any, operator: str) -> "DeviceArray":
-        """Return an operator's result for each element, beside another array or a number."""
+        """Return the result of a comparison with another array, or with a number, for each element."""
         number = isinstance(other, (Number, numpy.generic))
         if not number and not isinstance(other, DeviceArray):
             reason = f"{type(other).__name__} is neither an acl.DeviceArray nor a number"
@@ -258,7 +260,7 @@ class DeviceArray(BlockHolder):
     __hash__ = None  # type: ignore[assignment]
 
     def __str__(self) -> str:
-        """Return the values as NumPy prints them; in a callback, or when the array is closed, its repr."""
+        """Return the values as NumPy prints them, or the repr in a callback and for a closed array."""
         if self.closed or in_call():
             return repr(self)
         try:
@@ -273,7 +275,7 @@ class DeviceArray(BlockHolder):
         return f"{self.shape} {self.dtype}{'' if self.is_contiguous else f' strides {self.strides}'}{where}"
 
     def _repr_html_(self) -> str:
-        """Return what notebooks show: what it is, and its contents only where they may be read silently."""
+        """Return the table for notebooks, with the contents only if they may be read implicitly."""
         if self.closed:
             return html_table("acl.DeviceArray, closed", {})
         block = self._live()
@@ -298,18 +300,18 @@ class DeviceArray(BlockHolder):
         return self._over(block, self.handle - block.address + moved, after.shape, self.dtype, after.strides)
 
     def __getitem__(self, key: Any) -> "DeviceArray":
-        """Return a view: integers, slices, ``...`` and None are taken, one element is an array without dimensions."""
+        """Return a view for integers, slices, ``...`` and None; one element is an array without dimensions."""
         keys = key if isinstance(key, tuple) else (key,)
         for item in keys:
             whole = isinstance(item, (int, numpy.integer)) and not isinstance(item, bool)
-            if whole and abs(int(item)) > MOST:  # NumPy says that such an integer is none
+            if whole and abs(int(item)) > MOST:  # NumPy would raise an error that it is not an integer
                 raise IndexError(f"acl.DeviceArray: index {item} is out of bounds for {self.shape}")
             if not (whole or item is None or item is Ellipsis or isinstance(item, slice)):
                 advice = "use integers, slices, ... and None, or an operator such as acl.nn.index"
-                raise refuse("DeviceArray", f"{type(item).__name__} makes no view", advice)
+                raise refuse("DeviceArray", f"an index of type {type(item).__name__} is not supported", advice)
         before = self._geometry()
         if Ellipsis not in keys:
-            keys = (*keys, Ellipsis)  # never an element itself, which would be read
+            keys = (*keys, Ellipsis)  # NumPy would read an element instead of returning a view
         return self._view(before, before[keys])
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -322,7 +324,7 @@ class DeviceArray(BlockHolder):
         return (self[place] for place in range(len(self)))
 
     def transpose(self, *axes: int) -> "DeviceArray":
-        """Return a view with the dimensions in another order, reversed when none is given."""
+        """Return a view with the dimensions in another order, by default reversed."""
         before = self._geometry()
         return self._view(before, before.transpose(*axes))
 
@@ -332,9 +334,9 @@ class DeviceArray(BlockHolder):
         return self.transpose()
 
     def reshape(self, *shape: Shape) -> "DeviceArray":
-        """Return a view of another shape, given as numbers or as one tuple; -1 stands for what is left.
+        """Return a view of another shape, given as numbers or as one tuple; a dimension of -1 is computed.
 
-        The array is contiguous.
+        The array has to be contiguous.
         """
         if not self.is_contiguous:
             raise refuse("DeviceArray.reshape", f"{self!r} is not contiguous", "copy it first: array.copy()")
@@ -344,14 +346,14 @@ class DeviceArray(BlockHolder):
         if extents.count(-1) == 1 and known:
             extents = tuple(self.size // known if extent == -1 else extent for extent in extents)
         if math.prod(extents) != self.size or min(extents, default=0) < 0:
-            raise refuse("DeviceArray.reshape", f"{self.size} elements are not of shape {extents}")
+            raise refuse("DeviceArray.reshape", f"cannot reshape an array of {self.size} elements into shape {extents}")
         block = self._live()
         return self._over(block, self.handle - block.address, extents, self.dtype, _strides_of(extents, self.itemsize))
 
     # --- Contents
 
     def _converted(self, value: Any, function: str) -> "numpy.ndarray[Any, Any]":
-        """Return values of the host in the type of the array."""
+        """Return host values converted to the type of the array."""
         try:
             return numpy.asarray(value, self.dtype)
         except OverflowError as error:
@@ -365,17 +367,18 @@ class DeviceArray(BlockHolder):
         value
             A number, which is converted to the array's type.
         stream
-            Queue it; without, it waits for the work that was registered with the memory, and is done on return.
+            The stream on which to queue it. Without one, the call waits for the work that is registered with the
+            memory, and for the fill.
 
         Raises
         ------
         InvalidArgumentError
-            When the value is more than one element, or does not fit the type.
+            If the value has more than one element, or does not fit the type.
 
         Notes
         -----
-        Wraps ``aclrtMemset`` and ``aclrtMemsetAsync`` where all bytes of the value are the same, as those of 0 are,
-        and the array is contiguous; else ``aclnnInplaceFillScalar``.
+        Wraps ``aclrtMemset`` and ``aclrtMemsetAsync`` if the array is contiguous and all bytes of the value are equal,
+        as for 0; otherwise ``aclnnInplaceFillScalar``.
         """
         element = self._converted(value, "DeviceArray.fill")
         if element.ndim:
@@ -388,12 +391,12 @@ class DeviceArray(BlockHolder):
         elif block.kind == "host" and stream is None:
             self[...] = element
         elif block.kind == "host":
-            fill(self, block, raw[0], stream, "DeviceArray.fill")  # which refuses it
+            fill(self, block, raw[0], stream, "DeviceArray.fill")  # raises the error
         else:
             self._fill_words(block, raw, stream)
 
     def _fill_words(self, block: Block, raw: bytes, stream: "Optional[Stream]") -> None:
-        """Set every element to these bytes, by whole numbers: operators know fewer types than NumPy."""
+        """Set every element to these bytes, as integers: operators support fewer types than NumPy."""
         width = math.gcd(len(raw), 8)
         for place in range(0, len(raw), width):
             first = self.handle - block.address + place
@@ -412,7 +415,7 @@ class DeviceArray(BlockHolder):
             host = numpy.asarray(source)
             if not numpy.can_cast(host.dtype, self.dtype, "same_kind"):
                 advice = "convert it first: array.astype()"
-                raise refuse("DeviceArray.copy_from", f"{host.dtype} does not become {self.dtype}", advice)
+                raise refuse("DeviceArray.copy_from", f"cannot cast {host.dtype} to {self.dtype}", advice)
             self._check_like(host.shape, self.dtype, "DeviceArray.copy_from")
             host = numpy.ascontiguousarray(host, self.dtype)
             _copy_arrays(self, host, host, stream)
@@ -420,7 +423,7 @@ class DeviceArray(BlockHolder):
     def copy_to(self, target: "Union[Memory, numpy.ndarray[Any, Any]]", *, stream: "Optional[Stream]" = None) -> None:
         """Copy to an array of the same shape and type, on the device or the host, or to the bytes of a buffer.
 
-        With a stream, memory of the host is there after synchronising, and pinned memory is copied without waiting.
+        With a stream, host memory has the contents after synchronising, and pinned memory is copied without waiting.
         """
         if isinstance(target, DeviceArray):
             target.copy_from(self, stream=stream)
@@ -442,13 +445,13 @@ class DeviceArray(BlockHolder):
         return fresh
 
     def to_numpy(self, *, stream: "Optional[Stream]" = None) -> "numpy.ndarray[Any, Any]":
-        """Return a copy on the host, as it is when the work that the memory was told of is done.
+        """Return a copy on the host, after the work that is registered with the memory.
 
-        With a stream, when the work queued on that is done as well.
+        With a stream, it also waits for the work that is queued on it.
         """
         block = self._live()
         if stream is not None:
-            stream_handle(stream)  # refuses what is none
+            stream_handle(stream)  # raises if it is not a stream
             stream.synchronize()
         if self.size == 0:
             return numpy.empty(self.shape, self.dtype)
@@ -471,11 +474,11 @@ class DeviceArray(BlockHolder):
     def __array__(self, dtype: "Optional[DTypeLike]" = None, copy: Optional[bool] = None) -> "numpy.ndarray[Any, Any]":
         if not self.reads_silently:
             raise TypeError(
-                f"{self!r} is on the device: copy it with array.to_numpy(), or let NumPy do so by itself with "
+                f"{self!r} is on the device: copy it with array.to_numpy(), or allow implicit copies with "
                 "acl.DeviceArray.reads_silently = True"
             )
         if copy is False:
-            raise ValueError("acl.DeviceArray: NumPy cannot have it without a copy")
+            raise ValueError("acl.DeviceArray: NumPy cannot use device memory without a copy")
         return numpy.asarray(self.to_numpy(), self.dtype if dtype is None else dtype)
 
     def __dlpack__(
@@ -486,17 +489,17 @@ class DeviceArray(BlockHolder):
         dl_device: Optional[tuple[int, int]] = None,
         copy: Optional[bool] = None,
     ) -> Any:
-        """Return a capsule over the memory, versioned where the consumer can; for the host (``dl_device``) a copy.
+        """Return a capsule over the memory, versioned if the consumer asks for it; for the host (``dl_device``) a copy.
 
-        ``stream`` is the one that the consumer will use, as an object or a handle: it is made to wait for the work that
-        the memory was told of. None waits for that work here; -1 does neither.
+        ``stream`` is the stream that the consumer will use, as an object or a handle: it waits for the work that is
+        registered with the memory. With None the call itself waits for that work; with -1 nothing waits.
         """
         from acl.objects import dlpack
 
         return dlpack.give(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Return the kind of device, in DLPack's numbers (12: an accelerator of no kind that it lists), and its id."""
+        """Return DLPack's number for the device type (12: an accelerator that it does not list), and the id."""
         from acl.objects import dlpack
 
         return dlpack.device_of(self)
@@ -522,7 +525,7 @@ def _copy_arrays(target: DeviceArray, source: Any, like: Any, stream: "Optional[
 
 
 def _contiguous_depth(array: Any) -> int:
-    """Return how many of the last dimensions lie one after another."""
+    """Return the number of trailing dimensions that are contiguous."""
     depth, want = 0, array.itemsize
     for extent, stride in zip(reversed(array.shape), reversed(array.strides)):
         if extent != 1 and stride != want:
@@ -532,7 +535,7 @@ def _contiguous_depth(array: Any) -> int:
 
 
 def _offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[int]:
-    """Return where each element of the outer dimensions begins."""
+    """Return the offset of each element of the outer dimensions."""
     total = numpy.zeros((), "i8")
     for extent, stride in zip(shape, strides):
         total = total[..., None] + numpy.arange(extent) * stride

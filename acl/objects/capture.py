@@ -1,13 +1,14 @@
 """Captures and graphs: work of streams that is recorded once and replayed as a whole.
 
-``with acl.capture(stream) as graph:`` records what is queued on the stream instead of running it, and on the streams
-that come to wait for it: ``other.wait(stream)`` takes one in, ``stream.wait(other)`` brings it back, which each must be
-when the block ends. :meth:`Graph.replay` queues all of it on any stream of the context.
+``with acl.capture(stream) as graph:`` records the work that is queued on the stream instead of running it. Work of
+other streams is recorded too: ``other.wait(stream)`` makes a stream join the capture, and ``stream.wait(other)`` joins
+it back, which is required for each of them before the block ends. :meth:`Graph.replay` queues all recorded work on any
+stream of the context.
 
-A graph owns its instance and holds the memory that it works on: arrays and buffers can be closed or dropped, their
-blocks go with the graph. Reading a block waits for the replays that were queued before, as for any other work. An
-exception in the block ends the capture, and nothing of it is left. A capture that goes wrong raises
-:class:`acl.CaptureError`; its graph then refuses everything by the same reason.
+A graph owns its instance and holds the memory that its work uses: arrays and buffers can be closed, and their blocks
+are released with the graph. Reading a block waits for the replays that were queued before, as for any other work. An
+exception in the block ends the capture and discards it. A capture that fails raises :class:`acl.CaptureError`; every
+later call of its graph raises an error with the same reason.
 """
 
 import contextlib
@@ -44,43 +45,43 @@ BEGIN_ADVICE = {
     CAPTURED: "a capture inside a capture takes a stream of its own; other.wait(stream) takes a stream into this one",
     NOT_SUPPORTED: "the default stream is never captured, and old chips capture nothing: use acl.Stream()",
 }
-REPLAY_ADVICE = {CAPTURED: "a graph is no part of another capture: replay it on another stream, or before"}
+REPLAY_ADVICE = {CAPTURED: "a graph cannot be part of another capture: replay it before, or on another stream"}
 
 
 class Node(NamedTuple):
     """One task of a graph."""
 
     name: str
-    # As the runtime calls it, such as KERNEL_AIVEC or MEMCPY_ASYNC.
+    # The runtime's name for it, such as KERNEL_AIVEC or MEMCPY_ASYNC.
     type: str
     # One of kernel, copy, event, callback and other.
     kind: str
-    # The instance's own stream that it stands on, counted from 0: the first is the one that the capture began on.
+    # The number of the instance's own stream that runs it; 0 is the stream on which the capture began.
     stream: int
-    # What else the runtime says of it.
+    # Everything else that the runtime reports.
     details: dict[str, Any]
 
 
-class capture:  # noqa: N801  # it reads as what is done, such as contextlib.suppress
-    """Record what is queued on a stream in the ``with`` block, instead of running it.
+class capture:  # noqa: N801  # a context manager that reads as a verb, as contextlib.suppress does
+    """Record the work that is queued on a stream in the ``with`` block, instead of running it.
 
     Parameters
     ----------
     stream
-        The stream; not the default one.
+        The stream; the default stream cannot be captured.
     mode
-        Who may make calls meanwhile that no capture can take, such as synchronous copies: with ``"global"`` no thread
-        of the context, with ``"thread_local"`` all but the one that captures, with ``"relaxed"`` all.
-        :func:`capture_mode` excepts a thread for a while.
+        Which threads may make calls that cannot be captured, such as synchronous copies, while the capture is open:
+        with ``"global"`` no thread of the context, with ``"thread_local"`` all threads except the capturing one, with
+        ``"relaxed"`` all threads. :func:`capture_mode` changes the mode of one thread for a block.
 
     Raises
     ------
     CaptureError
-        At the beginning, when the stream is being captured already; at the end, when the capture went wrong.
+        At the start, if the stream is being captured already; at the end, if the capture failed.
 
     Notes
     -----
-    Stands on ``aclmdlRICaptureBegin`` and ``aclmdlRICaptureEnd``.
+    Wraps ``aclmdlRICaptureBegin`` and ``aclmdlRICaptureEnd``.
 
     Examples
     --------
@@ -109,23 +110,23 @@ class capture:  # noqa: N801  # it reads as what is done, such as contextlib.sup
         self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
         if not self._graphs:
-            raise CaptureError(NOT_CAPTURED, "acl.capture", "acl.capture: it has not begun, or has ended already")
+            raise CaptureError(NOT_CAPTURED, "acl.capture", "acl.capture: it has not begun, or it has ended")
         self._graphs.pop()._end(error)
 
 
 @contextlib.contextmanager
 def capture_mode(mode: str) -> Iterator[None]:
-    """Change what the thread may call while streams of its context are captured, for a ``with`` block.
+    """Change which calls the thread may make while streams of its context are captured, for a ``with`` block.
 
     Parameters
     ----------
     mode
-        ``"relaxed"`` allows everything that is no part of a capture itself, such as synchronous copies, which run at
-        once; ``"thread_local"`` does where other threads capture; ``"global"`` is how threads begin.
+        ``"relaxed"`` allows all calls that are not themselves captured, such as synchronous copies, which run at once;
+        ``"thread_local"`` allows them while only other threads capture; ``"global"`` is the mode of a new thread.
 
     Notes
     -----
-    Stands on ``aclmdlRICaptureThreadExchangeMode``.
+    Wraps ``aclmdlRICaptureThreadExchangeMode``.
     """
     before, ret = mdl.ri_capture_thread_exchange_mode(mode_of(mode, "capture_mode"))
     check(ret, "aclmdlRICaptureThreadExchangeMode")
@@ -136,7 +137,7 @@ def capture_mode(mode: str) -> Iterator[None]:
 
 
 class Graph(Recording, Resource):
-    """Work that was captured, made by :class:`acl.capture`.
+    """Captured work, returned by :class:`acl.capture`.
 
     Closing it waits for its replays.
     """
@@ -163,7 +164,7 @@ class Graph(Recording, Resource):
 
     @classmethod
     def from_handle(cls, handle: int) -> "Graph":
-        """Return an object for an instance of the current context that something else made and will destroy."""
+        """Return an object for an instance of the current context that it does not own: it never destroys it."""
         return cls._over(handle, None)
 
     # --- Its capture
@@ -178,7 +179,7 @@ class Graph(Recording, Resource):
         return cls._over(handle, stream)
 
     def _end(self, error: Optional[BaseException]) -> None:
-        """End the capture; keep what it gave when no error has left the block."""
+        """End the capture; own the instance unless an exception has left the block."""
         stream, instance = self._stream, self._handle
         assert stream is not None
         self._stream = None
@@ -192,14 +193,14 @@ class Graph(Recording, Resource):
                 opening = call_in(self._context, opening_of_context, self._context)
             else:
                 call_in(self._context, mdl.ri_destroy, instance)
-        except AclError as gone:  # the context or the stream has ended, and the capture with it
+        except AclError as gone:  # the context or the stream was destroyed, and the capture with it
             failed = gone
         if opening is not None:
             self._own(instance, opening)
             return
         code = failed.code if failed is not None else NOT_CAPTURED
         said = f"{type(error).__name__} left its `with` block" if error is not None else f"{code} {name_of(code)}"
-        self._handle = Missing("Graph", code, f"its capture went wrong: {said}", "capture again")
+        self._handle = Missing("Graph", code, f"its capture failed: {said}", "capture again")
         self._forget(instance)
         if error is None and failed is not None:
             raise failed
@@ -214,7 +215,7 @@ class Graph(Recording, Resource):
             instance_destroyed(gone)
 
     def _take(self, taken: Iterable[memory_block.Block]) -> None:
-        """Hold blocks as if they had been captured."""
+        """Hold blocks as if captured work used them."""
         if self.closed:
             return
         held = memory_block.captured.setdefault(self._handle, [])
@@ -222,10 +223,10 @@ class Graph(Recording, Resource):
         self._replays.renew()
 
     def hold(self, *items: Memory) -> None:
-        """Hold buffers and arrays as long as the graph lives.
+        """Hold buffers and arrays as long as the graph exists.
 
-        What the objects capture, or launch in a :meth:`TaskGroup.update`, is held without it; it is for work of pyACL
-        or C.
+        The memory of captured calls of the objects, and of launches in a :meth:`TaskGroup.update`, is held already;
+        this method is for work that pyACL or C captures.
         """
         self.handle  # noqa: B018  # raises when it is closed
         self._take(_blocks_of(items))
@@ -237,7 +238,7 @@ class Graph(Recording, Resource):
 
     @property
     def closed(self) -> bool:
-        """Whether there is nothing to replay: it was closed, or its capture went wrong."""
+        """Whether there is nothing to replay: it was closed, or its capture failed."""
         return isinstance(self._handle, Closed)
 
     # --- Replays
@@ -248,20 +249,20 @@ class Graph(Recording, Resource):
         Parameters
         ----------
         stream
-            Any stream of the context: what is queued on it before comes first, what is queued later waits for the
-            whole graph. The streams of the capture are not used.
+            Any stream of the context. The replay runs after the work that is queued on it already, and later work
+            waits for the whole graph. The streams of the capture are not used.
 
         Raises
         ------
         CaptureError
-            While it is captured, or on a stream that is.
+            If the graph, or the stream, is being captured.
         ContextError
-            On a stream of another context or device.
+            If the stream belongs to another context or device.
 
         Notes
         -----
-        Stands on ``aclmdlRIExecuteAsync``. Failures of its work surface at the next synchronise. Replays that were
-        queued on two streams run one after the other.
+        Wraps ``aclmdlRIExecuteAsync``. The next synchronise raises the errors of its work. Replays that were queued on
+        two streams run one after the other.
         """
         try:
             ret = ri_execute_async(self._handle, stream._handle)
@@ -275,14 +276,14 @@ class Graph(Recording, Resource):
             replays.note(stream)
 
     def run(self, stream: Stream, timeout: Optional[float] = None) -> None:
-        """Replay it on a stream and wait until all work of the stream is done; report what failed.
+        """Replay it on a stream, wait until all work of the stream is done, and raise the error of work that failed.
 
         Parameters
         ----------
         stream
             As for :meth:`replay`.
         timeout
-            The longest to wait, in seconds; :class:`acl.TimedOutError` when it is over, and the work goes on.
+            The longest wait in seconds; after that :class:`acl.TimedOutError` is raised, and the work continues.
         """
         self.replay(stream)
         stream.synchronize(timeout)
@@ -293,7 +294,7 @@ class Graph(Recording, Resource):
         await stream.synchronize_async()
 
     def synchronize(self) -> None:
-        """Wait for all its replays, on whatever streams they were queued, and report what failed."""
+        """Wait for all its replays on all streams, and raise the error of work that failed."""
         self.handle  # noqa: B018  # raises when it is closed
         self._replays.synchronize()
 
@@ -305,7 +306,7 @@ class Graph(Recording, Resource):
         Parameters
         ----------
         verbose
-            With the arguments of the kernels.
+            Include the arguments of the kernels.
         """
         with tempfile.TemporaryDirectory() as place:
             path = os.path.join(place, "graph.json")
@@ -323,15 +324,15 @@ class Graph(Recording, Resource):
 
     @property
     def nodes(self) -> list[Node]:
-        """Its tasks, stream after stream, each stream in order."""
+        """Its tasks, stream by stream, in the order of each stream."""
         return [Node(task.name, task.args["Task Type"], task.kind, task.lane, task.args) for task in self._tasks()[0]]
 
     def __len__(self) -> int:
-        """Return how many tasks it has."""
+        """Return the number of its tasks."""
         return len(self._tasks()[0])
 
     def __bool__(self) -> bool:
-        """Return True: a graph without tasks is one, too."""
+        """Return True, also for a graph without tasks."""
         return True
 
     def _edges(self, tasks: list[Any]) -> tuple[list[int], list[Any]]:
@@ -341,7 +342,7 @@ class Graph(Recording, Resource):
         return order.rows, order.edges + trace.data(tasks, order.rows, order.before)
 
     def to_svg(self) -> str:
-        """Return a picture: streams are columns, time flows downwards, arrows are order, events and data."""
+        """Return a picture: streams are columns, time runs downwards, and arrows show order, events and data."""
         from acl import graph
 
         tasks, streams = self._tasks()
@@ -350,11 +351,11 @@ class Graph(Recording, Resource):
         return svg
 
     def _repr_svg_(self) -> Optional[str]:
-        """Return the picture for notebooks; None when there is nothing to draw, which shows the text instead."""
+        """Return the picture for notebooks, or None if there is nothing to draw: they show the text then."""
         return None if self.closed or self.capturing else self.to_svg()
 
     def to_dot(self) -> str:
-        """Return it in the language of Graphviz: a cluster a stream, edges for order, events and data."""
+        """Return it in the language of Graphviz: a cluster per stream, and edges for order, events and data."""
         from acl.graph import KINDS, LINES
 
         tasks, streams = self._tasks()
@@ -374,34 +375,34 @@ class Graph(Recording, Resource):
         return "\n".join([*lines, "}"]) + "\n"
 
     def save(self, path: "Union[str, os.PathLike[str]]", inputs: "Ports", outputs: "Ports") -> None:
-        """Write it as a model file, which any program can load and run; needs the simulator.
+        """Write it as a model file, which any program can load and execute; needs the simulator.
 
         Parameters
         ----------
         path
             The file; the model's name is its stem.
         inputs, outputs
-            What a run of the model is given and gives: contiguous arrays that the graph works on, at least one each,
-            or a dict of such arrays by name.
+            The inputs and outputs of the model: contiguous arrays that the graph uses, at least one each, or a dict of
+            such arrays by name.
 
         Raises
         ------
         RuntimeError
-            When it holds a task that no file can, such as a callback.
+            If it has a task that cannot be saved, such as a callback.
         ValueError
-            When it does not work on one of the arrays.
+            If it does not use one of the arrays.
         NotSupportedError
-            Without the simulator.
+            If the backend is not the simulator.
 
         Notes
         -----
-        Stands on :func:`acl.sim.save`. It waits for the replays that are queued.
+        Wraps :func:`acl.sim.save`, after waiting for the queued replays.
         """
         handle = self.handle
         if self._stream is not None:
             raise CaptureError(CAPTURING, "acl.Graph.save", "acl.Graph.save: it is being captured", IN_CAPTURE)
         if acl.backend != "sim":
-            text = "acl.Graph.save: the vendor's runtime writes no graphs"
+            text = "acl.Graph.save: the vendor's runtime cannot save graphs"
             raise NotSupportedError(NOT_SUPPORTED, "acl.Graph.save", text, "start the program with ACL_BACKEND=sim")
         from acl.sim import save
 
@@ -428,7 +429,7 @@ class Graph(Recording, Resource):
     # --- The end
 
     def close(self) -> None:
-        """Wait for its replays and destroy it, and let go of what it held; closing again does nothing."""
+        """Wait for its replays, destroy it and release its memory; closing again does nothing."""
         if self._stream is not None:
             raise CaptureError(CAPTURING, self._released_by, "acl.Graph.close: it is being captured", IN_CAPTURE)
         instance, owned = self._handle, self.owned
@@ -442,12 +443,12 @@ class Graph(Recording, Resource):
     def _release(self, handle: int, opening: Opening) -> int:
         try:
             ret = call_in(self._context, mdl.ri_destroy, handle)
-            if ret == RUNNING:  # the library waits some seconds itself
+            if ret == RUNNING:  # the library has waited some seconds itself
                 with contextlib.suppress(AclError):
                     self._replays.synchronize()
                 ret = call_in(self._context, mdl.ri_destroy, handle)
             return ret
-        except ContextError:  # it has ended, and the graph with it
+        except ContextError:  # the context was destroyed, and the graph with it
             return INVALID_HANDLE
 
 
@@ -459,7 +460,8 @@ def _blocks_of(items: Iterable[Memory]) -> list[memory_block.Block]:
         block = live() if live is not None else span_of(item, "Graph.hold").block
         if block is None:
             advice = "use a Buffer (kind='host' for the host) or a DeviceArray"
-            raise refuse("Graph.hold", f"{type(item).__name__} is memory of the program's own", advice)
+            reason = f"{type(item).__name__} is ordinary host memory, which a graph cannot hold"
+            raise refuse("Graph.hold", reason, advice)
         found.append(block)
     return found
 
@@ -469,13 +471,13 @@ def _count(number: int, what: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as Graphviz takes it."""
+    """Return a text as a quoted string of Graphviz."""
     plain = "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _ports(given: "Ports", what: str) -> list[tuple[str, int, tuple[int, ...], Any]]:
-    """Return what :func:`acl.sim.save` takes for arrays."""
+    """Return the ports of :func:`acl.sim.save` for arrays."""
     from acl.objects.array import DeviceArray
 
     if not isinstance(given, Iterable):

@@ -1,4 +1,4 @@
-"""Errors of captures: status codes, and what stands in the place of a handle that a capture has not produced."""
+"""Errors of captures: status codes, and the placeholder for a handle that a capture has not produced."""
 
 from typing import Optional
 
@@ -13,7 +13,7 @@ IN_CAPTURE = ADVICE[CAPTURING]
 
 
 def failure(code: int, function: str, advice: Optional[str] = None) -> AclError:
-    """Return the error for a status code of a call that captures; one of no family of its own is a CaptureError."""
+    """Return the error for a status code of a capturing call: CaptureError, unless it has another class."""
     error = error_of(code, function, advice)
     if type(error) is AclError:
         return CaptureError(code, function, error.message, advice)
@@ -27,7 +27,7 @@ def check(code: int, function: str, advice: Optional[str] = None) -> None:
 
 
 class Missing(Closed):
-    """Stands in the place of a handle that is not there yet, or not any more, and says why."""
+    """A placeholder for a handle that does not exist yet, or no longer; using it raises an error with the reason."""
 
     __slots__ = ("code", "message", "advice")
 

@@ -33,7 +33,7 @@ def mode_of(mode: str, function: str) -> int:
 
 
 class Recording:
-    """What can be put into a capture, and into the bodies of its conditions, beside tasks."""
+    """The methods of graphs and bodies that add task groups, conditions and conditional tasks to a capture."""
 
     __slots__ = ()
 
@@ -45,11 +45,11 @@ class Recording:
         raise NotImplementedError
 
     def _on(self, stream: Optional[Stream], function: str) -> Stream:
-        """Return the stream to put it on: the one that the capture began on, when none is given."""
+        """Return the given stream, or the one on which the capture began."""
         if stream is not None:
             return object_of(stream, Stream)
         if self._stream is None:
-            self._handle.__index__()  # says what is wrong with it, if there is no more to say
+            self._handle.__index__()  # raises the error of a closed or failed graph
             text = f"acl.{function}: the capture has ended"
             advice = "call it inside the `with acl.capture(...)` block"
             raise CaptureError(NOT_CAPTURED, f"acl.{function}", text, advice)
@@ -57,27 +57,27 @@ class Recording:
 
     @contextlib.contextmanager
     def group(self, stream: Optional[Stream] = None) -> Iterator[TaskGroup]:
-        """Make the operators that are launched in the ``with`` a group, which can be given other arguments later.
+        """Make the operators that are launched in the ``with`` block a group, whose arguments can be changed later.
 
         Parameters
         ----------
         stream
-            The stream of the capture that they are launched on; None takes the one that it began on.
+            The stream of the capture on which they are launched; None takes the one on which it began.
 
         Yields
         ------
         TaskGroup
-            To be updated when the capture has ended: ``with group.update(stream):``.
+            The group; update it after the capture with ``with group.update(stream):``.
 
         Raises
         ------
         CaptureError
-            When a group is open already, or a task of another stream of the capture came in between.
+            If a group is open already, or a task was captured on another stream in between.
 
         Notes
         -----
-        Stands on ``aclmdlRICaptureTaskGrpBegin`` and ``aclmdlRICaptureTaskGrpEnd``. Operators alone are taken: no
-        copies, sets, events or callbacks.
+        Wraps ``aclmdlRICaptureTaskGrpBegin`` and ``aclmdlRICaptureTaskGrpEnd``. Only operators are allowed in a group:
+        no copies, sets, events or callbacks.
         """
         handle = self._on(stream, "Graph.group").handle
         check(mdl.ri_capture_task_grp_begin(handle), "aclmdlRICaptureTaskGrpBegin")
@@ -89,20 +89,20 @@ class Recording:
             raise
         group._handle, ret = mdl.ri_capture_task_grp_end(handle)
         if ret != 0:
-            group._handle = Missing("TaskGroup", STATUS, "its capture went wrong", "capture again")
+            group._handle = Missing("TaskGroup", STATUS, "its capture failed", "capture again")
             raise failure(ret, "aclmdlRICaptureTaskGrpEnd")
 
     def condition(self, default: Optional[int] = None) -> "Condition":
-        """Return a number on the device that says how a conditional task goes on.
+        """Return a number on the device, on which conditional tasks branch.
 
         Parameters
         ----------
         default
-            What every replay begins with; None lets it as it is, 0 at first.
+            The value at the start of each replay; None keeps the last value, which is 0 at first.
 
         Notes
         -----
-        Stands on ``aclmdlRICondHandleCreate``.
+        Wraps ``aclmdlRICondHandleCreate``.
         """
         number = 0 if default is None else integer(default, "acl.Graph.condition: default", 0, LONGEST)
         handle, ret = mdl.ri_cond_handle_create(self._handle, number, 0 if default is None else ASSIGN_DEFAULT)
@@ -110,27 +110,27 @@ class Recording:
         return Condition(self._whole(), handle)
 
     def if_(self, condition: "Condition", stream: Optional[Stream] = None) -> "Body":
-        """Put a task here whose body runs when the condition is not 0 then; return the body, to be captured."""
+        """Add a task whose body runs if the condition is not 0 at that point; return the body, to be captured."""
         return self._branch(condition, IF, 1, stream)[0]
 
     def if_else(self, condition: "Condition", stream: Optional[Stream] = None) -> "tuple[Body, Body]":
-        """Put a task here with two bodies: the first runs when the condition is not 0, the second when it is."""
+        """Add a task with two bodies: the first runs if the condition is not 0, the second if it is 0."""
         bodies = self._branch(condition, IF, 2, stream)
         return bodies[0], bodies[1]
 
     def while_(self, condition: "Condition", stream: Optional[Stream] = None) -> "Body":
-        """Put a task here whose body runs again and again while the condition is not 0; return the body."""
+        """Add a task whose body runs repeatedly while the condition is not 0; return the body, to be captured."""
         return self._branch(condition, WHILE, 1, stream)[0]
 
     def switch(self, condition: "Condition", count: int, stream: Optional[Stream] = None) -> "tuple[Body, ...]":
-        """Put a task here with ``count`` bodies: body n runs when the condition is n, none when it is more."""
+        """Add a task with ``count`` bodies: body n runs if the condition is n, none if it is ``count`` or more."""
         return self._branch(condition, SWITCH, integer(count, "acl.Graph.switch: count", 1, 2**32 - 1), stream)
 
     def _branch(self, condition: "Condition", kind: int, count: int, stream: Optional[Stream]) -> "tuple[Body, ...]":
-        """Put a conditional task on a stream (``aclmdlRIAddCondTask``)."""
+        """Add a conditional task on a stream (``aclmdlRIAddCondTask``)."""
         if not isinstance(condition, Condition):
             found = type(condition).__name__
-            raise TypeError(f"acl.Graph: condition is {found}, expected one that graph.condition() made")
+            raise TypeError(f"acl.Graph: condition is {found}, expected the result of graph.condition()")
         given = {"handle": condition._handle, "type": kind, "size": count}
         params, ret = mdl.ri_add_cond_task(given, self._on(stream, "Graph").handle, 0)
         check(ret, "aclmdlRIAddCondTask", ONE_TASK if ret == INVALID else None)
@@ -140,15 +140,15 @@ class Recording:
 
 
 class Condition:
-    """A number of 64 bits on the device, made by :meth:`acl.Graph.condition`.
+    """A number of 64 bits on the device, returned by :meth:`acl.Graph.condition`.
 
     Attributes
     ----------
     graph
         The graph that it belongs to.
     array
-        The number as an array without dimensions, of type ``u8``: operators and copies write it. It ends with the
-        graph.
+        The number as an array without dimensions, of type ``u8``, which operators and copies can write. It is closed
+        with the graph.
     """
 
     __slots__ = ("graph", "array", "_handle")
@@ -166,7 +166,7 @@ class Condition:
         graph._arrays.append(self.array)
 
     def set(self, value: int, stream: Stream) -> None:
-        """Queue writing it (``aclrtValueWrite``), in a capture or outside."""
+        """Queue a write of the number (``aclrtValueWrite``), inside or outside a capture."""
         value = integer(value, "acl.Condition.set: value", 0, LONGEST)
         ret = rt.value_write(self.array.handle, value, 0, memory_block.stream_handle(stream))
         check(ret, "aclrtValueWrite")
@@ -174,9 +174,9 @@ class Condition:
 
 
 class Body(Recording):
-    """Work that a conditional task runs; captured while its graph is, on a stream of its own.
+    """The work of a conditional task, captured on a separate stream while its graph is being captured.
 
-    It takes groups and conditions as a graph does.
+    It has the methods of a graph for groups, conditions and conditional tasks.
     """
 
     __slots__ = ("graph", "_handle", "_stream")
@@ -191,7 +191,7 @@ class Body(Recording):
 
     @contextlib.contextmanager
     def capture(self, stream: Stream, mode: str = "global") -> "Iterator[Body]":
-        """Capture the body: what is queued on the stream in the ``with``.
+        """Capture the body: the work that is queued on the stream in the ``with`` block.
 
         Parameters
         ----------
@@ -203,16 +203,16 @@ class Body(Recording):
         Raises
         ------
         CaptureError
-            When the body was captured before, or the capture went wrong.
+            If the body was captured before, or the capture failed.
 
         Notes
         -----
-        Stands on ``aclmdlRICaptureToModelRIBegin`` and ``aclmdlRICaptureEnd``.
+        Wraps ``aclmdlRICaptureToModelRIBegin`` and ``aclmdlRICaptureEnd``.
         """
         handle, number = memory_block.stream_handle(stream), mode_of(mode, "Body.capture")
         self.graph.handle  # noqa: B018  # raises when it is closed
         ret = mdl.ri_capture_to_model_ri_begin(handle, self._handle, number)
-        advice = "a body is captured once: put another conditional task" if ret == CAPTURING else None
+        advice = "a body can be captured only once: add another conditional task" if ret == CAPTURING else None
         check(ret, "aclmdlRICaptureToModelRIBegin", advice)
         self._stream = stream
         try:

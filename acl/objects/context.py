@@ -11,7 +11,7 @@ from acl.objects.resource import INVALID_HANDLE, LONGEST, NO_CONTEXT, Opening, R
 
 
 class Context(Resource):
-    """A context of its own beside the device's default one; it is current in the thread that makes it.
+    """A context beside the device's default one; the thread that creates it has it as its current context.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class Context(Resource):
 
     Notes
     -----
-    Closing it ends its streams. The thread then goes back to the context that was current before.
+    Closing it destroys its streams, and makes the context current that was so before.
     """
 
     __slots__ = ("_device_id", "_before", "_streams")
@@ -42,7 +42,7 @@ class Context(Resource):
 
     @classmethod
     def from_handle(cls, handle: int) -> "Context":
-        """Return an object for a context that something else made and will destroy."""
+        """Return an object for a context that it does not own: it never destroys it."""
         self = cls.__new__(cls)
         handle = integer(handle, "acl.Context: handle", 0, LONGEST)
         self._before, self._streams = 0, explicit.get(handle) or Opening(-1)
@@ -57,7 +57,7 @@ class Context(Resource):
 
     @property
     def device(self) -> Device:
-        """The device that it works on."""
+        """Its device."""
         return Device(self._device_id)
 
     def use(self) -> "Context":
@@ -72,7 +72,7 @@ class Context(Resource):
             raise error_of(ret, "aclrtSynchronizeDevice")
 
     def close(self) -> None:
-        """Wait for its streams, end them and itself; the thread goes back to the context before."""
+        """Wait for its streams, destroy them and the context, and make the context before it current."""
         handle, owned = self._handle, self.owned
         if owned:
             now, ret = rt.get_context()
@@ -81,14 +81,14 @@ class Context(Resource):
             explicit.pop(handle, None)
             self._streams.live = False
             if ret == 0 and now == handle and self._before:
-                rt.set_context(self._before)  # which may be gone by now: then there is none
+                rt.set_context(self._before)  # if that was destroyed, no context is current
 
     def _busy(self) -> bool:
-        return True  # its streams are not known
+        return True  # it does not know its streams
 
     def _release(self, handle: int, opening: Opening) -> int:
         ret = rt.destroy_context(handle)
-        return INVALID_HANDLE if ret == NO_CONTEXT else ret  # something else has destroyed it
+        return INVALID_HANDLE if ret == NO_CONTEXT else ret  # pyACL or C has destroyed it
 
     def __enter__(self) -> "Context":
         if self._handle != rt.get_context()[0]:

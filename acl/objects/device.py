@@ -1,14 +1,14 @@
 """Devices: opened once for the process, made current for each thread, closed at the end.
 
-``Device(0)`` is the same object everywhere and does nothing by itself. :meth:`Device.use` makes it current in the
-calling thread; the first time it also opens it. ``with Device(0):`` does that too, and when the last such block of the
-process ends, closes it again, unless :meth:`Device.use` was called outside of any: then it stays until
-:meth:`Device.close`. A thread that had another context before the block has it again afterwards.
+``Device(0)`` is the same object everywhere, and creating it does not open the device. :meth:`Device.use` makes it
+current in the calling thread, and opens it the first time. ``with Device(0):`` does the same, and closes the device
+when the last such block of the process ends, unless :meth:`Device.use` was called outside of these blocks: then it
+stays open until :meth:`Device.close`. A block restores the context that was current before.
 
-The objects hold one reference to an open device. Where pyACL calls hold more (``acl.rt.set_device``), it stays open
-after :meth:`Device.close` until these are given back; :meth:`Device.reset` ends it at once, with all that is on it.
+The objects hold one reference to an open device. If pyACL calls hold more (``acl.rt.set_device``), it stays open after
+:meth:`Device.close` until they are released; :meth:`Device.reset` closes it at once and destroys everything on it.
 
-The first device that is opened initialises the library, if nobody has; the last that is closed finalises it then.
+Opening the first device initialises the library, unless that was done before; closing the last one finalises it again.
 """
 
 import threading
@@ -77,7 +77,9 @@ class Device:
             id = integer(id, "acl.Device: id", None, None)
             count = cls.count()
             if not 0 <= id < count:
-                text = f"device {id} is none of the {count} device{'s' if count != 1 else ''} here"
+                known = "no device is" if count == 0 else "1 device is" if count == 1 else f"{count} devices are"
+                range_of = f" (0 to {count - 1})" if count > 1 else " (0)" * count
+                text = f"no device {id}: {known} available{range_of}"
                 raise InvalidArgumentError(INVALID_DEVICE, "acl.Device", f"acl.Device: {text}")
             with cls._lock:
                 found = cls._known.get(id)
@@ -88,7 +90,7 @@ class Device:
 
     @staticmethod
     def count() -> int:
-        """Return how many devices there are (``aclrtGetDeviceCount``)."""
+        """Return the number of devices (``aclrtGetDeviceCount``)."""
         count, ret = rt.get_device_count()
         if ret != 0:
             raise error_of(ret, "aclrtGetDeviceCount")
@@ -96,7 +98,7 @@ class Device:
 
     @classmethod
     def _number_of(cls, device: "Union[Device, int, None]") -> int:
-        """Return the number of a device that is given as such, as an object, or as None for the current one."""
+        """Return the number of a device, given as a number, as an object, or as None for the current one."""
         return device.id if isinstance(device, Device) else cls(device).id
 
     @classmethod
@@ -119,7 +121,7 @@ class Device:
             if opening is not None and opening.context:
                 if rt.set_context(opening.context) == 0:
                     return
-                end_opening(self.id)  # it was reset by others
+                end_opening(self.id)  # it was reset by pyACL or C
             self._withs, self._kept = 0, False
             self._open()
 
@@ -143,15 +145,15 @@ class Device:
 
     @property
     def is_open(self) -> bool:
-        """Whether anybody in this process has opened it."""
+        """Whether it is open in this process."""
         return bool(rt.get_primary_ctx_state(self.id)[0])
 
     def close(self) -> None:
-        """Give the device back, when the work on it is done; closing it again does nothing."""
+        """Wait for the work on the device and close it; closing it again does nothing."""
         self._end(rt.reset_device, "aclrtResetDevice")
 
     def reset(self) -> None:
-        """End the device with all that was made on it, whoever holds it."""
+        """Close the device at once and destroy everything on it, also if pyACL calls hold references."""
         self._end(rt.reset_device_force, "aclrtResetDeviceForce")
 
     def _end(self, end: Callable[[int], int], function: str) -> None:
@@ -167,7 +169,7 @@ class Device:
             else:
                 try:
                     call_in(opening.context, sweep, True, opening)
-                except ContextError:  # others have reset the device
+                except ContextError:  # pyACL or C has reset the device
                     pass
             ret = end(self.id)
             if ret not in (0, NOT_OPEN):
@@ -199,12 +201,12 @@ class Device:
                         self.close()
         finally:
             if before:
-                rt.set_context(before)  # which may have ended with the device: then there is none
+                rt.set_context(before)  # it may have ended with the device: then no context is current
 
     # --- What runs on it
 
     def _here(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function that means the current device."""
+        """Call a function that uses the current device, while this one is current."""
         device_id, ret = rt.get_device()
         if ret == 0 and device_id == self.id:
             return function(*arguments)
@@ -219,12 +221,12 @@ class Device:
         Parameters
         ----------
         timeout
-            The longest to wait, in seconds; :class:`acl.TimedOutError` when it is over.
+            The longest wait in seconds; after that :class:`acl.TimedOutError` is raised.
 
         Raises
         ------
         Exception
-            What a callback of one of its streams raised; one at a time.
+            The exception of a callback of one of its streams; one at a time.
         """
         if timeout is None:
             ret = self._here(rt.synchronize_device)
@@ -248,7 +250,7 @@ class Device:
         return MemoryInfo(free, total)
 
     def memory(self) -> dict[str, MemoryInfo]:
-        """Return the free and the total memory in bytes of each kind of pages; what it does not have is 0 of 0."""
+        """Return the free and the total memory in bytes of each memory type; both are 0 for a missing type."""
         return {name: self.memory_info(attribute) for attribute, name in enumerate(MEMORY)}
 
     @property
@@ -265,11 +267,11 @@ class Device:
             raise error_of(ret, "aclrtDeviceGetStreamPriorityRange")
         return range(greatest, least + 1)
 
-    # --- What it is
+    # --- Properties
 
     @property
     def name(self) -> str:
-        """The chip, such as ``Ascend910B3``; all devices of a process are of one kind."""
+        """The chip, such as ``Ascend910B3``; all devices of a process have the same."""
         return acl.get_soc_name() or ""
 
     @property
@@ -289,18 +291,18 @@ class Device:
 
     @property
     def cores(self) -> dict[str, int]:
-        """How many cores it has of each kind."""
+        """The number of its cores of each kind."""
         return {name: self.info(attribute) for name, attribute in CORES.items()}
 
     def can_access(self, other: "Union[Device, int]") -> bool:
-        """Tell whether it could reach the other device's memory (``aclrtDeviceCanAccessPeer``)."""
+        """Return whether it can access the other device's memory (``aclrtDeviceCanAccessPeer``)."""
         able, ret = rt.device_can_access_peer(self.id, self._number_of(other))
         if ret != 0:
             raise error_of(ret, "aclrtDeviceCanAccessPeer")
         return bool(able)
 
     def enable_access(self, other: "Union[Device, int]") -> None:
-        """Let it reach the other device's memory (``aclrtDeviceEnablePeerAccess``)."""
+        """Enable access to the other device's memory (``aclrtDeviceEnablePeerAccess``)."""
         ret = self._here(rt.device_enable_peer_access, self._number_of(other), 0)
         if ret != 0:
             raise error_of(ret, "aclrtDeviceEnablePeerAccess")
@@ -314,7 +316,7 @@ class Device:
         try:
             free, total = self.memory_info()
             rows["memory"] = f"{free / 2**30:.1f} of {total / 2**30:.1f} GiB free"
-        except AclError:  # nobody who could ask has opened it
+        except AclError:  # only a device that the objects have opened can be queried
             pass
         rows.update({name.replace("_", " "): count for name, count in self.cores.items()})
         return html_table(f"acl.Device {self.id}", rows)

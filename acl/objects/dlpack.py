@@ -1,8 +1,7 @@
-"""DLPack: device memory given to other libraries and taken from them, without a copy.
+"""DLPack: exchange of device memory with other libraries, without a copy.
 
-The device kind is 12, DLPack's number for accelerators that it does not list by name. A capsule keeps the array's block
-alive until its consumer says that it is done; memory that was taken stays with its owner until the last array over it
-is gone.
+The device type is 12, DLPack's number for accelerators that it does not list by name. A capsule keeps the array's block
+alive until its consumer calls the deleter. Imported memory is released when the last array over it is gone.
 """
 
 import ctypes
@@ -29,7 +28,7 @@ READING = "copy it by array.to_numpy() or numpy.from_dlpack(array, device='cpu')
 
 
 class Tensor(ctypes.Structure):
-    """What both kinds of records describe an array with."""
+    """The description of an array in both kinds of records."""
 
     _fields_ = (
         ("data", ctypes.c_void_p),
@@ -46,7 +45,7 @@ class Tensor(ctypes.Structure):
 
 
 class Plain(ctypes.Structure):
-    """The record of a capsule for consumers that name no version."""
+    """The record of a capsule for consumers that do not pass a version."""
 
     _fields_ = (("tensor", Tensor), ("number", ctypes.c_void_p), ("deleter", ctypes.c_void_p))
     name = b"dltensor"
@@ -76,13 +75,13 @@ _pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
 )
 _rename = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_SetName", ctypes.pythonapi))
 
-# What is lent, by the number in its record.
+# Exported records with the objects that they keep alive, by the number in the record.
 lent: dict[int, tuple[Record, Any, Any]] = {}
 numbers = itertools.count(1)
 
 
 def _deleter_of(kind: type[Record]) -> Any:
-    """Return what a consumer calls when it is done with a record."""
+    """Return the deleter that a consumer calls when it is done with a record."""
 
     @_Deleter
     def on_done(address: int) -> None:
@@ -95,13 +94,13 @@ _deleters = {kind: _deleter_of(kind) for kind in (Plain, Versioned)}
 
 
 def device_of(array: "DeviceArray") -> tuple[int, int]:
-    """Return DLPack's kind of device, and the number."""
+    """Return DLPack's device type, and the number of the device."""
     block = array._live()
     return (CPU, 0) if block.kind == "host" else (ACCELERATOR, block.opening.device_id)
 
 
 def _order(array: "DeviceArray", stream: Any) -> None:
-    """Let the consumer's stream come after the work that is known to use the memory."""
+    """Make the consumer's stream wait for the work that is registered with the memory."""
     block = array._live()
     if stream is None:
         block.settle()
@@ -129,7 +128,7 @@ def give(
         if tuple(dl_device) != (CPU, 0):
             raise BufferError(f"acl.DeviceArray: is on {home} of DLPack, not on {tuple(dl_device)}")
         if copy is False:
-            raise BufferError("acl.DeviceArray: the host has device memory only as a copy")
+            raise BufferError("acl.DeviceArray: the host cannot use device memory without a copy")
         return _of_host(array.to_numpy(), versioned)
     if copy:
         array = array.copy()
@@ -152,7 +151,7 @@ def give(
 
 
 def _is_versioned(max_version: Any) -> bool:
-    """Tell whether a consumer takes the versioned record."""
+    """Return whether a consumer supports the versioned record."""
     if max_version is None:
         return False
     try:
@@ -164,7 +163,7 @@ def _is_versioned(max_version: Any) -> bool:
 
 
 def _of_host(array: "numpy.ndarray[Any, Any]", versioned: bool) -> Any:
-    """Return NumPy's capsule over an array of the host, of the kind that was asked for where NumPy has it."""
+    """Return NumPy's capsule over a host array, versioned if that was requested and NumPy supports it."""
     if versioned and numpy.lib.NumpyVersion(numpy.__version__) >= "2.1.0":
         return array.__dlpack__(max_version=VERSION)  # type: ignore[call-arg,unused-ignore]
     return array.__dlpack__()
@@ -196,7 +195,7 @@ def take(kind_of_array: "type[DeviceArray]", source: Any) -> "DeviceArray":
         raise refuse("DeviceArray.from_dlpack", reason, advice)
     try:
         capsule = source.__dlpack__(max_version=VERSION)
-    except TypeError:  # it was made before there were versions
+    except TypeError:  # the library is older than versioned records
         capsule = source.__dlpack__()
     kind_of_record = Versioned if _is_valid(capsule, Versioned.name) else Plain
     record = kind_of_record.from_address(_pointer(capsule, kind_of_record.name))

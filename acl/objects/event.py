@@ -1,8 +1,8 @@
 """Events: points in streams that other streams, the host and asyncio tasks can wait for, and that can be timed.
 
-An event is recorded again as often as needed; a wait means the newest record at the time it is queued. An event that
-was never recorded holds nobody up. The exception is a gate (``gate=True``): it is closed until it is recorded, and
-after a reset until it is recorded again, for whoever waits, before or after.
+An event can be recorded any number of times; a wait refers to the newest record at the time when it is queued. A wait
+for an event that was never recorded returns at once. A gate (``gate=True``) is different: it is closed until it is
+recorded, and after a reset until it is recorded again, for all waits, whether they were queued before or after.
 """
 
 import inspect
@@ -27,39 +27,39 @@ class Event(EventOwner, Resource):
     Parameters
     ----------
     timing
-        Keep the time of each record, for differences: ``end - start``.
+        Keep the time of each record, for time differences: ``end - start``.
     gate
-        Make it a gate, which can be reset. A gate is no part of a capture.
+        Create a gate, which can be reset. A gate cannot be captured.
     interprocess
-        Make one that other processes can open; it has no time.
+        Create an event that other processes can open; it has no time.
 
     Raises
     ------
     ContextError
         The thread has no device.
     ResourceError
-        There are too many events.
+        The device has no more events.
 
     Notes
     -----
-    Stands on ``aclrtCreateEventExWithFlag``; a gate on ``aclrtCreateEventWithFlag``. Closing it
-    (``aclrtDestroyEvent``) leaves the waits for it that are queued.
+    Wraps ``aclrtCreateEventExWithFlag``, or ``aclrtCreateEventWithFlag`` for a gate. Waits that are queued stay valid
+    when it is closed (``aclrtDestroyEvent``).
     """
 
     __slots__ = ()
     _released_by = "aclrtDestroyEvent"
-    # CPython 3.9 keeps no signature of a type in C.
+    # CPython 3.9 has no signature for a type in C.
     __signature__ = inspect.signature(lambda *, timing=True, gate=False, interprocess=False: None)
 
     @classmethod
     def from_handle(cls, handle: int) -> "Event":
-        """Return an object for an event that something else made and will destroy."""
+        """Return an object for an event that it does not own: it never destroys it."""
         self = cls.__new__(cls)
         self._borrow(handle)
         return self
 
     def query(self) -> bool:
-        """Tell whether the work before its newest record is done (``aclrtQueryEventStatus``)."""
+        """Return whether the work before its newest record is done (``aclrtQueryEventStatus``)."""
         status, ret = rt.query_event_status(self._handle)
         if ret != 0:
             raise error_of(ret, "aclrtQueryEventStatus")
@@ -71,7 +71,7 @@ class Event(EventOwner, Resource):
         Parameters
         ----------
         timeout
-            The longest to wait, in seconds; :class:`acl.TimedOutError` when it is over.
+            The longest wait in seconds; after that :class:`acl.TimedOutError` is raised.
         """
         if timeout is None:
             ret = rt.synchronize_event(self._handle)
@@ -83,19 +83,19 @@ class Event(EventOwner, Resource):
             sweep()
 
     def reset(self, stream: "Stream") -> None:
-        """Queue the closing of a gate (``aclrtResetEvent``)."""
+        """Queue a reset, which closes a gate (``aclrtResetEvent``)."""
         ret = rt.reset_event(self._handle, handle_of(stream, acl.Stream))
         if ret != 0:
             raise error_of(ret, "aclrtResetEvent")
 
     def __await__(self) -> Generator[Any, None, None]:
-        """Wait for its newest record in an asyncio task; the loop goes on meanwhile, no thread waits."""
+        """Wait for its newest record in an asyncio task, without blocking the event loop or a thread."""
         return self._wait_async().__await__()
 
     async def _wait_async(self) -> None:
         if self.query():
             return
-        # A stream waits in our place. One that was used before is used again once it is idle.
+        # A stream waits for the event, and calls the loop back. Idle streams of earlier waits are used again.
         watchers = current_opening().keep.setdefault("watchers", [])
         watcher = next(
             (stream for stream in watchers if stream._context == rt.get_context()[0] and stream.query()), None
@@ -107,7 +107,7 @@ class Event(EventOwner, Resource):
         await watcher._announce()
 
     def elapsed_time(self, end: "Event") -> float:
-        """Return the milliseconds from this record to that of another event, both done (``aclrtEventElapsedTime``)."""
+        """Return the milliseconds from its record to that of another event, both done (``aclrtEventElapsedTime``)."""
         elapsed, ret = rt.event_elapsed_time(self._handle, handle_of(end, Event))
         if ret != 0:
             raise error_of(ret, "aclrtEventElapsedTime")

@@ -1,12 +1,12 @@
-"""Kernels of a program's own: a binary that is loaded, and functions of it that are launched.
+"""Custom kernels: a program loads a binary and launches its functions.
 
-``acl.Kernel(binary, name)(blocks, *arguments, stream=stream)`` launches. Arguments are passed as they lie in memory, so
-each has a size: an array or a buffer is its address, NumPy scalars and ctypes values are themselves, each at a multiple
-of its alignment. Plain numbers of Python have no size; they are taken when the kernel was given ``parameters``.
+``acl.Kernel(binary, name)(blocks, *arguments, stream=stream)`` launches a kernel. Arguments are passed as bytes, so
+each needs a size: an array or a buffer is passed as its address, NumPy scalars and ctypes values by value, each at a
+multiple of its alignment. Python numbers have no size; they are allowed if the kernel was created with ``parameters``.
 
-A binary is loaded while anybody holds it: the object, its kernels, and launches that are queued or captured. These tell
-it of their stream, as memory is told (:mod:`acl.objects.memory_block`), and it is unloaded by the same rule. So a
-binary and its kernels are values, like arrays: dropping them is closing them.
+A binary stays loaded while it has a holder: the object, its kernels, and launches that are queued or captured. A launch
+registers its stream with the binary, as it does with memory (:mod:`acl.objects.memory_block`), and the binary is
+unloaded by the same rule. Like arrays, a binary and its kernels need not be closed: the garbage collector does that.
 """
 
 import ctypes
@@ -31,15 +31,15 @@ from acl.objects.stream import Stream
 
 MOST_BLOCKS = 2**32 - 1
 ADDRESS = struct.Struct("P")
-LETTERS = "PQqIiHhBbfd?"  # of the struct module: what parameters can be
+LETTERS = "PQqIiHhBbfd?"  # the types of parameters, as in the struct module
 SIZED = "give it a size: numpy.int32(x), ctypes.c_float(x), or Kernel(..., parameters='...')"
 
 
-# --- What operators and kernels have in common
+# --- Shared by operators and kernels
 
 
 def check_place(block: Block, name: str, opening: Opening, function: str) -> None:
-    """Refuse memory that the thread's device does not reach."""
+    """Raise an error for memory that the thread's device cannot access."""
     if block.kind == "host":
         raise refuse(function, f"{name} is in host memory", "copy it to the device: array.copy()")
     if block.opening is not opening:
@@ -49,10 +49,10 @@ def check_place(block: Block, name: str, opening: Opening, function: str) -> Non
 
 
 def finish(blocks: Iterable[Block], function: str) -> None:
-    """Wait for what was just queued on the default stream."""
+    """Wait for the work that was just queued on the default stream."""
     try:
         ret = rt.synchronize_stream(0)
-    except BaseException:  # Ctrl-C: the work goes on
+    except BaseException:  # Ctrl-C: the work still runs
         tell(blocks, Stream.default())
         raise
     if ret != 0:
@@ -63,7 +63,7 @@ def finish(blocks: Iterable[Block], function: str) -> None:
 
 
 class _Loaded:
-    """A binary on the device; unloaded when nobody holds it."""
+    """A binary on the device, unloaded when its last holder is gone."""
 
     def __init__(self, handle: int, opening: Opening, context: int) -> None:
         self.handle = handle
@@ -74,12 +74,12 @@ class _Loaded:
         if self.opening.live and not is_finalizing():
             try:
                 call_in(self.context, rt.binary_unload, self.handle)
-            except AclError:  # its context has ended, and it with that
+            except AclError:  # its context was destroyed, and the binary with it
                 pass
 
 
 class BinaryHolder(Resource):
-    """What keeps a binary loaded, perhaps with others: the last of them that is closed lets it go."""
+    """A holder of a binary, which may have other holders; closing the last one releases the binary."""
 
     __slots__ = ("_block",)
     _released_by = "aclrtBinaryUnLoad"
@@ -91,7 +91,7 @@ class BinaryHolder(Resource):
         return 0
 
     def close(self) -> None:
-        """Let go of the binary; closing again does nothing."""
+        """Release the binary; closing again does nothing."""
         super().close()
         self._block = None
 
@@ -107,12 +107,12 @@ class Binary(BinaryHolder):
     Raises
     ------
     InvalidArgumentError
-        For what is neither, for no bytes, and for what is no binary.
+        The source is neither, is empty, or is not a binary of kernels.
 
     Notes
     -----
-    Stands on ``aclrtBinaryLoadFromFile`` and ``aclrtBinaryLoadFromData``. Closing lets go of it: it is unloaded
-    (``aclrtBinaryUnLoad``) when its kernels are closed as well and the work that uses them is done.
+    Wraps ``aclrtBinaryLoadFromFile`` and ``aclrtBinaryLoadFromData``. A closed binary is unloaded
+    (``aclrtBinaryUnLoad``) when its kernels are closed too and the work that uses them is done.
     """
 
     __slots__ = ("_source",)
@@ -137,15 +137,15 @@ class Binary(BinaryHolder):
         if ret != 0:
             raise error_of(ret, function)
         opening = current_opening()
-        # A block of no memory: what is told of its use, and is given back by the rule of memory, is the binary.
+        # A block without memory: work is registered with it, and the binary is released by the rule of memory.
         self._block = Block(0, 0, "device", opening, False, _Loaded(handle, opening, current_handle()))
         self._own(handle, opening)
 
     def share(self) -> Block:
-        """Return the block, for something that holds the binary as well."""
+        """Return the block for another holder of the binary."""
         block = self._block
         if block is None:
-            self._handle.__index__()  # says that it is closed
+            self._handle.__index__()  # raises that it is closed
         assert block is not None
         block.check()
         return block
@@ -162,26 +162,27 @@ class Binary(BinaryHolder):
 
 
 class Kernel(BinaryHolder):
-    """A kernel, which is called to launch it.
+    """A kernel, launched by calling it.
 
     Parameters
     ----------
     binary
-        A :class:`acl.Binary`, or what makes one: the path of a file, or its bytes.
+        A :class:`acl.Binary`, the path of a file, or its bytes.
     name
         The kernel's name in the binary.
     parameters
         A letter of the :mod:`struct` module for each parameter, such as ``"PPI"``: ``P`` is an address, ``I`` a 32-bit
-        number. With it plain numbers can be passed, and each launch is checked. None takes arguments with a size.
+        number. With it Python numbers can be passed, and the number of arguments is checked. With None each argument
+        needs a size.
 
     Raises
     ------
     InvalidArgumentError
-        When the binary has no such kernel.
+        The binary has no such kernel.
 
     Notes
     -----
-    Stands on ``aclrtBinaryGetFunction`` and ``aclrtLaunchKernelWithHostArgs``.
+    Wraps ``aclrtBinaryGetFunction`` and ``aclrtLaunchKernelWithHostArgs``.
 
     Examples
     --------
@@ -231,24 +232,24 @@ class Kernel(BinaryHolder):
         Parameters
         ----------
         blocks
-            How many blocks run, 1 or more.
+            The number of blocks, 1 or more.
         *arguments
-            Arrays and buffers of the thread's device, NumPy scalars, ctypes values; numbers where the kernel was given
-            ``parameters``.
+            Arrays and buffers of the thread's device, NumPy scalars, ctypes values; also Python numbers if the kernel
+            was created with ``parameters``.
         stream
-            Where it is queued, or captured. Without one the launch waits for the work that its memory was told of, and
-            is done when the call returns.
+            The stream on which it is queued or captured. Without one, the call waits for the work that is registered
+            with its memory, and for the kernel.
 
         Raises
         ------
         InvalidArgumentError
-            For an argument without a size, of another device or of the wrong number.
+            If an argument has no size or is on another device, or if the number of arguments is wrong.
         TaskError
-            When it failed; with a stream, the next synchronise says so.
+            If it failed; with a stream, the next synchronise raises this.
         """
         block = self._block
         if block is None:
-            self._handle.__index__()  # says that it is closed
+            self._handle.__index__()  # raises that it is closed
         assert block is not None
         opening = resource.single or current_opening()
         if block.opening is not opening:
@@ -278,7 +279,7 @@ class Kernel(BinaryHolder):
             tell(used, stream)
 
     def _packed(self, arguments: tuple[Any, ...], opening: Opening, used: list[Block]) -> bytearray:
-        """Return the arguments as they lie in memory, and collect the blocks that they name."""
+        """Return the bytes of the arguments, and collect the blocks of those that are memory."""
         letters = self._letters
         if letters is not None and len(letters) != len(arguments):
             reason = f"{self._name}: {len(arguments)} arguments, expected {len(letters)}, one for each of {letters!r}"
@@ -289,7 +290,7 @@ class Kernel(BinaryHolder):
             size, data = self._bytes_of(argument, letter, place, opening, used)
             content += bytes(-len(content) % size)
             content += data
-        return content or bytearray(8)  # C takes no arguments of no size
+        return content or bytearray(8)  # C refuses a size of 0
 
     def _bytes_of(
         self, argument: Any, letter: str, place: int, opening: Opening, used: list[Block]

@@ -1,9 +1,9 @@
 """Memory: buffers of the device, pinned ones of the host and managed ones, and copies between them.
 
-A :class:`Buffer`, the arrays on it and views of pinned memory share a block, which is given back by the rule of
-:mod:`acl.objects.memory_block` when the last of them is closed or dropped. Closing one of them never takes memory from
-the others. Reading pinned memory through a view is the program's to order: :meth:`Buffer.view` waits for the work that
-is known then.
+A :class:`Buffer`, the arrays on it and views of pinned memory share a block. It is freed by the rule of
+:mod:`acl.objects.memory_block` when the last of them is closed or garbage-collected; closing one of them leaves the
+memory to the others. :meth:`Buffer.view` waits for the work that is registered at that time; later reads of pinned
+memory through the view are for the program to synchronise.
 """
 
 import math
@@ -33,7 +33,7 @@ DIRECTIONS = {
 
 
 class HostMemory(Protocol):
-    """What has the buffer protocol: bytes, memoryview, NumPy arrays."""
+    """An object with the buffer protocol: bytes, a memoryview, a NumPy array."""
 
     def __len__(self) -> int: ...
 
@@ -43,7 +43,7 @@ Shape = Union[int, Sequence[int]]
 
 
 def extents_of(shape: Shape, function: str) -> tuple[int, ...]:
-    """Return dimensions as a tuple, when they are such."""
+    """Return a shape as a tuple of dimensions, or raise an error if it is not a shape."""
     given = shape if isinstance(shape, (tuple, list)) else (shape,)
     extents = tuple(integer(extent, f"acl.{function}: a dimension") for extent in given)
     if min(extents, default=0) < 0:
@@ -52,18 +52,18 @@ def extents_of(shape: Shape, function: str) -> tuple[int, ...]:
 
 
 class Span(NamedTuple):
-    """The bytes that an argument stands for."""
+    """The address range of an argument."""
 
     address: int
     size: int
     kind: str
     block: Optional[Block]
-    # What keeps memory of others alive.
+    # Keeps memory alive that belongs to another object.
     keep: Any
 
 
 def span_of(memory: Any, function: str, writable: bool = False) -> Span:
-    """Return the contiguous memory that an argument stands for."""
+    """Return the contiguous memory of an argument."""
     if isinstance(memory, Resource):
         handle = memory.handle  # raises when it is closed
         block = getattr(memory, "_block", None)
@@ -77,7 +77,7 @@ def span_of(memory: Any, function: str, writable: bool = False) -> Span:
         what = "writable memory" if writable else "memory"
         plain = "a bytearray" if writable else "bytes"
         advice = f"pass a Buffer, a DeviceArray, a NumPy array (numpy.ascontiguousarray) or {plain}"
-        raise refuse(function, f"{type(memory).__name__} is no contiguous {what} ({error})", advice) from None
+        raise refuse(function, f"{type(memory).__name__} is not contiguous {what} ({error})", advice) from None
     address, size = int(ffi.cast("uintptr_t", view)), len(view)
     for known in list(pinned.values()):
         block = known()
@@ -87,7 +87,7 @@ def span_of(memory: Any, function: str, writable: bool = False) -> Span:
 
 
 def copy(target: Any, source: Any, size: Optional[int], stream: "Optional[Stream]", function: str) -> None:
-    """Copy between contiguous memory of any kind: queued, or at once after what both sides were told of."""
+    """Copy between contiguous memory of any kind: queued, or at once after the work registered with both sides."""
     to = span_of(target, function, writable=True)
     come = span_of(source, function)
     size = come.size if size is None else integer(size, f"acl.{function}: size")
@@ -121,7 +121,7 @@ def transfer(to: Span, come: Span, pieces: Iterable[tuple[int, int]], size: int,
             ret = rt.synchronize_stream(handle)  # the copy is queued, and nothing else keeps ordinary memory alive
             if ret != 0:
                 raise error_of(ret, "aclrtSynchronizeStream")
-    finally:  # what was queued before a failure runs all the same
+    finally:  # pieces that were queued before a failure still run
         if stream is not None:
             tell(blocks, stream)
 
@@ -130,7 +130,7 @@ def transfer(to: Span, come: Span, pieces: Iterable[tuple[int, int]], size: int,
 
 
 class BlockHolder(Resource):
-    """What holds a block, perhaps with others. Closing it gives the memory back if nobody else does."""
+    """A holder of a block, which may have other holders; closing the last one releases the memory."""
 
     __slots__ = ("_block",)
     _released_by = "aclrtFree"
@@ -140,24 +140,24 @@ class BlockHolder(Resource):
     def _live(self) -> Block:
         block = self._block
         if block is None:
-            self._handle.__index__()  # says that it is closed
+            self._handle.__index__()  # raises that it is closed
         assert block is not None
         return block
 
     @property
     def owned(self) -> bool:
-        """Whether the memory is freed when nobody has it any more: False when it is borrowed, or closed."""
+        """Whether the memory is freed when its last holder is closed: False if it is borrowed, or this is closed."""
         block = self._block
         return block is not None and block.owned
 
     def used_on(self, stream: "Stream") -> None:
-        """Say that work which pyACL or C queued on a stream uses the memory: it is not freed before that is done."""
+        """Register work that pyACL or C queued on a stream: the memory is not freed before that work is done."""
         self._live().use(stream)
 
     def close(self) -> None:
-        """Let go of the memory; closing again does nothing.
+        """Release the memory; closing again does nothing.
 
-        It is freed (``aclrtFree``) when nothing else holds it and the work that it was told of is done.
+        It is freed (``aclrtFree``) when it has no other holder and the work that is registered with it is done.
         """
         self._handle, self._opening, self._block = self._closed, None, None
 
@@ -168,27 +168,27 @@ class Buffer(BlockHolder):
     Parameters
     ----------
     size
-        How many bytes.
+        The number of bytes.
     kind
         ``"device"``; ``"host"`` for pinned memory, which copies of a capture and truly asynchronous ones need; or
-        ``"managed"`` for memory with one address for both.
+        ``"managed"`` for memory that host and device use at the same address.
     policy
         The pages of device memory: ``"huge_first"``, ``"huge_only"`` or ``"normal_only"``.
 
     Notes
     -----
-    With ``stream=`` a copy or a set is queued; without, it waits for the work that the memory was told of and is done
-    when the call returns.
+    With ``stream=`` a copy or a fill is queued. Without it, the call waits for the work that is registered with the
+    memory, and the copy or fill is done when the call returns.
 
-    Stands on ``aclrtMalloc``, ``aclrtMallocHost`` or ``aclrtMemAllocManaged``, and for its contents on ``aclrtMemcpy``,
-    ``aclrtMemset`` and their ``Async`` forms.
+    Wraps ``aclrtMalloc``, ``aclrtMallocHost`` or ``aclrtMemAllocManaged``; its contents are copied and set by
+    ``aclrtMemcpy``, ``aclrtMemset`` and their ``Async`` forms.
 
     Raises
     ------
     InvalidArgumentError
-        The size, the kind or the policy is none.
+        The size is less than 1, or the kind or the policy is unknown.
     OutOfMemoryError
-        There is not as much memory, even after what is given back was waited for.
+        There is not enough memory, even after waiting for the release of memory that work still used.
     """
 
     __slots__ = ("nbytes",)
@@ -207,12 +207,12 @@ class Buffer(BlockHolder):
 
     @classmethod
     def from_handle(cls, address: int, size: int, *, kind: str = "device", keep: Any = None) -> "Buffer":
-        """Return an object for memory that something else owns; ``keep`` is kept alive with it."""
+        """Return an object for memory that it does not own; it keeps ``keep`` alive."""
         kind = one_of(kind, KINDS, "Buffer.from_handle", "kind")
         size = integer(size, "acl.Buffer.from_handle: size", 0)
         address = integer(address, "acl.Buffer.from_handle: address", 0, LONGEST)
         if size and not address:
-            reason = f"{size} bytes at {address:#x} are no memory"
+            reason = f"address is {address:#x}, expected the address of {size} bytes"
             raise refuse("Buffer.from_handle", reason, "pass the address and the size of a block")
         self = cls.__new__(cls)
         self._hold(Block(address, size, kind, current_opening(), False, keep), size)
@@ -226,9 +226,9 @@ class Buffer(BlockHolder):
         return self
 
     def share(self) -> Block:
-        """Return the block, for something that holds it as well."""
+        """Return the block for another holder."""
         block = self._live()
-        self._opening = None  # it is not lost any more when the buffer is dropped
+        self._opening = None  # no leak if the buffer is not closed: the other holder releases the block
         return block
 
     @property
@@ -240,7 +240,7 @@ class Buffer(BlockHolder):
         return self.nbytes
 
     def fill(self, value: int = 0, *, stream: "Optional[Stream]" = None) -> None:
-        """Set every byte."""
+        """Set every byte to a value from 0 to 255."""
         fill(self, self._live(), value, stream, "Buffer.fill")
 
     def copy_from(self, source: Memory, *, size: Optional[int] = None, stream: "Optional[Stream]" = None) -> None:
@@ -252,13 +252,13 @@ class Buffer(BlockHolder):
         copy(target, self, size, stream, "Buffer.copy_to")
 
     def __bytes__(self) -> bytes:
-        """Return a copy of the contents, once the work that the memory was told of is done."""
+        """Return a copy of the contents, after the work that is registered with the memory."""
         result = bytearray(self.nbytes)
         self.copy_to(result)
         return bytes(result)
 
     def view(self) -> memoryview:
-        """Return pinned or managed memory as a writable view, which keeps it alive; waits for known work first."""
+        """Return pinned or managed memory as a writable view that keeps it alive, after its registered work."""
         block = self._live()
         if block.kind == "device":
             raise refuse("Buffer.view", "the host cannot reach device memory", "copy it: bytes(buffer) or copy_to()")
@@ -301,7 +301,7 @@ class Buffer(BlockHolder):
 def fill(
     memory: "Union[Buffer, DeviceArray]", block: Block, value: int, stream: "Optional[Stream]", function: str
 ) -> None:
-    """Set every byte of memory."""
+    """Set every byte of a buffer or an array."""
     value = integer(value, f"acl.{function}: value", 0, 255)
     handle, size = memory._handle.__index__(), memory.nbytes
     block.check()

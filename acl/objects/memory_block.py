@@ -1,26 +1,26 @@
-"""Blocks of memory: what uses them, and when they are given back.
+"""Blocks of memory: which work uses them, and when they are freed.
 
 A :class:`Block` is one allocation, which buffers, arrays and views of pinned memory share
 (:mod:`acl.objects.memory`).
 
-The rule of giving back: **no memory is freed while work that it was told of may use it.** Every queued copy, set,
-operator and launch of the objects tells the blocks it touches of its stream (:meth:`Block.use`); work that pyACL or C
-queues is told of by :meth:`Buffer.used_on`. When a block is given back, the streams it knows that are not idle get an
-event recorded at that point, and the block waits until these are done. No thread waits for that: ``resource.sweep``
-looks when memory is allocated, and when a stream, event or device is synchronised. Where memory has run out, and before
-the device is closed, the events are waited for. A stream that is being captured when the block is given back cannot
-record: it is asked again by the next sweep.
+The rule of release: **memory is never freed while queued work that was registered with it may still use it.** Every
+queued copy, set, operator and launch of the objects registers its stream with the blocks that it uses
+(:meth:`Block.use`); work that pyACL or C queues is registered by :meth:`Buffer.used_on`. When the last holder releases
+a block, an event is recorded on each registered stream that is not idle, and the memory is freed when all these events
+are done. No thread waits for that: ``resource.sweep`` checks when memory is allocated, and when a stream, an event or a
+device is synchronised. It waits for the events only when memory has run out, and before the device is closed. On a
+stream that is being captured no event can be recorded: the next sweep tries again.
 
-What a capture took in (a use told of while the stream is captured) is held by the instance, and given back when that
-is destroyed.
+The blocks that captured work uses are held by the instance, and released when the instance is destroyed.
 
-Memory of a pool goes back in the order of its stream instead (:mod:`acl.objects.pool`).
+Memory of a pool is freed in the order of its stream instead (:mod:`acl.objects.pool`).
 
-A synchronous copy waits for the streams that both sides were told of, so that nothing is read too early. Of a stream
-that another thread captures meanwhile, it waits for what was queued before.
+A synchronous copy waits for the streams that are registered with both sides, so that it does not read too early. If
+another thread captures such a stream, the copy waits for the work that was queued before the capture.
 
-Work is told of when it is queued. Who has waited for a user of a block forgets it only when the block was told of
-nothing since the waiting began; `telling` makes that one step. Finalizers may come while it is held: it is reentrant.
+Work is registered when it is queued. A thread that has waited for a user of a block removes it only if nothing was
+registered with the block since the wait began: the lock `telling` makes check and removal one step. It is reentrant,
+because a finalizer may run while the thread holds it.
 """
 
 import threading
@@ -63,27 +63,27 @@ MANY = 16  # users that a block remembers before it looks which have ended
 
 
 def refuse(function: str, reason: str, advice: str = "") -> InvalidArgumentError:
-    """Return the error for what is refused before the library is asked."""
+    """Return the error for an argument that is refused before the library is called."""
     return InvalidArgumentError(INVALID, f"acl.{function}", f"acl.{function}: {reason}", advice)
 
 
 def one_of(value: Any, choices: Iterable[str], function: str, name: str) -> str:
-    """Return an argument that is one of some words."""
+    """Return an argument that has to be one of some words."""
     if not isinstance(value, str) or value not in choices:
         raise refuse(function, f"{name} is {value!r}, expected one of {', '.join(choices)}")
     return value
 
 
 def stream_handle(stream: Stream) -> int:
-    """Return the handle of an argument that is a stream: a device would take that of anything for one."""
+    """Return the handle of a stream; anything else is refused here, as the library would take any handle for one."""
     return handle_of(stream, Stream)
 
 
-# --- Giving back
+# --- Release
 
 
 class Unused:
-    """Memory that nobody has any more, and what it still waits for."""
+    """Memory without a holder, and the work for which its release still waits."""
 
     __slots__ = ("address", "kind", "opening", "keeps", "streams", "events")
 
@@ -92,16 +92,16 @@ class Unused:
         self.keeps = block.keeps
         self.kind = block.kind
         self.opening = block.opening
-        # Streams that are still to be asked, and the ends of their work where they were.
+        # Streams on which no event is recorded yet, and the events at the end of the work of the others.
         self.streams = streams_of(block)
         self.events: list[int] = []
 
     def record(self) -> None:
-        """Record an event on each stream that is not idle, where that can be done now."""
+        """Record an event on each stream that is not idle, except where the stream is being captured."""
         left = []
         for stream in self.streams:
             if stream.closed:
-                continue  # its end was the end of its work
+                continue  # its work ended with it
             handle = stream.handle
             status, ret = rt.stream_query(handle)
             if ret == INVALID_HANDLE or (ret == 0 and status == 0):
@@ -118,7 +118,7 @@ class Unused:
         self.streams = left
 
     def done(self, wait: bool) -> bool:
-        """Free it when nothing uses it any more; tell whether it was."""
+        """Free it if no work uses it any more, and return whether it was freed."""
         if self.opening.live:
             if self.streams:
                 self.record()
@@ -137,12 +137,12 @@ class Unused:
 
 
 def streams_of(block: "Block") -> "list[Stream]":
-    """Return the streams that may use a block which nobody has: a graph that is not gone would have it."""
+    """Return the streams that may use a block without a holder; no graph does, since it would hold the block."""
     return [cast("Stream", user) for user in block.uses.values() if not user.closed]
 
 
 def _free(address: int, kind: str, opening: Opening) -> None:
-    # What the library does not know any more went with its device, by pyACL calls: there is nothing to say.
+    # Errors are ignored: memory that the library no longer knows was freed with its device, by pyACL calls.
     if kind == "host":
         rt.free_host(address)
     elif opening.live:
@@ -150,7 +150,7 @@ def _free(address: int, kind: str, opening: Opening) -> None:
 
 
 def _free_in_order(block: "Block", home: "Stream") -> bool:
-    """Queue the release of a pool's memory on a stream, behind all its uses; tell whether that could be done."""
+    """Queue the release of a pool's memory on a stream, after all its uses; return whether it was queued."""
     if not block.opening.live:
         return True
     if home.closed or captured_into(home.handle):
@@ -186,12 +186,12 @@ def _end_of(stream: int) -> int:
 
 
 captured: dict[int, list["Block"]] = {}
-# The streams on which a group of tasks is being updated, and what stands for the instance in `captured` meanwhile.
+# The streams on which a task group is being updated, and the key in `captured` for the update's blocks.
 updating: dict[int, int] = {}
 
 
 def captured_into(stream: int) -> int:
-    """Return the instance that takes in what is queued on a stream, or 0."""
+    """Return the instance into which a stream is captured, or 0."""
     if stream in updating:
         return updating[stream]
     status, instance, ret = mdl.ri_capture_get_info(stream)
@@ -215,21 +215,21 @@ telling = threading.RLock()
 
 
 class User(Protocol):
-    """What a block is told of: a stream, or all streams on which a graph is replayed."""
+    """A user of a block: a stream, or all streams on which a graph is replayed."""
 
     @property
     def closed(self) -> bool:
-        """Whether it has ended, and all its work."""
+        """Whether it was destroyed, so that none of its work is left."""
 
     def _settle(self) -> None:
         """Wait for its work."""
 
     def _lead(self, stream: "Stream") -> None:
-        """Let what is queued on a stream from here on come after its work."""
+        """Make later work on a stream wait for its work."""
 
 
 class Block:
-    """One allocation, given back when nobody holds it."""
+    """One allocation, freed when it has no holder and no work uses it."""
 
     __slots__ = (
         "address", "size", "kind", "policy", "opening", "owned", "uses", "told", "keeps", "home", "__weakref__",
@@ -239,23 +239,23 @@ class Block:
         self.address = address
         self.size = size
         self.kind = kind
-        # The pages that memory of the device was asked of.
+        # The page policy of device memory.
         self.policy = ""
         self.opening = opening
         self.uses: dict[int, User] = {}
-        self.told = 0  # how often
-        # What borrowed memory belongs to.
+        self.told = 0  # how many uses were registered
+        # The owner of borrowed memory, which is kept alive.
         self.keeps = keeps
         self.owned = owned
-        # The stream in whose order memory of a pool goes back.
+        # The stream in whose order memory of a pool is freed.
         self.home: Optional[Stream] = None
         if kind == "host" and (owned or address not in pinned):
             pinned[address] = weakref.ref(self)
 
     @classmethod
     def allocate(cls, size: int, kind: str, policy: str) -> "Block":
-        """Return fresh memory of the thread's device."""
-        if size > MOST:  # which pyACL would wrap
+        """Allocate memory for the thread's device."""
+        if size > MOST:  # pyACL would wrap it
             text = f"acl.Buffer: {size} bytes are more than any device has"
             raise OutOfMemoryError(OUT_OF_MEMORY, "acl.Buffer", text, "make it smaller")
         if retired:
@@ -267,7 +267,7 @@ class Block:
         if ret != 0:
             error = error_of(ret, function)
             if isinstance(error, OutOfMemoryError):
-                error.advice = f"{size} bytes were asked for; {error.advice}"
+                error.advice = f"{size} bytes were requested; {error.advice}"
             raise error
         self = cls(address, size, kind, resource.single or current_opening(), True)
         if kind == "device":
@@ -285,26 +285,26 @@ class Block:
         return int(ffi.cast("uintptr_t", slot[0])), ret, "aclrtMemAllocManaged"
 
     def use(self, stream: "Stream") -> int:
-        """Note that work of a stream uses the memory, and return the stream's handle."""
+        """Register work of a stream that uses the memory, and return the stream's handle."""
         handle = stream_handle(stream)
         tell((self,), stream)
         return handle
 
     def note(self, handle: int, user: User) -> None:
-        """Note that work uses the memory, with :data:`telling` held."""
+        """Register a user of the memory, with :data:`telling` held."""
         self.uses[handle] = user
         self.told += 1
         if len(self.uses) > MANY:
             self.uses = {other: known for other, known in self.uses.items() if not known.closed}
 
     def check(self) -> None:
-        """Refuse what is gone with its device."""
+        """Raise an error if the memory was freed with its device."""
         if not self.opening.live:
             text = "acl.Buffer: its device was closed, and the memory is gone"
             raise InvalidHandleError(INVALID_HANDLE, "acl.Buffer", text, "close buffers and arrays before their device")
 
     def settle(self) -> None:
-        """Wait for all work that is known to use the memory."""
+        """Wait for all work that is registered with the memory."""
         self.check()
         for handle, user in list(self.uses.items()):
             told = self.told
@@ -315,13 +315,13 @@ class Block:
                     self.uses.pop(handle, None)
 
     def lead(self, stream: "Stream") -> None:
-        """Let what is queued on a stream from here on come after all work that is known to use the memory."""
+        """Make later work on a stream wait for all work that is registered with the memory."""
         for user in list(self.uses.values()):
             if not user.closed:
                 user._lead(stream)
 
     def __del__(self, is_finalizing: Any = is_finalizing) -> None:  # the module may be gone by then
-        if is_finalizing() or not hasattr(self, "home"):  # it was never made
+        if is_finalizing() or not hasattr(self, "home"):  # __init__ has failed
             return
         if self.kind == "host":
             known = pinned.get(self.address)
@@ -342,7 +342,7 @@ class Block:
 
 
 def tell(blocks: Iterable[Block], stream: "Stream") -> None:
-    """Note that what was just queued on a stream uses these blocks."""
+    """Register the work that was just queued on a stream with the blocks that it uses."""
     handle = stream_handle(stream)
     instance = captured_into(handle)
     with telling:

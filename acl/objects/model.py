@@ -284,7 +284,7 @@ class Model(Resource):
         pool = self._pool
         with pool.lock:
             handle = self._ready()
-            stream_handle(stream)  # refuses what is none
+            stream_handle(stream)  # raises if it is not a stream
             captured = stream.capturing
             lease = pool.lend()
             # Tells when the work is done that the slot is needed for: a capture keeps it for its replays.
@@ -336,9 +336,9 @@ class Model(Resource):
         values, gear = self._arrange(inputs, named)
         outs = self._outs(out)
         if stream is not None:
-            stream_handle(stream)  # refuses what is none
+            stream_handle(stream)  # raises if it is not a stream
             if stream.capturing:
-                text = "acl.Model: a run with a future is no part of a capture"
+                text = "acl.Model: an execution with a future cannot be captured"
                 raise CaptureError(SYNCHRONOUS, "acl.Model", text, "call model(x, stream=stream) with device arrays")
         device = any(value.__class__ is DeviceArray for value in values)
         pool = self._pool
@@ -466,7 +466,7 @@ class Model(Resource):
         try:
             array = numpy.asarray(value)
         except (TypeError, ValueError) as error:
-            reason = f"input {tensor.name} is {type(value).__name__}, which is no array ({error})"
+            reason = f"input {tensor.name} is {type(value).__name__}, which is not an array ({error})"
             raise refuse("Model", reason, "pass a NumPy array or a DeviceArray") from None
         if not hasattr(value, "dtype") and numpy.can_cast(array.dtype, tensor.dtype, "same_kind"):
             return array.astype(tensor.dtype)

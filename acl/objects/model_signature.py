@@ -51,7 +51,7 @@ class Named(tuple[T, ...]):
         try:
             return self.names.index(name)
         except ValueError:
-            raise KeyError(f"{name!r} is none of {', '.join(self.names)}") from None
+            raise KeyError(f"no tensor is named {name!r}, expected one of {', '.join(self.names)}") from None
 
     @overload  # type: ignore[override]
     def __getitem__(self, key: Union[str, int]) -> T: ...

@@ -1,14 +1,14 @@
-"""Operators on arrays: what stands behind the functions of :mod:`acl.nn`.
+"""Operators on arrays: the implementation of the functions of :mod:`acl.nn`.
 
-The first call of a signature (the shapes, strides and types of the arrays, and the values of the rest) makes a
-:class:`Call`: descriptors, the first phase, and an executor that can be run again. Later calls of that signature only
-set the addresses that have changed and run the second phase. Where an operator's executor cannot be run again, the
-first phase is part of each call.
+The first call of a signature (the shapes, strides and types of the arrays, and the values of the other arguments)
+creates a :class:`Call`: it makes the descriptors, runs the first phase, and keeps the executor if that is repeatable.
+Later calls of the signature only set the addresses that have changed and run the second phase. If an executor is not
+repeatable, each call runs the first phase.
 
-Who owns what: calls belong to the opening of their device and end with it; an operator keeps the newest
-:data:`SIGNATURES` of its signatures. A thread takes a call out while it uses it, so that no two use one executor; a
-call that failed is not put back. Workspace is kept by the stream: what is queued on one runs in order and may share it.
-A capture has workspace of its own for each of its streams, which its instance holds, as replays run beside the stream.
+Ownership: calls belong to the opening of their device and end with it; an operator keeps the newest :data:`SIGNATURES`
+signatures. A thread takes a call out while it uses it, so that no two threads use one executor; a call that failed is
+not put back. Each stream keeps a workspace, which its operators share because they run in order. A capture has a
+separate workspace for each of its streams, held by its instance, because replays run beside the stream's own work.
 """
 
 import operator as numbers
@@ -38,9 +38,9 @@ from acl.objects.resource import LEAST, MOST, Opening, current_opening
 if TYPE_CHECKING:
     from acl.objects.stream import Stream
 
-SIGNATURES = 256  # that an operator keeps on a device
+SIGNATURES = 256  # the most that an operator keeps on a device
 ND = lib.ACL_FORMAT_ND
-# Data types by the name that NumPy or ml_dtypes has for them, and the other way round.
+# Data types by their name in NumPy or ml_dtypes, and the names by the data type.
 CODES = {kind.name: code for code, kind in DATA_TYPES.items() if kind.package}
 NAMES = {code: name for name, code in CODES.items()}
 BITS = {"int": 32, "int8_t": 8, "int32_t": 32, "int64_t": 64, "uint64_t": 64}
@@ -50,18 +50,18 @@ captured_workspaces: "weakref.WeakValueDictionary[tuple[int, int], Block]" = wea
 
 
 def code_of(dtype: "numpy.dtype[Any]") -> int:
-    """Return the number of a data type."""
+    """Return the ``aclDataType`` of a NumPy type."""
     code = CODES.get(dtype.name)
     if code is None:
-        raise Refused(f"no operator takes {dtype}", "convert it on the host first: array.astype()")
+        raise Refused(f"no operator supports {dtype}", "convert it on the host first: array.astype()")
     return code
 
 
 def dtype_of(value: Any) -> "numpy.dtype[Any]":
-    """Return the data type that an argument names: as NumPy does, or by its number."""
+    """Return the NumPy type for an argument that is one, or an ``aclDataType``."""
     if isinstance(value, int) and not isinstance(value, bool):
         if value not in NAMES:
-            raise Refused(f"dtype is {value}, which is no data type of arrays", "name it as NumPy does: dtype='f4'")
+            raise Refused(f"dtype is {value}, which is not a data type of arrays", "name it as NumPy does: dtype='f4'")
         value = NAMES[value]
     try:
         found: numpy.dtype[Any] = numpy.dtype(value)
@@ -70,11 +70,11 @@ def dtype_of(value: Any) -> "numpy.dtype[Any]":
     return found
 
 
-# --- Arguments: what the program gives becomes what C takes
+# --- Arguments: from Python values to C values
 
 
 class Handle(NamedTuple):
-    """What was made for a call, and how it ends."""
+    """A C object of a call, and the function that destroys it."""
 
     end: Callable[[int], int]
     value: int
@@ -88,7 +88,7 @@ def _made(handles: list[Handle], value: int, end: Callable[[int], int], function
 
 
 def _tensor(array: DeviceArray, handles: list[Handle]) -> tuple[int, int]:
-    """Return a descriptor, and how far the lowest element lies before the first one."""
+    """Return a descriptor, and the offset in bytes of the element with the lowest address from the first one."""
     itemsize = array.itemsize
     strides = [stride // itemsize for stride in array.strides]
     low = sum((size - 1) * stride for size, stride in zip(array.shape, strides) if stride < 0 and size)
@@ -135,11 +135,11 @@ def _is_number(value: Any) -> bool:
 
 
 def _plain(value: Any, parameter: Parameter) -> Any:
-    """Return a value that C takes as it is: a number, a truth value, a text, a data type."""
+    """Return the C value of a number, a bool, a str or a data type."""
     name, ctype = parameter.name, parameter.ctype
     if ctype == "char *":
         if not isinstance(value, str):
-            raise Refused(f"{name} is {value!r}, expected a text")
+            raise Refused(f"{name} is {value!r}, expected a str")
         return value.encode()
     if ctype == "aclDataType":
         return code_of(dtype_of(value))
@@ -149,7 +149,7 @@ def _plain(value: Any, parameter: Parameter) -> Any:
         try:
             return float(value)
         except OverflowError:
-            raise Refused(f"{name} is {value}, which is no {ctype}") from None
+            raise Refused(f"{name} is {value}, which does not fit {ctype}") from None
     if ctype == "bool":
         return bool(value)
     try:
@@ -168,7 +168,7 @@ def _shown(value: Any) -> str:
 
 
 class Call:
-    """One signature of an operator, ready to run: descriptors, and the executor when that can run again."""
+    """One signature of an operator, ready to run: descriptors, and the executor if that is repeatable."""
 
     __slots__ = (
         "first", "second", "symbol", "arguments", "tensors", "addresses", "handles", "executor", "size", "again",
@@ -178,7 +178,7 @@ class Call:
         self.first, self.second, self.symbol = made_by.first, made_by.second, made_by.symbol
         self.handles: list[Handle] = []
         self.executor, self.size, self.again = 0, 0, False
-        # Descriptors with the number of their parameter among the tensors (-1 in a list), and how far to move.
+        # Descriptors, each with the index of its parameter among the tensors (-1 in a list) and its offset in bytes.
         self.tensors: list[tuple[int, int, int]] = []
         self.addresses = [array.handle for array in arrays]
         self.arguments: list[Any] = [0] * len(given)
@@ -216,7 +216,7 @@ class Call:
         return tensor
 
     def _list(self, members: list[int], kind: str) -> int:
-        """Make a list, which destroys its members with itself."""
+        """Create a list; destroying it destroys its members."""
         create, end = getattr(acl, f"create_{kind}_list"), getattr(acl, f"destroy_{kind}_list")
         made = _made(self.handles, create(members), end, f"aclCreate{kind.title()}List")
         self.handles = [handle for handle in self.handles if handle.value not in members]
@@ -231,7 +231,7 @@ class Call:
         self.size, self.executor = size[0], executor[0]
 
     def move(self, arrays: list[DeviceArray]) -> None:
-        """Set the addresses that differ from those of the last run."""
+        """Set the addresses that differ from those of the last call."""
         for place, array in enumerate(arrays):
             address = array._handle
             if address != self.addresses[place]:
@@ -247,7 +247,7 @@ class Call:
     def __del__(self, is_finalizing: Any = is_finalizing) -> None:
         if is_finalizing():
             return
-        # After a reset of the simulator they are gone: the refusals are nobody's to read.
+        # After a reset of the simulator these handles are invalid: clear the messages of the failed calls.
         refused = self.executor != 0 and acl.destroy_acl_op_executor(self.executor) != 0
         for handle in reversed(self.handles):
             refused = handle.end(handle.value) != 0 or refused
@@ -256,7 +256,7 @@ class Call:
 
 
 def _failure(ret: int, function: str) -> AclError:
-    """Return the error of an operator; one of the runtime below keeps the runtime's code."""
+    """Return the error of an operator; an error of the runtime keeps the runtime's code."""
     if ret == codes.ACLNN_ERR_RUNTIME_ERROR:
         inner = rt.peek_at_last_error(0)
         if inner:
@@ -268,7 +268,7 @@ def _failure(ret: int, function: str) -> AclError:
 
 
 def _look(values: Iterable[Any], arrays: list[DeviceArray]) -> list[Any]:
-    """Return what a signature says of some arguments, and collect the arrays."""
+    """Return the part of a signature for some arguments, and collect the arrays."""
     key: list[Any] = []
     for value in values:
         if isinstance(value, DeviceArray):
@@ -276,7 +276,7 @@ def _look(values: Iterable[Any], arrays: list[DeviceArray]) -> list[Any]:
             key.append(value._layout)
         elif isinstance(value, (list, tuple)):
             key += (len(value), tuple(_look(value, arrays)))
-        else:  # 0.0 and -0.0 are equal, and not the same
+        else:  # 0.0 and -0.0 are equal, but have different results
             key += (value.__class__, value or repr(value))
     return key
 
@@ -294,12 +294,12 @@ class Operator:
         inputs, outputs = self.shape.inputs, self.shape.outputs
         self.outputs = len(outputs)
         self.required = [place for place in outputs if not self.parameters[place].optional]
-        # The place of each parameter of C among the inputs and outputs as they are given; None where they are in order.
+        # The index of each C parameter among the inputs followed by the outputs; None if that is the same order.
         places = inputs + outputs
         order = [places.index(place) for place in range(len(places))]
         self.order = None if order == sorted(order) else order
 
-    # --- Every time
+    # --- Every call
 
     def run(self, values: tuple[Any, ...], out: Any, stream: "Optional[Stream]") -> Any:
         """Run both phases, and return the results."""
@@ -386,7 +386,7 @@ class Operator:
         raise refuse(f"nn.{self.name}", reason, advice) from None
 
     def _tuple(self, out: Any) -> tuple[Any, ...]:
-        """Return the outputs as the program gives them; of several, one alone where all others are optional."""
+        """Return the given outputs as a tuple; a single array is allowed if all other outputs are optional."""
         count = len(self.shape.outputs)
         if isinstance(out, DeviceArray) and len(self.required) == 1:
             return tuple(out if place == self.required[0] else None for place in self.shape.outputs)
@@ -397,7 +397,7 @@ class Operator:
         return tuple(out)
 
     def _made_outputs(self, values: tuple[Any, ...], opening: Opening) -> Any:
-        """Return the results, made here, and the outputs for C."""
+        """Allocate the outputs; return the results of the call, and the outputs for C."""
         try:
             key = tuple(_look(values, []))
             specs = self.specs.get(key)
@@ -425,8 +425,8 @@ class Operator:
         if rule is None:
             names = ", ".join(self.parameters[place].name for place in self.shape.outputs)
             many = "a tuple of arrays" if len(self.shape.outputs) > 1 else "an array"
-            reason = f"what {names} is like does not follow from the arguments"
-            self._refuse(reason, f"give {many}: out=acl.DeviceArray(shape, dtype)")
+            reason = f"shape and type of {names} do not follow from the arguments"
+            self._refuse(reason, f"pass {many}: out=acl.DeviceArray(shape, dtype)")
         try:
             arguments = {parameter.name: value for parameter, value in zip(given, values)}
             if arguments.get("dtype") is not None:
@@ -438,7 +438,7 @@ class Operator:
             self._refuse(f"the arguments do not fit together ({error})", "see help() of it for what they are")
 
     def _check(self, values: Iterable[Any], opening: Opening, parameters: Any = None) -> list[DeviceArray]:
-        """Return the arrays among arguments, or say what is wrong with one."""
+        """Return the arrays among the arguments, or raise the error of a wrong one."""
         arrays: list[DeviceArray] = []
         for parameter, value in zip(parameters or self.parameters, values):
             if value is None:
@@ -476,7 +476,7 @@ class Operator:
         return kinds.get(parameter.ctype, "a value")
 
     def _twin(self, *names: str) -> str:
-        """Return the advice to use an operator of another name, if there is one."""
+        """Return the advice to use an operator of another name, if it exists."""
         found = next((name for name in names if name != self.name and name in nnop._operators()), None)
         return f"acl.nn.{found} takes it" if found else ""
 
@@ -494,7 +494,7 @@ class Operator:
             if isinstance(value, numpy.ndarray):
                 advice = "copy it to the device: acl.DeviceArray.from_numpy(array)"
             elif isinstance(value, Buffer):
-                advice = "say what it holds: acl.DeviceArray.from_buffer(buffer, shape, dtype)"
+                advice = "make it an array: acl.DeviceArray.from_buffer(buffer, shape, dtype)"
             elif _is_number(value):
                 names = self.name + "s", self.name.replace("tensor_tensor", "tensor_scalar"), self.name + "_scalar"
                 advice = self._twin(*names, self.name.replace("_tensor", "_scalar")) or advice
@@ -503,7 +503,7 @@ class Operator:
         return value
 
     def _ready(self, signature: tuple[Any, ...], opening: Opening) -> list[Call]:
-        """Return the calls of a signature that are kept ready."""
+        """Return the list of the prepared calls of a signature."""
         calls: dict[tuple[Any, ...], list[Call]] = opening.keep.setdefault(self.key, {})
         ready = calls.get(signature)
         if ready is None:
@@ -519,7 +519,7 @@ class Operator:
             if parameter.name == "dtype" and given[place] is None:  # that of the result
                 given[place] = given[self.shape.results[0]].dtype
             if truths and parameter.name in ("alpha", "beta") and given[place] == 1:
-                given[place] = True  # operators of truth values take no other type, and 1 is the default
+                given[place] = True  # operators on bool accept no other type, and 1 is the default
         try:
             return Call(self, given, arrays)
         except Refused as error:
@@ -527,7 +527,7 @@ class Operator:
 
 
 def workspace_of(stream: "Stream", handle: int, size: int) -> Block:
-    """Return the workspace that a stream, or the capture that it is in, keeps: of this size at least."""
+    """Return the workspace of a stream, or of the capture that it is in, with at least this size."""
     instance = captured_into(handle)
     if instance:
         found = captured_workspaces.get((instance, handle))

@@ -19,7 +19,7 @@ SOLE = ("u2", "u4", "u8")  # they meet themselves only
 
 
 class Refused(ValueError):
-    """What no result follows from: why, and what to do."""
+    """Arguments from which no result follows: the reason, and the advice."""
 
     def __init__(self, reason: str, advice: str = "") -> None:
         super().__init__(reason)
@@ -27,7 +27,7 @@ class Refused(ValueError):
 
 
 class Spec(NamedTuple):
-    """An output to be made."""
+    """The shape and type of an output to be allocated."""
 
     shape: tuple[int, ...]
     dtype: Any
@@ -41,13 +41,13 @@ Rule = Callable[[Arguments, "list[Any]"], Specs]
 
 
 def meet(one: Any, other: Any) -> Any:
-    """Return the type in which the elements of two arrays meet."""
+    """Return the common type of the elements of two arrays."""
     if one == other:
         return one
     low, high = sorted((one, other), key=lambda kind: ORDER[kind.kind])
     ranks = ORDER[low.kind], ORDER[high.kind]
     if any(kind.str[1:] in SOLE for kind in (one, other)):
-        raise Refused(f"{one} and {other} meet in no type", "convert one of them: acl.nn.cast(array, dtype)")
+        raise Refused(f"{one} and {other} have no common type", "convert one of them: acl.nn.cast(array, dtype)")
     if ranks[0] == ranks[1]:
         if ranks[0] == 1 and low.kind != high.kind and low.itemsize == high.itemsize:
             return numpy.dtype("i2")  # of int8 and uint8
@@ -62,7 +62,7 @@ def meet(one: Any, other: Any) -> Any:
 
 
 def type_of_number(value: Any) -> Any:
-    """Return the type of a number as operators take it."""
+    """Return the type of a number, as operators accept it."""
     if isinstance(value, numpy.generic):
         return value.dtype
     kinds = {bool: "?", int: "i8", float: "f8", complex: "c16"}
@@ -70,7 +70,7 @@ def type_of_number(value: Any) -> Any:
 
 
 def meet_number(kind: Any, value: Any) -> Any:
-    """Return the type in which an array's elements and a number meet."""
+    """Return the common type of an array's elements and a number."""
     number = type_of_number(value)
     if ORDER[number.kind] <= ORDER[kind.kind]:
         return kind
@@ -85,7 +85,7 @@ def floating(kind: Any) -> Any:
 
 
 def met(arrays: Sequence[Any]) -> Any:
-    """Return the type in which arrays meet."""
+    """Return the common type of arrays."""
     kind = arrays[0].dtype
     for array in arrays[1:]:
         kind = meet(kind, array.dtype)
@@ -93,7 +93,7 @@ def met(arrays: Sequence[Any]) -> Any:
 
 
 def asked(a: Arguments, usual: Any) -> Any:
-    """Return the type that ``dtype=`` asks for."""
+    """Return the type that ``dtype=`` names."""
     wanted = a.get("dtype")
     return usual if wanted is None else wanted
 
@@ -102,16 +102,16 @@ def asked(a: Arguments, usual: Any) -> Any:
 
 
 def stretch(arrays: Sequence[Any]) -> tuple[int, ...]:
-    """Return the shape that arrays are broadcast to."""
+    """Return the shape to which arrays are broadcast."""
     try:
         return numpy.broadcast_shapes(*(array.shape for array in arrays))
     except ValueError:
         shapes = " and ".join(str(array.shape) for array in arrays)
-        raise Refused(f"{shapes} are not broadcast to one shape", "reshape them, or leave dimensions of 1") from None
+        raise Refused(f"{shapes} cannot be broadcast together", "reshape them, or use dimensions of 1") from None
 
 
 def axis_of(value: Any, rank: int, name: str = "dim") -> int:
-    """Return a dimension that may be counted from the end."""
+    """Return the index of a dimension, which may be counted from the end."""
     most = max(rank, 1)
     if not isinstance(value, (int, numpy.integer)) or not -most <= value < most:
         raise Refused(f"{name} is {value!r}, expected {-most} to {most - 1}")
@@ -123,7 +123,7 @@ def _dims(a: Arguments) -> Any:
 
 
 def reduced(a: Arguments, array: Any) -> tuple[int, ...]:
-    """Return a shape without what is reduced: the dimensions named, or all."""
+    """Return a shape without the reduced dimensions: those that are named, or all."""
     given = _dims(a)
     given = () if given is None else given if isinstance(given, (list, tuple)) else (given,)
     rank = len(array.shape)
@@ -182,7 +182,7 @@ def _topk(a: Arguments, arrays: list[Any]) -> Specs:
 def _matmul(a: Arguments, arrays: list[Any]) -> Specs:
     one, other = arrays[:2]
     if not one.shape or not other.shape:
-        raise Refused(f"{one.shape} and {other.shape} have no product", "give each one dimension or more")
+        raise Refused(f"{one.shape} and {other.shape} cannot be multiplied", "use arrays of 1 dimension or more")
     left, right = one.shape, other.shape
     inner = right[-2] if len(right) > 1 else right[0]
     if left[-1] != inner:
@@ -190,7 +190,9 @@ def _matmul(a: Arguments, arrays: list[Any]) -> Specs:
     try:
         batch = numpy.broadcast_shapes(left[:-2], right[:-2])
     except ValueError:
-        raise Refused(f"{left[:-2]} and {right[:-2]}, before the matrices, are not broadcast to one shape") from None
+        raise Refused(
+            f"{left[:-2]} and {right[:-2]}, the dimensions before the matrices, cannot be broadcast together"
+        ) from None
     shape = (*batch, *left[-2:-1], *(right[-1:] if len(right) > 1 else ()))
     return [Spec(shape, meet(one.dtype, other.dtype))]
 
@@ -203,7 +205,7 @@ def _added_product(a: Arguments, arrays: list[Any]) -> Specs:
 
 def _cast(a: Arguments, arrays: list[Any]) -> Specs:
     if a["dtype"] is None:
-        raise Refused("dtype is None", "say the type: dtype='f2', or give out=")
+        raise Refused("dtype is None", "pass a type, dtype='f2', or out=")
     return [Spec(arrays[0].shape, a["dtype"])]
 
 

@@ -1,13 +1,13 @@
-"""Memory pools: memory that is allocated and freed in the order of a stream, without a stop of anything.
+"""Memory pools: memory that is allocated and freed in the order of a stream, without synchronising.
 
-What a pool allocates is a :class:`acl.Buffer` like any other, and an array can be made over it
-(:meth:`acl.DeviceArray.from_buffer`). It is there from that point of its stream on: another stream waits for that point
-(:meth:`acl.Stream.wait`) before it uses the memory. When the last holder lets go, the release is queued on the same
-stream, which waits there for the other streams that the memory was told of. So nobody waits on the host, and the next
-allocation on the stream can have the same memory at once.
+A pool allocates :class:`acl.Buffer` objects, and an array can use their memory (:meth:`acl.DeviceArray.from_buffer`).
+The memory can be used from that point of its stream on: another stream has to wait for that point
+(:meth:`acl.Stream.wait`) before it uses the memory. When the last holder releases it, the release is queued on the same
+stream, which waits there for the other streams that are registered with the memory. So the host does not wait, and the
+next allocation on the stream can have the same memory at once.
 
-Where a release cannot be queued, because its stream has ended or is being captured, the memory is given back as all
-other is, by the rule of :mod:`acl.objects.memory_block`. A pool that is closed lives on in what is still in use.
+If a release cannot be queued, because its stream was destroyed or is being captured, the memory is freed by the rule
+for all other memory (:mod:`acl.objects.memory_block`). A closed pool exists until all its memory is freed.
 """
 
 from typing import Any, NamedTuple, Optional, Union
@@ -24,7 +24,7 @@ FOLLOW_EVENTS, OPPORTUNISTIC, WAIT, KEEP, RESERVED, RESERVED_HIGH, USED, USED_HI
 
 
 class PoolStatistics(NamedTuple):
-    """Bytes that a pool has of its device, those of them that are in use, and the most there ever were of both."""
+    """The bytes that a pool has reserved on its device, the bytes in use, and the highest values of both."""
 
     reserved: int
     reserved_high: int
@@ -40,24 +40,24 @@ class MemoryPool(Resource):
     device
         The device or its number; None takes the thread's current device.
     limit
-        The most bytes that it may have of the device; 0 sets no limit.
+        The most bytes that it may reserve on the device; 0 sets no limit.
     keep
-        How many bytes that are not in use it keeps when a stream, an event or the device is synchronised.
+        The bytes not in use that it keeps reserved when a stream, an event or the device is synchronised.
     follow_events
-        Give memory that another stream is about to free to a stream that waits for this by an event.
+        Reuse memory that another stream will free, on a stream that waits for that by an event.
     opportunistic
-        Give memory that another stream has freed by now to any stream.
+        Reuse memory that another stream has freed already, on any stream.
     wait
-        Where there is no other memory, let a stream wait for the release on another one.
+        If there is no other memory, make a stream wait for a release on another one.
 
     Raises
     ------
     NotSupportedError
-        The chip or the version has no pools.
+        The chip or the CANN version does not support pools.
 
     Notes
     -----
-    Stands on ``aclrtMemPoolCreate`` and ``aclrtMemPoolDestroy``.
+    Wraps ``aclrtMemPoolCreate`` and ``aclrtMemPoolDestroy``.
     """
 
     __slots__ = ("_device_id",)
@@ -91,7 +91,7 @@ class MemoryPool(Resource):
 
     @classmethod
     def from_handle(cls, handle: int) -> "MemoryPool":
-        """Return an object for a pool of the current device that something else made and will destroy."""
+        """Return an object for a pool of the current device that it does not own: it never destroys it."""
         self = cls.__new__(cls)
         self._device_id = current_opening().device_id
         self._borrow(handle)
@@ -115,14 +115,14 @@ class MemoryPool(Resource):
     # --- Memory
 
     def allocate(self, size: int, *, stream: Stream) -> Buffer:
-        """Return memory that work queued on a stream from here on can use.
+        """Return memory that later work on a stream can use.
 
         Parameters
         ----------
         size
-            How many bytes.
+            The number of bytes.
         stream
-            The stream, made on the pool's device. The memory goes back to the pool in its order, too.
+            The stream, created on the pool's device. The memory is also freed in its order.
 
         Raises
         ------
@@ -131,7 +131,7 @@ class MemoryPool(Resource):
 
         Notes
         -----
-        Stands on ``aclrtMemPoolMallocAsync``.
+        Wraps ``aclrtMemPoolMallocAsync``.
         """
         size = integer(size, "acl.MemoryPool.allocate: size", 1)
         if retired:
@@ -143,7 +143,7 @@ class MemoryPool(Resource):
         if ret != 0:
             error = error_of(ret, "aclrtMemPoolMallocAsync")
             if isinstance(error, OutOfMemoryError):
-                error.advice = f"{size} bytes were asked for; close buffers, trim() other pools or raise the limit"
+                error.advice = f"{size} bytes were requested; close buffers, trim() other pools or raise the limit"
             raise error
         block = Block(address, size, "device", self._opening or current_opening(), True)
         block.home = stream
@@ -156,33 +156,33 @@ class MemoryPool(Resource):
         return int(ffi.cast("uintptr_t", slot[0])), ret
 
     def free(self, buffer: Buffer, *, stream: Optional[Stream] = None) -> None:
-        """Close a buffer, with its memory going back at this point of a stream: by default that of its allocation.
+        """Close a buffer and free its memory at this point of a stream: by default the stream of its allocation.
 
-        The stream waits there for the others that the memory was told of. Where arrays share the memory, it goes back
-        when the last of them is gone.
+        The stream waits there for the other streams that are registered with the memory. If arrays share the memory, it
+        is freed when the last of them is closed.
 
         Notes
         -----
-        Stands on ``aclrtMemPoolFreeAsync``.
+        Wraps ``aclrtMemPoolFreeAsync``.
         """
         if not isinstance(buffer, Buffer):
-            raise TypeError(f"acl.MemoryPool.free: {buffer!r} is no acl.Buffer")
+            raise TypeError(f"acl.MemoryPool.free: {buffer!r} is not an acl.Buffer")
         block = buffer._live()
         if block.home is None:
-            raise refuse("MemoryPool.free", f"{buffer!r} is not of a pool", "close it: buffer.close()")
+            raise refuse("MemoryPool.free", f"{buffer!r} was not allocated from a pool", "close it: buffer.close()")
         if stream is not None:
             block.use(stream)
             block.home = stream
         buffer.close()
 
     def trim(self, keep: int = 0) -> None:
-        """Give what is not in use back to the device, but for some bytes (``aclrtMemPoolTrimTo``)."""
+        """Release memory that is not in use to the device, except ``keep`` bytes (``aclrtMemPoolTrimTo``)."""
         keep = integer(keep, "acl.MemoryPool.trim: keep", 0)
         ret = int(lib.aclrtMemPoolTrimTo(self._pool(), keep))
         if ret != 0:
             raise error_of(ret, "aclrtMemPoolTrimTo")
 
-    # --- What it is
+    # --- Properties
 
     @property
     def device(self) -> Device:
@@ -191,7 +191,7 @@ class MemoryPool(Resource):
 
     @property
     def keep(self) -> int:
-        """How many bytes that are not in use it keeps at a synchronisation; can be set."""
+        """The bytes not in use that it keeps at a synchronisation; can be set."""
         return self._get(KEEP)
 
     @keep.setter
@@ -199,11 +199,11 @@ class MemoryPool(Resource):
         self._set(KEEP, "uint64_t *", integer(size, "acl.MemoryPool: keep", 0))
 
     def statistics(self) -> PoolStatistics:
-        """Return what it has and what of that is in use, in bytes."""
+        """Return the bytes that it has reserved and the bytes in use."""
         return PoolStatistics(*(self._get(attribute) for attribute in (RESERVED, RESERVED_HIGH, USED, USED_HIGH)))
 
     def reset_statistics(self) -> None:
-        """Let the highest figures begin anew at the present ones."""
+        """Set the highest values to the present ones."""
         for attribute in (RESERVED_HIGH, USED_HIGH):
             self._set(attribute, "uint64_t *", 0)
 

@@ -7,50 +7,51 @@ from acl.objects.stream import Stream
 
 
 class Replays:
-    """The streams on which a graph was replayed since somebody waited for them.
+    """The streams on which a graph was replayed since the last wait for them.
 
-    It stands for all of them among the users of each block that the graph works on: so reading such a block waits for
-    the replays. A replay on the stream of the last one costs one comparison; waiting makes the next one be told anew.
+    It is registered, for all of these streams, as one user of each block that the graph uses, so that reading such a
+    block waits for the replays. A replay on the stream of the last one costs one comparison; after a wait the next
+    replay registers again.
     """
 
-    __slots__ = ("instance", "last", "_streams", "_told", "_notes")
+    __slots__ = ("instance", "last", "_streams", "_registered", "_notes")
 
     def __init__(self, instance: int) -> None:
         self.instance = instance
         self.last: Optional[Stream] = None
         self._streams: dict[int, Stream] = {}
-        self._told = False
+        self._registered = False
         self._notes = 0
 
     def note(self, stream: Stream) -> None:
-        """Note a replay on a stream, which was queued."""
+        """Record that a replay was queued on a stream."""
         with memory_block.telling:
             self._streams[stream._handle] = stream
             self._notes += 1
-            if not self._told:
+            if not self._registered:
                 for block in memory_block.captured.get(self.instance, ()):
                     block.note(self.instance, self)
-            self._told = True
+            self._registered = True
             self.last = stream
 
     def renew(self) -> None:
-        """Let the next replay tell the blocks again: there are others now."""
-        self.last, self._told = None, False
+        """Make the next replay register with the blocks again, because the blocks have changed or were waited for."""
+        self.last, self._registered = None, False
 
     @property
     def closed(self) -> bool:
-        """Whether the graph is gone; its end was the end of its replays."""
+        """Whether the graph was destroyed, which ended its replays."""
         return self.instance not in memory_block.captured
 
     def busy(self) -> bool:
-        """Tell whether a replay may not be done."""
+        """Return whether a replay may still be running."""
         return any(not stream.closed and stream._busy() for stream in list(self._streams.values()))
 
     def synchronize(self) -> None:
         """Wait for all replays."""
         with memory_block.telling:
             notes = self._notes
-            self.renew()  # before the waiting: a replay that is queued meanwhile is noted
+            self.renew()  # first, so that a replay that is queued during the wait is recorded
         for stream in list(self._streams.values()):
             if not stream.closed:
                 stream._settle()
@@ -61,7 +62,7 @@ class Replays:
     _settle = synchronize
 
     def _lead(self, stream: Stream) -> None:
-        """Let what is queued on a stream from here on come after all replays."""
+        """Make later work on a stream wait for all replays."""
         for other in list(self._streams.values()):
             if not other.closed:
                 other._lead(stream)

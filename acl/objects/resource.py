@@ -1,28 +1,29 @@
-"""What all objects with a handle have in common: closing once, ``with``, and a finalizer that reports what was dropped.
+"""The base of all objects with a handle: closing once, ``with``, and a finalizer that reports unclosed objects.
 
-An object owns its handle or borrows it. An owner's handle is destroyed by :meth:`Resource.close`, which may be called
-any number of times; one that is dropped without it is closed by its finalizer, which warns (``ResourceWarning``, with
-the line that made it when tracemalloc is on). A borrowed handle is never destroyed.
+An object owns its handle or borrows it. The handle of an owner is destroyed by :meth:`Resource.close`, which may be
+called any number of times. An owner that is garbage-collected before that is closed by its finalizer, which warns
+(``ResourceWarning``, with the line that created the object if tracemalloc is on). A borrowed handle is never destroyed.
 
-Handles end with their device. So an owner keeps the *opening* that its device had when it was made; after the device
-was closed or reset by the objects, nothing is called any more: the handles are gone already. In a child after a fork
-every opening is over. A device that is reset by pyACL alone is seen by the library's answer (107017).
+A handle is valid only until its device is closed. So an owner keeps the *opening* of its device at the time of its
+creation. After the objects have closed or reset the device, the handle is already invalid, and no library function is
+called for it. In a child process after a fork, all openings are over. A device that was reset by pyACL alone is
+recognised by the code that the library returns (107017).
 
-The handle of a closed object is a :class:`Closed`, which every builtin refuses by an :class:`InvalidHandleError` with a
-text that says what to do. So using a closed object needs no check of its own, and calls of live ones cost none.
+The handle of a closed object is a :class:`Closed`. Every builtin that is given one raises an
+:class:`InvalidHandleError` that says what to do, so that methods need no check, and calls of open objects cost none.
 
-A finalizer that runs in a callback of a stream, which must not wait, leaves the closing to :func:`sweep` in a thread
-that may. There, :meth:`Resource.close` is refused for an object whose closing would wait (:meth:`Resource._busy`).
+A callback of a stream must not wait. A finalizer that runs in one therefore leaves the object to :func:`sweep` in a
+thread that may wait, and :meth:`Resource.close` raises an error there if it would wait (:meth:`Resource._busy`).
 
-Closing one object from two threads at once is the program's race, as with files.
+Closing one object from two threads at once is a race of the program, as it is for files.
 
-The slots of an object, its finalizer, and the life of an event are in C (``acl/owner.h``): in Python they would cost
-more than the library's own part.
+The slots of an object, its finalizer, and the creation and destruction of events are in C (``acl/owner.h``), because in
+Python they would cost more than the library's own work.
 
-Nothing here relies on the interpreter's lock. What threads share are dicts and lists that are changed by single calls
-(``setdefault``, ``append``, ``pop``), each of which CPython keeps whole with the lock and without it; whoever goes
-through one goes through a copy; an item of a list is taken by the one thread whose ``remove`` finds it. Opening and
-closing devices, where several steps belong together, is done under a lock of its own (``Device._lock``).
+Nothing here relies on the interpreter's lock. Threads share dicts and lists, and change them by single calls
+(``setdefault``, ``append``, ``pop``), each of which is atomic in CPython with the lock and without it. A thread that
+iterates over one iterates over a copy, and an item of a list belongs to the thread whose ``remove`` found it. Opening
+and closing a device takes several steps, under a separate lock (``Device._lock``).
 """
 
 import atexit
@@ -49,7 +50,7 @@ LEAST, MOST, LONGEST = -(2**63), 2**63 - 1, 2**64 - 1  # of a number, and of a h
 
 
 class Opening:
-    """One time that a device is open: what is made on it lives no longer."""
+    """The time from opening a device to closing it; handles that are created in it are invalid afterwards."""
 
     __slots__ = ("device_id", "context", "live", "errors", "keep")
 
@@ -58,16 +59,16 @@ class Opening:
         # The default context, once the objects have opened the device themselves; else 0.
         self.context = 0
         self.live = True
-        # What callbacks of its streams raised and nobody has heard of yet, by the id of the stream's list.
+        # Exceptions of callbacks of its streams that no synchronise has raised yet, by the id of the stream's list.
         self.errors: dict[int, list[BaseException]] = {}
-        # What ends with the opening and not before, by the module that needs it.
+        # Objects that are kept until the opening ends, by a key of the module that needs them.
         self.keep: dict[str, Any] = {}
 
 
 openings: dict[int, Opening] = {}
-# The opening of the only device there is, so that nobody needs to ask which is current; None when there are more.
+# The opening of the only device, which saves a query of the current one; None if there are several devices.
 single: Optional[Opening] = None
-# Whether the objects have initialised the library, and are to finalise it.
+# Whether the objects have initialised the library, and so have to finalise it.
 initialised = False
 
 
@@ -76,7 +77,7 @@ def opening_of(device_id: int) -> Opening:
     global single
     found = openings.get(device_id)
     if found is None:
-        # Two threads may come here at once: the first one's stays.
+        # Two threads may be here at the same time: the opening of the first one is kept.
         found = openings.setdefault(device_id, Opening(device_id))
         single = found if rt.get_device_count() == (1, 0) else None
     return found
@@ -96,7 +97,7 @@ def fail(code: int, function: str) -> NoReturn:
 
 
 def end_opening(device_id: int) -> None:
-    """Make everything that was made on a device known as gone."""
+    """End the opening of a device: its handles are no longer valid."""
     global single
     found = openings.pop(device_id, None)
     single = None
@@ -107,7 +108,7 @@ def end_opening(device_id: int) -> None:
 
 
 def report(opening: Opening) -> None:
-    """Give what callbacks raised, and no synchronise has reported, to :data:`sys.unraisablehook`."""
+    """Pass exceptions of callbacks that no synchronise has raised to :data:`sys.unraisablehook`."""
     for errors in list(opening.errors.values()):
         while errors:
             where = f"a callback of a stream of device {opening.device_id}, which no synchronise reported"
@@ -131,28 +132,28 @@ def forget_all() -> None:
 
 
 class Retired(Protocol):
-    """Something that nobody has any more and that cannot be given back yet."""
+    """A resource without an owner that cannot be released yet."""
 
     opening: Opening
 
     def done(self, wait: bool) -> bool:
-        """Give it back if that can be done now, or after waiting; tell whether it was."""
+        """Release it if that is possible now, or after waiting; return whether it was released."""
 
 
-# What :func:`sweep` asks. An item is taken out while it is asked, so that no other thread, and no finalizer that comes
-# in between, asks it too.
+# The resources that :func:`sweep` tries to release. It takes an item out meanwhile, so that no other thread and no
+# finalizer tries the same one.
 retired: list[Retired] = []
 
 
 def refuse_in_call(function: str, advice: str = "call it in another thread, or after the synchronise") -> None:
-    """Refuse, in a callback of a stream, a call that waits for streams: it would wait for itself."""
+    """Raise an error in a callback of a stream, for a call that waits for streams: it would wait for itself."""
     if in_call():
         text = f"acl.{function}: it was called inside a callback, which must not wait for the work of a stream"
         raise AclError(IN_CALLBACK, f"acl.{function}", text, advice)
 
 
 def sweep(wait: bool = False, opening: Optional[Opening] = None) -> None:
-    """Give back what can be by now, of one opening of a device or of all; nothing in a callback, which may not wait."""
+    """Release what can be released now, of one opening or of all; do nothing in a callback, which must not wait."""
     if in_call():
         return
     for item in retired[:]:
@@ -160,7 +161,7 @@ def sweep(wait: bool = False, opening: Optional[Opening] = None) -> None:
             continue
         try:
             retired.remove(item)
-        except ValueError:  # somebody else has it
+        except ValueError:  # another thread has taken it
             continue
         done = False
         try:
@@ -171,14 +172,14 @@ def sweep(wait: bool = False, opening: Optional[Opening] = None) -> None:
 
 
 class Dropped:
-    """An object that was dropped where it could not be closed."""
+    """An object that was garbage-collected in a callback, where it could not be closed."""
 
     def __init__(self, resource: "Resource", opening: Opening) -> None:
         self.resource = resource
         self.opening = opening
 
     def done(self, wait: bool) -> bool:
-        """Close it, if closing does not wait or the caller may wait."""
+        """Close it, if closing it does not wait or the caller may wait."""
         if not wait and self.opening.live and self.resource._busy():
             return False
         self.resource.close()
@@ -189,7 +190,7 @@ os.register_at_fork(after_in_child=forget_all)
 
 
 def integer(value: Any, what: str, least: Optional[int] = None, most: Optional[int] = MOST) -> int:
-    """Return a whole number, of NumPy's kinds as well, that is in a range: pyACL wraps what is longer than C's.
+    """Return an integer, also a NumPy one, that is in a range: pyACL would wrap one that is too large for C.
 
     ``what`` is ``acl.Class.method: argument``.
     """
@@ -206,32 +207,32 @@ def integer(value: Any, what: str, least: Optional[int] = None, most: Optional[i
 
 
 def seconds(timeout: float) -> float:
-    """Return a time-out that everything takes: 0 when it is over already, and finite."""
+    """Return a time-out in the range that all functions accept: not negative, and finite."""
     if not isinstance(timeout, Real) or timeout != timeout:
         raise TypeError(f"timeout is {timeout!r}, expected seconds as a number")
     return min(max(timeout, 0), (2**31 - 1) / 1000)
 
 
 def milliseconds(timeout: float) -> int:
-    """Return a time-out in seconds as C takes it: not zero."""
+    """Return a time-out in seconds as the milliseconds that C takes, at least 1."""
     return max(1, int(seconds(timeout) * 1000))
 
 
 def object_of(value: Any, kind: type[Self]) -> Self:
-    """Return an argument that is an object of a class: a device would take any number for its handle."""
+    """Return an argument that has to be an object of a class: a device would accept any number as its handle."""
     if not isinstance(value, kind):
         name = kind.__name__
-        raise TypeError(f"{value!r} is no acl.{name}; a handle of pyACL becomes one by acl.{name}.from_handle()")
+        raise TypeError(f"{value!r} is not an acl.{name}; wrap a handle of pyACL with acl.{name}.from_handle()")
     return value
 
 
 def handle_of(value: Any, kind: type["Resource"]) -> int:
-    """Return the handle of an argument that is an object of a class."""
+    """Return the handle of an argument that has to be an object of a class."""
     return object_of(value, kind).handle
 
 
 class Closed:
-    """Stands in the place of a closed object's handle."""
+    """The placeholder for the handle of a closed object; using it raises an error."""
 
     __slots__ = ("kind",)
 
@@ -250,15 +251,15 @@ class Closed:
 class Resource(Owner):
     """A handle that is destroyed once.
 
-    A class that owns handles gives ``_release`` and ``_released_by``, the name of its C function; its ``__init__``
-    calls ``_own`` (or sets the two slots itself, ``_opening`` last) when the handle is there. ``_opening`` is None when
-    the handle is borrowed or closed; else the finalizer calls ``_drop``.
+    A class that owns handles defines ``_release`` and ``_released_by``, the name of its C function. Its ``__init__``
+    calls ``_own`` when the handle exists, or sets the two slots itself, ``_opening`` last. ``_opening`` is None if the
+    handle is borrowed or closed; otherwise the finalizer calls ``_drop``.
     """
 
     __slots__ = ()
 
     _opening: Optional[Opening]
-    # Whether it is dropped when it is used up, as an array is; the loss of all else is reported.
+    # Whether a program may leave it to the garbage collector, as it does arrays; other objects cause a warning.
     _is_value: ClassVar[bool] = False
     _released_by: ClassVar[str] = ""
     _closed: ClassVar[Closed] = Closed("Resource")
@@ -281,7 +282,7 @@ class Resource(Owner):
 
     @property
     def handle(self) -> int:
-        """The handle, as pyACL and C take it; it stays this object's to destroy."""
+        """The handle, as pyACL and C take it; this object still owns it."""
         handle = self._handle
         return handle if handle.__class__ is int else handle.__index__()
 
@@ -292,28 +293,28 @@ class Resource(Owner):
 
     @property
     def owned(self) -> bool:
-        """Whether closing destroys the handle: False when it is borrowed, or closed."""
+        """Whether closing destroys the handle: False if it is borrowed, or closed."""
         return self._opening is not None
 
     def _busy(self) -> bool:
-        """Whether closing it would wait for work."""
+        """Return whether closing it would wait for work."""
         return False
 
     def _refuse_waiting(self, method: str) -> None:
-        """Refuse, in a callback, a method that waits for the object's work."""
+        """Raise an error in a callback, for a method that waits for the object's work."""
         opening = self._opening
         if in_call() and opening is not None and opening.live and self._busy():
             refuse_in_call(f"{type(self).__name__}.{method}")
 
     def close(self) -> None:
-        """Destroy the handle, if it is owned; closing again does nothing."""
+        """Destroy the handle, unless it is borrowed; closing again does nothing."""
         self._refuse_waiting("close")
         handle, opening = self._handle, self._opening
         self._opening, self._handle = None, self._closed
         if opening is not None and opening.live:
             ret = self._release(handle, opening)
             if ret != 0 and ret != INVALID_HANDLE:
-                # It is still there: let a later close try again.
+                # It still exists: a later close tries again.
                 self._handle, self._opening = handle, opening
                 raise error_of(ret, self._released_by)
 
@@ -327,7 +328,7 @@ class Resource(Owner):
         self.close()
 
     def _drop(self) -> None:
-        """Close what was dropped without being closed, and say so."""
+        """Close an object that is garbage-collected unclosed, and warn."""
         opening = self._opening
         if opening is None or not opening.live:
             return
@@ -342,7 +343,7 @@ class Resource(Owner):
                 warnings.warn(f"unclosed {text}: call close() or use `with`", ResourceWarning, 2, source=self)
 
     def _describe(self) -> str:
-        """Return what stands in the repr behind the class and the handle."""
+        """Return the part of the repr after the class and the handle."""
         return ""
 
     def __repr__(self) -> str:

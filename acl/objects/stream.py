@@ -1,8 +1,9 @@
 """Streams: queues of work that runs in order.
 
-A stream is used in threads whose current context is the one it was made in (:mod:`acl.objects.context`). Waiting for it
-and asking it need any context, closing it needs none. Failures of its work surface at the next synchronise, and so does
-what its callbacks raised, with its own traceback, one exception at a time. Closing waits for the work and reports both.
+Work can be queued on a stream in threads whose current context is the one in which it was created
+(:mod:`acl.objects.context_current`). Waiting for it and querying it work in any context, and closing it also without
+one. The next synchronise raises the errors of its work, and the exceptions of its callbacks with their own tracebacks,
+one at a time. Closing waits for the work and raises them too.
 """
 
 import functools
@@ -34,27 +35,27 @@ STOP_ON_FAILURE = 1
 
 
 class Mark(Event):
-    """An event that a stream keeps for itself, and that goes with it."""
+    """An event that a stream uses internally, and that is destroyed with it."""
 
     __slots__ = ()
     _is_value = True
 
 
 class Stream(Resource):
-    """A queue of work of its own, in the thread's current context.
+    """A queue of work in the thread's current context.
 
     Parameters
     ----------
     priority
-        0 is the most urgent; :attr:`acl.Device.stream_priorities` has the range.
+        0 is the most urgent. A number above the range in :attr:`acl.Device.stream_priorities` means the least urgent.
     fast_launch, fast_sync
-        Trade device resources for faster launches, or for faster synchronising.
+        Use more device resources for faster launches, or for faster synchronisation.
     persistent
         Keep tasks for a model instead of running them.
     cpu_scheduled, device_only
         For queues that are scheduled, or used, by the device itself.
     stop_on_failure
-        Stop all work of the context at the first failure, instead of going on with what comes next.
+        Stop all work of the context at the first failure, instead of continuing with the next task.
 
     Raises
     ------
@@ -63,17 +64,17 @@ class Stream(Resource):
     ContextError
         The thread has no device.
     ResourceError
-        There are too many streams.
+        The device has no more streams.
 
     Notes
     -----
-    Stands on ``aclrtCreateStream`` (``aclrtCreateStreamWithConfig`` where there are options).
+    Wraps ``aclrtCreateStream``, or ``aclrtCreateStreamWithConfig`` if an option is set.
     """
 
     __slots__ = ("_ahead", "_context", "_errors")
     _released_by = "aclrtDestroyStream"
 
-    # Ends what was queued before the newest capture.
+    # Recorded after the work that was queued before the newest capture.
     _ahead: Optional["Mark"]
     _context: int
     _errors: list[BaseException]
@@ -91,7 +92,7 @@ class Stream(Resource):
     ) -> None:
         flags = bool(fast_launch) * FAST_LAUNCH | bool(fast_sync) * FAST_SYNC | bool(persistent) * PERSISTENT
         flags |= bool(cpu_scheduled) * CPU_SCHEDULE | bool(device_only) * DEVICE_ONLY
-        priority = integer(priority, "acl.Stream: priority", 0, 2**32 - 1)
+        priority = min(integer(priority, "acl.Stream: priority", 0), 2**32 - 1)
         if priority or flags:
             handle, ret = rt.create_stream_with_config(priority, flags)
         else:
@@ -110,7 +111,7 @@ class Stream(Resource):
 
     @classmethod
     def from_handle(cls, handle: int) -> "Stream":
-        """Return an object for a stream of the current context that something else made and will destroy.
+        """Return an object for a stream of the current context that it does not own: it never destroys it.
 
         0 is the context's default stream.
         """
@@ -120,18 +121,18 @@ class Stream(Resource):
         self._context = current_handle()
         if handle == 0:
             default, ret = rt.ctx_get_current_default_stream()
-            handle = default if ret == 0 else 0  # versions without the call have no handle for it
+            handle = default if ret == 0 else 0  # older versions have no handle for it
         self._borrow(handle)
         if handle != 0 and self._ended():
-            text = f"acl.Stream: handle is {handle:#x}, which is no live stream"
+            text = f"acl.Stream: handle is {handle:#x}, which is not a live stream"
             raise InvalidHandleError(
-                INVALID_HANDLE, "acl.Stream.from_handle", text, "pass that of one not destroyed yet"
+                INVALID_HANDLE, "acl.Stream.from_handle", text, "pass the handle of a stream that is not destroyed"
             )
         return self
 
     @classmethod
     def default(cls) -> "Stream":
-        """Return the default stream of the current context; it is never captured."""
+        """Return the default stream of the current context, which cannot be captured."""
         return cls.from_handle(0)
 
     # --- What it is
@@ -160,24 +161,24 @@ class Stream(Resource):
 
     @property
     def capturing(self) -> bool:
-        """Whether what is queued on it is captured instead of run."""
+        """Whether its work is being captured instead of run."""
         status, _, ret = mdl.ri_capture_get_info(self._handle)
         if ret != 0:
             raise error_of(ret, "aclmdlRICaptureGetInfo")
         return status != 0
 
     def use_context(self) -> "Stream":
-        """Make the context it was made in the thread's current one, and return the stream."""
+        """Make the context in which it was created the thread's current one, and return the stream."""
         make_current(self._context)
         return self
 
     # --- What is queued
 
     def record(self, event: Optional[Event] = None) -> Event:
-        """Queue a record of an event, made here when none is given, and return it (``aclrtRecordEvent``)."""
+        """Queue a record of an event, or of a new one, and return the event (``aclrtRecordEvent``)."""
         if event is None:
             event = Event()
-        if event.__class__ is not Event:  # a device would take the handle of anything for one
+        if event.__class__ is not Event:  # a device would accept any handle
             handle_of(event, Event)
         ret = record_event(event._handle, self._handle)
         if ret != 0:
@@ -185,9 +186,9 @@ class Stream(Resource):
         return event
 
     def wait(self, other: "Union[Event, Stream]") -> None:
-        """Let later work of this stream wait for an event, or for another stream (``aclrtStreamWaitEvent``)."""
+        """Make later work of this stream wait for an event or another stream (``aclrtStreamWaitEvent``)."""
         if isinstance(other, Stream):
-            with Event(timing=False) as event:  # the wait outlives it
+            with Event(timing=False) as event:  # the queued wait stays valid without it
                 self.wait(other.record(event))
             return
         ret = rt.stream_wait_event(self._handle, handle_of(other, Event))
@@ -197,11 +198,11 @@ class Stream(Resource):
     def call(self, function: Callable[..., Any], *arguments: Any) -> None:
         """Queue a call of a Python function on the host; later work of the stream waits until it has returned.
 
-        What it raises surfaces at the next synchronise. It must not call the runtime. Calls of all streams of a context
-        share one thread. In a capture it is called at every replay.
+        The next synchronise raises its exception. It must not call the runtime. The functions of all streams of a
+        context are called by one thread. A captured call is repeated at every replay.
         """
         if not callable(function):
-            raise TypeError(f"acl.Stream.call: function is {function!r}, expected what can be called")
+            raise TypeError(f"acl.Stream.call: function is {function!r}, expected a callable")
         opening = self._opening
         pending = (opening if opening is not None and opening.live else current_opening()).errors
         pending[id(self._errors)] = self._errors
@@ -215,26 +216,26 @@ class Stream(Resource):
     # --- Waiting
 
     def query(self) -> bool:
-        """Tell whether all its work is done (``aclrtStreamQuery``)."""
+        """Return whether all its work is done (``aclrtStreamQuery``)."""
         status, ret = rt.stream_query(self._handle)
         if ret != 0:
             raise error_of(ret, "aclrtStreamQuery")
         return status == 0
 
     def synchronize(self, timeout: Optional[float] = None) -> None:
-        """Wait until all its work is done, and report what failed.
+        """Wait until all its work is done, and raise the error of work that failed.
 
         Parameters
         ----------
         timeout
-            The longest to wait, in seconds; :class:`acl.TimedOutError` when it is over, and the work goes on.
+            The longest wait in seconds; after that :class:`acl.TimedOutError` is raised, and the work continues.
 
         Raises
         ------
         AclError
-            When work of the stream failed.
+            If work of the stream failed.
         Exception
-            What a callback raised.
+            The exception of a callback.
         """
         if timeout is None:
             ret = rt.synchronize_stream(self._handle)
@@ -248,18 +249,18 @@ class Stream(Resource):
             raise self._errors.pop(0)
 
     def _before_capture(self) -> None:
-        """Note what is queued so far, for who must wait for that while the stream is captured."""
+        """Record an event after the work that is queued so far, on which threads can wait during the capture."""
         if not self.capturing:
             if self._ahead is None:
                 self._ahead = Mark(timing=False)
             self.record(self._ahead)
 
     def _ended(self) -> bool:
-        """Whether it was destroyed, here or by something else, such as pyACL: then its work has ended as well."""
+        """Return whether it was destroyed, also by pyACL or C, which ended its work."""
         return self.closed or rt.stream_get_id(self._handle)[1] == INVALID_HANDLE
 
     def _settle(self) -> None:
-        """Wait for all its work; of a stream that is captured, for what was queued before."""
+        """Wait for all its work; if it is being captured, for the work that was queued before the capture."""
         try:
             if self._ahead is None or not self.capturing:
                 self.synchronize()
@@ -268,13 +269,13 @@ class Stream(Resource):
             if not self._ended():
                 raise
             return
-        except CaptureError:  # it began meanwhile
+        except CaptureError:  # the capture began during the wait
             if self._ahead is None:
                 raise
         self._ahead.synchronize()
 
     def _lead(self, stream: "Stream") -> None:
-        """Let what is queued on another stream from here on come after its work."""
+        """Make later work on another stream wait for its work."""
         if stream._handle == self._handle:
             return
         try:
@@ -304,10 +305,10 @@ class Stream(Resource):
         return future
 
     async def synchronize_async(self) -> None:
-        """Wait in an asyncio task until what is queued now is done, and report what failed.
+        """Wait in an asyncio task until the queued work is done, and raise the error of work that failed.
 
-        The loop goes on meanwhile: the stream calls it back. A failure of the work is reported here, or at the next
-        synchronise when more has been queued by then.
+        The event loop is not blocked: a callback on the stream wakes it. The error of failed work is raised here, or by
+        the next synchronise if more work has been queued by then.
         """
         with Event(timing=False) as end:
             called = self._announce()
@@ -320,7 +321,7 @@ class Stream(Resource):
             raise self._errors.pop(0)
 
     def abort(self) -> None:
-        """Stop the running task and drop what is queued; the stream can be used again (``aclrtStreamAbort``)."""
+        """Stop the running task and discard queued work; the stream can be used again (``aclrtStreamAbort``)."""
         ret = rt.stream_abort(self._handle)
         if ret != 0:
             raise error_of(ret, "aclrtStreamAbort")
@@ -328,13 +329,13 @@ class Stream(Resource):
     # --- The end
 
     def close(self) -> None:
-        """Wait for the work and destroy the stream; then report what failed. Closing again does nothing."""
+        """Wait for the work, destroy the stream, and raise the error of failed work. Closing again does nothing."""
         opening = self._opening
         super().close()
         self._report(opening)
 
     def discard(self) -> None:
-        """Destroy the stream at once: what is queued does not run (``aclrtDestroyStreamForce``)."""
+        """Destroy the stream at once, without running its queued work (``aclrtDestroyStreamForce``)."""
         self._refuse_waiting("discard")
         handle, opening = self._handle, self._opening
         if opening is not None and opening.live:
@@ -354,14 +355,14 @@ class Stream(Resource):
     def _busy(self) -> bool:
         try:
             status, ret = call_in(self._context, rt.stream_query, self._handle)
-        except ContextError:  # it has ended, and the stream with it
+        except ContextError:  # the context was destroyed, and the stream with it
             return False
         return ret == 0 and status != 0
 
     def _release(self, handle: int, opening: Opening) -> int:
         try:
             return call_in(self._context, self._finish, handle)
-        except ContextError:  # it has ended, and the stream with it
+        except ContextError:  # the context was destroyed, and the stream with it
             return INVALID_HANDLE
 
     def _finish(self, handle: int) -> int:
@@ -378,7 +379,7 @@ class Stream(Resource):
         try:
             self.close()
         except Exception:
-            if error is None:  # else it was most likely the cause of this one
+            if error is None:  # otherwise the exception of the block was most likely the cause of this one
                 raise
 
 

@@ -12,11 +12,11 @@ from acl.objects.stream import Stream
 if TYPE_CHECKING:
     from acl.objects.capture import Graph
 
-AS_CAPTURED = "launch in the update the operators of the group: as many, in their order, with the same types and shapes"
+AS_CAPTURED = "launch the same operators as in the group: same number, order, types and shapes"
 
 
 class TaskGroup:
-    """Operators of a graph whose arguments can be changed, made by :meth:`acl.Graph.group`."""
+    """Operators of a graph whose arguments can be changed, from :meth:`acl.Graph.group`."""
 
     __slots__ = ("graph", "_handle")
 
@@ -26,25 +26,25 @@ class TaskGroup:
 
     @contextlib.contextmanager
     def update(self, stream: Stream) -> Iterator[None]:
-        """Give the group other arguments: what is launched on the stream in the ``with`` takes the place of its tasks.
+        """Change the arguments of the group to those of the operators that are launched in the ``with`` block.
 
-        The graph holds the arrays and buffers of the objects' launches as it holds what was captured; what launches of
-        pyACL and C name it holds by :meth:`acl.Graph.hold`.
+        The graph holds the arrays and buffers of launches of the objects, as it does for captured ones. For launches of
+        pyACL and C, call :meth:`acl.Graph.hold`.
 
         Parameters
         ----------
         stream
-            A stream that is not being captured. The change is queued on it: replays that come after it have it.
+            A stream that is not being captured. The change is queued on it, and applies to replays that run after it.
 
         Raises
         ------
         CaptureError
-            When the graph is still being captured, when the operators are not those of the group, or when others are
-            launched than there are in the group.
+            If the graph is still being captured, or if the operators differ from those of the group in kind, number or
+            order.
 
         Notes
         -----
-        Stands on ``aclmdlRICaptureTaskUpdateBegin`` and ``aclmdlRICaptureTaskUpdateEnd``.
+        Wraps ``aclmdlRICaptureTaskUpdateBegin`` and ``aclmdlRICaptureTaskUpdateEnd``.
         """
         graph, handle = self.graph, memory_block.stream_handle(stream)
         graph.handle  # noqa: B018  # raises when it is closed
