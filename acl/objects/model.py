@@ -1,13 +1,14 @@
-"""Models: loaded from a file or from memory, described, and called with arrays.
+"""Models: loaded from a file or from memory, described, and executed with arrays.
 
-``model(x)`` runs at once, and returns what it was given: arrays of the host for arrays of the host, device arrays for
-device arrays. ``model(x, stream=stream)`` queues a run on a stream, also on one that is captured, and returns device
-arrays at once. :meth:`Model.submit` queues a run of which a future is told (:mod:`acl.objects.model_run`).
+``model(x)`` executes at once, and returns host arrays for host arrays and device arrays for device arrays.
+``model(x, stream=stream)`` queues an execution on a stream, which may be captured, and returns device arrays at once.
+:meth:`Model.submit` queues an execution and returns its future (:mod:`acl.objects.model_run`).
 
-A device array goes in, and comes out, without a copy; memory of the host is copied, and so is a device array with less
-memory than the model's largest gear needs. A run comes after all that the memory it is given was told of.
+Device arrays are used as inputs and outputs without a copy. Host memory is copied, and so is a device array with less
+memory than the model's largest gear needs. An execution waits for all work that is registered with its memory.
 
-A model is used in threads whose current context is the one it was loaded in; its futures are waited for in any.
+A model can be used in threads whose current context is the one in which it was loaded; threads of any context can wait
+for its futures.
 """
 
 import os
@@ -68,24 +69,24 @@ class Model(Resource):
     source
         The path of the file, or its contents: bytes, an array or a :class:`acl.Buffer`.
     work, weights
-        Device memory of the program's to load it into, of at least the bytes that :meth:`memory_of` says; None lets the
-        library take it. Work memory may be shared by models that never run at the same time, that of weights by loads
-        of one file.
+        Device memory into which to load it, with at least the bytes that :meth:`memory_of` returns; with None the
+        library allocates it. Models that never execute at the same time may share work memory, and loads of one file
+        may share the memory of the weights.
     depth
-        How many runs of :meth:`submit` can be under way; the next one waits.
+        The number of executions that :meth:`submit` can have in progress; the next one waits.
     output_bytes
-        For outputs whose shape only a run knows: the most bytes of each, one number for all or one an output.
+        For outputs whose shape is known only after an execution: the most bytes, one number for all or one per output.
 
     Raises
     ------
     ModelError
-        When the file is not there or not one of a model.
+        The file does not exist, or is not a model file.
     InvalidArgumentError
-        When the file is for another chip, or the memory is too small.
+        The file is for another chip, or the memory is too small.
 
     Notes
     -----
-    Stands on ``aclmdlLoadFromFile``, ``aclmdlLoadFromMem`` and the forms of both with memory.
+    Wraps ``aclmdlLoadFromFile``, ``aclmdlLoadFromMem`` and the forms of both with memory.
     """
 
     __slots__ = ("_context", "_keep", "_place", "_pool", "_signature")
@@ -143,7 +144,7 @@ class Model(Resource):
 
     @classmethod
     def from_handle(cls, handle: int, *, depth: int = 8, output_bytes: Union[int, Sequence[int]] = 0) -> "Model":
-        """Return an object for a model of the current context that something else loaded and will unload."""
+        """Return an object for a model of the current context that it does not own: it never unloads it."""
         self = cls.__new__(cls)
         self._keep = ()
         handle = integer(handle, "acl.Model: handle", 0, 2**32 - 1)
@@ -153,7 +154,7 @@ class Model(Resource):
 
     @staticmethod
     def memory_of(source: Union[str, "os.PathLike[str]", Buffer, Any]) -> ModelMemory:
-        """Return the bytes of work and weight memory that a model takes, by ``aclmdlQuerySize``."""
+        """Return the bytes of work and weight memory that a model needs, by ``aclmdlQuerySize``."""
         if isinstance(source, (str, os.PathLike)):
             work, weights, ret = mdl.query_size(os.fspath(source))
             function = "aclmdlQuerySize"
@@ -169,12 +170,12 @@ class Model(Resource):
 
     @property
     def inputs(self) -> "Named[Tensor]":
-        """What goes in, by place or by name; without what carries a gear or parameters of AIPP."""
+        """The inputs, by index or by name, without those for a gear or for parameters of AIPP."""
         return self._signature.inputs
 
     @property
     def outputs(self) -> "Named[Tensor]":
-        """What comes out, by place or by name; for the largest gear."""
+        """The outputs, by index or by name; their shapes are those of the largest gear."""
         return self._signature.outputs
 
     @property
@@ -188,11 +189,11 @@ class Model(Resource):
 
     @property
     def depth(self) -> int:
-        """How many runs of :meth:`submit` can be under way."""
+        """The number of executions that :meth:`submit` can have in progress."""
         return self._pool.depth
 
     def use_context(self) -> "Model":
-        """Make the context it was loaded in the thread's current one, and return the model."""
+        """Make the context in which it was loaded the thread's current one, and return the model."""
         make_current(self._context)
         return self
 
@@ -214,36 +215,36 @@ class Model(Resource):
         aipp: "Optional[Aipp]" = None,
         **named: "Input",
     ) -> Any:
-        """Run it and return the output, or all of them as a tuple whose items have their names too.
+        """Execute it and return the output, or several outputs as a tuple whose items also have names.
 
         Parameters
         ----------
         inputs, named
-            An array for each input, by place or by name (inputs called ``stream``, ``out`` or ``aipp`` by place): of
-            the input's shape and type, or of the shape of a gear.
+            An array for each input, by position or by name (an input called ``stream``, ``out`` or ``aipp`` only by
+            position): with the input's shape and type, or the shape of a gear.
         stream
-            Queue the run instead: inputs and outputs are device arrays then, which are filled when the stream gets
-            there; failures surface at its next synchronise. It may be captured.
+            The stream on which to queue the execution, which may be captured. Inputs and outputs have to be device
+            arrays; the outputs are written when the stream runs it, and the next synchronise raises its errors.
         out
-            Arrays to write to, on the host or the device: one, one an output, or by name.
+            Arrays for the outputs, on the host or the device: one array, one per output, or by name.
         aipp
-            How images are preprocessed, for a model that takes parameters for that.
+            The preprocessing of images, for a model that takes such parameters.
 
         Returns
         -------
         numpy.ndarray or DeviceArray, or a tuple of them
-            On the device when an input is there, or the run is queued; else on the host.
+            On the device if an input is there or the execution is queued; otherwise on the host.
 
         Raises
         ------
         InvalidArgumentError
-            For inputs that are not those of the model.
+            The inputs are not those of the model.
         TaskError
-            When the run fails.
+            The execution fails.
 
         Notes
         -----
-        Stands on ``aclmdlExecute``, or ``aclmdlExecuteAsync`` with a stream.
+        Wraps ``aclmdlExecute``, or ``aclmdlExecuteAsync`` with a stream.
         """
         values, gear = self._arrange(inputs, named)
         device = stream is not None or any(value.__class__ is DeviceArray for value in values)
@@ -277,7 +278,7 @@ class Model(Resource):
             not isinstance(value, DeviceArray) for value in outs if value is not None
         ):
             advice = "copy it first, DeviceArray.from_numpy(x), or use model.submit(x, stream=stream).result()"
-            raise refuse("Model", "a run on a stream takes and gives device arrays", advice)
+            raise refuse("Model", "an execution on a stream needs device arrays as inputs and outputs", advice)
         if self._signature.open:
             advice = "leave stream= out, or use model.submit(x, stream=stream).result()"
             raise refuse("Model", "what this model's outputs are like is known after a run only", advice)
@@ -312,26 +313,26 @@ class Model(Resource):
         aipp: "Optional[Aipp]" = None,
         **named: "Input",
     ) -> ModelRun:
-        """Queue a run and return its future; when as many as the model's depth are under way, wait for the first.
+        """Queue an execution and return its future; wait first while the model's depth of them is in progress.
 
         Parameters
         ----------
         inputs, named, out, aipp
-            As for a call. Arrays of the host can be used again at once; those of ``out`` belong to the run until it is
-            done.
+            As for a call. Host arrays of inputs can be changed at once; those of ``out`` must not be used before the
+            execution is done.
         stream
-            The run comes after what is queued on this stream, and what is queued there later after the run. With or
-            without, it comes after the work that the memory of its device arrays was told of. A future is no part of a
-            capture.
+            A stream: the execution waits for the work that is queued on it, and its later work waits for the execution.
+            In any case the execution waits for the work that is registered with the memory of its device arrays. It
+            cannot be captured.
 
         Returns
         -------
         ModelRun
-            ``result()`` is what a call returns. The run goes on without it.
+            ``result()`` returns the outputs, as a call does. The execution continues if the future is discarded.
 
         Notes
         -----
-        Stands on ``aclmdlExecuteAsync``, on streams of the model's own. Runs of one model never overlap, but copies do.
+        Wraps ``aclmdlExecuteAsync``, on internal streams. Executions of one model never overlap, but their copies do.
         """
         values, gear = self._arrange(inputs, named)
         outs = self._outs(out)
@@ -378,9 +379,9 @@ class Model(Resource):
         return run
 
     def map(self, inputs: Iterable[Any], **options: Any) -> Iterator[Any]:
-        """Yield the outputs of a run for each item, in order, with as many under way as the model's depth.
+        """Yield the outputs for each item, in order, with up to the model's depth of executions in progress.
 
-        A bar shows the progress on a terminal or in a notebook, where tqdm is installed.
+        If tqdm is installed, a bar shows the progress on a terminal or in a notebook.
 
         Parameters
         ----------
@@ -522,7 +523,7 @@ class Model(Resource):
     # --- The end
 
     def close(self) -> None:
-        """Wait for its runs and unload it; their futures have their results. Closing again does nothing."""
+        """Wait for its executions, which complete their futures, and unload it. Closing again does nothing."""
         self._refuse_waiting("close")
         pool = self._pool
         with pool.lock:

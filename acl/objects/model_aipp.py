@@ -28,21 +28,21 @@ class Aipp(Resource):
     size
         Width and height of the images in pixels.
     batch
-        How many images there are.
+        The number of images.
     swap_rb
         Swap red and blue, or U and V.
     swap_ax
-        Move the first of four channels behind the others.
+        Move the first of four channels to the end.
     csc
         The conversion of colours: nine numbers of a matrix, in 1/256, row by row.
     csc_in, csc_out
-        What is taken away before it, and added after it.
+        The values that are subtracted before the conversion, and added after it.
     crop, padding, resize, mean, minimum, factor
         For all images, as for :meth:`image`.
 
     Notes
     -----
-    Stands on ``aclmdlCreateAIPP`` and the ``aclmdlSetAIPP`` calls. It is a value: what is dropped needs no closing.
+    Wraps ``aclmdlCreateAIPP`` and the ``aclmdlSetAIPP`` calls. It need not be closed: the garbage collector does that.
     """
 
     __slots__ = ("batch", "format", "size")
@@ -94,14 +94,14 @@ class Aipp(Resource):
         minimum: Optional[Sequence[float]] = None,
         factor: Optional[Sequence[float]] = None,
     ) -> "Aipp":
-        """Set parameters of one image of the batch, and return the whole; None leaves what is set.
+        """Set parameters of one image of the batch, and return the object; None leaves a parameter as it is.
 
         Parameters
         ----------
         index
-            Which image.
+            The index of the image.
         crop
-            Left, top, width and height of what is taken, in pixels.
+            Left, top, width and height of the part that is used, in pixels.
         padding
             Pixels added at the top, the bottom, the left and the right.
         resize
@@ -151,7 +151,7 @@ def _reals(name: str, given: Sequence[float]) -> Any:
         if not isinstance(number, Real):
             raise TypeError(f"acl.Aipp: {name} is {number!r}, expected a number")
     if len(numbers) != 4:
-        raise refuse("Aipp", f"{name} has {len(numbers)} numbers, expected 4, one a channel")
+        raise refuse("Aipp", f"{name} has {len(numbers)} numbers, expected 4, one per channel")
     return [float(number) for number in numbers]
 
 

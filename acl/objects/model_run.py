@@ -1,12 +1,12 @@
-"""Runs of models that are under way: where their datasets come from, and the futures that stand for them.
+"""Executions of models in progress, here called runs: their datasets, and their futures.
 
 A model has one :class:`Pool`. Each run has a :class:`Slot`: two datasets, the memory that stands in for arrays of the
 host or that are too small, and, for a run that a :class:`ModelRun` stands for, a stream of its own. So waiting for a
 run waits for nothing else, and a failure is known to be its own. As a model is not to run on two streams at once, each
 run waits on its stream for the one before (the pool's ``tail``); copies of the next one overlap with it.
 
-``Pool.lock`` is held while a run is queued, and by a launcher that waits for a slot. ``ModelRun._lock`` is held by who
-waits for the run; who holds it never asks for the pool's: slots go back by appending, which needs none.
+``Pool.lock`` is held while a run is queued, and by a thread that waits for a slot to queue one. ``ModelRun._lock`` is
+held by the thread that waits for the run, which never takes the pool's lock: returning a slot is an append.
 
 Callbacks of futures are made by a thread of the pool's, which waits for the runs in the order in which they were
 queued. It is started by the first callback, and ended with the model.
@@ -54,7 +54,7 @@ class Side:
                 raise error_of(ret, "aclmdlAddDatasetBuffer")
 
     def bind(self, index: int, address: int, size: int) -> None:
-        """Let a buffer stand for this memory."""
+        """Make a data buffer refer to this memory."""
         if self.bound[index] != (address, size):
             ret = acl.update_data_buffer(self._buffers[index], address, size)
             if ret != 0:
@@ -62,7 +62,7 @@ class Side:
             self.bound[index] = address, size
 
     def own(self, index: int, size: int) -> int:
-        """Let a buffer stand for memory of the slot's, of this size or more, and return its address."""
+        """Make a data buffer refer to memory of the slot, of this size or more, and return its address."""
         block = self._blocks[index]
         if block is None or block.size < size:
             block = self._blocks[index] = Block.allocate(max(size, 1), "device", "huge_first")
@@ -125,7 +125,7 @@ class Lease:
 
 
 class Pool:
-    """The slots of a model: at most ``depth`` for runs that futures stand for."""
+    """The slots of a model: at most ``depth`` for runs with a future."""
 
     def __init__(self, signature: "Signature", depth: int, opening: Opening, context: int) -> None:
         self.signature = signature
@@ -160,7 +160,7 @@ class Pool:
                 run._settle(None)
 
     def lend(self) -> Lease:
-        """Return a slot for a run that nobody stands for, without waiting."""
+        """Return a slot for a run without a future, without waiting."""
         self._collect()
         try:
             slot = self.idle.pop()
@@ -264,7 +264,7 @@ def _read(runs: "SimpleQueue[Optional[ModelRun]]", context: int) -> None:
 class ModelRun:
     """A run that is queued: a future, as those of :mod:`concurrent.futures`, and awaitable.
 
-    :meth:`acl.Model.submit` makes it. It need not be kept: the run goes on without. Results are the program's own.
+    :meth:`acl.Model.submit` returns it. The run continues if the program discards it. The program owns the results.
     """
 
     __slots__ = (
@@ -317,7 +317,7 @@ class ModelRun:
         self._pool.flying.pop(id(self), None)
 
     def done(self) -> bool:
-        """Tell whether the run is over, with success or without."""
+        """Return whether the run is done, successfully or not."""
         if self._settled:
             return True
         if in_call() or not self._lock.acquire(blocking=False):  # else another thread waits for it now
@@ -337,7 +337,7 @@ class ModelRun:
         finally:
             self._lock.release()
 
-    # --- What it gives
+    # --- Results
 
     def result(self, timeout: Optional[float] = None) -> Any:
         """Wait for the run and return its outputs, as :meth:`acl.Model.__call__` does.
@@ -345,12 +345,12 @@ class ModelRun:
         Parameters
         ----------
         timeout
-            The longest to wait, in seconds; :class:`acl.TimedOutError` when it is over, and the run goes on.
+            The longest wait in seconds; after that :class:`acl.TimedOutError` is raised, and the run continues.
 
         Raises
         ------
         AclError
-            When the run failed.
+            The run failed.
         """
         self._settle(timeout)
         if self._error is not None:
@@ -358,15 +358,15 @@ class ModelRun:
         return self._value
 
     def exception(self, timeout: Optional[float] = None) -> Optional[AclError]:
-        """Wait for the run and return why it failed, or None when it did not."""
+        """Wait for the run and return its error, or None if it succeeded."""
         self._settle(timeout)
         return self._error
 
     def add_done_callback(self, function: "Callable[[ModelRun], Any]") -> None:
-        """Have a function called with the run when that is over; at once if it is.
+        """Call a function with the run when the run is done; at once if it is done already.
 
-        Functions are called by a thread of the model's, run after run in the order of submitting. They may use the
-        runtime, the model too. What they raise goes to :func:`threading.excepthook`.
+        A thread of the model calls the functions, in the order in which the runs were submitted. They may use the
+        runtime, also the model. Their exceptions are passed to :func:`threading.excepthook`.
         """
         self._callbacks.append(function)
         if self._watched:
@@ -396,7 +396,7 @@ class ModelRun:
                 threading.excepthook(threading.ExceptHookArgs(arguments))
 
     def __await__(self) -> Generator[Any, None, Any]:
-        """Wait in an asyncio task and return the outputs; the loop goes on meanwhile."""
+        """Wait in an asyncio task, without blocking the event loop, and return the outputs."""
         return self._wait_async().__await__()
 
     async def _wait_async(self) -> Any:
@@ -413,7 +413,7 @@ class ModelRun:
             def tell(_run: ModelRun) -> None:
                 try:
                     loop.call_soon_threadsafe(settle)
-                except RuntimeError:  # the loop was closed, nobody waits any more
+                except RuntimeError:  # the loop was closed, and nothing waits for the future
                     pass
 
             self.add_done_callback(tell)

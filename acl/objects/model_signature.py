@@ -1,4 +1,4 @@
-"""What goes into a model and comes out: names, shapes, types, and the gears it was built for.
+"""The inputs and outputs of a model: names, shapes, types, and the gears for which it was built.
 
 All of it is read when the model is loaded; nothing is kept in the library.
 """
@@ -47,7 +47,7 @@ class Named(tuple[T, ...]):
         return zip(self.names, self)
 
     def place(self, name: str) -> int:
-        """Return where the item of a name is."""
+        """Return the index of the item with a name."""
         try:
             return self.names.index(name)
         except ValueError:
@@ -58,16 +58,16 @@ class Named(tuple[T, ...]):
     @overload
     def __getitem__(self, key: slice) -> tuple[T, ...]: ...
     def __getitem__(self, key: Union[str, int, slice]) -> Any:
-        """Return the item at a place or of a name."""
+        """Return the item at an index or with a name."""
         return tuple.__getitem__(self, self.place(key) if isinstance(key, str) else key)
 
 
 class Tensor(NamedTuple):
     """One input or output of a model.
 
-    ``shape`` has -1 where a gear or only the run decides; ``size`` is in bytes, for the largest gear, and 0 when only
-    the run knows; ``ranges`` are the least and the most of each dimension where that is known (-1: no most). ``raw``
-    inputs take the bytes of images, which AIPP makes the model's input of.
+    ``shape`` has -1 for a dimension that depends on the gear or the execution. ``size`` is in bytes, for the largest
+    gear, and 0 if it is known only after the execution. ``ranges`` are the minimum and maximum of each dimension where
+    they are known (-1: no maximum). ``raw`` inputs take the bytes of images, which AIPP converts to the model's input.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Tensor(NamedTuple):
 
     @property
     def dynamic(self) -> bool:
-        """Whether a gear or the run decides about its shape."""
+        """Whether its shape depends on the gear or the execution."""
         return -1 in self.shape
 
     def __str__(self) -> str:
@@ -113,7 +113,7 @@ class Gears:
         self.outputs: dict[int, tuple[Shape, ...]] = {}
 
     def place(self, shapes: tuple[Shape, ...]) -> int:
-        """Return the place of the gear for the shapes of all inputs."""
+        """Return the index of the gear for the shapes of all inputs."""
         found = self._places.get(shapes)
         if found is None:
             known = "; ".join(
@@ -254,7 +254,7 @@ class Signature:
     # --- What is given
 
     def check(self, place: int, value: "Union[numpy.ndarray[Any, Any], DeviceArray]", gear: Optional[int]) -> None:
-        """Refuse an input of another type or shape; with a gear, which the shapes have chosen, the type alone."""
+        """Raise an error for a wrong type or shape of an input; only for the type where a gear fits."""
         tensor = tuple.__getitem__(self.inputs, place)
         if tensor.raw:
             if value.dtype.itemsize != 1:
@@ -281,7 +281,7 @@ class Signature:
                 raise refuse("Model", f"{reason}: dimension {axis} is {extent}, expected {limits}")
 
     def gear_of(self, values: "Sequence[Union[numpy.ndarray[Any, Any], DeviceArray]]") -> Optional[int]:
-        """Return the place of the gear that the shapes of the inputs mean, or None for a model without gears."""
+        """Return the index of the gear for the shapes of the inputs, or None for a model without gears."""
         gears = self.gears
         if gears is None:
             return None

@@ -32,7 +32,7 @@ class Steps:
     def __init__(self, signature: Signature, model: int, slot: Slot, stream: "Optional[Stream]", staged: bool) -> None:
         self.signature, self.model, self.slot, self.staged = signature, model, slot, staged
         self.stream = None if stream is None else stream.handle
-        # Memory of the program's that is used, to be told of the stream.
+        # Memory of the program with which the stream is to be registered.
         self.blocks: list[Block] = []
         # Whether something is copied on the device after the run.
         self.late = False
@@ -144,8 +144,8 @@ class Steps:
         tensor = self.signature.results[place]
         side, needed = self.slot.outputs, self.signature.output_bytes[place]
         if needed == 0 and self.signature.open:
-            advice = "say so when loading: acl.Model(path, output_bytes=...)"
-            raise refuse("Model", f"nobody knows how many bytes output {tensor.name} has before a run", advice)
+            advice = "pass it when loading: acl.Model(path, output_bytes=...)"
+            raise refuse("Model", f"the size of output {tensor.name} is not known before an execution", advice)
         if out is not None and out.shape != shape:
             raise refuse("Model", f"out for {tensor.name} is of shape {out.shape}, expected {shape}")
         if out is None and device:
@@ -193,7 +193,7 @@ class Steps:
         return tuple(acl.get_tensor_desc_dim_v2(desc, axis)[0] for axis in range(acl.get_tensor_desc_num_dims(desc)))
 
     def results(self) -> Any:
-        """Return the outputs, when the work is done; device arrays of a run on a stream at once."""
+        """Return the outputs when the work is done, or at once the device arrays of a run on a stream."""
         found: list[Any] = []
         for place, target in enumerate(self.targets):
             dtype = self.signature.results[place].dtype

@@ -1,9 +1,9 @@
-"""The shape and type of what an operator gives, for the operators where these follow from what it is given.
+"""The shapes and types of the outputs of operators, where these follow from the arguments.
 
 A rule takes the arguments by name and the arrays among them, and returns a :class:`Spec` for each required output, or a
-list of these where the output is a list. The rules of types are the documented ones, not NumPy's: an int32 and a
-float32 array meet in float32, a number never widens an array of its own kind. What fits no rule is :class:`Refused`
-here; everything else is left to the library, which checks each call.
+list of these where the output is a list. The type rules are the documented ones, not NumPy's: the common type of int32
+and float32 arrays is float32, and a number never widens an array of its own kind. Arguments that fit no rule raise
+:class:`Refused`; everything else is left to the library, which checks each call.
 """
 
 import math
@@ -15,7 +15,7 @@ import numpy
 Arguments = Mapping[str, Any]
 BOOL, LONG, FLOAT, DOUBLE = (numpy.dtype(name) for name in ("?", "i8", "f4", "f8"))
 ORDER = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}  # bfloat16 is of kind V
-SOLE = ("u2", "u4", "u8")  # they meet themselves only
+SOLE = ("u2", "u4", "u8")  # they have no common type with others
 
 
 class Refused(ValueError):

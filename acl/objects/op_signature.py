@@ -13,7 +13,7 @@ DEFAULTS = {
     "noop_with_empty_axes": "False", "noop_with_empty_dims": "False", "reverse": "False", "sorted": "True",
     "stable": "False", "unbiased": "True", "value": "1",
 }  # fmt: skip
-# Lists of dimensions that stand for all when they are empty; where one dimension is meant, there is no default.
+# Lists of dimensions, in which an empty one means all; a parameter for a single dimension has no default.
 DIMS = ("axes", "dim", "dims")
 # The Python type of each C type, for the stubs.
 HINTS = {
@@ -54,7 +54,7 @@ class Parameter(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What a function takes and gives: parameters in the order of C, places of the inputs and the outputs in these."""
+    """The signature of a function: parameters in the order of C, and the indices of its inputs and outputs."""
 
     parameters: tuple[Parameter, ...]
     inputs: tuple[int, ...]
@@ -78,7 +78,7 @@ class Shape(NamedTuple):
         return ", ".join(texts)
 
     def returns(self, given: bool = False) -> str:
-        """Return the type of what it gives, or of what ``out`` takes."""
+        """Return the type of its result, or of ``out``."""
         found = [self.parameters[place] for place in self.results]
         kinds = ["Sequence[DeviceArray]" if "List" in result.ctype else "DeviceArray" for result in found]
         if len(found) == 1:
@@ -91,7 +91,7 @@ class Shape(NamedTuple):
 
 
 def shape_of(operator: Any) -> Shape:
-    """Return what the function of an operator of the table takes and gives."""
+    """Return the signature of an operator of the table."""
     parameters = []
     for ctype, name, role in operator["parameters"]:
         kind = ctype.removeprefix("const ")
