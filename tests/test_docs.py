@@ -13,6 +13,7 @@ import pytest
 import acl
 from acl import abi, errors
 from acl.objects import HOME
+from acl.objects.op_rules import RULES
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 EXAMPLES = DOCS.parent / "examples"
@@ -96,15 +97,25 @@ def test_the_families_that_the_errors_page_lists_are_all():
 
 
 @pytest.mark.needs_sim
-def test_settings_are_those_of_the_readme(configure, extensions):
-    found = {f"ACL_SIM_{name.upper()}": (takes, default) for name, takes, default in extensions["reference"].settings()}
-    working = {name for name, (takes, _) in found.items() if " or " in takes or "not available yet" not in takes}
-    readme = (DOCS.parent / "README.md").read_text()
-    rows = dict(re.findall(r"^\| `(ACL_SIM_\w+)` \| .* \| (.*) \|$", readme, re.MULTILINE))
-    assert set(rows) == working
-    for name, default in rows.items():
-        if default.startswith("`"):
-            assert default == f"`{found[name][1]}`"
+def test_every_setting_is_explained(configure, extensions):
+    settings = extensions["reference"].settings()
+    found = [name for name, takes, _ in settings if " or " in takes or "not available yet" not in takes]
+    assert len(found) >= 9
+    text = PAGES["settings"].read_text()
+    assert [name for name in found if f"``{name}``" not in text] == []
+
+
+@pytest.mark.needs_sim
+@pytest.mark.parametrize("path", ["README.md", "docs/status.rst"])
+def test_the_numbers_of_functions_and_operators_are_true(path):
+    text = " ".join((DOCS.parent / path).read_text().split())
+    assert f"ll {acl.sim.operators()} operators of the" in text
+    assert re.search(rf"\b{acl.sim.operators(implemented=True)} (of them )?have a kernel", text)
+    if path == "README.md":
+        declared = [name for name, function in abi.load().functions.items() if function.group != abi.CONTROL_GROUP]
+        assert f"All {len(declared)} declared functions" in text
+    else:
+        assert f"{len(RULES)} of which allocate their outputs" in text
 
 
 def test_every_group_and_call_has_its_place(extensions):
@@ -154,6 +165,11 @@ def test_commands_are_found_with_what_they_print(extensions, tmp_path):
     page = tmp_path / "page.rst"
     page.write_text("Text\n\n.. code-block:: console\n\n   $ echo a\n   a\n   $ pip x\n\n   $ echo b\n\nMore\n")
     assert list(extensions["commands"].blocks(page)) == [("echo a", "a"), ("pip x", ""), ("echo b", "")]
+    page.write_text(".. code-block:: console\n\n   $ echo 'a\n   > b'\n   a\n   b\n   $ echo c\n   c\n")
+    assert list(extensions["commands"].blocks(page)) == [("echo 'a\nb'", "a\nb"), ("echo c", "c")]
+    page.write_text(".. code-block:: python\n\n   a = 1\n\n   print(a)\n   # 1\n\n.. code-block:: sh\n\n   echo a\n   # a\n")
+    program, script = ("python - <<'END'\na = 1\n\nprint(a)\nEND", "1"), ("set -euo pipefail\necho a", "a")
+    assert list(extensions["commands"].blocks(page)) == [program, script]
     found = [command for path in PAGES.values() for command, _ in extensions["commands"].blocks(path)]
     assert any("pytest" in command for command in found) and any("acl info" in command for command in found)
 
