@@ -1,8 +1,8 @@
 """Run the commands and programs of the pages, and compare what they print: ``python docs/_ext/commands.py [PAGE ...]``.
 
-A page's blocks run one after another in a copy of ``docs/snippets`` that also has ``examples``, with the Python that runs
-this as ``python``. What a command of a ``console`` block prints is shown below it. A ``python`` block is a program and a
-``sh`` block a script; lines of theirs that begin with ``# `` are what they print.
+A page's blocks run one after another in a copy of ``docs/snippets`` that also has ``examples``, with the Python that
+runs this as ``python``. What a command of a ``console`` block prints is shown below it. A ``python`` block is a program
+and a ``sh`` block a script; those of their lines that begin with ``# `` are what they print.
 
 Blocks that set up an environment (``venv``, ``pip``, ``apt``) are left to the README's own check. Scripts that need
 another environment are run by ``tests/test_clients*.py``. Commands of debuggers are left out where the debugger is not
@@ -33,8 +33,8 @@ def blocks(page: Path) -> Iterator[tuple[str, str]]:
         lines = [line[3:] for line in block.rstrip().split("\n")]
         if language == "console":
             for part in re.split(r"^\$ ", "\n".join(lines), flags=re.MULTILINE)[1:]:
-                more = re.match(r".*\n(?:> .*\n?)*", f"{part}\n")[0]
-                yield re.sub(r"\n> ", "\n", more.rstrip("\n")), part[len(more) :].strip("\n")
+                command, _, shown = part.partition("\n")
+                yield command, shown.strip("\n")
         elif ELSEWHERE.get(page.stem) != language:
             shown = "\n".join(line[2:] for line in lines if line.startswith("# "))
             text = "\n".join(line for line in lines if not line.startswith("# "))
