@@ -1,7 +1,8 @@
-"""The small classifier that the inference examples run; as a program: python3 classifier.py [FILE] writes its file.
+"""The small classifier that the inference examples execute. ``python3 classifier.py [FILE]`` writes its model file.
 
 An image of 1x3x224x224 floats is averaged over squares of 32x32 pixels, and a matrix turns the 147 means into 1000
-scores. All numbers are chosen so that no sum is rounded: every order of adding gives the same, also classifier.h's.
+scores. The numbers are chosen so that no sum is rounded: each order of additions gives the same result, also in
+classifier.h.
 """
 
 import sys
@@ -23,13 +24,13 @@ WEIGHTS = (numpy.outer(numbers, numpy.arange(1, CLASSES + 1)) % PRIME % 5 - 2).a
 
 
 def classify(image):
-    """Return the scores of an image: what runs the model on the simulator."""
+    """Return the scores of an image. The simulator calls this function to execute the model."""
     squares = image.reshape(CHANNELS, SQUARES, SQUARE, SQUARES, SQUARE)
     return squares.mean(axis=(2, 4)).reshape(1, FEATURES) @ WEIGHTS
 
 
 def write(path):
-    """Write the model file: inputs, outputs and weights, without kernels for a card."""
+    """Write the model file: inputs, outputs and weights, but no kernels for a card."""
     image = om.Tensor("image", (1, CHANNELS, SIDE, SIDE), format=NCHW)
     scores = om.Tensor("scores", (1, CLASSES))
     with open(path, "wb") as file:
@@ -37,7 +38,7 @@ def write(path):
 
 
 def make():
-    """Write the model file, have the simulator run such models, and return the path."""
+    """Write the model file, register ``classify`` with the simulator, and return the path."""
     write(PATH)
     if acl.is_simulator:
         acl.sim.model("classifier")(classify)
@@ -45,7 +46,7 @@ def make():
 
 
 def image(number, size):
-    """Return the bytes of an image: stripes, of another width for another number."""
+    """Return the bytes of an image: stripes whose width depends on the number."""
     return (numpy.arange(size // 4) // (3001 + 1998 * number) % 16).astype("f4").tobytes()
 
 

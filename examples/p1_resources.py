@@ -1,4 +1,4 @@
-"""Devices, contexts and streams: what is acquired in which order, and given back in the opposite one (pyACL)."""
+"""Devices, contexts and streams: acquired in one order, and released in the opposite order (pyACL)."""
 
 import sys
 
@@ -15,30 +15,30 @@ RUN_MODES = {0: "ACL_DEVICE, host buffers are not needed", 1: "ACL_HOST, host bu
 
 
 def check(ret, function, what):
-    """Say that a step went well, or why it did not, and leave."""
+    """Print that a step succeeded, or exit with the reason why it failed."""
     if ret != 0:
         sys.exit(f"[ERROR] {function} failed {ret} {acl.get_recent_err_msg()}")
     print(f"[INFO] {what} ok")
 
 
 def refused(ret, code, what):
-    """Say that a step in the wrong order was refused as it should be."""
+    """Print that a step in the wrong order was refused as expected, or exit."""
     if ret != code:
         sys.exit(f"[ERROR] {what} answered {ret}, expected {code}")
     print(f"[INFO] {what} is refused with {ret} ok")
 
 
 class Steps:
-    """Tasks whose order shows in memory: each writes its number into a cell and copies the cell to its own place."""
+    """Tasks that record their order in memory: each sets a cell and copies it to an address of its own."""
 
     def __init__(self):
         self.cell, ret = acl.rt.malloc(CELL * (1 + STEPS), MALLOC_HUGE_FIRST)
         check(ret, "aclrtMalloc", f"device memory {self.cell:#x}")
 
     def submit(self, step, stream):
-        place = self.cell + CELL * step
+        target = self.cell + CELL * step
         ret = acl.rt.memset_async(self.cell, CELL, step, CELL, stream)
-        return ret or acl.rt.memcpy_async(place, CELL, self.cell, CELL, DEVICE_TO_DEVICE, stream)
+        return ret or acl.rt.memcpy_async(target, CELL, self.cell, CELL, DEVICE_TO_DEVICE, stream)
 
     def finish(self, stream, name):
         check(acl.rt.synchronize_stream(stream), "aclrtSynchronizeStream", f"synchronize {name}")
@@ -57,7 +57,7 @@ def one_thread(stream, name):
 
 
 def several_streams():
-    """Run the steps on several streams side by side: only the order within a stream is given."""
+    """Run the steps on several streams in parallel: only the order within each stream is defined."""
     streams = []
     for number in range(STREAMS):
         stream, ret = acl.rt.create_stream()
@@ -72,7 +72,7 @@ def several_streams():
 
 
 def work(task):
-    """Run on a thread of its own: a new thread has no context, so it sets one first."""
+    """Run the steps on a new thread, which has no current context and so sets one first."""
     context, streams, codes, number = task
     steps, stream = streams[number][1], streams[number][0]
     codes[number] = acl.rt.set_context(context)
@@ -82,7 +82,7 @@ def work(task):
 
 
 def several_threads():
-    """Run the steps on several threads, each with its own stream of one context made for them."""
+    """Run the steps on several threads, each with its own stream, in one context that they share."""
     context, ret = acl.rt.create_context(DEVICE)
     check(ret, "aclrtCreateContext", f"create context {context:#x}")
     device, ret = acl.rt.get_device()

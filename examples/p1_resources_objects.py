@@ -1,4 +1,4 @@
-"""Devices, contexts and streams: what is acquired in which order, and given back in the opposite one (objects)."""
+"""Devices, contexts and streams: acquired in one order, and released in the opposite order (objects)."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,15 +10,15 @@ def say(*what):
 
 
 def submit(stream, memory, context):
-    """Queue tasks whose order shows in memory: each sets a cell and copies it to a place of its own."""
-    context.use()  # a new thread has none
+    """Queue tasks that record their order in memory: each sets a cell and copies it to a row of its own."""
+    context.use()  # a new thread has no current context
     for step in range(1, 5):
         memory[0].fill(step, stream=stream)
         memory[step].copy_from(memory[0], stream=stream)
 
 
 def run(streams, context, each=map):
-    """Run the tasks on streams side by side, submitted by this thread or, with an executor's ``map``, by others."""
+    """Run the tasks on parallel streams, submitted by this thread or, with an executor's ``map``, by other threads."""
     arrays = [acl.DeviceArray((5, 64), "u1") for _ in streams]
     list(each(submit, streams, arrays, [context] * len(streams)))
     for number, (stream, array) in enumerate(zip(streams, arrays)):

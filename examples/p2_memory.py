@@ -1,4 +1,4 @@
-"""Host and device memory: allocating, setting, copying, and how much is left (pyACL)."""
+"""Host and device memory: allocate, set and copy it, and query how much is free (pyACL)."""
 
 import sys
 
@@ -16,21 +16,21 @@ HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE = range(4)
 
 
 def check(ret, function, what):
-    """Say that a step went well, or why it did not, and leave."""
+    """Print that a step succeeded, or exit with the reason why it failed."""
     if ret != 0:
         sys.exit(f"[ERROR] {function} failed {ret} {acl.get_recent_err_msg()}")
     print(f"[INFO] {what} ok")
 
 
 def refused(ret, code, what):
-    """Say that a step was refused as it should be."""
+    """Print that a step was refused as expected, or exit."""
     if ret != code:
         sys.exit(f"[ERROR] {what} answered {ret}, expected {code}")
     print(f"[INFO] {what} is refused with {ret} ok")
 
 
 def memory(when):
-    """Return the free bytes of each kind of memory."""
+    """Return the free bytes of each memory type."""
     left = []
     for attribute, name in enumerate(ATTRIBUTES):
         free, total, ret = acl.rt.get_mem_info(attribute)
@@ -45,7 +45,7 @@ def first_bytes(host):
 
 
 def take(policy, size):
-    """Return device memory."""
+    """Allocate device memory."""
     device, ret = acl.rt.malloc(size, policy)
     check(ret, "aclrtMalloc", f"device memory {device:#x}, {size} bytes, {POLICIES[policy]}")
     return device

@@ -1,4 +1,4 @@
-"""Host and device memory: allocating, setting, copying, and how much is left (objects)."""
+"""Host and device memory: allocate, set and copy it, and query how much is free (objects)."""
 
 import acl
 

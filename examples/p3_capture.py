@@ -1,4 +1,4 @@
-"""Single-stream capture: the work of a stream is recorded once and run eight times (pyACL, with extensions)."""
+"""Single-stream capture: the work of a stream is recorded once and replayed eight times (pyACL, with extensions)."""
 
 import json
 import sys
@@ -22,14 +22,14 @@ SUMMARY = 0
 
 
 def check(ret, function, what):
-    """Say that a step went well, or why it did not, and leave."""
+    """Print that a step succeeded, or exit with the reason why it failed."""
     if ret != 0:
         sys.exit(f"[ERROR] {function} failed {ret} {acl.get_recent_err_msg()}")
     print(f"[INFO] {what} ok")
 
 
 def take_host(value):
-    """Return pinned host memory full of one value."""
+    """Allocate pinned host memory and fill it with one value."""
     host, ret = acl.rt.malloc_host(SIZE)
     check(ret, "aclrtMallocHost", "pinned host memory")
     floats = numpy.full(COUNT, value, "f4").tobytes()
@@ -40,26 +40,26 @@ def take_host(value):
 
 
 def take_device():
-    """Return device memory."""
+    """Allocate device memory."""
     device, ret = acl.rt.malloc(SIZE, HUGE_FIRST)
     check(ret, "aclrtMalloc", "device memory")
     return device
 
 
 def take_tensor(device):
-    """Return a tensor over device memory."""
+    """Create a tensor over device memory."""
     return acl.create_tensor([ROWS, COLUMNS], FLOAT, [COLUMNS, 1], 0, ND, [ROWS, COLUMNS], device)
 
 
 def capture(stream, copies, addition):
-    """Return the instance that holds a copy to the device, the addition, and a copy back."""
+    """Capture a copy to the device, the addition and a copy back, and return the instance."""
     self_device, self_host, other_device, other_host, out_device = copies
     workspace, size, executor = addition
     check(acl.mdl.ri_capture_begin(stream, GLOBAL), "aclmdlRICaptureBegin", "begin capture")
     ret = acl.rt.memcpy_async(self_device, SIZE, self_host, SIZE, HOST_TO_DEVICE, stream)
     check(ret, "aclrtMemcpyAsync", "captured copy to the device")
 
-    # A synchronous copy would be refused in mode GLOBAL.
+    # In mode GLOBAL a synchronous copy fails.
     mode, ret = acl.mdl.ri_capture_thread_exchange_mode(RELAXED)
     check(ret, "aclmdlRICaptureThreadExchangeMode", "relax this thread")
     ret = acl.rt.memcpy(other_device, SIZE, other_host, SIZE, HOST_TO_DEVICE)
@@ -98,7 +98,7 @@ def main():
     with open(JSON, encoding="utf-8") as text:
         print(f"[INFO] {len(json.load(text))} tasks in {JSON}")
 
-    for _ in range(ROUNDS):  # the result is what the next round starts from
+    for _ in range(ROUNDS):  # each round starts from the result of the last one
         ret = acl.mdl.ri_execute_async(instance, stream) or acl.rt.synchronize_stream(stream)
         check(ret, "aclmdlRIExecuteAsync", "run")
         floats = numpy.frombuffer(acl.util.ptr_to_bytes(self_host, SIZE), "f4")

@@ -1,4 +1,4 @@
-"""Single-stream capture: the work of a stream is recorded once and run eight times (objects)."""
+"""Single-stream capture: the work of a stream is recorded once and replayed eight times (objects)."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ with acl.Device(0), acl.Stream() as stream:
     say("end capture", "print to ./modelRI.json")
     print(f"[INFO] {len(graph)} tasks in ./modelRI.json")
     for _ in range(8):
-        graph.run(stream)  # the result is what the next round starts from
+        graph.run(stream)  # each round starts from the result of the last one
         say("run")
         print(" ".join(f"{value:f}" for value in hosts[0].numpy("f4")))
     for resource in (graph, *arrays, *hosts):

@@ -1,4 +1,4 @@
-"""Asynchronous inference: callbacks read the results while more is queued, and give the memory back (pyACL)."""
+"""Asynchronous inference: callbacks read results and release memory while more work is queued (pyACL)."""
 
 import argparse
 import queue
@@ -11,7 +11,7 @@ import acl
 
 DEVICE = 0
 IMAGES = 2
-TIMEOUT = 20  # milliseconds, after which the thread looks whether it has to stop
+TIMEOUT = 20  # milliseconds after which the thread checks whether it must stop
 HUGE_FIRST = 0
 BLOCK = 1
 HOST = 1
@@ -19,13 +19,13 @@ HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE = 1, 2, 3
 
 
 def check(ret, function, what):
-    """Say that a step went well, or why it did not, and leave."""
+    """Print that a step succeeded, or exit with the reason why it failed."""
     require(ret, function)
     print(f"[INFO] {what} ok")
 
 
 def require(ret, function):
-    """Leave when one of many steps did not go well."""
+    """Exit with the reason if a step failed; print nothing if it succeeded."""
     if ret != 0:
         sys.exit(f"[ERROR] {function} failed {ret} {acl.get_recent_err_msg()}")
 
@@ -49,7 +49,7 @@ class Dataset:
 
 
 def fill_pool(desc, count, kind):
-    """Return a queue of pairs of an input and an output, filled from the images in turn."""
+    """Return a queue of pairs of an input and an output; the inputs hold the images in turn."""
     input_size, output_size = acl.mdl.get_input_size_by_index(desc, 0), acl.mdl.get_output_size_by_index(desc, 0)
     images = [classifier.image(number, input_size) for number in range(IMAGES)]
     pool = queue.Queue()
@@ -62,7 +62,7 @@ def fill_pool(desc, count, kind):
 
 
 def free_pool(pool):
-    """Free what is in the pool; return how many pairs that were."""
+    """Free the pairs in the pool, and return how many there were."""
     count = pool.qsize()
     for _ in range(count):
         for dataset in pool.get():
@@ -71,7 +71,7 @@ def free_pool(pool):
 
 
 class Reader:
-    """Prints results in the order in which they are handed over, and returns their datasets to the pool."""
+    """Prints results in the order in which they arrive, and returns their datasets to the pool."""
 
     def __init__(self, pool, kind):
         self.pool = pool
@@ -90,13 +90,13 @@ class Reader:
         try:
             for number, pair in finished:
                 self.show(number, pair[1])
-        finally:  # else the launcher would wait for ever
+        finally:  # else the launching thread would wait for ever
             for _, pair in finished:
                 self.pool.put(pair)
 
 
 def serve(task):
-    """Run on a thread of its own: make the callbacks of its streams until it has to stop."""
+    """Run the callbacks of the subscribed streams, on a thread of their own, until ``stop`` is set."""
     context, stop = task
     acl.rt.set_context(context)
     while not stop.is_set():
@@ -104,7 +104,7 @@ def serve(task):
 
 
 def launch(model, stream, pool, reader, options):
-    """Queue all executions and callbacks; return the executions that no callback reads."""
+    """Queue all executions and callbacks, and return the executions that no callback reads."""
     queued = []
     for number in range(options.count):
         pair = pool.get()  # waits while the pool is empty
@@ -117,7 +117,7 @@ def launch(model, stream, pool, reader, options):
 
 
 def run(model, stream, context, pool, options, kind):
-    """Execute the model as often as wanted and print all results."""
+    """Execute the model ``options.count`` times and print all results."""
     reader, stop = Reader(pool, kind), threading.Event()
     if options.interval != 0:
         thread, ret = acl.util.start_thread(serve, (context, stop))
@@ -134,12 +134,12 @@ def run(model, stream, context, pool, options, kind):
 
 
 def read_options():
-    """Return the options; leave when they would make the launcher wait for ever."""
+    """Return the options; exit if they would make the launching thread wait for ever."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--interval", type=int, default=1, help="executions a callback, 0: no callbacks")
+    parser.add_argument("--interval", type=int, default=1, help="executions per callback, 0: no callbacks")
     parser.add_argument("--pool", type=int, default=100, help="pairs of an input and an output")
     parser.add_argument("--count", type=int, default=100, help="executions")
-    parser.add_argument("--model", help="a model file of your own (default: a small classifier is made)")
+    parser.add_argument("--model", help="a model file of your own (default: write a small classifier)")
     options = parser.parse_args()
     if options.interval < 0 or options.pool < 1 or options.count < 0:
         sys.exit("[ERROR] the pool needs at least 1 pair, and no number may be negative")

@@ -1,4 +1,4 @@
-"""Asynchronous inference: callbacks read the results while more is queued, and give the memory back (objects)."""
+"""Asynchronous inference: callbacks read results and release memory while more work is queued (objects)."""
 
 import argparse
 import sys
@@ -14,17 +14,17 @@ def say(*what):
 
 
 def read(runs):
-    """Print the results of runs in their order: what a callback does, on the model's thread."""
+    """Print the results of executions in order. This is the callback; it runs on the model's thread."""
     for number, run in runs:
         best, score = classifier.top(run.result())
         print(f"result {number} class {best} score {score:f}")
 
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("--interval", type=int, default=1, help="executions a callback, 0: no callbacks")
-parser.add_argument("--pool", type=int, default=100, help="executions under way")
+parser.add_argument("--interval", type=int, default=1, help="executions per callback, 0: no callbacks")
+parser.add_argument("--pool", type=int, default=100, help="executions in flight")
 parser.add_argument("--count", type=int, default=100, help="executions")
-parser.add_argument("--model", help="a model file of your own (default: a small classifier is made)")
+parser.add_argument("--model", help="a model file of your own (default: write a small classifier)")
 options = parser.parse_args()
 interval, pool, count = options.interval, options.pool, options.count
 if interval < 0 or pool < 1 or count < 0:
@@ -46,11 +46,11 @@ with acl.Device(0):
             say("start thread", "have it make the stream's callbacks")
         queued = []
         for number in range(count):
-            queued.append((number, model.submit(images[number % pool % 2])))  # waits while all of the pool is under way
+            queued.append((number, model.submit(images[number % pool % 2])))  # waits while the whole pool is in flight
             if interval and (len(queued) == interval or number + 1 == count):
                 queued[-1][1].add_done_callback(lambda run, done=queued: read(done))
                 queued = []
-    # closing the model has waited for its runs and callbacks
+    # Closing the model has waited for its executions and callbacks.
     read(queued)
     say("synchronize stream", f"read {count} results", *["no more callbacks", "join thread"] * bool(interval))
     say(f"free {pool} inputs and outputs", "unload model", "destroy description", "free work memory")

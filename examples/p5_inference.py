@@ -1,4 +1,4 @@
-"""Model inference at once and on a stream, with the system's memory and with the program's (pyACL)."""
+"""Model inference, synchronous and on a stream, with memory of the system and of the program (pyACL)."""
 
 import argparse
 import sys
@@ -14,26 +14,26 @@ TYPES = {0: "float32", 1: "float16", 2: "int8", 3: "int32", 4: "uint8", 9: "int6
 
 
 def check(ret, function, what):
-    """Say that a step went well, or why it did not, and leave."""
+    """Print that a step succeeded, or exit with the reason why it failed."""
     if ret != 0:
         sys.exit(f"[ERROR] {function} failed {ret} {acl.get_recent_err_msg()}")
     print(f"[INFO] {what} ok")
 
 
 def take(size, what):
-    """Return device memory."""
+    """Allocate device memory."""
     device, ret = acl.rt.malloc(size, HUGE_FIRST)
     check(ret, "aclrtMalloc", f"{what} {device:#x}, {size} bytes")
     return device
 
 
 def text_of(dims, kind, size):
-    """Return name, shape, type and size as text."""
+    """Return the name, shape, type and size of a tensor as text."""
     return f"{dims['name']} {'x'.join(map(str, dims['dims']))} {TYPES.get(kind, 'another type')} {size} bytes"
 
 
 def describe(model):
-    """Print what goes in and comes out; return the sizes of both."""
+    """Print the inputs and outputs of the model, and return their sizes."""
     mdl = acl.mdl
     desc = mdl.create_desc()
     check(mdl.get_desc(desc, model), "aclmdlGetDesc", "describe model")
@@ -78,7 +78,7 @@ def free_dataset(dataset, name):
 
 
 def show(outputs, manner):
-    """Print the top class, and clear the scores for the next run."""
+    """Print the class with the highest score, and clear the scores for the next execution."""
     device, size = first_of(outputs)
     scores = bytes(size)
     ret = acl.rt.memcpy(acl.util.bytes_to_ptr(scores), size, device, size, DEVICE_TO_HOST)
@@ -89,7 +89,7 @@ def show(outputs, manner):
 
 
 def infer(model, number, stream):
-    """Run a model on one image by both manners, and unload it."""
+    """Execute a model on one image in both ways, and unload it."""
     input_sizes, output_sizes = describe(model)
     inputs, outputs = make_dataset(input_sizes, "input"), make_dataset(output_sizes, "output")
     device, size = first_of(inputs)
@@ -110,7 +110,7 @@ def infer(model, number, stream):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model", nargs="?", help="a model file of your own (default: a small classifier is made)")
+    parser.add_argument("model", nargs="?", help="a model file of your own (default: write a small classifier)")
     path = parser.parse_args().model or classifier.make()
     check(acl.init(), "aclInit", "initialize")
     check(acl.rt.set_device(DEVICE), "aclrtSetDevice", "set device")

@@ -1,4 +1,4 @@
-"""Model inference at once and on a stream, with the system's memory and with the program's (objects)."""
+"""Model inference, synchronous and on a stream, with memory of the system and of the program (objects)."""
 
 import sys
 
@@ -24,7 +24,7 @@ def infer(model, whose, number, stream):
     steps = ["run at once"], ["run on the stream, queued", "synchronize stream"]
     for manner, on, done in zip(("at once", "on the stream"), (None, stream), steps):
         model(image, out=scores, stream=on)
-        best, score = classifier.top(scores.to_numpy())  # waits for what is queued
+        best, score = classifier.top(scores.to_numpy())  # waits for the queued execution
         say(*done, "copy scores to the host")
         print(f"{manner}: class {best} score {score:f}")
         scores.fill(0)

@@ -1,6 +1,6 @@
-"""A custom kernel in NumPy: loaded, launched, captured and replayed, and launched another way (pyACL, with extensions).
+"""A custom kernel in NumPy: load, launch, capture and replay it, and launch it another way (pyACL, with extensions).
 
-The name of its binary is enough: a CPU runs the function below, whatever the file holds for a card.
+The simulator calls the function below for each kernel of that name; the binary need not exist.
 """
 
 import struct
@@ -20,27 +20,27 @@ GLOBAL = 0
 
 
 def touches(launch, x, y, z, count):
-    """Say what a launch touches, so that memory which is freed too early is found."""
+    """Return the memory that a launch uses, so that memory that is freed too early is detected."""
     return [(x, count * 4, False), (y, count * 4, False), (z, count * 4, True)]
 
 
 @acl.sim.custom_kernel("vector_add", "vector_add.o", parameters="PPPQ", touches=touches)
 def vector_add(launch, x, y, z, count):
-    """Add one block's part of two vectors."""
+    """Add the part of two vectors that belongs to one block."""
     part = slice(launch.block, count, launch.blocks)
     x, y, z = (launch.array(address, count, "f4") for address in (x, y, z))
     z[part] = x[part] + y[part]
 
 
 def check(ret, function, what):
-    """Say that a step went well, or why it did not, and leave."""
+    """Print that a step succeeded, or exit with the reason why it failed."""
     if ret != 0:
         sys.exit(f"[ERROR] {function} failed {ret} {acl.get_recent_err_msg()}")
     print(f"[INFO] {what} ok")
 
 
 def take(first, step):
-    """Return device memory that holds a row of numbers."""
+    """Allocate device memory and fill it with equally spaced numbers."""
     device, ret = acl.rt.malloc(SIZE, HUGE_FIRST)
     floats = (first + step * numpy.arange(COUNT, dtype="f4")).tobytes()
     ret = ret or acl.rt.memcpy(device, SIZE, acl.util.bytes_to_ptr(floats), SIZE, HOST_TO_DEVICE)
@@ -50,7 +50,7 @@ def take(first, step):
 
 
 def show(stream, device):
-    """Print the numbers in device memory when the stream is done."""
+    """Wait for the stream, and print the numbers in device memory."""
     floats = bytes(SIZE)
     ret = acl.rt.synchronize_stream(stream)
     ret = ret or acl.rt.memcpy(acl.util.bytes_to_ptr(floats), SIZE, device, SIZE, DEVICE_TO_HOST)
@@ -60,7 +60,7 @@ def show(stream, device):
 
 
 def arguments(function, x, y):
-    """Return the list of the kernel's arguments."""
+    """Return the argument list of the kernel."""
     handle, ret = acl.rt.kernel_args_init(function)
     check(ret, "acl.rt.kernel_args_init", "argument list")
     for number in (x, y, y, COUNT):

@@ -1,4 +1,4 @@
-"""A custom kernel in NumPy: loaded, launched, captured and replayed, and launched another way (objects)."""
+"""A custom kernel in NumPy: load, launch, capture and replay it, and launch it another way (objects)."""
 
 import numpy
 
