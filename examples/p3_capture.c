@@ -44,7 +44,7 @@ static aclTensor *take_tensor(void *device)
     return aclCreateTensor(dims, 2, ACL_FLOAT, strides, 0, ACL_FORMAT_ND, dims, 2, device);
 }
 
-/* The tasks of a printed instance: one object each, one a line. */
+/* Count the tasks of a printed instance: one object per task, one per line. */
 static int count_tasks(const char *path)
 {
     FILE *file = fopen(path, "r");

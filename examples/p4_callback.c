@@ -259,7 +259,7 @@ static struct options read_options(int argc, char **argv)
         else
             refuse("usage: %s [--interval N] [--pool N] [--count N] [--model FILE]", argv[0]);
         if (end != NULL && *end != '\0')
-            refuse("%s is no number", value);
+            refuse("%s is not a number", value);
     }
     if (options.interval < 0 || options.pool < 1 || options.count < 0)
         refuse("the pool needs at least 1 pair, and no number may be negative");
