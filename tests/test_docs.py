@@ -105,6 +105,16 @@ def test_every_setting_is_explained(configure, extensions):
     assert [name for name in found if f"``{name}``" not in text] == []
 
 
+@pytest.mark.parametrize("path", ["README.md", "CONTRIBUTING.md"])
+def test_the_files_that_a_text_names_exist(path):
+    root = DOCS.parent
+    named = re.findall(r"`([\w.-]+(?:/[\w.-]+)*(?:/|\.(?:md|rst|py|c|h)))`", (root / path).read_text())
+    named = [name for name in named if "/" not in name or (root / name.split("/")[0]).exists()]
+    assert len(named) >= 15
+    found = {file.name for file in root.glob("simulator/**/*.[chp]*")}
+    assert [name for name in named if not (root / name).exists() and ("/" in name or name not in found)] == []
+
+
 @pytest.mark.needs_sim
 @pytest.mark.parametrize("path", ["README.md", "docs/status.rst"])
 def test_the_numbers_of_functions_and_operators_are_true(path):
