@@ -1,4 +1,8 @@
-"""Settings of Sphinx: ``python -m sphinx -W --keep-going -b html docs build/docs``, and ``-b doctest``."""
+"""Settings of Sphinx: ``python -m sphinx -W --keep-going -b html docs build/docs``, and ``-b doctest``.
+
+The pages describe the package that is installed (``pip install '.[docs]'`` or ``pip install -e '.[docs]'``). The source
+tree is taken off the search path, because its ``acl`` is not compiled in a fresh clone.
+"""
 
 import doctest
 import os
@@ -7,13 +11,13 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
-os.environ["ACL_BACKEND"] = "sim"  # before acl is imported: the examples print what the simulator answers
+sys.path[:] = [str(HERE / "_ext"), *(entry for entry in sys.path if Path(entry).resolve() != HERE.parent)]
+os.environ["ACL_BACKEND"] = "sim"  # set before acl is imported: the examples print the simulator's results
 
 import acl  # noqa: E402
 
 project = "acl"
-copyright = "the authors of acl"  # noqa: A001
+copyright = "the acl developers"  # noqa: A001
 version = release = re.search(r'^version = "(.*)"', (HERE.parent / "pyproject.toml").read_text(), re.M)[1]
 extensions = [
     "sphinx.ext.autodoc",
@@ -36,7 +40,7 @@ napoleon_google_docstring = False
 python_maximum_signature_line_length = 100
 c_maximum_signature_line_length = 100
 
-# The texts of errors are compared too. Each page starts on a simulator that starts anew, and a device is closed again.
+# Doctests compare the texts of errors, too. The simulator is reset before and after each page.
 doctest_default_flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.DONT_ACCEPT_TRUE_FOR_1
 doctest_global_setup = "import acl; acl.sim.reset()"
 doctest_global_cleanup = "acl.sim.reset()"

@@ -17,6 +17,7 @@ from acl.objects.op_rules import RULES
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 EXAMPLES = DOCS.parent / "examples"
+ROWS = DOCS.parent / "simulator" / "ops" / "rows"
 WRITTEN = [path for path in DOCS.rglob("*.rst") if "made" not in path.parts]
 PAGES = {path.relative_to(DOCS).with_suffix("").as_posix(): path for path in WRITTEN}
 PROGRAMS = sorted(path.stem for path in EXAMPLES.glob("p[1-5]_*.c"))
@@ -27,11 +28,12 @@ def extensions():
     """Import what docs/_ext has that needs no Sphinx."""
     sys.path.insert(0, str(DOCS / "_ext"))
     try:
+        import built
         import codes
         import commands
         import reference
 
-        yield {"codes": codes, "commands": commands, "reference": reference}
+        yield {"built": built, "codes": codes, "commands": commands, "reference": reference}
     finally:
         sys.path.remove(str(DOCS / "_ext"))
 
@@ -71,9 +73,31 @@ def test_what_pages_include_is_there():
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_program_has_a_guide_with_its_forms(name):
-    assert f".. program:: {name}\n" in PAGES[f"guides/{name}"].read_text()
+    assert f".. example-program:: {name}\n" in PAGES[f"guides/{name}"].read_text()
     for file in (f"{name}.py", f"{name}_objects.py", f"expected/{name}.txt"):
         assert (EXAMPLES / file).exists(), file
+
+
+def test_the_check_of_built_pages_finds_what_is_missing(extensions, tmp_path):
+    article = '<article><h1 id="a-page">A &amp; B</h1>\n<p>two\n  <b>words</b></p></article><p id="foot">outside</p>'
+    (tmp_path / "page.html").write_text(article)
+    texts = {"page": ["A & B", "two words", "outside"], "other": ["x"]}
+    found = extensions["built"].missing(tmp_path, texts, {"page": ["a-page", "b-page"]})
+    assert found == ["page: no text 'outside'", "other: no text 'x'", "page: no anchor 'b-page'"]
+
+
+def test_the_check_of_built_pages_covers_every_guide_group_object_and_family(extensions):
+    built = extensions["built"]
+    assert set(built.programs()) == {f"guides/{name}" for name in PROGRAMS}
+    pages = built.anchors()
+    groups = {f"reference/made/calls/{group}" for group in abi.load().groups}
+    assert groups <= set(pages) and "c.aclrtMalloc" in pages["reference/made/calls/memory"]
+    assert "acl.rt.malloc" in pages["reference/made/calls/memory"] and "code-107003" in pages["reference/made/codes"]
+    objects = {item for name, items in pages.items() if "/objects/" in name for item in items}
+    assert objects == {f"acl.{name}" for name in HOME}
+    operators = built.operators()
+    assert {path.stem for path in ROWS.glob("*.h")} == {name.rsplit("/", 1)[-1] for name in operators}
+    assert "aclnnAdd" in operators["reference/made/operators/binary"]
 
 
 def test_every_public_object_is_documented(extensions):

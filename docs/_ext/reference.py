@@ -59,8 +59,10 @@ class Signatures:
     """The signatures of pyACL calls, as the type stubs of the build have them."""
 
     def __init__(self) -> None:
+        import acl
+
         self.known: dict[str, str] = {}
-        for stub in (ROOT / "acl").glob("*.pyi"):
+        for stub in Path(acl.__file__).parent.glob("*.pyi"):
             prefix = "acl." if stub.stem == "_acl" else f"acl.{stub.stem}."
             for name, arguments in re.findall(r"^def (\w+)\((.*)\) -> .*: \.\.\.$", stub.read_text(), re.MULTILINE):
                 self.known[prefix + name] = arguments.removesuffix(", /").removesuffix("/")
