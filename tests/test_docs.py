@@ -31,9 +31,11 @@ def extensions():
         import built
         import codes
         import commands
+        import error_codes
         import reference
 
-        yield {"built": built, "codes": codes, "commands": commands, "reference": reference}
+        modules = (built, codes, commands, error_codes, reference)
+        yield {module.__name__: module for module in modules}
     finally:
         sys.path.remove(str(DOCS / "_ext"))
 
@@ -106,12 +108,39 @@ def test_every_public_object_is_documented(extensions):
     assert [name for name in HOME if not inspect.getdoc(getattr(acl, name))] == []
 
 
-def test_every_code_has_a_row_with_its_family(extensions):
-    text = "\n".join(extensions["reference"]._codes_page())
-    rows = dict(re.findall(r"\.\. _code-(\d+):(.*?)(?=\.\. _code-|\Z)", text, re.DOTALL))
+def test_every_code_of_the_headers_has_its_cause_and_cure(extensions):
+    text = "\n".join(extensions["error_codes"].page({107003: ["aclrtThing"]}))
+    entries = dict(re.findall(r"^\.\. _code-(\d+):\n\n(.*?)(?=^\.\. _code-|\Z)", text, re.DOTALL | re.MULTILINE))
+    declared = {c.name: c.value for c in abi.load().constants.values() if c.name.startswith("ACL_ERROR_") and c.value}
+    assert len(declared) > 240
+    for name, code in declared.items():
+        assert re.match(rf"\.\. describe:: {code} {name}\n\n   :Cause: \S.*\.\n   :Cure: \S.*\.\n", entries[str(code)])
     for family, members in errors.FAMILIES.items():
         for code in members:
-            assert f":class:`acl.{family.__name__}`" in rows[str(code)], code
+            assert f":Objects: :class:`acl.{family.__name__}`" in entries[str(code)], code
+    assert ":Functions: :c:func:`aclrtThing`" in entries["107003"] and ":Functions:" not in entries["107002"]
+
+
+def test_the_texts_of_codes_name_functions_and_codes_that_exist(extensions):
+    declared, texts = abi.load(), extensions["error_codes"].texts()
+    names = {*declared.functions, *declared.enums}
+    for code, lines in texts.items():
+        assert set(re.findall(r"\bacl[a-z]*[A-Z]\w+", " ".join(lines))) <= names, code
+        assert {int(other) for other in re.findall(r"\b\d{6}\b", " ".join(lines))} <= set(texts), code
+    assert len(texts) == len(extensions["error_codes"].CODES.read_text(encoding="utf-8").splitlines()) / 2
+
+
+def test_the_reference_index_has_a_summary_of_each_page(extensions):
+    lists = extensions["reference"].summaries()
+    assert (
+        "- :doc:`vmm </reference/made/calls/vmm>`: Virtual memory: reserving addresses, allocating physical"
+        in " ".join(lists["calls"])
+    )
+    assert len(lists["calls"]) == len(abi.load().groups) and len(lists["operators"]) == len(list(ROWS.glob("*.h")))
+    assert len(lists["objects"]) == len(set(HOME.values()))
+    for kind, lines in lists.items():
+        assert f".. include:: made/{kind}.inc\n" in PAGES["reference/index"].read_text()
+        assert [line for line in lines if not re.search(r">`: .*\w.*\.$", line)] == []
 
 
 def test_the_families_that_the_errors_page_lists_are_all():

@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import codes
+import error_codes
 
 DOCS = Path(__file__).resolve().parents[1]
 ROOT = DOCS.parent
 MADE = DOCS / "reference" / "made"
+ROWS = ROOT / "simulator" / "ops" / "rows"
 NEWER = codes.UNSUPPORTED
 
 
@@ -135,9 +137,19 @@ def _group_page(group: str, declared: Any, answers: codes.Codes, signatures: Sig
     return lines
 
 
+def _family(family: str) -> str:
+    """Return what a family of operators is, as the head of its file says."""
+    text = (ROWS / f"{family}.h").read_text(encoding="utf-8")
+    summary = re.match(r"/\* (.*?) \*/", text, re.DOTALL)
+    assert summary, family
+    return " ".join(summary[1].split())
+
+
 def _operator_page(family: str, rows: Iterable[Any], names: dict[str, str], kernels: set[str]) -> list[str]:
     lines = [f".. _operators-{family}:", "", *title(family)]
     lines += [
+        plain(_family(family)),
+        "",
         "An operator is called in two phases: ``aclnnXGetWorkspaceSize(parameters, &workspaceSize, &executor)``, then",
         "``aclnnX(workspace, workspaceSize, executor, stream)``. From Python these are",
         "``acl.nnop.x_get_workspace_size(parameters) -> (workspace_size, executor, ret)`` and",
@@ -195,19 +207,13 @@ def _functions_page(heading: str, module: str, names: Iterable[str]) -> list[str
     return lines
 
 
-def _codes_page() -> list[str]:
-    from acl import errors
-
-    families = {code: family for family, found in errors.FAMILIES.items() for code in found}
-    lines = [".. _status-codes:", "", *title("Status codes")]
-    lines += ["Every code that headers declare or operators answer, with the error that the objects raise for it.", ""]
-    rows = []
-    for code in sorted(errors.codes.NAMES.keys() - {0}):
-        family = families.get(code, errors.AclError)
-        advice = errors.ADVICE.get(code, family.usual_advice)
-        target = [f".. _code-{code}:", "", str(code)]
-        rows.append((target, [f"``{errors.name_of(code)}``"], [f":class:`acl.{family.__name__}`"], [plain(advice)]))
-    return [*lines, *table("10 40 20 30", ("Code", "Name", "Error", "What to do"), rows)]
+def _functions_of_codes(declared: Any, answers: codes.Codes) -> dict[int, list[str]]:
+    """Return the declared C functions that return each code."""
+    found: dict[int, list[str]] = {}
+    for name in declared.functions:
+        for code in answers.of(name):
+            found.setdefault(code, []).append(name)
+    return found
 
 
 def settings() -> list[tuple[str, str, str]]:
@@ -258,7 +264,7 @@ def pages() -> dict[str, list[str]]:
     for group in declared.groups:
         found[f"calls/{group}"] = _group_page(group, declared, answers, signatures)
     names = {operator["name"]: name for name, operator in nnop._operators().items()}
-    rows = abi.rows(ROOT / "simulator" / "ops" / "rows").values()
+    rows = abi.rows(ROWS).values()
     for family in sorted({row.family for row in rows}):
         ours = [row for row in rows if row.family == family]
         found[f"operators/{family}"] = _operator_page(family, ours, names, answers.kernels)
@@ -267,18 +273,42 @@ def pages() -> dict[str, list[str]]:
     found["sim"] = [".. _sim:", "", *_functions_page("acl.sim", "acl.sim", _public("acl.sim"))]
     helpers = [name for name in vars(importlib.import_module("acl.util")) if not name.startswith("_")]
     found["util"] = _functions_page("acl.util", "acl.util", helpers)
-    found["codes"] = _codes_page()
+    found["codes"] = list(error_codes.page(_functions_of_codes(declared, answers)))
     return found
+
+
+def summaries() -> dict[str, list[str]]:
+    """Return the lists of the index: each generated page with one line that says what is on it."""
+    from acl import abi
+    from acl.objects import HOME
+
+    modules = {module.rsplit(".", 1)[-1]: module for module in HOME.values()}
+    found = {
+        "objects": {name: _first_line(module) for name, module in modules.items()},
+        "calls": abi.load().groups,
+        "operators": {path.stem: _family(path.stem) for path in ROWS.glob("*.h")},
+    }
+    return {
+        kind: [
+            f"- :doc:`{name} </reference/made/{kind}/{name}>`: {plain(text)}" for name, text in sorted(texts.items())
+        ]
+        for kind, texts in found.items()
+    }
+
+
+def _first_line(module: str) -> str:
+    return (importlib.import_module(module).__doc__ or "").split("\n")[0]
 
 
 def write() -> None:
     """Write the pages, unless they are newer than everything that they come from."""
     stamp = MADE / "settings.inc"
-    sources = ("simulator/**/*.[ch]", "acl/**/*.py", "acl/include/acl/**/*.h", "docs/_ext/*.py")
+    sources = ("simulator/**/*.[ch]", "acl/**/*.py", "acl/include/acl/**/*.h", "docs/_ext/*.py", "docs/codes.txt")
     inputs = [path for pattern in sources for path in ROOT.glob(pattern)]
     if stamp.exists() and stamp.stat().st_mtime > max(path.stat().st_mtime for path in inputs):
         return
     texts = {MADE / f"{name}.rst": "\n".join(lines) + "\n" for name, lines in pages().items()}
+    texts |= {MADE / f"{kind}.inc": "\n".join(lines) + "\n" for kind, lines in summaries().items()}
     for path in set(MADE.rglob("*.rst")) - set(texts):
         path.unlink()
     for path, text in texts.items():
