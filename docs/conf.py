@@ -27,11 +27,13 @@ extensions = [
     "programs",
     "reference",
 ]
-exclude_patterns = ["_ext", "snippets"]
+exclude_patterns = ["_ext", "_static", "snippets"]
 html_theme = "furo"
 html_title = "acl: AscendCL for Python"
 highlight_language = "python"
 html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"

@@ -17,6 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import acl
+
 STATUS = {"aclError", "aclnnStatus"}
 REFUSE = {"sim_fail": 0, "sim_refuse": 0}  # and the place of the code among their arguments
 UNSUPPORTED = 207000
@@ -45,11 +47,13 @@ class Unit:
 
 
 def _preprocess(path: Path, root: Path, facts: Path) -> list[str]:
-    """Return the tokens of a C file, without what comes from outside of the simulator's folders."""
+    """Return the tokens of a C file, without those of files outside of the simulator's folders.
+
+    The headers are those of the installed package: some of them are generated, so a fresh clone does not have them.
+    """
     compiler = shutil.which(os.environ.get("CC") or "gcc") or "clang"
     command = [compiler, "-E", "-std=c11", "-D_GNU_SOURCE"]
-    folders = (root / "acl" / "include", root / "simulator" / "core", facts)
-    command += [f"-I{folder}" for folder in folders]
+    command += [f"-I{folder}" for folder in (acl.get_include(), root / "simulator" / "core", facts)]
     text = subprocess.run([*command, str(path)], check=True, stdout=subprocess.PIPE, text=True).stdout
     ours = str(root / "simulator")
     kept, inside = [], False
