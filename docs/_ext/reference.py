@@ -43,7 +43,7 @@ def indented(lines: Iterable[str], by: int = 3) -> list[str]:
 
 def table(widths: str, head: Iterable[str], rows: Iterable[Iterable[Iterable[str]]]) -> list[str]:
     """Return a table; a cell is a list of lines."""
-    lines = [".. list-table::", f"   :widths: {widths}", "   :header-rows: 1", ""]
+    lines = [".. list-table::", "   :class: stacked", f"   :widths: {widths}", "   :header-rows: 1", ""]
     for row in [[[cell] for cell in head], *rows]:
         for place, cell in enumerate(row):
             first, *rest = list(cell) or [""]
@@ -89,7 +89,7 @@ def _codes_of(function: Any, answers: dict[int, list[str]]) -> list[str]:
         texts = [text for text in texts if text != "…"]
         lines = [plain(texts[0])] if len(texts) == 1 else [line for text in texts for line in (f"- {plain(text)}",)]
         rows.append(([f":ref:`{code} <code-{code}>`"], [f"``{name_of(code)}``"], lines))
-    return table("12 38 50", ("Code", "Name", "What the simulator says"), rows) if rows else []
+    return table("10 44 46", ("Code", "Name", "What the simulator reports"), rows) if rows else []
 
 
 def _group_page(group: str, declared: Any, answers: codes.Codes, signatures: Signatures) -> list[str]:
@@ -102,7 +102,7 @@ def _group_page(group: str, declared: Any, answers: codes.Codes, signatures: Sig
         body = [plain(function.doc), "", f"Since CANN {function.needs}.", ""]
         for shape in function.shapes:
             body += [f".. py:function:: {signatures.of(shape)}", ""]
-            note = " An extension: the vendor's pyACL has no such call." if shape.extension else ""
+            note = " An extension: the vendor's pyACL does not have this call." if shape.extension else ""
             body += [f"   Calls :c:func:`{function.name}`.{note}", ""]
         body += _codes_of(function, answers.of(function.name))
         lines += indented(body)
@@ -118,7 +118,7 @@ def _group_page(group: str, declared: Any, answers: codes.Codes, signatures: Sig
             else:
                 lines += [f".. c:{item.kind}:: {item.name}", ""]
                 if item.fields is None:
-                    lines += ["   Opaque: made and read by functions."]
+                    lines += ["   Opaque: only functions create and read it."]
                 else:
                     from acl.abi import declare
 
@@ -153,9 +153,9 @@ def _operator_page(family: str, rows: Iterable[Any], names: dict[str, str], kern
         "An operator is called in two phases: ``aclnnXGetWorkspaceSize(parameters, &workspaceSize, &executor)``, then",
         "``aclnnX(workspace, workspaceSize, executor, stream)``. From Python these are",
         "``acl.nnop.x_get_workspace_size(parameters) -> (workspace_size, executor, ret)`` and",
-        "``acl.nnop.x(workspace, workspace_size, executor, stream) -> ret``. What is optional may be left out (0).",
-        "``acl.nn.x(parameters)`` is both phases, on arrays.",
-        "Where the simulator has no kernel, :func:`acl.sim.kernel` gives it one.",
+        "``acl.nnop.x(workspace, workspace_size, executor, stream) -> ret``. Pass 0 to omit an optional",
+        "parameter. ``acl.nn.x(parameters)`` does both phases, on arrays.",
+        "If the simulator has no kernel for an operator, register one with :func:`acl.sim.kernel`.",
         "",
     ]
     cells = []
@@ -163,10 +163,10 @@ def _operator_page(family: str, rows: Iterable[Any], names: dict[str, str], kern
         declared = (f"{param.type} {param.name}".replace("* ", "*") for param in row.params)
         notes = (" ".join([param.direction, "optional" * param.optional]).strip() for param in row.params)
         params = [f"- ``{text}``{' ' + note if note else ''}" for text, note in zip(declared, notes)]
-        python = f"``acl.nnop.{names[row.name]}``" if row.name in names else "none: a plain function"
-        kernel = "207000" if row.helper else "yes" if row.name in kernels else "no"
+        python = f"``acl.nnop.{names[row.name]}``" if row.name in names else "none (a plain function)"
+        kernel = "returns 207000" if row.helper else "has a kernel" if row.name in kernels else "no kernel"
         cells.append(([f"``{row.name}``", "", f"``{row.headers[0]}``"], [python], params, [kernel]))
-    return [*lines, *table("30 25 35 10", ("Operator and header", "Python", "Parameters", "Kernel"), cells)]
+    return [*lines, *table("28 25 35 12", ("Operator and header", "Python", "Parameters", "Simulator"), cells)]
 
 
 def _objects() -> dict[str, list[str]]:
