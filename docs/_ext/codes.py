@@ -1,9 +1,9 @@
-"""Which status codes each C function can answer, and what it then says: read from the simulator's C, not written down.
+"""The status codes that each C function can return, with their messages: read from the simulator's C.
 
-A code is an answer when it is that of a refusal (``SIM_CHECK`` and the like), or is returned or assigned; a callee
-counts when it gives back a status that is not thrown away, or writes one (``aclError *code``). The compiler's
-preprocessor does the macros. What a function answers for work that failed earlier (``TaskError``, ``AbortedError``) is
-no code of its own: it is left out.
+A function can return a code if it passes the code to a failing check (``SIM_CHECK`` and similar macros), or returns or
+assigns the code, or calls a function that returns a status (and uses it) or writes one (``aclError *code``). The
+compiler's preprocessor expands the macros. Codes of work that failed earlier (``TaskError``, ``AbortedError``) are left
+out, because they do not belong to the function.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from pathlib import Path
 import acl
 
 STATUS = {"aclError", "aclnnStatus"}
-REFUSE = {"sim_fail": 0, "sim_refuse": 0}  # and the place of the code among their arguments
+REFUSE = {"sim_fail": 0, "sim_refuse": 0}  # with the place of the code among their arguments
 UNSUPPORTED = 207000
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|[A-Za-z_]\w*|\d\w*|[=!<>]=|->|&&|\|\||\S')
 WRITES = re.compile(r"(?<!const )\b(?:aclError|aclnnStatus) \* ")
 CODE = re.compile(r"[1-5]\d{5}$")
 FORMAT = re.compile(r"%[-+ #0]*[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|z|j|t)?([a-zA-Z%])")
-DROPPED = (";", "{", "}", ")", "else", "do")  # what stands before a call whose result nobody wants
+DROPPED = (";", "{", "}", ")", "else", "do")  # tokens before a call whose result is not used
 CLOSING = {"(": ")", "{": "}", "[": "]"}
 
 
 @dataclass
 class Body:
-    """One C function: what it says itself, and whom it asks."""
+    """One C function: its own codes with their messages, and the functions that it calls for a status."""
 
     says: dict[int, list[str]] = field(default_factory=dict)
     asks: list[str] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Body:
 
 @dataclass
 class Unit:
-    """One C file after preprocessing: its functions by name, and which of them other files see."""
+    """One C file after preprocessing: its functions by name, and the names of those that are not static."""
 
     bodies: dict[str, Body] = field(default_factory=dict)
     public: set[str] = field(default_factory=set)
@@ -67,7 +67,7 @@ def _preprocess(path: Path, root: Path, facts: Path) -> list[str]:
 
 
 def _end(tokens: list[str], place: int) -> int:
-    """Return where the bracket at a place closes."""
+    """Return the place of the bracket that closes the one at a place."""
     close, depth = CLOSING[tokens[place]], 0
     for here in range(place, len(tokens)):
         depth += (tokens[here] == tokens[place]) - (tokens[here] == close)
@@ -77,7 +77,7 @@ def _end(tokens: list[str], place: int) -> int:
 
 
 def _functions(tokens: list[str]) -> Iterator[tuple[str, list[str], list[str], list[str]]]:
-    """Give the name, the words before it, the parameters and the body of each function that is defined."""
+    """Yield the name, the words before it, the parameters and the body of each function definition."""
     begin = place = 0
     while place < len(tokens):
         token = tokens[place]
@@ -111,7 +111,7 @@ def _arguments(tokens: list[str]) -> list[list[str]]:
 
 
 def _text(tokens: list[str], arguments: list[list[str]]) -> str:
-    """Return a message as a reader sees it: literal arguments put in, an ellipsis for all else."""
+    """Return a message for readers: literal arguments are filled in, other arguments become an ellipsis."""
     text = "".join(token[1:-1] for token in tokens if token.startswith('"'))
     values = iter(arguments)
 
@@ -127,7 +127,7 @@ def _text(tokens: list[str], arguments: list[list[str]]) -> str:
 
 def _read(body: list[str], statuses: set[str], writers: set[str]) -> Body:
     found = Body()
-    callers: list[str] = []  # whose brackets are open
+    callers: list[str] = []  # functions whose brackets are open
     for place, token in enumerate(body):
         before = body[place - 1] if place else ";"
         after = body[place + 1] if place + 1 < len(body) else ""
@@ -181,7 +181,7 @@ class Codes:
             self.home.update(dict.fromkeys(unit.public, unit))
 
     def of(self, name: str) -> dict[int, list[str]]:
-        """Return the codes of one function, each with what it may say; empty where the simulator lacks the function."""
+        """Return the codes of one function with their messages; empty if the simulator lacks the function."""
         found: dict[int, list[str]] = {}
         seen: set[tuple[int, str]] = set()
         todo = [(self.home[name], name)] if name in self.home else []

@@ -1,7 +1,7 @@
 """Write the reference: a page for each group of C functions, family of operators and module of objects, and two tables.
 
-All of it comes from the declarations (:mod:`acl.abi`), the simulator's C (:mod:`codes`), and what :mod:`acl` says of
-itself. The pages go to ``docs/reference/made``, which is not kept, and are written anew when their sources are newer.
+All of it comes from the declarations (:mod:`acl.abi`), the simulator's C (:mod:`codes`) and docstrings of :mod:`acl`.
+The pages go to ``docs/reference/made``, which is not versioned, and are written again when their sources are newer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NEWER = codes.UNSUPPORTED
 
 
 def plain(text: str) -> str:
-    """Return a text with what reStructuredText takes for markup escaped."""
+    """Return a text in which the markup characters of reStructuredText are escaped."""
     return re.sub(r"([\\*`|_])", r"\\\1", text)
 
 
@@ -70,7 +70,7 @@ class Signatures:
                 self.known[prefix + name] = arguments.removesuffix(", /").removesuffix("/")
 
     def of(self, shape: Any) -> str:
-        """Return a call with its arguments and what it gives."""
+        """Return a call with its arguments and its result."""
         if shape.result == "tuple":
             outputs = [("0" if out.name == "0" else snake(out.name)) for out in shape.outputs]
             gives = f"({', '.join([*outputs, 'ret'])})"
@@ -138,7 +138,7 @@ def _group_page(group: str, declared: Any, answers: codes.Codes, signatures: Sig
 
 
 def _family(family: str) -> str:
-    """Return what a family of operators is, as the head of its file says."""
+    """Return the summary of a family of operators: the first comment of its file."""
     text = (ROWS / f"{family}.h").read_text(encoding="utf-8")
     summary = re.match(r"/\* (.*?) \*/", text, re.DOTALL)
     assert summary, family
@@ -191,7 +191,7 @@ def _objects() -> dict[str, list[str]]:
 
 
 def _public(module: str) -> list[str]:
-    """Return the functions that a module offers, whichever file they stand in."""
+    """Return the public functions of a module, wherever they are defined."""
     found = importlib.import_module(module)
     return sorted(
         name
@@ -217,7 +217,7 @@ def _functions_of_codes(declared: Any, answers: codes.Codes) -> dict[int, list[s
 
 
 def settings() -> list[tuple[str, str, str]]:
-    """Return the simulator's settings: name, what it takes, default; as the library says them itself."""
+    """Return the name, the accepted values and the default of each setting, as the library reports them."""
     import acl
 
     acl.sim.reset()

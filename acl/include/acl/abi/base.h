@@ -1,4 +1,4 @@
-/* Types that several rooms share: handles, data types and formats, memory locations, launch attributes. */
+/* Types that several groups share: handles, data types and formats, memory locations, launch attributes. */
 
 typedef void *aclrtStream;
 typedef void *aclrtEvent;
