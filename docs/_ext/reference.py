@@ -244,7 +244,7 @@ def _settings_page() -> list[str]:
     rows = []
     for name, expected, default in settings():
         rows.append(([f"``ACL_SIM_{name.upper()}``"], [plain(expected)], [f"``{default}``"]))
-    return table("25 60 15", ("Variable", "Takes", "Default"), rows)
+    return table("25 60 15", ("Variable", "Accepted values", "Default"), rows)
 
 
 def _answers() -> codes.Codes:
