@@ -1,14 +1,14 @@
 """Operators on arrays: ``acl.nn.add(a, b)`` is ``aclnnAdd``, both its phases, and so for each operator by its name.
 
 Inputs are :class:`acl.DeviceArray`, numbers, and lists of these, in the order of the C function; names are its names in
-snake case. ``out=`` takes the result: one array, or a tuple where an operator has several. Left out, the result is made
-where its shape and type follow from the inputs; an operator without such a rule says that it needs ``out=``. One that
-changes its arguments returns these.
+snake case. ``out=`` takes the output: one array, or a tuple if an operator has several. Without it the output is
+allocated if its shape and type follow from the inputs; otherwise the error says that the operator needs ``out=``. An
+operator that changes its arguments returns them.
 
-With ``stream=`` an operator is queued, or captured while the stream is; without, it waits for the work that its arrays
-were told of, runs on the default stream and is done when the call returns.
+With ``stream=`` an operator is queued, or captured if the stream is being captured. Without it, the call waits for the
+work that is registered with its arrays, runs the operator on the default stream, and returns when it is done.
 
-Functions are made when they are first asked for, from the table of operators. The raw phases are :mod:`acl.nnop`.
+A function is created from the table of operators when it is first used. The raw phases are in :mod:`acl.nnop`.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ def __getattr__(name: str) -> Any:
         close = op_function.names_like(name)
         advice = f", did you mean {close}?" if close else ""
         raise AttributeError(f"module 'acl.nn' has no operator {name!r}{advice}")
-    globals()[name] = function  # the next time is an ordinary one
+    globals()[name] = function  # found there the next time
     return function
 
 

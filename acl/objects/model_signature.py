@@ -251,7 +251,7 @@ class Signature:
                 mdl.destroy_desc(desc)
         return gears.outputs[gear]
 
-    # --- What is given
+    # --- Checks of inputs
 
     def check(self, place: int, value: "Union[numpy.ndarray[Any, Any], DeviceArray]", gear: Optional[int]) -> None:
         """Raise an error for a wrong type or shape of an input; only for the type where a gear fits."""

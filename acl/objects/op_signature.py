@@ -5,7 +5,7 @@ It imports nothing of the package, which is not there yet when it is built.
 
 from typing import Any, NamedTuple
 
-# What may be left out, by the name of the parameter, as Python text; optional ones are None.
+# Default values by the name of the parameter, as Python text; the default of optional parameters is None.
 DEFAULTS = {
     "accumulate": "False", "alpha": "1", "beta": "1", "correction": "1", "cube_math_type": "0", "descending": "False",
     "diagonal": "0", "dtype": "None", "eps": "1e-05", "epsilon": "1e-06", "exclusive": "False", "impl_mode": "0",

@@ -25,15 +25,15 @@ def configure(**settings: object) -> None:
     ----------
     **settings
         For example ``devices=2``, ``soc="Ascend910B3"``, ``schedule="eager"``; with ``unsupported="warn"`` a call of a
-        function that answers 207000, because the simulator or the CANN version that it plays has none, is also told on
-        stderr, once a function. None goes back to the environment.
+        function that returns 207000, because the simulator or the CANN version that it simulates does not have it, is
+        also reported on stderr, once per function. None restores the value of the environment.
 
     Raises
     ------
     RuntimeError
         After the first device was opened.
     ValueError
-        For a wrong name or value; the text lists the right ones.
+        For a wrong name or value; the message lists the valid ones.
     """
     for name, value in settings.items():
         text = ffi.NULL if value is None else str(value).encode()
@@ -48,7 +48,7 @@ def get_config(name: str) -> str:
 
 
 def reset() -> None:
-    """Discard all work, free all memory, make every handle dead and forget configured values."""
+    """Discard all work, free all memory, make every handle invalid and restore the configuration of the environment."""
     check(lib.aclsimReset(), "acl.sim.reset()")
     simulator_reset()
 

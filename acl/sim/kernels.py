@@ -104,8 +104,8 @@ def kernel(
 
     Notes
     -----
-    Stands on ``aclsimRegisterKernel``. What the function raises goes to :data:`sys.unraisablehook`; the task fails with
-    507015, and a call that ``plan`` refuses answers 161002.
+    Wraps ``aclsimRegisterKernel``. An exception of the function is passed to :data:`sys.unraisablehook`, and the task
+    fails with 507015; a call that ``plan`` refuses returns 161002.
 
     Examples
     --------
