@@ -270,7 +270,7 @@ def _operator(row: abi.Row, kernels: Set[str]) -> str:
             f"{plan}\n{{\n    SIM_ENTER();\n    return sim_row_plan(&row_{row.name}, (const union sim_value[]){{\n",
             *(f"        {value},\n" for value in values),
             "    }, workspaceSize, executor);\n}\n",
-            f"{run}\n{{\n    SIM_ENTER();\n    return sim_row_launch(",
+            f"{run}\n{{\n    SIM_ENTER();\n    return sim_executor_launch(",
             f"&row_{row.name}, workspace, workspaceSize, executor, stream, SIM_SITE());\n}}\n\n",
         ]
     )

@@ -19,6 +19,7 @@ LIBRARIES = sorted(path for path in Path(acl.get_lib()).glob("*.so") if path.nam
 LINES = 600
 needs_nm = pytest.mark.skipif(shutil.which("nm") is None, reason="nm is part of binutils, which comes with gcc")
 
+
 @pytest.fixture(scope="module")
 def declared():
     return abi.load(INCLUDE).functions
@@ -86,13 +87,18 @@ def test_every_implemented_group_has_tests(declared, groups):
 
 
 @pytest.fixture(scope="module")
-def found():
-    """Give the references between units, from a build whose inline functions are still calls."""
+def link():
+    """Give what the objects define and need, from a build whose inline functions are still calls."""
     try:
         build = layout.build_for_gdb().parent
     except layout.Refused as error:
         pytest.skip(str(error))
-    return rooms.references(build, ROOT / "simulator")
+    return rooms.link(build, ROOT / "simulator")
+
+
+@pytest.fixture(scope="module")
+def found(link):
+    return rooms.references(link)
 
 
 def test_every_source_stands_in_a_room():
@@ -115,6 +121,13 @@ def test_few_units_of_a_room_refer_to_each_other_in_a_circle(found, room):
     for group in rooms.cycles(found, room):
         inside = [str(one) for one in found if one.user in group and one.owner in group]
         assert len(group) <= rooms.CYCLE, "\n".join([f"{len(group)} units, at most {rooms.CYCLE}:", *inside])
+
+
+@needs_nm
+@pytest.mark.needs_sim
+def test_external_names_of_the_core_begin_with_those_of_their_units(link):
+    wrong = rooms.misnamed(link)
+    assert not wrong, "\n".join(wrong)
 
 
 def test_no_file_includes_a_header_of_a_room_above():

@@ -162,8 +162,8 @@ class Codes:
     """
 
     def __init__(self, root: Path, facts: Path) -> None:
-        folders = ("api", "core", "models", "ops")
-        paths = sorted(path for folder in folders for path in root.glob(f"simulator/{folder}/*.c"))
+        folders = ("api", "core", "ops")
+        paths = sorted(path for folder in folders for path in root.glob(f"simulator/{folder}/**/*.c"))
         with ThreadPoolExecutor(2) as pool:
             texts = list(pool.map(lambda path: _preprocess(path, root, facts), paths))
         heads = [list(_functions(tokens)) for tokens in texts]

@@ -62,5 +62,5 @@ aclTensorDesc *aclmdlGetDatasetTensorDesc(const aclmdlDataset *dataset, size_t i
 aclmdlAIPP *aclmdlCreateAIPP(uint64_t batchSize)
 {
     SIM_ENTER();
-    return sim_aipp_create(batchSize);
+    return sim_model_aipp_create(batchSize);
 }

@@ -136,14 +136,14 @@ aclnnStatus aclDumpOpTensors(const char *opType, const char *opName, aclTensor *
 aclGraphDumpOption *aclCreateGraphDumpOpt(void)
 {
     SIM_ENTER();
-    return sim_graph_dump_create();
+    return sim_dump_graph_create();
 }
 
 aclError aclDestroyGraphDumpOpt(const aclGraphDumpOption *graphDumpOpt)
 {
     SIM_ENTER();
     SIM_NOT_NULL(graphDumpOpt);
-    return sim_graph_dump_destroy(graphDumpOpt);
+    return sim_dump_graph_destroy(graphDumpOpt);
 }
 
 static aclError check_side(const char *side, int count, const void *descs, const aclDataBuffer *const *buffers)
@@ -152,7 +152,7 @@ static aclError check_side(const char *side, int count, const void *descs, const
     SIM_ARGUMENT(count == 0 || (descs != NULL && buffers != NULL), ACL_ERROR_INVALID_PARAM,
                  "%sDesc is %p and %ss %p, expected arrays of %d", side, descs, side, (const void *)buffers, count);
     for (int i = 0; i < count; i++) {
-        struct sim_data_buffer *buffer = sim_data_buffer_open(buffers[i]);
+        struct sim_data_buffer *buffer = sim_tensordesc_buffer_open(buffers[i]);
         if (buffer == NULL)
             return ACL_ERROR_INVALID_PARAM;
         sim_object_close(buffer);
@@ -176,8 +176,8 @@ aclError aclGenGraphAndDumpForOp(const char *opType, int numInputs, const aclTen
     SIM_TRY(check_side("input", numInputs, inputDesc, inputs));
     SIM_TRY(check_side("output", numOutputs, outputDesc, (const aclDataBuffer *const *)outputs));
     if (graphDumpOpt != NULL)
-        SIM_TRY(sim_graph_dump_check(graphDumpOpt));
+        SIM_TRY(sim_dump_graph_check(graphDumpOpt));
     const struct sim_dump_graph graph = {opType, graphDumpPath, {inputDesc, outputDesc}, {numInputs, numOutputs},
                                          attr};
-    return sim_graph_dump_write(&graph);
+    return sim_dump_graph_write(&graph);
 }

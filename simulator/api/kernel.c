@@ -159,7 +159,7 @@ aclError aclrtGetFuncBySymbol(const void *symbol, aclrtFuncHandle *funcHandle)
     SIM_ENTER();
     SIM_NOT_NULL(symbol);
     SIM_NOT_NULL(funcHandle);
-    return sim_function_of_symbol(symbol, funcHandle);
+    return sim_kernel_function_of_symbol(symbol, funcHandle);
 }
 
 aclError aclrtGetFunctionAddr(aclrtFuncHandle funcHandle, void **aicAddr, void **aivAddr)
@@ -169,7 +169,7 @@ aclError aclrtGetFunctionAddr(aclrtFuncHandle funcHandle, void **aicAddr, void *
     SIM_NOT_NULL(funcHandle);
     SIM_NOT_NULL(aicAddr);
     SIM_NOT_NULL(aivAddr);
-    SIM_TRY(sim_function_code(funcHandle, &code));
+    SIM_TRY(sim_kernel_function_code(funcHandle, &code));
     *aicAddr = code.kc_cube;
     *aivAddr = code.kc_vector;
     return ACL_SUCCESS;
@@ -182,7 +182,7 @@ aclError aclrtGetFunctionSize(aclrtFuncHandle funcHandle, size_t *aicSize, size_
     SIM_NOT_NULL(funcHandle);
     SIM_NOT_NULL(aicSize);
     SIM_NOT_NULL(aivSize);
-    SIM_TRY(sim_function_sizes(funcHandle, &code));
+    SIM_TRY(sim_kernel_function_sizes(funcHandle, &code));
     *aicSize = code.kc_cube_size;
     *aivSize = code.kc_vector_size;
     return ACL_SUCCESS;
@@ -194,7 +194,7 @@ aclError aclrtGetFunctionName(aclrtFuncHandle funcHandle, uint32_t maxLen, char 
     SIM_NOT_NULL(funcHandle);
     SIM_NOT_NULL(name);
     SIM_CHECK(maxLen != 0, ACL_ERROR_RT_PARAM_INVALID, "maxLen is 0, expected the bytes of name");
-    return sim_function_name(funcHandle, maxLen, name);
+    return sim_kernel_function_name(funcHandle, maxLen, name);
 }
 
 /* The two other attributes are written into a part of compiled binaries that no document describes. */
@@ -204,7 +204,7 @@ aclError aclrtGetFunctionAttribute(aclrtFuncHandle funcHandle, aclrtFuncAttribut
     aclrtKernelType type;
     SIM_NOT_NULL(funcHandle);
     SIM_NOT_NULL(attrValue);
-    SIM_TRY(sim_function_type(funcHandle, &type));
+    SIM_TRY(sim_kernel_function_type(funcHandle, &type));
     SIM_CHECK(attrType >= ACL_FUNC_ATTR_KERNEL_TYPE && attrType <= ACL_FUNC_ATTR_KERNEL_SCHED_MODE,
               ACL_ERROR_RT_PARAM_INVALID, "attrType is %d, expected an aclrtFuncAttribute (1 to 3)", (int)attrType);
     SIM_SUPPORTED(attrType == ACL_FUNC_ATTR_KERNEL_TYPE,
@@ -219,7 +219,7 @@ aclError aclrtFunctionGetBinary(const aclrtFuncHandle funcHandle, aclrtBinHandle
     SIM_ENTER();
     SIM_NOT_NULL(funcHandle);
     SIM_NOT_NULL(binHandle);
-    return sim_function_binary(funcHandle, binHandle);
+    return sim_kernel_function_binary(funcHandle, binHandle);
 }
 
 aclError aclrtFunctionGetParamCount(const void *func, size_t *paramCount)
@@ -227,7 +227,7 @@ aclError aclrtFunctionGetParamCount(const void *func, size_t *paramCount)
     SIM_ENTER();
     SIM_NOT_NULL(func);
     SIM_NOT_NULL(paramCount);
-    return sim_function_parameter_count(func, paramCount);
+    return sim_kernel_function_parameter_count(func, paramCount);
 }
 
 aclError aclrtFunctionGetParamInfo(const void *func, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
@@ -236,7 +236,7 @@ aclError aclrtFunctionGetParamInfo(const void *func, size_t paramIndex, size_t *
     SIM_NOT_NULL(func);
     SIM_NOT_NULL(paramOffset);
     SIM_NOT_NULL(paramSize);
-    return sim_function_parameter(func, paramIndex, paramOffset, paramSize);
+    return sim_kernel_function_parameter(func, paramIndex, paramOffset, paramSize);
 }
 
 /* Kernels that run here have no static part of the buffer, so that all of it can be dynamic. */
@@ -246,7 +246,7 @@ aclError aclrtFunctionGetAvailDynUbufPerBlock(void *func, uint32_t flags, size_t
     SIM_NOT_NULL(func);
     SIM_NOT_NULL(dynamicUbufSize);
     SIM_ARGUMENT(flags == 0, ACL_ERROR_INVALID_PARAM, "flags is %#x, expected 0: it is reserved", flags);
-    SIM_TRY(sim_function_check(func));
+    SIM_TRY(sim_kernel_function_check(func));
     SIM_SUPPORTED(sim_config()->cf_soc->so_profile == SIM_P950, "%s has no SIMT kernels, expected a chip of profile P950",
                   sim_config()->cf_soc->so_name);
     *dynamicUbufSize = sim_config()->cf_soc->so_ub;

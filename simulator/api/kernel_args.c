@@ -7,8 +7,8 @@ aclError aclrtKernelArgsGetHandleMemSize(aclrtFuncHandle funcHandle, size_t *mem
     aclrtKernelType type;
     SIM_NOT_NULL(funcHandle);
     SIM_NOT_NULL(memSize);
-    SIM_TRY(sim_function_type(funcHandle, &type));
-    *memSize = sim_args_record_size();
+    SIM_TRY(sim_kernel_function_type(funcHandle, &type));
+    *memSize = sim_kernel_args_record_size();
     return ACL_SUCCESS;
 }
 
@@ -18,8 +18,8 @@ aclError aclrtKernelArgsGetMemSize(aclrtFuncHandle funcHandle, size_t userArgsSi
     aclrtKernelType type;
     SIM_NOT_NULL(funcHandle);
     SIM_NOT_NULL(actualArgsSize);
-    SIM_TRY(sim_function_type(funcHandle, &type));
-    return sim_args_room(userArgsSize, actualArgsSize);
+    SIM_TRY(sim_kernel_function_type(funcHandle, &type));
+    return sim_kernel_args_room(userArgsSize, actualArgsSize);
 }
 
 aclError aclrtKernelArgsInit(aclrtFuncHandle funcHandle, aclrtArgsHandle *argsHandle)
@@ -27,7 +27,7 @@ aclError aclrtKernelArgsInit(aclrtFuncHandle funcHandle, aclrtArgsHandle *argsHa
     SIM_ENTER();
     SIM_NOT_NULL(funcHandle);
     SIM_NOT_NULL(argsHandle);
-    return sim_args_create(funcHandle, argsHandle);
+    return sim_kernel_args_create(funcHandle, argsHandle);
 }
 
 aclError aclrtKernelArgsInitByUserMem(aclrtFuncHandle funcHandle, aclrtArgsHandle argsHandle, void *userHostMem,
@@ -39,7 +39,7 @@ aclError aclrtKernelArgsInitByUserMem(aclrtFuncHandle funcHandle, aclrtArgsHandl
     SIM_NOT_NULL(userHostMem);
     SIM_ARGUMENT(actualArgsSize != 0, ACL_ERROR_INVALID_PARAM,
                  "actualArgsSize is 0, expected what aclrtKernelArgsGetMemSize answers");
-    return sim_args_create_at(funcHandle, argsHandle, userHostMem, actualArgsSize);
+    return sim_kernel_args_create_at(funcHandle, argsHandle, userHostMem, actualArgsSize);
 }
 
 aclError aclrtKernelArgsAppend(aclrtArgsHandle argsHandle, void *param, size_t paramSize, aclrtParamHandle *paramHandle)
@@ -49,7 +49,7 @@ aclError aclrtKernelArgsAppend(aclrtArgsHandle argsHandle, void *param, size_t p
     SIM_NOT_NULL(param);
     SIM_ARGUMENT(paramSize != 0, ACL_ERROR_INVALID_PARAM, "paramSize is 0, expected the bytes of param");
     SIM_NOT_NULL(paramHandle);
-    return sim_args_append(argsHandle, param, paramSize, paramHandle);
+    return sim_kernel_args_append(argsHandle, param, paramSize, paramHandle);
 }
 
 aclError aclrtKernelArgsAppendPlaceHolder(aclrtArgsHandle argsHandle, aclrtParamHandle *paramHandle)
@@ -57,7 +57,7 @@ aclError aclrtKernelArgsAppendPlaceHolder(aclrtArgsHandle argsHandle, aclrtParam
     SIM_ENTER();
     SIM_NOT_NULL(argsHandle);
     SIM_NOT_NULL(paramHandle);
-    return sim_args_append_holder(argsHandle, paramHandle);
+    return sim_kernel_args_append_holder(argsHandle, paramHandle);
 }
 
 aclError aclrtKernelArgsGetPlaceHolderBuffer(aclrtArgsHandle argsHandle, aclrtParamHandle paramHandle, size_t dataSize,
@@ -68,7 +68,7 @@ aclError aclrtKernelArgsGetPlaceHolderBuffer(aclrtArgsHandle argsHandle, aclrtPa
     SIM_NOT_NULL(paramHandle);
     SIM_ARGUMENT(dataSize != 0, ACL_ERROR_INVALID_PARAM, "dataSize is 0, expected the bytes of the placeholder's data");
     SIM_NOT_NULL(bufferAddr);
-    return sim_args_holder_data(argsHandle, paramHandle, dataSize, bufferAddr);
+    return sim_kernel_args_holder_data(argsHandle, paramHandle, dataSize, bufferAddr);
 }
 
 aclError aclrtKernelArgsParaUpdate(aclrtArgsHandle argsHandle, aclrtParamHandle paramHandle, void *param,
@@ -79,12 +79,12 @@ aclError aclrtKernelArgsParaUpdate(aclrtArgsHandle argsHandle, aclrtParamHandle 
     SIM_NOT_NULL(paramHandle);
     SIM_NOT_NULL(param);
     SIM_ARGUMENT(paramSize != 0, ACL_ERROR_INVALID_PARAM, "paramSize is 0, expected the bytes of param");
-    return sim_args_update(argsHandle, paramHandle, param, paramSize);
+    return sim_kernel_args_update(argsHandle, paramHandle, param, paramSize);
 }
 
 aclError aclrtKernelArgsFinalize(aclrtArgsHandle argsHandle)
 {
     SIM_ENTER();
     SIM_NOT_NULL(argsHandle);
-    return sim_args_finish(argsHandle);
+    return sim_kernel_args_finish(argsHandle);
 }

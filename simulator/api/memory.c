@@ -234,9 +234,9 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total)
     SIM_TRY(sim_context_current(&context));
     uint32_t index = (uint32_t)context->cx_device->dv_id;
     sim_vmm_collect();
-    struct sim_pages pages = sim_heap_pages(&sim_device_zone, index, page);
+    struct sim_pages pages = sim_heap_pages(&sim_heap_zone_of_device, index, page);
     if (attr == ACL_DDR_MEM || attr == ACL_HBM_MEM) {
-        struct sim_pages normal = sim_heap_pages(&sim_device_zone, index, SIM_PAGE_NORMAL);
+        struct sim_pages normal = sim_heap_pages(&sim_heap_zone_of_device, index, SIM_PAGE_NORMAL);
         pages.pg_free += normal.pg_free;
         pages.pg_total += normal.pg_total;
     }

@@ -31,7 +31,7 @@ static aclError check_from(const void *dst, size_t dstMax, const void *symbol, s
 static aclError find_bytes(const void *symbol, size_t count, size_t offset, void **address)
 {
     struct sim_variable variable;
-    SIM_TRY(sim_variable_find(symbol, &variable));
+    SIM_TRY(sim_kernel_variable_find(symbol, &variable));
     SIM_ARGUMENT(offset <= variable.va_size && count <= variable.va_size - offset, ACL_ERROR_INVALID_PARAM,
                  "offset is %zu and count %zu, expected a sum of at most %zu, the size of the variable", offset, count,
                  variable.va_size);
@@ -53,7 +53,7 @@ aclError aclrtGetSymbolAddress(const void *symbol, void **devPtr)
     struct sim_variable variable;
     SIM_NOT_NULL(symbol);
     SIM_NOT_NULL(devPtr);
-    SIM_TRY(sim_variable_find(symbol, &variable));
+    SIM_TRY(sim_kernel_variable_find(symbol, &variable));
     *devPtr = variable.va_address;
     return ACL_SUCCESS;
 }
@@ -64,7 +64,7 @@ aclError aclrtGetSymbolSize(const void *symbol, size_t *size)
     struct sim_variable variable;
     SIM_NOT_NULL(symbol);
     SIM_NOT_NULL(size);
-    SIM_TRY(sim_variable_find(symbol, &variable));
+    SIM_TRY(sim_kernel_variable_find(symbol, &variable));
     *size = variable.va_size;
     return ACL_SUCCESS;
 }

@@ -94,7 +94,7 @@ static aclError query(struct sim_bytes model, size_t *work, size_t *weight)
     SIM_TRY(sim_file_signature(&file, &signature));
     *work = signature->sg_work;
     *weight = signature->sg_weight;
-    sim_signature_drop(signature);
+    sim_model_signature_drop(signature);
     return ACL_SUCCESS;
 }
 

@@ -23,14 +23,14 @@
     check(name##3, least, most)
 
 #define OPEN(found)                                                                                                    \
-    struct sim_aipp *found = sim_aipp_open(aippParmsSet);                                                              \
+    struct sim_aipp *found = sim_model_aipp_open(aippParmsSet);                                                        \
     if (found == NULL)                                                                                                 \
     return ACL_ERROR_INVALID_PARAM
 
 /* Of an image, whose set is to be closed. */
 #define OPEN_IMAGE(found, image)                                                                                       \
     struct sim_aipp *found;                                                                                            \
-    struct sim_aipp_image *image = sim_aipp_open_image(aippParmsSet, batchIndex, &found);                              \
+    struct sim_aipp_image *image = sim_model_aipp_open_image(aippParmsSet, batchIndex, &found);                        \
     if (image == NULL)                                                                                                 \
     return ACL_ERROR_INVALID_PARAM
 
@@ -51,7 +51,7 @@ aclError aclmdlDestroyAIPP(const aclmdlAIPP *aippParmsSet)
 {
     SIM_ENTER();
     OPEN(found);
-    sim_aipp_destroy(found);
+    sim_model_aipp_destroy(found);
     return ACL_SUCCESS;
 }
 
@@ -59,8 +59,8 @@ aclError aclmdlGetAippDataSize(uint64_t batchSize, size_t *size)
 {
     SIM_ENTER();
     SIM_NOT_NULL(size);
-    SIM_TRY(sim_aipp_check_batch(batchSize));
-    *size = sim_aipp_bytes(batchSize);
+    SIM_TRY(sim_model_aipp_check_batch(batchSize));
+    *size = sim_model_aipp_bytes(batchSize);
     return ACL_SUCCESS;
 }
 
@@ -252,7 +252,7 @@ aclError aclmdlSetInputAIPP(uint32_t modelId, aclmdlDataset *dataset, size_t ind
     SIM_ENTER();
     SIM_NOT_NULL(dataset);
     SIM_NOT_NULL(aippParmsSet);
-    return sim_aipp_put(modelId, dataset, index, false, aippParmsSet);
+    return sim_model_aipp_put(modelId, dataset, index, false, aippParmsSet);
 }
 
 aclError aclmdlSetAIPPByInputIndex(uint32_t modelId, aclmdlDataset *dataset, size_t index,
@@ -261,7 +261,7 @@ aclError aclmdlSetAIPPByInputIndex(uint32_t modelId, aclmdlDataset *dataset, siz
     SIM_ENTER();
     SIM_NOT_NULL(dataset);
     SIM_NOT_NULL(aippParmsSet);
-    return sim_aipp_put(modelId, dataset, index, true, aippParmsSet);
+    return sim_model_aipp_put(modelId, dataset, index, true, aippParmsSet);
 }
 
 aclError aclmdlGetAippType(uint32_t modelId, size_t index, aclmdlInputAippType *type,
@@ -270,12 +270,12 @@ aclError aclmdlGetAippType(uint32_t modelId, size_t index, aclmdlInputAippType *
     SIM_ENTER();
     SIM_NOT_NULL(type);
     SIM_NOT_NULL(dynamicAttachedDataIndex);
-    return sim_aipp_type(modelId, index, type, dynamicAttachedDataIndex);
+    return sim_model_aipp_type(modelId, index, type, dynamicAttachedDataIndex);
 }
 
 aclError aclmdlGetFirstAippInfo(uint32_t modelId, size_t index, aclAippInfo *aippInfo)
 {
     SIM_ENTER();
     SIM_NOT_NULL(aippInfo);
-    return sim_aipp_first_info(modelId, index, aippInfo);
+    return sim_model_aipp_first_info(modelId, index, aippInfo);
 }

@@ -16,7 +16,7 @@ static aclError open_file(const char *path, void *variables, size_t size, uint32
     SIM_ARGUMENT(path != NULL, ACL_ERROR_INVALID_PARAM, "modelPath is NULL, expected the path of a bundle");
     SIM_ARGUMENT(id != NULL, ACL_ERROR_INVALID_PARAM, "bundleId is NULL, expected a valid pointer");
     SIM_TRY(sim_model_read(path, &bytes));
-    aclError code = sim_bundle_open(bytes, variables, size, id);
+    aclError code = sim_model_bundle_open(bytes, variables, size, id);
     sim_model_free_bytes(bytes);
     return code;
 }
@@ -25,7 +25,7 @@ static aclError open_memory(const void *model, size_t model_size, void *variable
 {
     SIM_TRY(check_bytes(model, model_size));
     SIM_ARGUMENT(id != NULL, ACL_ERROR_INVALID_PARAM, "bundleId is NULL, expected a valid pointer");
-    return sim_bundle_open((struct sim_bytes){model, model_size}, variables, size, id);
+    return sim_model_bundle_open((struct sim_bytes){model, model_size}, variables, size, id);
 }
 
 aclError aclmdlBundleInitFromFile(const char *modelPath, void *varWeightPtr, size_t varWeightSize, uint32_t *bundleId)
@@ -46,11 +46,11 @@ static aclError load_all(uint32_t id)
 {
     size_t count = 0;
     uint32_t model;
-    SIM_TRY(sim_bundle_count(id, &count));
+    SIM_TRY(sim_model_bundle_count(id, &count));
     for (size_t i = 0; i < count; i++) {
-        aclError code = sim_bundle_load(id, i, (struct sim_load){0}, &model);
+        aclError code = sim_model_bundle_load(id, i, (struct sim_load){0}, &model);
         if (code != ACL_SUCCESS) {
-            sim_bundle_close(id);
+            sim_model_bundle_close(id);
             return code;
         }
     }
@@ -74,7 +74,7 @@ aclError aclmdlBundleLoadFromMem(const void *model, size_t modelSize, uint32_t *
 aclError aclmdlBundleUnload(uint32_t bundleId)
 {
     SIM_ENTER();
-    return sim_bundle_close(bundleId);
+    return sim_model_bundle_close(bundleId);
 }
 
 /* ---- models ---- */
@@ -83,21 +83,21 @@ aclError aclmdlBundleGetModelNum(uint32_t bundleId, size_t *modelNum)
 {
     SIM_ENTER();
     SIM_NOT_NULL(modelNum);
-    return sim_bundle_count(bundleId, modelNum);
+    return sim_model_bundle_count(bundleId, modelNum);
 }
 
 aclError aclmdlBundleGetModelId(uint32_t bundleId, size_t index, uint32_t *modelId)
 {
     SIM_ENTER();
     SIM_NOT_NULL(modelId);
-    return sim_bundle_model(bundleId, index, modelId);
+    return sim_model_bundle_model(bundleId, index, modelId);
 }
 
 aclError aclmdlBundleLoadModel(uint32_t bundleId, size_t index, uint32_t *modelId)
 {
     SIM_ENTER();
     SIM_NOT_NULL(modelId);
-    return sim_bundle_load(bundleId, index, (struct sim_load){0}, modelId);
+    return sim_model_bundle_load(bundleId, index, (struct sim_load){0}, modelId);
 }
 
 aclError aclmdlBundleLoadModelWithMem(uint32_t bundleId, size_t index, void *workPtr, size_t workSize, void *weightPtr,
@@ -105,32 +105,33 @@ aclError aclmdlBundleLoadModelWithMem(uint32_t bundleId, size_t index, void *wor
 {
     SIM_ENTER();
     SIM_NOT_NULL(modelId);
-    return sim_bundle_load(bundleId, index, sim_load_with_memory(workPtr, workSize, weightPtr, weightSize), modelId);
+    return sim_model_bundle_load(bundleId, index, sim_load_with_memory(workPtr, workSize, weightPtr, weightSize),
+                                 modelId);
 }
 
 aclError aclmdlBundleLoadModelWithConfig(uint32_t bundleId, size_t index, aclmdlConfigHandle *handle, uint32_t *modelId)
 {
     SIM_ENTER();
     SIM_NOT_NULL(modelId);
-    struct sim_options *options = sim_options_open(SIM_LOAD_OPTIONS, handle);
+    struct sim_options *options = sim_model_options_open(SIM_LOAD_OPTIONS, handle);
     if (options == NULL)
         return ACL_ERROR_INVALID_PARAM;
-    struct sim_load load = sim_options_memory(options);
+    struct sim_load load = sim_model_options_memory(options);
     sim_object_close(options);
-    return sim_bundle_load(bundleId, index, load, modelId);
+    return sim_model_bundle_load(bundleId, index, load, modelId);
 }
 
 aclError aclmdlBundleUnloadModel(uint32_t bundleId, uint32_t modelId)
 {
     SIM_ENTER();
-    return sim_bundle_unload(bundleId, modelId);
+    return sim_model_bundle_unload(bundleId, modelId);
 }
 
 /* ---- questions ---- */
 
 /* Body of a call about an answer: `call` on the opened one. */
 #define WITH_ANSWER(call)                                                                                              \
-    struct sim_bundle_answer *found = sim_bundle_answer_open(queryInfo);                                               \
+    struct sim_bundle_answer *found = sim_model_bundle_answer_open(queryInfo);                                         \
     if (found == NULL)                                                                                                 \
         return ACL_ERROR_INVALID_PARAM;                                                                                \
     aclError code = call;                                                                                              \
@@ -140,16 +141,16 @@ aclError aclmdlBundleUnloadModel(uint32_t bundleId, uint32_t modelId)
 aclmdlBundleQueryInfo *aclmdlBundleCreateQueryInfo(void)
 {
     SIM_ENTER();
-    return sim_bundle_answer_create();
+    return sim_model_bundle_answer_create();
 }
 
 aclError aclmdlBundleDestroyQueryInfo(aclmdlBundleQueryInfo *queryInfo)
 {
     SIM_ENTER();
-    struct sim_bundle_answer *found = sim_bundle_answer_open(queryInfo);
+    struct sim_bundle_answer *found = sim_model_bundle_answer_open(queryInfo);
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
-    sim_bundle_answer_destroy(found);
+    sim_model_bundle_answer_destroy(found);
     return ACL_SUCCESS;
 }
 
@@ -158,12 +159,12 @@ aclError aclmdlBundleQueryInfoFromMem(const void *model, size_t modelSize, aclmd
     SIM_ENTER();
     SIM_TRY(check_bytes(model, modelSize));
     struct sim_bytes bytes = {model, modelSize};
-    WITH_ANSWER(sim_bundle_ask(found, bytes));
+    WITH_ANSWER(sim_model_bundle_ask(found, bytes));
 }
 
 static aclError ask(aclmdlBundleQueryInfo *queryInfo, struct sim_bytes bytes)
 {
-    WITH_ANSWER(sim_bundle_ask(found, bytes));
+    WITH_ANSWER(sim_model_bundle_ask(found, bytes));
 }
 
 aclError aclmdlBundleQueryInfoFromFile(const char *fileName, aclmdlBundleQueryInfo *queryInfo)

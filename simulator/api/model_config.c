@@ -5,10 +5,10 @@
 
 static aclError destroy(enum sim_options_kind kind, const void *handle)
 {
-    struct sim_options *found = sim_options_open(kind, handle);
+    struct sim_options *found = sim_model_options_open(kind, handle);
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
-    sim_options_destroy(kind, found);
+    sim_model_options_destroy(kind, found);
     return ACL_SUCCESS;
 }
 
@@ -16,10 +16,10 @@ static aclError set(enum sim_options_kind kind, const void *handle, unsigned att
                     size_t valueSize)
 {
     SIM_NOT_NULL(attrValue);
-    struct sim_options *found = sim_options_open(kind, handle);
+    struct sim_options *found = sim_model_options_open(kind, handle);
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
-    aclError code = sim_options_set(kind, found, attr, attrValue, valueSize);
+    aclError code = sim_model_options_set(kind, found, attr, attrValue, valueSize);
     sim_object_close(found);
     return code;
 }
@@ -27,13 +27,13 @@ static aclError set(enum sim_options_kind kind, const void *handle, unsigned att
 aclmdlConfigHandle *aclmdlCreateConfigHandle(void)
 {
     SIM_ENTER();
-    return sim_options_create(SIM_LOAD_OPTIONS);
+    return sim_model_options_create(SIM_LOAD_OPTIONS);
 }
 
 aclmdlExecConfigHandle *aclmdlCreateExecConfigHandle(void)
 {
     SIM_ENTER();
-    return sim_options_create(SIM_RUN_OPTIONS);
+    return sim_model_options_create(SIM_RUN_OPTIONS);
 }
 
 aclError aclmdlDestroyConfigHandle(aclmdlConfigHandle *handle)
@@ -72,7 +72,7 @@ aclError aclmdlSetExternalWeightAddress(aclmdlConfigHandle *handle, const char *
     SIM_NOT_NULL(weightFileName);
     SIM_NOT_NULL(devPtr);
     SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected the bytes of the weights");
-    struct sim_options *found = sim_options_open(SIM_LOAD_OPTIONS, handle);
+    struct sim_options *found = sim_model_options_open(SIM_LOAD_OPTIONS, handle);
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
     sim_object_close(found);
@@ -83,10 +83,10 @@ aclError aclmdlSetExternalWeightAddress(aclmdlConfigHandle *handle, const char *
 static aclError read_options(const aclmdlConfigHandle *handle, struct sim_load *load, struct sim_load_queues *queues,
                              char **path)
 {
-    struct sim_options *found = sim_options_open(SIM_LOAD_OPTIONS, handle);
+    struct sim_options *found = sim_model_options_open(SIM_LOAD_OPTIONS, handle);
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
-    aclError code = sim_options_read(found, load, queues, path);
+    aclError code = sim_model_options_read(found, load, queues, path);
     sim_object_close(found);
     return code;
 }
@@ -116,7 +116,7 @@ aclError aclmdlLoadFromModel(const aclmdlModel *model, const aclmdlConfigHandle 
     SIM_ENTER();
     SIM_NOT_NULL(model);
     SIM_NOT_NULL(modelId);
-    struct sim_options *found = sim_options_open(SIM_LOAD_OPTIONS, handle);
+    struct sim_options *found = sim_model_options_open(SIM_LOAD_OPTIONS, handle);
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
     sim_object_close(found);
@@ -129,12 +129,12 @@ aclError aclmdlLoadFromModel(const aclmdlModel *model, const aclmdlConfigHandle 
 
 static aclError read_setting(const aclmdlExecConfigHandle *handle, uint32_t model, struct sim_run_setting *setting)
 {
-    struct sim_options *found = sim_options_open(SIM_RUN_OPTIONS, handle);
+    struct sim_options *found = sim_model_options_open(SIM_RUN_OPTIONS, handle);
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
-    *setting = sim_options_run(found);
+    *setting = sim_model_options_run(found);
     sim_object_close(found);
-    return sim_run_check_work(setting, model);
+    return sim_model_run_check_work(setting, model);
 }
 
 aclError aclmdlExecuteAsyncV2(uint32_t modelId, const aclmdlDataset *input, aclmdlDataset *output, aclrtStream stream,

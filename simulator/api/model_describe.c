@@ -72,7 +72,7 @@ aclError aclmdlGetDesc(aclmdlDesc *modelDesc, uint32_t modelId)
         return ACL_ERROR_INVALID_PARAM;
     aclError code = sim_model_open(modelId, &model);
     if (code == ACL_SUCCESS)
-        sim_signature_share(model->mo_signature);
+        sim_model_signature_share(model->mo_signature);
     sim_model_desc_fill(found, code == ACL_SUCCESS ? model->mo_signature : NULL, modelId);
     sim_object_close(found);
     if (code == ACL_SUCCESS)
@@ -187,7 +187,7 @@ static aclError find_index(const struct sim_model_desc *desc, bool input, const 
     const struct sim_signature *signature = desc->ds_signature;
     uint32_t count = signature == NULL ? 0 : input ? signature->sg_input_count : signature->sg_output_count;
     uint32_t place =
-        count == 0 ? 0 : sim_port_find(input ? signature->sg_inputs : signature->sg_outputs, count, name);
+        count == 0 ? 0 : sim_model_port_find(input ? signature->sg_inputs : signature->sg_outputs, count, name);
     SIM_ARGUMENT(place < count, ACL_ERROR_INVALID_PARAM, "name is \"%s\", which none of the %u %s has", name, count,
                  input ? "inputs" : "outputs");
     *index = place;
@@ -311,7 +311,7 @@ static aclError output_dims(const struct sim_model_desc *desc, size_t index, int
     const struct sim_port *port = NULL;
     uint32_t rank;
     SIM_TRY(find_output(desc, index, &port));
-    const int64_t *values = sim_signature_output(desc->ds_signature, (uint32_t)index, gear, &rank);
+    const int64_t *values = sim_model_signature_output(desc->ds_signature, (uint32_t)index, gear, &rank);
     show_dims(desc, index, false, values, rank, dims);
     return ACL_SUCCESS;
 }

@@ -86,7 +86,7 @@ static uint32_t all_dims(const struct sim_signature *signature)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < signature->sg_input_count; i++)
-        if (!sim_port_is_control(&signature->sg_inputs[i]))
+        if (!sim_model_port_is_control(&signature->sg_inputs[i]))
             count += signature->sg_inputs[i].po_rank;
     return count;
 }
@@ -103,9 +103,9 @@ static aclError get_dims(const struct sim_signature *signature, size_t index, ac
     for (size_t gear = 0; gear < count; gear++) {
         memset(&dims[gear], 0, sizeof *dims);
         for (uint32_t i = 0; i < signature->sg_input_count; i++) {
-            if (sim_port_is_control(&signature->sg_inputs[i]))
+            if (sim_model_port_is_control(&signature->sg_inputs[i]))
                 continue;
-            sim_signature_input(signature, i, (int64_t)gear, dims[gear].dims + dims[gear].dimCount);
+            sim_model_signature_input(signature, i, (int64_t)gear, dims[gear].dims + dims[gear].dimCount);
             dims[gear].dimCount += signature->sg_inputs[i].po_rank;
         }
     }
@@ -153,7 +153,7 @@ static aclError pick_values(const struct sim_signature *signature, const aclmdlI
     *count = 0;
     for (uint32_t i = 0; i < signature->sg_input_count; i++) {
         const struct sim_port *port = &signature->sg_inputs[i];
-        for (uint32_t axis = 0; axis < port->po_rank && !sim_port_is_control(port); axis++, at++) {
+        for (uint32_t axis = 0; axis < port->po_rank && !sim_model_port_is_control(port); axis++, at++) {
             if (port->po_dims[axis] < 0)
                 values[(*count)++] = (uint64_t)dims->dims[at];
             SIM_ARGUMENT(port->po_dims[axis] < 0 || port->po_dims[axis] == dims->dims[at],

@@ -109,14 +109,14 @@ aclError aclprofDestroyConfig(const aclprofConfig *profilerConfig)
 void *aclprofCreateStamp(void)
 {
     SIM_ENTER();
-    return sim_stamp_create();
+    return sim_prof_stamp_create();
 }
 
 void aclprofDestroyStamp(void *stamp)
 {
     SIM_ENTER();
     if (stamp != NULL)
-        sim_stamp_destroy(stamp);
+        sim_prof_stamp_destroy(stamp);
 }
 
 static aclError check_message(const char *msg, size_t length)
@@ -132,27 +132,27 @@ aclError aclprofSetStampTraceMessage(void *stamp, const char *msg, uint32_t msgL
     SIM_ENTER();
     SIM_NOT_NULL(stamp);
     SIM_TRY(check_message(msg, msgLen));
-    return sim_stamp_set(stamp, msg, msgLen);
+    return sim_prof_stamp_set(stamp, msg, msgLen);
 }
 
 aclError aclprofMark(void *stamp)
 {
     SIM_ENTER();
     SIM_NOT_NULL(stamp);
-    return sim_stamp_mark(stamp);
+    return sim_prof_stamp_mark(stamp);
 }
 
 aclError aclprofPush(void *stamp)
 {
     SIM_ENTER();
     SIM_NOT_NULL(stamp);
-    return sim_stamp_begin(stamp, SIM_SPAN_STACK, NULL);
+    return sim_prof_stamp_begin(stamp, SIM_SPAN_STACK, NULL);
 }
 
 aclError aclprofPop(void)
 {
     SIM_ENTER();
-    return sim_span_end(SIM_SPAN_STACK, 0);
+    return sim_prof_span_end(SIM_SPAN_STACK, 0);
 }
 
 aclError aclprofRangeStart(void *stamp, uint32_t *rangeId)
@@ -160,13 +160,13 @@ aclError aclprofRangeStart(void *stamp, uint32_t *rangeId)
     SIM_ENTER();
     SIM_NOT_NULL(stamp);
     SIM_NOT_NULL(rangeId);
-    return sim_stamp_begin(stamp, SIM_SPAN_RANGE, rangeId);
+    return sim_prof_stamp_begin(stamp, SIM_SPAN_RANGE, rangeId);
 }
 
 aclError aclprofRangeStop(uint32_t rangeId)
 {
     SIM_ENTER();
-    return sim_span_end(SIM_SPAN_RANGE, rangeId);
+    return sim_prof_span_end(SIM_SPAN_RANGE, rangeId);
 }
 
 aclError aclprofRangePushEx(aclprofEventAttributes *attr)
@@ -183,13 +183,13 @@ aclError aclprofRangePushEx(aclprofEventAttributes *attr)
     SIM_ARGUMENT(info != NULL, ACL_ERROR_INVALID_PARAM, "tensorInfo of attr is NULL, expected a valid pointer");
     SIM_ARGUMENT(info->tensorNum == 0 || info->tensors != NULL, ACL_ERROR_INVALID_PARAM,
                  "tensors of attr is NULL with tensorNum %u, expected an array of that length", info->tensorNum);
-    return sim_span_tensors(info);
+    return sim_prof_span_tensors(info);
 }
 
 aclError aclprofRangePop(void)
 {
     SIM_ENTER();
-    return sim_span_end(SIM_SPAN_TENSORS, 0);
+    return sim_prof_span_end(SIM_SPAN_TENSORS, 0);
 }
 
 uint64_t aclprofStr2Id(const char *message)
@@ -228,14 +228,14 @@ aclError aclrtProfTrace(void *userdata, int32_t length, aclrtStream stream)
 aclprofStepInfo *aclprofCreateStepInfo(void)
 {
     SIM_ENTER();
-    return sim_step_info_create();
+    return sim_prof_step_info_create();
 }
 
 void aclprofDestroyStepInfo(aclprofStepInfo *stepinfo)
 {
     SIM_ENTER();
     if (stepinfo != NULL)
-        sim_step_info_destroy(stepinfo);
+        sim_prof_step_info_destroy(stepinfo);
 }
 
 aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, aclprofStepTag tag, aclrtStream stream)
@@ -244,5 +244,5 @@ aclError aclprofGetStepTimestamp(aclprofStepInfo *stepInfo, aclprofStepTag tag, 
     SIM_NOT_NULL(stepInfo);
     SIM_ARGUMENT((unsigned)tag <= ACL_STEP_END, ACL_ERROR_INVALID_PARAM,
                  "tag is %d, expected ACL_STEP_START (0) or ACL_STEP_END (1)", (int)tag);
-    return sim_step_info_tag(stepInfo, tag, stream, SIM_SITE());
+    return sim_prof_step_info_tag(stepInfo, tag, stream, SIM_SITE());
 }

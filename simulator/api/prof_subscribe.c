@@ -17,27 +17,27 @@ aclprofSubscribeConfig *aclprofCreateSubscribeConfig(int8_t timeInfoSwitch, aclp
     }
     int descriptor;
     memcpy(&descriptor, fd, sizeof descriptor);
-    return sim_subscription_create(timeInfoSwitch == 1, descriptor);
+    return sim_prof_subscription_create(timeInfoSwitch == 1, descriptor);
 }
 
 aclError aclprofDestroySubscribeConfig(const aclprofSubscribeConfig *profSubscribeConfig)
 {
     SIM_ENTER();
     SIM_NOT_NULL(profSubscribeConfig);
-    return sim_subscription_destroy(profSubscribeConfig);
+    return sim_prof_subscription_destroy(profSubscribeConfig);
 }
 
 aclError aclprofModelSubscribe(uint32_t modelId, const aclprofSubscribeConfig *profSubscribeConfig)
 {
     SIM_ENTER();
     SIM_NOT_NULL(profSubscribeConfig);
-    return sim_model_subscribe(modelId, profSubscribeConfig);
+    return sim_prof_subscribe(modelId, profSubscribeConfig);
 }
 
 aclError aclprofModelUnSubscribe(uint32_t modelId)
 {
     SIM_ENTER();
-    return sim_model_unsubscribe(modelId);
+    return sim_prof_unsubscribe(modelId);
 }
 
 /* ---- records ---- */

@@ -115,7 +115,7 @@ aclError aclsimRegisterCustomKernel(const char *binary, const char *kernel, cons
     SIM_ARGUMENT(*kernel != '\0', ACL_ERROR_INVALID_PARAM, "kernel is \"\", expected the name of a kernel");
     SIM_ARGUMENT(binary == NULL || *binary != '\0', ACL_ERROR_INVALID_PARAM,
                  "binary is \"\", expected the path or the name of a file, or NULL for any");
-    return sim_custom_register(binary, kernel, implementation);
+    return sim_kernel_registry_register(binary, kernel, implementation);
 }
 
 aclError aclsimLaunchKernel(const char *kernel, const aclsimCustomKernel *implementation, uint32_t numBlocks,
@@ -135,7 +135,7 @@ aclError aclsimRegisterSymbol(const void *symbol, aclrtFuncHandle function)
 {
     SIM_ENTER();
     SIM_NOT_NULL(symbol);
-    return sim_symbol_register(symbol, function);
+    return sim_kernel_symbol_register(symbol, function);
 }
 
 aclError aclsimRegisterVariable(const void *symbol, aclrtBinHandle binary, const char *name)
@@ -144,7 +144,7 @@ aclError aclsimRegisterVariable(const void *symbol, aclrtBinHandle binary, const
     SIM_NOT_NULL(symbol);
     SIM_ARGUMENT(name != NULL || binary == NULL, ACL_ERROR_INVALID_PARAM,
                  "name is NULL, expected that of a variable of the binary");
-    return sim_variable_register(symbol, binary, name);
+    return sim_kernel_variable_register(symbol, binary, name);
 }
 
 static aclError check_spans(const aclsimRange *spans, size_t count, const char *name)
@@ -304,7 +304,7 @@ int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t milliseconds,
     if (timeout == 0 || timeout < -1)
         return 1;
     if (sim_thread.th_wait_since == 0) {
-        sim_thread.th_wait_began = atomic_load(&sim_aborts) + 1;
+        sim_thread.th_wait_began = atomic_load(&sim_engine_aborts) + 1;
         sim_thread.th_wait_since = sim_clock_now();
     }
     uint64_t slice = sim_clock_deadline(milliseconds), end = SIM_FOREVER;
@@ -337,7 +337,7 @@ static size_t refuse_kind(const char *kind)
     char known[1536];
     size_t size = (size_t)snprintf(known, sizeof known, "%s, %s", owned[0].ow_name, owned[1].ow_name);
     for (enum sim_kind each = SIM_KIND_NONE + 1; each < SIM_KINDS && size < sizeof known; each++)
-        size += (size_t)snprintf(known + size, sizeof known - size, ", %s", sim_kind_name(each));
+        size += (size_t)snprintf(known + size, sizeof known - size, ", %s", sim_handle_kind_name(each));
     sim_refuse(ACL_ERROR_INVALID_PARAM, "kind is \"%s\", expected NULL or one of %s", kind, known);
     return SIZE_MAX;
 }
@@ -353,7 +353,7 @@ size_t aclsimLiveCount(const char *kind)
     }
     if (kind == NULL)
         return count + sim_handle_count(SIM_KINDS);
-    enum sim_kind only = sim_kind_named(kind);
+    enum sim_kind only = sim_handle_kind_named(kind);
     return only == SIM_KINDS ? refuse_kind(kind) : sim_handle_count(only);
 }
 

@@ -132,9 +132,9 @@ aclnnStatus aclGetViewStrides(const aclTensor *tensor, int64_t **stridesValue, u
 #define GET_TENSOR(target, expression)                                                                                 \
     GET(struct sim_tensor, sim_tensor_open(tensor, "tensor", &found), tensor, target, expression)
 #define GET_ARRAY(kind)                                                                                                \
-    GET(struct sim_array, sim_array_open(array, kind, "array", &found), array, size, found->ar_count)
+    GET(struct sim_array, sim_tensor_array_open(array, kind, "array", &found), array, size, found->ar_count)
 #define GET_LIST(list, kind)                                                                                           \
-    GET(struct sim_list, sim_list_open(list, kind, #list, &found), list, size, found->li_count)
+    GET(struct sim_list, sim_tensor_list_open(list, kind, #list, &found), list, size, found->li_count)
 
 aclnnStatus aclGetViewOffset(const aclTensor *tensor, int64_t *offset)
 {
@@ -181,7 +181,7 @@ static aclnnStatus check_readable(const void *value)
 aclScalar *aclCreateScalar(void *value, aclDataType dataType)
 {
     SIM_ENTER();
-    return check_readable(value) == ACL_SUCCESS ? sim_scalar_create(value, dataType) : NULL;
+    return check_readable(value) == ACL_SUCCESS ? sim_tensor_scalar_create(value, dataType) : NULL;
 }
 
 aclnnStatus aclDestroyScalar(const aclScalar *scalar)
@@ -190,15 +190,16 @@ aclnnStatus aclDestroyScalar(const aclScalar *scalar)
     struct sim_scalar *found;
     if (scalar == NULL)
         return ACL_SUCCESS;
-    SIM_TRY(sim_scalar_open(scalar, "scalar", &found));
-    sim_scalar_destroy(found);
+    SIM_TRY(sim_tensor_scalar_open(scalar, "scalar", &found));
+    sim_tensor_scalar_destroy(found);
     return ACL_SUCCESS;
 }
 
 static void *create_array(enum sim_array_kind kind, const void *values, uint64_t count)
 {
-    return check_values(values, "value", count, SIM_VALUES_MAX) == ACL_SUCCESS ? sim_array_create(kind, values, count)
-                                                                               : NULL;
+    return check_values(values, "value", count, SIM_VALUES_MAX) == ACL_SUCCESS
+               ? sim_tensor_array_create(kind, values, count)
+               : NULL;
 }
 
 static aclnnStatus destroy_array(enum sim_array_kind kind, const void *array)
@@ -206,8 +207,8 @@ static aclnnStatus destroy_array(enum sim_array_kind kind, const void *array)
     struct sim_array *found;
     if (array == NULL)
         return ACL_SUCCESS;
-    SIM_TRY(sim_array_open(array, kind, "array", &found));
-    sim_array_destroy(found);
+    SIM_TRY(sim_tensor_array_open(array, kind, "array", &found));
+    sim_tensor_array_destroy(found);
     return ACL_SUCCESS;
 }
 
@@ -264,8 +265,9 @@ aclnnStatus aclDestroyBoolArray(const aclBoolArray *array)
 
 static void *create_list(enum sim_list_kind kind, const void *const *members, uint64_t count)
 {
-    return check_values(members, "value", count, SIM_VALUES_MAX) == ACL_SUCCESS ? sim_list_create(kind, members, count)
-                                                                                : NULL;
+    return check_values(members, "value", count, SIM_VALUES_MAX) == ACL_SUCCESS
+               ? sim_tensor_list_create(kind, members, count)
+               : NULL;
 }
 
 static aclnnStatus destroy_list(enum sim_list_kind kind, const void *list)
@@ -273,8 +275,8 @@ static aclnnStatus destroy_list(enum sim_list_kind kind, const void *list)
     struct sim_list *found;
     if (list == NULL)
         return ACL_SUCCESS;
-    SIM_TRY(sim_list_open(list, kind, "array", &found));
-    sim_list_destroy(found);
+    SIM_TRY(sim_tensor_list_open(list, kind, "array", &found));
+    sim_tensor_list_destroy(found);
     return ACL_SUCCESS;
 }
 

@@ -35,7 +35,7 @@ static aclnnStatus set_member(const aclOpExecutor *executor, unsigned directions
 {
     struct sim_list *found;
     SIM_ARGUMENT(tensors != NULL, ACLNN_ERR_INNER_NULLPTR, "tensors is NULL, expected a live list");
-    SIM_TRY(sim_list_open(tensors, SIM_LIST_TENSORS, "tensors", &found));
+    SIM_TRY(sim_tensor_list_open(tensors, SIM_LIST_TENSORS, "tensors", &found));
     const aclTensor *tensor = member < found->li_count ? found->li_members[member] : NULL;
     sim_object_close(found);
     SIM_ARGUMENT(tensor != NULL, ACLNN_ERR_PARAM_INVALID, "relativeIndex is %zu, expected a member of the list",

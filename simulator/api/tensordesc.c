@@ -11,7 +11,7 @@
     sim_object_close(found);                                                                                           \
     return answer
 #define GET_BUFFER(type, neutral, expression)                                                                          \
-    GET(struct sim_data_buffer, sim_data_buffer_open, dataBuffer, type, neutral, expression)
+    GET(struct sim_data_buffer, sim_tensordesc_buffer_open, dataBuffer, type, neutral, expression)
 #define GET_DESC(type, neutral, expression)                                                                            \
     GET(struct sim_tensor_desc, sim_tensordesc_open, desc, type, neutral, expression)
 
@@ -34,23 +34,23 @@ size_t aclDataTypeSize(aclDataType dataType)
 aclDataBuffer *aclCreateDataBuffer(void *data, size_t size)
 {
     SIM_ENTER();
-    return sim_data_buffer_create(data, size);
+    return sim_tensordesc_buffer_create(data, size);
 }
 
 aclError aclDestroyDataBuffer(const aclDataBuffer *dataBuffer)
 {
     SIM_ENTER();
-    struct sim_data_buffer *found = sim_data_buffer_open(dataBuffer);
+    struct sim_data_buffer *found = sim_tensordesc_buffer_open(dataBuffer);
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
-    sim_data_buffer_destroy(found);
+    sim_tensordesc_buffer_destroy(found);
     return ACL_SUCCESS;
 }
 
 aclError aclUpdateDataBuffer(aclDataBuffer *dataBuffer, void *data, size_t size)
 {
     SIM_ENTER();
-    struct sim_data_buffer *found = sim_data_buffer_open(dataBuffer);
+    struct sim_data_buffer *found = sim_tensordesc_buffer_open(dataBuffer);
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
     found->db_data = data;
@@ -234,7 +234,7 @@ static aclError set_numbers(aclTensorDesc *desc, size_t offset, const int64_t *v
     struct sim_tensor_desc *found = sim_tensordesc_open(desc);
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
-    aclError code = sim_numbers_set((struct sim_numbers *)((char *)found + offset), values, count);
+    aclError code = sim_tensordesc_numbers_set((struct sim_numbers *)((char *)found + offset), values, count);
     sim_object_close(found);
     return code;
 }

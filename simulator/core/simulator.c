@@ -153,8 +153,8 @@ static const struct sim_model_observer observer = {
     .ov_dump_open = sim_dump_of_model,
     .ov_dump_drop = sim_dump_drop,
     .ov_dump = sim_dump_model,
-    .ov_is_subscribed = sim_model_is_subscribed,
-    .ov_tell = sim_model_tell,
+    .ov_is_subscribed = sim_prof_is_subscribed,
+    .ov_tell = sim_prof_tell,
 };
 
 static const struct sim_runtime runtime = {.rt_find_current = sim_context_find_current,
@@ -165,8 +165,8 @@ __attribute__((constructor)) static void hand_in(void)
 {
     sim_room_set(rooms);
     sim_owner_set(owners);
-    sim_share_set_count(sim_gate_count);
-    sim_recorder = &recorder;
+    sim_exchange_share_set_count(sim_gate_count);
+    sim_engine_recorder = &recorder;
     sim_row_table = &sim_rows;
     sim_op_own_rows = own_rows;
     sim_model_format = &format;

@@ -48,7 +48,7 @@ static mstxRangeId start(mstxDomainHandle_t domain, const char *message, aclrtSt
 static void end(mstxRangeId id)
 {
     if (id != 0 && sim_prof_collects(ACL_PROF_MSPROFTX))
-        sim_span_end(SIM_SPAN_RANGE, id <= UINT32_MAX ? (uint32_t)id : 0);
+        sim_prof_span_end(SIM_SPAN_RANGE, id <= UINT32_MAX ? (uint32_t)id : 0);
 }
 
 void mstxMarkA(const char *message, aclrtStream stream)

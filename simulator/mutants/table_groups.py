@@ -83,19 +83,19 @@ GROUP_MUTANTS = (
     Mutant("helper stays busy", "next_segment", "walker->wk_busy = more", "(void)more", (CAPTURE,)),
     Mutant("first walker not woken", "next_segment", "if (wake) sim_gate_count(&instance->in_wake);", "", (CAPTURE,)),
     Mutant("first walker stays idle", "next_segment", "in_idle = !more && !*all_done", "in_idle |= !more", (CAPTURE,)),
-    Mutant("failure outlives its run", "sim_replay_open", "instance->in_skipping =", "", (CAPTURE,)),
+    Mutant("failure outlives its run", "sim_capture_replay_open", "instance->in_skipping =", "", (CAPTURE,)),
     Mutant("other helpers unnamed", "next_segment", "name_helper(instance);", ";", (CAPTURE,)),
     Mutant("helpers taken for guesses", "sim_capture_setter", "(void)guessed", "*guessed = true", (CAPTURE,)),
     Mutant(
         "replaced argument freed during a run",
-        "sim_replay_retire",
+        "sim_capture_replay_retire",
         "instance->in_running ? NULL : instance->in_retired; if (!instance->in_running)",
         "instance->in_retired;",
         (INSIDE,),
     ),
-    Mutant("abandoned run never ends", "sim_replay_give_up", "in_orphan = !over", "in_orphan = false", (CUT,)),
-    Mutant("waits of other branches kept", "sim_replay_give_up", "sim_engine_drop", "(void)", (CUT,)),
-    Mutant("record that was not reached holds on", "sim_replay_release_outer", "!reached", "false", (CUT,)),
+    Mutant("abandoned run never ends", "sim_capture_replay_give_up", "in_orphan = !over", "in_orphan = false", (CUT,)),
+    Mutant("waits of other branches kept", "sim_capture_replay_give_up", "sim_engine_drop", "(void)", (CUT,)),
+    Mutant("record that was not reached holds on", "sim_capture_replay_release_outer", "!reached", "false", (CUT,)),
     Mutant(
         "failure blames the next stream",
         "keep_failure",
@@ -105,15 +105,15 @@ GROUP_MUTANTS = (
     ),
     Mutant(
         "instance freed before its own run",
-        "sim_instance_free",
-        "destroy_stream(instance->in_launch); sim_instance_clear(instance);",
-        "sim_instance_clear(instance); destroy_stream(instance->in_launch);",
+        "sim_capture_instance_free",
+        "destroy_stream(instance->in_launch); sim_capture_instance_clear(instance);",
+        "sim_capture_instance_clear(instance); destroy_stream(instance->in_launch);",
         (CUT,),
         tsan=True,
     ),
     Mutant(
         "a body's runs count for the slot's next instance",
-        "sim_instance_create",
+        "sim_capture_instance_create",
         "fresh->in_submitted =",
         "(void)",
         (INSIDE,),
@@ -126,7 +126,9 @@ GROUP_MUTANTS = (
         "SIM_TASK_RECORD",
         (CAPTURE,),
     ),
-    Mutant("updating streams kept", "sim_instance_let_go", "sim_group_let_go(instance);", "", (INSIDE,)),
+    Mutant(
+        "updating streams kept", "sim_capture_instance_let_go", "sim_capture_group_let_go(instance);", "", (INSIDE,)
+    ),
     Mutant("loop goes on alone", "branching_op", ".op_flags = SIM_OP_HEAVY,", "", (INSIDE,)),
     # notifies and values in memory
     Mutant(
@@ -155,18 +157,24 @@ GROUP_MUTANTS = (
     Mutant(
         "unmapped memory still found",
         "hide",
-        "sim_area_withdraw(&sim_area, mapping->mp_start, memory->ph_pages.ex_size)",
+        "sim_heap_area_withdraw(&sim_heap_area, mapping->mp_start, memory->ph_pages.ex_size)",
         "(void)memory",
         (VIRTUAL,),
     ),
     Mutant(
-        "pages left under an unmapped address", "sim_area_unmap", "lay(zone, address, size, -1, 0)", "0", (VIRTUAL,)
+        "pages left under an unmapped address",
+        "sim_heap_area_unmap",
+        "lay(zone, address, size, -1, 0)",
+        "0",
+        (VIRTUAL,),
     ),
-    Mutant("reset forgets no physical memory", "sim_vmm_close_device", "sim_physical_forget(device);", "", (VIRTUAL,)),
+    Mutant(
+        "reset forgets no physical memory", "sim_vmm_close_device", "sim_vmm_physical_forget(device);", "", (VIRTUAL,)
+    ),
     # several processes
     Mutant(
         "sleeper does not announce itself",
-        "sim_share_want",
+        "sim_exchange_share_want",
         "atomic_store(&share->sr_page->sp_wanted, 1)",
         "(void)share",
         (EXCHANGE,),
@@ -203,7 +211,7 @@ GROUP_MUTANTS = (
     Mutant(
         "image not counted while it runs",
         "hold_image",
-        "sim_image_hold(function->fu_image)",
+        "sim_kernel_image_hold(function->fu_image)",
         "function->fu_image",
         (KERNEL,),
         tsan=True,
@@ -231,7 +239,11 @@ GROUP_MUTANTS = (
         (KERNEL,),
     ),
     Mutant(
-        "argument list outlives its binary", "sim_function_destroy", "i = 0; i < kept", "i = 1; i < kept", (KERNEL,)
+        "argument list outlives its binary",
+        "sim_kernel_function_destroy",
+        "i = 0; i < kept",
+        "i = 1; i < kept",
+        (KERNEL,),
     ),
     # what a failed task leaves behind
     Mutant(
@@ -292,7 +304,9 @@ GROUP_MUTANTS = (
     ),
     Mutant("virtual memory on the device", "sim_vmm_supported", "!sim_memory_runs_on_device()", "true", (MEMORY,)),
     # what is alive
-    Mutant("host memory not counted", "sim_memory_count", "+ sim_zone_count(&sim_host_zone)", "", (MEMORY,)),
+    Mutant(
+        "host memory not counted", "sim_memory_count", "+ sim_heap_zone_count(&sim_heap_zone_of_host)", "", (MEMORY,)
+    ),
     Mutant(
         "every type of object counted",
         "sim_handle_count",
@@ -302,9 +316,9 @@ GROUP_MUTANTS = (
     ),
     Mutant(
         "types known by their first letters",
-        "sim_kind_named",
-        "strcmp(name, sim_kind_name(kind))",
-        "strncmp(name, sim_kind_name(kind), strlen(sim_kind_name(kind)))",
+        "sim_handle_kind_named",
+        "strcmp(name, sim_handle_kind_name(kind))",
+        "strncmp(name, sim_handle_kind_name(kind), strlen(sim_handle_kind_name(kind)))",
         (MEMORY,),
     ),
     # replays

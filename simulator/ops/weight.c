@@ -44,7 +44,7 @@ aclnnStatus sim_helper_aclnnCalculateMatmulWeightSizeV2(const aclIntArray *tenso
     SIM_ARGUMENT(tensorShape != NULL, ACLNN_ERR_PARAM_NULLPTR, "tensorShape is NULL, expected a valid pointer");
     SIM_ARGUMENT(weightTensorSize != NULL, ACLNN_ERR_PARAM_NULLPTR, "weightTensorSize is NULL, expected a valid pointer");
     SIM_TRY(sim_require_type_named("dataType", dataType, WEIGHTS));
-    SIM_TRY(sim_array_open(tensorShape, SIM_ARRAY_INTS, "tensorShape", &array));
+    SIM_TRY(sim_tensor_array_open(tensorShape, SIM_ARRAY_INTS, "tensorShape", &array));
     aclnnStatus code = count_elements(array->ar_values, array->ar_count, sim_element_size(dataType), weightTensorSize);
     sim_object_close(array);
     return code;

@@ -48,7 +48,7 @@ static aclnnStatus check_image(const aclsimArgument *image, const aclsimArgument
 static aclnnStatus count_windows(const aclsimArgument *image, int64_t axis, const struct span *span, int64_t *count)
 {
     int64_t length = image->tensors->dims[axis];
-    *count = sim_window_count(length, (span->sp_size - 1) * span->sp_apart + 1, span->sp_step,
+    *count = sim_op_window_count(length, (span->sp_size - 1) * span->sp_apart + 1, span->sp_step,
                               span->sp_before + span->sp_after);
     SIM_ARGUMENT(*count > 0, ACLNN_ERR_PARAM_INVALID,
                  "dimension %lld of %s is %lld, which with its padding is shorter than the window", (long long)axis,

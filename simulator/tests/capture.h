@@ -52,7 +52,7 @@ static inline void run(aclmdlRI instance, aclrtStream stream)
 static inline void destroy(aclmdlRI instance)
 {
     CHECK_CODE(aclmdlRIDestroy(instance), 0);
-    CHECK(sim_table_find(&sim_instances, instance) == NULL);
+    CHECK(sim_table_find(&sim_capture_instances, instance) == NULL);
 }
 
 /* ---- tasks that note when they ran; plain memory, so that a missing order is a data race as well ---- */
@@ -110,7 +110,7 @@ static inline void destroy_streams(void)
 
 static inline struct sim_stream *branch_stream(aclmdlRI instance, uint32_t branch)
 {
-    struct sim_instance *found = sim_object_peek(&sim_instances, instance);
+    struct sim_instance *found = sim_object_peek(&sim_capture_instances, instance);
     CHECK(found != NULL && branch < found->in_branch_count);
     struct sim_stream *stream = found->in_branches[branch]->br_stream.tg_stream;
     sim_object_close(found);
@@ -132,7 +132,7 @@ static inline void await_parked(struct sim_stream *stream)
 /* Returns when the first walker of the run waits for the others. */
 static inline void await_idle_walker(aclmdlRI instance)
 {
-    struct sim_instance *found = sim_table_find(&sim_instances, instance);
+    struct sim_instance *found = sim_table_find(&sim_capture_instances, instance);
     bool idle;
     do {
         sched_yield();
@@ -157,10 +157,10 @@ static inline uint32_t live(const struct sim_table *table)
 static inline void check_nothing_left(uint32_t streams)
 {
     CHECK(live(&sim_streams) == streams);
-    CHECK(live(&sim_instances) == 0);
-    CHECK(live(&sim_groups) == 0);
-    CHECK(live(&sim_conditions) == 0);
-    CHECK(live(&sim_task_handles) == 0);
+    CHECK(live(&sim_capture_instances) == 0);
+    CHECK(live(&sim_capture_groups) == 0);
+    CHECK(live(&sim_capture_conditions) == 0);
+    CHECK(live(&sim_capture_task_handles) == 0);
 }
 
 /* Runs the tests under each schedule; they leave as many streams as there were, and none of the rest. */

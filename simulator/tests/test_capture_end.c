@@ -225,7 +225,7 @@ static void test_destroying_waits(void)
     struct waiter waiter = {.stream = pair.instance};
     pthread_t thread = start(destroy_it, &waiter);
     await_asleep(&waiter.sleeper);
-    CHECK(sim_table_find(&sim_instances, pair.instance) != NULL);
+    CHECK(sim_table_find(&sim_capture_instances, pair.instance) != NULL);
     release_pair(&pair);
     CHECK_CODE(aclrtSynchronizeStream(pair.launching), 0);
     pthread_join(thread, NULL);

@@ -178,7 +178,7 @@ static void update(aclrtStream stream, aclrtTaskGrp group, _Atomic uint32_t *fir
 static uint32_t count_retired(aclmdlRI instance)
 {
     uint32_t count = 0;
-    struct sim_instance *found = sim_object_peek(&sim_instances, instance);
+    struct sim_instance *found = sim_object_peek(&sim_capture_instances, instance);
     CHECK(found != NULL);
     sim_lock(&found->in_run_lock);
     for (const struct sim_retired *at = found->in_retired; at != NULL; at = at->re_next)

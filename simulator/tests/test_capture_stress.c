@@ -312,7 +312,7 @@ static void test_nothing_is_left(void)
     for (uint32_t round = 0; round < 1000; round++) {
         if (round == 50) { /* everything that is kept for later is there now */
             slots = atomic_load(&sim_streams.tb_count);
-            instances = atomic_load(&sim_instances.tb_count);
+            instances = atomic_load(&sim_capture_instances.tb_count);
             heap = heap_in_use();
         }
         if (round % 5 == 4)
@@ -321,7 +321,7 @@ static void test_nothing_is_left(void)
             capture_once(streams, third);
     }
     CHECK(atomic_load(&sim_streams.tb_count) == slots);
-    CHECK(atomic_load(&sim_instances.tb_count) == instances);
+    CHECK(atomic_load(&sim_capture_instances.tb_count) == instances);
     CHECK(heap_in_use() <= heap + 4096);
     check_nothing_left(alive);
     CHECK_CODE(aclrtDestroyStream(streams[0]), 0);

@@ -151,7 +151,7 @@ static void end_timed_run(struct timed_run *run)
 /* The deadline is set while the patrol, about to sleep without limit, gives memory back. */
 static void test_limit_before_sleep(void)
 {
-    struct sim_lock *heap = &sim_device_zone.zn_heaps[0].hp_lock;
+    struct sim_lock *heap = &sim_heap_zone_of_device.zn_heaps[0].hp_lock;
     struct timed_run run = {.before = BLOCKER, .ran = LATCH};
     begin_timed_run(&run);
     sim_lock(heap);
@@ -166,7 +166,7 @@ static void test_limit_before_sleep(void)
 /* The same with a task instead of a deadline. */
 static void test_push_before_sleep(void)
 {
-    struct sim_lock *heap = &sim_device_zone.zn_heaps[0].hp_lock;
+    struct sim_lock *heap = &sim_heap_zone_of_device.zn_heaps[0].hp_lock;
     struct latch ran = LATCH;
     aclrtStream stream = make_stream();
     occupy_workers();

@@ -14,7 +14,7 @@
 #define SANITIZED 0
 #endif
 
-static struct sim_zone *const zone = &sim_device_zone;
+static struct sim_zone *const zone = &sim_heap_zone_of_device;
 static const char free_site;
 
 static uint64_t padded(uint64_t size)
@@ -53,14 +53,14 @@ static void test_find(void)
         CHECK(block != NULL && (uintptr_t)block % 512 == 0);
         const uint64_t inside[] = {0, 1, bytes / 2, size - 1, bytes - 1};
         for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
-            CHECK(sim_zone_find(zone, block + inside[i], &found));
+            CHECK(sim_heap_zone_find(zone, block + inside[i], &found));
             CHECK(found.bk_start == (uintptr_t)block && found.bk_size == bytes && found.bk_requested == size);
             CHECK(found.bk_device == 0 && found.bk_page == SIM_PAGE_NORMAL && found.bk_birth != 0);
         }
-        CHECK(!sim_zone_find(zone, block + bytes, &found) || found.bk_start != (uintptr_t)block);
+        CHECK(!sim_heap_zone_find(zone, block + bytes, &found) || found.bk_start != (uintptr_t)block);
         memset(block + zone->zn_engine, 0x5a, bytes);
         give(block);
-        CHECK(!sim_zone_find(zone, block, &found));
+        CHECK(!sim_heap_zone_find(zone, block, &found));
     }
 }
 
@@ -69,7 +69,7 @@ static void test_release(void)
     char *block = take(100, SIM_PAGE_NORMAL);
     struct sim_block found, again;
     struct sim_death death;
-    CHECK(sim_zone_find(zone, block, &found));
+    CHECK(sim_heap_zone_find(zone, block, &found));
     CHECK(!sim_heap_death(found.bk_birth, &death));
     CHECK(!sim_heap_release(zone, block + 32, NULL, 1));
     give(block);
@@ -77,7 +77,7 @@ static void test_release(void)
     CHECK(!sim_heap_release(zone, &found, NULL, 1));
     CHECK(sim_heap_death(found.bk_birth, &death) && death.dt_site == &free_site && death.dt_thread == 7);
     char *next = take(100, SIM_PAGE_NORMAL);
-    CHECK(next == block && sim_zone_find(zone, next, &again) && again.bk_birth != found.bk_birth);
+    CHECK(next == block && sim_heap_zone_find(zone, next, &again) && again.bk_birth != found.bk_birth);
     give(next);
     char *big = take(100 * MIB, SIM_PAGE_HUGE), *middle = take(100000, SIM_PAGE_NORMAL);
     CHECK(!sim_heap_release(zone, big + 2 * MIB, NULL, 1) && !sim_heap_release(zone, middle + 65536, NULL, 1));
@@ -242,20 +242,20 @@ static void test_close(void)
     block[zone->zn_engine] = 1;
     CHECK(take(10 * MIB, SIM_PAGE_HUGE) != NULL && take(100000, SIM_PAGE_NORMAL) != NULL);
     sim_heap_close(zone, 0, NULL);
-    CHECK(!sim_zone_find(zone, block, &found) && !sim_heap_release(zone, block, NULL, 1));
+    CHECK(!sim_heap_zone_find(zone, block, &found) && !sim_heap_release(zone, block, NULL, 1));
     CHECK(take(1, SIM_PAGE_NORMAL) == NULL);
     sim_heap_open(zone, 0, CAPACITY, NORMAL);
     char *again = take(1000, SIM_PAGE_NORMAL);
     CHECK(again != NULL && again[zone->zn_engine] == 0);
     give(again);
     sim_heap_close(zone, 0, NULL);
-    sim_zone_close(zone);
-    CHECK(!sim_zone_contains(zone, block));
+    sim_heap_zone_close(zone);
+    CHECK(!sim_heap_zone_contains(zone, block));
 }
 
 int main(void)
 {
-    CHECK(sim_zone_open(zone, 1, CAPACITY, true) == 0);
+    CHECK(sim_heap_zone_open(zone, 1, CAPACITY, true) == 0);
     sim_heap_open(zone, 0, CAPACITY, NORMAL);
     test_find();
     test_release();

@@ -14,7 +14,7 @@ static void ask_port(const struct sim_signature *signature, uint32_t index, bool
     const struct sim_port *port = input ? &signature->sg_inputs[index] : &signature->sg_outputs[index];
     int64_t dims[ACL_MAX_DIM_CNT], strides[ACL_MAX_DIM_CNT];
     ENSURE(port->po_name != NULL && port->po_rank <= ACL_MAX_DIM_CNT && port->po_rank_v2 <= ACL_MAX_DIM_CNT);
-    sum += strlen(port->po_name) + sim_port_is_control(port);
+    sum += strlen(port->po_name) + sim_model_port_is_control(port);
     for (uint32_t i = 0; i < port->po_rank; i++)
         sum += (uint64_t)port->po_dims[i];
     for (uint32_t i = 0; i < port->po_rank_v2; i++)
@@ -25,16 +25,16 @@ static void ask_port(const struct sim_signature *signature, uint32_t index, bool
         uint32_t rank = port->po_rank;
         const int64_t *found = dims;
         if (input)
-            sim_signature_input(signature, index, gear, dims);
+            sim_model_signature_input(signature, index, gear, dims);
         else
-            found = sim_signature_output(signature, index, gear, &rank);
-        uint64_t bytes = sim_shape_bytes(port->po_type, found, rank);
-        sim_shape_strides(found, rank, strides);
+            found = sim_model_signature_output(signature, index, gear, &rank);
+        uint64_t bytes = sim_model_shape_bytes(port->po_type, found, rank);
+        sim_model_shape_strides(found, rank, strides);
         for (uint32_t i = 0; i < rank; i++)
             sum += (uint64_t)strides[i];
         sum += bytes;
         /* Runs read the bytes of the shape; images that AIPP works on have a size of their own. */
-        ENSURE(bytes <= port->po_bytes || sim_port_is_control(port) || (input && rank == SIM_IMAGE_RANK));
+        ENSURE(bytes <= port->po_bytes || sim_model_port_is_control(port) || (input && rank == SIM_IMAGE_RANK));
     }
 }
 
@@ -49,8 +49,8 @@ static void preprocess(const struct sim_signature *signature, const struct sim_s
         tensor.dims[i] = port->po_dims[i];
     struct sim_aipp_source source = {aipp->sa_block, sizeof aipp->sa_block, true};
     void *converted = NULL;
-    if (sim_shape_bytes(tensor.type, tensor.dims, tensor.rank) <= sizeof raw)
-        sim_aipp_apply(source, sizeof raw, aipp->sa_format, &tensor, &converted);
+    if (sim_model_shape_bytes(tensor.type, tensor.dims, tensor.rank) <= sizeof raw)
+        sim_model_aipp_apply(source, sizeof raw, aipp->sa_format, &tensor, &converted);
     free(converted);
 }
 
@@ -63,7 +63,7 @@ static void ask(const struct sim_signature *signature)
     for (uint32_t i = 0; i < signature->sg_output_count; i++)
         ask_port(signature, i, false);
     for (uint32_t gear = 0; gear < signature->sg_gear_count; gear++)
-        ENSURE(sim_signature_gear(signature, signature->sg_gear_values + (uint64_t)gear * signature->sg_gear_width) >= 0);
+        ENSURE(sim_model_signature_gear(signature, signature->sg_gear_values + (uint64_t)gear * signature->sg_gear_width) >= 0);
     ENSURE(signature->sg_gear_count <= SIM_GEARS_MAX);
 }
 
@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (sim_file_signature(&file, &signature) == ACL_SUCCESS) {
         ask(signature);
-        sim_signature_drop(signature);
+        sim_model_signature_drop(signature);
     }
     struct sim_model_executor executor = {0};
     if (!sim_file_part(&file, SIM_PART_WEIGHTS, &weights))

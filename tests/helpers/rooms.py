@@ -13,6 +13,11 @@ ROOMS = (
 )  # fmt: skip
 # Refers to every room, and no room refers to it; with it, the sources that are generated.
 TABLES = "core/simulator"
+# The words that every file uses: the tables behind handles, the state of a thread, and the functions of SIM_ARGUMENT.
+OTHER_NAMES = {
+    "core/base/handle": ("sim_table_",),
+    "core/base/fail": ("sim_thread", "sim_refuse", "sim_notice"),
+}
 CYCLE = 12  # units of one room that may refer to each other in a circle
 
 
@@ -35,19 +40,42 @@ def symbols(objects: list[Path]) -> str:
     return subprocess.run(["nm", "-A", *objects], check=True, capture_output=True, text=True).stdout
 
 
-def references(build: Path, sources: Path) -> list[Reference]:
-    """Return what units of different files need of each other; objects whose source has gone are left out."""
+class Link(NamedTuple):
+    """What the objects say: the unit that defines each symbol, and the symbols that each unit needs."""
+
+    owners: dict[str, str]
+    needed: list[tuple[str, str]]
+
+
+def link(build: Path, sources: Path) -> Link:
+    """Read the objects of a build; those whose source has gone are left out."""
     made = sorted(build.rglob("*.o"))
     objects = [path for path in made if (sources / path.relative_to(build)).with_suffix(".c").exists()]
-    owners, needed = {}, []
+    found = Link({}, [])
     for line in symbols(objects).splitlines():
         name, kind, symbol = re.fullmatch(r"(.*?):[0-9a-f ]* (\w) (\S+)", line).groups()
         unit = str(Path(name).relative_to(build).with_suffix(""))
         if kind in "UwW":
-            needed.append((unit, symbol))
+            found.needed.append((unit, symbol))
         elif kind.isupper():
-            owners[symbol] = unit
-    return [Reference(unit, owners[symbol], symbol) for unit, symbol in needed if owners.get(symbol, unit) != unit]
+            found.owners[symbol] = unit
+    return found
+
+
+def references(found: Link) -> list[Reference]:
+    """Return what units need of each other."""
+    owners = found.owners
+    return [Reference(unit, owners[name], name) for unit, name in found.needed if owners.get(name, unit) != unit]
+
+
+def misnamed(found: Link) -> list[str]:
+    """Return the external names of the core that do not begin with the first word of their unit's name."""
+    wrong = []
+    for symbol, unit in found.owners.items():
+        group = unit.rpartition("/")[2].partition("_")[0]
+        if room_of(unit).startswith("core/") and not symbol.startswith((f"sim_{group}", *OTHER_NAMES.get(unit, ()))):
+            wrong.append(f"{unit} defines {symbol}")
+    return sorted(wrong)
 
 
 def upward(found: list[Reference]) -> list[Reference]:

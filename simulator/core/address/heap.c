@@ -94,9 +94,9 @@ static _Atomic uint64_t *record_at(const struct sim_zone *zone, uint64_t offset,
     return &zone->zn_slots[(size_t)index * SLAB_SLOTS + slot];
 }
 
-bool sim_zone_find(const struct sim_zone *zone, const void *address, struct sim_block *block)
+bool sim_heap_zone_find(const struct sim_zone *zone, const void *address, struct sim_block *block)
 {
-    if (!sim_zone_contains(zone, address))
+    if (!sim_heap_zone_contains(zone, address))
         return false;
     uint64_t offset = (uint64_t)(uintptr_t)address - zone->zn_base, start;
     const _Atomic uint64_t *record = record_at(zone, offset, &start);
@@ -112,15 +112,16 @@ bool sim_zone_find(const struct sim_zone *zone, const void *address, struct sim_
     if (unlikely(zone->zn_owners != NULL))
         block->bk_device = atomic_load_explicit(&zone->zn_owners[start / UNIT_BYTES], memory_order_relaxed);
     else
-        block->bk_device = zone != &sim_host_zone ? (int32_t)(offset >> zone->zn_shift) : -1;
+        block->bk_device = zone != &sim_heap_zone_of_host ? (int32_t)(offset >> zone->zn_shift) : -1;
     block->bk_page = record_page(word);
     block->bk_record = record;
     return true;
 }
 
-bool sim_zone_cover(const struct sim_zone *zone, const void *address, uint64_t *start)
+bool sim_heap_zone_cover(const struct sim_zone *zone, const void *address, uint64_t *start)
 {
-    if (!sim_zone_contains(zone, address) || record_at(zone, (uint64_t)(uintptr_t)address - zone->zn_base, start) == NULL)
+    if (!sim_heap_zone_contains(zone, address) ||
+        record_at(zone, (uint64_t)(uintptr_t)address - zone->zn_base, start) == NULL)
         return false;
     *start += zone->zn_base;
     return true;
@@ -515,7 +516,7 @@ uint32_t sim_heap_begin(const _Atomic uint64_t *record, uint64_t requested, uint
 
 bool sim_heap_release(struct sim_zone *zone, const void *address, const void *site, uint32_t thread)
 {
-    if (!sim_zone_contains(zone, address))
+    if (!sim_heap_zone_contains(zone, address))
         return false;
     uint64_t offset = (uint64_t)(uintptr_t)address - zone->zn_base, start, word;
     _Atomic uint64_t *record = record_at(zone, offset, &start);
@@ -579,7 +580,7 @@ void *sim_heap_import(struct sim_zone *zone, uint32_t index, int file, uint64_t 
 
 bool sim_heap_part(struct sim_zone *zone, const void *address, uint64_t whole, const void *site, uint32_t thread)
 {
-    if (!sim_zone_contains(zone, address))
+    if (!sim_heap_zone_contains(zone, address))
         return false;
     uint64_t offset = (uint64_t)(uintptr_t)address - zone->zn_base, start, bytes = extent_of(whole);
     _Atomic uint64_t *record = record_at(zone, offset, &start);

@@ -73,27 +73,27 @@ struct sim_zone {
     _Atomic int8_t *zn_owners;  /* a unit that a mapping starts at: its device. An area's; NULL */
 };
 
-extern struct sim_zone sim_device_zone, sim_host_zone;
-extern struct sim_zone sim_area; /* addresses for mappings; heap_area.c */
+extern struct sim_zone sim_heap_zone_of_device, sim_heap_zone_of_host;
+extern struct sim_zone sim_heap_area; /* addresses for mappings; heap_area.c */
 
 /* Reserves address space for `heaps` heaps of `capacity` bytes; 0, or -1 with errno. `split`: two mappings. */
-int sim_zone_open(struct sim_zone *zone, uint32_t heaps, uint64_t capacity, bool split);
+int sim_heap_zone_open(struct sim_zone *zone, uint32_t heaps, uint64_t capacity, bool split);
 
 /* Gives the reservation back. Nobody may use an address of it any more. */
-void sim_zone_close(struct sim_zone *zone);
+void sim_heap_zone_close(struct sim_zone *zone);
 
 /* In the child of a fork: forgets the zone. Its mappings stay, so that addresses inherited from the parent are never
  * given out again. */
-void sim_zone_after_fork(struct sim_zone *zone);
+void sim_heap_zone_after_fork(struct sim_zone *zone);
 
-static inline bool sim_zone_contains(const struct sim_zone *zone, const void *address)
+static inline bool sim_heap_zone_contains(const struct sim_zone *zone, const void *address)
 {
     uint64_t bytes = atomic_load_explicit(&zone->zn_bytes, memory_order_acquire);
     return bytes != 0 && (uint64_t)(uintptr_t)address - zone->zn_base < bytes;
 }
 
 /* The live block that `address` lies in. Lock-free. */
-bool sim_zone_find(const struct sim_zone *zone, const void *address, struct sim_block *block);
+bool sim_heap_zone_find(const struct sim_zone *zone, const void *address, struct sim_block *block);
 
 /* Opens the heap for allocations, of which the last `normal` bytes cannot be taken by huge pages. */
 void sim_heap_open(struct sim_zone *zone, uint32_t index, uint64_t capacity, uint64_t normal);
@@ -116,7 +116,7 @@ void sim_heap_drop_pages(const struct sim_zone *zone, const struct sim_extent *k
 bool sim_heap_release(struct sim_zone *zone, const void *address, const void *site, uint32_t thread);
 
 /* Where the block begins whose place an address lies in, alive or not; false where none can be. */
-bool sim_zone_cover(const struct sim_zone *zone, const void *address, uint64_t *start);
+bool sim_heap_zone_cover(const struct sim_zone *zone, const void *address, uint64_t *start);
 
 /* For who owns a block and gives it several lives: what its record says while it is not to be seen by anybody, and the
  * record of another life, of at most the bytes it was allocated with; the birth is returned. It is released with these. */
@@ -132,7 +132,7 @@ void *sim_heap_import(struct sim_zone *zone, uint32_t index, int file, uint64_t 
 bool sim_heap_part(struct sim_zone *zone, const void *address, uint64_t whole, const void *site, uint32_t thread);
 
 /* Live blocks of all heaps of a zone. A walk of its tables, for tests and reports. */
-size_t sim_zone_count(const struct sim_zone *zone);
+size_t sim_heap_zone_count(const struct sim_zone *zone);
 
 /* Gives the pages of freed blocks back to the system. */
 void sim_heap_trim(struct sim_zone *zone, uint32_t index);
@@ -153,20 +153,20 @@ struct sim_usage sim_heap_usage(const struct sim_zone *zone, uint32_t index);
 
 #define SIM_AREA_FIRST (UINT64_C(16) << 40) /* where it lies, unless that place is taken */
 
-/* 0, or -1 with errno; an open one stays, until sim_zone_close. */
-int sim_area_open(struct sim_zone *zone);
+/* 0, or -1 with errno; an open one stays, until sim_heap_zone_close. */
+int sim_heap_area_open(struct sim_zone *zone);
 
 /* Pages of a file for the engine, and for the host too when it may see them. -1: no memory for that. */
-int sim_area_map(const struct sim_zone *zone, uint64_t address, uint64_t size, int file, uint64_t offset);
-int sim_area_show(uint64_t address, uint64_t size, int file, uint64_t offset);
+int sim_heap_area_map(const struct sim_zone *zone, uint64_t address, uint64_t size, int file, uint64_t offset);
+int sim_heap_area_show(uint64_t address, uint64_t size, int file, uint64_t offset);
 /* Scratch memory again, and nothing for the host. -1 when the system refuses: then it is as it was. */
-int sim_area_unmap(const struct sim_zone *zone, uint64_t address, uint64_t size, bool shown);
+int sim_heap_area_unmap(const struct sim_zone *zone, uint64_t address, uint64_t size, bool shown);
 /* Gives the scratch pages there back to the system. */
-void sim_area_clean(const struct sim_zone *zone, uint64_t address, uint64_t size);
+void sim_heap_area_clean(const struct sim_zone *zone, uint64_t address, uint64_t size);
 
 /* From here on, or no longer, the bytes are a live block of a device. They are whole units. */
-void sim_area_publish(struct sim_zone *zone, const struct sim_block *block);
-void sim_area_withdraw(struct sim_zone *zone, uint64_t address, uint64_t size);
+void sim_heap_area_publish(struct sim_zone *zone, const struct sim_block *block);
+void sim_heap_area_withdraw(struct sim_zone *zone, uint64_t address, uint64_t size);
 
 /* A birth for a block that lies in no heap (memory that the user registered). */
 uint32_t sim_heap_birth(void);

@@ -15,7 +15,7 @@
 #define ENOUGH_BYTES (UINT64_C(1) << 36) /* nobody misses what is above; silent down to here */
 #define LEAST_BYTES (UINT64_C(1) << 26)
 
-struct sim_zone sim_area = {.zn_file = -1};
+struct sim_zone sim_heap_area = {.zn_file = -1};
 
 static int map_tables(struct sim_zone *zone, uint64_t units)
 {
@@ -49,7 +49,7 @@ static int open_area(struct sim_zone *zone, uint64_t bytes)
 }
 
 /* Under a limit of the address space (ulimit -v, valgrind) the area is as large as leaves the program as much again. */
-int sim_area_open(struct sim_zone *zone)
+int sim_heap_area_open(struct sim_zone *zone)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     if (zone->zn_bytes != 0 || open_area(zone, AREA_BYTES) == 0)
@@ -76,19 +76,19 @@ static int lay(const struct sim_zone *zone, uint64_t address, uint64_t size, int
     return 0;
 }
 
-int sim_area_map(const struct sim_zone *zone, uint64_t address, uint64_t size, int file, uint64_t offset)
+int sim_heap_area_map(const struct sim_zone *zone, uint64_t address, uint64_t size, int file, uint64_t offset)
 {
     return lay(zone, address, size, file, offset);
 }
 
-int sim_area_show(uint64_t address, uint64_t size, int file, uint64_t offset)
+int sim_heap_area_show(uint64_t address, uint64_t size, int file, uint64_t offset)
 {
     void *at = mmap((void *)(uintptr_t)address, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file,
                     (off_t)offset);
     return at == MAP_FAILED ? -1 : 0;
 }
 
-int sim_area_unmap(const struct sim_zone *zone, uint64_t address, uint64_t size, bool shown)
+int sim_heap_area_unmap(const struct sim_zone *zone, uint64_t address, uint64_t size, bool shown)
 {
     if (shown && mmap((void *)(uintptr_t)address, size, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == MAP_FAILED)
@@ -96,7 +96,7 @@ int sim_area_unmap(const struct sim_zone *zone, uint64_t address, uint64_t size,
     return lay(zone, address, size, -1, 0);
 }
 
-void sim_area_clean(const struct sim_zone *zone, uint64_t address, uint64_t size)
+void sim_heap_area_clean(const struct sim_zone *zone, uint64_t address, uint64_t size)
 {
     madvise(engine_of(zone, address), size, MADV_REMOVE);
 }
@@ -107,7 +107,7 @@ static void mark(struct sim_zone *zone, uint64_t first, uint64_t size, uint32_t 
         atomic_store_explicit(&zone->zn_units[unit], what, memory_order_release);
 }
 
-void sim_area_publish(struct sim_zone *zone, const struct sim_block *block)
+void sim_heap_area_publish(struct sim_zone *zone, const struct sim_block *block)
 {
     uint64_t first = (block->bk_start - zone->zn_base) / UNIT_BYTES;
     uint64_t record = record_make(block->bk_size, 0, block->bk_page, block->bk_birth);
@@ -116,7 +116,7 @@ void sim_area_publish(struct sim_zone *zone, const struct sim_block *block)
     atomic_store_explicit(&zone->zn_large[first * SPANS_A_UNIT], record, memory_order_release);
 }
 
-void sim_area_withdraw(struct sim_zone *zone, uint64_t address, uint64_t size)
+void sim_heap_area_withdraw(struct sim_zone *zone, uint64_t address, uint64_t size)
 {
     uint64_t first = (address - zone->zn_base) / UNIT_BYTES;
     atomic_store_explicit(&zone->zn_large[first * SPANS_A_UNIT], 0, memory_order_release);

@@ -17,8 +17,8 @@
 
 static struct sim_heap device_heaps[SIM_HEAPS], host_heaps[1];
 
-struct sim_zone sim_device_zone = {.zn_heaps = device_heaps, .zn_file = -1};
-struct sim_zone sim_host_zone = {.zn_heaps = host_heaps, .zn_file = -1};
+struct sim_zone sim_heap_zone_of_device = {.zn_heaps = device_heaps, .zn_file = -1};
+struct sim_zone sim_heap_zone_of_host = {.zn_heaps = host_heaps, .zn_file = -1};
 
 static void punch(const struct sim_zone *zone, uint64_t offset, uint64_t bytes)
 {
@@ -414,7 +414,7 @@ static int open_smaller(struct sim_zone *zone, bool split)
     return -1;
 }
 
-int sim_zone_open(struct sim_zone *zone, uint32_t heaps, uint64_t capacity, bool split)
+int sim_heap_zone_open(struct sim_zone *zone, uint32_t heaps, uint64_t capacity, bool split)
 {
     zone->zn_shift = LEAST_SHIFT;
     while (zone->zn_shift < MOST_SHIFT && UINT64_C(1) << zone->zn_shift < capacity * 4)
@@ -427,7 +427,7 @@ int sim_zone_open(struct sim_zone *zone, uint32_t heaps, uint64_t capacity, bool
     return open_zone(zone, split) == 0 ? 0 : open_smaller(zone, split);
 }
 
-void sim_zone_close(struct sim_zone *zone)
+void sim_heap_zone_close(struct sim_zone *zone)
 {
     uint64_t bytes = atomic_exchange_explicit(&zone->zn_bytes, 0, memory_order_acq_rel);
     if (bytes == 0)
@@ -437,7 +437,7 @@ void sim_zone_close(struct sim_zone *zone)
     close_file(zone);
 }
 
-void sim_zone_after_fork(struct sim_zone *zone)
+void sim_heap_zone_after_fork(struct sim_zone *zone)
 {
     close_file(zone);
     atomic_store_explicit(&zone->zn_bytes, 0, memory_order_relaxed);
@@ -568,7 +568,7 @@ static size_t count_unit(const struct sim_zone *zone, uint64_t unit)
     return count;
 }
 
-size_t sim_zone_count(const struct sim_zone *zone)
+size_t sim_heap_zone_count(const struct sim_zone *zone)
 {
     size_t count = 0;
     if (atomic_load_explicit(&zone->zn_bytes, memory_order_acquire) == 0)

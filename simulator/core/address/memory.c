@@ -32,15 +32,16 @@ uint64_t sim_memory_pinned_capacity(void)
 
 static int open_zones(const struct sim_config *config)
 {
-    if (sim_device_zone.zn_bytes == 0 &&
-        sim_zone_open(&sim_device_zone, sim_config_devices(), config->cf_memory, !sim_memory_runs_on_device()) != 0)
+    if (sim_heap_zone_of_device.zn_bytes == 0 &&
+        sim_heap_zone_open(&sim_heap_zone_of_device, sim_config_devices(), config->cf_memory,
+                           !sim_memory_runs_on_device()) != 0)
         return -1;
-    if (sim_host_zone.zn_bytes != 0)
+    if (sim_heap_zone_of_host.zn_bytes != 0)
         return 0;
     uint64_t pinned = sim_memory_pinned_capacity();
-    if (sim_zone_open(&sim_host_zone, 1, pinned, false) != 0)
+    if (sim_heap_zone_open(&sim_heap_zone_of_host, 1, pinned, false) != 0)
         return -1;
-    sim_heap_open(&sim_host_zone, 0, pinned, pinned);
+    sim_heap_open(&sim_heap_zone_of_host, 0, pinned, pinned);
     return 0;
 }
 
@@ -64,21 +65,21 @@ void sim_memory_close(int32_t device)
 
 void sim_memory_trim(void)
 {
-    for (uint32_t index = 0; index < sim_device_zone.zn_heap_count; index++)
-        sim_heap_trim(&sim_device_zone, index);
-    sim_heap_trim(&sim_host_zone, 0);
+    for (uint32_t index = 0; index < sim_heap_zone_of_device.zn_heap_count; index++)
+        sim_heap_trim(&sim_heap_zone_of_device, index);
+    sim_heap_trim(&sim_heap_zone_of_host, 0);
 }
 
 size_t sim_memory_count(void)
 {
-    return sim_zone_count(&sim_device_zone) + sim_zone_count(&sim_host_zone);
+    return sim_heap_zone_count(&sim_heap_zone_of_device) + sim_heap_zone_count(&sim_heap_zone_of_host);
 }
 
 static void reset_zone(struct sim_zone *zone)
 {
     for (uint32_t index = 0; index < zone->zn_heap_count; index++)
         sim_heap_close(zone, index, NULL);
-    sim_zone_close(zone);
+    sim_heap_zone_close(zone);
 }
 
 void sim_memory_reset(void)
@@ -86,14 +87,14 @@ void sim_memory_reset(void)
     sim_vmm_reset();
     sim_memory_forget_registered();
     sim_managed_reset();
-    reset_zone(&sim_device_zone);
-    reset_zone(&sim_host_zone);
+    reset_zone(&sim_heap_zone_of_device);
+    reset_zone(&sim_heap_zone_of_host);
 }
 
 void sim_memory_after_fork(void)
 {
-    sim_zone_after_fork(&sim_device_zone);
-    sim_zone_after_fork(&sim_host_zone);
+    sim_heap_zone_after_fork(&sim_heap_zone_of_device);
+    sim_heap_zone_after_fork(&sim_heap_zone_of_host);
     sim_vmm_after_fork();
     sim_memory_registered_after_fork();
     sim_managed_after_fork();
@@ -103,7 +104,7 @@ void sim_memory_after_fork(void)
 
 static void locate_in_area(const void *address, struct sim_place *place)
 {
-    if (sim_zone_find(&sim_area, address, &place->pl_block))
+    if (sim_heap_zone_find(&sim_heap_area, address, &place->pl_block))
         place->pl_class = SIM_MEMORY_DEVICE;
     else
         place->pl_class = sim_memory_find_registered(address, &place->pl_block) ? SIM_MEMORY_HOST : SIM_MEMORY_DEAD;
@@ -113,12 +114,13 @@ static void locate_in_area(const void *address, struct sim_place *place)
 void sim_memory_locate(const void *address, struct sim_place *place)
 {
     place->pl_reserved = false;
-    if (sim_zone_contains(&sim_device_zone, address))
+    if (sim_heap_zone_contains(&sim_heap_zone_of_device, address))
+        place->pl_class = sim_heap_zone_find(&sim_heap_zone_of_device, address, &place->pl_block) ? SIM_MEMORY_DEVICE
+                                                                                                  : SIM_MEMORY_DEAD;
+    else if (sim_heap_zone_contains(&sim_heap_zone_of_host, address))
         place->pl_class =
-            sim_zone_find(&sim_device_zone, address, &place->pl_block) ? SIM_MEMORY_DEVICE : SIM_MEMORY_DEAD;
-    else if (sim_zone_contains(&sim_host_zone, address))
-        place->pl_class = sim_zone_find(&sim_host_zone, address, &place->pl_block) ? SIM_MEMORY_HOST : SIM_MEMORY_DEAD;
-    else if (unlikely(sim_zone_contains(&sim_area, address)))
+            sim_heap_zone_find(&sim_heap_zone_of_host, address, &place->pl_block) ? SIM_MEMORY_HOST : SIM_MEMORY_DEAD;
+    else if (unlikely(sim_heap_zone_contains(&sim_heap_area, address)))
         locate_in_area(address, place);
     else if (unlikely(sim_managed_contains(address)))
         place->pl_class = sim_managed_find(address, &place->pl_block) ? SIM_MEMORY_MANAGED : SIM_MEMORY_DEAD;
@@ -295,16 +297,17 @@ void *sim_memory_engine(const void *address)
 /* Bytes that a block accounted in such pages could still take; normal ones may be cut from huge ones. */
 static uint64_t available(uint32_t index, enum sim_page page)
 {
-    uint64_t bytes = sim_heap_pages(&sim_device_zone, index, page).pg_free;
-    return page == SIM_PAGE_NORMAL ? bytes + sim_heap_pages(&sim_device_zone, index, SIM_PAGE_HUGE).pg_free : bytes;
+    uint64_t bytes = sim_heap_pages(&sim_heap_zone_of_device, index, page).pg_free;
+    return page == SIM_PAGE_NORMAL ? bytes + sim_heap_pages(&sim_heap_zone_of_device, index, SIM_PAGE_HUGE).pg_free
+                                   : bytes;
 }
 
 static void *try_allocate(uint32_t index, uint64_t requested, uint64_t size, struct sim_policy *policy)
 {
-    void *block = sim_heap_allocate(&sim_device_zone, index, requested, size, policy->po_page);
+    void *block = sim_heap_allocate(&sim_heap_zone_of_device, index, requested, size, policy->po_page);
     if (likely(block != NULL) || !policy->po_fall_back)
         return block;
-    block = sim_heap_allocate(&sim_device_zone, index, requested, size, SIM_PAGE_NORMAL);
+    block = sim_heap_allocate(&sim_heap_zone_of_device, index, requested, size, SIM_PAGE_NORMAL);
     if (block != NULL)
         policy->po_page = SIM_PAGE_NORMAL;
     return block;
@@ -337,8 +340,8 @@ aclError sim_memory_allocate(void **address, uint64_t requested, uint64_t size, 
 
 struct sim_usage sim_memory_usage(int32_t device)
 {
-    bool open = atomic_load_explicit(&sim_device_zone.zn_bytes, memory_order_acquire) != 0;
-    return open ? sim_heap_usage(&sim_device_zone, (uint32_t)device) : (struct sim_usage){0, 0};
+    bool open = atomic_load_explicit(&sim_heap_zone_of_device.zn_bytes, memory_order_acquire) != 0;
+    return open ? sim_heap_usage(&sim_heap_zone_of_device, (uint32_t)device) : (struct sim_usage){0, 0};
 }
 
 bool sim_memory_is_host(const void *address)
@@ -375,8 +378,8 @@ aclError sim_memory_allocate_host(void **address, uint64_t size)
 {
     SIM_TRY(sim_runtime_check_current());
     uint64_t rounded = (size + 31) / 32 * 32;
-    void *block = rounded < size ? NULL : sim_heap_allocate(&sim_host_zone, 0, size, rounded, SIM_PAGE_NORMAL);
-    struct sim_pages pages = sim_heap_pages(&sim_host_zone, 0, SIM_PAGE_NORMAL);
+    void *block = rounded < size ? NULL : sim_heap_allocate(&sim_heap_zone_of_host, 0, size, rounded, SIM_PAGE_NORMAL);
+    struct sim_pages pages = sim_heap_pages(&sim_heap_zone_of_host, 0, SIM_PAGE_NORMAL);
     SIM_CHECK(block != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
               "size is %" PRIu64 ", expected at most the %" PRIu64 " bytes that are free of %" PRIu64
               " bytes of pinned memory",
@@ -405,7 +408,7 @@ aclError sim_memory_release(const void *address, const void *site)
     aclError code;
     if (sim_owner_release(address, site, &code))
         return code;
-    if (likely(sim_heap_release(&sim_device_zone, address, site, sim_thread_number())))
+    if (likely(sim_heap_release(&sim_heap_zone_of_device, address, site, sim_thread_number())))
         return ACL_SUCCESS;
     if (sim_managed_release(address, site))
         return ACL_SUCCESS;
@@ -414,7 +417,7 @@ aclError sim_memory_release(const void *address, const void *site)
 
 aclError sim_memory_release_host(const void *address, const void *site)
 {
-    if (likely(sim_heap_release(&sim_host_zone, address, site, sim_thread_number())))
+    if (likely(sim_heap_release(&sim_heap_zone_of_host, address, site, sim_thread_number())))
         return ACL_SUCCESS;
     return refuse_release(address, "hostPtr", "aclrtMallocHost");
 }

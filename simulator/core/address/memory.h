@@ -118,10 +118,10 @@ const char *sim_memory_describe(const struct sim_place *place);
 static inline void *sim_memory_reach(const void *address)
 {
     ptrdiff_t distance = 0;
-    if (likely(sim_zone_contains(&sim_device_zone, address)))
-        distance = sim_device_zone.zn_engine;
-    else if (sim_zone_contains(&sim_area, address))
-        distance = sim_area.zn_engine;
+    if (likely(sim_heap_zone_contains(&sim_heap_zone_of_device, address)))
+        distance = sim_heap_zone_of_device.zn_engine;
+    else if (sim_heap_zone_contains(&sim_heap_area, address))
+        distance = sim_heap_area.zn_engine;
     return (char *)(uintptr_t)address + distance;
 }
 

@@ -130,7 +130,7 @@ static uint64_t number(const void *address)
 /* The first free place that is large enough, and where it belongs in the list; 0. */
 static uint64_t find_free(uint64_t size, uint64_t unit, size_t *at)
 {
-    uint64_t end = sim_area.zn_base + sim_area.zn_bytes, start = sim_area.zn_base;
+    uint64_t end = sim_heap_area.zn_base + sim_heap_area.zn_bytes, start = sim_heap_area.zn_base;
     for (*at = 0;; ++*at) {
         start = (start + unit - 1) / unit * unit;
         uint64_t limit = *at < range_count ? ranges[*at].ra_start : end;
@@ -145,9 +145,9 @@ static uint64_t find_free(uint64_t size, uint64_t unit, size_t *at)
 /* The same place if it is free. */
 static uint64_t find_wanted(uint64_t wanted, uint64_t size, size_t *at)
 {
-    uint64_t end = sim_area.zn_base + sim_area.zn_bytes;
+    uint64_t end = sim_heap_area.zn_base + sim_heap_area.zn_bytes;
     *at = ranges_before(wanted);
-    if (wanted < sim_area.zn_base || wanted > end || size > end - wanted || range_of(wanted) != NULL ||
+    if (wanted < sim_heap_area.zn_base || wanted > end || size > end - wanted || range_of(wanted) != NULL ||
         (*at < range_count && ranges[*at].ra_start - wanted < size))
         return 0;
     return wanted;
@@ -157,9 +157,9 @@ static aclError reserve_locked(uint64_t size, uint64_t unit, uint64_t wanted, vo
 {
     size_t at;
     uint64_t whole = (size + UNIT_BYTES - 1) / UNIT_BYTES * UNIT_BYTES;
-    SIM_CHECK(sim_area_open(&sim_area) == 0, ACL_ERROR_RT_MEMORY_ALLOCATION,
+    SIM_CHECK(sim_heap_area_open(&sim_heap_area) == 0, ACL_ERROR_RT_MEMORY_ALLOCATION,
               "the system gives no address space for mappings (ulimit -v)");
-    uint64_t most = sim_area.zn_bytes;
+    uint64_t most = sim_heap_area.zn_bytes;
     SIM_CHECK(whole >= size && whole <= most, ACL_ERROR_RT_MEMORY_ALLOCATION,
               "size is %" PRIu64 ", expected at most %" PRIu64, size, most);
     uint64_t start = wanted != 0 ? find_wanted(wanted, whole, &at) : find_free(whole, unit, &at);
@@ -191,7 +191,7 @@ static aclError release_locked(uint64_t address)
     SIM_CHECK(range->ra_count == 0, ACL_ERROR_RT_PARAM_INVALID,
               "virPtr is 0x%" PRIx64 ", a range in which %zu mappings are left, expected aclrtUnmapMem for each before",
               address, range->ra_count);
-    sim_area_clean(&sim_area, address, range->ra_size);
+    sim_heap_area_clean(&sim_heap_area, address, range->ra_size);
     free(range->ra_mappings);
     close_gap(ranges, &range_count, (size_t)(range - ranges), sizeof *ranges);
     return ACL_SUCCESS;
@@ -226,14 +226,14 @@ static aclError grant(struct mapping *mapping, uint32_t access)
     struct sim_block block = {.bk_start = mapping->mp_start, .bk_size = memory->ph_pages.ex_size, .bk_birth = sim_heap_birth(),
                               .bk_device = memory->ph_kind.mk_device, .bk_page = memory->ph_kind.mk_page};
     uint32_t fresh = access & ~mapping->mp_access;
-    if ((fresh & HOST_BIT) != 0 &&
-        sim_area_show(mapping->mp_start, memory->ph_pages.ex_size, memory->ph_file, memory->ph_pages.ex_offset) != 0)
+    if ((fresh & HOST_BIT) != 0 && sim_heap_area_show(mapping->mp_start, memory->ph_pages.ex_size, memory->ph_file,
+                                                      memory->ph_pages.ex_offset) != 0)
         return refuse_system(mapping->mp_start);
     if (mapping->mp_access == 0 && fresh != 0) {
         SIM_CHECK(block.bk_device >= 0 || sim_memory_note_mapped(&block) == 0, ACL_ERROR_RT_MEMORY_ALLOCATION,
                   "there is no memory to note one more mapping");
         if (block.bk_device >= 0)
-            sim_area_publish(&sim_area, &block);
+            sim_heap_area_publish(&sim_heap_area, &block);
         mapping->mp_birth = block.bk_birth;
     }
     mapping->mp_access |= access;
@@ -248,7 +248,7 @@ static void hide(struct mapping *mapping, const void *site)
         return;
     sim_heap_bury(mapping->mp_birth, site, sim_thread_number());
     if (memory->ph_kind.mk_device >= 0)
-        sim_area_withdraw(&sim_area, mapping->mp_start, memory->ph_pages.ex_size);
+        sim_heap_area_withdraw(&sim_heap_area, mapping->mp_start, memory->ph_pages.ex_size);
     else
         sim_memory_forget_mapped(mapping->mp_start);
 }
@@ -259,9 +259,9 @@ static int take_off(struct mapping *mapping, const void *site)
     struct sim_physical *memory = mapping->mp_memory;
     hide(mapping, site);
     bool shown = (mapping->mp_access & HOST_BIT) != 0 || memory->ph_kind.mk_device < 0;
-    if (sim_area_unmap(&sim_area, mapping->mp_start, memory->ph_pages.ex_size, shown) != 0)
+    if (sim_heap_area_unmap(&sim_heap_area, mapping->mp_start, memory->ph_pages.ex_size, shown) != 0)
         return -1;
-    sim_physical_drop_map(memory);
+    sim_vmm_physical_drop_map(memory);
     return 0;
 }
 
@@ -312,7 +312,8 @@ static aclError map_locked(uint64_t address, struct sim_physical *memory, bool a
     struct mapping *mapping = &range->ra_mappings[at];
     *mapping = (struct mapping){.mp_start = address, .mp_memory = memory};
     memory->ph_maps++;
-    aclError code = sim_area_map(&sim_area, address, memory->ph_pages.ex_size, memory->ph_file, memory->ph_pages.ex_offset) == 0
+    aclError code = sim_heap_area_map(&sim_heap_area, address, memory->ph_pages.ex_size, memory->ph_file,
+                                      memory->ph_pages.ex_offset) == 0
                         ? ACL_SUCCESS
                         : refuse_system(address);
     if (code == ACL_SUCCESS && access)
@@ -341,8 +342,8 @@ aclError sim_vmm_map(const void *virPtr, size_t size, size_t offset, aclrtDrvMem
     SIM_CHECK(offset == 0, ACL_ERROR_RT_PARAM_INVALID, "offset is %zu, expected 0: handles are mapped whole", offset);
     SIM_TRY(sim_runtime_pass());
     sim_lock(&sim_vmm_lock);
-    struct sim_physical *memory = sim_physical_find(handle);
-    aclError code = memory != NULL ? check_size(size, memory) : sim_physical_refuse(handle);
+    struct sim_physical *memory = sim_vmm_physical_find(handle);
+    aclError code = memory != NULL ? check_size(size, memory) : sim_vmm_physical_refuse(handle);
     if (code == ACL_SUCCESS)
         code = map_locked(number(virPtr), memory, access);
     sim_unlock(&sim_vmm_lock);
@@ -479,7 +480,7 @@ aclError sim_vmm_retain(const void *address, aclrtDrvMemHandle *handle)
     sim_lock(&sim_vmm_lock);
     const struct mapping *mapping = mapping_of(number(address));
     if (mapping != NULL)
-        *handle = sim_physical_hold(mapping->mp_memory);
+        *handle = sim_vmm_physical_hold(mapping->mp_memory);
     sim_unlock(&sim_vmm_lock);
     return mapping != NULL ? ACL_SUCCESS : refuse_unmapped(number(address), "an address in a mapping");
 }
@@ -514,8 +515,8 @@ static void end_mappings(int32_t device)
 void sim_vmm_open_device(int32_t device, uint64_t capacity, uint64_t normal)
 {
     sim_lock(&sim_vmm_lock);
-    sim_heap_open(&sim_device_zone, (uint32_t)device, capacity, normal);
-    sim_physical_retake(device);
+    sim_heap_open(&sim_heap_zone_of_device, (uint32_t)device, capacity, normal);
+    sim_vmm_physical_retake(device);
     sim_unlock(&sim_vmm_lock);
 }
 
@@ -523,8 +524,8 @@ void sim_vmm_close_device(int32_t device)
 {
     sim_lock(&sim_vmm_lock);
     end_mappings(device);
-    sim_physical_forget(device);
-    sim_heap_close(&sim_device_zone, (uint32_t)device, sim_physical_kept());
+    sim_vmm_physical_forget(device);
+    sim_heap_close(&sim_heap_zone_of_device, (uint32_t)device, sim_vmm_physical_kept());
     sim_unlock(&sim_vmm_lock);
 }
 
@@ -532,13 +533,13 @@ void sim_vmm_reset(void)
 {
     sim_lock(&sim_vmm_lock);
     end_mappings(-2);
-    sim_physical_forget(-1);
+    sim_vmm_physical_forget(-1);
     for (size_t i = 0; i < range_count; i++)
         free(ranges[i].ra_mappings);
     free(ranges);
     ranges = NULL;
     range_count = range_room = 0;
-    sim_zone_close(&sim_area);
+    sim_heap_zone_close(&sim_heap_area);
     sim_unlock(&sim_vmm_lock);
 }
 
@@ -547,6 +548,6 @@ void sim_vmm_after_fork(void)
 {
     ranges = NULL;
     range_count = range_room = 0;
-    sim_zone_after_fork(&sim_area);
-    sim_physical_after_fork();
+    sim_heap_zone_after_fork(&sim_heap_area);
+    sim_vmm_physical_after_fork();
 }

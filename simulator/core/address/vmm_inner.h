@@ -29,19 +29,19 @@ struct sim_physical {
 };
 
 /* All with the lock held. */
-struct sim_physical *sim_physical_find(aclrtDrvMemHandle handle); /* NULL: leaves no message */
-aclError sim_physical_refuse(aclrtDrvMemHandle handle);
-aclrtDrvMemHandle sim_physical_hold(struct sim_physical *memory);
-void sim_physical_drop_map(struct sim_physical *memory);
+struct sim_physical *sim_vmm_physical_find(aclrtDrvMemHandle handle); /* NULL: leaves no message */
+aclError sim_vmm_physical_refuse(aclrtDrvMemHandle handle);
+aclrtDrvMemHandle sim_vmm_physical_hold(struct sim_physical *memory);
+void sim_vmm_physical_drop_map(struct sim_physical *memory);
 /* Imported memory, the bytes `pages` of a file that becomes its own. 107000 when the number was imported already, and
  * takes the lock itself. */
-aclError sim_physical_adopt(const struct sim_memory_kind *kind, struct sim_extent pages, uint64_t shared, int file,
+aclError sim_vmm_physical_adopt(const struct sim_memory_kind *kind, struct sim_extent pages, uint64_t shared, int file,
                             aclrtDrvMemHandle *handle);
 /* Ends what the program holds of a device's memory, which is mapped nowhere any more. -1: of all memory. */
-void sim_physical_forget(int32_t device);
+void sim_vmm_physical_forget(int32_t device);
 /* The pages that other processes still have when a heap is closed, and back into it when it is open again. */
-const struct sim_extent *sim_physical_kept(void);
-void sim_physical_retake(int32_t device);
-void sim_physical_after_fork(void);
+const struct sim_extent *sim_vmm_physical_kept(void);
+void sim_vmm_physical_retake(int32_t device);
+void sim_vmm_physical_after_fork(void);
 
 #endif

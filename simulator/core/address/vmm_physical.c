@@ -27,12 +27,12 @@ uint64_t sim_vmm_granularity(const struct sim_memory_kind *kind)
     return bytes[kind->mk_page];
 }
 
-struct sim_physical *sim_physical_find(aclrtDrvMemHandle handle)
+struct sim_physical *sim_vmm_physical_find(aclrtDrvMemHandle handle)
 {
     return sim_table_find(&table, handle);
 }
 
-aclError sim_physical_refuse(aclrtDrvMemHandle handle)
+aclError sim_vmm_physical_refuse(aclrtDrvMemHandle handle)
 {
     return sim_fail(ACL_ERROR_RT_INVALID_HANDLE, "handle is %p, %s, expected live physical memory", handle,
                     sim_handle_describe(handle));
@@ -44,12 +44,13 @@ static aclError take_pages(struct sim_physical *memory)
 {
     const struct sim_memory_kind *kind = &memory->ph_kind;
     uint32_t index = (uint32_t)kind->mk_device;
-    memory->ph_pages.ex_offset = sim_heap_take_pages(&sim_device_zone, index, memory->ph_pages.ex_size, kind->mk_page);
-    memory->ph_file = sim_device_zone.zn_file;
+    memory->ph_pages.ex_offset =
+        sim_heap_take_pages(&sim_heap_zone_of_device, index, memory->ph_pages.ex_size, kind->mk_page);
+    memory->ph_file = sim_heap_zone_of_device.zn_file;
     SIM_CHECK(memory->ph_pages.ex_offset != 0, ACL_ERROR_RT_MEMORY_ALLOCATION,
               "size is %" PRIu64 ", expected at most the %" PRIu64 " bytes that are free on device %u in pages of %" PRIu64
               " bytes",
-              memory->ph_pages.ex_size, sim_heap_pages(&sim_device_zone, index, kind->mk_page).pg_free, index,
+              memory->ph_pages.ex_size, sim_heap_pages(&sim_heap_zone_of_device, index, kind->mk_page).pg_free, index,
               sim_vmm_granularity(kind));
     return ACL_SUCCESS;
 }
@@ -77,9 +78,10 @@ static void give_pages(const struct sim_physical *memory)
     const struct sim_memory_kind *kind = &memory->ph_kind;
     const struct sim_extent *pages = &memory->ph_pages;
     if (memory->ph_lost)
-        sim_heap_drop_pages(&sim_device_zone, pages);
+        sim_heap_drop_pages(&sim_heap_zone_of_device, pages);
     else
-        sim_heap_give_pages(&sim_device_zone, (uint32_t)kind->mk_device, pages->ex_offset, pages->ex_size, kind->mk_page);
+        sim_heap_give_pages(&sim_heap_zone_of_device, (uint32_t)kind->mk_device, pages->ex_offset, pages->ex_size,
+                            kind->mk_page);
 }
 
 static void drop_if_unused(struct sim_physical *memory)
@@ -131,26 +133,26 @@ void sim_vmm_collect(void)
     sim_unlock(&sim_vmm_lock);
 }
 
-const struct sim_extent *sim_physical_kept(void)
+const struct sim_extent *sim_vmm_physical_kept(void)
 {
     return left_behind;
 }
 
-void sim_physical_retake(int32_t device)
+void sim_vmm_physical_retake(int32_t device)
 {
     collect();
     for (struct sim_extent *pages = left_behind; pages != NULL; pages = pages->ex_next) {
         struct sim_physical *memory = memory_of(pages);
         if (memory->ph_kind.mk_device != device)
             continue;
-        sim_heap_retake_pages(&sim_device_zone, (uint32_t)device, pages, memory->ph_kind.mk_page);
+        sim_heap_retake_pages(&sim_heap_zone_of_device, (uint32_t)device, pages, memory->ph_kind.mk_page);
         memory->ph_lost = false;
     }
 }
 
 /* ---- lives ---- */
 
-aclrtDrvMemHandle sim_physical_hold(struct sim_physical *memory)
+aclrtDrvMemHandle sim_vmm_physical_hold(struct sim_physical *memory)
 {
     memory->ph_refs++;
     atomic_store_explicit(&memory->ph_slot.sl_handle, memory->ph_handle, memory_order_release);
@@ -164,7 +166,7 @@ static void let_go(struct sim_physical *memory)
     drop_if_unused(memory);
 }
 
-void sim_physical_drop_map(struct sim_physical *memory)
+void sim_vmm_physical_drop_map(struct sim_physical *memory)
 {
     memory->ph_maps--;
     drop_if_unused(memory);
@@ -196,7 +198,7 @@ static aclError make(const struct sim_memory_kind *kind, uint64_t size, aclrtDrv
     memory->ph_pages.ex_size = size;
     aclError code = kind->mk_device >= 0 ? take_pages(memory) : make_file(memory);
     if (code == ACL_SUCCESS)
-        *handle = sim_physical_hold(memory);
+        *handle = sim_vmm_physical_hold(memory);
     else
         sim_table_give(&table, memory);
     return code;
@@ -237,11 +239,11 @@ static aclError adopt(const struct sim_memory_kind *kind, struct sim_extent page
     memory->ph_pages = pages;
     memory->ph_file = file;
     memory->ph_imported = shared;
-    *handle = sim_physical_hold(memory);
+    *handle = sim_vmm_physical_hold(memory);
     return ACL_SUCCESS;
 }
 
-aclError sim_physical_adopt(const struct sim_memory_kind *kind, struct sim_extent pages, uint64_t shared, int file,
+aclError sim_vmm_physical_adopt(const struct sim_memory_kind *kind, struct sim_extent pages, uint64_t shared, int file,
                             aclrtDrvMemHandle *handle)
 {
     SIM_TRY(open_device(kind->mk_device));
@@ -254,26 +256,26 @@ aclError sim_physical_adopt(const struct sim_memory_kind *kind, struct sim_exten
 aclError sim_vmm_free(aclrtDrvMemHandle handle)
 {
     sim_lock(&sim_vmm_lock);
-    struct sim_physical *memory = sim_physical_find(handle);
+    struct sim_physical *memory = sim_vmm_physical_find(handle);
     if (memory != NULL)
         let_go(memory);
     sim_unlock(&sim_vmm_lock);
-    return memory != NULL ? ACL_SUCCESS : sim_physical_refuse(handle);
+    return memory != NULL ? ACL_SUCCESS : sim_vmm_physical_refuse(handle);
 }
 
 aclError sim_vmm_kind(aclrtDrvMemHandle handle, struct sim_memory_kind *kind)
 {
     sim_lock(&sim_vmm_lock);
-    struct sim_physical *memory = sim_physical_find(handle);
+    struct sim_physical *memory = sim_vmm_physical_find(handle);
     if (memory != NULL)
         *kind = memory->ph_kind;
     sim_unlock(&sim_vmm_lock);
-    return memory != NULL ? ACL_SUCCESS : sim_physical_refuse(handle);
+    return memory != NULL ? ACL_SUCCESS : sim_vmm_physical_refuse(handle);
 }
 
 /* ---- up and down ---- */
 
-void sim_physical_forget(int32_t device)
+void sim_vmm_physical_forget(int32_t device)
 {
     uint32_t count = atomic_load_explicit(&table.tb_count, memory_order_acquire);
     for (uint32_t index = 1; index < count; index++) {
@@ -296,7 +298,7 @@ void sim_physical_forget(int32_t device)
     }
 }
 
-void sim_physical_after_fork(void)
+void sim_vmm_physical_after_fork(void)
 {
     sim_table_empty(&table);
     sim_lock_renew(&sim_vmm_lock);

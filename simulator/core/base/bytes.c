@@ -83,7 +83,7 @@ aclError sim_bytes_read(const char *path, const char *name, const struct sim_rea
     return code;
 }
 
-bool sim_path_is_named(const char *path, const char *name)
+bool sim_bytes_path_is_named(const char *path, const char *name)
 {
     const char *slash = strrchr(path, '/'), *last = slash == NULL ? path : slash + 1;
     const char *dot = strrchr(last, '.');

@@ -47,6 +47,6 @@ struct sim_read_codes {
 aclError sim_bytes_read(const char *path, const char *name, const struct sim_read_codes *codes, struct sim_bytes *bytes);
 
 /* Whether a name stands for the path: it is the path, its last part, or that without its ending. */
-bool sim_path_is_named(const char *path, const char *name);
+bool sim_bytes_path_is_named(const char *path, const char *name);
 
 #endif

@@ -56,7 +56,7 @@ struct sim_thread {
     uint64_t th_recorder;            /* the instance that recorded that task; 0: it was queued */
     uint32_t th_recorded_branch;
     uint32_t th_id;                  /* kernel thread id, 0 until asked for */
-    uint64_t th_wait_began;          /* sim_aborts and 1 when a wait in slices began; 0: none goes on */
+    uint64_t th_wait_began;          /* sim_engine_aborts and 1 when a wait in slices began; 0: none goes on */
     uint64_t th_wait_since;          /* when that was, until the call that the slices belong to; 0: none goes on */
     int32_t th_device;               /* of the bound context, valid as long as that */
     uint32_t th_depth;               /* frames of the engine on this stack: 0 means none */

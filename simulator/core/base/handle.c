@@ -94,7 +94,7 @@ const char *sim_handle_describe(const void *handle)
     return text;
 }
 
-const char *sim_kind_name(enum sim_kind kind)
+const char *sim_handle_kind_name(enum sim_kind kind)
 {
 #define NAME(kind, name) [kind] = name,
     static const char *const names[] = {SIM_EACH_KIND(NAME)};
@@ -102,10 +102,10 @@ const char *sim_kind_name(enum sim_kind kind)
     return names[kind];
 }
 
-enum sim_kind sim_kind_named(const char *name)
+enum sim_kind sim_handle_kind_named(const char *name)
 {
     enum sim_kind kind = SIM_KIND_NONE + 1;
-    while (kind < SIM_KINDS && strcmp(name, sim_kind_name(kind)) != 0)
+    while (kind < SIM_KINDS && strcmp(name, sim_handle_kind_name(kind)) != 0)
         kind++;
     return kind;
 }

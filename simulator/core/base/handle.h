@@ -99,11 +99,11 @@ int sim_table_open(struct sim_table *table);
 void *sim_table_take(struct sim_table *table, uint64_t *handle);
 
 /* The name of a kind of handle, such as "stream"; and the kind of a name, SIM_KINDS when none has it. */
-const char *sim_kind_name(enum sim_kind kind);
-enum sim_kind sim_kind_named(const char *name);
+const char *sim_handle_kind_name(enum sim_kind kind);
+enum sim_kind sim_handle_kind_named(const char *name);
 static inline const char *sim_table_name(const struct sim_table *table)
 {
-    return sim_kind_name(table->tb_kind);
+    return sim_handle_kind_name(table->tb_kind);
 }
 
 /* Gives a slot back; its handle must be 0 already. */

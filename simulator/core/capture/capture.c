@@ -16,7 +16,7 @@ static const char *const mode_names[] = {"GLOBAL", "THREAD_LOCAL", "RELAXED"};
 
 void sim_capture_invalidate(struct sim_instance *instance)
 {
-    if (sim_instance_state(instance) == SIM_INSTANCE_CAPTURING)
+    if (sim_capture_instance_state(instance) == SIM_INSTANCE_CAPTURING)
         atomic_store_explicit(&instance->in_state, SIM_INSTANCE_INVALID, memory_order_release);
 }
 
@@ -45,7 +45,7 @@ SIM_RARE aclError sim_capture_refuse_unsafe(struct sim_context *context, aclErro
     sim_lock(&context->cx_lock);
     for (struct sim_instance *at = context->cx_instances; at != NULL; at = at->in_after) {
         uint32_t open = atomic_load_explicit(&at->in_mode, memory_order_relaxed);
-        if (!sim_instance_is_capturing(at))
+        if (!sim_capture_instance_is_capturing(at))
             continue;
         strictest = open < strictest ? open : strictest;
         if (atomic_load_explicit(&at->in_thread, memory_order_relaxed) == self)
@@ -70,21 +70,21 @@ SIM_RARE aclError sim_capture_refuse_unsafe(struct sim_context *context, aclErro
 /* What may be recorded now. */
 static aclError admit(struct sim_instance *instance, const struct sim_branch *branch, const struct sim_op *op)
 {
-    enum sim_instance_state state = sim_instance_state(instance);
+    enum sim_instance_state state = sim_capture_instance_state(instance);
     SIM_CHECK(state != SIM_INSTANCE_INVALID, ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED,
               "the capture was made invalid by an earlier failure, expected aclmdlRICaptureEnd");
     SIM_CHECK(state == SIM_INSTANCE_CAPTURING || state == SIM_INSTANCE_BUILDING, ACL_ERROR_RT_STREAM_MODEL,
               "the stream belongs to an instance that has been built, which takes no more tasks");
     SIM_SUPPORTED(!(op->op_flags & SIM_OP_LIVE), "%s cannot be recorded, expected a stream that runs its tasks",
                   op->op_name);
-    return instance->in_open != NULL ? sim_group_admit(instance, branch, op->op_kind) : ACL_SUCCESS;
+    return instance->in_open != NULL ? sim_capture_group_admit(instance, branch, op->op_kind) : ACL_SUCCESS;
 }
 
 static aclError record_task(struct sim_instance *instance, struct sim_branch *branch, const struct sim_op *op,
                             const void *argument, size_t size, void *site)
 {
     SIM_TRY(admit(instance, branch, op));
-    struct sim_captured *captured = sim_branch_append(branch, op, op->op_kind, argument, size, site);
+    struct sim_captured *captured = sim_capture_branch_append(branch, op, op->op_kind, argument, size, site);
     if (unlikely(captured == NULL)) {
         sim_capture_invalidate(instance);
         return ACL_ERROR_RT_MEMORY_ALLOCATION;
@@ -95,10 +95,10 @@ static aclError record_task(struct sim_instance *instance, struct sim_branch *br
         captured->ct_shadow = event->ev_slot.sl_index;
     }
     if (unlikely(instance->in_open != NULL))
-        sim_group_joined(instance, branch);
+        sim_capture_group_joined(instance, branch);
     sim_thread.th_last_task = branch->br_count - 1;
     sim_thread.th_has_last_task = true;
-    sim_thread.th_recorder = sim_instance_handle(instance);
+    sim_thread.th_recorder = sim_capture_instance_handle(instance);
     sim_thread.th_recorded_branch = branch->br_index;
     return ACL_SUCCESS;
 }
@@ -119,7 +119,7 @@ SIM_HOT bool sim_capture_submit(struct sim_target stream, const struct sim_op *o
 {
     if (sim_stream_kind(stream.tg_stream) == SIM_STREAM_INSTANCE)
         return false;
-    struct sim_instance *instance = sim_instance_of(stream.tg_stream);
+    struct sim_instance *instance = sim_capture_instance_of(stream.tg_stream);
     if (instance == NULL)
         return is_idle_persistent(stream.tg_stream, code);
     bool updates = sim_stream_taken(stream.tg_stream) == SIM_TAKEN_UPDATES;
@@ -127,7 +127,7 @@ SIM_HOT bool sim_capture_submit(struct sim_target stream, const struct sim_op *o
         *code = record_task(instance, stream.tg_stream->st_branch, op, argument, size, site);
     sim_object_close(instance);
     if (unlikely(updates))
-        *code = sim_group_update(stream, op, argument, size, site);
+        *code = sim_capture_group_update(stream, op, argument, size, site);
     return true;
 }
 
@@ -157,7 +157,7 @@ static aclError check_origin(const struct sim_stream *stream)
 static aclError open_capture(struct sim_instance *instance, struct sim_target stream, aclmdlRICaptureMode mode)
 {
     struct sim_branch *origin;
-    SIM_TRY(sim_instance_adopt(instance, stream, SIM_TAKEN_CAPTURES, &origin));
+    SIM_TRY(sim_capture_instance_adopt(instance, stream, SIM_TAKEN_CAPTURES, &origin));
     atomic_store_explicit(&instance->in_mode, mode, memory_order_relaxed);
     atomic_store_explicit(&instance->in_thread, sim_thread_number(), memory_order_relaxed);
     atomic_store_explicit(&instance->in_state, SIM_INSTANCE_CAPTURING, memory_order_release);
@@ -168,12 +168,12 @@ static aclError open_capture(struct sim_instance *instance, struct sim_target st
 static aclError begin_into(struct sim_target stream, aclmdlRICaptureMode mode, aclmdlRI into)
 {
     struct sim_instance *instance;
-    SIM_TRY(sim_instance_open_own(into, &instance));
+    SIM_TRY(sim_capture_instance_open_own(into, &instance));
     aclError code = ACL_SUCCESS;
     if (instance->in_parent == NULL)
         code = sim_fail(ACL_ERROR_RT_PARAM_INVALID,
                         "modelRI %p is no body of a conditional task, expected one that aclmdlRIAddCondTask gave", into);
-    else if (sim_instance_state(instance) != SIM_INSTANCE_EMPTY)
+    else if (sim_capture_instance_state(instance) != SIM_INSTANCE_EMPTY)
         code = sim_fail(ACL_ERROR_RT_MODEL_CAPTURED, "modelRI %p was captured into already, expected an empty body", into);
     else
         code = open_capture(instance, stream, mode);
@@ -194,19 +194,19 @@ aclError sim_capture_begin(aclrtStream handle, aclmdlRICaptureMode mode, aclmdlR
     SIM_TRY(sim_stream_refuse_taken(stream.tg_stream, sim_stream_taken(stream.tg_stream)));
     if (into != NULL)
         return begin_into(stream, mode, into);
-    SIM_TRY(sim_instance_create(sim_thread.th_context, SIM_INSTANCE_EMPTY, mode, &instance));
+    SIM_TRY(sim_capture_instance_create(sim_thread.th_context, SIM_INSTANCE_EMPTY, mode, &instance));
     aclError code = open_capture(instance, stream, mode);
     if (code == ACL_SUCCESS)
         sim_object_close(instance);
     else
-        sim_instance_free(instance);
+        sim_capture_instance_free(instance);
     return code;
 }
 
 /* The instance that the stream is captured into, locked, or NULL. */
 static struct sim_instance *captured_into(struct sim_stream *stream)
 {
-    return sim_stream_taken(stream) == SIM_TAKEN_CAPTURES ? sim_instance_of(stream) : NULL;
+    return sim_stream_taken(stream) == SIM_TAKEN_CAPTURES ? sim_capture_instance_of(stream) : NULL;
 }
 
 aclError sim_capture_info(struct sim_stream *stream, aclmdlRICaptureStatus *status, aclmdlRI *instance)
@@ -215,9 +215,9 @@ aclError sim_capture_info(struct sim_stream *stream, aclmdlRICaptureStatus *stat
     aclmdlRI handle = NULL;
     struct sim_instance *owner = captured_into(stream);
     if (owner != NULL) {
-        found = sim_instance_state(owner) == SIM_INSTANCE_INVALID ? ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED
+        found = sim_capture_instance_state(owner) == SIM_INSTANCE_INVALID ? ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED
                                                                   : ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE;
-        handle = (aclmdlRI)(uintptr_t)sim_instance_handle(owner);
+        handle = (aclmdlRI)(uintptr_t)sim_capture_instance_handle(owner);
         sim_object_close(owner);
     }
     if (status != NULL)
@@ -269,9 +269,9 @@ static aclError check_end(const struct sim_instance *instance)
               ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD,
               "the capture was begun in mode %s by thread %u, expected that thread to end it; the capture is given up",
               mode_names[mode], thread);
-    SIM_CHECK(sim_instance_state(instance) != SIM_INSTANCE_INVALID, ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED,
+    SIM_CHECK(sim_capture_instance_state(instance) != SIM_INSTANCE_INVALID, ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED,
               "the capture was made invalid by an earlier failure");
-    SIM_CHECK(!sim_condition_captures(instance), ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING,
+    SIM_CHECK(!sim_capture_condition_captures(instance), ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING,
               "a body of a conditional task is still being captured, expected its aclmdlRICaptureEnd before");
     SIM_CHECK(instance->in_open == NULL, ACL_ERROR_STREAM_TASK_GROUP_STATUS,
               "a task group is open, expected aclmdlRICaptureTaskGrpEnd before");
@@ -297,9 +297,9 @@ static aclError end(struct sim_instance *instance)
 {
     aclError code = check_end(instance);
     if (code == ACL_SUCCESS)
-        code = sim_plan_make(instance);
-    sim_instance_let_go(instance);
-    sim_instance_stop_capture(instance, code == ACL_SUCCESS ? SIM_INSTANCE_READY : SIM_INSTANCE_EMPTY);
+        code = sim_capture_plan_make(instance);
+    sim_capture_instance_let_go(instance);
+    sim_capture_instance_stop_capture(instance, code == ACL_SUCCESS ? SIM_INSTANCE_READY : SIM_INSTANCE_EMPTY);
     return code;
 }
 
@@ -332,13 +332,13 @@ aclError sim_capture_end(aclrtStream stream_handle, aclmdlRI *handle)
     }
     code = end(instance);
     if (handle != NULL)
-        *handle = code == ACL_SUCCESS ? (aclmdlRI)(uintptr_t)sim_instance_handle(instance) : NULL;
+        *handle = code == ACL_SUCCESS ? (aclmdlRI)(uintptr_t)sim_capture_instance_handle(instance) : NULL;
     if (code != ACL_SUCCESS && !is_body) {
-        sim_instance_free(instance);
+        sim_capture_instance_free(instance);
         return code;
     }
     if (code != ACL_SUCCESS)
-        sim_instance_clear(instance);
+        sim_capture_instance_clear(instance);
     sim_object_close(instance);
     return code;
 }

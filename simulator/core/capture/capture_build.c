@@ -8,8 +8,8 @@ aclError sim_capture_build_begin(aclmdlRI *handle)
     struct sim_context *context;
     struct sim_instance *instance;
     SIM_TRY(sim_context_current(&context));
-    SIM_TRY(sim_instance_create(context, SIM_INSTANCE_BUILDING, ACL_MODEL_RI_CAPTURE_MODE_RELAXED, &instance));
-    *handle = (aclmdlRI)(uintptr_t)sim_instance_handle(instance);
+    SIM_TRY(sim_capture_instance_create(context, SIM_INSTANCE_BUILDING, ACL_MODEL_RI_CAPTURE_MODE_RELAXED, &instance));
+    *handle = (aclmdlRI)(uintptr_t)sim_capture_instance_handle(instance);
     sim_object_close(instance);
     return ACL_SUCCESS;
 }
@@ -24,7 +24,7 @@ static aclError check_built(const struct sim_instance *instance)
 static aclError check_building(const struct sim_instance *instance)
 {
     SIM_TRY(check_built(instance));
-    SIM_CHECK(sim_instance_state(instance) == SIM_INSTANCE_BUILDING, ACL_ERROR_RT_MODEL_EXECUTE,
+    SIM_CHECK(sim_capture_instance_state(instance) == SIM_INSTANCE_BUILDING, ACL_ERROR_RT_MODEL_EXECUTE,
               "modelRI has been built already, expected the call before aclmdlRIBuildEnd");
     return ACL_SUCCESS;
 }
@@ -41,7 +41,7 @@ static aclError bind(struct sim_instance *instance, struct sim_target stream, bo
               "the stream was created with ACL_STREAM_DEVICE_USE_ONLY");
     SIM_CHECK((flags & ACL_STREAM_PERSISTENT) != 0, ACL_ERROR_RT_PARAM_INVALID,
               "the stream was created with flag %#x, expected ACL_STREAM_PERSISTENT (0x4)", flags);
-    SIM_TRY(sim_instance_adopt(instance, stream, SIM_TAKEN_BOUND, &branch));
+    SIM_TRY(sim_capture_instance_adopt(instance, stream, SIM_TAKEN_BOUND, &branch));
     branch->br_head = head;
     return ACL_SUCCESS;
 }
@@ -49,7 +49,7 @@ static aclError bind(struct sim_instance *instance, struct sim_target stream, bo
 aclError sim_capture_build_bind(aclmdlRI handle, struct sim_target stream, bool head)
 {
     struct sim_instance *instance;
-    SIM_TRY(sim_instance_open_own(handle, &instance));
+    SIM_TRY(sim_capture_instance_open_own(handle, &instance));
     aclError code = bind(instance, stream, head);
     sim_object_close(instance);
     return code;
@@ -59,7 +59,8 @@ aclError sim_capture_build_bind(aclmdlRI handle, struct sim_target stream, bool 
 static aclError find_branch(const struct sim_instance *instance, struct sim_target stream, struct sim_branch **branch)
 {
     bool bound = sim_stream_taken(stream.tg_stream) == SIM_TAKEN_BOUND &&
-                 atomic_load_explicit(&stream.tg_stream->st_owner, memory_order_relaxed) == sim_instance_handle(instance);
+                 atomic_load_explicit(&stream.tg_stream->st_owner, memory_order_relaxed) ==
+                     sim_capture_instance_handle(instance);
     SIM_TRY(sim_stream_refuse_captured(stream.tg_stream));
     SIM_CHECK(bound, ACL_ERROR_RT_STREAM_MODEL, "the stream is not bound to modelRI, expected aclmdlRIBindStream before");
     *branch = stream.tg_stream->st_branch;
@@ -70,11 +71,11 @@ aclError sim_capture_build_unbind(aclmdlRI handle, struct sim_target stream)
 {
     struct sim_instance *instance;
     struct sim_branch *branch;
-    SIM_TRY(sim_instance_open_own(handle, &instance));
+    SIM_TRY(sim_capture_instance_open_own(handle, &instance));
     aclError code = find_branch(instance, stream, &branch);
     if (code == ACL_SUCCESS) {
         branch->br_user = (struct sim_target){NULL, 0};
-        sim_stream_let_go(stream.tg_stream);
+        sim_capture_stream_let_go(stream.tg_stream);
     }
     sim_object_close(instance);
     return code;
@@ -84,7 +85,7 @@ aclError sim_capture_build_end_task(aclmdlRI handle, struct sim_target stream)
 {
     struct sim_instance *instance;
     struct sim_branch *branch;
-    SIM_TRY(sim_instance_open_own(handle, &instance));
+    SIM_TRY(sim_capture_instance_open_own(handle, &instance));
     aclError code = check_building(instance);
     if (code == ACL_SUCCESS)
         code = find_branch(instance, stream, &branch);
@@ -109,15 +110,15 @@ static aclError build_end(struct sim_instance *instance)
               "the last task of modelRI was not named, expected aclmdlRIEndTask before");
     SIM_CHECK(is_bound(instance), ACL_ERROR_RT_STREAM_MODEL,
               "no stream is bound to modelRI any more, expected aclmdlRIUnbindStream after aclmdlRIBuildEnd");
-    SIM_TRY(sim_plan_make(instance));
-    sim_instance_stop_capture(instance, SIM_INSTANCE_READY);
+    SIM_TRY(sim_capture_plan_make(instance));
+    sim_capture_instance_stop_capture(instance, SIM_INSTANCE_READY);
     return ACL_SUCCESS;
 }
 
 aclError sim_capture_build_end(aclmdlRI handle)
 {
     struct sim_instance *instance;
-    SIM_TRY(sim_instance_open_own(handle, &instance));
+    SIM_TRY(sim_capture_instance_open_own(handle, &instance));
     aclError code = build_end(instance);
     sim_object_close(instance);
     return code;
@@ -137,7 +138,7 @@ static aclError activate(struct sim_instance *instance, struct sim_target active
               "activeStream starts with modelRI or is the stream itself, expected one bound with flag %#x",
               ACL_MODEL_STREAM_FLAG_DEFAULT);
     struct sim_captured *captured =
-        sim_branch_append(branch, &active_op, SIM_TASK_ACTIVE, &activated, sizeof activated, site);
+        sim_capture_branch_append(branch, &active_op, SIM_TASK_ACTIVE, &activated, sizeof activated, site);
     if (captured == NULL)
         return ACL_ERROR_RT_MEMORY_ALLOCATION;
     captured->ct_shadow = activated->br_stream.tg_stream->st_slot.sl_index;
@@ -147,7 +148,7 @@ static aclError activate(struct sim_instance *instance, struct sim_target active
 aclError sim_capture_activate(struct sim_target active, struct sim_target stream, void *site)
 {
     bool bound = sim_stream_taken(stream.tg_stream) == SIM_TAKEN_BOUND;
-    struct sim_instance *instance = bound ? sim_instance_of(stream.tg_stream) : NULL;
+    struct sim_instance *instance = bound ? sim_capture_instance_of(stream.tg_stream) : NULL;
     SIM_CHECK(instance != NULL, ACL_ERROR_RT_STREAM_MODEL,
               "stream is not bound to a model running instance, expected aclmdlRIBindStream before");
     aclError code = activate(instance, active, stream.tg_stream->st_branch, site);
@@ -172,7 +173,7 @@ static aclError find_jump(struct sim_instance *instance, struct sim_target to, c
 
 aclError sim_capture_find_branch(struct sim_target to, struct sim_target stream, uint32_t *branch)
 {
-    struct sim_instance *instance = sim_instance_of(stream.tg_stream);
+    struct sim_instance *instance = sim_capture_instance_of(stream.tg_stream);
     SIM_CHECK(instance != NULL, ACL_ERROR_RT_STREAM_MODEL, "the stream was unbound by another thread during the call");
     aclError code = find_jump(instance, to, stream.tg_stream->st_branch, branch);
     sim_object_close(instance);
@@ -184,13 +185,13 @@ aclError sim_capture_find_branch(struct sim_target to, struct sim_target stream,
 aclError sim_capture_build_clean(struct sim_target stream)
 {
     bool bound = sim_stream_taken(stream.tg_stream) == SIM_TAKEN_BOUND;
-    struct sim_instance *instance = bound ? sim_instance_of(stream.tg_stream) : NULL;
+    struct sim_instance *instance = bound ? sim_capture_instance_of(stream.tg_stream) : NULL;
     SIM_TRY(sim_stream_refuse_captured(stream.tg_stream));
     if (instance == NULL)
         return ACL_SUCCESS; /* what was recorded on it stays with the instance it was bound to */
     aclError code = check_building(instance);
     if (code == ACL_SUCCESS)
-        sim_branch_clear(stream.tg_stream->st_branch);
+        sim_capture_branch_clear(stream.tg_stream->st_branch);
     sim_object_close(instance);
     return code;
 }
@@ -202,7 +203,7 @@ aclError sim_capture_build_clean(struct sim_target stream)
 aclError sim_capture_abort(aclmdlRI handle)
 {
     struct sim_instance *instance;
-    SIM_TRY(sim_instance_open_own(handle, &instance));
+    SIM_TRY(sim_capture_instance_open_own(handle, &instance));
     struct sim_target launch = instance->in_launch;
     bool built = instance->in_built;
     if (built)

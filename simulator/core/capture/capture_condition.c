@@ -2,7 +2,7 @@
  *
  * A condition owns eight bytes of device memory, which kernels and copies write. Its one conditional task owns bodies,
  * instances of their own that are captured apart; the task runs them one at a time, as a walker of the plan it is a step
- * of: sim_replay_walk is called from inside sim_replay_walk, and parks through it. It is heavy, so that the other
+ * of: sim_capture_replay_walk is called from inside sim_capture_replay_walk, and parks through it. It is heavy, so that the other
  * branches go on beside it: a WHILE may end by what one of them writes. Conditions belong to the instance they
  * were made for and are freed with it, and bodies with them. */
 #include "address/memory.h"
@@ -24,20 +24,20 @@ struct sim_condition {
     uint32_t cn_body_count;
 };
 
-struct sim_table sim_conditions = SIM_OBJECT_TABLE(struct sim_condition, SIM_KIND_CONDITION);
+struct sim_table sim_capture_conditions = SIM_OBJECT_TABLE(struct sim_condition, SIM_KIND_CONDITION);
 
 static aclError create(struct sim_instance *instance, uint32_t value, uint32_t flag, aclmdlRICondHandle *handle)
 {
     uint64_t number;
     void *slot;
     SIM_SUPPORTED(!instance->in_built, "modelRI is built without capture, expected one that is being captured");
-    SIM_CHECK(sim_instance_state(instance) == SIM_INSTANCE_CAPTURING, ACL_ERROR_RT_PARAM_INVALID,
+    SIM_CHECK(sim_capture_instance_state(instance) == SIM_INSTANCE_CAPTURING, ACL_ERROR_RT_PARAM_INVALID,
               "modelRI is not being captured, expected an open capture");
     SIM_CHECK(flag <= ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT, ACL_ERROR_RT_PARAM_INVALID,
               "flag is %u, expected 0 or ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT (1)", flag);
     SIM_TRY(sim_memory_allocate(&slot, sizeof(uint64_t), SLOT_BYTES,
                                 (struct sim_policy){.po_page = SIM_PAGE_NORMAL}));
-    struct sim_condition *condition = sim_object_take(&sim_conditions, &number);
+    struct sim_condition *condition = sim_object_take(&sim_capture_conditions, &number);
     if (condition == NULL) {
         sim_memory_release(slot, NULL);
         return sim_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no further condition can be made");
@@ -58,7 +58,7 @@ static aclError create(struct sim_instance *instance, uint32_t value, uint32_t f
 aclError sim_capture_condition_create(aclmdlRI handle, uint32_t value, uint32_t flag, aclmdlRICondHandle *condition)
 {
     struct sim_instance *instance;
-    SIM_TRY(sim_instance_open_own(handle, &instance));
+    SIM_TRY(sim_capture_instance_open_own(handle, &instance));
     aclError code = create(instance, value, flag, condition);
     sim_object_close(instance);
     return code;
@@ -66,7 +66,7 @@ aclError sim_capture_condition_create(aclmdlRI handle, uint32_t value, uint32_t 
 
 static aclError open_condition(aclmdlRICondHandle handle, aclError code, struct sim_condition **condition)
 {
-    *condition = sim_object_peek(&sim_conditions, handle);
+    *condition = sim_object_peek(&sim_capture_conditions, handle);
     SIM_CHECK(*condition != NULL, code, "handle is %p, %s, expected a live condition", handle,
               sim_handle_describe(handle));
     return ACL_SUCCESS;
@@ -110,20 +110,20 @@ static aclError run_branching(struct sim_run *run, void *argument)
             if (body == NULL)
                 return ACL_SUCCESS;
             sim_record holder = atomic_load_explicit(&parent->in_holder, memory_order_acquire);
-            if (!sim_replay_begin(body, NULL, holder, run))
+            if (!sim_capture_replay_begin(body, NULL, holder, run))
                 return SIM_PARK; /* what is left of a run that was given up */
-            sim_replay_open(body);
+            sim_capture_replay_open(body);
             branching->bg_body = body;
         }
-        aclError code = sim_replay_walk(branching->bg_body, run);
+        aclError code = sim_capture_replay_walk(branching->bg_body, run);
         if (code == SIM_PARK)
             return code;
-        sim_replay_end(branching->bg_body);
+        sim_capture_replay_end(branching->bg_body);
         branching->bg_body = NULL;
         SIM_TRY(code);
         if (condition->cn_type != ACL_MODEL_RI_COND_TYPE_WHILE)
             return ACL_SUCCESS;
-        if (sim_engine_is_dropped(run) || sim_replay_is_skipping(condition->cn_instance))
+        if (sim_engine_is_dropped(run) || sim_capture_replay_is_skipping(condition->cn_instance))
             return SIM_DROPPED;
         if (!sim_worker_available()) { /* streams take turns: parks where it need not wait */
             run->rn_gate = &condition->cn_instance->in_finished;
@@ -138,7 +138,7 @@ static void drop_branching(void *argument)
 {
     struct branching *branching = argument;
     if (branching->bg_body != NULL)
-        sim_replay_give_up(branching->bg_body);
+        sim_capture_replay_give_up(branching->bg_body);
     branching->bg_body = NULL;
 }
 
@@ -156,8 +156,8 @@ static void free_bodies(struct sim_condition *condition)
 {
     for (uint32_t i = 0; i < condition->cn_body_count; i++) {
         sim_lock(&condition->cn_bodies[i]->in_object.ob_lock);
-        sim_instance_let_go(condition->cn_bodies[i]);
-        sim_instance_free(condition->cn_bodies[i]);
+        sim_capture_instance_let_go(condition->cn_bodies[i]);
+        sim_capture_instance_free(condition->cn_bodies[i]);
     }
     free(condition->cn_bodies);
     condition->cn_bodies = NULL;
@@ -172,10 +172,11 @@ static aclError make_bodies(struct sim_condition *condition, const aclmdlRICondT
               parameters->size);
     for (uint32_t i = 0; i < parameters->size; i++) {
         struct sim_instance *body;
-        SIM_TRY(sim_instance_create(parent->in_context, SIM_INSTANCE_EMPTY, ACL_MODEL_RI_CAPTURE_MODE_RELAXED, &body));
+        SIM_TRY(sim_capture_instance_create(parent->in_context, SIM_INSTANCE_EMPTY, ACL_MODEL_RI_CAPTURE_MODE_RELAXED,
+                                            &body));
         body->in_parent = parent;
         condition->cn_bodies[condition->cn_body_count++] = body;
-        parameters->modelRIArray[i] = (aclmdlRI)(uintptr_t)sim_instance_handle(body);
+        parameters->modelRIArray[i] = (aclmdlRI)(uintptr_t)sim_capture_instance_handle(body);
         sim_object_close(body);
     }
     return ACL_SUCCESS;
@@ -194,10 +195,10 @@ static aclError add(struct sim_instance *instance, struct sim_branch *branch, co
                     void *site)
 {
     struct sim_condition *condition;
-    SIM_CHECK(sim_instance_state(instance) == SIM_INSTANCE_CAPTURING, ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED,
+    SIM_CHECK(sim_capture_instance_state(instance) == SIM_INSTANCE_CAPTURING, ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED,
               "the capture was made invalid by an earlier failure, expected aclmdlRICaptureEnd");
     if (instance->in_open != NULL)
-        SIM_TRY(sim_group_admit(instance, branch, SIM_TASK_CONDITION));
+        SIM_TRY(sim_capture_group_admit(instance, branch, SIM_TASK_CONDITION));
     SIM_TRY(open_condition(parameters->handle, ACL_ERROR_RT_PARAM_INVALID, &condition));
     sim_object_close(condition); /* only its instance, which is locked, frees it */
     SIM_CHECK(condition->cn_instance == instance, ACL_ERROR_RT_PARAM_INVALID,
@@ -207,7 +208,7 @@ static aclError add(struct sim_instance *instance, struct sim_branch *branch, co
     condition->cn_type = parameters->type;
     aclError code = make_bodies(condition, parameters);
     struct branching branching = {.bg_condition = condition};
-    if (code == ACL_SUCCESS && sim_branch_append(branch, &branching_op, SIM_TASK_CONDITION, &branching,
+    if (code == ACL_SUCCESS && sim_capture_branch_append(branch, &branching_op, SIM_TASK_CONDITION, &branching,
                                                  sizeof branching, site) == NULL)
         code = ACL_ERROR_RT_MEMORY_ALLOCATION;
     if (code != ACL_SUCCESS)
@@ -218,7 +219,7 @@ static aclError add(struct sim_instance *instance, struct sim_branch *branch, co
 aclError sim_capture_condition_add(const aclmdlRICondTaskParams *parameters, struct sim_target stream, void *site)
 {
     struct sim_instance *instance;
-    SIM_TRY(sim_instance_open_capture(stream, &instance));
+    SIM_TRY(sim_capture_instance_open_capture(stream, &instance));
     aclError code = check_size(parameters->type, parameters->size);
     if (code == ACL_SUCCESS)
         code = add(instance, stream.tg_stream->st_branch, parameters, site);
@@ -228,35 +229,35 @@ aclError sim_capture_condition_add(const aclmdlRICondTaskParams *parameters, str
 
 /* ---- for the other files ---- */
 
-bool sim_condition_captures(const struct sim_instance *instance)
+bool sim_capture_condition_captures(const struct sim_instance *instance)
 {
     for (const struct sim_condition *at = instance->in_conditions; at != NULL; at = at->cn_next)
         for (uint32_t i = 0; i < at->cn_body_count; i++)
-            if (sim_instance_is_capturing(at->cn_bodies[i]))
+            if (sim_capture_instance_is_capturing(at->cn_bodies[i]))
                 return true;
     return false;
 }
 
-bool sim_condition_rests(const struct sim_instance *instance, struct sim_run *run)
+bool sim_capture_condition_rests(const struct sim_instance *instance, struct sim_run *run)
 {
     for (const struct sim_condition *at = instance->in_conditions; at != NULL; at = at->cn_next)
         for (uint32_t i = 0; i < at->cn_body_count; i++)
-            if (!sim_replay_rests(at->cn_bodies[i], run) || !sim_condition_rests(at->cn_bodies[i], run))
+            if (!sim_capture_replay_rests(at->cn_bodies[i], run) || !sim_capture_condition_rests(at->cn_bodies[i], run))
                 return false;
     return true;
 }
 
-void sim_condition_assign(const struct sim_instance *instance)
+void sim_capture_condition_assign(const struct sim_instance *instance)
 {
     for (const struct sim_condition *at = instance->in_conditions; at != NULL; at = at->cn_next) {
         if (at->cn_assigns)
             *(volatile uint64_t *)sim_memory_reach(at->cn_slot) = at->cn_default;
         for (uint32_t i = 0; i < at->cn_body_count; i++)
-            sim_condition_assign(at->cn_bodies[i]);
+            sim_capture_condition_assign(at->cn_bodies[i]);
     }
 }
 
-uint32_t sim_condition_flags(const struct sim_instance *instance)
+uint32_t sim_capture_condition_flags(const struct sim_instance *instance)
 {
     uint32_t flags = 0;
     for (const struct sim_condition *at = instance->in_conditions; at != NULL; at = at->cn_next)
@@ -265,19 +266,19 @@ uint32_t sim_condition_flags(const struct sim_instance *instance)
             sim_lock(&body->in_run_lock);
             flags |= body->in_plan.pl_flags;
             sim_unlock(&body->in_run_lock);
-            flags |= sim_condition_flags(body);
+            flags |= sim_capture_condition_flags(body);
         }
     return flags;
 }
 
-void sim_condition_free_all(struct sim_instance *instance)
+void sim_capture_condition_free_all(struct sim_instance *instance)
 {
     for (struct sim_condition *condition; (condition = instance->in_conditions) != NULL;) {
         instance->in_conditions = condition->cn_next;
         sim_lock(&condition->cn_object.ob_lock);
         void *slot = condition->cn_slot;
         free_bodies(condition);
-        sim_object_end(&sim_conditions, condition);
+        sim_object_end(&sim_capture_conditions, condition);
         sim_memory_release(slot, NULL);
     }
 }

@@ -17,8 +17,8 @@ static uint64_t capture_of(struct sim_event *event)
     uint64_t handle = atomic_load_explicit(&event->ev_capture, memory_order_acquire);
     if (likely(handle == 0))
         return 0;
-    const struct sim_instance *instance = sim_table_find(&sim_instances, (void *)(uintptr_t)handle);
-    return instance != NULL && sim_instance_is_capturing(instance) ? handle : 0;
+    const struct sim_instance *instance = sim_table_find(&sim_capture_instances, (void *)(uintptr_t)handle);
+    return instance != NULL && sim_capture_instance_is_capturing(instance) ? handle : 0;
 }
 
 SIM_RARE static aclError refuse_captured(void)
@@ -39,9 +39,9 @@ static const struct sim_op wait_op = {.op_name = "aclrtStreamWaitEvent", .op_run
 static aclError conflict(struct sim_instance *instance, uint64_t other)
 {
     sim_capture_invalidate(instance);
-    unsigned long long handle = sim_instance_handle(instance);
+    unsigned long long handle = sim_capture_instance_handle(instance);
     sim_object_close(instance);
-    instance = sim_object_peek(&sim_instances, (void *)(uintptr_t)other);
+    instance = sim_object_peek(&sim_capture_instances, (void *)(uintptr_t)other);
     if (instance != NULL) {
         sim_capture_invalidate(instance);
         sim_object_close(instance);
@@ -56,7 +56,7 @@ static aclError conflict(struct sim_instance *instance, uint64_t other)
 
 static void join(struct sim_instance *instance, struct sim_captured *wait, uint32_t branch, struct sim_point from)
 {
-    struct sim_captured *record = sim_instance_at(instance, from);
+    struct sim_captured *record = sim_capture_instance_at(instance, from);
     wait->ct_from = from;
     wait->ct_shadow = record->ct_shadow;
     record->ct_waited = record->ct_waited || from.pt_branch != branch;
@@ -84,14 +84,14 @@ static bool find_point(const struct sim_instance *instance, struct sim_event *ev
     if (point->pt_branch >= instance->in_branch_count ||
         point->pt_index >= instance->in_branches[point->pt_branch]->br_count)
         return false;
-    const struct sim_captured *record = sim_instance_at(instance, *point);
+    const struct sim_captured *record = sim_capture_instance_at(instance, *point);
     return record->ct_kind == SIM_TASK_RECORD && record->ct_event == (uint64_t)(uintptr_t)handle;
 }
 
 static struct sim_captured *append(struct sim_instance *instance, struct sim_branch *branch, const struct sim_op *op,
                                    aclrtEvent event, void *site)
 {
-    struct sim_captured *captured = sim_branch_append(branch, op, op->op_kind, &event, sizeof event, site);
+    struct sim_captured *captured = sim_capture_branch_append(branch, op, op->op_kind, &event, sizeof event, site);
     if (captured != NULL)
         captured->ct_event = (uint64_t)(uintptr_t)event;
     else
@@ -113,7 +113,7 @@ static aclError run_reached(struct sim_run *run, void *argument)
 static aclError run_outer_wait(struct sim_run *run, void *argument)
 {
     const struct sim_external *external = *(struct sim_external **)argument;
-    return sim_replay_wait_outer(external->xt_instance, external->xt_number, run);
+    return sim_capture_replay_wait_outer(external->xt_instance, external->xt_number, run);
 }
 
 static const struct sim_op external_record_op = {.op_name = "aclrtRecordEventWithFlag", .op_run = run_reached,
@@ -154,7 +154,8 @@ static aclError add_external(struct sim_instance *instance, struct sim_branch *b
         external->xt_stream = (struct sim_target){sim_table_find(&sim_streams, stream), (uint64_t)(uintptr_t)stream};
     external->xt_next = instance->in_externals;
     instance->in_externals = external;
-    struct sim_captured *captured = sim_branch_append(branch, op, op->op_kind, &external, sizeof external, site);
+    struct sim_captured *captured =
+        sim_capture_branch_append(branch, op, op->op_kind, &external, sizeof external, site);
     if (captured == NULL) {
         sim_capture_invalidate(instance);
         return ACL_ERROR_RT_MEMORY_ALLOCATION;
@@ -176,14 +177,14 @@ static aclError open_for_event(struct sim_target stream, struct sim_instance **i
               "the stream updates captured tasks, expected kernels only");
     SIM_SUPPORTED(taken != SIM_TAKEN_BOUND,
                   "the stream is bound to a model running instance, expected an event made by aclrtCreateEventWithFlag");
-    struct sim_instance *found = taken == SIM_TAKEN_CAPTURES ? sim_instance_of(stream.tg_stream) : NULL;
+    struct sim_instance *found = taken == SIM_TAKEN_CAPTURES ? sim_capture_instance_of(stream.tg_stream) : NULL;
     if (found == NULL)
         return ACL_SUCCESS;
-    if (sim_instance_state(found) == SIM_INSTANCE_INVALID)
+    if (sim_capture_instance_state(found) == SIM_INSTANCE_INVALID)
         code = sim_fail(ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED,
                         "the capture was made invalid by an earlier failure, expected aclmdlRICaptureEnd");
     else if (found->in_open != NULL)
-        code = sim_group_admit(found, stream.tg_stream->st_branch, kind);
+        code = sim_capture_group_admit(found, stream.tg_stream->st_branch, kind);
     if (code == ACL_SUCCESS)
         *instance = found;
     else
@@ -200,7 +201,7 @@ static aclError record_inside(struct sim_instance *instance, struct sim_event *e
         return ACL_ERROR_RT_MEMORY_ALLOCATION;
     captured->ct_shadow = instance->in_shadows++;
     atomic_store_explicit(&event->ev_point, (uint64_t)point.pt_branch << 32 | point.pt_index, memory_order_relaxed);
-    atomic_store_explicit(&event->ev_capture, sim_instance_handle(instance), memory_order_release);
+    atomic_store_explicit(&event->ev_capture, sim_capture_instance_handle(instance), memory_order_release);
     if (instance->in_unresolved != 0)
         resolve(instance, captured->ct_event, point);
     return ACL_SUCCESS;
@@ -228,7 +229,7 @@ bool sim_capture_record(struct sim_event *event, aclrtEvent handle, struct sim_t
         atomic_compare_exchange_strong(&event->ev_capture, &from, 0);
         return false;
     }
-    if (from != 0 && from != sim_instance_handle(instance)) {
+    if (from != 0 && from != sim_capture_instance_handle(instance)) {
         *code = conflict(instance, from);
         return true;
     }
@@ -269,8 +270,8 @@ static aclError join_capture(struct sim_event *event, aclrtEvent handle, struct 
     SIM_CHECK((stream.tg_stream->st_flags & (ACL_STREAM_CPU_SCHEDULE | ACL_STREAM_DEVICE_USE_ONLY)) == 0,
               ACL_ERROR_RT_INTERNAL_ERROR, "a stream created with flag %#x cannot join a capture",
               stream.tg_stream->st_flags);
-    struct sim_instance *instance = sim_object_peek(&sim_instances, (void *)(uintptr_t)from);
-    if (instance == NULL || !sim_instance_is_capturing(instance)) { /* it has just ended */
+    struct sim_instance *instance = sim_object_peek(&sim_capture_instances, (void *)(uintptr_t)from);
+    if (instance == NULL || !sim_capture_instance_is_capturing(instance)) { /* it has just ended */
         if (instance != NULL)
             sim_object_close(instance);
         return ACL_SUCCESS;
@@ -279,13 +280,13 @@ static aclError join_capture(struct sim_event *event, aclrtEvent handle, struct 
     if (instance->in_context != sim_thread.th_context)
         code = sim_fail(ACL_ERROR_RT_STREAM_CONTEXT, "the event was recorded in a capture of another context than the "
                                                      "stream's, expected one context");
-    else if (sim_instance_state(instance) == SIM_INSTANCE_INVALID)
+    else if (sim_capture_instance_state(instance) == SIM_INSTANCE_INVALID)
         code = sim_fail(ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED,
                         "the capture was made invalid by an earlier failure, expected aclmdlRICaptureEnd");
     else if (instance->in_open != NULL)
-        code = sim_group_admit(instance, NULL, SIM_TASK_WAIT);
+        code = sim_capture_group_admit(instance, NULL, SIM_TASK_WAIT);
     if (code == ACL_SUCCESS)
-        code = sim_instance_adopt(instance, stream, SIM_TAKEN_CAPTURES, &branch);
+        code = sim_capture_instance_adopt(instance, stream, SIM_TAKEN_CAPTURES, &branch);
     if (code == ACL_SUCCESS)
         code = wait_inside(instance, event, handle, from, branch, site);
     sim_object_close(instance);
@@ -306,7 +307,7 @@ bool sim_capture_wait(struct sim_event *event, aclrtEvent handle, struct sim_tar
         *code = join_capture(event, handle, stream, from, site);
         return true;
     }
-    if (from != 0 && from != sim_instance_handle(instance)) {
+    if (from != 0 && from != sim_capture_instance_handle(instance)) {
         *code = conflict(instance, from);
         return true;
     }

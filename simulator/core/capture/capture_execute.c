@@ -24,21 +24,22 @@ static aclError run_execution(struct sim_run *run, void *argument)
     struct execution *execution = argument;
     struct sim_instance *instance = execution->ex_instance;
     if (!execution->ex_started) {
-        if (!sim_replay_begin(instance, execution->ex_outer, sim_record_of(run->rn_stream, run->rn_ticket), run))
+        if (!sim_capture_replay_begin(instance, execution->ex_outer, sim_record_of(run->rn_stream, run->rn_ticket),
+                                      run))
             return SIM_PARK;
         execution->ex_started = true;
     }
     if (!execution->ex_open) { /* bodies of a run that was given up may still be looking at their conditions */
-        if (!sim_condition_rests(instance, run))
+        if (!sim_capture_condition_rests(instance, run))
             return SIM_PARK;
-        sim_condition_assign(instance);
-        sim_replay_open(instance);
+        sim_capture_condition_assign(instance);
+        sim_capture_replay_open(instance);
         execution->ex_open = true;
     }
-    aclError code = sim_replay_walk(instance, run);
+    aclError code = sim_capture_replay_walk(instance, run);
     if (code == SIM_PARK)
         return code;
-    sim_replay_end(instance);
+    sim_capture_replay_end(instance);
     return code;
 }
 
@@ -47,11 +48,11 @@ static void drop_execution(void *argument)
     struct execution *execution = argument;
     struct sim_instance *instance = execution->ex_instance;
     if (execution->ex_started) {
-        sim_replay_give_up(instance);
+        sim_capture_replay_give_up(instance);
         return;
     }
     free(execution->ex_outer);
-    sim_replay_release_outer(instance, false);
+    sim_capture_replay_release_outer(instance, false);
     sim_gate_count(&instance->in_finished);
 }
 
@@ -66,7 +67,7 @@ static const struct sim_op light_op = EXECUTION_OP(SIM_OP_LIGHT), plain_op = EXE
 static const struct sim_op *op_of(const struct sim_instance *instance)
 {
     const struct sim_plan *plan = &instance->in_plan;
-    uint32_t flags = plan->pl_flags | sim_condition_flags(instance);
+    uint32_t flags = plan->pl_flags | sim_capture_condition_flags(instance);
     if (flags & SIM_OP_WORKER)
         return &worker_op;
     if (flags & SIM_OP_HEAVY)
@@ -79,7 +80,7 @@ static const struct sim_op *op_of(const struct sim_instance *instance)
 
 /* ---- external events ---- */
 
-aclError sim_replay_wait_outer(struct sim_instance *instance, uint32_t number, struct sim_run *run)
+aclError sim_capture_replay_wait_outer(struct sim_instance *instance, uint32_t number, struct sim_run *run)
 {
     sim_record record = instance->in_outer[number];
     if (sim_record_passed(record))
@@ -114,9 +115,9 @@ static aclError bind_outer(struct sim_instance *instance, struct execution *exec
 
 static aclError check_ready(const struct sim_instance *instance)
 {
-    enum sim_instance_state state = sim_instance_state(instance);
+    enum sim_instance_state state = sim_capture_instance_state(instance);
     SIM_SUPPORTED(instance->in_parent == NULL, "modelRI is a body of a conditional task, which runs it");
-    SIM_CHECK(!sim_instance_is_capturing(instance), ACL_ERROR_RT_MODEL_CAPTURED,
+    SIM_CHECK(!sim_capture_instance_is_capturing(instance), ACL_ERROR_RT_MODEL_CAPTURED,
               "modelRI is still being captured, expected aclmdlRICaptureEnd before");
     SIM_CHECK(state == SIM_INSTANCE_READY, ACL_ERROR_RT_MODEL_EXECUTE, "modelRI %s before",
               state == SIM_INSTANCE_UPDATING ? "has changed tasks, expected aclmdlRIUpdate"
@@ -170,7 +171,7 @@ aclError sim_capture_execute_async(aclmdlRI handle, aclrtStream stream, void *si
     struct sim_target target;
     if (stream != NULL)
         SIM_TRY(check_stream(stream));
-    SIM_TRY(sim_instance_open_own(handle, &instance));
+    SIM_TRY(sim_capture_instance_open_own(handle, &instance));
     aclError code = sim_stream_own(stream, &target);
     if (code == ACL_SUCCESS)
         return queue(instance, target, site);
@@ -193,7 +194,7 @@ static aclError launch_stream(struct sim_instance *instance, struct sim_target *
 
 static aclError refuse_aborted(aclmdlRI handle, uint64_t number)
 {
-    struct sim_instance *instance = sim_object_peek(&sim_instances, handle);
+    struct sim_instance *instance = sim_object_peek(&sim_capture_instances, handle);
     bool aborted = instance != NULL && instance->in_aborted >= number;
     if (instance != NULL)
         sim_object_close(instance);
@@ -206,7 +207,7 @@ aclError sim_capture_execute(aclmdlRI handle, int32_t timeout, void *site)
     struct sim_instance *instance;
     struct sim_target target;
     SIM_TRY(sim_engine_may_wait());
-    SIM_TRY(sim_instance_open_own(handle, &instance));
+    SIM_TRY(sim_capture_instance_open_own(handle, &instance));
     bool newest = sim_config()->cf_cann > 900;
     aclError code = ACL_SUCCESS;
     if (!instance->in_built && instance->in_parent == NULL && newest)
@@ -237,7 +238,7 @@ uint64_t sim_capture_patience = UINT64_C(10000000000);
 static aclError check_destroy(const struct sim_instance *instance)
 {
     SIM_SUPPORTED(instance->in_parent == NULL, "modelRI is a body of a conditional task, which destroys it");
-    SIM_CHECK(!sim_instance_is_capturing(instance), ACL_ERROR_RT_MODEL_CAPTURED,
+    SIM_CHECK(!sim_capture_instance_is_capturing(instance), ACL_ERROR_RT_MODEL_CAPTURED,
               "modelRI is still being captured, expected aclmdlRICaptureEnd before");
     return ACL_SUCCESS;
 }
@@ -290,12 +291,12 @@ aclError sim_capture_destroy(aclmdlRI handle)
     SIM_TRY(sim_engine_may_wait());
     bool free_it = false;
     uint64_t deadline = sim_clock_now() + sim_capture_patience; /* others may go on queueing runs */
-    for (struct sim_instance *instance; (instance = sim_object_peek(&sim_instances, handle)) != NULL;) {
+    for (struct sim_instance *instance; (instance = sim_object_peek(&sim_capture_instances, handle)) != NULL;) {
         SIM_TRY(approach_end(instance, handle, deadline, &free_it));
         if (!free_it)
             continue;
-        sim_instance_let_go(instance);
-        sim_instance_free(instance);
+        sim_capture_instance_let_go(instance);
+        sim_capture_instance_free(instance);
         break;
     }
     return ACL_SUCCESS;

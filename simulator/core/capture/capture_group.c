@@ -6,13 +6,13 @@
  * A stream that updates a group is taken over by the instance: each kernel launched on it becomes a task of that stream
  * which, when its turn comes, puts the new argument into the plan. So an update takes effect in the order of the stream
  * it was made on, and a run that is held by an external event sees it. What it replaced is kept until no run can be using
- * it (sim_replay_retire). */
+ * it (sim_capture_replay_retire). */
 #include "kernel/kernel.h"
 #include "capture_inner.h"
 #include <stdlib.h>
 #include <string.h>
 
-struct sim_table sim_groups = SIM_OBJECT_TABLE(struct sim_group, SIM_KIND_GROUP);
+struct sim_table sim_capture_groups = SIM_OBJECT_TABLE(struct sim_group, SIM_KIND_GROUP);
 
 static aclError refuse_status(const char *reason)
 {
@@ -24,7 +24,7 @@ static aclError begin(struct sim_instance *instance, struct sim_branch *branch)
     uint64_t handle;
     if (instance->in_open != NULL)
         return refuse_status("a task group is open already, expected aclmdlRICaptureTaskGrpEnd before");
-    struct sim_group *group = sim_object_take(&sim_groups, &handle);
+    struct sim_group *group = sim_object_take(&sim_capture_groups, &handle);
     SIM_CHECK(group != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no further task group can be made");
     group->gr_instance = instance;
     group->gr_branch = branch;
@@ -47,7 +47,7 @@ aclError sim_capture_group_begin(aclrtStream handle)
         return refuse_status("the stream updates captured tasks, expected one that is being captured");
     if (sim_stream_taken(stream.tg_stream) == SIM_TAKEN_CAPTURES) /* whose it is comes after whether it captures */
         SIM_TRY(sim_stream_own(handle, &stream));
-    SIM_TRY(sim_instance_open_capture(stream, &instance));
+    SIM_TRY(sim_capture_instance_open_capture(stream, &instance));
     aclError code = begin(instance, stream.tg_stream->st_branch);
     sim_object_close(instance);
     return code;
@@ -58,12 +58,12 @@ aclError sim_capture_group_end(struct sim_target stream, aclrtTaskGrp *handle)
     struct sim_instance *instance;
     aclError code = ACL_SUCCESS;
     *handle = NULL;
-    SIM_TRY(sim_instance_open_capture(stream, &instance));
+    SIM_TRY(sim_capture_instance_open_capture(stream, &instance));
     if (instance->in_open == NULL || instance->in_open->gr_branch != stream.tg_stream->st_branch)
         code = refuse_status("no task group is open on the stream, expected aclmdlRICaptureTaskGrpBegin before");
     else if (instance->in_interrupted)
         code = sim_fail(ACL_ERROR_STREAM_TASK_GROUP_INTR, "a task of another stream of the capture interrupted the group");
-    else if (sim_instance_state(instance) == SIM_INSTANCE_INVALID)
+    else if (sim_capture_instance_state(instance) == SIM_INSTANCE_INVALID)
         code = sim_fail(ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED, "the capture was made invalid by an earlier failure");
     else
         *handle = (aclrtTaskGrp)(uintptr_t)atomic_load_explicit(&instance->in_open->gr_object.ob_slot.sl_handle,
@@ -74,7 +74,8 @@ aclError sim_capture_group_end(struct sim_target stream, aclrtTaskGrp *handle)
     return code;
 }
 
-aclError sim_group_admit(struct sim_instance *instance, const struct sim_branch *branch, enum sim_task_kind kind)
+aclError sim_capture_group_admit(struct sim_instance *instance, const struct sim_branch *branch,
+                                 enum sim_task_kind kind)
 {
     if (branch != instance->in_open->gr_branch) {
         instance->in_interrupted = true;
@@ -88,28 +89,28 @@ aclError sim_group_admit(struct sim_instance *instance, const struct sim_branch 
     return ACL_SUCCESS;
 }
 
-void sim_group_joined(struct sim_instance *instance, struct sim_branch *branch)
+void sim_capture_group_joined(struct sim_instance *instance, struct sim_branch *branch)
 {
     branch->br_tasks[branch->br_count - 1].ct_group = instance->in_open;
     instance->in_open->gr_count++;
 }
 
-void sim_group_let_go(struct sim_instance *instance)
+void sim_capture_group_let_go(struct sim_instance *instance)
 {
     for (struct sim_group *group = instance->in_groups; group != NULL; group = group->gr_next) {
         struct sim_stream *stream = sim_table_find(&sim_streams, (void *)(uintptr_t)group->gr_stream);
         group->gr_stream = 0;
         if (stream != NULL)
-            sim_stream_let_go(stream);
+            sim_capture_stream_let_go(stream);
     }
 }
 
-void sim_group_free_all(struct sim_instance *instance)
+void sim_capture_group_free_all(struct sim_instance *instance)
 {
     for (struct sim_group *group; (group = instance->in_groups) != NULL;) {
         instance->in_groups = group->gr_next;
         sim_lock(&group->gr_object.ob_lock);
-        sim_object_end(&sim_groups, group);
+        sim_object_end(&sim_capture_groups, group);
     }
     instance->in_open = NULL;
     instance->in_interrupted = false;
@@ -121,12 +122,12 @@ void sim_group_free_all(struct sim_instance *instance)
 static aclError open_group(aclrtTaskGrp handle, struct sim_group **group, struct sim_instance **instance)
 {
     uint64_t owner = 0;
-    *group = sim_object_peek(&sim_groups, handle);
+    *group = sim_object_peek(&sim_capture_groups, handle);
     if (*group != NULL) {
-        owner = sim_instance_handle((*group)->gr_instance);
+        owner = sim_capture_instance_handle((*group)->gr_instance);
         sim_object_close(*group);
     }
-    *instance = owner != 0 ? sim_object_peek(&sim_instances, (void *)(uintptr_t)owner) : NULL;
+    *instance = owner != 0 ? sim_object_peek(&sim_capture_instances, (void *)(uintptr_t)owner) : NULL;
     SIM_CHECK(*instance != NULL, ACL_ERROR_RT_INVALID_HANDLE, "handle is %p, %s, expected a live task group", handle,
               sim_handle_describe(handle));
     return ACL_SUCCESS;
@@ -135,7 +136,7 @@ static aclError open_group(aclrtTaskGrp handle, struct sim_group **group, struct
 static aclError take_for_update(struct sim_instance *instance, struct sim_group *group, struct sim_target target)
 {
     struct sim_stream *stream = target.tg_stream;
-    SIM_CHECK(!sim_instance_is_capturing(instance), ACL_ERROR_RT_MODEL_CAPTURED,
+    SIM_CHECK(!sim_capture_instance_is_capturing(instance), ACL_ERROR_RT_MODEL_CAPTURED,
               "the group's instance is still being captured, expected aclmdlRICaptureEnd before");
     if (sim_table_find(&sim_streams, (void *)(uintptr_t)group->gr_stream) != NULL)
         return refuse_status("another stream updates the group, expected its aclmdlRICaptureTaskUpdateEnd before");
@@ -143,7 +144,7 @@ static aclError take_for_update(struct sim_instance *instance, struct sim_group 
     bool free = sim_stream_taken(stream) == SIM_TAKEN_NOT;
     if (free) {
         atomic_store_explicit(&stream->st_taken, SIM_TAKEN_UPDATES, memory_order_relaxed);
-        atomic_store_explicit(&stream->st_owner, sim_instance_handle(instance), memory_order_release);
+        atomic_store_explicit(&stream->st_owner, sim_capture_instance_handle(instance), memory_order_release);
     }
     sim_unlock(&stream->st_gate.gt_lock);
     SIM_TRY(sim_stream_refuse_taken(stream, free ? SIM_TAKEN_NOT : sim_stream_taken(stream)));
@@ -169,7 +170,8 @@ aclError sim_capture_update_begin(struct sim_target stream, aclrtTaskGrp handle)
 /* The group that the stream updates, with its instance locked. */
 static struct sim_group *updated_by(struct sim_target stream, struct sim_instance **instance)
 {
-    *instance = sim_stream_taken(stream.tg_stream) == SIM_TAKEN_UPDATES ? sim_instance_of(stream.tg_stream) : NULL;
+    *instance =
+        sim_stream_taken(stream.tg_stream) == SIM_TAKEN_UPDATES ? sim_capture_instance_of(stream.tg_stream) : NULL;
     struct sim_group *group = *instance != NULL ? (*instance)->in_groups : NULL;
     while (group != NULL && group->gr_stream != stream.tg_handle)
         group = group->gr_next;
@@ -187,7 +189,7 @@ aclError sim_capture_update_end(struct sim_target stream)
         return refuse_status("the stream updates no task group, expected aclmdlRICaptureTaskUpdateBegin before");
     uint32_t updated = group->gr_updated, count = group->gr_count;
     group->gr_stream = 0;
-    sim_stream_let_go(stream.tg_stream);
+    sim_capture_stream_let_go(stream.tg_stream);
     sim_object_close(instance);
     SIM_CHECK(updated == count, ACL_ERROR_RT_INTERNAL_ERROR,
               "%u kernels were launched for a group of %u, expected as many; those that were are updated", updated, count);
@@ -235,19 +237,19 @@ static aclError match(struct sim_group *group, const struct sim_op *op, const vo
     SIM_CHECK(group->gr_updated < group->gr_count, ACL_ERROR_RT_INTERNAL_ERROR,
               "the group has %u tasks, all of which were updated already", group->gr_count);
     struct sim_point point = {group->gr_branch->br_index, group->gr_first + group->gr_updated};
-    const struct sim_captured *task = sim_instance_at(group->gr_instance, point);
+    const struct sim_captured *task = sim_capture_instance_at(group->gr_instance, point);
     const struct sim_op *captured = task->ct_task.ta_op;
     SIM_CHECK(captured == op, ACL_ERROR_RT_INTERNAL_ERROR, "task %u of the group is %s, expected that kernel, not %s",
               group->gr_updated, captured->op_name, op->op_name);
     SIM_CHECK(sim_kernel_mode(op, argument) == sim_kernel_mode(op, sim_captured_argument(task)), ACL_ERROR_RT_INTERNAL_ERROR,
               "task %u of the group was launched with scheduling mode %u, expected the same one, not %u",
               group->gr_updated, sim_kernel_mode(op, sim_captured_argument(task)), sim_kernel_mode(op, argument));
-    *recorded = (struct sim_recorded){sim_instance_handle(group->gr_instance), point.pt_branch, point.pt_index};
+    *recorded = (struct sim_recorded){sim_capture_instance_handle(group->gr_instance), point.pt_branch, point.pt_index};
     group->gr_updated++;
     return ACL_SUCCESS;
 }
 
-aclError sim_group_update(struct sim_target stream, const struct sim_op *op, const void *argument, size_t size,
+aclError sim_capture_group_update(struct sim_target stream, const struct sim_op *op, const void *argument, size_t size,
                           void *site)
 {
     struct sim_instance *instance;

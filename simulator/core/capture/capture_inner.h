@@ -188,64 +188,64 @@ struct sim_instance {
     uint64_t in_aborted;           /* of these, up to this one given up */
 };
 
-extern struct sim_table sim_instances;
-extern struct sim_table sim_groups, sim_task_handles, sim_conditions;
+extern struct sim_table sim_capture_instances;
+extern struct sim_table sim_capture_groups, sim_capture_task_handles, sim_capture_conditions;
 
 /* ---- capture_instance.c ---- */
 
-/* The live instance, locked. 107017; sim_instance_open_own also 107002 and, when it is of another context, 107004. */
-aclError sim_instance_open(aclmdlRI handle, struct sim_instance **instance);
-aclError sim_instance_open_own(aclmdlRI handle, struct sim_instance **instance);
+/* The live instance, locked. 107017; sim_capture_instance_open_own also 107002 and, when it is of another context, 107004. */
+aclError sim_capture_instance_open(aclmdlRI handle, struct sim_instance **instance);
+aclError sim_capture_instance_open_own(aclmdlRI handle, struct sim_instance **instance);
 
 /* A new one in the context, locked and live; 207010, 207001. */
-aclError sim_instance_create(struct sim_context *context, enum sim_instance_state state, aclmdlRICaptureMode mode,
-                             struct sim_instance **instance);
+aclError sim_capture_instance_create(struct sim_context *context, enum sim_instance_state state,
+                                     aclmdlRICaptureMode mode, struct sim_instance **instance);
 
 /* Unlocks it, makes its handle dead, and frees it. No run is queued and no stream is taken. */
-void sim_instance_free(struct sim_instance *instance);
+void sim_capture_instance_free(struct sim_instance *instance);
 
 /* The capture, if there is one, is over; the streams are let go apart. */
-void sim_instance_stop_capture(struct sim_instance *instance, enum sim_instance_state state);
+void sim_capture_instance_stop_capture(struct sim_instance *instance, enum sim_instance_state state);
 
 /* Forgets the recording, so that a body can be captured again. The lock is held. */
-void sim_instance_clear(struct sim_instance *instance);
+void sim_capture_instance_clear(struct sim_instance *instance);
 
 /* A branch for a stream, which it takes over, with a stream of its own. 207008, 207001, 107027. */
-aclError sim_instance_adopt(struct sim_instance *instance, struct sim_target stream, enum sim_taken taken,
+aclError sim_capture_instance_adopt(struct sim_instance *instance, struct sim_target stream, enum sim_taken taken,
                             struct sim_branch **branch);
 /* Gives all streams back. */
-void sim_instance_let_go(struct sim_instance *instance);
-void sim_stream_let_go(struct sim_stream *stream);
+void sim_capture_instance_let_go(struct sim_instance *instance);
+void sim_capture_stream_let_go(struct sim_stream *stream);
 
 /* The instance that has taken the stream over, locked, with the stream's branch; NULL: none (any more). */
-struct sim_instance *sim_instance_of(struct sim_stream *stream);
+struct sim_instance *sim_capture_instance_of(struct sim_stream *stream);
 
 /* The capture that the stream is part of, locked; 107029. */
-aclError sim_instance_open_capture(struct sim_target stream, struct sim_instance **instance);
+aclError sim_capture_instance_open_capture(struct sim_target stream, struct sim_instance **instance);
 
 /* Records a task. The new one, or NULL with a message: 207001. Its address changes with the next. */
-struct sim_captured *sim_branch_append(struct sim_branch *branch, const struct sim_op *op, enum sim_task_kind kind,
-                                       const void *argument, size_t size, void *site);
+struct sim_captured *sim_capture_branch_append(struct sim_branch *branch, const struct sim_op *op,
+                                               enum sim_task_kind kind, const void *argument, size_t size, void *site);
 
 /* Forgets what a branch recorded. */
-void sim_branch_clear(struct sim_branch *branch);
+void sim_capture_branch_clear(struct sim_branch *branch);
 
-static inline uint64_t sim_instance_handle(const struct sim_instance *instance)
+static inline uint64_t sim_capture_instance_handle(const struct sim_instance *instance)
 {
     return atomic_load_explicit(&instance->in_object.ob_slot.sl_handle, memory_order_relaxed);
 }
 
-static inline enum sim_instance_state sim_instance_state(const struct sim_instance *instance)
+static inline enum sim_instance_state sim_capture_instance_state(const struct sim_instance *instance)
 {
     return atomic_load_explicit(&instance->in_state, memory_order_acquire);
 }
 
-static inline bool sim_instance_is_capturing(const struct sim_instance *instance)
+static inline bool sim_capture_instance_is_capturing(const struct sim_instance *instance)
 {
-    return sim_instance_state(instance) <= SIM_INSTANCE_INVALID;
+    return sim_capture_instance_state(instance) <= SIM_INSTANCE_INVALID;
 }
 
-static inline struct sim_captured *sim_instance_at(const struct sim_instance *instance, struct sim_point point)
+static inline struct sim_captured *sim_capture_instance_at(const struct sim_instance *instance, struct sim_point point)
 {
     return &instance->in_branches[point.pt_branch]->br_tasks[point.pt_index];
 }
@@ -253,55 +253,58 @@ static inline struct sim_captured *sim_instance_at(const struct sim_instance *in
 /* ---- capture_plan.c ---- */
 
 /* Makes the plan from the branches. 107024 when waits go in a circle, 207001. */
-aclError sim_plan_make(struct sim_instance *instance);
-void sim_plan_free(struct sim_instance *instance);
+aclError sim_capture_plan_make(struct sim_instance *instance);
+void sim_capture_plan_free(struct sim_instance *instance);
 /* Writes the segments in an order that they can run in; those that wait in a circle are left out. Not during a run. */
-uint32_t sim_plan_order(struct sim_plan *plan, uint32_t *order);
+uint32_t sim_capture_plan_order(struct sim_plan *plan, uint32_t *order);
 
 /* ---- capture_replay.c ---- */
 
 /* A run of the plan: begins it (false: another one is in progress, and `run` says where to wait), opens it to walkers,
  * among them late ones of the run before, walks it as its first walker (0 at the end, SIM_PARK, or SIM_FAILED), and ends
  * it; or gives it up: what is left of it is not run. `outer`, what its external waits are bound to, is freed at its end. */
-bool sim_replay_begin(struct sim_instance *instance, sim_record *outer, sim_record holder, struct sim_run *run);
-void sim_replay_open(struct sim_instance *instance);
-bool sim_replay_rests(struct sim_instance *instance, struct sim_run *run); /* no run is in progress, or as above */
-aclError sim_replay_walk(struct sim_instance *instance, struct sim_run *run);
-void sim_replay_end(struct sim_instance *instance);
-void sim_replay_give_up(struct sim_instance *instance);
+bool sim_capture_replay_begin(struct sim_instance *instance, sim_record *outer, sim_record holder, struct sim_run *run);
+void sim_capture_replay_open(struct sim_instance *instance);
+bool sim_capture_replay_rests(struct sim_instance *instance,
+                              struct sim_run *run); /* no run is in progress, or as above */
+aclError sim_capture_replay_walk(struct sim_instance *instance, struct sim_run *run);
+void sim_capture_replay_end(struct sim_instance *instance);
+void sim_capture_replay_give_up(struct sim_instance *instance);
 
 /* Those outside who wait for the records of a run that did not reach them go on at its end; one that never started
  * reached none. */
-void sim_replay_release_outer(struct sim_instance *instance, bool started);
+void sim_capture_replay_release_outer(struct sim_instance *instance, bool started);
 
 /* A step that waits for the outside: for what event `number` was bound to when the run was queued. */
-aclError sim_replay_wait_outer(struct sim_instance *instance, uint32_t number, struct sim_run *run);
+aclError sim_capture_replay_wait_outer(struct sim_instance *instance, uint32_t number, struct sim_run *run);
 
 /* Whether the rest of the run in progress is left out. */
-bool sim_replay_is_skipping(struct sim_instance *instance);
+bool sim_capture_replay_is_skipping(struct sim_instance *instance);
 
 /* Replaced arguments are freed when no run can be using them. */
-void sim_replay_retire(struct sim_instance *instance, void *argument);
+void sim_capture_replay_retire(struct sim_instance *instance, void *argument);
 
 /* ---- capture_condition.c, capture_group.c, capture_record.c ---- */
 
-void sim_notes_free(struct sim_notes *notes);
+void sim_capture_notes_free(struct sim_notes *notes);
 
 /* Takes a malloc'ed argument for a task of an instance that is locked; a run in progress goes on with it. */
 void sim_captured_replace(struct sim_instance *instance, struct sim_captured *task, void *argument);
 
-void sim_condition_free_all(struct sim_instance *instance);
-bool sim_condition_captures(const struct sim_instance *instance); /* a body is being captured */
-void sim_condition_assign(const struct sim_instance *instance); /* the default values, of bodies too */
-bool sim_condition_rests(const struct sim_instance *instance, struct sim_run *run); /* sim_replay_rests of all bodies */
-uint32_t sim_condition_flags(const struct sim_instance *instance); /* of all operations in bodies together */
-aclError sim_group_admit(struct sim_instance *instance, const struct sim_branch *branch, enum sim_task_kind kind);
-void sim_group_joined(struct sim_instance *instance, struct sim_branch *branch);
-aclError sim_group_update(struct sim_target stream, const struct sim_op *op, const void *argument, size_t size,
+void sim_capture_condition_free_all(struct sim_instance *instance);
+bool sim_capture_condition_captures(const struct sim_instance *instance); /* a body is being captured */
+void sim_capture_condition_assign(const struct sim_instance *instance); /* the default values, of bodies too */
+bool sim_capture_condition_rests(const struct sim_instance *instance,
+                                 struct sim_run *run); /* sim_capture_replay_rests of all bodies */
+uint32_t sim_capture_condition_flags(const struct sim_instance *instance); /* of all operations in bodies together */
+aclError sim_capture_group_admit(struct sim_instance *instance, const struct sim_branch *branch,
+                                 enum sim_task_kind kind);
+void sim_capture_group_joined(struct sim_instance *instance, struct sim_branch *branch);
+aclError sim_capture_group_update(struct sim_target stream, const struct sim_op *op, const void *argument, size_t size,
                           void *site);
-void sim_group_let_go(struct sim_instance *instance); /* the streams that update its groups */
-void sim_group_free_all(struct sim_instance *instance);
-void sim_task_handle_free(const struct sim_captured *captured);
+void sim_capture_group_let_go(struct sim_instance *instance); /* the streams that update its groups */
+void sim_capture_group_free_all(struct sim_instance *instance);
+void sim_capture_task_handle_free(const struct sim_captured *captured);
 
 const void *sim_captured_argument(const struct sim_captured *captured);
 const struct sim_range *sim_captured_ranges(const struct sim_captured *captured, size_t *count);

@@ -11,21 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct sim_table sim_instances = SIM_OBJECT_TABLE(struct sim_instance, SIM_KIND_INSTANCE);
+struct sim_table sim_capture_instances = SIM_OBJECT_TABLE(struct sim_instance, SIM_KIND_INSTANCE);
 
-aclError sim_instance_open(aclmdlRI handle, struct sim_instance **instance)
+aclError sim_capture_instance_open(aclmdlRI handle, struct sim_instance **instance)
 {
-    *instance = sim_object_peek(&sim_instances, handle);
+    *instance = sim_object_peek(&sim_capture_instances, handle);
     SIM_CHECK(*instance != NULL, ACL_ERROR_RT_INVALID_HANDLE,
               "modelRI is %p, %s, expected a live model running instance", handle, sim_handle_describe(handle));
     return ACL_SUCCESS;
 }
 
-aclError sim_instance_open_own(aclmdlRI handle, struct sim_instance **instance)
+aclError sim_capture_instance_open_own(aclmdlRI handle, struct sim_instance **instance)
 {
     struct sim_context *context;
     SIM_TRY(sim_runtime_pass()); /* here, where no lock is held */
-    SIM_TRY(sim_instance_open(handle, instance));
+    SIM_TRY(sim_capture_instance_open(handle, instance));
     aclError code = sim_context_current(&context);
     if (code == ACL_SUCCESS && (*instance)->in_context != context)
         code = sim_fail(ACL_ERROR_RT_MODEL_CONTEXT,
@@ -60,11 +60,11 @@ static void unlink_instance(struct sim_instance *instance)
     sim_unlock(&context->cx_lock);
 }
 
-aclError sim_instance_create(struct sim_context *context, enum sim_instance_state state, aclmdlRICaptureMode mode,
-                             struct sim_instance **instance)
+aclError sim_capture_instance_create(struct sim_context *context, enum sim_instance_state state,
+                                     aclmdlRICaptureMode mode, struct sim_instance **instance)
 {
     uint64_t handle;
-    struct sim_instance *fresh = sim_object_take(&sim_instances, &handle);
+    struct sim_instance *fresh = sim_object_take(&sim_capture_instances, &handle);
     SIM_CHECK(fresh != NULL, ACL_ERROR_RT_NO_MODEL_RESOURCE, "no further model running instance can be made");
     memset(&fresh->in_context, 0, offsetof(struct sim_instance, in_run_lock) - offsetof(struct sim_instance, in_context));
     atomic_store_explicit(&fresh->in_state, state, memory_order_relaxed);
@@ -85,22 +85,22 @@ static void destroy_stream(struct sim_target stream)
         sim_stream_destroy(stream, true);
 }
 
-void sim_branch_clear(struct sim_branch *branch)
+void sim_capture_branch_clear(struct sim_branch *branch)
 {
     for (uint32_t i = 0; i < branch->br_count; i++) {
         struct sim_task *task = &branch->br_tasks[i].ct_task;
-        sim_task_handle_free(&branch->br_tasks[i]);
+        sim_capture_task_handle_free(&branch->br_tasks[i]);
         if (task->ta_op->op_drop != NULL)
             task->ta_op->op_drop(sim_task_argument(task));
         free(task->ta_ext);
-        sim_notes_free(branch->br_tasks[i].ct_notes);
+        sim_capture_notes_free(branch->br_tasks[i].ct_notes);
     }
     free(branch->br_tasks);
     branch->br_tasks = NULL;
     branch->br_count = branch->br_room = 0;
 }
 
-void sim_instance_clear(struct sim_instance *instance)
+void sim_capture_instance_clear(struct sim_instance *instance)
 {
     for (uint32_t i = 0; i < instance->in_branch_count; i++)
         destroy_stream(instance->in_branches[i]->br_stream); /* with the helpers that are still on their way out */
@@ -109,12 +109,12 @@ void sim_instance_clear(struct sim_instance *instance)
         destroy_stream(external->xt_stream);
         free(external);
     }
-    sim_plan_free(instance);
-    sim_group_free_all(instance);
-    sim_condition_free_all(instance);
-    sim_replay_retire(instance, NULL);
+    sim_capture_plan_free(instance);
+    sim_capture_group_free_all(instance);
+    sim_capture_condition_free_all(instance);
+    sim_capture_replay_retire(instance, NULL);
     for (uint32_t i = 0; i < instance->in_branch_count; i++) {
-        sim_branch_clear(instance->in_branches[i]);
+        sim_capture_branch_clear(instance->in_branches[i]);
         free(instance->in_branches[i]);
     }
     free(instance->in_branches);
@@ -122,27 +122,27 @@ void sim_instance_clear(struct sim_instance *instance)
     instance->in_branch_count = instance->in_unresolved = instance->in_external_waits = instance->in_shadows = 0;
 }
 
-void sim_instance_stop_capture(struct sim_instance *instance, enum sim_instance_state state)
+void sim_capture_instance_stop_capture(struct sim_instance *instance, enum sim_instance_state state)
 {
-    if (sim_instance_is_capturing(instance))
+    if (sim_capture_instance_is_capturing(instance))
         atomic_fetch_sub_explicit(&instance->in_context->cx_captures, 1, memory_order_relaxed);
     atomic_store_explicit(&instance->in_state, state, memory_order_release);
 }
 
-void sim_instance_free(struct sim_instance *instance)
+void sim_capture_instance_free(struct sim_instance *instance)
 {
-    sim_instance_stop_capture(instance, SIM_INSTANCE_EMPTY);
+    sim_capture_instance_stop_capture(instance, SIM_INSTANCE_EMPTY);
     atomic_store_explicit(&instance->in_object.ob_slot.sl_handle, 0, memory_order_relaxed);
     sim_unlock(&instance->in_object.ob_lock); /* from here on it is ours: nobody finds it */
     unlink_instance(instance);
     destroy_stream(instance->in_launch); /* with the runs that are left there */
-    sim_instance_clear(instance);
+    sim_capture_instance_clear(instance);
     for (struct sim_callback_link *link; (link = instance->in_callbacks) != NULL;) {
         instance->in_callbacks = link->cb_next;
         free(link);
     }
     free(instance->in_name);
-    sim_table_give(&sim_instances, instance);
+    sim_table_give(&sim_capture_instances, instance);
 }
 
 /* ---- branches ---- */
@@ -156,7 +156,8 @@ static aclError take_over(struct sim_branch *branch, struct sim_target target, e
     enum sim_taken before = sim_stream_taken(stream);
     if (live && before == SIM_TAKEN_NOT) {
         atomic_store_explicit(&stream->st_taken, taken, memory_order_relaxed);
-        atomic_store_explicit(&stream->st_owner, sim_instance_handle(branch->br_instance), memory_order_release);
+        atomic_store_explicit(&stream->st_owner, sim_capture_instance_handle(branch->br_instance),
+                              memory_order_release);
     }
     sim_unlock(&stream->st_gate.gt_lock);
     SIM_CHECK(live, ACL_ERROR_RT_INVALID_HANDLE, "stream %#llx was destroyed by another thread during the call",
@@ -164,7 +165,7 @@ static aclError take_over(struct sim_branch *branch, struct sim_target target, e
     return sim_stream_refuse_taken(stream, before);
 }
 
-aclError sim_instance_adopt(struct sim_instance *instance, struct sim_target stream, enum sim_taken taken,
+aclError sim_capture_instance_adopt(struct sim_instance *instance, struct sim_target stream, enum sim_taken taken,
                             struct sim_branch **branch)
 {
     uint32_t count = instance->in_branch_count;
@@ -186,7 +187,8 @@ aclError sim_instance_adopt(struct sim_instance *instance, struct sim_target str
         return code;
     }
     fresh->br_stream.tg_stream->st_branch = fresh;
-    atomic_store_explicit(&fresh->br_stream.tg_stream->st_owner, sim_instance_handle(instance), memory_order_release);
+    atomic_store_explicit(&fresh->br_stream.tg_stream->st_owner, sim_capture_instance_handle(instance),
+                          memory_order_release);
     stream.tg_stream->st_branch = fresh;
     instance->in_branches[count] = fresh;
     instance->in_branch_count = count + 1;
@@ -194,7 +196,7 @@ aclError sim_instance_adopt(struct sim_instance *instance, struct sim_target str
     return ACL_SUCCESS;
 }
 
-void sim_stream_let_go(struct sim_stream *stream)
+void sim_capture_stream_let_go(struct sim_stream *stream)
 {
     sim_lock(&stream->st_gate.gt_lock);
     stream->st_branch = NULL;
@@ -203,21 +205,21 @@ void sim_stream_let_go(struct sim_stream *stream)
     sim_unlock(&stream->st_gate.gt_lock);
 }
 
-void sim_instance_let_go(struct sim_instance *instance)
+void sim_capture_instance_let_go(struct sim_instance *instance)
 {
     for (uint32_t i = 0; i < instance->in_branch_count; i++) {
         struct sim_target *user = &instance->in_branches[i]->br_user;
         if (user->tg_stream != NULL)
-            sim_stream_let_go(user->tg_stream);
+            sim_capture_stream_let_go(user->tg_stream);
         *user = (struct sim_target){NULL, 0};
     }
-    sim_group_let_go(instance);
+    sim_capture_group_let_go(instance);
 }
 
-struct sim_instance *sim_instance_of(struct sim_stream *stream)
+struct sim_instance *sim_capture_instance_of(struct sim_stream *stream)
 {
     uint64_t owner = atomic_load_explicit(&stream->st_owner, memory_order_acquire);
-    struct sim_instance *instance = sim_object_peek(&sim_instances, (void *)(uintptr_t)owner);
+    struct sim_instance *instance = sim_object_peek(&sim_capture_instances, (void *)(uintptr_t)owner);
     if (instance == NULL)
         return NULL;
     if (atomic_load_explicit(&stream->st_owner, memory_order_relaxed) == owner)
@@ -226,10 +228,10 @@ struct sim_instance *sim_instance_of(struct sim_stream *stream)
     return NULL;
 }
 
-aclError sim_instance_open_capture(struct sim_target stream, struct sim_instance **instance)
+aclError sim_capture_instance_open_capture(struct sim_target stream, struct sim_instance **instance)
 {
     bool captures = sim_stream_taken(stream.tg_stream) == SIM_TAKEN_CAPTURES;
-    *instance = captures ? sim_instance_of(stream.tg_stream) : NULL;
+    *instance = captures ? sim_capture_instance_of(stream.tg_stream) : NULL;
     SIM_CHECK(*instance != NULL, ACL_ERROR_RT_STREAM_NOT_CAPTURED,
               "the stream is not being captured, expected aclmdlRICaptureBegin before");
     return ACL_SUCCESS;
@@ -250,8 +252,8 @@ static bool has_room(struct sim_branch *branch)
     return true;
 }
 
-struct sim_captured *sim_branch_append(struct sim_branch *branch, const struct sim_op *op, enum sim_task_kind kind,
-                                       const void *argument, size_t size, void *site)
+struct sim_captured *sim_capture_branch_append(struct sim_branch *branch, const struct sim_op *op,
+                                               enum sim_task_kind kind, const void *argument, size_t size, void *site)
 {
     void *ext = unlikely(size > SIM_TASK_BYTES) ? malloc(size) : NULL;
     if (unlikely((size > SIM_TASK_BYTES && ext == NULL) || !has_room(branch))) {
@@ -282,18 +284,18 @@ struct sim_captured *sim_branch_append(struct sim_branch *branch, const struct s
 
 void sim_capture_release(struct sim_stream *stream)
 {
-    struct sim_instance *instance = sim_stream_taken(stream) != SIM_TAKEN_NOT ? sim_instance_of(stream) : NULL;
+    struct sim_instance *instance = sim_stream_taken(stream) != SIM_TAKEN_NOT ? sim_capture_instance_of(stream) : NULL;
     if (instance == NULL)
         return;
-    if (sim_instance_is_capturing(instance) && instance->in_parent == NULL) {
-        sim_instance_let_go(instance);
-        sim_instance_free(instance);
+    if (sim_capture_instance_is_capturing(instance) && instance->in_parent == NULL) {
+        sim_capture_instance_let_go(instance);
+        sim_capture_instance_free(instance);
         return;
     }
     for (uint32_t i = 0; i < instance->in_branch_count; i++)
         if (instance->in_branches[i]->br_user.tg_stream == stream)
             instance->in_branches[i]->br_user.tg_stream = NULL;
-    sim_stream_let_go(stream);
+    sim_capture_stream_let_go(stream);
     sim_object_close(instance);
 }
 
@@ -302,18 +304,18 @@ static struct sim_instance *find_any(struct sim_context *context)
 {
     sim_lock(&context->cx_lock);
     struct sim_instance *instance = context->cx_instances;
-    while (instance != NULL && (sim_instance_handle(instance) == 0 || instance->in_parent != NULL))
+    while (instance != NULL && (sim_capture_instance_handle(instance) == 0 || instance->in_parent != NULL))
         instance = instance->in_after;
-    uint64_t handle = instance != NULL ? sim_instance_handle(instance) : 0;
+    uint64_t handle = instance != NULL ? sim_capture_instance_handle(instance) : 0;
     sim_unlock(&context->cx_lock);
-    return handle != 0 ? sim_object_peek(&sim_instances, (void *)(uintptr_t)handle) : NULL;
+    return handle != 0 ? sim_object_peek(&sim_capture_instances, (void *)(uintptr_t)handle) : NULL;
 }
 
 void sim_capture_close(struct sim_context *context)
 {
     for (struct sim_instance *instance; (instance = find_any(context)) != NULL;) {
-        sim_instance_let_go(instance);
-        sim_instance_free(instance);
+        sim_capture_instance_let_go(instance);
+        sim_capture_instance_free(instance);
     }
 }
 
@@ -335,7 +337,7 @@ static aclError add_callback(struct sim_instance *instance, aclrtCallback functi
 aclError sim_capture_add_callback(aclmdlRI handle, aclrtCallback function, void *user)
 {
     struct sim_instance *instance;
-    SIM_TRY(sim_instance_open(handle, &instance));
+    SIM_TRY(sim_capture_instance_open(handle, &instance));
     aclError code = add_callback(instance, function, user);
     sim_object_close(instance);
     return code;
@@ -344,7 +346,7 @@ aclError sim_capture_add_callback(aclmdlRI handle, aclrtCallback function, void 
 aclError sim_capture_remove_callback(aclmdlRI handle, aclrtCallback function)
 {
     struct sim_instance *instance;
-    SIM_TRY(sim_instance_open(handle, &instance));
+    SIM_TRY(sim_capture_instance_open(handle, &instance));
     bool is_body = instance->in_parent != NULL;
     struct sim_callback_link **link = &instance->in_callbacks;
     while (*link != NULL && (*link)->cb_function != function)
@@ -363,14 +365,14 @@ aclError sim_capture_remove_callback(aclmdlRI handle, aclrtCallback function)
 
 int sim_capture_open(void)
 {
-    return sim_table_open(&sim_instances);
+    return sim_table_open(&sim_capture_instances);
 }
 
 void sim_capture_after_fork(void)
 {
-    sim_table_empty(&sim_instances);
-    sim_table_empty(&sim_groups);
-    sim_table_empty(&sim_task_handles);
-    sim_table_empty(&sim_conditions);
+    sim_table_empty(&sim_capture_instances);
+    sim_table_empty(&sim_capture_groups);
+    sim_table_empty(&sim_capture_task_handles);
+    sim_table_empty(&sim_capture_conditions);
     sim_thread.th_capture_mode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
 }

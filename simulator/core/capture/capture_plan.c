@@ -95,7 +95,7 @@ static aclError each_way(struct maker *maker, aclError (*way)(struct maker *make
             uint32_t ways = jumps ? sim_label_ways(argument) : 0;
             for (uint32_t choice = 0; choice < ways; choice++) {
                 struct sim_point to;
-                SIM_TRY(sim_label_resolve(argument, choice, sim_instance_handle(instance), &to));
+                SIM_TRY(sim_label_resolve(argument, choice, sim_capture_instance_handle(instance), &to));
                 SIM_TRY(way(maker, (struct sim_point){i, k}, to));
             }
         }
@@ -246,7 +246,7 @@ static void fill_edges(struct maker *maker)
 }
 
 /* Takes away, one after another, those that wait for nothing. */
-uint32_t sim_plan_order(struct sim_plan *plan, uint32_t *order)
+uint32_t sim_capture_plan_order(struct sim_plan *plan, uint32_t *order)
 {
     uint32_t ready = 0;
     for (uint32_t i = 0; i < plan->pl_segment_count; i++) {
@@ -291,7 +291,7 @@ static aclError make(struct maker *maker)
     fill_edges(maker);
     maker->mk_ways = 0;
     SIM_TRY(each_way(maker, add_way));
-    SIM_CHECK(sim_plan_order(plan, plan->pl_ready) == plan->pl_segment_count, ACL_ERROR_RT_CAPTURE_DEPENDENCY,
+    SIM_CHECK(sim_capture_plan_order(plan, plan->pl_ready) == plan->pl_segment_count, ACL_ERROR_RT_CAPTURE_DEPENDENCY,
               "the streams of the recording wait for or activate one another in a circle, expected records before their "
               "waits");
     return ACL_SUCCESS;
@@ -317,7 +317,7 @@ static bool has_walkers(struct sim_instance *instance)
     return instance->in_walkers != NULL;
 }
 
-aclError sim_plan_make(struct sim_instance *instance)
+aclError sim_capture_plan_make(struct sim_instance *instance)
 {
     struct maker maker = {.mk_instance = instance};
     maker.mk_segments = calloc(instance->in_branch_count + 1, sizeof *maker.mk_segments);
@@ -334,7 +334,7 @@ aclError sim_plan_make(struct sim_instance *instance)
     return code;
 }
 
-void sim_plan_free(struct sim_instance *instance)
+void sim_capture_plan_free(struct sim_instance *instance)
 {
     put_in_force(instance, &(struct sim_plan){0});
     free(instance->in_walkers);

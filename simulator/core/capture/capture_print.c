@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const sim_task_names[] = {
+const char *const sim_capture_task_names[] = {
     [SIM_TASK_CUBE] = "KERNEL_AICORE",
     [SIM_TASK_VECTOR] = "KERNEL_AIVEC",
     [SIM_TASK_HOST_KERNEL] = "KERNEL_AICPU",
@@ -44,7 +44,7 @@ const char *const sim_task_names[] = {
 static const char *type_of(const struct sim_captured *captured)
 {
     bool outside = captured->ct_kind == SIM_TASK_FLAG_WAIT && !captured->ct_in_built;
-    return outside ? "EXTERNAL_EVENT_WAIT" : sim_task_names[captured->ct_kind];
+    return outside ? "EXTERNAL_EVENT_WAIT" : sim_capture_task_names[captured->ct_kind];
 }
 
 static bool is_kernel(const struct sim_captured *captured)
@@ -100,7 +100,7 @@ static void log_instance(const struct sim_instance *instance)
 aclError sim_capture_print(aclmdlRI handle)
 {
     struct sim_instance *instance;
-    SIM_TRY(sim_instance_open(handle, &instance));
+    SIM_TRY(sim_capture_instance_open(handle, &instance));
     log_instance(instance);
     sim_object_close(instance);
     return ACL_SUCCESS;
@@ -238,7 +238,7 @@ static void write_instance(struct writer *writer)
 aclError sim_capture_print_json(aclmdlRI handle, const char *path, bool verbose)
 {
     struct sim_instance *instance;
-    SIM_TRY(sim_instance_open_own(handle, &instance));
+    SIM_TRY(sim_capture_instance_open_own(handle, &instance));
     struct writer writer = {.wr_file = sim_output_open(path), .wr_instance = instance, .wr_verbose = verbose};
     int reason = errno;
     bool opened = writer.wr_file != NULL, written = false;

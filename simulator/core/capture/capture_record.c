@@ -7,20 +7,20 @@
 static struct sim_captured *task_at(const struct sim_instance *instance, uint32_t branch, uint32_t index)
 {
     bool there = branch < instance->in_branch_count && index < instance->in_branches[branch]->br_count;
-    return there ? sim_instance_at(instance, (struct sim_point){branch, index}) : NULL;
+    return there ? sim_capture_instance_at(instance, (struct sim_point){branch, index}) : NULL;
 }
 
 aclError sim_capture_find_task(struct sim_target stream, uint32_t number, enum sim_task_kind kind,
                                struct sim_recorded *recorded)
 {
     bool bound = sim_stream_taken(stream.tg_stream) == SIM_TAKEN_BOUND;
-    struct sim_instance *instance = bound ? sim_instance_of(stream.tg_stream) : NULL;
+    struct sim_instance *instance = bound ? sim_capture_instance_of(stream.tg_stream) : NULL;
     SIM_CHECK(instance != NULL, ACL_ERROR_RT_STREAM_MODEL,
               "taskStream is not bound to a model running instance, expected aclmdlRIBindStream before");
     uint32_t branch = stream.tg_stream->st_branch->br_index;
     const struct sim_captured *task = task_at(instance, branch, number);
     bool fits = task != NULL && task->ct_kind == kind;
-    *recorded = (struct sim_recorded){sim_instance_handle(instance), branch, number};
+    *recorded = (struct sim_recorded){sim_capture_instance_handle(instance), branch, number};
     sim_object_close(instance);
     SIM_CHECK(fits, ACL_ERROR_RT_PARAM_INVALID,
               "taskId is %u, expected what aclrtGetThreadLastTaskId gave for a task of that kind on taskStream", number);
@@ -34,12 +34,12 @@ void sim_captured_replace(struct sim_instance *instance, struct sim_captured *ta
     task->ct_task.ta_ext = argument;
     if (task->ct_step != NULL)
         atomic_store_explicit(&task->ct_step->sp_argument, argument, memory_order_release);
-    sim_replay_retire(instance, before);
+    sim_capture_replay_retire(instance, before);
 }
 
 bool sim_capture_replace(const struct sim_recorded *recorded, void *(*make)(const void *before, void *state), void *state)
 {
-    struct sim_instance *instance = sim_object_peek(&sim_instances, (void *)(uintptr_t)recorded->rc_instance);
+    struct sim_instance *instance = sim_object_peek(&sim_capture_instances, (void *)(uintptr_t)recorded->rc_instance);
     struct sim_captured *task = instance != NULL ? task_at(instance, recorded->rc_branch, recorded->rc_index) : NULL;
     void *argument = task != NULL ? make(sim_task_argument(&task->ct_task), state) : NULL;
     if (argument != NULL)
@@ -49,7 +49,7 @@ bool sim_capture_replace(const struct sim_recorded *recorded, void *(*make)(cons
     return task == NULL || argument != NULL;
 }
 
-void sim_notes_free(struct sim_notes *notes)
+void sim_capture_notes_free(struct sim_notes *notes)
 {
     if (notes == NULL)
         return;
@@ -80,7 +80,7 @@ static aclError keep(struct sim_captured *task, const void *bytes, size_t size, 
  * asked for here. */
 aclError sim_capture_note(const void *bytes, size_t size, bool is_text)
 {
-    struct sim_instance *instance = sim_object_peek(&sim_instances, (void *)(uintptr_t)sim_thread.th_recorder);
+    struct sim_instance *instance = sim_object_peek(&sim_capture_instances, (void *)(uintptr_t)sim_thread.th_recorder);
     struct sim_captured *task =
         instance != NULL ? task_at(instance, sim_thread.th_recorded_branch, sim_thread.th_last_task) : NULL;
     aclError code = task != NULL ? keep(task, bytes, size, is_text) : ACL_SUCCESS;

@@ -216,7 +216,7 @@ static bool others_ready(struct sim_instance *instance)
     return ready;
 }
 
-bool sim_replay_is_skipping(struct sim_instance *instance)
+bool sim_capture_replay_is_skipping(struct sim_instance *instance)
 {
     sim_lock(&instance->in_run_lock);
     bool skipping = instance->in_skipping;
@@ -237,7 +237,7 @@ SIM_HOT static aclError run_segment(struct sim_instance *instance, struct sim_wa
     const struct sim_segment *segment = walker->wk_segment;
     struct sim_step *steps = instance->in_plan.pl_steps + segment->sg_first;
     bool begun = walker->wk_renewed;
-    if (!begun && sim_replay_is_skipping(instance))
+    if (!begun && sim_capture_replay_is_skipping(instance))
         return ACL_SUCCESS;
     while (walker->wk_at < segment->sg_count) {
         struct sim_step *step = &steps[walker->wk_at];
@@ -259,7 +259,7 @@ SIM_HOT static aclError run_segment(struct sim_instance *instance, struct sim_wa
             return ACL_SUCCESS;
         }
         walker->wk_at++;
-        if (unlikely(begun && sim_replay_is_skipping(instance)))
+        if (unlikely(begun && sim_capture_replay_is_skipping(instance)))
             return ACL_SUCCESS;
         begun = false;
     }
@@ -295,7 +295,7 @@ static aclError walk(struct sim_instance *instance, struct sim_walker *walker, s
     return ACL_SUCCESS;
 }
 
-void sim_replay_open(struct sim_instance *instance)
+void sim_capture_replay_open(struct sim_instance *instance)
 {
     struct sim_plan *plan = &instance->in_plan;
     sim_lock(&instance->in_run_lock);
@@ -312,7 +312,7 @@ void sim_replay_open(struct sim_instance *instance)
     sim_unlock(&instance->in_run_lock);
 }
 
-aclError sim_replay_walk(struct sim_instance *instance, struct sim_run *run)
+aclError sim_capture_replay_walk(struct sim_instance *instance, struct sim_run *run)
 {
     bool all_done;
     uint64_t seen = sim_gate_level(&instance->in_wake);
@@ -325,7 +325,7 @@ aclError sim_replay_walk(struct sim_instance *instance, struct sim_run *run)
         run->rn_deadline = SIM_FOREVER;
         return SIM_PARK;
     }
-    return sim_replay_is_skipping(instance) ? SIM_FAILED : ACL_SUCCESS;
+    return sim_capture_replay_is_skipping(instance) ? SIM_FAILED : ACL_SUCCESS;
 }
 
 /* ---- runs ---- */
@@ -340,7 +340,7 @@ static void free_retired(struct sim_retired *retired)
     }
 }
 
-void sim_replay_retire(struct sim_instance *instance, void *argument)
+void sim_capture_replay_retire(struct sim_instance *instance, void *argument)
 {
     struct sim_retired *fresh = argument != NULL ? malloc(sizeof *fresh) : NULL;
     sim_lock(&instance->in_run_lock);
@@ -355,7 +355,7 @@ void sim_replay_retire(struct sim_instance *instance, void *argument)
     free_retired(unused);
 }
 
-void sim_replay_release_outer(struct sim_instance *instance, bool started)
+void sim_capture_replay_release_outer(struct sim_instance *instance, bool started)
 {
     for (struct sim_external *at = instance->in_externals; at != NULL; at = at->xt_next) {
         bool reached = started && at->xt_reached;
@@ -367,9 +367,9 @@ void sim_replay_release_outer(struct sim_instance *instance, bool started)
 }
 
 /* Afterwards the instance may be gone, but for the gate. */
-void sim_replay_end(struct sim_instance *instance)
+void sim_capture_replay_end(struct sim_instance *instance)
 {
-    sim_replay_release_outer(instance, true);
+    sim_capture_replay_release_outer(instance, true);
     sim_lock(&instance->in_run_lock);
     struct sim_retired *retired = instance->in_retired;
     sim_record *outer = instance->in_outer;
@@ -390,7 +390,7 @@ static void await_end(struct sim_instance *instance, uint64_t finished, struct s
     run->rn_deadline = SIM_FOREVER;
 }
 
-bool sim_replay_rests(struct sim_instance *instance, struct sim_run *run)
+bool sim_capture_replay_rests(struct sim_instance *instance, struct sim_run *run)
 {
     uint64_t finished = sim_gate_level(&instance->in_finished);
     sim_lock(&instance->in_run_lock);
@@ -400,7 +400,7 @@ bool sim_replay_rests(struct sim_instance *instance, struct sim_run *run)
     return rests;
 }
 
-bool sim_replay_begin(struct sim_instance *instance, sim_record *outer, sim_record holder, struct sim_run *run)
+bool sim_capture_replay_begin(struct sim_instance *instance, sim_record *outer, sim_record holder, struct sim_run *run)
 {
     uint64_t finished = sim_gate_level(&instance->in_finished);
     sim_lock(&instance->in_run_lock);
@@ -441,7 +441,7 @@ static bool is_last(struct sim_instance *instance)
     return last;
 }
 
-void sim_replay_give_up(struct sim_instance *instance)
+void sim_capture_replay_give_up(struct sim_instance *instance)
 {
     if (!skip(instance, instance->in_walkers)) /* other walkers are held up: what they wait for is given up */
         for (uint32_t i = 0; i < instance->in_branch_count; i++)
@@ -452,7 +452,7 @@ void sim_replay_give_up(struct sim_instance *instance)
     instance->in_idle = false;
     sim_unlock(&instance->in_run_lock);
     if (over)
-        sim_replay_end(instance);
+        sim_capture_replay_end(instance);
 }
 
 static aclError run_helper(struct sim_run *run, void *argument)
@@ -463,7 +463,7 @@ static aclError run_helper(struct sim_run *run, void *argument)
     run->rn_blame = atomic_load_explicit(&instance->in_holder, memory_order_acquire);
     SIM_TRY(walk(instance, walker, run, &all_done));
     if (all_done && is_last(instance))
-        sim_replay_end(instance);
+        sim_capture_replay_end(instance);
     return ACL_SUCCESS;
 }
 
@@ -472,12 +472,12 @@ static void drop_helper(void *argument)
     struct sim_walker *walker = *(struct sim_walker **)argument;
     struct sim_instance *instance = walker->wk_instance;
     if (skip(instance, walker) && is_last(instance))
-        sim_replay_end(instance);
+        sim_capture_replay_end(instance);
 }
 
 bool sim_capture_setter(const struct sim_gate *gate, sim_record *setter, bool *guessed)
 {
-    struct sim_instance *instance = sim_table_slot_of(&sim_instances, gate);
+    struct sim_instance *instance = sim_table_slot_of(&sim_capture_instances, gate);
     if (instance == NULL)
         return false;
     _Atomic sim_record *who = gate == &instance->in_finished ? &instance->in_holder : &instance->in_helper;

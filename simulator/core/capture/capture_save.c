@@ -62,14 +62,14 @@ static aclError save(struct sim_instance *instance, struct sim_saving *saving, v
 {
     struct saved saved = {instance, NULL};
     bool runs = !sim_gate_passed(&instance->in_finished, instance->in_submitted);
-    SIM_CHECK(!runs && sim_instance_state(instance) == SIM_INSTANCE_READY, ACL_ERROR_RT_PARAM_INVALID,
+    SIM_CHECK(!runs && sim_capture_instance_state(instance) == SIM_INSTANCE_READY, ACL_ERROR_RT_PARAM_INVALID,
               "modelRI %s, expected one that is complete and does not run",
               runs ? "runs" : "is still being captured, built or updated");
     SIM_TRY(check_activations(&instance->in_plan));
     SIM_TRY(check_spans(saving));
     saved.sd_order = calloc(instance->in_plan.pl_segment_count + 1, sizeof *saved.sd_order);
     SIM_CHECK(saved.sd_order != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for the model");
-    sim_plan_order(&instance->in_plan, saved.sd_order);
+    sim_capture_plan_order(&instance->in_plan, saved.sd_order);
     saving->sa_step_count = instance->in_plan.pl_step_count;
     saving->sa_walk = walk;
     saving->sa_state = &saved;
@@ -81,7 +81,7 @@ static aclError save(struct sim_instance *instance, struct sim_saving *saving, v
 aclError sim_capture_save(aclmdlRI handle, struct sim_saving *saving, void *block, size_t *size)
 {
     struct sim_instance *instance;
-    SIM_TRY(sim_instance_open_own(handle, &instance));
+    SIM_TRY(sim_capture_instance_open_own(handle, &instance));
     aclError code = save(instance, saving, block, size);
     sim_object_close(instance);
     return code;

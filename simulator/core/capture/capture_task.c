@@ -15,7 +15,7 @@ struct task_handle {
     void *th_shown; /* what aclmdlRITaskGetParams gave pointers to */
 };
 
-struct sim_table sim_task_handles = SIM_OBJECT_TABLE(struct task_handle, SIM_KIND_TASK);
+struct sim_table sim_capture_task_handles = SIM_OBJECT_TABLE(struct task_handle, SIM_KIND_TASK);
 
 /* ---- names and numbers ---- */
 
@@ -26,7 +26,7 @@ aclError sim_capture_set_name(aclmdlRI handle, const char *name)
     SIM_CHECK(length <= NAME_BYTES, ACL_ERROR_RT_PARAM_INVALID, "name is longer than %d bytes", NAME_BYTES);
     char *copy = strdup(name);
     SIM_CHECK(copy != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a name");
-    aclError code = sim_instance_open(handle, &instance);
+    aclError code = sim_capture_instance_open(handle, &instance);
     if (code != ACL_SUCCESS) {
         free(copy);
         return code;
@@ -40,7 +40,7 @@ aclError sim_capture_set_name(aclmdlRI handle, const char *name)
 aclError sim_capture_get_name(aclmdlRI handle, uint32_t length, char *name)
 {
     struct sim_instance *instance;
-    SIM_TRY(sim_instance_open(handle, &instance));
+    SIM_TRY(sim_capture_instance_open(handle, &instance));
     const char *found = instance->in_name != NULL ? instance->in_name : "";
     size_t count = strnlen(found, length - 1);
     memcpy(name, found, count);
@@ -52,7 +52,7 @@ aclError sim_capture_get_name(aclmdlRI handle, uint32_t length, char *name)
 aclError sim_capture_get_id(aclmdlRI handle, uint32_t *id)
 {
     struct sim_instance *instance;
-    SIM_TRY(sim_instance_open(handle, &instance));
+    SIM_TRY(sim_capture_instance_open(handle, &instance));
     *id = instance->in_object.ob_slot.sl_index;
     sim_object_close(instance);
     return ACL_SUCCESS;
@@ -81,7 +81,7 @@ static aclError list_streams(const struct sim_instance *instance, aclrtStream *s
 aclError sim_capture_get_streams(aclmdlRI handle, aclrtStream *streams, uint32_t *count)
 {
     struct sim_instance *instance;
-    SIM_TRY(sim_instance_open(handle, &instance));
+    SIM_TRY(sim_capture_instance_open(handle, &instance));
     aclError code = list_streams(instance, streams, count);
     sim_object_close(instance);
     return code;
@@ -93,7 +93,7 @@ static aclError make_handle(struct sim_branch *branch, uint32_t index)
     struct sim_captured *captured = &branch->br_tasks[index];
     if (captured->ct_handle != 0)
         return ACL_SUCCESS;
-    struct task_handle *task = sim_object_take(&sim_task_handles, &value);
+    struct task_handle *task = sim_object_take(&sim_capture_task_handles, &value);
     SIM_CHECK(task != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no further task can be named");
     task->th_instance = branch->br_instance;
     task->th_point = (struct sim_point){branch->br_index, index};
@@ -117,7 +117,7 @@ aclError sim_capture_get_tasks(aclrtStream handle, aclmdlRITask *tasks, uint32_t
 {
     struct sim_target stream;
     SIM_TRY(sim_stream_find(handle, &stream));
-    struct sim_instance *instance = sim_instance_of(stream.tg_stream);
+    struct sim_instance *instance = sim_capture_instance_of(stream.tg_stream);
     struct sim_branch *branch = instance != NULL ? stream.tg_stream->st_branch : NULL;
     aclError code = ACL_SUCCESS;
     if (branch != NULL)
@@ -129,13 +129,13 @@ aclError sim_capture_get_tasks(aclrtStream handle, aclmdlRITask *tasks, uint32_t
     return code;
 }
 
-void sim_task_handle_free(const struct sim_captured *captured)
+void sim_capture_task_handle_free(const struct sim_captured *captured)
 {
-    struct task_handle *task = sim_object_peek(&sim_task_handles, (void *)(uintptr_t)captured->ct_handle);
+    struct task_handle *task = sim_object_peek(&sim_capture_task_handles, (void *)(uintptr_t)captured->ct_handle);
     if (task == NULL)
         return;
     free(task->th_shown);
-    sim_object_end(&sim_task_handles, task);
+    sim_object_end(&sim_capture_task_handles, task);
 }
 
 /* ---- single tasks ---- */
@@ -144,15 +144,16 @@ void sim_task_handle_free(const struct sim_captured *captured)
 static aclError open_task(aclmdlRITask handle, struct task_handle **task, struct sim_captured **captured)
 {
     uint64_t owner = 0;
-    *task = sim_object_peek(&sim_task_handles, handle);
+    *task = sim_object_peek(&sim_capture_task_handles, handle);
     if (*task != NULL) {
-        owner = sim_instance_handle((*task)->th_instance);
+        owner = sim_capture_instance_handle((*task)->th_instance);
         sim_object_close(*task);
     }
-    struct sim_instance *instance = owner != 0 ? sim_object_peek(&sim_instances, (void *)(uintptr_t)owner) : NULL;
+    struct sim_instance *instance =
+        owner != 0 ? sim_object_peek(&sim_capture_instances, (void *)(uintptr_t)owner) : NULL;
     SIM_CHECK(instance != NULL, ACL_ERROR_RT_INVALID_HANDLE, "task is %p, %s, expected a live task", handle,
               sim_handle_describe(handle));
-    *captured = sim_instance_at(instance, (*task)->th_point);
+    *captured = sim_capture_instance_at(instance, (*task)->th_point);
     return ACL_SUCCESS;
 }
 
@@ -343,7 +344,7 @@ static aclError check_change(struct sim_instance *instance, const struct sim_cap
 {
     SIM_SUPPORTED(instance->in_parent == NULL, "the task belongs to a body of a conditional task");
     bool runs = !sim_gate_passed(&instance->in_finished, instance->in_submitted);
-    enum sim_instance_state state = sim_instance_state(instance);
+    enum sim_instance_state state = sim_capture_instance_state(instance);
     SIM_CHECK(!runs && (state == SIM_INSTANCE_READY || state == SIM_INSTANCE_UPDATING), ACL_ERROR_RT_MODEL_UPDATE_FAILED,
               "the task's instance %s, expected one that is complete and does not run",
               runs ? "runs" : "is still being captured or built");
@@ -449,13 +450,13 @@ aclError sim_capture_task_disable(aclmdlRITask handle)
 static aclError update(struct sim_instance *instance)
 {
     SIM_SUPPORTED(instance->in_parent == NULL, "modelRI is a body of a conditional task");
-    enum sim_instance_state state = sim_instance_state(instance);
+    enum sim_instance_state state = sim_capture_instance_state(instance);
     bool runs = !sim_gate_passed(&instance->in_finished, instance->in_submitted);
     SIM_CHECK(!runs && (state == SIM_INSTANCE_UPDATING || state == SIM_INSTANCE_READY), ACL_ERROR_RT_MODEL_UPDATE_FAILED,
               "modelRI %s, expected one that is complete and does not run",
               runs ? "runs" : "is still being captured or built");
     if (state == SIM_INSTANCE_UPDATING)
-        SIM_TRY(sim_plan_make(instance));
+        SIM_TRY(sim_capture_plan_make(instance));
     atomic_store_explicit(&instance->in_state, SIM_INSTANCE_READY, memory_order_release);
     return ACL_SUCCESS;
 }
@@ -463,7 +464,7 @@ static aclError update(struct sim_instance *instance)
 aclError sim_capture_update(aclmdlRI handle)
 {
     struct sim_instance *instance;
-    SIM_TRY(sim_instance_open(handle, &instance));
+    SIM_TRY(sim_capture_instance_open(handle, &instance));
     aclError code = update(instance);
     sim_object_close(instance);
     return code;

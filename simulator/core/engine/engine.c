@@ -41,7 +41,7 @@
 static struct sim_lock chunk_lock; /* guards chunk_free */
 static struct sim_chunk *chunk_free;
 
-_Atomic uint64_t sim_aborts;
+_Atomic uint64_t sim_engine_aborts;
 
 static void chunk_give(struct sim_chunk *chunk)
 {
@@ -126,14 +126,14 @@ SIM_RARE static void after_submit(struct sim_stream *stream, const struct sim_op
         sim_engine_wait(stream, ticket - limit / 2, SIM_FOREVER, SIM_HELPER);
 }
 
-const struct sim_recorder *sim_recorder;
+const struct sim_recorder *sim_engine_recorder;
 
 aclError sim_engine_submit(struct sim_target target, const struct sim_op *op, const void *argument, size_t size,
                            void *site, _Atomic sim_record *record)
 {
     aclError code;
     bool owned = atomic_load_explicit(&target.tg_stream->st_owner, memory_order_acquire) != 0;
-    if (unlikely(owned) && sim_recorder->rc_submit(target, op, argument, size, site, &code))
+    if (unlikely(owned) && sim_engine_recorder->rc_submit(target, op, argument, size, site, &code))
         return code;
     return sim_engine_enqueue(target, op, argument, size, site, record);
 }
@@ -284,7 +284,7 @@ bool sim_engine_abort(struct sim_target target, aclError code)
     bool live = atomic_load_explicit(&stream->st_slot.sl_handle, memory_order_relaxed) == target.tg_handle;
     if (live) {
         atomic_store(&stream->st_abort_code, code);
-        atomic_store(&stream->st_aborted, atomic_fetch_add(&sim_aborts, 1) + 1);
+        atomic_store(&stream->st_aborted, atomic_fetch_add(&sim_engine_aborts, 1) + 1);
         atomic_fetch_add(&stream->st_aborts, 1);
         atomic_fetch_add(&stream->st_drop, SIM_DROP_ALL);
     }

@@ -39,7 +39,7 @@ void sim_event_release(struct sim_event *event)
     if (atomic_fetch_sub_explicit(&event->ev_references, 1, memory_order_acq_rel) != 1)
         return;
     if (unlikely(event->ev_share.sr_link != NULL))
-        sim_share_leave(&event->ev_share);
+        sim_exchange_share_leave(&event->ev_share);
     sim_table_give(&sim_events, event);
 }
 
@@ -266,7 +266,7 @@ aclError sim_event_record(struct sim_event *event, aclrtEvent handle, struct sim
     bool is_ex = event->ev_class == SIM_EVENT_EX;
     bool concerns = is_ex && (event->ev_flags & FLAG_SYNC) &&
                     (sim_stream_taken(stream.tg_stream) != SIM_TAKEN_NOT || sim_event_is_captured(event));
-    if (unlikely(concerns) && sim_recorder->rc_record(event, handle, stream, false, site, &code))
+    if (unlikely(concerns) && sim_engine_recorder->rc_record(event, handle, stream, false, site, &code))
         return code;
     if (unlikely(is_ex && sim_stream_taken(stream.tg_stream) == SIM_TAKEN_CAPTURES))
         return ACL_SUCCESS; /* without ACL_EVENT_SYNC it has no place in a capture */
@@ -287,7 +287,7 @@ aclError sim_event_wait(struct sim_event *event, aclrtEvent handle, struct sim_t
     SIM_TRY(check_taken(event, stream));
     bool concerns = event->ev_class == SIM_EVENT_EX &&
                     (sim_stream_taken(stream.tg_stream) != SIM_TAKEN_NOT || sim_event_is_captured(event));
-    if (unlikely(concerns) && sim_recorder->rc_wait(event, handle, stream, false, site, &code))
+    if (unlikely(concerns) && sim_engine_recorder->rc_wait(event, handle, stream, false, site, &code))
         return code;
     bool own = true;
     if (unlikely(event->ev_class == SIM_EVENT_IPC))

@@ -51,7 +51,7 @@ static uint64_t issue(const struct sim_share *share)
     uint64_t newest = atomic_load(&share->sr_page->sp_newest);
     while (number_of(newest) < number &&
            !atomic_compare_exchange_weak(&share->sr_page->sp_newest, &newest,
-                                         number << WHO_BITS | sim_share_self(share))) {
+                                         number << WHO_BITS | sim_exchange_share_self(share))) {
     }
     return number;
 }
@@ -63,7 +63,7 @@ static void complete(const struct sim_share *share, uint64_t number)
     do
         next = (word - PLACE_OPEN) | (word >> PLACE_SHIFT == number);
     while (!atomic_compare_exchange_weak(place, &word, next));
-    sim_share_changed(share);
+    sim_exchange_share_changed(share);
 }
 
 static enum outcome look(const struct sim_share *share, uint64_t newest)
@@ -72,21 +72,21 @@ static enum outcome look(const struct sim_share *share, uint64_t newest)
     bool is_own = word >> PLACE_SHIFT == number;
     if (number == 0 || (is_own ? (word & 1) != 0 : (word & PLACE_OPENS) == 0))
         return DONE;
-    return sim_share_is_gone(share, who_of(newest)) ? GONE : OPEN;
+    return sim_exchange_share_is_gone(share, who_of(newest)) ? GONE : OPEN;
 }
 
 /* Looks, and when there is something to wait for says so: a level of ev_remote above `level` follows each change. */
 static enum outcome look_before_sleep(struct sim_event *event, uint64_t newest, uint64_t *level)
 {
     *level = sim_gate_level(&event->ev_remote);
-    sim_share_want(&event->ev_share);
+    sim_exchange_share_want(&event->ev_share);
     return look(&event->ev_share, newest);
 }
 
 /* The newest record, where it is this process's own; 0. */
 static sim_record own_record(struct sim_event *event, uint64_t newest)
 {
-    bool own = who_of(newest) == sim_share_self(&event->ev_share) &&
+    bool own = who_of(newest) == sim_exchange_share_self(&event->ev_share) &&
                atomic_load_explicit(&event->ev_number, memory_order_acquire) == number_of(newest);
     return own ? atomic_load_explicit(&event->ev_record, memory_order_acquire) : 0;
 }
@@ -111,10 +111,10 @@ aclError sim_event_share_create(uint64_t id, aclrtEvent *handle)
     SIM_TRY(sim_event_create(SIM_EVENT_IPC, ACL_EVENT_IPC, &made));
     SIM_TRY(sim_event_find(made, &event));
     atomic_store_explicit(&event->ev_number, 0, memory_order_relaxed);
-    aclError code = id == 0 ? sim_share_publish(SIM_EXCHANGE_EVENT, context->cx_device->dv_id, true, &event->ev_remote,
-                                                &event->ev_id, &event->ev_share)
-                            : sim_share_join(SIM_EXCHANGE_EVENT, id, "handle", &event->ev_remote, &device,
-                                             &event->ev_share);
+    aclError code = id == 0 ? sim_exchange_share_publish(SIM_EXCHANGE_EVENT, context->cx_device->dv_id, true,
+                                                         &event->ev_remote, &event->ev_id, &event->ev_share)
+                            : sim_exchange_share_join(SIM_EXCHANGE_EVENT, id, "handle", &event->ev_remote, &device,
+                                                      &event->ev_share);
     if (code != ACL_SUCCESS) {
         sim_event_destroy(event, made);
         return code;

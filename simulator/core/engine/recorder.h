@@ -37,13 +37,13 @@ struct sim_recorder {
 };
 
 /* Set by simulator.c before any call. */
-extern const struct sim_recorder *sim_recorder;
+extern const struct sim_recorder *sim_engine_recorder;
 
 /* rc_refuse_unsafe; one load while no stream of the context captures. */
 static inline aclError sim_recorder_allow(struct sim_context *context, aclError code)
 {
     bool open = atomic_load_explicit(&context->cx_captures, memory_order_relaxed) != 0;
-    return likely(!open) ? ACL_SUCCESS : sim_recorder->rc_refuse_unsafe(context, code);
+    return likely(!open) ? ACL_SUCCESS : sim_engine_recorder->rc_refuse_unsafe(context, code);
 }
 
 #endif

@@ -81,7 +81,7 @@ struct sim_stream {
     _Alignas(SIM_LINE) _Atomic uint64_t st_drop; /* tasks with a ticket up to this one are discarded; see SIM_DROP_ALL */
     _Atomic aclError st_error;     /* first failure not yet reported; text guarded by gt_lock */
     char st_error_text[SIM_STREAM_TEXT];
-    _Atomic uint64_t st_aborted;   /* what sim_aborts was when the newest abort of this stream began */
+    _Atomic uint64_t st_aborted;   /* what sim_engine_aborts was when the newest abort of this stream began */
     _Atomic aclError st_abort_code;
     struct sim_gate st_abort_ends; /* monotone, like st_aborts, which counts those begun */
     _Atomic uint64_t st_aborts;
@@ -144,13 +144,13 @@ uint32_t sim_stream_available(const struct sim_context *context);
 
 /* Counts the aborts of all streams. A host that is going to wait for a stream remembers it; the second fails when the
  * stream was aborted since, or is being aborted: 107022 or 107023. Waits in slices (sim.h) begin with the first slice. */
-extern _Atomic uint64_t sim_aborts;
+extern _Atomic uint64_t sim_engine_aborts;
 aclError sim_stream_report_aborted(struct sim_stream *stream);
 static inline uint64_t sim_stream_begin_wait(void)
 {
     uint64_t noted = sim_thread.th_wait_began;
     sim_thread.th_wait_began = 0;
-    return likely(noted == 0) ? atomic_load_explicit(&sim_aborts, memory_order_acquire) : noted - 1;
+    return likely(noted == 0) ? atomic_load_explicit(&sim_engine_aborts, memory_order_acquire) : noted - 1;
 }
 static inline aclError sim_stream_check_aborted(struct sim_stream *stream, uint64_t began)
 {

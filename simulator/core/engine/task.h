@@ -79,7 +79,7 @@ enum sim_task_kind {
     SIM_TASK_MODEL,  /* an execution of a model */
     SIM_TASK_OTHER,
 };
-extern const char *const sim_task_names[]; /* as prints and traces show them: capture_print.c */
+extern const char *const sim_capture_task_names[]; /* as prints and traces show them: capture_print.c */
 
 struct sim_op {
     const char *op_name; /* the public function that submitted it */

@@ -114,7 +114,7 @@ static void free_image(struct sim_image *image)
     free(image);
 }
 
-void sim_image_drop(struct sim_image *image)
+void sim_kernel_image_drop(struct sim_image *image)
 {
     if (atomic_fetch_sub_explicit(&image->im_users, 1, memory_order_acq_rel) == 1)
         free_image(image);
@@ -137,14 +137,14 @@ static struct sim_image *make_image(const char *path, struct sim_bytes content,
     }
     atomic_store_explicit(&image->im_users, 1, memory_order_relaxed);
     image->im_content = content;
-    image->im_is_elf = content.by_data != NULL && sim_elf_open(content, &image->im_elf);
+    image->im_is_elf = content.by_data != NULL && sim_kernel_elf_open(content, &image->im_elf);
     image->im_magic = options->bo_magic;
     image->im_cpu_mode = options->bo_cpu_mode;
     image->im_path = strdup(path);
     image->im_name = stem_of(path);
     if (image->im_path != NULL && image->im_name != NULL)
         return image;
-    sim_image_drop(image);
+    sim_kernel_image_drop(image);
     return NULL;
 }
 
@@ -152,7 +152,7 @@ static bool has_implementation(const struct sim_elf *elf)
 {
     struct sim_symbol symbol;
     for (uint64_t i = 0; i < elf->el_symbol_count; i++)
-        if (sim_elf_symbol(elf, i, &symbol) && symbol.sy_is_data &&
+        if (sim_kernel_elf_symbol(elf, i, &symbol) && symbol.sy_is_data &&
             strncmp(symbol.sy_name, SIM_KERNEL_PREFIX, strlen(SIM_KERNEL_PREFIX)) == 0)
             return true;
     return false;
@@ -188,7 +188,7 @@ static void *open_bytes(struct sim_bytes bytes)
 
 static aclError open_library(struct sim_image *image)
 {
-    if (!image->im_is_elf || !sim_elf_is_library(&image->im_elf) || !has_implementation(&image->im_elf))
+    if (!image->im_is_elf || !sim_kernel_elf_is_library(&image->im_elf) || !has_implementation(&image->im_elf))
         return ACL_SUCCESS;
     image->im_library = *image->im_path != '\0' ? open_file(image->im_path) : open_bytes(image->im_content);
     if (image->im_library != NULL)
@@ -223,7 +223,7 @@ static aclError copy_to(struct sim_image *image, int32_t device)
     return ACL_SUCCESS;
 }
 
-aclError sim_image_place(struct sim_image *image, int32_t device, void **address)
+aclError sim_kernel_image_place(struct sim_image *image, int32_t device, void **address)
 {
     SIM_SUPPORTED(image->im_content.by_data != NULL,
                   "binary %s has no bytes: it exists by the implementations of its kernels alone", image->im_name);
@@ -234,7 +234,7 @@ aclError sim_image_place(struct sim_image *image, int32_t device, void **address
     return code;
 }
 
-bool sim_image_is_on(struct sim_image *image, int32_t device)
+bool sim_kernel_image_is_on(struct sim_image *image, int32_t device)
 {
     if (device == image->im_device)
         return true;
@@ -262,7 +262,7 @@ static aclError publish(struct sim_image *image, aclrtBinHandle *handle)
     uint64_t value;
     struct binary *binary = sim_object_take(&binaries, &value);
     if (binary == NULL) {
-        sim_image_drop(image);
+        sim_kernel_image_drop(image);
         return ACL_ERROR_RT_MEMORY_ALLOCATION;
     }
     binary->bi_image = image;
@@ -281,7 +281,7 @@ static aclError load(int32_t device, const char *path, struct sim_bytes content,
     aclError code = open_library(image);
     if (code == ACL_SUCCESS)
         return publish(image, handle);
-    sim_image_drop(image);
+    sim_kernel_image_drop(image);
     return code;
 }
 
@@ -292,7 +292,7 @@ aclError sim_kernel_load_file(const char *path, const struct sim_binary_options 
     int32_t device;
     struct sim_bytes content = {NULL, 0};
     SIM_TRY(sim_kernel_device(&device));
-    if (access(path, F_OK) == 0 || !sim_custom_knows(path))
+    if (access(path, F_OK) == 0 || !sim_kernel_registry_knows(path))
         SIM_TRY(sim_bytes_read(path, "binPath", &codes, &content));
     return load(device, path, content, options, handle);
 }
@@ -341,11 +341,11 @@ static void destroy_binary(void *object)
     for (struct sim_function *function; (function = binary->bi_functions) != NULL;) {
         binary->bi_functions = function->fu_next;
         sim_lock(&function->fu_object.ob_lock);
-        sim_function_destroy(function);
+        sim_kernel_function_destroy(function);
     }
     sim_object_end(&binaries, binary);
     free_copies(image);
-    sim_image_drop(image);
+    sim_kernel_image_drop(image);
 }
 
 aclError sim_kernel_unload(aclrtBinHandle handle)
@@ -374,7 +374,7 @@ static aclError give_function(struct binary *binary, uint64_t handle, const char
 {
     struct sim_function *function = known_function(binary, name, entry);
     if (function == NULL) {
-        SIM_TRY(sim_function_create(binary->bi_image, handle, name, entry, &function));
+        SIM_TRY(sim_kernel_function_create(binary->bi_image, handle, name, entry, &function));
         function->fu_next = binary->bi_functions;
         binary->bi_functions = function;
     }
@@ -391,12 +391,12 @@ static bool has_kernel(const struct sim_image *image, const char *name)
     struct sim_symbol symbol;
     struct sim_custom custom;
     for (size_t i = 0; image->im_is_elf && i < sizeof endings / sizeof *endings; i++)
-        if (sim_elf_find(&image->im_elf, name, endings[i], &symbol) && !symbol.sy_is_data)
+        if (sim_kernel_elf_find(&image->im_elf, name, endings[i], &symbol) && !symbol.sy_is_data)
             return true;
     int length = snprintf(own, sizeof own, SIM_KERNEL_PREFIX "%s", name);
     if (image->im_library != NULL && length < (int)sizeof own && dlsym(image->im_library, own) != NULL)
         return true;
-    return sim_custom_find(image->im_path, name, &custom);
+    return sim_kernel_registry_find(image->im_path, name, &custom);
 }
 
 static aclError find(struct binary *binary, uint64_t handle, const char *name, aclrtFuncHandle *function)
@@ -435,14 +435,14 @@ static bool name_of_entry(const struct sim_image *image, uint64_t entry, char *n
     struct sim_symbol symbol;
     size_t length = (size_t)snprintf(ending, sizeof ending, "_%" PRIu64, entry);
     for (uint64_t i = 0; image->im_is_elf && i < image->im_elf.el_symbol_count; i++) {
-        if (!sim_elf_symbol(&image->im_elf, i, &symbol) || symbol.sy_is_data || strlen(symbol.sy_name) >= size)
+        if (!sim_kernel_elf_symbol(&image->im_elf, i, &symbol) || symbol.sy_is_data || strlen(symbol.sy_name) >= size)
             continue;
         strcpy(name, symbol.sy_name);
         cut_half(name);
         if (strlen(name) > length && strcmp(name + strlen(name) - length, ending) == 0)
             return true;
     }
-    return sim_custom_find_ending(image->im_path, ending, name, size);
+    return sim_kernel_registry_find_ending(image->im_path, ending, name, size);
 }
 
 static aclError find_entry(struct binary *binary, uint64_t handle, uint64_t entry, aclrtFuncHandle *function)
@@ -481,12 +481,12 @@ aclError sim_kernel_find_cpu(aclrtBinHandle handle, const char *entry, const cha
 
 /* ---- addresses ---- */
 
-struct sim_image *sim_image_of(aclrtBinHandle handle)
+struct sim_image *sim_kernel_image_of(aclrtBinHandle handle)
 {
     struct binary *binary = sim_object_peek(&binaries, handle);
     if (binary == NULL)
         return NULL;
-    struct sim_image *image = sim_image_hold(binary->bi_image);
+    struct sim_image *image = sim_kernel_image_hold(binary->bi_image);
     sim_object_close(binary);
     return image;
 }
@@ -496,16 +496,16 @@ aclError sim_kernel_address(aclrtBinHandle handle, void **address, size_t *size)
     struct binary *binary;
     int32_t device;
     SIM_TRY(open_on_device(handle, &binary, &device));
-    aclError code = sim_image_place(binary->bi_image, device, address);
+    aclError code = sim_kernel_image_place(binary->bi_image, device, address);
     if (code == ACL_SUCCESS)
         *size = binary->bi_image->im_content.by_size;
     sim_object_close(binary);
     return code;
 }
 
-aclError sim_image_variable(const struct sim_image *image, const char *name, struct sim_symbol *symbol)
+aclError sim_kernel_image_variable(const struct sim_image *image, const char *name, struct sim_symbol *symbol)
 {
-    SIM_CHECK(image->im_is_elf && sim_elf_find(&image->im_elf, name, "", symbol) && symbol->sy_is_data,
+    SIM_CHECK(image->im_is_elf && sim_kernel_elf_find(&image->im_elf, name, "", symbol) && symbol->sy_is_data,
               ACL_ERROR_RT_SYMBOL_NOT_FOUND, "name is \"%s\", which is no variable of binary %s", name, image->im_name);
     return ACL_SUCCESS;
 }
@@ -515,8 +515,8 @@ static aclError find_global(struct sim_image *image, int32_t device, const char 
 {
     struct sim_symbol symbol;
     void *base;
-    SIM_TRY(sim_image_variable(image, name, &symbol));
-    SIM_TRY(sim_image_place(image, device, &base));
+    SIM_TRY(sim_kernel_image_variable(image, name, &symbol));
+    SIM_TRY(sim_kernel_image_place(image, device, &base));
     *address = (char *)base + symbol.sy_place;
     *size = symbol.sy_size;
     return ACL_SUCCESS;
@@ -546,7 +546,7 @@ aclError sim_kernel_set_callback(aclrtBinHandle handle, aclrtOpExceptionCallback
 
 void sim_kernel_exception(const struct rtExceptionInfo *report)
 {
-    struct sim_function *function = sim_object_peek(&sim_functions, (void *)(uintptr_t)report->ex_function);
+    struct sim_function *function = sim_object_peek(&sim_kernel_functions, (void *)(uintptr_t)report->ex_function);
     if (function == NULL)
         return;
     uint64_t owner = function->fu_binary;
@@ -567,17 +567,17 @@ void sim_kernel_reset(void)
 {
     sim_object_destroy_all(&binaries, destroy_binary);
     sim_object_destroy_all(&descriptions, destroy_description);
-    sim_args_reset();
-    sim_custom_reset();
-    sim_variable_reset();
+    sim_kernel_args_reset();
+    sim_kernel_registry_reset();
+    sim_kernel_variable_reset();
 }
 
 void sim_kernel_after_fork(void)
 {
     sim_table_empty(&binaries);
     sim_table_empty(&descriptions);
-    sim_table_empty(&sim_functions);
-    sim_args_after_fork();
-    sim_custom_after_fork();
-    sim_variable_after_fork();
+    sim_table_empty(&sim_kernel_functions);
+    sim_kernel_args_after_fork();
+    sim_kernel_registry_after_fork();
+    sim_kernel_variable_after_fork();
 }

@@ -61,54 +61,54 @@ struct sim_kernel_code {
     void *kc_cube, *kc_vector;
     size_t kc_cube_size, kc_vector_size;
 };
-aclError sim_function_code(aclrtFuncHandle handle, struct sim_kernel_code *code);
-aclError sim_function_sizes(aclrtFuncHandle handle, struct sim_kernel_code *code);
-aclError sim_function_name(aclrtFuncHandle handle, uint32_t length, char *name);
-aclError sim_function_type(aclrtFuncHandle handle, aclrtKernelType *type);
-aclError sim_function_binary(aclrtFuncHandle handle, aclrtBinHandle *binary);
+aclError sim_kernel_function_code(aclrtFuncHandle handle, struct sim_kernel_code *code);
+aclError sim_kernel_function_sizes(aclrtFuncHandle handle, struct sim_kernel_code *code);
+aclError sim_kernel_function_name(aclrtFuncHandle handle, uint32_t length, char *name);
+aclError sim_kernel_function_type(aclrtFuncHandle handle, aclrtKernelType *type);
+aclError sim_kernel_function_binary(aclrtFuncHandle handle, aclrtBinHandle *binary);
 
 /* Functions that a program names by a handle or by a host symbol: 107044 for what is neither. */
-aclError sim_function_of_symbol(const void *symbol, aclrtFuncHandle *function);
-aclError sim_function_check(const void *function);
+aclError sim_kernel_function_of_symbol(const void *symbol, aclrtFuncHandle *function);
+aclError sim_kernel_function_check(const void *function);
 /* 207000 when nobody said what parameters it has; 107000 for an index that it has not. */
-aclError sim_function_parameter_count(const void *function, size_t *count);
-aclError sim_function_parameter(const void *function, size_t index, size_t *offset, size_t *size);
+aclError sim_kernel_function_parameter_count(const void *function, size_t *count);
+aclError sim_kernel_function_parameter(const void *function, size_t index, size_t *offset, size_t *size);
 
 /* ---- implementations (kernel_registry.c) ---- */
 
 /* 100000 for one that cannot be used, 200000. */
-aclError sim_custom_register(const char *binary, const char *kernel, const aclsimCustomKernel *implementation);
+aclError sim_kernel_registry_register(const char *binary, const char *kernel, const aclsimCustomKernel *implementation);
 /* 107017 */
-aclError sim_symbol_register(const void *symbol, aclrtFuncHandle function);
+aclError sim_kernel_symbol_register(const void *symbol, aclrtFuncHandle function);
 
 /* ---- variables that a program names by a host symbol (kernel_variable.c) ---- */
 
 /* 107017, 107042 for no variable of the binary, 207001; a NULL binary takes it back. */
-aclError sim_variable_register(const void *symbol, aclrtBinHandle binary, const char *name);
+aclError sim_kernel_variable_register(const void *symbol, aclrtBinHandle binary, const char *name);
 /* The bytes of one on the current device: 107002, 107043 for no symbol of a live binary, 507000 for one that was loaded on
  * another device, 207001. */
 struct sim_variable {
     char *va_address;
     size_t va_size;
 };
-aclError sim_variable_find(const void *symbol, struct sim_variable *variable);
+aclError sim_kernel_variable_find(const void *symbol, struct sim_variable *variable);
 
 /* ---- argument lists (kernel_args.c) ---- */
 
 #define SIM_ARGS_BYTES (1u << 20) /* of arguments and their placeholders' data, of one launch */
 
-size_t sim_args_record_size(void);
+size_t sim_kernel_args_record_size(void);
 /* Bytes that hold arguments of so many bytes, however they are cut up. 107000. */
-aclError sim_args_room(size_t size, size_t *room);
-aclError sim_args_create(aclrtFuncHandle function, aclrtArgsHandle *handle);
+aclError sim_kernel_args_room(size_t size, size_t *room);
+aclError sim_kernel_args_create(aclrtFuncHandle function, aclrtArgsHandle *handle);
 /* In the program's memory; the address of its record is the handle from now on. */
-aclError sim_args_create_at(aclrtFuncHandle function, aclrtArgsHandle record, void *memory, size_t size);
+aclError sim_kernel_args_create_at(aclrtFuncHandle function, aclrtArgsHandle record, void *memory, size_t size);
 /* 107017; 107000 for memory that is too small or a call out of order. */
-aclError sim_args_append(aclrtArgsHandle handle, const void *value, size_t size, aclrtParamHandle *parameter);
-aclError sim_args_append_holder(aclrtArgsHandle handle, aclrtParamHandle *parameter);
-aclError sim_args_holder_data(aclrtArgsHandle handle, aclrtParamHandle parameter, size_t size, void **data);
-aclError sim_args_update(aclrtArgsHandle handle, aclrtParamHandle parameter, const void *value, size_t size);
-aclError sim_args_finish(aclrtArgsHandle handle);
+aclError sim_kernel_args_append(aclrtArgsHandle handle, const void *value, size_t size, aclrtParamHandle *parameter);
+aclError sim_kernel_args_append_holder(aclrtArgsHandle handle, aclrtParamHandle *parameter);
+aclError sim_kernel_args_holder_data(aclrtArgsHandle handle, aclrtParamHandle parameter, size_t size, void **data);
+aclError sim_kernel_args_update(aclrtArgsHandle handle, aclrtParamHandle parameter, const void *value, size_t size);
+aclError sim_kernel_args_finish(aclrtArgsHandle handle);
 
 /* ---- launches (kernel_launch.c) ---- */
 

@@ -118,7 +118,7 @@ static void destroy(void *object)
     sim_object_end(&lists, list);
 }
 
-void sim_args_destroy(uint64_t handle)
+void sim_kernel_args_destroy(uint64_t handle)
 {
     struct list *list = sim_object_peek(&lists, (void *)(uintptr_t)handle);
     if (list != NULL)
@@ -130,7 +130,7 @@ static aclError remember(aclrtFuncHandle handle, uint64_t list, uint64_t *oldest
 {
     struct sim_function *function;
     *oldest = 0;
-    SIM_TRY(sim_function_open(handle, "funcHandle", &function));
+    SIM_TRY(sim_kernel_function_open(handle, "funcHandle", &function));
     if (function->fu_lists == NULL)
         function->fu_lists = calloc(SIM_LISTS_KEPT, sizeof *function->fu_lists);
     aclError code = ACL_ERROR_RT_MEMORY_ALLOCATION;
@@ -149,10 +149,10 @@ static aclError create(aclrtFuncHandle function, void *record, void *memory, siz
 {
     uint64_t handle, oldest;
     struct sim_function *checked;
-    SIM_TRY(sim_function_open(function, "funcHandle", &checked));
+    SIM_TRY(sim_kernel_function_open(function, "funcHandle", &checked));
     sim_object_close(checked);
     if (record != NULL)
-        sim_args_destroy(find_record(record)); /* the program uses the memory for another list now */
+        sim_kernel_args_destroy(find_record(record)); /* the program uses the memory for another list now */
     struct list *list = sim_object_take(&lists, &handle);
     if (list == NULL)
         return ACL_ERROR_RT_MEMORY_ALLOCATION;
@@ -171,16 +171,16 @@ static aclError create(aclrtFuncHandle function, void *record, void *memory, siz
     }
     *made = sim_object_publish(list, handle);
     aclError code = remember(function, handle, &oldest);
-    sim_args_destroy(code == ACL_SUCCESS ? oldest : handle);
+    sim_kernel_args_destroy(code == ACL_SUCCESS ? oldest : handle);
     return code;
 }
 
-size_t sim_args_record_size(void)
+size_t sim_kernel_args_record_size(void)
 {
     return sizeof(struct list);
 }
 
-aclError sim_args_room(size_t size, size_t *room)
+aclError sim_kernel_args_room(size_t size, size_t *room)
 {
     SIM_CHECK(size <= SIM_ARGS_BYTES, ACL_ERROR_RT_PARAM_INVALID, "userArgsSize is %zu, expected at most %u", size,
               SIM_ARGS_BYTES);
@@ -188,12 +188,12 @@ aclError sim_args_room(size_t size, size_t *room)
     return ACL_SUCCESS;
 }
 
-aclError sim_args_create(aclrtFuncHandle function, aclrtArgsHandle *handle)
+aclError sim_kernel_args_create(aclrtFuncHandle function, aclrtArgsHandle *handle)
 {
     return create(function, NULL, NULL, 0, handle);
 }
 
-aclError sim_args_create_at(aclrtFuncHandle function, aclrtArgsHandle record, void *memory, size_t size)
+aclError sim_kernel_args_create_at(aclrtFuncHandle function, aclrtArgsHandle record, void *memory, size_t size)
 {
     aclrtArgsHandle handle;
     SIM_CHECK(sim_memory_is_host(record), ACL_ERROR_RT_PARAM_INVALID,
@@ -275,13 +275,13 @@ static aclError check_value(const void *value, size_t size)
     return ACL_SUCCESS;
 }
 
-aclError sim_args_append(aclrtArgsHandle handle, const void *value, size_t size, aclrtParamHandle *parameter)
+aclError sim_kernel_args_append(aclrtArgsHandle handle, const void *value, size_t size, aclrtParamHandle *parameter)
 {
     SIM_TRY(check_value(value, size));
     return append_to(handle, value, size, parameter);
 }
 
-aclError sim_args_append_holder(aclrtArgsHandle handle, aclrtParamHandle *parameter)
+aclError sim_kernel_args_append_holder(aclrtArgsHandle handle, aclrtParamHandle *parameter)
 {
     return append_to(handle, NULL, HOLDER_BYTES, parameter);
 }
@@ -298,7 +298,7 @@ static aclError update(struct list *list, aclrtParamHandle handle, const void *v
     return ACL_SUCCESS;
 }
 
-aclError sim_args_update(aclrtArgsHandle handle, aclrtParamHandle parameter, const void *value, size_t size)
+aclError sim_kernel_args_update(aclrtArgsHandle handle, aclrtParamHandle parameter, const void *value, size_t size)
 {
     struct list *list;
     SIM_TRY(check_value(value, size));
@@ -346,7 +346,7 @@ static aclError holder_data(struct list *list, aclrtParamHandle handle, size_t s
     return ACL_SUCCESS;
 }
 
-aclError sim_args_holder_data(aclrtArgsHandle handle, aclrtParamHandle parameter, size_t size, void **data)
+aclError sim_kernel_args_holder_data(aclrtArgsHandle handle, aclrtParamHandle parameter, size_t size, void **data)
 {
     struct list *list;
     SIM_TRY(open_list(handle, &list));
@@ -367,7 +367,7 @@ static aclError finish(struct list *list)
     return ACL_SUCCESS;
 }
 
-aclError sim_args_finish(aclrtArgsHandle handle)
+aclError sim_kernel_args_finish(aclrtArgsHandle handle)
 {
     struct list *list;
     SIM_TRY(open_list(handle, &list));
@@ -416,7 +416,7 @@ static aclError gather(const struct list *list, struct sim_host_args *gathered)
     return ACL_SUCCESS;
 }
 
-aclError sim_args_gather(aclrtArgsHandle handle, struct sim_host_args *gathered)
+aclError sim_kernel_args_gather(aclrtArgsHandle handle, struct sim_host_args *gathered)
 {
     struct list *list;
     SIM_TRY(open_list(handle, &list));
@@ -427,12 +427,12 @@ aclError sim_args_gather(aclrtArgsHandle handle, struct sim_host_args *gathered)
 
 /* ---- the end of everything ---- */
 
-void sim_args_reset(void)
+void sim_kernel_args_reset(void)
 {
     sim_object_destroy_all(&lists, destroy);
 }
 
-void sim_args_after_fork(void)
+void sim_kernel_args_after_fork(void)
 {
     sim_table_empty(&lists);
     sim_lock_renew(&records_lock);

@@ -76,7 +76,7 @@ static bool take_symbols(struct sim_elf *elf, uint32_t type)
     return false;
 }
 
-bool sim_elf_open(struct sim_bytes file, struct sim_elf *elf)
+bool sim_kernel_elf_open(struct sim_bytes file, struct sim_elf *elf)
 {
     Elf64_Ehdr header;
     *elf = (struct sim_elf){.el_file = file, .el_memory = file.by_size};
@@ -115,7 +115,7 @@ static bool place_symbol(const struct sim_elf *elf, const Elf64_Sym *entry, stru
     return true;
 }
 
-bool sim_elf_symbol(const struct sim_elf *elf, uint64_t index, struct sim_symbol *symbol)
+bool sim_kernel_elf_symbol(const struct sim_elf *elf, uint64_t index, struct sim_symbol *symbol)
 {
     Elf64_Sym entry;
     if (index >= elf->el_symbol_count ||
@@ -131,18 +131,18 @@ bool sim_elf_symbol(const struct sim_elf *elf, uint64_t index, struct sim_symbol
            place_symbol(elf, &entry, symbol);
 }
 
-bool sim_elf_find(const struct sim_elf *elf, const char *name, const char *ending, struct sim_symbol *symbol)
+bool sim_kernel_elf_find(const struct sim_elf *elf, const char *name, const char *ending, struct sim_symbol *symbol)
 {
     size_t length = strlen(name);
     for (uint64_t i = 0; i < elf->el_symbol_count; i++)
-        if (sim_elf_symbol(elf, i, symbol) && strncmp(symbol->sy_name, name, length) == 0 &&
+        if (sim_kernel_elf_symbol(elf, i, symbol) && strncmp(symbol->sy_name, name, length) == 0 &&
             strcmp(symbol->sy_name + length, ending) == 0)
             return true;
     *symbol = (struct sim_symbol){0};
     return false;
 }
 
-bool sim_elf_is_library(const struct sim_elf *elf)
+bool sim_kernel_elf_is_library(const struct sim_elf *elf)
 {
     return elf->el_type == ET_DYN && elf->el_machine == MACHINE;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct sim_table sim_functions = SIM_OBJECT_TABLE(struct sim_function, SIM_KIND_FUNCTION);
+struct sim_table sim_kernel_functions = SIM_OBJECT_TABLE(struct sim_function, SIM_KIND_FUNCTION);
 
 /* ---- making ---- */
 
@@ -19,7 +19,7 @@ static aclError read_own(const struct sim_image *image, const char *name, struct
     int length = snprintf(symbol, sizeof symbol, SIM_KERNEL_PREFIX "%s", name);
     const aclsimCustomKernel *given =
         image->im_library != NULL && length < (int)sizeof symbol ? dlsym(image->im_library, symbol) : NULL;
-    return given != NULL ? sim_custom_read(given, own) : ACL_SUCCESS;
+    return given != NULL ? sim_kernel_registry_read(given, own) : ACL_SUCCESS;
 }
 
 /* The halves of the code; without halves all of it belongs to the core that the magic names. */
@@ -30,10 +30,10 @@ static void find_code(const struct sim_image *image, const char *name, struct si
     *cube = *vector = (struct sim_symbol){0};
     if (!image->im_is_elf)
         return;
-    bool mixed = sim_elf_find(&image->im_elf, name, "_mix_aic", cube);
-    if (sim_elf_find(&image->im_elf, name, "_mix_aiv", vector) || mixed)
+    bool mixed = sim_kernel_elf_find(&image->im_elf, name, "_mix_aic", cube);
+    if (sim_kernel_elf_find(&image->im_elf, name, "_mix_aiv", vector) || mixed)
         return;
-    if (sim_elf_find(&image->im_elf, name, "", &whole) && !whole.sy_is_data)
+    if (sim_kernel_elf_find(&image->im_elf, name, "", &whole) && !whole.sy_is_data)
         *(image->im_magic == ACL_RT_BINARY_MAGIC_ELF_VECTOR_CORE ? vector : cube) = whole;
 }
 
@@ -61,7 +61,7 @@ static enum sim_task_kind kind_of(aclrtKernelType type)
                                             : SIM_TASK_CUBE;
 }
 
-aclError sim_function_create(struct sim_image *image, uint64_t binary, const char *name, const char *entry,
+aclError sim_kernel_function_create(struct sim_image *image, uint64_t binary, const char *name, const char *entry,
                              struct sim_function **made)
 {
     uint64_t handle;
@@ -74,13 +74,13 @@ aclError sim_function_create(struct sim_image *image, uint64_t binary, const cha
     char *copy = *entry != '\0' ? strdup(entry) : NULL;
     SIM_CHECK(op != NULL && (copy != NULL || *entry == '\0'), ACL_ERROR_RT_MEMORY_ALLOCATION,
               "no host memory for the name of a kernel");
-    struct sim_function *function = sim_object_take(&sim_functions, &handle);
+    struct sim_function *function = sim_object_take(&sim_kernel_functions, &handle);
     if (function == NULL) {
         free(copy);
         return ACL_ERROR_RT_MEMORY_ALLOCATION;
     }
     function->fu_next = NULL;
-    function->fu_image = sim_image_hold(image);
+    function->fu_image = sim_kernel_image_hold(image);
     function->fu_binary = binary;
     function->fu_op = op;
     function->fu_entry = copy;
@@ -96,48 +96,48 @@ aclError sim_function_create(struct sim_image *image, uint64_t binary, const cha
     return ACL_SUCCESS;
 }
 
-void sim_function_destroy(struct sim_function *function)
+void sim_kernel_function_destroy(struct sim_function *function)
 {
     struct sim_image *image = function->fu_image;
     uint64_t kept = function->fu_list_count < SIM_LISTS_KEPT ? function->fu_list_count : SIM_LISTS_KEPT;
     for (uint64_t i = 0; i < kept; i++)
-        sim_args_destroy(function->fu_lists[i]);
+        sim_kernel_args_destroy(function->fu_lists[i]);
     free(function->fu_lists);
     free(function->fu_entry);
     function->fu_lists = NULL;
     function->fu_entry = NULL;
-    sim_object_end(&sim_functions, function);
-    sim_image_drop(image);
+    sim_object_end(&sim_kernel_functions, function);
+    sim_kernel_image_drop(image);
 }
 
 /* ---- opening ---- */
 
-aclError sim_function_open(const void *handle, const char *name, struct sim_function **function)
+aclError sim_kernel_function_open(const void *handle, const char *name, struct sim_function **function)
 {
-    *function = sim_object_peek(&sim_functions, handle);
+    *function = sim_object_peek(&sim_kernel_functions, handle);
     SIM_CHECK(*function != NULL, ACL_ERROR_RT_INVALID_HANDLE, "%s is %p, %s, expected a live kernel", name,
               handle, sim_handle_describe(handle));
     return ACL_SUCCESS;
 }
 
-aclError sim_function_open_any(const void *handle, struct sim_function **function)
+aclError sim_kernel_function_open_any(const void *handle, struct sim_function **function)
 {
-    *function = sim_object_peek(&sim_functions, handle);
+    *function = sim_object_peek(&sim_kernel_functions, handle);
     if (*function == NULL)
-        *function = sim_object_peek(&sim_functions, (void *)(uintptr_t)sim_symbol_find(handle));
+        *function = sim_object_peek(&sim_kernel_functions, (void *)(uintptr_t)sim_kernel_symbol_find(handle));
     SIM_CHECK(*function != NULL, ACL_ERROR_RT_INVALID_DEVICE_FUNCTION,
               "func is %p, %s, expected a live kernel, or a symbol that stands for one (aclsimRegisterSymbol)",
               handle, sim_handle_describe(handle));
     return ACL_SUCCESS;
 }
 
-bool sim_function_custom(struct sim_function *function, struct sim_custom *custom)
+bool sim_kernel_function_custom(struct sim_function *function, struct sim_custom *custom)
 {
-    uint32_t version = sim_custom_version();
+    uint32_t version = sim_kernel_registry_version();
     if (unlikely(function->fu_version != version)) {
         const char *path = function->fu_image->im_path, *entry = function->fu_entry;
-        if (!sim_custom_find(path, function->fu_op->op_name, &function->fu_custom) &&
-            (entry == NULL || !sim_custom_find(path, entry, &function->fu_custom)))
+        if (!sim_kernel_registry_find(path, function->fu_op->op_name, &function->fu_custom) &&
+            (entry == NULL || !sim_kernel_registry_find(path, entry, &function->fu_custom)))
             function->fu_custom = function->fu_own;
         function->fu_version = version;
     }
@@ -147,10 +147,10 @@ bool sim_function_custom(struct sim_function *function, struct sim_custom *custo
 
 /* ---- questions ---- */
 
-aclError sim_function_name(aclrtFuncHandle handle, uint32_t length, char *name)
+aclError sim_kernel_function_name(aclrtFuncHandle handle, uint32_t length, char *name)
 {
     struct sim_function *function;
-    SIM_TRY(sim_function_open(handle, "funcHandle", &function));
+    SIM_TRY(sim_kernel_function_open(handle, "funcHandle", &function));
     size_t count = strnlen(function->fu_op->op_name, length - 1);
     memcpy(name, function->fu_op->op_name, count);
     name[count] = '\0';
@@ -158,19 +158,19 @@ aclError sim_function_name(aclrtFuncHandle handle, uint32_t length, char *name)
     return ACL_SUCCESS;
 }
 
-aclError sim_function_type(aclrtFuncHandle handle, aclrtKernelType *type)
+aclError sim_kernel_function_type(aclrtFuncHandle handle, aclrtKernelType *type)
 {
     struct sim_function *function;
-    SIM_TRY(sim_function_open(handle, "funcHandle", &function));
+    SIM_TRY(sim_kernel_function_open(handle, "funcHandle", &function));
     *type = function->fu_type;
     sim_object_close(function);
     return ACL_SUCCESS;
 }
 
-aclError sim_function_binary(aclrtFuncHandle handle, aclrtBinHandle *binary)
+aclError sim_kernel_function_binary(aclrtFuncHandle handle, aclrtBinHandle *binary)
 {
     struct sim_function *function;
-    SIM_TRY(sim_function_open(handle, "funcHandle", &function));
+    SIM_TRY(sim_kernel_function_open(handle, "funcHandle", &function));
     *binary = (aclrtBinHandle)(uintptr_t)function->fu_binary;
     sim_object_close(function);
     return ACL_SUCCESS;
@@ -191,24 +191,24 @@ static aclError read_code(const struct sim_function *function, char *base, struc
     return ACL_SUCCESS;
 }
 
-aclError sim_function_sizes(aclrtFuncHandle handle, struct sim_kernel_code *code)
+aclError sim_kernel_function_sizes(aclrtFuncHandle handle, struct sim_kernel_code *code)
 {
     struct sim_function *function;
-    SIM_TRY(sim_function_open(handle, "funcHandle", &function));
+    SIM_TRY(sim_kernel_function_open(handle, "funcHandle", &function));
     aclError answer = read_code(function, NULL, code);
     sim_object_close(function);
     return answer;
 }
 
-aclError sim_function_code(aclrtFuncHandle handle, struct sim_kernel_code *code)
+aclError sim_kernel_function_code(aclrtFuncHandle handle, struct sim_kernel_code *code)
 {
     struct sim_function *function;
     int32_t device;
     void *base;
-    SIM_TRY(sim_function_sizes(handle, code));
+    SIM_TRY(sim_kernel_function_sizes(handle, code));
     SIM_TRY(sim_kernel_device(&device));
-    SIM_TRY(sim_function_open(handle, "funcHandle", &function));
-    aclError answer = sim_image_place(function->fu_image, device, &base);
+    SIM_TRY(sim_kernel_function_open(handle, "funcHandle", &function));
+    aclError answer = sim_kernel_image_place(function->fu_image, device, &base);
     if (answer == ACL_SUCCESS)
         answer = read_code(function, base, code);
     sim_object_close(function);
@@ -217,19 +217,19 @@ aclError sim_function_code(aclrtFuncHandle handle, struct sim_kernel_code *code)
 
 /* ---- symbols and parameters ---- */
 
-aclError sim_function_of_symbol(const void *symbol, aclrtFuncHandle *handle)
+aclError sim_kernel_function_of_symbol(const void *symbol, aclrtFuncHandle *handle)
 {
-    void *found = (void *)(uintptr_t)sim_symbol_find(symbol);
-    SIM_CHECK(sim_table_find(&sim_functions, found) != NULL, ACL_ERROR_RT_INVALID_DEVICE_FUNCTION,
+    void *found = (void *)(uintptr_t)sim_kernel_symbol_find(symbol);
+    SIM_CHECK(sim_table_find(&sim_kernel_functions, found) != NULL, ACL_ERROR_RT_INVALID_DEVICE_FUNCTION,
               "symbol is %p, which stands for no live kernel, expected aclsimRegisterSymbol before", symbol);
     *handle = found;
     return ACL_SUCCESS;
 }
 
-aclError sim_function_check(const void *handle)
+aclError sim_kernel_function_check(const void *handle)
 {
     struct sim_function *function;
-    SIM_TRY(sim_function_open_any(handle, &function));
+    SIM_TRY(sim_kernel_function_open_any(handle, &function));
     sim_object_close(function);
     return ACL_SUCCESS;
 }
@@ -237,16 +237,16 @@ aclError sim_function_check(const void *handle)
 static aclError find_parameters(const void *handle, struct sim_custom *custom)
 {
     struct sim_function *function;
-    SIM_TRY(sim_function_open_any(handle, &function));
+    SIM_TRY(sim_kernel_function_open_any(handle, &function));
     const char *name = function->fu_op->op_name;
-    bool known = sim_function_custom(function, custom) && custom->cu_has_parameters;
+    bool known = sim_kernel_function_custom(function, custom) && custom->cu_has_parameters;
     sim_object_close(function);
     SIM_SUPPORTED(known, "nobody said what parameters kernel %s has, expected an implementation that names their sizes",
                   name);
     return ACL_SUCCESS;
 }
 
-aclError sim_function_parameter_count(const void *handle, size_t *count)
+aclError sim_kernel_function_parameter_count(const void *handle, size_t *count)
 {
     struct sim_custom custom;
     SIM_TRY(find_parameters(handle, &custom));
@@ -254,7 +254,7 @@ aclError sim_function_parameter_count(const void *handle, size_t *count)
     return ACL_SUCCESS;
 }
 
-aclError sim_function_parameter(const void *handle, size_t index, size_t *offset, size_t *size)
+aclError sim_kernel_function_parameter(const void *handle, size_t index, size_t *offset, size_t *size)
 {
     struct sim_custom custom;
     SIM_TRY(find_parameters(handle, &custom));

@@ -24,13 +24,13 @@ struct sim_symbol {
 };
 
 /* False for what is no 64-bit ELF file. */
-bool sim_elf_open(struct sim_bytes file, struct sim_elf *elf);
+bool sim_kernel_elf_open(struct sim_bytes file, struct sim_elf *elf);
 /* False for one that is not defined or lies nowhere. */
-bool sim_elf_symbol(const struct sim_elf *elf, uint64_t index, struct sim_symbol *symbol);
+bool sim_kernel_elf_symbol(const struct sim_elf *elf, uint64_t index, struct sim_symbol *symbol);
 /* The symbol of this name with this ending. */
-bool sim_elf_find(const struct sim_elf *elf, const char *name, const char *ending, struct sim_symbol *symbol);
+bool sim_kernel_elf_find(const struct sim_elf *elf, const char *name, const char *ending, struct sim_symbol *symbol);
 /* Whether this process could open it as a shared library. */
-bool sim_elf_is_library(const struct sim_elf *elf);
+bool sim_kernel_elf_is_library(const struct sim_elf *elf);
 
 /* ---- kernel_registry.c ---- */
 
@@ -49,19 +49,19 @@ struct sim_custom {
 };
 
 /* 100000 */
-aclError sim_custom_read(const aclsimCustomKernel *given, struct sim_custom *custom);
+aclError sim_kernel_registry_read(const aclsimCustomKernel *given, struct sim_custom *custom);
 /* One that was given for the binary itself goes before one for any. */
-bool sim_custom_find(const char *path, const char *kernel, struct sim_custom *custom);
+bool sim_kernel_registry_find(const char *path, const char *kernel, struct sim_custom *custom);
 /* The name of a registered kernel of the binary that ends in this, copied; false when there is none. */
-bool sim_custom_find_ending(const char *path, const char *ending, char *name, size_t size);
+bool sim_kernel_registry_find_ending(const char *path, const char *ending, char *name, size_t size);
 /* Whether something was given for the binary itself. */
-bool sim_custom_knows(const char *path);
+bool sim_kernel_registry_knows(const char *path);
 /* Changes with every registration; never 0. */
-uint32_t sim_custom_version(void);
+uint32_t sim_kernel_registry_version(void);
 /* The handle that a symbol stands for, or 0. */
-uint64_t sim_symbol_find(const void *symbol);
-void sim_custom_reset(void);
-void sim_custom_after_fork(void);
+uint64_t sim_kernel_symbol_find(const void *symbol);
+void sim_kernel_registry_reset(void);
+void sim_kernel_registry_after_fork(void);
 
 /* The place of a member of `size` bytes in a C struct that has `end` bytes so far. */
 static inline size_t sim_member_place(size_t end, size_t size)
@@ -91,30 +91,30 @@ struct sim_image {
     } im_copies[SIM_DEVICES_MAX];
 };
 
-void sim_image_drop(struct sim_image *image);
-static inline struct sim_image *sim_image_hold(struct sim_image *image)
+void sim_kernel_image_drop(struct sim_image *image);
+static inline struct sim_image *sim_kernel_image_hold(struct sim_image *image)
 {
     atomic_fetch_add_explicit(&image->im_users, 1, memory_order_relaxed);
     return image;
 }
 
 /* Its copy on the current device, made at first use. 207000, 207001. */
-aclError sim_image_place(struct sim_image *image, int32_t device, void **address);
+aclError sim_kernel_image_place(struct sim_image *image, int32_t device, void **address);
 
 /* The image of a live binary, held; NULL for any other handle. */
-struct sim_image *sim_image_of(aclrtBinHandle handle);
+struct sim_image *sim_kernel_image_of(aclrtBinHandle handle);
 /* Whether it was loaded on the device, or has been used there. */
-bool sim_image_is_on(struct sim_image *image, int32_t device);
+bool sim_kernel_image_is_on(struct sim_image *image, int32_t device);
 /* 107042 */
-aclError sim_image_variable(const struct sim_image *image, const char *name, struct sim_symbol *symbol);
+aclError sim_kernel_image_variable(const struct sim_image *image, const char *name, struct sim_symbol *symbol);
 
 /* The current device: 107002. */
 aclError sim_kernel_device(int32_t *device);
 
 /* ---- kernel_variable.c ---- */
 
-void sim_variable_reset(void);
-void sim_variable_after_fork(void);
+void sim_kernel_variable_reset(void);
+void sim_kernel_variable_after_fork(void);
 
 /* ---- kernel_function.c ---- */
 
@@ -136,26 +136,26 @@ struct sim_function {
 
 #define SIM_LISTS_KEPT 4096
 
-extern struct sim_table sim_functions;
+extern struct sim_table sim_kernel_functions;
 
 /* A new function of an image, live and not locked: 207001, 100000 for what its library says of it. */
-aclError sim_function_create(struct sim_image *image, uint64_t binary, const char *name, const char *entry,
+aclError sim_kernel_function_create(struct sim_image *image, uint64_t binary, const char *name, const char *entry,
                              struct sim_function **function);
-void sim_function_destroy(struct sim_function *function); /* opened */
+void sim_kernel_function_destroy(struct sim_function *function); /* opened */
 
 /* The live function, locked: 107017. By symbol, too: 107044. */
-aclError sim_function_open(const void *handle, const char *name, struct sim_function **function);
-aclError sim_function_open_any(const void *handle_or_symbol, struct sim_function **function);
+aclError sim_kernel_function_open(const void *handle, const char *name, struct sim_function **function);
+aclError sim_kernel_function_open_any(const void *handle_or_symbol, struct sim_function **function);
 /* Who runs it now: false when nobody does. */
-bool sim_function_custom(struct sim_function *function, struct sim_custom *custom);
+bool sim_kernel_function_custom(struct sim_function *function, struct sim_custom *custom);
 
 /* ---- kernel_args.c ---- */
 
 /* A finished list as one block, malloc'ed: the arguments, then the data; and its holders, malloc'ed too. */
-aclError sim_args_gather(aclrtArgsHandle handle, struct sim_host_args *gathered);
-void sim_args_destroy(uint64_t handle); /* if it still lives */
-void sim_args_reset(void);
-void sim_args_after_fork(void);
+aclError sim_kernel_args_gather(aclrtArgsHandle handle, struct sim_host_args *gathered);
+void sim_kernel_args_destroy(uint64_t handle); /* if it still lives */
+void sim_kernel_args_reset(void);
+void sim_kernel_args_after_fork(void);
 
 /* ---- kernel_check.c ---- */
 

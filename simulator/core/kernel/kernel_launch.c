@@ -124,11 +124,11 @@ static void look_at(const struct launch *launch, struct sim_kernel_view *view)
 static struct sim_image *hold_image(uint64_t handle)
 {
     if (handle == 0)
-        return sim_image_hold(&nowhere);
-    struct sim_function *function = sim_object_peek(&sim_functions, (void *)(uintptr_t)handle);
+        return sim_kernel_image_hold(&nowhere);
+    struct sim_function *function = sim_object_peek(&sim_kernel_functions, (void *)(uintptr_t)handle);
     if (function == NULL)
         return NULL;
-    struct sim_image *image = sim_image_hold(function->fu_image);
+    struct sim_image *image = sim_kernel_image_hold(function->fu_image);
     sim_object_close(function);
     return image;
 }
@@ -188,7 +188,7 @@ static aclError run_launch(struct sim_run *run, void *argument)
     run->rn_kernel = &view;
     aclError code = run_with(run, launch, image);
     run->rn_kernel = NULL;
-    sim_image_drop(image);
+    sim_kernel_image_drop(image);
     return code;
 }
 
@@ -249,12 +249,12 @@ struct chosen {
 static aclError choose(const struct sim_kernel_order *order, struct chosen *chosen)
 {
     struct sim_function *function;
-    SIM_TRY(order->ko_by_symbol ? sim_function_open_any(order->ko_function, &function)
-                                : sim_function_open(order->ko_function, "funcHandle", &function));
+    SIM_TRY(order->ko_by_symbol ? sim_kernel_function_open_any(order->ko_function, &function)
+                                : sim_kernel_function_open(order->ko_function, "funcHandle", &function));
     chosen->ch_handle = atomic_load_explicit(&function->fu_object.ob_slot.sl_handle, memory_order_relaxed);
     chosen->ch_op = function->fu_op;
-    bool found = sim_function_custom(function, &chosen->ch_custom);
-    chosen->ch_image = found ? sim_image_hold(function->fu_image) : NULL;
+    bool found = sim_kernel_function_custom(function, &chosen->ch_custom);
+    chosen->ch_image = found ? sim_kernel_image_hold(function->fu_image) : NULL;
     sim_object_close(function);
     const char *name = chosen->ch_op->op_name;
     SIM_SUPPORTED(found,
@@ -386,7 +386,7 @@ static aclError launch_chosen(const struct sim_kernel_order *order, const struct
     struct sim_target target;
     SIM_TRY(sim_stream_own(stream, &target));
     if (order->ko_list != NULL)
-        SIM_TRY(sim_args_gather(order->ko_list, &host));
+        SIM_TRY(sim_kernel_args_gather(order->ko_list, &host));
     else if (order->ko_array != NULL)
         SIM_TRY(gather_array(order->ko_array, chosen, &host));
     aclError code = submit(order, &host, chosen, target, site);
@@ -402,7 +402,7 @@ aclError sim_kernel_launch_plain(const char *name, const aclsimCustomKernel *imp
 {
     struct chosen chosen = {.ch_op = sim_kernel_op(name, SIM_TASK_VECTOR), .ch_image = &nowhere};
     SIM_TRY(sim_kernel_check(order));
-    SIM_TRY(sim_custom_read(implementation, &chosen.ch_custom));
+    SIM_TRY(sim_kernel_registry_read(implementation, &chosen.ch_custom));
     SIM_CHECK(chosen.ch_op != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for the name of a kernel");
     return launch_chosen(order, &chosen, stream, site);
 }
@@ -413,7 +413,7 @@ aclError sim_kernel_launch(const struct sim_kernel_order *order, aclrtStream str
     SIM_TRY(sim_kernel_check(order));
     SIM_TRY(choose(order, &chosen));
     aclError code = launch_chosen(order, &chosen, stream, site);
-    sim_image_drop(chosen.ch_image);
+    sim_kernel_image_drop(chosen.ch_image);
     return code;
 }
 
@@ -477,7 +477,7 @@ static aclError claim_changed(struct launch *launch)
     if (image == NULL) /* it cannot be asked any more, and the task will fail */
         return ACL_SUCCESS;
     aclError code = claim_touched(launch, image);
-    sim_image_drop(image);
+    sim_kernel_image_drop(image);
     return code;
 }
 

@@ -22,7 +22,7 @@ static struct entry *entries;
 static struct symbol *symbols;
 static _Atomic uint32_t version = 1;
 
-uint32_t sim_custom_version(void)
+uint32_t sim_kernel_registry_version(void)
 {
     return atomic_load_explicit(&version, memory_order_acquire);
 }
@@ -35,7 +35,7 @@ static void raise_version(void)
 
 /* ---- reading ---- */
 
-aclError sim_custom_read(const aclsimCustomKernel *given, struct sim_custom *custom)
+aclError sim_kernel_registry_read(const aclsimCustomKernel *given, struct sim_custom *custom)
 {
     SIM_ARGUMENT(given->run != NULL, ACL_ERROR_INVALID_PARAM, "implementation->run is NULL, expected a function");
     SIM_ARGUMENT(given->parameters != NULL || given->parameterCount == 0, ACL_ERROR_INVALID_PARAM,
@@ -86,12 +86,12 @@ static bool is_same(const struct entry *entry, const char *binary, const char *k
     return same && strcmp(entry->en_kernel, kernel) == 0;
 }
 
-aclError sim_custom_register(const char *binary, const char *kernel, const aclsimCustomKernel *implementation)
+aclError sim_kernel_registry_register(const char *binary, const char *kernel, const aclsimCustomKernel *implementation)
 {
     struct sim_custom custom;
     struct entry *entry = NULL;
     if (implementation != NULL) {
-        SIM_TRY(sim_custom_read(implementation, &custom));
+        SIM_TRY(sim_kernel_registry_read(implementation, &custom));
         entry = make_entry(binary, kernel, &custom);
         SIM_ARGUMENT(entry != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for kernel %s", kernel);
     }
@@ -115,10 +115,10 @@ aclError sim_custom_register(const char *binary, const char *kernel, const aclsi
 
 static bool is_of(const struct entry *entry, const char *path)
 {
-    return entry->en_binary != NULL && sim_path_is_named(path, entry->en_binary);
+    return entry->en_binary != NULL && sim_bytes_path_is_named(path, entry->en_binary);
 }
 
-bool sim_custom_find(const char *path, const char *kernel, struct sim_custom *custom)
+bool sim_kernel_registry_find(const char *path, const char *kernel, struct sim_custom *custom)
 {
     const struct entry *found = NULL;
     sim_lock(&lock);
@@ -138,7 +138,7 @@ bool sim_custom_find(const char *path, const char *kernel, struct sim_custom *cu
     return found != NULL;
 }
 
-bool sim_custom_find_ending(const char *path, const char *ending, char *name, size_t size)
+bool sim_kernel_registry_find_ending(const char *path, const char *ending, char *name, size_t size)
 {
     size_t length = strlen(ending);
     bool found = false;
@@ -154,7 +154,7 @@ bool sim_custom_find_ending(const char *path, const char *ending, char *name, si
     return found;
 }
 
-bool sim_custom_knows(const char *path)
+bool sim_kernel_registry_knows(const char *path)
 {
     sim_lock(&lock);
     const struct entry *entry = entries;
@@ -184,13 +184,13 @@ static void forget_symbol(const void *address)
     free(former);
 }
 
-aclError sim_symbol_register(const void *address, aclrtFuncHandle function)
+aclError sim_kernel_symbol_register(const void *address, aclrtFuncHandle function)
 {
     if (function == NULL) {
         forget_symbol(address);
         return ACL_SUCCESS;
     }
-    SIM_CHECK(sim_table_find(&sim_functions, function) != NULL, ACL_ERROR_RT_INVALID_HANDLE,
+    SIM_CHECK(sim_table_find(&sim_kernel_functions, function) != NULL, ACL_ERROR_RT_INVALID_HANDLE,
               "function is %p, %s, expected a live kernel", function, sim_handle_describe(function));
     struct symbol *fresh = malloc(sizeof *fresh);
     SIM_ARGUMENT(fresh != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for a symbol");
@@ -209,7 +209,7 @@ aclError sim_symbol_register(const void *address, aclrtFuncHandle function)
     return ACL_SUCCESS;
 }
 
-uint64_t sim_symbol_find(const void *address)
+uint64_t sim_kernel_symbol_find(const void *address)
 {
     sim_lock(&lock);
     const struct symbol *symbol = *find_symbol(address);
@@ -220,7 +220,7 @@ uint64_t sim_symbol_find(const void *address)
 
 /* ---- the end of everything ---- */
 
-void sim_custom_reset(void)
+void sim_kernel_registry_reset(void)
 {
     sim_lock(&lock);
     struct entry *all = entries;
@@ -241,7 +241,7 @@ void sim_custom_reset(void)
     }
 }
 
-void sim_custom_after_fork(void)
+void sim_kernel_registry_after_fork(void)
 {
     sim_lock_renew(&lock); /* implementations stay: they are the program's wishes, not the device's state */
 }

@@ -37,18 +37,18 @@ static void replace(const void *symbol, struct entry *fresh)
     free(former);
 }
 
-aclError sim_variable_register(const void *symbol, aclrtBinHandle binary, const char *name)
+aclError sim_kernel_variable_register(const void *symbol, aclrtBinHandle binary, const char *name)
 {
     struct sim_symbol found;
     if (binary == NULL) {
         replace(symbol, NULL);
         return ACL_SUCCESS;
     }
-    struct sim_image *image = sim_image_of(binary);
+    struct sim_image *image = sim_kernel_image_of(binary);
     SIM_CHECK(image != NULL, ACL_ERROR_RT_INVALID_HANDLE, "binary is %p, %s, expected a live kernel binary", binary,
               sim_handle_describe(binary));
-    aclError code = sim_image_variable(image, name, &found);
-    sim_image_drop(image);
+    aclError code = sim_kernel_image_variable(image, name, &found);
+    sim_kernel_image_drop(image);
     SIM_TRY(code);
     struct entry *fresh = malloc(sizeof *fresh);
     SIM_CHECK(fresh != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory for one more symbol");
@@ -60,15 +60,15 @@ aclError sim_variable_register(const void *symbol, aclrtBinHandle binary, const 
 static aclError place(struct sim_image *image, int32_t device, const struct entry *entry, struct sim_variable *variable)
 {
     void *base;
-    SIM_CHECK(sim_image_is_on(image, device), ACL_ERROR_RT_INTERNAL_ERROR,
+    SIM_CHECK(sim_kernel_image_is_on(image, device), ACL_ERROR_RT_INTERNAL_ERROR,
               "symbol is %p, of binary %s, which was loaded on device %d, expected the current device, %d",
               entry->en_symbol, image->im_name, image->im_device, device);
-    SIM_TRY(sim_image_place(image, device, &base));
+    SIM_TRY(sim_kernel_image_place(image, device, &base));
     *variable = (struct sim_variable){(char *)base + entry->en_place, entry->en_size};
     return ACL_SUCCESS;
 }
 
-aclError sim_variable_find(const void *symbol, struct sim_variable *variable)
+aclError sim_kernel_variable_find(const void *symbol, struct sim_variable *variable)
 {
     int32_t device;
     struct entry found = {.en_symbol = symbol};
@@ -78,17 +78,17 @@ aclError sim_variable_find(const void *symbol, struct sim_variable *variable)
     if (entry != NULL)
         found = *entry;
     sim_unlock(&lock);
-    struct sim_image *image = sim_image_of((aclrtBinHandle)(uintptr_t)found.en_binary);
+    struct sim_image *image = sim_kernel_image_of((aclrtBinHandle)(uintptr_t)found.en_binary);
     SIM_CHECK(image != NULL, ACL_ERROR_RT_INVALID_SYMBOL,
               "symbol is %p, which stands for no variable of a loaded binary, expected aclsimRegisterVariable before", symbol);
     aclError code = place(image, device, &found, variable);
-    sim_image_drop(image);
+    sim_kernel_image_drop(image);
     return code;
 }
 
 /* ---- the end of everything ---- */
 
-void sim_variable_reset(void)
+void sim_kernel_variable_reset(void)
 {
     sim_lock(&lock);
     struct entry *all = entries;
@@ -101,7 +101,7 @@ void sim_variable_reset(void)
     }
 }
 
-void sim_variable_after_fork(void)
+void sim_kernel_variable_after_fork(void)
 {
     sim_lock_renew(&lock); /* the entries stay, and name binaries that are dead */
 }

@@ -56,8 +56,8 @@ static aclError read_key(const char *key, uint64_t *id)
 static bool lives(const struct sim_offer *offer)
 {
     struct sim_block block;
-    const void *address = (void *)(uintptr_t)(sim_device_zone.zn_base + offer->of_offset);
-    return sim_zone_find(&sim_device_zone, address, &block) &&
+    const void *address = (void *)(uintptr_t)(sim_heap_zone_of_device.zn_base + offer->of_offset);
+    return sim_heap_zone_find(&sim_heap_zone_of_device, address, &block) &&
            block.bk_birth == (uint32_t)offer->of_extra[EXTRA_PAGE_BIRTH];
 }
 
@@ -77,8 +77,8 @@ aclError sim_ipc_export(const void *address, uint64_t size, bool to_all, char *k
     SIM_CHECK(size <= block->bk_size, ACL_ERROR_RT_PARAM_INVALID,
               "size is %" PRIu64 ", expected at most the %" PRIu64 " bytes of the block", size, block->bk_size);
     struct sim_offer offer = {.of_kind = SIM_EXCHANGE_MEMORY, .of_device = block->bk_device,
-                              .of_file = sim_device_zone.zn_file, .of_size = size,
-                              .of_offset = block->bk_start - sim_device_zone.zn_base, .of_lives = lives};
+                              .of_file = sim_heap_zone_of_device.zn_file, .of_size = size,
+                              .of_offset = block->bk_start - sim_heap_zone_of_device.zn_base, .of_lives = lives};
     offer.of_extra[EXTRA_WHOLE] = block->bk_size;
     offer.of_extra[EXTRA_PAGE_BIRTH] = (uint64_t)block->bk_page << 32 | block->bk_birth;
     SIM_TRY(sim_exchange_publish(&offer, to_all, &id));
@@ -126,7 +126,7 @@ static void end_import(struct import *import, const void *site)
         link = &(*link)->im_next;
     *link = import->im_next;
     sim_unlock(&lock);
-    sim_heap_part(&sim_device_zone, import->im_address, import->im_whole, site, sim_thread_number());
+    sim_heap_part(&sim_heap_zone_of_device, import->im_address, import->im_whole, site, sim_thread_number());
     free(import);
 }
 
@@ -135,8 +135,8 @@ static aclError lay_under(const struct sim_offer *offer, uint64_t id, int32_t de
     struct import *import = malloc(sizeof *import);
     SIM_CHECK(import != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory for one more import");
     uint64_t whole = offer->of_extra[EXTRA_WHOLE], page = offer->of_extra[EXTRA_PAGE_BIRTH] >> 32;
-    void *address =
-        sim_heap_import(&sim_device_zone, (uint32_t)device, offer->of_file, offer->of_offset, whole, offer->of_size);
+    void *address = sim_heap_import(&sim_heap_zone_of_device, (uint32_t)device, offer->of_file, offer->of_offset, whole,
+                                    offer->of_size);
     if (address == NULL) {
         free(import);
         return sim_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%" PRIu64 " bytes of another process could not be mapped: %s",

@@ -147,7 +147,7 @@ aclError sim_notify_destroy(enum sim_notify_class class, aclrtNotify handle)
     if (id != 0)
         sim_exchange_withdraw(SIM_EXCHANGE_NOTIFY, id, "notify");
     if (share.sr_link != NULL)
-        sim_share_leave(&share);
+        sim_exchange_share_leave(&share);
     sim_table_give(&tables[class], notify);
     return ACL_SUCCESS;
 }
@@ -194,7 +194,7 @@ aclError sim_notify_export(aclrtNotify handle, bool to_all, char *key)
     sim_unlock(&notify->nt_gate.gt_lock);
     SIM_CHECK(!again && !foreign, ACL_ERROR_RT_INTERNAL_ERROR, "notify %s, expected one that this process made and has "
               "not exported", foreign ? "is another process's" : "was exported before");
-    aclError code = sim_share_publish(SIM_EXCHANGE_NOTIFY, home, to_all, &notify->nt_gate, &id, &share);
+    aclError code = sim_exchange_share_publish(SIM_EXCHANGE_NOTIFY, home, to_all, &notify->nt_gate, &id, &share);
     if (code != ACL_SUCCESS) {
         sim_lock(&notify->nt_gate.gt_lock);
         notify->nt_exported = false;
@@ -203,7 +203,7 @@ aclError sim_notify_export(aclrtNotify handle, bool to_all, char *key)
     }
     if (!attach(handle, &share, id)) {
         sim_exchange_withdraw(SIM_EXCHANGE_NOTIFY, id, "notify");
-        sim_share_leave(&share);
+        sim_exchange_share_leave(&share);
         return refuse_dead(SIM_NOTIFY_PLAIN, handle);
     }
     sim_exchange_write_key(SIM_EXCHANGE_NOTIFY, id, key);
@@ -233,7 +233,7 @@ aclError sim_notify_import(const char *key, bool enable_peer, aclrtNotify *handl
     SIM_TRY(sim_context_current(&context));
     struct sim_device *device = context->cx_device;
     SIM_TRY(take(SIM_NOTIFY_PLAIN, device, &notify, &value));
-    aclError code = sim_share_join(SIM_EXCHANGE_NOTIFY, id, "key", &notify->nt_gate, &home, &share);
+    aclError code = sim_exchange_share_join(SIM_EXCHANGE_NOTIFY, id, "key", &notify->nt_gate, &home, &share);
     if (code != ACL_SUCCESS) {
         atomic_fetch_sub(&device->dv_notifies, 1);
         sim_table_give(&tables[SIM_NOTIFY_PLAIN], notify);
@@ -250,7 +250,7 @@ aclError sim_notify_import(const char *key, bool enable_peer, aclrtNotify *handl
 static aclError check_shared(struct sim_run *run, const struct sim_notify *notify)
 {
     const struct sim_context *context = atomic_load_explicit(&run->rn_stream->st_context, memory_order_relaxed);
-    if (sim_share_is_gone(&notify->nt_share, 0)) {
+    if (sim_exchange_share_is_gone(&notify->nt_share, 0)) {
         run->rn_reason = "the process that made the notify is gone";
         return ACL_ERROR_RT_SOCKET_CLOSE;
     }
@@ -335,7 +335,7 @@ static aclError run_change(struct sim_run *run, void *argument)
     aclError code = is_shared(notify) ? check_shared(run, notify) : ACL_SUCCESS;
     if (code == ACL_SUCCESS && is_shared(notify)) { /* a plain one: it is set or cleared */
         atomic_store(&notify->nt_share.sr_page->sp_flag, task->nk_value);
-        sim_share_changed(&notify->nt_share);
+        sim_exchange_share_changed(&notify->nt_share);
     }
     notify->nt_number = changed(task->nk_mode, notify->nt_number, task->nk_value);
     release_changed(notify);
@@ -349,7 +349,7 @@ static bool take_flag(const struct sim_notify *notify)
     uint32_t set = 1;
     if (atomic_compare_exchange_strong(flag, &set, 0))
         return true;
-    sim_share_want(&notify->nt_share);
+    sim_exchange_share_want(&notify->nt_share);
     set = 1;
     return atomic_compare_exchange_strong(flag, &set, 0);
 }

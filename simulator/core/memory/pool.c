@@ -131,7 +131,7 @@ static void give_all(struct sim_pool_block *block)
         struct sim_pool_block *next = block->bl_next;
         const struct sim_block *heap = &block->bl_heap;
         sim_heap_begin(heap->bk_record, heap->bk_size, heap->bk_size, heap->bk_page);
-        sim_heap_release(&sim_device_zone, (void *)(uintptr_t)heap->bk_start, NULL, sim_thread_number());
+        sim_heap_release(&sim_heap_zone_of_device, (void *)(uintptr_t)heap->bk_start, NULL, sim_thread_number());
         free(block);
         block = next;
     }

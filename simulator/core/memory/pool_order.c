@@ -105,7 +105,7 @@ static struct sim_pool_block *grow(struct sim_pool *pool, const struct wish *wis
     sim_pool_unlock_and_give(collected);
     if (fits && (block = calloc(1, sizeof *block)) != NULL)
         address = sim_memory_try_allocate(pool->pl_device, wish->wi_size, wish->wi_whole, &policy);
-    bool found = address != NULL && sim_zone_find(&sim_device_zone, address, &block->bl_heap);
+    bool found = address != NULL && sim_heap_zone_find(&sim_heap_zone_of_device, address, &block->bl_heap);
     sim_lock(&sim_pool_lock);
     pool->pl_reserved -= fits ? bytes : 0;
     pool->pl_pins--;
@@ -439,7 +439,7 @@ bool sim_pool_lives(const struct sim_range *range)
         return false;
     sim_lock(&sim_pool_lock);
     const struct sim_pool_life *life = NULL;
-    if (sim_zone_cover(&sim_device_zone, range->rg_address, &heap.bk_start)) {
+    if (sim_heap_zone_cover(&sim_heap_zone_of_device, range->rg_address, &heap.bk_start)) {
         const struct sim_pool_block *block = sim_pool_find_block((void *)(uintptr_t)heap.bk_start);
         life = block != NULL ? block->bl_former : NULL;
     }

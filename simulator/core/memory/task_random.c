@@ -341,7 +341,7 @@ static void *updated(const void *before, void *state)
 static aclError run_update(struct sim_run *run, void *argument)
 {
     struct random_update *update = argument;
-    if (sim_recorder->rc_replace(&update->ru_recorded, updated, update))
+    if (sim_engine_recorder->rc_replace(&update->ru_recorded, updated, update))
         return ACL_SUCCESS;
     run->rn_reason = "what stands in device memory describes no task for memory that is there";
     return ACL_ERROR_RT_PARAM_INVALID;
@@ -353,7 +353,7 @@ aclError sim_task_random_update(struct sim_target recorded, uint32_t task, const
     static const struct sim_op op = {.op_name = "aclrtTaskUpdateAsync", .op_run = run_update, .op_ranges = update_range,
                                      .op_flags = SIM_OP_LIGHT, .op_kind = SIM_TASK_OTHER};
     struct random_update update = {.ru_range = {.rg_address = address, .rg_size = sizeof(aclrtRandomNumTaskInfo)}};
-    SIM_TRY(sim_recorder->rc_find_task(recorded, task, SIM_TASK_RANDOM, &update.ru_recorded));
+    SIM_TRY(sim_engine_recorder->rc_find_task(recorded, task, SIM_TASK_RANDOM, &update.ru_recorded));
     SIM_TRY(sim_memory_claim(&update.ru_range, "info->val.randomTaskAttr.srcAddr"));
     return sim_engine_submit(stream, &op, &update, sizeof update, site, NULL);
 }

@@ -66,8 +66,8 @@ aclError sim_vmm_export(aclrtDrvMemHandle handle, bool to_all, uint64_t *shared)
 {
     SIM_TRY(sim_runtime_pass());
     sim_lock(&sim_vmm_lock);
-    struct sim_physical *memory = sim_physical_find(handle);
-    aclError code = memory != NULL ? may_export(memory) : sim_physical_refuse(handle);
+    struct sim_physical *memory = sim_vmm_physical_find(handle);
+    aclError code = memory != NULL ? may_export(memory) : sim_vmm_physical_refuse(handle);
     struct sim_offer offer = {.of_kind = SIM_EXCHANGE_PHYSICAL};
     if (code == ACL_SUCCESS) {
         memory->ph_sharer = &sharer;
@@ -87,7 +87,7 @@ aclError sim_vmm_export(aclrtDrvMemHandle handle, bool to_all, uint64_t *shared)
     code = sim_exchange_publish(&offer, to_all, &id);
     sim_lock(&sim_vmm_lock);
     memory->ph_shared = id;
-    sim_physical_drop_map(memory);
+    sim_vmm_physical_drop_map(memory);
     sim_unlock(&sim_vmm_lock);
     *shared = id;
     return code;
@@ -164,7 +164,8 @@ aclError sim_vmm_import(uint64_t shared, int32_t device, aclrtDrvMemHandle *hand
     if (code == ACL_SUCCESS)
         code = check_devices(device, offer.of_device);
     if (code == ACL_SUCCESS)
-        code = sim_physical_adopt(&kind, (struct sim_extent){NULL, offer.of_offset, offer.of_size}, shared, file, handle);
+        code = sim_vmm_physical_adopt(&kind, (struct sim_extent){NULL, offer.of_offset, offer.of_size}, shared, file,
+                                      handle);
     if (code != ACL_SUCCESS)
         close(file);
     return code;

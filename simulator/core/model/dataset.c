@@ -109,7 +109,7 @@ aclError sim_dataset_memory(aclmdlDataset *handle, size_t index, void **address,
     sim_object_close(dataset);
     SIM_ARGUMENT(found != NULL, ACL_ERROR_INVALID_PARAM,
                  "index is %zu, expected less than %zu, the number of buffers of the dataset", index, count);
-    struct sim_data_buffer *buffer = sim_data_buffer_open(found);
+    struct sim_data_buffer *buffer = sim_tensordesc_buffer_open(found);
     if (buffer == NULL)
         return ACL_ERROR_INVALID_PARAM;
     *address = buffer->db_data;

@@ -95,7 +95,7 @@ static void free_model(struct sim_model *model)
         tell(model, ACLSIM_MODEL_CLOSE, unheard);
     sim_model_free_bytes(model->mo_content);
     sim_model_observer->ov_dump_drop(model->mo_dump);
-    sim_signature_drop(model->mo_signature);
+    sim_model_signature_drop(model->mo_signature);
     free(model->mo_records);
     free(model);
 }
@@ -322,7 +322,7 @@ aclError sim_model_unload(uint32_t id, uint32_t bundle)
 /* Everything that runs has been discarded; memory goes with the devices. */
 void sim_model_reset(void)
 {
-    sim_bundle_reset();
+    sim_model_bundle_reset();
     for (uint32_t id = 1; id < count; id++) {
         sim_lock(&lock);
         struct sim_model *model = models[id];
@@ -333,7 +333,7 @@ void sim_model_reset(void)
     }
     sim_model_desc_reset();
     sim_model_config_reset();
-    sim_aipp_reset();
+    sim_model_aipp_reset();
     sim_model_registry_reset();
 }
 
@@ -343,9 +343,9 @@ void sim_model_after_fork(void)
     sim_lock_renew(&lock);
     for (uint32_t id = 0; id < count; id++)
         models[id] = NULL;
-    sim_bundle_after_fork();
+    sim_model_bundle_after_fork();
     sim_model_desc_after_fork();
     sim_model_config_after_fork();
-    sim_aipp_after_fork();
+    sim_model_aipp_after_fork();
     sim_model_registry_after_fork();
 }

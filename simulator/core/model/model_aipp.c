@@ -14,14 +14,14 @@ static struct sim_table sets = SIM_OBJECT_TABLE(struct sim_aipp, SIM_KIND_AIPP);
 
 /* ---- objects ---- */
 
-struct sim_aipp *sim_aipp_open(const aclmdlAIPP *handle)
+struct sim_aipp *sim_model_aipp_open(const aclmdlAIPP *handle)
 {
     return sim_object_open(&sets, handle, "aippParmsSet", ACL_ERROR_INVALID_PARAM);
 }
 
-struct sim_aipp_image *sim_aipp_open_image(const aclmdlAIPP *handle, uint64_t index, struct sim_aipp **aipp)
+struct sim_aipp_image *sim_model_aipp_open_image(const aclmdlAIPP *handle, uint64_t index, struct sim_aipp **aipp)
 {
-    *aipp = sim_aipp_open(handle);
+    *aipp = sim_model_aipp_open(handle);
     if (*aipp == NULL)
         return NULL;
     int count = (*aipp)->ai_block->bl_count;
@@ -33,19 +33,19 @@ struct sim_aipp_image *sim_aipp_open_image(const aclmdlAIPP *handle, uint64_t in
     return NULL;
 }
 
-aclError sim_aipp_check_batch(uint64_t batch)
+aclError sim_model_aipp_check_batch(uint64_t batch)
 {
     SIM_ARGUMENT(batch != 0 && batch <= SIM_AIPP_BATCH_MAX, ACL_ERROR_INVALID_PARAM,
                  "batchSize is %llu, expected 1 to %d", (unsigned long long)batch, SIM_AIPP_BATCH_MAX);
     return ACL_SUCCESS;
 }
 
-aclmdlAIPP *sim_aipp_create(uint64_t batch)
+aclmdlAIPP *sim_model_aipp_create(uint64_t batch)
 {
     uint64_t handle;
-    if (sim_aipp_check_batch(batch) != ACL_SUCCESS)
+    if (sim_model_aipp_check_batch(batch) != ACL_SUCCESS)
         return NULL;
-    struct sim_aipp_block *block = calloc(1, sim_aipp_bytes(batch));
+    struct sim_aipp_block *block = calloc(1, sim_model_aipp_bytes(batch));
     if (block == NULL) {
         sim_refuse(ACL_ERROR_BAD_ALLOC, "there is no memory for the parameters of %llu images",
                    (unsigned long long)batch);
@@ -64,7 +64,7 @@ aclmdlAIPP *sim_aipp_create(uint64_t batch)
     return sim_object_publish(aipp, handle);
 }
 
-void sim_aipp_destroy(struct sim_aipp *aipp)
+void sim_model_aipp_destroy(struct sim_aipp *aipp)
 {
     free(aipp->ai_block);
     aipp->ai_block = NULL;
@@ -136,33 +136,33 @@ static aclError check_whole(const struct sim_aipp_block *block)
 
 /* ---- models ---- */
 
-uint32_t sim_aipp_place(const struct sim_signature *signature)
+uint32_t sim_model_aipp_place(const struct sim_signature *signature)
 {
-    return sim_port_find(signature->sg_inputs, signature->sg_input_count, SIM_AIPP_INPUT);
+    return sim_model_port_find(signature->sg_inputs, signature->sg_input_count, SIM_AIPP_INPUT);
 }
 
-uint32_t sim_aipp_images(const struct sim_signature *signature)
+uint32_t sim_model_aipp_images(const struct sim_signature *signature)
 {
     uint32_t index = 0;
     while (index < signature->sg_input_count && (signature->sg_inputs[index].po_rank != SIM_IMAGE_RANK ||
-                                                 sim_port_is_control(&signature->sg_inputs[index])))
+                                                 sim_model_port_is_control(&signature->sg_inputs[index])))
         index++;
     return index;
 }
 
-bool sim_aipp_has_images(const struct sim_signature *signature, uint32_t input)
+bool sim_model_aipp_has_images(const struct sim_signature *signature, uint32_t input)
 {
-    bool dynamic = sim_aipp_place(signature) != signature->sg_input_count;
-    return sim_signature_aipp(signature, input) != NULL || (dynamic && input == sim_aipp_images(signature));
+    bool dynamic = sim_model_aipp_place(signature) != signature->sg_input_count;
+    return sim_model_signature_aipp(signature, input) != NULL || (dynamic && input == sim_model_aipp_images(signature));
 }
 
 static aclmdlInputAippType type_of(const struct sim_signature *signature, size_t index, uint32_t place)
 {
     if (index == place)
         return ACL_DYNAMIC_AIPP_NODE;
-    if (sim_signature_aipp(signature, (uint32_t)index) != NULL)
+    if (sim_model_signature_aipp(signature, (uint32_t)index) != NULL)
         return ACL_DATA_WITH_STATIC_AIPP;
-    bool attached = place < signature->sg_input_count && index == sim_aipp_images(signature);
+    bool attached = place < signature->sg_input_count && index == sim_model_aipp_images(signature);
     return attached ? ACL_DATA_WITH_DYNAMIC_AIPP : ACL_DATA_WITHOUT_AIPP;
 }
 
@@ -176,7 +176,7 @@ static aclError check_index(const struct sim_signature *signature, size_t index)
 
 static aclError check_place(const struct sim_signature *signature, size_t index, bool by_image)
 {
-    uint32_t place = sim_aipp_place(signature);
+    uint32_t place = sim_model_aipp_place(signature);
     SIM_ARGUMENT(place < signature->sg_input_count, ACL_ERROR_GE_AIPP_NOT_EXIST,
                  "the model has no dynamic AIPP, expected one with the input " SIM_AIPP_INPUT);
     SIM_TRY(check_index(signature, index));
@@ -196,21 +196,21 @@ static int64_t batch_of(const struct sim_signature *signature, uint32_t index)
 {
     int64_t dims[SIM_IMAGE_RANK], most = 0;
     for (int64_t gear = SIM_EVERY_GEAR; gear < signature->sg_gear_count; gear++) {
-        sim_signature_input(signature, index, gear, dims);
+        sim_model_signature_input(signature, index, gear, dims);
         most = dims[0] > most ? dims[0] : most;
     }
     return most;
 }
 
-uint64_t sim_aipp_input_bytes(const struct sim_signature *signature, uint32_t input, int64_t gear)
+uint64_t sim_model_aipp_input_bytes(const struct sim_signature *signature, uint32_t input, int64_t gear)
 {
     int64_t dims[SIM_IMAGE_RANK], most = batch_of(signature, input);
-    sim_signature_input(signature, input, gear, dims);
+    sim_model_signature_input(signature, input, gear, dims);
     uint64_t bytes = signature->sg_inputs[input].po_bytes;
     return dims[0] < 0 || dims[0] >= most ? bytes : bytes / (uint64_t)most * (uint64_t)dims[0];
 }
 
-bool sim_aipp_is_applied(const struct sim_signature *signature, uint32_t images)
+bool sim_model_aipp_is_applied(const struct sim_signature *signature, uint32_t images)
 {
     if (images == signature->sg_input_count || signature->sg_dynamic)
         return false;
@@ -226,34 +226,35 @@ static aclError check_result(const struct sim_aipp_block *block, const struct si
     for (int i = 0; i < block->bl_count; i++)
         SIM_ARGUMENT(block->bl_images[i].im_scale == 0, ACL_ERROR_FEATURE_UNSUPPORTED,
                      "scfSwitch of image %d is 1, and the simulator does not resize images", i);
-    sim_aipp_shape(port->po_format, port->po_dims, &shape);
+    sim_model_aipp_shape(port->po_format, port->po_dims, &shape);
     SIM_TRY(follow(block, 0, size));
     SIM_ARGUMENT((shape.sh_width < 0 || shape.sh_width == size[0]) &&
                      (shape.sh_height < 0 || shape.sh_height == size[1]),
                  ACL_ERROR_INVALID_PARAM, "image 0 comes out as %dx%d, expected the %lldx%lld that the model takes",
                  size[0], size[1], (long long)shape.sh_width, (long long)shape.sh_height);
-    SIM_ARGUMENT(shape.sh_channels <= sim_aipp_channels(block), ACL_ERROR_INVALID_PARAM,
+    SIM_ARGUMENT(shape.sh_channels <= sim_model_aipp_channels(block), ACL_ERROR_INVALID_PARAM,
                  "images of the format %d have %d channels, expected at least the %lld that the model takes",
-                 block->bl_format, sim_aipp_channels(block), (long long)shape.sh_channels);
-    SIM_ARGUMENT((uint64_t)batch * sim_aipp_source_bytes(block) <= port->po_bytes, ACL_ERROR_INVALID_PARAM,
+                 block->bl_format, sim_model_aipp_channels(block), (long long)shape.sh_channels);
+    SIM_ARGUMENT((uint64_t)batch * sim_model_aipp_source_bytes(block) <= port->po_bytes, ACL_ERROR_INVALID_PARAM,
                  "%lld images of %dx%d have %llu bytes, expected at most %llu, the size of input %s", (long long)batch,
-                 block->bl_source[0], block->bl_source[1], (long long)batch * (long long)sim_aipp_source_bytes(block),
-                 (unsigned long long)port->po_bytes, port->po_name);
+                 block->bl_source[0], block->bl_source[1],
+                 (long long)batch * (long long)sim_model_aipp_source_bytes(block), (unsigned long long)port->po_bytes,
+                 port->po_name);
     return ACL_SUCCESS;
 }
 
 /* A copy, so that no lock is held while device memory is written. */
 static aclError copy_block(const aclmdlAIPP *handle, int64_t batch, struct sim_aipp_block *copy, size_t *size)
 {
-    struct sim_aipp *aipp = sim_aipp_open(handle);
+    struct sim_aipp *aipp = sim_model_aipp_open(handle);
     if (aipp == NULL)
         return ACL_ERROR_INVALID_PARAM;
     aclError code = check_whole(aipp->ai_block);
     int count = aipp->ai_block->bl_count;
-    *size = sim_aipp_bytes((uint64_t)count);
+    *size = sim_model_aipp_bytes((uint64_t)count);
     memcpy(copy, aipp->ai_block, *size);
     sim_object_close(aipp);
-    sim_aipp_mark(copy);
+    sim_model_aipp_mark(copy);
     SIM_TRY(code);
     SIM_ARGUMENT(count >= batch, ACL_ERROR_GE_AIPP_BATCH_EMPTY,
                  "aippParmsSet has a batch of %d, which leaves images without parameters, expected at least %lld",
@@ -269,9 +270,9 @@ static aclError put(const struct sim_signature *signature, aclmdlDataset *datase
     struct sim_aipp_block *block = (struct sim_aipp_block *)bytes;
     size_t size, room;
     void *address;
-    uint32_t place = sim_aipp_place(signature), images = sim_aipp_images(signature);
+    uint32_t place = sim_model_aipp_place(signature), images = sim_model_aipp_images(signature);
     SIM_TRY(check_place(signature, index, by_image));
-    SIM_ARGUMENT(sim_aipp_is_applied(signature, images), ACL_ERROR_FEATURE_UNSUPPORTED,
+    SIM_ARGUMENT(sim_model_aipp_is_applied(signature, images), ACL_ERROR_FEATURE_UNSUPPORTED,
                  "model %s has no input of 4 dimensions, known before a run, of ACL_FLOAT or ACL_FLOAT16: AIPP is "
                  "applied to no other", signature->sg_name);
     int64_t batch = batch_of(signature, images);
@@ -284,7 +285,7 @@ static aclError put(const struct sim_signature *signature, aclmdlDataset *datase
     return sim_memory_copy(address, block, size);
 }
 
-aclError sim_aipp_put(uint32_t id, aclmdlDataset *dataset, size_t index, bool by_image, const aclmdlAIPP *handle)
+aclError sim_model_aipp_put(uint32_t id, aclmdlDataset *dataset, size_t index, bool by_image, const aclmdlAIPP *handle)
 {
     struct sim_model *model;
     SIM_TRY(sim_model_open(id, &model));
@@ -293,13 +294,13 @@ aclError sim_aipp_put(uint32_t id, aclmdlDataset *dataset, size_t index, bool by
     return code;
 }
 
-aclError sim_aipp_type(uint32_t id, size_t index, aclmdlInputAippType *type, size_t *attached)
+aclError sim_model_aipp_type(uint32_t id, size_t index, aclmdlInputAippType *type, size_t *attached)
 {
     struct sim_model *model;
     SIM_TRY(sim_model_open(id, &model));
     aclError code = check_index(model->mo_signature, index);
     if (code == ACL_SUCCESS) {
-        uint32_t place = sim_aipp_place(model->mo_signature);
+        uint32_t place = sim_model_aipp_place(model->mo_signature);
         *type = type_of(model->mo_signature, index, place);
         *attached = *type == ACL_DATA_WITH_DYNAMIC_AIPP ? place : ACL_INVALID_NODE_INDEX;
     }
@@ -315,14 +316,14 @@ static void show_dims(const struct sim_signature *signature, uint32_t input, int
 {
     const struct sim_port *port = &signature->sg_inputs[input];
     int64_t dims[SIM_IMAGE_RANK];
-    sim_signature_input(signature, input, gear, dims);
+    sim_model_signature_input(signature, input, gear, dims);
     shown->srcDims.dimCount = port->po_rank_v2;
     memcpy(shown->srcDims.dims, port->po_dims_v2, port->po_rank_v2 * sizeof *port->po_dims_v2);
     shown->srcDims.dims[0] = dims[0];
-    shown->srcSize = sim_aipp_input_bytes(signature, input, gear);
+    shown->srcSize = sim_model_aipp_input_bytes(signature, input, gear);
     shown->aippOutdims.dimCount = SIM_IMAGE_RANK;
     memcpy(shown->aippOutdims.dims, dims, sizeof dims);
-    shown->aippOutSize = sim_shape_bytes(aipp->sa_type, dims, SIM_IMAGE_RANK);
+    shown->aippOutSize = sim_model_shape_bytes(aipp->sa_type, dims, SIM_IMAGE_RANK);
 }
 
 static void show_block(const struct sim_static_aipp *aipp, aclAippInfo *info)
@@ -377,8 +378,8 @@ static aclError show_info(const struct sim_signature *signature, size_t index, a
 {
     SIM_TRY(check_index(signature, index));
     uint32_t input = (uint32_t)index, gears = signature->sg_gear_count;
-    const struct sim_static_aipp *aipp = sim_signature_aipp(signature, input);
-    bool none = type_of(signature, index, sim_aipp_place(signature)) == ACL_DATA_WITHOUT_AIPP;
+    const struct sim_static_aipp *aipp = sim_model_signature_aipp(signature, input);
+    bool none = type_of(signature, index, sim_model_aipp_place(signature)) == ACL_DATA_WITHOUT_AIPP;
     SIM_ARGUMENT(aipp != NULL, ACL_ERROR_NOT_STATIC_AIPP, "input %zu has %s, expected an input with static AIPP", index,
                  none ? "no AIPP" : "dynamic AIPP");
     size_t room = sizeof info->outDims / sizeof *info->outDims;
@@ -389,7 +390,7 @@ static aclError show_info(const struct sim_signature *signature, size_t index, a
     return ACL_SUCCESS;
 }
 
-aclError sim_aipp_first_info(uint32_t id, size_t index, aclAippInfo *info)
+aclError sim_model_aipp_first_info(uint32_t id, size_t index, aclAippInfo *info)
 {
     struct sim_model *model;
     SIM_TRY(sim_model_open(id, &model));
@@ -402,15 +403,15 @@ aclError sim_aipp_first_info(uint32_t id, size_t index, aclAippInfo *info)
 
 static void destroy(void *aipp)
 {
-    sim_aipp_destroy(aipp);
+    sim_model_aipp_destroy(aipp);
 }
 
-void sim_aipp_reset(void)
+void sim_model_aipp_reset(void)
 {
     sim_object_destroy_all(&sets, destroy);
 }
 
-void sim_aipp_after_fork(void)
+void sim_model_aipp_after_fork(void)
 {
     sim_table_empty(&sets);
 }

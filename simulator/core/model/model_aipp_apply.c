@@ -9,23 +9,23 @@
 
 static const unsigned char mark[sizeof((struct sim_aipp_block *)0)->bl_mark] = "simaipp";
 
-void sim_aipp_mark(struct sim_aipp_block *block)
+void sim_model_aipp_mark(struct sim_aipp_block *block)
 {
     memcpy(block->bl_mark, mark, sizeof mark);
 }
 
-int sim_aipp_channels(const struct sim_aipp_block *block)
+int sim_model_aipp_channels(const struct sim_aipp_block *block)
 {
     return block->bl_format == ACL_YUV400_U8 ? 1 : block->bl_format == ACL_XRGB8888_U8 ? 4 : 3;
 }
 
-uint64_t sim_aipp_source_bytes(const struct sim_aipp_block *block)
+uint64_t sim_model_aipp_source_bytes(const struct sim_aipp_block *block)
 {
     uint64_t pixels = (uint64_t)block->bl_source[0] * (uint64_t)block->bl_source[1];
-    return block->bl_format == ACL_YUV420SP_U8 ? pixels / 2 * 3 : pixels * (uint64_t)sim_aipp_channels(block);
+    return block->bl_format == ACL_YUV420SP_U8 ? pixels / 2 * 3 : pixels * (uint64_t)sim_model_aipp_channels(block);
 }
 
-void sim_aipp_shape(aclFormat format, const int64_t dims[SIM_IMAGE_RANK], struct sim_aipp_shape *shape)
+void sim_model_aipp_shape(aclFormat format, const int64_t dims[SIM_IMAGE_RANK], struct sim_aipp_shape *shape)
 {
     bool last = format == ACL_FORMAT_NHWC; /* where the channels are */
     *shape = (struct sim_aipp_shape){dims[0], dims[last ? 3 : 1], dims[last ? 1 : 2], dims[last ? 2 : 3], last};
@@ -49,7 +49,7 @@ static void fetch(const struct sim_aipp_block *block, const unsigned char *raw, 
         pixel[1] = raw[pair];
         pixel[2] = raw[pair + 1];
     } else {
-        size_t channels = (size_t)sim_aipp_channels(block);
+        size_t channels = (size_t)sim_model_aipp_channels(block);
         for (size_t channel = 0; channel < channels; channel++)
             pixel[channel] = raw[at * channels + channel];
     }
@@ -155,8 +155,8 @@ static bool is_size(const struct sim_aipp_block *block, int32_t side)
     return side >= 1 && side <= SIM_AIPP_SIDE_MAX && (side % 2 == 0 || block->bl_format != ACL_YUV420SP_U8);
 }
 
-const char *sim_aipp_apply(struct sim_aipp_source source, uint64_t raw_size, aclFormat format, aclsimTensor *tensor,
-                           void **converted)
+const char *sim_model_aipp_apply(struct sim_aipp_source source, uint64_t raw_size, aclFormat format,
+                                 aclsimTensor *tensor, void **converted)
 {
     const unsigned char *bytes = source.as_bytes;
     uint64_t size = source.as_size;
@@ -165,24 +165,25 @@ const char *sim_aipp_apply(struct sim_aipp_source source, uint64_t raw_size, acl
     struct sim_aipp_shape shape;
     if (size < sizeof block || (memcpy(&block, bytes, sizeof block), memcmp(block.bl_mark, mark, sizeof mark)) != 0)
         return "the input " SIM_AIPP_INPUT " holds no parameters: set them before (aclmdlSetInputAIPP)";
-    sim_aipp_shape(format, tensor->dims, &shape);
+    sim_model_aipp_shape(format, tensor->dims, &shape);
     if (!source.as_shared &&
-        (block.bl_count < shape.sh_batch || sim_aipp_bytes((uint64_t)shape.sh_batch) > size))
+        (block.bl_count < shape.sh_batch || sim_model_aipp_bytes((uint64_t)shape.sh_batch) > size))
         return "the input " SIM_AIPP_INPUT " has parameters for fewer images than the run";
     if (!is_size(&block, block.bl_source[0]) || !is_size(&block, block.bl_source[1]))
         return "the parameters of its AIPP say a size that no image has";
-    if (shape.sh_channels > sim_aipp_channels(&block) ||
-        (uint64_t)shape.sh_batch * sim_aipp_source_bytes(&block) > raw_size)
+    if (shape.sh_channels > sim_model_aipp_channels(&block) ||
+        (uint64_t)shape.sh_batch * sim_model_aipp_source_bytes(&block) > raw_size)
         return "the input with images has fewer bytes or channels than the parameters of its AIPP say";
-    uint64_t needed = sim_shape_bytes(tensor->type, tensor->dims, SIM_IMAGE_RANK); /* 0, or all ones: no size */
+    uint64_t needed = sim_model_shape_bytes(tensor->type, tensor->dims, SIM_IMAGE_RANK); /* 0, or all ones: no size */
     if (needed - 1 >= SIZE_MAX - 1 || (*converted = calloc(1, needed)) == NULL)
         return "there is no memory for its preprocessed images";
     for (int64_t number = 0; number < shape.sh_batch; number++) {
         image_of(bytes, source.as_shared ? 0 : number, &image); /* once: a program may be writing there */
         if (!fits(&block, &image, &shape))
             return "an image does not come out of its AIPP in the size that the run takes";
-        apply(&block, &image, (const unsigned char *)tensor->data + (uint64_t)number * sim_aipp_source_bytes(&block),
-              &shape, number, tensor->type, *converted);
+        apply(&block, &image,
+              (const unsigned char *)tensor->data + (uint64_t)number * sim_model_aipp_source_bytes(&block), &shape,
+              number, tensor->type, *converted);
     }
     tensor->data = *converted;
     return NULL;

@@ -60,7 +60,7 @@ static aclError fill(struct bundle *bundle, struct sim_bytes bytes, const void *
     return variables == NULL && needed != 0 ? sim_memory_take(&bundle->bu_variables, needed) : ACL_SUCCESS;
 }
 
-aclError sim_bundle_open(struct sim_bytes bytes, void *variables, uint64_t size, uint32_t *id)
+aclError sim_model_bundle_open(struct sim_bytes bytes, void *variables, uint64_t size, uint32_t *id)
 {
     struct sim_file file;
     SIM_TRY(sim_model_format->mf_view(bytes, &file)); /* before anything is copied */
@@ -102,7 +102,7 @@ static void unload_all(struct bundle *bundle)
     put(bundle);
 }
 
-aclError sim_bundle_close(uint32_t id)
+aclError sim_model_bundle_close(uint32_t id)
 {
     SIM_TRY(sim_engine_may_wait());
     sim_lock(&lock);
@@ -120,7 +120,7 @@ aclError sim_bundle_close(uint32_t id)
 
 /* ---- the models of one ---- */
 
-aclError sim_bundle_count(uint32_t id, size_t *count)
+aclError sim_model_bundle_count(uint32_t id, size_t *count)
 {
     sim_lock(&lock);
     const struct bundle *bundle = *find(id);
@@ -139,7 +139,7 @@ static aclError check_index(const struct bundle *bundle, uint32_t id, size_t ind
     return ACL_SUCCESS;
 }
 
-aclError sim_bundle_model(uint32_t id, size_t index, uint32_t *model)
+aclError sim_model_bundle_model(uint32_t id, size_t index, uint32_t *model)
 {
     sim_lock(&lock);
     const struct bundle *bundle = *find(id);
@@ -169,7 +169,7 @@ static aclError reserve(uint32_t id, size_t index, struct bundle **bundle)
     return code;
 }
 
-aclError sim_bundle_load(uint32_t id, size_t index, struct sim_load load, uint32_t *model)
+aclError sim_model_bundle_load(uint32_t id, size_t index, struct sim_load load, uint32_t *model)
 {
     struct bundle *bundle;
     SIM_TRY(reserve(id, index, &bundle));
@@ -187,7 +187,7 @@ aclError sim_bundle_load(uint32_t id, size_t index, struct sim_load load, uint32
     return unknown(id);
 }
 
-aclError sim_bundle_unload(uint32_t id, uint32_t model)
+aclError sim_model_bundle_unload(uint32_t id, uint32_t model)
 {
     SIM_TRY(sim_engine_may_wait());
     sim_lock(&lock);
@@ -208,12 +208,12 @@ aclError sim_bundle_unload(uint32_t id, uint32_t model)
 
 /* ---- answers ---- */
 
-struct sim_bundle_answer *sim_bundle_answer_open(const aclmdlBundleQueryInfo *handle)
+struct sim_bundle_answer *sim_model_bundle_answer_open(const aclmdlBundleQueryInfo *handle)
 {
     return sim_object_open(&answers, handle, "queryInfo", ACL_ERROR_INVALID_PARAM);
 }
 
-aclmdlBundleQueryInfo *sim_bundle_answer_create(void)
+aclmdlBundleQueryInfo *sim_model_bundle_answer_create(void)
 {
     uint64_t handle;
     struct sim_bundle_answer *answer = sim_object_take(&answers, &handle);
@@ -223,12 +223,12 @@ aclmdlBundleQueryInfo *sim_bundle_answer_create(void)
     return sim_object_publish(answer, handle);
 }
 
-void sim_bundle_answer_destroy(struct sim_bundle_answer *answer)
+void sim_model_bundle_answer_destroy(struct sim_bundle_answer *answer)
 {
     sim_object_end(&answers, answer);
 }
 
-aclError sim_bundle_ask(struct sim_bundle_answer *answer, struct sim_bytes bytes)
+aclError sim_model_bundle_ask(struct sim_bundle_answer *answer, struct sim_bytes bytes)
 {
     struct sim_bundle_file bundle;
     answer->an_count = 0;
@@ -240,7 +240,7 @@ aclError sim_bundle_ask(struct sim_bundle_answer *answer, struct sim_bytes bytes
         SIM_TRY(sim_model_format->mf_signature(&file, &signature));
         answer->an_sizes[i][0] = signature->sg_work;
         answer->an_sizes[i][1] = signature->sg_weight;
-        sim_signature_drop(signature);
+        sim_model_signature_drop(signature);
     }
     answer->an_variables = bundle.bf_variables;
     answer->an_count = bundle.bf_count;
@@ -251,10 +251,10 @@ aclError sim_bundle_ask(struct sim_bundle_answer *answer, struct sim_bytes bytes
 
 static void destroy(void *answer)
 {
-    sim_bundle_answer_destroy(answer);
+    sim_model_bundle_answer_destroy(answer);
 }
 
-void sim_bundle_reset(void)
+void sim_model_bundle_reset(void)
 {
     sim_object_destroy_all(&answers, destroy);
     sim_lock(&lock);
@@ -268,7 +268,7 @@ void sim_bundle_reset(void)
     }
 }
 
-void sim_bundle_after_fork(void)
+void sim_model_bundle_after_fork(void)
 {
     sim_lock_renew(&lock);
     bundles = NULL;

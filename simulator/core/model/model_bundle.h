@@ -13,15 +13,15 @@ struct sim_bundle_file {
 };
 
 /* Opens a bundle, which keeps a copy of the bytes. `variables` is the program's memory for them, or NULL: the system's. */
-aclError sim_bundle_open(struct sim_bytes bytes, void *variables, uint64_t size, uint32_t *id);
+aclError sim_model_bundle_open(struct sim_bytes bytes, void *variables, uint64_t size, uint32_t *id);
 /* Unloads what is loaded of it. 148053 for an unknown id, here and below. */
-aclError sim_bundle_close(uint32_t id);
-aclError sim_bundle_count(uint32_t id, size_t *count);
+aclError sim_model_bundle_close(uint32_t id);
+aclError sim_model_bundle_count(uint32_t id, size_t *count);
 /* The id of a loaded model: 100000 out of range, 200001 not loaded. */
-aclError sim_bundle_model(uint32_t id, size_t index, uint32_t *model);
+aclError sim_model_bundle_model(uint32_t id, size_t index, uint32_t *model);
 /* Loads one that is not loaded; the load says how, but for the bytes. */
-aclError sim_bundle_load(uint32_t id, size_t index, struct sim_load load, uint32_t *model);
-aclError sim_bundle_unload(uint32_t id, uint32_t model);
+aclError sim_model_bundle_load(uint32_t id, size_t index, struct sim_load load, uint32_t *model);
+aclError sim_model_bundle_unload(uint32_t id, uint32_t model);
 
 /* Answers about a bundle that is not open. */
 struct sim_bundle_answer {
@@ -30,12 +30,12 @@ struct sim_bundle_answer {
     uint64_t an_variables;
     uint64_t an_sizes[SIM_BUNDLE_PARTS][2]; /* work, constant weights */
 };
-struct sim_bundle_answer *sim_bundle_answer_open(const aclmdlBundleQueryInfo *handle);
-aclmdlBundleQueryInfo *sim_bundle_answer_create(void);
-void sim_bundle_answer_destroy(struct sim_bundle_answer *answer);
-aclError sim_bundle_ask(struct sim_bundle_answer *answer, struct sim_bytes bytes);
+struct sim_bundle_answer *sim_model_bundle_answer_open(const aclmdlBundleQueryInfo *handle);
+aclmdlBundleQueryInfo *sim_model_bundle_answer_create(void);
+void sim_model_bundle_answer_destroy(struct sim_bundle_answer *answer);
+aclError sim_model_bundle_ask(struct sim_bundle_answer *answer, struct sim_bytes bytes);
 
-void sim_bundle_reset(void);
-void sim_bundle_after_fork(void);
+void sim_model_bundle_reset(void);
+void sim_model_bundle_after_fork(void);
 
 #endif

@@ -84,8 +84,8 @@ static aclError set_text(char **target, const char *text)
     return ACL_SUCCESS;
 }
 
-aclError sim_options_set(enum sim_options_kind kind, struct sim_options *options, unsigned number, const void *value,
-                         size_t size)
+aclError sim_model_options_set(enum sim_options_kind kind, struct sim_options *options, unsigned number,
+                               const void *value, size_t size)
 {
     SIM_ARGUMENT(number < SIM_OPTIONS_MAX && attributes_of[kind][number].at_shape != UNKNOWN, ACL_ERROR_INVALID_PARAM,
                  "attr is %u, which a %s does not have", number, sim_table_name(&tables[kind]));
@@ -130,19 +130,19 @@ static const char *const needed_names[] = {
 static aclError need_all(const struct sim_options *options, unsigned first, unsigned last)
 {
     for (unsigned attribute = first; attribute <= last; attribute++)
-        SIM_ARGUMENT(sim_options_has(options, attribute), ACL_ERROR_INVALID_PARAM,
+        SIM_ARGUMENT(sim_model_options_has(options, attribute), ACL_ERROR_INVALID_PARAM,
                      "%s was not set, which this type of load needs", needed_names[attribute]);
     return ACL_SUCCESS;
 }
 
-struct sim_load sim_options_memory(const struct sim_options *options)
+struct sim_load sim_model_options_memory(const struct sim_options *options)
 {
     const uint64_t *values = options->op_values;
     return sim_load_with_memory((void *)(uintptr_t)values[ACL_MDL_WORKSPACE_ADDR_PTR], values[ACL_MDL_WORKSPACE_SIZET],
                                 (void *)(uintptr_t)values[ACL_MDL_WEIGHT_ADDR_PTR], values[ACL_MDL_WEIGHT_SIZET]);
 }
 
-aclError sim_options_read(const struct sim_options *options, struct sim_load *load,
+aclError sim_model_options_read(const struct sim_options *options, struct sim_load *load,
                           struct sim_load_queues *queues, char **path)
 {
     SIM_TRY(need_all(options, ACL_MDL_LOAD_TYPE_SIZET, ACL_MDL_LOAD_TYPE_SIZET));
@@ -151,7 +151,7 @@ aclError sim_options_read(const struct sim_options *options, struct sim_load *lo
                      type == ACL_MDL_LOAD_FROM_FILE_WITH_Q;
     bool with_memory = type == ACL_MDL_LOAD_FROM_FILE_WITH_MEM || type == ACL_MDL_LOAD_FROM_MEM_WITH_MEM;
     bool with_queues = type >= ACL_MDL_LOAD_FROM_FILE_WITH_Q;
-    *load = with_memory ? sim_options_memory(options) : (struct sim_load){0};
+    *load = with_memory ? sim_model_options_memory(options) : (struct sim_load){0};
     load->lo_without_graph = options->op_values[ACL_MDL_WITHOUT_GRAPH_INT32] == 1;
     load->lo_priority = (uint32_t)options->op_values[ACL_MDL_PRIORITY_INT32];
     SIM_ARGUMENT(!from_file || options->op_weight_path == NULL, ACL_ERROR_INVALID_PARAM,
@@ -177,16 +177,16 @@ aclError sim_options_read(const struct sim_options *options, struct sim_load *lo
     return ACL_SUCCESS;
 }
 
-struct sim_run_setting sim_options_run(const struct sim_options *options)
+struct sim_run_setting sim_model_options_run(const struct sim_options *options)
 {
     const uint64_t *values = options->op_values;
-    bool bounded = sim_options_has(options, ACL_MDL_STREAM_SYNC_TIMEOUT);
+    bool bounded = sim_model_options_has(options, ACL_MDL_STREAM_SYNC_TIMEOUT);
     return (struct sim_run_setting){.rs_timeout = bounded ? (int32_t)values[ACL_MDL_STREAM_SYNC_TIMEOUT] : -1,
                                     .rs_work = (const void *)(uintptr_t)values[ACL_MDL_WORK_ADDR_PTR],
                                     .rs_work_size = values[ACL_MDL_WORK_SIZET]};
 }
 
-aclError sim_run_check_work(const struct sim_run_setting *setting, uint32_t id)
+aclError sim_model_run_check_work(const struct sim_run_setting *setting, uint32_t id)
 {
     struct sim_model *model;
     if (setting->rs_work == NULL)
@@ -205,19 +205,19 @@ aclError sim_run_check_work(const struct sim_run_setting *setting, uint32_t id)
 
 /* ---- objects ---- */
 
-struct sim_options *sim_options_open(enum sim_options_kind kind, const void *handle)
+struct sim_options *sim_model_options_open(enum sim_options_kind kind, const void *handle)
 {
     return sim_object_open(&tables[kind], handle, "handle", ACL_ERROR_INVALID_PARAM);
 }
 
-void *sim_options_create(enum sim_options_kind kind)
+void *sim_model_options_create(enum sim_options_kind kind)
 {
     uint64_t handle;
     struct sim_options *options = sim_object_take(&tables[kind], &handle);
     return options == NULL ? NULL : sim_object_publish(options, handle);
 }
 
-void sim_options_destroy(enum sim_options_kind kind, struct sim_options *options)
+void sim_model_options_destroy(enum sim_options_kind kind, struct sim_options *options)
 {
     free(options->op_path);
     free(options->op_weight_path);
@@ -229,12 +229,12 @@ void sim_options_destroy(enum sim_options_kind kind, struct sim_options *options
 
 static void destroy_load(void *options)
 {
-    sim_options_destroy(SIM_LOAD_OPTIONS, options);
+    sim_model_options_destroy(SIM_LOAD_OPTIONS, options);
 }
 
 static void destroy_run(void *options)
 {
-    sim_options_destroy(SIM_RUN_OPTIONS, options);
+    sim_model_options_destroy(SIM_RUN_OPTIONS, options);
 }
 
 void sim_model_config_reset(void)

@@ -18,24 +18,24 @@ struct sim_options {
 };
 
 /* The live object, locked; NULL for any other handle, with a message (100000). */
-struct sim_options *sim_options_open(enum sim_options_kind kind, const void *handle);
+struct sim_options *sim_model_options_open(enum sim_options_kind kind, const void *handle);
 
 /* NULL with a message when there is no memory. */
-void *sim_options_create(enum sim_options_kind kind);
-void sim_options_destroy(enum sim_options_kind kind, struct sim_options *options);
+void *sim_model_options_create(enum sim_options_kind kind);
+void sim_model_options_destroy(enum sim_options_kind kind, struct sim_options *options);
 
 /* 100000: an unknown attribute, a size other than that of its type, or a value that it cannot have. 200006: one that no
  * run of the simulator can honour. */
-aclError sim_options_set(enum sim_options_kind kind, struct sim_options *options, unsigned attribute, const void *value,
-                         size_t size);
+aclError sim_model_options_set(enum sim_options_kind kind, struct sim_options *options, unsigned attribute,
+                               const void *value, size_t size);
 
 /* What the options say a load needs: 100000 when something is left out, 145008 for queues that are none. The path is
  * copied, and the load refers to `queues` when there are any. */
-aclError sim_options_read(const struct sim_options *options, struct sim_load *load, struct sim_load_queues *queues,
-                          char **path);
+aclError sim_model_options_read(const struct sim_options *options, struct sim_load *load,
+                                struct sim_load_queues *queues, char **path);
 
 /* The memory alone that the options give. */
-struct sim_load sim_options_memory(const struct sim_options *options);
+struct sim_load sim_model_options_memory(const struct sim_options *options);
 
 /* What the options say of a run. */
 struct sim_run_setting {
@@ -43,11 +43,11 @@ struct sim_run_setting {
     const void *rs_work;
     uint64_t rs_work_size;
 };
-struct sim_run_setting sim_options_run(const struct sim_options *options);
+struct sim_run_setting sim_model_options_run(const struct sim_options *options);
 /* Whether a run of the model can have that work memory. 100000, 107000, 145000, 145003. */
-aclError sim_run_check_work(const struct sim_run_setting *setting, uint32_t model);
+aclError sim_model_run_check_work(const struct sim_run_setting *setting, uint32_t model);
 
-static inline bool sim_options_has(const struct sim_options *options, unsigned attribute)
+static inline bool sim_model_options_has(const struct sim_options *options, unsigned attribute)
 {
     return options->op_set >> attribute & 1;
 }

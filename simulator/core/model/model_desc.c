@@ -19,7 +19,7 @@ aclmdlDesc *sim_model_desc_create(void)
 
 void sim_model_desc_fill(struct sim_model_desc *desc, struct sim_signature *signature, uint32_t id)
 {
-    sim_signature_drop(desc->ds_signature);
+    sim_model_signature_drop(desc->ds_signature);
     desc->ds_signature = signature;
     desc->ds_id = id;
 }
@@ -34,8 +34,8 @@ void sim_model_desc_destroy(struct sim_model_desc *desc)
 
 static bool is_name(const struct sim_signature *signature, const char *name)
 {
-    return sim_port_find(signature->sg_inputs, signature->sg_input_count, name) != signature->sg_input_count ||
-           sim_port_find(signature->sg_outputs, signature->sg_output_count, name) != signature->sg_output_count;
+    return sim_model_port_find(signature->sg_inputs, signature->sg_input_count, name) != signature->sg_input_count ||
+           sim_model_port_find(signature->sg_outputs, signature->sg_output_count, name) != signature->sg_output_count;
 }
 
 void sim_model_desc_name(const struct sim_model_desc *desc, uint32_t index, bool input, char name[ACL_MAX_TENSOR_NAME_LEN])

@@ -30,7 +30,7 @@ static bool set_tensor(aclsimTensor *tensor, const struct sim_operand *operand, 
     tensor->rank = rank;
     for (uint32_t i = 0; i < rank; i++)
         tensor->dims[i] = dims[i];
-    sim_shape_strides(dims, rank, tensor->strides);
+    sim_model_shape_strides(dims, rank, tensor->strides);
     return true;
 }
 
@@ -54,7 +54,7 @@ static int64_t read_gear(const struct sim_signature *signature, const struct sim
         if (wide)
             memcpy(&values[i], bytes + i * sizeof *values, sizeof *values);
     }
-    return sim_signature_gear(signature, values);
+    return sim_model_signature_gear(signature, values);
 }
 
 /* The inputs with data, one behind the other; how many there are. False: a tensor has too many dimensions. */
@@ -66,13 +66,13 @@ static bool set_inputs(const struct sim_signature *signature, struct sim_model_c
     for (uint32_t i = 0; i < call->ca_inputs; i++) {
         const struct sim_operand *operand = &sim_model_call_operands(call)[i];
         const struct sim_port *port = &signature->sg_inputs[operand->op_port];
-        if (sim_port_is_control(port))
+        if (sim_model_port_is_control(port))
             continue;
         uint32_t rank = signature->sg_dynamic ? operand->op_rank : port->po_rank;
         if (signature->sg_dynamic)
             memcpy(dims, operand->op_dims, sizeof operand->op_dims);
         else
-            sim_signature_input(signature, operand->op_port, gear, dims);
+            sim_model_signature_input(signature, operand->op_port, gear, dims);
         if (!set_tensor(&tensors[(*count)++], operand, port->po_type, dims, rank))
             return false;
     }
@@ -84,7 +84,7 @@ static bool set_outputs(const struct sim_signature *signature, struct sim_model_
     for (uint32_t i = 0; i < call->ca_outputs; i++) {
         uint32_t at = call->ca_inputs + i, rank;
         const struct sim_operand *operand = &sim_model_call_operands(call)[at];
-        const int64_t *dims = sim_signature_output(signature, i, gear, &rank);
+        const int64_t *dims = sim_model_signature_output(signature, i, gear, &rank);
         if (!set_tensor(&sim_model_call_tensors(call)[at], operand, signature->sg_outputs[i].po_type, dims, rank))
             return false;
         sim_model_call_capacities(call)[i] = operand->op_bytes;
@@ -113,7 +113,7 @@ static bool shapes_fit(const aclsimModelRun *order)
     for (size_t i = 0; i < order->outputCount; i++) {
         const aclsimTensor *tensor = &order->outputs[i];
         if (tensor->rank > SIM_MODEL_CALL_RANK_MAX ||
-            sim_shape_bytes(tensor->type, tensor->dims, tensor->rank) > order->capacities[i])
+            sim_model_shape_bytes(tensor->type, tensor->dims, tensor->rank) > order->capacities[i])
             return false;
     }
     return true;
@@ -256,7 +256,7 @@ static aclError place(const struct sim_model *model, const struct sim_dataset *d
 {
     const struct sim_signature *signature = model->mo_signature;
     const struct sim_port *port = output ? &signature->sg_outputs[index] : &signature->sg_inputs[index];
-    struct sim_data_buffer *buffer = sim_data_buffer_open(dataset->da_slots[index].sl_buffer);
+    struct sim_data_buffer *buffer = sim_tensordesc_buffer_open(dataset->da_slots[index].sl_buffer);
     if (buffer == NULL)
         return ACL_ERROR_INVALID_PARAM;
     aclError code = ACL_SUCCESS;
@@ -304,7 +304,7 @@ static aclError find_shape(const struct sim_port *port, const struct sim_dataset
         rank = desc->td_shape.nu_count;
     }
     bool fits = rank <= SIM_MODEL_CALL_RANK_MAX && in_range(port, dims, rank);
-    bool large = fits && sim_shape_bytes(port->po_type, dims, (uint32_t)rank) > operand->op_bytes;
+    bool large = fits && sim_model_shape_bytes(port->po_type, dims, (uint32_t)rank) > operand->op_bytes;
     operand->op_rank = fits ? (uint32_t)rank : 0;
     for (uint32_t i = 0; i < operand->op_rank; i++)
         operand->op_dims[i] = dims[i];
@@ -409,8 +409,8 @@ static aclError submit(struct sim_model *model, const aclmdlDataset *inputs, acl
     memset(call, 0, size);
     *call = (struct sim_model_call){.ca_model = model->mo_id, .ca_inputs = signature->sg_input_count,
                           .ca_outputs = signature->sg_output_count, .ca_output = outputs};
-    call->ca_gear_operand = sim_port_find(signature->sg_inputs, signature->sg_input_count, SIM_GEAR_INPUT);
-    call->ca_aipp_operand = sim_aipp_place(signature);
+    call->ca_gear_operand = sim_model_port_find(signature->sg_inputs, signature->sg_input_count, SIM_GEAR_INPUT);
+    call->ca_aipp_operand = sim_model_aipp_place(signature);
     _Atomic sim_record record = 0;
     aclError code = fill_call(call, model, inputs, outputs, waits);
     if (code == ACL_SUCCESS)

@@ -10,11 +10,11 @@ static aclError find_gear(const struct sim_signature *signature, size_t index, e
                           const uint64_t *values, uint32_t count, int64_t *gear)
 {
     bool right = signature->sg_gears == kind && signature->sg_gear_width == count;
-    *gear = right ? sim_signature_gear(signature, values) : -1;
+    *gear = right ? sim_model_signature_gear(signature, values) : -1;
     SIM_ARGUMENT(*gear >= 0, ACL_ERROR_GE_DYNAMIC_BATCH_SIZE_INVALID,
                  "the model was not built for it, expected one of its %u gears of %u numbers",
                  signature->sg_gears == kind ? signature->sg_gear_count : 0, signature->sg_gear_width);
-    uint32_t place = sim_port_find(signature->sg_inputs, signature->sg_input_count, SIM_GEAR_INPUT);
+    uint32_t place = sim_model_port_find(signature->sg_inputs, signature->sg_input_count, SIM_GEAR_INPUT);
     SIM_ARGUMENT(index == place, ACL_ERROR_INVALID_PARAM,
                  "index is %zu, expected %u, that of the input " SIM_GEAR_INPUT, index, place);
     return ACL_SUCCESS;

@@ -11,7 +11,7 @@ aclError sim_model_operator_check(const void *model, size_t size)
     SIM_ARGUMENT(sim_model_format->mf_signature(&file, &signature) == ACL_SUCCESS, ACL_ERROR_DESERIALIZE_MODEL,
                  "the model at %p cannot be read: the message before this one says why", model);
     aclError code = sim_model_check_soc(signature);
-    sim_signature_drop(signature);
+    sim_model_signature_drop(signature);
     return code;
 }
 

@@ -15,13 +15,13 @@ uint64_t sim_model_call_needed(const struct sim_signature *signature, uint32_t p
     uint32_t rank = found->po_rank;
     if (gear < 0 || gear >= signature->sg_gear_count)
         return found->po_bytes;
-    if (!output && sim_aipp_has_images(signature, port))
-        return sim_aipp_input_bytes(signature, port, gear);
+    if (!output && sim_model_aipp_has_images(signature, port))
+        return sim_model_aipp_input_bytes(signature, port, gear);
     if (output)
-        used = sim_signature_output(signature, port, gear, &rank);
+        used = sim_model_signature_output(signature, port, gear, &rank);
     else
-        sim_signature_input(signature, port, gear, dims);
-    uint64_t bytes = sim_shape_bytes(found->po_type, used, rank);
+        sim_model_signature_input(signature, port, gear, dims);
+    uint64_t bytes = sim_model_shape_bytes(found->po_type, used, rank);
     return bytes == 0 || bytes > found->po_bytes ? found->po_bytes : bytes; /* files may leave the gear's shape out */
 }
 
@@ -36,7 +36,7 @@ static uint64_t needed_at(const struct sim_signature *signature, const struct si
 
 static bool is_control(const struct sim_signature *signature, const struct sim_model_call *call, uint32_t at)
 {
-    return at < call->ca_inputs && sim_port_is_control(&signature->sg_inputs[at]);
+    return at < call->ca_inputs && sim_model_port_is_control(&signature->sg_inputs[at]);
 }
 
 /* The tensor of an operand: those of inputs are one behind the other, without the controls. */
@@ -44,7 +44,7 @@ static aclsimTensor *tensor_at(const struct sim_signature *signature, const stru
 {
     uint32_t place = at;
     for (uint32_t i = 0; i < at && at < call->ca_inputs; i++)
-        place -= sim_port_is_control(&signature->sg_inputs[i]);
+        place -= sim_model_port_is_control(&signature->sg_inputs[i]);
     return &sim_model_call_tensors(call)[place];
 }
 
@@ -127,7 +127,7 @@ void sim_model_call_finish(const struct sim_signature *signature, const struct s
 static const char *apply(const struct sim_signature *signature, struct sim_model_call *call, uint32_t input,
                          struct sim_aipp_source source, aclFormat format, uint64_t raw_size, void **converted)
 {
-    return sim_aipp_apply(source, raw_size, format, tensor_at(signature, call, input), converted);
+    return sim_model_aipp_apply(source, raw_size, format, tensor_at(signature, call, input), converted);
 }
 
 /* Preprocessed images take the place of those that the program gave. */
@@ -145,8 +145,8 @@ static const char *prepare_images(const struct sim_signature *signature, struct 
     if (reason != NULL || call->ca_aipp_operand == call->ca_inputs)
         return reason;
     const struct sim_operand *parameters = &sim_model_call_operands(call)[call->ca_aipp_operand];
-    uint32_t images = sim_aipp_images(signature);
-    if (!sim_aipp_is_applied(signature, images))
+    uint32_t images = sim_model_aipp_images(signature);
+    if (!sim_model_aipp_is_applied(signature, images))
         return "it has no input that AIPP can be applied to";
     struct sim_aipp_source source = {sim_memory_reach(parameters->op_address), parameters->op_bytes, false};
     return apply(signature, call, images, source, signature->sg_inputs[images].po_format,

@@ -176,9 +176,9 @@ static void free_feeder(struct sim_feeder *feeder)
             sim_dataset_destroy(datasets[side]);
     for (uint32_t i = 0; i < feeder->fe_count; i++) {
         struct port *port = &feeder->fe_ports[i];
-        struct sim_data_buffer *buffer = port->fp_buffer != NULL ? sim_data_buffer_open(port->fp_buffer) : NULL;
+        struct sim_data_buffer *buffer = port->fp_buffer != NULL ? sim_tensordesc_buffer_open(port->fp_buffer) : NULL;
         if (buffer != NULL)
-            sim_data_buffer_destroy(buffer);
+            sim_tensordesc_buffer_destroy(buffer);
         sim_model_release(port->fp_memory);
     }
     free(feeder);
@@ -190,7 +190,7 @@ static aclError make_port(struct port *port, uint32_t queue, uint64_t bytes, acl
     port->fp_queue = queue;
     port->fp_bytes = bytes;
     SIM_TRY(sim_memory_take(&port->fp_memory, bytes != 0 ? bytes : 1));
-    port->fp_buffer = sim_data_buffer_create(port->fp_memory, bytes);
+    port->fp_buffer = sim_tensordesc_buffer_create(port->fp_memory, bytes);
     struct sim_dataset *dataset = port->fp_buffer != NULL ? sim_dataset_open(handle, "dataset") : NULL;
     if (dataset == NULL)
         return ACL_ERROR_BAD_ALLOC;

@@ -81,7 +81,7 @@ aclError sim_model_register_kind(const char *kind, aclsimModelFunc run, void *us
 static struct entry *find_path(const char *path)
 {
     struct entry *entry = path == NULL ? NULL : entries;
-    while (entry != NULL && !sim_path_is_named(path, entry->en_name))
+    while (entry != NULL && !sim_bytes_path_is_named(path, entry->en_name))
         entry = entry->en_next;
     return entry;
 }

@@ -12,7 +12,7 @@ struct sim_piece {
     _Alignas(max_align_t) unsigned char pi_bytes[];
 };
 
-struct sim_signature *sim_signature_create(void)
+struct sim_signature *sim_model_signature_create(void)
 {
     struct sim_signature *signature = calloc(1, sizeof *signature);
     if (signature == NULL)
@@ -22,12 +22,12 @@ struct sim_signature *sim_signature_create(void)
     return signature;
 }
 
-void sim_signature_share(struct sim_signature *signature)
+void sim_model_signature_share(struct sim_signature *signature)
 {
     atomic_fetch_add_explicit(&signature->sg_users, 1, memory_order_relaxed);
 }
 
-void sim_signature_drop(struct sim_signature *signature)
+void sim_model_signature_drop(struct sim_signature *signature)
 {
     /* Acquire and release: what the last user but one read comes before the freeing. */
     if (signature == NULL || atomic_fetch_sub_explicit(&signature->sg_users, 1, memory_order_acq_rel) != 1)
@@ -40,7 +40,7 @@ void sim_signature_drop(struct sim_signature *signature)
     free(signature);
 }
 
-void *sim_signature_take(struct sim_signature *signature, size_t count, size_t size)
+void *sim_model_signature_take(struct sim_signature *signature, size_t count, size_t size)
 {
     uint64_t bytes = count;
     if (!sim_size_multiply(&bytes, size) || __builtin_add_overflow(bytes, sizeof(struct sim_piece), &bytes))
@@ -53,9 +53,9 @@ void *sim_signature_take(struct sim_signature *signature, size_t count, size_t s
     return piece->pi_bytes;
 }
 
-const char *sim_signature_text(struct sim_signature *signature, const void *bytes, size_t size)
+const char *sim_model_signature_text(struct sim_signature *signature, const void *bytes, size_t size)
 {
-    char *text = sim_signature_take(signature, size + 1, 1);
+    char *text = sim_model_signature_take(signature, size + 1, 1);
     if (text != NULL && size != 0)
         memcpy(text, bytes, size);
     return text;
@@ -63,7 +63,7 @@ const char *sim_signature_text(struct sim_signature *signature, const void *byte
 
 /* ---- questions ---- */
 
-uint32_t sim_port_find(const struct sim_port *ports, uint32_t count, const char *name)
+uint32_t sim_model_port_find(const struct sim_port *ports, uint32_t count, const char *name)
 {
     uint32_t index = 0;
     while (index < count && strcmp(ports[index].po_name, name) != 0)
@@ -71,7 +71,7 @@ uint32_t sim_port_find(const struct sim_port *ports, uint32_t count, const char 
     return index;
 }
 
-uint64_t sim_shape_bytes(aclDataType type, const int64_t *dims, uint32_t rank)
+uint64_t sim_model_shape_bytes(aclDataType type, const int64_t *dims, uint32_t rank)
 {
     uint64_t bits = sim_type_bits(type);
     bool fits = true, known = true;
@@ -84,7 +84,7 @@ uint64_t sim_shape_bytes(aclDataType type, const int64_t *dims, uint32_t rank)
     return fits ? bits / 8 + (bits % 8 != 0) : UINT64_MAX;
 }
 
-void sim_shape_strides(const int64_t *dims, uint32_t rank, int64_t *strides)
+void sim_model_shape_strides(const int64_t *dims, uint32_t rank, int64_t *strides)
 {
     uint64_t stride = 1;
     for (uint32_t i = rank; i-- != 0;) {
@@ -94,12 +94,12 @@ void sim_shape_strides(const int64_t *dims, uint32_t rank, int64_t *strides)
     }
 }
 
-bool sim_port_is_control(const struct sim_port *port)
+bool sim_model_port_is_control(const struct sim_port *port)
 {
     return strcmp(port->po_name, SIM_GEAR_INPUT) == 0 || strcmp(port->po_name, SIM_AIPP_INPUT) == 0;
 }
 
-void sim_signature_input(const struct sim_signature *signature, uint32_t input, int64_t gear, int64_t *dims)
+void sim_model_signature_input(const struct sim_signature *signature, uint32_t input, int64_t gear, int64_t *dims)
 {
     const struct sim_port *port = &signature->sg_inputs[input];
     uint32_t width = signature->sg_gear_width, at = port->po_gear_value;
@@ -111,7 +111,8 @@ void sim_signature_input(const struct sim_signature *signature, uint32_t input, 
     }
 }
 
-const int64_t *sim_signature_output(const struct sim_signature *signature, uint32_t output, int64_t gear, uint32_t *rank)
+const int64_t *sim_model_signature_output(const struct sim_signature *signature, uint32_t output, int64_t gear,
+                                          uint32_t *rank)
 {
     for (uint32_t i = 0; i < signature->sg_gear_output_count && gear >= 0; i++) {
         const struct sim_gear_output *candidate = &signature->sg_gear_outputs[i];
@@ -124,7 +125,7 @@ const int64_t *sim_signature_output(const struct sim_signature *signature, uint3
     return signature->sg_outputs[output].po_dims;
 }
 
-const struct sim_static_aipp *sim_signature_aipp(const struct sim_signature *signature, uint32_t input)
+const struct sim_static_aipp *sim_model_signature_aipp(const struct sim_signature *signature, uint32_t input)
 {
     for (uint32_t i = 0; i < signature->sg_aipp_count; i++)
         if (signature->sg_aipp[i].sa_input == input)
@@ -132,7 +133,7 @@ const struct sim_static_aipp *sim_signature_aipp(const struct sim_signature *sig
     return NULL;
 }
 
-int64_t sim_signature_gear(const struct sim_signature *signature, const uint64_t *values)
+int64_t sim_model_signature_gear(const struct sim_signature *signature, const uint64_t *values)
 {
     uint32_t width = signature->sg_gear_width;
     for (uint32_t gear = 0; gear < signature->sg_gear_count; gear++)
@@ -147,16 +148,16 @@ int64_t sim_signature_gear(const struct sim_signature *signature, const uint64_t
 static uint64_t largest_of(const struct sim_signature *signature, uint32_t index, bool input)
 {
     const struct sim_port *port = input ? &signature->sg_inputs[index] : &signature->sg_outputs[index];
-    uint64_t most = sim_shape_bytes(port->po_type, port->po_dims, port->po_rank);
+    uint64_t most = sim_model_shape_bytes(port->po_type, port->po_dims, port->po_rank);
     int64_t dims[ACL_MAX_DIM_CNT];
     for (int64_t gear = 0; gear < signature->sg_gear_count; gear++) {
         uint32_t rank = port->po_rank;
         const int64_t *found = dims;
         if (input)
-            sim_signature_input(signature, index, gear, dims);
+            sim_model_signature_input(signature, index, gear, dims);
         else
-            found = sim_signature_output(signature, index, gear, &rank);
-        uint64_t bytes = sim_shape_bytes(port->po_type, found, rank);
+            found = sim_model_signature_output(signature, index, gear, &rank);
+        uint64_t bytes = sim_model_shape_bytes(port->po_type, found, rank);
         most = bytes > most ? bytes : most;
     }
     return most;
@@ -165,7 +166,8 @@ static uint64_t largest_of(const struct sim_signature *signature, uint32_t index
 /* Whether runs read other bytes than those of the shape: a parameter, or an image that AIPP makes the shape of. */
 static bool has_own_bytes(const struct sim_signature *signature, uint32_t index, bool input)
 {
-    return input && (sim_port_is_control(&signature->sg_inputs[index]) || sim_aipp_has_images(signature, index));
+    return input &&
+           (sim_model_port_is_control(&signature->sg_inputs[index]) || sim_model_aipp_has_images(signature, index));
 }
 
 static aclError check_port(struct sim_signature *signature, uint32_t index, bool input)
@@ -198,7 +200,7 @@ static void place_gears(struct sim_signature *signature)
     for (uint32_t i = 0; i < signature->sg_input_count && signature->sg_gears == SIM_GEARS_DIMS; i++) {
         struct sim_port *port = &signature->sg_inputs[i];
         port->po_gear_value = place;
-        for (uint32_t at = 0; at < port->po_rank && !sim_port_is_control(port); at++)
+        for (uint32_t at = 0; at < port->po_rank && !sim_model_port_is_control(port); at++)
             place += port->po_dims[at] < 0;
     }
 }
@@ -209,7 +211,7 @@ static aclError check_aipp(const struct sim_signature *signature)
         const struct sim_static_aipp *aipp = &signature->sg_aipp[i];
         bool fits = aipp->sa_input < signature->sg_input_count && !signature->sg_dynamic &&
                     signature->sg_inputs[aipp->sa_input].po_rank == 4 &&
-                    sim_signature_aipp(signature, aipp->sa_input) == aipp &&
+                    sim_model_signature_aipp(signature, aipp->sa_input) == aipp &&
                     (aipp->sa_type == ACL_FLOAT || aipp->sa_type == ACL_FLOAT16);
         SIM_ARGUMENT(fits, ACL_ERROR_GE_PARAM_INVALID,
                      "the model has AIPP for its input %u, expected one of 4 dimensions, of ACL_FLOAT or ACL_FLOAT16, "
@@ -218,7 +220,7 @@ static aclError check_aipp(const struct sim_signature *signature)
     return ACL_SUCCESS;
 }
 
-aclError sim_signature_finish(struct sim_signature *signature)
+aclError sim_model_signature_finish(struct sim_signature *signature)
 {
     SIM_ARGUMENT(signature->sg_gear_count <= SIM_GEARS_MAX, ACL_ERROR_GE_PARAM_INVALID,
                  "the model has %u gears, expected at most %d", signature->sg_gear_count, SIM_GEARS_MAX);

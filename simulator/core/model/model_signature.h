@@ -71,41 +71,41 @@ struct sim_signature {
 };
 
 /* An empty one with one user; NULL without memory (245000). */
-struct sim_signature *sim_signature_create(void);
-void sim_signature_share(struct sim_signature *signature);
-void sim_signature_drop(struct sim_signature *signature); /* NULL is nothing */
+struct sim_signature *sim_model_signature_create(void);
+void sim_model_signature_share(struct sim_signature *signature);
+void sim_model_signature_drop(struct sim_signature *signature); /* NULL is nothing */
 
 /* Zeroed memory that lives as long as the signature; NULL without memory (245000). */
-void *sim_signature_take(struct sim_signature *signature, size_t count, size_t size);
-const char *sim_signature_text(struct sim_signature *signature, const void *bytes, size_t size);
+void *sim_model_signature_take(struct sim_signature *signature, size_t count, size_t size);
+const char *sim_model_signature_text(struct sim_signature *signature, const void *bytes, size_t size);
 
 /* After reading: names that are missing or too long get aliases, sizes and gears are made consistent; 145000. */
-aclError sim_signature_finish(struct sim_signature *signature);
+aclError sim_model_signature_finish(struct sim_signature *signature);
 
 /* The index of the port of that name; the count when there is none. */
-uint32_t sim_port_find(const struct sim_port *ports, uint32_t count, const char *name);
+uint32_t sim_model_port_find(const struct sim_port *ports, uint32_t count, const char *name);
 
 /* Bytes of a shape; 0 while a dimension is unknown, UINT64_MAX when the number does not fit. */
-uint64_t sim_shape_bytes(aclDataType type, const int64_t *dims, uint32_t rank);
+uint64_t sim_model_shape_bytes(aclDataType type, const int64_t *dims, uint32_t rank);
 
 /* The strides of dimensions that lie one behind the other, in elements; 0 before an unknown or empty one. */
-void sim_shape_strides(const int64_t *dims, uint32_t rank, int64_t *strides);
+void sim_model_shape_strides(const int64_t *dims, uint32_t rank, int64_t *strides);
 
 /* The dimensions of an input in a gear (SIM_EVERY_GEAR: as built, with -1 for what gears decide). `dims` has room for
  * po_rank. */
-void sim_signature_input(const struct sim_signature *signature, uint32_t input, int64_t gear, int64_t *dims);
+void sim_model_signature_input(const struct sim_signature *signature, uint32_t input, int64_t gear, int64_t *dims);
 
 /* The dimensions of an output in a gear; its largest ones for SIM_EVERY_GEAR. */
-const int64_t *sim_signature_output(const struct sim_signature *signature, uint32_t output, int64_t gear,
+const int64_t *sim_model_signature_output(const struct sim_signature *signature, uint32_t output, int64_t gear,
                                     uint32_t *rank);
 
 /* The static AIPP of an input; NULL: none. */
-const struct sim_static_aipp *sim_signature_aipp(const struct sim_signature *signature, uint32_t input);
+const struct sim_static_aipp *sim_model_signature_aipp(const struct sim_signature *signature, uint32_t input);
 
 /* The gear with these values; -1: none. */
-int64_t sim_signature_gear(const struct sim_signature *signature, const uint64_t *values);
+int64_t sim_model_signature_gear(const struct sim_signature *signature, const uint64_t *values);
 
 /* Whether the input carries a gear or preprocessing parameters instead of data. */
-bool sim_port_is_control(const struct sim_port *port);
+bool sim_model_port_is_control(const struct sim_port *port);
 
 #endif

@@ -298,7 +298,7 @@ void sim_dump_reset(void)
     sim_dump_command_end();
     sim_dump_arguments(NULL);
     sim_dump_give_to(NULL);
-    sim_graph_dump_reset();
+    sim_dump_graph_reset();
 }
 
 /* The parent's plan is lost to the child, as nobody can say what its lock was doing. */
@@ -310,5 +310,5 @@ void sim_dump_after_fork(void)
     receiver = NULL;
     arguments_path = NULL;
     watch();
-    sim_graph_dump_after_fork();
+    sim_dump_graph_after_fork();
 }

@@ -133,11 +133,11 @@ struct sim_dump_graph {
     int dg_counts[2];
     const aclopAttr *dg_attr; /* NULL: none */
 };
-aclGraphDumpOption *sim_graph_dump_create(void);
-aclError sim_graph_dump_destroy(const aclGraphDumpOption *option);
-aclError sim_graph_dump_check(const aclGraphDumpOption *option); /* 100000 unless it is live */
-aclError sim_graph_dump_write(const struct sim_dump_graph *graph); /* 100000, 100003 */
-void sim_graph_dump_reset(void);
-void sim_graph_dump_after_fork(void);
+aclGraphDumpOption *sim_dump_graph_create(void);
+aclError sim_dump_graph_destroy(const aclGraphDumpOption *option);
+aclError sim_dump_graph_check(const aclGraphDumpOption *option); /* 100000 unless it is live */
+aclError sim_dump_graph_write(const struct sim_dump_graph *graph); /* 100000, 100003 */
+void sim_dump_graph_reset(void);
+void sim_dump_graph_after_fork(void);
 
 #endif

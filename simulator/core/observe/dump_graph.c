@@ -13,7 +13,7 @@
 
 static struct sim_table options = SIM_OBJECT_TABLE(struct sim_object, SIM_KIND_GRAPH_DUMP);
 
-aclGraphDumpOption *sim_graph_dump_create(void)
+aclGraphDumpOption *sim_dump_graph_create(void)
 {
     uint64_t handle;
     struct sim_object *option = sim_object_take(&options, &handle);
@@ -32,7 +32,7 @@ static aclError open_option(const aclGraphDumpOption *handle, struct sim_object 
     return *option != NULL ? ACL_SUCCESS : ACL_ERROR_INVALID_PARAM;
 }
 
-aclError sim_graph_dump_destroy(const aclGraphDumpOption *handle)
+aclError sim_dump_graph_destroy(const aclGraphDumpOption *handle)
 {
     struct sim_object *option;
     SIM_TRY(open_option(handle, &option));
@@ -40,7 +40,7 @@ aclError sim_graph_dump_destroy(const aclGraphDumpOption *handle)
     return ACL_SUCCESS;
 }
 
-aclError sim_graph_dump_check(const aclGraphDumpOption *handle)
+aclError sim_dump_graph_check(const aclGraphDumpOption *handle)
 {
     struct sim_object *option;
     SIM_TRY(open_option(handle, &option));
@@ -68,8 +68,8 @@ static aclError print_attributes(FILE *out, const aclopAttr *handle)
     if (handle == NULL)
         return ACL_SUCCESS;
     SIM_TRY(sim_op_attr_copy(handle, &attributes));
-    char *text = sim_attributes_json(&attributes);
-    sim_attributes_drop(&attributes);
+    char *text = sim_op_attributes_json(&attributes);
+    sim_op_attributes_drop(&attributes);
     SIM_ARGUMENT(text != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for the attributes");
     fprintf(out, "  attributes %s\n", text);
     free(text);
@@ -99,7 +99,7 @@ static aclError write_text(const struct sim_dump_graph *graph, const char *text,
     return ACL_SUCCESS;
 }
 
-aclError sim_graph_dump_write(const struct sim_dump_graph *graph)
+aclError sim_dump_graph_write(const struct sim_dump_graph *graph)
 {
     char *text = NULL;
     size_t size = 0;
@@ -113,12 +113,12 @@ aclError sim_graph_dump_write(const struct sim_dump_graph *graph)
     return code;
 }
 
-void sim_graph_dump_reset(void)
+void sim_dump_graph_reset(void)
 {
     sim_object_destroy_all(&options, end);
 }
 
-void sim_graph_dump_after_fork(void)
+void sim_dump_graph_after_fork(void)
 {
     sim_table_empty(&options);
 }

@@ -135,13 +135,13 @@ static aclsimTensor view_of(const acldumpTensorInfo *info)
     aclsimTensor tensor = {
         .data = sim_memory_reach(info->tensorAddr), .type = (aclDataType)info->dataType, .rank = rank};
     if (rank == 0 || sim_type_bits(tensor.type) == 0 ||
-        sim_shape_bytes(tensor.type, dims, rank) != info->tensorSize) {
+        sim_model_shape_bytes(tensor.type, dims, rank) != info->tensorSize) {
         tensor.type = ACL_UINT8;
         tensor.rank = 1;
         dims[0] = (int64_t)info->tensorSize;
     }
     memcpy(tensor.dims, dims, tensor.rank * sizeof *dims);
-    sim_shape_strides(dims, tensor.rank, tensor.strides);
+    sim_model_shape_strides(dims, tensor.rank, tensor.strides);
     return tensor;
 }
 

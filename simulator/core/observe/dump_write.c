@@ -262,7 +262,8 @@ void sim_dump_model(const struct sim_dump_plan *plan, const struct sim_run *run,
     size_t count = direction == ACLSIM_IN ? order->inputCount : order->outputCount;
     for (size_t i = 0; i < count; i++) {
         aclsimTensor tensor = direction == ACLSIM_IN ? order->inputs[i] : order->outputs[i];
-        sim_shape_strides(tensor.dims, tensor.rank, tensor.strides); /* whatever the model's function has left there */
+        sim_model_shape_strides(tensor.dims, tensor.rank,
+                                tensor.strides); /* whatever the model's function has left there */
         write_tensor(&place, name_of(direction), i, &tensor);
     }
 }

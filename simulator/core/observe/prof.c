@@ -146,7 +146,7 @@ static void time_task(const struct sim_run *run, const struct sim_task *task, co
     sim_prof_write_run(SIM_PROF_TASKS, run,
                        &(struct sim_prof_event){.pe_name = task->ta_op->op_name, .pe_start = start,
                                                 .pe_end = end > start ? end : start + 1, .pe_arguments = arguments,
-                                                .pe_category = sim_task_names[task->ta_op->op_kind]});
+                                                .pe_category = sim_capture_task_names[task->ta_op->op_kind]});
 }
 
 static const struct sim_watcher times = {.wt_finish = time_task};
@@ -376,7 +376,7 @@ aclError sim_prof_stop(const aclprofConfig *config)
     return code;
 }
 
-aclError sim_prof_subscribe(uint32_t count)
+aclError sim_prof_set_subscriptions(uint32_t count)
 {
     aclError code = ACL_SUCCESS;
     pthread_mutex_lock(&turn);

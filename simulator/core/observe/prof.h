@@ -39,7 +39,7 @@ aclError sim_prof_command(struct sim_json object);
 void sim_prof_command_end(void);
 
 /* Subscriptions and sessions exclude each other: so many models are subscribed to from now on. 100042, 148047. */
-aclError sim_prof_subscribe(uint32_t count);
+aclError sim_prof_set_subscriptions(uint32_t count);
 
 aclprofConfig *sim_prof_config_create(const struct sim_prof_plan *plan);
 aclError sim_prof_config_destroy(const aclprofConfig *config);
@@ -70,27 +70,27 @@ void sim_prof_write_run(uint64_t bits, const struct sim_run *run, struct sim_pro
 
 enum sim_span_kind { SIM_SPAN_STACK, SIM_SPAN_RANGE, SIM_SPAN_TENSORS };
 
-void *sim_stamp_create(void); /* NULL while no marks are collected */
-void sim_stamp_destroy(void *stamp);
-aclError sim_stamp_set(void *stamp, const char *text, size_t length);
-aclError sim_stamp_mark(void *stamp);
+void *sim_prof_stamp_create(void); /* NULL while no marks are collected */
+void sim_prof_stamp_destroy(void *stamp);
+aclError sim_prof_stamp_set(void *stamp, const char *text, size_t length);
+aclError sim_prof_stamp_mark(void *stamp);
 
 /* Begins a span: the newest of this thread and kind is ended, or of any thread the one of that number. 100000 no stamp,
  * 500005 nothing is collected, or nothing to end. */
-aclError sim_stamp_begin(void *stamp, enum sim_span_kind kind, uint32_t *number);
+aclError sim_prof_stamp_begin(void *stamp, enum sim_span_kind kind, uint32_t *number);
 /* A moment, or a range without a stamp: for tools that mark with a text (mstx). */
 void sim_prof_mark(const char *text);
 aclError sim_prof_range_begin(const char *text, uint32_t *number);
-aclError sim_span_end(enum sim_span_kind kind, uint32_t number);
-aclError sim_span_tensors(const aclprofTensorInfo *info);
+aclError sim_prof_span_end(enum sim_span_kind kind, uint32_t number);
+aclError sim_prof_span_tensors(const aclprofTensorInfo *info);
 
 /* Queue a mark; its text is what the trace shows. */
 aclError sim_prof_mark_stream(const char *text, size_t length, aclrtStream stream, void *site);
 aclError sim_prof_trace_stream(const void *data, size_t size, aclrtStream stream, void *site);
 
-aclprofStepInfo *sim_step_info_create(void);
-void sim_step_info_destroy(const aclprofStepInfo *info);
-aclError sim_step_info_tag(const aclprofStepInfo *info, aclprofStepTag tag, aclrtStream stream, void *site);
+aclprofStepInfo *sim_prof_step_info_create(void);
+void sim_prof_step_info_destroy(const aclprofStepInfo *info);
+aclError sim_prof_step_info_tag(const aclprofStepInfo *info, aclprofStepTag tag, aclrtStream stream, void *site);
 
 uint64_t sim_prof_text_number(const char *text); /* UINT64_MAX without memory */
 void sim_prof_text(uint64_t number, char text[SIM_PROF_TEXT]); /* the text of a number, or its digits */
@@ -112,14 +112,14 @@ struct sim_op_record {
 
 #define SIM_OP_RECORD_MAGIC 0x504f4d53u
 
-aclprofSubscribeConfig *sim_subscription_create(bool times, int descriptor);
-aclError sim_subscription_destroy(const aclprofSubscribeConfig *config);
-aclError sim_model_subscribe(uint32_t model, const aclprofSubscribeConfig *config);
-aclError sim_model_unsubscribe(uint32_t model);
+aclprofSubscribeConfig *sim_prof_subscription_create(bool times, int descriptor);
+aclError sim_prof_subscription_destroy(const aclprofSubscribeConfig *config);
+aclError sim_prof_subscribe(uint32_t model, const aclprofSubscribeConfig *config);
+aclError sim_prof_unsubscribe(uint32_t model);
 
 /* True when somebody wants records of this model's operators: one load while nobody has subscribed. */
-bool sim_model_is_subscribed(uint32_t model);
-void sim_model_tell(uint32_t model, const char *type, const char *name, uint64_t start, uint64_t end);
+bool sim_prof_is_subscribed(uint32_t model);
+void sim_prof_tell(uint32_t model, const char *type, const char *name, uint64_t start, uint64_t end);
 
 void sim_prof_subscribe_reset(void);
 void sim_prof_subscribe_after_fork(void);

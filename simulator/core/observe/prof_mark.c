@@ -43,7 +43,7 @@ static uint32_t text_count, text_room;
 
 /* ---- stamps ---- */
 
-void *sim_stamp_create(void)
+void *sim_prof_stamp_create(void)
 {
     uint64_t handle;
     if (!sim_prof_collects(ACL_PROF_MSPROFTX)) {
@@ -69,7 +69,7 @@ static void end_stamp(void *stamp)
     sim_object_end(&stamps, stamp);
 }
 
-void sim_stamp_destroy(void *handle)
+void sim_prof_stamp_destroy(void *handle)
 {
     struct stamp *stamp;
     if (open_stamp(handle, &stamp) == ACL_SUCCESS)
@@ -83,7 +83,7 @@ static void copy_text(char target[SIM_PROF_TEXT], const char *text, size_t lengt
     target[length] = '\0';
 }
 
-aclError sim_stamp_set(void *handle, const char *text, size_t length)
+aclError sim_prof_stamp_set(void *handle, const char *text, size_t length)
 {
     struct stamp *stamp;
     SIM_TRY(open_stamp(handle, &stamp));
@@ -116,7 +116,7 @@ void sim_prof_mark(const char *text)
                                                                .pe_end = now, .pe_arguments = ""});
 }
 
-aclError sim_stamp_mark(void *handle)
+aclError sim_prof_stamp_mark(void *handle)
 {
     char text[SIM_PROF_TEXT];
     SIM_TRY(read_stamp(handle, text));
@@ -142,7 +142,7 @@ static aclError begin_span(const struct span *begun, uint32_t *number)
     return ACL_SUCCESS;
 }
 
-aclError sim_stamp_begin(void *handle, enum sim_span_kind kind, uint32_t *number)
+aclError sim_prof_stamp_begin(void *handle, enum sim_span_kind kind, uint32_t *number)
 {
     struct span span = {.sp_kind = kind};
     SIM_TRY(read_stamp(handle, span.sp_text));
@@ -171,7 +171,7 @@ static void free_span(struct span *span)
     free(span);
 }
 
-aclError sim_span_end(enum sim_span_kind kind, uint32_t number)
+aclError sim_prof_span_end(enum sim_span_kind kind, uint32_t number)
 {
     static const char *const categories[] = {
         [SIM_SPAN_STACK] = "push", [SIM_SPAN_RANGE] = "range", [SIM_SPAN_TENSORS] = "tensors"};
@@ -267,7 +267,7 @@ static void print_tensors(FILE *out, const aclprofTensorInfo *info)
     fputc(']', out);
 }
 
-aclError sim_span_tensors(const aclprofTensorInfo *info)
+aclError sim_prof_span_tensors(const aclprofTensorInfo *info)
 {
     struct span span = {.sp_kind = SIM_SPAN_TENSORS};
     size_t size;
@@ -337,7 +337,7 @@ aclError sim_prof_trace_stream(const void *data, size_t size, aclrtStream stream
 
 /* ---- steps ---- */
 
-aclprofStepInfo *sim_step_info_create(void)
+aclprofStepInfo *sim_prof_step_info_create(void)
 {
     uint64_t handle;
     struct step_info *info = sim_object_take(&step_infos, &handle);
@@ -359,7 +359,7 @@ static void end_step_info(void *info)
     sim_object_end(&step_infos, info);
 }
 
-void sim_step_info_destroy(const aclprofStepInfo *handle)
+void sim_prof_step_info_destroy(const aclprofStepInfo *handle)
 {
     struct step_info *info;
     if (open_step(handle, &info) == ACL_SUCCESS)
@@ -376,7 +376,7 @@ static aclError tag_step(struct step_info *info, bool start, struct mark *mark)
     return ACL_SUCCESS;
 }
 
-aclError sim_step_info_tag(const aclprofStepInfo *handle, aclprofStepTag tag, aclrtStream stream, void *site)
+aclError sim_prof_step_info_tag(const aclprofStepInfo *handle, aclprofStepTag tag, aclrtStream stream, void *site)
 {
     struct step_info *info;
     struct sim_target target;

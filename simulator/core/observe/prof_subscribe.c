@@ -50,7 +50,7 @@ static _Atomic uint32_t subscription_count;
 
 /* ---- configurations ---- */
 
-aclprofSubscribeConfig *sim_subscription_create(bool times, int descriptor)
+aclprofSubscribeConfig *sim_prof_subscription_create(bool times, int descriptor)
 {
     uint64_t handle;
     struct config *config = sim_object_take(&configs, &handle);
@@ -72,7 +72,7 @@ static void end_config(void *config)
     sim_object_end(&configs, config);
 }
 
-aclError sim_subscription_destroy(const aclprofSubscribeConfig *handle)
+aclError sim_prof_subscription_destroy(const aclprofSubscribeConfig *handle)
 {
     struct config *config;
     SIM_TRY(open_config(handle, &config));
@@ -225,21 +225,21 @@ static aclError start(struct subscription *subscription)
 {
     pthread_mutex_lock(&lock);
     uint32_t count = atomic_load(&subscription_count);
-    aclError code = sim_prof_subscribe(count + 1);
+    aclError code = sim_prof_set_subscriptions(count + 1);
     if (code == ACL_SUCCESS) {
         code = start_thread(subscription);
         if (code == ACL_SUCCESS) {
             *find(subscription->su_model) = subscription;
             atomic_store(&subscription_count, count + 1);
         } else {
-            sim_prof_subscribe(count);
+            sim_prof_set_subscriptions(count);
         }
     }
     pthread_mutex_unlock(&lock);
     return code;
 }
 
-aclError sim_model_subscribe(uint32_t model, const aclprofSubscribeConfig *handle)
+aclError sim_prof_subscribe(uint32_t model, const aclprofSubscribeConfig *handle)
 {
     struct config *config;
     SIM_TRY(open_config(handle, &config));
@@ -267,12 +267,12 @@ aclError sim_model_subscribe(uint32_t model, const aclprofSubscribeConfig *handl
     return code;
 }
 
-aclError sim_model_unsubscribe(uint32_t model)
+aclError sim_prof_unsubscribe(uint32_t model)
 {
     pthread_mutex_lock(&lock);
     struct subscription **link = find(model), *subscription = *link;
     uint32_t count = atomic_load(&subscription_count) - (subscription != NULL);
-    aclError code = sim_prof_subscribe(count);
+    aclError code = sim_prof_set_subscriptions(count);
     if (subscription != NULL) {
         *link = subscription->su_next;
         atomic_store(&subscription_count, count);
@@ -289,7 +289,7 @@ aclError sim_model_unsubscribe(uint32_t model)
 
 /* ---- records ---- */
 
-bool sim_model_is_subscribed(uint32_t model)
+bool sim_prof_is_subscribed(uint32_t model)
 {
     if (likely(atomic_load_explicit(&subscription_count, memory_order_acquire) == 0))
         return false;
@@ -323,7 +323,7 @@ static struct sim_op_record *add(struct subscription *subscription)
     return &records[first + count];
 }
 
-void sim_model_tell(uint32_t model, const char *type, const char *name, uint64_t start, uint64_t end)
+void sim_prof_tell(uint32_t model, const char *type, const char *name, uint64_t start, uint64_t end)
 {
     struct sim_op_record record = {.or_magic = SIM_OP_RECORD_MAGIC, .or_model = model, .or_start = start,
                                    .or_end = end > start ? end : start + 1};

@@ -132,7 +132,7 @@ static aclnnStatus pack_tensor(struct sim_pack *pack, size_t parameter, size_t m
 static aclnnStatus pack_scalar(struct sim_pack *pack, const char *name, const void *handle, uint32_t offset)
 {
     struct sim_scalar *scalar;
-    SIM_TRY(sim_scalar_open(handle, name, &scalar));
+    SIM_TRY(sim_tensor_scalar_open(handle, name, &scalar));
     aclsimScalar *seen = sim_call_at(pack->pk_call, offset);
     seen->type = scalar->sc_type;
     memcpy(seen->value, scalar->sc_value, sizeof seen->value);
@@ -146,7 +146,7 @@ static aclnnStatus pack_array(struct sim_pack *pack, const char *name, enum sim_
                               const void *handle, uint32_t *offset, uint64_t *count)
 {
     struct sim_array *array;
-    SIM_TRY(sim_array_open(handle, kind, name, &array));
+    SIM_TRY(sim_tensor_array_open(handle, kind, name, &array));
     *count = array->ar_count;
     *offset = copy_in(pack, array->ar_values, array->ar_count * size);
     sim_object_close(array);
@@ -160,7 +160,7 @@ static aclnnStatus pack_list(struct sim_pack *pack, size_t parameter, enum sim_l
     const char *name = pack->pk_call->ca_row->ro_parameters[parameter].pa_name;
     size_t stride = kind == SIM_LIST_TENSORS ? sizeof(aclsimTensor) : sizeof(aclsimScalar);
     struct sim_list *list;
-    SIM_TRY(sim_list_open(handle, kind, name, &list));
+    SIM_TRY(sim_tensor_list_open(handle, kind, name, &list));
     *count = list->li_count;
     const void **members = malloc((size_t)(*count + 1) * sizeof *members);
     if (members != NULL)
@@ -305,8 +305,8 @@ aclError sim_call_place(const struct sim_pack *pack, void *workspace)
         outputs += (pack->pk_operands[i].od_direction & ACLSIM_OUT) != 0;
     }
     if (unlikely(outputs > 1))
-        SIM_TRY(sim_call_check_outputs(call));
-    call->ca_overlaps = sim_call_overlaps(call);
+        SIM_TRY(sim_row_overlap_check_outputs(call));
+    call->ca_overlaps = sim_row_overlaps(call);
     call->ca_workspace = NULL;
     if (call->ca_workspace_size == 0)
         return ACL_SUCCESS;

@@ -13,7 +13,7 @@ struct sim_call {
     uint64_t ca_workspace_size;
     uint32_t ca_size; /* of the block */
     uint32_t ca_ranges, ca_range_count;
-    bool ca_overlaps; /* an output would change an input: to be run by sim_call_apart's copy */
+    bool ca_overlaps; /* an output would change an input: to be run by sim_row_overlap_apart's copy */
 };
 
 /* Where a tensor of a call came from, and which bytes of its data it covers. */
@@ -63,10 +63,10 @@ aclnnStatus sim_call_view(const struct sim_tensor *tensor, const char *name, acl
 aclnnStatus sim_call_measure(const aclsimTensor *tensor, int64_t offset, const char *name, struct sim_operand *operand);
 
 /* 161001 for a required argument that is NULL: before packing. */
-aclnnStatus sim_call_check(const struct sim_row *row, const union sim_value *values);
+aclnnStatus sim_row_check_call(const struct sim_row *row, const union sim_value *values);
 
 /* Takes a kernel and asks it for the workspace: 561003, and what its plan answers. */
-aclnnStatus sim_call_plan(struct sim_call *call, uint64_t *workspace_size);
+aclnnStatus sim_row_plan_call(struct sim_call *call, uint64_t *workspace_size);
 
 /* Steps through the tensors of a placed call that have elements, and their ranges. */
 struct sim_call_cursor {
@@ -93,9 +93,10 @@ aclError sim_call_place(const struct sim_pack *pack, void *workspace);
 bool sim_call_writes_nothing(const struct sim_pack *pack);
 /* row_overlap.c: whether an output of a call that was placed would change an input; the call with copies of such inputs
  * behind it, to be freed, or NULL without memory. */
-bool sim_call_overlaps(const struct sim_call *call);
-aclnnStatus sim_call_check_outputs(const struct sim_call *call); /* 161002 for outputs that have bytes in common */
-struct sim_call *sim_call_apart(const struct sim_call *call);
+bool sim_row_overlaps(const struct sim_call *call);
+aclnnStatus
+sim_row_overlap_check_outputs(const struct sim_call *call); /* 161002 for outputs that have bytes in common */
+struct sim_call *sim_row_overlap_apart(const struct sim_call *call);
 const char *sim_call_name(const struct sim_pack *pack, const struct sim_operand *operand); /* of its parameter */
 
 /* Takes the pack over; NULL without memory. */

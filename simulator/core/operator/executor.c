@@ -98,7 +98,7 @@ static struct sim_call *take_call(struct sim_executor *executor)
 }
 
 /* The task is submitted when the executor is closed: it may run at once, and a kernel may make calls of its own. */
-aclnnStatus sim_row_launch(struct sim_row *row, void *workspace, uint64_t workspace_size, aclOpExecutor *handle,
+aclnnStatus sim_executor_launch(struct sim_row *row, void *workspace, uint64_t workspace_size, aclOpExecutor *handle,
                            aclrtStream stream, void *site)
 {
     struct sim_executor *executor;

@@ -40,7 +40,7 @@ void sim_op_request_drop(struct sim_op_request *request)
 {
     free(request->rq_type);
     free(request->rq_tensors);
-    sim_attributes_drop(&request->rq_attributes);
+    sim_op_attributes_drop(&request->rq_attributes);
     *request = (struct sim_op_request){0};
 }
 
@@ -49,7 +49,7 @@ static aclError copy_request(const struct sim_op_request *from, struct sim_op_re
     SIM_TRY(sim_op_request_create(from->rq_type, from->rq_input_count, from->rq_output_count, copy));
     memcpy(copy->rq_tensors, from->rq_tensors,
            ((size_t)from->rq_input_count + from->rq_output_count) * sizeof *copy->rq_tensors);
-    aclError code = sim_attributes_copy(&from->rq_attributes, &copy->rq_attributes);
+    aclError code = sim_op_attributes_copy(&from->rq_attributes, &copy->rq_attributes);
     if (code != ACL_SUCCESS)
         sim_op_request_drop(copy);
     return code;
@@ -104,7 +104,7 @@ static aclError read_desc(const aclTensorDesc *handle, struct sim_op_tensor *ten
 
 static aclError read_buffer(const aclDataBuffer *handle, struct sim_op_tensor *tensor)
 {
-    struct sim_data_buffer *buffer = sim_data_buffer_open(handle);
+    struct sim_data_buffer *buffer = sim_tensordesc_buffer_open(handle);
     if (buffer == NULL)
         return ACL_ERROR_INVALID_PARAM;
     tensor->ot_data = buffer->db_data;
@@ -181,11 +181,11 @@ static aclError plan(const struct sim_op_request *request, struct sim_pack *pack
     *pack = (struct sim_pack){0};
     aclError code = sim_op_bind(request, &binding);
     if (code == ACL_SUCCESS) {
-        aclnnStatus status = sim_call_check(binding.bi_row, binding.bi_values);
+        aclnnStatus status = sim_row_check_call(binding.bi_row, binding.bi_values);
         if (status == ACL_SUCCESS)
             status = sim_call_pack(pack, binding.bi_row, binding.bi_values);
         if (status == ACL_SUCCESS)
-            status = sim_call_plan(pack->pk_call, workspace);
+            status = sim_row_plan_call(pack->pk_call, workspace);
         if (status != ACL_SUCCESS)
             code = explain(status, request, binding.bi_row);
     }
@@ -381,7 +381,7 @@ static aclError tell_shape(const struct sim_op_tensor *tensor, const aclTensorDe
     struct sim_tensor_desc *desc = sim_tensordesc_open(handle);
     if (desc == NULL)
         return ACL_ERROR_INVALID_PARAM;
-    aclError code = sim_numbers_set(&desc->td_shape, tensor->ot_dims, tensor->ot_rank);
+    aclError code = sim_tensordesc_numbers_set(&desc->td_shape, tensor->ot_dims, tensor->ot_rank);
     sim_object_close(desc);
     return code;
 }

@@ -49,11 +49,11 @@ aclError sim_op_attr_set_lists(const aclopAttr *handle, const char *name, size_t
                                const int64_t *const *values);
 
 aclError sim_op_attr_copy(const aclopAttr *handle, struct sim_attributes *copy); /* 100000, 200000 */
-aclError sim_attributes_copy(const struct sim_attributes *from, struct sim_attributes *copy); /* 200000 */
-void sim_attributes_drop(struct sim_attributes *attributes);
-const struct sim_attribute *sim_attributes_find(const struct sim_attributes *attributes, const char *name);
+aclError sim_op_attributes_copy(const struct sim_attributes *from, struct sim_attributes *copy); /* 200000 */
+void sim_op_attributes_drop(struct sim_attributes *attributes);
+const struct sim_attribute *sim_op_attributes_find(const struct sim_attributes *attributes, const char *name);
 /* All of them as one JSON object, to be freed; NULL without memory. */
-char *sim_attributes_json(const struct sim_attributes *attributes);
+char *sim_op_attributes_json(const struct sim_attributes *attributes);
 
 /* ---- requests (op.c) ---- */
 
@@ -174,7 +174,7 @@ enum sim_op_own {
 extern struct sim_row *const *sim_op_own_rows;
 
 /* How many windows of an extent fit over a length with its padding; 0: none. */
-int64_t sim_window_count(int64_t length, int64_t extent, int64_t stride, int64_t padding);
+int64_t sim_op_window_count(int64_t length, int64_t extent, int64_t stride, int64_t padding);
 /* One of them by the name of its operator, for saved models; NULL: there is none. */
 struct sim_row *sim_op_row_find(const char *name);
 

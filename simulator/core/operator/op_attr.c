@@ -26,7 +26,7 @@ struct sim_op_attr *sim_op_attr_open(const aclopAttr *handle)
 
 void sim_op_attr_destroy(struct sim_op_attr *attr)
 {
-    sim_attributes_drop(&attr->oa_attributes);
+    sim_op_attributes_drop(&attr->oa_attributes);
     sim_object_end(&attrs, attr);
 }
 
@@ -38,7 +38,7 @@ static void drop_attribute(struct sim_attribute *attribute)
     free(attribute->at_values);
 }
 
-void sim_attributes_drop(struct sim_attributes *attributes)
+void sim_op_attributes_drop(struct sim_attributes *attributes)
 {
     for (size_t i = 0; i < attributes->as_count; i++)
         drop_attribute(&attributes->as_list[i]);
@@ -54,7 +54,7 @@ static struct sim_attribute *find(const struct sim_attributes *attributes, const
     return NULL;
 }
 
-const struct sim_attribute *sim_attributes_find(const struct sim_attributes *attributes, const char *name)
+const struct sim_attribute *sim_op_attributes_find(const struct sim_attributes *attributes, const char *name)
 {
     return find(attributes, name);
 }
@@ -133,7 +133,7 @@ aclError sim_op_attr_set(const aclopAttr *handle, const char *name, const struct
     return code;
 }
 
-aclError sim_attributes_copy(const struct sim_attributes *from, struct sim_attributes *copy)
+aclError sim_op_attributes_copy(const struct sim_attributes *from, struct sim_attributes *copy)
 {
     *copy = (struct sim_attributes){.as_list = calloc(from->as_count + 1, sizeof *copy->as_list)};
     bool whole = copy->as_list != NULL;
@@ -143,7 +143,7 @@ aclError sim_attributes_copy(const struct sim_attributes *from, struct sim_attri
     }
     if (whole)
         return ACL_SUCCESS;
-    sim_attributes_drop(copy);
+    sim_op_attributes_drop(copy);
     return sim_refuse(ACL_ERROR_BAD_ALLOC, "there is no memory for the attributes");
 }
 
@@ -152,7 +152,7 @@ aclError sim_op_attr_copy(const aclopAttr *handle, struct sim_attributes *copy)
     struct sim_op_attr *attr = sim_op_attr_open(handle);
     if (attr == NULL)
         return ACL_ERROR_INVALID_PARAM;
-    aclError code = sim_attributes_copy(&attr->oa_attributes, copy);
+    aclError code = sim_op_attributes_copy(&attr->oa_attributes, copy);
     sim_object_close(attr);
     return code;
 }
@@ -235,7 +235,7 @@ static char *finish(FILE *out, char **text)
     return NULL;
 }
 
-char *sim_attributes_json(const struct sim_attributes *attributes)
+char *sim_op_attributes_json(const struct sim_attributes *attributes)
 {
     char *text = NULL;
     size_t size;

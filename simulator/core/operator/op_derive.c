@@ -12,7 +12,7 @@ static aclError refuse(const struct sim_op_request *request, const char *reason)
 
 const char *sim_op_text(const struct sim_op_request *request, const char *name, const char *missing)
 {
-    const struct sim_attribute *found = sim_attributes_find(&request->rq_attributes, name);
+    const struct sim_attribute *found = sim_op_attributes_find(&request->rq_attributes, name);
     return found != NULL && found->at_kind == SIM_ATTRIBUTE_TEXT ? found->at_values : missing;
 }
 
@@ -26,7 +26,7 @@ aclError sim_op_find_integers(const struct sim_op_request *request, const char *
                               int64_t *numbers, uint32_t *count)
 {
     const struct sim_source input = {.so_kind = SIM_FROM_NUMBERS, .so_place = place};
-    if (sim_attributes_find(&request->rq_attributes, name) != NULL || place >= request->rq_input_count)
+    if (sim_op_attributes_find(&request->rq_attributes, name) != NULL || place >= request->rq_input_count)
         return sim_op_integers(request, name, numbers, count);
     return sim_op_numbers(request, &input, numbers, count);
 }
@@ -65,13 +65,13 @@ static aclError find_slice(const struct sim_op_request *request, int64_t *starts
     return ACL_SUCCESS;
 }
 
-aclError sim_derive_slice_starts(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_slice_starts(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     int64_t sizes[SIM_DIMS_MAX];
     return find_slice(request, numbers, sizes, count);
 }
 
-aclError sim_derive_slice_ends(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_slice_ends(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     int64_t starts[SIM_DIMS_MAX];
     SIM_TRY(find_slice(request, starts, numbers, count));
@@ -80,13 +80,13 @@ aclError sim_derive_slice_ends(const struct sim_op_request *request, int64_t *nu
     return ACL_SUCCESS;
 }
 
-aclError sim_derive_slice_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_slice_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     int64_t starts[SIM_DIMS_MAX];
     return find_slice(request, starts, numbers, count);
 }
 
-aclError sim_derive_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     *count = request->rq_tensors[0].ot_rank;
     for (uint32_t i = 0; i < *count; i++)
@@ -94,7 +94,7 @@ aclError sim_derive_axes(const struct sim_op_request *request, int64_t *numbers,
     return ACL_SUCCESS;
 }
 
-aclError sim_derive_ones(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_ones(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     *count = request->rq_tensors[0].ot_rank;
     for (uint32_t i = 0; i < *count; i++)
@@ -123,7 +123,7 @@ static aclError find_axis(const struct sim_op_request *request, int64_t *axis, i
 }
 
 /* Flatten(x; axis = 1): a matrix. */
-aclError sim_derive_flat_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_flat_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     uint32_t rank = request->rq_tensors[0].ot_rank;
     int64_t axis;
@@ -135,7 +135,7 @@ aclError sim_derive_flat_dims(const struct sim_op_request *request, int64_t *num
 }
 
 /* Reshape(x, shape): one -1 is what is left, 0 is the dimension of x. */
-aclError sim_derive_reshaped_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_reshaped_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     const struct sim_op_tensor *x = &request->rq_tensors[0];
     int64_t elements, others = 1;
@@ -156,12 +156,12 @@ aclError sim_derive_reshaped_dims(const struct sim_op_request *request, int64_t 
 }
 
 /* ExpandDims(x, axis), Unsqueeze(x; axes = []) */
-aclError sim_derive_expanded_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_expanded_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     const struct sim_op_tensor *x = &request->rq_tensors[0];
     int64_t axes[SIM_DIMS_MAX];
     uint32_t added = 0, from = 0, found = 0;
-    if (request->rq_input_count > 1 || sim_attributes_find(&request->rq_attributes, "axes") != NULL)
+    if (request->rq_input_count > 1 || sim_op_attributes_find(&request->rq_attributes, "axes") != NULL)
         SIM_TRY(sim_op_find_integers(request, "axes", 1, axes, &added));
     *count = x->ot_rank + added;
     if (*count > SIM_OP_RANK)
@@ -178,12 +178,12 @@ aclError sim_derive_expanded_dims(const struct sim_op_request *request, int64_t 
 }
 
 /* Squeeze(x; axis = []): those axes, which are 1; without any, all that are 1. */
-aclError sim_derive_squeezed_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_squeezed_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     const struct sim_op_tensor *x = &request->rq_tensors[0];
     int64_t axes[SIM_DIMS_MAX];
     uint32_t given = 0, gone = 0;
-    if (sim_attributes_find(&request->rq_attributes, "axis") != NULL)
+    if (sim_op_attributes_find(&request->rq_attributes, "axis") != NULL)
         SIM_TRY(sim_op_integers(request, "axis", axes, &given));
     for (uint32_t i = 0; i < given; i++) {
         SIM_TRY(find_axis(request, &axes[i], (int64_t)x->ot_rank - 1));
@@ -215,7 +215,7 @@ static aclError find_norm_axis(const struct sim_op_request *request, int64_t *ax
     return ACL_SUCCESS;
 }
 
-aclError sim_derive_normalized(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_normalized(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     const struct sim_op_tensor *x = &request->rq_tensors[0];
     int64_t axis;
@@ -225,7 +225,7 @@ aclError sim_derive_normalized(const struct sim_op_request *request, int64_t *nu
     return ACL_SUCCESS;
 }
 
-aclError sim_derive_first_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_first_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     const struct sim_op_tensor *x = &request->rq_tensors[0];
     *count = x->ot_rank;
@@ -234,16 +234,16 @@ aclError sim_derive_first_dims(const struct sim_op_request *request, int64_t *nu
 }
 
 /* RmsNorm(x, gamma; epsilon = 1e-6): one number for each line of gamma's shape */
-aclError sim_derive_rms_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_rms_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
-    SIM_TRY(sim_derive_first_dims(request, numbers, count));
+    SIM_TRY(sim_op_derive_first_dims(request, numbers, count));
     for (uint32_t i = 0; i < *count && i < request->rq_tensors[1].ot_rank; i++)
         numbers[*count - 1 - i] = 1;
     return ACL_SUCCESS;
 }
 
 /* GatherElements(x, index; dim = 0) */
-aclError sim_derive_second_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_second_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     const struct sim_op_tensor *index = &request->rq_tensors[1];
     *count = index->ot_rank;
@@ -251,11 +251,11 @@ aclError sim_derive_second_dims(const struct sim_op_request *request, int64_t *n
     return ACL_SUCCESS;
 }
 
-aclError sim_derive_line_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_line_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     int64_t axis;
     SIM_TRY(find_norm_axis(request, &axis));
-    SIM_TRY(sim_derive_first_dims(request, numbers, count));
+    SIM_TRY(sim_op_derive_first_dims(request, numbers, count));
     for (uint32_t i = (uint32_t)axis; i < *count; i++)
         numbers[i] = 1;
     return ACL_SUCCESS;
@@ -263,7 +263,7 @@ aclError sim_derive_line_dims(const struct sim_op_request *request, int64_t *num
 
 /* ---- OneHot(x, depth, on_value, off_value; axis = -1), OneHotD(x, on_value, off_value; depth, axis = -1) ---- */
 
-aclError sim_derive_one_hot_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_one_hot_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     const struct sim_op_tensor *x = &request->rq_tensors[0];
     int64_t depth[SIM_DIMS_MAX], axis;
@@ -315,7 +315,7 @@ static aclError read_number(const struct sim_op_request *request, uint32_t place
     return ACL_SUCCESS;
 }
 
-aclError sim_derive_range_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_range_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     double values[3];
     for (uint32_t i = 0; i < 3; i++)
@@ -331,7 +331,7 @@ aclError sim_derive_range_dims(const struct sim_op_request *request, int64_t *nu
 
 /* ---- Concat(concat_dim, x...), ConcatV2(x..., concat_dim) ---- */
 
-aclError sim_derive_last_number(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_last_number(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     if (request->rq_input_count < 2)
         return refuse(request, "it needs a tensor and the dimension that it joins along");
@@ -339,7 +339,7 @@ aclError sim_derive_last_number(const struct sim_op_request *request, int64_t *n
     return sim_op_numbers(request, &source, numbers, count);
 }
 
-aclError sim_derive_joined_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_joined_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     bool leads = strcmp(request->rq_type, "Concat") == 0; /* the number */
     const struct sim_source source = {.so_kind = SIM_FROM_NUMBERS};
@@ -347,7 +347,7 @@ aclError sim_derive_joined_dims(const struct sim_op_request *request, int64_t *n
     int64_t axis[SIM_DIMS_MAX];
     if (request->rq_input_count < 2)
         return refuse(request, "it needs a tensor and the dimension that it joins along");
-    SIM_TRY(leads ? sim_op_numbers(request, &source, axis, count) : sim_derive_last_number(request, axis, count));
+    SIM_TRY(leads ? sim_op_numbers(request, &source, axis, count) : sim_op_derive_last_number(request, axis, count));
     *axis += *axis < 0 ? members->ot_rank : 0;
     if (*count != 1 || *axis < 0 || *axis >= members->ot_rank)
         return refuse(request, "it joins along a dimension that its first tensor does not have");
@@ -362,7 +362,7 @@ aclError sim_derive_joined_dims(const struct sim_op_request *request, int64_t *n
 
 /* ---- GeluV2(x; approximate = "none") ---- */
 
-aclError sim_derive_approximation(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_derive_approximation(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     const char *approximate = sim_op_text(request, "approximate", "none");
     SIM_ARGUMENT(strcmp(approximate, "none") == 0 || strcmp(approximate, "tanh") == 0, ACL_ERROR_OP_ATTR_NOT_MATCH,

@@ -136,28 +136,28 @@ static aclError find_strided(const struct sim_op_request *request, struct stride
     return strided->st_rank <= SIM_OP_RANK ? ACL_SUCCESS : refuse(request, "the result has more than 8 dimensions");
 }
 
-aclError sim_part_starts(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_part_starts(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     struct strided strided;
     SIM_TRY(find_strided(request, &strided));
     return copy_numbers(strided.st_starts, strided.st_dims, numbers, count);
 }
 
-aclError sim_part_steps(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_part_steps(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     struct strided strided;
     SIM_TRY(find_strided(request, &strided));
     return copy_numbers(strided.st_strides, strided.st_dims, numbers, count);
 }
 
-aclError sim_part_sizes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_part_sizes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     struct strided strided;
     SIM_TRY(find_strided(request, &strided));
     return copy_numbers(strided.st_sizes, strided.st_dims, numbers, count);
 }
 
-aclError sim_part_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_part_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     struct strided strided;
     SIM_TRY(find_strided(request, &strided));
@@ -167,14 +167,14 @@ aclError sim_part_dims(const struct sim_op_request *request, int64_t *numbers, u
 /* ---- Split(split_dim, x), SplitD(x; split_dim), SplitV(x, size_splits, split_dim),
  * SplitVD(x; size_splits, split_dim), all with num_split; Unpack(x; num, axis = 0) ---- */
 
-uint32_t sim_split_place(const struct sim_op_request *request)
+uint32_t sim_op_part_split_place(const struct sim_op_request *request)
 {
     return is_type(request, "Split") ? 1 : 0;
 }
 
-aclError sim_split_axis(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_part_split_axis(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
-    const struct sim_op_tensor *x = &request->rq_tensors[sim_split_place(request)];
+    const struct sim_op_tensor *x = &request->rq_tensors[sim_op_part_split_place(request)];
     *count = 1;
     if (is_type(request, "Unpack"))
         SIM_TRY(sim_op_find_integer(request, "axis", 0, numbers));
@@ -206,17 +206,17 @@ static aclError fill_sizes(const struct sim_op_request *request, int64_t length,
     return ACL_SUCCESS;
 }
 
-aclError sim_split_sizes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_part_split_sizes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     bool unpacks = is_type(request, "Unpack");
     const char *name = unpacks ? "num" : "num_split";
     int64_t axis[SIM_DIMS_MAX], parts[SIM_DIMS_MAX];
-    SIM_TRY(sim_split_axis(request, axis, count));
+    SIM_TRY(sim_op_part_split_axis(request, axis, count));
     SIM_TRY(sim_op_integers(request, name, parts, count));
     SIM_ARGUMENT(*count == 1 && *parts >= 1 && *parts == request->rq_output_count && *parts <= SIM_DIMS_MAX,
                  ACL_ERROR_OP_ATTR_NOT_MATCH, "attribute %s of %s is %lld, expected numOutputs, %u, and at most %d", name,
                  request->rq_type, (long long)*parts, request->rq_output_count, SIM_DIMS_MAX);
-    int64_t length = request->rq_tensors[sim_split_place(request)].ot_dims[*axis];
+    int64_t length = request->rq_tensors[sim_op_part_split_place(request)].ot_dims[*axis];
     if (strncmp(request->rq_type, "SplitV", strlen("SplitV")) == 0) {
         SIM_TRY(fill_sizes(request, length, numbers, count));
         return *count == *parts ? ACL_SUCCESS : refuse(request, "size_splits has not one number for each output");
@@ -230,11 +230,11 @@ aclError sim_split_sizes(const struct sim_op_request *request, int64_t *numbers,
     return ACL_SUCCESS;
 }
 
-aclError sim_unpacked_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_part_unpacked_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     const struct sim_op_tensor *x = &request->rq_tensors[0];
     int64_t axis[SIM_DIMS_MAX];
-    SIM_TRY(sim_split_axis(request, axis, count));
+    SIM_TRY(sim_op_part_split_axis(request, axis, count));
     *count = 0;
     for (uint32_t i = 0; i < x->ot_rank; i++)
         if (i != *axis)
@@ -244,7 +244,7 @@ aclError sim_unpacked_dims(const struct sim_op_request *request, int64_t *number
 
 /* ---- Pack(x...; axis = 0) ---- */
 
-aclError sim_packed_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_part_packed_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     struct sim_op_tensor raised;
     if (request->rq_input_count == 0)
@@ -280,7 +280,7 @@ aclError sim_op_raise(const struct sim_op_request *request, const struct sim_op_
 /* The numbers of a list of lists, which attributes keep as JSON. */
 static aclError read_lists(const struct sim_op_request *request, const char *name, int64_t *numbers, uint32_t *count)
 {
-    const struct sim_attribute *found = sim_attributes_find(&request->rq_attributes, name);
+    const struct sim_attribute *found = sim_op_attributes_find(&request->rq_attributes, name);
     SIM_ARGUMENT(found != NULL && found->at_kind == SIM_ATTRIBUTE_JSON, ACL_ERROR_OP_ATTR_NOT_MATCH,
                  "%s has no attribute %s that is a list of lists of integers, which it needs", request->rq_type, name);
     *count = 0;
@@ -293,7 +293,7 @@ static aclError read_lists(const struct sim_op_request *request, const char *nam
     return ACL_SUCCESS;
 }
 
-aclError sim_pad_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_part_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     const char *mode = sim_op_text(request, "mode", "constant");
     const struct sim_source input = {.so_kind = SIM_FROM_NUMBERS, .so_place = 1};
@@ -308,18 +308,18 @@ aclError sim_pad_pads(const struct sim_op_request *request, int64_t *numbers, ui
         SIM_TRY(sim_op_numbers(request, &input, given, count));
     if (*count != 2 * rank)
         return refuse(request, "paddings needs two numbers for each dimension of x");
-    bool apart = sim_attributes_find(&request->rq_attributes, "paddings_contiguous") != NULL &&
+    bool apart = sim_op_attributes_find(&request->rq_attributes, "paddings_contiguous") != NULL &&
                  !sim_op_is_set(request, "paddings_contiguous");
     for (uint32_t i = 0; i < *count; i++)
         numbers[i] = apart ? given[i % 2 * rank + i / 2] : given[i];
     return ACL_SUCCESS;
 }
 
-aclError sim_pad_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_part_pad_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     const struct sim_op_tensor *x = &request->rq_tensors[0];
     int64_t pads[SIM_DIMS_MAX];
-    SIM_TRY(sim_pad_pads(request, pads, count));
+    SIM_TRY(sim_op_part_pads(request, pads, count));
     *count = x->ot_rank;
     for (uint32_t i = 0; i < *count; i++)
         if (__builtin_add_overflow(pads[2 * i], pads[2 * i + 1], &numbers[i]) ||
@@ -330,7 +330,7 @@ aclError sim_pad_dims(const struct sim_op_request *request, int64_t *numbers, ui
 
 /* ---- GatherNd(x, indices) ---- */
 
-aclError sim_gathered_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_part_gathered_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     const struct sim_op_tensor *x = &request->rq_tensors[0], *indices = &request->rq_tensors[1];
     int64_t depth = indices->ot_rank == 0 ? -1 : indices->ot_dims[indices->ot_rank - 1];
@@ -347,7 +347,7 @@ aclError sim_gathered_dims(const struct sim_op_request *request, int64_t *number
 /* ---- inputs that are seen with dimensions of 1 more ---- */
 
 /* BiasAdd(x, bias; data_format = "NHWC"): bias is for the channels. */
-aclError sim_bias_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_part_bias_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     const struct sim_op_tensor *x = &request->rq_tensors[0], *bias = &request->rq_tensors[1];
     const char *layout = sim_op_text(request, "data_format", "NHWC");
@@ -363,7 +363,7 @@ aclError sim_bias_dims(const struct sim_op_request *request, int64_t *numbers, u
 }
 
 /* Select(condition, x1, x2): a condition of one dimension chooses rows of x1 and x2. */
-aclError sim_choice_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_part_choice_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     const struct sim_op_tensor *condition = &request->rq_tensors[0], *x = &request->rq_tensors[1];
     *count = condition->ot_rank == 1 ? x->ot_rank : condition->ot_rank;

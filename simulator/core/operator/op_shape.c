@@ -175,7 +175,7 @@ static aclError take_numbers(const struct sim_op_request *request, const struct 
 }
 
 /* What cannot be derived from the request is no shape, whatever the reason: the message before says why. */
-static aclError derive(const struct sim_op_request *request, sim_derive_func dims, struct shape *shape)
+static aclError derive(const struct sim_op_request *request, sim_op_derive_func dims, struct shape *shape)
 {
     int64_t numbers[SIM_DIMS_MAX];
     uint32_t count;
@@ -231,10 +231,11 @@ static void set_shape(struct sim_op_tensor *tensor, const struct shape *shape)
 
 static aclError set_parts(struct sim_op_request *request)
 {
-    const struct sim_op_tensor *x = &request->rq_tensors[sim_split_place(request)];
+    const struct sim_op_tensor *x = &request->rq_tensors[sim_op_part_split_place(request)];
     int64_t axis[SIM_DIMS_MAX], sizes[SIM_DIMS_MAX];
     uint32_t count;
-    if (sim_split_axis(request, axis, &count) != ACL_SUCCESS || sim_split_sizes(request, sizes, &count) != ACL_SUCCESS)
+    if (sim_op_part_split_axis(request, axis, &count) != ACL_SUCCESS ||
+        sim_op_part_split_sizes(request, sizes, &count) != ACL_SUCCESS)
         return refuse(request, "the message before this one says why");
     for (uint32_t i = 0; i < request->rq_output_count; i++) {
         struct shape shape = {0};

@@ -64,24 +64,55 @@ struct sim_row *const *sim_op_own_rows;
 #define VIEWED(name, inputs, dims, ...)                                                                                \
     {name, inputs, "aclnnInplaceCopy", SIM_SHAPE_VIEWED, .ty_sources = {Y, VIEW, __VA_ARGS__}, .ty_dims = (dims)}
 #define NORMALIZED(name, row, own, epsilon)                                                                            \
-    {name, 3, row, SIM_SHAPE_DERIVED,                                                                                  \
-     .ty_sources = {X(0), DERIVED(sim_derive_normalized), X(1), X(2), OPTIONAL("epsilon", epsilon), OUTPUT(0),         \
-      OUTPUT(1), OUTPUT(2),                                                                                            \
-      ANY("begin_norm_axis"), ANY("begin_params_axis")},                                                               \
-     .ty_own = (own), .ty_dims = sim_derive_first_dims, .ty_more_dims = sim_derive_line_dims, .ty_outputs = 3}
+    {                                                                                                                  \
+        name, 3, row, SIM_SHAPE_DERIVED,                                                                               \
+            .ty_sources = {X(0),                                                                                       \
+                           DERIVED(sim_op_derive_normalized),                                                          \
+                           X(1),                                                                                       \
+                           X(2),                                                                                       \
+                           OPTIONAL("epsilon", epsilon),                                                               \
+                           OUTPUT(0),                                                                                  \
+                           OUTPUT(1),                                                                                  \
+                           OUTPUT(2),                                                                                  \
+                           ANY("begin_norm_axis"),                                                                     \
+                           ANY("begin_params_axis")},                                                                  \
+            .ty_own = (own), .ty_dims = sim_op_derive_first_dims, .ty_more_dims = sim_op_derive_line_dims,             \
+            .ty_outputs = 3                                                                                            \
+    }
 #define POOL(name, own, divisor, ...)                                                                                  \
-    {name, 1, NULL, SIM_SHAPE_DERIVED,                                                                                 \
-     .ty_sources = {X(0), DERIVED(sim_window_axes), DERIVED(sim_window_sizes), DERIVED(sim_window_strides),            \
-      DERIVED(sim_window_pads),                                                                                        \
-      DERIVED(sim_window_counts_pads), divisor, Y, __VA_ARGS__},                                                       \
-     .ty_own = (own), .ty_dims = sim_window_dims}
+    {                                                                                                                  \
+        name, 1, NULL, SIM_SHAPE_DERIVED,                                                                              \
+            .ty_sources = {X(0),                                                                                       \
+                           DERIVED(sim_op_window_axes),                                                                \
+                           DERIVED(sim_op_window_sizes),                                                               \
+                           DERIVED(sim_op_window_strides),                                                             \
+                           DERIVED(sim_op_window_pads),                                                                \
+                           DERIVED(sim_op_window_counts_pads),                                                         \
+                           divisor,                                                                                    \
+                           Y,                                                                                          \
+                           __VA_ARGS__},                                                                               \
+            .ty_own = (own), .ty_dims = sim_op_window_dims                                                             \
+    }
 #define CONVOLUTION(inputs, bias)                                                                                      \
-    {"Conv2D", inputs, NULL, SIM_SHAPE_DERIVED,                                                                        \
-     .ty_sources = {X(0), X(1), bias, DERIVED(sim_window_axes), DERIVED(sim_window_filter_axes),                       \
-      DERIVED(sim_window_strides),                                                                                     \
-      DERIVED(sim_window_pads), DERIVED(sim_window_dilations), OPTIONAL("groups", 1), Y, FIXED("offset_x", 0),         \
-      ANY("strides"), ANY("pads"), ANY("dilations"), ANY("data_format")},                         \
-     .ty_own = SIM_OWN_CONV2D, .ty_dims = sim_window_dims}
+    {                                                                                                                  \
+        "Conv2D", inputs, NULL, SIM_SHAPE_DERIVED,                                                                     \
+            .ty_sources = {X(0),                                                                                       \
+                           X(1),                                                                                       \
+                           bias,                                                                                       \
+                           DERIVED(sim_op_window_axes),                                                                \
+                           DERIVED(sim_op_window_filter_axes),                                                         \
+                           DERIVED(sim_op_window_strides),                                                             \
+                           DERIVED(sim_op_window_pads),                                                                \
+                           DERIVED(sim_op_window_dilations),                                                           \
+                           OPTIONAL("groups", 1),                                                                      \
+                           Y,                                                                                          \
+                           FIXED("offset_x", 0),                                                                       \
+                           ANY("strides"),                                                                             \
+                           ANY("pads"),                                                                                \
+                           ANY("dilations"),                                                                           \
+                           ANY("data_format")},                                                                        \
+            .ty_own = SIM_OWN_CONV2D, .ty_dims = sim_op_window_dims                                                    \
+    }
 #define PRODUCT(name, left, right, ...)                                                                                \
     {name, 2, "aclnnMatmul", SIM_SHAPE_PRODUCT,                                                                        \
      .ty_sources = {TURNED(0, left), TURNED(1, right), Y, MATH, __VA_ARGS__}}
@@ -89,20 +120,38 @@ struct sim_row *const *sim_op_own_rows;
     {name, 3, "aclnnAddmm", SIM_SHAPE_PRODUCT,                                                                         \
      .ty_sources = {X(2), TURNED(0, left), TURNED(1, right), NUMBER(1), NUMBER(1), Y, MATH, __VA_ARGS__}}
 #define STRIDED(name, inputs)                                                                                          \
-    {name, inputs, NULL, SIM_SHAPE_EXACT,                                                                              \
-     .ty_sources = {X(0), DERIVED(sim_part_starts), DERIVED(sim_part_steps), DERIVED(sim_part_sizes), Y,               \
-      ANY("begin_mask"), ANY("end_mask"), ANY("ellipsis_mask"), ANY("new_axis_mask"), ANY("shrink_axis_mask"),         \
-      ANY((inputs) == 1 ? "begin" : NULL), ANY((inputs) == 1 ? "end" : NULL), ANY((inputs) == 1 ? "strides" : NULL)},  \
-     .ty_own = SIM_OWN_STRIDED, .ty_dims = sim_part_dims}
+    {                                                                                                                  \
+        name, inputs, NULL, SIM_SHAPE_EXACT,                                                                           \
+            .ty_sources = {X(0),                                                                                       \
+                           DERIVED(sim_op_part_starts),                                                                \
+                           DERIVED(sim_op_part_steps),                                                                 \
+                           DERIVED(sim_op_part_sizes),                                                                 \
+                           Y,                                                                                          \
+                           ANY("begin_mask"),                                                                          \
+                           ANY("end_mask"),                                                                            \
+                           ANY("ellipsis_mask"),                                                                       \
+                           ANY("new_axis_mask"),                                                                       \
+                           ANY("shrink_axis_mask"),                                                                    \
+                           ANY((inputs) == 1 ? "begin" : NULL),                                                        \
+                           ANY((inputs) == 1 ? "end" : NULL),                                                          \
+                           ANY((inputs) == 1 ? "strides" : NULL)},                                                     \
+            .ty_own = SIM_OWN_STRIDED, .ty_dims = sim_op_part_dims                                                     \
+    }
 #define SPLIT(name, inputs, place, ...)                                                                                \
-    {name, inputs, NULL, SIM_SHAPE_SPLIT,                                                                              \
-     .ty_sources = {X(place), DERIVED(sim_split_axis), DERIVED(sim_split_sizes), OUTPUTS, ANY("num_split"),            \
-      __VA_ARGS__},                                                                                                    \
-     .ty_own = SIM_OWN_SPLIT, .ty_outputs = SIM_OP_ANY_COUNT}
+    {                                                                                                                  \
+        name, inputs, NULL, SIM_SHAPE_SPLIT, .ty_sources = {X(place),                                                  \
+                                                            DERIVED(sim_op_part_split_axis),                           \
+                                                            DERIVED(sim_op_part_split_sizes),                          \
+                                                            OUTPUTS,                                                   \
+                                                            ANY("num_split"),                                          \
+                                                            __VA_ARGS__},                                              \
+                                             .ty_own = SIM_OWN_SPLIT, .ty_outputs = SIM_OP_ANY_COUNT                   \
+    }
 #define PADDED(name, inputs, value, ...)                                                                               \
-    {name, inputs, NULL, SIM_SHAPE_DERIVED,                                                                            \
-     .ty_sources = {X(0), DERIVED(sim_pad_pads), value, Y, __VA_ARGS__}, .ty_own = SIM_OWN_PAD,                        \
-     .ty_dims = sim_pad_dims}
+    {                                                                                                                  \
+        name, inputs, NULL, SIM_SHAPE_DERIVED, .ty_sources = {X(0), DERIVED(sim_op_part_pads), value, Y, __VA_ARGS__}, \
+                                               .ty_own = SIM_OWN_PAD, .ty_dims = sim_op_part_pad_dims                  \
+    }
 #define JOINED(name)                                                                                                   \
     {name, SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_JOINED,                                                             \
      .ty_sources = {INPUTS(0, 0), NEEDED("concat_dim"), Y, ANY("N")}}
@@ -113,7 +162,7 @@ struct sim_row *const *sim_op_own_rows;
 
 static double number_of(const struct sim_op_request *request, const char *name, double missing)
 {
-    const struct sim_attribute *found = sim_attributes_find(&request->rq_attributes, name);
+    const struct sim_attribute *found = sim_op_attributes_find(&request->rq_attributes, name);
     if (found == NULL || found->at_kind == SIM_ATTRIBUTE_NUMBER)
         return found == NULL ? missing : found->at_number;
     return found->at_kind == SIM_ATTRIBUTE_INTEGER ? (double)found->at_integer : NAN;
@@ -140,7 +189,7 @@ static bool reduces_nothing(const struct sim_op_request *request)
 
 static bool reduces_one(const struct sim_op_request *request)
 {
-    const struct sim_attribute *axes = sim_attributes_find(&request->rq_attributes, "axes");
+    const struct sim_attribute *axes = sim_op_attributes_find(&request->rq_attributes, "axes");
     if (axes != NULL)
         return axes->at_kind == SIM_ATTRIBUTE_INTEGER || axes->at_count == 1;
     return request->rq_input_count > 1 && axes_of(request) == 1;
@@ -162,13 +211,13 @@ static const struct sim_op_type types[] = {
     {"Adds", 1, "aclnnAdds", SIM_SHAPE_FIRST, .ty_sources = {X(0), NEEDED("value"), NUMBER(1), Y}},
     {"Muls", 1, "aclnnMuls", SIM_SHAPE_FIRST, .ty_sources = {X(0), NEEDED("value"), Y}},
     {"Square", 1, "aclnnMul", SIM_SHAPE_FIRST, .ty_sources = {X(0), X(0), Y}},
-    {"Select", 3, "aclnnSWhere", SIM_SHAPE_DERIVED, .ty_sources = {VIEW_AS(0, sim_choice_dims), X(1), X(2), Y},
-     .ty_dims = sim_derive_second_dims},
+    {"Select", 3, "aclnnSWhere", SIM_SHAPE_DERIVED, .ty_sources = {VIEW_AS(0, sim_op_part_choice_dims), X(1), X(2), Y},
+     .ty_dims = sim_op_derive_second_dims},
     {"SelectV2", 3, "aclnnSWhere", SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), X(2), Y}},
     {"MaskedFill", 3, "aclnnSWhere", SIM_SHAPE_BROADCAST, .ty_sources = {X(1), X(2), X(0), Y}},
     {"ClipByValue", 3, NULL, SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), X(2), Y}, .ty_own = SIM_OWN_CLIP},
     {"BiasAdd", 2, "aclnnAdd", SIM_SHAPE_FIRST,
-     .ty_sources = {X(0), VIEW_AS(1, sim_bias_dims), NUMBER(1), Y, ANY("data_format")}},
+     .ty_sources = {X(0), VIEW_AS(1, sim_op_part_bias_dims), NUMBER(1), Y, ANY("data_format")}},
     {"FloorDiv", 2, "aclnnDivMod", SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), NUMBER(2), Y}},
     TWO("BitwiseAnd", "aclnnBitwiseAndTensor"),
     TWO("BitwiseOr", "aclnnBitwiseOrTensor"),
@@ -190,7 +239,7 @@ static const struct sim_op_type types[] = {
     {"Relu6", 1, NULL, SIM_SHAPE_FIRST, .ty_sources = {X(0), Y}, .ty_own = SIM_OWN_RELU6},
     {"HardSwish", 1, NULL, SIM_SHAPE_FIRST, .ty_sources = {X(0), Y}, .ty_own = SIM_OWN_HARD_SWISH},
     {"GeluV2", 1, "aclnnGeluV2", SIM_SHAPE_FIRST,
-     .ty_sources = {X(0), DERIVED(sim_derive_approximation), Y, ANY("approximate")}},
+     .ty_sources = {X(0), DERIVED(sim_op_derive_approximation), Y, ANY("approximate")}},
     {"Cast", 1, "aclnnCast", SIM_SHAPE_FIRST, .ty_sources = {X(0), TYPE_NAMED("dst_type"), Y, ANY("truncate")}},
     {"Identity", 1, "aclnnInplaceCopy", SIM_SHAPE_FIRST, .ty_sources = {Y, X(0)}},
     {"TensorMove", 1, "aclnnInplaceCopy", SIM_SHAPE_FIRST, .ty_sources = {Y, X(0)}},
@@ -198,11 +247,11 @@ static const struct sim_op_type types[] = {
     {"ZerosLike", 1, "aclnnInplaceZero", SIM_SHAPE_FIRST, .ty_sources = {Y}},
     {"OnesLike", 1, "aclnnInplaceOne", SIM_SHAPE_FIRST, .ty_sources = {Y}},
     {"Fill", 2, "aclnnInplaceFillTensor", SIM_SHAPE_NUMBERS, .ty_sources = {Y, X(1), NUMBERS(0)}},
-    VIEWED("Flatten", 1, sim_derive_flat_dims, ANY("axis")),
-    VIEWED("Reshape", 2, sim_derive_reshaped_dims, FIXED("axis", 0), FIXED("num_axes", -1)),
-    VIEWED("ExpandDims", 2, sim_derive_expanded_dims, ANY("axis")),
-    VIEWED("Unsqueeze", 1, sim_derive_expanded_dims, ANY("axes")),
-    VIEWED("Squeeze", 1, sim_derive_squeezed_dims, ANY("axis")),
+    VIEWED("Flatten", 1, sim_op_derive_flat_dims, ANY("axis")),
+    VIEWED("Reshape", 2, sim_op_derive_reshaped_dims, FIXED("axis", 0), FIXED("num_axes", -1)),
+    VIEWED("ExpandDims", 2, sim_op_derive_expanded_dims, ANY("axis")),
+    VIEWED("Unsqueeze", 1, sim_op_derive_expanded_dims, ANY("axes")),
+    VIEWED("Squeeze", 1, sim_op_derive_squeezed_dims, ANY("axis")),
     {"SoftmaxV2", 1, "aclnnSoftmax", SIM_SHAPE_FIRST,
      .ty_sources = {X(0), OPTIONAL("axes", -1), Y, FIXED("half_to_float", 0)}},
     {"LogSoftmaxV2", 1, "aclnnLogSoftmax", SIM_SHAPE_FIRST, .ty_sources = {X(0), OPTIONAL("axes", -1), Y}},
@@ -229,7 +278,7 @@ static const struct sim_op_type types[] = {
     NORMALIZED("LayerNormV3", "aclnnLayerNorm", SIM_OWN_NONE, 1e-5),
     {"RmsNorm", 2, "aclnnRmsNorm", SIM_SHAPE_FIRST,
      .ty_sources = {X(0), X(1), OPTIONAL("epsilon", 1e-6), OUTPUT(0), OUTPUT(1)},
-     .ty_more_dims = sim_derive_rms_dims, .ty_outputs = 2},
+     .ty_more_dims = sim_op_derive_rms_dims, .ty_outputs = 2},
     PRODUCT("MatMul", "transpose_x1", "transpose_x2", NOTHING),
     PRODUCT_AND_BIAS("MatMul", "transpose_x1", "transpose_x2", NOTHING),
     PRODUCT("MatMulV2", "transpose_x1", "transpose_x2", FIXED("offset_x", 0)),
@@ -237,8 +286,7 @@ static const struct sim_op_type types[] = {
     PRODUCT("BatchMatMul", "adj_x1", "adj_x2", NOTHING),
     PRODUCT("BatchMatMulV2", "adj_x1", "adj_x2", FIXED("offset_x", 0)),
     {"GEMM", 5, NULL, SIM_SHAPE_PRODUCT,
-     .ty_sources = {TURNED(0, "transpose_a"), TURNED(1, "transpose_b"), X(2), X(3), X(4), Y},
-     .ty_own = SIM_OWN_GEMM},
+     .ty_sources = {TURNED(0, "transpose_a"), TURNED(1, "transpose_b"), X(2), X(3), X(4), Y}, .ty_own = SIM_OWN_GEMM},
     {"Transpose", 2, "aclnnPermute", SIM_SHAPE_PERMUTED, .ty_sources = {X(0), NUMBERS(1), Y}},
     {"TransposeD", 1, "aclnnPermute", SIM_SHAPE_PERMUTED, .ty_sources = {X(0), NEEDED("perm"), Y}},
     {"Tile", 2, "aclnnRepeat", SIM_SHAPE_TILED, .ty_sources = {X(0), NUMBERS(1), Y}},
@@ -246,13 +294,13 @@ static const struct sim_op_type types[] = {
     {"ReverseV2", 2, "aclnnFlip", SIM_SHAPE_FIRST, .ty_sources = {X(0), NUMBERS(1), Y}},
     {"ReverseV2D", 1, "aclnnFlip", SIM_SHAPE_FIRST, .ty_sources = {X(0), NEEDED("axis"), Y}},
     {"Slice", 3, "aclnnSliceV2", SIM_SHAPE_DERIVED,
-     .ty_sources = {X(0), DERIVED(sim_derive_slice_starts), DERIVED(sim_derive_slice_ends), DERIVED(sim_derive_axes),
-      DERIVED(sim_derive_ones), Y},
-     .ty_dims = sim_derive_slice_dims},
+     .ty_sources = {X(0), DERIVED(sim_op_derive_slice_starts), DERIVED(sim_op_derive_slice_ends),
+                    DERIVED(sim_op_derive_axes), DERIVED(sim_op_derive_ones), Y},
+     .ty_dims = sim_op_derive_slice_dims},
     {"SliceD", 1, "aclnnSliceV2", SIM_SHAPE_DERIVED,
-     .ty_sources = {X(0), DERIVED(sim_derive_slice_starts), DERIVED(sim_derive_slice_ends), DERIVED(sim_derive_axes),
-      DERIVED(sim_derive_ones), Y, ANY("offsets"), ANY("size")},
-     .ty_dims = sim_derive_slice_dims},
+     .ty_sources = {X(0), DERIVED(sim_op_derive_slice_starts), DERIVED(sim_op_derive_slice_ends),
+                    DERIVED(sim_op_derive_axes), DERIVED(sim_op_derive_ones), Y, ANY("offsets"), ANY("size")},
+     .ty_dims = sim_op_derive_slice_dims},
     STRIDED("StridedSlice", 4),
     STRIDED("StridedSliceD", 1),
     SPLIT("Split", 2, 1, NOTHING),
@@ -260,41 +308,40 @@ static const struct sim_op_type types[] = {
     SPLIT("SplitV", 3, 0, NOTHING),
     SPLIT("SplitVD", 1, 0, ANY("size_splits"), ANY("split_dim")),
     {"Unpack", 1, NULL, SIM_SHAPE_DERIVED,
-     .ty_sources = {X(0), DERIVED(sim_split_axis), DERIVED(sim_split_sizes), OUTPUTS_RAISED, ANY("num"), ANY("axis")},
-     .ty_own = SIM_OWN_SPLIT, .ty_dims = sim_unpacked_dims, .ty_outputs = SIM_OP_ANY_COUNT},
+     .ty_sources = {X(0), DERIVED(sim_op_part_split_axis), DERIVED(sim_op_part_split_sizes), OUTPUTS_RAISED, ANY("num"),
+                    ANY("axis")},
+     .ty_own = SIM_OWN_SPLIT, .ty_dims = sim_op_part_unpacked_dims, .ty_outputs = SIM_OP_ANY_COUNT},
     {"Pack", SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_DERIVED, .ty_sources = {RAISED, OPTIONAL("axis", 0), Y, ANY("N")},
-     .ty_dims = sim_packed_dims},
+     .ty_dims = sim_op_part_packed_dims},
     PADDED("Pad", 2, ABSENT, NOTHING),
     PADDED("PadD", 1, ABSENT, ANY("paddings")),
     PADDED("PadV2", 3, X(2), NOTHING),
     PADDED("PadV3", 2, ABSENT, ANY("mode"), ANY("paddings_contiguous")),
     PADDED("PadV3", 3, X(2), ANY("mode"), ANY("paddings_contiguous")),
     {"GatherNd", 2, NULL, SIM_SHAPE_DERIVED, .ty_sources = {X(0), X(1), Y, FIXED("negative_index_support", 0)},
-     .ty_own = SIM_OWN_GATHER_ND, .ty_dims = sim_gathered_dims},
+     .ty_own = SIM_OWN_GATHER_ND, .ty_dims = sim_op_part_gathered_dims},
     JOINED("ConcatD"),
     JOINED("ConcatV2D"),
-    {"Concat", SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_DERIVED,
-     .ty_sources = {INPUTS(1, 0), NUMBERS(0), Y, ANY("N")}, .ty_dims = sim_derive_joined_dims},
+    {"Concat", SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_DERIVED, .ty_sources = {INPUTS(1, 0), NUMBERS(0), Y, ANY("N")},
+     .ty_dims = sim_op_derive_joined_dims},
     {"ConcatV2", SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_DERIVED,
-     .ty_sources = {INPUTS(0, 1), DERIVED(sim_derive_last_number), Y, ANY("N")}, .ty_dims = sim_derive_joined_dims},
+     .ty_sources = {INPUTS(0, 1), DERIVED(sim_op_derive_last_number), Y, ANY("N")},
+     .ty_dims = sim_op_derive_joined_dims},
     {"GatherV2", 3, "aclnnGatherV2", SIM_SHAPE_GATHERED,
      .ty_sources = {X(0), NUMBERS(2), X(1), Y, FIXED("batch_dims", 0), ANY("is_preprocessed"),
-     ANY("negative_index_support")}},
+                    ANY("negative_index_support")}},
     {"GatherV2D", 2, "aclnnGatherV2", SIM_SHAPE_GATHERED, .ty_sources = {X(0), NEEDED("axis"), X(1), Y}},
     {"Gather", 2, "aclnnGatherV2", SIM_SHAPE_GATHERED,
      .ty_sources = {X(0), NUMBER(0), X(1), Y, FIXED("batch_dims", 0), ANY("validate_indices"), ANY("is_preprocessed"),
-      ANY("negative_index_support")}},
+                    ANY("negative_index_support")}},
     {"GatherElements", 2, "aclnnGather", SIM_SHAPE_DERIVED, .ty_sources = {X(0), OPTIONAL("dim", 0), X(1), Y},
-     .ty_dims = sim_derive_second_dims},
+     .ty_dims = sim_op_derive_second_dims},
     {"OneHot", 4, "aclnnOneHot", SIM_SHAPE_DERIVED,
-     .ty_sources = {X(0), NUMBERS(1), X(2), X(3), OPTIONAL("axis", -1), Y},
-     .ty_dims = sim_derive_one_hot_dims},
+     .ty_sources = {X(0), NUMBERS(1), X(2), X(3), OPTIONAL("axis", -1), Y}, .ty_dims = sim_op_derive_one_hot_dims},
     {"OneHotD", 3, "aclnnOneHot", SIM_SHAPE_DERIVED,
-     .ty_sources = {X(0), NEEDED("depth"), X(1), X(2), OPTIONAL("axis", -1), Y},
-     .ty_dims = sim_derive_one_hot_dims},
-    {"Range", 3, NULL, SIM_SHAPE_DERIVED,
-     .ty_sources = {X(0), X(1), X(2), Y, FIXED("is_closed", 0)}, .ty_own = SIM_OWN_RANGE,
-     .ty_dims = sim_derive_range_dims},
+     .ty_sources = {X(0), NEEDED("depth"), X(1), X(2), OPTIONAL("axis", -1), Y}, .ty_dims = sim_op_derive_one_hot_dims},
+    {"Range", 3, NULL, SIM_SHAPE_DERIVED, .ty_sources = {X(0), X(1), X(2), Y, FIXED("is_closed", 0)},
+     .ty_own = SIM_OWN_RANGE, .ty_dims = sim_op_derive_range_dims},
     POOL("MaxPool", SIM_OWN_MAX_POOL, NUMBER(0), ANY("ksize"), ANY("strides"), ANY("padding"), ANY("data_format")),
     POOL("AvgPool", SIM_OWN_AVG_POOL, NUMBER(0), ANY("ksize"), ANY("strides"), ANY("padding"), ANY("data_format")),
     POOL("MaxPoolV3", SIM_OWN_MAX_POOL, NUMBER(0), WIDE_POOL),

@@ -22,7 +22,7 @@ uint32_t sim_op_present(const struct sim_op_request *request)
 
 bool sim_op_is_set(const struct sim_op_request *request, const char *name)
 {
-    const struct sim_attribute *found = name != NULL ? sim_attributes_find(&request->rq_attributes, name) : NULL;
+    const struct sim_attribute *found = name != NULL ? sim_op_attributes_find(&request->rq_attributes, name) : NULL;
     return found != NULL && found->at_kind == SIM_ATTRIBUTE_INTEGER && found->at_integer != 0;
 }
 
@@ -91,7 +91,7 @@ aclError sim_op_numbers(const struct sim_op_request *request, const struct sim_s
     if (source->so_kind == SIM_FROM_NUMBERS)
         return input_numbers(request, source->so_place, numbers, count);
     const struct sim_attribute *found =
-        source->so_name != NULL ? sim_attributes_find(&request->rq_attributes, source->so_name) : NULL;
+        source->so_name != NULL ? sim_op_attributes_find(&request->rq_attributes, source->so_name) : NULL;
     if (found == NULL) {
         SIM_ARGUMENT(!source->so_needed, ACL_ERROR_OP_ATTR_NOT_MATCH, "%s has no attribute %s, which it needs",
                      request->rq_type, source->so_name);
@@ -204,7 +204,7 @@ static aclError make_list(const struct sim_op_request *request, uint32_t first, 
             members[count++] = made;
     }
     if (code == ACL_SUCCESS)
-        code = keep(value, sim_list_create(SIM_LIST_TENSORS, members, count));
+        code = keep(value, sim_tensor_list_create(SIM_LIST_TENSORS, members, count));
     for (uint32_t i = 0; code != ACL_SUCCESS && i < count; i++)
         destroy_tensor(members[i]);
     return code;
@@ -216,16 +216,16 @@ static const aclScalar *make_scalar(double number, bool is_integer)
     bool one = true;
     int64_t integer = (int64_t)number;
     if (number == 1)
-        return sim_scalar_create(&one, ACL_BOOL);
+        return sim_tensor_scalar_create(&one, ACL_BOOL);
     float value = (float)number;
-    return is_integer ? sim_scalar_create(&integer, ACL_INT64) : sim_scalar_create(&value, ACL_FLOAT);
+    return is_integer ? sim_tensor_scalar_create(&integer, ACL_INT64) : sim_tensor_scalar_create(&value, ACL_FLOAT);
 }
 
 static aclError find_number(const struct sim_op_request *request, const struct sim_source *source, double *number,
                             bool *is_integer)
 {
     const struct sim_attribute *found =
-        source->so_kind == SIM_FROM_ATTRIBUTE ? sim_attributes_find(&request->rq_attributes, source->so_name) : NULL;
+        source->so_kind == SIM_FROM_ATTRIBUTE ? sim_op_attributes_find(&request->rq_attributes, source->so_name) : NULL;
     *is_integer = false;
     if (found != NULL && found->at_kind == SIM_ATTRIBUTE_NUMBER) {
         *number = found->at_number;
@@ -262,7 +262,7 @@ static aclError set_integer(const struct sim_op_request *request, const struct s
 static aclError find_values(const struct sim_op_request *request, const char *name, enum sim_attribute_kind kind,
                             const struct sim_attribute **found)
 {
-    *found = sim_attributes_find(&request->rq_attributes, name);
+    *found = sim_op_attributes_find(&request->rq_attributes, name);
     SIM_ARGUMENT(*found != NULL, ACL_ERROR_OP_ATTR_NOT_MATCH, "%s has no attribute %s, which it needs",
                  request->rq_type, name);
     return (*found)->at_kind == kind ? ACL_SUCCESS
@@ -288,13 +288,13 @@ static aclError set_value(const struct sim_op_request *request, const struct sim
         return keep(value, make_scalar(number, is_integer));
     case ACLSIM_INTEGERS:
         SIM_TRY(sim_op_numbers(request, source, numbers, &count));
-        return keep(value, sim_array_create(SIM_ARRAY_INTS, numbers, count));
+        return keep(value, sim_tensor_array_create(SIM_ARRAY_INTS, numbers, count));
     case ACLSIM_FLOATS:
         SIM_TRY(find_values(request, source->so_name, SIM_ATTRIBUTE_FLOATS, &found));
-        return keep(value, sim_array_create(SIM_ARRAY_FLOATS, found->at_values, found->at_count));
+        return keep(value, sim_tensor_array_create(SIM_ARRAY_FLOATS, found->at_values, found->at_count));
     case ACLSIM_BOOLEANS:
         SIM_TRY(find_values(request, source->so_name, SIM_ATTRIBUTE_BOOLEANS, &found));
-        return keep(value, sim_array_create(SIM_ARRAY_BOOLS, found->at_values, found->at_count));
+        return keep(value, sim_tensor_array_create(SIM_ARRAY_BOOLS, found->at_values, found->at_count));
     case ACLSIM_TEXT:
         SIM_TRY(find_values(request, source->so_name, SIM_ATTRIBUTE_TEXT, &found));
         value->va_pointer = found->at_values;
@@ -308,7 +308,7 @@ static aclError set_value(const struct sim_op_request *request, const struct sim
 static aclError check_type(const struct sim_op_request *request, const struct sim_source *source, aclDataType type)
 {
     const struct sim_attribute *found =
-        source->so_name != NULL ? sim_attributes_find(&request->rq_attributes, source->so_name) : NULL;
+        source->so_name != NULL ? sim_op_attributes_find(&request->rq_attributes, source->so_name) : NULL;
     SIM_ARGUMENT(found == NULL || (found->at_kind == SIM_ATTRIBUTE_INTEGER && found->at_integer == (int64_t)type),
                  ACL_ERROR_OP_ATTR_NOT_MATCH, "attribute %s of %s is %lld, expected %d, the data type of the output",
                  source->so_name, request->rq_type, (long long)found->at_integer, (int)type);
@@ -372,7 +372,7 @@ static aclError check_fixed(const struct sim_op_request *request, const struct s
 {
     bool is_integer;
     double number;
-    if (source->so_name == NULL || sim_attributes_find(&request->rq_attributes, source->so_name) == NULL)
+    if (source->so_name == NULL || sim_op_attributes_find(&request->rq_attributes, source->so_name) == NULL)
         return ACL_SUCCESS;
     struct sim_source given = {.so_kind = SIM_FROM_ATTRIBUTE, .so_name = source->so_name};
     SIM_TRY(find_number(request, &given, &number, &is_integer));
@@ -491,7 +491,7 @@ bool sim_op_is_pointwise(const char *type)
 static aclError bind_user_type(const struct binder *binder)
 {
     struct sim_op_binding *binding = binder->bn_binding;
-    binding->bi_text = sim_attributes_json(&binder->bn_request->rq_attributes);
+    binding->bi_text = sim_op_attributes_json(&binder->bn_request->rq_attributes);
     SIM_ARGUMENT(binding->bi_text != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for the attributes");
     binding->bi_values[SIM_USER_ATTRIBUTES].va_pointer = binding->bi_text;
     uint32_t inputs = binder->bn_request->rq_input_count, outputs = binder->bn_request->rq_output_count;
@@ -532,13 +532,13 @@ static void destroy_value(aclsimArgumentKind kind, const void *handle)
         [ACLSIM_INTEGERS] = SIM_ARRAY_INTS, [ACLSIM_FLOATS] = SIM_ARRAY_FLOATS, [ACLSIM_BOOLEANS] = SIM_ARRAY_BOOLS};
     if (kind == ACLSIM_TENSOR)
         destroy_tensor(handle);
-    else if (kind == ACLSIM_TENSOR_LIST && sim_list_open(handle, SIM_LIST_TENSORS, "list", &list) == ACL_SUCCESS)
-        sim_list_destroy(list);
-    else if (kind == ACLSIM_SCALAR && sim_scalar_open(handle, "scalar", &scalar) == ACL_SUCCESS)
-        sim_scalar_destroy(scalar);
+    else if (kind == ACLSIM_TENSOR_LIST && sim_tensor_list_open(handle, SIM_LIST_TENSORS, "list", &list) == ACL_SUCCESS)
+        sim_tensor_list_destroy(list);
+    else if (kind == ACLSIM_SCALAR && sim_tensor_scalar_open(handle, "scalar", &scalar) == ACL_SUCCESS)
+        sim_tensor_scalar_destroy(scalar);
     else if (kind >= ACLSIM_INTEGERS && kind <= ACLSIM_BOOLEANS &&
-             sim_array_open(handle, arrays[kind], "array", &array) == ACL_SUCCESS)
-        sim_array_destroy(array);
+             sim_tensor_array_open(handle, arrays[kind], "array", &array) == ACL_SUCCESS)
+        sim_tensor_array_destroy(array);
 }
 
 void sim_op_unbind(struct sim_op_binding *binding)

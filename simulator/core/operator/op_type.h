@@ -24,12 +24,12 @@ enum sim_source_kind {
 };
 
 /* Integers that follow from a request: `numbers` has room for SIM_DIMS_MAX. 100021 to 100024. */
-typedef aclError (*sim_derive_func)(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+typedef aclError (*sim_op_derive_func)(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 
 struct sim_source {
     enum sim_source_kind so_kind;
     uint32_t so_place;
-    sim_derive_func so_derive;
+    sim_op_derive_func so_derive;
     const char *so_name;
     double so_number; /* of an attribute: when it is not given */
     bool so_needed;
@@ -63,8 +63,8 @@ struct sim_op_type {
     struct sim_source ty_sources[SIM_OP_SOURCES]; /* in the order of the row's parameters; those without one last */
     enum sim_op_own ty_own;                              /* a row that programs do not see */
     bool (*ty_fits)(const struct sim_op_request *request); /* NULL: always; else the next entry is asked */
-    sim_derive_func ty_dims;                             /* of the first output */
-    sim_derive_func ty_more_dims;                        /* of the others; NULL: those of the first */
+    sim_op_derive_func ty_dims;                             /* of the first output */
+    sim_op_derive_func ty_more_dims;                        /* of the others; NULL: those of the first */
     uint32_t ty_outputs;                                 /* 0: one; or SIM_OP_ANY_COUNT, one or more */
 };
 
@@ -73,53 +73,53 @@ const struct sim_op_type *sim_op_type_find(const struct sim_op_request *request,
 
 /* ---- what the table derives (op_derive.c, op_window.c) ---- */
 
-aclError sim_derive_slice_starts(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_derive_slice_ends(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_derive_slice_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_derive_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count); /* 0, 1, ... */
-aclError sim_derive_ones(const struct sim_op_request *request, int64_t *numbers, uint32_t *count); /* one for each */
-aclError sim_derive_flat_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_derive_reshaped_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_derive_expanded_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_derive_squeezed_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_derive_normalized(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_derive_first_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_derive_rms_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_derive_second_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_derive_line_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_derive_one_hot_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_derive_range_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_derive_last_number(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_derive_joined_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_derive_approximation(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_slice_starts(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_slice_ends(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_slice_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count); /* 0, 1, ... */
+aclError sim_op_derive_ones(const struct sim_op_request *request, int64_t *numbers, uint32_t *count); /* one for each */
+aclError sim_op_derive_flat_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_reshaped_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_expanded_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_squeezed_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_normalized(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_first_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_rms_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_second_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_line_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_one_hot_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_range_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_last_number(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_joined_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_approximation(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 
 /* Of windows over the height and width of images. */
-aclError sim_window_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_window_sizes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_window_strides(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_window_dilations(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_window_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_window_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_window_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_window_sizes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_window_strides(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_window_dilations(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_window_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_window_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 /* The padding after rows and columns that an average counts as elements; nothing: it counts none. */
-aclError sim_window_counts_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_window_counts_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 /* The axes of a filter: outputs, inputs, height, width. */
-aclError sim_window_filter_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_window_filter_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 
 /* Of parts of tensors (op_part.c). */
-aclError sim_part_starts(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_part_steps(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_part_sizes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_part_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-uint32_t sim_split_place(const struct sim_op_request *request); /* of the input that is split */
-aclError sim_split_axis(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_split_sizes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_unpacked_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_packed_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_pad_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_pad_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_gathered_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_bias_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
-aclError sim_choice_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_part_starts(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_part_steps(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_part_sizes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_part_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+uint32_t sim_op_part_split_place(const struct sim_op_request *request); /* of the input that is split */
+aclError sim_op_part_split_axis(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_part_split_sizes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_part_unpacked_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_part_packed_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_part_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_part_pad_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_part_gathered_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_part_bias_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_part_choice_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 /* The tensor with a dimension of 1 more where attribute axis says. */
 aclError sim_op_raise(const struct sim_op_request *request, const struct sim_op_tensor *tensor,
                       struct sim_op_tensor *raised);

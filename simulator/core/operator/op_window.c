@@ -30,7 +30,7 @@ static bool is_channels_last(const struct sim_op_request *request)
     return strcmp(sim_op_text(request, "data_format", last ? "NHWC" : "NCHW"), "NHWC") == 0;
 }
 
-aclError sim_window_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_window_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     static const int64_t first[] = {0, 1, 2, 3}, last[] = {0, 3, 1, 2};
     const char *layout = sim_op_text(request, "data_format", "NCHW");
@@ -43,7 +43,7 @@ aclError sim_window_axes(const struct sim_op_request *request, int64_t *numbers,
     return ACL_SUCCESS;
 }
 
-aclError sim_window_filter_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_window_filter_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     static const int64_t first[] = {0, 1, 2, 3}, last[] = {0, 3, 1, 2}, outputs_last[] = {3, 2, 0, 1};
     aclFormat format = request->rq_tensors[1].ot_format;
@@ -65,7 +65,7 @@ static aclError find_pair(const struct sim_op_request *request, const char *name
     int64_t given[SIM_DIMS_MAX], axes[SIM_DIMS_MAX];
     uint32_t ranks;
     SIM_TRY(sim_op_integers(request, name, given, count));
-    SIM_TRY(sim_window_axes(request, axes, &ranks));
+    SIM_TRY(sim_op_window_axes(request, axes, &ranks));
     SIM_ARGUMENT(*count == 4 || *count == 2, ACL_ERROR_OP_ATTR_NOT_MATCH,
                  "attribute %s of %s has %u numbers, expected 4, one for each dimension of x", name, request->rq_type,
                  *count);
@@ -82,26 +82,26 @@ static aclError find_pair(const struct sim_op_request *request, const char *name
 static aclError find_image(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     int64_t axes[SIM_DIMS_MAX];
-    SIM_TRY(sim_window_axes(request, axes, count));
+    SIM_TRY(sim_op_window_axes(request, axes, count));
     for (int i = 0; i < 2; i++)
         numbers[i] = request->rq_tensors[0].ot_dims[axes[H + i]];
     *count = 2;
     return ACL_SUCCESS;
 }
 
-aclError sim_window_sizes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_window_sizes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     if (!is_conv(request))
         return is_global(request) ? find_image(request, numbers, count) : find_pair(request, "ksize", numbers, count);
     int64_t axes[SIM_DIMS_MAX];
-    SIM_TRY(sim_window_filter_axes(request, axes, count));
+    SIM_TRY(sim_op_window_filter_axes(request, axes, count));
     for (int i = 0; i < 2; i++)
         numbers[i] = request->rq_tensors[1].ot_dims[axes[H + i]];
     *count = 2;
     return ACL_SUCCESS;
 }
 
-aclError sim_window_strides(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_window_strides(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     if (!is_global(request))
         return find_pair(request, "strides", numbers, count);
@@ -110,16 +110,16 @@ aclError sim_window_strides(const struct sim_op_request *request, int64_t *numbe
     return ACL_SUCCESS;
 }
 
-aclError sim_window_dilations(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_window_dilations(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
-    if (sim_attributes_find(&request->rq_attributes, "dilations") != NULL)
+    if (sim_op_attributes_find(&request->rq_attributes, "dilations") != NULL)
         return find_pair(request, "dilations", numbers, count);
     numbers[0] = numbers[1] = 1;
     *count = 2;
     return ACL_SUCCESS;
 }
 
-int64_t sim_window_count(int64_t length, int64_t extent, int64_t stride, int64_t padding)
+int64_t sim_op_window_count(int64_t length, int64_t extent, int64_t stride, int64_t padding)
 {
     return stride < 1 || length + padding < extent ? 0 : (length + padding - extent) / stride + 1;
 }
@@ -134,9 +134,9 @@ static aclError find_spans(const struct sim_op_request *request, struct span *sp
     int64_t lengths[SIM_DIMS_MAX], sizes[SIM_DIMS_MAX], strides[SIM_DIMS_MAX], apart[SIM_DIMS_MAX];
     uint32_t count;
     SIM_TRY(find_image(request, lengths, &count));
-    SIM_TRY(sim_window_sizes(request, sizes, &count));
-    SIM_TRY(sim_window_strides(request, strides, &count));
-    SIM_TRY(sim_window_dilations(request, apart, &count));
+    SIM_TRY(sim_op_window_sizes(request, sizes, &count));
+    SIM_TRY(sim_op_window_strides(request, strides, &count));
+    SIM_TRY(sim_op_window_dilations(request, apart, &count));
     for (int i = 0; i < 2; i++) {
         bool fits = sizes[i] >= 1 && strides[i] >= 1 && apart[i] >= 1 && sizes[i] <= INT32_MAX &&
                     strides[i] <= INT32_MAX && apart[i] <= INT32_MAX;
@@ -169,7 +169,7 @@ static aclError find_pads(const struct sim_op_request *request, int64_t *numbers
 {
     uint32_t count;
     memset(numbers, 0, 4 * sizeof *numbers);
-    if (sim_attributes_find(&request->rq_attributes, "pads") == NULL && !is_conv(request))
+    if (sim_op_attributes_find(&request->rq_attributes, "pads") == NULL && !is_conv(request))
         return ACL_SUCCESS;
     SIM_TRY(sim_op_integers(request, "pads", numbers, &count));
     SIM_ARGUMENT(count == 4, ACL_ERROR_OP_ATTR_NOT_MATCH,
@@ -207,15 +207,16 @@ static aclError find_all_pads(const struct sim_op_request *request, bool ceils, 
     return ACL_SUCCESS;
 }
 
-aclError sim_window_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_window_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     return find_all_pads(request, true, numbers, count);
 }
 
 /* Attribute exclusive of AvgPoolV2, true by default. What ceil_mode adds to the last window does not count. */
-aclError sim_window_counts_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_window_counts_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
-    bool counts = is_type(request, "AvgPoolV2") && sim_attributes_find(&request->rq_attributes, "exclusive") != NULL &&
+    bool counts = is_type(request, "AvgPoolV2") &&
+                  sim_op_attributes_find(&request->rq_attributes, "exclusive") != NULL &&
                   !sim_op_is_set(request, "exclusive");
     int64_t pads[SIM_DIMS_MAX];
     *count = 0;
@@ -228,21 +229,21 @@ aclError sim_window_counts_pads(const struct sim_op_request *request, int64_t *n
     return ACL_SUCCESS;
 }
 
-aclError sim_window_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+aclError sim_op_window_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     int64_t axes[SIM_DIMS_MAX], filter_axes[SIM_DIMS_MAX], pads[SIM_DIMS_MAX];
     struct span spans[2];
     SIM_TRY(find_spans(request, spans));
-    SIM_TRY(sim_window_pads(request, pads, count));
-    SIM_TRY(sim_window_axes(request, axes, count));
+    SIM_TRY(sim_op_window_pads(request, pads, count));
+    SIM_TRY(sim_op_window_axes(request, axes, count));
     memcpy(numbers, request->rq_tensors[0].ot_dims, 4 * sizeof *numbers);
     if (is_conv(request)) {
-        SIM_TRY(sim_window_filter_axes(request, filter_axes, count));
+        SIM_TRY(sim_op_window_filter_axes(request, filter_axes, count));
         numbers[axes[C]] = request->rq_tensors[1].ot_dims[filter_axes[N]];
     }
     for (int i = 0; i < 2; i++)
-        numbers[axes[H + i]] =
-            sim_window_count(spans[i].sp_length, spans[i].sp_extent, spans[i].sp_stride, pads[2 * i] + pads[2 * i + 1]);
+        numbers[axes[H + i]] = sim_op_window_count(spans[i].sp_length, spans[i].sp_extent, spans[i].sp_stride,
+                                                   pads[2 * i] + pads[2 * i + 1]);
     *count = 4;
     return ACL_SUCCESS;
 }

@@ -97,7 +97,7 @@ aclError sim_row_run(struct sim_run *run, void *argument)
     aclsimArgument arguments[SIM_ROW_PARAMETERS];
     struct sim_call *apart = NULL;
     if (unlikely(call->ca_overlaps)) {
-        apart = sim_call_apart(call);
+        apart = sim_row_overlap_apart(call);
         if (apart == NULL)
             return give_up(run, &call->ca_row->ro_op, ACL_ERROR_RT_MEMORY_ALLOCATION,
                            ": there is no memory for copies of the inputs that its outputs overlap");
@@ -173,11 +173,11 @@ static aclError move_call(struct sim_call *call, struct sim_range *other)
 {
     SIM_TRY(check_moved(call, other));
     exchange(call, other);
-    if (sim_call_check_outputs(call) != ACL_SUCCESS) {
+    if (sim_row_overlap_check_outputs(call) != ACL_SUCCESS) {
         exchange(call, other);
         return ACL_ERROR_RT_PARAM_INVALID;
     }
-    call->ca_overlaps = sim_call_overlaps(call);
+    call->ca_overlaps = sim_row_overlaps(call);
     return ACL_SUCCESS;
 }
 
@@ -209,7 +209,7 @@ static aclnnStatus check_context(const char *name)
     return ACL_SUCCESS;
 }
 
-aclnnStatus sim_call_check(const struct sim_row *row, const union sim_value *values)
+aclnnStatus sim_row_check_call(const struct sim_row *row, const union sim_value *values)
 {
     for (size_t i = 0; i < row->ro_count; i++) {
         const struct sim_parameter *parameter = &row->ro_parameters[i];
@@ -219,7 +219,7 @@ aclnnStatus sim_call_check(const struct sim_row *row, const union sim_value *val
     return ACL_SUCCESS;
 }
 
-aclnnStatus sim_call_plan(struct sim_call *call, uint64_t *workspace_size)
+aclnnStatus sim_row_plan_call(struct sim_call *call, uint64_t *workspace_size)
 {
     aclsimArgument arguments[SIM_ROW_PARAMETERS];
     call->ca_kernel = kernel_of(call->ca_row);
@@ -239,14 +239,14 @@ aclnnStatus sim_call_plan(struct sim_call *call, uint64_t *workspace_size)
 aclnnStatus sim_row_plan(struct sim_row *row, const union sim_value *values, uint64_t *workspace_size,
                          aclOpExecutor **executor)
 {
-    SIM_TRY(sim_call_check(row, values));
+    SIM_TRY(sim_row_check_call(row, values));
     SIM_ARGUMENT(workspace_size != NULL, ACLNN_ERR_PARAM_NULLPTR, "workspaceSize is NULL, expected a valid pointer");
     SIM_ARGUMENT(executor != NULL, ACLNN_ERR_PARAM_NULLPTR, "executor is NULL, expected a valid pointer");
     SIM_TRY(check_context(row->ro_op.op_name));
     struct sim_pack pack;
     aclnnStatus code = sim_call_pack(&pack, row, values);
     if (code == ACL_SUCCESS)
-        code = sim_call_plan(pack.pk_call, workspace_size);
+        code = sim_row_plan_call(pack.pk_call, workspace_size);
     if (code == ACL_SUCCESS) {
         *executor = sim_executor_create(&pack);
         code = *executor != NULL ? ACL_SUCCESS : ACLNN_ERR_INNER;

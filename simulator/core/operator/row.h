@@ -55,7 +55,7 @@ aclnnStatus sim_row_plan(struct sim_row *row, const union sim_value *values, uin
 /* The second one. 161001 no executor, or no workspace though one is wanted; 161002 less workspace than wanted, a tensor
  * at an address that is no multiple of its element's size, or outputs that have bytes in common; 561103
  * an executor that is used up, of another operator, or whose arguments are gone; 361001 the runtime refuses. */
-aclnnStatus sim_row_launch(struct sim_row *row, void *workspace, uint64_t workspace_size, aclOpExecutor *executor,
+aclnnStatus sim_executor_launch(struct sim_row *row, void *workspace, uint64_t workspace_size, aclOpExecutor *executor,
                            aclrtStream stream, void *site);
 
 aclError sim_row_run(struct sim_run *run, void *argument); /* NULL: of no stream, so nothing saturates */

@@ -53,7 +53,7 @@ static bool ranges_meet(const struct sim_call *call)
     return false;
 }
 
-bool sim_call_overlaps(const struct sim_call *call)
+bool sim_row_overlaps(const struct sim_call *call)
 {
     if (likely(!ranges_meet(call)))
         return false;
@@ -71,7 +71,7 @@ static size_t room_for(const struct sim_range *range)
     return ((size_t)range->rg_size + 2 * BOUNDARY - 1) / BOUNDARY * BOUNDARY;
 }
 
-struct sim_call *sim_call_apart(const struct sim_call *call)
+struct sim_call *sim_row_overlap_apart(const struct sim_call *call)
 {
     size_t size = ((size_t)call->ca_size + BOUNDARY - 1) / BOUNDARY * BOUNDARY, at = size;
     for (struct sim_call_cursor input = sim_call_start(call); sim_call_next(&input);)
@@ -196,7 +196,7 @@ static const char *name_of(const struct sim_call_cursor *at, char text[64])
     return text;
 }
 
-aclnnStatus sim_call_check_outputs(const struct sim_call *call)
+aclnnStatus sim_row_overlap_check_outputs(const struct sim_call *call)
 {
     for (struct sim_call_cursor one = sim_call_start(call); sim_call_next(&one);) {
         if (!one.cu_range->rg_write)

@@ -93,7 +93,7 @@ void sim_tensor_destroy(struct sim_tensor *tensor)
 
 /* ---- scalars ---- */
 
-aclScalar *sim_scalar_create(const void *value, aclDataType type)
+aclScalar *sim_tensor_scalar_create(const void *value, aclDataType type)
 {
     uint64_t handle;
     uint32_t bits = sim_type_bits(type);
@@ -110,12 +110,12 @@ aclScalar *sim_scalar_create(const void *value, aclDataType type)
     return sim_object_publish(scalar, handle);
 }
 
-aclnnStatus sim_scalar_open(const aclScalar *handle, const char *argument, struct sim_scalar **scalar)
+aclnnStatus sim_tensor_scalar_open(const aclScalar *handle, const char *argument, struct sim_scalar **scalar)
 {
     return open_object(&scalars, handle, argument, scalar);
 }
 
-void sim_scalar_destroy(struct sim_scalar *scalar)
+void sim_tensor_scalar_destroy(struct sim_scalar *scalar)
 {
     sim_object_end(&scalars, scalar);
 }
@@ -139,7 +139,7 @@ static void *copy_of(const void *values, uint64_t count, size_t size)
     return copy;
 }
 
-void *sim_array_create(enum sim_array_kind kind, const void *values, uint64_t count)
+void *sim_tensor_array_create(enum sim_array_kind kind, const void *values, uint64_t count)
 {
     uint64_t handle;
     void *copy = copy_of(values, count, elements[kind].size);
@@ -154,7 +154,7 @@ void *sim_array_create(enum sim_array_kind kind, const void *values, uint64_t co
     return sim_object_publish(array, handle);
 }
 
-aclnnStatus sim_array_open(const void *handle, enum sim_array_kind kind, const char *argument,
+aclnnStatus sim_tensor_array_open(const void *handle, enum sim_array_kind kind, const char *argument,
                            struct sim_array **array)
 {
     SIM_TRY(open_object(&arrays, handle, argument, array));
@@ -166,7 +166,7 @@ aclnnStatus sim_array_open(const void *handle, enum sim_array_kind kind, const c
                       elements[found].name, elements[kind].name);
 }
 
-void sim_array_destroy(struct sim_array *array)
+void sim_tensor_array_destroy(struct sim_array *array)
 {
     free(array->ar_values);
     array->ar_values = NULL;
@@ -177,7 +177,7 @@ void sim_array_destroy(struct sim_array *array)
 
 static const char *const list_names[] = {"tensors", "scalars"};
 
-void *sim_list_create(enum sim_list_kind kind, const void *const *members, uint64_t count)
+void *sim_tensor_list_create(enum sim_list_kind kind, const void *const *members, uint64_t count)
 {
     uint64_t handle;
     struct sim_table *table = kind == SIM_LIST_TENSORS ? &tensors : &scalars;
@@ -199,7 +199,8 @@ void *sim_list_create(enum sim_list_kind kind, const void *const *members, uint6
     return sim_object_publish(list, handle);
 }
 
-aclnnStatus sim_list_open(const void *handle, enum sim_list_kind kind, const char *argument, struct sim_list **list)
+aclnnStatus sim_tensor_list_open(const void *handle, enum sim_list_kind kind, const char *argument,
+                                 struct sim_list **list)
 {
     SIM_TRY(open_object(&lists, handle, argument, list));
     enum sim_list_kind found = (*list)->li_kind;
@@ -217,11 +218,11 @@ static void destroy_tensor(void *tensor)
 
 static void destroy_scalar(void *scalar)
 {
-    sim_scalar_destroy(scalar);
+    sim_tensor_scalar_destroy(scalar);
 }
 
 /* A member that was destroyed before, by itself or with another list, is left alone. */
-void sim_list_destroy(struct sim_list *list)
+void sim_tensor_list_destroy(struct sim_list *list)
 {
     struct sim_table *table = list->li_kind == SIM_LIST_TENSORS ? &tensors : &scalars;
     void (*destroy)(void *) = list->li_kind == SIM_LIST_TENSORS ? destroy_tensor : destroy_scalar;
@@ -241,12 +242,12 @@ void sim_list_destroy(struct sim_list *list)
 
 static void destroy_array(void *array)
 {
-    sim_array_destroy(array);
+    sim_tensor_array_destroy(array);
 }
 
 static void destroy_list(void *list)
 {
-    sim_list_destroy(list);
+    sim_tensor_list_destroy(list);
 }
 
 void sim_tensor_reset(void)

@@ -72,16 +72,17 @@ struct sim_pattern {
 
 /* Handles, or NULL with a message. */
 aclTensor *sim_tensor_create(const struct sim_pattern *pattern);
-aclScalar *sim_scalar_create(const void *value, aclDataType type);
-void *sim_array_create(enum sim_array_kind kind, const void *values, uint64_t count);
-void *sim_list_create(enum sim_list_kind kind, const void *const *members, uint64_t count);
+aclScalar *sim_tensor_scalar_create(const void *value, aclDataType type);
+void *sim_tensor_array_create(enum sim_array_kind kind, const void *values, uint64_t count);
+void *sim_tensor_list_create(enum sim_list_kind kind, const void *const *members, uint64_t count);
 
 /* 161001 for NULL, 161002 for any other handle; the object is locked, and given back with sim_object_close. */
 aclnnStatus sim_tensor_open(const aclTensor *handle, const char *argument, struct sim_tensor **tensor);
-aclnnStatus sim_scalar_open(const aclScalar *handle, const char *argument, struct sim_scalar **scalar);
-aclnnStatus sim_array_open(const void *handle, enum sim_array_kind kind, const char *argument,
+aclnnStatus sim_tensor_scalar_open(const aclScalar *handle, const char *argument, struct sim_scalar **scalar);
+aclnnStatus sim_tensor_array_open(const void *handle, enum sim_array_kind kind, const char *argument,
                            struct sim_array **array);
-aclnnStatus sim_list_open(const void *handle, enum sim_list_kind kind, const char *argument, struct sim_list **list);
+aclnnStatus sim_tensor_list_open(const void *handle, enum sim_list_kind kind, const char *argument,
+                                 struct sim_list **list);
 
 bool sim_tensor_is_live(const aclTensor *handle);
 
@@ -90,9 +91,9 @@ aclnnStatus sim_tensor_set(struct sim_tensor *tensor, const struct sim_pattern *
 
 /* Destroy opened objects. */
 void sim_tensor_destroy(struct sim_tensor *tensor);
-void sim_scalar_destroy(struct sim_scalar *scalar);
-void sim_array_destroy(struct sim_array *array);
-void sim_list_destroy(struct sim_list *list);
+void sim_tensor_scalar_destroy(struct sim_scalar *scalar);
+void sim_tensor_array_destroy(struct sim_array *array);
+void sim_tensor_list_destroy(struct sim_list *list);
 
 void sim_tensor_reset(void); /* aclsimReset: every object is gone */
 void sim_tensor_after_fork(void);

@@ -9,12 +9,12 @@ static struct sim_table descs = SIM_OBJECT_TABLE(struct sim_tensor_desc, SIM_KIN
 
 /* ---- data buffers ---- */
 
-struct sim_data_buffer *sim_data_buffer_open(const aclDataBuffer *handle)
+struct sim_data_buffer *sim_tensordesc_buffer_open(const aclDataBuffer *handle)
 {
     return sim_object_open(&buffers, handle, "dataBuffer", ACL_ERROR_INVALID_PARAM);
 }
 
-aclDataBuffer *sim_data_buffer_create(void *data, size_t size)
+aclDataBuffer *sim_tensordesc_buffer_create(void *data, size_t size)
 {
     uint64_t handle;
     struct sim_data_buffer *buffer = sim_object_take(&buffers, &handle);
@@ -25,7 +25,7 @@ aclDataBuffer *sim_data_buffer_create(void *data, size_t size)
     return sim_object_publish(buffer, handle);
 }
 
-void sim_data_buffer_destroy(struct sim_data_buffer *buffer)
+void sim_tensordesc_buffer_destroy(struct sim_data_buffer *buffer)
 {
     sim_object_end(&buffers, buffer);
 }
@@ -45,7 +45,7 @@ struct sim_tensor_desc *sim_tensordesc_peek(const aclTensorDesc *handle)
 aclTensorDesc *sim_tensordesc_create(aclDataType type, const int64_t *dims, size_t count, aclFormat format)
 {
     struct sim_numbers shape = {0};
-    if (sim_numbers_set(&shape, dims, count) != ACL_SUCCESS)
+    if (sim_tensordesc_numbers_set(&shape, dims, count) != ACL_SUCCESS)
         return NULL;
     uint64_t handle;
     struct sim_tensor_desc *desc = sim_object_take(&descs, &handle);
@@ -79,7 +79,7 @@ static aclError fill(struct sim_tensor_desc *desc, const struct sim_tensor_desc 
         SIM_TRY(sim_tensordesc_set_constant(desc, from->td_constant, from->td_constant_size));
     for (size_t i = 0; i < LIST_COUNT; i++)
         if (sources[i]->nu_values != NULL)
-            SIM_TRY(sim_numbers_set(lists[i], sources[i]->nu_values, sources[i]->nu_count));
+            SIM_TRY(sim_tensordesc_numbers_set(lists[i], sources[i]->nu_values, sources[i]->nu_count));
     if (from->td_dynamic_input != NULL)
         SIM_TRY(sim_tensordesc_set_text(&desc->td_dynamic_input, from->td_dynamic_input));
     return from->td_name == NULL ? ACL_SUCCESS : sim_tensordesc_set_text(&desc->td_name, from->td_name);
@@ -123,7 +123,7 @@ void sim_tensordesc_destroy(struct sim_tensor_desc *desc)
     sim_object_end(&descs, desc);
 }
 
-aclError sim_numbers_set(struct sim_numbers *target, const int64_t *values, size_t count)
+aclError sim_tensordesc_numbers_set(struct sim_numbers *target, const int64_t *values, size_t count)
 {
     int64_t *copy = malloc((count + 1) * sizeof *copy);
     SIM_ARGUMENT(copy != NULL, ACL_ERROR_BAD_ALLOC, "there is no memory for %zu numbers", count);
@@ -182,7 +182,7 @@ size_t sim_tensordesc_bytes(const struct sim_tensor_desc *desc)
 
 static void destroy_buffer(void *object)
 {
-    sim_data_buffer_destroy(object);
+    sim_tensordesc_buffer_destroy(object);
 }
 
 static void destroy_desc(void *object)

@@ -35,23 +35,23 @@ struct sim_tensor_desc {
 };
 
 /* The live object, locked; NULL for any other handle, with a message. Give it back with sim_object_close. */
-struct sim_data_buffer *sim_data_buffer_open(const aclDataBuffer *handle);
+struct sim_data_buffer *sim_tensordesc_buffer_open(const aclDataBuffer *handle);
 struct sim_tensor_desc *sim_tensordesc_open(const aclTensorDesc *handle);
 struct sim_tensor_desc *sim_tensordesc_peek(const aclTensorDesc *handle); /* without a message */
 
 /* NULL with a message when there is no memory. */
-aclDataBuffer *sim_data_buffer_create(void *data, size_t size);
+aclDataBuffer *sim_tensordesc_buffer_create(void *data, size_t size);
 aclTensorDesc *sim_tensordesc_create(aclDataType type, const int64_t *dims, size_t count, aclFormat format);
 
 /* A description of its own with the same contents; 100000, 200000. */
 aclError sim_tensordesc_copy(const aclTensorDesc *handle, aclTensorDesc **copy);
 
 /* Destroy a locked object, which unlocks it. */
-void sim_data_buffer_destroy(struct sim_data_buffer *buffer);
+void sim_tensordesc_buffer_destroy(struct sim_data_buffer *buffer);
 void sim_tensordesc_destroy(struct sim_tensor_desc *desc);
 
 /* Replaces what the target holds by a copy; 200000. */
-aclError sim_numbers_set(struct sim_numbers *target, const int64_t *values, size_t count);
+aclError sim_tensordesc_numbers_set(struct sim_numbers *target, const int64_t *values, size_t count);
 aclError sim_tensordesc_set_text(char **target, const char *text);
 aclError sim_tensordesc_set_constant(struct sim_tensor_desc *desc, const void *data, size_t size);
 

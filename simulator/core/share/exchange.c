@@ -408,7 +408,7 @@ static void close_all(struct exchange *exchange)
     close_files(exchange);
     for (uint32_t i = 0; i < CLIENTS; i++)
         sim_exchange_close(&exchange->xc_clients[i].cl_socket);
-    sim_share_close_all();
+    sim_exchange_share_close_all();
     memset(exchange->xc_clients, 0, sizeof exchange->xc_clients);
     exchange->xc_runs = false;
 }

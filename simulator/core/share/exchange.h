@@ -78,25 +78,25 @@ struct sim_share {
 };
 
 /* How a gate is counted on; called once, by a constructor. */
-void sim_share_set_count(void (*count)(struct sim_gate *gate));
+void sim_exchange_share_set_count(void (*count)(struct sim_gate *gate));
 
 /* Publishes a page, all zeros, or joins another process's. 207001 and 507022 too. */
-aclError sim_share_publish(enum sim_exchange_kind kind, int32_t device, bool to_all, struct sim_gate *gate, uint64_t *id,
-                           struct sim_share *share);
-aclError sim_share_join(enum sim_exchange_kind kind, uint64_t id, const char *name, struct sim_gate *gate, int32_t *device,
-                        struct sim_share *share);
+aclError sim_exchange_share_publish(enum sim_exchange_kind kind, int32_t device, bool to_all, struct sim_gate *gate,
+                                    uint64_t *id, struct sim_share *share);
+aclError sim_exchange_share_join(enum sim_exchange_kind kind, uint64_t id, const char *name, struct sim_gate *gate,
+                                 int32_t *device, struct sim_share *share);
 /* The publisher's page can be joined no more; it stays until all have left it. */
-void sim_share_leave(struct sim_share *share);
+void sim_exchange_share_leave(struct sim_share *share);
 
 /* Who waits reads its gate's level, says so, looks at the page, and waits for the next level; who changes the page says so
  * afterwards. So one of the two sees the other. */
-void sim_share_want(const struct sim_share *share);
-void sim_share_changed(const struct sim_share *share);
+void sim_exchange_share_want(const struct sim_share *share);
+void sim_exchange_share_changed(const struct sim_share *share);
 
 /* The number of this process among those that share a publisher's pages, and whether the process of a number is gone. */
-uint32_t sim_share_self(const struct sim_share *share);
-bool sim_share_is_gone(const struct sim_share *share, uint32_t who);
-bool sim_share_is_published(const struct sim_share *share); /* by this process */
+uint32_t sim_exchange_share_self(const struct sim_share *share);
+bool sim_exchange_share_is_gone(const struct sim_share *share, uint32_t who);
+bool sim_exchange_share_is_published(const struct sim_share *share); /* by this process */
 
 void sim_exchange_reset(void); /* aclsimReset: nothing is published, joined or served any more */
 void sim_exchange_rest(void);  /* aclFinalize: the thread ends when nothing is published, joined or served */

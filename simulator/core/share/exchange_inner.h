@@ -111,6 +111,6 @@ void sim_exchange_serve_leave(struct client *client, uint32_t slot);
 void sim_exchange_part(struct client *client); /* it is gone; xc_lock is held */
 void sim_exchange_ring(uint32_t link);         /* counts the gates of a link on; no lock is held */
 void *sim_exchange_serve(void *nothing);
-void sim_share_close_all(void); /* of exchange_share.c: links and pages */
+void sim_exchange_share_close_all(void); /* of exchange_share.c: links and pages */
 
 #endif

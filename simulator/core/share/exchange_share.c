@@ -32,7 +32,7 @@ static uint32_t slot_of(const struct sim_share *share)
 
 static void (*count_gate)(struct sim_gate *gate); /* set before any call */
 
-void sim_share_set_count(void (*count)(struct sim_gate *gate))
+void sim_exchange_share_set_count(void (*count)(struct sim_gate *gate))
 {
     count_gate = count;
 }
@@ -88,7 +88,7 @@ static bool use(struct sim_link *link, struct sim_gate *gate)
 
 /* ---- changes: of the page and of sp_wanted, in one order for all (memory_order_seq_cst) ---- */
 
-void sim_share_want(const struct sim_share *share)
+void sim_exchange_share_want(const struct sim_share *share)
 {
     atomic_store(&share->sr_page->sp_wanted, 1);
 }
@@ -100,24 +100,24 @@ static void ring(const struct sim_link *link)
     (void)written; /* 2^64 writes fill it */
 }
 
-void sim_share_changed(const struct sim_share *share)
+void sim_exchange_share_changed(const struct sim_share *share)
 {
     if (atomic_load(&share->sr_page->sp_wanted) != 0 && atomic_exchange(&share->sr_page->sp_wanted, 0) != 0)
         ring(share->sr_link);
 }
 
-uint32_t sim_share_self(const struct sim_share *share)
+uint32_t sim_exchange_share_self(const struct sim_share *share)
 {
     return share->sr_link->lk_who;
 }
 
-bool sim_share_is_published(const struct sim_share *share)
+bool sim_exchange_share_is_published(const struct sim_share *share)
 {
     return index_of(share->sr_link) == 0;
 }
 
 /* Once the publisher is gone, nobody says of others whether they are. */
-bool sim_share_is_gone(const struct sim_share *share, uint32_t who)
+bool sim_exchange_share_is_gone(const struct sim_share *share, uint32_t who)
 {
     const struct sim_link *link = share->sr_link;
     uint64_t bits = atomic_load(&link->lk_segment->sg_gone[who % PARTIES / 64]);
@@ -206,12 +206,12 @@ static aclError publish(struct sim_offer *offer, bool to_all, struct sim_gate *g
     *share = (struct sim_share){own, &own->lk_segment->sg_pages[slot], gate};
     aclError code = sim_exchange_add(offer, to_all, slot, id);
     if (code != ACL_SUCCESS)
-        sim_share_leave(share);
+        sim_exchange_share_leave(share);
     return code;
 }
 
-aclError sim_share_publish(enum sim_exchange_kind kind, int32_t device, bool to_all, struct sim_gate *gate, uint64_t *id,
-                           struct sim_share *share)
+aclError sim_exchange_share_publish(enum sim_exchange_kind kind, int32_t device, bool to_all, struct sim_gate *gate,
+                                    uint64_t *id, struct sim_share *share)
 {
     struct sim_offer offer = {.of_kind = kind, .of_device = device, .of_file = -1};
     pthread_mutex_lock(&sim_exchange.xc_turn);
@@ -353,8 +353,8 @@ static aclError join(enum sim_exchange_kind kind, uint64_t id, const char *name,
     return ACL_SUCCESS;
 }
 
-aclError sim_share_join(enum sim_exchange_kind kind, uint64_t id, const char *name, struct sim_gate *gate, int32_t *device,
-                        struct sim_share *share)
+aclError sim_exchange_share_join(enum sim_exchange_kind kind, uint64_t id, const char *name, struct sim_gate *gate,
+                                 int32_t *device, struct sim_share *share)
 {
     pthread_mutex_lock(&sim_exchange.xc_turn);
     aclError code = join(kind, id, name, gate, device, share);
@@ -362,7 +362,7 @@ aclError sim_share_join(enum sim_exchange_kind kind, uint64_t id, const char *na
     return code;
 }
 
-void sim_share_leave(struct sim_share *share)
+void sim_exchange_share_leave(struct sim_share *share)
 {
     struct sim_link *link = share->sr_link;
     uint32_t slot = slot_of(share);
@@ -383,7 +383,7 @@ void sim_share_leave(struct sim_share *share)
 
 /* ---- the end ---- */
 
-void sim_share_close_all(void)
+void sim_exchange_share_close_all(void)
 {
     struct exchange *exchange = &sim_exchange;
     sim_exchange_close(&exchange->xc_segment_file);

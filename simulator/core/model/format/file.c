@@ -127,7 +127,7 @@ bool sim_file_is_described(const struct sim_file *file)
 static aclError read_signature(const struct sim_file *file, struct sim_signature *signature)
 {
     struct sim_bytes part;
-    signature->sg_name = sim_signature_text(signature, file->fi_name, strlen(file->fi_name));
+    signature->sg_name = sim_model_signature_text(signature, file->fi_name, strlen(file->fi_name));
     SIM_ARGUMENT(signature->sg_name != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for a name");
     signature->sg_dynamic = file->fi_dynamic;
     if (sim_file_part(file, SIM_PART_INOUT, &part))
@@ -137,16 +137,16 @@ static aclError read_signature(const struct sim_file *file, struct sim_signature
     SIM_TRY(sim_graph_read(part, signature));
     if (signature->sg_weight == 0 && sim_file_part(file, SIM_PART_WEIGHTS, &part))
         signature->sg_weight = part.by_size;
-    return sim_signature_finish(signature);
+    return sim_model_signature_finish(signature);
 }
 
 aclError sim_file_signature(const struct sim_file *file, struct sim_signature **signature)
 {
-    struct sim_signature *fresh = sim_signature_create();
+    struct sim_signature *fresh = sim_model_signature_create();
     SIM_ARGUMENT(fresh != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for a model's description");
     aclError code = read_signature(file, fresh);
     if (code != ACL_SUCCESS)
-        sim_signature_drop(fresh);
+        sim_model_signature_drop(fresh);
     else
         *signature = fresh;
     return code;

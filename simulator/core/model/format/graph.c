@@ -138,7 +138,7 @@ static aclError no_memory(void)
 /* ShapeDef.dim: varints, packed or one by one; each takes a byte at least. */
 static aclError read_shape(struct sim_signature *signature, struct sim_bytes shape, struct sim_port *port)
 {
-    int64_t *dims = sim_signature_take(signature, shape.by_size + 1, sizeof *dims);
+    int64_t *dims = sim_model_signature_take(signature, shape.by_size + 1, sizeof *dims);
     if (dims == NULL)
         return no_memory();
     struct field field;
@@ -162,7 +162,7 @@ static aclError read_tensor(struct sim_signature *signature, struct sim_bytes te
     port->po_type = type_of(number_of(tensor, SIM_OM_TENSOR_TYPE));
     port->po_format = format_of(bytes_of(tensor, SIM_OM_TENSOR_LAYOUT));
     port->po_bytes = number_of(tensor, SIM_OM_TENSOR_SIZE);
-    port->po_name = sim_signature_text(signature, name.by_data, name.by_size);
+    port->po_name = sim_model_signature_text(signature, name.by_data, name.by_size);
     return port->po_name == NULL ? no_memory() : read_shape(signature, bytes_of(tensor, SIM_OM_TENSOR_SHAPE), port);
 }
 
@@ -199,7 +199,7 @@ static aclError read_outputs(struct sim_signature *signature, struct sim_bytes o
 {
     struct field field;
     uint32_t count = count_fields(operator, SIM_OM_OP_INPUT_DESC), sources = 0, at = 0;
-    signature->sg_outputs = sim_signature_take(signature, (size_t)count + 1, sizeof *signature->sg_outputs);
+    signature->sg_outputs = sim_model_signature_take(signature, (size_t)count + 1, sizeof *signature->sg_outputs);
     if (signature->sg_outputs == NULL)
         return no_memory();
     signature->sg_output_count = count;
@@ -210,7 +210,7 @@ static aclError read_outputs(struct sim_signature *signature, struct sim_bytes o
                                 &signature->sg_outputs[at++]));
     for (rest = operator; take_field(&rest, &field);) /* the names of what they come from are the better ones */
         if (field.fd_number == SIM_OM_OP_SOURCE && sources < count) {
-            const char *name = sim_signature_text(signature, field.fd_bytes.by_data, field.fd_bytes.by_size);
+            const char *name = sim_model_signature_text(signature, field.fd_bytes.by_data, field.fd_bytes.by_size);
             if (name == NULL)
                 return no_memory();
             signature->sg_outputs[sources++].po_name = name;
@@ -224,7 +224,7 @@ static aclError read_ports(struct sim_signature *signature, struct sim_bytes gra
     uint32_t count = 0;
     for (struct sim_bytes rest = graph; take_field(&rest, &field);)
         count += field.fd_number == SIM_OM_GRAPH_OPERATOR && is_data(field.fd_bytes);
-    signature->sg_inputs = sim_signature_take(signature, (size_t)count + 1, sizeof *signature->sg_inputs);
+    signature->sg_inputs = sim_model_signature_take(signature, (size_t)count + 1, sizeof *signature->sg_inputs);
     if (signature->sg_inputs == NULL)
         return no_memory();
     signature->sg_input_count = count;
@@ -250,7 +250,7 @@ static const char *join_names(struct sim_signature *signature, struct sim_bytes 
     size_t size = 1;
     for (struct sim_bytes rest = list; take_field(&rest, &field);)
         size += field.fd_number == LIST_TEXT ? field.fd_bytes.by_size + NUMBER_DIGITS + 2 : 0;
-    char *text = sim_signature_take(signature, size, 1), *at = text;
+    char *text = sim_model_signature_take(signature, size, 1), *at = text;
     while (text != NULL && take_field(&list, &field)) {
         if (field.fd_number != LIST_TEXT)
             continue;
@@ -266,7 +266,7 @@ static aclError read_origins(struct sim_signature *signature, struct sim_bytes g
 {
     struct field field;
     uint32_t count = count_fields(graph, SIM_OM_GRAPH_OPERATOR);
-    signature->sg_origins = sim_signature_take(signature, (size_t)count + 1, sizeof *signature->sg_origins);
+    signature->sg_origins = sim_model_signature_take(signature, (size_t)count + 1, sizeof *signature->sg_origins);
     if (signature->sg_origins == NULL)
         return no_memory();
     while (take_field(&graph, &field)) {
@@ -275,7 +275,7 @@ static aclError read_origins(struct sim_signature *signature, struct sim_bytes g
         struct sim_bytes name = bytes_of(field.fd_bytes, SIM_OM_OP_NAME);
         struct sim_bytes names = attribute(field.fd_bytes, SIM_OM_OP_ATTRIBUTES, "_datadump_original_op_names");
         struct sim_origin *origin = &signature->sg_origins[signature->sg_origin_count++];
-        origin->or_name = sim_signature_text(signature, name.by_data, name.by_size);
+        origin->or_name = sim_model_signature_text(signature, name.by_data, name.by_size);
         origin->or_text = join_names(signature, bytes_of(names, SIM_OM_ATTRIBUTE_LIST));
         if (origin->or_name == NULL || origin->or_text == NULL)
             return no_memory();
@@ -288,7 +288,7 @@ static aclError read_text(struct sim_signature *signature, struct sim_bytes mode
     struct sim_bytes found = bytes_of(attribute(model, SIM_OM_MODEL_ATTRIBUTES, name), SIM_OM_ATTRIBUTE_TEXT);
     if (found.by_size == 0)
         return ACL_SUCCESS;
-    *text = sim_signature_text(signature, found.by_data, found.by_size);
+    *text = sim_model_signature_text(signature, found.by_data, found.by_size);
     return *text == NULL ? no_memory() : ACL_SUCCESS;
 }
 
@@ -302,7 +302,7 @@ static aclError read_aipp(struct sim_signature *signature, struct sim_bytes mode
     SIM_ARGUMENT(count <= SIM_STATIC_AIPP_MAX, ACL_ERROR_GE_PARAM_INVALID,
                  "the model has AIPP for %llu inputs, expected at most %d", (unsigned long long)count,
                  SIM_STATIC_AIPP_MAX);
-    signature->sg_aipp = sim_signature_take(signature, (size_t)count + 1, sizeof *signature->sg_aipp);
+    signature->sg_aipp = sim_model_signature_take(signature, (size_t)count + 1, sizeof *signature->sg_aipp);
     if (signature->sg_aipp == NULL)
         return no_memory();
     while (rest.by_size != 0) {
@@ -329,7 +329,7 @@ aclError sim_graph_read(struct sim_bytes part, struct sim_signature *signature)
                  (unsigned long long)(part.by_size - rest.by_size));
     struct sim_bytes name = bytes_of(part, SIM_OM_MODEL_NAME);
     if (name.by_size != 0 && *signature->sg_name == '\0')
-        signature->sg_name = sim_signature_text(signature, name.by_data, name.by_size);
+        signature->sg_name = sim_model_signature_text(signature, name.by_data, name.by_size);
     if (signature->sg_name == NULL)
         return no_memory();
     SIM_TRY(read_text(signature, part, "soc_version", &signature->sg_soc));

@@ -26,7 +26,7 @@ static aclError take_numbers(struct sim_signature *signature, struct sim_bytes *
 {
     struct sim_bytes part;
     NEED(sim_bytes_take(from, bytes, &part), what);
-    int64_t *copy = sim_signature_take(signature, bytes / 8 + 1, sizeof *copy);
+    int64_t *copy = sim_model_signature_take(signature, bytes / 8 + 1, sizeof *copy);
     if (copy == NULL)
         return no_memory();
     for (uint64_t i = 0; i < bytes / 8; i++) {
@@ -55,7 +55,7 @@ static aclError take_port(struct sim_signature *signature, struct sim_bytes *fro
     port->po_bytes = bytes;
     port->po_format = (aclFormat)(int32_t)format;
     port->po_type = (aclDataType)(int32_t)type;
-    port->po_name = sim_signature_text(signature, text.by_data, text.by_size);
+    port->po_name = sim_model_signature_text(signature, text.by_data, text.by_size);
     if (port->po_name == NULL)
         return no_memory();
     const int64_t *ranges = NULL;
@@ -75,7 +75,7 @@ static aclError take_ports(struct sim_signature *signature, struct sim_bytes fro
     uint32_t claimed;
     NEED(sim_bytes_u32(&from, &claimed) && claimed <= from.by_size / PORT_BYTES, "the list of tensors");
     SIM_ARGUMENT(*ports == NULL, BAD_DATA, "the model lists its inputs or outputs twice");
-    *ports = sim_signature_take(signature, (size_t)claimed + 1, sizeof **ports);
+    *ports = sim_model_signature_take(signature, (size_t)claimed + 1, sizeof **ports);
     if (*ports == NULL)
         return no_memory();
     *count = claimed;
@@ -133,7 +133,7 @@ static bool take_text_number(struct sim_bytes *text, int64_t *value)
 
 static aclError take_gear_output(struct sim_signature *signature, struct sim_bytes text, struct sim_gear_output *output)
 {
-    int64_t number, *dims = sim_signature_take(signature, text.by_size / 2 + 1, sizeof *dims);
+    int64_t number, *dims = sim_model_signature_take(signature, text.by_size / 2 + 1, sizeof *dims);
     if (dims == NULL)
         return no_memory();
     NEED(take_text_number(&text, &output->go_gear) && take_text_number(&text, &number), "the shape of a gear's output");
@@ -150,7 +150,7 @@ static aclError take_gear_outputs(struct sim_signature *signature, struct sim_by
     struct sim_bytes lengths;
     NEED(sim_bytes_u32(&from, &count) && sim_bytes_take(&from, (uint64_t)count * 4, &lengths),
          "the shapes of gears' outputs");
-    struct sim_gear_output *outputs = sim_signature_take(signature, (size_t)count + 1, sizeof *outputs);
+    struct sim_gear_output *outputs = sim_model_signature_take(signature, (size_t)count + 1, sizeof *outputs);
     if (outputs == NULL)
         return no_memory();
     for (uint32_t i = 0; i < count; i++) {

@@ -212,7 +212,7 @@ static uint64_t room(uint64_t size)
 
 static uint64_t input_bytes(const aclsimModelRun *run, size_t input)
 {
-    return sim_shape_bytes(run->inputs[input].type, run->inputs[input].dims, run->inputs[input].rank);
+    return sim_model_shape_bytes(run->inputs[input].type, run->inputs[input].dims, run->inputs[input].rank);
 }
 
 /* Where the outputs begin; what comes before: the order, tensors, capacities, the inputs. */
@@ -281,7 +281,8 @@ static aclError read_outputs(unsigned char *base, const aclsimModelRun *run, uin
     const aclsimTensor *made = tensors_in(base) + run->inputCount;
     for (size_t i = 0; i < run->outputCount; i++) {
         aclsimTensor *output = &run->outputs[i];
-        uint64_t size = made[i].rank > RANK_MAX ? UINT64_MAX : sim_shape_bytes(output->type, made[i].dims, made[i].rank);
+        uint64_t size =
+            made[i].rank > RANK_MAX ? UINT64_MAX : sim_model_shape_bytes(output->type, made[i].dims, made[i].rank);
         if (size > run->capacities[i]) {
             snprintf(reason, SIM_REASON_BYTES, "output %zu is larger than its buffer", i);
             return ACL_ERROR_RT_MODEL_EXECUTE;

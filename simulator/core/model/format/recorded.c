@@ -114,7 +114,7 @@ aclError sim_recorded_open(struct sim_bytes weights, struct sim_model_executor *
 
 static uint64_t bytes_of(const aclsimTensor *tensor)
 {
-    return sim_shape_bytes(tensor->type, tensor->dims, tensor->rank);
+    return sim_model_shape_bytes(tensor->type, tensor->dims, tensor->rank);
 }
 
 static uint64_t hash_inputs(const aclsimModelRun *run)

@@ -256,8 +256,8 @@ static aclnnStatus place_tensors(const struct sim_pack *pack)
                                                                 .rg_size = operand->od_bytes,
                                                                 .rg_write = (operand->od_direction & ACLSIM_OUT) != 0};
     }
-    call->ca_overlaps = sim_call_overlaps(call);
-    return sim_call_check_outputs(call);
+    call->ca_overlaps = sim_row_overlaps(call);
+    return sim_row_overlap_check_outputs(call);
 }
 
 static aclError read_call(struct reading *reading, struct saved *saved)
@@ -272,7 +272,7 @@ static aclError read_call(struct reading *reading, struct saved *saved)
     uint32_t ranges = sim_call_reserve(&reading->re_pack, reading->re_pack.pk_count * sizeof(struct sim_range) + 1);
     SIM_ARGUMENT(ranges != 0, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for a call");
     reading->re_pack.pk_call->ca_ranges = ranges;
-    SIM_TRY(sim_call_plan(reading->re_pack.pk_call, &workspace));
+    SIM_TRY(sim_row_plan_call(reading->re_pack.pk_call, &workspace));
     SIM_TRY(place_tensors(&reading->re_pack));
     saved->sv_workspace_size = workspace > saved->sv_workspace_size ? workspace : saved->sv_workspace_size;
     return ACL_SUCCESS;
@@ -367,7 +367,7 @@ static aclError run_locked(const struct saved *saved, struct sim_run *run, const
             return ACL_ERROR_RT_MODEL_EXECUTE;
     for (uint32_t i = 0; i < saved->sv_input_count; i++) {
         const aclsimTensor *tensor = &order->inputs[i];
-        if (sim_shape_bytes(tensor->type, tensor->dims, tensor->rank) != saved->sv_inputs[i].bl_size)
+        if (sim_model_shape_bytes(tensor->type, tensor->dims, tensor->rank) != saved->sv_inputs[i].bl_size)
             return ACL_ERROR_RT_MODEL_EXECUTE;
         memcpy(saved->sv_inputs[i].bl_data, tensor->data, saved->sv_inputs[i].bl_size);
     }
