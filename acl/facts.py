@@ -48,7 +48,7 @@ def status_stub(abi: Abi) -> str:
 
 
 def status_table(abi: Abi) -> str:
-    """Give the entries of the table in ``core/fail.c``, ordered by value."""
+    """Give the entries of the table in ``core/base/fail.c``, ordered by value."""
     names = {**{code: name for name, code in status_codes(abi).items()}, 0: "ACL_SUCCESS"}
     return "".join(f"CODE({names[code]}),\n" for code in sorted(names))
 

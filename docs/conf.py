@@ -1,7 +1,7 @@
 """Settings of Sphinx: ``python -m sphinx -W --keep-going -b html docs build/docs``, and ``-b doctest``.
 
-The pages describe the package that is installed (``pip install '.[docs]'`` or ``pip install -e '.[docs]'``). The source
-tree is taken off the search path, because its ``acl`` is not compiled in a fresh clone.
+The pages describe the package that is installed (``pip install '.[docs]'`` or ``pip install -e '.[docs]'``). A source tree
+whose ``acl`` is not compiled, as in a fresh clone, is taken off the search path.
 """
 
 import doctest
@@ -11,7 +11,9 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:] = [str(HERE / "_ext"), *(entry for entry in sys.path if Path(entry).resolve() != HERE.parent)]
+compiled = any((HERE.parent / "acl").glob("_acl*.so"))
+sys.path[:] = [entry for entry in sys.path if compiled or Path(entry).resolve() != HERE.parent]
+sys.path.insert(0, str(HERE / "_ext"))
 os.environ["ACL_BACKEND"] = "sim"  # set before acl is imported: the examples print the simulator's results
 
 import acl  # noqa: E402
