@@ -110,7 +110,7 @@ def choose():
     if toolkit is not None and not ours and devices():
         return "npu", toolkit, "a toolkit and a device are here"
     if "ACL_BACKEND" not in os.environ:
-        print("acl: no NPU found, the simulator answers (ACL_BACKEND=sim says so silently)", file=sys.stderr)
+        print("acl: no NPU found; using the simulator (set ACL_BACKEND=sim to silence this message)", file=sys.stderr)
     return "sim", None, "no toolkit is here" if toolkit is None or ours else "no device is here"
 
 

@@ -291,15 +291,15 @@ def _item(text: str, function: str) -> Item:
     optional = re.fullmatch(r"\[(\w.*)\]", text)
     match = re.fullmatch(r"(=?)(\w+)(?::([^#=]+))?(?:#(\w+))?(=NULL)?", optional[1] if optional else text)
     if not match or (match[3] and match[3] not in FORMS + PYTHON_FORMS):
-        raise AbiError(f"{function}: {text!r} in a call shape is no item; the grammar is at the top of acl/abi.py")
+        raise AbiError(f"{function}: {text!r} is not a call shape item; the grammar is at the top of acl/abi.py")
     return Item(match[2], match[3] or "", match[4] or "", bool(optional), bool(match[5]), bool(match[1]))
 
 
 def parse_shape(text: str, function: str) -> Shape:
-    """Read the shape that stands on one line; the name of the C function is for messages."""
+    """Parse the call shape on one line; the name of the C function is used in messages."""
     match = re.fullmatch(r"(\w+)\.(\w+)\((.*)\) -> (ret|None|value|\(.*, ret\))( @py)?( @extension)?", text)
     if not match or match[1] not in NAMESPACES:
-        raise AbiError(f"{function}: {text!r} is no call shape; the grammar is at the top of acl/abi.py")
+        raise AbiError(f"{function}: {text!r} is not a call shape; the grammar is at the top of acl/abi.py")
     result = match[4]
     outputs = split_list(result[1:-1])[:-1] if result.startswith("(") else []
     items, outs = (tuple(_item(part, function) for part in parts) for parts in (split_list(match[3]), outputs))
@@ -317,14 +317,14 @@ def _check_shape(shape: Shape, function: Function) -> None:
     declared = [param.name for param in function.params]
     unknown = [name for name in covered if name not in declared]
     if unknown:
-        fail(f"names {unknown[0]}, which is no parameter; the parameters are {', '.join(declared)}")
+        fail(f"names {unknown[0]}, which is not a parameter; the parameters are {', '.join(declared)}")
     if len(set(covered)) < len(covered):
         fail("names a parameter twice")
     if not shape.python and len(covered) < len(declared):
         fail(f"leaves out {', '.join(name for name in declared if name not in covered)}")
     given = {item.name for item in shape.outputs if item.given} - {item.name for item in shape.items}
     if given:
-        fail(f"gives back {given.pop()}, which is no argument")
+        fail(f"returns {given.pop()}, which is not an argument")
     if not shape.python and any(item.form in PYTHON_FORMS for item in (*shape.items, *shape.outputs)):
         fail("uses a form that only @py shapes may use")
     result = "None" if function.ret == "void" else "ret" if function.ret in STATUS_TYPES else "value"
@@ -406,7 +406,7 @@ def _read(text: str, group: str, abi: Abi) -> None:
         comment = ""
     if text[place:].strip():
         line = text[:place].count("\n") + 1
-        raise AbiError(f"abi/{group}.h: what follows line {line} is no comment, #define or declaration")
+        raise AbiError(f"abi/{group}.h: the text after line {line} is not a comment, #define or declaration")
 
 
 def headers(include_dir: Path | None = None) -> list[Path]:

@@ -152,14 +152,14 @@ def given_shapes(flags: argparse.Namespace) -> dict[str, Shape]:
             try:
                 found[name] = [dim_of(text) for text in dims.split(",")] if dims else []
             except ValueError as error:
-                raise Refused(f"--{flag} has {part!r}, of which {str(error)!r} is no size") from None
+                raise Refused(f"--{flag} has {part!r}: {str(error)!r} is not a valid size") from None
             if not colon:
                 raise Refused(f"--{flag} has {part!r}, expected a name before its dims: x:1,3,224,224")
     return found
 
 
 def shape_of(tensor: Any, given: dict[str, Shape], gears: bool) -> Shape:
-    """Return the shape of an input: what is given, else its own."""
+    """Return the shape that the flags give for an input, else the shape in the model."""
     own, name = own_shape(tensor), tensor.name
     shape = given.get(name, own)
     if shape is None or (name not in given and OPEN in shape and not gears):

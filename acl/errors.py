@@ -337,7 +337,7 @@ ADVICE = {
         "do this inside a `with acl.capture(stream):` block, on that stream or one that waits for it"
     ),
     codes.ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT: (
-        "a synchronous call is no part of a capture: give it stream=, or do it before"
+        "a synchronous call cannot be captured: pass stream=, or make the call before the capture"
     ),
     codes.ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT: (
         "the default stream is not captured, and not used while another is: give both calls a stream of their own"

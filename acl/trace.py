@@ -26,7 +26,7 @@ class Task:
     event: tuple = field(init=False)
 
     def __post_init__(self):
-        """Take from the type what the task is, and from the name's end which event it stands on."""
+        """Derive the kind and role of the task from its type, and its event from the end of its name."""
         text = self.args["Task Type"].replace("_PLACEHOLDER", "")
         number = re.search(r"_(\d+)$", self.name)
         self.kind = kind_of(text)
@@ -76,9 +76,10 @@ def read(text):
 class Replay:
     """The order that streams and events establish, found by letting the tasks run as a device would.
 
-    The trace does not say which of several records of one event a wait stands on. They are numbered as they run. A
-    stream knows the records it made or waited for, and waits for the next one. Where an event has as many waits as
-    records each record serves one wait; otherwise the waits of each stream count for themselves.
+    The trace does not say which of several records of one event a wait refers to. The records are numbered as they
+    run. Each stream keeps the number of the newest record that it made or waited for, and waits for the next one.
+    Where an event has as many waits as records, each record serves one wait; otherwise the waits are counted per
+    stream.
     """
 
     def __init__(self, tasks):
@@ -99,7 +100,7 @@ class Replay:
         self.starter = {lane: None for lane in self.starts.values()}  # streams that stand until a task starts them
 
     def record_of(self, task, force):
-        """Return the number of the record that a wait stands on; 0: one outside, None: one that has yet to run."""
+        """Return the number of the record that a wait refers to; 0: outside the trace, None: it has not run yet."""
         total, ran = self.total[task.event, "record"], len(self.records[task.event])
         if not total or task.event[1] is None:
             return 0

@@ -82,7 +82,7 @@ print(acl.rt.get_device_count()[1])
 def test_choice_is_said_once_when_it_was_not_made(run_script):
     unset = {"ACL_BACKEND": None, **{name: None for name in _lib.VARIABLES}, "HOME": "/nowhere"}
     code = "import acl, acl.rt; assert acl.backend == 'sim'"
-    assert run_script(code, unset).stderr.count("the simulator answers") == 1
+    assert run_script(code, unset).stderr.count("using the simulator") == 1
     assert run_script(code, {**unset, "ACL_BACKEND": "auto"}).stderr == ""
 
 

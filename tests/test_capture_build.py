@@ -485,7 +485,7 @@ def test_what_a_bound_stream_refuses(stream, words, ex):
 
 @pytest.mark.parametrize("kind", [TO_DEVICE, DEFAULT])
 def test_ordinary_memory_is_copied_at_once(stream, words, kind):
-    """Such a copy is no recorded task, also between recorded ones."""
+    """Such a copy is not recorded, even between recorded tasks."""
     host = numpy.array([5], "i4")
     with building(HEAD) as (built, (bound,)):
         assert words.count_up(bound, 0) == 0

@@ -115,7 +115,7 @@ def test_without_a_reset_one_record_is_enough(stream, other, words, flag_event):
 
 
 def test_flag_events_join_no_streams(stream, other, words, flag_event):
-    """The event is no capture's: other streams and captures use it meanwhile, and nobody joins."""
+    """The event does not belong to the capture: other streams and captures may use it, and none of them joins."""
     begin(stream)
     assert rt.stream_wait_event(stream, flag_event) == 0
     assert rt.record_event(flag_event, other) == 0

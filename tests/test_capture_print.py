@@ -180,7 +180,7 @@ def test_flags_are_bits(stream, words, tmp_path, flags, verbose):
 
 
 def test_a_trace_shows_what_a_run_would_do(stream, words, tmp_path):
-    """After an update the new arguments are shown, and the name of an instance is no part of it."""
+    """After an update the trace has the new arguments; the name of the instance does not appear in it."""
     path = tmp_path / "trace.json"
     begin(stream)
     assert mdl.ri_capture_task_grp_begin(stream) == 0

@@ -35,7 +35,7 @@ def names_in(text):
 
 
 def functions_in(node):
-    """Return the C functions named below a node, but for those whose result is dropped there."""
+    """Return the C functions named below a node, except those whose status is ignored there."""
     if isinstance(node, (ast.Attribute, ast.Name)):
         parts = []
         while isinstance(node, ast.Attribute):

@@ -103,7 +103,7 @@ def test_rows_follow_streams_and_events():
     [
         # one record, many waits
         ({1: [record(9)], 2: [wait(9)], 3: [wait(9), wait(9)]}, {("1.0", "2.0"), ("1.0", "3.0"), ("1.0", "3.1")}),
-        # recorded again: the first wait stands on the first record, the second on the second
+        # recorded again: the first wait refers to the first record, the second wait to the second
         ({1: [record(9), record(9)], 2: [wait(9), wait(9)]}, {("1.0", "2.0"), ("1.1", "2.1")}),
         # each record waited for by all other streams
         (

@@ -78,7 +78,7 @@ def test_good_files(fresh, config, content):
 
 @pytest.fixture(params=["fifo", "/dev/zero", "/dev/null", "directory"])
 def no_file(request, tmp_path):
-    """Give the path of something that is no regular file: opening some would block, reading others would not end."""
+    """Return a path that is not a regular file: opening some would block, and reading others would never end."""
     if request.param == "fifo":
         os.mkfifo(tmp_path / "fifo")
         return str(tmp_path / "fifo")

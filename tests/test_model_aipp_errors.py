@@ -62,7 +62,7 @@ def dataset():
     made.close()
 
 
-# Calls that are right, but for the set and, in the second list, the image.
+# Calls whose arguments are valid except the set and, in the second list, the image.
 SHARED = [
     (mdl.set_aipp_input_format, (RGB888,)),
     (mdl.set_aipp_csc_params, (1, *[0] * 15)),

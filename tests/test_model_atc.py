@@ -151,7 +151,7 @@ WRONG = [
     (["--input_shape=x:99999999999,3,8,8"], "input x has a dim of 99999999999, expected at most 2147483647"),
     (["--input_shape=x:2147483647,3,8,8"], "bytes with its dims [2147483647, 3, 8, 8], expected at most 1099511627776"),
     (["--input_shape=x:1~2147483647,3,80,80"], "expected at most 1099511627776"),
-    ([f"--input_shape=x:{'9' * 5000}"], "is no size"),
+    ([f"--input_shape=x:{'9' * 5000}"], "is not a valid size"),
     (["--input_shape=x:1,3,8,8;x:2,3,8,8"], "two shapes for the input x"),
     (["--input_shape=x:-1,3,8,8", "--dynamic_batch_size=4,1,4"], "--dynamic_batch_size has the gear 4 twice"),
     (["--input_shape=x:1,3,-1,-1", "--dynamic_image_size=8,8;8,8"], "has the gear 8,8 twice"),

@@ -1,4 +1,4 @@
-"""What models refuse: arguments, files that are none, runs that cannot be, functions that fail."""
+"""Errors of models: invalid arguments, invalid files, executions that are not possible, functions that fail."""
 
 import struct
 

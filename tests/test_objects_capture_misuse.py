@@ -341,7 +341,7 @@ SAVING = (
         ARGUMENT,
         "'y' is not contiguous",
     ),
-    ("outputs that are none", lambda w: w.graph.save("never.om", [w.array], 3), TypeError, "outputs is int", "arrays"),
+    ("outputs is an int", lambda w: w.graph.save("never.om", [w.array], 3), TypeError, "outputs is int", "arrays"),
     ("no input", lambda w: w.graph.save("never.om", [], [w.array]), ARGUMENT, "inputs is empty, expected 1 array"),
     ("a callback", with_callback, RuntimeError, "a task of aclrtLaunchHostFunc"),
 )

@@ -1,4 +1,4 @@
-"""Memory pools as objects: lives in the order of streams, who waits for whom, statistics, the end."""
+"""Memory pools as objects: stream-ordered allocation, waits between streams, statistics, closing."""
 
 import gc
 

@@ -84,7 +84,7 @@ def test_models_are_refused(model_bytes):
 class TestModelFolders:
     @pytest.fixture(autouse=True)
     def fresh(self):
-        """Forget the folder, which is set once a process."""
+        """Forget the folder, which can be set once per process."""
         acl.sim.reset()
         yield
         acl.sim.reset()

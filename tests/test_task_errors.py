@@ -25,7 +25,7 @@ def barrier(count=1, kind=2, number=1):
     return ffi.new("aclrtBarrierTaskInfo *", {"barrierNum": count, "cmoInfo": [{"cmoType": kind, "barrierId": number}]})
 
 
-# Every call that queues something, with good arguments but for the stream.
+# Every call that queues a task, with valid arguments except the stream.
 QUEUED = {
     "aclrtValueWrite": lambda block, stream: acl.rt.value_write(block, 1, 0, stream),
     "aclrtValueWait": lambda block, stream: acl.rt.value_wait(block, 0, 1, stream),

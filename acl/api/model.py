@@ -69,7 +69,7 @@ def get_dynamic_hw(desc, index):
 
 
 def get_input_dynamic_dims(desc, index, gears):
-    """Return ``(list of dims dicts, ret)``, one a gear; None for more gears than a model can have."""
+    """Return ``(list of dims dicts, ret)``, one dict per gear; None if a model cannot have so many gears."""
     if gears > values.LONGEST:
         return None, values.INVALID_PARAM
     array = ffi.new("aclmdlIODims[]", max(gears, 1))

@@ -9,8 +9,8 @@ import warnings
 
 from acl._lib import ffi, lib
 
-LOWEST, HIGHEST = 1 << 16, 1 << 63  # no memory of a program lies below, none has addresses from there on
-# By thread id, which may be given out again once a thread has ended: the eldest comes first.
+LOWEST, HIGHEST = 1 << 16, 1 << 63  # a program has no memory below the first, nor at or above the second
+# By thread id. The system may reuse the id of a thread that has ended; the oldest thread comes first.
 threads: dict[int, list["_Thread"]] = {}
 
 

@@ -117,9 +117,9 @@ def custom_kernel(
     Returns
     -------
     callable
-        The decorator. Its function gets a :class:`Launch` and the parameters, and is called once a block, one after
-        another. ``launch.array(address, shape, dtype)`` leads to device memory. None instead of a function takes it
-        back.
+        The decorator. It registers the function, which is called with a :class:`Launch` and the parameters once per
+        block, one block after another. ``launch.array(address, shape, dtype)`` returns an array in device memory.
+        Pass None instead of a function to remove the registration.
 
     Raises
     ------
@@ -128,8 +128,8 @@ def custom_kernel(
 
     Notes
     -----
-    Stands on ``aclsimRegisterCustomKernel``. What the function raises goes to :data:`sys.unraisablehook` and into the
-    message of the task, which fails with 507015.
+    Wraps ``aclsimRegisterCustomKernel``. If the function raises, the exception goes to :data:`sys.unraisablehook` and
+    into the message of the task, which fails with 507015.
 
     Examples
     --------

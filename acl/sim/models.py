@@ -58,8 +58,9 @@ def model(
     Returns
     -------
     callable
-        The decorator. Its function gets an array an input, read-only and of the real shape, and returns an array an
-        output, or the one array alone; shapes have to be those of the model. None instead of a function takes it back.
+        The decorator. Its function is called with one read-only array per input, in the actual shape, and returns one
+        array per output (or the array itself for a single output), in the shapes of the model. Pass None instead of a
+        function to remove the registration.
 
     Raises
     ------
@@ -68,8 +69,8 @@ def model(
 
     Notes
     -----
-    Stands on ``aclsimRegisterModel``. What the function raises goes to :data:`sys.unraisablehook` and into the message
-    of the run, which fails with 507011.
+    Wraps ``aclsimRegisterModel``. If the function raises, the exception goes to :data:`sys.unraisablehook` and into
+    the message of the execution, which fails with 507011.
 
     Examples
     --------
@@ -120,12 +121,12 @@ def executor(kind: str) -> Callable[[Callable[[bytes], Callable[..., Any]]], Cal
     -------
     callable
         The decorator. Its function gets the constant block of a file as bytes, when the model is loaded, and returns
-        the function that runs it, as for :func:`model`. What it raises refuses the load with 145000, in whose message
-        it is.
+        the function that runs it, as for :func:`model`. If it raises, the load fails with 145000, and the message
+        quotes the exception.
 
     Notes
     -----
-    Stands on ``aclsimRegisterExecutor``.
+    Wraps ``aclsimRegisterExecutor``.
     """
 
     def register(opener: Callable[[bytes], Callable[..., Any]]) -> Callable[[bytes], Callable[..., Any]]:

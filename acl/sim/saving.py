@@ -47,14 +47,14 @@ def save(model_ri: int, path: Union[str, "os.PathLike[str]"], inputs: Sequence[P
     ValueError
         For a wrong shape or type.
     OSError
-        The file cannot be written; the one that was there before is as it was.
+        The file cannot be written; a file that existed before is unchanged.
     RuntimeError
-        The instance runs, its memory is gone, or it holds a task that no file can, such as a callback.
+        The instance is running, its memory has been freed, or it has a task that cannot be saved, such as a callback.
 
     Notes
     -----
-    Stands on ``aclsimSaveInstance``. What a run leaves in the model's own memory the next one finds, as it is with the
-    instance. Operators with a kernel of the program's own are looked up by name when the file is loaded.
+    Wraps ``aclsimSaveInstance``. The model's own memory keeps its contents from one execution to the next, as the
+    instance's does. Operators whose kernel the program registered are looked up by name when the file is loaded.
 
     Examples
     --------

@@ -17,7 +17,7 @@ ROWS = (
     Row("create_use_destroy", "the same with one task"),
     Row("idle_cpu", "CPU, 66 idle streams", 0.1, "% of a core", rounds=5),
     Row("patrol_busy", "CPU of workers beside launch + synchronise", None, "% of a core", rounds=5),
-    Row("patrol_sparse", "the same once a millisecond", None, "% of a core", rounds=5),
+    Row("patrol_sparse", "the same, one launch per millisecond", None, "% of a core", rounds=5),
 )
 LIGHT = Row("light_tasks", "no-op task, then one synchronise (20 M/s)", 50)
 

@@ -50,7 +50,7 @@ def filled(stream, array, value=1):
 
 
 def misuse(rows):
-    """Run a test once a row: (name, action, error class, what the text must say)."""
+    """Run a test once per row: (name, action, error class, words that the message must contain)."""
     return pytest.mark.parametrize("act, kind, words", [row[1:] for row in rows], ids=[row[0] for row in rows])
 
 

@@ -110,7 +110,7 @@ class Memory:
         return handle, self.map(self.reserve(size), handle, size)
 
     def close(self):
-        """End all that is left; what the test ended itself is refused, which is no matter."""
+        """Release everything that is left; calls for what the test has already released fail, which is harmless."""
         for address in self.mappings:
             rt.unmap_mem(address)
         for handle in self.handles:

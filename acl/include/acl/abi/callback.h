@@ -87,14 +87,15 @@ ACL_API(8, 1) aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId, aclrt
 /** Run the host functions that wait for this thread, waiting at most timeout milliseconds for one. */
 ACL_API(8, 1) aclError aclrtProcessHostFunc(int32_t timeout);
 
-/** Deprecated: use aclrtExceptionInfoCallbackRegister. Set the function told of failed tasks; NULL removes it.
+/** Deprecated: use aclrtExceptionInfoCallbackRegister. Set the function that is
+ *  called when a task fails; NULL removes it.
  *  rt.set_exception_info_callback([callback:callable]) -> ret @py */
 ACL_API(8, 1) aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback);
 
-/** Add a function that is told of failed tasks. */
+/** Add a function that is called when a task fails. */
 ACL_API(9, 2) aclError aclrtExceptionInfoCallbackRegister(aclrtExceptionInfoCallback callback);
 
-/** Remove a function that is told of failed tasks. */
+/** Remove a function that is called when a task fails. */
 ACL_API(9, 2) aclError aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallback callback);
 
 /** The failed task's number.
@@ -124,7 +125,7 @@ ACL_API(9, 0) aclError aclrtGetArgsFromExceptionInfo(const aclrtExceptionInfo *i
 /** The kernel that failed. */
 ACL_API(9, 0) aclError aclrtGetFuncHandleFromExceptionInfo(const aclrtExceptionInfo *info, aclrtFuncHandle *func);
 
-/** Set the function told of failed kernels of one loaded binary. */
+/** Set the function that is called when a kernel of one loaded binary fails. */
 ACL_API(9, 0) aclError aclrtBinarySetExceptionCallback(aclrtBinHandle binHandle, aclrtOpExceptionCallback callback,
     void *userData);
 
@@ -146,13 +147,13 @@ ACL_API(8, 5) aclError aclFinalizeCallbackRegister(aclRegisterCallbackType type,
 /** Remove a function that aclFinalize calls. */
 ACL_API(8, 5) aclError aclFinalizeCallbackUnRegister(aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc);
 
-/** Add, under a name, a function told of created and destroyed streams; NULL removes it. */
+/** Add, under a name, a function that is called when a stream is created or destroyed; NULL removes it. */
 ACL_API(8, 5) aclError aclrtRegStreamStateCallback(const char *regName, aclrtStreamStateCallback callback, void *args);
 
-/** Add, under a name, a function told of set and reset devices; NULL removes it. */
+/** Add, under a name, a function that is called when a device is set or reset; NULL removes it. */
 ACL_API(8, 5) aclError aclrtRegDeviceStateCallback(const char *regName, aclrtDeviceStateCallback callback, void *args);
 
-/** Add, under a name, a function told of aborted device work; NULL removes it. */
+/** Add, under a name, a function that is called when device work is aborted; NULL removes it. */
 ACL_API(8, 5) aclError aclrtSetDeviceTaskAbortCallback(const char *regName, aclrtDeviceTaskAbortCallback callback,
     void *args);
 

@@ -23,7 +23,7 @@ ACL_API(8, 1) acltdtChannelHandle *acltdtCreateChannelWithCapacity(uint32_t devi
 /** Destroy a channel. */
 ACL_API(8, 1) aclError acltdtDestroyChannel(acltdtChannelHandle *handle);
 
-/** Wake everyone who waits on a channel. */
+/** Wake all threads that wait on a channel. */
 ACL_API(8, 1) aclError acltdtStopChannel(acltdtChannelHandle *handle);
 
 /** Drop what a channel holds. */

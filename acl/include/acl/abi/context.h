@@ -1,4 +1,4 @@
-/* Contexts: what owns streams and events on a device, and which one a thread uses. */
+/* Contexts: the owners of streams and events on a device, and the current context of each thread. */
 
 /** Create a context on a device and make it the thread's current one.
  *  rt.create_context(deviceId) -> (context, ret) */

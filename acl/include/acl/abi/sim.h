@@ -136,10 +136,10 @@ ACL_API(8, 1) int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t
  *  QUEUE stands for a submission to the stream, NOTHING for a call that no task holds up. */
 ACL_API(8, 1) int32_t aclsimIsReady(aclsimWaitKind kind, void *handle);
 
-/** Give an operator, by its name (aclnnAdd), a kernel; plan may be NULL: nothing to check, no workspace. A NULL run goes
- *  back to the built-in one, if any. Any other name is a type of single operators (aclopExecuteV2): its kernel's arguments
- *  are the list of the inputs, the list of the outputs, and the attributes as the text of a JSON object. 100000 for a name
- *  that begins with aclnn and is no operator. */
+/** Register a kernel for an operator, by the operator's name (aclnnAdd). A NULL plan checks nothing and needs no
+ *  workspace. A NULL run restores the built-in kernel, if any. Any other name is a type of single operators
+ *  (aclopExecuteV2): its kernel's arguments are the list of the inputs, the list of the outputs, and the attributes
+ *  as JSON text. Fails if the name begins with aclnn but is not the name of an operator (100000). */
 ACL_API(8, 1) aclError aclsimRegisterKernel(const char *name, aclsimPlanFunc plan, aclsimKernelFunc run,
     void *userData);
 
@@ -202,10 +202,11 @@ ACL_API(8, 1) void *aclsimTranslate(const void *devPtr);
 /** The same for `size` bytes from there on; NULL unless all of them lie in one live block. */
 ACL_API(8, 1) void *aclsimReach(const void *devPtr, size_t size);
 
-/* One block of a launch of a custom kernel. args are the bytes that the program gave (they lie at multiples of 8): a
- * pointer among them is a device address of the program's, to be passed to aclsimReach, but for the pointer of a
- * placeholder, which leads to its data as it is. binary is the file's name without folder and ending. gridDim and
- * blockDim are those of a SIMT kernel, whose threads the function goes through itself; of others numBlocks and 1. */
+/* One block of a launch of a custom kernel. args are the argument bytes that the program passed, aligned to 8 bytes.
+ * A pointer among them is a device address: pass it to aclsimReach before use. The pointer of a placeholder is the
+ * exception: it can be dereferenced directly. binary is the file's name without folder and ending. gridDim and
+ * blockDim are those of a SIMT kernel, whose function iterates over the threads itself; other kernels have numBlocks
+ * and 1. */
 typedef struct aclsimKernelLaunch {
     const char *binary;
     const char *kernel;
