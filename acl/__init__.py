@@ -98,7 +98,7 @@ def __dir__():
 
 # Puts the generated builtins into the namespaces and into this module.
 if not _lib.lib.acl_pycall_install():
-    raise ImportError("acl: the call tables could not be installed, the reason is above")
+    raise ImportError("acl: the call tables could not be installed (see the error above)")
 
 if is_simulator:
     from acl.api import model_executors

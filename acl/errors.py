@@ -1,8 +1,8 @@
-"""What the objects raise: an error for a status code that is not 0, in a family that can be caught.
+"""The exceptions that the objects raise for a status code that is not 0, grouped in families.
 
-Each error has ``code``, its ``name``, the C ``function`` that answered it, the library's recent ``message``, and
-``advice``: what to do about it. The families of codes stand in :data:`FAMILIES`; a code of none is a plain
-:class:`AclError`. pyACL calls return their codes and raise nothing of this.
+Each error has ``code``, its ``name``, the C ``function`` that returned it, the library's recent ``message``, and
+``advice``: what to do about it. :data:`FAMILIES` lists the codes of each family; any other code raises a plain
+:class:`AclError`. pyACL calls return their codes and raise none of these errors.
 ``codes`` has every status code under the name that the headers give it: ``codes.ACL_ERROR_RT_INVALID_HANDLE``.
 """
 
@@ -26,11 +26,11 @@ class AclError(RuntimeError):
     code
         The status code.
     function
-        The C function that answered it.
+        The C function that returned it.
     message
         What the library says about it.
     advice
-        What to do; None takes what is known for the code.
+        What to do; None selects the usual advice for the code.
     """
 
     usual_advice = ""
@@ -64,9 +64,9 @@ class InvalidArgumentError(AclError, ValueError):
 
 
 class InvalidHandleError(AclError):
-    """A handle of something that was destroyed, or that is of another kind."""
+    """A handle of an object that was destroyed, or of an object of another type."""
 
-    usual_advice = "it was closed, or its device was reset: make a new one"
+    usual_advice = "the object was closed, or its device was reset: make a new one"
 
 
 class ContextError(AclError):
@@ -76,29 +76,29 @@ class ContextError(AclError):
 
 
 class OutOfMemoryError(AclError, MemoryError):
-    """The device or the host has not as much memory as was asked for."""
+    """The device or the host does not have enough free memory."""
 
-    usual_advice = "close buffers and arrays that are not needed; acl.Device.memory_info() says what is free"
+    usual_advice = "close buffers and arrays that are not needed; acl.Device.memory_info() returns the free memory"
 
 
 class ResourceError(AclError):
     """Streams, events, notifies or queues are used up."""
 
-    usual_advice = "close those that are not needed any more"
+    usual_advice = "close those that are no longer needed"
 
 
 class NotSupportedError(AclError, NotImplementedError):
-    """The chip, the version or the kind of object does not have this."""
+    """The chip, the CANN version or the type of object does not support the call."""
 
 
 class CaptureError(AclError):
-    """What a capture does not allow, or a capture that went wrong."""
+    """A call that is not allowed during a capture, or a capture that failed."""
 
     usual_advice = "do this before the capture begins or after it has ended"
 
 
 class TimedOutError(AclError, TimeoutError):
-    """The time given for it is over; what was waited for goes on."""
+    """The call timed out; the work that it waited for continues."""
 
 
 class AbortedError(AclError):
@@ -110,7 +110,7 @@ class AbortedError(AclError):
 class TaskError(AclError):
     """Work that was queued earlier failed on the device."""
 
-    usual_advice = "the message names the task; what it was given is wrong, or the device is"
+    usual_advice = "the message names the task: check its arguments, then the device"
 
 
 class ModelError(AclError):
@@ -310,20 +310,20 @@ FAMILIES: dict[type[AclError], tuple[int, ...]] = {
 _family_of = {code: family for family, codes in FAMILIES.items() for code in codes}
 
 ADVICE = {
-    codes.ACL_ERROR_UNINITIALIZE: "call acl.init() first, or make a device current: acl.Device does it by itself",
-    codes.ACL_ERROR_RT_INVALID_DEVICEID: "acl.Device.count() says how many devices there are",
+    codes.ACL_ERROR_UNINITIALIZE: "call acl.init() first, or make a device current with acl.Device, which calls it",
+    codes.ACL_ERROR_RT_INVALID_DEVICEID: "acl.Device.count() returns the number of devices",
     codes.ACL_ERROR_RT_CONTEXT_NULL: (
         "make a device current in this thread first: `with acl.Device(0):` or acl.Device(0).use()"
     ),
     codes.ACL_ERROR_RT_STREAM_CONTEXT: (
-        "make the context it was made in current: `stream.use_context()`, or use a stream of this context"
+        "make the stream's own context current with `stream.use_context()`, or use a stream of the current context"
     ),
     codes.ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID: "synchronise the event first, and give both events timing=True",
     codes.ACL_ERROR_RT_STREAM_SUBSCRIBE: (
         "one stream cannot have both callbacks and subscribed reports: use another stream"
     ),
     codes.ACL_ERROR_RT_CAPTURE_DEPENDENCY: (
-        "record the event on a stream of the capture, or make what it depends on wait outside of it"
+        "record the event on a stream of the capture, or wait for it outside the capture"
     ),
     codes.ACL_ERROR_RT_STREAM_UNJOINED: "let the first stream of the capture wait for the others before it ends",
     codes.ACL_ERROR_RT_MODEL_CAPTURED: "leave the `with acl.capture(...)` block first",
@@ -340,7 +340,7 @@ ADVICE = {
         "a synchronous call cannot be captured: pass stream=, or make the call before the capture"
     ),
     codes.ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT: (
-        "the default stream is not captured, and not used while another is: give both calls a stream of their own"
+        "the default stream cannot be captured, nor used during a capture: pass an explicit stream to both calls"
     ),
     codes.ACL_ERROR_STREAM_CAPTURE_CONFLICT: (
         "an event belongs to one capture: record another one in this capture; both are lost, capture them again"
@@ -356,14 +356,14 @@ ADVICE = {
         "end a capture in the thread that began it, or capture with mode='relaxed'"
     ),
     codes.ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC: (
-        "memory of a copy in a capture is pinned: acl.Buffer(size, kind='host')"
+        "a captured copy needs pinned host memory: acl.Buffer(size, kind='host')"
     ),
     codes.ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING: "leave the `with body.capture(...)` block before that of the graph",
     codes.ACL_ERROR_RT_CONTEXT_RELEASE_ERROR: (
-        "the device is not in use any more: make it current again with acl.Device(0).use()"
+        "the device is no longer in use: make it current again with acl.Device(0).use()"
     ),
     codes.ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED: (
-        "an earlier call in the capture failed and made it invalid: see to that error, and capture again"
+        "an earlier call failed and invalidated the capture: see to that error, then capture again"
     ),
     codes.ACLNN_ERR_INNER_FIND_KERNEL_ERROR: "acl.sim.kernel registers a kernel for the simulator",
 }

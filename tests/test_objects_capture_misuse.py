@@ -140,7 +140,7 @@ INSIDE = (
     ("capture it again", lambda w, g: acl.capture(w.stream).__enter__(), "107027", "takes a stream of its own"),
     ("capture a stream that came in", lambda w, g: (w.other.wait(w.stream), acl.capture(w.other).__enter__()),
      "107027", "other.wait(stream)"),
-    ("default stream", lambda w, g: acl.Stream.default().wait(recorded(w)), "107031", "a stream of their own"),
+    ("default stream", lambda w, g: acl.Stream.default().wait(recorded(w)), "107031", "pass an explicit stream"),
     ("event from outside", lambda w, g: w.stream.wait(w.keep(w.third.record())), "107024", "a stream of the capture"),
     ("event that is never recorded", lambda w, g: w.stream.wait(w.keep(acl.Event())), "107024", "never recorded"),
     ("event of another capture", lambda w, g: crossed(w), "107032", "both are lost", "capture them again"),
