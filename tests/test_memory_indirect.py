@@ -245,7 +245,7 @@ def test_addresses_that_are_none_when_the_task_runs(stream, copy, name, place):
     there = {copy.target: target, copy.source: source}
     write(copy.description, numpy.array([there.get(word, word) for word in words], numpy.uint64))
     assert QUEUED[name](copy, stream) == 0
-    refused(rt.synchronize_stream(stream), 507053, f"{name} failed", "is no device memory")
+    refused(rt.synchronize_stream(stream), 507053, f"{name} failed", "is not device memory")
     assert (read(copy.target, SIZE) == 0).all()
 
 

@@ -109,9 +109,9 @@ class TestModelFolders:
 
     def test_folders_are_refused(self, tmp_path):
         refused(lib.aclopSetModelDir(NULL), 100000, "modelDir is NULL")
-        refused(op.set_model_dir(str(tmp_path / "none")), 100014, "is no folder that can be read")
+        refused(op.set_model_dir(str(tmp_path / "none")), 100014, "is not a readable directory")
         (tmp_path / "file").write_bytes(b"")
-        refused(op.set_model_dir(str(tmp_path / "file")), 100014, "is no folder that can be read")
+        refused(op.set_model_dir(str(tmp_path / "file")), 100014, "is not a readable directory")
 
     def test_the_950_has_none_since_9_1(self, tmp_path):
         acl.sim.configure(soc="Ascend910_95")

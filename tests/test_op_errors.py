@@ -140,7 +140,7 @@ MISMATCHES = [
     ({"type": b"NoSuchOperator"}, 100024, 'acl.sim.kernel("NoSuchOperator")'),
     ({"type": b"Atan2"}, 100024, 'acl.sim.kernel("aclnnAtan2")'),
     ({"type": b"MatMul"}, 100024, "no operator MatMul takes these tensors"),
-    ({"type": b"ReduceSum"}, 100021, "inputs[1] of ReduceSum is no constant"),
+    ({"type": b"ReduceSum"}, 100021, "inputs[1] of ReduceSum is not a constant"),
     ({"in_count": 1}, 100021, "numInputs is 1"),
     ({"type": b"Relu"}, 100021, "numInputs is 2, expected 1 of Relu"),
     ({"type": b"Relu", "in_count": 0}, 100021, "Relu has no input 0, self"),

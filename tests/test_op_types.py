@@ -377,7 +377,7 @@ MISFITS = [
      "Conv2D has no attribute offset_w"),
     ("MatMul", [A, A], {"offset_x": 0}, (2, 2), 100023, "MatMul has no attribute offset_x"),
     ("BatchMatMul", [A, A], {"offset_x": 0}, (2, 2), 100023, "BatchMatMul has no attribute offset_x"),
-    ("BiasAdd", [A, A[:, 0].copy()], {}, (2, 3), 100024, "bias is no line with a number for each channel of x"),
+    ("BiasAdd", [A, A[:, 0].copy()], {}, (2, 3), 100024, "bias must have one dimension, and one element per channel"),
     ("BiasAdd", [A, A[0]], {"data_format": "ND"}, (2, 3), 100023, "data_format of BiasAdd is ND, expected NCHW"),
     ("Select", [CUBE > 0, A, A], {}, (2, 3), 100024, "condition has more dimensions than x1"),
     ("StridedSlice", [A, [0], [1], [0]], {}, (1, 3), 100024, "strides of StridedSlice has 0 for dimension 0"),

@@ -1,8 +1,8 @@
-/* Heaps: reserved address ranges from which blocks are given out. One a device (two mappings: PROT_NONE for users, read
- * and write for the engine, at a constant distance), and one for pinned host memory (one mapping).
+/* Heaps: reserved address ranges from which blocks are allocated. Each device has one (with two mappings at a constant
+ * distance: PROT_NONE for users, read and write for the engine); pinned host memory has one with a single mapping.
  *
  * A zone is one reservation with its tables, cut into equal parts; each part is the address space of one heap, so the
- * bits of an address tell its device. Finding a block takes no lock; blocks are given out and taken back under small
+ * bits of an address tell its device. Finding a block takes no lock; blocks are allocated and freed under small
  * locks. A heap's address space is at least four times its capacity, so that capacity runs out before addresses do. */
 #ifndef SIM_HEAP_H
 #define SIM_HEAP_H

@@ -96,12 +96,12 @@ struct sim_heap {
     struct sim_class hp_classes[CLASSES];
 };
 
-/* `count` spans inside one unit, or units in a row: the number of the first, 0 when there are none. Their entries say
- * that they are one block. */
+/* Take `count` spans inside one unit, or `count` consecutive units. Return the number of the first, or 0 when the heap
+ * has no such run left. The table entries then mark them as one block. */
 uint32_t sim_heap_take_spans(struct sim_zone *zone, struct sim_heap *heap, uint32_t count);
 uint32_t sim_heap_take_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t count);
 
-/* Take back what was taken so, in a bin or for good. */
+/* Release such spans or units, into a bin or for good. */
 void sim_heap_give_spans(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint32_t count);
 void sim_heap_give_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint32_t count);
 

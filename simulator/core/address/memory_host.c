@@ -1,5 +1,5 @@
-/* Host memory that the user registered: a short list under one lock. The lock is a leaf; the count of entries lets
- * every look-up pass by while there are none. */
+/* Host memory that the user registered: a short list under one lock. The lock is a leaf. A look-up reads the count of
+ * entries first, and skips the lock while the list is empty. */
 #include "base/config.h"
 #include "base/runtime.h"
 #include "memory.h"

@@ -18,21 +18,21 @@ aclError sim_vmm_supported(void);
 /* The bytes that sizes and addresses of such memory are multiples of. */
 uint64_t sim_vmm_granularity(const struct sim_memory_kind *kind);
 
-/* ---- physical memory: 107017 for handles that are none ---- */
+/* ---- physical memory: returns 107017 if the handle is not a live one ---- */
 
 aclError sim_vmm_allocate(const struct sim_memory_kind *kind, uint64_t size, aclrtDrvMemHandle *handle);
 aclError sim_vmm_free(aclrtDrvMemHandle handle);
 aclError sim_vmm_kind(aclrtDrvMemHandle handle, struct sim_memory_kind *kind);
 
-/* ---- addresses: 107000 for those that are none ---- */
+/* ---- addresses: returns 107000 if the address is not that of a reserved range ---- */
 
-/* `wanted` NULL: anywhere. `unit`: what the start is a multiple of. */
+/* `wanted` may be NULL: any address. The start is a multiple of `unit`. */
 aclError sim_vmm_reserve(uint64_t size, uint64_t unit, const void *wanted, void **address);
 aclError sim_vmm_release(const void *address);
 
 /* ---- mappings ---- */
 
-/* Checks all arguments. Without `access` nobody may use it until access is given. */
+/* Checks all arguments. Without `access` the memory cannot be used until access is granted. */
 aclError sim_vmm_map(const void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags,
                      bool access);
 /* The memory of a mapping once more, at the start of a reserved range. */

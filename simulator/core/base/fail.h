@@ -110,7 +110,7 @@ static inline void sim_fail_asked(const struct sim_asked *asked)
 /* Takes the accumulated text, newest first, or NULL; the pointer lives until the thread's next call of this. */
 const char *sim_fail_take(void);
 
-/* aclInit's err_msg_mode: one text for the process instead of one a thread. */
+/* aclInit's err_msg_mode: one error text for the process instead of one per thread. */
 void sim_fail_share(bool by_process);
 bool sim_fail_is_shared(void);
 

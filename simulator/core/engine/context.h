@@ -61,7 +61,8 @@ static inline aclError sim_context_check_failed(struct sim_context *context)
     return likely(code == ACL_SUCCESS) ? code : sim_context_report_failed(context);
 }
 
-/* Its failure code once a failed task has stopped it, for what goes on while its device aborts its work. */
+/* Whether a failed task has stopped the context, and the check that returns its failure code. An abort of its device
+ * does not count: these are for calls that stay allowed during one. */
 static inline bool sim_context_is_stopped(struct sim_context *context)
 {
     aclError code = atomic_load_explicit(&context->cx_failed, memory_order_acquire);

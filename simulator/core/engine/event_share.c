@@ -1,12 +1,13 @@
-/* Events of several processes.
+/* Events that several processes share.
  *
- * Each record has a number, which is given out with the record, and a place in the page's ring, which says whether it is
- * done; the newest one's number stands in the page with who made it. A wait binds to the newest, as for other events. While
- * more records are open than the ring has places, those that share one are done together: later than they might be, but
- * never early. A record of this process's own is waited for as always, at its stream, which hosts can help; the page is
- * for those of others, and who waits for these parks at ev_remote.
+ * Each record gets a number when it is issued, and an entry in the shared page's ring, which says whether the record
+ * has completed. The page also holds the number of the newest record and the process that issued it. A wait binds to
+ * the newest record, as for other events. While more records are pending than the ring has entries, the records that
+ * share an entry complete together: possibly late, but never early. A wait for a record of this process waits at the
+ * recording stream as usual, so that host threads can help it. The page serves the records of other processes: a stream
+ * or a host thread that waits for one of these parks at the gate ev_remote.
  *
- * A record whose process is gone before it was done never will be: who waits for it is told so (507901). */
+ * If a process exits before its record has completed, waiting for that record fails with 507901. */
 #include "base/clock.h"
 #include "base/config.h"
 #include "share/exchange.h"

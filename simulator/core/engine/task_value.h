@@ -15,14 +15,16 @@ struct sim_task_value {
 
 #define SIM_VALUE_FLAGS 4 /* of waits; a write has only 0 */
 
-/* 107000 for a flag that is not below `flags` and for what is no device memory, 107008 unless a multiple of 8. */
+/* Returns 107000 if the flag is not below `flags` or the address is not in device memory, and 107008 if the address is
+ * not a multiple of 8. */
 aclError sim_task_value_make(void *address, uint64_t number, uint32_t flag, uint32_t flags, struct sim_task_value *value);
 
 aclError sim_task_value_write(const struct sim_task_value *value, struct sim_target stream, void *site);
 aclError sim_task_value_wait(const struct sim_task_value *value, struct sim_target stream, void *site);
 
-/* Device memory was written: streams that wait for a value look again. Called by whoever wrote it, without locks. Costs
- * a look at two words while none waits: that thread has made this one pass a barrier before it looked at the memory. */
+/* Makes the streams that wait for a value check it again. The thread that has written device memory calls it, without
+ * locks. While no stream waits it only reads two words: a thread that begins a wait makes every running thread pass a
+ * barrier before it checks the memory. */
 extern _Atomic uint32_t sim_task_value_waits;
 void sim_task_value_look(void) __attribute__((cold));
 static inline void sim_task_value_written(void)

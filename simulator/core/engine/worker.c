@@ -388,7 +388,8 @@ static bool is_busy(void)
     return false;
 }
 
-/* Ends the threads after the tasks that they run; with `idle` only if they run none. False: there are none to end. */
+/* Ends the threads after their current tasks; with `idle` only if no thread runs a task. Returns false if no thread has
+ * to be ended. */
 static bool end(bool idle)
 {
     sim_lock(&pool.pl_lock);

@@ -57,9 +57,9 @@ static aclError copy_found(struct sim_run *run, uint64_t dst, uint64_t src, uint
     struct sim_range from = {.rg_address = (const void *)(uintptr_t)src, .rg_size = size};
     int32_t devices[2];
     if (!sim_memory_try_claim(&to))
-        return fail(run, "where it was to copy to is no device memory, or less of it than it was to copy");
+        return fail(run, "the destination is not device memory, or is smaller than the size to copy");
     if (!sim_memory_try_claim(&from))
-        return fail(run, "where it was to copy from is no device memory, or less of it than it was to copy");
+        return fail(run, "the source is not device memory, or is smaller than the size to copy");
     if (!share_device(dst, src, devices))
         return fail(run, "it was to copy from one device to another");
     memmove(sim_memory_reach(to.rg_address), sim_memory_reach(from.rg_address), size);

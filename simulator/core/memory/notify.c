@@ -167,7 +167,8 @@ static bool is_shared(const struct sim_notify *notify)
     return unlikely(notify->nt_share.sr_link != NULL);
 }
 
-/* The page takes the number over; who waits already looks there from now on. False when it was destroyed meanwhile. */
+/* Moves the number to the shared page, where streams that already wait look from now on. Returns false if the notify
+ * was destroyed meanwhile. */
 static bool attach(aclrtNotify handle, const struct sim_share *share, uint64_t id)
 {
     struct sim_notify *notify = hold(SIM_NOTIFY_PLAIN, handle);

@@ -19,7 +19,7 @@ struct sim_pool_life {
 struct sim_pool {
     struct sim_slot pl_slot;
     int32_t pl_device;
-    uint32_t pl_pins;      /* blocks, and threads that ask the heap for one; the slot is kept until there are none */
+    uint32_t pl_pins;      /* blocks, and threads that ask the heap for one; the slot is kept until this count is 0 */
     bool pl_dead, pl_lost; /* destroyed; its device went down */
     bool pl_may[SIM_POOL_RANKS];    /* which orders it relies on */
     uint64_t pl_limit, pl_threshold;

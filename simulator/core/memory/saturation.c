@@ -1,12 +1,14 @@
 /* Design notes
  *
- * A mode is the process's until a stream takes it, and then that stream's for good. A kernel or
- * a reduction computes as always; on a stream that saturates what it has written is gone over afterwards. The status is one flag for
- * the process where chips have it so, else one a context; the memory at a context's overflow address follows it. On chips
- * that can switch the status off a stream, it is off at first, and switching is a task, so that it concerns later ones
- * only: sa_asked is what programs have asked for, sa_reached what the holder has reached.
+ * The saturation mode belongs to the process until a stream adopts it; the stream then keeps its mode for good. Kernels
+ * and reductions compute as usual; on a stream that saturates, infinities and NaNs in their outputs are replaced
+ * afterwards. The overflow status is one flag per process or one per context, as on the chip; the memory at a context's
+ * overflow address mirrors it. On chips that can switch the status per stream, it is off at first. Switching is a task,
+ * so that it affects later tasks only: sa_asked is the setting that the program requested, sa_reached the one that the
+ * stream's holder has reached.
  *
- * cx_overflow is guarded by cx_lock and made outside it; its birth tells when a program has freed it. */
+ * cx_overflow is guarded by cx_lock and allocated outside it; its allocation id shows whether a program has freed
+ * it. */
 #include "saturation.h"
 #include "address/memory.h"
 #include "base/config.h"

@@ -46,14 +46,15 @@ static inline aclsimArgument *sim_call_arguments(const struct sim_call *call)
     return sim_call_at(call, sizeof *call);
 }
 
-/* Packs the arguments: 161002 for what is no live descriptor of the right type or has an impossible shape, 561000
- * without memory. To be dropped in any case, unless an executor took it over. */
+/* Packs the arguments. Returns 161002 if an argument is not a live descriptor of the right type or its shape is
+ * impossible, and 561000 if memory runs out. The caller drops the pack in any case, unless an executor took it over. */
 aclnnStatus sim_call_pack(struct sim_pack *pack, struct sim_row *row, const union sim_value *values);
 void sim_call_drop(struct sim_pack *pack);
 
-/* The parts of packing, for arguments that are no descriptors. A call with a row's arguments, none of which is present;
- * room for `size` more bytes, zeroed: its offset, or 0 without memory (the call may move); what a tensor's dimensions
- * and strides, from `offset` elements behind its data on, cover: 161002. */
+/* The parts of packing, for arguments that are not descriptors. sim_call_begin makes a call in which no argument is
+ * present. sim_call_reserve adds `size` zeroed bytes and returns their offset, or 0 if memory runs out; the call may
+ * move. sim_call_measure finds the bytes that a tensor's dimensions and strides cover, from `offset` elements after its
+ * data on; it returns 161002 if the shape or the data type is impossible. */
 aclnnStatus sim_call_begin(struct sim_pack *pack, struct sim_row *row);
 uint32_t sim_call_reserve(struct sim_pack *pack, uint64_t size);
 struct sim_operand *sim_call_operand(struct sim_pack *pack); /* NULL without memory */

@@ -93,7 +93,7 @@ static aclError load_level(const char *path, int level, sim_op_loader *load)
     DIR *folder = opendir(path);
     struct dirent *entry;
     aclError code = ACL_SUCCESS;
-    SIM_ARGUMENT(folder != NULL, ACL_ERROR_READ_MODEL_FAILURE, "%s is no folder that can be read", path);
+    SIM_ARGUMENT(folder != NULL, ACL_ERROR_READ_MODEL_FAILURE, "%s is not a readable directory", path);
     while (code == ACL_SUCCESS && (entry = readdir(folder)) != NULL)
         code = load_entry(path, entry->d_name, level, load);
     closedir(folder);

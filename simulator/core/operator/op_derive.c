@@ -169,7 +169,7 @@ aclError sim_op_derive_expanded_dims(const struct sim_op_request *request, int64
     for (uint32_t i = 0; i < added; i++) {
         axes[i] += axes[i] < 0 ? *count : 0;
         if (axes[i] < 0 || axes[i] >= *count || (found >> axes[i] & 1) != 0)
-            return refuse(request, "an axis is no dimension of the result, or is given twice");
+            return refuse(request, "an axis is out of range for the result, or is given twice");
         found |= 1u << axes[i];
     }
     for (uint32_t i = 0; i < *count; i++)
@@ -270,7 +270,7 @@ aclError sim_op_derive_one_hot_dims(const struct sim_op_request *request, int64_
     SIM_TRY(sim_op_find_integers(request, "depth", 1, depth, count));
     SIM_TRY(sim_op_find_integer(request, "axis", -1, &axis));
     if (*count != 1 || axis < -1 || axis > x->ot_rank || x->ot_rank == SIM_OP_RANK)
-        return refuse(request, "depth is no number, or axis no dimension of the result");
+        return refuse(request, "depth is not a single number, or axis is out of range for the result");
     *count = 0;
     for (uint32_t i = 0; i <= x->ot_rank; i++) {
         if (i == (axis == -1 ? x->ot_rank : axis))
@@ -297,7 +297,7 @@ static aclError read_number(const struct sim_op_request *request, uint32_t place
     if (is_single || is_double) {
         SIM_TRY(sim_op_host_bytes(request, place, &bytes, &size));
         SIM_ARGUMENT(size != 0, ACL_ERROR_OP_INPUT_NOT_MATCH,
-                     "inputs[%u] of %s is no constant, expected aclSetTensorConst or aclSetTensorPlaceMent for host "
+                     "inputs[%u] of %s is not a constant, expected aclSetTensorConst or aclSetTensorPlaceMent for host "
                      "memory", place, request->rq_type);
     } else {
         SIM_TRY(sim_op_numbers(request, &source, found, &count));

@@ -355,7 +355,7 @@ aclError sim_op_part_bias_dims(const struct sim_op_request *request, int64_t *nu
                  "attribute data_format of %s is %s, expected NCHW or NHWC", request->rq_type, layout);
     uint32_t channels = strcmp(layout, "NHWC") == 0 ? x->ot_rank - 1 : 1;
     if (x->ot_rank < 2 || bias->ot_rank != 1 || bias->ot_dims[0] != x->ot_dims[channels])
-        return refuse(request, "bias is no line with a number for each channel of x");
+        return refuse(request, "bias must have one dimension, and one element per channel");
     *count = x->ot_rank;
     for (uint32_t i = 0; i < *count; i++)
         numbers[i] = i == channels ? bias->ot_dims[0] : 1;

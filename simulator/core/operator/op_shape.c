@@ -174,7 +174,7 @@ static aclError take_numbers(const struct sim_op_request *request, const struct 
     return ACL_SUCCESS;
 }
 
-/* What cannot be derived from the request is no shape, whatever the reason: the message before says why. */
+/* Any failure to derive the dimensions is reported as an unknown shape; the message before it gives the reason. */
 static aclError derive(const struct sim_op_request *request, sim_op_derive_func dims, struct shape *shape)
 {
     int64_t numbers[SIM_DIMS_MAX];

@@ -62,8 +62,8 @@ static aclError input_numbers(const struct sim_op_request *request, uint32_t pla
         return ACL_SUCCESS; /* an empty list lies nowhere */
     SIM_TRY(sim_op_host_bytes(request, place, &bytes, &size));
     SIM_ARGUMENT(size != 0, ACL_ERROR_OP_INPUT_NOT_MATCH,
-                 "inputs[%u] of %s is no constant, expected aclSetTensorConst or aclSetTensorPlaceMent for host memory",
-                 place, request->rq_type);
+                 "inputs[%u] of %s is not a constant, expected aclSetTensorConst or aclSetTensorPlaceMent for host "
+                 "memory", place, request->rq_type);
     SIM_ARGUMENT(tensor->ot_type == ACL_INT32 || tensor->ot_type == ACL_INT64, ACL_ERROR_OP_INPUT_NOT_MATCH,
                  "inputs[%u] of %s has data type %d, expected ACL_INT32 (3) or ACL_INT64 (9)", place, request->rq_type,
                  (int)tensor->ot_type);

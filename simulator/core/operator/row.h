@@ -52,9 +52,9 @@ union sim_value {
 aclnnStatus sim_row_plan(struct sim_row *row, const union sim_value *values, uint64_t *workspace_size,
                          aclOpExecutor **executor);
 
-/* The second one. 161001 no executor, or no workspace though one is wanted; 161002 less workspace than wanted, a tensor
- * at an address that is no multiple of its element's size, or outputs that have bytes in common; 561103
- * an executor that is used up, of another operator, or whose arguments are gone; 361001 the runtime refuses. */
+/* The second phase. Returns 161001 if the executor or a required workspace is NULL; 161002 if the workspace is too
+ * small, a tensor's address is not a multiple of its element size, or outputs overlap; 561103 if the executor is used
+ * up, belongs to another operator, or its arguments were destroyed; 361001 if the runtime refuses the launch. */
 aclnnStatus sim_executor_launch(struct sim_row *row, void *workspace, uint64_t workspace_size, aclOpExecutor *executor,
                            aclrtStream stream, void *site);
 

@@ -1,9 +1,10 @@
-/* Tensors of one call that share bytes. Two outputs that do are refused: what both write would be left to chance.
+/* Tensors of one call that share bytes. Overlapping outputs are refused, because the result would depend on the order
+ * of the writes.
  *
- * Inputs that share bytes with outputs: what a kernel writes would change what it has yet to read. A call that has such
- * inputs is run with copies of them, so that every operator gives what it gives with outputs of their own. An output that
- * is one of its inputs, element for element, is no such case for kernels that say so (kn_in_place): they read each
- * element, or each line of them, before they write it. */
+ * If an input overlaps an output, the kernel could overwrite elements that it has yet to read. Such a call runs with
+ * copies of these inputs, so that its result is the same as with separate outputs. Kernels marked kn_in_place need no
+ * copy of an input that matches the output element for element: they read each element, or each line, before they
+ * write it. */
 #include "call.h"
 
 #include "address/memory.h"
@@ -164,8 +165,8 @@ static bool visit_all(const struct marks *marks, const struct view *view, bool a
     return false;
 }
 
-/* Views whose ranges meet may still lie between each other, as columns of a matrix do. One with more elements than bytes
- * shares bytes with itself, which is no better. */
+/* Views whose ranges overlap may still be interleaved without a common byte, like columns of a matrix. A view with more
+ * elements than bytes overlaps itself, and is treated as sharing bytes. */
 static aclnnStatus share_bytes(const struct view *one, const struct view *other, bool *shared)
 {
     uint64_t bytes = one->vi_range->rg_size, other_bytes = other->vi_range->rg_size;

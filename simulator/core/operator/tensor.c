@@ -127,7 +127,7 @@ static const struct {
     size_t size;
 } elements[] = {{"integers", sizeof(int64_t)}, {"floats", sizeof(float)}, {"booleans", sizeof(bool)}};
 
-/* A copy of `count` elements, which has an address even when there are none. */
+/* Returns a copy of `count` elements; its address is not NULL even when `count` is 0. */
 static void *copy_of(const void *values, uint64_t count, size_t size)
 {
     uint64_t bytes = count;

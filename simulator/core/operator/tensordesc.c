@@ -67,7 +67,7 @@ aclTensorDesc *sim_tensordesc_create(aclDataType type, const int64_t *dims, size
      &(desc)->td_value_range}
 #define LIST_COUNT 5
 
-/* Fills a description, still empty but for its type and formats, from another. */
+/* Copies the remaining fields from another description; the type and the format are already set. */
 static aclError fill(struct sim_tensor_desc *desc, const struct sim_tensor_desc *from)
 {
     struct sim_numbers *lists[LIST_COUNT] = LISTS(desc);

@@ -85,11 +85,12 @@ aclError sim_exchange_share_publish(enum sim_exchange_kind kind, int32_t device,
                                     uint64_t *id, struct sim_share *share);
 aclError sim_exchange_share_join(enum sim_exchange_kind kind, uint64_t id, const char *name, struct sim_gate *gate,
                                  int32_t *device, struct sim_share *share);
-/* The publisher's page can be joined no more; it stays until all have left it. */
+/* Leaves a page. A page that its publisher has left cannot be joined any longer; it exists until all have left it. */
 void sim_exchange_share_leave(struct sim_share *share);
 
-/* Who waits reads its gate's level, says so, looks at the page, and waits for the next level; who changes the page says so
- * afterwards. So one of the two sees the other. */
+/* A waiting thread reads its gate's level, calls sim_exchange_share_want, looks at the page, and then waits for the
+ * next level. A thread that changes the page calls sim_exchange_share_changed afterwards. So one of the two always sees
+ * the other, and no change is missed. */
 void sim_exchange_share_want(const struct sim_share *share);
 void sim_exchange_share_changed(const struct sim_share *share);
 
