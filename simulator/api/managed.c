@@ -39,7 +39,7 @@ static aclError check_data(const void *data, const char *name)
 {
     SIM_ARGUMENT(data != NULL, ACL_ERROR_INVALID_PARAM, "%s is NULL, expected a valid pointer", name);
     SIM_ARGUMENT(sim_memory_is_host(data), ACL_ERROR_INVALID_PARAM,
-                 "%s is %p, which is no host memory, expected a pointer to host memory", name, data);
+                 "%s is %p, which is not host memory, expected a pointer to host memory", name, data);
     return ACL_SUCCESS;
 }
 

@@ -24,14 +24,14 @@ aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo *memUsageInfo,
 
 #define MEMORY_TYPES (ACL_RT_MEM_TYPE_DEV | ACL_RT_MEM_TYPE_DVPP | ACL_RT_MEM_TYPE_RSVD)
 
-/* The ACL_RT_MEM_TYPE_* of an address; 0 of what is no device memory. */
+/* The ACL_RT_MEM_TYPE_* bits of an address; 0 if it is not device memory. */
 static uint32_t type_of(const void *address)
 {
     struct sim_place place;
     sim_memory_locate(address, &place);
     if (place.pl_class != SIM_MEMORY_DEVICE)
         return 0;
-    bool one_kind = sim_config()->cf_soc->so_profile == SIM_P950; /* where memory for media is like any other */
+    bool one_kind = sim_config()->cf_soc->so_profile == SIM_P950; /* media memory is like any other there */
     return one_kind ? ACL_RT_MEM_TYPE_DEV | ACL_RT_MEM_TYPE_DVPP : ACL_RT_MEM_TYPE_DEV;
 }
 

@@ -326,12 +326,12 @@ static aclError current_dims(const struct sim_model_desc *desc, size_t index, ac
     const struct sim_port *port = NULL;
     SIM_TRY(find_output(desc, index, &port));
     SIM_ARGUMENT(!desc->ds_signature->sg_dynamic, ACL_ERROR_API_NOT_SUPPORT,
-                 "the shapes of the model's outputs are known by its runs alone, expected "
+                 "the output shapes of the model are known only after an execution, expected "
                  "aclmdlGetDatasetTensorDesc after one");
     int64_t gear = SIM_EVERY_GEAR;
-    struct sim_model *model = sim_model_peek(desc->ds_id); /* id 0 is no model's */
+    struct sim_model *model = sim_model_peek(desc->ds_id); /* id 0 belongs to no model */
     if (model != NULL) {
-        gear = atomic_load_explicit(&model->mo_gear, memory_order_relaxed); /* tells nothing else */
+        gear = atomic_load_explicit(&model->mo_gear, memory_order_relaxed); /* publishes nothing else */
         sim_model_close(model);
     }
     return output_dims(desc, index, gear, dims);

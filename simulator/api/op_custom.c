@@ -35,7 +35,7 @@ aclError aclGetCompileopt(aclCompileOpt opt, char *value, size_t length)
     SIM_ENTER();
     SIM_NOT_NULL(value);
     SIM_ARGUMENT((unsigned)opt < SIM_COMPILE_OPTIONS && opt != ACL_AUTO_TUNE_MODE, ACL_ERROR_API_NOT_SUPPORT,
-                 "opt is %d, which has no value, expected 0 to %d but for ACL_AUTO_TUNE_MODE (2)", (int)opt,
+                 "opt is %d, which has no value, expected 0 to %d except ACL_AUTO_TUNE_MODE (2)", (int)opt,
                  SIM_COMPILE_OPTIONS - 1);
     size_t size = sim_op_get_option((unsigned)opt, value, length);
     SIM_ARGUMENT(size <= length, ACL_ERROR_FAILURE, "length is %zu, expected at least the %zu of aclGetCompileoptSize",
@@ -43,7 +43,7 @@ aclError aclGetCompileopt(aclCompileOpt opt, char *value, size_t length)
     return ACL_SUCCESS;
 }
 
-/* Shapes are never part of what is compiled, so that both ways are the same here. */
+/* Shapes are never compiled into an operator, so both flags have the same effect here. */
 aclError aclopSetCompileFlag(aclOpCompileFlag flag)
 {
     SIM_ENTER();

@@ -38,8 +38,8 @@ aclError aclrtMemPoolDestroy(const aclrtMemPool memPool)
 static aclError check_value(const void *value)
 {
     SIM_NOT_NULL(value);
-    SIM_ARGUMENT(sim_memory_is_host(value), ACL_ERROR_INVALID_PARAM, "value is %p, which is no host memory, expected a "
-                 "pointer to host memory", value);
+    SIM_ARGUMENT(sim_memory_is_host(value), ACL_ERROR_INVALID_PARAM, "value is %p, which is not host memory, expected "
+                 "a pointer to host memory", value);
     return ACL_SUCCESS;
 }
 

@@ -93,7 +93,7 @@ static void find(struct run *run, const char *self)
     }
 }
 
-/* Places: indices, values (the indices again where there are none), self. */
+/* Addresses: indices, values (the indices again if the operator has no values), self. */
 static aclError find_line(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
     struct run *run = context;

@@ -35,7 +35,7 @@ struct sim_formula {
 struct sim_formula_call {
     const struct sim_formula *fc_formula;
     const aclsimArgument *fc_in[SIM_FORMULA_OPERANDS], *fc_out;
-    size_t fc_count, fc_first;             /* operands; the first one that is no condition */
+    size_t fc_count, fc_first;             /* operands; the first one that is not a condition */
     aclDataType fc_met, fc_type, fc_given; /* where operands meet, in what is computed, what the formula gives */
 };
 

@@ -32,7 +32,7 @@ static aclnnStatus plan_permute(const aclsimCall *call, uint64_t *workspace_size
     uint32_t dims[SIM_RANK], rank = self->tensors->rank;
     (void)workspace_size;
     SIM_TRY(sim_require_types(self, out, SIM_TYPES_ALL));
-    SIM_ARGUMENT(order->count == rank, ACLNN_ERR_PARAM_INVALID, "%s has %llu elements, expected %u, one a dimension",
+    SIM_ARGUMENT(order->count == rank, ACLNN_ERR_PARAM_INVALID, "%s has %llu elements, expected %u, one per dimension",
                  order->name, (unsigned long long)order->count, rank);
     SIM_TRY(sim_require_dims(order, rank, dims));
     aclsimTensor view = permuted(self->tensors, dims);

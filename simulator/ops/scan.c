@@ -1,4 +1,4 @@
-/* Operators along one dimension whose results depend on the elements before: Cumsum (self, dim, dtype, out) and
+/* Operators along one dimension whose results depend on the preceding elements: Cumsum (self, dim, dtype, out) and
  * CumsumV2 (self, dim, exclusive, reverse, out). Sums are kept in double or 64 bits. */
 #include "base/fail.h"
 #include "operator/row.h"
@@ -6,7 +6,7 @@
 #include "require.h"
 
 struct scan {
-    bool sc_exclusive; /* an element is no part of its own sum */
+    bool sc_exclusive; /* an element is not part of its own sum */
     bool sc_reverse;
     enum sim_class sc_class;
     aclDataType sc_self, sc_out;

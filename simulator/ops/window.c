@@ -1,6 +1,6 @@
-/* Single operators that move a window over the height and width of images: MaxPool and AvgPool with their kin, and
- * Conv2D. Which axes are which comes with the call, as does every number of the window. What lies in the padding is no
- * element: it is not the greatest one, and adds nothing. */
+/* Single operators that move a window over the height and width of images: the MaxPool and AvgPool
+ * operators, and Conv2D. The call gives the order of the axes and all numbers of the window. Padding does not count as
+ * elements: it is never the maximum, and it adds nothing to a sum. */
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "operator/op.h"

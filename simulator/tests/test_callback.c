@@ -437,7 +437,7 @@ static void test_end_inside(void)
     CHECK_CODE(aclrtSetDevice(0), 0);
 }
 
-/* aclsimReset wakes who waits for callbacks, and ends all threads. */
+/* aclsimReset wakes the threads that wait for callbacks, and ends all threads. */
 static void test_reset(void)
 {
     aclrtStream stream;
@@ -475,7 +475,7 @@ static void test_taken_back(void)
     CHECK_CODE(aclrtDestroyStreamForce(stream), 0);
     CHECK(log.count == 0);
     CHECK_CODE(aclrtSetExceptionInfoCallback(see), 0);
-    CHECK_CODE(aclsimReset(), 0); /* waits for all reports, of which there are none */
+    CHECK_CODE(aclsimReset(), 0); /* waits for all reports; none is left here */
 }
 
 int main(void)

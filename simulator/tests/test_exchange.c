@@ -1,5 +1,6 @@
-/* Two processes that share memory, notifies and events, with several threads in each: what one changes the other sees, and
- * who waits for a process that is killed is told. The other process is a child, made before this one uses the library. */
+/* Two processes that share memory, notifies and events, with several threads in each. Each process sees the changes of
+ * the other, and waiting for a process that is killed fails. The other process is a child, forked before this one uses
+ * the library. */
 #include "engine.h"
 #include <sys/socket.h>
 #include <sys/wait.h>

@@ -114,7 +114,7 @@ static void test_pages(void)
     CHECK(free_bytes(SIM_PAGE_NORMAL) == NORMAL && free_bytes(SIM_PAGE_HUGE) == CAPACITY - NORMAL);
 }
 
-/* After everything was freed and trimmed, only the kept slabs (one a class) hold address space. */
+/* After everything was freed and trimmed, only the kept slabs (one per class) hold address space. */
 static void check_given_back(void)
 {
     sim_heap_trim(zone, 0);

@@ -149,7 +149,8 @@ static void test_short_buffers(void)
     free_sides(&sides);
 }
 
-/* What a load of these bytes answers, from a file and, with the same code but for very few bytes, from memory. */
+/* Loading these bytes fails with this code, from a file and from memory; from memory, fewer than 256 bytes fail with
+ * 100000. */
 static void check_bytes(const void *bytes, size_t size, aclError code)
 {
     char path[] = "/tmp/test_model_XXXXXX";

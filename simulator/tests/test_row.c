@@ -277,7 +277,7 @@ static void test_lists(void)
     CHECK_CODE(aclSetAclOpExecutorRepeatable(executor), 0);
     CHECK_CODE(aclSetDynamicInputTensorAddr(executor, 0, 1, list, device[2]), 0);
     CHECK_CODE(aclSetDynamicInputTensorAddr(executor, 0, 2, list, device[2]), ACLNN_ERR_PARAM_INVALID);
-    CHECK_CODE(aclSetDynamicTensorAddr(executor, 1, 0, list, device[2]), ACLNN_ERR_PARAM_INVALID); /* out is no list */
+    CHECK_CODE(aclSetDynamicTensorAddr(executor, 1, 0, list, device[2]), ACLNN_ERR_PARAM_INVALID); /* out: not a list */
     CHECK_CODE(aclSetDynamicTensorAddr(executor, 0, 0, NULL, device[2]), ACLNN_ERR_INNER_NULLPTR);
     CHECK_CODE(aclnnCat(NULL, 0, executor, stream), 0);
     CHECK_CODE(aclrtSynchronizeStream(stream), 0);

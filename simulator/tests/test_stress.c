@@ -107,7 +107,7 @@ static void submit_step(uint32_t index, uint64_t random)
         CHECK_CODE(aclrtLaunchCallback(run_step, step, ACL_CALLBACK_BLOCK, stream->handle), 0);
 }
 
-/* A flag event is recorded once a round and never cleared: its waits are for that record, whenever they are reached. */
+/* A flag event is recorded once per round and never cleared, so its waits are always for that record. */
 static void record(struct model_event *event, uint32_t index)
 {
     if (event->class == FLAG && event->recorded)

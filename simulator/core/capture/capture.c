@@ -172,9 +172,11 @@ static aclError begin_into(struct sim_target stream, aclmdlRICaptureMode mode, a
     aclError code = ACL_SUCCESS;
     if (instance->in_parent == NULL)
         code = sim_fail(ACL_ERROR_RT_PARAM_INVALID,
-                        "modelRI %p is no body of a conditional task, expected one that aclmdlRIAddCondTask gave", into);
+                        "modelRI %p is not a body of a conditional task, expected one that aclmdlRIAddCondTask "
+                        "returned", into);
     else if (sim_capture_instance_state(instance) != SIM_INSTANCE_EMPTY)
-        code = sim_fail(ACL_ERROR_RT_MODEL_CAPTURED, "modelRI %p was captured into already, expected an empty body", into);
+        code = sim_fail(ACL_ERROR_RT_MODEL_CAPTURED, "modelRI %p was already captured into, expected an empty body",
+                        into);
     else
         code = open_capture(instance, stream, mode);
     sim_object_close(instance);

@@ -285,12 +285,13 @@ static aclError approach_end(struct sim_instance *instance, aclmdlRI handle, uin
     return code;
 }
 
-/* A handle that the context does not know is no error (contract): neither is one that another thread has destroyed. */
+/* Destroying a handle that the context does not know is not an error (contract), nor is destroying a handle that
+ * another thread has already destroyed. */
 aclError sim_capture_destroy(aclmdlRI handle)
 {
     SIM_TRY(sim_engine_may_wait());
     bool free_it = false;
-    uint64_t deadline = sim_clock_now() + sim_capture_patience; /* others may go on queueing runs */
+    uint64_t deadline = sim_clock_now() + sim_capture_patience; /* other threads may keep queueing executions */
     for (struct sim_instance *instance; (instance = sim_object_peek(&sim_capture_instances, handle)) != NULL;) {
         SIM_TRY(approach_end(instance, handle, deadline, &free_it));
         if (!free_it)

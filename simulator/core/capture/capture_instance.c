@@ -319,7 +319,7 @@ void sim_capture_close(struct sim_context *context)
     }
 }
 
-/* ---- who is told of the end ---- */
+/* ---- destroy callbacks ---- */
 
 static aclError add_callback(struct sim_instance *instance, aclrtCallback function, void *user)
 {

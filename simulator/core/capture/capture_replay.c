@@ -231,7 +231,8 @@ static void set_skipping(struct sim_instance *instance)
     sim_unlock(&instance->in_run_lock);
 }
 
-/* 0 at the segment's end; a failure lets the rest of the run be skipped, but for steps that have begun. */
+/* Runs the steps of the walker's segment. Returns SIM_PARK when a step parks, and 0 at the end of the segment. When a
+ * step fails, the rest of the replay is skipped, except the steps that have already begun. */
 SIM_HOT static aclError run_segment(struct sim_instance *instance, struct sim_walker *walker, struct sim_run *run)
 {
     const struct sim_segment *segment = walker->wk_segment;
@@ -366,7 +367,7 @@ void sim_capture_replay_release_outer(struct sim_instance *instance, bool starte
     }
 }
 
-/* Afterwards the instance may be gone, but for the gate. */
+/* After this call another thread may already have freed the instance; only the gate in_finished is still valid. */
 void sim_capture_replay_end(struct sim_instance *instance)
 {
     sim_capture_replay_release_outer(instance, true);

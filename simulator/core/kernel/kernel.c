@@ -368,7 +368,7 @@ static struct sim_function *known_function(const struct binary *binary, const ch
     return function;
 }
 
-/* The function with its handle; `entry` is "" but for those of the CPU. */
+/* Returns the handle of the function, which is created at the first request. `entry` is "" except for CPU kernels. */
 static aclError give_function(struct binary *binary, uint64_t handle, const char *name, const char *entry,
                               aclrtFuncHandle *found)
 {
@@ -406,7 +406,7 @@ static aclError find(struct binary *binary, uint64_t handle, const char *name, a
               "binary %s has no kernel \"%s\", expected one of its symbols%s, or one that was given an implementation "
               "(acl.sim.custom_kernel, aclsimRegisterCustomKernel)",
               *image->im_name != '\0' ? image->im_name : "(from memory)", name,
-              image->im_is_elf ? "" : ", of which it has none: it is no ELF file");
+              image->im_is_elf ? "" : ", of which it has none: it is not an ELF file");
     return give_function(binary, handle, name, "", function);
 }
 
@@ -506,7 +506,8 @@ aclError sim_kernel_address(aclrtBinHandle handle, void **address, size_t *size)
 aclError sim_kernel_image_variable(const struct sim_image *image, const char *name, struct sim_symbol *symbol)
 {
     SIM_CHECK(image->im_is_elf && sim_kernel_elf_find(&image->im_elf, name, "", symbol) && symbol->sy_is_data,
-              ACL_ERROR_RT_SYMBOL_NOT_FOUND, "name is \"%s\", which is no variable of binary %s", name, image->im_name);
+              ACL_ERROR_RT_SYMBOL_NOT_FOUND, "name is \"%s\", which is not a variable of binary %s", name,
+              image->im_name);
     return ACL_SUCCESS;
 }
 

@@ -1,4 +1,4 @@
-/* Kernels of the user's: the binaries that hold them, their functions, lists of their arguments, and their launches. */
+/* User kernels: the binaries that hold them, their functions, lists of their arguments, and their launches. */
 #ifndef SIM_KERNEL_H
 #define SIM_KERNEL_H
 
@@ -12,7 +12,7 @@
 #define SIM_CPU_MODE_NONE (-1)
 #define SIM_CPU_MODE_DATA 2 /* loaded from memory, its functions are registered one by one */
 
-/* What a load was told of the binary. */
+/* The options of a load. */
 struct sim_binary_options {
     uint32_t bo_magic;   /* ACL_RT_BINARY_MAGIC_ELF_* */
     int32_t bo_cpu_mode;

@@ -331,7 +331,7 @@ static aclError holder_data(struct list *list, aclrtParamHandle handle, size_t s
     struct parameter *parameter;
     SIM_TRY(find_parameter(list, handle, &parameter));
     SIM_CHECK(parameter->pa_is_holder, ACL_ERROR_RT_PARAM_INVALID,
-              "paramHandle is no placeholder, expected one of aclrtKernelArgsAppendPlaceHolder");
+              "paramHandle is not a placeholder, expected one of aclrtKernelArgsAppendPlaceHolder");
     if (parameter->pa_data == NULL) {
         SIM_CHECK(size <= SIM_ARGS_BYTES && list->al_end <= SIM_ARGS_BYTES - size, ACL_ERROR_RT_PARAM_INVALID,
                   "dataSize is %zu behind %zu bytes of the same list, expected at most %u together", size, list->al_end,

@@ -23,7 +23,7 @@ struct sim_symbol {
     bool sy_is_data;
 };
 
-/* False for what is no 64-bit ELF file. */
+/* False if the file is not a 64-bit ELF file. */
 bool sim_kernel_elf_open(struct sim_bytes file, struct sim_elf *elf);
 /* False for one that is not defined or lies nowhere. */
 bool sim_kernel_elf_symbol(const struct sim_elf *elf, uint64_t index, struct sim_symbol *symbol);
@@ -84,7 +84,7 @@ struct sim_image {
     int32_t im_device; /* that was current when it was loaded */
     uint32_t im_magic;
     int32_t im_cpu_mode;
-    struct sim_lock im_lock; /* guards the copies, one a device */
+    struct sim_lock im_lock; /* guards the copies, one per device */
     struct {
         void *co_address;
         uint32_t co_birth;

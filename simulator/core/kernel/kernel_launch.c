@@ -1,13 +1,14 @@
 /* Design notes
  *
  * A launch is one task. Its argument is one block without pointers into itself, so that it can be copied into a queue, a
- * capture or an update: the launch, then its arguments as the program gave them, attributes, placeholders and ranges.
- * The addresses of placeholders' data are put into a copy, whenever the kernel is called. Arguments in device memory are
- * read when the task runs.
+ * capture or an update. The block holds the launch, then its arguments as the program passed them, the attributes, the
+ * placeholders and the ranges. Each call of the kernel gets a copy of the arguments, into which the addresses of the
+ * placeholders' data are written. Arguments in device memory are read when the task runs.
  *
- * The implementation is chosen when the kernel is launched, also for later changes of a captured launch. The task finds
- * its function by the handle again, which is how it learns that the binary was unloaded. What operations are called and
- * what core they are for is kept for ever, one a name and kind: tasks, captures and messages point to it. */
+ * The implementation is chosen when the kernel is launched, also for later changes of a captured launch. When the
+ * task runs, it looks up its function by the handle again, and so detects that the binary was unloaded. An operation
+ * record holds the name of a kernel and the core type that it runs on. There is one record per name and core type. The
+ * records are never freed, because tasks, captures and messages point to them. */
 #include "address/memory.h"
 #include "base/clock.h"
 #include "kernel_inner.h"

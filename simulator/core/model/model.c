@@ -1,7 +1,10 @@
-/* A model is found by its id in an array that only grows: ids are never used twice, so a stale one finds nothing. One
- * lock guards the array and the counts of users; it is a leaf, as is a model's own lock, which guards the records of its
- * newest runs, one a stream, that unloading waits for. Who uses a model, a run or a call, keeps it alive; the last one
- * frees it. */
+/* Loaded models: their ids, their users and their unloading.
+ *
+ * Each execution and each call that uses a model keeps it alive; the last user frees it. A model is found by its id in
+ * an array that only grows. Ids are never reused, so looking up a stale id finds no model.
+ *
+ * One lock guards the array and the counts of users. A model's own lock guards the records of its newest executions,
+ * one per stream, which unloading waits for. Both locks are leaves. */
 #include "address/memory.h"
 #include "base/config.h"
 #include "engine/context.h"

@@ -1,4 +1,4 @@
-/* Models: what is loaded, who runs it, and its runs. Ids are never used twice in a process. */
+/* Loaded models, their executors and their executions. Ids are never reused in a process. */
 #ifndef SIM_MODEL_H
 #define SIM_MODEL_H
 
@@ -7,19 +7,19 @@
 #include "model_file.h"
 #include <acl/acl_sim.h>
 
-/* Who runs a model: nobody, a registered function, or an executor of the simulator's own, which is told of the task
- * that runs it (NULL: none), and whose reason for a failure goes into its message. */
+/* What executes a model: nothing, a registered function, or a built-in executor of the simulator. A built-in executor
+ * receives the task that runs it (NULL: none); if it fails, its reason becomes part of the message. */
 struct sim_model_executor {
     aclsimModelFunc me_run;
     void *me_user;
     aclError (*me_own)(void *state, struct sim_run *run, const aclsimModelRun *order, char reason[SIM_REASON_BYTES]);
     void *me_state;
     void (*me_close)(void *state);
-    bool me_tells; /* subscriptions, of each of its steps by itself */
-    bool me_for_kind; /* me_run is told of the opening and closing, and sees the weights */
+    bool me_tells; /* it reports each of its steps to subscriptions itself */
+    bool me_for_kind; /* me_run is also called to open and to close a model, with its weights */
 };
 
-/* What looks on while models run: dumps and subscriptions of profiling. */
+/* Observers of model executions: dumps and profiling subscriptions. */
 struct sim_model_observer {
     /* How a model that is loaded now is dumped; NULL: it is not. */
     struct sim_dump_plan *(*ov_dump_open)(const char *name);
@@ -103,7 +103,7 @@ bool sim_model_find_kind(const char *kind, struct sim_model_executor *found);
 /* Calls the user's function: its code, and what it gave as its reason, to follow a sentence ("": none). */
 aclError sim_model_call(const struct sim_model_executor *executor, const aclsimModelRun *order,
                         char reason[SIM_REASON_BYTES]);
-/* A copy of the registered bytes; false when there are none for the path. */
+/* A copy of the registered bytes; false if no bytes are registered for the path. */
 bool sim_model_find_bytes(const char *path, struct sim_bytes *copy);
 void sim_model_registry_reset(void);
 void sim_model_registry_after_fork(void);

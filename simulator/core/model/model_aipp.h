@@ -1,10 +1,12 @@
-/* Image preprocessing (AIPP): parameters for each image of a batch, which a program collects behind a handle and puts
- * into the input of a model that is there for them.
+/* Image preprocessing (AIPP): parameters for each image of a batch, which a program collects behind a handle and
+ * writes into the model input that is reserved for them.
  *
- * A run applies them to the first input of four dimensions, before whoever runs the model sees it. It finds them in the
- * input for them, in stream order, and fails when there are none. Static parameters came with the model, for any of its
- * inputs, and are the same for all images. What it could not apply is refused when it is set
- * (200006): resizing, models whose shapes are open, and those that take neither floats nor halves. */
+ * An execution reads the parameters from that input, in stream order, and fails if none were set. It applies them to
+ * the first input of four dimensions before the executor of the model sees it. Static parameters are part of the model,
+ * may exist for any of its inputs, and are the same for all images.
+ *
+ * Parameters that an execution cannot apply are refused when they are set (200006): resizing, models with open shapes,
+ * and models whose input is neither float nor half. */
 #ifndef SIM_MODEL_AIPP_H
 #define SIM_MODEL_AIPP_H
 

@@ -1,6 +1,10 @@
-/* Bundles stand in a list under one lock, a leaf: a model is loaded and unloaded outside of it, because who runs models
- * may be told of it and is user code. Who works on a bundle keeps it alive; one that was closed meanwhile is in no list,
- * and the last to work on it frees it. Ids are never used twice. */
+/* Open bundles and their loaded models.
+ *
+ * Each call that works on a bundle keeps it alive. A bundle that is closed meanwhile is removed from the list, and the
+ * last such call frees it. Ids are never reused.
+ *
+ * One lock, a leaf, guards the list of bundles. Models are loaded and unloaded outside this lock, because both may call
+ * a registered user function. */
 #include "model_bundle.h"
 #include "address/memory.h"
 #include <stdlib.h>
@@ -201,8 +205,8 @@ aclError sim_model_bundle_unload(uint32_t id, uint32_t model)
     sim_unlock(&lock);
     if (bundle == NULL)
         return unknown(id);
-    SIM_ARGUMENT(found, ACL_ERROR_GE_EXEC_MODEL_ID_INVALID, "modelId is %u, which is no loaded model of bundle %u", model,
-                 id);
+    SIM_ARGUMENT(found, ACL_ERROR_GE_EXEC_MODEL_ID_INVALID, "modelId is %u, which is not a loaded model of bundle %u",
+                 model, id);
     return sim_model_unload(model, id);
 }
 

@@ -19,7 +19,7 @@ aclError sim_model_bundle_close(uint32_t id);
 aclError sim_model_bundle_count(uint32_t id, size_t *count);
 /* The id of a loaded model: 100000 out of range, 200001 not loaded. */
 aclError sim_model_bundle_model(uint32_t id, size_t index, uint32_t *model);
-/* Loads one that is not loaded; the load says how, but for the bytes. */
+/* Loads a model that is not loaded yet. `load` holds all options of the load except the bytes. */
 aclError sim_model_bundle_load(uint32_t id, size_t index, struct sim_load load, uint32_t *model);
 aclError sim_model_bundle_unload(uint32_t id, uint32_t model);
 

@@ -29,15 +29,15 @@ void sim_model_options_destroy(enum sim_options_kind kind, struct sim_options *o
 aclError sim_model_options_set(enum sim_options_kind kind, struct sim_options *options, unsigned attribute,
                                const void *value, size_t size);
 
-/* What the options say a load needs: 100000 when something is left out, 145008 for queues that are none. The path is
- * copied, and the load refers to `queues` when there are any. */
+/* Reads the arguments of a load from the options. Returns 100000 if an option is missing and 145008 if a queue id is
+ * unknown. The path is copied; the load points to `queues` if the options name queues. */
 aclError sim_model_options_read(const struct sim_options *options, struct sim_load *load,
                                 struct sim_load_queues *queues, char **path);
 
-/* The memory alone that the options give. */
+/* Reads only the memory addresses and sizes from the options. */
 struct sim_load sim_model_options_memory(const struct sim_options *options);
 
-/* What the options say of a run. */
+/* The options of an execution. */
 struct sim_run_setting {
     int32_t rs_timeout; /* how long a run on a stream is waited for, in milliseconds; -1: as long as it takes */
     const void *rs_work;

@@ -1,6 +1,6 @@
-/* A run of a model is one task, whose argument says which bytes of which buffers it reads and writes and which model is
- * meant, by its id: the model is looked up when the task runs, so a run that comes too late fails and touches nothing.
- * The argument stays as it was but for the dimensions of tensors, which each run fills in anew. */
+/* An execution of a model is one task. Its argument holds the id of the model and the ranges of the buffers that it
+ * reads and writes. The model is looked up by its id when the task runs, so an execution after the unload fails and
+ * touches no memory. The argument is not modified, except the tensor dimensions, which each execution writes anew. */
 #include "address/memory.h"
 #include "base/clock.h"
 #include "base/output.h"
@@ -244,10 +244,10 @@ static void print_call(const void *argument, FILE *file)
 #define CALL_OP(name, flags)                                                                                           \
     {.op_name = (name), .op_run = run_call, .op_ranges = ranges_of_call, .op_flags = SIM_OP_KERNEL | (flags),          \
      .op_kind = SIM_TASK_MODEL, .op_print = print_call}
-/* A run that is waited for is run by who waits: no worker has to be woken. */
+/* The thread that waits for an execution also runs it, so waited_op does not wake a worker. */
 static const struct sim_op queued_op = CALL_OP("aclmdlExecuteAsync", SIM_OP_HEAVY), waited_op = CALL_OP("aclmdlExecute", 0);
 
-/* ---- what a run is given ---- */
+/* ---- operands of an execution ---- */
 
 /* A buffer of the dataset, with as many of its bytes as the model may need, whatever gear it runs in. A missing output is
  * allocated on wish. */

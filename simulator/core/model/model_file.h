@@ -27,16 +27,16 @@ struct sim_file {
 struct sim_bundle_file;
 struct sim_model_executor;
 
-/* Executors of the simulator's own, by the kind of file that they come with. Refuses what is damaged with 145000; the
- * bytes live as long as the executor. */
+/* Built-in executors, one per kind of file. mk_open rejects damaged content with 145000; the bytes live as long as the
+ * executor. */
 struct sim_model_kind {
     const char *mk_name;
     aclError (*mk_open)(struct sim_bytes content, struct sim_model_executor *executor);
 };
 
-/* What reads files of models. */
+/* The reader of model files. */
 struct sim_model_format {
-    /* 145006 for what is no container or not whole; 145000 for a number of partitions that no model has. */
+    /* 145006 if the bytes are not a container or are truncated; 145000 if the number of partitions is out of range. */
     aclError (*mf_view)(struct sim_bytes bytes, struct sim_file *file);
     /* The part of a type; false when there is none. */
     bool (*mf_part)(const struct sim_file *file, enum sim_part type, struct sim_bytes *part);

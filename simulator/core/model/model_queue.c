@@ -1,11 +1,11 @@
 /* Models that are fed by queues: each has a thread, its feeder, which takes one element from every input queue, runs the
  * model on device memory of its own, and puts the outputs into the output queues. The private area of the first input's
- * element goes along into every output. A run that fails puts elements without data there instead, so that a program
- * that waits for an answer gets one, and says why in the log.
+ * element is copied into every output element. If an execution fails, the feeder logs the reason and puts elements
+ * without data into the output queues, so that a program that waits for an output still gets one.
  *
- * The feeder belongs to the model and ends with it: whoever takes it from the model (model.c, atomically) stops it, by a
- * flag that it reads whenever it would wait, and waits for it. It also ends when one of its queues is destroyed. Its
- * fields are written before it starts, but for the flag. */
+ * The model owns the feeder. The thread that removes the feeder from the model (model.c, atomically) sets the stop
+ * flag, which the feeder reads whenever it would wait, and joins the feeder. The feeder also ends when one of its
+ * queues is destroyed. All its fields except the stop flag are written before it starts. */
 #include "model_queue.h"
 #include "address/memory.h"
 #include "base/log.h"

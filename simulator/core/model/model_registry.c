@@ -144,7 +144,7 @@ void sim_model_registry_reset(void)
 {
     sim_lock(&lock);
     struct entry *all = entries;
-    entries = NULL; /* kinds stay: they are what the process can do, not what it was told of a model */
+    entries = NULL; /* kinds stay: they belong to the process, not to a model */
     sim_unlock(&lock);
     while (all != NULL) {
         struct entry *next = all->en_next;

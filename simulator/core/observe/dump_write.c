@@ -1,9 +1,9 @@
 /* Design notes
  *
  * Everything here runs on the thread that runs the task, between its check and its end, outside every lock of the
- * engine; the task's memory cannot be freed meanwhile without that being an error of the program. A tensor becomes the
+ * engine. A program that frees the task's memory meanwhile is in error. A tensor becomes the
  * contents of a NumPy file, elements in order whatever its strides; types that NumPy lacks become bytes of their size.
- * A file that cannot be written is said once a process on stderr: the run goes on, as it would on a card. */
+ * If a file cannot be written, a process prints one message on stderr, and the task goes on, as on a card. */
 #include "address/memory.h"
 #include "base/bytes.h"
 #include "base/clock.h"

@@ -1,13 +1,14 @@
 /* Design notes
  *
- * One session for the process, guarded by `turn`, a mutex that is held while a line of the trace is written: a leaf.
- * What is collected stands in `collected` too, so that a mark that nobody asked for costs one load; the engine itself
- * asks sim_watchers. Times are measured before the mutex is taken. The trace is a JSON file of trace events, one
- * a line, in a directory of its own below the one that the program named; it is begun by aclprofStart and complete with
- * aclprofStop, aclprofFinalize, aclFinalize or aclsimReset. In the child of a fork there is no session, and the
- * parent's file is left alone.
+ * A process has one profiling session. The trace is a JSON file of trace events, one event per line, in a directory of
+ * its own below the directory that the program named. aclprofStart opens it; aclprofStop, aclprofFinalize, aclFinalize
+ * or aclsimReset completes it. The child of a fork has no session and leaves the parent's file alone.
  *
- * What a simulator has no numbers for (counters of cores, caches, buses) is accepted and gives none. */
+ * The mutex `turn`, a leaf, guards the session and is held while a line of the trace is written. Times are measured
+ * before it is taken. `collected` holds a copy of the enabled bits, so that a mark that is not collected costs one
+ * load; the engine itself reads sim_watchers.
+ *
+ * Options for which a simulator has no numbers (counters of cores, caches, buses) are accepted and produce no data. */
 #include "prof.h"
 #include "base/clock.h"
 #include "base/config.h"

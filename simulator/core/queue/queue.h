@@ -28,17 +28,17 @@ enum sim_passage {
 
 /* An id is never 0 and not used again for a long time. 200000. */
 aclError sim_queue_create(const struct sim_cargo *cargo, int32_t device, uint32_t depth, uint32_t *id);
-/* Drops what is left in it; whoever waits at it finds it gone. False when it was gone before. */
+/* Discards the remaining entries; calls that wait at the queue fail. False if the queue was already destroyed. */
 bool sim_queue_destroy(uint32_t id, const struct sim_cargo *cargo);
-/* From now on every call finds it gone, but for its destruction. */
+/* From now on every call except sim_queue_destroy treats the queue as destroyed. */
 void sim_queue_stop(uint32_t id, const struct sim_cargo *cargo);
-/* Drops what is in it. */
+/* Discards all entries. */
 void sim_queue_clean(uint32_t id, const struct sim_cargo *cargo);
 uint32_t sim_queue_count(uint32_t id, const struct sim_cargo *cargo);
 bool sim_queue_device(uint32_t id, const struct sim_cargo *cargo, int32_t *device);
 
-/* How long a call waits: so many milliseconds, without a limit when they are negative. Once the flag is set and the queue
- * was woken, nothing is taken and nothing waited for: the call finds the queue gone. */
+/* How long a call waits, in milliseconds; a negative number means no limit. When the flag is set and the queue is
+ * woken, the call returns as if the queue were destroyed. */
 struct sim_patience {
     int32_t pt_milliseconds;
     const _Atomic bool *pt_given_up; /* NULL: nobody gives up */
@@ -122,7 +122,7 @@ aclError sim_queue_routes_add(struct sim_queue_routes *list, const struct sim_ro
 /* `code` where the program does not run on the device itself. */
 aclError sim_queue_buffer_supported(aclError code);
 
-/* 100000 for what is no live buffer, and for one that another thread is putting into a queue. */
+/* 100000 if the handle is not a live buffer, or if another thread is putting the buffer into a queue. */
 aclError sim_queue_buffer_allocate(uint64_t size, void **handle); /* 200000 */
 aclError sim_queue_buffer_free(void *handle);
 aclError sim_queue_buffer_data(const void *handle, void **address, size_t *size);

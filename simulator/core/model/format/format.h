@@ -24,14 +24,15 @@ aclError sim_bundle_view(struct sim_bytes bytes, struct sim_bundle_file *bundle)
 /* ---- the two sources of a signature (inout.c, graph.c) ---- */
 
 aclError sim_inout_read(struct sim_bytes part, struct sim_signature *signature);
-/* Attributes of the model too; its ports alone when there are none yet. */
+/* Also reads the attributes of the model. Reads its ports only if the signature has no ports yet. */
 aclError sim_graph_read(struct sim_bytes part, struct sim_signature *signature);
 
 /* ---- executors: mk_open ---- */
 
 /* Input and output pairs. */
 aclError sim_recorded_open(struct sim_bytes weights, struct sim_model_executor *executor);
-/* The steps of an instance (model_saver.h), with memory of their own: what one run leaves there the next one finds.
+/* The steps of an instance (model_saver.h), with memory of their own, whose contents persist from one execution to the
+ * next.
  * 145000 also for an operator that has no kernel here or does not take its arguments, 245000. */
 aclError sim_saved_open(struct sim_bytes weights, struct sim_model_executor *executor);
 

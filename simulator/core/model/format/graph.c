@@ -27,7 +27,8 @@ static bool take_varint(struct sim_bytes *from, uint64_t *value)
     return false;
 }
 
-/* False at the end, and at what is no field; the rest is given up then, with from->by_size left above 0. */
+/* Takes the next field. False at the end of the input, and also if the next bytes are not a valid field; the caller
+ * then stops reading, and from->by_size stays above 0. */
 static bool take_field(struct sim_bytes *from, struct field *field)
 {
     struct sim_bytes rest = *from;
