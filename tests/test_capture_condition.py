@@ -308,12 +308,12 @@ def test_a_body_is_captured_once(stream, other, words):
     condition = queued(stream, IF, 1, 1, ASSIGN)
     with body(other, condition.bodies[0]):
         ret = mdl.ri_capture_to_model_ri_begin(third, condition.bodies[0], RELAXED)
-        refused(ret, 107026, name, "captured into already", "empty body")
+        refused(ret, 107026, name, "already captured into", "empty body")
         refused(mdl.ri_capture_to_model_ri_begin(other, condition.bodies[0], RELAXED), 107027, name, "being captured")
         refused(mdl.ri_capture_to_model_ri_begin(stream, condition.bodies[0], RELAXED), 107027, name)
         assert words.count_up(other, 0) == 0
     ret = mdl.ri_capture_to_model_ri_begin(other, condition.bodies[0], RELAXED)
-    refused(ret, 107026, name, "captured into already")
+    refused(ret, 107026, name, "already captured into")
     instance = end(stream)
     run(instance, stream)
     assert words.read()[0] == 1

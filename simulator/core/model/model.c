@@ -190,7 +190,7 @@ static aclError fill(struct sim_model *model, const struct sim_file *file, const
     const struct sim_signature *signature = model->mo_signature;
     SIM_TRY(sim_model_check_soc(signature));
     SIM_ARGUMENT(!load->lo_without_graph || !signature->sg_dynamic, ACL_ERROR_INVALID_PARAM,
-                 "ACL_MDL_WITHOUT_GRAPH_INT32 was set, and the shapes of the model are known by its runs alone");
+                 "ACL_MDL_WITHOUT_GRAPH_INT32 was set, and the shapes of the model are known only after an execution");
     atomic_init(&model->mo_priority, load->lo_priority);
     model->mo_dump = sim_model_observer->ov_dump_open(signature->sg_name);
     if (!signature->sg_dynamic)
