@@ -28,12 +28,7 @@ def pattern(phrases):
 HARD = re.compile(f"{pattern(FINE)}|({pattern(PHRASES)})", re.IGNORECASE)
 
 # "<file>: <phrase>", each for a place where the phrase says what it should: a quotation, or a name.
-ALLOWED: set[str] = {
-    "tests/test_memory_indirect.py: is no",  # these four quote messages of the C code
-    "tests/test_op_custom.py: is no",
-    "tests/test_op_errors.py: is no",
-    "tests/test_op_types.py: is no",
-}
+ALLOWED: set[str] = set()
 
 
 def files():
