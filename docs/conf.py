@@ -1,7 +1,7 @@
 """Settings of Sphinx: ``python -m sphinx -W --keep-going -b html docs build/docs``, and ``-b doctest``.
 
-The pages describe the package that is installed (``pip install '.[docs]'`` or ``pip install -e '.[docs]'``). A source tree
-whose ``acl`` is not compiled, as in a fresh clone, is taken off the search path.
+The pages describe the package that is installed (``pip install '.[docs]'`` or ``pip install -e '.[docs]'``). A source
+tree whose ``acl`` is not compiled, as in a fresh clone, is taken off the search path.
 """
 
 import doctest
