@@ -328,11 +328,11 @@ def test_what_is_no_body(stream, other, words):
     begin(stream)
     assert words.count_up(stream, 0) == 0
     open_one = mdl.ri_capture_get_info(stream)[1]
-    refused(mdl.ri_capture_to_model_ri_begin(other, open_one, RELAXED), 107000, name, "no body of a conditional task")
+    refused(mdl.ri_capture_to_model_ri_begin(other, open_one, RELAXED), 107000, name, "not a body of a conditional")
     instance = end(stream)
-    refused(mdl.ri_capture_to_model_ri_begin(other, instance, RELAXED), 107000, name, "no body of a conditional task")
+    refused(mdl.ri_capture_to_model_ri_begin(other, instance, RELAXED), 107000, name, "not a body of a conditional")
     with building(HEAD) as (built, _):
-        refused(mdl.ri_capture_to_model_ri_begin(other, built, RELAXED), 107000, name, "no body")
+        refused(mdl.ri_capture_to_model_ri_begin(other, built, RELAXED), 107000, name, "not a body")
     refused(mdl.ri_capture_to_model_ri_begin(other, instance, 3), 107000, name, "mode is 3")
     assert status(other) == NONE
     run(instance, stream)

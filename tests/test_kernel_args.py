@@ -125,7 +125,7 @@ def test_calls_out_of_order(kernel, make):
     holder, _ = rt.kernel_args_append_place_holder(arguments)
     refused(rt.kernel_args_finalize(arguments), 107000, "parameter 1 is a placeholder without data")
     kernel.launch(arguments, 107000)
-    refused(rt.kernel_args_get_place_holder_buffer(arguments, plain, 8)[1], 107000, "no placeholder")
+    refused(rt.kernel_args_get_place_holder_buffer(arguments, plain, 8)[1], 107000, "not a placeholder")
     refused(rt.kernel_args_para_update(arguments, holder, value, 8), 107000, "is a placeholder")
     assert rt.kernel_args_get_place_holder_buffer(arguments, holder, 8)[1] == 0
     refused(rt.kernel_args_get_place_holder_buffer(arguments, holder, 9)[1], 107000, "8 bytes before")

@@ -187,7 +187,7 @@ def test_a_named_binary_need_not_exist(device, tmp_path):
         binary, ret = rt.binary_load_from_file(path, [])
         assert ret == 0
         function = find(binary, "kernel")
-        refused(rt.binary_get_function(binary, "other")[1], 507027, "no ELF file")
+        refused(rt.binary_get_function(binary, "other")[1], 507027, "not an ELF file")
         refused(rt.get_function_addr(function)[2], 207000)
         acl.sim.custom_kernel("kernel", name)(None)
     refused(rt.binary_load_from_file(path, [])[1], 107009)

@@ -100,7 +100,7 @@ def test_models_one_by_one(content):
     assert lib.aclmdlDestroyConfigHandle(config) == 0
     assert run(third[0], 0) == [30]
     assert lib.aclmdlBundleUnloadModel(bundle, number[0]) == 0
-    refused(lib.aclmdlBundleUnloadModel(bundle, number[0]), 145003, "no loaded model")
+    refused(lib.aclmdlBundleUnloadModel(bundle, number[0]), 145003, "not a loaded model")
     assert lib.aclmdlBundleLoadModel(bundle, 1, number) == 0
     assert mdl.bundle_unload(bundle) == 0
     assert (rt.free(work), rt.free(variables)) == (0, 0)
