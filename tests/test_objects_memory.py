@@ -375,7 +375,7 @@ def test_sets_of_host_memory_are_not_queued(stream):
 def test_synchronous_copies_are_no_part_of_a_capture(stream):
     with acl.Buffer(8) as buffer:
         assert acl.mdl.ri_capture_begin(stream.handle, 0) == 0
-        with raises(acl.CaptureError, "107030", "give it stream="):
+        with raises(acl.CaptureError, "107030", "pass stream="):
             buffer.copy_from(bytes(8))
         acl.mdl.ri_capture_end(stream.handle)
 
