@@ -121,7 +121,7 @@ def name_of(function):
 
 @atexit.register
 def _report_queued():
-    """Name the callbacks that nobody calls any more."""
+    """Report the callbacks that are still registered and will not be called."""
     waiting = [name_of(function) for number, (function, _) in launched.copy().items() if not is_captured(number)]
     if waiting:
         names = ", ".join(waiting[:4]) + (", ..." if len(waiting) > 4 else "")

@@ -6,7 +6,7 @@
  * light tasks, before every other task, when it parks and when it lets go, which is when waiters are woken: a waiter
  * enters the gate under the same lock, so either it sees the level or the holder's next flush sees it.
  *
- * A submission wakes nobody: a host that waits runs the stream itself, and a patrolling worker (worker.c) finds
+ * A light task wakes no thread: a host that waits runs the stream itself, and a patrolling worker (worker.c) finds
  * streams that nobody ran. A waiting host follows the gates that parked streams wait at, runs the stream at the end of
  * the chain only as far as needed, and looks again; it never nests. Behind a flag event the chain goes on at its newest
  * record, behind a notify at its newest change: guesses. The host sleeps at the end of the chain, at the first flag on it
