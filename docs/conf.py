@@ -28,6 +28,7 @@ extensions = [
     "sphinx_design",
     "programs",
     "reference",
+    "results",
 ]
 exclude_patterns = ["_ext", "_static", "snippets"]
 html_theme = "furo"

@@ -88,6 +88,17 @@ def test_the_check_of_built_pages_finds_what_is_missing(extensions, tmp_path):
     assert found == ["page: no text 'outside'", "other: no text 'x'", "page: no anchor 'b-page'"]
 
 
+def test_the_check_of_built_pages_finds_results_that_are_not_shown(extensions, tmp_path):
+    """Sphinx drops a result in brackets from the signature, and succeeds."""
+    built = extensions["built"]
+    shown = '<dt class="sig" id="acl.rt.a"><span>a</span>()\n<i>&#x2192;</i> <b>(x,</b> <b>ret)</b><a>¶</a></dt>'
+    (tmp_path / "page.html").write_text(f'{shown}<dt class="sig" id="acl.rt.b">acl.rt.b()<a>¶</a></dt>')
+    found = built.wrong_results(tmp_path, {"page": {"acl.rt.a": "(x, ret)", "acl.rt.b": "(x, ret)"}})
+    assert found == ["page: acl.rt.b shows the result '', expected '(x, ret)'"]
+    wanted = built.results()["reference/made/calls/event"]
+    assert wanted["acl.rt.create_event"] == "(event, ret)" and wanted["acl.rt.destroy_event"] == "ret"
+
+
 def test_the_check_of_built_pages_covers_every_guide_group_object_and_family(extensions):
     built = extensions["built"]
     assert set(built.programs()) == {f"guides/{name}" for name in PROGRAMS}

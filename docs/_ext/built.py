@@ -2,6 +2,7 @@
 
 Sphinx succeeds, too, when a directive adds nothing to its page. So each guide must show the first and the last lines of
 its programs and the end of their output, and each page of the reference its functions, objects, operators or codes.
+The signature of each pyACL call must show what the call returns.
 """
 
 from __future__ import annotations
@@ -11,13 +12,20 @@ import re
 import sys
 from pathlib import Path
 
+from reference import result
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def text_of(page: str) -> str:
     """Return what a reader sees of a page's HTML, with single spaces."""
     article = re.search(r"<article.*?</article>", page, re.DOTALL)
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", "", article[0] if article else "")).split())
+    return shown_text(article[0] if article else "")
+
+
+def shown_text(markup: str) -> str:
+    """Return HTML without its tags, with single spaces."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", "", markup)).split())
 
 
 def programs() -> dict[str, list[str]]:
@@ -52,6 +60,17 @@ def anchors() -> dict[str, list[str]]:
     return wanted
 
 
+def results() -> dict[str, dict[str, str]]:
+    """Return the result that each page must show in the signature of each pyACL call."""
+    from acl import abi
+
+    wanted: dict[str, dict[str, str]] = {}
+    for function in abi.load().functions.values():
+        page = wanted.setdefault(f"reference/made/calls/{function.group}", {})
+        page.update({shape.path: result(shape) for shape in function.shapes})
+    return wanted
+
+
 def operators() -> dict[str, list[str]]:
     """Return the operators that the page of each family must show."""
     from acl import abi
@@ -74,10 +93,24 @@ def missing(folder: Path, texts: dict[str, list[str]], ids: dict[str, list[str]]
     return found
 
 
+def wrong_results(folder: Path, wanted: dict[str, dict[str, str]]) -> list[str]:
+    """Return the calls whose signatures, on the pages of a folder, do not show their results after an arrow."""
+    found = []
+    for name, calls in wanted.items():
+        path = folder / f"{name}.html"
+        page = path.read_text(encoding="utf-8") if path.exists() else ""
+        signatures = dict(re.findall(r'<dt[^>]*\bid="([^"]+)"[^>]*>(.*?)</dt>', page, re.DOTALL))
+        for call, expected in calls.items():
+            shown = shown_text(signatures.get(call, "")).partition("→")[2].strip(" ¶")
+            if shown != expected:
+                found.append(f"{name}: {call} shows the result {shown!r}, expected {expected!r}")
+    return found
+
+
 def main() -> int:
     """Check the pages of the named folder."""
-    texts, ids = {**programs(), **operators()}, anchors()
-    found = missing(Path(sys.argv[1]), texts, ids)
+    folder, texts, ids = Path(sys.argv[1]), {**programs(), **operators()}, anchors()
+    found = missing(folder, texts, ids) + wrong_results(folder, results())
     print("\n".join([*found, f"{len(texts) + len(ids)} built pages checked, {len(found)} items missing"]))
     return bool(found)
 

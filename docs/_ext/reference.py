@@ -57,6 +57,14 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
+def result(shape: Any) -> str:
+    """Return what a pyACL call returns: ``ret``, ``None``, ``value`` or a tuple of names."""
+    if shape.result != "tuple":
+        return str(shape.result)
+    outputs = [("0" if out.name == "0" else snake(out.name)) for out in shape.outputs]
+    return f"({', '.join([*outputs, 'ret'])})"
+
+
 class Signatures:
     """The signatures of pyACL calls, as the type stubs of the build have them."""
 
@@ -71,12 +79,7 @@ class Signatures:
 
     def of(self, shape: Any) -> str:
         """Return a call with its arguments and its result."""
-        if shape.result == "tuple":
-            outputs = [("0" if out.name == "0" else snake(out.name)) for out in shape.outputs]
-            gives = f"({', '.join([*outputs, 'ret'])})"
-        else:
-            gives = shape.result
-        return f"{shape.path}({self.known.get(shape.path, '')}) -> {gives}"
+        return f"{shape.path}({self.known.get(shape.path, '')}) -> {result(shape)}"
 
 
 def _codes_of(function: Any, answers: dict[int, list[str]]) -> list[str]:
