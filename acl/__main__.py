@@ -9,7 +9,7 @@ import sys
 import acl
 from acl import _lib, abi, files
 
-MEMORY_ATTRIBUTES = (("DDR", 0), ("HBM", 1))
+MEMORY_ATTRIBUTES = (("DDR", _lib.lib.ACL_DDR_MEM), ("HBM", _lib.lib.ACL_HBM_MEM))
 
 
 def fail(text):
@@ -34,7 +34,7 @@ def info(args):
     print(f"library    {acl.library_path}")
     print(f"toolkit    {_lib.toolkit or 'none'}")
     print(f"soc        {acl.get_soc_name()}")
-    version, ret = acl.get_cann_version(1)  # of the runtime; every version has this call
+    version, ret = acl.get_cann_version(_lib.lib.ACL_PKG_NAME_RUNTIME)  # every version has this call
     major, minor, patch, _ = acl.get_version()
     print(f"version    CANN {version['version'] if ret == 0 else 'unknown'}, interface {major}.{minor}.{patch}")
     count, ret = acl.rt.get_device_count()

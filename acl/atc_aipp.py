@@ -8,17 +8,17 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from acl._lib import AIPP_INPUT
+from acl._lib import AIPP_INPUT, lib
 from acl.atc_values import Refused
 from acl.sim import om
 
 Settings = dict[str, Any]
 Inputs = list[om.Tensor]
 
-UINT8, FLOATS = 4, (0, 1)
-NCHW, NHWC = 0, 1
-# The number of each format, and bytes of a pixel; YUV420SP_U8 has 3 channels in one byte and a half.
-PIXELS = {"YUV420SP_U8": (1, 1.5), "XRGB8888_U8": (2, 4), "RGB888_U8": (3, 3), "YUV400_U8": (4, 1)}
+UINT8, FLOATS = lib.ACL_UINT8, (lib.ACL_FLOAT, lib.ACL_FLOAT16)
+NCHW, NHWC = lib.ACL_FORMAT_NCHW, lib.ACL_FORMAT_NHWC
+# Bytes of a pixel of each aclAippInputFormat; YUV420SP_U8 has 3 channels in one byte and a half.
+PIXELS = {"YUV420SP_U8": 1.5, "XRGB8888_U8": 4, "RGB888_U8": 3, "YUV400_U8": 1}
 CHANNELS = {"YUV420SP_U8": 3, "XRGB8888_U8": 4, "RGB888_U8": 3, "YUV400_U8": 1}
 MATRIX = [298, 516, 0, 298, -100, -208, 298, 0, 409]  # what the documents give as defaults: BT.601, YUV to BGR
 SIDE, WIDEST, MOST_PADDING = 4096, 1080, 32
@@ -249,7 +249,7 @@ def block_of(settings: Settings, source: Sides, part: Sides) -> bytes:
     start = sides_of(settings, "load_start_pos")
     if not settings["crop"]:
         start = part = Sides(0, 0)
-    head = BLOCK.pack(PIXELS[settings["input_format"]][0], *switches, 1, *source, *each, *biases, MARK)
+    head = BLOCK.pack(getattr(lib, f"ACL_{settings['input_format']}"), *switches, 1, *source, *each, *biases, MARK)
     return head + IMAGE.pack(settings["crop"], 0, settings["padding"], 0, *start, *part, *pads, *channels)
 
 
@@ -261,7 +261,7 @@ def static(settings: Settings, tensor: om.Tensor, batch: int) -> tuple[om.Tensor
         raise Refused("is static, and the size of the model's input is open, expected aipp_mode: dynamic")
     source, part = check_image(settings, Sides(width, height))
     check_colours(settings, channels)
-    per_pixel = PIXELS[settings["input_format"]][1]
+    per_pixel = PIXELS[settings["input_format"]]
     lines = (source.height * 3 // 2, source.width, 1)
     if per_pixel != 1.5:
         lines = (source.height, source.width, int(per_pixel))

@@ -16,11 +16,11 @@ import numpy
 
 import acl
 from acl import files, mdl, rt
-from acl._lib import AIPP_INPUT, GEAR_INPUT
+from acl._lib import AIPP_INPUT, GEAR_INPUT, lib
 from acl.sim import om, recording
 from acl.sim.kernels import TYPES
 
-DEVICE_TO_HOST = 2
+DEVICE_TO_HOST = lib.ACL_MEMCPY_DEVICE_TO_HOST
 LOADS = {"load_from_file": 0, "load_from_file_with_mem": 0, "load_from_mem": None, "load_from_mem_with_mem": None}
 
 

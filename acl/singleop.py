@@ -28,7 +28,7 @@ ATTRIBUTES = {
     "bool": bool, "int": int, "float": float, "string": str, "data_type": str, "list_bool": [bool], "list_int": [int],
     "list_float": [float], "list_string": [str], "list_data_type": [str], "list_list_int": [[int]],
 }  # fmt: skip
-RANK = 8
+RANK, UNKNOWN = 8, lib.ACL_UNKNOWN_RANK
 
 
 def compiled(path: str, soc: str) -> list[tuple[str, bytes]]:
@@ -151,7 +151,7 @@ def tensor(description: dict[str, Any], where: str, name: str) -> om.Tensor:
         if not isinstance(value, str) or value not in known:
             raise Refused(f'{where} with "{key}": {value!r}, expected one of {", ".join(known)}')
     shape: Any = description.get("shape")
-    if not is_kind(shape, [int]) or len(shape) > RANK or any(not -2 <= size < 2**63 for size in shape):
+    if not is_kind(shape, [int]) or len(shape) > RANK or any(not UNKNOWN <= size < 2**63 for size in shape):
         raise Refused(f'{where} with "shape": {shape!r}, expected at most {RANK} sizes, -1 for one that is not known')
     ranges: Any = description.get("shape_range", [])
     if not is_kind(ranges, [[int]]) or any(len(pair) != 2 for pair in ranges):

@@ -74,6 +74,63 @@ def test_c_names_codes_from_the_headers_alone():
         assert re.findall(r'"ACL(?:NN)?_ERR(?:OR)?_\w+"', path.read_text()) == [], path
 
 
+# --- Enumerations
+
+# Limits, numbers of NumPy and DLPack, and an index: the headers have no names for them.
+OWN_NUMBERS = {
+    "array.py": {"LAYOUTS"}, "dlpack.py": {"CPU", "ACCELERATOR", "KINDS", "READ_ONLY", "IS_COPY", "VERSION"},
+    "memory_block.py": {"MANY"}, "model_signature.py": {"EVERY"}, "op.py": {"SIGNATURES", "BITS"},
+    "op_rules.py": {"ORDER"}, "values.py": {"LONGEST", "KEY_LIMIT"},
+}  # fmt: skip
+
+
+def enum_parameters():
+    """Which arguments are enumerators, by the last two names of a call: ``rt.malloc``, ``lib.aclrtMalloc``."""
+    found = {}
+    for function in HEADERS.functions.values():
+        types = {param.name: param.type for param in function.params}
+        found[f"lib.{function.name}"] = [param.type in HEADERS.enums for param in function.params]
+        for shape in function.shapes:
+            call = ".".join(shape.path.split(".")[-2:])
+            found[call] = [types.get(item.name) in HEADERS.enums for item in shape.arguments]
+    return found
+
+
+def states_numbers(node):
+    """Tell whether an expression is, or is built of, numbers that are written out."""
+    if isinstance(node, ast.Dict):
+        return any(map(states_numbers, [key for key in node.keys if key is not None] + node.values))
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        return any(map(states_numbers, node.elts))
+    if isinstance(node, ast.UnaryOp):
+        return states_numbers(node.operand)
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func) == "range" and any(map(states_numbers, node.args))
+    return is_number(node)
+
+
+def test_python_passes_no_enumerator_by_its_number():
+    enumerators, seen, wrong = enum_parameters(), 0, []
+    for path in python_files():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                call = ".".join(ast.unparse(node.func).split(".")[-2:])
+                pairs = list(zip(node.args, enumerators.get(call, ())))
+                seen += sum(is_enum for _, is_enum in pairs)
+                if any(is_enum and is_number(given) for given, is_enum in pairs):
+                    wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert seen > 20 and wrong == []
+
+
+def test_constants_of_the_objects_and_of_pyacl_are_those_of_the_headers():
+    for path in sorted([*(ROOT / "acl" / "objects").glob("*.py"), *(ROOT / "acl" / "api").glob("*.py")]):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, (ast.Assign, ast.AnnAssign)) and states_numbers(node.value):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = set(re.findall(r"\w+", " ".join(map(ast.unparse, targets))))
+                assert names <= OWN_NUMBERS.get(path.name, set()), f"{path.relative_to(ROOT)}:{node.lineno}"
+
+
 # --- Data types and formats
 
 PLAIN = re.compile(r"[<|]?(?:b1|\?|[iufc]\d+)|(?:bool|u?int\d+|b?float\d+\w*|complex\d+|double|fp\d+|bf16)")

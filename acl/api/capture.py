@@ -6,8 +6,13 @@ from acl._hooks import instance_destroyed
 from acl._lib import _acl, ffi, lib
 from acl.api import values
 
-KERNEL, RECORD, WAIT, RESET, VALUE_WRITE, VALUE_WAIT = 1, 2, 3, 4, 5, 6
-EVENTS = {RECORD: ("Record", "record"), WAIT: ("Wait", "wait"), RESET: ("Reset", "reset")}
+KERNEL = lib.ACL_MODEL_RI_TASK_KERNEL
+VALUE_WRITE, VALUE_WAIT = lib.ACL_MODEL_RI_TASK_VALUE_WRITE, lib.ACL_MODEL_RI_TASK_VALUE_WAIT
+EVENTS = {
+    lib.ACL_MODEL_RI_TASK_EVENT_RECORD: ("Record", "record"),
+    lib.ACL_MODEL_RI_TASK_EVENT_WAIT: ("Wait", "wait"),
+    lib.ACL_MODEL_RI_TASK_EVENT_RESET: ("Reset", "reset"),
+}
 
 # C functions that an instance calls when it is destroyed, by instance and Python function.
 watchers: dict = {}

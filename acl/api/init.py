@@ -6,7 +6,7 @@ from acl.api import values
 
 def get_version_str(package):
     """Return ``(version, ret)`` of a package."""
-    return values.out_text(128, lib.aclsysGetVersionStr, package.encode(), None)
+    return values.out_text(lib.ACL_PKG_VERSION_MAX_SIZE, lib.aclsysGetVersionStr, package.encode(), None)
 
 
 def get_cann_version(package):

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Optional
 
 from acl import mdl, rt
+from acl._lib import lib
 from acl.errors import CaptureError
 from acl.objects import memory_block
 from acl.objects.capture_error import CAPTURING, NOT_CAPTURED, STATUS, Missing, check, failure
@@ -21,9 +22,14 @@ if TYPE_CHECKING:
     from acl.objects.array import DeviceArray
     from acl.objects.capture import Graph
 
-MODES = {"global": 0, "thread_local": 1, "relaxed": 2}
-IF, WHILE, SWITCH = 0, 1, 2
-ASSIGN_DEFAULT = 1
+MODES: dict[str, int] = {
+    "global": lib.ACL_MODEL_RI_CAPTURE_MODE_GLOBAL,
+    "thread_local": lib.ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL,
+    "relaxed": lib.ACL_MODEL_RI_CAPTURE_MODE_RELAXED,
+}
+IF, WHILE = lib.ACL_MODEL_RI_COND_TYPE_IF, lib.ACL_MODEL_RI_COND_TYPE_WHILE
+SWITCH = lib.ACL_MODEL_RI_COND_TYPE_SWITCH
+ASSIGN_DEFAULT = lib.ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT
 ONE_TASK = "a condition is for one task of the graph, or the body, that made it"
 
 

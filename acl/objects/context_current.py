@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from typing import Any, Callable, TypeVar
 
 from acl import mdl, rt
+from acl._lib import lib
 from acl.errors import ContextError, error_of
 from acl.objects.resource import Opening, current_opening
 
 T = TypeVar("T")
-RELAXED = 2  # aclmdlRICaptureMode of a thread whose synchronous calls no capture refuses
+RELAXED = lib.ACL_MODEL_RI_CAPTURE_MODE_RELAXED  # of a thread whose synchronous calls no capture refuses
 
 # Streams end with their explicit context as they do with a device, so each such context has an opening of its own.
 explicit: dict[int, Opening] = {}

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Callable, ClassVar, NamedTuple, Optional,
 
 import acl
 from acl import rt
+from acl._lib import lib
 from acl.errors import AclError, ContextError, InvalidArgumentError, codes, error_of
 from acl.objects import resource
 from acl.objects.context_current import call_in
@@ -40,9 +41,21 @@ if TYPE_CHECKING:
 NOT_OPEN = codes.ACL_ERROR_RT_CONTEXT_RELEASE_ERROR
 INVALID_DEVICE = codes.ACL_ERROR_RT_INVALID_DEVICEID
 REPEATED = codes.ACL_ERROR_REPEAT_INITIALIZE
-HBM, MEMORY = 1, ("DDR", "HBM", "DDR huge pages", "DDR normal pages", "HBM huge pages", "HBM normal pages")
-CORES = {"ai_cores": 101, "cube_cores": 102, "vector_cores": 201}
-RUN_MODES = ("device", "host")
+HBM: int = lib.ACL_HBM_MEM
+MEMORY: dict[str, int] = {
+    "DDR": lib.ACL_DDR_MEM,
+    "HBM": HBM,
+    "DDR huge pages": lib.ACL_DDR_MEM_HUGE,
+    "DDR normal pages": lib.ACL_DDR_MEM_NORMAL,
+    "HBM huge pages": lib.ACL_HBM_MEM_HUGE,
+    "HBM normal pages": lib.ACL_HBM_MEM_NORMAL,
+}
+CORES: dict[str, int] = {
+    "ai_cores": lib.ACL_DEV_ATTR_AICORE_CORE_NUM,
+    "cube_cores": lib.ACL_DEV_ATTR_CUBE_CORE_NUM,
+    "vector_cores": lib.ACL_DEV_ATTR_VECTOR_CORE_NUM,
+}
+RUN_MODES = {lib.ACL_DEVICE: "device", lib.ACL_HOST: "host"}
 
 
 class MemoryInfo(NamedTuple):
@@ -251,7 +264,7 @@ class Device:
 
     def memory(self) -> dict[str, MemoryInfo]:
         """Return the free and the total memory in bytes of each memory type; both are 0 for a missing type."""
-        return {name: self.memory_info(attribute) for attribute, name in enumerate(MEMORY)}
+        return {name: self.memory_info(attribute) for name, attribute in MEMORY.items()}
 
     @property
     def default_stream(self) -> "Stream":

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import acl
 from acl import rt
-from acl._lib import EventOwner
+from acl._lib import EventOwner, lib
 from acl.errors import error_of
 from acl.objects.resource import Resource, current_opening, handle_of, milliseconds, retired, sweep
 
 if TYPE_CHECKING:
     from acl.objects.stream import Stream
 
-COMPLETE = 1
+COMPLETE: int = lib.ACL_EVENT_RECORDED_STATUS_COMPLETE
 
 
 class Event(EventOwner, Resource):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol, Union
 
 from acl import rt
-from acl._lib import ffi
+from acl._lib import ffi, lib
 from acl.errors import error_of
 from acl.objects.memory_block import POLICIES, Block, one_of, pinned, refuse, stream_handle, tell
 from acl.objects.resource import LONGEST, Resource, current_opening, integer
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from acl.objects.stream import Stream
 
 KINDS = ("device", "host", "managed")
-HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT = range(5)
-RUNS_ON_DEVICE = 0  # aclrtRunMode.ACL_DEVICE
+HOST_TO_HOST, HOST_TO_DEVICE = lib.ACL_MEMCPY_HOST_TO_HOST, lib.ACL_MEMCPY_HOST_TO_DEVICE
+DEVICE_TO_HOST, DEVICE_TO_DEVICE = lib.ACL_MEMCPY_DEVICE_TO_HOST, lib.ACL_MEMCPY_DEVICE_TO_DEVICE
+DEFAULT = lib.ACL_MEMCPY_DEFAULT
+RUNS_ON_DEVICE = lib.ACL_DEVICE
 DIRECTIONS = {
     ("host", "host"): HOST_TO_HOST, ("host", "device"): HOST_TO_DEVICE,
     ("device", "host"): DEVICE_TO_HOST, ("device", "device"): DEVICE_TO_DEVICE,

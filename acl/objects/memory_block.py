@@ -56,9 +56,14 @@ from acl.objects.resource import (
 )
 from acl.objects.stream import Stream
 
-POLICIES = {"huge_first": 0, "huge_only": 1, "normal_only": 2}
+POLICIES = {
+    "huge_first": lib.ACL_MEM_MALLOC_HUGE_FIRST,
+    "huge_only": lib.ACL_MEM_MALLOC_HUGE_ONLY,
+    "normal_only": lib.ACL_MEM_MALLOC_NORMAL_ONLY,
+}
 OUT_OF_MEMORY = codes.ACL_ERROR_RT_MEMORY_ALLOCATION
-SYNC = 1
+SYNC = lib.ACL_EVENT_SYNC
+ATTACH_GLOBAL = lib.ACL_RT_MEM_ATTACH_GLOBAL
 MANY = 16  # users that a block remembers before it looks which have ended
 
 
@@ -281,7 +286,7 @@ class Block:
         if kind == "host":
             return (*rt.malloc_host(size), "aclrtMallocHost")
         slot = ffi.new("void **")
-        ret = int(lib.aclrtMemAllocManaged(slot, size, 1))
+        ret = int(lib.aclrtMemAllocManaged(slot, size, ATTACH_GLOBAL))
         return int(ffi.cast("uintptr_t", slot[0])), ret, "aclrtMemAllocManaged"
 
     def use(self, stream: "Stream") -> int:

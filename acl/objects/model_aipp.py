@@ -8,11 +8,17 @@ from numbers import Real
 from typing import Any, Optional
 
 from acl import mdl
+from acl._lib import lib
 from acl.errors import codes, error_of
 from acl.objects.memory_block import one_of, refuse
 from acl.objects.resource import Opening, Resource, integer
 
-FORMATS = {"yuv420sp": 1, "xrgb8888": 2, "rgb888": 3, "yuv400": 4}
+FORMATS = {
+    "yuv420sp": lib.ACL_YUV420SP_U8,
+    "xrgb8888": lib.ACL_XRGB8888_U8,
+    "rgb888": lib.ACL_RGB888_U8,
+    "yuv400": lib.ACL_YUV400_U8,
+}
 UNKNOWN = codes.ACL_ERROR_INVALID_PARAM
 # Parameters live on the host, with no device.
 ALWAYS = Opening(-1)

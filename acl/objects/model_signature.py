@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, TypeVar, Union, ove
 import numpy
 
 from acl import mdl
-from acl._lib import AIPP_INPUT, GEAR_INPUT
+from acl._lib import AIPP_INPUT, GEAR_INPUT, lib
 from acl.data_types import BFLOAT16, FORMATS, NUMPY
 from acl.errors import error_of
 from acl.objects.memory_block import refuse
@@ -23,7 +23,7 @@ T = TypeVar("T")
 Shape = tuple[int, ...]
 
 EVERY = -1  # the index that questions about gears take
-WITHOUT_AIPP = 0
+WITHOUT_AIPP = lib.ACL_DATA_WITHOUT_AIPP
 
 
 class Named(tuple[T, ...]):

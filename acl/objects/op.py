@@ -258,7 +258,7 @@ class Call:
 def _failure(ret: int, function: str) -> AclError:
     """Return the error of an operator; an error of the runtime keeps the runtime's code."""
     if ret == codes.ACLNN_ERR_RUNTIME_ERROR:
-        inner = rt.peek_at_last_error(0)
+        inner = rt.peek_at_last_error(lib.ACL_RT_THREAD_LEVEL)
         if inner:
             return error_of(inner, function)
         _, none = rt.get_device()

@@ -20,7 +20,15 @@ from acl.objects.memory_block import OUT_OF_MEMORY, Block, refuse, stream_handle
 from acl.objects.resource import Opening, Resource, current_opening, integer, opening_of, retired, sweep
 from acl.objects.stream import Stream
 
-FOLLOW_EVENTS, OPPORTUNISTIC, WAIT, KEEP, RESERVED, RESERVED_HIGH, USED, USED_HIGH = range(1, 9)
+ON_DEVICE = lib.ACL_MEM_LOCATION_TYPE_DEVICE
+FOLLOW_EVENTS = lib.ACL_RT_MEM_POOL_REUSE_FOLLOW_EVENT_DEPENDENCIES
+OPPORTUNISTIC = lib.ACL_RT_MEM_POOL_REUSE_ALLOW_OPPORTUNISTIC
+WAIT = lib.ACL_RT_MEM_POOL_REUSE_ALLOW_INTERNAL_DEPENDENCIES
+KEEP = lib.ACL_RT_MEM_POOL_ATTR_RELEASE_THRESHOLD
+RESERVED = lib.ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_CURRENT
+RESERVED_HIGH = lib.ACL_RT_MEM_POOL_ATTR_RESERVED_MEM_HIGH
+USED = lib.ACL_RT_MEM_POOL_ATTR_USED_MEM_CURRENT
+USED_HIGH = lib.ACL_RT_MEM_POOL_ATTR_USED_MEM_HIGH
 
 
 class PoolStatistics(NamedTuple):
@@ -78,7 +86,8 @@ class MemoryPool(Resource):
         limit, keep = integer(limit, "acl.MemoryPool: limit", 0), integer(keep, "acl.MemoryPool: keep", 0)
         self._device_id = Device._number_of(device)
         place = ffi.new("aclrtMemPool *")
-        wanted = ffi.new("aclrtMemPoolProps *", {"location": {"id": self._device_id, "type": 1}, "maxSize": limit})
+        location = {"id": self._device_id, "type": ON_DEVICE}
+        wanted = ffi.new("aclrtMemPoolProps *", {"location": location, "maxSize": limit})
         ret = int(lib.aclrtMemPoolCreate(place, wanted))
         if ret != 0:
             raise error_of(ret, "aclrtMemPoolCreate")

@@ -34,7 +34,7 @@ class Tensor(NamedTuple):
 
     name: str
     dims: Sequence[int]
-    type: int = 0
+    type: int = lib.ACL_FLOAT
     format: int = ND
     size: int = 0
     ranges: Sequence[tuple[int, int]] = ()
@@ -181,7 +181,12 @@ def _filled(tensors: Sequence[Tensor], gears: Optional[Gears]) -> list[Tensor]:
 
 
 def container(
-    parts: Sequence[tuple[int, bytes]], name: str = "", *, kind: int = 0, wide: bool = True, dynamic: bool = False
+    parts: Sequence[tuple[int, bytes]],
+    name: str = "",
+    *,
+    kind: int = lib.SIM_FILE_GRAPH,
+    wide: bool = True,
+    dynamic: bool = False,
 ) -> bytes:
     """Return the bytes of a file with these partitions, given as type and bytes.
 
