@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from acl._lib import AIPP_INPUT, lib
+from acl._lib import AIPP_INPUT, ffi, lib
 from acl.atc_values import Refused
 from acl.sim import om
 
@@ -22,10 +22,8 @@ PIXELS = {"YUV420SP_U8": 1.5, "XRGB8888_U8": 4, "RGB888_U8": 3, "YUV400_U8": 1}
 CHANNELS = {"YUV420SP_U8": 3, "XRGB8888_U8": 4, "RGB888_U8": 3, "YUV400_U8": 1}
 MATRIX = [298, 516, 0, 298, -100, -208, 298, 0, 409]  # what the documents give as defaults: BT.601, YUV to BGR
 SIDE, WIDEST, MOST_PADDING = 4096, 1080, 32
-BLOCK = struct.Struct("<B4b3x2i9h6x3B3B8s10x")  # struct sim_aipp_block of the simulator
-IMAGE = struct.Struct("<4b4x4i16x4i4h4e4e16x")  # struct sim_aipp_image, without what resizing needs
 RECORD = struct.Struct("<Iii")
-MARK = b"simaipp\0"
+MARK = b"simaipp\0"  # says that the simulator can read a block
 
 
 def switch(text: str) -> bool:
@@ -239,18 +237,45 @@ def check_colours(settings: Settings, channels: int) -> None:
         raise Refused(f"has ax_swap_switch: true, which is for XRGB8888_U8, and input_format: {form}")
 
 
+def bytes_of(images: int) -> int:
+    """Return the size of the parameters of so many images."""
+    return int(ffi.sizeof("struct sim_aipp_block") + images * ffi.sizeof("struct sim_aipp_image"))
+
+
+def halves(numbers: list[float]) -> tuple[int, ...]:
+    """Return the bits of numbers in half precision."""
+    return struct.unpack(f"{len(numbers)}H", struct.pack(f"{len(numbers)}e", *numbers))
+
+
 def block_of(settings: Settings, source: Sides, part: Sides) -> bytes:
     """Return the parameters as the simulator reads them."""
-    each = [settings[f"matrix_r{place // 3}c{place % 3}"] for place in range(9)]
-    biases = [settings[f"{name}_bias_{place}"] for name in ("output", "input") for place in range(3)]
-    switches = [settings[name] for name in ("csc_switch", "rbuv_swap_switch", "ax_swap_switch")]
-    pads = [settings[f"{name}_padding_size"] for name in ("top", "bottom", "left", "right")]
-    channels = [settings[f"{name}_chn_{place}"] for name in ("mean", "min", "var_reci") for place in range(4)]
     start = sides_of(settings, "load_start_pos")
     if not settings["crop"]:
         start = part = Sides(0, 0)
-    head = BLOCK.pack(getattr(lib, f"ACL_{settings['input_format']}"), *switches, 1, *source, *each, *biases, MARK)
-    return head + IMAGE.pack(settings["crop"], 0, settings["padding"], 0, *start, *part, *pads, *channels)
+    image = {
+        "im_crop": settings["crop"],
+        "im_pad": settings["padding"],
+        "im_crop_start": start,
+        "im_crop_size": part,
+        "im_pad_sizes": [settings[f"{side}_padding_size"] for side in ("top", "bottom", "left", "right")],
+        "im_mean": [settings[f"mean_chn_{place}"] for place in range(4)],
+        "im_min": halves([settings[f"min_chn_{place}"] for place in range(4)]),
+        "im_var_reci": halves([settings[f"var_reci_chn_{place}"] for place in range(4)]),
+    }
+    block = {
+        "bl_format": getattr(lib, f"ACL_{settings['input_format']}"),
+        "bl_csc": settings["csc_switch"],
+        "bl_swap_rbuv": settings["rbuv_swap_switch"],
+        "bl_swap_ax": settings["ax_swap_switch"],
+        "bl_count": 1,
+        "bl_source": source,
+        "bl_matrix": [settings[f"matrix_r{place // 3}c{place % 3}"] for place in range(9)],
+        "bl_output_bias": [settings[f"output_bias_{place}"] for place in range(3)],
+        "bl_input_bias": [settings[f"input_bias_{place}"] for place in range(3)],
+        "bl_mark": MARK,
+        "bl_images": [image],
+    }
+    return bytes(ffi.buffer(ffi.new("struct sim_aipp_block *", block), bytes_of(1)))
 
 
 def static(settings: Settings, tensor: om.Tensor, batch: int) -> tuple[om.Tensor, bytes]:
@@ -332,7 +357,7 @@ def apply(path: str, inputs: Inputs, batch: int, kind: int) -> tuple[Inputs, byt
             if images > 127:
                 raise Refused(f"is dynamic, and a batch has {images} images, expected at most 127")
             found[place] = inputs[place]._replace(size=settings["max_src_image_size"])
-            found.append(om.Tensor(AIPP_INPUT, (BLOCK.size + IMAGE.size * images,), UINT8))
+            found.append(om.Tensor(AIPP_INPUT, (bytes_of(images),), UINT8))
     except Refused as error:
         raise Refused(f"{path} {error}") from None
     return found, records

@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 import acl
-from acl import abi, data_types, errors, facts, libraries
+from acl import abi, atc_aipp, data_types, errors, facts, libraries
 from acl._lib import lib
 from acl.sim import om, recording
 
@@ -216,9 +216,15 @@ def test_the_texts_of_model_files_are_those_that_the_simulator_reads():
     read = "".join(path.read_text() for path in c_files())
     written = om.write("name", [], [], soc="chip", executor="saved", aipp=b"image")
     keys = (b"memory_size", b"weight_size", b"soc_version", b"ascendcl.executor", b"ascendcl.aipp")
-    for key in (*keys, b"index", b"Data", b"NetOutput", recording.MAGIC):
+    for key in (*keys, b"index", b"Data", b"NetOutput", recording.MAGIC, atc_aipp.MARK.rstrip(b"\0")):
         assert f'"{key.decode()}"' in read, key
     assert all(key in written for key in keys)
+
+
+def test_the_parameters_of_aipp_have_the_layout_of_the_simulators_header():
+    assert atc_aipp.bytes_of(2) == 64 + 2 * 96
+    text = (ROOT / "acl" / "atc_aipp.py").read_text()
+    assert re.findall(r'Struct\("([^"]*)"\)', text) == ["<Iii"]  # what a model file has before a block
 
 
 # --- Libraries

@@ -12,32 +12,8 @@
 
 #include "model.h"
 
-/* The block that a device reads, as the documents of the model converter lay it out: what all images share, then a part
- * an image. Names are ours; pairs are width and height. */
-struct sim_aipp_image {
-    int8_t im_crop, im_scale, im_pad, im_rotate;
-    int8_t im_reserved[4];
-    int32_t im_crop_start[2], im_crop_size[2];
-    int32_t im_scale_from[2], im_scale_to[2];
-    int32_t im_pad_sizes[4]; /* top, bottom, left, right */
-    int16_t im_mean[4];
-    uint16_t im_min[4], im_var_reci[4]; /* in half precision */
-    int8_t im_reserved_2[16];
-};
+/* The structs of the block are in model_om.h, from which Python has them too. */
 _Static_assert(sizeof(struct sim_aipp_image) == 96, "the layout is the device's");
-
-struct sim_aipp_block {
-    uint8_t bl_format; /* 0: not set */
-    int8_t bl_csc, bl_swap_rbuv, bl_swap_ax, bl_count;
-    int8_t bl_reserved[3];
-    int32_t bl_source[2]; /* 0: not set */
-    int16_t bl_matrix[9]; /* a row after the other */
-    int16_t bl_reserved_2[3];
-    uint8_t bl_output_bias[3], bl_input_bias[3];
-    uint8_t bl_mark[8]; /* says that the simulator wrote it, in bytes that mean nothing to a device */
-    uint8_t bl_reserved_3[10];
-    struct sim_aipp_image bl_images[];
-};
 _Static_assert(sizeof(struct sim_aipp_block) == 64, "the layout is the device's");
 _Static_assert(sizeof(struct sim_aipp_block) + sizeof(struct sim_aipp_image) == SIM_STATIC_AIPP_BYTES,
                "a block for one image");

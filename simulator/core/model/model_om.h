@@ -1,5 +1,6 @@
-/* The numbers of model files (.om), for the simulator that reads them and for acl/sim/om.py that writes them: plain C as in
- * acl/abi, without a guard. model_file.h includes it, and the build gives it to Python. */
+/* The numbers and structs of model files (.om), for the simulator, which reads them, and for acl/sim/om.py and
+ * acl/atc_aipp.py, which write them: plain C as in acl/abi, without a guard. model_file.h includes it, and the build
+ * gives it to Python. */
 
 /* ---- the header ---- */
 
@@ -104,3 +105,32 @@ typedef enum sim_saved_type {
     SIM_OM_TYPE_BF16 = 27,
     SIM_OM_TYPE_INT4 = 28,
 } sim_saved_type;
+
+/* ---- the parameters of AIPP ---- */
+
+/* The block that a device reads, as the documents of the model converter lay it out: what all images share, then a part
+ * per image. Names are ours; pairs are width and height. A model file has one for each input with static AIPP, and an
+ * input for dynamic AIPP holds one. */
+struct sim_aipp_image {
+    int8_t im_crop, im_scale, im_pad, im_rotate;
+    int8_t im_reserved[4];
+    int32_t im_crop_start[2], im_crop_size[2];
+    int32_t im_scale_from[2], im_scale_to[2];
+    int32_t im_pad_sizes[4]; /* top, bottom, left, right */
+    int16_t im_mean[4];
+    uint16_t im_min[4], im_var_reci[4]; /* in half precision */
+    int8_t im_reserved_2[16];
+};
+
+struct sim_aipp_block {
+    uint8_t bl_format; /* 0: not set */
+    int8_t bl_csc, bl_swap_rbuv, bl_swap_ax, bl_count;
+    int8_t bl_reserved[3];
+    int32_t bl_source[2]; /* 0: not set */
+    int16_t bl_matrix[9]; /* a row after the other */
+    int16_t bl_reserved_2[3];
+    uint8_t bl_output_bias[3], bl_input_bias[3];
+    uint8_t bl_mark[8]; /* says that the simulator wrote it, in bytes that mean nothing to a device */
+    uint8_t bl_reserved_3[10];
+    struct sim_aipp_image bl_images[];
+};
