@@ -235,6 +235,20 @@ def test_answers_are_what_is_returned_or_said(extensions, tmp_path):
     assert answers.of("aclrtOther") == {}
 
 
+def test_operators_and_plain_functions_are_implemented_if_the_simulator_defines_their_symbols(extensions, tmp_path):
+    (tmp_path / "simulator" / "core").mkdir(parents=True)
+    (tmp_path / "simulator" / "core" / "thing.c").write_text(
+        "typedef int aclError;\naclError sim_fail(aclError code, const char *format, ...);\n"
+        'aclError sim_missing(const char *function) { return sim_fail(207000, "it is missing"); }\n'
+        "int sim_helper_aclnnSize(void) { return 0; }\nconst int sim_kernel_aclnnAdd = 1, sim_kernel_functions = 2;\n"
+    )
+    reference, answers = extensions["reference"], extensions["codes"].Codes(tmp_path, tmp_path / "facts")
+    assert answers.kernels == {"aclnnAdd"}
+    rows = (("aclnnAdd", False), ("aclnnSub", False), ("aclnnSize", True), ("aclnnOther", True))
+    found = [reference.state(abi.Row(name, "family", (), (), helper), answers) for name, helper in rows]
+    assert found == ["has a kernel", "no kernel", "implemented", "returns 207000"]
+
+
 def test_commands_are_found_with_what_they_print(extensions, tmp_path):
     page = tmp_path / "page.rst"
     page.write_text("Text\n\n.. code-block:: console\n\n   $ echo a\n   a\n   $ pip x\n\n   $ echo b\n\nMore\n")

@@ -167,7 +167,7 @@ class Codes:
         with ThreadPoolExecutor(2) as pool:
             texts = list(pool.map(lambda path: _preprocess(path, root, facts), paths))
         heads = [list(_functions(tokens)) for tokens in texts]
-        kernels = (re.findall(r" sim_kernel_(\w+) =", " ".join(tokens)) for tokens in texts)
+        kernels = (re.findall(r" sim_kernel_(acl\w+) =", " ".join(tokens)) for tokens in texts)
         self.kernels = {name for found in kernels for name in found}  # the operators that have one
         every = [head for found in heads for head in found]
         statuses = {name for name, words, _, _ in every if STATUS & set(words) and "*" not in words}

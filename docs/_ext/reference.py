@@ -148,7 +148,20 @@ def _family(family: str) -> str:
     return " ".join(summary[1].split())
 
 
-def _operator_page(family: str, rows: Iterable[Any], names: dict[str, str], kernels: set[str]) -> list[str]:
+def state(row: Any, answers: codes.Codes) -> str:
+    """Return whether the simulator implements an operator or a plain function, by the symbols that its build looks for.
+
+    ``simulator/generate.py`` connects ``sim_kernel_X`` or ``sim_helper_X`` with ``X``. A plain function without such a
+    symbol calls ``sim_missing``.
+    """
+    if not row.helper:
+        return "has a kernel" if row.name in answers.kernels else "no kernel"
+    if f"sim_helper_{row.name}" in answers.home:
+        return "implemented"
+    return "returns " + ", ".join(map(str, answers.of("sim_missing")))
+
+
+def _operator_page(family: str, rows: Iterable[Any], names: dict[str, str], answers: codes.Codes) -> list[str]:
     lines = [f".. _operators-{family}:", "", *title(family)]
     lines += [
         plain(_family(family)),
@@ -167,8 +180,7 @@ def _operator_page(family: str, rows: Iterable[Any], names: dict[str, str], kern
         notes = (" ".join([param.direction, "optional" * param.optional]).strip() for param in row.params)
         params = [f"- ``{text}``{' ' + note if note else ''}" for text, note in zip(declared, notes)]
         python = f"``acl.nnop.{names[row.name]}``" if row.name in names else "none (a plain function)"
-        kernel = "returns 207000" if row.helper else "has a kernel" if row.name in kernels else "no kernel"
-        cells.append(([f"``{row.name}``", "", f"``{row.headers[0]}``"], [python], params, [kernel]))
+        cells.append(([f"``{row.name}``", "", f"``{row.headers[0]}``"], [python], params, [state(row, answers)]))
     return [*lines, *table("28 25 35 12", ("Operator and header", "Python", "Parameters", "Simulator"), cells)]
 
 
@@ -260,9 +272,10 @@ def _answers() -> codes.Codes:
 
 def pages() -> dict[str, list[str]]:
     """Return every page by its path below ``made``, without a suffix."""
-    from acl import abi, nnop
+    from acl import abi, nnop, sim
 
     declared, answers, signatures = abi.load(), _answers(), Signatures()
+    assert len(answers.kernels) == sim.operators(implemented=True), "acl was built from other sources: install it again"
     found: dict[str, list[str]] = {}
     for group in declared.groups:
         found[f"calls/{group}"] = _group_page(group, declared, answers, signatures)
@@ -270,7 +283,7 @@ def pages() -> dict[str, list[str]]:
     rows = abi.rows(ROWS).values()
     for family in sorted({row.family for row in rows}):
         ours = [row for row in rows if row.family == family]
-        found[f"operators/{family}"] = _operator_page(family, ours, names, answers.kernels)
+        found[f"operators/{family}"] = _operator_page(family, ours, names, answers)
     for name, lines in _objects().items():
         found[f"objects/{name}"] = lines
     found["sim"] = [".. _sim:", "", *_functions_page("acl.sim", "acl.sim", _public("acl.sim"))]
