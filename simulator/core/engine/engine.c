@@ -1,26 +1,19 @@
-/* Design notes
+/* The engine: submitting, running, parking, discarding and failing tasks. engine_wait.c waits for them, worker.c has
+ * the workers.
  *
- * A stream is a queue guarded by one small lock (st_gate.gt_lock): tickets, state, chunks' tail. The thread that moves it
- * from READY to RUNNING is its holder and alone runs its tasks, outside the lock. The count of finished tasks is the
- * level of the stream's gate; the holder stores it after every task, and passes the lock ("flushes") at least every 16
- * light tasks, before every other task, when it parks and when it lets go, which is when waiters are woken: a waiter
- * enters the gate under the same lock, so either it sees the level or the holder's next flush sees it.
+ * States of a stream: IDLE -submit-> READY -hold-> RUNNING -release-> IDLE or READY; RUNNING -gate not passed-> PARKED
+ * -resume-> READY. The thread that makes it RUNNING is its holder and alone runs its tasks, outside the lock. A READY
+ * stream is in the ready list or with the thread that took it out; st_listed may stay true on an idle stream, so that
+ * launching and synchronising in turn never touches the list. A stream owns the chunks of its queue; chunk_lock guards
+ * the list of free chunks.
  *
- * A light task wakes no thread: a host that waits runs the stream itself, and a patrolling worker (worker.c) finds
- * streams that nobody ran. A waiting host follows the gates that parked streams wait at, runs the stream at the end of
- * the chain only as far as needed, and looks again; it never nests. Behind a flag event the chain goes on at its newest
- * record, behind a notify at its newest change: guesses. The host sleeps at the end of the chain, at the first flag on it
- * and at its own stream, and looks once more after entering these gates, because what it saw may have changed in between.
- * Behind a stream that waits inside a run of an instance the chain goes on at whoever walks the run as well, all of which
- * is needed.
+ * A stream's gt_lock guards its tickets, its state and the tail of its chunks. The holder stores the completion counter
+ * after every task, and flushes (takes the lock and wakes waiters) after 16 light tasks, before every other task, when
+ * it parks and when it releases the stream. A waiter enters the gate under the same lock: either it sees the counter,
+ * or the next flush sees it. A light task wakes no thread.
  *
- * States: IDLE -submit-> READY -hold-> RUNNING -let go-> IDLE or READY; RUNNING -gate not passed-> PARKED -resume-> READY.
- * A READY stream is in the ready list, or in the hands of the thread that took it out; st_listed may stay true on a
- * stream that is idle again, so that launching and synchronising in turn never touches the list.
- *
- * Locks: a gate's lock, then the workers' lock, are the only pair ever held together. No user code, no allocation from the
- * device heap and no futex wait runs under them. Position words and st_error are read without the lock: acquire, paired
- * with the release store of the level, the tail or the error. */
+ * Lock order: a gate's lock, then the workers' lock. No user code, device allocation or futex wait runs under them. The
+ * counter, st_tail, records and st_error are read without the lock (acquire), paired with release stores. */
 #include "engine.h"
 #include "address/memory.h"
 #include "base/config.h"
@@ -33,9 +26,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define FLUSH_TASKS 16       /* light tasks between two looks at the waiters */
-#define HELP_TASKS 128       /* a submitter helps above this backlog, so that the queue stays in the cache */
-#define QUEUE_TASKS (8u << 20) /* 1 GiB of pending tasks: the cap where the configuration sets none */
+#define FLUSH_TASKS 16       /* light tasks between two flushes */
+#define HELP_TASKS 128       /* above this backlog a submitter runs tasks, so that the queue stays in the cache */
+#define QUEUE_TASKS (8u << 20) /* 1 GiB of pending tasks: the limit if the configuration sets none */
 #define CHUNKS_AT_ONCE 64
 
 static struct sim_lock chunk_lock; /* guards chunk_free */
@@ -51,7 +44,7 @@ static void chunk_give(struct sim_chunk *chunk)
     sim_unlock(&chunk_lock);
 }
 
-/* A chunk for the stream, its own spare first; NULL without memory. */
+/* Takes a chunk for the stream, its own spare one first. NULL when there is no memory. */
 static struct sim_chunk *chunk_take(struct sim_stream *stream)
 {
     struct sim_chunk *chunk = atomic_exchange_explicit(&stream->st_spare, NULL, memory_order_acquire);
@@ -73,7 +66,7 @@ static struct sim_chunk *chunk_take(struct sim_stream *stream)
     return chunk;
 }
 
-/* The last place of a chunk is filled only when the next chunk is there, so a holder always finds it. */
+/* The last entry of a chunk is filled only after the next chunk is linked, so that a holder always finds that one. */
 static bool room_for_task(struct sim_stream *stream, uint64_t tail)
 {
     if (unlikely(stream->st_tail_chunk == NULL)) {
@@ -96,7 +89,7 @@ SIM_RARE static void run_eagerly(struct sim_stream *stream)
         sim_engine_run(stream, UINT64_MAX, SIM_HELPER, UINT32_MAX);
 }
 
-/* Below 0 where others have submitted and run more meanwhile. */
+/* Negative when other threads have submitted and run more tasks meanwhile. */
 static int64_t backlog_before(struct sim_stream *stream, uint64_t ticket)
 {
     return (int64_t)(ticket - sim_gate_level(&stream->st_gate));
@@ -107,7 +100,7 @@ bool sim_engine_has_room(struct sim_stream *stream)
     return sim_worker_available() && backlog_before(stream, sim_stream_tail(stream) + 1) < HELP_TASKS;
 }
 
-/* Every 32nd submission, every heavy one, and every one of a schedule without workers. */
+/* Called for every 32nd submission, for every heavy one, and for all in a schedule without workers. */
 SIM_RARE static void after_submit(struct sim_stream *stream, const struct sim_op *op, uint64_t ticket)
 {
     if (!sim_worker_available()) {
@@ -122,7 +115,7 @@ SIM_RARE static void after_submit(struct sim_stream *stream, const struct sim_op
     if (sim_engine_hold(stream, SIM_SUBMITTER))
         sim_engine_run(stream, ticket, SIM_SUBMITTER, UINT32_MAX);
     uint32_t limit = sim_config()->cf_queue != 0 ? sim_config()->cf_queue : QUEUE_TASKS;
-    if (backlog >= limit) /* as a full hardware queue does: block until half of it has run */
+    if (backlog >= limit) /* like a full hardware queue: block until half of it has run */
         sim_engine_wait(stream, ticket - limit / 2, SIM_FOREVER, SIM_HELPER);
 }
 
@@ -203,7 +196,7 @@ bool sim_engine_hold(struct sim_stream *stream, enum sim_role role)
     return held;
 }
 
-/* Ready again, with the lock held: true when the caller must push it once the lock is released. */
+/* With the lock held: makes the stream ready. True when the caller must push it after it has released the lock. */
 static bool make_ready(struct sim_stream *stream)
 {
     stream->st_state = SIM_READY;
@@ -224,11 +217,11 @@ void sim_engine_resume(struct sim_stream *stream)
         run_eagerly(stream);
 }
 
-/* True when the wait of a parked stream, if it is parked, is to be given up: its task is discarded. */
+/* True when the task with this ticket is to be discarded, so that a parked stream gives up its wait. */
 static bool is_dropped(struct sim_stream *stream, uint64_t ticket)
 {
     struct sim_context *context = atomic_load_explicit(&stream->st_context, memory_order_relaxed);
-    bool stopped = sim_context_is_stopped(context); /* an abort of the device goes stream by stream */
+    bool stopped = sim_context_is_stopped(context); /* an abort of the device sets st_drop instead */
     return unlikely(ticket <= atomic_load_explicit(&stream->st_drop, memory_order_acquire) || stopped);
 }
 
@@ -241,13 +234,13 @@ static void park(struct sim_stream *stream, const struct sim_run *run)
     stream->st_deadline = run->rn_deadline;
     stream->st_waiter.wt_stream = stream;
     stream->st_waiter.wt_target = run->rn_target;
-    sim_gate_release(&stream->st_gate, true); /* hosts that slept until this stream stops now follow its gate */
+    sim_gate_release(&stream->st_gate, true); /* hosts that slept while it ran now follow its gate */
     if (run->rn_deadline != SIM_FOREVER)
         sim_worker_add_timer(stream);
     if (!sim_gate_enter(gate, &stream->st_waiter))
         sim_engine_resume(stream);
     else if (is_dropped(stream, run->rn_ticket) && sim_gate_leave(gate, &stream->st_waiter))
-        sim_engine_resume(stream); /* the drop looked before the stream had entered */
+        sim_engine_resume(stream); /* drop_up_to came before the stream had entered the gate */
 }
 
 static void give_up_wait(struct sim_stream *stream)
@@ -261,7 +254,7 @@ static void give_up_wait(struct sim_stream *stream)
     }
 }
 
-/* Raises only: another thread may be discarding more. */
+/* Only raises st_drop, because another thread may be discarding more. */
 static void drop_up_to(struct sim_stream *stream, uint64_t ticket)
 {
     uint64_t before = atomic_load_explicit(&stream->st_drop, memory_order_relaxed);
@@ -316,7 +309,7 @@ aclError sim_engine_stop(struct sim_stream *stream)
     return sim_engine_refusal(sim_engine_wait(stream, head, SIM_FOREVER, SIM_HELPER));
 }
 
-/* The context has failed: what its streams wait for will not be waited for. */
+/* The context has failed: ends the waits of its parked streams. */
 static void wake_streams_of(struct sim_context *context)
 {
     size_t count;
@@ -329,7 +322,7 @@ static void wake_streams_of(struct sim_context *context)
     free(handles);
 }
 
-/* The first failure of a stream is kept for its next synchronisation; in stop mode it fails the whole context. */
+/* Keeps the first failure of a stream for its next synchronisation. If the context stops on failure, it stops now. */
 SIM_RARE static void keep_failure(const struct sim_run *run, const struct sim_task *task, aclError code,
                                   const char *reason)
 {
@@ -366,7 +359,7 @@ SIM_RARE static void keep_failure(const struct sim_run *run, const struct sim_ta
         wake_streams_of(context);
 }
 
-/* 0, or the failure, which is kept, of a task that touches memory which was freed before it ran. */
+/* Returns 0, or the failure, which it keeps, of a task that uses memory which was freed before the task ran. */
 static aclError check_memory(const struct sim_run *run, const struct sim_task *task, void *argument)
 {
     size_t count;
@@ -420,14 +413,14 @@ SIM_HOT aclError sim_engine_execute(struct sim_run *run, const struct sim_task *
     return sim_engine_call(run, task, argument);
 }
 
-/* Lets go of the stream; false when tasks arrived at the last moment and the holder may go on with them. */
+/* Releases the stream. False when new tasks have arrived and the holder may run them. */
 static bool let_go(struct sim_stream *stream, uint64_t done, bool stopped, bool needs_worker)
 {
     bool push = false;
     sim_lock(&stream->st_gate.gt_lock);
     bool left = atomic_load_explicit(&stream->st_tail, memory_order_relaxed) != done;
     if (left && !stopped) {
-        sim_gate_release(&stream->st_gate, false); /* those who wait for what is done must not wait for the new task */
+        sim_gate_release(&stream->st_gate, false); /* wakes the waiters of finished tasks before the new task runs */
         return false;
     }
     stream->st_worker = needs_worker;
@@ -479,7 +472,7 @@ void sim_engine_run(struct sim_stream *stream, uint64_t target, enum sim_role ro
         struct sim_task *task = &chunk->ch_tasks[done % SIM_CHUNK_TASKS];
         uint32_t flags = task->ta_op->op_flags;
         if (unlikely(!(flags & SIM_OP_LIGHT))) {
-            if (unflushed != 0) { /* whoever waits for what is done must not wait for this one */
+            if (unflushed != 0) { /* wakes the waiters of finished tasks before this one runs */
                 sim_gate_set(gate, done);
                 sim_task_value_written();
                 unflushed = 0;
@@ -494,7 +487,7 @@ void sim_engine_run(struct sim_stream *stream, uint64_t target, enum sim_role ro
                               .rn_expired = stream->st_expired};
         stream->st_expired = false;
         if (sim_engine_execute(&run, task, sim_task_argument(task)) == SIM_PARK) {
-            park(stream, &run); /* afterwards the stream is not ours */
+            park(stream, &run); /* another thread may hold the stream now */
             break;
         }
         if (unlikely(task->ta_ext != NULL))
@@ -522,7 +515,7 @@ void sim_engine_run(struct sim_stream *stream, uint64_t target, enum sim_role ro
 
 void sim_engine_after_fork(void)
 {
-    /* The free list is not walked: another thread may have been changing it. Its chunks are lost to the child. */
+    /* The free list is abandoned, because another thread may have been changing it during the fork. */
     sim_engine_wait_after_fork();
     sim_task_value_after_fork();
     chunk_free = NULL;

@@ -1,5 +1,12 @@
-/* Waiting hosts: they follow what blocks them, help, and sleep only when there is nothing to help with. The protocol and
- * its locks are described in engine.c. */
+/* Waiting host threads: a host follows the gates that parked streams wait at, runs the stream at the end of the chain
+ * as far as needed, and checks again. It sleeps only when it cannot help, and it never nests.
+ *
+ * Behind a flag event the chain continues at the event's newest record, and behind a notify at its newest change: these
+ * links are guesses. Behind a stream that waits inside a replay it continues at a stream that walks the replay; that
+ * link is not a guess. The host sleeps at the end of the chain, at the first flag on it and at its own stream; after it
+ * has entered these gates it checks the streams once more, because they may have changed in between.
+ *
+ * A waiter belongs to the sleeping host, on its stack. Locks: those of the gates and of the streams, one at a time. */
 #include "base/clock.h"
 #include "base/room.h"
 #include "caller.h"
@@ -7,31 +14,32 @@
 #include <string.h>
 
 #define SPIN_NS 10000 /* a host spins this long while another thread runs what it waits for */
-#define FLAGS 64      /* links of a chain that lead through flag events: unlike records, these may go in a circle */
+#define FLAGS 64      /* links of a chain through gates that are not of streams; these may form a circle */
 
-/* What a host that waits finds at the end of the chain of gates. */
+/* What a waiting host finds at the end of the chain of gates. */
 enum sight { SIGHT_HELD, SIGHT_BUSY, SIGHT_BLOCKED, SIGHT_CHANGED, SIGHT_OWN };
 
-/* A stream as it was seen. */
+/* A stream and the state in which it was found. */
 struct spot {
     struct sim_stream *sp_stream;
     enum sim_stream_state sp_state;
-    struct sim_gate *sp_gate; /* PARKED: where, and for which level */
+    struct sim_gate *sp_gate; /* PARKED: at which gate, and for which level */
     uint64_t sp_target;
 };
 
 struct look {
-    struct spot lk_end;       /* the stream at the end of the chain ... */
-    uint64_t lk_ticket;       /* ... how far it is needed ... */
-    struct sim_gate *lk_gate; /* ... and where to sleep for it */
+    struct spot lk_end;       /* the stream at the end of the chain */
+    uint64_t lk_ticket;       /* up to which ticket this host needs it */
+    struct sim_gate *lk_gate; /* where to sleep for it, and for which level */
     uint64_t lk_target;
-    struct spot lk_flag;      /* the first stream of the chain that waits for a flag event, if lk_flags is not 0 */
-    uint32_t lk_flags;        /* links that are no records ... */
-    bool lk_guessed;          /* ... one of them a guess, which may lead to what is not needed */
-    uint64_t lk_given_up;     /* level of `given_up` before the look */
+    struct spot lk_flag;      /* if lk_flags is not 0: the first stream of the chain that waits for a flag event */
+    uint32_t lk_flags;        /* links that are not records */
+    bool lk_guessed;          /* one of them is a guess, and may lead to tasks that are not needed */
+    uint64_t lk_given_up;     /* level of `given_up` before the chain was followed */
 };
 
-/* Counts the waits of streams that ended otherwise than by their gates: rare, and hosts that sleep may sleep elsewhere. */
+/* Counts the waits of streams that ended without their gate, which is rare. Every host that sleeps for a stream
+ * also waits here. */
 static struct sim_gate given_up;
 
 void sim_engine_given_up(void)
@@ -41,20 +49,20 @@ void sim_engine_given_up(void)
 
 void sim_engine_wait_after_fork(void)
 {
-    memset(&given_up, 0, sizeof given_up); /* whoever slept is not in the child */
+    memset(&given_up, 0, sizeof given_up); /* the threads that slept are not in the child */
 }
 
-/* The record that is expected to raise a gate that is not a stream's, such as a flag event's, a notify's or an instance's.
- * 0: none. */
+/* The record whose task is expected to raise a gate that is not a stream's, such as a flag event's, a notify's or an
+ * instance's. 0: none. */
 static sim_record setter_of(const struct sim_gate *gate, bool *guessed)
 {
     sim_record setter = sim_room_setter(gate, guessed);
     return sim_record_passed(setter) ? 0 : setter;
 }
 
-/* Follows the chain from the stream look->lk_end. HELD: its end was ready, and this thread holds it now. The chain ends:
- * each link leads to a record that was issued before the wait for it, or through one of at most FLAGS flag events, where
- * the link is a guess that does no harm. */
+/* Follows the chain from the stream look->lk_end. HELD: the stream at its end was ready, and this thread now holds it.
+ * The chain is finite: each link leads to a record that was issued before the wait for it, or is one of at most FLAGS
+ * links through flag events, where a wrong guess does no harm. */
 static enum sight look_along(struct look *look)
 {
     for (;;) {
@@ -75,7 +83,7 @@ static enum sight look_along(struct look *look)
         if (end->sp_state != SIM_PARKED)
             return end->sp_state == SIM_IDLE ? SIGHT_CHANGED : SIGHT_BUSY;
         if (sim_gate_passed(gate, target))
-            return SIGHT_BUSY; /* whoever raised it is about to resume the stream, and pokes those who sleep here */
+            return SIGHT_BUSY; /* about to be resumed, which wakes the hosts that sleep here */
         struct sim_stream *next = sim_table_slot_of(&sim_streams, gate);
         if (next == NULL || gate != &next->st_gate) {
             sim_record setter = next == NULL && look->lk_flags < FLAGS ? setter_of(gate, &look->lk_guessed) : 0;
@@ -95,7 +103,7 @@ static enum sight look_along(struct look *look)
     }
 }
 
-/* True when the stream is no longer as it was seen, so that sleeping could miss its change. */
+/* True when the stream has changed since it was looked at, so that a sleeping host could miss the change. */
 static bool has_changed(const struct spot *spot)
 {
     struct sim_stream *stream = spot->sp_stream;
@@ -107,7 +115,7 @@ static bool has_changed(const struct spot *spot)
     return changed;
 }
 
-/* Gates at which one host sleeps with one word. */
+/* The gates at which a host sleeps, with one futex word. */
 struct sleep {
     _Atomic uint32_t sl_word;
     uint32_t sl_count;
@@ -115,7 +123,7 @@ struct sleep {
     struct sim_waiter sl_waiters[4];
 };
 
-/* False when the level is there already. */
+/* False when the gate has reached the level already. */
 static bool enter(struct sleep *sleep, struct sim_gate *gate, uint64_t target)
 {
     struct sim_waiter *waiter = &sleep->sl_waiters[sleep->sl_count];
@@ -126,7 +134,7 @@ static bool enter(struct sleep *sleep, struct sim_gate *gate, uint64_t target)
     return true;
 }
 
-/* Where the end of a chain, and what lies between, can wake a host. False: look again. */
+/* Enters the gates at which a change of the chain can wake this host. False: follow the chain again. */
 static bool enter_chain(struct sleep *sleep, struct sim_gate *own, const struct look *look)
 {
     return (look->lk_gate == own || enter(sleep, look->lk_gate, look->lk_target)) &&
@@ -135,7 +143,8 @@ static bool enter_chain(struct sleep *sleep, struct sim_gate *own, const struct 
            (look->lk_flags == 0 || !has_changed(&look->lk_flag));
 }
 
-/* Sleeps at `gate`, and at the end of the chain when there is one, until either wakes it or the time has come. */
+/* Sleeps at `gate`, and at the end of the chain if there is one, until one of them wakes this host or a deadline
+ * comes. */
 SIM_RARE static void sleep_at(struct sim_gate *gate, uint64_t target, const struct look *look, uint64_t deadline)
 {
     struct sleep sleep = {.sl_count = 0};
@@ -149,21 +158,21 @@ SIM_RARE static void sleep_at(struct sim_gate *gate, uint64_t target, const stru
         sim_gate_leave(sleep.sl_gates[sleep.sl_count], &sleep.sl_waiters[sleep.sl_count]);
 }
 
-/* True when it passed while another thread was running towards it. */
+/* Spins while another thread runs the stream. True when the gate has passed. */
 SIM_RARE static bool spin_for(struct sim_gate *gate, uint64_t target)
 {
     uint64_t until = sim_clock_now() + SPIN_NS;
     for (int turn = 1; !sim_gate_passed(gate, target); turn++) {
         if (turn % 64 == 0)
-            sched_yield(); /* the runner may need this CPU */
+            sched_yield(); /* that thread may need this CPU */
         if (turn % 16 == 0 && sim_clock_now() >= until)
             return false;
     }
     return true;
 }
 
-/* Runs the held stream at the end of the chain; false when its head is not for this role: a worker is called. Behind a
- * guess only light tasks are run, never what might itself wait for this host. */
+/* Runs the held stream at the end of the chain. False when this role may not run its first task; then a worker is
+ * woken. Behind a guess only light tasks are run, because another task might itself wait for this host. */
 static bool help(struct look *look, enum sim_role role)
 {
     if (look->lk_guessed && sim_worker_available())
@@ -188,7 +197,7 @@ enum sim_wait sim_engine_wait(struct sim_stream *stream, uint64_t ticket, uint64
     while (!sim_gate_passed(&stream->st_gate, ticket)) {
         if (unlikely(sim_thread.th_in_kernel))
             return SIM_WAIT_KERNEL;
-        struct look look; /* the rest is written when it is seen */
+        struct look look; /* look_along writes the other fields */
         look.lk_end.sp_stream = stream;
         look.lk_ticket = ticket;
         look.lk_flags = 0;

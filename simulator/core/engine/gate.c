@@ -1,3 +1,7 @@
+/* Gates (gate.h): entering, leaving, raising the level, and waking the waiters that it has reached.
+ *
+ * A waiter belongs to the thread or stream that waits; the gate only links it. A gate's gt_lock guards its list and its
+ * level. Parked streams are resumed, and sleeping hosts woken, after that lock is released. */
 #include "gate.h"
 #include "engine.h"
 
@@ -19,7 +23,7 @@ bool sim_gate_enter(struct sim_gate *gate, struct sim_waiter *waiter)
 bool sim_gate_leave(struct sim_gate *gate, struct sim_waiter *waiter)
 {
     sim_lock(&gate->gt_lock);
-    /* Only this gate's lock sets the field to this gate: whatever else it says, the waiter is not in this list. */
+    /* The field is set to this gate only under its lock: with any other value, the waiter is not in this list. */
     bool queued = atomic_load_explicit(&waiter->wt_gate, memory_order_relaxed) == gate;
     if (queued) {
         struct sim_waiter **link = &gate->gt_waiters;
@@ -54,7 +58,7 @@ void sim_gate_release(struct sim_gate *gate, bool poke)
             streams = waiter;
             continue;
         }
-        /* The word is stored under the lock: once its owner has left the gate it may be gone. Waking needs no word. */
+        /* Stored under the lock: once its owner has left the gate, the word may be gone. Waking does not read it. */
         _Atomic uint32_t *word = waiter->wt_word;
         atomic_store_explicit(word, 1, memory_order_release);
         if (count < AWAKEN)

@@ -1,8 +1,11 @@
-/* Design notes
+/* Streams: creating, finding and destroying them, and their stored failures. engine.c runs their queues.
  *
- * A stream belongs to one context, whose cx_lock guards the list it is in. Its slot is type-stable: destroying makes the
- * handle dead first (under the queue's lock, so no submission slips in), then waits for the tasks already queued, and
- * gives the slot back; the queue itself goes on counting in the slot's next life. */
+ * A stream belongs to one context, which keeps it in a list. Its slot is type-stable: destroying a stream makes the
+ * handle dead first, so that no submission can follow, then waits for the tasks already queued and frees the slot. The
+ * counters of the queue go on in the next stream of the slot.
+ *
+ * The context's cx_lock guards that list. The stream's gt_lock guards its queue, the end of its handle and the text of
+ * its failure. */
 #include "stream.h"
 #include "base/registry.h"
 #include "base/room.h"
@@ -43,7 +46,7 @@ aclError sim_stream_any(aclrtStream handle, struct sim_target *target)
     return sim_context_current(&context);
 }
 
-/* Every submission passes through here. */
+/* On the path of every submission. */
 static inline aclError find_own(aclrtStream handle, struct sim_target *target)
 {
     SIM_TRY(sim_stream_any(handle, target));
@@ -137,13 +140,13 @@ aclError sim_stream_destroy(struct sim_target target, bool force)
               (unsigned long long)target.tg_handle);
     if (force)
         sim_engine_drop(stream);
-    sim_gate_raise(&stream->st_latch, atomic_load(&stream->st_holds)); /* a dead handle releases nothing */
+    sim_gate_raise(&stream->st_latch, atomic_load(&stream->st_holds)); /* no call can release a stream whose handle is dead */
     enum sim_wait wait = sim_engine_wait(stream, sim_stream_tail(stream), SIM_FOREVER, SIM_HELPER);
     if (unlikely(wait != SIM_WAIT_PASSED)) { /* the stream stays as it was */
         atomic_store_explicit(&stream->st_slot.sl_handle, target.tg_handle, memory_order_release);
         return sim_engine_refusal(wait);
     }
-    /* Nobody can begin another abort; those in progress must not reach into the slot's next life. */
+    /* No new abort can begin; those in progress must end before the slot is reused. */
     sim_engine_wait_gate(&stream->st_abort_ends, atomic_load(&stream->st_aborts), SIM_FOREVER);
     bool called_back = atomic_load_explicit(&stream->st_caller, memory_order_relaxed) != NULL;
     if (unlikely(called_back || atomic_load(&sim_stream_listeners) != 0))

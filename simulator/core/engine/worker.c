@@ -1,22 +1,16 @@
-/* Design notes
+/* Workers: threads that run the streams which no host runs; the ready list; the deadlines of parked streams.
  *
- * Workers run what nobody else ran. A launch does not wake them: waking costs more than most tasks, and the host that
- * launches usually synchronises soon and runs the work itself. Instead one worker at a time patrols: it looks at the
- * ready list every 50 us, doubling to 1.6 ms while nothing needs it, and takes a stream only when that made no progress
- * since the last look, was kicked (a heavy task, a poller, a callback's stream) or needs a worker. After IDLE_TICKS looks
- * at an empty list it gives cached memory back and sleeps without limit; the next push wakes it. So an idle process uses
- * no CPU, a launch-and-synchronise loop never sees a worker, and a program that never synchronises is served within a
- * tick. A stream that had to be rescued gets a habit: its next push kicks at once, until a host helps it again.
+ * A submission does not wake them: waking costs more than most tasks, and the host usually synchronises soon and runs
+ * the work itself. Instead one worker at a time patrols the ready list every 50 us, up to 1.6 ms while it finds
+ * nothing. It takes a stream that made no progress since the last look, was kicked (a heavy task, a polling host, a
+ * callback) or needs a worker. After IDLE_TICKS looks at an empty list it trims cached memory and sleeps until the next
+ * push. A stream that it had to take gets a habit: its next push kicks at once, until a host runs it again.
  *
- * pl_lock guards the list, who patrols, how many sleep deeply, and the two futex words' increments. It is a leaf. A push
- * and a worker that goes to sleep both take it, so either the push sees the sleeper or the sleeper sees the stream.
- * Invariant: list not empty => a patrol ticks, or a worker was signalled, or all workers are busy and will look.
- *
- * Finalisation ends the threads (sim_worker_rest) unless one of them runs a task; the workers stay those that serve the
- * process, and the next push or deadline starts them again. Who ends or starts them has set pl_state under pl_lock before,
- * so nobody waits for another; what came into the list meanwhile is looked at afterwards.
- *
- * tm_lock guards the list of parked streams with a deadline; a stream's lock and gates' locks are taken inside it. */
+ * pl_lock, a leaf, guards the list, pl_patrolled, pl_state, pl_deep and the increments of the two futex words. A push
+ * and a worker that goes to sleep both take it, so that neither misses the other. Invariant: while the list is not
+ * empty, a worker patrols, was woken, or all are busy and will look. tm_lock guards the list of parked streams with a
+ * deadline; the locks of streams and gates are taken inside it. Finalisation ends the threads, and the next push or
+ * deadline starts them again; the thread that does either has set pl_state before, so that it is the only one. */
 #include "address/memory.h"
 #include "base/clock.h"
 #include "base/config.h"
@@ -26,11 +20,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#define WORKERS 2          /* enough for one long task beside another; more would only compete for the runner's cores */
+#define WORKERS 2          /* two long tasks may run at the same time; more workers would only compete for cores */
 #define TICK_NS 50000
 #define TICK_DOUBLINGS 5   /* up to 1.6 ms */
 #define IDLE_TICKS 12
-#define QUANTUM 1024       /* tasks a worker runs of one stream before it looks at the others */
+#define QUANTUM 1024       /* tasks that a worker runs of one stream before it checks the others */
 
 enum pool_state { POOL_ENDED, POOL_STARTS, POOL_RUNS, POOL_ENDS };
 
@@ -40,13 +34,13 @@ static struct {
     _Atomic uint32_t pl_ready; /* length of the list; written under the lock */
     bool pl_patrolled;
     enum pool_state pl_state;
-    uint32_t pl_deep;          /* workers that sleep without limit */
+    uint32_t pl_deep;          /* workers that sleep until a push or a deadline */
     _Alignas(SIM_LINE) _Atomic uint32_t pl_deep_word;
     _Atomic uint32_t pl_tick_word;
     _Atomic bool pl_stop;
-    uint32_t pl_started;       /* threads; written by who starts them */
+    uint32_t pl_started;       /* number of threads; written by the thread that starts them */
     pthread_t pl_threads[WORKERS];
-    struct sim_stream *_Atomic pl_held[WORKERS]; /* what each runs; set under pl_lock */
+    struct sim_stream *_Atomic pl_held[WORKERS]; /* the stream that each runs; set under pl_lock */
 } pool;
 
 static struct {
@@ -59,7 +53,7 @@ _Atomic bool sim_worker_serves;
 
 static void *work(void *held);
 
-/* With pl_lock held: true when the caller has to start the threads, which finalisation has ended. */
+/* With pl_lock held: true when finalisation has ended the threads, and the caller has to start them. */
 static bool must_start(void)
 {
     bool must = unlikely(pool.pl_state == POOL_ENDED) && sim_worker_available();
@@ -80,7 +74,8 @@ SIM_RARE static bool start(void)
     return started != 0;
 }
 
-/* Raises one of the words under pl_lock and says whom to wake; a sleeper re-reads the word in the kernel. */
+/* With pl_lock held: raises the word of a sleeping worker and returns it, to be woken; NULL if none sleeps. A worker
+ * that is about to sleep sees the change in the kernel. */
 static _Atomic uint32_t *someone_to_wake(void)
 {
     _Atomic uint32_t *word = pool.pl_patrolled ? &pool.pl_tick_word : pool.pl_deep != 0 ? &pool.pl_deep_word : NULL;
@@ -108,14 +103,15 @@ void sim_worker_push(struct sim_stream *stream)
     bool starts = must_start();
     sim_unlock(&pool.pl_lock);
     if (starts)
-        (void)start(); /* without a thread the next push tries again; hosts that wait help */
+        (void)start(); /* if no thread starts, the next push tries again, and waiting hosts run the tasks */
     if (word != NULL)
         sim_futex_wake(word, 1);
     if (unlikely(atomic_load_explicit(&stream->st_habit, memory_order_relaxed)))
         sim_worker_kick(stream);
 }
 
-/* `held`: a worker's, which runs the stream; it gets none any more once the threads end. */
+/* `held`: where a worker notes the stream that it runs, or NULL. A worker gets no stream while the threads are
+ * ending. */
 static struct sim_stream *pop(struct sim_stream *_Atomic *held)
 {
     if (atomic_load_explicit(&pool.pl_ready, memory_order_relaxed) == 0)
@@ -140,7 +136,7 @@ struct sim_stream *sim_worker_pop(void)
     return pop(NULL);
 }
 
-/* Wakes the patrol early, or a deep sleeper when nobody patrols. */
+/* Wakes the patrolling worker early, or a deep sleeper when no worker patrols. */
 static void hurry(void)
 {
     sim_lock(&pool.pl_lock);
@@ -177,11 +173,11 @@ static void add_timer(struct sim_stream *stream)
 void sim_worker_add_timer(struct sim_stream *stream)
 {
     add_timer(stream);
-    hurry(); /* a deep sleeper must learn of the deadline */
+    hurry(); /* so that a deep sleeper takes the deadline into account */
 }
 
-/* Takes out one stream whose deadline has come, and forgets those that no longer wait for one. `next`: the earliest
- * deadline of the others. */
+/* Takes one stream whose deadline has come out of the list, and every stream that no longer waits for a deadline. *next
+ * is the earliest deadline of the others. */
 static struct sim_stream *take_expired(uint64_t now, uint64_t *next)
 {
     struct sim_stream *expired = NULL;
@@ -208,7 +204,8 @@ static struct sim_stream *take_expired(uint64_t now, uint64_t *next)
     return expired;
 }
 
-/* Ends the stream's wait. False: it has parked but not entered its gate yet, and stays for the next run. */
+/* Ends the stream's wait. False: it has parked but not entered its gate yet, and stays in the list for the next
+ * check. */
 static bool expire(struct sim_stream *stream, uint64_t now)
 {
     sim_lock(&stream->st_gate.gt_lock);
@@ -221,7 +218,8 @@ static bool expire(struct sim_stream *stream, uint64_t now)
         add_timer(stream);
         return false;
     }
-    /* Out of the gate, it is ours until it is resumed. It may have come back to this gate with another deadline. */
+    /* Out of its gate, the stream is this thread's until it is resumed. It may have parked there again with another
+     * deadline. */
     stream->st_expired = stream->st_deadline <= now;
     sim_engine_resume(stream);
     sim_engine_given_up();
@@ -243,7 +241,7 @@ uint64_t sim_worker_run_timers(void)
 
 /* ---- workers ---- */
 
-/* Takes the stream, or leaves it in the list for another look; true when the caller holds it now. */
+/* True when the caller now holds the stream. *again: it must go back into the list for another look. */
 static bool take_from_list(struct sim_stream *stream, bool *again)
 {
     uint64_t level = sim_gate_level(&stream->st_gate);
@@ -279,7 +277,7 @@ static void stop_patrolling(bool *patrols)
     sim_unlock(&pool.pl_lock);
 }
 
-/* One look at every stream that was in the list when it began. `grace`: some stay for another look. */
+/* Looks once at every stream that is in the list now. *grace: some stay in it for another look. */
 static bool look_at_list(struct sim_stream *_Atomic *held, bool *patrols, bool *grace)
 {
     bool ran = false;
@@ -289,7 +287,7 @@ static bool look_at_list(struct sim_stream *_Atomic *held, bool *patrols, bool *
         if (take_from_list(stream, &again)) {
             stop_patrolling(patrols);
             if (atomic_load_explicit(&pool.pl_ready, memory_order_relaxed) != 0)
-                hurry(); /* this worker is busy from now on */
+                hurry(); /* another worker takes over, because this one is busy now */
             sim_engine_run(stream, UINT64_MAX, SIM_WORKER, QUANTUM);
             ran = true;
         } else if (again) {
@@ -312,8 +310,8 @@ static bool start_patrolling(bool *patrols)
     return *patrols;
 }
 
-/* Sleeps until a push, unless one came before the sleep, or a deadline comes. The deadlines are looked at after this
- * worker counts as asleep: whoever adds one later wakes it. */
+/* Sleeps until a push or a deadline, unless a push came before. Reads the deadlines after this worker counts as asleep,
+ * so that a thread that adds one later wakes it. */
 static void sleep_deeply(void)
 {
     sim_lock(&pool.pl_lock);
@@ -376,8 +374,8 @@ int sim_worker_start(void)
     return failed ? -1 : 0;
 }
 
-/* With pl_lock held: a thread runs a stream that has work left, and nobody knows how long that takes. A stream without is
- * about to be let go of. */
+/* With pl_lock held: true when a thread runs a stream with tasks left, which may take any time. A stream without tasks
+ * is about to be released. */
 static bool is_busy(void)
 {
     for (uint32_t i = 0; i < WORKERS; i++) {
@@ -416,7 +414,7 @@ static bool end(bool idle)
 
 void sim_worker_rest(void)
 {
-    if (sim_thread.th_depth != 0 || !end(true)) /* a task's thread may be one of them */
+    if (sim_thread.th_depth != 0 || !end(true)) /* this thread runs a task: it may be a worker */
         return;
     uint32_t count = atomic_load_explicit(&pool.pl_ready, memory_order_relaxed);
     for (struct sim_stream *stream; count-- != 0 && (stream = sim_worker_pop()) != NULL;) {
