@@ -1,5 +1,7 @@
-/* The parts of the library. This file alone may refer to every room, and nothing refers to it: what a lower room does with
- * an upper one goes through the tables below, which a constructor hands in when the library is loaded. */
+/* The table of the library's parts. A constructor registers it when the library is loaded. Lower rooms reach upper ones
+ * through the tables below only. This file may refer to every room; no room refers to it.
+ *
+ * All tables are constant and are set before any other call, so no lock is needed. */
 #include "address/memory.h"
 #include "address/owner.h"
 #include "base/room.h"
@@ -35,7 +37,7 @@
 
 #include "../ops/tables.h"
 
-/* From the uppermost room down. */
+/* Ordered from the uppermost room to the lowest. */
 static const struct sim_room rooms[] = {
     {.rm_name = "observe/dump",
      .rm_after_fork = sim_dump_after_fork,

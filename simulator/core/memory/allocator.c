@@ -1,10 +1,14 @@
 /* Design notes
  *
- * A description is an object of its own; registering copies it, so that it may be changed or destroyed afterwards. The
- * copies are in one short list, by the handle of their stream, which never comes back: what is left behind by a stream
- * that another thread destroys during the call is never found, and goes with the reset. A count lets streams that end
- * pass by while there are no copies. The list's lock is a leaf and never held while the program's functions run; they run
- * on the thread that submits the work. */
+ * Allocators that the program provides: descriptions of them, and their registration with streams.
+ *
+ * A description is an object of its own. Registering copies it, so that the program may change or destroy it
+ * afterwards. The copies form a short list with the handles of their streams. Handles are never reused: if another
+ * thread destroys the stream during the registration, the copy is never found again, and aclsimReset frees it. A count
+ * of the copies lets the destruction of a stream skip the list while it is empty.
+ *
+ * The list's lock is a leaf. It is never held while the program's functions run; these run on the thread that
+ * submits the work. */
 #include "allocator.h"
 
 #include <stdlib.h>
@@ -53,7 +57,7 @@ aclError sim_allocator_destroy(aclrtAllocatorDesc handle)
 
 /* ---- registrations ---- */
 
-/* Where the stream's entry hangs, or would; the lock is held. */
+/* Returns the link to the stream's entry, or the end of the list. The lock is held. */
 static struct registered **entry_of(uint64_t stream)
 {
     struct registered **link = &list;
@@ -169,7 +173,7 @@ void sim_allocator_reset(void)
     }
 }
 
-/* The parent's list may be half changed: it is left alone. */
+/* The parent may have been changing its list when it forked: the child leaves it alone. */
 void sim_allocator_after_fork(void)
 {
     sim_table_empty(&descriptions);

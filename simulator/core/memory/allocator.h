@@ -1,4 +1,4 @@
-/* Allocators of the program's: descriptions of them, and which one gives the memory for work on a stream. */
+/* Allocators that the program provides: their descriptions, and which one supplies the memory for work on a stream. */
 #ifndef SIM_ALLOCATOR_H
 #define SIM_ALLOCATOR_H
 
@@ -8,11 +8,11 @@
 #include <acl/acl_rt_allocator.h>
 
 struct sim_allocator {
-    aclrtAllocatorDesc al_description; /* that it was registered with; it may be gone */
+    aclrtAllocatorDesc al_description; /* the description it was registered with, which may be destroyed by now */
     aclrtAllocator al_object;
     aclrtAllocatorAllocFunc al_allocate;
     aclrtAllocatorFreeFunc al_free;
-    aclrtAllocatorAllocAdviseFunc al_advise; /* NULL: none */
+    aclrtAllocatorAllocAdviseFunc al_advise; /* NULL: not given */
     aclrtAllocatorGetAddrFromBlockFunc al_address;
 };
 
@@ -21,19 +21,21 @@ struct sim_allocator_description {
     struct sim_allocator ad_allocator;
 };
 
-aclrtAllocatorDesc sim_allocator_create(void); /* NULL: no memory */
-/* Locked, to be closed with sim_object_close; NULL with a message of 107017. */
+aclrtAllocatorDesc sim_allocator_create(void); /* NULL if memory runs out */
+/* Returns the locked description, to be closed with sim_object_close, or NULL with the message of 107017. */
 struct sim_allocator_description *sim_allocator_open(aclrtAllocatorDesc handle);
 aclError sim_allocator_destroy(aclrtAllocatorDesc handle); /* 107017 */
 
-/* Takes a copy of what the description says, in place of what the stream had: 107017, 100000 where it is not complete. */
+/* Copies the description as the stream's allocator, in place of an earlier one. Returns 107017 for a dead handle,
+ * and 100000 if the description is incomplete. */
 aclError sim_allocator_register(struct sim_target stream, aclrtAllocatorDesc handle);
 void sim_allocator_unregister(uint64_t stream);
-void sim_allocator_forget(struct sim_stream *stream, uint64_t handle); /* the same for a stream that is destroyed */
-/* Of the stream with this handle; false when there is none. */
+void sim_allocator_forget(struct sim_stream *stream, uint64_t handle); /* when the stream is destroyed */
+/* Finds the allocator of the stream with this handle; returns false if it has none. */
 bool sim_allocator_find(uint64_t stream, struct sim_allocator *allocator);
 
-/* A block of the allocator's and its address. The program's functions are called, so no lock may be held. 207001. */
+/* A block from the program's allocator, and its address. Calls the program's functions, so the caller holds no lock.
+ * Returns 207001 if the allocator has no memory. */
 struct sim_allocated {
     aclrtAllocatorBlock ac_block;
     void *ac_address;

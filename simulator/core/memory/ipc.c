@@ -1,14 +1,16 @@
 /* Design notes
  *
- * A block is published with its place in the file of all device memory (exchange.h); whoever imports it lays the same pages
- * under spans of its own device memory, so that the bytes are one another's and everything else is as for other blocks:
- * bounds, ranges of tasks, births. Its record says that it is imported, which aclrtFree refuses and copies ask about.
+ * Device memory that processes share by keys.
  *
- * Whether the owner's block still lives is seen when the owner answers, by its birth; what is freed later lies under the
- * importer's block until that is closed.
+ * The owner publishes a block with its offset in the file of all device memory (share/exchange.h). The importer maps
+ * the same pages under spans of its own device's heap. So both processes see the same bytes, and bounds, ranges of
+ * tasks and allocation ids work as for any other block. The record of such a block says that it is imported: aclrtFree
+ * refuses it, and copies check it. When another process asks for the block, the owner checks by the allocation id that
+ * it is still allocated. If the owner frees it later, the pages stay mapped in the importer until the importer closes
+ * the key.
  *
- * `turn` guards the list of imports. It is a mutex, because the owner is asked with it held; memory is looked up in the
- * list under `lock` too, which is a leaf and guards its links. */
+ * The mutex `turn` guards the list of imports. It is a mutex because the owner's answer is awaited with it held. The
+ * lock `lock` guards the links of the list; it is a leaf, and enough for look-ups. */
 #include "ipc.h"
 #include "address/peer.h"
 #include "base/config.h"
@@ -25,8 +27,8 @@ struct import {
     uint64_t im_id;
     void *im_address;
     uint64_t im_whole;  /* bytes of the owner's block */
-    int32_t im_device;  /* here, and ... */
-    int32_t im_owner;   /* ... there */
+    int32_t im_device;  /* the importing device, in this process */
+    int32_t im_owner;   /* the device of the owner's block, in the owner's process */
     enum sim_page im_page;
     uint32_t im_opens;
 };
@@ -35,7 +37,7 @@ static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static struct sim_lock lock;
 static struct import *imports;
 
-enum { EXTRA_WHOLE, EXTRA_PAGE_BIRTH }; /* of an offer; the page is in the high half */
+enum { EXTRA_WHOLE, EXTRA_PAGE_BIRTH }; /* indices of of_extra; the high half of the second word is the page type */
 
 aclError sim_ipc_supported(void)
 {
@@ -100,7 +102,7 @@ aclError sim_ipc_check_own(const char *key)
 
 /* ---- importers ---- */
 
-/* The import of an id, or the one that an address lies in; with `turn` or `lock` held. */
+/* Finds an import by its id, or (id 0) by its address. `turn` or `lock` is held. */
 static struct import *find_import(uint64_t id, uint64_t address)
 {
     struct import *import = imports;
@@ -117,7 +119,7 @@ static void link_import(struct import *import)
     sim_unlock(&lock);
 }
 
-/* Ends the import; `turn` is held. */
+/* Ends the import. `turn` is held. */
 static void end_import(struct import *import, const void *site)
 {
     sim_lock(&lock);
@@ -205,7 +207,7 @@ enum sim_page sim_ipc_page(const struct sim_block *block)
     return page;
 }
 
-/* ---- what copies may do ---- */
+/* ---- copies of imported memory ---- */
 
 static int32_t owner_of(const struct sim_block *block)
 {
@@ -246,7 +248,7 @@ aclError sim_ipc_check_copy(const struct sim_place places[2], bool is_async, acl
 
 /* ---- the end ---- */
 
-/* Keeps the turn until the heap is closed: nothing is imported between the two. */
+/* Leaves with `turn` held until the heap is closed, so that nothing is imported in between. */
 static void end_imports(int32_t device)
 {
     pthread_mutex_lock(&turn);
@@ -269,5 +271,5 @@ void sim_ipc_after_fork(void)
 {
     turn = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     sim_lock_renew(&lock);
-    imports = NULL; /* the parent's list may be half changed */
+    imports = NULL; /* the parent may have been changing its list when it forked */
 }

@@ -1,4 +1,6 @@
-/* A prefetch moves nothing, because host and devices are one machine here: its task notes the location of each page. */
+/* Prefetches of managed memory, as tasks on streams. Nothing is moved, because host and devices share the memory of
+ * one machine: the task only notes each page's location (address/managed.c, which has the lock). The task owns its
+ * ranges and locations. */
 #include "managed_prefetch.h"
 
 #include "address/managed.h"
@@ -7,7 +9,7 @@
 
 struct prefetch {
     size_t pf_count;
-    struct sim_range pf_ranges[]; /* and then as many locations */
+    struct sim_range pf_ranges[]; /* followed by one location per range */
 };
 
 static aclrtMemManagedLocation *locations_of(const struct prefetch *prefetch)

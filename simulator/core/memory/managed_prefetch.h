@@ -4,7 +4,8 @@
 
 #include "engine/engine.h"
 
-/* Ranges that were checked and their places that were resolved, as one task: 107000 when one was freed since. */
+/* Queues one task for ranges that were checked and locations that were resolved. The task fails with 107000 if one
+ * of the ranges was freed meanwhile. */
 struct sim_managed_goal {
     const void *go_address;
     uint64_t go_size;

@@ -1,13 +1,14 @@
-/* Batches of copies between host and device. All of a batch is checked before any of it is copied or queued; then each
- * copy is one like any other, and those with a pageable side are made by the caller, after the stream's work. */
+/* Batches of copies between host and device (aclrtMemcpyBatch, aclrtMemcpyBatchAsync). All copies of a batch are
+ * checked before the first is made or queued. Each is then an ordinary copy; those with a pageable side are made by
+ * the calling thread after the stream's earlier work. This file keeps no state and has no lock. */
 #include "address/memory.h"
 #include "memory_copy.h"
 #include <stdio.h>
 
-/* What the check found out. */
+/* What the checks found. */
 struct findings {
     size_t fi_failed;
-    bool fi_pageable; /* a side of a copy is ordinary host memory */
+    bool fi_pageable; /* one side of a copy is pageable host memory */
 };
 
 static const char *type_name(aclrtMemLocationType type)
@@ -24,7 +25,7 @@ static const char *type_name(aclrtMemLocationType type)
     }
 }
 
-/* "Host" is pinned and ordinary memory alike. */
+/* "Host" covers pinned and pageable memory. */
 static bool is_of_type(const struct sim_place *place, aclrtMemLocationType type)
 {
     if (place->pl_class == SIM_MEMORY_DEAD)
@@ -33,7 +34,7 @@ static bool is_of_type(const struct sim_place *place, aclrtMemLocationType type)
            (place->pl_class == SIM_MEMORY_FOREIGN && type == ACL_MEM_LOCATION_TYPE_HOST);
 }
 
-/* One side of a copy: `list` names its array, `location` what its attribute says. */
+/* Checks one side of a copy: `list` names the array for messages, `location` is what the attribute says. */
 static aclError check_side(const void *address, uint64_t size, const char *list, const aclrtMemLocation *location,
                            size_t index, struct findings *findings, struct sim_place *place)
 {
@@ -57,7 +58,7 @@ static aclError check_side(const void *address, uint64_t size, const char *list,
     return sim_memory_span(address, size, name, size_name, place);
 }
 
-/* `to_device`: the direction of the batch; -1 before its first copy. */
+/* `to_device` is the direction of the batch, or -1 before its first copy. */
 static aclError check_copy(const struct sim_batch *batch, size_t index, const aclrtMemcpyBatchAttr *attribute,
                            int *to_device, struct findings *findings)
 {
@@ -128,7 +129,7 @@ aclError sim_memory_copy_batch_async(const struct sim_batch *batch, size_t *fail
     *failed = findings.fi_failed;
     SIM_TRY(code);
     SIM_TRY(sim_stream_own(stream, &target));
-    if (findings.fi_pageable) /* before the first is queued, so that a refusal leaves nothing behind */
+    if (findings.fi_pageable) /* before the first copy is queued, so that nothing is left behind if this fails */
         SIM_TRY(sim_memory_wait_for_work(target));
     for (size_t i = 0; i < batch->ba_count; i++)
         if (batch->ba_sizes[i] != 0)

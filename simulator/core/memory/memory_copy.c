@@ -1,6 +1,8 @@
-/* Copies and sets. The synchronous ones touch no stream: check, find, copy on the caller. Of the asynchronous ones
- * those with a pageable side wait for the stream and then do the same; the rest are tasks that hold the user's
- * addresses and the births of their blocks. */
+/* Copies and sets of memory.
+ *
+ * Synchronous ones use no stream: the calling thread checks, looks the addresses up and copies. Asynchronous ones
+ * with a pageable side wait for the stream and then do the same. All others are tasks, which own the program's
+ * addresses and the allocation ids of their blocks. This file has no state and no lock. */
 #include "memory_copy.h"
 #include "address/peer.h"
 #include "base/bytes.h"
@@ -21,7 +23,7 @@ struct copy_task {
 };
 
 struct rectangle_task {
-    struct copy_task rt_copy; /* the ranges reach from the first byte of a side to its last */
+    struct copy_task rt_copy; /* each range covers a side from its first byte to its last */
     struct sim_rectangle rt_shape;
 };
 _Static_assert(sizeof(struct rectangle_task) <= SIM_TASK_BYTES, "every copy stays in its task");
@@ -31,7 +33,7 @@ struct set_task {
     uint32_t se_pattern;
 };
 
-/* The ranges are the first members of their tasks. */
+/* The ranges are the first member of each task type. */
 static const struct sim_range *copy_ranges(const void *argument, size_t *count)
 {
     *count = 2;
@@ -139,7 +141,7 @@ static aclError save_set(const void *argument, struct sim_saver *saver)
     return ACL_SUCCESS;
 }
 
-/* One kind of task in three weights. */
+/* One kind of task at three weights. */
 #define WEIGHT(name, run, ranges, drop, save, kind, flags)                                                             \
     {.op_name = name, .op_run = run, .op_ranges = ranges, .op_drop = drop, .op_save = save, .op_kind = kind,           \
      .op_flags = (flags)}
@@ -174,7 +176,7 @@ static const struct sim_op word_ops[] =
 
 /* ---- checks ---- */
 
-/* The places of a copy on different devices: that of the current context makes the copy, so it must reach both. */
+/* Two sides on different devices: the current context's device makes the copy, so it must reach both. */
 static aclError check_peers(const struct sim_place *dst, const struct sim_place *src)
 {
     if (dst->pl_class != SIM_MEMORY_DEVICE || src->pl_class != SIM_MEMORY_DEVICE ||
@@ -189,7 +191,7 @@ static aclError check_peers(const struct sim_place *dst, const struct sim_place 
     return ACL_SUCCESS;
 }
 
-/* Of a synchronous copy the kind is not asked for. */
+/* `kind` is ignored for synchronous copies. */
 static aclError check_imported(const struct sim_place places[2], bool is_async, aclrtMemcpyKind kind)
 {
     bool imported = sim_memory_is_imported(&places[0]) || sim_memory_is_imported(&places[1]);
@@ -204,7 +206,7 @@ static aclError locate_both(void *dst, const void *src, uint64_t dst_size, uint6
     return check_peers(&places[0], &places[1]);
 }
 
-/* Bytes from the first of a rectangle to its last. */
+/* The bytes from the first to the last of a rectangle. */
 static aclError extent(const struct sim_rectangle *shape, uint64_t pitch, const char *name, uint64_t *bytes)
 {
     *bytes = shape->rc_height - 1;
@@ -226,15 +228,15 @@ static aclError locate_rectangle(void *dst, const void *src, const struct sim_re
 static const char *const kind_names[] = {"ACL_MEMCPY_HOST_TO_HOST", "ACL_MEMCPY_HOST_TO_DEVICE",
                                          "ACL_MEMCPY_DEVICE_TO_HOST", "ACL_MEMCPY_DEVICE_TO_DEVICE"};
 
-/* With managed memory on one side every copy is made, in its turn, by who runs the stream. */
+/* If one side is managed memory, every copy is a task: the thread that runs the stream makes it. */
 static bool is_managed(const struct sim_place places[2])
 {
     return places[0].pl_class == SIM_MEMORY_MANAGED || places[1].pl_class == SIM_MEMORY_MANAGED;
 }
 
-/* The direction of an asynchronous copy. Known memory decides it; with ordinary memory on one side the kind must be
- * plausible. One of managed memory has none, and counts as one that is not made by the caller. Where the program runs on the
- * device, all memory is the device's and every copy goes from device to device. */
+/* The direction of an asynchronous copy. Known memory decides it. If one side is pageable memory, `kind` must fit.
+ * Managed memory has no direction and is not treated as pageable. If the program runs on the device, all memory is
+ * device memory and every copy goes from device to device. */
 static aclError direction_of(const struct sim_place places[2], aclrtMemcpyKind kind, aclrtMemcpyKind *direction)
 {
     *direction = ACL_MEMCPY_DEVICE_TO_DEVICE;
@@ -263,14 +265,14 @@ static aclError direction_of(const struct sim_place places[2], aclrtMemcpyKind k
     return ACL_SUCCESS;
 }
 
-/* A copy between device and ordinary host memory is made by the caller, after the stream's work. */
+/* A copy between device and pageable host memory is made by the calling thread, after the stream's earlier work. */
 static bool is_pageable(const struct sim_place places[2], aclrtMemcpyKind direction)
 {
     return direction != ACL_MEMCPY_DEVICE_TO_DEVICE &&
            (places[0].pl_class == SIM_MEMORY_FOREIGN || places[1].pl_class == SIM_MEMORY_FOREIGN);
 }
 
-/* What is not recorded is done at once: a stream bound to an instance that is built has no work of its own. */
+/* If nothing is recorded, the copy is made at once: a stream bound to a finished recording has no work of its own. */
 static bool is_recording(struct sim_target stream)
 {
     enum sim_taken taken = sim_stream_taken(stream.tg_stream);
@@ -345,7 +347,7 @@ aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectang
 
 /* ---- asynchronous ---- */
 
-/* The source is copied before the call returns, and may be used again at once. */
+/* Copies the source before the call returns, so that the program may reuse it at once. */
 SIM_RARE static aclError copy_staged(struct copy_task *task, const struct sim_place places[2], enum sim_copy_call call,
                                      struct sim_target stream, void *site)
 {
@@ -403,7 +405,7 @@ aclError sim_memory_copy_2d_async(void *dst, const void *src, const struct sim_r
                   "%s has no 2-D copy from device to device", sim_config()->cf_soc->so_name);
     if (is_pageable(places, direction)) {
         SIM_TRY(sim_memory_wait_for_work(stream));
-        SIM_TRY(locate_rectangle(dst, src, shape, &dst_size, &src_size, places)); /* still alive? */
+        SIM_TRY(locate_rectangle(dst, src, shape, &dst_size, &src_size, places)); /* still allocated? */
         sim_memory_copy_rows(dst, src, shape);
         sim_task_value_written();
         return ACL_SUCCESS;
@@ -420,7 +422,7 @@ aclError sim_memory_set_async(void *address, uint32_t pattern, uint64_t size, bo
 {
     struct sim_place place;
     SIM_TRY(sim_memory_span(address, size, words ? "ptr" : "devPtr", words ? "N * 4" : "count", &place));
-    if (!sim_memory_is_device(&place)) { /* at once, and in no order with the stream */
+    if (!sim_memory_is_device(&place)) { /* at once, without ordering against the stream */
         SIM_CHECK(!is_recording(stream), ACL_ERROR_RT_PARAM_INVALID,
                   "the stream is being captured and the memory is %s, which is set at once, expected device memory",
                   sim_memory_describe(&place));

@@ -1,5 +1,6 @@
-/* Copies inside a device whose addresses stand in device memory and are read when the task runs. Its ranges are where
- * they stand; the bytes that it copies are checked once they are known. */
+/* Copies within a device whose addresses are stored in device memory. The task reads them when it runs. Its ranges
+ * are the bytes that hold the addresses; the bytes that it copies are checked once the addresses are known. This
+ * file has no state and no lock. */
 #include "address/memory.h"
 #include "memory_copy.h"
 #include "task_system.h"
@@ -12,7 +13,7 @@ struct description {
 };
 _Static_assert(sizeof(struct description) == SIM_COPY_DESCRIPTION_BYTES, "a description fills its memory");
 
-/* The ranges are the first members. */
+/* The ranges are the first member. */
 struct indirect_task {
     struct sim_range in_dst, in_src;
     uint64_t in_dst_offset, in_src_offset, in_size;
@@ -39,7 +40,7 @@ static aclError fail(struct sim_run *run, const char *reason)
     return ACL_ERROR_RT_DEVICE_MEM_ERROR;
 }
 
-/* Host memory that is mapped for devices is every device's. */
+/* Host memory that is mapped for devices belongs to every device. */
 static bool share_device(uint64_t dst, uint64_t src, int32_t devices[2])
 {
     struct sim_place places[2];

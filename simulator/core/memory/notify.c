@@ -1,17 +1,18 @@
 /* Design notes
  *
- * A notify is a number and a gate whose level counts the changes of that number, in all lives of the slot; the gate's lock
- * guards the number and whether the notify is live. A wait looks at the number under the lock; where that does not do, it
- * parks until the next change. So a plain notify, which is 0 or 1, and a counting one are the same thing, and a change
- * that several waits could use is taken by the one that looks first.
+ * Notifies: flags and counters of a device that streams change and wait for.
  *
- * Tasks keep the handle, not the notify: each looks it up when its turn comes, and fails when it was destroyed since, or
- * when it is another device's that the stream's device may not reach.
- * Destroying counts as a change, so nobody goes on waiting for what cannot come. Of other locks only the exchange's are
- * taken inside the gate's.
+ * A notify is a number and a gate. The gate counts the changes of the number, over all uses of the slot. A waiting task
+ * looks at the number under the gate's lock; if its condition does not hold, it parks until the next change. Plain
+ * notifies, whose number is 0 or 1, and counting ones share this code. If several waits could use one change, the first
+ * to look takes it. Destroying a notify counts as a change, so that its waiting tasks wake up and fail. Tasks keep the
+ * handle and look the notify up when they run; they fail if it was destroyed, or if the stream's device cannot reach
+ * its device.
  *
- * A notify that processes share has its number in a page that all of them see. Each has a notify of its own over it, whose
- * gate the exchange's thread counts on after a change by another process. */
+ * The number of a notify that processes share is in a page that all of them map. Each process has its own notify for
+ * it; the exchange's thread counts its gate on after a change by another process.
+ *
+ * The gate's lock guards the number and whether the notify is live. Only the exchange's locks are taken inside it. */
 #include "notify.h"
 #include "address/memory.h"
 #include "address/peer.h"
@@ -20,18 +21,18 @@
 #include "share/exchange.h"
 #include <string.h>
 
-#define ADDRESS_BYTES 64 /* of the synchronisation unit */
+#define ADDRESS_BYTES 64 /* size of the synchronisation unit */
 
 struct sim_notify {
     struct sim_slot nt_slot;
     struct sim_gate nt_gate;
-    _Atomic sim_record nt_record; /* the newest queued change, in any life: hosts that wait behind the notify help it */
+    _Atomic sim_record nt_record; /* the newest queued change; waiting host threads help its stream */
     uint32_t nt_number;
-    struct sim_device *nt_device; /* the one that was current when it was made */
-    int32_t nt_home;              /* the device of whoever made it, which may be another process */
+    struct sim_device *nt_device; /* the device that was current at creation */
+    int32_t nt_home;              /* the device of the process that created it */
     bool nt_exported;
-    uint64_t nt_id;               /* by which others open it; 0: they cannot */
-    struct sim_share nt_share;    /* sr_link NULL: it is this process's alone */
+    uint64_t nt_id;               /* the id by which other processes open it; 0: not exported */
+    struct sim_share nt_share;    /* sr_link is NULL if it is not shared with other processes */
 };
 
 #define NOTIFY_TABLE(kind) {.tb_stride = sizeof(struct sim_notify), .tb_limit = 1u << 20, .tb_kind = (kind)}
@@ -50,7 +51,7 @@ static uint32_t most_of_device(void)
     return config->cf_documented_limits ? documented[config->cf_soc->so_profile] : 65535;
 }
 
-/* The live notify, locked; NULL. */
+/* Returns the live notify, locked, or NULL. */
 static struct sim_notify *hold(enum sim_notify_class class, aclrtNotify handle)
 {
     struct sim_notify *notify = sim_table_find(&tables[class], handle);
@@ -64,7 +65,7 @@ static struct sim_notify *hold(enum sim_notify_class class, aclrtNotify handle)
     return NULL;
 }
 
-/* Lets go of a held one after a change: whoever waits looks again. */
+/* Unlocks a notify after a change; its waiting tasks look again. */
 static void release_changed(struct sim_notify *notify)
 {
     uint64_t changes = sim_gate_level(&notify->nt_gate);
@@ -72,9 +73,9 @@ static void release_changed(struct sim_notify *notify)
     sim_gate_release(&notify->nt_gate, false);
 }
 
-/* ---- lives ---- */
+/* ---- creation and destruction ---- */
 
-/* A notify that has no handle yet, to be published or given back. */
+/* Takes a slot for a notify that has no handle yet. The caller publishes it or returns it to the table. */
 static aclError take(enum sim_notify_class class, struct sim_device *device, struct sim_notify **notify, uint64_t *value)
 {
     uint32_t most = most_of_device(), alive = atomic_fetch_add(&device->dv_notifies, 1);
@@ -88,11 +89,11 @@ static aclError take(enum sim_notify_class class, struct sim_device *device, str
     return ACL_SUCCESS;
 }
 
-/* `share`: of another process's, whose device is `home`; NULL: this process's own. */
+/* `share` is the page of another process's notify, whose device is `home`, or NULL for a notify of this process. */
 static void publish(struct sim_notify *notify, struct sim_device *device, int32_t home, const struct sim_share *share,
                     uint64_t value)
 {
-    sim_lock(&notify->nt_gate.gt_lock); /* somebody may be looking for its former life */
+    sim_lock(&notify->nt_gate.gt_lock); /* another thread may be checking the slot's former handle */
     notify->nt_number = 0;
     notify->nt_device = device;
     notify->nt_home = home;
@@ -167,8 +168,8 @@ static bool is_shared(const struct sim_notify *notify)
     return unlikely(notify->nt_share.sr_link != NULL);
 }
 
-/* Moves the number to the shared page, where streams that already wait look from now on. Returns false if the notify
- * was destroyed meanwhile. */
+/* Moves the number to the shared page, where waiting streams look from now on. Returns false if the notify was
+ * destroyed meanwhile. */
 static bool attach(aclrtNotify handle, const struct sim_share *share, uint64_t id)
 {
     struct sim_notify *notify = hold(SIM_NOTIFY_PLAIN, handle);
@@ -247,7 +248,7 @@ aclError sim_notify_import(const char *key, bool enable_peer, aclrtNotify *handl
     return ACL_SUCCESS;
 }
 
-/* Of a held one that other processes share: whether this run may touch it. */
+/* For a locked notify that processes share: checks whether this run may touch it. */
 static aclError check_shared(struct sim_run *run, const struct sim_notify *notify)
 {
     const struct sim_context *context = atomic_load_explicit(&run->rn_stream->st_context, memory_order_relaxed);
@@ -270,9 +271,9 @@ struct notify_task {
     enum sim_notify_class nk_class;
     uint32_t nk_mode; /* an aclrtCntNotifyRecordMode or an aclrtCntNotifyWaitMode */
     uint32_t nk_value;
-    bool nk_clears;       /* a wait that leaves 0 behind */
-    uint64_t nk_timeout;  /* of a wait, nanoseconds; SIM_FOREVER: none */
-    uint64_t nk_deadline; /* counted from when the wait is reached; 0: not yet */
+    bool nk_clears;       /* a wait that resets the number to 0 */
+    uint64_t nk_timeout;  /* time-out of a wait, in nanoseconds, or SIM_FOREVER */
+    uint64_t nk_deadline; /* set when the task first runs the wait; 0: not yet */
 };
 
 static uint64_t its_number(const void *argument)
@@ -280,7 +281,8 @@ static uint64_t its_number(const void *argument)
     return sim_handle_index((uint64_t)(uintptr_t)((const struct notify_task *)argument)->nk_handle);
 }
 
-/* The notify of a task, locked. 107017; 107000 without access (the contract has no code for that). */
+/* Locks the notify of a task. Returns 107017 if it is dead, and 107000 without peer access (the documentation has no
+ * code for that). */
 static aclError hold_for(struct sim_run *run, const struct notify_task *task, struct sim_notify **notify)
 {
     const struct sim_context *context = atomic_load_explicit(&run->rn_stream->st_context, memory_order_relaxed);
@@ -297,7 +299,7 @@ static aclError hold_for(struct sim_run *run, const struct notify_task *task, st
     return ACL_ERROR_RT_PARAM_INVALID;
 }
 
-/* Sums wrap (the contract leaves it open). */
+/* Sums wrap (the documentation does not say what happens). */
 static uint32_t changed(uint32_t mode, uint32_t number, uint32_t value)
 {
     switch (mode) {
@@ -334,7 +336,7 @@ static aclError run_change(struct sim_run *run, void *argument)
     struct sim_notify *notify;
     SIM_TRY(hold_for(run, task, &notify));
     aclError code = is_shared(notify) ? check_shared(run, notify) : ACL_SUCCESS;
-    if (code == ACL_SUCCESS && is_shared(notify)) { /* a plain one: it is set or cleared */
+    if (code == ACL_SUCCESS && is_shared(notify)) { /* a plain notify is set or cleared */
         atomic_store(&notify->nt_share.sr_page->sp_flag, task->nk_value);
         sim_exchange_share_changed(&notify->nt_share);
     }
@@ -343,7 +345,7 @@ static aclError run_change(struct sim_run *run, void *argument)
     return code;
 }
 
-/* Takes the flag of a held one that processes share, or says that it is waited for. */
+/* Takes the flag of a locked notify that processes share, or notes that this process waits for it. */
 static bool take_flag(const struct sim_notify *notify)
 {
     _Atomic uint32_t *flag = &notify->nt_share.sr_page->sp_flag;
@@ -369,7 +371,7 @@ static aclError run_wait(struct sim_run *run, void *argument)
     }
     if (met && task->nk_clears) {
         notify->nt_number = 0;
-        release_changed(notify); /* a condition of others may hold now */
+        release_changed(notify); /* the condition of another wait may hold now */
         return ACL_SUCCESS;
     }
     sim_unlock(&notify->nt_gate.gt_lock);
@@ -443,14 +445,14 @@ aclError sim_notify_reset(enum sim_notify_resetter by, aclrtNotify handle, struc
     return queue_change(&ops[by], &task, stream, site);
 }
 
-/* Older firmware of P310P does not know the time-out of a wait. */
+/* Older firmware of P310P does not support the time-out of a wait. */
 static uint64_t nanoseconds(uint32_t seconds)
 {
     bool ignored = sim_config()->cf_soc->so_profile == SIM_P310P;
     return seconds == 0 || seconds == UINT32_MAX || ignored ? SIM_FOREVER : seconds * UINT64_C(1000000000);
 }
 
-/* One that processes share is waited for where it was made. */
+/* A notify that another process made can only be waited for on the device where it was made. */
 static aclError check_home(aclrtNotify handle, struct sim_target stream)
 {
     struct sim_notify *notify = hold(SIM_NOTIFY_PLAIN, handle);
@@ -487,10 +489,10 @@ aclError sim_notify_wait_for(aclrtCntNotify handle, const aclrtCntNotifyWaitInfo
 
 /* ---- the synchronisation unit ---- */
 
-/* Kernels here run whole and synchronise nothing between cores, so the address only has to be one of the device. */
+/* Kernels run whole here and synchronise nothing between cores, so the address only has to belong to the device. */
 static struct {
     struct sim_lock sy_lock;
-    struct sim_range sy_ranges[SIM_DEVICES_MAX]; /* the births tell whether they are of a device that is up still */
+    struct sim_range sy_ranges[SIM_DEVICES_MAX]; /* their allocation ids tell whether the device is still up */
 } sync_units;
 
 aclError sim_notify_sync_address(void **address)

@@ -1,22 +1,27 @@
 /* Design notes
  *
- * A pool owns blocks of its device's heap. A block is used, being freed (its free is queued), or idle; the pool keeps
- * it until it is trimmed. Blocks are neither cut nor joined: one is given out again for a size that fills at least half of it.
+ * Memory pools: device memory that is allocated and freed in stream order.
  *
- * Lives. While it is used the block has a life, told by the birth in its heap record, as every block. A free ends the
- * life when its turn comes, and what is submitted until then may use it. When the block is given out again before that,
- * to its own stream or to one that waits for it, a new life begins in the record and the former one is kept in a list
- * until its free has run: tasks of both are told apart by their births, and a task in between, submitted behind the
- * free, finds its life over. A block with former lives is never given back to the device. An allocation that is
- * discarded, with what made it safe, while a former life lasts has no life: tasks of both would run.
+ * A pool owns blocks of its device's heap until it is trimmed. A block is used, being freed (its free is queued), or
+ * idle. Blocks are neither split nor merged; a block is reused for a size of at least half its own.
  *
- * Order. Who may have a block whose last free is the record F: the stream of F; one that waits for an event recorded
- * behind F, directly or through others (bl_behind holds from where on which streams do; waits bind when they are issued,
- * so that each adds one entry); anybody once F has passed; anybody at all if the allocation waits for F. The last one is
- * tried only when there is no other memory. F is 0 when the host freed it.
+ * Reuse. Each allocation of a block has an allocation id in the block's heap record, and tasks check it as for any
+ * block. A free marks the block as freed when its task runs; work that is submitted earlier may use the block. If the
+ * block is allocated again before that, on the same stream or on one that waits for it, the record gets a new id, and
+ * the former allocation (struct sim_pool_life) stays in a list until its free has run. So tasks of both are told apart,
+ * and a task that was submitted behind the free finds its id gone. A block with former allocations is never returned to
+ * the device. If a queued allocation is discarded, and with it the wait that made the reuse safe, while a former
+ * allocation is still in use, the new one is ended, because otherwise tasks of both would run.
  *
- * One lock guards all pools and blocks. It is a leaf: the heap is asked outside it, and a thread that has left it for that
- * is counted. Queued frees find their block by its address and know it by its birth. */
+ * Order. F is the record of a block's last free; it is 0 if a host thread freed the block. An allocation may have the
+ * block if it is on the stream of F; if its stream waits for an event recorded behind F, directly or through other
+ * streams (bl_behind holds the points from which on streams do; waits count from their submission, each adds one
+ * entry); if F has passed; or if the allocation itself waits for F. The last way is tried only if no other memory is
+ * left.
+ *
+ * One lock guards all pools and blocks. It is a leaf: the heap is called without it, and `giving` counts the threads
+ * that have released it to do so. Queued frees find their block by its address and identify the allocation by its
+ * id. */
 #include "pool_inner.h"
 
 #include "base/config.h"
@@ -32,8 +37,8 @@ struct sim_table sim_pools = {
     .tb_stride = sizeof(struct sim_pool), .tb_limit = 1u << 16, .tb_kind = SIM_KIND_MEMORY_POOL};
 struct sim_lock sim_pool_lock;
 static struct sim_pool_block *buckets[BUCKETS];
-static uint32_t giving;       /* threads that give blocks back to the heap */
-static struct sim_gate given; /* counts those that have, each after it has left */
+static uint32_t giving;       /* threads that are returning blocks to the heap */
+static struct sim_gate given; /* counts their completions, each after the thread has left the heap */
 
 aclError sim_pool_supported(void)
 {
@@ -69,10 +74,10 @@ void sim_pool_add_block(struct sim_pool *pool, struct sim_pool_block *block)
     pool->pl_blocks = block;
     pool->pl_pins++;
     atomic_fetch_add(&sim_owner_blocks, 1);
-    atomic_fetch_add(&sim_event_listeners, 1); /* those that are not used */
+    atomic_fetch_add(&sim_event_listeners, 1); /* counts blocks that are not used */
 }
 
-/* Takes an unused block away from the pool's list at `link`. */
+/* Removes an unused block from its pool's list. */
 static struct sim_pool_block *remove_block(struct sim_pool_block **link)
 {
     struct sim_pool_block *block = *link, **bucket = bucket_of(block->bl_heap.bk_start);
@@ -315,7 +320,8 @@ aclError sim_pool_trim(aclrtMemPool handle, uint64_t keep)
     return ACL_SUCCESS;
 }
 
-/* What pools of one device, or (-1) of all, can do without; above their thresholds, or all of it. */
+/* Releases to the device what the pools of one device (-1: of all devices) can spare: all idle blocks, or only those
+ * above the thresholds. */
 static bool collect_all(int32_t device, bool all)
 {
     struct sim_pool_block *collected = NULL;
@@ -344,7 +350,7 @@ SIM_RARE static bool reclaim(int32_t device)
     return atomic_load(&sim_event_listeners) != 0 && collect_all(device, true);
 }
 
-/* ---- the end of everything ---- */
+/* ---- closing a device, and forks ---- */
 
 static void drop_block(struct sim_pool_block *block)
 {
@@ -355,7 +361,7 @@ static void drop_block(struct sim_pool_block *block)
     free(block);
 }
 
-/* The device goes down: its pools are dead. */
+/* The device is closed: its pools are dead. */
 static void forget(int32_t device)
 {
     sim_lock(&sim_pool_lock);
@@ -373,7 +379,7 @@ static void forget(int32_t device)
         struct sim_pool_block *none = NULL;
         end_pool(pool, &none);
     }
-    while (giving != 0) { /* another thread is in the heap, and needs no other lock to get done */
+    while (giving != 0) { /* another thread is in the heap; it needs no other lock to finish */
         uint64_t next = sim_gate_level(&given) + 1;
         sim_unlock(&sim_pool_lock);
         sim_engine_wait_gate(&given, next, SIM_FOREVER);
@@ -385,13 +391,13 @@ static void forget(int32_t device)
 const struct sim_owner sim_pool_owner = {
     .ow_release = sim_pool_release, .ow_lives = sim_pool_lives, .ow_reclaim = reclaim, .ow_close = forget};
 
-/* The parent's lists may be half changed: they are left alone. */
+/* The parent may have been changing its lists when it forked: the child leaves them alone. */
 void sim_pool_after_fork(void)
 {
     sim_table_empty(&sim_pools);
     sim_lock_renew(&sim_pool_lock);
     giving = 0;
-    memset(&given, 0, sizeof given); /* whoever slept is not in the child */
+    memset(&given, 0, sizeof given); /* threads that slept here do not exist in the child */
     memset(buckets, 0, sizeof buckets);
     atomic_store(&sim_owner_blocks, 0);
     atomic_store(&sim_event_listeners, 0);

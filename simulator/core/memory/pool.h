@@ -1,4 +1,4 @@
-/* Memory pools: device memory given out and taken back in the order of streams. */
+/* Memory pools: device memory allocated and freed in stream order. */
 #ifndef SIM_POOL_H
 #define SIM_POOL_H
 
@@ -9,10 +9,10 @@
 
 aclError sim_pool_supported(void); /* 207000 */
 
-/* `limit` 0: none. 107001, 207001. */
+/* `limit` is the most bytes that the pool may hold, 0 for no limit. Returns 107001 or 207001. */
 aclError sim_pool_create(int32_t device, uint64_t limit, aclrtMemPool *handle);
 aclError sim_pool_check(aclrtMemPool handle); /* 107017 */
-/* The handle is dead at once; what is in use stays so until it is freed. */
+/* The handle is dead at once. Blocks in use stay valid until they are freed. */
 aclError sim_pool_destroy(aclrtMemPool handle);
 aclError sim_pool_set(aclrtMemPool handle, aclrtMemPoolAttr attribute, const void *value);
 aclError sim_pool_get(aclrtMemPool handle, aclrtMemPoolAttr attribute, void *value);
@@ -21,12 +21,12 @@ aclError sim_pool_trim(aclrtMemPool handle, uint64_t keep);
 aclError sim_pool_malloc(void **address, size_t size, aclrtMemPool handle, struct sim_target stream, void *site);
 aclError sim_pool_free(void *address, struct sim_target stream, void *site);
 
-/* ---- what memory, events and those who wait ask ---- */
+/* ---- called by memory, events and waiting threads ---- */
 
-/* A stream was made to wait, with the task `own`, for a record. */
+/* Notes that a stream waits, with its task `own`, for the record `waited`. */
 void sim_pool_note_wait(sim_record own, sim_record waited);
 
-/* A host has waited: what pools keep above their thresholds goes back to the device. */
+/* After a host thread has waited: returns what pools hold above their thresholds to the device. */
 void sim_pool_give_back(void);
 static inline void sim_pool_settle(void)
 {
@@ -34,7 +34,7 @@ static inline void sim_pool_settle(void)
         sim_pool_give_back();
 }
 
-extern const struct sim_owner sim_pool_owner; /* of the blocks that pools have */
+extern const struct sim_owner sim_pool_owner; /* the owner functions for blocks of pools */
 void sim_pool_after_fork(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* Which stream gets which block when: the order of frees and allocations. The design notes are in pool.c. */
+/* Allocating and freeing in stream order: which allocation gets which block of a pool. The design notes and the lock
+ * are in pool.c. */
 #include "pool_inner.h"
 
 #include "engine/context.h"
@@ -7,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- who may have a block ---- */
+/* ---- which blocks an allocation may have ---- */
 
-/* Whether `point` lies in a stream at or behind `from`. */
+/* Whether `point` is at or behind `from` in the same stream. */
 static bool is_behind(sim_record point, sim_record from)
 {
     return point >> 48 == from >> 48 && sim_record_ticket(point) >= sim_record_ticket(from);
@@ -45,7 +46,7 @@ SIM_RARE void sim_pool_note_wait(sim_record own, sim_record waited)
 
 struct wish {
     uint64_t wi_size, wi_whole;
-    sim_record wi_point; /* where it is made, before any later task */
+    sim_record wi_point; /* the record of the stream's next task, which is the allocation or an earlier task */
 };
 
 static enum sim_pool_rank rank_for(const struct sim_pool_block *block, sim_record point)
@@ -60,7 +61,8 @@ static enum sim_pool_rank rank_for(const struct sim_pool_block *block, sim_recor
     return block->bl_pool->pl_may[SIM_POOL_BY_WAITING] ? SIM_POOL_BY_WAITING : SIM_POOL_RANKS;
 }
 
-/* The smallest block that fits, of these the one with the best rank that is not above `worst`; NULL. */
+/* The smallest block that fits; among equals the one with the best rank, at most `worst`. Returns NULL if there is
+ * none. */
 static struct sim_pool_block *choose(const struct sim_pool *pool, const struct wish *wish, enum sim_pool_rank worst)
 {
     struct sim_pool_block *best = NULL;
@@ -88,8 +90,8 @@ static uint64_t whole_pages(uint64_t size, enum sim_page page)
     return (size + bytes - 1) / bytes * bytes;
 }
 
-/* Another block from the heap, idle; NULL when the limit, the device or the host has no room. The lock is released
- * meanwhile. */
+/* Adds an idle block from the heap. Returns NULL if the limit, the device or the host has no room. The lock is
+ * released meanwhile. */
 static struct sim_pool_block *grow(struct sim_pool *pool, const struct wish *wish)
 {
     struct sim_policy policy = sim_memory_huge_first(wish->wi_whole);
@@ -109,7 +111,7 @@ static struct sim_pool_block *grow(struct sim_pool *pool, const struct wish *wis
     sim_lock(&sim_pool_lock);
     pool->pl_reserved -= fits ? bytes : 0;
     pool->pl_pins--;
-    if (!found || pool->pl_lost) { /* a device that goes down takes the block with it */
+    if (!found || pool->pl_lost) { /* the closing device frees the block */
         free(block);
         return NULL;
     }
@@ -125,7 +127,7 @@ static uint64_t higher(uint64_t one, uint64_t other)
     return one > other ? one : other;
 }
 
-/* Begins a life in an unused block; a former one that is not over takes `spare`. */
+/* Starts an allocation in an unused block. A former allocation that has not ended is stored in `spare`. */
 static void take(struct sim_pool_block *block, const struct wish *wish, struct sim_pool_life **spare)
 {
     struct sim_pool *pool = block->bl_pool;
@@ -147,13 +149,14 @@ static void take(struct sim_pool_block *block, const struct wish *wish, struct s
     pool->pl_reserved_high = higher(pool->pl_reserved_high, pool->pl_reserved);
 }
 
-/* Where the free of the newest former life stands; 0: there is none. */
+/* The record of the newest former allocation's free, or 0. */
 static sim_record behind_former(const struct sim_pool_block *block)
 {
     return block->bl_former != NULL ? block->bl_former->lf_freed : 0;
 }
 
-/* Ends the newest life of a block whose state was not idle. `freed`: from where on others may have it. */
+/* Ends the newest allocation of a block that is not idle. `freed` is the record from which on others may have the
+ * block. */
 static void end_life(struct sim_pool_block *block, sim_record freed)
 {
     if (block->bl_freed != freed)
@@ -170,10 +173,10 @@ static void end_life(struct sim_pool_block *block, sim_record freed)
 struct malloc_task {
     const void *ma_address;
     uint32_t ma_birth;
-    bool ma_again; /* the block had former lives when it was given out */
+    bool ma_again; /* the block still had former allocations */
 };
 
-/* The newest life before that of `birth` that is not over; NULL. */
+/* The newest allocation that is older than `birth` and has not ended, or NULL. */
 static const struct sim_pool_life *older_life(const struct sim_pool_block *block, uint32_t birth)
 {
     const struct sim_pool_life *life = block->bl_former;
@@ -184,7 +187,8 @@ static const struct sim_pool_life *older_life(const struct sim_pool_block *block
     return life != NULL ? life->lf_next : NULL;
 }
 
-/* In order, nothing is left to wait for, unless the allocation was to wait, or what it relied on was aborted. */
+/* Normally all older allocations have ended by now. This waits if the allocation was made by rank
+ * SIM_POOL_BY_WAITING, or if the wait that it relied on was discarded. */
 static aclError run_malloc(struct sim_run *run, void *argument)
 {
     const struct malloc_task *task = argument;
@@ -204,7 +208,8 @@ static aclError run_malloc(struct sim_run *run, void *argument)
     return SIM_PARK;
 }
 
-/* Ends the life of `birth` where an older one still is, so that nothing touches the bytes of both. The lock is held. */
+/* Ends the allocation `birth` if an older one is still in use, so that tasks of both never touch the same bytes. The
+ * lock is held. */
 static void refuse_life(struct sim_pool_block *block, uint32_t birth)
 {
     if (older_life(block, birth) == NULL)
@@ -214,7 +219,7 @@ static void refuse_life(struct sim_pool_block *block, uint32_t birth)
         if (block->bl_state == SIM_POOL_USED)
             end_life(block, behind_former(block));
         else
-            sim_heap_end(block->bl_heap.bk_record); /* its free, which is queued, does the rest */
+            sim_heap_end(block->bl_heap.bk_record); /* its queued free does the rest */
         return;
     }
     while ((life = *link)->lf_birth != birth)
@@ -257,7 +262,7 @@ static aclError refuse_size(const struct wish *wish, uint64_t limit, uint64_t re
                     " bytes, nor its device has room", wish->wi_size, reserved);
 }
 
-/* Gives the wish a life, which *task tells. */
+/* Allocates a block for the wish, and describes it in *task. */
 static aclError obtain(struct sim_pool *pool, const struct wish *wish, struct sim_pool_life **spare, struct malloc_task *task)
 {
     struct sim_pool_block *block = choose(pool, wish, SIM_POOL_BY_TIME);
@@ -274,7 +279,7 @@ static aclError obtain(struct sim_pool *pool, const struct wish *wish, struct si
     return block != NULL ? ACL_SUCCESS : refuse_size(wish, limit, reserved);
 }
 
-/* The allocation was not queued. */
+/* Takes an allocation back that could not be queued. */
 static void undo(const struct malloc_task *task)
 {
     struct sim_pool_block *collected = NULL;
@@ -305,7 +310,7 @@ aclError sim_pool_malloc(void **address, size_t size, aclrtMemPool handle, struc
     if (device == context->cx_device->dv_id)
         code = obtain(pool, &wish, &spare, &task);
     struct sim_pool_block *collected = NULL;
-    sim_pool_settle_dead(pool, &collected); /* it may have been destroyed while the heap was asked */
+    sim_pool_settle_dead(pool, &collected); /* the pool may have been destroyed while the heap was called */
     sim_pool_unlock_and_give(collected);
     free(spare);
     SIM_CHECK(device == context->cx_device->dv_id, ACL_ERROR_RT_PARAM_INVALID,
@@ -328,7 +333,7 @@ struct free_task {
     uint32_t fr_birth, fr_thread;
 };
 
-/* The life is over: the newest one, or a former one. `freed`: here; 0: its stream has no more to do with it. */
+/* Ends an allocation, the newest one or a former one. `freed` is the record of the free, or 0 if it was discarded. */
 static void end_by_task(const struct free_task *task, sim_record freed)
 {
     struct sim_pool_block *collected = NULL;
@@ -357,7 +362,7 @@ static aclError run_free(struct sim_run *run, void *argument)
     return ACL_SUCCESS;
 }
 
-/* All before it is done or discarded, too. */
+/* A free is discarded only after all earlier tasks of its stream have run or were discarded. */
 static void drop_free(void *argument)
 {
     end_by_task(argument, 0);
@@ -367,7 +372,7 @@ static const struct sim_op free_op = {.op_name = "aclrtMemPoolFreeAsync", .op_ru
                                       .op_flags = SIM_OP_LIGHT | SIM_OP_LIVE, .op_kind = SIM_TASK_OTHER,
                                       .op_number = its_address};
 
-/* A used block begins to be freed. */
+/* Marks a used block as being freed. */
 static aclError begin_free(const void *address, struct free_task *task)
 {
     sim_lock(&sim_pool_lock);
@@ -386,7 +391,7 @@ static aclError begin_free(const void *address, struct free_task *task)
     return ACL_SUCCESS;
 }
 
-/* The free is queued at `freed`, or (0) it is not. */
+/* `freed` is the record of the queued free, or 0 if it could not be queued. */
 static void end_begin_free(const struct free_task *task, sim_record freed)
 {
     sim_lock(&sim_pool_lock);

@@ -1,7 +1,9 @@
 /* Design notes
  *
- * The saturation mode belongs to the process until a stream adopts it; the stream then keeps its mode for good. Kernels
- * and reductions compute as usual; on a stream that saturates, infinities and NaNs in their outputs are replaced
+ * The saturation mode of floating-point results, and the overflow status.
+ *
+ * The saturation mode belongs to the process until a stream adopts it; the stream then keeps its mode. Kernels and
+ * reductions compute as usual; on a stream that saturates, infinities and NaNs in their outputs are replaced
  * afterwards. The overflow status is one flag per process or one per context, as on the chip; the memory at a context's
  * overflow address mirrors it. On chips that can switch the status per stream, it is off at first. Switching is a task,
  * so that it affects later tasks only: sa_asked is the setting that the program requested, sa_reached the one that the
@@ -48,7 +50,7 @@ aclError sim_saturation_set_mode(aclrtFloatOverflowMode mode)
     return ACL_SUCCESS;
 }
 
-/* The chip, which decides where the program has not, is fixed when the first device opens. */
+/* The first device that opens fixes the chip, which decides the mode if the program has not. */
 int sim_saturation_open(void)
 {
     atomic_store(&sim_stream_saturation, sim_saturation_mode() == ACL_RT_OVERFLOW_MODE_SATURATION);
@@ -57,7 +59,7 @@ int sim_saturation_open(void)
 
 /* ---- the status ---- */
 
-/* Writes the status where the context's address is, if anybody has asked for it and it has not been freed. */
+/* Writes the status to the context's overflow address, if the program has asked for one and has not freed it. */
 static void write_address(struct sim_context *context, uint32_t value)
 {
     sim_lock(&context->cx_lock);
@@ -165,7 +167,7 @@ aclError sim_saturation_address(struct sim_context *context, void **address)
             context->cx_overflow = fresh;
         *address = (void *)(uintptr_t)context->cx_overflow.rg_address;
         sim_unlock(&context->cx_lock);
-        if (lives && block != NULL) /* another thread was faster */
+        if (lives && block != NULL) /* another thread has allocated it first */
             return sim_memory_release(block, NULL);
         if (lives || block != NULL)
             return ACL_SUCCESS;
@@ -187,10 +189,10 @@ void sim_saturation_close(struct sim_context *context)
         sim_memory_release(range.rg_address, NULL);
 }
 
-/* ---- what kernels have written ---- */
+/* ---- outputs of kernels ---- */
 
-/* Bytes of an element, and the bits of its exponent: all of them set is an infinity or a NaN, and one less is the
- * largest number. False: it does not overflow. */
+/* The size of an element and its exponent bits: an element with all of them set is an infinity or a NaN, and one
+ * with one less is the largest number. Returns false for types that do not overflow. */
 static bool find_layout(aclDataType type, size_t *size, uint64_t *exponent)
 {
     *size = type == ACL_DOUBLE ? 8 : type == ACL_FLOAT ? 4 : 2;
@@ -201,7 +203,7 @@ static bool find_layout(aclDataType type, size_t *size, uint64_t *exponent)
     return type == ACL_DOUBLE || type == ACL_FLOAT || type == ACL_BF16 || type == ACL_FLOAT16;
 }
 
-/* One element, of any size: these machines keep the low bytes first. */
+/* Saturates one element of any size; the machine is little-endian. */
 static bool saturate_element(char *place, size_t size, uint64_t exponent)
 {
     uint64_t bits = 0, sign = UINT64_C(1) << (size * 8 - 1);
@@ -228,7 +230,7 @@ static bool saturate_tensor(const aclsimTensor *tensor)
     char *place = tensor->data;
     for (uint32_t dim = 0; dim != UINT32_MAX;) {
         overflow |= saturate_element(place, size, exponent);
-        for (dim = tensor->rank - 1; dim != UINT32_MAX; dim--) { /* the next element, the last dimension first */
+        for (dim = tensor->rank - 1; dim != UINT32_MAX; dim--) { /* step to the next element, last dimension first */
             int64_t step = tensor->strides[dim] * (int64_t)size;
             place += step;
             if (++at[dim] < tensor->dims[dim])

@@ -1,5 +1,6 @@
-/* Cache operations. There is no cache to fill here: such a task only needs its memory to be there when its turn comes.
- * A description in device memory is two words, address and size, which the task reads when its turn comes. */
+/* Cache operations as tasks. There is no cache to fill here: a task only checks that its memory is allocated when it
+ * runs. A description in device memory is two words, address and size, which the task reads when it runs. This file
+ * has no state and no lock. */
 #include "address/memory.h"
 #include "memory_copy.h"
 #include "task_system.h"

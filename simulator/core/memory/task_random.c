@@ -1,6 +1,9 @@
-/* Random numbers: Philox 4x32-10, keyed with the seed. Number i takes the block that lies i behind the 128-bit offset in
- * device memory, so a sequence is the same however it is cut up; the offset stays as it was. The documents name neither
- * the generator nor the bytes of the offset (16 here), nor what a set bit of a mask means: an element that is kept. */
+/* Random numbers as tasks: Philox 4x32-10, keyed with the seed. Number i uses block i behind the 128-bit offset in
+ * device memory, so that a sequence does not depend on how it is split; the offset itself is not changed. The
+ * documentation names neither the generator nor the size of the offset (16 bytes here), nor the meaning of a set mask
+ * bit (the element is kept).
+ *
+ * A task owns its ranges and a copy of its parameters. This file has no state and no lock. */
 #include "address/memory.h"
 #include "base/bytes.h"
 #include "base/type.h"
@@ -11,8 +14,8 @@
 #include <string.h>
 
 #define COUNTER_BYTES 16
-#define MOST_RANGES 7 /* result, offset, parameters, and up to four values that stand in device memory */
-#define CUT 2.0       /* standard deviations of a truncated normal distribution */
+#define MOST_RANGES 7 /* result, offset, parameters, and up to four values that are stored in device memory */
+#define CUT 2.0       /* a truncated normal distribution is cut at this many standard deviations */
 
 typedef aclrtRandomParaInfo para_info;
 
@@ -32,14 +35,14 @@ static uint32_t bytes_of(aclDataType type)
     return sim_type_bits(type) / 8;
 }
 
-/* The values of a distribution: one or two of the same kind. */
+/* The parameters of a distribution: one or two of the same type. */
 static const para_info *values_of(const aclrtRandomNumTaskInfo *info, uint32_t *count)
 {
     *count = info->randomNumFuncParaInfo.funcType == ACL_RT_RANDOM_NUM_FUNC_TYPE_DROPOUT_BITMASK ? 1 : 2;
     return (const void *)&info->randomNumFuncParaInfo.paramInfo;
 }
 
-/* `bytes` 0: 4 or 8. */
+/* `bytes` 0 allows 4 and 8. */
 static aclError check_para(const para_info *para, uint32_t bytes, const char *name)
 {
     SIM_CHECK(para->isAddr <= 1, ACL_ERROR_RT_PARAM_INVALID, "%s.isAddr is %u, expected 0 (a value) or 1 (an address)",
@@ -78,7 +81,7 @@ static void *address_of(const para_info *para)
     return address;
 }
 
-/* What stands in the call, or in device memory, as the low bits of the result. */
+/* A parameter given in the call or in device memory, as the low bits of the result. */
 static uint64_t value_of(const para_info *para, uint32_t bytes)
 {
     uint64_t value = 0;
@@ -96,7 +99,7 @@ static uint64_t number_of(const para_info *para)
     return value_of(para, bytes_of_number(para));
 }
 
-/* Of `count` results; UINT64_MAX: more than there can be. */
+/* The bytes of `count` results, or UINT64_MAX if they exceed the limit. */
 static uint64_t result_bytes(const aclrtRandomNumTaskInfo *info, uint64_t count)
 {
     uint64_t bytes = count;
@@ -105,7 +108,7 @@ static uint64_t result_bytes(const aclrtRandomNumTaskInfo *info, uint64_t count)
     return sim_size_multiply(&bytes, bytes_of(info->dataType)) ? bytes : UINT64_MAX;
 }
 
-/* The first range that cannot be claimed is named. */
+/* Returns the name of the first range that cannot be claimed. */
 static const char *claim(struct random_task *task, const void *address, uint64_t size, bool write, const char *name)
 {
     struct sim_range *range = &task->rm_ranges[task->rm_range_count++];
@@ -118,7 +121,7 @@ static const char *claim_para(struct random_task *task, const para_info *para, u
     return para->isAddr ? claim(task, address_of(para), bytes, false, name) : NULL;
 }
 
-/* NULL, or what of it lies in no device memory, or not all of it does. */
+/* Returns NULL, or the name of an argument that is not entirely device memory. */
 static const char *make(const aclrtRandomNumTaskInfo *info, struct random_task *task)
 {
     uint32_t count;
@@ -170,7 +173,7 @@ static uint64_t joined(const uint32_t words[2])
     return words[0] | (uint64_t)words[1] << 32;
 }
 
-/* From 0, to below 1. */
+/* A number in [0, 1). */
 static double fraction(const uint32_t words[2])
 {
     return (double)(joined(words) >> 11) * 0x1p-53;
@@ -193,7 +196,7 @@ static double draw(const struct generator *generator, aclrtRandomNumFuncType fun
         if (function != ACL_RT_RANDOM_NUM_FUNC_TYPE_TRUNCATED_NORMAL_DIS || fabs(value) <= CUT)
             return value;
     }
-    return 0; /* as good as never: 1 in 20 is cut */
+    return 0; /* practically never: 1 in 20 numbers is rejected */
 }
 
 /* ---- running ---- */
@@ -231,7 +234,7 @@ static uint64_t widened(aclDataType type, uint64_t bits)
     return type == ACL_INT32 ? (uint64_t)(int64_t)(int32_t)(uint32_t)bits : bits;
 }
 
-/* From the first parameter to below the second. */
+/* Integers from the first parameter up to, and without, the second. */
 static void fill_integers(const aclrtRandomNumTaskInfo *info, const struct generator *generator, uint64_t count, char *to)
 {
     uint32_t bytes = bytes_of(info->dataType), parameters;
@@ -302,14 +305,14 @@ aclError sim_task_random_queue(const aclrtRandomNumTaskInfo *info, struct sim_ta
     const char *wrong = make(info, &task);
     SIM_CHECK(wrong == NULL, ACL_ERROR_RT_PARAM_INVALID,
               "taskInfo: %s is not in a block of device memory that has room for it", wrong);
-    uint64_t bytes = info->randomNum.isAddr ? UINT64_MAX : 16 * task.rm_ranges[0].rg_size; /* each takes its time */
+    uint64_t bytes = info->randomNum.isAddr ? UINT64_MAX : 16 * task.rm_ranges[0].rg_size; /* generating is slow */
     return sim_engine_submit(stream, &random_ops[sim_task_weight(bytes)], &task, sizeof task, site, NULL);
 }
 
 /* ---- updates ---- */
 
 struct random_update {
-    struct sim_range ru_range; /* where the new description stands */
+    struct sim_range ru_range; /* the bytes of the new description */
     struct sim_recorded ru_recorded;
 };
 
@@ -319,7 +322,8 @@ static const struct sim_range *update_range(const void *argument, size_t *count)
     return argument;
 }
 
-/* The argument of the recorded task with what may be updated taken from device memory; NULL: it is not valid. */
+/* Returns the recorded task's argument with the updatable values read from device memory, or NULL if they are
+ * invalid. */
 static void *updated(const void *before, void *state)
 {
     const struct random_task *task = before;

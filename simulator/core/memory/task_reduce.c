@@ -1,5 +1,6 @@
-/* Reductions in place, dst = op(dst, src), element by element. Halves are computed in float. Floats follow
- * IEEE unless the stream saturates; sums of integers wrap (the documents leave it open). */
+/* Reductions in place as tasks: dst = op(dst, src), element by element. Half-precision elements are computed in
+ * float. Floats follow IEEE unless the stream saturates; sums of integers wrap (the documentation does not say).
+ * This file has no state and no lock. */
 #include "address/memory.h"
 #include "base/config.h"
 #include "base/type.h"
@@ -13,7 +14,7 @@
 #define EVERYWHERE (BIT(ACL_INT8) | BIT(ACL_INT16) | BIT(ACL_INT32) | BIT(ACL_FLOAT16) | BIT(ACL_FLOAT))
 #define SUM_BYTES (UINT64_C(4) << 30)
 
-/* What the engines of the chips add up. */
+/* The types that each chip's engines can add. */
 static const uint64_t chip_types[] = {
     [SIM_P950] = EVERYWHERE | BIT(ACL_BF16) | BIT(ACL_UINT32),
     [SIM_PA3] = EVERYWHERE | BIT(ACL_BF16),
@@ -40,7 +41,7 @@ static aclError check_alignment(const void *address, uint64_t size, const char *
     return ACL_SUCCESS;
 }
 
-/* No documented product compares (EQUAL). */
+/* No documented product supports comparison (EQUAL). */
 aclError sim_task_reduce_check(const struct sim_task_reduction *reduction)
 {
     const struct sim_soc *soc = sim_config()->cf_soc;
@@ -144,7 +145,7 @@ static aclError run_reduce(struct sim_run *run, void *argument)
      .op_kind = SIM_TASK_COPY}
 static const struct sim_op reduce_ops[] = {REDUCE_OP(SIM_OP_LIGHT), REDUCE_OP(0), REDUCE_OP(SIM_OP_HEAVY)};
 
-/* Access to a peer does not help: both sides are the device's own. */
+/* Peer access does not help here: both sides must be on the stream's own device. */
 static aclError check_device(const void *address, const char *name, struct sim_target stream)
 {
     struct sim_place place;

@@ -1,11 +1,14 @@
-/* Physical memory of other processes. The exchange tells who may have it and hands over the file of its pages, a device's
- * zone of the process that made it.
+/* Physical memory that processes share. The exchange (share/exchange.h) decides which processes may import it, and
+ * passes the file that holds its pages; for device memory that is the exporter's device zone.
  *
- * The pages must not be given out again while another process has them, even when their own process freed the memory. So
- * who imports locks the bytes of the file, through a description of the file of its own, and asks again whether they are
- * there still; who frees withdraws first, and then looks whether they are locked. One of the two sees the other. The
- * system ends the lock with the importer, however that ends. Pages that are still locked wait in a list, until somebody asks
- * for memory. When their device is reset, its heap is closed around them, and opened again without them. */
+ * The exporter owns the pages. They must not be allocated again while another process uses them, even after the
+ * exporter has freed the memory. So the importer opens the file anew, locks the bytes with a file lock, and then asks
+ * again whether the memory still exists; the exporter first withdraws the memory and then looks whether the bytes are
+ * locked. At least one of the two sees the other. The system ends the file lock when the importer exits. Pages that are
+ * still locked wait in a list, which is checked whenever memory is allocated. When the device is reset, its heap is
+ * closed and opened again without them.
+ *
+ * sim_vmm_lock (address/vmm.c) guards the memory, including the number in ph_shared. */
 #include "vmm_share.h"
 #include "address/memory.h"
 #include "address/peer.h"
@@ -19,9 +22,9 @@
 #include <string.h>
 
 #define NAME "shareableHandle"
-#define PUBLISHING UINT64_MAX /* in ph_shared, while another thread exports it */
+#define PUBLISHING UINT64_MAX /* value of ph_shared while another thread exports the memory */
 
-/* What a handle for other servers holds; the rest is 0. */
+/* The first bytes of a handle for other servers; the number follows, and the rest is 0. */
 static const char fabric_mark[8] = "aclsimFH";
 
 static int lock_bytes(int file, short type, uint64_t offset, uint64_t size)
@@ -45,7 +48,7 @@ static void withdraw(const struct sim_physical *memory)
 
 static const struct sim_sharer sharer = {.sh_is_wanted = is_wanted, .sh_withdraw = withdraw};
 
-/* ---- out ---- */
+/* ---- exporting ---- */
 
 static aclError may_export(const struct sim_physical *memory)
 {
@@ -56,7 +59,7 @@ static aclError may_export(const struct sim_physical *memory)
     return ACL_SUCCESS;
 }
 
-/* As devices are called outside this process. */
+/* The device number that other processes know. */
 static int32_t outer_number(int32_t device)
 {
     return sim_config()->cf_visible[device];
@@ -72,7 +75,7 @@ aclError sim_vmm_export(aclrtDrvMemHandle handle, bool to_all, uint64_t *shared)
     if (code == ACL_SUCCESS) {
         memory->ph_sharer = &sharer;
         memory->ph_shared = PUBLISHING;
-        memory->ph_maps++; /* it stays meanwhile */
+        memory->ph_maps++; /* keeps the memory meanwhile */
         offer.of_device = outer_number(memory->ph_kind.mk_device);
         offer.of_file = memory->ph_file;
         offer.of_offset = memory->ph_pages.ex_offset;
@@ -100,7 +103,7 @@ aclError sim_vmm_allow(uint64_t shared, const int32_t *pids, size_t count)
     return sim_exchange_allow(SIM_EXCHANGE_PHYSICAL, shared, NAME, pids, count);
 }
 
-/* ---- in ---- */
+/* ---- importing ---- */
 
 static aclError check_offer(const struct sim_offer *offer, const struct sim_memory_kind *kind)
 {
@@ -122,7 +125,7 @@ static aclError check_devices(int32_t device, int32_t outer)
     return ACL_SUCCESS;
 }
 
-/* The file anew, so that the lock is this process's, and the bytes in it locked; -1. */
+/* Opens the file anew, so that the file lock belongs to this process, and locks the bytes; returns -1 on failure. */
 static int open_locked(const struct sim_offer *offer)
 {
     char path[32];
