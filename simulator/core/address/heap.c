@@ -1,31 +1,29 @@
-/* Blocks: finding them, accounting their pages, giving them out and taking them back. Where the address space of a
- * heap comes from is heap_zone.c.
+/* Blocks: finding them, allocating and freeing them, and counting their pages. heap_zone.c provides the address space.
  *
- * Tables. A unit (2 MiB) is free, part of a big block, or cut into spans. A span (64 KiB) is part of a middle block,
- * or a slab of equal small blocks. Each block has one 64-bit record (heap_inner.h), which is 0 exactly while the block
- * is not alive; it is kept outside user pages and found from any address of the block by at most three loads.
+ * Tables. A unit (2 MiB) is free, part of a big block, or cut into spans. A span (64 KiB) is part of a middle block, or
+ * a slab of equal small blocks. Each block has one 64-bit record (heap_inner.h), which is 0 exactly while the block is
+ * not allocated; it is kept outside user pages and found from any address of the block by at most three loads. A block
+ * imported from another process gets spans of its own, or the same slot of a span as in its owner. Only its record is
+ * set, so that nothing else of such a span is ever allocated.
  *
- * Who writes what. A record is set by the thread that took the block, and cleared by the one thread that finds it
- * still as it was (under the class lock, or by compare-and-swap): that is how a double free is noticed. The bits and
- * the list links of a slab are guarded by its size class's lock; free units and spans, and the bins, by hp_lock.
- * Order: class lock, then hp_lock; no system call under either but in closing a heap.
+ * Ownership. A record is set by the thread that took the block. It is cleared by the one thread that finds it unchanged
+ * (under the class lock, or by compare-and-swap), which is how a double free is noticed. Freed middle and big blocks
+ * keep their pages in bins of exact size, up to CACHE_BYTES per heap; above that the pages are released at once. Free
+ * units and spans outside the bins hold no pages.
  *
- * A block of another process's lies here as it lies there: in spans of its own, or in the same slot of a span. Only its
- * record is set, so that nothing else of such a span is ever given out.
- *
- * Freed middle and big blocks wait in bins of exact size with their pages, up to CACHE_BYTES a heap; above that the
- * pages go back at once. Free units and spans outside the bins hold no pages. */
+ * Locking. A size class's lock guards the bits and list links of its slabs; hp_lock guards free units and spans, and
+ * the bins. Order: class lock, then hp_lock. Under them no system call is made, except when a heap is closed. */
 #include "heap_inner.h"
 #include <errno.h>
 
 #define DEATHS 65536u
 
-/* Pages in use (or in stock), in one word so that one compare-and-swap keeps their sum below the capacity: normal
- * pages in the low 40 bits, huge pages (512 for a giant one) above.
+/* Pages in use (or in stock), in one word so that one compare-and-swap keeps their sum below the capacity: normal pages
+ * in the low 40 bits, huge pages (512 for a giant one) above.
  *
- * Capacity is split: hp_normal bytes belong to normal pages, the rest to huge pages. When the normal part is full,
- * huge pages that nobody uses are cut into normal ones, so small blocks can fill the whole device; the other way round
- * there is nothing to take. A cut huge page counts as normal until its pages are free again. */
+ * hp_normal bytes of the capacity are reserved for normal pages. When they are used up, unused huge pages are split
+ * into normal ones, so that small blocks can fill the whole device; normal pages are never merged into huge ones. A
+ * split huge page counts as normal until its pages are free again. */
 #define NORMAL_BYTES (UINT64_C(1) << 12)
 #define HUGE_BYTES UNIT_BYTES
 #define GIANT_BYTES (UINT64_C(1) << 30)
@@ -36,13 +34,13 @@
 static const uint32_t class_bytes[CLASSES] = {512,  1024, 1536, 2048,  2560,  3072,  4096,  4608,
                                               6144, 8192, 8704, 10752, 12800, 16384, 21504, 32768};
 
-/* Births are dealt to threads in hands of BIRTHS_DEALT, so that they rarely share a cache line for one. */
+/* Threads take allocation ids in batches of BIRTHS_DEALT, so that they rarely contend for the counter. */
 #define BIRTHS_DEALT 256u
 static _Atomic uint32_t hands;
 static _Thread_local uint32_t next_birth;
 
-/* The most recent deaths, by birth. Entries are overwritten without a lock: a reader that sees its birth before and
- * after the rest has a whole entry. */
+/* The most recent freed-by records, by allocation id. Entries are overwritten without a lock: a reader that finds
+ * the same id before and after reading the other fields has a consistent entry. */
 static struct {
     _Atomic uint32_t birth, thread;
     _Atomic(const void *) site;
@@ -71,7 +69,7 @@ static uint32_t slot_of(uint32_t class, uint32_t offset)
 
 /* ---- finding ---- */
 
-/* The record of the block that covers `offset`, and where that block starts; NULL where no block can be. */
+/* The record of the block that covers `offset`, and the block's start. NULL if there cannot be a block. */
 static _Atomic uint64_t *record_at(const struct sim_zone *zone, uint64_t offset, uint64_t *start)
 {
     uint32_t unit = atomic_load_explicit(&zone->zn_units[offset / UNIT_BYTES], memory_order_acquire);
@@ -127,13 +125,13 @@ bool sim_heap_zone_cover(const struct sim_zone *zone, const void *address, uint6
     return true;
 }
 
-/* ---- births and deaths ---- */
+/* ---- allocation ids and freed-by records ---- */
 
 uint32_t sim_heap_birth(void)
 {
     if (unlikely(next_birth % BIRTHS_DEALT == 0)) {
         uint32_t hand = atomic_fetch_add_explicit(&hands, 1, memory_order_relaxed) * BIRTHS_DEALT & SIM_BIRTHS;
-        next_birth = hand + 1; /* the first of each hand stays unused: 0 is none, and the mark of an empty hand */
+        next_birth = hand + 1; /* a batch's first id is unused: 0 means none, and an empty batch */
     }
     return next_birth++ & SIM_BIRTHS;
 }
@@ -221,8 +219,8 @@ static void discharge(struct sim_heap *heap, uint64_t pages)
     atomic_fetch_sub_explicit(&heap->hp_used, pages, memory_order_relaxed);
 }
 
-/* Small blocks in normal pages are the frequent case: their class buys pages in stock, so that most of them touch
- * nothing but the class. What is in stock counts as free. The class's lock is held. */
+/* Small blocks in normal pages are the frequent case: their class charges pages in advance, so that most allocations
+ * touch only the class. Pages in stock count as free. The class's lock is held. */
 static void set_stock(struct sim_class *class, uint64_t pages)
 {
     atomic_store_explicit(&class->cl_stock, pages, memory_order_relaxed);
@@ -251,7 +249,7 @@ static void put_back(struct sim_heap *heap, struct sim_class *class, uint64_t pa
     set_stock(class, stock);
 }
 
-/* Sells all stocks: the heap looks full. */
+/* Returns the stocks of all classes, when the heap seems to be full. */
 static void sell_stocks(struct sim_heap *heap)
 {
     for (int number = 0; number < CLASSES; number++) {
@@ -263,7 +261,7 @@ static void sell_stocks(struct sim_heap *heap)
     }
 }
 
-/* hp_used without what is in stock. */
+/* hp_used without the pages in stock. */
 static uint64_t used_by_blocks(const struct sim_heap *heap)
 {
     uint64_t used = atomic_load_explicit(&heap->hp_used, memory_order_relaxed), stock = 0;
@@ -325,7 +323,7 @@ static void unlist_slab(struct sim_zone *zone, struct sim_class *class, const st
         class->cl_partial = info->si_after;
 }
 
-/* Makes a slab of a free span; false when there is none. The class's lock is held. */
+/* Makes a slab of a free span; returns false if there is none. The class's lock is held. */
 static bool add_slab(struct sim_zone *zone, struct sim_heap *heap, uint32_t class)
 {
     uint32_t span = sim_heap_take_spans(zone, heap, 1), slots = slots_of(class);
@@ -340,7 +338,7 @@ static bool add_slab(struct sim_zone *zone, struct sim_heap *heap, uint32_t clas
     return true;
 }
 
-/* A slot of the class, whose lock is held; NULL when there is no address space for another slab. */
+/* Takes a slot of the class, whose lock is held; returns NULL if there is no address space for another slab. */
 static _Atomic uint64_t *take_slot(struct sim_zone *zone, struct sim_heap *heap, uint32_t number, uint64_t *offset)
 {
     struct sim_class *class = &heap->hp_classes[number];
@@ -376,8 +374,8 @@ static _Atomic uint64_t *take_small(struct sim_zone *zone, struct sim_heap *heap
     return record;
 }
 
-/* Ends the life that `word` describes, if it has not ended yet. A slab without blocks goes back, unless it is the
- * class's only one with room: that one will be wanted again. */
+/* Frees the block that `word` describes, unless another thread has freed it. An empty slab is released, unless it is
+ * the class's only slab with room, which will be needed again. */
 static bool give_small(struct sim_zone *zone, struct sim_heap *heap, uint64_t offset, _Atomic uint64_t *record,
                        uint64_t word)
 {
@@ -456,7 +454,7 @@ static _Atomic uint64_t *take(struct sim_zone *zone, struct sim_heap *heap, uint
                                        : take_large(zone, heap, size, page, offset);
 }
 
-/* The same again when stocks and cached blocks of other sizes were in the way. */
+/* Allocates; if that fails, releases stocks and cached blocks of other sizes and tries again. */
 static _Atomic uint64_t *take_hard(struct sim_zone *zone, uint32_t index, uint64_t size, enum sim_page page,
                                    uint64_t *offset)
 {
@@ -474,7 +472,7 @@ static _Atomic uint64_t *take_hard(struct sim_zone *zone, uint32_t index, uint64
 uint64_t sim_heap_take_pages(struct sim_zone *zone, uint32_t index, uint64_t size, enum sim_page page)
 {
     uint64_t offset;
-    return take_hard(zone, index, size, page, &offset) != NULL ? offset : 0; /* without a record nobody finds it */
+    return take_hard(zone, index, size, page, &offset) != NULL ? offset : 0; /* without a record no look-up finds it */
 }
 
 void sim_heap_give_pages(struct sim_zone *zone, uint32_t index, uint64_t offset, uint64_t size, enum sim_page page)
@@ -592,7 +590,7 @@ bool sim_heap_part(struct sim_zone *zone, const void *address, uint64_t whole, c
     uint32_t span = (uint32_t)(offset / SPAN_BYTES);
     if (whole <= SMALL_BYTES)
         atomic_store_explicit(&zone->zn_spans[span], SPAN_BLOCK | span, memory_order_release);
-    if (sim_heap_lay(zone, (uint64_t)span * SPAN_BYTES, bytes, -1, 0)) /* else nobody gets these addresses again */
+    if (sim_heap_lay(zone, (uint64_t)span * SPAN_BYTES, bytes, -1, 0)) /* otherwise these addresses stay unused */
         give_extent(zone, &zone->zn_heaps[offset >> zone->zn_shift], span, bytes);
     return true;
 }

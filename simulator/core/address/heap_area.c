@@ -1,8 +1,10 @@
-/* The address space of mappings: a zone without heaps, of which only records and their units are kept. Whoever maps
- * (vmm.c) sees to it that mappings do not overlap and that one thread at a time changes them.
+/* The address space of mappings: a zone without heaps, of which only records and their units are kept. The caller
+ * (vmm.c) ensures that mappings do not overlap.
  *
- * The engine's side is one mapping of a sparse file of its own, the scratch memory. Pages of other files are laid over it
- * and taken off again by laying the scratch memory over them: there is no moment without pages. */
+ * The area owns a sparse file, its scratch memory. The engine's side is one mapping of that file. Pages of other files
+ * are mapped over it, and removed by mapping the scratch memory over them, so that every address always has pages.
+ *
+ * Mappings are changed with sim_vmm_lock (vmm.c) held; look-ups take no lock. */
 #include "heap_inner.h"
 #include <errno.h>
 #include <sys/mman.h>
@@ -12,7 +14,7 @@
 #else
 #define AREA_BYTES (UINT64_C(32) << 40)
 #endif
-#define ENOUGH_BYTES (UINT64_C(1) << 36) /* nobody misses what is above; silent down to here */
+#define ENOUGH_BYTES (UINT64_C(1) << 36) /* a smaller area than this is reported on stderr */
 #define LEAST_BYTES (UINT64_C(1) << 26)
 
 struct sim_zone sim_heap_area = {.zn_file = -1};
@@ -43,12 +45,13 @@ static int open_area(struct sim_zone *zone, uint64_t bytes)
     zone->zn_engine = (ptrdiff_t)bytes;
     if (sim_heap_map_engine(zone, bytes, base + bytes) != 0 || map_tables(zone, bytes / UNIT_BYTES) != 0)
         return sim_heap_unreserve(zone, 2 * bytes);
-    madvise(base + bytes, bytes, MADV_DONTDUMP); /* a dump must not walk through terabytes of nothing */
+    madvise(base + bytes, bytes, MADV_DONTDUMP); /* keeps terabytes of empty pages out of core dumps */
     atomic_store_explicit(&zone->zn_bytes, bytes, memory_order_release);
     return 0;
 }
 
-/* Under a limit of the address space (ulimit -v, valgrind) the area is as large as leaves the program as much again. */
+/* If the address space is limited (ulimit -v, valgrind), the area is as large as possible while leaving the program
+ * at least as much. */
 int sim_heap_area_open(struct sim_zone *zone)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -67,7 +70,7 @@ int sim_heap_area_open(struct sim_zone *zone)
     return -1;
 }
 
-/* Pages of a file, or scratch memory again (-1), for the engine. */
+/* Maps pages of a file, or scratch memory again (-1), for the engine. */
 static int lay(const struct sim_zone *zone, uint64_t address, uint64_t size, int file, uint64_t offset)
 {
     if (!sim_heap_lay(zone, address - zone->zn_base, size, file, offset))

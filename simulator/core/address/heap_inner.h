@@ -1,4 +1,4 @@
-/* Between heap.c (blocks), heap_zone.c (address space of heaps) and heap_area.c (address space of mappings). */
+/* Shared by heap.c (blocks), heap_zone.c (address space of heaps) and heap_area.c (address space of mappings). */
 #ifndef SIM_HEAP_INNER_H
 #define SIM_HEAP_INNER_H
 
@@ -11,7 +11,7 @@
 #define SMALL_BYTES 32768u
 #define MIDDLE_BYTES (UNIT_BYTES - SPAN_BYTES)
 #define CLASSES 16
-#define UNIT_BINS 65 /* big blocks above 64 units are never kept */
+#define UNIT_BINS 65 /* big blocks above 64 units are never cached */
 
 #if defined(__has_feature)
 #define HAS_FEATURE(name) __has_feature(name)
@@ -19,8 +19,8 @@
 #define HAS_FEATURE(name) 0
 #endif
 
-/* ThreadSanitizer takes the laying of pages for a write of all their bytes. A task may run meanwhile: it finds the pages
- * of before or those of after, and does no harm in either. */
+/* ThreadSanitizer takes the mapping of pages for a write of all their bytes. A task may run meanwhile: it finds the
+ * old or the new pages, and does no harm in either. */
 #if defined(__SANITIZE_THREAD__) || HAS_FEATURE(thread_sanitizer)
 #define SIM_TSAN
 void AnnotateIgnoreWritesBegin(const char *file, int line);
@@ -30,17 +30,17 @@ void AnnotateIgnoreWritesEnd(const char *file, int line);
 #define AnnotateIgnoreWritesEnd(file, line) ((void)0)
 #endif
 
-/* Entries of zn_units and zn_spans. Numbers of units and spans count from the start of the zone; the first of the zone
- * is never given out, so 0 means none. */
+/* Entries of zn_units and zn_spans. Units and spans are numbered from the start of the zone; the first of the zone
+ * is never allocated, so 0 means none. */
 #define UNIT_FREE 0u
 #define UNIT_SPANS 1u              /* cut into spans */
 #define UNIT_BLOCK 2u              /* + first unit of the big block */
 #define SPAN_FREE 0u
 #define SPAN_SLAB 1u               /* + size class */
-#define SPAN_BLOCK UINT32_C(0x80000000) /* | first span of the middle block, alive or kept in a bin */
+#define SPAN_BLOCK UINT32_C(0x80000000) /* | first span of the middle block, allocated or cached in a bin */
 
-/* The low 8 bits of a record: 2 of page kind, 6 of the bytes not asked for. */
-#define RECORD_BYTES (UINT64_C(32) * UINT32_MAX) /* of the largest block that a record can describe */
+/* The low 8 bits of a record: 2 of page type, 6 of the bytes not asked for. */
+#define RECORD_BYTES (UINT64_C(32) * UINT32_MAX) /* the largest block that a record can describe */
 
 static inline uint64_t record_make(uint64_t size, uint64_t slack, enum sim_page page, uint32_t birth)
 {
@@ -70,9 +70,9 @@ struct sim_span_info {
     uint32_t si_spare;
 };
 
-/* A unit cut into spans, in the list of those with free ones while it has any. Guarded by hp_lock. */
+/* A unit cut into spans; while it has free ones it is in the list hp_partial. Guarded by hp_lock. */
 struct sim_unit_info {
-    uint32_t ui_free; /* a bit a span */
+    uint32_t ui_free; /* one bit per span */
     uint32_t ui_before, ui_after;
 };
 
@@ -85,7 +85,7 @@ struct sim_class {
 struct sim_heap {
     uint64_t hp_capacity, hp_normal; /* capacity 0: closed */
     _Alignas(SIM_LINE) _Atomic uint64_t hp_used;
-    _Atomic uint64_t hp_peak;        /* the most bytes that hp_used stood for */
+    _Atomic uint64_t hp_peak;        /* the largest number of bytes in hp_used so far */
     _Alignas(SIM_LINE) struct sim_lock hp_lock; /* guards the rest */
     uint32_t hp_first, hp_count;     /* its units */
     uint32_t hp_hint;                /* where to look for free units first */
@@ -96,8 +96,8 @@ struct sim_heap {
     struct sim_class hp_classes[CLASSES];
 };
 
-/* Take `count` spans inside one unit, or `count` consecutive units. Return the number of the first, or 0 when the heap
- * has no such run left. The table entries then mark them as one block. */
+/* Take `count` spans inside one unit, or `count` consecutive units. Return the number of the first, or 0 if there is
+ * no such sequence left. The table entries then mark them as one block. */
 uint32_t sim_heap_take_spans(struct sim_zone *zone, struct sim_heap *heap, uint32_t count);
 uint32_t sim_heap_take_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t count);
 
@@ -105,26 +105,27 @@ uint32_t sim_heap_take_units(struct sim_zone *zone, struct sim_heap *heap, uint3
 void sim_heap_give_spans(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint32_t count);
 void sim_heap_give_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint32_t count);
 
-/* Takes these units, which are free, of a heap that nobody else uses yet. */
+/* Takes these free units of a heap that no other thread uses yet. */
 void sim_heap_retake_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint32_t count);
 
-/* A range of `bytes`, aligned to a unit, at `wanted` if that place is free; NULL with errno. */
+/* Reserves `bytes` of addresses, aligned to a unit, at `wanted` if that is free. Returns NULL with errno. */
 char *sim_heap_reserve(uint64_t wanted, uint64_t bytes, int protection);
 
-/* Whether a reservation of `bytes` would leave as many to the program. */
+/* Whether the program would have at least as many addresses left after a reservation of `bytes`. */
 bool sim_heap_leaves_room(uint64_t bytes);
 
-/* Says on stderr, once for each flag, that the system refused `wanted` bytes for a use, how many are used, and what
- * becomes of larger requests. */
+/* Reports on stderr, once per flag, that the system refused `wanted` bytes for a use, how many are used instead, and
+ * what happens to larger requests. */
 void sim_heap_say_smaller(atomic_flag *said, uint64_t wanted, uint64_t bytes, int reason, const char *use,
                           const char *advice);
-/* Memory of zeros for the zone's tables; NULL with errno. */
+/* Maps zeroed memory for the zone's tables. Returns NULL with errno. */
 char *sim_heap_map_tables(struct sim_zone *zone, uint64_t bytes);
-/* The second mapping, behind the first, of a file that is made for it; 0, or -1 with errno. */
+/* Creates the zone's file and maps it at `engine`, behind the first mapping. Returns 0, or -1 with errno. */
 int sim_heap_map_engine(struct sim_zone *zone, uint64_t bytes, char *engine);
-/* Lays pages of another process's file under spans; file -1: the zone's own pages again. False with errno. */
+/* Maps pages of another process's file under spans, or (file -1) the zone's own pages again. Returns false with
+ * errno. */
 bool sim_heap_lay(const struct sim_zone *zone, uint64_t offset, uint64_t bytes, int file, uint64_t file_offset);
-/* Takes back the `bytes` that a zone reserved for itself and could not make use of; errno stays. Returns -1. */
+/* Releases the `bytes` that a zone reserved but could not use. Returns -1 and leaves errno unchanged. */
 int sim_heap_unreserve(struct sim_zone *zone, uint64_t bytes);
 
 #endif

@@ -1,5 +1,6 @@
-/* The address space of heaps: reservations and their tables, free units and spans, bins of freed blocks. The rules are
- * in heap.c. */
+/* The address space of heaps: reservations with their tables, free units and spans, and bins of freed blocks. The
+ * rules are in heap.c. A zone owns its reservation, tables and file; hp_lock guards the units, spans and bins of its
+ * heap. */
 #include "base/output.h"
 #include "heap_inner.h"
 #include <errno.h>
@@ -11,7 +12,7 @@
 
 #define CACHE_BYTES (UINT64_C(1) << 30)
 #define LEAST_SHIFT 32 /* from here on one heap's share of each table is whole pages */
-#define SMALLEST_SHIFT 28 /* where the system refuses more */
+#define SMALLEST_SHIFT 28 /* the lower limit if the system refuses more */
 #define MOST_SHIFT 46  /* of a whole reservation */
 #define CUT_UNITS_TRIED 8
 
@@ -101,7 +102,7 @@ static uint32_t span_mask(uint32_t first, uint32_t count)
     return ((UINT32_C(1) << count) - 1) << first % SPANS_A_UNIT;
 }
 
-/* Where `count` free spans in a row begin among the bits, or 32. */
+/* The position of `count` consecutive free spans in the bits, or 32. */
 static uint32_t find_spans(uint32_t free_bits, uint32_t count)
 {
     for (uint32_t more = 1; more < count; more++) /* a bit survives if the next count - 1 are set too */
@@ -193,8 +194,8 @@ uint32_t sim_heap_take_units(struct sim_zone *zone, struct sim_heap *heap, uint3
     return first;
 }
 
-/* Gives the pages of a block back that is in no table and no bin; then the caller gives the address space back and
- * releases hp_lock, which is taken here. hp_punching, raised when the block was taken out, holds off sim_heap_close. */
+/* Releases the pages of a block that is in no table and no bin, and takes hp_lock. The caller then frees the address
+ * space and releases hp_lock. hp_punching, raised when the block was taken out, holds off sim_heap_close. */
 static void punch_and_lock(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint64_t bytes)
 {
     punch(zone, first * SPAN_BYTES, bytes);
@@ -202,8 +203,8 @@ static void punch_and_lock(struct sim_zone *zone, struct sim_heap *heap, uint32_
     heap->hp_punching--;
 }
 
-/* Keeps a freed block in its bin, if there is room; else gives its pages back, and the caller the rest, under
- * hp_lock. */
+/* Keeps a freed block in its bin if there is room. Otherwise releases its pages and returns with hp_lock held; the
+ * caller frees the address space. */
 static bool keep(struct sim_zone *zone, struct sim_heap *heap, uint32_t *bin, uint32_t first, uint64_t bytes)
 {
     sim_lock(&heap->hp_lock);
@@ -264,8 +265,8 @@ void sim_heap_trim(struct sim_zone *zone, uint32_t index)
 
 /* ---- zones ---- */
 
-/* The tables, and how many entries of each belong to one unit. They lie one after the other in one mapping, of which
- * only what is used has pages. */
+/* The tables, and how many entries of each belong to one unit. They follow one another in one mapping, in which only
+ * used pages are backed by memory. */
 #define EACH_TABLE(X)                                                                                                  \
     X(zn_units, 1)                                                                                                     \
     X(zn_spans, SPANS_A_UNIT)                                                                                          \
@@ -283,7 +284,7 @@ static uint64_t tables_size(const struct sim_zone *zone, uint64_t units)
     return bytes;
 }
 
-/* Pages that are touched here and there must not become huge ones, whatever the system prefers. */
+/* Without huge pages: the tables are touched sparsely. */
 char *sim_heap_map_tables(struct sim_zone *zone, uint64_t bytes)
 {
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -322,7 +323,7 @@ char *sim_heap_reserve(uint64_t wanted, uint64_t bytes, int protection)
     return raw + before;
 }
 
-/* Huge pages make copies faster, and a child of a fork has no business there. */
+/* Huge pages make copies faster. The child of a fork does not get the mapping, because it may not use it. */
 int sim_heap_map_engine(struct sim_zone *zone, uint64_t bytes, char *engine)
 {
     zone->zn_file = memfd_create("ascend-device-memory", MFD_CLOEXEC);
@@ -396,7 +397,7 @@ void sim_heap_say_smaller(atomic_flag *said, uint64_t wanted, uint64_t bytes, in
                 wanted >> 20, use, strerror(reason), bytes >> 20, advice);
 }
 
-/* Under a limit of the address space (ulimit -v, valgrind) the zone is as large as may be. */
+/* If the address space is limited (ulimit -v, valgrind), opens the zone as large as possible. */
 static int open_smaller(struct sim_zone *zone, bool split)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -447,7 +448,8 @@ void sim_heap_zone_after_fork(struct sim_zone *zone)
 
 /* ---- heaps ---- */
 
-/* All of hp_lock's; when a heap is opened too, in case a block was freed while it was closing. */
+/* Resets what hp_lock guards. Also called when a heap is opened, because a block may have been freed while it was
+ * closing. */
 static void empty(struct sim_heap *heap)
 {
     heap->hp_cached = 0;
@@ -483,7 +485,7 @@ void sim_heap_drop_pages(const struct sim_zone *zone, const struct sim_extent *k
     punch(zone, kept->ex_offset, kept->ex_size);
 }
 
-/* All pages from one offset to another but those that are kept, which lie in any order. */
+/* Releases all pages between two offsets except the kept ones, whose list is not sorted. */
 static void punch_between(const struct sim_zone *zone, uint64_t from, uint64_t end, const struct sim_extent *kept)
 {
     while (from < end) {
@@ -512,13 +514,13 @@ void sim_heap_close(struct sim_zone *zone, uint32_t index, const struct sim_exte
     for (int class = 0; class < CLASSES; class++)
         sim_lock(&heap->hp_classes[class].cl_lock);
     sim_lock(&heap->hp_lock);
-    while (heap->hp_punching != 0) { /* a worker may be trimming; it needs no other lock to get done */
+    while (heap->hp_punching != 0) { /* a worker may be trimming; it needs no other lock to finish */
         sim_unlock(&heap->hp_lock);
         sched_yield();
         sim_lock(&heap->hp_lock);
     }
     uint64_t units = heap->hp_count, first = heap->hp_first;
-    if (units != 0) { /* zeros again: no block is alive */
+    if (units != 0) { /* zeros mean that no block is allocated */
 #define CLEAR(field, each)                                                                                             \
     clear((void *)(zone->field + first * (each)), units * (each) * sizeof *zone->field, zone->zn_shift >= LEAST_SHIFT);
         EACH_TABLE(CLEAR)
@@ -549,7 +551,7 @@ static size_t count_span(const struct sim_zone *zone, uint64_t span)
 {
     uint32_t holds = atomic_load_explicit(&zone->zn_spans[span], memory_order_acquire);
     if (holds == SPAN_FREE || holds & SPAN_BLOCK)
-        return is_alive(&zone->zn_large[span]); /* of a middle block, the first span alone has a record */
+        return is_alive(&zone->zn_large[span]); /* only the first span of a middle block has a record */
     size_t count = 0;
     for (uint32_t slot = 0; slot < SLAB_SLOTS; slot++)
         count += is_alive(&zone->zn_slots[span * SLAB_SLOTS + slot]);

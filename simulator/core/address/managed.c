@@ -1,13 +1,16 @@
 /* Design notes
  *
- * One range of 3 TiB is reserved with the first block, where the documents say; in a process that uses these addresses
- * itself (under a sanitizer) it lies elsewhere, and is smaller where less is left. A block gets whole pages of 2 MiB, first fit, and is readable and
- * writable by everybody from then on: nothing migrates, because host and devices are one machine here, and the system
- * backs a page when it is first touched. What is freed loses its contents but stays mapped, so that a task that is
- * just running on it does no harm; a late one is told by the block's birth, as everywhere.
+ * Managed memory: addresses that mean the same bytes to the host and to every device.
  *
- * Advice and prefetches are kept a page and told, and have no other effect. The blocks are one array in the order of
- * their addresses, under one lock, a leaf; an advice of many pages is written under it. */
+ * One range of 3 TiB is reserved with the first block, at the documented address; if the process uses those addresses
+ * already (under a sanitizer), the range lies elsewhere, and is smaller if there is less room. A block gets whole pages
+ * of 2 MiB, first fit, and is readable and writable from the host and from every device: nothing migrates, because host
+ * and devices are one machine here, and the system backs a page when it is first touched. Freed memory loses its
+ * contents but stays mapped, so that a task that is using it does no harm; later tasks fail because the allocation id
+ * has changed. Advice and prefetches are stored per page and can be queried; they have no other effect.
+ *
+ * This file owns the range and the blocks, one array sorted by address. One lock, a leaf, guards them; it is also
+ * held while advice for many pages is written. */
 #include "managed.h"
 
 #include "base/config.h"
@@ -22,13 +25,13 @@
 
 #define DOCUMENTED_BASE UINT64_C(0x90000000000)
 #define LEAST_BYTES (UINT64_C(1) << 30)
-#define NODES 64 /* of the host that can be named */
+#define NODES 64 /* host NUMA nodes that advice can name */
 #define NOWHERE (-2)
 #define HOST_ID (-1)
 
-/* What is known of one page. Type 0 of a location: none was set. */
+/* The advice for one page. A location of type 0 was not set. */
 struct advice {
-    uint64_t ad_devices, ad_nodes; /* a bit for each that accesses it */
+    uint64_t ad_devices, ad_nodes; /* one bit for each that accesses the page */
     aclrtMemManagedLocation ad_preferred, ad_prefetched;
     bool ad_host, ad_read_mostly;
 };
@@ -37,7 +40,7 @@ struct block {
     uint64_t bl_start, bl_size, bl_requested;
     uint32_t bl_birth;
     int32_t bl_device;
-    struct advice *bl_pages; /* NULL: nothing is known of any */
+    struct advice *bl_pages; /* NULL: no page has advice */
 };
 
 _Atomic uint64_t sim_managed_base, sim_managed_bytes;
@@ -46,7 +49,7 @@ static struct block *blocks;
 static size_t block_count, block_room;
 static void *reserved;
 static size_t reserved_bytes;
-static uint64_t first_free, highest; /* where blocks may begin; the end of the highest one ever */
+static uint64_t first_free, highest; /* where blocks may begin; the largest end of a block so far */
 
 aclError sim_managed_supported(void)
 {
@@ -78,7 +81,7 @@ static struct block *block_at(const void *address)
     return inside ? &blocks[index] : NULL;
 }
 
-/* MAP_FIXED_NOREPLACE is but a wish to older systems. */
+/* Checks the result, because older systems treat MAP_FIXED_NOREPLACE as a hint. */
 static uint64_t reserve(void)
 {
     uint64_t base = atomic_load_explicit(&sim_managed_base, memory_order_relaxed);
@@ -95,7 +98,7 @@ static uint64_t reserve(void)
     uint64_t bytes = SIM_MANAGED_BYTES;
     for (uint64_t less = bytes; reserved == MAP_FAILED && less >= LEAST_BYTES; less /= 2) {
         bytes = less;
-        reserved_bytes = bytes + SIM_MANAGED_PAGE; /* room for whole pages */
+        reserved_bytes = bytes + SIM_MANAGED_PAGE; /* room to align to whole pages */
         reserved = mmap(NULL, reserved_bytes, PROT_NONE, flags, -1, 0);
     }
     if (reserved == MAP_FAILED)
@@ -107,7 +110,7 @@ static uint64_t reserve(void)
     return base;
 }
 
-/* Where `size` bytes fit, and before which block; 0: nowhere. */
+/* The address at which `size` bytes fit, and the index of the next block; 0 if there is none. */
 static uint64_t find_room(uint64_t size, size_t *before)
 {
     uint64_t base = reserve(), start = first_free;
@@ -236,7 +239,7 @@ aclError sim_managed_resolve(aclrtMemManagedLocation *location, const char *name
     }
 }
 
-/* 107000 unless all of it lies in one live block. */
+/* Returns 107000 unless all of it lies in one live block. */
 static aclError check_inside(const void *address, uint64_t size, const char *name)
 {
     struct sim_place place;
@@ -258,7 +261,8 @@ aclError sim_managed_check_pages(const void *address, uint64_t size, const char 
 
 /* ---- advice ---- */
 
-/* What is known of the page of an address that was checked; NULL when it was freed since, or without memory. */
+/* The advice of the page at an address that was checked; NULL if the page was freed meanwhile, has none, or memory
+ * runs out. */
 static struct advice *first_page(const void *address, uint64_t size, bool make)
 {
     struct block *block = block_at(address);
@@ -349,7 +353,7 @@ static bool is_same(const aclrtMemManagedLocation *one, const aclrtMemManagedLoc
     return one->type == other->type && one->id == other->id;
 }
 
-/* What holds for all pages: places that differ become none. */
+/* What all pages have in common: a location that differs counts as not set. */
 static struct advice common_of(const struct advice *page, uint64_t count)
 {
     struct advice common = {0};
@@ -374,7 +378,7 @@ static int32_t id_of(const aclrtMemManagedLocation *location)
     return location->type == ACL_MEM_LOCATIONTYPE_INVALID ? NOWHERE : location->id;
 }
 
-/* Devices, then nodes, then the host, as many as there is room for; what is left of the room says nowhere. */
+/* Lists devices, then nodes, then the host, as far as there is room; the remaining entries are NOWHERE. */
 static void tell_accessors(const struct advice *common, int32_t *ids, size_t room)
 {
     size_t count = 0;
@@ -446,8 +450,8 @@ void sim_managed_reset(void)
     sim_unlock(&lock);
 }
 
-/* The parent's blocks stay mapped, and their addresses are never given out again. Its array may be half changed: it is
- * left alone. */
+/* The parent's blocks stay mapped, and their addresses are never reused. The parent may have been changing its array
+ * when it forked: the child leaves it alone. */
 void sim_managed_after_fork(void)
 {
     sim_lock_renew(&lock);

@@ -6,17 +6,17 @@
 #include "heap.h"
 
 #define SIM_MANAGED_PAGE (UINT64_C(1) << 21)
-#define SIM_MANAGED_BYTES (UINT64_C(3) << 40) /* for a process */
-#define SIM_MANAGED_RANGES 65536u             /* of one batch */
+#define SIM_MANAGED_BYTES (UINT64_C(3) << 40) /* per process */
+#define SIM_MANAGED_RANGES 65536u             /* per batch */
 
 aclError sim_managed_supported(void); /* 207000 */
 aclError sim_managed_allocate(void **address, uint64_t size); /* 107002, 207001 */
-/* False unless a live block starts there. */
+/* Frees the block; returns false unless a live block starts there. */
 bool sim_managed_release(const void *address, const void *site);
 
-/* Whether an address is one of managed memory, alive or not. */
-extern _Atomic uint64_t sim_managed_base; /* 0: there never was any */
-extern _Atomic uint64_t sim_managed_bytes; /* from there; written first */
+/* Whether an address is in managed memory, allocated or not. */
+extern _Atomic uint64_t sim_managed_base; /* 0 until the first allocation */
+extern _Atomic uint64_t sim_managed_bytes; /* bytes from there; written first */
 static inline bool sim_managed_contains(const void *address)
 {
     uint64_t base = atomic_load_explicit(&sim_managed_base, memory_order_acquire);
@@ -24,23 +24,25 @@ static inline bool sim_managed_contains(const void *address)
 }
 bool sim_managed_find(const void *address, struct sim_block *block);
 
-/* What a place is to be: 107000 unless it is there. The current NUMA node becomes a node with its number. */
+/* Checks a location and returns 107000 if it does not exist. The current NUMA node is replaced by its number. */
 aclError sim_managed_resolve(aclrtMemManagedLocation *location, const char *name);
 
-/* 107000 unless the bytes are whole pages of one live block. */
+/* Returns 107000 unless the bytes are whole pages of one live block. */
 aclError sim_managed_check_pages(const void *address, uint64_t size, const char *name);
 
-/* All of an advice but the location of those that ignore theirs is checked. 107000, 207001. */
+/* Applies an advice to pages. Returns 107000 if an argument is wrong, and 207001 if memory runs out. The location is
+ * ignored by advice that does not use it. */
 aclError sim_managed_advise(const void *address, uint64_t size, aclrtMemManagedAdviseType advice,
                             const aclrtMemManagedLocation *location);
 
-/* 107000 for an attribute, a size of its value or a range that is none; then the value can be told. */
+/* Returns 107000 if the attribute, the size of its value, or the range is wrong; otherwise sim_managed_tell can read
+ * it. */
 aclError sim_managed_check_attribute(aclrtMemManagedRangeAttribute attribute, const void *address, uint64_t size,
                                      size_t data_size);
 void sim_managed_tell(aclrtMemManagedRangeAttribute attribute, const void *address, uint64_t size, void *data,
                       size_t data_size);
 
-/* Pages were prefetched; none when their block was freed since. */
+/* Records that pages were prefetched; does nothing if their block was freed meanwhile. */
 void sim_managed_note_prefetch(const void *address, uint64_t size, const aclrtMemManagedLocation *location);
 
 void sim_managed_reset(void);

@@ -1,15 +1,18 @@
 /* Design notes
  *
+ * What an address is, and allocation of device and host memory.
+ *
  * An address is looked up in the zone of the devices, in the zone of pinned host memory, in the area of mappings, in
- * managed memory and among the registered ranges, in this order; what lies in none is ordinary memory. The first three
- * look-ups take no lock. The fourth is skipped outside its range, the last while nothing is registered (one atomic count
- * each); else they take their locks, leaves.
+ * managed memory and among the registered ranges, in this order; any other address is ordinary memory. A task carries
+ * the allocation ids of the blocks that it touches. An id is not reused for a long time, so that a task notices when it
+ * runs that a block was freed, or freed and allocated again.
  *
  * The zones are opened with the first device and stay until aclsimReset. Blocks belong to a device, not to a context;
- * the last reset of a device ends them all. Opening and closing are serialised by the device transitions (device.c).
+ * the last reset of a device frees them all.
  *
- * A task carries the births of the blocks that it touches. Births never repeat soon, so a block that was freed, or
- * freed and given out again, is noticed when the task runs. */
+ * The first three look-ups take no lock. Managed memory is skipped outside its range, and registered ranges while
+ * there are none (one atomic load each); otherwise they take their locks, which are leaves. The device transitions
+ * (engine/device.c) serialise opening and closing. */
 #include "memory.h"
 #include "base/config.h"
 #include "base/runtime.h"
@@ -21,7 +24,7 @@
 
 #define HUGE_BYTES (UINT64_C(1) << 21)
 #define HUGE_FROM (UINT64_C(1) << 20) /* HUGE_FIRST: blocks up to this size take normal pages */
-#define NORMAL_SHARE 32 /* one part in 32 of a device is kept for normal pages */
+#define NORMAL_SHARE 32 /* one part in 32 of a device is reserved for normal pages */
 
 /* ---- up and down ---- */
 
@@ -151,7 +154,7 @@ static uint64_t left_in(const struct sim_block *block, const void *address)
     return block->bk_start + block->bk_size - (uint64_t)(uintptr_t)address;
 }
 
-/* What begins behind a mapping is of the same memory, for `size` bytes: mappings side by side are one block to their users. */
+/* Whether adjacent mappings of the same type of memory continue for `size` bytes: users see them as one block. */
 SIM_RARE static bool goes_on(const struct sim_place *first, uint64_t address, uint64_t size)
 {
     struct sim_place next;
@@ -209,8 +212,8 @@ aclError sim_memory_span(const void *address, uint64_t size, const char *name, c
     return refuse_span(place, address, size, name, size_name);
 }
 
-/* Host memory that is mapped for devices keeps its class, and its mapping has a birth of its own. Memory that was freed
- * under its registration is not there. */
+/* Finds the mapping of host memory that is mapped for devices. Such memory keeps its class; the mapping has its own
+ * allocation id. Registered memory that was freed is not found. */
 SIM_RARE static bool find_mapped(const struct sim_range *range, const struct sim_place *place, struct sim_block *block)
 {
     return place->pl_class != SIM_MEMORY_DEAD && sim_memory_find_mapped(range->rg_address, block) &&
@@ -232,7 +235,7 @@ bool sim_memory_try_claim(struct sim_range *range)
     if (!sim_memory_holds(&place, range->rg_address, range->rg_size))
         return false;
     struct sim_range found = sim_memory_range(&place, range->rg_address, range->rg_size, range->rg_write);
-    range->rg_record = found.rg_record; /* the rest is there: a copy of the whole would wait for the stores before it */
+    range->rg_record = found.rg_record; /* only what changed: a copy of the whole waits for earlier stores */
     range->rg_birth = found.rg_birth;
     return true;
 }
@@ -294,7 +297,7 @@ void *sim_memory_engine(const void *address)
 
 /* ---- blocks ---- */
 
-/* Bytes that a block accounted in such pages could still take; normal ones may be cut from huge ones. */
+/* Bytes that a block of this page type could still take; normal pages may be split from huge ones. */
 static uint64_t available(uint32_t index, enum sim_page page)
 {
     uint64_t bytes = sim_heap_pages(&sim_heap_zone_of_device, index, page).pg_free;

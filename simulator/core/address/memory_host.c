@@ -1,5 +1,5 @@
-/* Host memory that the user registered: a short list under one lock. The lock is a leaf. A look-up reads the count of
- * entries first, and skips the lock while the list is empty. */
+/* Host memory that the user registered, and host memory of mappings (vmm.c): a short list of ranges. One lock, a
+ * leaf, guards the list. A look-up first reads the count of entries, and skips the lock while the list is empty. */
 #include "base/config.h"
 #include "base/runtime.h"
 #include "memory.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define PAGE_BYTES 4096
-#define BY_MAPPING 4 /* beside the flags of registrations: not the user's to end */
+#define BY_MAPPING 4 /* beside the flags of registrations: the user cannot unregister it */
 
 struct registration {
     struct registration *rg_next;
@@ -25,7 +25,7 @@ bool sim_memory_maps_host(void)
     return sim_config()->cf_soc->so_profile <= SIM_PA2;
 }
 
-/* The first entry that shares a byte with the range; the lock is held. */
+/* The first entry that overlaps the range; the lock is held. */
 static struct registration *overlapping(uint64_t start, uint64_t size)
 {
     struct registration *entry = registry;
@@ -41,7 +41,8 @@ static void put_in(struct registration *entry)
     atomic_fetch_add_explicit(&registered, 1, memory_order_release);
 }
 
-/* The entry that starts there and is, or is not, a mapping's; NULL. */
+/* Removes and returns the entry that starts there, one of a mapping or not as `by_mapping` says; NULL if there is
+ * none. */
 static struct registration *take_out(uint64_t start, unsigned by_mapping)
 {
     struct registration **link = &registry;
@@ -175,7 +176,7 @@ void sim_memory_forget_registered(void)
     sim_unlock(&registry_lock);
 }
 
-/* The parent's list may be half changed: it is left alone. */
+/* The parent may have been changing its list when it forked: the child leaves it alone. */
 void sim_memory_registered_after_fork(void)
 {
     registry = NULL;

@@ -1,5 +1,5 @@
-/* Owners of blocks: parts above that keep blocks of a device's heap and decide when they end, such as memory pools and
- * imports from other processes. Every function may be NULL. */
+/* Owners of blocks: upper rooms that allocate and free blocks of a device's heap in their own way, such as memory
+ * pools and imports from other processes. Every function may be NULL. */
 #ifndef SIM_OWNER_H
 #define SIM_OWNER_H
 
@@ -7,13 +7,13 @@
 #include "range.h"
 
 struct sim_owner {
-    /* aclrtFree: false when no block of the owner starts there; else *code is the outcome. */
+    /* aclrtFree: returns false if no block of the owner starts there; otherwise *code is the result. */
     bool (*ow_release)(const void *address, const void *site, aclError *code);
-    /* Whether the range belongs to a life of its block that another one has followed, but that is not over yet. */
+    /* Whether the range belongs to a former allocation of its block that is still in use. */
     bool (*ow_lives)(const struct sim_range *range);
-    /* The device is out of memory: all that the owner can do without goes back. False when that is nothing. */
+    /* The device is out of memory: the owner releases all that it can spare. Returns false if that is nothing. */
     bool (*ow_reclaim)(int32_t device);
-    /* The device's heap is about to be closed, and has been closed: all blocks of the owner end before. */
+    /* Called before and after the device's heap is closed. The owner's blocks end in the first call. */
     void (*ow_close)(int32_t device);
     void (*ow_closed)(int32_t device);
 };
@@ -21,7 +21,7 @@ struct sim_owner {
 /* Called once, by a constructor. The table ends with NULL. */
 void sim_owner_set(const struct sim_owner *const *table);
 
-extern _Atomic uint32_t sim_owner_blocks; /* those that aclrtFree asks the owners about */
+extern _Atomic uint32_t sim_owner_blocks; /* blocks of all owners: aclrtFree skips the owners while this is 0 */
 
 bool sim_owner_find_release(const void *address, const void *site, aclError *code);
 static inline bool sim_owner_release(const void *address, const void *site, aclError *code)

@@ -1,5 +1,6 @@
-/* One word a device, a bit for each peer whose memory it may access; set and read without a lock, for a copy that races
- * with the change may see either. Access ends with the last reset of either device. */
+/* Access of one device to the memory of another: one word per device, with one bit for each peer that it may access.
+ * The words are atomic and there is no lock: a copy that runs during a change may see either state. Access ends with
+ * the last reset of either device. */
 #include "peer.h"
 #include "base/config.h"
 

@@ -6,10 +6,10 @@
 
 /* Bytes of device memory that a task touches. */
 struct sim_range {
-    const void *rg_address; /* as the user knows it */
+    const void *rg_address; /* the user's address */
     uint64_t rg_size;
     const _Atomic uint64_t *rg_record; /* of the block it lay in at submission; NULL: of registered host memory */
-    uint32_t rg_birth;                 /* of that block, which tells when it was freed or reused; 0: ordinary memory */
+    uint32_t rg_birth;                 /* allocation id of that block at submission; 0: ordinary memory */
     bool rg_write;
 };
 

@@ -1,18 +1,20 @@
 /* Design notes
  *
- * Addresses are given out from one area (heap_area.c), which is opened with the first of them. Reserved ranges are a list
- * sorted by address, the mappings of each another one. `sim_vmm_lock` guards all of it and physical memory too; the locks of
- * heaps, of registered host memory and of handles are taken inside, and mmap is called: these calls are rare.
+ * Virtual memory management: reserved address ranges, and mappings of physical memory (vmm_physical.c) into them.
  *
- * A mapping of device memory that anybody may access is published in the area's tables like a block of a heap, with a birth
- * of its own. So copies, kernels and questions find it without a lock, and a task that comes after the unmapping fails, like
- * one that comes after aclrtFree. One of host memory is noted among the registered ranges. What nobody may access yet is
- * not published, which makes every use of it an error.
+ * Addresses come from one area (heap_area.c), which is opened with the first reservation. This file owns a list of
+ * ranges sorted by address, and each range a list of its mappings. Physical memory of a device ends with the device's
+ * last reset, and so do its mappings; ranges stay.
  *
- * The engine's side of a mapping always has pages, those of the memory or scratch: a task that runs while its memory is
- * unmapped reads and writes one or the other, and never faults. The host sees device memory only when it was given access.
+ * A mapping of device memory that has access rights is published in the area's tables like a block of a heap, with its
+ * own allocation id. So copies, kernels and queries find it without a lock, and a task that runs after the unmapping
+ * fails, as it does after aclrtFree. A mapping of host memory is noted among the registered ranges. A mapping without
+ * access rights is not published, so every use of it is an error. The engine's side of a mapping always has pages,
+ * those of the memory or scratch memory: a task that runs while its memory is unmapped never faults. The host sees
+ * device memory only if it was given access.
  *
- * Memory of a device ends with the device's last reset, and so do its mappings; ranges stay. */
+ * `sim_vmm_lock` guards the ranges, the mappings and physical memory. The locks of heaps, of registered host memory
+ * and of handles are taken inside it, and mmap is called under it: these calls are rare. */
 #include "base/config.h"
 #include "base/runtime.h"
 #include "memory.h"
@@ -28,7 +30,7 @@
 struct mapping {
     uint64_t mp_start;
     struct sim_physical *mp_memory;
-    uint32_t mp_access; /* a bit a device, and HOST_BIT; 0: not published */
+    uint32_t mp_access; /* one bit per device, and HOST_BIT; 0: not published */
     uint32_t mp_birth;
 };
 
@@ -50,7 +52,7 @@ aclError sim_vmm_supported(void)
 
 /* ---- sorted lists ---- */
 
-/* Room for one more element at a place of an array; false when there is no memory. */
+/* Makes room for one more element of an array at index `at`; returns false if memory runs out. */
 static bool open_gap(void **array, size_t *count, size_t *room, size_t at, size_t bytes)
 {
     if (*count == *room) {
@@ -74,7 +76,7 @@ static void close_gap(void *array, size_t *count, size_t at, size_t bytes)
     memmove(place, place + bytes, (*count - at) * bytes);
 }
 
-/* How many ranges start at or before an address; the last of them is the only one it can lie in. */
+/* The number of ranges that start at or before an address; only the last of them can contain it. */
 static size_t ranges_before(uint64_t address)
 {
     size_t low = 0, high = range_count;
@@ -127,7 +129,7 @@ static uint64_t number(const void *address)
 
 /* ---- addresses ---- */
 
-/* The first free place that is large enough, and where it belongs in the list; 0. */
+/* The first free address with enough room, and its index in the list; 0 if there is none. */
 static uint64_t find_free(uint64_t size, uint64_t unit, size_t *at)
 {
     uint64_t end = sim_heap_area.zn_base + sim_heap_area.zn_bytes, start = sim_heap_area.zn_base;
@@ -142,7 +144,7 @@ static uint64_t find_free(uint64_t size, uint64_t unit, size_t *at)
     }
 }
 
-/* The same place if it is free. */
+/* `wanted` if it is free, and its index in the list; 0 otherwise. */
 static uint64_t find_wanted(uint64_t wanted, uint64_t size, size_t *at)
 {
     uint64_t end = sim_heap_area.zn_base + sim_heap_area.zn_bytes;
@@ -219,7 +221,7 @@ static aclError refuse_system(uint64_t address)
                     "the system changes no mapping at 0x%" PRIx64 " (vm.max_map_count)", address);
 }
 
-/* Gives access to more: whoever is the first makes the mapping known. */
+/* Adds access rights; the first ones publish the mapping. */
 static aclError grant(struct mapping *mapping, uint32_t access)
 {
     const struct sim_physical *memory = mapping->mp_memory;
@@ -240,7 +242,7 @@ static aclError grant(struct mapping *mapping, uint32_t access)
     return ACL_SUCCESS;
 }
 
-/* Nobody finds it any more; what runs goes on. */
+/* Withdraws the mapping from look-ups; running tasks continue. */
 static void hide(struct mapping *mapping, const void *site)
 {
     const struct sim_physical *memory = mapping->mp_memory;
@@ -253,7 +255,7 @@ static void hide(struct mapping *mapping, const void *site)
         sim_memory_forget_mapped(mapping->mp_start);
 }
 
-/* Takes the pages off; the caller takes the mapping out of its list. */
+/* Unmaps the pages; the caller removes the mapping from its list. */
 static int take_off(struct mapping *mapping, const void *site)
 {
     struct sim_physical *memory = mapping->mp_memory;
@@ -399,7 +401,7 @@ aclError sim_vmm_unmap(const void *address, const void *site)
 
 /* ---- access ---- */
 
-/* The bit of a location; `name` says where it stands. */
+/* The access bit of a location; `name` and `index` name it in messages. */
 static aclError read_location(const aclrtMemLocation *location, const char *name, size_t index, uint32_t *bit)
 {
     *bit = HOST_BIT;
@@ -424,7 +426,7 @@ static aclError read_desc(const aclrtMemAccessDesc *desc, size_t index, uint32_t
     return read_location(&desc->location, "desc", index, bit);
 }
 
-/* A device's memory is reached by another one that was let access it. */
+/* Memory of a device can be accessed from another device only with peer access. */
 static aclError check_reach(const struct sim_physical *memory, const aclrtMemLocation *location)
 {
     int32_t owner = memory->ph_kind.mk_device, device = (int32_t)location->id;
@@ -499,7 +501,7 @@ bool sim_vmm_extent(const void *address, uint64_t *start, uint64_t *size)
 
 /* ---- up and down ---- */
 
-/* Ends the mappings of a device's memory, -2 of all. */
+/* Ends the mappings of a device's memory, or (-2) all mappings. */
 static void end_mappings(int32_t device)
 {
     for (size_t i = 0; i < range_count; i++) {
@@ -543,7 +545,7 @@ void sim_vmm_reset(void)
     sim_unlock(&sim_vmm_lock);
 }
 
-/* The parent's lists may be half changed: they are left alone. */
+/* The parent may have been changing its lists when it forked: the child leaves them alone. */
 void sim_vmm_after_fork(void)
 {
     ranges = NULL;

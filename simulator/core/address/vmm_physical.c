@@ -1,5 +1,6 @@
-/* Physical memory: pages of a device's heap that no block's address leads to, or a file of pages of the host. It stays
- * as long as the program holds it or a mapping shows it; its handle is dead as soon as the program does not hold it. */
+/* Physical memory: pages of a device's heap without a user address, or a file of host memory. It lives as long as
+ * the program holds it or it is mapped; its handle is dead as soon as the program has freed it. Pages that other
+ * processes still use stay in the list left_behind. sim_vmm_lock guards everything here. */
 #include "base/output.h"
 #include "base/runtime.h"
 #include "memory.h"
@@ -17,8 +18,8 @@ struct sim_lock sim_vmm_lock;
 
 static struct sim_table table = {.tb_stride = sizeof(struct sim_physical), .tb_limit = 1u << 20,
                                  .tb_kind = SIM_KIND_PHYSICAL};
-static uint64_t host_bytes; /* given out; guarded by the lock, like the list */
-static struct sim_extent *left_behind; /* freed here, used by other processes */
+static uint64_t host_bytes; /* allocated; guarded by the lock, like the list */
+static struct sim_extent *left_behind; /* freed here, still used by other processes */
 
 uint64_t sim_vmm_granularity(const struct sim_memory_kind *kind)
 {
@@ -110,7 +111,7 @@ static struct sim_physical *memory_of(struct sim_extent *pages)
     return (struct sim_physical *)(void *)((char *)pages - offsetof(struct sim_physical, ph_pages));
 }
 
-/* Gives back what no other process has any more. */
+/* Releases memory in the list that no other process uses any more. */
 static void collect(void)
 {
     struct sim_extent **link = &left_behind;
@@ -150,7 +151,7 @@ void sim_vmm_physical_retake(int32_t device)
     }
 }
 
-/* ---- lives ---- */
+/* ---- allocation and release ---- */
 
 aclrtDrvMemHandle sim_vmm_physical_hold(struct sim_physical *memory)
 {
@@ -172,7 +173,7 @@ void sim_vmm_physical_drop_map(struct sim_physical *memory)
     drop_if_unused(memory);
 }
 
-/* A slot without a handle yet; the lock is held. */
+/* Takes a slot without a handle; the lock is held. */
 static aclError take_slot(struct sim_physical **memory)
 {
     uint64_t handle;
@@ -184,7 +185,7 @@ static aclError take_slot(struct sim_physical **memory)
     return ACL_SUCCESS;
 }
 
-/* Memory is that of a device, whether a thread has set it or not; -1: of the host. */
+/* Opens the device if it is not open; -1 means host memory. */
 static aclError open_device(int32_t id)
 {
     return id < 0 ? ACL_SUCCESS : sim_runtime_open_device(id);
@@ -291,7 +292,7 @@ void sim_vmm_physical_forget(int32_t device)
     }
     for (struct sim_extent *pages = left_behind; device >= 0 && pages != NULL; pages = pages->ex_next)
         memory_of(pages)->ph_lost |= memory_of(pages)->ph_kind.mk_device == device;
-    while (device < 0 && left_behind != NULL) { /* who has them has the file, too */
+    while (device < 0 && left_behind != NULL) { /* other processes have the file, too */
         struct sim_physical *memory = memory_of(left_behind);
         left_behind = left_behind->ex_next;
         sim_table_give(&table, memory);
