@@ -1,17 +1,20 @@
 /* Design notes
  *
- * Who asks whom. A process that publishes listens on a socket whose name, in the abstract space, is made of its number: it
- * vanishes with the process, however that ends. A thread of its own (exchange_serve.c) sleeps until somebody connects or is
- * gone; it exists once something was published or a page joined. Alternatives were opening the publisher's files through
- * /proc or pidfd_getfd, which containers refuse and which ask nobody, and named files, which are left behind.
+ * The exchange: a process publishes memory, events and notifies under numbers, and other processes import them.
  *
- * Files travel with the reply. Who connects must be of the same user, on both sides; which process it is, the kernel says
- * and not the message, so a list of processes is a list.
+ * A publishing process listens on a socket in the abstract name space; the socket's name contains the process's number,
+ * and it vanishes with the process, however that ends. A thread of the publisher (exchange_serve.c) sleeps until a
+ * process connects or exits; it exists from the first publication or joined page on. The alternatives were worse:
+ * containers forbid opening the publisher's files through /proc or pidfd_getfd, which also bypass its permission check,
+ * and named files would be left behind. Files travel with the reply. Both sides must belong to the same user. The
+ * kernel, not the message, says which process connects, so lists of allowed processes are reliable.
  *
- * xc_lock guards what is published, the clients and the links; it is a leaf, held for moments, and no file operation under
- * it waits. xc_turn is held while the thread is started or stopped and while a page is joined, which asks another process
- * and may last until that is known to be silent (ANSWER_SECONDS). The thread takes xc_lock alone, so that two processes
- * that ask each other both get answers. Order: xc_turn, then xc_lock. */
+ * This file owns the entries (publications); exchange_serve.c owns the clients, exchange_share.c the links and pages.
+ *
+ * xc_lock guards entries, clients and links. It is a leaf and is held briefly; no file operation under it blocks.
+ * xc_turn is held while the thread is started or stopped, and while a page is joined, which asks another process and
+ * can take until the time limit (ANSWER_SECONDS). The thread takes only xc_lock, so that two processes that ask each
+ * other both get replies. Order: xc_turn, then xc_lock. */
 #include "base/thread.h"
 #include "exchange_inner.h"
 #include <errno.h>
@@ -27,7 +30,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#define ANSWER_SECONDS 10 /* a publisher that is stopped does not answer */
+#define ANSWER_SECONDS 10 /* time limit for a reply: a stopped publisher sends none */
 
 #define CLOSED .xc_poll = -1, .xc_listener = -1, .xc_end = -1, .xc_spare = -1, .xc_segment_file = -1
 
@@ -75,7 +78,7 @@ void sim_exchange_close(int *file)
         close(former);
 }
 
-/* Numbers of processes mean something within one name space of them, which therefore belongs to the name. */
+/* Process numbers are only valid within one PID name space, so the socket's name contains it. */
 static socklen_t address_of(int32_t pid, struct sockaddr_un *address)
 {
     struct stat space = {0};
@@ -235,7 +238,7 @@ aclError sim_exchange_withdraw(enum sim_exchange_kind kind, uint64_t id, const c
     return ACL_SUCCESS;
 }
 
-/* Takes the first entry of a kind, or of any (SIM_EXCHANGE_KINDS), out. */
+/* Takes the first entry of a kind, or of any kind (SIM_EXCHANGE_KINDS), out of the list. */
 static struct entry *take_entry(enum sim_exchange_kind kind)
 {
     sim_lock(&sim_exchange.xc_lock);
@@ -280,7 +283,7 @@ aclError sim_exchange_check_servers(const aclrtServerPid *serverPids, size_t num
 
 /* ---- importing ---- */
 
-/* Numbers of events are handles. */
+/* The numbers of events are handles, which have their own error code. */
 static aclError code_of_missing(enum sim_exchange_kind kind)
 {
     return kind == SIM_EXCHANGE_EVENT ? ACL_ERROR_RT_INVALID_HANDLE : ACL_ERROR_RT_PARAM_INVALID;
@@ -400,9 +403,10 @@ aclError sim_exchange_import(enum sim_exchange_kind kind, uint64_t id, const cha
     return ACL_SUCCESS;
 }
 
-/* ---- the end ---- */
+/* ---- ending ---- */
 
-/* Of the whole exchange but its entries. In the child of a fork too, where nothing is locked and no thread runs. */
+/* Closes everything except the entries. Also used in the child of a fork, without a lock, since no thread runs
+ * there. */
 static void close_all(struct exchange *exchange)
 {
     close_files(exchange);
@@ -413,12 +417,12 @@ static void close_all(struct exchange *exchange)
     exchange->xc_runs = false;
 }
 
-/* With xc_turn held, and the thread there. */
+/* Ends the running thread. xc_turn is held. */
 static void end_thread(struct exchange *exchange)
 {
     uint64_t one = 1;
     ssize_t written = write(exchange->xc_end, &one, sizeof one);
-    (void)written; /* it counts from 0 to 1 */
+    (void)written; /* cannot fail: the counter goes from 0 to 1 */
     pthread_join(exchange->xc_thread, NULL);
     close_all(exchange);
 }
@@ -441,7 +445,7 @@ void sim_exchange_rest(void)
 {
     struct exchange *exchange = &sim_exchange;
     if (pthread_mutex_trylock(&exchange->xc_turn) != 0)
-        return; /* somebody makes use of it now */
+        return; /* another thread is using the exchange */
     if (exchange->xc_runs && !is_used(exchange))
         end_thread(exchange);
     pthread_mutex_unlock(&exchange->xc_turn);
@@ -462,8 +466,8 @@ void sim_exchange_after_fork(void)
     struct exchange *exchange = &sim_exchange;
     exchange->xc_turn = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     sim_lock_renew(&exchange->xc_lock);
-    close_files(exchange); /* first: what the parent's thread watches is the parent's */
+    close_files(exchange); /* first, so that the parent's epoll instance, which the child shares, is not changed */
     if (exchange->xc_runs)
         close_all(exchange);
-    exchange->xc_entries = NULL; /* the parent's list may be half changed */
+    exchange->xc_entries = NULL; /* the parent may have been changing its list when it forked */
 }

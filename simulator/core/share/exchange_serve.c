@@ -1,6 +1,6 @@
-/* The exchange's thread. It sleeps until another process asks, rings, or is gone, and runs nothing of the program's but what
- * a stream may run that its ringing wakes. Nothing that it does waits for another process: replies that do not fit a
- * socket are dropped with the connection. */
+/* The exchange's thread, which owns the clients. It sleeps until another process asks, rings the bell, or exits. Of
+ * the program's code it runs only tasks of streams that a bell wakes. It never waits for another process: if a reply
+ * does not fit the socket, the connection is closed. It takes xc_lock only (exchange.c). */
 #include "exchange_inner.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -27,8 +27,8 @@ static struct client *free_client(void)
     return NULL;
 }
 
-/* Without a descriptor left the caller could not even be refused, and would be announced again and again: one is kept
- * for that. */
+/* Without a free descriptor the connection could not even be accepted and closed, and epoll would report it forever;
+ * so a spare descriptor is kept for that. */
 static void refuse_caller(void)
 {
     struct exchange *exchange = &sim_exchange;
@@ -70,7 +70,7 @@ static bool may_open(const struct entry *entry, int32_t pid)
     return may;
 }
 
-/* Files are found and sent under one hold of the lock: once it is let go of, a withdrawal may be followed by closing them. */
+/* Looks files up and sends them under one hold of the lock: once it is released, a withdrawal may close them. */
 static bool reply_to(struct client *client, const struct request *request)
 {
     struct reply reply = {.rp_protocol = PROTOCOL, .rp_code = ACL_ERROR_RT_PARAM_INVALID};
@@ -127,8 +127,8 @@ static void hear(struct client *client, uint32_t events)
         drop(client);
 }
 
-/* A publisher is gone, unless the link is another's by now. Its socket says so again and again, so it is not listened to
- * any more. */
+/* Marks a link's publisher as gone, unless the link was reused for another process meanwhile. Its closed socket
+ * would be reported forever, so epoll stops watching it. */
 static void lose(uint32_t index)
 {
     struct sim_link *link = &sim_exchange.xc_links[index];

@@ -1,13 +1,15 @@
-/* Pages that several processes see.
+/* Pages that several processes map, for events and notifies.
  *
- * All pages of one publisher lie in one file, and all who joined any of them share one bell, an eventfd that is never read:
- * the threads of all of them watch it by edges, so that one write wakes each. It is rung only when somebody said that it
- * is going to sleep; whoever wakes looks at its own page again. A wake-up too many does no harm, so nothing has to be
- * taken back when a process dies between saying so and sleeping.
+ * A publisher owns one file that holds all its pages, and one bell: an eventfd that is never read, and that all
+ * processes which joined a page watch edge-triggered, so that one write wakes them all. The bell is rung only if a
+ * process has announced that it will sleep; each awakened process looks at its own pages again. A superfluous wake-up
+ * does no harm, so nothing needs undoing when a process dies between the announcement and its sleep.
  *
- * Each process keeps one connection to each publisher whose pages it joined. Its end is how the publisher learns that the
- * process is gone (it marks its number and rings), and how the process learns that the publisher is. A page is given out
- * again when the publisher has left it and no connection holds it. */
+ * Each process keeps one connection (a link) to each publisher whose pages it joined. When it closes, the publisher
+ * learns that the process is gone (it marks its number and rings the bell), and the process learns that the publisher
+ * is gone. A page is reused when the publisher has left it and no connection holds it.
+ *
+ * xc_lock and xc_turn guard links and pages (exchange.c); the contents of pages are atomic. */
 #include "base/output.h"
 #include "exchange_inner.h"
 #include <errno.h>
@@ -37,7 +39,7 @@ void sim_exchange_share_set_count(void (*count)(struct sim_gate *gate))
     count_gate = count;
 }
 
-/* The lock is held. False without memory. */
+/* Adds a gate to a link; returns false if memory runs out. The lock is held. */
 static bool add_gate(struct sim_link *link, struct sim_gate *gate)
 {
     uint32_t hole = 0;
@@ -78,7 +80,7 @@ void sim_exchange_ring(uint32_t index)
     }
 }
 
-/* One more user of pages of a link; the lock is held. */
+/* Adds a user of a link's pages; the lock is held. */
 static bool use(struct sim_link *link, struct sim_gate *gate)
 {
     bool added = add_gate(link, gate);
@@ -86,7 +88,7 @@ static bool use(struct sim_link *link, struct sim_gate *gate)
     return added;
 }
 
-/* ---- changes: of the page and of sp_wanted, in one order for all (memory_order_seq_cst) ---- */
+/* ---- changes; those of the page and of sp_wanted have one order for all (memory_order_seq_cst) ---- */
 
 void sim_exchange_share_want(const struct sim_share *share)
 {
@@ -97,7 +99,7 @@ static void ring(const struct sim_link *link)
 {
     const uint64_t one = 1;
     ssize_t written = write(link->lk_bell, &one, sizeof one);
-    (void)written; /* 2^64 writes fill it */
+    (void)written; /* only 2^64 writes would fill it */
 }
 
 void sim_exchange_share_changed(const struct sim_share *share)
@@ -116,7 +118,7 @@ bool sim_exchange_share_is_published(const struct sim_share *share)
     return index_of(share->sr_link) == 0;
 }
 
-/* Once the publisher is gone, nobody says of others whether they are. */
+/* Once the publisher is gone, nothing tells whether other processes are, so all count as gone. */
 bool sim_exchange_share_is_gone(const struct sim_share *share, uint32_t who)
 {
     const struct sim_link *link = share->sr_link;
@@ -135,7 +137,7 @@ static struct segment *map_segment(int file)
     return at;
 }
 
-/* The pages of this process, when it publishes its first one; an error number. xc_turn is held. */
+/* Creates this process's pages for its first publication; returns an error number. xc_turn is held. */
 static int open_own(void)
 {
     struct exchange *exchange = &sim_exchange;
@@ -164,7 +166,7 @@ static int open_own(void)
     return 0;
 }
 
-/* Gives the page out again when nobody holds it; the lock is held. */
+/* Frees a page for reuse if no process holds it; the lock is held. */
 static void give_slot(uint32_t slot)
 {
     struct exchange *exchange = &sim_exchange;
@@ -174,7 +176,7 @@ static void give_slot(uint32_t slot)
     exchange->xc_taken[slot] = held;
 }
 
-/* A page of zeros; SLOTS when all are taken or memory is short. */
+/* Takes a page of zeros; returns SLOTS if all are taken or memory runs out. */
 static uint32_t take_slot(struct sim_gate *gate)
 {
     struct exchange *exchange = &sim_exchange;
@@ -220,7 +222,7 @@ aclError sim_exchange_share_publish(enum sim_exchange_kind kind, int32_t device,
     return code;
 }
 
-/* The first page that a client joins gives it a number, which no other process ever gets; the lock is held. */
+/* The first page that a client joins gives it a number, which is never reused; the lock is held. */
 void sim_exchange_serve_join(struct client *client, const struct entry *entry, struct reply *reply, int files[FILES])
 {
     struct exchange *exchange = &sim_exchange;
@@ -255,7 +257,7 @@ void sim_exchange_part(struct client *client)
     ring(own);
 }
 
-/* ---- who joins; xc_turn is held ---- */
+/* ---- joining; xc_turn is held ---- */
 
 static void close_link(struct sim_link *link)
 {
@@ -270,7 +272,7 @@ static void close_link(struct sim_link *link)
     free(former.lk_gates);
 }
 
-/* The living link to a process, or one that nobody uses; NULL when all are in use. */
+/* The link to a live process, or an unused one; NULL if all are in use. */
 static struct sim_link *find_link(int32_t pid)
 {
     struct sim_link *unused = NULL;
@@ -284,7 +286,7 @@ static struct sim_link *find_link(int32_t pid)
     return unused;
 }
 
-/* Makes a link of the first answer. */
+/* Makes a link from the first reply. */
 static int open_link(struct sim_link *link, int connection, const struct reply *reply, int files[FILES])
 {
     struct segment *segment = map_segment(files[0]);
@@ -315,7 +317,7 @@ static aclError join(enum sim_exchange_kind kind, uint64_t id, const char *name,
               LINKS - 1);
     bool is_new = link->lk_segment == NULL || atomic_load(&link->lk_gone), answered = false;
     if (!is_new && !(answered = sim_exchange_ask(link->lk_socket, &request, &reply, files, &error))) {
-        atomic_store(&link->lk_gone, true); /* and the thread may not have heard of it yet; another life may follow */
+        atomic_store(&link->lk_gone, true); /* the thread may not know yet; the number may belong to a new process */
         link = find_link(-1);
         SIM_CHECK(link != NULL, ACL_ERROR_RT_IPC_ERROR, "too many processes are in use");
         is_new = true;
@@ -375,13 +377,13 @@ void sim_exchange_share_leave(struct sim_share *share)
         give_slot(slot);
     } else if (!atomic_load(&link->lk_gone)) {
         ssize_t sent = send(link->lk_socket, &request, sizeof request, MSG_NOSIGNAL | MSG_DONTWAIT);
-        (void)sent; /* what it is not told now it learns when the connection ends */
+        (void)sent; /* if it is lost, the publisher learns it when the connection closes */
     }
     sim_unlock(&sim_exchange.xc_lock);
     *share = (struct sim_share){0};
 }
 
-/* ---- the end ---- */
+/* ---- ending ---- */
 
 void sim_exchange_share_close_all(void)
 {
