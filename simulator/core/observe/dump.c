@@ -1,11 +1,15 @@
 /* Design notes
  *
- * One plan is in force at a time. It never changes; aclmdlSetDump puts another one in its place, and models that were
- * loaded under the old one keep that. `lock` guards the state, for moments: nothing is written or called under it.
- * Operators look the plan up when they run, so what is configured after their submission counts. Directories are kept
- * for the life of the process (there are few), because acldumpGetPath gives their addresses away.
+ * Dump: which data of models and operators is written, and for how long. dump_plan.c reads the configuration,
+ * dump_write.c writes.
  *
- * Dumping begins with aclmdlInitDump where the program takes the data itself: every model, its outputs. */
+ * One plan is in force at a time. A plan never changes; aclmdlSetDump puts another one in its place, and models that
+ * were loaded under the old one keep that, counted by its users. Operators look the plan up when they run, so a plan
+ * also applies to operators that were submitted before. If the program takes the data itself, aclmdlInitDump alone
+ * suffices: it dumps the outputs of every model. Directories are kept until the process ends (there are few), because
+ * acldumpGetPath returns their addresses.
+ *
+ * `lock` guards the state and is held briefly: nothing is written or called under it. */
 #include "dump.h"
 #include "base/config_file.h"
 #include "base/output.h"
@@ -19,12 +23,12 @@
 #include <string.h>
 #include <time.h>
 
-static struct sim_lock lock; /* guards all below */
+static struct sim_lock lock; /* guards everything below */
 static bool by_program, by_file; /* aclmdlInitDump was called; aclInit's file has a dump */
 static struct sim_dump_plan *plan_in_force;
 static sim_dump_function receiver;
 static char *arguments_path;
-static _Atomic uint32_t epoch; /* times that dumping has ended */
+static _Atomic uint32_t epoch; /* how often dumping has ended */
 
 /* ---- plans ---- */
 
@@ -69,7 +73,7 @@ struct sim_dump_plan *sim_dump_share(void)
     return plan;
 }
 
-/* With the lock held: what the engine has to ask for. */
+/* Sets what the engine reports. The lock is held. */
 static void watch(void)
 {
     const struct sim_dump_plan *plan = plan_in_force;
@@ -77,7 +81,7 @@ static void watch(void)
     sim_watch_set(&sim_dump_failures, plan != NULL && plan->dp_failures != 0);
 }
 
-/* With the lock held: the plan that was in force, to be dropped without it. */
+/* Puts a plan in force and returns the former one, which the caller drops without the lock. The lock is held. */
 static struct sim_dump_plan *enforce(struct sim_dump_plan *plan)
 {
     struct sim_dump_plan *before = plan_in_force;
@@ -128,7 +132,7 @@ static aclError need_begin(void)
     return ACL_SUCCESS;
 }
 
-/* Puts the plan of an object in force, on behalf of aclInit's file or of the program. */
+/* Reads a plan from an object and puts it in force, for aclInit's file or for the program. */
 static aclError configure(struct sim_json object, const char *argument, bool file)
 {
     struct sim_dump_plan *plan = create_plan();
@@ -174,7 +178,7 @@ aclError sim_dump_set(const char *path)
     return code;
 }
 
-/* Takes the plan out of force; what runs under it writes nothing more. */
+/* Ends the plan in force; models that still hold it write nothing more. */
 static void end(bool *begun)
 {
     sim_lock(&lock);
@@ -301,7 +305,7 @@ void sim_dump_reset(void)
     sim_dump_graph_reset();
 }
 
-/* The parent's plan is lost to the child, as nobody can say what its lock was doing. */
+/* The child loses the parent's plan, because the parent may have been changing the state when it forked. */
 void sim_dump_after_fork(void)
 {
     sim_lock_renew(&lock);

@@ -1,4 +1,4 @@
-/* Dump: what models and operators read and write, into files or through a function of the program. */
+/* Dump: what models and operators read and write, to files or to a function of the program. */
 #ifndef SIM_DUMP_H
 #define SIM_DUMP_H
 
@@ -9,7 +9,7 @@
 
 #define SIM_DUMP_STEPS 100
 
-/* What statistics are made of: bits, by the names in dump_stats. */
+/* The statistics that can be dumped, as bits; dump_stats in a file names them. */
 enum sim_dump_statistic {
     SIM_DUMP_MAX = 1,
     SIM_DUMP_MIN = 2,
@@ -20,22 +20,22 @@ enum sim_dump_statistic {
     SIM_DUMP_NORM = 64,
     SIM_DUMP_STATISTICS = 127,
 };
-#define SIM_DUMP_PATH 3072 /* bytes of a directory that may be named, so that files below it fit */
+#define SIM_DUMP_PATH 3072 /* size of the path of a directory, so that files below it fit */
 
-#define SIM_DUMP_FILE 768 /* bytes of a file name that acldumpSaveExceptionInfo is given, with directories */
-#define SIM_DUMP_EXCEPTIONS "extra-info/data-dump" /* below the directory that is configured */
+#define SIM_DUMP_FILE 768 /* size of the file name of acldumpSaveExceptionInfo, with directories */
+#define SIM_DUMP_EXCEPTIONS "extra-info/data-dump" /* below the configured directory */
 
-/* What is dumped. Counted: the one in force is one user, each model that was loaded under it another. */
+/* What is dumped. Its users are counted: being in force is one, and each model that was loaded under it another. */
 struct sim_dump_plan {
     _Atomic uint32_t dp_users;
-    uint32_t dp_epoch;        /* nothing is written after its end (sim_dump_is_over) */
-    const char *dp_path;      /* lives as long as the process; NULL: through the program's function alone */
-    char dp_time[16];         /* when it came into force: a directory's name */
+    uint32_t dp_epoch;        /* when dumping has ended since, nothing is written (sim_dump_is_over) */
+    const char *dp_path;      /* lives as long as the process; NULL: only through the program's function */
+    char dp_time[16];         /* when it came into force; names a directory */
     unsigned dp_directions;   /* aclsimDirection bits */
     bool dp_models, dp_operators, dp_overflow;
     unsigned dp_statistics;   /* 0: the elements themselves */
-    acldumpType dp_failures;  /* 0: those that fail are not dumped */
-    char **dp_names;          /* of models, the last one NULL; NULL: every model */
+    acldumpType dp_failures;  /* 0: failed operators are not dumped */
+    char **dp_names;          /* of models, ended by NULL; NULL: every model */
     uint32_t dp_step_count;   /* 0: every step */
     uint64_t dp_steps[SIM_DUMP_STEPS][2];
 };
@@ -44,10 +44,10 @@ struct sim_dump_plan {
 
 aclError sim_dump_init(void);     /* 100001, 100002, 100044 */
 aclError sim_dump_finalize(void); /* 100001, 100045 */
-/* 100001, 100045, 100000, 100003, 100006, 100009, 200006. */
+/* Returns 100001, 100045, 100000, 100003, 100006, 100009 or 200006. */
 aclError sim_dump_set(const char *path);
 
-/* The "dump" object of aclInit's file, until aclFinalize. 100009, 200006. */
+/* Applies the "dump" object of aclInit's file, until aclFinalize. Returns 100009 or 200006. */
 aclError sim_dump_command(struct sim_json object);
 void sim_dump_command_end(void);
 
@@ -56,35 +56,36 @@ void sim_dump_give_to(sim_dump_function function); /* NULL: to files */
 sim_dump_function sim_dump_receiver(void);
 
 const char *sim_dump_path(acldumpType type); /* NULL: not configured */
-/* The directory of the current device's dumps of failures, with a "/" at its end; in an exception callback, of the device
- * that failed. 500001 when none is configured, 100000 when `size` is too small, 107002. */
+/* Writes the directory for dumps of failures on the current device, or in an exception callback on the device that
+ * failed. It ends in "/". Returns 500001 if none is configured, 100000 if `size` is too small, or 107002. */
 aclError sim_dump_exception_path(char *path, size_t size);
 
-/* aclopStartDumpArgs: a file for each operator with its shapes, in this directory; NULL ends it. 100003. */
+/* aclopStartDumpArgs: writes a file for each operator with its shapes into this directory; NULL ends it. Returns
+ * 100003. */
 aclError sim_dump_arguments(const char *path);
-bool sim_dump_arguments_path(char path[SIM_DUMP_PATH]); /* false: none is asked for */
+bool sim_dump_arguments_path(char path[SIM_DUMP_PATH]); /* false if none is configured */
 
-/* The plan in force, with one more user; NULL: none. */
+/* The plan in force, with one more user, or NULL if there is none. */
 struct sim_dump_plan *sim_dump_share(void);
-void sim_dump_drop(struct sim_dump_plan *plan); /* NULL is nothing */
-/* aclmdlFinalizeDump or aclFinalize was called since, whoever still has the plan. */
+void sim_dump_drop(struct sim_dump_plan *plan); /* does nothing for NULL */
+/* Whether aclmdlFinalizeDump or aclFinalize was called after the plan came into force. */
 bool sim_dump_is_over(const struct sim_dump_plan *plan);
 
 void sim_dump_reset(void);
 void sim_dump_after_fork(void);
 
-/* dump_plan.c: reads the "dump" object of a file; whose messages name `argument`. */
+/* Reads the "dump" object of a file (dump_plan.c). Messages name `argument`. */
 aclError sim_dump_read(struct sim_json object, const char *argument, struct sim_dump_plan *plan);
 
 /* ---- what is written (dump_write.c) ---- */
 
-/* For a model that is loaded now: NULL when it is not dumped. */
+/* The plan for a model that is being loaded, or NULL if it is not dumped. */
 struct sim_dump_plan *sim_dump_of_model(const char *name);
-/* The inputs (ACLSIM_IN), before a run, or the outputs (ACLSIM_OUT), after it. */
+/* Dumps the inputs (ACLSIM_IN) before an execution, or the outputs (ACLSIM_OUT) after it. */
 void sim_dump_model(const struct sim_dump_plan *plan, const struct sim_run *run, const aclsimModelRun *order,
                     uint64_t step, aclsimDirection direction);
 
-/* What operators read and write; and the same of those that fail. */
+/* Watchers that dump what operators read and write, and the same of operators that fail. */
 extern const struct sim_watcher sim_dump_data, sim_dump_failures;
 
 /* Tensors that the program names: inputs, then outputs. */
@@ -95,25 +96,27 @@ struct sim_dump_names {
 };
 void sim_dump_named(const struct sim_run *run, const struct sim_dump_names *names);
 
-/* Bytes below a directory, which is made: into a file, or to the program's function. False: it cannot be written. */
+/* Writes bytes below a directory, which is created: to a file, or to the program's function. Returns false if that
+ * fails. */
 bool sim_dump_deliver(const char *directory, const char *name, const void *data, size_t size);
 
-/* A name as part of the name of a file: without separators, cut to 63 bytes. */
+/* Makes a name usable in a file name: without separators, cut to 63 bytes. */
 void sim_dump_clean(const char *name, char target[64]);
 
-/* A tensor, as the contents of a NumPy file; malloc'ed, NULL without memory. */
+/* A tensor as the contents of a NumPy file, allocated with malloc; NULL if memory runs out. */
 void *sim_dump_array(const aclsimTensor *tensor, size_t *size);
 
-/* Its statistics, as lines of values with commas between them (dump_stats.c); malloc'ed, NULL without memory. */
+/* A tensor's statistics as lines of comma-separated values (dump_stats.c), allocated with malloc; NULL if memory
+ * runs out. */
 char *sim_dump_statistics(const aclsimTensor *tensor, unsigned wanted, size_t *size);
 
-/* Calls the function with the address of each element, in order; `width` bytes lie between neighbours. */
+/* Calls the function with the address of each element, in order. Elements have `width` bytes. */
 void sim_dump_each(const aclsimTensor *tensor, size_t width, void (*function)(const char *element, void *user),
                    void *user);
 
 /* ---- tensors that the program names (dump_tensor.c) ---- */
 
-/* aclDumpOpTensors: 161001, 161002, 361001. */
+/* aclDumpOpTensors: returns 161001, 161002 or 361001. */
 struct sim_dump_tensors {
     const char *dt_type, *dt_name;
     aclTensor *const *dt_tensors;
@@ -121,8 +124,8 @@ struct sim_dump_tensors {
 };
 aclnnStatus sim_dump_tensors(const struct sim_dump_tensors *tensors, aclrtStream stream, void *site);
 
-/* acldumpSaveExceptionInfo: 100000, 100003, 107002, 207000, 500001. `file` is relative to the directory of failures, `tag`
- * may be NULL. */
+/* acldumpSaveExceptionInfo: returns 100000, 100003, 107002, 207000 or 500001. `file` is relative to the directory of
+ * failures, `tag` may be NULL. */
 aclError sim_dump_exception(const char *file, const char *tag, const acldumpTensorInfo *tensors, size_t count);
 
 /* ---- graphs of one operator (dump_graph.c) ---- */

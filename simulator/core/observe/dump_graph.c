@@ -1,5 +1,5 @@
-/* The graph of a single operator as a text: one node with what goes in and out, and its attributes as JSON. Its options are reserved: objects that
- * hold nothing. */
+/* The graph of a single operator as a text file: one node with its inputs and outputs, and its attributes as JSON.
+ * The options are reserved: objects without contents, each with its own lock. This file has no other state. */
 #include "dump.h"
 #include "base/object.h"
 #include "base/output.h"
@@ -25,7 +25,7 @@ static void end(void *option)
     sim_object_end(&options, option);
 }
 
-/* Opened; 100000. */
+/* Opens a live option; returns 100000 otherwise. */
 static aclError open_option(const aclGraphDumpOption *handle, struct sim_object **option)
 {
     *option = sim_object_open(&options, handle, "graphDumpOpt", ACL_ERROR_INVALID_PARAM);

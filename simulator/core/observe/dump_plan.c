@@ -1,5 +1,7 @@
-/* Reading what a file says about dumping. What a simulator has one of (the layers of a model that runs as a whole, the
- * kernels of an operator) is checked and changes nothing: nothing overflows here either. */
+/* Reads the "dump" object of a configuration file into a plan. Settings that a simulator cannot honour (layers of a
+ * model that runs as a whole, kernels of an operator, overflow dumps) are checked and have no effect.
+ *
+ * This file owns the paths of directories, a list guarded by kept_lock, which is a leaf. */
 #include "base/config_file.h"
 #include "dump.h"
 #include <errno.h>
@@ -9,7 +11,7 @@
 
 struct reader {
     struct sim_json rd_object;
-    const char *rd_argument; /* whose file it is */
+    const char *rd_argument; /* the argument that names the file */
 };
 
 struct word {
@@ -24,7 +26,7 @@ static aclError refuse_member(const struct reader *reader, const char *name, str
                       reader->rd_argument, SIM_SHOWN(value), expected);
 }
 
-/* The value of one of some words, the last one of which has no text; -1: it is none of them. */
+/* Finds a value in a list of words, which ends with an entry without text; returns -1 if it is not in the list. */
 static int find_word(struct sim_json found, const struct word *words)
 {
     size_t length = (size_t)(found.js_end - found.js_start);
@@ -35,7 +37,7 @@ static int find_word(struct sim_json found, const struct word *words)
     return -1;
 }
 
-/* `value` stays where the file has no such member. */
+/* Leaves `value` unchanged if the file has no such member. */
 static aclError read_word(const struct reader *reader, const char *name, const struct word *words, const char *expected,
                           int *value)
 {
@@ -59,7 +61,7 @@ struct kept {
 static struct sim_lock kept_lock; /* guards the list; a leaf */
 static struct kept *kept_paths;
 
-/* The same text for as long as the process lives. */
+/* A copy of the path that lives as long as the process; equal paths share one copy. */
 static const char *keep(const char *path)
 {
     struct kept *fresh = malloc(sizeof *fresh + strlen(path) + 1);
@@ -89,7 +91,7 @@ static aclError read_path(const struct reader *reader, struct sim_dump_plan *pla
     if (!given && plan->dp_failures == 0)
         return sim_dump_receiver() != NULL ? ACL_SUCCESS
                                            : refuse_member(reader, "dump_path", value, "the path of a directory");
-    const char *directory = given ? path : "."; /* of failures that name none */
+    const char *directory = given ? path : "."; /* the default for dumps of failures */
     if (access(directory, W_OK | X_OK) != 0)
         return refuse_member(reader, "dump_path", value, "a directory of this host that exists and can be written to");
     plan->dp_path = keep(directory);
@@ -108,7 +110,7 @@ static bool has_texts(struct sim_json list)
     return list.js_kind == SIM_JSON_ARRAY;
 }
 
-/* Adds the name of an entry, or finds that every model is meant. */
+/* Adds the model name of an entry, or sets *every if the entry has none. */
 static aclError add_model(const struct reader *reader, struct sim_json entry, struct sim_dump_plan *plan, size_t *count,
                           bool *every)
 {
@@ -165,7 +167,7 @@ static bool read_digits(const char **at, const char *end, uint64_t *number)
     return *at != from;
 }
 
-/* "0|2|5-10" */
+/* Reads steps like "0|2|5-10". */
 static aclError read_steps(const struct reader *reader, struct sim_dump_plan *plan)
 {
     struct sim_json value;

@@ -1,5 +1,6 @@
-/* Statistics of a tensor: two lines, the names of what is wanted and the values. NaNs and infinities are counted, and
- * are no part of the other values; complex numbers and types without a meaning as numbers have only their count. */
+/* Statistics of a tensor as two lines: the names of the wanted statistics, and their values. NaNs and infinities are
+ * counted separately and are not part of the other values. Complex numbers and types that are not numbers have only
+ * a count. This file has no state and no lock. */
 #include "dump.h"
 #include "operator/tensordesc.h"
 #include <inttypes.h>
@@ -44,7 +45,7 @@ static double read_bfloat(const char *element)
     return (double)sim_float_of_bits((uint32_t)upper << 16);
 }
 
-/* NULL: no number. */
+/* Returns NULL for types that are not numbers. */
 static double (*reader_of(aclDataType type))(const char *element)
 {
     switch (type) {

@@ -1,5 +1,6 @@
-/* Tensors that the program names itself. Those of aclDumpOpTensors are a task with their bytes as its ranges; what is
- * in force when it runs says whether and where they are written. Those of a failure are written at once. */
+/* Dumps of tensors that the program passes itself. Those of aclDumpOpTensors become a task that owns the
+ * descriptions, with their bytes as its ranges; the plan in force when it runs decides whether and where they are
+ * written. Those of acldumpSaveExceptionInfo are written at once. This file has no state and no lock. */
 #include "address/memory.h"
 #include "model/model_signature.h"
 #include "operator/call.h"
@@ -13,7 +14,7 @@
 #define TENSORS_MOST 1024
 #define TEXT_BYTES 64
 
-/* Tensors follow the ranges. One that has no element has a range of no bytes. */
+/* The tensors follow the ranges. A tensor without elements has an empty range. */
 struct request {
     char re_type[TEXT_BYTES], re_name[TEXT_BYTES];
     uint32_t re_inputs, re_count;
@@ -125,7 +126,7 @@ static aclError check_info(const acldumpTensorInfo *info, size_t index)
     return ACL_SUCCESS;
 }
 
-/* The tensor where its bytes are those of its shape, else the bytes. */
+/* The tensor, if its size fits its shape and type; otherwise its bytes. */
 static aclsimTensor view_of(const acldumpTensorInfo *info)
 {
     int64_t dims[8];
@@ -145,7 +146,7 @@ static aclsimTensor view_of(const acldumpTensorInfo *info)
     return tensor;
 }
 
-/* Files of one call share the time, so that a later call does not replace them. */
+/* The time in the names of one call's files, so that a later call does not replace them. */
 static void stamp(char text[32])
 {
     struct timespec now;
@@ -156,7 +157,7 @@ static void stamp(char text[32])
     snprintf(text, 32, "%s%03d", seconds, (int)(now.tv_nsec / 1000000));
 }
 
-/* `stem` is what the names of all files of one call begin with. */
+/* `stem` begins the names of all files of one call. */
 static aclError write_tensors(const char *directory, const char *stem, const acldumpTensorInfo *tensors, size_t count)
 {
     static const char *const kinds[] = {"input", "output", "workspace"};
@@ -186,7 +187,7 @@ aclError sim_dump_exception(const char *file, const char *tag, const acldumpTens
     const char *base = strrchr(file, '/');
     base = base != NULL ? base + 1 : file;
     strncat(directory, file, (size_t)(base - file));
-    directory[strlen(directory) - 1] = '\0'; /* the "/" at its end */
+    directory[strlen(directory) - 1] = '\0'; /* removes the "/" at the end */
     sim_dump_clean(tag != NULL ? tag : "", clean);
     stamp(time);
     snprintf(stem, sizeof stem, "%.255s.custom.%s%s%s", base, time, *clean != '\0' ? "." : "", clean);

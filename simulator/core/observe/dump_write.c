@@ -1,9 +1,13 @@
 /* Design notes
  *
- * Everything here runs on the thread that runs the task, between its check and its end, outside every lock of the
- * engine. A program that frees the task's memory meanwhile is in error. A tensor becomes the
- * contents of a NumPy file, elements in order whatever its strides; types that NumPy lacks become bytes of their size.
- * If a file cannot be written, a process prints one message on stderr, and the task goes on, as on a card. */
+ * Writes dumps of models and operators: names of files and directories, and their contents.
+ *
+ * Everything here runs on the thread that runs the task, between its check and its end, without any lock of the engine.
+ * The task owns its memory; a program that frees it meanwhile is in error. A tensor becomes the contents of a NumPy
+ * file, elements in order whatever its strides; types that NumPy lacks become bytes of their size.
+ *
+ * This file has no lock. If a file cannot be written, the process prints one message on stderr and the task goes on,
+ * as on a card. */
 #include "address/memory.h"
 #include "base/bytes.h"
 #include "base/clock.h"
@@ -21,11 +25,11 @@
 #include <string.h>
 
 #define NAME_BYTES 256      /* of a file or directory; the limit of file systems */
-#define CHUNK_BYTES (1u << 20) /* that the program's function gets at once */
+#define CHUNK_BYTES (1u << 20) /* passed to the program's function at once */
 
 /* ---- arrays ---- */
 
-/* How NumPy names a type; "" when it has none. */
+/* NumPy's name of a type; "" if it has none. */
 static const char *descr_of(aclDataType type)
 {
 #define DESCR(constant, name, bits, numpy, package, number) [constant] = numpy,
@@ -38,7 +42,7 @@ static uint64_t elements_of(const aclsimTensor *tensor)
     uint64_t count = 1;
     for (uint32_t i = 0; i < tensor->rank; i++)
         if (tensor->dims[i] <= 0 || !sim_size_multiply(&count, (uint64_t)tensor->dims[i]))
-            return 0; /* no memory holds it */
+            return 0; /* more than any memory can hold */
     return count;
 }
 
@@ -70,7 +74,7 @@ static void gather(const char *element, void *user)
     gathering->ga_target += gathering->ga_width;
 }
 
-/* The header of a NumPy file of version 1.0, whose length is a multiple of 64. */
+/* Writes the header of a NumPy file of version 1.0, whose length is a multiple of 64. */
 static size_t write_header(char header[NAME_BYTES], const aclsimTensor *tensor, size_t width, uint64_t bytes)
 {
     char descr[16];
@@ -96,7 +100,7 @@ void *sim_dump_array(const aclsimTensor *tensor, size_t *size)
 {
     char header[NAME_BYTES + 64];
     uint32_t bits = sim_type_bits(tensor->type);
-    size_t width = bits % 8 == 0 ? bits / 8 : 0; /* 0: several elements a byte, which lie one behind the other */
+    size_t width = bits % 8 == 0 ? bits / 8 : 0; /* 0: several contiguous elements per byte */
     uint64_t bytes = width != 0 ? elements_of(tensor) * width : (elements_of(tensor) * bits + 7) / 8;
     size_t before = write_header(header, tensor, width, bytes);
     char *content = malloc(before + bytes);
@@ -128,7 +132,7 @@ static void give(sim_dump_function receiver, const char *path, const char *data,
         chunk->isLastChunk = done + part == size;
         memcpy(chunk->dataBuf, data + done, part);
         done += part;
-        /* A function that refuses a chunk gets no further ones of that file. */
+        /* When the function refuses a chunk, it gets no more of that file. */
         if (receiver(chunk, (int32_t)(sizeof *chunk + part)) != 0)
             break;
     } while (done < size);
@@ -168,14 +172,14 @@ void sim_dump_clean(const char *name, char target[64])
     target[at] = '\0';
 }
 
-/* What all files of one task are called, and where they are. */
+/* The directory of one task's files, and how their names begin. */
 struct place {
-    unsigned pl_statistics; /* of each tensor, instead of its elements */
+    unsigned pl_statistics; /* instead of the elements, if not 0 */
     char pl_directory[ACL_DUMP_MAX_FILE_PATH_LENGTH - NAME_BYTES];
     char pl_stem[NAME_BYTES - 32];
 };
 
-/* A plan without a directory is for a program that takes the data itself. */
+/* A plan without a directory only dumps to the program's function. */
 static bool has_target(const struct sim_dump_plan *plan)
 {
     return plan->dp_path != NULL || sim_dump_receiver() != NULL;
@@ -199,7 +203,7 @@ static void name_files(struct place *place, const struct sim_dump_plan *plan, co
              run->rn_stream->st_slot.sl_index, (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
 }
 
-/* Of operators. */
+/* The directory for operators. */
 static void name_directory(struct place *place, const struct sim_dump_plan *plan, const struct sim_run *run)
 {
     snprintf(place->pl_directory, sizeof place->pl_directory, "%s/%s/%d", plan->dp_path != NULL ? plan->dp_path : "",
@@ -215,7 +219,7 @@ static void write_tensor(const struct place *place, const char *direction, size_
                     : statistics != 0    ? sim_dump_statistics(tensor, statistics, &size)
                                          : sim_dump_array(tensor, &size);
     if (content == NULL)
-        return; /* without elements, or without memory */
+        return; /* without elements, or memory has run out */
     snprintf(name, sizeof name, "%s.%s.%zu.%s", place->pl_stem, direction, index, statistics != 0 ? "csv" : "npy");
     sim_dump_deliver(place->pl_directory, name, content, size);
     free(content);
@@ -263,7 +267,7 @@ void sim_dump_model(const struct sim_dump_plan *plan, const struct sim_run *run,
     for (size_t i = 0; i < count; i++) {
         aclsimTensor tensor = direction == ACLSIM_IN ? order->inputs[i] : order->outputs[i];
         sim_model_shape_strides(tensor.dims, tensor.rank,
-                                tensor.strides); /* whatever the model's function has left there */
+                                tensor.strides); /* the model's function may have left anything there */
         write_tensor(&place, name_of(direction), i, &tensor);
     }
 }
@@ -302,7 +306,7 @@ static void print_tensors(FILE *out, const aclsimArgument *argument, bool *first
     }
 }
 
-/* Values as texts, which infinities are as well. */
+/* Prints values as texts, because JSON has no infinities. */
 static void print_attribute(FILE *out, const aclsimArgument *argument, bool *first)
 {
     fprintf(out, "%s{\"name\":\"%s\",\"value\":\"", *first ? "" : ",", argument->name);
@@ -329,14 +333,14 @@ static void print_attribute(FILE *out, const aclsimArgument *argument, bool *fir
         case ACLSIM_NUMBER:
             fprintf(out, "%.17g", argument->number);
             break;
-        default: /* a scalar: its value is data, its type is not */
+        default: /* scalars: the value is part of the data, the type is not */
             fprintf(out, "data_type %d", (int)argument->scalars[i].type);
         }
     }
     fputs("\"}", out);
 }
 
-/* The operator with its shapes and attributes, as JSON. */
+/* Prints the operator with its shapes and attributes as JSON. */
 static void print_operator(FILE *out, const struct sim_row *row, const void *argument)
 {
     aclsimArgument arguments[SIM_ROW_PARAMETERS];
@@ -359,7 +363,7 @@ static void print_operator(FILE *out, const struct sim_row *row, const void *arg
     fputs("]}\n", out);
 }
 
-/* One file for each text: its name has the text's hash. */
+/* Writes one file per distinct text; its name contains a hash of the text. */
 static void write_arguments(const struct sim_row *row, const void *argument)
 {
     char directory[SIM_DUMP_PATH], path[SIM_DUMP_PATH + NAME_BYTES], *text = NULL;

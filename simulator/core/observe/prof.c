@@ -1,14 +1,15 @@
 /* Design notes
  *
- * A process has one profiling session. The trace is a JSON file of trace events, one event per line, in a directory of
- * its own below the directory that the program named. aclprofStart opens it; aclprofStop, aclprofFinalize, aclFinalize
- * or aclsimReset completes it. The child of a fork has no session and leaves the parent's file alone.
+ * The profiling session: one per process, with its configurations, options, and trace.
  *
- * The mutex `turn`, a leaf, guards the session and is held while a line of the trace is written. Times are measured
- * before it is taken. `collected` holds a copy of the enabled bits, so that a mark that is not collected costs one
- * load; the engine itself reads sim_watchers.
+ * The session owns the trace, a JSON file of trace events, one event per line, in a directory of its own below the
+ * directory that the program named. aclprofStart opens it; aclprofStop, aclprofFinalize, aclFinalize or aclsimReset
+ * completes it. The child of a fork has no session and leaves the parent's file alone. Options for which a simulator
+ * has no numbers (counters of cores, caches, buses) are accepted and produce no data.
  *
- * Options for which a simulator has no numbers (counters of cores, caches, buses) are accepted and produce no data. */
+ * The mutex `turn` guards the session and is held while a line of the trace is written; inside it only the locks of
+ * spans (prof_mark.c) and of watchers are taken. Times are measured before it is taken. `collected` holds a copy of
+ * the enabled bits, so that a mark that is not collected costs one load; the engine itself reads sim_watchers. */
 #include "prof.h"
 #include "base/clock.h"
 #include "base/config.h"
@@ -40,14 +41,14 @@ static struct sim_table configs = SIM_OBJECT_TABLE(struct config, SIM_KIND_PROF_
 
 enum mode { OFF, COMMAND, PROGRAM, SUBSCRIBED };
 
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* guards everything below */
 static enum mode mode;
-static char *directory;        /* of the session, or the one that aclprofSetConfig named before; NULL: "./" */
+static char *directory;        /* of the session, or set by aclprofSetConfig before it; NULL: "./" */
 static struct sim_prof_plan running;
 static FILE *file;             /* NULL: nothing is collected */
 static char trace[ACL_DUMP_MAX_FILE_PATH_LENGTH + 128]; /* its path */
 static uint64_t written, limit = UINT64_MAX;
-static uint32_t sessions;      /* begun so far, which tells their directories apart */
+static uint32_t sessions;      /* sessions so far, to give each its own directory */
 
 static _Atomic uint64_t collected; /* bits; 0 while nothing is */
 
@@ -99,7 +100,7 @@ static void count_bytes(int bytes)
     written += bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-/* With the turn taken. */
+/* `turn` is held. */
 static void write_line(const struct sim_prof_event *event)
 {
     if (written > limit)
@@ -152,7 +153,7 @@ static void time_task(const struct sim_run *run, const struct sim_task *task, co
 
 static const struct sim_watcher times = {.wt_finish = time_task};
 
-/* With the turn taken: the directory and the file of a session. */
+/* Creates the directory and the file of a session. `turn` is held. */
 static aclError begin(const struct sim_prof_plan *plan)
 {
     char *path = trace;
@@ -181,7 +182,7 @@ static aclError begin(const struct sim_prof_plan *plan)
     return ACL_SUCCESS;
 }
 
-/* With the turn taken. False, with errno: the trace is not whole. */
+/* Completes the trace; returns false with errno if it could not be written in full. `turn` is held. */
 static bool end(void)
 {
     if (file == NULL)
@@ -197,7 +198,7 @@ static bool end(void)
     return whole;
 }
 
-/* The same for a program that waits for the answer, and for one that does not. */
+/* Ends the session for a call that returns the error; end_unasked prints it instead. */
 static aclError end_checked(void)
 {
     SIM_ARGUMENT(end(), ACL_ERROR_PROFILING_FAILURE, "the trace %s could not be written whole: %s", trace,
@@ -211,11 +212,11 @@ static void end_unasked(void)
         fprintf(stderr, "acl simulator: the trace %s could not be written whole: %s\n", trace, strerror(errno));
 }
 
-/* A program that ends without a word leaves a whole trace behind, too. */
+/* Completes the trace of a program that exits without ending the session. */
 __attribute__((destructor)) static void complete(void)
 {
     if (pthread_mutex_trylock(&turn) != 0)
-        return; /* of a thread that will not come back */
+        return; /* held by a thread that no longer runs */
     end_unasked();
     pthread_mutex_unlock(&turn);
 }
@@ -227,7 +228,7 @@ static bool is_old(void)
     return sim_config()->cf_cann < 900;
 }
 
-/* With the turn taken: what excludes calls of a program that profiles itself. */
+/* Fails if the session belongs to aclInit's file or to subscriptions. `turn` is held. */
 static aclError refuse_others(void)
 {
     SIM_ARGUMENT(mode != COMMAND, ACL_ERROR_PROF_ALREADY_RUN,
@@ -237,7 +238,7 @@ static aclError refuse_others(void)
     return ACL_SUCCESS;
 }
 
-/* Characters that mean something to a shell are no part of a path here. */
+/* Paths with characters that are special to a shell are refused. */
 static aclError check_path(const char *path)
 {
     const char *odd = strpbrk(path, "|;&$<>`'\"\\*?!{}()");
@@ -277,7 +278,7 @@ aclError sim_prof_init(const char *path)
     return code;
 }
 
-/* With the turn taken and the trace ended. */
+/* `turn` is held and the trace has ended. */
 static void close_session(void)
 {
     mode = OFF;
@@ -303,7 +304,7 @@ aclError sim_prof_finalize(void)
     return code;
 }
 
-/* What runs already and what is asked for now: the same data of more devices. */
+/* Adds devices to the running session, which must collect the same data. */
 static aclError start_more(const struct sim_prof_plan *plan)
 {
     SIM_ARGUMENT(!is_old() || !(running.pp_devices & plan->pp_devices), ACL_ERROR_PROF_ALREADY_RUN,
@@ -325,7 +326,7 @@ static aclError start_locked(const struct sim_prof_plan *plan)
     return ACL_SUCCESS;
 }
 
-/* The plan behind a handle; that of NULL is `otherwise`, and 100000 where versions 8.x are asked for. */
+/* Reads the plan of a configuration. For NULL that is `otherwise`, or 100000 in versions 8.x. */
 static aclError read_plan(const aclprofConfig *handle, const struct sim_prof_plan *otherwise,
                           struct sim_prof_plan *plan)
 {
@@ -395,14 +396,14 @@ aclError sim_prof_set_subscriptions(uint32_t count)
 
 enum shape { UNKNOWN, NUMBER, WORDS, TEXT, STORAGE, PATH };
 
-/* Frequencies are in hertz. Only the size and the path change anything: there is no hardware to sample. */
+/* Frequencies are in hertz. Only the size limit and the path have an effect: there is no hardware to sample. */
 static const struct {
     enum shape op_shape;
-    uint64_t op_most;     /* of numbers, from 1 on */
-    const char *op_words; /* of lists: the words that may stand in it */
+    uint64_t op_most;     /* of numbers, from 1 */
+    const char *op_words; /* of lists: the permitted words */
 } options[ACL_PROF_ARGS_MAX] = {
     [ACL_PROF_STORAGE_LIMIT] = {STORAGE, 0, NULL},
-    [ACL_PROF_AIV_METRICS] = {TEXT, 0, NULL}, /* of versions 8.x alone */
+    [ACL_PROF_AIV_METRICS] = {TEXT, 0, NULL}, /* in versions 8.x only */
     [ACL_PROF_SYS_HARDWARE_MEM_FREQ] = {NUMBER, 100, NULL},
     [ACL_PROF_LLC_MODE] = {WORDS, 0, " read write capacity bandwidth "},
     [ACL_PROF_SYS_IO_FREQ] = {NUMBER, 100, NULL},
@@ -428,7 +429,7 @@ static bool read_number(const char *text, const char *unit, uint64_t least, uint
            *number >= least && *number <= most;
 }
 
-/* Every word of a list with commas is one of those that may be. */
+/* Whether every word of a comma-separated list is permitted. */
 static bool has_words(const char *text, const char *words)
 {
     char wanted[32];
@@ -450,7 +451,8 @@ static bool has_words(const char *text, const char *words)
 static aclError set_locked(aclprofConfigType type, const char *value)
 {
     uint64_t number = 0;
-    /* The contract gives one of the hardware's types a code of its own without naming it: that with the name. */
+    /* The documentation gives one of the hardware types a code of its own without naming it; this is the type with
+     * HARDWARE in its name. */
     aclError code =
         type == ACL_PROF_SYS_HARDWARE_MEM_FREQ ? ACL_ERROR_INVALID_PARAM : ACL_ERROR_INVALID_PROFILING_CONFIG;
     SIM_ARGUMENT(mode != OFF || !is_old(), ACL_ERROR_PROF_NOT_RUN, "aclprofInit was not called, expected it before");
@@ -494,7 +496,7 @@ aclError sim_prof_set(aclprofConfigType type, const char *value)
 static aclError begin_command(const char *output, const struct sim_prof_plan *plan)
 {
     if (mode == COMMAND)
-        return ACL_SUCCESS; /* of an aclInit that failed behind it */
+        return ACL_SUCCESS; /* left by an aclInit that failed later */
     SIM_TRY(refuse_others());
     SIM_TRY(check_path(output));
     SIM_TRY(set_directory(output));
@@ -550,7 +552,7 @@ void sim_prof_after_fork(void)
 {
     turn = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     mode = OFF;
-    file = NULL; /* its buffer may hold what the parent will write */
+    file = NULL; /* its buffer may hold data that the parent will write */
     directory = NULL;
     limit = UINT64_MAX;
     atomic_store(&collected, 0);

@@ -1,4 +1,4 @@
-/* Profiling: one session for the process, which writes what it collects as a trace; marks of the program; subscriptions
+/* Profiling: one session per process, which writes what it collects as a trace; marks of the program; subscriptions
  * to the operators of models. */
 #ifndef SIM_PROF_H
 #define SIM_PROF_H
@@ -7,10 +7,10 @@
 #include "base/object.h"
 #include "engine/engine.h"
 
-/* What is to be collected: ACL_PROF_* bits on some devices. */
+/* What is collected: ACL_PROF_* bits, on some devices. */
 struct sim_prof_plan {
     uint64_t pp_bits;
-    uint32_t pp_devices; /* a bit each */
+    uint32_t pp_devices; /* one bit per device */
     aclprofAicoreMetrics pp_metrics;
 };
 
@@ -25,66 +25,68 @@ static inline bool sim_prof_is_metric(aclprofAicoreMetrics metrics)
 
 /* ---- the session (prof.c) ---- */
 
-/* 100042, 100002, 148047 what else is profiled; 100003 a path that cannot be one. */
+/* Returns 100042, 100002 or 148047 if profiling is active already, and 100003 if the path is invalid. */
 aclError sim_prof_init(const char *path);
-/* Ends what still runs. 100043, 100042, 148047. */
+/* Ends the session. Returns 100043, 100042 or 148047. */
 aclError sim_prof_finalize(void);
-/* NULL: what the default collects; the whole of what runs. 100010, 100003; 8.x: 100000, 100042, 100043. */
+/* Start and stop collecting; NULL means the default data, or everything that is collected. Return 100010 or 100003;
+ * in versions 8.x also 100000, 100042 or 100043. */
 aclError sim_prof_start(const aclprofConfig *config);
 aclError sim_prof_stop(const aclprofConfig *config);
 aclError sim_prof_set(aclprofConfigType type, const char *value);
 
-/* The "profiler" object of aclInit's file, which may begin a session; aclFinalize ends it. 100010, 100003. */
+/* Applies the "profiler" object of aclInit's file, which may begin a session; aclFinalize ends that. Returns 100010
+ * or 100003. */
 aclError sim_prof_command(struct sim_json object);
 void sim_prof_command_end(void);
 
-/* Subscriptions and sessions exclude each other: so many models are subscribed to from now on. 100042, 148047. */
+/* Sets how many models are subscribed to, because subscriptions exclude sessions. Returns 100042 or 148047. */
 aclError sim_prof_set_subscriptions(uint32_t count);
 
 aclprofConfig *sim_prof_config_create(const struct sim_prof_plan *plan);
 aclError sim_prof_config_destroy(const aclprofConfig *config);
 
-/* True while the session collects any of these. */
+/* Whether the session collects any of these bits. */
 bool sim_prof_collects(uint64_t bits);
 
 /* ---- what is written ---- */
 
-/* A line of the trace: of a device (its stream, the task there) or of a thread of the program. */
+/* A line of the trace: of a device (its stream and the task), or of a thread of the program. */
 struct sim_prof_event {
     const char *pe_name; /* any text */
     const char *pe_category;
-    int64_t pe_device;    /* -1: of a thread */
+    int64_t pe_device;    /* -1: of a thread of the program */
     uint32_t pe_line;     /* the stream, or the thread */
-    uint64_t pe_start, pe_end; /* nanoseconds; equal: a moment */
+    uint64_t pe_start, pe_end; /* nanoseconds; if equal, a single point in time */
     const char *pe_arguments;  /* members of a JSON object */
 };
 
-/* Nothing is written when none of `bits` is collected, or not of that device. */
+/* Writes an event if one of `bits` is collected, on its device. */
 void sim_prof_write(uint64_t bits, const struct sim_prof_event *event);
-/* The same for what happens in a stream. */
+/* The same for an event in a stream. */
 void sim_prof_write_run(uint64_t bits, const struct sim_run *run, struct sim_prof_event *event);
 
 /* ---- marks of the program (prof_mark.c) ---- */
 
-#define SIM_PROF_TEXT 128 /* bytes of a mark's text with its NUL */
+#define SIM_PROF_TEXT 128 /* size of a mark's text with its NUL */
 
 enum sim_span_kind { SIM_SPAN_STACK, SIM_SPAN_RANGE, SIM_SPAN_TENSORS };
 
-void *sim_prof_stamp_create(void); /* NULL while no marks are collected */
+void *sim_prof_stamp_create(void); /* NULL if no marks are collected */
 void sim_prof_stamp_destroy(void *stamp);
 aclError sim_prof_stamp_set(void *stamp, const char *text, size_t length);
 aclError sim_prof_stamp_mark(void *stamp);
 
-/* Begins a span: the newest of this thread and kind is ended, or of any thread the one of that number. 100000 no stamp,
- * 500005 nothing is collected, or nothing to end. */
+/* Begin and end a span. Ending applies to the newest span of this thread and kind, or to the range with that number
+ * on any thread. Return 100000 if the stamp is wrong, and 500005 if nothing is collected or there is nothing to end. */
 aclError sim_prof_stamp_begin(void *stamp, enum sim_span_kind kind, uint32_t *number);
-/* A moment, or a range without a stamp: for tools that mark with a text (mstx). */
+/* A point in time, or a range, without a stamp: for tools that mark with a text (mstx). */
 void sim_prof_mark(const char *text);
 aclError sim_prof_range_begin(const char *text, uint32_t *number);
 aclError sim_prof_span_end(enum sim_span_kind kind, uint32_t number);
 aclError sim_prof_span_tensors(const aclprofTensorInfo *info);
 
-/* Queue a mark; its text is what the trace shows. */
+/* Queue a mark whose text appears in the trace. */
 aclError sim_prof_mark_stream(const char *text, size_t length, aclrtStream stream, void *site);
 aclError sim_prof_trace_stream(const void *data, size_t size, aclrtStream stream, void *site);
 
@@ -92,21 +94,21 @@ aclprofStepInfo *sim_prof_step_info_create(void);
 void sim_prof_step_info_destroy(const aclprofStepInfo *info);
 aclError sim_prof_step_info_tag(const aclprofStepInfo *info, aclprofStepTag tag, aclrtStream stream, void *site);
 
-uint64_t sim_prof_text_number(const char *text); /* UINT64_MAX without memory */
+uint64_t sim_prof_text_number(const char *text); /* UINT64_MAX if memory runs out */
 void sim_prof_text(uint64_t number, char text[SIM_PROF_TEXT]); /* the text of a number, or its digits */
 
-void sim_prof_forget_spans(void); /* the session has ended */
+void sim_prof_forget_spans(void); /* called when the session has ended */
 void sim_prof_mark_reset(void);
 void sim_prof_mark_after_fork(void);
 
 /* ---- subscriptions (prof_subscribe.c) ---- */
 
-/* One operator, as it is written to a subscription's pipe. */
+/* One operator, in the format written to a subscription's pipe. */
 struct sim_op_record {
     uint32_t or_magic;
     uint32_t or_model;
     uint64_t or_start, or_end; /* nanoseconds */
-    char or_thread[16];        /* that ran it, as digits */
+    char or_thread[16];        /* the thread that ran it, as digits */
     char or_type[72], or_name[264];
 };
 
@@ -117,14 +119,14 @@ aclError sim_prof_subscription_destroy(const aclprofSubscribeConfig *config);
 aclError sim_prof_subscribe(uint32_t model, const aclprofSubscribeConfig *config);
 aclError sim_prof_unsubscribe(uint32_t model);
 
-/* True when somebody wants records of this model's operators: one load while nobody has subscribed. */
+/* Whether a subscription wants records of this model's operators. Costs one load if there is no subscription. */
 bool sim_prof_is_subscribed(uint32_t model);
 void sim_prof_tell(uint32_t model, const char *type, const char *name, uint64_t start, uint64_t end);
 
 void sim_prof_subscribe_reset(void);
 void sim_prof_subscribe_after_fork(void);
 
-void sim_prof_reset(void); /* aclsimReset: all of it */
+void sim_prof_reset(void); /* aclsimReset */
 void sim_prof_after_fork(void);
 
 #endif

@@ -1,9 +1,13 @@
 /* Design notes
  *
+ * Marks of the program: stamps, spans, texts with numbers, marks in streams, and steps.
+ *
  * A stamp is an object that holds a text. A span is an entry of one list, newest first, from its beginning to its end:
- * spans of a thread's stack are found by the thread, ranges by their number. The lock guards the list and the numbered
- * texts; the session's mutex may be held when it is taken, never the other way round. Spans that are open when the
- * session ends are forgotten: the trace has those alone that have an end. */
+ * spans of a thread's stack are found by the thread, ranges by their number. Spans that are open when the session ends
+ * are dropped, because the trace has only spans with an end.
+ *
+ * The lock guards the list of spans and the numbered texts. The session's mutex may be held when it is taken, never
+ * the other way round. */
 #include "base/clock.h"
 #include "base/output.h"
 #include "prof.h"
@@ -18,26 +22,26 @@ struct stamp {
 
 struct step_info {
     struct sim_object si_object;
-    uint64_t si_index; /* of the step that is going on, or was last */
+    uint64_t si_index; /* of the current or last step */
     bool si_started;
 };
 
 struct span {
     struct span *sp_next;
     enum sim_span_kind sp_kind;
-    uint32_t sp_number; /* of a range; of the others 0 */
+    uint32_t sp_number; /* of a range; otherwise 0 */
     uint32_t sp_thread;
     uint64_t sp_start;
-    char *sp_arguments; /* malloc'ed, or NULL */
+    char *sp_arguments; /* allocated with malloc, or NULL */
     char sp_text[SIM_PROF_TEXT];
 };
 
 static struct sim_table stamps = SIM_OBJECT_TABLE(struct stamp, SIM_KIND_STAMP);
 static struct sim_table step_infos = SIM_OBJECT_TABLE(struct step_info, SIM_KIND_STEP_INFO);
 
-static struct sim_lock lock; /* guards all below */
+static struct sim_lock lock; /* guards everything below */
 static struct span *spans;
-static uint32_t ranges;      /* numbers given out */
+static uint32_t ranges;      /* numbers used so far */
 static char **texts;         /* by number */
 static uint32_t text_count, text_room;
 
@@ -149,7 +153,7 @@ aclError sim_prof_stamp_begin(void *handle, enum sim_span_kind kind, uint32_t *n
     return begin_span(&span, number);
 }
 
-/* Takes the newest span that is meant out of the list; NULL: there is none. */
+/* Removes the newest matching span from the list and returns it, or NULL if there is none. */
 static struct span *take_span(enum sim_span_kind kind, uint32_t number)
 {
     uint32_t thread = sim_thread_number();
@@ -238,7 +242,7 @@ uint64_t sim_prof_text_number(const char *text)
     return UINT64_MAX;
 }
 
-/* The text of a number, or the number as digits. */
+/* The text of a number, or its digits if it has none. */
 void sim_prof_text(uint64_t number, char text[SIM_PROF_TEXT])
 {
     sim_lock(&lock);
@@ -290,7 +294,7 @@ aclError sim_prof_span_tensors(const aclprofTensorInfo *info)
 /* ---- marks in streams ---- */
 
 struct mark {
-    uint64_t ma_bits;          /* what has to be collected when it runs */
+    uint64_t ma_bits;          /* written if one of these is collected when the task runs */
     const char *ma_category;
     char ma_text[SIM_PROF_TEXT];
 };
@@ -326,7 +330,7 @@ aclError sim_prof_mark_stream(const char *text, size_t length, aclrtStream strea
     return submit_mark(&mark_op, &mark, stream, site);
 }
 
-/* The program's data, as hexadecimal digits. */
+/* Queues a mark that shows the program's data as hexadecimal digits. */
 aclError sim_prof_trace_stream(const void *data, size_t size, aclrtStream stream, void *site)
 {
     struct mark mark = {.ma_bits = SIM_PROF_TASKS | ACL_PROF_MSPROFTX, .ma_category = "trace"};
@@ -400,7 +404,7 @@ void sim_prof_mark_reset(void)
     sim_unlock(&lock);
 }
 
-/* What the parent's lists hold is lost to the child: another thread may have been changing them. */
+/* The child loses what the parent's lists hold, because the parent may have been changing them when it forked. */
 void sim_prof_mark_after_fork(void)
 {
     sim_lock_renew(&lock);

@@ -1,12 +1,15 @@
 /* Design notes
  *
- * A subscription has a queue of records and a thread of its own that writes them to the program's pipe, so that a
- * program which reads too late holds up no stream and no call. Unsubscribing lets the thread finish by itself: when the
- * last record is written it closes the pipe's end, which is how the reader learns of it. The lock guards the list and
- * the queues; the session's mutex is taken inside it. The thread sleeps in poll() until there is room in the pipe or
- * `su_wake` was written to, and writes only whole records, as many as a pipe takes at once. aclsimReset ends and joins
- * the threads of running subscriptions; those that finish by themselves end with the pipe's reader, at the latest with
- * the process. */
+ * Subscriptions to the operators of a model: records are written to a pipe of the program.
+ *
+ * Each subscription owns a queue of records and a thread that writes them to the pipe, so that a slow reader delays no
+ * stream and no call. The thread sleeps in poll() until there is room in the pipe or `su_wake` was written to, and
+ * writes only whole records, as many as a pipe takes at once. Unsubscribing lets the thread finish alone: after the
+ * last record it closes the pipe, which tells the reader that no more will come. aclsimReset ends and joins the threads
+ * of running subscriptions; threads that finish alone end when the reader closes the pipe, at the latest with the
+ * process.
+ *
+ * The lock guards the list and the queues; the session's mutex is taken inside it. */
 #include "base/clock.h"
 #include "base/thread.h"
 #include "model/model.h"
@@ -23,7 +26,7 @@
 #include <unistd.h>
 
 #define AT_ONCE (PIPE_BUF / sizeof(struct sim_op_record))
-#define QUEUE_MOST (1u << 20) /* records that wait for a reader; further ones are dropped */
+#define QUEUE_MOST (1u << 20) /* records that wait for a reader; more are dropped */
 
 struct config {
     struct sim_object co_object;
@@ -39,13 +42,13 @@ struct subscription {
     int su_pipe, su_wake;
     bool su_times, su_ends, su_discards;
     struct sim_op_record *su_records;
-    uint32_t su_first, su_count, su_room; /* the queue lies in the middle of its memory */
+    uint32_t su_first, su_count, su_room; /* the queue begins at su_first of the array */
     pthread_t su_thread;
 };
 
 /* Guards the list, and the queue and the switches of each subscription. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct subscription *subscriptions; /* that were not ended */
+static struct subscription *subscriptions; /* those that have not ended */
 static _Atomic uint32_t subscription_count;
 
 /* ---- configurations ---- */
@@ -90,7 +93,8 @@ static void free_subscription(struct subscription *subscription)
     free(subscription);
 }
 
-/* The oldest records, which stay in the queue; how many. *ends: it is empty and no more will come. */
+/* Copies the oldest records, which stay in the queue, and returns their number. Sets *ends if the thread shall end
+ * now. */
 static uint32_t peek(struct subscription *subscription, struct sim_op_record *records, bool *ends)
 {
     pthread_mutex_lock(&lock);
@@ -110,7 +114,7 @@ static void drop(struct subscription *subscription, uint32_t count)
     pthread_mutex_unlock(&lock);
 }
 
-/* Its signals are blocked, so a pipe without a reader is an error and nothing more. */
+/* Signals are blocked in this thread, so writing to a pipe without a reader only returns an error. */
 static void *write_records(void *argument)
 {
     struct subscription *subscription = argument;
@@ -128,7 +132,7 @@ static void *write_records(void *argument)
         if ((waits[0].revents & POLLIN) && read(subscription->su_wake, &unread, sizeof unread) < 0)
             break;
         if (waits[1].revents & (POLLERR | POLLNVAL))
-            break; /* nobody reads any more */
+            break; /* the reader has closed the pipe */
         if (!(waits[1].revents & POLLOUT))
             continue;
         ssize_t sent = write(subscription->su_pipe, records, count * sizeof *records);
@@ -137,7 +141,7 @@ static void *write_records(void *argument)
         else if (sent < 0 && errno != EINTR && errno != EAGAIN)
             break;
     }
-    /* The reader is gone while the subscription is not: what comes is dropped until it ends. */
+    /* The reader is gone but the subscription remains: records are dropped until it ends. */
     for (;;) {
         uint64_t unread;
         pthread_mutex_lock(&lock);
@@ -145,7 +149,7 @@ static void *write_records(void *argument)
         subscription->su_first = subscription->su_count = 0;
         pthread_mutex_unlock(&lock);
         if (joined)
-            return NULL; /* who joins it frees it */
+            return NULL; /* the joining thread frees it */
         if (over)
             break;
         if (read(subscription->su_wake, &unread, sizeof unread) < 0 && errno != EINTR)
@@ -159,12 +163,12 @@ static void wake(const struct subscription *subscription)
 {
     uint64_t one = 1;
     ssize_t written = write(subscription->su_wake, &one, sizeof one);
-    (void)written; /* the counter is full: the thread is awake */
+    (void)written; /* fails only if the counter is full, and then the thread is awake */
 }
 
 /* ---- subscribing ---- */
 
-/* With the lock held. */
+/* The lock is held. */
 static struct subscription **find(uint32_t model)
 {
     struct subscription **link = &subscriptions;
@@ -190,9 +194,9 @@ static bool is_writable_pipe(int descriptor)
            (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
-/* A program that subscribes has a thread that reads until the pipe ends. Where there is no model there are no records, so
- * the pipe ends at once, as it does after the last record, unless another subscription writes to it. The descriptor stays
- * the program's, which may close it: it leads to no pipe any more. */
+/* Ends the pipe of a subscription to a model that does not exist, since the program has a thread that reads until
+ * the pipe ends; does nothing if another subscription writes to it. The descriptor now leads to /dev/null, so that
+ * the program can still close it. */
 static void end_pipe(int descriptor)
 {
     int nothing = is_writable_pipe(descriptor) ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
@@ -208,7 +212,7 @@ static void end_pipe(int descriptor)
     close(nothing);
 }
 
-/* With the lock held. */
+/* The lock is held. */
 static aclError start_thread(struct subscription *subscription)
 {
     SIM_ARGUMENT(*find(subscription->su_model) == NULL, ACL_ERROR_PROF_REPEAT_SUBSCRIBE,
@@ -278,7 +282,7 @@ aclError sim_prof_unsubscribe(uint32_t model)
         atomic_store(&subscription_count, count);
         subscription->su_ends = true;
         pthread_detach(subscription->su_thread);
-        wake(subscription); /* inside the lock: the thread frees it as soon as it can */
+        wake(subscription); /* under the lock, because the thread may free it afterwards */
     }
     pthread_mutex_unlock(&lock);
     if (subscription != NULL || code != ACL_SUCCESS)
@@ -300,7 +304,7 @@ bool sim_prof_is_subscribed(uint32_t model)
     return wanted;
 }
 
-/* With the lock held: room for one more record, or NULL. */
+/* Returns room for one more record, or NULL. The lock is held. */
 static struct sim_op_record *add(struct subscription *subscription)
 {
     uint32_t first = subscription->su_first, count = subscription->su_count, room = subscription->su_room;
@@ -360,7 +364,7 @@ void sim_prof_subscribe_reset(void)
     sim_object_destroy_all(&configs, end_config);
 }
 
-/* The child has none of the threads; their queues are lost to it, and the pipes stay open as forking leaves them. */
+/* The child has none of the threads and loses their queues; the pipes stay open, as after any fork. */
 void sim_prof_subscribe_after_fork(void)
 {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
