@@ -1,13 +1,13 @@
-/* Design notes
+/* User callbacks: binding streams to threads, queueing calls from tasks, and making the calls.
  *
- * A launched call belongs to its task until the task hands it over, then to the caller's queue, then to the thread that
- * makes it. Who serves the stream is looked up when the call is handed over; a stream that was unbound meanwhile fails
- * that task with 107015. A blocking call gets the next number of its stream (st_posted), and the stream stays parked
- * until st_returned has reached it; a stream has at most one such call that it still waits for, the newest. Discarding
- * the task takes the call back unless it has begun.
+ * A launched call belongs to its task until the task queues it, then to the callback queue, then to the thread that
+ * makes it. The task looks the queue up when it runs; if the stream was unbound meanwhile, it fails with 107015. A
+ * blocking call gets the next number of its stream (st_posted), and the stream stays parked until st_returned has
+ * reached it. Discarding the task takes the call out of the queue unless it has begun. A report caller exists while a
+ * stream is bound to it, calls are queued or its thread is inside aclrtProcessReport; an unsubscribed thread therefore
+ * still gets the calls queued before.
  *
- * A report caller lives while a stream is bound to it, calls wait in it or its thread is inside aclrtProcessReport; an
- * unsubscribed thread therefore still gets what was handed over before. Locks: see caller.h. */
+ * sim_caller_lock guards the bindings and the list of report callers (caller.h). */
 #include "callback.h"
 #include "base/clock.h"
 #include "base/config.h"
@@ -17,7 +17,7 @@
 #include "device.h"
 #include <stdlib.h>
 
-static struct sim_caller *reports; /* report callers in use; both guarded by the callers' lock */
+static struct sim_caller *reports; /* report callers in use; sim_caller_lock guards both */
 static uint32_t report_count;
 
 static struct sim_caller *find_report(uint64_t thread)
@@ -37,7 +37,7 @@ static void unlink_report(struct sim_caller *caller)
     report_count--;
 }
 
-/* Ends a report caller that nothing needs any more. One that was stopped has left `reports` already. */
+/* Frees a report caller that is not needed any more. A stopped one has left `reports` already. */
 static void end_unused_report(struct sim_caller *caller)
 {
     if (caller->cl_streams != 0 || caller->cl_first != NULL || caller->cl_serving != 0)
@@ -54,13 +54,13 @@ static struct sim_caller *caller_of(struct sim_stream *stream)
     return atomic_load_explicit(&stream->st_caller, memory_order_relaxed);
 }
 
-/* Under the lock: while a stream's handle is live, sim_callback_forget has yet to come. */
+/* With the lock held: while a stream's handle is live, sim_callback_forget will still be called for it. */
 static bool is_live(struct sim_target target)
 {
     return atomic_load_explicit(&target.tg_stream->st_slot.sl_handle, memory_order_acquire) == target.tg_handle;
 }
 
-/* With the lock held: 0 and the caller of `thread`, a new one when it has none. */
+/* With the lock held: finds the caller of `thread`, or creates one. */
 static aclError report_for(uint64_t thread, struct sim_device *device, struct sim_caller **found)
 {
     struct sim_caller *caller = find_report(thread);
@@ -198,15 +198,15 @@ bool sim_callback_wait_pending(uint64_t deadline)
 /* ---- launching ---- */
 
 struct launch {
-    struct sim_call *la_call; /* NULL once it was handed over */
-    struct sim_caller *la_caller; /* it was handed to */
-    struct sim_stream *la_stream; /* it was handed over by, then */
-    uint64_t la_return;           /* the number a blocking call was handed over with */
-    uint64_t la_thread;           /* captured: the report thread that makes it, whatever stream it runs on; 0: not so */
-    bool la_for_host;             /* made by the context's thread for host functions */
+    struct sim_call *la_call; /* NULL after the call was queued */
+    struct sim_caller *la_caller; /* the queue that has the call */
+    struct sim_stream *la_stream; /* the stream that queued it */
+    uint64_t la_return;           /* the number of a blocking call in its stream */
+    uint64_t la_thread;           /* captured: the report thread that makes the call, on any stream; 0: not captured */
+    bool la_for_host;             /* the context's thread for host functions makes the call */
 };
 
-/* With the lock held: who makes the call now. A captured one keeps the report thread of its capture. */
+/* With the lock held: the queue for the call now. A captured call keeps the report thread of its capture. */
 static struct sim_caller *caller_for(const struct launch *launch, struct sim_stream *stream)
 {
     struct sim_context *context = atomic_load_explicit(&stream->st_context, memory_order_relaxed);
@@ -216,7 +216,7 @@ static struct sim_caller *caller_for(const struct launch *launch, struct sim_str
                                : find_report(launch->la_thread);
 }
 
-/* False when nobody serves the stream any more. */
+/* Queues the call. False when no thread serves the stream any more. */
 static bool hand_over(struct launch *launch, struct sim_stream *stream, struct sim_call *call)
 {
     sim_lock(&sim_caller_lock);
@@ -255,7 +255,7 @@ static aclError run_launch(struct sim_run *run, void *argument)
     return SIM_PARK;
 }
 
-/* Takes a call that was not begun back, so that it is not made. */
+/* Frees a call that has not begun, so that it is not made. */
 static void drop_launch(void *argument)
 {
     struct launch *launch = argument;
@@ -273,7 +273,7 @@ static void drop_launch(void *argument)
     free(call);
 }
 
-/* A call of its own for one more run of a captured launch. */
+/* Copies the call for one more replay of a captured launch. */
 static aclError renew_launch(void *argument)
 {
     struct launch *launch = argument;
@@ -291,7 +291,7 @@ static aclError renew_launch(void *argument)
 static const struct sim_op callback_op = LAUNCH_OP("aclrtLaunchCallback");
 static const struct sim_op host_function_op = LAUNCH_OP("aclrtLaunchHostFunc");
 
-/* A captured launch remembers who makes its calls: the stream need not live as long. */
+/* A captured launch stores the thread that makes its calls, because the stream may be destroyed before a replay. */
 static uint64_t maker_of(struct sim_target stream)
 {
     if (sim_stream_taken(stream.tg_stream) == SIM_TAKEN_NOT)
@@ -334,7 +334,7 @@ aclError sim_callback_launch(aclrtCallback function, void *user, bool block, str
     return submit(&callback_op, function, user, block, stream, site);
 }
 
-/* With the lock held: binds a stream that is not bound to the host-function thread of its context. */
+/* With the lock held: binds an unbound stream to the host-function thread of its context. */
 static aclError bind_for_host(struct sim_target target)
 {
     struct sim_stream *stream = target.tg_stream;
@@ -384,7 +384,7 @@ void sim_callback_rest(void)
     }
 }
 
-/* ---- the end of all ---- */
+/* ---- reset ---- */
 
 void sim_callback_reset(void)
 {
@@ -396,7 +396,7 @@ void sim_callback_reset(void)
     for (struct sim_caller *caller; (caller = reports) != NULL;) {
         unlink_report(caller);
         caller->cl_streams = 0;
-        caller->cl_serving++; /* it stays until its threads have been told */
+        caller->cl_serving++; /* keeps it until its waiting threads are woken */
         sim_caller_halt(caller);
         sim_caller_discard(caller);
         caller->cl_serving--;

@@ -1,3 +1,10 @@
+/* Callback queues and callback threads (caller.h): queueing calls, making them, discarding them, and starting and
+ * ending the threads.
+ *
+ * A queue owns its calls until its thread takes them out to make them. Unused callers are in a list, never freed.
+ *
+ * sim_caller_lock guards all of it. It is released while a user's function runs, while a thread waits, and before a
+ * gate is raised. */
 #include "caller.h"
 #include "base/thread.h"
 #include "engine.h"
@@ -12,7 +19,7 @@ struct sim_caller *sim_caller_take(void)
     if (caller != NULL) {
         unused = caller->cl_next;
         caller->cl_stop = caller->cl_abandoned = caller->cl_own_thread = caller->cl_runs = false;
-        /* Calls of its last life that were taken back were never made; nobody waits for them. */
+        /* Discarded calls of its former use were never made, and no thread waits for them. */
         atomic_store_explicit(&caller->cl_made.gt_level, caller->cl_count, memory_order_relaxed);
     } else {
         caller = calloc(1, sizeof *caller);
@@ -45,7 +52,7 @@ uint64_t sim_caller_append(struct sim_caller *caller, struct sim_call *call)
     *caller->cl_last = call;
     caller->cl_last = &call->ca_next;
     if (unlikely(caller->cl_own_thread && !caller->cl_runs))
-        (void)start_thread(caller); /* without one the next call tries again */
+        (void)start_thread(caller); /* if no thread starts, the next call tries again */
     return call->ca_order;
 }
 
@@ -109,7 +116,7 @@ void sim_caller_make(struct sim_caller *caller)
         atomic_store_explicit(&caller->cl_calling, true, memory_order_relaxed); /* read with the lock held */
         sim_unlock(&sim_caller_lock);
         call->ca_function(call->ca_user);
-        /* A host that is told below may ask at once. Release: what the function did comes before. */
+        /* Before the gates below wake a host, which may read this at once. Release: after all that the function did. */
         atomic_store_explicit(&caller->cl_calling, false, memory_order_release);
         if (call->ca_return != 0)
             sim_gate_raise(&call->ca_stream->st_returned, call->ca_return);
@@ -123,7 +130,8 @@ void sim_caller_make(struct sim_caller *caller)
 
 /* ---- callers with a thread of their own ---- */
 
-/* With the lock held: this thread is the one that makes the caller's calls, not one that was told to rest. */
+/* With the lock held: true when this thread makes the caller's calls. False in a thread that sim_caller_rest is
+ * ending. */
 static bool is_own_thread(const struct sim_caller *caller)
 {
     return caller->cl_runs && pthread_equal(caller->cl_main, pthread_self());
@@ -192,12 +200,12 @@ void sim_caller_rest(struct sim_caller *caller)
     pthread_t thread = caller->cl_main;
     uint64_t level = caller->cl_count += ends;
     if (ends)
-        caller->cl_runs = false; /* the thread is joined here, whatever becomes of the caller */
+        caller->cl_runs = false; /* this function joins the thread, also if the caller is stopped meanwhile */
     sim_unlock(&sim_caller_lock);
     if (!ends)
         return;
     sim_gate_raise(&caller->cl_queued, level);
-    pthread_join(thread, NULL); /* it may still be telling of its last call, but calls no function */
+    pthread_join(thread, NULL); /* it may still raise the gates of its last call, but calls no function */
     sim_gate_raise(&caller->cl_made, level);
 }
 
@@ -230,13 +238,13 @@ bool sim_caller_is_own(struct sim_stream *stream)
     struct sim_caller *returner = atomic_load_explicit(&stream->st_returner, memory_order_relaxed);
     if (sim_thread.th_caller == NULL || returner != sim_thread.th_caller)
         return false;
-    /* A head that is being discarded goes on without its callback, even if its holder is only just parking it. */
+    /* A task that is being discarded does not wait for its callback, even if its holder is parking it just now. */
     return sim_gate_level(&stream->st_gate) >= atomic_load_explicit(&stream->st_drop, memory_order_acquire);
 }
 
 void sim_caller_after_fork(void)
 {
-    /* The list is not walked: another thread may have been changing it. What it held is lost to the child. */
+    /* The list is abandoned, because another thread may have been changing it during the fork. */
     sim_lock_renew(&sim_caller_lock);
     unused = NULL;
     sim_thread.th_caller = NULL;

@@ -1,9 +1,10 @@
-/* Callers: queues of calls of the user's functions, each with the one thread that makes them.
+/* Callers: a caller is a callback queue, that is, a queue of calls of the user's functions and the one thread that
+ * makes them.
  *
- * One lock guards every caller, its queue and the bindings of streams and contexts to callers (st_caller,
- * cx_host_caller). It is held for moments: never while a user's function runs, never while waiting, and gates are raised
- * after it is released. Callers are recycled but never freed, so raising the gate of one that ended meanwhile does no
- * harm; counts and levels only ever rise, across lives too. */
+ * sim_caller_lock guards every caller, its queue, and which caller a stream or context uses (st_caller,
+ * cx_host_caller). It is held briefly: never while a user's function runs or a thread waits. Gates are raised after it
+ * is released. Callers are reused but never freed, so that raising the gate of one that has ended does no harm; counts
+ * and levels only rise, also when a caller is reused. */
 #ifndef SIM_CALLER_H
 #define SIM_CALLER_H
 
@@ -15,63 +16,67 @@ struct sim_call {
     void (*ca_function)(void *user);
     void *ca_user;
     struct sim_stream *ca_stream;
-    uint64_t ca_return; /* the number to raise ca_stream's st_returned to; 0: the call does not block its stream */
-    uint64_t ca_order;  /* in the caller's queue */
+    uint64_t ca_return; /* st_returned of ca_stream is raised to this; 0: the call does not block its stream */
+    uint64_t ca_order;  /* its number in the queue */
     bool ca_block;
 };
 
 struct sim_caller {
-    struct sim_caller *cl_next;    /* among those in use, or unused */
-    bool cl_own_thread;            /* has a thread of its own: host functions, exceptions */
-    bool cl_runs;                  /* that thread is there; the next call starts one that rests */
+    struct sim_caller *cl_next;    /* in the list of callers in use, or of unused ones */
+    bool cl_own_thread;            /* the simulator's thread serves it: host functions, exceptions */
+    bool cl_runs;                  /* that thread exists; if not, the next call starts it */
     bool cl_stop;
-    bool cl_abandoned;             /* stopped by its own thread, which ends it */
-    _Atomic bool cl_calling;       /* a function runs; false again before anybody learns that it has returned */
-    uint64_t cl_thread;            /* pthread id of a report caller's thread, which need not exist yet */
-    pthread_t cl_main;             /* the own thread */
-    struct sim_device *cl_device;  /* of all its streams */
-    uint32_t cl_streams;           /* bound */
-    uint32_t cl_serving;           /* calls of sim_callback_process in progress; more than one when nested */
+    bool cl_abandoned;             /* stopped by its own thread, which then frees it */
+    _Atomic bool cl_calling;       /* a function runs; false again before any waiter sees that it has returned */
+    uint64_t cl_thread;            /* pthread id of the thread that serves a report caller; it need not exist yet */
+    pthread_t cl_main;             /* the thread, if cl_own_thread */
+    struct sim_device *cl_device;  /* the device of all its streams */
+    uint32_t cl_streams;           /* number of bound streams */
+    uint32_t cl_serving;           /* calls of sim_callback_process in progress; above 1 when nested */
     struct sim_call *cl_first, **cl_last;
-    uint64_t cl_count;             /* orders given out; never reset */
-    struct sim_gate cl_queued;     /* raised to cl_count when a call or a stop arrived */
-    struct sim_gate cl_made;       /* raised to the order of every call that was made */
+    uint64_t cl_count;             /* newest number of a call; never reset */
+    struct sim_gate cl_queued;     /* raised to cl_count when a call or a stop has arrived */
+    struct sim_gate cl_made;       /* raised to ca_order of each call that has been made */
 };
 
 extern struct sim_lock sim_caller_lock;
 
-/* ---- with the lock held; those that release it for a while say so ---- */
+/* ---- called with the lock held; the comments say which functions release it for a while ---- */
 
-/* An empty caller, NULL without memory; and its end. */
+/* Returns an empty caller, or NULL when there is no memory; sim_caller_give frees it. */
 struct sim_caller *sim_caller_take(void);
 void sim_caller_give(struct sim_caller *caller);
-/* The same with a thread of its own; NULL when none can be started. */
+/* Returns an empty caller with a thread of its own, or NULL when no thread can be started. */
 struct sim_caller *sim_caller_start(void);
 
-/* Puts the call last. Returns its order, to which the gate cl_queued must be raised once the lock is released. */
+/* Appends the call. Returns its number; raise cl_queued to it after the lock is released. */
 uint64_t sim_caller_append(struct sim_caller *caller, struct sim_call *call);
+/* Takes the call at `link` out of the queue. */
 struct sim_call *sim_caller_take_out(struct sim_caller *caller, struct sim_call **link);
 
-/* Waits until a call is queued (0) or the caller is stopped (0 with cl_stop). Releases the lock meanwhile. */
+/* Waits until a call is queued or the caller is stopped (cl_stop); both are SIM_WAIT_PASSED. Releases the lock
+ * meanwhile. */
 enum sim_wait sim_caller_await(struct sim_caller *caller, uint64_t deadline);
-/* Makes the calls queued up to now. Releases the lock meanwhile. */
+/* Makes the calls that are queued now. Releases the lock meanwhile. */
 void sim_caller_make(struct sim_caller *caller);
-/* Lets whoever awaits calls leave. Releases the lock meanwhile. */
+/* Stops the caller: threads that wait for calls return. Releases the lock meanwhile. */
 void sim_caller_halt(struct sim_caller *caller);
-/* Frees the calls that were not begun; whoever waits for them goes on. Releases the lock meanwhile. */
+/* Frees the calls that have not begun, and wakes the streams and threads that wait for them. Releases the lock
+ * meanwhile. */
 void sim_caller_discard(struct sim_caller *caller);
 
-/* ---- callers with a thread of their own, without the lock ---- */
+/* ---- callers with a thread of their own; called without the lock ---- */
 
-/* True when `stream`, parked for a call, gets it back from the caller that this very thread is serving: waiting for it
- * never ends. */
+/* True when `stream` is parked for a call that this thread itself would have to make, so that waiting for the stream
+ * would never end. */
 bool sim_caller_is_own(struct sim_stream *stream);
 
-/* Ends the thread after the call it is making; calls not begun are not made. Its own thread may ask for it, too. */
+/* Ends the thread after its current call, and discards the calls that have not begun. The thread itself may call
+ * this. */
 void sim_caller_stop(struct sim_caller *caller);
 /* Ends the thread unless it has calls to make. Calls may be queued meanwhile. */
 void sim_caller_rest(struct sim_caller *caller);
-/* Queues a call; false without memory. */
+/* Queues a call. False when there is no memory. */
 bool sim_caller_call(struct sim_caller *caller, void (*function)(void *user), void *user);
 /* Waits until every call queued so far has been made; returns at once on the caller's own thread. */
 void sim_caller_settle(struct sim_caller *caller);

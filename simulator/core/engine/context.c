@@ -1,9 +1,10 @@
-/* Design notes
+/* Contexts: creating, binding, synchronising, closing.
  *
- * A context owns its streams; cx_lock guards their list and whether the context is closing. No other lock is taken inside
- * it. A thread is bound by a pointer and the handle value it had then: one compare finds a context that was destroyed or
- * whose device was reset since. Closing makes the handle dead first, so nothing new begins, and then destroys the streams
- * one by one, the default stream last. */
+ * A context owns its streams. Closing makes its handle dead first, so that nothing new begins, and then destroys the
+ * streams one by one, the default stream last. A thread is bound by a pointer and the handle that the context had then:
+ * one compare finds that the context was destroyed, or that its device was reset.
+ *
+ * cx_lock guards the list of streams and whether the context is closing. No other lock is taken inside it. */
 #include "base/clock.h"
 #include "base/room.h"
 #include "device.h"
@@ -71,7 +72,7 @@ aclError sim_context_create(struct sim_device *device, bool primary, struct sim_
     atomic_store_explicit(&fresh->cx_primary, primary, memory_order_relaxed);
     sim_lock(&fresh->cx_lock);
     fresh->cx_closing = false;
-    fresh->cx_overflow = (struct sim_range){.rg_birth = 0}; /* of a life before a fork */
+    fresh->cx_overflow = (struct sim_range){.rg_birth = 0}; /* the slot may have been used before a fork */
     sim_unlock(&fresh->cx_lock);
     atomic_store_explicit(&fresh->cx_overflowed, false, memory_order_relaxed);
     atomic_store_explicit(&fresh->cx_inactive, 0, memory_order_relaxed);
@@ -114,8 +115,8 @@ uint64_t *sim_context_streams(struct sim_context *context, size_t *count)
     }
 }
 
-/* Newest first, so the default stream, the first one created, goes last. A stream that another thread is destroying has
- * no handle any more: its turn comes when that thread has taken it out of the list. The streams of instances stay. */
+/* Newest first, so that the default stream, which was created first, is destroyed last. A stream without a handle is
+ * being destroyed by another thread, which takes it out of the list. The streams of instances stay. */
 static aclError destroy_streams(struct sim_context *context, bool force)
 {
     for (;;) {
@@ -129,7 +130,7 @@ static aclError destroy_streams(struct sim_context *context, bool force)
             return ACL_SUCCESS;
         if (handle == 0) {
             sim_engine_wait(stream, sim_stream_tail(stream), SIM_FOREVER, SIM_HELPER);
-            sched_yield(); /* its tasks are done: the other thread has only the unlinking left */
+            sched_yield(); /* its tasks are done: the other thread only has to unlink it */
             continue;
         }
         sim_room_release_stream(stream);

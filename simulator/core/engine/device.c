@@ -1,9 +1,11 @@
-/* Design notes
+/* Devices: setting, resetting, opening and closing them, and the library's part after a fork.
  *
- * Devices live in a fixed array; a device is up from its first set (or first explicit context) to its last reset. dv_lock
- * guards the retain count for moments; the primary context is there while it is not 0. `turn` serialises the rare transitions, up and down, and
- * is held while state callbacks run and tasks are waited for; it is recursive, so a state callback may call the runtime.
- * Order: turn, then dv_lock; neither is taken under any other lock of the simulator. */
+ * Devices are in a fixed array. A device is open from its first set, or its first explicit context, to its last reset.
+ * It owns its primary context, which exists while the retain count is not 0.
+ *
+ * dv_lock guards the retain count, briefly. `turn` is the lifecycle lock: it serialises opening and closing devices,
+ * and is held while state callbacks run and tasks are waited for. It is recursive, so that a state callback may call
+ * the runtime. Order: `turn`, then dv_lock; neither is taken while another lock of the simulator is held. */
 #include "address/memory.h"
 #include "address/peer.h"
 #include "base/registry.h"
@@ -51,8 +53,8 @@ static void number_devices(void)
     }
 }
 
-/* The child sees an uninitialised library: no workers, no contexts, every old handle is dead; setting a device starts
- * afresh. */
+/* The child has an uninitialised library: no workers, no contexts, and every old handle is dead. Setting a device opens
+ * it anew. */
 static void after_fork(void)
 {
     static const pthread_once_t again = PTHREAD_ONCE_INIT;
@@ -121,7 +123,7 @@ bool sim_device_any_open(void)
     return atomic_load(&any_open);
 }
 
-/* With the turn taken: tables, heap, workers, and the primary context, which nobody retains yet. */
+/* With `turn` held: opens tables, heap and workers, and creates the primary context, which is not retained yet. */
 static aclError bring_up(struct sim_device *device)
 {
     struct sim_context *primary = NULL;
@@ -158,7 +160,7 @@ aclError sim_device_open_id(int32_t id)
     return sim_device_open(device);
 }
 
-/* Counts one more user of the primary context and binds it; false when this would be the first. */
+/* Retains the primary context once more and binds it. False when it is not retained yet. */
 static bool retain_primary(struct sim_device *device)
 {
     sim_lock(&device->dv_lock);
@@ -199,7 +201,8 @@ aclError sim_device_set(int32_t id)
     return code;
 }
 
-/* Closes every context of the device but the primary one, as inactive ones or (aclsimReset) for good. */
+/* Closes every live context of the device. `keep_handles` keeps them as inactive contexts; without it (aclsimReset)
+ * inactive ones are freed too. */
 static void close_explicit(struct sim_device *device, bool keep_handles)
 {
     uint32_t count = atomic_load_explicit(&sim_contexts.tb_count, memory_order_acquire);
@@ -220,10 +223,10 @@ static void take_down(struct sim_device *device)
 {
     sim_memory_close(device->dv_id);
     sim_peer_forget(device->dv_id);
-    device->dv_open = false; /* read with the turn taken */
+    device->dv_open = false; /* read with `turn` held */
 }
 
-/* The last reset, with the turn taken. */
+/* With `turn` held: the last reset. */
 static aclError tear_down(struct sim_device *device, uint32_t retained)
 {
     sim_registry_fire_device_state(device->dv_id, ACL_RT_DEVICE_STATE_RESET_PRE);
@@ -260,7 +263,7 @@ aclError sim_device_reset(int32_t id, bool force)
     if (retained != 0)
         return code;
     const char *reason = "device %d is not set, expected one aclrtSetDevice before each reset";
-    /* A forced reset's failure does not become the last error. */
+    /* The failure of a forced reset does not become the last error. */
     return force ? sim_refuse(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR, reason, id)
                  : sim_fail(ACL_ERROR_RT_CONTEXT_RELEASE_ERROR, reason, id);
 }
@@ -272,7 +275,7 @@ void sim_device_reset_all(void)
         struct sim_device *device = &devices[id];
         if (!device->dv_open)
             continue;
-        close_explicit(device, false); /* the primary context is among them */
+        close_explicit(device, false); /* includes the primary context */
         device->dv_primary = NULL;
         device->dv_retained = 0;
         take_down(device);

@@ -1,16 +1,15 @@
-/* Design notes
+/* Events: creating, recording, waiting, resetting, querying, and their timestamps.
  *
- * An event's newest record is one word (engine.h: sim_record), stored while the recording stream is locked; "complete"
- * is a look at that stream's level, so a record needs no object of its own. Waits of default and Ex events copy the word
- * when they are issued: a later record does not move them. A flag event is a level: record sets it, reset clears it, and
- * its waits park at the event's own gate; hosts that query or synchronise it look at the newest record, as for the others,
- * and hosts that wait behind it help that record's stream.
+ * An event's newest record is one word (sim_record), stored while the recording stream is locked; it is complete when
+ * that stream's counter has reached it. Waits of default and Ex events copy the word when they are issued, so that a
+ * later record does not change them. A flag event has a level: record sets it, reset clears it, and its waits park at
+ * the event's gate; hosts query and synchronise its newest record, as for other events.
  *
- * What a queued task may do to an event that was destroyed meanwhile: a record or a wait that is bound to a record needs
- * nothing of it (records never repeat, so a stamp for another life is recognised); waits of default events are counted for
- * aclrtQueryEventWaitStatus, and flag events are set, cleared and waited for by tasks. Those hold a reference, and the
- * slot is given back when the last one and the handle are gone. ev_flag's lock guards the timestamp; no other lock is
- * taken inside it. */
+ * The handle owns one reference. Tasks that use the event when they run own one too: waits of default events, which are
+ * counted for aclrtQueryEventWaitStatus, and all tasks of flag events. The slot is freed with the last reference. Other
+ * tasks need none: records never repeat, so that a stamp for a slot's former event is recognised.
+ *
+ * ev_flag's lock guards the timestamp; no other lock is taken inside it. */
 #include "base/clock.h"
 #include "base/room.h"
 #include "context.h"
@@ -48,8 +47,8 @@ static aclError refuse_destroyed(aclrtEvent handle)
     return sim_fail(ACL_ERROR_RT_INVALID_HANDLE, "event %p was destroyed by another thread during the call", handle);
 }
 
-/* The count is raised from above 0 only, so a slot that was given back is left alone; one that
- * lives again is told by its handle, and the reference keeps it from being given back between the two. */
+/* The count is raised only from above 0, so that a freed slot stays unchanged. A slot that was reused has another
+ * handle; the reference is taken first, so that the slot cannot be freed before that check. */
 aclError sim_event_refer(struct sim_event *event, aclrtEvent handle)
 {
     uint32_t count = atomic_load_explicit(&event->ev_references, memory_order_relaxed);
@@ -94,7 +93,7 @@ aclError sim_event_create(enum sim_event_class class, uint32_t flags, aclrtEvent
     atomic_store_explicit(&event->ev_context, context, memory_order_relaxed);
     atomic_store_explicit(&event->ev_context_handle, sim_thread.th_bound, memory_order_relaxed);
     atomic_store_explicit(&event->ev_counted, takes_id, memory_order_relaxed);
-    sim_lock(&event->ev_flag.gt_lock); /* a record of the slot's former life may be looking */
+    sim_lock(&event->ev_flag.gt_lock); /* a record task of the slot's former event may be reading these */
     event->ev_stamped = 0;
     atomic_store_explicit(&event->ev_record, 0, memory_order_relaxed);
     sim_unlock(&event->ev_flag.gt_lock);
@@ -129,11 +128,11 @@ aclError sim_event_destroy(struct sim_event *event, aclrtEvent handle)
 
 struct event_task {
     struct sim_event *et_event;
-    sim_record et_record; /* wait: what it is bound to; reset: what it puts back */
+    sim_record et_record; /* wait: the record that it waits for, 0: the flag; reset: the record that it clears */
     uint64_t et_timeout;  /* wait: nanoseconds, SIM_FOREVER: none */
-    uint64_t et_deadline; /* counted from when the wait is reached; 0: not yet */
+    uint64_t et_deadline; /* counted from when the wait begins to run; 0: not yet */
     bool et_counted;      /* a wait that ev_waits counts */
-    bool et_timed;        /* a record that stamps the event; told here, because the event may be gone when it runs */
+    bool et_timed;        /* a record that stamps the event; kept here, because the event may be gone when it runs */
     bool et_owns;         /* owns one reference of the event */
 };
 
@@ -200,7 +199,7 @@ static aclError run_reset(struct sim_run *run, void *argument)
     return ACL_SUCCESS;
 }
 
-/* Recorded tasks, those of flag events, keep a reference as long as their instance lives. */
+/* Captured tasks, which are those of flag events, keep a reference as long as their instance lives. */
 static aclError renew(void *argument)
 {
     struct event_task *task = argument;
@@ -219,7 +218,7 @@ static aclError submit(struct sim_target stream, const struct sim_op *op, struct
 {
     if (task.et_owns)
         SIM_TRY(sim_event_refer(task.et_event, handle));
-    if (unlikely(sim_stream_taken(stream.tg_stream) != SIM_TAKEN_NOT)) /* it would be counted as long as it is kept */
+    if (unlikely(sim_stream_taken(stream.tg_stream) != SIM_TAKEN_NOT)) /* a recording would keep it counted */
         task.et_counted = false;
     if (task.et_counted)
         atomic_fetch_add_explicit(&task.et_event->ev_waits, 1, memory_order_relaxed);
@@ -229,19 +228,19 @@ static aclError submit(struct sim_target stream, const struct sim_op *op, struct
     return code;
 }
 
-/* A stream records events of its own device alone; it waits for those of any. */
+/* A stream records events of its own device only; it may wait for events of any device. */
 static aclError check_device(const struct sim_event *event, struct sim_target stream)
 {
     const struct sim_context *context = atomic_load_explicit(&stream.tg_stream->st_context, memory_order_relaxed);
-    bool of_several = event->ev_class == SIM_EVENT_IPC; /* devices let one another see them by themselves */
+    bool of_several = event->ev_class == SIM_EVENT_IPC; /* every device sees them */
     SIM_CHECK(of_several || event->ev_device == context->cx_device, ACL_ERROR_RT_PARAM_INVALID,
               "the event belongs to device %d and the stream to device %d, expected one device",
               event->ev_device->dv_id, context->cx_device->dv_id);
     return ACL_SUCCESS;
 }
 
-/* What a stream that an instance has taken over does with the event: only Ex events tie the streams of a capture
- * together, flag events are tasks like others. */
+/* Refuses events that a stream which an instance has taken over cannot use: only Ex events connect the streams of a
+ * capture, and flag events are ordinary tasks. */
 static aclError check_taken(const struct sim_event *event, struct sim_target stream)
 {
     enum sim_taken taken = sim_stream_taken(stream.tg_stream);
@@ -296,7 +295,7 @@ aclError sim_event_wait(struct sim_event *event, aclrtEvent handle, struct sim_t
         return ACL_SUCCESS;
     struct event_task task = {.et_event = event, .et_timeout = timeout_ns};
     task.et_owns = task.et_counted = event->ev_class == SIM_EVENT_DEFAULT || event->ev_class == SIM_EVENT_FLAG;
-    sim_record self = sim_record_of(stream.tg_stream, sim_stream_tail(stream.tg_stream) + 1); /* or behind it */
+    sim_record self = sim_record_of(stream.tg_stream, sim_stream_tail(stream.tg_stream) + 1); /* or a later ticket */
     if (!is_flag(event)) {
         task.et_record = atomic_load_explicit(&event->ev_record, memory_order_acquire);
         SIM_CHECK(task.et_record != 0 || event->ev_class != SIM_EVENT_DEFAULT, ACL_ERROR_RT_PARAM_INVALID,

@@ -1,13 +1,14 @@
 /* Events that several processes share.
  *
- * Each record gets a number when it is issued, and an entry in the shared page's ring, which says whether the record
- * has completed. The page also holds the number of the newest record and the process that issued it. A wait binds to
- * the newest record, as for other events. While more records are pending than the ring has entries, the records that
- * share an entry complete together: possibly late, but never early. A wait for a record of this process waits at the
- * recording stream as usual, so that host threads can help it. The page serves the records of other processes: a stream
- * or a host thread that waits for one of these parks at the gate ev_remote.
+ * Each record gets a number when it is issued, and an entry in the ring of the shared page, which says whether the
+ * record has completed. The page also holds the number of the newest record and the process that issued it. A wait
+ * binds to the newest record, as for other events. While more records are pending than the ring has entries, the
+ * records that share an entry complete together: possibly late, but never early. A wait for a record of this process
+ * waits at the recording stream, so that host threads can help it. A wait for another process's record parks at the
+ * gate ev_remote. If that process exits before its record has completed, the wait fails with 507901.
  *
- * If a process exits before its record has completed, waiting for that record fails with 507901. */
+ * An event owns its mapping of the page (ev_share) until its slot is freed, and each task owns a reference of the
+ * event. There is no lock: all processes change the page by atomic operations. */
 #include "base/clock.h"
 #include "base/config.h"
 #include "share/exchange.h"
@@ -17,7 +18,7 @@
 #include <string.h>
 
 #define WHO_BITS 16
-/* A place in the ring: number << 24 | records that are open there << 1 | done, of the one with this number. */
+/* An entry of the ring: number << 24 | pending records of the entry << 1 | 1 if the record with this number is done. */
 #define PLACE_SHIFT 24
 #define PLACE_OPEN UINT64_C(2)
 #define PLACE_OPENS (UINT64_C(0xfffffe))
@@ -39,7 +40,7 @@ static _Atomic uint64_t *place_of(const struct sim_share *share, uint64_t number
     return &share->sr_page->sp_records[number % SIM_SHARE_RECORDS];
 }
 
-/* A number for a record that is about to be queued. */
+/* Returns the number of a record that is about to be queued, and enters it in the ring. */
 static uint64_t issue(const struct sim_share *share)
 {
     uint64_t number = atomic_fetch_add(&share->sr_page->sp_issued, 1) + 1, next;
@@ -76,7 +77,7 @@ static enum outcome look(const struct sim_share *share, uint64_t newest)
     return sim_exchange_share_is_gone(share, who_of(newest)) ? GONE : OPEN;
 }
 
-/* Looks, and when there is something to wait for says so: a level of ev_remote above `level` follows each change. */
+/* Looks at the record after it has asked for wake-ups: each later change raises ev_remote above `level`. */
 static enum outcome look_before_sleep(struct sim_event *event, uint64_t newest, uint64_t *level)
 {
     *level = sim_gate_level(&event->ev_remote);
@@ -84,7 +85,7 @@ static enum outcome look_before_sleep(struct sim_event *event, uint64_t newest, 
     return look(&event->ev_share, newest);
 }
 
-/* The newest record, where it is this process's own; 0. */
+/* The newest record if this process made it, else 0. */
 static sim_record own_record(struct sim_event *event, uint64_t newest)
 {
     bool own = who_of(newest) == sim_exchange_share_self(&event->ev_share) &&
@@ -127,8 +128,8 @@ aclError sim_event_share_create(uint64_t id, aclrtEvent *handle)
 /* ---- tasks ---- */
 
 struct shared_task {
-    struct sim_event *sh_event; /* one reference */
-    uint64_t sh_newest;         /* a record's number, or the word that a wait is bound to */
+    struct sim_event *sh_event; /* holds one reference */
+    uint64_t sh_newest;         /* the number of a record, or the word (sp_newest) that a wait is bound to */
     uint64_t sh_timeout, sh_deadline;
 };
 
@@ -229,7 +230,7 @@ aclError sim_event_share_query(struct sim_event *event, aclrtEvent handle, bool 
     uint64_t newest = atomic_load(&event->ev_share.sr_page->sp_newest);
     enum outcome outcome = look(&event->ev_share, newest);
     if (outcome == OPEN && own_record(event, newest) != 0)
-        sim_event_complete(event); /* a worker hurries */
+        sim_event_complete(event); /* wakes a worker for the record */
     sim_event_release(event);
     *complete = outcome == DONE;
     return outcome == GONE ? refuse_gone() : ACL_SUCCESS;

@@ -1,8 +1,11 @@
-/* Design notes
+/* Exceptions: the registered functions, and the delivery of reports to them.
  *
- * Reports are calls of one caller (caller.h) with a thread of its own, started at the first registration; each call
- * runs all functions that are registered then. The lock guards the registered functions and the caller's start; it is
- * taken before the callers' lock and never held while a function runs. */
+ * Reports are calls of one callback queue (caller.h), whose thread starts at the first registration. Each report is
+ * malloc'ed by the failing task's thread and freed after it has been delivered to all functions that are registered
+ * then.
+ *
+ * `lock` guards the registered functions and the start of the queue. It is taken before sim_caller_lock, and is never
+ * held while a function runs. */
 #include "exception.h"
 #include "base/room.h"
 #include "caller.h"
@@ -13,10 +16,10 @@ static aclrtExceptionInfoCallback single;
 static aclrtExceptionInfoCallback functions[SIM_EXCEPTION_FUNCTIONS]; /* in order of registration */
 static uint32_t function_count;
 static struct sim_caller *_Atomic deliverer;     /* NULL until the first registration */
-static struct rtExceptionInfo *_Atomic delivered; /* the report whose functions run now */
-static _Thread_local int32_t device_delivered = -1; /* its device, on the thread that runs them */
+static struct rtExceptionInfo *_Atomic delivered; /* the report that is being delivered */
+static _Thread_local int32_t device_delivered = -1; /* its device, on the delivering thread */
 
-/* With the lock held: the thread that delivers exists. */
+/* With the lock held: starts the delivering thread if it does not exist. */
 static aclError ready(void)
 {
     if (atomic_load_explicit(&deliverer, memory_order_relaxed) != NULL)
@@ -29,7 +32,7 @@ static aclError ready(void)
     return ACL_SUCCESS;
 }
 
-/* With the lock held: the function's place, or function_count. */
+/* With the lock held: the index of the function, or function_count. */
 static uint32_t find(aclrtExceptionInfoCallback function)
 {
     uint32_t place = 0;
@@ -152,7 +155,7 @@ void sim_exception_reset(void)
     sim_unlock(&lock);
     if (caller == NULL)
         return;
-    sim_caller_settle(caller); /* frees the reports still queued, which no function sees any more */
+    sim_caller_settle(caller); /* frees the queued reports: no function is registered any more */
     sim_caller_stop(caller);
 }
 

@@ -1,5 +1,5 @@
-/* Exceptions: a failed task is reported to the registered functions by an internal thread, once each, before the
- * synchronising call that returns its error does (sim_exception_settle). */
+/* Exceptions: an internal thread reports each failed task once to every registered function, before the synchronising
+ * call that returns the error returns (sim_exception_settle). */
 #ifndef SIM_EXCEPTION_H
 #define SIM_EXCEPTION_H
 
@@ -8,39 +8,41 @@
 #define SIM_EXCEPTION_FUNCTIONS 128 /* registered at the same time */
 
 struct rtExceptionInfo {
-    uint32_t ex_device; /* as the user counts */
+    uint32_t ex_device; /* the id that programs use */
     uint32_t ex_stream;
     uint32_t ex_task;
-    uint32_t ex_thread; /* that submitted the task */
+    uint32_t ex_thread; /* the thread that submitted the task */
     uint32_t ex_code;
-    uint64_t ex_function;    /* of a custom kernel; 0: another task */
-    const void *ex_args;     /* its arguments in device memory; NULL: they lie elsewhere */
+    uint64_t ex_function;    /* of a custom kernel; 0: not such a task */
+    const void *ex_args;     /* the kernel's arguments in device memory; NULL: they are elsewhere */
     uint32_t ex_args_size;
 };
 
-/* The one function of aclrtSetExceptionInfoCallback; NULL: none. 207001. */
+/* Sets the single function of aclrtSetExceptionInfoCallback; NULL: none. Returns 207001 if no thread can be started. */
 aclError sim_exception_set(aclrtExceptionInfoCallback function);
 
-/* Those of aclrtExceptionInfoCallbackRegister: a second registration and an unknown one change nothing. 207001. */
+/* Register and unregister a function of aclrtExceptionInfoCallbackRegister. Registering it twice, or unregistering an
+ * unknown one, changes nothing. Registering returns 207001 when there are too many, or no thread can be started. */
 aclError sim_exception_register(aclrtExceptionInfoCallback function);
 void sim_exception_unregister(aclrtExceptionInfoCallback function);
 
-/* Reports are delivered from now on, though no such function is registered: to those of kernel binaries. 207001. */
+/* Delivers reports from now on even if no such function is registered, for the functions of kernel binaries. Returns
+ * 207001 if no thread can be started. */
 aclError sim_exception_start(void);
 
-/* Queues a report; nothing happens when nobody is registered. */
+/* Queues a report; does nothing before the first registration. */
 void sim_exception_post(const struct rtExceptionInfo *report);
 
-/* Waits until everything posted so far has been delivered; returns at once on the delivering thread. */
+/* Waits until all reports posted so far have been delivered; returns at once on the delivering thread. */
 void sim_exception_settle(void);
 
-/* The report that `info` points to, or NULL when it is not the one being delivered. */
-/* The device whose failure is reported by the callback that runs on this thread; -1: none runs. */
+/* The device of the report that is being delivered on this thread; -1: none is. */
 int32_t sim_exception_device(void);
 
+/* The report that `info` points to, or NULL if that is not being delivered. */
 const struct rtExceptionInfo *sim_exception_find(const aclrtExceptionInfo *info);
 
-void sim_exception_rest(void); /* its thread ends unless it has reports to deliver; the next one starts it again */
+void sim_exception_rest(void); /* ends its thread unless it has reports to deliver; the next report starts it again */
 void sim_exception_reset(void);
 void sim_exception_after_fork(void);
 

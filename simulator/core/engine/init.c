@@ -1,5 +1,9 @@
-/* One recursive lock is held for the whole of aclInit, aclFinalize and the (un)registration of callbacks, and over the
- * callbacks themselves: a callback may call any of them, another thread waits. It is taken before every other lock. */
+/* aclInit and aclFinalize: counting initialisations, reading the JSON file, and calling the registered functions.
+ *
+ * This file owns the list of registered functions and the content of the first file.
+ *
+ * One recursive lock is held for the whole of aclInit, aclFinalize and each registration, and while callbacks run: a
+ * callback may call any of these functions, and other threads wait. It is taken before every other lock. */
 #include "init.h"
 #include "base/config_file.h"
 #include "base/json.h"
@@ -21,11 +25,11 @@ struct entry {
     uint64_t en_called; /* number of the last round that called it */
 };
 
-static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* guards all below */
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* guards all variables below */
 static _Atomic uint64_t count; /* written under the lock */
-static bool initialising; /* a callback that calls aclInit meanwhile is only counted */
+static bool initialising; /* an aclInit that a callback calls meanwhile is only counted */
 static bool finalized;
-static char *text; /* of the first successful aclInit; later ones must give the same */
+static char *text; /* content of the file of the first successful aclInit; later ones must be the same */
 static size_t text_size;
 static bool has_default; /* the file of this initialisation names a default device */
 static struct entry *entries;
@@ -43,8 +47,8 @@ static struct entry **find_entry(const struct sim_init_callback *callback)
     return entry;
 }
 
-/* Calls every function of one type and moment, in the order of registration, until one fails. The list is looked
- * through anew after each, because a callback may have changed it. */
+/* Calls every function of one type and moment, in the order of registration, until one fails. Starts again at the head
+ * of the list after each call, because the callback may have changed the list. */
 static aclError call_back(aclRegisterCallbackType type, bool is_init, const char *config, size_t size)
 {
     uint64_t round = ++rounds;
@@ -103,7 +107,7 @@ aclError sim_init_unregister(struct sim_init_callback callback)
 
 /* ---- the file ---- */
 
-/* A string of digits without leading zeros, below `limit`. */
+/* Reads a string of digits without leading zeros, whose number is below `limit`. */
 static bool read_natural(struct sim_json value, uint64_t limit, uint64_t *number)
 {
     const char *at = value.js_start;
@@ -116,7 +120,7 @@ static bool read_natural(struct sim_json value, uint64_t limit, uint64_t *number
     return true;
 }
 
-/* A switch written as the string "0" or "1"; *is_on stays when the file does not have it. */
+/* Reads a switch, the string "0" or "1". *is_on stays unchanged if the file lacks it. */
 static aclError read_switch(struct sim_json object, const char *name, bool *is_on)
 {
     struct sim_json value;
@@ -152,7 +156,7 @@ struct size_name {
     aclrtDeviceLimit sn_limit;
 };
 
-/* Refused sizes of stacks are only told, as with the vendor. */
+/* An invalid stack size only leaves a message, as with the vendor. */
 static aclError apply_stack(struct sim_json stacks, const struct size_name *size)
 {
     struct sim_json value;
@@ -181,7 +185,7 @@ static aclError apply_buffer(struct sim_json root, const struct size_name *size)
                : ACL_SUCCESS;
 }
 
-/* Sizes of stacks and print buffers, which chips that do not have them ignore. */
+/* Sets the sizes of stacks and print buffers. Chips without them ignore the values. */
 static aclError apply_sizes(struct sim_json root)
 {
     static const struct size_name stacks[] = {
@@ -205,7 +209,7 @@ static aclError apply_sizes(struct sim_json root)
     return ACL_SUCCESS;
 }
 
-/* An object of another room's, which only its kind is checked of. */
+/* Checks only that the member is an object; another room reads it. */
 static aclError check_object(struct sim_json root, const char *name, aclError code)
 {
     struct sim_json value;
@@ -233,7 +237,7 @@ static aclError apply_file(struct sim_json root, const char *content, size_t siz
     return sim_json_member(root, "acl_graph", &value) ? read_switch(value, "event_mode", &ignored) : ACL_SUCCESS;
 }
 
-/* The first initialisation, or the first after a finalisation. What a step did stays when a later one fails. */
+/* The first initialisation, or the first after a finalisation. If a step fails, the effects of earlier steps stay. */
 static aclError initialise(const char *path, const char *content, size_t size)
 {
     struct sim_json root;
@@ -308,8 +312,8 @@ static aclError finalize_locked(void)
     return ACL_SUCCESS;
 }
 
-/* A host may unload us now: threads that have nothing to do end. Those that have are waited for by nobody, because
- * a task or a callback may wait for this very thread. Without the lock, which a function on one of them may want. */
+/* The program may unload the library now, so idle threads end. This does not wait for busy threads, because a task or a
+ * callback may wait for the calling thread. The lock is not held, because a function on such a thread may need it. */
 static void rest(void)
 {
     sim_callback_rest();

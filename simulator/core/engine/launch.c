@@ -1,5 +1,8 @@
-/* A held stream waits at its st_latch gate: the n-th hold passes when n releases were made. Both counts are monotone and
- * outlive the slot's handle; st_holds counts the holds that were queued or discarded, the gate's level the releases. */
+/* Tasks of the control interface: launching a C function, and holding and releasing a stream.
+ *
+ * A held stream parks at its gate st_latch: the n-th hold passes after n releases. st_holds counts the holds that were
+ * queued or discarded, and the gate's level counts the releases; both only rise, also when the stream's slot is reused.
+ * The gate's lock makes a release of the oldest hold one step. */
 #include "launch.h"
 #include "address/memory.h"
 #include <stdio.h>
@@ -76,7 +79,7 @@ static aclError run_hold(struct sim_run *run, void *argument)
     return sim_gate_passed(hold->ho_latch, hold->ho_number) ? ACL_SUCCESS : SIM_PARK;
 }
 
-/* A hold that is discarded, with those before it, counts as released. */
+/* Counts a discarded hold, and all before it, as released. */
 static void drop_hold(void *argument)
 {
     const struct hold *hold = argument;

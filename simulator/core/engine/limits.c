@@ -1,10 +1,11 @@
-/* Design notes
+/* Settings of programs for later work: switches, time-outs, sizes, numbers of cores.
  *
- * Process-wide words, each set and read by itself; the two stack sizes that must not both be 0 share a lock, a leaf. All
- * of it is kept and told; waits for events and launches of custom kernels follow the time-outs that are in force when they
- * are submitted. The rest has nothing here to change: kernels of the simulator have neither the card's stacks nor its
- * cores, their results depend on no switch, and operators are never cut off, because the time that they take is not a
- * card's. */
+ * The values belong to the process, and each is an atomic word; those of a stream are in the stream. sizes_lock, a
+ * leaf, guards the sizes, because the two SIMT stacks must not both be 0.
+ *
+ * Waits for events and launches of custom kernels use the time-out that is in force when they are submitted. The other
+ * values are only stored and reported: the simulator's kernels have neither the stacks nor the cores of a card, no
+ * result depends on a switch, and operators never time out, because they do not take the time of a card. */
 #include "limits.h"
 #include "base/config.h"
 #include "context.h"
@@ -14,7 +15,7 @@
 
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)
-#define STEPS 254 /* of the interval, at most */
+#define STEPS 254 /* the largest time-out, in intervals */
 
 static _Atomic int64_t options[SIM_PROCESS_OPTIONS];
 static _Atomic uint32_t wait_seconds;  /* 0: no limit */
@@ -23,7 +24,7 @@ static struct sim_lock sizes_lock;     /* guards sizes and is_set */
 static uint64_t sizes[ACL_RT_DEV_LIMIT_SIMT_PRINTF_FIFO_SIZE + 1];
 static bool is_set[ACL_RT_DEV_LIMIT_SIMT_PRINTF_FIFO_SIZE + 1];
 static _Atomic uint32_t device_cores[SIM_DEVICES_MAX][SIM_CORE_TYPES];
-static _Thread_local uint64_t stream_in_use; /* a handle, so that it ends with the stream */
+static _Thread_local uint64_t stream_in_use; /* a handle: it is found only while the stream lives */
 
 int64_t sim_limits_option(aclSysParamOpt option)
 {
@@ -78,7 +79,7 @@ uint64_t sim_limits_set_execute(uint64_t microseconds)
 
 static const struct {
     uint64_t sz_default, sz_step, sz_least, sz_most;
-    bool sz_raised; /* to the least, instead of refused */
+    bool sz_raised; /* values below sz_least are raised to it, not refused */
 } size_rules[] = {
     [ACL_RT_DEV_LIMIT_SIMT_STACK_SIZE] = {1152, 128, 0, UINT32_MAX, false},
     [ACL_RT_DEV_LIMIT_SIMT_DVG_WARP_STACK_SIZE] = {1024, 128, 0, UINT32_MAX, false},
@@ -87,7 +88,7 @@ static const struct {
     [ACL_RT_DEV_LIMIT_SIMT_PRINTF_FIFO_SIZE] = {2 * MIB, 8, MIB, 64 * MIB, false},
 };
 #define P950_SIMD_STACK (128 * KIB)
-#define SIMT_LANES 32 /* aclrtDeviceGetLimit tells the stack of a whole warp */
+#define SIMT_LANES 32 /* aclrtDeviceGetLimit returns the stack of a whole warp */
 
 bool sim_limits_has(aclrtDeviceLimit limit)
 {
@@ -108,7 +109,7 @@ uint64_t sim_limits_size(aclrtDeviceLimit limit)
     return limit == ACL_RT_DEV_LIMIT_SIMT_STACK_SIZE ? size * SIMT_LANES : size;
 }
 
-/* The other SIMT stack is 0. */
+/* True when the other SIMT stack is 0. */
 static bool is_last_stack(aclrtDeviceLimit limit)
 {
     return limit <= ACL_RT_DEV_LIMIT_SIMT_DVG_WARP_STACK_SIZE && size_locked((aclrtDeviceLimit)(1 - (int)limit)) == 0;

@@ -1,10 +1,14 @@
+/* Queries that depend only on the configuration: versions of packages, and attributes of the platform and the devices.
+ *
+ * It owns no state and needs no lock: the configuration is an immutable snapshot. */
 #include "query.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The first ones by aclCANNPackageName; toolkits have the others since they come in parts, and only names for them. */
+/* The first ones are in the order of aclCANNPackageName. The others are parts of newer toolkits, which have names
+ * only. */
 static const char *const packages[] = {
     "cann", "runtime", "compiler", "hccl", "toolkit", "opp", "opp_kernel", "driver",
     "aoe", "asc_devkit", "asc_tools", "bisheng_compiler", "firmware", "ge_compiler", "ge_executor", "graph_autofusion",
@@ -197,7 +201,7 @@ uint64_t sim_query_link(int32_t one, int32_t other)
 
 const aclCannAttr *sim_query_cann_attributes(size_t *count)
 {
-    /* The last one, that operators come ready compiled, is true of every chip here. */
+    /* Every chip here has the last feature, precompiled operators. */
     static const aclCannAttr attributes[] = {ACL_CANN_ATTR_INF_NAN, ACL_CANN_ATTR_BF16, ACL_CANN_ATTR_JIT_COMPILE};
     size_t first = sim_config()->cf_soc->so_profile <= SIM_PA2 ? 0 : 2;
     *count = sizeof attributes / sizeof *attributes - first;
@@ -221,7 +225,7 @@ int32_t sim_query_user_id(int32_t logical)
 
 /* ---- atomic operations ---- */
 
-#define OPERATIONS_MAX 1024 /* more than there are */
+#define OPERATIONS_MAX 1024 /* more than exist */
 
 static bool is_operation(aclrtAtomicOperation operation)
 {
@@ -231,7 +235,7 @@ static bool is_operation(aclrtAtomicOperation operation)
             operation <= ACL_RT_ATOMIC_OPERATION_SIMD_SCALAR_EXCH);
 }
 
-/* No task here works on memory atomically, so no operation has any of the capabilities. */
+/* No task here works on memory atomically, so that no operation has a capability. */
 aclError sim_query_atomics(uint32_t *capabilities, const aclrtAtomicOperation *operations, uint32_t count)
 {
     SIM_CHECK(capabilities != NULL, ACL_ERROR_RT_PARAM_INVALID, "capabilities is NULL, expected an array of count");

@@ -1,10 +1,11 @@
-/* Design notes
+/* Aborting the work of a stream or a device: waiting for the running task, and discarding the others.
  *
- * A task that runs cannot be stopped here, so an abort waits for it and discards the rest. What arrives at a stream
- * meanwhile is discarded by the bit that the abort has set in its st_drop; a device's abort also marks its contexts with
- * 107022, so that new work is refused. dv_aborting makes that one at a time. No lock is held while callbacks run and
- * tasks are waited for. Streams may be destroyed meanwhile: that waits for the abort to let go of them, which it has done
- * when the last callbacks run. */
+ * A running task cannot be stopped here. Tasks that arrive at a stream meanwhile are discarded, because the abort has
+ * raised its st_drop; the abort of a device also marks its contexts with 107022, so that new work is refused. The abort
+ * owns the list of streams on which it has begun. A stream may be destroyed meanwhile: destroying it waits until the
+ * abort has ended there, which is before the last callbacks run.
+ *
+ * dv_aborting makes aborts of a device exclusive. No lock is held while callbacks run or tasks are waited for. */
 #include "recovery.h"
 #include "base/clock.h"
 #include "base/registry.h"
@@ -36,7 +37,7 @@ aclError sim_recovery_abort_stream(struct sim_target stream)
 
 /* ---- a device ---- */
 
-/* Streams that an abort has begun with. */
+/* The streams on which an abort has begun. */
 struct batch {
     struct sim_stream **bt_streams;
     size_t bt_count, bt_room;
@@ -56,7 +57,7 @@ static bool add(struct batch *batch, struct sim_stream *stream)
     return true;
 }
 
-/* Those of instances are left: they only do what a run on another stream asks for. */
+/* Skips the streams of instances: they only do work of a replay on another stream. */
 static aclError begin_context(struct sim_context *context, struct batch *batch)
 {
     size_t count;
@@ -68,14 +69,14 @@ static aclError begin_context(struct sim_context *context, struct batch *batch)
             continue;
         has_room = add(batch, target.tg_stream);
         if (has_room && !sim_engine_abort(target, ACL_ERROR_RT_DEVICE_TASK_ABORT))
-            batch->bt_count--; /* destroyed just now */
+            batch->bt_count--; /* it was destroyed just now */
     }
     free(handles);
     SIM_CHECK(has_room, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a list of streams");
     return ACL_SUCCESS;
 }
 
-/* The live context at an index when it is one of the device, else NULL. */
+/* The context at an index if it is live and of the device, else NULL. */
 static struct sim_context *context_at(uint32_t index, const struct sim_device *device)
 {
     struct sim_context *context = sim_table_at(&sim_contexts, index);
@@ -87,7 +88,7 @@ static struct sim_context *context_at(uint32_t index, const struct sim_device *d
     for (uint32_t index = 1; index < atomic_load_explicit(&sim_contexts.tb_count, memory_order_acquire); index++)      \
         for (struct sim_context *context = context_at(index, device); context != NULL; context = NULL)
 
-/* Contexts that a failed task has stopped stay so. */
+/* Contexts that a failed task has stopped keep that code. */
 static void mark(const struct sim_device *device, aclError from, aclError to)
 {
     EACH_CONTEXT(context, device) {

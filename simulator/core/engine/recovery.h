@@ -5,11 +5,13 @@
 #include "device.h"
 #include "stream.h"
 
-/* Waits until the stream has nothing to do: what runs ends, the rest is discarded. 107017, 107019 after 60 s. */
+/* Waits for the running task of the stream and discards the others. Returns 107017 when the stream was destroyed, and
+ * 107019 after 60 s. */
 aclError sim_recovery_abort_stream(struct sim_target stream);
 
-/* The same for all streams of all contexts of a device, with its callbacks, at most some milliseconds (0: no limit). Its
- * work is refused meanwhile. 107019, 107022 when that goes on already, and what a callback returns. */
+/* The same for all streams of all contexts of a device, with the abort callbacks, within `timeout` milliseconds (0: no
+ * limit). New work for the device is refused meanwhile. Returns 107019 when the time is over, 107022 when an abort is
+ * in progress already, or the code of a callback that failed. */
 aclError sim_recovery_abort_device(struct sim_device *device, uint32_t timeout);
 
 #endif

@@ -1,12 +1,12 @@
-/* Design notes
+/* Snapshots of the process: locking, backing up, restoring and unlocking it, and holding calls back meanwhile.
  *
- * The process is running, locked or backed up; `lock` guards which, and that one call changes it at a time; it is a leaf,
- * held for moments. Calls that arrive while the process is locked sleep at the gate `unlocks`, whose level counts the
- * unlockings, as `locks` counts the lockings. Every call that asks for the current context begins so, as do those that
- * need none but change something.
+ * The process is running, locked or backed up. Calls that arrive while it is locked sleep at the gate `unlocks`, whose
+ * level counts the unlockings, as `locks` counts the lockings. Every call that needs the current context passes here,
+ * and so does every other call that changes something. The device state is memory of this process, and nothing changes
+ * it between a backup and its restoring, because the queued work is done and new work is held back: so it need not be
+ * copied.
  *
- * The state of a device is memory of this process, and nothing changes it between a backup and its restoring: what was
- * queued is done by then, and the rest is held back. So there is nothing to copy to the host, where it is already. */
+ * `lock`, a leaf held briefly, guards the state and `changing`, which lets one call change it at a time. */
 #include "snapshot.h"
 #include "base/clock.h"
 #include "base/registry.h"
@@ -27,7 +27,7 @@ static bool changing;
 static uint64_t locks;
 static struct sim_gate unlocks;
 
-/* Takes the turn when the state is one of a set of bits; to be left. */
+/* Begins a change if the state is in the set of bits `states`; the caller ends it with leave(). */
 static aclError enter(uint32_t states, aclError code, const char *expected)
 {
     sim_lock(&lock);
@@ -85,7 +85,8 @@ aclError sim_snapshot_wait(void)
     return sim_engine_refusal(sim_engine_wait_gate(&unlocks, target, SIM_FOREVER));
 }
 
-/* What is queued on the streams of one context; those of instances only do what a run on another stream asks for. */
+/* Waits for the tasks of one context. Skips the streams of instances: they only do work of a replay on another
+ * stream. */
 static enum sim_wait finish(struct sim_context *context, uint64_t deadline)
 {
     size_t count;
@@ -132,7 +133,7 @@ aclError sim_snapshot_lock(int32_t limit)
     return code;
 }
 
-/* A step between two states, with what the program registered for before and after it. */
+/* A step between two states, with the callbacks before and after it. */
 static aclError step(enum state from, enum state to, aclError refusal, aclrtSnapShotStage before,
                      aclrtSnapShotStage after)
 {
@@ -156,7 +157,7 @@ aclError sim_snapshot_restore(void)
                 ACL_RT_SNAPSHOT_RESTORE_POST);
 }
 
-/* Whatever its callbacks return, the process runs. */
+/* The process runs even if a callback fails. */
 aclError sim_snapshot_unlock(void)
 {
     SIM_TRY(enter(1u << LOCKED | 1u << BACKED_UP, ACL_ERROR_SNAPSHOT_UNLOCK_FAILED, "locked or backed up"));
@@ -174,7 +175,7 @@ void sim_snapshot_reset(void)
 void sim_snapshot_after_fork(void)
 {
     sim_lock_renew(&lock);
-    memset(&unlocks, 0, sizeof unlocks); /* whoever slept is not in the child */
+    memset(&unlocks, 0, sizeof unlocks); /* the threads that slept are not in the child */
     locks = 0;
     atomic_store(&sim_runtime_locked, false);
     leave(RUNNING);

@@ -1,20 +1,19 @@
-/* Design notes
+/* Values in device memory: tasks that write one, and tasks that wait for one.
  *
- * A value wait whose condition does not hold puts its stream into one list, with a copy of the condition, and parks at
- * the stream's own gate st_valued. Whoever may have written device memory (a holder when it flushes, a synchronous copy, a
- * value write) looks through that list, takes out the streams whose conditions hold and raises their gates; the task then
- * looks once more, because values are levels. Memory that was freed counts as a condition that holds: the engine's own
- * check fails the task then. Nothing takes a stream out whose wait was discarded: its condition may raise the gate of a
- * stream that does not wait, which does no harm, until the stream is destroyed.
+ * A wait whose condition is not met puts its stream into one list, with a copy of the condition, and parks at the
+ * stream's own gate st_valued. A thread that may have written device memory (a holder when it flushes, a synchronous
+ * copy, a value write) checks that list, takes out the streams whose condition is met and raises their gates; the task
+ * then checks again. Freed memory counts as a met condition: the engine's own check then fails the task. The stream of
+ * a discarded wait stays in the list until its condition is met or it is destroyed; raising its gate does no harm.
  *
- * The lock of the list guards it and the conditions in it, and is a leaf: gates are raised after it. Writers read no lock
- * while the list is empty. A wait therefore makes every running thread pass a barrier after it has joined the list and
- * before it looks at the memory for the last time: either that look sees what was written, or the writer sees the list. */
+ * list_lock, a leaf, guards the list and the conditions in it; gates are raised after it is released. Writers do not
+ * take it while the list is empty. Therefore a wait makes every running thread pass a barrier between joining the list
+ * and its last check of the memory: either that check sees the value, or the writer sees the list. */
 #include "task_value.h"
 #include "address/memory.h"
 #include "engine.h"
 
-#define AT_ONCE 16 /* gates raised for one taking of the lock */
+#define AT_ONCE 16 /* gates raised each time that the lock is taken */
 
 _Atomic uint32_t sim_task_value_waits; /* length of the list */
 static struct sim_lock list_lock;
@@ -107,7 +106,7 @@ static aclError run_write(struct sim_run *run, void *argument)
     const struct sim_task_value *value = argument;
     (void)run;
     atomic_store_explicit(place_of(value), value->vl_value, memory_order_release);
-    sim_task_value_written(); /* at once: what follows in this run may wait for what the value lets go on */
+    sim_task_value_written(); /* at once: later tasks of this stream may wait for work that the value lets continue */
     return ACL_SUCCESS;
 }
 
@@ -156,7 +155,7 @@ aclError sim_task_value_make(void *address, uint64_t number, uint32_t flag, uint
     SIM_TRY(sim_memory_claim(&value->vl_range, "devAddr"));
     if (likely(value->vl_range.rg_record != NULL))
         return ACL_SUCCESS;
-    /* Waits are woken by tasks and calls that write: a store of the host's would wake nobody. */
+    /* Only writes by tasks and calls wake a wait; a store of the host to this memory would not. */
     struct sim_block mapped;
     bool host = sim_memory_find_mapped(address, &mapped);
     SIM_CHECK(host && value->vl_range.rg_write, ACL_ERROR_RT_PARAM_INVALID,

@@ -6,19 +6,20 @@
 
 struct sim_target;
 
-/* What is written, or waited for; the argument of such a task. */
+/* The argument of a task that writes a value or waits for one. */
 struct sim_task_value {
     struct sim_range vl_range; /* its 64 bits */
     uint64_t vl_value;
     uint32_t vl_flag;          /* of a wait: ACL_STREAM_WAIT_VALUE_* */
 };
 
-#define SIM_VALUE_FLAGS 4 /* of waits; a write has only 0 */
+#define SIM_VALUE_FLAGS 4 /* the number of flags of a wait; a write has only flag 0 */
 
 /* Returns 107000 if the flag is not below `flags` or the address is not in device memory, and 107008 if the address is
  * not a multiple of 8. */
 aclError sim_task_value_make(void *address, uint64_t number, uint32_t flag, uint32_t flags, struct sim_task_value *value);
 
+/* Queue a task that writes the value, or one that waits for it. */
 aclError sim_task_value_write(const struct sim_task_value *value, struct sim_target stream, void *site);
 aclError sim_task_value_wait(const struct sim_task_value *value, struct sim_target stream, void *site);
 
@@ -40,7 +41,7 @@ static inline void sim_task_value_written(void)
         sim_task_value_look();
 }
 
-/* The stream ends: what it waited for is not looked at any more. */
+/* Takes a stream that is being destroyed out of the list. */
 void sim_task_value_forget(struct sim_stream *stream);
 void sim_task_value_after_fork(void);
 

@@ -1,11 +1,13 @@
-/* Calls watchers on the thread that runs the task, outside every lock of the engine; they find the task's argument as its
- * function left it. A watcher keeps its place in the list once it has one, so that a task which began to run when it was on
- * may still call it; the bit of its place in sim_watchers says whether it is on. */
+/* Watchers of tasks: switching them on and off, and calling them around a task's function.
+ *
+ * They are called on the thread that runs the task, outside every lock of the engine, and see the argument as the
+ * function left it. A watcher keeps its place in `watchers` for ever, because a task that began while it was on may
+ * still call it; its bit in sim_watchers says whether it is on. `lock` guards adding a watcher. */
 #include "watch.h"
 #include "base/clock.h"
 
 _Atomic uint32_t sim_watchers;
-static struct sim_lock lock; /* guards the taking of places */
+static struct sim_lock lock; /* guards adding to `watchers` */
 static const struct sim_watcher *_Atomic watchers[SIM_WATCHERS];
 
 void sim_watch_set(const struct sim_watcher *watcher, bool on)
@@ -15,7 +17,7 @@ void sim_watch_set(const struct sim_watcher *watcher, bool on)
     while (atomic_load_explicit(&watchers[place], memory_order_relaxed) != watcher &&
            atomic_load_explicit(&watchers[place], memory_order_relaxed) != NULL)
         place++;
-    atomic_store_explicit(&watchers[place], watcher, memory_order_relaxed); /* published by the bit */
+    atomic_store_explicit(&watchers[place], watcher, memory_order_relaxed); /* setting the bit publishes it */
     if (on)
         atomic_fetch_or(&sim_watchers, 1u << place);
     else

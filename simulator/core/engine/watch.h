@@ -1,5 +1,5 @@
-/* Watchers of tasks: parts above the engine that measure or copy what runs. While none is on, the engine reads one word
- * before each task, and does nothing else. */
+/* Watchers of tasks: parts above the engine that measure tasks or copy their data. While none is on, the engine only
+ * reads one word before each task. */
 #ifndef SIM_WATCH_H
 #define SIM_WATCH_H
 
@@ -11,14 +11,14 @@ struct sim_watched {
 };
 
 struct sim_watcher {
-    /* Before the task's function runs; NULL: not needed. */
+    /* Called before the task's function runs; may be NULL. */
     void (*wt_start)(const struct sim_run *run, const struct sim_task *task, const void *argument);
-    /* After it has run, with its times and its code; not for a task that parks, until its function comes to an end. */
+    /* Called after the function has run, with its times and its code; if the task parks, only after its last call. */
     void (*wt_finish)(const struct sim_run *run, const struct sim_task *task, const void *argument,
                       const struct sim_watched *watched);
 };
 
-/* Switches a watcher, which lives for ever, on or off. At most SIM_WATCHERS different ones. */
+/* Switches a watcher, which must never be freed, on or off. At most SIM_WATCHERS different ones. */
 #define SIM_WATCHERS 8
 void sim_watch_set(const struct sim_watcher *watcher, bool on);
 void sim_watch_after_fork(void);
