@@ -1,3 +1,5 @@
+/* Calls the functions of the owners of blocks (owner.h), which simulator.c registers when the library is loaded. The
+ * table never changes afterwards, so there is no lock; the owners have their own. */
 #include "owner.h"
 
 static const struct sim_owner *const none[] = {NULL}, *const *owners = none; /* set before any call */

@@ -1,18 +1,22 @@
 /* Design notes
  *
- * A binary is an image, what was loaded, and a list of functions, made as they are asked for. Kernels for a card cannot
- * run here: a function is run by an implementation that was registered for it (kernel_registry.c), or by the one that the
- * binary itself exports when it is a shared library of this machine. Such a library is opened only when it has a symbol
- * that begins with aclsim_kernel_, which nothing has by chance. Code of other files is never executed.
+ * Kernel binaries: descriptions, loading and unloading, finding functions and variables, copies on devices, and
+ * exception callbacks.
  *
- * Which functions a binary has: those of its symbols (also with the endings that the vendor's compiler gives to the two
- * halves of a mixed kernel), and those that have an implementation.
+ * A binary is an image (what was loaded) and a list of functions, each created when it is first requested. Kernels for
+ * a card cannot run here: a function is run by an implementation that was registered for it (kernel_registry.c), or by
+ * one that the binary exports, if it is a shared library for this machine. Such a library is opened only if it has a
+ * symbol that begins with aclsim_kernel_, which no file has by chance. Code of other files is never executed. The
+ * functions of a binary are those of its symbols (also with the endings that the vendor's compiler gives to the halves
+ * of a mixed kernel), and those that have an implementation.
  *
- * An image is counted. Tasks hold no count but the function's handle, so that unloading never waits: a task that comes
- * too late finds the handle dead and fails; one that runs counts the image, so that a library stays open under it.
+ * Ownership. The binary, each function and each running task are users of the image, which is counted. A queued task
+ * holds only the function's handle, so that unloading never waits: a task that runs later finds the handle dead and
+ * fails, and a task that is running keeps the library open.
  *
- * Locks: a binary's (its functions), then a function's, then an argument list's; images and the registry have leaves. No
- * user code runs under any of them. dlopen, which runs constructors, is called without. */
+ * Locking. A binary's lock guards its functions; then a function's, then an argument list's may be taken. Images and
+ * the registry have leaves. No user code runs under any of them; dlopen, which runs constructors, is called without
+ * a lock. */
 #include "address/memory.h"
 #include "base/output.h"
 #include "engine/context.h"
@@ -29,14 +33,14 @@
 
 struct description {
     struct sim_object de_object;
-    struct sim_bytes de_bytes; /* malloc'ed */
+    struct sim_bytes de_bytes; /* allocated with malloc */
 };
 
 struct binary {
     struct sim_object bi_object;
     struct sim_image *bi_image;
     struct sim_function *bi_functions;
-    aclrtOpExceptionCallback bi_callback; /* NULL: none */
+    aclrtOpExceptionCallback bi_callback; /* NULL: not set */
     void *bi_user;
 };
 
@@ -126,7 +130,7 @@ static char *stem_of(const char *path)
     return strndup(last, dot == NULL ? strlen(last) : (size_t)(dot - last));
 }
 
-/* Takes the bytes over, also when it fails: NULL, without memory. */
+/* Makes an image and owns the bytes, also if it fails. Returns NULL if memory runs out. */
 static struct sim_image *make_image(const char *path, struct sim_bytes content,
                                     const struct sim_binary_options *options)
 {
@@ -160,13 +164,13 @@ static bool has_implementation(const struct sim_elf *elf)
 
 static void *open_file(const char *path)
 {
-    char *whole = realpath(path, NULL); /* a name without a slash would be looked for elsewhere */
+    char *whole = realpath(path, NULL); /* dlopen looks elsewhere for a name without a slash */
     void *library = dlopen(whole != NULL ? whole : path, RTLD_NOW | RTLD_LOCAL);
     free(whole);
     return library;
 }
 
-/* A library that came as bytes is opened from a file that has no name. */
+/* Opens a library that was loaded from memory, from a file without a name. */
 static void *open_bytes(struct sim_bytes bytes)
 {
     char path[32];
@@ -198,7 +202,7 @@ static aclError open_library(struct sim_image *image)
                     reason != NULL ? reason : "there is no memory for it");
 }
 
-/* With the lock held: whether the copy on a device still is the image's. */
+/* Whether the copy on a device still belongs to the image. The lock is held. */
 static bool is_copied(const struct sim_image *image, int32_t device)
 {
     struct sim_place place;
@@ -324,8 +328,8 @@ aclError sim_kernel_load_described(aclrtBinary handle, aclrtBinHandle *binary)
     return code;
 }
 
-/* The binary, opened, and the current device. That is asked for without the lock: it may open a default device, which
- * runs user code. */
+/* Opens the binary and finds the current device. The device is looked up without the lock, because that may open a
+ * default device, which runs user code. */
 static aclError open_on_device(aclrtBinHandle handle, struct binary **binary, int32_t *device)
 {
     SIM_TRY(open_object(&binaries, handle, "binHandle", binary));
@@ -358,7 +362,7 @@ aclError sim_kernel_unload(aclrtBinHandle handle)
 
 /* ---- finding ---- */
 
-/* Asked for again, a function is the one that it was. */
+/* A function is created once per binary; later requests return it. */
 static struct sim_function *known_function(const struct binary *binary, const char *name, const char *entry)
 {
     struct sim_function *function = binary->bi_functions;
@@ -420,7 +424,7 @@ aclError sim_kernel_find(aclrtBinHandle handle, const char *name, aclrtFuncHandl
     return code;
 }
 
-/* Cuts the ending of a half of a mixed kernel off. */
+/* Removes the ending of a mixed kernel's half from a name. */
 static void cut_half(char *name)
 {
     size_t length = strlen(name);
@@ -428,7 +432,7 @@ static void cut_half(char *name)
         name[length - 8] = '\0';
 }
 
-/* The name of a kernel that ends in "_<entry>". */
+/* Finds the name of the kernel that ends in "_<entry>". */
 static bool name_of_entry(const struct sim_image *image, uint64_t entry, char *name, size_t size)
 {
     char ending[24];

@@ -1,29 +1,30 @@
 /* Design notes
  *
- * A list is an object like others. Its handle is the library's, or, when the program brought memory for the list's
- * record, the address of that memory: such addresses are looked up in a table of their own, and nothing is ever read from
- * there. A parameter's handle has the number of its list's life, so that it fits no other list.
+ * Argument lists of kernels: created, filled, completed, and gathered for a launch.
  *
- * Nothing ends a list of the library's: a function keeps its newest SIM_LISTS_KEPT and lets go of older ones, and unloading the
- * binary ends all of them. The function has their handles alone.
+ * A list is an object like others. Its handle is the library's own, or, if the program provides memory for the list's
+ * record, the address of that memory. Such addresses are looked up in a table; nothing is ever read from them. A
+ * parameter's handle contains the generation of its list, so that it fits no other list. Arguments follow one another
+ * like the members of a C struct. The program writes the data of placeholders after all arguments were appended, so
+ * their addresses must not change: they are separate blocks, or the rest of the program's memory.
  *
- * Arguments lie behind one another as the members of a C struct. The data of placeholders is written by the program after
- * all arguments were appended, and needs places that stay: blocks of their own, or the rest of the program's memory.
+ * A function owns the handles of its lists. Programs never destroy lists: a function keeps its newest SIM_LISTS_KEPT
+ * and ends older ones, and unloading the binary ends all of them.
  *
- * A list's lock guards it. The table of addresses has a lock that is a leaf. */
+ * A list's lock guards the list. The table of addresses has its own lock, which is a leaf. */
 #include "address/memory.h"
 #include "kernel_inner.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define PARAMETERS 1024 /* of one list */
+#define PARAMETERS 1024 /* per list */
 #define BUCKETS 256
 #define HOLDER_BYTES sizeof(uint64_t)
 
 struct parameter {
     uint32_t pa_place, pa_size;
     bool pa_is_holder;
-    unsigned char *pa_data; /* of a holder; NULL until it is asked for */
+    unsigned char *pa_data; /* of a placeholder; NULL until it is requested */
     uint32_t pa_data_size;
 };
 
@@ -31,9 +32,9 @@ struct list {
     struct sim_object al_object;
     void *al_record;             /* the program's handle, or NULL */
     struct list *al_next_record; /* in the same bucket; guarded by records_lock */
-    unsigned char *al_bytes;     /* malloc'ed, or the program's */
+    unsigned char *al_bytes;     /* allocated with malloc, or the program's */
     size_t al_size, al_room;
-    size_t al_end;               /* of what is used of the program's memory */
+    size_t al_end;               /* the used part of the program's memory */
     struct parameter *al_parameters;
     uint32_t al_count;
     bool al_has_data, al_is_finished;
@@ -50,7 +51,7 @@ static struct list **bucket_of(const void *record)
     return &records[((uintptr_t)record >> 4) * 2654435761u % BUCKETS];
 }
 
-/* The library's handle of the list whose record lies at this address, or 0. */
+/* The library's handle of the list whose record is at this address, or 0. */
 static uint64_t find_record(const void *record)
 {
     uint64_t handle = 0;
@@ -99,7 +100,7 @@ static aclError find_parameter(const struct list *list, aclrtParamHandle handle,
     return ACL_SUCCESS;
 }
 
-/* ---- making and ending ---- */
+/* ---- creating and ending ---- */
 
 static void destroy(void *object)
 {
@@ -125,7 +126,8 @@ void sim_kernel_args_destroy(uint64_t handle)
         destroy(list);
 }
 
-/* The function remembers the list; what it forgets instead is given back, to be ended without its lock. */
+/* Stores the list in its function. Returns the list that it replaces in *oldest, to be ended without the function's
+ * lock. */
 static aclError remember(aclrtFuncHandle handle, uint64_t list, uint64_t *oldest)
 {
     struct sim_function *function;
@@ -152,7 +154,7 @@ static aclError create(aclrtFuncHandle function, void *record, void *memory, siz
     SIM_TRY(sim_kernel_function_open(function, "funcHandle", &checked));
     sim_object_close(checked);
     if (record != NULL)
-        sim_kernel_args_destroy(find_record(record)); /* the program uses the memory for another list now */
+        sim_kernel_args_destroy(find_record(record)); /* the program reuses the memory for another list */
     struct list *list = sim_object_take(&lists, &handle);
     if (list == NULL)
         return ACL_ERROR_RT_MEMORY_ALLOCATION;
@@ -184,7 +186,7 @@ aclError sim_kernel_args_room(size_t size, size_t *room)
 {
     SIM_CHECK(size <= SIM_ARGS_BYTES, ACL_ERROR_RT_PARAM_INVALID, "userArgsSize is %zu, expected at most %u", size,
               SIM_ARGS_BYTES);
-    *room = 2 * size + 2 * HOLDER_BYTES; /* no member of a struct takes more than its double */
+    *room = 2 * size + 2 * HOLDER_BYTES; /* alignment at most doubles a struct */
     return ACL_SUCCESS;
 }
 
@@ -205,7 +207,7 @@ aclError sim_kernel_args_create_at(aclrtFuncHandle function, aclrtArgsHandle rec
 
 /* ---- arguments ---- */
 
-/* Room for so many bytes more at the right place behind the others. */
+/* Makes room for `size` more bytes behind the others, aligned. */
 static aclError grow_bytes(struct list *list, size_t size, size_t *place)
 {
     *place = sim_member_place(list->al_size, size);
@@ -376,7 +378,8 @@ aclError sim_kernel_args_finish(aclrtArgsHandle handle)
     return code;
 }
 
-/* Writes the arguments, then each placeholder's data at a multiple of 8, and returns the end. A NULL block: only that. */
+/* Writes the arguments, then each placeholder's data at a multiple of 8, and returns the end. With a NULL block it
+ * only computes the end. */
 static size_t lay_out(const struct list *list, unsigned char *block, aclrtPlaceHolderInfo *holders)
 {
     size_t end = list->al_size;

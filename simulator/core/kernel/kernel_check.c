@@ -1,12 +1,12 @@
-/* What is asked of a launch before anything is taken for it, and how long it may run. */
+/* Checks of a launch before anything is allocated for it, and its time limit. This file has no state and no lock. */
 #include "address/memory.h"
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "engine/limits.h"
 #include "kernel_inner.h"
 
-#define HOLDERS 1024         /* of one launch */
-#define ATTRIBUTES 64        /* of one launch */
+#define HOLDERS 1024         /* per launch */
+#define ATTRIBUTES 64        /* per launch */
 #define ATTRIBUTE_IDS (ACL_RT_LAUNCH_KERNEL_ATTR_ENABLE_PROFILING + 1)
 
 static const aclrtLaunchKernelAttrValue *find_attribute(const aclrtLaunchKernelCfg *config, aclrtLaunchKernelAttrId id)

@@ -1,4 +1,5 @@
-/* A reader of ELF files as far as symbols go. Structures are copied out, because nothing says that they are aligned. */
+/* Reads the symbols of ELF files. Structures are copied out, because the file does not guarantee their alignment.
+ * Nothing here has state or a lock; the caller owns the file's bytes. */
 #include "kernel_inner.h"
 #include <elf.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #define MACHINE EM_NONE
 #endif
 
-#define MEMORY_MAX (UINT64_C(1) << 40) /* more than any device has: sums of sections stay below overflows */
+#define MEMORY_MAX (UINT64_C(1) << 40) /* more than any device has; keeps sums of sections from overflowing */
 #define ZEROED_ALIGN 512
 
 static bool copy_from(struct sim_bytes file, uint64_t offset, void *to, size_t size)
@@ -44,7 +45,7 @@ static uint64_t next_zeroed(uint64_t memory, const Elf64_Shdr *section)
     return end < MEMORY_MAX ? end : MEMORY_MAX;
 }
 
-/* Where the section with this number begins in memory. */
+/* Finds the offset in memory of the section with this number. */
 static bool section_place(const struct sim_elf *elf, uint64_t number, const Elf64_Shdr *section, uint64_t *place)
 {
     if (section->sh_type != SHT_NOBITS) {
@@ -60,7 +61,7 @@ static bool section_place(const struct sim_elf *elf, uint64_t number, const Elf6
     return is_zeroed(section) && memory < MEMORY_MAX;
 }
 
-/* The table of symbols of a type, with its names. */
+/* Finds the symbol table of a type, with its names. */
 static bool take_symbols(struct sim_elf *elf, uint32_t type)
 {
     Elf64_Shdr table, names;
@@ -99,7 +100,7 @@ bool sim_kernel_elf_open(struct sim_bytes file, struct sim_elf *elf)
     return true;
 }
 
-/* Where the symbol's bytes are: symbols of object files count from their section, others from address 0. */
+/* Finds a symbol's bytes: symbols of object files count from their section, others from address 0. */
 static bool place_symbol(const struct sim_elf *elf, const Elf64_Sym *entry, struct sim_symbol *symbol)
 {
     Elf64_Shdr section;

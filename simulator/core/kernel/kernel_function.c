@@ -1,6 +1,6 @@
-/* Functions of binaries. What a function is follows from its binary: the halves of its code from the symbols, its type
- * from these and from the magic, its implementation from the registry or the binary's library. The registry is asked
- * again when it has changed. */
+/* Functions of binaries. A function's properties follow from its binary: the parts of its code from the symbols, its
+ * type from these and the magic, its implementation from the registry or the binary's library. The registry is asked
+ * again when it has changed. The binary owns its functions; each has its own lock (kernel.c). */
 #include "kernel_inner.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 
 struct sim_table sim_kernel_functions = SIM_OBJECT_TABLE(struct sim_function, SIM_KIND_FUNCTION);
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
-/* What the binary's own library says of the kernel; cu_run NULL: nothing. */
+/* Reads the implementation that the binary's own library exports for the kernel; cu_run is NULL if there is none. */
 static aclError read_own(const struct sim_image *image, const char *name, struct sim_custom *own)
 {
     char symbol[256];
@@ -22,7 +22,7 @@ static aclError read_own(const struct sim_image *image, const char *name, struct
     return given != NULL ? sim_kernel_registry_read(given, own) : ACL_SUCCESS;
 }
 
-/* The halves of the code; without halves all of it belongs to the core that the magic names. */
+/* Finds the parts of the code. Code that is not split belongs to the type of core that the magic names. */
 static void find_code(const struct sim_image *image, const char *name, struct sim_symbol *cube,
                       struct sim_symbol *vector)
 {
@@ -145,7 +145,7 @@ bool sim_kernel_function_custom(struct sim_function *function, struct sim_custom
     return custom->cu_run != NULL;
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 aclError sim_kernel_function_name(aclrtFuncHandle handle, uint32_t length, char *name)
 {
@@ -176,7 +176,7 @@ aclError sim_kernel_function_binary(aclrtFuncHandle handle, aclrtBinHandle *bina
     return ACL_SUCCESS;
 }
 
-/* The code's sizes; its places, when there is a base. */
+/* The sizes of the code's parts, and their addresses if there is a base. */
 static aclError read_code(const struct sim_function *function, char *base, struct sim_kernel_code *code)
 {
     const struct sim_symbol *cube = &function->fu_cube, *vector = &function->fu_vector;

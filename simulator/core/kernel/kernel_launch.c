@@ -1,14 +1,18 @@
 /* Design notes
  *
- * A launch is one task. Its argument is one block without pointers into itself, so that it can be copied into a queue, a
- * capture or an update. The block holds the launch, then its arguments as the program passed them, the attributes, the
- * placeholders and the ranges. Each call of the kernel gets a copy of the arguments, into which the addresses of the
- * placeholders' data are written. Arguments in device memory are read when the task runs.
+ * Launches of kernels: arguments, submission, execution, and changes of captured launches.
  *
- * The implementation is chosen when the kernel is launched, also for later changes of a captured launch. When the
- * task runs, it looks up its function by the handle again, and so detects that the binary was unloaded. An operation
- * record holds the name of a kernel and the core type that it runs on. There is one record per name and core type. The
- * records are never freed, because tasks, captures and messages point to them. */
+ * A launch is one task. Its argument is one block without pointers into itself, so that it can be copied into a queue,
+ * a capture or an update. The block holds the launch, then its arguments as the program passed them, the attributes,
+ * the placeholders and the ranges. Each call of the kernel gets a copy of the arguments, into which the addresses of
+ * the placeholders' data are written. Arguments in device memory are read when the task runs.
+ *
+ * The implementation is chosen when the kernel is launched, also for later changes of a captured launch. When the task
+ * runs, it looks up its function by the handle again, and so detects that the binary was unloaded. An operation record
+ * holds the name of a kernel and the core type that it runs on. There is one record per name and core type. The records
+ * are never freed, because tasks, captures and messages point to them.
+ *
+ * There is no lock: operation records form a list that only grows, by compare-and-swap. */
 #include "address/memory.h"
 #include "base/clock.h"
 #include "kernel_inner.h"
@@ -16,24 +20,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANGES 64            /* that an implementation names, of one launch */
-#define SMALL_BYTES 4096     /* of a block that is built on the stack */
+#define RANGES 64            /* per launch, named by its implementation */
+#define SMALL_BYTES 4096     /* largest block that is built on the stack */
 
-/* What kernels without a binary are launched with; never freed. */
+/* The image of kernels without a binary; never freed. */
 static struct sim_image nowhere = {.im_users = 1, .im_path = (char[]){""}, .im_name = (char[]){""}};
 
 struct launch {
-    uint64_t la_function;    /* 0: it has no binary */
+    uint64_t la_function;    /* 0: without a binary */
     aclsimCustomKernelFunc la_run;
-    aclsimTouchFunc la_touch; /* NULL: nothing is known */
+    aclsimTouchFunc la_touch; /* NULL: the memory it touches is unknown */
     void *la_user;
-    const char *la_kernel;   /* lives for ever */
-    const void *la_device;   /* the arguments, when they lie there */
-    uint64_t la_limit;       /* nanoseconds that it may run */
+    const char *la_kernel;   /* never freed */
+    const void *la_device;   /* the arguments, if they are in device memory */
+    uint64_t la_limit;       /* time limit in nanoseconds */
     uint32_t la_args_size;
     uint32_t la_first_block;
     dim3 la_grid, la_threads;
-    uint32_t la_attributes, la_holders, la_ranges; /* how many */
+    uint32_t la_attributes, la_holders, la_ranges; /* counts */
     uint32_t la_spare;
 };
 
@@ -71,10 +75,10 @@ static size_t size_of(const struct launch *launch)
 
 /* ---- calling the implementation ---- */
 
-/* A launch as implementations see it. */
+/* A launch as the implementation sees it. */
 struct call {
     aclsimKernelLaunch cl_shown;
-    unsigned char *cl_copy; /* malloc'ed: of arguments with placeholders */
+    unsigned char *cl_copy; /* allocated with malloc, for arguments with placeholders */
 };
 
 static uint32_t blocks_of(const struct launch *launch)
@@ -82,7 +86,7 @@ static uint32_t blocks_of(const struct launch *launch)
     return launch->la_grid.x * launch->la_grid.y * launch->la_grid.z;
 }
 
-/* False without memory. */
+/* Returns false if memory runs out. */
 static bool begin_call(const struct launch *launch, const struct sim_image *image, struct call *call)
 {
     const void *args = launch->la_device != NULL ? sim_memory_reach(launch->la_device) : args_of(launch);
@@ -121,7 +125,7 @@ static void look_at(const struct launch *launch, struct sim_kernel_view *view)
                                      .kv_attribute_count = launch->la_attributes};
 }
 
-/* The image of a live function, counted; NULL: it was unloaded. */
+/* The image of a live function with one more user, or NULL if the binary was unloaded. */
 static struct sim_image *hold_image(uint64_t handle)
 {
     if (handle == 0)
@@ -134,7 +138,7 @@ static struct sim_image *hold_image(uint64_t handle)
     return image;
 }
 
-/* What a launch fails with that ran for too long. */
+/* The code for a launch that exceeded its time limit. */
 static aclError late_code(enum sim_task_kind kind)
 {
     return kind == SIM_TASK_HOST_KERNEL ? ACL_ERROR_RT_AICPU_TIMEOUT
@@ -142,7 +146,7 @@ static aclError late_code(enum sim_task_kind kind)
                                         : ACL_ERROR_RT_AICORE_TIMEOUT;
 }
 
-/* Nothing interrupts the user's code: that the time is over is noticed after each block. */
+/* User code is not interrupted: the time limit is checked after each block. */
 static aclError run_blocks(struct sim_run *run, const struct launch *launch, struct call *call)
 {
     char said[SIM_REASON_BYTES], text[SIM_REASON_BYTES + 64];
@@ -208,7 +212,7 @@ struct operation {
     char op_text[];
 };
 
-static struct operation *_Atomic operations; /* only ever grows at its head */
+static struct operation *_Atomic operations; /* only grows, at its head */
 
 static const struct sim_op *find_operation(const struct operation *from, const char *name, enum sim_task_kind kind)
 {
@@ -239,7 +243,7 @@ const struct sim_op *sim_kernel_op(const char *name, enum sim_task_kind kind)
 
 /* ---- arguments ---- */
 
-/* What a launch takes from its function, with the image counted. */
+/* What a launch takes from its function. The image has one more user. */
 struct chosen {
     uint64_t ch_handle;
     const struct sim_op *ch_op;
@@ -266,7 +270,7 @@ static aclError choose(const struct sim_kernel_order *order, struct chosen *chos
     return ACL_SUCCESS;
 }
 
-/* The arguments of an array, as the members of a struct; malloc'ed. */
+/* Lays the arguments of an array out like the members of a struct, in memory from malloc. */
 static aclError gather_array(void *const *array, const struct chosen *chosen, struct sim_host_args *gathered)
 {
     const struct sim_custom *custom = &chosen->ch_custom;
@@ -292,7 +296,7 @@ static aclError gather_array(void *const *array, const struct chosen *chosen, st
 
 /* ---- the block ---- */
 
-/* On chips of this profile two launches on two engines share the blocks of one kernel; others have no use for it. */
+/* On P310P, two launches on two engines share the blocks of one kernel; other chips do not support that. */
 static uint32_t first_block(const aclrtLaunchKernelCfg *config)
 {
     if (config == NULL || sim_config()->cf_soc->so_profile != SIM_P310P)
@@ -336,7 +340,7 @@ static aclError claim(struct launch *launch, const void *address, size_t size, b
     return ACL_SUCCESS;
 }
 
-/* What the implementation says that the launch touches. */
+/* Claims the memory that the implementation says the launch touches. */
 static aclError claim_touched(struct launch *launch, const struct sim_image *image)
 {
     aclsimRange touched[RANGES];
@@ -379,7 +383,7 @@ static aclError submit(const struct sim_kernel_order *order, const struct sim_ho
     return code;
 }
 
-/* With the function's image counted. */
+/* The caller has counted itself as a user of the image. */
 static aclError launch_chosen(const struct sim_kernel_order *order, const struct chosen *chosen, aclrtStream stream,
                               void *site)
 {
@@ -475,7 +479,7 @@ static aclError claim_changed(struct launch *launch)
     if (launch->la_device != NULL)
         return claim(launch, launch->la_device, launch->la_args_size, false, "args");
     struct sim_image *image = hold_image(launch->la_function);
-    if (image == NULL) /* it cannot be asked any more, and the task will fail */
+    if (image == NULL) /* the implementation cannot be asked, and the task will fail */
         return ACL_SUCCESS;
     aclError code = claim_touched(launch, image);
     sim_kernel_image_drop(image);
@@ -490,7 +494,7 @@ aclError sim_kernel_change(void *copy, const aclmdlRIKernelTaskParams *given)
         launch->la_device = given->args;
     else
         memcpy(args_of(launch), given->args, given->argsSize);
-    if (given->numBlocks != blocks_of(launch)) /* else a grid of a SIMT kernel stays as it is */
+    if (given->numBlocks != blocks_of(launch)) /* otherwise the grid of a SIMT kernel stays as it is */
         launch->la_grid = (dim3){given->numBlocks, 1, 1};
     if (given->cfg != NULL) {
         launch->la_limit = sim_kernel_limit(given->cfg);

@@ -1,12 +1,13 @@
-/* Implementations and host symbols form two lists under one lock, which is a leaf. An implementation is copied out to
- * whoever launches it; whoever took it back has to let the launches before end. */
+/* Implementations of kernels, and host symbols of functions: two lists under one lock, which is a leaf. A launch
+ * gets a copy of an implementation. After removing one, the program must wait until earlier launches have ended
+ * before it frees what they use. */
 #include "kernel_inner.h"
 #include <stdlib.h>
 #include <string.h>
 
 struct entry {
     struct entry *en_next;
-    char *en_binary; /* NULL: any */
+    char *en_binary; /* NULL: any binary */
     char *en_kernel;
     struct sim_custom en_custom;
 };
@@ -243,5 +244,5 @@ void sim_kernel_registry_reset(void)
 
 void sim_kernel_registry_after_fork(void)
 {
-    sim_lock_renew(&lock); /* implementations stay: they are the program's wishes, not the device's state */
+    sim_lock_renew(&lock); /* implementations stay: they are settings of the program, not state of the device */
 }

@@ -1,5 +1,5 @@
-/* Variables of binaries that programs name by a host symbol: one list under a lock, which is a leaf. An entry keeps the
- * binary's handle, so that unloading needs to know nothing of it, and where the variable lies in the image. */
+/* Variables of binaries that programs name by a host symbol: one list under a lock, which is a leaf. An entry keeps
+ * the binary's handle, so that unloading need not change the list, and the variable's place in the image. */
 #include "kernel_inner.h"
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ struct entry {
 static struct sim_lock lock;
 static struct entry *entries;
 
-/* The lock is held. */
+/* Returns the link to the symbol's entry, or the end of the list. The lock is held. */
 static struct entry **find(const void *symbol)
 {
     struct entry **at = &entries;
@@ -22,7 +22,7 @@ static struct entry **find(const void *symbol)
     return at;
 }
 
-/* Puts an entry, or nothing, in the place of the symbol's. */
+/* Replaces the symbol's entry, or removes it if `fresh` is NULL. */
 static void replace(const void *symbol, struct entry *fresh)
 {
     sim_lock(&lock);
@@ -103,5 +103,5 @@ void sim_kernel_variable_reset(void)
 
 void sim_kernel_variable_after_fork(void)
 {
-    sim_lock_renew(&lock); /* the entries stay, and name binaries that are dead */
+    sim_lock_renew(&lock); /* the entries stay; their binaries are dead */
 }
