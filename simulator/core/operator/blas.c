@@ -1,5 +1,6 @@
-/* Each function is one request of the single operator GEMM (ops/gemm.c). Matrices lie row by row; a transposed one is
- * seen with its two dimensions exchanged. The blocked layouts (ACL_TRANS_NZ) are refused. */
+/* BLAS functions, each a request of the single operator GEMM (ops/gemm.c). Matrices are stored row by row; a
+ * transposed matrix is viewed with its two dimensions exchanged. The blocked layouts (ACL_TRANS_NZ) are refused.
+ * This file has no state and no lock. */
 #include "blas.h"
 
 #include <stdlib.h>
@@ -92,7 +93,7 @@ static aclError make_request(const struct sim_blas *blas, struct sim_op_request 
     return code;
 }
 
-/* The memory has no stated size: it has to hold what the shape says, which its claim finds out. */
+/* The memory has no stated size: its claim checks that it holds what the shape needs. */
 static void set_data(struct sim_op_tensor *tensor, const void *data)
 {
     tensor->ot_data = (void *)(uintptr_t)data;

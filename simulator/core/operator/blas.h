@@ -5,7 +5,7 @@
 #include "op.h"
 #include <acl/ops/acl_cblas.h>
 
-#define SIM_BLAS_WHOLE (-1) /* the only distance between rows that there is: none but their length */
+#define SIM_BLAS_WHOLE (-1) /* the only supported distance between rows: their length */
 
 /* C = alpha op(A) op(B) + beta C. A vector is a matrix of one column. */
 struct sim_blas {
@@ -21,9 +21,9 @@ struct sim_blas_data {
     int bd_distance_a, bd_distance_b, bd_distance_c;
 };
 
-/* 100000, 100026, 200001, and what the runtime says. */
+/* Returns 100000, 100026, 200001, or a code of the runtime. */
 aclError sim_blas_execute(const struct sim_blas *blas, const struct sim_blas_data *data, aclrtStream stream, void *site);
-/* For inputs A, B, C, alpha, beta and output C. 100000, 100026, 200001. */
+/* Creates a handle for inputs A, B, C, alpha, beta and output C. Returns 100000, 100026 or 200001. */
 aclError sim_blas_handle(const struct sim_blas *blas, aclopHandle **handle);
 
 #endif

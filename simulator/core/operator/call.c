@@ -1,3 +1,5 @@
+/* Packs the arguments of an operator into one block (call.h), and places it: reads the addresses of tensors and
+ * claims their memory. The caller owns the pack. Nothing here has a lock; descriptors are opened one at a time. */
 #include "call.h"
 
 #include "address/memory.h"
@@ -5,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANK_MAX 8 /* the dimensions of an aclsimTensor */
+#define RANK_MAX 8 /* dimensions of an aclsimTensor */
 #define CALL_BYTES_MAX (1u << 28)
 
 /* ---- the block ---- */
@@ -36,7 +38,7 @@ static aclnnStatus refuse_memory(const char *name)
 
 static uint32_t copy_in(struct sim_pack *pack, const void *bytes, uint64_t size)
 {
-    uint32_t offset = sim_call_reserve(pack, size + 1); /* so that an empty array has an address of its own */
+    uint32_t offset = sim_call_reserve(pack, size + 1); /* gives an empty array an address of its own */
     if (offset != 0 && size != 0)
         memcpy(sim_call_at(pack->pk_call, offset), bytes, (size_t)size);
     return offset;
@@ -66,8 +68,8 @@ void sim_call_drop(struct sim_pack *pack)
 
 /* ---- tensors ---- */
 
-/* The lowest byte that the view covers, relative to the data, and how many. A shape whose bytes do not fit 62 bits is
- * refused, so that no sum of an address and these wraps. */
+/* Finds the lowest byte that the view covers, relative to the data, and the number of bytes. A shape that needs more
+ * than 62 bits is refused, so that no sum with an address wraps. */
 aclnnStatus sim_call_measure(const aclsimTensor *tensor, int64_t offset, const char *name, struct sim_operand *operand)
 {
     int64_t bits = sim_type_bits(tensor->type), low = offset, high = low;
@@ -140,7 +142,7 @@ static aclnnStatus pack_scalar(struct sim_pack *pack, const char *name, const vo
     return ACL_SUCCESS;
 }
 
-/* ---- one argument each: the offset of its elements and their number, 0 in *offset without memory ---- */
+/* ---- one argument each: its offset and the number of its elements; offset 0 if memory runs out ---- */
 
 static aclnnStatus pack_array(struct sim_pack *pack, const char *name, enum sim_array_kind kind, size_t size,
                               const void *handle, uint32_t *offset, uint64_t *count)
@@ -244,7 +246,7 @@ aclnnStatus sim_call_pack(struct sim_pack *pack, struct sim_row *row, const unio
         if (!by_value && argument->present)
             SIM_TRY(pack_pointer(pack, i, values[i].va_pointer));
     }
-    uint32_t ranges = sim_call_reserve(pack, (pack->pk_count + 1) * sizeof(struct sim_range)); /* 1: the workspace's */
+    uint32_t ranges = sim_call_reserve(pack, (pack->pk_count + 1) * sizeof(struct sim_range)); /* + workspace */
     if (ranges == 0)
         return refuse_memory("the call");
     pack->pk_call->ca_ranges = ranges;
@@ -258,7 +260,7 @@ const char *sim_call_name(const struct sim_pack *pack, const struct sim_operand 
     return pack->pk_call->ca_row->ro_parameters[operand->od_parameter].pa_name;
 }
 
-/* Adds bytes to the task's ranges; 107000 when they do not lie in one live block. */
+/* Adds bytes to the task's ranges; returns 107000 if they are not inside one live block. */
 static aclError claim(struct sim_call *call, const void *address, uint64_t size, unsigned directions, const char *name)
 {
     struct sim_range *range = (struct sim_range *)sim_call_at(call, call->ca_ranges) + call->ca_range_count;
@@ -278,7 +280,7 @@ aclnnStatus sim_call_check_place(const struct sim_operand *operand, aclDataType 
     return ACL_SUCCESS;
 }
 
-#define ELEMENT_MOST 16 /* bytes of the largest one: what is aligned so, as nearly all is, holds any */
+#define ELEMENT_MOST 16 /* bytes of the largest element: this alignment, the usual one, suits all types */
 
 static aclError place_tensor(const struct sim_pack *pack, const struct sim_operand *operand)
 {
@@ -315,7 +317,7 @@ aclError sim_call_place(const struct sim_pack *pack, void *workspace)
     return ACL_SUCCESS;
 }
 
-/* Ranges come in the order of the parameters, one for each tensor that has elements. */
+/* Ranges are in the order of the parameters, one for each tensor that has elements. */
 bool sim_call_next(struct sim_call_cursor *cursor)
 {
     const struct sim_call *call = cursor->cu_call;

@@ -1,39 +1,39 @@
-/* The packed call of an operator, and the executor that keeps it between the two phases. Shared by row.c, call.c,
- * executor.c and op.c alone. */
+/* The packed call of an operator, and the executor that keeps it between the two phases. Used by row.c, call.c,
+ * executor.c and op.c only. */
 #ifndef SIM_CALL_H
 #define SIM_CALL_H
 
 #include "row.h"
 
-/* One block; the aclsimArguments follow it, and what they point at follows them, by offsets from its start. */
+/* One block. The aclsimArguments follow, and then the data that they refer to by offsets from the block's start. */
 struct sim_call {
     struct sim_row *ca_row;
     struct sim_kernel ca_kernel;
-    void *ca_workspace; /* as the kernel reaches it */
+    void *ca_workspace; /* the engine's address */
     uint64_t ca_workspace_size;
-    uint32_t ca_size; /* of the block */
+    uint32_t ca_size; /* of the whole block */
     uint32_t ca_ranges, ca_range_count;
-    bool ca_overlaps; /* an output would change an input: to be run by sim_row_overlap_apart's copy */
+    bool ca_overlaps; /* an output would change an input: sim_row_overlap_apart's copy must be run */
 };
 
 /* Where a tensor of a call came from, and which bytes of its data it covers. */
 struct sim_operand {
     const void *od_handle;
-    void *od_data;       /* as the descriptor last said */
-    int64_t od_first;    /* bytes from there to the first element, */
-    int64_t od_low;      /* and to the lowest byte that the view touches, */
-    uint64_t od_bytes;   /* and how many bytes from that one on; 0: no element */
+    void *od_data;       /* last read from the descriptor */
+    int64_t od_first;    /* bytes from there to the first element */
+    int64_t od_low;      /* bytes from there to the lowest byte that the view touches */
+    uint64_t od_bytes;   /* bytes that the view covers from there on; 0: no element */
     uint32_t od_tensor;  /* offset of its aclsimTensor */
     uint16_t od_parameter;
-    uint16_t od_member; /* of a list */
+    uint16_t od_member; /* index in a list */
     uint8_t od_direction;
 };
 
 struct sim_pack {
-    struct sim_call *pk_call; /* malloc'ed, as is the next */
+    struct sim_call *pk_call; /* this and the next are allocated with malloc */
     struct sim_operand *pk_operands;
     uint32_t pk_count;
-    uint32_t pk_room, pk_operand_room; /* while packing */
+    uint32_t pk_room, pk_operand_room; /* used while packing */
 };
 
 static inline void *sim_call_at(const struct sim_call *call, uint32_t offset)
@@ -57,16 +57,16 @@ void sim_call_drop(struct sim_pack *pack);
  * data on; it returns 161002 if the shape or the data type is impossible. */
 aclnnStatus sim_call_begin(struct sim_pack *pack, struct sim_row *row);
 uint32_t sim_call_reserve(struct sim_pack *pack, uint64_t size);
-struct sim_operand *sim_call_operand(struct sim_pack *pack); /* NULL without memory */
-/* Fills in what an opened tensor shows of its data, and what that covers: 161002. */
+struct sim_operand *sim_call_operand(struct sim_pack *pack); /* NULL if memory runs out */
+/* Fills in the view of an opened tensor, and the bytes that it covers. Returns 161002. */
 aclnnStatus sim_call_view(const struct sim_tensor *tensor, const char *name, aclsimTensor *seen,
                           struct sim_operand *operand);
 aclnnStatus sim_call_measure(const aclsimTensor *tensor, int64_t offset, const char *name, struct sim_operand *operand);
 
-/* 161001 for a required argument that is NULL: before packing. */
+/* Returns 161001 if a required argument is NULL; called before packing. */
 aclnnStatus sim_row_check_call(const struct sim_row *row, const union sim_value *values);
 
-/* Takes a kernel and asks it for the workspace: 561003, and what its plan answers. */
+/* Chooses the kernel and asks it for the size of the workspace. Returns 561003, or the code of its plan. */
 aclnnStatus sim_row_plan_call(struct sim_call *call, uint64_t *workspace_size);
 
 /* Steps through the tensors of a placed call that have elements, and their ranges. */
@@ -85,22 +85,22 @@ static inline struct sim_call_cursor sim_call_start(const struct sim_call *call)
 
 bool sim_call_next(struct sim_call_cursor *cursor); /* false at the end */
 
-/* 161002 for a tensor whose elements do not lie at multiples of their size: no card reaches them. */
+/* Returns 161002 if the elements are not aligned to their size, because a card could not access them. */
 aclnnStatus sim_call_check_place(const struct sim_operand *operand, aclDataType type, const char *name);
-/* Writes down where the operands and the workspace lie now, and claims their bytes: 107000; 161002 for a tensor that no
- * card would reach there, and for outputs that have bytes in common. */
+/* Stores the current addresses of the operands and the workspace, and claims their bytes. Returns 107000, or 161002
+ * for a tensor that is not aligned or for outputs that overlap. */
 aclError sim_call_place(const struct sim_pack *pack, void *workspace);
-/* Then there is nothing to submit: every tensor that the call writes is empty. */
+/* Whether every tensor that the call writes is empty, so that there is nothing to submit. */
 bool sim_call_writes_nothing(const struct sim_pack *pack);
-/* row_overlap.c: whether an output of a call that was placed would change an input; the call with copies of such inputs
- * behind it, to be freed, or NULL without memory. */
+/* row_overlap.c: whether an output of a placed call would change an input, and a copy of the call that has copies of
+ * such inputs behind it. The caller frees the copy; it is NULL if memory runs out. */
 bool sim_row_overlaps(const struct sim_call *call);
 aclnnStatus
-sim_row_overlap_check_outputs(const struct sim_call *call); /* 161002 for outputs that have bytes in common */
+sim_row_overlap_check_outputs(const struct sim_call *call); /* 161002 for overlapping outputs */
 struct sim_call *sim_row_overlap_apart(const struct sim_call *call);
 const char *sim_call_name(const struct sim_pack *pack, const struct sim_operand *operand); /* of its parameter */
 
-/* Takes the pack over; NULL without memory. */
+/* Makes an executor that owns the pack; returns NULL if memory runs out. */
 aclOpExecutor *sim_executor_create(const struct sim_pack *pack);
 void sim_executor_reset(void);
 void sim_executor_after_fork(void);

@@ -1,5 +1,6 @@
-/* An executor keeps a packed call between the two phases. One that is not repeatable is used up by the second phase,
- * whatever comes of it. Its lock is held while a phase works on it; descriptors are opened inside it, one at a time. */
+/* Executors, each of which owns a packed call between the two phases. An executor that is not repeatable is used up
+ * by the second phase, even if that fails. Its lock is held while a phase works on it; descriptors are opened
+ * inside, one at a time. */
 #include "call.h"
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@ struct sim_executor {
     struct sim_object ex_object;
     struct sim_pack ex_pack;
     bool ex_repeatable;
-    bool ex_ran; /* its descriptors may be gone by now */
+    bool ex_ran; /* its descriptors may have been destroyed */
 };
 
 static struct sim_table executors = SIM_OBJECT_TABLE(struct sim_executor, SIM_KIND_EXECUTOR);
@@ -55,7 +56,8 @@ static aclnnStatus check_use(const struct sim_executor *executor, const struct s
     return ACL_SUCCESS;
 }
 
-/* Reads the address of a tensor again. A descriptor may be gone once the executor has run; the address stays then. */
+/* Reads the address of a tensor again. A descriptor may have been destroyed after the first run; the address stays
+ * then. */
 static aclnnStatus refresh(const struct sim_executor *executor, struct sim_operand *operand)
 {
     const char *name = sim_call_name(&executor->ex_pack, operand);
@@ -71,7 +73,7 @@ static aclnnStatus refresh(const struct sim_executor *executor, struct sim_opera
     return ACL_SUCCESS;
 }
 
-/* Reads and claims what the call touches now. */
+/* Reads the addresses and claims the memory that the call touches. */
 static aclnnStatus prepare(struct sim_executor *executor, void *workspace)
 {
     struct sim_pack *pack = &executor->ex_pack;
@@ -81,7 +83,7 @@ static aclnnStatus prepare(struct sim_executor *executor, void *workspace)
     return code == ACL_SUCCESS || code == ACLNN_ERR_PARAM_INVALID ? code : ACLNN_ERR_RUNTIME_ERROR;
 }
 
-/* The call, to be freed by the caller: taken out of an executor that is used up, copied from one that stays. */
+/* Returns the call, which the caller frees: the executor's own if that is used up, otherwise a copy. */
 static struct sim_call *take_call(struct sim_executor *executor)
 {
     struct sim_call *call = executor->ex_pack.pk_call;
@@ -97,7 +99,7 @@ static struct sim_call *take_call(struct sim_executor *executor)
     return copy;
 }
 
-/* The task is submitted when the executor is closed: it may run at once, and a kernel may make calls of its own. */
+/* The task is submitted after the executor is closed, because it may run at once and a kernel may make calls itself. */
 aclnnStatus sim_executor_launch(struct sim_row *row, void *workspace, uint64_t workspace_size, aclOpExecutor *handle,
                            aclrtStream stream, void *site)
 {
@@ -147,7 +149,7 @@ aclnnStatus sim_executor_destroy(const aclOpExecutor *handle)
     return ACL_SUCCESS;
 }
 
-/* The parameter at `index` among the tensors and lists of these directions. */
+/* Finds the parameter at `index` among the tensors and lists of these directions. */
 static aclnnStatus find_parameter(const struct sim_row *row, unsigned directions, size_t index, size_t *parameter)
 {
     size_t count = 0;

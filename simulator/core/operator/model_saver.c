@@ -1,12 +1,13 @@
-/* Regions are what the steps touch, merged where it overlaps. The content of a region is kept as far as it is read
- * before a step has written it: weights are, what lies between operators is not. */
+/* Saves a recorded instance as a model file's block (model_saver.h). Regions are the bytes that its steps touch,
+ * merged where they overlap. The contents of a region are saved if they are read before a step has written them:
+ * weights are, intermediate results are not. The caller owns the saver; there is no lock. */
 #include "model_saver.h"
 
 #include "address/memory.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Areas that neither overlap nor touch, ordered. */
+/* Areas in ascending order that neither overlap nor touch. */
 struct cover {
     struct sim_area *co_areas;
     uint32_t co_count, co_room;
@@ -47,7 +48,7 @@ static aclError find_regions(struct sim_saver *saver)
 
 /* ---- contents ---- */
 
-/* How many areas end before the address. */
+/* The number of areas that end before the address. */
 static uint32_t skip(const struct cover *cover, uintptr_t address)
 {
     uint32_t low = 0, high = cover->co_count;
@@ -61,7 +62,7 @@ static uint32_t skip(const struct cover *cover, uintptr_t address)
     return low;
 }
 
-/* Makes the area part of the cover: it takes the place of all that it overlaps or touches. */
+/* Adds the area to the cover, merged with all areas that it overlaps or touches. */
 static bool add(struct cover *cover, struct sim_area area)
 {
     uint32_t first = skip(cover, area.ar_low), last = first;
@@ -84,7 +85,7 @@ static bool add(struct cover *cover, struct sim_area area)
     return true;
 }
 
-/* Adds to `missing` what of the area is not covered by `known`. */
+/* Adds to `missing` the parts of the area that `known` does not cover. */
 static bool add_gaps(struct cover *missing, const struct cover *known, struct sim_area area)
 {
     bool kept = true;

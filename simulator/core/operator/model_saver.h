@@ -12,9 +12,9 @@
 
 #define SIM_SAVED_MAGIC "ACLSAVE1"
 #define SIM_SPANS_MAX 64 /* inputs or outputs of a saved model */
-#define SIM_SAVED_PHASE 64 /* sums may be cut up by alignment: what is loaded lies as it lay */
+#define SIM_SAVED_PHASE 64 /* loaded memory keeps its alignment, because sums may be split by it */
 
-/* What a model is saved from: the spans of memory that a run is given and gives, and who goes through the steps. */
+/* What a model is saved from: the memory of its inputs and outputs, and a function that visits its steps. */
 struct sim_saving {
     const struct sim_range *sa_inputs, *sa_outputs;
     uint32_t sa_input_count, sa_output_count, sa_step_count;
@@ -22,8 +22,8 @@ struct sim_saving {
     void *sa_state;
 };
 
-/* Writes the block, of *size bytes, and the size it has; the size alone when block is NULL. 107000 for memory that is
- * gone and for a block that is too small, 207001, and what the walk answers. */
+/* Writes the block, of *size bytes, and sets *size to its real size; with block NULL only the latter. Returns 107000
+ * if memory is not allocated any more or the block is too small, 207001, or the code of sa_walk. */
 aclError sim_model_saver_save(const struct sim_saving *saving, void *block, size_t *size);
 
 #endif

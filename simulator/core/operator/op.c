@@ -1,15 +1,19 @@
 /* Design notes
  *
- * A request is a snapshot of what a public function was given, taken from one locked object after the other; so nothing
- * of the program's has to live longer than the call, and a handle is a request that is kept. To run one, its row is found
- * and its arguments are made (op_type.c), the call is packed and planned as in the first phase of the row, and its
- * addresses are claimed and it is submitted as in the second one. Nothing is compiled and no kernel of a model file is
- * run: a type that the simulator can run is there from the start.
+ * Single operators: requests, their execution, compilation checks, inference of shapes, and handles.
  *
- * Where a kernel wants workspace, which these functions do not ask of the program, it gets a block that a second task
- * gives back behind it, or one of the allocator that the program registered for the stream, which gets it back as soon as
- * the call is queued: what it gives out again is used behind the call. Inputs in host memory are read by the call that
- * executes the operator: it copies them to a block of the device, which goes back in the same way. */
+ * A request is a snapshot of the arguments of a public function, taken from one locked object after the other, so that
+ * the program's objects need not outlive the call. A handle owns a request. To run a request, its schema is found and
+ * its arguments are made (op_type.c); the call is packed and planned as in a schema's first phase; then its memory is
+ * claimed and it is submitted as in the second. Nothing is compiled, and no kernel of a model file is run: all types
+ * that the simulator can run exist from the start.
+ *
+ * These functions do not ask the program for workspace. If a kernel needs it, it gets a block that a second task frees,
+ * or a block of the allocator that the program registered for the stream. The allocator gets that back as soon as the
+ * call is queued, because work that uses it next is queued behind the call. Inputs in host memory are read during the
+ * public call, which copies them to a device block that is freed in the same way.
+ *
+ * Each handle has its own lock; there is no other. */
 #include "op_type.h"
 
 #include "address/memory.h"
@@ -19,7 +23,7 @@
 
 struct handle {
     struct sim_object ha_object;
-    struct sim_op_request ha_request; /* its tensors have no buffers */
+    struct sim_op_request ha_request; /* without buffers of tensors */
 };
 
 static struct sim_table handles = SIM_OBJECT_TABLE(struct handle, SIM_KIND_OP_HANDLE);
@@ -68,7 +72,7 @@ static aclError check_list(const char *side, int count, const void *const *list,
     return ACL_SUCCESS;
 }
 
-/* Copies what an opened description says. */
+/* Copies the contents of an opened description. */
 static aclError copy_desc(const struct sim_tensor_desc *desc, struct sim_op_tensor *tensor, const char *side, int index)
 {
     const struct sim_numbers *shape = &desc->td_shape;
@@ -139,7 +143,7 @@ aclError sim_op_check_given(const struct sim_op_given *given)
     return check_list("Outputs", given->gi_output_count, (const void *const *)given->gi_output_descs, "outputDesc");
 }
 
-/* With the buffers of the inputs, of all tensors, or of none. */
+/* Which tensors have buffers. */
 enum buffers { NO_BUFFERS, INPUT_BUFFERS, ALL_BUFFERS };
 
 static aclError read_request(const struct sim_op_given *given, enum buffers buffers, struct sim_op_request *request)
@@ -159,7 +163,7 @@ static aclError read_request(const struct sim_op_given *given, enum buffers buff
 
 /* ---- running ---- */
 
-/* A code of the first phase, in terms of single operators. The message before says why. */
+/* Converts a code of the first phase to one of single operators. The message before this one gives the reason. */
 static aclError explain(aclnnStatus code, const struct sim_op_request *request, const struct sim_row *row)
 {
     if (code == ACLNN_ERR_INNER)
@@ -174,7 +178,7 @@ static aclError explain(aclnnStatus code, const struct sim_op_request *request, 
                       "expected", request->rq_type, row->ro_op.op_name);
 }
 
-/* Binds, packs and plans. The pack is to be dropped in any case. */
+/* Binds, packs and plans. The caller drops the pack in any case. */
 static aclError plan(const struct sim_op_request *request, struct sim_pack *pack, uint64_t *workspace)
 {
     struct sim_op_binding binding;
@@ -193,7 +197,7 @@ static aclError plan(const struct sim_op_request *request, struct sim_pack *pack
     return code;
 }
 
-/* What submitting it would check. */
+/* Makes the checks of a submission. */
 static aclError check(const struct sim_op_request *request)
 {
     struct sim_pack pack;
@@ -218,7 +222,7 @@ static aclError give_back(struct sim_run *run, void *argument)
 {
     (void)run;
     void *block = *(void **)argument;
-    if (sim_memory_engine(block) != NULL) /* else the device was reset before */
+    if (sim_memory_engine(block) != NULL) /* otherwise the device was reset */
         sim_memory_release(block, NULL);
     return ACL_SUCCESS;
 }
@@ -236,7 +240,7 @@ static aclError submit_call(const struct sim_pack *pack, struct sim_target targe
 {
     const struct sim_call *call = pack->pk_call;
     aclError code = sim_call_place(pack, workspace);
-    if (code != ACL_SUCCESS) /* the message says why, in terms of either */
+    if (code != ACL_SUCCESS) /* the message with the reason was already recorded */
         return code == ACLNN_ERR_PARAM_INVALID ? ACL_ERROR_INVALID_PARAM : code;
     return sim_engine_submit(target, &call->ca_row->ro_op, call, call->ca_size, site, NULL);
 }
@@ -251,8 +255,8 @@ static aclError submit_with(const struct sim_allocator *allocator, const struct 
     return code;
 }
 
-/* Both tasks or, without workspace, the one. A block that no task gives back is given back here, which discards a call
- * that is queued already. */
+/* Submits the call and, if it has workspace, the task that frees it. If that task cannot be queued, the workspace is
+ * freed here; a call that is queued already then fails. */
 static aclError submit_pack(const struct sim_pack *pack, struct sim_target target, uint64_t workspace, void *site)
 {
     void *block;
@@ -277,7 +281,7 @@ static aclError submit_pack(const struct sim_pack *pack, struct sim_target targe
 
 #define STAGE_ALIGNMENT 64
 
-/* A constant without a buffer is its own buffer. */
+/* A constant without a buffer serves as its own buffer. */
 static void use_constants(const struct sim_op_request *request)
 {
     for (uint32_t i = 0; i < request->rq_input_count; i++) {
@@ -291,7 +295,7 @@ static void use_constants(const struct sim_op_request *request)
     }
 }
 
-/* Whether an operand is an input that the host has: then *bytes is what it reads there. */
+/* If the operand is an input in host memory, sets *bytes to its address, otherwise to NULL. */
 static aclError find_staged(const struct sim_op_request *request, const struct sim_operand *operand, const void **bytes)
 {
     size_t size;
@@ -312,8 +316,8 @@ static uint64_t staged_size(const struct sim_operand *operand)
     return (operand->od_bytes + STAGE_ALIGNMENT - 1) / STAGE_ALIGNMENT * STAGE_ALIGNMENT;
 }
 
-/* Copies what the operands read in host memory to one block of the device, where they find it from then on; NULL: there
- * is nothing to copy. The block is fresh, so that no queued task works on it. */
+/* Copies the operands that are in host memory to one new device block, and changes their addresses. *block is NULL
+ * if there are none. No queued task can be using the new block. */
 static aclError stage(const struct sim_op_request *request, const struct sim_pack *pack, struct sim_target target,
                       void **block)
 {
@@ -342,7 +346,7 @@ static aclError stage(const struct sim_op_request *request, const struct sim_pac
     return ACL_SUCCESS;
 }
 
-/* The call, and behind it a task that gives the copies back. */
+/* Submits the call, and a task that frees the copies. */
 static aclError submit_staged(const struct sim_op_request *request, const struct sim_pack *pack,
                               struct sim_target target, uint64_t workspace, void *site)
 {
@@ -409,7 +413,7 @@ aclError sim_op_execute(const struct sim_op_given *given, aclrtStream stream, vo
     return code;
 }
 
-/* What can only be known when the operator is executed is not asked for before. */
+/* Inputs in host memory are checked only when the operator is executed. */
 static aclError refuse_host(const struct sim_op_request *request)
 {
     for (uint32_t i = 0; i < request->rq_input_count + request->rq_output_count; i++)
@@ -440,7 +444,7 @@ aclError sim_op_check_flag(aclopCompileType flag, const char *path)
     return ACL_SUCCESS;
 }
 
-/* What means that there is no such operator means that none could be compiled. */
+/* An operator that does not exist is reported as one that could not be compiled. */
 static aclError as_compiled(aclError code, const char *type)
 {
     bool mismatch = (code >= ACL_ERROR_OP_TYPE_NOT_MATCH && code <= ACL_ERROR_OP_NOT_FOUND) ||
@@ -471,7 +475,8 @@ static aclError infer(const struct sim_op_given *given, struct sim_op_request *r
         if (output->ot_type == ACL_DT_UNDEFINED && request->rq_input_count != 0)
             output->ot_type = request->rq_tensors[0].ot_type;
     }
-    /* Where the runtime runs on a host, the inputs of this function lie in host memory, whatever is said of them. */
+    /* If the runtime runs on a host, all inputs of this function are in host memory, whatever their descriptions
+     * say. */
     for (uint32_t i = 0; i < request->rq_input_count; i++)
         if (request->rq_tensors[i].ot_data != NULL && sim_memory_is_host(request->rq_tensors[i].ot_data))
             request->rq_tensors[i].ot_placement = ACL_MEMTYPE_HOST;

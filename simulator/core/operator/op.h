@@ -1,4 +1,5 @@
-/* Single operators by type: what programs describe with descriptions, buffers and attributes becomes the call of a row. */
+/* Single operators by type: descriptions, buffers and attributes of the program become the call of an operator
+ * schema. */
 #ifndef SIM_OP_H
 #define SIM_OP_H
 
@@ -8,13 +9,13 @@
 /* ---- attributes (op_attr.c) ---- */
 
 enum sim_attribute_kind {
-    SIM_ATTRIBUTE_INTEGER, /* bools and data types too */
+    SIM_ATTRIBUTE_INTEGER, /* also bools and data types */
     SIM_ATTRIBUTE_NUMBER,
     SIM_ATTRIBUTE_TEXT,
     SIM_ATTRIBUTE_BOOLEANS,
     SIM_ATTRIBUTE_INTEGERS,
     SIM_ATTRIBUTE_FLOATS,
-    SIM_ATTRIBUTE_JSON, /* lists of texts and of lists, which no row has */
+    SIM_ATTRIBUTE_JSON, /* lists of texts and of lists, which no schema has */
 };
 
 struct sim_attribute {
@@ -22,7 +23,7 @@ struct sim_attribute {
     enum sim_attribute_kind at_kind;
     int64_t at_integer;
     double at_number;
-    void *at_values; /* malloc'ed: a text, or at_count of bool, int64_t or float; else NULL */
+    void *at_values; /* allocated with malloc: a text, or at_count of bool, int64_t or float; else NULL */
     uint64_t at_count;
 };
 
@@ -37,12 +38,12 @@ struct sim_op_attr {
 };
 
 aclopAttr *sim_op_attr_create(void);
-/* The live object, locked; NULL for any other handle, with a message (100000). */
+/* Returns the live object, locked, or NULL with a message (100000). */
 struct sim_op_attr *sim_op_attr_open(const aclopAttr *handle);
 void sim_op_attr_destroy(struct sim_op_attr *attr);
 
-/* Sets an attribute, in place of a former one of that name. Values are copied, those of a list to its own type from
- * elements of `width` bytes. 100000, 200000. */
+/* Sets an attribute, replacing one of the same name. Values are copied; list elements of `width` bytes are converted
+ * to the list's own type. Returns 100000 or 200000. */
 aclError sim_op_attr_set(const aclopAttr *handle, const char *name, const struct sim_attribute *value, size_t width);
 aclError sim_op_attr_set_texts(const aclopAttr *handle, const char *name, size_t count, const char *const *values);
 aclError sim_op_attr_set_lists(const aclopAttr *handle, const char *name, size_t count, const int *lengths,
@@ -52,41 +53,41 @@ aclError sim_op_attr_copy(const aclopAttr *handle, struct sim_attributes *copy);
 aclError sim_op_attributes_copy(const struct sim_attributes *from, struct sim_attributes *copy); /* 200000 */
 void sim_op_attributes_drop(struct sim_attributes *attributes);
 const struct sim_attribute *sim_op_attributes_find(const struct sim_attributes *attributes, const char *name);
-/* All of them as one JSON object, to be freed; NULL without memory. */
+/* All attributes as one JSON object, which the caller frees; NULL if memory runs out. */
 char *sim_op_attributes_json(const struct sim_attributes *attributes);
 
 /* ---- requests (op.c) ---- */
 
-#define SIM_OP_TENSORS 1024 /* inputs, and outputs, of one operator */
+#define SIM_OP_TENSORS 1024 /* inputs, and also outputs, per operator */
 #define SIM_OP_RANK 8
 
-/* What a public function was given. */
+/* The arguments of a public function. */
 struct sim_op_given {
     const char *gi_type;
     int gi_input_count, gi_output_count;
     const aclTensorDesc *const *gi_input_descs, *const *gi_output_descs;
-    const aclDataBuffer *const *gi_inputs, *const *gi_outputs; /* both NULL where the function takes no buffers */
+    const aclDataBuffer *const *gi_inputs, *const *gi_outputs; /* both NULL if the function takes no buffers */
     const aclopAttr *gi_attr;                                  /* NULL: none */
 };
 
 struct sim_op_tensor {
-    aclDataType ot_type; /* UNDEFINED: an optional one that is left out */
+    aclDataType ot_type; /* UNDEFINED: an omitted optional tensor */
     aclFormat ot_format;
     aclMemType ot_placement;
-    bool ot_open; /* a dimension, or the rank, is not known */
+    bool ot_open; /* a dimension or the rank is unknown */
     uint32_t ot_rank;
     int64_t ot_dims[SIM_OP_RANK];
-    uint64_t ot_bytes; /* that the shape asks for; 0 while it is open */
+    uint64_t ot_bytes; /* needed by the shape; 0 while it is open */
     void *ot_data;
     size_t ot_size; /* of the buffer */
-    size_t ot_constant_size; /* that were given; 0: no constant */
+    size_t ot_constant_size; /* given by the program; 0: no constant */
     _Alignas(8) unsigned char ot_constant[SIM_CONSTANT_BYTES];
 };
 
-/* A snapshot: nothing of the program's is looked at again. */
+/* A snapshot of the arguments: nothing of the program's is read later. */
 struct sim_op_request {
     char *rq_type;
-    struct sim_op_tensor *rq_tensors; /* malloc'ed: inputs, then outputs */
+    struct sim_op_tensor *rq_tensors; /* allocated with malloc: inputs, then outputs */
     uint32_t rq_input_count, rq_output_count;
     struct sim_attributes rq_attributes;
 };
@@ -99,24 +100,26 @@ static inline struct sim_op_tensor *sim_op_output(const struct sim_op_request *r
 aclError sim_op_request_create(const char *type, uint32_t inputs, uint32_t outputs, struct sim_op_request *request);
 void sim_op_request_drop(struct sim_op_request *request);
 
-/* Checks the call and queues it. 100000, 100021 to 100024, 148050, 200000, and what the runtime says. */
+/* Checks the call and queues it. Returns 100000, 100021 to 100024, 148050, 200000, or a code of the runtime. */
 aclError sim_op_submit(const struct sim_op_request *request, aclrtStream stream, void *site);
 
 /* ---- what the public functions do ---- */
 
-/* What sim_op_submit answers. Shapes of outputs that were open are written into their descriptions. */
+/* Executes an operator; returns the codes of sim_op_submit. Open shapes of outputs are written into their
+ * descriptions. */
 aclError sim_op_execute(const struct sim_op_given *given, aclrtStream stream, void *site);
-/* Whether the operator could be executed: 500002 when it could not, 200001 for descriptions in host memory. */
+/* Checks whether the operator could be executed. Returns 500002 if not, and 200001 for descriptions in host memory. */
 aclError sim_op_compile(const struct sim_op_given *given);
 aclError sim_op_compile_and_execute(const struct sim_op_given *given, aclrtStream stream, void *site);
-/* What is to be compiled: 200001 for no such kind, 100000 for code of the user's without its path. */
+/* Checks what is to be compiled. Returns 200001 for an unknown flag, and 100000 for user code without its path. */
 aclError sim_op_check_flag(aclopCompileType flag, const char *path);
-/* Writes the shapes of the outputs into their descriptions. 100000, 100024, 148050. */
+/* Writes the shapes of the outputs into their descriptions. Returns 100000, 100024 or 148050. */
 aclError sim_op_infer(const struct sim_op_given *given);
 
-/* Handles: a request without buffers. 200001 for descriptions in host memory, and what sim_op_submit checks. */
+/* Creates a handle: a request without buffers. Returns 200001 for descriptions in host memory, and the codes of
+ * sim_op_submit's checks. */
 aclError sim_op_handle_create(const struct sim_op_given *given, aclopHandle **handle);
-/* Takes the request over. */
+/* Creates a handle that owns the request. */
 aclError sim_op_handle_keep(struct sim_op_request *request, aclopHandle **handle);
 void sim_op_handle_destroy(const aclopHandle *handle);
 aclError sim_op_handle_execute(const aclopHandle *handle, int inputs, const aclDataBuffer *const *input_buffers,
@@ -124,29 +127,30 @@ aclError sim_op_handle_execute(const aclopHandle *handle, int inputs, const aclD
 
 /* ---- types (op_type.c) ---- */
 
-/* The row of a request with its arguments, most of which are handles of objects made for it. */
+/* The schema of a request with its arguments, most of which are handles of objects made for it. */
 struct sim_op_binding {
     struct sim_row *bi_row;
     union sim_value bi_values[SIM_ROW_PARAMETERS];
-    char *bi_text; /* of the attributes, for a type of the user's; or NULL */
+    char *bi_text; /* the attributes as text, for a type that the user registered; or NULL */
 };
 
-/* 100021, 100022, 100023, 100024, 200000. To be dropped in any case. */
+/* Binds a request. Returns 100021 to 100024 or 200000. The caller unbinds in any case. */
 aclError sim_op_bind(const struct sim_op_request *request, struct sim_op_binding *binding);
 void sim_op_unbind(struct sim_op_binding *binding);
 
-/* The bytes of an input that the host has: a constant's, or those of a buffer that is described as host memory, which
- * have to be there (100000). No bytes: it has none. */
+/* Finds the bytes of an input that the host has: those of a constant, or of a buffer described as host memory, which
+ * must be valid (100000). *size is 0 if there are none. */
 aclError sim_op_host_bytes(const struct sim_op_request *request, uint32_t place, const void **bytes, size_t *size);
 
-/* Fills in the shapes of the outputs that are open (op_shape.c): 148050 when they do not follow from what is known. */
+/* Fills in the open shapes of outputs (op_shape.c). Returns 148050 if they cannot be inferred. */
 aclError sim_op_shape(struct sim_op_request *request);
 
-/* A kernel for all operators of a type that has no row (aclsimRegisterKernel); kn_run NULL takes it back. Its arguments
- * are the list of the inputs, the list of the outputs, and the attributes as a JSON object. 200000. */
+/* Registers a kernel for all operators of a type without a schema (aclsimRegisterKernel); kn_run NULL removes it.
+ * Its arguments are the list of the inputs, the list of the outputs, and the attributes as a JSON object. Returns
+ * 200000. */
 aclError sim_op_register(const char *type, struct sim_kernel kernel);
 
-/* Rows of single operators that programs do not see, because no aclnn operator does the same (ops/tables.h). */
+/* Schemas of single operators that are not public, because no aclnn operator does the same (ops/tables.h). */
 enum sim_op_own {
     SIM_OWN_NONE,
     SIM_OWN_GEMM,
@@ -170,12 +174,12 @@ enum sim_op_own {
     SIM_OWN_CONV2D,
     SIM_OWN_COUNT,
 };
-/* By sim_op_own; set by simulator.c before any call. */
+/* Indexed by sim_op_own; set by simulator.c before any call. */
 extern struct sim_row *const *sim_op_own_rows;
 
-/* How many windows of an extent fit over a length with its padding; 0: none. */
+/* How many windows of `extent` fit into a length with its padding; 0 if none. */
 int64_t sim_op_window_count(int64_t length, int64_t extent, int64_t stride, int64_t padding);
-/* One of them by the name of its operator, for saved models; NULL: there is none. */
+/* Finds a schema that is not public by its operator's name, for saved models; NULL if there is none. */
 struct sim_row *sim_op_row_find(const char *name);
 
 /* ---- compilation, models and custom kernels (op_custom.c) ---- */
@@ -183,10 +187,10 @@ struct sim_row *sim_op_row_find(const char *name);
 #define SIM_COMPILE_OPTIONS (ACL_OP_DEBUG_OPTION + 1)
 
 aclError sim_op_set_option(unsigned option, const char *value); /* 200000 */
-/* Bytes of the text with its end; it is copied when there is room for it. */
+/* The size of the text with its NUL; it is copied if it fits. */
 size_t sim_op_get_option(unsigned option, char *value, size_t length);
 
-/* Calls `load` with the path of each model file in the folder. 100002, 100014, and what `load` returns. */
+/* Calls `load` with the path of each model file in the folder. Returns 100002, 100014, or the code of `load`. */
 typedef aclError sim_op_loader(const char *path);
 aclError sim_op_load_folder(const char *path, sim_op_loader *load);
 
@@ -194,16 +198,17 @@ aclError sim_op_add_selector(const char *type, aclopCompileFunc function); /* 10
 aclError sim_op_remove_selector(const char *type); /* 100028 */
 aclError sim_op_add_kernel(const char *type, const char *id, void *binary, size_t size,
                            aclDataDeallocator deallocator); /* 100031 */
-/* Calls the function of the type, which has to choose a kernel that there is: 100000, 100028, 100029, and its code. */
+/* Calls the function of the type, which must choose an existing kernel. Returns 100000, 100028, 100029, or the
+ * function's code. */
 aclError sim_op_select(const struct sim_op_given *given);
-/* From within that function; NULL chooses none. 100000, 200000. */
+/* Called by that function; NULL chooses no kernel. Returns 100000 or 200000. */
 aclError sim_op_choose_kernel(const aclopKernelDesc *desc, const char *id);
-/* 100000 for what no function can be given: a NULL type, list or entry, a number below 0 or above SIM_OP_TENSORS. */
+/* Returns 100000 if the type, a list or an entry is NULL, or a count is not 0 to SIM_OP_TENSORS. */
 aclError sim_op_check_given(const struct sim_op_given *given);
 
 void sim_op_reset(void);
 void sim_op_after_fork(void);
-void sim_op_user_reset(void); /* these are called by the two above */
+void sim_op_user_reset(void); /* called by the two above */
 void sim_op_user_after_fork(void);
 void sim_op_attr_reset(void);
 void sim_op_attr_after_fork(void);

@@ -1,5 +1,5 @@
-/* Attributes are a plain list, in the order in which they were first set, under their object's lock. Whoever executes an
- * operator works on a copy. */
+/* Attributes of single operators: objects, each a list in the order in which the attributes were first set, guarded
+ * by the object's lock. An execution works on its own copy. */
 #include "op.h"
 #include "base/output.h"
 
@@ -64,8 +64,8 @@ static size_t size_of(enum sim_attribute_kind kind)
     return kind == SIM_ATTRIBUTE_INTEGERS ? sizeof(int64_t) : kind == SIM_ATTRIBUTE_FLOATS ? sizeof(float) : 1;
 }
 
-/* A copy with an address even when it is empty, and with an end when it is a text. Truth values become 0 and 1, 32-bit
- * integers 64-bit ones. */
+/* Copies values: the address is never NULL, even if there are none, and a text ends with NUL. Booleans become 0 and
+ * 1, 32-bit integers 64-bit ones. */
 static void *copy_values(const struct sim_attribute *value, size_t width)
 {
     size_t size = size_of(value->at_kind);
@@ -93,7 +93,7 @@ static bool copy_attribute(const struct sim_attribute *from, size_t width, struc
     return false;
 }
 
-/* Takes the attribute over, in the place of one of its name. */
+/* Moves the attribute into the list, replacing one of the same name. */
 static bool enter(struct sim_attributes *attributes, const struct sim_attribute *fresh)
 {
     struct sim_attribute *former = find(attributes, fresh->at_name);
@@ -225,7 +225,7 @@ static void write_value(FILE *out, const struct sim_attribute *attribute)
     }
 }
 
-/* The end of a text in memory: NULL when there was not enough of it. */
+/* Closes a text in memory; returns NULL if memory ran out. */
 static char *finish(FILE *out, char **text)
 {
     bool failed = ferror(out) != 0;
@@ -253,9 +253,9 @@ char *sim_op_attributes_json(const struct sim_attributes *attributes)
     return finish(out, &text);
 }
 
-/* What a list of JSON has: texts, or lists of numbers. */
+/* The elements of a JSON list: texts, or lists of numbers. */
 struct members {
-    const char *const *me_texts; /* NULL: these */
+    const char *const *me_texts; /* NULL: lists of numbers */
     const int *me_lengths;
     const int64_t *const *me_values;
 };

@@ -1,8 +1,9 @@
-/* What programs hand over for operators beside tensors: options of a compiler, model files, kernel binaries and the
- * functions that choose one. The simulator compiles nothing and runs no code of a chip. So options are kept and change
- * nothing; model files are found in their folder, and models check them (model_operator.c), as their operators run by
- * rows; binaries and their functions are kept apart by type and id and are called as documented, but the operator itself
- * needs a kernel of the simulator's. */
+/* What programs register for single operators beside tensors: options of a compiler, model files, kernel binaries,
+ * and the functions that choose one. The simulator compiles nothing and runs no code of a chip: options are stored
+ * and have no effect. Model files are only found in their folder; models check them (model_operator.c), and their
+ * operators run by schemas. Binaries and functions are stored by type and id and called as documented, but the
+ * operator itself needs a kernel of the simulator. One lock, a leaf, guards all of this; choices are objects with
+ * their own locks. */
 #include "op.h"
 
 #include <dirent.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define LEVELS 3 /* of folders that are looked through for models */
+#define LEVELS 3 /* depth of folders that are searched for models */
 
 struct selector {
     struct selector *se_next;
@@ -20,22 +21,22 @@ struct selector {
 
 struct kernel {
     struct kernel *ke_next;
-    void *ke_binary; /* never looked at */
+    void *ke_binary; /* never read */
     size_t ke_size;
-    aclDataDeallocator ke_deallocator; /* called when everything is torn down; may be NULL */
-    char *ke_id;                       /* behind the type */
+    aclDataDeallocator ke_deallocator; /* called by aclsimReset; may be NULL */
+    char *ke_id;                       /* follows the type */
     char ke_type[];
 };
 
-/* Lives while a function chooses. */
+/* Exists while a function chooses. */
 struct choice {
     struct sim_object ch_object;
-    char *ch_id; /* malloc'ed; NULL: none was chosen */
+    char *ch_id; /* allocated with malloc; NULL: none was chosen */
 };
 
 static struct sim_table choices = SIM_OBJECT_TABLE(struct choice, SIM_KIND_KERNEL_DESC);
 
-static struct sim_lock lock; /* guards the rest; a leaf */
+static struct sim_lock lock; /* guards the state below; a leaf */
 static char *options[SIM_COMPILE_OPTIONS];
 static struct selector *selectors;
 static struct kernel *kernels;
@@ -119,9 +120,9 @@ aclError sim_op_load_folder(const char *path, sim_op_loader *load)
     return code;
 }
 
-/* ---- kernels of the user's and who chooses them ---- */
+/* ---- the user's kernels, and the functions that choose one ---- */
 
-/* With the lock held; the place of the entry, or of the end. */
+/* Returns the link to the entry, or the end of the list. The lock is held. */
 static struct selector **find_selector(const char *type)
 {
     struct selector **at = &selectors;
@@ -169,7 +170,7 @@ aclError sim_op_remove_selector(const char *type)
     return ACL_SUCCESS;
 }
 
-/* With the lock held. */
+/* The lock is held. */
 static bool has_kernel(const char *type, const char *id)
 {
     for (const struct kernel *kernel = kernels; kernel != NULL; kernel = kernel->ke_next)
@@ -213,7 +214,7 @@ aclError sim_op_choose_kernel(const aclopKernelDesc *desc, const char *id)
     return ACL_SUCCESS;
 }
 
-/* Ends a choice and says which kernel was chosen: 100029 when there is none of that id. */
+/* Ends a choice; returns 100029 if no kernel has the chosen id. */
 static aclError end_choice(struct choice *choice, const char *type)
 {
     char *id = choice->ch_id;
@@ -229,7 +230,7 @@ static aclError end_choice(struct choice *choice, const char *type)
     return code;
 }
 
-/* The function is the user's: it is called without a lock, and whatever it calls, this call goes on under its name. */
+/* Calls the user's function without a lock, and then restores the name of this call for messages. */
 aclError sim_op_select(const struct sim_op_given *given)
 {
     uint64_t handle;
@@ -250,7 +251,7 @@ aclError sim_op_select(const struct sim_op_given *given)
                              given->gi_output_descs, given->gi_attr, desc);
     sim_thread.th_function = name;
     choice = sim_object_open(&choices, desc, "kernelDesc", ACL_ERROR_INVALID_PARAM);
-    if (choice == NULL) /* everything was torn down meanwhile */
+    if (choice == NULL) /* aclsimReset was called meanwhile */
         return ACL_ERROR_INVALID_PARAM;
     aclError ended = end_choice(choice, given->gi_type);
     SIM_ARGUMENT(code == ACL_SUCCESS, code, "the function of %s answered %d", given->gi_type, code);
@@ -300,7 +301,7 @@ void sim_op_custom_reset(void)
     sim_unlock(&lock);
 }
 
-/* What the parent kept is left where it is: another thread may have been in the middle of it. */
+/* The child leaves the parent's state alone, because another thread may have been changing it. */
 void sim_op_custom_after_fork(void)
 {
     sim_table_empty(&choices);

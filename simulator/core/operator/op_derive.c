@@ -1,4 +1,5 @@
-/* Arguments and shapes of single operators that follow from several of their inputs and attributes. */
+/* Arguments and shapes of single operators that depend on several of their inputs and attributes. This file has no
+ * state and no lock. */
 #include "base/bytes.h"
 #include "op_type.h"
 
@@ -43,7 +44,7 @@ aclError sim_op_find_integer(const struct sim_op_request *request, const char *n
     return ACL_SUCCESS;
 }
 
-/* ---- Slice(x, offsets, size), SliceD; -1 of size is what is left ---- */
+/* ---- Slice(x, offsets, size), SliceD; a size of -1 means the rest ---- */
 
 static aclError find_slice(const struct sim_op_request *request, int64_t *starts, int64_t *sizes, uint32_t *count)
 {
@@ -134,7 +135,7 @@ aclError sim_op_derive_flat_dims(const struct sim_op_request *request, int64_t *
     return product_of(request, (uint32_t)axis, rank, &numbers[1]);
 }
 
-/* Reshape(x, shape): one -1 is what is left, 0 is the dimension of x. */
+/* Reshape(x, shape): -1 (once) is inferred, 0 keeps the dimension of x. */
 aclError sim_op_derive_reshaped_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     const struct sim_op_tensor *x = &request->rq_tensors[0];
@@ -177,7 +178,7 @@ aclError sim_op_derive_expanded_dims(const struct sim_op_request *request, int64
     return ACL_SUCCESS;
 }
 
-/* Squeeze(x; axis = []): those axes, which are 1; without any, all that are 1. */
+/* Squeeze(x; axis = []): removes these axes, which must be 1; without any, all that are 1. */
 aclError sim_op_derive_squeezed_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     const struct sim_op_tensor *x = &request->rq_tensors[0];
@@ -283,7 +284,7 @@ aclError sim_op_derive_one_hot_dims(const struct sim_op_request *request, int64_
 
 /* ---- Range(start, limit, delta) ---- */
 
-/* The one number of an input that the host has. */
+/* Reads the single number of an input that the host has. */
 static aclError read_number(const struct sim_op_request *request, uint32_t place, double *number)
 {
     const struct sim_op_tensor *tensor = &request->rq_tensors[place];
@@ -341,7 +342,7 @@ aclError sim_op_derive_last_number(const struct sim_op_request *request, int64_t
 
 aclError sim_op_derive_joined_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
-    bool leads = strcmp(request->rq_type, "Concat") == 0; /* the number */
+    bool leads = strcmp(request->rq_type, "Concat") == 0; /* the number comes first */
     const struct sim_source source = {.so_kind = SIM_FROM_NUMBERS};
     const struct sim_op_tensor *members = request->rq_tensors + (leads ? 1 : 0);
     int64_t axis[SIM_DIMS_MAX];

@@ -1,5 +1,6 @@
-/* What single operators that take tensors apart, put them into larger ones or line them up say, as numbers of their
- * rows: StridedSlice, Split and their kin, Unpack, Pack, Pad, GatherNd, and the biases of BiasAdd and Select. */
+/* Numbers for the schemas of single operators that split tensors, insert them into larger ones or join them:
+ * StridedSlice, Split and its variants, Unpack, Pack, Pad, GatherNd, and the biases of BiasAdd and Select. This file
+ * has no state and no lock. */
 #include "op_type.h"
 
 #include <stdlib.h>
@@ -28,9 +29,9 @@ enum mask { BEGIN, END, ELLIPSIS, NEW_AXIS, SHRINK, MASKS };
 
 struct strided {
     int64_t st_begin[SIM_DIMS_MAX], st_end[SIM_DIMS_MAX], st_steps[SIM_DIMS_MAX], st_masks[MASKS];
-    uint32_t st_count;                                                            /* of the three */
+    uint32_t st_count;                                                            /* length of each of the three */
     int64_t st_starts[SIM_OP_RANK], st_strides[SIM_OP_RANK], st_sizes[SIM_OP_RANK]; /* one for each dimension of x */
-    uint32_t st_dims;                                                              /* that are known */
+    uint32_t st_dims;                                                              /* dimensions done so far */
     int64_t st_shape[2 * SIM_DIMS_MAX];
     uint32_t st_rank;
 };
@@ -101,7 +102,8 @@ static aclError read_strided(const struct sim_op_request *request, struct stride
     return ACL_SUCCESS;
 }
 
-/* How many dimensions of x the numbers are for, an ellipsis apart; false: there are two of these. */
+/* Counts the dimensions of x that the numbers apply to, without an ellipsis; returns false if there are two
+ * ellipses. */
 static bool count_named(const struct strided *strided, uint32_t *named)
 {
     uint32_t ellipses = 0;
@@ -277,7 +279,7 @@ aclError sim_op_raise(const struct sim_op_request *request, const struct sim_op_
 /* ---- Pad(x, paddings), PadD(x; paddings), PadV2(x, paddings, constant_values),
  * PadV3(x, paddings, constant_values; mode = "constant", paddings_contiguous = true) ---- */
 
-/* The numbers of a list of lists, which attributes keep as JSON. */
+/* Reads the numbers of a list of lists, which attributes store as JSON. */
 static aclError read_lists(const struct sim_op_request *request, const char *name, int64_t *numbers, uint32_t *count)
 {
     const struct sim_attribute *found = sim_op_attributes_find(&request->rq_attributes, name);
@@ -344,9 +346,9 @@ aclError sim_op_part_gathered_dims(const struct sim_op_request *request, int64_t
     return ACL_SUCCESS;
 }
 
-/* ---- inputs that are seen with dimensions of 1 more ---- */
+/* ---- inputs that are viewed with more dimensions of 1 ---- */
 
-/* BiasAdd(x, bias; data_format = "NHWC"): bias is for the channels. */
+/* BiasAdd(x, bias; data_format = "NHWC"): the bias applies to the channels. */
 aclError sim_op_part_bias_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     const struct sim_op_tensor *x = &request->rq_tensors[0], *bias = &request->rq_tensors[1];

@@ -1,5 +1,5 @@
-/* Shapes of outputs from those of the inputs. Only a candidate is made here: the plan of the row's kernel, which checks
- * every shape, has the last word. */
+/* Shapes of outputs, inferred from those of the inputs. They are only candidates: the plan of the schema's kernel
+ * checks every shape. This file has no state and no lock. */
 #include "base/bytes.h"
 #include "op_type.h"
 
@@ -9,7 +9,7 @@ static aclError refuse(const struct sim_op_request *request, const char *reason)
                       request->rq_type, reason);
 }
 
-/* The shape that is made; its rank is checked when a dimension is added. */
+/* The shape under construction; its rank is checked when a dimension is added. */
 struct shape {
     int64_t sh_dims[SIM_OP_RANK];
     uint32_t sh_rank;
@@ -30,7 +30,7 @@ static void copy_dims(struct shape *shape, const struct sim_op_tensor *from)
         add_dim(shape, from->ot_dims[i]);
 }
 
-/* Aligned at the right; where two dimensions differ, the plan refuses what is not 1. */
+/* Broadcasts, aligned at the right; the plan refuses dimensions that differ and are not 1. */
 static void stretch(struct shape *shape, const struct sim_op_tensor *tensor)
 {
     if (tensor->ot_rank > shape->sh_rank) {
@@ -57,7 +57,7 @@ static aclError broadcast(const struct sim_op_request *request, struct shape *sh
 static aclError multiply(const struct sim_op_request *request, const struct sim_op_type *type, struct shape *shape)
 {
     const struct sim_source *factors = type->ty_sources;
-    while (factors->so_name == NULL) /* the bias stands before them */
+    while (factors->so_name == NULL) /* the bias comes before them */
         factors++;
     const struct sim_op_tensor *left = &request->rq_tensors[factors[0].so_place],
                                *right = &request->rq_tensors[factors[1].so_place];
@@ -73,7 +73,7 @@ static aclError multiply(const struct sim_op_request *request, const struct sim_
     return ACL_SUCCESS;
 }
 
-/* A dimension of the first input, counted from the end where it is negative. */
+/* Finds a dimension of the first input; a negative number counts from the end. */
 static bool find_dim(const struct sim_op_request *request, int64_t *dim)
 {
     int64_t rank = request->rq_tensors[0].ot_rank;
@@ -226,7 +226,7 @@ static void set_shape(struct sim_op_tensor *tensor, const struct shape *shape)
     tensor->ot_open = false;
     for (uint32_t i = 0; i < shape->sh_rank; i++)
         fits = sim_size_multiply(&bytes, (uint64_t)shape->sh_dims[i]) && fits;
-    tensor->ot_bytes = fits || bytes == 0 ? bytes : UINT64_MAX; /* refused: no buffer has as many */
+    tensor->ot_bytes = fits || bytes == 0 ? bytes : UINT64_MAX; /* too large: no buffer fits, so it is refused */
 }
 
 static aclError set_parts(struct sim_op_request *request)
@@ -249,7 +249,7 @@ static aclError set_parts(struct sim_op_request *request)
 
 aclError sim_op_shape(struct sim_op_request *request)
 {
-    /* A type with the name of a row has one tensor, or several that meet, or its plan refuses the shape. */
+    /* Types with the name of a schema broadcast their inputs; the plan refuses what does not fit. */
     static const struct sim_op_type pointwise = {.ty_shape = SIM_SHAPE_BROADCAST};
     struct shape shape = {0};
     bool known, any = false;
@@ -279,7 +279,7 @@ aclError sim_op_shape(struct sim_op_request *request)
     return ACL_SUCCESS;
 }
 
-/* A view has the elements of the input: an output of another shape is none. */
+/* A view has the elements of the input, so an output of another shape is refused. */
 aclError sim_op_check_view(const struct sim_op_request *request, const struct sim_op_type *type)
 {
     const struct sim_op_tensor *output = sim_op_output(request, 0);

@@ -1,6 +1,7 @@
-/* The types of single operators, with the inputs, attributes and defaults that are documented for the types: an aclnn
- * operator of the same name has arguments of its own. A type that is missing here and has the name of a row that takes
- * nothing but tensors, as most functions of one tensor do, means that row (op_type.c); other rows are no types. */
+/* The types of single operators, with their documented inputs, attributes and defaults, which differ from the
+ * arguments of the aclnn operator of the same name. A type that is missing here but has the name of a schema with
+ * only tensors, as most functions of one tensor do, uses that schema (op_type.c); other schemas do not define types.
+ * The table is constant. */
 #include "op_type.h"
 
 #include <math.h>
@@ -26,14 +27,14 @@ struct sim_row *const *sim_op_own_rows;
 #define MATH {.so_kind = SIM_FROM_MATH}
 #define NUMBER(number) {.so_kind = SIM_FROM_NUMBER, .so_number = (number)}
 #define FIXED(name, number) {.so_kind = SIM_SOURCE_FIXED, .so_name = (name), .so_number = (number)}
-#define ABSENT {.so_kind = SIM_SOURCE_FIXED} /* an optional argument that is left out */
+#define ABSENT {.so_kind = SIM_SOURCE_FIXED} /* an omitted optional argument */
 #define ANY(name) {.so_kind = SIM_SOURCE_ANY, .so_name = (name)}
 
 #define NOTHING {.so_kind = SIM_FROM_NOTHING}
 
 #define TWO(name, row) {name, 2, row, SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), Y}}
 #define SCALED(name, row) {name, 2, row, SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), NUMBER(1), Y}}
-/* With the defaults the operator is that of a row; else it is computed with the numbers. */
+/* With the defaults the operator is that of a schema; otherwise it is computed with the numbers. */
 #define CURVE(name, row, own)                                                                                          \
     {name, 1, row, SIM_SHAPE_FIRST,                                                                                    \
      .ty_sources = {X(0), Y, ANY("base"), ANY("scale"), ANY("shift")}, .ty_fits = is_plain_curve},                     \
@@ -49,7 +50,7 @@ struct sim_row *const *sim_op_own_rows;
     {name, 2, row, SIM_SHAPE_REDUCED,                                                                                  \
      .ty_sources = {X(0), NUMBERS(1), OPTIONAL("keep_dims", 0), __VA_ARGS__, ANY("noop_with_empty_axes")}},            \
     {name "D", 1, row, SIM_SHAPE_REDUCED, .ty_sources = {X(0), NEEDED("axes"), OPTIONAL("keep_dims", 0), __VA_ARGS__}}
-/* The row for one axis is the one that files of saved models have. */
+/* Uses the schema for one axis if possible, because files of saved models name it. */
 #define PRODUCTS(name, inputs, axes)                                                                                   \
     {name, inputs, "aclnnProdDim", SIM_SHAPE_REDUCED,                                                                  \
      .ty_sources = {X(0), axes, OPTIONAL("keep_dims", 0),                                                              \
@@ -174,14 +175,14 @@ static bool is_plain_curve(const struct sim_op_request *request)
            number_of(request, "shift", 0) == 0;
 }
 
-/* How many axes an input of a reduction has; what it is otherwise is found out where they are read. */
+/* The number of axes in an input of a reduction; wrong shapes are reported where the axes are read. */
 static int64_t axes_of(const struct sim_op_request *request)
 {
     const struct sim_op_tensor *axes = &request->rq_tensors[1];
     return axes->ot_open || axes->ot_rank > 1 ? -1 : axes->ot_rank == 0 ? 1 : axes->ot_dims[0];
 }
 
-/* Attribute noop_with_empty_axes is true where it is not given. */
+/* Attribute noop_with_empty_axes is true by default. */
 static bool reduces_nothing(const struct sim_op_request *request)
 {
     return axes_of(request) == 0 && number_of(request, "noop_with_empty_axes", 1) != 0;

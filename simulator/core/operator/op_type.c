@@ -1,16 +1,20 @@
 /* Design notes
  *
- * The type of an operator is looked for among those that the user registered, in the table (op_table.c), and among the
- * rows' names, in this order. A row's arguments are made anew for each call, as objects that last until it is packed.
- * Nothing is guessed: an attribute that the type does not have is refused, unless its name begins with an underscore,
- * which the vendor's tools reserve for hints. What a row does not take is refused by its kernel's plan. */
+ * Finds the schema of a single operator by its type, and makes the schema's arguments.
+ *
+ * A type is looked up among those that the user registered, in the table (op_table.c), and among the names of schemas,
+ * in this order. Arguments are made for each call, as objects that the binding owns until the call is packed. Nothing
+ * is guessed: an attribute that the type does not have is refused, unless its name begins with an underscore, which the
+ * vendor's tools reserve for hints. Combinations that a schema does not support are refused by its kernel's plan.
+ *
+ * This file has no state and no lock. */
 #include "op_type.h"
 
 #include "address/memory.h"
 #include "base/config.h"
 #include <stdlib.h>
 
-/* ---- what a request says ---- */
+/* ---- reading a request ---- */
 
 uint32_t sim_op_present(const struct sim_op_request *request)
 {
@@ -51,7 +55,7 @@ aclError sim_op_host_bytes(const struct sim_op_request *request, uint32_t place,
     return ACL_SUCCESS;
 }
 
-/* Of a constant, or of a buffer in host memory. */
+/* Reads the integers of a constant, or of a buffer in host memory. */
 static aclError input_numbers(const struct sim_op_request *request, uint32_t place, int64_t *numbers, uint32_t *count)
 {
     const struct sim_op_tensor *tensor = &request->rq_tensors[place];
@@ -59,7 +63,7 @@ static aclError input_numbers(const struct sim_op_request *request, uint32_t pla
     size_t size, width = tensor->ot_type == ACL_INT32 ? sizeof(int32_t) : sizeof(int64_t);
     *count = 0;
     if (tensor->ot_bytes == 0 && !tensor->ot_open && tensor->ot_type != ACL_DT_UNDEFINED)
-        return ACL_SUCCESS; /* an empty list lies nowhere */
+        return ACL_SUCCESS; /* an empty list needs no memory */
     SIM_TRY(sim_op_host_bytes(request, place, &bytes, &size));
     SIM_ARGUMENT(size != 0, ACL_ERROR_OP_INPUT_NOT_MATCH,
                  "inputs[%u] of %s is not a constant, expected aclSetTensorConst or aclSetTensorPlaceMent for host "
@@ -116,14 +120,14 @@ struct binder {
     struct sim_op_binding *bn_binding;
 };
 
-/* A handle that was made, or NULL: then the reason has been said. */
+/* Stores a new handle; NULL means that its creation failed with a message. */
 static aclError keep(union sim_value *value, const void *made)
 {
     value->va_pointer = made;
     return made != NULL ? ACL_SUCCESS : ACL_ERROR_BAD_ALLOC;
 }
 
-/* Those whose bytes lie in another order than that of the dimensions. */
+/* Formats whose bytes are not in the order of the dimensions. */
 static bool is_private(aclFormat format)
 {
     switch (format) {
@@ -139,7 +143,7 @@ static bool is_private(aclFormat format)
     }
 }
 
-/* `place` counts inputs, then outputs; `shape` is the tensor whose dimensions its bytes are seen with. */
+/* Makes a tensor. `place` counts inputs, then outputs; `shape` has the dimensions of the view. */
 static aclError make_shaped(const struct sim_op_request *request, uint32_t place, const struct sim_op_tensor *shape,
                             bool turned, const aclTensor **made)
 {
@@ -159,7 +163,7 @@ static aclError make_shaped(const struct sim_op_request *request, uint32_t place
     for (uint32_t i = rank; i-- != 0;) {
         dims[i] = shape->ot_dims[i];
         strides[i] = step;
-        step = (int64_t)((uint64_t)step * (uint64_t)dims[i]); /* a shape that wraps has been refused */
+        step = (int64_t)((uint64_t)step * (uint64_t)dims[i]); /* a shape that overflows was refused before */
     }
     for (uint32_t i = 0; turned && i < 2; i++) {
         dims[rank - 2 + i] = shape->ot_dims[rank - 1 - i];
@@ -184,7 +188,7 @@ static void destroy_tensor(const aclTensor *handle)
         sim_tensor_destroy(tensor);
 }
 
-/* The tensors from one place to before another one that are not left out. */
+/* Makes a list of the tensors from `first` to before `end`, without omitted ones. */
 static aclError make_list(const struct sim_op_request *request, uint32_t first, uint32_t end, bool raised,
                           union sim_value *value)
 {
@@ -210,7 +214,7 @@ static aclError make_list(const struct sim_op_request *request, uint32_t first, 
     return code;
 }
 
-/* 1 stands for a truth value, which every type takes. */
+/* 1 is made as a boolean, which every type accepts. */
 static const aclScalar *make_scalar(double number, bool is_integer)
 {
     bool one = true;
@@ -232,7 +236,7 @@ static aclError find_number(const struct sim_op_request *request, const struct s
         return ACL_SUCCESS;
     }
     bool missing = found == NULL && source->so_kind == SIM_FROM_ATTRIBUTE && !source->so_needed;
-    if (missing || source->so_kind == SIM_FROM_NUMBER) { /* it may have a fraction */
+    if (missing || source->so_kind == SIM_FROM_NUMBER) { /* may have a fraction */
         *number = source->so_number;
         *is_integer = *number == (double)(int64_t)*number;
         return ACL_SUCCESS;
@@ -258,7 +262,7 @@ static aclError set_integer(const struct sim_op_request *request, const struct s
     return ACL_SUCCESS;
 }
 
-/* The values of a list of floats or booleans, or of a text. */
+/* Finds the values of a list of floats or booleans, or of a text. */
 static aclError find_values(const struct sim_op_request *request, const char *name, enum sim_attribute_kind kind,
                             const struct sim_attribute **found)
 {
@@ -269,7 +273,7 @@ static aclError find_values(const struct sim_op_request *request, const char *na
                                      : refuse_kind(request, name, kind == SIM_ATTRIBUTE_TEXT ? "a text" : "a list");
 }
 
-/* An argument from numbers or attributes, as the row's parameter wants it. */
+/* Makes an argument from numbers or attributes, as the schema's parameter requires it. */
 static aclError set_value(const struct sim_op_request *request, const struct sim_source *source,
                           const struct sim_parameter *parameter, union sim_value *value)
 {
@@ -358,7 +362,7 @@ static aclError set_argument(const struct binder *binder, const struct sim_sourc
     case SIM_FROM_TYPE:
         value->va_integer = sim_op_output(request, 0)->ot_type;
         return check_type(request, source, sim_op_output(request, 0)->ot_type);
-    case SIM_FROM_MATH: /* KEEP_DTYPE, or ALLOW_FP32_DOWN_PRECISION for chips that multiply no float32 */
+    case SIM_FROM_MATH: /* KEEP_DTYPE, or ALLOW_FP32_DOWN_PRECISION for chips that cannot multiply float32 */
         value->va_integer = profile == SIM_P910 || profile == SIM_P310P;
         return ACL_SUCCESS;
     default:
@@ -421,9 +425,9 @@ static aclError bind_type(const struct binder *binder, const struct sim_op_type 
     return ACL_SUCCESS;
 }
 
-/* ---- types with the name of a row ---- */
+/* ---- types with the name of a schema ---- */
 
-/* Such a row takes tensors and nothing else: no other has the arguments of a type. */
+/* Whether a schema has only tensors: otherwise its arguments differ from those of the type. */
 static bool takes_tensors(const struct sim_row *row)
 {
     for (size_t i = 0; i < row->ro_count; i++)
@@ -433,7 +437,7 @@ static bool takes_tensors(const struct sim_row *row)
     return true;
 }
 
-/* The next input or output; false when it is an optional one that is left out. */
+/* Whether the next input or output is given; fails if it is required and missing. */
 static aclError next_tensor(const struct sim_op_request *request, const struct sim_parameter *parameter,
                             uint32_t place, bool *given)
 {
@@ -446,7 +450,7 @@ static aclError next_tensor(const struct sim_op_request *request, const struct s
     return ACL_SUCCESS;
 }
 
-/* Tensors in their order. */
+/* Binds the tensors in their order. */
 static aclError bind_row(const struct binder *binder)
 {
     const struct sim_op_request *request = binder->bn_request;
@@ -486,7 +490,7 @@ bool sim_op_is_pointwise(const char *type)
     return row != NULL && row->ro_builtin != NULL && row->ro_builtin->kn_plan != NULL && takes_tensors(row);
 }
 
-/* ---- all of them ---- */
+/* ---- all types ---- */
 
 static aclError bind_user_type(const struct binder *binder)
 {

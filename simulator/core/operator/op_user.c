@@ -1,5 +1,5 @@
-/* Types of single operators that have no row and that the user gave a kernel. They are kept until everything is torn
- * down, because tasks and packed calls refer to their rows. */
+/* Types of single operators without a schema for which the user registered a kernel. They exist until aclsimReset,
+ * because tasks and packed calls refer to their schemas. The lock, a leaf, guards their list. */
 #include "op_type.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct user_type {
 static struct sim_lock lock; /* guards the list; a leaf */
 static struct user_type *types;
 
-/* With the lock held. */
+/* The lock is held. */
 static struct user_type *find(const char *name)
 {
     struct user_type *type = types;
@@ -35,7 +35,7 @@ static struct user_type *make(const char *name)
         return NULL;
     strcpy(type->ut_name, name);
     type->ut_row = (struct sim_row)SIM_ROW(type->ut_name, SIM_TASK_VECTOR, parameters, NULL);
-    type->ut_row.ro_op.op_save = NULL; /* the program that loads the file does not have the kernel */
+    type->ut_row.ro_op.op_save = NULL; /* the program that loads the file may not have the kernel */
     return type;
 }
 

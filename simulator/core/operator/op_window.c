@@ -1,6 +1,6 @@
-/* Windows of single operators over the height and width of images: what MaxPool, AvgPool, Conv2D and their kin say with
- * attributes becomes numbers for their rows. Lists of four follow the layout of x. The layout is attribute data_format,
- * else the format of the description, else what the type documents. */
+/* Windows of single operators over the height and width of images: turns the attributes of MaxPool, AvgPool, Conv2D
+ * and similar types into numbers for their schemas. Lists of four follow the layout of x, which is attribute
+ * data_format, else the format of the description, else the type's default. This file has no state and no lock. */
 #include "op_type.h"
 
 enum { N, C, H, W };
@@ -59,7 +59,7 @@ aclError sim_op_window_filter_axes(const struct sim_op_request *request, int64_t
     return ACL_SUCCESS;
 }
 
-/* The height and width of a list of four, whose other two must be 1; two numbers are these. */
+/* The height and width from a list of four, whose other two must be 1, or from a list of two. */
 static aclError find_pair(const struct sim_op_request *request, const char *name, int64_t *numbers, uint32_t *count)
 {
     int64_t given[SIM_DIMS_MAX], axes[SIM_DIMS_MAX];
@@ -124,7 +124,7 @@ int64_t sim_op_window_count(int64_t length, int64_t extent, int64_t stride, int6
     return stride < 1 || length + padding < extent ? 0 : (length + padding - extent) / stride + 1;
 }
 
-/* What one direction is made of. */
+/* The sizes in one direction. */
 struct span {
     int64_t sp_length, sp_extent, sp_stride;
 };
@@ -148,7 +148,7 @@ static aclError find_spans(const struct sim_op_request *request, struct span *sp
     return ACL_SUCCESS;
 }
 
-/* As much as the last window needs, half of it before the image. */
+/* Pads as much as the last window needs, half of it before the image. */
 static void pad_same(const struct span *span, int64_t *pads)
 {
     int64_t count = span->sp_length / span->sp_stride + (span->sp_length % span->sp_stride != 0);
@@ -157,7 +157,7 @@ static void pad_same(const struct span *span, int64_t *pads)
     pads[1] = needed < 0 ? 0 : needed - pads[0];
 }
 
-/* A last window that is not full counts where it begins in the image, or in the padding before it. */
+/* Adds padding for a last, incomplete window if it begins in the image or in the padding before it. */
 static void pad_last(const struct span *span, int64_t *pads)
 {
     int64_t whole = span->sp_length + pads[0] + pads[1] - span->sp_extent, rest = whole % span->sp_stride;
@@ -212,7 +212,7 @@ aclError sim_op_window_pads(const struct sim_op_request *request, int64_t *numbe
     return find_all_pads(request, true, numbers, count);
 }
 
-/* Attribute exclusive of AvgPoolV2, true by default. What ceil_mode adds to the last window does not count. */
+/* Attribute exclusive of AvgPoolV2, true by default. Padding that ceil_mode adds for the last window does not count. */
 aclError sim_op_window_counts_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     bool counts = is_type(request, "AvgPoolV2") &&

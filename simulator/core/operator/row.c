@@ -1,10 +1,14 @@
 /* Design notes
  *
+ * Operator schemas: finding them, their kernels, the first phase, and the execution of calls.
+ *
  * A call is one block of memory without pointers into itself, so that it can be copied into a task: arguments hold byte
- * offsets from its start, and become pointers on the stack of whoever hands them to a kernel. The first phase builds it
- * from the descriptors; the executor (executor.c) keeps it, and with it which descriptor each tensor came from, because
- * addresses are read in the second phase. A kernel is copied into the call when it is planned: registering another one
- * changes later calls only. */
+ * offsets from its start, and become pointers on the stack of the thread that calls a kernel. The first phase builds it
+ * from the descriptors. The executor (executor.c) owns it, and remembers the descriptor of each tensor, because
+ * addresses are read in the second phase. A kernel is copied into the call when it is planned, so that registering
+ * another one affects only later calls.
+ *
+ * The lock `kernels` guards the registered kernel of every schema. */
 #include "row.h"
 
 #include "address/memory.h"
@@ -17,7 +21,7 @@
 
 const struct sim_row_table *sim_row_table;
 
-static struct sim_lock kernels; /* guards ro_registered of every row */
+static struct sim_lock kernels; /* guards ro_registered of every schema */
 
 struct sim_row *sim_row_find(const char *name)
 {
@@ -36,7 +40,7 @@ struct sim_row *sim_row_find(const char *name)
     return NULL;
 }
 
-/* The registered kernel goes before the built-in one; kn_run is NULL when there is neither. */
+/* The registered kernel, or the built-in one; kn_run is NULL if there is neither. */
 static struct sim_kernel kernel_of(struct sim_row *row)
 {
     sim_lock(&kernels);
@@ -61,7 +65,7 @@ void sim_row_register(struct sim_row *row, struct sim_kernel kernel)
 
 /* ---- arguments ---- */
 
-/* What a kernel is called with: the call's arguments with pointers. */
+/* Turns the call's arguments into those of a kernel, with pointers. */
 static void bind_arguments(const struct sim_call *call, aclsimArgument *arguments)
 {
     const aclsimArgument *packed = sim_call_arguments(call);
@@ -78,8 +82,8 @@ static aclsimCall call_of(const struct sim_call *call, const aclsimArgument *arg
                         call->ca_workspace_size, call->ca_kernel.kn_user};
 }
 
-/* With what the kernel said, ": " and a reason, or nothing. A call that is a step of another task, a model's, leaves the
- * reason to that. */
+/* Fails with what the kernel said: ": " and a reason, or nothing. If the call is a step of another task, such as a
+ * model, that task reports the reason. */
 SIM_RARE static aclError give_up(struct sim_run *run, const struct sim_op *op, aclError code, const char *said)
 {
     if (said[0] == '\0')
@@ -130,7 +134,7 @@ const struct sim_range *sim_row_ranges(const void *argument, size_t *count)
     return sim_call_at(call, call->ca_ranges);
 }
 
-/* What the cursor's range was moved by. */
+/* By how many bytes the cursor's range was moved. */
 static intptr_t distance_of(const struct sim_call_cursor *cursor, const struct sim_range *after)
 {
     const struct sim_range *before = sim_call_at(cursor->cu_call, cursor->cu_call->ca_ranges);
@@ -157,7 +161,7 @@ static void move_tensors(struct sim_call *call, const struct sim_range *after)
         call->ca_workspace = sim_memory_reach(after[call->ca_range_count - 1].rg_address);
 }
 
-/* The call's addresses become others, and these what they were. */
+/* Exchanges the addresses of the call with those of `other`. */
 static void exchange(struct sim_call *call, struct sim_range *other)
 {
     struct sim_range *ranges = sim_call_at(call, call->ca_ranges);

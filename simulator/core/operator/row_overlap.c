@@ -3,8 +3,10 @@
  *
  * If an input overlaps an output, the kernel could overwrite elements that it has yet to read. Such a call runs with
  * copies of these inputs, so that its result is the same as with separate outputs. Kernels marked kn_in_place need no
- * copy of an input that matches the output element for element: they read each element, or each line, before they
- * write it. */
+ * copy of an input that matches the output element for element: they read each element, or each line, before they write
+ * it.
+ *
+ * This file has no state and no lock; the caller owns the copies. */
 #include "call.h"
 
 #include "address/memory.h"
@@ -43,7 +45,7 @@ static bool collides(const struct sim_call_cursor *input)
     return false;
 }
 
-/* Of nearly every call, no range that is read meets one that is written; then nothing else is looked at. */
+/* A cheap test first: in nearly every call, no range that is read overlaps one that is written. */
 static bool ranges_meet(const struct sim_call *call)
 {
     const struct sim_range *ranges = sim_call_at(call, call->ca_ranges), *end = ranges + call->ca_range_count;
@@ -64,7 +66,7 @@ bool sim_row_overlaps(const struct sim_call *call)
     return false;
 }
 
-/* Bytes for a copy that lies as far behind a boundary as what is copied: sums may be cut up by alignment. */
+/* A copy has the same offset from this boundary as the original, because sums may be split by alignment. */
 #define BOUNDARY 64
 
 static size_t room_for(const struct sim_range *range)
@@ -97,11 +99,11 @@ struct sim_call *sim_row_overlap_apart(const struct sim_call *call)
 
 /* ---- outputs that share bytes ---- */
 
-/* A view without the dimensions that lead to the same bytes again. */
+/* A view without the dimensions that repeat the same bytes. */
 struct view {
     const struct sim_range *vi_range;
     uint64_t vi_elements;
-    uint64_t vi_size; /* of an element */
+    uint64_t vi_size; /* bytes of an element */
     uint32_t vi_rank;
     int64_t vi_dims[sizeof((aclsimTensor *)0)->dims / sizeof(int64_t)];
     int64_t vi_steps[sizeof((aclsimTensor *)0)->dims / sizeof(int64_t)]; /* in bytes */
@@ -127,13 +129,13 @@ static struct view view_of(const struct sim_call_cursor *at)
     return view;
 }
 
-/* A bit for each byte that both ranges have. */
+/* One bit for each byte that both ranges have. */
 struct marks {
     uintptr_t mk_low, mk_end;
     unsigned char *mk_bits;
 };
 
-/* Marks the bytes of an element, or asks whether one is marked. */
+/* Marks the bytes of an element, or (ask) returns whether one is marked. */
 static bool visit(const struct marks *marks, uintptr_t at, uint64_t size, bool ask)
 {
     for (uintptr_t byte = at; byte < at + size; byte++) {
@@ -165,8 +167,8 @@ static bool visit_all(const struct marks *marks, const struct view *view, bool a
     return false;
 }
 
-/* Views whose ranges overlap may still be interleaved without a common byte, like columns of a matrix. A view with more
- * elements than bytes overlaps itself, and is treated as sharing bytes. */
+/* Views whose ranges overlap may still be interleaved without a common byte, like columns of a matrix. A view with
+ * more elements than bytes overlaps itself, and is treated as sharing bytes. */
 static aclnnStatus share_bytes(const struct view *one, const struct view *other, bool *shared)
 {
     uint64_t bytes = one->vi_range->rg_size, other_bytes = other->vi_range->rg_size;
@@ -187,7 +189,7 @@ static aclnnStatus share_bytes(const struct view *one, const struct view *other,
     return ACL_SUCCESS;
 }
 
-/* "out" or, of a list, "out[2]" */
+/* "out", or for a list "out[2]". */
 static const char *name_of(const struct sim_call_cursor *at, char text[64])
 {
     const aclsimArgument *argument = &sim_call_arguments(at->cu_call)[at->cu_argument];

@@ -1,14 +1,15 @@
-/* A call as a step of a saved model: u32 length and bytes of the operator's name, u32 number of arguments, then each:
- * u32 kind, u32 present, u64 count, and what it holds. A tensor: u32 type, u32 rank, its dimensions, its strides, the
- * place of its bytes; a scalar: u32 type, u32 0, two u64; arrays and texts: their elements; an integer or number: u64.
- * Kernel and workspace are left out: who loads the model plans the call anew. */
+/* Writes a call as a step of a saved model: u32 length and bytes of the operator's name, u32 number of arguments,
+ * then each: u32 kind, u32 present, u64 count, and its contents. A tensor: u32 type, u32 rank, its dimensions, its
+ * strides, the place of its bytes; a scalar: u32 type, u32 0, two u64; arrays and texts: their elements; an integer
+ * or number: u64. Kernel and workspace are omitted: the process that loads the model plans the call again. There is
+ * no state and no lock. */
 #include "address/memory.h"
 #include "base/bytes.h"
 #include "base/saver.h"
 #include "call.h"
 #include <string.h>
 
-/* A tensor's bytes are written whole where they are as many as its elements need. */
+/* A write fills the range if the tensor has as many bytes as its elements need. */
 static enum sim_access access_of(const aclsimTensor *tensor, uint32_t direction, uint64_t bytes)
 {
     uint64_t needed = sim_type_bits(tensor->type);

@@ -1,4 +1,5 @@
-/* One lock is held at a time: a list hands its members out as handles, which are opened when the list is closed. */
+/* Tensors, scalars, arrays and lists of operators: objects, each with its own lock. A list owns its members and
+ * stores their handles. One lock is held at a time: members are opened after their list was closed. */
 #include "base/bytes.h"
 #include "tensor.h"
 
@@ -20,7 +21,7 @@ static aclnnStatus open_object(struct sim_table *table, const void *handle, cons
 
 /* ---- tensors ---- */
 
-/* The numbers of a pattern in one block. Dimensions may be absurd, so their products wrap. */
+/* Copies the numbers of a pattern into one block. Dimensions may be absurd, so products of them may wrap. */
 static int64_t *copy_numbers(const struct sim_pattern *pattern)
 {
     uint64_t rank = pattern->pt_rank, total = 2 * rank + pattern->pt_storage_rank;
@@ -221,7 +222,7 @@ static void destroy_scalar(void *scalar)
     sim_tensor_scalar_destroy(scalar);
 }
 
-/* A member that was destroyed before, by itself or with another list, is left alone. */
+/* Members that were already destroyed, directly or with another list, are skipped. */
 void sim_tensor_list_destroy(struct sim_list *list)
 {
     struct sim_table *table = list->li_kind == SIM_LIST_TENSORS ? &tensors : &scalars;

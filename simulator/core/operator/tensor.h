@@ -1,4 +1,4 @@
-/* What operators are called with: tensors, scalars, arrays and lists. They belong to no device and no context. */
+/* Arguments of operators: tensors, scalars, arrays and lists. They belong to no device and no context. */
 #ifndef SIM_TENSOR_H
 #define SIM_TENSOR_H
 
@@ -6,16 +6,16 @@
 #include "tensordesc.h"
 #include <aclnn/acl_meta.h>
 
-/* A view with strides and an offset on a storage. Element (i0, i1, …) lies te_offset + i0 * stride 0 + i1 * stride 1 + …
- * elements behind te_data. */
+/* A view of a storage, with strides and an offset. Element (i0, i1, …) is te_offset + i0 * stride 0 + i1 * stride 1
+ * + … elements behind te_data. */
 struct sim_tensor {
     struct sim_object te_object;
     aclDataType te_type;
     aclFormat te_format;
     uint64_t te_rank, te_storage_rank;
-    int64_t *te_numbers; /* malloc'ed: the view's dimensions, its strides, the storage's dimensions */
+    int64_t *te_numbers; /* allocated with malloc: the view's dimensions and strides, the storage's dimensions */
     int64_t te_offset;
-    void *te_data; /* the user's device memory, or NULL until it is set */
+    void *te_data; /* the user's device memory; NULL until it is set */
 };
 
 static inline int64_t *sim_tensor_dims(const struct sim_tensor *tensor)
@@ -47,20 +47,20 @@ struct sim_array {
     struct sim_object ar_object;
     enum sim_array_kind ar_kind;
     uint64_t ar_count;
-    void *ar_values; /* malloc'ed copies: int64_t, float or bool */
+    void *ar_values; /* copies, allocated with malloc: int64_t, float or bool */
 };
 
 enum sim_list_kind { SIM_LIST_TENSORS, SIM_LIST_SCALARS };
 
-/* Owns its members: whoever destroys the list destroys them. */
+/* Owns its members: destroying the list destroys them. */
 struct sim_list {
     struct sim_object li_object;
     enum sim_list_kind li_kind;
     uint64_t li_count;
-    const void **li_members; /* malloc'ed: handles, NULL for a member that is absent */
+    const void **li_members; /* allocated with malloc: handles, NULL for an absent member */
 };
 
-/* What describes a tensor, as aclCreateTensor and aclInitTensor take it; pt_strides NULL: those of a full view. */
+/* The description of a tensor, as aclCreateTensor and aclInitTensor take it. pt_strides NULL: a contiguous view. */
 struct sim_pattern {
     const int64_t *pt_dims, *pt_strides, *pt_storage;
     uint64_t pt_rank, pt_storage_rank;
@@ -70,13 +70,13 @@ struct sim_pattern {
     void *pt_data;
 };
 
-/* Handles, or NULL with a message. */
+/* Create objects; return handles, or NULL with a message. */
 aclTensor *sim_tensor_create(const struct sim_pattern *pattern);
 aclScalar *sim_tensor_scalar_create(const void *value, aclDataType type);
 void *sim_tensor_array_create(enum sim_array_kind kind, const void *values, uint64_t count);
 void *sim_tensor_list_create(enum sim_list_kind kind, const void *const *members, uint64_t count);
 
-/* 161001 for NULL, 161002 for any other handle; the object is locked, and given back with sim_object_close. */
+/* Lock a live object, to be released with sim_object_close. Return 161001 for NULL, and 161002 for any other handle. */
 aclnnStatus sim_tensor_open(const aclTensor *handle, const char *argument, struct sim_tensor **tensor);
 aclnnStatus sim_tensor_scalar_open(const aclScalar *handle, const char *argument, struct sim_scalar **scalar);
 aclnnStatus sim_tensor_array_open(const void *handle, enum sim_array_kind kind, const char *argument,
@@ -86,7 +86,7 @@ aclnnStatus sim_tensor_list_open(const void *handle, enum sim_list_kind kind, co
 
 bool sim_tensor_is_live(const aclTensor *handle);
 
-/* Gives an opened tensor new properties; 200000. */
+/* Gives an opened tensor new properties. Returns 200000. */
 aclnnStatus sim_tensor_set(struct sim_tensor *tensor, const struct sim_pattern *pattern);
 
 /* Destroy opened objects. */
@@ -95,7 +95,7 @@ void sim_tensor_scalar_destroy(struct sim_scalar *scalar);
 void sim_tensor_array_destroy(struct sim_array *array);
 void sim_tensor_list_destroy(struct sim_list *list);
 
-void sim_tensor_reset(void); /* aclsimReset: every object is gone */
+void sim_tensor_reset(void); /* aclsimReset: destroys every object */
 void sim_tensor_after_fork(void);
 
 #endif

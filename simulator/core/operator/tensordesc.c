@@ -1,3 +1,5 @@
+/* Data buffers and tensor descriptions: objects of the host, each with its own lock. A description owns copies of
+ * its lists, texts and constant. */
 #include "tensordesc.h"
 #include "base/bytes.h"
 
@@ -85,7 +87,7 @@ static aclError fill(struct sim_tensor_desc *desc, const struct sim_tensor_desc 
     return from->td_name == NULL ? ACL_SUCCESS : sim_tensordesc_set_text(&desc->td_name, from->td_name);
 }
 
-/* Both are locked only one after the other: the copy is nobody's yet. */
+/* Only the source is locked: no other thread knows the copy yet. */
 aclError sim_tensordesc_copy(const aclTensorDesc *handle, aclTensorDesc **copy)
 {
     struct sim_tensor_desc *from = sim_tensordesc_open(handle);
