@@ -1,3 +1,6 @@
+/* Taking bytes and numbers from the front of a file in memory, and reading files (bytes.h).
+ *
+ * The caller owns the bytes. There is no shared state and no lock. */
 #include "bytes.h"
 
 #include <errno.h>
@@ -76,7 +79,7 @@ static aclError read_whole(int file, const char *path, const char *name, const s
 
 aclError sim_bytes_read(const char *path, const char *name, const struct sim_read_codes *codes, struct sim_bytes *bytes)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer is refused, not waited for */
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused without waiting */
     SIM_ARGUMENT(file >= 0, codes->rc_unreadable, "%s is \"%s\", which cannot be opened: %s", name, path, strerror(errno));
     aclError code = read_whole(file, path, name, codes, bytes);
     close(file);

@@ -1,4 +1,4 @@
-/* Time, in nanoseconds of the monotonic clock. Deadlines are absolute; SIM_FOREVER never comes. */
+/* Time in nanoseconds of the monotonic clock. Deadlines are absolute; SIM_FOREVER means no deadline. */
 #ifndef SIM_CLOCK_H
 #define SIM_CLOCK_H
 
@@ -11,14 +11,14 @@ static inline uint64_t sim_clock_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The deadline that lies `milliseconds` ahead; negative: never. */
+/* The deadline `milliseconds` from now; negative: none. */
 static inline uint64_t sim_clock_deadline(int32_t milliseconds)
 {
     return milliseconds < 0 ? SIM_FOREVER : sim_clock_now() + (uint64_t)milliseconds * 1000000u;
 }
 
-/* The same for a call that waits: its time counts from the first slice that was waited for it (sim.h). A wait without an
- * end does not ask, so that the usual calls have nothing to do here. */
+/* The same for a call that may wait in slices (sim.h): its time counts from its first slice. A wait without a time-out,
+ * the usual one, returns first. */
 static inline uint64_t sim_clock_deadline_of_call(int32_t milliseconds)
 {
     if (milliseconds < 0)
@@ -30,7 +30,7 @@ static inline uint64_t sim_clock_deadline_of_call(int32_t milliseconds)
     return since + (uint64_t)milliseconds * 1000000u;
 }
 
-/* What is left until `deadline`, 0 when it has passed. */
+/* The time left until `deadline`; 0 when it has passed. */
 static inline uint64_t sim_clock_left(uint64_t deadline)
 {
     if (deadline == SIM_FOREVER)
@@ -39,8 +39,8 @@ static inline uint64_t sim_clock_left(uint64_t deadline)
     return now < deadline ? deadline - now : 0;
 }
 
-/* Time-outs in milliseconds, as users give them: -1 waits for ever. The lower bound is a check of the entry layer, that
- * it is not 0 one of the runtime. */
+/* Checks of a program's time-out in milliseconds, where -1 means no limit. A value below -1 does not become the last
+ * error; 0 does. */
 #define SIM_TIMEOUT_BOUND(timeout)                                                                                     \
     SIM_ARGUMENT((timeout) >= -1, ACL_ERROR_RT_PARAM_INVALID, "%s is %d, expected -1 (no limit) or milliseconds above 0", \
                  #timeout, (timeout))

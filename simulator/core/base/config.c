@@ -1,9 +1,11 @@
-/* Configuration: one immutable snapshot at a time.
+/* The configuration: parsing the settings, and publishing them as one immutable snapshot.
  *
- * `lock` guards the overrides of aclsimConfigure and the making of snapshots; readers take the current one with one
- * atomic load. Replaced snapshots are kept (`st_older`), because a reader may still hold one, and taken again where the
- * same values come back: their number is that of the configurations there were. Each value comes from the first that has
- * it: aclsimConfigure, its environment variable, the file of ACL_SIM_CONFIG, the default. */
+ * A value comes from the first source that has it: aclsimConfigure, its environment variable, the file of
+ * ACL_SIM_CONFIG, the default. Replaced snapshots are kept (`st_older`), because a reader may still use one, and are
+ * used again for the same values, so that their number stays that of the different configurations.
+ *
+ * `lock` guards the values of aclsimConfigure and the making of snapshots. Readers take the current snapshot with one
+ * atomic load. */
 #include "config.h"
 
 #include <ctype.h>
@@ -16,9 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TEXT_BYTES 512 /* of a value; a path is the longest */
+#define TEXT_BYTES 512 /* of a value, which may be a path */
 #define ERROR_BYTES 800
-#define DEFAULT_MEMORY (UINT64_C(16) << 30) /* of a chip whose memory is not stated */
+#define DEFAULT_MEMORY (UINT64_C(16) << 30) /* of a chip whose memory is unknown */
 
 struct setting {
     const char *se_name; /* its environment variable is ACL_SIM_<NAME> */
@@ -30,10 +32,10 @@ struct setting {
 enum { DEVICES, SOC, MEMORY, CANN, SCHEDULE, CLOCK, LIMITS, QUEUE, CHECK, FAULTS, TRACE, PYTHON, UNSUPPORTED, SETTINGS };
 
 struct snapshot {
-    struct sim_config st_config; /* first, so that the public pointer is this one */
+    struct sim_config st_config; /* first: the public pointer points here */
     struct snapshot *st_older;
     char st_text[SETTINGS][TEXT_BYTES];
-    char st_error[ERROR_BYTES]; /* of the first wrong variable; "" when all is well */
+    char st_error[ERROR_BYTES]; /* about the first invalid variable; "": none */
 };
 
 const struct sim_config *_Atomic sim_config_current;
@@ -42,7 +44,7 @@ static struct snapshot *newest;
 static bool has_override[SETTINGS];
 static char overrides[SETTINGS][TEXT_BYTES];
 
-/* ---- one parser a setting ---- */
+/* ---- one parser per setting ---- */
 
 static bool parse_number(const char *text, uint64_t *value, const char **end)
 {
@@ -137,7 +139,7 @@ static bool parse_none(const char *text, struct sim_config *config)
     return *text == '\0' || strcmp(text, "none") == 0;
 }
 
-/* Text that starts no program is found out by the first model that needs it. */
+/* A name that is not a program is reported by the first model that needs it. */
 static bool parse_python(const char *text, struct sim_config *config)
 {
     (void)config;
@@ -181,9 +183,9 @@ static int find_setting(const char *name)
     return index;
 }
 
-/* ---- texts of errors ---- */
+/* ---- messages ---- */
 
-/* Appends to a text of `size` bytes; what does not fit is cut. */
+/* Appends to a text of `size` bytes; cuts it if it does not fit. */
 __attribute__((format(printf, 3, 4)))
 static void append(char *text, size_t size, const char *format, ...)
 {
@@ -230,7 +232,7 @@ enum source { NOWHERE, IN_FILE, IN_ENVIRONMENT };
 static void read_file(const char *path, char values[SETTINGS][TEXT_BYTES], enum source found[SETTINGS], char *error)
 {
     struct stat status = {.st_mode = S_IFREG};
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused without waiting */
     bool is_file = descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
     FILE *file = is_file ? fdopen(descriptor, "r") : NULL;
     if (file == NULL) {
@@ -265,8 +267,8 @@ static void read_file(const char *path, char values[SETTINGS][TEXT_BYTES], enum 
     fclose(file);
 }
 
-/* ASCEND_RT_VISIBLE_DEVICES: logical ids, ascending, with commas between. Reading stops before the first that is not
- * one; a repeated or descending id, or no id at all, leaves no device. */
+/* ASCEND_RT_VISIBLE_DEVICES: ascending logical ids, separated by commas. Reading stops at the first item that is not an
+ * id. A repeated or descending id, or an empty list, leaves no device. */
 static void read_visible(struct sim_config *config)
 {
     const char *text = getenv("ASCEND_RT_VISIBLE_DEVICES");
@@ -283,7 +285,7 @@ static void read_visible(struct sim_config *config)
             config->cf_visible_count = 0;
             break;
         }
-        if (*text != ',' && *text != '\0') /* "1 ,2" keeps 1: what stands before the odd character counts */
+        if (*text != ',' && *text != '\0') /* "1 ,2" keeps 1: the id before the invalid character counts */
             text = "";
         config->cf_visible[config->cf_visible_count++] = (int32_t)id;
         text += *text == ',';
@@ -315,7 +317,7 @@ static void read_environment(char values[SETTINGS][TEXT_BYTES], enum source foun
     }
 }
 
-/* What follows from the values: the profile's numbers. */
+/* Fills in the values that follow from the others and from the profile. */
 static void derive(struct snapshot *snapshot)
 {
     struct sim_config *config = &snapshot->st_config;
@@ -331,7 +333,8 @@ static void derive(struct snapshot *snapshot)
     snprintf(snapshot->st_text[MEMORY], TEXT_BYTES, "%llu", (unsigned long long)config->cf_memory);
 }
 
-/* The kept snapshot with the same values, or NULL. Both began as zeros, so their bytes tell. */
+/* The kept snapshot with the same values, or NULL. Both were zeroed when allocated, so that their bytes can be
+ * compared. */
 static struct snapshot *find_equal(struct snapshot *fresh)
 {
     for (struct snapshot *kept = newest; kept != NULL; kept = kept->st_older) {
@@ -344,7 +347,7 @@ static struct snapshot *find_equal(struct snapshot *fresh)
     return NULL;
 }
 
-/* Takes the snapshot over, unless there is one like it; the lock is held. */
+/* With the lock held: publishes the snapshot, or an equal one that was kept. */
 static const struct sim_config *publish(struct snapshot *fresh)
 {
     struct snapshot *snapshot = find_equal(fresh);
@@ -360,7 +363,7 @@ static const struct sim_config *publish(struct snapshot *fresh)
     return &snapshot->st_config;
 }
 
-/* Makes the snapshot of the values in force; the lock is held. */
+/* With the lock held: makes the snapshot of the values in force. */
 static const struct sim_config *build(void)
 {
     struct snapshot *snapshot = calloc(1, sizeof *snapshot);

@@ -1,42 +1,42 @@
-/* Configuration and the profiles of the chips. Read from the environment at first use, changed by aclsimConfigure until
- * the first device opens. */
+/* The configuration, and the profiles of the chips. It is read from the environment at the first use, and can be
+ * changed by aclsimConfigure until the first device opens. */
 #ifndef SIM_CONFIG_H
 #define SIM_CONFIG_H
 
 #include "fail.h"
 
 #define SIM_DEVICES_MAX 16
-#define SIM_DEVICE_IDS 64 /* ids below are taken by queries of a device's state, whether the device is there or not */
+#define SIM_DEVICE_IDS 64 /* queries of a device's state accept ids below this, even of missing devices */
 
 enum sim_schedule { SIM_PARALLEL, SIM_EAGER };
 
-/* Families of chips, as the behaviour rules name them. */
+/* Families of chips with the same behaviour. */
 enum sim_profile { SIM_P950, SIM_PA3, SIM_PA2, SIM_P310B, SIM_P310P, SIM_P910 };
 
 struct sim_soc {
     const char *so_name, *so_short, *so_aic;
     enum sim_profile so_profile;
     uint32_t so_ai_core, so_cube_core, so_vector_core, so_ai_cpu;
-    uint64_t so_memory; /* bytes; 0: not stated in the facts */
+    uint64_t so_memory; /* bytes; 0: unknown */
     uint64_t so_l2;
-    uint32_t so_mhz;    /* of the cores; vector cores are not stated apart */
-    uint32_t so_ub;     /* bytes of unified buffer a core */
+    uint32_t so_mhz;    /* of cube and vector cores */
+    uint32_t so_ub;     /* bytes of unified buffer per core */
 };
 
-/* Every chip that has a profile, by name; soc.c. */
+/* All chips that have a profile, sorted by name (soc.c). */
 extern const struct sim_soc sim_socs[];
 extern const size_t sim_soc_count;
 
-/* NULL when no chip has that name. */
+/* Finds a chip by its name, or returns NULL. */
 const struct sim_soc *sim_soc_find(const char *name);
 
-/* What the profile says, whatever the chip. */
+/* What all chips of a family have in common. */
 struct sim_family {
     const char *fa_name;
-    uint32_t fa_streams, fa_events; /* the documented limits */
-    uint32_t fa_queue;              /* tasks a stream holds before a submitter waits */
-    uint32_t fa_timeout_ms;         /* of an operator on the AI core, by default */
-    uint32_t fa_interval_us;        /* of which such time-outs are multiples */
+    uint32_t fa_streams, fa_events; /* documented limits */
+    uint32_t fa_queue;              /* pending tasks of a stream above which a submitter waits */
+    uint32_t fa_timeout_ms;         /* default time-out of an operator on the AI core */
+    uint32_t fa_interval_us;        /* such time-outs are multiples of it */
     uint32_t fa_arch;               /* an aclplatformNpuArch */
     bool fa_hbm;                    /* high-bandwidth memory, not DDR */
 };
@@ -44,50 +44,51 @@ const struct sim_family *sim_soc_family(const struct sim_soc *soc);
 
 struct sim_config {
     const struct sim_soc *cf_soc;
-    uint64_t cf_memory;           /* bytes a device */
+    uint64_t cf_memory;           /* bytes per device */
     uint32_t cf_devices;          /* before ASCEND_RT_VISIBLE_DEVICES */
-    uint32_t cf_visible_count;    /* devices the user sees */
-    int32_t cf_visible[SIM_DEVICES_MAX]; /* logical id of each of them, ascending */
-    bool cf_visible_bad;          /* the variable is set and names no usable list: no device at all */
+    uint32_t cf_visible_count;    /* devices that the program sees */
+    int32_t cf_visible[SIM_DEVICES_MAX]; /* their logical ids, ascending */
+    bool cf_visible_bad;          /* the variable is set, but is not a usable list: no device is visible */
     uint32_t cf_cann;             /* major * 100 + minor: 901 is 9.1 */
     enum sim_schedule cf_schedule;
     bool cf_documented_limits;    /* the small documented limits instead of the generous ones */
-    uint32_t cf_max_streams, cf_max_events, cf_max_threads; /* of the chosen profile and limits */
-    uint32_t cf_queue;            /* tasks pending in a stream before its submitter waits; 0: unbounded */
-    const char *cf_python;        /* runs ONNX models of programs without Python */
+    uint32_t cf_max_streams, cf_max_events, cf_max_threads; /* from profile and limits */
+    uint32_t cf_queue;            /* pending tasks of a stream above which a submitter waits; 0: no limit */
+    const char *cf_python;        /* the program that runs ONNX models for programs without Python */
     bool cf_hbm;                  /* high-bandwidth memory, not DDR */
-    bool cf_warns;                /* a call of a function that is not there is also told on stderr */
+    bool cf_warns;                /* calls of functions without behaviour are also reported on stderr */
 };
 
 extern const struct sim_config *_Atomic sim_config_current;
 const struct sim_config *sim_config_load(void);
 
-/* The configuration in force; valid for the life of the process, though a later one may have replaced it. A bad
- * environment is reported by sim_config_check, and the default is used for it. */
+/* The configuration in force. The pointer stays valid even if a later configuration replaces it. For an invalid
+ * environment variable the default is used, and sim_config_check reports it. */
 static inline const struct sim_config *sim_config(void)
 {
     const struct sim_config *config = atomic_load_explicit(&sim_config_current, memory_order_acquire);
     return likely(config != NULL) ? config : sim_config_load();
 }
 
-/* Devices that the user sees; their ids are the numbers below. */
+/* The number of devices that the program sees; their ids are 0 to this number - 1. */
 static inline uint32_t sim_config_devices(void)
 {
     return sim_config()->cf_visible_count;
 }
-aclError sim_config_check_device(int32_t id); /* 107001 */
+/* Returns 107001 unless `id` is the id of a visible device. */
+aclError sim_config_check_device(int32_t id);
 
-/* 0, or 100000 with the message of the first wrong environment variable. Called when a device opens. */
+/* Returns 100000, with a message, if an environment variable is invalid. Called when a device opens. */
 aclError sim_config_check(void);
 
-/* aclsimConfigure: one value by its lower-case name ("soc", "memory", ...); NULL value: back to the environment's.
- * Whether that is still allowed is the caller's to know. 100000. */
+/* aclsimConfigure: sets a value by its lower-case name ("soc", "memory", ...); NULL restores the environment's. The
+ * caller checks that no device is open. Returns 100000 for an invalid name or value. */
 aclError sim_config_set(const char *name, const char *value);
 
-/* Text of one value in force, as aclsimGetConfig returns it; 100000 for an unknown name or a short buffer. */
+/* aclsimGetConfig: the text of a value in force. Returns 100000 for an unknown name or a buffer that is too short. */
 aclError sim_config_get(const char *name, char *text, size_t size);
 
-/* Back to the environment, which is read again (aclsimReset). */
+/* aclsimReset: drops the values of aclsimConfigure and reads the environment again. */
 void sim_config_reset(void);
 void sim_config_after_fork(void);
 

@@ -1,3 +1,6 @@
+/* Reading and checking JSON files of programs (config_file.h).
+ *
+ * The caller owns the text, into which the values point. There is no shared state and no lock. */
 #include "config_file.h"
 #include "bytes.h"
 
@@ -18,7 +21,7 @@ aclError sim_config_file_read(const char *path, const char *argument, char **con
     return ACL_SUCCESS;
 }
 
-/* As the vendor counts it: brackets inside strings too. */
+/* Counts like the vendor, including brackets inside strings. */
 static bool nests_too_deep(const char *content, size_t size, char opening, char closing)
 {
     int depth = 0;

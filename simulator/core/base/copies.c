@@ -1,7 +1,8 @@
-/* Detects a second copy of this library in the process, such as a toolkit's beside the Python package's. The loader gives
- * a program that asks for a vendor's library by its name the copy that is loaded already, because all copies have one
- * SONAME; opening a copy by its path makes a second one, with devices, streams and memory of its own, where every handle
- * of the first is unknown. It cannot be refused from in here, so it is reported when it is loaded. */
+/* Detects a second copy of this library in the process, and reports it when the copy is loaded.
+ *
+ * A program that opens a vendor's library by its name gets the copy that is loaded already, because all copies have one
+ * SONAME. Opening a copy by its path creates a second one, with its own devices, streams and memory, where every handle
+ * of the first is unknown. A library cannot prevent this from inside. There is no state and no lock. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@ static bool find_place(const void *address, Dl_info *place)
 
 __attribute__((constructor)) static void report_second_copy(void)
 {
-    static const char here = 0; /* an address of this copy: names of functions may lead to the first one */
+    static const char here = 0; /* an address in this copy: function names may resolve to the first one */
     Dl_info own, first;
     void *library = dlopen("libacl_sim.so", RTLD_LAZY | RTLD_NOLOAD);
     if (library == NULL)

@@ -1,8 +1,9 @@
 /* Messages and last errors.
  *
- * A thread that fails owns a ring of its newest messages, allocated at its first failure and freed by a key destructor
- * when the thread ends. With err_msg_mode "1" of aclInit's file all threads write to one ring instead, under its lock.
- * Nothing here takes another lock, so any room may fail while it holds one. */
+ * A thread that fails owns a ring of its newest messages, which is allocated at its first failure and freed by a key
+ * destructor when the thread ends. With err_msg_mode "1" of aclInit's file all threads write to one shared ring.
+ *
+ * The shared ring's ms_lock guards it. No other lock is taken here, so that any room may fail while it holds a lock. */
 #include "fail.h"
 
 #include <pthread.h>
@@ -11,17 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RING 32          /* messages kept, the newest */
-#define LINE_BYTES 1024  /* of one message; longer ones are cut */
-#define TAIL_BYTES 96    /* of them, kept free for the code and its name */
+#define RING 32          /* number of messages kept: the newest */
+#define LINE_BYTES 1024  /* bytes of a message; longer ones are cut */
+#define TAIL_BYTES 96    /* of these, reserved for the code and its name */
 
 struct sim_messages {
-    struct sim_lock ms_lock; /* of the shared ring; a thread's own needs none */
+    struct sim_lock ms_lock; /* used only in the shared ring */
     uint32_t ms_count;
     uint32_t ms_newest;
-    bool ms_is_notice; /* the newest one is of sim_notice: the next message takes its line */
+    bool ms_is_notice; /* the newest message is a notice: the next one replaces it */
     char ms_lines[RING][LINE_BYTES];
-    char ms_taken[RING * LINE_BYTES]; /* what the last sim_fail_take gave out */
+    char ms_taken[RING * LINE_BYTES]; /* the text that the last sim_fail_take returned */
 };
 
 _Thread_local struct sim_thread sim_thread = {.th_last_task = UINT32_MAX};
@@ -39,7 +40,7 @@ struct code_name {
 
 #define CODE(name) {name, #name}
 
-/* By value, for the binary search. */
+/* Sorted by value, for the binary search. */
 static const struct code_name code_names[] = {
 #include "error_names.h"
 };
@@ -57,7 +58,7 @@ const char *sim_fail_name(aclError code)
     return found != NULL ? found->cn_name : "unknown code";
 }
 
-/* The identifier that opens a message: EE of the runtime, EH of the layer above it. */
+/* The identifier at the start of a message: EE for the runtime, EH for the layer above it. */
 static const char *message_id(aclError code)
 {
     switch (code) {
@@ -121,7 +122,7 @@ static void make_key(void)
     has_key = pthread_key_create(&key, thread_ended) == 0;
 }
 
-/* The ring that this thread writes to, locked when it is the shared one; NULL when there is no memory for it. */
+/* The ring that this thread writes to, locked if it is the shared one; NULL when there is no memory for it. */
 static struct sim_messages *open_ring(void)
 {
     if (atomic_load_explicit(&by_process, memory_order_acquire)) {

@@ -1,9 +1,9 @@
-/* Every failure speaks: codes travel as return values, their reasons as messages of the calling thread.
+/* Failures: a function returns a code, and records its reason as a message of the calling thread.
  *
- * SIM_ARGUMENT  a check of the entry layer: leaves a message, but no last error (contract: error.md, "NOT recorded").
- * SIM_CHECK     a check of the runtime: leaves a message and becomes the thread's last error.
- * SIM_SUPPORTED a feature the chip, version or simulator lacks: 207000, a message, no last error.
- * SIM_TRY       passes a code on that has spoken already.
+ * SIM_ARGUMENT  a check of the entry layer: records a message, but no last error (contract: error.md, "NOT recorded").
+ * SIM_CHECK     a check of the runtime: records a message and sets the thread's last error.
+ * SIM_SUPPORTED a feature that chip, version or simulator lacks: 207000, a message, no last error.
+ * SIM_TRY       returns a code whose message has been recorded already.
  * The text continues the sentence "<function> failed because ": name the argument, its value, and what was expected. */
 #ifndef SIM_FAIL_H
 #define SIM_FAIL_H
@@ -43,35 +43,35 @@ struct sim_context;
 struct sim_caller;
 struct sim_messages;
 
-/* What a thread is to the simulator. Small, because it lives in static thread-local storage. */
+/* The state of a thread. Small, because it is in static thread-local storage. */
 struct sim_thread {
-    const char *th_function;         /* the public call in progress, named by messages */
-    struct sim_context *th_context;  /* bound context, valid only while its handle equals th_bound */
+    const char *th_function;         /* the public call in progress, for messages */
+    struct sim_context *th_context;  /* the bound context, valid while its handle equals th_bound */
     uint64_t th_bound;
-    struct sim_caller *th_caller;    /* the queue of user callbacks this thread is serving now, or NULL */
+    struct sim_caller *th_caller;    /* the callback queue that this thread serves now, or NULL */
     struct sim_messages *th_messages;
-    char *th_reason;                 /* SIM_REASON_BYTES for why a user's function fails; NULL: none is asked for */
+    char *th_reason;                 /* buffer for the reason of a user's function (sim_fail_ask), or NULL */
     aclError th_last_error;
-    uint32_t th_last_task;           /* id of the last task submitted to a user's stream; UINT32_MAX: none */
+    uint32_t th_last_task;           /* id of the last task submitted to a stream of the program; UINT32_MAX: none */
     uint64_t th_recorder;            /* the instance that recorded that task; 0: it was queued */
     uint32_t th_recorded_branch;
-    uint32_t th_id;                  /* kernel thread id, 0 until asked for */
-    uint64_t th_wait_began;          /* sim_engine_aborts and 1 when a wait in slices began; 0: none goes on */
-    uint64_t th_wait_since;          /* when that was, until the call that the slices belong to; 0: none goes on */
-    int32_t th_device;               /* of the bound context, valid as long as that */
-    uint32_t th_depth;               /* frames of the engine on this stack: 0 means none */
+    uint32_t th_id;                  /* kernel thread id; 0: not read yet */
+    uint64_t th_wait_began;          /* sim_engine_aborts + 1 when a wait in slices began; 0: none is in progress */
+    uint64_t th_wait_since;          /* the time when that wait began; 0: none is in progress */
+    int32_t th_device;               /* device of the bound context, valid as long as that */
+    uint32_t th_depth;               /* number of nested engine loops on this stack */
     bool th_in_kernel;               /* a kernel runs: waiting, destroying and synchronous copies are refused */
     bool th_has_last_task;
     uint8_t th_capture_mode;         /* aclmdlRICaptureMode, of aclmdlRICaptureThreadExchangeMode */
 };
 extern _Thread_local struct sim_thread sim_thread __attribute__((visibility("hidden")));
 
-/* A call that programs make millions of times: everything that it may call is inlined, whatever file it lives in, and
- * half of its time goes. What is rare on its way is SIM_RARE, so that the rest fits the cache. */
+/* SIM_HOT inlines everything into a function that programs call millions of times, from all files, which halves its
+ * time. SIM_RARE keeps rare paths out of it, so that the rest fits the cache. */
 #define SIM_HOT __attribute__((flatten))
 #define SIM_RARE __attribute__((cold, noinline))
 
-/* First line of every entry point. */
+/* The first line of every entry point. */
 #define SIM_ENTER() (sim_thread.th_function = __func__)
 
 /* Records the message and the last error; returns `code`. */
@@ -80,16 +80,17 @@ aclError sim_fail(aclError code, const char *format, ...) __attribute__((format(
 /* Records the message only; returns `code`. */
 aclError sim_refuse(aclError code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
-/* The same for a code that programs may ignore: the next message takes its place, so that it hides no failure. */
+/* The same for a code that programs may ignore: the next message replaces it, so that it does not displace a
+ * failure. */
 aclError sim_notice(aclError code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
-/* Records a ready message of an asynchronous failure (it names its own function) and the last error; returns `code`. */
+/* Records the complete message of an asynchronous failure, and the last error; returns `code`. */
 aclError sim_fail_late(aclError code, const char *message) __attribute__((cold));
 
-/* Why the user's function that runs on this thread fails, as the rest of a sentence: ": " and the text on one line. */
+/* Stores why the user's function on this thread fails, as the rest of a sentence: ": " and the text on one line. */
 void sim_fail_reason(const char *text) __attribute__((cold));
 
-/* Around a user's function that may say why it fails: `reason` gets that, as the rest of a sentence, or nothing. */
+/* Called before and after a user's function that may report why it fails: `reason` receives that text, or "". */
 struct sim_asked {
     const char *as_function;
     char *as_outer;
@@ -107,23 +108,23 @@ static inline void sim_fail_asked(const struct sim_asked *asked)
     sim_thread.th_function = asked->as_function;
 }
 
-/* Takes the accumulated text, newest first, or NULL; the pointer lives until the thread's next call of this. */
+/* Takes all messages as one text, newest first, or NULL; valid until the thread's next call of this function. */
 const char *sim_fail_take(void);
 
-/* aclInit's err_msg_mode: one error text for the process instead of one per thread. */
+/* aclInit's err_msg_mode: the process has one error text instead of one per thread. */
 void sim_fail_share(bool by_process);
 bool sim_fail_is_shared(void);
 
 /* The vendor's name of a code, or "unknown code". */
 const char *sim_fail_name(aclError code);
 
-/* Kernel thread id of the caller, cached. */
+/* The kernel thread id of the calling thread. */
 uint32_t sim_thread_number(void);
 
 /* aclsimReset: forgets this thread's messages and last error, and ends err_msg_mode "1". */
 void sim_fail_forget(void);
 
-/* The same in the child of a fork, where the shared ring's lock may be anybody's. */
+/* The same in the child of a fork; also renews the lock of the shared messages. */
 void sim_fail_after_fork(void);
 
 #endif

@@ -1,3 +1,8 @@
+/* Tables of slots behind handles (handle.h): opening them, taking and freeing slots, and describing handles in
+ * messages.
+ *
+ * A table owns its slots; freed ones are in its free list. tb_lock guards that list and the growth of the table.
+ * Lookups take no lock. */
 #include "handle.h"
 #include <stdio.h>
 #include <string.h>
@@ -5,7 +10,7 @@
 
 _Static_assert(SIM_KINDS <= 1 << (SIM_LIFE_SHIFT - SIM_INDEX_BITS), "more bits for kinds");
 
-static struct sim_table *_Atomic tables[SIM_KINDS]; /* by kind; written once each, under its table's lock */
+static struct sim_table *_Atomic tables[SIM_KINDS]; /* by kind; each is written under its table's lock */
 static _Atomic uint64_t generation;     /* one counter for all tables: no handle value ever repeats */
 
 int sim_table_open(struct sim_table *table)

@@ -1,17 +1,17 @@
-/* Handles are numbers, looked up and never trusted.
+/* Handles: numbers that are looked up and never trusted, and the tables of slots behind them.
  *
- * Value = generation << 28 | kind << 22 | index. The slot stores the full value, so one compare tells a live handle from
- * NULL, garbage, a destroyed one and one of another kind. Slots are type-stable: a table is a reserved range whose slots
- * are reused but never freed or re-typed, so a pointer to a slot may be followed at any time; what it holds is checked
- * under the slot's own lock. Generations never repeat in a process, not even after a reset or in the child of a fork. */
+ * A handle is generation << 28 | kind << 22 | index. The slot stores the whole value, so that one compare
+ * distinguishes a live handle from NULL, garbage, a destroyed one and one of another kind. A table is a reserved
+ * range whose slots are reused, but never freed or used for another type, so that a pointer to a slot can always be
+ * followed; the slot's own lock guards its content. Generations never repeat in a process, not even after a reset or
+ * in the child of a fork. */
 #ifndef SIM_HANDLE_H
 #define SIM_HANDLE_H
 
 #include "lock.h"
 #include <stddef.h>
 
-/* Every kind of handle, with the name that messages give it. Parameters are numbered inside an argument list and have no
- * table. */
+/* Every kind of handle, with its name in messages. */
 #define SIM_EACH_KIND(X)                                                                                               \
     X(SIM_KIND_CONTEXT, "context")                                                                                     \
     X(SIM_KIND_STREAM, "stream")                                                                                       \
@@ -67,7 +67,7 @@ enum sim_kind { SIM_KIND_NONE, SIM_EACH_KIND(SIM_KIND_ENTRY) SIM_KINDS };
 #undef SIM_KIND_ENTRY
 
 #define SIM_INDEX_BITS 22
-#define SIM_LIFE_SHIFT 28 /* the kind lies between */
+#define SIM_LIFE_SHIFT 28 /* the kind is in the bits between */
 
 static inline uint32_t sim_handle_index(uint64_t handle)
 {
@@ -84,21 +84,22 @@ struct sim_slot {
 struct sim_table {
     unsigned char *tb_base;
     size_t tb_stride;
-    uint32_t tb_limit;         /* slots reserved; slot 0 is never given out */
+    uint32_t tb_limit;         /* slots reserved; slot 0 is never used */
     enum sim_kind tb_kind;
-    _Atomic uint32_t tb_count; /* slots ever given out, slot 0 included; 0: not open */
+    _Atomic uint32_t tb_count; /* slots used so far, including slot 0; 0: not open */
     uint32_t tb_free;          /* first free index, 0: none */
     struct sim_lock tb_lock;
 };
 
-/* Reserves the range (lazily committed) and registers the table for messages; 0 or -1. Opening an open table is free. */
+/* Reserves the memory of a table and registers the table for messages. Returns 0 or -1. Opening it twice does
+ * nothing. */
 int sim_table_open(struct sim_table *table);
 
-/* Takes a slot and gives it a fresh handle value, which the caller publishes in sl_handle when the slot is ready.
- * NULL when every slot is taken. */
+/* Takes a slot and a new handle, which the caller stores in sl_handle when the slot is ready. NULL when all slots are
+ * taken. */
 void *sim_table_take(struct sim_table *table, uint64_t *handle);
 
-/* The name of a kind of handle, such as "stream"; and the kind of a name, SIM_KINDS when none has it. */
+/* The name of a kind of handle, such as "stream", and the kind with a name; SIM_KINDS for an unknown name. */
 const char *sim_handle_kind_name(enum sim_kind kind);
 enum sim_kind sim_handle_kind_named(const char *name);
 static inline const char *sim_table_name(const struct sim_table *table)
@@ -106,19 +107,19 @@ static inline const char *sim_table_name(const struct sim_table *table)
     return sim_handle_kind_name(table->tb_kind);
 }
 
-/* Gives a slot back; its handle must be 0 already. */
+/* Frees a slot; its sl_handle must be 0 already. */
 void sim_table_give(struct sim_table *table, void *slot);
 
-/* In the child of a fork: an empty table again, whatever the parent's locks were doing. */
+/* In the child of a fork: empties the table and renews its lock. */
 void sim_table_empty(struct sim_table *table);
 
 /* For messages: "NULL", "a destroyed stream", "a live event", "not a handle"; valid until this thread's next call. */
 const char *sim_handle_describe(const void *handle);
 
-/* Handles that were made and not destroyed: of one kind, or of all (SIM_KINDS). */
+/* The number of live handles of one kind, or of all kinds (SIM_KINDS). */
 size_t sim_handle_count(enum sim_kind only);
 
-/* The slot of a table that something lies in; NULL when it lies elsewhere. */
+/* The slot of the table that contains an address, or NULL. */
 void *sim_table_slot_of(const struct sim_table *table, const void *inside);
 
 static inline void *sim_table_at(const struct sim_table *table, uint32_t index)

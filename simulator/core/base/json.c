@@ -1,3 +1,6 @@
+/* A strict JSON reader (json.h): one recursive-descent parser, used for checking and for looking up.
+ *
+ * The caller owns the text, into which the values point. There is no shared state and no lock. */
 #include "json.h"
 
 #include <string.h>
@@ -27,7 +30,7 @@ static void skip_space(struct reader *reader)
         reader->rd_at++;
 }
 
-/* Takes the byte when it is the next one that is not space. */
+/* Skips white space, and takes the next byte if it is the wanted one. */
 static bool take(struct reader *reader, char wanted)
 {
     skip_space(reader);
@@ -78,7 +81,7 @@ static bool read_number(struct reader *reader)
     return true;
 }
 
-/* Reads up to and with the closing quote; the opening one is taken. */
+/* Reads a string after its opening quote, including the closing one. */
 static bool read_string(struct reader *reader)
 {
     for (;;) {
@@ -102,7 +105,7 @@ static bool read_string(struct reader *reader)
     }
 }
 
-/* Reads `"name":`; the name stands in *name. */
+/* Reads `"name":` and stores the name in *name. */
 static bool read_name(struct reader *reader, struct sim_json *name)
 {
     if (!take(reader, '"'))

@@ -1,7 +1,8 @@
+/* The slow path of the lock, and the process-wide barrier (lock.h explains the protocol). */
 #include "lock.h"
 #include <linux/membarrier.h>
 
-#define SPINS 64 /* looks before sleeping: about as long as a critical section */
+#define SPINS 64 /* tries before sleeping: about as long as a critical section */
 
 bool sim_lock_has_membarrier;
 
@@ -10,7 +11,7 @@ static long membarrier(int command)
     return syscall(SYS_membarrier, command, 0, 0);
 }
 
-/* Before main, hence before any lock is contended. The child of a fork inherits the registration. */
+/* Runs before main, and so before any lock is contended. The child of a fork inherits the registration. */
 __attribute__((constructor)) static void register_membarrier(void)
 {
     sim_lock_has_membarrier = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&

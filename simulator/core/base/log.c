@@ -1,3 +1,7 @@
+/* The application log (log.h): one line per message, written at once to standard error or standard output.
+ *
+ * The vendor's variables are read for each message. There is no shared state, and no lock except that of the C
+ * stream. */
 #include "log.h"
 #include "fail.h"
 

@@ -9,9 +9,10 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
+/* True when messages of this level are written. */
 bool sim_log_is_on(aclLogLevel level);
 
-/* Writes one line, whole: lines of several threads do not mix. */
+/* Writes one line at once, so that lines of several threads do not mix. */
 void sim_log_write(aclLogLevel level, const char *function, const char *file, uint32_t line, const char *format,
                    va_list arguments) __attribute__((format(printf, 5, 0)));
 

@@ -1,12 +1,16 @@
+/* What functions without behaviour return (missing.h).
+ *
+ * It owns the list of functions already reported on stderr, whose entries are set by atomic exchange; there is no
+ * lock. */
 #include "missing.h"
 #include "config.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define FUNCTIONS 1024 /* more than are declared */
+#define FUNCTIONS 1024 /* more than the declared functions */
 
-/* True once for each name. */
+/* True the first time for each name. */
 static bool is_first(const char *function)
 {
     static const char *_Atomic said[FUNCTIONS];

@@ -1,3 +1,8 @@
+/* Directories and files that the simulator writes for programs (output.h).
+ *
+ * A file owns its descriptor and remembers its first failure and the process that opened it. There is no lock except
+ * that of the C stream. Signals are blocked per thread; the file size limit is raised for the process, only during one
+ * call. */
 #include "output.h"
 
 #include <errno.h>
@@ -25,7 +30,7 @@ bool sim_output_directory(const char *path)
         if (*at != '/')
             continue;
         *at = '\0';
-        mkdir(copy, 0777); /* what cannot be made shows below */
+        mkdir(copy, 0777); /* a failure shows in sim_output_base */
         *at = '/';
     }
     free(copy);
@@ -40,8 +45,8 @@ struct target {
     pid_t ta_owner;
 };
 
-/* One write, or a change of the size where there is no data, with the signals blocked that would end the program; a signal
- * that the call raised is taken away again. */
+/* Writes data, or sets the size if `data` is NULL, with the signals blocked that would end the program. Removes a
+ * signal that the call has raised. */
 static ssize_t write_blocked(int file, const char *data, size_t size)
 {
     static const struct timespec at_once;
@@ -61,7 +66,7 @@ static ssize_t write_blocked(int file, const char *data, size_t size)
     return written;
 }
 
-/* The limit is meant for disks. It is the process's, so it is raised for the moment of one call alone. */
+/* The limit is meant for disks. It belongs to the process, so it is raised only during one call. */
 int sim_output_resize(int file, uint64_t size)
 {
     struct rlimit limit, raised;
@@ -107,7 +112,7 @@ static int close_target(void *cookie)
 
 FILE *sim_output_open(const char *path)
 {
-    /* Opened without waiting for the reader of a pipe, written with it. */
+    /* Opening does not wait for the reader of a pipe; writing does. */
     int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
     struct target *target = descriptor >= 0 ? malloc(sizeof *target) : NULL;
     if (descriptor < 0)
@@ -136,7 +141,7 @@ bool sim_output_write(const char *path, const void *data, size_t size)
     FILE *file = sim_output_open(path);
     if (file == NULL)
         return false;
-    fwrite(data, 1, size, file); /* a failure shows when it is closed */
+    fwrite(data, 1, size, file); /* a failure shows when the file is closed */
     return sim_output_close(file);
 }
 

@@ -1,32 +1,32 @@
-/* Directories and texts that the simulator writes for programs. */
+/* Directories and files that the simulator writes for programs. */
 #ifndef SIM_OUTPUT_H
 #define SIM_OUTPUT_H
 
 #include "fail.h"
 #include <stdio.h>
 
-/* The directory that a program names, made when that above it exists; false, with errno, when it cannot be there or not
- * be written to. */
+/* Creates the directory that a program names; its parent must exist. False, with errno, if it cannot be created or
+ * written to. */
 bool sim_output_base(const char *path);
 
-/* A directory below it, made with those between them; the same. */
+/* The same for a directory below it, with its parents. */
 bool sim_output_directory(const char *path);
 
-/* A file that is written anew; NULL, with errno. Neither a limit of the size of files (SIGXFSZ) nor a pipe without a
- * reader stops the program: writing fails. In the child of a fork it writes nothing more. */
+/* Opens a file for writing, and empties it; NULL, with errno, on failure. A file size limit (SIGXFSZ) or a pipe without
+ * a reader makes writing fail, and does not end the program. In the child of a fork the file writes nothing. */
 FILE *sim_output_open(const char *path);
 
-/* Closes it; false, with errno, when some of it could not be written. */
+/* Closes the file. False, with errno, if some of it could not be written. */
 bool sim_output_close(FILE *file);
 
-/* A whole file; false, with errno. */
+/* Writes a whole file. False, with errno, on failure. */
 bool sim_output_write(const char *path, const void *data, size_t size);
 
-/* Gives a file in memory its size, as ftruncate does, also where the size of files is limited (ulimit -f) and the limit may
- * be raised. 0, or -1 with errno. */
+/* Sets the size of a file in memory like ftruncate, also above a limit of the file size (ulimit -f) that may be raised.
+ * Returns 0, or -1 with errno. */
 int sim_output_resize(int file, uint64_t size);
 
-/* A text inside the quotes of a JSON string; how many bytes that were. */
+/* Writes a text as the content of a JSON string, and returns the number of bytes. */
 size_t sim_output_text(FILE *file, const char *text);
 
 #endif

@@ -1,15 +1,19 @@
+/* Functions that programs register for events in the life of devices, streams and the process (registry.h).
+ *
+ * The list owns its entries. `lock`, a leaf, guards the list; `counts` is also read without it. The functions are
+ * called from a copy of the list, without the lock. */
 #include "registry.h"
 #include "clock.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* What a function is registered for: a stage of a snapshot (from 0), or one of these. */
+/* The moments that functions are registered for: a stage of a snapshot (from 0), or one of these. */
 enum { ON_DEVICE_STATE = 16, ON_STREAM_STATE, ON_ABORT, MOMENTS };
 
 struct entry {
     struct entry *en_next;
     uint32_t en_moment;
-    void (*en_function)(void); /* of the type that its moment has */
+    void (*en_function)(void); /* cast to the function type of its moment */
     void *en_user;
     char en_name[];
 };
@@ -18,7 +22,7 @@ static struct sim_lock lock; /* guards the list and its entries */
 static struct entry *entries; /* in order of registration */
 static _Atomic uint32_t counts[MOMENTS]; /* read without the lock */
 
-/* The place of the entry, or the end of the list. `function` NULL: whatever it is. */
+/* The link to the entry, or the end of the list. `function` NULL matches any function. */
 static struct entry **find(uint32_t moment, const char *name, void (*function)(void))
 {
     struct entry **link = &entries;
@@ -114,7 +118,7 @@ aclError sim_registry_remove_snapshot(aclrtSnapShotStage stage, aclrtSnapShotCal
     return code;
 }
 
-/* A copy of the moment's entries, which the caller frees: user code runs without the lock. */
+/* A copy of the moment's entries, which the caller frees, so that user code runs without the lock. */
 static struct entry *copy(uint32_t moment, uint32_t *count)
 {
     *count = 0;
@@ -189,7 +193,7 @@ void sim_registry_reset(void)
 
 void sim_registry_after_fork(void)
 {
-    /* The list is not walked: another thread may have been changing it. */
+    /* The list is abandoned, because another thread may have been changing it during the fork. */
     sim_lock_renew(&lock);
     entries = NULL;
     memset(counts, 0, sizeof counts);

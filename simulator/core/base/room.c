@@ -1,3 +1,5 @@
+/* Calling each part of the library (room.h). simulator.c owns the table, which is set once, before any call; so no lock
+ * is needed. */
 #include "room.h"
 
 #include <string.h>

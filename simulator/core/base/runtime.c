@@ -1,3 +1,7 @@
+/* The table through which rooms below the engine call it (runtime.h).
+ *
+ * The engine owns the table, which is set once, before any call, and sim_runtime_locked, which is atomic; no lock is
+ * needed. */
 #include "runtime.h"
 
 static const struct sim_runtime *runtime; /* set before any call: constructors run at loading */

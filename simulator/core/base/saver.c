@@ -1,3 +1,6 @@
+/* Writing the steps of a saved model (saver.h).
+ *
+ * The caller owns the saver and its block, and frees sv_touches. One thread uses a saver, so there is no lock. */
 #include "saver.h"
 
 #include <stdlib.h>

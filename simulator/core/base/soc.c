@@ -1,5 +1,5 @@
-/* The chips that can be simulated, and what their families have in common. Where a chip's cores are not split into cube
- * and vector ones, each AI core counts as a cube core. */
+/* The chips that can be simulated, and the values of their families. If the cores of a chip are not split into cube and
+ * vector cores, each AI core counts as a cube core. The tables are constant, so there is no lock. */
 #include "config.h"
 
 #include <acl/acl_platform.h>
@@ -10,7 +10,7 @@
 #define GIB (UINT64_C(1) << 30)
 
 /* Name, short name, core version, profile; AI cores, cube cores, vector cores, AI CPUs; memory, L2 cache; MHz; unified
- * buffer. In the order of strcmp, for the binary search. */
+ * buffer. Sorted by strcmp, for the binary search. */
 const struct sim_soc sim_socs[] = {
     {"Ascend310", "Ascend310", "AIC-M-100", SIM_P310P, 2, 2, 0, 4, 0, 8 * MIB, 680, 253952},
     {"Ascend310B1", "Ascend310B", "AIC-M-300", SIM_P310B, 1, 1, 1, 4, 32 * GIB, 4 * MIB, 1224, 253952},

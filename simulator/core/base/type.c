@@ -1,3 +1,4 @@
+/* The sizes of data types (type.h), from a generated table; it is constant, so there is no lock. */
 #include "type.h"
 #include "data_type_table.h"
 
