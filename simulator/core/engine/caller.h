@@ -34,7 +34,7 @@ struct sim_caller {
     uint32_t cl_streams;           /* number of bound streams */
     uint32_t cl_serving;           /* calls of sim_callback_process in progress; above 1 when nested */
     struct sim_call *cl_first, **cl_last;
-    uint64_t cl_count;             /* newest number of a call; never reset */
+    uint64_t cl_count;             /* the newest number of a call or a stop; never reset */
     struct sim_gate cl_queued;     /* raised to cl_count when a call or a stop has arrived */
     struct sim_gate cl_made;       /* raised to ca_order of each call that has been made */
 };

@@ -1,8 +1,8 @@
 /* Contexts: creating, binding, synchronising, closing.
  *
- * A context owns its streams. Closing makes its handle dead first, so that nothing new begins, and then destroys the
- * streams one by one, the default stream last. A thread is bound by a pointer and the handle that the context had then:
- * one compare finds that the context was destroyed, or that its device was reset.
+ * A context owns its streams. Closing sets cx_closing, so that no stream is created any more, destroys the streams one
+ * by one, the default stream last, and then makes the handle dead. A thread is bound by a pointer and the handle that
+ * the context had then: one compare finds that the context was destroyed, or that its device was reset.
  *
  * cx_lock guards the list of streams and whether the context is closing. No other lock is taken inside it. */
 #include "base/clock.h"

@@ -19,6 +19,7 @@ struct sim_device {
 
 /* Finds the device of a program's id. Returns 107001 for an unknown id. */
 aclError sim_device_find(int32_t id, struct sim_device **device);
+/* True while a program has set the device. */
 bool sim_device_is_retained(int32_t id);
 bool sim_device_is_open(int32_t id); /* waits while another thread opens or closes a device */
 

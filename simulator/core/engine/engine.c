@@ -12,8 +12,8 @@
  * it parks and when it releases the stream. A waiter enters the gate under the same lock: either it sees the counter,
  * or the next flush sees it. A light task wakes no thread.
  *
- * Lock order: a gate's lock, then the workers' lock. No user code, device allocation or futex wait runs under them. The
- * counter, st_tail, records and st_error are read without the lock (acquire), paired with release stores. */
+ * Lock order: tm_lock (worker.c), a gate's lock, chunk_lock. No user code, device allocation or futex wait runs under
+ * them. The counter, st_tail, records and st_error are read without the lock (acquire), paired with release stores. */
 #include "engine.h"
 #include "address/memory.h"
 #include "base/config.h"

@@ -4,8 +4,8 @@
 
 #include "stream.h"
 
-/* A point in a stream: index << 48 | ticket. It has passed when the stream's counter has reached the ticket; 0 always
- * has. */
+/* A point in a stream: index << 48 | ticket. It has passed when the stream's counter has reached the ticket. The
+ * record 0 has always passed. */
 typedef uint64_t sim_record;
 
 static inline struct sim_stream *sim_record_stream(sim_record record)

@@ -20,7 +20,7 @@ struct sim_event {
     _Atomic bool ev_counted;          /* it uses a hardware id of its device */
     _Atomic sim_record ev_record;     /* newest record, stored under its stream's lock; 0: none */
     _Atomic sim_record ev_cleared;    /* the record that a reset cleared; equal to ev_record: not recorded */
-    _Atomic uint32_t ev_references;   /* 1 for the handle, 1 per queued task; 0 until the slot is reused */
+    _Atomic uint32_t ev_references;   /* 1 for the handle and 1 per queued task; 0: the slot is free */
     _Atomic uint32_t ev_waits;        /* number of queued waits */
     _Atomic uint64_t ev_capture; /* the instance that captured its newest record, or 0; it may not exist any more */
     _Atomic uint64_t ev_point;   /* the place of that record in the instance */

@@ -1,7 +1,7 @@
 /* Gates (gate.h): entering, leaving, raising the level, and waking the waiters that it has reached.
  *
  * A waiter belongs to the thread or stream that waits; the gate only links it. A gate's gt_lock guards its list and its
- * level. Parked streams are resumed, and sleeping hosts woken, after that lock is released. */
+ * level. Parked streams are resumed, and the first AWAKEN hosts woken, after that lock is released. */
 #include "gate.h"
 #include "engine.h"
 

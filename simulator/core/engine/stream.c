@@ -90,7 +90,7 @@ aclError sim_stream_create(struct sim_context *context, uint32_t priority, uint3
     atomic_store_explicit(&stream->st_kind, kind, memory_order_relaxed);
     atomic_store_explicit(&stream->st_taken, SIM_TAKEN_NOT, memory_order_relaxed);
     atomic_store_explicit(&stream->st_owner, sim_stream_free_owner(flags), memory_order_relaxed);
-    stream->st_branch = NULL; /* an instance's stream keeps its branch to the end */
+    stream->st_branch = NULL; /* the slot may have belonged to an instance's stream */
     atomic_store_explicit(&stream->st_stop_on_failure, false, memory_order_relaxed);
     atomic_store_explicit(&stream->st_error, ACL_SUCCESS, memory_order_relaxed);
     bool saturates = atomic_load_explicit(&sim_stream_saturation, memory_order_relaxed);
@@ -140,7 +140,7 @@ aclError sim_stream_destroy(struct sim_target target, bool force)
               (unsigned long long)target.tg_handle);
     if (force)
         sim_engine_drop(stream);
-    sim_gate_raise(&stream->st_latch, atomic_load(&stream->st_holds)); /* no call can release a stream whose handle is dead */
+    sim_gate_raise(&stream->st_latch, atomic_load(&stream->st_holds)); /* no call can do it for a dead handle */
     enum sim_wait wait = sim_engine_wait(stream, sim_stream_tail(stream), SIM_FOREVER, SIM_HELPER);
     if (unlikely(wait != SIM_WAIT_PASSED)) { /* the stream stays as it was */
         atomic_store_explicit(&stream->st_slot.sl_handle, target.tg_handle, memory_order_release);

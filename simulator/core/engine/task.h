@@ -12,7 +12,7 @@
 #define SIM_DROPPED (-2)    /* the task was discarded */
 #define SIM_FAILED (-3)     /* the task failed, and its failure has been kept already */
 #define SIM_STRAIGHT_ON UINT32_MAX
-#define SIM_TASK_BYTES 96   /* argument kept inside a task; longer ones live in ta_ext */
+#define SIM_TASK_BYTES 96   /* argument stored in a task; longer ones are in ta_ext */
 #define SIM_CHUNK_TASKS 32
 
 struct sim_task;
@@ -21,7 +21,7 @@ struct sim_saver;
 struct sim_kernel_view {
     uint64_t kv_function; /* 0: the kernel has no binary */
     uint32_t kv_blocks;
-    bool kv_is_host;     /* the arguments lie in host memory */
+    bool kv_is_host;     /* the arguments are in host memory */
     const void *kv_args;
     size_t kv_args_size;
     const aclrtLaunchKernelAttr *kv_attributes;
@@ -75,8 +75,8 @@ enum sim_task_kind {
     SIM_TASK_VALUE_WRITE,
     SIM_TASK_VALUE_WAIT,
     SIM_TASK_RANDOM,
-    SIM_TASK_LABEL,  /* in instances built by calls: a place, and ... */
-    SIM_TASK_SWITCH, /* ... a jump to a label or to another stream */
+    SIM_TASK_LABEL,  /* a position in an instance that is built by calls */
+    SIM_TASK_SWITCH, /* a jump to a label or to another stream */
     SIM_TASK_MODEL,  /* an execution of a model */
     SIM_TASK_OTHER,
 };

@@ -176,8 +176,8 @@ void sim_worker_add_timer(struct sim_stream *stream)
     hurry(); /* so that a deep sleeper takes the deadline into account */
 }
 
-/* Takes one stream whose deadline has come out of the list, and every stream that no longer waits for a deadline. *next
- * is the earliest deadline of the others. */
+/* Removes from the list the first stream whose deadline has come, which it returns, and every stream that no longer
+ * waits for a deadline. *next is the earliest deadline of the others. */
 static struct sim_stream *take_expired(uint64_t now, uint64_t *next)
 {
     struct sim_stream *expired = NULL;
