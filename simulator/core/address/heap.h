@@ -141,6 +141,7 @@ size_t sim_heap_zone_count(const struct sim_zone *zone);
 /* Returns the pages of cached blocks to the system. */
 void sim_heap_trim(struct sim_zone *zone, uint32_t index);
 
+/* The total and free bytes of a heap for this type of page. */
 struct sim_pages sim_heap_pages(const struct sim_zone *zone, uint32_t index, enum sim_page page);
 
 /* The bytes of the pages that blocks use, now and at most since the heap was opened. The latter may include some
@@ -168,12 +169,13 @@ int sim_heap_area_unmap(const struct sim_zone *zone, uint64_t address, uint64_t 
 /* Returns the scratch pages there to the system. */
 void sim_heap_area_clean(const struct sim_zone *zone, uint64_t address, uint64_t size);
 
-/* Makes the bytes, which are whole units, a live block of a device, or ends that. */
+/* Publish the bytes, which are whole units, as a live block of a device, and withdraw them. */
 void sim_heap_area_publish(struct sim_zone *zone, const struct sim_block *block);
 void sim_heap_area_withdraw(struct sim_zone *zone, uint64_t address, uint64_t size);
 
-/* The next allocation id, also for blocks outside heaps (memory that the user registered). */
+/* The next allocation id, also for blocks outside heaps (registered memory). */
 uint32_t sim_heap_birth(void);
+/* Marks an allocation id as freed: stores its freed-by record. */
 void sim_heap_bury(uint32_t birth, const void *site, uint32_t thread);
 
 #endif

@@ -152,7 +152,7 @@ static uint64_t place(const struct block *made)
     return start;
 }
 
-/* ---- blocks, for everybody ---- */
+/* ---- blocks; these functions take the lock ---- */
 
 aclError sim_managed_allocate(void **address, uint64_t size)
 {

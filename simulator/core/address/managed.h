@@ -9,8 +9,10 @@
 #define SIM_MANAGED_BYTES (UINT64_C(3) << 40) /* per process */
 #define SIM_MANAGED_RANGES 65536u             /* per batch */
 
-aclError sim_managed_supported(void); /* 207000 */
-aclError sim_managed_allocate(void **address, uint64_t size); /* 107002, 207001 */
+/* Returns 207000 on chips without managed memory. */
+aclError sim_managed_supported(void);
+/* Allocates a block. Returns 107002 without a context, and 207001 if memory runs out. */
+aclError sim_managed_allocate(void **address, uint64_t size);
 /* Frees the block; returns false unless a live block starts there. */
 bool sim_managed_release(const void *address, const void *site);
 
@@ -22,6 +24,7 @@ static inline bool sim_managed_contains(const void *address)
     uint64_t base = atomic_load_explicit(&sim_managed_base, memory_order_acquire);
     return base != 0 && (uint64_t)(uintptr_t)address - base < sim_managed_bytes;
 }
+/* Finds the live block that contains an address. */
 bool sim_managed_find(const void *address, struct sim_block *block);
 
 /* Checks a location and returns 107000 if it does not exist. The current NUMA node is replaced by its number. */

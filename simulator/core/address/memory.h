@@ -59,6 +59,7 @@ struct sim_place {
     struct sim_block pl_block; /* if it is alive */
 };
 
+/* Finds the class and the block of an address. */
 void sim_memory_locate(const void *address, struct sim_place *place);
 
 /* Whether `size` bytes from there are allocated. A range over several mappings has no single record, so it is looked
@@ -154,6 +155,7 @@ void *sim_memory_try_allocate(int32_t device, uint64_t requested, uint64_t size,
 
 /* Allocates a block of the current device. Returns 107002 or 207001. */
 aclError sim_memory_allocate(void **address, uint64_t requested, uint64_t size, struct sim_policy policy);
+/* Allocates a block of pinned host memory. Returns 107002 or 207001. */
 aclError sim_memory_allocate_host(void **address, uint64_t size);
 
 /* The bytes that the blocks of a device use; 0 while it is not open. */
@@ -168,6 +170,8 @@ aclError sim_memory_release_host(const void *address, const void *site);
 enum sim_registration_flags { SIM_REGISTERED_MAPPED = 1, SIM_REGISTERED_PINNED = 2 };
 
 bool sim_memory_maps_host(void); /* whether the chip can */
+/* Register and unregister host memory of the program. Return 107000 for a wrong range, 507910 if it is registered
+ * already, and 507911 if it is not registered. */
 aclError sim_memory_register(void *address, uint64_t size, unsigned flags);
 aclError sim_memory_unregister(const void *address, const void *site);
 /* Finds the device's address of mapped host memory; returns 107000 if there is none. */

@@ -30,6 +30,7 @@ static inline bool sim_owner_release(const void *address, const void *site, aclE
            sim_owner_find_release(address, site, code);
 }
 
+/* Call these functions of all owners. */
 bool sim_owner_lives(const struct sim_range *range);
 bool sim_owner_reclaim(int32_t device);
 void sim_owner_close(int32_t device);

@@ -98,9 +98,11 @@ aclError sim_kernel_variable_find(const void *symbol, struct sim_variable *varia
 
 #define SIM_ARGS_BYTES (1u << 20) /* per launch: arguments and data of placeholders */
 
+/* The size of a list's record in the program's memory. */
 size_t sim_kernel_args_record_size(void);
 /* The bytes needed for arguments of `size` bytes, however they are divided. Returns 107000. */
 aclError sim_kernel_args_room(size_t size, size_t *room);
+/* Creates a list that the library owns. Returns 107017 or 207001. */
 aclError sim_kernel_args_create(aclrtFuncHandle function, aclrtArgsHandle *handle);
 /* Creates a list in the program's memory; the address of its record becomes the handle. */
 aclError sim_kernel_args_create_at(aclrtFuncHandle function, aclrtArgsHandle record, void *memory, size_t size);

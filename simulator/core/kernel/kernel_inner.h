@@ -48,7 +48,7 @@ struct sim_custom {
     uint16_t cu_sizes[SIM_PARAMETERS_MAX];
 };
 
-/* Copies an implementation; returns 100000 if it is invalid. */
+/* Checks and copies an implementation; returns 100000 if it is invalid. */
 aclError sim_kernel_registry_read(const aclsimCustomKernel *given, struct sim_custom *custom);
 /* Finds an implementation. One registered for this binary has priority over one registered for any binary. */
 bool sim_kernel_registry_find(const char *path, const char *kernel, struct sim_custom *custom);
@@ -126,7 +126,7 @@ struct sim_function {
     const struct sim_op *fu_op;   /* its name is the kernel's */
     char *fu_entry;               /* entry of a CPU function, or NULL */
     aclrtKernelType fu_type;
-    struct sim_symbol fu_cube, fu_vector; /* sy_name NULL: none */
+    struct sim_symbol fu_cube, fu_vector; /* sy_name NULL: no such part */
     struct sim_custom fu_own;     /* exported by the binary's library */
     struct sim_custom fu_custom;  /* found at fu_version */
     uint32_t fu_version;
@@ -142,7 +142,7 @@ extern struct sim_table sim_kernel_functions;
  * invalid. */
 aclError sim_kernel_function_create(struct sim_image *image, uint64_t binary, const char *name, const char *entry,
                              struct sim_function **function);
-void sim_kernel_function_destroy(struct sim_function *function); /* opened */
+void sim_kernel_function_destroy(struct sim_function *function); /* which is opened */
 
 /* Return the live function, locked: 107017 for a dead handle, 107044 (any) if it is neither a handle nor a symbol. */
 aclError sim_kernel_function_open(const void *handle, const char *name, struct sim_function **function);

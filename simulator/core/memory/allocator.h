@@ -24,7 +24,8 @@ struct sim_allocator_description {
 aclrtAllocatorDesc sim_allocator_create(void); /* NULL if memory runs out */
 /* Returns the locked description, to be closed with sim_object_close, or NULL with the message of 107017. */
 struct sim_allocator_description *sim_allocator_open(aclrtAllocatorDesc handle);
-aclError sim_allocator_destroy(aclrtAllocatorDesc handle); /* 107017 */
+/* Destroys a description; returns 107017 if it is not live. */
+aclError sim_allocator_destroy(aclrtAllocatorDesc handle);
 
 /* Copies the description as the stream's allocator, in place of an earlier one. Returns 107017 for a dead handle,
  * and 100000 if the description is incomplete. */

@@ -4,6 +4,7 @@
 
 #include "engine/engine.h"
 
+/* Synchronous copies and sets, made by the calling thread. */
 aclError sim_memory_copy(void *dst, const void *src, uint64_t size);
 aclError sim_memory_set(void *address, uint32_t pattern, uint64_t size);
 
@@ -11,6 +12,7 @@ aclError sim_memory_set(void *address, uint32_t pattern, uint64_t size);
 struct sim_rectangle {
     uint64_t rc_dst_pitch, rc_src_pitch, rc_width, rc_height;
 };
+/* Copies a rectangle synchronously. */
 aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectangle *shape);
 /* Both work on memory that was checked before, as tasks do. A pattern of four equal bytes may fill any number of
  * bytes; other patterns fill whole words. */
@@ -22,6 +24,7 @@ enum sim_copy_call {
     SIM_COPY_ASYNC, SIM_COPY_CONDITION, SIM_COPY_BATCH, SIM_COPY_BATCH_V2, SIM_COPY_TO_SYMBOL, SIM_COPY_FROM_SYMBOL,
     SIM_COPY_CALLS,
 };
+/* Queues a copy, or makes it at once after the stream's earlier work if one side is pageable. */
 aclError sim_memory_copy_async(void *dst, const void *src, uint64_t size, aclrtMemcpyKind kind, enum sim_copy_call call,
                                struct sim_target stream, void *site);
 /* Waits for the stream's earlier work before a copy with a pageable side. Returns 107000 or 107041 if the stream

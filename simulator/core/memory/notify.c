@@ -452,7 +452,7 @@ static uint64_t nanoseconds(uint32_t seconds)
     return seconds == 0 || seconds == UINT32_MAX || ignored ? SIM_FOREVER : seconds * UINT64_C(1000000000);
 }
 
-/* A notify that another process made can only be waited for on the device where it was made. */
+/* A notify that processes share can only be waited for on the device where it was made. */
 static aclError check_home(aclrtNotify handle, struct sim_target stream)
 {
     struct sim_notify *notify = hold(SIM_NOTIFY_PLAIN, handle);

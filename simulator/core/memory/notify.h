@@ -6,20 +6,25 @@
 
 enum sim_notify_class { SIM_NOTIFY_PLAIN, SIM_NOTIFY_COUNTING };
 
-aclError sim_notify_create(enum sim_notify_class class, aclrtNotify *handle); /* 107002, 207009 */
-aclError sim_notify_check(enum sim_notify_class class, aclrtNotify handle);   /* 107017 */
+/* Creates a notify on the current device. Returns 107002 without a context, and 207009 if the device has too many. */
+aclError sim_notify_create(enum sim_notify_class class, aclrtNotify *handle);
+/* Returns 107017 if the handle is not a live notify of this class. */
+aclError sim_notify_check(enum sim_notify_class class, aclrtNotify handle);
+/* The number of a live notify; returns 107017 otherwise. */
 aclError sim_notify_id(enum sim_notify_class class, aclrtNotify handle, uint32_t *id);
 /* Queued waits for it fail when they run; parked ones fail at once. */
 aclError sim_notify_destroy(enum sim_notify_class class, aclrtNotify handle);
 
-/* Keys of plain notifies, by which other processes open them. */
+/* Keys of plain notifies, by which other processes open them. Returns 207000 on chips that cannot share notifies. */
 aclError sim_notify_share_supported(void);
 aclError sim_notify_export(aclrtNotify handle, bool to_all, char *key);
 aclError sim_notify_allow(aclrtNotify handle, const int32_t *pids, size_t count); /* 107000 unless it was exported */
 aclError sim_notify_import(const char *key, bool enable_peer, aclrtNotify *handle);
 
 /* ---- tasks that change or await a notify ---- */
-aclError sim_notify_record(aclrtNotify handle, struct sim_target stream, void *site); /* sets a flag */
+
+/* Queue a task that sets the flag, or one that changes the number. */
+aclError sim_notify_record(aclrtNotify handle, struct sim_target stream, void *site);
 aclError sim_notify_change(aclrtCntNotify handle, const aclrtCntNotifyRecordInfo *change, struct sim_target stream,
                            void *site);
 /* Queues a task that sets the number to 0, on behalf of this public function. */

@@ -20,8 +20,8 @@
  * left.
  *
  * One lock guards all pools and blocks. It is a leaf: the heap is called without it, and `giving` counts the threads
- * that have released it to do so. Queued frees find their block by its address and identify the allocation by its
- * id. */
+ * that are returning blocks to the heap. Queued frees find their block by its address and identify the allocation by
+ * its id. */
 #include "pool_inner.h"
 
 #include "base/config.h"

@@ -7,17 +7,23 @@
 
 #include <acl/acl_rt_memory_soma.h>
 
-aclError sim_pool_supported(void); /* 207000 */
+/* Returns 207000 on chips without memory pools. */
+aclError sim_pool_supported(void);
 
-/* `limit` is the most bytes that the pool may hold, 0 for no limit. Returns 107001 or 207001. */
+/* Creates a pool that may hold at most `limit` bytes (0: no limit). Returns 107001 or 207001. */
 aclError sim_pool_create(int32_t device, uint64_t limit, aclrtMemPool *handle);
-aclError sim_pool_check(aclrtMemPool handle); /* 107017 */
-/* The handle is dead at once. Blocks in use stay valid until they are freed. */
+/* Returns 107017 if the handle is not a live pool. */
+aclError sim_pool_check(aclrtMemPool handle);
+/* Destroys a pool: its handle is dead at once, and blocks in use stay valid until they are freed. */
 aclError sim_pool_destroy(aclrtMemPool handle);
+/* Set and read an attribute. Return 107017 for a dead handle. */
 aclError sim_pool_set(aclrtMemPool handle, aclrtMemPoolAttr attribute, const void *value);
 aclError sim_pool_get(aclrtMemPool handle, aclrtMemPoolAttr attribute, void *value);
+/* Returns idle blocks to the device until the pool holds at most `keep` bytes, if possible. */
 aclError sim_pool_trim(aclrtMemPool handle, uint64_t keep);
 
+/* Allocate and free a block in the order of a stream. Allocating returns 107017, 107000 or 207001; freeing returns
+ * 107000. */
 aclError sim_pool_malloc(void **address, size_t size, aclrtMemPool handle, struct sim_target stream, void *site);
 aclError sim_pool_free(void *address, struct sim_target stream, void *site);
 

@@ -42,9 +42,12 @@ struct sim_dump_plan {
 
 /* ---- the state (dump.c) ---- */
 
-aclError sim_dump_init(void);     /* 100001, 100002, 100044 */
-aclError sim_dump_finalize(void); /* 100001, 100045 */
-/* Returns 100001, 100045, 100000, 100003, 100006, 100009 or 200006. */
+/* aclmdlInitDump: returns 100001 before aclInit, 100002 if it was called before, 100044 if aclInit's file has a
+ * dump. */
+aclError sim_dump_init(void);
+/* aclmdlFinalizeDump: returns 100001 before aclInit, and 100045 before aclmdlInitDump. */
+aclError sim_dump_finalize(void);
+/* aclmdlSetDump: puts the plan of a file in force. Returns 100001, 100045, 100000, 100003, 100006, 100009 or 200006. */
 aclError sim_dump_set(const char *path);
 
 /* Applies the "dump" object of aclInit's file, until aclFinalize. Returns 100009 or 200006. */
@@ -134,12 +137,14 @@ struct sim_dump_graph {
     const char *dg_type, *dg_path;
     const aclTensorDesc *const *dg_descs[2]; /* inputs, outputs */
     int dg_counts[2];
-    const aclopAttr *dg_attr; /* NULL: none */
+    const aclopAttr *dg_attr; /* NULL: no attributes */
 };
 aclGraphDumpOption *sim_dump_graph_create(void);
 aclError sim_dump_graph_destroy(const aclGraphDumpOption *option);
-aclError sim_dump_graph_check(const aclGraphDumpOption *option); /* 100000 unless it is live */
-aclError sim_dump_graph_write(const struct sim_dump_graph *graph); /* 100000, 100003 */
+/* Returns 100000 unless the option is live. */
+aclError sim_dump_graph_check(const aclGraphDumpOption *option);
+/* Writes the graph of one operator to a file. Returns 100000 or 100003. */
+aclError sim_dump_graph_write(const struct sim_dump_graph *graph);
 void sim_dump_graph_reset(void);
 void sim_dump_graph_after_fork(void);
 

@@ -90,11 +90,13 @@ aclError sim_prof_span_tensors(const aclprofTensorInfo *info);
 aclError sim_prof_mark_stream(const char *text, size_t length, aclrtStream stream, void *site);
 aclError sim_prof_trace_stream(const void *data, size_t size, aclrtStream stream, void *site);
 
+/* Steps of the training: each start or end is queued as a mark. Tagging returns 100000 if a step starts or ends
+ * twice. */
 aclprofStepInfo *sim_prof_step_info_create(void);
 void sim_prof_step_info_destroy(const aclprofStepInfo *info);
 aclError sim_prof_step_info_tag(const aclprofStepInfo *info, aclprofStepTag tag, aclrtStream stream, void *site);
 
-uint64_t sim_prof_text_number(const char *text); /* UINT64_MAX if memory runs out */
+uint64_t sim_prof_text_number(const char *text); /* a number for the text; UINT64_MAX if memory runs out */
 void sim_prof_text(uint64_t number, char text[SIM_PROF_TEXT]); /* the text of a number, or its digits */
 
 void sim_prof_forget_spans(void); /* called when the session has ended */
@@ -116,11 +118,13 @@ struct sim_op_record {
 
 aclprofSubscribeConfig *sim_prof_subscription_create(bool times, int descriptor);
 aclError sim_prof_subscription_destroy(const aclprofSubscribeConfig *config);
+/* Start and end a subscription to a model. Unsubscribing does not wait until the reader has read all records. */
 aclError sim_prof_subscribe(uint32_t model, const aclprofSubscribeConfig *config);
 aclError sim_prof_unsubscribe(uint32_t model);
 
 /* Whether a subscription wants records of this model's operators. Costs one load if there is no subscription. */
 bool sim_prof_is_subscribed(uint32_t model);
+/* Adds a record of one operator to the queue of the model's subscription. */
 void sim_prof_tell(uint32_t model, const char *type, const char *name, uint64_t start, uint64_t end);
 
 void sim_prof_subscribe_reset(void);

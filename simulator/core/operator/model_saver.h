@@ -1,9 +1,9 @@
-/* Saving an instance: its steps and the memory they work on become the constant block of a model file, without an
- * address in it. model/format/saved.c reads such a block:
- *   "ACLSAVE1", u32 regions, inputs, outputs, steps, u64 contents,
- *   {u64 bytes, u64 address modulo SIM_SAVED_PHASE} a region, {place, its bytes} a content,
- *   a place each input, a place each output, then the steps, each beginning with its u32 sim_saved_step.
- * base/saver.h says what a place is. */
+/* Saving an instance: its steps and the memory they work on become the constant block of a model file, which contains
+ * no addresses. model/format/saved.c reads such a block:
+ *   "ACLSAVE1", u32 numbers of regions, inputs, outputs and steps, u64 number of contents,
+ *   per region {u64 bytes, u64 address modulo SIM_SAVED_PHASE}, per content {place, its bytes},
+ *   per input a place, per output a place, then the steps, each beginning with its u32 sim_saved_step.
+ * base/saver.h defines a place. */
 #ifndef SIM_MODEL_SAVER_H
 #define SIM_MODEL_SAVER_H
 

@@ -49,8 +49,9 @@ aclError sim_op_attr_set_texts(const aclopAttr *handle, const char *name, size_t
 aclError sim_op_attr_set_lists(const aclopAttr *handle, const char *name, size_t count, const int *lengths,
                                const int64_t *const *values);
 
-aclError sim_op_attr_copy(const aclopAttr *handle, struct sim_attributes *copy); /* 100000, 200000 */
-aclError sim_op_attributes_copy(const struct sim_attributes *from, struct sim_attributes *copy); /* 200000 */
+/* Copy the attributes of an object, or of a list. Return 100000 for a dead handle, and 200000 if memory runs out. */
+aclError sim_op_attr_copy(const aclopAttr *handle, struct sim_attributes *copy);
+aclError sim_op_attributes_copy(const struct sim_attributes *from, struct sim_attributes *copy);
 void sim_op_attributes_drop(struct sim_attributes *attributes);
 const struct sim_attribute *sim_op_attributes_find(const struct sim_attributes *attributes, const char *name);
 /* All attributes as one JSON object, which the caller frees; NULL if memory runs out. */
@@ -67,7 +68,7 @@ struct sim_op_given {
     int gi_input_count, gi_output_count;
     const aclTensorDesc *const *gi_input_descs, *const *gi_output_descs;
     const aclDataBuffer *const *gi_inputs, *const *gi_outputs; /* both NULL if the function takes no buffers */
-    const aclopAttr *gi_attr;                                  /* NULL: none */
+    const aclopAttr *gi_attr;                                  /* NULL: no attributes */
 };
 
 struct sim_op_tensor {
@@ -97,6 +98,7 @@ static inline struct sim_op_tensor *sim_op_output(const struct sim_op_request *r
     return &request->rq_tensors[request->rq_input_count + index];
 }
 
+/* Creates an empty request, to be dropped with sim_op_request_drop. Returns 200000 if memory runs out. */
 aclError sim_op_request_create(const char *type, uint32_t inputs, uint32_t outputs, struct sim_op_request *request);
 void sim_op_request_drop(struct sim_op_request *request);
 
@@ -186,7 +188,8 @@ struct sim_row *sim_op_row_find(const char *name);
 
 #define SIM_COMPILE_OPTIONS (ACL_OP_DEBUG_OPTION + 1)
 
-aclError sim_op_set_option(unsigned option, const char *value); /* 200000 */
+/* Stores an option of the compiler. Returns 200000 if memory runs out. */
+aclError sim_op_set_option(unsigned option, const char *value);
 /* The size of the text with its NUL; it is copied if it fits. */
 size_t sim_op_get_option(unsigned option, char *value, size_t length);
 
@@ -194,10 +197,13 @@ size_t sim_op_get_option(unsigned option, char *value, size_t length);
 typedef aclError sim_op_loader(const char *path);
 aclError sim_op_load_folder(const char *path, sim_op_loader *load);
 
-aclError sim_op_add_selector(const char *type, aclopCompileFunc function); /* 100030 */
-aclError sim_op_remove_selector(const char *type); /* 100028 */
+/* Register and remove the function that chooses a kernel for a type. Return 100030 if the type has one already, and
+ * 100028 if it has none. */
+aclError sim_op_add_selector(const char *type, aclopCompileFunc function);
+aclError sim_op_remove_selector(const char *type);
+/* Stores a kernel binary by type and id. Returns 100031 if the type has a kernel with this id already. */
 aclError sim_op_add_kernel(const char *type, const char *id, void *binary, size_t size,
-                           aclDataDeallocator deallocator); /* 100031 */
+                           aclDataDeallocator deallocator);
 /* Calls the function of the type, which must choose an existing kernel. Returns 100000, 100028, 100029, or the
  * function's code. */
 aclError sim_op_select(const struct sim_op_given *given);

@@ -73,6 +73,7 @@ const struct sim_op_type *sim_op_type_find(const struct sim_op_request *request,
 
 /* ---- what the table derives (op_derive.c, op_window.c) ---- */
 
+/* Derive the arguments and shapes of the types that they are named after (sim_op_derive_func). */
 aclError sim_op_derive_slice_starts(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_derive_slice_ends(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_derive_slice_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);

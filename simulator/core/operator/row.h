@@ -25,8 +25,8 @@ struct sim_row {
     struct sim_op ro_op; /* of its tasks; op_name is the operator's name */
     const struct sim_parameter *ro_parameters;
     size_t ro_count;
-    const struct sim_kernel *ro_builtin; /* NULL: none */
-    struct sim_kernel ro_registered;     /* guarded by row.c's lock; kn_run NULL: none */
+    const struct sim_kernel *ro_builtin; /* NULL: no built-in kernel */
+    struct sim_kernel ro_registered;     /* guarded by row.c's lock; kn_run NULL: not registered */
 };
 
 #define SIM_ROW_PARAMETERS 48 /* no schema has more */
@@ -69,6 +69,7 @@ aclError sim_row_save(const void *argument, struct sim_saver *saver); /* row_sav
 
 /* ---- executors ---- */
 
+/* Make an executor repeatable, and destroy it. */
 aclnnStatus sim_executor_repeat(const aclOpExecutor *handle);
 aclnnStatus sim_executor_destroy(const aclOpExecutor *handle);
 

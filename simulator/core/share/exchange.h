@@ -46,6 +46,7 @@ void sim_exchange_withdraw_all(enum sim_exchange_kind kind);
  * does not reply; 507022. */
 aclError sim_exchange_import(enum sim_exchange_kind kind, uint64_t id, const char *name, struct sim_offer *offer);
 
+/* Whether this process made the id. */
 bool sim_exchange_is_own(uint64_t id);
 
 /* Check arrays of processes; return 107000. */
