@@ -1,6 +1,6 @@
 /* Failures: a function returns a code, and records its reason as a message of the calling thread.
  *
- * SIM_ARGUMENT  a check of the entry layer: records a message, but no last error (contract: error.md, "NOT recorded").
+ * SIM_ARGUMENT  a check of the entry layer: records a message, but no last error.
  * SIM_CHECK     a check of the runtime: records a message and sets the thread's last error.
  * SIM_SUPPORTED a feature that chip, version or simulator lacks: 207000, a message, no last error.
  * SIM_TRY       returns a code whose message has been recorded already.

@@ -22,7 +22,6 @@ aclError sim_registry_remove_snapshot(aclrtSnapShotStage stage, aclrtSnapShotCal
 void sim_registry_fire_device_state(int32_t device, aclrtDeviceState state);
 void sim_registry_fire_stream_state(aclrtStream stream, aclrtStreamState state);
 
-
 /* The same for functions that may fail, until one does. The first passes the milliseconds left (0: no limit) to each
  * function, and returns its code, or 107019 when the deadline has passed; the second returns 507912. */
 aclError sim_registry_fire_abort(int32_t device, aclrtDeviceTaskAbortStage stage, uint64_t deadline);

@@ -1,8 +1,7 @@
 /* What each part of the library does when something happens to all of it: one entry per part, in a table that
- * simulator.c owns and sets when the library is loaded. A lower room reaches the upper ones through this
- * table (ARCHITECTURE.md lists the other ways). Every
- * function may be NULL. The table begins with the uppermost room and is walked in that order, so that a part can use
- * the parts below it until it has finished. */
+ * simulator.c owns and sets when the library is loaded. A lower room reaches the upper ones through this table
+ * (ARCHITECTURE.md lists the other ways). Every function may be NULL. The table begins with the uppermost room and is
+ * walked in that order, so that a part can use the parts below it until it has finished. */
 #ifndef SIM_ROOM_H
 #define SIM_ROOM_H
 

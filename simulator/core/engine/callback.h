@@ -28,7 +28,6 @@ bool sim_callback_wait_pending(uint64_t deadline);
 aclError sim_callback_launch(aclrtCallback function, void *user, bool block, struct sim_target stream, void *site);
 aclError sim_callback_host_function(aclrtHostFunc function, void *user, struct sim_target stream, void *site);
 
-
 /* Unbinds a stream that is being destroyed: its handle is dead and its tasks are done. */
 void sim_callback_forget(struct sim_stream *stream, uint64_t handle);
 /* Stops the host-function thread of a context whose streams are gone, and waits for a function that runs. */

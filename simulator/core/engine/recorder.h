@@ -26,7 +26,7 @@ struct sim_recorder {
     bool (*rc_wait)(struct sim_event *event, aclrtEvent handle, struct sim_target stream, bool external, void *site,
                     aclError *code);
     /* Returns `code` when this thread may not make a synchronous memory call now, because streams of the context are
-     * being captured (contract: modes and unsafe calls). */
+     * being captured. */
     aclError (*rc_refuse_unsafe)(struct sim_context *context, aclError code);
     /* Finds a task by its kind and number in a stream that is bound to an instance. Returns 107005 or 107000. */
     aclError (*rc_find_task)(struct sim_target stream, uint32_t number, enum sim_task_kind kind,
