@@ -1,27 +1,14 @@
 /* Design notes
  *
- * Memory pools: device memory that is allocated and freed in stream order.
+ * Memory pools: device memory that is allocated and freed in stream order. pool_order.c decides which allocation gets
+ * which block.
  *
- * A pool owns blocks of its device's heap until it is trimmed. A block is used, being freed (its free is queued), or
- * idle. Blocks are neither split nor merged; a block is reused for a size of at least half its own.
- *
- * Reuse. Each allocation of a block has an allocation id in the block's heap record, and tasks check it as for any
- * block. A free marks the block as freed when its task runs; work that is submitted earlier may use the block. If the
- * block is allocated again before that, on the same stream or on one that waits for it, the record gets a new id, and
- * the former allocation (struct sim_pool_life) stays in a list until its free has run. So tasks of both are told apart,
- * and a task that was submitted behind the free finds its id gone. A block with former allocations is never returned to
- * the device. If a queued allocation is discarded, and with it the wait that made the reuse safe, while a former
- * allocation is still in use, the new one is ended, because otherwise tasks of both would run.
- *
- * Order. F is the record of a block's last free; it is 0 if a host thread freed the block. An allocation may have the
- * block if it is on the stream of F; if its stream waits for an event recorded behind F, directly or through other
- * streams (bl_behind holds the points from which on streams do; waits count from their submission, each adds one
- * entry); if F has passed; or if the allocation itself waits for F. The last way is tried only if no other memory is
- * left.
+ * A pool owns blocks of its device's heap until they are trimmed. A block is used, being freed (its free is queued), or
+ * idle. Blocks are neither split nor merged; a block is reused for a size of at least half its own. Queued frees find
+ * their block by its address and identify the allocation by its id.
  *
  * One lock guards all pools and blocks. It is a leaf: the heap is called without it, and `giving` counts the threads
- * that are returning blocks to the heap. Queued frees find their block by its address and identify the allocation by
- * its id. */
+ * that are returning blocks to the heap. */
 #include "pool_inner.h"
 
 #include "base/config.h"

@@ -37,7 +37,7 @@ struct sim_pool_block {
     uint64_t bl_used;         /* of its newest allocation */
     uint32_t bl_birth;
     enum sim_pool_state bl_state;
-    bool bl_offered;          /* may be reused: not in use, and F (pool.c) is known */
+    bool bl_offered;          /* may be reused: not in use, and F (pool_order.c) is known */
     sim_record bl_freed;
     sim_record bl_behind[SIM_POOL_BEHIND]; /* 0 ends the list */
     struct sim_pool_life *bl_former;

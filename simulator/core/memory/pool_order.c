@@ -1,5 +1,19 @@
-/* Allocating and freeing in stream order: which allocation gets which block of a pool. The design notes and the lock
- * are in pool.c. */
+/* Design notes
+ *
+ * Allocating and freeing in stream order: which allocation gets which block of a pool. The pools, their blocks and the
+ * lock are in pool.c.
+ *
+ * Each allocation of a block has an allocation id in the block's heap record, and tasks check it as for any block. A
+ * free marks the block as freed when its task runs; work that is submitted earlier may use the block. If the block is
+ * allocated again before that, the record gets a new id, and the former allocation (struct sim_pool_life) stays in a
+ * list until its free has run. So tasks of both are told apart. A block with former allocations is never returned to
+ * the device. If a queued allocation is discarded while a former one is in use, the new one is ended, because the wait
+ * that made the reuse safe is gone.
+ *
+ * F is the record of a block's last free, 0 if a host thread freed it. An allocation may have the block if it is on the
+ * stream of F; if its stream waits for an event recorded behind F, directly or through others (bl_behind holds from
+ * where on which streams do; a wait counts from its submission); if F has passed; or, if no other memory is left, by
+ * waiting for F itself. */
 #include "pool_inner.h"
 
 #include "engine/context.h"
