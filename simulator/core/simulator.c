@@ -1,5 +1,5 @@
-/* The table of the library's parts. A constructor registers it when the library is loaded. Lower rooms reach upper ones
- * through the tables below only. This file may refer to every room; no room refers to it.
+/* The tables of the library's parts. A constructor hands them in when the library is loaded. Lower rooms reach upper
+ * ones through these tables only. This file may refer to every room; no room refers to it.
  *
  * All tables are constant and are set before any other call, so no lock is needed. */
 #include "address/memory.h"

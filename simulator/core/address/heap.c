@@ -249,7 +249,7 @@ static void put_back(struct sim_heap *heap, struct sim_class *class, uint64_t pa
     set_stock(class, stock);
 }
 
-/* Returns the stocks of all classes, when the heap seems to be full. */
+/* Releases the stocks of all classes, when the heap seems to be full. */
 static void sell_stocks(struct sim_heap *heap)
 {
     for (int number = 0; number < CLASSES; number++) {

@@ -5,8 +5,8 @@
  * A publishing process listens on a socket in the abstract name space; the socket's name contains the process's number,
  * and it vanishes with the process, however that ends. A thread of the publisher (exchange_serve.c) sleeps until a
  * process connects or exits; it exists from the first publication or joined page on. The alternatives were worse:
- * containers forbid opening the publisher's files through /proc or pidfd_getfd, which also bypass its permission check,
- * and named files would be left behind. Files travel with the reply. Both sides must belong to the same user. The
+ * opening the publisher's files through /proc or pidfd_getfd skips its checks and is forbidden in containers, and
+ * named files would be left behind. Files travel with the reply. Both sides must belong to the same user. The
  * kernel, not the message, says which process connects, so lists of allowed processes are reliable.
  *
  * This file owns the entries (publications); exchange_serve.c owns the clients, exchange_share.c the links and pages.
