@@ -1,7 +1,7 @@
 /* Host objects behind handles (object.h): taking, publishing, opening and ending them.
  *
- * A table owns its objects' slots. An object's ob_lock guards its content and the end of its handle; the table's own
- * lock is never held together with it. */
+ * A table owns its objects' slots. An object's ob_lock guards its content and the end of its handle; no
+ * function here holds the table's own lock together with it. */
 #include "object.h"
 
 void *sim_object_take(struct sim_table *table, uint64_t *handle)

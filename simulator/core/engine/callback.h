@@ -23,8 +23,8 @@ aclError sim_callback_process(int32_t timeout);
  * first. */
 bool sim_callback_wait_pending(uint64_t deadline);
 
-/* Queue a call on a stream. Return 107015 if no thread serves the stream, and 107011 if it is bound for the other kind
- * of callback. */
+/* Queue a call on a stream. Return 107011 if the stream is bound for the other kind of callback; sim_callback_launch
+ * also returns 107015 if no thread serves the stream. */
 aclError sim_callback_launch(aclrtCallback function, void *user, bool block, struct sim_target stream, void *site);
 aclError sim_callback_host_function(aclrtHostFunc function, void *user, struct sim_target stream, void *site);
 

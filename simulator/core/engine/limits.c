@@ -1,7 +1,7 @@
 /* Settings of programs for later work: switches, time-outs, sizes, numbers of cores.
  *
- * The values belong to the process, and each is an atomic word; those of a stream are in the stream. sizes_lock, a
- * leaf, guards the sizes, because the two SIMT stacks must not both be 0.
+ * The values belong to the process, and most are atomic words; those of a stream are in the stream, and each thread has
+ * its stream in use. sizes_lock, a leaf, guards the sizes, because the two SIMT stacks must not both be 0.
  *
  * Waits for events and launches of custom kernels use the time-out that is in force when they are submitted. The other
  * values are only stored and reported: the simulator's kernels have neither the stacks nor the cores of a card, no
