@@ -1,6 +1,6 @@
 """Random bad calls of every declared function: no crash, no hang, no leak, and good programs still run.
 
-``ACL_BADCALLS=<calls>`` sets the number of calls a function (200), ``ACL_BADCALLS_SEED`` the seed (1).
+``ACL_BADCALLS=<calls>`` sets the number of calls per function (100), ``ACL_BADCALLS_SEED`` the seed (1).
 """
 
 import os
@@ -12,7 +12,7 @@ from badcalls import generate
 from helpers import programs
 
 FOLDER = Path(generate.__file__).parent
-CALLS = int(os.environ.get("ACL_BADCALLS", "200"))
+CALLS = int(os.environ.get("ACL_BADCALLS", "100"))
 
 # Functions that do what the driver has to notice.
 BROKEN = """
