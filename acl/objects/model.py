@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 UNKNOWN = codes.ACL_ERROR_GE_EXEC_MODEL_ID_INVALID
 OTHER_CONTEXT = codes.ACL_ERROR_RT_STREAM_CONTEXT
 SYNCHRONOUS = codes.ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT
-# What to do where loading is refused.
+# The advice for each status code of a failed load.
 LOADING = {
     codes.ACL_ERROR_GE_PARAM_INVALID: "the file is damaged or for another chip, or the memory given is too small: "
     "acl.Model.memory_of() says how much it takes",
@@ -131,6 +131,7 @@ class Model(Resource):
     def _describe_as(
         self, model: int, depth: int, output_bytes: Union[int, Sequence[int]], opening: Opening, context: int
     ) -> None:
+        """Read the description of a loaded model, and create its pool of slots."""
         depth = integer(depth, "acl.Model: depth", 1)
         signature = self._signature = Signature(model)
         count = len(signature.outputs)
@@ -170,7 +171,7 @@ class Model(Resource):
 
     @property
     def inputs(self) -> "Named[Tensor]":
-        """The inputs, by index or by name, without those for a gear or for parameters of AIPP."""
+        """The inputs, by index or by name, except those that carry a gear or parameters of AIPP."""
         return self._signature.inputs
 
     @property
@@ -180,9 +181,9 @@ class Model(Resource):
 
     @property
     def gears(self) -> tuple[Any, ...]:
-        """What it was built for: batches, pairs of height and width, or shapes of all inputs; empty without gears.
+        """The gears it was built for: batch sizes, (height, width) pairs, or shapes of all inputs; empty without gears.
 
-        A run takes the gear that the shapes of its inputs have.
+        An execution uses the gear that matches the shapes of its inputs.
         """
         gears = self._signature.gears
         return () if gears is None else gears.choices
@@ -274,6 +275,7 @@ class Model(Resource):
         self, stream: Stream, values: "Sequence[Array]", gear: Optional[int], outs: "list[Optional[Array]]",
         aipp: "Optional[Aipp]",
     ) -> Any:  # fmt: skip
+        """Queue an execution on a stream of the program, which may be captured."""
         if any(not isinstance(value, DeviceArray) for value in values) or any(
             not isinstance(value, DeviceArray) for value in outs if value is not None
         ):
@@ -288,7 +290,7 @@ class Model(Resource):
             stream_handle(stream)  # raises if it is not a stream
             captured = stream.capturing
             lease = pool.lend()
-            # Tells when the work is done that the slot is needed for: a capture keeps it for its replays.
+            # A block without memory, which owns the lease: the work, or the graph that captures it, holds the slot.
             holder = Block(0, 0, "device", self._place, False, lease)
             if not captured:
                 pool.follow(stream)
@@ -313,7 +315,7 @@ class Model(Resource):
         aipp: "Optional[Aipp]" = None,
         **named: "Input",
     ) -> ModelRun:
-        """Queue an execution and return its future; wait first while the model's depth of them is in progress.
+        """Queue an execution and return its future; if ``depth`` executions are in progress, wait for one first.
 
         Parameters
         ----------
@@ -350,7 +352,7 @@ class Model(Resource):
                 run = self._submit(slot, handle, values, gear, device, outs, aipp, stream)
             except BaseException:
                 if slot.stream is not None:
-                    rt.synchronize_stream(slot.stream.handle)  # what was queued before uses the slot
+                    rt.synchronize_stream(slot.stream.handle)  # work queued before the error uses the slot
                 pool.idle.append(slot)
                 raise
             return ModelRun(pool, slot, run.results)
@@ -359,6 +361,7 @@ class Model(Resource):
         self, slot: Slot, handle: int, values: "Sequence[Array]", gear: Optional[int], device: bool,
         outs: "list[Optional[Array]]", aipp: "Optional[Aipp]", stream: Optional[Stream],
     ) -> Steps:  # fmt: skip
+        """Queue the copies and the execution on the slot's stream, in the order of the program's stream."""
         own, pool = slot.own_stream(), self._pool
         if stream is not None:
             own.wait(stream)
@@ -379,20 +382,21 @@ class Model(Resource):
         return run
 
     def map(self, inputs: Iterable[Any], **options: Any) -> Iterator[Any]:
-        """Yield the outputs for each item, in order, with up to the model's depth of executions in progress.
+        """Yield the outputs for each item, in order, with up to ``depth`` executions in progress.
 
         If tqdm is installed, a bar shows the progress on a terminal or in a notebook.
 
         Parameters
         ----------
         inputs
-            An array each, a tuple of arrays, or a mapping of names to arrays.
+            Per execution an array, a tuple of arrays, or a mapping of names to arrays.
         options
             As for :meth:`submit`.
         """
         return bar(self._ahead(inputs, options), "acl.Model", len(inputs) if isinstance(inputs, Sized) else None)
 
     def _ahead(self, inputs: Iterable[Any], options: "dict[str, Any]") -> Iterator[Any]:
+        """Yield the outputs in order; the next executions are queued before the oldest one is waited for."""
         waiting: deque[ModelRun] = deque()
         for item in inputs:
             if len(waiting) == self.depth:
@@ -404,23 +408,23 @@ class Model(Resource):
         while waiting:
             yield waiting.popleft().result()
 
-    # --- What a run is given
+    # --- Arguments of an execution
 
     def _ready(self) -> int:
-        """Return the handle, when a run can be made in this thread."""
+        """Return the handle, or raise an error if this thread cannot execute the model."""
         handle = self._handle.__index__()
         if not self._place.live:
             text = "acl.Model: its device was closed, and the model is gone"
             raise InvalidHandleError(INVALID_HANDLE, "acl.Model", text, "close models before their device")
         if rt.get_context() != (self._context, 0):
-            current_handle()  # says so where there is none
+            current_handle()  # raises if the thread has no context
             device = self._place.device_id
             text = f"acl.Model: it was loaded on device {device} in another context than this thread's"
             raise ContextError(OTHER_CONTEXT, "acl.Model", text, "make that current: model.use_context()")
         return int(handle)
 
     def _arrange(self, given: "tuple[Input, ...]", named: "dict[str, Input]") -> "tuple[list[Array], Optional[int]]":
-        """Return an array for each input, in their order and checked, and the place of the gear."""
+        """Return the checked array of each input, in order, and the index of the gear."""
         signature = self._signature
         inputs = signature.inputs
         if named or len(given) != len(inputs):
@@ -440,6 +444,7 @@ class Model(Resource):
         return values, gear
 
     def _by_name(self, given: "tuple[Input, ...]", named: "dict[str, Input]") -> "tuple[Input, ...]":
+        """Return the inputs in order, given by position and by name."""
         inputs = self.inputs
         takes = f"{len(inputs)} input{'s' if len(inputs) != 1 else ''}: {', '.join(inputs.names)}"
         if len(given) > len(inputs):
@@ -459,6 +464,7 @@ class Model(Resource):
 
     @staticmethod
     def _array_of(tensor: Tensor, value: Any) -> "Array":
+        """Return an input as an array; values without a type get the type of the input."""
         if isinstance(value, (DeviceArray, numpy.ndarray)):
             return value
         if isinstance(value, Buffer):
@@ -474,7 +480,8 @@ class Model(Resource):
         return array
 
     def _check_device(self, array: DeviceArray, what: str) -> None:
-        block = array._live()  # raises when it is closed, or its device is
+        """Raise an error unless an array is contiguous and on the device of the model."""
+        block = array._live()  # raises if the array or its device is closed
         if not array.is_contiguous:
             raise refuse("Model", f"{what} is {array!r}, which is not contiguous", "copy it first: array.copy()")
         if block.opening.device_id != self._place.device_id:
@@ -483,7 +490,7 @@ class Model(Resource):
             raise refuse("Model", reason, f"copy it: acl.DeviceArray.from_numpy(x.to_numpy()) on device {here}")
 
     def _outs(self, out: "Output") -> "list[Optional[Array]]":
-        """Return the program's array for each output, or None."""
+        """Return the array that ``out`` gives for each output, or None."""
         outputs = self.outputs
         if out is None:
             return [None] * len(outputs)
@@ -507,6 +514,7 @@ class Model(Resource):
         return found
 
     def _check_out(self, tensor: Tensor, array: "Array") -> None:
+        """Raise an error if an array cannot be an output; its shape is checked when the output is bound."""
         if self._signature.open:
             raise refuse("Model", f"out cannot be given: only a run knows the shape of {tensor.name}", "leave it out")
         if isinstance(array, DeviceArray):
@@ -523,14 +531,14 @@ class Model(Resource):
     # --- The end
 
     def close(self) -> None:
-        """Wait for its executions, which complete their futures, and unload it. Closing again does nothing."""
+        """Wait for its executions, complete their futures, and unload it. Closing again does nothing."""
         self._refuse_waiting("close")
         pool = self._pool
         with pool.lock:
             if not self.closed and self._place.live and not pool.ended:
                 try:
                     call_in(self._context, pool.drain)
-                except ContextError:  # it has ended, and all streams with it
+                except ContextError:  # the context was destroyed, and its streams with it
                     pass
             super().close()
             self._keep = ()
@@ -544,11 +552,11 @@ class Model(Resource):
             ret = call_in(self._context, mdl.unload, handle)
         except ContextError:
             ret = mdl.unload(handle)
-        return 0 if ret == UNKNOWN else ret  # others have unloaded it
+        return 0 if ret == UNKNOWN else ret  # pyACL or C has unloaded it
 
 
 def _room(name: str, memory: Union[Buffer, DeviceArray, None]) -> Optional[Span]:
-    """Return the device memory that is given for a part of a model."""
+    """Return the device memory that the program gave for work memory or weights, or None."""
     if memory is None:
         return None
     span = span_of(memory, "Model") if isinstance(memory, Resource) else None
@@ -558,7 +566,7 @@ def _room(name: str, memory: Union[Buffer, DeviceArray, None]) -> Optional[Span]
 
 
 def _content(source: Any) -> Span:
-    """Return memory of the host with the file that an argument stands for."""
+    """Return host memory with the contents of a model file; device memory is copied to the host."""
     if isinstance(source, Resource) and span_of(source, "Model").kind == "device":
         source = bytes(source) if isinstance(source, Buffer) else source.to_numpy()  # type: ignore[attr-defined]
     return span_of(source, "Model")

@@ -1,6 +1,6 @@
-"""How images are made a model's input of: AIPP, for models that take its parameters with each run.
+"""AIPP: preprocessing of images on the device, for models that take its parameters with each execution.
 
-Static AIPP is inside a model and needs nothing here: its input takes the bytes of an image as it is.
+Static AIPP is part of a model and needs nothing here: such an input takes the bytes of an image unchanged.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ FORMATS = {
     "yuv400": lib.ACL_YUV400_U8,
 }
 UNKNOWN = codes.ACL_ERROR_INVALID_PARAM
-# Parameters live on the host, with no device.
+# Parameters are host memory, so closing a device does not end them.
 ALWAYS = Opening(-1)
 
 
@@ -40,11 +40,11 @@ class Aipp(Resource):
     swap_ax
         Move the first of four channels to the end.
     csc
-        The conversion of colours: nine numbers of a matrix, in 1/256, row by row.
+        The matrix of the colour conversion: nine numbers, in units of 1/256, row by row.
     csc_in, csc_out
         The values that are subtracted before the conversion, and added after it.
     crop, padding, resize, mean, minimum, factor
-        For all images, as for :meth:`image`.
+        The values for all images, as in :meth:`image`.
 
     Notes
     -----
@@ -111,7 +111,7 @@ class Aipp(Resource):
         padding
             Pixels added at the top, the bottom, the left and the right.
         resize
-            Width and height before, and after.
+            Width and height before the resize, then width and height after it.
         mean, minimum, factor
             For each of four channels: ``(pixel - mean - minimum) * factor``.
         """
@@ -141,10 +141,11 @@ class Aipp(Resource):
 
     def _release(self, handle: int, opening: Opening) -> int:
         ret = mdl.destroy_aipp(handle)
-        return 0 if ret == UNKNOWN else ret  # it went with the library's state, or stayed with a parent process
+        return 0 if ret == UNKNOWN else ret  # destroyed with the library's state, or created before a fork
 
 
 def _numbers(name: str, given: Sequence[int], count: int) -> Any:
+    """Return an argument as a list of this many 32-bit integers, or raise an error."""
     numbers = [integer(number, f"acl.Aipp: {name}", -(2**31), 2**31 - 1) for number in _listed(name, given)]
     if len(numbers) != count:
         raise refuse("Aipp", f"{name} has {len(numbers)} numbers, expected {count}")
@@ -152,6 +153,7 @@ def _numbers(name: str, given: Sequence[int], count: int) -> Any:
 
 
 def _reals(name: str, given: Sequence[float]) -> Any:
+    """Return an argument as a list of four numbers, one per channel, or raise an error."""
     numbers = _listed(name, given)
     for number in numbers:
         if not isinstance(number, Real):
@@ -162,6 +164,7 @@ def _reals(name: str, given: Sequence[float]) -> Any:
 
 
 def _listed(name: str, given: Any) -> list[Any]:
+    """Return an argument as a list, or raise an error if it is not iterable."""
     if not isinstance(given, Iterable):
         raise TypeError(f"acl.Aipp: {name} is {given!r}, expected numbers")
     return list(given)

@@ -1,15 +1,17 @@
-"""Executions of models in progress, here called runs: their datasets, and their futures.
+"""Executions of models in progress: their datasets, and their futures.
 
-A model has one :class:`Pool`. Each run has a :class:`Slot`: two datasets, the memory that stands in for arrays of the
-host or that are too small, and, for a run that a :class:`ModelRun` stands for, a stream of its own. So waiting for a
-run waits for nothing else, and a failure is known to be its own. As a model is not to run on two streams at once, each
-run waits on its stream for the one before (the pool's ``tail``); copies of the next one overlap with it.
+A model has one :class:`Pool` of slots. Each execution uses one :class:`Slot`: two datasets, device memory for host
+arrays and for device arrays that are too small, and, if the execution has a future (:class:`ModelRun`), a separate
+stream. Because of that stream, waiting for an execution waits for no other work, and an error of the stream is an error
+of the execution. A model must not execute on two streams at once, so each execution waits on its stream for the
+previous one (``Pool._tail``); only the copies of one execution overlap with another execution.
 
-``Pool.lock`` is held while a run is queued, and by a thread that waits for a slot to queue one. ``ModelRun._lock`` is
-held by the thread that waits for the run, which never takes the pool's lock: returning a slot is an append.
+``Pool.lock`` is held while an execution is queued, and by a thread that waits for a free slot. ``ModelRun._lock`` is
+held by the thread that waits for the execution. That thread never takes the pool's lock: it returns the slot by a
+single append.
 
-Callbacks of futures are made by a thread of the pool's, which waits for the runs in the order in which they were
-queued. It is started by the first callback, and ended with the model.
+The reader, one thread per pool, waits for the executions that have callbacks, one after the other, and calls the
+callbacks. It is started for the first callback, and ended with the model.
 """
 
 import threading
@@ -39,7 +41,7 @@ TIMED_OUT = codes.ACL_ERROR_RT_STREAM_SYNC_TIMEOUT
 
 
 class Side:
-    """A dataset, its data buffers, and memory for those that have none of the program's."""
+    """A dataset with its data buffers, and memory for buffers that do not refer to an array of the program."""
 
     def __init__(self, count: int) -> None:
         self.bound = [(0, 0)] * count
@@ -76,7 +78,7 @@ class Side:
             pinned = self.hosts[index] = Buffer(max(size, 1), kind="host").numpy()
         return pinned
 
-    def __del__(self, is_finalizing: Any = is_finalizing) -> None:  # the module may be gone by then
+    def __del__(self, is_finalizing: Any = is_finalizing) -> None:  # a default: at exit the module may be cleared
         if not is_finalizing():
             mdl.destroy_dataset(self.dataset)
             for buffer in self._buffers:
@@ -84,21 +86,21 @@ class Side:
 
 
 class Lane(Stream):
-    """The stream of a slot, which goes with it."""
+    """The stream of a slot, closed by the garbage collector together with the slot."""
 
     __slots__ = ()
     _is_value = True
 
 
 class Slot:
-    """What one run at a time needs."""
+    """The datasets, memory and stream that one execution at a time uses."""
 
     __slots__ = ("inputs", "outputs", "gear", "shapes", "stream")
 
     def __init__(self, signature: "Signature") -> None:
         self.inputs = Side(signature.input_count)
         self.outputs = Side(len(signature.outputs))
-        # The gear that its input for that has, and the shapes that were said where the model leaves them open.
+        # The gear that is set in the dataset, and the shapes that are set for inputs whose shape the model leaves open.
         self.gear: Optional[int] = None
         self.shapes: list[Optional[tuple[int, ...]]] = [None] * signature.input_count
         self.stream: Optional[Stream] = None
@@ -111,7 +113,7 @@ class Slot:
 
 
 class Lease:
-    """Gives a slot back when the work that holds this is done."""
+    """A slot that returns to its pool when the work that holds this object is done."""
 
     __slots__ = ("pool", "slot")
 
@@ -125,7 +127,7 @@ class Lease:
 
 
 class Pool:
-    """The slots of a model: at most ``depth`` for runs with a future."""
+    """The slots of a model: at most ``depth`` for executions with a future."""
 
     def __init__(self, signature: "Signature", depth: int, opening: Opening, context: int) -> None:
         self.signature = signature
@@ -145,7 +147,7 @@ class Pool:
     # --- Slots, with the lock held
 
     def take(self) -> Slot:
-        """Return a slot, once there is one."""
+        """Return a free slot, after waiting for an execution if all slots are in use."""
         self._collect()
         while True:
             try:
@@ -156,11 +158,11 @@ class Pool:
                 slot = Slot(self.signature)
                 self._made += 1
                 return slot
-            for run in list(self.flying.values())[:1]:  # it gives its slot back before it leaves
+            for run in list(self.flying.values())[:1]:  # `idle` has its slot before it leaves `flying`
                 run._settle(None)
 
     def lend(self) -> Lease:
-        """Return a slot for a run without a future, without waiting."""
+        """Return a slot for an execution without a future, without waiting."""
         self._collect()
         try:
             slot = self.idle.pop()
@@ -170,22 +172,22 @@ class Pool:
         return Lease(self, slot)
 
     def _collect(self) -> None:
-        """Keep what came back, as far as there is room."""
+        """Keep the slots that were returned, up to ``depth`` slots in total."""
         while self.returned:
             slot = self.returned.pop()
             if self._made < self.depth:
                 self._made += 1
                 self.idle.append(slot)
 
-    # --- The order of runs, with the lock held
+    # --- The order of executions, with the lock held
 
     def follow(self, stream: Stream) -> None:
-        """Let what is queued on a stream from here on come after the runs so far."""
+        """Make later work on a stream wait for the executions that are queued already."""
         if self._tail is not None and self._tail_stream != stream.handle:
             stream.wait(self._tail)
 
     def mark(self, stream: Stream) -> Event:
-        """Note that a run was queued on a stream, and return the event of its end."""
+        """Record the end of an execution that was just queued on a stream, and return the event."""
         if self._tail is None:
             self._tail = Event(timing=False)
         stream.record(self._tail)
@@ -193,14 +195,14 @@ class Pool:
         return self._tail
 
     def calm(self) -> None:
-        """Wait until no run is under way."""
+        """Wait until no execution is in progress."""
         if self._tail is not None:
             self._tail.synchronize()
 
     # --- Callbacks of futures
 
     def watch(self, run: "ModelRun") -> bool:
-        """Have the reader announce a run; tell whether there is still one to do so."""
+        """Let the reader wait for a run and call its callbacks; return False if the pool has ended."""
         with self.lock:
             if self.ended:
                 return False
@@ -215,18 +217,21 @@ class Pool:
     # --- The end
 
     def busy(self) -> bool:
-        """Tell whether a run is under way, as far as can be seen without waiting."""
+        """Return whether an execution is in progress, as far as that is known without waiting."""
         tail = self._tail
         return any(not run.done() for run in list(self.flying.values())) or (tail is not None and not tail.query())
 
     def drain(self) -> None:
-        """Settle what is under way, with the lock held."""
+        """Wait for all executions and complete their futures, with the lock held."""
         for run in list(self.flying.values()):
             run._settle(None)
         self.calm()
 
     def end(self) -> None:
-        """Let go of everything, without the lock: callbacks that ask for it are waited for."""
+        """Complete the futures, release the slots and join the reader; the caller does not hold the lock.
+
+        A callback that the reader is calling may need the lock.
+        """
         with self.lock:
             self.ended = True
             for run in list(self.flying.values()):
@@ -247,10 +252,10 @@ class Pool:
 
 
 def _read(runs: "SimpleQueue[Optional[ModelRun]]", context: int) -> None:
-    """Wait for runs and make their callbacks: what the reader's thread does."""
+    """Wait for runs and call their callbacks: the function of the reader thread."""
     try:
         make_current(context)
-    except ContextError:  # it has ended, which each run finds out for itself
+    except ContextError:  # the context was destroyed: _settle() reports that for each run
         pass
     while True:
         run = runs.get()
@@ -262,9 +267,10 @@ def _read(runs: "SimpleQueue[Optional[ModelRun]]", context: int) -> None:
 
 
 class ModelRun:
-    """A run that is queued: a future, as those of :mod:`concurrent.futures`, and awaitable.
+    """A queued execution of a model: a future like those of :mod:`concurrent.futures`, which can also be awaited.
 
-    :meth:`acl.Model.submit` returns it. The run continues if the program discards it. The program owns the results.
+    :meth:`acl.Model.submit` returns it. The execution continues if the program discards the future. Later executions do
+    not overwrite its outputs.
     """
 
     __slots__ = (
@@ -275,7 +281,7 @@ class ModelRun:
     def __init__(self, pool: Pool, slot: Slot, finish: Callable[[], Any]) -> None:
         self._pool = pool
         self._slot: Optional[Slot] = slot
-        # Makes the results, once the work is done.
+        # Returns the outputs when the work is done.
         self._finish: Optional[Callable[[], Any]] = finish
         self._lock = threading.Lock()
         self._value: Any = None
@@ -287,7 +293,7 @@ class ModelRun:
     # --- Settling
 
     def _settle(self, timeout: Optional[float]) -> None:
-        """Wait for the work and take its results or its failure; the slot goes back."""
+        """Wait for the work, keep its outputs or its error, and return the slot to the pool."""
         if self._settled:
             return
         refuse_in_call("ModelRun", "use run.add_done_callback(), or wait in another thread")
@@ -300,6 +306,7 @@ class ModelRun:
             self._lock.release()
 
     def _take(self, timeout: Optional[float]) -> None:
+        """Do the work of :meth:`_settle`, with the lock held."""
         slot, finish = self._slot, self._finish
         assert slot is not None and slot.stream is not None and finish is not None
         try:
@@ -308,7 +315,7 @@ class ModelRun:
                 raise InvalidHandleError(INVALID_HANDLE, "acl.ModelRun", text, "close models before their device")
             self._value = call_in(self._pool.context, _complete, slot.stream, timeout, finish)
         except TimedOutError:
-            raise  # it goes on
+            raise  # the execution continues
         except AclError as error:
             self._error = error
         self._settled = True
@@ -317,10 +324,10 @@ class ModelRun:
         self._pool.flying.pop(id(self), None)
 
     def done(self) -> bool:
-        """Return whether the run is done, successfully or not."""
+        """Return whether the execution is done, successfully or not."""
         if self._settled:
             return True
-        if in_call() or not self._lock.acquire(blocking=False):  # else another thread waits for it now
+        if in_call() or not self._lock.acquire(blocking=False):  # held: another thread is waiting for it
             return False
         try:
             slot = self._slot
@@ -330,7 +337,7 @@ class ModelRun:
                 try:
                     if not call_in(self._pool.context, slot.stream.query):
                         return False
-                except AclError:  # what it is, settling finds out
+                except AclError:  # _take() gets the same error and keeps it
                     pass
             self._take(None)
             return True
@@ -340,17 +347,17 @@ class ModelRun:
     # --- Results
 
     def result(self, timeout: Optional[float] = None) -> Any:
-        """Wait for the run and return its outputs, as :meth:`acl.Model.__call__` does.
+        """Wait for the execution and return its outputs, as :meth:`acl.Model.__call__` does.
 
         Parameters
         ----------
         timeout
-            The longest wait in seconds; after that :class:`acl.TimedOutError` is raised, and the run continues.
+            The longest wait in seconds; after that :class:`acl.TimedOutError` is raised, and the execution continues.
 
         Raises
         ------
         AclError
-            The run failed.
+            The execution failed.
         """
         self._settle(timeout)
         if self._error is not None:
@@ -358,15 +365,15 @@ class ModelRun:
         return self._value
 
     def exception(self, timeout: Optional[float] = None) -> Optional[AclError]:
-        """Wait for the run and return its error, or None if it succeeded."""
+        """Wait for the execution and return its error, or None if it succeeded."""
         self._settle(timeout)
         return self._error
 
     def add_done_callback(self, function: "Callable[[ModelRun], Any]") -> None:
-        """Call a function with the run when the run is done; at once if it is done already.
+        """Call a function with this future when the execution is done; at once if it is done already.
 
-        A thread of the model calls the functions, in the order in which the runs were submitted. They may use the
-        runtime, also the model. Their exceptions are passed to :func:`threading.excepthook`.
+        A thread of the model calls the functions of all its futures, one future after the other. The functions may use
+        the runtime and the model. Their exceptions are passed to :func:`threading.excepthook`.
         """
         self._callbacks.append(function)
         if self._watched:
@@ -376,14 +383,16 @@ class ModelRun:
             self._call_back()
         else:
             self._watched = True
-            if not self._pool.watch(self):  # the model was closed meanwhile, and has settled its runs
+            if not self._pool.watch(self):  # the model was closed meanwhile, which settled its runs
                 self._announce()
 
     def _announce(self) -> None:
+        """Call the callbacks; functions that are added later are called at once."""
         self._announced = True
         self._call_back()
 
     def _call_back(self) -> None:
+        """Call and remove the callbacks; two threads may do so at the same time."""
         while True:
             try:
                 function = self._callbacks.popleft()
@@ -426,5 +435,6 @@ class ModelRun:
 
 
 def _complete(stream: Stream, timeout: Optional[float], finish: Callable[[], Any]) -> Any:
+    """Wait for the stream of an execution and return the outputs."""
     stream.synchronize(timeout)
     return finish()

@@ -1,6 +1,6 @@
 """The inputs and outputs of a model: names, shapes, types, and the gears for which it was built.
 
-All of it is read when the model is loaded; nothing is kept in the library.
+All of it is read when the model is loaded; the library's description (``aclmdlDesc``) is destroyed at once.
 """
 
 import math
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Shape = tuple[int, ...]
 
-EVERY = -1  # the index that questions about gears take
+EVERY = -1  # the index for queries about the gears of all inputs
 WITHOUT_AIPP = lib.ACL_DATA_WITHOUT_AIPP
 
 
@@ -102,14 +102,17 @@ def dtype_of(code: int, what: str) -> "numpy.dtype[Any]":
 
 
 class Gears:
-    """The shapes that a model was built for: ``shapes`` has a shape for each input, for each of ``choices``."""
+    """The gears that a model was built for.
+
+    ``choices`` are the gears as the program sees them; ``shapes`` has, for each of them, the shapes of all inputs.
+    """
 
     def __init__(self, kind: str, choices: Sequence[Any], shapes: Sequence[tuple[Shape, ...]]) -> None:
         self.kind = kind
         self.choices = tuple(choices)
         self.shapes = tuple(shapes)
         self._places = {each: place for place, each in enumerate(self.shapes)}
-        # The shapes of the outputs, once they were asked for.
+        # The shapes of the outputs, by the index of the gear, as far as they have been read.
         self.outputs: dict[int, tuple[Shape, ...]] = {}
 
     def place(self, shapes: tuple[Shape, ...]) -> int:
@@ -124,7 +127,7 @@ class Gears:
         return found
 
     def set(self, model: int, dataset: int, index: int, place: int) -> None:
-        """Put a gear into the input for it."""
+        """Write a gear into the input at ``index``, which carries it."""
         choice = self.choices[place]
         if self.kind == "batch":
             ret, function = mdl.set_dynamic_batch_size(model, dataset, index, choice), "aclmdlSetDynamicBatchSize"
@@ -141,8 +144,8 @@ class Gears:
 class Signature:
     """The description of a loaded model.
 
-    Its places are those of its own ``inputs``, which lack the inputs that carry a gear or parameters of AIPP; ``slots``
-    says where the library has each.
+    A *place* is an index of ``inputs``, which omits the inputs that carry a gear or parameters of AIPP; ``slots`` has
+    the library's index for each place.
     """
 
     def __init__(self, model: int) -> None:
@@ -156,6 +159,7 @@ class Signature:
             mdl.destroy_desc(desc)
 
     def _read(self, model: int, desc: int) -> None:
+        """Read everything from the library's description."""
         self.input_count = mdl.get_num_inputs(desc)
         names = [mdl.get_input_name_by_index(desc, index) or "" for index in range(self.input_count)]
         self.gear_input = names.index(GEAR_INPUT) if GEAR_INPUT in names else None
@@ -194,29 +198,32 @@ class Signature:
             )
         self.outputs = Named.of((each.name for each in outputs), outputs)
         self.gears = None if self.gear_input is None else self._gears(desc)
-        # Whether only a run knows shapes.
+        # Whether some shapes are known only when the model is executed.
         self.open = self.gears is None and any(each.dynamic for each in (*inputs, *outputs))
-        # Nothing but comparing with these is to be done about shapes.
+        # Whether comparing shapes and types is all that inputs need.
         self.plain = self.gears is None and not self.open and not any(each.raw for each in inputs)
         self.shapes = tuple(each.shape for each in inputs)
         self.output_shapes = tuple(each.shape for each in outputs)
-        # The outputs without their names, which cost.
+        # The outputs as a plain tuple, because an index into a Named is slower.
         self.results = tuple(outputs)
-        # The memory for each output; where only a run knows, what the program says.
+        # The bytes for each output; acl.Model replaces sizes that are known only after an execution.
         self.output_bytes = tuple(each.size for each in outputs)
 
     @staticmethod
     def _shape_of(dims: dict[str, Any], ret: int, function: str) -> Shape:
+        """Return the shape in the result of a query, or raise the error of its status code."""
         if ret != 0:
             raise error_of(ret, function)
         return tuple(dims["dims"])
 
     @staticmethod
     def _is_raw(model: int, index: int) -> bool:
+        """Return whether an input takes the bytes of images, which AIPP converts."""
         kind, _, ret = mdl.get_aipp_type(model, index)
         return ret == 0 and kind != WITHOUT_AIPP
 
     def _gears(self, desc: int) -> Gears:
+        """Read the gears: batch sizes, sizes of images, or the dimensions of all inputs."""
         shapes = [each.shape for each in self.inputs]
         batches, ret = mdl.get_dynamic_batch(desc)
         if ret == 0 and batches["batch"]:
@@ -236,7 +243,7 @@ class Signature:
         return Gears("dims", split, split)
 
     def output_shapes_of(self, model: int, gear: int) -> tuple[Shape, ...]:
-        """Return the shapes of the outputs in a gear that was just set."""
+        """Return the shapes of the outputs for a gear, which must be the one that was set last."""
         gears = self.gears
         assert gears is not None
         if gear not in gears.outputs:
@@ -254,7 +261,7 @@ class Signature:
     # --- Checks of inputs
 
     def check(self, place: int, value: "Union[numpy.ndarray[Any, Any], DeviceArray]", gear: Optional[int]) -> None:
-        """Raise an error for a wrong type or shape of an input; only for the type where a gear fits."""
+        """Raise an error for a wrong type or shape of an input; with a gear, only for a wrong type."""
         tensor = tuple.__getitem__(self.inputs, place)
         if tensor.raw:
             if value.dtype.itemsize != 1:
@@ -307,16 +314,17 @@ class Signature:
 
 
 def _filled(shape: Shape, values: Sequence[int]) -> Shape:
+    """Return a shape in which each dimension of -1 is replaced by the next of the values."""
     left = iter(values)
     return tuple(next(left, -1) if extent < 0 else extent for extent in shape)
 
 
 def _split(dims: Sequence[int], shapes: Sequence[Shape]) -> tuple[Shape, ...]:
-    """Return the dims of all inputs, which come in a row, for each of them."""
+    """Split the dimensions of all inputs, listed one after the other, into the shape of each input."""
     left = iter(dims)
     return tuple(tuple(next(left) for _ in shape) for shape in shapes)
 
 
 def bytes_of(shape: Shape, dtype: "numpy.dtype[Any]") -> int:
-    """Return the bytes of an array."""
+    """Return the size of an array in bytes."""
     return math.prod(shape) * dtype.itemsize

@@ -1,4 +1,4 @@
-"""The steps of one run of a model: what is bound, copied, queued and made of it."""
+"""The steps of one execution of a model: bind the datasets, copy the inputs, execute, copy the outputs."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Optional, Union
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 
 class Steps:
-    """The steps of a run: what is copied, queued and made of it.
+    """The steps of one execution.
 
-    ``stream`` is None for a run at once. Arrays of the host go through pinned memory in runs that are ``staged``.
+    ``stream`` is None for a synchronous execution. If it is ``staged``, host arrays are copied through pinned memory.
     """
 
     def __init__(self, signature: Signature, model: int, slot: Slot, stream: "Optional[Stream]", staged: bool) -> None:
         self.signature, self.model, self.slot, self.staged = signature, model, slot, staged
         self.stream = None if stream is None else stream.handle
-        # Memory of the program with which the stream is to be registered.
+        # Memory with which the caller has to register the stream.
         self.blocks: list[Block] = []
-        # Whether something is copied on the device after the run.
+        # Whether an output is copied on the device after the execution.
         self.late = False
         self.shapes = signature.output_shapes
         self.targets: list[Union[Array, Block, None]] = []
@@ -43,7 +43,7 @@ class Steps:
         self, values: "Sequence[Array]", gear: Optional[int], device: bool, outs: "list[Optional[Array]]",
         aipp: "Optional[Aipp]",
     ) -> None:  # fmt: skip
-        """Bind both sides, and copy or queue the copies of what goes in."""
+        """Bind the inputs and outputs, and copy the inputs (with a stream, queue the copies)."""
         if gear is not None:
             self.shapes = self._set_gear(gear)
         self._set_aipp(aipp)
@@ -53,7 +53,7 @@ class Steps:
             self.targets.append(self._target(place, self.shapes[place], device, out))
 
     def queue(self) -> None:
-        """Queue the run itself."""
+        """Queue the execution itself."""
         slot = self.slot
         assert self.stream is not None
         ret = mdl.execute_async(self.model, slot.inputs.dataset, slot.outputs.dataset, self.stream)
@@ -73,18 +73,20 @@ class Steps:
     # --- In
 
     def _set_gear(self, gear: int) -> tuple[Shape, ...]:
+        """Set the gear in the slot's dataset, and return the shapes of the outputs."""
         signature, slot = self.signature, self.slot
         gears, index = signature.gears, signature.gear_input
         assert gears is not None and index is not None
         if slot.gear != gear:
             slot.inputs.own(index, signature.sizes[index])
-            with relaxed():  # it is written at once: the slot is this run's own
+            with relaxed():  # written at once, also in a capture: no other execution uses the slot
                 gears.set(self.model, slot.inputs.dataset, index, gear)
             signature.output_shapes_of(self.model, gear)
             slot.gear = gear
         return gears.outputs[gear]
 
     def _set_aipp(self, aipp: "Optional[Aipp]") -> None:
+        """Set the AIPP parameters in the slot's dataset, if the model takes them."""
         signature, slot = self.signature, self.slot
         index = signature.aipp_input
         if index is None:
@@ -126,6 +128,7 @@ class Steps:
             self._copy(address, _address_of(value), size, HOST_TO_DEVICE)
 
     def _say_shape(self, place: int, index: int, shape: Shape) -> None:
+        """Set the shape of an input, which the model leaves open, in the slot's dataset."""
         slot = self.slot
         if slot.shapes[index] == shape:
             return
@@ -140,7 +143,7 @@ class Steps:
     # --- Out
 
     def _target(self, place: int, shape: Shape, device: bool, out: "Optional[Array]") -> "Union[Array, Block, None]":
-        """Bind an output and return what it goes to: an array, a block for one, or None for a fresh one of the host."""
+        """Bind an output; return its array, a block for a new device array, or None for a new host array."""
         tensor = self.signature.results[place]
         side, needed = self.slot.outputs, self.signature.output_bytes[place]
         if needed == 0 and self.signature.open:
@@ -164,7 +167,7 @@ class Steps:
         return out
 
     def copy_out(self) -> None:
-        """Copy what was not written in place."""
+        """Copy the outputs that the execution does not write in place."""
         for place, target in enumerate(self.targets):
             if isinstance(target, Block):
                 continue
@@ -184,7 +187,7 @@ class Steps:
                 self._copy(_address_of(target), address, target.nbytes, DEVICE_TO_HOST)
 
     def _shape(self, place: int) -> Shape:
-        """Return the shape of an output, which may be known after the run only."""
+        """Return the shape of an output, which may be known only after the execution."""
         if not self.signature.open:
             return self.shapes[place]
         desc = mdl.get_dataset_tensor_desc(self.slot.outputs.dataset, place)
@@ -193,7 +196,7 @@ class Steps:
         return tuple(acl.get_tensor_desc_dim_v2(desc, axis)[0] for axis in range(acl.get_tensor_desc_num_dims(desc)))
 
     def results(self) -> Any:
-        """Return the outputs when the work is done, or at once the device arrays of a run on a stream."""
+        """Return the outputs. The work must be done, unless they are device arrays of an execution on a stream."""
         found: list[Any] = []
         for place, target in enumerate(self.targets):
             dtype = self.signature.results[place].dtype
