@@ -64,7 +64,7 @@ POLICIES = {
 OUT_OF_MEMORY = codes.ACL_ERROR_RT_MEMORY_ALLOCATION
 SYNC = lib.ACL_EVENT_SYNC
 ATTACH_GLOBAL = lib.ACL_RT_MEM_ATTACH_GLOBAL
-MANY = 16  # users that a block remembers before it looks which have ended
+MANY = 16  # with more users than this, a block removes those that were destroyed
 
 
 def refuse(function: str, reason: str, advice: str = "") -> InvalidArgumentError:
@@ -73,14 +73,14 @@ def refuse(function: str, reason: str, advice: str = "") -> InvalidArgumentError
 
 
 def one_of(value: Any, choices: Iterable[str], function: str, name: str) -> str:
-    """Return an argument that has to be one of some words."""
+    """Return an argument that is one of some words, or raise an error."""
     if not isinstance(value, str) or value not in choices:
         raise refuse(function, f"{name} is {value!r}, expected one of {', '.join(choices)}")
     return value
 
 
 def stream_handle(stream: Stream) -> int:
-    """Return the handle of a stream; anything else is refused here, as the library would take any handle for one."""
+    """Return the handle of a stream; raise an error for other objects, whose handles the library might accept."""
     return handle_of(stream, Stream)
 
 
@@ -106,7 +106,7 @@ class Unused:
         left = []
         for stream in self.streams:
             if stream.closed:
-                continue  # its work ended with it
+                continue  # its work ended when it was destroyed
             handle = stream.handle
             status, ret = rt.stream_query(handle)
             if ret == INVALID_HANDLE or (ret == 0 and status == 0):
@@ -116,7 +116,7 @@ class Unused:
                 continue
             try:
                 self.events.append(call_in(stream._context, _end_of, handle))
-            except ContextError:  # it has ended, and the stream with it
+            except ContextError:  # the context was destroyed, and the stream with it
                 pass
             except AclError:
                 left.append(stream)
@@ -142,7 +142,7 @@ class Unused:
 
 
 def streams_of(block: "Block") -> "list[Stream]":
-    """Return the streams that may use a block without a holder; no graph does, since it would hold the block."""
+    """Return the streams that may use a block without a holder: its users do not include graphs, which are holders."""
     return [cast("Stream", user) for user in block.uses.values() if not user.closed]
 
 
@@ -168,7 +168,7 @@ def _free_in_order(block: "Block", home: "Stream") -> bool:
                 return False
             end = call_in(stream._context, _end_of, stream.handle)
             ret = call_in(home._context, rt.stream_wait_event, home.handle, end)
-            rt.destroy_event(end)  # the wait outlives it
+            rt.destroy_event(end)  # the queued wait stays valid without it
             if ret != 0:
                 return False
         address = ffi.cast("void *", block.address)
@@ -179,7 +179,7 @@ def _free_in_order(block: "Block", home: "Stream") -> bool:
 
 
 def _end_of(stream: int) -> int:
-    """Return a fresh event at the end of a stream of the current context."""
+    """Return a new event, recorded after the work that is queued on a stream of the current context."""
     event, ret = rt.create_event_ex_with_flag(SYNC)
     if ret != 0:
         raise error_of(ret, "aclrtCreateEventExWithFlag")
@@ -252,7 +252,7 @@ class Block:
         # The owner of borrowed memory, which is kept alive.
         self.keeps = keeps
         self.owned = owned
-        # The stream in whose order memory of a pool is freed.
+        # The stream on which the release of a pool's memory is queued.
         self.home: Optional[Stream] = None
         if kind == "host" and (owned or address not in pinned):
             pinned[address] = weakref.ref(self)
@@ -281,6 +281,7 @@ class Block:
 
     @staticmethod
     def _try(size: int, kind: str, policy: int) -> tuple[int, int, str]:
+        """Allocate memory; return its address, the status code, and the name of the function."""
         if kind == "device":
             return (*rt.malloc(size, policy), "aclrtMalloc")
         if kind == "host":
@@ -325,7 +326,7 @@ class Block:
             if not user.closed:
                 user._lead(stream)
 
-    def __del__(self, is_finalizing: Any = is_finalizing) -> None:  # the module may be gone by then
+    def __del__(self, is_finalizing: Any = is_finalizing) -> None:  # a default: at exit the module may be cleared
         if is_finalizing() or not hasattr(self, "home"):  # __init__ has failed
             return
         if self.kind == "host":

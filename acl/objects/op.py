@@ -1,14 +1,14 @@
 """Operators on arrays: the implementation of the functions of :mod:`acl.nn`.
 
 The first call of a signature (the shapes, strides and types of the arrays, and the values of the other arguments)
-creates a :class:`Call`: it makes the descriptors, runs the first phase, and keeps the executor if that is repeatable.
+creates a :class:`Call`: it creates the descriptors, runs the first phase, and keeps the executor if it is repeatable.
 Later calls of the signature only set the addresses that have changed and run the second phase. If an executor is not
 repeatable, each call runs the first phase.
 
 Ownership: calls belong to the opening of their device and end with it; an operator keeps the newest :data:`SIGNATURES`
-signatures. A thread takes a call out while it uses it, so that no two threads use one executor; a call that failed is
-not put back. Each stream keeps a workspace, which its operators share because they run in order. A capture has a
-separate workspace for each of its streams, held by its instance, because replays run beside the stream's own work.
+signatures. A thread removes a call from its list during the use, so that two threads never use one executor; a call
+that failed is discarded. Each stream keeps a workspace, which its operators share because they run in order. A capture
+has a separate workspace for each of its streams, held by its instance, because replays run beside the stream's own work.
 """
 
 import operator as numbers
@@ -38,7 +38,7 @@ from acl.objects.resource import LEAST, MOST, Opening, current_opening
 if TYPE_CHECKING:
     from acl.objects.stream import Stream
 
-SIGNATURES = 256  # the most that an operator keeps on a device
+SIGNATURES = 256  # how many signatures an operator keeps per device
 ND = lib.ACL_FORMAT_ND
 # Data types by their name in NumPy or ml_dtypes, and the names by the data type.
 CODES = {kind.name: code for code, kind in DATA_TYPES.items() if kind.package}
@@ -58,7 +58,7 @@ def code_of(dtype: "numpy.dtype[Any]") -> int:
 
 
 def dtype_of(value: Any) -> "numpy.dtype[Any]":
-    """Return the NumPy type for an argument that is one, or an ``aclDataType``."""
+    """Return the NumPy type for an argument that is a NumPy type or an ``aclDataType``."""
     if isinstance(value, int) and not isinstance(value, bool):
         if value not in NAMES:
             raise Refused(f"dtype is {value}, which is not a data type of arrays", "name it as NumPy does: dtype='f4'")
@@ -81,6 +81,7 @@ class Handle(NamedTuple):
 
 
 def _made(handles: list[Handle], value: int, end: Callable[[int], int], function: str) -> int:
+    """Add a new C object to the handles and return it, or raise an error if its creation failed."""
     if value == 0:
         raise error_of(codes.ACL_ERROR_BAD_ALLOC, function)
     handles.append(Handle(end, value))
@@ -88,7 +89,7 @@ def _made(handles: list[Handle], value: int, end: Callable[[int], int], function
 
 
 def _tensor(array: DeviceArray, handles: list[Handle]) -> tuple[int, int]:
-    """Return a descriptor, and the offset in bytes of the element with the lowest address from the first one."""
+    """Return a descriptor, and the offset in bytes from the first element to the one with the lowest address."""
     itemsize = array.itemsize
     strides = [stride // itemsize for stride in array.strides]
     low = sum((size - 1) * stride for size, stride in zip(array.shape, strides) if stride < 0 and size)
@@ -101,12 +102,14 @@ def _tensor(array: DeviceArray, handles: list[Handle]) -> tuple[int, int]:
 
 
 def _scalar(value: Any, handles: list[Handle]) -> int:
+    """Create an ``aclScalar`` with the value and the type of a number."""
     number = numpy.asarray(value, type_of_number(value))
     made = acl.create_scalar(number.ctypes.data, code_of(number.dtype))
     return _made(handles, made, acl.destroy_scalar, "aclCreateScalar")
 
 
 def _numbers(value: Any, name: str, kind: Callable[[Any], Any], what: str) -> list[Any]:
+    """Return an argument as a list, with each item converted by ``kind``, or raise an error."""
     given = value if isinstance(value, (list, tuple)) else [value]
     if isinstance(value, numpy.ndarray):
         raise Refused(f"{name} is a ndarray, expected {what}", "make a list of it: array.tolist()")
@@ -117,6 +120,7 @@ def _numbers(value: Any, name: str, kind: Callable[[Any], Any], what: str) -> li
 
 
 def _integer(value: Any) -> int:
+    """Return an integer of 64 bits; raise OverflowError if it has more."""
     whole = numbers.index(value)
     if not LEAST <= whole <= MOST:
         raise OverflowError
@@ -164,6 +168,7 @@ def _plain(value: Any, parameter: Parameter) -> Any:
 
 
 def _shown(value: Any) -> str:
+    """Return a value as a text for messages: an array only by the name of its class."""
     return f"a {type(value).__name__}" if hasattr(value, "shape") else repr(value)
 
 
@@ -178,7 +183,7 @@ class Call:
         self.first, self.second, self.symbol = made_by.first, made_by.second, made_by.symbol
         self.handles: list[Handle] = []
         self.executor, self.size, self.again = 0, 0, False
-        # Descriptors, each with the index of its parameter among the tensors (-1 in a list) and its offset in bytes.
+        # Per descriptor: the index of its parameter among the tensors (-1 in a list), the handle, the offset in bytes.
         self.tensors: list[tuple[int, int, int]] = []
         self.addresses = [array.handle for array in arrays]
         self.arguments: list[Any] = [0] * len(given)
@@ -191,6 +196,7 @@ class Call:
         self.again = not lists and acl.set_acl_op_executor_repeatable(self.executor) == 0
 
     def _argument(self, parameter: Parameter, value: Any, place: int) -> Any:
+        """Return the C value of an argument; C objects that this creates are added to the handles."""
         ctype, name = parameter.ctype, parameter.name
         if value is None:
             if ctype == "aclIntArray *" and not parameter.optional:
@@ -211,6 +217,7 @@ class Call:
         return _plain(value, parameter)
 
     def _describe(self, array: DeviceArray, place: int) -> int:
+        """Create the descriptor of an array, and record where :meth:`move` finds it."""
         tensor, low = _tensor(array, self.handles)
         self.tensors.append((place, tensor, low))
         return tensor
@@ -256,7 +263,7 @@ class Call:
 
 
 def _failure(ret: int, function: str) -> AclError:
-    """Return the error of an operator; an error of the runtime keeps the runtime's code."""
+    """Return the error for a status code of an operator; if the runtime failed, with the runtime's code."""
     if ret == codes.ACLNN_ERR_RUNTIME_ERROR:
         inner = rt.peek_at_last_error(lib.ACL_RT_THREAD_LEVEL)
         if inner:
@@ -268,7 +275,7 @@ def _failure(ret: int, function: str) -> AclError:
 
 
 def _look(values: Iterable[Any], arrays: list[DeviceArray]) -> list[Any]:
-    """Return the part of a signature for some arguments, and collect the arrays."""
+    """Return the part of the signature that some arguments determine, and collect the arrays among them."""
     key: list[Any] = []
     for value in values:
         if isinstance(value, DeviceArray):
@@ -294,7 +301,7 @@ class Operator:
         inputs, outputs = self.shape.inputs, self.shape.outputs
         self.outputs = len(outputs)
         self.required = [place for place in outputs if not self.parameters[place].optional]
-        # The index of each C parameter among the inputs followed by the outputs; None if that is the same order.
+        # For each C parameter its index in the inputs followed by the outputs; None if both orders are the same.
         places = inputs + outputs
         order = [places.index(place) for place in range(len(places))]
         self.order = None if order == sorted(order) else order
@@ -338,14 +345,16 @@ class Operator:
         return result if self.outputs else self._changed(values)
 
     def _launch(self, call: Call, workspace: int, stream: int) -> None:
+        """Run the second phase."""
         executor = call.executor
         if not call.again:
-            call.executor = 0  # it is used up, whatever comes of it
+            call.executor = 0  # the second phase consumes it, also if it fails
         ret = _acl.phase_two(call.second, workspace, call.size, executor, stream)
         if ret != 0:
             raise _failure(ret, self.symbol)
 
     def _queue(self, call: Call, blocks: list[Any], stream: "Stream") -> None:
+        """Launch a call on a stream, and register the stream with the memory that the call uses."""
         handle = stream_handle(stream)
         address = 0
         if call.size:
@@ -361,6 +370,7 @@ class Operator:
         tell(blocks, stream)
 
     def _now(self, call: Call, blocks: list[Any], opening: Opening) -> None:
+        """Wait for the work that is registered with the memory, launch a call, and wait for it."""
         for block in blocks:
             if block.uses:
                 block.settle()
@@ -377,12 +387,14 @@ class Operator:
             spare.append(workspace)
 
     def _changed(self, values: Any) -> Any:
+        """Return the arguments that an operator without outputs has changed."""
         found = tuple([values[place] for place in self.shape.results])
         return found[0] if len(found) == 1 else found
 
     # --- The first time of a signature
 
     def _refuse(self, reason: str, advice: str = "") -> NoReturn:
+        """Raise the error for a wrong argument."""
         raise refuse(f"nn.{self.name}", reason, advice) from None
 
     def _tuple(self, out: Any) -> tuple[Any, ...]:
@@ -419,6 +431,7 @@ class Operator:
         return result, tuple(None if self.parameters[p].optional else next(ready) for p in self.shape.outputs)
 
     def _infer(self, values: tuple[Any, ...], opening: Opening) -> list[Any]:
+        """Return the shapes and types of the outputs, or raise an error if the arguments do not determine them."""
         rule = RULES.get(self.name)
         given = [self.parameters[place] for place in self.shape.inputs]
         arrays = self._check(values, opening, given)
@@ -434,11 +447,11 @@ class Operator:
             return rule(arguments, arrays)
         except Refused as error:
             self._refuse(error.reason, error.advice)
-        except (KeyError, TypeError, ValueError) as error:  # of what _check leaves to the rule: lists of numbers
+        except (KeyError, TypeError, ValueError) as error:  # from lists of numbers, which _check leaves to the rule
             self._refuse(f"the arguments do not fit together ({error})", "see help() of it for what they are")
 
     def _check(self, values: Iterable[Any], opening: Opening, parameters: Any = None) -> list[DeviceArray]:
-        """Return the arrays among the arguments, or raise the error of a wrong one."""
+        """Return the arrays among the arguments, or raise an error for a wrong argument."""
         arrays: list[DeviceArray] = []
         for parameter, value in zip(parameters or self.parameters, values):
             if value is None:
@@ -469,6 +482,7 @@ class Operator:
 
     @staticmethod
     def _expected(parameter: Parameter) -> str:
+        """Return the text for messages that says what a parameter accepts."""
         kinds = {
             "aclTensor *": "an acl.DeviceArray", "aclTensorList *": "a list of acl.DeviceArray",
             "aclScalar *": "a number", "aclScalarList *": "a list of numbers",
@@ -476,11 +490,12 @@ class Operator:
         return kinds.get(parameter.ctype, "a value")
 
     def _twin(self, *names: str) -> str:
-        """Return the advice to use an operator of another name, if it exists."""
+        """Return the advice to use the first of these operators that exists, or an empty text."""
         found = next((name for name in names if name != self.name and name in nnop._operators()), None)
         return f"acl.nn.{found} takes it" if found else ""
 
     def _number(self, value: Any, name: str) -> None:
+        """Raise an error unless an argument is a number that operators accept."""
         if not _is_number(value):
             plain = self.name[:-1] if self.name.endswith("s") else self.name
             advice = self._twin(plain, self.name.replace("_scalar", "_tensor"))
@@ -489,6 +504,7 @@ class Operator:
             self._refuse(f"{name} is {value}, expected {LEAST} to {MOST}", "pass a float")
 
     def _array(self, value: Any, name: str, opening: Opening) -> DeviceArray:
+        """Return an argument, or raise an error unless it is an array that the thread's device can access."""
         if not isinstance(value, DeviceArray):
             advice = "pass an acl.DeviceArray"
             if isinstance(value, numpy.ndarray):
@@ -503,7 +519,7 @@ class Operator:
         return value
 
     def _ready(self, signature: tuple[Any, ...], opening: Opening) -> list[Call]:
-        """Return the list of the prepared calls of a signature."""
+        """Return the list of the prepared calls of a signature that no thread is using."""
         calls: dict[tuple[Any, ...], list[Call]] = opening.keep.setdefault(self.key, {})
         ready = calls.get(signature)
         if ready is None:
@@ -513,10 +529,11 @@ class Operator:
         return ready
 
     def _prepare(self, values: tuple[Any, ...], arrays: list[DeviceArray]) -> Call:
+        """Create a call for a signature, with the default values that depend on its arrays."""
         given = list(values)
         truths = bool(arrays) and all(array.dtype == bool for array in arrays)
         for place, parameter in enumerate(self.parameters):
-            if parameter.name == "dtype" and given[place] is None:  # that of the result
+            if parameter.name == "dtype" and given[place] is None:  # the default is the type of the result
                 given[place] = given[self.shape.results[0]].dtype
             if truths and parameter.name in ("alpha", "beta") and given[place] == 1:
                 given[place] = True  # operators on bool accept no other type, and 1 is the default
@@ -544,7 +561,7 @@ def workspace_of(stream: "Stream", handle: int, size: int) -> Block:
 
 @kernel_replaced.register
 def forget() -> None:
-    """Drop the calls that are kept ready: the next call of each signature runs its first phase again."""
+    """Discard all prepared calls: the next call of each signature runs its first phase again."""
     for opening in list(resource.openings.values()):
         for name in [name for name in opening.keep if name.startswith("acl.nn.")]:
             opening.keep.pop(name, None)

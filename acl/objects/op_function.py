@@ -49,5 +49,5 @@ def function_of(name: str) -> Any:
 
 
 def names_like(name: str) -> str:
-    """Return the names of operators that resemble a name that no operator has."""
+    """Return the names of operators that resemble an unknown name."""
     return ", ".join(difflib.get_close_matches(name, nnop._operators(), 3))

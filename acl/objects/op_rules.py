@@ -2,8 +2,8 @@
 
 A rule takes the arguments by name and the arrays among them, and returns a :class:`Spec` for each required output, or a
 list of these where the output is a list. The type rules are the documented ones, not NumPy's: the common type of int32
-and float32 arrays is float32, and a number never widens an array of its own kind. Arguments that fit no rule raise
-:class:`Refused`; everything else is left to the library, which checks each call.
+and float32 arrays is float32, and a number never widens an array of its own kind. Arguments that contradict the
+rule raise :class:`Refused`; all other checks are left to the library, which checks each call.
 """
 
 import math
@@ -14,12 +14,12 @@ import numpy
 
 Arguments = Mapping[str, Any]
 BOOL, LONG, FLOAT, DOUBLE = (numpy.dtype(name) for name in ("?", "i8", "f4", "f8"))
-ORDER = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}  # bfloat16 is of kind V
-SOLE = ("u2", "u4", "u8")  # they have no common type with others
+ORDER = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}  # the wider kind has the higher number; bfloat16 has kind V
+SOLE = ("u2", "u4", "u8")  # types that have no common type with any other
 
 
 class Refused(ValueError):
-    """Arguments from which no result follows: the reason, and the advice."""
+    """Raised for arguments that an operator cannot take; has the reason and the advice."""
 
     def __init__(self, reason: str, advice: str = "") -> None:
         super().__init__(reason)
@@ -62,7 +62,7 @@ def meet(one: Any, other: Any) -> Any:
 
 
 def type_of_number(value: Any) -> Any:
-    """Return the type of a number, as operators accept it."""
+    """Return the type with which a number is passed to operators."""
     if isinstance(value, numpy.generic):
         return value.dtype
     kinds = {bool: "?", int: "i8", float: "f8", complex: "c16"}
@@ -80,7 +80,7 @@ def meet_number(kind: Any, value: Any) -> Any:
 
 
 def floating(kind: Any) -> Any:
-    """Return the type of a result that has fractions."""
+    """Return the type of fractional results: float32 for integers and bool, otherwise the type itself."""
     return FLOAT if ORDER[kind.kind] < 2 else kind
 
 
@@ -119,11 +119,12 @@ def axis_of(value: Any, rank: int, name: str = "dim") -> int:
 
 
 def _dims(a: Arguments) -> Any:
+    """Return the value of the parameter that names dimensions, under any of its names."""
     return next((a[name] for name in ("dim", "dims", "axes") if name in a), None)
 
 
 def reduced(a: Arguments, array: Any) -> tuple[int, ...]:
-    """Return a shape without the reduced dimensions: those that are named, or all."""
+    """Return the shape after a reduction over the dimensions that are given, or over all."""
     given = _dims(a)
     given = () if given is None else given if isinstance(given, (list, tuple)) else (given,)
     rank = len(array.shape)
@@ -134,18 +135,22 @@ def reduced(a: Arguments, array: Any) -> tuple[int, ...]:
     return tuple(1 if place in gone else size for place, size in enumerate(array.shape) if keeps or place not in gone)
 
 
-# --- Rules
+# --- Rules: `kind` returns the type of an output for the type of an input
 
 
 def _pointwise(kind: Callable[[Any], Any]) -> Rule:
+    """Return a rule for one output with the shape of the first array."""
     return lambda a, arrays: [Spec(arrays[0].shape, kind(arrays[0].dtype))]
 
 
 def _together(kind: Callable[[Any], Any]) -> Rule:
+    """Return a rule for one output with the shape to which all arrays are broadcast."""
     return lambda a, arrays: [Spec(stretch(arrays), kind(met(arrays)))]
 
 
 def _with_number(kind: Callable[[Any], Any], number: str) -> Rule:
+    """Return a rule for an array and a number, the argument called ``number``."""
+
     def rule(a: Arguments, arrays: list[Any]) -> Specs:
         return [Spec(arrays[0].shape, kind(meet_number(arrays[0].dtype, a[number])))]
 
@@ -153,6 +158,8 @@ def _with_number(kind: Callable[[Any], Any], number: str) -> Rule:
 
 
 def _reduction(kind: Callable[[Any], Any], count: int = 1) -> Rule:
+    """Return a rule for ``count`` outputs of the reduced shape."""
+
     def rule(a: Arguments, arrays: list[Any]) -> Specs:
         return [Spec(reduced(a, arrays[0]), asked(a, kind(arrays[0].dtype)))] * count
 
@@ -160,11 +167,14 @@ def _reduction(kind: Callable[[Any], Any], count: int = 1) -> Rule:
 
 
 def _extreme(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the values and the indices that a minimum, maximum or median along a dimension returns."""
     shape = reduced(a, arrays[0])
     return [Spec(shape, arrays[0].dtype), Spec(shape, LONG)]
 
 
 def _along(*kinds: Any) -> Rule:
+    """Return a rule for outputs of these types (None: the array's own) with the shape of the first array."""
+
     def rule(a: Arguments, arrays: list[Any]) -> Specs:
         axis_of(a["dim"], len(arrays[0].shape))
         return [Spec(arrays[0].shape, arrays[0].dtype if kind is None else kind) for kind in kinds]
@@ -279,18 +289,21 @@ def _slices(a: Arguments, arrays: list[Any]) -> Specs:
 
 
 def _pick(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer a gather: the shape of the indices takes the place of a dimension."""
     shape, index = arrays[0].shape, arrays[1].shape
     axis = axis_of(a["dim"], len(shape))
     return [Spec((*shape[:axis], *index, *shape[axis + 1 :]), arrays[0].dtype)]
 
 
 def _pick_line(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer a selection along a dimension, which becomes as long as the indices."""
     shape = list(arrays[0].shape)
     shape[axis_of(a["dim"], len(shape))] = math.prod(arrays[1].shape)
     return [Spec(tuple(shape), arrays[0].dtype)]
 
 
 def _at_index(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer an output with the shape of the indices."""
     return [Spec(arrays[1].shape, arrays[0].dtype)]
 
 
@@ -320,7 +333,7 @@ def _linspace(a: Arguments, arrays: list[Any]) -> Specs:
 
 
 def _lines(array: Any, dims: int) -> tuple[int, ...]:
-    """Return a shape with 1 in the place of each of the last dimensions."""
+    """Return the shape of an array with 1 in the place of each of its last ``dims`` dimensions."""
     kept = len(array.shape) - dims
     return tuple(size if place < kept else 1 for place, size in enumerate(array.shape))
 
@@ -331,6 +344,7 @@ def _rms_norm(a: Arguments, arrays: list[Any]) -> Specs:
 
 
 def _lists(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer a list of outputs like the first list of arrays among the arguments."""
     return [[Spec(array.shape, array.dtype) for array in next(v for v in a.values() if isinstance(v, (list, tuple)))]]
 
 
@@ -352,6 +366,7 @@ def _same(kind: Any) -> Any:
 
 
 def _total(kind: Any) -> Any:
+    """Return the type of a sum or a product: int64 for integers and bool, otherwise the type itself."""
     return LONG if ORDER[kind.kind] < 2 else kind
 
 

@@ -1,6 +1,6 @@
-"""What the functions of :mod:`acl.nn` take and give, by the table of operators; the build makes their stubs of it.
+"""The signatures of the functions of :mod:`acl.nn`, from the operator schemas; the build generates their stubs.
 
-It imports nothing of the package, which is not there yet when it is built.
+This module imports nothing of the package, because the build uses it before the package is complete.
 """
 
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ DEFAULTS = {
     "noop_with_empty_axes": "False", "noop_with_empty_dims": "False", "reverse": "False", "sorted": "True",
     "stable": "False", "unbiased": "True", "value": "1",
 }  # fmt: skip
-# Lists of dimensions, in which an empty one means all; a parameter for a single dimension has no default.
+# Lists of dimensions have the default None, for all; a parameter for a single dimension has no default.
 DIMS = ("axes", "dim", "dims")
 # The Python type of each C type, for the stubs.
 HINTS = {
@@ -38,7 +38,7 @@ Number = Union[bool, int, float, complex, numpy.generic]
 
 
 class Parameter(NamedTuple):
-    """A parameter: ``role`` is in, out, inout or "", ``default`` is Python text, or "" where there is none."""
+    """A parameter: ``role`` is in, out, inout or "", ``default`` is Python text, or "" for no default."""
 
     ctype: str
     name: str
@@ -59,13 +59,13 @@ class Shape(NamedTuple):
     parameters: tuple[Parameter, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    # What is returned: outputs, or the inputs that are changed.
+    # The indices of what the function returns: the outputs, or the inputs that it changes.
     results: tuple[int, ...]
 
     def names(self, hints: bool) -> str:
-        """Return the text between the brackets of a definition."""
+        """Return the text between the parentheses of a definition, with or without type hints."""
         given = [self.parameters[place] for place in self.inputs]
-        # A default needs defaults behind it.
+        # In Python every parameter after one with a default needs a default.
         last = max((place for place, parameter in enumerate(given) if not parameter.default), default=-1)
         texts = []
         for place, parameter in enumerate(given):
@@ -78,7 +78,7 @@ class Shape(NamedTuple):
         return ", ".join(texts)
 
     def returns(self, given: bool = False) -> str:
-        """Return the type of its result, or of ``out``."""
+        """Return the type of the result, or (``given``) of ``out``."""
         found = [self.parameters[place] for place in self.results]
         kinds = ["Sequence[DeviceArray]" if "List" in result.ctype else "DeviceArray" for result in found]
         if len(found) == 1:
@@ -91,7 +91,7 @@ class Shape(NamedTuple):
 
 
 def shape_of(operator: Any) -> Shape:
-    """Return the signature of an operator of the table."""
+    """Return the signature for an operator schema."""
     parameters = []
     for ctype, name, role in operator["parameters"]:
         kind = ctype.removeprefix("const ")
@@ -102,7 +102,7 @@ def shape_of(operator: Any) -> Shape:
     places = range(len(parameters))
     outputs = tuple(place for place in places if parameters[place].role == "out")
     changed = tuple(place for place in places if parameters[place].role == "inout")
-    if "Inplace" in operator["name"] and not changed:  # what is written over is changed all the same
+    if "Inplace" in operator["name"] and not changed:  # some schemas declare the changed array as an output
         outputs, changed = (), outputs
     inputs = tuple(place for place in places if place not in outputs)
     return Shape(tuple(parameters), inputs, outputs, outputs or changed)

@@ -10,8 +10,8 @@ class Replays:
     """The streams on which a graph was replayed since the last wait for them.
 
     It is registered, for all of these streams, as one user of each block that the graph uses, so that reading such a
-    block waits for the replays. A replay on the stream of the last one costs one comparison; after a wait the next
-    replay registers again.
+    block waits for the replays. A replay on the same stream as the previous one costs one comparison; after
+    a wait the next replay registers again.
     """
 
     __slots__ = ("instance", "last", "_streams", "_registered", "_notes")
