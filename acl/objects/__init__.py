@@ -1,7 +1,7 @@
 """The objects: devices, streams, events, memory and what is built on them. They raise :class:`acl.errors.AclError`.
 
-They call the pyACL builtins and ``acl._lib``, and nothing below. Each is found as ``acl.<Name>``, and loaded when it is
-first asked for there: ``HOME`` says which module has it. Type checkers find the same names in ``acl/__init__.py``.
+They use the library only through the pyACL builtins and ``acl._lib``. Each is available as ``acl.<Name>``, and is loaded
+at its first use: ``HOME`` maps its name to its module. Type checkers find the same names in ``acl/__init__.py``.
 """
 
 _ERRORS = (

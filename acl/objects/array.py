@@ -44,7 +44,7 @@ def _strides_of(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 
 def _type_of(dtype: "DTypeLike") -> "numpy.dtype[Any]":
-    """Return a type as NumPy's, or raise an error if arrays of the device cannot have it."""
+    """Return the NumPy type of an argument, or raise an error if device arrays cannot have it."""
     kind = numpy.dtype(dtype)
     if kind.hasobject:
         raise refuse("DeviceArray", f"dtype is {kind}, expected a type of numbers")
@@ -121,6 +121,7 @@ class DeviceArray(BlockHolder):
         self._set(Block.allocate(max(self.nbytes, 1), "device", "huge_first"), 0)
 
     def _set(self, block: Block, offset: int) -> None:
+        """Refer to memory in a block."""
         self._block = block
         # The block is the owner: an array that is not closed is not a leak.
         self._handle, self._opening = block.address + offset, None
@@ -131,6 +132,7 @@ class DeviceArray(BlockHolder):
     def _over(
         cls, block: Block, offset: int, shape: tuple[int, ...], dtype: "numpy.dtype[Any]", strides: tuple[int, ...]
     ) -> "DeviceArray":
+        """Return an array over part of a block, without checking that it fits."""
         self = cls.__new__(cls)
         self._layout = layout_of(shape, dtype, strides)
         self._set(block, offset)
@@ -228,6 +230,7 @@ class DeviceArray(BlockHolder):
         )
 
     def _live(self) -> Block:
+        """Return the block, or raise an error if the array or its device is closed."""
         block = super()._live()
         block.check()
         return block
@@ -292,9 +295,11 @@ class DeviceArray(BlockHolder):
     # --- Views
 
     def _geometry(self) -> "numpy.ndarray[Any, Any]":
+        """Return a NumPy array of the same shape, type and strides, whose elements must not be read."""
         return as_strided(numpy.empty(1, self.dtype), self.shape, self.strides)
 
     def _view(self, before: "numpy.ndarray[Any, Any]", after: "numpy.ndarray[Any, Any]") -> "DeviceArray":
+        """Return the view of the array that ``after`` is of ``before``, the result of :meth:`_geometry`."""
         block = self._live()
         moved = after.__array_interface__["data"][0] - before.__array_interface__["data"][0] if after.size else 0
         return self._over(block, self.handle - block.address + moved, after.shape, self.dtype, after.strides)
@@ -304,7 +309,7 @@ class DeviceArray(BlockHolder):
         keys = key if isinstance(key, tuple) else (key,)
         for item in keys:
             whole = isinstance(item, (int, numpy.integer)) and not isinstance(item, bool)
-            if whole and abs(int(item)) > MOST:  # NumPy would raise an error that it is not an integer
+            if whole and abs(int(item)) > MOST:  # NumPy's error would say that it is not an integer
                 raise IndexError(f"acl.DeviceArray: index {item} is out of bounds for {self.shape}")
             if not (whole or item is None or item is Ellipsis or isinstance(item, slice)):
                 advice = "use integers, slices, ... and None, or an operator such as acl.nn.index"
@@ -434,6 +439,7 @@ class DeviceArray(BlockHolder):
         copy(target, source, self.nbytes, stream, "DeviceArray.copy_to")
 
     def _check_like(self, shape: tuple[int, ...], dtype: "numpy.dtype[Any]", function: str) -> None:
+        """Raise an error for another shape or type than the array's own."""
         if shape != self.shape or dtype != self.dtype:
             reason = f"the other one is {shape} {dtype}, this one {self.shape} {self.dtype}"
             raise refuse(function, reason, "use arrays of one shape and type")

@@ -156,6 +156,7 @@ class Graph(Recording, Resource):
 
     @classmethod
     def _over(cls, handle: int, stream: Optional[Stream]) -> "Graph":
+        """Return a graph for an instance; :meth:`_end` makes it the owner."""
         self = cls.__new__(cls)
         self._context, self._stream = current_handle(), stream
         self._arrays, self._bodies, self._replays = [], [], Replays(handle)
@@ -171,6 +172,7 @@ class Graph(Recording, Resource):
 
     @classmethod
     def _begin(cls, stream: Stream, mode: int) -> "Graph":
+        """Begin a capture on a stream, and return its graph."""
         stream._before_capture()
         ret = mdl.ri_capture_begin(stream._handle, mode)
         check(ret, "aclmdlRICaptureBegin", BEGIN_ADVICE.get(ret))
@@ -209,6 +211,7 @@ class Graph(Recording, Resource):
         return self
 
     def _forget(self, instance: int) -> None:
+        """Close the arrays of the conditions, and release what the instance and its bodies held."""
         for array in self._arrays:
             array.close()
         for gone in (instance, *self._bodies):
@@ -228,7 +231,7 @@ class Graph(Recording, Resource):
         The memory of captured calls of the objects, and of launches in a :meth:`TaskGroup.update`, is held already;
         this method is for work that pyACL or C captures.
         """
-        self.handle  # noqa: B018  # raises when it is closed
+        self.handle  # noqa: B018  # raises if it is closed
         self._take(_blocks_of(items))
 
     @property
@@ -295,7 +298,7 @@ class Graph(Recording, Resource):
 
     def synchronize(self) -> None:
         """Wait for all its replays on all streams, and raise the error of work that failed."""
-        self.handle  # noqa: B018  # raises when it is closed
+        self.handle  # noqa: B018  # raises if it is closed
         self._replays.synchronize()
 
     # --- What it is
@@ -317,6 +320,7 @@ class Graph(Recording, Resource):
                 return text.read()
 
     def _tasks(self) -> tuple[list[Any], list[str]]:
+        """Return the tasks and the names of the streams."""
         from acl import trace
 
         tasks: tuple[list[Any], list[str]] = trace.read(self.to_json())
@@ -336,6 +340,7 @@ class Graph(Recording, Resource):
         return True
 
     def _edges(self, tasks: list[Any]) -> tuple[list[int], list[Any]]:
+        """Return the row of each task in the picture, and the edges for order, events and data."""
         from acl import trace
 
         order = trace.replay(tasks)
@@ -351,7 +356,7 @@ class Graph(Recording, Resource):
         return svg
 
     def _repr_svg_(self) -> Optional[str]:
-        """Return the picture for notebooks, or None if there is nothing to draw: they show the text then."""
+        """Return the picture for notebooks, or None if there is nothing to draw, so that they show the text."""
         return None if self.closed or self.capturing else self.to_svg()
 
     def to_dot(self) -> str:

@@ -1,7 +1,7 @@
 """Conditions of a graph: numbers on the device, the tasks that branch on them, and the bodies of those tasks.
 
-Conditions and bodies belong to a graph and end with it. Using one after that, or too early, raises the error of the
-object that stands in the place of its handle (:class:`acl.objects.capture_error.Missing`), as for closed objects.
+Conditions and bodies belong to a graph and end with it. Using one after that, or too early, raises the error of its
+placeholder handle (:class:`acl.objects.capture_error.Missing`), as closed objects do.
 """
 
 import contextlib
@@ -216,7 +216,7 @@ class Body(Recording):
         Wraps ``aclmdlRICaptureToModelRIBegin`` and ``aclmdlRICaptureEnd``.
         """
         handle, number = memory_block.stream_handle(stream), mode_of(mode, "Body.capture")
-        self.graph.handle  # noqa: B018  # raises when it is closed
+        self.graph.handle  # noqa: B018  # raises if it is closed
         ret = mdl.ri_capture_to_model_ri_begin(handle, self._handle, number)
         advice = "a body can be captured only once: add another conditional task" if ret == CAPTURING else None
         check(ret, "aclmdlRICaptureToModelRIBegin", advice)

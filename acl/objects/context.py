@@ -11,7 +11,7 @@ from acl.objects.resource import INVALID_HANDLE, LONGEST, NO_CONTEXT, Opening, R
 
 
 class Context(Resource):
-    """A context beside the device's default one; the thread that creates it has it as its current context.
+    """A context in addition to the device's default one; it becomes current in the thread that creates it.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class Context(Resource):
 
     Notes
     -----
-    Closing it destroys its streams, and makes the context current that was so before.
+    Closing it destroys its streams, and makes the previous context current again.
     """
 
     __slots__ = ("_device_id", "_before", "_streams")
@@ -72,7 +72,7 @@ class Context(Resource):
             raise error_of(ret, "aclrtSynchronizeDevice")
 
     def close(self) -> None:
-        """Wait for its streams, destroy them and the context, and make the context before it current."""
+        """Wait for its streams, destroy them and the context, and make the previous context current again."""
         handle, owned = self._handle, self.owned
         if owned:
             now, ret = rt.get_context()
@@ -84,7 +84,7 @@ class Context(Resource):
                 rt.set_context(self._before)  # if that was destroyed, no context is current
 
     def _busy(self) -> bool:
-        return True  # it does not know its streams
+        return True  # its streams, which it does not know, may have work
 
     def _release(self, handle: int, opening: Opening) -> int:
         ret = rt.destroy_context(handle)

@@ -17,7 +17,7 @@ from acl.errors import ContextError, error_of
 from acl.objects.resource import Opening, current_opening
 
 T = TypeVar("T")
-RELAXED = lib.ACL_MODEL_RI_CAPTURE_MODE_RELAXED  # of a thread whose synchronous calls no capture refuses
+RELAXED = lib.ACL_MODEL_RI_CAPTURE_MODE_RELAXED  # lets a thread make synchronous calls during captures
 
 # Streams end with their explicit context as they do with a device, so each such context has an opening of its own.
 explicit: dict[int, Opening] = {}

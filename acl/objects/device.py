@@ -129,6 +129,7 @@ class Device:
         return self
 
     def _use(self) -> None:
+        """Make the device current in this thread, and open it if it is not open."""
         with self._lock:
             opening = openings.get(self.id)
             if opening is not None and opening.context:
@@ -139,6 +140,7 @@ class Device:
             self._open()
 
     def _open(self) -> None:
+        """Open the device; before the first device, initialise the library."""
         if not any(opening.context for opening in list(openings.values())):
             ret = acl.init()
             if ret not in (0, REPEATED):
@@ -152,6 +154,7 @@ class Device:
 
     @staticmethod
     def _finalise() -> None:
+        """Finalise the library if the objects have initialised it and have no device open."""
         if resource.initialised and not any(opening.context for opening in list(openings.values())):
             resource.initialised = False
             acl.finalize()
@@ -170,6 +173,7 @@ class Device:
         self._end(rt.reset_device_force, "aclrtResetDeviceForce")
 
     def _end(self, end: Callable[[int], int], function: str) -> None:
+        """Close the device by ``end``, after releasing what waited for its work."""
         if self.id in openings:
             refuse_in_call("Device.close" if end is rt.reset_device else "Device.reset")
         with self._lock:

@@ -65,7 +65,7 @@ class Versioned(ctypes.Structure):
     name = b"dltensor_versioned"
 
 
-# Capsules keep the address of their name.
+# A capsule refers to its name by address, so these texts must stay alive.
 USED = {kind: b"used_" + kind.name for kind in (Plain, Versioned)}
 Record = Union[Plain, Versioned]
 _Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -117,7 +117,7 @@ def give(
     dl_device: Optional[tuple[int, int]],
     copy: Optional[bool],
 ) -> Any:
-    """Return a capsule."""
+    """Return a capsule over the memory of an array, or over a copy of it."""
     home = device_of(array)
     if not isinstance(dl_device, (tuple, type(None))):
         raise TypeError(

@@ -145,7 +145,7 @@ class Binary(BinaryHolder):
         """Return the block for another holder of the binary."""
         block = self._block
         if block is None:
-            self._handle.__index__()  # raises that it is closed
+            self._handle.__index__()  # raises if it is closed
         assert block is not None
         block.check()
         return block
@@ -249,7 +249,7 @@ class Kernel(BinaryHolder):
         """
         block = self._block
         if block is None:
-            self._handle.__index__()  # raises that it is closed
+            self._handle.__index__()  # raises if it is closed
         assert block is not None
         opening = resource.single or current_opening()
         if block.opening is not opening:
@@ -330,4 +330,5 @@ class Kernel(BinaryHolder):
 
 
 def _shown(value: Any) -> str:
+    """Return a value as a text for messages; arrays and other objects only by their class."""
     return repr(value) if isinstance(value, (bool, int, float, str, type(None))) else f"a {type(value).__name__}"

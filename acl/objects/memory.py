@@ -2,8 +2,8 @@
 
 A :class:`Buffer`, the arrays on it and views of pinned memory share a block. It is freed by the rule of
 :mod:`acl.objects.memory_block` when the last of them is closed or garbage-collected; closing one of them leaves the
-memory to the others. :meth:`Buffer.view` waits for the work that is registered at that time; later reads of pinned
-memory through the view are for the program to synchronise.
+memory to the others. :meth:`Buffer.view` waits for the work that is registered at that time; the program has to
+synchronise before it reads the results of later work through the view.
 """
 
 import math
@@ -67,7 +67,7 @@ class Span(NamedTuple):
 def span_of(memory: Any, function: str, writable: bool = False) -> Span:
     """Return the contiguous memory of an argument."""
     if isinstance(memory, Resource):
-        handle = memory.handle  # raises when it is closed
+        handle = memory.handle  # raises if it is closed
         block = getattr(memory, "_block", None)
         if isinstance(block, Block) and hasattr(memory, "nbytes"):
             if not getattr(memory, "is_contiguous", True):
@@ -140,9 +140,10 @@ class BlockHolder(Resource):
     _block: Optional[Block]
 
     def _live(self) -> Block:
+        """Return the block, or raise an error if this object is closed."""
         block = self._block
         if block is None:
-            self._handle.__index__()  # raises that it is closed
+            self._handle.__index__()  # raises if it is closed
         assert block is not None
         return block
 
@@ -203,6 +204,7 @@ class Buffer(BlockHolder):
         self._hold(Block.allocate(size, kind, policy), size)
 
     def _hold(self, block: Block, size: int) -> None:
+        """Become a holder of a block."""
         self._block = block
         self.nbytes = size
         self._own(block.address, block.opening)
@@ -223,6 +225,7 @@ class Buffer(BlockHolder):
 
     @classmethod
     def _over(cls, block: Block, size: int) -> "Buffer":
+        """Return a buffer over the start of a block."""
         self = cls.__new__(cls)
         self._hold(block, size)
         return self

@@ -8,7 +8,7 @@ repeatable, each call runs the first phase.
 Ownership: calls belong to the opening of their device and end with it; an operator keeps the newest :data:`SIGNATURES`
 signatures. A thread removes a call from its list during the use, so that two threads never use one executor; a call
 that failed is discarded. Each stream keeps a workspace, which its operators share because they run in order. A capture
-has a separate workspace for each of its streams, held by its instance, because replays run beside the stream's own work.
+has a separate workspace per stream, held by its instance, because replays run beside the stream's own work.
 """
 
 import operator as numbers

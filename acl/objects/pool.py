@@ -50,13 +50,13 @@ class MemoryPool(Resource):
     limit
         The most bytes that it may reserve on the device; 0 sets no limit.
     keep
-        The bytes not in use that it keeps reserved when a stream, an event or the device is synchronised.
+        The unused bytes that it keeps reserved when a stream, an event or the device is synchronised.
     follow_events
-        Reuse memory that another stream will free, on a stream that waits for that by an event.
+        Let a stream reuse memory that another stream will free, if it waits for that stream by an event.
     opportunistic
-        Reuse memory that another stream has freed already, on any stream.
+        Let any stream reuse memory that another stream has already freed.
     wait
-        If there is no other memory, make a stream wait for a release on another one.
+        If no other memory is free, make the stream wait for a release on another stream.
 
     Raises
     ------
@@ -160,6 +160,7 @@ class MemoryPool(Resource):
         return Buffer._over(block, size)
 
     def _try(self, size: int, stream: Stream) -> tuple[int, int]:
+        """Allocate memory in the order of a stream; return its address and the status code."""
         slot = ffi.new("void **")
         ret = int(lib.aclrtMemPoolMallocAsync(slot, size, self._pool(), ffi.cast("void *", stream_handle(stream))))
         return int(ffi.cast("uintptr_t", slot[0])), ret
@@ -200,7 +201,7 @@ class MemoryPool(Resource):
 
     @property
     def keep(self) -> int:
-        """The bytes not in use that it keeps at a synchronisation; can be set."""
+        """The unused bytes that it keeps reserved at a synchronisation; can be set."""
         return self._get(KEEP)
 
     @keep.setter

@@ -54,7 +54,7 @@ class Stream(Resource):
     persistent
         Keep tasks for a model instead of running them.
     cpu_scheduled, device_only
-        For queues that are scheduled, or used, by the device itself.
+        For queues that the device itself schedules, or uses.
     stop_on_failure
         Stop all work of the context at the first failure, instead of continuing with the next task.
 
@@ -210,6 +210,7 @@ class Stream(Resource):
         self._launch(functools.partial(_guarded, self._errors, function, arguments))
 
     def _launch(self, function: Callable[[Any], Any]) -> None:
+        """Queue a call of a function on the host."""
         ret = rt.launch_host_func(self._handle, function, None)
         if ret != 0:
             raise error_of(ret, "aclrtLaunchHostFunc")
@@ -348,6 +349,7 @@ class Stream(Resource):
         self._report(opening)
 
     def _report(self, opening: Optional[Opening]) -> None:
+        """Raise the first exception of its callbacks; the opening no longer reports them."""
         if opening is not None:
             opening.errors.pop(id(self._errors), None)
         if self._errors:
@@ -367,6 +369,7 @@ class Stream(Resource):
             return INVALID_HANDLE
 
     def _finish(self, handle: int) -> int:
+        """Wait for the work and destroy the stream; keep the error of failed work for :meth:`_report`."""
         ret = rt.synchronize_stream(handle)
         failed = None if ret in (0, INVALID_HANDLE) else error_of(ret, "aclrtSynchronizeStream")
         ret = rt.destroy_stream(handle)
@@ -387,6 +390,7 @@ class Stream(Resource):
 def _guarded(
     errors: list[BaseException], function: Callable[..., Any], arguments: tuple[Any, ...], _data: object
 ) -> None:
+    """Call a function, and keep its exception for the next synchronise."""
     try:
         function(*arguments)
     except BaseException as error:

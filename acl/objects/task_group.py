@@ -47,7 +47,7 @@ class TaskGroup:
         Wraps ``aclmdlRICaptureTaskUpdateBegin`` and ``aclmdlRICaptureTaskUpdateEnd``.
         """
         graph, handle = self.graph, memory_block.stream_handle(stream)
-        graph.handle  # noqa: B018  # raises when it is closed
+        graph.handle  # noqa: B018  # raises if it is closed
         group = self._handle.__index__()
         check(mdl.ri_capture_task_update_begin(handle, group), "aclmdlRICaptureTaskUpdateBegin")
         memory_block.updating[handle] = -handle
