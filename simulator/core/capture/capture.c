@@ -1,14 +1,16 @@
 /* Design notes
  *
- * Capturing: beginning, joining, ending, and what is refused meanwhile. The state of a capture is that of its instance
- * (in_state), guarded by the instance's lock; which streams belong to it is described in capture_instance.c.
+ * This file begins and ends captures, records the tasks submitted to captured streams, and rejects calls that are
+ * unsafe during a capture.
  *
- * Only three things make a capture invalid: an event that belongs to two of them, a task group that another stream's
- * task interrupts, and the lack of memory. Whatever else is refused leaves it as it was. Its end gives all streams back,
- * whatever comes of it; when it fails the instance is freed.
+ * A capture belongs to its instance, whose in_state holds its state; capture_instance.c describes how streams belong to
+ * an instance. Only three failures make a capture invalid: an event used by two captures, a task group that another
+ * stream's task interrupts, and a lack of memory. Any other failed call leaves the capture as it was. Ending a capture
+ * always releases its streams, and frees the instance if it fails.
  *
- * Whether a thread may make an unsafe call is decided by the captures open in its current context, which cx_captures
- * counts so that all others pay one load; the modes are read along the context's list, under cx_lock. */
+ * Locks: the instance's lock guards its state. Whether a thread may make an unsafe call depends on the captures open in
+ * its current context: cx_captures counts them, so that contexts without a capture pay one load, and the modes are read
+ * along the context's list under cx_lock. */
 #include "base/config.h"
 #include "capture_inner.h"
 
@@ -20,9 +22,8 @@ void sim_capture_invalidate(struct sim_instance *instance)
         atomic_store_explicit(&instance->in_state, SIM_INSTANCE_INVALID, memory_order_release);
 }
 
-/* ---- what is refused ---- */
+/* ---- rejected calls ---- */
 
-/* Products with the feature: all but those without a graph engine of their own. */
 aclError sim_capture_check_chip(void)
 {
     enum sim_profile profile = sim_config()->cf_soc->so_profile;
@@ -67,7 +68,7 @@ SIM_RARE aclError sim_capture_refuse_unsafe(struct sim_context *context, aclErro
 
 /* ---- submissions ---- */
 
-/* What may be recorded now. */
+/* Whether the task may be recorded now. */
 static aclError admit(struct sim_instance *instance, const struct sim_branch *branch, const struct sim_op *op)
 {
     enum sim_instance_state state = sim_capture_instance_state(instance);
@@ -103,7 +104,8 @@ static aclError record_task(struct sim_instance *instance, struct sim_branch *br
     return ACL_SUCCESS;
 }
 
-/* True, and a refusal, for a persistent stream that is not bound; false when a capture has just ended. */
+/* Returns true and a failure for a persistent stream that is not bound; false if the stream's capture has just
+ * ended. */
 static bool is_idle_persistent(const struct sim_stream *stream, aclError *code)
 {
     if (atomic_load_explicit(&stream->st_owner, memory_order_relaxed) != SIM_NOBODY)
@@ -133,7 +135,7 @@ SIM_HOT bool sim_capture_submit(struct sim_target stream, const struct sim_op *o
 
 /* ---- beginning ---- */
 
-/* Streams of a kind that is never captured are refused before anything is asked about the context. */
+/* Rejects streams that can never be captured; this failure takes precedence over a wrong context. */
 static aclError check_flags(struct sim_target stream)
 {
     uint32_t flags = stream.tg_stream->st_flags;
@@ -153,7 +155,7 @@ static aclError check_origin(const struct sim_stream *stream)
     return ACL_SUCCESS;
 }
 
-/* Lets the origin stream in and opens the capture. */
+/* Takes the origin stream over and opens the capture. */
 static aclError open_capture(struct sim_instance *instance, struct sim_target stream, aclmdlRICaptureMode mode)
 {
     struct sim_branch *origin;
@@ -187,7 +189,7 @@ aclError sim_capture_begin(aclrtStream handle, aclmdlRICaptureMode mode, aclmdlR
 {
     struct sim_instance *instance;
     struct sim_target stream;
-    SIM_TRY(sim_engine_may_wait()); /* what it makes could not be given back inside a kernel */
+    SIM_TRY(sim_engine_may_wait()); /* inside a kernel the new objects could not be released again */
     SIM_TRY(sim_stream_find(handle, &stream));
     SIM_TRY(sim_capture_check_mode(mode));
     SIM_TRY(check_flags(stream));
@@ -238,8 +240,8 @@ aclmdlRICaptureMode sim_capture_exchange_mode(aclmdlRICaptureMode mode)
 
 /* ---- ending ---- */
 
-/* Every stream that joined must have come back: its last task is a record that another stream waits for, and the origin
- * waits for one of these. */
+/* Every stream that joined must have been joined back: its last task is a record that another stream waits for, and the
+ * origin stream waits for at least one of these records. */
 static aclError check_joined(const struct sim_instance *instance)
 {
     bool came_back = instance->in_branch_count == 1;
@@ -284,7 +286,7 @@ static aclError check_end(const struct sim_instance *instance)
     return ACL_SUCCESS;
 }
 
-/* What leaves the capture as it is. */
+/* Failures that leave the capture as it is. */
 static aclError check_call(const struct sim_instance *instance, const struct sim_stream *stream)
 {
     SIM_CHECK(instance != NULL, ACL_ERROR_RT_STREAM_NOT_CAPTURED,

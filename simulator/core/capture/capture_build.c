@@ -1,5 +1,6 @@
-/* Instances that are built without capture: persistent streams are bound to one, which records what is submitted to them
- * until it is complete; events between such streams are flag events, tasks like others. */
+/* This file builds instances without capture: persistent streams are bound to an instance, which records the tasks
+ * submitted to them until aclmdlRIBuildEnd. It also activates streams, and aborts replays of built instances. Events
+ * between such streams are flag events, recorded as ordinary tasks. The instance's lock guards all of its state. */
 #include "base/config.h"
 #include "capture_inner.h"
 
@@ -55,7 +56,7 @@ aclError sim_capture_build_bind(aclmdlRI handle, struct sim_target stream, bool 
     return code;
 }
 
-/* The branch of a stream that is bound to this very instance. */
+/* The branch of the stream, which must be bound to this instance. */
 static aclError find_branch(const struct sim_instance *instance, struct sim_target stream, struct sim_branch **branch)
 {
     bool bound = sim_stream_taken(stream.tg_stream) == SIM_TAKEN_BOUND &&
@@ -188,7 +189,7 @@ aclError sim_capture_build_clean(struct sim_target stream)
     struct sim_instance *instance = bound ? sim_capture_instance_of(stream.tg_stream) : NULL;
     SIM_TRY(sim_stream_refuse_captured(stream.tg_stream));
     if (instance == NULL)
-        return ACL_SUCCESS; /* what was recorded on it stays with the instance it was bound to */
+        return ACL_SUCCESS; /* its recorded tasks belong to the instance that it was bound to */
     aclError code = check_building(instance);
     if (code == ACL_SUCCESS)
         sim_capture_branch_clear(stream.tg_stream->st_branch);
@@ -198,8 +199,9 @@ aclError sim_capture_build_clean(struct sim_target stream)
 
 /* ---- stopping ---- */
 
-/* The runs that are queued are given up; aclmdlRIExecute, which waits for one, answers 507023. The call counts as a run
- * while it does so: nobody destroys the instance, and with it the stream, under its feet. */
+/* Queued replays are discarded; an aclmdlRIExecute that waits for one returns 507023. The call counts itself as a
+ * replay (in_submitted) until it is done, because destroying waits for all replays: so no other thread frees the
+ * instance and its stream meanwhile. */
 aclError sim_capture_abort(aclmdlRI handle)
 {
     struct sim_instance *instance;

@@ -1,16 +1,22 @@
 /* Design notes
  *
- * A condition owns eight bytes of device memory, which kernels and copies write. Its one conditional task owns bodies,
- * instances of their own that are captured apart; the task runs them one at a time, as a walker of the plan it is a step
- * of: sim_capture_replay_walk is called from inside sim_capture_replay_walk, and parks through it. It is heavy, so that the other
- * branches go on beside it: a WHILE may end by what one of them writes. Conditions belong to the instance they
- * were made for and are freed with it, and bodies with them. */
+ * This file provides conditions and the conditional tasks IF, WHILE and SWITCH.
+ *
+ * A condition belongs to an instance and owns eight bytes of device memory, which kernels and copies write. Its one
+ * conditional task owns the bodies: instances that are captured separately and freed with the condition.
+ *
+ * The task is a step of the parent's plan and runs its bodies one at a time: it calls sim_capture_replay_walk inside
+ * the parent's sim_capture_replay_walk, and parks through it. It is a heavy task, so that other branches of the parent
+ * run at the same time: a WHILE may end because one of them writes its condition.
+ *
+ * Locks: the parent's lock guards the list of conditions and their bodies, which replays read without it because a
+ * complete recording does not change them. A condition's own lock keeps its handle alive during a look-up. */
 #include "address/memory.h"
 #include "capture_inner.h"
 #include <stdlib.h>
 
-#define SLOT_BYTES 64 /* what aclrtMalloc takes for eight */
-#define BODIES 1024   /* of a SWITCH: far more than anybody draws */
+#define SLOT_BYTES 64 /* aclrtMalloc's size for eight bytes */
+#define BODIES 1024   /* limit of a SWITCH */
 
 struct sim_condition {
     struct sim_object cn_object;
@@ -18,9 +24,9 @@ struct sim_condition {
     struct sim_condition *cn_next; /* of the same instance */
     uint64_t *cn_slot;             /* device memory */
     uint32_t cn_default;
-    bool cn_assigns;               /* a run begins with the default value */
+    bool cn_assigns;               /* each replay begins with the default value */
     aclmdlRICondTaskType cn_type;
-    struct sim_instance **cn_bodies; /* of its task, or NULL */
+    struct sim_instance **cn_bodies; /* NULL without a conditional task */
     uint32_t cn_body_count;
 };
 
@@ -85,7 +91,7 @@ aclError sim_capture_condition_address(aclmdlRICondHandle handle, uint64_t **add
 
 struct branching {
     struct sim_condition *bg_condition;
-    struct sim_instance *bg_body; /* being run, or NULL */
+    struct sim_instance *bg_body; /* in replay, or NULL */
 };
 
 static struct sim_instance *choose(const struct sim_condition *condition)
@@ -111,7 +117,7 @@ static aclError run_branching(struct sim_run *run, void *argument)
                 return ACL_SUCCESS;
             sim_record holder = atomic_load_explicit(&parent->in_holder, memory_order_acquire);
             if (!sim_capture_replay_begin(body, NULL, holder, run))
-                return SIM_PARK; /* what is left of a run that was given up */
+                return SIM_PARK; /* helpers of a replay that was given up have not finished yet */
             sim_capture_replay_open(body);
             branching->bg_body = body;
         }
@@ -125,7 +131,7 @@ static aclError run_branching(struct sim_run *run, void *argument)
             return ACL_SUCCESS;
         if (sim_engine_is_dropped(run) || sim_capture_replay_is_skipping(condition->cn_instance))
             return SIM_DROPPED;
-        if (!sim_worker_available()) { /* streams take turns: parks where it need not wait */
+        if (!sim_worker_available()) { /* parks at a target already reached, so that other streams run in between */
             run->rn_gate = &condition->cn_instance->in_finished;
             run->rn_target = 0;
             run->rn_deadline = SIM_FOREVER;
@@ -190,7 +196,7 @@ static aclError check_size(aclmdlRICondTaskType type, uint32_t size)
     return ACL_SUCCESS;
 }
 
-/* With the instance of the stream locked. */
+/* The instance is locked. */
 static aclError add(struct sim_instance *instance, struct sim_branch *branch, const aclmdlRICondTaskParams *parameters,
                     void *site)
 {
@@ -200,7 +206,7 @@ static aclError add(struct sim_instance *instance, struct sim_branch *branch, co
     if (instance->in_open != NULL)
         SIM_TRY(sim_capture_group_admit(instance, branch, SIM_TASK_CONDITION));
     SIM_TRY(open_condition(parameters->handle, ACL_ERROR_RT_PARAM_INVALID, &condition));
-    sim_object_close(condition); /* only its instance, which is locked, frees it */
+    sim_object_close(condition); /* only its instance frees it, and that is locked */
     SIM_CHECK(condition->cn_instance == instance, ACL_ERROR_RT_PARAM_INVALID,
               "params.handle belongs to another modelRI than the stream is captured into");
     SIM_CHECK(condition->cn_bodies == NULL, ACL_ERROR_RT_PARAM_INVALID,

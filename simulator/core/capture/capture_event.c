@@ -1,17 +1,19 @@
 /* Design notes
  *
- * Events inside a capture are edges between branches. A record stores in the event which capture it lies in (ev_capture,
- * the instance's handle) and where (ev_point, a branch and an index in one word); a wait copies the point, so that a
- * later record does not move it. The association ends by itself with the capture: the handle then names an instance that
- * captures no more. Both words belong to the event, whose user may make two captures write them at once; a point is
- * therefore checked against the recording before it is believed.
+ * This file records events during a capture: inside it as edges between branches, and as external records and waits,
+ * which connect a replay with work outside.
  *
- * A wait for an event that was never recorded is kept with the event's handle alone, and gets its edge from the first
- * record that follows. */
+ * A record stores in the event the capture it belongs to (ev_capture, the instance's handle) and its position
+ * (ev_point, a branch and an index in one word). A wait copies the position, so that a later record does not change it.
+ * A wait for an event that was never recorded stores only the event's handle; the first record that follows gives it
+ * its edge. When the capture ends, ev_capture needs no reset, because the instance it names is no longer capturing.
+ *
+ * Locks: the instance's lock guards the recording. ev_capture and ev_point have none, and two captures may write them
+ * at the same time, so a position is checked against the recording before it is used. */
 #include "capture_inner.h"
 #include <stdlib.h>
 
-/* The capture that the event's newest record lies in, if that is still open. */
+/* The open capture that holds the event's newest record; 0 without one. */
 static uint64_t capture_of(struct sim_event *event)
 {
     uint64_t handle = atomic_load_explicit(&event->ev_capture, memory_order_acquire);
@@ -35,7 +37,7 @@ aclError sim_capture_check_event(struct sim_event *event)
 static const struct sim_op record_op = {.op_name = "aclrtRecordEvent", .op_run = sim_engine_nothing, .op_kind = SIM_TASK_RECORD};
 static const struct sim_op wait_op = {.op_name = "aclrtStreamWaitEvent", .op_run = sim_engine_nothing, .op_kind = SIM_TASK_WAIT};
 
-/* Both captures are lost. */
+/* Invalidates both captures and closes the instance. Closing it first ensures that no thread holds both locks. */
 static aclError conflict(struct sim_instance *instance, uint64_t other)
 {
     sim_capture_invalidate(instance);
@@ -62,7 +64,7 @@ static void join(struct sim_instance *instance, struct sim_captured *wait, uint3
     record->ct_waited = record->ct_waited || from.pt_branch != branch;
 }
 
-/* The waits that came before the event's first record. */
+/* Gives the waits that came before the event's first record their edges. */
 static void resolve(struct sim_instance *instance, uint64_t event, struct sim_point point)
 {
     for (uint32_t i = 0; i < instance->in_branch_count && instance->in_unresolved != 0; i++)
@@ -75,7 +77,7 @@ static void resolve(struct sim_instance *instance, uint64_t event, struct sim_po
         }
 }
 
-/* The point of the event's newest record in this capture. */
+/* The position of the event's newest record in this capture; false without one. */
 static bool find_point(const struct sim_instance *instance, struct sim_event *event, aclrtEvent handle,
                        struct sim_point *point)
 {
@@ -167,7 +169,7 @@ static aclError add_external(struct sim_instance *instance, struct sim_branch *b
 
 /* ---- inside a capture ---- */
 
-/* The capture that the stream belongs to, open for a task. */
+/* Locks the instance that the stream is captured into, after checking that it accepts the task; NULL without one. */
 static aclError open_for_event(struct sim_target stream, struct sim_instance **instance, enum sim_task_kind kind)
 {
     aclError code = ACL_SUCCESS;
@@ -221,7 +223,7 @@ bool sim_capture_record(struct sim_event *event, aclrtEvent handle, struct sim_t
     *code = open_for_event(stream, &instance, external ? SIM_TASK_EXTERNAL_RECORD : SIM_TASK_RECORD);
     if (*code != ACL_SUCCESS)
         return true;
-    if (instance == NULL) { /* a record outside ends what the event was inside */
+    if (instance == NULL) { /* a record outside replaces the one inside a capture */
         if (from != 0 && sim_stream_kind(stream.tg_stream) == SIM_STREAM_DEFAULT) {
             *code = refuse_implicit();
             return true;
@@ -271,7 +273,7 @@ static aclError join_capture(struct sim_event *event, aclrtEvent handle, struct 
               ACL_ERROR_RT_INTERNAL_ERROR, "a stream created with flag %#x cannot join a capture",
               stream.tg_stream->st_flags);
     struct sim_instance *instance = sim_object_peek(&sim_capture_instances, (void *)(uintptr_t)from);
-    if (instance == NULL || !sim_capture_instance_is_capturing(instance)) { /* it has just ended */
+    if (instance == NULL || !sim_capture_instance_is_capturing(instance)) { /* the capture has just ended */
         if (instance != NULL)
             sim_object_close(instance);
         return ACL_SUCCESS;

@@ -1,19 +1,24 @@
 /* Design notes
  *
- * An execution is one task of the stream it was queued on, light or heavy as the plan is; when its turn comes it runs the
- * plan (capture_replay.c). What it takes from the moment it was queued, not from the moment it runs, is bound when it is
- * queued: the external events. Destroying waits until every execution that was queued has ended; after it the functions
- * that were registered are called, and then the instance is freed. */
+ * This file queues executions of an instance, and destroys instances.
+ *
+ * An execution is one task of the stream it was queued on, light or heavy depending on the plan; the task replays the
+ * plan (capture_replay.c). External events are bound when the execution is queued, not when it runs; the execution owns
+ * these records until the replay takes them. Destroying waits until every queued execution has ended, calls the
+ * registered callbacks, and frees the instance.
+ *
+ * Locks: the instance's lock guards in_submitted and the list of callbacks. It is not held while a task is submitted,
+ * while the thread waits, or during a callback. */
 #include "base/clock.h"
 #include "base/config.h"
 #include "engine/launch.h"
 #include "capture_inner.h"
 #include <stdlib.h>
 
-/* One queued run; lives in its task. */
+/* One queued replay; stored in its task. */
 struct execution {
     struct sim_instance *ex_instance;
-    sim_record *ex_outer; /* what the external waits are bound to, or NULL; the run's own once it has started */
+    sim_record *ex_outer; /* the records for its external waits, or NULL; the replay owns them once it has started */
     bool ex_started, ex_open;
 };
 
@@ -29,7 +34,7 @@ static aclError run_execution(struct sim_run *run, void *argument)
             return SIM_PARK;
         execution->ex_started = true;
     }
-    if (!execution->ex_open) { /* bodies of a run that was given up may still be looking at their conditions */
+    if (!execution->ex_open) { /* bodies of a replay that was given up may still read their conditions */
         if (!sim_capture_condition_rests(instance, run))
             return SIM_PARK;
         sim_capture_condition_assign(instance);
@@ -62,7 +67,7 @@ static void drop_execution(void *argument)
 static const struct sim_op light_op = EXECUTION_OP(SIM_OP_LIGHT), plain_op = EXECUTION_OP(0),
                            heavy_op = EXECUTION_OP(SIM_OP_HEAVY), worker_op = EXECUTION_OP(SIM_OP_WORKER);
 
-#define LIGHT_STEPS 8 /* as much as a submitter may run of somebody else's work */
+#define LIGHT_STEPS 8 /* limit for a light task, which a submitting thread may have to run */
 
 static const struct sim_op *op_of(const struct sim_instance *instance)
 {
@@ -91,8 +96,8 @@ aclError sim_capture_replay_wait_outer(struct sim_instance *instance, uint32_t n
     return SIM_PARK;
 }
 
-/* Binds the waits of one run to the records of this moment. Its own records are visible from now on: each is a held
- * place on a stream of its own, which the run releases. */
+/* Binds the external waits of one replay to the newest records of their events. The replay's external records count as
+ * recorded from now on: each is a task held on a stream of its own, which the replay releases. */
 static aclError bind_outer(struct sim_instance *instance, struct execution *execution, void *site)
 {
     if (instance->in_external_waits != 0)
@@ -102,7 +107,7 @@ static aclError bind_outer(struct sim_instance *instance, struct execution *exec
     for (struct sim_external *at = instance->in_externals; at != NULL; at = at->xt_next) {
         struct sim_event *event = sim_table_find(&sim_events, (void *)(uintptr_t)at->xt_event);
         if (event == NULL)
-            continue; /* destroyed: nobody waits, and nothing is waited for */
+            continue; /* the event was destroyed, so that nothing can wait for it */
         if (at->xt_stream.tg_stream != NULL)
             SIM_TRY(sim_launch_hold(at->xt_stream, site, &event->ev_record));
         else if (sim_event_recorded(event))
@@ -125,7 +130,7 @@ static aclError check_ready(const struct sim_instance *instance)
     return ACL_SUCCESS;
 }
 
-/* Counts the run and prepares what it takes from this moment. */
+/* Counts the execution, chooses its op and binds its external events. */
 static aclError prepare(struct sim_instance *instance, struct execution *execution, const struct sim_op **op,
                         void *site)
 {
@@ -154,7 +159,7 @@ static aclError queue(struct sim_instance *instance, struct sim_target stream, v
     return code;
 }
 
-/* What the stream is comes before whose it is. */
+/* The kind of the stream is checked before its context. */
 static aclError check_stream(aclrtStream stream)
 {
     struct sim_target target;
@@ -179,7 +184,7 @@ aclError sim_capture_execute_async(aclmdlRI handle, aclrtStream stream, void *si
     return code;
 }
 
-/* The stream that aclmdlRIExecute runs the instance on. */
+/* The stream that aclmdlRIExecute uses; created at the first call. */
 static aclError launch_stream(struct sim_instance *instance, struct sim_target *target)
 {
     aclrtStream stream;
@@ -254,7 +259,7 @@ static aclError wait_for_runs(struct sim_instance *instance, aclmdlRI handle, ui
     return sim_engine_refusal(wait);
 }
 
-/* Calls the functions that wait for the end, each once, without the lock. */
+/* Calls the registered callbacks, each once, without the lock. */
 static void call_back(struct sim_instance *instance)
 {
     struct sim_callback_link *links = instance->in_callbacks;
@@ -268,7 +273,7 @@ static void call_back(struct sim_instance *instance)
     }
 }
 
-/* With the lock held, which is released unless the instance is ready to be freed (*free_it). */
+/* Called with the lock held. Releases it unless the instance is ready to be freed (*free_it). */
 static aclError approach_end(struct sim_instance *instance, aclmdlRI handle, uint64_t deadline, bool *free_it)
 {
     aclError code = check_destroy(instance);

@@ -1,12 +1,14 @@
 /* Design notes
  *
- * A group is a run of kernels that were captured one after another on one stream. While it is open (in_open), a task of
- * another stream of the capture interrupts it, which makes the capture invalid.
+ * This file provides task groups: kernels captured one after another on one stream, whose arguments can be updated
+ * later. While a group is open (in_open), a task on another stream of the capture makes the capture invalid.
  *
- * A stream that updates a group is taken over by the instance: each kernel launched on it becomes a task of that stream
- * which, when its turn comes, puts the new argument into the plan. So an update takes effect in the order of the stream
- * it was made on, and a run that is held by an external event sees it. What it replaced is kept until no run can be using
- * it (sim_capture_replay_retire). */
+ * An instance owns its groups, and takes over a stream that updates one: each kernel launched on that stream becomes a
+ * task that puts the new argument into the plan. So an update takes effect in the order of that stream, and a replay
+ * that waits for an external event still sees it. The replaced argument is kept until no replay can be using it
+ * (sim_capture_replay_retire).
+ *
+ * Locks: the instance's lock guards its groups; a group's own lock keeps its handle alive during a look-up. */
 #include "kernel/kernel.h"
 #include "capture_inner.h"
 #include <stdlib.h>
@@ -45,7 +47,7 @@ aclError sim_capture_group_begin(aclrtStream handle)
     SIM_TRY(sim_stream_any(handle, &stream));
     if (sim_stream_taken(stream.tg_stream) == SIM_TAKEN_UPDATES)
         return refuse_status("the stream updates captured tasks, expected one that is being captured");
-    if (sim_stream_taken(stream.tg_stream) == SIM_TAKEN_CAPTURES) /* whose it is comes after whether it captures */
+    if (sim_stream_taken(stream.tg_stream) == SIM_TAKEN_CAPTURES) /* 107029 takes precedence over a wrong context */
         SIM_TRY(sim_stream_own(handle, &stream));
     SIM_TRY(sim_capture_instance_open_capture(stream, &instance));
     aclError code = begin(instance, stream.tg_stream->st_branch);
@@ -118,7 +120,8 @@ void sim_capture_group_free_all(struct sim_instance *instance)
 
 /* ---- updating ---- */
 
-/* The group's instance, locked: the handle is read under the group's own lock, which lies inside the instance's. */
+/* Locks the group's instance. The lock order is instance, then group, so the instance's handle is read under the
+ * group's lock, which is released before the instance is opened. */
 static aclError open_group(aclrtTaskGrp handle, struct sim_group **group, struct sim_instance **instance)
 {
     uint64_t owner = 0;
@@ -167,7 +170,7 @@ aclError sim_capture_update_begin(struct sim_target stream, aclrtTaskGrp handle)
     return code;
 }
 
-/* The group that the stream updates, with its instance locked. */
+/* The group that the stream updates, with its instance locked; NULL without one. */
 static struct sim_group *updated_by(struct sim_target stream, struct sim_instance **instance)
 {
     *instance =
@@ -221,14 +224,14 @@ static aclError run_update(struct sim_run *run, void *argument)
     struct update *update = argument;
     (void)run;
     sim_capture_replace(&update->up_recorded, take_argument, update);
-    drop_update(argument); /* still there when the instance was destroyed before */
+    drop_update(argument); /* not taken if the instance was destroyed before */
     return ACL_SUCCESS;
 }
 
 static const struct sim_op update_op = {.op_name = "aclmdlRICaptureTaskUpdateBegin", .op_run = run_update,
                                         .op_drop = drop_update, .op_flags = SIM_OP_LIGHT, .op_kind = SIM_TASK_OTHER};
 
-/* The place of the next task to update, if the new one fits. */
+/* The position of the group's next task, after checking that the new kernel matches it. */
 static aclError match(struct sim_group *group, const struct sim_op *op, const void *argument,
                       struct sim_recorded *recorded)
 {

@@ -1,11 +1,14 @@
 /* Design notes
  *
- * An instance belongs to a context, whose cx_lock guards the list it is in. Its slot is type-stable; freeing makes the
- * handle dead under the object's lock first, so that whoever opens it later finds nothing.
+ * This file creates, finds and frees instances, takes streams over and releases them, and stores recorded tasks.
  *
- * A stream that is taken over names its instance by handle (st_owner), set and cleared under the stream's own lock inside
- * the instance's; st_branch and the recording are guarded by the instance's lock alone. Whoever submits reads the handle
- * without a lock, opens the instance, and looks again. Lock order: instance, then stream or context, then their leaves. */
+ * A context owns its instances. The memory of an instance is only reused for instances; freeing first invalidates the
+ * handle under the object's lock, so that later look-ups fail. A stream that is taken over names its instance by handle
+ * (st_owner).
+ *
+ * Locks: cx_lock guards the context's list of instances. The instance's lock guards the recording and st_branch.
+ * st_owner is written under the stream's lock, inside the instance's; a submission reads it without a lock, opens the
+ * instance, and checks st_owner again. Lock order: instance, then stream or context, then their leaves. */
 #include "base/config.h"
 #include "capture_inner.h"
 #include <stdlib.h>
@@ -24,7 +27,7 @@ aclError sim_capture_instance_open(aclmdlRI handle, struct sim_instance **instan
 aclError sim_capture_instance_open_own(aclmdlRI handle, struct sim_instance **instance)
 {
     struct sim_context *context;
-    SIM_TRY(sim_runtime_pass()); /* here, where no lock is held */
+    SIM_TRY(sim_runtime_pass()); /* before any lock is taken */
     SIM_TRY(sim_capture_instance_open(handle, instance));
     aclError code = sim_context_current(&context);
     if (code == ACL_SUCCESS && (*instance)->in_context != context)
@@ -70,7 +73,7 @@ aclError sim_capture_instance_create(struct sim_context *context, enum sim_insta
     atomic_store_explicit(&fresh->in_state, state, memory_order_relaxed);
     atomic_store_explicit(&fresh->in_mode, mode, memory_order_relaxed);
     atomic_store_explicit(&fresh->in_thread, sim_thread_number(), memory_order_relaxed);
-    fresh->in_submitted = sim_gate_level(&fresh->in_finished); /* a body's runs were not queued */
+    fresh->in_submitted = sim_gate_level(&fresh->in_finished); /* in_finished also counted replays of bodies */
     fresh->in_context = context;
     fresh->in_built = state == SIM_INSTANCE_BUILDING;
     link_instance(context, fresh);
@@ -103,7 +106,7 @@ void sim_capture_branch_clear(struct sim_branch *branch)
 void sim_capture_instance_clear(struct sim_instance *instance)
 {
     for (uint32_t i = 0; i < instance->in_branch_count; i++)
-        destroy_stream(instance->in_branches[i]->br_stream); /* with the helpers that are still on their way out */
+        destroy_stream(instance->in_branches[i]->br_stream); /* and the helper tasks that are still queued on it */
     for (struct sim_external *external; (external = instance->in_externals) != NULL;) {
         instance->in_externals = external->xt_next;
         destroy_stream(external->xt_stream);
@@ -133,9 +136,9 @@ void sim_capture_instance_free(struct sim_instance *instance)
 {
     sim_capture_instance_stop_capture(instance, SIM_INSTANCE_EMPTY);
     atomic_store_explicit(&instance->in_object.ob_slot.sl_handle, 0, memory_order_relaxed);
-    sim_unlock(&instance->in_object.ob_lock); /* from here on it is ours: nobody finds it */
+    sim_unlock(&instance->in_object.ob_lock); /* with a dead handle no other thread can find it any more */
     unlink_instance(instance);
-    destroy_stream(instance->in_launch); /* with the runs that are left there */
+    destroy_stream(instance->in_launch); /* and the executions that are still queued on it */
     sim_capture_instance_clear(instance);
     for (struct sim_callback_link *link; (link = instance->in_callbacks) != NULL;) {
         instance->in_callbacks = link->cb_next;
@@ -147,7 +150,7 @@ void sim_capture_instance_free(struct sim_instance *instance)
 
 /* ---- branches ---- */
 
-/* Takes the stream over, unless another instance has, or it was destroyed meanwhile. */
+/* Takes the stream over, unless another instance has it, or it was destroyed meanwhile. */
 static aclError take_over(struct sim_branch *branch, struct sim_target target, enum sim_taken taken)
 {
     struct sim_stream *stream = target.tg_stream;
@@ -299,7 +302,7 @@ void sim_capture_release(struct sim_stream *stream)
     sim_object_close(instance);
 }
 
-/* Any instance of the context, locked. The bodies of conditions go with their parents. */
+/* Any instance of the context, locked. Bodies of conditions are left out: their parents free them. */
 static struct sim_instance *find_any(struct sim_context *context)
 {
     sim_lock(&context->cx_lock);

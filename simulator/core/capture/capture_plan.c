@@ -1,16 +1,18 @@
 /* Design notes
  *
- * A plan is made once, when a recording is complete or changed tasks are put in force. Each branch is cut into segments:
- * before a wait for another branch, after a record that another branch waits for, and around what activates one. Inside a
- * segment its steps simply follow one another; a segment may start when the one before it in its branch and those of its
- * wait's record have finished, which sg_waits counts. Records and waits themselves are no steps. A single branch without
- * edges is one segment: its run is a loop over an array.
+ * This file makes the plan of an instance: when a recording is complete, and again when changed tasks take effect.
  *
- * A stream that several streams activate runs once for each of them, one run after another. What activates it are edges,
- * so that circles are refused, but one of them is enough.
+ * Each branch is cut into segments: before a wait for another branch, after a record that another branch waits for, and
+ * after an activation. The steps of a segment run in order. A segment may start when the one before it in its branch
+ * and the one with its wait's record have finished; sg_waits counts these predecessors. Records and waits are not
+ * steps. A single branch without edges is one segment: its replay is a loop over an array.
  *
- * A label begins a segment, and a switch ends one: which segments it can go on with, besides the next of its branch, stands
- * in pl_ways. These ways are no edges, so a run may come to a segment again, or never. */
+ * A stream that several streams activate runs once for each of them, one after another. Activations are edges, so that
+ * cycles are rejected, but a single one makes the stream ready. A label begins a segment, and a switch ends one;
+ * pl_ways holds the segments it can jump to. Jumps are not edges, so a replay may run a segment again, or never.
+ *
+ * The instance owns the plan. Its lock guards the recording while the plan is made; the run lock guards the
+ * exchange. */
 #include "capture_inner.h"
 #include "label.h"
 #include <stdlib.h>
@@ -20,7 +22,7 @@
 struct maker {
     const struct sim_instance *mk_instance;
     struct sim_plan mk_plan;
-    uint32_t **mk_segments; /* of each branch: of each task, the segment */
+    uint32_t **mk_segments; /* per branch and task: the number of its segment */
     uint32_t mk_edges;
     uint32_t mk_ways;
 };
@@ -51,7 +53,8 @@ static void reach(struct sim_branch *branch, struct sim_branch **last)
     *last = branch;
 }
 
-/* Built branches that nobody activates or jumps to never start, nor do those that only such ones activate. */
+/* Marks the branches that a replay can start: those that start with it, those that a switch jumps to, and those that
+ * another reached branch activates. */
 static void find_reached(const struct sim_instance *instance)
 {
     struct sim_branch first = {.br_next_reached = NULL}, *last = &first;
@@ -82,7 +85,7 @@ static bool ends_segment(const struct sim_captured *captured)
     return captured->ct_waited || captured->ct_kind == SIM_TASK_ACTIVE || captured->ct_kind == SIM_TASK_SWITCH;
 }
 
-/* Calls `way` for every way of every recorded switch. */
+/* Calls `way` for every target of every recorded switch. */
 static aclError each_way(struct maker *maker, aclError (*way)(struct maker *maker, struct sim_point from,
                                                               struct sim_point to))
 {
@@ -110,7 +113,7 @@ static aclError count_way(struct maker *maker, struct sim_point from, struct sim
     return ACL_SUCCESS;
 }
 
-/* Numbers the segments of all tasks and counts segments and steps. */
+/* Assigns each task to a segment; counts segments and steps. */
 static bool number_segments(struct maker *maker)
 {
     struct sim_plan *plan = &maker->mk_plan;
@@ -179,7 +182,8 @@ static uint32_t segment_at(const struct maker *maker, struct sim_point point)
     return maker->mk_segments[point.pt_branch][point.pt_index];
 }
 
-/* A switch's ways follow one another. A way to a branch without tasks ends there: it has no segment. */
+/* The targets of one switch are consecutive in pl_ways. A branch without tasks has no segment, so that a jump to it
+ * ends the stream. */
 static aclError add_way(struct maker *maker, struct sim_point from, struct sim_point to)
 {
     struct sim_plan *plan = &maker->mk_plan;
@@ -193,7 +197,7 @@ static aclError add_way(struct maker *maker, struct sim_point from, struct sim_p
     return ACL_SUCCESS;
 }
 
-/* Calls `edge` for every pair of segments of which the second waits for the first, or is activated by it. */
+/* Calls `edge` for every pair of segments whose second one waits for the first, or is activated by it. */
 static void each_edge(struct maker *maker, void (*edge)(struct maker *maker, uint32_t from, uint32_t to, bool activates))
 {
     for (uint32_t i = 0; i < maker->mk_instance->in_branch_count; i++) {
@@ -231,7 +235,7 @@ static void add_next(struct maker *maker, uint32_t from, uint32_t to, bool activ
     maker->mk_plan.pl_nexts[segment->sg_next + segment->sg_nexts++] = to;
 }
 
-/* The successors of each segment, one after another in one array. */
+/* Fills pl_nexts, in which the successors of each segment are consecutive. */
 static void fill_edges(struct maker *maker)
 {
     struct sim_plan *plan = &maker->mk_plan;
@@ -245,7 +249,7 @@ static void fill_edges(struct maker *maker)
     each_edge(maker, add_next);
 }
 
-/* Takes away, one after another, those that wait for nothing. */
+/* A topological sort: repeatedly takes a segment whose predecessors have all been taken. */
 uint32_t sim_capture_plan_order(struct sim_plan *plan, uint32_t *order)
 {
     uint32_t ready = 0;
@@ -297,7 +301,8 @@ static aclError make(struct maker *maker)
     return ACL_SUCCESS;
 }
 
-/* Helpers of a run that has ended may still be on their way out: walkers stay, and the plan changes under the lock. */
+/* Helpers of a replay that has ended may still be leaving next_segment: the walkers stay, and the plan is exchanged
+ * under the run lock. */
 static void put_in_force(struct sim_instance *instance, const struct sim_plan *plan)
 {
     sim_lock(&instance->in_run_lock);

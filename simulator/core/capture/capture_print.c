@@ -1,7 +1,10 @@
-/* What an instance holds, as lines of the log and as a trace that viewers open (contract: debug print). A trace has one
- * object a task, in the order of streams, with times that are invented: they only say which task comes after which. In a
- * verbose one "ExtendInfo" names the bytes that a task touches: R<address>+<size> for reading, W for writing, unless a
- * program gave the task a text of its own (aclrtCacheLastTaskExtendInfo). */
+/* This file prints an instance: as lines of the log, and as a JSON trace for trace viewers (contract: debug print).
+ *
+ * The trace has one object per task, stream by stream. Its times are not measured: they only show the order of the
+ * tasks. In a verbose trace "ExtendInfo" names the bytes that a task touches: R<address>+<size> for reading, W for
+ * writing, unless the program attached its own text to the task (aclrtCacheLastTaskExtendInfo).
+ *
+ * The instance's lock is held while it is printed. */
 #include "base/config.h"
 #include "base/log.h"
 #include "base/output.h"
@@ -18,7 +21,7 @@ const char *const sim_capture_task_names[] = {
     [SIM_TASK_VECTOR] = "KERNEL_AIVEC",
     [SIM_TASK_HOST_KERNEL] = "KERNEL_AICPU",
     [SIM_TASK_COPY] = "MEMCPY_ASYNC",
-    [SIM_TASK_SET] = "MEMCPY_ASYNC_SET", /* the documents name no type for sets */
+    [SIM_TASK_SET] = "MEMCPY_ASYNC_SET", /* the vendor's documentation has no name for sets */
     [SIM_TASK_CALLBACK] = "HOSTFUNC_CALLBACK",
     [SIM_TASK_RECORD] = "EVENT_RECORD",
     [SIM_TASK_WAIT] = "EVENT_WAIT",
@@ -33,14 +36,14 @@ const char *const sim_capture_task_names[] = {
     [SIM_TASK_NOTIFY_WAIT] = "NOTIFY_WAIT",
     [SIM_TASK_VALUE_WRITE] = "MEM_WRITE_VALUE",
     [SIM_TASK_VALUE_WAIT] = "MEM_WAIT_VALUE",
-    [SIM_TASK_RANDOM] = "RANDOM_NUM", /* the documents name none for it either */
+    [SIM_TASK_RANDOM] = "RANDOM_NUM", /* not in the vendor's documentation either */
     [SIM_TASK_LABEL] = "LABEL_SET",
     [SIM_TASK_SWITCH] = "STREAM_SWITCH",
     [SIM_TASK_MODEL] = "MODEL_EXECUTE",
     [SIM_TASK_OTHER] = "NOP",
 };
 
-/* A wait of a capture for a flag event is one for the outside. */
+/* In a captured instance, a wait for a flag event waits for work outside of it. */
 static const char *type_of(const struct sim_captured *captured)
 {
     bool outside = captured->ct_kind == SIM_TASK_FLAG_WAIT && !captured->ct_in_built;
@@ -112,7 +115,7 @@ struct writer {
     FILE *wr_file;
     const struct sim_instance *wr_instance;
     bool wr_verbose;
-    bool wr_any; /* an object was written */
+    bool wr_any; /* an object was written, so that the next one needs a comma */
 };
 
 static void write_times(struct writer *writer, const struct sim_captured *captured, double *at)
@@ -130,7 +133,7 @@ static void write_times(struct writer *writer, const struct sim_captured *captur
     *at += step;
 }
 
-/* A launch as the program made it; arguments in device memory are shown by their address. */
+/* Writes a kernel launch with the program's arguments; arguments in device memory appear as their address. */
 static void write_launch(struct writer *writer, const struct sim_kernel_view *view)
 {
     FILE *file = writer->wr_file;
@@ -171,7 +174,6 @@ static void write_kernel(struct writer *writer, const struct sim_captured *captu
     fprintf(writer->wr_file, "\",\"Kernel Args Size\":%zu", count * sizeof(uint64_t));
 }
 
-/* A program's text. */
 static void write_text(FILE *file, const char *text)
 {
     fputs(",\"ExtendInfo\":\"", file);

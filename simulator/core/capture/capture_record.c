@@ -1,9 +1,10 @@
-/* Recorded tasks by their numbers: replacing what they are called with, and what is kept with them. */
+/* This file finds recorded tasks by number, replaces their arguments, and attaches a program's notes to them. Tasks and
+ * notes belong to the instance, and its lock guards them. */
 #include "capture_inner.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Of an instance that is locked; NULL when its stream was cleared since. */
+/* A task of a locked instance; NULL if its stream was cleared meanwhile. */
 static struct sim_captured *task_at(const struct sim_instance *instance, uint32_t branch, uint32_t index)
 {
     bool there = branch < instance->in_branch_count && index < instance->in_branches[branch]->br_count;
@@ -27,7 +28,8 @@ aclError sim_capture_find_task(struct sim_target stream, uint32_t number, enum s
     return ACL_SUCCESS;
 }
 
-/* The recorded task keeps it, too: questions about it show it, and the next plan takes it. */
+/* The recorded task gets the argument as well as the step: it is what programs read back and what the next plan
+ * uses. */
 void sim_captured_replace(struct sim_instance *instance, struct sim_captured *task, void *argument)
 {
     void *before = task->ct_task.ta_ext;
@@ -76,8 +78,8 @@ static aclError keep(struct sim_captured *task, const void *bytes, size_t size, 
     return ACL_SUCCESS;
 }
 
-/* The documents have a switch for it on the stream (ACL_STREAM_ATTR_CACHE_OP_INFO), which callers are to ask for; it is not
- * asked for here. */
+/* The stream attribute ACL_STREAM_ATTR_CACHE_OP_INFO is not checked here: the documentation leaves that to the
+ * program. */
 aclError sim_capture_note(const void *bytes, size_t size, bool is_text)
 {
     struct sim_instance *instance = sim_object_peek(&sim_capture_instances, (void *)(uintptr_t)sim_thread.th_recorder);

@@ -1,31 +1,26 @@
 /* Design notes
  *
- * A run walks along the plan as part of a task, an execution (capture_execute.c) or a conditional one: takes a segment
- * that is ready, runs its steps, and makes ready what waited for it. As long as nothing parks, one thread walks the
- * whole plan without a hand-over. When a step parks, or a heavy one begins, while other segments are ready, another
- * walker is queued on a stream of the instance; there are as many as branches, so each branch can park by itself. A
- * walker is a resumable function: where it stands is kept in its sim_walker, and a parked step is called again as the
- * engine calls a parked task. Only the first walker, the execution's own, waits for the others, at in_wake. A host that
- * waits for it runs one of them, whichever in_helper names; a helper that goes names another one, so all get their turn
- * without any worker.
+ * This file replays the plan of an instance, inside the task of an execution (capture_execute.c) or of a condition.
  *
- * The run lock guards the ready stack, the counts of the segments and the flags of the run; it is a leaf: gates are
- * raised after it is released. Runs of one instance do not overlap: an execution that finds one in progress parks at
- * in_finished, whose level counts the runs that have ended, and that destroying waits for as well. A helper that was
- * queued in one run may come in the next: a run is opened only when it may be walked by anybody. A run that a failure
- * or a discarded task ends early still walks its segments, without running their steps, so the counts always come out.
- * When the execution's own task is discarded, others may still be in the middle of a step: what they wait for is given
- * up, and the last of them ends the run. Whatever a run uses therefore belongs to the instance, not to the execution's
- * task.
+ * A walker takes a ready segment, runs its steps, and makes its successors ready. When a step parks or a heavy step
+ * begins while other segments are ready, a helper is queued: another walker, a task on a stream of the instance. There
+ * are as many helpers as branches, so each branch can park by itself. Only the first walker, in the execution's own
+ * task, waits for the others, at in_wake; a host that waits for it runs the helper named in in_helper, which names
+ * another one when it finishes.
  *
- * A step's argument is read atomically because an update may replace it during a run; what was replaced is kept until no
- * run is in progress. Steps whose operations consume their argument get a copy of it in the walker (op_renew). */
+ * The instance owns everything that a replay uses, because helpers may still be in a step when the execution's task is
+ * discarded; the last of them then ends the replay. Replays of one instance do not overlap: the next one parks at
+ * in_finished. A helper queued in one replay may run in the next, so a replay is opened only when it is ready for every
+ * walker. After a failure the segments are still walked, without their steps, so that all counts reach zero.
+ *
+ * Locks: the run lock guards the ready stack, the counts of the segments and the flags of the replay. It is a leaf:
+ * gates are raised after it is released. */
 #include "address/memory.h"
 #include "capture_inner.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define DROP_STEPS 16 /* between two looks whether the run is to be discarded */
+#define DROP_STEPS 16 /* steps between two checks for a discarded replay */
 
 /* ---- walkers ---- */
 
@@ -35,7 +30,7 @@ static const struct sim_op helper_op = {.op_name = "aclmdlRIExecuteAsync", .op_r
 static const struct sim_op worker_helper_op = {
     .op_name = "aclmdlRIExecuteAsync", .op_run = run_helper, .op_drop = drop_helper, .op_flags = SIM_OP_WORKER};
 
-/* Finds somebody for the segments that are ready while this walker is held up. */
+/* Wakes the first walker, or queues a helper, for the ready segments while this walker is busy or parked. */
 static void call_help(struct sim_instance *instance)
 {
     struct sim_walker *walker = NULL;
@@ -59,7 +54,7 @@ static void call_help(struct sim_instance *instance)
         sim_worker_kick(branch->br_stream.tg_stream);
         return;
     }
-    sim_lock(&instance->in_run_lock); /* without memory the branches wait for one another */
+    sim_lock(&instance->in_run_lock); /* without memory for a helper the branches run one after another */
     walker->wk_busy = false;
     sim_unlock(&instance->in_run_lock);
 }
@@ -71,13 +66,13 @@ static struct sim_segment *take_segment(struct sim_plan *plan)
     return &plan->pl_segments[plan->pl_ready[--plan->pl_ready_count]];
 }
 
-/* That many have to finish before it is ready. */
+/* The number of predecessors that must finish before the segment is ready. */
 static uint32_t needs(const struct sim_segment *segment)
 {
     return unlikely(segment->sg_activations != 0) ? 1 : segment->sg_waits;
 }
 
-/* Whether any segment is pending of the branch that this one begins. */
+/* Whether any segment of the branch that begins with this one is pending. */
 SIM_RARE static bool is_running(const struct sim_plan *plan, const struct sim_segment *begin)
 {
     const struct sim_segment *last = &plan->pl_segments[begin->sg_last];
@@ -87,8 +82,8 @@ SIM_RARE static bool is_running(const struct sim_plan *plan, const struct sim_se
     return false;
 }
 
-/* It may come again in this run, when a switch jumps back; but one that is pending already is not run twice. A stream
- * that is activated while it runs does so again when it has ended. */
+/* A segment may become ready again in the same replay, when a switch jumps back, but not while it is pending. A stream
+ * that is activated while it runs starts again when it has ended. */
 static inline void make_ready(struct sim_plan *plan, uint32_t index)
 {
     struct sim_segment *segment = &plan->pl_segments[index];
@@ -113,7 +108,7 @@ SIM_RARE static void activate_again(struct sim_plan *plan, uint32_t begin)
     make_ready(plan, begin);
 }
 
-/* What waited for the segment may go on, or what its switch has chosen. */
+/* Makes the successors of a finished segment ready, or the target that its switch has chosen. */
 static void finish(struct sim_plan *plan, struct sim_segment *done, uint32_t choice)
 {
     done->sg_pending = false;
@@ -130,7 +125,7 @@ static void finish(struct sim_plan *plan, struct sim_segment *done, uint32_t cho
     plan->pl_left--;
 }
 
-/* A helper goes; hosts that wait for the first walker find another one. With the run lock held. */
+/* Names a helper that is still busy, for hosts that wait for the first walker. The run lock is held. */
 static void name_helper(struct sim_instance *instance)
 {
     for (uint32_t i = 0; i < instance->in_branch_count; i++) {
@@ -143,8 +138,8 @@ static void name_helper(struct sim_instance *instance)
     }
 }
 
-/* Takes the walker's next segment, after finishing the one it had. False: there is none now, and a helper is another
- * caller's from here on. */
+/* Finishes the walker's segment and takes the next one. Returns false if none is ready: then a helper's walker is free,
+ * and another thread may already use it. */
 static bool next_segment(struct sim_instance *instance, struct sim_walker *walker, bool *all_done)
 {
     struct sim_plan *plan = &instance->in_plan;
@@ -192,7 +187,7 @@ static inline bool memory_lives(const struct sim_step *step)
     return step->sp_ranges != NULL;
 }
 
-/* What most steps are goes the short way: an argument that stays, whose memory lives. */
+/* Most steps take the fast path: no update can replace their argument, and their memory is live. */
 static inline aclError run_step(struct sim_walker *walker, struct sim_step *step, struct sim_run *run)
 {
     void *argument = atomic_load_explicit(&step->sp_argument, memory_order_acquire);
@@ -269,8 +264,8 @@ SIM_HOT static aclError run_segment(struct sim_instance *instance, struct sim_wa
     return ACL_SUCCESS;
 }
 
-/* After a jump, which may be the same again and again: true to park where the run need not wait, so that other streams
- * have their turn without workers. A run that is to be discarded jumps no more. */
+/* Called after a jump, because a loop of jumps may be endless. Without workers it returns true: the walker parks at a
+ * target already reached, so that other streams run in between. A discarded replay stops jumping. */
 static bool takes_turns(struct sim_instance *instance, struct sim_run *run)
 {
     if (sim_engine_is_dropped(run))
@@ -281,7 +276,7 @@ static bool takes_turns(struct sim_instance *instance, struct sim_run *run)
     return !sim_worker_available();
 }
 
-/* SIM_PARK in the middle of a step, else 0 when no segment is ready. */
+/* Returns SIM_PARK if a step parks, and 0 when no segment is ready. */
 static aclError walk(struct sim_instance *instance, struct sim_walker *walker, struct sim_run *run, bool *all_done)
 {
     *all_done = false;
@@ -302,7 +297,7 @@ void sim_capture_replay_open(struct sim_instance *instance)
     sim_lock(&instance->in_run_lock);
     instance->in_skipping = instance->in_orphan = instance->in_idle = false;
     plan->pl_left = plan->pl_ready_count = 0;
-    for (uint32_t i = plan->pl_segment_count; i-- != 0;) { /* the first branch's is taken first */
+    for (uint32_t i = plan->pl_segment_count; i-- != 0;) { /* backwards: the stack yields the first branch first */
         struct sim_segment *segment = &plan->pl_segments[i];
         segment->sg_left = needs(segment);
         segment->sg_again = 0;
@@ -329,7 +324,7 @@ aclError sim_capture_replay_walk(struct sim_instance *instance, struct sim_run *
     return sim_capture_replay_is_skipping(instance) ? SIM_FAILED : ACL_SUCCESS;
 }
 
-/* ---- runs ---- */
+/* ---- replays ---- */
 
 static void free_retired(struct sim_retired *retired)
 {
@@ -345,7 +340,7 @@ void sim_capture_replay_retire(struct sim_instance *instance, void *argument)
 {
     struct sim_retired *fresh = argument != NULL ? malloc(sizeof *fresh) : NULL;
     sim_lock(&instance->in_run_lock);
-    if (fresh != NULL) { /* without memory for the link the argument is lost, never freed too early */
+    if (fresh != NULL) { /* without memory for the link the argument leaks: that is better than freeing it too early */
         *fresh = (struct sim_retired){instance->in_retired, argument};
         instance->in_retired = fresh;
     }
@@ -367,7 +362,7 @@ void sim_capture_replay_release_outer(struct sim_instance *instance, bool starte
     }
 }
 
-/* After this call another thread may already have freed the instance; only the gate in_finished is still valid. */
+/* After this call another thread may already have freed the instance; only in_finished is still valid. */
 void sim_capture_replay_end(struct sim_instance *instance)
 {
     sim_capture_replay_release_outer(instance, true);
@@ -383,7 +378,7 @@ void sim_capture_replay_end(struct sim_instance *instance)
     sim_gate_count(&instance->in_finished);
 }
 
-/* Parks until one run more than `finished` has ended. */
+/* Prepares to park until the replay after the first `finished` ones has ended. */
 static void await_end(struct sim_instance *instance, uint64_t finished, struct sim_run *run)
 {
     run->rn_gate = &instance->in_finished;
@@ -416,7 +411,7 @@ bool sim_capture_replay_begin(struct sim_instance *instance, sim_record *outer, 
     return first;
 }
 
-/* The rest of the run is left out, as far as this walker can; true when nothing of it is left. */
+/* Walks the remaining segments without their steps; true if no segment is left at all. */
 static bool skip(struct sim_instance *instance, struct sim_walker *walker)
 {
     bool all_done = false;
@@ -432,7 +427,7 @@ static bool skip(struct sim_instance *instance, struct sim_walker *walker)
     return all_done;
 }
 
-/* True when the run that lost its execution's task is over. */
+/* True once, when the replay whose execution's task was discarded is over. */
 static bool is_last(struct sim_instance *instance)
 {
     sim_lock(&instance->in_run_lock);
@@ -444,12 +439,12 @@ static bool is_last(struct sim_instance *instance)
 
 void sim_capture_replay_give_up(struct sim_instance *instance)
 {
-    if (!skip(instance, instance->in_walkers)) /* other walkers are held up: what they wait for is given up */
+    if (!skip(instance, instance->in_walkers)) /* helpers are parked or in a step: discard their waits */
         for (uint32_t i = 0; i < instance->in_branch_count; i++)
             sim_engine_drop(instance->in_branches[i]->br_stream.tg_stream);
     sim_lock(&instance->in_run_lock);
     bool over = instance->in_plan.pl_left == 0;
-    instance->in_orphan = !over; /* the last of them ends the run, and from here on the instance may be gone */
+    instance->in_orphan = !over; /* the last helper ends the replay; after the unlock the instance may be freed */
     instance->in_idle = false;
     sim_unlock(&instance->in_run_lock);
     if (over)
@@ -483,11 +478,11 @@ bool sim_capture_setter(const struct sim_gate *gate, sim_record *setter, bool *g
         return false;
     _Atomic sim_record *who = gate == &instance->in_finished ? &instance->in_holder : &instance->in_helper;
     sim_record record = atomic_load_explicit(who, memory_order_acquire);
-    for (sim_record before = 0; record != before && sim_record_passed(record);) { /* it named another before it went */
+    for (sim_record before = 0; record != before && sim_record_passed(record);) { /* a finished helper named another */
         before = record;
         record = atomic_load_explicit(who, memory_order_acquire);
     }
-    *setter = record; /* all of its run is needed: no guess */
+    *setter = record; /* certain, not a guess */
     (void)guessed;
     return true;
 }

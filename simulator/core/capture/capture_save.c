@@ -1,5 +1,5 @@
-/* An instance as a model file: its steps in an order that its plan allows. Edges need no step of their own. The
- * instance's lock is held throughout, so nothing of it changes and no run begins. */
+/* This file saves an instance as a model file: its steps in an order that respects the edges of its plan. The
+ * instance's lock is held throughout, so that the instance does not change and no replay begins. */
 #include "address/memory.h"
 #include "operator/model_saver.h"
 #include "capture_inner.h"
@@ -7,7 +7,7 @@
 
 struct saved {
     struct sim_instance *sd_instance;
-    uint32_t *sd_order; /* of the segments */
+    uint32_t *sd_order; /* segment numbers in the order of saving */
 };
 
 static aclError save_step(const struct sim_step *step, struct sim_saver *saver)
@@ -48,7 +48,7 @@ static aclError check_spans(const struct sim_saving *saving)
     return ACL_SUCCESS;
 }
 
-/* A saved model runs each step once. */
+/* A saved model runs each step exactly once. */
 static aclError check_activations(const struct sim_plan *plan)
 {
     for (uint32_t i = 0; i < plan->pl_segment_count; i++)

@@ -1,5 +1,7 @@
-/* Looking at instances and changing single tasks of them. Handles of streams are those of the instance's own streams;
- * handles of tasks are made when somebody asks for them, and live as long as the instance. */
+/* This file reads the properties of instances, and reads and changes their single tasks.
+ *
+ * Listed streams are the instance's own. A task handle is created when a program first lists the task, and belongs to
+ * the instance. The instance's lock guards its tasks; a task handle's own lock keeps it alive during a look-up. */
 #include "kernel/kernel.h"
 #include "operator/row.h"
 #include "capture_inner.h"
@@ -12,7 +14,7 @@ struct task_handle {
     struct sim_object th_object;
     struct sim_instance *th_instance;
     struct sim_point th_point;
-    void *th_shown; /* what aclmdlRITaskGetParams gave pointers to */
+    void *th_shown; /* the memory that the pointers returned by aclmdlRITaskGetParams refer to */
 };
 
 struct sim_table sim_capture_task_handles = SIM_OBJECT_TABLE(struct task_handle, SIM_KIND_TASK);
@@ -60,7 +62,7 @@ aclError sim_capture_get_id(aclmdlRI handle, uint32_t *id)
 
 /* ---- lists ---- */
 
-/* The two-call pattern: no array asks for the number alone. */
+/* The two-call pattern: a call without an array returns the count alone. */
 static aclError check_room(bool asks, uint32_t count, uint32_t *room)
 {
     SIM_CHECK(asks || *room >= count, ACL_ERROR_RT_INSUFFICIENT_INPUT_ARRAY,
@@ -140,7 +142,7 @@ void sim_capture_task_handle_free(const struct sim_captured *captured)
 
 /* ---- single tasks ---- */
 
-/* The task with its instance locked; the handle's slot is the instance's to free. */
+/* Finds the task and locks its instance, which alone frees the handle's slot. */
 static aclError open_task(aclmdlRITask handle, struct task_handle **task, struct sim_captured **captured)
 {
     uint64_t owner = 0;
@@ -216,7 +218,7 @@ const struct sim_range *sim_captured_ranges(const struct sim_captured *captured,
     return op->op_ranges == NULL ? NULL : op->op_ranges(sim_captured_argument(captured), count);
 }
 
-/* Memory for what is shown, which lives until the next question about the task. */
+/* Allocates the memory for returned pointers, which is valid until the next call for the task. */
 static aclError take_shown(struct task_handle *task, size_t size)
 {
     void *shown = realloc(task->th_shown, size);
@@ -225,7 +227,7 @@ static aclError take_shown(struct task_handle *task, size_t size)
     return ACL_SUCCESS;
 }
 
-/* A launch is shown as the program made it: its attributes and, when they lie in host memory, its arguments are copied. */
+/* Copies the launch's attributes and, if they are in host memory, its arguments. */
 static aclError show_launch(struct task_handle *task, const struct sim_kernel_view *view,
                             aclmdlRIKernelTaskParams *kernel)
 {
@@ -247,7 +249,7 @@ static aclError show_launch(struct task_handle *task, const struct sim_kernel_vi
     return ACL_SUCCESS;
 }
 
-/* Arguments of other kernels are shown as the addresses that they touch, in order. */
+/* Other kernels show the addresses that they touch, in order, as their arguments. */
 static aclError show_kernel(struct task_handle *task, const struct sim_captured *captured,
                             aclmdlRIKernelTaskParams *kernel)
 {
@@ -275,7 +277,7 @@ static bool is_value(aclmdlRITaskType type)
 static aclError show_value(const struct sim_captured *captured, aclmdlRITaskParams *parameters)
 {
     const struct sim_task_value *value = (const void *)captured->ct_task.ta_argument;
-    /* Writes and waits have the same members in the same places, and writes no flag. */
+    /* The members of a value write are the first members of a value wait, which adds the flag. */
     parameters->valueWaitTaskParams = (aclmdlRIValueWaitTaskParams){
         (void *)(uintptr_t)value->vl_range.rg_address, value->vl_value, value->vl_flag};
     return ACL_SUCCESS;
@@ -301,7 +303,7 @@ static aclError show(struct task_handle *task, const struct sim_captured *captur
         return show_value(captured, parameters);
     bool external = captured->ct_kind == SIM_TASK_EXTERNAL_RECORD || captured->ct_kind == SIM_TASK_EXTERNAL_WAIT;
     const struct sim_event *event = sim_table_find(&sim_events, (void *)(uintptr_t)captured->ct_event);
-    /* The three kinds of events have the same members in the same places. */
+    /* The structures for event records, waits and resets have the same layout. */
     parameters->eventRecordTaskParams = (aclmdlRIEventRecordTaskParams){
         (aclrtEvent)(uintptr_t)captured->ct_event, event != NULL ? event->ev_flags : 0, external};
     return ACL_SUCCESS;
@@ -317,7 +319,7 @@ aclError sim_capture_task_get(aclmdlRITask handle, aclmdlRITaskParams *parameter
     return code;
 }
 
-/* An attribute that the kernel was not launched with has its default, zero. */
+/* An attribute that the launch did not set has its default, zero. */
 aclError sim_capture_task_attribute(aclmdlRITask handle, aclrtLaunchKernelAttrId id, aclrtLaunchKernelAttrValue *value)
 {
     struct task_handle *task;
@@ -390,9 +392,9 @@ static aclError move(struct sim_captured *captured, const aclmdlRITaskParams *pa
     return sim_row_move(argument, kernel->args);
 }
 
-/* A launch with other arguments touches other memory, which its implementation is asked for, and that is the user's code:
- * a copy of the launch is changed without a lock, and takes its place in the end. Without parameters, and for other
- * tasks, there is none. */
+/* Changed arguments of a launch touch other memory, and only the kernel's implementation, user code, knows which. It
+ * must be called without a lock, so a copy of the launch is changed and later replaces the launch. *copy is NULL for
+ * other tasks and without parameters. */
 static aclError prepare(aclmdlRITask handle, const aclmdlRITaskParams *parameters, void **copy)
 {
     struct task_handle *task;

@@ -1,12 +1,14 @@
 /* Design notes
  *
- * A label is a host object that knows the list it is in and where it was set; a list knows its labels by their handles, so
- * that either may be destroyed first. Setting a label records a task that does nothing but begin a segment of the plan;
- * when that task goes, with its instance or because the stream was cleared, the label is free again. A switch is a task
- * that reads device memory and says in rn_choice which way its run goes on; where the ways lead is resolved when the plan
- * is made (capture_plan.c), so labels may be set after the switch that jumps to them, and lists may go after that.
+ * This file provides labels, lists of labels, and the switches that jump to labels or to other streams.
  *
- * Locks: an object's lock guards the object; a label's is taken inside a list's or an instance's, and is a leaf. */
+ * A label stores the handle of its list and the position where it was set; a list stores the handles of its labels, so
+ * that either may be destroyed first. Setting a label records a task whose only effect is to begin a segment of the
+ * plan; when that task is deleted, with its instance or because its stream was cleared, the label can be set again. A
+ * switch is a task that reads device memory and writes its choice to rn_choice. The targets are resolved when the plan
+ * is made (capture_plan.c): until then a label may be set after the switch that jumps to it.
+ *
+ * Locks: an object's lock guards the object. A label's lock is a leaf, taken inside a list's or an instance's. */
 #include "label.h"
 #include "address/memory.h"
 #include "capture_inner.h"
@@ -15,10 +17,10 @@
 
 struct sim_label {
     struct sim_object lb_object;
-    uint64_t lb_context; /* handle of the one it was made in */
-    uint64_t lb_list;    /* or 0 */
+    uint64_t lb_context; /* handle of the context it was created in */
+    uint64_t lb_list;    /* handle of its list, or 0 */
     bool lb_is_set;
-    uint64_t lb_instance; /* where, once it is set */
+    uint64_t lb_instance; /* this and lb_point are valid once it is set */
     struct sim_point lb_point;
 };
 
@@ -135,7 +137,7 @@ aclError sim_label_set(aclrtLabel handle, struct sim_target stream, void *site)
     }
     struct sim_label *label = sim_object_peek(&label_table, handle);
     if (label == NULL)
-        return ACL_SUCCESS; /* destroyed by another thread; a switch to it is refused */
+        return ACL_SUCCESS; /* destroyed by another thread; a switch to it is rejected */
     label->lb_instance = sim_thread.th_recorder;
     label->lb_point = (struct sim_point){sim_thread.th_recorded_branch, sim_thread.th_last_task};
     sim_object_close(label);
@@ -157,7 +159,7 @@ static aclError join(aclrtLabel handle, uint64_t list)
     return ACL_SUCCESS;
 }
 
-/* The first labels of the list are free again. */
+/* Removes the first `count` labels from the list. */
 static void leave(const struct sim_label_list *list, uint32_t count, uint64_t handle)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -226,9 +228,9 @@ aclError sim_label_list_destroy(aclrtLabelList handle)
 /* ---- switches ---- */
 
 struct jump {
-    struct sim_range jp_ranges[2]; /* the index; or what is compared */
+    struct sim_range jp_ranges[2]; /* the index, or the two numbers to compare */
     uint32_t jp_range_count;
-    uint32_t jp_most;              /* labels; 0: it goes to a stream */
+    uint32_t jp_most;              /* number of labels; 0: a switch to a stream */
     aclrtLabelList jp_list;
     uint32_t jp_branch;
     uint8_t jp_condition;
