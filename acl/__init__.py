@@ -2,7 +2,7 @@
 
 Names in lower case here and in ``rt``, ``mdl``, ``op``, ``util``, ``prof`` and ``blas`` are pyACL: positional
 arguments, addresses and handles as int, status codes returned and never raised. Names with a capital are objects, such
-as :class:`acl.Stream`, which raise :class:`acl.AclError`; they are loaded when they are first asked for.
+as :class:`acl.Stream`, which raise :class:`acl.AclError`; they are loaded at their first use.
 """
 
 import os
@@ -66,14 +66,14 @@ def get_lib() -> str:
 
 
 def toolkit_path() -> str:
-    """Return the toolkit that comes with the package: what ``ASCEND_HOME_PATH`` may point at, with ``set_env.sh``.
+    """Return the directory of the package's toolkit, for ``ASCEND_HOME_PATH``; it contains ``set_env.sh``.
 
-    It holds plain files only. ``python -m acl toolkit DIR`` writes one that also has the directories of older releases.
+    It has no symbolic links. ``python -m acl toolkit DIR`` writes a toolkit with the directories of older releases too.
     """
     return _lib.HOME
 
 
-if not TYPE_CHECKING:  # checkers know the names that are declared above, and report any other
+if not TYPE_CHECKING:  # type checkers use the declarations above, and report other names
 
     def __getattr__(name):
         """Import :mod:`acl.sim`, :mod:`acl.nn`, :mod:`acl.nnop` and the objects when they are first used."""
@@ -85,7 +85,7 @@ if not TYPE_CHECKING:  # checkers know the names that are declared above, and re
         if home is None:
             raise AttributeError(f"module 'acl' has no attribute {name!r}")
         value = getattr(importlib.import_module(home), name)
-        globals()[name] = value  # found there the next time
+        globals()[name] = value  # the next access does not call __getattr__
         return value
 
 

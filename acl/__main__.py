@@ -13,13 +13,13 @@ MEMORY_ATTRIBUTES = (("DDR", _lib.lib.ACL_DDR_MEM), ("HBM", _lib.lib.ACL_HBM_MEM
 
 
 def fail(text):
-    """Say why on stderr and return the exit code."""
+    """Print an error on stderr and return the exit code."""
     print(f"acl: {text}", file=sys.stderr)
     return 1
 
 
 def missing():
-    """Return the declared functions that the opened library cannot do."""
+    """Return the declared functions that the opened library lacks, or that have no behaviour in the simulator."""
     names = {name for name in abi.load().functions if not _lib.present(name)}
     if acl.is_simulator:
         from acl import sim
@@ -29,7 +29,7 @@ def missing():
 
 
 def info(args):
-    """Print what answers: backend, library, SoC, devices, memory, versions."""
+    """Print what is in use: backend, library, SoC, devices, memory, versions."""
     print(f"backend    {acl.backend}{' (simulator)' if acl.is_simulator else ''}")
     print(f"library    {acl.library_path}")
     print(f"toolkit    {_lib.toolkit or 'none'}")
@@ -54,7 +54,7 @@ def info(args):
 
 
 def abi_counts(args):
-    """Print how many declared functions have behaviour, or the names of those that have none."""
+    """Print how many declared functions have behaviour, or the names of those without."""
     print(abi.abi_command(abi.load().functions.values(), missing(), args.missing, args.json))
     if acl.is_simulator and not args.missing and not args.json:
         from acl import sim
@@ -64,7 +64,7 @@ def abi_counts(args):
 
 
 def config(args):
-    """Print compiler and linker flags, or directories, in the order in which they are asked for."""
+    """Print compiler and linker flags, or directories, in the order of the options."""
     texts = {
         "cflags": f"-I{acl.get_include()}",
         "libs": f"-L{acl.get_lib()} -Wl,-rpath,{acl.get_lib()} -lascendcl",
@@ -88,7 +88,7 @@ def execute(args):
         return fail(f"exec: no program {command[0]!r}")
     settings = {name: value for name, value in (("soc", args.soc), ("devices", args.devices)) if value is not None}
     try:
-        if settings and acl.is_simulator:  # its words are better here than in the middle of the program
+        if settings and acl.is_simulator:  # report a wrong setting here, and not from inside the program
             acl.sim.configure(**settings)
     except ValueError as error:
         return fail(f"exec: {error}")
@@ -111,7 +111,7 @@ def execute(args):
 
 
 def toolkit(args):
-    """Lay the simulator out like a toolkit, so that build systems find it."""
+    """Write the simulator into a directory as a toolkit, so that build systems find it."""
     from acl import layout
 
     try:
@@ -125,21 +125,21 @@ def toolkit(args):
 
 
 def doctor(args):
-    """Say what is found on this host, what answers and why, and what is wrong."""
+    """Report which backends this host has, which one is in use and why, and what is wrong."""
     from acl import doctor as program
 
     return program.run(args.headers)
 
 
 def demo(args):
-    """Run the examples and compare what they print."""
+    """Run the examples and compare their output with the expected one."""
     from acl import demo as program
 
     return program.run()
 
 
 def graph(args):
-    """Draw what aclmdlRIDebugJsonPrint wrote as SVG or PNG: streams, tasks, events, data, possible races."""
+    """Draw the output of aclmdlRIDebugJsonPrint as SVG or PNG: streams, tasks, events, data, possible races."""
     from acl import graph as picture
     from acl import trace
 
@@ -172,7 +172,7 @@ def graph(args):
 
 
 def atc(args):
-    """Make a model file (.om) of an ONNX file, with the flags of the vendor's compiler."""
+    """Compile an ONNX file to a model file (.om), with the flags of the vendor's compiler."""
     from acl import atc as compiler
 
     try:
@@ -192,7 +192,7 @@ def bench(args):
 
 
 class Version(argparse.Action):
-    """Print the version of the package, and what is behind it."""
+    """Print the versions of the package, and the backend with its library."""
 
     def __call__(self, parser, namespace, values, option=None):
         """Print and exit."""
@@ -248,14 +248,14 @@ def run(arguments):
 
 
 def main(arguments=None):
-    """Run one command and return its exit code; a reader that closes the pipe early, such as head, ends it quietly."""
+    """Run one command and return its exit code; if the reader closes the pipe early, as head does, exit quietly."""
     try:
         try:
             return run(arguments)
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the flush at exit succeeds
         return 0
 
 

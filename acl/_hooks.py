@@ -1,4 +1,4 @@
-"""Hooks: functions that upper modules register with lower ones, which call them without knowing who registered.
+"""Hooks: functions that upper modules register with lower ones, which call them without knowing the upper modules.
 
 A module registers when it is imported, so a module that the program never uses is never called. Nothing is imported
 here: every other module may import this one.

@@ -1,7 +1,7 @@
-"""The only importer of the compiled module: it finds the backend, opens it, and says what answers.
+"""The only importer of the compiled module: it chooses the backend, opens its library, and records the reason.
 
-``ACL_BACKEND`` chooses: ``sim`` is the bundled simulator, ``npu`` the vendor's library of a toolkit, ``auto`` (also
-when unset) the vendor's library where a toolkit and a device are present, else the simulator.
+``ACL_BACKEND`` selects it: ``sim`` is the bundled simulator, ``npu`` the vendor's library of a toolkit, ``auto`` (also
+when unset) the vendor's library if a toolkit and a device are present, otherwise the simulator.
 """
 
 import glob
@@ -16,7 +16,7 @@ from acl.libraries import VENDOR
 
 
 def in_subinterpreter():
-    """Tell whether this is not the first interpreter of the process."""
+    """Return whether this is a subinterpreter, not the first interpreter of the process."""
     for name in ("_interpreters", "_xxsubinterpreters"):  # since Python 3.13, and before
         try:
             interpreters = importlib.import_module(name)
@@ -36,12 +36,12 @@ except ImportError as error:
 
 ffi, lib = _acl.ffi, _acl.lib
 
-if TYPE_CHECKING:  # the generated part installs them here
+if TYPE_CHECKING:  # the generated part of the package installs them here
     from acl._acl import EventOwner as EventOwner
     from acl._acl import Owner as Owner
 
 HOME = os.path.dirname(os.path.abspath(__file__))
-# Texts of acl_mdl.h, of which cffi makes no constants: the inputs of a model that no data goes into.
+# The names of the model inputs that carry a gear or AIPP parameters: texts of acl_mdl.h, which cffi does not provide.
 GEAR_INPUT, AIPP_INPUT = "ascend_mbatch_shape_data", "ascend_dynamic_aipp_data"
 CHOICES = ("sim", "npu", "auto")
 VARIABLES = ("ACL_TOOLKIT", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME")
@@ -56,7 +56,7 @@ LIBRARIES = tuple(f"lib{name}.so" for name in VENDOR)
 
 
 def toolkits():
-    """Return the directories where a toolkit is looked for, in order."""
+    """Return the directories in which to look for a toolkit, in order."""
     named = [os.environ[name] for name in VARIABLES if os.environ.get(name)]
     return [os.path.expanduser(path) for path in (*named, *USUAL)]
 
@@ -67,7 +67,7 @@ def find_toolkit():
 
 
 def is_ours(toolkit):
-    """Tell whether a toolkit is the simulator laid out as one."""
+    """Return whether a toolkit is one that this package wrote, with the simulator."""
     try:
         with open(os.path.join(toolkit, "version.info"), encoding="utf-8") as text:
             return any(line.strip() == "simulator=1" for line in text)
@@ -76,7 +76,7 @@ def is_ours(toolkit):
 
 
 def version_of(toolkit):
-    """Return the CANN version that a toolkit's files name, such as ``8.1.RC1``, or None."""
+    """Return the CANN version in the files of a toolkit, such as ``8.1.RC1``, or None."""
     for name in ("*/ascend_toolkit_install.info", "ascend_toolkit_install.info", "version.info"):
         for path in glob.glob(os.path.join(glob.escape(toolkit), name)):
             with open(path, encoding="utf-8", errors="replace") as text:
@@ -92,7 +92,7 @@ def devices():
 
 
 def choose():
-    """Return the backend's name, the toolkit it comes from (None for the simulator), and why."""
+    """Return the backend's name, the toolkit it comes from (None for the simulator), and the reason."""
     choice = os.environ.get("ACL_BACKEND") or "auto"
     if choice not in CHOICES:
         raise ImportError(f"ACL_BACKEND={choice!r} is not known; it is one of {', '.join(CHOICES)}")
@@ -115,7 +115,7 @@ def choose():
 
 
 def check_version(toolkit):
-    """Refuse a toolkit that is newer than what we know, unless its headers agree with ours."""
+    """Raise an error for a toolkit that is newer than the newest known version, unless its headers agree with ours."""
     from acl import abi, headers
 
     version = version_of(toolkit)
@@ -131,7 +131,7 @@ def check_version(toolkit):
 
 
 def open_library(path, shared):
-    """Open one library for the names that are still absent; return the loader's reason when it fails."""
+    """Open one library to resolve the names that are still missing; return the loader's error, or None."""
     reason = lib.acl_backend_open(os.fsencode(path), shared)
     return ffi.string(reason).decode(errors="replace") if reason else None
 
@@ -139,8 +139,8 @@ def open_library(path, shared):
 def open_backend(toolkit):
     """Open the simulator, or the libraries of a toolkit; return the path of the first.
 
-    A simulator that the process has loaded already, from a toolkit, is taken instead of the package's: two copies
-    would not know each other's devices and memory.
+    If the process has already loaded a simulator from a toolkit, that copy is used instead of the package's: a second
+    copy would have separate devices and memory.
     """
     if toolkit is None:
         loaded = lib.acl_backend_loaded()
@@ -159,12 +159,12 @@ def open_backend(toolkit):
 
 
 def present(name):
-    """Tell whether the opened library has a declared function."""
+    """Return whether the opened library has a declared function."""
     return bool(lib.acl_backend_has(name.encode()))
 
 
 def for_doctor():
-    """Tell whether this process is ``python -m acl doctor`` or ``ascendcl doctor``."""
+    """Return whether this process is ``python -m acl doctor`` or ``ascendcl doctor``."""
     return sys.argv[1:2] == ["doctor"] and os.path.basename(sys.argv[0]) in ("-m", "ascendcl", "ascendcl.py")
 
 
@@ -175,11 +175,11 @@ try:
 except ImportError as error:
     if not for_doctor():
         raise
-    # The doctor starts all the same: it is there to say what is wrong.
+    # The doctor starts nevertheless, to report the error.
     refusal = str(error)
     backend, toolkit, reason = "sim", None, "nothing else opens"
     library_path = open_backend(None)
 is_simulator = present("aclsimReset")
 lib.acl_pycall_main_thread(threading.main_thread().ident)
-# Runs in the child, where the forking thread is the main one.
+# In a child, the main thread is the one that called fork.
 os.register_at_fork(after_in_child=lambda: lib.acl_pycall_main_thread(threading.get_ident()))

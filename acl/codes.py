@@ -1,7 +1,7 @@
 """Status codes under the names of the headers: ``codes.ACL_ERROR_RT_INVALID_HANDLE`` is 107017.
 
-They are the constants of the compiled module; the build writes their names for type checkers. ``NAMES`` leads from a
-code to its name.
+They are the constants of the compiled module; the build writes their names for type checkers. ``NAMES`` maps
+codes to names.
 """
 
 from acl._lib import lib

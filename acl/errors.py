@@ -14,12 +14,12 @@ from acl._calls import cause_of, raised
 
 
 def name_of(code: int) -> str:
-    """Return the name of a status code, such as ``ACL_ERROR_RT_INVALID_HANDLE``; ``"unknown"`` when it has none."""
+    """Return the name of a status code, such as ``ACL_ERROR_RT_INVALID_HANDLE``; ``"unknown"`` if it has none."""
     return codes.NAMES.get(code, "unknown")
 
 
 class AclError(RuntimeError):
-    """A call of the library that did not succeed.
+    """A failed call of the library.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class AclError(RuntimeError):
     function
         The C function that returned it.
     message
-        What the library says about it.
+        The library's message.
     advice
         What to do; None selects the usual advice for the code.
     """
@@ -44,7 +44,7 @@ class AclError(RuntimeError):
 
     @property
     def name(self) -> str:
-        """The name of the code, as the headers have it."""
+        """The name of the code in the headers."""
         return name_of(self.code)
 
     def __str__(self) -> str:
@@ -372,7 +372,7 @@ ADVICE = {
 def error_of(code: int, function: str, advice: Optional[str] = None) -> AclError:
     """Return the error for a status code, with the message that the library has for this thread.
 
-    Where the message is that of a kernel or a model that is a Python function, what that raised is the ``__cause__``.
+    If the message comes from a kernel or model written in Python, the function's exception is the ``__cause__``.
     """
     message = acl.get_recent_err_msg() or ""
     error = _family_of.get(code, AclError)(code, function, message.strip(), advice)

@@ -1,4 +1,4 @@
-"""Tables that C and Python both need, made from the declared headers: status codes, data types, model files.
+"""Tables for C and Python, generated from the declared headers: status codes, data types, model files.
 
 The build and ``simulator/generate.py`` load this file by its path: it imports nothing from ``acl``.
 """
@@ -18,17 +18,17 @@ LETTERS = {"float": "f", "int": "i", "uint": "u", "complex": "c", "bool": "b"}  
 
 
 class DataType(NamedTuple):
-    """One ``aclDataType``: its name in the header, its own name, whose name that is, bits, number in model files."""
+    """One ``aclDataType``: its constant, its name and the package with that name, bits, number in model files."""
 
     constant: str
     name: str
     package: str  # "NumPy", "ml_dtypes" or ""
-    bits: int  # 0: elements have no size of their own
-    number: int  # 0: model files have none
+    bits: int  # 0: the size of an element is not fixed
+    number: int  # 0: model files cannot have this type
 
     @property
     def numpy(self) -> str:
-        """What files of NumPy name it, such as ``<f4``; empty where NumPy does not have it."""
+        """Its name in NumPy's files, such as ``<f4``; empty if NumPy does not have it."""
         if self.package != "NumPy":
             return ""
         kind = LETTERS[re.sub(r"\d+", "", self.name)]
@@ -36,35 +36,35 @@ class DataType(NamedTuple):
 
 
 def status_codes(abi: Abi) -> dict[str, int]:
-    """Give every status code that calls return, by name."""
+    """Return every status code that calls return, by name."""
     codes = {name: constant.value for name, constant in abi.constants.items() if name.startswith("ACL_ERROR_")}
     return {**codes, **abi.enums["aclsimOperatorStatus"].members}
 
 
 def status_stub(abi: Abi) -> str:
-    """Give the type stub of ``acl.codes``."""
+    """Return the type stub of ``acl.codes``."""
     names = "".join(f"{name}: int\n" for name in status_codes(abi))
     return f"# Made from the headers by build_acl.py.\nNAMES: dict[int, str]\n{names}"
 
 
 def status_table(abi: Abi) -> str:
-    """Give the entries of the table in ``core/base/fail.c``, ordered by value."""
+    """Return the entries of the table in ``core/base/fail.c``, ordered by value."""
     names = {**{code: name for name, code in status_codes(abi).items()}, 0: "ACL_SUCCESS"}
     return "".join(f"CODE({names[code]}),\n" for code in sorted(names))
 
 
 def model_file(root: Path) -> str:
-    """Give the text of the header with the numbers of model files; ``root`` is the project's folder."""
+    """Return the text of the header with the numbers of model files; ``root`` is the project's folder."""
     return next((root / "simulator" / "core").rglob(MODEL_FILE)).read_text(encoding="utf-8")
 
 
 def numbers(text: str) -> dict[str, int]:
-    """Give the numbers of data types in that text, by the name of the ``aclDataType``."""
+    """Return the numbers of data types in that text, by the name of the ``aclDataType``."""
     return {f"ACL_{name}": int(number) for name, number in re.findall(r"\bSIM_OM_TYPE_(\w+) = (\d+)", text)}
 
 
 def data_types(abi: Abi, saved: Mapping[str, int]) -> list[DataType]:
-    """Give the data types that the header describes, in its order; ``saved`` has their numbers in model files."""
+    """Return the data types that the header describes, in its order; ``saved`` has their numbers in model files."""
     declared = abi.enums["aclDataType"]
     found = []
     for constant, note in declared.notes.items():
@@ -80,7 +80,7 @@ def data_types(abi: Abi, saved: Mapping[str, int]) -> list[DataType]:
 
 
 def data_type_table(abi: Abi, saved: Mapping[str, int]) -> str:
-    """Give the table of data types as a C macro."""
+    """Return the table of data types as a C macro."""
     rows = "".join(
         f' \\\n    X({row.constant}, "{row.name}", {row.bits}, "{row.numpy}", "{row.package}", {row.number})'
         for row in data_types(abi, saved)

@@ -1,4 +1,4 @@
-"""Writing files so that the file that was there before survives a failure, such as a full disk."""
+"""Writing files so that the previous file survives a failure, such as a full disk."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def beside(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Give a fresh directory beside ``path``; with its end, what was made in it is gone.
+    """Yield a new directory beside ``path``, which is removed with its contents at the end.
 
-    An ``OSError`` of the block is raised again with ``path`` as its file name: the user knows no other.
+    An ``OSError`` of the block is raised again with ``path`` as its file name, the only name that the user knows.
     """
     target = os.fspath(path)
     folder = None

@@ -1,9 +1,9 @@
 """Names of the libraries that a toolkit has, without ``lib`` and ``.so``.
 
-``acl._lib`` opens them, and the simulator's Makefile runs this file to know which ones to make. It imports nothing.
+``acl._lib`` opens them, and the simulator's Makefile runs this file to learn which ones to build. It imports nothing.
 """
 
-# A toolkit spreads the declared names over these; all but the first may be missing. They are opened in this order.
+# The libraries of a toolkit that export the declared names, in the order of opening; only the first is required.
 VENDOR = (
     "ascendcl",
     "acl_rt",

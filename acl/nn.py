@@ -1,4 +1,4 @@
-"""Operators on arrays: ``acl.nn.add(a, b)`` is ``aclnnAdd``, both its phases, and so for each operator by its name.
+"""Operators on arrays: ``acl.nn.add(a, b)`` runs both phases of ``aclnnAdd``, and likewise for other operators.
 
 Inputs are :class:`acl.DeviceArray`, numbers, and lists of these, in the order of the C function; names are its names in
 snake case. ``out=`` takes the output: one array, or a tuple if an operator has several. Without it the output is
@@ -8,7 +8,7 @@ operator that changes its arguments returns them.
 With ``stream=`` an operator is queued, or captured if the stream is being captured. Without it, the call waits for the
 work that is registered with its arrays, runs the operator on the default stream, and returns when it is done.
 
-A function is created from the table of operators when it is first used. The raw phases are in :mod:`acl.nnop`.
+A function is created from its operator schema at its first use. The two phases alone are in :mod:`acl.nnop`.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ def __getattr__(name: str) -> Any:
         close = op_function.names_like(name)
         advice = f", did you mean {close}?" if close else ""
         raise AttributeError(f"module 'acl.nn' has no operator {name!r}{advice}")
-    globals()[name] = function  # found there the next time
+    globals()[name] = function  # the next access does not call __getattr__
     return function
 
 

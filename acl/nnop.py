@@ -1,10 +1,10 @@
-"""Operators by row name, in their two raw phases (an extension: the vendor's pyACL has no such calls).
+"""Operators as their two C functions, one per phase (an extension: the vendor's pyACL has no such calls).
 
-For ``aclnnAdd`` there are ``acl.nnop.add_get_workspace_size(self, other, alpha, out)``, which gives
-``(workspaceSize, executor, ret)``, and ``acl.nnop.add(workspace, workspaceSize, executor, stream)``, which gives
+For ``aclnnAdd`` there are ``acl.nnop.add_get_workspace_size(self, other, alpha, out)``, which returns
+``(workspaceSize, executor, ret)``, and ``acl.nnop.add(workspace, workspaceSize, executor, stream)``, which returns
 ``ret``. Handles and addresses are ints, as everywhere in pyACL; 0 leaves an optional argument out. Texts are str.
 
-The calls are made when they are first asked for, from the table of operators: nobody uses all 771 of them.
+A call is created from its operator schema at its first use, because a program uses only a few of them.
 """
 
 import inspect
@@ -40,14 +40,14 @@ def _library() -> Any:
 
 @lru_cache(maxsize=1)
 def _operators() -> Mapping[str, Any]:
-    """Read the table: Python name to C name and ``[C type, parameter, role]`` of each parameter."""
+    """Read the operator schemas: by Python name, the C name and ``[C type, parameter, role]`` of each parameter."""
     with open(os.path.join(_lib.HOME, "operators.json"), encoding="utf-8") as text:
         table: Mapping[str, Any] = json.load(text)
     return table
 
 
 def _slot(ctype: str) -> str:
-    """Return what a parameter is declared as, so that a plain int or float can be passed."""
+    """Return the C type with which to declare a parameter so that it takes a plain int or float."""
     if "char" in ctype:
         return "const char *"
     if "*" in ctype:
@@ -56,14 +56,16 @@ def _slot(ctype: str) -> str:
 
 
 def _function(name: str, parameters: list[tuple[str, str]], outputs: str = "") -> Any:
+    """Return a C function of the library, declared with these parameters."""
     if name not in _functions:
         slots = ", ".join(slot for slot, _ in parameters)
-        _ffi.cdef(f"int {name}({slots}{outputs});", override=True)  # two threads may come here at once
+        _ffi.cdef(f"int {name}({slots}{outputs});", override=True)  # two threads may declare it at the same time
         _functions[name] = getattr(_library(), name)
     return _functions[name]
 
 
 def _finish(call: Any, name: str, symbol: str, parameters: list[tuple[str, str]], gives: str) -> Callable[..., Any]:
+    """Give a call its name, docstring and signature."""
     kind = inspect.Parameter.POSITIONAL_ONLY
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Call {symbol}. Returns {gives}."
@@ -72,13 +74,14 @@ def _finish(call: Any, name: str, symbol: str, parameters: list[tuple[str, str]]
 
 
 def phases(operator: Any) -> tuple[Any, int]:
-    """Return the C function of the first phase of an operator of the table, and the address of the second."""
+    """Return the C function of an operator's first phase, and the address of its second phase."""
     parameters = [(_slot(ctype), parameter) for ctype, parameter, _ in operator["parameters"]]
     first = _function(operator["name"] + "GetWorkspaceSize", parameters, ", uint64_t *, uintptr_t *")
     return first, int(_ffi.cast("uintptr_t", _function(operator["name"], PHASE_TWO)))
 
 
 def _first(name: str, operator: Any) -> Callable[..., Any]:
+    """Create the Python call of an operator's first phase."""
     parameters = [(_slot(ctype), parameter) for ctype, parameter, _ in operator["parameters"]]
     symbol = operator["name"] + "GetWorkspaceSize"
     function = phases(operator)[0]
@@ -98,6 +101,7 @@ def _first(name: str, operator: Any) -> Callable[..., Any]:
 
 
 def _second(name: str, operator: Any) -> Callable[..., Any]:
+    """Create the Python call of an operator's second phase."""
     function = phases(operator)[1]
 
     def call(*arguments: int) -> int:

@@ -7,16 +7,16 @@ from typing import Any, Optional
 
 
 def bar(items: Iterable[Any], what: str, total: Optional[int] = None) -> Iterator[Any]:
-    """Give the items, with a bar on a terminal or in a notebook meanwhile.
+    """Yield the items, and show a progress bar on a terminal or in a notebook.
 
     Parameters
     ----------
     items
-        What takes long to give.
+        The items, which take time to produce.
     what
-        Stands before the bar.
+        The text before the bar.
     total
-        How many items there are; None when that is not known.
+        The number of items; None if it is not known.
     """
     in_notebook = type(sys.stderr).__module__.partition(".")[0] == "ipykernel"
     if (sys.stderr.isatty() or in_notebook) and find_spec("tqdm") is not None:

@@ -1,6 +1,6 @@
 """The objects: devices, streams, events, memory and what is built on them. They raise :class:`acl.errors.AclError`.
 
-They use the library only through the pyACL builtins and ``acl._lib``. Each is available as ``acl.<Name>``, and is loaded
+They use the library only through the pyACL builtins and ``acl._lib``. Each is available as ``acl.<Name>``, and loaded
 at its first use: ``HOME`` maps its name to its module. Type checkers find the same names in ``acl/__init__.py``.
 """
 
