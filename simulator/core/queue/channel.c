@@ -1,9 +1,11 @@
-/* A channel is a queue of messages under a name. There is no program on the device at its other end: what is sent is
- * received through the same handle, by whoever asks.
+/* This file provides channels: named queues of messages. There is no device process at the other end, so a message is
+ * received through the handle that sent it, by any thread.
  *
- * An object's lock guards a channel and is never held during a wait; waiting, waking and capacity are the queue's. One
- * more lock is held over the making of a channel, so that of two with one name the second is refused. A channel without
- * a capacity takes as much as the largest one with: it has no documented bound. */
+ * A channel owns a queue, which implements capacity, waiting and waking. A channel without a capacity gets the largest
+ * one, because its limit is not documented.
+ *
+ * Locks: the object's lock guards a channel and is never held during a wait. The lock `making` is held while a channel
+ * is created, so that two channels of a device cannot get the same name. */
 #include "channel.h"
 #include "base/config.h"
 #include "engine/engine.h"
@@ -79,9 +81,10 @@ aclError sim_channel_destroy(acltdtChannelHandle *handle)
     return ACL_SUCCESS;
 }
 
-/* ---- what is asked of one ---- */
+/* ---- calls on one channel ---- */
 
-/* The channel's queue, which outlives no channel but may be asked for all the same. */
+/* Reads the channel's queue id and name. The queue may be destroyed at any time afterwards; its functions check the
+ * id. */
 static aclError read_channel(const acltdtChannelHandle *handle, uint32_t *queue, bool *bounded, char *name)
 {
     struct sim_channel *channel = open_channel(handle);

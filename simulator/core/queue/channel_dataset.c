@@ -1,10 +1,11 @@
-/* Datasets of tensors and their items. An item refers to the program's data; what goes through a channel is a message of
- * copies, made when it is sent, so that afterwards the program may do with its data what it likes. A received dataset
- * owns its items and their data, in host memory.
+/* This file provides datasets of tensors, their items, and the messages that carry them through a channel.
  *
- * Each item and dataset is guarded by its object's lock. A dataset holds handles; an item that was destroyed is noticed
- * when the dataset is used. No two locks are held at once but where a received dataset is destroyed: its own, then those
- * of its items. */
+ * An item refers to the program's data. Sending copies the items into a message, so that the program may change its
+ * data afterwards. A received dataset owns its items and their data, in host memory. A dataset stores handles: a
+ * destroyed item is detected when the dataset is used.
+ *
+ * Locks: an object's lock guards each item and dataset. Two are held together only while a received dataset is
+ * destroyed: its own, then those of its items. */
 #include "channel.h"
 #include "address/memory.h"
 #include <stdlib.h>
@@ -26,7 +27,7 @@ struct sim_channel_item *sim_channel_item_open(const acltdtDataItem *handle)
     return sim_object_open(&items, handle, "dataItem", ACL_ERROR_INVALID_PARAM);
 }
 
-/* A copy with dimensions of its own and, if asked for, data of its own. */
+/* Copies an item with its dimensions and, with `with_data`, its data. */
 static aclError copy_item(struct sim_item *copy, const struct sim_item *item, bool with_data)
 {
     struct sim_place place;
@@ -99,7 +100,7 @@ void sim_channel_dataset_destroy(struct sim_channel_dataset *dataset)
 {
     for (size_t i = 0; i < dataset->cd_count && dataset->cd_received; i++) {
         struct sim_channel_item *item = sim_object_peek(&items, dataset->cd_items[i]);
-        if (item != NULL) /* aclsimReset may have been there first */
+        if (item != NULL) /* aclsimReset may have destroyed it before */
             sim_channel_item_destroy(item);
     }
     free(dataset->cd_items);
@@ -110,7 +111,7 @@ void sim_channel_dataset_destroy(struct sim_channel_dataset *dataset)
     sim_object_end(&datasets, dataset);
 }
 
-/* Room for so many items. */
+/* Makes room for `count` items. */
 static aclError reserve(struct sim_channel_dataset *dataset, size_t count)
 {
     if (count <= dataset->cd_room)
@@ -123,7 +124,7 @@ static aclError reserve(struct sim_channel_dataset *dataset, size_t count)
     return ACL_SUCCESS;
 }
 
-/* The content of a live item, as it is now. */
+/* Copies the content of a live item. */
 static aclError read_item(const acltdtDataItem *handle, struct sim_item *content)
 {
     struct sim_channel_item *item = sim_channel_item_open(handle);
@@ -134,7 +135,7 @@ static aclError read_item(const acltdtDataItem *handle, struct sim_item *content
     return ACL_SUCCESS;
 }
 
-/* The handles in a dataset, to be freed. */
+/* Copies the list of handles in a dataset; the caller frees it. */
 static aclError list_items(const acltdtDataset *handle, acltdtDataItem ***list, size_t *count)
 {
     struct sim_channel_dataset *dataset = sim_channel_dataset_open(handle);
@@ -154,7 +155,7 @@ static bool is_with_data(const struct sim_item *content)
     return content->it_data != NULL && content->it_size != 0;
 }
 
-/* Whether the item's data lies on the same side as that of the items in the dataset. */
+/* All data of a dataset must be in host memory, or all in device memory. */
 static aclError check_side(acltdtDataset *dataset, const struct sim_item *added)
 {
     acltdtDataItem **list;
@@ -197,13 +198,13 @@ aclError sim_channel_dataset_add(acltdtDataset *handle, acltdtDataItem *item)
 
 void sim_channel_drop(struct sim_parcel *parcel)
 {
-    struct message *message = (struct message *)parcel; /* the parcel is what it starts with */
+    struct message *message = (struct message *)parcel; /* its first member */
     for (size_t i = 0; i < message->me_count; i++)
         free(message->me_items[i].it_block);
     free(message);
 }
 
-/* An item that refers to the program's dimensions stays locked while they are copied; its data is the program's. */
+/* The item is locked only while its dimensions are copied: its data belongs to the program. */
 static aclError pack_item(const acltdtDataItem *handle, struct sim_item *copy)
 {
     struct sim_item shape;
@@ -254,7 +255,7 @@ aclError sim_channel_check_empty(const acltdtDataset *handle)
     return code;
 }
 
-/* Makes items of the message's, which gives their blocks away one by one. */
+/* Creates the received items, which take over the memory of the message's items one by one. */
 static aclError fill(struct sim_channel_dataset *dataset, struct message *message, const char *name)
 {
     SIM_TRY(check_empty(dataset));

@@ -1,16 +1,17 @@
 /* Design notes
  *
- * One lock guards all queues and routes; it is held for moments, also while a route hands parcels on. Waking and sharing
- * a parcel take gate locks and the buffers' lock inside.
+ * This file provides queues, and the routes that move entries from queue to queue.
  *
- * A queue is a slot that is reused and never freed. Its gate counts its changes and never falls: whoever finds a queue
- * full or empty remembers the count, lets go of the lock and waits for the next one, then looks the id up again. So
- * nobody holds a queue while it waits, and a queue may be destroyed at any time.
+ * A queue is a slot that is reused and never freed; it owns its entries. Its gate counts its changes. A thread that
+ * finds a queue full or empty remembers the count, releases the lock, waits for the next change, and looks the id up
+ * again. So a waiting thread holds no queue, and a queue may be destroyed at any time.
  *
- * Routes work without a thread of their own: whoever puts, takes, binds, unbinds or destroys moves on what can move. The
- * first parcel of a source goes to all of its targets at once, as soon as each has room, so that all see one order. A
- * route whose source or target was destroyed is abnormal; it hands nothing on, and goes when both are gone. Routes never
- * lead in a circle, so moving ends. */
+ * Routes need no thread: each call that puts, takes, binds, unbinds or destroys also moves entries along the routes.
+ * The first entry of a source goes to all of its targets together, once each has room, so that all targets see the same
+ * order. A route whose source or target was destroyed is abnormal: it moves nothing, and is removed when both are
+ * destroyed. Routes never form a cycle, so moving ends.
+ *
+ * Locks: one lock guards all queues and routes. Gate locks are taken inside it. */
 #include "queue.h"
 #include "base/clock.h"
 #include "engine/context.h"
@@ -21,7 +22,7 @@
 #include <string.h>
 
 #define INDEX_BITS 12
-#define QUEUES (1u << INDEX_BITS) /* slots; slot 0 is never given out */
+#define QUEUES (1u << INDEX_BITS) /* slots; slot 0 is never used */
 #define LIVES (1u << (32 - INDEX_BITS))
 
 struct queue {
@@ -35,10 +36,10 @@ struct queue {
     struct sim_gate qu_changed;
 };
 
-static struct sim_lock lock; /* guards all below but the gates */
+static struct sim_lock lock; /* guards everything below except the gates */
 static struct queue queues[QUEUES];
-static uint32_t used;   /* the highest slot ever given out */
-static uint32_t newest; /* the slot given out last: ids come back late */
+static uint32_t used;   /* the highest slot ever used */
+static uint32_t newest; /* the slot used last: the search starts after it, so that ids are reused late */
 static struct sim_route *routes;
 static size_t route_count, route_room;
 
@@ -82,7 +83,7 @@ static struct queue *end_of(uint32_t id)
     return find(id, &sim_queue_buffers);
 }
 
-/* The targets of a source that are there; 0 also when one of them has no room. */
+/* Counts the live targets of a source; 0 if one of them has no room. */
 static size_t open_targets(uint32_t source)
 {
     size_t count = 0;
@@ -104,7 +105,7 @@ static void drop_all(struct sim_parcel *parcels, const struct sim_cargo *cargo)
     }
 }
 
-/* Hands the first parcel on; false when it has to stay. */
+/* Moves the first entry to all targets; false if it has to stay. */
 static bool hand_on(struct queue *source)
 {
     size_t targets = source->qu_count != 0 ? open_targets(source->qu_id) : 0;
@@ -147,7 +148,7 @@ static void follow_routes(void)
     }
 }
 
-/* Frees the slot; returns what was in it. */
+/* Frees the slot and returns the entries that were in it. */
 static struct sim_parcel *end(struct queue *queue)
 {
     size_t kept = 0;
@@ -257,7 +258,7 @@ bool sim_queue_device(uint32_t id, const struct sim_cargo *cargo, int32_t *devic
 
 /* ---- putting and taking ---- */
 
-/* Lets go of the lock and waits for the queue's next change. PASSED: look again. */
+/* Releases the lock and waits for the queue's next change. After SIM_PASSED the caller looks the queue up again. */
 static enum sim_passage wait_for_change(struct queue *queue, uint64_t deadline)
 {
     uint64_t level = sim_gate_level(&queue->qu_changed);
@@ -367,7 +368,7 @@ static size_t place_of(const struct sim_route *route)
     return i;
 }
 
-/* Whether routes in force lead from one live queue to another. */
+/* Whether bound routes lead from one live queue to another. */
 static bool leads(uint32_t from, uint32_t to)
 {
     unsigned char seen[QUEUES] = {0};
@@ -428,7 +429,7 @@ aclError sim_queue_unbind(struct sim_route *route)
     if (known) {
         memmove(routes + place, routes + place + 1, (route_count - place - 1) * sizeof *routes);
         route_count--;
-        follow_routes(); /* it may have held the others up */
+        follow_routes(); /* a full target of this route may have blocked the other routes */
     }
     sim_unlock(&lock);
     route->ro_status = ACL_TDT_QUEUE_ROUTE_UNBIND;
@@ -499,7 +500,7 @@ void sim_queue_after_fork(void)
     sim_lock_renew(&lock);
     for (uint32_t i = 1; i <= used; i++) {
         uint32_t life = queues[i].qu_life;
-        memset(&queues[i], 0, sizeof queues[i]); /* whoever waited, and what was in it, is the parent's */
+        memset(&queues[i], 0, sizeof queues[i]); /* waiters and entries belong to the parent */
         queues[i].qu_life = life;
     }
     routes = NULL;

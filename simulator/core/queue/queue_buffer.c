@@ -1,11 +1,13 @@
-/* Shared buffers. A handle leads to a content: a length, a private area, its place in a chain, and the block of bytes,
- * which several contents may share and the last one frees. A content in a queue has no handle: putting ends those of its
- * whole chain, taking makes a new one, and members of a chain get theirs when somebody asks for them.
+/* This file provides shared buffers, and puts them into queues and takes them out.
  *
- * One lock guards handles and contents; blocks are counted by an atomic. While a put waits for room, its handles are live
- * but lead nowhere: other calls refuse them, and when the put fails they get their contents back.
+ * A handle refers to a content: a length, a private area, a position in a chain, and a block of bytes. Several contents
+ * may share a block; the last one frees it. A content in a queue has no handle: putting invalidates the handles of its
+ * whole chain, taking creates one for the head, and the other members get theirs when a program requests them. While a
+ * put waits for room, its handles are live without a content: other calls reject them, and if the put fails they get
+ * their contents back. The bytes are ordinary process memory, because chips with shared buffers run the program on the
+ * device itself.
  *
- * The bytes are ordinary memory of the process: the chips that have shared buffers run it on the device itself. */
+ * Locks: one lock guards handles and contents; the users of a block are counted atomically. */
 #include "queue.h"
 #include "address/memory.h"
 #include "base/config.h"
@@ -21,16 +23,16 @@ struct block {
 struct content {
     struct sim_parcel co_parcel;
     struct content *co_next; /* in its chain */
-    struct content *co_head; /* of the chain that it was appended to; NULL: it is none's, or the head itself */
+    struct content *co_head; /* of the chain that it was appended to; NULL: the head itself, or not in a chain */
     struct block *co_block;
     uint64_t co_length;
-    uint64_t co_handle; /* 0: none */
+    uint64_t co_handle; /* or 0 */
     unsigned char co_private[SIM_QUEUE_PRIVATE];
 };
 
 struct buffer {
     struct sim_slot bu_slot;
-    struct content *bu_content; /* NULL: a put has it */
+    struct content *bu_content; /* NULL while a put waits for room */
 };
 
 static struct sim_table buffers = {.tb_stride = sizeof(struct buffer), .tb_limit = SIM_OBJECTS,
@@ -74,7 +76,7 @@ static struct content *create_content(uint64_t size)
     return content;
 }
 
-/* One more content of the same bytes, in no chain and without a handle. */
+/* Another content over the same bytes, not in a chain and without a handle. */
 static struct content *share(const struct content *content)
 {
     struct content *copy = content_over(content->co_block);
@@ -87,7 +89,7 @@ static struct content *share(const struct content *content)
     return copy;
 }
 
-/* With its chain; none of it has a handle. */
+/* Frees a content and its chain, which have no handles any more. */
 static void drop(struct content *content)
 {
     while (content != NULL) {
@@ -100,7 +102,7 @@ static void drop(struct content *content)
 
 static void drop_parcel(struct sim_parcel *parcel)
 {
-    drop((struct content *)parcel); /* the parcel is what it starts with */
+    drop((struct content *)parcel); /* whose first member it is */
 }
 
 static struct sim_parcel *share_parcel(const struct sim_parcel *parcel)
@@ -133,7 +135,7 @@ static aclError find(const void *handle, const char *argument, struct content **
     return ACL_SUCCESS;
 }
 
-/* The same for a buffer that is in no chain, or at the head of one. */
+/* The same, for a buffer that was not appended to a chain. */
 static aclError find_head(const void *handle, const char *argument, struct content **content)
 {
     SIM_TRY(find(handle, argument, content));
@@ -142,7 +144,7 @@ static aclError find_head(const void *handle, const char *argument, struct conte
     return ACL_SUCCESS;
 }
 
-/* A slot for a handle that is not live yet. */
+/* Takes a slot; its handle is not live yet. */
 static struct buffer *take_slot(uint64_t *handle)
 {
     struct buffer *buffer = sim_table_open(&buffers) == 0 ? sim_table_take(&buffers, handle) : NULL;
@@ -178,7 +180,7 @@ static void end_handles(struct content *content)
 
 /* ---- life ---- */
 
-/* Gives a new content a handle, and takes it over. */
+/* Gives a new content a handle; frees the content on failure. */
 static aclError give_handle(struct content *content, void **handle)
 {
     uint64_t value;
@@ -223,7 +225,7 @@ aclError sim_queue_buffer_share(const void *handle, void **copy)
     return code == ACL_SUCCESS ? give_handle(other, copy) : code;
 }
 
-/* ---- what is in one ---- */
+/* ---- length, data and private area ---- */
 
 aclError sim_queue_buffer_data(const void *handle, void **address, size_t *size)
 {
@@ -363,9 +365,9 @@ aclError sim_queue_buffer_member(const void *head, uint32_t index, void **handle
 
 /* ---- into queues and out of them ---- */
 
-/* What a put has taken from the handles of a chain. */
+/* The handles of a chain while a put waits for room. */
 struct detached {
-    uint64_t de_handles[SIM_QUEUE_CHAIN]; /* 0: a member without one */
+    uint64_t de_handles[SIM_QUEUE_CHAIN]; /* 0: a member without a handle */
 };
 
 static void detach(struct content *content, struct detached *detached)
@@ -382,7 +384,7 @@ static void detach(struct content *content, struct detached *detached)
     head->co_parcel.pa_bytes = bytes;
 }
 
-/* Afterwards the handles are dead, or as they were. */
+/* Ends a put: invalidates the handles if the content is in the queue, otherwise restores them. */
 static void settle(struct content *content, const struct detached *detached, uint32_t count, bool gone)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -419,7 +421,7 @@ aclError sim_queue_buffer_take(uint32_t queue, void **handle, int32_t timeout)
 {
     struct sim_parcel *parcel = NULL;
     uint64_t value, room = UINT64_MAX;
-    struct buffer *buffer = take_slot(&value); /* before the parcel, which nothing is to happen to */
+    struct buffer *buffer = take_slot(&value); /* first, so that no entry is lost for lack of memory */
     if (buffer == NULL)
         return ACL_ERROR_BAD_ALLOC;
     enum sim_passage passage = sim_queue_take(queue, &sim_queue_buffers, &parcel, &room, (struct sim_patience){timeout, NULL});
@@ -462,7 +464,7 @@ aclError sim_queue_buffer_pack(const struct sim_queue_bytes *bytes, struct sim_p
     return ACL_SUCCESS;
 }
 
-/* A chain is its bytes in a row. */
+/* The bytes of a chain are copied one buffer after another. */
 void sim_queue_buffer_unpack(struct sim_parcel *parcel, const struct sim_queue_bytes *bytes)
 {
     struct content *content = (struct content *)parcel;
@@ -523,7 +525,7 @@ void sim_queue_buffer_reset(void)
         struct buffer *buffer = sim_table_at(&buffers, i);
         struct content *content = buffer->bu_content;
         bool live = atomic_load_explicit(&buffer->bu_slot.sl_handle, memory_order_relaxed) != 0;
-        if (!live || content == NULL || content->co_head != NULL) /* members go with their head */
+        if (!live || content == NULL || content->co_head != NULL) /* freed with their head */
             continue;
         end_handles(content);
         drop(content);

@@ -1,4 +1,5 @@
-/* What programs describe queues and routes with: plain values, each under its object's lock, at most one locked at a time. */
+/* This file provides the objects with which programs describe queues and routes. Each is a set of plain values, guarded
+ * by its object's lock; no two of these locks are held together. */
 #include "queue.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@ static struct sim_table tables[SIM_QUEUE_OBJECTS] = {
     [SIM_QUEUE_QUESTION] = SIM_OBJECT_TABLE(struct sim_queue_question, SIM_KIND_QUEUE_QUESTION),
 };
 
-/* A slot still holds the values of its former life. */
+/* A reused slot still holds the values of its former object. */
 static void clear(struct sim_object *object, size_t size)
 {
     memset(object + 1, 0, size - sizeof *object);
