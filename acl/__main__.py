@@ -192,7 +192,7 @@ def bench(args):
 
 
 class Version(argparse.Action):
-    """Print the versions of the package, and the backend with its library."""
+    """Print the version of the package, and the backend with its library."""
 
     def __call__(self, parser, namespace, values, option=None):
         """Print and exit."""

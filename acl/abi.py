@@ -1,8 +1,8 @@
 """Read the declared ABI: the one parser of ``acl/include/acl/abi/*.h``.
 
-The headers are plain C without preprocessor lines other than ``#define NAME integer``. Each function stands behind a
-marker with the first CANN version that has it, and below a comment: what it does, then one line for each pyACL call
-that reaches it, the *call shape*::
+The headers are plain C without preprocessor lines other than ``#define NAME integer``. Each function follows a
+marker with the first CANN version that has it, and a comment: what it does, then one line for each pyACL call of the
+function, the *call shape*::
 
     /** Allocate device memory on the current device.
      *  rt.malloc(size, policy) -> (devPtr, ret) */
@@ -17,7 +17,7 @@ Grammar of a call shape (it may go on over several comment lines; names are thos
             | name "=NULL"                      no argument: C always gets NULL
             | "_"                               an argument that is accepted and ignored
     out    := name [":" form] ["#" length]      an output of C
-            | "=" name [":" form]               an argument given back first
+            | "=" name [":" form]               an argument that is returned too
             | "0"                               always 0
     form   := "str" | "[int]" | "[float]" | "[str]" | "[[int]]"
             | "dict" | "[dict]" | "callable" | "object" | "int|str"          only with @py
@@ -42,8 +42,8 @@ from pathlib import Path
 from typing import NamedTuple, Union
 
 NAMESPACES = ("acl", "rt", "mdl", "op", "util", "prof", "blas")
-CONTROL_GROUP = "sim"  # our own interface: exported like the rest, counted apart
-OLDEST, NEWEST = (8, 1), (9, 1)  # the CANN versions that are told apart; what is later than the newest counts as (9, 2)
+CONTROL_GROUP = "sim"  # the control interface of the simulator: exported like the rest, counted separately
+OLDEST, NEWEST = (8, 1), (9, 1)  # the known CANN versions; functions that are later than the newest have (9, 2)
 FORMS = ("str", "[int]", "[float]", "[str]", "[[int]]")
 PYTHON_FORMS = ("dict", "[dict]", "callable", "object", "int|str")
 STATUS_TYPES = ("aclError", "aclnnStatus")
@@ -179,11 +179,11 @@ class RowParam:
 
 @dataclass(frozen=True)
 class Row:
-    """One operator, or a function beside the operators (``helper``), which has no phases."""
+    """One operator schema, or (``helper``) a plain function among the operators, which has no phases."""
 
     name: str
     family: str
-    headers: tuple[str, ...]  # the one that declares it first, then those that include that one
+    headers: tuple[str, ...]  # the header that declares it, then those that include that header
     params: tuple[RowParam, ...]
     helper: bool = False
 
@@ -210,7 +210,7 @@ Declaration = Union[Function, Enum, Struct, Typedef, Constant]
 class Abi:
     """Everything the headers declare, by name, in declared order."""
 
-    groups: dict[str, str] = field(default_factory=dict)  # group -> what it is, one sentence
+    groups: dict[str, str] = field(default_factory=dict)  # group -> its description, one sentence
     functions: dict[str, Function] = field(default_factory=dict)
     enums: dict[str, Enum] = field(default_factory=dict)
     structs: dict[str, Struct] = field(default_factory=dict)
@@ -218,7 +218,7 @@ class Abi:
     constants: dict[str, Constant] = field(default_factory=dict)
 
     def add(self, item: Declaration) -> None:
-        """Enter one declaration; a second one of the same name is an error."""
+        """Add one declaration; raise an error for a second one of the same name."""
         table = getattr(self, type(item).__name__.lower() + "s")
         if item.name in table:
             first = table[item.name].group
@@ -226,7 +226,7 @@ class Abi:
         table[item.name] = item
 
     def kind(self, ctype: str) -> str:
-        """Tell what a type is underneath: void, pointer, enum, struct or a plain number type such as int32_t."""
+        """Return what a type is without aliases: void, pointer, enum, struct or a number type such as int32_t."""
         bare = re.sub(r"\bconst\b", "", ctype).strip()
         if bare.endswith(("*", "]", ")")):
             return "pointer"
@@ -242,7 +242,7 @@ class Abi:
 
 
 def declare(ctype: str, name: str) -> str:
-    """Join a type of `Param` and a name to a C declaration."""
+    """Return the C declaration of a name with a type of `Param`."""
     array = ctype.find("[")
     pointer = ctype.find(")(")
     if pointer >= 0:
@@ -266,6 +266,7 @@ def split_list(text: str) -> list[str]:
 
 
 def _param(text: str) -> Param:
+    """Parse a C parameter or struct member."""
     text = re.sub(r"\s+", " ", text.strip())
     call = re.fullmatch(r"(.*\(\*\s*(?:const )?)(\w+)(\)\(.*\))", text)
     if call:
@@ -277,6 +278,7 @@ def _param(text: str) -> Param:
 
 
 def _members(body: str) -> Iterator[Param]:
+    """Parse the members of a struct; those of unnamed unions are yielded as its own."""
     for text in re.findall(r"((?:[^;{]|\{[^}]*\})+);", body):
         nested = re.fullmatch(r"\s*(?:union|struct)\s*\w*\s*\{(.*)\}\s*(\w*)\s*", text, re.S)
         if not nested:
@@ -288,6 +290,7 @@ def _members(body: str) -> Iterator[Param]:
 
 
 def _item(text: str, function: str) -> Item:
+    """Parse one item of a call shape."""
     optional = re.fullmatch(r"\[(\w.*)\]", text)
     match = re.fullmatch(r"(=?)(\w+)(?::([^#=]+))?(?:#(\w+))?(=NULL)?", optional[1] if optional else text)
     if not match or (match[3] and match[3] not in FORMS + PYTHON_FORMS):
@@ -307,6 +310,8 @@ def parse_shape(text: str, function: str) -> Shape:
 
 
 def _check_shape(shape: Shape, function: Function) -> None:
+    """Raise an error for a call shape that contradicts the declaration of its function."""
+
     def fail(why: str) -> None:
         raise AbiError(f"abi/{function.group}.h: {function.name}: shape {shape.text!r} {why}")
 
@@ -333,6 +338,7 @@ def _check_shape(shape: Shape, function: Function) -> None:
 
 
 def _comment(text: str, function: str) -> tuple[str, tuple[Shape, ...]]:
+    """Return the description and the call shapes in a comment."""
     doc: list[str] = []
     shapes: list[str] = []
     for line in re.sub(r"^/\*+|\*/$", "", text).split("\n"):
@@ -352,6 +358,7 @@ _TOKEN = re.compile(
 
 
 def _declaration(text: str, comment: str, group: str) -> Declaration:
+    """Parse one declaration with the comment before it."""
     enum = re.fullmatch(r"typedef enum (\w+) \{(.*)\} (\w+);", text, re.S)
     if enum:
         members, comments = {}, r"/\*\s*(.*?)\s*\*/"
@@ -386,6 +393,7 @@ def _declaration(text: str, comment: str, group: str) -> Declaration:
 
 
 def _read(text: str, group: str, abi: Abi) -> None:
+    """Parse the text of a header, and add its declarations."""
     comment = ""
     place = 0
     for match in _TOKEN.finditer(text):
@@ -410,7 +418,7 @@ def _read(text: str, group: str, abi: Abi) -> None:
 
 
 def headers(include_dir: Path | None = None) -> list[Path]:
-    """List the abi headers in the order in which they build on one another."""
+    """Return the abi headers in the order in which they depend on one another."""
     folder = Path(include_dir or Path(__file__).parent / "include") / "acl" / "abi"
     found = {path.stem: path for path in sorted(folder.glob("*.h"))}
     absent = [name for name in _FIRST if name not in found]
@@ -438,9 +446,10 @@ def load(include_dir: Path | None = None) -> Abi:
 
 
 def load_extra(include_dir: Path | None = None) -> Abi:
-    """Read ``acl/abi/extra/*.h``: names of other libraries that programs link, beside AscendCL and counted apart.
+    """Read ``acl/abi/extra/*.h``: functions of other libraries that programs link; they are counted separately.
 
-    A file is a library's interface. What has no behaviour refuses, so that a program that only links it still loads.
+    Each file is the interface of one library. A function without behaviour returns an error, so that a program that
+    only links it still loads.
     """
     abi = load(include_dir)
     abi.functions.clear()
@@ -451,6 +460,7 @@ def load_extra(include_dir: Path | None = None) -> Abi:
 
 
 def _row_param(text: str, row: str) -> RowParam:
+    """Parse one parameter of an operator schema."""
     match = re.fullmatch(r"(?:(IN|OUT|INOUT)\s+)?(OPT\s+)?(.*)", text, re.S)
     assert match  # every part of it may be empty
     param = _param(match[3])
@@ -460,12 +470,12 @@ def _row_param(text: str, row: str) -> RowParam:
 
 
 def rows(folder: Path) -> dict[str, Row]:
-    """Read the operators of ``simulator/ops/rows``, by name.
+    """Read the operator schemas of ``simulator/ops/rows``, by name.
 
-    A file is a family. ``/** aclnnop/aclnn_add.h [level2] */`` names the header of the rows below it, and with
-    ``level2`` that ``aclnnop/level2/`` has one of the same name. A row is a declaration without the parameters that
-    all operators have: ``OP name(parameters);``, or ``HELPER name(parameters);`` for a plain function. Tensors carry
-    IN, OUT or INOUT; what may be NULL carries OPT.
+    Each file is a family of operators. ``/** aclnnop/aclnn_add.h [level2] */`` names the header of the rows below it;
+    with ``level2``, ``aclnnop/level2/`` has a header of the same name. A row is a declaration without the parameters
+    that all operators have: ``OP name(parameters);``, or ``HELPER name(parameters);`` for a plain function. Tensors are
+    marked IN, OUT or INOUT; a parameter that may be NULL is marked OPT.
     """
     found: dict[str, Row] = {}
     for path in sorted(Path(folder).glob("*.h")):
@@ -491,23 +501,23 @@ def rows(folder: Path) -> dict[str, Row]:
 
 
 def plain(text: str) -> str:
-    """Give declarations as ``ffi.cdef`` takes them: without comments and markers."""
+    """Return declarations in the form for ``ffi.cdef``: without comments and markers."""
     text = re.sub(r"ACL_API\(\d+, \d+\)\s+", "", re.sub(r"/\*.*?\*/", "", text, flags=re.S))
     return re.sub(r"\n\s*\n+", "\n", text).strip() + "\n"
 
 
 def cdef(include_dir: Path | None = None) -> str:
-    """Give the declarations of the abi headers as ``ffi.cdef`` takes them."""
+    """Return the declarations of the abi headers in the form for ``ffi.cdef``."""
     return plain("\n".join(path.read_text(encoding="utf-8") for path in headers(include_dir)))
 
 
 def report(missing: Set[str], functions: Iterable[Function]) -> dict[str, dict[str, int]]:
-    """Count what is declared and what has behaviour.
+    """Count the declared functions and those with behaviour.
 
     Parameters
     ----------
     missing : set of str
-        Declared functions that have no behaviour in the library at hand.
+        Declared functions that have no behaviour in the opened library.
     functions : iterable of Function
         The declared functions.
 
@@ -526,7 +536,7 @@ def report(missing: Set[str], functions: Iterable[Function]) -> dict[str, dict[s
 
 
 def abi_command(functions: Iterable[Function], missing: Set[str], names: bool = False, as_json: bool = False) -> str:
-    """Write the text of ``python -m acl abi [--missing] [--json]``.
+    """Return the text of ``python -m acl abi [--missing] [--json]``.
 
     Either counts by group or, with ``names``, the names of the declared functions that are ``missing``.
     """

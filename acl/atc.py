@@ -1,6 +1,6 @@
-"""The compiler of models: what it makes of an ONNX file, or of one that can be converted, onnxruntime runs.
+"""The compiler of models: it turns an ONNX model, or one that can be converted to ONNX, into a model file.
 
-Its flags are those of the vendor's Ascend Tensor Compiler.
+The simulator executes the file with onnxruntime. The flags are those of the vendor's Ascend Tensor Compiler.
 """
 
 import argparse
@@ -20,7 +20,7 @@ IMAGE_AXES = {"NCHW": [2, 3], "NHWC": [1, 2]}
 GEAR_FLAGS = {"dynamic_batch_size": om.BATCH, "dynamic_image_size": om.HW, "dynamic_dims": om.DIMS}
 GEARS = range(2, 101)
 
-# What is tuned for a chip, logged or checked does not change what the simulator computes.
+# Flags for tuning, logs and checks, which do not change the results on the simulator.
 IGNORED = (
     "ac_parallel_enable", "aicore_num", "atomic_clean_policy", "auto_tune_mode", "buffer_optimize", "check_report",
     "compress_weight_conf", "core_type", "debug_dir", "deterministic", "disable_reuse_memory",
@@ -43,7 +43,7 @@ REFUSED = {
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are sentences for the command to print."""
+    """A parser that raises its errors as :class:`Refused`, for the command to print."""
 
     def error(self, message: str) -> Any:
         """Refuse the command line."""
@@ -56,7 +56,7 @@ def parser() -> Parser:
     flags.add_argument("--help", "--h", action="help", help="show this text")
     flags.add_argument("--framework", help="5: ONNX, 3: TensorFlow (by tf2onnx)")
     flags.add_argument("--model", metavar="FILE", help="the model's file")
-    flags.add_argument("--weight", metavar="FILE", help=argparse.SUPPRESS)  # of Caffe
+    flags.add_argument("--weight", metavar="FILE", help=argparse.SUPPRESS)  # for Caffe
     flags.add_argument("--output", metavar="FILE", help="the file to write; .om is added where it lacks")
     flags.add_argument(
         "--singleop", metavar="FILE", help="JSON with single operators, instead of a model; --output is a folder"
@@ -78,13 +78,13 @@ def parser() -> Parser:
 
 
 def spelled(argument: str) -> str:
-    """Return an argument with its flag as it is documented: one dash, or dashes inside, are taken as well."""
+    """Return an argument with its flag in the documented spelling: one dash, or dashes inside, are accepted too."""
     found = re.match(r"--?([A-Za-z][\w-]*)(.*)", argument, re.DOTALL)
     return argument if found is None else f"--{found[1].replace('-', '_')}{found[2]}"
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    """Return the flags, or refuse them."""
+    """Parse and check the flags."""
     flags = parser().parse_args([spelled(argument) for argument in arguments])
     if flags.mode == "0":
         flags.mode = None
@@ -108,7 +108,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def check_singleop(flags: argparse.Namespace) -> argparse.Namespace:
-    """Return the flags of single operators, or refuse those of models."""
+    """Return the flags for single operators, or refuse flags for models."""
     for name in ("model", "framework", "input_shape", "input_shape_range", *GEAR_FLAGS):
         if getattr(flags, name) is not None:
             raise Refused(f"--{name} is for models, and --singleop compiles single operators")
@@ -141,7 +141,7 @@ def positive(text: str) -> int:
 
 
 def given_shapes(flags: argparse.Namespace) -> dict[str, Shape]:
-    """Return the shapes of the flags by the names of inputs."""
+    """Return the shapes that the flags give, by the name of the input."""
     found: dict[str, Shape] = {}
     for flag in ("input_shape", "input_shape_range"):
         for part in filter(None, (getattr(flags, flag) or "").split(";")):
@@ -159,7 +159,7 @@ def given_shapes(flags: argparse.Namespace) -> dict[str, Shape]:
 
 
 def shape_of(tensor: Any, given: dict[str, Shape], gears: bool) -> Shape:
-    """Return the shape that the flags give for an input, else the shape in the model."""
+    """Return the shape that the flags give for an input, otherwise the shape in the model."""
     own, name = own_shape(tensor), tensor.name
     shape = given.get(name, own)
     if shape is None or (name not in given and OPEN in shape and not gears):
@@ -172,7 +172,7 @@ def shape_of(tensor: Any, given: dict[str, Shape], gears: bool) -> Shape:
 
 
 def rows_of(flags: argparse.Namespace) -> Optional[om.Gears]:
-    """Return the gears of the flags, if any; the outputs are not known yet."""
+    """Return the gears that the flags give, without their outputs, or None."""
     chosen = [flag for flag in GEAR_FLAGS if getattr(flags, flag)]
     if len(chosen) > 1:
         raise Refused(f"--{chosen[0]} and --{chosen[1]} exclude each other")
@@ -227,9 +227,9 @@ def listed(text: Optional[str]) -> list[str]:
 
 
 def change(graph: Graph, flags: argparse.Namespace) -> None:
-    """Give a graph the outputs and the types that the flags want."""
+    """Change the outputs and the types of a graph as the flags say."""
     if flags.framework == atc_convert.TENSORFLOW:
-        graph.drop_indices()  # tf2onnx gets the outputs as its own argument
+        graph.drop_indices()  # tf2onnx was given the outputs
     elif flags.out_nodes is not None:
         if not listed(flags.out_nodes):
             raise Refused("--out_nodes is empty, expected a node with the index of an output: conv1:0")
@@ -255,7 +255,7 @@ def check_sizes(gears: Optional[om.Gears], inputs: list[om.Tensor]) -> None:
 def preprocessed(
     flags: argparse.Namespace, gears: Optional[om.Gears], inputs: list[om.Tensor]
 ) -> tuple[list[om.Tensor], bytes]:
-    """Return the inputs as the program gives them, and what the model file says about their preprocessing."""
+    """Return the inputs as the program passes them, and the records of their preprocessing for the model file."""
     if flags.insert_op_conf is None:
         return inputs, b""
     batch = max(row[0] for row in gears.values) if gears is not None and gears.kind == om.BATCH else 1
@@ -332,7 +332,7 @@ def run(arguments: list[str]) -> None:
     Raises
     ------
     Refused, ImportError
-        With the sentence for the user.
+        With a message for the user.
     """
     flags = parse(arguments)
     ignored = [f"--{name}" for name in IGNORED if getattr(flags, name) is not None]
@@ -355,7 +355,7 @@ def run(arguments: list[str]) -> None:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder, where there is none."""
+    """Create a folder unless it exists."""
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:

@@ -1,6 +1,6 @@
-"""Image preprocessing of models that ``atc`` makes: the file of ``--insert_op_conf`` (AIPP).
+"""Image preprocessing (AIPP) for ``atc``: the configuration file of ``--insert_op_conf``.
 
-The vendor's documents say what the file may hold. What they call reserved, such as resizing, is refused.
+The vendor's documents list its parameters. Those that the documents call reserved, such as resizing, are refused.
 """
 
 import re
@@ -17,24 +17,24 @@ Inputs = list[om.Tensor]
 
 UINT8, FLOATS = lib.ACL_UINT8, (lib.ACL_FLOAT, lib.ACL_FLOAT16)
 NCHW, NHWC = lib.ACL_FORMAT_NCHW, lib.ACL_FORMAT_NHWC
-# Bytes of a pixel of each aclAippInputFormat; YUV420SP_U8 has 3 channels in one byte and a half.
+# Bytes of a pixel of each aclAippInputFormat; YUV420SP_U8 has 3 channels in 1.5 bytes.
 PIXELS = {"YUV420SP_U8": 1.5, "XRGB8888_U8": 4, "RGB888_U8": 3, "YUV400_U8": 1}
 CHANNELS = {"YUV420SP_U8": 3, "XRGB8888_U8": 4, "RGB888_U8": 3, "YUV400_U8": 1}
-MATRIX = [298, 516, 0, 298, -100, -208, 298, 0, 409]  # what the documents give as defaults: BT.601, YUV to BGR
+MATRIX = [298, 516, 0, 298, -100, -208, 298, 0, 409]  # the documented defaults: BT.601, YUV to BGR
 SIDE, WIDEST, MOST_PADDING = 4096, 1080, 32
 RECORD = struct.Struct("<Iii")
 MARK = b"simaipp\0"  # says that the simulator can read a block
 
 
 def switch(text: str) -> bool:
-    """Return a value of true or false."""
+    """Return the value of ``true`` or ``false``."""
     if text not in ("true", "false"):
         raise ValueError("true or false")
     return text == "true"
 
 
 def number(least: float, most: float, kind: Callable[[str], Any] = int) -> Callable[[str], Any]:
-    """Return what reads a number between these."""
+    """Return a function that reads a number in this range."""
 
     def read(text: str) -> Any:
         with_range = ValueError(f"a number from {least} to {most}")
@@ -50,7 +50,7 @@ def number(least: float, most: float, kind: Callable[[str], Any] = int) -> Calla
 
 
 def one_of(*names: str) -> Callable[[str], str]:
-    """Return what reads one of these words."""
+    """Return a function that accepts one of these words."""
 
     def read(text: str) -> str:
         if text not in names:
@@ -61,6 +61,7 @@ def one_of(*names: str) -> Callable[[str], str]:
 
 
 def _keys() -> dict[str, tuple[Callable[[str], Any], Any]]:
+    """Return, for each parameter, the function that reads it and its default value."""
     side, byte, off = number(0, SIDE), number(0, 255), (switch, False)
     found: dict[str, tuple[Callable[[str], Any], Any]] = {
         "aipp_mode": (one_of("static", "dynamic"), None),
@@ -103,13 +104,13 @@ RESERVED = ("support_rotation", "rotation_angle", "cpadding_value", "padding_val
 
 
 def words(text: str) -> Iterator[str]:
-    """Return the words of a file in protobuf's text format; a colon before a brace may be left out."""
+    """Yield the words of a text in protobuf's text format."""
     text = re.sub(r"#[^\n]*", "", text)
     yield from re.findall(r'"[^"\n]*"|[{}:]|[^\s{}:,;"]+|"', text)
 
 
 def blocks(text: str) -> list[dict[str, str]]:
-    """Return what stands in each ``aipp_op { ... }``."""
+    """Return the parameters in each ``aipp_op { ... }``; a colon before the brace is optional."""
     found: list[dict[str, str]] = []
     rest = list(words(text))[::-1]
 
@@ -134,7 +135,7 @@ def blocks(text: str) -> list[dict[str, str]]:
 
 
 def settings_of(values: dict[str, str]) -> Settings:
-    """Return all values of a block, read and checked, with the defaults of those that were left out."""
+    """Return the checked values of all parameters, with defaults for those that a block leaves out."""
     found: Settings = {}
     for key, text in values.items():
         if key not in KEYS:
@@ -183,12 +184,12 @@ class Sides(NamedTuple):
 
 
 def sides_of(settings: Settings, name: str) -> Sides:
-    """Return a pair of settings."""
+    """Return the width and height of a pair of settings."""
     return Sides(settings[f"{name}_w"], settings[f"{name}_h"])
 
 
 def check_image(settings: Settings, wanted: Sides) -> tuple[Sides, Sides]:
-    """Return the sizes of the source and of the part that is taken, of which the model gets what it wants."""
+    """Return the sizes of the source and of its cropped part; refuse them if the result is not of the wanted size."""
     form, crop, padding = settings["input_format"], settings["crop"], settings["padding"]
     source, start, part = (sides_of(settings, name) for name in ("src_image_size", "load_start_pos", "crop_size"))
     if 0 in source:
@@ -227,7 +228,7 @@ def check_image(settings: Settings, wanted: Sides) -> tuple[Sides, Sides]:
 
 
 def check_colours(settings: Settings, channels: int) -> None:
-    """Refuse formats that do not give the model what it takes."""
+    """Refuse a format, or options of it, that do not fit the channels of the model's input."""
     form = settings["input_format"]
     if channels > CHANNELS[form]:
         raise Refused(f"has {form} with {CHANNELS[form]} channels, expected the {channels} of the model's input")
@@ -248,7 +249,7 @@ def halves(numbers: list[float]) -> tuple[int, ...]:
 
 
 def block_of(settings: Settings, source: Sides, part: Sides) -> bytes:
-    """Return the parameters as the simulator reads them."""
+    """Return the parameters in the binary form that the simulator reads."""
     start = sides_of(settings, "load_start_pos")
     if not settings["crop"]:
         start = part = Sides(0, 0)
@@ -279,7 +280,7 @@ def block_of(settings: Settings, source: Sides, part: Sides) -> bytes:
 
 
 def static(settings: Settings, tensor: om.Tensor, batch: int) -> tuple[om.Tensor, bytes]:
-    """Return the input that takes images in the place of a tensor, and what the model file says about it."""
+    """Return the input for images that replaces a tensor, and the parameters for the model file."""
     last = tensor.format == NHWC
     channels, height, width = (tensor.dims[place] for place in ((3, 1, 2) if last else (1, 2, 3)))
     if -1 in (channels, height, width):
@@ -303,7 +304,7 @@ def static(settings: Settings, tensor: om.Tensor, batch: int) -> tuple[om.Tensor
 
 
 def target_of(settings: Settings, inputs: Inputs) -> int:
-    """Return which input a block is for."""
+    """Return the index of the input that a block is for."""
     names = [tensor.name for tensor in inputs]
     if settings["related_input_name"]:
         if settings["related_input_name"] not in names:
@@ -317,7 +318,7 @@ def target_of(settings: Settings, inputs: Inputs) -> int:
 
 
 def check_target(tensor: om.Tensor) -> None:
-    """Refuse an input that takes no images."""
+    """Refuse an input that cannot take images."""
     if len(tensor.dims) != 4 or tensor.format not in (NCHW, NHWC):
         raise Refused(f"is for the input {tensor.name}, expected one of 4 dims with --input_format=NCHW or NHWC")
     if tensor.type not in FLOATS:
@@ -327,9 +328,9 @@ def check_target(tensor: om.Tensor) -> None:
 
 
 def apply(path: str, inputs: Inputs, batch: int, kind: int) -> tuple[Inputs, bytes]:
-    """Return the inputs of a model with the preprocessing of a file, and what the model file says about it.
+    """Return the inputs of a model with the preprocessing of a file, and the records for the model file.
 
-    ``batch`` is the first dim in the largest gear, ``kind`` what the gears are for, -1 without.
+    ``batch`` is the first dimension in the largest gear; ``kind`` is the kind of the gears, or -1 without gears.
     """
     found, records, seen = list(inputs), b"", set()
     operations = read(path)

@@ -1,7 +1,7 @@
-"""Models of other frameworks than ONNX, for ``atc``: what converts them.
+"""Conversion of models of other frameworks to ONNX, for ``atc``.
 
-TensorFlow's frozen graphs go through tf2onnx, the ONNX project's own converter, where it is installed. There is no
-maintained converter for Caffe, so those are refused with the command of the newest one.
+TensorFlow's frozen graphs are converted by tf2onnx, the converter of the ONNX project, if it is installed. Caffe has no
+maintained converter: its models are refused, and the error has the command of the newest converter.
 """
 
 import contextlib
@@ -21,12 +21,12 @@ OPSET = "17"
 
 
 def converter() -> str:
-    """Return the module that converts graphs of TensorFlow.
+    """Return the name of the module that converts TensorFlow graphs.
 
     Raises
     ------
     Refused
-        With the commands that install and run it.
+        It is not installed; the message has the commands that install and run it.
     """
     if importlib.util.find_spec("tf2onnx") is None:
         raise Refused(
@@ -48,12 +48,12 @@ def refuse_caffe(model: str, weight: Optional[str]) -> None:
 
 
 def tensors(names: Sequence[str]) -> str:
-    """Return names of nodes as tf2onnx wants them: with the number of the output."""
+    """Return node names as tf2onnx expects them: with the index of an output."""
     return ",".join(name if ":" in name else f"{name}:0" for name in names)
 
 
 def check_framework(framework: Optional[str]) -> None:
-    """Refuse what is not a framework, or has no way to ONNX."""
+    """Refuse an unknown framework, or one whose models cannot be converted to ONNX."""
     if framework not in FRAMEWORKS:
         known = ", ".join(f"{number} ({name})" for number, name in FRAMEWORKS.items())
         raise Refused(f"--framework={'' if framework is None else framework} is not supported, expected one of {known}")
@@ -68,9 +68,9 @@ def check_framework(framework: Optional[str]) -> None:
 def onnx_file(
     framework: str, model: str, weight: Optional[str], inputs: Sequence[str], outputs: Sequence[str]
 ) -> Iterator[str]:
-    """Have the path of an ONNX file for a model of a framework.
+    """Yield the path of an ONNX file for a model, which is converted if necessary.
 
-    ``inputs`` and ``outputs`` are names of nodes, which TensorFlow's graphs do not tell.
+    ``inputs`` and ``outputs`` are names of nodes, which the graphs of TensorFlow do not contain.
     """
     if framework == ONNX:
         yield model

@@ -1,4 +1,4 @@
-"""The ONNX model that ``atc`` compiles: its inputs get shapes and types, its outputs are chosen and get types."""
+"""The ONNX model that ``atc`` compiles, and the changes that the flags make to its inputs and outputs."""
 
 import contextlib
 import math
@@ -12,8 +12,8 @@ from acl.sim import models, onnx_models
 
 RANK_MAX = 8
 DIM_MAX = 2**31 - 1
-PROVED_MAX = 2**26  # elements of the inputs of a model that is run to see whether it does
-BYTES_MAX = 2**40  # of a tensor: more than any device has
+PROVED_MAX = 2**26  # input elements, up to which a model is run as a check
+BYTES_MAX = 2**40  # the most bytes of a tensor, more than any device has
 OUTPUT_TYPES = {"FP32": "FLOAT", "FP16": "FLOAT16", "UINT8": "UINT8"}
 REAL = ("FLOAT", "FLOAT16", "DOUBLE")
 CLIP_BY_INPUTS = 11  # the opset from which Clip has its limits as inputs
@@ -52,7 +52,7 @@ ORT_TYPES = {
 
 
 def nodes_of(graph: Any) -> Iterator[Any]:
-    """Return the nodes of a graph and of those inside its nodes."""
+    """Yield the nodes of a graph and of the graphs inside its nodes."""
     for node in graph.node:
         yield node
         for attribute in node.attribute:
@@ -72,12 +72,12 @@ def check_dims(what: str, dims: Sequence[int], bytes_each: int) -> None:
 
 
 def first_line(error: Exception) -> str:
-    """Return what an error says, without its details."""
+    """Return the first line of an error's text."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 class Graph:
-    """An ONNX model whose inputs get shapes."""
+    """An ONNX model that is changed as the flags say."""
 
     def __init__(self, path: str) -> None:
         self.onnx = onnx_models.package("onnx")
@@ -85,19 +85,19 @@ class Graph:
             self.model = self.onnx.load(path)
         except OSError as error:
             raise Refused(f"cannot read {path}: {error.strerror or error}") from None
-        except Exception as error:  # protobuf's, and onnx's own for weights in other files
+        except Exception as error:  # of protobuf, and of onnx for weights in other files
             raise Refused(f"cannot read {path} as an ONNX model: {first_line(error)}") from None
         graph = self.model.graph
         if not graph.output:
             raise Refused(f"cannot read {path} as an ONNX model: it has no outputs")
-        # Older graphs list their weights as inputs; the first version that need not do so lets them be constants.
+        # Older graphs list their weights as inputs; since IR version 4 weights can be constants.
         self.model.ir_version = max(self.model.ir_version, 4)
         weights = {tensor.name for tensor in graph.initializer}
         for tensor in [tensor for tensor in graph.input if tensor.name in weights]:
             graph.input.remove(tensor)
         self.inputs = list(graph.input)
         self.own = {tensor.name: own_shape(tensor) for tensor in self.inputs}
-        # Shapes that were found for others than those to come would contradict them.
+        # Shapes that were inferred for other input shapes would contradict those of the flags.
         del graph.value_info[:]
         for tensor in graph.output:
             if tensor.type.HasField("tensor_type"):
@@ -156,7 +156,7 @@ class Graph:
         return name
 
     def take_halves(self, names: Sequence[str]) -> None:
-        """Have these inputs in half precision, as ``--input_fp16_nodes`` names them."""
+        """Change these inputs to half precision, as ``--input_fp16_nodes`` names them."""
         known = {tensor.name: tensor for tensor in self.inputs}
         kinds = self.onnx.TensorProto.DataType
         for name in names:
@@ -175,7 +175,7 @@ class Graph:
             content.elem_type = kinds.Value("FLOAT16")
 
     def give_types(self, text: str) -> None:
-        """Have the outputs in other types, as ``--output_type`` says: one for all, or one for each that it names."""
+        """Change the types of the outputs as ``--output_type`` says: one for all, or one for each named output."""
         if text in OUTPUT_TYPES:
             for tensor in self.model.graph.output:
                 self.give_type(tensor, OUTPUT_TYPES[text])
@@ -192,7 +192,7 @@ class Graph:
             self.give_type(by_name[name], OUTPUT_TYPES[kind])
 
     def give_type(self, tensor: Any, kind: str) -> None:
-        """Convert an output; numbers that bytes do not have become 0 or 255."""
+        """Convert an output; for UINT8, numbers outside of 0 to 255 are clipped."""
         kinds, helper = self.onnx.TensorProto.DataType, self.onnx.helper
         content, graph = tensor.type.tensor_type, self.model.graph
         own = kinds.Name(content.elem_type)
@@ -218,7 +218,7 @@ class Graph:
         content.elem_type = kinds.Value(kind)
 
     def drop_indices(self) -> None:
-        """Call inputs as TensorFlow calls the nodes: ``x`` for ``x:0``."""
+        """Name the inputs as TensorFlow names the nodes: ``x`` for ``x:0``."""
         for tensor in self.inputs:
             plain = tensor.name[:-2]
             if tensor.name.endswith(":0") and plain not in {other.name for other in self.inputs}:
@@ -240,7 +240,7 @@ class Graph:
             raise Refused(f"{tensor.name} has the type {names.Name(code)}, which is not supported") from None
 
     def shape(self, shapes: list[list[int]]) -> None:
-        """Give the inputs these dims; -1 is open."""
+        """Set the dims of the inputs; -1 leaves a dim open."""
         for tensor, dims in zip(self.inputs, shapes):
             shape = tensor.type.tensor_type.shape
             del shape.dim[:]
@@ -250,18 +250,18 @@ class Graph:
                     dim.dim_value = size
 
     def open(self, shapes: list[list[int]]) -> bytes:
-        """Return the bytes of the model for inputs of these dims, which onnxruntime takes."""
+        """Return the bytes of the model with these dims of the inputs; refuse it if onnxruntime does not load it."""
         self.shape(shapes)
         return self.open_as_is()
 
     def open_as_is(self) -> bytes:
-        """Return the bytes of the model, which onnxruntime takes."""
+        """Return the bytes of the model as it is; refuse it if onnxruntime does not load it."""
         try:
             content = bytes(self.model.SerializeToString())
             self.session = onnx_models.session_of(content)
         except ImportError:
             raise
-        except Exception as error:  # onnxruntime has one for each of its codes
+        except Exception as error:  # onnxruntime has a class of exceptions per error code
             raise Refused(f"onnxruntime does not take the model: {first_line(error)}") from None
         return content
 
@@ -272,7 +272,7 @@ class Graph:
         if not any(shape is None or OPEN in shape for shape in found):
             return [[dim.size for dim in shape or []] for shape in found]
         zeros = ones = [array.shape for array in self.run(shapes, 0)]
-        with contextlib.suppress(Refused):  # indices may be beyond an end
+        with contextlib.suppress(Refused):  # 1 may be out of range as an index
             ones = [array.shape for array in self.run(shapes, 1)]
         return [[a if a == b else -1 for a, b in zip(*pair)] for pair in zip(zeros, ones)]
 
@@ -282,7 +282,7 @@ class Graph:
         return own is not None and any(dim.size not in (-1, size) for dim, size in zip(own, dims))
 
     def prove(self, shapes: list[list[int]]) -> None:
-        """Run the model once where the flags contradict its file, as shapes alone do not tell whether it runs."""
+        """Run the model once if the flags contradict its file, because the shapes alone do not show whether it runs."""
         pairs = list(zip(self.inputs, shapes))
         size = sum(math.prod(dims) for dims in shapes)
         if size <= PROVED_MAX and any(self.contradicts(*pair) for pair in pairs):
@@ -297,7 +297,7 @@ class Graph:
         return [[-1] * array.ndim for array in self.run([[abs(size) for size in dims] for dims in shapes], 0)]
 
     def inferred(self) -> list[Optional[Shape]]:
-        """Return the shapes of the outputs as far as they follow from the graph."""
+        """Return the shapes of the outputs, as far as shape inference finds them."""
         try:
             graph = self.onnx.shape_inference.infer_shapes(self.model, data_prop=True).graph
         except Exception:  # a graph that is too large, or that only onnxruntime understands
@@ -305,12 +305,12 @@ class Graph:
         return [own_shape(tensor) for tensor in graph.output]
 
     def run(self, shapes: list[list[int]], value: int) -> Any:
-        """Return the outputs for inputs of these dims that are full of a value."""
+        """Return the outputs for inputs of these dims in which every element is ``value``."""
         kinds = [self.onnx.helper.tensor_dtype_to_np_dtype(tensor.type.tensor_type.elem_type) for tensor in self.inputs]
         try:
             arrays = [numpy.full(dims, value, kind) for dims, kind in zip(shapes, kinds)]
             options = onnx_models.package("onnxruntime").RunOptions()
-            options.log_severity_level = 4  # what fails is in the sentence
+            options.log_severity_level = 4  # no log: the exception has the reason
             return self.session.run(None, {tensor.name: array for tensor, array in zip(self.inputs, arrays)}, options)
-        except Exception as error:  # onnxruntime has one for each of its codes
+        except Exception as error:  # onnxruntime has a class of exceptions per error code
             raise Refused(f"the model does not run with {shapes}: {first_line(error)}") from None

@@ -1,4 +1,4 @@
-"""What the flags of ``atc`` may say: the values of the vendor's documents."""
+"""The values that the flags of ``atc`` can have, from the vendor's documents."""
 
 import argparse
 import os
@@ -48,12 +48,12 @@ KNOWN = {
     "virtual_type": SWITCH,
 }  # fmt: skip
 FILES = ("compress_weight_conf", "fusion_switch_file", "insert_op_conf", "op_debug_config", "op_precision_mode")
-# A flag of these that has no value says its default, as the vendor's tool takes it.
+# Flags that may be given without a value, which then selects the default, as in the vendor's tool.
 BARE = ("enable_small_channel",)
 
 
 class Refused(ValueError):
-    """Why no model file was written, as one sentence."""
+    """Raised when no model file is written; the text is the reason, as one sentence."""
 
 
 def check(flags: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ import acl
 from acl import _lib
 
 TIMEOUT = 60
-SIMULATED = ("p4_", "p5_", "p6_")  # their model or kernel is none for a card
+SIMULATED = ("p4_", "p5_", "p6_")  # their model or kernel runs only on the simulator
 KERNEL = "vector_add.o"
 
 
@@ -24,7 +24,7 @@ def examples():
 
 
 def normal(text):
-    """Return text without what differs from run to run: addresses and handles in hexadecimal, times."""
+    """Return text without the parts that differ between executions: hexadecimal addresses and handles, and times."""
     text = re.sub(r"\b0x[0-9a-fA-F]+", "0x", text)
     return re.sub(r"\b\d+(\.\d+)?(?= ?(s|ms|us|ns)\b)", "#", text)
 
@@ -40,14 +40,14 @@ def title(name):
 
 
 def expected_of(place, name):
-    """Return the file of what an example prints: its own, or that of all forms."""
+    """Return the file with the expected output of an example: its own, or that of all forms of the example."""
     stem = os.path.splitext(name)[0]
     own = os.path.join(place, "expected", f"{stem}.txt")
     return own if os.path.exists(own) else os.path.join(place, "expected", f"{stem.replace('_objects', '')}.txt")
 
 
 def command_of(path, directory):
-    """Return the command that runs an example; C is compiled first. None without a compiler."""
+    """Return the command that runs an example, which is compiled first if it is in C; None without a compiler."""
     if path.endswith(".py"):
         return [sys.executable, path]
     compiler = shutil.which(os.environ.get("CC") or "gcc") or shutil.which("clang")

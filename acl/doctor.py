@@ -1,6 +1,6 @@
-"""What ``ascendcl doctor`` says: what is found on this host, what answers and why, and what is wrong.
+"""The report of ``ascendcl doctor``: the backends of this host, which one is in use and why, and what is wrong.
 
-What follows ``run`` on a line is a command for a shell, and nothing else.
+In a line that begins with ``run``, the rest of the line is a shell command.
 """
 
 import os
@@ -12,24 +12,24 @@ from collections.abc import Iterator
 
 from acl import _lib, abi
 
-# In a fresh interpreter, as a program would be: the path of this process was put in order by ascendcl.
+# For a new interpreter, as a program has: ascendcl has changed the module path of this process.
 FIND = "import importlib.util; found = importlib.util.find_spec('acl'); print(found and found.origin or '')"
 
 
 def found_by_import() -> str:
-    """Return the file that ``import acl`` means in a program."""
+    """Return the file that ``import acl`` loads in a program."""
     done = subprocess.run([sys.executable, "-c", FIND], cwd="/", stdout=subprocess.PIPE, text=True)
     return done.stdout.strip()
 
 
 def command_path() -> str:
-    """Return the ``ascendcl`` command of this interpreter as a shell takes it; it needs no directory on the path."""
+    """Return the ``ascendcl`` command of this interpreter, quoted for a shell, with its path if it is known."""
     beside = os.path.join(os.path.dirname(sys.executable), "ascendcl")
     return shlex.quote(beside) if os.path.exists(beside) else "ascendcl"
 
 
 def python() -> Iterator[tuple[str, str]]:
-    """Say which module programs get."""
+    """Report which module ``import acl`` loads in programs."""
     yield "package", _lib.HOME
     found = found_by_import()
     if os.path.realpath(os.path.dirname(found)) != os.path.realpath(_lib.HOME):
@@ -41,7 +41,7 @@ def python() -> Iterator[tuple[str, str]]:
 
 
 def host() -> Iterator[tuple[str, str]]:
-    """Say which toolkits and devices are here."""
+    """Report the toolkits and devices of this host."""
     shown = []
     for path in _lib.toolkits():
         if path in shown or not os.path.exists(os.path.join(path, "lib64", _lib.LIBRARIES[0])):
@@ -63,7 +63,7 @@ def host() -> Iterator[tuple[str, str]]:
 
 
 def answers() -> Iterator[tuple[str, str]]:
-    """Say what was opened, why, and what it lacks."""
+    """Report what was opened, why, and which functions it lacks."""
     yield "backend", f"{_lib.backend}, because {_lib.reason}"
     yield "library", _lib.library_path
     if _lib.refusal is not None:
@@ -81,7 +81,7 @@ def answers() -> Iterator[tuple[str, str]]:
 
 
 def headers() -> Iterator[tuple[str, str]]:
-    """Compile our declarations after those of the toolkit."""
+    """Compare our declarations with those of the toolkit."""
     from acl import headers
 
     toolkit = _lib.find_toolkit()
@@ -97,7 +97,7 @@ def headers() -> Iterator[tuple[str, str]]:
 
 
 def run(with_headers: bool) -> int:
-    """Print all of it; return 1 when something is wrong."""
+    """Print the report; return 1 if something is wrong."""
     code = 0
     for part in (python(), host(), answers(), *([headers()] if with_headers else [])):
         for kind, text in part:

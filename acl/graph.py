@@ -1,6 +1,6 @@
 """Draw a model running instance as one SVG: streams are columns, time flows downwards.
 
-:mod:`acl.trace` gives the tasks and edges. Needs the standard library only; for PNG, the package cairosvg.
+:mod:`acl.trace` returns the tasks and edges. Needs the standard library only; for PNG, the package cairosvg.
 """
 
 import collections
@@ -14,8 +14,8 @@ KINDS = {"kernel": "#cfe2f7", "copy": "#d3ecd0", "event": "#fbe7b2", "callback":
 KIND_TEXTS = {"kernel": "kernel", "copy": "copy, set", "event": "event, notify", "callback": "callback"}
 LINES = {"order": "#555555", "event": "#c47f00", "data": "#8ba3c7", "race": "#d42020", "stub": "#0b8f7a"}
 LINE_TEXTS = {"order": "stream order", "event": "event", "race": "possible race", "stub": "outside"}
-# Where a line meets its box, so that lines of different meaning stay apart: from the box's top when it arrives and when
-# it leaves at a side, and from the middle when it arrives from above.
+# Where lines meet a box, so that those of different kinds stay apart: the distance from the top of the box of a line
+# that arrives at a side, and of one that leaves, and the distance from the middle of a line that arrives from above.
 PORTS = {"event": (10, 18, 24), "data": (5, 23, 46), "race": (14, 14, 66)}
 STYLE = """
 text { font: 11px "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: #222222 }
@@ -30,11 +30,11 @@ STYLE += "".join(f".task.{kind} rect {{ fill: {colour} }}\n" for kind, colour in
 WIDTHS = {"order": "1.3", "event": "1.6", "data": "0.9", "race": "1.3; stroke-dasharray: 5 3", "stub": "1.6"}
 STYLE += "".join(f".edge.{kind} {{ stroke: {LINES[kind]}; stroke-width: {WIDTHS[kind]} }}\n" for kind in LINES)
 
-UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML cannot hold
+UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML does not allow
 
 
 def pack(spans):
-    """Give each span the first free track of its corridor; return the tracks, and how many each corridor has.
+    """Assign each span the first free track of its corridor; return the tracks, and how many each corridor has.
 
     ``spans`` maps ``(corridor, owner)`` to the places that the owner's line reaches in it.
     """
@@ -48,17 +48,17 @@ def pack(spans):
 
 
 class Layout:
-    """Places of boxes and lines.
+    """The positions of boxes and lines.
 
-    Gutter ``n`` lies left of lane ``n``, channel ``n`` above row ``n``. Lines run in these only: down the gutter beside
-    their source, and when their target is not beside that gutter, along the channel above it. The lines of one source
-    share their way until they part.
+    Gutter ``n`` is left of lane ``n``, channel ``n`` above row ``n``. Lines run only in these: down the gutter beside
+    their source and, if their target is not beside that gutter, along the channel above the target. Lines of one kind
+    from one source share a path as long as possible.
     """
 
     def __init__(self, tasks, rows, edges):
         self.tasks, self.rows = tasks, rows
         neighbours = {edge[1:3] for edge in edges if edge.kind == "order"}
-        # Data that just goes to the next task of a stream stays beside the stream's own line.
+        # Data for the next task of the same stream is drawn beside the line of the stream order.
         self.straight = {edge for edge in edges if edge.kind == "order" or edge[1:3] in neighbours}
         gutters, channels = collections.defaultdict(set), collections.defaultdict(set)
         for edge in edges:
@@ -124,7 +124,7 @@ class Layout:
 
 
 def shorten(name):
-    """Return a name that fits into a box: what is cut is the middle, since the end often tells the number."""
+    """Return a name that fits into a box; the middle is cut out, because the end often has the number."""
     return name if len(name) <= CHARACTERS else f"{name[: CHARACTERS - 9]}\u2026{name[-8:]}"
 
 
@@ -165,7 +165,7 @@ def arrow(kind):
 
 
 def box(task, row, x, y):
-    """Return a task's box; its tooltip holds everything that the trace says about it."""
+    """Return a task's box; its tooltip has all fields of the trace."""
     tip = "\n".join([task.name, *(f"{key}: {value}" for key, value in task.args.items())])
     parts = [
         element("title", plain(tip)),
@@ -185,7 +185,7 @@ def connector(edge, tasks, points):
 
 
 def legend():
-    """Return what the colours and lines mean."""
+    """Return the legend of the colours and lines."""
     parts = []
     for place, kind in enumerate(KINDS):
         x = EDGE_OF_PAGE + 140 * place
@@ -201,7 +201,7 @@ def legend():
 
 
 def draw(tasks, streams, rows, edges):
-    """Return the SVG of tasks, whose rows and edges are given."""
+    """Return the SVG of tasks with these rows and edges."""
     layout = Layout(tasks, rows, edges)
     width, height = max(layout.width, PAGE), layout.height
     models = sorted({str(task.args["Model Id"]) for task in tasks if "Model Id" in task.args})
@@ -219,16 +219,16 @@ def draw(tasks, streams, rows, edges):
         text = f"{plain(shorten(name))}: {count(members, 'task')}"
         label = element("text", text, x=x + BOX_WIDTH // 2, y=HEAD - 3, text_anchor="middle", class_="quiet")
         parts.append(element("g", element("rect", rx=6, **place) + label, class_="lane", data_stream=name))
-    for kind in ("data", "order", "event", "stub", "race"):  # what matters most comes last, above the others
+    for kind in ("data", "order", "event", "stub", "race"):  # later kinds are drawn above earlier ones
         parts += [connector(edge, tasks, layout.points(edge)) for edge in edges if edge.kind == kind]
     parts += [box(task, rows[task.index], *layout.corner(task.index)) for task in tasks]
     size = {"width": width, "height": height, "viewBox": f"0 0 {width} {height}"}
     text = element("svg", "\n".join(parts), xmlns="http://www.w3.org/2000/svg", **size) + "\n"
-    return text.encode("ascii", "xmlcharrefreplace").decode()  # so that no encoding of a file or terminal matters
+    return text.encode("ascii", "xmlcharrefreplace").decode()  # independent of the encoding of a file or terminal
 
 
 def count(number, what):
-    """Return a number with what it counts."""
+    """Return a number with its noun, in the plural if necessary."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
@@ -242,7 +242,7 @@ def png_of(svg):
     """
     try:
         import cairosvg
-    except (ImportError, OSError) as error:  # OSError: the package is there, and libcairo is not
+    except (ImportError, OSError) as error:  # OSError: the package is installed, but libcairo is not
         reason = str(error).strip().splitlines()[0]
         advice = "pip install cairosvg, or name an .svg file"
         raise ImportError(f"PNG needs the package cairosvg ({reason}): {advice}") from None

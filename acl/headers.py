@@ -1,7 +1,7 @@
-"""Compare our declarations with those of a toolkit: one C++ unit that does not compile where they differ.
+"""Compare our declarations with those of a toolkit, by a C++ file that does not compile if they differ.
 
-Used by the build (which loads this file by its path), by ``python -m acl doctor --headers``, and when a toolkit is
-opened that is newer than what we know.
+Used by the build (which loads this file by its path), by ``python -m acl doctor --headers``, and before the use of a
+toolkit of a CANN version that is newer than the known ones.
 """
 
 import contextlib
@@ -14,11 +14,11 @@ import subprocess
 import tempfile
 from typing import NamedTuple, Optional
 
-# They grow with each version: the interface's number, and the mark behind the last member of an enumeration.
+# Values that grow with each version: the numbers of the interface, and the end mark of an enumeration.
 GROWING = ("ACL_MINOR_VERSION", "ACL_PATCH_VERSION", "ACL_PROF_ARGS_MAX")
-SKIPPED = ("acl_dvpp.h", "acl_fv.h")  # want macros of their own, and declare nothing that we do
+SKIPPED = ("acl_dvpp.h", "acl_fv.h")  # they need special macros, and declare nothing that we declare
 
-# A field must stand in its place where there is one of its name: unions got more with the versions.
+# A field must have the same offset if the toolkit has it; newer versions add fields to unions.
 DETECT = """
 #define ACL_PLACE(type, field, place) \\
     template <typename T, typename = void> struct place_##type##_##field : std::true_type {}; \\
@@ -29,7 +29,7 @@ DETECT = """
 
 
 class Comparison(NamedTuple):
-    """What differs, as the compiler says it (None: nothing), and how much was compared; an operator is two."""
+    """The compiler's messages (None: no difference), and how many functions and phases of operators were compared."""
 
     difference: Optional[str]
     functions: int
@@ -54,7 +54,7 @@ def run(compiler, toolkit, directory, text, *options):
 
 
 def assertions(abi, ffi, known):
-    """Return our declarations again, as far as the toolkit knows the names, and what constants and structs must be."""
+    """Return our declarations of the names that the toolkit has, and assertions about constants and structs."""
     lines = [DETECT, 'extern "C" {']
     lines += [f"{function.prototype};" for function in abi.functions.values() if function.name in known]
     lines += ["}"]
@@ -88,7 +88,7 @@ def operators(include, toolkit):
 
 
 def compare(abi, ffi, toolkit, include=None):
-    """Compile our declarations after the toolkit's; what the toolkit lacks is not compared.
+    """Compile our declarations after the toolkit's; names that the toolkit lacks are not compared.
 
     Parameters
     ----------
@@ -124,9 +124,9 @@ def compare(abi, ffi, toolkit, include=None):
 
 
 def agreed(abi, ffi, toolkit):
-    """Compare once for each state of a toolkit's headers; return None when they agree, else why not.
+    """Compare once for each state of a toolkit's headers; return None if they agree, otherwise the difference.
 
-    That they agree is noted in the user's cache folder, so that only the first import takes the time.
+    Agreement is recorded in the user's cache folder, so that only the first import takes the time.
     """
     paths = [os.path.join(toolkit, "include", name) for name in vendor_headers(toolkit)]
     state = repr([__file__, *((path, os.stat(path).st_mtime_ns, os.stat(path).st_size) for path in paths)])

@@ -1,8 +1,8 @@
-"""Lay the bundled simulator out as a toolkit: what programs built for ``ASCEND_HOME_PATH`` expect to find.
+"""Write the bundled simulator as a toolkit, in the layout that programs built for ``ASCEND_HOME_PATH`` expect.
 
-The directory of the package is a toolkit as it stands. It is made of plain files, because a wheel holds no links:
-headers, libraries, scripts. A toolkit elsewhere is a copy of these, and links to them at the places where older
-releases have them and scripts for one architecture look.
+The directory of the package is already a toolkit, with headers, libraries and scripts, but without symbolic links,
+because a wheel cannot contain them. A toolkit in another directory has copies of these files, and links to them at the
+paths that older releases and scripts for one architecture use.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ FILES = (
     "tools/tikcpp/ascendc_kernel_cmake/ascendc.cmake",
     "tools/gdb/acl_gdb.py",
 )
-# What older releases were made of, each part with headers and libraries.
+# The parts of older releases, each with headers and libraries.
 PARTS = ("acllib", "atc", "compiler", "fwkacllib", "opp", "runtime")
-# A script names that of its card's host; whichever it is, it finds the libraries of this machine.
+# A script names the architecture of some host; under each name it finds the libraries of this machine.
 ARCHITECTURES = ("aarch64-linux", "arm64-linux", "x86_64-linux")
 
 
@@ -47,7 +47,7 @@ class Refused(ValueError):
 
 
 def links(libraries: list[str]) -> dict[str, str]:
-    """Return the links of a toolkit with these libraries: each place, and what it points at from there."""
+    """Return the links of a toolkit with these libraries: their paths, and their relative targets."""
     found = {"devlib": "lib64", **{f"lib64/stub/{name}": f"../{name}" for name in libraries}}
     found["tikcpp"] = "tools/tikcpp"
     found["compiler/tikcpp"] = "../tools/tikcpp"
@@ -59,7 +59,7 @@ def links(libraries: list[str]) -> dict[str, str]:
 
 
 def check(target: Path) -> None:
-    """Refuse a directory whose files are somebody else's."""
+    """Refuse the directory of the package, and one with files other than such a toolkit."""
     home = Path(_lib.HOME).resolve()
     if home == target or home in target.parents:
         raise Refused(f"{target} belongs to the installed package, which is a toolkit as it is")
@@ -91,20 +91,20 @@ def build_for_gdb() -> Path:
 
 
 def write(directory: str | os.PathLike[str], *, debug: bool = False) -> None:
-    """Write a toolkit, or write it anew; files that others have put into it stay.
+    """Write a toolkit, or update one: its folders of headers and libraries are replaced, and other files are kept.
 
     Parameters
     ----------
     directory : path
-        Where; it is empty, is such a toolkit, or does not exist yet.
+        It is empty, has such a toolkit, or does not exist yet.
     debug : bool
-        Whether its libraries are built anew, from the source tree, so that gdb shows arguments and locals.
+        Build its libraries from the source tree, so that gdb shows arguments and locals.
 
     Raises
     ------
     Refused
-        For a directory with other contents, or one that cannot be written; each of its files and folders is then
-        the new one or the one that was there before. Also when the libraries for gdb cannot be built.
+        The directory has other contents or cannot be written, or the libraries for gdb cannot be built. After a
+        failed write, each of its files and folders is either the old or the new one.
     """
     target = Path(directory).resolve()
     check(target)
@@ -117,6 +117,7 @@ def write(directory: str | os.PathLike[str], *, debug: bool = False) -> None:
 
 
 def _write(home: Path, libraries: Path, target: Path) -> None:
+    """Write the files, the folders, the links and the generated scripts."""
     for name in FILES:  # version.info first: it marks the directory as ours
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         files.write(target / name, (home / name).read_bytes())

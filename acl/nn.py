@@ -1,4 +1,4 @@
-"""Operators on arrays: ``acl.nn.add(a, b)`` runs both phases of ``aclnnAdd``, and likewise for other operators.
+"""Operators on arrays: ``acl.nn.add(a, b)`` runs both phases of ``aclnnAdd``, and so on for each operator.
 
 Inputs are :class:`acl.DeviceArray`, numbers, and lists of these, in the order of the C function; names are its names in
 snake case. ``out=`` takes the output: one array, or a tuple if an operator has several. Without it the output is

@@ -1,8 +1,8 @@
-"""Recording of model runs: ``ACL_RECORD=dir`` keeps what goes into each model and what comes out.
+"""Recording of model executions: ``ACL_RECORD=dir`` saves the inputs and outputs of each model.
 
-A file ``dir/<model>.om`` is written when a model is unloaded, or at the end of the process. The simulator answers the
-recorded inputs with the recorded outputs, so that a test without a device sees those of one. A model with dynamic AIPP
-runs as ever and is not recorded, which a warning says.
+A file ``dir/<model>.om`` is written when a model is unloaded, or at the end of the process. For the recorded inputs the
+simulator returns the recorded outputs, so that a test without a device gets the outputs of a device. A model with
+dynamic AIPP is executed as usual, but not recorded, and a warning says so.
 """
 
 import atexit
@@ -25,7 +25,7 @@ LOADS = {"load_from_file": 0, "load_from_file_with_mem": 0, "load_from_mem": Non
 
 
 class Recorded:
-    """A loaded model: its signature, and its runs so far."""
+    """A loaded model: its signature, and its executions so far."""
 
     def __init__(self, number, name, folder):
         self.name, self.path = name, os.path.join(folder, f"{name}.om")
@@ -58,12 +58,12 @@ class Recorded:
         return (om.DIMS, [self.open_dims(row["dims"]) for row in rows]) if rows else None
 
     def open_dims(self, dims):
-        """Return those of all inputs' dimensions that the model leaves open."""
+        """Return, of the dimensions of all inputs, those that the model leaves open."""
         built = [dim for port in self.inputs if port.name != GEAR_INPUT for dim in port.dims]
         return [dim for dim, known in zip(dims, built) if known < 0]
 
     def shape_of(self, port, dataset, place, first):
-        """Return the real dimensions of an input or output, and how many of the gear's values they took."""
+        """Return the actual dimensions of an input or output, and how many values of the gear they used."""
         found = mdl.get_dataset_tensor_desc(dataset, place)
         if -1 in port.dims and self.gears is None and found:
             return [acl.get_tensor_desc_dim_v2(found, i)[0] for i in range(acl.get_tensor_desc_num_dims(found))], 0
@@ -79,7 +79,7 @@ class Recorded:
         return array
 
     def read_inputs(self, dataset):
-        """Return the inputs with data."""
+        """Return the contents of the inputs, without the one that carries the gear."""
         arrays, first = [], 0
         for place, port in enumerate(self.inputs):
             if port.name == GEAR_INPUT:
@@ -90,7 +90,7 @@ class Recorded:
         return arrays
 
     def read_outputs(self, dataset):
-        """Return the outputs; each gear's shapes are kept."""
+        """Return the contents of the outputs, and keep their shapes for the gear."""
         arrays = []
         for place, port in enumerate(self.outputs):
             dims, ret = mdl.get_cur_output_dims(self.desc, place)
@@ -101,7 +101,7 @@ class Recorded:
         return arrays
 
     def write(self):
-        """Write the file, if there were runs."""
+        """Write the file, if there were executions."""
         if not self.pairs:
             return
         gears = None
@@ -114,16 +114,16 @@ class Recorded:
         try:
             os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
             files.write(self.path, content)
-        except OSError as error:  # neither the program nor its other models are to suffer
+        except OSError as error:  # only reported, so that the program continues
             print(f"acl: ACL_RECORD cannot write {error.filename}: {error.strerror}", file=sys.stderr)
 
     def close(self):
-        """Give the description back; the model is not read any more."""
+        """Destroy the description."""
         mdl.destroy_desc(self.desc)
 
 
 def start(folder):
-    """Record from now on: the calls of :mod:`acl.mdl` are wrapped; each recorded run waits for its stream."""
+    """Start recording: wrap the calls of :mod:`acl.mdl`. Each recorded execution waits for its stream."""
     models, lock = {}, threading.Lock()
 
     def wrap(name):
@@ -142,7 +142,7 @@ def start(folder):
                 path = arguments[path_at] if path_at is not None else f"model{number}.om"
                 model = Recorded(number, os.path.splitext(os.path.basename(path))[0], folder)
                 if any(port.name == AIPP_INPUT for port in model.inputs):
-                    # Its outputs depend on parameters too, and nothing says how a device lays these out in memory.
+                    # Its outputs also depend on the AIPP parameters, whose layout in memory is not documented.
                     model.close()
                     warnings.warn(f"ACL_RECORD does not record {model.name}: the model has dynamic AIPP", stacklevel=3)
                 else:

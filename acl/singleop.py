@@ -1,4 +1,4 @@
-"""Files of single operators, which ``atc --singleop`` makes for ``aclopSetModelDir`` and ``aclopLoad``.
+"""Files of single operators, which ``atc --singleop`` writes for ``aclopSetModelDir`` and ``aclopLoad``.
 
 The simulator finds a single operator by its type and compiles nothing: a file holds the signature of one operator.
 """
@@ -15,7 +15,7 @@ from acl.atc import Refused
 from acl.sim import om
 
 FORMATS = {name: code for code, name in data_types.FORMATS.items()}
-# Data types that have other names here.
+# Data types that have other names in description files.
 SPELLINGS = {
     "float32": ("float", "float32", "fp32"),
     "float16": ("float16", "fp16"),
@@ -37,7 +37,7 @@ def compiled(path: str, soc: str) -> list[tuple[str, bytes]]:
     Raises
     ------
     Refused
-        The file cannot be read, or describes no operators; the sentence says which entry and why.
+        The file cannot be read, or an entry does not describe an operator; the message has the entry and the reason.
     """
     found: dict[str, bytes] = {}
     types = set()
@@ -58,7 +58,7 @@ def compiled(path: str, soc: str) -> list[tuple[str, bytes]]:
 
 
 def check_types(types: set[str]) -> None:
-    """Say on stderr which types the simulator has no kernel for: a program may bring one, so they are not refused."""
+    """Warn on stderr about types without a kernel in the simulator; not an error, as programs can register one."""
     if not acl.is_simulator:
         print("atc: the operator types are not checked, as the library in use is not the simulator", file=sys.stderr)
         return
@@ -72,7 +72,7 @@ def check_types(types: set[str]) -> None:
 
 
 def is_known(name: str) -> bool:
-    """Return whether the library finds a type: it refuses the missing tensors of one that it knows by another code."""
+    """Return whether the library knows a type: for a known one, the missing tensors give another status code."""
     handle = ffi.new("aclopHandle **")
     code = lib.aclopCreateHandle(name.encode(), 0, ffi.NULL, 0, ffi.NULL, ffi.NULL, handle)
     if code == 0:
@@ -145,7 +145,7 @@ def tensors(entry: dict[str, Any], side: str, where: str) -> list[om.Tensor]:
 
 
 def tensor(description: dict[str, Any], where: str, name: str) -> om.Tensor:
-    """Return one of them."""
+    """Return an input or output of an operator."""
     for key, known in (("type", TYPES), ("format", FORMATS)):
         value = description.get(key)
         if not isinstance(value, str) or value not in known:

@@ -1,7 +1,7 @@
-"""Read what ``aclmdlRIDebugJsonPrint`` writes: the tasks of a model running instance, and what orders and joins them.
+"""Read the output of ``aclmdlRIDebugJsonPrint``: the tasks of a model running instance, their order, and their data.
 
-:func:`read` gives the tasks, :func:`replay` the order that streams and events establish, :func:`data` who hands bytes
-to whom. :mod:`acl.graph` draws them. Needs the standard library only.
+:func:`read` returns the tasks, :func:`replay` the order that streams and events establish, :func:`data` the flow of
+data between tasks. :mod:`acl.graph` draws them. Needs the standard library only.
 """
 
 import bisect
@@ -15,7 +15,7 @@ RANGE = re.compile(r"([RW])0x([0-9a-fA-F]{1,16})\+([0-9]{1,20})")
 
 @dataclass
 class Task:
-    """One task of the trace; ``index`` is its place in the file, ``lane`` its stream's."""
+    """One task of the trace; ``index`` is its position in the file, ``lane`` the index of its stream."""
 
     index: int
     lane: int
@@ -41,7 +41,7 @@ Edge.__doc__ = "A line between two tasks, given by their indices, or with None, 
 
 
 def kind_of(text):
-    """Return the kind of a task of this type: what colours its box."""
+    """Return the kind of a task of this type, which determines the colour of its box."""
     if "KERNEL" in text or text == "MODEL_EXECUTE":
         return "kernel"
     if "MEMCPY" in text or "MEMSET" in text:
@@ -52,7 +52,7 @@ def kind_of(text):
 
 
 def read(text):
-    """Return the tasks of a trace and the names of its streams; a ValueError says what is wrong with the text."""
+    """Return the tasks of a trace and the names of its streams; raise a ValueError if the text is not a trace."""
     try:
         # A comma before the last bracket is a known flaw of vendor libraries; names may hold raw control characters.
         entries = json.loads(re.sub(r",\s*\]\s*$", "]", text), strict=False)
@@ -74,18 +74,18 @@ def read(text):
 
 
 class Replay:
-    """The order that streams and events establish, found by letting the tasks run as a device would.
+    """The order that streams and events establish, found by running the tasks as a device would.
 
     The trace does not say which of several records of one event a wait refers to. The records are numbered as they
     run. Each stream keeps the number of the newest record that it made or waited for, and waits for the next one.
-    Where an event has as many waits as records, each record serves one wait; otherwise the waits are counted per
+    If an event has as many waits as records, each record serves one wait; otherwise the waits are counted per
     stream.
     """
 
     def __init__(self, tasks):
         self.edges = []
         self.rows = [0] * len(tasks)
-        self.before = [0] * len(tasks)  # for each task the set of all that end before it starts, as bits
+        self.before = [0] * len(tasks)  # for each task the set of tasks that end before it starts, as bits
         self.total = collections.Counter((task.event, task.role) for task in tasks)
         self.records = collections.defaultdict(list)
         self.known = collections.Counter()  # (lane, event): number of the newest record that the stream knows
@@ -97,10 +97,10 @@ class Replay:
             lane = ids.get(str(task.args["Active Stream Id"])) if "Active Stream Id" in task.args else None
             if lane not in (None, task.lane):
                 self.starts[task.index] = lane
-        self.starter = {lane: None for lane in self.starts.values()}  # streams that stand until a task starts them
+        self.starter = {lane: None for lane in self.starts.values()}  # streams that do not run until a task starts them
 
     def record_of(self, task, force):
-        """Return the number of the record that a wait refers to; 0: outside the trace, None: it has not run yet."""
+        """Return the number of the record that a wait refers to; 0 if outside the trace, None if it has not run."""
         total, ran = self.total[task.event, "record"], len(self.records[task.event])
         if not total or task.event[1] is None:
             return 0
@@ -114,7 +114,7 @@ class Replay:
         return ran if (force and ran) or force > 1 else None
 
     def try_run(self, task, force):
-        """Run a task if what it waits for has run; return whether it did."""
+        """Run a task if everything that it waits for has run; return whether it was run."""
         previous = self.last.get(task.lane)
         starter = self.starter.get(task.lane, task.index) if previous is None else task.index
         number = self.record_of(task, force) if task.role == "wait" else 0
@@ -142,7 +142,7 @@ class Replay:
         return True
 
     def join(self, kind, source, target, text):
-        """Add an edge and what follows from it."""
+        """Add an edge, and update the row and the predecessors of its target."""
         self.edges.append(Edge(kind, source, target, text))
         self.rows[target] = max(self.rows[target], self.rows[source] + 1)
         self.before[target] |= self.before[source] | 1 << source
@@ -151,7 +151,7 @@ class Replay:
 def replay(tasks):
     """Run all tasks, one of each stream in turn, and return the finished :class:`Replay`.
 
-    Where all streams stand, one task is forced: a wait takes the newest record there is, then none at all.
+    If no stream can continue, one task is forced: a wait takes the newest record, or if there is none, no record.
     """
     waiting, force = collections.defaultdict(collections.deque), 0
     for task in tasks:
@@ -168,20 +168,20 @@ def replay(tasks):
 
 
 def ranges(task):
-    """Return ``(writes, first, end)`` for each byte range of a task whose "ExtendInfo" is of the simulator's form."""
+    """Return ``(writes, first, end)`` for each byte range of a task whose "ExtendInfo" has the simulator's format."""
     words = str(task.args.get("ExtendInfo", "")).split()
     found = [RANGE.fullmatch(word) for word in words]
     if not all(found):
-        return []  # another tool's text
+        return []  # written by another tool
     spans = [(match[1] == "W", int(match[2], 16), int(match[3])) for match in found if match]
     return [(writes, first, first + size) for writes, first, size in spans if size]
 
 
 def data(tasks, rows, before):
-    """Return the edges from last writers to readers, and between tasks that touch the same bytes in no order.
+    """Return the edges from last writers to readers, and between unordered tasks that touch the same bytes.
 
-    Of each stream only the nearest such task is joined: two streams that share a buffer without any event would hide
-    the picture behind lines that all say the same.
+    In each stream only the nearest such task gets an edge: otherwise two streams that share a buffer without any event
+    would fill the picture with lines of the same meaning.
     """
     touched = {task.index: ranges(task) for task in tasks}
     points = sorted({point for spans in touched.values() for _, *ends in spans for point in ends})
@@ -194,7 +194,7 @@ def data(tasks, rows, before):
                 pieces[piece].add(writes)
         for piece, ways in pieces.items():
             writes = True in ways
-            # A writer meets all, a reader only writers: it need not pass by thousands of other readers.
+            # A writer is compared with all accesses, a reader only with writers, to skip thousands of other readers.
             for kind, other in partners(past[piece, writes].values(), ways, before, before[task.index]):
                 found[kind, other, task.index].add(piece)
             past[piece, True][task.lane].append((task.index, writes))
@@ -208,7 +208,7 @@ def data(tasks, rows, before):
 
 
 def partners(lanes, ways, before, mine):
-    """Return whom a task meets at one piece of memory: ``("data", writer)`` and ``("race", other)``."""
+    """Return the tasks related to a task by one piece of memory: ``("data", writer)`` and ``("race", other)``."""
     met, writers = [], []
     for accesses in lanes:
         raced = False
