@@ -1,4 +1,4 @@
-"""Allocators of the user's: the functions of a description."""
+"""Allocators that the user provides: the functions of an allocator description."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ from acl._lib import lib
 from acl.api import values
 from acl.api.closure import closure
 
-# The C side copies the functions when the allocator is registered and says nothing when it lets them go.
+# C copies the pointers at the registration and does not report when it stops using them, so they live forever.
 hooks: list[Any] = []
 
 
 def set_function(setter, c_type, desc, function, convert):
-    """Put one function into a description; it gets addresses and sizes as int."""
+    """Set one function of a description; it is called with addresses and sizes as int."""
 
     def hook(*arguments):
         numbers = [argument if isinstance(argument, int) else values.address(argument) for argument in arguments]
@@ -23,11 +23,11 @@ def set_function(setter, c_type, desc, function, convert):
 
 
 def nothing(result):
-    """Drop what a function without a C result returned."""
+    """Ignore the result of a function that returns nothing to C."""
 
 
 def block(result):
-    """Return an address, NULL for None."""
+    """Return an address as a pointer; None is NULL."""
     return values.pointer(result or 0)
 
 

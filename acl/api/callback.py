@@ -1,7 +1,7 @@
 """Python functions that C calls: stream callbacks and exception callbacks.
 
-What a callback raises goes to :data:`sys.unraisablehook` at once, and the call in C goes on. Callbacks that are still
-queued when the interpreter exits are never called; a line on stderr names them.
+An exception of a callback is passed to :data:`sys.unraisablehook` at once, and the call in C continues. Callbacks that
+are still queued when the interpreter exits are never called; a line on stderr names them.
 """
 
 import atexit
@@ -17,7 +17,7 @@ from acl._hooks import instance_destroyed
 from acl._lib import _acl, ffi, lib
 from acl.api import capture, values
 
-# Launched callbacks by the number that travels through C as their user data; each runs once and leaves, unless a
+# Launched callbacks by the number that C passes back as their user data. Each runs once and is removed, unless a
 # capture has recorded it: then it stays until the instance is destroyed.
 launched: dict[int, tuple[Callable[[Any], Any], Any]] = {}
 captured: dict[int, set[int]] = {}
@@ -37,14 +37,14 @@ def acl_on_callback(number):
     except BaseException as error:
         _acl.unraisable(error, function)
     finally:
-        # The last reference to the stream itself may go with these.
+        # These may hold the last reference to the stream, whose finalizer must run while the call is counted.
         del function, data
         calls.depth -= 1
 
 
 @ffi.def_extern(onerror=lambda kind, error, trace: _acl.unraisable(error, set_exception_info_callback))
 def acl_on_exception(info):
-    """Hand the information of a failed task to the registered function."""
+    """Pass the information about a failed task to the registered function."""
     calls.depth += 1
     try:
         for function in exception_callbacks[-1:]:
@@ -58,12 +58,12 @@ def acl_on_exception(info):
 
 
 def is_captured(number):
-    """Tell whether a capture has recorded a callback, so that it can be called again."""
+    """Return whether a capture has recorded a callback, which can then be called again."""
     return any(number in numbers for numbers in captured.values())
 
 
 def launch(function, data, stream, queue):
-    """Queue ``function(data)`` by ``queue(number)``, under the number by which the callback finds it."""
+    """Queue ``function(data)`` by ``queue(number)``, where the number identifies the callback."""
     number = next(numbers)
     launched[number] = function, data
     instance = capture.recorded_by(stream)
@@ -76,7 +76,7 @@ def launch(function, data, stream, queue):
 
 
 def launch_callback(function, data, block_type, stream):
-    """Queue ``function(data)``; the data is handed over as the same object."""
+    """Queue ``function(data)``; the function gets the same object as data."""
     return launch(
         function,
         data,
@@ -86,7 +86,7 @@ def launch_callback(function, data, block_type, stream):
 
 
 def launch_host_func(stream, function, data):
-    """Queue ``function(data)`` for the context's own thread."""
+    """Queue ``function(data)`` for the callback thread of the context."""
     return launch(
         function,
         data,
@@ -97,13 +97,13 @@ def launch_host_func(stream, function, data):
 
 @instance_destroyed.register
 def forget_captured(instance):
-    """Drop the functions that a destroyed instance would have called."""
+    """Discard the functions that a destroyed instance would have called."""
     for number in captured.pop(instance, ()):
         launched.pop(number, None)
 
 
 def set_exception_info_callback(function):
-    """Call ``function(info)`` when a task fails; None clears."""
+    """Call ``function(info)`` when a task fails; None removes the function."""
     previous = exception_callbacks[:]
     exception_callbacks[:] = [] if function is None else [function]
     ret = lib.aclrtSetExceptionInfoCallback(ffi.NULL if function is None else lib.acl_on_exception)
@@ -113,7 +113,7 @@ def set_exception_info_callback(function):
 
 
 def name_of(function):
-    """Return the name of a callback; a partial function is named after the function that it carries."""
+    """Return the name of a callback; a partial function is named after the function that it wraps."""
     while isinstance(function, functools.partial):
         function = next(filter(callable, function.args), function.func)
     return getattr(function, "__qualname__", None) or repr(function)

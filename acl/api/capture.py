@@ -17,19 +17,19 @@ EVENTS = {
 # C functions that an instance calls when it is destroyed, by instance and Python function.
 watchers: dict = {}
 
-# Instances that are built, by the streams that are bound to them; and by their bodies, those that conditions belong to.
+# The instance that is built by each bound stream, and the instance that each body of a condition belongs to.
 bound: dict[int, int] = {}
 parents: dict[int, int] = {}
 
 
 def recorded_by(stream):
-    """Return the instance that the stream's tasks live with, 0 when it runs them."""
+    """Return the instance that records the stream's tasks, or 0 if the stream runs them."""
     instance = capturing_into(stream) or bound.get(stream, 0)
     return parents.get(instance, instance)
 
 
 def capturing_into(stream):
-    """Return the instance that the stream is captured into, 0 when it is not."""
+    """Return the instance into which the stream is captured, or 0."""
     status = ffi.new("aclmdlRICaptureStatus *")
     handle = ffi.new("aclmdlRI *")
     if stream == 0 or not lib.acl_backend_has(b"aclmdlRICaptureGetInfo"):
@@ -46,7 +46,7 @@ def ri_capture_thread_exchange_mode(mode):
 
 
 def ri_destroy(instance):
-    """Destroy the instance, and what its callbacks and captured functions kept alive."""
+    """Destroy the instance, and release its callbacks and captured functions."""
     ret = lib.aclmdlRIDestroy(values.pointer(instance))
     if ret == 0:
         instance_destroyed(instance)
@@ -58,7 +58,7 @@ def ri_destroy(instance):
 
 
 def ri_bind_stream(instance, stream, flag):
-    """Bind, and remember to keep the callbacks that are launched on the stream."""
+    """Bind, and note the instance, which keeps the callbacks that are launched on the stream."""
     ret = lib.aclmdlRIBindStream(values.pointer(instance), values.pointer(stream), flag)
     if ret == 0:
         bound[stream] = instance
@@ -91,7 +91,7 @@ def ri_destroy_register_callback(instance, function, data):
 
 
 def ri_destroy_unregister_callback(instance, function):
-    """End that; a function that is not registered is the C call's to refuse."""
+    """Remove such a function; the C call refuses one that is not registered."""
     pointer = watchers.get(instance, {}).get(function) or lib.acl_on_callback
     ret = lib.aclmdlRIDestroyUnregisterCallback(values.pointer(instance), pointer)
     if ret == 0:
@@ -109,7 +109,7 @@ def ri_get_name(instance, length):
 
 
 def listed(function, handle):
-    """Return ``(handles, ret)`` of a C function that is asked for their number first."""
+    """Return ``(handles, ret)`` of a C function, which is called first for the number of handles."""
     count = ffi.new("uint32_t *")
     ret = function(values.pointer(handle), ffi.NULL, count)
     if ret != 0:
@@ -130,7 +130,7 @@ def ri_get_tasks_by_stream(stream):
 
 
 def ri_task_get_params(task):
-    """Return ``(dict, ret)``: type and task group, with what a kernel was launched with, an event, or a value.
+    """Return ``(dict, ret)``: type, task group, and the arguments of a kernel, an event, or a value.
 
     ``args`` are the addresses of an operator's kernel, or the arguments of a custom one, in words of 8 bytes.
     """
@@ -168,7 +168,7 @@ def ri_kernel_task_get_attribute(task, attribute):
 
 
 def ri_task_set_params(task, params):
-    """Change the arguments of a kernel, or a value: a dict as ri_task_get_params gives it, with as many ``args``."""
+    """Change the arguments of a kernel, or a value: a dict as from ri_task_get_params, with as many ``args``."""
     struct = ffi.new("aclmdlRITaskParams *")
     if params.get("type") in (VALUE_WRITE, VALUE_WAIT):
         struct.type = params["type"]
@@ -188,7 +188,7 @@ def ri_task_set_params(task, params):
 
 
 def ri_add_cond_task(params, stream, flags):
-    """Return ``(params with the bodies under "model_ri_array", ret)``; it takes "handle", "type" and "size"."""
+    """Return ``(params with the bodies as "model_ri_array", ret)``; ``params`` has "handle", "type" and "size"."""
     size = params.get("size", 0)
     bodies = ffi.new("aclmdlRI[]", min(max(size, 1), values.LONGEST))
     struct = ffi.new("aclmdlRICondTaskParams *")

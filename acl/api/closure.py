@@ -5,9 +5,9 @@ from acl._lib import _acl, ffi, is_simulator, lib
 
 
 def closure(c_type, function, origin, failed):
-    """Return a C function pointer over ``function``; it returns ``failed`` to C when that raises.
+    """Return a C function pointer that calls ``function``, and returns ``failed`` to C after an exception.
 
-    Where the simulator asks for a reason, it gets the exception.
+    The simulator gets the text of the exception as the reason of the failure.
     """
 
     def report(error):
@@ -17,7 +17,7 @@ def closure(c_type, function, origin, failed):
             raised.append((text, error))
             lib.aclsimSetReason(text.encode(errors="replace"))
 
-    # What is left to cffi is a result of a wrong type.
+    # Only a result of a wrong type reaches cffi's error handling.
     return ffi.callback(
         c_type, guarded(function, failed, report), error=failed, onerror=lambda kind, error, trace: report(error)
     )

@@ -1,4 +1,4 @@
-"""Dump data handed to Python."""
+"""Dump data that is passed to Python."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ receivers: list[Callable[[dict], Any]] = []
 
 
 def _receive(chunk, length):
-    """Hand one chunk over as a dict; the address of its data is good during the call only."""
+    """Pass one chunk to the function as a dict; the address of its data is valid only during the call."""
     fields = ("fileName", "bufLen", "isLastChunk", "offset", "flag")
     given = {values.snake(name): getattr(chunk, name) for name in fields}
     given["file_name"] = values.text(chunk.fileName)
@@ -24,16 +24,16 @@ def _report(error):
     _acl.unraisable(error, dump_reg_callback)
 
 
-# What is left to cffi is a result of a wrong type.
+# Only a result of a wrong type reaches cffi's error handling.
 ffi.def_extern("acl_on_dump", error=-1, onerror=lambda kind, error, trace: _report(error))(
     guarded(_receive, -1, _report)
 )
 
 
 def dump_reg_callback(function, flag):
-    """Call ``function(chunk)`` for each chunk of dump data; when it raises, C sees -1."""
+    """Call ``function(chunk)`` for each chunk of dump data; an exception returns -1 to C."""
     before = receivers.copy()
-    receivers[:] = [function]  # before C knows it: a chunk may come at once
+    receivers[:] = [function]  # before the registration in C, after which a chunk can arrive at once
     ret = lib.acldumpRegCallback(lib.acl_on_dump, flag)
     if ret != 0:
         receivers[:] = before

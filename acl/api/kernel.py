@@ -5,7 +5,7 @@ from acl.api import values
 
 
 def options_of(options, call, position):
-    """Return ``(aclrtBinaryLoadOptions * or NULL, what it points into)`` from a list of dicts."""
+    """Return ``(aclrtBinaryLoadOptions * or NULL, the array it points to)`` from a list of dicts."""
     array = values.fill_array("aclrtBinaryLoadOption", options, call, position)
     if not options:
         return ffi.NULL, array
@@ -13,7 +13,7 @@ def options_of(options, call, position):
 
 
 def config(cfg, call, position):
-    """Return ``(aclrtLaunchKernelCfg * or NULL, what it points into)`` from a list of dicts."""
+    """Return ``(aclrtLaunchKernelCfg * or NULL, the array it points to)`` from a list of dicts."""
     array = values.fill_array("aclrtLaunchKernelAttr", cfg, call, position)
     if not cfg:
         return ffi.NULL, array
@@ -63,7 +63,7 @@ def launch_kernel_with_config(function, blocks, stream, cfg, arguments, reserve)
 
 
 def launch_kernel_with_host_args(function, blocks, stream, cfg, arguments, size, holders, count):
-    """Launch with arguments in host memory, addresses in them named by place holders."""
+    """Launch with arguments in host memory; place holders describe the addresses in them."""
     call = "acl.rt.launch_kernel_with_host_args"
     struct, array = config(cfg, call, 4)
     places = values.fill_array("aclrtPlaceHolderInfo", holders, call, 7)

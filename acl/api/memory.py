@@ -1,11 +1,11 @@
-"""Allocation with attributes, and what an address is."""
+"""Allocation with attributes, and the attributes of an address."""
 
 from acl._lib import ffi, lib
 from acl.api import values
 
 
 def config(cfg, call, position):
-    """Return ``(aclrtMallocConfig * or NULL, what it points into)`` from a dict; {} means no attributes."""
+    """Return ``(aclrtMallocConfig * or NULL, the memory it points to)`` from a dict; {} means no attributes."""
     if not cfg:
         return ffi.NULL, None
     items = cfg.get("attrs")

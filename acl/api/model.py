@@ -9,7 +9,7 @@ WIDE_EXEC_OPTIONS = set(range(lib.ACL_MDL_WORK_ADDR_PTR, lib.ACL_MDL_MEC_TIMETHR
 
 
 def dims_of(struct):
-    """Return an ``aclmdlIODims`` as a dict, dims cut to their count."""
+    """Return an ``aclmdlIODims`` as a dict, with the first ``dimCount`` dims."""
     count = struct.dimCount
     return {"name": values.text(struct.name), "dimCount": count, "dims": list(struct.dims[0 : min(count, 128)])}
 
@@ -37,7 +37,7 @@ def get_output_dims(desc, index):
 
 
 def get_cur_output_dims(desc, index):
-    """Return ``(dims dict, ret)`` of an output for the gear in force."""
+    """Return ``(dims dict, ret)`` of an output for the gear that is set."""
     return ask_dims(lib.aclmdlGetCurOutputDims, desc, index)
 
 

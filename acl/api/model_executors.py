@@ -1,4 +1,4 @@
-"""What runs kinds of model files without being asked for."""
+"""Executors of model files that are registered when the package is imported."""
 
 import functools
 import importlib
@@ -10,7 +10,7 @@ MODULES = {"onnx": "acl.sim.onnx_models", "affine": "acl.sim.stubs"}
 
 
 def closure_of(kind):
-    """Return what C calls for the models of a kind. Its module needs NumPy: without such a model, it stays out."""
+    """Return the C callback for the models of a kind; it imports their module, which needs NumPy, at the first call."""
 
     @functools.cache
     def runner():
@@ -26,6 +26,6 @@ closures = {kind: closure_of(kind) for kind in MODULES}
 
 
 def install():
-    """Register them."""
+    """Register the executors."""
     for kind, runs in closures.items():
         lib.aclsimRegisterExecutor(kind.encode(), runs, ffi.NULL)

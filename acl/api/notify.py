@@ -5,7 +5,7 @@ from acl.api import values
 
 
 def wait_and_reset_notify(notify, stream, timeout):
-    """Wait on the stream; the time-out must fit 32 bits, it does not wrap."""
+    """Wait on the stream; raise an error for a time-out of more than 32 bits, instead of wrapping it."""
     if timeout > 0xFFFFFFFF:
         raise TypeError("acl.rt.wait_and_reset_notify() argument 3 must be an int from 0 to 4294967295")
     return lib.aclrtWaitAndResetNotify(values.pointer(notify), values.pointer(stream), timeout)

@@ -87,7 +87,7 @@ def infer_shape(op_type, input_desc, inputs, count, output_desc, attr):
 
 
 def register_compile_func(op_type, function):
-    """Let ``function(n_in, inputs, n_out, outputs, attr, kernel_desc)`` compile an operator; kept for the process."""
+    """Register ``function(n_in, inputs, n_out, outputs, attr, kernel_desc)`` to compile an operator; never removed."""
 
     def compile_op(in_count, inputs, out_count, outputs, attr, kernel):
         ret = function(

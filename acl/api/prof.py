@@ -5,7 +5,7 @@ from typing import Any
 from acl._lib import ffi, lib
 from acl.api import values
 
-# C keeps the address of a file descriptor for as long as its configuration lives.
+# C uses the address of the file descriptor as long as its configuration exists.
 descriptors: dict[int, Any] = {}
 
 
@@ -19,7 +19,7 @@ def create_subscribe_config(switch, metrics, descriptor):
 
 
 def read(function, info, size, index, length):
-    """Return ``(text, ret)`` for a length the caller chose."""
+    """Return ``(text, ret)`` for a length that the caller gives."""
     if length > values.LONGEST:
         return "", values.INVALID_PARAM
     return values.out_text(length, function, values.pointer(info), size, index & 0xFFFFFFFF, None, length)

@@ -3,7 +3,7 @@
 from acl._lib import ffi, lib
 from acl.api import values
 
-# The member of the union that an attribute uses.
+# The member of aclrtStreamAttrValue, a union, that each attribute uses.
 MEMBERS = {
     lib.ACL_STREAM_ATTR_FAILURE_MODE: "failureMode",
     lib.ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK: "overflowSwitch",

@@ -9,12 +9,13 @@ import warnings
 
 from acl._lib import ffi, lib
 
-LOWEST, HIGHEST = 1 << 16, 1 << 63  # a program has no memory below the first, nor at or above the second
+LOWEST, HIGHEST = 1 << 16, 1 << 63  # a program has memory only from LOWEST on and below HIGHEST
 # By thread id. The system may reuse the id of a thread that has ended; the oldest thread comes first.
 threads: dict[int, list["_Thread"]] = {}
 
 
 def _array(function, data):
+    """Return an argument, or raise an error unless it is a NumPy array."""
     import numpy
 
     if not isinstance(data, numpy.ndarray):
@@ -23,6 +24,7 @@ def _array(function, data):
 
 
 def _index(function, position, value):
+    """Return an argument as an int, or raise an error."""
     try:
         return operator.index(value)
     except TypeError:
@@ -31,7 +33,7 @@ def _index(function, position, value):
 
 
 def _host_memory(function, ptr, size):
-    """Return host memory that a program names by its address."""
+    """Return host memory at an address that the program gives; refuse addresses that cannot be valid."""
     address = _index(function, 1, ptr)
     if size < 0:
         raise ValueError(f"acl.util.{function}() cannot read {size} bytes, expected 0 or more")
@@ -56,7 +58,7 @@ def numpy_to_ptr(data, /):
 
 
 def numpy_contiguous_to_ptr(data, /):
-    """Return ``(address, array)``; the array keeps the memory alive and is a copy when the data was not contiguous."""
+    """Return ``(address, array)``; the array keeps the memory alive, and is a copy if the data is not contiguous."""
     import numpy
 
     _deprecated("numpy_contiguous_to_ptr", "acl.util.bytes_to_ptr(array.tobytes())")
@@ -65,7 +67,7 @@ def numpy_contiguous_to_ptr(data, /):
 
 
 def ptr_to_numpy(ptr, shape, npy_type, /):
-    """Return a writable view of host memory that owns nothing; the type is NumPy's own number."""
+    """Return a writable view of host memory, which it does not own; the type is a NumPy type number."""
     import numpy
 
     _deprecated("ptr_to_numpy", "numpy.frombuffer(acl.util.ptr_to_bytes(ptr, size), dtype)")
@@ -84,7 +86,7 @@ def ptr_to_numpy(ptr, shape, npy_type, /):
 
 
 def bytes_to_ptr(data, /):
-    """Return the address of the object's own storage, good for as long as the object lives."""
+    """Return the address of the bytes object's storage, valid as long as the object exists."""
     if type(data) is not bytes:
         raise ValueError(f"acl.util.bytes_to_ptr() argument 1 must be bytes, not '{type(data).__name__}'")
     return int(ffi.cast("uintptr_t", ffi.from_buffer(data)))
@@ -96,7 +98,7 @@ def ptr_to_bytes(ptr, size, /):
 
 
 class _Thread(threading.Thread):
-    """A thread that keeps what its function raised; Python prints that at once."""
+    """A thread that keeps the exception of its function, which Python prints at once."""
 
     def __init__(self, function, arguments):
         super().__init__(daemon=True, name=getattr(function, "__name__", None))
@@ -113,7 +115,7 @@ class _Thread(threading.Thread):
 
 
 def start_thread(function, arguments, /):
-    """Run ``function(arguments)`` on a new thread, ``function()`` when arguments is None.
+    """Run ``function(arguments)`` on a new thread, or ``function()`` if arguments is None.
 
     Returns
     -------
@@ -132,7 +134,7 @@ def start_thread(function, arguments, /):
 
 
 def stop_thread(thread_id, /):
-    """Wait until a thread has ended; RuntimeError when its function raised."""
+    """Wait until a thread has ended; raise RuntimeError if its function raised an exception."""
     number = _index("stop_thread", 1, thread_id)
     if number == threading.get_ident():
         return errno.EDEADLK
@@ -149,7 +151,7 @@ def stop_thread(thread_id, /):
 
 
 def _stop_all():
-    """Let the report threads leave before the interpreter goes: one that calls back later would crash it."""
+    """End the report threads before the interpreter: a callback after its end would crash."""
     lib.acl_pycall_exit()
     for thread in [thread for found in threads.values() for thread in found]:
         thread.join(timeout=1)

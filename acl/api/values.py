@@ -5,7 +5,7 @@ import re
 from acl._lib import ffi, lib
 
 INVALID_PARAM = lib.ACL_ERROR_INVALID_PARAM
-LONGEST = 4096  # items or bytes that a call fills at most; larger requests answer INVALID_PARAM
+LONGEST = 4096  # the most items or bytes that a call fills; larger requests return INVALID_PARAM
 KEY_LIMIT = 1024
 
 
@@ -43,7 +43,7 @@ def value_of(kind, cdata):
 
 
 def record(struct, rename=str):
-    """Return the fields of a struct as a dict; ``rename`` makes the keys."""
+    """Return the fields of a struct as a dict; ``rename`` returns the key for a field name."""
     fields = ffi.typeof(struct).fields if ffi.typeof(struct).kind != "pointer" else ffi.typeof(struct).item.fields
     return {rename(name): value_of(field.type, getattr(struct, name)) for name, field in fields}
 
@@ -69,7 +69,7 @@ def fill(struct, values):
 
 
 def fill_nested(member, value):
-    """Set a struct or union inside another; an int fills the number a union starts with."""
+    """Set a struct or union inside another; an int sets the 32-bit number at its start."""
     if isinstance(value, dict):
         fill(member, value)
     elif hasattr(value, "__index__"):
@@ -89,14 +89,14 @@ def fill_array(c_type, values, call, position):
 
 
 def out_pointer(function, *arguments):
-    """Call a C function whose output is one handle, given where ``None`` stands; return ``(handle, ret)``."""
+    """Call a C function whose output, one handle, replaces the argument ``None``; return ``(handle, ret)``."""
     slot = ffi.new("void **")
     ret = function(*(slot if argument is None else argument for argument in arguments))
     return address(slot[0]), ret
 
 
 def out_text(length, function, *arguments):
-    """Call a C function that fills a buffer, given where ``None`` stands; return ``(text or None, ret)``."""
+    """Call a C function that fills a buffer, which replaces the argument ``None``; return ``(text or None, ret)``."""
     buffer = ffi.new("char[]", length + 1)
     ret = function(*(buffer if argument is None else argument for argument in arguments))
     return (text(buffer) if ret == 0 else None), ret

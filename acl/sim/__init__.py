@@ -1,4 +1,4 @@
-"""Control of the simulator: configuration, reset, kernels in NumPy, and the latches that tests hold streams with.
+"""Control of the simulator: configuration, reset, kernels in NumPy, and latches by which tests hold streams.
 
 Everything here needs the simulator; with the vendor's library each call raises RuntimeError.
 """
@@ -41,7 +41,7 @@ def configure(**settings: object) -> None:
 
 
 def get_config(name: str) -> str:
-    """Return the value in force of one setting, as text."""
+    """Return the current value of one setting, as text."""
     value = ffi.new("char[]", 4096)
     check(lib.aclsimGetConfig(name.encode(), value, len(value)), f"acl.sim.get_config({name!r})")
     return ffi.string(value).decode()
@@ -54,7 +54,7 @@ def reset() -> None:
 
 
 def hold(stream: int) -> None:
-    """Queue a latch: what is queued on the stream after it waits for :func:`release`."""
+    """Queue a latch: later work on the stream waits for :func:`release`."""
     check(lib.aclsimStreamHold(ffi.cast("void *", stream)), f"acl.sim.hold({stream:#x})")
 
 
@@ -64,18 +64,18 @@ def release(stream: int) -> None:
 
 
 def missing() -> list[str]:
-    """Return the declared functions that have no behaviour here."""
+    """Return the declared functions that have no behaviour in the simulator."""
     return [ffi.string(lib.aclsimMissingName(place)).decode() for place in range(lib.aclsimMissingCount())]
 
 
 def live(kind: Optional[str] = None) -> int:
-    """Return how many handles, blocks of memory and models were made and not destroyed.
+    """Return how many handles, blocks of memory and models exist.
 
     Parameters
     ----------
     kind
         One kind, such as ``"stream"``, ``"memory"`` (blocks of devices and of pinned memory) or ``"model"``; None for
-        all. Those of the runtime itself count, too, such as default streams.
+        all. Objects of the runtime itself, such as default streams, are counted too.
 
     Raises
     ------

@@ -1,10 +1,10 @@
-"""What every call to the control interface ends with."""
+"""The check of the status code of every call to the control interface."""
 
 from acl._lib import ffi, is_simulator, lib
 
 
 def check(ret: int, call: str) -> None:
-    """Raise what the simulator says about a refused call."""
+    """Raise an error with the simulator's message if a call failed."""
     if ret == 0:
         return
     reason = lib.aclGetRecentErrMsg()

@@ -1,4 +1,4 @@
-"""Custom kernels in NumPy: what a program launches by ``aclrtLaunchKernel`` and its kin."""
+"""Custom kernels in NumPy, which programs launch with ``aclrtLaunchKernel`` and similar calls."""
 
 import os
 import struct
@@ -12,8 +12,8 @@ from acl._lib import ffi, lib
 from acl.api.closure import closure
 from acl.sim.check import check
 
-CODES = "PQqIiHhBbfd?"  # of the struct module: what parameters can be
-REFUSED = 2**32  # more ranges than a launch may touch: what a function that raises answers
+CODES = "PQqIiHhBbfd?"  # the types of parameters, as in the struct module
+REFUSED = 2**32  # more ranges than a launch may touch: the result of a function that raises
 
 _kept: list[object] = []  # launches that are queued or captured may still use a kernel that was replaced
 
@@ -25,11 +25,11 @@ class Launch:
     Attributes
     ----------
     kernel, binary : str
-        Names of the kernel, and of the binary's file without folder and ending.
+        The name of the kernel, and the name of the binary's file without folder and extension.
     block, blocks : int
-        Index of the block, and how many there are.
+        The index of the block, and the number of blocks.
     grid, threads : tuple of int
-        The three sizes of a SIMT kernel's grid and block; of others ``(blocks, 1, 1)`` and ``(1, 1, 1)``.
+        The three sizes of a SIMT kernel's grid and block; for other kernels ``(blocks, 1, 1)`` and ``(1, 1, 1)``.
     args : bytes
         The arguments as the program gave them.
     """
@@ -43,21 +43,21 @@ class Launch:
     args: bytes
 
     def array(self, address: int, shape: Union[int, tuple[int, ...]], dtype: Any) -> "numpy.ndarray[Any, Any]":
-        """Return the array at a device address, as a view that is gone when the function returns.
+        """Return the array at a device address, as a view that is valid until the function returns.
 
         Parameters
         ----------
         address : int
-            As the program passed it.
+            The address that the program passed.
         shape : int or tuple of int
             Its shape.
         dtype : dtype
-            NumPy's type of its elements.
+            The NumPy type of its elements.
 
         Raises
         ------
         ValueError
-            The array does not lie in one live block of device memory.
+            The array is not inside one allocated block of device memory.
         """
         count = int(numpy.prod(shape, dtype="i8"))
         size = count * numpy.dtype(dtype).itemsize
@@ -70,6 +70,7 @@ class Launch:
 
 
 def _launch_of(order: Any) -> Launch:
+    """Return the launch that C passes to the kernel."""
     return Launch(
         kernel=ffi.string(order.kernel).decode(errors="replace"),
         binary=ffi.string(order.binary).decode(errors="replace"),
@@ -82,7 +83,7 @@ def _launch_of(order: Any) -> Launch:
 
 
 def _sizes_of(parameters: Optional[str]) -> Any:
-    """Return the sizes of parameters as C takes them."""
+    """Return the sizes of the parameters as a C array; NULL without parameters."""
     if parameters is None:
         return ffi.NULL
     wrong = [code for code in parameters if code not in CODES]
@@ -98,21 +99,21 @@ def custom_kernel(
     parameters: Optional[str] = None,
     touches: Optional[Callable[..., Iterable[tuple[int, int, bool]]]] = None,
 ) -> Callable[[Optional[Callable[..., Any]]], Optional[Callable[..., Any]]]:
-    """Run a custom kernel by a function of NumPy arrays: a decorator.
+    """Implement a custom kernel by a function on NumPy arrays: a decorator.
 
     Parameters
     ----------
     kernel : str
         Name of the kernel, as the program gives it to ``acl.rt.binary_get_function``.
     binary : str or path, optional
-        Path of its binary, or the file's name with or without ending; a binary that is named need not exist. None: the
-        kernel of any binary.
+        Path of its binary, or the file's name with or without extension; the file need not exist. None: the kernel of
+        any binary.
     parameters : str, optional
         A letter of the :mod:`struct` module for each parameter, such as ``"PPPI"``: ``P`` is an address, ``I`` a 32-bit
-        number. None: the function takes the bytes of ``launch.args`` apart by itself.
+        number. None: the function unpacks the bytes of ``launch.args`` itself.
     touches : callable, optional
         Called with the same arguments when the kernel is launched; it returns the memory that the launch will touch, as
-        ``(address, bytes, writes)`` each. These are checked then, and again when the kernel runs.
+        ``(address, bytes, writes)`` each. The ranges are checked then, and again when the kernel runs.
 
     Returns
     -------
@@ -128,8 +129,8 @@ def custom_kernel(
 
     Notes
     -----
-    Wraps ``aclsimRegisterCustomKernel``. If the function raises, the exception goes to :data:`sys.unraisablehook` and
-    into the message of the task, which fails with 507015.
+    Wraps ``aclsimRegisterCustomKernel``. If the function raises, the exception is passed to :data:`sys.unraisablehook`
+    and quoted in the message of the task, which fails with 507015.
 
     Examples
     --------

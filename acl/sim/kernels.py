@@ -1,4 +1,4 @@
-"""Kernels written with NumPy for operators that the simulator knows by name alone, or instead of its own."""
+"""Kernels written with NumPy, for operators without a kernel in the simulator or in place of its kernels."""
 
 import json
 from collections.abc import Callable
@@ -12,20 +12,21 @@ from acl.api.closure import closure
 from acl.data_types import BFLOAT16, NUMPY
 from acl.sim.check import check
 
-# NumPy's type of each data type; bfloat16 arrives as its bit pattern.
+# The NumPy type for each data type; bfloat16 is passed as bit patterns.
 TYPES = {**NUMPY, BFLOAT16: "uint16"}
 
 _kept: list[object] = []  # calls that are queued may still use a kernel that was replaced
 
 
 def _type_of(code: int) -> "numpy.dtype[Any]":
+    """Return the NumPy type for a data type, or raise an error."""
     if code not in TYPES:
         raise TypeError(f"NumPy has no type for data type {code}")
     return numpy.dtype(TYPES[code])
 
 
 def array_of(tensor: Any, writable: bool) -> "numpy.ndarray[Any, Any]":
-    """Return a view of a tensor; in the first phase, which sees no data, of one element that stands for all."""
+    """Return a view of a tensor; in the first phase, which has no data, a view of one zero."""
     kind = _type_of(tensor.type)
     shape = tuple(tensor.dims[0 : tensor.rank])
     if not tensor.data:
@@ -36,6 +37,7 @@ def array_of(tensor: Any, writable: bool) -> "numpy.ndarray[Any, Any]":
 
 
 def _number(scalar: Any) -> Any:
+    """Return the value of a scalar."""
     kind = _type_of(scalar.type)
     bits = numpy.frombuffer(ffi.buffer(scalar.value), kind, 1)
     if scalar.type == BFLOAT16:
@@ -44,7 +46,7 @@ def _number(scalar: Any) -> Any:
 
 
 def _argument(argument: Any) -> Any:
-    """Return the Python value of one argument; None for an optional one that was left out."""
+    """Return the Python value of one argument; None for an omitted optional one."""
     kind, count = argument.kind, argument.count
     if not argument.present:
         return None
@@ -69,6 +71,7 @@ def _argument(argument: Any) -> Any:
 
 
 def _arguments(call: Any, is_row: bool) -> list[Any]:
+    """Return the arguments of a call; those of a single operator end with a dict, passed as JSON."""
     values = [_argument(call.arguments[place]) for place in range(call.argumentCount)]
     return values if is_row else [*values[:-1], json.loads(values[-1])]
 
@@ -76,31 +79,31 @@ def _arguments(call: Any, is_row: bool) -> list[Any]:
 def kernel(
     name: str, plan: Optional[Callable[..., Optional[int]]] = None
 ) -> Callable[[Optional[Callable[..., Any]]], Optional[Callable[..., Any]]]:
-    """Give an operator a kernel: a decorator of a function on NumPy arrays.
+    """Implement the kernel of an operator by a function on NumPy arrays: a decorator.
 
     Parameters
     ----------
     name : str
-        Name of the operator, such as ``"aclnnAdd"``; or a type of single operators (``acl.op.execute_v2``) that the
-        simulator has no operator for, such as ``"AddCustom"``.
+        Name of the operator, such as ``"aclnnAdd"``; or a type of single operators (``acl.op.execute_v2``) without an
+        operator in the simulator, such as ``"AddCustom"``.
     plan : callable, optional
         Called in the first phase with the same arguments, whose arrays have shape and type but no data. It returns the
-        bytes of workspace that the program has to bring (None: 0), and raises ValueError to refuse the call.
+        bytes of workspace that the program has to provide (None: 0), and raises ValueError to refuse the call.
 
     Returns
     -------
     callable
         The decorator. Its function gets the operator's arguments in their order: a tensor as an array (a view of device
         memory with the tensor's strides, read-only unless the operator writes it; bfloat16 as uint16 bits), a list of
-        tensors as a list of arrays, a scalar as a number, an array as a list, a text as a str, and None for what was
-        left out. It writes its results into the arrays, which are gone when it returns. None instead of a function goes
-        back to the built-in kernel. For a type of single operators the arguments are the list of the inputs (without
-        those left out), the list of the outputs, and a dict of the attributes.
+        tensors as a list of arrays, a scalar as a number, an array as a list, a text as a str, and None for an omitted
+        argument. It writes its results into the arrays, which are valid until it returns. Pass None instead of a
+        function to restore the built-in kernel. For a type of single operators the arguments are the list of the inputs
+        (without omitted ones), the list of the outputs, and a dict of the attributes.
 
     Raises
     ------
     ValueError
-        The name begins with ``aclnn``, and there is no such operator.
+        The name begins with ``aclnn``, but there is no such operator.
 
     Notes
     -----

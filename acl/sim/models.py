@@ -1,4 +1,4 @@
-"""Models run by Python: a function of NumPy arrays, under the name or the path of a model file."""
+"""Models that are executed by a Python function on NumPy arrays, under the name or path of a model file."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -16,13 +16,13 @@ from acl.sim.kernels import TYPES, array_of
 
 Signature = Sequence[Union[om.Tensor, tuple[Any, ...]]]
 CODES = {numpy.dtype(name): code for code, name in NUMPY.items()}
-WORK = 64  # bytes: programs allocate what a model asks for, and no allocation has none
+WORK = 64  # bytes: programs allocate what a model needs, and an allocation of 0 bytes fails
 
-_kept: list[object] = []  # a model that is loaded goes on using a function that was replaced
+_kept: list[object] = []  # a loaded model still uses a function that was replaced
 
 
 def tensors_of(signature: Signature, prefix: str) -> list[om.Tensor]:
-    """Return descriptions of tensors, each given as one, or as ``(shape, dtype)`` or ``(name, shape, dtype)``."""
+    """Return the tensors of a signature, whose items are tensors, ``(shape, dtype)`` or ``(name, shape, dtype)``."""
     found = []
     for place, item in enumerate(signature):
         if not isinstance(item, om.Tensor):
@@ -40,20 +40,20 @@ def model(
     gears: Optional[om.Gears] = None,
     dynamic: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Run a model by a function of NumPy arrays: a decorator.
+    """Implement a model by a function on NumPy arrays: a decorator.
 
     Parameters
     ----------
     name : str or path
-        Path or name of the model. A load of that path, of a file of that name with or without its ending, or of a file
-        that holds a model of that name uses the function.
+        Path or name of the model. The function is used for a load of that path, of a file of that name with or without
+        its extension, or of a file that contains a model of that name.
     inputs, outputs : sequence, optional
         The signature, for a model without a file: ``(shape, dtype)``, ``(name, shape, dtype)`` or
-        :class:`acl.sim.om.Tensor` each. Left out, the file has to exist.
+        :class:`acl.sim.om.Tensor` each. Without a signature the file has to exist.
     gears : acl.sim.om.Gears, optional
-        The sizes that the model is built for; -1 in a shape is what they decide.
+        The sizes that the model is built for, which replace each -1 in a shape.
     dynamic : bool, optional
-        Shapes are known by a run alone.
+        Shapes are known only at the execution.
 
     Returns
     -------
@@ -69,8 +69,8 @@ def model(
 
     Notes
     -----
-    Wraps ``aclsimRegisterModel``. If the function raises, the exception goes to :data:`sys.unraisablehook` and into
-    the message of the execution, which fails with 507011.
+    Wraps ``aclsimRegisterModel``. If the function raises, the exception is passed to :data:`sys.unraisablehook` and
+    quoted in the message of the execution, which fails with 507011.
 
     Examples
     --------
@@ -92,17 +92,17 @@ def model(
 
 
 def stem_of(path: str) -> str:
-    """Return the name of the model of a path."""
+    """Return the name of the model with a path."""
     return os.path.splitext(os.path.basename(path))[0]
 
 
 def _runs_of(function: Callable[..., Any]) -> Any:
-    """Return what C calls for each run of a model."""
+    """Return the C callback for the executions of a model."""
     return closure("aclsimModelFunc", partial(call, function), function, lib.ACL_ERROR_RT_MODEL_EXECUTE)
 
 
 def register(key: str, content: bytes, function: Optional[Callable[..., Any]]) -> None:
-    """Run the model of a name or path, or these bytes of a file in its place, by a function; None takes it back."""
+    """Register a function for the model of a name or path, and the bytes of a file in its place; None removes it."""
     runs = ffi.NULL if function is None else _runs_of(function)
     what = f"acl.sim.model({key!r})"
     check(lib.aclsimRegisterModel(key.encode(), content or ffi.NULL, len(content), runs, ffi.NULL), what)
@@ -110,19 +110,19 @@ def register(key: str, content: bytes, function: Optional[Callable[..., Any]]) -
 
 
 def executor(kind: str) -> Callable[[Callable[[bytes], Callable[..., Any]]], Callable[[bytes], Callable[..., Any]]]:
-    """Run all models whose file names an executor of this kind: a decorator.
+    """Implement all models whose file names an executor of this kind: a decorator.
 
     Parameters
     ----------
     kind : str
-        As it was given to :func:`acl.sim.om.write`, such as ``"onnx"``.
+        The executor that was given to :func:`acl.sim.om.write`, such as ``"onnx"``.
 
     Returns
     -------
     callable
         The decorator. Its function gets the constant block of a file as bytes, when the model is loaded, and returns
-        the function that runs it, as for :func:`model`. If it raises, the load fails with 145000, and the message
-        quotes the exception.
+        the function that executes the model, as for :func:`model`. If it raises, the load fails with 145000, and the
+        message quotes the exception.
 
     Notes
     -----
@@ -141,15 +141,15 @@ def executor(kind: str) -> Callable[[Callable[[bytes], Callable[..., Any]]], Cal
 def runner(
     opener: Callable[[bytes], Callable[..., Any]], wrap: Callable[[Callable[..., Any]], Callable[[Any], int]] = _runs_of
 ) -> Callable[[Any], int]:
-    """Return what C calls for the models of a kind: when one is loaded, run, or gone.
+    """Return the C callback for the models of a kind, which is called when one is loaded, executed or unloaded.
 
-    ``wrap`` makes of a model's function what runs it; it answers a code for what the function raises.
+    ``wrap`` turns a model's function into a callback for executions, which may return a status code for exceptions.
     """
     opened: dict[int, Any] = {}
 
     def run(order: Any) -> int:
         if order.moment == lib.ACLSIM_MODEL_RUN:
-            return int(opened[order.modelId](order))  # with the code of a run that fails
+            return int(opened[order.modelId](order))  # the status code of the execution
         if order.moment == lib.ACLSIM_MODEL_OPEN:
             opened[order.modelId] = wrap(opener(bytes(ffi.buffer(order.weights, order.weightSize))))
         else:
@@ -160,7 +160,7 @@ def runner(
 
 
 def call(function: Callable[..., Any], order: Any) -> int:
-    """Run a model once, by a function that gets an array an input and returns an array an output, or the one alone.
+    """Execute a model by a function that gets one array per input, and returns one per output, or the only one.
 
     Returns 0.
     """
@@ -175,7 +175,7 @@ def call(function: Callable[..., Any], order: Any) -> int:
 
 
 def _store(tensor: Any, capacity: int, result: "numpy.ndarray[Any, Any]") -> None:
-    """Write an output; where the model leaves its shape open, the result's is the real one."""
+    """Write an output; if the model leaves its shape open, the result determines the shape."""
     dims = list(tensor.dims[0 : tensor.rank])
     if any(dim < 0 for dim in dims):
         kind = numpy.dtype(TYPES[tensor.type])

@@ -1,6 +1,7 @@
 """Writing model files (``.om``): the container, the description of inputs and outputs, a definition of the model.
 
-What is written has no kernels: a device cannot run it. The simulator runs what it carries for an executor.
+The files have no kernels, so a device cannot execute them. The simulator executes the data that they have for an
+executor.
 """
 
 import struct
@@ -15,7 +16,7 @@ BUNDLE, BUNDLE_VARIABLES = lib.SIM_PART_BUNDLE, lib.SIM_PART_BUNDLE_VARIABLES
 INPUTS, OUTPUTS, GEAR_OUTPUTS = lib.SIM_OM_TAG_INPUTS, lib.SIM_OM_TAG_OUTPUTS, lib.SIM_OM_TAG_GEAR_OUTPUTS
 BATCH, HW, DIMS = lib.SIM_OM_TAG_BATCH, lib.SIM_OM_TAG_HW, lib.SIM_OM_TAG_DIMS
 ND = lib.ACL_FORMAT_ND
-ALIGNMENT = 512  # bytes, of each tensor in the work memory
+ALIGNMENT = 512  # bytes: the alignment of each tensor in the work memory
 
 # Data types that the inputs and outputs of a model may have.
 TYPES = {
@@ -27,9 +28,10 @@ FORMATS = {code: data_types.FORMATS[code] for code in (lib.ACL_FORMAT_NCHW, lib.
 
 
 class Tensor(NamedTuple):
-    """An input or output: -1 in ``dims`` is what a gear or the run decides; ``ranges`` are pairs, -1 for no bound.
+    """An input or output; -1 in ``dims`` depends on the gear or the execution.
 
-    ``dims_v2`` are those of the images that the program gives, for an input with static AIPP.
+    ``ranges`` are the minimum and maximum of each dimension, -1 for no maximum. ``dims_v2`` are the dims of the images
+    that the program passes, for an input with static AIPP.
     """
 
     name: str
@@ -42,7 +44,7 @@ class Tensor(NamedTuple):
 
 
 class Gears(NamedTuple):
-    """The sizes that a model was built for: ``kind`` is BATCH, HW or DIMS, ``values`` has a row a gear."""
+    """The sizes that a model was built for: ``kind`` is BATCH, HW or DIMS, ``values`` has one row per gear."""
 
     kind: int
     values: Sequence[Sequence[int]]
@@ -53,6 +55,7 @@ class Gears(NamedTuple):
 
 
 def _varint(value: int) -> bytes:
+    """Encode a number as protobuf does: 7 bits per byte, the lowest first."""
     value &= 0xFFFFFFFFFFFFFFFF
     out = bytearray()
     while value >= 0x80:
@@ -62,14 +65,17 @@ def _varint(value: int) -> bytes:
 
 
 def _number(field: int, value: int) -> bytes:
+    """Encode a field with a number."""
     return _varint(field << 3) + _varint(value)
 
 
 def _bytes(field: int, value: bytes) -> bytes:
+    """Encode a field with bytes, a text or a message."""
     return _varint(field << 3 | 2) + _varint(len(value)) + value
 
 
 def _attribute(field: int, name: str, value: Union[str, bytes, int]) -> bytes:
+    """Encode an entry of a map of attributes."""
     if isinstance(value, int):
         content = _number(lib.SIM_OM_ATTRIBUTE_NUMBER, value)
     else:
@@ -78,6 +84,7 @@ def _attribute(field: int, name: str, value: Union[str, bytes, int]) -> bytes:
 
 
 def _tensor(tensor: Tensor) -> bytes:
+    """Encode the description of a tensor."""
     shape = b"".join(_number(lib.SIM_OM_SHAPE_DIM, dim) for dim in tensor.dims)
     return (
         _bytes(lib.SIM_OM_TENSOR_NAME, tensor.name.encode())
@@ -89,12 +96,14 @@ def _tensor(tensor: Tensor) -> bytes:
 
 
 def _operator(name: str, kind: bytes) -> bytes:
+    """Encode the name and the type of an operator."""
     return _bytes(lib.SIM_OM_OP_NAME, name.encode()) + _bytes(lib.SIM_OM_OP_TYPE, kind)
 
 
 def _definition(
     name: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor], attributes: dict[str, Union[str, bytes, int]]
 ) -> bytes:
+    """Encode a graph whose operators are only the inputs and the output."""
     graph = _bytes(lib.SIM_OM_GRAPH_NAME, name.encode())
     for index, tensor in enumerate(inputs):
         operator = _operator(tensor.name, b"Data") + _attribute(lib.SIM_OM_OP_ATTRIBUTES, "index", index)
@@ -115,10 +124,12 @@ def _definition(
 
 
 def _piece(tag: int, content: bytes) -> bytes:
+    """Return content with its tag and length."""
     return struct.pack("<II", tag, len(content)) + content
 
 
 def _ports(tensors: Sequence[Tensor]) -> bytes:
+    """Return the descriptions of inputs or outputs."""
     out = struct.pack("<I", len(tensors))
     for tensor in tensors:
         name = tensor.name.encode()
@@ -131,6 +142,7 @@ def _ports(tensors: Sequence[Tensor]) -> bytes:
 
 
 def _gears(gears: Gears) -> bytes:
+    """Return the list of the gears; rows other than batches have their lengths."""
     out = struct.pack("<I", len(gears.values))
     if gears.kind != BATCH:
         out += b"".join(struct.pack("<I", len(row)) for row in gears.values)
@@ -138,6 +150,7 @@ def _gears(gears: Gears) -> bytes:
 
 
 def _gear_outputs(gears: Gears) -> bytes:
+    """Return the dims of the outputs in each gear, as texts."""
     texts = [",".join(map(str, (gear, output, *dims))).encode() for gear, output, dims in gears.outputs]
     return struct.pack("<I", len(texts)) + b"".join(struct.pack("<I", len(text)) for text in texts) + b"".join(texts)
 
@@ -146,6 +159,7 @@ def _gear_outputs(gears: Gears) -> bytes:
 
 
 def _bytes_of(tensor: Tensor, dims: Iterable[int]) -> int:
+    """Return the size of a tensor with these dims; 0 if one of them is open."""
     size = TYPES[tensor.type].bits // 8
     for dim in dims:
         if dim < 0:
@@ -158,14 +172,14 @@ def input_shapes(tensors: Sequence[Tensor], kind: int, row: Sequence[int]) -> li
     """Return the dims of the inputs in one gear."""
     found, values = [], iter(row)
     for tensor in tensors:
-        if kind != DIMS:  # a batch, or a height and width, is for each input
+        if kind != DIMS:  # a batch, or a height and width, applies to each input
             values = iter(row)
         found.append([next(values) if dim < 0 else dim for dim in tensor.dims])
     return found
 
 
 def _filled(tensors: Sequence[Tensor], gears: Optional[Gears]) -> list[Tensor]:
-    """Return the inputs with their sizes in the largest gear, and the one that carries the gear."""
+    """Return the inputs with their sizes in the largest gear, followed by the input that carries the gear."""
     if gears is None:
         return [tensor._replace(size=tensor.size or _bytes_of(tensor, tensor.dims)) for tensor in tensors]
     rows = [input_shapes(tensors, gears.kind, row) for row in gears.values]
@@ -197,11 +211,11 @@ def container(
     name : str, optional
         Name of the model; the first 32 bytes are kept.
     kind : int, optional
-        What the file holds: 0 a graph, 5 a bundle.
+        The content of the file: 0 for a graph, 5 for a bundle.
     wide : bool, optional
-        The newer layout with 64-bit numbers, else the older one.
+        Use the newer layout with 64-bit numbers, not the older one.
     dynamic : bool, optional
-        Shapes are known by a run alone.
+        Shapes are known only at the execution.
     """
     table = struct.pack("<II", len(parts), 0) if wide else struct.pack("<I", len(parts))
     offset = 0
@@ -244,24 +258,24 @@ def write(
     name : str
         Name of the model, by which a registered function finds it.
     inputs, outputs : sequence of Tensor
-        What goes in and comes out; outputs of a model with gears have the dims of the largest one.
+        The signature; outputs of a model with gears have the dims of the largest gear.
     gears : Gears, optional
-        Adds the input that says which gear a run is for.
+        The gears; the model gets one more input, which carries the gear.
     weights : bytes, optional
-        The constant block; what an executor reads, for one that is named.
+        The constant block, which the executor reads.
     executor : str, optional
-        Who runs the model on the simulator.
+        The kind of executor that executes the model on the simulator.
     soc : str, optional
-        The chips it is for; any by default.
+        The chip that may load the file; any by default.
     aipp : bytes, optional
         Static AIPP: a record for each input that has it (:mod:`acl.atc_aipp`).
     work : int, optional
-        Bytes of work memory that a program has to bring; by default those of all inputs and outputs, as a program
-        allocates what a model asks for, and no allocation has none.
+        Bytes of work memory that a program has to allocate, not 0, because an allocation of 0 bytes fails; by default
+        those of all inputs and outputs.
     dynamic : bool, optional
-        Shapes are known by a run alone: -1 in dims, within the ranges of the inputs.
+        Shapes are known only at the execution: dims have -1, and inputs may have ranges.
     wide, described : bool, optional
-        The newer layout; and with the partition that describes inputs and outputs, which older files lack.
+        Use the newer layout; write the partition that describes inputs and outputs, which older files lack.
     """
     ports = _filled(inputs, gears)
     results = _filled(outputs, None)
@@ -280,7 +294,7 @@ def write(
 
 
 def bundle(models: Sequence[bytes], *, variables: int = 0, wide: bool = True) -> bytes:
-    """Return the bytes of a file of several models.
+    """Return the bytes of a file with several models.
 
     Parameters
     ----------
@@ -289,7 +303,7 @@ def bundle(models: Sequence[bytes], *, variables: int = 0, wide: bool = True) ->
     variables : int, optional
         Bytes of variable weights that they share.
     wide : bool, optional
-        The newer layout.
+        Use the newer layout.
     """
     parts = [(BUNDLE, model) for model in models] + [(BUNDLE_VARIABLES, struct.pack("<q", variables))]
     return container(parts, kind=lib.SIM_FILE_BUNDLE, wide=wide)

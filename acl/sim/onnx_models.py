@@ -1,4 +1,4 @@
-"""ONNX models: files whose constant block is an ONNX model run in this process, by onnxruntime."""
+"""ONNX models: files whose constant block is an ONNX model, which onnxruntime executes in this process."""
 
 import importlib
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def package(name: str) -> Any:
 def session_of(content: bytes) -> Any:
     """Return an inference session over the bytes of an ONNX model.
 
-    It has one thread: runs on different streams are side by side already, and sums keep their order.
+    It uses one thread: different streams already execute in parallel, and sums are always added in the same order.
     """
     runtime = package("onnxruntime")
     options = runtime.SessionOptions()
@@ -36,7 +36,7 @@ def session_of(content: bytes) -> Any:
 
 
 def open_model(content: bytes) -> Callable[..., Any]:
-    """Return the function that runs an ONNX model: arrays in and out are in the order of its graph."""
+    """Return the function that executes an ONNX model; inputs and outputs are in the order of its graph."""
     session = session_of(content)
     for tensor in [*session.get_inputs(), *session.get_outputs()]:
         if tensor.type == "tensor(bfloat16)":

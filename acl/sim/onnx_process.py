@@ -1,6 +1,6 @@
-"""The process that runs ONNX models for programs without Python.
+"""The process that executes ONNX models for programs without Python.
 
-``simulator/core/model/format/onnx.c`` starts it and describes what they say to each other.
+``simulator/core/model/format/onnx.c`` starts it, and describes the protocol between both.
 """
 
 import contextlib
@@ -17,11 +17,11 @@ from acl.sim import models, onnx_models
 
 CHANNEL, MEMORY = 3, 4
 DONE, FAILED = 0, 1
-REASON = 500  # bytes
+REASON = 500  # the most bytes of an error's text
 
 
 def order_in(memory: mmap.mmap) -> Any:
-    """Return the run in the shared memory, with addresses in the place of its offsets."""
+    """Return the execution in the shared memory, after replacing its offsets by addresses."""
     base = int(ffi.cast("uintptr_t", ffi.from_buffer(memory)))
     order = ffi.cast("aclsimModelRun *", base)
 
@@ -39,8 +39,8 @@ def order_in(memory: mmap.mmap) -> Any:
 
 
 def serve() -> None:
-    """Do what the program asks for until it is gone."""
-    # The program's descriptors are not this process's: somebody may wait for their end.
+    """Serve the program's requests until the program ends."""
+    # Close inherited descriptors: another process may be waiting for the end of a pipe of the program.
     os.closerange(MEMORY + 1, 1 + max(map(int, os.listdir("/proc/self/fd"))))
     channel = socket.socket(fileno=CHANNEL)
     memory: Optional[mmap.mmap] = None

@@ -1,4 +1,4 @@
-"""Recorded runs of models: files that know the outputs of some inputs, and the recording of such files."""
+"""Recorded executions of models: files with the inputs and outputs of executions, which replay the outputs."""
 
 import struct
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ Arrays = Sequence["numpy.ndarray[Any, Any]"]
 
 
 def pairs_of(pairs: Iterable[tuple[Arrays, Arrays]]) -> bytes:
-    """Return the constant block of a file of recorded runs."""
+    """Return the constant block of a file with recorded executions."""
     out, count = bytearray(), 0
     for inputs, outputs in pairs:
         count += 1
@@ -32,7 +32,7 @@ def recorded(
     pairs: Iterable[tuple[Arrays, Arrays]],
     **options: Any,
 ) -> bytes:
-    """Return a model file that answers recorded inputs with recorded outputs, in any program, also one in C.
+    """Return a model file that returns recorded outputs for recorded inputs, in any program, also one in C.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ def recorded(
     inputs, outputs : sequence of acl.sim.om.Tensor
         The signature.
     pairs : iterable of (arrays, arrays)
-        What went in and what came out, run by run; without the input that carries a gear.
+        The inputs and outputs of each execution, without the input that carries the gear.
     **options
-        The rest of :func:`acl.sim.om.write`, such as ``gears``.
+        Other arguments of :func:`acl.sim.om.write`, such as ``gears``.
 
     Notes
     -----
-    Inputs are found by their content. A run with others fails with 507011 and says so.
+    An execution is found by the contents of its inputs. One with other inputs fails with 507011; the message says so.
     """
     return om.write(name, inputs, outputs, weights=pairs_of(pairs), executor="recorded", **options)

@@ -1,4 +1,4 @@
-"""Saved instances: captured work as a model file that any program runs, also one without Python."""
+"""Saved instances: captured work as a model file, which any program can execute, also one without Python."""
 
 import math
 import os
@@ -17,7 +17,7 @@ Port = Union[tuple[int, Sequence[int], Any], tuple[str, int, Sequence[int], Any]
 
 
 def _ports(given: Sequence[Port], prefix: str) -> tuple[list[om.Tensor], Any]:
-    """Return the tensors of a signature, and the memory behind them."""
+    """Return the tensors of a signature, and the memory of each."""
     tensors, spans = [], ffi.new("aclsimRange[]", len(given))
     for place, port in enumerate(given):
         name, address, shape, dtype = port if len(port) == 4 else (f"{prefix}{place}", *port)
@@ -29,18 +29,18 @@ def _ports(given: Sequence[Port], prefix: str) -> tuple[list[om.Tensor], Any]:
 
 
 def save(model_ri: int, path: Union[str, "os.PathLike[str]"], inputs: Sequence[Port], outputs: Sequence[Port]) -> None:
-    """Write captured work as a model file: operators, copies and sets, and the weights they read.
+    """Write captured work as a model file: operators, copies and sets, and the weights that they read.
 
     Parameters
     ----------
     model_ri : int
-        A complete instance, as :func:`acl.mdl.ri_capture_end` returned it, that does not run now. Its memory has to be
-        alive, and its weights are taken as they are.
+        A complete instance from :func:`acl.mdl.ri_capture_end`, which is not running. Its memory must still be
+        allocated; the weights are saved with their current values.
     path : str or path
         The file; the model's name is its stem.
     inputs, outputs : sequence
-        What a run of the model is given and gives: ``(address, shape, dtype)`` or ``(name, address, shape, dtype)``
-        each, of memory that the instance works on. An int as dtype is a type of the vendor's, such as 27 for bfloat16.
+        The inputs and outputs of the model: ``(address, shape, dtype)`` or ``(name, address, shape, dtype)`` each, of
+        memory that the instance uses. A dtype that is an int is an ``aclDataType``, such as 27 for bfloat16.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def save(model_ri: int, path: Union[str, "os.PathLike[str]"], inputs: Sequence[P
     given, spans = _ports(inputs, "input")
     returned, results = _ports(outputs, "output")
     size, block = ffi.new("size_t *"), ffi.NULL
-    for _ in range(2):  # the size, then the block
+    for _ in range(2):  # first for the size, then for the block
         handle = ffi.cast("aclmdlRI", model_ri)
         code = lib.aclsimSaveInstance(handle, spans, len(spans), results, len(results), block, size)
         check(code, f"acl.sim.save({model_ri:#x})")

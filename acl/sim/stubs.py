@@ -1,4 +1,4 @@
-"""Models of no meaning, for programs that need shapes alone: what comes out is what went in, or a line of it."""
+"""Stub models for programs that need only the shapes: the outputs are the inputs, or a linear function of them."""
 
 import os
 import struct
@@ -11,7 +11,7 @@ FORM = struct.Struct("<dd")
 
 
 def open_model(content: bytes) -> Callable[..., Any]:
-    """Return the function behind a constant block: of a factor of 1 and nothing to add, copies."""
+    """Return the function for a constant block; with a factor of 1 and an offset of 0 it returns its inputs."""
     scale, offset = (int(value) if value == int(value) else value for value in FORM.unpack(content))
     if (scale, offset) == (1, 0):
         return lambda *arrays: arrays
@@ -24,21 +24,21 @@ run = models.runner(open_model)
 def affine(
     name: Union[str, "os.PathLike[str]"], tensors: models.Signature, *, scale: float = 1, offset: float = 0
 ) -> bytes:
-    """Have a model whose outputs are its inputs times ``scale`` plus ``offset``.
+    """Register a model whose outputs are its inputs times ``scale`` plus ``offset``.
 
     Parameters
     ----------
     name : str or path
-        Path or name of the model, as for :func:`acl.sim.model`: it needs no file.
+        Path or name of the model, as for :func:`acl.sim.model`; a file is not necessary.
     tensors : sequence
-        Its inputs, as for :func:`acl.sim.model`; the outputs are like them. With -1 in a shape, the run says it.
+        Its inputs, as for :func:`acl.sim.model`; the outputs are like them. -1 in a shape is set at the execution.
     scale, offset : float, optional
-        What is multiplied and added, in NumPy's way for the type of the tensor.
+        The factor and the summand, applied by NumPy to the type of the tensor.
 
     Returns
     -------
     bytes
-        The model file, for who wants one: pyACL programs run it on the simulator without this call.
+        The model file, which other pyACL programs can execute on the simulator without this call.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def affine(
 
 
 def identity(name: Union[str, "os.PathLike[str]"], tensors: models.Signature) -> bytes:
-    """Have a model whose outputs are its inputs: :func:`affine` with nothing to compute.
+    """Register a model whose outputs are its inputs: :func:`affine` with a factor of 1 and an offset of 0.
 
     Examples
     --------

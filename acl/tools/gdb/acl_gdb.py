@@ -1,7 +1,7 @@
 """Commands of gdb for programs that run on the simulator: ``gdb -x acl_gdb.py --args ./app``.
 
-``acl-device-memory ADDRESS [COUNT] [TYPE]`` shows device memory. Its own addresses cannot be read, as on a card; the
-command reads the simulator's second mapping of the same pages.
+``acl-device-memory ADDRESS [COUNT] [TYPE]`` shows device memory. As on a real device, gdb
+cannot read its addresses; the command reads the simulator's second mapping of the same pages.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import gdb
 LIBRARY = "libacl_sim.so"
 FORMATS = {"i1": "b", "i2": "h", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I", "u8": "Q"}
 FORMATS.update({"f2": "e", "f4": "f", "f8": "d", "bf16": "H"})
-DIGITS = {"f2": 5, "bf16": 4, "f4": 9, "f8": 17}  # enough to tell two values apart
+DIGITS = {"f2": 5, "bf16": 4, "f4": 9, "f8": 17}  # enough to distinguish any two values
 LINE = 16  # bytes
 
 
 def number(text: str, name: str) -> int:
-    """Return the value of an expression of the program's."""
+    """Return the value of an expression in the program."""
     try:
         return int(gdb.parse_and_eval(text))
     except gdb.error as error:
@@ -27,7 +27,7 @@ def number(text: str, name: str) -> int:
 
 
 def reach(address: int, size: int) -> int:
-    """Return where the simulator sees ``size`` bytes of a live block of device memory."""
+    """Return the readable address of ``size`` bytes in one allocated block of device memory."""
     library = next((file for file in gdb.objfiles() if os.path.basename(file.filename or "") == LIBRARY), None)
     if library is None:
         raise gdb.GdbError(f"acl-device-memory failed: {LIBRARY} is not loaded; stop the program after its first call")
@@ -37,7 +37,7 @@ def reach(address: int, size: int) -> int:
     call = f"((void *(*)(void *, unsigned long)) {int(function.value().address)})((void *) {address}, {size})"
     locking = gdb.parameter("scheduler-locking")
     try:
-        gdb.execute("set scheduler-locking on")  # the other threads stay where they are
+        gdb.execute("set scheduler-locking on")  # the other threads do not run during the call
         try:
             found = int(gdb.parse_and_eval(call))
         finally:
@@ -63,7 +63,7 @@ class DeviceMemory(gdb.Command):
     """Show device memory: acl-device-memory ADDRESS [COUNT] [TYPE].
 
     ADDRESS and COUNT (16) are expressions, TYPE (u1) is one of i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 bf16. The program must
-    be live and stopped; a core file does not do.
+    be live and stopped; the command does not work with a core file.
     """
 
     def __init__(self) -> None:
