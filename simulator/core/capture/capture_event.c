@@ -6,7 +6,7 @@
  * A record stores in the event the capture it belongs to (ev_capture, the instance's handle) and its position
  * (ev_point, a branch and an index in one word). A wait copies the position, so that a later record does not change it.
  * A wait for an event that was never recorded stores only the event's handle; the first record that follows gives it
- * its edge. When the capture ends, ev_capture needs no reset, because the instance it names is no longer capturing.
+ * its edge. When the capture ends, ev_capture needs no reset, because the instance it names has stopped capturing.
  *
  * Locks: the instance's lock guards the recording. ev_capture and ev_point have none, and two captures may write them
  * at the same time, so a position is checked against the recording before it is used. */

@@ -231,7 +231,7 @@ struct sim_instance *sim_capture_instance_of(struct sim_stream *stream);
 /* Finds and locks the instance that the stream is captured into. Fails with 107029. */
 aclError sim_capture_instance_open_capture(struct sim_target stream, struct sim_instance **instance);
 
-/* Records a task and returns it; NULL with a message if there is no memory. Valid until the next task is recorded. */
+/* Records a task and returns it; NULL with a message without memory. Valid until the next task is recorded. */
 struct sim_captured *sim_capture_branch_append(struct sim_branch *branch, const struct sim_op *op,
                                                enum sim_task_kind kind, const void *argument, size_t size, void *site);
 

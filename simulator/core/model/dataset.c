@@ -1,5 +1,6 @@
-/* A dataset's lock guards its list. The descriptions in it are objects of their own, opened and destroyed inside that
- * lock, one at a time; data buffers are the program's. */
+/* This file provides datasets. A dataset owns its descriptions; its data buffers belong to the program.
+ *
+ * Locks: the dataset's lock guards its list. Descriptions have locks of their own, taken inside it one at a time. */
 #include "dataset.h"
 #include "operator/tensordesc.h"
 #include <stdlib.h>
@@ -26,7 +27,7 @@ aclmdlDataset *sim_dataset_create(void)
 static void drop_desc(struct sim_dataset_slot *slot)
 {
     struct sim_tensor_desc *desc = slot->sl_desc == NULL ? NULL : sim_tensordesc_peek(slot->sl_desc);
-    if (desc != NULL) /* else the program destroyed what is the dataset's */
+    if (desc != NULL) /* NULL if the program destroyed the description */
         sim_tensordesc_destroy(desc);
     slot->sl_desc = NULL;
 }

@@ -1,10 +1,10 @@
-/* Loaded models: their ids, their users and their unloading.
+/* This file loads and unloads models, and finds them by id.
  *
  * Each execution and each call that uses a model keeps it alive; the last user frees it. A model is found by its id in
  * an array that only grows. Ids are never reused, so looking up a stale id finds no model.
  *
- * One lock guards the array and the counts of users. A model's own lock guards the records of its newest executions,
- * one per stream, which unloading waits for. Both locks are leaves. */
+ * Locks: one lock guards the array and the counts of users. A model's own lock guards the records of its newest
+ * executions, one per stream, which unloading waits for. Both locks are leaves. */
 #include "address/memory.h"
 #include "base/config.h"
 #include "engine/context.h"
@@ -21,7 +21,7 @@ const struct sim_model_observer *sim_model_observer;
 
 static struct sim_lock lock;
 static struct sim_model **models; /* by id */
-static uint32_t count, room;      /* id 0 is never given out */
+static uint32_t count, room;      /* id 0 is never used */
 
 void sim_model_free_bytes(struct sim_bytes bytes)
 {
@@ -79,7 +79,7 @@ aclError sim_model_open(uint32_t id, struct sim_model **model)
     return ACL_SUCCESS;
 }
 
-/* Tells who runs files of its kind that it was loaded, or is gone. */
+/* Calls the function registered for the kind of file, to open or close the model. */
 static aclError tell(const struct sim_model *model, aclsimModelMoment moment, char reason[SIM_REASON_BYTES])
 {
     aclsimModelRun order = {.name = model->mo_signature->sg_name, .modelId = model->mo_id, .moment = moment,
@@ -124,7 +124,7 @@ aclError sim_model_read(const char *path, struct sim_bytes *bytes)
 
 /* ---- loading ---- */
 
-/* A chip of a short name, which files may have instead of a whole one; NULL: none that can be simulated. */
+/* Files may have the short name of a chip. Finds a chip with that name; NULL if none can be simulated. */
 static const struct sim_soc *find_short(const char *name)
 {
     for (size_t i = 0; i < sim_soc_count; i++)
@@ -145,7 +145,7 @@ aclError sim_model_check_soc(const struct sim_signature *signature)
                       built == NULL ? "" : built->so_name);
 }
 
-/* One part of the model's memory: the program's, which has to be large enough, or the system's. */
+/* One part of the model's memory: checks the size of the program's memory, or allocates it. */
 static aclError find_memory(void *given, uint64_t size, uint64_t needed, const char *name, void **own)
 {
     if (given != NULL) {
@@ -158,11 +158,12 @@ static aclError find_memory(void *given, uint64_t size, uint64_t needed, const c
 
 void sim_model_release(void *memory)
 {
-    if (memory != NULL && sim_memory_engine(memory) != NULL) /* else the device was reset before */
+    if (memory != NULL && sim_memory_engine(memory) != NULL) /* not after a reset of the device */
         sim_memory_release(memory, NULL);
 }
 
-/* Who runs what came with the file, those that were registered first; a kind that nobody knows is found out by a run. */
+/* Chooses the executor for the kind of file: a registered one, otherwise a built-in one. A model of an unknown kind can
+ * be loaded, but its executions fail. */
 static aclError open_executor(struct sim_model *model, struct sim_bytes weights)
 {
     const char *kind = model->mo_signature->sg_executor;
@@ -205,7 +206,7 @@ static aclError fill(struct sim_model *model, const struct sim_file *file, const
     return *signature->sg_executor == '\0' ? ACL_SUCCESS : open_executor(model, weights);
 }
 
-/* From here on its id leads to it. */
+/* Opens the model for its executor, and makes it available under its id. */
 static aclError publish(struct sim_model *model)
 {
     if (model->mo_executor.me_for_kind) {
@@ -220,7 +221,7 @@ static aclError publish(struct sim_model *model)
     return ACL_SUCCESS;
 }
 
-/* The model goes again when it cannot be fed. */
+/* Starts the feeder; unloads the model if that fails. */
 static aclError start_feeder(struct sim_model *model, const struct sim_load_queues *queues)
 {
     struct sim_feeder *feeder;
@@ -303,7 +304,7 @@ aclError sim_model_unload(uint32_t id, uint32_t bundle)
     SIM_TRY(sim_engine_may_wait());
     struct sim_model *fed = sim_model_peek(id);
     if (fed != NULL) {
-        stop_feeder(fed); /* as long as its runs still find the model */
+        stop_feeder(fed); /* before the id is removed, because the feeder's executions look it up */
         sim_model_close(fed);
     }
     sim_lock(&lock);
@@ -322,7 +323,7 @@ aclError sim_model_unload(uint32_t id, uint32_t bundle)
     return ACL_SUCCESS;
 }
 
-/* Everything that runs has been discarded; memory goes with the devices. */
+/* All queued work has been discarded before; device memory is freed with the devices. */
 void sim_model_reset(void)
 {
     sim_model_bundle_reset();
@@ -340,7 +341,7 @@ void sim_model_reset(void)
     sim_model_registry_reset();
 }
 
-/* What the parent loaded is not the child's; its memory is lost, as nobody can say what its locks were doing. */
+/* The child has no models. The parent's are leaked here, because their locks may have been held during the fork. */
 void sim_model_after_fork(void)
 {
     sim_lock_renew(&lock);

@@ -1,5 +1,9 @@
-/* A set of parameters is the block itself, so putting it into an input is one copy. Each setter checks its own values;
- * what several of them have to agree on is checked when the set is used, because they may be called in any order. */
+/* This file provides sets of AIPP parameters, writes them into a model's input, and reports the AIPP of inputs.
+ *
+ * A set owns its parameters, in the device's layout, so that writing them is one copy. Each setter checks its own
+ * value; values that must agree are checked when the set is used, because the setters may be called in any order.
+ *
+ * Locks: the object's lock guards a set; it is released before device memory is written. */
 #include "model_aipp.h"
 #include "address/memory.h"
 #include "memory/memory_copy.h"
@@ -71,7 +75,7 @@ void sim_model_aipp_destroy(struct sim_aipp *aipp)
     sim_object_end(&sets, aipp);
 }
 
-/* ---- whether a set is whole ---- */
+/* ---- checks of a complete set ---- */
 
 static aclError check_crop(const struct sim_aipp_block *block, int index)
 {
@@ -86,7 +90,7 @@ static aclError check_crop(const struct sim_aipp_block *block, int index)
     return ACL_SUCCESS;
 }
 
-/* The size of an image after each step. */
+/* Checks each step and computes the size of the image after the last one. */
 static aclError follow(const struct sim_aipp_block *block, int index, int32_t size[2])
 {
     const struct sim_aipp_image *image = &block->bl_images[index];
@@ -191,7 +195,7 @@ static aclError check_place(const struct sim_signature *signature, size_t index,
     return ACL_SUCCESS;
 }
 
-/* Images of the largest run. */
+/* The largest batch of all gears. */
 static int64_t batch_of(const struct sim_signature *signature, uint32_t index)
 {
     int64_t dims[SIM_IMAGE_RANK], most = 0;
@@ -218,7 +222,7 @@ bool sim_model_aipp_is_applied(const struct sim_signature *signature, uint32_t i
     return type == ACL_FLOAT || type == ACL_FLOAT16;
 }
 
-/* Whether what comes out is what the model takes, as far as no gear decides it. */
+/* Checks that the result has the shape that the model takes, except for dimensions that the gear decides. */
 static aclError check_result(const struct sim_aipp_block *block, const struct sim_port *port, int64_t batch)
 {
     int32_t size[2];
@@ -310,7 +314,7 @@ aclError sim_model_aipp_type(uint32_t id, size_t index, aclmdlInputAippType *typ
 
 /* ---- static AIPP ---- */
 
-/* What the images of a run look like, and what becomes of them. */
+/* The shapes of the source images and of the result, in one gear. */
 static void show_dims(const struct sim_signature *signature, uint32_t input, int64_t gear,
                       const struct sim_static_aipp *aipp, aclAippDims *shown)
 {

@@ -1,7 +1,9 @@
-/* Preprocessing in front of a run, step by step as the documents of the model converter order them: channels change
- * places, a part is cut out, colours are converted, means and minima are subtracted and the rest is scaled, and zeros
- * are put around it. Colours are whole numbers, clipped to 0 to 255; the rest is in single precision and rounded once,
- * where the model takes halves. Resizing is in no chip's documents and is refused when parameters are set. */
+/* This file applies AIPP parameters to the images of an execution, in the order of the model converter's documentation:
+ * swap channels, crop, convert colours, subtract means and minima, scale, pad with zeros. Colours are integers, clipped
+ * to 0 to 255; the later steps use single precision, rounded once if the model takes halves. Resizing is rejected when
+ * parameters are set.
+ *
+ * The functions own no state and take no lock. The caller frees the converted images. */
 #include "model_aipp.h"
 #include "operator/tensordesc.h"
 #include <stdlib.h>
@@ -27,7 +29,7 @@ uint64_t sim_model_aipp_source_bytes(const struct sim_aipp_block *block)
 
 void sim_model_aipp_shape(aclFormat format, const int64_t dims[SIM_IMAGE_RANK], struct sim_aipp_shape *shape)
 {
-    bool last = format == ACL_FORMAT_NHWC; /* where the channels are */
+    bool last = format == ACL_FORMAT_NHWC; /* channels last */
     *shape = (struct sim_aipp_shape){dims[0], dims[last ? 3 : 1], dims[last ? 1 : 2], dims[last ? 2 : 3], last};
 }
 
@@ -61,12 +63,12 @@ static void change_places(const struct sim_aipp_block *block, int pixel[4])
         int first = block->bl_format == ACL_RGB888_U8 ? 0 : 1;
         swap(&pixel[first], &pixel[block->bl_format == ACL_XRGB8888_U8 ? 3 : 2]);
     }
-    /* Documents call it RGBA to ARGB, and make RGB of XRGB with it: X goes last. */
+    /* The documentation calls it RGBA to ARGB and uses it to make RGB of XRGB: X becomes the last channel. */
     for (int i = 0; i < 3 && block->bl_swap_ax != 0; i++)
         swap(&pixel[i], &pixel[i + 1]);
 }
 
-/* YUV has biases on its side, whether it goes in or comes out. */
+/* The biases apply to the YUV side: to the input when converting from YUV, otherwise to the output. */
 static void convert(const struct sim_aipp_block *block, int pixel[4])
 {
     bool from_yuv = block->bl_format == ACL_YUV420SP_U8;
@@ -89,7 +91,7 @@ static float scale(const struct sim_aipp_image *image, int channel, int value)
 
 /* ---- images ---- */
 
-/* The part that is taken of the source. */
+/* The part of the source that is used. */
 static void find_part(const struct sim_aipp_block *block, const struct sim_aipp_image *image, int32_t start[2],
                       int32_t size[2])
 {
@@ -144,7 +146,7 @@ static void apply(const struct sim_aipp_block *block, const struct sim_aipp_imag
         }
 }
 
-/* Blocks are copied out of memory that may lie at any address. */
+/* Copies the parameters, because the block may be unaligned. */
 static void image_of(const unsigned char *bytes, int64_t number, struct sim_aipp_image *image)
 {
     memcpy(image, bytes + sizeof(struct sim_aipp_block) + (size_t)number * sizeof *image, sizeof *image);
@@ -174,11 +176,11 @@ const char *sim_model_aipp_apply(struct sim_aipp_source source, uint64_t raw_siz
     if (shape.sh_channels > sim_model_aipp_channels(&block) ||
         (uint64_t)shape.sh_batch * sim_model_aipp_source_bytes(&block) > raw_size)
         return "the input with images has fewer bytes or channels than the parameters of its AIPP say";
-    uint64_t needed = sim_model_shape_bytes(tensor->type, tensor->dims, SIM_IMAGE_RANK); /* 0, or all ones: no size */
+    uint64_t needed = sim_model_shape_bytes(tensor->type, tensor->dims, SIM_IMAGE_RANK); /* 0 or UINT64_MAX: no size */
     if (needed - 1 >= SIZE_MAX - 1 || (*converted = calloc(1, needed)) == NULL)
         return "there is no memory for its preprocessed images";
     for (int64_t number = 0; number < shape.sh_batch; number++) {
-        image_of(bytes, source.as_shared ? 0 : number, &image); /* once: a program may be writing there */
+        image_of(bytes, source.as_shared ? 0 : number, &image); /* once, as a program may be writing it */
         if (!fits(&block, &image, &shape))
             return "an image does not come out of its AIPP in the size that the run takes";
         apply(&block, &image,

@@ -1,10 +1,10 @@
-/* Open bundles and their loaded models.
+/* This file opens bundles, loads and unloads their models, and answers queries about bundle files.
  *
  * Each call that works on a bundle keeps it alive. A bundle that is closed meanwhile is removed from the list, and the
  * last such call frees it. Ids are never reused.
  *
- * One lock, a leaf, guards the list of bundles. Models are loaded and unloaded outside this lock, because both may call
- * a registered user function. */
+ * Locks: one lock, a leaf, guards the list of bundles. Models are loaded and unloaded outside this lock, because both
+ * may call a registered user function. */
 #include "model_bundle.h"
 #include "address/memory.h"
 #include <stdlib.h>
@@ -13,15 +13,15 @@
 struct bundle {
     struct bundle *bu_next;
     uint32_t bu_id;
-    struct sim_bytes bu_bytes; /* a copy, into which the views lead */
+    struct sim_bytes bu_bytes; /* a copy; bu_file points into it */
     struct sim_bundle_file bu_file;
-    void *bu_variables; /* the system's memory; NULL: the program's, or none */
+    void *bu_variables; /* memory that the bundle allocated, or NULL */
     uint32_t bu_models[SIM_BUNDLE_PARTS]; /* ids; 0: not loaded */
     uint32_t bu_users;
     bool bu_closed;
 };
 
-#define LOADING UINT32_MAX /* in the place of an id, while a model is loaded */
+#define LOADING UINT32_MAX /* instead of an id, while a model is being loaded */
 
 static struct sim_lock lock;
 static struct bundle *bundles;
@@ -93,7 +93,7 @@ static void put(struct bundle *bundle)
         free_bundle(bundle);
 }
 
-/* Of a bundle that is in no list any more. */
+/* Unloads the models of a bundle that was removed from the list. */
 static void unload_all(struct bundle *bundle)
 {
     for (uint32_t i = 0; i < bundle->bu_file.bf_count; i++) {
@@ -157,7 +157,7 @@ aclError sim_model_bundle_model(uint32_t id, size_t index, uint32_t *model)
     return code;
 }
 
-/* Takes the place for the model that is to be loaded, and keeps the bundle alive. */
+/* Marks the model as being loaded, and keeps the bundle alive. */
 static aclError reserve(uint32_t id, size_t index, struct bundle **bundle)
 {
     sim_lock(&lock);
@@ -210,7 +210,7 @@ aclError sim_model_bundle_unload(uint32_t id, uint32_t model)
     return sim_model_unload(model, id);
 }
 
-/* ---- answers ---- */
+/* ---- queries ---- */
 
 struct sim_bundle_answer *sim_model_bundle_answer_open(const aclmdlBundleQueryInfo *handle)
 {

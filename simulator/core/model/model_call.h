@@ -1,19 +1,20 @@
-/* The argument of a model's run, shared by the files that make and run it (model_execute.c, model_prepare.c). */
+/* The argument of an execution's task, shared by the files that create and run it (model_execute.c,
+ * model_prepare.c). */
 #ifndef SIM_MODEL_CALL_H
 #define SIM_MODEL_CALL_H
 
 #include "dataset.h"
 #include "model_aipp.h"
 
-#define SIM_MODEL_CALL_SLACK 64 /* a buffer may be this much smaller than the model asks for */
+#define SIM_MODEL_CALL_SLACK 64 /* a buffer may be this many bytes smaller than the model requires */
 
-#define SIM_MODEL_CALL_RANK_MAX 8 /* of a tensor that something runs on */
+#define SIM_MODEL_CALL_RANK_MAX 8 /* most dimensions of a tensor that an executor gets */
 
 struct sim_operand {
-    void *op_address; /* as the program knows it */
-    uint64_t op_bytes; /* of the buffer, at most what the model needs in its largest gear */
+    void *op_address; /* the program's address */
+    uint64_t op_bytes; /* of the buffer, at most the bytes that the model needs in its largest gear */
     uint32_t op_port;
-    uint32_t op_rank; /* of the real shape, where the model's is not known before the run */
+    uint32_t op_rank; /* rank of the actual shape, if the model's shapes are dynamic */
     int64_t op_dims[SIM_MODEL_CALL_RANK_MAX];
 };
 
@@ -21,8 +22,8 @@ struct sim_operand {
 struct sim_model_call {
     uint32_t ca_model;
     uint32_t ca_inputs, ca_outputs;
-    uint32_t ca_gear_operand; /* which input carries the gear; as many as there are inputs: none */
-    uint32_t ca_aipp_operand; /* which one carries parameters of AIPP; the same */
+    uint32_t ca_gear_operand; /* index of the input that carries the gear; ca_inputs if there is none */
+    uint32_t ca_aipp_operand; /* index of the input that carries AIPP parameters; ca_inputs if there is none */
     const aclmdlDataset *ca_output;
     struct sim_range ca_ranges[];
 };
@@ -47,7 +48,7 @@ static inline uint64_t *sim_model_call_capacities(const struct sim_model_call *c
     return (uint64_t *)(sim_model_call_tensors(call) + sim_model_call_count(call));
 }
 
-/* Whether a run needs nothing of what model_prepare.c does: no AIPP, and buffers for the largest gear. */
+/* Whether an execution needs no preparation (model_prepare.c): no AIPP, and buffers for the largest gear. */
 static inline bool sim_model_call_is_plain(const struct sim_signature *signature, const struct sim_model_call *call)
 {
     const struct sim_operand *operand = sim_model_call_operands(call);
@@ -59,20 +60,21 @@ static inline bool sim_model_call_is_plain(const struct sim_signature *signature
     return plain;
 }
 
-/* Bytes that a port needs in a gear (SIM_EVERY_GEAR: the largest one); 0: not known before the run. */
+/* Bytes that a port needs in a gear (SIM_EVERY_GEAR: the largest one); 0: not known before the execution. */
 uint64_t sim_model_call_needed(const struct sim_signature *signature, uint32_t port, bool output, int64_t gear);
 
-/* What a run puts in the place of the program's memory: preprocessed images, and whole tensors for buffers that are a
- * little shorter. */
+/* Memory that an execution uses instead of the program's: preprocessed images, and full-size tensors for buffers that
+ * are slightly too short. */
 struct sim_prepared {
     void *pr_images[SIM_STATIC_AIPP_MAX + 1];
-    unsigned char *pr_short; /* one after the other, inputs first */
+    unsigned char *pr_short; /* the full-size tensors back to back, inputs first */
 };
 
-/* NULL, or why the run cannot be, which goes into text; sim_model_call_finish either way. */
+/* Replaces short buffers and images. Returns NULL, or the reason why it cannot, which may be in `text`. The caller
+ * calls sim_model_call_finish in both cases. */
 const char *sim_model_call_prepare(const struct sim_signature *signature, struct sim_model_call *call, int64_t gear,
                              struct sim_prepared *prepared, char text[SIM_REASON_BYTES]);
-/* Copies the bytes that there is room for into short outputs, if the run went well, and frees what took their place. */
+/* After a successful execution copies short outputs back, as far as the buffers reach. Frees the replacements. */
 void sim_model_call_finish(const struct sim_signature *signature, const struct sim_model_call *call, int64_t gear,
                      struct sim_prepared *prepared, bool well);
 

@@ -1,9 +1,8 @@
-/* Options are plain values under their object's lock.
+/* This file provides the options of loads and executions: objects with plain values, guarded by the object's lock.
  *
- * An option is honoured or refused. A run keeps within a time for waiting at events by waiting at none, and takes work
- * memory that is large enough by leaving it alone. Priorities and performance modes say what matters more when there is
- * too little for all, and promise nothing: they are checked and kept. What would divide the parts of a chip between
- * runs is refused. */
+ * Each option is honoured or rejected. The time limit for event waits always holds, because executions do not wait for
+ * events; work memory is checked and not used. Priorities and performance modes are hints: they are checked and stored.
+ * Options that divide the cores of a chip between executions are rejected. */
 #include "model_config.h"
 #include "address/memory.h"
 #include "model_queue.h"
@@ -15,13 +14,13 @@ static struct sim_table tables[SIM_OPTIONS_KINDS] = {
     [SIM_RUN_OPTIONS] = SIM_OBJECT_TABLE(struct sim_options, SIM_KIND_RUN_CONFIG),
 };
 
-/* ---- what attributes are ---- */
+/* ---- attributes ---- */
 
 enum shape { UNKNOWN, NUMBER_32, NUMBER_64, POINTER, TEXT, REFUSED };
 
 struct attribute {
     enum shape at_shape;
-    int64_t at_least, at_most; /* of 32-bit numbers, and of 64-bit ones where at_most is not 0 */
+    int64_t at_least, at_most; /* the range of 32-bit numbers, and of 64-bit ones if at_most is not 0 */
 };
 
 static const struct attribute attributes_of[SIM_OPTIONS_KINDS][SIM_OPTIONS_MAX] = {
@@ -117,7 +116,7 @@ aclError sim_model_options_set(enum sim_options_kind kind, struct sim_options *o
     return ACL_SUCCESS;
 }
 
-/* ---- what a load or a run needs ---- */
+/* ---- reading the options of a load or an execution ---- */
 
 static const char *const needed_names[] = {
     [ACL_MDL_LOAD_TYPE_SIZET] = "ACL_MDL_LOAD_TYPE_SIZET",   [ACL_MDL_PATH_PTR] = "ACL_MDL_PATH_PTR",
@@ -194,7 +193,7 @@ aclError sim_model_run_check_work(const struct sim_run_setting *setting, uint32_
     SIM_ARGUMENT(setting->rs_work_size != 0, ACL_ERROR_INVALID_PARAM,
                  "ACL_MDL_WORK_ADDR_PTR was set, expected ACL_MDL_WORK_SIZET too");
     SIM_TRY(sim_model_open(id, &model));
-    uint64_t needed = model->mo_signature->sg_dynamic ? 0 : model->mo_signature->sg_work; /* open shapes ignore it */
+    uint64_t needed = model->mo_signature->sg_dynamic ? 0 : model->mo_signature->sg_work; /* dynamic shapes ignore it */
     sim_model_close(model);
     SIM_ARGUMENT(setting->rs_work_size >= needed, ACL_ERROR_GE_PARAM_INVALID,
                  "ACL_MDL_WORK_SIZET is %llu, expected at least %llu", (unsigned long long)setting->rs_work_size,

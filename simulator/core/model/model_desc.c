@@ -1,4 +1,5 @@
-/* A description shares its model's signature, which never changes; its own lock guards which one it has. */
+/* This file provides descriptions of models, with aliases for long names. A description shares its model's signature,
+ * which never changes. The object's lock guards the pointer to it. */
 #include "model.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,11 @@
-/* An execution of a model is one task. Its argument holds the id of the model and the ranges of the buffers that it
- * reads and writes. The model is looked up by its id when the task runs, so an execution after the unload fails and
- * touches no memory. The argument is not modified, except the tensor dimensions, which each execution writes anew. */
+/* This file executes models: an execution is one task.
+ *
+ * The task's argument holds the id of the model and the ranges of the buffers that it reads and writes. The model is
+ * looked up by its id when the task runs, so an execution after the unload fails and touches no memory. The argument is
+ * not modified, except for the tensors and capacities, which each execution writes anew.
+ *
+ * Locks: a dataset's lock is held while its buffers are read, never two datasets' together. The model's lock guards its
+ * records. No lock is held while the executor runs. */
 #include "address/memory.h"
 #include "base/clock.h"
 #include "base/output.h"
@@ -34,8 +39,8 @@ static bool set_tensor(aclsimTensor *tensor, const struct sim_operand *operand, 
     return true;
 }
 
-/* The gear that the program wrote into its input: 64-bit numbers, or 32-bit ones when there is no room for them; -1 for
- * none of the model's. */
+/* The gear that the program wrote into the input: 64-bit numbers, or 32-bit ones in a small buffer; -1 if the model has
+ * no such gear. */
 static int64_t read_gear(const struct sim_signature *signature, const struct sim_model_call *call)
 {
     uint64_t values[ACL_MAX_DIM_CNT];
@@ -57,7 +62,7 @@ static int64_t read_gear(const struct sim_signature *signature, const struct sim
     return sim_model_signature_gear(signature, values);
 }
 
-/* The inputs with data, one behind the other; how many there are. False: a tensor has too many dimensions. */
+/* Fills and counts the tensors of the inputs that carry data. False if one has too many dimensions. */
 static bool set_inputs(const struct sim_signature *signature, struct sim_model_call *call, int64_t gear, uint32_t *count)
 {
     aclsimTensor *tensors = sim_model_call_tensors(call);
@@ -92,7 +97,7 @@ static bool set_outputs(const struct sim_signature *signature, struct sim_model_
     return true;
 }
 
-/* What the run found out: the real shapes of the outputs, for aclmdlGetDatasetTensorDesc. */
+/* Stores the actual shapes of the outputs in the dataset, for aclmdlGetDatasetTensorDesc. */
 static aclError tell_shapes(const struct sim_signature *signature, const struct sim_model_call *call)
 {
     struct sim_dataset *dataset = sim_dataset_peek(call->ca_output);
@@ -134,7 +139,7 @@ static aclError call_executor(struct sim_run *run, const struct sim_model_execut
     return sim_engine_give_up(run, code, text);
 }
 
-/* The same, told to the model's subscription as one operator unless the executor has steps of its own. */
+/* The same, recorded for the model's subscription as one operator unless the executor reports its own steps. */
 static aclError call_told(struct sim_run *run, const struct sim_model_executor *executor,
                           const struct sim_signature *signature, const aclsimModelRun *order)
 {
@@ -147,7 +152,7 @@ static aclError call_told(struct sim_run *run, const struct sim_model_executor *
     return code;
 }
 
-/* The same, with the inputs and outputs dumped where the model was loaded under a configuration for it. */
+/* The same, dumping inputs and outputs if the dump configuration selected the model when it was loaded. */
 static aclError call_dumped(struct sim_run *run, struct sim_model *model, const aclsimModelRun *order)
 {
     const struct sim_dump_plan *plan = model->mo_dump;
@@ -161,7 +166,7 @@ static aclError call_dumped(struct sim_run *run, struct sim_model *model, const 
     return code;
 }
 
-/* With whole tensors in the place of short ones, and images as the model wants them. */
+/* The same, with full-size tensors instead of short buffers, and with preprocessed images. */
 SIM_RARE static aclError call_prepared(struct sim_run *run, struct sim_model *model, struct sim_model_call *call,
                                        const aclsimModelRun *order, int64_t gear)
 {
@@ -249,8 +254,8 @@ static const struct sim_op queued_op = CALL_OP("aclmdlExecuteAsync", SIM_OP_HEAV
 
 /* ---- operands of an execution ---- */
 
-/* A buffer of the dataset, with as many of its bytes as the model may need, whatever gear it runs in. A missing output is
- * allocated on wish. */
+/* Reads a buffer of the dataset, limited to the bytes that the model needs in its largest gear. With `allocate`, a
+ * missing output gets memory. */
 static aclError place(const struct sim_model *model, const struct sim_dataset *dataset, uint32_t index, bool output,
                       bool allocate, int64_t gear, struct sim_operand *operand)
 {
@@ -293,7 +298,7 @@ static bool in_range(const struct sim_port *port, const int64_t *dims, size_t ra
     return true;
 }
 
-/* The real shape of an input whose shape the model leaves open: the dataset's description, else what the model says. */
+/* The actual shape of an input with a dynamic shape: the dataset's description or, without one, the model's shape. */
 static aclError find_shape(const struct sim_port *port, const struct sim_dataset_slot *slot, struct sim_operand *operand)
 {
     const int64_t *dims = port->po_dims;
@@ -346,15 +351,15 @@ static aclError fill_side(struct sim_model_call *call, const struct sim_model *m
     return ACL_SUCCESS;
 }
 
-/* The gear that was set with the dataset of the inputs, else the last one of the model. */
+/* The gear set for the dataset of the inputs, otherwise the gear set last for the model. */
 static int64_t gear_of(struct sim_model *model, const struct sim_dataset *inputs)
 {
     if (inputs->da_gear_model == model->mo_id)
         return inputs->da_gear;
-    return atomic_load_explicit(&model->mo_gear, memory_order_relaxed); /* tells nothing else */
+    return atomic_load_explicit(&model->mo_gear, memory_order_relaxed); /* publishes no other data */
 }
 
-/* The datasets are opened one after the other, never together: they may be one and the same. */
+/* The datasets are opened one after the other, never together, because both may be the same dataset. */
 static aclError fill_call(struct sim_model_call *call, struct sim_model *model, const aclmdlDataset *inputs,
                           const aclmdlDataset *outputs, bool allocate)
 {
@@ -373,11 +378,11 @@ static aclError fill_call(struct sim_model_call *call, struct sim_model *model, 
 
 /* ---- queueing ---- */
 
-/* Remembers the newest run on its stream, so that unloading waits for it; passed records make room. */
+/* Stores the newest execution on its stream, so that unloading waits for it; finished ones are removed. */
 static void remember(struct sim_model *model, sim_record record)
 {
     if (record == 0)
-        return; /* it went into a capture */
+        return; /* recorded by a capture, or not submitted */
     sim_lock(&model->mo_lock);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < model->mo_record_count; i++)
@@ -463,7 +468,7 @@ aclError sim_model_execute_on(uint32_t id, const aclmdlDataset *inputs, aclmdlDa
     return wait_for(target, timeout);
 }
 
-/* Queued behind nothing else: on a stream of its own. */
+/* On a stream of its own, so that it does not wait for other work. */
 aclError sim_model_execute(uint32_t id, const aclmdlDataset *inputs, aclmdlDataset *outputs, void *site)
 {
     struct sim_context *context;

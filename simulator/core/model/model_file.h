@@ -1,5 +1,5 @@
-/* The container of models (.om). The readers are in format/; they follow no offset and trust no count of the file, and
- * take no more memory than a small multiple of its size. */
+/* The container of models (.om). The readers in format/ ignore offsets in the file and check every count, and allocate
+ * at most a small multiple of the file's size. */
 #ifndef SIM_MODEL_FILE_H
 #define SIM_MODEL_FILE_H
 
@@ -11,7 +11,7 @@
 
 /* A view of a container: the parts of its first model. */
 struct sim_file {
-    struct sim_bytes fi_payload; /* behind the header */
+    struct sim_bytes fi_payload; /* everything after the header */
     uint8_t fi_kind;             /* sim_file_kind */
     bool fi_wide;                /* tables of 64-bit numbers */
     bool fi_dynamic;
@@ -36,15 +36,17 @@ struct sim_model_kind {
 
 /* The reader of model files. */
 struct sim_model_format {
-    /* 145006 if the bytes are not a container or are truncated; 145000 if the number of partitions is out of range. */
+    /* Reads the container. Fails with 145006 if the bytes are not a container or are truncated, and with 145000 if the
+     * number of partitions is out of range. */
     aclError (*mf_view)(struct sim_bytes bytes, struct sim_file *file);
-    /* The part of a type; false when there is none. */
+    /* Finds the partition of a type; false without one. */
     bool (*mf_part)(const struct sim_file *file, enum sim_part type, struct sim_bytes *part);
-    /* The model's outside, from its description of inputs and outputs, else from its graph. 145000, 145006, 245000. */
+    /* Reads the signature from the description of inputs and outputs or, without one, from the graph. Fails with
+     * 145000, 145006 or 245000. */
     aclError (*mf_signature)(const struct sim_file *file, struct sim_signature **signature);
-    /* 100000 for a plain model, 145000, 145006. */
+    /* Reads a bundle. Fails with 100000 for a single model, 145000 or 145006. */
     aclError (*mf_bundle)(struct sim_bytes bytes, struct sim_bundle_file *bundle);
-    const struct sim_model_kind *mf_kinds; /* the last one has no name */
+    const struct sim_model_kind *mf_kinds; /* ends with an element without a name */
 };
 
 /* Set by simulator.c before any call. */

@@ -1,6 +1,8 @@
-/* Choosing a gear writes its numbers into the input that carries them, at once, and keeps it twice: with the model, for
- * aclmdlGetCurOutputDims, and with the dataset, because it decides how large the buffers of a run have to be. Which gear
- * a run is for is read from the input when it runs. */
+/* This file chooses the gear of a model: it writes the gear's numbers into the input that carries them, at once.
+ *
+ * The gear is stored in the model, for aclmdlGetCurOutputDims, and in the dataset, because it decides how large the
+ * buffers of an execution must be. An execution reads its gear from the input when it runs. mo_gear is atomic; the
+ * dataset's lock guards its gear. */
 #include "address/memory.h"
 #include "memory/memory_copy.h"
 #include "dataset.h"
@@ -42,7 +44,7 @@ static aclError choose(struct sim_model *model, aclmdlDataset *dataset, size_t i
                  count * sizeof(uint32_t));
     SIM_TRY(find_gear(model->mo_signature, index, kind, values, count, &gear));
     SIM_TRY(write_gear(address, size, values, count));
-    atomic_store_explicit(&model->mo_gear, gear, memory_order_relaxed); /* tells nothing else */
+    atomic_store_explicit(&model->mo_gear, gear, memory_order_relaxed); /* publishes no other data */
     return sim_dataset_choose_gear(dataset, model->mo_id, gear);
 }
 

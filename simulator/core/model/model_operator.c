@@ -1,4 +1,5 @@
-/* Files of single operators: they are checked, and nothing is kept of them, because their operators run by rows. */
+/* This file checks model files of single operators. It keeps nothing of them, because operators are executed by their
+ * schemas. It has no state and needs no lock. */
 #include "model.h"
 
 aclError sim_model_operator_check(const void *model, size_t size)

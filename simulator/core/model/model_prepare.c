@@ -1,6 +1,9 @@
-/* Between the program's buffers and who runs a model. A buffer may be up to 64 bytes shorter than the gear of the run needs:
- * then a whole tensor takes its place, so that no byte behind the buffer is read or written; a longer one is used as far
- * as the gear goes. Images with AIPP become the tensors that the model behind it takes. */
+/* This file prepares the program's buffers for the executor of a model: it replaces short buffers and images with AIPP.
+ *
+ * A buffer may be up to 64 bytes shorter than the gear of the execution needs. Then a full-size tensor replaces it, so
+ * that no byte behind the buffer is read or written; of a longer buffer only the bytes of the gear are used. The
+ * execution owns the replacements (struct sim_prepared) and frees them. No lock is needed: the task alone uses its
+ * argument. */
 #include "address/memory.h"
 #include "model_call.h"
 #include <stdio.h>
@@ -22,10 +25,10 @@ uint64_t sim_model_call_needed(const struct sim_signature *signature, uint32_t p
     else
         sim_model_signature_input(signature, port, gear, dims);
     uint64_t bytes = sim_model_shape_bytes(found->po_type, used, rank);
-    return bytes == 0 || bytes > found->po_bytes ? found->po_bytes : bytes; /* files may leave the gear's shape out */
+    return bytes == 0 || bytes > found->po_bytes ? found->po_bytes : bytes; /* the file may lack the gear's shape */
 }
 
-/* ---- buffers that are a little short ---- */
+/* ---- short buffers ---- */
 
 #define ROUNDED(bytes) (((bytes) + 63) / 64 * 64) /* so that each tensor is aligned for any type */
 
@@ -39,7 +42,7 @@ static bool is_control(const struct sim_signature *signature, const struct sim_m
     return at < call->ca_inputs && sim_model_port_is_control(&signature->sg_inputs[at]);
 }
 
-/* The tensor of an operand: those of inputs are one behind the other, without the controls. */
+/* The tensor of an operand. Control inputs have no tensor, so later inputs move up. */
 static aclsimTensor *tensor_at(const struct sim_signature *signature, const struct sim_model_call *call, uint32_t at)
 {
     uint32_t place = at;
@@ -57,8 +60,8 @@ static bool is_short(const struct sim_signature *signature, const struct sim_mod
     return !is_control(signature, call, at) && operand->op_bytes < needed_at(signature, call, at, gear);
 }
 
-/* How many bytes all short ones need; *worst is the first one that is too short, or as many as
- * there are. */
+/* The bytes for all replacements. *worst is the first operand that is too short to be replaced, or the count of
+ * operands if there is none. */
 static uint64_t count_short(const struct sim_signature *signature, const struct sim_model_call *call, int64_t gear,
                             uint32_t *worst)
 {
@@ -82,7 +85,7 @@ static const char *widen(const struct sim_signature *signature, struct sim_model
     uint64_t total = count_short(signature, call, gear, &worst);
     if (likely(total == 0))
         return NULL;
-    if (worst != sim_model_call_count(call)) { /* at the submission another gear was set */
+    if (worst != sim_model_call_count(call)) { /* another gear was set after the submission */
         bool output = worst >= call->ca_inputs;
         const struct sim_operand *operand = &sim_model_call_operands(call)[worst];
         const struct sim_port *port = output ? signature->sg_outputs : signature->sg_inputs;
@@ -130,7 +133,7 @@ static const char *apply(const struct sim_signature *signature, struct sim_model
     return sim_model_aipp_apply(source, raw_size, format, tensor_at(signature, call, input), converted);
 }
 
-/* Preprocessed images take the place of those that the program gave. */
+/* Replaces the program's images by preprocessed ones. */
 static const char *prepare_images(const struct sim_signature *signature, struct sim_model_call *call, int64_t gear,
                                   struct sim_prepared *prepared)
 {

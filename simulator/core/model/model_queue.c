@@ -1,11 +1,12 @@
-/* Models that are fed by queues: each has a thread, its feeder, which takes one element from every input queue, runs the
- * model on device memory of its own, and puts the outputs into the output queues. The private area of the first input's
- * element is copied into every output element. If an execution fails, the feeder logs the reason and puts elements
- * without data into the output queues, so that a program that waits for an output still gets one.
+/* This file executes models between queues. Each such model has a thread, its feeder, which takes one element from
+ * every input queue, executes the model on device memory of its own, and puts the outputs into the output queues. The
+ * private area of the first input's element is copied into every output element. If an execution fails, the feeder logs
+ * the reason and puts elements without data into the output queues, so that a program that waits for an output still
+ * gets one.
  *
  * The model owns the feeder. The thread that removes the feeder from the model (model.c, atomically) sets the stop
- * flag, which the feeder reads whenever it would wait, and joins the feeder. The feeder also ends when one of its
- * queues is destroyed. All its fields except the stop flag are written before it starts. */
+ * flag, which the feeder reads before each wait, and joins it. The feeder also ends when one of its queues is
+ * destroyed. No lock is needed: all its fields except the atomic stop flag are written before it starts. */
 #include "model_queue.h"
 #include "address/memory.h"
 #include "base/log.h"
@@ -36,17 +37,17 @@ struct sim_feeder {
     struct port fe_ports[]; /* inputs first */
 };
 
-static _Thread_local struct sim_feeder *feeding; /* of this thread */
+static _Thread_local struct sim_feeder *feeding; /* the feeder that this thread is, or NULL */
 
 bool sim_model_queue_is_own(const struct sim_feeder *feeder)
 {
     return feeder == feeding;
 }
 
-/* ---- which queues ---- */
+/* ---- checks ---- */
 
-/* The value behind an id that no queue has is that of the code's name in the headers; 145011, which documents also
- * give, is there the code of another failure. */
+/* For an unknown id the documentation gives two numbers. This is the one that the headers define under the code's name;
+ * 145011 is another failure in the headers. */
 static aclError check_ids(const uint32_t *ids, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
@@ -87,7 +88,7 @@ static aclError check_model(const struct sim_signature *signature, const struct 
 
 /* ---- the thread ---- */
 
-static const char who[] = "aclmdlLoadFromFileWithQ"; /* messages of the feeder's runs name the call that it stands for */
+static const char who[] = "aclmdlLoadFromFileWithQ"; /* the function that messages of the feeder's executions name */
 
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void say(const char *format, ...)
@@ -99,14 +100,16 @@ static void say(const char *format, ...)
     va_end(arguments);
 }
 
-/* The message of the run, which is this thread's and nobody else would see, unless all threads share theirs. */
+/* Logs the message of the failed execution: it is kept per thread, so the program could not read it otherwise. With
+ * messages shared by all threads, the program reads it itself. */
 static void say_why(const struct sim_feeder *feeder)
 {
     const char *text = sim_fail_is_shared() ? "aclGetRecentErrMsg says why" : sim_fail_take();
     say("a run of model %u, which queues feed, failed: %s", feeder->fe_model, text != NULL ? text : "no reason is known");
 }
 
-/* One element of each input queue; false when there will be no more. *fits: each has the bytes that the model takes. */
+/* Takes one element from each input queue; false if the feeder has to end. *fits: each element has the size of its
+ * input. */
 static bool gather(struct sim_feeder *feeder, unsigned char user[SIM_QUEUE_PRIVATE], bool *fits)
 {
     *fits = true;
@@ -130,7 +133,7 @@ static bool gather(struct sim_feeder *feeder, unsigned char user[SIM_QUEUE_PRIVA
     return true;
 }
 
-/* What the run made, or elements without data; false when a queue is gone. */
+/* Puts the outputs, or elements without data, into the output queues; false if the feeder has to end. */
 static bool scatter(struct sim_feeder *feeder, unsigned char user[SIM_QUEUE_PRIVATE], bool done)
 {
     for (uint32_t i = feeder->fe_input_count; i < feeder->fe_count; i++) {
@@ -184,7 +187,7 @@ static void free_feeder(struct sim_feeder *feeder)
     free(feeder);
 }
 
-/* Memory for one port, and its place in a dataset. */
+/* Allocates the memory of one port and adds its buffer to a dataset. */
 static aclError make_port(struct port *port, uint32_t queue, uint64_t bytes, aclmdlDataset *handle)
 {
     port->fp_queue = queue;

@@ -1,6 +1,8 @@
-/* Registered functions form two lists, for models and for kinds of files, under one lock, which is a leaf. A model's entry
- * is found by its name as it was given: the path of a load, the last part of the path with or without its ending, or the
- * name inside the file. */
+/* This file registers functions that execute models, and the bytes of models.
+ *
+ * There are two lists, for models and for kinds of files, which own their entries. The name of a model's entry may be
+ * the path of a load, the last part of the path with or without its extension, or the name inside the file. One lock, a
+ * leaf, guards both lists; it is not held during a call. */
 #include "model.h"
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,7 @@
 struct entry {
     struct entry *en_next;
     char *en_name;
-    struct sim_bytes en_model; /* a copy; by_data NULL: none */
+    struct sim_bytes en_model; /* a copy; by_data is NULL if only a function was registered */
     aclsimModelFunc en_run;
     void *en_user;
 };
@@ -77,7 +79,7 @@ aclError sim_model_register_kind(const char *kind, aclsimModelFunc run, void *us
     return enter(&kinds, kind, (struct sim_bytes){NULL, 0}, run, user);
 }
 
-/* With the lock held. */
+/* The lock is held. */
 static struct entry *find_path(const char *path)
 {
     struct entry *entry = path == NULL ? NULL : entries;
@@ -86,7 +88,7 @@ static struct entry *find_path(const char *path)
     return entry;
 }
 
-/* With the lock held. */
+/* The lock is held. */
 static struct entry *find_name(struct entry *list, const char *name)
 {
     while (list != NULL && strcmp(list->en_name, name) != 0)
@@ -155,5 +157,5 @@ void sim_model_registry_reset(void)
 
 void sim_model_registry_after_fork(void)
 {
-    sim_lock_renew(&lock); /* entries stay: they are the program's wishes, not the device's state */
+    sim_lock_renew(&lock); /* the entries stay: they belong to the program, not to a device */
 }

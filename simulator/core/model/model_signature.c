@@ -1,5 +1,8 @@
-/* A signature owns pieces of memory in one list; everything in it points into them. It is written by one thread, while
- * it is read from a file, and shared afterwards, so only its count of users is atomic. */
+/* This file provides signatures: their memory, look-ups, and the checks after reading one from a file.
+ *
+ * A signature owns pieces of memory in one list; everything in it points into them. One thread writes it, while it is
+ * read from a file; afterwards it is shared and constant, so it needs no lock, and only its count of users is
+ * atomic. */
 #include "model_signature.h"
 #include "base/bytes.h"
 #include "operator/tensordesc.h"
@@ -29,7 +32,7 @@ void sim_model_signature_share(struct sim_signature *signature)
 
 void sim_model_signature_drop(struct sim_signature *signature)
 {
-    /* Acquire and release: what the last user but one read comes before the freeing. */
+    /* Acquire and release: all reads of the other users happen before the memory is freed. */
     if (signature == NULL || atomic_fetch_sub_explicit(&signature->sg_users, 1, memory_order_acq_rel) != 1)
         return;
     while (signature->sg_pieces != NULL) {
@@ -61,7 +64,7 @@ const char *sim_model_signature_text(struct sim_signature *signature, const void
     return text;
 }
 
-/* ---- questions ---- */
+/* ---- look-ups ---- */
 
 uint32_t sim_model_port_find(const struct sim_port *ports, uint32_t count, const char *name)
 {
@@ -144,7 +147,7 @@ int64_t sim_model_signature_gear(const struct sim_signature *signature, const ui
 
 /* ---- after reading ---- */
 
-/* Bytes of the shape, in the largest gear; 0 while a dimension is unknown, UINT64_MAX when the number does not fit. */
+/* Bytes of the shape in the largest gear; 0 if a dimension is unknown, UINT64_MAX if the number does not fit. */
 static uint64_t largest_of(const struct sim_signature *signature, uint32_t index, bool input)
 {
     const struct sim_port *port = input ? &signature->sg_inputs[index] : &signature->sg_outputs[index];
@@ -163,7 +166,7 @@ static uint64_t largest_of(const struct sim_signature *signature, uint32_t index
     return most;
 }
 
-/* Whether runs read other bytes than those of the shape: a parameter, or an image that AIPP makes the shape of. */
+/* Whether the input's size differs from its shape: it is a parameter, or images that AIPP converts to the shape. */
 static bool has_own_bytes(const struct sim_signature *signature, uint32_t index, bool input)
 {
     return input &&
@@ -193,7 +196,8 @@ static aclError check_port(struct sim_signature *signature, uint32_t index, bool
     return ACL_SUCCESS;
 }
 
-/* Sets of dimensions are filled in from the first input on; a batch, or a height and width, is for each of them. */
+/* With gears of kind DIMS, the values fill the open dimensions of all inputs in order. A batch, or a height and width,
+ * applies to every input. */
 static void place_gears(struct sim_signature *signature)
 {
     uint32_t place = 0;

@@ -1,4 +1,4 @@
-/* This file provides channels: named queues of messages. There is no device process at the other end, so a message is
+/* This file provides channels: named queues of messages. The other end has no device process, so a message is
  * received through the handle that sent it, by any thread.
  *
  * A channel owns a queue, which implements capacity, waiting and waking. A channel without a capacity gets the largest

@@ -72,7 +72,7 @@ struct sim_route {
 
 /* Adds a route and sets its status. Fails with 100032, 107002, 200000, or 100000 if routes would form a cycle. */
 aclError sim_queue_bind(struct sim_route *route);
-/* Removes a route and sets its status. Fails with 107002, or 100000 if there is no such route. */
+/* Removes a route and sets its status. Fails with 107002, or 100000 if the route is not bound. */
 aclError sim_queue_unbind(struct sim_route *route);
 
 struct sim_route_question {

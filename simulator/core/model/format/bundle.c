@@ -1,5 +1,6 @@
-/* A bundle: a container whose partitions of type 24 are whole model files, one behind the other, and whose partition of
- * type 25, if any, says how many bytes of variable weights they share. */
+/* This file reads bundles: containers whose partitions of type 24 are complete model files, and whose optional
+ * partition of type 25 holds the size of the variable weights that they share. The views point into the caller's bytes.
+ * This file has no state and needs no lock. */
 #include "format.h"
 
 #define BAD_DATA ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID

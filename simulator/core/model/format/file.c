@@ -1,5 +1,8 @@
-/* The container of models: a header, then tables of partitions with their bytes back to back behind each table. Offsets
- * in the tables are ignored, as the loader of a device does; a sum of sizes beyond the payload ends the reading. */
+/* This file reads the container of models, and the signature of a model from it.
+ *
+ * A container is a header, followed by tables of partitions; the bytes of a table's partitions follow it back to back.
+ * Offsets in the tables are ignored, as a device's loader does; sizes beyond the payload are an error. The views point
+ * into the caller's bytes. This file has no state and needs no lock. */
 #include "format.h"
 
 #include "address/memory.h"
@@ -46,7 +49,7 @@ static aclError read_header(struct sim_bytes bytes, struct sim_file *file)
 
 /* ---- partitions ---- */
 
-/* One of the numbers that builders write: a base of 1, 3, 4 or 5, and up to three more. */
+/* The vendor's tools write 1, 3, 4 or 5 partitions, and up to three more. */
 static bool is_count(uint32_t count)
 {
     return count >= 1 && count <= 8;
@@ -90,7 +93,7 @@ static aclError read_parts(struct sim_bytes *rest, struct sim_file *file)
     return ACL_SUCCESS;
 }
 
-/* The models of a file with several follow one another; what is behind the first is looked through, not kept. */
+/* A file may hold several models, one after another; those after the first are only checked. */
 aclError sim_file_view(struct sim_bytes bytes, struct sim_file *file)
 {
     SIM_TRY(read_header(bytes, file));

@@ -1,4 +1,5 @@
-/* Formats of the files of models, and what runs the models of some. Models reach these through struct sim_model_format. */
+/* The formats of model files, and the built-in executors. Models use these functions through struct
+ * sim_model_format. */
 #ifndef SIM_FORMAT_H
 #define SIM_FORMAT_H
 
@@ -11,11 +12,12 @@ aclError sim_file_view(struct sim_bytes bytes, struct sim_file *file);
 bool sim_file_part(const struct sim_file *file, enum sim_part type, struct sim_bytes *part);
 aclError sim_file_signature(const struct sim_file *file, struct sim_signature **signature);
 
-/* Entries of a table of partitions, as the file's layout has them. */
+/* The bytes of a table with `count` partitions. */
 uint64_t sim_file_table_bytes(const struct sim_file *file, uint32_t count);
+/* Reads the next entry of a table; false at its end. */
 bool sim_file_take_entry(struct sim_bytes *table, const struct sim_file *file, uint32_t *type, uint64_t *size);
 
-/* Whether the file describes its inputs and outputs without a device. */
+/* Whether the file has a partition that describes its inputs and outputs. */
 bool sim_file_is_described(const struct sim_file *file);
 
 /* bundle.c: mf_bundle. */
@@ -29,16 +31,17 @@ aclError sim_graph_read(struct sim_bytes part, struct sim_signature *signature);
 
 /* ---- executors: mk_open ---- */
 
-/* Input and output pairs. */
+/* Opens recorded executions: pairs of inputs and outputs. Fails with 145000 or 245000. */
 aclError sim_recorded_open(struct sim_bytes weights, struct sim_model_executor *executor);
-/* The steps of an instance (model_saver.h), with memory of their own, whose contents persist from one execution to the
- * next.
- * 145000 also for an operator that has no kernel here or does not take its arguments, 245000. */
+/* Opens a saved instance (model_saver.h): steps on memory of their own, whose contents persist between executions.
+ * Fails with 145000, also if an operator has no kernel or rejects its arguments, or with 245000. */
 aclError sim_saved_open(struct sim_bytes weights, struct sim_model_executor *executor);
 
-/* ONNX models, by a Python process: 145000 for what it does not take, and where there is none. */
+/* Opens an ONNX model, which a Python process executes. Fails with 145000 if the process rejects the model or cannot be
+ * started, or with 245000. */
 aclError sim_onnx_open(struct sim_bytes content, struct sim_model_executor *executor);
-void sim_onnx_stop(void); /* the process; a run starts it again */
+/* Stops the process; the next execution starts it again. */
+void sim_onnx_stop(void);
 void sim_onnx_after_fork(void);
 
 #endif

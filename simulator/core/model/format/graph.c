@@ -1,6 +1,8 @@
-/* The definition of a model, a protobuf message (ge.proto.ModelDef). Three wire types and a dozen fields are all that is
- * wanted of it, so the reader is here instead of a library that every C program would have to have. It walks the bytes
- * where they lie; messages inside messages are followed by name, never by recursion. */
+/* This file reads the definition of a model, a protobuf message (ge.proto.ModelDef), into a signature.
+ *
+ * It needs few wire types and fields, so it has its own reader, and C programs need no protobuf library. It reads the
+ * caller's bytes in place and follows nested messages by field, without recursion. The signature owns the result. This
+ * file has no state and needs no lock. */
 #include "data_type_table.h"
 #include "format.h"
 #include <stdio.h>
@@ -10,8 +12,8 @@
 
 struct field {
     uint32_t fd_number;
-    uint64_t fd_value;         /* of a varint or a fixed number */
-    struct sim_bytes fd_bytes; /* of anything with a length */
+    uint64_t fd_value;         /* a varint or a fixed-size number */
+    struct sim_bytes fd_bytes; /* a field with a length */
 };
 
 static bool take_varint(struct sim_bytes *from, uint64_t *value)
@@ -66,7 +68,7 @@ static bool text_is(struct sim_bytes bytes, const char *text)
     return bytes.by_size == strlen(text) && memcmp(bytes.by_data, text, bytes.by_size) == 0;
 }
 
-/* The last field of a number in a message, as the format wants it. */
+/* Finds a field by number: the last one in the message, as protobuf requires. */
 static bool find_field(struct sim_bytes message, uint32_t number, struct field *found)
 {
     struct field field;
@@ -91,7 +93,7 @@ static uint64_t number_of(struct sim_bytes message, uint32_t number)
     return find_field(message, number, &field) ? field.fd_value : 0;
 }
 
-/* The attribute of a name in a map<string, AttrDef> at field `map` of a message. */
+/* Finds an attribute by name in the map<string, AttrDef> that is field `map` of a message. */
 static struct sim_bytes attribute(struct sim_bytes message, uint32_t map, const char *name)
 {
     struct field entry;
@@ -103,7 +105,7 @@ static struct sim_bytes attribute(struct sim_bytes message, uint32_t map, const 
 
 /* ---- tensors ---- */
 
-/* By the number in the message. */
+/* The data type for a number in the definition. */
 static aclDataType type_of(uint64_t number)
 {
 #define TYPE(constant, name, bits, numpy, package, number) {constant, number},
@@ -136,7 +138,7 @@ static aclError no_memory(void)
     return sim_refuse(ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for a model's description");
 }
 
-/* ShapeDef.dim: varints, packed or one by one; each takes a byte at least. */
+/* ShapeDef.dim: varints, packed or one by one. Each takes at least a byte, which limits the memory. */
 static aclError read_shape(struct sim_signature *signature, struct sim_bytes shape, struct sim_port *port)
 {
     int64_t *dims = sim_model_signature_take(signature, shape.by_size + 1, sizeof *dims);
@@ -209,7 +211,7 @@ static aclError read_outputs(struct sim_signature *signature, struct sim_bytes o
         if (field.fd_number == SIM_OM_OP_INPUT_DESC)
             SIM_TRY(read_tensor(signature, field.fd_bytes, bytes_of(field.fd_bytes, SIM_OM_TENSOR_NAME),
                                 &signature->sg_outputs[at++]));
-    for (rest = operator; take_field(&rest, &field);) /* the names of what they come from are the better ones */
+    for (rest = operator; take_field(&rest, &field);) /* the source operators' names are preferred */
         if (field.fd_number == SIM_OM_OP_SOURCE && sources < count) {
             const char *name = sim_model_signature_text(signature, field.fd_bytes.by_data, field.fd_bytes.by_size);
             if (name == NULL)
@@ -240,11 +242,11 @@ static aclError read_ports(struct sim_signature *signature, struct sim_bytes gra
     return ACL_SUCCESS;
 }
 
-/* ---- what operators were fused from ---- */
+/* ---- origins of fused operators ---- */
 
 enum { LIST_TEXT = 2, NUMBER_DIGITS = 20 };
 
-/* "[length]name" of each name in a list, one after the other. */
+/* Joins the names of a list, each as "[length]name". */
 static const char *join_names(struct sim_signature *signature, struct sim_bytes list)
 {
     struct field field;

@@ -1,5 +1,6 @@
-/* The partition that describes inputs and outputs: tagged pieces {u32 tag, u32 bytes, bytes}. Every length is checked
- * against what is left before anything is taken for it. */
+/* This file reads the partition that describes inputs and outputs: tagged pieces {u32 tag, u32 bytes, bytes}. Every
+ * length is checked against the remaining bytes before memory is allocated. The signature owns the result. This file
+ * has no state and needs no lock. */
 #include "format.h"
 
 #define BAD_DATA ACL_ERROR_GE_PARAM_INVALID
@@ -20,7 +21,7 @@ static aclError no_memory(void)
     return sim_refuse(ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for a model's description");
 }
 
-/* A list of numbers of 8 bytes; `bytes` is how many bytes of it the file claims. */
+/* Reads a list of 8-byte numbers; `bytes` is its size according to the file. */
 static aclError take_numbers(struct sim_signature *signature, struct sim_bytes *from, uint64_t bytes, const char *what,
                              const int64_t **numbers)
 {
@@ -40,7 +41,7 @@ static aclError take_numbers(struct sim_signature *signature, struct sim_bytes *
 
 /* ---- inputs and outputs ---- */
 
-#define PORT_BYTES 32 /* of each one's head */
+#define PORT_BYTES 32 /* the fixed part of each tensor */
 
 static aclError take_port(struct sim_signature *signature, struct sim_bytes *from, struct sim_port *port)
 {
@@ -86,7 +87,7 @@ static aclError take_ports(struct sim_signature *signature, struct sim_bytes fro
 
 /* ---- gears ---- */
 
-/* Batch: the values follow the count; else first come the lengths, which have to be equal. */
+/* For a batch, the values follow the count. For the other kinds, the gears' lengths come first, which must be equal. */
 static aclError take_gears(struct sim_signature *signature, struct sim_bytes from, enum sim_gears kind)
 {
     uint32_t count, width = 1;

@@ -1,12 +1,13 @@
-/* ONNX models of programs that registered nothing for them: one Python process runs all of them. It starts with the first.
+/* This file executes ONNX models for which the program registered no function: one Python process executes all of them.
  *
- * A request is the size of the memory that the program and the process share; what it holds is an aclsimModelRun with
- * offsets in the place of addresses, and all that it leads to. The reply is a code and a reason. The process ends when its
- * socket does, so it never outlives the program. A life lasts from one start to the next: a model knows in which life the
- * process got its bytes, and is given to it again in another one, so a process that was killed is replaced.
+ * The program owns the process: it starts with the first model and ends when its socket is closed, so it never outlives
+ * the program. Both share memory, which holds the request: an aclsimModelRun with offsets instead of addresses,
+ * followed by its data. The message on the socket is the size of that memory; the reply is a code and a reason. `life`
+ * counts the starts of the process. A model stores the life in which the process got its bytes; in a later life they
+ * are sent again, so that a process that was killed is replaced.
  *
- * `turn` guards all of this and is held during a request. A run may take long, so it is a mutex of the system's, whose
- * waiters sleep; nothing of the simulator's is locked inside. */
+ * Locks: the mutex `turn` guards everything here and is held during a request. It is a mutex because an execution may
+ * take long, and waiting threads sleep. No lock of the simulator is taken inside it. */
 #include "base/config.h"
 #include "base/output.h"
 #include "format.h"
@@ -26,11 +27,12 @@
 #include <unistd.h>
 
 #define RANK_MAX 8
-#define CHANNEL 3 /* descriptors of the process, as acl/sim/onnx_process.py has them */
+#define CHANNEL 3 /* file descriptors in the process; acl/sim/onnx_process.py uses the same numbers */
 #define MEMORY 4
 #define INSTALL "pip install 'ascendcl[onnx]' there, or set ACL_SIM_PYTHON to a Python that has it"
 
-/* What the process runs: the package that the library belongs to, or the installed one where the library was copied. */
+/* The Python code of the process. It imports the package that contains this library or, if the library was copied
+ * elsewhere, the installed package. */
 static const char boot[] =
     "import os, sys\n"
     "sys.path[:] = sys.argv[1:] + [path for path in sys.path if path]\n"
@@ -42,12 +44,12 @@ static const char boot[] =
     "    import socket, struct\n"
     "    text = f\"{type(error).__name__}: {error}; " INSTALL "\"\n"
     "    channel = socket.socket(fileno=3)\n"
-    "    channel.recv(8)\n" /* a request left behind would take the reply with it */
+    "    channel.recv(8)\n" /* closing the socket with an unread request would discard the reply */
     "    channel.send(struct.pack('=i', 2) + text.encode()[:500])\n"
     "    sys.exit(1)\n"
     "onnx_process.serve()\n";
 
-enum { DONE, FAILED, ENDING }; /* codes of replies; ENDING: failed, and the process ends */
+enum { DONE, FAILED, ENDING }; /* codes of replies; ENDING: failed, and the process exits */
 
 struct reply {
     int32_t re_code;
@@ -56,15 +58,15 @@ struct reply {
 
 struct onnx {
     struct sim_bytes on_content;
-    uint32_t on_number; /* the process's name for it */
-    uint64_t on_life;   /* in which the process has it */
+    uint32_t on_number; /* its id in the process */
+    uint64_t on_life;   /* the life in which the process got its bytes */
 };
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-static pid_t process; /* 0: none */
+static pid_t process; /* 0: not running */
 static uint64_t life;
 static uint32_t last_number;
-static int ends[2] = {-1, -1}; /* of the socket: the program's, and the process's until that was started */
+static int ends[2] = {-1, -1}; /* of the socket: the program's end, and the process's end until it has started */
 static int memory = -1;
 
 /* ---- the process ---- */
@@ -77,7 +79,7 @@ static void close_file(int *file)
         close(former);
 }
 
-/* Its wait status; -1 when somebody else has waited for it. */
+/* Ends the process and returns its wait status; -1 if the program has already waited for it. */
 static int stop(void)
 {
     int status = 0;
@@ -92,7 +94,7 @@ static int stop(void)
     return status;
 }
 
-/* Above the numbers that the process gets, so that none of them hides another. */
+/* Moves a descriptor above CHANNEL and MEMORY, so that the dup2 calls of spawn do not overwrite it. */
 static bool lift(int *file)
 {
     int high = *file < 0 ? -1 : fcntl(*file, F_DUPFD_CLOEXEC, MEMORY + 1);
@@ -101,7 +103,7 @@ static bool lift(int *file)
     return high >= 0;
 }
 
-/* The directory of the package acl, when it is that around the library: ROOT/acl/lib64/libacl_sim.so. */
+/* Finds ROOT if the library lies inside its package, at ROOT/acl/lib64/libacl_sim.so. */
 static bool find_package(char root[PATH_MAX])
 {
     Dl_info library;
@@ -118,7 +120,8 @@ static bool find_package(char root[PATH_MAX])
     return access(module, R_OK) == 0;
 }
 
-/* In a session of its own, so that the terminal's signals are the program's alone. 0, or an error number. */
+/* Starts the process in a session of its own, so that it gets no signals from the terminal. Returns 0 or an errno
+ * value. */
 static int spawn(const char *python)
 {
     posix_spawn_file_actions_t files;
@@ -160,7 +163,7 @@ static aclError start(char reason[SIM_REASON_BYTES])
     return ACL_ERROR_RT_MODEL_EXECUTE;
 }
 
-/* Whether it still listens: it says nothing unasked, but the socket tells its end. */
+/* Whether the process still runs. It sends nothing without a request, so the socket is readable only after its end. */
 static bool is_alive(void)
 {
     char byte;
@@ -204,7 +207,7 @@ static aclError ask(uint64_t size, char reason[SIM_REASON_BYTES])
     return ACL_ERROR_RT_MODEL_EXECUTE;
 }
 
-/* Bytes in the shared memory: begins of arrays are aligned as onnxruntime likes them. */
+/* Rounds up a size in the shared memory, so that arrays begin at the alignment that onnxruntime prefers. */
 static uint64_t room(uint64_t size)
 {
     return (size + SIM_LINE - 1) / SIM_LINE * SIM_LINE;
@@ -215,7 +218,7 @@ static uint64_t input_bytes(const aclsimModelRun *run, size_t input)
     return sim_model_shape_bytes(run->inputs[input].type, run->inputs[input].dims, run->inputs[input].rank);
 }
 
-/* Where the outputs begin; what comes before: the order, tensors, capacities, the inputs. */
+/* The offset of the outputs, which follow the order, the tensors, the capacities and the inputs. */
 static uint64_t begin_of_outputs(const aclsimModelRun *run, uint64_t *begin_of_inputs)
 {
     uint64_t at = room(sizeof *run + (run->inputCount + run->outputCount) * sizeof(aclsimTensor) +
@@ -319,7 +322,7 @@ static aclError exchange(const aclsimModelRun *run, char reason[SIM_REASON_BYTES
 
 /* ---- models ---- */
 
-/* Sees to it that there is a process and that it has the model. */
+/* Starts the process if necessary, and sends it the model unless it has it. */
 static aclError give(struct onnx *onnx, char reason[SIM_REASON_BYTES])
 {
     if (!is_alive()) {
@@ -356,7 +359,7 @@ static void close_onnx(void *state)
     aclsimModelRun order = {.modelId = onnx->on_number, .moment = ACLSIM_MODEL_CLOSE};
     pthread_mutex_lock(&turn);
     if (process != 0 && onnx->on_life == life)
-        exchange(&order, reason); /* without it the process just keeps the model */
+        exchange(&order, reason); /* if it fails, the process only keeps the model longer */
     pthread_mutex_unlock(&turn);
     free(onnx);
 }
@@ -386,7 +389,8 @@ void sim_onnx_stop(void)
     pthread_mutex_unlock(&turn);
 }
 
-/* The process is the parent's: while the child held the socket, it would outlive the parent. */
+/* The process belongs to the parent. The child closes the socket, because the process would otherwise outlive the
+ * parent. */
 void sim_onnx_after_fork(void)
 {
     turn = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;

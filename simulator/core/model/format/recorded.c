@@ -1,8 +1,8 @@
-/* Recorded runs: pairs of inputs and outputs, found by the content of the inputs. The constant block of such a file:
- *   "ACLREC01", u64 count, then each pair: u32 inputs, u32 outputs, {u64 bytes} an input,
- *   {u32 rank, u32 0, i64 dims[rank], u64 bytes} an output, then the bytes of all of them, inputs first.
- * The block is checked once, when it is opened. Pairs are views into it, ordered by a hash of their inputs, and found by
- * comparing all bytes of those with the right hash. */
+/* This file executes recorded models: pairs of inputs and outputs, found by the content of the inputs. The format is:
+ *   "ACLREC01", u64 count, then each pair: u32 inputs, u32 outputs, {u64 bytes} per input,
+ *   {u32 rank, u32 0, i64 dims[rank], u64 bytes} per output, then the bytes of all of them, inputs first.
+ * The block is checked once, when it is opened. The model owns it; pairs point into it. They are sorted by a hash of
+ * their inputs and compared byte by byte. Executions only read, so no lock is needed. */
 #include "format.h"
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct recording {
     struct pair rc_pairs[];
 };
 
-/* FNV-1a by words of 8 bytes: quick, and any collision is seen by the comparison. */
+/* FNV-1a over 8-byte words: fast, and the comparison detects collisions. */
 static uint64_t hash(uint64_t value, const void *bytes, uint64_t size)
 {
     const unsigned char *at = bytes;
@@ -55,7 +55,7 @@ static bool take_outputs(struct sim_bytes *from, struct pair *pair, uint64_t *to
     return true;
 }
 
-/* Of the inputs: each one's size, then its bytes. */
+/* Hashes the size and the bytes of each input. */
 static uint64_t hash_of(const struct pair *pair)
 {
     uint64_t value = 0, size;
@@ -177,7 +177,7 @@ static aclError run_recorded(void *state, struct sim_run *unused, const aclsimMo
     (void)unused;
     const struct recording *recording = state;
     uint64_t wanted = hash_inputs(run), low = 0, high = recording->rc_count;
-    while (low < high) { /* to the first pair of this hash or a higher one */
+    while (low < high) { /* finds the first pair with this hash or a higher one */
         uint64_t middle = low + (high - low) / 2;
         if (recording->rc_pairs[middle].pr_hash < wanted)
             low = middle + 1;

@@ -1,7 +1,10 @@
-/* Saved instances: what operator/model_saver.c wrote, run without the program that captured it. The regions of a model are
- * one mapping, whose pages cost nothing before they are touched; every place of the file is checked against its region
- * once, and every call is packed and planned as the operator's first phase does it, with whatever kernel is there now.
- * One run at a time works on the regions, under the model's own lock. */
+/* This file executes saved instances, which operator/model_saver.c wrote, without the program that captured them.
+ *
+ * A model owns its regions: one mapping, whose pages use no memory before they are touched. When a model is opened,
+ * every location in the file is checked against its region, and every operator call is packed and planned like the
+ * first phase of an operator, with the kernel that is registered then.
+ *
+ * Locks: sv_lock is held during an execution, so that one at a time uses the regions. */
 #include "address/memory.h"
 #include "base/clock.h"
 #include "memory/memory_copy.h"
@@ -15,7 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define REGIONS_MAX (UINT64_C(1) << 40) /* bytes of all together */
+#define REGIONS_MAX (UINT64_C(1) << 40) /* most bytes of all regions together */
 
 struct block {
     unsigned char *bl_data;
@@ -31,7 +34,7 @@ struct step {
 };
 
 struct saved {
-    pthread_mutex_t sv_lock; /* a run is long: who comes meanwhile sleeps */
+    pthread_mutex_t sv_lock; /* a mutex, so that threads sleep while they wait for a long execution */
     struct block *sv_regions, *sv_inputs, *sv_outputs;
     struct step *sv_steps;
     uint32_t sv_region_count, sv_input_count, sv_output_count, sv_step_count;
@@ -56,7 +59,7 @@ static aclError map(uint64_t size, void **memory)
     return ACL_SUCCESS;
 }
 
-/* The sizes come first: one mapping holds them all, each as far behind a boundary as it was when it was saved. */
+/* One mapping holds all regions. Each keeps its alignment modulo SIM_SAVED_PHASE, because sums may depend on it. */
 static aclError map_regions(struct saved *saved, struct sim_bytes sizes)
 {
     uint64_t total = 0, at = 0, phase;
@@ -79,7 +82,7 @@ static aclError map_regions(struct saved *saved, struct sim_bytes sizes)
     return ACL_SUCCESS;
 }
 
-/* A place of the file; one without bytes has no address. */
+/* Reads a location: region, offset and size. A location without bytes gets no address. */
 static bool take_place(const struct saved *saved, struct sim_bytes *from, struct block *place)
 {
     uint32_t region, unused;
@@ -150,7 +153,7 @@ static aclError read_tensor(struct reading *reading, const aclsimArgument *argum
     if (operand->od_bytes != place.bl_size)
         return refuse("a tensor does not cover the bytes of its place");
     struct sim_operand first = *operand;
-    first.od_first = -operand->od_low; /* the place begins at the lowest byte */
+    first.od_first = -operand->od_low; /* the location begins at the tensor's lowest byte */
     SIM_TRY(sim_call_check_place(&first, tensor.type, argument->name));
     memcpy(sim_call_at(reading->re_pack.pk_call, offset), &tensor, sizeof tensor);
     return ACL_SUCCESS;
@@ -176,13 +179,13 @@ static bool read_elements(struct reading *reading, aclsimArgumentKind kind, uint
     if (!sim_bytes_take(reading->re_from, size, &bytes))
         return false;
     for (uint64_t i = 0; i < size && kind == ACLSIM_BOOLEANS; i++)
-        to[i] = bytes.by_data[i] != 0; /* no other byte is a boolean */
+        to[i] = bytes.by_data[i] != 0; /* a bool may only be 0 or 1 */
     if (size != 0 && kind != ACLSIM_BOOLEANS)
         memcpy(to, bytes.by_data, size);
     return true;
 }
 
-/* Its members, one behind the other in the call. */
+/* Reads the members of an argument, which are stored back to back in the call. */
 static aclError read_members(struct reading *reading, size_t index, uint64_t count)
 {
     static const size_t sizes[] = {sizeof(aclsimTensor), sizeof(aclsimTensor), sizeof(aclsimScalar),
@@ -212,7 +215,7 @@ static aclError read_argument(struct reading *reading, size_t index)
     uint64_t count, number;
     const struct sim_call *call = reading->re_pack.pk_call;
     const struct sim_parameter *parameter = &call->ca_row->ro_parameters[index];
-    uint64_t least = parameter->pa_kind <= ACLSIM_SCALAR_LIST ? 24 : 1; /* bytes that a member takes in the file */
+    uint64_t least = parameter->pa_kind <= ACLSIM_SCALAR_LIST ? 24 : 1; /* least bytes per member in the file */
     if (!sim_bytes_u32(reading->re_from, &kind) || !sim_bytes_u32(reading->re_from, &present) ||
         !sim_bytes_u64(reading->re_from, &count) || kind != parameter->pa_kind || count > reading->re_from->by_size / least ||
         (kind < ACLSIM_INTEGER && present == 0 && !parameter->pa_optional) ||
@@ -227,7 +230,7 @@ static aclError read_argument(struct reading *reading, size_t index)
     return ACL_SUCCESS;
 }
 
-/* The operator of a call; a name longer than any is nobody's. */
+/* The operator schema of a call; NULL if its name is unknown. */
 static struct sim_row *take_row(struct sim_bytes *from)
 {
     char name[128] = "";
@@ -242,7 +245,7 @@ static struct sim_row *take_row(struct sim_bytes *from)
     return row != NULL && sim_bytes_u32(from, &count) && count == row->ro_count ? row : NULL;
 }
 
-/* Tensors and ranges as the second phase leaves them; the regions take the place of device memory. */
+/* Sets tensors and ranges like the second phase of an operator, with addresses in the regions. */
 static aclnnStatus place_tensors(const struct sim_pack *pack)
 {
     struct sim_call *call = pack->pk_call;
@@ -278,7 +281,7 @@ static aclError read_call(struct reading *reading, struct saved *saved)
     return ACL_SUCCESS;
 }
 
-/* What the operator says of its arguments stays as the message; the load's own code is the file's. */
+/* The operator's message about its arguments is kept, but the load fails with the code for a damaged file. */
 static aclError take_call(struct saved *saved, struct sim_bytes *from, struct step *step)
 {
     struct reading reading = {.re_saved = saved, .re_from = from};
@@ -297,7 +300,7 @@ static aclError take_call(struct saved *saved, struct sim_bytes *from, struct st
 static bool fits(const struct sim_rectangle *shape, uint64_t pitch, uint64_t size)
 {
     uint64_t bytes = shape->rc_height - 1;
-    return shape->rc_height != 0 && shape->rc_width != 0 && pitch >= shape->rc_width && /* so rows are no more than bytes */
+    return shape->rc_height != 0 && shape->rc_width != 0 && pitch >= shape->rc_width && /* so height <= bytes */
            sim_size_multiply(&bytes, pitch) &&
            !__builtin_add_overflow(bytes, shape->rc_width, &bytes) && bytes <= size;
 }
@@ -344,7 +347,7 @@ static aclError run_step(struct sim_run *run, const struct step *step)
     }
 }
 
-/* ---- runs ---- */
+/* ---- executions ---- */
 
 static void tell_step(uint32_t model, const struct step *step, uint32_t number, uint64_t start)
 {
@@ -427,7 +430,7 @@ static aclError take_counts(struct saved *saved, struct sim_bytes *from, uint64_
         !sim_bytes_u32(from, &saved->sv_input_count) || !sim_bytes_u32(from, &saved->sv_output_count) ||
         !sim_bytes_u32(from, &saved->sv_step_count) || !sim_bytes_u64(from, contents))
         return refuse("it does not begin as one");
-    uint64_t most = from->by_size / 4; /* whatever is counted takes four bytes or more */
+    uint64_t most = from->by_size / 4; /* each counted element takes at least four bytes */
     if (saved->sv_region_count > most || saved->sv_input_count > most || saved->sv_output_count > most ||
         saved->sv_step_count > most)
         return refuse("a number is larger than the file");
