@@ -1,4 +1,4 @@
-"""What tests of captures need: words of device memory that tasks set, copy and count up, and captures around them."""
+"""Helpers for tests of captures: words of device memory that tasks set, copy and count up, and captures of tasks."""
 
 import contextlib
 
@@ -55,14 +55,14 @@ class Words:
         assert acl.rt.memset(self.address, 4 * self.count, 0, 4 * self.count) == 0
 
     def numbers(self):
-        """Return all words as they are."""
+        """Return the values of all words."""
         with relaxed():
             host = numpy.empty(self.count, "u4")
             assert acl.rt.memcpy(host.ctypes.data, host.nbytes, self.address, host.nbytes, DEVICE_TO_HOST) == 0
         return host.tolist()
 
     def read(self):
-        """Return all words, as bytes that were set or numbers that were counted: a word of equal bytes is the byte."""
+        """Return all words: the byte that was set, if all bytes of a word are equal, otherwise the number."""
         return [word & 0xFF if word == (word & 0xFF) * 0x01010101 else word for word in self.numbers()]
 
     def close(self):
@@ -73,7 +73,7 @@ class Words:
 
 @contextlib.contextmanager
 def relaxed():
-    """Let this thread make unsafe calls meanwhile."""
+    """Allow this thread calls that cannot be captured, such as synchronous copies, in the ``with`` block."""
     mode, ret = acl.mdl.ri_capture_thread_exchange_mode(RELAXED)
     assert ret == 0
     yield
@@ -94,21 +94,21 @@ def end(stream):
 
 
 def run(instance, stream, times=1):
-    """Run the instance and wait."""
+    """Replay the instance and wait."""
     for _ in range(times):
         assert acl.mdl.ri_execute_async(instance, stream) == 0, acl.get_recent_err_msg()
     assert acl.rt.synchronize_stream(stream) == 0, acl.get_recent_err_msg()
 
 
 def status(stream):
-    """Return what the stream says of its capture."""
+    """Return the status of the stream's capture."""
     found, instance, ret = acl.mdl.ri_capture_get_info(stream)
     assert ret == 0 and (instance != 0) == (found != NONE)
     return found
 
 
 def ex_event():
-    """Return an event that ties the streams of a capture together."""
+    """Return an event that can be recorded and waited for in captures."""
     event, ret = acl.rt.create_event_ex_with_flag(SYNC)
     assert ret == 0
     return event
@@ -122,7 +122,7 @@ def fork(event, stream, *others):
 
 
 def check_free(words, *streams):
-    """Assert that no capture holds the streams: work runs at once, and a fresh capture of each succeeds and runs."""
+    """Assert that no stream is captured: work runs at once, and a new capture of each succeeds and can be replayed."""
     for place, stream in enumerate(streams):
         assert status(stream) == NONE
         assert words.set(stream, place, 0xA0 + place) == 0
@@ -138,7 +138,7 @@ def check_free(words, *streams):
 
 
 def check_unharmed(words, stream, place=0):
-    """Assert that the capture of the stream goes on: a task is added, the capture ended and run; return nothing."""
+    """Assert that the stream's capture is still valid: add a task, end the capture and replay it."""
     assert status(stream) == ACTIVE
     assert words.set(stream, place, 0xC1) == 0
     instance = end(stream)
@@ -157,7 +157,7 @@ def give_up(stream, code):
 
 
 def invalidate(stream, other):
-    """Begin a capture on each of two streams and make both invalid, by an event that both want."""
+    """Begin a capture on each of two streams and invalidate both, by an event that both captures use."""
     event = ex_event()
     begin(stream)
     begin(other)
@@ -169,7 +169,7 @@ def invalidate(stream, other):
 
 @contextlib.contextmanager
 def building(*flags):
-    """Give an instance that is built, and a persistent stream bound to it for each flag; both are gone at the end."""
+    """Yield an instance to be built, and a persistent stream bound to it per flag; all are destroyed at the end."""
     instance, ret = acl.mdl.ri_build_begin(0)
     assert ret == 0, acl.get_recent_err_msg()
     streams = [acl.rt.create_stream_with_config(0, PERSISTENT)[0] for _ in flags]
@@ -184,7 +184,7 @@ def building(*flags):
 
 
 def in_other_context(function):
-    """Return what the function returns on a thread whose current context is another one of device 0."""
+    """Return the result of a function in a thread whose current context is a new one of device 0."""
 
     def start():
         context, ret = acl.rt.create_context(0)

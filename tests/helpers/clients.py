@@ -1,4 +1,4 @@
-"""Programs that nobody here wrote: a virtual environment with them alone, a toolkit, and Python code run in the two."""
+"""Programs of other projects: a virtual environment with only their packages, a toolkit, and code run in both."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ PYTHON = "python3.11"  # the one version that all clients have wheels for
 
 
 class Client:
-    """Packages from the index in an environment of their own, run against a toolkit."""
+    """Packages from the index in a separate virtual environment, run against a toolkit."""
 
     def __init__(self, directory, *packages):
         self.directory = directory  # where programs run
@@ -32,7 +32,7 @@ class Client:
         assert done.returncode == 0, done.stdout
 
     def run(self, code, timeout=120, **variables):
-        """Run Python code as the client's user would: nothing of this package is on its path but the toolkit."""
+        """Run Python code as a user of the client does: of this package, only the toolkit is on its path."""
         kept = {
             name: value
             for name, value in os.environ.items()

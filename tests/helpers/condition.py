@@ -1,4 +1,4 @@
-"""Conditions of captures, with their tasks and bodies."""
+"""Conditions in captures, with their tasks and bodies."""
 
 import contextlib
 
@@ -15,7 +15,7 @@ ASSIGN = 1
 
 
 class Condition:
-    """A condition of the capture that the stream is in, with its task queued there and the task's bodies."""
+    """A condition of the capture of a stream, with its conditional task and the bodies of the task."""
 
     def __init__(self, stream, kind, size, default=0, flag=0):
         owner = mdl.ri_capture_get_info(stream)[1]
@@ -27,7 +27,7 @@ class Condition:
         self.bodies = []
 
     def queue(self, stream):
-        """Queue the task."""
+        """Queue the conditional task."""
         params, ret = mdl.ri_add_cond_task(self.params, stream, 0)
         assert ret == 0, acl.get_recent_err_msg()
         self.bodies = params["model_ri_array"]
@@ -39,7 +39,7 @@ class Condition:
         assert rt.memset_async(self.address, 8, value, 1, stream) == 0
 
     def count_down(self, stream):
-        """Queue taking one from the value."""
+        """Queue a kernel that subtracts 1 from the value."""
         tensor = acl.create_tensor([1], 3, [1], 0, 2, [1], self.address)
         values = numpy.array([-1, 1], "i4")
         minus, one = (acl.create_scalar(values.ctypes.data + at, 3) for at in (0, 4))
@@ -59,7 +59,7 @@ def queued(stream, kind, size, default=0, flag=0):
 
 @contextlib.contextmanager
 def body(stream, instance, mode=RELAXED):
-    """Capture the body on the stream."""
+    """Capture a body on a stream."""
     assert mdl.ri_capture_to_model_ri_begin(stream, instance, mode) == 0, acl.get_recent_err_msg()
     assert mdl.ri_capture_get_info(stream) == (ACTIVE, instance, 0)
     yield

@@ -1,4 +1,4 @@
-"""Small ELF files, such as a compiler makes of kernels: code, variables and zeroed variables, with their symbols."""
+"""Small ELF files, such as a compiler writes for kernels: code, variables and zeroed variables, with symbols."""
 
 import struct
 

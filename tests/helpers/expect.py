@@ -1,4 +1,4 @@
-"""What most tests of the runtime need: refusals with their messages, threads with results, latches, tasks in Python."""
+"""Helpers for most tests of the runtime: errors with their messages, threads with results, latches, Python tasks."""
 
 import contextlib
 import threading
@@ -18,7 +18,7 @@ TASK_WORKER = 4
 
 
 def refused(ret, code, *words):
-    """Assert a code, and that the newest message has all the words where the simulator answers."""
+    """Assert a status code, and on the simulator that the newest message has all the words."""
     text = acl.get_recent_err_msg()
     assert ret == code, text
     if acl.is_simulator:
@@ -32,7 +32,7 @@ def pointer(handle):
 
 
 def handle_of(create, destroy):
-    """Return a fixture: a handle that is made before a test and destroyed after it."""
+    """Return a fixture: a handle that is created before a test and destroyed after it."""
 
     @pytest.fixture
     def handle():
@@ -44,14 +44,14 @@ def handle_of(create, destroy):
 
 
 def zero(kind):
-    """Return what an argument of a C type is when it says nothing."""
+    """Return the zero value of a C type: NULL, 0, or a struct of zeros."""
     if kind.kind in ("pointer", "function"):
         return NULL
     return ffi.new(ffi.getctype(kind, "*"))[0]
 
 
 def call_with_nothing(name):
-    """Call a C function whose arguments say nothing; return its result and the newest message, or an empty text."""
+    """Call a C function with the zero value of each argument; return its result and the newest message or ``""``."""
     acl.get_recent_err_msg()
     function = getattr(lib, name)
     result = function(*(zero(kind) for kind in ffi.typeof(function).args))
@@ -59,7 +59,7 @@ def call_with_nothing(name):
 
 
 def message_of_absent(name):
-    """Call a declared function that is not there: assert what it answers, and return the message."""
+    """Call a declared function that the library lacks: assert its result, and return the message."""
     result, message = call_with_nothing(name)
     has_status = ABI.functions[name].ret in abi.STATUS_TYPES
     assert result == 207000 if has_status else result in (None, 0, NULL), name
@@ -67,7 +67,7 @@ def message_of_absent(name):
 
 
 def registered_once(register, kind):
-    """Assert that a call takes a name with a callback once, and forgets it where it is given none."""
+    """Assert that a call registers a callback under a new name only, and that NULL as the callback removes it."""
 
     @ffi.callback(kind)
     def nothing(*data):
@@ -77,19 +77,19 @@ def registered_once(register, kind):
     try:
         assert function(b"once", nothing, NULL) == 0
         refused(function(b"once", nothing, NULL), 107000, register, 'regName "once"', "expected a new name")
-    finally:  # or the library calls it when Python has freed it
+    finally:  # otherwise the library would call it after Python has freed it
         assert function(b"once", NULL, NULL) == 0
     assert function(b"once", NULL, NULL) == 0
 
 
 def in_thread(function):
-    """Return what ``function`` returns on a fresh thread, or raise what it raises."""
+    """Return the result of ``function`` in a new thread, or raise its exception."""
     with ThreadPoolExecutor(1) as fresh:
         return fresh.submit(function).result()
 
 
 class Latches:
-    """Latches of one stream, made of blocking callbacks that a thread of their own serves."""
+    """Latches of one stream: blocking callbacks, which a separate thread serves."""
 
     def __init__(self, stream):
         self.stream = stream
@@ -111,7 +111,7 @@ class Latches:
         bound.set()
 
     def hold(self):
-        """Queue a latch: what is queued after it waits for :meth:`release`."""
+        """Queue a latch: later work on the stream waits for :meth:`release`."""
         latch = threading.Event()
         assert acl.rt.launch_callback(lambda data: latch.wait(), None, BLOCK, self.stream) == 0
         self.closed.append(latch)
@@ -135,7 +135,7 @@ class Latches:
 
 @contextlib.contextmanager
 def latches(stream):
-    """Give the latches of a stream; all are opened at the end."""
+    """Yield the latches of a stream; all are opened at the end."""
     made = Latches(stream)
     try:
         yield made
@@ -144,7 +144,7 @@ def latches(stream):
 
 
 def codes_of_waiters(held, wait, count=4):
-    """Return what ``wait()`` answers in threads that all wait before the latch is released."""
+    """Return the results of ``wait()`` in threads that all begin to wait before the latch is released."""
     ready = threading.Barrier(count + 1)
 
     def start():
@@ -160,7 +160,7 @@ def codes_of_waiters(held, wait, count=4):
 
 
 class Task:
-    """A task that runs a Python function; what that returns is the task's code. Keep it until it has run."""
+    """A task that runs a Python function, whose result is the task's status code. Keep it until it has run."""
 
     def __init__(self, stream, function, flags=0):
         self.function = ffi.callback("aclError (void *)", lambda argument: function() or 0)
@@ -168,13 +168,13 @@ class Task:
 
 
 def needs_workers():
-    """Skip a test whose task goes on until the test ends it: run in the call that submits it, it never returns."""
+    """Skip a test whose task runs until the test ends it, if tasks run inside the call that submits them."""
     if acl.sim.get_config("schedule") != "parallel":
         pytest.skip("without workers a task runs inside the call that submits it")
 
 
 class RunningTask:
-    """A task that is running on a worker now and ends, with its code, when it is told to."""
+    """A task that is running on a worker, and ends with the code given to :meth:`finish`."""
 
     def __init__(self, stream):
         needs_workers()

@@ -1,4 +1,4 @@
-"""Image preprocessing as NumPy does it."""
+"""Image preprocessing (AIPP), computed with NumPy."""
 
 import numpy
 
@@ -14,7 +14,7 @@ NONE = [0] * 4
 
 
 class Settings:
-    """Parameters, as they are set and as NumPy applies them; ``pads`` are top, bottom, left and right."""
+    """Parameters of the preprocessing, to be set or applied with NumPy; ``pads`` are top, bottom, left and right."""
 
     def __init__(self, form, size, batch=1, rbuv=0, ax=0, csc=None, crop=None, pads=None, means=NONE, minima=NONE,
                  factors=(1,) * 4):  # fmt: skip
@@ -23,7 +23,7 @@ class Settings:
         self.means, self.minima, self.factors = means, minima, factors
 
     def make(self):
-        """Return the parameters' handle."""
+        """Return a handle with the parameters."""
         made = mdl.create_aipp(self.batch)
         calls = [
             mdl.set_aipp_input_format(made, self.form),
@@ -45,7 +45,7 @@ class Settings:
         return made
 
     def put(self, model):
-        """Put the parameters into the model's input for them."""
+        """Set the parameters in the model's input for them."""
         made = self.make()
         assert mdl.set_input_aipp(model.id, model.inputs.handle, 1, made) == 0, acl.get_recent_err_msg()
         assert mdl.destroy_aipp(made) == 0
@@ -57,7 +57,7 @@ class Settings:
         return numpy.random.default_rng(seed).integers(0, 256, count, "u1")
 
     def pixels(self, raw):
-        """Return an image's channels, last."""
+        """Return the pixels of an image, channels last."""
         width, height = self.size
         if self.form != YUV420SP:
             return raw.reshape(height, width, CHANNELS[self.form]).astype("i4")
@@ -66,7 +66,7 @@ class Settings:
         return numpy.concatenate([luma, pairs], 2).astype("i4")
 
     def apply(self, raw, channels, kind="f4"):
-        """Return what the model takes, channels last."""
+        """Return the preprocessed image, which is the model's input, channels last."""
         image = self.pixels(raw)
         if self.rbuv:
             order = {YUV420SP: [0, 2, 1], XRGB8888: [0, 3, 2, 1], RGB888: [2, 1, 0], YUV400: [0]}[self.form]
@@ -91,7 +91,7 @@ class Settings:
         return image[:, :, :channels].astype(kind)
 
     def file(self, **more):
-        """Return the same as the file of a model compiler."""
+        """Return the parameters as the configuration file of a model compiler."""
         values = {
             "aipp_mode": "static",
             "input_format": FORMATS[self.form],

@@ -1,4 +1,4 @@
-"""Device memory and pinned memory of one test, and what they hold."""
+"""Device memory and pinned memory of one test, and their contents."""
 
 import numpy
 

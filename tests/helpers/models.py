@@ -1,4 +1,4 @@
-"""What tests of models need: files in a folder, datasets of device memory, runs with NumPy arrays."""
+"""Helpers for tests of models: model files, datasets of device memory, executions with NumPy arrays."""
 
 import numpy
 
@@ -11,12 +11,12 @@ F4, I4, I8 = 0, 3, 9
 
 
 def initialise():
-    """Initialise the process, whatever was done before."""
+    """Initialise the library, unless that was done before."""
     assert acl.init() in (0, 100002)
 
 
 def load(path):
-    """Return the id of a model that has to load."""
+    """Return the id of a model, which must load."""
     model, ret = acl.mdl.load_from_file(str(path))
     assert ret == 0, acl.get_recent_err_msg()
     return model
@@ -35,7 +35,7 @@ def describe(model):
 
 
 class Dataset:
-    """A dataset of device memory, a buffer for each size."""
+    """A dataset with a buffer of device memory for each size."""
 
     def __init__(self, sizes):
         self.handle = acl.mdl.create_dataset()
@@ -68,7 +68,7 @@ class Dataset:
 
 
 class Model:
-    """A loaded model with a dataset for each side, as large as its description says."""
+    """A loaded model with datasets for inputs and outputs, of the sizes in its description."""
 
     def __init__(self, model):
         self.id = model
@@ -86,7 +86,7 @@ class Model:
         return acl.mdl.execute_async(self.id, self.inputs.handle, self.outputs.handle, stream)
 
     def __call__(self, *arrays):
-        """Return the first output of a run, as the model's description shapes it."""
+        """Return the first output of an execution, in the shape of the model's description."""
         for place, array in enumerate(arrays):
             self.inputs.put(place, array)
         assert self.execute() == 0, acl.get_recent_err_msg()
@@ -103,5 +103,5 @@ class Model:
 
 
 def affine_bytes(**options):
-    """Return a model file that a function called ``affine`` runs: two floats in, two out."""
+    """Return a model file with one input and one output of two floats, executed by a function named ``affine``."""
     return om.write("affine", [om.Tensor("x", (2,))], [om.Tensor("y", (2,))], **options)

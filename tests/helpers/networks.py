@@ -57,7 +57,7 @@ def atc(path, *flags):
 
 
 def says(capsys, *flags):
-    """Return the sentence of a failed command."""
+    """Return the error message of a command that must fail."""
     capsys.readouterr()
     assert command.main(["atc", *flags]) == 1
     out, err = capsys.readouterr()

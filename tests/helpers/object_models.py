@@ -1,4 +1,4 @@
-"""Models that the tests of acl.Model run: contents of files, and the functions that run them."""
+"""Models for the tests of acl.Model: contents of files, and the functions that execute them."""
 
 import numpy
 
@@ -26,7 +26,7 @@ ROWS = om.Tensor("x", (-1, 2), F4, ranges=((1, 10), (2, 2)))
 PAIR = [om.Tensor("a", (2, 2)), om.Tensor("b", (2, 2), I4)], [om.Tensor("sum", (2, 2)), om.Tensor("turned", (2, 2), I4)]
 IMAGES = [om.Tensor("x", (1, 2, 2, 3), F4, 1, 12), om.Tensor(AIPP, (160,), U1)]
 
-# Name, function, contents of the file.
+# By name: the function, and the contents of the file.
 MODELS = {
     "affine": (affine, content("affine", [om.Tensor("x", (2,))], [om.Tensor("y", (2,))])),
     "pair": (lambda a, b: (a + b, b.T), content("pair", *PAIR)),
@@ -57,7 +57,7 @@ def forget():
 
 
 def load(name, **options):
-    """Return a model of :data:`MODELS`."""
+    """Load a model of :data:`MODELS`."""
     return acl.Model(MODELS[name][1], **options)
 
 

@@ -1,4 +1,4 @@
-"""What the tests of the objects need: refusals that say what to do, streams that are held."""
+"""Helpers for tests of the objects: errors with their advice, streams that are held."""
 
 import contextlib
 import types
@@ -8,7 +8,7 @@ import pytest
 import acl
 from helpers.expect import latches
 
-LARGE = 4 << 20  # what free memory shows
+LARGE = 4 << 20  # large enough to show in the amount of free memory
 
 
 @contextlib.contextmanager
@@ -22,7 +22,7 @@ def raises(kind, *words):
 
 @contextlib.contextmanager
 def held(stream):
-    """Hold what is queued on a stream from here on until ``release()``, or until the end."""
+    """Hold later work on a stream until ``release()``, or until the end of the block."""
     with latches(stream.handle) as latch:
         latch.hold()
         yield latch
@@ -30,20 +30,20 @@ def held(stream):
 
 @pytest.fixture
 def fresh_stream(opened):
-    """Make a stream, which is ``stream`` in the tests of objects: ``stream = fresh_stream``."""
+    """Yield a new stream; test files name the fixture: ``stream = fresh_stream``."""
     with acl.Stream() as stream:
         yield stream
 
 
 @pytest.fixture
 def fresh_bytes(opened):
-    """Make an array of four bytes, zeros, under the name that a file gives it, as with :func:`fresh_stream`."""
+    """Yield an array of four zero bytes; test files name the fixture, as with :func:`fresh_stream`."""
     with acl.DeviceArray.zeros(4, "u1") as array:
         yield array
 
 
 def filled(stream, array, value=1):
-    """Return a graph that sets an array."""
+    """Return a graph that fills an array with a value."""
     with acl.capture(stream) as graph:
         array.fill(value, stream=stream)
     return graph
@@ -56,7 +56,7 @@ def misuse(rows):
 
 @contextlib.contextmanager
 def things():
-    """Give one live object of each class for actions to misuse, and closed ones as ``closed``."""
+    """Yield one open object of each class for tests of misuse, and closed ones as ``closed``."""
     with acl.Stream() as stream, acl.Event() as event, acl.Event(gate=True) as gate:
         with acl.Buffer(8) as buffer, acl.Buffer(8, kind="host") as pinned:
             array, dead = acl.DeviceArray.from_numpy([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), types.SimpleNamespace()

@@ -1,4 +1,4 @@
-"""Operands of operators for the tests: element types and where they meet, random values and views, comparing."""
+"""Operands for tests of operators: element types and their common types, random values and views, comparisons."""
 
 import os
 
@@ -10,7 +10,7 @@ from helpers.tensors import from_bfloat, storage, to_bfloat
 
 NULLPTR, INVALID = 161001, 161002
 KINDS = ["?", "u1", "i1", "i2", "i4", "i8", "f2", "b2", "f4", "f8", "c8", "c16"]
-# The type in which two types meet, one row a type, columns in the order of KINDS.
+# The common type of two types: a row per type, columns in the order of KINDS.
 MEET = {
     "?": "? u1 i1 i2 i4 i8 f2 b2 f4 f8 c8 c16",
     "u1": "u1 u1 i2 i2 i4 i8 f2 b2 f4 f8 c8 c16",
@@ -26,15 +26,15 @@ MEET = {
     "c16": "c16 c16 c16 c16 c16 c16 c16 c16 c16 c16 c16 c16",
 }
 ORDER = {"?": 0, "u1": 1, "i1": 1, "i2": 1, "i4": 1, "i8": 1, "f2": 2, "b2": 2, "f4": 2, "f8": 2, "c8": 3, "c16": 3}
-UNSIGNED = ["u2", "u4", "u8"]  # taken by few operators, and meeting themselves only
+UNSIGNED = ["u2", "u4", "u8"]  # few operators take them, and they have no common type with others
 ORDER.update(dict.fromkeys(UNSIGNED, 1))
-# How far a result may be off that many operands went into, in parts of its size.
+# The tolerated relative error of a result that is computed from many operands.
 PARTS = {"f2": 2**-10, "b2": 2**-7, "f4": 2**-22, "f8": 2**-50, "c8": 2**-21, "c16": 2**-50}
-# Half the distance of neighbours, in parts of a number: what rounding to the type once may change.
+# The relative error of one rounding to the type: half the distance of neighbouring numbers.
 ROUNDING = {"f2": 2**-11, "b2": 2**-8, "f4": 2**-24, "f8": 2**-53}
 FLOAT16_END = 65520.0  # from here on float16 rounds to infinity
 
-# How many random examples a test draws: enough to find a mistake soon, more where there is time (ACL_EXAMPLES).
+# How many random examples a test draws; ACL_EXAMPLES sets a larger number for long runs.
 EXAMPLES = int(os.environ.get("ACL_EXAMPLES", "60"))
 SETTINGS = settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 
@@ -58,32 +58,32 @@ def casts(one, other):
 
 
 def exact(values, kind):
-    """Return values in a type wide enough to compute in."""
+    """Return values in a type that is wide enough for computations."""
     if kind == "b2":
         return from_bfloat(values).astype("f8")
     return values if ORDER[kind] < 2 else values.astype("c16" if ORDER[kind] == 3 else "f8")
 
 
 def stored(values, kind):
-    """Return wide values in the type in memory: bit patterns for bfloat16; integers wrap."""
+    """Return wide values in the type that is stored in memory: bit patterns for bfloat16; integers wrap."""
     with numpy.errstate(over="ignore", invalid="ignore"):
         return to_bfloat(values) if kind == "b2" else numpy.asarray(values).astype(kind)
 
 
 def rounded(values, kind):
-    """Return wide values as a type keeps them."""
+    """Return wide values after rounding to a type."""
     return exact(stored(values, kind), kind)
 
 
 def close(found, expected, error):
-    """Assert that floats are off by the ``error`` at most."""
+    """Assert that floats differ by at most ``error``."""
     with numpy.errstate(invalid="ignore"):
         within = numpy.abs(found - expected) <= error
     assert numpy.all(within | (found == expected) | (numpy.isnan(found) & numpy.isnan(expected)))
 
 
 def near(found, expected, out_kind, error):
-    """Compare floats with exact ones: rounded once to the type, after an ``error`` that may differ by element."""
+    """Compare floats with exact ones, allowing one rounding to the type and an ``error``, which may be per element."""
     found, expected = exact(found, out_kind), numpy.asarray(expected, "f8")
     size, smallest = numpy.abs(expected), 2.0**-24 if out_kind == "f2" else 2.0**-126
     if out_kind == "f2":
@@ -93,7 +93,7 @@ def near(found, expected, out_kind, error):
 
 
 def numbers(generator, shape, kind):
-    """Return random values as the type keeps them."""
+    """Return random values in the type that is stored in memory."""
     if ORDER[kind] == 0:
         return numpy.asarray(generator.integers(0, 2, shape)).astype("?")
     if ORDER[kind] == 1:
@@ -103,7 +103,7 @@ def numbers(generator, shape, kind):
 
 
 def any_view(draw, generator, shape, kind, values=numbers):
-    """Return a contiguous array and a view of the shape in it, with axes in any order and direction, and with gaps."""
+    """Return a contiguous array and a view of it with this shape, its axes in any order and direction, with gaps."""
     axes = draw(st.permutations(range(len(shape))))
     steps = [draw(st.sampled_from([1, 1, 2, 3, -1, -2])) for _ in shape]
     sizes = [dim * abs(step) for dim, step in zip(shape, steps)]

@@ -1,4 +1,4 @@
-"""Calls of pointwise operators: operands that are broadcast, and what becomes of values on their way."""
+"""Calls of pointwise operators: operands that are broadcast, and the conversions and rounding of their values."""
 
 from collections import namedtuple
 
@@ -30,14 +30,14 @@ COMPLEX = ["c8", "c16"]
 SINGLE = ["f4", "f2", "b2"]
 REAL = ["?", *INTEGERS, *FLOATS]
 ALL = [*KINDS, *UNSIGNED]
-# The smallest step of a type.
+# The smallest distance of two numbers of a type.
 LEAST = {"f2": 2.0**-24, "b2": 2.0**-133, "f4": 2.0**-149, "c8": 2.0**-148}
 
 Case = namedtuple("Case", "kinds views out_kind out")
 
 
 def few(generator, shape, kind):
-    """Return random values of which many are equal."""
+    """Return random values, many of them equal."""
     return stored(generator.integers(-3, 4, shape), kind)
 
 
@@ -45,7 +45,7 @@ def few(generator, shape, kind):
 def cases(draw, pools, out_kinds, in_place=False, values=numbers):
     """Draw a :class:`Case`: operands of kinds from the pools, and a result of the shape that they broadcast to.
 
-    ``out_kinds(*kinds)`` are the kinds to draw that of the result from; in place it is the first operand.
+    The kind of the result is drawn from ``out_kinds(*kinds)``; with ``in_place`` the result is the first operand.
     """
     generator = numpy.random.default_rng(draw(st.integers(0, 2**32)))
     shape = any_shape(draw)
@@ -62,7 +62,7 @@ def cases(draw, pools, out_kinds, in_place=False, values=numbers):
 
 
 def joint(case):
-    """Return the kind that the first two operands meet in, and all values as it keeps them."""
+    """Return the common type of the first two operands, and all values rounded to it."""
     kind = meet(*case.kinds[:2])
     return kind, [rounded(exact(view, one), kind) for (_, view), one in zip(case.views, case.kinds)]
 
@@ -70,8 +70,8 @@ def joint(case):
 def compare(found, expected, kind, out_kind, size=None, parts=1):
     """Compare with the wide result of a computation in ``kind``.
 
-    ``size`` is that of the summands, of which cancellation leaves the error, default the result; ``parts`` widens the
-    tolerance of operators whose error is not that of one rounding.
+    The error is relative to ``size``: the size of the summands if they can cancel, by default that of the result.
+    ``parts`` widens the tolerance for operators with more than one rounding.
     """
     found = exact(found, out_kind)
     expected = rounded(rounded(expected, kind) if ORDER[kind] < 2 else expected, out_kind)
@@ -86,6 +86,6 @@ def compare(found, expected, kind, out_kind, size=None, parts=1):
 
 
 def place(npu, case, in_place=False):
-    """Return the tensors of a case: the operands, and the result."""
+    """Return the tensors of a case: the list of the operands, and the result."""
     tensors = [npu.view(*view, kind) for view, kind in zip(case.views, case.kinds)]
     return tensors, tensors[0] if in_place else npu.view(*case.out, case.out_kind)

@@ -1,4 +1,4 @@
-"""Other processes of a test, which do what they are told, line by line."""
+"""Other processes of a test, which execute the lines of code that they are sent."""
 
 import contextlib
 import json
@@ -9,7 +9,7 @@ import sys
 
 from helpers import programs
 
-PATIENCE = 120  # seconds for one answer, on a runner that does much else
+PATIENCE = 120  # seconds for one reply, enough for a busy machine
 
 LOOP = """
 import json, sys, acl
@@ -64,16 +64,16 @@ class Process:
 
     @property
     def pid(self):
-        """The number that others let in."""
+        """The process id for allow-lists."""
         return self("acl.rt.device_get_bare_tgid()[0]")
 
     def begin(self, code):
-        """Have it begin something, whose result ``end`` gives."""
+        """Send code, whose result :meth:`end` returns."""
         self.program.stdin.write(json.dumps(code) + "\n")
         self.program.stdin.flush()
 
     def end(self):
-        """Return the result of what it began, as JSON has it; where none comes, its threads say what they wait for."""
+        """Return the result of :meth:`begin`, decoded from JSON; after a time-out, print the stacks of its threads."""
         if not select.select([self.program.stdout], [], [], PATIENCE)[0]:
             self.program.send_signal(signal.SIGABRT)
         line = self.program.stdout.readline()
@@ -88,7 +88,7 @@ class Process:
         return self.end()
 
     def refused(self, code, ret, *words):
-        """Assert that an expression gives (or ends in) a code, and what the process is told."""
+        """Assert the code that an expression returns (alone or as the last item) and words of the newest message."""
         value = self(code)
         text = self("acl.get_recent_err_msg()")
         assert (value[-1] if isinstance(value, list) else value) == ret, text
@@ -96,12 +96,12 @@ class Process:
         assert [word for word in words if word not in newest] == [], newest
 
     def kill(self):
-        """End it as nothing can that it could prepare for."""
+        """Kill it, so that it cannot clean up."""
         self.program.kill()
         self.program.wait()
 
     def close(self):
-        """Let it end by itself, where it still runs."""
+        """Let it end by itself if it is still running, and return its exit code."""
         with contextlib.suppress(BrokenPipeError):
             self.program.stdin.close()
         try:
@@ -113,7 +113,7 @@ class Process:
 
 @contextlib.contextmanager
 def processes(count, **options):
-    """Give so many processes; they have to end well, unless the test killed them."""
+    """Yield some processes, which must end with exit code 0 unless the test kills them."""
     with contextlib.ExitStack() as stack:
         made = []
         for _ in range(count):

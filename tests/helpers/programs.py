@@ -1,4 +1,4 @@
-"""Programs that tests start: fresh Python processes and compiled C."""
+"""Programs that tests start: new Python processes and compiled C."""
 
 import os
 import re
@@ -13,10 +13,10 @@ import acl
 
 
 def environment(changes=None):
-    """Return the present environment and the same backend, with ``changes`` (None removes a name)."""
+    """Return the current environment with the same backend, and with ``changes`` (None removes a name)."""
     env = {**os.environ, "ACL_BACKEND": acl.backend}
     if acl.backend == "npu":
-        env.setdefault("ACL_SIM_UNSUPPORTED", "warn")  # so that it is seen what a program did not find
+        env.setdefault("ACL_SIM_UNSUPPORTED", "warn")  # report the functions that a program does not find
     for name, value in (changes or {}).items():
         if value is None:
             env.pop(name, None)
@@ -26,7 +26,7 @@ def environment(changes=None):
 
 
 def sanitized():
-    """Tell whether a sanitizer has addresses that are free elsewhere, here and in the programs of a test."""
+    """Return whether a sanitizer reserves addresses, in this process and in the programs of a test."""
     return re.search("lib[at]san", Path("/proc/self/maps").read_text()) is not None
 
 

@@ -1,4 +1,4 @@
-"""Queues of bytes, and what describes them, as tests use them."""
+"""Queues of bytes and their attributes, for tests."""
 
 import contextlib
 from concurrent.futures import ThreadPoolExecutor
@@ -9,12 +9,12 @@ from acl._lib import ffi, lib
 from helpers.expect import NULL
 
 ROOM = 64
-IMPORTS = {"PYTHONPATH": str(Path(__file__).parents[1])}  # with it scripts find this module
+IMPORTS = {"PYTHONPATH": str(Path(__file__).parents[1])}  # lets scripts import this module
 
 
 @contextlib.contextmanager
 def attributes(depth=None, name=None):
-    """Give a set of queue attributes."""
+    """Yield a set of queue attributes."""
     attr = lib.acltdtCreateQueueAttr()
     assert attr != NULL
     if depth is not None:
@@ -40,7 +40,7 @@ def put(queue, data, timeout=0, user=b""):
 
 
 def take(queue, timeout=0, room=ROOM, user=0):
-    """Copy bytes out of a queue; return the code, or the bytes when it is 0 (with the private ones if asked for)."""
+    """Copy bytes out of a queue; return the bytes (with ``user`` bytes of private data), or a code that is not 0."""
     data, private, size = ffi.new("char[]", room), ffi.new("char[]", user or 1), ffi.new("size_t *")
     ret = lib.acltdtDequeueData(queue, data, room, size, private if user else NULL, user, timeout)
     if ret != 0:

@@ -1,4 +1,4 @@
-"""Which units of the simulator refer to which, read from the object files of the build for gdb."""
+"""The references between the units of the simulator, read from the object files of the build for gdb."""
 
 import re
 import subprocess
@@ -6,19 +6,19 @@ from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-# From the bottom up: a room refers to itself and to the rooms before it.
+# In order: a room may refer only to itself and to the rooms before it.
 ROOMS = (
     "core/base", "core/address", "core/share", "core/engine", "core/memory", "core/operator", "core/kernel",
     "core/capture", "core/queue", "core/model", "core/model/format", "core/observe", "ops", "api", "extra",
 )  # fmt: skip
-# Refers to every room, and no room refers to it; with it, the sources that are generated.
+# May refer to every room, and no room may refer to it; it includes the generated sources.
 TABLES = "core/simulator"
-# The words that every file uses: the tables behind handles, the state of a thread, and the functions of SIM_ARGUMENT.
+# Names that every file uses: the tables behind handles, the state of a thread, and the functions of SIM_ARGUMENT.
 OTHER_NAMES = {
     "core/base/handle": ("sim_table_",),
     "core/base/fail": ("sim_thread", "sim_refuse", "sim_notice"),
 }
-CYCLE = 12  # units of one room that may refer to each other in a circle
+CYCLE = 12  # the most units of one room that may refer to each other in a circle
 
 
 class Reference(NamedTuple):
@@ -41,14 +41,14 @@ def symbols(objects: list[Path]) -> str:
 
 
 class Link(NamedTuple):
-    """What the objects say: the unit that defines each symbol, and the symbols that each unit needs."""
+    """The unit that defines each symbol, and the symbols that each unit needs."""
 
     owners: dict[str, str]
     needed: list[tuple[str, str]]
 
 
 def link(build: Path, sources: Path) -> Link:
-    """Read the objects of a build; those whose source has gone are left out."""
+    """Read the object files of a build, except those whose source no longer exists."""
     made = sorted(build.rglob("*.o"))
     objects = [path for path in made if (sources / path.relative_to(build)).with_suffix(".c").exists()]
     found = Link({}, [])
@@ -63,7 +63,7 @@ def link(build: Path, sources: Path) -> Link:
 
 
 def references(found: Link) -> list[Reference]:
-    """Return what units need of each other."""
+    """Return the references between units."""
     owners = found.owners
     return [Reference(unit, owners[name], name) for unit, name in found.needed if owners.get(name, unit) != unit]
 
@@ -79,7 +79,7 @@ def misnamed(found: Link) -> list[str]:
 
 
 def upward(found: list[Reference]) -> list[Reference]:
-    """Return the references to a room above, and those to the tables."""
+    """Return the references that are not allowed: to a later room, or to the tables."""
     return [
         one for one in found
         if one.user != TABLES
@@ -88,7 +88,7 @@ def upward(found: list[Reference]) -> list[Reference]:
 
 
 def matrix(found: list[Reference]) -> str:
-    """Return how many references each room has to each, as a table; all above the diagonal point upwards."""
+    """Return the number of references from each room to each, as a table; none above the diagonal is allowed."""
     counts: dict[tuple[str, str], int] = defaultdict(int)
     for one in found:
         counts[room_of(one.user), room_of(one.owner)] += 1
@@ -120,7 +120,7 @@ def reachable(near: dict[str, set[str]], start: str) -> set[str]:
 
 
 def includes_upward(sources: Path) -> list[str]:
-    """Return the includes of headers that stand in a room above."""
+    """Return the includes of headers of a later room."""
     wrong = []
     for path in sorted(sources.rglob("*.[ch]")):
         room = str(path.parent.relative_to(sources))

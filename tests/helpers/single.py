@@ -10,7 +10,7 @@ SETTERS = {bool: "bool", int: "int", float: "float", str: "string"}
 
 
 def attributes(values):
-    """Return a set of attributes; the Python type of each value says which setter is called."""
+    """Return a set of attributes; the Python type of each value determines the setter."""
     attr = acl.op.create_attr()
     for name, value in values.items():
         if isinstance(value, list):
@@ -22,12 +22,12 @@ def attributes(values):
 
 
 def operands(single, inputs):
-    """Return the operands of arrays, and of lists as constants."""
+    """Return operands for arrays, and constants for lists."""
     return [single.constant(one) if isinstance(one, list) else single.give(one) for one in inputs]
 
 
 def kind_of(result):
-    """Return the data type of a result; floats are single ones."""
+    """Return the data type of a result; every float is float32."""
     return {"b": "?", "i": result.dtype.str[1:]}.get(result.dtype.kind, "f4")
 
 
@@ -81,7 +81,7 @@ class Single:
         return desc, self.buffer(array.ctypes.data, array.nbytes)
 
     def take(self, shape, kind):
-        """Return description and buffer of zeros, and a function that reads them when the stream is idle."""
+        """Return description and buffer of zeros, and a function that reads them after synchronising the stream."""
         array = numpy.zeros(shape, storage(kind))
         address = self.npu.put(array)
 
@@ -95,7 +95,7 @@ class Single:
         return self.desc(shape, kind), self.buffer(address, array.nbytes), read
 
     def call(self, op_type, inputs, outputs, **values):
-        """Queue an operator; operands are what the methods above return. Returns its code."""
+        """Queue an operator, with operands that the methods above return; return its code."""
         return acl.op.execute_v2(
             op_type,
             [operand[0] for operand in inputs],

@@ -1,10 +1,10 @@
-"""Tests of tables with hundreds of rows: one test a group of rows, because a test costs more than what it checks."""
+"""Tests of tables with hundreds of rows, as one test per group of rows: starting a test costs more than a check."""
 
 import pytest
 
 
 def each(rows, group):
-    """Run the decorated test for each row, as one test a group: ``group(row)`` names it."""
+    """Run the decorated test for each row, with one test per group: ``group(row)`` is its name."""
     groups = {}
     for row in rows:
         groups.setdefault(group(row), []).append(row)

@@ -1,4 +1,4 @@
-"""Arrays in device memory with tensors over them, and calls of operators on these."""
+"""Arrays in device memory with tensors over them, and calls of operators on the tensors."""
 
 from collections import namedtuple
 
@@ -18,7 +18,7 @@ Tensor = namedtuple("Tensor", "handle address base view kind")
 
 
 def to_bfloat(values):
-    """Return the bit patterns of floats, rounded to nearest, ties to even, at once: float32 would make some."""
+    """Return floats as bfloat16 bits, rounded once to nearest, ties to even: rounding to float32 first creates ties."""
     values = numpy.asarray(values, "f8")
     step = numpy.maximum(numpy.frexp(values)[1] - 8, -133)
     with numpy.errstate(over="ignore", invalid="ignore"):
@@ -27,17 +27,17 @@ def to_bfloat(values):
 
 
 def from_bfloat(bits):
-    """Return the floats of bit patterns."""
+    """Return bfloat16 bits as floats."""
     return (numpy.asarray(bits, "u2").astype("u4") << 16).view("f4")
 
 
 def storage(kind):
-    """Return the NumPy type in memory."""
+    """Return the NumPy type that is stored in memory."""
     return numpy.dtype("u2" if kind == "b2" else kind)
 
 
 class Device:
-    """Device 0 with a stream; what it makes is freed by :meth:`close`."""
+    """Device 0 with a stream; :meth:`close` frees all that it has created."""
 
     def __init__(self):
         assert acl.rt.set_device(0) == 0
@@ -54,7 +54,7 @@ class Device:
         acl.rt.reset_device_force(0)
 
     def put(self, array):
-        """Copy an array to memory of its own and return the address."""
+        """Copy an array to new memory and return the address."""
         address, ret = acl.rt.malloc(max(array.nbytes, 1), 0)
         assert ret == 0
         self.ends.append((acl.rt.free, address))
@@ -63,7 +63,7 @@ class Device:
         return address
 
     def view(self, base, view, kind):
-        """Return a tensor over a view of a contiguous array, which is copied to the device whole."""
+        """Return a tensor over a view of a contiguous array; the whole array is copied to the device."""
         size = max(base.itemsize, 1)
         first = (view.ctypes.data - base.ctypes.data) // size if view.size else 0
         strides = [stride // size for stride in view.strides]
@@ -102,7 +102,7 @@ class Device:
         return handle
 
     def get(self, tensor):
-        """Wait for the stream and return the tensor's view as it is on the device now."""
+        """Wait for the stream and return the current contents of the tensor's view."""
         ret = acl.rt.synchronize_stream(self.stream)
         assert ret == 0, acl.get_recent_err_msg()
         base = tensor.base

@@ -1,8 +1,8 @@
 """Toolkits that look like those of CANN 8.1, 8.5, 9.0 and 9.1, over the built simulator.
 
-``PYTHONPATH=tests python -m helpers.toolkits 8.5 DIR`` lays one out: the libraries and headers of that version with the
-names that it has, where it has them (``abi_facts``), and ``version.info``. What is known of 8.5 is only which functions
-are new in it; the others stand where 8.1 has them, and the values and layouts are those of 9.
+``PYTHONPATH=tests python -m helpers.toolkits 8.5 DIR`` writes one: the libraries and headers of that version, each with
+the names that it has there (``abi_facts``), and ``version.info``. Of 8.5 only the new functions are known; its other
+functions are in the files of 8.1, and its values and layouts are those of 9.
 """
 
 import csv
@@ -24,7 +24,7 @@ NAMES = {(8, 1): "8.1.RC1", (8, 5): "8.5.0", (9, 0): "9.0.0", (9, 1): "9.1.0"}
 VERSIONS = tuple(f"{major}.{minor}" for major, minor in NAMES)
 MAIN = "libascendcl.so"
 
-# Each header builds on those before it. These two include others although they need nothing of them.
+# Each header may need those before it. INCLUDES has the includes that a header has without needing them.
 ORDER = [
     "acl/error_codes/rt_error_codes.h", "acl/error_codes/ge_error_codes.h", "acl/acl_base_rt.h", "acl/acl_base_mdl.h",
     "acl/acl_base.h", "acl/acl_dump.h", "acl/acl_prof.h", "acl/acl_rt_allocator.h", "acl/acl_tdt_queue.h",
@@ -73,7 +73,7 @@ def functions(version):
 
 
 def declared_name(text):
-    """Return what a declaration declares."""
+    """Return the name that a declaration declares."""
     if text.startswith("typedef"):
         return (re.search(r"(\w+);$", text) or re.search(r"\(\*(\w+)\)\(", text))[1]
     return re.search(r"(\w+)\(" if not text.startswith("#") else r"#define (\w+)", text)[1]
@@ -95,7 +95,7 @@ def declarations(version):
 
 
 def as_in_8_1(name, text):
-    """Take out what 8.1 has not of a type or constant, and put its values in."""
+    """Return a type or constant with the values of 8.1, and without the members that 8.1 does not have."""
     if name in ABI.constants:
         value = VERSIONED[name]["value_8_1"]
         return f"#define {name} {value}" if value else text
@@ -111,7 +111,7 @@ def as_in_8_1(name, text):
 
 
 def places(version, texts):
-    """Return the header of each declaration: where the facts have it, or before its first user."""
+    """Return the header of each declaration: the one in the facts, or that of its first user if that is earlier."""
     modern = parse(version) >= (9, 0)
     found = {}
     for name in texts:
@@ -128,7 +128,7 @@ def places(version, texts):
 
 
 def as_cxx(text):
-    """Write a type as only C++ reads it: named by its tag alone."""
+    """Return a type in a form that only C++ accepts: named only by its tag."""
     return re.sub(r"^typedef (enum|struct) (\w+) (.*)\b\2;$", r"\1 \2 \3;", text, flags=re.S)
 
 
@@ -176,7 +176,7 @@ __attribute__((constructor)) static void find_them(void)
 }
 """
 
-# What a variadic call passes on.
+# A variadic function cannot pass its arguments on, so this one formats them.
 APP_LOG = """\
 void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_t line, const char *fmt, ...)
 {
@@ -201,7 +201,7 @@ def calls(operators):
 
 
 def compile_shim(directory, operators):
-    """Compile what hands each call to the simulator; which of its names a library exports is up to the linker."""
+    """Compile functions that pass each call to the simulator; version scripts select the names of a library."""
     bodies, finds = [], []
     for name, prototype, parameters in calls(operators):
         bodies.append(f"static __typeof__({name}) *to_{name};\n")
@@ -227,7 +227,7 @@ def compile_shim(directory, operators):
 
 
 def libraries(version, operators):
-    """Return the names that each library of a version exports; our control interface is in the first."""
+    """Return the names that each library of a version exports; the simulator's control interface is in the first."""
     found = {MAIN: [f.name for f in ABI.functions.values() if f.group == abi.CONTROL_GROUP]}
     for name, library in functions(version).items():
         found.setdefault(library, []).append(name)
@@ -237,7 +237,7 @@ def libraries(version, operators):
 
 
 def write(version, directory, shim, operators=False):
-    """Lay out a toolkit of a version around a compiled shim; libopapi.so and aclnnop only with ``operators``."""
+    """Write a toolkit of a version over a compiled shim; libopapi.so and aclnnop only with ``operators``."""
     directory = Path(directory)
     texts = {f"include/{name}": text for name, text in headers(version).items()}
     texts["version.info"] = f"Version={NAMES[parse(version)]}\n"

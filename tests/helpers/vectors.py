@@ -25,19 +25,19 @@ def add(launch, x, y, z, count):
 
 
 def last(microseconds):
-    """Keep a block busy for so long."""
+    """Keep a block busy for some microseconds."""
     end = time.perf_counter_ns() + 1000 * microseconds
     while time.perf_counter_ns() < end:
         pass
 
 
 def register():
-    """Give the kernel its function."""
+    """Register the function of the kernel."""
     acl.sim.custom_kernel("vector_add", "vector_add", parameters="PPPQ", touches=touches)(add)
 
 
 class Vectors:
-    """Device memory x and y, and the kernel y += x of a binary."""
+    """Vectors x and y in device memory, and a kernel for y += x from a binary."""
 
     def __init__(self, stream, binary="vector_add.o"):
         self.stream = stream
@@ -73,7 +73,7 @@ class Vectors:
         return rt.launch_kernel_with_host_args(self.function, blocks, stream, list(cfg), place, len(packed), [], 0)
 
     def result(self):
-        """Return y in multiples of its start, which launches of y += x make 10, 11, 12 ..."""
+        """Return the factor of y, which is 10 at first; each launch of y += x adds 1."""
         host = bytes(4 * COUNT)
         assert rt.synchronize_stream(self.stream) == 0, acl.get_recent_err_msg()
         assert rt.memcpy(acl.util.bytes_to_ptr(host), len(host), self.blocks[1], len(host), 2) == 0

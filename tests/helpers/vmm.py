@@ -1,4 +1,4 @@
-"""Physical memory, reserved addresses and their mappings, which end with the test that made them."""
+"""Physical memory, reserved addresses and their mappings, which are released at the end of a test."""
 
 import contextlib
 
@@ -36,7 +36,7 @@ def put(address, data):
 
 
 def get(address, size):
-    """Return bytes of an address."""
+    """Return bytes from an address."""
     data = bytearray(size)
     ret = lib.aclrtMemcpy(ffi.from_buffer(data), size, pointer(address), size, TO_HOST)
     assert ret == 0, acl.get_recent_err_msg()
@@ -44,7 +44,7 @@ def get(address, size):
 
 
 def access(address, kind=DEVICE, number=0):
-    """Return what a location may do at an address, and the code."""
+    """Return the access flags of a location at an address, and the code."""
     flag = ffi.new("uint64_t *", 99)
     ret = lib.aclrtMemGetAccess(pointer(address), ffi.new("aclrtMemLocation *", {"id": number, "type": kind}), flag)
     return flag[0], ret
@@ -59,21 +59,21 @@ def give_access(address, size, *locations, flags=3):
 
 
 def extent(address):
-    """Return the start and the size of what an address lies in, and the code."""
+    """Return the start and the size of the range that contains an address, and the code."""
     start, size = ffi.new("void **"), ffi.new("size_t *")
     ret = lib.aclrtMemGetAddressRange(pointer(address), start, size)
     return int(ffi.cast("uintptr_t", start[0])), size[0], ret
 
 
 def retain(address):
-    """Return the handle behind an address, and the code."""
+    """Return the handle of the memory that is mapped at an address, and the code."""
     handle = ffi.new("aclrtDrvMemHandle *")
     ret = lib.aclrtMemRetainAllocationHandle(pointer(address), handle)
     return int(ffi.cast("uintptr_t", handle[0])), ret
 
 
 class Memory:
-    """Makes handles, ranges and mappings, and ends those that are left."""
+    """Creates handles, ranges and mappings, and releases those that are left."""
 
     def __init__(self):
         self.handles, self.ranges, self.mappings = [], [], []
@@ -99,18 +99,18 @@ class Memory:
         return address
 
     def map_closed(self, address, handle, size=HUGE):
-        """Map a handle so that nobody may access it."""
+        """Map a handle without access for any location."""
         assert lib.aclrtMemMapNoAccess(pointer(address), size, 0, pointer(handle), 0) == 0, acl.get_recent_err_msg()
         self.mappings.append(address)
         return address
 
     def mapped(self, size=HUGE, **described):
-        """Return a fresh handle and the address of its mapping in a range of its own."""
+        """Return a new handle and the address of its mapping in a new range."""
         handle = self.physical(size, **described)
         return handle, self.map(self.reserve(size), handle, size)
 
     def close(self):
-        """Release everything that is left; calls for what the test has already released fail, which is harmless."""
+        """Release everything that is left; calls for what the test has already released fail without harm."""
         for address in self.mappings:
             rt.unmap_mem(address)
         for handle in self.handles:
@@ -122,7 +122,7 @@ class Memory:
 
 @contextlib.contextmanager
 def memory():
-    """Give a :class:`Memory` that is closed at the end."""
+    """Yield a :class:`Memory` that is closed at the end."""
     made = Memory()
     try:
         yield made
