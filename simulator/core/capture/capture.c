@@ -240,8 +240,8 @@ aclmdlRICaptureMode sim_capture_exchange_mode(aclmdlRICaptureMode mode)
 
 /* ---- ending ---- */
 
-/* Every stream that joined must have been joined back: its last task is a record that another stream waits for, and the
- * origin stream waits for at least one of these records. */
+/* Every stream that joined the capture must end with an event record that another stream of the capture waits for, and
+ * the origin stream must wait for at least one of these records. */
 static aclError check_joined(const struct sim_instance *instance)
 {
     bool came_back = instance->in_branch_count == 1;

@@ -91,7 +91,7 @@ aclError sim_capture_condition_address(aclmdlRICondHandle handle, uint64_t **add
 
 struct branching {
     struct sim_condition *bg_condition;
-    struct sim_instance *bg_body; /* in replay, or NULL */
+    struct sim_instance *bg_body; /* being replayed, or NULL */
 };
 
 static struct sim_instance *choose(const struct sim_condition *condition)
@@ -233,7 +233,7 @@ aclError sim_capture_condition_add(const aclmdlRICondTaskParams *parameters, str
     return code;
 }
 
-/* ---- for the other files ---- */
+/* ---- calls from other files ---- */
 
 bool sim_capture_condition_captures(const struct sim_instance *instance)
 {

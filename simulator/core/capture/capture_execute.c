@@ -107,7 +107,7 @@ static aclError bind_outer(struct sim_instance *instance, struct execution *exec
     for (struct sim_external *at = instance->in_externals; at != NULL; at = at->xt_next) {
         struct sim_event *event = sim_table_find(&sim_events, (void *)(uintptr_t)at->xt_event);
         if (event == NULL)
-            continue; /* the event was destroyed, so that nothing can wait for it */
+            continue; /* the event was destroyed: nothing to record or to wait for */
         if (at->xt_stream.tg_stream != NULL)
             SIM_TRY(sim_launch_hold(at->xt_stream, site, &event->ev_record));
         else if (sim_event_recorded(event))
@@ -236,7 +236,7 @@ aclError sim_capture_execute(aclmdlRI handle, int32_t timeout, void *site)
     return refuse_aborted(handle, number);
 }
 
-/* ---- the end of an instance ---- */
+/* ---- destroying an instance ---- */
 
 uint64_t sim_capture_patience = UINT64_C(10000000000);
 

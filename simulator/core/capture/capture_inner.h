@@ -206,7 +206,7 @@ aclError sim_capture_instance_open_own(aclmdlRI handle, struct sim_instance **in
 aclError sim_capture_instance_create(struct sim_context *context, enum sim_instance_state state,
                                      aclmdlRICaptureMode mode, struct sim_instance **instance);
 
-/* Invalidates the handle, unlocks the instance and frees it. The caller has released its streams. */
+/* Invalidates the handle, unlocks the instance and frees it. Requires that it has taken over no streams. */
 void sim_capture_instance_free(struct sim_instance *instance);
 
 /* Sets the state, and ends the capture if one is open. Does not release the streams. */
@@ -221,7 +221,7 @@ aclError sim_capture_instance_adopt(struct sim_instance *instance, struct sim_ta
                             struct sim_branch **branch);
 /* Releases all streams that the instance has taken over, also those that update its groups. */
 void sim_capture_instance_let_go(struct sim_instance *instance);
-/* Releases one stream: later submissions to it run as usual. */
+/* Releases one stream: later submissions to it do not reach the instance. */
 void sim_capture_stream_let_go(struct sim_stream *stream);
 
 /* Finds and locks the instance that has taken the stream over; NULL if none has. st_branch is valid while it is

@@ -283,7 +283,7 @@ struct sim_captured *sim_capture_branch_append(struct sim_branch *branch, const 
     return captured;
 }
 
-/* ---- the end of a context ---- */
+/* ---- closing a context ---- */
 
 void sim_capture_release(struct sim_stream *stream)
 {

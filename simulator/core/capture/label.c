@@ -350,7 +350,7 @@ aclError sim_label_resolve(const void *argument, uint32_t way, uint64_t instance
     return ACL_SUCCESS;
 }
 
-/* ---- the end ---- */
+/* ---- reset and fork ---- */
 
 static void end_label(void *object)
 {

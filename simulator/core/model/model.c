@@ -158,7 +158,7 @@ static aclError find_memory(void *given, uint64_t size, uint64_t needed, const c
 
 void sim_model_release(void *memory)
 {
-    if (memory != NULL && sim_memory_engine(memory) != NULL) /* not after a reset of the device */
+    if (memory != NULL && sim_memory_engine(memory) != NULL) /* NULL after a reset of the device */
         sim_memory_release(memory, NULL);
 }
 

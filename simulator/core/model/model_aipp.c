@@ -403,7 +403,7 @@ aclError sim_model_aipp_first_info(uint32_t id, size_t index, aclAippInfo *info)
     return code;
 }
 
-/* ---- the end ---- */
+/* ---- reset and fork ---- */
 
 static void destroy(void *aipp)
 {

@@ -62,7 +62,7 @@ void sim_model_aipp_mark(struct sim_aipp_block *block);
 
 /* The parameters for the images of an execution. */
 struct sim_aipp_source {
-    const unsigned char *as_bytes; /* the block, of which every value is checked */
+    const unsigned char *as_bytes; /* an untrusted block: sizes are checked when it is used */
     uint64_t as_size;
     bool as_shared; /* static AIPP: the parameters of the first image are used for all */
 };

@@ -122,7 +122,7 @@ aclError sim_model_bundle_close(uint32_t id)
     return ACL_SUCCESS;
 }
 
-/* ---- the models of one ---- */
+/* ---- the models of a bundle ---- */
 
 aclError sim_model_bundle_count(uint32_t id, size_t *count)
 {
@@ -251,7 +251,7 @@ aclError sim_model_bundle_ask(struct sim_bundle_answer *answer, struct sim_bytes
     return ACL_SUCCESS;
 }
 
-/* ---- the end of everything ---- */
+/* ---- reset and fork ---- */
 
 static void destroy(void *answer)
 {

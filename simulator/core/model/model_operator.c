@@ -1,5 +1,5 @@
 /* This file checks model files of single operators. It keeps nothing of them, because operators are executed by their
- * schemas. It has no state and needs no lock. */
+ * schemas. This file has no state and needs no lock. */
 #include "model.h"
 
 aclError sim_model_operator_check(const void *model, size_t size)

@@ -169,7 +169,7 @@ static void *feed(void *argument)
     return NULL;
 }
 
-/* ---- life ---- */
+/* ---- starting and stopping ---- */
 
 static void free_feeder(struct sim_feeder *feeder)
 {

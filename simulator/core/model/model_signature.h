@@ -23,7 +23,7 @@ struct sim_port {
 #define SIM_GEARS_MAX 1024
 
 /* Static AIPP: an input that takes images, the type and format of the converted images, and the parameters: a block for
- * one image (model_aipp.h), of which every value is checked when it is used. */
+ * one image (model_aipp.h), which is untrusted and checked when it is used. */
 #define SIM_STATIC_AIPP_MAX 16
 #define SIM_STATIC_AIPP_BYTES 160
 struct sim_static_aipp {

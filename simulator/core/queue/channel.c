@@ -1,5 +1,5 @@
-/* This file provides channels: named queues of messages. The other end has no device process, so a message is
- * received through the handle that sent it, by any thread.
+/* This file provides channels: named queues of messages. No device process is at the other end: any thread may receive
+ * a message, through the same handle.
  *
  * A channel owns a queue, which implements capacity, waiting and waking. A channel without a capacity gets the largest
  * one, because its limit is not documented.
@@ -23,7 +23,7 @@ static struct sim_channel *open_channel(const acltdtChannelHandle *handle)
     return sim_object_open(&channels, handle, "handle", ACL_ERROR_INVALID_PARAM);
 }
 
-/* ---- life ---- */
+/* ---- creating and destroying ---- */
 
 /* Whether a live channel of the device has that name. */
 static bool is_taken(int32_t device, const char *name)
@@ -179,7 +179,7 @@ aclError sim_channel_receive(const acltdtChannelHandle *handle, acltdtDataset *d
     return sim_channel_unpack(parcel, dataset, name);
 }
 
-/* ---- all of them ---- */
+/* ---- reset and fork ---- */
 
 void sim_channel_reset(void)
 {

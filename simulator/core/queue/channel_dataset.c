@@ -284,7 +284,7 @@ aclError sim_channel_unpack(struct sim_parcel *parcel, acltdtDataset *handle, co
     return code;
 }
 
-/* ---- all of them ---- */
+/* ---- reset and fork ---- */
 
 static void destroy_item(void *item)
 {

@@ -26,8 +26,8 @@
 #define LIVES (1u << (32 - INDEX_BITS))
 
 struct queue {
-    uint32_t qu_id; /* life << INDEX_BITS | index; 0: free */
-    uint32_t qu_life;
+    uint32_t qu_id; /* qu_life << INDEX_BITS | index; 0: free */
+    uint32_t qu_life; /* generation of the slot */
     int32_t qu_device;
     const struct sim_cargo *qu_cargo;
     uint32_t qu_depth, qu_count;
@@ -479,7 +479,7 @@ aclError sim_queue_find_routes(const struct sim_route_question *question, struct
     return ACL_SUCCESS;
 }
 
-/* ---- all of them ---- */
+/* ---- reset and fork ---- */
 
 void sim_queue_reset(void)
 {

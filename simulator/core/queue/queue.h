@@ -52,7 +52,7 @@ enum sim_passage sim_queue_put(uint32_t id, const struct sim_cargo *cargo, struc
 /* Takes the first entry. If it has more than *room bytes, returns SIM_PASSAGE_SHORT and sets *room to its size. */
 enum sim_passage sim_queue_take(uint32_t id, const struct sim_cargo *cargo, struct sim_parcel **parcel, uint64_t *room,
                                 struct sim_patience patience);
-/* Wakes the threads that wait at the queue, so that they check their flags. */
+/* Wakes the threads that wait at the queue, so that they check pt_given_up. */
 void sim_queue_wake(uint32_t id, const struct sim_cargo *cargo);
 
 /* ---- queues of programs, and routes between them ---- */
@@ -131,7 +131,7 @@ aclError sim_queue_buffer_supported(aclError code);
 /* All functions with a handle fail with 100000 if it is not a live buffer, or if another thread is putting it into a
  * queue; those that allocate fail with 200000 without memory. */
 aclError sim_queue_buffer_allocate(uint64_t size, void **handle);
-/* Frees a buffer and the buffers chained to it. */
+/* Frees a buffer and the buffers appended to it. A buffer that was appended itself is rejected (100000). */
 aclError sim_queue_buffer_free(void *handle);
 aclError sim_queue_buffer_data(const void *handle, void **address, size_t *size);
 aclError sim_queue_buffer_set_length(void *handle, uint64_t length);

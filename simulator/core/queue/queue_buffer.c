@@ -178,7 +178,7 @@ static void end_handles(struct content *content)
     }
 }
 
-/* ---- life ---- */
+/* ---- creating and freeing ---- */
 
 /* Gives a new content a handle; frees the content on failure. */
 static aclError give_handle(struct content *content, void **handle)
@@ -516,7 +516,7 @@ aclError sim_queue_buffer_take_bytes(uint32_t queue, const struct sim_queue_byte
     return ACL_SUCCESS;
 }
 
-/* ---- all of them ---- */
+/* ---- reset and fork ---- */
 
 void sim_queue_buffer_reset(void)
 {
@@ -525,7 +525,7 @@ void sim_queue_buffer_reset(void)
         struct buffer *buffer = sim_table_at(&buffers, i);
         struct content *content = buffer->bu_content;
         bool live = atomic_load_explicit(&buffer->bu_slot.sl_handle, memory_order_relaxed) != 0;
-        if (!live || content == NULL || content->co_head != NULL) /* freed with their head */
+        if (!live || content == NULL || content->co_head != NULL) /* freed with its head */
             continue;
         end_handles(content);
         drop(content);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the wire ---- */
+/* ---- the wire format ---- */
 
 struct field {
     uint32_t fd_number;
