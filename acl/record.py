@@ -127,6 +127,8 @@ def start(folder):
     models, lock = {}, threading.Lock()
 
     def wrap(name):
+        """Return a decorator that replaces a call of ``acl.mdl``; its function gets the plain call first."""
+
         def decorate(function):
             plain = getattr(mdl, name)
             setattr(mdl, name, functools.wraps(plain)(lambda *arguments: function(plain, *arguments)))
@@ -135,6 +137,8 @@ def start(folder):
         return decorate
 
     def loads(name, path_at):
+        """Wrap a call that loads a model, so that the model is recorded."""
+
         @wrap(name)
         def load(plain, *arguments):
             number, ret = plain(*arguments)
@@ -150,6 +154,7 @@ def start(folder):
             return number, ret
 
     def run(plain, stream, number, inputs, outputs, *rest):
+        """Execute a model, and record its inputs and outputs."""
         model = models.get(number)
         if model is None:
             return plain(number, inputs, outputs, *rest)
@@ -178,6 +183,8 @@ def start(folder):
         return run(plain, stream, number, inputs, outputs, stream, handle)
 
     def chooses(name, values):
+        """Wrap a call that sets a gear, so that the gear is known."""
+
         @wrap(name)
         def choose(plain, number, dataset, index, *sizes):
             ret = plain(number, dataset, index, *sizes)

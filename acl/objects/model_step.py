@@ -61,6 +61,7 @@ class Steps:
             raise error_of(ret, "aclmdlExecuteAsync")
 
     def _copy(self, to: int, come: int, size: int, kind: int) -> None:
+        """Copy, or with a stream queue the copy."""
         if size == 0:
             return
         if self.stream is None:

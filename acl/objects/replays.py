@@ -1,4 +1,4 @@
-"""Replays of a graph: the streams on which it was replayed and for which nothing has waited since."""
+"""Replays of a graph: the streams on which it was replayed, until something waits for them."""
 
 from typing import Optional
 

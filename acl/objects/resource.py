@@ -269,10 +269,12 @@ class Resource(Owner):
         cls._closed = Closed(cls.__name__)
 
     def _own(self, handle: int, opening: Opening) -> None:
+        """Become the owner of a handle, which is valid until the opening ends."""
         self._handle = handle
         self._opening = opening
 
     def _borrow(self, handle: int) -> None:
+        """Use a handle that another owner destroys."""
         self._handle = integer(handle, f"acl.{type(self).__name__}: handle", 0, LONGEST)
         self._opening = None
 
