@@ -6,7 +6,7 @@
  * A capture belongs to its instance, whose in_state holds its state; capture_instance.c describes how streams belong to
  * an instance. Only three failures make a capture invalid: an event used by two captures, a task group that another
  * stream's task interrupts, and a lack of memory. Any other failed call leaves the capture as it was. Ending a capture
- * always releases its streams, and frees the instance if it fails.
+ * always releases its streams; if it fails, the instance is freed (the body of a conditional task is emptied instead).
  *
  * Locks: the instance's lock guards its state. Whether a thread may make an unsafe call depends on the captures open in
  * its current context: cx_captures counts them, so that contexts without a capture pay one load, and the modes are read

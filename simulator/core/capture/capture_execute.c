@@ -7,8 +7,8 @@
  * these records until the replay takes them. Destroying waits until every queued execution has ended, calls the
  * registered callbacks, and frees the instance.
  *
- * Locks: the instance's lock guards in_submitted and the list of callbacks. It is not held while a task is submitted,
- * while the thread waits, or during a callback. */
+ * Locks: the instance's lock guards in_submitted and the list of callbacks. It is not held while the execution is
+ * submitted, while the thread waits, or during a callback. */
 #include "base/clock.h"
 #include "base/config.h"
 #include "engine/launch.h"

@@ -4,8 +4,8 @@
  * data afterwards. A received dataset owns its items and their data, in host memory. A dataset stores handles: a
  * destroyed item is detected when the dataset is used.
  *
- * Locks: an object's lock guards each item and dataset. Two are held together only while a received dataset is
- * destroyed: its own, then those of its items. */
+ * Locks: an object's lock guards each item and dataset. Two are held together only while a received dataset is filled
+ * or destroyed: its own, then that of one item. */
 #include "channel.h"
 #include "address/memory.h"
 #include <stdlib.h>
