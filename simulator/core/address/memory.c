@@ -11,8 +11,8 @@
  * the last reset of a device frees them all.
  *
  * The first three look-ups take no lock. Managed memory is skipped outside its range, and registered ranges while
- * there are none (one atomic load each); otherwise they take their locks, which are leaves. The device transitions
- * (engine/device.c) serialise opening and closing. */
+ * no range is registered (one atomic load each); otherwise they take their locks, which are leaves. The device
+ * transitions (engine/device.c) serialise opening and closing. */
 #include "memory.h"
 #include "base/config.h"
 #include "base/runtime.h"

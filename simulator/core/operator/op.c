@@ -317,7 +317,7 @@ static uint64_t staged_size(const struct sim_operand *operand)
 }
 
 /* Copies the operands that are in host memory to one new device block, and changes their addresses. *block is NULL
- * if there are none. No queued task can be using the new block. */
+ * without such operands. No queued task can be using the new block. */
 static aclError stage(const struct sim_op_request *request, const struct sim_pack *pack, struct sim_target target,
                       void **block)
 {

@@ -141,7 +141,7 @@ aclError sim_op_bind(const struct sim_op_request *request, struct sim_op_binding
 void sim_op_unbind(struct sim_op_binding *binding);
 
 /* Finds the bytes of an input that the host has: those of a constant, or of a buffer described as host memory, which
- * must be valid (100000). *size is 0 if there are none. */
+ * must be valid (100000). *size is 0 if the host has none of them. */
 aclError sim_op_host_bytes(const struct sim_op_request *request, uint32_t place, const void **bytes, size_t *size);
 
 /* Fills in the open shapes of outputs (op_shape.c). Returns 148050 if they cannot be inferred. */

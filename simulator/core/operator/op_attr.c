@@ -64,7 +64,7 @@ static size_t size_of(enum sim_attribute_kind kind)
     return kind == SIM_ATTRIBUTE_INTEGERS ? sizeof(int64_t) : kind == SIM_ATTRIBUTE_FLOATS ? sizeof(float) : 1;
 }
 
-/* Copies values: the address is never NULL, even if there are none, and a text ends with NUL. Booleans become 0 and
+/* Copies values: the address is never NULL, even for zero values, and a text ends with NUL. Booleans become 0 and
  * 1, 32-bit integers 64-bit ones. */
 static void *copy_values(const struct sim_attribute *value, size_t width)
 {
