@@ -1,4 +1,5 @@
-/* Notifies: objects of a device that streams change and wait for. A plain notify is a flag, a counting one a number. */
+/* Notifies: objects of a device that streams change and wait for. A plain notify is a flag; a counting notify is a
+ * number. */
 #ifndef SIM_NOTIFY_H
 #define SIM_NOTIFY_H
 
