@@ -64,7 +64,7 @@ def check(target: Path) -> None:
     if home == target or home in target.parents:
         raise Refused(f"{target} belongs to the installed package, which is a toolkit as it is")
     if target.is_dir() and any(target.iterdir()) and not _lib.is_ours(os.fspath(target)):
-        raise Refused(f"{target} is not empty and no toolkit of the simulator: name a directory of its own")
+        raise Refused(f"{target} is not empty and not a toolkit of the simulator: name a new or empty directory")
 
 
 def build_for_gdb() -> Path:

@@ -24,7 +24,7 @@ def check(ret, function, what):
 def refused(ret, code, what):
     """Print that a step in the wrong order was refused as expected, or exit."""
     if ret != code:
-        sys.exit(f"[ERROR] {what} answered {ret}, expected {code}")
+        sys.exit(f"[ERROR] {what} returned {ret}, expected {code}")
     print(f"[INFO] {what} is refused with {ret} ok")
 
 

@@ -34,7 +34,7 @@ static void check(aclError ret, const char *function, const char *what, ...)
 static void refused(aclError ret, aclError code, const char *what)
 {
     if (ret != code) {
-        fprintf(stderr, "[ERROR] %s answered %d, expected %d\n", what, ret, code);
+        fprintf(stderr, "[ERROR] %s returned %d, expected %d\n", what, ret, code);
         exit(1);
     }
     printf("[INFO] %s is refused with %d ok\n", what, ret);

@@ -148,7 +148,7 @@ ROWS = [
     ("out of range", lambda w, t: w.open(numpy.zeros((11, 2), "f4")), WRONG, ("dimension 0 is 11, expected 1 to 10",)),
     ("fixed dimension", lambda w, t: w.open(BIG), WRONG, ("dimension 1 is 3, expected 2",)),
     ("no output size", lambda w, t: load_open(), WRONG, ("the size of output y is not known", "output_bytes=")),
-    ("open on a stream", lambda w, t: w.open(acl.DeviceArray((1, 2)), stream=w.stream), WRONG, ("after a run only",)),
+    ("open on a stream", lambda w, t: w.open(acl.DeviceArray((1, 2)), stream=w.stream), WRONG, ("only after an execution",)),
     ("open with out", lambda w, t: w.open(numpy.zeros((1, 2), "f4"), out=floats(1)), WRONG, ("leave it out",)),
     ("out shape", lambda w, t: w.affine(w.host, out=floats(1)), WRONG, ("out for y is of shape (1,), expected (2,)",)),
     ("out on device", lambda w, t: w.affine(w.x, out=acl.DeviceArray(1)), WRONG, ("out for y is of shape (1,)",)),

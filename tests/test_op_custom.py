@@ -179,7 +179,7 @@ def test_what_choosing_kernels_refuses(chooser):
     refused(update(), 100029, "the function of Custom chose kernel unknown")
     op.unregister_compile_func("Custom")
     chooser(lambda *arguments: 77)
-    refused(update(), 77, "the function of Custom answered 77")
+    refused(update(), 77, "the function of Custom returned 77")
 
 
 # Arguments of aclopCreateKernel, words of the message.

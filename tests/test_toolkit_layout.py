@@ -103,7 +103,7 @@ def test_foreign_directories_are_left_alone(tmp_path, capsys):
     mine.parent.mkdir()
     mine.write_text("mine")
     for directory, reason in (
-        (tmp_path, "is not empty and no toolkit of the simulator"),
+        (tmp_path, "is not empty and not a toolkit of the simulator"),
         (HOME, "belongs to the installed package"),
         (HOME / "include" / "kit", "belongs to the installed package"),
     ):

@@ -70,7 +70,7 @@ for _ in range(3):
 """
     told = [
         f"acl: {names[0]} failed because this simulator does not provide it yet; "
-        "`python -m acl abi --missing` lists all such functions",
+        "`python -m acl abi --missing` lists the functions of AscendCL without behaviour",
         f"acl: {names[1]} failed because it needs CANN 8.5, and ACL_SIM_CANN is 8.1",
     ]
     environment = {"ACL_SIM_CANN": "8.1", "PYTHONPATH": ROOT / "tests"}

@@ -72,6 +72,7 @@ def launch(function, data, stream, queue):
     ret = queue(values.pointer(number))
     if ret != 0:
         launched.pop(number, None)
+        captured.get(instance, set()).discard(number)
     return ret
 
 

@@ -49,7 +49,7 @@ def _type_of(dtype: "DTypeLike") -> "numpy.dtype[Any]":
     if kind.hasobject:
         raise refuse("DeviceArray", f"dtype is {kind}, expected a type of numbers")
     if not kind.isnative:
-        raise refuse("DeviceArray", f"{kind} has its bytes in the other order", f"use {kind.newbyteorder('=')}")
+        raise refuse("DeviceArray", f"dtype {kind} is not in native byte order", f"use {kind.newbyteorder('=')}")
     return kind
 
 

@@ -50,7 +50,7 @@ LOADING = {
     "acl.Model.memory_of() says how much it takes",
     codes.ACL_ERROR_GE_EXEC_NOT_INIT: "open the device first: `with acl.Device(0):`, or acl.init()",
     codes.ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID: "check the path; a relative one starts where the program was started",
-    codes.ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID: "the file is damaged or none of a model: write or copy it again",
+    codes.ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID: "the file is damaged or not a model: write or copy it again",
 }
 
 
@@ -283,7 +283,7 @@ class Model(Resource):
             raise refuse("Model", "an execution on a stream needs device arrays as inputs and outputs", advice)
         if self._signature.open:
             advice = "leave stream= out, or use model.submit(x, stream=stream).result()"
-            raise refuse("Model", "what this model's outputs are like is known after a run only", advice)
+            raise refuse("Model", "the shapes of this model's outputs are known only after an execution", advice)
         pool = self._pool
         with pool.lock:
             handle = self._ready()
@@ -516,7 +516,7 @@ class Model(Resource):
     def _check_out(self, tensor: Tensor, array: "Array") -> None:
         """Raise an error if an array cannot be an output; its shape is checked when the output is bound."""
         if self._signature.open:
-            raise refuse("Model", f"out cannot be given: only a run knows the shape of {tensor.name}", "leave it out")
+            raise refuse("Model", f"the shape of {tensor.name} is known only after an execution", "leave out= out")
         if isinstance(array, DeviceArray):
             self._check_device(array, f"out for {tensor.name}")
         elif not isinstance(array, numpy.ndarray):

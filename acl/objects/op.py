@@ -448,7 +448,7 @@ class Operator:
         except Refused as error:
             self._refuse(error.reason, error.advice)
         except (KeyError, TypeError, ValueError) as error:  # from lists of numbers, which _check leaves to the rule
-            self._refuse(f"the arguments do not fit together ({error})", "see help() of it for what they are")
+            self._refuse(f"the arguments do not fit together ({error})", "help() of the operator describes them")
 
     def _check(self, values: Iterable[Any], opening: Opening, parameters: Any = None) -> list[DeviceArray]:
         """Return the arrays among the arguments, or raise an error for a wrong argument."""

@@ -18,7 +18,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import acl
+from acl import abi
 
+# The statuses that the headers declare as enumerators, which the preprocessor leaves as names.
+OPERATOR_STATUS = {
+    name: str(code) for name, code in abi.load(acl.get_include()).enums["aclsimOperatorStatus"].members.items()
+}
 STATUS = {"aclError", "aclnnStatus"}
 REFUSE = {"sim_fail": 0, "sim_refuse": 0}  # with the place of the code among their arguments
 UNSUPPORTED = 207000
@@ -63,7 +68,7 @@ def _preprocess(path: Path, root: Path, facts: Path) -> list[str]:
             inside = marker[1].startswith(ours)
         elif inside:
             kept.append(line)
-    return TOKEN.findall("\n".join(kept))
+    return [OPERATOR_STATUS.get(token, token) for token in TOKEN.findall("\n".join(kept))]
 
 
 def _end(tokens: list[str], place: int) -> int:

@@ -76,8 +76,10 @@ def relaxed():
     """Allow this thread calls that cannot be captured, such as synchronous copies, in the ``with`` block."""
     mode, ret = acl.mdl.ri_capture_thread_exchange_mode(RELAXED)
     assert ret == 0
-    yield
-    acl.mdl.ri_capture_thread_exchange_mode(mode)
+    try:
+        yield
+    finally:
+        acl.mdl.ri_capture_thread_exchange_mode(mode)
 
 
 def begin(stream, mode=RELAXED):

@@ -35,7 +35,7 @@ static aclError refuse_absent(const char *function, const char *why)
 aclError sim_missing(const char *function)
 {
     return refuse_absent(function, "this simulator does not provide it yet; "
-                                   "`python -m acl abi --missing` lists all such functions");
+                                   "`python -m acl abi --missing` lists the functions of AscendCL without behaviour");
 }
 
 aclError sim_missing_linked(const char *function)

@@ -1,4 +1,4 @@
-/* This file prints an instance: as lines of the log, and as a JSON trace for trace viewers (contract: debug print).
+/* This file prints an instance: as lines of the log, and as a JSON trace for trace viewers.
  *
  * The trace has one object per task, stream by stream. Its times are not measured: they only show the order of the
  * tasks. In a verbose trace "ExtendInfo" names the bytes that a task touches: R<address>+<size> for reading, W for

@@ -241,7 +241,7 @@ static aclError find_parameters(const void *handle, struct sim_custom *custom)
     const char *name = function->fu_op->op_name;
     bool known = sim_kernel_function_custom(function, custom) && custom->cu_has_parameters;
     sim_object_close(function);
-    SIM_SUPPORTED(known, "nobody said what parameters kernel %s has, expected an implementation that names their sizes",
+    SIM_SUPPORTED(known, "the parameters of kernel %s are not known, expected an implementation that names their sizes",
                   name);
     return ACL_SUCCESS;
 }

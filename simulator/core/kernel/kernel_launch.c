@@ -276,7 +276,7 @@ static aclError gather_array(void *const *array, const struct chosen *chosen, st
     const struct sim_custom *custom = &chosen->ch_custom;
     size_t end = 0;
     SIM_SUPPORTED(custom->cu_has_parameters,
-                  "nobody said what parameters kernel %s has, expected an implementation that names their sizes",
+                  "the parameters of kernel %s are not known, expected an implementation that names their sizes",
                   chosen->ch_op->op_name);
     for (uint32_t i = 0; i < custom->cu_count; i++) {
         SIM_ARGUMENT(array[i] != NULL, ACL_ERROR_INVALID_PARAM, "args[%u] is NULL, expected the address of a value", i);

@@ -61,6 +61,15 @@ struct sim_model *sim_model_peek(uint32_t id)
     return model;
 }
 
+/* Returns the number above all ids. */
+static uint32_t end_of_ids(void)
+{
+    sim_lock(&lock);
+    uint32_t end = count;
+    sim_unlock(&lock);
+    return end;
+}
+
 size_t sim_model_count(void)
 {
     size_t loaded = 0;
@@ -206,7 +215,8 @@ static aclError fill(struct sim_model *model, const struct sim_file *file, const
     return *signature->sg_executor == '\0' ? ACL_SUCCESS : open_executor(model, weights);
 }
 
-/* Opens the model for its executor, and makes it available under its id. */
+/* Opens the model for its executor, and makes it available under its id. Adds a user, which the caller removes: another
+ * thread that guesses the id may unload the model at once. */
 static aclError publish(struct sim_model *model)
 {
     if (model->mo_executor.me_for_kind) {
@@ -215,6 +225,7 @@ static aclError publish(struct sim_model *model)
         SIM_ARGUMENT(code == ACL_SUCCESS, code, "its executor (%s) does not take the model%s",
                      model->mo_signature->sg_executor, reason);
     }
+    model->mo_users++;
     sim_lock(&lock);
     models[model->mo_id] = model;
     sim_unlock(&lock);
@@ -255,9 +266,11 @@ aclError sim_model_load(const struct sim_load *load, uint32_t *id)
     if (code == ACL_SUCCESS) {
         uint32_t given = model->mo_id;
         if (load->lo_queues != NULL)
-            SIM_TRY(start_feeder(model, load->lo_queues));
-        *id = given;
-        return ACL_SUCCESS;
+            code = start_feeder(model, load->lo_queues);
+        if (code == ACL_SUCCESS)
+            *id = given;
+        sim_model_close(model);
+        return code;
     }
     sim_model_release(model->mo_work);
     sim_model_release(model->mo_weights);
@@ -277,7 +290,7 @@ static void stop_feeder(struct sim_model *model)
 
 void sim_model_stop_feeders(void)
 {
-    for (uint32_t id = 1; id < count; id++) {
+    for (uint32_t id = 1; id < end_of_ids(); id++) {
         struct sim_model *model = sim_model_peek(id);
         if (model == NULL)
             continue;
@@ -327,7 +340,7 @@ aclError sim_model_unload(uint32_t id, uint32_t bundle)
 void sim_model_reset(void)
 {
     sim_model_bundle_reset();
-    for (uint32_t id = 1; id < count; id++) {
+    for (uint32_t id = 1; id < end_of_ids(); id++) {
         sim_lock(&lock);
         struct sim_model *model = models[id];
         models[id] = NULL;

@@ -254,7 +254,7 @@ aclError sim_op_select(const struct sim_op_given *given)
     if (choice == NULL) /* aclsimReset was called meanwhile */
         return ACL_ERROR_INVALID_PARAM;
     aclError ended = end_choice(choice, given->gi_type);
-    SIM_ARGUMENT(code == ACL_SUCCESS, code, "the function of %s answered %d", given->gi_type, code);
+    SIM_ARGUMENT(code == ACL_SUCCESS, code, "the function of %s returned %d", given->gi_type, code);
     return ended;
 }
 

@@ -16,7 +16,7 @@ static inline void twin_check(aclError code, const char *call)
     if (code == ACL_SUCCESS)
         return;
     const char *message = aclGetRecentErrMsg();
-    fprintf(stderr, "%s answered %d: %s\n", call, code, message != NULL ? message : "no message");
+    fprintf(stderr, "%s returned %d: %s\n", call, code, message != NULL ? message : "no message");
     exit(1);
 }
 
