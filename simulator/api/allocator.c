@@ -15,7 +15,7 @@ aclError aclrtAllocatorDestroyDesc(aclrtAllocatorDesc allocatorDesc)
     return sim_allocator_destroy(allocatorDesc);
 }
 
-/* The rest of a setter, whose arguments are not NULL. */
+/* Body of a setter of one field, after its arguments were checked for NULL. */
 #define SET(field, value)                                                                                              \
     do {                                                                                                               \
         struct sim_allocator_description *description = sim_allocator_open(allocatorDesc);                             \
@@ -67,7 +67,7 @@ aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(aclrtAllocatorDesc allocato
     SET(al_address, func);
 }
 
-/* The stream whose work an allocator is, or is to be, used for. */
+/* Finds the stream that an allocator is registered with, or will be. */
 static aclError find_stream(aclrtStream stream, struct sim_target *target)
 {
     const struct sim_soc *soc = sim_config()->cf_soc;

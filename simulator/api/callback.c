@@ -1,3 +1,4 @@
+/* Entry points of callbacks: host functions in streams, reports of exceptions, and registered callbacks. */
 #include "engine/callback.h"
 #include "base/config.h"
 #include "base/registry.h"
@@ -5,9 +6,9 @@
 #include "engine/init.h"
 #include "kernel/kernel.h"
 
-#define NO_VALUE UINT32_MAX /* what the getters of an exception answer when they cannot */
+#define NO_VALUE UINT32_MAX /* what the getters of an exception return on failure */
 
-/* Of 950, A3 and A2 chips. */
+/* Only Ascend 950, Atlas A3 and A2 have it. */
 #define ON_RECOVERABLE_ONLY()                                                                                          \
     SIM_SUPPORTED(sim_config()->cf_soc->so_profile <= SIM_PA2,                                                         \
                   "%s lacks it, expected a chip of profile P950, PA3 or PA2", sim_config()->cf_soc->so_name)
@@ -59,7 +60,7 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args)
     return sim_callback_host_function(fn, args, target, SIM_SITE());
 }
 
-/* Serving host functions on a thread of the user's is for compact chips, of which there is no profile. */
+/* Only compact chips run host functions on a thread of the program, and no profile describes such a chip. */
 static aclError on_compact_only(void)
 {
     return sim_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "%s lacks it, expected a compact chip, or aclrtLaunchHostFunc",
@@ -118,7 +119,7 @@ aclError aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallback callbac
     return ACL_SUCCESS;
 }
 
-/* The report, or NULL with a message. */
+/* Returns the report, or NULL after recording a message. */
 static const struct rtExceptionInfo *find_report(const aclrtExceptionInfo *info)
 {
     const struct rtExceptionInfo *found = sim_exception_find(info);

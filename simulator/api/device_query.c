@@ -1,3 +1,4 @@
+/* Entry points of queries about devices: their number, state, capabilities and ids. */
 #include "address/memory.h"
 #include "engine/context.h"
 #include "engine/device.h"
@@ -92,7 +93,7 @@ aclError aclrtGetDeviceCapability(int32_t deviceId, aclrtDevFeatureType devFeatu
     bool updates = devFeatureType == ACL_FEATURE_TSCPU_TASK_UPDATE_SUPPORT_AIC_AIV;
     SIM_CHECK(updates || devFeatureType == ACL_FEATURE_SYSTEM_MEMQ_EVENT_CROSS_DEV, ACL_ERROR_RT_PARAM_INVALID,
               "devFeatureType is %d, expected 1 or 21", (int)devFeatureType);
-    bool has = updates && sim_config()->cf_soc->so_profile <= SIM_PA2; /* where captured tasks can be updated */
+    bool has = updates && sim_config()->cf_soc->so_profile <= SIM_PA2; /* chips that can update captured tasks */
     *value = has ? ACL_DEV_FEATURE_SUPPORT : ACL_DEV_FEATURE_NOT_SUPPORT;
     return ACL_SUCCESS;
 }
@@ -194,7 +195,7 @@ aclError aclrtGetUserDevIdByLogicDevId(const int32_t logicDevId, int32_t *const 
     return user_of_logical("logicDevId", logicDevId, userDevid);
 }
 
-/* Despite its name it gives the user's id, as the vendor's does. */
+/* Despite its name it returns the user's id, as the vendor's function does. */
 aclError aclrtGetLogicDevIdByPhyDevId(const int32_t phyDevId, int32_t *const logicDevId)
 {
     SIM_ENTER();
@@ -202,7 +203,7 @@ aclError aclrtGetLogicDevIdByPhyDevId(const int32_t phyDevId, int32_t *const log
     return user_of_logical("phyDevId", phyDevId, logicDevId);
 }
 
-/* Despite its name it takes the user's id, as the vendor's does. */
+/* Despite its name it takes the user's id, as the vendor's function does. */
 aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDevId, int32_t *const phyDevId)
 {
     SIM_ENTER();
@@ -224,7 +225,7 @@ aclError aclrtGetPhyDevIdByUserDevId(const int32_t userDevId, int32_t *const phy
     return logical_of_user("userDevId", userDevId, phyDevId);
 }
 
-/* ---- of the current device ---- */
+/* ---- the current device ---- */
 
 aclError aclrtDeviceL2CacheFlush(void *rsv)
 {
@@ -234,7 +235,7 @@ aclError aclrtDeviceL2CacheFlush(void *rsv)
     return sim_context_current(&context);
 }
 
-/* checkMode is the vendor's own; every value is the same here. */
+/* checkMode is internal to the vendor's library: every value is accepted, and none has an effect. */
 aclError aclrtNpuGetFloatOverFlowStatus(void *outputAddr, uint64_t outputSize, uint32_t checkMode, aclrtStream stream)
 {
     SIM_ENTER();

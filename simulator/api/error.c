@@ -1,3 +1,4 @@
+/* Entry points of errors: the message and the code of the last error, and the application log. */
 #include "base/fail.h"
 #include "base/log.h"
 

@@ -1,5 +1,6 @@
-/* Entry points of events. Which classes a call takes stands in one line each (contract of the runtime): default and flag
- * events for all, Ex events for all but reset and the deprecated queries, IPC events for records, waits and the newer query. */
+/* Entry points of events. Each function first refuses the classes of events that the runtime does not accept there.
+ * Every function accepts default and flag events; all except reset and the deprecated queries accept Ex events; only
+ * records, waits and the newer query accept IPC events. */
 #include "base/clock.h"
 #include "base/config.h"
 #include "capture/capture.h"
@@ -45,7 +46,7 @@ static aclError refuse_shared(const struct sim_event *event)
     return ACL_SUCCESS;
 }
 
-/* The deprecated queries know neither Ex nor external events. */
+/* The deprecated queries accept none of the classes that are newer than they are. */
 static aclError refuse_new_classes(const struct sim_event *event)
 {
     SIM_SUPPORTED(event->ev_class != SIM_EVENT_EX,
@@ -102,7 +103,7 @@ aclError aclrtDestroyEvent(aclrtEvent event)
     return sim_event_destroy(found, event);
 }
 
-/* ---- in a stream ---- */
+/* ---- in streams ---- */
 
 static aclError record(aclrtEvent event, aclrtStream stream, void *site)
 {
@@ -267,7 +268,7 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *statu
     SIM_NOT_NULL(status);
     struct sim_event *found;
     SIM_TRY(sim_event_find(event, &found));
-    SIM_TRY(sim_capture_check_event(found)); /* what is captured is an Ex event, too */
+    SIM_TRY(sim_capture_check_event(found)); /* first, because a captured event is also an Ex event */
     SIM_TRY(refuse_new_classes(found));
     SIM_TRY(sim_event_check_failed(found));
     bool waits = atomic_load_explicit(&found->ev_waits, memory_order_acquire) != 0;
@@ -286,7 +287,7 @@ static aclError synchronize(aclrtEvent event, int32_t timeout)
         return sim_event_share_synchronize(found, event, timeout);
     uint64_t began = sim_stream_begin_wait();
     sim_record record = atomic_load_explicit(&found->ev_record, memory_order_acquire);
-    if (timeout < 0 || !sim_record_passed(record)) { /* the clock is read for who may have to wait */
+    if (timeout < 0 || !sim_record_passed(record)) { /* the clock is read only if this may wait */
         uint64_t deadline = sim_clock_deadline_of_call(timeout);
         SIM_TRY(sim_engine_outcome(sim_event_synchronize(found, deadline, timeout < 0 ? SIM_HELPER : SIM_SUBMITTER),
                                    ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, timeout));
@@ -359,7 +360,7 @@ aclError aclrtGetEventId(aclrtEvent event, uint32_t *eventId)
     struct sim_event *found;
     SIM_TRY(sim_event_find(event, &found));
     SIM_TRY(refuse_shared(found));
-    bool at_record = found->ev_class != SIM_EVENT_FLAG; /* these take their id when they are recorded */
+    bool at_record = found->ev_class != SIM_EVENT_FLAG; /* these get their id when they are recorded */
     SIM_CHECK(can_wait_for(found) && (!at_record || atomic_load(&found->ev_record) != 0), ACL_ERROR_RT_INTERNAL_ERROR,
               "the event has no id: expected one created with ACL_EVENT_SYNC, and recorded unless it is a flag event");
     *eventId = found->ev_slot.sl_index;

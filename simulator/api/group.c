@@ -1,5 +1,5 @@
-/* Entry points of groups of cores. Programs choose them where they run on the device's own processor; here they run on
- * the host, which has none, whatever the chip. */
+/* Entry points of groups of cores. Only programs that run on the device's own processor can choose a group. Simulated
+ * programs run on the host, so every function refuses the call, on every chip. */
 #include "base/config.h"
 
 static aclError refuse(void)

@@ -1,3 +1,4 @@
+/* Entry points of initialisation, versions and properties of the platform. */
 #include "engine/init.h"
 #include "engine/limits.h"
 #include "engine/query.h"

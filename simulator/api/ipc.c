@@ -1,4 +1,4 @@
-/* Entry points of memory and events that processes share. Keys of notifies: notify.c. */
+/* Entry points of memory and events that processes share. Keys of notifies are in notify.c. */
 #include "base/config.h"
 #include "base/runtime.h"
 #include "engine/event.h"
@@ -47,7 +47,7 @@ static aclError check_servers(void)
     return ACL_SUCCESS;
 }
 
-/* All servers are this machine, so the processes of each of them are let in. */
+/* Every server is this machine, so the processes of all servers in the list are allowed. */
 aclError aclrtIpcMemImportPidInterServer(const char *key, aclrtServerPid *serverPids, size_t num)
 {
     SIM_ENTER();
@@ -60,7 +60,7 @@ aclError aclrtIpcMemImportPidInterServer(const char *key, aclrtServerPid *server
     return ACL_SUCCESS;
 }
 
-/* Which way the bytes take between devices is a hint: here they take none. */
+/* The link between devices is a hint, which has no effect here: shared memory is mapped, not transferred. */
 aclError aclrtIpcMemSetAttr(const char *key, aclrtIpcMemAttrType type, uint64_t attr)
 {
     SIM_ENTER();

@@ -1,4 +1,4 @@
-/* Entry points of handles by which processes share physical memory. */
+/* Entry points of shareable handles, through which processes share physical memory. */
 #include "address/memory.h"
 #include "address/vmm.h"
 #include "base/config.h"
@@ -24,7 +24,7 @@ static aclError check_type(aclrtMemSharedHandleType type)
     return ACL_SUCCESS;
 }
 
-/* What it is written to or read from may be any address. */
+/* The shareable handle is written to, or read from, any address in host memory. */
 static aclError check_host(const void *shareableHandle)
 {
     SIM_NOT_NULL(shareableHandle);

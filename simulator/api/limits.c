@@ -1,4 +1,4 @@
-/* Entry points of switches, time-outs and shares of cores. */
+/* Entry points of system switches, time-outs, device limits and core limits. */
 #include "engine/limits.h"
 #include "base/config.h"
 #include "engine/device.h"
@@ -68,7 +68,7 @@ aclError aclrtSetOpWaitTimeout(uint32_t timeout)
     SIM_ENTER();
     const struct sim_soc *soc = sim_config()->cf_soc;
     SIM_SUPPORTED(soc->so_profile != SIM_P310P, "waits on the %s have no time-out", soc->so_name);
-    sim_limits_set_wait(soc->so_profile == SIM_P910 ? 0 : timeout); /* P910 takes any and waits without limit */
+    sim_limits_set_wait(soc->so_profile == SIM_P910 ? 0 : timeout); /* P910 accepts any and waits without limit */
     return ACL_SUCCESS;
 }
 
@@ -79,7 +79,7 @@ aclError aclrtSetOpExecuteTimeOut(uint32_t timeout)
     return ACL_SUCCESS;
 }
 
-/* For chips alone that are not simulated. */
+/* Only chips that are not simulated have it. */
 aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout)
 {
     SIM_ENTER();
@@ -106,7 +106,7 @@ aclError aclrtGetOpTimeOutInterval(uint64_t *interval)
     return ACL_SUCCESS;
 }
 
-/* ---- sizes on the device ---- */
+/* ---- device limits ---- */
 
 static aclError check_limit(aclrtDeviceLimit limit)
 {
@@ -115,7 +115,7 @@ static aclError check_limit(aclrtDeviceLimit limit)
     return ACL_SUCCESS;
 }
 
-/* Whatever the current device, the vendor asks logical device 0. */
+/* The vendor's runtime asks logical device 0, whatever the current device is. */
 static aclError check_first_device(aclrtDeviceLimit limit)
 {
     SIM_SUPPORTED(sim_limits_has(limit), "limit is %d, which the %s does not have", (int)limit,

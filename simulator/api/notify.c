@@ -1,5 +1,5 @@
-/* Entry points of notifies. Those of counting ones have their NULL checks in the runtime (107000), and only Ascend 950 has
- * them. */
+/* Entry points of notifies. Only Ascend 950 has counting notifies; they refuse NULL with 107000, the runtime's code,
+ * and not with 100000. */
 #include "base/config.h"
 #include "engine/context.h"
 #include "memory/notify.h"
@@ -22,7 +22,7 @@ aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag)
     return sim_notify_create(SIM_NOTIFY_PLAIN, notify);
 }
 
-/* Of a task with a notify on a stream. */
+/* Checks the notify of a task, and finds its stream. */
 static aclError find(aclrtNotify notify, aclrtStream stream, struct sim_target *target)
 {
     SIM_NOT_NULL(notify);
@@ -64,7 +64,7 @@ aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *notifyId)
     return sim_notify_id(SIM_NOTIFY_PLAIN, notify, notifyId);
 }
 
-/* One after another on the default stream; the first that fails ends it. */
+/* Resets the notifies one after another on the default stream, and stops at the first failure. */
 aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num)
 {
     SIM_ENTER();
@@ -114,7 +114,7 @@ aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t *pid, size_t num)
     return sim_notify_allow(notify, pid, num);
 }
 
-/* All servers are this machine, so the processes of each of them are let in. */
+/* Every server is this machine, so the processes of all servers in the list are allowed. */
 aclError aclrtNotifySetImportPidInterServer(aclrtNotify notify, aclrtServerPid *serverPids, size_t num)
 {
     SIM_ENTER();
@@ -149,7 +149,7 @@ aclError aclrtGetHardwareSyncAddr(void **addr)
     return sim_notify_sync_address(addr);
 }
 
-/* ---- counting ---- */
+/* ---- counting notifies ---- */
 
 static aclError check_chip(void)
 {

@@ -1,4 +1,4 @@
-/* Entry points of peer access. Every simulated device reaches every other one, where the chip has peer access at all. */
+/* Entry points of peer access. If the chip has peer access, every simulated device reaches every other one. */
 #include "address/peer.h"
 #include "address/memory.h"
 #include "engine/device.h"
@@ -71,7 +71,7 @@ aclError aclrtDeviceGetP2PAtomicCapabilities(uint32_t *capabilities, const aclrt
     return sim_query_atomics(capabilities, operations, count);
 }
 
-/* Peers see all memory that they may access at once, so there is nothing to prepare. */
+/* A peer reaches all memory that it may access without a mapping, so there is nothing to prepare. */
 aclError aclrtMemP2PMap(void *devPtr, size_t size, int32_t dstDevId, uint64_t flags)
 {
     SIM_ENTER();

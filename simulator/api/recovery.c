@@ -17,7 +17,7 @@ static aclError check_supported(void)
 aclError aclrtGetMemUceInfo(int32_t deviceId, aclrtMemUceInfo *memUceInfoArray, size_t arraySize, size_t *retSize)
 {
     SIM_ENTER();
-    (void)arraySize; /* no fault is ever found, so that none is too small */
+    (void)arraySize; /* there are no faults to report, so any size is enough */
     SIM_NOT_NULL(memUceInfoArray);
     SIM_NOT_NULL(retSize);
     SIM_TRY(check_supported());
@@ -76,7 +76,7 @@ aclError aclrtRepairError(int32_t deviceId, const aclrtErrorInfo *errorInfo)
     return ACL_SUCCESS;
 }
 
-/* There is no collective work, so all of it goes on. */
+/* The simulator has no collective work, so there is nothing to recover. */
 aclError aclRecoverAllHcclTasks(int32_t deviceId)
 {
     SIM_ENTER();

@@ -1,3 +1,4 @@
+/* Entry points of saturation: the overflow mode of a device, and overflow checks of streams. */
 #include "memory/saturation.h"
 #include "base/config.h"
 #include "engine/context.h"
@@ -19,7 +20,7 @@ aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode)
     return ACL_SUCCESS;
 }
 
-/* Programs set and get the switch on every chip: without it, setting has no effect and getting gives 0. */
+/* The switch can be set and read on every chip. On a chip without it, setting has no effect and reading gives 0. */
 static bool has_switch(void)
 {
     return sim_config()->cf_soc->so_profile <= SIM_PA2;
@@ -71,7 +72,7 @@ aclError aclrtResetFloatOverflowStatus(aclrtStream stream)
     return sim_saturation_clear(SIM_STATUS_FLOAT, stream, SIM_SITE());
 }
 
-/* checkMode is the vendor's own; every value is the same here. */
+/* checkMode is internal to the vendor's library: every value is accepted, and none has an effect. */
 aclError aclrtNpuClearFloatOverFlowStatus(uint32_t checkMode, aclrtStream stream)
 {
     SIM_ENTER();

@@ -52,7 +52,7 @@ aclError aclsimReset(void)
     SIM_ENTER();
     SIM_TRY(sim_engine_may_wait());
     SIM_TRY(sim_engine_refusal(sim_thread.th_caller != NULL ? SIM_WAIT_OWN : SIM_WAIT_PASSED));
-    sim_snapshot_reset(); /* threads that it holds back go on */
+    sim_snapshot_reset(); /* releases the threads that a locked process holds back */
     sim_room_begin_reset();
     sim_device_reset_all();
     sim_callback_reset();
@@ -192,7 +192,7 @@ aclError aclsimRefuse(const char *function, aclError code, const char *text)
     SIM_NOT_NULL(text);
     sim_thread.th_function = function;
     sim_refuse(code, "%s", text);
-    SIM_ENTER(); /* the name may not live longer than this call */
+    SIM_ENTER(); /* forgets `function`, which the caller may free after this call */
     return code;
 }
 
@@ -220,7 +220,7 @@ aclError aclsimStreamRelease(aclrtStream stream)
     return sim_launch_release(target.tg_stream);
 }
 
-/* True when synchronising the stream would return at once: its work is done, or the wait would be refused. */
+/* True if synchronising the stream would return immediately: its work is done, or the wait would be refused. */
 static bool wait_for_stream(struct sim_target target, uint64_t deadline, enum sim_role role)
 {
     return sim_engine_wait(target.tg_stream, sim_stream_tail(target.tg_stream), deadline, role) != SIM_WAIT_EXPIRED;
@@ -239,7 +239,7 @@ static bool wait_for_device(struct sim_context *context, uint64_t deadline, enum
     return done;
 }
 
-/* The stream that a handle, or the current context, stands for; tg_stream is NULL where there is none. */
+/* Finds the stream of a handle or, for NULL, the default stream of the context; tg_stream is NULL if there is none. */
 static struct sim_target peek_stream(void *handle)
 {
     if (handle != NULL)
@@ -255,7 +255,7 @@ SIM_HOT int32_t aclsimIsReady(aclsimWaitKind kind, void *handle)
     struct sim_target target;
     sim_thread.th_wait_began = sim_thread.th_wait_since = 0;
     if (sim_context_peek() == NULL || atomic_load(&sim_runtime_locked))
-        return 0; /* the call may wait, or open the default device, behind a thread that closes it and runs the user's code */
+        return 0; /* the call may open the default device, and wait for a thread that closes it and runs callbacks */
     switch (kind) {
     case ACLSIM_WAIT_STREAM:
         target = peek_stream(handle);
@@ -300,7 +300,7 @@ static bool wait_for_kind(aclsimWaitKind kind, void *handle, uint64_t deadline, 
 
 int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t milliseconds, int32_t timeout)
 {
-    /* No message, no last error: whatever is wrong is said by the call that follows, which returns at once. */
+    /* Sets no message and no last error: the call that follows returns immediately and reports what is wrong. */
     if (timeout == 0 || timeout < -1)
         return 1;
     if (sim_thread.th_wait_since == 0) {
@@ -325,13 +325,13 @@ void *aclsimReach(const void *devPtr, size_t size)
     return sim_memory_try_claim(&range) ? sim_memory_reach(devPtr) : NULL;
 }
 
-/* What a program has beside handles, by the names that it is counted under. */
+/* Objects without handles that aclsimLiveCount counts, by name. */
 static const struct {
     const char *ow_name;
     size_t (*ow_count)(void);
 } owned[] = {{"memory", sim_memory_count}, {"model", sim_model_count}};
 
-/* SIZE_MAX, which no program has of anything, with a message that lists the kinds. */
+/* Returns SIZE_MAX, which is never a real count, with a message that lists the kinds. */
 static size_t refuse_kind(const char *kind)
 {
     char known[1536];

@@ -1,3 +1,4 @@
+/* Entry points of snapshots: locking, backing up and restoring the device state of a process. */
 #include "engine/snapshot.h"
 #include "base/config.h"
 

@@ -22,7 +22,7 @@ aclError aclrtCreateStream(aclrtStream *stream)
     return create(0, 0, stream);
 }
 
-/* Only a chip that is not among the simulated ones has them. */
+/* Only chips that are not simulated have configuration handles. */
 static aclError refuse_configuration(void)
 {
     return sim_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "%s has no stream configuration handles, expected "
@@ -166,13 +166,13 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status)
     return ACL_SUCCESS;
 }
 
-/* Ascend 950, Atlas A3 and A2, as the documents list them for several features of streams. */
+/* True for Ascend 950, Atlas A3 and A2, the chips for which the documents list several features of streams. */
 static bool is_newer_chip(void)
 {
     return sim_config()->cf_soc->so_profile <= SIM_PA2;
 }
 
-/* Of a stream of the current context. */
+/* The stream belongs to the current context. */
 static aclError set_failure_mode(struct sim_stream *stream, uint64_t mode)
 {
     bool stop = mode & 1, stops = atomic_load(&stream->st_stop_on_failure);
@@ -226,7 +226,7 @@ static aclError set_priority(aclrtStream handle, struct sim_stream *stream, uint
     return ACL_SUCCESS;
 }
 
-/* Chips without the feature take overflow checks and tags, and keep neither. */
+/* Chips without overflow checks and tags accept both attributes and ignore them. */
 static aclError set_overflow_check(struct sim_target target, uint32_t value, void *site)
 {
     SIM_TRY(check_switch(value, "overflowSwitch"));
@@ -262,7 +262,7 @@ static aclError set_attribute(aclrtStream handle, struct sim_target target, aclr
     }
 }
 
-/* The default stream has attributes as others have, where the documents disagree. */
+/* The documents disagree about the default stream; here it has attributes like any other stream. */
 aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue *value)
 {
     SIM_ENTER();
@@ -290,14 +290,14 @@ aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType
         value->overflowSwitch = found->st_saturation.sa_asked;
     else if (stmAttrType == ACL_STREAM_ATTR_USER_CUSTOM_TAG)
         value->userCustomTag = found->st_tag;
-    else if (stmAttrType == ACL_STREAM_ATTR_CACHE_OP_INFO) /* of use inside a capture alone, and only there it shows */
+    else if (stmAttrType == ACL_STREAM_ATTR_CACHE_OP_INFO) /* used, and therefore reported, only in captures */
         value->cacheOpInfoSwitch = sim_stream_taken(found) == SIM_TAKEN_CAPTURES ? found->st_keeps_op_info : 0;
     else
         value->streamPriority = found->st_priority;
     return ACL_SUCCESS;
 }
 
-/* ---- what runs ---- */
+/* ---- tasks of a stream ---- */
 
 aclError aclrtPersistentTaskClean(aclrtStream stream)
 {

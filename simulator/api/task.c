@@ -1,4 +1,4 @@
-/* Entry points of single tasks: values, reductions, cache operations, random numbers, and what is attached to tasks. */
+/* Entry points of single tasks: values, reductions, cache operations, random numbers, and notes attached to tasks. */
 #include "address/memory.h"
 #include "base/config.h"
 #include "capture/capture.h"
@@ -131,7 +131,8 @@ aclError aclrtCmoAsyncWithDesc(void *cmoDesc, aclrtCmoType cmoType, aclrtStream 
     return sim_task_cmo_queue_described(cmoDesc, target, SIM_SITE());
 }
 
-/* Barriers are of Atlas 200I/500 A2 and its model streams; that chip has no model running instances to bind one to. */
+/* Barriers exist on Atlas 200I/500 A2, for streams that are bound to a model running instance. The simulated chip has
+ * no such instances, so every stream is refused. */
 static aclError check_barrier_stream(aclrtStream stream)
 {
     struct sim_target target;
@@ -238,7 +239,7 @@ aclError aclrtCacheLastTaskOpInfo(const void *const infoPtr, const size_t infoSi
     return sim_capture_note(infoPtr, infoSize, false);
 }
 
-/* What is longer is cut. */
+/* A text that is too long is truncated. */
 aclError aclrtCacheLastTaskExtendInfo(const char *const extendInfoPtr, const size_t infoSize)
 {
     SIM_ENTER();
