@@ -1,7 +1,7 @@
-/* Entry points of capture and model running instances: those that record, run and build. */
+/* Entry points of capture and model running instances: recording, executing and building them. */
 #include "capture/capture.h"
 
-/* An explicit stream of the current context. */
+/* Finds an explicit stream of the current context. */
 static aclError find_stream(aclrtStream stream, struct sim_target *target)
 {
     SIM_NOT_NULL(stream);
@@ -9,7 +9,7 @@ static aclError find_stream(aclrtStream stream, struct sim_target *target)
     return sim_stream_own(stream, target);
 }
 
-/* The same for what ends a recording: it works in a context that has failed, too. */
+/* The same for functions that end a recording: they also work in a context that has failed. */
 static aclError find_stream_to_clean(aclrtStream stream, struct sim_target *target)
 {
     SIM_NOT_NULL(stream);

@@ -1,4 +1,4 @@
-/* Entry points of capture and model running instances: those that look at them, change tasks, and add conditions. */
+/* Entry points of capture and model running instances: inspecting them, changing their tasks, and adding conditions. */
 #include "capture/capture.h"
 
 #define NOT_NULL_LATE(pointer)                                                                                         \

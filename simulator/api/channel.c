@@ -1,10 +1,10 @@
-/* Entry points of channels, and of the datasets that go through them. They are documented for cards that train: others
- * (P310B, P310P) get no channel, dataset or item. Choices where documents are silent:
+/* Entry points of channels, and of the datasets that are sent through them. The vendor documents them for training
+ * cards; on P310B and P310P no channel, dataset or item can be created. Choices where the documents are silent:
  *
  * - A time-out below -1 is refused, as in other calls; an empty dataset is sent and received like any other.
- * - On the oldest cards a channel without a capacity is received from without a limit (-1) or not at all.
- * - No channel is for one direction alone.
- * - An item is one of no slices (0 of 0): nothing here cuts tensors. A dataset that was not received has the name "". */
+ * - On the oldest cards, receiving from a channel without a capacity accepts only the time-out -1 (no limit).
+ * - Every channel works in both directions.
+ * - An item has slice 0 of 0, because tensors are never sliced. A dataset that was not received has the name "". */
 #include "queue/channel.h"
 #include "address/memory.h"
 #include "base/config.h"
@@ -136,7 +136,7 @@ aclError acltdtAddDataItem(acltdtDataset *dataset, acltdtDataItem *dataItem)
     return sim_channel_dataset_add(dataset, dataItem);
 }
 
-/* Body of a call about an object: what `expression` says of the opened one, `refusal` for any other handle. */
+/* Body of a function on an object: returns `expression`, which uses `found`, or `refusal` for an invalid handle. */
 #define WITH(open, type, refusal, expression)                                                                          \
     if ((found = open) == NULL)                                                                                        \
         return refusal;                                                                                                \
@@ -189,7 +189,7 @@ acltdtDataItem *acltdtCreateDataItem(acltdtTensorType tdtType, const int64_t *di
     SIM_ENTER();
     if (!has_channels() || check_shape(tdtType, dims, dimNum) != ACL_SUCCESS)
         return NULL;
-    bool is_tensor = tdtType == ACL_TENSOR_DATA_TENSOR; /* the data of others is ignored */
+    bool is_tensor = tdtType == ACL_TENSOR_DATA_TENSOR; /* items of other types have no data */
     return sim_channel_item_create(&(struct sim_item){.it_type = tdtType, .it_data_type = dataType,
                                                       .it_rank = (uint32_t)dimNum, .it_dims = (int64_t *)(uintptr_t)dims,
                                                       .it_data = is_tensor ? data : NULL,

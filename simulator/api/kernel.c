@@ -38,7 +38,7 @@ static aclError read_option(const aclrtBinaryLoadOption *option, size_t index, s
     case ACL_RT_BINARY_LOAD_OPT_LAZY_LOAD:
         SIM_CHECK(option->value.isLazyLoad <= 1, ACL_ERROR_RT_PARAM_INVALID,
                   "options[%zu].value.isLazyLoad is %u, expected 0 or 1", index, option->value.isLazyLoad);
-        return ACL_SUCCESS; /* either way code reaches the device when somebody asks for its address */
+        return ACL_SUCCESS; /* in both cases code is loaded when its address is first requested */
     case ACL_RT_BINARY_LOAD_OPT_MAGIC:
         read->bo_magic = option->value.magic;
         SIM_CHECK(read->bo_magic == ACL_RT_BINARY_MAGIC_ELF_AICORE ||
@@ -57,7 +57,7 @@ static aclError read_option(const aclrtBinaryLoadOption *option, size_t index, s
                     index, (int)option->type);
 }
 
-#define OPTIONS 64 /* of one load */
+#define OPTIONS 64 /* at most, of one load */
 
 static aclError read_options(const aclrtBinaryLoadOptions *options, struct sim_binary_options *read)
 {
@@ -197,7 +197,7 @@ aclError aclrtGetFunctionName(aclrtFuncHandle funcHandle, uint32_t maxLen, char 
     return sim_kernel_function_name(funcHandle, maxLen, name);
 }
 
-/* The two other attributes are written into a part of compiled binaries that no document describes. */
+/* The two other attributes are stored in an undocumented part of compiled binaries. */
 aclError aclrtGetFunctionAttribute(aclrtFuncHandle funcHandle, aclrtFuncAttribute attrType, int64_t *attrValue)
 {
     SIM_ENTER();
@@ -239,7 +239,7 @@ aclError aclrtFunctionGetParamInfo(const void *func, size_t paramIndex, size_t *
     return sim_kernel_function_parameter(func, paramIndex, paramOffset, paramSize);
 }
 
-/* Kernels that run here have no static part of the buffer, so that all of it can be dynamic. */
+/* Simulated kernels use no static part of the unified buffer, so all of it is available. */
 aclError aclrtFunctionGetAvailDynUbufPerBlock(void *func, uint32_t flags, size_t *dynamicUbufSize)
 {
     SIM_ENTER();

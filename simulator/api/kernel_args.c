@@ -1,4 +1,4 @@
-/* Entry points of kernels: lists of arguments. */
+/* Entry points of kernels: argument lists. */
 #include "kernel/kernel.h"
 
 aclError aclrtKernelArgsGetHandleMemSize(aclrtFuncHandle funcHandle, size_t *memSize)

@@ -49,7 +49,7 @@ aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle funcHandle, uint32_t numBlo
     return sim_kernel_launch(&order, stream, SIM_SITE());
 }
 
-/* The arguments of calls that take them in host memory. */
+/* Reads arguments that the caller passes in host memory. */
 static aclError read_host_args(struct sim_kernel_order *order, const void *hostArgs, size_t argsSize,
                                const aclrtPlaceHolderInfo *placeHolderArray, size_t placeHolderNum)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ATTRIBUTES 1024 /* asked for at once: more than there are */
+#define ATTRIBUTES 1024 /* that one call may ask for; fewer exist */
 
 aclError aclrtMemAllocManaged(void **ptr, uint64_t size, uint32_t flag)
 {
@@ -79,7 +79,7 @@ aclError aclrtMemManagedGetAttrs(aclrtMemManagedRangeAttribute *attributes, size
     return ACL_SUCCESS;
 }
 
-/* What comes before the range: the stream, then the values. */
+/* The stream is checked before the values of the other arguments. */
 static aclError check_stream(aclrtStream stream)
 {
     SIM_TRY(sim_managed_supported());
@@ -114,7 +114,7 @@ static aclError check_indexes(const size_t *indexes, size_t locations, size_t co
     return ACL_SUCCESS;
 }
 
-/* The place of each range is the last one whose index is not above the range's. */
+/* A range is moved to the last location whose index is not greater than the range's own index. */
 static aclError read_goals(const void **ptrs, const size_t *sizes, const aclrtMemManagedLocation *locations,
                            const size_t *indexes, size_t location_count, struct sim_managed_goal *goals, size_t count)
 {

@@ -1,4 +1,4 @@
-/* Entry points of memory: allocating, registering, asking. Copies and sets: memory_copy.c. */
+/* Entry points of memory: allocation, registration and queries. Copies and sets are in memory_copy.c. */
 #include "address/vmm.h"
 #include "base/config.h"
 #include "engine/context.h"
@@ -12,7 +12,7 @@
 
 /* ---- device memory ---- */
 
-/* Bytes that aclrtMalloc gives beyond the size, a property of the chip. */
+/* Bytes that aclrtMalloc adds to the size; they depend on the chip. */
 static uint64_t padding(void)
 {
     return sim_config()->cf_soc->so_profile == SIM_P950 ? 0 : 32;
@@ -86,7 +86,7 @@ aclError aclrtMallocCached(void **devPtr, size_t size, aclrtMemMallocPolicy poli
     return allocate(devPtr, size, policy, false, padding());
 }
 
-/* `host`: of pinned host memory, which alone has a flag for its address. */
+/* `host`: the memory is pinned host memory, the only kind that has ACL_RT_MEM_ATTR_VA_FLAG. */
 static aclError check_attribute(const aclrtMallocAttribute *attribute, size_t index, bool host)
 {
     struct sim_context *context;
@@ -144,7 +144,7 @@ aclError aclrtMallocForTaskScheduler(void **devPtr, size_t size, aclrtMemMallocP
     return allocate_configured(devPtr, size, policy, cfg);
 }
 
-/* Bandwidth and protection are hints that a policy may carry here, and that change no page. */
+/* Here a policy may also contain hints about bandwidth and protection. They do not change the choice of pages. */
 aclError aclrtMallocWithCfg(void **devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig *cfg)
 {
     SIM_ENTER();
@@ -161,7 +161,7 @@ SIM_HOT aclError aclrtFree(void *devPtr)
     return sim_memory_release(devPtr, SIM_SITE());
 }
 
-/* All work of the current context is done, or nothing is freed. */
+/* Waits for all work of the current context; memory is freed only if this succeeds. */
 static aclError synchronize(void)
 {
     struct sim_context *context;
@@ -178,7 +178,7 @@ aclError aclrtFreeWithDevSync(void *devPtr)
     return sim_memory_release(devPtr, SIM_SITE());
 }
 
-/* Host and device see the same bytes at all times: there is no cache to write back or to drop. */
+/* Host and device see the same bytes at all times: there is no cache to write back or to invalidate. */
 static aclError check_cached(const void *devPtr, size_t size)
 {
     SIM_NOT_NULL(devPtr);
@@ -198,8 +198,8 @@ aclError aclrtMemInvalidate(void *devPtr, size_t size)
     return check_cached(devPtr, size);
 }
 
-/* Each chip has one kind of memory; questions about the other kind, or about the share of peers, are answered for
- * it. */
+/* A chip has either DDR or HBM. A query for the other one, or for memory of peers, returns the values of the memory
+ * that the chip has, so only the page size counts. */
 static enum sim_page page_of(aclrtMemAttr attr)
 {
     switch (attr) {
@@ -275,7 +275,7 @@ aclError aclrtMallocHost(void **hostPtr, size_t size)
     return sim_memory_allocate_host(hostPtr, size);
 }
 
-/* Host and device share one address space, so pinned memory has one address in any case. */
+/* Host and device share one address space, so pinned memory has the same address on both, whatever the flag says. */
 aclError aclrtMallocHostWithCfg(void **ptr, uint64_t size, aclrtMallocConfig *cfg)
 {
     SIM_ENTER();
@@ -345,7 +345,7 @@ aclError aclrtHostGetDevicePointer(void *pHost, void **pDevice, uint32_t flag)
     return sim_memory_device_pointer(pHost, pDevice);
 }
 
-/* ---- what else maps physical memory (the rest: vmm.c) ---- */
+/* ---- further mappings of physical memory; most are in vmm.c ---- */
 
 aclError aclrtMemMapNoAccess(void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags)
 {
@@ -354,7 +354,7 @@ aclError aclrtMemMapNoAccess(void *virPtr, size_t size, size_t offset, aclrtDrvM
     return sim_vmm_map(virPtr, size, offset, handle, flags, false);
 }
 
-/* All links are the same here: the one that a chip has may be advised, others it has not. */
+/* The advice has no effect: all links are the same here. A link that the chip lacks is refused. */
 aclError aclrtMemMapSetLink(aclrtDrvMemHandle handle, aclrtMemLinkType adviceLink)
 {
     SIM_ENTER();

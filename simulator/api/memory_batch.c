@@ -1,4 +1,4 @@
-/* Entry points of batches of copies. */
+/* Entry points of batched copies. */
 #include "address/memory.h"
 #include "base/config.h"
 #include "memory/memory_copy.h"

@@ -1,4 +1,4 @@
-/* Entry points of copies and sets. A count (width, height, N) of 0 succeeds before anything else is looked at. */
+/* Entry points of copies and sets. A count (width, height, N) of 0 succeeds before any other argument is checked. */
 #include "address/memory.h"
 #include "base/config.h"
 #include "engine/context.h"
@@ -22,11 +22,11 @@ static aclError check_room(size_t count, size_t most, const char *name)
     return ACL_SUCCESS;
 }
 
-/* A wrong stream is found before a wrong value, which is found before a wrong context. */
+/* Errors are reported in this order: an invalid stream, a count that is too large, a stream of another context. */
 static aclError check_room_on(aclrtStream stream, size_t count, size_t most, const char *name)
 {
     if (likely(count <= most))
-        return ACL_SUCCESS; /* the stream is looked at next anyway */
+        return ACL_SUCCESS; /* the caller checks the stream next */
     SIM_TRY(sim_stream_check(stream));
     return check_room(count, most, name);
 }
@@ -64,7 +64,7 @@ SIM_HOT aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, si
     return copy_async(dst, destMax, src, count, kind, SIM_COPY_ASYNC, stream, SIM_SITE());
 }
 
-/* The condition is that the runtime can tell pinned memory from ordinary, which it always can here. */
+/* The condition is that the runtime can tell pinned host memory from pageable memory. The simulator always can. */
 aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,
                                        aclrtStream stream)
 {
@@ -152,7 +152,7 @@ SIM_HOT aclError aclrtMemsetAsync(void *devPtr, size_t maxCount, int32_t value, 
     return sim_memory_set_async(devPtr, four_times(value), count, false, target, SIM_SITE());
 }
 
-/* Only memory that the runtime knows can be set by words. */
+/* Only memory that the runtime knows, except managed memory, can be set by words of 32 bits. */
 static aclError check_words(const void *ptr, size_t memSize, size_t N)
 {
     struct sim_place place;

@@ -1,4 +1,4 @@
-/* Entry points of copies inside a device whose addresses stand in device memory. */
+/* Entry points of copies within a device whose addresses are stored in device memory. */
 #include "address/memory.h"
 #include "base/config.h"
 #include "memory/memory_copy.h"

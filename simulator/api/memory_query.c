@@ -1,11 +1,11 @@
-/* Entry points of memory: what a device's memory is used for, what addresses are, what devices can do with host memory.
- * More questions are in memory.c. */
+/* Entry points of memory queries: use of a device's memory, types of addresses, and access of devices to host memory.
+ * More queries are in memory.c. */
 #include "address/memory.h"
 #include "base/config.h"
 #include "engine/device.h"
 #include "engine/query.h"
 
-/* All memory here belongs to one component, the program. */
+/* The only component that uses memory here is the program. */
 aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo *memUsageInfo, size_t inputNum, size_t *outputNum)
 {
     SIM_ENTER();
@@ -31,7 +31,7 @@ static uint32_t type_of(const void *address)
     sim_memory_locate(address, &place);
     if (place.pl_class != SIM_MEMORY_DEVICE)
         return 0;
-    bool one_kind = sim_config()->cf_soc->so_profile == SIM_P950; /* media memory is like any other there */
+    bool one_kind = sim_config()->cf_soc->so_profile == SIM_P950; /* there, all device memory is also media memory */
     return one_kind ? ACL_RT_MEM_TYPE_DEV | ACL_RT_MEM_TYPE_DVPP : ACL_RT_MEM_TYPE_DEV;
 }
 

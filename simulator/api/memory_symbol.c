@@ -1,5 +1,5 @@
-/* Entry points of copies to and from variables of kernels, which a program names by a host symbol. A count of 0 succeeds
- * before anything else is looked at. */
+/* Entry points of copies to and from variables of kernels, which a program names by a host symbol. A count of 0
+ * succeeds before any other argument is checked. */
 #include "address/memory.h"
 #include "engine/context.h"
 #include "kernel/kernel.h"
@@ -27,7 +27,7 @@ static aclError check_from(const void *dst, size_t dstMax, const void *symbol, s
     return check_kind(kind, ACL_MEMCPY_DEVICE_TO_HOST, "ACL_MEMCPY_DEVICE_TO_HOST");
 }
 
-/* Where the bytes of the variable lie. */
+/* Finds the address of `count` bytes of the variable, from `offset` on. */
 static aclError find_bytes(const void *symbol, size_t count, size_t offset, void **address)
 {
     struct sim_variable variable;

@@ -1,9 +1,9 @@
-/* Entry points of queues and their attributes. Ids are those of the current device: like the vendor's, these calls need
- * aclrtSetDevice. Whatever was published says what follows and no more:
+/* Entry points of queues and their attributes. Ids are those of the current device: like the vendor's functions, these
+ * need aclrtSetDevice first. Choices where the documents are silent:
  *
- * - Queues between processes are documented for no product: granting and attaching answer 200006.
- * - A queue that does not exist is 100032, whose name says so.
- * - What does not fit into the caller's memory stays in the queue, and its size is said. */
+ * - Queues between processes are documented for no product: granting and attaching return 200006.
+ * - A queue that does not exist gives 100032, because of the name of that code.
+ * - An entry that does not fit into the caller's memory stays in the queue, and its size is returned. */
 #include "address/memory.h"
 #include "engine/context.h"
 #include "engine/device.h"
@@ -43,7 +43,7 @@ static aclError check_type(acltdtQueueAttrType type)
     return ACL_SUCCESS;
 }
 
-/* param points to what the attribute's type says: the address of a text, or a number. */
+/* The type of the attribute decides what param points to: here the address of a text, for the depth a number. */
 static aclError read_name(const void *param, const char **name)
 {
     memcpy(name, param, sizeof *name);
@@ -134,7 +134,7 @@ aclError acltdtDestroyQueue(uint32_t qid)
     return sim_queue_outcome(sim_queue_destroy(qid, &sim_queue_buffers) ? SIM_PASSED : SIM_PASSAGE_GONE, qid, 0, false);
 }
 
-/* The queue is not looked up: the answer is the same for every id. */
+/* The queue is not looked up: the code is the same for every id. */
 static aclError refuse_processes(uint32_t qid)
 {
     return sim_refuse(ACL_ERROR_FEATURE_UNSUPPORTED,
@@ -158,7 +158,7 @@ aclError acltdtAttachQueue(uint32_t qid, int32_t timeout, uint32_t *permission)
     return refuse_processes(qid);
 }
 
-/* ---- bytes in and out ---- */
+/* ---- enqueueing and dequeueing ---- */
 
 aclError acltdtEnqueueData(uint32_t qid, const void *data, size_t dataSize, const void *userData, size_t userDataSize,
                            int32_t timeout, uint32_t rsv)

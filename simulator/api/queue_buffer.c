@@ -1,14 +1,14 @@
 /* Entry points of shared buffers, in both families: acltdt*Buf and, since 8.5, aclrt*Buf. They are documented for
- * programs that run on the device itself, on chips that are their own host (Atlas 200I/500 A2 as a root complex), which
- * the simulator takes every P310B for. Elsewhere the process is on the host, and the families differ in how they say so:
- * `elsewhere` is that code, returned once every argument that needs no buffer to be checked is valid. */
+ * programs that run on the device itself, on chips that are their own host (Atlas 200I/500 A2 as a root complex). The
+ * simulator treats every P310B as one. On other chips the program runs on the host, and each family refuses the call
+ * with its own code, `elsewhere`, after it has checked all arguments that can be checked without a buffer. */
 #include "address/memory.h"
 #include "queue/queue.h"
 
 #define TDT ACL_ERROR_FEATURE_UNSUPPORTED
 #define RT ACL_ERROR_RT_FEATURE_NOT_SUPPORT
 
-/* ---- life ---- */
+/* ---- allocation ---- */
 
 static aclError allocate(void **buf, size_t size, aclError elsewhere)
 {

@@ -1,5 +1,5 @@
-/* Entry points of routes between queues. A list's routes are bound and unbound one by one, in order: each carries its own
- * status afterwards, and the call answers what the first failure was. */
+/* Entry points of routes between queues. The routes of a list are bound and unbound one by one, in order. Each route
+ * keeps its own status, and the call returns the code of the first failure. */
 #include "address/memory.h"
 #include "queue/queue.h"
 #include <stdlib.h>
@@ -64,7 +64,7 @@ aclError acltdtGetQueueRouteParam(const acltdtQueueRoute *route, acltdtQueueRout
     return ACL_SUCCESS;
 }
 
-/* ---- lists of them ---- */
+/* ---- lists of routes ---- */
 
 acltdtQueueRouteList *acltdtCreateQueueRouteList(void)
 {
@@ -92,7 +92,7 @@ aclError acltdtAddQueueRoute(acltdtQueueRouteList *routeList, const acltdtQueueR
     return code;
 }
 
-/* The route at an index, or a NULL-like false with a message behind the last. */
+/* Copies the route at an index; fails if the index is past the end. */
 static aclError route_at(const acltdtQueueRouteList *handle, const char *argument, size_t index, struct sim_route *route)
 {
     struct sim_queue_routes *list = sim_queue_object_open(SIM_QUEUE_ROUTES, handle, argument);
@@ -137,14 +137,14 @@ size_t acltdtGetQueueRouteNum(const acltdtQueueRouteList *routeList)
     return count_of(routeList, "routeList");
 }
 
-/* ---- in force and out of it ---- */
+/* ---- binding and unbinding ---- */
 
 static aclError keep_status(acltdtQueueRouteList *handle, size_t index, const struct sim_route *route)
 {
     struct sim_queue_routes *list = sim_queue_object_open(SIM_QUEUE_ROUTES, handle, "qRouteList");
     if (list == NULL)
         return ACL_ERROR_INVALID_PARAM;
-    if (index < list->rl_count) /* another thread may have changed the list, which documents forbid */
+    if (index < list->rl_count) /* false if another thread changed the list, against the documents */
         list->rl_routes[index].ro_status = route->ro_status;
     sim_object_close(list);
     return ACL_SUCCESS;
@@ -180,7 +180,7 @@ aclError acltdtUnbindQueueRoutes(acltdtQueueRouteList *qRouteList)
     return for_each(qRouteList, sim_queue_unbind);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 acltdtQueueRouteQueryInfo *acltdtCreateQueueRouteQueryInfo(void)
 {
@@ -248,7 +248,7 @@ static aclError read_question(const acltdtQueueRouteQueryInfo *handle, struct si
     return ACL_SUCCESS;
 }
 
-/* The list holds the answer alone, whatever it held before. */
+/* The result replaces the contents of the list. */
 aclError acltdtQueryQueueRoutes(const acltdtQueueRouteQueryInfo *queryInfo, acltdtQueueRouteList *qRouteList)
 {
     SIM_ENTER();

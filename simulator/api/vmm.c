@@ -1,4 +1,4 @@
-/* Entry points of virtual memory. */
+/* Entry points of virtual memory: physical memory, reserved addresses, and mappings. */
 #include "address/vmm.h"
 #include "address/memory.h"
 #include "base/config.h"
@@ -16,7 +16,7 @@ static enum sim_profile profile(void)
 
 /* ---- physical memory ---- */
 
-/* What an attribute asks for, where physical memory has it. */
+/* What each memory attribute asks for; at_taken is false for attributes that physical memory does not accept. */
 struct attr {
     bool at_taken, at_ddr, at_shared;
     enum sim_page at_page;
@@ -46,7 +46,7 @@ static bool has_giant_pages(aclrtMemAttr attr)
     return sim_memory_has_giant_pages() || (attr == ACL_HBM_MEM_HUGE1G && profile() == SIM_P950);
 }
 
-/* The attribute that asks for such memory, of those in use for long. */
+/* The oldest attribute that describes such memory; queries return it. */
 static aclrtMemAttr told_attr(bool on_device, const struct attr *attr, enum sim_page page)
 {
     static const aclrtMemAttr device[] = {ACL_HBM_MEM_HUGE, ACL_HBM_MEM_HUGE, ACL_HBM_MEM_HUGE1G};
@@ -57,7 +57,7 @@ static aclrtMemAttr told_attr(bool on_device, const struct attr *attr, enum sim_
     return (attr->at_shared ? shared : device)[page];
 }
 
-/* Where and of which pages; devices have no normal pages for it. */
+/* Reads location and page size. Physical memory on a device never has normal pages. */
 static aclError read_prop(const aclrtPhysicalMemProp *prop, struct sim_memory_kind *kind)
 {
     aclrtMemLocationType type = prop->location.type;
@@ -87,7 +87,7 @@ static aclError read_prop(const aclrtPhysicalMemProp *prop, struct sim_memory_ki
     return ACL_SUCCESS;
 }
 
-/* The one node that the simulator's host has. */
+/* The simulator's host has one NUMA node. */
 static aclError check_node(const aclrtMemLocation *location)
 {
     struct sim_context *context;
@@ -173,7 +173,7 @@ static aclError check_reservation(void *const *virPtr, size_t size, size_t align
     return ACL_SUCCESS;
 }
 
-/* Large ranges start where pages of 1 GiB can. */
+/* Large ranges are aligned to 1 GiB, so that pages of that size can be mapped there. */
 static uint64_t unit_of(size_t size)
 {
     return size < GIANT_BYTES ? UINT64_C(1) << 21 : GIANT_BYTES;
