@@ -1,5 +1,5 @@
-/* Entry points of products. A vector is a matrix of one column; half and 8-bit functions are the general ones with their
- * data types. */
+/* Entry points of aclblas: matrix products. A vector is a matrix of one column. The functions for half precision and
+ * 8-bit integers call the general ones with their data types. */
 #include "operator/blas.h"
 
 #include "engine/engine.h"

@@ -1,13 +1,14 @@
+/* Entry points of datasets, the inputs and outputs of models. */
 #include "model/dataset.h"
 #include "model/model_aipp.h"
 
-/* NULL is refused in the same words as in other calls; a dead handle is described. */
+/* Opens the dataset of the call; returns `refusal`, with a message, if the handle is NULL or stale. */
 #define OPEN(found, refusal)                                                                                           \
     struct sim_dataset *found = sim_dataset_open(dataset, "dataset");                                                  \
     if (found == NULL)                                                                                                 \
     return refusal
 
-/* Body of a call about a dataset: what `expression` says of the opened one, `refusal` for any other handle. */
+/* Body of a function on a dataset: returns `expression`, which uses `found`, or `refusal` for an invalid handle. */
 #define WITH_DATASET(type, refusal, expression)                                                                        \
     OPEN(found, refusal);                                                                                              \
     type answer = expression;                                                                                          \

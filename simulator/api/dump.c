@@ -1,4 +1,4 @@
-/* Entry points of dumping. */
+/* Entry points of dumps: data of operators, reports of failures, and graphs. */
 #include "observe/dump.h"
 #include "base/config.h"
 #include "base/object.h"
@@ -63,7 +63,7 @@ aclError acldumpGetExceptionInfoPath(char *path, size_t maxLen)
     return sim_dump_exception_path(path, maxLen);
 }
 
-/* A path that stays inside the directory of failures. */
+/* Checks that the path stays inside the directory of failure reports. */
 static aclError check_file_name(const char *name)
 {
     size_t length = strlen(name);

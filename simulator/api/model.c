@@ -1,3 +1,4 @@
+/* Entry points of models: loading, sizes, attributes and executions. */
 #include "model/format/format.h"
 #include "model/model_queue.h"
 
@@ -172,7 +173,7 @@ aclError aclmdlSetAttribute(uint32_t modelId, aclmdlAttr attr, aclmdlAttrValue_t
     SIM_ARGUMENT(attrValue->mdlPriority <= PRIORITY_MOST, ACL_ERROR_INVALID_PARAM,
                  "mdlPriority is %u, expected 0 to %d", attrValue->mdlPriority, PRIORITY_MOST);
     SIM_TRY(sim_model_open(modelId, &model));
-    atomic_store_explicit(&model->mo_priority, attrValue->mdlPriority, memory_order_relaxed); /* tells nothing else */
+    atomic_store_explicit(&model->mo_priority, attrValue->mdlPriority, memory_order_relaxed); /* orders no other data */
     sim_model_close(model);
     return ACL_SUCCESS;
 }
@@ -183,12 +184,12 @@ aclError aclmdlGetAttribute(uint32_t modelId, aclmdlAttr attr, aclmdlAttrValue_t
     struct sim_model *model;
     SIM_TRY(check_attribute(attr, attrValue));
     SIM_TRY(sim_model_open(modelId, &model));
-    attrValue->mdlPriority = atomic_load_explicit(&model->mo_priority, memory_order_relaxed); /* it tells nothing else */
+    attrValue->mdlPriority = atomic_load_explicit(&model->mo_priority, memory_order_relaxed); /* orders no other data */
     sim_model_close(model);
     return ACL_SUCCESS;
 }
 
-/* ---- running ---- */
+/* ---- executions ---- */
 
 aclError aclmdlExecute(uint32_t modelId, const aclmdlDataset *input, aclmdlDataset *output)
 {

@@ -1,3 +1,4 @@
+/* Entry points of AIPP, the preprocessing of images in front of a model. */
 #include "model/model_aipp.h"
 #include "operator/tensordesc.h"
 #include <string.h>
@@ -10,12 +11,12 @@
     SIM_ARGUMENT((value) >= (least) && (value) <= (most), ACL_ERROR_INVALID_PARAM, #value " is %d, expected %d to %d", \
                  value, least, most)
 
-/* False for a NaN. */
+/* A NaN fails both comparisons and is refused. */
 #define CHECK_REAL(value, least, most)                                                                                 \
     SIM_ARGUMENT((value) >= (least) && (value) <= (most), ACL_ERROR_INVALID_PARAM, #value " is %g, expected %d to %d", \
                  (double)(value), least, most)
 
-/* One check for each of four channels. */
+/* Applies a check to each of four channels. */
 #define CHECK_CHANNELS(check, name, least, most)                                                                       \
     check(name##0, least, most);                                                                                       \
     check(name##1, least, most);                                                                                       \
@@ -27,7 +28,7 @@
     if (found == NULL)                                                                                                 \
     return ACL_ERROR_INVALID_PARAM
 
-/* Of an image, whose set is to be closed. */
+/* Opens one image of a parameter set. The caller closes `found`, the set. */
 #define OPEN_IMAGE(found, image)                                                                                       \
     struct sim_aipp *found;                                                                                            \
     struct sim_aipp_image *image = sim_model_aipp_open_image(aippParmsSet, batchIndex, &found);                        \
@@ -64,7 +65,7 @@ aclError aclmdlGetAippDataSize(uint64_t batchSize, size_t *size)
     return ACL_SUCCESS;
 }
 
-/* ---- what all images share ---- */
+/* ---- parameters of all images ---- */
 
 aclError aclmdlSetAIPPInputFormat(aclmdlAIPP *aippParmsSet, aclAippInputFormat inputFormat)
 {
@@ -79,7 +80,7 @@ aclError aclmdlSetAIPPInputFormat(aclmdlAIPP *aippParmsSet, aclAippInputFormat i
     return ACL_SUCCESS;
 }
 
-/* Any matrix and bias that fits its type is right. */
+/* Every value of the parameter's type is valid for the matrix and the bias. */
 aclError aclmdlSetAIPPCscParams(aclmdlAIPP *aippParmsSet, int8_t cscSwitch, int16_t cscMatrixR0C0,
                                 int16_t cscMatrixR0C1, int16_t cscMatrixR0C2, int16_t cscMatrixR1C0,
                                 int16_t cscMatrixR1C1, int16_t cscMatrixR1C2, int16_t cscMatrixR2C0,
@@ -126,9 +127,9 @@ aclError aclmdlSetAIPPSrcImageSize(aclmdlAIPP *aippParmsSet, int32_t srcImageSiz
     return ACL_SUCCESS;
 }
 
-/* ---- what each image has: sizes mean nothing, and may be anything, where the switch is off ---- */
+/* ---- parameters of one image; sizes are ignored while their switch is off ---- */
 
-/* Of one image: a switch, and the four sizes that its part has while it is on. */
+/* Sets a switch of one image and, if it is on, the four sizes that belong to it. */
 static aclError set_part(const aclmdlAIPP *aippParmsSet, uint64_t batchIndex, size_t place, int8_t on, size_t sizes_place,
                          const int32_t sizes[4])
 {
@@ -208,7 +209,7 @@ aclError aclmdlSetAIPPPaddingParams(aclmdlAIPP *aippParmsSet, int8_t paddingSwit
              paddingSizeRight);
 }
 
-/* Of one image: a number of 16 bits for each channel. */
+/* Sets one 16-bit number per channel of an image. */
 static aclError set_channels(const aclmdlAIPP *aippParmsSet, uint64_t batchIndex, size_t place, const void *values)
 {
     OPEN_IMAGE(found, image);

@@ -1,3 +1,4 @@
+/* Entry points of bundles, files with several models. */
 #include "model/model_bundle.h"
 #include "model/model_config.h"
 
@@ -41,7 +42,7 @@ aclError aclmdlBundleInitFromMem(const void *model, size_t modelSize, void *varW
     return open_memory(model, modelSize, varWeightPtr, varWeightSize, bundleId);
 }
 
-/* All of them, or none. */
+/* Loads all models of a bundle, or closes the bundle if one of them fails. */
 static aclError load_all(uint32_t id)
 {
     size_t count = 0;
@@ -127,9 +128,9 @@ aclError aclmdlBundleUnloadModel(uint32_t bundleId, uint32_t modelId)
     return sim_model_bundle_unload(bundleId, modelId);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
-/* Body of a call about an answer: `call` on the opened one. */
+/* Body of a function on the result of a query: returns `call`, which uses `found`. */
 #define WITH_ANSWER(call)                                                                                              \
     struct sim_bundle_answer *found = sim_model_bundle_answer_open(queryInfo);                                         \
     if (found == NULL)                                                                                                 \

@@ -1,3 +1,4 @@
+/* Entry points of configurations: how to load a model, and how to execute it. */
 #include "model/model_config.h"
 #include <stdlib.h>
 
@@ -62,9 +63,9 @@ aclError aclmdlSetExecConfigOpt(aclmdlExecConfigHandle *handle, aclmdlExecConfig
     return set(SIM_RUN_OPTIONS, handle, (unsigned)attr, attrValue, valueSize);
 }
 
-/* ---- how to load ---- */
+/* ---- loading ---- */
 
-/* Models of the simulator keep their weights inside: no load would look at those of another file. */
+/* The simulator's model files contain their weights, so a file of weights is refused instead of being ignored. */
 aclError aclmdlSetExternalWeightAddress(aclmdlConfigHandle *handle, const char *weightFileName, void *devPtr,
                                         size_t size)
 {
@@ -110,7 +111,7 @@ aclError aclmdlLoadWithConfig(const aclmdlConfigHandle *handle, uint32_t *modelI
     return code;
 }
 
-/* A graph is made by the vendor's compiler inside the process: without one no pointer is right. */
+/* Only the vendor's compiler creates graphs in memory, and the simulator has no compiler: every pointer is refused. */
 aclError aclmdlLoadFromModel(const aclmdlModel *model, const aclmdlConfigHandle *handle, uint32_t *modelId)
 {
     SIM_ENTER();
@@ -125,7 +126,7 @@ aclError aclmdlLoadFromModel(const aclmdlModel *model, const aclmdlConfigHandle 
                       "aclmdlLoadWithConfig", (const void *)model);
 }
 
-/* ---- how to run ---- */
+/* ---- executions ---- */
 
 static aclError read_setting(const aclmdlExecConfigHandle *handle, uint32_t model, struct sim_run_setting *setting)
 {

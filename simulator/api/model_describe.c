@@ -1,7 +1,9 @@
+/* Entry points of model descriptions: inputs, outputs, names, attributes and dimensions. */
 #include "model/format/format.h"
 #include <string.h>
 
-/* Body of a getter about one port: what `expression` says of `port`, `neutral` for a wrong description or index. */
+/* Body of a getter on one input or output: returns `expression`, which uses `port`, or `neutral` for an invalid
+ * description or index. */
 #define GET_PORT(side, type, neutral, expression)                                                                      \
     SIM_ENTER();                                                                                                       \
     type answer = neutral;                                                                                             \
@@ -14,7 +16,7 @@
     sim_object_close(found);                                                                                           \
     return answer
 
-/* Body of a call about a description: `call` on the opened one; any other handle is refused, NULL too. */
+/* Body of a function on a description: returns `call`, which uses `found`; an invalid handle is refused, also NULL. */
 #define WITH_DESC(call)                                                                                                \
     struct sim_model_desc *found = sim_model_desc_open(modelDesc);                                                     \
     if (found == NULL)                                                                                                 \
@@ -120,7 +122,7 @@ aclError aclmdlGetDescFromMem(aclmdlDesc *modelDesc, const void *model, size_t m
 
 /* ---- inputs and outputs ---- */
 
-/* Body of a getter of a count, which a wrong or empty description has none of. */
+/* Body of a getter of a count: 0 for an invalid or empty description. */
 #define GET_COUNT(field)                                                                                               \
     SIM_ENTER();                                                                                                       \
     struct sim_model_desc *found = sim_model_desc_open(modelDesc);                                                     \
@@ -217,7 +219,7 @@ const char *aclmdlGetTensorRealName(const aclmdlDesc *modelDesc, const char *nam
     return real;
 }
 
-/* The names of what an operator was fused from: all that can be asked. */
+/* The only attribute is the list of operators that a fused operator was made from. */
 const char *aclmdlGetOpAttr(aclmdlDesc *modelDesc, const char *opName, const char *attr)
 {
     SIM_ENTER();
@@ -234,7 +236,7 @@ const char *aclmdlGetOpAttr(aclmdlDesc *modelDesc, const char *opName, const cha
     return text;
 }
 
-/* Tasks of the simulator run models whole, so that none of them belongs to an operator. */
+/* One task of the simulator executes a whole model, so a task never belongs to a single operator. */
 aclError aclmdlCreateAndGetOpDesc(uint32_t deviceId, uint32_t streamId, uint32_t taskId, char *opName,
                                   size_t opNameLen, aclTensorDesc **inputDesc, size_t *numInputs,
                                   aclTensorDesc **outputDesc, size_t *numOutputs)
@@ -331,7 +333,7 @@ static aclError current_dims(const struct sim_model_desc *desc, size_t index, ac
     int64_t gear = SIM_EVERY_GEAR;
     struct sim_model *model = sim_model_peek(desc->ds_id); /* id 0 belongs to no model */
     if (model != NULL) {
-        gear = atomic_load_explicit(&model->mo_gear, memory_order_relaxed); /* publishes nothing else */
+        gear = atomic_load_explicit(&model->mo_gear, memory_order_relaxed); /* orders no other data */
         sim_model_close(model);
     }
     return output_dims(desc, index, gear, dims);

@@ -1,3 +1,4 @@
+/* Entry points of gears: the batch sizes, image sizes or dimensions that a model was built for, and choosing one. */
 #include "model/model.h"
 #include <string.h>
 
@@ -13,7 +14,7 @@
     sim_object_close(found);                                                                                           \
     return code
 
-/* Gears are those of the whole model, so any of its inputs may stand for it. */
+/* Gears belong to the whole model, so the index of any input is valid. */
 static aclError check_index(const struct sim_signature *signature, size_t index)
 {
     SIM_ARGUMENT(index == EVERY_INPUT || index < signature->sg_input_count, ACL_ERROR_INVALID_PARAM,
@@ -81,7 +82,7 @@ aclError aclmdlGetInputDynamicGearCount(const aclmdlDesc *modelDesc, size_t inde
     WITH_SIGNATURE(get_count(signature, index, gearCount));
 }
 
-/* How many dimensions the inputs with data have together. */
+/* The total number of dimensions of all inputs with data. */
 static uint32_t all_dims(const struct sim_signature *signature)
 {
     uint32_t count = 0;
@@ -141,7 +142,7 @@ aclError aclmdlSetDynamicHWSize(uint32_t modelId, aclmdlDataset *dataset, size_t
     return sim_model_choose_gear(modelId, dataset, index, SIM_GEARS_HW, values, 2);
 }
 
-/* The values of a gear, picked from all dimensions of the inputs; what the gears leave alone has to be right. */
+/* Picks the values of a gear from the dimensions of all inputs; fixed dimensions must have their size in the model. */
 static aclError pick_values(const struct sim_signature *signature, const aclmdlIODims *dims, uint64_t *values,
                             uint32_t *count)
 {

@@ -3,7 +3,7 @@
 
 #include "engine/engine.h"
 
-/* What the parameters of these names say; those of the newer functions point at objects that are not const. */
+/* Gathers the parameters of a call. The casts are for the newer functions, whose lists point to non-const objects. */
 #define DESCS(list) ((const aclTensorDesc *const *)(list))
 #define BUFFERS(list) ((const aclDataBuffer *const *)(list))
 #define GIVEN(the_inputs, the_outputs)                                                                                 \
@@ -100,7 +100,7 @@ aclError aclopExecWithHandle(aclopHandle *handle, int numInputs, const aclDataBu
     return sim_op_handle_execute(handle, numInputs, inputs, numOutputs, BUFFERS(outputs), stream, SIM_SITE());
 }
 
-/* ---- casts: floats become integers towards zero, whatever truncate says ---- */
+/* ---- casts: floats are truncated to integers, whatever the value of truncate is ---- */
 
 #define CAST_GIVEN(source, destination, from, to)                                                                      \
     {.gi_type = "Cast", .gi_input_count = 1, .gi_output_count = 1, .gi_input_descs = (source),                         \

@@ -2,7 +2,7 @@
 #include "operator/op.h"
 
 #define MANY 65536  /* elements of a list */
-#define LISTS 1024  /* lists of a list, and elements of each */
+#define LISTS 1024  /* lists in a list of lists, and elements in each of them */
 
 aclopAttr *aclopCreateAttr(void)
 {

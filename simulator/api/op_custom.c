@@ -1,4 +1,4 @@
-/* Entry points of what surrounds single operators: options of their compiler, their models, kernels of the user's. */
+/* Entry points around single operators: compiler options, models of operators, and kernels of the program. */
 #include "operator/op.h"
 
 #include "base/config.h"
@@ -23,7 +23,7 @@ aclError aclSetCompileopt(aclCompileOpt opt, const char *value)
     return sim_op_set_option((unsigned)opt, value);
 }
 
-/* An option that was never set is an empty text. */
+/* The value of an option that was never set is an empty text. */
 size_t aclGetCompileoptSize(aclCompileOpt opt)
 {
     SIM_ENTER();
@@ -71,7 +71,7 @@ aclError aclopLoad(const void *model, size_t modelSize)
     return sim_model_operator_check(model, modelSize);
 }
 
-/* Operators are found by their type and none has to be dropped to make room for another. */
+/* The limit has no effect: operators are found by their type, and none is ever evicted. */
 aclError aclopSetMaxOpQueueNum(uint64_t maxOpNum)
 {
     SIM_ENTER();
@@ -79,7 +79,7 @@ aclError aclopSetMaxOpQueueNum(uint64_t maxOpNum)
     return ACL_SUCCESS;
 }
 
-/* ---- kernels of the user's ---- */
+/* ---- kernels of the program ---- */
 
 aclError aclopRegisterCompileFunc(const char *opType, aclopCompileFunc func)
 {
@@ -114,7 +114,7 @@ aclError aclopSetKernelArgs(aclopKernelDesc *kernelDesc, const char *kernelId, u
                             uint32_t argSize)
 {
     SIM_ENTER();
-    (void)blockDim; /* for the chip, as the arguments are */
+    (void)blockDim; /* like args, used only by a kernel on a chip */
     SIM_NOT_NULL(kernelDesc);
     SIM_NOT_NULL(kernelId);
     SIM_ARGUMENT(args != NULL || argSize == 0, ACL_ERROR_INVALID_PARAM, "args is NULL with argSize %u, expected a block "

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #define PATH_LIMIT 4096    /* bytes of a path with its NUL */
-#define VALUE_MOST 256     /* of an option */
-#define TRACE_MOST 18      /* of what aclrtProfTrace takes */
+#define VALUE_MOST 256     /* bytes of the value of an option */
+#define TRACE_MOST 18      /* bytes of the data of aclrtProfTrace */
 
 /* ---- the session ---- */
 
@@ -202,7 +202,7 @@ uint64_t aclprofStr2Id(const char *message)
     return sim_prof_text_number(message);
 }
 
-/* ---- in a stream ---- */
+/* ---- in streams ---- */
 
 aclError aclprofMarkEx(const char *msg, size_t msgLen, aclrtStream stream)
 {

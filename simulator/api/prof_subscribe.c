@@ -1,5 +1,5 @@
-/* Entry points of subscriptions: their configuration, and the readers of the records that come through the pipe. A
- * buffer is the program's and may hold anything: a record is read only when it says that it is one. */
+/* Entry points of profiling subscriptions: their configuration, and readers of the records that come through the pipe.
+ * The buffer belongs to the program and may hold any bytes, so a record must have the right magic number. */
 #include "address/memory.h"
 #include "observe/prof.h"
 #include <string.h>
@@ -71,7 +71,7 @@ static const char *place_of(const void *opInfo, uint32_t index)
     return (const char *)opInfo + index * sizeof(struct sim_op_record);
 }
 
-/* A copy, because the buffer may lie at any address. */
+/* Copies the record, because the buffer may be misaligned. */
 static aclError read_record(const void *opInfo, size_t opInfoLen, uint32_t index, struct sim_op_record *record)
 {
     SIM_TRY(check_buffer(opInfo, opInfoLen));
@@ -94,8 +94,8 @@ aclError aclprofGetOpNum(const void *opInfo, size_t opInfoLen, uint32_t *opNumbe
     return ACL_SUCCESS;
 }
 
-/* Body of a reader of one member of a record: of the bytes that a text takes with its closing NUL, which its buffer has
- * to hold; of the text; of a number, 0 where there is no record. */
+/* Bodies of readers of one member of a record: the length of a text with its NUL, which is also the size that GET_TEXT
+ * needs; the text; a number, 0 if there is no record. */
 #define GET_LENGTH(text, length)                                                                                       \
     SIM_ENTER();                                                                                                       \
     struct sim_op_record record;                                                                                       \
@@ -166,7 +166,7 @@ aclprofSubscribeOpFlag aclprofGetOpFlag(const void *opInfo, size_t opInfoLen, ui
     return read_record(opInfo, opInfoLen, index, &record) == ACL_SUCCESS ? ACL_SUBSCRIBE_OP : ACL_SUBSCRIBE_NONE;
 }
 
-/* The text stands in the buffer and lives as long. */
+/* The text is in the buffer, and is valid as long as the buffer is. */
 const char *aclprofGetOpAttriValue(const void *opInfo, size_t opInfoLen, uint32_t index, aclprofSubscribeOpAttri attri)
 {
     SIM_ENTER();

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Called by programs before their first operator and after their last one: there is nothing to prepare. */
+/* Programs call aclnnInit before their first operator and aclnnFinalize after the last; there is nothing to prepare. */
 aclnnStatus aclnnInit(const char *configPath)
 {
     SIM_ENTER();

@@ -1,4 +1,4 @@
-/* Entry points of executors. The tensor's own address is changed before the executor is looked at, as documented. */
+/* Entry points of executors. A setter changes the tensor's own address before it checks the executor, as documented. */
 #include "operator/row.h"
 
 aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor)
@@ -46,7 +46,7 @@ static aclnnStatus set_member(const aclOpExecutor *executor, unsigned directions
 
 #define ANY (ACLSIM_IN | ACLSIM_OUT)
 
-/* Setters, under their older names (with a capital) and under those of 8.5. */
+/* Setters, under their older names (with a capital A) and under those of 8.5. */
 #define SET_PLAIN(name, directions)                                                                                    \
     aclnnStatus name(aclOpExecutor *executor, const size_t index, aclTensor *tensor, void *addr)                       \
     {                                                                                                                  \

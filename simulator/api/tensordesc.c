@@ -1,7 +1,8 @@
+/* Entry points of tensor descriptions, data buffers and data types. */
 #include "address/memory.h"
 #include "operator/tensordesc.h"
 
-/* Body of a getter: what `expression` says of the live object `found`, `neutral` for any other handle. */
+/* Body of a getter: returns `expression`, which uses `found`, or `neutral` for an invalid handle. */
 #define GET(object, open, handle, type, neutral, expression)                                                           \
     SIM_ENTER();                                                                                                       \
     object *found = open(handle);                                                                                      \
@@ -25,7 +26,7 @@ aclFloat16 aclFloatToFloat16(float value)
     return sim_half_from_float(value);
 }
 
-/* Types of less than a byte count as one. */
+/* The size of a type that is smaller than a byte is 1. */
 size_t aclDataTypeSize(aclDataType dataType)
 {
     return (sim_type_bits(dataType) + 7) / 8;
@@ -154,7 +155,7 @@ aclError aclGetTensorDescDimV2(const aclTensorDesc *desc, size_t index, int64_t 
     return code;
 }
 
-/* The range that was set; else that of the dimension itself: [1, -1] when it is dynamic. */
+/* Returns the range that was set; otherwise that of the dimension itself, [1, -1] if it is dynamic. */
 aclError aclGetTensorDescDimRange(const aclTensorDesc *desc, size_t index, size_t dimRangeNum, int64_t *dimRange)
 {
     SIM_ENTER();
@@ -176,13 +177,13 @@ aclError aclGetTensorDescDimRange(const aclTensorDesc *desc, size_t index, size_
     return code;
 }
 
-/* The text lives until it is set again or the description is destroyed. */
+/* The text is valid until the name is set again or the description is destroyed. */
 const char *aclGetTensorDescName(aclTensorDesc *desc)
 {
     GET_DESC(const char *, "", found->td_name != NULL ? found->td_name : "");
 }
 
-/* Descriptions that a model gives out are arrays; one that was created is an array of itself. */
+/* Descriptions from a model are arrays. A description that the program created is an array of one: itself. */
 aclTensorDesc *aclGetTensorDescByIndex(aclTensorDesc *desc, size_t index)
 {
     SIM_ENTER();
@@ -195,7 +196,7 @@ aclTensorDesc *aclGetTensorDescByIndex(aclTensorDesc *desc, size_t index)
     return index == 0 ? desc : NULL;
 }
 
-/* Only descriptions that a model gives out have an address. */
+/* Only descriptions from a model have an address. */
 void *aclGetTensorDescAddress(const aclTensorDesc *desc)
 {
     GET_DESC(void *, NULL, NULL);
@@ -228,7 +229,7 @@ aclError aclSetTensorDynamicInput(aclTensorDesc *desc, const char *dynamicInputN
     return code;
 }
 
-/* Sets the list at `offset` of the description. */
+/* Sets the list of numbers at byte `offset` of the description. */
 static aclError set_numbers(aclTensorDesc *desc, size_t offset, const int64_t *values, size_t count)
 {
     struct sim_tensor_desc *found = sim_tensordesc_open(desc);
@@ -264,7 +265,7 @@ aclError aclSetTensorStorageShape(aclTensorDesc *desc, int numDims, const int64_
     return set_numbers(desc, offsetof(struct sim_tensor_desc, td_storage_shape), dims, (size_t)numDims);
 }
 
-/* The new name of the storage's shape. */
+/* The new name of aclSetTensorStorageShape. */
 aclError aclSetTensorShape(aclTensorDesc *desc, int numDims, const int64_t *dims)
 {
     SIM_ENTER();
@@ -295,7 +296,7 @@ aclError aclSetTensorStorageFormat(aclTensorDesc *desc, aclFormat format)
     return set_format(desc, offsetof(struct sim_tensor_desc, td_storage_format), format);
 }
 
-/* The new name of the storage's format. */
+/* The new name of aclSetTensorStorageFormat. */
 aclError aclSetTensorFormat(aclTensorDesc *desc, aclFormat format)
 {
     SIM_ENTER();
