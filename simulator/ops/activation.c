@@ -1,6 +1,6 @@
-/* Functions of one operand with numbers: Elu and Softplus (self, scalars, out), and the single operators Exp, Log and
- * Power with a base or exponent, a scale and a shift, LeakyRelu, Swish, Relu6 and HardSwish. All are computed in double
- * and rounded once, to the type of the result. */
+/* Functions of one operand with numeric parameters: Elu and Softplus (self, scalars, out), and the single operators
+ * Exp, Log and Power with a base or exponent, a scale and a shift, LeakyRelu, Swish, Relu6 and HardSwish. All are
+ * computed in double and rounded once, to the type of the result. */
 #include "base/fail.h"
 #include "operator/op.h"
 #include "pointwise.h"
@@ -9,15 +9,15 @@
 
 #include <math.h>
 
-#define NUMBERS 3 /* that a function has at most */
+#define NUMBERS 3 /* most numeric parameters of a function */
 
 struct curve {
     double (*cu_value)(double x, const double *numbers);
-    uint32_t cu_count;                                               /* of numbers */
+    uint32_t cu_count;                                               /* number of parameters */
     aclnnStatus (*cu_check)(const aclsimArgument *numbers); /* may be NULL */
 };
 
-/* Numbers lie between the operand and the result. */
+/* The numeric parameters stand between the operand and the result. */
 static double number_of(const aclsimArgument *argument)
 {
     union sim_block_values block;
@@ -72,13 +72,13 @@ static aclError run_curve(const aclsimCall *call)
 
 /* ---- operators ---- */
 
-/* alpha, scale, inputScale */
+/* numbers: alpha, scale, inputScale */
 static double elu(double x, const double *numbers)
 {
     return x > 0 ? numbers[1] * x : numbers[0] * numbers[1] * expm1(numbers[2] * x);
 }
 
-/* beta, threshold: beyond it the function is taken for the straight line */
+/* numbers: beta, threshold; beyond the threshold the result is x */
 static double softplus(double x, const double *numbers)
 {
     double scaled = numbers[0] * x;
@@ -89,7 +89,7 @@ static const struct curve elus = {elu, 3, NULL}, softpluses = {softplus, 2, NULL
 const struct sim_kernel sim_kernel_aclnnElu = {plan_curve, run_curve, (void *)&elus, false},
                         sim_kernel_aclnnSoftplus = {plan_curve, run_curve, (void *)&softpluses, false};
 
-/* base (-1: e), scale, shift */
+/* numbers: base (-1 for e), scale, shift */
 static double exponential(double x, const double *numbers)
 {
     double power = numbers[1] * x + numbers[2];
@@ -102,7 +102,7 @@ static double logarithm(double x, const double *numbers)
     return numbers[0] == -1 ? value : value / log(numbers[0]);
 }
 
-/* power, scale, shift */
+/* numbers: power, scale, shift */
 static double power(double x, const double *numbers)
 {
     return pow(numbers[1] * x + numbers[2], numbers[0]);

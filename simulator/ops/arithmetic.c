@@ -1,6 +1,6 @@
-/* Arithmetic of two operands, computed in the type that they meet in and then cast to that of the result. Integers wrap
- * as their type does; of bools, whether the number that comes out is 0. Where integers are divided by 0 there is no
- * number, and no document says what a card leaves there: here it is 0. */
+/* Arithmetic of two operands, computed in their common type and then cast to that of the result. Integers wrap in their
+ * type; a bool is true if the computed number is not 0. No document says what a card computes for an integer divided by
+ * 0; here the result is 0. */
 #include "formula.h"
 #include <float.h>
 #include <tgmath.h>
@@ -45,7 +45,7 @@ SIM_FORMULA_KERNEL(Muls, &product);
 SIM_FORMULA_KERNEL(InplaceMul, &product);
 SIM_FORMULA_KERNEL(InplaceMuls, &product);
 
-/* ---- quotients: as they are, cut towards zero, or down ---- */
+/* ---- quotients: exact, truncated towards zero, or rounded down ---- */
 
 static int64_t quotient(int64_t a, int64_t b)
 {
@@ -97,7 +97,7 @@ SIM_FORMULA_KERNEL(InplaceDivs, quotients);
 SIM_FORMULA_KERNEL(InplaceDivMod, quotients);
 SIM_FORMULA_KERNEL(InplaceDivMods, quotients);
 
-/* ---- the greater and the lesser: NaN, where one is ---- */
+/* ---- maximum and minimum: NaN if either operand is NaN ---- */
 
 SIM_EACH_INTEGER(greater, a > b ? a : b)
 SIM_EACH_FLOAT(greater, a > b || a != a ? a : b)
@@ -120,7 +120,7 @@ SIM_FORMULA_KERNEL(Minimum, &minimum);
 static uint64_t integer_power(int64_t base, int64_t exponent)
 {
     if (exponent < 0 && base != 1 && base != -1)
-        return 0; /* the part below 1 is cut off; so it is for base 0 */
+        return 0; /* a fraction is truncated to 0; base 0 gives 0 too */
     uint64_t power = 1, square = (uint64_t)base;
     for (uint64_t left = exponent < 0 ? 0 - (uint64_t)exponent : (uint64_t)exponent; left != 0; left >>= 1) {
         power *= left & 1 ? square : 1;
@@ -129,7 +129,7 @@ static uint64_t integer_power(int64_t base, int64_t exponent)
     return power;
 }
 
-/* The library's power of complex numbers goes through a logarithm, which 0 has not. */
+/* cpow computes a logarithm, which does not exist for a base of 0. */
 static double _Complex complex_power(double _Complex base, double _Complex exponent)
 {
     if (exponent == 0)
@@ -152,7 +152,8 @@ static double largest(aclDataType type)
     }
 }
 
-/* Of a tensor with a scalar, that is an integer where the power is one. */
+/* Checks a scalar exponent: the type of the computation must be able to hold it, and an integer power cannot have a
+ * negative one. */
 static aclnnStatus check_exponent(const aclsimScalar *exponent, aclDataType type)
 {
     union sim_block_values value, kept;

@@ -1,5 +1,5 @@
-/* Operators that give elements a value as it is: casts, copies, constants, and the choice between two tensors. Casts of
- * all types to all types are those of sim_element_store. */
+/* Operators that assign values without arithmetic: casts, copies, constants, the choice between two tensors, and
+ * ClipByValue. sim_element_store casts between all types. */
 #include "formula.h"
 #include "require.h"
 #include "tables.h"
@@ -10,7 +10,7 @@ SIM_EACH_ARITHMETIC(keep, a)
 
 /* ---- casts and copies ---- */
 
-/* What keeps its type keeps its bits, those of a NaN as well. */
+/* A copy without a change of type keeps all bits, also those of a NaN. */
 static aclError run_copy(const aclsimCall *call)
 {
     struct sim_formula_call parsed;
@@ -58,7 +58,7 @@ SIM_FORMULA_KERNEL(InplaceFillScalar, &fill);
 static const struct sim_formula fill_from_tensor = {
     .fo_result = "the value", .fo_in = FILLED, .fo_out = FILLED, .fo_free = true, KEEP};
 
-/* Its value may have a dimension where the result has none. */
+/* The value may be a scalar tensor or have one dimension of size 1, whatever the shape of the result is. */
 static aclnnStatus plan_fill_from_tensor(const aclsimCall *call, uint64_t *workspace_size)
 {
     struct sim_formula_call parsed;

@@ -1,5 +1,5 @@
-/* Operators that ask: comparisons, whose operands meet in a type and are compared in it, and logic, for which all but 0
- * is true. The answer is a bool, cast to the type of the result. Also logic bit by bit. */
+/* Comparisons and logic. Operands are compared in their common type; in logic, every value except 0 is true. The result
+ * is a bool, cast to the type of the output tensor. Bitwise logic is here as well. */
 #include "formula.h"
 
 static aclDataType gives_bool(aclDataType type)
@@ -66,7 +66,7 @@ LOGIC(negation, is_false);
 SIM_FORMULA_KERNEL(LogicalNot, &negation);
 SIM_FORMULA_KERNEL(InplaceLogicalNot, &negation);
 
-/* ---- logic bit by bit ---- */
+/* ---- bitwise logic ---- */
 
 #define BITS(formula, name, ...)                                                                                       \
     static const struct sim_formula formula = {                                                                        \

@@ -1,11 +1,11 @@
-/* The element types, and loops that load and store them, one for each pair of a type and a class. */
+/* The element types: promotion, casts, and loops that load and store them, one per pair of a type and a class. */
 #include "element.h"
 
 #include "operator/tensordesc.h"
 #include "data_type_table.h"
 #include <math.h>
 
-/* Kinds in the order in which they win over one another. */
+/* Kinds of types, in the order of promotion: the higher kind wins. */
 enum kind { KIND_NONE, KIND_BOOL, KIND_INTEGER, KIND_FLOAT, KIND_COMPLEX };
 
 /* The types with arithmetic. */
@@ -63,7 +63,7 @@ enum sim_class sim_element_carrier(aclDataType from, aclDataType to)
     return sim_element_is(to, SIM_TYPES_HALF) ? SIM_CLASS_DOUBLE : sim_element_class(to);
 }
 
-/* ---- where two types meet ---- */
+/* ---- promotion ---- */
 
 static aclDataType promote_integers(aclDataType one, aclDataType other)
 {
@@ -126,8 +126,8 @@ bool sim_element_casts(aclDataType from, aclDataType to)
 
 /* ---- half precision ---- */
 
-/* The float that a double rounds to, but towards its odd neighbour: rounding that once more, to 11 bits or less, gives
- * what rounding the double at once would have given. */
+/* Rounds a double to float: if it is not exact, to the neighbour whose last bit is 1. Rounding that float again, to at
+ * most 11 bits, gives the same result as rounding the double directly. */
 static inline float round_to_odd(double value)
 {
     float near = (float)value;
@@ -138,10 +138,10 @@ static inline float round_to_odd(double value)
     return sim_float_of_bits(bits | 1);
 }
 
-/* The same from an integer, of which a double may not have all digits. */
+/* The same for an integer, which a double may not represent exactly. */
 static inline float round_integer_to_odd(int64_t value)
 {
-    const int64_t exact = INT64_C(1) << 53, low = 0x7ff; /* 53 of 64 digits are above these */
+    const int64_t exact = INT64_C(1) << 53, low = 0x7ff; /* the 11 bits below the 53 that a double holds */
     if (value < -exact || value > exact)
         value = (value & ~low) | ((value & low) != 0 ? low + 1 : 0);
     return round_to_odd((double)value);
@@ -149,8 +149,8 @@ static inline float round_integer_to_odd(int64_t value)
 
 /* ---- loading and storing ----
  *
- * A loop over a switch over types; where nothing lies between the elements, the compiler gets to know it, so that the
- * loops become vector code. */
+ * A switch over types selects a loop. Contiguous elements have a loop of their own, with a constant stride, so that the
+ * compiler can vectorise it. */
 
 #define ALWAYS static inline __attribute__((always_inline))
 
@@ -224,7 +224,7 @@ void sim_element_load(union sim_block_values *block, enum sim_class class, const
                       int64_t stride, size_t count)
 {
     size_t step = step_of(class);
-    if (step == 2 && !sim_element_is(type, SIM_TYPES_COMPLEX)) /* what is real in memory has no imaginary part */
+    if (step == 2 && !sim_element_is(type, SIM_TYPES_COMPLEX)) /* a real element has the imaginary part 0 */
         memset(block, 0, count * (class == SIM_CLASS_COMPLEX_FLOAT ? 2 * sizeof(float) : 2 * sizeof(double)));
     if (class == SIM_CLASS_INTEGER)
         load_integers(block->bv_integers, step, from, type, stride, count);
@@ -236,7 +236,7 @@ void sim_element_load(union sim_block_values *block, enum sim_class class, const
 
 void sim_element_load_odd(union sim_block_values *block, const void *from, int64_t stride, size_t count)
 {
-    const uint64_t low = 0x7ff; /* 53 of 64 digits are above these */
+    const uint64_t low = 0x7ff; /* the 11 bits below the 53 that a double holds */
     const uint64_t *source = from;
     for (size_t i = 0; i < count; i++) {
         uint64_t value = source[(int64_t)i * stride];
@@ -280,7 +280,8 @@ void sim_element_wrap(union sim_block_values *block, aclDataType type, size_t co
         EACH(target[2 * k] = (type)from[i * step]; target[2 * k + 1] = step == 2 ? (type)from[i * step + 1] : 0);      \
     }
 
-/* The limits are compared as floats: where the upper one rounds up, it is the first number that does not fit. */
+/* The limits are compared as floating-point numbers. If the upper limit rounds up, it is the first number that does not
+ * fit, so >= is right in both cases. */
 #define CUT(code, type, element, low, high)                                                                            \
     case code: {                                                                                                       \
         type *target = to;                                                                                             \

@@ -1,22 +1,22 @@
-/* Element types of tensors: which type two of them meet in, what may be cast to what, and blocks of elements on their
- * way between memory and the type that a kernel computes in. */
+/* Element types of tensors: promotion of two types to a common one, permitted casts, and blocks of elements that are
+ * converted between their type in memory and the type that a kernel computes in. */
 #ifndef OPS_ELEMENT_H
 #define OPS_ELEMENT_H
 
 #include <acl/acl_sim.h>
 
-#define SIM_BLOCK 256 /* elements a kernel works on at a time */
+#define SIM_BLOCK 256 /* elements that a kernel works on at a time */
 
-/* Elements of the next block of `length`, after `done` ones. */
+/* The size of the next block, when `done` of `length` elements are processed. */
 static inline size_t sim_element_block(int64_t done, int64_t length)
 {
     return (size_t)(length - done < SIM_BLOCK ? length - done : SIM_BLOCK);
 }
 
-/* Dimensions a tensor may have. */
+/* The most dimensions that a tensor may have. */
 #define SIM_RANK (sizeof((aclsimTensor *)0)->dims / sizeof *((aclsimTensor *)0)->dims)
 
-/* Sets of data types, a bit each. */
+/* Sets of data types, one bit per type. */
 #define SIM_TYPE(code) (UINT64_C(1) << (code))
 #define SIM_TYPES_BOOL SIM_TYPE(ACL_BOOL)
 #define SIM_TYPES_INTEGER                                                                                              \
@@ -33,8 +33,8 @@ static inline size_t sim_element_block(int64_t done, int64_t length)
 
 bool sim_element_is(aclDataType type, uint64_t types);
 
-/* What kernels compute in. Float16, bfloat16 and float meet in float; integers and bool in 64 bits, whose low bits are
- * those that a shorter type would have. */
+/* The type that kernels compute in. Float16, bfloat16 and float are computed in float; integers and bool in 64 bits,
+ * the low bits of which are the result in a shorter type. */
 enum sim_class {
     SIM_CLASS_INTEGER,
     SIM_CLASS_FLOAT,
@@ -44,7 +44,7 @@ enum sim_class {
 };
 #define SIM_CLASSES 5
 
-/* A block in one of these classes; complex ones hold pairs. */
+/* A block in one of these classes; complex classes hold pairs. */
 union sim_block_values {
     int64_t bv_integers[SIM_BLOCK];
     uint64_t bv_bits[SIM_BLOCK]; /* integers, for arithmetic that wraps */
@@ -54,32 +54,35 @@ union sim_block_values {
     double _Complex bv_double_pairs[SIM_BLOCK];
 };
 
-/* The type that two tensors meet in; ACL_DT_UNDEFINED: they do not. Uint16, uint32 and uint64 meet themselves only. */
+/* The common type of two tensors, or ACL_DT_UNDEFINED. Uint16, uint32 and uint64 have a common type only with
+ * themselves. */
 aclDataType sim_element_promote(aclDataType one, aclDataType other);
-/* The same for a tensor and a scalar, which only changes the type when it is of a higher kind: bool, integer, float,
- * complex; but a double scalar makes complex64 complex128. A scalar of a higher kind meets uint16, uint32 and uint64
- * only when it is complex, and one of these types meets no bool. */
+/* The same for a tensor and a scalar. A scalar changes the type only if it is of a higher kind (bool, integer, float,
+ * complex), except that a double scalar turns complex64 into complex128. With a uint16, uint32 or uint64 tensor, only
+ * a complex scalar of a higher kind is allowed; a bool tensor has no common type with a scalar of these types. */
 aclDataType sim_element_promote_scalar(aclDataType tensor, aclDataType scalar);
 bool sim_element_casts(aclDataType from, aclDataType to);
 
-/* Of types that have no class, some class. */
+/* The class in which elements of a type are computed; the result is arbitrary for types that have no class. */
 enum sim_class sim_element_class(aclDataType type);
-/* The class through which elements of a type, of SIM_TYPES_ALL, get to another one: theirs. But no class of integers
- * has the upper half of uint64, so that these become floats at once. */
+/* The class through which elements of a type in SIM_TYPES_ALL are cast to another type. It is that of the source type,
+ * except for uint64: the integer class lacks the upper half of its values, so that they are cast through the class of
+ * the target type. */
 enum sim_class sim_element_carrier(aclDataType from, aclDataType to);
-/* For messages: "float16". */
+/* The name of a type in messages: "float16". */
 const char *sim_element_name(aclDataType type);
-/* That of a tensor or scalar. */
+/* The type of a tensor or scalar. */
 aclDataType sim_element_type(const aclsimArgument *operand);
 size_t sim_element_size(aclDataType type); /* bytes of one element */
 
-/* `count` elements, `stride` elements apart. Load reads them as they are; wrap cuts integers to the type that they were
- * computed in (a bool to whether it is not 0); store casts them to the type in memory: floats towards zero to the
- * nearest integer that it has, NaN to 0; complex numbers to their real part. */
+/* These work on `count` elements, `stride` elements apart. Load converts them to the class; wrap reduces integers to
+ * the type that they were computed in (a bool is whether the number is not 0); store casts them to the type in memory:
+ * floats are truncated and clamped to the range of an integer type, NaN becomes 0, and complex numbers lose their
+ * imaginary part. */
 void sim_element_load(union sim_block_values *block, enum sim_class class, const void *from, aclDataType type,
                       int64_t stride, size_t count);
-/* Doubles of uint64 that become half precision: what a double does not have is kept in its last digit, so that they are
- * rounded once. */
+/* Loads uint64 as doubles that will be stored in half precision. The bits that a double cannot hold are merged into its
+ * last bit, so that the result is rounded only once. */
 void sim_element_load_odd(union sim_block_values *block, const void *from, int64_t stride, size_t count);
 void sim_element_wrap(union sim_block_values *block, aclDataType type, size_t count);
 void sim_element_store(const union sim_block_values *block, enum sim_class class, void *to, aclDataType type,

@@ -1,5 +1,5 @@
-/* InplaceMaskedFillScalar and InplaceMaskedFillTensor: selfRef, mask, value. The value is cast once, and its bytes are
- * written where the mask, which is broadcast, is true. */
+/* InplaceMaskedFillScalar and InplaceMaskedFillTensor: selfRef, mask, value. The value is cast once; its bytes are then
+ * written to each element for which the broadcast mask is true. */
 #include "base/fail.h"
 #include "operator/row.h"
 #include "pointwise.h"
@@ -56,7 +56,7 @@ static aclError run_fill(const aclsimCall *call)
     const aclsimArgument *value = &call->arguments[2];
     struct fill fill = {.fi_size = sim_element_size(self->type)};
     union sim_block_values block;
-    /* Where both meet, no rounding comes twice. */
+    /* Casting through the common type rounds only once. */
     enum sim_class class = sim_element_class(sim_element_promote(self->type, sim_element_type(value)));
     sim_element_load(&block, class, value->kind == ACLSIM_SCALAR ? value->scalars->value : value->tensors->data,
                      sim_element_type(value), 0, 1);

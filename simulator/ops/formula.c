@@ -1,9 +1,9 @@
-/* Kernels of all formulas: a call is taken apart the same way in both phases. */
+/* The kernel of all formulas. Both phases parse the call in the same way. */
 #include "formula.h"
 
 #include "require.h"
 
-/* ---- taking a call apart ---- */
+/* ---- parsing a call ---- */
 
 static aclnnStatus choose(struct sim_formula_call *parsed, const aclsimArgument *number)
 {
@@ -16,7 +16,7 @@ static aclnnStatus choose(struct sim_formula_call *parsed, const aclsimArgument 
     return ACL_SUCCESS;
 }
 
-/* Operands that meet: two at most, a further one scales. */
+/* The end of the operands that are promoted to a common type. These are at most two; a third one is a scale. */
 static size_t end_of_meeting(const struct sim_formula_call *parsed)
 {
     size_t end = parsed->fc_first + 2;
@@ -106,21 +106,21 @@ aclnnStatus sim_formula_plan(const aclsimCall *call, uint64_t *workspace_size)
 
 /* ---- the second phase ---- */
 
-/* Types that have fewer numbers than their class. */
+/* Types that have fewer values than their class. */
 #define NARROW (SIM_TYPES_BOOL | SIM_TYPES_INTEGER | SIM_TYPES_UNSIGNED | SIM_TYPES_HALF)
 
-/* What a run of blocks works with. */
+/* What run_block needs; the same for all blocks of a call. */
 struct job {
     const struct sim_formula_call *jo_call;
     sim_formula_func *jo_run;
-    enum sim_class jo_class, jo_given;       /* in which is computed; of the result */
+    enum sim_class jo_class, jo_given;       /* class of the computation, and of its result */
     size_t jo_tensors[SIM_FORMULA_OPERANDS]; /* which tensor of the block an operand is; 0: a scalar */
     union sim_block_values jo_scalars[SIM_FORMULA_OPERANDS];
-    bool jo_odd;     /* doubles of uint64 become half precision */
-    bool jo_through; /* the result gets to its class by way of memory */
+    bool jo_odd;     /* uint64 is loaded as doubles that are stored in half precision */
+    bool jo_through; /* the result is stored and loaded again to get to its class */
 };
 
-/* Elements of the type that is computed in. */
+/* Loads elements that have the type of the computation. */
 static void load_computed(const struct job *job, enum sim_class class, union sim_block_values *values, const void *from,
                           int64_t stride, size_t count)
 {
@@ -130,8 +130,8 @@ static void load_computed(const struct job *job, enum sim_class class, union sim
         sim_element_load(values, class, from, job->jo_call->fc_type, stride, count);
 }
 
-/* Operands are cast to the type that is computed in; where its class has more numbers, by way of memory. What scales is
- * taken as it is. */
+/* Casts an operand to the type of the computation. If the class of that type has more values than the type, the operand
+ * is stored in the type and loaded again. A scale is not cast to the type. */
 static void load(const struct job *job, size_t operand, union sim_block_values *values, const void *from,
                  int64_t stride, size_t count)
 {

@@ -1,7 +1,10 @@
-/* Operators that are a formula of elements. A table entry says which types the operator takes, in which type it
- * computes and what comes out, and has one function a class, made from one expression; checks, broadcasting, scalars,
- * in-place forms and loops are common. A row's parameters are, in this order: perhaps a condition, one or two operands,
- * perhaps a scalar that scales, perhaps a number that chooses among several formulas; and, in any place, the result. */
+/* Elementwise operators that are given by a formula. A struct sim_formula says which types the operator accepts, in
+ * which type it computes and what the type of the result is. It has one function per class, and all are made from one
+ * expression. Checks, broadcasting, scalars, in-place forms and loops are shared.
+ *
+ * The schema of such an operator has these parameters, in this order: an optional condition, one or two operands, an
+ * optional scalar that scales, and an optional number that selects one of several formulas. The result may stand
+ * anywhere. */
 #ifndef OPS_FORMULA_H
 #define OPS_FORMULA_H
 
@@ -18,28 +21,28 @@ struct sim_formula_call;
 struct sim_formula {
     const char *fo_result;  /* for messages: "the sum" */
     uint64_t fo_in, fo_out; /* types of the operands and of the result */
-    uint64_t fo_condition;  /* not 0: types of a first operand that is loaded, but meets none of the others */
-    bool fo_exact;          /* the result has the type that the formula gives, */
-    bool fo_free;           /* or any; else one that this can be cast to */
+    uint64_t fo_condition;  /* not 0: types of a condition, the first operand, which takes no part in promotion */
+    bool fo_exact;          /* the type of the result must be the one that the formula gives; */
+    bool fo_free;           /* or may be any; if both are false, one to which that type can be cast */
     bool fo_spreads;        /* the operands are broadcast to a result of any shape */
-    unsigned fo_modes;      /* this many formulas stand in a row, of which a number chooses; 0: one, and no number */
-    aclDataType (*fo_type)(aclDataType met, aclDataType out); /* in which it computes; NULL: where the operands meet */
-    aclDataType (*fo_gives)(aclDataType type);                /* computed in `type`; NULL: the same */
+    unsigned fo_modes;      /* length of an array of formulas, from which a number selects; 0: one formula, no number */
+    aclDataType (*fo_type)(aclDataType met, aclDataType out); /* type of the computation; NULL: the common type */
+    aclDataType (*fo_gives)(aclDataType type);                /* type of the result; NULL: that of the computation */
     aclnnStatus (*fo_check)(const struct sim_formula_call *call);
-    sim_formula_func *fo_run[SIM_CLASSES]; /* without one for floats, uint64 is computed as the other integers are */
-    aclDataType fo_odd;           /* a type that is computed otherwise than the others of its class, */
-    sim_formula_func *fo_run_odd; /* by this; NULL: none is */
+    sim_formula_func *fo_run[SIM_CLASSES]; /* if floats have none, uint64 is computed like other integers */
+    aclDataType fo_odd;           /* the one type that needs another function than its class, */
+    sim_formula_func *fo_run_odd; /* and that function; NULL: there is no such type */
 };
 
-/* A call, taken apart. */
+/* A parsed call. */
 struct sim_formula_call {
     const struct sim_formula *fc_formula;
     const aclsimArgument *fc_in[SIM_FORMULA_OPERANDS], *fc_out;
-    size_t fc_count, fc_first;             /* operands; the first one that is not a condition */
-    aclDataType fc_met, fc_type, fc_given; /* where operands meet, in what is computed, what the formula gives */
+    size_t fc_count, fc_first;             /* number of operands; index of the first that is not the condition */
+    aclDataType fc_met, fc_type, fc_given; /* the operands' common type; type of the computation; of its result */
 };
 
-/* 161002. For kernels that compute otherwise, or check more. */
+/* Parses a call; returns 161002 if its types are wrong. For kernels with another computation or further checks. */
 aclnnStatus sim_formula_parse(const aclsimCall *call, struct sim_formula_call *parsed);
 
 aclnnStatus sim_formula_plan(const aclsimCall *call, uint64_t *workspace_size);
@@ -48,7 +51,7 @@ aclError sim_formula_run(const aclsimCall *call);
 #define SIM_FORMULA_KERNEL(op, formula)                                                                                \
     const struct sim_kernel sim_kernel_aclnn##op = {sim_formula_plan, sim_formula_run, (void *)(formula), true}
 
-/* ---- functions made from an expression of a, b and c, the operands in their order ---- */
+/* ---- functions made from an expression of a, b and c, the operands in order ---- */
 
 #define SIM_EACH(name, type, to_member, member, expression)                                                            \
     static void name(union sim_block_values *restrict to, const union sim_block_values *const *from, size_t count)     \
@@ -75,7 +78,7 @@ aclError sim_formula_run(const aclsimCall *call);
     SIM_EACH_FLOAT(name, expression)                                                                                   \
     SIM_EACH_PAIR(name, expression)
 
-/* Expressions that are 0 or 1. */
+/* For expressions with the value 0 or 1. */
 #define SIM_TEST_REAL(name, expression)                                                                                \
     SIM_EACH_INTEGER(name, expression)                                                                                 \
     SIM_EACH(name##_floats, float, bv_integers, bv_floats, expression)                                                 \
@@ -85,7 +88,7 @@ aclError sim_formula_run(const aclsimCall *call);
     SIM_EACH(name##_float_pairs, float _Complex, bv_integers, bv_float_pairs, expression)                              \
     SIM_EACH(name##_double_pairs, double _Complex, bv_integers, bv_double_pairs, expression)
 
-/* The functions of a name, in the order of the classes. */
+/* Initialisers of fo_run: the functions that the macros above made for a name. */
 #define SIM_RUN_FLOAT(name) [SIM_CLASS_FLOAT] = name##_floats, [SIM_CLASS_DOUBLE] = name##_doubles
 #define SIM_RUN_REAL(name) [SIM_CLASS_INTEGER] = name##_integers, SIM_RUN_FLOAT(name)
 #define SIM_RUN_PAIR(name)                                                                                             \

@@ -1,4 +1,5 @@
-/* Kernels get blocks of at most SIM_BLOCK elements, which fit into the cache in any class; walks make lines long. */
+/* Checks of shapes and the loop of elementwise operators. A block of SIM_BLOCK elements fits into the cache in every
+ * class, and walks join dimensions so that lines are long. */
 #include "pointwise.h"
 
 #include "base/fail.h"
@@ -45,11 +46,11 @@ aclnnStatus sim_pointwise_check(const aclsimArgument *out, const aclsimArgument 
     return ACL_SUCCESS;
 }
 
-/* ---- running ---- */
+/* ---- the second phase ---- */
 
 struct pass {
     struct sim_pointwise pa_block;
-    size_t pa_count; /* of tensors */
+    size_t pa_count; /* number of tensors */
     sim_pointwise_func pa_run;
     void *pa_context;
 };

@@ -1,4 +1,4 @@
-/* Operators that work element by element on tensors that are broadcast to the shape of the result. */
+/* Elementwise operators: tensors are broadcast to the shape of the result and processed in blocks. */
 #ifndef OPS_POINTWISE_H
 #define OPS_POINTWISE_H
 
@@ -6,13 +6,12 @@
 
 #define SIM_POINTWISE_TENSORS SIM_WALK_PLACES
 
-/* 161002 unless every input can be broadcast to the shape of `out`: aligned at the right, 1 stretches, missing ones are
- * 1. */
+/* Returns 161002 unless every input can be broadcast to the shape of `out`, by the rules of NumPy. */
 aclnnStatus sim_pointwise_check_spread(const aclsimArgument *out, const aclsimArgument *const *inputs, size_t count);
-/* And unless that is the smallest shape that they can all be broadcast to. */
+/* The same, and `out` must have exactly the shape that results from broadcasting the inputs. */
 aclnnStatus sim_pointwise_check(const aclsimArgument *out, const aclsimArgument *const *inputs, size_t count);
 
-/* A run of elements, at most SIM_BLOCK: the place of the first one in each tensor, and the strides in elements. The
+/* A block of at most SIM_BLOCK elements: the address of the first one in each tensor, and the strides in elements. The
  * first tensor is the result. */
 struct sim_pointwise {
     const aclsimTensor *pw_tensors[SIM_POINTWISE_TENSORS];

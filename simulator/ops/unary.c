@@ -1,5 +1,5 @@
-/* Functions of one operand and activations. Of integers, those that have fractions are computed in the type of the
- * result; the others give the type that they are given. */
+/* Functions of one operand, and activations. A function with fractional values computes integers in the type of the
+ * result; the other functions keep the type of the operand. */
 #include "formula.h"
 #include <tgmath.h>
 
@@ -7,7 +7,7 @@
     SIM_FORMULA_KERNEL(op, formula);                                                                                   \
     SIM_FORMULA_KERNEL(Inplace##op, formula)
 
-/* ---- what keeps the type ---- */
+/* ---- functions that keep the type ---- */
 
 SIM_EACH_BITS(negate, 0 - a)
 SIM_EACH_FLOAT(negate, -a)
@@ -49,7 +49,7 @@ static const struct sim_formula relu = {.fo_result = "the rectified value",
                                                    [SIM_CLASS_FLOAT] = rectify_floats}};
 IN_PLACE_TOO(Relu, &relu);
 
-/* ---- what has fractions ---- */
+/* ---- functions with fractional values ---- */
 
 static aclDataType has_fractions(aclDataType met, aclDataType out)
 {
@@ -119,11 +119,11 @@ IN_PLACE_TOO(Tanh, &tangent);
 #define ROOT_HALF 0.707106781186547524f       /* 1 / sqrt(2) */
 #define TWICE_ROOT_2_PI 1.595769121605730711f /* 2 * sqrt(2 / pi) */
 
-/* In these forms nothing cancels for negative a: 1 + erf(x) is erfc(-x), 1 + tanh(x) is 2 / (1 + exp(-2x)). */
+/* These forms avoid cancellation for negative a: 1 + erf(x) is erfc(-x), 1 + tanh(x) is 2 / (1 + exp(-2x)). */
 SIM_EACH_SINGLE(weigh, 0.5f * a * erfc(-a * ROOT_HALF))
 SIM_EACH_SINGLE(weigh_by_tanh, a / (1 + exp(-TWICE_ROOT_2_PI * (a + 0.044715f * a * a * a))))
 static const struct sim_formula gelus[] = {ACTIVATION(weigh), ACTIVATION(weigh_by_tanh)};
-SIM_FORMULA_KERNEL(Gelu, &gelus[1]); /* its page has the formula with tanh alone */
+SIM_FORMULA_KERNEL(Gelu, &gelus[1]); /* its page gives only the formula with tanh */
 SIM_FORMULA_KERNEL(GeluV2, gelus);
 
 SIM_EACH_SINGLE(weigh_by_sigmoid, a / (1 + exp(-a)))
