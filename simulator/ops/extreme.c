@@ -1,11 +1,12 @@
-/* Where along one dimension the greatest or least element is: ArgMax, ArgMin, and with the element itself MaxDim and
- * MinDim. Of equal ones it is the first; a NaN wins over everything. */
+/* The index of the greatest or least element along one dimension: ArgMax, ArgMin, and, with the element itself, MaxDim
+ * and MinDim. Among equal elements the first is chosen; a NaN is chosen before all others. */
 #include "base/fail.h"
 #include "operator/row.h"
 #include "reduce.h"
 #include "require.h"
 
-/* All rows begin with self, dim and keepdim; which arguments follow, 0: none. */
+/* All schemas begin with self, dim and keepdim. ex_values and ex_indices are the positions of the outputs; 0: the
+ * operator does not have it. */
 struct extreme {
     uint64_t ex_types, ex_index_types;
     bool ex_least;
@@ -39,19 +40,19 @@ static aclnnStatus plan_extreme(const aclsimCall *call, uint64_t *workspace_size
     return sim_reduce_check(indices, self->tensors, &reduced);
 }
 
-/* ---- running ---- */
+/* ---- the second phase ---- */
 
 struct run {
     const struct extreme *rn_extreme;
     enum sim_class rn_class;
     aclDataType rn_self, rn_indices;
     int64_t rn_length, rn_stride; /* of the dimension; the stride is in elements */
-    /* the best so far: */
+    /* the best element so far, and its index: */
     union sim_block_values rn_best;
     int64_t rn_place;
 };
 
-/* Looks for a better one in a block that begins at `start`. */
+/* Looks for a better element in a block that begins at index `start`. */
 #define SCAN(name, type, field, better)                                                                                \
     static void name(struct run *run, const union sim_block_values *block, int64_t start, size_t count)                \
     {                                                                                                                  \
@@ -93,7 +94,7 @@ static void find(struct run *run, const char *self)
     }
 }
 
-/* Addresses: indices, values (the indices again if the operator has no values), self. */
+/* places: the addresses of the indices, of the values (or the indices again) and of self. */
 static aclError find_line(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
     struct run *run = context;

@@ -1,5 +1,6 @@
-/* The single operator GEMM: y = alpha * (a @ b) + beta * c, where alpha and beta are tensors of one element that are read
- * when the operator runs, and y may be c. Not a row that programs see: it is reached by aclblas* and by its type. */
+/* The single operator GEMM: y = alpha * (a @ b) + beta * c. Alpha and beta are tensors of one element, which are read
+ * when the operator runs; y may be c. Programs reach it through aclblas* and by its type name; no aclnn function
+ * exists. */
 #include "base/fail.h"
 #include "operator/op.h"
 #include "multiply.h"
@@ -53,7 +54,7 @@ static void *element(const aclsimTensor *tensor, int64_t row, int64_t column)
     return (char *)tensor->data + offset * (int64_t)sim_element_size(tensor->type);
 }
 
-/* A beta of 0 means that c is not looked at: it may be anything, also no number. */
+/* If beta is 0, c is not read: it may hold anything, also NaN. */
 static void put(void *context, int64_t row, int64_t column, union sim_block_values *sums, size_t count)
 {
     const struct job *job = context;
@@ -97,7 +98,7 @@ static aclError run(const aclsimCall *call)
 
 static const struct sim_kernel kernel = {plan, run, NULL, false};
 
-/* Without op_save: a model file finds its operators by the names of rows that programs see. */
+/* No op_save: model files refer to operators by the names of schemas that programs see. */
 struct sim_row sim_op_gemm_row = {
     .ro_op = {.op_name = "GEMM", .op_run = sim_row_run, .op_ranges = sim_row_ranges, .op_flags = SIM_OP_KERNEL,
               .op_kind = SIM_TASK_CUBE},

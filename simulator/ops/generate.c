@@ -1,5 +1,5 @@
-/* Operators that make elements from numbers: OneHot (self, numClasses, onValue, offValue, axis, out), and the single
- * operator Range, whose three numbers are tensors of one element that are read when it runs. */
+/* Operators that generate elements from numbers: OneHot (self, numClasses, onValue, offValue, axis, out), and the
+ * single operator Range. The three numbers of Range are tensors of one element, which are read when it runs. */
 #include "base/fail.h"
 #include "operator/op.h"
 #include "require.h"
@@ -11,7 +11,7 @@
 
 /* ---- OneHot ---- */
 
-/* Where the classes lie: the last dimension of the result for -1, at most. */
+/* Finds the dimension of the result along which the classes lie; -1 means the last one. */
 static aclnnStatus find_axis(const aclsimCall *call, uint32_t *axis)
 {
     const aclsimArgument *self = &call->arguments[0], *given = &call->arguments[4];
@@ -54,7 +54,8 @@ struct one_hot {
     const void *oh_on, *oh_off;
 };
 
-/* Places: the first class of the result, indices. An index that is none of the classes sets none. */
+/* places: the addresses of the first class in the result, and of the indices. For an index that is not a class, every
+ * class gets the off value. */
 static aclError write_classes(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
     const struct one_hot *job = context;
@@ -104,7 +105,7 @@ static aclnnStatus plan_range(const aclsimCall *call, uint64_t *workspace_size)
     return sim_require_rank(&call->arguments[3], 1, 1);
 }
 
-/* The numbers are known only now, and with them how many there are in the range. */
+/* The length of the range can be checked only now, when its numbers are known. */
 static aclError run_range(const aclsimCall *call)
 {
     const aclsimTensor *out = call->arguments[3].tensors;

@@ -1,6 +1,6 @@
-/* Operators that pick elements at indices: Embedding, Gather, GatherV2 and IndexSelect. Indices are read once each and
- * checked where they are used: one out of range ends the task, with what was written before it, and the message names the
- * first such index in the order of its tensor. */
+/* Operators that pick elements at indices: Embedding, Gather, GatherV2 and IndexSelect. Each index is read once, and
+ * checked where it is used. An index out of range ends the task, and elements written before stay written. The message
+ * names the first such index in the order of the index tensor. */
 #include "base/fail.h"
 #include "operator/row.h"
 #include "require.h"
@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The dimension that is indexed; that of a scalar is 1. */
+/* The size of the dimension that is indexed; a scalar counts as one element. */
 static int64_t length_of(const aclsimTensor *self, uint32_t dim)
 {
     return self->rank == 0 ? 1 : self->dims[dim];
 }
 
-/* Bytes from one index to the next one. */
+/* The distance in bytes between elements at consecutive indices. */
 static int64_t step_of(const aclsimTensor *self, uint32_t dim)
 {
     return length_of(self, dim) < 2 ? 0 : self->strides[dim] * (int64_t)sim_element_size(self->type);
@@ -24,13 +24,13 @@ static int64_t step_of(const aclsimTensor *self, uint32_t dim)
 
 /* ---- reading indices ---- */
 
-/* What is picked from, and how indices say what. */
+/* The tensor from which elements are picked, and the form of the indices. */
 struct picking {
     aclDataType pn_type; /* of indices */
-    bool pn_from_end;    /* negative ones count from there */
+    bool pn_from_end;    /* negative indices count from the end */
     size_t pn_size;      /* of elements */
     int64_t pn_length, pn_step;
-    struct sim_walk pn_slice; /* of the result and of self; used for whole slices */
+    struct sim_walk pn_slice; /* over a slice of the result and of self; used for whole slices */
 };
 
 static struct picking picking_of(const aclsimTensor *self, uint32_t dim, const aclsimTensor *index, bool from_end)
@@ -55,7 +55,7 @@ static int64_t index_at(const struct picking *picking, const char *place)
     return narrow;
 }
 
-/* The bytes that the index at `place` leads on by; false when it is out of range. */
+/* Finds the byte offset of the index at address `place`; false if the index is out of range. */
 static bool find_offset(const struct picking *picking, const char *place, int64_t *offset)
 {
     int64_t index = index_at(picking, place);
@@ -69,7 +69,7 @@ static bool find_offset(const struct picking *picking, const char *place, int64_
 
 /* ---- indices out of range ---- */
 
-/* The next position in the order of the indices; false at the end. */
+/* Goes on to the next position in the index tensor; false at the end. */
 static bool step_on(const aclsimTensor *index, int64_t *at)
 {
     for (uint32_t k = index->rank; k > 0; k--) {
@@ -84,11 +84,11 @@ static const char *place_of(const aclsimTensor *index, const int64_t *at)
 {
     int64_t offset = 0;
     for (uint32_t k = 0; k < index->rank; k++)
-        offset += at[k] == 0 ? 0 : at[k] * index->strides[k]; /* the stride of one element may be anything */
+        offset += at[k] == 0 ? 0 : at[k] * index->strides[k]; /* a dimension of size 1 may have any stride */
     return (const char *)index->data + offset * (int64_t)sim_element_size(index->type);
 }
 
-/* "index[0, 2] is 7, expected 0 to 2, the rows of self": what the task fails with. */
+/* Records the reason of the failure, such as "index[0, 2] is 7, expected 0 to 2 for dimension 0 of self". */
 static aclError SIM_RARE fail_at(const struct picking *picking, const aclsimArgument *given, const aclsimArgument *self,
                                  uint32_t dim)
 {
@@ -122,7 +122,7 @@ static aclError SIM_RARE fail_at(const struct picking *picking, const aclsimArgu
         }                                                                                                              \
         break;
 
-/* Places: the result, indices, self at index 0. */
+/* places: the addresses of the result, of the indices, and of self at index 0. */
 static aclError pick_elements(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
     const struct picking *picking = context;
@@ -161,7 +161,7 @@ struct pick {
 };
 
 enum pick_flag {
-    PICK_ROWS = 1,     /* of a matrix, without an argument that says so */
+    PICK_ROWS = 1,     /* the rows of a matrix; the operator has no argument dim */
     PICK_ONE_LINE = 2, /* the indices have one dimension */
     PICK_FROM_END = 4, /* negative indices count from the end */
 };
@@ -196,14 +196,14 @@ static aclnnStatus plan_pick(const aclsimCall *call, uint64_t *workspace_size)
         dims[rank++] = self->dims[k];
     for (uint32_t k = 0; k < index->rank; k++)
         dims[rank++] = index->dims[k];
-    if (index->rank == 0 && !(flags & PICK_ROWS)) /* a single index is one of a line */
+    if (index->rank == 0 && !(flags & PICK_ROWS)) /* a scalar index counts as a line of one */
         dims[rank++] = 1;
     for (uint32_t k = pick.pi_dim + 1; k < self->rank; k++)
         dims[rank++] = self->dims[k];
     return sim_require_shape(pick.pi_out, dims, rank, "that of what is picked");
 }
 
-/* Whether the elements of the result that are next to each other have different indices. */
+/* Whether neighbouring elements of the result belong to different indices. */
 static bool is_by_element(const struct sim_walk *walk, const struct sim_walk *slice)
 {
     if (walk->wk_rank == 0 || slice->wk_rank == 0)
@@ -211,7 +211,8 @@ static bool is_by_element(const struct sim_walk *walk, const struct sim_walk *sl
     return llabs(walk->wk_strides[walk->wk_rank - 1][0]) < llabs(slice->wk_strides[slice->wk_rank - 1][0]);
 }
 
-/* The slices lie along the dimensions of self but one, in whose place the result has those of the indices. */
+/* A slice has all dimensions of self except the indexed one; in its position the result has the dimensions of the
+ * indices. */
 static aclError run_pick(const aclsimCall *call)
 {
     const unsigned flags = *(const unsigned *)call->userData;
@@ -223,7 +224,7 @@ static aclError run_pick(const aclsimCall *call)
     struct sim_walk *slice = &picking.pn_slice;
     const size_t size = picking.pn_size, sizes[] = {size, sim_element_size(index->type), size};
     const size_t slice_sizes[] = {size, size}, bytes[] = {1, 1, 1};
-    if (sim_walk_is_empty(self->dims, self->rank)) /* in the indexed dimension, as there are results */
+    if (sim_walk_is_empty(self->dims, self->rank)) /* it is the indexed dimension, as the result is not empty */
         return fail_at(&picking, pick.pi_index, pick.pi_self, pick.pi_dim);
     for (uint32_t k = 0; k < index->rank; k++) {
         const int64_t strides[] = {out->strides[pick.pi_dim + k], index->strides[k], 0};
@@ -282,7 +283,7 @@ static aclError run_gather(const aclsimCall *call)
     uint32_t dim;
     SIM_TRY(sim_require_dim(&call->arguments[1], self->rank, &dim));
     struct picking picking = picking_of(self, dim, index, false);
-    aclsimTensor base = *self; /* seen with the dimensions of the indices */
+    aclsimTensor base = *self; /* walked over with the dimensions of the indices */
     base.strides[dim] = 0;
     const aclsimTensor *tensors[] = {out, index, &base};
     return sim_walk_tensors(tensors, 3, pick_elements, &picking) == ACL_SUCCESS

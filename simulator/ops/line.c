@@ -1,5 +1,5 @@
-/* What works on whole lines loads one into memory of its own: it reads the elements more than once, and converts them
- * only once this way. */
+/* Loading and storing whole lines of elements. Operators that read the elements of a line several times copy it into
+ * memory of their own, so that the elements are converted only once. */
 #include "line.h"
 
 #include "base/bytes.h"
@@ -42,7 +42,7 @@ aclError sim_line_reserve(const struct sim_line *line, enum sim_class class, siz
 struct transfer {
     const struct sim_line *tr_line;
     enum sim_class tr_class;
-    char *tr_values; /* the next ones */
+    char *tr_values; /* the next values */
     bool tr_stores;
 };
 

@@ -1,5 +1,5 @@
-/* Operators that move elements: Cat, Flip, Permute, Repeat, Slice and SliceV2. All but Cat copy one view of self to the
- * result, or part of it, bit by bit; Cat casts what has another type than the result. */
+/* Operators that move elements: Cat, Flip, Permute, Repeat, Slice and SliceV2. All except Cat copy a view of self to
+ * the result bit by bit; Cat casts tensors whose type differs from that of the result. */
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "operator/row.h"
@@ -8,7 +8,7 @@
 #include "walk.h"
 #include <stdio.h>
 
-/* Moves the first element of a view that has elements. */
+/* Moves the start of a view by a number of elements. The view is not empty. */
 static void advance(aclsimTensor *view, int64_t elements)
 {
     view->data = (char *)view->data + elements * (int64_t)sim_element_size(view->type);
@@ -70,7 +70,7 @@ static aclError run_flip(const aclsimCall *call)
     for (uint64_t i = 0; i < call->arguments[1].count; i++) {
         int64_t *stride = &view.strides[dims[i]], dim = view.dims[dims[i]];
         if (dim == 1)
-            continue; /* its stride may be anything */
+            continue; /* a dimension of size 1 may have any stride */
         advance(&view, (dim - 1) * *stride);
         *stride = -*stride;
     }
@@ -80,7 +80,7 @@ static aclError run_flip(const aclsimCall *call)
 
 /* ---- Slice: self, dim, start, end, step, out; SliceV2: self, starts, ends, axes, steps, out ---- */
 
-/* What is taken of one dimension. */
+/* The part that is taken of one dimension. */
 struct cut {
     uint32_t cu_dim;
     int64_t cu_start, cu_step, cu_length;
@@ -151,7 +151,7 @@ static aclnnStatus plan_slice(const aclsimCall *call, uint64_t *workspace_size)
     return sim_require_shape(out, view.dims, view.rank, "that of the slice");
 }
 
-/* There is a task only when the result has elements, so every cut has some. */
+/* A task runs only if the result has elements, so no cut is empty. */
 static aclError run_slice(const aclsimCall *call)
 {
     struct cut cuts[SIM_RANK];
@@ -162,7 +162,7 @@ static aclError run_slice(const aclsimCall *call)
         const struct cut *cut = &cuts[i];
         advance(&view, cut->cu_start * view.strides[cut->cu_dim]);
         view.dims[cut->cu_dim] = cut->cu_length;
-        if (cut->cu_length > 1) /* else the product may be too large, and means nothing */
+        if (cut->cu_length > 1) /* otherwise the product is unused, and may overflow */
             view.strides[cut->cu_dim] *= cut->cu_step;
     }
     sim_walk_copy(call->arguments[5].tensors, &view);
@@ -171,7 +171,7 @@ static aclError run_slice(const aclsimCall *call)
 
 /* ---- Repeat: self, repeats, out ---- */
 
-/* The documents' limit: four repeated dimensions, one of which is the first. */
+/* The documents allow at most four repeated dimensions, and four only if the first is among them. */
 static aclnnStatus check_repeated(const aclsimArgument *repeats)
 {
     uint32_t repeated = 0, limit = repeats->count != 0 && repeats->integers[0] != 1 ? 4 : 3;
@@ -207,7 +207,7 @@ static aclnnStatus plan_repeat(const aclsimCall *call, uint64_t *workspace_size)
     return sim_require_shape(out, dims, (uint32_t)repeats->count, "that of self repeated");
 }
 
-/* Each dimension of the result is two: which repetition, and where in it. */
+/* Each dimension of the result is walked over as two: the repetition, and the position in it. */
 static aclError run_repeat(const aclsimCall *call)
 {
     const aclsimTensor *self = call->arguments[0].tensors, *out = call->arguments[2].tensors;
@@ -228,13 +228,13 @@ static aclError run_repeat(const aclsimCall *call)
 
 /* ---- Cat: tensors, dim, out ---- */
 
-/* An empty tensor of one dimension joins tensors of any shape. */
+/* An empty tensor of one dimension may be concatenated with tensors of any shape. */
 static bool is_nothing(const aclsimTensor *tensor)
 {
     return tensor->rank == 1 && tensor->dims[0] == 0;
 }
 
-/* The type that all tensors meet in; ACL_DT_UNDEFINED: they do not. */
+/* The common type of all tensors, or ACL_DT_UNDEFINED. */
 static aclDataType type_of_all(const aclsimArgument *list)
 {
     aclDataType type = list->tensors[0].type;
@@ -243,7 +243,8 @@ static aclDataType type_of_all(const aclsimArgument *list)
     return type;
 }
 
-/* The first member that has a shape to agree with; the first of all when there is none. */
+/* The tensor whose shape the others must match: the first that is not an empty one of one dimension, otherwise the
+ * first of all. */
 static aclsimTensor find_model(const aclsimArgument *list)
 {
     uint64_t model = 0;
@@ -252,7 +253,7 @@ static aclsimTensor find_model(const aclsimArgument *list)
     return list->tensors[model < list->count ? model : 0];
 }
 
-/* Makes the whole longer by the member at `place`. */
+/* Checks member `place` of the list, and adds its length to `whole`. */
 static aclnnStatus add_member(const aclsimArgument *list, uint64_t place, uint32_t dim, aclsimTensor *whole)
 {
     char name[64];
@@ -292,7 +293,7 @@ static aclnnStatus plan_cat(const aclsimCall *call, uint64_t *workspace_size)
                : sim_require_cast("the type of all tensors", type, "the type of the result", out->tensors->type);
 }
 
-/* A member gets to the type of the result through the type that all meet in. */
+/* A member is cast to the common type of all members first, and then to the type of the result. */
 static void cast_block(const struct sim_pointwise *block, void *context)
 {
     const aclDataType through = *(const aclDataType *)context;
@@ -325,7 +326,7 @@ static aclError run_cat(const aclsimCall *call)
         part.dims[dim] = member->dims[dim];
         if (start != 0)
             advance(&part, start * part.strides[dim]);
-        if (member->type == part.type) /* no cast to the common type and back would change it */
+        if (member->type == part.type) /* casting to the common type and back changes nothing */
             sim_walk_copy(&part, member);
         else
             sim_pointwise_run((const aclsimTensor *[]){&part, member}, 2, cast_block, &through);

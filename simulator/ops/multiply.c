@@ -1,19 +1,19 @@
-/* Design notes
+/* The product of two matrices, which all operators with matrix products use.
  *
- * The simulator is a C library, also for C programs on machines without any Python package, so that it brings a matrix
- * product of its own instead of borrowing a BLAS. The result is cut into tiles. For one tile after the other, slices of
- * both factors are packed into panels: the elements of ROWS rows, or of as many columns as two vectors hold, lie side
- * by side for each step along the axis that is summed over, converted to the class that is computed in. Any stride,
- * transposed or not, and any type ends there. The innermost loop multiplies two panels, with all its sums in
- * registers. It is written in vectors of the compiler's, once, and compiled for each width that x86-64 processors
- * have; the processor chooses at run time. Elsewhere vectors of 16 bytes are what there is.
+ * The simulator must also run on machines without any Python package, so it has a matrix product of its own instead of
+ * using a BLAS. The result is computed in tiles. For each tile, slices of both factors are packed into panels. A panel
+ * holds ROWS rows, or as many columns as two vectors hold; for each step along the summed axis, its elements are
+ * contiguous and converted to the class of the computation. After packing, strides, transposition and types no longer
+ * matter. The innermost loop multiplies two panels and keeps all sums in registers. It is written once, with the
+ * compiler's vector types, and compiled for each vector width of x86-64; a version is chosen at run time. Other
+ * processors use vectors of 16 bytes.
  *
- * Sums are kept in registers over DEPTH products and added to the tile then, so that the error of a float grows with
- * DEPTH and with the number of slices, not with their product. Integers wrap in 64 bits.
+ * Sums stay in registers for DEPTH products and are then added to the tile. Therefore the error of a float grows with
+ * DEPTH plus the number of slices, not with their product. Integers wrap in 64 bits.
  *
- * Measured as whole operators on one core of a 2.5 GHz Xeon with AVX-512, in GFLOP/s, beside NumPy's OpenBLAS on one
- * thread in the same minute: float32 of 512 x 512 x 512 58 (96), of 2048 x 2048 x 2048 64 (103); float16 31 and 41.
- * With AVX2 float32 makes 35 to 50, with vectors of 16 bytes 17. */
+ * Throughput of whole operators in GFLOP/s, on one core of a 2.5 GHz Xeon with AVX-512; NumPy's OpenBLAS on one thread
+ * in parentheses. Float32, 512 x 512 x 512: 58 (96); 2048 x 2048 x 2048: 64 (103). Float16, the same sizes: 31 and 41.
+ * With AVX2, float32 reaches 35 to 50; with vectors of 16 bytes, 17. */
 #include "multiply.h"
 
 #include "base/fail.h"
@@ -25,7 +25,7 @@
 #define EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5)
 #define ALIGNMENT 64 /* bytes of the widest vector */
 
-/* A tile of the result, and the slice of the axis that is summed over: both slices and the tile stay in the cache. */
+/* Sizes of a tile of the result, and of a slice of the summed axis. Both slices and the tile fit into the cache. */
 #define TILE_ROWS (64 * ROWS)
 #define TILE_COLUMNS 512
 #define DEPTH 256
@@ -57,7 +57,7 @@
 
 typedef void panels_function(const void *left, const void *right, size_t depth, void *sums, size_t stride);
 
-/* By class; integers are unsigned, because they wrap. */
+/* One function per class. Integers are unsigned, because they wrap. */
 #define FAMILY(name, target, bytes)                                                                                    \
     PANELS(integers_##name, target, uint64_t, bytes)                                                                   \
     PANELS(floats_##name, target, float, bytes)                                                                        \
@@ -94,7 +94,7 @@ static struct panels choose_panels(enum sim_class class)
 
 /* ---- packing ---- */
 
-/* To 11 bits behind the point, to nearest, ties to even. */
+/* Rounds to 11 bits after the binary point, to nearest, ties to even. */
 static void round_hf32(float *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -112,12 +112,12 @@ static void round_half(float *values, size_t count)
         values[i] = sim_half_to_float(sim_half_from_float(values[i]));
 }
 
-/* A slice of a factor, and the panels it is packed to: element (across, along) of the slice lies in panel
- * across / width, at along * width + across % width. The last panel is filled up with zeros. */
+/* A slice of a factor, and the panels that it is packed into: element (across, along) of the slice is in panel
+ * across / width, at along * width + across % width. The last panel is padded with zeros. */
 struct slice {
     const struct sim_factor *sl_factor;
-    int64_t sl_across, sl_along; /* where it starts */
-    int64_t sl_wide, sl_deep;    /* how far it goes */
+    int64_t sl_across, sl_along; /* start */
+    int64_t sl_wide, sl_deep;    /* size */
     int64_t sl_width;            /* of a panel */
     size_t sl_element;
 };
@@ -152,7 +152,7 @@ static void spread(const union sim_block_values *block, char *to, const struct s
             memcpy(to, from, sizeof(double));
 }
 
-/* By runs along the axis that is summed over, for factors whose elements are closest there. */
+/* Packs in runs along the summed axis, for factors whose elements are closest together along it. */
 static void pack_along(const struct sim_multiply *multiply, const struct slice *slice, char *to)
 {
     size_t panel = (size_t)(slice->sl_width * slice->sl_deep) * slice->sl_element;
@@ -170,7 +170,7 @@ static void pack_along(const struct sim_multiply *multiply, const struct slice *
     }
 }
 
-/* By runs of neighbours across it, as many whole panels as a block holds. */
+/* Packs in runs across the summed axis, of as many whole panels as a block holds. */
 static void pack_across(const struct sim_multiply *multiply, const struct slice *slice, char *to)
 {
     size_t line = (size_t)slice->sl_width * slice->sl_element, panel = line * (size_t)slice->sl_deep;
@@ -213,7 +213,7 @@ static int64_t round_up(int64_t value, int64_t step)
     return (value + step - 1) / step * step;
 }
 
-/* What all tiles are made with; the buffers are as large as the largest of them. */
+/* What all tiles of a product share; the buffers are large enough for the largest tile. */
 struct work {
     const struct sim_multiply *wo_multiply;
     struct panels wo_panels;
@@ -264,13 +264,13 @@ static void make_tile(const struct work *work, int64_t row, int64_t column)
     put_tile(work, &left, &right);
 }
 
-/* Bytes of so many numbers, up to where the next buffer may start. */
+/* The size of a buffer in bytes, rounded up so that the next buffer is aligned. */
 static size_t buffer(int64_t rows, int64_t columns, size_t element)
 {
     return (size_t)round_up(rows * columns * (int64_t)element, ALIGNMENT);
 }
 
-/* ---- complex numbers: matrices of them are rare, so these are multiplied where they are ---- */
+/* ---- complex numbers, multiplied without packing, because complex matrices are rare ---- */
 
 static const char *place_of(const struct sim_factor *factor, int64_t across, int64_t along)
 {

@@ -1,7 +1,6 @@
-/* Normalizations of lines, the last dimensions of the input: aclnnLayerNorm takes the mean away and divides by the
- * standard deviation, aclnnRmsNorm divides by the root of the mean square. Lines are kept in float, their mean and
- * square in double; the result is rounded once, to its type. implMode trades precision for speed on a card, and changes
- * nothing here. */
+/* Normalization of lines, that is of the last dimensions of the input: aclnnLayerNorm subtracts the mean and divides by
+ * the standard deviation; aclnnRmsNorm divides by the root of the mean square. Lines are kept in float, sums in double;
+ * the result is rounded once, to its type. implMode trades precision for speed on a card, and has no effect here. */
 #include "base/fail.h"
 #include "operator/op.h"
 #include "line.h"
@@ -12,14 +11,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LANES 8 /* independent sums, so that one need not wait for the other */
+#define LANES 8 /* independent sums, so that additions do not wait for each other */
 
-/* What both operators are: arguments that are left out are NULL. */
+/* A call of either operator. Optional arguments that are absent are NULL. */
 struct norm {
     const aclsimArgument *no_input, *no_weight, *no_bias, *no_out, *no_mean, *no_rstd;
     double no_epsilon;
-    bool no_tells_variance; /* in the place of rstd */
-    uint32_t no_rows;       /* dimensions that are not normalized */
+    bool no_tells_variance; /* the last output is the variance instead of rstd */
+    uint32_t no_rows;       /* number of dimensions that are not normalized */
 };
 
 static const aclsimArgument *optional(const aclsimArgument *argument)
@@ -40,7 +39,7 @@ static aclnnStatus check_types(const struct norm *norm)
     return ACL_SUCCESS;
 }
 
-/* One number a line: the input's shape with ones for what is normalized. */
+/* Checks an output with one number per line: the input's shape, with 1 for the normalized dimensions. */
 static aclnnStatus check_numbers(const struct norm *norm, const aclsimArgument *numbers)
 {
     const aclsimTensor *input = norm->no_input->tensors;
@@ -130,8 +129,8 @@ static struct norm rms_norm_of(const aclsimCall *call)
     };
 }
 
-/* rstdOut has one number a line, with or without the dimensions of 1. Its documents do not settle which; programs also
- * hand over a tensor with the shape of x, where the number stands at the start of its line. */
+/* rstdOut has one number per line, with or without the dimensions of 1: the documents leave this open. Some programs
+ * pass a tensor with the shape of x; then the number is written to the start of its line. */
 static aclnnStatus check_rstd(const struct norm *norm)
 {
     const aclsimTensor *input = norm->no_input->tensors, *rstd = norm->no_rstd->tensors;
@@ -157,7 +156,7 @@ static aclnnStatus plan_rms_norm(const aclsimCall *call, uint64_t *workspace_siz
 
 /* ---- the second phase ---- */
 
-/* The sum of an expression of `value`, an element. */
+/* Defines a function that sums an expression over all elements; `value` is the element. */
 #define SUM(name, expression)                                                                                          \
     static double name(const float *values, size_t count, double mean)                                                 \
     {                                                                                                                  \
@@ -181,7 +180,7 @@ static void normalize(float *values, const float *weight, const float *bias, siz
         values[i] = (float)((values[i] - mean) * rstd) * weight[i] + bias[i];
 }
 
-/* A weight or bias as a line; what is left out is the same number everywhere. */
+/* Loads a weight or bias as a line; if it is absent, all values are `missing`. */
 static void load_scale(const aclsimArgument *scale, float missing, float *values, size_t count)
 {
     if (scale != NULL) {
@@ -206,11 +205,11 @@ struct job {
     const struct norm *jo_norm;
     bool jo_centred;
     struct sim_line jo_from, jo_to;
-    size_t jo_count; /* of values of a line */
+    size_t jo_count; /* values per line */
     float *jo_values, *jo_weight, *jo_bias;
 };
 
-/* Places: the first elements of lines of the result and of the input, the mean, rstd. */
+/* places: the addresses of a line of the result, of a line of the input, of the mean and of rstd. */
 static aclError run_lines(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
     const struct job *job = context;
@@ -230,7 +229,7 @@ static aclError run_lines(char *const *places, const int64_t *strides, int64_t l
     return ACL_SUCCESS;
 }
 
-/* The dimensions before those of a line; in the place of numbers that are left out stands the result. */
+/* The tensor reduced to the dimensions before those of a line. The result stands in for an absent output. */
 static aclsimTensor rows_of(const struct norm *norm, const aclsimArgument *argument)
 {
     aclsimTensor tensor = *(argument == NULL ? norm->no_out : argument)->tensors;
@@ -280,7 +279,7 @@ const struct sim_kernel sim_kernel_aclnnLayerNorm = {plan_layer_norm, run_layer_
                         sim_kernel_aclnnLayerNormWithImplMode = {plan_layer_norm_mode, run_layer_norm, NULL, false},
                         sim_kernel_aclnnRmsNorm = {plan_rms_norm, run_rms_norm, NULL, false};
 
-/* The single operator LayerNorm, which has the arguments of aclnnLayerNorm and tells the variance. */
+/* The single operator LayerNorm has the arguments of aclnnLayerNorm, and outputs the variance. */
 static aclError run_layer_norm_variance(const aclsimCall *call)
 {
     struct norm norm = layer_norm_of(call);

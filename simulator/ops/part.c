@@ -1,5 +1,5 @@
-/* Single operators that take tensors apart or put them into larger ones: StridedSlice, Split (Unpack, too), Pad and
- * GatherNd. Elements are copied bit by bit. */
+/* Single operators that copy parts of tensors: StridedSlice, Split (also used for Unpack), Pad and GatherNd. Elements
+ * are copied bit by bit. */
 #include "base/fail.h"
 #include "operator/op.h"
 #include "require.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Moves the first element of a view that has elements. */
+/* Moves the start of a view by a number of elements. The view is not empty. */
 static void advance(aclsimTensor *view, int64_t elements)
 {
     view->data = (char *)view->data + elements * (int64_t)sim_element_size(view->type);
@@ -21,7 +21,7 @@ static aclnnStatus require_numbers(const aclsimArgument *numbers, uint64_t count
     return ACL_SUCCESS;
 }
 
-/* ---- StridedSlice: x, starts, steps, sizes, y; y has the elements in their order, in any shape ---- */
+/* ---- StridedSlice: x, starts, steps, sizes, y; y may have any shape with the right number of elements ---- */
 
 static aclnnStatus check_cut(const aclsimArgument *given, uint32_t dim)
 {
@@ -42,7 +42,7 @@ static aclnnStatus plan_strided(const aclsimCall *call, uint64_t *workspace_size
 {
     const aclsimArgument *given = call->arguments, *y = &given[4];
     uint32_t rank = given[0].tensors->rank;
-    uint64_t elements = 1, found = 1; /* beside a 0, products may wrap */
+    uint64_t elements = 1, found = 1; /* a product wraps only if another factor is 0 */
     (void)workspace_size;
     SIM_TRY(sim_require_types(&given[0], y, SIM_TYPES_ALL));
     for (uint32_t i = 1; i <= 3; i++)
@@ -123,7 +123,7 @@ static aclError run_split(const aclsimCall *call)
     return ACL_SUCCESS;
 }
 
-/* ---- Pad: x, pads (before and after each dimension), value (0 where it is not given), y ---- */
+/* ---- Pad: x, pads (before and after each dimension), value (0 if absent), y ---- */
 
 static aclnnStatus plan_pad(const aclsimCall *call, uint64_t *workspace_size)
 {
@@ -166,7 +166,7 @@ static aclError run_pad(const aclsimCall *call)
     return ACL_SUCCESS;
 }
 
-/* ---- GatherNd: x, indices, y; the last dimension of indices says where in the first ones of x ---- */
+/* ---- GatherNd: x, indices, y; the last dimension of indices holds positions in the first dimensions of x ---- */
 
 static aclnnStatus plan_gather_nd(const aclsimCall *call, uint64_t *workspace_size)
 {
@@ -194,7 +194,7 @@ struct gathering {
     int64_t ga_depth;
 };
 
-/* The part of x that a line of indices says. */
+/* Finds the part of x at the position in one line of indices. */
 static aclError find_part(const struct gathering *job, const char *line, aclsimTensor *part)
 {
     union sim_block_values found;
@@ -221,7 +221,7 @@ static aclError find_part(const struct gathering *job, const char *line, aclsimT
     return ACL_SUCCESS;
 }
 
-/* Places: the first elements of parts of y, lines of indices. */
+/* places: the addresses of a part of y, and of a line of indices. */
 static aclError gather_parts(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
     const struct gathering *job = context;
@@ -254,7 +254,7 @@ static aclError run_gather_nd(const aclsimCall *call)
     return sim_walk_run(&walk, places, gather_parts, &job);
 }
 
-/* ---- rows ---- */
+/* ---- schemas ---- */
 
 static const struct sim_kernel strided_kernel = {plan_strided, run_strided, NULL, false},
                                split_kernel = {plan_split, run_split, NULL, false},

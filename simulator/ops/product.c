@@ -1,12 +1,13 @@
 /* Matrix products: out = left @ right, or out = beta * self + alpha * (left @ right).
  *
- * One rule an operator says which argument is what, how many dimensions it has and what its documents allow; all of
- * them share the rest. A factor with one dimension is a row on the left and a column on the right, which the result
- * lacks. Dimensions before the last two are batches, which are broadcast. The product is computed in the class of the
- * type that both factors meet in (multiply.c) and rounded once, to the type of the result.
+ * Each operator has a struct rule: the positions of its arguments, their numbers of dimensions, and what its documents
+ * allow. Everything else is shared. A left factor with one dimension is a row, a right one is a column; the result does
+ * not have that dimension. Dimensions before the last two are batches, which are broadcast. The product is computed in
+ * the class of the common type (multiply.c) and rounded once, to the type of the result.
  *
- * The cube unit's math types change what float32 factors are rounded to first: HF32 or float16, as the documents say
- * for the family of the chip. USE_FP32_ADD promises more precise sums than KEEP_DTYPE, which are no worse here. */
+ * The math types of the cube unit select the format to which float32 factors are rounded first: HF32 or float16, as the
+ * documents say for the family of the chip. USE_FP32_ADD promises more precise sums than KEEP_DTYPE; here both are
+ * equally precise. */
 #include "base/bytes.h"
 #include "base/config.h"
 #include "base/fail.h"
@@ -18,7 +19,7 @@
 #include <inttypes.h>
 
 #define NONE (-1)
-#define FEW_COLUMNS 16 /* a result with fewer is computed transposed: panels are wide */
+#define FEW_COLUMNS 16 /* a narrower result is computed transposed, because panels are wide */
 
 enum math_type { KEEP_DTYPE, ALLOW_FP32_DOWN_PRECISION, USE_FP16, USE_HF32, USE_FP32_ADD };
 
@@ -32,15 +33,15 @@ struct ranks {
 struct rule {
     uint64_t ru_types;             /* of all tensors */
     struct ranks ru_left, ru_right;
-    int8_t ru_out, ru_math;        /* places of arguments, or NONE; the factors stand at ru_first and behind it */
+    int8_t ru_out, ru_math;        /* positions of arguments, or NONE; the factors are at ru_first and ru_first + 1 */
     int8_t ru_self, ru_beta, ru_alpha;
     int8_t ru_first;
     enum math_type ru_last_math;
     bool ru_same;                  /* all tensors have the same type */
-    bool ru_strict;                /* math types that make no sense for the factors' type are refused */
+    bool ru_strict;                /* math types that do not apply to the factors' type are refused */
 };
 
-/* A tensor in terms of the product: strides in elements, 0 where it is stretched or has no such dimension. */
+/* A tensor with the dimensions of the product. A stride, in elements, is 0 if the tensor is broadcast along it. */
 struct matrix {
     const aclsimTensor *ma_tensor;
     int64_t ma_batch[SIM_RANK], ma_row, ma_column;
@@ -70,7 +71,7 @@ static uint32_t batches_of(const aclsimTensor *tensor)
     return tensor->rank > 2 ? tensor->rank - 2 : 0;
 }
 
-/* The dimension of a tensor at `place` of `batches` ones, aligned at the right; 1 when it has none there. */
+/* Size of the batch dimension `place` of `batches` ones, aligned at the right; 1 if the tensor does not have it. */
 static int64_t batch_dim(const aclsimTensor *tensor, uint32_t batches, uint32_t place)
 {
     uint32_t missing = batches - batches_of(tensor);
@@ -92,7 +93,7 @@ static struct product arguments_of(const aclsimCall *call)
     };
 }
 
-/* What follows from the factors, whose number of dimensions fits. */
+/* Derives the shape and the type of the product from the factors, whose numbers of dimensions are valid. */
 static void complete(struct product *product)
 {
     const aclsimTensor *left = product->pr_left->tensors, *right = product->pr_right->tensors;
@@ -174,7 +175,8 @@ static bool is_half_only(void)
     return profile == SIM_P910 || profile == SIM_P310P;
 }
 
-/* The factors' own type, which the math type is about; UNDEFINED: the product has none. */
+/* The common type of the factors, to which the math type applies; UNDEFINED if the operator has no math type, or if
+ * both factors are vectors. */
 static aclDataType cube_type(const struct product *product)
 {
     if (product->pr_rule->ru_math == NONE || (is_row(product) && is_column(product)))
@@ -210,7 +212,7 @@ static aclnnStatus plan_product(const aclsimCall *call, uint64_t *workspace_size
     SIM_TRY(check_types(&product));
     SIM_TRY(check_factors(&product));
     complete(&product);
-    /* Where the documents ask for a scalar, programs also hand over one element. */
+    /* Where the documents ask for a scalar, programs also pass a tensor of one element. */
     SIM_TRY(product.pr_rank == 0 ? sim_require_one(product.pr_out)
                                  : sim_require_shape(product.pr_out, product.pr_dims, product.pr_rank,
                                                      "that of the product"));
@@ -223,7 +225,7 @@ static aclnnStatus plan_product(const aclsimCall *call, uint64_t *workspace_size
 
 /* ---- the second phase ---- */
 
-/* A tensor that has the dimensions of the product or, aligned at the right, some of them. */
+/* A tensor whose dimensions are those of the product or, aligned at the right, the last of them. */
 static struct matrix matrix_of(const aclsimTensor *tensor, const struct product *product)
 {
     struct matrix matrix = {.ma_tensor = tensor};
@@ -245,7 +247,7 @@ static struct matrix factor_of(const aclsimTensor *tensor, uint32_t batches, boo
     struct matrix matrix = {.ma_tensor = tensor};
     uint32_t missing = batches - batches_of(tensor);
     if (sim_walk_is_empty(tensor->dims, tensor->rank))
-        return matrix; /* its strides mean nothing */
+        return matrix; /* its strides are unused and may have any value */
     for (uint32_t k = missing; k < batches; k++)
         matrix.ma_batch[k] = tensor->dims[k - missing] == 1 ? 0 : tensor->strides[k - missing];
     if (tensor->rank > 1) {
@@ -259,15 +261,15 @@ static struct matrix factor_of(const aclsimTensor *tensor, uint32_t batches, boo
     return matrix;
 }
 
-/* What one batch of the result is made with. */
+/* What is needed to compute one batch of the result. */
 struct output {
     const struct product *ou_product;
     struct sim_multiply ou_multiply;
     enum sim_class ou_class;
     struct matrix ou_left, ou_right, ou_out, ou_self;
     char *ou_to;
-    const char *ou_from; /* of self */
-    bool ou_adds;        /* self counts */
+    const char *ou_from; /* address of self */
+    bool ou_adds;        /* self is added */
     union sim_block_values ou_alpha, ou_beta;
 };
 
@@ -317,7 +319,7 @@ static void put(void *context, int64_t row, int64_t column, union sim_block_valu
                       matrix->ma_column, count);
 }
 
-/* Makes the last batches more rows, where that is what their strides say: the right factor is packed once then. */
+/* Treats the last batch dimensions as more rows, if their strides allow it: the right factor is then packed once. */
 static void join_batches(struct product *product, struct output *output)
 {
     while (product->pr_batches > 0) {
@@ -410,7 +412,7 @@ static struct matrix transposed(struct matrix matrix)
     return matrix;
 }
 
-/* left @ right is the transpose of the transposed right @ the transposed left. */
+/* Computes the transposed result: (left @ right)^T is right^T @ left^T. */
 static void transpose(struct product *product, struct output *output)
 {
     struct matrix left = output->ou_left;
@@ -432,7 +434,7 @@ static aclError run_product(const aclsimCall *call)
         return ACL_SUCCESS;
     output.ou_class = sim_element_class(product.pr_type);
     if (output.ou_class == SIM_CLASS_COMPLEX_FLOAT)
-        output.ou_class = SIM_CLASS_COMPLEX_DOUBLE; /* the one that complex products are summed in */
+        output.ou_class = SIM_CLASS_COMPLEX_DOUBLE; /* the only complex class of multiply.c */
     output.ou_left = factor_of(product.pr_left->tensors, product.pr_batches, true);
     output.ou_right = factor_of(product.pr_right->tensors, product.pr_batches, false);
     output.ou_out = output.ou_self = matrix_of(product.pr_out->tensors, &product);

@@ -1,7 +1,8 @@
-/* Reductions to one value: ReduceSum, Mean, MeanV2, Prod, ProdDim, Amax, Amin, Max, MaxV2 and Min.
+/* Reductions: ReduceSum, Mean, MeanV2, Prod, ProdDim, Amax, Amin, Max, MaxV2 and Min.
  *
- * Blocks of elements are combined with a block of as many accumulators. Either these are the lanes of one result, which
- * are combined among themselves at the end, or each belongs to a result of its own, whichever makes longer blocks. */
+ * Blocks of elements are combined with a block of as many accumulators. Either all accumulators belong to one result,
+ * and are combined with each other at the end, or each belongs to a result of its own. The choice is the one that makes
+ * longer blocks. */
 #include "reduce.h"
 
 #include "base/bytes.h"
@@ -67,7 +68,8 @@ enum fold { FOLD_SUM, FOLD_PRODUCT, FOLD_GREATEST, FOLD_LEAST };
 
 typedef void (*combine_func)(void *into, const void *from, size_t count);
 
-/* Integers wrap, as shorter types will. A NaN wins over everything. */
+/* Integers wrap in 64 bits here, and in their own type in finish(). The maximum and minimum of a NaN and a number is
+ * NaN. */
 #define COMBINE(name, type, value)                                                                                     \
     static void name(void *into, const void *from, size_t count)                                                       \
     {                                                                                                                  \
@@ -104,7 +106,7 @@ static void multiply_pairs(void *into, const void *from, size_t count)
 
 static const struct {
     combine_func fd_integers, fd_doubles, fd_pairs;
-    int64_t fd_integer; /* what changes nothing */
+    int64_t fd_integer; /* the neutral element, also fd_number */
     double fd_number;
 } folds[] = {
     [FOLD_SUM] = {add_integers, add_doubles, add_pairs, 0, 0},
@@ -115,12 +117,12 @@ static const struct {
 
 /* ---- the operators ---- */
 
-/* What an operator reduces with, and which of its arguments is what; 0: it has no such argument. */
+/* How an operator reduces, and the positions of its arguments; 0: it has no such argument. */
 struct reduction {
     enum fold re_fold;
     uint64_t re_types;
     bool re_averages;
-    bool re_casts; /* the result may have another type than it is computed in */
+    bool re_casts; /* the type of the result may differ from that of the computation */
     uint8_t re_dims, re_keeps, re_noop, re_type, re_out;
 };
 
@@ -187,18 +189,18 @@ static aclnnStatus plan_reduction(const aclsimCall *call, uint64_t *workspace_si
     return sim_reduce_check(&call->arguments[reduction->re_out], call->arguments[0].tensors, &reduced);
 }
 
-/* ---- running ---- */
+/* ---- the second phase ---- */
 
 struct run {
     const struct reduction *rn_reduction;
     enum sim_class rn_class;
-    aclDataType rn_self, rn_out, rn_type; /* rn_type: that of the computation */
-    int64_t rn_elements;                  /* that go into one result */
-    struct sim_walk rn_reduced;           /* over these */
-    /* of the results that are made now: */
+    aclDataType rn_self, rn_out, rn_type; /* rn_type: type of the computation */
+    int64_t rn_elements;                  /* elements per result */
+    struct sim_walk rn_reduced;           /* over the elements of one result */
+    /* the results in progress: */
     union sim_block_values rn_into;
-    size_t rn_count;   /* accumulators */
-    int64_t rn_stride; /* between their elements, in elements; used for results side by side */
+    size_t rn_count;   /* number of accumulators */
+    int64_t rn_stride; /* between the elements of neighbouring results, in elements; used by reduce_beside */
 };
 
 static void combine(const struct run *run, void *into, const void *from, size_t count)
@@ -227,7 +229,7 @@ static void begin(struct run *run, size_t count)
         }
 }
 
-/* The mean of no elements is a NaN, and 0 where there is none. */
+/* The mean of no elements is NaN, or 0 for types without NaN. */
 static void average(struct run *run)
 {
     if (run->rn_class == SIM_CLASS_INTEGER) {
@@ -252,7 +254,7 @@ static void finish(struct run *run, char *to, int64_t stride)
                       run->rn_count);
 }
 
-/* Elements are cast before they are combined; integers that stay what they are need none. */
+/* Casts elements before they are combined. Integers whose type does not change need no cast. */
 static void load(const struct run *run, union sim_block_values *block, const char *from, int64_t stride, size_t count)
 {
     sim_element_load(block, run->rn_class, from, run->rn_self, stride, count);
@@ -260,7 +262,7 @@ static void load(const struct run *run, union sim_block_values *block, const cha
         sim_element_wrap(block, run->rn_type, count);
 }
 
-/* A line of elements that go into one result. */
+/* Adds a line of elements that belong to one result. */
 static aclError add_line(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
     struct run *run = context;
@@ -274,7 +276,7 @@ static aclError add_line(char *const *places, const int64_t *strides, int64_t le
     return ACL_SUCCESS;
 }
 
-/* The accumulators of one result become one. */
+/* Combines all accumulators of one result. */
 static void join(struct run *run)
 {
     size_t step = run->rn_class == SIM_CLASS_COMPLEX_DOUBLE ? 2 : 1;
@@ -299,7 +301,7 @@ static aclError reduce_each(char *const *places, const int64_t *strides, int64_t
     return ACL_SUCCESS;
 }
 
-/* A line of elements, each of which is the first of those that go into results side by side. */
+/* Adds a line of elements. Each of them is the first of a block that goes into neighbouring results. */
 static aclError add_lines(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
     struct run *run = context;
@@ -324,7 +326,7 @@ static aclError reduce_beside(char *const *places, const int64_t *strides, int64
     return ACL_SUCCESS;
 }
 
-/* Of an empty tensor the strides mean nothing, and there is no data. */
+/* Replaces the strides and the address of an empty tensor, which may be invalid. */
 static aclsimTensor without_elements(const aclsimTensor *self, const aclsimTensor *out)
 {
     aclsimTensor view = *self;
@@ -349,7 +351,8 @@ static void measure(struct run *run, const aclsimTensor *self, const struct sim_
     sim_walk_settle(&run->rn_reduced);
 }
 
-/* Whether results side by side make better blocks than the elements of one: longer ones, else closer together. */
+/* Whether blocks of neighbouring results are better than blocks of the elements of one result: longer, or of the same
+ * length and closer together. */
 static bool is_beside(const struct sim_walk *kept, const struct sim_walk *reduced)
 {
     size_t results = sim_element_block(0, sim_walk_length(kept));
@@ -400,7 +403,7 @@ REDUCTION(MaxV2, FOLD_GREATEST, SIM_TYPES_REAL, .re_dims = 1, .re_keeps = 2, .re
 REDUCTION(Max, FOLD_GREATEST, SIM_TYPES_REAL, .re_casts = true, .re_out = 1)
 REDUCTION(Min, FOLD_LEAST, SIM_TYPES_REAL, .re_casts = true, .re_out = 1)
 
-/* The single operator ReduceProd with any number of axes, of which aclnnProdDim takes one. */
+/* The single operator ReduceProd accepts any number of axes, while aclnnProdDim accepts one. */
 static const struct reduction product_reduction = {FOLD_PRODUCT, SIM_TYPES_ARITHMETIC, .re_dims = 1, .re_keeps = 2,
                                                    .re_out = 3};
 static const struct sim_kernel product_kernel = {plan_reduction, run_reduction, (void *)&product_reduction, false};

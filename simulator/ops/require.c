@@ -1,4 +1,5 @@
-/* Messages list types in the order of their values, and shapes as Python writes lists. */
+/* Checks of types, shapes and dimensions. Messages list types in the order of their values, and shapes like Python
+ * lists. */
 #include "require.h"
 
 #include "base/fail.h"
@@ -6,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LIST_BYTES 512 /* all types, or twice SIM_RANK dimensions of any size */
+#define LIST_BYTES 512 /* enough for all types, or for 2 * SIM_RANK dimensions of any size */
 
 /* ---- types ---- */
 
@@ -134,7 +135,7 @@ aclnnStatus sim_require_dims(const aclsimArgument *given, uint32_t rank, uint32_
         SIM_ARGUMENT((seen >> dim & 1) == 0, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected each dimension once",
                      name, given->integers[i]);
         seen |= 1u << dim;
-        dims[i] = dim; /* different ones are at most SIM_RANK */
+        dims[i] = dim; /* in bounds: at most SIM_RANK dimensions are different */
     }
     return ACL_SUCCESS;
 }

@@ -1,5 +1,5 @@
-/* Checks of arguments that operators share in their first phase; each answers 161002 with a message that says what was
- * expected. */
+/* Checks of arguments that operators share in their first phase. A check that fails returns 161002, with a message that
+ * says what was expected. */
 #ifndef OPS_REQUIRE_H
 #define OPS_REQUIRE_H
 
@@ -9,24 +9,25 @@
 aclnnStatus sim_require_type(const aclsimArgument *argument, uint64_t types);
 /* The same for a type that is itself an argument. */
 aclnnStatus sim_require_type_named(const char *name, aclDataType type, uint64_t types);
-/* The tensor's type is this one, that of `whose`. */
+/* The tensor has this type, which the message calls the type of `whose`. */
 aclnnStatus sim_require_same_type(const aclsimArgument *argument, aclDataType type, const char *whose);
-/* Both tensors have the same type of the set. */
+/* Both tensors have the same type, and it is in the set. */
 aclnnStatus sim_require_types(const aclsimArgument *from, const aclsimArgument *to, uint64_t types);
 /* `what` of one type can be cast to the other type, that of `where`. */
 aclnnStatus sim_require_cast(const char *what, aclDataType from, const char *where, aclDataType to);
 
-/* The tensor has so many dimensions. */
+/* The tensor has `least` to `most` dimensions. */
 aclnnStatus sim_require_rank(const aclsimArgument *argument, uint32_t least, uint32_t most);
-/* The tensor's shape is this one, which the message calls `whose`: "that of self". */
+/* The tensor has this shape, which the message calls `whose`, such as "that of self". */
 aclnnStatus sim_require_shape(const aclsimArgument *argument, const int64_t *dims, uint32_t rank, const char *whose);
 bool sim_require_is_shape(const aclsimTensor *tensor, const int64_t *dims, uint32_t rank);
-/* The tensor has no dimensions, or one that is 1. */
+/* The tensor is a scalar, or has one dimension of size 1. */
 aclnnStatus sim_require_one(const aclsimArgument *argument);
 
-/* A dimension of `rank` ones, counted from the end where it is negative; a scalar has dimension 0. */
+/* The argument is a valid dimension of a tensor of `rank` dimensions; negative ones count from the end. A scalar has
+ * dimension 0. */
 aclnnStatus sim_require_dim(const aclsimArgument *given, uint32_t rank, uint32_t *dim);
-/* An array of different ones, in its order. `dims` has room for SIM_RANK. */
+/* The same for an array of different dimensions. `dims` has room for SIM_RANK elements. */
 aclnnStatus sim_require_dims(const aclsimArgument *given, uint32_t rank, uint32_t *dims);
 
 #endif

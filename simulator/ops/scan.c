@@ -1,5 +1,5 @@
-/* Operators along one dimension whose results depend on the preceding elements: Cumsum (self, dim, dtype, out) and
- * CumsumV2 (self, dim, exclusive, reverse, out). Sums are kept in double or 64 bits. */
+/* Cumulative sums along one dimension: Cumsum (self, dim, dtype, out) and CumsumV2 (self, dim, exclusive, reverse,
+ * out). Sums are kept in double or in integers of 64 bits. */
 #include "base/fail.h"
 #include "operator/row.h"
 #include "reduce.h"
@@ -11,12 +11,12 @@ struct scan {
     enum sim_class sc_class;
     aclDataType sc_self, sc_out;
     int64_t sc_length;
-    int64_t sc_from, sc_to; /* from one element to the next one, in elements */
+    int64_t sc_from, sc_to; /* strides, in elements */
 };
 
 #define SUMMED (SIM_TYPES_ARITHMETIC & ~SIM_TYPES_BOOL)
 
-/* Whether the call is one of CumsumV2. */
+/* True for CumsumV2. */
 static bool has_flags(const aclsimCall *call)
 {
     return call->userData != NULL;
@@ -52,7 +52,7 @@ SCAN(scan_bits, uint64_t, bv_bits)
 SCAN(scan_doubles, double, bv_doubles)
 SCAN(scan_pairs, double _Complex, bv_double_pairs)
 
-/* Places: the first elements of lines of the result and of self. */
+/* places: the addresses of a line of the result and of a line of self. */
 static aclError scan_lines(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
     const struct scan *scan = context;

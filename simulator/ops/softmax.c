@@ -1,6 +1,6 @@
-/* Softmax and its logarithm along one dimension: a line is loaded, its largest element taken from all, and the powers
- * and their sum computed in the class of self; the sum is kept in double. Without a largest element that is a number
- * (an infinite one, a NaN) the line ends as NaN, as the formula says. */
+/* Softmax and its logarithm along one dimension. A line is loaded, its largest element is subtracted from all, and the
+ * exponentials are computed in the class of self; their sum is kept in double. If the largest element is infinite, or
+ * an element is NaN, the whole line becomes NaN, as the formula says. */
 #include "operator/row.h"
 #include "line.h"
 #include "require.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Both rows have the arguments self, dim, out. */
+/* Both schemas have the arguments self, dim, out. */
 static aclnnStatus plan_softmax(const aclsimCall *call, uint64_t *workspace_size)
 {
     const aclsimArgument *self = &call->arguments[0], *dim = &call->arguments[1], *out = &call->arguments[2];
@@ -62,11 +62,11 @@ struct job {
     const struct kinds *jo_kinds;
     struct sim_line jo_from, jo_to;
     enum sim_class jo_class;
-    size_t jo_count; /* of values of a line */
+    size_t jo_count; /* values per line */
     void *jo_values;
 };
 
-/* Places: the first elements of lines of the result and of self. */
+/* places: the addresses of a line of the result and of a line of self. */
 static aclError run_lines(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
     const struct job *job = context;

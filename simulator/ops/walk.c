@@ -1,6 +1,7 @@
-/* Dimensions of one element are left out as they come, because their strides mean nothing and may be anything. In a
- * walk without elements all strides may be; nothing but the products of sim_walk_add is made of them, and these may
- * wrap. Other sums and products of strides fit: the first phase has measured what the tensors cover. */
+/* Walks over tensors. The stride of a dimension of size 1 is unused and may have any value, so sim_walk_add leaves such
+ * dimensions out. In an empty walk this is true of all strides: only sim_walk_add multiplies them, and there a product
+ * may wrap. All other sums and products of strides fit, because the first phase has checked the extents of the
+ * tensors. */
 #include "walk.h"
 
 #include "base/bytes.h"
@@ -17,7 +18,7 @@ void sim_walk_add(struct sim_walk *walk, int64_t dim, const int64_t *strides, co
     walk->wk_dims[walk->wk_rank++] = dim;
 }
 
-/* ---- settling ---- */
+/* ---- ordering and joining dimensions ---- */
 
 static int64_t width(const struct sim_walk *walk, uint32_t dim)
 {
@@ -43,7 +44,7 @@ static void sort(struct sim_walk *walk)
     }
 }
 
-/* Whether stepping along `outer` continues where `inner` ends, in every place. */
+/* Whether a step along `outer` continues where `inner` ends, in every tensor. */
 static bool continues(const struct sim_walk *walk, uint32_t outer, uint32_t inner)
 {
     for (uint32_t i = 0; i < walk->wk_places; i++) {
@@ -108,7 +109,7 @@ aclError sim_walk_run(const struct sim_walk *walk, char *const *places, sim_walk
     }
 }
 
-/* The stride of a tensor along dimension `place` of `rank` ones, aligned at the right. */
+/* The stride of a tensor along dimension `place` of `rank` ones, aligned at the right; 0 if it is broadcast. */
 static int64_t stride_at(const aclsimTensor *tensor, uint32_t rank, uint32_t place)
 {
     uint32_t missing = rank - tensor->rank;

@@ -1,5 +1,5 @@
-/* Weights of matrix products in the layout that the cube unit prefers, FRACTAL_NZ: blocks of 16 rows, each 32 bytes wide.
- * The sizes are those of the blocks, as on a card. The weight itself stays as it is: products here take any layout. */
+/* Weights of matrix products in FRACTAL_NZ, the layout that the cube unit prefers: blocks of 16 rows of 32 bytes. Sizes
+ * are computed from whole blocks, as on a card, but the weight is not converted: products here accept any layout. */
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "operator/row.h"
@@ -19,7 +19,7 @@ aclnnStatus sim_helper_aclnnCalculateMatmulWeightSize(const aclIntArray *tensorS
 aclnnStatus sim_helper_aclnnCalculateMatmulWeightSizeV2(const aclIntArray *tensorShape, aclDataType dataType,
                                                         uint64_t *weightTensorSize);
 
-/* Elements of whole blocks. */
+/* Counts the elements of whole blocks. */
 static aclnnStatus count_elements(const int64_t *dims, uint64_t rank, size_t element, uint64_t *count)
 {
     uint64_t total = 1;

@@ -1,6 +1,6 @@
-/* Single operators that move a window over the height and width of images: the MaxPool and AvgPool
- * operators, and Conv2D. The call gives the order of the axes and all numbers of the window. Padding does not count as
- * elements: it is never the maximum, and it adds nothing to a sum. */
+/* Single operators that move a window over the height and width of images: the MaxPool and AvgPool operators, and
+ * Conv2D. The arguments give the order of the axes and all numbers of the window. Padding is never the maximum, and
+ * adds 0 to a sum. */
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "operator/op.h"
@@ -13,7 +13,8 @@
 
 enum { N, C, H, W, AXES };
 
-/* Numbers of windows and padding: beyond it nothing that a card takes, and no product of them overflows. */
+/* The most for each number of a window and its padding: more than a card accepts, and small enough that products do not
+ * overflow. */
 #define MOST_STEP (1 << 20)
 
 /* The window in one direction. */
@@ -32,7 +33,7 @@ static aclnnStatus check_numbers(const aclsimArgument *argument, uint64_t count,
     return ACL_SUCCESS;
 }
 
-/* A tensor of four dimensions, and its axes, each of which is there once. */
+/* Checks that the tensor has four dimensions, and that `axes` names each of them once. */
 static aclnnStatus check_image(const aclsimArgument *image, const aclsimArgument *axes)
 {
     unsigned found = 0;
@@ -93,8 +94,8 @@ struct pool {
     const aclsimTensor *po_from, *po_to;
     const int64_t *po_axes;
     bool po_averages, po_counts_pads;
-    int64_t po_counted[2]; /* of the padding after rows and columns, where it counts */
-    int64_t po_divisor; /* 0: the elements that count */
+    int64_t po_counted[2]; /* padding after the rows and after the columns that is counted in the divisor */
+    int64_t po_divisor; /* 0: the number of counted elements */
     enum sim_class po_class;
     struct result {
         int64_t re_integer;
@@ -115,8 +116,8 @@ static void pool_block(struct pool *pool, const union sim_block_values *block, s
     }
 }
 
-/* The elements of a window in one direction: from `first` to before `end`; how many with the padding, of which that
- * after the image counts as far as `counted`. */
+/* Finds the elements of a window in one direction: from `first` to before `end`. Returns their number with padding, of
+ * which at most `counted` after the image is included. */
 static int64_t cut(const struct span *span, int64_t index, int64_t length, int64_t counted, int64_t *first,
                    int64_t *end)
 {
@@ -255,10 +256,10 @@ static aclnnStatus plan_conv(const aclsimCall *call, uint64_t *workspace_size)
     return sim_require_shape(&given[9], dims, AXES, "that of the convolution");
 }
 
-/* A tensor as consecutive floats, in the order of its dimensions, and the steps between these. */
+/* A tensor as consecutive floats in the order of its dimensions, with sizes and strides. */
 struct image {
     float *im_values;
-    int64_t im_dims[AXES], im_steps[AXES]; /* of the axes in our order */
+    int64_t im_dims[AXES], im_steps[AXES]; /* sizes and strides, in the order N, C, H, W */
 };
 
 static aclError load_image(const aclsimTensor *tensor, const int64_t *axes, struct image *image)
@@ -281,7 +282,8 @@ static aclError load_image(const aclsimTensor *tensor, const int64_t *axes, stru
     return ACL_SUCCESS;
 }
 
-/* One element of the result: `x` begins at the first channel of the group, `filter` at those of the output channel. */
+/* Computes one element of the result. `values` begins at the first input channel of the group, `weights` at the filter
+ * of the output channel. */
 static double convolve(const struct image *x, const float *values, const struct image *filter, const float *weights,
                        const struct span *spans, int64_t row, int64_t column)
 {
