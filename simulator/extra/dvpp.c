@@ -1,4 +1,5 @@
-/* Memory of the media library: device memory like any other, which no unit for media reads yet. */
+/* Memory functions of the media library (DVPP). They allocate ordinary device memory; media processing itself is not
+ * simulated. */
 #include "base/fail.h"
 #include <acl/ops/acl_dvpp.h>
 

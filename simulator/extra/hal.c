@@ -1,4 +1,4 @@
-/* What the driver's library is asked by programs that only count devices. */
+/* The functions of the driver library (HAL) that programs use to count devices. */
 #include "engine/device.h"
 #include <acl/abi/extra/hal.h>
 

@@ -1,10 +1,12 @@
-/* Marks and ranges for tools. A domain is the number of its name plus one; its marks are named "domain: message". */
+/* Marks and ranges of MSTX, the interface for tools. A domain handle is the number of the domain's name plus one; its
+ * marks are named "domain: message". */
 #include "observe/prof.h"
 #include <stdio.h>
 #include <string.h>
 #include <mstx/ms_tools_ext.h>
 
-/* The message with its domain; false: there is nothing to mark, and why has been said. */
+/* Puts the domain in front of the message. Returns false if there is nothing to mark: the message is NULL, which is
+ * reported, or nothing is being collected. */
 static bool compose(mstxDomainHandle_t domain, const char *message, char text[SIM_PROF_TEXT])
 {
     char name[SIM_PROF_TEXT];
@@ -44,7 +46,7 @@ static mstxRangeId start(mstxDomainHandle_t domain, const char *message, aclrtSt
     return number;
 }
 
-/* 0 is what a range got that began while nothing was collected. */
+/* A range that began while nothing was being collected has id 0. */
 static void end(mstxRangeId id)
 {
     if (id != 0 && sim_prof_collects(ACL_PROF_MSPROFTX))
@@ -80,7 +82,7 @@ mstxDomainHandle_t mstxDomainCreateA(const char *name)
     return number != UINT64_MAX ? (mstxDomainHandle_t)(uintptr_t)(number + 1) : NULL;
 }
 
-/* The name keeps its number: a later domain of the same name is the same one. */
+/* Does nothing, because names keep their numbers: a later domain of the same name is the same domain. */
 void mstxDomainDestroy(mstxDomainHandle_t domain)
 {
     (void)domain;

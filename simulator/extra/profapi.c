@@ -1,4 +1,5 @@
-/* The profiler's interface for frameworks. A hash is the number of a text plus one, because 0 stands for no text. */
+/* The profiler's interface for frameworks. A hash is the number of a text plus one, because 0 means that there is no
+ * text. */
 #include "base/clock.h"
 #include "observe/prof.h"
 #include <acl/abi/extra/profapi.h>
@@ -25,7 +26,7 @@ uint64_t MsprofSysCycleTime(void)
     return sim_clock_now();
 }
 
-/* A span of the host becomes one of the trace; while nothing is collected it is nobody's. */
+/* Adds a span of the host to the trace; sim_prof_write discards it while nothing is being collected. */
 msprofStatus MsprofReportApi(uint32_t nonPersistantFlag, const MsprofApi *api)
 {
     char text[SIM_PROF_TEXT], members[64];

@@ -1,4 +1,5 @@
-/* Bounded copies and prints. A target that is too small is emptied, so that no half of a text passes for the whole. */
+/* Bounded copies and prints. A target that is too small is emptied, so that a truncated text is never taken for the
+ * whole. */
 #include <securec.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -6,7 +7,7 @@
 
 #define OVERLAP(a, b, n) ((uintptr_t)(a) < (uintptr_t)(b) + (n) && (uintptr_t)(b) < (uintptr_t)(a) + (n))
 
-/* Checks the target, then the source, then the room: what copies of memory have in common. */
+/* The checks that all memory copies share: the target, the source, the size. */
 static errno_t check_memory(void *dest, size_t destMax, const void *src, size_t count)
 {
     if (destMax == 0 || destMax > SECUREC_MEM_MAX_LEN)
@@ -51,7 +52,7 @@ errno_t memset_s(void *dest, size_t destMax, int c, size_t count)
     return count <= destMax ? EOK : ERANGE_AND_RESET;
 }
 
-/* Writes the first `count` characters of a text behind the first `used` of the target. */
+/* Appends the first `count` characters of a text to the first `used` characters of the target. */
 static errno_t append(char *dest, size_t destMax, size_t used, const char *src, size_t count)
 {
     if (src == NULL) {
@@ -122,7 +123,7 @@ int vsnprintf_s(char *strDest, size_t destMax, size_t count, const char *format,
     int length = vsnprintf(strDest, room, format, argList);
     if (length >= 0 && (size_t)length < room)
         return length;
-    if (length < 0 || count >= destMax) /* else the caller asked for the first `count` characters */
+    if (length < 0 || count >= destMax) /* otherwise the caller asked for the first `count` characters */
         strDest[0] = '\0';
     return -1;
 }
