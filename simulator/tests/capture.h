@@ -1,4 +1,4 @@
-/* What the tests of captures share: recording, running, tasks that note their order, what must be left afterwards. */
+/* Helpers for the tests of captures: recording, replaying, tasks that check their order, and checks for leaks. */
 #ifndef TESTS_CAPTURE_H
 #define TESTS_CAPTURE_H
 
@@ -29,7 +29,7 @@ static inline aclmdlRI end(aclrtStream stream)
     return instance;
 }
 
-/* What follows on `to` waits for what is on `from`. */
+/* Makes later work on `to` wait for the work queued on `from`. */
 static inline void link_streams(aclrtStream from, aclrtStream to)
 {
     aclrtEvent event = ex_event();
@@ -55,10 +55,10 @@ static inline void destroy(aclmdlRI instance)
     CHECK(sim_table_find(&sim_capture_instances, instance) == NULL);
 }
 
-/* ---- tasks that note when they ran; plain memory, so that a missing order is a data race as well ---- */
+/* ---- tasks that check their order; they use plain memory, so that a missing edge is also a data race ---- */
 
 struct line {
-    uint32_t begun;          /* runs of this task */
+    uint32_t begun;          /* how often this task has run */
     const struct line *after[4]; /* tasks that must have run as often as this one */
 };
 
@@ -76,7 +76,7 @@ static inline void note_host(void *argument)
     note(argument);
 }
 
-/* A host function that says that it has begun, and ends when it is let. */
+/* A host function that opens the latch `begun`, and returns when `let` is opened. */
 static inline void block_host(void *argument)
 {
     block(argument);
@@ -106,7 +106,7 @@ static inline void destroy_streams(void)
     CHECK_CODE(aclrtDestroyStream(launching), 0);
 }
 
-/* ---- below the entry points ---- */
+/* ---- access to the core ---- */
 
 static inline struct sim_stream *branch_stream(aclmdlRI instance, uint32_t branch)
 {
@@ -117,7 +117,7 @@ static inline struct sim_stream *branch_stream(aclmdlRI instance, uint32_t branc
     return stream;
 }
 
-/* Returns when the stream waits at a gate, which no latch can announce. */
+/* Returns when the stream is parked at a gate. It polls, because the stream cannot open a latch then. */
 static inline void await_parked(struct sim_stream *stream)
 {
     enum sim_stream_state state;
@@ -129,7 +129,7 @@ static inline void await_parked(struct sim_stream *stream)
     } while (state != SIM_PARKED);
 }
 
-/* Returns when the first walker of the run waits for the others. */
+/* Returns when the first walker of the replay waits for the others. */
 static inline void await_idle_walker(aclmdlRI instance)
 {
     struct sim_instance *found = sim_table_find(&sim_capture_instances, instance);
@@ -142,7 +142,7 @@ static inline void await_idle_walker(aclmdlRI instance)
     } while (!idle);
 }
 
-/* ---- what is left ---- */
+/* ---- leaks ---- */
 
 static inline uint32_t live(const struct sim_table *table)
 {
@@ -163,7 +163,7 @@ static inline void check_nothing_left(uint32_t streams)
     CHECK(live(&sim_capture_task_handles) == 0);
 }
 
-/* Runs the tests under each schedule; they leave as many streams as there were, and none of the rest. */
+/* Runs the tests under each schedule. They must leave as many streams as before, and no other objects. */
 static inline void test_schedules(void (*tests)(bool parallel))
 {
     for (int parallel = 1; parallel >= 0; parallel--) {

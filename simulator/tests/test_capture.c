@@ -1,4 +1,4 @@
-/* Captures and their runs: order, branches that park while others go on, failures. */
+/* Captures and their replays: order, branches that park while others continue, failures. */
 #include "capture.h"
 
 /* ---- order ---- */
@@ -21,7 +21,7 @@ static void test_one_branch(void)
     destroy(instance);
 }
 
-/* A diamond, with a worker's task in one side. */
+/* A diamond, with a task for workers on one side. */
 static aclmdlRI capture_diamond(struct line lines[4], uint32_t flags)
 {
     lines[1].after[0] = lines[2].after[0] = &lines[0];
@@ -50,7 +50,7 @@ static void test_branches(void)
     destroy(instance);
 }
 
-/* A wait may come before the event's first record: the edge is there all the same. */
+/* A wait captured before the event's first record still makes an edge. */
 static void test_a_wait_before_the_record(void)
 {
     struct blocker blocker = BLOCKER;
@@ -76,7 +76,7 @@ static void test_a_wait_before_the_record(void)
     CHECK_CODE(aclrtDestroyEvent(event), 0);
 }
 
-/* Every stream that joined has to come back, by a record that is waited for. */
+/* Every stream that joined a capture must be joined back: another stream has to wait for its record. */
 static void test_streams_that_do_not_come_back(void)
 {
     aclmdlRI instance;
@@ -89,7 +89,7 @@ static void test_streams_that_do_not_come_back(void)
         if (i != 0)
             CHECK_CODE(aclrtRecordEvent(event, third), 0);
         if (i == 2)
-            CHECK_CODE(aclrtStreamWaitEvent(third, event), 0); /* its own */
+            CHECK_CODE(aclrtStreamWaitEvent(third, event), 0); /* its own record, which joins nothing */
         CHECK_CODE(aclmdlRICaptureEnd(origin, &instance), ACL_ERROR_RT_STREAM_UNJOINED);
         CHECK(instance == NULL);
         CHECK_CODE(aclrtSynchronizeStream(third), 0);
@@ -99,7 +99,7 @@ static void test_streams_that_do_not_come_back(void)
 
 /* ---- branches that park ---- */
 
-/* One branch is inside a host function, the other goes on, and so does the end once both are done. */
+/* While one branch is inside a host function, the other continues; the last task runs when both are done. */
 static void test_a_host_function_blocks_one_branch(aclrtStream blocked, aclrtStream free)
 {
     struct blocker blocker = BLOCKER;
@@ -130,7 +130,7 @@ static void test_a_host_function_blocks_one_branch(aclrtStream blocked, aclrtStr
     destroy(instance);
 }
 
-/* Every branch parks, and they are let go in the given order. */
+/* Every branch parks, and they are released in the given order. */
 static void test_all_branches_block(bool forward)
 {
     struct blocker blockers[3] = {BLOCKER, BLOCKER, BLOCKER};
@@ -152,7 +152,7 @@ static void test_all_branches_block(bool forward)
     execute(instance, launching);
     for (int i = 0; i < 3; i++)
         latch_open(&blockers[forward ? i : 2 - i].let);
-    for (int i = 0; i < 3;) { /* the three calls are this thread's to make, in any order */
+    for (int i = 0; i < 3;) { /* this thread serves the three callbacks, in any order */
         CHECK_CODE(aclrtProcessReport(-1), 0);
         i = (int)(latch_count(&blockers[0].begun) + latch_count(&blockers[1].begun) + latch_count(&blockers[2].begun));
     }
@@ -163,7 +163,7 @@ static void test_all_branches_block(bool forward)
     destroy(instance);
 }
 
-/* A branch waits for what was recorded outside before the run was queued; the other does not wait with it. */
+/* A branch waits for a record made outside before the replay was queued; the other branch continues meanwhile. */
 static void test_an_outer_record_blocks_one_branch(bool host_helps)
 {
     struct latch ran = LATCH;
@@ -194,7 +194,7 @@ static void test_an_outer_record_blocks_one_branch(bool host_helps)
     CHECK_CODE(aclrtDestroyEvent(event), 0);
 }
 
-/* A stream outside waits, from the moment of the call, for a record that the run makes in the middle. */
+/* A stream outside waits for a record in the middle of a replay; the wait counts from the moment of the call. */
 static void test_a_record_for_the_outside(void)
 {
     struct blocker blocker = BLOCKER;
@@ -220,7 +220,7 @@ static void test_a_record_for_the_outside(void)
     CHECK_CODE(aclrtDestroyEvent(event), 0);
 }
 
-/* The older form: a flag event that another stream records each round. */
+/* The older form: another stream records a flag event in each round. */
 static void test_a_flag_from_the_outside(void)
 {
     struct latch ran = LATCH;
@@ -247,7 +247,7 @@ static void test_a_flag_from_the_outside(void)
     CHECK_CODE(aclrtDestroyEvent(flag), 0);
 }
 
-/* The workers are busy: branches that become ready again are run by the host that waits for the whole, in any order. */
+/* While the workers are busy, the host that synchronises runs the branches as they become ready, in any order. */
 static void test_the_host_runs_every_branch(const int order[3])
 {
     struct line lines[4] = {{0, {NULL}}};
@@ -302,7 +302,7 @@ static void test_the_host_runs_all_branches(void)
         test_the_host_runs_every_branch(orders[i]);
 }
 
-/* The first walker has been idle; when it is held up later, somebody else is found as before. */
+/* The first walker becomes idle, continues, and parks later; another walker must be found then as well. */
 static void test_a_walker_parks_after_idling(void)
 {
     struct latch ran = LATCH;
@@ -311,7 +311,7 @@ static void test_a_walker_parks_after_idling(void)
     begin(origin);
     link_streams(origin, other);
     for (int i = 0; i < 4; i++) {
-        if (i == 2) { /* both wait for what the origin has waited for */
+        if (i == 2) { /* both wait for the tasks that the origin has waited for */
             CHECK_CODE(aclrtRecordEvent(fork, origin), 0);
             CHECK_CODE(aclrtStreamWaitEvent(third, fork), 0);
             CHECK_CODE(aclrtStreamWaitEvent(fourth, fork), 0);
@@ -358,7 +358,7 @@ static aclError fail_as_planned(void *unused)
     return atomic_load(&planned_code);
 }
 
-/* The code comes up at the launch stream, what follows in any branch is left out, and the next run is complete. */
+/* The launch stream gets the code, all branches skip their remaining tasks, and the next replay is complete. */
 static void test_a_task_fails(aclrtStream failing)
 {
     struct line lines[4] = {{0, {NULL}}};
@@ -384,7 +384,7 @@ static void test_a_task_fails(aclrtStream failing)
     destroy(instance);
 }
 
-/* The same with the failure in a helper: the first walker is held up in another branch. */
+/* The same with a failure in a helper, while the first walker is blocked in another branch. */
 static void test_a_helper_fails(void)
 {
     struct blocker blocker = BLOCKER;
@@ -431,10 +431,10 @@ static void test_memory_changes_hands_before_the_run(void)
     CHECK(lines[0].begun == 3 && lines[1].begun == 1);
     CHECK_CODE(aclrtMalloc(&again, BYTES, ACL_MEM_MALLOC_HUGE_FIRST), 0);
     CHECK(again == block);
-    execute(instance, launching); /* takes memory that is allocated when it runs */
+    execute(instance, launching); /* accepts memory that was allocated again */
     CHECK_CODE(aclrtSynchronizeStream(launching), 0);
     CHECK(lines[1].begun == 2);
-    CHECK_CODE(aclsimStreamHold(launching), 0); /* a task outside of an instance takes only its own */
+    CHECK_CODE(aclsimStreamHold(launching), 0); /* a task outside of an instance does not */
     CHECK_CODE(aclrtMemsetAsync(again, BYTES, 2, BYTES, launching), 0);
     CHECK_CODE(aclrtFree(again), 0);
     CHECK_CODE(aclrtMalloc(&again, BYTES, ACL_MEM_MALLOC_HUGE_FIRST), 0);
@@ -457,7 +457,7 @@ static void tests(bool parallel)
     test_a_host_function_blocks_one_branch(other, third);
     test_a_host_function_blocks_one_branch(third, other);
     destroy_streams();
-    make_streams(); /* without the binding to host functions */
+    make_streams(); /* streams that are not subscribed for callbacks */
     test_all_branches_block(true);
     test_all_branches_block(false);
     test_an_outer_record_blocks_one_branch(true);

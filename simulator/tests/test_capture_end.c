@@ -1,4 +1,4 @@
-/* Captures that end otherwise than planned: streams, contexts and devices that go, failures that stop all, forks. */
+/* Captures and replays that end early: destroyed streams, contexts and devices, failures that stop a context, forks. */
 #include "base/config.h"
 #include "capture.h"
 #include <sys/wait.h>
@@ -10,7 +10,7 @@ const char *__tsan_default_options(void)
     return "die_after_fork=0";
 }
 
-/* An instance of two branches, each of which waits for the outside before it goes on. */
+/* An instance of two branches, each of which waits for an event that is recorded outside. */
 struct pair {
     aclmdlRI instance;
     aclrtStream streams[2], launching, outside[2];
@@ -25,7 +25,7 @@ static void capture_pair(struct pair *pair)
     pair->launching = make_stream();
     for (int i = 0; i < 2; i++) {
         pair->streams[i] = make_stream();
-        pair->outside[i] = make_stream(); /* newer than what waits for it: a context that closes destroys it before */
+        pair->outside[i] = make_stream(); /* created last, so that a closing context destroys it first */
         pair->events[i] = ex_event();
     }
     begin(pair->streams[0]);
@@ -39,7 +39,7 @@ static void capture_pair(struct pair *pair)
     pair->instance = end(pair->streams[0]);
 }
 
-/* What the next run will wait for. */
+/* Records the events that the next replay waits for, on streams that are held. */
 static void hold_pair(struct pair *pair)
 {
     for (int i = 0; i < 2; i++) {
@@ -48,7 +48,7 @@ static void hold_pair(struct pair *pair)
     }
 }
 
-/* A run on the stream that waits in both branches. */
+/* Starts a replay on the stream, and returns when it waits in both branches. */
 static void park_pair(struct pair *pair, aclrtStream stream)
 {
     hold_pair(pair);
@@ -80,9 +80,9 @@ static void free_pair(struct pair *pair)
     CHECK_CODE(aclrtDestroyStream(pair->launching), 0);
 }
 
-/* ---- the stream of the run goes ---- */
+/* ---- the stream of the replay is destroyed ---- */
 
-/* With force while both branches wait (gone: -1), or after one of them has gone on. */
+/* The stream is destroyed by force while both branches wait (gone is -1), or after branch `gone` has continued. */
 static void test_the_launch_stream_goes(int gone)
 {
     struct pair pair;
@@ -107,7 +107,8 @@ static void test_the_launch_stream_goes(int gone)
     free_pair(&pair);
 }
 
-/* A helper is inside a task when the stream goes: its failure is not that of the stream that comes next in the slot. */
+/* A helper is inside a task when the stream is destroyed. The failure of that task must not reach the next stream in
+ * the slot. */
 static aclError block_and_fail(void *argument)
 {
     block(argument);
@@ -142,7 +143,7 @@ static void test_a_late_failure_blames_nobody(void)
     destroy_streams();
 }
 
-/* Nothing outside ever lets the branches go on: they are given up with the run. */
+/* The branches wait for events that are never recorded; they end with the replay. */
 static void test_branches_that_wait_for_ever(void)
 {
     aclrtEvent flag;
@@ -168,7 +169,7 @@ static void test_branches_that_wait_for_ever(void)
     destroy_streams();
 }
 
-/* A record that a run does not come to lets go, at its end, those outside who wait for it. */
+/* If a replay ends before it reaches a record, streams outside that wait for the record are released. */
 static void test_records_that_are_not_reached(bool starts)
 {
     struct line outer = {0, {NULL}};
@@ -197,7 +198,7 @@ static void test_records_that_are_not_reached(bool starts)
     destroy_streams();
 }
 
-/* ---- the instance goes ---- */
+/* ---- the instance is destroyed ---- */
 
 static void *destroy_it(void *argument)
 {
@@ -208,7 +209,7 @@ static void *destroy_it(void *argument)
     return NULL;
 }
 
-/* Destroying waits for the run for a while, and does nothing when that was not enough. */
+/* Destroying an instance waits for its replay for a limited time, and fails without effect if that is too short. */
 static void test_destroying_waits(void)
 {
     struct pair pair;
@@ -234,9 +235,9 @@ static void test_destroying_waits(void)
     free_pair(&pair);
 }
 
-/* ---- contexts and devices go ---- */
+/* ---- contexts and devices are destroyed ---- */
 
-/* Everything at once that can be open. */
+/* Opens a capture, a condition, a body, a task group and a build at the same time. */
 static void open_captures(void)
 {
     aclmdlRI instance, bodies[2];
@@ -265,7 +266,7 @@ static void open_captures(void)
 
 static struct pair left;
 
-/* Instances that nobody destroys: at rest, updated by a stream, queued, and in the middle of a run. */
+/* Leaves instances that are not destroyed: idle, being updated by a stream, queued, and in the middle of a replay. */
 static void leave_instances(bool parked)
 {
     aclrtTaskGrp group;
@@ -331,7 +332,7 @@ static void test_everything_goes(const char *schedule)
     }
 }
 
-/* aclmdlRIExecute has a stream of its own, on which its run goes on after the time is up. */
+/* aclmdlRIExecute uses a stream of its own, on which the replay continues after the time-out. */
 static void test_a_synchronous_run_is_left(const char *schedule, bool run_ends)
 {
     CHECK_CODE(aclsimReset(), 0);
@@ -339,7 +340,8 @@ static void test_a_synchronous_run_is_left(const char *schedule, bool run_ends)
     CHECK_CODE(aclrtSetDevice(0), 0);
     capture_pair(&left);
     hold_pair(&left);
-    /* 9.0 is the newest that runs captured instances so, and lacks the calls that captured this one. */
+    /* CANN 9.0 is the last version in which aclmdlRIExecute accepts captured instances, but it lacks the functions that
+     * captured this one: so the version is changed in between. */
     struct sim_config *config = (struct sim_config *)(uintptr_t)sim_config();
     uint32_t cann = config->cf_cann;
     config->cf_cann = 900;
@@ -386,7 +388,7 @@ static void test_a_failure_stops_all(const char *schedule)
     CHECK_CODE(aclsimReset(), 0);
 }
 
-/* The failing task is in one branch, and the other waits for what never comes. */
+/* One branch fails, while the other waits for an event that is never recorded. */
 static void test_a_failing_branch_stops_all(const char *schedule)
 {
     aclrtContext context;
@@ -440,7 +442,7 @@ static void be_child(struct pair *pair, aclrtStream capturing)
     _exit(0);
 }
 
-/* In the middle of a capture and of a run. */
+/* Forks in the middle of a capture and of a replay. */
 static void test_forks(void)
 {
     struct pair pair;

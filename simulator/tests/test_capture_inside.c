@@ -1,4 +1,4 @@
-/* What instances have inside: conditions with bodies of their own, groups of kernels that are updated. */
+/* The contents of instances: conditions with bodies, and task groups that are updated. */
 #include "address/memory.h"
 #include "capture.h"
 
@@ -6,7 +6,7 @@
 
 struct loop {
     uint64_t *slot;
-    uint32_t turns; /* until the slot is cleared */
+    uint32_t turns; /* iterations until the slot is cleared */
 };
 
 static aclError count_down(void *argument)
@@ -17,7 +17,8 @@ static aclError count_down(void *argument)
     return 0;
 }
 
-/* Adds a conditional task to the stream, whose run begins with `value`; its bodies are to be captured. */
+/* Adds a conditional task to the stream; each replay sets its condition to `value` first. The caller captures the
+ * bodies. */
 static uint64_t *add_condition(aclrtStream stream, aclmdlRICondTaskType type, uint32_t value, aclmdlRI *bodies,
                                uint32_t count)
 {
@@ -37,7 +38,8 @@ static void begin_body(aclrtStream stream, aclmdlRI body)
     CHECK_CODE(aclmdlRICaptureToModelRIBegin(stream, body, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), 0);
 }
 
-/* A WHILE whose body has two branches, one of which parks; inside a branch of a run, the other of which parks, too. */
+/* A WHILE whose body has two branches, one of which parks. The WHILE is in one branch of an instance, and the other
+ * branch parks as well. */
 static void test_a_body_parks(void)
 {
     struct blocker blocker = BLOCKER;
@@ -78,7 +80,7 @@ static aclError clear(void *slot)
     return 0;
 }
 
-/* A WHILE goes on until the other branch ends it. */
+/* A WHILE continues until the other branch clears its condition. */
 static void test_a_loop_ends_by_the_other_branch(aclrtStream looping, aclrtStream ending)
 {
     struct line turns = {0, {NULL}};
@@ -98,7 +100,7 @@ static void test_a_loop_ends_by_the_other_branch(aclrtStream looping, aclrtStrea
     CHECK_CODE(aclrtDestroyStream(inside), 0);
 }
 
-/* The stream of the run is destroyed while a body is held up; the next run is complete. */
+/* The stream of a replay is destroyed while a body is blocked; the next replay is complete. */
 static void test_a_body_is_dropped(bool in_two_branches)
 {
     struct blocker blocker = BLOCKER;
@@ -135,7 +137,7 @@ static void test_a_body_is_dropped(bool in_two_branches)
     CHECK_CODE(aclrtDestroyStream(inside_too), 0);
 }
 
-/* Instances that come into the slots of one with a body still know whether they run. */
+/* Instances that reuse the slots of an instance with a body still know whether they are running. */
 static void test_slots_of_bodies(void)
 {
     aclmdlRI body, instances[3];
@@ -188,7 +190,8 @@ static uint32_t count_retired(aclmdlRI instance)
     return count;
 }
 
-/* A run that is held before the group sees what was updated meanwhile; updates that come too late do no harm. */
+/* A replay that is blocked before a task group sees the updates made meanwhile. Updates after the instance was
+ * destroyed have no effect. */
 static void test_updates(void)
 {
     _Atomic uint32_t counts[4] = {0};
@@ -210,7 +213,7 @@ static void test_updates(void)
         update(third, group, &counts[2], &counts[3]);
         CHECK_CODE(aclrtSynchronizeStream(third), 0);
     }
-    CHECK(count_retired(instance) == 8); /* the run might be using them; the first two lay in their tasks */
+    CHECK(count_retired(instance) == 8); /* the replay might use them; the first two are parts of the tasks */
     latch_open(&blocker.let);
     CHECK_CODE(aclrtSynchronizeStream(launching), 0);
     CHECK(count_retired(instance) == 0);

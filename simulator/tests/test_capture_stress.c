@@ -1,4 +1,4 @@
-/* Captures by many threads, and a thousand of them that must leave nothing. */
+/* Captures by many threads, and a thousand captures that must leak nothing. */
 #include "capture.h"
 #include <malloc.h>
 
@@ -18,7 +18,7 @@ static void join_all(pthread_t threads[THREADS])
         CHECK(pthread_join(threads[i], NULL) == 0);
 }
 
-/* ---- each its own ---- */
+/* ---- each thread has its own capture ---- */
 
 static void capture_own(aclrtStream streams[3], struct line lines[4])
 {
@@ -67,7 +67,7 @@ static void test_each_its_own(void)
     join_all(threads);
 }
 
-/* ---- one capture of many threads ---- */
+/* ---- one capture with many threads ---- */
 
 struct part {
     aclrtStream stream;
@@ -115,7 +115,7 @@ static void test_one_of_many(void)
     CHECK_CODE(aclrtDestroyStream(origin), 0);
 }
 
-/* ---- one end of many ---- */
+/* ---- many threads end one capture ---- */
 
 struct ender {
     aclrtStream stream;
@@ -160,13 +160,13 @@ static void test_ends_at_once(void)
     pthread_barrier_destroy(&barrier);
 }
 
-/* ---- executions while the instance, or their stream, goes ---- */
+/* ---- replays while the instance, or their stream, is destroyed ---- */
 
 struct user {
     aclmdlRI instance;
     pthread_barrier_t *barrier;
     uint32_t queued;
-    bool forcing; /* its stream is destroyed in the middle */
+    bool forcing; /* its stream is destroyed during the replays */
 };
 
 static void *execute_until_it_is_gone(void *argument)
@@ -236,12 +236,12 @@ static void test_destroying_in_the_middle(bool forcing)
     pthread_barrier_destroy(&barrier);
 }
 
-/* ---- nothing is left ---- */
+/* ---- leaks ---- */
 
 static size_t heap_in_use(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return 0; /* theirs tells nothing; the address sanitizer looks for leaks itself */
+    return 0; /* sanitizers replace malloc; AddressSanitizer looks for leaks itself */
 #else
     return mallinfo2().uordblks;
 #endif
@@ -310,7 +310,7 @@ static void test_nothing_is_left(void)
     uint32_t slots = 0, instances = 0, alive = live(&sim_streams);
     size_t heap = 0;
     for (uint32_t round = 0; round < 1000; round++) {
-        if (round == 50) { /* everything that is kept for later is there now */
+        if (round == 50) { /* all caches are filled by now */
             slots = atomic_load(&sim_streams.tb_count);
             instances = atomic_load(&sim_capture_instances.tb_count);
             heap = heap_in_use();
