@@ -1,4 +1,4 @@
-/* Checks of the C tests: the first that fails says where, with the code's message, and ends the program. */
+/* Checks of the C tests: the first one that fails prints its location and the error message, and ends the program. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -26,7 +26,7 @@
         }                                                                                                              \
     } while (0)
 
-/* The messages since the last look hold this text. */
+/* The messages recorded since the last check contain this text. */
 #define CHECK_TEXT(substring)                                                                                          \
     do {                                                                                                               \
         const char *text_ = aclGetRecentErrMsg();                                                                      \

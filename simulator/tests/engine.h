@@ -1,4 +1,4 @@
-/* What the tests of the engine share: latches that hold time still, tasks that open and wait for them, a watchdog. */
+/* Helpers for the tests of the engine: latches that fix the order of threads, tasks that use them, a watchdog. */
 #ifndef TESTS_ENGINE_H
 #define TESTS_ENGINE_H
 
@@ -24,14 +24,14 @@ static void hang(int signal)
         abort();
 }
 
-/* A test that does not end by itself is a failure: every wait here is without a limit. */
+/* Ends a test that hangs, because all waits here have no limit. */
 static inline void watch_dog(unsigned seconds)
 {
     signal(SIGALRM, hang);
     alarm(seconds);
 }
 
-/* Starts anew with the given schedule, with device 0 current on this thread. */
+/* Resets the simulator, sets the schedule, and makes device 0 current on this thread. */
 static inline void open_device(const char *schedule)
 {
     CHECK_CODE(aclsimReset(), 0);
@@ -79,7 +79,7 @@ static inline aclError open_latch(void *latch)
     return 0;
 }
 
-/* A task that says that it has begun, and ends when it is let. */
+/* A task that opens the latch `begun`, and returns when `let` is opened. */
 struct blocker {
     struct latch begun, let;
 };
@@ -135,7 +135,7 @@ static inline uint64_t next_random(uint64_t *state)
     return *state >> 20;
 }
 
-/* ACL_STRESS multiplies the work of the tests that repeat something. */
+/* ACL_STRESS multiplies the number of repetitions in tests. */
 static inline unsigned stress_factor(void)
 {
     const char *text = getenv("ACL_STRESS");
@@ -143,7 +143,7 @@ static inline unsigned stress_factor(void)
     return factor > 0 ? (unsigned)factor : 1;
 }
 
-/* ---- another thread's sleep in the kernel, which no latch can announce ---- */
+/* ---- waiting until another thread sleeps in the kernel, where it cannot open a latch ---- */
 
 struct sleeper {
     _Atomic int id; /* kernel id, set by the thread itself just before the call that sleeps */
@@ -154,7 +154,7 @@ static inline void sleeper_enter(struct sleeper *sleeper)
     atomic_store(&sleeper->id, (int)syscall(SYS_gettid));
 }
 
-/* Returns when the thread has entered and sleeps. */
+/* Returns when the thread has called sleeper_enter and sleeps. */
 static inline void await_asleep(struct sleeper *sleeper)
 {
     char path[64], line[512], state;
@@ -171,16 +171,16 @@ static inline void await_asleep(struct sleeper *sleeper)
     } while (state != 'S');
 }
 
-/* Returns when so many sleep for the lock, which this thread holds. */
+/* Returns when `count` threads sleep for the lock, which this thread holds. */
 static inline void await_sleepers(struct sim_lock *lock, uint32_t count)
 {
     while (atomic_load(&lock->lk_sleepers) != count)
         sched_yield();
 }
 
-/* ---- idleness: the one place where the passing of time is the subject ---- */
+/* ---- idle workers: the only tests that depend on time ---- */
 
-/* Processor time of the workers, in nanoseconds; 0 before they have begun. */
+/* Processor time of the workers, in nanoseconds; 0 before they have started. */
 static inline uint64_t worker_time(void)
 {
     uint64_t sum = 0;
@@ -207,7 +207,7 @@ static inline uint64_t worker_time(void)
     return sum;
 }
 
-/* Returns when the workers have used no processor for 0.3 s. */
+/* Returns when the workers have used no processor time for 0.3 s. */
 static inline void await_idle(void)
 {
     static const struct timespec pause = {0, 300000000};
@@ -219,14 +219,14 @@ static inline void await_idle(void)
     } while (later == 0 || later != time);
 }
 
-/* ---- below the entry points ---- */
+/* ---- access to the core ---- */
 
 static inline struct sim_target target_of(aclrtStream stream)
 {
     return (struct sim_target){sim_table_find(&sim_streams, stream), (uint64_t)(uintptr_t)stream};
 }
 
-/* A task that parks at a gate of the test's, at most until a deadline. */
+/* A task that parks at a gate of the test, at most until a deadline. */
 struct parking {
     struct sim_gate *gate;
     uint64_t target, deadline;
@@ -255,7 +255,7 @@ static inline struct sim_lock *lock_of(aclrtStream stream)
     return &target_of(stream).tg_stream->st_gate.gt_lock;
 }
 
-/* Runs a ready stream as far as it goes. */
+/* Runs a ready stream until it parks or is empty. */
 static inline void run_stream(aclrtStream stream)
 {
     struct sim_stream *found = target_of(stream).tg_stream;
@@ -274,7 +274,7 @@ static inline void *run_it(void *stream)
 struct waiter {
     struct sleeper sleeper;
     aclrtStream stream;
-    aclrtEvent event;   /* what it waits for, or NULL: for the stream */
+    aclrtEvent event;   /* the event to wait for; NULL: waits for the stream */
     aclError code;
 };
 
@@ -288,7 +288,7 @@ static inline void *wait_there(void *argument)
     return NULL;
 }
 
-/* Puts both workers into long tasks: whatever happens then, the hosts do. */
+/* Occupies both workers with long tasks, so that host threads have to do all other work. */
 static struct blocker busy[2];
 static aclrtStream busy_streams[2];
 

@@ -1,4 +1,5 @@
-/* A model file with one input and one output of four floats, what it is run with, and a function that runs it. */
+/* A model file with one input and one output of four floats, the datasets to execute it with, and a function that
+ * implements it. */
 #ifndef TESTS_MODEL_FILE_H
 #define TESTS_MODEL_FILE_H
 
@@ -6,7 +7,7 @@
 #include "check.h"
 #include <acl/acl_sim.h>
 
-/* ---- a file: four floats in, four out, memory of its own ---- */
+/* ---- the file: four floats in, four floats out, work memory and weights ---- */
 
 enum { WORK = 128, WEIGHTS = 64 };
 
@@ -27,7 +28,7 @@ static inline void put_port(struct file *file, uint32_t tag, const char *name)
     put(file, tag, 4);
     put(file, 4 + 32 + length + 16, 4);
     put(file, 1, 4);
-    put(file, 16, 8); /* bytes, format, type, and the lengths of what follows */
+    put(file, 16, 8); /* bytes, format, type, and the lengths of the following parts */
     put(file, ACL_FORMAT_ND, 4);
     put(file, ACL_FLOAT, 4);
     put(file, length, 4);
@@ -73,7 +74,7 @@ static inline struct file make_file(const char *name)
     return file;
 }
 
-/* ---- runs ---- */
+/* ---- executions ---- */
 
 struct sides {
     aclmdlDataset *datasets[2];

@@ -1,5 +1,5 @@
-/* What a thread of the stress has, and what it does with all kinds of memory, with streams and what orders them, and with
- * instances. */
+/* The state of a stress thread, and its operations on all kinds of memory, on streams and their ordering, and on model
+ * running instances. */
 #ifndef TESTS_STRESS_H
 #define TESTS_STRESS_H
 
@@ -11,13 +11,13 @@ enum { BYTES = 1024 };
 struct worker {
     uint64_t random;
     uint32_t number;
-    int32_t device;    /* its home, 0 or 1 */
-    aclrtMemPool pool; /* that all of a device share */
+    int32_t device;    /* its device, 0 or 1 */
+    aclrtMemPool pool; /* shared by all threads of a device */
     aclrtContext context;
     aclrtStream stream, other;
     unsigned char *memory[2]; /* on its device */
     unsigned char *pinned;
-    uint32_t byte;            /* what it wrote last; never twice the same in a row */
+    uint32_t byte;            /* the value written last; two consecutive values always differ */
     pthread_t thread;
 };
 
@@ -26,7 +26,7 @@ static inline uint32_t draw(struct worker *worker, uint32_t limit)
     return (uint32_t)(next_random(&worker->random) % limit);
 }
 
-/* ---- what the memory of a worker holds ---- */
+/* ---- the contents of a worker's memory ---- */
 
 static inline void fill(struct worker *worker, void *place, aclrtStream stream)
 {
@@ -39,7 +39,7 @@ static inline void set(struct worker *worker, int side, aclrtStream stream)
     fill(worker, worker->memory[side], stream);
 }
 
-/* Clears the second half and waits for it: what is there later was copied later. */
+/* Clears the second half and waits for that, so that values found there later were copied later. */
 static inline void clear(struct worker *worker)
 {
     CHECK_CODE(aclrtMemset(worker->memory[1], BYTES, 0, BYTES), 0);
@@ -55,7 +55,7 @@ static inline void copy(struct worker *worker, aclrtStream stream)
     fetch(worker, worker->memory[0], stream);
 }
 
-/* Both streams come to their end, and the second half holds what was written last. */
+/* Synchronises both streams, and checks that the second half holds the value written last. */
 static inline void expect(struct worker *worker)
 {
     CHECK_CODE(aclrtSynchronizeStream(worker->stream), 0);
@@ -112,7 +112,7 @@ static inline void use_memory(struct worker *worker)
     free(host);
 }
 
-/* From one device's memory into the other's and back, while the other worker's tasks run there. */
+/* Copies from one device's memory to the other's and back, while tasks of other workers run there. */
 static inline void use_peers(struct worker *worker)
 {
     int32_t peer = 1 - worker->device;
@@ -130,7 +130,7 @@ static inline void use_peers(struct worker *worker)
     CHECK_CODE(aclrtFree(there), 0);
 }
 
-/* Two mappings side by side, written across their border. */
+/* Writes across the border of two adjacent mappings. */
 static inline void use_mappings(struct worker *worker)
 {
     const size_t size = (size_t)1 << 21;
@@ -138,7 +138,7 @@ static inline void use_mappings(struct worker *worker)
                                        .location = {(uint32_t)worker->device, ACL_MEM_LOCATION_TYPE_DEVICE}};
     aclrtDrvMemHandle handles[2];
     void *range;
-    bool early = draw(worker, 2) == 0; /* the handle goes before its mapping */
+    bool early = draw(worker, 2) == 0; /* the handle is freed before the mapping is removed */
     CHECK_CODE(aclrtReserveMemAddress(&range, 2 * size, 0, NULL, 0), 0);
     unsigned char *halves[2] = {range, (unsigned char *)range + size};
     for (int i = 0; i < 2; i++) {
@@ -158,7 +158,7 @@ static inline void use_mappings(struct worker *worker)
     CHECK_CODE(aclrtReleaseMemAddress(range), 0);
 }
 
-/* Blocks of a pool, in stream order: the next one may be the same memory before the free of the former has run. */
+/* Uses blocks of a pool in stream order: a block may get the memory of the previous one before its free has run. */
 static inline void use_pools(struct worker *worker)
 {
     aclrtStream stream = draw(worker, 2) == 0 ? worker->stream : worker->other;
@@ -180,7 +180,7 @@ static inline void use_pools(struct worker *worker)
     expect(worker);
 }
 
-/* What the host writes a copy reads, and the other way round. */
+/* A copy reads what the host has written to managed memory, and the host reads what a task has written. */
 static inline void use_managed(struct worker *worker)
 {
     const size_t size = (size_t)1 << 21;
@@ -204,7 +204,7 @@ static inline void use_managed(struct worker *worker)
     CHECK_CODE(aclrtFree(memory), 0);
 }
 
-/* What is exported here: other processes may have it, this one may not, and all of it goes as before. */
+/* Exports memory, a notify and an event. They still work in this process, which may not import them. */
 static inline void use_keys(struct worker *worker)
 {
     const aclrtPhysicalMemProp prop = {.memAttr = ACL_HBM_MEM_HUGE,
@@ -278,7 +278,7 @@ static inline void use_notifies(struct worker *worker)
     aclrtNotify notify;
     clear(worker);
     CHECK_CODE(aclrtCreateNotify(&notify, 0), 0);
-    for (int i = 0; i < 2; i++) { /* the first record is used up by the first wait */
+    for (int i = 0; i < 2; i++) { /* the first wait resets the first record */
         CHECK_CODE(aclrtWaitAndResetNotify(notify, worker->other, 0), 0);
         copy(worker, worker->other);
         set(worker, 0, worker->stream);
@@ -303,7 +303,7 @@ static inline void use_values(struct worker *worker)
 
 /* ---- callbacks ---- */
 
-/* Plain: the stream's order is what keeps it right. */
+/* Uses a plain counter: only the order of the stream protects it. */
 static inline void add_one(void *count)
 {
     ++*(uint32_t *)count;
@@ -325,7 +325,7 @@ static inline void use_callbacks(struct worker *worker)
     CHECK_CODE(aclrtUnSubscribeReport((uint64_t)pthread_self(), worker->other), 0);
 }
 
-/* ---- instances ---- */
+/* ---- model running instances ---- */
 
 static inline void use_captures(struct worker *worker)
 {
@@ -356,7 +356,7 @@ static inline void use_captures(struct worker *worker)
     CHECK_CODE(aclmdlRIDestroy(instance), 0);
 }
 
-/* A stream that starts another one, which jumps over what would undo its work. */
+/* A stream activates another one, which jumps over the task that would overwrite its result. */
 static inline void use_labels(struct worker *worker)
 {
     aclrtLabel label;

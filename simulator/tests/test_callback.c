@@ -1,4 +1,4 @@
-/* Callbacks from C: order, blocking, host functions, exceptions, ends of streams with calls pending, many threads. */
+/* Callbacks from C: order, blocking, host functions, exceptions, streams destroyed with pending calls, many threads. */
 #include "check.h"
 #include <acl/acl_sim.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@ static uint64_t self(void)
     return (uint64_t)pthread_self();
 }
 
-/* A thread that serves callbacks until it is told to stop, by a callback. */
+/* A thread that serves callbacks until a callback stops it. */
 struct server {
     pthread_t thread;
     atomic_bool stop;
@@ -48,7 +48,7 @@ static void finish(struct server *server, aclrtStream stream)
     pthread_join(server->thread, NULL);
 }
 
-/* What a stream's tasks and callbacks append to. */
+/* The tasks and callbacks of a stream append to a log. */
 struct log {
     int count;
     int entries[3 * ROUNDS];
@@ -111,7 +111,7 @@ static void test_codes(void)
     CHECK_CODE(aclrtGetThreadLastTaskId(&task), 0);
 }
 
-/* Tasks and blocking callbacks of one stream happen in the order of submission. */
+/* Tasks and blocking callbacks of one stream run in the order of submission. */
 static void test_order(void)
 {
     aclrtStream stream;
@@ -137,7 +137,7 @@ static void test_order(void)
     CHECK_CODE(aclrtDestroyStream(stream), 0);
 }
 
-/* A callback that nobody serves yet holds back the rest of its stream, unless it was launched without blocking. */
+/* A callback that is not served yet holds back the rest of its stream, unless it was launched without blocking. */
 static void test_blocking(void)
 {
     aclrtStream stream;
@@ -164,7 +164,7 @@ static void test_blocking(void)
     CHECK_CODE(aclrtProcessReport(-1), 0);
     CHECK(log.count == 2 && log.entries[1] == 1);
 
-    /* What was handed over before the thread was unsubscribed, or the stream destroyed, is still called. */
+    /* A callback that reached its thread's queue before the stream was destroyed is still called. */
     CHECK_CODE(aclrtLaunchCallback(write_note, &called, ACL_CALLBACK_NO_BLOCK, stream), 0);
     CHECK_CODE(aclrtSynchronizeStream(stream), 0);
     CHECK_CODE(aclrtDestroyStream(stream), 0);
@@ -173,7 +173,7 @@ static void test_blocking(void)
     CHECK_CODE(aclrtProcessReport(-1), 107012);
 }
 
-/* A stream that ends, or loses its thread, before its callback was called. */
+/* A stream is destroyed, or its thread unsubscribes, before its callback was called. */
 static void test_pending(void)
 {
     aclrtStream stream;
@@ -199,12 +199,12 @@ static void test_pending(void)
     CHECK_CODE(aclrtDestroyStream(stream), 0);
 }
 
-/* One thread for the host functions of all streams of a context; everything may be called inside. */
+/* The host functions of all streams of a context run on one thread, and may call every function. */
 struct visit {
     aclrtContext context;
     aclrtStream stream, sibling;
     uint64_t thread;
-    struct note note; /* of a task that it submits */
+    struct note note; /* for the task that it submits */
     aclError sync_self;
     char text[1024];
 };
@@ -296,10 +296,10 @@ static void test_exceptions(void)
     CHECK(seen_count == 2 && seen_code == 507015 && seen_device == 0 && seen_task == task);
     CHECK(seen_stream == (uint32_t)id && seen_thread != 0 && seen_thread != UINT32_MAX);
     CHECK(aclrtGetErrorCodeFromExceptionInfo(NULL) == UINT32_MAX);
-    CHECK(aclrtGetErrorCodeFromExceptionInfo(seen_info) == UINT32_MAX); /* valid during the call only */
+    CHECK(aclrtGetErrorCodeFromExceptionInfo(seen_info) == UINT32_MAX); /* valid only during the callback */
     CHECK_CODE(aclrtGetArgsFromExceptionInfo(NULL, NULL, NULL), -1);
 
-    CHECK_CODE(aclrtSetExceptionInfoCallback(see), 0); /* both manners: called twice */
+    CHECK_CODE(aclrtSetExceptionInfoCallback(see), 0); /* registered in both ways, and called twice */
     CHECK_CODE(aclsimLaunchTask(stream, fail_task, NULL, NULL, 0, 0), 0);
     CHECK_CODE(aclrtSynchronizeStream(stream), 507015);
     CHECK(seen_count == 5);
@@ -345,7 +345,7 @@ static void test_registries(void)
     CHECK_CODE(aclrtUnSubscribeHostFunc(0, NULL), 207000);
 }
 
-/* Many threads launch on many streams that one thread serves; each stream keeps its order. */
+/* Many threads launch callbacks on many streams that one thread serves; each stream keeps its order. */
 struct producer {
     pthread_t thread;
     aclrtStream stream;
@@ -422,7 +422,7 @@ static void tear_down(void *argument)
     pthread_mutex_unlock(&teardown->lock);
 }
 
-/* A host function may end its stream by force and then its context, whose thread it runs on. */
+/* A host function may destroy its stream by force, and then the context whose thread runs it. */
 static void test_end_inside(void)
 {
     struct teardown teardown = {.lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
@@ -459,8 +459,8 @@ static void test_reset(void)
     CHECK_CODE(aclrtLaunchCallback(stop_serving, &server, ACL_CALLBACK_BLOCK, stream), 107015);
 }
 
-/* A callback that a destroyed stream took back leaves no gap for those who count calls: here the exceptions', whose
- * thread is the next to have the same queue. */
+/* A destroyed stream removes its callback from the queue, and the number of pending calls stays right. The thread of
+ * the exception callbacks checks that: it is the next one to use the same queue. */
 static void test_taken_back(void)
 {
     aclrtStream stream;
@@ -475,7 +475,7 @@ static void test_taken_back(void)
     CHECK_CODE(aclrtDestroyStreamForce(stream), 0);
     CHECK(log.count == 0);
     CHECK_CODE(aclrtSetExceptionInfoCallback(see), 0);
-    CHECK_CODE(aclsimReset(), 0); /* waits for all reports; none is left here */
+    CHECK_CODE(aclsimReset(), 0); /* waits for all pending reports; there are none */
 }
 
 int main(void)

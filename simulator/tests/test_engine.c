@@ -1,9 +1,10 @@
-/* The engine's promises, each with time held still: nothing submitted is forgotten, what is discarded ends. */
+/* The guarantees of the engine, tested with a fixed order of threads: every submitted task runs, unless it is
+ * discarded, and discarding always ends. */
 #include "engine.h"
 
 #define MANY 2000
 
-/* ---- silence: one call, then none; what was submitted runs all the same ---- */
+/* ---- silence: a submitted task runs even if the program makes no further call ---- */
 
 static void submit_and_be_silent(aclrtStream stream)
 {
@@ -15,7 +16,7 @@ static void submit_and_be_silent(aclrtStream stream)
     }
 }
 
-/* One stream parks behind another, which somebody else sets off. */
+/* One stream waits for another, which is released without a call on the first one. */
 static void park_and_be_silent(aclrtStream first, aclrtStream second, aclrtEvent event)
 {
     struct latch ran = LATCH;
@@ -55,7 +56,7 @@ static void test_silence(void)
     CHECK_CODE(aclrtDestroyEvent(event), 0);
 }
 
-/* A stream whose worker has taken it, while more work arrives for another: the second worker must come. */
+/* A worker is busy with one stream when work arrives for another: the second worker must run it. */
 static void test_second_worker(void)
 {
     aclrtStream streams[2] = {make_stream(), make_stream()};
@@ -114,7 +115,7 @@ static void test_refusals(void)
     CHECK_CODE(aclrtDestroyEvent(inside.event), 0);
 }
 
-/* A task for workers runs on no host, neither one that waits nor one that submits much. */
+/* A task for workers never runs on a host thread, neither on one that waits nor on one that submits many tasks. */
 static _Atomic uint32_t on_host;
 static pthread_t host;
 
@@ -158,7 +159,7 @@ static void test_force(void)
     CHECK_CODE(aclrtSynchronizeStreamWithTimeout(stream, 1), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
     CHECK_CODE(aclrtDestroyStreamForce(stream), 0);
     CHECK(latch_count(&ran) == 0);
-    /* The slot's next life knows nothing of the latches of the last. */
+    /* The next stream in the slot does not inherit the latches. */
     stream = make_stream();
     CHECK(id_of(stream) == id);
     CHECK_CODE(aclsimStreamRelease(stream), ACL_ERROR_RT_PARAM_INVALID);
@@ -170,7 +171,7 @@ static void test_force(void)
     CHECK_CODE(aclrtDestroyStream(stream), 0);
 }
 
-/* A stream that waits for another stream is not held up by it any more. */
+/* A stream that waits for another stream can be destroyed by force at once. */
 static void test_force_behind(void)
 {
     aclrtStream held = make_stream(), stream = make_stream();
@@ -185,7 +186,7 @@ static void test_force_behind(void)
     CHECK_CODE(aclrtDestroyEvent(event), 0);
 }
 
-/* What has begun is waited for, what has not is discarded. */
+/* Destroying by force waits for the running task and discards the queued ones. */
 struct destruction {
     struct sleeper sleeper;
     aclrtStream stream;
@@ -216,7 +217,7 @@ static void test_force_while_running(void)
     CHECK(latch_count(&ran) == 0);
 }
 
-/* A drop that looked at the stream between its parking and its entering the gate. */
+/* The stream is dropped after its task decided to park, and before the stream enters the gate. */
 static void test_drop_before_enter(void)
 {
     struct sim_gate gate = {0};
@@ -236,7 +237,7 @@ static void test_drop_before_enter(void)
     CHECK_CODE(aclrtDestroyStream(stream), 0);
 }
 
-/* A submission that found its stream alive, and comes to the lock when it no longer is. */
+/* A submitter finds the stream alive, but the stream is destroyed before the submitter gets the lock. */
 static void *submit_late(void *argument)
 {
     struct waiter *waiter = argument;
@@ -296,7 +297,7 @@ static void test_stop_mode(void)
     CHECK_CODE(aclrtSetDevice(0), 0);
 }
 
-/* Destroying a context waits for the tasks of its streams and makes their handles dead. */
+/* Destroying a context waits for the tasks of its streams and invalidates their handles. */
 static void test_context(void)
 {
     aclrtContext context;
@@ -315,7 +316,7 @@ static void test_context(void)
         CHECK_CODE(aclrtSynchronizeStream(streams[i]), ACL_ERROR_RT_INVALID_HANDLE);
 }
 
-/* Two long tasks run side by side, whatever the patrol was doing when they came. */
+/* Two long tasks run in parallel, whatever the patrolling worker was doing when they were submitted. */
 static void test_side_by_side(void)
 {
     aclrtStream first = make_stream(), streams[2] = {make_stream(), make_stream()};
@@ -345,7 +346,7 @@ struct flood {
     struct sleeper sleeper;
     aclrtStream stream;
     _Atomic uint32_t submitted;
-    uint32_t ran; /* plain: the stream's tasks */
+    uint32_t ran; /* plain: only the tasks of one stream use it */
 };
 #define FLOOD 5000
 
@@ -395,19 +396,19 @@ static void test_many_streams(void)
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < MANY; i++)
             launch(streams[i], open_latch, &ran, i % 2 == 0 ? 0 : ACLSIM_TASK_LIGHT);
-    latch_wait(&ran, 3 * MANY); /* by the workers alone */
+    latch_wait(&ran, 3 * MANY); /* only workers run the tasks */
     for (int i = 0; i < MANY; i++)
         CHECK_CODE(aclrtDestroyStream(streams[i]), 0);
 }
 
-/* ---- idleness: here the passing of time is the subject ---- */
+/* ---- idle workers: this test depends on time ---- */
 
 static void test_idle(void)
 {
     aclrtStream stream = make_stream();
     launch(stream, do_nothing, NULL, 0);
     CHECK_CODE(aclrtSynchronizeStream(stream), 0);
-    await_idle(); /* the watchdog ends a patrol that does not go to sleep */
+    await_idle(); /* if the patrol never sleeps, the watchdog ends the test */
     submit_and_be_silent(stream);
     CHECK_CODE(aclrtDestroyStream(stream), 0);
 }

@@ -1,4 +1,5 @@
-/* A fork while the engine works: the child has nothing of the parent's and may begin anew; the parent goes on. */
+/* A fork while the engine works: the child has none of the parent's objects and can open a device; the parent
+ * continues. */
 #include "engine.h"
 #include <sys/wait.h>
 
@@ -13,14 +14,14 @@ const char *__tsan_default_options(void)
 
 static _Atomic bool stop;
 
-/* AddressSanitizer forks with its allocator's locks as they are: a child of a process that allocates may hang in them. */
+/* AddressSanitizer forks with its allocator locked as it is, so the child of a process that allocates may hang. */
 #ifdef __SANITIZE_ADDRESS__
 #define BUSY false
 #else
 #define BUSY true
 #endif
 
-/* Holds the engine's locks as often as it can. */
+/* Takes the engine's locks as often as it can. */
 static void *keep_busy(void *argument)
 {
     aclrtStream own = argument;
@@ -72,7 +73,7 @@ static void fork_once(aclrtStream stream, aclrtEvent event)
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* The child has no device, and can open its own; pinned memory keeps its contents. */
+/* The child has no device, and can open one; pinned memory keeps its contents. */
 static void test_memory_in_child(void)
 {
     void *block, *host;

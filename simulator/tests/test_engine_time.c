@@ -1,4 +1,5 @@
-/* Waits with a limit, of hosts and of streams, whoever is awake when it comes; the patrol on its way to sleep. */
+/* Waits of hosts and of streams with a time limit, whichever threads are awake when it passes; and work that arrives
+ * just when the patrolling worker goes to sleep. */
 #include "address/heap_inner.h"
 #include "base/clock.h"
 #include "engine.h"
@@ -52,7 +53,8 @@ static void test_host_limits(void)
     CHECK_CODE(aclrtDestroyEvent(event), 0);
 }
 
-/* A host with a limit does not begin a task that may outlast it: this one waits for the host. */
+/* A host that waits with a time limit must not run a task itself, because the task may take longer: here it waits for
+ * this host. */
 static void test_long_task(void)
 {
     aclrtStream stream = make_stream();
@@ -73,7 +75,7 @@ static void test_stream_limits(void)
     struct latch ran = LATCH;
     CHECK_CODE(aclsimStreamHold(held), 0);
     CHECK_CODE(aclrtRecordEvent(event, held), 0);
-    for (uint32_t i = 1; i <= 3; i++) { /* nobody synchronises; the workers may be asleep */
+    for (uint32_t i = 1; i <= 3; i++) { /* no thread synchronises; the workers may be asleep */
         if (i == 3)
             await_idle();
         wait_at_most(stream, event, 3 * MS);
@@ -86,7 +88,7 @@ static void test_stream_limits(void)
     CHECK_CODE(aclrtSynchronizeStream(stream), ACL_ERROR_RT_TASK_TIMEOUT);
     CHECK_CODE(aclrtStreamWaitEventWithTimeout(stream, event, 1), 0);
     CHECK_CODE(aclrtSynchronizeStream(stream), ACL_ERROR_RT_TASK_TIMEOUT);
-    /* Within the limit; the limit of a wait that is over means nothing. */
+    /* A wait that ends in time; its deadline must have no effect later. */
     wait_at_most(stream, event, 60000 * MS);
     CHECK_CODE(aclrtSynchronizeStreamWithTimeout(stream, 1), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
     CHECK_CODE(aclsimStreamHold(stream), 0);
@@ -98,7 +100,7 @@ static void test_stream_limits(void)
     CHECK_CODE(aclrtDestroyEvent(event), 0);
 }
 
-/* Many deadlines, the last first. */
+/* Many deadlines, set in reverse order. */
 static void test_many_limits(void)
 {
     static struct sim_gate never;
@@ -119,8 +121,8 @@ static void test_many_limits(void)
     CHECK(never.gt_waiters == NULL);
 }
 
-/* A stream that a host runs, and that parks with a deadline when it is let: one worker is busy and the other, free to
- * patrol, has found nothing to do. */
+/* A host thread runs a stream, which parks with a deadline when `before` is released. Until then both workers are
+ * occupied; a test frees the first one, which then patrols and finds nothing to do. */
 struct timed_run {
     aclrtStream stream;
     struct blocker before;
@@ -148,7 +150,7 @@ static void end_timed_run(struct timed_run *run)
     CHECK_CODE(aclrtDestroyStream(run->stream), 0);
 }
 
-/* The deadline is set while the patrol, about to sleep without limit, gives memory back. */
+/* The deadline is set while the patrolling worker trims the heap, just before it sleeps without a limit. */
 static void test_limit_before_sleep(void)
 {
     struct sim_lock *heap = &sim_heap_zone_of_device.zn_heaps[0].hp_lock;
@@ -163,7 +165,7 @@ static void test_limit_before_sleep(void)
     end_timed_run(&run);
 }
 
-/* The same with a task instead of a deadline. */
+/* The same for a task that is submitted instead of a deadline. */
 static void test_push_before_sleep(void)
 {
     struct sim_lock *heap = &sim_heap_zone_of_device.zn_heaps[0].hp_lock;
@@ -180,7 +182,7 @@ static void test_push_before_sleep(void)
     CHECK_CODE(aclrtDestroyStream(stream), 0);
 }
 
-/* The deadline is set while the patrol sleeps without limit. */
+/* The deadline is set while the patrolling worker sleeps without a limit. */
 static void test_limit_while_asleep(void)
 {
     struct timed_run run = {.before = BLOCKER, .ran = LATCH};
@@ -192,7 +194,7 @@ static void test_limit_while_asleep(void)
     end_timed_run(&run);
 }
 
-/* ---- a deadline against the event it waits for ---- */
+/* ---- a deadline that races with the awaited event ---- */
 
 static void *run_timers(void *argument)
 {
@@ -201,7 +203,7 @@ static void *run_timers(void *argument)
     return NULL;
 }
 
-/* The stream's gate opens while the timer is about to take it out, and the stream parks elsewhere at once. */
+/* A gate releases the stream while the timer is about to remove it; the stream parks at another gate immediately. */
 static void test_limit_and_event(void)
 {
     for (int round = 0; round < 50; round++) {
@@ -223,7 +225,7 @@ static void test_limit_and_event(void)
     }
 }
 
-/* Without a context a call may have to open a device first. */
+/* Without a context, nothing is ready: a call may have to open a device first. */
 static void *ask_without_context(void *unused)
 {
     for (int kind = ACLSIM_WAIT_STREAM; kind <= ACLSIM_WAIT_NOTHING; kind++)

@@ -1,10 +1,10 @@
-/* Hosts that wait: they miss nothing, run what they need and no more, and follow chains of streams to their ends. */
+/* Hosts that wait: they miss no wake-up, run only the tasks that they need, and follow chains of streams to the end. */
 #include "base/clock.h"
 #include "engine.h"
 
 #define CHAIN 200
 
-/* ---- nobody sleeps through a long task behind the one it waits for ---- */
+/* ---- a host does not sleep through a long task that is queued behind the awaited one ---- */
 
 static void test_long_task_behind(void)
 {
@@ -26,8 +26,8 @@ static void test_long_task_behind(void)
     CHECK_CODE(aclrtDestroyEvent(waiter.event), 0);
 }
 
-/* The same, with the long task arriving just when the holder has seen an empty queue: it waits for the lock, behind the
- * thread that submits. */
+/* The same when the long task arrives just after the holder has seen an empty queue: the holder waits for the lock,
+ * behind the thread that submits. */
 struct announced {
     struct blocker blocker;
     struct sleeper sleeper;
@@ -82,7 +82,7 @@ static void test_long_task_arrives(void)
     }
 }
 
-/* A waiter that needs a part of the queue only does not run, and not wait for, the rest. */
+/* A host that needs only part of the queue neither runs the rest nor waits for it. */
 static void test_partial_help(void)
 {
     aclrtStream stream = make_stream(), other = make_stream();
@@ -103,7 +103,7 @@ static void test_partial_help(void)
     CHECK_CODE(aclrtDestroyEvent(event), 0);
 }
 
-/* ---- a long chain of streams, each parked behind the one before ---- */
+/* ---- a long chain of streams, each waiting for the one before ---- */
 
 struct link {
     uint32_t place;
@@ -159,7 +159,7 @@ static void test_chain(void)
         CHECK_CODE(aclrtDestroyStream(streams[i]), 0);
 }
 
-/* A host follows a chain whose end goes on, and parks elsewhere, just before the host comes to sleep there. */
+/* A host follows a chain of streams; the last stream resumes and parks elsewhere just before the host sleeps there. */
 static void test_chain_moves(void)
 {
     struct sim_gate gate = {0};
@@ -184,7 +184,7 @@ static void test_chain_moves(void)
     sim_unlock(lock_of(middle));
     await_sleepers(lock_of(last), 1);
     sim_gate_release(&gate, false);
-    run_stream(middle); /* now it waits for `first`, which nobody runs but the host */
+    run_stream(middle); /* now it waits for `first`, which only the host can run */
     sim_unlock(lock_of(last));
     pthread_join(thread, NULL);
     CHECK(waiter.code == 0);
@@ -196,7 +196,7 @@ static void test_chain_moves(void)
     CHECK_CODE(aclrtDestroyEvent(of_first), 0);
 }
 
-/* The wait that a chain ends at runs out of time: the host runs what comes then. */
+/* The wait at the end of a chain times out: the host runs the tasks that follow. */
 static void test_chain_expires(void)
 {
     struct sim_gate never = {0};
@@ -214,7 +214,7 @@ static void test_chain_expires(void)
     CHECK_CODE(aclrtDestroyEvent(event), 0);
 }
 
-/* The runner of a stream parks it and goes away, while a host sleeps until that runner is done. */
+/* The thread that runs a stream parks it and leaves, while a host sleeps until that thread is done. */
 static void test_runner_parks(void)
 {
     aclrtStream stream = make_stream(), other = make_stream();
@@ -241,7 +241,7 @@ static void test_runner_parks(void)
     CHECK_CODE(aclrtDestroyEvent(event), 0);
 }
 
-/* ---- flag events: the newest record is taken for the one that will raise the flag ---- */
+/* ---- flag events: a host assumes that the newest record will raise the flag ---- */
 
 static aclrtEvent make_flag(void)
 {
@@ -250,7 +250,7 @@ static aclrtEvent make_flag(void)
     return event;
 }
 
-/* The host raises the flag itself when nobody else can. */
+/* The host raises the flag itself if no other thread can. */
 static void test_flag_helped(void)
 {
     aclrtStream raising = make_stream(), waiting = make_stream();
@@ -271,7 +271,7 @@ static void test_flag_helped(void)
     CHECK_CODE(aclrtDestroyEvent(event), 0);
 }
 
-/* Two streams wait for each other's flags: a deadlock of the program's, in which a host keeps its time. */
+/* Two streams wait for each other's flags, a deadlock of the program: the time limit of a host still works. */
 static void test_flags_in_a_circle(void)
 {
     aclrtStream one = make_stream(), two = make_stream();
@@ -287,8 +287,8 @@ static void test_flags_in_a_circle(void)
     CHECK_CODE(aclrtDestroyEvent(second), 0);
 }
 
-/* The newest record lies behind a task that waits for this very host; an older one raises the flag, for a stream that
- * the host does not wait for itself. */
+/* The newest record is queued behind a task that waits for this host. An older record raises the flag, for a stream
+ * that the host waits for only indirectly. */
 static void test_flag_guessed_wrong(void)
 {
     aclrtStream older = make_stream(), newer = make_stream(), middle = make_stream();
