@@ -1,4 +1,4 @@
-/* The heaps: blocks, look-ups, pages, address space given back, many threads. */
+/* The heaps: blocks, look-ups, pages, released address space, many threads. */
 #include "address/heap_inner.h"
 #include "check.h"
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #define CAPACITY (64 * GIB)
 #define NORMAL (2 * GIB)
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1 /* their own memory would be counted */
+#define SANITIZED 1 /* the memory of the sanitizer would be counted */
 #else
 #define SANITIZED 0
 #endif
@@ -43,7 +43,7 @@ static uint64_t next_random(uint64_t *state)
     return *state >> 33;
 }
 
-/* Every block is found from all its bytes and from no other. */
+/* A block is found by each address inside it, and by no address outside it. */
 static void test_find(void)
 {
     for (uint64_t size = 1; size <= 5 * MIB; size += size < 40000 ? 61 : 65521) {
@@ -97,7 +97,7 @@ static void test_pages(void)
     give(huge);
     give(giant);
 
-    /* Huge pages never take the normal part; normal ones cut up free huge pages when theirs are used up. */
+    /* Huge pages never use the normal part. Normal pages split free huge pages when the normal part is used up. */
     CHECK(take(CAPACITY - NORMAL, SIM_PAGE_HUGE) == NULL);
     huge = take(CAPACITY - NORMAL - 32, SIM_PAGE_HUGE);
     CHECK(huge != NULL && free_bytes(SIM_PAGE_HUGE) == 0 && take(1, SIM_PAGE_HUGE) == NULL);
@@ -114,7 +114,7 @@ static void test_pages(void)
     CHECK(free_bytes(SIM_PAGE_NORMAL) == NORMAL && free_bytes(SIM_PAGE_HUGE) == CAPACITY - NORMAL);
 }
 
-/* After everything was freed and trimmed, only the kept slabs (one per class) hold address space. */
+/* After everything is freed and trimmed, only the slabs that are kept (one per class) hold address space. */
 static void check_given_back(void)
 {
     sim_heap_trim(zone, 0);
@@ -128,7 +128,7 @@ static void check_given_back(void)
     CHECK(spans <= CLASSES && free_units + spans >= heap->hp_count - 1);
 }
 
-/* Random lives: blocks never overlap (each is filled with its own pattern, which must be whole when it is freed). */
+/* Random allocations: blocks never overlap. Each holds its own pattern, which must be intact when it is freed. */
 struct life {
     char *lf_block;
     uint64_t lf_size;
@@ -186,7 +186,7 @@ static void test_many(void)
     check_given_back();
 }
 
-/* Address space that is cut up and cached is found again for a block that needs nearly all of it. */
+/* Address space that was fragmented and cached is available again for a block that needs nearly all of it. */
 static void test_fragments(void)
 {
     static char *blocks[4000];
@@ -214,7 +214,7 @@ static uint64_t resident(void)
     return kilobytes * 1024;
 }
 
-/* 60 GiB allocated, one page touched in each. */
+/* Allocates 60 GiB and touches one page in each GiB: the resident memory stays small. */
 static void test_resident(uint64_t block_size)
 {
     uint64_t count = 60 * GIB / block_size, before = resident();

@@ -56,7 +56,7 @@ static void fill(void)
     CHECK_CODE(aclrtMemset(y, sizeof host, 0, sizeof host), 0);
 }
 
-/* y is x as many times. */
+/* Checks that y is x multiplied by `times`. */
 static void check_sum(float times)
 {
     float host[COUNT];
@@ -212,7 +212,7 @@ static void test_time_outs(void)
 static aclmdlRI shared_instance;
 static aclmdlRITask shared_task;
 
-/* Nothing is promised to threads that change one instance, but that each call answers and no run sees half a change. */
+/* Several threads change the same instance. Each call must return, and no replay may see a partial change. */
 static void *change_often(void *unused)
 {
     aclrtStream own;
@@ -299,7 +299,8 @@ static void *register_often(void *unused)
     return NULL;
 }
 
-/* Launches and lists go on while the implementation changes and, in every second round, while the binary goes away. */
+/* Launches and argument lists continue while the implementation changes and, in every second round, while the binary is
+ * unloaded. */
 static void test_threads(void)
 {
     for (int round = 0; round < 4; round++) {

@@ -1,4 +1,4 @@
-/* Memory through the public entry points: what only C or many threads can show. The rest is in
+/* Memory through the entry points, as far as it needs C or many threads. The other tests are in
  * tests/test_memory*.py. */
 #include "check.h"
 #include <acl/acl_sim.h>
@@ -25,7 +25,7 @@ static void *copy_by_thread(void *argument)
         CHECK_CODE(aclrtMemcpyAsync(b, BYTES, a, BYTES, ACL_MEMCPY_DEVICE_TO_DEVICE, stream), 0);
         CHECK_CODE(aclrtMemcpyAsync(host, BYTES, b, BYTES, ACL_MEMCPY_DEVICE_TO_HOST, stream), 0);
         CHECK_CODE(aclrtMemcpyAsync(&out, 1, (char *)b + BYTES - 1, 1, ACL_MEMCPY_DEVICE_TO_HOST, stream), 0);
-        CHECK(out == value && ((char *)host)[BYTES - 1] == value); /* the pageable copy waited for the rest */
+        CHECK(out == value && ((char *)host)[BYTES - 1] == value); /* the pageable copy waited for the other tasks */
         CHECK_CODE(aclrtFree(a), 0);
         CHECK_CODE(aclrtFree(b), 0);
     }
@@ -48,7 +48,7 @@ static void test_threads(void)
     CHECK(before == after);
 }
 
-/* A block that is freed, or freed and given out again, under a queued task: the task fails and names the free. */
+/* A block is freed and allocated again under a queued task: the task fails, and its message names the free. */
 static void test_freed_under_task(aclrtStream stream)
 {
     void *block, *again;
@@ -101,7 +101,7 @@ static void test_in_kernel(aclrtStream stream)
     CHECK(aclsimTranslate(block) == NULL && aclsimTranslate(&out) == NULL);
 }
 
-/* Registered memory is a copy's pinned side; unregistering it under a task is noticed. */
+/* Registered memory counts as pinned in copies; a task fails if its memory was unregistered meanwhile. */
 static void test_registered(aclrtStream stream)
 {
     char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -134,14 +134,14 @@ static aclError do_nothing(void *unused)
     return 0;
 }
 
-/* Queues a task that writes to the bytes. */
+/* Queues a task that declares that it writes to the bytes. */
 static aclError touch(aclrtStream stream, void *address, uint64_t size)
 {
     aclsimRange range = {address, size, 1};
     return aclsimLaunchTask(stream, do_nothing, NULL, &range, 1, 0);
 }
 
-/* Registered memory that is mapped for devices is device memory to any task, as long as the registration lasts. */
+/* Tasks can use registered memory that is mapped for devices like device memory, as long as it is registered. */
 static void test_mapped(aclrtStream stream)
 {
     char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -153,7 +153,7 @@ static void test_mapped(aclrtStream stream)
     CHECK_CODE(touch(stream, pages + 4000, 97), ACL_ERROR_RT_PARAM_INVALID);
     CHECK_TEXT("size is 97, expected at most 96");
     CHECK_CODE(aclrtSynchronizeStream(stream), 0);
-    for (int again = 0; again < 2; again++) { /* the task's registration is over, also when another one follows */
+    for (int again = 0; again < 2; again++) { /* a later registration does not replace that of the task */
         CHECK_CODE(aclsimStreamHold(stream), 0);
         CHECK_CODE(touch(stream, pages, 64), 0);
         CHECK_CODE(aclrtHostUnregister(pages), 0);
@@ -167,7 +167,7 @@ static void test_mapped(aclrtStream stream)
     munmap(pages, 8192);
 }
 
-/* Memory counts among what is alive, and a kind that nothing has is refused. */
+/* Memory is counted among the live objects, and an unknown kind is refused. */
 static void test_live_counts(void)
 {
     void *block, *pinned;
@@ -188,7 +188,7 @@ static void test_live_counts(void)
     CHECK(aclsimLiveCount(NULL) == all);
 }
 
-/* Where the program runs on the device itself, the device's memory is the program's, and there is no virtual memory. */
+/* If the program runs on the device itself, it can access the device's memory, and there is no virtual memory. */
 static void test_on_the_device(void)
 {
     char *block, source[16] = {1};
@@ -216,7 +216,7 @@ static void test_on_the_device(void)
     CHECK_CODE(aclsimReset(), 0);
 }
 
-/* aclsimReset ends every block, and the next device may have another size. */
+/* aclsimReset frees every block, and the next device may have another size. */
 static void test_reset(void)
 {
     void *block, *host;
@@ -248,7 +248,7 @@ static aclError queue_batch(struct batch *batch, aclrtStream stream)
 
 static aclrtStream shared;
 
-/* Each thread copies its own memory to the device and, with offsets, inside it, all on one stream. */
+/* Each thread copies its own memory to the device and, with offsets, within the device, all on one stream. */
 static void *copy_parts(void *argument)
 {
     unsigned char first = (unsigned char)(uintptr_t)argument, *host;
@@ -288,7 +288,7 @@ static void test_parts(aclrtStream stream)
         pthread_join(threads[i], NULL);
 }
 
-/* Nothing is recorded of a batch that a capture cannot take whole. */
+/* A batch with a copy that cannot be captured is not recorded at all. */
 static void test_batch_in_capture(aclrtStream stream)
 {
     unsigned char *block, *host, ordinary[8] = {0}, out = 0;
@@ -311,7 +311,7 @@ static void test_batch_in_capture(aclrtStream stream)
     CHECK_CODE(aclrtFreeHost(host), 0);
 }
 
-/* Addresses that no process maps are refused, up to the last one, unless no byte is used. */
+/* Addresses below 64 KiB, which no process maps, are refused, unless the count is 0. */
 static void test_low_addresses(aclrtStream stream)
 {
     void *low = (void *)(uintptr_t)65535, *block, *mapped;
@@ -332,7 +332,7 @@ static void test_low_addresses(aclrtStream stream)
     CHECK_CODE(aclrtFree(block), 0);
 }
 
-/* The program itself is a binary with this variable. */
+/* A variable of this program, which loads itself as a binary. */
 static unsigned char variable_of_the_test[BYTES] = {1, 2, 3};
 static aclrtBinHandle _Atomic loaded;
 

@@ -1,4 +1,4 @@
-/* Models from C: runs, unloading in the middle of them, registered functions that come and go, forks of the process. */
+/* Models from C: executions, unloading during executions, functions that are registered and removed, forks. */
 #include "engine.h"
 #include "model_file.h"
 #include <sys/wait.h>
@@ -11,7 +11,7 @@ const char *__tsan_default_options(void)
     return "die_after_fork=0";
 }
 
-/* ---- runs ---- */
+/* ---- executions ---- */
 
 static uint32_t load(const struct file *file)
 {
@@ -52,7 +52,7 @@ static void test_memory_of_the_program(void)
     CHECK_CODE(aclrtMalloc(&work, WORK, ACL_MEM_MALLOC_HUGE_FIRST), 0);
     CHECK_CODE(aclrtMalloc(&weights, WEIGHTS, ACL_MEM_MALLOC_HUGE_FIRST), 0);
     CHECK_CODE(aclrtGetMemInfo(ACL_HBM_MEM, &before, &total), 0);
-    for (size_t less = 0; less < 4; less++) { /* bit 0: work is a byte short, bit 1: weights are */
+    for (size_t less = 0; less < 4; less++) { /* bit 0: the work memory is 1 byte too small; bit 1: the weights are */
         aclError code = aclmdlLoadFromMemWithMem(file.bytes, file.size, &id, work, WORK - less % 2, weights,
                                                  WEIGHTS - less / 2);
         CHECK(code == (less == 0 ? 0 : ACL_ERROR_GE_PARAM_INVALID));
@@ -102,9 +102,9 @@ static void test_wrong_counts_and_ids(void)
     free_sides(&sides);
 }
 
-/* ---- ports and buffers of other sizes than their shape's ---- */
+/* ---- inputs and buffers whose size is not that of the shape ---- */
 
-/* The file with an input of so many bytes, the shape as it was. */
+/* Makes a file with an input of `bytes` bytes and an unchanged shape. */
 static struct file make_sized(uint64_t bytes)
 {
     struct file file = make_file("double");
@@ -112,7 +112,7 @@ static struct file make_sized(uint64_t bytes)
     return file;
 }
 
-/* Sees only the bytes that were given: the rest of a short input is zero. */
+/* Sums the input: the rest of an input that is too short must be zero. */
 static aclError sum_up(const aclsimModelRun *run)
 {
     const float *from = run->inputs[0].data;
@@ -127,7 +127,7 @@ static void test_short_buffers(void)
     struct sides sides = make_sides();
     uint32_t id;
     CHECK_CODE(aclsimRegisterModel("double", NULL, 0, sum_up, NULL), 0);
-    for (uint64_t bytes = 16; bytes <= 80; bytes += 64) { /* the last one is 64 bytes more than the buffer has */
+    for (uint64_t bytes = 16; bytes <= 80; bytes += 64) { /* the second size is 64 bytes larger than the buffer */
         struct file file = make_sized(bytes);
         float values[4];
         id = load(&file);
@@ -188,11 +188,11 @@ static void test_bad_files(void)
     CHECK_TEXT("input 0 of the model has 15 bytes, expected at least the 16 of its shape");
 }
 
-/* ---- functions that fail and say why ---- */
+/* ---- functions that fail with a reason ---- */
 
 static aclError fail_with(const aclsimModelRun *run)
 {
-    CHECK_CODE(aclrtFree(NULL), ACL_ERROR_INVALID_PARAM); /* another call: the message is the run's all the same */
+    CHECK_CODE(aclrtFree(NULL), ACL_ERROR_INVALID_PARAM); /* a call that fails inside must not replace the message */
     CHECK_CODE(aclsimSetReason("it was replaced"), 0);
     if (run->userData != NULL)
         CHECK_CODE(aclsimSetReason(run->userData), 0);
@@ -232,7 +232,7 @@ static void test_reasons(void)
     CHECK_TEXT("failed: two lines xxx");
     CHECK_CODE(aclmdlUnload(id), 0);
 
-    /* Who says nothing does not inherit what was said before. */
+    /* A function that sets no reason does not inherit an earlier one. */
     CHECK_CODE(aclsimRegisterModel("broken", NULL, 0, fail_in_silence, NULL), 0);
     id = load(&file);
     CHECK_CODE(aclmdlExecute(id, sides.datasets[0], sides.datasets[1]), ACL_ERROR_RT_MODEL_EXECUTE);
@@ -243,7 +243,7 @@ static void test_reasons(void)
     free_sides(&sides);
 }
 
-/* ---- unloading in the middle ---- */
+/* ---- unloading during executions ---- */
 
 struct pause {
     struct latch begun, let;
@@ -263,7 +263,7 @@ static void *unload(void *id)
     return NULL;
 }
 
-/* The unloading waits for the run that goes on and for the one behind it; the id is dead at once. */
+/* Unloading waits for the execution that runs and for the queued one; the id is invalid immediately. */
 static void test_unloading_waits(void)
 {
     struct pause pause = {LATCH, LATCH};
@@ -277,7 +277,7 @@ static void test_unloading_waits(void)
     latch_wait(&pause.begun, 1);
     pthread_t thread = start(unload, (void *)(uintptr_t)id);
     while (aclmdlExecuteAsync(id, sides.datasets[0], sides.datasets[1], stream) == 0)
-        continue; /* until the id is dead; these runs may come too late, and fail */
+        continue; /* until the id is invalid; executions that come too late may fail */
     latch_open(&pause.let);
     pthread_join(thread, NULL);
     aclrtSynchronizeStream(stream);
@@ -286,7 +286,7 @@ static void test_unloading_waits(void)
     free_sides(&sides);
 }
 
-/* Threads run one model, each with its own data, while it is unloaded: every call runs it whole, or not at all. */
+/* Threads execute one model, each with its own data, while it is unloaded: each call executes all of it or nothing. */
 struct runner {
     _Atomic uint32_t *id;
     _Atomic uint32_t *runs;
@@ -317,7 +317,7 @@ static void *run_often(void *argument)
     return NULL;
 }
 
-/* Functions are registered and taken back all the while, under names that nobody loads and under the model's own. */
+/* Registers and removes functions all the time, for a model that is never loaded and for the one that is executed. */
 static void *register_often(void *argument)
 {
     struct runner *runner = argument;
@@ -344,7 +344,7 @@ static void test_models_come_and_go(void)
     uint32_t rounds = 100 * stress_factor();
     for (uint32_t i = 0; i < rounds; i++) {
         uint32_t next = load(&file), last = atomic_exchange(&id, next), seen = atomic_load(&runs);
-        while (atomic_load(&runs) == seen) /* each model is used */
+        while (atomic_load(&runs) == seen) /* until the new model was executed */
             sched_yield();
         CHECK_CODE(aclmdlUnload(last), 0);
     }
@@ -354,7 +354,7 @@ static void test_models_come_and_go(void)
     CHECK_CODE(aclmdlUnload(atomic_load(&id)), 0);
 }
 
-/* ---- the end of everything ---- */
+/* ---- reset and fork ---- */
 
 static void test_reset_and_fork(void)
 {

@@ -1,5 +1,5 @@
-/* The process that runs ONNX models, from the simulator's side. This program plays it too: started with -c it doubles
- * floats, or does what the model says that it does. */
+/* The process that runs ONNX models, seen from the simulator. This program also plays that process: started with -c it
+ * doubles floats, or misbehaves as the text of the model says. */
 #include "model/format/format.h"
 #include "check.h"
 #include <acl/acl_sim.h>
@@ -48,7 +48,7 @@ static void twice(unsigned char *base, const aclsimModelRun *run, const char *wh
 
 static int serve(void)
 {
-    static char models[MODELS][8]; /* what each does, by its number */
+    static char models[MODELS][8]; /* the text of each model, by its number */
     uint64_t size;
     if (fcntl(MEMORY, F_GETFD) < 0 || getsid(0) != getpid())
         return 9;
@@ -92,7 +92,7 @@ static void close_model(const struct sim_model_executor *executor)
     executor->me_close(executor->me_state);
 }
 
-/* Runs it on so many floats; the results have to be right where it succeeds. */
+/* Executes the model on `count` floats, and checks the results if that succeeds. */
 static aclError run(const struct sim_model_executor *executor, int64_t count, char reason[SIM_REASON_BYTES])
 {
     float *in = calloc((size_t)count, sizeof *in), *out = calloc((size_t)count, sizeof *out);
@@ -135,7 +135,7 @@ static void test_sizes(void)
     close_model(&second);
 }
 
-/* Whatever the process does, the call fails with a reason and the next one is well. */
+/* Whatever the process does, the call fails with a reason, and the next call succeeds. */
 static void test_failures(void)
 {
     static const char *const runs[][2] = {{"raise", "/proc/self/exe: raise"}, {"deep", "output 0 is larger"},
@@ -190,7 +190,7 @@ static void fork_and_run(void)
 
 static void test_threads_and_forks(void)
 {
-#ifdef __SANITIZE_THREAD__ /* which takes what the parent's threads do for the child's own */
+#ifdef __SANITIZE_THREAD__ /* it attributes the work of the parent's threads to the child */
     enum { FORKS = 0 };
 #else
     enum { FORKS = 8 };
@@ -216,7 +216,7 @@ static void test_a_wrong_name(void)
 
 int main(int count, char **arguments)
 {
-    alarm(60); /* in both processes: a test that does not end by itself is a failure */
+    alarm(60); /* in both processes, so that a hang is a failure */
     if (count > 1 && strcmp(arguments[1], "-c") == 0)
         _exit(serve());
     CHECK_CODE(aclsimConfigure("python", "/proc/self/exe"), 0);

@@ -1,5 +1,5 @@
-/* Saved instances from C: a block that is written, opened and run by several threads, cut at every byte, and changed at
- * every byte: what is opened then runs without undefined behaviour, which sanitizers see. */
+/* Saved instances from C: a saved block is opened and executed by several threads, truncated at every byte, and changed
+ * at every byte. Executing a changed block must not cause undefined behaviour, which sanitizers would report. */
 #include "model/format/format.h"
 #include "engine.h"
 #include <aclnn/acl_meta.h>
@@ -26,7 +26,7 @@ static aclTensor *make_tensor(void *data)
     return tensor;
 }
 
-/* sum = x + 2 * weight, which is kept; y = a copy of it. */
+/* Captures sum = x + 2 * weight, where the block keeps the weight, and y = sum. */
 static aclmdlRI capture(aclrtStream stream, float *x, float *y)
 {
     float two = 2, *memory[] = {x, make_floats(20), make_floats(-1)};
@@ -56,7 +56,7 @@ static unsigned char *save(aclmdlRI instance, float *x, float *y, size_t *size)
     return block;
 }
 
-/* Each thread has numbers of its own, and finds no other's in what comes back. */
+/* Each thread has its own numbers, and never gets those of another thread back. */
 static void *run_often(void *argument)
 {
     const struct sim_model_executor *executor = argument;
@@ -90,7 +90,7 @@ static void test_runs_by_several_threads(const unsigned char *block, size_t size
     executor.me_close(executor.me_state);
 }
 
-/* A block of its very size, so that a read behind it is seen. */
+/* Each block is allocated with its exact size, so that sanitizers report a read past its end. */
 static void test_cut_blocks_are_refused(const unsigned char *block, size_t size)
 {
     struct sim_model_executor executor = {0};
@@ -117,7 +117,7 @@ static void run_damaged(const struct sim_model_executor *executor)
     CHECK(code == ACL_SUCCESS || code > 0);
 }
 
-/* A block that was changed is refused, or is another one: both are answers. */
+/* A changed block is either refused, or opened as another valid block: both are right. */
 static void test_changed_blocks_stay_defined(const unsigned char *block, size_t size)
 {
     static const unsigned char changes[] = {0x01, 0x02, 0x80, 0xff};
@@ -152,7 +152,7 @@ int main(void)
     test_runs_by_several_threads(block, size);
     test_cut_blocks_are_refused(block, size);
     test_changed_blocks_stay_defined(block, size);
-    CHECK_CODE(aclsimReset(), 0); /* the block needs nothing of what it was saved from */
+    CHECK_CODE(aclsimReset(), 0); /* the block does not depend on the objects that it was saved from */
     open_device("eager");
     test_runs_by_several_threads(block, size);
     free(block);

@@ -1,5 +1,5 @@
 /* Single operators from many threads, with objects that are destroyed meanwhile; workspace in every state of a stream;
- * attributes and handles of any bits. */
+ * attributes and handles with arbitrary bits. */
 #include "engine.h"
 #include <acl/acl_op.h>
 #include <acl/acl_op_compiler.h>
@@ -31,7 +31,7 @@ static float result(void)
     return numbers[3];
 }
 
-/* ---- any handle ---- */
+/* ---- arbitrary handles ---- */
 
 static void test_handles(void)
 {

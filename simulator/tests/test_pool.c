@@ -30,7 +30,7 @@ static void *take(aclrtStream stream)
     return address;
 }
 
-/* ---- who may have a block whose free has not run ---- */
+/* ---- which stream may get a block whose free has not run ---- */
 
 static void test_order(void)
 {
@@ -44,7 +44,7 @@ static void test_order(void)
     CHECK_CODE(aclrtMemPoolFreeAsync(freed, first), 0);
     CHECK(take(second) != freed);
     CHECK_CODE(aclrtSynchronizeStream(second), 0);
-    CHECK(take(second) == freed); /* there is no other room: it waits for the free */
+    CHECK(take(second) == freed); /* the pool has no other memory: the stream waits for the free */
     CHECK_CODE(aclrtSynchronizeStreamWithTimeout(second, 1), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
     CHECK_CODE(aclsimStreamRelease(first), 0);
     CHECK_CODE(aclrtSynchronizeStream(first), 0);
@@ -54,7 +54,8 @@ static void test_order(void)
     CHECK_CODE(aclrtDestroyStream(second), 0);
 }
 
-/* The block waits for its former life still: its stream may have it, and nobody else at once. */
+/* The free of a block is aborted while an earlier free is still queued: the stream of that earlier free may get the
+ * block, but the aborted stream may not. */
 static void test_discarded_free(void)
 {
     aclrtStream first, second;
@@ -81,7 +82,7 @@ static void test_discarded_free(void)
     CHECK_CODE(aclrtDestroyStream(second), 0);
 }
 
-/* ---- nobody gets memory that somebody uses ---- */
+/* ---- memory that is in use is not allocated again ---- */
 
 struct filled {
     void *address;
@@ -143,7 +144,8 @@ static void run_threads(void *(*function)(void *))
         pthread_join(threads[i], NULL);
 }
 
-/* `limit` 0: there is memory for all; else one block a thread, so that streams wait for one another's frees. */
+/* With a limit of 0 there is memory for all; otherwise for one block per thread, so that streams wait for the frees of
+ * other streams. */
 static void test_threads_share_a_pool(uint64_t limit)
 {
     make_pool(limit);

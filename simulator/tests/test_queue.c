@@ -1,10 +1,10 @@
-/* Queues, routes, channels and shared buffers under many threads: everything that is put comes out once and in order, and nobody waits
- * for ever. A lost wake-up is a hang. */
+/* Queues, routes, channels and shared buffers under many threads: each element comes out once and in order, and no
+ * thread waits for ever. A lost wake-up shows as a hang. */
 #include "engine.h"
 #include <acl/acl_tdt.h>
 
 #define ROUNDS 2000
-#define SIDES 3 /* threads on either side */
+#define SIDES 3 /* threads on each side */
 
 static uint32_t source, targets[2];
 
@@ -29,7 +29,7 @@ static aclError change_route(uint32_t from, uint32_t to, aclError (*change)(aclt
     return code;
 }
 
-/* ---- many producers, a fork in the way, many consumers ---- */
+/* ---- many producers, one queue that is routed to two, many consumers ---- */
 
 struct element {
     uint32_t el_producer, el_number;
@@ -45,7 +45,7 @@ static void *produce(void *number)
     return NULL;
 }
 
-/* Takes all of one target alone: each producer's elements come in their order. */
+/* Takes all elements of one target; those of each producer must come in order. */
 static void *consume(void *target)
 {
     uint32_t newest[SIDES] = {0};
@@ -81,7 +81,7 @@ static void test_routes(void)
     CHECK_CODE(acltdtDestroyQueue(source), 0);
 }
 
-/* ---- queues that end under those who wait ---- */
+/* ---- queues that are destroyed while threads wait on them ---- */
 
 static void *wait_for_the_end(void *unused)
 {
@@ -149,7 +149,7 @@ static void test_channel(void)
     CHECK_CODE(acltdtDestroyChannel(channel), 0);
 }
 
-/* A channel without a capacity takes any number of messages, so that there is nothing to wait for. */
+/* A channel without a capacity accepts any number of messages, so sending never waits and takes no time limit. */
 static void test_limits_of_sending(void)
 {
     const int64_t dims[] = {1}, one = 1;
@@ -172,7 +172,7 @@ static void test_limits_of_sending(void)
     CHECK_CODE(acltdtDestroyDataset(dataset), 0);
 }
 
-/* ---- chains of buffers that change hands, on a chip that has them ---- */
+/* ---- chains of buffers that are passed on through queues, on a chip that has them ---- */
 
 static void *put_chains(void *unused)
 {
@@ -184,7 +184,7 @@ static void *put_chains(void *unused)
         CHECK_CODE(acltdtSetBufDataLen(member, i % 9), 0);
         CHECK_CODE(acltdtAppendBufChain(head, member), 0);
         CHECK_CODE(acltdtEnqueue(source, head, -1), 0);
-        CHECK_CODE(acltdtFreeBuf(head), ACL_ERROR_INVALID_PARAM); /* it is somebody else's now */
+        CHECK_CODE(acltdtFreeBuf(head), ACL_ERROR_INVALID_PARAM); /* the queue owns it now */
     }
     return unused;
 }
@@ -215,7 +215,7 @@ static void test_buffers(void)
     for (int i = 0; i < 2 * SIDES; i++)
         pthread_join(threads[i], NULL);
     CHECK(aclsimLiveCount("shared buffer") == 0);
-    CHECK_CODE(acltdtEnqueueData(source, threads, sizeof threads, NULL, 0, 0, 0), 0); /* dropped by the reset */
+    CHECK_CODE(acltdtEnqueueData(source, threads, sizeof threads, NULL, 0, 0, 0), 0); /* discarded by the reset */
 }
 
 int main(void)

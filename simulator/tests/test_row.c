@@ -1,5 +1,5 @@
-/* Operators: what the first phase refuses and packs, what the second one runs, executors used once or again. The kernel
- * is the test's own, and adds any shapes that are equal. */
+/* Operators: what the first phase refuses and packs, what the second phase runs, executors that are used once or
+ * several times. The kernel belongs to the test, and adds tensors of equal shapes. */
 #include "operator/call.h"
 #include "engine.h"
 #include <aclnnop/aclnn_add.h>
@@ -74,7 +74,7 @@ static const float *read_back(const float *block)
 
 static void *workspace;
 
-/* One whole call of aclnnAdd. */
+/* Both phases of aclnnAdd. */
 static aclnnStatus add(aclTensor *self, aclTensor *other, aclTensor *out)
 {
     uint64_t size = 0;
@@ -92,7 +92,7 @@ static void test_run(void)
     read_back(device[2]);
     for (int i = 0; i < COUNT; i++)
         CHECK(host[i] == 1 + (float)i + 2 * (100 + (float)i));
-    /* Transposed, backwards, and a single element at an offset. */
+    /* A transposed view, a reversed view, and a single element that is broadcast. */
     aclTensor *turned = tensor(device[2], 0, COLUMNS, ROWS, 1, COLUMNS);
     aclTensor *back = tensor(device[0], COUNT - 1, COLUMNS, ROWS, -ROWS, -1);
     aclTensor *other_turned = tensor(device[1], 0, COLUMNS, ROWS, 0, 0);
@@ -106,7 +106,7 @@ static void test_run(void)
         CHECK_CODE(aclDestroyTensor(all[i]), 0);
 }
 
-/* An operator that cannot work in place gives what it gives with an output of its own: over its input, and beside it. */
+/* An operator that cannot work in place gives the right result if its output is its input, or overlaps it. */
 static void test_overlap(void)
 {
     const int64_t axes[] = {1};
@@ -139,7 +139,7 @@ static void test_ranges(void)
     low = tensor(block, 1, 2, 2, -1, -1);
     CHECK_CODE(add(self, outside, out), ACLNN_ERR_RUNTIME_ERROR);
     CHECK_TEXT("other");
-    CHECK_CODE(add(self, low, out), ACLNN_ERR_RUNTIME_ERROR); /* one element before the block */
+    CHECK_CODE(add(self, low, out), ACLNN_ERR_RUNTIME_ERROR); /* the view begins one element before the block */
     CHECK_CODE(aclsimStreamHold(stream), 0);
     CHECK_CODE(add(self, other, out), 0);
     CHECK_CODE(aclrtFree(block), 0);
@@ -196,7 +196,7 @@ static void test_second_phase(void)
     aclTensor *self = full(device[0]), *other = full(device[1]), *out = full(device[2]), *gone = full(device[0]);
     aclOpExecutor *executor = plan(self, other, out);
     CHECK_CODE(aclnnAdd(workspace, 64, NULL, stream), ACLNN_ERR_PARAM_NULLPTR);
-    CHECK_CODE(aclnnAdds(workspace, 64, executor, stream), ACLNN_ERR_INNER_NULLPTR); /* and uses it up */
+    CHECK_CODE(aclnnAdds(workspace, 64, executor, stream), ACLNN_ERR_INNER_NULLPTR); /* also destroys the executor */
     CHECK_TEXT("aclnnAddGetWorkspaceSize");
     CHECK_CODE(aclnnAdd(workspace, 64, executor, stream), ACLNN_ERR_INNER_NULLPTR);
     CHECK_TEXT("a destroyed executor");
@@ -237,7 +237,7 @@ static void test_repeatable(void)
     CHECK_CODE(aclnnAdd(workspace, 64, executor, stream), 0);
     for (size_t i = 0; i < 3; i++)
         CHECK_CODE(aclDestroyTensor(all[i]), 0);
-    CHECK_CODE(aclnnAdd(workspace, 64, executor, stream), 0); /* the addresses stay */
+    CHECK_CODE(aclnnAdd(workspace, 64, executor, stream), 0); /* the addresses are kept */
     CHECK(read_back(device[0])[5] == 75);
     self = full(device[0]);
     CHECK_CODE(aclSetInputTensorAddr(executor, 2, self, device[0]), ACLNN_ERR_PARAM_INVALID);
@@ -277,14 +277,14 @@ static void test_lists(void)
     CHECK_CODE(aclSetAclOpExecutorRepeatable(executor), 0);
     CHECK_CODE(aclSetDynamicInputTensorAddr(executor, 0, 1, list, device[2]), 0);
     CHECK_CODE(aclSetDynamicInputTensorAddr(executor, 0, 2, list, device[2]), ACLNN_ERR_PARAM_INVALID);
-    CHECK_CODE(aclSetDynamicTensorAddr(executor, 1, 0, list, device[2]), ACLNN_ERR_PARAM_INVALID); /* out: not a list */
+    CHECK_CODE(aclSetDynamicTensorAddr(executor, 1, 0, list, device[2]), ACLNN_ERR_PARAM_INVALID); /* not a list */
     CHECK_CODE(aclSetDynamicTensorAddr(executor, 0, 0, NULL, device[2]), ACLNN_ERR_INNER_NULLPTR);
     CHECK_CODE(aclnnCat(NULL, 0, executor, stream), 0);
     CHECK_CODE(aclrtSynchronizeStream(stream), 0);
     CHECK(listed == 2);
     CHECK_CODE(aclDestroyAclOpExecutor(executor), 0);
     CHECK_CODE(aclDestroyTensorList(list), 0);
-    CHECK_CODE(aclDestroyTensor(members[0]), ACLNN_ERR_PARAM_INVALID); /* went with the list */
+    CHECK_CODE(aclDestroyTensor(members[0]), ACLNN_ERR_PARAM_INVALID); /* destroyed with the list */
     aclTensorList *empty = aclCreateTensorList(NULL, 0);
     CHECK_CODE(aclnnCatGetWorkspaceSize(empty, -1, out, &size, &executor), 0);
     CHECK_CODE(aclnnCat(NULL, 0, executor, stream), 0);
@@ -294,14 +294,15 @@ static void test_lists(void)
     CHECK_CODE(aclDestroyTensor(out), 0);
 }
 
-/* Says where the kernel was led: the first element of each list's only member. */
+/* Writes through the addresses that the kernel got, so that the test sees them: the first element of each list's only
+ * member. */
 static aclError run_abs(const aclsimCall *call)
 {
     *(float *)call->arguments[1].tensors->data = -*(const float *)call->arguments[0].tensors->data;
     return 0;
 }
 
-/* Every way to lead a list elsewhere, under both spellings. */
+/* Every function that changes addresses of a list, under both spellings. */
 static void test_list_addresses(void)
 {
     typedef aclnnStatus (*set_member)(aclOpExecutor *, size_t, const size_t, aclTensorList *, void *);
@@ -326,7 +327,7 @@ static void test_list_addresses(void)
         CHECK_CODE(aclnnForeachAbsGetWorkspaceSize(inputs, outputs, &size, &executor), 0);
         CHECK_CODE(setters[i].call(executor, setters[i].index, 0, is_output ? outputs : inputs, device[1]), 0);
         CHECK_CODE(setters[i].call(executor, 2, 0, inputs, device[0]), ACLNN_ERR_PARAM_INVALID);
-        if (is_output) /* the member's own address was changed before the index was looked at */
+        if (is_output) /* the failed call above has changed the member's own address */
             CHECK_CODE(aclSetRawTensorAddr((aclTensor *)(uintptr_t)in, device[0]), 0);
         else
             CHECK_CODE(aclSetRawTensorAddr((aclTensor *)(uintptr_t)in, device[1]), 0);
@@ -338,7 +339,7 @@ static void test_list_addresses(void)
     CHECK_CODE(aclsimRegisterKernel("aclnnForeachAbs", NULL, NULL, NULL), 0);
 }
 
-/* The older spellings of the plain ones. */
+/* The older spellings of the functions for single tensors. */
 static void test_addresses(void)
 {
     aclTensor *self = full(device[0]), *other = full(device[1]), *out = full(device[2]);
@@ -384,7 +385,7 @@ static aclError count_call(const aclsimCall *call)
     return 0;
 }
 
-/* Tensors are shared; an executor belongs to its thread. */
+/* The threads share tensors, but each has its own executors. */
 static void *call_often(void *tensors)
 {
     aclTensor **shared = tensors;

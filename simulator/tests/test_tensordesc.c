@@ -1,10 +1,10 @@
-/* Half precision for every value; data buffers and tensor descriptions with any handle, from many threads. */
+/* Every value in half precision; data buffers and tensor descriptions with arbitrary handles, from many threads. */
 #include "operator/tensordesc.h"
 #include "check.h"
 #include <math.h>
 #include <pthread.h>
 
-/* Half to float by the definition of the format. */
+/* Converts half to double by the definition of the format. */
 static double half_value(uint16_t half)
 {
     int exponent = half >> 10 & 0x1f, fraction = half & 0x3ff;
@@ -12,7 +12,8 @@ static double half_value(uint16_t half)
     return half & 0x8000 ? -value : value;
 }
 
-/* Every half goes there and back; the middle between two neighbours rounds to the even one, a step aside to its own. */
+/* Every half survives the conversion to float and back. The middle between two neighbours rounds to the even one, and a
+ * float next to the middle rounds to the nearer neighbour. */
 static void check_half(void)
 {
     for (uint32_t bits = 0; bits < 0x10000; bits++) {
@@ -75,7 +76,7 @@ static void check_handles(void)
 
 static aclTensorDesc *_Atomic shared;
 
-/* Descriptions are changed and read by all threads while one of them replaces them. */
+/* All threads change and read descriptions, while one of them replaces them. */
 static void *use(void *argument)
 {
     int64_t dims[4] = {1, 2, 3, 4};

@@ -1,5 +1,5 @@
-/* Virtual memory with threads: mappings that come and go under queued and running work. The rest is in
- * tests/test_vmm*.py. */
+/* Virtual memory with threads: mappings that are created and removed while work is queued or runs. The other tests are
+ * in tests/test_vmm*.py. */
 #include "check.h"
 #include <acl/acl_sim.h>
 #include <pthread.h>
@@ -77,7 +77,7 @@ static void *map_and_unmap(void *argument)
     return NULL;
 }
 
-/* Work on a mapping that comes and goes is done or refused, and nobody crashes. */
+/* Work on a mapping that is created and removed meanwhile runs or is refused, but never crashes. */
 static void test_mappings_go_under_work(aclrtStream stream)
 {
     pthread_t thread;
@@ -99,7 +99,7 @@ static void test_mappings_go_under_work(aclrtStream stream)
     CHECK(free_bytes() == before);
 }
 
-/* A task that started before the unmapping goes on in memory that nobody sees. */
+/* A task that started before the unmapping continues on memory that no other code sees. */
 static aclError unmap_and_write(void *argument)
 {
     char *place = aclsimTranslate(argument);
@@ -127,7 +127,7 @@ static void test_a_running_task_loses_its_memory(aclrtStream stream)
     CHECK_CODE(aclrtReleaseMemAddress(first), 0);
 }
 
-/* What the last reset ends is not there for what comes next, nor given back twice. */
+/* Objects that a reset released are invalid afterwards, and cannot be released a second time. */
 static void test_reset(void)
 {
     aclrtDrvMemHandle handle;
