@@ -475,7 +475,7 @@ static void test_taken_back(void)
     CHECK_CODE(aclrtDestroyStreamForce(stream), 0);
     CHECK(log.count == 0);
     CHECK_CODE(aclrtSetExceptionInfoCallback(see), 0);
-    CHECK_CODE(aclsimReset(), 0); /* waits for all pending reports; there are none */
+    CHECK_CODE(aclsimReset(), 0); /* waits for all pending reports, so none may be left */
 }
 
 int main(void)

@@ -1,4 +1,5 @@
-/* Events: what a wait is bound to, flags that rise and fall, records and resets that overtake one another, ends. */
+/* Events: which record a wait is bound to, flags that are set and cleared, records and resets that overtake each other,
+ * and destruction. */
 #include "engine.h"
 
 #define RECORDS 5000
@@ -31,7 +32,7 @@ static aclrtEventWaitStatus wait_status_of(aclrtEvent event)
     return status;
 }
 
-/* A wait is for the record that was the newest when it was issued. */
+/* A wait is bound to the record that was the newest one when the wait was issued. */
 static void test_binding(void)
 {
     aclrtEvent event = make_event();
@@ -73,7 +74,7 @@ static void test_flag(void)
     CHECK_CODE(aclrtDestroyEvent(flag), 0);
 }
 
-/* A reset puts back the record it was issued for, and none that was made since. */
+/* A reset clears the record that was the newest one when the reset was issued, but no later one. */
 static void test_reset(void)
 {
     aclrtEvent event = make_event();
@@ -92,7 +93,7 @@ static void test_reset(void)
     CHECK_CODE(aclrtDestroyEvent(event), 0);
 }
 
-/* Tasks of a destroyed event still do what they were queued for, and its place is not given away before. */
+/* Queued tasks of a destroyed event still run, and its slot is not reused before. */
 static void test_end(void)
 {
     aclrtEvent flag = make_flag(), other, plain = make_event();
@@ -116,7 +117,7 @@ static void test_end(void)
     CHECK_CODE(aclrtSynchronizeStream(second), 0);
     CHECK(((struct sim_event *)sim_table_find(&sim_events, other))->ev_flag.gt_level == 0);
     CHECK_CODE(aclrtDestroyEvent(other), 0);
-    aclrtEvent again = make_flag(); /* two places are free now: that of `flag` and that of `other` */
+    aclrtEvent again = make_flag(); /* two slots are free now: that of `flag` and that of `other` */
     aclrtEvent next = make_flag(), last = make_event();
     CHECK_CODE(aclrtGetEventId(again, &other_id), 0);
     bool reused = id == other_id;
@@ -130,7 +131,7 @@ static void test_end(void)
     CHECK_CODE(aclrtDestroyEvent(last), 0);
 }
 
-/* The record is in the event before its task can run, so the task recognises itself and stamps the event. */
+/* The record is stored in the event before its task can run, so the task recognises it and writes the time stamp. */
 static void test_time(void)
 {
     aclrtEvent begin = make_event(), end = make_event();
@@ -146,7 +147,7 @@ static void test_time(void)
     CHECK_CODE(aclrtDestroyEvent(end), 0);
 }
 
-/* Two threads record one event on one stream: the newest record is the last of the stream. */
+/* Two threads record one event on one stream: the event must hold the last record of the stream. */
 static aclrtEvent shared;
 
 static void *record_often(void *unused)
@@ -174,7 +175,7 @@ static void test_two_recorders(void)
     CHECK_CODE(aclrtDestroyEvent(shared), 0);
 }
 
-/* What a call meets whose event another thread destroys meanwhile: nothing of it may reach the slot's next life. */
+/* Another thread destroys the event during a call: the call must not affect the next event in the slot. */
 static void test_next_life(void)
 {
     struct sim_event *found;

@@ -34,7 +34,7 @@ static void hear(void *what, size_t size)
     }
 }
 
-/* ---- notifies: each thread of one process and one of the other take turns ---- */
+/* ---- notifies: each thread takes turns with a thread of the other process ---- */
 
 struct pair {
     aclrtNotify pa_mine, pa_theirs;
@@ -83,7 +83,7 @@ static void run_notifies(bool begins)
     }
 }
 
-/* ---- memory: threads open and close one key while they use it ---- */
+/* ---- memory: threads open and close the same key while they use it ---- */
 
 static char memory_key[KEY];
 
@@ -129,12 +129,12 @@ static void run_memory(bool owns)
     hear(&other, sizeof other);
     CHECK_CODE(aclrtIpcMemSetImportPid(memory_key, &other, 1), 0);
     say(&other, sizeof other);
-    hear(&other, sizeof other); /* it is done */
+    hear(&other, sizeof other); /* wait until the other process is done */
     CHECK_CODE(aclrtIpcMemClose(memory_key), 0);
     CHECK_CODE(aclrtFree(memory), 0);
 }
 
-/* ---- events: the recorder is killed with its record open ---- */
+/* ---- events: the recording process is killed before its record completes ---- */
 
 static void *wait_on_host(void *event)
 {
@@ -171,7 +171,7 @@ static void be_killed(void)
     CHECK_CODE(aclsimStreamHold(stream), 0);
     CHECK_CODE(aclrtRecordEvent(event, stream), 0);
     say(&handle, sizeof handle);
-    hear(&handle, sizeof handle); /* never */
+    hear(&handle, sizeof handle); /* blocks until this process is killed */
 }
 
 int main(void)

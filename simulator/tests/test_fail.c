@@ -1,4 +1,4 @@
-/* Messages and last errors: form, order, bounds, threads, the shared text; names of codes; the reader of JSON. */
+/* Messages and last errors: form, order, limits, threads, the shared text; names of codes; the JSON reader. */
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/json.h"
@@ -25,7 +25,7 @@ static void check_form(void)
     CHECK_TEXT("(42 unknown code)");
 }
 
-/* Newest first, the newest 32, long ones cut with their code kept. */
+/* Messages come newest first, only 32 are kept, and a message that is cut keeps its code. */
 static void check_bounds(void)
 {
     for (int i = 0; i < 40; i++)
@@ -91,7 +91,7 @@ static void check_threads(void)
         for (int i = 0; i < 4; i++) {
             numbers[i] = i;
             CHECK(pthread_create(&threads[i], NULL, fail_elsewhere, &numbers[i]) == 0);
-            if (shared) /* one after the other, because each expects an empty text */
+            if (shared) /* one thread at a time, because each expects an empty text */
                 CHECK(pthread_join(threads[i], NULL) == 0);
             if (shared)
                 CHECK_TEXT("thread ");

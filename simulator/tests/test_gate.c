@@ -1,12 +1,12 @@
-/* Locks and gates: two threads a pair of operations, over and over; a lost wake-up is a hang,
- * a missing happens-before a data race. */
+/* Locks and gates: two threads repeat a pair of racing operations. A lost wake-up shows as a hang, a missing
+ * happens-before as a data race. */
 #include "engine.h"
 
 #define ROUNDS 20000
 #define CROWD 40 /* more waiters than are woken in one batch */
 
 static struct sim_gate there, back;
-static uint32_t handed_over; /* plain: passed to and fro through the gates */
+static uint32_t handed_over; /* plain: only the gates order the accesses */
 
 /* ---- the lock ---- */
 
@@ -21,14 +21,14 @@ static void *lock_often(void *unused)
         sim_lock(&shared.lock);
         uint32_t count = shared.count;
         if (i % 16 == 0)
-            sched_yield(); /* the others come to sleep */
+            sched_yield(); /* lets the other threads go to sleep */
         shared.count = count + 1;
         sim_unlock(&shared.lock);
     }
     return unused;
 }
 
-/* With and without the help of the kernel's membarrier. */
+/* With and without the membarrier system call. */
 static void test_lock(void)
 {
     bool has_membarrier = sim_lock_has_membarrier;
@@ -45,7 +45,7 @@ static void test_lock(void)
     sim_lock_has_membarrier = has_membarrier;
 }
 
-/* ---- a level that rises, against hosts that come to wait for it ---- */
+/* ---- raising the count, against hosts that begin to wait for it ---- */
 
 static void *answer(void *unused)
 {
@@ -70,7 +70,7 @@ static void test_to_and_fro(void)
     pthread_join(thread, NULL);
 }
 
-/* ---- leaving, against being woken ---- */
+/* ---- leaving a gate, against being woken ---- */
 
 static struct sim_gate contested;
 static _Atomic uint32_t entered, raised;
@@ -106,7 +106,7 @@ static void test_leave(void)
     pthread_join(thread, NULL);
 }
 
-/* A waiter is taken out of the gate it is in, and of no other. */
+/* A waiter can be removed only from the gate in which it is. */
 static void test_other_gate(void)
 {
     struct sim_gate first = {0}, second = {0};
@@ -118,7 +118,7 @@ static void test_other_gate(void)
     CHECK(second.gt_waiters == NULL);
 }
 
-/* ---- poking, and many waiters ---- */
+/* ---- waking all waiters, and many waiters ---- */
 
 static void test_crowd(void)
 {
@@ -162,14 +162,14 @@ static void test_sleeping_crowd(void)
     for (int i = 0; i < CROWD; i++)
         await_asleep(&sleepers[i]);
     sim_lock(&crowded.gt_lock);
-    sim_gate_release(&crowded, true); /* they look, and sleep again */
+    sim_gate_release(&crowded, true); /* they wake, check the count, and sleep again */
     before_the_crowd = 1;
     sim_gate_set(&crowded, 1);
     for (int i = 0; i < CROWD; i++)
         pthread_join(threads[i], NULL);
 }
 
-/* ---- a flag that falls at once: those who were there have been let through ---- */
+/* ---- a flag that is set and cleared immediately: all threads that waited are released ---- */
 
 static struct sim_gate flag;
 
@@ -193,7 +193,7 @@ static void test_flag(void)
     for (uint32_t i = 0; i < ROUNDS; i++) {
         _Atomic uint32_t word = 0;
         struct sim_waiter waiter = {.wt_target = 1, .wt_word = &word};
-        while (!sim_gate_enter(&flag, &waiter)) /* the flag of the round before has yet to fall */
+        while (!sim_gate_enter(&flag, &waiter)) /* the flag of the previous round is still set */
             sched_yield();
         while (atomic_load(&word) == 0)
             sim_futex_wait(&word, 0, SIM_FOREVER);
@@ -202,7 +202,7 @@ static void test_flag(void)
     pthread_join(thread, NULL);
 }
 
-/* ---- parked streams that park again at the same gate at once ---- */
+/* ---- parked streams that immediately park again at the same gate ---- */
 
 static void test_streams(const char *schedule)
 {
@@ -213,7 +213,7 @@ static void test_streams(const char *schedule)
     uint64_t level = sim_gate_level(&gate);
     for (int i = 0; i < 8; i++) {
         streams[i] = make_stream();
-        first[i] = sim_stream_tail(target_of(streams[i]).tg_stream); /* of the slot's life before */
+        first[i] = sim_stream_tail(target_of(streams[i]).tg_stream); /* where the slot's previous stream ended */
         for (uint64_t k = 1; k <= 50; k++)
             park_at(streams[i], &gate, level + k, SIM_FOREVER);
     }

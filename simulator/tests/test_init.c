@@ -1,4 +1,5 @@
-/* Finalisation beside work: threads end and start again while others submit, publish, and end contexts. */
+/* Finalisation during work: the simulator's threads stop and start again while other threads submit work, export keys,
+ * and destroy contexts. */
 #include "check.h"
 #include <acl/acl_sim.h>
 #include <pthread.h>
@@ -39,7 +40,7 @@ static void await(atomic_int *calls, int wanted)
         sched_yield();
 }
 
-/* Nobody synchronises in odd rounds: workers and the context's thread have to come. */
+/* In odd rounds no thread synchronises, so the workers and the context's thread have to run. */
 static void *work(void *number)
 {
     bool publishes = *(int *)number == 0;

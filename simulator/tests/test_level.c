@@ -1,4 +1,4 @@
-/* Levels: notifies, and values in device memory, that streams wait for while others change them. */
+/* Streams that wait for notifies, and for values in device memory, while other threads change them. */
 #include "address/memory.h"
 #include "engine.h"
 
@@ -27,7 +27,7 @@ static void synchronize_both(void)
     CHECK_CODE(aclrtSynchronizeStream(second), 0);
 }
 
-/* ---- two streams that take turns, submitted to by two threads ---- */
+/* ---- two streams that take turns; two threads submit to them ---- */
 
 struct side {
     aclrtStream stream;
@@ -74,9 +74,9 @@ static void test_turns(void *(*take_turns)(void *))
     CHECK_CODE(aclrtDestroyNotify(other), 0);
 }
 
-/* ---- the host writes what a stream waits for ---- */
+/* ---- the host writes a value that a stream waits for ---- */
 
-#ifndef __SANITIZE_THREAD__ /* which takes a host's copy beside a stream's look for a race, as it is */
+#ifndef __SANITIZE_THREAD__ /* it reports the host's copy and the stream's read as a race, which they are */
 static void *write_values(void *unused)
 {
     CHECK_CODE(aclrtSetDevice(0), 0);
@@ -89,7 +89,8 @@ static void *write_values(void *unused)
     return unused;
 }
 
-/* The wait and the copy meet at any point; neither may miss the other. The stream is a fresh one of its slot. */
+/* The wait and the copy may interleave in any way, and the wait must not miss the value. The stream is new in its
+ * slot. */
 static void test_host_writes(void)
 {
     aclrtStream kept = first;
@@ -97,7 +98,7 @@ static void test_host_writes(void)
     CHECK_CODE(aclrtMemcpy(cell, sizeof *cell, &zero, sizeof zero, ACL_MEMCPY_HOST_TO_DEVICE), 0);
     first = make_stream();
     struct sim_stream *stream = sim_table_find(&sim_streams, first);
-    while (sim_stream_tail(stream) % TURNS != 0) /* tickets go on counting in a slot */
+    while (sim_stream_tail(stream) % TURNS != 0) /* a new stream continues the tickets of its slot */
         launch(first, do_nothing, NULL, ACLSIM_TASK_LIGHT);
     CHECK_CODE(aclrtSynchronizeStream(first), 0);
     pthread_t thread = start(write_values, NULL);
@@ -115,7 +116,7 @@ static void check_held(aclrtStream stream)
     CHECK_CODE(aclrtSynchronizeStreamWithTimeout(stream, 1), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
 }
 
-/* A task that knows nothing of values writes one. */
+/* An ordinary task writes the value. */
 static void test_other_writers(void)
 {
     CHECK_CODE(aclrtMemset(cell, sizeof *cell, 0, sizeof *cell), 0);
@@ -125,7 +126,7 @@ static void test_other_writers(void)
     synchronize_both();
 }
 
-/* ---- ends ---- */
+/* ---- destruction ---- */
 
 static void test_destroyed_notify(void)
 {
@@ -135,7 +136,7 @@ static void test_destroyed_notify(void)
     check_held(first);
     check_held(second);
     CHECK_CODE(aclrtDestroyNotify(notify), 0);
-    aclrtNotify next = make_notify(); /* the same slot: what waited does not take it for its own */
+    aclrtNotify next = make_notify(); /* the same slot: the waiting stream must not use it */
     CHECK_CODE(aclrtSynchronizeStream(first), ACL_ERROR_RT_INVALID_HANDLE);
     CHECK_TEXT("was destroyed");
     CHECK_CODE(aclrtSynchronizeStream(second), ACL_ERROR_RT_INVALID_HANDLE);
@@ -156,7 +157,7 @@ static void *write_for_ever(void *argument)
     return NULL;
 }
 
-/* Streams end in the middle of their waits while values are written. */
+/* Streams are destroyed during their waits, while values are written. */
 static void test_ended_waits(void)
 {
     struct latch stop = LATCH;
@@ -180,11 +181,11 @@ static void test_notify_of_another_device(void)
 {
     CHECK_CODE(aclsimReset(), 0);
     CHECK_CODE(aclsimConfigure("devices", "2"), 0);
-    CHECK_CODE(aclsimConfigure("memory", "256M"), 0); /* two fit beside a sanitizer */
+    CHECK_CODE(aclsimConfigure("memory", "256M"), 0); /* small enough for two devices under a sanitizer */
     CHECK_CODE(aclrtSetDevice(1), 0);
     aclrtNotify theirs = make_notify();
     CHECK_CODE(aclrtSetDevice(0), 0);
-    for (int round = 0; round < 2; round++) { /* a task without access lets go of the notify */
+    for (int round = 0; round < 2; round++) { /* a task without access releases the notify */
         CHECK_CODE(aclrtRecordNotify(theirs, NULL), 0);
         CHECK_CODE(aclrtSynchronizeStream(NULL), ACL_ERROR_RT_PARAM_INVALID);
     }

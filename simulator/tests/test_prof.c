@@ -1,4 +1,4 @@
-/* Sessions that come and go while threads mark and submit: every trace is whole, and nothing races. */
+/* Profiling sessions start and end while threads mark and submit: every trace is complete, and nothing races. */
 #include "observe/prof.h"
 #include "check.h"
 #include <acl/acl_prof.h>
@@ -14,7 +14,7 @@
 static char folder[] = "/tmp/test_prof.XXXXXX";
 static _Atomic uint32_t marked;
 
-/* Marks fail with 500005 while no session collects them, and never otherwise. */
+/* Marks fail with 500005 if no session collects them, and only then. */
 static void check_mark(aclError code)
 {
     CHECK(code == ACL_SUCCESS || code == ACL_ERROR_PROFILING_FAILURE);
@@ -51,7 +51,7 @@ static void *work(void *unused)
     return unused;
 }
 
-/* The trace begins and ends as one, and lines follow one another with commas; then it is removed. */
+/* Checks that the trace is complete JSON with one event per line, removes it, and returns the number of lines. */
 static uint32_t check_trace(const char *name)
 {
     char path[512], line[1024];
@@ -82,7 +82,7 @@ static void check_sessions(void)
         for (int k = 0; i == 0 && k < THREADS; k++)
             CHECK(pthread_create(&threads[k], NULL, work, NULL) == 0);
         while (marked < 100)
-            sched_yield(); /* the first session lasts until the threads are at work */
+            sched_yield(); /* the first session lasts until the threads have marked something */
         CHECK_CODE(i % 2 == 0 ? aclprofStop(NULL) : ACL_SUCCESS, ACL_SUCCESS);
         CHECK_CODE(aclprofFinalize(), ACL_SUCCESS);
     }

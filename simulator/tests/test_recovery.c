@@ -1,4 +1,5 @@
-/* What hosts that wait learn of an abort, what arrives meanwhile, and aborts that meet one another and destruction. */
+/* Aborts: what waiting hosts return, work that arrives during an abort, and aborts that race with each other and with
+ * destruction. */
 #include "address/memory.h"
 #include "engine/context.h"
 #include "engine/recovery.h"
@@ -6,7 +7,7 @@
 
 static aclrtContext context;
 
-/* A thread that makes one call in the test's context. */
+/* A thread that makes one call in the context of the test. */
 struct caller {
     pthread_t thread;
     aclError (*call)(void *handle);
@@ -39,7 +40,7 @@ static struct sim_stream *stream_of(aclrtStream handle)
     return sim_table_find(&sim_streams, handle);
 }
 
-/* Until somebody sleeps at the stream's own gate. */
+/* Returns when a thread waits at the stream's own gate. */
 static void await_sleeper(aclrtStream handle)
 {
     struct sim_gate *gate = &stream_of(handle)->st_gate;
@@ -70,7 +71,7 @@ static aclError abort_device(void *unused)
 
 static struct {
     aclError (*abort)(void *stream);
-    aclError code; /* of those who wait */
+    aclError code; /* that waiting hosts return */
 } aborts[] = {{aclrtStreamAbort, ACL_ERROR_RT_STREAM_ABORT}, {abort_device, ACL_ERROR_RT_DEVICE_TASK_ABORT}};
 
 static aclrtStream open_stream(void)
@@ -105,7 +106,7 @@ static void test_hosts_that_wait(void)
     }
 }
 
-/* Waits in slices begin with the first one. */
+/* A wait in slices begins with its first slice: an abort between two slices ends it. */
 static void test_slices(void)
 {
     for (size_t i = 0; i < 2; i++) {
@@ -155,11 +156,11 @@ static void test_while_a_task_runs(void)
     CHECK_CODE(end_call(&destroying), 0);
     CHECK_CODE(aclrtMemcpy(data, 32, block, 32, ACL_MEMCPY_DEVICE_TO_HOST), 0);
     CHECK(memcmp(data, expected, sizeof data) == 0);
-    CHECK_CODE(aclrtCreateStream(&stream), 0); /* the slot's next life */
+    CHECK_CODE(aclrtCreateStream(&stream), 0); /* the next stream in the slot */
     CHECK(!sim_stream_is_aborting(stream_of(stream)));
 }
 
-/* ---- all at once ---- */
+/* ---- aborts and work at the same time ---- */
 
 #define ROUNDS (3000 * stress_factor())
 
@@ -173,7 +174,7 @@ static aclError keep_aborting(void *unused)
     return ACL_SUCCESS;
 }
 
-/* Work of the default stream is on the block that all share. */
+/* Work on the default stream uses the block that all threads share. */
 static aclError keep_working(void *shared)
 {
     void *own;
@@ -223,7 +224,7 @@ static aclError fail(void *unused)
     return ACL_ERROR_RT_AICORE_EXCEPTION;
 }
 
-/* Only new work is refused: recordings end, streams are stopped, aborted and destroyed with what is queued on them. */
+/* Only new work is refused: captures can end, and streams with queued work can be stopped, aborted and destroyed. */
 static void test_a_stopped_context(void)
 {
     void *block;

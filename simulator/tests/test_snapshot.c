@@ -1,4 +1,4 @@
-/* A lock that does not get its turn, and the child of a fork. */
+/* Locking a process for a snapshot: time-outs, locks inside tasks, forks and resets. */
 #include "engine/snapshot.h"
 #include "base/runtime.h"
 #include "engine.h"

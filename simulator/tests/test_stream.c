@@ -1,4 +1,4 @@
-/* Streams: failures that wait for their synchronisation, stopping, ends seen from several threads, limits. */
+/* Streams: failures that are kept until synchronisation, stopping, destruction by several threads, limits. */
 #include "engine.h"
 
 #define DESTROYERS 4
@@ -9,7 +9,7 @@ static aclError fail_once(void *argument)
     return ACL_ERROR_RT_AICORE_EXCEPTION;
 }
 
-/* The first failure is kept until somebody synchronises; the stream goes on. */
+/* The first failure is kept until a thread synchronises; the stream continues. */
 static void test_failure(void)
 {
     aclrtStream stream = make_stream();
@@ -23,12 +23,12 @@ static void test_failure(void)
     CHECK_CODE(aclrtSynchronizeStream(stream), 0);
     launch(stream, fail_once, NULL, 0);
     CHECK_CODE(aclrtDestroyStream(stream), 0);
-    stream = make_stream(); /* the same slot, without the failure of its last life */
+    stream = make_stream(); /* the same slot, without the failure of the previous stream */
     CHECK_CODE(aclrtSynchronizeStream(stream), 0);
     CHECK_CODE(aclrtDestroyStream(stream), 0);
 }
 
-/* Stopping gives up the head, and what is queued behind stays. */
+/* Stopping ends the first task, and the tasks behind it stay queued. */
 static void test_stop(void)
 {
     aclrtStream stream = make_stream();
@@ -51,7 +51,7 @@ static void test_stop(void)
     CHECK_CODE(aclrtDestroyStream(stream), 0);
 }
 
-/* Nobody can release a latch of a dead handle, so destroying opens them all, and what is queued behind runs. */
+/* No thread can release a latch of a destroyed stream, so destroying releases all of them, and the queued tasks run. */
 static void test_destroy_held(void)
 {
     aclrtStream stream = make_stream();
@@ -67,7 +67,7 @@ static void test_destroy_held(void)
     CHECK_CODE(aclrtDestroyStream(stream), 0);
 }
 
-/* Several threads destroy one stream: one of them does. */
+/* Several threads destroy one stream: exactly one succeeds. */
 static aclrtStream doomed;
 static pthread_barrier_t all_there;
 static _Atomic uint32_t destroyed;
@@ -108,7 +108,7 @@ static void test_destroyers(void)
     CHECK(free_before == free_after);
 }
 
-/* The limit of the profile, and what is there again after a stream has ended. */
+/* The number of streams is limited by the profile, and destroying a stream makes room for another one. */
 static void test_limit(void)
 {
     CHECK_CODE(aclsimReset(), 0);

@@ -1,22 +1,23 @@
-/* Random programs of many threads against a sequential model.
+/* Random programs of many threads, compared with a sequential model.
  *
- * Every task writes into a log in plain memory and reads the entries that its stream or a wait must have put there
- * before, so a missing happens-before is a wrong value here and a data race under ThreadSanitizer. */
+ * Every task writes to a log in plain memory, and reads the entries that earlier tasks of its stream, or of a stream
+ * that it waited for, must have written. So a missing happens-before shows as a wrong value, and as a data race under
+ * ThreadSanitizer. */
 #include "engine.h"
 
 #define STREAMS 8
 #define EVENTS 8
 #define THREADS 6
-#define OPERATIONS 4000    /* a thread in a round */
+#define OPERATIONS 4000    /* per thread and round */
 #define LOG (THREADS * OPERATIONS)
 #define DEPENDENCIES 2
 
 static unsigned rounds;
 static uint64_t seed;
 
-/* ---- programs against a model ---- */
+/* ---- programs compared with a model ---- */
 
-/* "Stream `of` had done `count` tasks, the last of which wrote `value`." */
+/* Stream `of` had run `count` tasks, and the last of them wrote `value`. */
 struct dependency {
     uint32_t of, count, value;
 };
@@ -26,15 +27,16 @@ struct step {
     struct dependency after[DEPENDENCIES];
 };
 
-/* What the model knows; each under its mutex, held while the call is made, so the model has the engine's order. */
+/* The model. Each object is protected by its mutex, which is held during the call, so that the model and the engine
+ * have the same order. */
 static struct model_stream {
     pthread_mutex_t mutex;
     aclrtStream handle;
     uint32_t submitted, pending;
     struct dependency after[DEPENDENCIES]; /* waits queued since the last task */
     struct step steps[LOG];
-    uint32_t log[LOG];  /* the tasks' */
-    uint32_t done;      /* the tasks', plain: only the holder touches it */
+    uint32_t log[LOG];  /* written by the tasks */
+    uint32_t done;      /* written by the tasks, plain: only the holder of the stream uses it */
 } streams[STREAMS];
 
 static struct model_event {
@@ -75,7 +77,7 @@ static aclError run_long_task(void *argument)
     return 0;
 }
 
-/* With the stream's mutex held. */
+/* The caller holds the stream's mutex. */
 static struct dependency position_of(uint32_t index)
 {
     const struct model_stream *stream = &streams[index];
@@ -107,7 +109,7 @@ static void submit_step(uint32_t index, uint64_t random)
         CHECK_CODE(aclrtLaunchCallback(run_step, step, ACL_CALLBACK_BLOCK, stream->handle), 0);
 }
 
-/* A flag event is recorded once per round and never cleared, so its waits are always for that record. */
+/* A flag event is recorded once per round and never cleared, so all waits are for that record. */
 static void record(struct model_event *event, uint32_t index)
 {
     if (event->class == FLAG && event->recorded)
@@ -227,11 +229,11 @@ static void test_programs(void)
         CHECK_CODE(aclrtDestroyEvent(events[i].handle), 0);
 }
 
-/* ---- contention: no order but each thread's own ---- */
+/* ---- contention: only the tasks of one thread have an order ---- */
 
 static struct {
     uint32_t ran;           /* plain: a stream runs one task at a time */
-    uint32_t next[THREADS]; /* plain: a thread's tasks run in its order */
+    uint32_t next[THREADS]; /* plain: the tasks of a thread run in order */
 } counters[STREAMS];
 static uint32_t places[THREADS][STREAMS][3 * OPERATIONS];
 
@@ -278,7 +280,7 @@ static void test_contention(void)
 
 /* ---- create, use, destroy, with stale handles of other threads ---- */
 
-static void *_Atomic leaked, *_Atomic leaked_event, *_Atomic leaked_context; /* of another thread, alive or not */
+static void *_Atomic leaked, *_Atomic leaked_event, *_Atomic leaked_context; /* of other threads; may be stale */
 static _Atomic uint32_t ran, accepted;
 
 static aclError count_run(void *unused)
@@ -291,12 +293,12 @@ static aclError count_run(void *unused)
 static void try_launch(aclrtStream stream)
 {
     aclError code = aclsimLaunchTask(stream, count_run, NULL, NULL, 0, 0);
-    /* STREAM_CONTEXT: between two looks the slot became the default stream of another thread's context. */
+    /* STREAM_CONTEXT: between two look-ups the slot became the default stream of another thread's context. */
     CHECK(code == 0 || code == ACL_ERROR_RT_INVALID_HANDLE || code == ACL_ERROR_RT_STREAM_CONTEXT);
     atomic_fetch_add_explicit(&accepted, code == 0, memory_order_relaxed);
 }
 
-/* Whatever another thread does with its handle, an event that was created since in the same slot stays as it is. */
+/* Uses a handle that may be stale. Such calls must not affect an event that was created later in the same slot. */
 static void try_event(aclrtEvent event, aclrtStream stream)
 {
     aclrtEventRecordedStatus status;
@@ -323,7 +325,7 @@ static void try_context(aclrtContext context)
     CHECK_CODE(aclrtSetDevice(0), 0);
 }
 
-/* A context that the other threads meet. */
+/* Creates and destroys a context whose handle the other threads use. */
 static void leak_context(void)
 {
     aclrtContext context;
@@ -334,7 +336,7 @@ static void leak_context(void)
     try_context(atomic_load(&leaked_context));
 }
 
-/* Short lives, which the other threads meet at their end; each is over when its own thread says so, and not before. */
+/* Creates and destroys events whose handles other threads use meanwhile. Their calls must not destroy an event. */
 static void *leak_events(void *unused)
 {
     CHECK_CODE(aclrtSetDevice(0), 0);
@@ -365,7 +367,7 @@ static void *create_and_destroy(void *number)
         atomic_store(&leaked, stream);
         if (random >> 3 & 1)
             CHECK_CODE(aclrtStreamWaitEvent(streams[0].handle, event), 0);
-        if (random >> 7 & 1) /* before its record is made, often */
+        if (random >> 7 & 1) /* often before the record has run */
             CHECK_CODE(aclrtDestroyEvent(event), 0);
         if ((random >> 4) % 4 == 0)
             CHECK_CODE(aclrtSynchronizeStream(stream), 0);
@@ -394,7 +396,7 @@ static void test_lives(void)
     run_threads(leak_events);
 }
 
-/* ---- */
+/* ---- both schedules ---- */
 
 static _Atomic bool stop_serving;
 

@@ -1,8 +1,9 @@
-/* All groups at once: sixteen threads do random things, and each checks by value what came of its own. At the end
- * nothing is left: no handle, no byte of device memory.
+/* All groups of functions at once: sixteen threads do random operations, and each checks the values of its own results.
+ * At the end no handle and no byte of device memory may be left.
  *
- * ACL_STRESS_SECONDS (2) says how long, ACL_STRESS_SEED (1) what is drawn: a thread's choices follow from the seed, how
- * the threads interleave does not. What a thread does leaves its streams idle, so that one thing need not know of another. */
+ * ACL_STRESS_SECONDS (default 2) is the duration, ACL_STRESS_SEED (default 1) the seed. The seed determines the
+ * operations of each thread, but not how the threads interleave. Each operation leaves the thread's streams idle, so
+ * that operations do not depend on each other. */
 #include "model_file.h"
 #include "stress.h"
 #include <acl/acl_op.h>
@@ -11,11 +12,11 @@
 #include <aclnn/acl_meta.h>
 #include <aclnnop/aclnn_add.h>
 
-enum { THREADS = 16, VISITED = 2 /* the device that comes and goes */ };
+enum { THREADS = 16, VISITED = 2 /* the device that is opened and closed */ };
 
 static struct worker workers[THREADS];
 static struct timespec deadline;
-static aclrtStream dead; /* a stream that is gone */
+static aclrtStream dead; /* a destroyed stream */
 
 /* ---- models, operators, kernels ---- */
 
@@ -42,7 +43,7 @@ static void use_models(struct worker *worker)
     free_sides(&sides);
 }
 
-/* second = first + 2 * first, by the two phases. */
+/* second = first + 2 * first, with an aclnn function. */
 static void use_operators(struct worker *worker)
 {
     int64_t dim = 4, stride = 1;
@@ -63,7 +64,7 @@ static void use_operators(struct worker *worker)
     CHECK_CODE(aclDestroyScalar(alpha), 0);
 }
 
-/* second = first * value, by the operator's type. */
+/* second = first * value, with a single operator by type. */
 static void use_types(struct worker *worker)
 {
     const int64_t dim = 4;
@@ -115,7 +116,7 @@ static void use_kernels(struct worker *worker)
 
 /* ---- queues and channels ---- */
 
-static uint32_t shared_queues[2]; /* of the devices */
+static uint32_t shared_queues[2]; /* one per device */
 static _Atomic uint64_t put_in, taken_out;
 
 static uint32_t make_queue(void)
@@ -133,7 +134,8 @@ static aclError take(uint32_t queue, uint64_t *value)
     return code;
 }
 
-/* In order through a route of its own, and by sum through the queue that all of a device share. */
+/* Checks the order of values through a route of its own; values in the queue that all threads of a device share are
+ * summed up. */
 static void use_queues(struct worker *worker)
 {
     uint32_t queues[2] = {make_queue(), make_queue()};
@@ -184,7 +186,7 @@ static void use_channels(struct worker *worker)
 static char folder[] = "/tmp/test_stress_all.XXXXXX";
 static pthread_mutex_t session = PTHREAD_MUTEX_INITIALIZER;
 
-/* The one trace that is there is whole; then it goes. */
+/* Checks that there is one trace and that it is complete, and removes it. */
 static void take_trace(void)
 {
     char path[600], line[1024];
@@ -208,7 +210,8 @@ static void take_trace(void)
     CHECK(whole);
 }
 
-/* One thread at a time has a session, which sees what the others do meanwhile; anybody may mark at any time. */
+/* One thread at a time has a session, which also records the work of the other threads. Every thread may mark at any
+ * time. */
 static void use_profiling(struct worker *worker)
 {
     void *stamp;
@@ -234,7 +237,7 @@ static void use_profiling(struct worker *worker)
     }
 }
 
-/* ---- contexts, devices, and what goes wrong ---- */
+/* ---- contexts, devices and failures ---- */
 
 static void use_contexts(struct worker *worker)
 {
@@ -246,13 +249,13 @@ static void use_contexts(struct worker *worker)
     CHECK_CODE(aclrtSynchronizeDevice(), 0);
     if (draw(worker, 2) == 0)
         CHECK_CODE(aclrtDestroyStream(stream), 0);
-    CHECK_CODE(aclrtDestroyContext(context), 0); /* with the stream, if it is still there */
+    CHECK_CODE(aclrtDestroyContext(context), 0); /* also destroys the stream, if it still exists */
     CHECK_CODE(aclrtSetCurrentContext(worker->context), 0);
     CHECK_CODE(aclrtSynchronizeStream(stream), ACL_ERROR_RT_INVALID_HANDLE);
     expect(worker);
 }
 
-/* A device that is brought up and torn down by whoever comes first and leaves last. */
+/* Uses a device that the first visiting thread opens and the last one closes. */
 static void visit_device(struct worker *worker)
 {
     unsigned char *block, bytes[64];
@@ -276,7 +279,7 @@ static aclError fail(void *unused)
     return ACL_ERROR_RT_AICORE_EXCEPTION;
 }
 
-/* A failed task is told once, to this thread; a stream that is gone is known as such, in this thread's words. */
+/* A failed task is reported once, to this thread. A call on a destroyed stream fails with a message of this thread. */
 static void use_failures(struct worker *worker)
 {
     launch(worker->stream, fail, NULL, 0);
@@ -290,7 +293,7 @@ static void use_failures(struct worker *worker)
     CHECK_CODE(aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL), 0);
 }
 
-/* What is queued behind a latch is dropped with the stream, or by its abort. */
+/* Work that is queued behind a latch is discarded when the stream is destroyed by force or aborted. */
 static void drop_work(struct worker *worker)
 {
     aclrtStream stream = make_stream();
@@ -337,7 +340,7 @@ static void *work(void *argument)
     worker->pinned = pinned;
     for (int i = 0; i < 2; i++)
         worker->memory[i] = allocate(worker, BYTES);
-    /* Each does everything once, in an order of its own, however short the time is. */
+    /* Each thread does every operation at least once, in its own order, even if the time is short. */
     for (uint32_t i = 0; i < USES || in_time(); i++) {
         uint32_t use = i < USES ? (i + worker->number) % USES : draw(worker, USES);
         uses[use](worker);
@@ -373,7 +376,7 @@ int main(void)
     unsigned seconds = number_of("ACL_STRESS_SECONDS", 2), seed = number_of("ACL_STRESS_SEED", 1);
     size_t before[2], alive;
     uint64_t value;
-    aclrtMemPool pools[2]; /* of the devices */
+    aclrtMemPool pools[2]; /* one per device */
     watch_dog(seconds + 120);
     CHECK(mkdtemp(folder) != NULL);
     CHECK_CODE(aclsimReset(), 0);
@@ -417,7 +420,7 @@ int main(void)
     for (int32_t device = 0; device < 2; device++)
         CHECK(free_memory(device) == before[device]);
     for (int32_t device = 0; device < 2; device++)
-        CHECK_CODE(aclrtResetDeviceForce(device), 0); /* shared queues and pools, too */
+        CHECK_CODE(aclrtResetDeviceForce(device), 0); /* also destroys the shared queues and pools */
     CHECK_CODE(aclrtResetDeviceForce(VISITED), ACL_ERROR_RT_CONTEXT_RELEASE_ERROR);
     CHECK(aclsimLiveCount(NULL) == 0);
     CHECK_CODE(aclFinalize(), 0);
