@@ -1,16 +1,17 @@
 """Generate the parts of the simulator's libraries that follow from the declared ABI.
 
-``since``    a header for the files of api: it gives the functions that not every CANN version has another symbol
-``stubs``    a C file that defines these functions, which check ACL_SIM_CANN before the call, and every declared
-             function that no object defines, which returns 207000 with a message
+``since``    a header for the files of api: it renames the symbols of functions that some CANN versions lack
+``stubs``    a C file with stubs for these functions, which check ACL_SIM_CANN before the call, and for every declared
+             function that no object defines, which return 207000 with a message
 ``map``      the version script, which exports exactly the declared names
-``filters``  the C source of the filter library over ``libacl_sim.so`` that stands behind every vendor library name
+``filters``  the C source of the filter library over ``libacl_sim.so``, which is linked for every vendor library name
 ``headers``  the operators' headers, ``aclnnop/aclnn_<op>.h``, in a folder
-``extra``    a C file that defines the names of other libraries (``acl/abi/extra``) that no object defines: they refuse
-``errors``   the entries of the table of codes and their names in core/fail.c, by value
+``extra``    a C file with stubs for names of other libraries (``acl/abi/extra``) that no object defines; they refuse
+             the call
+``errors``   the entries of the table of codes and names in core/base/fail.c, sorted by code
 ``types``    the table of data types, a macro
-``rows``     the table of operators and their entry points; an object may define ``sim_kernel_<op>``, its kernel, or,
-             for a plain function beside the operators, ``sim_helper_<function>``
+``rows``     the table of operators and their entry points. An object may define the kernel of an operator as
+             ``sim_kernel_<op>``, and a plain function beside the operators as ``sim_helper_<function>``
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ ROWS = ROOT / "simulator" / "ops" / "rows"
 
 
 def _load(name: str) -> ModuleType:
-    # By path: the package itself may not be built yet.
+    # Loaded by path, because the package itself may not be built yet.
     spec = importlib.util.spec_from_file_location(f"acl_{name}", ROOT / "acl" / f"{name}.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -48,7 +49,7 @@ else:
 
 
 PUBLIC = {"dvpp", "mstx", "securec"}  # libraries of acl/abi/extra that have a public header
-SINCE = "sim_since_"  # prefix of the symbol under which api defines a function that not every version has
+SINCE = "sim_since_"  # prefix of the symbol under which api defines a function that some versions lack
 
 
 def defined_names(objects: Sequence[str]) -> set[str]:
@@ -67,12 +68,12 @@ def _wrappers() -> str:
 
 
 def _newer(declared: abi.Abi) -> list[abi.Function]:
-    """Functions that not every version has."""
+    """Functions that some versions lack."""
     return [function for function in declared.functions.values() if function.since > abi.OLDEST]
 
 
 def since(declared: abi.Abi) -> str:
-    """C header that gives newer functions another symbol; the public symbol is a stub that checks the version first."""
+    """C header that renames the symbols of newer functions; the public symbol is a stub that checks the version."""
     lines = [f'extern __typeof__({f.name}) {f.name} __asm__("{SINCE}{f.name}");\n' for f in _newer(declared)]
     return _wrappers() + "".join(lines)
 
@@ -165,7 +166,7 @@ def exported(declared: abi.Abi) -> list[str]:
 
 
 def export_map(declared: abi.Abi) -> str:
-    """Version script without a version: a filter library finds a name in its target only with the same version."""
+    """Version script without a version, because a filter library finds a name in its target only with the same one."""
     names = "".join(f"        {name};\n" for name in exported(declared))
     return f"{{\n    global:\n{names}    local:\n        *;\n}};\n"
 

@@ -45,7 +45,7 @@ class Workshop:
     def build(self, tests: tuple[str, ...], tsan: bool) -> str:
         """Build the tests; return the compiler's output if that fails, else an empty text."""
         build = self.folder / ("tsan" if tsan else "plain")
-        # With EXTRA set, the Makefile does without link-time optimisation. A mutation may leave a variable unused.
+        # EXTRA also turns off link-time optimisation in the Makefile. A mutation may leave a variable unused.
         extra = "-Wno-error" + (" -fsanitize=thread" if tsan else "")
         command = [
             "make",
@@ -113,7 +113,7 @@ class Workshop:
 
 
 def look_up(mutants: Sequence[Mutant]) -> tuple[list[Place], list[str]]:
-    """Find every mutant in the source: the places of those that are there, and a line for each of the others."""
+    """Find every mutant in the source; return the places of those that were found, and a line for each other one."""
     sources, places, lost = Sources(ROOT / "simulator"), [], []
     for mutant in mutants:
         try:
@@ -139,7 +139,7 @@ def check_original(workshop: Workshop, mutants: Sequence[Mutant]) -> None:
 
 
 def main() -> int:
-    """Print the table; the exit status is the number of mutants that no test noticed, or that are not in the source."""
+    """Print the table; the exit status is the number of mutants that no test detected, or that were not found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", metavar="NAME", nargs="*", help="mutants to run (all by default)")
     parser.add_argument("--build", type=Path, help="folder in which the temporary copy is made")

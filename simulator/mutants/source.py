@@ -1,4 +1,4 @@
-"""Find a definition in the simulator's C files by its name, and an expression in it, in whatever file it is.
+"""Find a definition in the simulator's C files by its name, and an expression in that definition.
 
 Texts are compared token by token: comments, line breaks and indentation do not count. A definition is the body of a
 function, the value of a macro, or the initialiser of a variable at file scope.
@@ -105,7 +105,7 @@ def definitions(text: str) -> Iterator[tuple[str, list[Token]]]:
 
 
 def occurrences(definition: Definition, wanted: list[str]) -> Iterator[Place]:
-    """Places in a definition where the wanted tokens stand one after another."""
+    """Places in a definition where the wanted tokens occur in sequence."""
     tokens, length = definition.tokens, len(wanted)
     texts = [token.text for token in tokens]
     for at in range(len(texts) - length + 1):
@@ -137,7 +137,7 @@ class Sources:
         Raises
         ------
         LookupError
-            The name is not defined, or the expression is not there exactly once.
+            The name is not defined, or its definitions do not contain the expression exactly once.
         """
         known = self.by_name.get(name, [])
         wanted = [token.text for token in tokens_of(expression)]

@@ -1,4 +1,4 @@
-"""The mutants: changes of the source, each with the C tests that have to notice it; here those of the engine."""
+"""The mutants of the engine. A mutant is a change of the source, with the C tests that must detect it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ INIT = "test_init"
 
 
 class Mutant(NamedTuple):
-    """One change of one definition, and the tests to run, the likeliest first.
+    """One change of one definition, and the tests to run, beginning with the likeliest to fail.
 
     ``function`` is the name of a function, of a macro, or of a variable at file scope that has an initialiser. ``old``
     is the smallest expression that its definition has exactly once, and ``new`` replaces it. Files may move, and

@@ -245,7 +245,7 @@ GROUP_MUTANTS = (
         "i = 1; i < kept",
         (KERNEL,),
     ),
-    # what a failed task leaves behind
+    # effects of a failed task
     Mutant(
         "work in a stopped context",
         "sim_stream_own",
@@ -260,7 +260,7 @@ GROUP_MUTANTS = (
         "sim_stream_own",
         (RECOVERY,),
     ),
-    # host memory that is mapped for devices, and addresses that nothing is mapped at
+    # host memory that is mapped for devices, and unmapped addresses
     Mutant(
         "mapped memory refused",
         "find_mapped",
@@ -303,7 +303,7 @@ GROUP_MUTANTS = (
         (MEMORY,),
     ),
     Mutant("virtual memory on the device", "sim_vmm_supported", "!sim_memory_runs_on_device()", "true", (MEMORY,)),
-    # what is alive
+    # live objects
     Mutant(
         "host memory not counted", "sim_memory_count", "+ sim_heap_zone_count(&sim_heap_zone_of_host)", "", (MEMORY,)
     ),
@@ -370,7 +370,7 @@ GROUP_MUTANTS = (
     ),
     Mutant("buffers may be shorter", "place", "SIM_MODEL_CALL_SLACK <", "SIM_MODEL_CALL_SLACK + 1 <", (MODEL,)),
     Mutant("slack of a byte less", "place", "SIM_MODEL_CALL_SLACK <", "SIM_MODEL_CALL_SLACK <=", (MODEL,)),
-    # outputs over inputs
+    # outputs that overlap inputs
     Mutant("every kernel works in place", "collides", "call->ca_kernel.kn_in_place &&", "", (ROW,)),
     Mutant(
         "overlap by a part unseen",
