@@ -1,6 +1,6 @@
-/* The small classifier that the inference examples run. python3 classifier.py writes its file, classifier.om, and says
- * what it does; here is the function that runs it on the simulator. A program linked with the vendor's library ignores
- * it. Older systems link such a program with -ldl. */
+/* The small classifier that the inference examples execute. python3 classifier.py writes its model file, classifier.om,
+ * and describes what it computes. This header has the function that executes it on the simulator; a program that is
+ * linked with the vendor's library does not use that function. On older systems, link such a program with -ldl. */
 #ifndef CLASSIFIER_H
 #define CLASSIFIER_H
 
@@ -46,7 +46,7 @@ static inline aclError classify(const aclsimModelRun *run)
     return ACL_SUCCESS;
 }
 
-/* The vendor's library has no such function, so it is looked up, not linked. */
+/* The vendor's library does not have aclsimRegisterModel, so the function is looked up instead of linked. */
 static inline void make_classifier(void)
 {
     typedef aclError (*registration)(const char *, const void *, size_t, aclsimModelFunc, void *);
@@ -60,14 +60,14 @@ static inline void make_classifier(void)
 }
 #endif
 
-/* An image: stripes, of another width for another number. */
+/* Fills an image with stripes, whose width depends on the number. */
 static inline void make_image(int number, float *pixels, size_t size)
 {
     for (size_t i = 0; i < size / sizeof *pixels; i++)
         pixels[i] = (float)(i / (3001 + 1998 * (size_t)number) % 16);
 }
 
-/* The class with the highest score. */
+/* Returns the class with the highest score. */
 static inline size_t top_class(const float *scores, size_t size)
 {
     size_t best = 0;

@@ -1,4 +1,4 @@
-/* Devices, contexts and streams: what is acquired in which order, and given back in the opposite one. */
+/* Devices, contexts and streams: acquired in one order, and released in the opposite order. */
 #include <acl/acl.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #define STEPS 4
 #define CELL 64 /* bytes */
 
-/* Says that a step went well, or why it did not, and leaves. */
+/* Prints that a step succeeded, or exits with the reason why it failed. */
 static void check(aclError ret, const char *function, const char *what, ...)
 {
     va_list values;
@@ -25,7 +25,7 @@ static void check(aclError ret, const char *function, const char *what, ...)
     va_end(values);
 }
 
-/* Says that a step in the wrong order was refused as it should be. */
+/* Prints that a step in the wrong order was refused as expected, or exits. */
 static void refused(aclError ret, aclError code, const char *what)
 {
     if (ret != code) {
@@ -35,7 +35,8 @@ static void refused(aclError ret, aclError code, const char *what)
     printf("[INFO] %s is refused with %d ok\n", what, ret);
 }
 
-/* Tasks whose order shows in memory: each writes its number into a cell and copies the cell to its own place. */
+/* Memory in which tasks record their order: each sets a cell to its number and copies the cell to an address of its
+ * own. */
 static char *take_cells(void)
 {
     void *cells;
@@ -77,7 +78,7 @@ struct lane {
     char name[16];
     char *cell;
     aclrtContext context;
-    aclError ret; /* of the thread's calls */
+    aclError ret; /* the first error of the thread */
     pthread_t thread;
 };
 
@@ -99,7 +100,7 @@ static void close_lanes(struct lane *lanes)
     }
 }
 
-/* Several streams side by side: only the order within a stream is given. */
+/* Runs the tasks on several streams in parallel: only the order within each stream is defined. */
 static void several_streams(void)
 {
     struct lane lanes[STREAMS];
@@ -111,7 +112,7 @@ static void several_streams(void)
     close_lanes(lanes);
 }
 
-/* A new thread has no context, so it sets one first. */
+/* A new thread has no current context, so it sets one first. */
 static void *work(void *argument)
 {
     struct lane *lane = (struct lane *)argument;
@@ -123,7 +124,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Several threads, each with its own stream of one context made for them. */
+/* Runs the tasks on several threads, each with its own stream, in one context that they share. */
 static void several_threads(void)
 {
     struct lane lanes[STREAMS];

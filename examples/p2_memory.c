@@ -1,4 +1,4 @@
-/* Host and device memory: allocating, setting, copying, and how much is left. */
+/* Host and device memory: allocate, set and copy it, and query how much is free. */
 #include <acl/acl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ static const char *const policies[] = {"HUGE_FIRST", "HUGE_ONLY", "NORMAL_ONLY"}
 static const char *const attributes[] = {"DDR",           "HBM", "DDR huge pages", "DDR normal pages",
                                          "HBM huge pages", "HBM normal pages"};
 
-/* Says that a step went well, or why it did not, and leaves. */
+/* Prints that a step succeeded, or exits with the reason why it failed. */
 static void check(aclError ret, const char *function, const char *what, ...)
 {
     va_list values;
@@ -30,7 +30,7 @@ static void check(aclError ret, const char *function, const char *what, ...)
     va_end(values);
 }
 
-/* Says that a step was refused as it should be. */
+/* Prints that a step was refused as expected, or exits. */
 static void refused(aclError ret, aclError code, const char *what)
 {
     if (ret != code) {
@@ -40,7 +40,7 @@ static void refused(aclError ret, aclError code, const char *what)
     printf("[INFO] %s is refused with %d ok\n", what, ret);
 }
 
-/* The free bytes of each kind of memory. */
+/* Queries the free bytes of each memory type. */
 static void memory(const char *when, size_t *left)
 {
     for (int i = 0; i < ATTRIBUTES; i++) {

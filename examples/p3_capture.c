@@ -1,4 +1,4 @@
-/* Single-stream capture: the work of a stream is recorded once and run eight times. */
+/* Single-stream capture: the work of a stream is recorded once and replayed eight times. */
 #include <acl/acl.h>
 #include <aclnnop/aclnn_add.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #define ROUNDS 8
 #define JSON "./modelRI.json"
 
-/* Says that a step went well, or why it did not, and leaves. */
+/* Prints that a step succeeded, or exits with the reason why it failed. */
 static void check(int ret, const char *function, const char *what)
 {
     if (ret != ACL_SUCCESS) {
@@ -44,7 +44,7 @@ static aclTensor *take_tensor(void *device)
     return aclCreateTensor(dims, 2, ACL_FLOAT, strides, 0, ACL_FORMAT_ND, dims, 2, device);
 }
 
-/* Count the tasks of a printed instance: one object per task, one per line. */
+/* Counts the tasks of a printed instance: there is one object per task, and one object per line. */
 static int count_tasks(const char *path)
 {
     FILE *file = fopen(path, "r");
@@ -82,7 +82,7 @@ int main(void)
     check(aclrtMemcpyAsync(self_device, SIZE, self_host, SIZE, ACL_MEMCPY_HOST_TO_DEVICE, stream), "aclrtMemcpyAsync",
           "captured copy to the device");
 
-    aclmdlRICaptureMode mode = ACL_MODEL_RI_CAPTURE_MODE_RELAXED; /* a synchronous copy would be refused in GLOBAL */
+    aclmdlRICaptureMode mode = ACL_MODEL_RI_CAPTURE_MODE_RELAXED; /* in GLOBAL a synchronous copy fails */
     check(aclmdlRICaptureThreadExchangeMode(&mode), "aclmdlRICaptureThreadExchangeMode", "relax this thread");
     check(aclrtMemcpy(other_device, SIZE, other_host, SIZE, ACL_MEMCPY_HOST_TO_DEVICE), "aclrtMemcpy",
           "copy that runs at once");
@@ -96,7 +96,7 @@ int main(void)
           "print to " JSON);
     printf("[INFO] %d tasks in " JSON "\n", count_tasks(JSON));
 
-    for (int round = 0; round < ROUNDS; round++) { /* the result is what the next round starts from */
+    for (int round = 0; round < ROUNDS; round++) { /* each round starts from the result of the last one */
         int ret = aclmdlRIExecuteAsync(instance, stream);
         if (ret == ACL_SUCCESS)
             ret = aclrtSynchronizeStream(stream);

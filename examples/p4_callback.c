@@ -1,4 +1,4 @@
-/* Asynchronous inference: callbacks read the results while more is queued, and give the memory back.
+/* Asynchronous inference: callbacks read results and release memory while more work is queued.
  * p4_callback [--interval N] [--pool N] [--count N] [--model FILE] */
 #include "classifier.h"
 #include <acl/acl.h>
@@ -10,12 +10,12 @@
 
 #define DEVICE 0
 #define IMAGES 2
-#define TIMEOUT 20 /* milliseconds, after which the thread looks whether it has to stop */
+#define TIMEOUT 20 /* milliseconds after which the thread checks whether it must stop */
 
 struct options {
-    long interval; /* executions a callback, 0: no callbacks */
-    long pool;     /* pairs of an input and an output */
-    long count;    /* executions */
+    long interval; /* executions per callback; 0: no callbacks */
+    long pool;     /* number of pairs of an input and an output */
+    long count;    /* number of executions */
     const char *model;
 };
 
@@ -27,18 +27,18 @@ struct dataset {
     size_t size;
 };
 
-/* An input and an output: in the pool, or in the list of what was queued since the last callback. */
+/* An input and an output. A pair is either in the pool, or in the list of executions that wait for a callback. */
 struct pair {
     struct pair *next;
     struct dataset input, output;
-    long number; /* of the execution */
+    long number; /* number of the execution */
 };
 
 struct list {
     struct pair *first, *last;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the pool and of `stopped` */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the pool and `stopped` */
 static pthread_cond_t returned = PTHREAD_COND_INITIALIZER;
 static struct list pool;
 static bool stopped;
@@ -48,11 +48,11 @@ static aclrtContext context;
 static aclrtMemcpyKind to_device, to_host;
 static float *scores;
 
-/* Set by callbacks, read once the stream is synchronised. */
+/* Set by callbacks, read after the stream is synchronised. */
 static aclError read_ret;
 static long read_count;
 
-/* Leaves when one of many steps did not go well. */
+/* Exits with the reason if a step failed; prints nothing if it succeeded. */
 static void require(aclError ret, const char *function)
 {
     if (ret != ACL_SUCCESS) {
@@ -61,7 +61,7 @@ static void require(aclError ret, const char *function)
     }
 }
 
-/* Says that a step went well, or why it did not, and leaves. */
+/* Prints that a step succeeded, or exits with the reason why it failed. */
 static void check(aclError ret, const char *function, const char *what, ...)
 {
     va_list values;
@@ -91,7 +91,7 @@ static void give(struct pair *pair)
     pthread_mutex_unlock(&lock);
 }
 
-/* Waits while the pool is empty. */
+/* Takes a pair from the pool; waits while the pool is empty. */
 static struct pair *take(void)
 {
     pthread_mutex_lock(&lock);
@@ -119,7 +119,7 @@ static void free_dataset(struct dataset *dataset)
     require(aclrtFree(dataset->memory), "aclrtFree");
 }
 
-/* Makes pairs of an input and an output, filled from the images in turn. */
+/* Fills the pool with pairs; the inputs hold the images in turn. */
 static void fill_pool(aclmdlDesc *desc, long count)
 {
     size_t input_size = aclmdlGetInputSizeByIndex(desc, 0), output_size = aclmdlGetOutputSizeByIndex(desc, 0);
@@ -140,7 +140,7 @@ static void fill_pool(aclmdlDesc *desc, long count)
         free(images[i]);
 }
 
-/* Frees what is in the pool; how many pairs that were. */
+/* Frees the pairs in the pool, and returns how many there were. */
 static long free_pool(void)
 {
     long count = 0;
@@ -165,7 +165,7 @@ static void read_results(void *first)
         size_t best = top_class(scores, size);
         printf("result %ld class %zu score %f\n", pair->number, best, scores[best]);
         read_count++;
-        next = pair->next; /* in the pool, it is the launcher's */
+        next = pair->next; /* read first: in the pool, the pair belongs to the launching thread */
         give(pair);
     }
 }
@@ -178,7 +178,7 @@ static bool has_to_stop(void)
     return now;
 }
 
-/* Runs on a thread of its own: makes the callbacks of its streams until it has to stop. */
+/* Runs the callbacks of the subscribed streams, on a thread of its own, until `stopped` is set. */
 static void *serve(void *unused)
 {
     (void)unused;
@@ -188,7 +188,7 @@ static void *serve(void *unused)
     return NULL;
 }
 
-/* Queues all executions and callbacks; the executions that no callback reads. */
+/* Queues all executions and callbacks, and returns the executions that no callback reads. */
 static struct pair *launch(uint32_t model, aclrtStream stream, const struct options *options)
 {
     struct list queued = {NULL, NULL};
@@ -208,7 +208,7 @@ static struct pair *launch(uint32_t model, aclrtStream stream, const struct opti
     return queued.first;
 }
 
-/* Executes the model as often as wanted and prints all results. */
+/* Executes the model options->count times and prints all results. */
 static void run(uint32_t model, aclrtStream stream, const struct options *options)
 {
     pthread_t thread;
@@ -241,7 +241,7 @@ static void refuse(const char *why, ...)
     exit(1);
 }
 
-/* The options; leaves when they would make the launcher wait for ever. */
+/* Reads the options; exits if they would make the launching thread wait for ever. */
 static struct options read_options(int argc, char **argv)
 {
     struct options options = {1, 100, 100, "classifier.om"};

@@ -90,7 +90,7 @@ class Reader:
         try:
             for number, pair in finished:
                 self.show(number, pair[1])
-        finally:  # else the launching thread would wait for ever
+        finally:  # otherwise the launching thread would wait for ever
             for _, pair in finished:
                 self.pool.put(pair)
 

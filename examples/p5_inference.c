@@ -1,4 +1,4 @@
-/* Model inference at once and on a stream, with the system's memory and with the program's: p5_inference [MODEL] */
+/* Model inference, synchronous and on a stream, with memory of the system and of the program: p5_inference [MODEL] */
 #include "classifier.h"
 #include <acl/acl.h>
 #include <stdarg.h>
@@ -6,14 +6,14 @@
 #include <stdlib.h>
 
 #define DEVICE 0
-#define SIDES_MAX 8 /* inputs, or outputs, of a model */
+#define SIDES_MAX 8 /* most inputs, and most outputs, of a model */
 
 struct sizes {
     size_t inputs[SIDES_MAX], outputs[SIDES_MAX];
     size_t input_count, output_count;
 };
 
-/* Says that a step went well, or why it did not, and leaves. */
+/* Prints that a step succeeded, or exits with the reason why it failed. */
 static void check(aclError ret, const char *function, const char *what, ...)
 {
     va_list values;
@@ -66,7 +66,7 @@ static const char *shape_of(const aclmdlIODims *dims)
     return text;
 }
 
-/* Prints what goes in and comes out; the sizes of both. */
+/* Prints the inputs and outputs of the model, and returns their sizes. */
 static struct sizes describe(uint32_t model)
 {
     struct sizes sizes;
@@ -95,7 +95,7 @@ static struct sizes describe(uint32_t model)
     return sizes;
 }
 
-/* A dataset with a buffer of device memory for each size. */
+/* Returns a dataset with a buffer of device memory for each size. */
 static aclmdlDataset *make_dataset(const size_t *sizes, size_t count, const char *name)
 {
     char what[64];
@@ -119,7 +119,7 @@ static void free_dataset(aclmdlDataset *dataset, const char *name)
     check(aclmdlDestroyDataset(dataset), "aclmdlDestroyDataset", "destroy %ss", name);
 }
 
-/* Prints the top class, and clears the scores for the next run. */
+/* Prints the class with the highest score, and clears the scores for the next execution. */
 static void show(aclmdlDataset *outputs, size_t size, const char *manner)
 {
     void *device = aclGetDataBufferAddr(aclmdlGetDatasetBuffer(outputs, 0));
@@ -132,7 +132,7 @@ static void show(aclmdlDataset *outputs, size_t size, const char *manner)
     free(scores);
 }
 
-/* Runs a model on one image by both manners, and unloads it. */
+/* Executes a model on one image in both ways, and unloads it. */
 static void infer(uint32_t model, int number, aclrtStream stream)
 {
     struct sizes sizes = describe(model);

@@ -1,5 +1,5 @@
-/* A custom kernel: loaded, launched, captured and replayed, and called through a host function, which it is linked with.
- * Both are in vector_add.o, made of vector_add.c, in the current folder. */
+/* A custom kernel: loaded, launched, captured and replayed, and launched through a host function that this program is
+ * linked with. Kernel and host function are in vector_add.o, compiled from vector_add.c, in the current folder. */
 #include <acl/acl.h>
 #include <stdio.h>
 #include <stdlib.h>

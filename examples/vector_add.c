@@ -1,5 +1,5 @@
-/* The CPU's version of a custom kernel: z = x + y, block by block. As a shared library it takes the place of the binary
- * that the vendor's compiler makes for a card, under the same name:
+/* A custom kernel for the simulator: z = x + y, block by block. As a shared library it replaces the binary of the same
+ * name that the vendor's compiler makes for a card:
  *
  *     gcc -shared -fPIC vector_add.c -o vector_add.o $(python -m acl config --cflags --libs) */
 #include <acl/acl.h>
@@ -32,7 +32,7 @@ static aclError add(const aclsimKernelLaunch *launch)
     return ACL_SUCCESS;
 }
 
-/* What a launch touches, so that memory which is freed too early is found. */
+/* Lists the memory that a launch uses, so that memory that is freed too early is detected. */
 static size_t touch(const aclsimKernelLaunch *launch, aclsimRange *ranges, size_t room)
 {
     struct arguments args = arguments_of(launch);

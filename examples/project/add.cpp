@@ -1,4 +1,4 @@
-// One operator, in its two phases: out = self + 2 * other, for 4 x 2 numbers.
+// One operator in its two phases: out = self + 2 * other, for 4 x 2 numbers.
 #include <acl/acl.h>
 #include <aclnnop/aclnn_add.h>
 
@@ -21,7 +21,7 @@ void check(int ret, const char *function)
     }
 }
 
-// A block of device memory, and the tensor that lies in it.
+// A block of device memory, and a tensor in it.
 struct Operand {
     explicit Operand(const std::vector<float> &values)
     {

@@ -1,4 +1,4 @@
-/* A copy to the device, on it and back. */
+/* Copies to the device, within the device, and back to the host. */
 #include <acl/acl.h>
 #include <stdio.h>
 #include <string.h>
