@@ -1,4 +1,4 @@
-/* Everything but queues of tensors, memory pools, BLAS and operators. */
+/* Includes all interfaces except queues of tensors, memory pools, BLAS and operators. */
 #ifndef ACL_INCLUDE_ACL_H
 #define ACL_INCLUDE_ACL_H
 

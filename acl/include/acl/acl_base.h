@@ -1,4 +1,4 @@
-/* What every other header builds on. */
+/* The basic declarations that all other headers use. */
 #ifndef ACL_INCLUDE_ACL_BASE_H
 #define ACL_INCLUDE_ACL_BASE_H
 

@@ -1,4 +1,4 @@
-/* Tensor descriptions, under the vendor's name for them. */
+/* Tensor descriptions, under the vendor's file name. */
 #ifndef ACL_INCLUDE_ACL_BASE_MDL_H
 #define ACL_INCLUDE_ACL_BASE_MDL_H
 

@@ -1,4 +1,4 @@
-/* Types, error codes and the calls on descriptions, devices and the library itself. */
+/* Types, error codes, and functions on descriptions, devices and the library itself. */
 #ifndef ACL_INCLUDE_ACL_BASE_RT_H
 #define ACL_INCLUDE_ACL_BASE_RT_H
 
@@ -23,7 +23,7 @@ extern "C" {
 }
 #endif
 
-/* Write to the log, with the place of the call. */
+/* Writes to the log, with the source location of the call. */
 #define ACL_APP_LOG(level, ...) aclAppLog(level, __FUNCTION__, __FILE__, __LINE__, __VA_ARGS__)
 
 #endif

@@ -1,4 +1,4 @@
-/* Compilation of single operators, under the vendor's name for it. */
+/* Compilation of single operators, under the vendor's file name. */
 #ifndef ACL_INCLUDE_ACL_OP_COMPILER_H
 #define ACL_INCLUDE_ACL_OP_COMPILER_H
 

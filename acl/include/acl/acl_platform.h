@@ -1,4 +1,4 @@
-/* Calls on the platform, under the vendor's name for them. */
+/* Queries of the platform, under the vendor's file name. */
 #ifndef ACL_INCLUDE_ACL_PLATFORM_H
 #define ACL_INCLUDE_ACL_PLATFORM_H
 

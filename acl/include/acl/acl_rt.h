@@ -8,14 +8,14 @@
 #include "acl_rt_allocator.h"
 #include "acl_tdt_queue.h"
 
-/* Unnamed unions are younger than C99. */
+/* C99 does not have unnamed unions. */
 #if !defined __cplusplus && __STDC_VERSION__ < 201112L
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 #endif
 
 #ifdef __cplusplus
-struct dim3 { /* laid out as abi/dim.h has it */
+struct dim3 { /* the same layout as in abi/dim.h */
     uint32_t x, y, z;
     dim3(uint32_t vx = 1, uint32_t vy = 1, uint32_t vz = 1) : x(vx), y(vy), z(vz) {}
 };

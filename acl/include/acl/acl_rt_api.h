@@ -245,7 +245,7 @@ inline aclError aclrtSetOpExecuteTimeOut(uint64_t timeout, uint64_t *actualTimeo
     return aclrtSetOpExecuteTimeOutV2(timeout, actualTimeout);
 }
 
-/* What an address is: results by reference. */
+/* Properties of addresses, with results by reference. */
 
 inline aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes &attributes)
 {

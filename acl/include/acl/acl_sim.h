@@ -4,7 +4,7 @@
 
 #include "acl_rt.h"
 
-/* Unnamed unions are younger than C99. */
+/* C99 does not have unnamed unions. */
 #if !defined __cplusplus && __STDC_VERSION__ < 201112L
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"

@@ -15,7 +15,7 @@ extern "C" {
 }
 #endif
 
-/* The success status of operators, typed as the vendor has it. */
+/* The success status of operators, with the vendor's type. */
 static const aclnnStatus OK = 0;
 
 #endif

@@ -1,4 +1,4 @@
-/* Start and end of operator execution, under the vendor's name for it. */
+/* Start and end of operator execution, under the vendor's file name. */
 #ifndef ACL_INCLUDE_ACLNN_ACLNN_BASE_H
 #define ACL_INCLUDE_ACLNN_ACLNN_BASE_H
 

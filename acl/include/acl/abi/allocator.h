@@ -17,7 +17,7 @@ ACL_API(8, 1) aclrtAllocatorDesc aclrtAllocatorCreateDesc(void);
  *  rt.allocator_destroy_desc(allocatorDesc) -> ret */
 ACL_API(8, 1) aclError aclrtAllocatorDestroyDesc(aclrtAllocatorDesc allocatorDesc);
 
-/** Set the object that the allocator's functions are called with.
+/** Set the object that is passed to the allocator's functions.
  *  rt.allocator_set_obj_to_desc(allocatorDesc, allocator) -> ret */
 ACL_API(8, 1) aclError aclrtAllocatorSetObjToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocator allocator);
 
@@ -34,7 +34,7 @@ ACL_API(8, 1) aclError aclrtAllocatorSetFreeFuncToDesc(aclrtAllocatorDesc alloca
 ACL_API(8, 1) aclError aclrtAllocatorSetAllocAdviseFuncToDesc(aclrtAllocatorDesc allocatorDesc,
     aclrtAllocatorAllocAdviseFunc func);
 
-/** Set the function that gives the address of a block.
+/** Set the function that returns the address of a block.
  *  rt.allocator_set_get_addr_from_block_func_to_desc(allocatorDesc, func:callable) -> ret @py */
 ACL_API(8, 1) aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(aclrtAllocatorDesc allocatorDesc,
     aclrtAllocatorGetAddrFromBlockFunc func);

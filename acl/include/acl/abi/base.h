@@ -4,7 +4,7 @@ typedef void *aclrtStream;
 typedef void *aclrtEvent;
 typedef void *aclrtContext;
 
-/** What most calls return: ACL_SUCCESS or one of errors.h. */
+/** The return type of most functions: ACL_SUCCESS or a code of errors.h. */
 typedef int aclError;
 
 typedef uint16_t aclFloat16;
@@ -19,13 +19,13 @@ typedef void *aclrtBinHandle;
 typedef void *aclrtFuncHandle;
 typedef struct aclTensor aclTensor;
 
-/** What calls on operators return: 0 or an error code. */
+/** The return type of functions on operators: 0 or an error code. */
 typedef int32_t aclnnStatus;
 
 typedef void *aclrtMbuf;
 
-/* Beside each: its name, whose name that is where NumPy or ml_dtypes has the type, and the bits of an element. The build
- * makes the tables of data types of these lines, for C and for Python. */
+/* The comment after each member gives the name of the type, the package that uses this name (NumPy or ml_dtypes) if
+ * there is one, and the bits of an element. The build generates the tables of data types for C and Python from them. */
 typedef enum aclDataType {
     ACL_DT_UNDEFINED = -1,
     ACL_FLOAT = 0,           /* float32 of NumPy, 32 bits */

@@ -12,7 +12,7 @@ typedef enum aclComputeType {
     ACL_COMPUTE_LOW_PRECISION = 1,
 } aclComputeType;
 
-/** Queue y = alpha op(A) x + beta y with data types of choice.
+/** Queue y = alpha op(A) x + beta y with selectable data types.
  *  blas.gemv_ex(transA, m, n, alpha, a, lda, dataTypeA, x, incx, dataTypeX, beta, y, incy, dataTypeY, type, stream) ->
  *      ret */
 ACL_API(8, 1) aclError aclblasGemvEx(aclTransType transA, int m, int n, const void *alpha, const void *a, int lda,
@@ -45,7 +45,7 @@ ACL_API(8, 1) aclError aclblasS8gemv(aclTransType transA, int m, int n, const in
 ACL_API(8, 1) aclError aclblasCreateHandleForS8gemv(aclTransType transA, int m, int n, aclComputeType type,
     aclopHandle **handle);
 
-/** Queue C = alpha op(A) op(B) + beta C with data types of choice.
+/** Queue C = alpha op(A) op(B) + beta C with selectable data types.
  *  blas.gemm_ex(transA, transB, transC, m, n, k, alpha, matrixA, lda, dataTypeA, matrixB, ldb, dataTypeB, beta,
  *      matrixC, ldc, dataTypeC, type, stream) -> ret */
 ACL_API(8, 1) aclError aclblasGemmEx(aclTransType transA, aclTransType transB, aclTransType transC, int m, int n, int k,

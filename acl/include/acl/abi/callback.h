@@ -57,11 +57,11 @@ typedef void (*aclrtStreamStateCallback)(aclrtStream stream, aclrtStreamState st
 typedef aclError (*aclInitCallbackFunc)(const char *configStr, size_t len, void *userData);
 typedef aclError (*aclFinalizeCallbackFunc)(void *userData);
 
-/** Have the callbacks of a stream run by the given thread.
+/** Let the given thread run the callbacks of a stream.
  *  rt.subscribe_report(threadId, stream) -> ret */
 ACL_API(8, 1) aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream);
 
-/** End aclrtSubscribeReport.
+/** Undo aclrtSubscribeReport.
  *  rt.unsubscribe_report(threadId, stream) -> ret */
 ACL_API(8, 1) aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream);
 
@@ -69,19 +69,19 @@ ACL_API(8, 1) aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream str
  *  rt.process_report(timeout) -> ret */
 ACL_API(8, 1) aclError aclrtProcessReport(int32_t timeout);
 
-/** Queue a callback on the stream, with or without later work waiting for its end.
+/** Queue a callback on the stream; blockType decides whether later work waits for its end.
  *  rt.launch_callback(fn:callable, userData:object, blockType, stream) -> ret @py */
 ACL_API(8, 1) aclError aclrtLaunchCallback(aclrtCallback fn, void *userData, aclrtCallbackBlockType blockType,
     aclrtStream stream);
 
-/** Queue a host function on the stream; later work waits for its end, no subscription is needed.
+/** Queue a host function on the stream; later work waits for its end. It needs no subscription.
  *  rt.launch_host_func(stream, fn:callable, args:object) -> ret @py @extension */
 ACL_API(8, 5) aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args);
 
-/** Have the host functions of a stream run by the given thread. */
+/** Let the given thread run the host functions of a stream. */
 ACL_API(8, 1) aclError aclrtSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream);
 
-/** End aclrtSubscribeHostFunc. */
+/** Undo aclrtSubscribeHostFunc. */
 ACL_API(8, 1) aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream);
 
 /** Run the host functions that wait for this thread, waiting at most timeout milliseconds for one. */
@@ -98,23 +98,23 @@ ACL_API(9, 2) aclError aclrtExceptionInfoCallbackRegister(aclrtExceptionInfoCall
 /** Remove a function that is called when a task fails. */
 ACL_API(9, 2) aclError aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallback callback);
 
-/** The failed task's number.
+/** The id of the failed task.
  *  rt.get_task_id_from_exception_info(info) -> value */
 ACL_API(8, 1) uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo *info);
 
-/** The number of the failed task's stream.
+/** The id of the failed task's stream.
  *  rt.get_stream_id_from_exception_info(info) -> value */
 ACL_API(8, 1) uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo *info);
 
-/** The thread that submitted the failed task.
+/** The id of the thread that submitted the failed task.
  *  rt.get_thread_id_from_exception_info(info) -> value */
 ACL_API(8, 1) uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo *info);
 
-/** The device on which the task failed.
+/** The id of the device on which the task failed.
  *  rt.get_device_id_from_exception_info(info) -> value */
 ACL_API(8, 1) uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo *info);
 
-/** The code that the task failed with.
+/** The error code of the failed task.
  *  rt.get_error_code_from_exception_info(info) -> value */
 ACL_API(8, 1) uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo *info);
 
@@ -129,7 +129,7 @@ ACL_API(9, 0) aclError aclrtGetFuncHandleFromExceptionInfo(const aclrtExceptionI
 ACL_API(9, 0) aclError aclrtBinarySetExceptionCallback(aclrtBinHandle binHandle, aclrtOpExceptionCallback callback,
     void *userData);
 
-/** The number of the task that this thread submitted last.
+/** The id of the task that this thread submitted last.
  *  rt.get_thread_last_task_id() -> (taskId, ret) */
 ACL_API(8, 1) aclError aclrtGetThreadLastTaskId(uint32_t *taskId);
 

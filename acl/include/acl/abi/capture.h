@@ -1,4 +1,4 @@
-/* Capture and model running instances: recording the work of streams, running and changing the recording. */
+/* Capture and model running instances: recording the work of streams, and replaying and changing the recording. */
 
 #define ACL_MDLRI_DEBUG_JSON_PRINT_SUMMARY 0
 #define ACL_MDLRI_DEBUG_JSON_PRINT_VERBOSE 1
@@ -104,7 +104,7 @@ typedef struct tagAclmdlRICondTaskParams {
     aclmdlRI *modelRIArray;
 } aclmdlRICondTaskParams;
 
-/** Record the work of the stream from here on instead of running it.
+/** Record later work of the stream instead of running it.
  *  mdl.ri_capture_begin(stream, mode) -> ret @extension */
 ACL_API(8, 1) aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode);
 
@@ -112,7 +112,7 @@ ACL_API(8, 1) aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureM
  *  mdl.ri_capture_to_model_ri_begin(stream, modelRI, mode) -> ret @extension */
 ACL_API(9, 1) aclError aclmdlRICaptureToModelRIBegin(aclrtStream stream, aclmdlRI modelRI, aclmdlRICaptureMode mode);
 
-/** Say whether the stream is being captured, and into which running instance.
+/** Query whether the stream is being captured, and into which running instance.
  *  mdl.ri_capture_get_info(stream) -> (status, modelRI, ret) @extension */
 ACL_API(8, 1) aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus *status, aclmdlRI *modelRI);
 
@@ -132,7 +132,7 @@ ACL_API(8, 1) aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream);
  *  mdl.ri_capture_task_grp_end(stream) -> (handle, ret) @extension */
 ACL_API(8, 1) aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp *handle);
 
-/** Take the tasks that follow on the stream as new versions of a group's tasks.
+/** Use the next tasks on the stream as new versions of a group's tasks.
  *  mdl.ri_capture_task_update_begin(stream, handle) -> ret @extension */
 ACL_API(8, 1) aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream, aclrtTaskGrp handle);
 
@@ -140,11 +140,11 @@ ACL_API(8, 1) aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream, aclrtT
  *  mdl.ri_capture_task_update_end(stream) -> ret @extension */
 ACL_API(8, 1) aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream);
 
-/** Run a running instance and wait, at most timeout milliseconds.
+/** Replay a running instance, and wait at most timeout milliseconds.
  *  mdl.ri_execute(modelRI, timeout) -> ret @extension */
 ACL_API(8, 5) aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout);
 
-/** Queue one run of a running instance on the stream.
+/** Queue one replay of a running instance on the stream.
  *  mdl.ri_execute_async(modelRI, stream) -> ret @extension */
 ACL_API(8, 1) aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
 
@@ -192,15 +192,15 @@ ACL_API(8, 5) aclError aclmdlRISetName(aclmdlRI modelRI, const char *name);
  *  mdl.ri_get_name(modelRI, maxLen) -> (name:str, ret) @py @extension */
 ACL_API(8, 5) aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char *name);
 
-/** The number of a running instance.
+/** The id of a running instance.
  *  mdl.ri_get_id(modelRI) -> (modelRIId, ret) @extension */
 ACL_API(9, 1) aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t *modelRIId);
 
-/** Deprecated: use aclmdlRIDebugJsonPrint. Print what a running instance holds.
+/** Deprecated: use aclmdlRIDebugJsonPrint. Print the contents of a running instance.
  *  mdl.ri_debug_print(modelRI) -> ret @extension */
 ACL_API(8, 1) aclError aclmdlRIDebugPrint(aclmdlRI modelRI);
 
-/** Write what a running instance holds to a JSON file.
+/** Write the contents of a running instance to a JSON file.
  *  mdl.ri_debug_json_print(modelRI, path:str, flags) -> ret @extension */
 ACL_API(8, 5) aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char *path, uint32_t flags);
 
@@ -228,7 +228,7 @@ ACL_API(9, 1) aclError aclmdlRITaskGetParams(aclmdlRITask task, aclmdlRITaskPara
  *  mdl.ri_task_set_params(task, params:dict) -> ret @py @extension */
 ACL_API(9, 1) aclError aclmdlRITaskSetParams(aclmdlRITask task, aclmdlRITaskParams *params);
 
-/** Leave a task out of later runs; takes effect with aclmdlRIUpdate.
+/** Skip a task in later replays; takes effect with aclmdlRIUpdate.
  *  mdl.ri_task_disable(task) -> ret @extension */
 ACL_API(9, 1) aclError aclmdlRITaskDisable(aclmdlRITask task);
 
@@ -237,7 +237,7 @@ ACL_API(9, 1) aclError aclmdlRITaskDisable(aclmdlRITask task);
 ACL_API(9, 1) aclError aclmdlRIKernelTaskGetAttribute(aclmdlRITask task, aclrtLaunchKernelAttrId attrId,
     aclrtLaunchKernelAttrValue *attrValue);
 
-/** Put changed tasks of a running instance in force.
+/** Apply the changes of a running instance's tasks to later replays.
  *  mdl.ri_update(modelRI) -> ret @extension */
 ACL_API(9, 1) aclError aclmdlRIUpdate(aclmdlRI modelRI);
 
@@ -250,6 +250,6 @@ ACL_API(9, 1) aclError aclmdlRICondHandleCreate(aclmdlRI modelRI, uint32_t defau
  *  mdl.ri_cond_handle_get_cond_ptr(handle) -> (ptr, ret) @extension */
 ACL_API(9, 1) aclError aclmdlRICondHandleGetCondPtr(aclmdlRICondHandle handle, uint64_t **ptr);
 
-/** Queue a task that runs other running instances as its condition says.
+/** Queue a task that replays other running instances, depending on its condition.
  *  mdl.ri_add_cond_task(params:dict, stream, flags) -> (=params:dict, ret) @py @extension */
 ACL_API(9, 1) aclError aclmdlRIAddCondTask(aclmdlRICondTaskParams params, aclrtStream stream, uint32_t flags);

@@ -16,7 +16,7 @@ typedef enum acltdtTensorType {
 /** Create a channel from the host to a device. */
 ACL_API(8, 1) acltdtChannelHandle *acltdtCreateChannel(uint32_t deviceId, const char *name);
 
-/** Create a channel from a device to the host that holds so many elements. */
+/** Create a channel from a device to the host that holds at most capacity elements. */
 ACL_API(8, 1) acltdtChannelHandle *acltdtCreateChannelWithCapacity(uint32_t deviceId, const char *name,
     size_t capacity);
 
@@ -26,10 +26,10 @@ ACL_API(8, 1) aclError acltdtDestroyChannel(acltdtChannelHandle *handle);
 /** Wake all threads that wait on a channel. */
 ACL_API(8, 1) aclError acltdtStopChannel(acltdtChannelHandle *handle);
 
-/** Drop what a channel holds. */
+/** Discard the contents of a channel. */
 ACL_API(8, 1) aclError acltdtCleanChannel(acltdtChannelHandle *handle);
 
-/** How many elements a channel holds. */
+/** Number of elements in a channel. */
 ACL_API(8, 1) aclError acltdtQueryChannelSize(const acltdtChannelHandle *handle, size_t *size);
 
 /** Send a dataset, waiting at most timeout milliseconds (-1: for ever). */
@@ -64,7 +64,7 @@ ACL_API(8, 1) acltdtDataItem *acltdtCreateDataItem(acltdtTensorType tdtType, con
 /** Destroy an item. */
 ACL_API(8, 1) aclError acltdtDestroyDataItem(acltdtDataItem *dataItem);
 
-/** Say whether an item is a tensor, a slice of one, or the end of the data. */
+/** Query whether an item is a tensor, a slice of one, or the end of the data. */
 ACL_API(8, 1) acltdtTensorType acltdtGetTensorTypeFromItem(const acltdtDataItem *dataItem);
 
 /** The data type of an item. */
@@ -82,5 +82,5 @@ ACL_API(8, 1) size_t acltdtGetDimNumFromItem(const acltdtDataItem *dataItem);
 /** The dimensions of an item. */
 ACL_API(8, 1) aclError acltdtGetDimsFromItem(const acltdtDataItem *dataItem, int64_t *dims, size_t dimNum);
 
-/** Number of slices of an item's tensor, and which of them it is. */
+/** Number of slices of an item's tensor, and the index of this slice. */
 ACL_API(8, 1) aclError acltdtGetSliceInfoFromItem(const acltdtDataItem *dataItem, size_t *sliceNum, size_t *sliceId);

@@ -4,7 +4,7 @@
  *  rt.create_context(deviceId) -> (context, ret) */
 ACL_API(8, 1) aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId);
 
-/** Destroy a context made by aclrtCreateContext.
+/** Destroy a context that aclrtCreateContext created.
  *  rt.destroy_context(context) -> ret */
 ACL_API(8, 1) aclError aclrtDestroyContext(aclrtContext context);
 
@@ -16,6 +16,6 @@ ACL_API(8, 1) aclError aclrtSetCurrentContext(aclrtContext context);
  *  rt.get_context() -> (context, ret) */
 ACL_API(8, 1) aclError aclrtGetCurrentContext(aclrtContext *context);
 
-/** Say whether the primary context of a device is alive.
+/** Query whether the primary context of a device is alive.
  *  rt.get_primary_ctx_state(deviceId, flags=NULL) -> (active, 0, ret) */
 ACL_API(8, 5) aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t *flags, int32_t *active);

@@ -1,10 +1,10 @@
-/* Datasets: the input and output buffers of a model run. */
+/* Datasets: the input and output buffers of a model execution. */
 
 /** Create an empty dataset.
  *  mdl.create_dataset() -> value */
 ACL_API(8, 1) aclmdlDataset *aclmdlCreateDataset(void);
 
-/** Destroy a dataset; its buffers stay.
+/** Destroy a dataset, but not its buffers.
  *  mdl.destroy_dataset(dataset) -> ret */
 ACL_API(8, 1) aclError aclmdlDestroyDataset(const aclmdlDataset *dataset);
 

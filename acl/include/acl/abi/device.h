@@ -1,4 +1,4 @@
-/* Devices: choosing, resetting, waiting for and asking about them, and the numbers they go by. */
+/* Devices: selecting, resetting, synchronising and querying them, and their ids. */
 
 #define ACL_DEV_FEATURE_SUPPORT 1
 #define ACL_DEV_FEATURE_NOT_SUPPORT 0
@@ -97,7 +97,7 @@ typedef struct aclrtUuid {
  *  rt.get_device_count() -> (count, ret) */
 ACL_API(8, 1) aclError aclrtGetDeviceCount(uint32_t *count);
 
-/** Open a device for this process if need be and make it current for this thread.
+/** Make a device current for this thread; open it first if this process has not opened it.
  *  rt.set_device(deviceId) -> ret */
 ACL_API(8, 1) aclError aclrtSetDevice(int32_t deviceId);
 
@@ -105,11 +105,11 @@ ACL_API(8, 1) aclError aclrtSetDevice(int32_t deviceId);
  *  rt.get_device() -> (deviceId, ret) */
 ACL_API(8, 1) aclError aclrtGetDevice(int32_t *deviceId);
 
-/** Take back one aclrtSetDevice; the last one releases everything on the device.
+/** Undo one aclrtSetDevice; undoing the last one releases everything on the device.
  *  rt.reset_device(deviceId) -> ret */
 ACL_API(8, 1) aclError aclrtResetDevice(int32_t deviceId);
 
-/** Release everything on the device, however often it was set.
+/** Release everything on the device, regardless of how often it was set.
  *  rt.reset_device_force(deviceId) -> ret */
 ACL_API(8, 1) aclError aclrtResetDeviceForce(int32_t deviceId);
 
@@ -121,15 +121,15 @@ ACL_API(8, 1) aclError aclrtSynchronizeDevice(void);
  *  rt.synchronize_device_with_timeout(timeout) -> ret */
 ACL_API(8, 1) aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
 
-/** Say whether this program runs on the host or on the device's own processor.
+/** Query whether this program runs on the host or on the device's own processor.
  *  rt.get_run_mode() -> (runMode, ret) */
 ACL_API(8, 1) aclError aclrtGetRunMode(aclrtRunMode *runMode);
 
-/** Choose the task scheduler that this thread submits to.
+/** Select the task scheduler to which this thread submits.
  *  rt.set_ts_device(tsId) -> ret */
 ACL_API(8, 1) aclError aclrtSetTsDevice(aclrtTsId tsId);
 
-/** Say whether a device can be used.
+/** Query whether a device can be used.
  *  rt.query_device_status(deviceId) -> (deviceStatus, ret) */
 ACL_API(8, 1) aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus *deviceStatus);
 
@@ -137,7 +137,7 @@ ACL_API(8, 1) aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatu
  *  rt.get_device_utilization_rate(deviceId) -> (utilizationInfo:dict, ret) @py */
 ACL_API(8, 1) aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo *utilizationInfo);
 
-/** One property of a device, by the older list of properties.
+/** One property of a device, from the older list of properties.
  *  acl.get_device_capability(deviceId, deviceInfo) -> (value, ret) */
 ACL_API(8, 1) aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t *value);
 
@@ -145,7 +145,7 @@ ACL_API(8, 1) aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo d
  *  rt.get_device_info(deviceId, attr) -> (value, ret) */
 ACL_API(8, 5) aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t *value);
 
-/** Say whether a device has a feature.
+/** Query whether a device has a feature.
  *  rt.get_device_capability(deviceId, devFeatureType) -> (value, ret) */
 ACL_API(8, 5) aclError aclrtGetDeviceCapability(int32_t deviceId, aclrtDevFeatureType devFeatureType, int32_t *value);
 
@@ -153,36 +153,36 @@ ACL_API(8, 5) aclError aclrtGetDeviceCapability(int32_t deviceId, aclrtDevFeatur
  *  rt.device_get_uuid(deviceId) -> (uuid:dict, ret) @py */
 ACL_API(8, 5) aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid *uuid);
 
-/** The PCI bus identity of a device, as text. */
+/** The PCI bus id of a device, as text. */
 ACL_API(9, 2) aclError aclrtDeviceGetPCIBusId(int32_t deviceId, char *pciBusId, int32_t len);
 
-/** The device with the given PCI bus identity. */
+/** The device with the given PCI bus id. */
 ACL_API(9, 2) aclError aclrtDeviceGetByPCIBusId(const char *pciBusId, int32_t *deviceId);
 
 /** How two devices are linked (ACL_RT_DEVS_TOPOLOGY_*).
  *  rt.get_devices_topo(deviceId, otherDeviceId) -> (value, ret) */
 ACL_API(8, 5) aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t otherDeviceId, uint64_t *value);
 
-/** Logical number of a device, by the number the program sees.
+/** The logical id of a device, given its user id.
  *  rt.get_logic_dev_id_by_user_dev_id(userDevid) -> (logicDevId, ret) */
 ACL_API(8, 5) aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid, int32_t *const logicDevId);
 
-/** Number the program sees, by the logical number of a device.
+/** The user id of a device, given its logical id.
  *  rt.get_user_dev_id_by_logic_dev_id(logicDevId) -> (userDevid, ret) */
 ACL_API(8, 5) aclError aclrtGetUserDevIdByLogicDevId(const int32_t logicDevId, int32_t *const userDevid);
 
-/** Logical number of a device, by its physical number.
+/** The logical id of a device, given its physical id.
  *  rt.get_logic_dev_id_by_phy_dev_id(phyDevId) -> (logicDevId, ret) */
 ACL_API(8, 5) aclError aclrtGetLogicDevIdByPhyDevId(const int32_t phyDevId, int32_t *const logicDevId);
 
-/** Physical number of a device, by its logical number.
+/** The physical id of a device, given its logical id.
  *  rt.get_phy_dev_id_by_logic_dev_id(logicDevId) -> (phyDevId, ret) */
 ACL_API(8, 5) aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDevId, int32_t *const phyDevId);
 
-/** Number the program sees, by the physical number of a device. */
+/** The user id of a device, given its physical id. */
 ACL_API(9, 1) aclError aclrtGetUserDevIdByPhyDevId(const int32_t phyDevId, int32_t *const userDevId);
 
-/** Physical number of a device, by the number the program sees. */
+/** The physical id of a device, given its user id. */
 ACL_API(9, 1) aclError aclrtGetPhyDevIdByUserDevId(const int32_t userDevId, int32_t *const phyDevId);
 
 /** Write the float overflow flags of the device to device memory, in stream order. */

@@ -68,7 +68,7 @@ ACL_API(8, 1) aclError aclmdlSetDump(const char *dumpCfgPath);
  *  mdl.finalize_dump() -> ret */
 ACL_API(8, 1) aclError aclmdlFinalizeDump(void);
 
-/** Hand dumped data to a function instead of writing files.
+/** Pass dumped data to a function instead of writing files.
  *  mdl.dump_reg_callback(messageCallback:callable, flag) -> ret @py */
 ACL_API(8, 1) aclError acldumpRegCallback(int32_t (*const messageCallback)(const acldumpChunk *, int32_t),
     int32_t flag);
@@ -77,14 +77,14 @@ ACL_API(8, 1) aclError acldumpRegCallback(int32_t (*const messageCallback)(const
  *  mdl.dump_unreg_callback() -> None */
 ACL_API(8, 1) void acldumpUnregCallback(void);
 
-/** The directory that a kind of dump is written to. */
+/** The directory to which a type of dump is written. */
 ACL_API(9, 0) const char *acldumpGetPath(acldumpType dumpType);
 
 /** Write the tensors of a failed operator to a file. */
 ACL_API(9, 2) aclError acldumpSaveExceptionInfo(const char *fileName, const char *userTag,
     const acldumpTensorInfo *tensors, size_t tensorCount);
 
-/** The directory that failure dumps are written to. */
+/** The directory to which failure dumps are written. */
 ACL_API(9, 2) aclError acldumpGetExceptionInfoPath(char *path, size_t maxLen);
 
 /** Start dumping the arguments of operators.

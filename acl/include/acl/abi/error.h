@@ -11,7 +11,7 @@ typedef enum aclrtLastErrLevel {
     ACL_RT_THREAD_LEVEL = 0,
 } aclrtLastErrLevel;
 
-/** Take the message of this thread's last failure; NULL when there is none.
+/** Return the message of this thread's last failure and clear it; NULL if there is no message.
  *  acl.get_recent_err_msg() -> value */
 ACL_API(8, 1) const char *aclGetRecentErrMsg(void);
 
@@ -23,7 +23,7 @@ ACL_API(8, 1) aclError aclrtGetLastError(aclrtLastErrLevel level);
  *  rt.peek_at_last_error(level) -> ret */
 ACL_API(8, 1) aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
 
-/** Write one formatted line to the log, with the place it comes from.
+/** Write one formatted line to the log, with its source location.
  *  acl.app_log(logLevel, fmt:str) -> None @py */
 ACL_API(8, 1) void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_t line, const char *fmt,
     ...);

@@ -1,5 +1,5 @@
-/* Error codes: 1xxxxx a wrong call, 2xxxxx a resource, 3xxxxx a limit of the service, 5xxxxx an internal or device
- * failure. */
+/* Error codes: 1xxxxx for invalid calls, 2xxxxx for resources, 3xxxxx for limits of services, 5xxxxx for internal and
+ * device failures. */
 
 #define ACL_RT_SUCCESS 0
 #define ACL_ERROR_NONE 0

@@ -32,11 +32,11 @@ typedef enum aclrtEventWaitStatus {
  *  rt.create_event() -> (event, ret) */
 ACL_API(8, 1) aclError aclrtCreateEvent(aclrtEvent *event);
 
-/** Create an event for the uses that the ACL_EVENT_* flags name.
+/** Create an event for the uses given by the ACL_EVENT_* flags.
  *  rt.create_event_with_flag(flag) -> (event, ret) */
 ACL_API(8, 1) aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t flag);
 
-/** Create an event that takes no device resource until recorded, for the uses that the flags name.
+/** Create an event that takes no device resource until it is recorded, for the uses given by the flags.
  *  rt.create_event_ex_with_flag(flag) -> (event, ret) */
 ACL_API(8, 1) aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t flag);
 
@@ -48,11 +48,11 @@ ACL_API(8, 1) aclError aclrtDestroyEvent(aclrtEvent event);
  *  rt.record_event(event, stream) -> ret */
 ACL_API(8, 1) aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream);
 
-/** Queue a record of the event; ACL_EVENT_RECORD_EXTERNAL makes it one that work outside a capture sees.
+/** Queue a record of the event; ACL_EVENT_RECORD_EXTERNAL makes it visible outside a capture.
  *  rt.record_event_with_flag(event, stream, flag) -> ret @extension */
 ACL_API(9, 2) aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t flag);
 
-/** Queue a reset of the event on the stream, so that it can be recorded anew.
+/** Queue a reset of the event on the stream, so that it can be recorded again.
  *  rt.reset_event(event, stream) -> ret */
 ACL_API(8, 1) aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream);
 
@@ -63,20 +63,20 @@ ACL_API(8, 1) aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event
 /** Make later work of the stream wait for the event, at most timeout seconds (0: for ever). */
 ACL_API(8, 5) aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, int32_t timeout);
 
-/** Make later work of the stream wait for the event; ACL_EVENT_WAIT_EXTERNAL names one from outside a capture.
+/** Make later work of the stream wait for the event; ACL_EVENT_WAIT_EXTERNAL: it is recorded outside the capture.
  *  rt.stream_wait_event_with_flag(stream, event, timeout, flag) -> ret @extension */
 ACL_API(9, 2) aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint32_t timeout,
     uint32_t flag);
 
-/** Deprecated: use aclrtQueryEventStatus. Say whether the event is complete.
+/** Deprecated: use aclrtQueryEventStatus. Query whether the event is complete.
  *  rt.query_event(event) -> (status, ret) */
 ACL_API(8, 1) aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus *status);
 
-/** Say whether all work before the event's newest record is done.
+/** Query whether all work before the event's newest record is done.
  *  rt.query_event_status(event) -> (status, ret) */
 ACL_API(8, 1) aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *status);
 
-/** Say whether all waits for the event are over.
+/** Query whether all waits for the event are over.
  *  rt.query_event_wait_status(event) -> (status, ret) */
 ACL_API(8, 1) aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *status);
 
@@ -92,14 +92,14 @@ ACL_API(8, 1) aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_
  *  rt.event_elapsed_time(startEvent, endEvent) -> (ms, ret) */
 ACL_API(8, 1) aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEvent, aclrtEvent endEvent);
 
-/** The device clock at which a recorded event completed.
+/** The device time at which a recorded event completed.
  *  rt.event_get_timestamp(event) -> (timestamp, ret) */
 ACL_API(8, 1) aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *timestamp);
 
-/** The number of an event.
+/** The id of an event.
  *  rt.get_event_id(event) -> (eventId, ret) */
 ACL_API(8, 5) aclError aclrtGetEventId(aclrtEvent event, uint32_t *eventId);
 
-/** How many more events the current device can have.
+/** Number of events that can still be created on the current device.
  *  rt.get_event_avail_num() -> (eventCount, ret) */
 ACL_API(8, 5) aclError aclrtGetEventAvailNum(uint32_t *eventCount);

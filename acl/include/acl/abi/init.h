@@ -1,4 +1,4 @@
-/* Start and end of the library, and questions about what it is and runs on. */
+/* Initialisation and finalisation of the library, and queries of versions and of the platform. */
 
 #define ACL_MAJOR_VERSION 1
 #define ACL_MINOR_VERSION 17
@@ -85,23 +85,23 @@ typedef struct aclCANNPackageVersion {
     char reserved[128];
 } aclCANNPackageVersion;
 
-/** Start the library; the path names a JSON configuration file and may be NULL.
+/** Initialise the library; the path names a JSON configuration file and may be NULL.
  *  acl.init([configPath:str]) -> ret */
 ACL_API(8, 1) aclError aclInit(const char *configPath);
 
-/** End the library, whatever the number of aclInit calls; devices and memory stay.
+/** Finalise the library, whatever the number of aclInit calls; devices and memory are not released.
  *  acl.finalize() -> ret */
 ACL_API(8, 1) aclError aclFinalize(void);
 
-/** Take back one aclInit and report how many are left; the last one ends the library.
+/** Undo one aclInit and return how many are left; undoing the last one finalises the library.
  *  acl.finalize_reference() -> (refCount, ret) */
 ACL_API(8, 5) aclError aclFinalizeReference(uint64_t *refCount);
 
-/** Deprecated: ask aclsysGetVersionStr. Version of this interface.
+/** Deprecated: use aclsysGetVersionStr. Version of this interface.
  *  acl.get_version() -> (majorVersion, minorVersion, patchVersion, ret) */
 ACL_API(8, 1) aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion, int32_t *patchVersion);
 
-/** Deprecated: ask aclsysGetVersionStr. Version of an installed CANN package, taken apart.
+/** Deprecated: use aclsysGetVersionStr. Version of an installed CANN package, split into its parts.
  *  acl.get_cann_version(name) -> (version:dict, ret) @py */
 ACL_API(8, 1) aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion *version);
 
@@ -112,7 +112,7 @@ ACL_API(8, 5) aclError aclsysGetVersionStr(char *pkgName, char *versionStr);
 /** Version of the named CANN package as one comparable number. */
 ACL_API(8, 5) aclError aclsysGetVersionNum(char *pkgName, int32_t *versionNum);
 
-/** Name of the chip, or NULL when there is none.
+/** Name of the chip, or NULL if there is no chip.
  *  acl.get_soc_name() -> value */
 ACL_API(8, 1) const char *aclrtGetSocName(void);
 
@@ -120,11 +120,11 @@ ACL_API(8, 1) const char *aclrtGetSocName(void);
  *  acl.get_cann_attribute_list() -> (cannAttrList:[int]#num, num, ret) @py */
 ACL_API(8, 1) aclError aclGetCannAttributeList(const aclCannAttr **cannAttrList, size_t *num);
 
-/** Say whether the installed software has one feature.
+/** Query whether the installed software has one feature.
  *  acl.get_cann_attribute(cannAttr) -> (value, ret) */
 ACL_API(8, 1) aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t *value);
 
-/** Say whether code built for the named chip runs on this one. */
+/** Query whether code built for the named chip runs on this one. */
 ACL_API(8, 5) aclError aclrtCheckArchCompatibility(const char *socVersion, int32_t *canCompatible);
 
 /** Time in milliseconds that an operator may take before it counts as hung.
@@ -134,6 +134,6 @@ ACL_API(8, 5) aclError aclrtGetOpExecuteTimeout(uint32_t *const timeoutMs);
 /** One property of the current chip's platform description, as text. */
 ACL_API(9, 1) aclError aclplatformGetDeviceInfo(aclplatformDevInfo infoType, char *value, uint32_t maxLen);
 
-/** What the current chip's platform description says of one instruction of a core type. */
+/** The entry of the current chip's platform description for one instruction of a core type. */
 ACL_API(9, 1) aclError aclplatformGetInstructionInfo(aclplatformCoreType type, const char *instruction, char *value,
     uint32_t maxLen);

@@ -51,7 +51,7 @@ typedef struct aclrtPlaceHolderInfo {
     uint32_t dataOffset;
 } aclrtPlaceHolderInfo;
 
-/** Describe a kernel binary that lies in host memory; the bytes must outlive the description.
+/** Describe a kernel binary in host memory; the bytes must outlive the description.
  *  rt.create_binary(data, dataLen) -> value */
 ACL_API(8, 1) aclrtBinary aclrtCreateBinary(const void *data, size_t dataLen);
 
@@ -86,7 +86,7 @@ ACL_API(8, 1) aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle, co
 ACL_API(8, 1) aclError aclrtBinaryGetFunctionByEntry(aclrtBinHandle binHandle, uint64_t funcEntry,
     aclrtFuncHandle *funcHandle);
 
-/** Where a loaded binary lies in device memory. */
+/** Address and size of a loaded binary in device memory. */
 ACL_API(8, 5) aclError aclrtBinaryGetDevAddress(const aclrtBinHandle binHandle, void **binAddr, size_t *binSize);
 
 /** Address and size of a global variable of a binary. */
@@ -128,11 +128,11 @@ ACL_API(9, 1) aclError aclrtFunctionGetParamInfo(const void *func, size_t paramI
 /** Bytes of dynamic unified buffer that a block of a kernel can have. */
 ACL_API(9, 1) aclError aclrtFunctionGetAvailDynUbufPerBlock(void *func, uint32_t flags, size_t *dynamicUbufSize);
 
-/** Bytes that an argument list's own record takes.
+/** Size in bytes of the handle of an argument list.
  *  rt.kernel_args_get_handle_mem_size(funcHandle) -> (memSize, ret) */
 ACL_API(8, 1) aclError aclrtKernelArgsGetHandleMemSize(aclrtFuncHandle funcHandle, size_t *memSize);
 
-/** Bytes that an argument list with so many bytes of arguments takes.
+/** Size in bytes of an argument list with userArgsSize bytes of arguments.
  *  rt.kernel_args_get_mem_size(funcHandle, userArgsSize) -> (actualArgsSize, ret) */
 ACL_API(8, 1) aclError aclrtKernelArgsGetMemSize(aclrtFuncHandle funcHandle, size_t userArgsSize,
     size_t *actualArgsSize);
@@ -151,7 +151,7 @@ ACL_API(8, 1) aclError aclrtKernelArgsInitByUserMem(aclrtFuncHandle funcHandle, 
 ACL_API(8, 1) aclError aclrtKernelArgsAppend(aclrtArgsHandle argsHandle, void *param, size_t paramSize,
     aclrtParamHandle *paramHandle);
 
-/** Append the place of a pointer whose data follows the arguments.
+/** Append a placeholder for a pointer whose data follows the arguments.
  *  rt.kernel_args_append_place_holder(argsHandle) -> (paramHandle, ret) */
 ACL_API(8, 1) aclError aclrtKernelArgsAppendPlaceHolder(aclrtArgsHandle argsHandle, aclrtParamHandle *paramHandle);
 
@@ -165,16 +165,16 @@ ACL_API(8, 1) aclError aclrtKernelArgsGetPlaceHolderBuffer(aclrtArgsHandle argsH
 ACL_API(8, 1) aclError aclrtKernelArgsParaUpdate(aclrtArgsHandle argsHandle, aclrtParamHandle paramHandle, void *param,
     size_t paramSize);
 
-/** Close an argument list; after that it can be launched.
+/** Finish an argument list, so that it can be launched.
  *  rt.kernel_args_finalize(argsHandle) -> ret */
 ACL_API(8, 1) aclError aclrtKernelArgsFinalize(aclrtArgsHandle argsHandle);
 
-/** Queue a kernel with arguments that lie in device memory.
+/** Queue a kernel with arguments in device memory.
  *  rt.launch_kernel(funcHandle, numBlocks, argsData, argsSize, stream) -> ret */
 ACL_API(8, 1) aclError aclrtLaunchKernel(aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData,
     size_t argsSize, aclrtStream stream);
 
-/** Queue a kernel with arguments that lie in device memory, and launch attributes. */
+/** Queue a kernel with arguments in device memory, and launch attributes. */
 ACL_API(8, 5) aclError aclrtLaunchKernelV2(aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData,
     size_t argsSize, aclrtLaunchKernelCfg *cfg, aclrtStream stream);
 
@@ -183,7 +183,7 @@ ACL_API(8, 5) aclError aclrtLaunchKernelV2(aclrtFuncHandle funcHandle, uint32_t 
 ACL_API(8, 1) aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle funcHandle, uint32_t numBlocks, aclrtStream stream,
     aclrtLaunchKernelCfg *cfg, aclrtArgsHandle argsHandle, void *reserve);
 
-/** Queue a kernel with arguments that lie in host memory, some of them placeholders.
+/** Queue a kernel with arguments in host memory, some of which may be placeholders.
  *  rt.launch_kernel_with_host_args(funcHandle, numBlocks, stream, cfg:[dict], hostArgs, argsSize,
  *      placeHolderArray:[dict], placeHolderNum) -> ret @py */
 ACL_API(8, 5) aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle funcHandle, uint32_t numBlocks, aclrtStream stream,
@@ -198,7 +198,7 @@ ACL_API(9, 1) aclError aclrtLaunchKernelWithArgsArray(void *func, uint32_t numBl
 ACL_API(9, 2) aclError aclrtLaunchSIMTKernelWithArgsArray(void *func, dim3 gridDim, dim3 blockDim, size_t dynUbufSize,
     aclrtStream stream, aclrtLaunchKernelCfg *cfg, void **args);
 
-/** Queue a SIMT kernel with arguments that lie in host memory, some of them placeholders. */
+/** Queue a SIMT kernel with arguments in host memory, some of which may be placeholders. */
 ACL_API(9, 2) aclError aclrtLaunchSIMTKernelWithHostArgs(void *func, dim3 gridDim, dim3 blockDim, size_t dynUbufSize,
     aclrtStream stream, aclrtLaunchKernelCfg *cfg, void *hostArgs, size_t argsSize,
     aclrtPlaceHolderInfo *placeHolderArray, size_t placeHolderNum);

@@ -23,16 +23,16 @@ ACL_API(8, 5) aclError aclrtCreateLabel(aclrtLabel *label);
 /** Destroy a label. */
 ACL_API(8, 5) aclError aclrtDestroyLabel(aclrtLabel label);
 
-/** Put a label at the present end of a model's stream. */
+/** Set a label at the current end of a model's stream. */
 ACL_API(8, 5) aclError aclrtSetLabel(aclrtLabel label, aclrtStream stream);
 
-/** Gather labels so that an index can choose among them. */
+/** Create a list of labels, from which an index selects one. */
 ACL_API(8, 5) aclError aclrtCreateLabelList(aclrtLabel *labels, size_t num, aclrtLabelList *labelList);
 
-/** Destroy a list of labels; the labels stay. */
+/** Destroy a list of labels, but not the labels. */
 ACL_API(8, 5) aclError aclrtDestroyLabelList(aclrtLabelList labelList);
 
-/** Queue a jump to the label whose index stands in device memory. */
+/** Queue a jump to the label whose index is in device memory. */
 ACL_API(8, 5) aclError aclrtSwitchLabelByIndex(void *ptr, uint32_t maxValue, aclrtLabelList labelList,
     aclrtStream stream);
 
@@ -40,6 +40,6 @@ ACL_API(8, 5) aclError aclrtSwitchLabelByIndex(void *ptr, uint32_t maxValue, acl
  *  rt.active_stream(activeStream, stream) -> ret @extension */
 ACL_API(8, 5) aclError aclrtActiveStream(aclrtStream activeStream, aclrtStream stream);
 
-/** Queue a comparison of two values in device memory; if it holds, go on with the other stream. */
+/** Queue a comparison of two values in device memory; if it is true, execution continues on the other stream. */
 ACL_API(8, 5) aclError aclrtSwitchStream(void *leftValue, aclrtCondition cond, void *rightValue,
     aclrtCompareDataType dataType, aclrtStream trueStream, aclrtStream falseStream, aclrtStream stream);

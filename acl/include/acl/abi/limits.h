@@ -1,4 +1,4 @@
-/* Switches, time-outs and shares of cores, by process, context, device, stream and thread. */
+/* Switches, time-outs and core limits of processes, contexts, devices, streams and threads. */
 
 typedef enum aclSysParamOpt {
     ACL_OPT_DETERMINISTIC = 0,
@@ -47,7 +47,7 @@ ACL_API(8, 1) aclError aclrtSetOpExecuteTimeOut(uint32_t timeout);
 /** Set how many milliseconds an operator may take. */
 ACL_API(8, 1) aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout);
 
-/** Set how many microseconds an operator may take, and report the value in force.
+/** Set how many microseconds an operator may take, and return the effective value.
  *  rt.set_op_execute_timeout_v2(timeout) -> (actualTimeout, ret) */
 ACL_API(8, 5) aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t *actualTimeout);
 
@@ -63,27 +63,27 @@ ACL_API(9, 2) aclError aclrtDeviceSetLimit(aclrtDeviceLimit limit, size_t value)
  *  rt.device_get_limit(limit) -> (value, ret) */
 ACL_API(9, 2) aclError aclrtDeviceGetLimit(aclrtDeviceLimit limit, size_t *value);
 
-/** Limit how many cores of a kind work on a device may use.
+/** Limit how many cores of a type work on a device may use.
  *  rt.set_device_res_limit(deviceId, type, value) -> ret */
 ACL_API(8, 5) aclError aclrtSetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uint32_t value);
 
-/** How many cores of a kind work on a device may use.
+/** Number of cores of a type that work on a device may use.
  *  rt.get_device_res_limit(deviceId, type) -> (value, ret) */
 ACL_API(8, 5) aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uint32_t *value);
 
-/** Lift the core limits of a device.
+/** Remove the core limits of a device.
  *  rt.reset_device_res_limit(deviceId) -> ret */
 ACL_API(8, 5) aclError aclrtResetDeviceResLimit(int32_t deviceId);
 
-/** Limit how many cores of a kind work on a stream may use.
+/** Limit how many cores of a type work on a stream may use.
  *  rt.set_stream_res_limit(stream, type, value) -> ret */
 ACL_API(8, 5) aclError aclrtSetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, uint32_t value);
 
-/** How many cores of a kind work on a stream may use.
+/** Number of cores of a type that work on a stream may use.
  *  rt.get_stream_res_limit(stream, type) -> (value, ret) */
 ACL_API(8, 5) aclError aclrtGetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, uint32_t *value);
 
-/** Lift the core limits of a stream.
+/** Remove the core limits of a stream.
  *  rt.reset_stream_res_limit(stream) -> ret */
 ACL_API(8, 5) aclError aclrtResetStreamResLimit(aclrtStream stream);
 
@@ -95,6 +95,6 @@ ACL_API(8, 5) aclError aclrtUseStreamResInCurrentThread(aclrtStream stream);
  *  rt.unuse_stream_res_in_current_thread(stream) -> ret */
 ACL_API(8, 5) aclError aclrtUnuseStreamResInCurrentThread(aclrtStream stream);
 
-/** How many cores of a kind work of this thread may use.
+/** Number of cores of a type that work of this thread may use.
  *  rt.get_res_in_current_thread(type) -> (value, ret) */
 ACL_API(8, 5) aclError aclrtGetResInCurrentThread(aclrtDevResLimitType type, uint32_t *value);

@@ -166,7 +166,7 @@ ACL_API(8, 1) aclError aclrtFreeHost(void *hostPtr);
 /** Wait for the device, then free page-locked host memory. */
 ACL_API(8, 5) aclError aclrtFreeHostWithDevSync(void *hostPtr);
 
-/** Free and total bytes of one kind of memory on the current device.
+/** Free and total bytes of one memory type on the current device.
  *  rt.get_mem_info(attr) -> (free, total, ret) */
 ACL_API(8, 1) aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total);
 
@@ -174,11 +174,11 @@ ACL_API(8, 1) aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *
 ACL_API(8, 5) aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo *memUsageInfo, size_t inputNum,
     size_t *outputNum);
 
-/** Where an address lies: host or device, and with which page size.
+/** The location of an address, host or device, and its page size.
  *  rt.pointer_get_attributes(ptr) -> (attributes:dict, ret) @py */
 ACL_API(8, 1) aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attributes);
 
-/** Say whether all addresses lie in memory of the asked types (ACL_RT_MEM_TYPE_*). */
+/** Query whether all addresses are in memory of the given types (ACL_RT_MEM_TYPE_*). */
 ACL_API(8, 5) aclError aclrtCheckMemType(void **addrList, uint32_t size, uint32_t memType, uint32_t *checkResult,
     uint32_t reserve);
 
@@ -186,7 +186,7 @@ ACL_API(8, 5) aclError aclrtCheckMemType(void **addrList, uint32_t size, uint32_
  *  rt.mem_flush(devPtr, size) -> ret */
 ACL_API(8, 1) aclError aclrtMemFlush(void *devPtr, size_t size);
 
-/** Drop cached lines of device memory, so that the next read sees memory.
+/** Invalidate cached lines of device memory, so that the next read comes from memory.
  *  rt.mem_invalidate(devPtr, size) -> ret */
 ACL_API(8, 1) aclError aclrtMemInvalidate(void *devPtr, size_t size);
 
@@ -199,12 +199,12 @@ ACL_API(8, 1) aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, s
 ACL_API(8, 1) aclError aclrtMemcpyAsync(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,
     aclrtStream stream);
 
-/** Deprecated: use aclrtMemcpyAsync. Queue a copy, or copy at once where the memory allows no other way.
+/** Deprecated: use aclrtMemcpyAsync. Queue a copy, or copy synchronously if the memory requires it.
  *  rt.memcpy_async_with_condition(dst, destMax, src, count, kind, stream) -> ret */
 ACL_API(8, 1) aclError aclrtMemcpyAsyncWithCondition(void *dst, size_t destMax, const void *src, size_t count,
     aclrtMemcpyKind kind, aclrtStream stream);
 
-/** Queue a copy between addresses that stand in device memory, each with an offset. */
+/** Queue a copy between addresses that are stored in device memory, each with an offset. */
 ACL_API(8, 5) aclError aclrtMemcpyAsyncWithOffset(void **dst, size_t destMax, size_t dstDataOffset, const void **src,
     size_t count, size_t srcDataOffset, aclrtMemcpyKind kind, aclrtStream stream);
 
@@ -227,7 +227,7 @@ ACL_API(8, 1) aclError aclrtGetMemcpyDescSize(aclrtMemcpyKind kind, size_t *desc
 ACL_API(8, 1) aclError aclrtSetMemcpyDesc(void *desc, aclrtMemcpyKind kind, void *srcAddr, void *dstAddr, size_t count,
     void *config);
 
-/** Queue the copy that a description in device memory names.
+/** Queue the copy that is described in device memory.
  *  rt.memcpy_async_with_desc(desc, kind, stream) -> ret */
 ACL_API(8, 1) aclError aclrtMemcpyAsyncWithDesc(void *desc, aclrtMemcpyKind kind, aclrtStream stream);
 
@@ -262,11 +262,11 @@ ACL_API(9, 1) aclError aclrtMemsetD32(void *ptr, size_t memSize, uint32_t value,
 /** Queue filling with a 32-bit value on the stream. */
 ACL_API(9, 1) aclError aclrtMemsetD32Async(void *ptr, size_t memSize, uint32_t value, size_t N, aclrtStream stream);
 
-/** Map host memory for the device and return the device's address of it.
+/** Map host memory for the device and return its device address.
  *  rt.host_register(ptr, size, type) -> (devPtr, ret) */
 ACL_API(8, 1) aclError aclrtHostRegister(void *ptr, uint64_t size, aclrtHostRegisterType type, void **devPtr);
 
-/** Lock or map host memory for the device, as the ACL_HOST_REG_* flags say.
+/** Lock or map host memory for the device, according to the ACL_HOST_REG_* flags.
  *  rt.host_register_v2(ptr, size, flag) -> ret */
 ACL_API(8, 5) aclError aclrtHostRegisterV2(void *ptr, uint64_t size, uint32_t flag);
 
@@ -278,11 +278,11 @@ ACL_API(8, 5) aclError aclrtHostGetDevicePointer(void *pHost, void **pDevice, ui
  *  rt.host_unregister(ptr) -> ret */
 ACL_API(8, 1) aclError aclrtHostUnregister(void *ptr);
 
-/** Say whether an engine of the device can use mapped host memory. */
+/** Query whether an engine of the device can use mapped host memory. */
 ACL_API(9, 0) aclError aclrtHostMemMapCapabilities(uint32_t deviceId, aclrtHacType hacType,
     aclrtHostMemMapCapability *capabilities);
 
-/** Which atomic operations the device can do on host memory. */
+/** The atomic operations that the device can do on host memory. */
 ACL_API(9, 1) aclError aclrtDeviceGetHostAtomicCapabilities(uint32_t *capabilities,
     const aclrtAtomicOperation *operations, const uint32_t count, int32_t deviceId);
 
@@ -312,10 +312,10 @@ ACL_API(9, 1) aclError aclrtMemcpyToSymbolAsync(const void *symbol, const void *
 ACL_API(9, 2) aclError aclrtMemMapNoAccess(void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle,
     uint64_t flags);
 
-/** Map memory a second time, to be reached through the chosen link. */
+/** Map memory a second time, to be accessed through the chosen link. */
 ACL_API(9, 1) aclError aclrtMemMapSelectedLink(void *virPtrDst, size_t size, void *virPtrSrc, uint32_t linkIdx);
 
-/** Advise by which kind of link physical memory is to be mapped. */
+/** Advise through which type of link physical memory should be mapped. */
 ACL_API(9, 2) aclError aclrtMemMapSetLink(aclrtDrvMemHandle handle, aclrtMemLinkType adviceLink);
 
 /** Free a shared buffer. */

@@ -1,4 +1,4 @@
-/* Models: loading, describing and running them. */
+/* Models: loading, describing and executing them. */
 
 #define ACL_DIM_ENDPOINTS 2
 #define ACL_MAX_DIM_CNT 128
@@ -125,21 +125,21 @@ ACL_API(8, 1) aclError aclmdlLoadFromFileWithMem(const char *modelPath, uint32_t
 ACL_API(8, 1) aclError aclmdlLoadFromMemWithMem(const void *model, size_t modelSize, uint32_t *modelId, void *workPtr,
     size_t workSize, void *weightPtr, size_t weightSize);
 
-/** Load a model from a file, fed and drained through queues.
+/** Load a model from a file, with queues for its inputs and outputs.
  *  mdl.load_from_file_with_q(modelPath:str, inputQ, inputQNum, outputQ, outputQNum) -> (modelId, ret) */
 ACL_API(8, 1) aclError aclmdlLoadFromFileWithQ(const char *modelPath, uint32_t *modelId, const uint32_t *inputQ,
     size_t inputQNum, const uint32_t *outputQ, size_t outputQNum);
 
-/** Load a model from memory, fed and drained through queues.
+/** Load a model from memory, with queues for its inputs and outputs.
  *  mdl.load_from_mem_with_q(model, modelSize, inputQ, inputQNum, outputQ, outputQNum) -> (modelId, ret) */
 ACL_API(8, 1) aclError aclmdlLoadFromMemWithQ(const void *model, size_t modelSize, uint32_t *modelId,
     const uint32_t *inputQ, size_t inputQNum, const uint32_t *outputQ, size_t outputQNum);
 
-/** Load a model from a graph in memory, as a configuration says. */
+/** Load a model from a graph in memory, according to a configuration. */
 ACL_API(9, 1) aclError aclmdlLoadFromModel(const aclmdlModel *model, const aclmdlConfigHandle *handle,
     uint32_t *modelId);
 
-/** Load a model as a configuration says.
+/** Load a model according to a configuration.
  *  mdl.load_with_config(handle) -> (modelId, ret) */
 ACL_API(8, 1) aclError aclmdlLoadWithConfig(const aclmdlConfigHandle *handle, uint32_t *modelId);
 
@@ -156,7 +156,7 @@ ACL_API(8, 1) aclError aclmdlDestroyConfigHandle(aclmdlConfigHandle *handle);
 ACL_API(8, 1) aclError aclmdlSetConfigOpt(aclmdlConfigHandle *handle, aclmdlConfigAttr attr, const void *attrValue,
     size_t valueSize);
 
-/** Say where in device memory the weights of one weight file lie. */
+/** Set the device address of the weights of one weight file. */
 ACL_API(8, 5) aclError aclmdlSetExternalWeightAddress(aclmdlConfigHandle *handle, const char *weightFileName,
     void *devPtr, size_t size);
 
@@ -176,33 +176,33 @@ ACL_API(8, 1) aclError aclmdlQuerySizeFromMem(const void *model, size_t modelSiz
 /** Sizes of the parts of a model file for embedded targets. */
 ACL_API(8, 1) aclError aclmdlQueryExeOMDesc(const char *fileName, aclmdlExeOMDesc *mdlPartitionSize);
 
-/** Run a model and wait for its end.
+/** Execute a model and wait for its end.
  *  mdl.execute(modelId, input, output) -> ret */
 ACL_API(8, 1) aclError aclmdlExecute(uint32_t modelId, const aclmdlDataset *input, aclmdlDataset *output);
 
-/** Run a model on a stream as a configuration says and wait for its end.
+/** Execute a model on a stream according to a configuration, and wait for its end.
  *  mdl.execute_v2(modelId, input, output, stream, handle) -> ret */
 ACL_API(8, 1) aclError aclmdlExecuteV2(uint32_t modelId, const aclmdlDataset *input, aclmdlDataset *output,
     aclrtStream stream, const aclmdlExecConfigHandle *handle);
 
-/** Queue one run of a model on the stream.
+/** Queue one execution of a model on the stream.
  *  mdl.execute_async(modelId, input, output, stream) -> ret */
 ACL_API(8, 1) aclError aclmdlExecuteAsync(uint32_t modelId, const aclmdlDataset *input, aclmdlDataset *output,
     aclrtStream stream);
 
-/** Queue one run of a model on the stream as a configuration says. */
+/** Queue one execution of a model on the stream, according to a configuration. */
 ACL_API(8, 1) aclError aclmdlExecuteAsyncV2(uint32_t modelId, const aclmdlDataset *input, aclmdlDataset *output,
     aclrtStream stream, const aclmdlExecConfigHandle *handle);
 
-/** Create a run configuration with default values.
+/** Create an execution configuration with default values.
  *  mdl.create_exec_config_handle() -> value */
 ACL_API(8, 1) aclmdlExecConfigHandle *aclmdlCreateExecConfigHandle(void);
 
-/** Destroy a run configuration.
+/** Destroy an execution configuration.
  *  mdl.destroy_exec_config_handle(handle) -> ret */
 ACL_API(8, 1) aclError aclmdlDestroyExecConfigHandle(const aclmdlExecConfigHandle *handle);
 
-/** Set one attribute of a run configuration.
+/** Set one attribute of an execution configuration.
  *  mdl.set_exec_config_opt(handle, attr, attrValue) -> ret @py */
 ACL_API(8, 1) aclError aclmdlSetExecConfigOpt(aclmdlExecConfigHandle *handle, aclmdlExecConfigAttr attr,
     const void *attrValue, size_t valueSize);
@@ -241,11 +241,11 @@ ACL_API(8, 1) size_t aclmdlGetNumInputs(aclmdlDesc *modelDesc);
  *  mdl.get_num_outputs(modelDesc) -> value */
 ACL_API(8, 1) size_t aclmdlGetNumOutputs(aclmdlDesc *modelDesc);
 
-/** Bytes of an input; the largest case for a dynamic one.
+/** Bytes of an input; for a dynamic input, the largest possible size.
  *  mdl.get_input_size_by_index(modelDesc, index) -> value */
 ACL_API(8, 1) size_t aclmdlGetInputSizeByIndex(aclmdlDesc *modelDesc, size_t index);
 
-/** Bytes of an output; the largest case, or 0 when not known before the run.
+/** Bytes of an output; the largest possible size, or 0 if it is unknown before an execution.
  *  mdl.get_output_size_by_index(modelDesc, index) -> value */
 ACL_API(8, 1) size_t aclmdlGetOutputSizeByIndex(aclmdlDesc *modelDesc, size_t index);
 
@@ -253,7 +253,7 @@ ACL_API(8, 1) size_t aclmdlGetOutputSizeByIndex(aclmdlDesc *modelDesc, size_t in
  *  mdl.get_input_dims(modelDesc, index) -> (dims:dict, ret) @py */
 ACL_API(8, 1) aclError aclmdlGetInputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims);
 
-/** Name and dimensions of an input, before static preprocessing where there is one.
+/** Name and dimensions of an input, before static preprocessing if it has any.
  *  mdl.get_input_dims_v2(modelDesc, index) -> (dims:dict, ret) @py */
 ACL_API(8, 1) aclError aclmdlGetInputDimsV2(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims);
 
@@ -265,7 +265,7 @@ ACL_API(8, 1) aclError aclmdlGetInputDimsRange(const aclmdlDesc *modelDesc, size
  *  mdl.get_output_dims(modelDesc, index) -> (dims:dict, ret) @py */
 ACL_API(8, 1) aclError aclmdlGetOutputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims);
 
-/** Dimensions of an output for the dynamic case chosen last.
+/** Dimensions of an output for the dynamic sizes that were chosen last.
  *  mdl.get_cur_output_dims(modelDesc, index) -> (dims:dict, ret) @py */
 ACL_API(8, 1) aclError aclmdlGetCurOutputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims);
 
@@ -332,17 +332,17 @@ ACL_API(8, 1) aclError aclmdlGetInputDynamicGearCount(const aclmdlDesc *modelDes
 ACL_API(8, 1) aclError aclmdlGetInputDynamicDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims,
     size_t gearCount);
 
-/** Choose the batch size of the next run.
+/** Choose the batch size of the next execution.
  *  mdl.set_dynamic_batch_size(modelId, dataset, index, batchSize) -> ret */
 ACL_API(8, 1) aclError aclmdlSetDynamicBatchSize(uint32_t modelId, aclmdlDataset *dataset, size_t index,
     uint64_t batchSize);
 
-/** Choose height and width of the next run.
+/** Choose height and width of the next execution.
  *  mdl.set_dynamic_hw_size(modelId, dataset, index, height, width) -> ret */
 ACL_API(8, 1) aclError aclmdlSetDynamicHWSize(uint32_t modelId, aclmdlDataset *dataset, size_t index, uint64_t height,
     uint64_t width);
 
-/** Choose the dimension set of the next run.
+/** Choose the dimension set of the next execution.
  *  mdl.set_input_dynamic_dims(modelId, dataset, index, dims:dict) -> ret @py */
 ACL_API(8, 1) aclError aclmdlSetInputDynamicDims(uint32_t modelId, aclmdlDataset *dataset, size_t index,
     const aclmdlIODims *dims);
@@ -367,20 +367,20 @@ ACL_API(8, 1) aclError aclmdlBundleGetModelNum(uint32_t bundleId, size_t *modelN
  *  mdl.bundle_get_model_id(bundleId, index) -> (modelId, ret) */
 ACL_API(8, 1) aclError aclmdlBundleGetModelId(uint32_t bundleId, size_t index, uint32_t *modelId);
 
-/** Create an empty answer to questions about a bundle. */
+/** Create an empty object for the results of bundle queries. */
 ACL_API(9, 0) aclmdlBundleQueryInfo *aclmdlBundleCreateQueryInfo(void);
 
-/** Destroy the answer to questions about a bundle. */
+/** Destroy the results of bundle queries. */
 ACL_API(9, 0) aclError aclmdlBundleDestroyQueryInfo(aclmdlBundleQueryInfo *queryInfo);
 
-/** Ask about a bundle file. */
+/** Query a bundle file. */
 ACL_API(9, 0) aclError aclmdlBundleQueryInfoFromFile(const char *fileName, aclmdlBundleQueryInfo *queryInfo);
 
-/** Ask about a bundle in memory. */
+/** Query a bundle in memory. */
 ACL_API(9, 0) aclError aclmdlBundleQueryInfoFromMem(const void *model, size_t modelSize,
     aclmdlBundleQueryInfo *queryInfo);
 
-/** Number of models in the bundle asked about. */
+/** Number of models in the queried bundle. */
 ACL_API(9, 0) aclError aclmdlBundleGetQueryModelNum(const aclmdlBundleQueryInfo *queryInfo, size_t *modelNum);
 
 /** Bytes of the variable weights that the bundle's models share. */
@@ -405,7 +405,7 @@ ACL_API(9, 0) aclError aclmdlBundleLoadModel(uint32_t bundleId, size_t index, ui
 ACL_API(9, 0) aclError aclmdlBundleLoadModelWithMem(uint32_t bundleId, size_t index, void *workPtr, size_t workSize,
     void *weightPtr, size_t weightSize, uint32_t *modelId);
 
-/** Load one model of an open bundle as a configuration says. */
+/** Load one model of an open bundle according to a configuration. */
 ACL_API(9, 0) aclError aclmdlBundleLoadModelWithConfig(uint32_t bundleId, size_t index, aclmdlConfigHandle *handle,
     uint32_t *modelId);
 

@@ -112,11 +112,11 @@ ACL_API(8, 1) aclError aclmdlSetAIPPCscParams(aclmdlAIPP *aippParmsSet, int8_t c
     uint8_t cscOutputBiasR1, uint8_t cscOutputBiasR2, uint8_t cscInputBiasR0, uint8_t cscInputBiasR1,
     uint8_t cscInputBiasR2);
 
-/** Switch the exchange of the R and B, or U and V channels.
+/** Switch on or off the exchange of the R and B, or U and V channels.
  *  mdl.set_aipp_rbuv_swap_switch(aippParmsSet, rbuvSwapSwitch) -> ret */
 ACL_API(8, 1) aclError aclmdlSetAIPPRbuvSwapSwitch(aclmdlAIPP *aippParmsSet, int8_t rbuvSwapSwitch);
 
-/** Switch the move of the channel X of XRGB images behind the others.
+/** Switch on or off moving the channel X of XRGB images behind the other channels.
  *  mdl.set_aipp_ax_swap_switch(aippParmsSet, axSwapSwitch) -> ret */
 ACL_API(8, 1) aclError aclmdlSetAIPPAxSwapSwitch(aclmdlAIPP *aippParmsSet, int8_t axSwapSwitch);
 
@@ -162,17 +162,17 @@ ACL_API(8, 1) aclError aclmdlSetAIPPDtcPixelMin(aclmdlAIPP *aippParmsSet, float 
 ACL_API(8, 1) aclError aclmdlSetAIPPPixelVarReci(aclmdlAIPP *aippParmsSet, float dtcPixelVarReciChn0,
     float dtcPixelVarReciChn1, float dtcPixelVarReciChn2, float dtcPixelVarReciChn3, uint64_t batchIndex);
 
-/** Give a model's run its preprocessing parameters, by the index of the parameter input.
+/** Set the preprocessing parameters of model executions, by the index of the parameter input.
  *  mdl.set_input_aipp(modelId, dataset, index, aippParmsSet) -> ret */
 ACL_API(8, 1) aclError aclmdlSetInputAIPP(uint32_t modelId, aclmdlDataset *dataset, size_t index,
     const aclmdlAIPP *aippParmsSet);
 
-/** Give a model's run its preprocessing parameters, by the index of the image input.
+/** Set the preprocessing parameters of model executions, by the index of the image input.
  *  mdl.set_aipp_by_input_index(modelId, dataset, index, aippParmsSet) -> ret */
 ACL_API(8, 1) aclError aclmdlSetAIPPByInputIndex(uint32_t modelId, aclmdlDataset *dataset, size_t index,
     const aclmdlAIPP *aippParmsSet);
 
-/** Say which kind of preprocessing an input has, and which input carries its parameters.
+/** The type of preprocessing of an input, and the index of the input with its parameters.
  *  mdl.get_aipp_type(modelId, index) -> (type, dynamicAttachedDataIndex, ret) */
 ACL_API(8, 1) aclError aclmdlGetAippType(uint32_t modelId, size_t index, aclmdlInputAippType *type,
     size_t *dynamicAttachedDataIndex);

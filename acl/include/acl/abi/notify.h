@@ -1,4 +1,4 @@
-/* Notifies (one bit) and counting notifies: levels that streams set and wait for, across devices and processes. */
+/* Notifies (one bit) and counting notifies: streams set them and wait for them, across devices and processes. */
 
 #define ACL_NOTIFY_DEFAULT 0x0U
 #define ACL_NOTIFY_DEVICE_USE_ONLY 0x1U
@@ -54,26 +54,26 @@ ACL_API(8, 5) aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream)
  *  rt.wait_and_reset_notify(notify, stream, timeout) -> ret @py */
 ACL_API(8, 5) aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream, uint32_t timeout);
 
-/** The number of a notify, unique on its device.
+/** The id of a notify, unique on its device.
  *  rt.get_notify_id(notify) -> (notifyId, ret) */
 ACL_API(8, 5) aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *notifyId);
 
-/** Clear several notifies at once, before returning.
+/** Clear several notifies synchronously.
  *  rt.notify_batch_reset(notifies:[int]#num) -> ret */
 ACL_API(8, 5) aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num);
 
-/** The key by which another process can open the notify.
+/** Create a key with which another process can open the notify.
  *  rt.notify_get_export_key(notify, len, flags) -> (key:str#len, ret) @py */
 ACL_API(8, 5) aclError aclrtNotifyGetExportKey(aclrtNotify notify, char *key, size_t len, uint64_t flags);
 
-/** Name the processes that may open an exported notify.
+/** Set the processes that may open an exported notify.
  *  rt.notify_set_import_pid(notify, pid:[int]#num) -> ret */
 ACL_API(8, 5) aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t *pid, size_t num);
 
-/** Name the processes on other servers that may open an exported notify. */
+/** Set the processes on other servers that may open an exported notify. */
 ACL_API(8, 5) aclError aclrtNotifySetImportPidInterServer(aclrtNotify notify, aclrtServerPid *serverPids, size_t num);
 
-/** Open a notify of another process by its key.
+/** Open a notify of another process with its key.
  *  rt.notify_import_by_key(key:str, flags) -> (notify, ret) */
 ACL_API(8, 5) aclError aclrtNotifyImportByKey(aclrtNotify *notify, const char *key, uint64_t flags);
 
@@ -97,5 +97,5 @@ ACL_API(8, 5) aclError aclrtCntNotifyWaitWithTimeout(aclrtCntNotify cntNotify, a
 /** Queue setting the counter to 0 on the stream. */
 ACL_API(8, 5) aclError aclrtCntNotifyReset(aclrtCntNotify cntNotify, aclrtStream stream);
 
-/** The number of a counting notify. */
+/** The id of a counting notify. */
 ACL_API(8, 5) aclError aclrtCntNotifyGetId(aclrtCntNotify cntNotify, uint32_t *notifyId);

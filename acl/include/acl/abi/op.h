@@ -164,17 +164,17 @@ ACL_API(8, 1) aclError aclopUnregisterCompileFunc(const char *opType);
 ACL_API(8, 1) aclError aclopCreateKernel(const char *opType, const char *kernelId, const char *kernelName,
     void *binData, int binSize, aclopEngineType enginetype, aclDataDeallocator deallocator);
 
-/** Set kernel, block count and arguments, from within the choosing function.
+/** Set kernel, block count and arguments, inside the function that chooses a kernel.
  *  op.set_kernel_args(kernelDesc, kernelId:str, blockDim, args, argSize) -> ret */
 ACL_API(8, 1) aclError aclopSetKernelArgs(aclopKernelDesc *kernelDesc, const char *kernelId, uint32_t blockDim,
     const void *args, uint32_t argSize);
 
-/** Set the sizes of a kernel's workspaces, from within the choosing function.
+/** Set the sizes of a kernel's workspaces, inside the function that chooses a kernel.
  *  op.set_kernel_workspace_sizes(kernelDesc, numWorkspaces, workspaceSizes) -> ret */
 ACL_API(8, 1) aclError aclopSetKernelWorkspaceSizes(aclopKernelDesc *kernelDesc, int numWorkspaces,
     size_t *workspaceSizes);
 
-/** Call the choosing function of an operator for the given tensors.
+/** Call the function that chooses a kernel of an operator, for the given tensors.
  *  op.update_params(opType:str, inputDesc:[int]#numInputs, outputDesc:[int]#numOutputs, attr) -> ret */
 ACL_API(8, 1) aclError aclopUpdateParams(const char *opType, int numInputs, const aclTensorDesc *const inputDesc[],
     int numOutputs, const aclTensorDesc *const outputDesc[], const aclopAttr *attr);

@@ -36,8 +36,8 @@ ACL_API(9, 0) aclError aclrtMemPoolGetAttr(aclrtMemPool memPool, aclrtMemPoolAtt
 /** Allocate from a pool, for use from this point of the stream on. */
 ACL_API(9, 1) aclError aclrtMemPoolMallocAsync(void **ptr, size_t size, aclrtMemPool memPool, aclrtStream stream);
 
-/** Give memory back to its pool at this point of the stream. */
+/** Return memory to its pool at this point of the stream. */
 ACL_API(9, 1) aclError aclrtMemPoolFreeAsync(void *ptr, aclrtStream stream);
 
-/** Return what a pool holds unused to the device, keeping some bytes. */
+/** Return unused memory of a pool to the device, but keep some bytes. */
 ACL_API(9, 1) aclError aclrtMemPoolTrimTo(aclrtMemPool memPool, size_t minBytesToKeep);

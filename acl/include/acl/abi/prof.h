@@ -203,7 +203,7 @@ ACL_API(8, 1) uint64_t aclprofGetOpDuration(const void *opInfo, size_t opInfoLen
  *  prof.get_model_id(opInfo, opInfoLen, index) -> value */
 ACL_API(8, 1) size_t aclprofGetModelId(const void *opInfo, size_t opInfoLen, uint32_t index);
 
-/** What a record describes. */
+/** The type of object that a record describes. */
 ACL_API(8, 5) aclprofSubscribeOpFlag aclprofGetOpFlag(const void *opInfo, size_t opInfoLen, uint32_t index);
 
 /** One attribute of the operator in a record, as text. */
@@ -264,7 +264,7 @@ ACL_API(9, 0) aclError aclprofRangePushEx(aclprofEventAttributes *attr);
 /** End the span that aclprofRangePushEx started last on this thread. */
 ACL_API(9, 0) aclError aclprofRangePop(void);
 
-/** The number that stands for a text in profiling data. */
+/** The number that represents a text in profiling data. */
 ACL_API(9, 0) uint64_t aclprofStr2Id(const char *message);
 
 /** Queue a mark with data of the program on the stream. */

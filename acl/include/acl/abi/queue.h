@@ -79,7 +79,7 @@ ACL_API(8, 1) aclError acltdtDequeueData(uint32_t qid, void *data, size_t dataSi
 /** Grant a process rights on a queue. */
 ACL_API(8, 1) aclError acltdtGrantQueue(uint32_t qid, int32_t pid, uint32_t permission, int32_t timeout);
 
-/** Take up the rights that were granted on a queue. */
+/** Accept the rights that were granted on a queue. */
 ACL_API(8, 1) aclError acltdtAttachQueue(uint32_t qid, int32_t timeout, uint32_t *permission);
 
 /** Describe a route from one queue to another. */
@@ -108,23 +108,23 @@ ACL_API(8, 1) aclError acltdtGetQueueRoute(const acltdtQueueRouteList *routeList
 /** Number of routes in a list. */
 ACL_API(8, 1) size_t acltdtGetQueueRouteNum(const acltdtQueueRouteList *routeList);
 
-/** Put the routes of a list in force. */
+/** Bind the routes of a list. */
 ACL_API(8, 1) aclError acltdtBindQueueRoutes(acltdtQueueRouteList *qRouteList);
 
-/** Put the routes of a list out of force. */
+/** Unbind the routes of a list. */
 ACL_API(8, 1) aclError acltdtUnbindQueueRoutes(acltdtQueueRouteList *qRouteList);
 
-/** Find the routes in force that match a question. */
+/** Find the bound routes that match a query. */
 ACL_API(8, 1) aclError acltdtQueryQueueRoutes(const acltdtQueueRouteQueryInfo *queryInfo,
     acltdtQueueRouteList *qRouteList);
 
-/** Create an empty question about routes. */
+/** Create an empty query of routes. */
 ACL_API(8, 1) acltdtQueueRouteQueryInfo *acltdtCreateQueueRouteQueryInfo(void);
 
-/** Destroy a question about routes. */
+/** Destroy a query of routes. */
 ACL_API(8, 1) aclError acltdtDestroyQueueRouteQueryInfo(const acltdtQueueRouteQueryInfo *info);
 
-/** Set one parameter of a question about routes. */
+/** Set one parameter of a query of routes. */
 ACL_API(8, 1) aclError acltdtSetQueueRouteQueryInfo(acltdtQueueRouteQueryInfo *param,
     acltdtQueueRouteQueryInfoParamType type, size_t len, const void *value);
 

@@ -54,7 +54,7 @@ ACL_API(8, 1) aclError aclrtGetMemUceInfo(int32_t deviceId, aclrtMemUceInfo *mem
  *  rt.mem_uce_repair(deviceId, memUceInfoArray:[dict]) -> ret @py */
 ACL_API(8, 1) aclError aclrtMemUceRepair(int32_t deviceId, aclrtMemUceInfo *memUceInfoArray, size_t arraySize);
 
-/** What went wrong on a device, and whether it can be repaired. */
+/** The error of a device, and whether it can be repaired. */
 ACL_API(8, 5) aclError aclrtGetErrorVerbose(int32_t deviceId, aclrtErrorInfo *errorInfo);
 
 /** Repair a device's error. */

@@ -10,7 +10,7 @@ typedef enum aclrtFloatOverflowMode {
  *  rt.set_device_sat_mode(mode) -> ret */
 ACL_API(8, 1) aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode);
 
-/** Say whether overflowing floats saturate.
+/** Query whether overflowing floats saturate.
  *  rt.get_device_sat_mode() -> (mode, ret) */
 ACL_API(8, 1) aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode);
 
@@ -18,7 +18,7 @@ ACL_API(8, 1) aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode);
  *  rt.set_stream_overflow_switch(stream, flag) -> ret */
 ACL_API(8, 1) aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag);
 
-/** Say whether overflow detection is on for a stream.
+/** Query whether overflow detection is on for a stream.
  *  rt.get_stream_overflow_switch(stream) -> (flag, ret) */
 ACL_API(8, 1) aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag);
 

@@ -1,7 +1,7 @@
 /* Control of the simulator: what the vendor's library does not have. Exported by libacl_sim only. */
 
-/* A task of the user's: runs on the stream like any other, on a thread of the engine. Its code, when not 0, is the
- * failure of the task. */
+/* A task of the program. It runs on the stream like any other task, on a thread of the engine. A code other than 0 is
+ * the failure of the task. */
 typedef aclError (*aclsimTaskFunc)(void *argument);
 
 /* Bytes of device memory that a task reads (write = 0) or writes (write = 1). */
@@ -38,13 +38,14 @@ typedef enum aclsimArgumentKind {
     ACLSIM_NUMBER = 9
 } aclsimArgumentKind;
 
-/* Both bits: the operator reads the tensor and writes it. */
+/* With both bits, the operator reads and writes the tensor. */
 typedef enum aclsimDirection {
     ACLSIM_IN = 1,
     ACLSIM_OUT = 2
 } aclsimDirection;
 
-/* A tensor as a kernel sees it: strides in elements, data at its first element (NULL in the first phase). */
+/* A tensor as a kernel sees it. Strides are in elements; data points to the first element, and is NULL in the first
+ * phase. */
 typedef struct aclsimTensor {
     void *data;
     int64_t dims[8];
@@ -58,8 +59,8 @@ typedef struct aclsimScalar {
     aclDataType type;
 } aclsimScalar;
 
-/* One argument of an operator, in the row's order. present 0: an optional one that was left out. The member of the
- * union follows from kind; pointers lead to count elements. */
+/* One argument of an operator, in the order of the operator schema. present is 0 for an optional argument that is
+ * absent. kind selects the member of the union; pointers point to count elements. */
 typedef struct aclsimArgument {
     const char *name;
     aclsimArgumentKind kind;
@@ -78,8 +79,8 @@ typedef struct aclsimArgument {
     };
 } aclsimArgument;
 
-/* What calls on operators return when they fail: names of the operators' documents, which no header of the vendor's that
- * programs include has. */
+/* Error codes of functions on operators. The names are those of the vendor's documents; no public header of the vendor
+ * declares them. */
 typedef enum aclsimOperatorStatus {
     ACLNN_ERR_PARAM_NULLPTR = 161001,
     ACLNN_ERR_PARAM_INVALID = 161002,
@@ -89,7 +90,8 @@ typedef enum aclsimOperatorStatus {
     ACLNN_ERR_INNER_NULLPTR = 561103
 } aclsimOperatorStatus;
 
-/* One call of an operator; workspace is what the program gave, of the size that the first phase asked for. */
+/* One call of an operator. workspace is the memory that the program passed, of the size that the first phase
+ * returned. */
 typedef struct aclsimCall {
     const char *name;
     const aclsimArgument *arguments;
@@ -99,41 +101,42 @@ typedef struct aclsimCall {
     void *userData;
 } aclsimCall;
 
-/* First phase: checks types and shapes, and says how much workspace the second one wants; 0, or the code of the call, such
- * as ACLNN_ERR_PARAM_INVALID. */
+/* First phase: checks types and shapes, and sets the size of the workspace that the second phase needs. Returns 0, or
+ * the code that the call returns, such as ACLNN_ERR_PARAM_INVALID. */
 typedef aclnnStatus (*aclsimPlanFunc)(const aclsimCall *call, uint64_t *workspaceSize);
 
-/* Second phase: runs as a task of the stream; its code, when not 0, is the failure of the task. */
+/* Second phase: runs as a task of the stream. A code other than 0 is the failure of the task. */
 typedef aclError (*aclsimKernelFunc)(const aclsimCall *call);
 
-/** Set one configuration value by its lower-case name, until the first device opens (else 107000).
- *  A NULL value goes back to the environment's. A wrong name or value is 100000 with the right ones in the message. */
+/** Set one configuration value by its lower-case name, before the first device is opened (107000 afterwards). A NULL
+ *  value restores the value of the environment. An invalid name or value gives 100000, with the valid ones in the
+ *  message. */
 ACL_API(8, 1) aclError aclsimConfigure(const char *name, const char *value);
 
-/** Write the value in force, as text, into value (length bytes). */
+/** Write the effective value, as text, into value (length bytes). */
 ACL_API(8, 1) aclError aclsimGetConfig(const char *name, char *value, size_t length);
 
-/** Tear everything down: discard all work, free all memory, make every handle dead, forget configured values. */
+/** Reset the simulator: discard all work, free all memory, invalidate all handles, forget configured values. */
 ACL_API(8, 1) aclError aclsimReset(void);
 
-/** Queue a task given as a C function, with the device memory it touches. */
+/** Queue a C function as a task, with the ranges of device memory that it uses. */
 ACL_API(8, 1) aclError aclsimLaunchTask(aclrtStream stream, aclsimTaskFunc function, void *argument,
     const aclsimRange *ranges, size_t rangeCount, uint32_t flags);
 
 /** Queue a latch: later tasks of the stream wait until aclsimStreamRelease, or until the stream is destroyed. */
 ACL_API(8, 1) aclError aclsimStreamHold(aclrtStream stream);
 
-/** Open the oldest closed latch of the stream. 107000 when it has none. */
+/** Open the oldest closed latch of the stream. Returns 107000 if no latch is closed. */
 ACL_API(8, 1) aclError aclsimStreamRelease(aclrtStream stream);
 
-/** Wait at most some milliseconds for what the matching blocking call with this time-out (-1: none) waits for, helping as
- *  it would. 1: that call would return at once, now, also because its time, counted from the first slice on, is over; 0: it
- *  would still wait. Leaves no message and no last error. The call follows on the same thread with its whole time-out, or
- *  aclsimIsReady, which forgets the slices. */
+/** Wait at most some milliseconds, as one slice of a blocking call with this time-out (-1: no limit), and run tasks as
+ *  that call would. Returns 1 if the call would now return immediately, also because its time is over, which counts
+ *  from the first slice; 0 if it would still wait. Records no message and no last error. Afterwards the same thread
+ *  makes the call with its full time-out, or calls aclsimIsReady, which forgets the slices. */
 ACL_API(8, 1) int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t milliseconds, int32_t timeout);
 
-/** 1: the call behind the kind would neither wait nor run a task now; else 0, and always without a current context.
- *  QUEUE stands for a submission to the stream, NOTHING for a call that no task holds up. */
+/** Return 1 if the call of this kind would now neither wait nor run a task, otherwise 0. Without a current context the
+ *  result is 0. QUEUE means a submission to the stream, NOTHING a call that never waits for tasks. */
 ACL_API(8, 1) int32_t aclsimIsReady(aclsimWaitKind kind, void *handle);
 
 /** Register a kernel for an operator, by the operator's name (aclnnAdd). A NULL plan checks nothing and needs no
@@ -149,9 +152,10 @@ typedef enum aclsimModelMoment {
     ACLSIM_MODEL_CLOSE = 2
 } aclsimModelMoment;
 
-/* One run of a model: the inputs with their real shapes (without those that carry a gear), and the outputs. Where only
- * the run knows an output's shape, its dims, strides and rank are to be set; capacities are in bytes, one an output.
- * weights is the file's constant block, for who was registered for a kind of file; else NULL. */
+/* One execution of a model: the inputs with their actual shapes (without inputs that select a gear), and the outputs.
+ * If the shape of an output is known only after the execution, the function sets its dims, strides and rank. capacities
+ * has the bytes of each output. weights is the constant block of the file for a function that was registered for a kind
+ * of file, otherwise NULL. */
 typedef struct aclsimModelRun {
     const char *name;
     uint32_t modelId;
@@ -166,40 +170,42 @@ typedef struct aclsimModelRun {
     void *userData;
 } aclsimModelRun;
 
-/* Runs as a task of the stream; its code, when not 0, is the failure of the task, whose message has what the function
- * gave to aclsimSetReason. */
+/* Runs as a task of the stream. A code other than 0 is the failure of the task; the message includes the text that the
+ * function passed to aclsimSetReason. */
 typedef aclError (*aclsimModelFunc)(const aclsimModelRun *run);
 
-/** Give a model, by its name or its path, a function that runs it; asked when a model is loaded. With the bytes of a
- *  model file (model, size) the path need not exist. A NULL run takes it back. 145000, 145006 for wrong bytes. */
+/** Register a function that executes a model, given by its name or path; models that are loaded later use it. With the
+ *  bytes of a model file (model, size) the path need not exist. A NULL run removes the function. Invalid bytes give
+ *  145000 or 145006. */
 ACL_API(8, 1) aclError aclsimRegisterModel(const char *name, const void *model, size_t size, aclsimModelFunc run,
     void *userData);
 
-/** Give all models whose file names an executor of this kind ("onnx") a function that runs them. It is also called when
- *  such a model is loaded (OPEN: a code refuses the load) and when it is gone (CLOSE). A NULL run takes it back. */
+/** Register a function that executes all models whose file names an executor of this kind ("onnx"). It is also called
+ *  when such a model is loaded (OPEN; an error code refuses the load) and when it is unloaded (CLOSE). A NULL run
+ *  removes the function. */
 ACL_API(8, 1) aclError aclsimRegisterExecutor(const char *kind, aclsimModelFunc run, void *userData);
 
-/** Write what a run of a complete instance does as the constant block of a model file of kind "saved": its operators,
- *  copies and sets, and the bytes they read before they write them. Each run of the model is given the inputs and gives
- *  the outputs, spans of memory that the instance works on. block has room for *size bytes and gets them; NULL asks for
- *  the size alone. 107000 for an instance that runs or is not complete, for memory that is gone and for a block that is
- *  too small, 207000 for a task of another kind. */
+/** Save a complete instance as the constant block of a model file of kind "saved": its operators, copies and sets, and
+ *  the bytes that they read before they write them. inputs and outputs are ranges of memory that the instance uses;
+ *  they become the inputs and outputs of the model. block has room for *size bytes; if it is NULL, only the size is
+ *  returned. Returns 107000 if the instance is running or incomplete, if memory was freed, or if the block is too
+ *  small; 207000 if a task of another type was recorded. */
 ACL_API(8, 1) aclError aclsimSaveInstance(aclmdlRI modelRI, const aclsimRange *inputs, size_t inputCount,
     const aclsimRange *outputs, size_t outputCount, void *block, size_t *size);
 
-/** Says why the calling function of a model is about to fail: the message of its run, or of the load that it refuses,
- *  gets a copy of the text (509 bytes, as one line). On the thread that the function was called on; elsewhere nothing
- *  happens. */
+/** Set the reason for which the running function of a model is about to fail. The message of its execution, or of the
+ *  load that it refuses, includes a copy of the text (at most 509 bytes, as one line). Has an effect only on the thread
+ *  on which the function was called. */
 ACL_API(8, 1) aclError aclsimSetReason(const char *text);
 
 /** Record a failure of the calling thread for aclGetRecentErrMsg: "<function> failed because <text>", with the name of
- *  the code. For libraries over this one; the thread's last error stays as it is. Returns the code. */
+ *  the code. For libraries that use this one. Does not change the thread's last error. Returns the code. */
 ACL_API(8, 1) aclError aclsimRefuse(const char *function, aclError code, const char *text);
 
-/** The address through which a task's function reaches a device address; NULL when it lies in no live block. */
+/** The address through which the function of a task accesses a device address; NULL if no live block contains it. */
 ACL_API(8, 1) void *aclsimTranslate(const void *devPtr);
 
-/** The same for `size` bytes from there on; NULL unless all of them lie in one live block. */
+/** The same for `size` bytes from this address on; NULL unless one live block contains all of them. */
 ACL_API(8, 1) void *aclsimReach(const void *devPtr, size_t size);
 
 /* One block of a launch of a custom kernel. args are the argument bytes that the program passed, aligned to 8 bytes.
@@ -219,20 +225,22 @@ typedef struct aclsimKernelLaunch {
     void *userData;
 } aclsimKernelLaunch;
 
-/* Runs one block, as part of a task of the stream: the blocks one after another, from index 0 on. Its code, when not 0,
- * is the failure of the task, whose message has what the function gave to aclsimSetReason. */
+/* Runs one block, as part of a task of the stream; the blocks run one after another, from index 0 on. A code other than
+ * 0 is the failure of the task; the message includes the text that the function passed to aclsimSetReason. */
 typedef aclError (*aclsimCustomKernelFunc)(const aclsimKernelLaunch *launch);
 
-/* Says, when the kernel is launched, what memory it will touch: fills in at most `room` ranges and returns how many. They
- * are checked then, and again when the task runs. Not asked when the arguments lie in device memory. */
+/* Called at the launch of a kernel to list the memory that it will use: writes at most `room` ranges and returns their
+ * number. The ranges are checked at the launch, and again when the task runs. Not called if the arguments are in device
+ * memory. */
 typedef size_t (*aclsimTouchFunc)(const aclsimKernelLaunch *launch, aclsimRange *ranges, size_t room);
 
-/* The CPU's version of a custom kernel. touch may be NULL: nothing is known of what it touches. parameters are the sizes of
- * its parameters, which lie in args as the members of a C struct; they are needed where a program asks for them
- * (aclrtFunctionGetParamInfo) or gives arguments one by one (aclrtLaunchKernelWithArgsArray). NULL: not known.
+/* The CPU implementation of a custom kernel. touch may be NULL: then the memory that the kernel uses is unknown.
+ * parameters has the sizes of the parameters, which are in args like the members of a C struct. The sizes are needed if
+ * a program queries them (aclrtFunctionGetParamInfo) or passes arguments one by one (aclrtLaunchKernelWithArgsArray);
+ * NULL means that they are unknown.
  *
  * A shared library that exports `const aclsimCustomKernel aclsim_kernel_<kernel>` (in C++ declared extern "C") for each
- * kernel can be loaded in the place of a card's binary, from a file of any name or from memory:
+ * kernel can be loaded instead of a card's binary, from a file of any name or from memory:
  *
  *     static aclError fill(const aclsimKernelLaunch *launch)
  *     {
@@ -249,8 +257,8 @@ typedef size_t (*aclsimTouchFunc)(const aclsimKernelLaunch *launch, aclsimRange 
  *
  *     gcc -shared -fPIC fill.c -o fill.o $(python -m acl config --cflags --libs)
  *
- * A program that calls kernels through host functions, which the vendor's compiler generates (kernel<<<…>>>, or
- * aclrtlaunch_<kernel>(numBlocks, stream, …)), is linked with such functions of its own, made with aclsimLaunchKernel. */
+ * The vendor's compiler generates host functions that launch kernels (kernel<<<…>>>, or aclrtlaunch_<kernel>(numBlocks,
+ * stream, …)). A program that calls them must define them itself, with aclsimLaunchKernel. */
 typedef struct aclsimCustomKernel {
     aclsimCustomKernelFunc run;
     aclsimTouchFunc touch;
@@ -259,35 +267,37 @@ typedef struct aclsimCustomKernel {
     void *userData;
 } aclsimCustomKernel;
 
-/** Give a kernel of a binary, by the binary's path or file name with or without its ending (NULL: of any binary), a
- *  function that runs it, also instead of one of a library; launches from then on use it. With a name the binary need not
- *  exist. A NULL implementation takes it back. */
+/** Register the implementation of a kernel for later launches, also instead of one from a library. binary is the path
+ *  of the binary, or its file name with or without the ending; NULL means any binary. With a name, the binary need not
+ *  exist. A NULL implementation removes it. */
 ACL_API(8, 1) aclError aclsimRegisterCustomKernel(const char *binary, const char *kernel,
     const aclsimCustomKernel *implementation);
 
-/** Queue a kernel without a binary: numBlocks blocks of an implementation, which is read now, under a name for messages.
- *  args is copied. */
+/** Queue a kernel without a binary: numBlocks blocks of an implementation. kernel is its name in messages. The
+ *  implementation and args are copied. */
 ACL_API(8, 1) aclError aclsimLaunchKernel(const char *kernel, const aclsimCustomKernel *implementation,
     uint32_t numBlocks, const void *args, size_t argsSize, aclrtStream stream);
 
-/** Let a host symbol stand for a kernel, in calls that take one (aclrtGetFuncBySymbol, aclrtLaunchKernelWithArgsArray), as
- *  code of the vendor's compiler does by itself. A NULL function takes it back. */
+/** Register a host symbol for a kernel, for functions that take a symbol (aclrtGetFuncBySymbol,
+ *  aclrtLaunchKernelWithArgsArray). Code from the vendor's compiler registers its symbols itself. A NULL function
+ *  removes the symbol. */
 ACL_API(8, 1) aclError aclsimRegisterSymbol(const void *symbol, aclrtFuncHandle function);
 
-/** Let a host symbol stand for a variable of a binary, in calls that take one (aclrtGetSymbolAddress, aclrtMemcpyToSymbol),
- *  as code of the vendor's compiler does by itself. A NULL binary takes it back. */
+/** Register a host symbol for a variable of a binary, for functions that take a symbol (aclrtGetSymbolAddress,
+ *  aclrtMemcpyToSymbol). Code from the vendor's compiler registers its symbols itself. A NULL binary removes the
+ *  symbol. */
 ACL_API(8, 1) aclError aclsimRegisterVariable(const void *symbol, aclrtBinHandle binary, const char *name);
 
-/** How many handles, blocks of memory and models were made and not destroyed: of one kind, by the name that messages give
- *  it ("stream", "dataset", "data buffer", "memory", "model"), or of all kinds (NULL). Those of the runtime itself count,
- *  too, such as default streams. SIZE_MAX for a kind that does not exist, with a message that lists them. */
+/** Number of live handles, blocks of memory and models: of one kind, by its name in messages ("stream", "dataset",
+ *  "data buffer", "memory", "model"), or of all kinds (NULL). Objects of the runtime itself, such as default streams,
+ *  are included. Returns SIZE_MAX for an unknown kind, with a message that lists all kinds. */
 ACL_API(8, 1) size_t aclsimLiveCount(const char *kind);
 
-/** Number of declared functions that have no behaviour here. */
+/** Number of declared functions that the simulator does not implement. */
 ACL_API(8, 1) size_t aclsimMissingCount(void);
 
-/** Name of one of them, in alphabetical order; NULL past the end. */
+/** Name of one of these functions, in alphabetical order; NULL past the end. */
 ACL_API(8, 1) const char *aclsimMissingName(size_t index);
 
-/** Number of operators; those with a kernel when implemented is not 0. */
+/** Number of operators; if implemented is not 0, only operators with a kernel count. */
 ACL_API(8, 1) size_t aclsimOperatorCount(int32_t implemented);

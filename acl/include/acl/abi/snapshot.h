@@ -21,8 +21,8 @@ ACL_API(8, 5) aclError aclrtSnapShotProcessLock(int pid, void *reserve);
 /** Save the device state of the locked process. */
 ACL_API(8, 5) aclError aclrtSnapShotProcessBackup(int pid, aclrtSnapShotBackupArgs *args);
 
-/** Bring the saved device state back. */
+/** Restore the saved device state. */
 ACL_API(8, 5) aclError aclrtSnapShotProcessRestore(int pid, aclrtSnapShotRestoreArgs *args);
 
-/** Let work go on. */
+/** Resume work after a snapshot. */
 ACL_API(8, 5) aclError aclrtSnapShotProcessUnlock(int pid, void *reserve);

@@ -83,11 +83,11 @@ ACL_API(8, 1) aclError aclrtSynchronizeStream(aclrtStream stream);
  *  rt.synchronize_stream_with_timeout(stream, timeout) -> ret */
 ACL_API(8, 1) aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
 
-/** Say, without waiting, whether the stream's work is done.
+/** Query, without waiting, whether the stream's work is done.
  *  rt.stream_query(stream) -> (status, ret) */
 ACL_API(8, 1) aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status);
 
-/** The number of a stream.
+/** The id of a stream.
  *  rt.stream_get_id(stream) -> (streamId, ret) */
 ACL_API(8, 1) aclError aclrtStreamGetId(aclrtStream stream, int32_t *streamId);
 
@@ -97,7 +97,7 @@ ACL_API(8, 5) aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t *prio
 /** The flags that a stream was created with. */
 ACL_API(8, 5) aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t *flags);
 
-/** How many more streams the current device can have.
+/** Number of streams that can still be created on the current device.
  *  rt.get_stream_available_num() -> (streamCount, ret) */
 ACL_API(8, 5) aclError aclrtGetStreamAvailableNum(uint32_t *streamCount);
 
@@ -105,11 +105,11 @@ ACL_API(8, 5) aclError aclrtGetStreamAvailableNum(uint32_t *streamCount);
  *  rt.device_get_stream_priority_range() -> (leastPriority, greatestPriority, ret) */
 ACL_API(8, 5) aclError aclrtDeviceGetStreamPriorityRange(int32_t *leastPriority, int32_t *greatestPriority);
 
-/** The stream that NULL stands for in the current context.
+/** The default stream of the current context, which NULL stands for.
  *  rt.ctx_get_current_default_stream() -> (stream, ret) */
 ACL_API(8, 5) aclError aclrtCtxGetCurrentDefaultStream(aclrtStream *stream);
 
-/** Choose whether the stream goes on or stops after a failed task.
+/** Choose whether the stream continues or stops after a failed task.
  *  rt.set_stream_failure_mode(stream, mode) -> ret */
 ACL_API(8, 1) aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
 
@@ -126,5 +126,5 @@ ACL_API(8, 5) aclError aclrtGetStreamAttribute(aclrtStream stream, aclrtStreamAt
 /** Stop the task that runs on the stream; queued tasks stay. */
 ACL_API(8, 5) aclError aclrtStreamStop(aclrtStream stream);
 
-/** Drop the recorded tasks of a persistent stream, so that it can be filled anew. */
+/** Remove the recorded tasks of a persistent stream, so that new ones can be recorded. */
 ACL_API(8, 5) aclError aclrtPersistentTaskClean(aclrtStream stream);

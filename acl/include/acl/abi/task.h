@@ -123,7 +123,7 @@ ACL_API(8, 5) aclError aclrtCmoGetDescSize(size_t *size);
 /** Write the description of a cache operation to device memory. */
 ACL_API(8, 5) aclError aclrtCmoSetDesc(void *cmoDesc, void *src, size_t size);
 
-/** Queue the cache operation that a description in device memory names. */
+/** Queue the cache operation that is described in device memory. */
 ACL_API(8, 5) aclError aclrtCmoAsyncWithDesc(void *cmoDesc, aclrtCmoType cmoType, aclrtStream stream,
     const void *reserve);
 
@@ -144,7 +144,7 @@ ACL_API(8, 5) aclError aclrtReduceAsync(void *dst, const void *src, uint64_t cou
 ACL_API(8, 5) aclError aclrtRandomNumAsync(const aclrtRandomNumTaskInfo *taskInfo, const aclrtStream stream,
     void *reserve);
 
-/** Queue, on one stream, a change to a task of another. */
+/** Queue, on one stream, a change of a task of another stream. */
 ACL_API(8, 5) aclError aclrtTaskUpdateAsync(aclrtStream taskStream, uint32_t taskId, aclrtTaskUpdateInfo *info,
     aclrtStream execStream);
 

@@ -26,7 +26,7 @@ ACL_API(8, 1) aclnnStatus aclInitTensor(aclTensor *tensor, const int64_t *viewDi
     aclDataType dataType, const int64_t *stride, int64_t offset, aclFormat format, const int64_t *storageDims,
     uint64_t storageDimsNum, void *tensorDataAddr);
 
-/** Destroy a tensor; its data stays.
+/** Destroy a tensor, but not its data.
  *  acl.destroy_tensor(tensor) -> ret @extension */
 ACL_API(8, 1) aclnnStatus aclDestroyTensor(const aclTensor *tensor);
 
@@ -119,7 +119,7 @@ ACL_API(8, 1) aclnnStatus aclGetScalarListSize(const aclScalarList *scalarList, 
  *  acl.destroy_scalar_list(array) -> ret @extension */
 ACL_API(8, 1) aclnnStatus aclDestroyScalarList(const aclScalarList *array);
 
-/** Let an executor be run more than once; the caller then destroys it.
+/** Make an executor reusable; the caller must then destroy it.
  *  acl.set_acl_op_executor_repeatable(executor) -> ret @extension */
 ACL_API(8, 1) aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor);
 

@@ -14,7 +14,7 @@ typedef enum aclMemType {
  *  acl.create_data_buffer(data, size) -> value */
 ACL_API(8, 1) aclDataBuffer *aclCreateDataBuffer(void *data, size_t size);
 
-/** Destroy a data buffer; the memory stays.
+/** Destroy a data buffer, but not its memory.
  *  acl.destroy_data_buffer(dataBuffer) -> ret */
 ACL_API(8, 1) aclError aclDestroyDataBuffer(const aclDataBuffer *dataBuffer);
 
@@ -26,7 +26,7 @@ ACL_API(8, 1) aclError aclUpdateDataBuffer(aclDataBuffer *dataBuffer, void *data
  *  acl.get_data_buffer_addr(dataBuffer) -> value */
 ACL_API(8, 1) void *aclGetDataBufferAddr(const aclDataBuffer *dataBuffer);
 
-/** Deprecated: use aclGetDataBufferSizeV2. Bytes of a data buffer, cut to 32 bits.
+/** Deprecated: use aclGetDataBufferSizeV2. Bytes of a data buffer, truncated to 32 bits.
  *  acl.get_data_buffer_size(dataBuffer) -> value */
 ACL_API(8, 1) uint32_t aclGetDataBufferSize(const aclDataBuffer *dataBuffer);
 
@@ -38,11 +38,11 @@ ACL_API(8, 1) size_t aclGetDataBufferSizeV2(const aclDataBuffer *dataBuffer);
  *  acl.data_type_size(dataType) -> value */
 ACL_API(8, 1) size_t aclDataTypeSize(aclDataType dataType);
 
-/** Turn a half float into a float.
+/** Convert a half float to a float.
  *  acl.float16_to_float(value) -> value */
 ACL_API(8, 1) float aclFloat16ToFloat(aclFloat16 value);
 
-/** Turn a float into a half float.
+/** Convert a float to a half float.
  *  acl.float_to_float16(value) -> value */
 ACL_API(8, 1) aclFloat16 aclFloatToFloat16(float value);
 
@@ -63,7 +63,7 @@ ACL_API(8, 1) aclDataType aclGetTensorDescType(const aclTensorDesc *desc);
  *  acl.get_tensor_desc_format(desc) -> value */
 ACL_API(8, 1) aclFormat aclGetTensorDescFormat(const aclTensorDesc *desc);
 
-/** Bytes that a tensor of this description takes; 0 when a dimension is dynamic.
+/** Bytes that a tensor of this description takes; 0 if a dimension is dynamic.
  *  acl.get_tensor_desc_size(desc) -> value */
 ACL_API(8, 1) size_t aclGetTensorDescSize(const aclTensorDesc *desc);
 
@@ -149,6 +149,6 @@ ACL_API(8, 1) aclError aclSetTensorDynamicInput(aclTensorDesc *desc, const char 
  *  acl.set_tensor_const(desc, dataBuffer, length) -> ret */
 ACL_API(8, 1) aclError aclSetTensorConst(aclTensorDesc *desc, void *dataBuffer, size_t length);
 
-/** Say whether a tensor's data lies in device or host memory.
+/** Set whether a tensor's data is in device or host memory.
  *  acl.set_tensor_place_ment(desc, memType) -> ret */
 ACL_API(8, 1) aclError aclSetTensorPlaceMent(aclTensorDesc *desc, aclMemType memType);

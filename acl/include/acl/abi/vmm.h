@@ -35,7 +35,7 @@ ACL_API(8, 1) aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t
 ACL_API(9, 0) aclError aclrtReserveMemAddressNoUCMemory(void **virPtr, size_t size, size_t alignment, void *expectPtr,
     uint64_t flags);
 
-/** Give back a reserved range of addresses.
+/** Release a reserved range of addresses.
  *  rt.release_mem_address(virPtr) -> ret */
 ACL_API(8, 1) aclError aclrtReleaseMemAddress(void *virPtr);
 
@@ -52,11 +52,11 @@ ACL_API(8, 1) aclError aclrtFreePhysical(aclrtDrvMemHandle handle);
  *  rt.map_mem(virPtr, size, offset, handle, flags) -> ret */
 ACL_API(8, 1) aclError aclrtMapMem(void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags);
 
-/** End the mapping at an address.
+/** Remove the mapping at an address.
  *  rt.unmap_mem(virPtr) -> ret */
 ACL_API(8, 1) aclError aclrtUnmapMem(void *virPtr);
 
-/** The multiple that sizes and addresses of physical memory must keep to.
+/** The granularity: sizes and addresses of physical memory must be multiples of it.
  *  rt.mem_get_allocation_granularity(prop:dict, option) -> (granularity, ret) @py */
 ACL_API(8, 1) aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp *prop, aclrtMemGranularityOptions option,
     size_t *granularity);
@@ -64,14 +64,14 @@ ACL_API(8, 1) aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp *pr
 /** Set which devices may access a mapped range, and how. */
 ACL_API(8, 5) aclError aclrtMemSetAccess(void *virPtr, size_t size, aclrtMemAccessDesc *desc, size_t count);
 
-/** Say how a location may access a mapped address. */
+/** Query how a location may access a mapped address. */
 ACL_API(8, 5) aclError aclrtMemGetAccess(void *virPtr, aclrtMemLocation *location, uint64_t *flag);
 
-/** The physical memory behind a mapped address, with one more hold on it. */
+/** The physical memory behind a mapped address; its reference count is increased. */
 ACL_API(8, 5) aclError aclrtMemRetainAllocationHandle(void *virPtr, aclrtDrvMemHandle *handle);
 
 /** The properties that physical memory was allocated with. */
 ACL_API(8, 5) aclError aclrtMemGetAllocationPropertiesFromHandle(aclrtDrvMemHandle handle, aclrtPhysicalMemProp *prop);
 
-/** Start and size of the allocation that an address lies in. */
+/** Start and size of the allocation that contains an address. */
 ACL_API(9, 0) aclError aclrtMemGetAddressRange(void *ptr, void **pbase, size_t *psize);

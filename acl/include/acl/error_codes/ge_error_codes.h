@@ -1,4 +1,4 @@
-/* Error codes of models, under the vendor's name for them. */
+/* Error codes of models, under the vendor's file name. */
 #ifndef ACL_INCLUDE_ERROR_CODES_GE_ERROR_CODES_H
 #define ACL_INCLUDE_ERROR_CODES_GE_ERROR_CODES_H
 

@@ -1,4 +1,4 @@
-/* Error codes of the runtime, under the vendor's name for them. */
+/* Error codes of the runtime, under the vendor's file name. */
 #ifndef ACL_INCLUDE_ERROR_CODES_RT_ERROR_CODES_H
 #define ACL_INCLUDE_ERROR_CODES_RT_ERROR_CODES_H
 

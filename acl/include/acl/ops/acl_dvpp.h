@@ -1,4 +1,4 @@
-/* Media. */
+/* Media processing. */
 #ifndef ACL_INCLUDE_OPS_ACL_DVPP_H
 #define ACL_INCLUDE_OPS_ACL_DVPP_H
 

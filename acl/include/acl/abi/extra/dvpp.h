@@ -1,4 +1,4 @@
-/* Media, libacl_dvpp.so: memory is allocated and freed; every other function refuses. */
+/* Media processing, libacl_dvpp.so: memory can be allocated and freed; all other functions refuse the call. */
 
 typedef struct acldvppPicDesc acldvppPicDesc;
 typedef struct acldvppBatchPicDesc acldvppBatchPicDesc;

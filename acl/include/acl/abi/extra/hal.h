@@ -1,4 +1,4 @@
-/* The driver's library, libascend_hal.so: the number of devices; the rest refuses. */
+/* The driver's library, libascend_hal.so: the number of devices; all other functions refuse the call. */
 
 typedef int32_t drvError_t;
 

@@ -1,4 +1,4 @@
-/* Collectives, libhccl.so: the names that programs link; every one refuses. */
+/* Collective communication, libhccl.so: the names that programs link with; all functions refuse the call. */
 
 typedef void *HcclComm;
 

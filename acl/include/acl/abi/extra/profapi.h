@@ -1,4 +1,4 @@
-/* The profiler's interface for frameworks, libprofapi.so: hashes, the time and API spans; reports without text refuse. */
+/* The profiler's interface for frameworks, libprofapi.so: hashes, the time and API spans; other reports are refused. */
 
 typedef int32_t msprofStatus;
 typedef int32_t (*ProfCommandHandle)(uint32_t type, void *data, uint32_t len);

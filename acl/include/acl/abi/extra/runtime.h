@@ -1,4 +1,4 @@
-/* The runtime below AscendCL, libruntime.so: the names that programs link; every one refuses. */
+/* The runtime below AscendCL, libruntime.so: the names that programs link with; all functions refuse the call. */
 
 typedef int32_t rtError_t;
 

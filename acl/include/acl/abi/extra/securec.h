@@ -9,9 +9,9 @@
 
 typedef int errno_t;
 
-/** Copy count bytes between places that do not overlap. */
+/** Copy count bytes between ranges that do not overlap. */
 ACL_API(8, 1) errno_t memcpy_s(void *dest, size_t destMax, const void *src, size_t count);
-/** Copy count bytes between places that may overlap. */
+/** Copy count bytes between ranges that may overlap. */
 ACL_API(8, 1) errno_t memmove_s(void *dest, size_t destMax, const void *src, size_t count);
 /** Set count bytes. */
 ACL_API(8, 1) errno_t memset_s(void *dest, size_t destMax, int c, size_t count);
@@ -23,7 +23,7 @@ ACL_API(8, 1) errno_t strncpy_s(char *strDest, size_t destMax, const char *strSr
 ACL_API(8, 1) errno_t strcat_s(char *strDest, size_t destMax, const char *strSrc);
 /** Append at most count characters of a text. */
 ACL_API(8, 1) errno_t strncat_s(char *strDest, size_t destMax, const char *strSrc, size_t count);
-/** Cut the next part off a text; the rest is kept in context. */
+/** Split the next token off a text; context keeps the rest. */
 ACL_API(8, 1) char *strtok_s(char *strToken, const char *strDelimit, char **context);
 /** Print into a buffer; -1 when it does not fit. */
 ACL_API(8, 1) int sprintf_s(char *strDest, size_t destMax, const char *format, ...);
