@@ -1,4 +1,4 @@
-/* Entry points of labels and switches, and of streams that start one another, inside model running instances. */
+/* Entry points of labels, switches, and streams that activate other streams, inside model running instances. */
 #include "capture/label.h"
 #include "base/config.h"
 

@@ -2,7 +2,7 @@
 #include "model/model_config.h"
 #include <stdlib.h>
 
-/* ---- both kinds of handles ---- */
+/* ---- both types of configuration ---- */
 
 static aclError destroy(enum sim_options_kind kind, const void *handle)
 {

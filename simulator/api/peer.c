@@ -71,7 +71,7 @@ aclError aclrtDeviceGetP2PAtomicCapabilities(uint32_t *capabilities, const aclrt
     return sim_query_atomics(capabilities, operations, count);
 }
 
-/* A peer reaches all memory that it may access without a mapping, so there is nothing to prepare. */
+/* A peer needs no mapping for memory that it may access, so there is nothing to prepare. */
 aclError aclrtMemP2PMap(void *devPtr, size_t size, int32_t dstDevId, uint64_t flags)
 {
     SIM_ENTER();

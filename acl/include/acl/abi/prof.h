@@ -133,7 +133,7 @@ ACL_API(8, 1) aclError aclprofDestroyConfig(const aclprofConfig *profilerConfig)
  *  prof.set_config(configType, config:str#configLength) -> ret */
 ACL_API(8, 1) aclError aclprofSetConfig(aclprofConfigType configType, const char *config, size_t configLength);
 
-/** Start collecting as a configuration says.
+/** Start collecting according to a configuration.
  *  prof.start(profilerConfig) -> ret */
 ACL_API(8, 1) aclError aclprofStart(const aclprofConfig *profilerConfig);
 
