@@ -24,6 +24,7 @@ from acl import abi
 OPERATOR_STATUS = {
     name: str(code) for name, code in abi.load(acl.get_include()).enums["aclsimOperatorStatus"].members.items()
 }
+CONVERTS = ("aclop", "aclblas")  # functions that return codes of their own for those of operators (operator/op.c)
 STATUS = {"aclError", "aclnnStatus"}
 REFUSE = {"sim_fail": 0, "sim_refuse": 0}  # with the place of the code among their arguments
 UNSUPPORTED = 207000
@@ -200,4 +201,5 @@ class Codes:
                 known = found.setdefault(code, [])
                 known += [text for text in texts if text not in known]
             todo += [(unit, other) for other in unit.bodies[here].asks]
-        return dict(sorted(found.items()))
+        left_out = OPERATOR_STATUS.values() if name.startswith(CONVERTS) else ()
+        return {code: texts for code, texts in sorted(found.items()) if str(code) not in left_out}
