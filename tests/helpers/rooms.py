@@ -13,10 +13,10 @@ ROOMS = (
 )  # fmt: skip
 # May refer to every room, and no room may refer to it; it includes the generated sources.
 TABLES = "core/simulator"
-# Names that every file uses: the tables behind handles, the state of a thread, and the functions of SIM_ARGUMENT.
+# Names that every file uses: the tables behind handles, and the functions of SIM_ARGUMENT.
 OTHER_NAMES = {
     "core/base/handle": ("sim_table_",),
-    "core/base/fail": ("sim_thread", "sim_refuse", "sim_notice"),
+    "core/base/fail": ("sim_refuse", "sim_notice"),
 }
 CYCLE = 12  # the most units of one room that may refer to each other in a circle
 

