@@ -1,6 +1,7 @@
 /* A model file: whatever its bytes, reading it ends, stays inside them and takes a small multiple of their size; what
  * was read answers every question within its own bounds. */
 #include "fuzz.h"
+#include "model/format/format.h"
 #include "model/model.h"
 #include "model/model_aipp.h"
 #include <stdlib.h>
