@@ -133,6 +133,14 @@ def test_no_file_includes_a_header_of_a_room_above():
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("path", sources("tests/fuzz/*.c"), ids=lambda path: path.stem)
+def test_fuzzers_compile(path):
+    """Only .ci/full runs them."""
+    command = ["gcc", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+    done = programs.run([*command, f"-I{INCLUDE}", f"-I{ROOT / 'simulator' / 'core'}", path])
+    assert done.returncode == 0, done.stderr
+
+
 def test_entry_points_keep_no_state():
     for path in sources("simulator/api/*.c"):
         held = re.findall(r"^static (?!const\b|inline\b)[^(\n]*[=;]$", path.read_text(), re.MULTILINE)
