@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define REGIONS_MAX (UINT64_C(1) << 40) /* most bytes of all regions together */
+#define REGIONS_MAX (UINT64_C(1) << 37) /* most bytes of all regions together: the memory of the largest chip */
 
 struct block {
     unsigned char *bl_data;
