@@ -319,7 +319,7 @@ class TestConvolution:
         out = single.take((1, 2, 3, 3), "f4")
         code = single.call("Conv2D", given, [out], strides=[1, 1, 1, 1], pads=[0, 0, 0, 0])
         text = acl.get_recent_err_msg()
-        assert code == 100024 and "x has 2 channels, filter 1 and groups is 1" in text, text
+        assert code == 100024 and "x has 2 channels, filter has 1 and groups is 1" in text, text
 
 
 def test_the_layout_of_max_pool_is_channels_last_by_default(single):
@@ -390,7 +390,7 @@ MISFITS = [
     ("Split", [[0], A], {"num_split": 2}, (1, 3), 100023, "num_split of Split is 2, expected numOutputs, 1"),
     ("SplitD", [A], {"split_dim": 2, "num_split": 1}, (2, 3), 100023, "SplitD splits dimension 2 of x, which has 2"),
     ("SplitVD", [A], {"size_splits": [3], "split_dim": 0, "num_split": 1}, (3, 3), 100024, "size_splits has more"),
-    ("SplitVD", [A], {"size_splits": [1], "split_dim": 0, "num_split": 1}, (1, 3), 100024, "sizes leaves 1 of"),
+    ("SplitVD", [A], {"size_splits": [1], "split_dim": 0, "num_split": 1}, (1, 3), 100024, "sizes leaves 1 elements"),
     ("SplitVD", [A], {"size_splits": [1, 1], "split_dim": 0, "num_split": 1}, (1, 3), 100024, "not one number for"),
     ("Unpack", [A], {"num": 1}, (3,), 100024, "Unpack makes 1 tensors of dimension 0 of x, which is 2"),
     ("Pack", [A], {"axis": 3}, (1, 2, 3), 100023, "attribute axis of Pack is 3, expected -3 to 2"),

@@ -201,7 +201,7 @@ def test_where(npu, case):
     tensors, out = place(npu, case)
     ret = npu.call("s_where", *tensors, out)
     if one != other and set(case.kinds) & set(UNSIGNED):
-        refused(ret, INVALID, "expected types that meet in a common one")
+        refused(ret, INVALID, "expected types with a common type")
         return
     assert ret == 0
     kind = one if one == other else meet(one, other)
@@ -219,6 +219,7 @@ def test_refused_choices(npu):
         "condition has data type 0, float32, expected uint8 or bool",
     )
     condition = blank(npu, "?")
-    refused(npu.call("s_where", condition, floats, floats, blank(npu, "i4")), INVALID, "the choice is float32", "int32")
+    ret = npu.call("s_where", condition, floats, floats, blank(npu, "i4"))
+    refused(ret, INVALID, "the selected value is float32", "int32")
     wide = blank(npu, "?", (4, 2, 3))
     refused(npu.call("s_where", wide, floats, floats, floats), INVALID, "out has 2 dimensions, expected 3")

@@ -106,7 +106,7 @@ def test_unsigned_with_scalar(npu, kind):
         assert npu.get(out).tolist() == [False, False, False, True]
     for tensor, scalar in ((kind, "f4"), (kind, "f8"), ("?", kind)):
         ret = npu.call("eq_scalar", blank(npu, tensor), npu.scalar(1, scalar), blank(npu, "?"))
-        refused(ret, INVALID, "expected types that meet in a common one")
+        refused(ret, INVALID, "expected types with a common type")
 
 
 def test_a_double_scalar_makes_complex_numbers_double(npu):
@@ -283,4 +283,4 @@ def test_refused(npu):
         for name in LOGIC:
             assert npu.call(name, same, same, blank(npu, "?")) == (INVALID if kind in UNSIGNED else 0), (name, kind)
     whole, truth = blank(npu, "i4"), blank(npu, "?")
-    refused(npu.call("bitwise_and_tensor", whole, truth, truth), INVALID, "the answer is int32", "cast to bool")
+    refused(npu.call("bitwise_and_tensor", whole, truth, truth), INVALID, "the result is int32", "cast to bool")

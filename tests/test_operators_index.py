@@ -142,14 +142,14 @@ def test_shapes_of_indices_that_do_not_fit(npu, table):
     refused(npu.call("index_select", table, 0, deep, out), INVALID, "index has 3 dimensions, expected 0 to 1")
     refused(npu.call("gather", table, 0, deep, out), INVALID, "index has 3 dimensions, expected 2")
     wide = npu.tensor(numpy.zeros((2, 3), "i8"))
-    words = "dimension 1 of index is 3, expected at most 2 as that of self"
+    words = "dimension 1 of index is 3, expected at most 2, the size in self"
     refused(npu.call("gather", table, 0, wide, npu.tensor(numpy.zeros((2, 3), "f4"))), INVALID, words)
     row = npu.tensor(numpy.zeros(2, "f4"))
     refused(npu.call("embedding", row, deep, out), INVALID, "weight has 1 dimensions, expected 2")
     many = npu.tensor(numpy.zeros([1] * 8, "i8"))
     refused(npu.call("gather_v2", table, 0, many, out), INVALID, "out has shape [2, 2], expected [1, ")
     empty, index = npu.tensor(numpy.zeros((0, 2), "f4")), npu.tensor(numpy.zeros((2, 2), "i8"))
-    words = "dimension 0 of self is 0, expected 1 or more as there are indices"
+    words = "dimension 0 of self is 0, expected 1 or more because the index is not empty"
     refused(npu.call("gather", empty, 0, index, out), INVALID, words)
     none = npu.tensor(numpy.zeros((0, 2), "f4"))
     assert npu.call("gather", empty, 0, npu.tensor(numpy.zeros((0, 2), "i8")), none) == 0

@@ -172,7 +172,7 @@ def test_wide_unsigned_types_are_moved(npu, kind):
     assert npu.call("cat", npu.list([self, self]), 0, whole) == 0
     assert numpy.array_equal(npu.get(whole), numpy.concatenate([array, array]))
     for other in (npu.tensor(numpy.zeros((2, 3), "i8")), npu.tensor(numpy.zeros((2, 3), "f4"))):
-        refused(npu.call("cat", npu.list([self, other]), 0, whole), INVALID, "types that do not meet in one")
+        refused(npu.call("cat", npu.list([self, other]), 0, whole), INVALID, "no common type")
 
 
 def array_bits(kind):
@@ -299,7 +299,7 @@ def test_slices_that_do_not_fit(npu, square):
 @pytest.mark.parametrize(
     ("repeats", "code", "words"),
     [
-        ([1], INVALID, "repeats has 1 elements, expected 2, the dimensions of self, to 8"),
+        ([1], INVALID, "repeats has 1 elements, expected 2 (the number of dimensions of self) to 8"),
         ([1] * 9, INVALID, "repeats has 9 elements"),
         ([1, -1], INVALID, "repeats[1] is -1, expected 0 or more"),
         ([2**62, 1], INVALID, "repeats[0] is 4611686018427387904"),
@@ -347,7 +347,7 @@ def test_the_types_of_a_cat(npu, one, other):
         if casts(meet(one, other), out):
             assert ret == 0
         else:
-            refused(ret, INVALID, "the type of all tensors is", "cannot be cast to")
+            refused(ret, INVALID, "the common type of the tensors is", "cannot be cast to")
 
 
 @pytest.mark.strict
@@ -358,6 +358,6 @@ def test_members_of_a_cat_are_named(npu, square, monkeypatch):
     refused(npu.call("cat", npu.list([square]), 0, odd), INVALID, "out has data type 34")
     one = numpy.zeros(1, "f4")
     huge = npu.view(one, numpy.lib.stride_tricks.as_strided(one, (2**60,), (0,)), "f4")
-    refused(npu.call("cat", npu.list([huge] * 8), 0, square), INVALID, "dimension 0 of tensors is too large in all")
+    refused(npu.call("cat", npu.list([huge] * 8), 0, square), INVALID, "dimension 0 of tensors is too large in total")
     refused(npu.call("cat", 0, 0, square), NULLPTR, "tensors is NULL")
     refused(npu.call("cat", npu.list([square]), 0, 0), NULLPTR, "out is NULL")

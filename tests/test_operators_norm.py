@@ -283,14 +283,17 @@ def layer_norm(npu):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"shape": ()}, "normalizedShape has 0 elements, expected at least 1, and at most 3, the dimensions of input"),
+        ({"shape": ()}, "normalizedShape has 0 elements, expected 1 to 3, the number of dimensions of input"),
         ({"shape": (1, 2, 3, 4)}, "normalizedShape has 4 elements"),
         ({"shape": (3, 5)}, "element 1 of normalizedShape is 5 and dimension 2 of input is 4, expected the same"),
         ({"weight": (4,)}, "weightOptional has shape [4], expected [3, 4], normalizedShape"),
         ({"bias": (3, 1)}, "biasOptional has shape [3, 1], expected [3, 4], normalizedShape"),
         ({"out": (2, 4, 3)}, "out has shape [2, 4, 3], expected [2, 3, 4], that of input"),
-        ({"mean": (2,)}, "meanOutOptional has shape [2], expected [2, 1, 1], one number a line"),
-        ({"rstd": (2, 3, 1)}, "rstdOutOptional has shape [2, 3, 1], expected [2, 1, 1], one number a line"),
+        ({"mean": (2,)}, "meanOutOptional has shape [2], expected [2, 1, 1], one number per normalized slice"),
+        (
+            {"rstd": (2, 3, 1)},
+            "rstdOutOptional has shape [2, 3, 1], expected [2, 1, 1], one number per normalized slice",
+        ),
         ({"input": ((2, 3, 4), "f8")}, "input has data type 11, float64, expected float32, float16 or bfloat16"),
         ({"weight": ((3, 4), "f2")}, "weightOptional has data type 1, float16, expected float32"),
         ({"weight": 0, "bias": ((3, 4), "b2")}, "biasOptional has data type 27, bfloat16, expected float32"),
@@ -321,8 +324,8 @@ def test_layer_norm_null(layer_norm):
         ([(3,), (2, 3), (3,), (1,)], "gamma has 2 dimensions, expected 1"),
         ([(2, 3), (2,), (2, 3), (2,)], "gamma has shape [2], expected [3], the last dimensions of x"),
         ([(2, 3), (3,), (3, 2), (2,)], "yOut has shape [3, 2], expected [2, 3], that of x"),
-        ([(2, 3), (3,), (2, 3), (3,)], "rstdOut has shape [3], expected [2], one number a line"),
-        ([(2, 3), (3,), (2, 3), (3, 1)], "rstdOut has shape [3, 1], expected [2, 1], one number a line"),
+        ([(2, 3), (3,), (2, 3), (3,)], "rstdOut has shape [3], expected [2], one number per normalized slice"),
+        ([(2, 3), (3,), (2, 3), (3, 1)], "rstdOut has shape [3, 1], expected [2, 1], one number per normalized slice"),
     ],
 )
 def test_rms_norm_refusals(npu, shapes, words):

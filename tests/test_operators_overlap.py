@@ -343,7 +343,7 @@ def test_the_size_of_a_weight_is_that_of_whole_blocks(weight_size, dims, kind, c
         ([4], "f2", INVALID, "tensorShape has 1 elements, expected 2 to 6"),
         ([1] * 7, None, INVALID, "tensorShape has 7 elements, expected 2 to 6"),
         ([4, -1], "f2", INVALID, "tensorShape[1] is -1, expected 0 or more"),
-        ([2**40, 2**40], "f2", INVALID, "whose elements fit 63 bits"),
+        ([2**40, 2**40], "f2", INVALID, "whose number of elements fits into 63 bits"),
         ([4, 4], "f4", INVALID, "dataType has data type 0, float32, expected float16, int8 or bfloat16"),
         ([4, 4], "none", INVALID, "dataType has data type 99"),
     ],

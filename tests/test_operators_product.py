@@ -327,7 +327,9 @@ def square(npu, kind="f4", rank=2):
 
 @pytest.mark.strict
 @pytest.mark.parametrize("math", [-1, 5, 100])
-@pytest.mark.parametrize(("name", "rank", "last"), [("mm", 2, "4, USE_FP32_ADD"), ("batch_mat_mul", 3, "3, USE_HF32")])
+@pytest.mark.parametrize(
+    ("name", "rank", "last"), [("mm", 2, "4 (USE_FP32_ADD)"), ("batch_mat_mul", 3, "3 (USE_HF32)")]
+)
 def test_no_such_math_type(npu, name, rank, last, math):
     tensor = square(npu, rank=rank)
     refused(npu.call(name, tensor, tensor, tensor, math), INVALID, f"cubeMathType is {math}, expected 0", f"to {last}")
@@ -355,8 +357,8 @@ npu = Device()
 value = numpy.array([[1 + 2.0**-11]], "f4")
 one, out = npu.tensor(value), npu.tensor(numpy.zeros((1, 1), "f4"))
 small = npu.tensor(numpy.ones((1, 1), "f2"))
-refused(npu.call("mm", one, one, out, 0), 161002, "cubeMathType is 0, KEEP_DTYPE, which this chip does not have")
-refused(npu.call("mm", one, one, out, 3), 161002, "cubeMathType is 3, USE_HF32, which this chip does not have")
+refused(npu.call("mm", one, one, out, 0), 161002, "cubeMathType is 0 (KEEP_DTYPE), which this chip does not support")
+refused(npu.call("mm", one, one, out, 3), 161002, "cubeMathType is 3 (USE_HF32), which this chip does not support")
 assert npu.call("mm", small, small, out, 0) == 0
 assert npu.call("mm", one, one, out, 1) == 0
 assert npu.get(out) == 1

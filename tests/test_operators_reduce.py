@@ -432,7 +432,7 @@ def test_reductions_of_all_refuse(npu, matrix, name):
     refused(npu.call(name, matrix, *options, 0), NULLPTR, "out is NULL")
     refused(npu.call(name, matrix, *options, npu.tensor(numpy.zeros((1, 1), "f4"))), INVALID, "out has shape [1, 1]")
     wrong = npu.tensor(numpy.zeros((), "i4"))
-    words = f"{'dtype' if options else 'self'} is float32, which cannot be cast to int32, the type of the result"
+    words = f"{'dtype' if options else 'self'} is float32, which cannot be cast to int32, the type of the output"
     refused(npu.call(name, matrix, *options, wrong), INVALID, words)
 
 

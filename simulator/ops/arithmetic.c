@@ -163,7 +163,7 @@ static aclnnStatus check_exponent(const aclsimScalar *exponent, aclDataType type
         kept = value;
         sim_element_wrap(&kept, type, 1);
         SIM_ARGUMENT(value.bv_integers[0] >= 0 && kept.bv_integers[0] == value.bv_integers[0], ACLNN_ERR_PARAM_INVALID,
-                     "exponent is %lld, expected 0 or more and a number that %s has, in which the power is computed",
+                     "exponent is %lld, expected 0 or more and within the range of %s, the type of the computation",
                      (long long)value.bv_integers[0], sim_element_name(type));
         return ACL_SUCCESS;
     }
@@ -172,8 +172,8 @@ static aclnnStatus check_exponent(const aclsimScalar *exponent, aclDataType type
     sim_element_load(&value, SIM_CLASS_DOUBLE, exponent->value, exponent->type, 0, 1);
     double size = fabs(value.bv_doubles[0]);
     SIM_ARGUMENT(!(size > largest(type)) || isinf(size), ACLNN_ERR_PARAM_INVALID,
-                 "exponent is %g, expected a number that %s has, in which the power is computed", value.bv_doubles[0],
-                 sim_element_name(type));
+                 "exponent is %g, expected a number within the range of %s, the type of the computation",
+                 value.bv_doubles[0], sim_element_name(type));
     return ACL_SUCCESS;
 }
 
@@ -181,7 +181,7 @@ static aclnnStatus check_power(const struct sim_formula_call *call)
 {
     const aclsimArgument *exponent = call->fc_in[1];
     SIM_ARGUMENT(call->fc_met != ACL_BOOL, ACLNN_ERR_PARAM_INVALID,
-                 "%s and %s are both bool, expected another type of at least one of them", call->fc_in[0]->name,
+                 "%s and %s are both bool, expected at least one of another type", call->fc_in[0]->name,
                  exponent->name);
     return exponent->kind == ACLSIM_SCALAR ? check_exponent(exponent->scalars, call->fc_type) : ACL_SUCCESS;
 }

@@ -86,7 +86,7 @@ SIM_FORMULA_KERNEL(InplaceOne, &one);
 /* ---- choice ---- */
 
 SIM_EACH_ARITHMETIC(pick, a != 0 ? b : c)
-static const struct sim_formula choice = {.fo_result = "the choice",
+static const struct sim_formula choice = {.fo_result = "the selected value",
                                           .fo_in = SIM_TYPES_ALL,
                                           .fo_out = SIM_TYPES_ALL,
                                           .fo_condition = SIM_TYPES_BOOL | SIM_TYPE(ACL_UINT8),

@@ -9,7 +9,7 @@ static aclDataType gives_bool(aclDataType type)
 }
 
 #define ASK(name, in, ...)                                                                                             \
-    static const struct sim_formula name = {.fo_result = "the answer",                                                 \
+    static const struct sim_formula name = {.fo_result = "the result",                                                 \
                                             .fo_in = (in),                                                             \
                                             .fo_out = SIM_TYPES_ALL,                                                   \
                                             .fo_gives = gives_bool,                                                    \
@@ -70,7 +70,7 @@ SIM_FORMULA_KERNEL(InplaceLogicalNot, &negation);
 
 #define BITS(formula, name, ...)                                                                                       \
     static const struct sim_formula formula = {                                                                        \
-        .fo_result = "the answer",                                                                                     \
+        .fo_result = "the result",                                                                                     \
         .fo_in = SIM_TYPES_BOOL | SIM_TYPES_INTEGER | SIM_TYPES_UNSIGNED,                                              \
         .fo_out = SIM_TYPES_ALL,                                                                                       \
         .fo_run = {[SIM_CLASS_INTEGER] = name##_integers},                                                             \

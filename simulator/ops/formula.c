@@ -58,7 +58,7 @@ aclnnStatus sim_formula_parse(const aclsimCall *call, struct sim_formula_call *p
     aclDataType met = meet(parsed);
     const aclsimArgument *const *in = &parsed->fc_in[parsed->fc_first];
     SIM_ARGUMENT(met != ACL_DT_UNDEFINED, ACLNN_ERR_PARAM_INVALID,
-                 "%s is %s and %s is %s, expected types that meet in a common one", in[0]->name,
+                 "%s is %s and %s is %s, expected types with a common type", in[0]->name,
                  sim_element_name(sim_element_type(in[0])), in[1]->name, sim_element_name(sim_element_type(in[1])));
     parsed->fc_met = met;
     parsed->fc_type = formula->fo_type == NULL ? met : formula->fo_type(met, parsed->fc_out->tensors->type);
@@ -76,7 +76,7 @@ static aclnnStatus check_result(const struct sim_formula_call *parsed)
         return ACL_SUCCESS;
     if (formula->fo_exact)
         return sim_require_same_type(parsed->fc_out, parsed->fc_given, formula->fo_result);
-    return sim_require_cast(formula->fo_result, parsed->fc_given, "the type of the result", out);
+    return sim_require_cast(formula->fo_result, parsed->fc_given, "the type of the output", out);
 }
 
 static aclnnStatus check_shapes(const struct sim_formula_call *parsed)

@@ -27,7 +27,8 @@ static aclnnStatus plan(const aclsimCall *call, uint64_t *workspace_size)
     SIM_TRY(sim_require_types(&all[A], &all[B], FACTORS));
     SIM_TRY(sim_require_type(&all[RESULT], RESULTS));
     SIM_ARGUMENT(type == ACL_FLOAT || (type == ACL_FLOAT16) == (a->type == ACL_FLOAT16), ACLNN_ERR_PARAM_INVALID,
-                 "a is %s and y is %s, expected float16 for float16 or float32, or int8 for int32 or float32",
+                 "a is %s and y is %s, expected a of float16 with y of float16 or float32, "
+                 "or a of int8 with y of int32 or float32",
                  sim_element_name(a->type), sim_element_name(type));
     SIM_TRY(sim_require_rank(&all[A], 2, 2));
     SIM_TRY(sim_require_rank(&all[B], 2, 2));

@@ -44,7 +44,7 @@ static aclnnStatus plan_one_hot(const aclsimCall *call, uint64_t *workspace_size
         if (k < self->rank)
             dims[rank++] = self->dims[k];
     }
-    return sim_require_shape(out, dims, rank, "that of self with the classes");
+    return sim_require_shape(out, dims, rank, "that of self with a dimension for the classes");
 }
 
 struct one_hot {

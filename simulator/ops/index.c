@@ -200,7 +200,7 @@ static aclnnStatus plan_pick(const aclsimCall *call, uint64_t *workspace_size)
         dims[rank++] = 1;
     for (uint32_t k = pick.pi_dim + 1; k < self->rank; k++)
         dims[rank++] = self->dims[k];
-    return sim_require_shape(pick.pi_out, dims, rank, "that of what is picked");
+    return sim_require_shape(pick.pi_out, dims, rank, "that of the selected elements");
 }
 
 /* Whether neighbouring elements of the result belong to different indices. */
@@ -268,11 +268,11 @@ static aclnnStatus plan_gather(const aclsimCall *call, uint64_t *workspace_size)
     SIM_TRY(sim_require_rank(index, rank, rank));
     for (uint32_t k = 0; k < rank; k++)
         SIM_ARGUMENT(k == dim || index->tensors->dims[k] <= self->tensors->dims[k], ACLNN_ERR_PARAM_INVALID,
-                     "dimension %u of %s is %lld, expected at most %lld as that of %s", k, index->name,
+                     "dimension %u of %s is %lld, expected at most %lld, the size in %s", k, index->name,
                      (long long)index->tensors->dims[k], (long long)self->tensors->dims[k], self->name);
     SIM_ARGUMENT(length_of(self->tensors, dim) != 0 || sim_walk_is_empty(index->tensors->dims, rank),
-                 ACLNN_ERR_PARAM_INVALID, "dimension %u of %s is 0, expected 1 or more as there are indices", dim,
-                 self->name);
+                 ACLNN_ERR_PARAM_INVALID, "dimension %u of %s is 0, expected 1 or more because the index is not empty",
+                 dim, self->name);
     return sim_require_shape(out, index->tensors->dims, rank, "that of index");
 }
 

@@ -34,7 +34,8 @@ aclError sim_line_reserve(const struct sim_line *line, enum sim_class class, siz
         *length = fits ? *length * dim : 0;
     }
     *memory = fits ? malloc(bytes) : NULL;
-    SIM_CHECK(*memory != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory for lines of %lld elements and more",
+    SIM_CHECK(*memory != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
+              "cannot allocate host memory for lines of %lld elements or more",
               (long long)sim_walk_length(&line->li_walk));
     return ACL_SUCCESS;
 }

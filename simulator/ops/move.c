@@ -118,7 +118,8 @@ static aclnnStatus find_many(const aclsimCall *call, struct cut *cuts, uint64_t 
     uint32_t dims[SIM_RANK];
     *count = axes->count;
     for (uint32_t i = 1; i <= 4; i++)
-        SIM_ARGUMENT(given[i].count == *count, ACLNN_ERR_PARAM_INVALID, "%s has %llu elements, expected %llu as %s has",
+        SIM_ARGUMENT(given[i].count == *count, ACLNN_ERR_PARAM_INVALID,
+                     "%s has %llu elements, expected %llu, as many as %s",
                      given[i].name, (unsigned long long)given[i].count, (unsigned long long)*count, axes->name);
     SIM_TRY(sim_require_dims(axes, given[0].tensors->rank, dims));
     for (uint64_t i = 0; i < *count; i++) {
@@ -191,7 +192,7 @@ static aclnnStatus plan_repeat(const aclsimCall *call, uint64_t *workspace_size)
     (void)workspace_size;
     SIM_TRY(sim_require_types(self, out, SIM_TYPES_ALL));
     SIM_ARGUMENT(repeats->count >= rank && repeats->count <= SIM_RANK, ACLNN_ERR_PARAM_INVALID,
-                 "%s has %llu elements, expected %u, the dimensions of %s, to %zu", repeats->name,
+                 "%s has %llu elements, expected %u (the number of dimensions of %s) to %zu", repeats->name,
                  (unsigned long long)repeats->count, rank, self->name, SIM_RANK);
     uint32_t lead = (uint32_t)repeats->count - rank;
     for (uint32_t i = 0; i < repeats->count; i++) {
@@ -200,7 +201,7 @@ static aclnnStatus plan_repeat(const aclsimCall *call, uint64_t *workspace_size)
                      (long long)times);
         dims[i] = times;
         SIM_ARGUMENT(sim_length_multiply(&dims[i], dim), ACLNN_ERR_PARAM_INVALID,
-                     "%s[%u] is %lld, expected fewer times of the %lld elements of %s", repeats->name, i,
+                     "%s[%u] is %lld, expected fewer repeats of the %lld elements of %s", repeats->name, i,
                      (long long)times, (long long)dim, self->name);
     }
     SIM_TRY(check_repeated(repeats));
@@ -266,9 +267,9 @@ static aclnnStatus add_member(const aclsimArgument *list, uint64_t place, uint32
         return ACL_SUCCESS;
     SIM_TRY(sim_require_rank(&member, whole->rank, whole->rank));
     whole->dims[dim] = more;
-    SIM_TRY(sim_require_shape(&member, whole->dims, whole->rank, "that of the other tensors but along dim"));
+    SIM_TRY(sim_require_shape(&member, whole->dims, whole->rank, "that of the other tensors except along dim"));
     SIM_ARGUMENT(!__builtin_add_overflow(before, more, &whole->dims[dim]), ACLNN_ERR_PARAM_INVALID,
-                 "dimension %u of %s is too large in all", dim, list->name);
+                 "dimension %u of %s is too large in total", dim, list->name);
     return ACL_SUCCESS;
 }
 
@@ -277,20 +278,20 @@ static aclnnStatus plan_cat(const aclsimCall *call, uint64_t *workspace_size)
     const aclsimArgument *list = &call->arguments[0], *out = &call->arguments[2];
     uint32_t dim;
     (void)workspace_size;
-    SIM_ARGUMENT(list->count != 0, ACLNN_ERR_PARAM_INVALID, "%s is empty, expected a tensor or more", list->name);
+    SIM_ARGUMENT(list->count != 0, ACLNN_ERR_PARAM_INVALID, "%s is empty, expected at least one tensor", list->name);
     SIM_TRY(sim_require_type(out, SIM_TYPES_ALL));
     aclsimTensor whole = find_model(list);
     SIM_TRY(sim_require_dim(&call->arguments[1], whole.rank, &dim));
     whole.dims[dim] = 0;
     for (uint64_t i = 0; i < list->count; i++)
         SIM_TRY(add_member(list, i, dim, &whole));
-    SIM_TRY(sim_require_shape(out, whole.dims, whole.rank, "that of all tensors"));
+    SIM_TRY(sim_require_shape(out, whole.dims, whole.rank, "that of the concatenated tensors"));
     aclDataType type = type_of_all(list);
     SIM_ARGUMENT(type != ACL_DT_UNDEFINED, ACLNN_ERR_PARAM_INVALID,
-                 "%s has types that do not meet in one, expected the same or types with arithmetic", list->name);
+                 "%s has no common type, expected equal types or types with arithmetic", list->name);
     return type == out->tensors->type
                ? ACL_SUCCESS
-               : sim_require_cast("the type of all tensors", type, "the type of the result", out->tensors->type);
+               : sim_require_cast("the common type of the tensors", type, "the type of the output", out->tensors->type);
 }
 
 /* A member is cast to the common type of all members first, and then to the type of the result. */

@@ -314,7 +314,8 @@ aclError sim_multiply_run(const struct sim_multiply *multiply)
     size_t sums = buffer(rows, columns, element), right = buffer(columns, deep, element);
     size_t bytes = sums + right + buffer(rows, deep, element);
     char *memory = aligned_alloc(ALIGNMENT, bytes);
-    SIM_CHECK(memory != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there are no %zu bytes for a matrix product", bytes);
+    SIM_CHECK(memory != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
+              "cannot allocate %zu bytes of host memory for a matrix product", bytes);
     work.wo_sums = memory;
     work.wo_right = memory + sums;
     work.wo_left = memory + sums + right;

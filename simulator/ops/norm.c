@@ -46,7 +46,7 @@ static aclnnStatus check_numbers(const struct norm *norm, const aclsimArgument *
     int64_t dims[SIM_RANK];
     for (uint32_t k = 0; k < input->rank; k++)
         dims[k] = k < norm->no_rows ? input->dims[k] : 1;
-    return sim_require_shape(numbers, dims, input->rank, "one number a line");
+    return sim_require_shape(numbers, dims, input->rank, "one number per normalized slice");
 }
 
 static struct norm layer_norm_of(const aclsimCall *call)
@@ -68,7 +68,7 @@ static aclnnStatus check_normalized_shape(const aclsimArgument *input, const acl
 {
     uint32_t rank = input->tensors->rank;
     SIM_ARGUMENT(shape->count >= 1 && shape->count <= rank, ACLNN_ERR_PARAM_INVALID,
-                 "%s has %" PRIu64 " elements, expected at least 1, and at most %u, the dimensions of %s", shape->name,
+                 "%s has %" PRIu64 " elements, expected 1 to %u, the number of dimensions of %s", shape->name,
                  shape->count, rank, input->name);
     for (uint32_t k = 0; k < shape->count; k++) {
         uint32_t place = rank - (uint32_t)shape->count + k;
@@ -135,7 +135,7 @@ static aclnnStatus check_rstd(const struct norm *norm)
 {
     const aclsimTensor *input = norm->no_input->tensors, *rstd = norm->no_rstd->tensors;
     if (rstd->rank == norm->no_rows)
-        return sim_require_shape(norm->no_rstd, input->dims, norm->no_rows, "one number a line");
+        return sim_require_shape(norm->no_rstd, input->dims, norm->no_rows, "one number per normalized slice");
     if (sim_require_is_shape(rstd, input->dims, input->rank))
         return ACL_SUCCESS;
     return check_numbers(norm, norm->no_rstd);

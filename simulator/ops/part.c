@@ -32,9 +32,9 @@ static aclnnStatus check_cut(const aclsimArgument *given, uint32_t dim)
                                             !__builtin_mul_overflow(size - 1, step, &last) &&
                                             !__builtin_add_overflow(last, start, &last) && last >= 0 && last < length));
     SIM_ARGUMENT(fits, ACLNN_ERR_PARAM_INVALID,
-                 "%lld elements from %lld on with step %lld are taken of dimension %u of %s, which is %lld, expected "
-                 "elements of it", (long long)size, (long long)start, (long long)step, dim, given[0].name,
-                 (long long)length);
+                 "the slice of %lld elements from index %lld with step %lld leaves dimension %u of %s, "
+                 "expected indices within its %lld elements", (long long)size, (long long)start,
+                 (long long)step, dim, given[0].name, (long long)length);
     return ACL_SUCCESS;
 }
 
@@ -94,13 +94,14 @@ static aclnnStatus plan_split(const aclsimCall *call, uint64_t *workspace_size)
         snprintf(name, sizeof name, "%.40s[%llu]", outputs->name, (unsigned long long)i);
         part.dims[axis] = sizes->integers[i];
         SIM_ARGUMENT(part.dims[axis] >= 0 && part.dims[axis] <= rest, ACLNN_ERR_PARAM_INVALID,
-                     "%s[%llu] is %lld, expected at most %lld, what is left of dimension %u of %s", sizes->name,
+                     "%s[%llu] is %lld, expected 0 to %lld, the rest of dimension %u of %s", sizes->name,
                      (unsigned long long)i, (long long)part.dims[axis], (long long)rest, axis, x->name);
         rest -= part.dims[axis];
         SIM_TRY(sim_require_types(x, &output, SIM_TYPES_ALL));
         SIM_TRY(sim_require_shape(&output, part.dims, part.rank, "that of the part"));
     }
-    SIM_ARGUMENT(rest == 0, ACLNN_ERR_PARAM_INVALID, "%s leaves %lld of dimension %u of %s, expected all in the parts",
+    SIM_ARGUMENT(rest == 0, ACLNN_ERR_PARAM_INVALID,
+                 "%s leaves %lld elements of dimension %u of %s over, expected parts that add up to the dimension",
                  sizes->name, (long long)rest, axis, x->name);
     return ACL_SUCCESS;
 }
@@ -180,13 +181,13 @@ static aclnnStatus plan_gather_nd(const aclsimCall *call, uint64_t *workspace_si
     SIM_TRY(sim_require_rank(indices, 1, SIM_RANK));
     int64_t depth = index->dims[index->rank - 1];
     SIM_ARGUMENT(depth <= self->rank, ACLNN_ERR_PARAM_INVALID,
-                 "the last dimension of %s is %lld, expected at most %u, the dimensions of %s", indices->name,
+                 "the last dimension of %s is %lld, expected at most %u, the number of dimensions of %s", indices->name,
                  (long long)depth, self->rank, x->name);
     for (uint32_t i = 0; i + 1 < index->rank; i++)
         dims[rank++] = index->dims[i];
     for (uint32_t i = (uint32_t)depth; i < self->rank; i++)
         dims[rank++] = self->dims[i];
-    return sim_require_shape(y, dims, rank, "that of what is picked");
+    return sim_require_shape(y, dims, rank, "that of the selected elements");
 }
 
 struct gathering {

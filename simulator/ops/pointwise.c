@@ -12,7 +12,7 @@ aclnnStatus sim_pointwise_check_spread(const aclsimArgument *out, const aclsimAr
     for (size_t i = 0; i < count; i++) {
         const aclsimTensor *input = inputs[i]->tensors;
         SIM_ARGUMENT(input->rank <= result->rank, ACLNN_ERR_PARAM_INVALID,
-                     "%s has %u dimensions, expected %u as %s has, or more", out->name, result->rank, input->rank,
+                     "%s has %u dimensions, expected %u or more, as many as %s", out->name, result->rank, input->rank,
                      inputs[i]->name);
         for (uint32_t k = 0; k < input->rank; k++) {
             uint32_t place = k + result->rank - input->rank;
@@ -40,7 +40,7 @@ aclnnStatus sim_pointwise_check(const aclsimArgument *out, const aclsimArgument 
             stretched = stretched && (place < missing || input->dims[place - missing] == 1);
         }
         SIM_ARGUMENT(!stretched || result->dims[place] == 1, ACLNN_ERR_PARAM_INVALID,
-                     "dimension %u of %s is %lld, expected 1, to which the inputs broadcast", place, out->name,
+                     "dimension %u of %s is %lld, expected 1, the size to which the inputs broadcast", place, out->name,
                      (long long)result->dims[place]);
     }
     return ACL_SUCCESS;

@@ -193,14 +193,14 @@ static aclnnStatus check_math(const struct product *product, const aclsimCall *c
     int64_t math = call->arguments[rule->ru_math].integer;
     const char *name = call->arguments[rule->ru_math].name;
     SIM_ARGUMENT(math >= KEEP_DTYPE && math <= (int64_t)rule->ru_last_math, ACLNN_ERR_PARAM_INVALID,
-                 "%s is %" PRId64 ", expected 0, KEEP_DTYPE, to %d, %s", name, math, (int)rule->ru_last_math,
+                 "%s is %" PRId64 ", expected 0 (KEEP_DTYPE) to %d (%s)", name, math, (int)rule->ru_last_math,
                  math_names[rule->ru_last_math]);
     bool exists = !is_half_only() || (math != USE_HF32 && (math != KEEP_DTYPE || type != ACL_FLOAT));
-    SIM_ARGUMENT(exists, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", %s, which this chip does not have for %s, "
+    SIM_ARGUMENT(exists, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 " (%s), which this chip does not support for %s, "
                  "expected 1 or 2", name, math, math_names[math], sim_element_name(type));
     bool fits = (math != USE_FP16 || type != ACL_BF16) && (math != USE_HF32 || type == ACL_FLOAT);
     SIM_ARGUMENT(fits || !rule->ru_strict, ACLNN_ERR_PARAM_INVALID,
-                 "%s is %" PRId64 ", %s, which is not for %s, expected 0 or 1", name, math, math_names[math],
+                 "%s is %" PRId64 " (%s), which is not supported for %s, expected 0 or 1", name, math, math_names[math],
                  sim_element_name(type));
     return ACL_SUCCESS;
 }
@@ -219,7 +219,7 @@ static aclnnStatus plan_product(const aclsimCall *call, uint64_t *workspace_size
     if (product.pr_self != NULL)
         SIM_TRY(check_sum(&product));
     SIM_TRY(sim_require_cast(product.pr_self != NULL ? "the sum" : "the product", product.pr_type,
-                             "the type of the result", product.pr_out->tensors->type));
+                             "the type of the output", product.pr_out->tensors->type));
     return check_math(&product, call);
 }
 

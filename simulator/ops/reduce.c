@@ -167,7 +167,7 @@ static aclnnStatus check_types(const aclsimCall *call, const struct reduction *r
     SIM_TRY(sim_require_type_named("dtype", type, reduction->re_types));
     SIM_TRY(sim_require_cast(self->name, self->tensors->type, "dtype", type));
     if (reduction->re_casts)
-        SIM_TRY(sim_require_cast(reduction->re_type != 0 ? "dtype" : self->name, type, "the type of the result", result));
+        SIM_TRY(sim_require_cast(reduction->re_type != 0 ? "dtype" : self->name, type, "the type of the output", result));
     else
         SIM_TRY(sim_require_same_type(out, type, "dtype"));
     SIM_ARGUMENT(!sim_walk_is_empty(self->tensors->dims, self->tensors->rank) ||

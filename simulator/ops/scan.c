@@ -33,7 +33,7 @@ static aclnnStatus plan_scan(const aclsimCall *call, uint64_t *workspace_size)
         SIM_TRY(sim_require_same_type(out, self->tensors->type, self->name));
     else
         SIM_TRY(sim_require_same_type(out, (aclDataType)call->arguments[2].integer, "dtype"));
-    SIM_TRY(sim_require_cast(self->name, self->tensors->type, "the type of the result", out->tensors->type));
+    SIM_TRY(sim_require_cast(self->name, self->tensors->type, "the type of the output", out->tensors->type));
     SIM_TRY(sim_require_dim(&call->arguments[1], self->tensors->rank, &dim));
     return sim_require_shape(out, self->tensors->dims, self->tensors->rank, "that of self");
 }

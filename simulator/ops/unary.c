@@ -69,7 +69,7 @@ static aclnnStatus check_exponential(const struct sim_formula_call *call)
     aclDataType out = call->fc_out->tensors->type;
     SIM_ARGUMENT(sim_element_is(call->fc_met, SIM_TYPES_FLOAT | SIM_TYPES_COMPLEX) ||
                      sim_element_is(out, SIM_TYPES_FLOAT),
-                 ACLNN_ERR_PARAM_INVALID, "%s is %s and %s is %s, expected a real floating-point type of the latter",
+                 ACLNN_ERR_PARAM_INVALID, "%s is %s and %s is %s, expected a real floating-point type for the latter",
                  call->fc_in[0]->name, sim_element_name(call->fc_met), call->fc_out->name, sim_element_name(out));
     return ACL_SUCCESS;
 }

@@ -31,7 +31,8 @@ static aclnnStatus count_elements(const int64_t *dims, uint64_t rank, size_t ele
                      k, dims[k]);
         uint64_t whole = ((uint64_t)dims[k] + step - 1) / step * step;
         SIM_ARGUMENT(sim_size_multiply(&total, whole) && total <= INT64_MAX, ACLNN_ERR_PARAM_INVALID,
-                     "tensorShape[%" PRIu64 "] is %" PRId64 ", expected a shape whose elements fit 63 bits", k, dims[k]);
+                     "tensorShape[%" PRIu64 "] is %" PRId64 ", expected a shape whose number of elements fits into "
+                     "63 bits", k, dims[k]);
     }
     *count = total;
     return ACL_SUCCESS;

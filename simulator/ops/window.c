@@ -42,7 +42,7 @@ static aclnnStatus check_image(const aclsimArgument *image, const aclsimArgument
         if (axes->integers[i] >= 0 && axes->integers[i] < AXES)
             found |= 1u << axes->integers[i];
     SIM_ARGUMENT(axes->count == AXES && found == 0xf, ACLNN_ERR_PARAM_INVALID,
-                 "%s are no order of 4 axes", axes->name);
+                 "%s is not a permutation of 0 to 3", axes->name);
     return ACL_SUCCESS;
 }
 
@@ -52,7 +52,7 @@ static aclnnStatus count_windows(const aclsimArgument *image, int64_t axis, cons
     *count = sim_op_window_count(length, (span->sp_size - 1) * span->sp_apart + 1, span->sp_step,
                               span->sp_before + span->sp_after);
     SIM_ARGUMENT(*count > 0, ACLNN_ERR_PARAM_INVALID,
-                 "dimension %lld of %s is %lld, which with its padding is shorter than the window", (long long)axis,
+                 "dimension %lld of %s is %lld, which is shorter than the window even with padding", (long long)axis,
                  image->name, (long long)length);
     return ACL_SUCCESS;
 }
@@ -218,15 +218,15 @@ static aclnnStatus check_channels(const aclsimArgument *given)
     const aclsimTensor *x = given[0].tensors, *filter = given[1].tensors;
     int64_t outputs = filter->dims[filter_axes[N]], inputs = filter->dims[filter_axes[C]], found = inputs;
     SIM_ARGUMENT(groups > 0 && outputs % groups == 0, ACLNN_ERR_PARAM_INVALID,
-                 "groups is %lld and filter has %lld output channels, expected a divisor of these", (long long)groups,
-                 (long long)outputs);
+                 "groups is %lld and filter has %lld output channels, expected a divisor of the channels",
+                 (long long)groups, (long long)outputs);
     SIM_ARGUMENT(sim_length_multiply(&found, groups) && found == x->dims[axes[C]], ACLNN_ERR_PARAM_INVALID,
-                 "x has %lld channels, filter %lld and groups is %lld, expected the product of both in x",
+                 "x has %lld channels, filter has %lld and groups is %lld, expected x to have the product of both",
                  (long long)x->dims[axes[C]], (long long)inputs, (long long)groups);
     if (!given[2].present)
         return ACL_SUCCESS;
     SIM_TRY(sim_require_types(&given[0], &given[2], SIM_TYPES_SINGLE));
-    return sim_require_shape(&given[2], &outputs, 1, "one number for each output channel");
+    return sim_require_shape(&given[2], &outputs, 1, "one number per output channel");
 }
 
 static aclnnStatus plan_conv(const aclsimCall *call, uint64_t *workspace_size)
