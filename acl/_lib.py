@@ -95,7 +95,7 @@ def choose():
     """Return the backend's name, the toolkit it comes from (None for the simulator), and the reason."""
     choice = os.environ.get("ACL_BACKEND") or "auto"
     if choice not in CHOICES:
-        raise ImportError(f"ACL_BACKEND={choice!r} is not known; it is one of {', '.join(CHOICES)}")
+        raise ImportError(f"ACL_BACKEND is {choice!r}, expected one of {', '.join(CHOICES)}")
     if choice == "sim":
         return "sim", None, "ACL_BACKEND=sim"
     toolkit = find_toolkit()
@@ -108,10 +108,10 @@ def choose():
         return "npu", toolkit, "ACL_BACKEND=npu"
     ours = toolkit is not None and is_ours(toolkit)
     if toolkit is not None and not ours and devices():
-        return "npu", toolkit, "a toolkit and a device are here"
+        return "npu", toolkit, "a toolkit and a device were found"
     if "ACL_BACKEND" not in os.environ:
         print("acl: no NPU found; using the simulator (set ACL_BACKEND=sim to silence this message)", file=sys.stderr)
-    return "sim", None, "no toolkit is here" if toolkit is None or ours else "no device is here"
+    return "sim", None, "no toolkit was found" if toolkit is None or ours else "no device was found"
 
 
 def check_version(toolkit):
@@ -125,8 +125,8 @@ def check_version(toolkit):
     difference = headers.agreed(abi.load(), ffi, toolkit)
     if difference is not None:
         raise ImportError(
-            f"{toolkit} is CANN {version}, newer than this package knows, and its headers do not prove that it still "
-            f"fits; ACL_BACKEND=sim runs without it: {difference}"
+            f"{toolkit} is CANN {version}, newer than this package supports, and its headers do not show that it is "
+            f"compatible; set ACL_BACKEND=sim to use the simulator instead: {difference}"
         )
 
 
@@ -177,7 +177,7 @@ except ImportError as error:
         raise
     # The doctor starts nevertheless, to report the error.
     refusal = str(error)
-    backend, toolkit, reason = "sim", None, "nothing else opens"
+    backend, toolkit, reason = "sim", None, "nothing else could be opened"
     library_path = open_backend(None)
 is_simulator = present("aclsimReset")
 lib.acl_pycall_main_thread(threading.main_thread().ident)

@@ -465,7 +465,7 @@ def _row_param(text: str, row: str) -> RowParam:
     assert match  # every part of it may be empty
     param = _param(match[3])
     if ("aclTensor" in param.type) != bool(match[1]):
-        raise AbiError(f"{row}: {text!r}: a tensor and a list of tensors, and nothing else, has IN, OUT or INOUT")
+        raise AbiError(f"{row}: {text!r}: only tensors and lists of tensors have IN, OUT or INOUT, and they must")
     return RowParam(param.type, param.name, (match[1] or "").lower(), bool(match[2]))
 
 
@@ -492,11 +492,11 @@ def rows(folder: Path) -> dict[str, Row]:
             elif match[3]:
                 params = tuple(_row_param(part, match[4]) for part in split_list(match[5]))
                 if match[4] in found or not headers:
-                    raise AbiError(f"{path.name}: {match[4]} is there twice or stands under no header")
+                    raise AbiError(f"{path.name}: {match[4]} is declared twice, or not below the name of a header")
                 found[match[4]] = Row(match[4], path.stem, headers, params, match[3] == "HELPER")
         if text[place:].strip():
             line = text[:place].count("\n") + 1
-            raise AbiError(f"{path.name}: what follows line {line} is neither a comment nor a row")
+            raise AbiError(f"{path.name}: the text after line {line} is neither a comment nor an operator schema")
     return found
 
 

@@ -57,11 +57,13 @@ def parser() -> Parser:
     flags.add_argument("--framework", help="5: ONNX, 3: TensorFlow (by tf2onnx)")
     flags.add_argument("--model", metavar="FILE", help="the model's file")
     flags.add_argument("--weight", metavar="FILE", help=argparse.SUPPRESS)  # for Caffe
-    flags.add_argument("--output", metavar="FILE", help="the file to write; .om is added where it lacks")
+    flags.add_argument("--output", metavar="FILE", help="the file to write; .om is appended if it is missing")
     flags.add_argument(
         "--singleop", metavar="FILE", help="JSON with single operators, instead of a model; --output is a folder"
     )
-    flags.add_argument("--input_shape", metavar='"x:1,3,-1,-1;y:1~8,2"', help="dims of inputs; -1 and ranges are open")
+    flags.add_argument(
+        "--input_shape", metavar='"x:1,3,-1,-1;y:1~8,2"', help="dims of inputs; -1 or a range is dynamic"
+    )
     flags.add_argument("--input_shape_range", metavar='"x:[1~8,3,-1]"', help="the same, in the older form")
     flags.add_argument("--dynamic_batch_size", metavar='"1,4,8"', help="sizes of the first axis")
     flags.add_argument("--dynamic_image_size", metavar='"16,16;32,48"', help="heights and widths")
@@ -102,7 +104,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     if flags.input_format not in FORMATS:
         raise Refused(f"--input_format={flags.input_format} is not supported, expected one of {', '.join(FORMATS)}")
     if flags.weight is not None and flags.framework == atc_convert.ONNX:
-        raise Refused("--weight is not supported: an ONNX model brings its weights")
+        raise Refused("--weight is not supported: an ONNX model contains its weights")
     atc_values.check(flags)
     return flags
 
@@ -165,7 +167,7 @@ def shape_of(tensor: Any, given: dict[str, Shape], gears: bool) -> Shape:
     if shape is None or (name not in given and OPEN in shape and not gears):
         dims = "unknown dims" if own is None else f"dims {[dim.size for dim in own]}"
         advice = " or --dynamic_batch_size, --dynamic_image_size, --dynamic_dims" if own else ""
-        raise Refused(f'input {name} has {dims}, which have to be given: --input_shape="{name}:..."{advice}')
+        raise Refused(f'input {name} has {dims}, which must be specified: --input_shape="{name}:..."{advice}')
     if own is not None and len(shape) != len(own):
         raise Refused(f"input {name} has {len(own)} dims in the model, and {len(shape)} in the flags")
     return shape
@@ -205,17 +207,18 @@ def check_gears(gears: om.Gears, inputs: list[om.Tensor], image_format: str) -> 
     open_axes = {tensor.name: [axis for axis, dim in enumerate(tensor.dims) if dim < 0] for tensor in inputs}
     count = sum(map(len, open_axes.values()))
     if count == 0:
-        raise Refused('no input has an axis for the gears: --input_shape="x:-1,..."')
+        raise Refused('no input has a dynamic axis for the gears: --input_shape="x:-1,..."')
     if gears.kind == om.DIMS:
         if count != len(gears.values[0]):
-            raise Refused(f"the inputs have {count} open dims, and a gear of --dynamic_dims {len(gears.values[0])}")
+            numbers = len(gears.values[0])
+            raise Refused(f"--dynamic_dims has {numbers} numbers per gear, expected {count}, one per -1 of the inputs")
         return
     if gears.kind == om.HW and image_format not in IMAGE_AXES:
         raise Refused("--dynamic_image_size needs --input_format=NCHW or NHWC")
     wanted = [0] if gears.kind == om.BATCH else IMAGE_AXES[image_format]
     for name, axes in open_axes.items():
         if axes not in ([], wanted):
-            raise Refused(f"input {name} has -1 in the axes {axes}, and the gears are for {wanted}: --dynamic_dims?")
+            raise Refused(f"input {name} has -1 in the axes {axes}, and the gears are for {wanted}: use --dynamic_dims")
 
 
 # --- the command
@@ -300,7 +303,7 @@ def compiled(flags: argparse.Namespace, name: str) -> bytes:
     else:
         by_gear = [graph.outputs(om.input_shapes(inputs, gears.kind, row)) for row in gears.values]
         if any(-1 in shape for found in by_gear for shape in found):
-            raise Refused("the model has an output whose dims depend on the data, which excludes gears")
+            raise Refused("the model has an output whose dims depend on the data, which gears do not support")
         places = range(len(by_gear[0]))
         gears = gears._replace(
             outputs=[(gear, place, found[place]) for gear, found in enumerate(by_gear) for place in places]
@@ -337,7 +340,7 @@ def run(arguments: list[str]) -> None:
     flags = parse(arguments)
     ignored = [f"--{name}" for name in IGNORED if getattr(flags, name) is not None]
     if ignored:
-        print(f"atc: without effect on the simulator: {', '.join(ignored)}", file=sys.stderr)
+        print(f"atc: these flags have no effect on the simulator: {', '.join(ignored)}", file=sys.stderr)
     if flags.singleop is not None:
         from acl import singleop
 

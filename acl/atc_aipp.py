@@ -284,7 +284,7 @@ def static(settings: Settings, tensor: om.Tensor, batch: int) -> tuple[om.Tensor
     last = tensor.format == NHWC
     channels, height, width = (tensor.dims[place] for place in ((3, 1, 2) if last else (1, 2, 3)))
     if -1 in (channels, height, width):
-        raise Refused("is static, and the size of the model's input is open, expected aipp_mode: dynamic")
+        raise Refused("is static, and the size of the model's input is dynamic, expected aipp_mode: dynamic")
     source, part = check_image(settings, Sides(width, height))
     check_colours(settings, channels)
     per_pixel = PIXELS[settings["input_format"]]
@@ -353,8 +353,8 @@ def apply(path: str, inputs: Inputs, batch: int, kind: int) -> tuple[Inputs, byt
                 continue
             first = next(index for index, tensor in enumerate(inputs) if len(tensor.dims) == 4)
             if place != first or len(operations) > 1:
-                raise Refused(f"has dynamic AIPP for the input {inputs[place].name}; the simulator applies it to the "
-                              f"first input with images alone, {inputs[first].name}")  # fmt: skip
+                raise Refused(f"has dynamic AIPP for the input {inputs[place].name}; the simulator applies it only to "
+                              f"the first input with images, {inputs[first].name}")  # fmt: skip
             if images > 127:
                 raise Refused(f"is dynamic, and a batch has {images} images, expected at most 127")
             found[place] = inputs[place]._replace(size=settings["max_src_image_size"])

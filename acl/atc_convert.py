@@ -42,7 +42,7 @@ def refuse_caffe(model: str, weight: Optional[str]) -> None:
     stem = os.path.splitext(os.path.basename(model))[0]
     weight = weight or f"{stem}.caffemodel"
     raise Refused(
-        "Caffe models are not supported, as there is no maintained converter to ONNX. In an environment of its own: "
+        "Caffe models are not supported, as there is no maintained converter to ONNX. In a separate environment: "
         f"pip install caffe-onnx, caffe2onnx {model} {weight} {stem} . and then atc --framework=5 --model={stem}.onnx"
     )
 
@@ -90,5 +90,5 @@ def onnx_file(
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode != 0 or not os.path.exists(path):
             lines = [line for line in done.stderr.splitlines() if line.strip()]
-            raise Refused(f"tf2onnx does not convert {model}: {lines[-1] if lines else 'it said nothing'}")
+            raise Refused(f"tf2onnx cannot convert {model}: {lines[-1] if lines else 'it printed nothing'}")
         yield path

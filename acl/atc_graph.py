@@ -233,7 +233,7 @@ class Graph:
         code = tensor.type.tensor_type.elem_type
         names = self.onnx.TensorProto.DataType
         if tensor.type.WhichOneof("value") != "tensor_type" or code == names.Value("BFLOAT16"):
-            raise Refused(f"{tensor.name} is bfloat16 or no tensor, which is not supported")
+            raise Refused(f"{tensor.name} is bfloat16 or not a tensor, which is not supported")
         try:
             return models.CODES[self.onnx.helper.tensor_dtype_to_np_dtype(code)]
         except KeyError:
@@ -262,7 +262,7 @@ class Graph:
         except ImportError:
             raise
         except Exception as error:  # onnxruntime has a class of exceptions per error code
-            raise Refused(f"onnxruntime does not take the model: {first_line(error)}") from None
+            raise Refused(f"onnxruntime cannot load the model: {first_line(error)}") from None
         return content
 
     def outputs(self, shapes: list[list[int]]) -> list[list[int]]:

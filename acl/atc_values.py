@@ -72,7 +72,7 @@ def check(flags: argparse.Namespace) -> None:
     for name in FILES:
         text = getattr(flags, name, None)
         if text is not None and not os.path.isfile(text):
-            raise Refused(f"--{name}={text} is not a file that exists")
+            raise Refused(f"--{name}={text} is not an existing file")
     cores = flags.aicore_num
     if cores is not None and not (cores.isascii() and cores.isdigit() and int(cores) > 0):
         raise Refused(f"--aicore_num={cores} is not supported, expected a number above 0")

@@ -111,7 +111,7 @@ def run():
     """Run all examples; return 1 when one differs."""
     place = examples()
     if place is None:
-        print("acl: no examples beside this installation", file=sys.stderr)
+        print("acl: this installation has no examples", file=sys.stderr)
         return 1
     os.environ["ACL_BACKEND"] = acl.backend
     good = True

@@ -48,7 +48,7 @@ def host() -> Iterator[tuple[str, str]]:
             continue
         shown.append(path)
         kind = "the simulator" if _lib.is_ours(path) else f"CANN {_lib.version_of(path) or 'of an unknown version'}"
-        yield "toolkit", f"{path} ({kind}{'' if len(shown) == 1 else ', not looked at'})"
+        yield "toolkit", f"{path} ({kind}{'' if len(shown) == 1 else ', not checked'})"
     if not shown:
         yield "toolkit", f"none in {', '.join(_lib.toolkits())}"
     for name in _lib.VARIABLES:
@@ -59,7 +59,7 @@ def host() -> Iterator[tuple[str, str]]:
     yield "devices", ", ".join(files) or "none"
     for path in files:
         if not os.access(path, os.R_OK | os.W_OK):
-            yield "wrong", f"this user may not open {path}"
+            yield "wrong", f"this user has no permission to open {path}"
 
 
 def answers() -> Iterator[tuple[str, str]]:

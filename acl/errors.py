@@ -318,7 +318,7 @@ ADVICE = {
     codes.ACL_ERROR_RT_STREAM_CONTEXT: (
         "make the stream's own context current with `stream.use_context()`, or use a stream of the current context"
     ),
-    codes.ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID: "synchronise the event first, and give both events timing=True",
+    codes.ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID: "synchronise the event first, and create both events with timing=True",
     codes.ACL_ERROR_RT_STREAM_SUBSCRIBE: (
         "one stream cannot have both callbacks and subscribed reports: use another stream"
     ),
@@ -328,10 +328,10 @@ ADVICE = {
     codes.ACL_ERROR_RT_STREAM_UNJOINED: "let the first stream of the capture wait for the others before it ends",
     codes.ACL_ERROR_RT_MODEL_CAPTURED: "leave the `with acl.capture(...)` block first",
     codes.ACL_ERROR_RT_STREAM_CAPTURED: (
-        "a stream is neither synchronised, queried nor closed while it is captured: end the capture first"
+        "a stream cannot be synchronised, queried or closed while it is captured: end the capture first"
     ),
     codes.ACL_ERROR_RT_EVENT_CAPTURED: (
-        "an event recorded in a capture is neither synchronised nor queried: end the capture first"
+        "an event recorded in a capture cannot be synchronised or queried: end the capture first"
     ),
     codes.ACL_ERROR_RT_STREAM_NOT_CAPTURED: (
         "do this inside a `with acl.capture(stream):` block, on that stream or one that waits for it"
@@ -343,13 +343,13 @@ ADVICE = {
         "the default stream cannot be captured, nor used during a capture: pass an explicit stream to both calls"
     ),
     codes.ACL_ERROR_STREAM_CAPTURE_CONFLICT: (
-        "an event belongs to one capture: record another one in this capture; both are lost, capture them again"
+        "an event belongs to one capture: record another one in this capture; both captures failed, repeat them"
     ),
     codes.ACL_ERROR_STREAM_TASK_GROUP_STATUS: (
-        "one group is open at a time, and none when the capture ends: leave `with graph.group():` before"
+        "groups cannot overlap, and must be closed before the capture ends: leave `with graph.group():` first"
     ),
     codes.ACL_ERROR_STREAM_TASK_GROUP_INTR: (
-        "while a group is open only its own stream takes work: leave the group first; capture again"
+        "while a group is open, only its own stream accepts work: leave the group first, and capture again"
     ),
     codes.ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED: "end a capture on the stream that it began on",
     codes.ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD: (
@@ -363,7 +363,7 @@ ADVICE = {
         "the device is no longer in use: make it current again with acl.Device(0).use()"
     ),
     codes.ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED: (
-        "an earlier call failed and invalidated the capture: see to that error, then capture again"
+        "an earlier call failed and invalidated the capture: fix that error, then capture again"
     ),
     codes.ACLNN_ERR_INNER_FIND_KERNEL_ERROR: "acl.sim.kernel registers a kernel for the simulator",
 }

@@ -62,7 +62,7 @@ def check(target: Path) -> None:
     """Refuse the directory of the package, and one with files other than such a toolkit."""
     home = Path(_lib.HOME).resolve()
     if home == target or home in target.parents:
-        raise Refused(f"{target} belongs to the installed package, which is a toolkit as it is")
+        raise Refused(f"{target} belongs to the installed package, which is itself a toolkit")
     if target.is_dir() and any(target.iterdir()) and not _lib.is_ours(os.fspath(target)):
         raise Refused(f"{target} is not empty and not a toolkit of the simulator: name a new or empty directory")
 

@@ -168,7 +168,7 @@ static int event_init(PyObject *self, PyObject *arguments, PyObject *named)
         !PyArg_ParseTupleAndKeywords(arguments, named, "|$ppp:acl.Event", names, &timing, &gate, &interprocess))
         return -1;
     if (((struct owner *)self)->ow_handle != NULL) {
-        PyErr_SetString(PyExc_TypeError, "acl.Event: this one is made already, make another");
+        PyErr_SetString(PyExc_TypeError, "acl.Event: __init__ was already called; create another event");
         return -1;
     }
     uint32_t flag = interprocess && !gate ? OWNER_INTERPROCESS : timing ? OWNER_TIMED : OWNER_SYNC;

@@ -49,7 +49,7 @@ def compiled(path: str, soc: str) -> list[tuple[str, bytes]]:
         if not re.fullmatch(r"[\w.+-]+", name):
             raise Refused(f'{where} has the name "{name}", expected letters, digits, ".", "-" and "_"')
         if name in found:
-            raise Refused(f"{where} has the name {name}, as one before it")
+            raise Refused(f"{where} has the name {name}, which an earlier operator has")
         dynamic = any(size < 0 for tensor in inputs + outputs for size in tensor.dims)
         found[name] = om.write(name, inputs, outputs, soc=soc, dynamic=dynamic)
         types.add(entry["op"])
@@ -65,8 +65,8 @@ def check_types(types: set[str]) -> None:
     for name in sorted(types):
         if not is_known(name):
             print(
-                f"atc: the simulator knows no operator {name} by its type and attributes: "
-                f'programs have to give it a kernel with acl.sim.kernel("{name}") or aclsimRegisterKernel',
+                f"atc: the simulator has no kernel for operator {name} by its type and attributes: "
+                f'programs must register one with acl.sim.kernel("{name}") or aclsimRegisterKernel',
                 file=sys.stderr,
             )
 
@@ -92,7 +92,7 @@ def entries(path: str) -> list[Any]:
     if isinstance(content, dict):
         content = [content]
     if not isinstance(content, list) or not content:
-        raise Refused(f"{path} describes no operators, expected a list of them")
+        raise Refused(f"{path} describes no operators, expected a list of operators")
     return content
 
 
@@ -103,7 +103,7 @@ def check_entry(entry: Any, where: str) -> None:
     for key in ("op", "name"):
         value = entry.get(key, "" if key == "name" else None)
         if not isinstance(value, str) or (key == "op" and not value):
-            raise Refused(f'{where} has "{key}": {value!r}, expected a text')
+            raise Refused(f'{where} has "{key}": {value!r}, expected a string')
     attributes = entry.get("attr", [])
     if not isinstance(attributes, list):
         raise Refused(f'{where} has "attr": {attributes!r}, expected a list')
@@ -152,7 +152,7 @@ def tensor(description: dict[str, Any], where: str, name: str) -> om.Tensor:
             raise Refused(f'{where} with "{key}": {value!r}, expected one of {", ".join(known)}')
     shape: Any = description.get("shape")
     if not is_kind(shape, [int]) or len(shape) > RANK or any(not UNKNOWN <= size < 2**63 for size in shape):
-        raise Refused(f'{where} with "shape": {shape!r}, expected at most {RANK} sizes, -1 for one that is not known')
+        raise Refused(f'{where} with "shape": {shape!r}, expected at most {RANK} sizes, with -1 for unknown ones')
     ranges: Any = description.get("shape_range", [])
     if not is_kind(ranges, [[int]]) or any(len(pair) != 2 for pair in ranges):
         raise Refused(f'{where} with "shape_range": {ranges!r}, expected pairs of sizes')

@@ -51,7 +51,7 @@ def test_what_answers():
 def test_wrong_backend(run_script):
     done = run_script("import acl", {"ACL_BACKEND": "gpu"})
     assert done.returncode == 1
-    assert "ACL_BACKEND='gpu' is not known; it is one of sim, npu, auto" in done.stderr
+    assert "ACL_BACKEND is 'gpu', expected one of sim, npu, auto" in done.stderr
 
 
 def test_no_toolkit(run_script):

@@ -142,9 +142,9 @@ WRONG = [
     (["--deterministic"], "--deterministic= is not supported, expected one of 0, 1"),
     (["--op_select_implmode=x"], "expected one of high_performance, high_precision, "),
     (["--aicore_num=-1"], "--aicore_num=-1 is not supported, expected a number above 0"),
-    (["--fusion_switch_file=none.cfg"], "--fusion_switch_file=none.cfg is not a file that exists"),
-    (["--insert_op_conf=none.cfg"], "--insert_op_conf=none.cfg is not a file that exists"),
-    (["--weight=w.caffemodel"], "--weight is not supported: an ONNX model brings its weights"),
+    (["--fusion_switch_file=none.cfg"], "--fusion_switch_file=none.cfg is not an existing file"),
+    (["--insert_op_conf=none.cfg"], "--insert_op_conf=none.cfg is not an existing file"),
+    (["--weight=w.caffemodel"], "--weight is not supported: an ONNX model contains its weights"),
     (["--framework=7"], "--framework=7 is not supported, expected one of 0 (Caffe), 1 (MindSpore), 3 (TensorFlow), 5"),
     (["--framework=1"], 'file_format="ONNX")'),
     (["--framework=0", "--model=net.prototxt", "--weight=n.caffemodel"], "caffe2onnx net.prototxt n.caffemodel net ."),
@@ -250,7 +250,7 @@ def test_what_tf2onnx_refuses_has_a_sentence(tf2onnx, capsys):
     assert '--input_shape="x:1,224,224,3" --out_nodes="y:0"' in says(capsys, *flags)
     assert "--out_nodes" in says(capsys, *flags, "--input_shape=x:1,2")
     text = says(capsys, *flags, "--input_shape=bad:1,2", "--out_nodes=y")
-    assert "tf2onnx does not convert" in text and "ValueError: graph has no bad" in text
+    assert "tf2onnx cannot convert" in text and "ValueError: graph has no bad" in text
     flags[1] = "--model=nowhere.pb"
     assert "cannot read nowhere.pb" in says(capsys, *flags, "--input_shape=x:1,2", "--out_nodes=y")
 

@@ -56,7 +56,7 @@ def test_a_command_compiles_what_a_program_runs(classifier):
         text=True,
     )
     assert (done.returncode, done.stdout) == (0, "ATC run success, wrote made.om\n"), done.stderr
-    assert "without effect on the simulator: --enable_small_channel, --log\n" in done.stderr
+    assert "these flags have no effect on the simulator: --enable_small_channel, --log\n" in done.stderr
     model = Model(load(classifier.parent / "made.om"))
     assert mdl.get_num_inputs(model.desc) == 1
     assert mdl.get_input_dims(model.desc, 0) == ({"name": "x", "dimCount": 4, "dims": [2, 3, 8, 8]}, 0)
@@ -256,22 +256,22 @@ WRONG = [
     (["--frobnicate=1"], "unrecognized arguments: --frobnicate=1"),
     (["--mode=1"], "--mode is not supported"),
     (["--input_format=NC1HWC0"], "expected one of NCHW, NHWC, ND"),
-    ([], 'input x has dims [-1, 3, 8, 8], which have to be given: --input_shape="x:..."'),
+    ([], 'input x has dims [-1, 3, 8, 8], which must be specified: --input_shape="x:..."'),
     (["--input_shape=image:1,3,8,8"], "the model has no input image, its inputs are x"),
     (["--input_shape=1,3,8,8"], "expected a name before its dims"),
     (["--input_shape=x:1,three"], "'three' is not a valid size"),
     (["--input_shape=x:4~1,3,8,8"], "'4~1' is not a valid size"),
     (["--input_shape=x:1,3"], "input x has 4 dims in the model, and 2 in the flags"),
-    (["--input_shape=x:1,3,10,10"], "onnxruntime does not take the model"),
+    (["--input_shape=x:1,3,10,10"], "onnxruntime cannot load the model"),
     ([SHAPE, "--dynamic_batch_size=1,b"], "'b', expected numbers above 0"),
     ([SHAPE, "--dynamic_batch_size=1"], "has 1 gears, expected 2 to 100"),
     ([SHAPE, "--dynamic_batch_size=1,2", "--dynamic_dims=1;2"], "exclude each other"),
     (["--input_shape=x:1~4,3,8,8", "--dynamic_batch_size=1,2"], "ranges of dims and gears exclude each other"),
-    (["--input_shape=x:1,3,8,8", "--dynamic_batch_size=1,2"], "no input has an axis for the gears"),
+    (["--input_shape=x:1,3,8,8", "--dynamic_batch_size=1,2"], "no input has a dynamic axis for the gears"),
     (["--input_shape=x:1,3,-1,8", "--dynamic_batch_size=1,2"], "-1 in the axes [2], and the gears are for [0]"),
     ([SHAPE, "--dynamic_image_size=8,8;9,9"], "the gears are for [2, 3]"),
     ([SHAPE, "--dynamic_image_size=8,8;9,9", "--input_format=ND"], "needs --input_format=NCHW or NHWC"),
-    ([SHAPE, "--dynamic_dims=1,2;3,4"], "the inputs have 1 open dims, and a gear of --dynamic_dims 2"),
+    ([SHAPE, "--dynamic_dims=1,2;3,4"], "--dynamic_dims has 2 numbers per gear, expected 1"),
     ([SHAPE, "--dynamic_dims=1,2;3"], "gears of different lengths"),
 ]
 
@@ -297,7 +297,7 @@ def test_wrong_files_have_a_sentence(tmp_path, capsys):
     model = onnx.load(str(bad))
     model.graph.output[0].CopyFrom(helper.make_tensor_sequence_value_info("y", FLOAT, None))
     onnx.save(model, str(bad))
-    assert "y is bfloat16 or no tensor" in says(capsys, *flags)
+    assert "y is bfloat16 or not a tensor" in says(capsys, *flags)
 
 
 def test_a_file_that_onnxruntime_refuses(monkeypatch):

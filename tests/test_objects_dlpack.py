@@ -225,7 +225,7 @@ def test_what_an_array_cannot_be_over_is_refused(opened, flags, major, text):
             record.flags, record.major = flags, major
             return capsule
 
-    with pytest.raises(BufferError, match=f"Changed offers {text}, not supported: copy it first"):
+    with pytest.raises(BufferError, match=f"Changed offers {text}, which is not supported: copy it first"):
         acl.DeviceArray.from_dlpack(Changed())
     assert not dlpack.lent
 

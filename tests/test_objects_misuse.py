@@ -64,7 +64,7 @@ WRONG_TYPES = (
     ("event of a text", lambda x: acl.Event.from_handle("1"), TypeError, ("acl.Event: handle is '1'",)),
     ("event positionally", lambda x: acl.Event(True), TypeError, ("acl.Event", "positional")),
     ("event of unknown option", lambda x: acl.Event(timed=True), TypeError, ("timed",)),
-    ("event made twice", lambda x: x.event.__init__(), TypeError, ("made already", "make another")),
+    ("event made twice", lambda x: x.event.__init__(), TypeError, ("already called", "create another event")),
     ("record a number", lambda x: x.stream.record(7), TypeError, ("7 " + NO_EVENT, "acl.Event.from_handle()")),
     ("record a handle", lambda x: x.stream.record(x.event.handle), TypeError, (NO_EVENT, "from_handle()")),
     ("record a stream", lambda x: x.stream.record(x.stream), TypeError, (NO_EVENT,)),

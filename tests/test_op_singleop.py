@@ -100,7 +100,7 @@ def test_types_without_a_kernel_are_named(compile_, capsys):
     if not acl.is_simulator:
         assert "the operator types are not checked" in said
         return
-    assert "atc: the simulator knows no operator Ad by its type and attributes: programs have to give it" in said
+    assert "atc: the simulator has no kernel for operator Ad by its type and attributes: programs must register" in said
     assert 'acl.sim.kernel("Permute")' in said and "Conv2D" not in said
 
 
@@ -125,13 +125,13 @@ def changed(**values):
 REFUSED = [
     ("no json", "as JSON: Expecting value"),
     ("[" * 100000, "as JSON: "),
-    ([], "describes no operators, expected a list of them"),
+    ([], "describes no operators, expected a list of operators"),
     ("7", "describes no operators"),
     ([3], 'is 3, expected an object with "op"'),
-    ([without(ADD, "op")], '"op": None, expected a text'),
-    ([{**ADD, "name": 3}], '"name": 3, expected a text'),
+    ([without(ADD, "op")], '"op": None, expected a string'),
+    ([{**ADD, "name": 3}], '"name": 3, expected a string'),
     ([{**ADD, "name": "../add"}], 'has the name "../add", expected letters'),
-    ([CONV, CONV], "has the name conv2d, as one before it"),
+    ([CONV, CONV], "has the name conv2d, which an earlier operator has"),
     ([without(ADD, "input_desc")], '"input_desc": None, expected a list'),
     ([{**ADD, "output_desc": [3]}], "output_desc[0] = 3, expected an object"),
     ([changed(type="int5")], "\"type\": 'int5', expected one of float, float32"),

@@ -81,12 +81,12 @@ def test_the_headers_are_those_that_the_build_makes():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("/** aclnnop/a.h */\nOP a(aclTensor *x);", "has IN, OUT or INOUT"),
-        ("/** aclnnop/a.h */\nOP a(IN int64_t x);", "has IN, OUT or INOUT"),
-        ("OP a(IN aclTensor *x);", "under no header"),
-        ("/** aclnnop/a.h */\nOP a(OUT aclTensor *x);\nOP a(OUT aclTensor *x);", "is there twice"),
-        ("/** aclnnop/a.h */\nOP a(OUT aclTensor *x)\nint b;", "what follows line"),
-        ("typedef int x;", "what follows line 1"),
+        ("/** aclnnop/a.h */\nOP a(aclTensor *x);", "have IN, OUT or INOUT"),
+        ("/** aclnnop/a.h */\nOP a(IN int64_t x);", "have IN, OUT or INOUT"),
+        ("OP a(IN aclTensor *x);", "not below the name of a header"),
+        ("/** aclnnop/a.h */\nOP a(OUT aclTensor *x);\nOP a(OUT aclTensor *x);", "is declared twice"),
+        ("/** aclnnop/a.h */\nOP a(OUT aclTensor *x)\nint b;", "the text after line"),
+        ("typedef int x;", "the text after line 1"),
     ],
 )
 def test_a_bad_row_is_refused(tmp_path, text, message):

@@ -163,7 +163,7 @@ class DeviceArray(BlockHolder):
         if not isinstance(buffer, Buffer):
             raise TypeError(f"acl.DeviceArray.from_buffer: {buffer!r} is not an acl.Buffer")
         if offset < 0 or offset + size > buffer.nbytes:
-            reason = f"{extents} of {kind} at {offset} are bytes {offset} to {offset + size} of {buffer.nbytes}"
+            reason = f"{extents} of {kind} takes bytes {offset} to {offset + size}, and the buffer has {buffer.nbytes}"
             raise refuse("DeviceArray.from_buffer", reason)
         block = buffer.share()
         return cls._over(
@@ -387,7 +387,8 @@ class DeviceArray(BlockHolder):
         """
         element = self._converted(value, "DeviceArray.fill")
         if element.ndim:
-            raise refuse("DeviceArray.fill", f"value has the shape {element.shape}, expected one number", "assign it")
+            reason = f"value has the shape {element.shape}, expected one number"
+            raise refuse("DeviceArray.fill", reason, "use array[...] = value")
         block, raw = self._live(), element.tobytes()
         if not self.size:
             return
@@ -441,7 +442,7 @@ class DeviceArray(BlockHolder):
     def _check_like(self, shape: tuple[int, ...], dtype: "numpy.dtype[Any]", function: str) -> None:
         """Raise an error for another shape or type than the array's own."""
         if shape != self.shape or dtype != self.dtype:
-            reason = f"the other one is {shape} {dtype}, this one {self.shape} {self.dtype}"
+            reason = f"the other array is {shape} {dtype}, this array is {self.shape} {self.dtype}"
             raise refuse(function, reason, "use arrays of one shape and type")
 
     def copy(self, *, stream: "Optional[Stream]" = None) -> "DeviceArray":

@@ -42,8 +42,8 @@ RUNNING = codes.ACL_ERROR_RT_MODEL_RUNNING
 CAPTURED = codes.ACL_ERROR_RT_STREAM_CAPTURED
 NOT_SUPPORTED = codes.ACL_ERROR_RT_FEATURE_NOT_SUPPORT
 BEGIN_ADVICE = {
-    CAPTURED: "a capture inside a capture takes a stream of its own; other.wait(stream) takes a stream into this one",
-    NOT_SUPPORTED: "the default stream is never captured, and old chips capture nothing: use acl.Stream()",
+    CAPTURED: "a nested capture needs a stream of its own; other.wait(stream) adds a stream to this capture",
+    NOT_SUPPORTED: "the default stream cannot be captured, and old chips do not support capture: use acl.Stream()",
 }
 REPLAY_ADVICE = {CAPTURED: "a graph cannot be part of another capture: replay it before, or on another stream"}
 
@@ -110,7 +110,7 @@ class capture:  # noqa: N801  # a context manager that reads as a verb, as conte
         self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
         if not self._graphs:
-            raise CaptureError(NOT_CAPTURED, "acl.capture", "acl.capture: it has not begun, or it has ended")
+            raise CaptureError(NOT_CAPTURED, "acl.capture", "acl.capture: the capture has not begun, or has ended")
         self._graphs.pop()._end(error)
 
 
@@ -405,7 +405,7 @@ class Graph(Recording, Resource):
         """
         handle = self.handle
         if self._stream is not None:
-            raise CaptureError(CAPTURING, "acl.Graph.save", "acl.Graph.save: it is being captured", IN_CAPTURE)
+            raise CaptureError(CAPTURING, "acl.Graph.save", "acl.Graph.save: the graph is being captured", IN_CAPTURE)
         if acl.backend != "sim":
             text = "acl.Graph.save: the vendor's runtime cannot save graphs"
             raise NotSupportedError(NOT_SUPPORTED, "acl.Graph.save", text, "start the program with ACL_BACKEND=sim")
@@ -436,7 +436,7 @@ class Graph(Recording, Resource):
     def close(self) -> None:
         """Wait for its replays, destroy it and release its memory; closing again does nothing."""
         if self._stream is not None:
-            raise CaptureError(CAPTURING, self._released_by, "acl.Graph.close: it is being captured", IN_CAPTURE)
+            raise CaptureError(CAPTURING, self._released_by, "acl.Graph.close: the graph is being captured", IN_CAPTURE)
         instance, owned = self._handle, self.owned
         super().close()
         if owned:

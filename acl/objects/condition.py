@@ -30,7 +30,7 @@ MODES: dict[str, int] = {
 IF, WHILE = lib.ACL_MODEL_RI_COND_TYPE_IF, lib.ACL_MODEL_RI_COND_TYPE_WHILE
 SWITCH = lib.ACL_MODEL_RI_COND_TYPE_SWITCH
 ASSIGN_DEFAULT = lib.ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT
-ONE_TASK = "a condition is for one task of the graph, or the body, that made it"
+ONE_TASK = "a condition can be used by one task only, in the graph or body that created it"
 
 
 def mode_of(mode: str, function: str) -> int:

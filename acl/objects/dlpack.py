@@ -126,14 +126,14 @@ def give(
     versioned = _is_versioned(max_version)
     if dl_device is not None and tuple(dl_device) != home:
         if tuple(dl_device) != (CPU, 0):
-            raise BufferError(f"acl.DeviceArray: is on {home} of DLPack, not on {tuple(dl_device)}")
+            raise BufferError(f"acl.DeviceArray: the array is on DLPack device {home}, not on {tuple(dl_device)}")
         if copy is False:
             raise BufferError("acl.DeviceArray: the host cannot use device memory without a copy")
         return _of_host(array.to_numpy(), versioned)
     if copy:
         array = array.copy()
     if array.dtype.kind not in KINDS:
-        raise BufferError(f"acl.DeviceArray: DLPack has no {array.dtype}")
+        raise BufferError(f"acl.DeviceArray: DLPack does not support dtype {array.dtype}")
     _order(array, stream)
     shape = (ctypes.c_int64 * array.ndim)(*array.shape)
     strides = (ctypes.c_int64 * array.ndim)(*(stride // array.itemsize for stride in array.strides))
@@ -191,7 +191,7 @@ def take(kind_of_array: "type[DeviceArray]", source: Any) -> "DeviceArray":
     opening = current_opening()
     if (kind, device_id) != (ACCELERATOR, opening.device_id):
         advice = "make its device current, or copy it to the host first"
-        reason = f"it is on ({kind}, {device_id}) of DLPack, not on device {opening.device_id}"
+        reason = f"it is on DLPack device ({kind}, {device_id}), not on device {opening.device_id}"
         raise refuse("DeviceArray.from_dlpack", reason, advice)
     try:
         capsule = source.__dlpack__(max_version=VERSION)
@@ -201,11 +201,13 @@ def take(kind_of_array: "type[DeviceArray]", source: Any) -> "DeviceArray":
     record = kind_of_record.from_address(_pointer(capsule, kind_of_record.name))
     if isinstance(record, Versioned) and (record.major != VERSION[0] or record.flags & READ_ONLY):
         what = "read-only memory" if record.major == VERSION[0] else f"version {record.major}.{record.minor} of DLPack"
-        raise BufferError(f"acl.DeviceArray: {type(source).__name__} offers {what}, not supported: copy it first")
+        reason = f"{type(source).__name__} offers {what}, which is not supported: copy it first"
+        raise BufferError(f"acl.DeviceArray: {reason}")
     tensor = record.tensor
     letter = {code: letter for letter, code in KINDS.items()}.get(tensor.code)
     if letter is None or tensor.lanes != 1:
-        raise BufferError(f"acl.DeviceArray: no type for DLPack's ({tensor.code}, {tensor.bits}, {tensor.lanes})")
+        reason = f"DLPack type ({tensor.code}, {tensor.bits}, {tensor.lanes}) is not supported"
+        raise BufferError(f"acl.DeviceArray: {reason}")
     dtype = numpy.dtype(f"{letter}{tensor.bits // 8}")
     shape = tuple(tensor.shape[place] for place in range(tensor.ndim))
     strides = tuple(math.prod(shape[place + 1 :]) for place in range(tensor.ndim))

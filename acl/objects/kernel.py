@@ -318,10 +318,11 @@ class Kernel(BinaryHolder):
             return argument.dtype.alignment, argument.tobytes()
         if isinstance(argument, (ctypes._SimpleCData, ctypes.Structure, ctypes.Union, ctypes.Array)):
             if isinstance(argument, (ctypes.c_char_p, ctypes.c_wchar_p)):
-                raise refuse("Kernel", f"{name} is a pointer to a text of the host", "copy the text to an acl.Buffer")
+                advice = "copy the string to an acl.Buffer"
+                raise refuse("Kernel", f"{name} is a pointer to a string in host memory", advice)
             return ctypes.alignment(argument), bytes(argument)
         if isinstance(argument, numpy.ndarray):
-            raise refuse("Kernel", f"{name} is an array of the host", "copy it: acl.DeviceArray.from_numpy(array)")
+            raise refuse("Kernel", f"{name} is an array in host memory", "copy it: acl.DeviceArray.from_numpy(array)")
         advice = SIZED if isinstance(argument, (bool, int, float)) else "pass an array, a buffer or a NumPy scalar"
         raise refuse("Kernel", f"{name} is {_shown(argument)}, which has no size", advice)
 

@@ -288,7 +288,8 @@ class Buffer(BlockHolder):
         extents = extents_of(shape, "Buffer.numpy")
         count = math.prod(extents)
         if count > flat.size:
-            raise refuse("Buffer.numpy", f"{extents} of {kind} are {count * kind.itemsize} bytes, of {self.nbytes}")
+            reason = f"{extents} of {kind} takes {count * kind.itemsize} bytes, and the buffer has {self.nbytes}"
+            raise refuse("Buffer.numpy", reason)
         return flat[:count].reshape(extents)
 
     def __array__(self, dtype: "Optional[DTypeLike]" = None, copy: Optional[bool] = None) -> "np.ndarray[Any, Any]":
@@ -314,7 +315,7 @@ def fill(
         block.settle()
         ret, called = rt.memset(handle, size, value, size), "aclrtMemset"
     elif block.kind == "host":
-        raise refuse(function, "sets of host memory are not queued", "leave stream= out, or use stream.call()")
+        raise refuse(function, "host memory cannot be set on a stream", "omit stream=, or use stream.call()")
     else:
         ret, called = rt.memset_async(handle, size, value, size, stream_handle(stream)), "aclrtMemsetAsync"
     if ret != 0:

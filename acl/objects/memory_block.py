@@ -306,7 +306,7 @@ class Block:
     def check(self) -> None:
         """Raise an error if the memory was freed with its device."""
         if not self.opening.live:
-            text = "acl.Buffer: its device was closed, and the memory is gone"
+            text = "acl.Buffer: its device was closed, which freed the memory"
             raise InvalidHandleError(INVALID_HANDLE, "acl.Buffer", text, "close buffers and arrays before their device")
 
     def settle(self) -> None:

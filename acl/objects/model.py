@@ -46,10 +46,10 @@ OTHER_CONTEXT = codes.ACL_ERROR_RT_STREAM_CONTEXT
 SYNCHRONOUS = codes.ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT
 # The advice for each status code of a failed load.
 LOADING = {
-    codes.ACL_ERROR_GE_PARAM_INVALID: "the file is damaged or for another chip, or the memory given is too small: "
-    "acl.Model.memory_of() says how much it takes",
+    codes.ACL_ERROR_GE_PARAM_INVALID: "the file is damaged or for another chip, or the memory passed is too small: "
+    "acl.Model.memory_of() returns the sizes needed",
     codes.ACL_ERROR_GE_EXEC_NOT_INIT: "open the device first: `with acl.Device(0):`, or acl.init()",
-    codes.ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID: "check the path; a relative one starts where the program was started",
+    codes.ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID: "check the path; a relative path starts at the current directory",
     codes.ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID: "the file is damaged or not a model: write or copy it again",
 }
 
@@ -138,7 +138,7 @@ class Model(Resource):
         given = output_bytes if isinstance(output_bytes, (tuple, list)) else [output_bytes] * count
         each = [integer(size, "acl.Model: output_bytes", 0) for size in given]
         if len(each) != count:
-            raise refuse("Model", f"output_bytes is {output_bytes}, expected a size for each of {count} outputs")
+            raise refuse("Model", f"output_bytes is {output_bytes}, expected {count} sizes, one per output")
         signature.output_bytes = tuple(tensor.size or size for tensor, size in zip(signature.outputs, each))
         self._context, self._place = context, opening
         self._pool = Pool(signature, depth, opening, context)
@@ -282,7 +282,7 @@ class Model(Resource):
             advice = "copy it first, DeviceArray.from_numpy(x), or use model.submit(x, stream=stream).result()"
             raise refuse("Model", "an execution on a stream needs device arrays as inputs and outputs", advice)
         if self._signature.open:
-            advice = "leave stream= out, or use model.submit(x, stream=stream).result()"
+            advice = "omit stream=, or use model.submit(x, stream=stream).result()"
             raise refuse("Model", "the shapes of this model's outputs are known only after an execution", advice)
         pool = self._pool
         with pool.lock:
@@ -414,13 +414,13 @@ class Model(Resource):
         """Return the handle, or raise an error if this thread cannot execute the model."""
         handle = self._handle.__index__()
         if not self._place.live:
-            text = "acl.Model: its device was closed, and the model is gone"
+            text = "acl.Model: its device was closed, which unloaded the model"
             raise InvalidHandleError(INVALID_HANDLE, "acl.Model", text, "close models before their device")
         if rt.get_context() != (self._context, 0):
             current_handle()  # raises if the thread has no context
             device = self._place.device_id
             text = f"acl.Model: it was loaded on device {device} in another context than this thread's"
-            raise ContextError(OTHER_CONTEXT, "acl.Model", text, "make that current: model.use_context()")
+            raise ContextError(OTHER_CONTEXT, "acl.Model", text, "make its context current: model.use_context()")
         return int(handle)
 
     def _arrange(self, given: "tuple[Input, ...]", named: "dict[str, Input]") -> "tuple[list[Array], Optional[int]]":
@@ -448,18 +448,18 @@ class Model(Resource):
         inputs = self.inputs
         takes = f"{len(inputs)} input{'s' if len(inputs) != 1 else ''}: {', '.join(inputs.names)}"
         if len(given) > len(inputs):
-            raise refuse("Model", f"{len(given)} inputs were given, and it takes {takes}")
+            raise refuse("Model", f"{len(given)} inputs were passed, expected {takes}")
         left = dict(named)
         for name in inputs.names[: len(given)]:
             if name in left:
-                raise refuse("Model", f"input {name} was given by place and by name")
+                raise refuse("Model", f"input {name} was passed by position and by name")
         values = list(given)
         for name in inputs.names[len(given) :]:
             if name not in left:
-                raise refuse("Model", f"input {name} is missing; it takes {takes}")
+                raise refuse("Model", f"input {name} is missing; expected {takes}")
             values.append(left.pop(name))
         if left:
-            raise refuse("Model", f"no input is called {', '.join(map(repr, left))}; it takes {takes}")
+            raise refuse("Model", f"no input is named {', '.join(map(repr, left))}; expected {takes}")
         return tuple(values)
 
     @staticmethod
@@ -498,16 +498,16 @@ class Model(Resource):
         if isinstance(out, Mapping):
             for name, array in out.items():
                 if name not in outputs.names:
-                    raise refuse("Model", f"no output is called {name!r}; there are {', '.join(outputs.names)}")
+                    raise refuse("Model", f"no output is named {name!r}, expected one of {', '.join(outputs.names)}")
                 found[outputs.place(name)] = array
         elif isinstance(out, (tuple, list)):
             if len(out) != len(outputs):
-                raise refuse("Model", f"out has {len(out)} arrays, and there are {len(outputs)} outputs")
+                raise refuse("Model", f"out has {len(out)} arrays, expected {len(outputs)}, one per output")
             found = list(out)
         elif len(outputs) == 1:
             found = [out]
         else:
-            raise refuse("Model", f"out is one array, and there are {len(outputs)} outputs", "pass a tuple or a dict")
+            raise refuse("Model", f"out is one array, expected {len(outputs)} arrays", "pass a tuple or a dict")
         for tensor, array in zip(outputs, found):
             if array is not None:
                 self._check_out(tensor, array)
@@ -516,7 +516,7 @@ class Model(Resource):
     def _check_out(self, tensor: Tensor, array: "Array") -> None:
         """Raise an error if an array cannot be an output; its shape is checked when the output is bound."""
         if self._signature.open:
-            raise refuse("Model", f"the shape of {tensor.name} is known only after an execution", "leave out= out")
+            raise refuse("Model", f"the shape of {tensor.name} is known only after an execution", "omit out=")
         if isinstance(array, DeviceArray):
             self._check_device(array, f"out for {tensor.name}")
         elif not isinstance(array, numpy.ndarray):

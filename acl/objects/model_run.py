@@ -311,7 +311,7 @@ class ModelRun:
         assert slot is not None and slot.stream is not None and finish is not None
         try:
             if not self._pool.opening.live:
-                text = "acl.ModelRun: its device was closed before the run was waited for"
+                text = "acl.ModelRun: its device was closed before the result was read"
                 raise InvalidHandleError(INVALID_HANDLE, "acl.ModelRun", text, "close models before their device")
             self._value = call_in(self._pool.context, _complete, slot.stream, timeout, finish)
         except TimedOutError:

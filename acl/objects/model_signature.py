@@ -93,11 +93,12 @@ def dtype_of(code: int, what: str) -> "numpy.dtype[Any]":
         try:
             import ml_dtypes
         except ImportError:
-            raise refuse("Model", f"{what} is of bfloat16, which NumPy lacks", "pip install ml_dtypes") from None
+            raise refuse("Model", f"{what} is bfloat16, which NumPy does not have", "pip install ml_dtypes") from None
         found: numpy.dtype[Any] = numpy.dtype(ml_dtypes.bfloat16)
         return found
     if code not in NUMPY:
-        raise refuse("Model", f"{what} is of aclDataType {code}, for which NumPy has no type", "run it by acl.mdl")
+        reason = f"{what} has aclDataType {code}, for which NumPy has no type"
+        raise refuse("Model", reason, "use acl.mdl for this model")
     return numpy.dtype(NUMPY[code])
 
 
@@ -122,7 +123,7 @@ class Gears:
             known = "; ".join(
                 f"{choice}: {', '.join(map(str, each))}" for choice, each in zip(self.choices, self.shapes)
             )
-            reason = f"no gear is for inputs of shape {', '.join(map(str, shapes))}"
+            reason = f"no gear has inputs of shape {', '.join(map(str, shapes))}"
             raise refuse("Model", reason, f"the gears of {self.kind} are {known}")
         return found
 

@@ -92,10 +92,10 @@ class Steps:
         index = signature.aipp_input
         if index is None:
             if aipp is not None:
-                raise refuse("Model", "aipp was given, and the model takes no parameters for images", "leave it out")
+                raise refuse("Model", "aipp was passed, and the model has no dynamic AIPP", "leave it out")
             return
         if aipp is None:
-            raise refuse("Model", "the model takes images with parameters", "pass aipp=acl.Aipp(...)")
+            raise refuse("Model", "aipp is missing, and the model has dynamic AIPP", "pass aipp=acl.Aipp(...)")
         slot.inputs.own(index, signature.sizes[index])
         with relaxed():
             ret = mdl.set_input_aipp(self.model, slot.inputs.dataset, index, aipp.handle)

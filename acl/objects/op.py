@@ -492,7 +492,7 @@ class Operator:
     def _twin(self, *names: str) -> str:
         """Return the advice to use the first of these operators that exists, or an empty text."""
         found = next((name for name in names if name != self.name and name in nnop._operators()), None)
-        return f"acl.nn.{found} takes it" if found else ""
+        return f"use acl.nn.{found}" if found else ""
 
     def _number(self, value: Any, name: str) -> None:
         """Raise an error unless an argument is a number that operators accept."""
