@@ -97,9 +97,9 @@ int main(void)
     for (int i = 0; i < ATTRIBUTES; i++)
         printf("[INFO] %s %s ok\n", attributes[i], left[i] < before[i] ? "fell" : "did not fall");
     ret = aclrtGetMemInfo(ACL_HBM_MEM, &free_bytes, &total);
-    check(ret, "aclrtGetMemInfo", "all in all %#zx bytes", total);
+    check(ret, "aclrtGetMemInfo", "total %#zx bytes", total);
     ret = aclrtMalloc(&device, total, ACL_MEM_MALLOC_HUGE_ONLY);
-    refused(ret, ACL_ERROR_RT_MEMORY_ALLOCATION, "taking more huge pages than there are");
+    refused(ret, ACL_ERROR_RT_MEMORY_ALLOCATION, "allocating more huge pages than available");
 
     check(aclrtMemset(source, SIZE, 1, SIZE), "aclrtMemset", "set host memory to 1");
     for (int i = 0; i < 2; i++)

@@ -71,9 +71,9 @@ def main():
     for name, was, free in zip(ATTRIBUTES, before, after):
         print(f"[INFO] {name} {'fell' if free < was else 'did not fall'} ok")
     _, total, ret = acl.rt.get_mem_info(HBM)
-    check(ret, "aclrtGetMemInfo", f"all in all {total:#x} bytes")
+    check(ret, "aclrtGetMemInfo", f"total {total:#x} bytes")
     _, ret = acl.rt.malloc(total, HUGE_ONLY)
-    refused(ret, OUT_OF_MEMORY, "taking more huge pages than there are")
+    refused(ret, OUT_OF_MEMORY, "allocating more huge pages than available")
 
     check(acl.rt.memset(source, SIZE, 1, SIZE), "aclrtMemset", "set host memory to 1")
     for device in blocks[:2]:

@@ -17,7 +17,7 @@ with acl.Device(0) as device, acl.Stream() as stream:
     try:
         acl.Buffer(taken["HBM"].total, policy="huge_only")
     except acl.OutOfMemoryError as error:
-        say(f"taking more huge pages than there are is refused with {error.code}")
+        say(f"allocating more huge pages than available is refused with {error.code}")
     for value, (source, target) in enumerate(zip(buffers, buffers[1:] + buffers[:1])):
         source.fill(value)
         target.copy_from(source)

@@ -83,10 +83,10 @@ int main(void)
           "captured copy to the device");
 
     aclmdlRICaptureMode mode = ACL_MODEL_RI_CAPTURE_MODE_RELAXED; /* in GLOBAL a synchronous copy fails */
-    check(aclmdlRICaptureThreadExchangeMode(&mode), "aclmdlRICaptureThreadExchangeMode", "relax this thread");
+    check(aclmdlRICaptureThreadExchangeMode(&mode), "aclmdlRICaptureThreadExchangeMode", "relax capture mode");
     check(aclrtMemcpy(other_device, SIZE, other_host, SIZE, ACL_MEMCPY_HOST_TO_DEVICE), "aclrtMemcpy",
           "copy that runs at once");
-    check(aclmdlRICaptureThreadExchangeMode(&mode), "aclmdlRICaptureThreadExchangeMode", "as it was");
+    check(aclmdlRICaptureThreadExchangeMode(&mode), "aclmdlRICaptureThreadExchangeMode", "restore capture mode");
 
     check(aclnnAdd(workspace, workspace_size, executor, stream), "aclnnAdd", "captured addition");
     check(aclrtMemcpyAsync(self_host, SIZE, out_device, SIZE, ACL_MEMCPY_DEVICE_TO_HOST, stream), "aclrtMemcpyAsync",
@@ -100,7 +100,7 @@ int main(void)
         int ret = aclmdlRIExecuteAsync(instance, stream);
         if (ret == ACL_SUCCESS)
             ret = aclrtSynchronizeStream(stream);
-        check(ret, "aclmdlRIExecuteAsync", "run");
+        check(ret, "aclmdlRIExecuteAsync", "replay");
         for (int i = 0; i < COUNT; i++)
             printf("%f%c", self_host[i], i + 1 < COUNT ? ' ' : '\n');
     }

@@ -61,11 +61,11 @@ def capture(stream, copies, addition):
 
     # In mode GLOBAL a synchronous copy fails.
     mode, ret = acl.mdl.ri_capture_thread_exchange_mode(RELAXED)
-    check(ret, "aclmdlRICaptureThreadExchangeMode", "relax this thread")
+    check(ret, "aclmdlRICaptureThreadExchangeMode", "relax capture mode")
     ret = acl.rt.memcpy(other_device, SIZE, other_host, SIZE, HOST_TO_DEVICE)
     check(ret, "aclrtMemcpy", "copy that runs at once")
     mode, ret = acl.mdl.ri_capture_thread_exchange_mode(mode)
-    check(ret, "aclmdlRICaptureThreadExchangeMode", "as it was")
+    check(ret, "aclmdlRICaptureThreadExchangeMode", "restore capture mode")
 
     check(nnop.add(workspace, size, executor, stream), "aclnnAdd", "captured addition")
     ret = acl.rt.memcpy_async(self_host, SIZE, out_device, SIZE, DEVICE_TO_HOST, stream)
@@ -100,7 +100,7 @@ def main():
 
     for _ in range(ROUNDS):  # each round starts from the result of the last one
         ret = acl.mdl.ri_execute_async(instance, stream) or acl.rt.synchronize_stream(stream)
-        check(ret, "aclmdlRIExecuteAsync", "run")
+        check(ret, "aclmdlRIExecuteAsync", "replay")
         floats = numpy.frombuffer(acl.util.ptr_to_bytes(self_host, SIZE), "f4")
         print(" ".join(f"{value:f}" for value in floats))
 

@@ -21,7 +21,7 @@ with acl.Device(0), acl.Stream() as stream:
         mine.copy_from(hosts[0], stream=stream)
         with acl.capture_mode("relaxed"):
             other.copy_from(hosts[1])
-        say("captured copy to the device", "relax this thread", "copy that runs at once", "as it was")
+        say("captured copy to the device", "relax capture mode", "copy that runs at once", "restore capture mode")
         acl.nn.add(mine, other, alpha=1.1, out=out, stream=stream)
         out.copy_to(hosts[0], stream=stream)
         say("captured addition", "captured copy to the host")
@@ -30,7 +30,7 @@ with acl.Device(0), acl.Stream() as stream:
     print(f"[INFO] {len(graph)} tasks in ./modelRI.json")
     for _ in range(8):
         graph.run(stream)  # each round starts from the result of the last one
-        say("run")
+        say("replay")
         print(" ".join(f"{value:f}" for value in hosts[0].numpy("f4")))
     for resource in (graph, *arrays, *hosts):
         resource.close()

@@ -214,15 +214,14 @@ static void run(uint32_t model, aclrtStream stream, const struct options *option
     pthread_t thread;
     if (options->interval != 0) {
         check(pthread_create(&thread, NULL, serve, NULL), "pthread_create", "start thread");
-        check(aclrtSubscribeReport((uint64_t)thread, stream), "aclrtSubscribeReport",
-              "have it make the stream's callbacks");
+        check(aclrtSubscribeReport((uint64_t)thread, stream), "aclrtSubscribeReport", "subscribe thread");
     }
     struct pair *left = launch(model, stream, options);
     check(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream", "synchronize stream");
     read_results(left);
     check(read_ret, "aclrtMemcpy", "read %ld results", read_count);
     if (options->interval != 0) {
-        check(aclrtUnSubscribeReport((uint64_t)thread, stream), "aclrtUnSubscribeReport", "no more callbacks");
+        check(aclrtUnSubscribeReport((uint64_t)thread, stream), "aclrtUnSubscribeReport", "unsubscribe thread");
         pthread_mutex_lock(&lock);
         stopped = true;
         pthread_mutex_unlock(&lock);

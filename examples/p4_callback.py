@@ -122,13 +122,13 @@ def run(model, stream, context, pool, options, kind):
     if options.interval != 0:
         thread, ret = acl.util.start_thread(serve, (context, stop))
         check(ret, "acl.util.start_thread", "start thread")
-        check(acl.rt.subscribe_report(thread, stream), "aclrtSubscribeReport", "have it make the stream's callbacks")
+        check(acl.rt.subscribe_report(thread, stream), "aclrtSubscribeReport", "subscribe thread")
     left = launch(model, stream, pool, reader, options)
     check(acl.rt.synchronize_stream(stream), "aclrtSynchronizeStream", "synchronize stream")
     reader.read(left)
     check(reader.ret, "aclrtMemcpy", f"read {reader.count} results")
     if options.interval != 0:
-        check(acl.rt.unsubscribe_report(thread, stream), "aclrtUnSubscribeReport", "no more callbacks")
+        check(acl.rt.unsubscribe_report(thread, stream), "aclrtUnSubscribeReport", "unsubscribe thread")
         stop.set()
         check(acl.util.stop_thread(thread), "acl.util.stop_thread", "join thread")
 

@@ -43,7 +43,7 @@ with acl.Device(0):
         images = [numpy.frombuffer(classifier.image(number, size), "f4").reshape(shape) for number in range(2)]
         say("load model", "describe model", f"pool of {pool} inputs and outputs")
         if interval:
-            say("start thread", "have it make the stream's callbacks")
+            say("start thread", "subscribe thread")
         queued = []
         for number in range(count):
             queued.append((number, model.submit(images[number % pool % 2])))  # waits while the whole pool is in flight
@@ -52,6 +52,6 @@ with acl.Device(0):
                 queued = []
     # Closing the model has waited for its executions and callbacks.
     read(queued)
-    say("synchronize stream", f"read {count} results", *["no more callbacks", "join thread"] * bool(interval))
+    say("synchronize stream", f"read {count} results", *["unsubscribe thread", "join thread"] * bool(interval))
     say(f"free {pool} inputs and outputs", "unload model", "destroy description", "free work memory")
 say("free weight memory", "destroy stream", "reset device", "finalize")
