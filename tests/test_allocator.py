@@ -156,8 +156,8 @@ class TestUse:
     @pytest.mark.parametrize(
         ("change", "code", "words"),
         [
-            ({"block": 0}, 207001, ["gave NULL", str(SIZE)]),
-            ({"address": 0}, 207001, ["gave NULL as the address", "0x77"]),
+            ({"block": 0}, 207001, ["returned NULL", str(SIZE)]),
+            ({"address": 0}, 207001, ["returned NULL as the address", "0x77"]),
         ],
     )
     def test_an_allocator_without_memory(self, run, single, allocator, change, code, words):

@@ -164,7 +164,7 @@ def test_streams_that_activate_one_another_in_a_circle(stream):
         assert rt.active_stream(third, second) == 0
         assert rt.active_stream(second, third) == 0
         assert mdl.ri_end_task(built, head) == 0
-        refused(mdl.ri_build_end(built), 107024, "aclmdlRIBuildEnd", "activate one another in a circle")
+        refused(mdl.ri_build_end(built), 107024, "aclmdlRIBuildEnd", "activate one another in a cycle")
 
 
 @pytest.mark.needs_sim
@@ -176,7 +176,7 @@ def test_an_instance_whose_streams_are_activated_twice_is_not_saved(stream, word
         place = ffi.new("size_t *")
         span = ffi.new("aclsimRange *", {"address": pointer(words.at(0)), "size": 4})
         ret = lib.aclsimSaveInstance(pointer(built), span, 1, span, 1, ffi.NULL, place)
-        refused(ret, 207000, "activated 2 times", "at most once")
+        refused(ret, 207000, "activated by 2 tasks", "at most one")
 
 
 @pytest.mark.needs_sim

@@ -167,7 +167,7 @@ def test_ending_on_another_thread(stream, other, words, ex, mode):
     def elsewhere():
         instance, ret = mdl.ri_capture_end(stream)
         if mode != RELAXED:
-            refused(ret, 107038, "aclmdlRICaptureEnd", "given up")
+            refused(ret, 107038, "aclmdlRICaptureEnd", "discarded")
         return instance, ret
 
     instance, ret = on_device(elsewhere)

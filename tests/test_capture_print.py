@@ -213,7 +213,7 @@ def test_traces_that_are_not_written(stream, words, tmp_path):
     )
     assert not path.exists()
     if os.path.exists("/dev/full"):
-        refused(mdl.ri_debug_json_print(instance, "/dev/full", 0), 107000, name, "could not be written whole")
+        refused(mdl.ri_debug_json_print(instance, "/dev/full", 0), 107000, name, "could not be written completely")
     run(instance, stream)
     assert words.read()[0] == 1
     assert mdl.ri_destroy(instance) == 0

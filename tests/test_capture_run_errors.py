@@ -251,7 +251,7 @@ def test_streams_without_tasks(stream, words, kind):
     handle = acl.rt.ctx_get_current_default_stream()[0] if kind == "default" else stream
     if kind == "updating":
         assert mdl.ri_capture_task_update_begin(stream, group) == 0
-    refused(mdl.ri_get_tasks_by_stream(handle)[1], 107000, "aclmdlRIGetTasksByStream", "no model running instance")
+    refused(mdl.ri_get_tasks_by_stream(handle)[1], 107000, "aclmdlRIGetTasksByStream", "not belong to a model")
     if kind == "updating":
         assert mdl.ri_capture_task_update_end(stream) == 0
     assert mdl.ri_destroy(instance) == 0

@@ -69,7 +69,7 @@ def test_groups_take_kernels_alone(stream, words, ex, kind):
     begin(stream)
     assert mdl.ri_capture_task_grp_begin(stream) == 0
     assert words.count_up(stream, 0) == 0
-    refused(calls[kind](), 507009, "task group is open", "kernels alone")
+    refused(calls[kind](), 507009, "task group is open", "accepts only kernels")
     assert status(stream) == ACTIVE
     assert words.count_up(stream, 0) == 0
     group, ret = mdl.ri_capture_task_grp_end(stream)

@@ -188,7 +188,7 @@ def test_host_and_device_memory_do_not_mix(device, dataset):
     block, _ = acl.rt.malloc(32, 0)
     items = [lib.acltdtCreateDataItem(TENSOR, [4], 1, 0, data, 16) for data in (WORDS, pointer(block))]
     assert lib.acltdtAddDataItem(dataset, items[0]) == 0
-    refused(lib.acltdtAddDataItem(dataset, items[1]), INVALID, "data in device memory", "one side")
+    refused(lib.acltdtAddDataItem(dataset, items[1]), INVALID, "data in device memory", "same kind of memory")
     assert lib.acltdtGetDatasetSize(dataset) == 1
     assert [lib.acltdtDestroyDataItem(each) for each in items] == [0, 0]
     assert acl.rt.free(block) == 0

@@ -238,7 +238,7 @@ def test_identities_differ(configure):
     assert tuple(acl.rt.device_get_uuid(0)[0]["bytes"]) not in (one, other)
     configure(soc="Ascend310P3")
     assert acl.rt.device_get_uuid(0) == ({}, NOT_SUPPORTED)
-    assert "Ascend310P3 does not tell its identity" in acl.get_recent_err_msg()
+    assert "Ascend310P3 does not report its identity" in acl.get_recent_err_msg()
 
 
 HCCS, PIX, HCCS_SW = 1, 2, 64

@@ -199,7 +199,7 @@ def test_failures_need_a_configuration():
         ({"addrType": 1}, 207000, "addrType of tensors[0] is 1"),
         ({"shapeNum": 26}, INVALID_PARAM, "shapeNum of tensors[0] is 26"),
         ({"tensorSize": 0}, INVALID_PARAM, "with tensorSize 0"),
-        ({"tensorSize": 1 << 40}, INVALID_PARAM, "no live block"),
+        ({"tensorSize": 1 << 40}, INVALID_PARAM, "not inside a live block"),
         ({"placement": 1}, INVALID_PARAM, "memory of the host"),
     ],
 )

@@ -24,7 +24,7 @@ CALLS = {
 @pytest.mark.parametrize("name", CALLS)
 def test_no_chip_has_groups_for_the_host(configure, name, soc):
     configure(soc=soc)
-    refused(CALLS[name](), 207000, name, soc, "no groups")
+    refused(CALLS[name](), 207000, name, soc, "cannot use groups")
 
 
 def test_no_table_is_made():

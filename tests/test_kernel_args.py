@@ -128,7 +128,7 @@ def test_calls_out_of_order(kernel, make):
     refused(rt.kernel_args_get_place_holder_buffer(arguments, plain, 8)[1], 107000, "not a placeholder")
     refused(rt.kernel_args_para_update(arguments, holder, value, 8), 107000, "is a placeholder")
     assert rt.kernel_args_get_place_holder_buffer(arguments, holder, 8)[1] == 0
-    refused(rt.kernel_args_get_place_holder_buffer(arguments, holder, 9)[1], 107000, "8 bytes before")
+    refused(rt.kernel_args_get_place_holder_buffer(arguments, holder, 9)[1], 107000, "already has 8 bytes")
     refused(rt.kernel_args_append(arguments, value, 8)[1], 107000, "the list is complete")
     assert rt.kernel_args_finalize(arguments) == 0
     refused(rt.kernel_args_append_place_holder(arguments)[1], 107000, "the list is complete")
@@ -164,7 +164,7 @@ def test_memory_of_the_program_has_an_end(kernel):
     holder, ret = rt.kernel_args_append_place_holder(handle)
     assert ret == 0
     refused(rt.kernel_args_append_place_holder(handle)[1], 107000, "the 16 of userHostMem")
-    refused(rt.kernel_args_get_place_holder_buffer(handle, holder, 1)[1], 107000, "have 0 left")
+    refused(rt.kernel_args_get_place_holder_buffer(handle, holder, 1)[1], 107000, "0 are free")
 
 
 def test_a_record_is_used_for_another_list(kernel):

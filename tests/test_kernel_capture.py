@@ -138,7 +138,7 @@ def test_a_change_may_touch_more_than_before(vectors):
     words[3] = COUNT
     assert change(task, args=words) == 0, acl.get_recent_err_msg()
     words[3] = 65
-    refused(change(task, args=words), 107000, "touches 65 ranges")
+    refused(change(task, args=words), 107000, "declares 65 memory ranges")
     assert found == [None, 0, 0]
     assert mdl.ri_update(instance) == 0
     capture.run(instance, vectors.stream)
@@ -227,6 +227,6 @@ def test_a_kernel_of_the_cpu_is_in_no_group(vectors):
     capture.begin(vectors.stream)
     assert mdl.ri_capture_task_grp_begin(vectors.stream) == 0
     ret = rt.launch_kernel_with_host_args(function, 1, vectors.stream, [], content, 7, [], 0)
-    refused(ret, 507009, "kernels alone")
+    refused(ret, 507009, "accepts only kernels")
     assert mdl.ri_capture_task_grp_end(vectors.stream)[1] == 0
     assert mdl.ri_destroy(capture.end(vectors.stream)) == 0

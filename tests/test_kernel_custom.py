@@ -90,7 +90,7 @@ def test_what_cannot_be_touched(launch, raised):
     refused(launch(bytes(8)), 107000, "expected at most 64: OSError: no idea")
     many = [(0x1000, 4, False)] * 65
     acl.sim.custom_kernel("kernel", "custom.o", touches=lambda launch: many)(lambda launch: None)
-    refused(launch(bytes(8)), 107000, "touches 65 ranges")
+    refused(launch(bytes(8)), 107000, "declares 65 memory ranges")
 
 
 def test_wrong_registrations():

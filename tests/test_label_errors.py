@@ -192,7 +192,7 @@ def test_streams_that_are_not_bound(label, stream, other, block):
 def test_setting_is_checked(device):
     loose = new_label()
     with building(HEAD, NOT_HEAD) as (_, (bound, second)):
-        refused(lib.aclrtSetLabel(loose, pointer(bound)), 507000, "aclrtSetLabel", "is in no list")
+        refused(lib.aclrtSetLabel(loose, pointer(bound)), 507000, "aclrtSetLabel", "is not in a list")
         group = new_list(loose)
         assert lib.aclrtSetLabel(loose, pointer(bound)) == 0
         for stream in (bound, second):

@@ -312,5 +312,5 @@ def test_chip_without_a_time_out_of_waits(configure):
 
 def test_chip_without_vector_cores(configure):
     configure(soc=P910)
-    refused(acl.rt.set_device_res_limit(0, VECTOR, 1), 107000, "value is 1", "has none")
+    refused(acl.rt.set_device_res_limit(0, VECTOR, 1), 107000, "value is 1", "has no cores")
     assert acl.rt.get_device_res_limit(0, VECTOR) == (0, 0)

@@ -178,7 +178,7 @@ REFUSED = [  # what is changed, code, which copy fails, what is said
     (say(1, HOST, HOST), 107000, 1, "dsts[1] is", "device memory, and its attribute says host memory (0)"),
     (say(1, DEVICE, DEVICE), 107000, 1, "srcs[1] is", "pinned host memory, and its attribute says device memory (1)"),
     (say(0, DEVICE, ORDINARY), 107000, 0, "srcs[0] is", "attribute says ordinary host memory (2)"),
-    (say(0, MANAGED, HOST), 107000, 0, "dsts[0] is", "attribute says a type that no copy of a batch has"),
+    (say(0, MANAGED, HOST), 107000, 0, "dsts[0] is", "attribute says a type that batch copies do not support"),
     (put("dsts", 2, 0), 107000, 2, "dsts[2] is NULL"),
     (put("srcs", 0, 0), 107000, 0, "srcs[0] is NULL"),
 ]
@@ -202,7 +202,7 @@ def test_one_direction_a_batch(stream, block, pinned, name):
     target, (source, _) = block(SIZE), pinned(SIZE)
     write(target, numbers(0))
     batch = Batch([target, source], [source, target], [8, 8], [IN, OUT], [0, 1])
-    refused(batch.call(name, stream), 107000, "copy 1 goes from the device", "direction of its first copy")
+    refused(batch.call(name, stream), 107000, "copy 1 goes from the device", "direction of its first one")
     assert batch.failed[0] == (12345 if name.endswith("V2") else 1)
     for dsts, srcs, types in (([target], [target + 32], (DEVICE, DEVICE)), ([source], [source + 32], (HOST, HOST))):
         batch = Batch(dsts, srcs, [8], [types])

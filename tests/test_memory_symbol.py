@@ -150,7 +150,7 @@ REFUSED = [  # call, which takes a stream or None, code, what is said
     (lambda s: from_symbol(PLACE, 256, SYMBOL, 33, stream=s), 100000, "offset is 0 and count 33"),
     (lambda s: from_symbol(PLACE, 256, SYMBOL, 8, 2**64 - 4, stream=s), 100000, f"offset is {2**64 - 4} and count 8"),
     (lambda s: to_symbol(UNKNOWN, PLACE, 8, stream=s), 107043, "symbol is", "aclsimRegisterVariable"),
-    (lambda s: from_symbol(PLACE, 8, UNKNOWN, 8, stream=s), 107043, "which stands for no variable"),
+    (lambda s: from_symbol(PLACE, 8, UNKNOWN, 8, stream=s), 107043, "not registered for a variable"),
 ]
 
 

@@ -241,7 +241,7 @@ def test_models_that_it_is_not_applied_to(image, aipp):
     number, ret = load_bytes(content)
     assert ret == 0
     made = Dataset([4096, 256])
-    refused(mdl.set_input_aipp(number, made.handle, 1, aipp), NOT_APPLIED, "model image", "applied to no other")
+    refused(mdl.set_input_aipp(number, made.handle, 1, aipp), NOT_APPLIED, "model image", "which AIPP needs")
     made.close()
     assert mdl.unload(number) == 0
 

@@ -126,7 +126,7 @@ def test_the_size_that_a_gear_takes(stream):
     assert mdl.set_dynamic_hw_size(model.id, model.inputs.handle, 2, 2, 2) == 0
     assert run(model, settings.random()) == 0
     assert mdl.set_dynamic_hw_size(model.id, model.inputs.handle, 2, 4, 4) == 0
-    refused(run(model, settings.random()), 507011, "does not come out of its AIPP in the size")
+    refused(run(model, settings.random()), 507011, "the size of an image after AIPP")
     model.close()
 
 
@@ -186,6 +186,6 @@ def test_parameters_of_another_model():
     damaged = source.inputs.get(1, 256, "u1")
     damaged[64] = 1  # a part, which has no size
     source.inputs.put(1, damaged)
-    refused(source.execute(), 507011, "does not come out of its AIPP in the size")
+    refused(source.execute(), 507011, "the size of an image after AIPP")
     source.close()
     target.close()

@@ -180,7 +180,7 @@ def test_what_each_load_needs(handle, path):
 def test_weights_of_a_file(handle):
     weights = rt.malloc(256, 0)[0]
     right = (pointer(handle), b"weights.bin", pointer(weights), 256)
-    refused(lib.aclmdlSetExternalWeightAddress(*right), 200001, "no model here takes weights from a file")
+    refused(lib.aclmdlSetExternalWeightAddress(*right), 200001, "separate weight files are not supported")
     for place, wrong, text in [(0, NULL, "handle is NULL"), (1, NULL, "weightFileName is NULL"),
                                (2, NULL, "devPtr is NULL"), (3, 0, "size is 0")]:  # fmt: skip
         refused(lib.aclmdlSetExternalWeightAddress(*right[:place], wrong, *right[place + 1 :]), BAD, text)
@@ -198,7 +198,7 @@ def test_graphs_in_memory(handle):
     refused(lib.aclmdlLoadFromModel(NULL, pointer(handle), NUMBER), BAD, "model is NULL")
     refused(lib.aclmdlLoadFromModel(graph, NULL, NUMBER), BAD, "handle is NULL")
     refused(lib.aclmdlLoadFromModel(graph, pointer(handle), NULL), BAD, "modelId is NULL")
-    refused(lib.aclmdlLoadFromModel(graph, pointer(handle), NUMBER), NOT_SUPPORTED, "a graph in memory")
+    refused(lib.aclmdlLoadFromModel(graph, pointer(handle), NUMBER), NOT_SUPPORTED, "compiled in this process")
 
 
 # --- descriptions

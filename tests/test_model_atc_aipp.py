@@ -271,10 +271,10 @@ def test_files_with_damaged_preprocessing_are_refused():
         (aipp_of() * 17, "for 17 inputs, expected at most 16"),
         (aipp_of() * 2, "AIPP for its input 0"),
         (aipp_of(place=1), "AIPP for its input 1"),
-        (aipp_of(type_=3), "AIPP for its input 0, expected one of 4 dimensions"),
+        (aipp_of(type_=3), "AIPP for its input 0, expected AIPP once per input"),
     ):
         refused(load_bytes(written(aipp))[1], 145000, words)
-    refused(load_bytes(written(aipp_of(), (1, 4)))[1], 145000, "expected one of 4 dimensions")
+    refused(load_bytes(written(aipp_of(), (1, 4)))[1], 145000, "expected AIPP once per input")
 
 
 def test_nothing_of_the_parameters_is_trusted():
@@ -282,9 +282,9 @@ def test_nothing_of_the_parameters_is_trusted():
     for at, value, words in (
         (0, 0, "fewer bytes or channels"),  # no format
         (8, 200, "fewer bytes or channels"),  # a wide source
-        (11, 0x80, "a size that no image has"),  # one of less than nothing
+        (11, 0x80, "an impossible image size"),  # one of less than nothing
         (46, 0, "holds no parameters"),  # no mark
-        (64, 1, "does not come out of its AIPP in the size"),  # a part without a size
+        (64, 1, "the size of an image after AIPP"),  # a part without a size
     ):
         aipp = bytearray(aipp_of())
         aipp[atc_aipp.RECORD.size + at] = value

@@ -100,7 +100,7 @@ def test_truncated_files(tmp_path, wide):
         assert mdl.query_size(str(path))[2] == BAD_DATA, size
         assert load_bytes(content[:size])[1] == (100000 if size < 256 else BAD_DATA), size
     path.write_bytes(content + b"x")
-    refused(mdl.load_from_file(str(path))[1], BAD_DATA, "promises", f"{len(content) - 256}", f"{len(content) - 255}")
+    refused(mdl.load_from_file(str(path))[1], BAD_DATA, "announces", f"{len(content) - 256}", f"{len(content) - 255}")
 
 
 def damaged(at, form, value, **options):
@@ -475,7 +475,7 @@ def test_gears():
         assert acl.update_data_buffer(model.inputs.buffers[1], model.inputs.addresses[1], size) == 0
         assert mdl.set_dynamic_batch_size(model.id, inputs, 1, 4) == code, size
     model.inputs.put(1, numpy.array([5], "i8"))
-    refused(model.execute(), 507011, "names no gear")
+    refused(model.execute(), 507011, "does not select a gear")
     assert acl.update_data_buffer(model.inputs.buffers[1], 0, 8) == 0
     refused(mdl.set_dynamic_batch_size(model.id, inputs, 1, 4), 100000, "no memory")
     model.close()

@@ -168,7 +168,7 @@ def test_a_gear_input_too_short_for_a_gear(geared):
     sides = Sides(geared, LARGE, LARGE)
     sides.choose(40)
     assert acl.update_data_buffer(sides.inputs.buffers[1], sides.inputs.addresses[1], 3) == 0
-    refused(sides.execute(), 507011, "names no gear")
+    refused(sides.execute(), 507011, "does not select a gear")
     sides.close()
 
 

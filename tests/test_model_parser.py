@@ -197,7 +197,7 @@ def test_a_file_that_is_no_model_is_refused(run, tmp_path):
 def test_no_bytes_are_refused(run, tmp_path):
     (tmp_path / "empty").touch()
     said = refusal(run(path=tmp_path / "empty")[1], "parse", INVALID)
-    assert "aclgrphParseONNXFromMem failed because size is 0, expected the bytes of an ONNX model" in said
+    assert "aclgrphParseONNXFromMem failed because size is 0, expected the size of an ONNX model in bytes" in said
 
 
 def test_an_unknown_option_is_refused_with_the_known_ones(run):

@@ -136,8 +136,8 @@ def test_a_destroyed_queue_ends_it(line):
 
 def test_programs_do_not_run_it(line):
     empty = mdl.create_dataset()
-    refused(mdl.execute(line[0], empty, empty), 145003, "aclmdlExecute", "a model that queues feed")
-    refused(mdl.execute_async(line[0], empty, empty, 0), 145003, "aclmdlExecuteAsync", "a model that queues feed")
+    refused(mdl.execute(line[0], empty, empty), 145003, "aclmdlExecute", "a model that is fed by queues")
+    refused(mdl.execute_async(line[0], empty, empty, 0), 145003, "aclmdlExecuteAsync", "a model that is fed by queues")
     assert mdl.destroy_dataset(empty) == 0
 
 

@@ -83,7 +83,7 @@ def test_damaged_recordings():
     whole = pairs_of([([floats(1, 2, 3)], [floats(4, 5)])])
     for cut in range(0, len(whole), 3):
         content = om.write("pairs", [X], [Y], weights=whole[:cut], executor="recorded")
-        refused(load_bytes(content)[1], 145000, "recorded run")
+        refused(load_bytes(content)[1], 145000, "recorded execution")
     for at, value in [(8, 0xFFFFFFFF), (16, 0xFFFFFFFF), (20, 0xFFFFFFFF), (24, 0xFFFFFFFF), (32, 9)]:
         content = bytearray(whole)
         struct.pack_into("<I", content, at, value)
@@ -148,7 +148,7 @@ def test_an_executor_whose_function_fails(monkeypatch):
 
 def test_a_kind_that_nobody_runs():
     model = Model(load_bytes(om.write("m", [X], [Y], weights=b"w", executor="unheard"))[0])
-    refused(model.execute(), 507011, "nothing here can run the model")
+    refused(model.execute(), 507011, "the simulator cannot run the model")
     model.close()
 
 

@@ -127,7 +127,7 @@ def test_a_maker_that_is_gone_is_told_of(pair):
     assert other.end() == 507901
     other("acl.get_recent_err_msg()")
     assert other(RECORD) == 0
-    other.refused(DONE, 507901, "the process that made the notify is gone")
+    other.refused(DONE, 507901, "the process that created the notify has exited")
     other.refused(f"acl.rt.notify_import_by_key({key!r}, 0)", 107000, "gone")
     assert other("acl.rt.destroy_notify(notify)") == 0
 
@@ -165,7 +165,7 @@ def test_a_notify_of_another_device_is_recorded_with_peer_access(flags):
         other(f"notify, ret = acl.rt.notify_import_by_key({key!r}, {flags})")
         assert other(RECORD) == 0
         if flags == 0:
-            other.refused(DONE, 507053, "was not let access")
+            other.refused(DONE, 507053, "has no access to")
             assert other("acl.rt.device_enable_peer_access(0, 0)") == 0
             assert other(RECORD) == 0
         assert other(DONE) == 0

@@ -75,8 +75,8 @@ def test_a_model_is_loaded(model_bytes):
 def test_models_are_refused(model_bytes):
     refused(op.load(0, 4), 100000, "aclopLoad", "model is NULL")
     refused(op.load(acl.util.bytes_to_ptr(model_bytes), 0), 100000, "modelSize is 0")
-    refused(load(b"no model" * 40), 100013, "are no model file")
-    refused(load(model_bytes[:300]), 100013, "are no model file")
+    refused(load(b"no model" * 40), 100013, "are not a model file")
+    refused(load(model_bytes[:300]), 100013, "are not a model file")
     refused(load(om.container([(om.WEIGHTS, b"")])), 100012, "cannot be read")
 
 
@@ -103,7 +103,7 @@ class TestModelFolders:
         assert op.set_model_dir(str(tmp_path)) == 0
         acl.sim.reset()
         (tmp_path / "one" / "two" / "bad.om").write_bytes(b"no model")
-        refused(op.set_model_dir(str(tmp_path)), 100013, "are no model file")
+        refused(op.set_model_dir(str(tmp_path)), 100013, "are not a model file")
         (tmp_path / "one" / "two" / "bad.om").unlink()
         assert op.set_model_dir(str(tmp_path)) == 0
 
@@ -115,7 +115,7 @@ class TestModelFolders:
 
     def test_the_950_has_none_since_9_1(self, tmp_path):
         acl.sim.configure(soc="Ascend910_95")
-        refused(op.set_model_dir(str(tmp_path)), 207000, "has no models of single operators")
+        refused(op.set_model_dir(str(tmp_path)), 207000, "no longer supports models of single operators")
         acl.sim.configure(cann="9.0")
         assert op.set_model_dir(str(tmp_path)) == 0
 

@@ -139,14 +139,14 @@ def test_handles_that_are_none(how, spoil, call):
 MISMATCHES = [
     ({"type": b"NoSuchOperator"}, 100024, 'acl.sim.kernel("NoSuchOperator")'),
     ({"type": b"Atan2"}, 100024, 'acl.sim.kernel("aclnnAtan2")'),
-    ({"type": b"MatMul"}, 100024, "no operator MatMul takes these tensors"),
+    ({"type": b"MatMul"}, 100024, "operator MatMul does not accept these tensors"),
     ({"type": b"ReduceSum"}, 100021, "inputs[1] of ReduceSum is not a constant"),
     ({"in_count": 1}, 100021, "numInputs is 1"),
-    ({"type": b"Relu"}, 100021, "numInputs is 2, expected 1 of Relu"),
-    ({"type": b"Relu", "in_count": 0}, 100021, "Relu has no input 0, self"),
+    ({"type": b"Relu"}, 100021, "numInputs is 2, expected 1 for Relu"),
+    ({"type": b"Relu", "in_count": 0}, 100021, "Relu needs input 0, self"),
     ({"out_count": 0}, 100022, "numOutputs is 0, expected 1"),
-    ({"type": b"Maximum", "out_count": 0}, 100022, "Maximum has no output 0, out"),
-    ({"type": b"Axpy"}, 100023, "Axpy has no attribute alpha"),
+    ({"type": b"Maximum", "out_count": 0}, 100022, "Maximum needs output 0, out"),
+    ({"type": b"Axpy"}, 100023, "Axpy needs attribute alpha"),
     ({"type": b"Cat"}, 100024, "does not know the attributes of operator Cat"),
 ]
 
@@ -171,11 +171,11 @@ def test_what_does_not_fit_is_not_compiled(how, spoil, call):
 ATTRIBUTES = [
     ("Add", {"unknown": 1}, "Add has no attribute unknown"),
     ("Relu", {"unknown": 1}, "Relu has no attribute unknown"),
-    ("SoftmaxV2", {"half_to_float": True}, "half_to_float of SoftmaxV2 is 1, which no kernel here can do, expected 0"),
+    ("SoftmaxV2", {"half_to_float": True}, "SoftmaxV2 is 1, which the simulator does not support, expected 0"),
     ("Cast", {"dst_type": 3}, "attribute dst_type of Cast is 3, expected 0"),
-    ("SoftmaxV2", {"axes": [0, 1]}, "SoftmaxV2 is given 2 numbers, expected one"),
+    ("SoftmaxV2", {"axes": [0, 1]}, "SoftmaxV2 got 2 numbers, expected one"),
     ("TransposeD", {"perm": "10"}, "attribute perm of TransposeD has another type"),
-    ("TransposeD", {}, "TransposeD has no attribute perm, which it needs"),
+    ("TransposeD", {}, "TransposeD needs attribute perm, which is missing"),
     ("Muls", {"value": [1, 2]}, "attribute value of Muls has another type, expected one number"),
 ]
 
@@ -217,8 +217,8 @@ def test_shapes_that_are_not_known(call):
 
 def test_shapes_that_do_not_follow(call):
     call.type, call.out_descs = b"Atan2", [call.single.desc([-2], "f4")]
-    refused(call.infer_shape(), 148050, "nothing says how it follows from the inputs")
-    refused(call.execute_v2(), 148050, "nothing says how it follows from the inputs")
+    refused(call.infer_shape(), 148050, "no rule to derive it from the inputs")
+    refused(call.execute_v2(), 148050, "no rule to derive it from the inputs")
     call.type = b"NoSuchOperator"
     refused(call.infer_shape(), 148050, "NoSuchOperator")
 
@@ -253,7 +253,7 @@ def test_constants_that_are_too_short(call):
     assert acl.set_tensor_const(desc, axes.ctypes.data, 8) == 0
     given = [(call.in_descs[0], call.inputs[0]), (desc, single.buffer(0, 16))]
     out = single.take((), "f4")
-    refused(single.call("ReduceSum", given, [out]), 100021, "inputs[1] of ReduceSum has 16 bytes, of which 8 are given")
+    refused(single.call("ReduceSum", given, [out]), 100021, "ReduceSum has 16 bytes, of which 8 are available")
     desc = single.desc([1], "f4")
     assert acl.set_tensor_const(desc, axes.ctypes.data, 8) == 0
     given[1] = desc, single.buffer(0, 4)
@@ -298,7 +298,7 @@ def test_casts(call):
     refused(op.cast(source, 0, target, out, 0, call.stream), 100000, "inputs[0] is NULL")
     refused(op.create_handle_for_cast(source, 0, 0)[1], 100000, "aclopCreateHandleForCast", "dstDesc is NULL")
     wrong = call.single.desc([3, 2], "f2")
-    refused(op.cast(source, buffer, wrong, out, 0, call.stream), 100024, "no operator Cast takes these tensors")
+    refused(op.cast(source, buffer, wrong, out, 0, call.stream), 100024, "operator Cast does not accept these tensors")
 
 
 # Function, what follows attribute set and name, words of the message.

@@ -103,7 +103,7 @@ def test_addresses_between_elements_are_refused(npu, kind, size, place):
     if place:
         pair.reverse()
     ret = npu.call("neg", *pair)
-    refused(ret, INVALID, "out" if not place else "self", f"expected a multiple of {size}, the bytes of an element")
+    refused(ret, INVALID, "out" if not place else "self", f"expected a multiple of {size}, the size of an element")
 
 
 # --- outputs that overlap each other
@@ -124,7 +124,7 @@ def extremes(npu, first, second, columns=False):
 def test_two_outputs_over_the_same_bytes_are_refused(npu, first, second, columns):
     """Also when only some elements of strided views are the same."""
     ret, _, _ = extremes(npu, first, second, columns)
-    refused(ret, INVALID, "aclnnMaxDim failed because out and indices are both written and have bytes in common")
+    refused(ret, INVALID, "aclnnMaxDim failed because out and indices are both written and overlap")
 
 
 @pytest.mark.needs_sim
@@ -143,7 +143,7 @@ def test_an_output_that_repeats_its_elements_is_compared(npu):
     repeated = numpy.lib.stride_tricks.as_strided(base.view, (3, 3, 3, 3, 3, 3), (4, 4, 4, 4, 4, 4))
     self = npu.tensor(numpy.ones((3, 3, 3, 3, 3, 3, 2), "f4"))
     out, indices = over(npu, base, repeated), over(npu, base._replace(kind="i4"), repeated)
-    refused(npu.call("max_dim", self, 6, False, out, indices), INVALID, "have bytes in common")
+    refused(npu.call("max_dim", self, 6, False, out, indices), INVALID, "are both written and overlap")
 
 
 @pytest.mark.needs_sim
@@ -160,7 +160,7 @@ def test_outputs_of_single_operators_overlap(npu):
         if code == 0:
             assert ret == 0, acl.get_recent_err_msg()
         else:
-            refused(ret, code, "aclopExecuteV2", "are both written and have bytes in common")
+            refused(ret, code, "aclopExecuteV2", "are both written and overlap")
     assert acl.rt.synchronize_stream(npu.stream) == 0
     single.close()
 
@@ -177,7 +177,7 @@ def test_single_operators_refuse_addresses_between_elements(npu):
                 ([given, (desc, single.buffer(block + shift, 4 * size))], [single.take((4,), kind)]),
             ):
                 ret = single.call("Add", ins, outs)
-                refused(ret, INVALID_CALL, "aclopExecuteV2", f"expected a multiple of {size}, the bytes of an element")
+                refused(ret, INVALID_CALL, "aclopExecuteV2", f"expected a multiple of {size}, the size of an element")
     single.close()
 
 
@@ -195,7 +195,7 @@ def test_changed_arguments_keep_to_the_same_rules(npu):
     params = acl.mdl.ri_task_get_params(task)[0]
     block, fresh = base.address, other.address
     for places, words in (
-        ([self.address, block, block + 8], "out and indices are both written and have bytes in common"),
+        ([self.address, block, block + 8], "out and indices are both written and overlap"),
         ([self.address, block + 2, fresh], "args moves a tensor of data type 0 by 2 bytes, expected a multiple of 4"),
         ([self.address, block, fresh + 3], "args moves a tensor of data type 3 by "),
     ):

@@ -52,7 +52,7 @@ limit(16)
 """
     done = run_script(code)
     assert done.returncode == 0, done.stderr
-    assert "trace.json could not be written whole: File too large" in done.stderr
+    assert "trace.json could not be written completely: File too large" in done.stderr
 
 
 def test_dumps_and_pictures_that_could_not_be_written(run_script, tmp_path):

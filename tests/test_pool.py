@@ -416,7 +416,7 @@ def test_a_device_that_is_full_takes_what_pools_do_not_use(configure):
     block, ret = acl.rt.malloc(40 << 20, 0)
     assert ret == 0
     assert get(pool, RESERVED) == 0
-    refused(refuse(pool, stream, 40 << 20), 207001, "nor its device has room")
+    refused(refuse(pool, stream, 40 << 20), 207001, "nor its device has enough free memory")
     assert acl.rt.free(block) == 0
 
 

@@ -82,7 +82,7 @@ ERRORS = [  # call with a pool and a stream; code; words, None where another thr
     (lambda pool, stream: call(pool, 0), 100000, "stream is NULL"),
     (lambda pool, stream: call(pool, 4097), 107017, "stream is 0x1001"),
     (lambda pool, stream: call(pool, stream, 2**64 - 1), 207001, "size is 18446744073709551615"),
-    (lambda pool, stream: call(pool, stream, 2**62), 207001, "nor its device has room"),
+    (lambda pool, stream: call(pool, stream, 2**62), 207001, "nor its device has enough free memory"),
     (lambda pool, stream: in_thread(lambda: call(pool, stream)), 107002, None),
     (lambda pool, stream: lib.aclrtMemPoolFreeAsync(NULL, pointer(stream)), 100000, "ptr is NULL"),
     (lambda pool, stream: lib.aclrtMemPoolFreeAsync(NUMBER, pointer(stream)), 107000, "the address of a block"),

@@ -97,7 +97,7 @@ def test_a_device_stands_in_a_list_once():
     acl.sim.reset()
     acl.sim.configure(devices=2)
     assert prof.create_config([1, 1], NONE, 0, TASK_TIME) == 0
-    refused(0, 0, "aclprofCreateConfig", "deviceIdList[1] is 1", "before")
+    refused(0, 0, "aclprofCreateConfig", "deviceIdList[1] is 1", "already")
     acl.sim.reset()
 
 

@@ -88,7 +88,7 @@ def test_queues_are_destroyed_once(queue):
         (1, 5, WORD, "len is 5, expected 4"),
         (1, 8, WORD, "len is 8, expected 4"),
         (0, 9, NAME, "len is 9, expected 8"),
-        (0, 8, NO_NAME, "expected that of a text"),
+        (0, 8, NO_NAME, "expected the address of a string"),
         (0, 8, LONG_NAME, "more than 127 characters"),
     ],
 )
@@ -182,8 +182,8 @@ def test_time_runs_out(queue, timeout):
 
 def test_no_product_shares_queues_between_processes(queue):
     for qid in (queue, 7):  # it is not looked up, so one that does not exist gets the same answer
-        refused(lib.acltdtGrantQueue(qid, 1, 4, 0), UNSUPPORTED, "acltdtGrantQueue", f"qid is {qid}", "no product")
-        refused(lib.acltdtAttachQueue(qid, 0, WORD), UNSUPPORTED, "acltdtAttachQueue", f"qid is {qid}", "no product")
+        refused(lib.acltdtGrantQueue(qid, 1, 4, 0), UNSUPPORTED, "acltdtGrantQueue", f"qid is {qid}", "not supported")
+        refused(lib.acltdtAttachQueue(qid, 0, WORD), UNSUPPORTED, "acltdtAttachQueue", f"qid is {qid}", "not supported")
 
 
 @pytest.mark.needs_sim
@@ -259,6 +259,6 @@ def test_dead_descriptions(device):
     refused(lib.acltdtBindQueueRoutes(routes), INVALID, "qRouteList is a destroyed list of queue routes")
     assert lib.acltdtGetQueueRouteNum(routes) == 0
     assert lib.acltdtDestroyQueueRouteQueryInfo(question) == 0
-    refused(lib.acltdtQueryQueueRoutes(question, routes), INVALID, "queryInfo is a destroyed question about routes")
+    refused(lib.acltdtQueryQueueRoutes(question, routes), INVALID, "queryInfo is a destroyed queue route query")
     other = ffi.cast("acltdtQueueRouteQueryInfo *", routes)
     refused(lib.acltdtDestroyQueueRouteQueryInfo(other), INVALID, "a destroyed list of queue routes")

@@ -162,7 +162,7 @@ def test_routes_never_lead_in_a_circle(queues):
     assert bind((first, first)) == (100000, [UNBOUND])
     assert bind((first, second), (second, third)) == (0, [BOUND, BOUND])
     with listed((third, first)) as routes:
-        refused(lib.acltdtBindQueueRoutes(routes), 100000, f"from queue {third} to queue {first}", "circle")
+        refused(lib.acltdtBindQueueRoutes(routes), 100000, f"from queue {third} to queue {first}", "cycle")
     assert bind((first, third)) == (0, [BOUND])
     assert put(first, b"x") == 0
     assert [take(third), take(third), take(third)] == [b"x", b"x", EMPTY]

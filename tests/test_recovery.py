@@ -315,9 +315,9 @@ def test_streams_that_an_instance_has(device, stream):
 @pytest.mark.parametrize(
     ("soc", "flag", "words"),
     [
-        (PA2, DEVICE_ONLY, "is for the device alone"),
-        (P950, DEVICE_ONLY, "is for the device alone"),
-        (P950, PERSISTENT, "is a persistent one"),
+        (PA2, DEVICE_ONLY, "is a device-only stream"),
+        (P950, DEVICE_ONLY, "is a device-only stream"),
+        (P950, PERSISTENT, "is persistent"),
     ],
 )
 def test_streams_whose_tasks_cannot_be_aborted(configure, soc, flag, words):

@@ -170,12 +170,12 @@ def test_stop_mode_is_for_good(stream):
 @pytest.mark.parametrize("flag", [1, 2, 4, 8, 0x10])
 def test_streams_for_the_device_have_no_other_flag(device, flag):
     ret = acl.rt.create_stream_with_config(0, DEVICE_USE_ONLY | flag)[1]
-    refused(ret, 107000, "aclrtCreateStreamWithConfig", f"flag is {DEVICE_USE_ONLY | flag:#x}", "to stand alone")
+    refused(ret, 107000, "aclrtCreateStreamWithConfig", f"flag is {DEVICE_USE_ONLY | flag:#x}", "without other flags")
 
 
 def test_some_streams_cannot_stop(streams):
     (for_device,) = streams(1, flag=DEVICE_USE_ONLY)
-    refused(acl.rt.set_stream_failure_mode(for_device, 1), 207000, "aclrtSetStreamFailureMode", "for the device alone")
+    refused(acl.rt.set_stream_failure_mode(for_device, 1), 207000, "aclrtSetStreamFailureMode", "a device-only stream")
     with building(HEAD) as (_, (bound,)):
         refused(acl.rt.set_stream_failure_mode(bound, 1), 207000, "aclrtSetStreamFailureMode", "is bound to a model")
 
@@ -185,8 +185,8 @@ def test_some_streams_cannot_stop(streams):
     ("soc", "flag", "words"),
     [
         ("Ascend310P3", 8, "no huge streams"),
-        ("Ascend910A", DEVICE_USE_ONLY, "no streams for the device alone"),
-        ("Ascend310B1", DEVICE_USE_ONLY, "no streams for the device alone"),
+        ("Ascend910A", DEVICE_USE_ONLY, "does not support device-only streams"),
+        ("Ascend310B1", DEVICE_USE_ONLY, "does not support device-only streams"),
     ],
 )
 def test_flags_that_chips_lack(configure, soc, flag, words):

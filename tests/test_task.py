@@ -303,7 +303,7 @@ def test_descriptions_are_read_when_the_task_runs(memory, stream):
         assert lib.aclrtCmoAsyncWithDesc(desc, 0, pointer(stream), ffi.NULL) == 0
         memory.put(numpy.zeros(size[0], "u1"), 1024)
         held.release()
-        refused(acl.rt.synchronize_stream(stream), 507053, "aclrtCmoAsyncWithDesc", "names no device memory")
+        refused(acl.rt.synchronize_stream(stream), 507053, "aclrtCmoAsyncWithDesc", "memory that is not device memory")
 
 
 # --- what is kept with tasks

@@ -145,7 +145,7 @@ def test_a_number_that_is_too_great_when_it_runs(generator):
     generator.put(generator.offset + 64, numpy.array([2**40], "u8"))
     generator.point(info.randomNum, generator.offset + 64)
     assert lib.aclrtRandomNumAsync(info, pointer(generator.stream), NULL) == 0
-    refused(acl.rt.synchronize_stream(generator.stream), 507053, "aclrtRandomNumAsync", "more than its result")
+    refused(acl.rt.synchronize_stream(generator.stream), 507053, "aclrtRandomNumAsync", "larger than the result buffer")
 
 
 def test_recorded_tasks_are_updated_from_device_memory(generator, stream, other):
@@ -175,7 +175,7 @@ def test_recorded_tasks_are_updated_from_device_memory(generator, stream, other)
         fresh.randomResultAddr = pointer(64)
         generator.put(place, numpy.frombuffer(ffi.buffer(fresh), "u1").copy())
         assert lib.aclrtTaskUpdateAsync(pointer(bound), number[0], update, pointer(other)) == 0
-        refused(acl.rt.synchronize_stream(other), 107000, "aclrtTaskUpdateAsync", "describes no task")
+        refused(acl.rt.synchronize_stream(other), 107000, "aclrtTaskUpdateAsync", "is invalid, or names memory")
         run(instance, stream)
 
 
@@ -195,7 +195,7 @@ def test_updates_are_checked(generator, stream):
     refused(update(NULL), 100000, name, "info is NULL")
     refused(update(update_info(generator), 0), 100000, name, "taskStream is NULL")
     refused(update(update_info(generator, id=3)), 107000, name, "info->id is 3")
-    refused(update(update_info(generator, id=UPDATE_KERNEL)), 207000, name, "no binaries")
+    refused(update(update_info(generator, id=UPDATE_KERNEL)), 207000, name, "for kernels")
     refused(update(update_info(generator, size=8)), 107000, name, "size is 8")
     refused(update(update_info(generator)), 107005, name, "taskStream is not bound")
     with building(HEAD) as (_, (bound,)):

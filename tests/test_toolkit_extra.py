@@ -99,7 +99,7 @@ def test_what_has_no_behaviour_refuses_and_says_so(library, name, code):
     arguments = [None] * len(EXTRA.functions[name].params)
     message()
     assert library[name](*arguments) == code
-    assert f"{name} failed because this simulator has its name alone" in message()
+    assert f"{name} failed because this simulator exports only its name" in message()
 
 
 def test_memory_for_media(library):

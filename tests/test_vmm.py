@@ -209,7 +209,7 @@ def test_the_last_reset_ends_memory_and_mappings(made):
     handle, address = made.mapped()
     assert rt.reset_device_force(0) == 0
     assert rt.set_device(0) == 0
-    refused(put(address, b"gone"), 107000, "dst", "addresses to which no memory is mapped")
+    refused(put(address, b"gone"), 107000, "dst", "reserved address space without mapped memory")
     refused(rt.map_mem(address, HUGE, 0, handle, 0), 107017, "a destroyed physical memory")
     assert put(made.map(address, made.physical()), b"anew") == 0
 
@@ -409,7 +409,7 @@ def test_nobody_may_use_what_was_mapped_without_access(made, stream):
     handle = made.physical()
     address = made.map_closed(made.reserve(), handle)
     assert access(address) == (0, 0)
-    closed = "none that may be accessed yet"
+    closed = "without access to it yet"
     refused(put(address, b"x"), 107000, "dst", closed)
     refused(rt.memset_async(address, 1, 1, 1, stream), 107000, "devPtr", closed)
     refused(rt.pointer_get_attributes(address)[1], 107000, closed)

@@ -143,7 +143,7 @@ CALLS = [  # function, call, code, words
         "the start of a reserved range",
     ),
     ("aclrtReleaseMemAddress", lambda w: rt.release_mem_address(64), 107000, "virPtr is 0x40"),
-    ("aclrtReleaseMemAddress", lambda w: rt.release_mem_address(w.address), 107000, "1 mappings are left"),
+    ("aclrtReleaseMemAddress", lambda w: rt.release_mem_address(w.address), 107000, "still has 1 mappings"),
     ("aclrtMapMem", lambda w: map_at(w, 0), 100000, "virPtr is NULL"),
     ("aclrtMapMem", lambda w: map_at(w, w.address, handle=0), 100000, "handle is NULL"),
     ("aclrtMapMem", lambda w: map_at(w, w.address, 0), 100000, "size is 0"),
@@ -255,10 +255,10 @@ CALLS = [  # function, call, code, words
         "aclrtMemGetAddressRange",
         lambda w: lib.aclrtMemGetAddressRange(pointer(w.address + HUGE), PLACE, SIZE),
         107000,
-        "addresses to which no memory is mapped",
+        "reserved address space without mapped memory",
     ),
     ("aclrtFree", lambda w: rt.free(w.address), 107000, "devPtr"),
-    ("aclrtReserveMemAddressNoUCMemory", lambda w: no_uc(), 207000, "Ascend910B3 has no addresses without"),
+    ("aclrtReserveMemAddressNoUCMemory", lambda w: no_uc(), 207000, "Ascend910B3 cannot reserve addresses without"),
 ]
 
 

@@ -72,7 +72,7 @@ static aclError find_stream(aclrtStream stream, struct sim_target *target)
 {
     const struct sim_soc *soc = sim_config()->cf_soc;
     SIM_NOT_NULL(stream);
-    SIM_SUPPORTED(soc->so_profile != SIM_P310B, "%s takes no allocator of the program's", soc->so_name);
+    SIM_SUPPORTED(soc->so_profile != SIM_P310B, "%s does not support registered allocators", soc->so_name);
     return sim_stream_find(stream, target);
 }
 

@@ -11,7 +11,7 @@
 /* Only Ascend 950, Atlas A3 and A2 have it. */
 #define ON_RECOVERABLE_ONLY()                                                                                          \
     SIM_SUPPORTED(sim_config()->cf_soc->so_profile <= SIM_PA2,                                                         \
-                  "%s lacks it, expected a chip of profile P950, PA3 or PA2", sim_config()->cf_soc->so_name)
+                  "%s does not support it, expected a chip of profile P950, PA3 or PA2", sim_config()->cf_soc->so_name)
 
 #define FUNCTION_NOT_NULL(function)                                                                                    \
     SIM_CHECK((function) != NULL, ACL_ERROR_RT_PARAM_INVALID, "%s is NULL, expected a function", #function)
@@ -63,7 +63,8 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args)
 /* Only compact chips run host functions on a thread of the program, and no profile describes such a chip. */
 static aclError on_compact_only(void)
 {
-    return sim_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "%s lacks it, expected a compact chip, or aclrtLaunchHostFunc",
+    return sim_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "%s does not support it, expected a compact chip; use "
+                      "aclrtLaunchHostFunc here",
                       sim_config()->cf_soc->so_name);
 }
 
@@ -124,7 +125,8 @@ static const struct rtExceptionInfo *find_report(const aclrtExceptionInfo *info)
 {
     const struct rtExceptionInfo *found = sim_exception_find(info);
     if (found == NULL)
-        sim_refuse(ACL_ERROR_INVALID_PARAM, "info is %p, expected what the exception callback that runs now was given",
+        sim_refuse(ACL_ERROR_INVALID_PARAM, "info is %p, expected the info argument of the exception callback that is "
+                   "running now",
                    (const void *)info);
     return found;
 }
@@ -173,7 +175,8 @@ aclError aclrtGetArgsFromExceptionInfo(const aclrtExceptionInfo *info, void **de
     SIM_NOT_NULL(devArgsPtr);
     SIM_NOT_NULL(devArgsLen);
     SIM_ARGUMENT(found->ex_args != NULL, (aclError)NO_VALUE,
-                 "the task of info has no arguments in device memory, expected a kernel launched with such ones");
+                 "the task of info has no arguments in device memory, expected a kernel launched with arguments in "
+                 "device memory");
     *devArgsPtr = (void *)(uintptr_t)found->ex_args;
     *devArgsLen = found->ex_args_size;
     return ACL_SUCCESS;

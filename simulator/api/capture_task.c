@@ -19,7 +19,7 @@ aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char *name)
     SIM_NOT_NULL(modelRI);
     SIM_NOT_NULL(name);
     SIM_TRY(sim_capture_check_chip());
-    SIM_CHECK(maxLen != 0, ACL_ERROR_RT_PARAM_INVALID, "maxLen is 0, expected the bytes of name");
+    SIM_CHECK(maxLen != 0, ACL_ERROR_RT_PARAM_INVALID, "maxLen is 0, expected the size of name in bytes");
     return sim_capture_get_name(modelRI, maxLen, name);
 }
 

@@ -19,7 +19,7 @@ static bool has_channels(void)
     const struct sim_soc *soc = sim_config()->cf_soc;
     bool has = soc->so_profile != SIM_P310B && soc->so_profile != SIM_P310P;
     if (!has)
-        sim_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "%s has no channels, expected a card that trains", soc->so_name);
+        sim_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "%s has no channels, expected a training card", soc->so_name);
     return has;
 }
 
@@ -177,7 +177,8 @@ static aclError check_shape(acltdtTensorType type, const int64_t *dims, size_t c
     SIM_ARGUMENT(count <= SIM_CHANNEL_DIMS, ACL_ERROR_INVALID_PARAM, "dimNum is %zu, expected at most %d", count,
                  SIM_CHANNEL_DIMS);
     SIM_ARGUMENT(type == ACL_TENSOR_DATA_TENSOR || count == 0, ACL_ERROR_INVALID_PARAM,
-                 "dimNum is %zu and tdtType %d, expected dimensions of ACL_TENSOR_DATA_TENSOR (0) alone", count, (int)type);
+                 "dimNum is %zu and tdtType %d, expected dimensions only with ACL_TENSOR_DATA_TENSOR (0)", count,
+                 (int)type);
     SIM_ARGUMENT(sim_memory_is_host(dims), ACL_ERROR_INVALID_PARAM, "dims is %p, which is device memory, expected host memory",
                  (const void *)dims);
     return ACL_SUCCESS;
@@ -205,7 +206,8 @@ aclError acltdtDestroyDataItem(acltdtDataItem *dataItem)
     if (found->ci_received) {
         sim_object_close(found);
         return sim_refuse(ACL_ERROR_INVALID_PARAM,
-                          "dataItem was received, expected an item of the program's own: it goes with its dataset");
+                          "dataItem was received and is destroyed with its dataset, expected an item of "
+                          "acltdtCreateDataItem");
     }
     sim_channel_item_destroy(found);
     return ACL_SUCCESS;
@@ -249,7 +251,7 @@ size_t acltdtGetDimNumFromItem(const acltdtDataItem *dataItem)
 static aclError give_dims(const struct sim_item *item, int64_t *dims, size_t room)
 {
     SIM_ARGUMENT(room >= item->it_rank, ACL_ERROR_INVALID_PARAM,
-                 "dimNum is %zu, expected at least %u, the dimensions of the item", room, item->it_rank);
+                 "dimNum is %zu, expected at least %u, the number of dimensions of the item", room, item->it_rank);
     if (item->it_rank == 0)
         return ACL_SUCCESS;
     SIM_NOT_NULL(dims);

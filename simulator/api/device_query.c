@@ -114,7 +114,7 @@ aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t otherDeviceId, uint64_t
 static aclError check_told(const char *what)
 {
     const struct sim_soc *soc = sim_config()->cf_soc;
-    SIM_SUPPORTED(soc->so_profile <= SIM_PA2, "the %s does not tell its %s", soc->so_name, what);
+    SIM_SUPPORTED(soc->so_profile <= SIM_PA2, "the %s does not report its %s", soc->so_name, what);
     return ACL_SUCCESS;
 }
 

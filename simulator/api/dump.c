@@ -27,7 +27,7 @@ aclError acldumpRegCallback(int32_t (*const messageCallback)(const acldumpChunk 
 {
     SIM_ENTER();
     SIM_NOT_NULL(messageCallback);
-    SIM_ARGUMENT(flag == 0, ACL_ERROR_INVALID_PARAM, "flag is %d, expected 0: no files beside the callback", flag);
+    SIM_ARGUMENT(flag == 0, ACL_ERROR_INVALID_PARAM, "flag is %d, expected 0 (only the callback, no files)", flag);
     sim_dump_give_to(messageCallback);
     return ACL_SUCCESS;
 }
@@ -43,7 +43,7 @@ const char *acldumpGetPath(acldumpType dumpType)
     SIM_ENTER();
     enum sim_profile profile = sim_config()->cf_soc->so_profile;
     if (profile >= SIM_P310B) {
-        sim_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "%s does not know paths of dumps", sim_config()->cf_soc->so_name);
+        sim_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "%s does not report dump paths", sim_config()->cf_soc->so_name);
         return NULL;
     }
     if (dumpType < AIC_ERR_BRIEF_DUMP || dumpType > OVERFLOW_DUMP) {
@@ -95,7 +95,7 @@ aclError acldumpSaveExceptionInfo(const char *fileName, const char *userTag, con
 static aclError check_arguments_dump(uint32_t dumpType)
 {
     enum sim_profile profile = sim_config()->cf_soc->so_profile;
-    SIM_SUPPORTED(profile != SIM_P310B && profile != SIM_P310P, "%s has no dump of operators' arguments",
+    SIM_SUPPORTED(profile != SIM_P310B && profile != SIM_P310P, "%s cannot dump the arguments of operators",
                   sim_config()->cf_soc->so_name);
     SIM_ARGUMENT(dumpType == ACL_OP_DUMP_OP_AICORE_ARGS, ACL_ERROR_INVALID_PARAM,
                  "dumpType is %u, expected ACL_OP_DUMP_OP_AICORE_ARGS (1)", dumpType);

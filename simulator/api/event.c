@@ -71,10 +71,11 @@ aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t flag)
               "ACL_EVENT_TIME_LINE (0x8) or their sum, or ACL_EVENT_DEVICE_USE_ONLY (0x10) or ACL_EVENT_EXTERNAL (0x20)",
               flag);
     SIM_CHECK(!(flag & FLAG_ALONE) || (flag & (flag - 1)) == 0, ACL_ERROR_RT_PARAM_INVALID,
-              "flag is %#x, expected ACL_EVENT_DEVICE_USE_ONLY (0x10) and ACL_EVENT_EXTERNAL (0x20) to stand alone", flag);
+              "flag is %#x, expected ACL_EVENT_DEVICE_USE_ONLY (0x10) or ACL_EVENT_EXTERNAL (0x20) without other "
+              "flags", flag);
     enum sim_profile profile = sim_config()->cf_soc->so_profile;
     SIM_SUPPORTED(!(flag & ACL_EVENT_DEVICE_USE_ONLY) || (profile != SIM_P310B && profile != SIM_P910),
-                  "%s has no events for the device alone", sim_config()->cf_soc->so_name);
+                  "%s does not support device-only events", sim_config()->cf_soc->so_name);
     return sim_event_create(SIM_EVENT_FLAG, flag, event);
 }
 

@@ -5,7 +5,8 @@
 static aclError refuse(void)
 {
     return sim_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                      "a program on the host of the %s has no groups, expected one on the device's own processor",
+                      "a program on the host of the %s cannot use groups, expected a program that runs on the device's "
+                      "processor",
                       sim_config()->cf_soc->so_name);
 }
 

@@ -20,7 +20,8 @@ aclError aclrtIpcMemGetExportKey(void *devPtr, size_t size, char *key, size_t le
     SIM_NOT_NULL(key);
     SIM_TRY(sim_ipc_supported());
     SIM_CHECK(size != 0, ACL_ERROR_RT_PARAM_INVALID, "size is 0, expected at least 1");
-    SIM_CHECK(len >= SIM_EXCHANGE_KEY, ACL_ERROR_RT_PARAM_INVALID, "len is %zu, expected %d, the bytes of a key", len,
+    SIM_CHECK(len >= SIM_EXCHANGE_KEY, ACL_ERROR_RT_PARAM_INVALID, "len is %zu, expected %d, the size of a key in "
+              "bytes", len,
               SIM_EXCHANGE_KEY);
     SIM_CHECK(flags <= ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION, ACL_ERROR_RT_PARAM_INVALID,
               "flags is %#llx, expected 0 or ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION (1)",
@@ -42,7 +43,7 @@ aclError aclrtIpcMemSetImportPid(const char *key, int32_t *pid, size_t num)
 
 static aclError check_servers(void)
 {
-    SIM_SUPPORTED(sim_config()->cf_soc->so_profile == SIM_PA3, "%s is not part of a server of several",
+    SIM_SUPPORTED(sim_config()->cf_soc->so_profile == SIM_PA3, "%s does not work across several servers",
                   sim_config()->cf_soc->so_name);
     return ACL_SUCCESS;
 }

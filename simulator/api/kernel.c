@@ -13,7 +13,8 @@ aclrtBinary aclrtCreateBinary(const void *data, size_t dataLen)
     SIM_ENTER();
     if (data != NULL && dataLen != 0)
         return sim_kernel_describe(data, dataLen);
-    sim_refuse(ACL_ERROR_INVALID_PARAM, "data is %p with dataLen %zu, expected the bytes of a binary", data, dataLen);
+    sim_refuse(ACL_ERROR_INVALID_PARAM, "data is %p with dataLen %zu, expected a binary and its size in bytes", data,
+               dataLen);
     return NULL;
 }
 
@@ -89,7 +90,7 @@ aclError aclrtBinaryLoadFromData(const void *data, size_t length, const aclrtBin
     SIM_ENTER();
     struct sim_binary_options read;
     SIM_NOT_NULL(data);
-    SIM_ARGUMENT(length != 0, ACL_ERROR_INVALID_PARAM, "length is 0, expected the bytes of data");
+    SIM_ARGUMENT(length != 0, ACL_ERROR_INVALID_PARAM, "length is 0, expected the size of data in bytes");
     SIM_NOT_NULL(binHandle);
     SIM_TRY(read_options(options, &read));
     return sim_kernel_load_data(data, length, &read, binHandle);
@@ -193,7 +194,7 @@ aclError aclrtGetFunctionName(aclrtFuncHandle funcHandle, uint32_t maxLen, char 
     SIM_ENTER();
     SIM_NOT_NULL(funcHandle);
     SIM_NOT_NULL(name);
-    SIM_CHECK(maxLen != 0, ACL_ERROR_RT_PARAM_INVALID, "maxLen is 0, expected the bytes of name");
+    SIM_CHECK(maxLen != 0, ACL_ERROR_RT_PARAM_INVALID, "maxLen is 0, expected the size of name in bytes");
     return sim_kernel_function_name(funcHandle, maxLen, name);
 }
 

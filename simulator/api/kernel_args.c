@@ -38,7 +38,7 @@ aclError aclrtKernelArgsInitByUserMem(aclrtFuncHandle funcHandle, aclrtArgsHandl
     SIM_NOT_NULL(argsHandle);
     SIM_NOT_NULL(userHostMem);
     SIM_ARGUMENT(actualArgsSize != 0, ACL_ERROR_INVALID_PARAM,
-                 "actualArgsSize is 0, expected what aclrtKernelArgsGetMemSize answers");
+                 "actualArgsSize is 0, expected the size that aclrtKernelArgsGetMemSize returns");
     return sim_kernel_args_create_at(funcHandle, argsHandle, userHostMem, actualArgsSize);
 }
 
@@ -47,7 +47,7 @@ aclError aclrtKernelArgsAppend(aclrtArgsHandle argsHandle, void *param, size_t p
     SIM_ENTER();
     SIM_NOT_NULL(argsHandle);
     SIM_NOT_NULL(param);
-    SIM_ARGUMENT(paramSize != 0, ACL_ERROR_INVALID_PARAM, "paramSize is 0, expected the bytes of param");
+    SIM_ARGUMENT(paramSize != 0, ACL_ERROR_INVALID_PARAM, "paramSize is 0, expected the size of param in bytes");
     SIM_NOT_NULL(paramHandle);
     return sim_kernel_args_append(argsHandle, param, paramSize, paramHandle);
 }
@@ -66,7 +66,8 @@ aclError aclrtKernelArgsGetPlaceHolderBuffer(aclrtArgsHandle argsHandle, aclrtPa
     SIM_ENTER();
     SIM_NOT_NULL(argsHandle);
     SIM_NOT_NULL(paramHandle);
-    SIM_ARGUMENT(dataSize != 0, ACL_ERROR_INVALID_PARAM, "dataSize is 0, expected the bytes of the placeholder's data");
+    SIM_ARGUMENT(dataSize != 0, ACL_ERROR_INVALID_PARAM, "dataSize is 0, expected the size of the placeholder's data "
+                 "in bytes");
     SIM_NOT_NULL(bufferAddr);
     return sim_kernel_args_holder_data(argsHandle, paramHandle, dataSize, bufferAddr);
 }
@@ -78,7 +79,7 @@ aclError aclrtKernelArgsParaUpdate(aclrtArgsHandle argsHandle, aclrtParamHandle 
     SIM_NOT_NULL(argsHandle);
     SIM_NOT_NULL(paramHandle);
     SIM_NOT_NULL(param);
-    SIM_ARGUMENT(paramSize != 0, ACL_ERROR_INVALID_PARAM, "paramSize is 0, expected the bytes of param");
+    SIM_ARGUMENT(paramSize != 0, ACL_ERROR_INVALID_PARAM, "paramSize is 0, expected the size of param in bytes");
     return sim_kernel_args_update(argsHandle, paramHandle, param, paramSize);
 }
 

@@ -15,7 +15,7 @@ static aclError launch_device_args(aclrtFuncHandle funcHandle, uint32_t numBlock
 {
     SIM_NOT_NULL(funcHandle);
     SIM_NOT_NULL(argsData);
-    SIM_ARGUMENT(argsSize != 0, ACL_ERROR_INVALID_PARAM, "argsSize is 0, expected the bytes of argsData");
+    SIM_ARGUMENT(argsSize != 0, ACL_ERROR_INVALID_PARAM, "argsSize is 0, expected the size of argsData in bytes");
     SIM_CHECK(argsSize <= SIM_ARGS_BYTES, ACL_ERROR_RT_PARAM_INVALID, "argsSize is %zu, expected at most %u", argsSize,
               SIM_ARGS_BYTES);
     struct sim_kernel_order order = {.ko_function = funcHandle, .ko_grid = line(numBlocks), .ko_threads = one,
@@ -54,7 +54,7 @@ static aclError read_host_args(struct sim_kernel_order *order, const void *hostA
                                const aclrtPlaceHolderInfo *placeHolderArray, size_t placeHolderNum)
 {
     SIM_NOT_NULL(hostArgs);
-    SIM_ARGUMENT(argsSize != 0, ACL_ERROR_INVALID_PARAM, "argsSize is 0, expected the bytes of hostArgs");
+    SIM_ARGUMENT(argsSize != 0, ACL_ERROR_INVALID_PARAM, "argsSize is 0, expected the size of hostArgs in bytes");
     SIM_ARGUMENT(placeHolderArray != NULL || placeHolderNum == 0, ACL_ERROR_INVALID_PARAM,
                  "placeHolderArray is NULL with placeHolderNum %zu, expected that many placeholders", placeHolderNum);
     order->ko_host = (struct sim_host_args){hostArgs, argsSize, placeHolderArray, placeHolderNum};

@@ -57,7 +57,7 @@ aclError aclrtSwitchLabelByIndex(void *ptr, uint32_t maxValue, aclrtLabelList la
 
 static aclError check_chip(void)
 {
-    SIM_SUPPORTED(sim_config()->cf_soc->so_profile != SIM_PA3, "%s has no streams that start one another",
+    SIM_SUPPORTED(sim_config()->cf_soc->so_profile != SIM_PA3, "%s has no streams that activate other streams",
                   sim_config()->cf_soc->so_name);
     return ACL_SUCCESS;
 }
@@ -85,7 +85,8 @@ aclError aclrtSwitchStream(void *leftValue, aclrtCondition cond, void *rightValu
     SIM_NOT_NULL(trueStream);
     SIM_NOT_NULL(stream);
     SIM_ARGUMENT(falseStream == NULL, ACL_ERROR_INVALID_PARAM,
-                 "falseStream is %p, expected NULL: otherwise the stream goes on itself", falseStream);
+                 "falseStream is %p, expected NULL: if the condition is false, the stream itself continues",
+                 falseStream);
     SIM_TRY(check_chip());
     SIM_TRY(sim_stream_find(trueStream, &to));
     SIM_TRY(sim_stream_check(stream));

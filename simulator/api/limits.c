@@ -67,7 +67,7 @@ aclError aclrtSetOpWaitTimeout(uint32_t timeout)
 {
     SIM_ENTER();
     const struct sim_soc *soc = sim_config()->cf_soc;
-    SIM_SUPPORTED(soc->so_profile != SIM_P310P, "waits on the %s have no time-out", soc->so_name);
+    SIM_SUPPORTED(soc->so_profile != SIM_P310P, "the %s does not support a time-out for waits", soc->so_name);
     sim_limits_set_wait(soc->so_profile == SIM_P910 ? 0 : timeout); /* P910 accepts any and waits without limit */
     return ACL_SUCCESS;
 }
@@ -84,7 +84,8 @@ aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout)
 {
     SIM_ENTER();
     return sim_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                      "timeout is %u, and the %s takes no milliseconds, expected aclrtSetOpExecuteTimeOutV2", timeout,
+                      "timeout is %u, and the %s does not support milliseconds, expected aclrtSetOpExecuteTimeOutV2",
+                      timeout,
                       sim_config()->cf_soc->so_name);
 }
 
@@ -157,10 +158,10 @@ static aclError check_cores(aclrtDevResLimitType type, uint32_t value)
 {
     SIM_TRY(check_type(type));
     uint32_t most = sim_limits_hardware(type);
-    SIM_CHECK(most != 0, ACL_ERROR_RT_PARAM_INVALID, "value is %u, and the %s has none of the cores of type %d", value,
+    SIM_CHECK(most != 0, ACL_ERROR_RT_PARAM_INVALID, "value is %u, and the %s has no cores of type %d", value,
               sim_config()->cf_soc->so_name, (int)type);
     SIM_CHECK(value != 0 && value <= most, ACL_ERROR_RT_PARAM_INVALID,
-              "value is %u, expected 1 to %u, the cores of that type that the %s has", value, most,
+              "value is %u, expected 1 to %u, the number of cores of that type on the %s", value, most,
               sim_config()->cf_soc->so_name);
     return ACL_SUCCESS;
 }

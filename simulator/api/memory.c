@@ -56,7 +56,7 @@ static aclError allocate(void **devPtr, size_t size, aclrtMemMallocPolicy policy
     SIM_NOT_NULL(devPtr);
     SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected at least 1");
     SIM_ARGUMENT(size <= SIZE_MAX - pad - 31, ACL_ERROR_INVALID_PARAM,
-                 "size is %zu, expected a number that can be padded by %zu bytes", size, (size_t)pad);
+                 "size is %zu, expected a size to which %zu bytes of padding can be added", size, (size_t)pad);
     SIM_TRY(read_policy(policy, peer_huge, sim_memory_whole(size + pad), &meaning));
     if (meaning.po_page == SIM_PAGE_GIANT)
         pad = 0;

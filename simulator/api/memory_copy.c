@@ -161,7 +161,7 @@ static aclError check_words(const void *ptr, size_t memSize, size_t N)
                  "ptr is %p, expected a multiple of 4", ptr);
     SIM_ARGUMENT(N <= memSize / sizeof(uint32_t), ACL_ERROR_INVALID_PARAM,
                  "N is %zu, expected at most memSize / 4, %zu", N, memSize / sizeof(uint32_t));
-    SIM_SUPPORTED(sim_config()->cf_soc->so_profile <= SIM_PA2, "%s cannot set memory by words",
+    SIM_SUPPORTED(sim_config()->cf_soc->so_profile <= SIM_PA2, "%s cannot set memory by 32-bit values",
                   sim_config()->cf_soc->so_name);
     sim_memory_locate(ptr, &place);
     if (sim_memory_is_low(&place, ptr))

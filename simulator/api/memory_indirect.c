@@ -25,7 +25,8 @@ static aclError check_inner(aclrtMemcpyKind kind)
 
 static aclError check_described(aclrtMemcpyKind kind)
 {
-    SIM_SUPPORTED(is_on_chip(SIM_P910), "%s has no descriptions of copies", sim_config()->cf_soc->so_name);
+    SIM_SUPPORTED(is_on_chip(SIM_P910), "%s does not support copies described in device memory",
+                  sim_config()->cf_soc->so_name);
     return check_inner(kind);
 }
 

@@ -12,7 +12,7 @@ aclError aclrtGetMemUsageInfo(int32_t deviceId, aclrtMemUsageInfo *memUsageInfo,
     struct sim_device *device;
     SIM_NOT_NULL(memUsageInfo);
     SIM_NOT_NULL(outputNum);
-    SIM_SUPPORTED(sim_config()->cf_soc->so_profile != SIM_P950, "%s does not count memory by components",
+    SIM_SUPPORTED(sim_config()->cf_soc->so_profile != SIM_P950, "%s does not report memory use per component",
                   sim_config()->cf_soc->so_name);
     SIM_CHECK(inputNum != 0, ACL_ERROR_RT_PARAM_INVALID, "inputNum is 0, expected at least 1");
     SIM_TRY(sim_device_find(deviceId, &device));

@@ -8,7 +8,8 @@ static aclError check_memory(const void *model, size_t size)
 {
     SIM_NOT_NULL(model);
     SIM_ARGUMENT(size >= SIM_FILE_HEADER, ACL_ERROR_INVALID_PARAM,
-                 "modelSize is %zu, expected the bytes of a model, which has a header of %d", size, SIM_FILE_HEADER);
+                 "modelSize is %zu, expected the size of a model in bytes, at least %d (its header)", size,
+                 SIM_FILE_HEADER);
     return ACL_SUCCESS;
 }
 

@@ -7,7 +7,7 @@
 static aclError check_bytes(const void *model, size_t size)
 {
     SIM_NOT_NULL(model);
-    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "modelSize is 0, expected the bytes of a bundle");
+    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "modelSize is 0, expected the size of a bundle in bytes");
     return ACL_SUCCESS;
 }
 

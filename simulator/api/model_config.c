@@ -72,13 +72,13 @@ aclError aclmdlSetExternalWeightAddress(aclmdlConfigHandle *handle, const char *
     SIM_ENTER();
     SIM_NOT_NULL(weightFileName);
     SIM_NOT_NULL(devPtr);
-    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected the bytes of the weights");
+    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected the size of the weights in bytes");
     struct sim_options *found = sim_model_options_open(SIM_LOAD_OPTIONS, handle);
     if (found == NULL)
         return ACL_ERROR_INVALID_PARAM;
     sim_object_close(found);
-    return sim_refuse(ACL_ERROR_API_NOT_SUPPORT, "weightFileName is \"%s\", and no model here takes weights from a file "
-                      "of its own, expected them inside the model", weightFileName);
+    return sim_refuse(ACL_ERROR_API_NOT_SUPPORT, "weightFileName is \"%s\", but separate weight files are not "
+                      "supported, expected the weights inside the model", weightFileName);
 }
 
 static aclError read_options(const aclmdlConfigHandle *handle, struct sim_load *load, struct sim_load_queues *queues,
@@ -122,7 +122,7 @@ aclError aclmdlLoadFromModel(const aclmdlModel *model, const aclmdlConfigHandle 
         return ACL_ERROR_INVALID_PARAM;
     sim_object_close(found);
     return sim_refuse(ACL_ERROR_API_NOT_SUPPORT,
-                      "model is %p, a graph in memory, which only a compiler in the process makes, expected "
+                      "model is %p, but loading a graph that was compiled in this process is not supported, expected "
                       "aclmdlLoadWithConfig", (const void *)model);
 }
 

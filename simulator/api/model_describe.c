@@ -89,7 +89,7 @@ static aclError describe(struct sim_model_desc *desc, struct sim_bytes model)
     sim_model_desc_fill(desc, NULL, 0);
     SIM_TRY(sim_file_view(model, &file));
     SIM_ARGUMENT(sim_file_is_described(&file), ACL_ERROR_GE_PARAM_INVALID,
-                 "the model says nothing about its inputs and outputs to who does not load it, expected one of a newer "
+                 "the inputs and outputs of the model are not known before it is loaded, expected a model from a newer "
                  "converter");
     SIM_TRY(sim_file_signature(&file, &signature));
     sim_model_desc_fill(desc, signature, 0);
@@ -115,7 +115,7 @@ aclError aclmdlGetDescFromMem(aclmdlDesc *modelDesc, const void *model, size_t m
 {
     SIM_ENTER();
     SIM_NOT_NULL(model);
-    SIM_ARGUMENT(modelSize != 0, ACL_ERROR_INVALID_PARAM, "modelSize is 0, expected the bytes of a model");
+    SIM_ARGUMENT(modelSize != 0, ACL_ERROR_INVALID_PARAM, "modelSize is 0, expected the size of a model in bytes");
     struct sim_bytes bytes = {model, modelSize};
     WITH_DESC(describe(found, bytes));
 }
@@ -190,7 +190,8 @@ static aclError find_index(const struct sim_model_desc *desc, bool input, const 
     uint32_t count = signature == NULL ? 0 : input ? signature->sg_input_count : signature->sg_output_count;
     uint32_t place =
         count == 0 ? 0 : sim_model_port_find(input ? signature->sg_inputs : signature->sg_outputs, count, name);
-    SIM_ARGUMENT(place < count, ACL_ERROR_INVALID_PARAM, "name is \"%s\", which none of the %u %s has", name, count,
+    SIM_ARGUMENT(place < count, ACL_ERROR_INVALID_PARAM, "name is \"%s\", which is not the name of any of the %u %s",
+                 name, count,
                  input ? "inputs" : "outputs");
     *index = place;
     return ACL_SUCCESS;

@@ -149,7 +149,7 @@ static aclError pick_values(const struct sim_signature *signature, const aclmdlI
     size_t at = 0;
     SIM_ARGUMENT(dims->dimCount <= ACL_MAX_DIM_CNT && dims->dimCount == all_dims(signature),
                  ACL_ERROR_GE_DYNAMIC_INPUT_LENGTH_INVALID,
-                 "dims has %zu dimensions, expected %u, those of all inputs one after the other", dims->dimCount,
+                 "dims has %zu dimensions, expected %u, the dimensions of all inputs in order", dims->dimCount,
                  all_dims(signature));
     *count = 0;
     for (uint32_t i = 0; i < signature->sg_input_count; i++) {
@@ -173,7 +173,7 @@ aclError aclmdlSetInputDynamicDims(uint32_t modelId, aclmdlDataset *dataset, siz
     struct sim_model *model;
     SIM_NOT_NULL(dataset);
     SIM_NOT_NULL(dims);
-    SIM_ARGUMENT(dims->dimCount != 0, ACL_ERROR_INVALID_PARAM, "dims has no dimension");
+    SIM_ARGUMENT(dims->dimCount != 0, ACL_ERROR_INVALID_PARAM, "dims has no dimensions");
     SIM_TRY(sim_model_open(modelId, &model));
     aclError code = pick_values(model->mo_signature, dims, values, &count);
     sim_model_close(model);

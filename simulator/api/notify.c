@@ -18,7 +18,7 @@ aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag)
               "flag is %#llx, expected ACL_NOTIFY_DEFAULT (0) or ACL_NOTIFY_DEVICE_USE_ONLY (1)",
               (unsigned long long)flag);
     SIM_SUPPORTED(flag == ACL_NOTIFY_DEFAULT || (profile() != SIM_P310B && profile() != SIM_P910),
-                  "%s has no notifies for the device alone", sim_config()->cf_soc->so_name);
+                  "%s does not support device-only notifies", sim_config()->cf_soc->so_name);
     return sim_notify_create(SIM_NOTIFY_PLAIN, notify);
 }
 
@@ -94,7 +94,8 @@ aclError aclrtNotifyGetExportKey(aclrtNotify notify, char *key, size_t len, uint
     SIM_NOT_NULL(key);
     SIM_TRY(sim_notify_share_supported());
     SIM_TRY(sim_notify_check(SIM_NOTIFY_PLAIN, notify));
-    SIM_CHECK(len >= SIM_EXCHANGE_KEY, ACL_ERROR_RT_PARAM_INVALID, "len is %zu, expected at least %d, the bytes of a key",
+    SIM_CHECK(len >= SIM_EXCHANGE_KEY, ACL_ERROR_RT_PARAM_INVALID, "len is %zu, expected at least %d, the size of a "
+              "key in bytes",
               len, SIM_EXCHANGE_KEY);
     SIM_CHECK(flags == ACL_RT_NOTIFY_EXPORT_FLAG_DEFAULT || flags == ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION,
               ACL_ERROR_RT_PARAM_INVALID,
@@ -118,7 +119,7 @@ aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t *pid, size_t num)
 aclError aclrtNotifySetImportPidInterServer(aclrtNotify notify, aclrtServerPid *serverPids, size_t num)
 {
     SIM_ENTER();
-    SIM_SUPPORTED(profile() == SIM_PA3, "%s is not part of a server of several", sim_config()->cf_soc->so_name);
+    SIM_SUPPORTED(profile() == SIM_PA3, "%s does not work across several servers", sim_config()->cf_soc->so_name);
     SIM_CHECK(notify != NULL, ACL_ERROR_RT_PARAM_INVALID, "notify is NULL, expected a live notify");
     SIM_TRY(sim_notify_check(SIM_NOTIFY_PLAIN, notify));
     SIM_TRY(sim_exchange_check_servers(serverPids, num));
@@ -194,7 +195,7 @@ aclError aclrtCntNotifyRecord(aclrtCntNotify cntNotify, aclrtStream stream, aclr
     unsigned mode = (unsigned)info->mode;
     SIM_CHECK(mode <= ACL_RT_CNT_NOTIFY_RECORD_BIT_OR_MODE || mode == ACL_RT_CNT_NOTIFY_RECORD_BIT_AND_MODE,
               ACL_ERROR_RT_PARAM_INVALID,
-              "info->mode is %u, expected 0 (set), 1 (add), 2 (bits on) or 4 (bits in common)", mode);
+              "info->mode is %u, expected 0 (set), 1 (add), 2 (bitwise OR) or 4 (bitwise AND)", mode);
     SIM_TRY(sim_stream_own(stream, &target));
     return sim_notify_change(cntNotify, info, target, SIM_SITE());
 }

@@ -121,7 +121,7 @@ aclError aclopSetAttrListString(aclopAttr *attr, const char *attrName, int numVa
     SIM_TRY(check_list(numValues, values));
     SIM_TRY(check_count("numValues", numValues, LISTS));
     for (int i = 0; i < numValues; i++)
-        SIM_ARGUMENT(values[i] != NULL, ACL_ERROR_INVALID_PARAM, "values[%d] is NULL, expected a text", i);
+        SIM_ARGUMENT(values[i] != NULL, ACL_ERROR_INVALID_PARAM, "values[%d] is NULL, expected a string", i);
     return sim_op_attr_set_texts(attr, attrName, (size_t)numValues, values);
 }
 

@@ -59,7 +59,7 @@ aclError aclopSetModelDir(const char *modelDir)
     SIM_ENTER();
     SIM_NOT_NULL(modelDir);
     SIM_SUPPORTED(sim_config()->cf_soc->so_profile != SIM_P950 || sim_config()->cf_cann < 901,
-                  "%s has no models of single operators any more", sim_config()->cf_soc->so_name);
+                  "%s no longer supports models of single operators", sim_config()->cf_soc->so_name);
     return sim_op_load_folder(modelDir, sim_model_operator_check_file);
 }
 
@@ -67,7 +67,7 @@ aclError aclopLoad(const void *model, size_t modelSize)
 {
     SIM_ENTER();
     SIM_NOT_NULL(model);
-    SIM_ARGUMENT(modelSize != 0, ACL_ERROR_INVALID_PARAM, "modelSize is 0, expected the bytes of a model");
+    SIM_ARGUMENT(modelSize != 0, ACL_ERROR_INVALID_PARAM, "modelSize is 0, expected the size of a model in bytes");
     return sim_model_operator_check(model, modelSize);
 }
 
@@ -104,7 +104,7 @@ aclError aclopCreateKernel(const char *opType, const char *kernelId, const char 
     SIM_NOT_NULL(kernelId);
     SIM_NOT_NULL(kernelName);
     SIM_NOT_NULL(binData);
-    SIM_ARGUMENT(binSize > 0, ACL_ERROR_INVALID_PARAM, "binSize is %d, expected the bytes of binData", binSize);
+    SIM_ARGUMENT(binSize > 0, ACL_ERROR_INVALID_PARAM, "binSize is %d, expected the size of binData in bytes", binSize);
     SIM_ARGUMENT((unsigned)enginetype <= ACL_ENGINE_VECTOR, ACL_ERROR_INVALID_PARAM, "enginetype is %d, expected 0 to %d",
                  (int)enginetype, ACL_ENGINE_VECTOR);
     return sim_op_add_kernel(opType, kernelId, binData, (size_t)binSize, deallocator);

@@ -88,7 +88,7 @@ aclError aclrtMemP2PMap(void *devPtr, size_t size, int32_t dstDevId, uint64_t fl
               devPtr, sim_memory_describe(&place));
     SIM_CHECK(dstDevId != place.pl_block.bk_device && sim_peer_reaches(dstDevId, place.pl_block.bk_device),
               ACL_ERROR_RT_PARAM_INVALID,
-              "dstDevId is %d and devPtr lies on device %d, expected another device that was let access it "
+              "dstDevId is %d and devPtr lies on device %d, expected another device that has access to it "
               "(aclrtDeviceEnablePeerAccess)", dstDevId, place.pl_block.bk_device);
     return ACL_SUCCESS;
 }

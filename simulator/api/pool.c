@@ -82,7 +82,8 @@ aclError aclrtMemPoolMallocAsync(void **ptr, size_t size, aclrtMemPool memPool, 
     SIM_TRY(sim_stream_check(stream));
     SIM_TRY(sim_pool_check(memPool));
     SIM_TRY(sim_stream_own(stream, &target));
-    SIM_CHECK(size <= SIZE_MAX / 2, ACL_ERROR_RT_MEMORY_ALLOCATION, "size is %zu, which no device has", size);
+    SIM_CHECK(size <= SIZE_MAX / 2, ACL_ERROR_RT_MEMORY_ALLOCATION, "size is %zu, which is more than any device has",
+              size);
     return sim_pool_malloc(ptr, size, memPool, target, SIM_SITE());
 }
 

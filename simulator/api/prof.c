@@ -65,13 +65,13 @@ static aclError read_devices(const uint32_t *list, uint32_t count, uint32_t *dev
     SIM_ARGUMENT((list == NULL) == (count == 0), ACL_ERROR_INVALID_PARAM,
                  "deviceIdList is %p with deviceNums %u, expected a list of that length", (const void *)list, count);
     SIM_ARGUMENT(count <= there, ACL_ERROR_INVALID_PARAM,
-                 "deviceNums is %u, expected at most %u, the devices there are", count, there);
+                 "deviceNums is %u, expected at most %u, the number of devices", count, there);
     *devices = 0;
     for (uint32_t i = 0; i < count; i++) {
         SIM_ARGUMENT(list[i] < there, ACL_ERROR_INVALID_PARAM, "deviceIdList[%u] is %u, expected less than %u", i,
                      list[i], there);
         SIM_ARGUMENT(!(*devices >> list[i] & 1), ACL_ERROR_INVALID_PARAM,
-                     "deviceIdList[%u] is %u, which stands in the list before", i, list[i]);
+                     "deviceIdList[%u] is %u, which is in the list already", i, list[i]);
         *devices |= 1u << list[i];
     }
     return ACL_SUCCESS;
@@ -196,7 +196,7 @@ uint64_t aclprofStr2Id(const char *message)
 {
     SIM_ENTER();
     if (message == NULL) {
-        sim_refuse(ACL_ERROR_INVALID_PARAM, "message is NULL, expected a text");
+        sim_refuse(ACL_ERROR_INVALID_PARAM, "message is NULL, expected a string");
         return UINT64_MAX;
     }
     return sim_prof_text_number(message);

@@ -80,7 +80,8 @@ static aclError read_record(const void *opInfo, size_t opInfoLen, uint32_t index
     memcpy(record, place_of(opInfo, index), sizeof *record);
     SIM_ARGUMENT(record->or_magic == SIM_OP_RECORD_MAGIC && ends(record->or_type, sizeof record->or_type) &&
                      ends(record->or_name, sizeof record->or_name) && ends(record->or_thread, sizeof record->or_thread),
-                 ACL_ERROR_INVALID_PARAM, "opInfo has no record at index %u, expected what came through the pipe",
+                 ACL_ERROR_INVALID_PARAM, "opInfo has no record at index %u, expected the records that were read from "
+                 "the pipe",
                  index);
     return ACL_SUCCESS;
 }

@@ -48,7 +48,8 @@ static aclError read_name(const void *param, const char **name)
 {
     memcpy(name, param, sizeof *name);
     SIM_ARGUMENT(*name != NULL && sim_memory_is_host(*name), ACL_ERROR_INVALID_PARAM,
-                 "param points to the address %p, expected that of a text in host memory", (const void *)*name);
+                 "param points to the address %p, expected the address of a string in host memory",
+                 (const void *)*name);
     SIM_ARGUMENT(strnlen(*name, SIM_QUEUE_NAME) < SIM_QUEUE_NAME, ACL_ERROR_INVALID_PARAM,
                  "the name has more than %d characters", SIM_QUEUE_NAME - 1);
     return ACL_SUCCESS;
@@ -138,7 +139,7 @@ aclError acltdtDestroyQueue(uint32_t qid)
 static aclError refuse_processes(uint32_t qid)
 {
     return sim_refuse(ACL_ERROR_FEATURE_UNSUPPORTED,
-                      "qid is %u, and queues are shared with other processes on no product", qid);
+                      "qid is %u, but sharing queues with other processes is not supported", qid);
 }
 
 aclError acltdtGrantQueue(uint32_t qid, int32_t pid, uint32_t permission, int32_t timeout)
@@ -165,7 +166,7 @@ aclError acltdtEnqueueData(uint32_t qid, const void *data, size_t dataSize, cons
 {
     SIM_ENTER();
     SIM_NOT_NULL(data);
-    SIM_ARGUMENT(dataSize != 0, ACL_ERROR_INVALID_PARAM, "dataSize is 0, expected the bytes of data");
+    SIM_ARGUMENT(dataSize != 0, ACL_ERROR_INVALID_PARAM, "dataSize is 0, expected the size of data in bytes");
     SIM_ARGUMENT(rsv == 0, ACL_ERROR_INVALID_PARAM, "rsv is %u, expected 0", rsv);
     SIM_TRY(sim_queue_check(qid, "qid"));
     struct sim_queue_bytes bytes = {(void *)(uintptr_t)data, (void *)(uintptr_t)userData, dataSize, userDataSize};
@@ -178,7 +179,8 @@ aclError acltdtDequeueData(uint32_t qid, void *data, size_t dataSize, size_t *re
     SIM_ENTER();
     SIM_NOT_NULL(data);
     SIM_NOT_NULL(retDataSize);
-    SIM_ARGUMENT(dataSize != 0, ACL_ERROR_INVALID_PARAM, "dataSize is 0, expected the bytes that data has room for");
+    SIM_ARGUMENT(dataSize != 0, ACL_ERROR_INVALID_PARAM, "dataSize is 0, expected the size of the buffer at data in "
+                 "bytes");
     SIM_TRY(sim_queue_check(qid, "qid"));
     struct sim_queue_bytes bytes = {data, userData, dataSize, userDataSize};
     return sim_queue_buffer_take_bytes(qid, &bytes, retDataSize, timeout);

@@ -102,7 +102,8 @@ static aclError route_at(const acltdtQueueRouteList *handle, const char *argumen
     if (index < count)
         *route = list->rl_routes[index];
     sim_object_close(list);
-    SIM_ARGUMENT(index < count, ACL_ERROR_INVALID_PARAM, "index is %zu, expected less than %zu, the routes of the list",
+    SIM_ARGUMENT(index < count, ACL_ERROR_INVALID_PARAM, "index is %zu, expected less than %zu, the number of routes "
+                 "in the list",
                  index, count);
     return ACL_SUCCESS;
 }

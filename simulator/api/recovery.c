@@ -47,7 +47,7 @@ aclError aclrtMemUceRepair(int32_t deviceId, aclrtMemUceInfo *memUceInfoArray, s
     struct sim_device *device;
     SIM_TRY(sim_device_find(deviceId, &device));
     SIM_CHECK(arraySize == 0, ACL_ERROR_RT_PARAM_INVALID,
-              "memUceInfoArray[0].addr is %p, where device %d has no fault: aclrtGetMemUceInfo found none",
+              "memUceInfoArray[0].addr is %p, where device %d has no fault that aclrtGetMemUceInfo reported",
               memUceInfoArray[0].addr, deviceId);
     return ACL_SUCCESS;
 }
@@ -71,7 +71,8 @@ aclError aclrtRepairError(int32_t deviceId, const aclrtErrorInfo *errorInfo)
     struct sim_device *device;
     SIM_TRY(sim_device_find(deviceId, &device));
     SIM_CHECK(errorInfo->errorType == ACL_RT_NO_ERROR, ACL_ERROR_RT_PARAM_INVALID,
-              "errorInfo->errorType is %d, and device %d has no such error, expected what aclrtGetErrorVerbose gave",
+              "errorInfo->errorType is %d, and device %d has no such error, expected the error that "
+              "aclrtGetErrorVerbose reported",
               (int)errorInfo->errorType, deviceId);
     return ACL_SUCCESS;
 }
@@ -81,7 +82,7 @@ aclError aclRecoverAllHcclTasks(int32_t deviceId)
 {
     SIM_ENTER();
     const struct sim_soc *soc = sim_config()->cf_soc;
-    SIM_SUPPORTED(soc->so_profile == SIM_P950, "the %s cannot recover collective work", soc->so_name);
+    SIM_SUPPORTED(soc->so_profile == SIM_P950, "the %s cannot recover collective communication", soc->so_name);
     struct sim_device *device;
     return sim_device_find(deviceId, &device);
 }
@@ -105,11 +106,11 @@ static aclError check_kind(const struct sim_stream *stream)
     uint32_t flags = atomic_load_explicit(&stream->st_flags, memory_order_relaxed);
     SIM_CHECK(sim_stream_kind(stream) != SIM_STREAM_INSTANCE && sim_stream_taken(stream) != SIM_TAKEN_BOUND,
               ACL_ERROR_RT_INTERNAL_ERROR,
-              "stream %u belongs to a model running instance, expected one whose tasks are its own",
+              "stream %u belongs to a model running instance, expected a stream outside of any instance",
               stream->st_slot.sl_index);
-    SIM_SUPPORTED(!(flags & ACL_STREAM_DEVICE_USE_ONLY), "stream %u is for the device alone", stream->st_slot.sl_index);
+    SIM_SUPPORTED(!(flags & ACL_STREAM_DEVICE_USE_ONLY), "stream %u is a device-only stream", stream->st_slot.sl_index);
     SIM_SUPPORTED(!(flags & ACL_STREAM_PERSISTENT) || soc->so_profile != SIM_P950,
-                  "stream %u is a persistent one, whose tasks the %s cannot abort", stream->st_slot.sl_index,
+                  "stream %u is persistent, and the %s cannot abort its tasks", stream->st_slot.sl_index,
                   soc->so_name);
     return ACL_SUCCESS;
 }

@@ -143,7 +143,7 @@ aclError aclsimRegisterVariable(const void *symbol, aclrtBinHandle binary, const
     SIM_ENTER();
     SIM_NOT_NULL(symbol);
     SIM_ARGUMENT(name != NULL || binary == NULL, ACL_ERROR_INVALID_PARAM,
-                 "name is NULL, expected that of a variable of the binary");
+                 "name is NULL, expected the name of a variable in the binary");
     return sim_kernel_variable_register(symbol, binary, name);
 }
 
@@ -153,7 +153,7 @@ static aclError check_spans(const aclsimRange *spans, size_t count, const char *
                  "%s is %p with %zu elements, expected an array of 1 to %d", name, (const void *)spans, count, SIM_SPANS_MAX);
     for (size_t i = 0; i < count; i++)
         SIM_ARGUMENT(spans[i].address != NULL && spans[i].size != 0, ACL_ERROR_INVALID_PARAM,
-                     "%s[%zu] is %p with size %zu, expected memory that the instance works on", name, i,
+                     "%s[%zu] is %p with size %zu, expected memory that the instance uses", name, i,
                      spans[i].address, spans[i].size);
     return ACL_SUCCESS;
 }

@@ -71,9 +71,9 @@ static aclError check_flags(uint32_t flag)
     SIM_SUPPORTED(!(flag & ACL_STREAM_HUGE) || profile != SIM_P310P, "%s has no huge streams",
                   sim_config()->cf_soc->so_name);
     SIM_CHECK(!device_only || flag == ACL_STREAM_DEVICE_USE_ONLY, ACL_ERROR_RT_PARAM_INVALID,
-              "flag is %#x, expected ACL_STREAM_DEVICE_USE_ONLY (0x20) to stand alone", flag);
+              "flag is %#x, expected ACL_STREAM_DEVICE_USE_ONLY (0x20) without other flags", flag);
     SIM_SUPPORTED(!device_only || profile == SIM_P950 || profile == SIM_PA3 || profile == SIM_PA2 || profile == SIM_P310P,
-                  "%s has no streams for the device alone", sim_config()->cf_soc->so_name);
+                  "%s does not support device-only streams", sim_config()->cf_soc->so_name);
     return ACL_SUCCESS;
 }
 
@@ -178,12 +178,12 @@ static aclError set_failure_mode(struct sim_stream *stream, uint64_t mode)
     bool stop = mode & 1, stops = atomic_load(&stream->st_stop_on_failure);
     if (stop == stops)
         return ACL_SUCCESS;
-    SIM_SUPPORTED(stop, "mode is %llu, and a stream that stops on failure never continues again",
+    SIM_SUPPORTED(stop, "mode is %llu, but a stream cannot change from stop-on-failure back to continue",
                   (unsigned long long)mode);
     SIM_SUPPORTED(sim_stream_taken(stream) != SIM_TAKEN_BOUND && !(stream->st_flags & ACL_STREAM_DEVICE_USE_ONLY),
                   "the stream is %s, expected one that runs its own tasks",
                   sim_stream_taken(stream) == SIM_TAKEN_BOUND ? "bound to a model running instance"
-                                                              : "for the device alone");
+                                                              : "a device-only stream");
     atomic_store(&stream->st_stop_on_failure, true);
     atomic_store(&sim_thread.th_context->cx_stop_on_failure, true);
     return ACL_SUCCESS;
@@ -303,7 +303,7 @@ aclError aclrtPersistentTaskClean(aclrtStream stream)
 {
     SIM_ENTER();
     struct sim_target target;
-    SIM_SUPPORTED(is_newer_chip(), "%s cannot clear a stream of its tasks", sim_config()->cf_soc->so_name);
+    SIM_SUPPORTED(is_newer_chip(), "%s cannot clear the tasks of a stream", sim_config()->cf_soc->so_name);
     SIM_TRY(sim_stream_to_clean(stream, &target));
     SIM_CHECK(target.tg_stream->st_flags & ACL_STREAM_PERSISTENT, ACL_ERROR_RT_PARAM_INVALID,
               "the stream was created with flag %#x, expected ACL_STREAM_PERSISTENT (0x4)", target.tg_stream->st_flags);

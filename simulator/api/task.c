@@ -82,7 +82,7 @@ static aclError check_cmo_type(aclrtCmoType cmoType)
 static aclError check_bytes(const void *src, size_t size)
 {
     SIM_NOT_NULL(src);
-    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected the bytes of src");
+    SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected the size of src in bytes");
     return ACL_SUCCESS;
 }
 
@@ -139,7 +139,7 @@ static aclError check_barrier_stream(aclrtStream stream)
     SIM_SUPPORTED(profile() == SIM_P310B, "%s has no barriers of cache operations", chip());
     SIM_TRY(sim_stream_own(stream, &target));
     return sim_fail(ACL_ERROR_RT_STREAM_MODEL,
-                    "stream is not bound to a model running instance, and %s has none to bind it to", chip());
+                    "stream is not bound to a model running instance, and %s does not support such instances", chip());
 }
 
 aclError aclrtCmoAsyncWithBarrier(void *src, size_t size, aclrtCmoType cmoType, uint32_t barrierId, aclrtStream stream)
@@ -185,7 +185,7 @@ aclError aclrtRandomNumAsync(const aclrtRandomNumTaskInfo *taskInfo, const aclrt
                  "taskInfo->randomResultAddr is %p and randomCounterAddr %p, expected device memory",
                  taskInfo->randomResultAddr, taskInfo->randomCounterAddr);
     SIM_TRY(sim_stream_check(stream));
-    SIM_SUPPORTED(profile() == SIM_PA3 || profile() == SIM_PA2, "%s has no tasks that make random numbers", chip());
+    SIM_SUPPORTED(profile() == SIM_PA3 || profile() == SIM_PA2, "%s has no tasks that generate random numbers", chip());
     SIM_TRY(sim_task_random_check(taskInfo));
     SIM_TRY(sim_stream_own(stream, &target));
     return sim_task_random_queue(taskInfo, target, SIM_SITE());
@@ -206,8 +206,9 @@ aclError aclrtTaskUpdateAsync(aclrtStream taskStream, uint32_t taskId, aclrtTask
               ACL_ERROR_RT_PARAM_INVALID, "info->id is %d, expected 1 (ACL_RT_UPDATE_RANDOM_TASK) or 2 "
               "(ACL_RT_UPDATE_AIC_AIV_TASK)", (int)info->id);
     SIM_SUPPORTED(info->id == ACL_RT_UPDATE_RANDOM_TASK,
-                  "kernels have no binaries here, expected aclmdlRITaskSetParams or aclmdlRICaptureTaskUpdateBegin for them");
-    SIM_SUPPORTED(profile() == SIM_PA3 || profile() == SIM_PA2, "%s has no tasks that make random numbers", chip());
+                  "info->id is 2 (ACL_RT_UPDATE_AIC_AIV_TASK), expected aclmdlRITaskSetParams or "
+                  "aclmdlRICaptureTaskUpdateBegin for kernels");
+    SIM_SUPPORTED(profile() == SIM_PA3 || profile() == SIM_PA2, "%s has no tasks that generate random numbers", chip());
     SIM_CHECK(info->val.randomTaskAttr.size >= sizeof(aclrtRandomNumTaskInfo), ACL_ERROR_RT_PARAM_INVALID,
               "info->val.randomTaskAttr.size is %zu, expected the %zu bytes of an aclrtRandomNumTaskInfo",
               info->val.randomTaskAttr.size, sizeof(aclrtRandomNumTaskInfo));
@@ -223,7 +224,7 @@ static aclError check_note(const void *bytes, size_t size, size_t most)
 {
     struct sim_place place;
     SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "infoSize is 0, expected 1 to %zu", most);
-    SIM_SUPPORTED(profile() != SIM_P310B && profile() != SIM_P910, "%s keeps nothing with tasks", chip());
+    SIM_SUPPORTED(profile() != SIM_P310B && profile() != SIM_P910, "%s cannot attach information to tasks", chip());
     SIM_CHECK(size <= most, ACL_ERROR_RT_PARAM_INVALID, "infoSize is %zu, expected 1 to %zu", size, most);
     SIM_TRY(sim_memory_span(bytes, size, "the information", "infoSize", &place));
     SIM_CHECK(place.pl_class != SIM_MEMORY_DEVICE, ACL_ERROR_RT_PARAM_INVALID,

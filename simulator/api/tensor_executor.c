@@ -38,7 +38,8 @@ static aclnnStatus set_member(const aclOpExecutor *executor, unsigned directions
     SIM_TRY(sim_tensor_list_open(tensors, SIM_LIST_TENSORS, "tensors", &found));
     const aclTensor *tensor = member < found->li_count ? found->li_members[member] : NULL;
     sim_object_close(found);
-    SIM_ARGUMENT(tensor != NULL, ACLNN_ERR_PARAM_INVALID, "relativeIndex is %zu, expected a member of the list",
+    SIM_ARGUMENT(tensor != NULL, ACLNN_ERR_PARAM_INVALID, "relativeIndex is %zu, expected the index of a tensor in the "
+                 "list",
                  member);
     SIM_TRY(set_tensor(tensor, address));
     return sim_executor_set_address(executor, directions, true, index, member, address);

@@ -213,7 +213,7 @@ void aclSetTensorDescName(aclTensorDesc *desc, const char *name)
     if (name != NULL)
         sim_tensordesc_set_text(&found->td_name, name);
     else
-        sim_refuse(ACL_ERROR_INVALID_PARAM, "name is NULL, expected a text");
+        sim_refuse(ACL_ERROR_INVALID_PARAM, "name is NULL, expected a string");
     sim_object_close(found);
 }
 
@@ -313,7 +313,7 @@ aclError aclSetTensorConst(aclTensorDesc *desc, void *dataBuffer, size_t length)
 {
     SIM_ENTER();
     SIM_NOT_NULL(dataBuffer);
-    SIM_ARGUMENT(length != 0, ACL_ERROR_INVALID_PARAM, "length is 0, expected the bytes of dataBuffer");
+    SIM_ARGUMENT(length != 0, ACL_ERROR_INVALID_PARAM, "length is 0, expected the size of dataBuffer in bytes");
     SIM_ARGUMENT(sim_memory_is_host(dataBuffer), ACL_ERROR_INVALID_PARAM,
                  "dataBuffer is %p, which is device memory, expected host memory", dataBuffer);
     struct sim_tensor_desc *found = sim_tensordesc_open(desc);

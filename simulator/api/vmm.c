@@ -199,10 +199,11 @@ aclError aclrtReserveMemAddressNoUCMemory(void **virPtr, size_t size, size_t ali
 {
     SIM_ENTER();
     SIM_TRY(check_reservation(virPtr, size, alignment, flags));
-    SIM_SUPPORTED(profile() == SIM_PA3, "%s has no addresses without uncached memory", sim_config()->cf_soc->so_name);
+    SIM_SUPPORTED(profile() == SIM_PA3, "%s cannot reserve addresses without uncached memory",
+                  sim_config()->cf_soc->so_name);
     SIM_CHECK(size % GIANT_BYTES == 0, ACL_ERROR_RT_PARAM_INVALID, "size is %zu, expected a multiple of 1 GiB", size);
     SIM_CHECK(expectPtr != NULL && (uint64_t)(uintptr_t)expectPtr % GIANT_BYTES == 0, ACL_ERROR_RT_PARAM_INVALID,
-              "expectPtr is %p, expected a multiple of 1 GiB, between 40 and 224 TiB at best", expectPtr);
+              "expectPtr is %p, expected a multiple of 1 GiB, preferably between 40 and 224 TiB", expectPtr);
     SIM_TRY(sim_vmm_supported());
     return sim_vmm_reserve(size, GIANT_BYTES, expectPtr, virPtr);
 }

@@ -11,7 +11,7 @@ static bool compose(mstxDomainHandle_t domain, const char *message, char text[SI
 {
     char name[SIM_PROF_TEXT];
     if (message == NULL) {
-        sim_refuse(ACL_ERROR_INVALID_PARAM, "message is NULL, expected a text");
+        sim_refuse(ACL_ERROR_INVALID_PARAM, "message is NULL, expected a string");
         return false;
     }
     if (!sim_prof_collects(ACL_PROF_MSPROFTX))
@@ -75,7 +75,7 @@ mstxDomainHandle_t mstxDomainCreateA(const char *name)
 {
     SIM_ENTER();
     if (name == NULL) {
-        sim_refuse(ACL_ERROR_INVALID_PARAM, "name is NULL, expected a text");
+        sim_refuse(ACL_ERROR_INVALID_PARAM, "name is NULL, expected a string");
         return NULL;
     }
     uint64_t number = sim_prof_text_number(name);

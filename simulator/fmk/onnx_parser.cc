@@ -363,9 +363,9 @@ graphStatus aclgrphParseONNXFromMem(const char *buffer, size_t size, const Optio
     return guarded(__func__, [&] {
         std::map<std::string, std::string> flags;
         if (buffer == nullptr)
-            throw wrong("buffer is NULL, expected the bytes of an ONNX model");
+            throw wrong("buffer is NULL, expected an ONNX model");
         if (size == 0)
-            throw wrong("size is 0, expected the bytes of an ONNX model");
+            throw wrong("size is 0, expected the size of an ONNX model in bytes");
         if (graph.parsed == nullptr)
             throw wrong("graph has no content, expected one created with a name");
         add_flags(flags, "parser_params", parser_params);

@@ -25,7 +25,7 @@ static void test_host_limits(void)
     CHECK_CODE(aclrtStreamWaitEvent(behind, event), 0);
     for (int i = 0; i < 3; i++) {
         CHECK_CODE(aclrtSynchronizeStreamWithTimeout(held, 2), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
-        CHECK_TEXT("timeout is 2 ms, which were over");
+        CHECK_TEXT("timeout is 2 ms, which expired");
         CHECK_CODE(aclrtSynchronizeStreamWithTimeout(behind, 2), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
         CHECK_CODE(aclrtSynchronizeEventWithTimeout(event, 2), ACL_ERROR_RT_EVENT_SYNC_TIMEOUT);
         CHECK_CODE(aclrtSynchronizeDeviceWithTimeout(2), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);

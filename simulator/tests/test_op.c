@@ -145,7 +145,7 @@ static void test_workspace(void)
     CHECK_CODE(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED), 0);
     CHECK_CODE(aclopExecuteV2("CopyCustom", 1, &desc, buffers, 1, &desc, buffers + 2, NULL, stream),
                ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
-    CHECK_TEXT("wants 4096 bytes of workspace");
+    CHECK_TEXT("needs 4096 bytes of workspace");
     CHECK_CODE(aclopExecuteV2("Neg", 1, &desc, buffers, 1, &desc, buffers + 2, NULL, stream), 0);
     CHECK_CODE(aclmdlRICaptureEnd(stream, &instance), 0);
     CHECK_CODE(aclmdlRIExecuteAsync(instance, stream), 0);

@@ -323,7 +323,8 @@ aclError sim_managed_advise(const void *address, uint64_t size, aclrtMemManagedA
     for (uint64_t left = page != NULL ? pages_of(address, size) : 0; left != 0; left--)
         apply(page++, advice, &location);
     sim_unlock(&lock);
-    SIM_CHECK(page != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory to keep advice of the block at %p",
+    SIM_CHECK(page != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory to store the advice for the block at "
+              "%p",
               address);
     return ACL_SUCCESS;
 }

@@ -142,7 +142,7 @@ const char *sim_memory_describe(const struct sim_place *place)
     case SIM_MEMORY_MANAGED:
         return "managed memory";
     case SIM_MEMORY_DEAD:
-        return place->pl_reserved ? "addresses to which no memory is mapped, or none that may be accessed yet"
+        return place->pl_reserved ? "reserved address space without mapped memory, or without access to it yet"
                                   : "memory that is not allocated (any more)";
     default:
         return "ordinary host memory";
@@ -248,8 +248,8 @@ aclError sim_memory_claim(struct sim_range *range, const char *name)
         return ACL_SUCCESS;
     SIM_TRY(sim_memory_span(range->rg_address, range->rg_size, name, "its size", &place));
     SIM_CHECK(!sim_memory_find_mapped(range->rg_address, &mapped), ACL_ERROR_RT_PARAM_INVALID,
-              "%s is %p, where %" PRIu64 " bytes of registered host memory are left, expected its size, %" PRIu64
-              ", or more", name, range->rg_address, left_in(&mapped, range->rg_address), range->rg_size);
+              "%s is %p, %" PRIu64 " bytes before the end of registered host memory, expected at least its size, %"
+              PRIu64, name, range->rg_address, left_in(&mapped, range->rg_address), range->rg_size);
     return sim_fail(ACL_ERROR_RT_PARAM_INVALID,
                     "%s is %p, which is %s, expected an address inside a block of device memory", name,
                     range->rg_address, sim_memory_describe(&place));
@@ -372,7 +372,8 @@ struct sim_policy sim_memory_huge_first(uint64_t size)
 
 aclError sim_memory_take(void **address, uint64_t size)
 {
-    SIM_CHECK(size < UINT64_MAX / 2, ACL_ERROR_RT_MEMORY_ALLOCATION, "size is %" PRIu64 ", which no device has", size);
+    SIM_CHECK(size < UINT64_MAX / 2, ACL_ERROR_RT_MEMORY_ALLOCATION, "size is %" PRIu64 ", which is more than any "
+              "device has", size);
     uint64_t whole = sim_memory_whole(size);
     return sim_memory_allocate(address, size, whole, sim_memory_huge_first(whole));
 }

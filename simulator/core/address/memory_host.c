@@ -107,7 +107,7 @@ aclError sim_memory_register(void *address, uint64_t size, unsigned flags)
     SIM_CHECK(start % PAGE_BYTES == 0, ACL_ERROR_RT_PARAM_INVALID, "ptr is %p, expected a multiple of %d", address,
               PAGE_BYTES);
     SIM_CHECK(start + size > start, ACL_ERROR_RT_PARAM_INVALID,
-              "size is %" PRIu64 ", expected that ptr %p + size is an address", size, address);
+              "size is %" PRIu64 ", expected a size for which ptr %p + size does not overflow", size, address);
     SIM_TRY(sim_runtime_check_current());
     struct sim_place place;
     sim_memory_locate(address, &place);

@@ -160,7 +160,7 @@ static aclError reserve_locked(uint64_t size, uint64_t unit, uint64_t wanted, vo
     size_t at;
     uint64_t whole = (size + UNIT_BYTES - 1) / UNIT_BYTES * UNIT_BYTES;
     SIM_CHECK(sim_heap_area_open(&sim_heap_area) == 0, ACL_ERROR_RT_MEMORY_ALLOCATION,
-              "the system gives no address space for mappings (ulimit -v)");
+              "the system refused address space for mappings (ulimit -v)");
     uint64_t most = sim_heap_area.zn_bytes;
     SIM_CHECK(whole >= size && whole <= most, ACL_ERROR_RT_MEMORY_ALLOCATION,
               "size is %" PRIu64 ", expected at most %" PRIu64, size, most);
@@ -169,7 +169,8 @@ static aclError reserve_locked(uint64_t size, uint64_t unit, uint64_t wanted, vo
               "expectPtr is 0x%" PRIx64 ", where %" PRIu64 " bytes are not free, expected NULL or another address", wanted,
               size);
     SIM_CHECK(start != 0 && open_gap((void **)&ranges, &range_count, &range_room, at, sizeof *ranges),
-              ACL_ERROR_RT_MEMORY_ALLOCATION, "size is %" PRIu64 ", more than the free addresses in a row of %" PRIu64,
+              ACL_ERROR_RT_MEMORY_ALLOCATION, "size is %" PRIu64 ", more than the free contiguous address space of "
+              "%" PRIu64,
               size, most);
     ranges[at] = (struct range){.ra_start = start, .ra_size = whole};
     *address = (void *)(uintptr_t)start;
@@ -191,7 +192,7 @@ static aclError release_locked(uint64_t address)
     SIM_CHECK(range != NULL && range->ra_start == address, ACL_ERROR_RT_PARAM_INVALID,
               "virPtr is 0x%" PRIx64 ", expected the start of a reserved range (aclrtReserveMemAddress)", address);
     SIM_CHECK(range->ra_count == 0, ACL_ERROR_RT_PARAM_INVALID,
-              "virPtr is 0x%" PRIx64 ", a range in which %zu mappings are left, expected aclrtUnmapMem for each before",
+              "virPtr is 0x%" PRIx64 ", a range that still has %zu mappings, expected aclrtUnmapMem for each before",
               address, range->ra_count);
     sim_heap_area_clean(&sim_heap_area, address, range->ra_size);
     free(range->ra_mappings);
@@ -218,7 +219,7 @@ static uint32_t owner_bit(const struct sim_physical *memory)
 static aclError refuse_system(uint64_t address)
 {
     return sim_fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                    "the system changes no mapping at 0x%" PRIx64 " (vm.max_map_count)", address);
+                    "the system refused to change the mapping at 0x%" PRIx64 " (vm.max_map_count)", address);
 }
 
 /* Adds access rights; the first ones publish the mapping. */
@@ -233,7 +234,7 @@ static aclError grant(struct mapping *mapping, uint32_t access)
         return refuse_system(mapping->mp_start);
     if (mapping->mp_access == 0 && fresh != 0) {
         SIM_CHECK(block.bk_device >= 0 || sim_memory_note_mapped(&block) == 0, ACL_ERROR_RT_MEMORY_ALLOCATION,
-                  "there is no memory to note one more mapping");
+                  "there is no memory to record one more mapping");
         if (block.bk_device >= 0)
             sim_heap_area_publish(&sim_heap_area, &block);
         mapping->mp_birth = block.bk_birth;
@@ -287,10 +288,11 @@ static aclError check_neighbours(const struct range *range, uint64_t address, co
         return ACL_SUCCESS;
     const struct sim_physical *other = range->ra_mappings[0].mp_memory;
     SIM_CHECK(other->ph_kind.mk_device == memory->ph_kind.mk_device, ACL_ERROR_RT_PARAM_INVALID,
-              "handle is memory of device %d and the range of virPtr has memory of device %d (-1: the host), expected one "
-              "device a range", memory->ph_kind.mk_device, other->ph_kind.mk_device);
+              "handle is memory of device %d and the range of virPtr has memory of device %d (-1: the host), expected "
+              "one device per range", memory->ph_kind.mk_device, other->ph_kind.mk_device);
     SIM_CHECK((other->ph_imported != 0) == (memory->ph_imported != 0), ACL_ERROR_RT_PARAM_INVALID,
-              "handle %s imported and the range of virPtr has memory that %s, expected one of both in a range",
+              "handle %s imported and the range of virPtr has memory that %s, expected either only imported memory or "
+              "none of it per range",
               memory->ph_imported != 0 ? "was" : "was not", other->ph_imported != 0 ? "was" : "was not");
     size_t at = mappings_before(range, address);
     const struct mapping *next = at < range->ra_count ? &range->ra_mappings[at] : NULL, *here = mapping_in(range, address);
@@ -432,8 +434,8 @@ static aclError check_reach(const struct sim_physical *memory, const aclrtMemLoc
     int32_t owner = memory->ph_kind.mk_device, device = (int32_t)location->id;
     SIM_CHECK(owner < 0 || location->type == ACL_MEM_LOCATION_TYPE_HOST || sim_peer_reaches(device, owner),
               ACL_ERROR_RT_PARAM_INVALID,
-              "desc names device %d and virPtr has memory of device %d, expected that device, or one that was let access "
-              "it (aclrtDeviceEnablePeerAccess)", device, owner);
+              "desc names device %d and virPtr has memory of device %d, expected that device, or one that has access "
+              "to it (aclrtDeviceEnablePeerAccess)", device, owner);
     return ACL_SUCCESS;
 }
 

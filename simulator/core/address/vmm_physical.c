@@ -66,8 +66,8 @@ static aclError make_file(struct sim_physical *memory)
     if (memory->ph_file < 0 || sim_output_resize(memory->ph_file, memory->ph_pages.ex_size) != 0) {
         if (memory->ph_file >= 0)
             close(memory->ph_file);
-        return sim_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "the system gives no file of %" PRIu64 " bytes for memory of the "
-                        "host (ulimit -n, ulimit -f)", memory->ph_pages.ex_size);
+        return sim_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "the system refused a file of %" PRIu64 " bytes for host "
+                        "memory (ulimit -n, ulimit -f)", memory->ph_pages.ex_size);
     }
     memory->ph_pages.ex_offset = 0;
     host_bytes += memory->ph_pages.ex_size;
@@ -225,7 +225,7 @@ static aclError refuse_again(uint64_t shared)
         const struct sim_physical *other = sim_table_at(&table, index);
         bool in_use = other->ph_refs != 0 || other->ph_maps != 0;
         SIM_CHECK(!in_use || other->ph_imported != shared, ACL_ERROR_RT_PARAM_INVALID,
-                  "shareableHandle %#" PRIx64 " was imported already, expected one import a process", shared);
+                  "shareableHandle %#" PRIx64 " was imported already, expected one import per process", shared);
     }
     return ACL_SUCCESS;
 }

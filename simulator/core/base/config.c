@@ -159,7 +159,7 @@ static bool parse_unsupported(const char *text, struct sim_config *config)
 static const struct setting settings[SETTINGS] = {
     [DEVICES] = {"devices", "1", "a number from 0 to " NUMBER_OF(SIM_DEVICES_MAX), parse_devices},
     [SOC] = {"soc", "Ascend910B3", NULL, parse_soc},
-    [MEMORY] = {"memory", "profile", "\"profile\" or bytes a device, with K, M, G or T after the number, 2M to 1T",
+    [MEMORY] = {"memory", "profile", "\"profile\" or bytes per device, with K, M, G or T after the number, 2M to 1T",
                 parse_memory},
     [CANN] = {"cann", "9.1", "\"8.1\", \"8.5\", \"9.0\" or \"9.1\"", parse_cann},
     [SCHEDULE] = {"schedule", "parallel",
@@ -170,7 +170,7 @@ static const struct setting settings[SETTINGS] = {
     [CHECK] = {"check", "none", NOT_YET, parse_none},
     [FAULTS] = {"faults", "none", NOT_YET, parse_none},
     [TRACE] = {"trace", "none", NOT_YET, parse_none},
-    [PYTHON] = {"python", "python3", "the name or the path of a Python", parse_python},
+    [PYTHON] = {"python", "python3", "the name or the path of a Python interpreter", parse_python},
     [UNSUPPORTED] = {"unsupported", "error", "\"error\" or \"warn\"", parse_unsupported},
 };
 

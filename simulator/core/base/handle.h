@@ -48,7 +48,7 @@
     X(SIM_KIND_QUEUE_ATTR, "set of queue attributes")                                                                  \
     X(SIM_KIND_QUEUE_ROUTE, "queue route")                                                                             \
     X(SIM_KIND_QUEUE_ROUTES, "list of queue routes")                                                                   \
-    X(SIM_KIND_QUEUE_QUESTION, "question about routes")                                                                \
+    X(SIM_KIND_QUEUE_QUESTION, "queue route query")                                                                    \
     X(SIM_KIND_QUEUE_BUFFER, "shared buffer")                                                                          \
     X(SIM_KIND_CHANNEL, "channel")                                                                                     \
     X(SIM_KIND_CHANNEL_ITEM, "data item")                                                                              \

@@ -87,7 +87,7 @@ static bool read_string(struct reader *reader)
     for (;;) {
         int c = peek(reader);
         if (c < 0x20)
-            return stop(reader, c < 0 ? "a string does not end" : "a control character stands in a string");
+            return stop(reader, c < 0 ? "a string is not terminated" : "a string contains a control character");
         reader->rd_at++;
         if (c == '"')
             return true;
@@ -95,7 +95,7 @@ static bool read_string(struct reader *reader)
             continue;
         int escape = peek(reader);
         if (escape <= 0 || strchr("\"\\/bfnrtu", escape) == NULL)
-            return stop(reader, "a backslash starts no known escape");
+            return stop(reader, "a backslash starts an unknown escape");
         reader->rd_at++;
         for (int i = 0; escape == 'u' && i < 4; i++) {
             if (!is_hexadecimal(peek(reader)))

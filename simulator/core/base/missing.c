@@ -40,8 +40,8 @@ aclError sim_missing(const char *function)
 
 aclError sim_missing_linked(const char *function)
 {
-    return refuse_absent(function, "this simulator has its name alone, so that programs which link it load; "
-                                   "there is no behaviour behind it");
+    return refuse_absent(function, "this simulator exports only its name, so that programs that link to it can be "
+                         "loaded; it has no behaviour");
 }
 
 aclError sim_missing_newer(const char *function, const char *since)

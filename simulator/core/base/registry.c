@@ -57,7 +57,8 @@ static aclError change_named(uint32_t moment, const char *name, void (*function)
     struct entry **link = find(moment, name, NULL);
     if (function != NULL) {
         SIM_CHECK(*link == NULL, ACL_ERROR_RT_PARAM_INVALID,
-                  "regName \"%s\" has a callback already, expected a new name, or NULL first to take it out", name);
+                  "regName \"%s\" has a callback already, expected a new name, or NULL first to remove the callback",
+                  name);
         return add(link, moment, name, function, user);
     }
     if (*link != NULL)
@@ -160,7 +161,7 @@ aclError sim_registry_fire_abort(int32_t device, aclrtDeviceTaskAbortStage stage
         uint64_t left = sim_clock_left(deadline);
         uint32_t milliseconds = left == SIM_FOREVER ? 0 : (uint32_t)((left + 999999) / 1000000);
         if (left == 0)
-            code = sim_fail(ACL_ERROR_RT_WAIT_TIMEOUT, "the time was over before every callback was called");
+            code = sim_fail(ACL_ERROR_RT_WAIT_TIMEOUT, "the timeout expired before every callback was called");
         else
             code = ((aclrtDeviceTaskAbortCallback)copies[i].en_function)(device, stage, milliseconds, copies[i].en_user);
         if (code != ACL_SUCCESS && left != 0)

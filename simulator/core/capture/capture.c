@@ -75,7 +75,7 @@ static aclError admit(struct sim_instance *instance, const struct sim_branch *br
     SIM_CHECK(state != SIM_INSTANCE_INVALID, ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED,
               "the capture was made invalid by an earlier failure, expected aclmdlRICaptureEnd");
     SIM_CHECK(state == SIM_INSTANCE_CAPTURING || state == SIM_INSTANCE_BUILDING, ACL_ERROR_RT_STREAM_MODEL,
-              "the stream belongs to an instance that has been built, which takes no more tasks");
+              "the stream belongs to an instance that has been built, which accepts no more tasks");
     SIM_SUPPORTED(!(op->op_flags & SIM_OP_LIVE), "%s cannot be recorded, expected a stream that runs its tasks",
                   op->op_name);
     return instance->in_open != NULL ? sim_capture_group_admit(instance, branch, op->op_kind) : ACL_SUCCESS;
@@ -271,7 +271,7 @@ static aclError check_end(const struct sim_instance *instance)
     aclmdlRICaptureMode mode = atomic_load_explicit(&instance->in_mode, memory_order_relaxed);
     SIM_CHECK(mode == ACL_MODEL_RI_CAPTURE_MODE_RELAXED || thread == sim_thread_number(),
               ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD,
-              "the capture was begun in mode %s by thread %u, expected that thread to end it; the capture is given up",
+              "the capture was begun in mode %s by thread %u, expected that thread to end it; the capture is discarded",
               mode_names[mode], thread);
     SIM_CHECK(sim_capture_instance_state(instance) != SIM_INSTANCE_INVALID, ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED,
               "the capture was made invalid by an earlier failure");
@@ -292,7 +292,7 @@ static aclError check_call(const struct sim_instance *instance, const struct sim
     SIM_CHECK(instance != NULL, ACL_ERROR_RT_STREAM_NOT_CAPTURED,
               "the stream is not being captured, expected aclmdlRICaptureBegin before");
     SIM_CHECK(stream->st_branch->br_index == 0, ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED,
-              "the stream joined a capture that stream %#llx began, expected that one",
+              "the stream joined a capture that stream %#llx began, expected that stream",
               (unsigned long long)instance->in_branches[0]->br_user.tg_handle);
     return ACL_SUCCESS;
 }
@@ -323,7 +323,8 @@ aclError sim_capture_end(aclrtStream stream_handle, aclmdlRI *handle)
     SIM_TRY(sim_stream_find(stream_handle, &stream));
     SIM_TRY(check_flags(stream));
     SIM_CHECK(handle != NULL || captures_body(stream.tg_stream), ACL_ERROR_RT_PARAM_INVALID,
-              "modelRI is NULL, expected a valid pointer: only the capture of a condition's body does without");
+              "modelRI is NULL, expected a valid pointer: only the capture into a body of a conditional task allows "
+              "NULL");
     SIM_TRY(sim_stream_to_clean(stream_handle, &stream));
     SIM_TRY(check_origin(stream.tg_stream));
     struct sim_instance *instance = captured_into(stream.tg_stream);

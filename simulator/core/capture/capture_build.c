@@ -37,7 +37,8 @@ static aclError bind(struct sim_instance *instance, struct sim_target stream, bo
     SIM_TRY(check_building(instance));
     SIM_TRY(sim_stream_refuse_taken(stream.tg_stream, sim_stream_taken(stream.tg_stream)));
     SIM_SUPPORTED((flags & ACL_STREAM_FAST_LAUNCH) == 0 && !stream.tg_stream->st_stop_on_failure,
-                  "the stream was created with ACL_STREAM_FAST_LAUNCH or stops on failure, which no instance takes");
+                  "the stream was created with ACL_STREAM_FAST_LAUNCH or stops on failure, which cannot be bound to an "
+                  "instance");
     SIM_CHECK((flags & ACL_STREAM_DEVICE_USE_ONLY) == 0, ACL_ERROR_RT_INTERNAL_ERROR,
               "the stream was created with ACL_STREAM_DEVICE_USE_ONLY");
     SIM_CHECK((flags & ACL_STREAM_PERSISTENT) != 0, ACL_ERROR_RT_PARAM_INVALID,

@@ -210,7 +210,7 @@ static aclError add(struct sim_instance *instance, struct sim_branch *branch, co
     SIM_CHECK(condition->cn_instance == instance, ACL_ERROR_RT_PARAM_INVALID,
               "params.handle belongs to another modelRI than the stream is captured into");
     SIM_CHECK(condition->cn_bodies == NULL, ACL_ERROR_RT_PARAM_INVALID,
-              "params.handle has a conditional task already, expected one for each");
+              "params.handle has a conditional task already, expected one task per condition");
     condition->cn_type = parameters->type;
     aclError code = make_bodies(condition, parameters);
     struct branching branching = {.bg_condition = condition};

@@ -125,7 +125,7 @@ static const struct sim_op external_wait_op = {.op_name = "aclrtStreamWaitEventW
 
 static aclError check_external(const struct sim_instance *instance, aclrtEvent event)
 {
-    SIM_SUPPORTED(instance->in_parent == NULL, "the body of a conditional task takes no external events");
+    SIM_SUPPORTED(instance->in_parent == NULL, "the body of a conditional task cannot use external events");
     for (const struct sim_external *at = instance->in_externals; at != NULL; at = at->xt_next)
         SIM_CHECK(at->xt_event != (uint64_t)(uintptr_t)event, ACL_ERROR_RT_PARAM_INVALID,
                   "event %p is an external event of this capture already, expected each to be recorded or waited for once",

@@ -103,7 +103,7 @@ static aclError bind_outer(struct sim_instance *instance, struct execution *exec
     if (instance->in_external_waits != 0)
         execution->ex_outer = calloc(instance->in_external_waits, sizeof *execution->ex_outer);
     SIM_CHECK(instance->in_external_waits == 0 || execution->ex_outer != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
-              "no host memory for the external waits of a run");
+              "no host memory for the external waits of an execution");
     for (struct sim_external *at = instance->in_externals; at != NULL; at = at->xt_next) {
         struct sim_event *event = sim_table_find(&sim_events, (void *)(uintptr_t)at->xt_event);
         if (event == NULL)
@@ -203,7 +203,7 @@ static aclError refuse_aborted(aclmdlRI handle, uint64_t number)
     bool aborted = instance != NULL && instance->in_aborted >= number;
     if (instance != NULL)
         sim_object_close(instance);
-    SIM_CHECK(!aborted, ACL_ERROR_RT_MODEL_ABORT_NORMAL, "the run was stopped by aclmdlRIAbort");
+    SIM_CHECK(!aborted, ACL_ERROR_RT_MODEL_ABORT_NORMAL, "the execution was stopped by aclmdlRIAbort");
     return ACL_SUCCESS;
 }
 
@@ -217,7 +217,7 @@ aclError sim_capture_execute(aclmdlRI handle, int32_t timeout, void *site)
     aclError code = ACL_SUCCESS;
     if (!instance->in_built && instance->in_parent == NULL && newest)
         code = sim_fail(ACL_ERROR_RT_PARAM_INVALID,
-                        "modelRI was captured, expected aclmdlRIExecuteAsync (CANN up to 9.0 takes it here, too)");
+                        "modelRI was captured, expected aclmdlRIExecuteAsync (CANN up to 9.0 accepts it here, too)");
     if (code == ACL_SUCCESS)
         code = check_ready(instance);
     if (code == ACL_SUCCESS)

@@ -87,7 +87,7 @@ aclError sim_capture_group_admit(struct sim_instance *instance, const struct sim
                         "the capture is invalid now");
     }
     SIM_CHECK(kind <= SIM_TASK_VECTOR, ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT,
-              "a task group is open, which takes kernels alone");
+              "a task group is open, which accepts only kernels");
     return ACL_SUCCESS;
 }
 
@@ -195,7 +195,8 @@ aclError sim_capture_update_end(struct sim_target stream)
     sim_capture_stream_let_go(stream.tg_stream);
     sim_object_close(instance);
     SIM_CHECK(updated == count, ACL_ERROR_RT_INTERNAL_ERROR,
-              "%u kernels were launched for a group of %u, expected as many; those that were are updated", updated, count);
+              "%u kernels were launched for a group of %u, expected the same number; only the launched ones are "
+              "updated", updated, count);
     return ACL_SUCCESS;
 }
 
@@ -236,7 +237,7 @@ static aclError match(struct sim_group *group, const struct sim_op *op, const vo
                       struct sim_recorded *recorded)
 {
     SIM_CHECK(op->op_kind <= SIM_TASK_VECTOR, ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT,
-              "the stream updates a task group, which takes kernels alone, not %s", op->op_name);
+              "the stream updates a task group, which accepts only kernels, not %s", op->op_name);
     SIM_CHECK(group->gr_updated < group->gr_count, ACL_ERROR_RT_INTERNAL_ERROR,
               "the group has %u tasks, all of which were updated already", group->gr_count);
     struct sim_point point = {group->gr_branch->br_index, group->gr_first + group->gr_updated};

@@ -296,7 +296,7 @@ static aclError make(struct maker *maker)
     maker->mk_ways = 0;
     SIM_TRY(each_way(maker, add_way));
     SIM_CHECK(sim_capture_plan_order(plan, plan->pl_ready) == plan->pl_segment_count, ACL_ERROR_RT_CAPTURE_DEPENDENCY,
-              "the streams of the recording wait for or activate one another in a circle, expected records before their "
+              "the streams of the recording wait for or activate one another in a cycle, expected records before their "
               "waits");
     return ACL_SUCCESS;
 }

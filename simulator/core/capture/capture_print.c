@@ -252,7 +252,7 @@ aclError sim_capture_print_json(aclmdlRI handle, const char *path, bool verbose)
     }
     sim_object_close(instance);
     SIM_CHECK(opened, ACL_ERROR_RT_PARAM_INVALID, "path \"%s\" cannot be opened: %s", path, strerror(reason));
-    SIM_CHECK(written, ACL_ERROR_RT_PARAM_INVALID, "path \"%s\" could not be written whole: %s", path,
+    SIM_CHECK(written, ACL_ERROR_RT_PARAM_INVALID, "path \"%s\" could not be written completely: %s", path,
               strerror(reason));
     return ACL_SUCCESS;
 }

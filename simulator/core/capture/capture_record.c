@@ -24,7 +24,8 @@ aclError sim_capture_find_task(struct sim_target stream, uint32_t number, enum s
     *recorded = (struct sim_recorded){sim_capture_instance_handle(instance), branch, number};
     sim_object_close(instance);
     SIM_CHECK(fits, ACL_ERROR_RT_PARAM_INVALID,
-              "taskId is %u, expected what aclrtGetThreadLastTaskId gave for a task of that kind on taskStream", number);
+              "taskId is %u, expected the id that aclrtGetThreadLastTaskId returned for a task of that kind on "
+              "taskStream", number);
     return ACL_SUCCESS;
 }
 

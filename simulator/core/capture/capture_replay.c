@@ -175,7 +175,7 @@ static aclError renew(struct sim_walker *walker, const struct sim_step *step, co
     aclError code = step->sp_op->op_renew(walker->wk_argument);
     walker->wk_renewed = code == ACL_SUCCESS;
     if (code != ACL_SUCCESS)
-        sim_engine_fail(run, step->sp_task, code, "there is no memory for one more run of it");
+        sim_engine_fail(run, step->sp_task, code, "there is no memory for one more execution of it");
     return code;
 }
 

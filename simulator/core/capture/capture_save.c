@@ -15,8 +15,8 @@ static aclError save_step(const struct sim_step *step, struct sim_saver *saver)
     const void *argument = atomic_load_explicit(&step->sp_argument, memory_order_relaxed);
     size_t count = 0;
     char text[256];
-    SIM_SUPPORTED(step->sp_op->op_save != NULL, "the instance has a task of %s, which no model file holds: expected "
-                  "operators, copies and sets alone", step->sp_op->op_name);
+    SIM_SUPPORTED(step->sp_op->op_save != NULL, "the instance has a task of %s, which cannot be saved in a model file, "
+                  "expected only operators, copies and memory sets", step->sp_op->op_name);
     const struct sim_range *ranges = step->sp_op->op_ranges(argument, &count);
     for (size_t i = 0; i < count; i++)
         if (!sim_memory_lives(&ranges[i]) && sim_memory_refuse(&ranges[i], text, sizeof text) != ACL_SUCCESS)
@@ -53,7 +53,7 @@ static aclError check_activations(const struct sim_plan *plan)
 {
     for (uint32_t i = 0; i < plan->pl_segment_count; i++)
         SIM_SUPPORTED(plan->pl_segments[i].sg_activations <= 1,
-                      "a stream of modelRI is activated %u times, and may run as often, expected at most once",
+                      "a stream of modelRI is activated by %u tasks, expected at most one, so that it runs once",
                       plan->pl_segments[i].sg_activations);
     return ACL_SUCCESS;
 }

@@ -127,7 +127,7 @@ aclError sim_capture_get_tasks(aclrtStream handle, aclmdlRITask *tasks, uint32_t
     if (instance != NULL)
         sim_object_close(instance);
     SIM_CHECK(branch != NULL, ACL_ERROR_RT_PARAM_INVALID,
-              "stream belongs to no model running instance, expected one of aclmdlRIGetStreams");
+              "stream does not belong to a model running instance, expected one of aclmdlRIGetStreams");
     return code;
 }
 
@@ -287,7 +287,7 @@ static aclError show(struct task_handle *task, const struct sim_captured *captur
 {
     aclmdlRITaskType type = type_of(captured->ct_kind);
     SIM_CHECK(type != ACL_MODEL_RI_TASK_DEFAULT, ACL_ERROR_RT_PARAM_INVALID,
-              "the task is %s, which has no parameters to show", captured->ct_task.ta_op->op_name);
+              "the task is %s, which has no parameters to return", captured->ct_task.ta_op->op_name);
     memset(parameters, 0, sizeof *parameters);
     parameters->type = type;
     if (captured->ct_notes != NULL) {
@@ -352,7 +352,8 @@ static aclError check_change(struct sim_instance *instance, const struct sim_cap
               runs ? "runs" : "is still being captured or built");
     aclmdlRITaskType type = type_of(captured->ct_kind);
     SIM_CHECK(type == ACL_MODEL_RI_TASK_KERNEL || is_value(type), ACL_ERROR_RT_PARAM_INVALID,
-              "the task is %s, expected a kernel, a value write or a value wait: changing others changes their order",
+              "the task is %s, expected a kernel, a value write or a value wait: changing another task would change "
+              "the order of tasks",
               captured->ct_task.ta_op->op_name);
     SIM_CHECK(parameters == NULL || parameters->type == type, ACL_ERROR_RT_PARAM_INVALID,
               "params.type is %d, expected %d, the task's own", parameters->type, type);
@@ -387,7 +388,7 @@ static aclError move(struct sim_captured *captured, const aclmdlRITaskParams *pa
     SIM_CHECK(kernel->args != NULL && kernel->isHostArgs == 1 && kernel->argsSize == count * sizeof(uint64_t),
               ACL_ERROR_RT_PARAM_INVALID,
               "args is %p, isHostArgs %u and argsSize %zu, expected host memory with %zu addresses, as "
-              "aclmdlRITaskGetParams showed them",
+              "aclmdlRITaskGetParams returned them",
               kernel->args, kernel->isHostArgs, kernel->argsSize, count);
     return sim_row_move(argument, kernel->args);
 }

@@ -113,7 +113,8 @@ static aclError claim(aclrtLabel handle)
     bool listed = label->lb_list != 0, is_set = label->lb_is_set;
     label->lb_is_set = is_set || listed;
     sim_object_close(label);
-    SIM_CHECK(listed, ACL_ERROR_RT_INTERNAL_ERROR, "label %p is in no list, expected aclrtCreateLabelList before", handle);
+    SIM_CHECK(listed, ACL_ERROR_RT_INTERNAL_ERROR, "label %p is not in a list, expected aclrtCreateLabelList before",
+              handle);
     SIM_CHECK(!is_set, ACL_ERROR_RT_INTERNAL_ERROR, "label %p is set already, expected one that is not", handle);
     return ACL_SUCCESS;
 }
@@ -155,7 +156,8 @@ static aclError join(aclrtLabel handle, uint64_t list)
     if (is_free)
         label->lb_list = list;
     sim_object_close(label);
-    SIM_CHECK(is_free, ACL_ERROR_RT_INTERNAL_ERROR, "label %p is in a list already, expected one that is in none", handle);
+    SIM_CHECK(is_free, ACL_ERROR_RT_INTERNAL_ERROR, "label %p is in a list already, expected a label that is not in a "
+              "list", handle);
     return ACL_SUCCESS;
 }
 

@@ -67,7 +67,7 @@ static aclError report_for(uint64_t thread, struct sim_device *device, struct si
     if (caller == NULL) {
         uint32_t limit = sim_config()->cf_max_threads;
         SIM_CHECK(report_count < limit, ACL_ERROR_RT_INTERNAL_ERROR,
-                  "threadId %llu would be thread %u that serves callbacks, expected at most %u",
+                  "threadId %llu would be callback thread number %u, expected at most %u",
                   (unsigned long long)thread, report_count + 1, limit);
         caller = sim_caller_take();
         SIM_CHECK(caller != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for the callbacks of a thread");
@@ -118,7 +118,7 @@ static aclError unsubscribe(uint64_t thread, struct sim_target target)
     struct sim_stream *stream = target.tg_stream;
     struct sim_caller *caller = caller_of(stream);
     SIM_CHECK(caller != NULL && !caller->cl_own_thread, ACL_ERROR_RT_STREAM_SUBSCRIBE,
-              "stream %#llx is served by no thread, expected one named to aclrtSubscribeReport",
+              "stream %#llx is not served by any thread, expected a stream passed to aclrtSubscribeReport",
               (unsigned long long)target.tg_handle);
     SIM_CHECK(caller->cl_thread == thread, ACL_ERROR_RT_THREAD_SUBSCRIBE,
               "threadId is %llu, expected %llu, which serves stream %#llx", (unsigned long long)thread,
@@ -173,7 +173,7 @@ aclError sim_callback_process(int32_t timeout)
     }
     sim_unlock(&sim_caller_lock);
     SIM_CHECK(!stopped, ACL_ERROR_RT_THREAD_SUBSCRIBE,
-              "no stream is served by this thread, expected aclrtSubscribeReport(%llu, stream) before",
+              "this thread does not serve any stream, expected aclrtSubscribeReport(%llu, stream) before",
               (unsigned long long)thread);
     SIM_CHECK(wait != SIM_WAIT_EXPIRED, ACL_ERROR_RT_REPORT_TIMEOUT,
               "timeout is %d ms, in which no callback arrived for this thread", timeout);
@@ -307,7 +307,7 @@ static aclError submit(const struct sim_op *op, void (*function)(void *user), vo
                        struct sim_target stream, void *site)
 {
     struct sim_call *call = calloc(1, sizeof *call);
-    SIM_CHECK(call != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a call");
+    SIM_CHECK(call != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a callback");
     call->ca_function = function;
     call->ca_user = user;
     call->ca_block = block;
@@ -326,10 +326,11 @@ aclError sim_callback_launch(aclrtCallback function, void *user, bool block, str
     bool bound = caller != NULL, for_host = bound && caller->cl_own_thread;
     sim_unlock(&sim_caller_lock);
     SIM_CHECK(!for_host, ACL_ERROR_RT_STREAM_SUBSCRIBE,
-              "stream %#llx runs host functions (aclrtLaunchHostFunc), expected one named to aclrtSubscribeReport",
+              "stream %#llx runs host functions (aclrtLaunchHostFunc), expected a stream passed to "
+              "aclrtSubscribeReport",
               (unsigned long long)stream.tg_handle);
     SIM_CHECK(bound, ACL_ERROR_RT_STREAM_NO_CB_REG,
-              "stream %#llx is served by no thread, expected aclrtSubscribeReport(threadId, stream) before",
+              "stream %#llx is not served by any thread, expected aclrtSubscribeReport(threadId, stream) before",
               (unsigned long long)stream.tg_handle);
     return submit(&callback_op, function, user, block, stream, site);
 }

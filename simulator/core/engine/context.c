@@ -56,7 +56,7 @@ SIM_RARE aclError sim_context_report_failed(struct sim_context *context)
 {
     aclError code = atomic_load_explicit(&context->cx_failed, memory_order_acquire);
     SIM_CHECK(code != ACL_ERROR_RT_DEVICE_TASK_ABORT, code,
-              "the work on device %d is being aborted, expected no more of it until aclrtDeviceTaskAbort has returned",
+              "the work on device %d is being aborted, expected no more work until aclrtDeviceTaskAbort has returned",
               context->cx_device->dv_id);
     return sim_fail(code, "a task of the current context failed and one of its streams stops on failure: the context "
                           "accepts no new work until it is destroyed or its device is reset");

@@ -247,7 +247,7 @@ enum sim_wait sim_engine_wait_gate(struct sim_gate *gate, uint64_t target, uint6
 aclError sim_engine_refusal(enum sim_wait wait)
 {
     SIM_CHECK(wait != SIM_WAIT_KERNEL, ACL_ERROR_RT_INTERNAL_ERROR,
-              "it was called inside a task's function, where waiting never ends");
+              "it was called inside a task's function, where it would wait forever");
     SIM_CHECK(wait != SIM_WAIT_OWN, ACL_ERROR_RT_INTERNAL_ERROR,
               "it was called inside a callback and waits for a stream that waits for a callback of this very thread: a "
               "deadlock");
@@ -257,7 +257,7 @@ aclError sim_engine_refusal(enum sim_wait wait)
 aclError sim_engine_outcome(enum sim_wait wait, aclError expired, int32_t timeout)
 {
     SIM_CHECK(wait != SIM_WAIT_EXPIRED, expired,
-              "timeout is %d ms, which were over before the work was done; it goes on, and waiting again is possible",
+              "timeout is %d ms, which expired before the work was done; the work continues, and you can wait again",
               timeout);
     return sim_engine_refusal(wait);
 }

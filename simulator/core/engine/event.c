@@ -366,7 +366,8 @@ aclError sim_event_timestamp(struct sim_event *event, const char *name, uint64_t
     sim_record record = atomic_load_explicit(&event->ev_record, memory_order_acquire);
     SIM_CHECK(record != 0, ACL_ERROR_RT_INTERNAL_ERROR, "%s was never recorded, expected a recorded event", name);
     SIM_CHECK(is_timed(event), ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
-              "%s was created with flag %#x, which keeps no time, expected ACL_EVENT_TIME_LINE (0x8) in it", name,
+              "%s was created with flag %#x, which does not record the time, expected ACL_EVENT_TIME_LINE (0x8) in "
+              "it", name,
               event->ev_flags);
     sim_lock(&event->ev_flag.gt_lock);
     bool stamped = event->ev_stamped == record;

@@ -99,7 +99,7 @@ aclError sim_event_share_supported(void)
 {
     const struct sim_soc *soc = sim_config()->cf_soc;
     SIM_SUPPORTED(soc->so_profile <= SIM_PA2 && strncmp(soc->so_name, "Ascend950DT", 11) != 0,
-                  "%s has no events of several processes", soc->so_name);
+                  "%s does not support events shared between processes", soc->so_name);
     return ACL_SUCCESS;
 }
 
@@ -180,7 +180,7 @@ static const struct sim_op wait_op = SHARED_OP("aclrtStreamWaitEvent", run_wait,
 static aclError refuse_taken(struct sim_target stream)
 {
     SIM_SUPPORTED(sim_stream_taken(stream.tg_stream) == SIM_TAKEN_NOT,
-                  "the stream is a model running instance's just now, expected another event than one of several "
+                  "the stream belongs to a model running instance, expected an event that is not shared between "
                   "processes (ACL_EVENT_IPC)");
     return ACL_SUCCESS;
 }

@@ -54,7 +54,7 @@ static aclError add(aclrtExceptionInfoCallback function)
     if (find(function) != function_count)
         return ACL_SUCCESS;
     SIM_CHECK(function_count < SIM_EXCEPTION_FUNCTIONS, ACL_ERROR_RT_MEMORY_ALLOCATION,
-              "%u callbacks are registered, expected at most as many", function_count);
+              "%u callbacks are registered already, which is the maximum", function_count);
     SIM_TRY(ready());
     functions[function_count++] = function;
     return ACL_SUCCESS;

@@ -340,7 +340,7 @@ aclError sim_init_release(uint64_t *left)
     else if (count == 1)
         code = finalize_locked();
     else
-        code = sim_refuse(ACL_ERROR_REPEAT_FINALIZE, "no initialisation is left to give back");
+        code = sim_refuse(ACL_ERROR_REPEAT_FINALIZE, "there is no initialisation left to release");
     bool ends = code == ACL_SUCCESS && count == 0;
     if (left != NULL)
         *left = count;

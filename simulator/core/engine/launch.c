@@ -106,6 +106,6 @@ aclError sim_launch_release(struct sim_stream *stream)
     if (closed)
         atomic_store_explicit(&stream->st_latch.gt_level, level + 1, memory_order_release);
     sim_gate_release(&stream->st_latch, false);
-    SIM_CHECK(closed, ACL_ERROR_RT_PARAM_INVALID, "the stream has no closed latch, expected aclsimStreamHold before");
+    SIM_CHECK(closed, ACL_ERROR_RT_PARAM_INVALID, "the stream is not held, expected aclsimStreamHold before");
     return ACL_SUCCESS;
 }

@@ -92,7 +92,7 @@ aclError sim_query_platform(aclplatformDevInfo what, char *text, uint32_t size)
     case ACL_PLATFORM_L0_C_SIZE:
     case ACL_PLATFORM_L1_SIZE:
     case ACL_PLATFORM_MEMORY_TYPE:
-        return sim_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "infoType is %d, which is not known of the %s", what,
+        return sim_refuse(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "infoType is %d, which is not known for the %s", what,
                           soc->so_name);
     }
     return sim_refuse(ACL_ERROR_INVALID_PARAM, "infoType is %d, expected 0 to %d", what, ACL_PLATFORM_MEMORY_TYPE);
@@ -150,7 +150,8 @@ aclError sim_query_attribute(uint32_t device, aclrtDevAttr attribute, int64_t *v
     case ACL_DEV_ATTR_MAX_BLOCK_DIM_X:
     case ACL_DEV_ATTR_MAX_BLOCK_DIM_Y:
     case ACL_DEV_ATTR_MAX_BLOCK_DIM_Z:
-        SIM_SUPPORTED(soc->so_profile != SIM_P950, "attr is %d, which is not known of the %s", attribute, soc->so_name);
+        SIM_SUPPORTED(soc->so_profile != SIM_P950, "attr is %d, which is not known for the %s", attribute,
+                      soc->so_name);
         *value = 0; /* no SIMT on this chip */
         return ACL_SUCCESS;
     case ACL_DEV_ATTR_SMP_ID:

@@ -123,7 +123,7 @@ aclError sim_snapshot_lock(int32_t limit)
         enum sim_wait wait = finish_all(sim_clock_deadline(limit));
         if (wait == SIM_WAIT_EXPIRED)
             code = sim_fail(ACL_ERROR_SNAPSHOT_LOCK_TIMEOUT,
-                            "the work submitted before was not done after %d ms; the process goes on running", limit);
+                            "the work submitted before was not done after %d ms; the process is not locked", limit);
         else
             code = sim_engine_refusal(wait);
         if (code != ACL_SUCCESS)

@@ -186,7 +186,7 @@ uint32_t sim_stream_available(const struct sim_context *context)
 SIM_RARE aclError sim_stream_report_aborted(struct sim_stream *stream)
 {
     return sim_fail(atomic_load(&stream->st_abort_code),
-                    "the work of stream %u was aborted, what was queued is lost; later work is done",
+                    "the work of stream %u was aborted: its queued tasks are discarded, and later tasks run normally",
                     stream->st_slot.sl_index);
 }
 

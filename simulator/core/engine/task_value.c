@@ -148,7 +148,7 @@ aclError sim_task_value_make(void *address, uint64_t number, uint32_t flag, uint
         .vl_value = number,
         .vl_flag = flag};
     SIM_CHECK(flag < flags, ACL_ERROR_RT_PARAM_INVALID, "flag is %u, expected %s", flag,
-              flags == SIM_VALUE_FLAGS ? "0 (at least), 1 (equal), 2 (a bit in common) or 3 (a bit that neither has)"
+              flags == SIM_VALUE_FLAGS ? "0 (at least), 1 (equal), 2 (a common bit) or 3 (a bit set in neither)"
                                        : "0: it is reserved");
     SIM_CHECK((uintptr_t)address % sizeof number == 0, ACL_ERROR_RT_ADDR_UNALIGNED,
               "devAddr is %p, expected a multiple of 8", address);

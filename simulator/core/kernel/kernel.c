@@ -230,7 +230,7 @@ static aclError copy_to(struct sim_image *image, int32_t device)
 aclError sim_kernel_image_place(struct sim_image *image, int32_t device, void **address)
 {
     SIM_SUPPORTED(image->im_content.by_data != NULL,
-                  "binary %s has no bytes: it exists by the implementations of its kernels alone", image->im_name);
+                  "binary %s has no code: its kernels exist only as registered implementations", image->im_name);
     sim_lock(&image->im_lock);
     aclError code = is_copied(image, device) ? ACL_SUCCESS : copy_to(image, device);
     *address = image->im_copies[device].co_address;
@@ -407,7 +407,7 @@ static aclError find(struct binary *binary, uint64_t handle, const char *name, a
 {
     const struct sim_image *image = binary->bi_image;
     SIM_CHECK(has_kernel(image, name), ACL_ERROR_RT_KERNEL_LOOKUP,
-              "binary %s has no kernel \"%s\", expected one of its symbols%s, or one that was given an implementation "
+              "binary %s has no kernel \"%s\", expected one of its symbols%s, or one with a registered implementation "
               "(acl.sim.custom_kernel, aclsimRegisterCustomKernel)",
               *image->im_name != '\0' ? image->im_name : "(from memory)", name,
               image->im_is_elf ? "" : ", of which it has none: it is not an ELF file");

@@ -294,7 +294,8 @@ static aclError update(struct list *list, aclrtParamHandle handle, const void *v
     SIM_TRY(find_parameter(list, handle, &parameter));
     SIM_CHECK(!parameter->pa_is_holder, ACL_ERROR_RT_PARAM_INVALID,
               "paramHandle is a placeholder, whose data is changed in the memory of aclrtKernelArgsGetPlaceHolderBuffer");
-    SIM_CHECK(size == parameter->pa_size, ACL_ERROR_RT_PARAM_INVALID, "paramSize is %zu, expected %u, as it was appended",
+    SIM_CHECK(size == parameter->pa_size, ACL_ERROR_RT_PARAM_INVALID, "paramSize is %zu, expected %u, the size that "
+              "was appended",
               size, parameter->pa_size);
     memmove(list->al_bytes + parameter->pa_place, value, size);
     return ACL_SUCCESS;
@@ -320,7 +321,7 @@ static aclError take_data(struct list *list, size_t size, unsigned char **data)
         SIM_CHECK(*data != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for %zu bytes of a placeholder", size);
     } else {
         SIM_CHECK(place <= list->al_room && size <= list->al_room - place, ACL_ERROR_RT_PARAM_INVALID,
-                  "dataSize is %zu, and the %zu bytes of userHostMem have %zu left", size, list->al_room,
+                  "dataSize is %zu, but of the %zu bytes of userHostMem, %zu are free", size, list->al_room,
                   place <= list->al_room ? list->al_room - place : 0);
         *data = list->al_bytes + place;
     }
@@ -343,7 +344,7 @@ static aclError holder_data(struct list *list, aclrtParamHandle handle, size_t s
         list->al_has_data = true;
     }
     SIM_CHECK(size <= parameter->pa_data_size, ACL_ERROR_RT_PARAM_INVALID,
-              "dataSize is %zu, and the placeholder was given %u bytes before", size, parameter->pa_data_size);
+              "dataSize is %zu, but the placeholder already has %u bytes", size, parameter->pa_data_size);
     *data = parameter->pa_data;
     return ACL_SUCCESS;
 }

@@ -74,7 +74,7 @@ static aclError check_host(const struct sim_host_args *host)
         const aclrtPlaceHolderInfo *holder = &host->ha_holders[i];
         SIM_CHECK(holder->addrOffset + UINT64_C(8) <= host->ha_size && holder->dataOffset < host->ha_size,
                   ACL_ERROR_RT_PARAM_INVALID,
-                  "placeHolderArray[%zu] has addrOffset %u and dataOffset %u, expected places inside the %zu bytes of "
+                  "placeHolderArray[%zu] has addrOffset %u and dataOffset %u, expected offsets inside the %zu bytes of "
                   "hostArgs",
                   i, holder->addrOffset, holder->dataOffset, host->ha_size);
     }

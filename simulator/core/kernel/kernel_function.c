@@ -126,7 +126,7 @@ aclError sim_kernel_function_open_any(const void *handle, struct sim_function **
     if (*function == NULL)
         *function = sim_object_peek(&sim_kernel_functions, (void *)(uintptr_t)sim_kernel_symbol_find(handle));
     SIM_CHECK(*function != NULL, ACL_ERROR_RT_INVALID_DEVICE_FUNCTION,
-              "func is %p, %s, expected a live kernel, or a symbol that stands for one (aclsimRegisterSymbol)",
+              "func is %p, %s, expected a live kernel, or a symbol registered for one (aclsimRegisterSymbol)",
               handle, sim_handle_describe(handle));
     return ACL_SUCCESS;
 }
@@ -181,7 +181,7 @@ static aclError read_code(const struct sim_function *function, char *base, struc
 {
     const struct sim_symbol *cube = &function->fu_cube, *vector = &function->fu_vector;
     SIM_SUPPORTED(cube->sy_name != NULL || vector->sy_name != NULL,
-                  "binary %s holds no code of kernel %s, which exists by its implementation alone",
+                  "binary %s holds no code of kernel %s, which exists only as a registered implementation",
                   function->fu_image->im_name, function->fu_op->op_name);
     *code = (struct sim_kernel_code){.kc_cube_size = cube->sy_size, .kc_vector_size = vector->sy_size};
     if (base != NULL && cube->sy_name != NULL)
@@ -221,7 +221,7 @@ aclError sim_kernel_function_of_symbol(const void *symbol, aclrtFuncHandle *hand
 {
     void *found = (void *)(uintptr_t)sim_kernel_symbol_find(symbol);
     SIM_CHECK(sim_table_find(&sim_kernel_functions, found) != NULL, ACL_ERROR_RT_INVALID_DEVICE_FUNCTION,
-              "symbol is %p, which stands for no live kernel, expected aclsimRegisterSymbol before", symbol);
+              "symbol is %p, which is not registered for a live kernel, expected aclsimRegisterSymbol before", symbol);
     *handle = found;
     return ACL_SUCCESS;
 }

@@ -263,8 +263,8 @@ static aclError choose(const struct sim_kernel_order *order, struct chosen *chos
     sim_object_close(function);
     const char *name = chosen->ch_op->op_name;
     SIM_SUPPORTED(found,
-                  "the code of kernel %s is for a card, and nothing here can run it: give it a function by "
-                  "acl.sim.custom_kernel(\"%s\"), by aclsimRegisterCustomKernel, or load a library that exports "
+                  "the code of kernel %s runs only on a card: register a function for it with "
+                  "acl.sim.custom_kernel(\"%s\") or aclsimRegisterCustomKernel, or load a library that exports "
                   SIM_KERNEL_PREFIX "%s",
                   name, name, name);
     return ACL_SUCCESS;
@@ -355,7 +355,7 @@ static aclError claim_touched(struct launch *launch, const struct sim_image *ima
     sim_fail_asked(&asked);
     free(call.cl_copy);
     SIM_CHECK(count <= RANGES, ACL_ERROR_RT_PARAM_INVALID,
-              "kernel %s says that it touches %zu ranges, expected at most %d%s", launch->la_kernel, count, RANGES, said);
+              "kernel %s declares %zu memory ranges, expected at most %d%s", launch->la_kernel, count, RANGES, said);
     for (size_t i = 0; i < count; i++) {
         char name[64];
         snprintf(name, sizeof name, "range %zu of kernel %.32s", i, launch->la_kernel);
@@ -452,8 +452,8 @@ static aclError check_change(const struct launch *launch, const aclmdlRIKernelTa
     SIM_CHECK(given->args != NULL && (given->isHostArgs != 0) == (launch->la_device == NULL) &&
                   given->argsSize == launch->la_args_size,
               ACL_ERROR_RT_PARAM_INVALID,
-              "args is %p, isHostArgs %u and argsSize %zu, expected %u bytes in %s memory, as aclmdlRITaskGetParams showed "
-              "them",
+              "args is %p, isHostArgs %u and argsSize %zu, expected %u bytes in %s memory, as aclmdlRITaskGetParams "
+              "returned them",
               given->args, given->isHostArgs, given->argsSize, launch->la_args_size,
               launch->la_device == NULL ? "host" : "device");
     SIM_CHECK(launch->la_device != NULL || sim_memory_is_host(given->args), ACL_ERROR_RT_PARAM_INVALID,

@@ -80,7 +80,8 @@ aclError sim_kernel_variable_find(const void *symbol, struct sim_variable *varia
     sim_unlock(&lock);
     struct sim_image *image = sim_kernel_image_of((aclrtBinHandle)(uintptr_t)found.en_binary);
     SIM_CHECK(image != NULL, ACL_ERROR_RT_INVALID_SYMBOL,
-              "symbol is %p, which stands for no variable of a loaded binary, expected aclsimRegisterVariable before", symbol);
+              "symbol is %p, which is not registered for a variable of a loaded binary, expected "
+              "aclsimRegisterVariable before", symbol);
     aclError code = place(image, device, &found, variable);
     sim_kernel_image_drop(image);
     return code;

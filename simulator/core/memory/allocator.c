@@ -140,13 +140,14 @@ aclError sim_allocator_take(const struct sim_allocator *allocator, size_t size, 
         taken->ac_address = allocator->al_address(taken->ac_block);
     sim_thread.th_function = function;
     SIM_CHECK(taken->ac_block != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
-              "the allocator registered for the stream gave NULL for %zu bytes of workspace, expected a block", size);
+              "the allocator registered for the stream returned NULL for %zu bytes of workspace, expected a block",
+              size);
     if (taken->ac_address != NULL)
         return ACL_SUCCESS;
     sim_allocator_give(allocator, taken);
     return sim_fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                    "the allocator registered for the stream gave NULL as the address of its block %p, expected device "
-                    "memory", taken->ac_block);
+                    "the allocator registered for the stream returned NULL as the address of its block %p, expected "
+                    "device memory", taken->ac_block);
 }
 
 void sim_allocator_give(const struct sim_allocator *allocator, const struct sim_allocated *taken)

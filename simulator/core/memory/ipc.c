@@ -41,7 +41,7 @@ enum { EXTRA_WHOLE, EXTRA_PAGE_BIRTH }; /* indices of of_extra; the high half of
 
 aclError sim_ipc_supported(void)
 {
-    SIM_SUPPORTED(sim_config()->cf_soc->so_profile != SIM_P310B, "%s shares no memory between processes",
+    SIM_SUPPORTED(sim_config()->cf_soc->so_profile != SIM_P310B, "%s cannot share memory between processes",
                   sim_config()->cf_soc->so_name);
     return ACL_SUCCESS;
 }

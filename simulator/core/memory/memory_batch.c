@@ -21,7 +21,7 @@ static const char *type_name(aclrtMemLocationType type)
     case ACL_MEM_LOCATION_TYPE_UNREGISTERED:
         return "ordinary host memory (2)";
     default:
-        return "a type that no copy of a batch has";
+        return "a type that batch copies do not support";
     }
 }
 
@@ -73,7 +73,7 @@ static aclError check_copy(const struct sim_batch *batch, size_t index, const ac
               "srcs[%zu] is %s and dsts[%zu] is %s, expected host memory on one side and device memory on the other", index,
               sim_memory_describe(&src), index, sim_memory_describe(&dst));
     SIM_CHECK(*to_device == -1 || *to_device == direction, ACL_ERROR_RT_PARAM_INVALID,
-              "copy %zu goes %s device, expected all of a batch in the direction of its first copy", index,
+              "copy %zu goes %s device, expected all copies of a batch in the direction of its first one", index,
               direction ? "to the" : "from the");
     *to_device = direction;
     findings->fi_failed = SIZE_MAX;

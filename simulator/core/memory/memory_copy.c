@@ -424,7 +424,8 @@ aclError sim_memory_set_async(void *address, uint32_t pattern, uint64_t size, bo
     SIM_TRY(sim_memory_span(address, size, words ? "ptr" : "devPtr", words ? "N * 4" : "count", &place));
     if (!sim_memory_is_device(&place)) { /* at once, without ordering against the stream */
         SIM_CHECK(!is_recording(stream), ACL_ERROR_RT_PARAM_INVALID,
-                  "the stream is being captured and the memory is %s, which is set at once, expected device memory",
+                  "the stream is being captured and the memory is %s, which would be set immediately, expected device "
+                  "memory",
                   sim_memory_describe(&place));
         sim_memory_fill(address, pattern, size);
         return ACL_SUCCESS;

@@ -62,7 +62,7 @@ static aclError copy_found(struct sim_run *run, uint64_t dst, uint64_t src, uint
     if (!sim_memory_try_claim(&from))
         return fail(run, "the source is not device memory, or is smaller than the size to copy");
     if (!share_device(dst, src, devices))
-        return fail(run, "it was to copy from one device to another");
+        return fail(run, "its description asks for a copy from one device to another");
     memmove(sim_memory_reach(to.rg_address), sim_memory_reach(from.rg_address), size);
     return ACL_SUCCESS;
 }

@@ -159,7 +159,7 @@ aclError sim_notify_share_supported(void)
 {
     const struct sim_soc *soc = sim_config()->cf_soc;
     SIM_SUPPORTED(soc->so_profile != SIM_P310B && strncmp(soc->so_name, "Ascend950DT", 11) != 0,
-                  "%s shares no notifies between processes", soc->so_name);
+                  "%s cannot share notifies between processes", soc->so_name);
     return ACL_SUCCESS;
 }
 
@@ -253,11 +253,11 @@ static aclError check_shared(struct sim_run *run, const struct sim_notify *notif
 {
     const struct sim_context *context = atomic_load_explicit(&run->rn_stream->st_context, memory_order_relaxed);
     if (sim_exchange_share_is_gone(&notify->nt_share, 0)) {
-        run->rn_reason = "the process that made the notify is gone";
+        run->rn_reason = "the process that created the notify has exited";
         return ACL_ERROR_RT_SOCKET_CLOSE;
     }
     if (!sim_peer_reaches(context->cx_device->dv_id, notify->nt_home)) {
-        run->rn_reason = "the notify is another process's, on another device, which this one was not let access "
+        run->rn_reason = "the notify is another process's, on another device, which this device has no access to "
                          "(ACL_RT_NOTIFY_IMPORT_FLAG_ENABLE_PEER_ACCESS, aclrtDeviceEnablePeerAccess)";
         return ACL_ERROR_RT_DEVICE_MEM_ERROR;
     }
@@ -288,7 +288,7 @@ static aclError hold_for(struct sim_run *run, const struct notify_task *task, st
     const struct sim_context *context = atomic_load_explicit(&run->rn_stream->st_context, memory_order_relaxed);
     *notify = hold(task->nk_class, task->nk_handle);
     if (*notify == NULL) {
-        run->rn_reason = "the notify that it names was destroyed before its turn, or while it waited";
+        run->rn_reason = "the notify of the task was destroyed before the task ran or while it waited";
         return ACL_ERROR_RT_INVALID_HANDLE;
     }
     if (sim_peer_reaches(context->cx_device->dv_id, (*notify)->nt_device->dv_id))

@@ -237,7 +237,8 @@ static aclError read_value(aclrtMemPoolAttr attribute, const void *value, uint64
     SIM_CHECK(high || attribute == ACL_RT_MEM_POOL_ATTR_RELEASE_THRESHOLD, ACL_ERROR_RT_PARAM_INVALID,
               "attr is %d, which can only be read, expected another one", (int)attribute);
     SIM_CHECK(!high || *number == 0, ACL_ERROR_RT_PARAM_INVALID,
-              "*value is %" PRIu64 " with attr %d, expected 0: a mark can only be set back", *number, (int)attribute);
+              "*value is %" PRIu64 " with attr %d, expected 0: a high-water mark can only be reset", *number,
+              (int)attribute);
     return ACL_SUCCESS;
 }
 

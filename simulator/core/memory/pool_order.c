@@ -269,11 +269,11 @@ static const struct sim_op malloc_op = {.op_name = "aclrtMemPoolMallocAsync", .o
 static aclError refuse_size(const struct wish *wish, uint64_t limit, uint64_t reserved)
 {
     SIM_CHECK(limit == 0, ACL_ERROR_RT_MEMORY_ALLOCATION,
-              "size is %" PRIu64 ", for which neither the pool, which has %" PRIu64 " of the %" PRIu64
-              " bytes of its maxSize, nor its device has room", wish->wi_size, reserved, limit);
+              "size is %" PRIu64 ", but neither the pool, which has %" PRIu64 " of the %" PRIu64
+              " bytes of its maxSize, nor its device has enough free memory", wish->wi_size, reserved, limit);
     return sim_fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                    "size is %" PRIu64 ", for which neither the pool, which has %" PRIu64
-                    " bytes, nor its device has room", wish->wi_size, reserved);
+                    "size is %" PRIu64 ", but neither the pool, which has %" PRIu64
+                    " bytes, nor its device has enough free memory", wish->wi_size, reserved);
 }
 
 /* Allocates a block for the wish, and describes it in *task. */

@@ -43,7 +43,7 @@ aclError sim_saturation_set_mode(aclrtFloatOverflowMode mode)
 {
     const struct sim_soc *soc = sim_config()->cf_soc;
     bool saturates = mode == ACL_RT_OVERFLOW_MODE_SATURATION;
-    SIM_SUPPORTED(saturates ? soc->so_profile != SIM_P950 : is_of_process(), "mode is %d, and the %s only has %d",
+    SIM_SUPPORTED(saturates ? soc->so_profile != SIM_P950 : is_of_process(), "mode is %d, but the %s supports only %d",
                   (int)mode, soc->so_name, !mode);
     atomic_store(&process_mode, (int)mode);
     atomic_store(&sim_stream_saturation, saturates);

@@ -28,7 +28,7 @@ static aclError run_described(struct sim_run *run, void *argument)
     named.rg_size = found.ds_size;
     if (sim_memory_try_claim(&named))
         return ACL_SUCCESS;
-    run->rn_reason = "its description names no device memory, or more of it than there is";
+    run->rn_reason = "its description names memory that is not device memory, or extends beyond its block";
     return ACL_ERROR_RT_DEVICE_MEM_ERROR;
 }
 

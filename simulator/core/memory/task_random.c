@@ -269,7 +269,7 @@ static aclError run_random(struct sim_run *run, void *argument)
     struct generator generator = {.ge_seed = number_of(&info->randomSeed)};
     struct sim_range result = {.rg_address = info->randomResultAddr, .rg_size = result_bytes(info, count)};
     if (!sim_memory_try_claim(&result)) {
-        run->rn_reason = "the number that stands in device memory is more than its result has room for";
+        run->rn_reason = "the count in device memory is larger than the result buffer";
         return ACL_ERROR_RT_DEVICE_MEM_ERROR;
     }
     const char *offset = sim_memory_reach(info->randomCounterAddr);
@@ -347,7 +347,7 @@ static aclError run_update(struct sim_run *run, void *argument)
     struct random_update *update = argument;
     if (sim_engine_recorder->rc_replace(&update->ru_recorded, updated, update))
         return ACL_SUCCESS;
-    run->rn_reason = "what stands in device memory describes no task for memory that is there";
+    run->rn_reason = "the description in device memory is invalid, or names memory that is not allocated";
     return ACL_ERROR_RT_PARAM_INVALID;
 }
 

@@ -120,7 +120,7 @@ static aclError check_devices(int32_t device, int32_t outer)
     while (owner < count && outer_number(owner) != outer)
         owner++;
     SIM_CHECK(sim_peer_reaches(device, owner < count ? owner : -1), ACL_ERROR_RT_PARAM_INVALID,
-              "deviceId is %d and " NAME " is memory of device %d, expected that device, or one that was let access it "
+              "deviceId is %d and " NAME " is memory of device %d, expected that device, or one that has access to it "
               "(aclrtDeviceEnablePeerAccess)", device, owner < count ? owner : outer);
     return ACL_SUCCESS;
 }
@@ -144,7 +144,7 @@ static aclError import_file(uint64_t shared, struct sim_offer *offer, int *file)
     SIM_TRY(sim_exchange_import(SIM_EXCHANGE_PHYSICAL, shared, NAME, offer));
     *file = open_locked(offer);
     close(offer->of_file);
-    SIM_CHECK(*file >= 0, ACL_ERROR_RT_IPC_ERROR, NAME " (%#" PRIx64 ") names memory that the system does not open "
+    SIM_CHECK(*file >= 0, ACL_ERROR_RT_IPC_ERROR, NAME " (%#" PRIx64 ") names memory that the system cannot open "
               "(ulimit -n, /proc)", shared);
     aclError code = sim_exchange_import(SIM_EXCHANGE_PHYSICAL, shared, NAME, &again);
     if (code == ACL_SUCCESS)

@@ -101,7 +101,7 @@ static aclError follow(const struct sim_aipp_block *block, int index, int32_t si
     }
     if (image->im_scale != 0) {
         SIM_ARGUMENT(image->im_scale_from[0] == size[0] && image->im_scale_from[1] == size[1],
-                     ACL_ERROR_INVALID_PARAM, "image %d is scaled from %dx%d, expected the %dx%d that it has by then",
+                     ACL_ERROR_INVALID_PARAM, "image %d is scaled from %dx%d, expected %dx%d, its size at that step",
                      index, image->im_scale_from[0], image->im_scale_from[1], size[0], size[1]);
         memcpy(size, image->im_scale_to, sizeof image->im_scale_to);
     }
@@ -277,8 +277,8 @@ static aclError put(const struct sim_signature *signature, aclmdlDataset *datase
     uint32_t place = sim_model_aipp_place(signature), images = sim_model_aipp_images(signature);
     SIM_TRY(check_place(signature, index, by_image));
     SIM_ARGUMENT(sim_model_aipp_is_applied(signature, images), ACL_ERROR_FEATURE_UNSUPPORTED,
-                 "model %s has no input of 4 dimensions, known before a run, of ACL_FLOAT or ACL_FLOAT16: AIPP is "
-                 "applied to no other", signature->sg_name);
+                 "model %s has no input of type ACL_FLOAT or ACL_FLOAT16 with 4 dimensions known before an execution, "
+                 "which AIPP needs", signature->sg_name);
     int64_t batch = batch_of(signature, images);
     SIM_TRY(copy_block(handle, batch, block, &size));
     SIM_TRY(check_result(block, &signature->sg_inputs[images], batch));

@@ -170,9 +170,9 @@ const char *sim_model_aipp_apply(struct sim_aipp_source source, uint64_t raw_siz
     sim_model_aipp_shape(format, tensor->dims, &shape);
     if (!source.as_shared &&
         (block.bl_count < shape.sh_batch || sim_model_aipp_bytes((uint64_t)shape.sh_batch) > size))
-        return "the input " SIM_AIPP_INPUT " has parameters for fewer images than the run";
+        return "the input " SIM_AIPP_INPUT " has parameters for fewer images than the execution";
     if (!is_size(&block, block.bl_source[0]) || !is_size(&block, block.bl_source[1]))
-        return "the parameters of its AIPP say a size that no image has";
+        return "the parameters of its AIPP give an impossible image size";
     if (shape.sh_channels > sim_model_aipp_channels(&block) ||
         (uint64_t)shape.sh_batch * sim_model_aipp_source_bytes(&block) > raw_size)
         return "the input with images has fewer bytes or channels than the parameters of its AIPP say";
@@ -182,7 +182,7 @@ const char *sim_model_aipp_apply(struct sim_aipp_source source, uint64_t raw_siz
     for (int64_t number = 0; number < shape.sh_batch; number++) {
         image_of(bytes, source.as_shared ? 0 : number, &image); /* once, as a program may be writing it */
         if (!fits(&block, &image, &shape))
-            return "an image does not come out of its AIPP in the size that the run takes";
+            return "the size of an image after AIPP is not the size that the execution takes";
         apply(&block, &image,
               (const unsigned char *)tensor->data + (uint64_t)number * sim_model_aipp_source_bytes(&block), &shape,
               number, tensor->type, *converted);

@@ -154,7 +154,7 @@ aclError sim_model_options_read(const struct sim_options *options, struct sim_lo
     load->lo_without_graph = options->op_values[ACL_MDL_WITHOUT_GRAPH_INT32] == 1;
     load->lo_priority = (uint32_t)options->op_values[ACL_MDL_PRIORITY_INT32];
     SIM_ARGUMENT(!from_file || options->op_weight_path == NULL, ACL_ERROR_INVALID_PARAM,
-                 "ACL_MDL_WEIGHT_PATH_PTR was set, which only a load from memory takes");
+                 "ACL_MDL_WEIGHT_PATH_PTR was set, which is valid only for a load from memory");
     SIM_TRY(need_all(options, from_file ? ACL_MDL_PATH_PTR : ACL_MDL_MEM_ADDR_PTR,
                      from_file ? ACL_MDL_PATH_PTR : ACL_MDL_MEM_SIZET));
     if (with_queues) {

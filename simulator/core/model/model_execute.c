@@ -187,12 +187,12 @@ static aclError run_on(struct sim_run *run, struct sim_model *model, struct sim_
     const struct sim_model_executor *executor = &model->mo_executor;
     if (executor->me_run == NULL && executor->me_own == NULL)
         return sim_engine_give_up(run, ACL_ERROR_RT_MODEL_EXECUTE,
-                                  "nothing here can run the model: give it a function (acl.sim.model, "
+                                  "the simulator cannot run the model: register a function for it (acl.sim.model, "
                                   "aclsimRegisterModel)");
     int64_t gear = signature->sg_gears == SIM_GEARS_NONE ? SIM_EVERY_GEAR : read_gear(signature, call);
     if (gear < 0 && signature->sg_gears != SIM_GEARS_NONE)
         return sim_engine_give_up(run, ACL_ERROR_RT_MODEL_EXECUTE,
-                                  "the input " SIM_GEAR_INPUT " names no gear of the model: set one before");
+                                  "the input " SIM_GEAR_INPUT " does not select a gear of the model: set one before");
     if (!set_inputs(signature, call, gear, &count) || !set_outputs(signature, call, gear))
         return sim_engine_give_up(run, ACL_ERROR_RT_MODEL_EXECUTE, "a tensor of the model has more than 8 dimensions");
     aclsimModelRun order = {.name = signature->sg_name,
@@ -410,7 +410,8 @@ static aclError submit(struct sim_model *model, const aclmdlDataset *inputs, acl
     size_t size = size_of_call(operands);
     _Alignas(struct sim_model_call) unsigned char small[1024];
     struct sim_model_call *call = size <= sizeof small ? (void *)small : malloc(size);
-    SIM_CHECK(call != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a run with %u tensors", operands);
+    SIM_CHECK(call != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for an execution with %u tensors",
+              operands);
     memset(call, 0, size);
     *call = (struct sim_model_call){.ca_model = model->mo_id, .ca_inputs = signature->sg_input_count,
                           .ca_outputs = signature->sg_output_count, .ca_output = outputs};
@@ -435,7 +436,8 @@ static aclError submit_on(uint32_t id, const aclmdlDataset *inputs, aclmdlDatase
     aclError code = feeder == NULL || sim_model_queue_is_own(feeder)
                         ? submit(model, inputs, outputs, waits, stream, site)
                         : sim_refuse(ACL_ERROR_GE_EXEC_MODEL_ID_INVALID,
-                                     "modelId is %u, a model that queues feed, expected one that the program runs", id);
+                                     "modelId is %u, a model that is fed by queues, expected one that the program "
+                                     "executes", id);
     sim_model_close(model);
     return code;
 }

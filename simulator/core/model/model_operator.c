@@ -8,7 +8,7 @@ aclError sim_model_operator_check(const void *model, size_t size)
     struct sim_signature *signature;
     const struct sim_bytes bytes = {model, size};
     SIM_ARGUMENT(sim_model_format->mf_view(bytes, &file) == ACL_SUCCESS, ACL_ERROR_PARSE_MODEL,
-                 "the %zu bytes at %p are no model file: the message before this one says why", size, model);
+                 "the %zu bytes at %p are not a model file: the message before this one says why", size, model);
     SIM_ARGUMENT(sim_model_format->mf_signature(&file, &signature) == ACL_SUCCESS, ACL_ERROR_DESERIALIZE_MODEL,
                  "the model at %p cannot be read: the message before this one says why", model);
     aclError code = sim_model_check_soc(signature);

@@ -96,7 +96,7 @@ static const char *widen(const struct sim_signature *signature, struct sim_model
     }
     unsigned char *next = prepared->pr_short = calloc(1, total);
     if (next == NULL)
-        return "there is no memory for what its short buffers lack";
+        return "there is no memory to extend its short buffers";
     for (uint32_t at = 0; at < sim_model_call_count(call); at++) {
         if (!is_short(signature, call, at, gear))
             continue;

@@ -77,7 +77,7 @@ aclError sim_model_queue_check(const struct sim_load_queues *queues)
 static aclError check_model(const struct sim_signature *signature, const struct sim_load_queues *queues)
 {
     SIM_ARGUMENT(!signature->sg_dynamic, ACL_ERROR_GE_PARAM_INVALID,
-                 "the shapes of the model are open, expected known ones of a model that queues feed");
+                 "the shapes of the model are dynamic, expected known shapes for a model that is fed by queues");
     SIM_ARGUMENT(queues->lq_input_count == signature->sg_input_count &&
                      queues->lq_output_count == signature->sg_output_count,
                  ACL_ERROR_GE_PARAM_INVALID, "inputQNum is %zu and outputQNum %zu, expected %u and %u, those of the model",
@@ -105,7 +105,8 @@ static void say(const char *format, ...)
 static void say_why(const struct sim_feeder *feeder)
 {
     const char *text = sim_fail_is_shared() ? "aclGetRecentErrMsg says why" : sim_fail_take();
-    say("a run of model %u, which queues feed, failed: %s", feeder->fe_model, text != NULL ? text : "no reason is known");
+    say("an execution of model %u, which is fed by queues, failed: %s", feeder->fe_model,
+        text != NULL ? text : "the reason is unknown");
 }
 
 /* Takes one element from each input queue; false if the feeder has to end. *fits: each element has the size of its
@@ -225,7 +226,8 @@ aclError sim_model_queue_start(struct sim_model *model, const struct sim_load_qu
     SIM_TRY(sim_context_current(&context));
     uint32_t count = signature->sg_input_count + signature->sg_output_count;
     struct sim_feeder *feeder = calloc(1, sizeof *feeder + count * sizeof *feeder->fe_ports);
-    SIM_ARGUMENT(feeder != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for a model that queues feed");
+    SIM_ARGUMENT(feeder != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for a model that is fed by "
+                 "queues");
     feeder->fe_model = model->mo_id;
     feeder->fe_context = context;
     feeder->fe_context_handle = sim_context_handle(context);
@@ -233,7 +235,8 @@ aclError sim_model_queue_start(struct sim_model *model, const struct sim_load_qu
     feeder->fe_count = count;
     aclError code = fill(feeder, signature, queues);
     if (code == ACL_SUCCESS && sim_thread_start(&feeder->fe_thread, feed, feeder) != 0)
-        code = sim_refuse(ACL_ERROR_GE_MEMORY_ALLOCATION, "no thread could be started for a model that queues feed");
+        code = sim_refuse(ACL_ERROR_GE_MEMORY_ALLOCATION, "no thread could be started for a model that is fed by "
+                          "queues");
     if (code == ACL_SUCCESS)
         *started = feeder;
     else

@@ -218,8 +218,8 @@ static aclError check_aipp(const struct sim_signature *signature)
                     sim_model_signature_aipp(signature, aipp->sa_input) == aipp &&
                     (aipp->sa_type == ACL_FLOAT || aipp->sa_type == ACL_FLOAT16);
         SIM_ARGUMENT(fits, ACL_ERROR_GE_PARAM_INVALID,
-                     "the model has AIPP for its input %u, expected one of 4 dimensions, of ACL_FLOAT or ACL_FLOAT16, "
-                     "and once", aipp->sa_input);
+                     "the model has AIPP for its input %u, expected AIPP once per input, for an input of ACL_FLOAT or "
+                     "ACL_FLOAT16 with 4 dimensions", aipp->sa_input);
     }
     return ACL_SUCCESS;
 }

@@ -265,10 +265,11 @@ aclError sim_dump_read(struct sim_json object, const char *argument, struct sim_
     SIM_TRY(read_steps(&reader, plan));
     bool data_dump = plan->dp_models || plan->dp_operators;
     SIM_ARGUMENT(!data_dump || (!plan->dp_overflow && scene == 0), ACL_ERROR_INVALID_DUMP_CONFIG,
-                 "dump.%s in the file of %s stands beside a dump of models or operators, expected one of them",
+                 "dump.%s in the file of %s is combined with a dump of models or operators, expected only one of them",
                  scene != 0 ? "dump_scene" : "dump_debug", argument);
     SIM_ARGUMENT(!plan->dp_overflow || scene == 0, ACL_ERROR_INVALID_DUMP_CONFIG,
-                 "dump.dump_debug in the file of %s stands beside dump.dump_scene, expected one of them", argument);
+                 "dump.dump_debug in the file of %s is combined with dump.dump_scene, expected only one of them",
+                 argument);
     struct sim_json path;
     bool named = sim_json_member(object, "dump_path", &path);
     return data_dump || plan->dp_overflow || scene != 0 || named ? read_path(&reader, plan) : ACL_SUCCESS;

@@ -121,7 +121,7 @@ static aclError check_info(const acldumpTensorInfo *info, size_t index)
                  (void *)info->tensorAddr, info->placement == ACL_DUMP_PLACEMENT_HOST ? "host" : "device");
     struct sim_range range = {.rg_address = info->tensorAddr, .rg_size = info->tensorSize};
     SIM_ARGUMENT(on_host || sim_memory_try_claim(&range), ACL_ERROR_INVALID_PARAM,
-                 "tensorAddr of tensors[%zu] is %p with tensorSize %zu, which lie in no live block", index,
+                 "tensorAddr of tensors[%zu] is %p with tensorSize %zu, which is not inside a live block", index,
                  (void *)info->tensorAddr, info->tensorSize);
     return ACL_SUCCESS;
 }

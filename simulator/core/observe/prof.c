@@ -201,7 +201,7 @@ static bool end(void)
 /* Ends the session for a call that returns the error; end_unasked prints it instead. */
 static aclError end_checked(void)
 {
-    SIM_ARGUMENT(end(), ACL_ERROR_PROFILING_FAILURE, "the trace %s could not be written whole: %s", trace,
+    SIM_ARGUMENT(end(), ACL_ERROR_PROFILING_FAILURE, "the trace %s could not be written completely: %s", trace,
                  strerror(errno));
     return ACL_SUCCESS;
 }
@@ -209,7 +209,7 @@ static aclError end_checked(void)
 static void end_unasked(void)
 {
     if (!end())
-        fprintf(stderr, "acl simulator: the trace %s could not be written whole: %s\n", trace, strerror(errno));
+        fprintf(stderr, "acl simulator: the trace %s could not be written completely: %s\n", trace, strerror(errno));
 }
 
 /* Completes the trace of a program that exits without ending the session. */

@@ -185,7 +185,7 @@ aclError sim_prof_span_end(enum sim_span_kind kind, uint32_t number)
     SIM_ARGUMENT(span != NULL || kind != SIM_SPAN_RANGE, ACL_ERROR_PROFILING_FAILURE,
                  "rangeId is %u, expected the number of a range that was started and not stopped", number);
     SIM_ARGUMENT(span != NULL, ACL_ERROR_PROFILING_FAILURE,
-                 "this thread has nothing to end, expected %s on it before",
+                 "this thread has no open range to end, expected %s on it before",
                  kind == SIM_SPAN_STACK ? "aclprofPush" : "aclprofRangePushEx");
     sim_prof_write(ACL_PROF_MSPROFTX,
                    &(struct sim_prof_event){.pe_name = span->sp_text, .pe_category = categories[kind], .pe_device = -1,

@@ -218,7 +218,7 @@ static aclError start_thread(struct subscription *subscription)
     SIM_ARGUMENT(*find(subscription->su_model) == NULL, ACL_ERROR_PROF_REPEAT_SUBSCRIBE,
                  "model %u is subscribed to already", subscription->su_model);
     SIM_ARGUMENT(is_writable_pipe(subscription->su_pipe), ACL_ERROR_INVALID_PARAM,
-                 "the file descriptor of profSubscribeConfig is %d, expected the end of a pipe that is written to",
+                 "the file descriptor of profSubscribeConfig is %d, expected the write end of a pipe",
                  subscription->su_pipe);
     SIM_ARGUMENT(sim_thread_start(&subscription->su_thread, write_records, subscription) == 0,
                  ACL_ERROR_PROFILING_FAILURE, "no thread could be started for a subscription");

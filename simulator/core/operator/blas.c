@@ -41,7 +41,8 @@ static aclError check(const struct sim_blas *blas)
     SIM_TRY(check_transposition("transB", blas->bl_trans_b, true));
     SIM_TRY(check_transposition("transC", blas->bl_trans_c, false));
     SIM_ARGUMENT(blas->bl_rows > 0 && blas->bl_columns > 0 && blas->bl_depth > 0, ACL_ERROR_INVALID_PARAM,
-                 "the product has %d rows, %d columns and %d sums each, expected more than 0", blas->bl_rows,
+                 "the product has %d rows, %d columns and an inner dimension of %d, expected more than 0",
+                 blas->bl_rows,
                  blas->bl_columns, blas->bl_depth);
     SIM_ARGUMENT(blas->bl_compute == ACL_COMPUTE_HIGH_PRECISION, ACL_ERROR_INVALID_PARAM,
                  "type is %d, expected ACL_COMPUTE_HIGH_PRECISION (0)", (int)blas->bl_compute);
@@ -103,7 +104,8 @@ static void set_data(struct sim_op_tensor *tensor, const void *data)
 static aclError check_distance(const char *name, int distance)
 {
     SIM_ARGUMENT(distance == SIM_BLAS_WHOLE, ACL_ERROR_INVALID_PARAM,
-                 "the distance between elements or rows of %s is %d, expected -1, the only one there is", name, distance);
+                 "the distance between elements or rows of %s is %d, expected -1, the only supported value", name,
+                 distance);
     return ACL_SUCCESS;
 }
 

@@ -92,7 +92,7 @@ aclnnStatus sim_call_measure(const aclsimTensor *tensor, int64_t offset, const c
     wraps = wraps || high == INT64_MAX || !sim_length_multiply(&first, bits) || !sim_length_multiply(&end, bits) ||
             !sim_length_multiply(&start, bits);
     SIM_ARGUMENT(!wraps && first > -limit && end < limit, ACLNN_ERR_PARAM_INVALID,
-                 "%s covers more bytes than there are addresses", name);
+                 "%s covers more bytes than the address space", name);
     operand->od_first = start / 8;
     operand->od_low = first / 8;
     operand->od_bytes = (uint64_t)((end + 7) / 8 - operand->od_low);

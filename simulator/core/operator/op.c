@@ -170,12 +170,12 @@ static aclError explain(aclnnStatus code, const struct sim_op_request *request, 
         return sim_refuse(ACL_ERROR_BAD_ALLOC, "there is no memory to call %s", request->rq_type);
     if (code == ACLNN_ERR_INNER_FIND_KERNEL_ERROR)
         return sim_refuse(ACL_ERROR_OP_NOT_FOUND,
-                          "%s is run by the kernel of %s, which the simulator does not have: give it one with "
+                          "%s is run by the kernel of %s, which the simulator does not have: register one with "
                           "acl.sim.kernel(\"%s\") or aclsimRegisterKernel", request->rq_type, row->ro_op.op_name,
                           row->ro_op.op_name);
     return sim_refuse(ACL_ERROR_OP_NOT_FOUND,
-                      "no operator %s takes these tensors and attributes: the message before this one says what %s "
-                      "expected", request->rq_type, row->ro_op.op_name);
+                      "operator %s does not accept these tensors and attributes: the message before this one says what "
+                      "%s expected", request->rq_type, row->ro_op.op_name);
 }
 
 /* Binds, packs and plans. The caller drops the pack in any case. */
@@ -263,7 +263,7 @@ static aclError submit_pack(const struct sim_pack *pack, struct sim_target targe
     if (workspace == 0)
         return submit_call(pack, target, NULL, site);
     SIM_SUPPORTED(sim_stream_taken(target.tg_stream) == SIM_TAKEN_NOT,
-                  "%s wants %llu bytes of workspace, which a captured single operator cannot be given: capture its two "
+                  "%s needs %llu bytes of workspace, which a captured single operator cannot have: capture its two "
                   "phases instead", pack->pk_call->ca_row->ro_op.op_name, (unsigned long long)workspace);
     struct sim_allocator allocator;
     if (sim_allocator_find(target.tg_handle, &allocator))

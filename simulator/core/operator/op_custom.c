@@ -113,7 +113,7 @@ static bool set_folder(bool set)
 aclError sim_op_load_folder(const char *path, sim_op_loader *load)
 {
     SIM_ARGUMENT(!set_folder(true), ACL_ERROR_REPEAT_INITIALIZE,
-                 "modelDir has been set before, expected one call a process");
+                 "modelDir has been set before, expected one call per process");
     aclError code = load_level(path, 1, load);
     if (code != ACL_SUCCESS)
         set_folder(false);

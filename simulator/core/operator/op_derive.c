@@ -7,7 +7,8 @@
 
 static aclError refuse(const struct sim_op_request *request, const char *reason)
 {
-    return sim_refuse(ACL_ERROR_OP_NOT_FOUND, "no operator %s takes these tensors and attributes: %s", request->rq_type,
+    return sim_refuse(ACL_ERROR_OP_NOT_FOUND, "operator %s does not accept these tensors and attributes: %s",
+                      request->rq_type,
                       reason);
 }
 
@@ -110,7 +111,7 @@ static aclError product_of(const struct sim_op_request *request, uint32_t first,
     *product = 1;
     for (uint32_t i = first; i < end; i++)
         if (!sim_length_multiply(product, request->rq_tensors[0].ot_dims[i]))
-            return refuse(request, "x has more elements than there are numbers");
+            return refuse(request, "the number of elements of x does not fit into 64 bits");
     return ACL_SUCCESS;
 }
 
@@ -149,7 +150,7 @@ aclError sim_op_derive_reshaped_dims(const struct sim_op_request *request, int64
         if (numbers[i] == -1 && open == UINT32_MAX)
             open = i;
         else if (numbers[i] < 0 || !sim_length_multiply(&others, numbers[i]))
-            return refuse(request, "shape has a number below 0 that is not the one -1, or too many elements");
+            return refuse(request, "shape has a negative number other than a single -1, or too many elements");
     }
     if (open != UINT32_MAX)
         numbers[open] = others == 0 ? 0 : elements / others;
@@ -170,7 +171,7 @@ aclError sim_op_derive_expanded_dims(const struct sim_op_request *request, int64
     for (uint32_t i = 0; i < added; i++) {
         axes[i] += axes[i] < 0 ? *count : 0;
         if (axes[i] < 0 || axes[i] >= *count || (found >> axes[i] & 1) != 0)
-            return refuse(request, "an axis is out of range for the result, or is given twice");
+            return refuse(request, "an axis is out of range for the result, or is repeated");
         found |= 1u << axes[i];
     }
     for (uint32_t i = 0; i < *count; i++)
@@ -189,7 +190,7 @@ aclError sim_op_derive_squeezed_dims(const struct sim_op_request *request, int64
     for (uint32_t i = 0; i < given; i++) {
         SIM_TRY(find_axis(request, &axes[i], (int64_t)x->ot_rank - 1));
         if (x->ot_dims[axes[i]] != 1)
-            return refuse(request, "a dimension that goes is not 1");
+            return refuse(request, "a dimension to remove is not 1");
         gone |= 1u << axes[i];
     }
     *count = 0;
@@ -211,7 +212,7 @@ static aclError find_norm_axis(const struct sim_op_request *request, int64_t *ax
     SIM_TRY(find_axis(request, axis, rank - 1));
     SIM_TRY(find_axis(request, &other, rank - 1));
     SIM_ARGUMENT(*axis == other, ACL_ERROR_OP_ATTR_NOT_MATCH,
-                 "attribute begin_params_axis of %s is %lld, which no kernel here can do, expected that of "
+                 "attribute begin_params_axis of %s is %lld, which the simulator does not support, expected that of "
                  "begin_norm_axis, %lld", request->rq_type, (long long)other, (long long)*axis);
     return ACL_SUCCESS;
 }
@@ -304,7 +305,7 @@ static aclError read_number(const struct sim_op_request *request, uint32_t place
         SIM_TRY(sim_op_numbers(request, &source, found, &count));
     }
     if (count != 1 || (bytes != NULL && (tensor->ot_bytes > size || tensor->ot_bytes != (is_single ? 4 : 8))))
-        return refuse(request, "its numbers are tensors of one element");
+        return refuse(request, "its start, limit and delta must be tensors of one element");
     if (is_single) {
         memcpy(&single, bytes, sizeof single);
         *number = (double)single;
@@ -323,7 +324,8 @@ aclError sim_op_derive_range_dims(const struct sim_op_request *request, int64_t 
         SIM_TRY(read_number(request, i, &values[i]));
     double length = ceil((values[1] - values[0]) / values[2]);
     SIM_ARGUMENT(values[2] != 0 && length < (double)INT64_MAX, ACL_ERROR_OP_NOT_FOUND,
-                 "delta of %s is %g, with which no range from %g ends at %g", request->rq_type, values[2], values[0],
+                 "delta of %s is %g, with which the range from %g never reaches %g", request->rq_type, values[2],
+                 values[0],
                  values[1]);
     *numbers = length < 0 ? 0 : (int64_t)length;
     *count = 1;

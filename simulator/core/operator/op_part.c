@@ -7,7 +7,8 @@
 
 static aclError refuse(const struct sim_op_request *request, const char *reason)
 {
-    return sim_refuse(ACL_ERROR_OP_NOT_FOUND, "no operator %s takes these tensors and attributes: %s", request->rq_type,
+    return sim_refuse(ACL_ERROR_OP_NOT_FOUND, "operator %s does not accept these tensors and attributes: %s",
+                      request->rq_type,
                       reason);
 }
 
@@ -60,7 +61,7 @@ static aclError take_one(const struct sim_op_request *request, uint32_t place, s
     uint32_t dim = strided->st_dims++;
     int64_t length = request->rq_tensors[0].ot_dims[dim], begin = strided->st_begin[place];
     SIM_ARGUMENT(begin >= -length && begin < length, ACL_ERROR_OP_NOT_FOUND,
-                 "begin of %s is %lld for dimension %u of x, which goes, expected %lld to %lld", request->rq_type,
+                 "begin of %s is %lld for dimension %u of x, which is removed, expected %lld to %lld", request->rq_type,
                  (long long)begin, dim, (long long)-length, (long long)length - 1);
     strided->st_starts[dim] = begin < 0 ? begin + length : begin;
     strided->st_strides[dim] = strided->st_sizes[dim] = 1;
@@ -72,7 +73,8 @@ static aclError take_some(const struct sim_op_request *request, uint32_t place, 
     uint32_t dim = strided->st_dims++;
     int64_t length = request->rq_tensors[0].ot_dims[dim], step = strided->st_steps[place];
     SIM_ARGUMENT(step != 0 && step != INT64_MIN, ACL_ERROR_OP_NOT_FOUND,
-                 "strides of %s has %lld for dimension %u of x, expected a step", request->rq_type, (long long)step,
+                 "strides of %s has %lld for dimension %u of x, expected a step other than 0", request->rq_type,
+                 (long long)step,
                  dim);
     int64_t least = step > 0 ? 0 : -1, most = step > 0 ? length : length - 1;
     int64_t begin = is_masked(strided, BEGIN, place) ? (step > 0 ? least : most)
@@ -199,7 +201,8 @@ static aclError fill_sizes(const struct sim_op_request *request, int64_t length,
         if (numbers[i] == -1 && open == UINT32_MAX)
             open = i;
         else if (numbers[i] < 0 || numbers[i] > rest)
-            return refuse(request, "size_splits has more than x, or a number below 0 that is not the one -1");
+            return refuse(request, "the sum of size_splits is larger than the dimension of x, or it has a negative "
+                          "number other than a single -1");
         else
             rest -= numbers[i];
     }
@@ -221,7 +224,7 @@ aclError sim_op_part_split_sizes(const struct sim_op_request *request, int64_t *
     int64_t length = request->rq_tensors[sim_op_part_split_place(request)].ot_dims[*axis];
     if (strncmp(request->rq_type, "SplitV", strlen("SplitV")) == 0) {
         SIM_TRY(fill_sizes(request, length, numbers, count));
-        return *count == *parts ? ACL_SUCCESS : refuse(request, "size_splits has not one number for each output");
+        return *count == *parts ? ACL_SUCCESS : refuse(request, "size_splits does not have one number per output");
     }
     SIM_ARGUMENT(unpacks ? length == *parts : length % *parts == 0, ACL_ERROR_OP_NOT_FOUND,
                  "%s makes %lld tensors of dimension %lld of x, which is %lld, expected %s", request->rq_type,
@@ -284,7 +287,7 @@ static aclError read_lists(const struct sim_op_request *request, const char *nam
 {
     const struct sim_attribute *found = sim_op_attributes_find(&request->rq_attributes, name);
     SIM_ARGUMENT(found != NULL && found->at_kind == SIM_ATTRIBUTE_JSON, ACL_ERROR_OP_ATTR_NOT_MATCH,
-                 "%s has no attribute %s that is a list of lists of integers, which it needs", request->rq_type, name);
+                 "%s needs attribute %s, a list of lists of integers, which is missing", request->rq_type, name);
     *count = 0;
     for (const char *at = found->at_values; *at != '\0' && *count < SIM_DIMS_MAX;) {
         char *end;
@@ -302,7 +305,8 @@ aclError sim_op_part_pads(const struct sim_op_request *request, int64_t *numbers
     uint32_t rank = request->rq_tensors[0].ot_rank;
     int64_t given[SIM_DIMS_MAX];
     SIM_ARGUMENT(strcmp(mode, "constant") == 0, ACL_ERROR_OP_ATTR_NOT_MATCH,
-                 "attribute mode of %s is \"%s\", which no kernel here can do, expected constant", request->rq_type,
+                 "attribute mode of %s is \"%s\", which the simulator does not support, expected constant",
+                 request->rq_type,
                  mode);
     if (is_type(request, "PadD"))
         SIM_TRY(read_lists(request, "paddings", given, count));

@@ -214,7 +214,7 @@ static aclError make_shape(const struct sim_op_request *request, const struct si
     case SIM_SHAPE_VIEWED:
         return derive(request, type->ty_dims, shape);
     }
-    return refuse(request, "nothing says how it follows");
+    return refuse(request, "the simulator has no rule for it");
 }
 
 static void set_shape(struct sim_op_tensor *tensor, const struct shape *shape)
@@ -262,7 +262,7 @@ aclError sim_op_shape(struct sim_op_request *request)
             return refuse(request, "an input has a dimension that is not known");
     const struct sim_op_type *type = sim_op_type_find(request, &known);
     if (sim_op_user_row(request->rq_type) != NULL || (type == NULL && !sim_op_is_pointwise(request->rq_type)))
-        return refuse(request, "nothing says how it follows from the inputs");
+        return refuse(request, "the simulator has no rule to derive it from the inputs");
     if (type != NULL && type->ty_shape == SIM_SHAPE_SPLIT)
         return set_parts(request);
     SIM_TRY(make_shape(request, type != NULL ? type : &pointwise, &shape));

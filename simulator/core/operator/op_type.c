@@ -72,7 +72,8 @@ static aclError input_numbers(const struct sim_op_request *request, uint32_t pla
                  "inputs[%u] of %s has data type %d, expected ACL_INT32 (3) or ACL_INT64 (9)", place, request->rq_type,
                  (int)tensor->ot_type);
     SIM_ARGUMENT(tensor->ot_bytes <= size && tensor->ot_bytes / width <= SIM_DIMS_MAX, ACL_ERROR_OP_INPUT_NOT_MATCH,
-                 "inputs[%u] of %s has %llu bytes, of which %zu are given, expected all and at most %d numbers", place,
+                 "inputs[%u] of %s has %llu bytes, of which %zu are available, expected all of them and at most %d "
+                 "numbers", place,
                  request->rq_type, (unsigned long long)tensor->ot_bytes, size, SIM_DIMS_MAX);
     *count = (uint32_t)(tensor->ot_bytes / width);
     for (uint32_t i = 0; i < *count; i++)
@@ -97,7 +98,7 @@ aclError sim_op_numbers(const struct sim_op_request *request, const struct sim_s
     const struct sim_attribute *found =
         source->so_name != NULL ? sim_op_attributes_find(&request->rq_attributes, source->so_name) : NULL;
     if (found == NULL) {
-        SIM_ARGUMENT(!source->so_needed, ACL_ERROR_OP_ATTR_NOT_MATCH, "%s has no attribute %s, which it needs",
+        SIM_ARGUMENT(!source->so_needed, ACL_ERROR_OP_ATTR_NOT_MATCH, "%s needs attribute %s, which is missing",
                      request->rq_type, source->so_name);
         *numbers = (int64_t)source->so_number;
         return ACL_SUCCESS;
@@ -153,13 +154,14 @@ static aclError make_shaped(const struct sim_op_request *request, uint32_t place
     const char *side = is_input ? "inputs" : "outputs";
     uint32_t index = is_input ? place : place - request->rq_input_count, rank = shape->ot_rank;
     SIM_ARGUMENT(!is_private(tensor->ot_format), ACL_ERROR_OP_NOT_FOUND,
-                 "%s[%u] has format %d, whose layout no kernel of the simulator knows, expected ND or the like", side,
+                 "%s[%u] has format %d, whose layout the simulator does not support, expected ND or a similar format",
+                 side,
                  index, (int)tensor->ot_format);
     SIM_ARGUMENT(!tensor->ot_open && !shape->ot_open, ACL_ERROR_OP_UNSUPPORTED_DYNAMIC,
                  "%s[%u] of %s has a dimension that is not known, expected numbers of 0 or more", side, index,
                  request->rq_type);
     SIM_ARGUMENT(!turned || rank >= 2, ACL_ERROR_OP_NOT_FOUND,
-                 "%s[%u] has %u dimensions, expected at least 2 of what is transposed", side, index, rank);
+                 "%s[%u] has %u dimensions, expected at least 2 for a transposed input", side, index, rank);
     for (uint32_t i = rank; i-- != 0;) {
         dims[i] = shape->ot_dims[i];
         strides[i] = step;
@@ -256,7 +258,7 @@ static aclError set_integer(const struct sim_op_request *request, const struct s
     int64_t numbers[SIM_DIMS_MAX];
     uint32_t count;
     SIM_TRY(sim_op_numbers(request, source, numbers, &count));
-    SIM_ARGUMENT(count == 1, ACL_ERROR_OP_ATTR_NOT_MATCH, "%s is given %u numbers, expected one", request->rq_type,
+    SIM_ARGUMENT(count == 1, ACL_ERROR_OP_ATTR_NOT_MATCH, "%s got %u numbers, expected one", request->rq_type,
                  count);
     *integer = *numbers;
     return ACL_SUCCESS;
@@ -267,10 +269,10 @@ static aclError find_values(const struct sim_op_request *request, const char *na
                             const struct sim_attribute **found)
 {
     *found = sim_op_attributes_find(&request->rq_attributes, name);
-    SIM_ARGUMENT(*found != NULL, ACL_ERROR_OP_ATTR_NOT_MATCH, "%s has no attribute %s, which it needs",
+    SIM_ARGUMENT(*found != NULL, ACL_ERROR_OP_ATTR_NOT_MATCH, "%s needs attribute %s, which is missing",
                  request->rq_type, name);
     return (*found)->at_kind == kind ? ACL_SUCCESS
-                                     : refuse_kind(request, name, kind == SIM_ATTRIBUTE_TEXT ? "a text" : "a list");
+                                     : refuse_kind(request, name, kind == SIM_ATTRIBUTE_TEXT ? "a string" : "a list");
 }
 
 /* Makes an argument from numbers or attributes, as the schema's parameter requires it. */
@@ -304,7 +306,7 @@ static aclError set_value(const struct sim_op_request *request, const struct sim
         value->va_pointer = found->at_values;
         return ACL_SUCCESS;
     default:
-        return sim_refuse(ACL_ERROR_OP_NOT_FOUND, "%s takes %s in a form that no single operator gives",
+        return sim_refuse(ACL_ERROR_OP_NOT_FOUND, "%s takes %s in a form that a single operator cannot pass",
                           request->rq_type, parameter->pa_name);
     }
 }
@@ -348,7 +350,7 @@ static aclError set_argument(const struct binder *binder, const struct sim_sourc
         return keep(value, tensor);
     case SIM_FROM_INPUTS:
         SIM_ARGUMENT(place + (uint32_t)source->so_number <= request->rq_input_count, ACL_ERROR_OP_INPUT_NOT_MATCH,
-                     "numInputs is %u, expected more of %s", request->rq_input_count, request->rq_type);
+                     "numInputs is %u, expected more for %s", request->rq_input_count, request->rq_type);
         return make_list(request, place, request->rq_input_count - (uint32_t)source->so_number, false, value);
     case SIM_FROM_RAISED:
         return make_list(request, 0, request->rq_input_count, true, value);
@@ -381,7 +383,7 @@ static aclError check_fixed(const struct sim_op_request *request, const struct s
     struct sim_source given = {.so_kind = SIM_FROM_ATTRIBUTE, .so_name = source->so_name};
     SIM_TRY(find_number(request, &given, &number, &is_integer));
     SIM_ARGUMENT(number == source->so_number, ACL_ERROR_OP_ATTR_NOT_MATCH,
-                 "attribute %s of %s is %g, which no kernel here can do, expected %g", source->so_name,
+                 "attribute %s of %s is %g, which the simulator does not support, expected %g", source->so_name,
                  request->rq_type, number, source->so_number);
     return ACL_SUCCESS;
 }
@@ -407,7 +409,7 @@ static aclError bind_type(const struct binder *binder, const struct sim_op_type 
     if (outputs == SIM_OP_ANY_COUNT)
         outputs = request->rq_output_count != 0 ? request->rq_output_count : 1;
     SIM_ARGUMENT(request->rq_output_count == outputs, ACL_ERROR_OP_OUTPUT_NOT_MATCH,
-                 "numOutputs is %u, expected %u of %s", request->rq_output_count, outputs, type->ty_name);
+                 "numOutputs is %u, expected %u for %s", request->rq_output_count, outputs, type->ty_name);
     for (size_t i = 0; i < attributes->as_count; i++)
         if (attributes->as_list[i].at_name[0] != '_' && !has_source(type, attributes->as_list[i].at_name))
             return refuse_attribute(request, attributes->as_list[i].at_name);
@@ -445,7 +447,7 @@ static aclError next_tensor(const struct sim_op_request *request, const struct s
     *given = in ? place < request->rq_input_count && request->rq_tensors[place].ot_type != ACL_DT_UNDEFINED
                 : place < request->rq_output_count;
     SIM_ARGUMENT(*given || parameter->pa_optional, in ? ACL_ERROR_OP_INPUT_NOT_MATCH : ACL_ERROR_OP_OUTPUT_NOT_MATCH,
-                 "%s has no %s %u, %s, which it needs", request->rq_type, in ? "input" : "output", place,
+                 "%s needs %s %u, %s, which is missing", request->rq_type, in ? "input" : "output", place,
                  parameter->pa_name);
     return ACL_SUCCESS;
 }
@@ -468,10 +470,10 @@ static aclError bind_row(const struct binder *binder)
         if (given)
             SIM_TRY(set_argument(binder, &source, i));
     }
-    SIM_ARGUMENT(request->rq_input_count <= inputs, ACL_ERROR_OP_INPUT_NOT_MATCH, "numInputs is %u, expected %u of %s",
+    SIM_ARGUMENT(request->rq_input_count <= inputs, ACL_ERROR_OP_INPUT_NOT_MATCH, "numInputs is %u, expected %u for %s",
                  request->rq_input_count, inputs, request->rq_type);
     SIM_ARGUMENT(request->rq_output_count <= outputs, ACL_ERROR_OP_OUTPUT_NOT_MATCH,
-                 "numOutputs is %u, expected %u of %s", request->rq_output_count, outputs, request->rq_type);
+                 "numOutputs is %u, expected %u for %s", request->rq_output_count, outputs, request->rq_type);
     return ACL_SUCCESS;
 }
 
@@ -514,15 +516,16 @@ aclError sim_op_bind(const struct sim_op_request *request, struct sim_op_binding
     if (type != NULL)
         return bind_type(&binder, type);
     SIM_ARGUMENT(!known, ACL_ERROR_OP_INPUT_NOT_MATCH,
-                 "numInputs is %u, of which %u are given, expected another number for %s", request->rq_input_count,
+                 "numInputs is %u, of which %u are present, expected another number for %s", request->rq_input_count,
                  sim_op_present(request), request->rq_type);
     binding->bi_row = find_row(request->rq_type);
     SIM_ARGUMENT(binding->bi_row != NULL, ACL_ERROR_OP_NOT_FOUND,
-                 "the simulator knows no operator %s: give it a kernel with acl.sim.kernel(\"%s\") or "
+                 "the simulator does not know operator %s: register a kernel for it with acl.sim.kernel(\"%s\") or "
                  "aclsimRegisterKernel", request->rq_type, request->rq_type);
     SIM_ARGUMENT(takes_tensors(binding->bi_row), ACL_ERROR_OP_NOT_FOUND,
-                 "the simulator does not know the attributes of operator %s, which are not the arguments of aclnn%s: give "
-                 "it a kernel with acl.sim.kernel(\"%s\") or aclsimRegisterKernel", request->rq_type, request->rq_type,
+                 "the simulator does not know the attributes of operator %s, which are not the arguments of aclnn%s: "
+                 "register a kernel for it with acl.sim.kernel(\"%s\") or aclsimRegisterKernel", request->rq_type,
+                 request->rq_type,
                  request->rq_type);
     return bind_row(&binder);
 }

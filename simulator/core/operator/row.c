@@ -147,7 +147,8 @@ static aclError check_moved(const struct sim_call *call, const struct sim_range 
     for (struct sim_call_cursor cursor = sim_call_start(call); sim_call_next(&cursor);) {
         intptr_t size = sim_type_bits(cursor.cu_tensor->type) / 8, distance = distance_of(&cursor, after);
         SIM_CHECK(size < 2 || distance % size == 0, ACL_ERROR_RT_PARAM_INVALID,
-                  "args moves a tensor of data type %d by %lld bytes, expected a multiple of %d, those of an element",
+                  "args moves a tensor of data type %d by %lld bytes, expected a multiple of %d, the size of an "
+                  "element",
                   (int)cursor.cu_tensor->type, (long long)distance, (int)size);
     }
     return ACL_SUCCESS;

@@ -212,7 +212,7 @@ aclnnStatus sim_row_overlap_check_outputs(const struct sim_call *call)
             const struct view views[] = {view_of(&one), view_of(&other)};
             SIM_TRY(share_bytes(&views[0], &views[1], &shared));
             SIM_ARGUMENT(!shared, ACLNN_ERR_PARAM_INVALID,
-                         "%s and %s are both written and have bytes in common, expected memory of its own for each",
+                         "%s and %s are both written and overlap, expected separate memory for each",
                          name_of(&one, names[0]), name_of(&other, names[1]));
         }
     }

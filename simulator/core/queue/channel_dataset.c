@@ -171,7 +171,8 @@ static aclError check_side(acltdtDataset *dataset, const struct sim_item *added)
     }
     free(list);
     SIM_ARGUMENT(agrees, ACL_ERROR_INVALID_PARAM,
-                 "dataItem has its data in %s memory, expected all items of the dataset to have theirs on one side",
+                 "dataItem has its data in %s memory, expected the data of all items of the dataset in the same kind "
+                 "of memory",
                  on_host ? "host" : "device");
     return ACL_SUCCESS;
 }
@@ -186,7 +187,8 @@ aclError sim_channel_dataset_add(acltdtDataset *handle, acltdtDataItem *item)
         return ACL_ERROR_INVALID_PARAM;
     aclError code = dataset->cd_received
                         ? sim_refuse(ACL_ERROR_FEATURE_UNSUPPORTED,
-                                     "dataset was filled by acltdtReceiveTensor, expected one of the program's own")
+                                     "dataset was filled by acltdtReceiveTensor, expected a dataset that the program "
+                                     "filled")
                         : reserve(dataset, dataset->cd_count + 1);
     if (code == ACL_SUCCESS)
         dataset->cd_items[dataset->cd_count++] = item;

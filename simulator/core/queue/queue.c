@@ -189,7 +189,7 @@ aclError sim_queue_create(const struct sim_cargo *cargo, int32_t device, uint32_
         used = newest > used ? newest : used;
     }
     sim_unlock(&lock);
-    SIM_ARGUMENT(queue != NULL, ACL_ERROR_BAD_ALLOC, "there are %u queues and channels already, which is the most",
+    SIM_ARGUMENT(queue != NULL, ACL_ERROR_BAD_ALLOC, "there are %u queues and channels already, which is the maximum",
                  QUEUES - 1);
     return ACL_SUCCESS;
 }
@@ -342,7 +342,7 @@ aclError sim_queue_check(uint32_t id, const char *argument)
     SIM_TRY(sim_context_current(&context));
     int32_t current = context->cx_device->dv_id;
     SIM_ARGUMENT(sim_queue_device(id, &sim_queue_buffers, &device), ACL_ERROR_INVALID_QUEUE_ID,
-                 "%s is %u, expected the id of a live queue, as acltdtCreateQueue gave it", argument, id);
+                 "%s is %u, expected the id of a live queue, as acltdtCreateQueue returned it", argument, id);
     SIM_ARGUMENT(device == current, ACL_ERROR_INVALID_QUEUE_ID,
                  "%s is %u, a queue of device %d, expected one of the current device, %d", argument, id, device, current);
     return ACL_SUCCESS;
@@ -412,7 +412,7 @@ aclError sim_queue_bind(struct sim_route *route)
     bool added = known || (!circle && add_route(route));
     sim_unlock(&lock);
     SIM_ARGUMENT(!circle, ACL_ERROR_INVALID_PARAM,
-                 "the route from queue %u to queue %u closes a circle, expected routes that end", route->ro_source,
+                 "the route from queue %u to queue %u closes a cycle, expected routes without cycles", route->ro_source,
                  route->ro_target);
     SIM_ARGUMENT(added, ACL_ERROR_BAD_ALLOC, "there is no memory for another route");
     route->ro_status = ACL_TDT_QUEUE_ROUTE_BIND;
@@ -434,7 +434,7 @@ aclError sim_queue_unbind(struct sim_route *route)
     sim_unlock(&lock);
     route->ro_status = ACL_TDT_QUEUE_ROUTE_UNBIND;
     SIM_ARGUMENT(known, ACL_ERROR_INVALID_PARAM,
-                 "there is no route from queue %u to queue %u, expected one that acltdtBindQueueRoutes has put in force",
+                 "there is no route from queue %u to queue %u, expected one that acltdtBindQueueRoutes has bound",
                  route->ro_source, route->ro_target);
     return ACL_SUCCESS;
 }

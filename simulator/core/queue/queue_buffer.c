@@ -298,10 +298,10 @@ static uint32_t count_chain(const struct content *content)
 static aclError append(struct content *head, struct content *content, const void *handle)
 {
     SIM_ARGUMENT(content != head && content->co_next == NULL, ACL_ERROR_INVALID_PARAM,
-                 "buf is %p, %s, expected a buffer that is in no chain", handle,
+                 "buf is %p, %s, expected a buffer that is not in a chain", handle,
                  content == head ? "which is headBuf, too" : "the first buffer of a chain");
     SIM_ARGUMENT(count_chain(head) < SIM_QUEUE_CHAIN, ACL_ERROR_INVALID_PARAM,
-                 "the chain of headBuf has %d buffers already, which is the most", SIM_QUEUE_CHAIN);
+                 "the chain of headBuf has %d buffers already, which is the maximum", SIM_QUEUE_CHAIN);
     struct content *last = head;
     while (last->co_next != NULL)
         last = last->co_next;
@@ -502,7 +502,7 @@ aclError sim_queue_buffer_take_bytes(uint32_t queue, const struct sim_queue_byte
     if (passage == SIM_PASSAGE_SHORT) {
         *size = room;
         return sim_refuse(ACL_ERROR_INVALID_PARAM,
-                          "dataSize is %llu, expected at least %llu, the bytes of what comes next in queue %u",
+                          "dataSize is %llu, expected at least %llu, the size of the next item in queue %u",
                           (unsigned long long)bytes->qb_size, (unsigned long long)room, queue);
     }
     SIM_TRY(sim_queue_outcome(passage, queue, timeout, false));

@@ -165,7 +165,7 @@ aclError sim_exchange_add(const struct sim_offer *offer, bool to_all, uint32_t s
 {
     struct exchange *exchange = &sim_exchange;
     struct entry *entry = malloc(sizeof *entry);
-    SIM_CHECK(entry != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory for what it publishes");
+    SIM_CHECK(entry != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory for the object that it shares");
     *entry = (struct entry){.en_offer = *offer, .en_to_all = to_all, .en_slot = slot};
     sim_lock(&exchange->xc_lock);
     entry->en_number = exchange->xc_next_number++;
@@ -264,7 +264,8 @@ aclError sim_exchange_check_pids(const int32_t *pid, size_t num)
               SIM_EXCHANGE_PIDS);
     for (size_t i = 0; i < num; i++)
         SIM_CHECK(pid[i] > 0, ACL_ERROR_RT_PARAM_INVALID,
-                  "pid[%zu] is %d, expected the number of a process, as aclrtDeviceGetBareTgid says it there", i, pid[i]);
+                  "pid[%zu] is %d, expected a process id, as aclrtDeviceGetBareTgid returns it in that process", i,
+                  pid[i]);
     return ACL_SUCCESS;
 }
 
@@ -331,8 +332,8 @@ aclError sim_exchange_connect(enum sim_exchange_kind kind, uint64_t id, const ch
     close(made);
     if (error == EAGAIN)
         return sim_exchange_refuse(kind, ACL_ERROR_RT_TIMEOUT, id, name);
-    return sim_fail(code_of_missing(kind), "%s (%#llx) is of process %d, which is gone or another user's, expected "
-                    "one whose process runs", name, (unsigned long long)id, pid_of(id));
+    return sim_fail(code_of_missing(kind), "%s (%#llx) is of process %d, which has exited or belongs to another user, "
+                    "expected a process that is running", name, (unsigned long long)id, pid_of(id));
 }
 
 /* Takes the files out of a message's control part. */

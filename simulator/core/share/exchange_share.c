@@ -349,7 +349,7 @@ static aclError join(enum sim_exchange_kind kind, uint64_t id, const char *name,
     sim_lock(&sim_exchange.xc_lock);
     bool used = use(link, gate);
     sim_unlock(&sim_exchange.xc_lock);
-    SIM_CHECK(used, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory to join what another process published");
+    SIM_CHECK(used, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory for the object that another process shares");
     *share = (struct sim_share){link, &link->lk_segment->sg_pages[reply.rp_slot], gate};
     *device = reply.rp_device;
     return ACL_SUCCESS;

@@ -11,7 +11,7 @@ aclError sim_bundle_view(struct sim_bytes bytes, struct sim_bundle_file *bundle)
     uint32_t count, unused;
     SIM_TRY(sim_file_view(bytes, &file));
     SIM_ARGUMENT(file.fi_kind == SIM_FILE_BUNDLE, ACL_ERROR_INVALID_PARAM,
-                 "the file holds one model, expected a bundle of them (else aclmdlLoadFromFile)");
+                 "the file holds one model, expected a bundle of models (use aclmdlLoadFromFile for one model)");
     struct sim_bytes table = file.fi_payload, rest;
     bool whole = sim_bytes_u32(&table, &count) && (!file.fi_wide || sim_bytes_u32(&table, &unused));
     SIM_ARGUMENT(whole, BAD_DATA, "the bundle ends inside its table of partitions");

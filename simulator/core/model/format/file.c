@@ -33,7 +33,7 @@ static aclError read_header(struct sim_bytes bytes, struct sim_file *file)
     uint64_t wide = number_at(header, SIM_FILE_AT_LENGTH_64, 8);
     uint64_t length = wide != 0 ? wide : number_at(header, SIM_FILE_AT_LENGTH_32, 4);
     SIM_ARGUMENT(length == bytes.by_size - SIM_FILE_HEADER, BAD_DATA,
-                 "the model's header promises %llu bytes behind it, and there are %llu", (unsigned long long)length,
+                 "the model's header announces %llu bytes after it, but there are %llu", (unsigned long long)length,
                  (unsigned long long)(bytes.by_size - SIM_FILE_HEADER));
     *file = (struct sim_file){.fi_payload = {header + SIM_FILE_HEADER, length}, .fi_models = 1};
     file->fi_kind = header[SIM_FILE_AT_KIND];

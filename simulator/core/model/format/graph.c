@@ -191,7 +191,7 @@ static aclError read_input(struct sim_signature *signature, struct sim_bytes ope
     struct sim_bytes index = attribute(operator, SIM_OM_OP_ATTRIBUTES, "index");
     uint64_t place = number_of(index, SIM_OM_ATTRIBUTE_NUMBER);
     SIM_ARGUMENT(place < count && signature->sg_inputs[place].po_name == NULL, ACL_ERROR_GE_PARAM_INVALID,
-                 "an input of the model has index %llu, and there are %u of them", (unsigned long long)place, count);
+                 "an input of the model has index %llu, but there are %u inputs", (unsigned long long)place, count);
     struct sim_bytes tensor = bytes_of(operator, SIM_OM_OP_OUTPUT_DESC);
     if (tensor.by_data == NULL)
         tensor = bytes_of(operator, SIM_OM_OP_INPUT_DESC);

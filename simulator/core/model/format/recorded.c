@@ -95,14 +95,14 @@ aclError sim_recorded_open(struct sim_bytes weights, struct sim_model_executor *
     uint64_t count;
     SIM_ARGUMENT(sim_bytes_take(&weights, strlen(MAGIC), &magic) && memcmp(magic.by_data, MAGIC, magic.by_size) == 0 &&
                      sim_bytes_u64(&weights, &count) && count <= weights.by_size / 8,
-                 ACL_ERROR_GE_PARAM_INVALID, "the model's recorded runs do not begin as such");
+                 ACL_ERROR_GE_PARAM_INVALID, "the model's recorded executions do not begin with the expected header");
     struct recording *recording = calloc(1, sizeof *recording + count * sizeof *recording->rc_pairs);
-    SIM_ARGUMENT(recording != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for recorded runs");
+    SIM_ARGUMENT(recording != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for recorded executions");
     recording->rc_count = count;
     for (uint64_t i = 0; i < count; i++)
         if (!take_pair(&weights, &recording->rc_pairs[i])) {
             free(recording);
-            return sim_refuse(ACL_ERROR_GE_PARAM_INVALID, "the model ends inside its recorded run %llu",
+            return sim_refuse(ACL_ERROR_GE_PARAM_INVALID, "the model ends inside its recorded execution %llu",
                               (unsigned long long)i);
         }
     qsort(recording->rc_pairs, count, sizeof *recording->rc_pairs, compare);
@@ -187,6 +187,6 @@ static aclError run_recorded(void *state, struct sim_run *unused, const aclsimMo
     for (; low < recording->rc_count && recording->rc_pairs[low].pr_hash == wanted; low++)
         if (is_equal(&recording->rc_pairs[low], run))
             return play(&recording->rc_pairs[low], run, reason);
-    strcpy(reason, "these inputs were not recorded: the file knows the outputs of others alone");
+    strcpy(reason, "these inputs were not recorded: the file has outputs only for other inputs");
     return ACL_ERROR_RT_MODEL_EXECUTE;
 }

@@ -151,7 +151,7 @@ static aclError read_tensor(struct reading *reading, const aclsimArgument *argum
     operand->od_direction = (uint8_t)argument->direction;
     SIM_TRY(sim_call_measure(&tensor, 0, argument->name, operand));
     if (operand->od_bytes != place.bl_size)
-        return refuse("a tensor does not cover the bytes of its place");
+        return refuse("the size of a tensor is not the size of its location");
     struct sim_operand first = *operand;
     first.od_first = -operand->od_low; /* the location begins at the tensor's lowest byte */
     SIM_TRY(sim_call_check_place(&first, tensor.type, argument->name));
@@ -220,7 +220,7 @@ static aclError read_argument(struct reading *reading, size_t index)
         !sim_bytes_u64(reading->re_from, &count) || kind != parameter->pa_kind || count > reading->re_from->by_size / least ||
         (kind < ACLSIM_INTEGER && present == 0 && !parameter->pa_optional) ||
         ((kind == ACLSIM_TENSOR || kind == ACLSIM_SCALAR) && present != 0 && count != 1))
-        return refuse("an argument is not what its operator takes");
+        return refuse("an argument has a type that its operator does not accept");
     if (kind < ACLSIM_INTEGER)
         return present == 0 ? ACL_SUCCESS : read_members(reading, index, count);
     if (!sim_bytes_u64(reading->re_from, &number))
@@ -268,7 +268,7 @@ static aclError read_call(struct reading *reading, struct saved *saved)
     uint64_t workspace;
     struct sim_row *row = take_row(reading->re_from);
     if (row == NULL)
-        return refuse("it calls no operator that is known here");
+        return refuse("it calls an operator that the simulator does not know");
     SIM_TRY(sim_call_begin(&reading->re_pack, row));
     for (size_t i = 0; i < row->ro_count; i++)
         SIM_TRY(read_argument(reading, i));
@@ -329,7 +329,7 @@ static aclError take_step(struct saved *saved, struct sim_bytes *from, struct st
                    ? ACL_SUCCESS
                    : refuse("a copy");
     default:
-        return refuse("a step is of no known kind");
+        return refuse("a step is of an unknown kind");
     }
 }
 
@@ -429,7 +429,7 @@ static aclError take_counts(struct saved *saved, struct sim_bytes *from, uint64_
         memcmp(magic.by_data, SIM_SAVED_MAGIC, magic.by_size) != 0 || !sim_bytes_u32(from, &saved->sv_region_count) ||
         !sim_bytes_u32(from, &saved->sv_input_count) || !sim_bytes_u32(from, &saved->sv_output_count) ||
         !sim_bytes_u32(from, &saved->sv_step_count) || !sim_bytes_u64(from, contents))
-        return refuse("it does not begin as one");
+        return refuse("it does not begin with the expected header");
     uint64_t most = from->by_size / 4; /* each counted element takes at least four bytes */
     if (saved->sv_region_count > most || saved->sv_input_count > most || saved->sv_output_count > most ||
         saved->sv_step_count > most)
@@ -450,16 +450,16 @@ static aclError take_all(struct saved *saved, struct sim_bytes from)
     struct sim_bytes sizes;
     SIM_TRY(take_counts(saved, &from, &contents));
     if (!sim_bytes_take(&from, (uint64_t)saved->sv_region_count * 16, &sizes))
-        return refuse("its regions");
+        return refuse("its table of regions is incomplete");
     SIM_TRY(map_regions(saved, sizes));
     if (!take_contents(saved, &from, contents) ||
         !take_places(saved, &from, saved->sv_inputs, saved->sv_input_count) ||
         !take_places(saved, &from, saved->sv_outputs, saved->sv_output_count))
-        return refuse("it ends early, or a place lies outside of its region");
+        return refuse("it ends early, or a location lies outside of its region");
     for (uint32_t i = 0; i < saved->sv_step_count; i++)
         SIM_TRY(take_step(saved, &from, &saved->sv_steps[i]));
     if (from.by_size != 0)
-        return refuse("there are bytes behind its end");
+        return refuse("there are bytes after its end");
     if (saved->sv_workspace_size != 0)
         SIM_TRY(map(saved->sv_workspace_size, &saved->sv_workspace));
     for (uint32_t i = 0; i < saved->sv_step_count; i++)
