@@ -161,7 +161,7 @@ def graph(args):
         if args.output.lower().endswith(".png"):
             content = picture.png_of(svg)
         elif os.path.splitext(args.output)[1].lower() in picture.OTHER_FORMATS:
-            return fail(f"graph: cannot write {args.output}: the picture is SVG, or PNG by the package cairosvg")
+            return fail(f"graph: cannot write {args.output}: the formats are SVG, and PNG with the package cairosvg")
     except (ImportError, OSError) as error:
         return fail(f"graph: cannot write {args.output}: {error}")
     try:
@@ -186,7 +186,7 @@ def bench(args):
     """Run the benchmarks of the source tree."""
     directory = os.path.join(os.path.dirname(_lib.HOME), "tests", "bench")
     if not os.path.isdir(directory):
-        return fail(f"bench needs the source tree, there is no {directory}")
+        return fail(f"bench needs the source tree: {directory} does not exist")
     options = ["--benchmark-only", "--benchmark-quiet", *args.arguments]
     return subprocess.call([sys.executable, "-m", "pytest", directory, *options])
 

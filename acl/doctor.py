@@ -35,7 +35,7 @@ def python() -> Iterator[tuple[str, str]]:
     if os.path.realpath(os.path.dirname(found)) != os.path.realpath(_lib.HOME):
         parent = os.path.dirname(_lib.HOME)
         yield "note", f"`import acl` finds {found or 'nothing'}, not this package"
-        yield "note", "one of these commands makes it this package:"
+        yield "note", "to import this package instead, run one of these commands:"
         yield "run", f'export PYTHONPATH={shlex.quote(parent)}"${{PYTHONPATH:+:$PYTHONPATH}}"'
         yield "run", f"{command_path()} exec -- python app.py"
 
@@ -86,7 +86,7 @@ def headers() -> Iterator[tuple[str, str]]:
 
     toolkit = _lib.find_toolkit()
     if toolkit is None:
-        yield "wrong", "doctor --headers needs a toolkit; this command names one:"
+        yield "wrong", "doctor --headers needs a toolkit; set its path, for example:"
         yield "run", f"ACL_TOOLKIT=/usr/local/Ascend/cann {command_path()} doctor --headers"
         return
     result = headers.compare(abi.load(), _lib.ffi, toolkit, os.path.join(_lib.HOME, "include"))

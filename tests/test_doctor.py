@@ -110,7 +110,7 @@ def test_headers_need_a_toolkit():
         pytest.skip("this host has a toolkit in a usual place")
     done = run("doctor", "--headers")
     assert done.returncode == 1
-    assert findings(done)["wrong"] == ["doctor --headers needs a toolkit; this command names one:"]
+    assert findings(done)["wrong"] == ["doctor --headers needs a toolkit; set its path, for example:"]
     assert re.fullmatch(r"ACL_TOOLKIT=\S+ \S*ascendcl doctor --headers", *findings(done)["run"])
 
 
@@ -130,7 +130,7 @@ def test_another_acl_is_seen_and_the_advice_helps(vendor):
     assert done.returncode == 0, done.stderr
     assert findings(done)["note"] == [
         f"`import acl` finds {vendor}, not this package",
-        "one of these commands makes it this package:",
+        "to import this package instead, run one of these commands:",
     ]
     export, command = findings(done)["run"]
     program = f"{shlex.quote(sys.executable)} -c {shlex.quote(FILE)}"

@@ -405,7 +405,7 @@ def test_other_pictures_are_refused(tmp_path, capsys, ending):
     source, target = tmp_path / "run.json", tmp_path / f"run{ending}"
     source.write_text(many())
     assert command.main(["graph", str(source), "-o", str(target)]) == 1
-    assert "the picture is SVG, or PNG by the package cairosvg" in capsys.readouterr().err and not target.exists()
+    assert "the formats are SVG, and PNG with the package cairosvg" in capsys.readouterr().err and not target.exists()
 
 
 ALONE = """

@@ -188,7 +188,7 @@ ran.wait()
 """
     )
     assert done.returncode == 0, done.stderr
-    assert "KeyError: 'of the callback'" in done.stderr and "which no synchronise reported" in done.stderr
+    assert "KeyError: 'of the callback'" in done.stderr and "whose error no synchronise reported" in done.stderr
 
 
 def test_what_a_synchronise_has_reported_is_not_reported_at_exit():

@@ -302,7 +302,7 @@ OUTSIDE = (
     ("in another context", lambda w: elsewhere(lambda: w.graph.replay(w.stream)), CONTEXT, "10700"),
     ("on another context's stream", lambda w: begun_elsewhere(w.graph.replay), CONTEXT, "10700"),
     ("group after the end", lambda w: w.graph.group().__enter__(), CAPTURE, "has ended", "inside the `with"),
-    ("condition after the end", lambda w: w.graph.condition(), ARGUMENT, "while the graph, or the body, is captured"),
+    ("condition after the end", lambda w: w.graph.condition(), ARGUMENT, "while the graph or body is being captured"),
     ("too few in an update", lambda w: update(w, 2), CAPTURE, "507000", "the same operators as in the group"),
     ("none in an update", lambda w: update(w), CAPTURE, "507000", "same number, order, types and shapes"),
     ("copy in an update", lambda w: update(w, call=lambda: w.array.fill(1, stream=w.stream)), acl.AclError, "507009"),

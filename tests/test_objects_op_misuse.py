@@ -41,7 +41,7 @@ MISUSE = (
     ("host memory", lambda a: nn.relu(acl.DeviceArray.from_buffer(acl.Buffer(8, kind="host"), 2)), BAD,
      ("self is in host memory", "array.copy()")),
     # numbers and options
-    ("array as number", lambda a: nn.adds(a, a), BAD, ("other is a DeviceArray", "acl.nn.add takes")),
+    ("array as number", lambda a: nn.adds(a, a), BAD, ("other is a DeviceArray", "use acl.nn.add")),
     ("array compared as number", lambda a: nn.eq_scalar(a, a), BAD, ("other is a DeviceArray", "acl.nn.eq_tensor")),
     ("array as factor", lambda a: nn.add(a, a, a), BAD, ("alpha is a DeviceArray", "array.item()")),
     ("text as number", lambda a: nn.adds(a, "1"), BAD, ("other is '1', expected a number",)),

@@ -112,7 +112,7 @@ class Recording:
         """
         number = 0 if default is None else integer(default, "acl.Graph.condition: default", 0, LONGEST)
         handle, ret = mdl.ri_cond_handle_create(self._handle, number, 0 if default is None else ASSIGN_DEFAULT)
-        check(ret, "aclmdlRICondHandleCreate", "make conditions while the graph, or the body, is captured")
+        check(ret, "aclmdlRICondHandleCreate", "create conditions while the graph or body is being captured")
         return Condition(self._whole(), handle)
 
     def if_(self, condition: "Condition", stream: Optional[Stream] = None) -> "Body":

@@ -111,7 +111,7 @@ def report(opening: Opening) -> None:
     """Pass exceptions of callbacks that no synchronise has raised to :data:`sys.unraisablehook`."""
     for errors in list(opening.errors.values()):
         while errors:
-            where = f"a callback of a stream of device {opening.device_id}, which no synchronise reported"
+            where = f"a callback on a stream of device {opening.device_id}, whose error no synchronise reported"
             _acl.unraisable(errors.pop(0), where)
 
 
