@@ -17,7 +17,7 @@ static _Thread_local int acl_absent_unread;
 static const char *_Atomic acl_absent_last; /* the absent function that was called last, by any thread */
 static const char *acl_backend_path = "no library";
 
-/* ACL_SIM_UNSUPPORTED=warn: also one line on stderr, once a function. */
+/* ACL_SIM_UNSUPPORTED=warn: also one line on stderr, once per function. */
 static int acl_absent(const char *function, const char *since, atomic_flag *told)
 {
     const char *wanted = getenv("ACL_SIM_UNSUPPORTED");

@@ -3,7 +3,7 @@
  * An Owner has two slots, which acl/objects/resource.py explains: the handle, and the opening of the device it lives with
  * (None: borrowed or closed). Its finalizer calls _drop() where the handle is still owned, and costs nothing elsewhere.
  * Events are made by the million, and Python would take longer to make and close one than the library does; so the
- * class in acl/objects/event.py stands on an EventOwner.
+ * class in acl/objects/event.py is built on an EventOwner.
  *
  * Slots are swapped in a critical section, so that two threads which close one event at once destroy it once where there
  * is no GIL, too. */
@@ -246,12 +246,12 @@ static PyObject *event_close(PyObject *self, PyObject *nothing)
 
 static PyMethodDef event_methods[] = {
     {"close", event_close, METH_NOARGS,
-     "close($self, /)\n--\n\nDestroy the event; waits for it that are queued stay. Closing again does nothing."},
+     "close($self, /)\n--\n\nDestroy the event; queued waits for it stay valid. Closing it again does nothing."},
     {NULL, NULL, 0, NULL},
 };
 
 static PyType_Slot event_slots[] = {
-    {Py_tp_doc, "EventOwner(*, timing=True, gate=False, interprocess=False)\n--\n\nWhat acl.Event stands on."},
+    {Py_tp_doc, "EventOwner(*, timing=True, gate=False, interprocess=False)\n--\n\nThe base class of acl.Event."},
     {Py_tp_init, event_init},
     {Py_tp_methods, event_methods},
     {0, NULL},

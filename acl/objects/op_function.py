@@ -22,7 +22,7 @@ def _document(operator: Operator) -> str:
         names = ", ".join(operator.parameters[place].name for place in shape.outputs)
         made = "allocated when it is None" if operator.name in RULES else "required"
         lines += [f"out : {shape.returns(True)}", f"    The outputs, {names} in C; {made}."]
-    lines += ["stream : Stream, optional", "    Where it is queued; without one the call waits until it is done."]
+    lines += ["stream : Stream, optional", "    The stream to queue it on; without one, the call waits for the result."]
     parameters = "\n".join(lines)
     return (
         f"Run {operator.symbol}.\n\nParameters\n----------\n{parameters}\n\n"

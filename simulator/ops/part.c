@@ -101,7 +101,7 @@ static aclnnStatus plan_split(const aclsimCall *call, uint64_t *workspace_size)
         SIM_TRY(sim_require_shape(&output, part.dims, part.rank, "that of the part"));
     }
     SIM_ARGUMENT(rest == 0, ACLNN_ERR_PARAM_INVALID,
-                 "%s leaves %lld elements of dimension %u of %s over, expected parts that add up to the dimension",
+                 "%s leaves %lld of dimension %u of %s over, expected parts that add up to the dimension",
                  sizes->name, (long long)rest, axis, x->name);
     return ACL_SUCCESS;
 }

@@ -20,8 +20,8 @@ endfunction()
 # ascendc_library(name [STATIC | SHARED] source...)
 function(ascendc_library name)
     message(WARNING
-        "ascendc_library(${name}): no AscendC compiler is here, the library stays empty. A program that launches its "
-        "kernels does not link before it has them for this processor: acl/acl_sim.h says how to write one in C.")
+        "ascendc_library(${name}): no AscendC compiler was found, so the library is empty. A program that launches its "
+        "kernels links only if you add them for this processor: acl/acl_sim.h says how to write one in C.")
     set(type "")
     if("${ARGV1}" STREQUAL "STATIC" OR "${ARGV1}" STREQUAL "SHARED")
         set(type ${ARGV1})
@@ -36,8 +36,8 @@ endfunction()
 # here, to which target_sources(name PRIVATE kernels.c) gives kernels for this processor.
 function(ascendc_fatbin_library name)
     message(WARNING
-        "ascendc_fatbin_library(${name}): no AscendC compiler is here, ${name}.o has no kernels. A program that loads it "
-        "finds none before they are given for this processor: acl/acl_sim.h says how to write one in C.")
+        "ascendc_fatbin_library(${name}): no AscendC compiler was found, so ${name}.o has no kernels. A program that "
+        "loads it finds kernels only if you add them for this processor: acl/acl_sim.h says how to write one in C.")
     _ascendc_empty(${name} empty)
     add_library(${name} MODULE "${empty}")
     set_target_properties(${name} PROPERTIES
