@@ -137,7 +137,7 @@ def test_a_device_reset_closes_what_was_opened_and_clears_nothing_of_it(pair):
 def test_only_listed_processes_open_memory(pair):
     owner, other = pair
     key = export(owner, flags=0)
-    other.refused(f"acl.rt.ipc_mem_import_by_key({key!r}, 0)", 207006, "has not let this one open it")
+    other.refused(f"acl.rt.ipc_mem_import_by_key({key!r}, 0)", 207006, "has not allowed this process to open it")
     assert owner(f"acl.rt.ipc_mem_set_import_pid({key!r}, [1, {other.pid}])") == 0
     imports(other, key)
 

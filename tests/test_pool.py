@@ -115,10 +115,10 @@ def test_a_task_behind_the_free_fails(pool, stream):
 
 def test_sizes_are_bounds(pool, stream):
     address = take(pool, stream, 1000)
-    refused(acl.rt.memset(address, 2000, 0, 1025), 107000, "a block of 1024 bytes (1000 asked for)")
+    refused(acl.rt.memset(address, 2000, 0, 1025), 107000, "a block of 1024 bytes (1000 requested)")
     assert give(address, stream) == 0
     assert take(pool, stream, 600) == address
-    refused(acl.rt.memset(address, 2000, 0, 609), 107000, "a block of 608 bytes (600 asked for)")
+    refused(acl.rt.memset(address, 2000, 0, 609), 107000, "a block of 608 bytes (600 requested)")
 
 
 def test_the_same_stream_gets_memory_again_before_its_free_has_run(pool, stream):

@@ -364,7 +364,8 @@ aclError aclrtMemMapSetLink(aclrtDrvMemHandle handle, aclrtMemLinkType adviceLin
     SIM_TRY(sim_vmm_kind(handle, &kind));
     enum sim_profile profile = sim_config()->cf_soc->so_profile;
     bool has = adviceLink == ACL_RT_MEM_ACCESS_LINK_HCCS || (adviceLink == ACL_RT_MEM_ACCESS_LINK_SIO && profile == SIM_PA3);
-    SIM_CHECK(has, ACL_ERROR_RT_LINK_TYPE_NOT_SUPPORTED, "adviceLink is %d, which %s lacks, expected %s", (int)adviceLink,
+    SIM_CHECK(has, ACL_ERROR_RT_LINK_TYPE_NOT_SUPPORTED, "adviceLink is %d, which %s does not have, expected %s",
+              (int)adviceLink,
               sim_config()->cf_soc->so_name, profile == SIM_PA3 ? "0 (SIO) or 1 (HCCS)" : "1 (HCCS)");
     return ACL_SUCCESS;
 }

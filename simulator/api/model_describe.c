@@ -250,8 +250,8 @@ aclError aclmdlCreateAndGetOpDesc(uint32_t deviceId, uint32_t streamId, uint32_t
     SIM_NOT_NULL(numOutputs);
     SIM_ARGUMENT(opNameLen != 0, ACL_ERROR_INVALID_PARAM, "opNameLen is 0, expected room for a name");
     return sim_refuse(ACL_ERROR_OP_NOT_FOUND,
-                      "task %u of stream %u on device %u belongs to no operator of a model: the simulator runs models "
-                      "whole", taskId, streamId, deviceId);
+                      "task %u of stream %u on device %u does not belong to an operator of a model: the simulator "
+                      "executes a model as one task", taskId, streamId, deviceId);
 }
 
 /* ---- dimensions ---- */

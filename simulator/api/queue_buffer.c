@@ -129,7 +129,7 @@ static aclError move_private(void *buf, const void *dataPtr, size_t size, size_t
     SIM_NOT_NULL(buf);
     SIM_NOT_NULL(dataPtr);
     SIM_ARGUMENT(size <= SIM_QUEUE_PRIVATE && offset <= SIM_QUEUE_PRIVATE - size, ACL_ERROR_INVALID_PARAM,
-                 "size is %zu and offset %zu, expected a sum of at most %d, the bytes of the private area", size, offset,
+                 "size is %zu and offset %zu, expected a sum of at most %d, the size of the private area", size, offset,
                  SIM_QUEUE_PRIVATE);
     SIM_ARGUMENT(sim_memory_is_host(dataPtr), ACL_ERROR_INVALID_PARAM,
                  "dataPtr is %p, which is device memory, expected host memory", dataPtr);

@@ -109,7 +109,7 @@ static void run_memory(bool owns)
         void *memory;
         hear(memory_key, sizeof memory_key);
         CHECK_CODE(aclrtIpcMemImportByKey(&memory, memory_key, 0), ACL_ERROR_RT_NO_PERMISSION);
-        CHECK_TEXT("has not let this one open it");
+        CHECK_TEXT("has not allowed this process to open it");
         CHECK_CODE(aclrtDeviceGetBareTgid(&own), 0);
         say(&own, sizeof own);
         hear(&other, sizeof other);

@@ -196,7 +196,7 @@ SIM_RARE static aclError refuse_span(const struct sim_place *place, const void *
                         name, address, sim_memory_describe(place));
     return sim_fail(ACL_ERROR_RT_PARAM_INVALID,
                     "%s is %" PRIu64 ", expected at most %" PRIu64 ": %s %p lies %" PRIu64
-                    " bytes into a block of %" PRIu64 " bytes (%" PRIu64 " asked for)",
+                    " bytes into a block of %" PRIu64 " bytes (%" PRIu64 " requested)",
                     size_name, size, left_in(block, address), name, address,
                     (uint64_t)(uintptr_t)address - block->bk_start, block->bk_size, block->bk_requested);
 }

@@ -343,7 +343,8 @@ aclError sim_vmm_map(const void *virPtr, size_t size, size_t offset, aclrtDrvMem
     SIM_NOT_NULL(handle);
     SIM_ARGUMENT(size != 0, ACL_ERROR_INVALID_PARAM, "size is 0, expected the size of the physical memory");
     SIM_ARGUMENT(flags == 0, ACL_ERROR_INVALID_PARAM, "flags is %#" PRIx64 ", expected 0 (reserved)", flags);
-    SIM_CHECK(offset == 0, ACL_ERROR_RT_PARAM_INVALID, "offset is %zu, expected 0: handles are mapped whole", offset);
+    SIM_CHECK(offset == 0, ACL_ERROR_RT_PARAM_INVALID, "offset is %zu, expected 0: a handle is always mapped "
+              "completely", offset);
     SIM_TRY(sim_runtime_pass());
     sim_lock(&sim_vmm_lock);
     struct sim_physical *memory = sim_vmm_physical_find(handle);

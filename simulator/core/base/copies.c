@@ -22,7 +22,7 @@ __attribute__((constructor)) static void report_second_copy(void)
     if (find_place(&here, &own) && find_place(dlsym(library, "aclsimReset"), &first) && own.dli_fbase != first.dli_fbase)
         fprintf(stderr,
                 "acl simulator: %s is the second copy in this process, after %s: each has its own devices and memory, and "
-                "rejects the handles of the other; load one of them alone (LD_LIBRARY_PATH, ASCEND_HOME_PATH, "
+                "rejects the handles of the other; load only one of them (LD_LIBRARY_PATH, ASCEND_HOME_PATH, "
                 "ACL_BACKEND)\n", own.dli_fname, first.dli_fname);
     dlclose(library);
 }

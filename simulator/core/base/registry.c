@@ -97,7 +97,8 @@ static aclError change_snapshot(bool remove, aclrtSnapShotStage stage, void (*fu
                   "stage %d has this callback already, expected a new one", (int)stage);
         return add(link, (uint32_t)stage, "", function, user);
     }
-    SIM_CHECK(*link != NULL, ACL_ERROR_RT_PARAM_INVALID, "stage %d lacks this callback, expected a registered one",
+    SIM_CHECK(*link != NULL, ACL_ERROR_RT_PARAM_INVALID, "stage %d does not have this callback, expected a registered "
+              "one",
               (int)stage);
     take_out(link);
     return ACL_SUCCESS;

@@ -337,7 +337,7 @@ static aclError holder_data(struct list *list, aclrtParamHandle handle, size_t s
               "paramHandle is not a placeholder, expected one of aclrtKernelArgsAppendPlaceHolder");
     if (parameter->pa_data == NULL) {
         SIM_CHECK(size <= SIM_ARGS_BYTES && list->al_end <= SIM_ARGS_BYTES - size, ACL_ERROR_RT_PARAM_INVALID,
-                  "dataSize is %zu behind %zu bytes of the same list, expected at most %u together", size, list->al_end,
+                  "dataSize is %zu after %zu bytes of the same list, expected at most %u in total", size, list->al_end,
                   SIM_ARGS_BYTES);
         SIM_TRY(take_data(list, size, &parameter->pa_data));
         parameter->pa_data_size = (uint32_t)size;

@@ -304,7 +304,7 @@ aclError sim_task_random_queue(const aclrtRandomNumTaskInfo *info, struct sim_ta
     struct random_task task;
     const char *wrong = make(info, &task);
     SIM_CHECK(wrong == NULL, ACL_ERROR_RT_PARAM_INVALID,
-              "taskInfo: %s is not in a block of device memory that has room for it", wrong);
+              "taskInfo: %s is not in a block of device memory that is large enough", wrong);
     uint64_t bytes = info->randomNum.isAddr ? UINT64_MAX : 16 * task.rm_ranges[0].rg_size; /* generating is slow */
     return sim_engine_submit(stream, &random_ops[sim_task_weight(bytes)], &task, sizeof task, site, NULL);
 }

@@ -37,7 +37,7 @@ bool sim_task_reduce_knows(aclDataType type)
 static aclError check_alignment(const void *address, uint64_t size, const char *name)
 {
     SIM_CHECK((uintptr_t)address % size == 0, ACL_ERROR_RT_ADDR_UNALIGNED,
-              "%s is %p, expected a multiple of %" PRIu64 ", the bytes of an element", name, address, size);
+              "%s is %p, expected a multiple of %" PRIu64 ", the size of an element", name, address, size);
     return ACL_SUCCESS;
 }
 
@@ -47,7 +47,7 @@ aclError sim_task_reduce_check(const struct sim_task_reduction *reduction)
     const struct sim_soc *soc = sim_config()->cf_soc;
     aclrtReduceKind kind = reduction->re_kind;
     uint64_t bytes = reduction->re_bytes, size = sim_type_bits(reduction->re_type) / 8;
-    SIM_CHECK(bytes != 0, ACL_ERROR_RT_PARAM_INVALID, "count is 0, expected the bytes of src");
+    SIM_CHECK(bytes != 0, ACL_ERROR_RT_PARAM_INVALID, "count is 0, expected the size of src in bytes");
     SIM_CHECK(kind >= ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM && kind <= ACL_RT_MEMCPY_SDMA_AUTOMATIC_EQUAL,
               ACL_ERROR_RT_PARAM_INVALID, "kind is %d, expected 10 (sum), 11 (maximum), 12 (minimum) or 13 (equal)",
               (int)kind);
@@ -63,7 +63,7 @@ aclError sim_task_reduce_check(const struct sim_task_reduction *reduction)
     SIM_TRY(check_alignment(reduction->re_dst, size, "dst"));
     SIM_TRY(check_alignment(reduction->re_src, size, "src"));
     SIM_CHECK(bytes % size == 0, ACL_ERROR_RT_PARAM_INVALID,
-              "count is %" PRIu64 ", expected a multiple of %" PRIu64 ", the bytes of an element", bytes, size);
+              "count is %" PRIu64 ", expected a multiple of %" PRIu64 ", the size of an element", bytes, size);
     return ACL_SUCCESS;
 }
 

@@ -84,7 +84,7 @@ aclError sim_model_open(uint32_t id, struct sim_model **model)
 {
     *model = sim_model_peek(id);
     SIM_ARGUMENT(*model != NULL, ACL_ERROR_GE_EXEC_MODEL_ID_INVALID,
-                 "modelId is %u, expected the id of a model that is loaded", id);
+                 "modelId is %u, expected the id of a loaded model", id);
     return ACL_SUCCESS;
 }
 
@@ -328,7 +328,7 @@ aclError sim_model_unload(uint32_t id, uint32_t bundle)
     sim_unlock(&lock);
     SIM_ARGUMENT(!foreign, ACL_ERROR_INVALID_PARAM, "modelId is %u, a model of a bundle, expected aclmdlBundleUnload", id);
     SIM_ARGUMENT(model != NULL, ACL_ERROR_GE_EXEC_MODEL_ID_INVALID,
-                 "modelId is %u, expected the id of a model that is loaded", id);
+                 "modelId is %u, expected the id of a loaded model", id);
     wait_for_runs(model);
     sim_model_release(model->mo_work);
     sim_model_release(model->mo_weights);

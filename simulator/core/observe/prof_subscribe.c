@@ -181,7 +181,7 @@ static aclError check_model(uint32_t id)
 {
     struct sim_model *model = sim_model_peek(id);
     SIM_ARGUMENT(model != NULL, ACL_ERROR_INVALID_MODEL_ID,
-                 "modelId is %u, expected the id of a model that is loaded", id);
+                 "modelId is %u, expected the id of a loaded model", id);
     sim_model_close(model);
     return ACL_SUCCESS;
 }

@@ -275,7 +275,7 @@ aclnnStatus sim_call_check_place(const struct sim_operand *operand, aclDataType 
 {
     const uintptr_t size = sim_type_bits(type) / 8, first = (uintptr_t)operand->od_data + (uintptr_t)operand->od_first;
     SIM_ARGUMENT(size < 2 || first % size == 0, ACLNN_ERR_PARAM_INVALID,
-                 "%s begins at address %p, expected a multiple of %u, the bytes of an element of data type %d", name,
+                 "%s begins at address %p, expected a multiple of %u, the size of an element of data type %d", name,
                  (void *)first, (unsigned)size, (int)type);
     return ACL_SUCCESS;
 }

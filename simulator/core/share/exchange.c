@@ -292,7 +292,7 @@ static aclError code_of_missing(enum sim_exchange_kind kind)
 
 aclError sim_exchange_refuse(enum sim_exchange_kind kind, aclError code, uint64_t id, const char *name)
 {
-    const char *why = code == ACL_ERROR_RT_NO_PERMISSION ? "has not let this one open it"
+    const char *why = code == ACL_ERROR_RT_NO_PERMISSION ? "has not allowed this process to open it"
                       : code == ACL_ERROR_RT_TIMEOUT     ? "does not answer"
                       : code == ACL_ERROR_RT_IPC_ERROR   ? "runs another version of this library, or shares too much"
                                                          : "has closed it or never made it";
