@@ -1,8 +1,8 @@
 /* Capsules of DLPack: named pointers to a record whose deleter is called once, by the consumer or at the capsule's end.
  *
  * In C, because the end may come while an exception is set: NumPy refuses memory of a device only once it has the
- * capsule, by a RuntimeError, and drops it. The end then says in a BufferError how to get the array, with the consumer's
- * exception as its cause. */
+ * capsule, by a RuntimeError or (since 2.5) a BufferError, and drops it. The end then says in a BufferError how to get
+ * the array, with the consumer's exception as its cause. */
 #ifndef ACL_CAPSULE_H
 #define ACL_CAPSULE_H
 
@@ -35,7 +35,10 @@ struct capsule_plain {
 /* Puts a BufferError with the advice in the place of a consumer's refusal. */
 static void capsule_explain(PyObject *advice, PyObject **kind, PyObject **value, PyObject **trace)
 {
-    if (*kind == NULL || advice == NULL || !PyErr_GivenExceptionMatches(*kind, PyExc_RuntimeError))
+    if (*kind == NULL || advice == NULL)
+        return;
+    if (!PyErr_GivenExceptionMatches(*kind, PyExc_RuntimeError) &&
+        !PyErr_GivenExceptionMatches(*kind, PyExc_BufferError))
         return;
     PyErr_NormalizeException(kind, value, trace);
     PyObject *text = PyObject_Str(*value);

@@ -165,7 +165,7 @@ def test_memory_outlives_its_owner_where_it_is_open(pair):
     owner.kill()
     assert other("device_bytes(opened[0], 2)") == "0707"
     assert other(f"acl.rt.ipc_mem_close({key!r})") == 0
-    other.refused(f"acl.rt.ipc_mem_import_by_key({key!r}, 0)", 107000, "gone")
+    other.refused(f"acl.rt.ipc_mem_import_by_key({key!r}, 0)", 107000, "has exited or belongs to another user")
 
 
 @pytest.mark.needs_sim

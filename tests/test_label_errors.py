@@ -255,7 +255,7 @@ for call in (
     lambda: lib.aclrtSwitchStream(one, 0, one, 0, one, ffi.NULL, one),
 ):
     assert call() == 207000
-    assert "no streams that start one another" in acl.get_recent_err_msg()
+    assert "no streams that activate other streams" in acl.get_recent_err_msg()
 assert lib.aclrtCreateLabel(ffi.new("aclrtLabel *")) == 0
 """
     done = run_script(code, {"ACL_SIM_SOC": "Ascend910_9391"})

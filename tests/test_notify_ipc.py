@@ -128,7 +128,7 @@ def test_a_maker_that_is_gone_is_told_of(pair):
     other("acl.get_recent_err_msg()")
     assert other(RECORD) == 0
     other.refused(DONE, 507901, "the process that created the notify has exited")
-    other.refused(f"acl.rt.notify_import_by_key({key!r}, 0)", 107000, "gone")
+    other.refused(f"acl.rt.notify_import_by_key({key!r}, 0)", 107000, "has exited or belongs to another user")
     assert other("acl.rt.destroy_notify(notify)") == 0
 
 

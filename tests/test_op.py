@@ -214,7 +214,7 @@ def test_attributes_are_set_anew(single):
     desc, buffer = single.give(A)
     out = single.take((2, 3), "f4")
     arguments = [desc], [buffer], [out[0]], [out[1]], attr, single.npu.stream
-    refused(op.execute_v2("Muls", *arguments), 100023, "aclopExecuteV2", "Muls needs attribute other")
+    refused(op.execute_v2("Muls", *arguments), 100023, "aclopExecuteV2", "Muls has no attribute other")
     op.destroy_attr(attr)
     numpy.testing.assert_array_equal(single.run("Muls", [(desc, buffer)], (2, 3), "f4", value=4.0), 4 * A)
 

@@ -390,7 +390,7 @@ MISFITS = [
     ("Split", [[0], A], {"num_split": 2}, (1, 3), 100023, "num_split of Split is 2, expected numOutputs, 1"),
     ("SplitD", [A], {"split_dim": 2, "num_split": 1}, (2, 3), 100023, "SplitD splits dimension 2 of x, which has 2"),
     ("SplitVD", [A], {"size_splits": [3], "split_dim": 0, "num_split": 1}, (3, 3), 100024, "of size_splits is larger"),
-    ("SplitVD", [A], {"size_splits": [1], "split_dim": 0, "num_split": 1}, (1, 3), 100024, "sizes leaves 1 elements"),
+    ("SplitVD", [A], {"size_splits": [1], "split_dim": 0, "num_split": 1}, (1, 3), 100024, "sizes leaves 1 of"),
     ("SplitVD", [A], {"size_splits": [1, 1], "split_dim": 0, "num_split": 1}, (1, 3), 100024, "one number per"),
     ("Unpack", [A], {"num": 1}, (3,), 100024, "Unpack makes 1 tensors of dimension 0 of x, which is 2"),
     ("Pack", [A], {"axis": 3}, (1, 2, 3), 100023, "attribute axis of Pack is 3, expected -3 to 2"),

@@ -79,7 +79,7 @@ def test_unsigned_meets_nothing_else(npu):
     for kind in UNSIGNED:
         for other in KINDS:
             ret = npu.call("eq_tensor", blank(npu, kind), blank(npu, other), blank(npu, "?"))
-            refused(ret, INVALID, f"self is uint{8 * storage(kind).itemsize}", "expected types that meet")
+            refused(ret, INVALID, f"self is uint{8 * storage(kind).itemsize}", "expected types with a common type")
 
 
 @pytest.mark.parametrize("kind", UNSIGNED)

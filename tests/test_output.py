@@ -34,7 +34,7 @@ block, _ = acl.rt.malloc(64, 0)
 assert acl.rt.memset(block, 64, 1, 64) == 0
 assert acl.prof.{last} == 500005
 text = acl.get_recent_err_msg()
-assert {str(tmp_path)!r} in text and "trace.json could not be written whole: File too large" in text, text
+assert {str(tmp_path)!r} in text and "trace.json could not be written completely: File too large" in text, text
 assert {last!r} == "finalize()" or acl.prof.finalize() == 0
 limit(-1)
 assert acl.prof.init({str(tmp_path)!r}) == 0
@@ -76,7 +76,7 @@ assert "File too large" in acl.get_recent_err_msg()
 for target, reason in ((path + "/a.json", "File too large"), ("/dev/full", "No space left on device")):
     assert acl.mdl.ri_debug_json_print(instance, target, 0) == 107000
     text = acl.get_recent_err_msg()
-    assert f'path "{{target}}" could not be written whole: {{reason}}' in text, text
+    assert f'path "{{target}}" could not be written completely: {{reason}}' in text, text
 os.mkfifo(path + "/fifo")
 assert acl.mdl.ri_debug_json_print(instance, path + "/fifo", 0) == 107000
 assert "fifo" in acl.get_recent_err_msg()

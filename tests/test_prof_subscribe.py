@@ -177,7 +177,7 @@ def test_a_model_that_is_not_loaded_leaves_no_reader_waiting(model):
 
 def test_a_pipe_that_another_subscription_writes_to_stays_open(model):
     pipe = Pipe(model)
-    refused(prof.model_subscribe(model.id + 1000, pipe.config), 100011, "aclprofModelSubscribe", "is loaded")
+    refused(prof.model_subscribe(model.id + 1000, pipe.config), 100011, "aclprofModelSubscribe", "id of a loaded model")
     assert model.execute() == 0
     assert pipe.end().count == 1
 

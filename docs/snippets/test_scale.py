@@ -22,7 +22,7 @@ def test_sum():
 
 def test_without_memory(simulator):
     simulator.configure(memory="2M")
-    with pytest.raises(acl.OutOfMemoryError, match="16777216 bytes were asked for"):
+    with pytest.raises(acl.OutOfMemoryError, match="16777216 bytes were requested"):
         scale.fill_twice(1 << 24, 1)
 
 
