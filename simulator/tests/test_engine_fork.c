@@ -101,6 +101,29 @@ static void test_memory_in_child(void)
     CHECK_CODE(aclrtFree(block), 0);
 }
 
+static aclError note(void *argument)
+{
+    *(bool *)argument = true;
+    return ACL_SUCCESS;
+}
+
+/* The child has no workers, so it can take the schedule without them: a task runs while it is submitted. */
+static void test_schedule_of_child(void)
+{
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        bool ran = false;
+        CHECK_CODE(aclsimConfigure("schedule", "eager"), 0);
+        CHECK_CODE(aclrtSetDevice(0), 0);
+        launch(make_stream(), note, &ran, 0);
+        CHECK(ran);
+        _exit(0);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 int main(void)
 {
     struct latch ran = LATCH;
@@ -125,6 +148,7 @@ int main(void)
     latch_wait(&ran, 1);
     CHECK_CODE(aclrtSynchronizeDevice(), 0);
     test_memory_in_child();
+    test_schedule_of_child();
     CHECK_CODE(aclsimReset(), 0);
     return 0;
 }
