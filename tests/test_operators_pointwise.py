@@ -14,12 +14,18 @@ BINARY = ["add", "sub", "mul", "div", "div_mod"]
 LOGIC = ["logical_and", "logical_or"]
 COMPARED = ["eq", "ne", "gt", "ge", "lt", "le"]
 BITS = ["bitwise_and", "bitwise_or", "bitwise_xor"]
-FUNCTIONS = ["neg", "exp", "log", "sqrt", "rsqrt", "relu", "sigmoid", "tanh", "logical_not"]
+FUNCTIONS = [
+    "neg", "exp", "log", "sqrt", "rsqrt", "relu", "sigmoid", "tanh", "logical_not",
+    "sin", "cos", "tan", "asin", "acos", "atan", "sinc", "sinh", "cosh", "asinh", "acosh", "atanh", "reciprocal",
+    "exp2", "expm1", "log2", "log10", "log1p", "erf", "erfc", "erfinv", "ceil", "floor", "round", "trunc", "frac",
+    "nan_to_num", "round_decimals",
+]  # fmt: skip
 POWERS = ["pow_tensor_tensor", "pow_tensor_scalar"]
 FORMS = [f"{name}_{form}" for name in [*COMPARED, *BITS] for form in ("tensor", "scalar")] + POWERS
 BOTH = [*BINARY, *(f"{name}s" for name in BINARY), *LOGIC, *FORMS, *FUNCTIONS]
 NAMES = [
     *BOTH, *(f"inplace_{name}" for name in BOTH), "rsub", "rsubs", "maximum", "minimum", "pow_scalar_tensor",
+    "sign", "lgamma", "logit",
     "logical_xor", "bitwise_not", "abs", "gelu", "gelu_v2", "silu", "cast", "s_where", "inplace_copy", "inplace_zero",
     "inplace_one", "inplace_fill_scalar", "inplace_fill_tensor",
 ]  # fmt: skip

@@ -60,12 +60,6 @@ static int64_t floor_quotient(int64_t a, int64_t b)
     return b != 0 && b != -1 && a % b != 0 && (a < 0) != (b < 0) ? cut - 1 : cut;
 }
 
-static aclDataType divides_in(aclDataType met, aclDataType out)
-{
-    (void)out;
-    return sim_element_is(met, SIM_TYPES_BOOL | SIM_TYPES_INTEGER) ? ACL_FLOAT : met;
-}
-
 SIM_EACH_FLOAT(divide, a / b)
 SIM_EACH_PAIR(divide, a / b)
 SIM_EACH_INTEGER(divide_cut, quotient(a, b))
@@ -77,7 +71,7 @@ static const struct sim_formula quotients[] = {
      .fo_in = SIM_TYPES_ARITHMETIC,
      .fo_out = SIM_TYPES_ARITHMETIC,
      .fo_modes = 3,
-     .fo_type = divides_in,
+     .fo_type = sim_formula_fractional,
      .fo_run = {SIM_RUN_FLOAT(divide), SIM_RUN_PAIR(divide)}},
     {.fo_result = "the quotient",
      .fo_in = SIM_TYPES_REAL,

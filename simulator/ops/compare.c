@@ -2,17 +2,11 @@
  * is a bool, cast to the type of the output tensor. Bitwise logic is here as well. */
 #include "formula.h"
 
-static aclDataType gives_bool(aclDataType type)
-{
-    (void)type;
-    return ACL_BOOL;
-}
-
 #define ASK(name, in, ...)                                                                                             \
     static const struct sim_formula name = {.fo_result = "the result",                                                 \
                                             .fo_in = (in),                                                             \
                                             .fo_out = SIM_TYPES_ALL,                                                   \
-                                            .fo_gives = gives_bool,                                                    \
+                                            .fo_gives = sim_formula_gives_bool,                                        \
                                             __VA_ARGS__}
 
 /* ---- comparisons ---- */

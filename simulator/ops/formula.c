@@ -3,6 +3,12 @@
 
 #include "require.h"
 
+aclDataType sim_formula_gives_bool(aclDataType type)
+{
+    (void)type;
+    return ACL_BOOL;
+}
+
 /* ---- parsing a call ---- */
 
 static aclnnStatus choose(struct sim_formula_call *parsed, const aclsimArgument *number)
@@ -64,6 +70,12 @@ aclnnStatus sim_formula_parse(const aclsimCall *call, struct sim_formula_call *p
     parsed->fc_type = formula->fo_type == NULL ? met : formula->fo_type(met, parsed->fc_out->tensors->type);
     parsed->fc_given = formula->fo_gives == NULL ? parsed->fc_type : formula->fo_gives(parsed->fc_type);
     return ACL_SUCCESS;
+}
+
+aclDataType sim_formula_fractional(aclDataType met, aclDataType out)
+{
+    (void)out;
+    return sim_element_is(met, SIM_TYPES_FLOAT | SIM_TYPES_COMPLEX) ? met : ACL_FLOAT;
 }
 
 /* ---- the first phase ---- */

@@ -45,8 +45,14 @@ struct sim_formula_call {
 /* Parses a call; returns 161002 if its types are wrong. For kernels with another computation or further checks. */
 aclnnStatus sim_formula_parse(const aclsimCall *call, struct sim_formula_call *parsed);
 
+/* A value of fo_type for functions with fractional values: integers are computed in float32. */
+aclDataType sim_formula_fractional(aclDataType met, aclDataType out);
+
 aclnnStatus sim_formula_plan(const aclsimCall *call, uint64_t *workspace_size);
 aclError sim_formula_run(const aclsimCall *call);
+
+/* A value of fo_gives for tests. */
+aclDataType sim_formula_gives_bool(aclDataType type);
 
 #define SIM_FORMULA_KERNEL(op, formula)                                                                                \
     const struct sim_kernel sim_kernel_aclnn##op = {sim_formula_plan, sim_formula_run, (void *)(formula), true}
