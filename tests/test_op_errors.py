@@ -138,7 +138,7 @@ def test_handles_that_are_none(how, spoil, call):
 # What is spoilt, the code, words of the message.
 MISMATCHES = [
     ({"type": b"NoSuchOperator"}, 100024, 'acl.sim.kernel("NoSuchOperator")'),
-    ({"type": b"Atan2"}, 100024, 'acl.sim.kernel("aclnnAtan2")'),
+    ({"type": b"PrecisionCompare"}, 100024, 'acl.sim.kernel("aclnnPrecisionCompare")'),
     ({"type": b"MatMul"}, 100024, "operator MatMul does not accept these tensors"),
     ({"type": b"ReduceSum"}, 100021, "inputs[1] of ReduceSum is not a constant"),
     ({"in_count": 1}, 100021, "numInputs is 1"),
@@ -216,7 +216,7 @@ def test_shapes_that_are_not_known(call):
 
 
 def test_shapes_that_do_not_follow(call):
-    call.type, call.out_descs = b"Atan2", [call.single.desc([-2], "f4")]
+    call.type, call.out_descs = b"PrecisionCompare", [call.single.desc([-2], "f4")]
     refused(call.infer_shape(), 148050, "no rule to derive it from the inputs")
     refused(call.execute_v2(), 148050, "no rule to derive it from the inputs")
     call.type = b"NoSuchOperator"

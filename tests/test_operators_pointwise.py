@@ -22,12 +22,15 @@ FUNCTIONS = [
 ]  # fmt: skip
 POWERS = ["pow_tensor_tensor", "pow_tensor_scalar"]
 FORMS = [f"{name}_{form}" for name in [*COMPARED, *BITS] for form in ("tensor", "scalar")] + POWERS
-BOTH = [*BINARY, *(f"{name}s" for name in BINARY), *LOGIC, *FORMS, *FUNCTIONS]
+REMAINDERS = ["fmod_tensor", "fmod_scalar", "remainder_tensor_tensor", "remainder_tensor_scalar"]
+FRACTIONAL = ["floor_divide", "floor_divides", "atan2", "x_log_y_tensor", "x_log_y_scalar_other", "add_relu"]
+BOTH = [*BINARY, *REMAINDERS, *FRACTIONAL, *(f"{name}s" for name in BINARY), *LOGIC, *FORMS, *FUNCTIONS]
 NAMES = [
     *BOTH, *(f"inplace_{name}" for name in BOTH), "rsub", "rsubs", "maximum", "minimum", "pow_scalar_tensor",
     "sign", "lgamma", "logit",
     "logical_xor", "bitwise_not", "abs", "gelu", "gelu_v2", "silu", "cast", "s_where", "inplace_copy", "inplace_zero",
-    "inplace_one", "inplace_fill_scalar", "inplace_fill_tensor",
+    "inplace_one", "inplace_fill_scalar", "inplace_fill_tensor", "remainder_scalar_tensor", "gcd", "log_add_exp",
+    "log_add_exp2", "x_log_y_scalar_self",
 ]  # fmt: skip
 OPERATORS = nnop._operators()
 ROWS = abi.rows(ROOT / "simulator" / "ops" / "rows")
@@ -38,7 +41,7 @@ def kind_of(name, parameter):
     """Return a kind that the operator takes for the parameter."""
     if parameter.name == "condition":
         return "?"
-    return "i4" if "bitwise" in name else "f4"
+    return "i4" if "bitwise" in name or name == "gcd" else "f4"
 
 
 def arguments(npu, name, shape=(2, 3)):

@@ -403,6 +403,7 @@ TABLE: dict[Rule, str] = {
         adds subs rsubs muls bitwise_and_scalar bitwise_or_scalar bitwise_xor_scalar floor_divides fmod_scalar
         remainder_tensor_scalar""",
     _with_number(floating, "other"): "divs x_log_y_scalar_other",
+    _with_number(floating, "self"): "x_log_y_scalar_self",
     _with_number(_truth, "other"): "eq_scalar ne_scalar gt_scalar ge_scalar lt_scalar le_scalar",
     _with_number(_same, "exponent"): "pow_tensor_scalar",
     _power_of_number: "pow_scalar_tensor remainder_scalar_tensor",

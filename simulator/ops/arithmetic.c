@@ -35,6 +35,33 @@ static const struct sim_formula reverse = {.fo_result = "the difference",
 SIM_FORMULA_KERNEL(Rsub, &reverse);
 SIM_FORMULA_KERNEL(Rsubs, &reverse);
 
+SIM_EACH_INTEGER(rectify, a > 0 ? a : 0)
+SIM_EACH_SINGLE(rectify, a <= 0 ? 0 : a) /* NaN stays */
+#define RECTIFIED(result, name)                                                                                        \
+    {                                                                                                                  \
+        .fo_result = (result), .fo_in = SIM_TYPES_SINGLE | SIM_TYPES_INTEGER,                                          \
+        .fo_out = SIM_TYPES_SINGLE | SIM_TYPES_INTEGER,                                                                \
+        .fo_run = {[SIM_CLASS_INTEGER] = name##_integers, [SIM_CLASS_FLOAT] = name##_floats}                           \
+    }
+static const struct sim_formula sum_to_rectify = RECTIFIED("the sum", add),
+                                rectified = RECTIFIED("the rectified sum", rectify);
+
+/* The sum wraps in the type of the result before it is rectified. */
+static aclError run_rectified(const aclsimCall *call)
+{
+    struct sim_formula_call parsed;
+    SIM_TRY(sim_formula_run(call));
+    SIM_TRY(sim_formula_parse(call, &parsed));
+    aclsimArgument out = *parsed.fc_out;
+    out.direction = ACLSIM_IN | ACLSIM_OUT;
+    const aclsimCall last = {.arguments = &out, .argumentCount = 1, .userData = (void *)&rectified};
+    return sim_formula_run(&last);
+}
+#define RECTIFIED_SUM(op)                                                                                              \
+    const struct sim_kernel sim_kernel_aclnn##op = {sim_formula_plan, run_rectified, (void *)&sum_to_rectify, true}
+RECTIFIED_SUM(AddRelu);
+RECTIFIED_SUM(InplaceAddRelu);
+
 SIM_EACH_ARITHMETIC(multiply, a * b)
 static const struct sim_formula product = {.fo_result = "the product",
                                            .fo_in = SIM_TYPES_ARITHMETIC,
@@ -66,6 +93,10 @@ SIM_EACH_INTEGER(divide_cut, quotient(a, b))
 SIM_EACH_FLOAT(divide_cut, trunc(a / b))
 SIM_EACH_INTEGER(divide_down, floor_quotient(a, b))
 SIM_EACH_FLOAT(divide_down, floor(a / b))
+#define DIVIDED_DOWN(out)                                                                                              \
+    {                                                                                                                  \
+        .fo_result = "the quotient", .fo_in = SIM_TYPES_REAL, .fo_out = (out), .fo_run = {SIM_RUN_REAL(divide_down)}   \
+    }
 static const struct sim_formula quotients[] = {
     {.fo_result = "the quotient",
      .fo_in = SIM_TYPES_ARITHMETIC,
@@ -77,10 +108,7 @@ static const struct sim_formula quotients[] = {
      .fo_in = SIM_TYPES_REAL,
      .fo_out = SIM_TYPES_ARITHMETIC,
      .fo_run = {SIM_RUN_REAL(divide_cut)}},
-    {.fo_result = "the quotient",
-     .fo_in = SIM_TYPES_REAL,
-     .fo_out = SIM_TYPES_ARITHMETIC,
-     .fo_run = {SIM_RUN_REAL(divide_down)}},
+    DIVIDED_DOWN(SIM_TYPES_ARITHMETIC),
 };
 SIM_FORMULA_KERNEL(Div, quotients);
 SIM_FORMULA_KERNEL(Divs, quotients);
@@ -90,6 +118,13 @@ SIM_FORMULA_KERNEL(InplaceDiv, quotients);
 SIM_FORMULA_KERNEL(InplaceDivs, quotients);
 SIM_FORMULA_KERNEL(InplaceDivMod, quotients);
 SIM_FORMULA_KERNEL(InplaceDivMods, quotients);
+
+static const struct sim_formula floor_quotients = DIVIDED_DOWN(SIM_TYPES_ARITHMETIC & ~SIM_TYPES_BOOL);
+static const struct sim_formula real_floor_quotients = DIVIDED_DOWN(SIM_TYPES_REAL);
+SIM_FORMULA_KERNEL(FloorDivide, &floor_quotients);
+SIM_FORMULA_KERNEL(FloorDivides, &real_floor_quotients);
+SIM_FORMULA_KERNEL(InplaceFloorDivide, &real_floor_quotients);
+SIM_FORMULA_KERNEL(InplaceFloorDivides, &real_floor_quotients);
 
 /* ---- maximum and minimum: NaN if either operand is NaN ---- */
 

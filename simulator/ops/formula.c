@@ -22,26 +22,41 @@ static aclnnStatus choose(struct sim_formula_call *parsed, const aclsimArgument 
     return ACL_SUCCESS;
 }
 
-/* The end of the operands that are promoted to a common type. These are at most two; a third one is a scale. */
+/* The end of the operands that are promoted to a common type; the following ones are scales. */
 static size_t end_of_meeting(const struct sim_formula_call *parsed)
 {
-    size_t end = parsed->fc_first + 2;
+    unsigned meeting = parsed->fc_formula->fo_meeting;
+    size_t end = parsed->fc_first + (meeting == 0 ? 2 : meeting);
     return parsed->fc_count < end ? parsed->fc_count : end;
+}
+
+/* The common type of an operand and of operands before it, which have the type `met`. */
+static aclDataType meet_next(aclDataType met, bool is_scalar, const aclsimArgument *next)
+{
+    aclDataType type = sim_element_type(next);
+    if (next->kind == ACLSIM_SCALAR)
+        return sim_element_promote_scalar(met, type);
+    return is_scalar ? sim_element_promote_scalar(type, met) : sim_element_promote(met, type);
 }
 
 static aclDataType meet(const struct sim_formula_call *parsed)
 {
-    const aclsimArgument *one = parsed->fc_in[parsed->fc_first];
     if (parsed->fc_count == 0)
         return parsed->fc_out->tensors->type;
-    if (end_of_meeting(parsed) - parsed->fc_first == 1)
-        return sim_element_type(one);
-    const aclsimArgument *other = parsed->fc_in[parsed->fc_first + 1];
-    if (other->kind == ACLSIM_SCALAR)
-        return sim_element_promote_scalar(sim_element_type(one), sim_element_type(other));
-    if (one->kind == ACLSIM_SCALAR)
-        return sim_element_promote_scalar(sim_element_type(other), sim_element_type(one));
-    return sim_element_promote(sim_element_type(one), sim_element_type(other));
+    const aclsimArgument *first = parsed->fc_in[parsed->fc_first];
+    aclDataType met = sim_element_type(first);
+    for (size_t i = parsed->fc_first + 1; i < end_of_meeting(parsed); i++)
+        met = meet_next(met, first->kind == ACLSIM_SCALAR, parsed->fc_in[i]);
+    return met;
+}
+
+static uint64_t types_of(const struct sim_formula_call *parsed, size_t operand)
+{
+    const struct sim_formula *formula = parsed->fc_formula;
+    if (operand < parsed->fc_first)
+        return formula->fo_condition;
+    bool is_scalar = parsed->fc_in[operand]->kind == ACLSIM_SCALAR;
+    return is_scalar && formula->fo_scalars != 0 ? formula->fo_scalars : formula->fo_in;
 }
 
 aclnnStatus sim_formula_parse(const aclsimCall *call, struct sim_formula_call *parsed)
@@ -59,7 +74,7 @@ aclnnStatus sim_formula_parse(const aclsimCall *call, struct sim_formula_call *p
     const struct sim_formula *formula = parsed->fc_formula;
     parsed->fc_first = formula->fo_condition != 0;
     for (size_t i = 0; i < parsed->fc_count; i++)
-        SIM_TRY(sim_require_type(parsed->fc_in[i], i < parsed->fc_first ? formula->fo_condition : formula->fo_in));
+        SIM_TRY(sim_require_type(parsed->fc_in[i], types_of(parsed, i)));
     SIM_TRY(sim_require_type(parsed->fc_out, formula->fo_out));
     aclDataType met = meet(parsed);
     const aclsimArgument *const *in = &parsed->fc_in[parsed->fc_first];
@@ -170,7 +185,7 @@ static void run_block(const struct sim_pointwise *block, void *context)
     const struct job *job = context;
     const struct sim_formula_call *call = job->jo_call;
     union sim_block_values loaded[SIM_FORMULA_OPERANDS], result;
-    const union sim_block_values *from[SIM_FORMULA_OPERANDS] = {&loaded[0], &loaded[0], &loaded[0]};
+    const union sim_block_values *from[SIM_FORMULA_OPERANDS] = {&loaded[0], &loaded[0], &loaded[0], &loaded[0]};
     for (size_t i = 0; i < call->fc_count; i++) {
         size_t tensor = job->jo_tensors[i];
         from[i] = tensor == 0 ? &job->jo_scalars[i] : &loaded[i];

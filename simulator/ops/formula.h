@@ -2,16 +2,16 @@
  * which type it computes and what the type of the result is. It has one function per class, and all are made from one
  * expression. Checks, broadcasting, scalars, in-place forms and loops are shared.
  *
- * The schema of such an operator has these parameters, in this order: an optional condition, one or two operands, an
- * optional scalar that scales, and an optional number that selects one of several formulas. The result may stand
- * anywhere. */
+ * The schema of such an operator has these parameters, in this order: an optional condition, one to three operands that
+ * are promoted to a common type, an optional scale that is not, and an optional number that selects one of several
+ * formulas. The result may stand anywhere. */
 #ifndef OPS_FORMULA_H
 #define OPS_FORMULA_H
 
 #include "operator/row.h"
 #include "pointwise.h"
 
-#define SIM_FORMULA_OPERANDS 3
+#define SIM_FORMULA_OPERANDS 4
 
 typedef void sim_formula_func(union sim_block_values *restrict to, const union sim_block_values *const *from,
                               size_t count);
@@ -22,6 +22,8 @@ struct sim_formula {
     const char *fo_result;  /* for messages: "the sum" */
     uint64_t fo_in, fo_out; /* types of the operands and of the result */
     uint64_t fo_condition;  /* not 0: types of a condition, the first operand, which takes no part in promotion */
+    uint64_t fo_scalars;    /* types of scalars; 0: those of the operands */
+    unsigned fo_meeting;    /* how many operands are promoted to a common type, the others are scales; 0: two */
     bool fo_exact;          /* the type of the result must be the one that the formula gives; */
     bool fo_free;           /* or may be any; if both are false, one to which that type can be cast */
     bool fo_spreads;        /* the operands are broadcast to a result of any shape */
@@ -57,15 +59,15 @@ aclDataType sim_formula_gives_bool(aclDataType type);
 #define SIM_FORMULA_KERNEL(op, formula)                                                                                \
     const struct sim_kernel sim_kernel_aclnn##op = {sim_formula_plan, sim_formula_run, (void *)(formula), true}
 
-/* ---- functions made from an expression of a, b and c, the operands in order ---- */
+/* ---- functions made from an expression of a, b, c and d, the operands in order ---- */
 
 #define SIM_EACH(name, type, to_member, member, expression)                                                            \
     static void name(union sim_block_values *restrict to, const union sim_block_values *const *from, size_t count)     \
     {                                                                                                                  \
-        const type *as = from[0]->member, *bs = from[1]->member, *cs = from[2]->member;                                \
+        const type *as = from[0]->member, *bs = from[1]->member, *cs = from[2]->member, *ds = from[3]->member;         \
         for (size_t i = 0; i < count; i++) {                                                                           \
-            const type a = as[i], b = bs[i], c = cs[i];                                                                \
-            (void)a, (void)b, (void)c;                                                                                 \
+            const type a = as[i], b = bs[i], c = cs[i], d = ds[i];                                                     \
+            (void)a, (void)b, (void)c, (void)d;                                                                        \
             to->to_member[i] = (expression);                                                                           \
         }                                                                                                              \
     }
