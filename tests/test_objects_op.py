@@ -67,6 +67,7 @@ RESULTS = (
     ("addcdiv", (A, B, ROW), A + B / ROW),
     ("lerp", (A, A + 1, A * 0 + 0.5), A + 0.5),
     ("lerps", (A, B, 0.25), A + 0.25 * (B - A)),
+    ("scale", (A, ROW, None, -1, 1, True), A * ROW),
     ("is_close", (A, B, 0.5, 0.0, False), numpy.isclose(A, numpy.broadcast_to(B, A.shape), 0.5, 0)),
     ("floor_divides", (A, 4), A // 4),
     ("remainder_tensor_scalar", (A, 2.5), A % numpy.float32(2.5)),

@@ -5,7 +5,7 @@ import functools
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.operands import INVALID, blank, casts, exact, meet, rounded, stored
+from helpers.operands import INVALID, any_shape, any_view, blank, casts, exact, meet, rounded, stored
 from helpers.pointwise import ALL, FEWER, FLOATS, REAL, SINGLE, cases, compare, place
 from hypothesis import given
 from hypothesis import strategies as st
@@ -138,3 +138,50 @@ def test_refused_interpolation(npu):
     refused(npu.call("lerps", double, double, one, double), INVALID, "self has data type 11, float64")
     refused(npu.call("lerps", floats, floats, npu.scalar(1, "c8"), floats), INVALID, "weight has data type 16")
     refused(npu.call("lerps", floats, floats, one, blank(npu, "i4")), INVALID, "out has data type 3, int32")
+
+
+# --- Scale
+
+
+@FEWER
+@given(data=st.data())
+def test_scale(npu, data):
+    generator = numpy.random.default_rng(data.draw(st.integers(0, 2**32)))
+    kind, shape = data.draw(st.sampled_from(SINGLE)), any_shape(data.draw, 1)
+    axis = data.draw(st.integers(0, len(shape) - 1))
+    count, from_blob = data.draw(st.integers(0, len(shape) - axis)), data.draw(st.booleans())
+    number = data.draw(st.sampled_from([-1, count]) if count == len(shape) - axis else st.just(count))
+    if not from_blob:
+        number = data.draw(st.integers(-1, 9))  # it is not read
+    part = shape[axis : axis + count] if count else data.draw(st.sampled_from([(), (1,)]))
+    x, scale, bias, y = (any_view(data.draw, generator, each, kind) for each in (shape, part, part, shape))
+    has_bias = data.draw(st.booleans())
+    axis -= data.draw(st.sampled_from([0, len(shape)]))
+    out = npu.view(*y, kind)
+    first, second, third = (npu.view(*each, kind) for each in (x, scale, bias))
+    assert npu.call("scale", first, second, third if has_bias else 0, axis, number, from_blob, out) == 0
+    aligned = (*part, *[1] * (len(shape) - axis % len(shape) - count)) if count else ()
+    values, factor, shift = (exact(view, kind) for _, view in (x, scale, bias))
+    product = values * factor.reshape(aligned)
+    expected = product + shift.reshape(aligned) if has_bias else product
+    compare(npu.get(out), expected, kind, kind, numpy.abs(product) + numpy.abs(expected))
+
+
+@pytest.mark.strict
+def test_refused_scales(npu):
+    x, two, six, halves = (blank(npu, *each) for each in (("f4",), ("f4", (2,)), ("f4", (2, 3)), ("f2", (2, 3))))
+    for arguments, words in (
+        ((x, two, 0, 0, 2, True, x), "scale has shape [2], expected [2, 3]"),
+        ((x, two, 0, 1, 1, True, x), "scale has shape [2], expected [3]"),
+        ((x, six, 0, 1, 5, False, x), "scale would have 2 dimensions, expected at most 1"),
+        ((x, six, 0, 0, 3, True, x), "scale would have 3 dimensions, expected at most 2"),
+        ((x, six, 0, 0, -2, True, x), "numAxes is -2, expected -1 or more"),
+        ((x, six, 0, 2, -1, True, x), "axis is 2, expected -2 to 1"),
+        ((x, two, 0, 0, 0, True, x), "scale has shape [2], expected [] or [1]"),
+        ((x, six, two, 0, -1, True, x), "bias has shape [2], expected [2, 3], that of scale"),
+        ((x, halves, 0, 0, 2, True, x), "scale has data type 1, float16, expected float32, that of x"),
+        ((x, six, halves, 0, 2, True, x), "bias has data type 1, float16, expected float32, that of x"),
+        ((x, six, 0, 0, 2, True, halves), "y has data type 1, float16, expected float32"),
+        ((x, six, 0, 0, 2, True, blank(npu, "f4", (3, 2))), "dimension 0 of x is 2"),
+    ):
+        refused(npu.call("scale", *arguments), INVALID, words)

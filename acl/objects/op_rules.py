@@ -382,7 +382,7 @@ TABLE: dict[Rule, str] = {
     _pointwise(_same): """
         abs bitwise_not ceil celu clamp clamp_max clamp_min elu flip floor frac gelu gelu_v2 hardshrink hardsigmoid
         hardswish hardtanh index_add index_copy index_fill_tensor layer_norm layer_norm_with_impl_mode leaky_relu
-        log_sigmoid mish nan_to_num neg prelu relu roll round round_decimals scatter scatter_add scatter_nd
+        log_sigmoid mish nan_to_num neg prelu relu roll round round_decimals scale scatter scatter_add scatter_nd
         scatter_value selu shrink sign silu softplus softshrink swish threshold tril triu trunc renorm cumsum_v2
         bernoulli
         elu_backward gelu_backward hardshrink_backward hardsigmoid_backward hardswish_backward hardtanh_backward
