@@ -58,6 +58,7 @@ RESULTS = (
     ("muls", (A, numpy.float32(0.5)), A * numpy.float32(0.5)),
     ("div", (ints([1, 6]), ints([2, 4])), numpy.array([0.5, 1.5], "f4")),
     ("maximum", (A, B), numpy.maximum(A, B)),
+    ("max_n", ([A, B, A + 1],), numpy.maximum(A + 1, B)),
     ("eq_scalar", (A, 3), A == 3),
     ("gt_tensor", (A, B), A > B),
     ("clamp", (A, -1, 4), A.clip(-1, 4)),

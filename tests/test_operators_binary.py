@@ -1,5 +1,6 @@
 """Functions of two operands against NumPy: whole quotients, remainders, divisors, angles, logarithms, closeness."""
 
+import functools
 import itertools
 
 import numpy
@@ -256,6 +257,39 @@ def test_refused_closeness(npu):
     refused(npu.call("is_close", pairs, pairs, 0.0, 0.0, False, out), INVALID, "self has data type 16")
     turned = blank(npu, "?", (3, 2))
     refused(npu.call("is_close", floats, floats, 0.0, 0.0, False, turned), INVALID, "dimension 0 of self is 2")
+
+
+# --- maximum and minimum of lists
+
+LISTED = ["i1", "i4", "i8", *SINGLE]
+EXTREMES = [("max_n", numpy.maximum), ("min_n", numpy.minimum)]
+
+
+@pytest.mark.parametrize(("name", "function"), EXTREMES)
+@FEWER
+@given(data=st.data())
+def test_extreme_of_a_list(npu, name, function, data):
+    kind, count = data.draw(st.sampled_from(LISTED)), data.draw(st.integers(1, 5))
+    case = data.draw(cases([[kind]] * count, lambda *kinds: [kind]))
+    tensors, out = place(npu, case)
+    assert npu.call(name, npu.list(tensors), out) == 0
+    compare(npu.get(out), functools.reduce(function, [exact(view, kind) for _, view in case.views]), kind, kind)
+
+
+@pytest.mark.parametrize(("name", "function"), EXTREMES)
+def test_an_extreme_of_a_list_in_the_place_of_a_member(npu, name, function):
+    values = [numpy.array(row, "f4") for row in ([1, numpy.nan, 3], [2, 2, numpy.inf], [0, 5, 4])]
+    tensors = [npu.tensor(row) for row in values]
+    assert npu.call(name, npu.list(tensors), tensors[1]) == 0
+    assert numpy.array_equal(npu.get(tensors[1]), functools.reduce(function, values), equal_nan=True)
+
+
+@pytest.mark.strict
+def test_refused_lists(npu):
+    floats, halves, turned, double = (blank(npu, *each) for each in (("f4",), ("f2",), ("f4", (3, 2)), ("f8",)))
+    refused(npu.call("max_n", npu.list([floats, halves]), floats), INVALID, "out has data type 0", "of tensors[1]")
+    refused(npu.call("max_n", npu.list([double]), double), INVALID, "tensors[0] has data type 11, float64")
+    refused(npu.call("min_n", npu.list([floats, turned]), floats), INVALID, "dimension 0 of tensors[1] is 3")
 
 
 # --- rectified sums

@@ -2,7 +2,9 @@
  * type; a bool is true if the computed number is not 0. No document says what a card computes for an integer divided by
  * 0; here the result is 0. */
 #include "formula.h"
+#include "require.h"
 #include <float.h>
+#include <stdio.h>
 #include <tgmath.h>
 
 /* ---- sums and products ---- */
@@ -143,6 +145,44 @@ static const struct sim_formula minimum = {.fo_result = "the minimum",
                                            .fo_out = SIM_TYPES_REAL,
                                            .fo_run = {SIM_RUN_REAL(lesser)}};
 SIM_FORMULA_KERNEL(Minimum, &minimum);
+
+/* ---- maximum and minimum of a list of tensors: tensors, out ---- */
+
+#define LISTED (SIM_TYPES_SINGLE | SIM_TYPES_INDEX | SIM_TYPE(ACL_INT8))
+
+static aclnnStatus plan_list(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *list = &call->arguments[0], *out = &call->arguments[1];
+    (void)workspace_size;
+    SIM_ARGUMENT(list->count != 0, ACLNN_ERR_PARAM_INVALID, "%s is empty, expected at least one tensor", list->name);
+    for (uint64_t i = 0; i < list->count; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s[%llu]", list->name, (unsigned long long)i);
+        const aclsimArgument member = {.name = name, .kind = ACLSIM_TENSOR, .tensors = &list->tensors[i]};
+        const aclsimArgument *const members[] = {&member};
+        SIM_TRY(sim_require_types(&member, out, LISTED));
+        SIM_TRY(sim_pointwise_check_spread(out, members, 1));
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError run_list(const aclsimCall *call)
+{
+    const aclsimArgument *list = &call->arguments[0];
+    aclsimArgument operands[] = {call->arguments[1], *list};
+    operands[0].direction = ACLSIM_IN | ACLSIM_OUT;
+    operands[1].kind = ACLSIM_TENSOR;
+    sim_walk_copy(operands[0].tensors, list->tensors);
+    for (uint64_t i = 1; i < list->count; i++) {
+        operands[1].tensors = &list->tensors[i];
+        const aclsimCall pair = {.arguments = operands, .argumentCount = 2, .userData = call->userData};
+        SIM_TRY(sim_formula_run(&pair));
+    }
+    return ACL_SUCCESS;
+}
+
+const struct sim_kernel sim_kernel_aclnnMaxN = {plan_list, run_list, (void *)&maximum, false},
+                        sim_kernel_aclnnMinN = {plan_list, run_list, (void *)&minimum, false};
 
 /* ---- powers ---- */
 
