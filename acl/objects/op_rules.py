@@ -385,9 +385,8 @@ TABLE: dict[Rule, str] = {
         log_sigmoid mish nan_to_num neg prelu relu roll round round_decimals scale scatter scatter_add scatter_nd
         scatter_value selu shrink sign silu softplus softshrink swish threshold tril triu trunc renorm cumsum_v2
         bernoulli
-        elu_backward gelu_backward hardshrink_backward hardsigmoid_backward hardswish_backward hardtanh_backward
-        leaky_relu_backward log_sigmoid_backward mish_backward selu_backward sigmoid_backward silu_backward
-        softplus_backward softshrink_backward tanh_backward threshold_backward""",
+        elu_backward hardsigmoid_backward hardswish_backward hardtanh_backward log_sigmoid_backward logit_grad
+        selu_backward swish_backward""",
     _pointwise(floating): """
         acos acosh asin asinh atan atanh cos cosh digamma erf erfc erfinv exp exp2 expm1 lgamma log log10 log1p log2
         logit reciprocal rsqrt sigmoid sin sinc sinh sqrt tan tanh""",
@@ -396,7 +395,9 @@ TABLE: dict[Rule, str] = {
         add sub mul rsub add_relu maximum minimum max_n min_n bitwise_and_tensor bitwise_or_tensor bitwise_xor_tensor
         floor_divide
         fmod_tensor gcd pow_tensor_tensor remainder_tensor_tensor lerp lerps addcmul clamp_tensor clamp_min_tensor
-        clamp_max_tensor""",
+        clamp_max_tensor
+        gelu_backward gelu_backward_v2 hardshrink_backward leaky_relu_backward mish_backward sigmoid_backward
+        silu_backward softplus_backward softshrink_backward tanh_backward threshold_backward""",
     _together(floating): "div addcdiv atan2 log_add_exp log_add_exp2 x_log_y_tensor",
     _together(_truth): """
         eq_tensor ne_tensor gt_tensor ge_tensor lt_tensor le_tensor logical_and logical_or logical_xor is_close""",

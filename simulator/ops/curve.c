@@ -144,7 +144,7 @@ aclError sim_curve_run(const aclsimCall *call)
     const struct sim_curve *curve = call->userData;
     struct sim_curve_call parsed = parse(call);
     struct job job = {.jo_run = curve->cu_run, .jo_class = SIM_CLASS_DOUBLE, .jo_count = parsed.cc_in_count};
-    const aclsimTensor *from[SIM_CURVE_OPERANDS];
+    const aclsimTensor *from[SIM_CURVE_OPERANDS] = {NULL};
     bool whole = curve->cu_run_integers != NULL;
     for (size_t i = 0; i < parsed.cc_in_count; i++) {
         from[i] = parsed.cc_in[i]->tensors;
