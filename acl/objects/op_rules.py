@@ -343,6 +343,23 @@ def _rms_norm(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec(x.shape, x.dtype), Spec(_lines(x, len(gamma.shape)), FLOAT)]
 
 
+def _halves(count: int) -> Rule:
+    """Return a rule for ``count`` outputs with half the size along a dimension, the last one if none is given."""
+
+    def rule(a: Arguments, arrays: list[Any]) -> Specs:
+        shape = list(arrays[0].shape)
+        axis = axis_of(a.get("dim", -1), len(shape))
+        if shape:
+            shape[axis] //= 2
+        return [Spec(tuple(shape), arrays[0].dtype)] * count
+
+    return rule
+
+
+def _prelu_gradients(a: Arguments, arrays: list[Any]) -> Specs:
+    return [Spec(array.shape, array.dtype) for array in arrays[1:3]]
+
+
 def _lists(a: Arguments, arrays: list[Any]) -> Specs:
     """Infer a list of outputs like the first list of arrays among the arguments."""
     return [[Spec(array.shape, array.dtype) for array in next(v for v in a.values() if isinstance(v, (list, tuple)))]]
@@ -441,6 +458,12 @@ TABLE: dict[Rule, str] = {
     _embedding: "embedding",
     _range: "arange",
     _linspace: "linspace",
+    _halves(1): "glu swi_glu gelu_mul fatrelu_mul",
+    _halves(2): "ge_glu ge_glu_v3",
+    lambda a, arrays: [Spec(arrays[1].shape, arrays[1].dtype)]: """
+        glu_backward swi_glu_grad ge_glu_backward ge_glu_v3_backward""",
+    _prelu_gradients: "prelu_backward",
+    lambda a, arrays: [Spec(arrays[0].shape, arrays[0].dtype)] * 2: "log_sigmoid_forward",
     _rms_norm: "rms_norm gemma_rms_norm",
     _lists: """
         foreach_abs foreach_acos foreach_asin foreach_atan foreach_cos foreach_cosh foreach_erf foreach_erfc foreach_exp
