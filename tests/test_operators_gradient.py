@@ -15,6 +15,7 @@ from helpers.operands import (
     casts,
     exact,
     meet,
+    near,
     numbers,
     stored,
     stretched,
@@ -229,6 +230,40 @@ def test_gradient_of_logit(npu, kind, eps, low, high):
     with numpy.errstate(all="ignore"):
         expected = numpy.where((wide < low) | (wide > high), numpy.nan if eps < 0 else 0, inside / (wide * (1 - wide)))
     compare(npu.get(out), expected, kind, kind)
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+@FEWER
+@given(data=st.data())
+def test_gradient_of_softmax(npu, name, data):
+    draw, shape = data.draw, any_shape(data.draw)
+    generator = numpy.random.default_rng(draw(st.integers(0, 2**32)))
+    kind, out_kind, rank = draw(st.sampled_from(SINGLE)), draw(st.sampled_from(SINGLE)), max(len(shape), 1)
+    views = [
+        any_view(draw, generator, shape, one, lambda rng, dims, kind: stored(rng.uniform(-3, 1, dims), kind))
+        for one in (kind, kind, out_kind)
+    ]
+    gradient, output, out = (npu.view(*view, one) for view, one in zip(views, (kind, kind, out_kind)))
+    dim = draw(st.integers(-rank, rank - 1))
+    assert npu.call(f"{name}_backward", gradient, output, dim, out) == 0
+    g, y = (exact(view, kind).astype("f8") for _, view in views[:2])
+    axis = dim if shape else None
+    if name == "softmax":
+        result = y * (g - (g * y).sum(axis, keepdims=True))
+    else:
+        result = g - numpy.exp(y) * g.sum(axis, keepdims=True)
+    near(npu.get(out), result, out_kind, 2.0**-45 * numpy.abs(g).sum())
+
+
+@pytest.mark.strict
+def test_refusals_of_the_gradient_of_softmax(npu):
+    floats, half, doubles, turned = (blank(npu, *one) for one in (["f4"], ["f2"], ["f8"], ["f4", (3, 2)]))
+    for name in ("softmax_backward", "log_softmax_backward"):
+        refused(npu.call(name, floats, floats, 2, floats), INVALID, "dim is 2, expected -2 to 1 for 2 dimensions")
+        refused(npu.call(name, floats, half, 0, floats), INVALID, "output has data type 1, float16, expected float32")
+        refused(npu.call(name, doubles, doubles, 0, floats), INVALID, "gradOutput has data type 11, float64, expected ")
+        refused(npu.call(name, floats, turned, 0, floats), INVALID, "output has shape [3, 2], expected [2, 3]")
+        refused(npu.call(name, floats, floats, 0, turned), INVALID, "out has shape [3, 2], expected [2, 3]")
 
 
 def test_an_absent_beta_is_1(npu):

@@ -436,7 +436,7 @@ TABLE: dict[Rule, str] = {
     _reduction(_total): "reduce_sum reduce_nansum prod prod_dim",
     _reduction(_index): "arg_max arg_min",
     _extreme: "max_dim min_dim median_dim nan_median_dim kthvalue",
-    _along(None): "softmax log_softmax",
+    _along(None): "softmax log_softmax softmax_backward log_softmax_backward",
     _along(None, LONG): "sort cummax cummin",
     _along(LONG): "argsort",
     _topk: "topk",

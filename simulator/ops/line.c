@@ -17,6 +17,17 @@ struct sim_line sim_line_of(const aclsimTensor *tensor, uint32_t first, uint32_t
     return line;
 }
 
+aclsimTensor sim_line_without(const aclsimTensor *tensor, uint32_t dim)
+{
+    aclsimTensor rest = *tensor;
+    rest.rank = tensor->rank == 0 ? 0 : tensor->rank - 1;
+    for (uint32_t k = dim; k < rest.rank; k++) {
+        rest.dims[k] = tensor->dims[k + 1];
+        rest.strides[k] = tensor->strides[k + 1];
+    }
+    return rest;
+}
+
 static size_t size_of(enum sim_class class)
 {
     return class == SIM_CLASS_FLOAT ? sizeof(float) : sizeof(double);

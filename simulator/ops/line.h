@@ -12,6 +12,9 @@ struct sim_line {
 /* A line of `rank` dimensions of the tensor, from dimension `first` on. */
 struct sim_line sim_line_of(const aclsimTensor *tensor, uint32_t first, uint32_t rank);
 
+/* The tensor without dimension `dim`, the one of the lines. Its elements are where lines begin. */
+aclsimTensor sim_line_without(const aclsimTensor *tensor, uint32_t dim);
+
 /* Allocates memory for `count` lines in a class, which the caller frees, and counts the elements of one line. Returns
  * 207001 if there is no memory. */
 aclError sim_line_reserve(const struct sim_line *line, enum sim_class class, size_t count, void **memory,

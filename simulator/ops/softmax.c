@@ -81,18 +81,6 @@ static aclError run_lines(char *const *places, const int64_t *strides, int64_t l
     return ACL_SUCCESS;
 }
 
-/* A tensor without the dimension of the lines. */
-static aclsimTensor without(const aclsimTensor *tensor, uint32_t place)
-{
-    aclsimTensor rest = *tensor;
-    rest.rank = tensor->rank == 0 ? 0 : tensor->rank - 1;
-    for (uint32_t k = place; k < rest.rank; k++) {
-        rest.dims[k] = tensor->dims[k + 1];
-        rest.strides[k] = tensor->strides[k + 1];
-    }
-    return rest;
-}
-
 static aclError run_softmax(const aclsimCall *call)
 {
     const aclsimArgument *self = &call->arguments[0], *dim = &call->arguments[1];
@@ -107,7 +95,7 @@ static aclError run_softmax(const aclsimCall *call)
         .jo_to = sim_line_of(to, place, rank),
         .jo_class = sim_element_class(from->type),
     };
-    const aclsimTensor others = without(from, place), targets = without(to, place);
+    const aclsimTensor others = sim_line_without(from, place), targets = sim_line_without(to, place);
     SIM_TRY(sim_line_reserve(&job.jo_from, job.jo_class, 1, &job.jo_values, &job.jo_count));
     sim_walk_tensors((const aclsimTensor *[]){&targets, &others}, 2, run_lines, &job);
     free(job.jo_values);
