@@ -78,6 +78,10 @@ RESULTS = (
     ("logical_and", (A > 0, A > 1), A > 1),
     ("neg", (A,), -A),
     ("relu", (A,), numpy.maximum(A, 0)),
+    ("hardtanh", (ints([1, 5]), 2, 4), ints([2, 4])),
+    ("threshold_backward", (A, B - 1, 1.5), A * 0),
+    ("glu", (A, 0), A[:1] / (1 + numpy.exp(-A[1:]))),
+    ("swi_glu_grad", (A[:1] * 0, A, 0), A * 0),
     ("exp", (A,), numpy.exp(A)),
     ("sqrt", (ints([4, 9]),), numpy.array([2, 3], "f4")),
     ("pow_tensor_scalar", (A, 2), A**2),
@@ -129,6 +133,12 @@ def test_several_results():
     y, rstd = nn.rms_norm(put(A), put(ROW))
     assert rstd.shape == (2, 1)
     assert numpy.allclose(y.to_numpy(), A * ROW * rstd.to_numpy(), rtol=1e-5)
+
+
+def test_gradients_of_an_array_and_its_weight():
+    slopes, weights = nn.prelu_backward(put(B + A * 0), put(A), put(ROW))
+    assert slopes.to_numpy().tolist() == numpy.where(A > 0, B, B * ROW).tolist()
+    assert weights.to_numpy().tolist() == numpy.where(A > 0, 0, A * B).sum(0).tolist()
 
 
 def test_optional_results_are_given_by_out():

@@ -121,7 +121,7 @@ SIM_CURVE_KERNEL(MishBackward, &mish);
 SIM_CURVE(log_sigmoid, a / (1 + exp(b)))
 GRADIENT(log_sigmoid, SIM_TYPES_SINGLE, .cu_exact = true);
 
-/* buffer is the second output of aclnnLogSigmoidForward. It is not read, and programs pass an empty one too. */
+/* buffer is the second output of aclnnLogSigmoidForward. It is not read, so it may be empty. */
 static aclnnStatus plan_log_sigmoid(const aclsimCall *call, uint64_t *workspace_size)
 {
     const aclsimArgument *self = &call->arguments[1], *buffer = &call->arguments[2];
