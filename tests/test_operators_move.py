@@ -1,4 +1,4 @@
-"""Cat, Flip, Permute, Repeat, Slice and SliceV2 against NumPy: types, strides, refusals."""
+"""Cat, Flip, Permute, Repeat, Slice, SliceV2 and Stack against NumPy: types, strides, refusals."""
 
 import functools
 import itertools
@@ -19,6 +19,7 @@ from helpers.operands import (
     check_written,
     exact,
     meet,
+    moved,
     stored,
 )
 from helpers.tensors import CODES, storage
@@ -31,15 +32,6 @@ TOO_MANY = 561103
 def from_either_end(draw, dim, rank):
     """Return a dimension as it is or counted from the end."""
     return dim - rank if draw(st.booleans()) else dim
-
-
-def moved(draw, npu, expect, least=0):
-    """Return self, the result as a tensor, and what it should hold: what ``expect`` makes of an array."""
-    generator = numpy.random.default_rng(draw(st.integers(0, 2**32)))
-    kind = draw(st.sampled_from(KINDS))
-    base, view = any_view(draw, generator, any_shape(draw, least), kind)
-    expected = expect(view)
-    return npu.view(base, view, kind), npu.view(*any_view(draw, generator, expected.shape, kind), kind), expected
 
 
 @SETTINGS
@@ -160,6 +152,24 @@ def test_cat(npu, case, data):
     parts = [cast_through(view, one, kind, out_kind) for (_, view), one in zip(views, kinds)]
     parts = [part for part in parts if part.shape != (0,)] or [numpy.zeros(0, storage(out_kind))]
     check_written(npu, out, numpy.concatenate(parts, dim))
+
+
+@SETTINGS
+@given(data=st.data())
+def test_stack(npu, data):
+    draw = data.draw
+    generator = numpy.random.default_rng(draw(st.integers(0, 2**32)))
+    shape, kinds = any_shape(draw), draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=4))
+    kind = functools.reduce(meet, kinds)
+    out_kind = draw(st.sampled_from([one for one in KINDS if casts(kind, one)]))
+    views = [any_view(draw, generator, shape, one) for one in kinds]
+    parts = [cast_through(view, one, kind, out_kind) for (_, view), one in zip(views, kinds)]
+    dim = draw(st.integers(0, len(shape)))
+    expected = numpy.stack(parts, dim)
+    out = npu.view(*any_view(draw, generator, expected.shape, out_kind), out_kind)
+    members = npu.list([npu.view(*view, one) for view, one in zip(views, kinds)])
+    assert npu.call("stack", members, from_either_end(draw, dim, expected.ndim), out) == 0
+    check_written(npu, out, expected)
 
 
 @pytest.mark.parametrize("kind", ["u2", "u4", "u8"])
@@ -335,6 +345,32 @@ def test_as_many_repeats_as_the_documents_allow(npu, square):
 def test_cats_that_do_not_fit(npu, shapes, dim, out, words):
     members = [npu.tensor(numpy.zeros(shape, "f4")) for shape in shapes]
     refused(npu.call("cat", npu.list(members), dim, npu.tensor(numpy.zeros(out, "f4"))), INVALID, words)
+
+
+@pytest.mark.strict
+@pytest.mark.parametrize(
+    ("shapes", "dim", "out", "words"),
+    [
+        ([(2, 3), (2, 4)], 0, (2, 2, 3), "tensors[1] has shape [2, 4], expected [2, 3], that of the other tensors"),
+        ([(2, 3), (3,)], 0, (2, 2, 3), "tensors[1] has shape [3], expected [2, 3]"),
+        ([(1,) * 8], 0, (1,), "tensors[0] has 8 dimensions, expected 0 to 7"),
+        ([(2, 3), (2, 3)], 3, (2, 3, 2), "dim is 3, expected -3 to 2"),
+        ([(2, 3), (2, 3)], 2, (2, 2, 3), "out has shape [2, 2, 3], expected [2, 3, 2]"),
+        ([], 0, (1,), "tensors is empty"),
+    ],
+)
+def test_stacks_that_do_not_fit(npu, shapes, dim, out, words):
+    members = [npu.tensor(numpy.zeros(shape, "f4")) for shape in shapes]
+    refused(npu.call("stack", npu.list(members), dim, npu.tensor(numpy.zeros(out, "f4"))), INVALID, words)
+
+
+@pytest.mark.strict
+def test_the_types_of_a_stack(npu):
+    pair = [npu.tensor(numpy.zeros(2, kind)) for kind in ("f4", "i4")]
+    whole = npu.tensor(numpy.zeros((2, 2), "i4"))
+    refused(npu.call("stack", npu.list(pair), 0, whole), INVALID, "the common type of the tensors is float32")
+    pair = [npu.tensor(numpy.zeros(2, kind)) for kind in ("u2", "i4")]
+    refused(npu.call("stack", npu.list(pair), 0, whole), INVALID, "tensors has no common type")
 
 
 @pytest.mark.strict

@@ -1,5 +1,5 @@
-/* Operators that move elements: Cat, Flip, Permute, Repeat, Slice and SliceV2. All except Cat copy a view of self to
- * the result bit by bit; Cat casts tensors whose type differs from that of the result. */
+/* Operators that move elements: Cat, Flip, Permute, Repeat, Slice, SliceV2 and Stack. All except Cat and Stack copy a
+ * view of self to the result bit by bit; these two cast tensors whose type differs from that of the result. */
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "operator/row.h"
@@ -7,12 +7,6 @@
 #include "require.h"
 #include "walk.h"
 #include <stdio.h>
-
-/* Moves the start of a view by a number of elements. The view is not empty. */
-static void advance(aclsimTensor *view, int64_t elements)
-{
-    view->data = (char *)view->data + elements * (int64_t)sim_element_size(view->type);
-}
 
 /* ---- Permute: self, dims, out ---- */
 
@@ -71,7 +65,7 @@ static aclError run_flip(const aclsimCall *call)
         int64_t *stride = &view.strides[dims[i]], dim = view.dims[dims[i]];
         if (dim == 1)
             continue; /* a dimension of size 1 may have any stride */
-        advance(&view, (dim - 1) * *stride);
+        sim_walk_advance(&view, (dim - 1) * *stride);
         *stride = -*stride;
     }
     sim_walk_copy(call->arguments[2].tensors, &view);
@@ -161,7 +155,7 @@ static aclError run_slice(const aclsimCall *call)
     SIM_TRY(find_cuts(call, cuts, &count));
     for (uint64_t i = 0; i < count; i++) {
         const struct cut *cut = &cuts[i];
-        advance(&view, cut->cu_start * view.strides[cut->cu_dim]);
+        sim_walk_advance(&view, cut->cu_start * view.strides[cut->cu_dim]);
         view.dims[cut->cu_dim] = cut->cu_length;
         if (cut->cu_length > 1) /* otherwise the product is unused, and may overflow */
             view.strides[cut->cu_dim] *= cut->cu_step;
@@ -227,12 +221,27 @@ static aclError run_repeat(const aclsimCall *call)
     return sim_walk_run(&walk, places, sim_walk_copy_line, &size);
 }
 
-/* ---- Cat: tensors, dim, out ---- */
+/* ---- Cat and Stack: tensors, dim, out ---- */
 
 /* An empty tensor of one dimension may be concatenated with tensors of any shape. */
 static bool is_nothing(const aclsimTensor *tensor)
 {
     return tensor->rank == 1 && tensor->dims[0] == 0;
+}
+
+#define NAME_BYTES 64
+
+/* Member `place` of a list as an argument of its own, for checks; `name` has room for NAME_BYTES. */
+static aclsimArgument member_of(const aclsimArgument *list, uint64_t place, char *name)
+{
+    snprintf(name, NAME_BYTES, "%.40s[%llu]", list->name, (unsigned long long)place);
+    return (aclsimArgument){.name = name, .kind = ACLSIM_TENSOR, .tensors = &list->tensors[place]};
+}
+
+static aclnnStatus require_members(const aclsimArgument *list)
+{
+    SIM_ARGUMENT(list->count != 0, ACLNN_ERR_PARAM_INVALID, "%s is empty, expected at least one tensor", list->name);
+    return ACL_SUCCESS;
 }
 
 /* The common type of all tensors, or ACL_DT_UNDEFINED. */
@@ -242,6 +251,17 @@ static aclDataType type_of_all(const aclsimArgument *list)
     for (uint64_t i = 1; i < list->count; i++)
         type = list->tensors[i].type == type ? type : sim_element_promote(type, list->tensors[i].type);
     return type;
+}
+
+/* The result has a type to which the common type of all tensors can be cast. */
+static aclnnStatus check_common_type(const aclsimArgument *list, const aclsimArgument *out)
+{
+    aclDataType type = type_of_all(list);
+    SIM_ARGUMENT(type != ACL_DT_UNDEFINED, ACLNN_ERR_PARAM_INVALID,
+                 "%s has no common type, expected equal types or types with arithmetic", list->name);
+    return type == out->tensors->type
+               ? ACL_SUCCESS
+               : sim_require_cast("the common type of the tensors", type, "the type of the output", out->tensors->type);
 }
 
 /* The tensor whose shape the others must match: the first that is not an empty one of one dimension, otherwise the
@@ -257,10 +277,9 @@ static aclsimTensor find_model(const aclsimArgument *list)
 /* Checks member `place` of the list, and adds its length to `whole`. */
 static aclnnStatus add_member(const aclsimArgument *list, uint64_t place, uint32_t dim, aclsimTensor *whole)
 {
-    char name[64];
-    const aclsimArgument member = {.name = name, .kind = ACLSIM_TENSOR, .tensors = &list->tensors[place]};
+    char name[NAME_BYTES];
+    const aclsimArgument member = member_of(list, place, name);
     int64_t before = whole->dims[dim], more = member.tensors->dims[dim];
-    snprintf(name, sizeof name, "%s[%llu]", list->name, (unsigned long long)place);
     SIM_TRY(sim_require_rank(&member, 1, SIM_RANK));
     SIM_TRY(sim_require_type(&member, SIM_TYPES_ALL));
     if (is_nothing(member.tensors))
@@ -278,7 +297,7 @@ static aclnnStatus plan_cat(const aclsimCall *call, uint64_t *workspace_size)
     const aclsimArgument *list = &call->arguments[0], *out = &call->arguments[2];
     uint32_t dim;
     (void)workspace_size;
-    SIM_ARGUMENT(list->count != 0, ACLNN_ERR_PARAM_INVALID, "%s is empty, expected at least one tensor", list->name);
+    SIM_TRY(require_members(list));
     SIM_TRY(sim_require_type(out, SIM_TYPES_ALL));
     aclsimTensor whole = find_model(list);
     SIM_TRY(sim_require_dim(&call->arguments[1], whole.rank, &dim));
@@ -286,12 +305,30 @@ static aclnnStatus plan_cat(const aclsimCall *call, uint64_t *workspace_size)
     for (uint64_t i = 0; i < list->count; i++)
         SIM_TRY(add_member(list, i, dim, &whole));
     SIM_TRY(sim_require_shape(out, whole.dims, whole.rank, "that of the concatenated tensors"));
-    aclDataType type = type_of_all(list);
-    SIM_ARGUMENT(type != ACL_DT_UNDEFINED, ACLNN_ERR_PARAM_INVALID,
-                 "%s has no common type, expected equal types or types with arithmetic", list->name);
-    return type == out->tensors->type
-               ? ACL_SUCCESS
-               : sim_require_cast("the common type of the tensors", type, "the type of the output", out->tensors->type);
+    return check_common_type(list, out);
+}
+
+static aclnnStatus plan_stack(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *list = &call->arguments[0], *out = &call->arguments[2];
+    int64_t dims[SIM_RANK] = {0};
+    uint32_t dim = 0;
+    (void)workspace_size;
+    SIM_TRY(require_members(list));
+    SIM_TRY(sim_require_type(out, SIM_TYPES_ALL));
+    const aclsimTensor *first = list->tensors;
+    for (uint64_t i = 0; i < list->count; i++) {
+        char name[NAME_BYTES];
+        const aclsimArgument member = member_of(list, i, name);
+        SIM_TRY(sim_require_rank(&member, 0, SIM_RANK - 1));
+        SIM_TRY(sim_require_type(&member, SIM_TYPES_ALL));
+        SIM_TRY(sim_require_shape(&member, first->dims, first->rank, "that of the other tensors"));
+    }
+    SIM_TRY(sim_require_dim(&call->arguments[1], first->rank + 1, &dim));
+    for (uint32_t k = 0; k <= first->rank; k++)
+        dims[k] = k == dim ? (int64_t)list->count : first->dims[k < dim ? k : k - 1];
+    SIM_TRY(sim_require_shape(out, dims, first->rank + 1, "that of the stacked tensors"));
+    return check_common_type(list, out);
 }
 
 /* A member is cast to the common type of all members first, and then to the type of the result. */
@@ -311,6 +348,15 @@ static void cast_block(const struct sim_pointwise *block, void *context)
                       block->pw_count);
 }
 
+/* Copies a member to its part of the result. */
+static void copy_member(const aclsimTensor *part, const aclsimTensor *member, aclDataType through)
+{
+    if (member->type == part->type) /* casting to the common type and back changes nothing */
+        sim_walk_copy(part, member);
+    else
+        sim_pointwise_run((const aclsimTensor *[]){part, member}, 2, cast_block, &through);
+}
+
 static aclError run_cat(const aclsimCall *call)
 {
     const aclsimArgument *list = &call->arguments[0];
@@ -326,12 +372,30 @@ static aclError run_cat(const aclsimCall *call)
         aclsimTensor part = *out;
         part.dims[dim] = member->dims[dim];
         if (start != 0)
-            advance(&part, start * part.strides[dim]);
-        if (member->type == part.type) /* casting to the common type and back changes nothing */
-            sim_walk_copy(&part, member);
-        else
-            sim_pointwise_run((const aclsimTensor *[]){&part, member}, 2, cast_block, &through);
+            sim_walk_advance(&part, start * part.strides[dim]);
+        copy_member(&part, member, through);
         start += member->dims[dim];
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError run_stack(const aclsimCall *call)
+{
+    const aclsimArgument *list = &call->arguments[0];
+    const aclsimTensor *out = call->arguments[2].tensors;
+    aclDataType through = type_of_all(list);
+    uint32_t dim;
+    SIM_TRY(sim_require_dim(&call->arguments[1], out->rank, &dim));
+    for (uint64_t i = 0; i < list->count; i++) {
+        aclsimTensor part = *out;
+        if (i != 0)
+            sim_walk_advance(&part, (int64_t)i * out->strides[dim]);
+        part.rank--;
+        for (uint32_t k = dim; k < part.rank; k++) {
+            part.dims[k] = out->dims[k + 1];
+            part.strides[k] = out->strides[k + 1];
+        }
+        copy_member(&part, &list->tensors[i], through);
     }
     return ACL_SUCCESS;
 }
@@ -341,4 +405,5 @@ const struct sim_kernel sim_kernel_aclnnPermute = {plan_permute, run_permute, NU
                         sim_kernel_aclnnSlice = {plan_slice, run_slice, NULL, false},
                         sim_kernel_aclnnSliceV2 = {plan_slice, run_slice, NULL, false},
                         sim_kernel_aclnnRepeat = {plan_repeat, run_repeat, NULL, false},
-                        sim_kernel_aclnnCat = {plan_cat, run_cat, NULL, false};
+                        sim_kernel_aclnnCat = {plan_cat, run_cat, NULL, false},
+                        sim_kernel_aclnnStack = {plan_stack, run_stack, NULL, false};

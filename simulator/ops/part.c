@@ -1,5 +1,5 @@
-/* Single operators that copy parts of tensors: StridedSlice, Split (also used for Unpack), Pad and GatherNd. Elements
- * are copied bit by bit. */
+/* Single operators that copy parts of tensors: StridedSlice, Split (also used for Unpack) and GatherNd. Elements are
+ * copied bit by bit. */
 #include "base/fail.h"
 #include "operator/op.h"
 #include "require.h"
@@ -7,19 +7,6 @@
 #include "walk.h"
 #include <stdio.h>
 #include <string.h>
-
-/* Moves the start of a view by a number of elements. The view is not empty. */
-static void advance(aclsimTensor *view, int64_t elements)
-{
-    view->data = (char *)view->data + elements * (int64_t)sim_element_size(view->type);
-}
-
-static aclnnStatus require_numbers(const aclsimArgument *numbers, uint64_t count)
-{
-    SIM_ARGUMENT(numbers->count == count, ACLNN_ERR_PARAM_INVALID, "%s has %llu numbers, expected %llu", numbers->name,
-                 (unsigned long long)numbers->count, (unsigned long long)count);
-    return ACL_SUCCESS;
-}
 
 /* ---- StridedSlice: x, starts, steps, sizes, y; y may have any shape with the right number of elements ---- */
 
@@ -46,7 +33,7 @@ static aclnnStatus plan_strided(const aclsimCall *call, uint64_t *workspace_size
     (void)workspace_size;
     SIM_TRY(sim_require_types(&given[0], y, SIM_TYPES_ALL));
     for (uint32_t i = 1; i <= 3; i++)
-        SIM_TRY(require_numbers(&given[i], rank));
+        SIM_TRY(sim_require_count(&given[i], rank));
     for (uint32_t i = 0; i < rank; i++) {
         SIM_TRY(check_cut(given, i));
         elements *= (uint64_t)given[3].integers[i];
@@ -62,15 +49,13 @@ static aclError run_strided(const aclsimCall *call)
 {
     const aclsimArgument *given = call->arguments;
     aclsimTensor view = *given[0].tensors, to = *given[4].tensors;
-    int64_t step = 1;
-    for (uint32_t i = view.rank; i-- != 0;) {
-        advance(&view, given[1].integers[i] * view.strides[i]);
-        view.dims[i] = to.dims[i] = given[3].integers[i];
+    for (uint32_t i = 0; i < view.rank; i++) {
+        sim_walk_advance(&view, given[1].integers[i] * view.strides[i]);
+        view.dims[i] = given[3].integers[i];
         view.strides[i] = view.dims[i] > 1 ? view.strides[i] * given[2].integers[i] : 0;
-        to.strides[i] = step;
-        step *= to.dims[i];
     }
-    to.rank = view.rank;
+    to.strides[0] = 1;
+    to = sim_walk_fold(&to, &view);
     sim_walk_copy(&to, &view);
     return ACL_SUCCESS;
 }
@@ -86,7 +71,7 @@ static aclnnStatus plan_split(const aclsimCall *call, uint64_t *workspace_size)
     (void)workspace_size;
     SIM_TRY(sim_require_rank(x, 1, SIM_RANK));
     SIM_TRY(sim_require_dim(&call->arguments[1], part.rank, &axis));
-    SIM_TRY(require_numbers(sizes, outputs->count));
+    SIM_TRY(sim_require_count(sizes, outputs->count));
     rest = part.dims[axis];
     for (uint64_t i = 0; i < outputs->count; i++) {
         char name[64];
@@ -119,51 +104,8 @@ static aclError run_split(const aclsimCall *call)
         part.dims[axis] = to->dims[axis];
         sim_walk_copy(to, &part);
         if (i + 1 < outputs->count)
-            advance(&part, to->dims[axis] * part.strides[axis]);
+            sim_walk_advance(&part, to->dims[axis] * part.strides[axis]);
     }
-    return ACL_SUCCESS;
-}
-
-/* ---- Pad: x, pads (before and after each dimension), value (0 if absent), y ---- */
-
-static aclnnStatus plan_pad(const aclsimCall *call, uint64_t *workspace_size)
-{
-    const aclsimArgument *x = &call->arguments[0], *pads = &call->arguments[1], *value = &call->arguments[2];
-    int64_t dims[SIM_RANK];
-    uint32_t rank = x->tensors->rank;
-    (void)workspace_size;
-    SIM_TRY(sim_require_types(x, &call->arguments[3], SIM_TYPES_ALL));
-    SIM_TRY(require_numbers(pads, 2 * (uint64_t)rank));
-    if (value->present) {
-        SIM_TRY(sim_require_same_type(value, x->tensors->type, x->name));
-        SIM_TRY(sim_require_one(value));
-    }
-    for (uint32_t i = 0; i < rank; i++) {
-        int64_t before = pads->integers[2 * i], after = pads->integers[2 * i + 1];
-        bool fits = before >= 0 && after >= 0 && !__builtin_add_overflow(before, after, &dims[i]) &&
-                    !__builtin_add_overflow(dims[i], x->tensors->dims[i], &dims[i]);
-        SIM_ARGUMENT(fits, ACLNN_ERR_PARAM_INVALID,
-                     "%s has %lld and %lld for dimension %u, expected 0 or more", pads->name, (long long)before,
-                     (long long)after, i);
-    }
-    return sim_require_shape(&call->arguments[3], dims, rank, "that of x with the padding");
-}
-
-static aclError run_pad(const aclsimCall *call)
-{
-    static const _Alignas(16) char nothing[16];
-    const aclsimTensor *x = call->arguments[0].tensors;
-    const aclsimArgument *value = &call->arguments[2];
-    aclsimTensor inner = *call->arguments[3].tensors;
-    const aclsimTensor one = {.data = value->present ? value->tensors->data : (void *)nothing, .type = x->type};
-    sim_walk_copy(&inner, &one);
-    if (sim_walk_is_empty(x->dims, x->rank))
-        return ACL_SUCCESS;
-    for (uint32_t i = 0; i < inner.rank; i++) {
-        advance(&inner, call->arguments[1].integers[2 * i] * inner.strides[i]);
-        inner.dims[i] = x->dims[i];
-    }
-    sim_walk_copy(&inner, x);
     return ACL_SUCCESS;
 }
 
@@ -213,7 +155,7 @@ static aclError find_part(const struct gathering *job, const char *line, aclsimT
             sim_fail_reason(text);
             return ACL_ERROR_RT_AICORE_EXCEPTION;
         }
-        advance(part, found.bv_integers[0] * x->strides[i]);
+        sim_walk_advance(part, found.bv_integers[0] * x->strides[i]);
     }
     for (uint32_t i = 0; i < part->rank; i++) {
         part->dims[i] = x->dims[(uint32_t)job->ga_depth + i];
@@ -259,7 +201,6 @@ static aclError run_gather_nd(const aclsimCall *call)
 
 static const struct sim_kernel strided_kernel = {plan_strided, run_strided, NULL, false},
                                split_kernel = {plan_split, run_split, NULL, false},
-                               pad_kernel = {plan_pad, run_pad, NULL, false},
                                gather_kernel = {plan_gather_nd, run_gather_nd, NULL, false};
 static const struct sim_parameter
     strided_parameters[] = {{"x", ACLSIM_TENSOR, ACLSIM_IN, false},
@@ -271,15 +212,10 @@ static const struct sim_parameter
                           {"axis", ACLSIM_INTEGER, 0, false},
                           {"sizes", ACLSIM_INTEGERS, 0, false},
                           {"outputs", ACLSIM_TENSOR_LIST, ACLSIM_OUT, false}},
-    pad_parameters[] = {{"x", ACLSIM_TENSOR, ACLSIM_IN, false},
-                        {"pads", ACLSIM_INTEGERS, 0, false},
-                        {"value", ACLSIM_TENSOR, ACLSIM_IN, true},
-                        {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}},
     gather_parameters[] = {{"x", ACLSIM_TENSOR, ACLSIM_IN, false},
                            {"indices", ACLSIM_TENSOR, ACLSIM_IN, false},
                            {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}};
 
 struct sim_row sim_op_strided_row = SIM_ROW("StridedSlice", SIM_TASK_VECTOR, strided_parameters, &strided_kernel),
                sim_op_split_row = SIM_ROW("Split", SIM_TASK_VECTOR, split_parameters, &split_kernel),
-               sim_op_pad_row = SIM_ROW("Pad", SIM_TASK_VECTOR, pad_parameters, &pad_kernel),
                sim_op_gather_nd_row = SIM_ROW("GatherNd", SIM_TASK_VECTOR, gather_parameters, &gather_kernel);

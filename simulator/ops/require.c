@@ -59,6 +59,32 @@ aclnnStatus sim_require_cast(const char *what, aclDataType from, const char *whe
     return ACL_SUCCESS;
 }
 
+/* ---- numbers ---- */
+
+aclnnStatus sim_require_count(const aclsimArgument *numbers, uint64_t count)
+{
+    SIM_ARGUMENT(numbers->count == count, ACLNN_ERR_PARAM_INVALID, "%s has %llu numbers, expected %llu", numbers->name,
+                 (unsigned long long)numbers->count, (unsigned long long)count);
+    return ACL_SUCCESS;
+}
+
+aclnnStatus sim_require_steps(const aclsimArgument *numbers, uint64_t count, int64_t least)
+{
+    SIM_TRY(sim_require_count(numbers, count));
+    for (uint64_t i = 0; i < count; i++)
+        SIM_ARGUMENT(numbers->integers[i] >= least && numbers->integers[i] <= SIM_MOST_STEP, ACLNN_ERR_PARAM_INVALID,
+                     "%s[%" PRIu64 "] is %" PRId64 ", expected %" PRId64 " to %d", numbers->name, i,
+                     numbers->integers[i], least, SIM_MOST_STEP);
+    return ACL_SUCCESS;
+}
+
+aclnnStatus sim_require_natural(const aclsimArgument *number)
+{
+    SIM_ARGUMENT(number->integer >= 0, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected 0 or more", number->name,
+                 number->integer);
+    return ACL_SUCCESS;
+}
+
 /* ---- shapes ---- */
 
 aclnnStatus sim_require_rank(const aclsimArgument *argument, uint32_t least, uint32_t most)

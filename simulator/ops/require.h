@@ -16,6 +16,16 @@ aclnnStatus sim_require_types(const aclsimArgument *from, const aclsimArgument *
 /* `what` of one type can be cast to the other type, that of `where`. */
 aclnnStatus sim_require_cast(const char *what, aclDataType from, const char *where, aclDataType to);
 
+/* An array has this many numbers. */
+aclnnStatus sim_require_count(const aclsimArgument *numbers, uint64_t count);
+/* The same for the sizes, steps and padding of windows. Each number is from `least` to SIM_MOST_STEP, which is more
+ * than a card accepts, and small enough that products do not overflow. */
+#define SIM_MOST_STEP (1 << 20)
+aclnnStatus sim_require_steps(const aclsimArgument *numbers, uint64_t count, int64_t least);
+
+/* The number is 0 or more. */
+aclnnStatus sim_require_natural(const aclsimArgument *number);
+
 /* The tensor has `least` to `most` dimensions. */
 aclnnStatus sim_require_rank(const aclsimArgument *argument, uint32_t least, uint32_t most);
 /* The tensor has this shape, which the message calls `whose`, such as "that of self". */

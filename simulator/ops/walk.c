@@ -144,6 +144,27 @@ bool sim_walk_is_empty(const int64_t *dims, uint32_t rank)
     return false;
 }
 
+int64_t sim_walk_count(const aclsimTensor *tensor)
+{
+    int64_t count = sim_walk_is_empty(tensor->dims, tensor->rank) ? 0 : 1;
+    for (uint32_t k = 0; k < tensor->rank; k++)
+        if (!sim_length_multiply(&count, tensor->dims[k]))
+            return -1;
+    return count;
+}
+
+aclsimTensor sim_walk_fold(const aclsimTensor *line, const aclsimTensor *shape)
+{
+    aclsimTensor view = {.data = line->data, .rank = shape->rank, .type = line->type};
+    uint64_t step = (uint64_t)line->strides[0];
+    for (uint32_t k = shape->rank; k-- != 0;) {
+        view.dims[k] = shape->dims[k];
+        view.strides[k] = (int64_t)step;
+        step *= (uint64_t)shape->dims[k]; /* wraps only where unused */
+    }
+    return view;
+}
+
 /* ---- copying ---- */
 
 #define COPY(bytes)                                                                                                    \
@@ -179,4 +200,11 @@ void sim_walk_copy(const aclsimTensor *to, const aclsimTensor *from)
     size_t size = sim_element_size(to->type);
     const aclsimTensor *tensors[] = {to, from};
     sim_walk_tensors(tensors, 2, sim_walk_copy_line, &size);
+}
+
+void sim_walk_fill(const aclsimTensor *to, const void *element)
+{
+    static const _Alignas(16) char zero[16]; /* in every type */
+    const aclsimTensor one = {.data = (void *)(element == NULL ? zero : element), .type = to->type};
+    sim_walk_copy(to, &one);
 }

@@ -35,6 +35,18 @@ aclError sim_walk_run(const struct sim_walk *walk, char *const *places, sim_walk
 aclError sim_walk_tensors(const aclsimTensor *const *tensors, uint32_t count, sim_walk_func line, void *context);
 
 bool sim_walk_is_empty(const int64_t *dims, uint32_t rank);
+/* The number of elements; -1 if it does not fit 64 bits, which dimensions with a stride of 0 allow. */
+int64_t sim_walk_count(const aclsimTensor *tensor);
+
+/* Moves the start of a view by a number of elements. The view is not empty. */
+static inline void sim_walk_advance(aclsimTensor *view, int64_t elements)
+{
+    view->data = (char *)view->data + elements * (int64_t)sim_element_size(view->type);
+}
+
+/* The elements from the start of a view on, as far apart as along its first dimension, in the shape of another
+ * tensor. */
+aclsimTensor sim_walk_fold(const aclsimTensor *line, const aclsimTensor *shape);
 
 /* The size of the innermost dimension; 1 for a single element. */
 static inline int64_t sim_walk_length(const struct sim_walk *walk)
@@ -47,5 +59,7 @@ static inline int64_t sim_walk_length(const struct sim_walk *walk)
 aclError sim_walk_copy_line(char *const *places, const int64_t *strides, int64_t length, void *context);
 /* Broadcasts a tensor to another one of the same type. */
 void sim_walk_copy(const aclsimTensor *to, const aclsimTensor *from);
+/* Copies one element to all elements of a tensor of its type; NULL: 0. */
+void sim_walk_fill(const aclsimTensor *to, const void *element);
 
 #endif

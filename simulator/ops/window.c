@@ -13,25 +13,10 @@
 
 enum { N, C, H, W, AXES };
 
-/* The most for each number of a window and its padding: more than a card accepts, and small enough that products do not
- * overflow. */
-#define MOST_STEP (1 << 20)
-
 /* The window in one direction. */
 struct span {
     int64_t sp_size, sp_step, sp_apart, sp_before, sp_after;
 };
-
-static aclnnStatus check_numbers(const aclsimArgument *argument, uint64_t count, int64_t least)
-{
-    SIM_ARGUMENT(argument->count == count, ACLNN_ERR_PARAM_INVALID, "%s has %llu numbers, expected %llu", argument->name,
-                 (unsigned long long)argument->count, (unsigned long long)count);
-    for (uint64_t i = 0; i < count; i++)
-        SIM_ARGUMENT(argument->integers[i] >= least && argument->integers[i] <= MOST_STEP, ACLNN_ERR_PARAM_INVALID,
-                     "%s[%llu] is %lld, expected %lld to %d", argument->name, (unsigned long long)i,
-                     (long long)argument->integers[i], (long long)least, MOST_STEP);
-    return ACL_SUCCESS;
-}
 
 /* Checks that the tensor has four dimensions, and that `axes` names each of them once. */
 static aclnnStatus check_image(const aclsimArgument *image, const aclsimArgument *axes)
@@ -76,11 +61,11 @@ static aclnnStatus plan_pool(const aclsimCall *call, uint64_t *workspace_size)
     (void)workspace_size;
     SIM_TRY(sim_require_types(&given[0], &given[7], types));
     SIM_TRY(check_image(&given[0], &given[1]));
-    SIM_TRY(check_numbers(&given[2], 2, 1));
-    SIM_TRY(check_numbers(&given[3], 2, 1));
-    SIM_TRY(check_numbers(&given[4], 4, 0));
+    SIM_TRY(sim_require_steps(&given[2], 2, 1));
+    SIM_TRY(sim_require_steps(&given[3], 2, 1));
+    SIM_TRY(sim_require_steps(&given[4], 4, 0));
     if (given[5].count != 0)
-        SIM_TRY(check_numbers(&given[5], 2, 0));
+        SIM_TRY(sim_require_steps(&given[5], 2, 0));
     find_spans(given, spans);
     for (int i = 0; i < AXES; i++)
         dims[i] = given[0].tensors->dims[i];
@@ -239,16 +224,16 @@ static aclnnStatus plan_conv(const aclsimCall *call, uint64_t *workspace_size)
     SIM_TRY(sim_require_types(&given[0], &given[9], SIM_TYPES_SINGLE));
     SIM_TRY(check_image(&given[0], &given[3]));
     SIM_TRY(check_image(&given[1], &given[4]));
-    SIM_TRY(check_numbers(&given[5], 2, 1));
-    SIM_TRY(check_numbers(&given[6], 4, 0));
-    SIM_TRY(check_numbers(&given[7], 2, 1));
+    SIM_TRY(sim_require_steps(&given[5], 2, 1));
+    SIM_TRY(sim_require_steps(&given[6], 4, 0));
+    SIM_TRY(sim_require_steps(&given[7], 2, 1));
     SIM_TRY(check_channels(given));
     find_filter_spans(given, spans);
     const int64_t *axes = given[3].integers, *filter_axes = given[4].integers;
     for (int i = 0; i < 2; i++) {
-        SIM_ARGUMENT(spans[i].sp_size >= 1 && spans[i].sp_size <= MOST_STEP, ACLNN_ERR_PARAM_INVALID,
+        SIM_ARGUMENT(spans[i].sp_size >= 1 && spans[i].sp_size <= SIM_MOST_STEP, ACLNN_ERR_PARAM_INVALID,
                      "dimension %lld of filter is %lld, expected 1 to %d", (long long)filter_axes[H + i],
-                     (long long)spans[i].sp_size, MOST_STEP);
+                     (long long)spans[i].sp_size, SIM_MOST_STEP);
         SIM_TRY(count_windows(&given[0], axes[H + i], &spans[i], &dims[axes[H + i]]));
     }
     dims[axes[N]] = given[0].tensors->dims[axes[N]];

@@ -114,6 +114,15 @@ def any_view(draw, generator, shape, kind, values=numbers):
     return base, view
 
 
+def moved(draw, npu, expect, least=0, kinds=KINDS, shape=None):
+    """Return self, the result as a tensor, and what it should hold: what ``expect`` makes of an array."""
+    generator = numpy.random.default_rng(draw(st.integers(0, 2**32)))
+    kind = draw(st.sampled_from(kinds))
+    base, view = any_view(draw, generator, any_shape(draw, least) if shape is None else shape, kind)
+    expected = expect(view)
+    return npu.view(base, view, kind), npu.view(*any_view(draw, generator, expected.shape, kind), kind), expected
+
+
 def check_written(npu, tensor, values):
     """Assert that a tensor holds exactly these values, and that nothing around them has changed."""
     whole = tensor.base.copy()

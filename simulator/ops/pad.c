@@ -1,0 +1,284 @@
+/* Operators that add elements around a tensor: ConstantPadNd and the single operator Pad fill them with one value;
+ * ReflectionPad1d to 3d, ReplicationPad1d to 3d, CircularPad2d and CircularPad3d copy them from the tensor. Elements
+ * are copied bit by bit. */
+#include "base/fail.h"
+#include "operator/op.h"
+#include "require.h"
+#include "tables.h"
+#include "walk.h"
+
+/* How many elements are added before and after the elements of each dimension; negative numbers remove elements. */
+struct padding {
+    int64_t pd_before[SIM_RANK], pd_after[SIM_RANK];
+};
+
+/* Reads pairs of numbers, which begin with the last dimension. The dimensions without a pair are not padded. */
+static struct padding read_pairs(const aclsimArgument *pads, uint32_t rank)
+{
+    struct padding padding = {{0}, {0}};
+    for (uint32_t i = 0; 2 * i < pads->count; i++) {
+        padding.pd_before[rank - 1 - i] = pads->integers[2 * i];
+        padding.pd_after[rank - 1 - i] = pads->integers[2 * i + 1];
+    }
+    return padding;
+}
+
+/* Finds the dimensions of the result. */
+static aclnnStatus find_dims(const aclsimArgument *given, const struct padding *padding, int64_t *dims)
+{
+    const aclsimTensor *self = given[0].tensors;
+    for (uint32_t k = 0; k < self->rank; k++) {
+        int64_t before = padding->pd_before[k], after = padding->pd_after[k];
+        bool fits = !__builtin_add_overflow(self->dims[k], before, &dims[k]) &&
+                    !__builtin_add_overflow(dims[k], after, &dims[k]) && dims[k] >= 0;
+        SIM_ARGUMENT(fits, ACLNN_ERR_PARAM_INVALID,
+                     "%s has %lld and %lld for dimension %u of %s, expected to leave 0 or more of its %lld elements",
+                     given[1].name, (long long)before, (long long)after, k, given[0].name, (long long)self->dims[k]);
+    }
+    return ACL_SUCCESS;
+}
+
+static int64_t below_zero(int64_t number)
+{
+    return number < 0 ? number : 0;
+}
+
+/* The elements of a dimension that the padding leaves; not positive: none. find_dims has found that the sum fits. */
+static int64_t length_left(const aclsimTensor *self, const struct padding *padding, uint32_t dim)
+{
+    return self->dims[dim] + below_zero(padding->pd_before[dim]) + below_zero(padding->pd_after[dim]);
+}
+
+/* Removes the elements for which the padding is negative, and sets it to 0. Returns false if none are left. */
+static bool crop(aclsimTensor *self, struct padding *padding)
+{
+    for (uint32_t k = 0; k < self->rank; k++) {
+        int64_t *before = &padding->pd_before[k], *after = &padding->pd_after[k];
+        self->dims[k] = length_left(self, padding, k);
+        if (self->dims[k] <= 0)
+            return false;
+        if (*before < 0)
+            sim_walk_advance(self, -*before * self->strides[k]);
+        *before = *before < 0 ? 0 : *before;
+        *after = *after < 0 ? 0 : *after;
+    }
+    return true;
+}
+
+/* ---- padding with a value; NULL: 0 ---- */
+
+static void pad_with(const aclsimTensor *out, const aclsimTensor *self, struct padding *padding, const void *value)
+{
+    aclsimTensor inner = *out, view = *self;
+    sim_walk_fill(out, value);
+    if (!crop(&view, padding))
+        return;
+    for (uint32_t k = 0; k < inner.rank; k++) {
+        if (padding->pd_before[k] != 0)
+            sim_walk_advance(&inner, padding->pd_before[k] * inner.strides[k]);
+        inner.dims[k] = view.dims[k];
+    }
+    sim_walk_copy(&inner, &view);
+}
+
+/* ---- ConstantPadNd: self, pad, value, out ---- */
+
+static aclnnStatus plan_constant(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *given = call->arguments, *pad = &given[1], *value = &given[2];
+    const aclsimTensor *self = given[0].tensors;
+    aclDataType type = sim_element_type(value);
+    int64_t dims[SIM_RANK] = {0};
+    (void)workspace_size;
+    SIM_TRY(sim_require_types(&given[0], &given[3], SIM_TYPES_ALL));
+    SIM_TRY(sim_require_type(value, SIM_TYPES_ALL));
+    SIM_ARGUMENT(sim_element_promote_scalar(self->type, type) != ACL_DT_UNDEFINED, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %s and %s is %s, expected types with a common type", given[0].name,
+                 sim_element_name(self->type), value->name, sim_element_name(type));
+    SIM_ARGUMENT(pad->count % 2 == 0 && pad->count <= 2 * (uint64_t)self->rank, ACLNN_ERR_PARAM_INVALID,
+                 "%s has %llu numbers, expected an even number up to %u, two for each dimension of %s", pad->name,
+                 (unsigned long long)pad->count, 2 * self->rank, given[0].name);
+    const struct padding padding = read_pairs(pad, self->rank);
+    SIM_TRY(find_dims(given, &padding, dims));
+    return sim_require_shape(&given[3], dims, self->rank, "that of self with the padding");
+}
+
+static aclError run_constant(const aclsimCall *call)
+{
+    const aclsimArgument *given = call->arguments;
+    const aclsimTensor *self = given[0].tensors, *out = given[3].tensors;
+    const aclsimScalar *value = given[2].scalars;
+    struct padding padding = read_pairs(&given[1], self->rank);
+    enum sim_class class = sim_element_carrier(value->type, self->type);
+    union sim_block_values block;
+    _Alignas(16) char bytes[16];
+    sim_element_load(&block, class, value->value, value->type, 0, 1);
+    sim_element_store(&block, class, bytes, self->type, 0, 1);
+    pad_with(out, self, &padding, bytes);
+    return ACL_SUCCESS;
+}
+
+const struct sim_kernel sim_kernel_aclnnConstantPadNd = {plan_constant, run_constant, NULL, false};
+
+/* ---- Pad: x, pads (before and after each dimension), value (0 if absent), y ---- */
+
+static aclnnStatus plan_pad(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *x = &call->arguments[0], *pads = &call->arguments[1], *value = &call->arguments[2];
+    int64_t dims[SIM_RANK];
+    uint32_t rank = x->tensors->rank;
+    (void)workspace_size;
+    SIM_TRY(sim_require_types(x, &call->arguments[3], SIM_TYPES_ALL));
+    SIM_TRY(sim_require_count(pads, 2 * (uint64_t)rank));
+    if (value->present) {
+        SIM_TRY(sim_require_same_type(value, x->tensors->type, x->name));
+        SIM_TRY(sim_require_one(value));
+    }
+    for (uint32_t i = 0; i < rank; i++) {
+        int64_t before = pads->integers[2 * i], after = pads->integers[2 * i + 1];
+        bool fits = before >= 0 && after >= 0 && !__builtin_add_overflow(before, after, &dims[i]) &&
+                    !__builtin_add_overflow(dims[i], x->tensors->dims[i], &dims[i]);
+        SIM_ARGUMENT(fits, ACLNN_ERR_PARAM_INVALID,
+                     "%s has %lld and %lld for dimension %u, expected 0 or more", pads->name, (long long)before,
+                     (long long)after, i);
+    }
+    return sim_require_shape(&call->arguments[3], dims, rank, "that of x with the padding");
+}
+
+static aclError run_pad(const aclsimCall *call)
+{
+    const aclsimTensor *x = call->arguments[0].tensors;
+    const aclsimArgument *pads = &call->arguments[1], *value = &call->arguments[2];
+    struct padding padding = {{0}, {0}};
+    for (uint32_t i = 0; i < x->rank; i++) {
+        padding.pd_before[i] = pads->integers[2 * i];
+        padding.pd_after[i] = pads->integers[2 * i + 1];
+    }
+    pad_with(call->arguments[3].tensors, x, &padding, value->present ? value->tensors->data : NULL);
+    return ACL_SUCCESS;
+}
+
+static const struct sim_kernel pad_kernel = {plan_pad, run_pad, NULL, false};
+static const struct sim_parameter pad_parameters[] = {{"x", ACLSIM_TENSOR, ACLSIM_IN, false},
+                                                      {"pads", ACLSIM_INTEGERS, 0, false},
+                                                      {"value", ACLSIM_TENSOR, ACLSIM_IN, true},
+                                                      {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}};
+
+struct sim_row sim_op_pad_row = SIM_ROW("Pad", SIM_TASK_VECTOR, pad_parameters, &pad_kernel);
+
+/* ---- ReflectionPad, ReplicationPad and CircularPad: self, padding, out ---- */
+
+enum edge { EDGE_REFLECTS, EDGE_REPEATS, EDGE_CIRCLES };
+
+/* How the last ed_dims dimensions are padded. Negative padding removes elements before the others are padded. */
+struct edges {
+    enum edge ed_edge;
+    uint32_t ed_dims;
+    uint64_t ed_types;
+};
+
+/* Among the dimensions of self, only the first of ed_dims + 2 may be empty. Except where the last element is repeated,
+ * a dimension must have more elements than are added at one end. */
+static aclnnStatus check_edges(const aclsimArgument *given, const struct edges *edges, const struct padding *padding)
+{
+    const aclsimTensor *self = given[0].tensors;
+    for (uint32_t k = self->rank - edges->ed_dims - 1; k < self->rank; k++) {
+        int64_t before = padding->pd_before[k], after = padding->pd_after[k], left = length_left(self, padding, k);
+        SIM_ARGUMENT(left > 0, ACLNN_ERR_PARAM_INVALID,
+                     "dimension %u of %s has %lld elements, expected more than the %lld that %s removes", k,
+                     given[0].name, (long long)self->dims[k], (long long)(self->dims[k] - left), given[1].name);
+        SIM_ARGUMENT(edges->ed_edge == EDGE_REPEATS || (before < left && after < left), ACLNN_ERR_PARAM_INVALID,
+                     "%s has %lld and %lld for dimension %u of %s, expected less than %lld, its number of elements",
+                     given[1].name, (long long)before, (long long)after, k, given[0].name, (long long)left);
+    }
+    return ACL_SUCCESS;
+}
+
+static aclnnStatus plan_edges(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const struct edges *edges = call->userData;
+    const aclsimArgument *given = call->arguments;
+    int64_t dims[SIM_RANK] = {0};
+    (void)workspace_size;
+    SIM_TRY(sim_require_types(&given[0], &given[2], edges->ed_types));
+    SIM_TRY(sim_require_rank(&given[0], edges->ed_dims + 1, edges->ed_dims + 2));
+    SIM_TRY(sim_require_count(&given[1], 2 * (uint64_t)edges->ed_dims));
+    const struct padding padding = read_pairs(&given[1], given[0].tensors->rank);
+    SIM_TRY(find_dims(given, &padding, dims));
+    SIM_TRY(check_edges(given, edges, &padding));
+    return sim_require_shape(&given[2], dims, given[0].tensors->rank, "that of self with the padding");
+}
+
+/* A part of a dimension of the result: its first index and its length, and the elements of self that it gets. */
+struct segment {
+    int64_t sg_to, sg_length, sg_from, sg_step;
+};
+
+enum { BEFORE, WITHIN, AFTER, SEGMENTS };
+
+static struct segment segment_of(enum edge edge, unsigned which, int64_t length, int64_t before, int64_t after)
+{
+    static const int64_t steps[] = {[EDGE_REFLECTS] = -1, [EDGE_REPEATS] = 0, [EDGE_CIRCLES] = 1};
+    const int64_t firsts[] = {[EDGE_REFLECTS] = before, [EDGE_REPEATS] = 0, [EDGE_CIRCLES] = length - before};
+    const int64_t lasts[] = {[EDGE_REFLECTS] = length - 2, [EDGE_REPEATS] = length - 1, [EDGE_CIRCLES] = 0};
+    if (which == BEFORE)
+        return (struct segment){0, before, firsts[edge], steps[edge]};
+    if (which == AFTER)
+        return (struct segment){before + length, after, lasts[edge], steps[edge]};
+    return (struct segment){before, length, 0, 1};
+}
+
+/* Narrows both views to a segment of a dimension. Returns false if it has no elements. */
+static bool narrow(aclsimTensor *to, aclsimTensor *from, uint32_t dim, const struct segment *segment)
+{
+    if (segment->sg_length == 0)
+        return false;
+    if (segment->sg_to != 0)
+        sim_walk_advance(to, segment->sg_to * to->strides[dim]);
+    if (segment->sg_from != 0)
+        sim_walk_advance(from, segment->sg_from * from->strides[dim]);
+    to->dims[dim] = from->dims[dim] = segment->sg_length;
+    from->strides[dim] = segment->sg_length == 1 ? 0 : from->strides[dim] * segment->sg_step;
+    return true;
+}
+
+/* Each padded dimension has three segments; each combination of these is a block that is copied by itself. */
+static aclError run_edges(const aclsimCall *call)
+{
+    const struct edges *edges = call->userData;
+    aclsimTensor self = *call->arguments[0].tensors;
+    struct padding padding = read_pairs(&call->arguments[1], self.rank);
+    unsigned blocks = 1;
+    crop(&self, &padding);
+    for (uint32_t k = 0; k < edges->ed_dims; k++)
+        blocks *= SEGMENTS;
+    for (unsigned block = 0; block < blocks; block++) {
+        aclsimTensor to = *call->arguments[2].tensors, from = self;
+        unsigned rest = block;
+        bool filled = true;
+        for (uint32_t k = self.rank - edges->ed_dims; k < self.rank && filled; k++, rest /= SEGMENTS) {
+            const struct segment segment = segment_of(edges->ed_edge, rest % SEGMENTS, self.dims[k],
+                                                      padding.pd_before[k], padding.pd_after[k]);
+            filled = narrow(&to, &from, k, &segment);
+        }
+        if (filled)
+            sim_walk_copy(&to, &from);
+    }
+    return ACL_SUCCESS;
+}
+
+#define COPIED (SIM_TYPES_ARITHMETIC & ~SIM_TYPES_BOOL)
+#define CIRCLED (SIM_TYPES_SINGLE | SIM_TYPE(ACL_INT8) | SIM_TYPE(ACL_INT32))
+
+#define EDGES(name, ...)                                                                                               \
+    static const struct edges edges_##name = {__VA_ARGS__};                                                            \
+    const struct sim_kernel sim_kernel_aclnn##name = {plan_edges, run_edges, (void *)&edges_##name, false};
+
+EDGES(ReflectionPad1d, EDGE_REFLECTS, 1, SIM_TYPES_ARITHMETIC)
+EDGES(ReflectionPad2d, EDGE_REFLECTS, 2, SIM_TYPES_ARITHMETIC)
+EDGES(ReflectionPad3d, EDGE_REFLECTS, 3, SIM_TYPES_ARITHMETIC)
+EDGES(ReplicationPad1d, EDGE_REPEATS, 1, COPIED)
+EDGES(ReplicationPad2d, EDGE_REPEATS, 2, COPIED)
+EDGES(ReplicationPad3d, EDGE_REPEATS, 3, COPIED)
+EDGES(CircularPad2d, EDGE_CIRCLES, 2, CIRCLED)
+EDGES(CircularPad3d, EDGE_CIRCLES, 3, CIRCLED)
