@@ -1,6 +1,8 @@
-/* Operators that generate elements from numbers: OneHot (self, numClasses, onValue, offValue, axis, out), and the
- * single operator Range. The three numbers of Range are tensors of one element, which are read when it runs. */
+/* Operators that generate elements from numbers: OneHot (self, numClasses, onValue, offValue, axis, out), Arange and
+ * Range (start, end, step, out), Linspace (start, end, steps, out), and the single operator Range. The three numbers of
+ * the latter are tensors of one element, which are read when it runs. */
 #include "base/fail.h"
+#include "line.h"
 #include "operator/op.h"
 #include "require.h"
 #include "tables.h"
@@ -35,8 +37,7 @@ static aclnnStatus plan_one_hot(const aclsimCall *call, uint64_t *workspace_size
     SIM_TRY(sim_require_one(&given[2]));
     SIM_TRY(sim_require_one(&given[3]));
     SIM_TRY(sim_require_rank(&given[0], 0, SIM_RANK - 1));
-    SIM_ARGUMENT(given[1].integer >= 0, ACLNN_ERR_PARAM_INVALID, "%s is %lld, expected 0 or more", given[1].name,
-                 (long long)given[1].integer);
+    SIM_TRY(sim_require_natural(&given[1]));
     SIM_TRY(find_axis(call, &axis));
     for (uint32_t k = 0; k <= self->rank; k++) {
         if (k == axis)
@@ -91,9 +92,159 @@ static aclError run_one_hot(const aclsimCall *call)
 
 const struct sim_kernel sim_kernel_aclnnOneHot = {plan_one_hot, run_one_hot, NULL, false};
 
-/* ---- Range ---- */
+/* ---- sequences ---- */
+
+/* A number both as an integer, for which it is truncated, and as a double. */
+struct number {
+    int64_t nu_whole;
+    double nu_value;
+};
+
+static struct number read_number(const void *from, aclDataType type)
+{
+    struct number number;
+    union sim_block_values block;
+    enum sim_class class = sim_element_class(type);
+    sim_element_load(&block, class, from, type, 0, 1);
+    sim_element_store(&block, class, &number.nu_whole, ACL_INT64, 0, 1);
+    sim_element_store(&block, class, &number.nu_value, ACL_DOUBLE, 0, 1);
+    return number;
+}
+
+/* Numbers at equal distances. Those from index se_half on are counted back from the last, so that it is exact. */
+struct sequence {
+    aclDataType se_type;
+    enum sim_class se_class; /* SIM_CLASS_INTEGER or SIM_CLASS_DOUBLE */
+    struct number se_first, se_step, se_last;
+    int64_t se_next, se_half, se_end; /* indices: of the next number, of the middle, and behind the last one */
+};
+
+static aclError write_numbers(char *const *places, const int64_t *strides, int64_t length, void *context)
+{
+    struct sequence *sequence = context;
+    const int64_t stride = strides[0] / (int64_t)sim_element_size(sequence->se_type);
+    union sim_block_values block;
+    for (int64_t done = 0; done < length; done += SIM_BLOCK) {
+        size_t count = sim_element_block(done, length);
+        for (size_t i = 0; i < count; i++) {
+            int64_t at = sequence->se_next++;
+            if (sequence->se_class == SIM_CLASS_INTEGER)
+                block.bv_bits[i] =
+                    (uint64_t)sequence->se_first.nu_whole + (uint64_t)at * (uint64_t)sequence->se_step.nu_whole;
+            else if (at < sequence->se_half)
+                block.bv_doubles[i] = sequence->se_first.nu_value + (double)at * sequence->se_step.nu_value;
+            else
+                block.bv_doubles[i] = sequence->se_last.nu_value -
+                                      (double)(sequence->se_end - 1 - at) * sequence->se_step.nu_value;
+        }
+        sim_element_store(&block, sequence->se_class, places[0] + done * strides[0], sequence->se_type, stride, count);
+    }
+    return ACL_SUCCESS;
+}
+
+/* Writes a sequence in the order of the indices. */
+static aclError write_sequence(const aclsimTensor *out, struct sequence *sequence)
+{
+    const struct sim_line line = sim_line_of(out, 0, out->rank);
+    sequence->se_type = out->type;
+    return sim_walk_run(&line.li_walk, (char *[]){out->data}, write_numbers, sequence);
+}
+
+/* A sequence of any length, in integers if the output has these. */
+static struct sequence endless(const struct number *numbers, aclDataType type)
+{
+    return (struct sequence){.se_class = sim_element_is(type, SIM_TYPES_INDEX) ? SIM_CLASS_INTEGER : SIM_CLASS_DOUBLE,
+                             .se_first = numbers[0], .se_step = numbers[2], .se_half = INT64_MAX};
+}
 
 #define COUNTED (SIM_TYPES_INDEX | SIM_TYPES_FLOAT)
+
+/* ---- Arange and Range: start, end, step, out; only Range includes the end ---- */
+
+static void read_scalars(const aclsimArgument *given, struct number *numbers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = read_number(given[i].scalars->value, given[i].scalars->type);
+}
+
+/* Programs compute the length of the result in double or in float. Where the result has floats, the rounding of either
+ * is accepted. */
+static aclnnStatus plan_arange(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const bool with_end = *(const bool *)call->userData;
+    const aclsimArgument *given = call->arguments, *out = &given[3];
+    struct number numbers[3];
+    double values[3];
+    (void)workspace_size;
+    for (uint32_t i = 0; i < 3; i++)
+        SIM_TRY(sim_require_type(&given[i], SIM_TYPES_REAL));
+    SIM_TRY(sim_require_type(out, COUNTED));
+    const bool whole = sim_element_is(out->tensors->type, SIM_TYPES_INDEX);
+    read_scalars(given, numbers, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        values[i] = whole ? (double)numbers[i].nu_whole : numbers[i].nu_value;
+    SIM_ARGUMENT(values[2] != 0, ACLNN_ERR_PARAM_INVALID, "%s is 0, expected another number", given[2].name);
+    const double steps = (values[1] - values[0]) / values[2], slack = whole ? 0 : steps * 0x1p-22;
+    SIM_ARGUMENT(steps >= 0 && steps < 0x1p62, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %g, %s is %g and %s is %g, expected steps that lead from the one to the other", given[0].name,
+                 values[0], given[1].name, values[1], given[2].name, values[2]);
+    const double count = (double)sim_walk_count(out->tensors);
+    const bool fits = with_end ? count > steps - slack && count <= steps + 1 + slack
+                               : count >= steps - slack && count < steps + 1 + slack;
+    SIM_ARGUMENT(fits, ACLNN_ERR_PARAM_INVALID, "%s has %.0f elements, expected %.0f", out->name, count,
+                 with_end ? floor(steps) + 1 : ceil(steps));
+    return ACL_SUCCESS;
+}
+
+static aclError run_arange(const aclsimCall *call)
+{
+    const aclsimTensor *out = call->arguments[3].tensors;
+    struct number numbers[3];
+    read_scalars(call->arguments, numbers, 3);
+    struct sequence sequence = endless(numbers, out->type);
+    return write_sequence(out, &sequence);
+}
+
+static const bool includes_end = true, excludes_end = false;
+const struct sim_kernel sim_kernel_aclnnArange = {plan_arange, run_arange, (void *)&excludes_end, false},
+                        sim_kernel_aclnnRange = {plan_arange, run_arange, (void *)&includes_end, false};
+
+/* ---- Linspace: start, end, steps, out ---- */
+
+static aclnnStatus plan_linspace(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *given = call->arguments, *steps = &given[2], *out = &given[3];
+    (void)workspace_size;
+    SIM_TRY(sim_require_type(&given[0], SIM_TYPES_REAL));
+    SIM_TRY(sim_require_type(&given[1], SIM_TYPES_REAL));
+    SIM_TRY(sim_require_type(out, (SIM_TYPES_INTEGER & ~SIM_TYPE(ACL_INT64)) | SIM_TYPES_FLOAT));
+    SIM_TRY(sim_require_natural(steps));
+    int64_t count = sim_walk_count(out->tensors);
+    SIM_ARGUMENT(count == steps->integer, ACLNN_ERR_PARAM_INVALID, "%s has %lld elements, expected %lld, as %s says",
+                 out->name, (long long)count, (long long)steps->integer, steps->name);
+    return ACL_SUCCESS;
+}
+
+/* Into integers, start and end are truncated first, and then each number. */
+static aclError run_linspace(const aclsimCall *call)
+{
+    const aclsimTensor *out = call->arguments[3].tensors;
+    const int64_t steps = call->arguments[2].integer;
+    struct number numbers[2];
+    read_scalars(call->arguments, numbers, 2);
+    for (uint32_t i = 0; i < 2; i++)
+        if (sim_element_is(out->type, SIM_TYPES_INTEGER))
+            numbers[i].nu_value = (double)numbers[i].nu_whole;
+    struct sequence sequence = {.se_class = SIM_CLASS_DOUBLE, .se_first = numbers[0],
+                                .se_last = numbers[steps == 1 ? 0 : 1], .se_half = steps / 2, .se_end = steps};
+    if (steps > 1)
+        sequence.se_step.nu_value = (numbers[1].nu_value - numbers[0].nu_value) / (double)(steps - 1);
+    return write_sequence(out, &sequence);
+}
+
+const struct sim_kernel sim_kernel_aclnnLinspace = {plan_linspace, run_linspace, NULL, false};
+
+/* ---- the single operator Range ---- */
 
 static aclnnStatus plan_range(const aclsimCall *call, uint64_t *workspace_size)
 {
@@ -109,29 +260,14 @@ static aclnnStatus plan_range(const aclsimCall *call, uint64_t *workspace_size)
 static aclError run_range(const aclsimCall *call)
 {
     const aclsimTensor *out = call->arguments[3].tensors;
-    union sim_block_values numbers[3], block;
-    bool whole = sim_element_is(out->type, SIM_TYPES_INDEX);
-    enum sim_class class = whole ? SIM_CLASS_INTEGER : SIM_CLASS_DOUBLE;
-    double values[3];
-    for (uint32_t i = 0; i < 3; i++) {
-        const aclsimTensor *from = call->arguments[i].tensors;
-        sim_element_load(&numbers[i], class, from->data, from->type, 0, 1);
-        values[i] = whole ? (double)numbers[i].bv_integers[0] : numbers[i].bv_doubles[0];
-    }
-    if (values[2] == 0 || ceil((values[1] - values[0]) / values[2]) != (double)out->dims[0])
+    struct number numbers[3];
+    for (uint32_t i = 0; i < 3; i++)
+        numbers[i] = read_number(call->arguments[i].tensors->data, call->arguments[i].tensors->type);
+    if (numbers[2].nu_value == 0 ||
+        ceil((numbers[1].nu_value - numbers[0].nu_value) / numbers[2].nu_value) != (double)out->dims[0])
         return ACL_ERROR_RT_AICORE_EXCEPTION;
-    for (int64_t done = 0; done < out->dims[0]; done += SIM_BLOCK) {
-        size_t count = sim_element_block(done, out->dims[0]);
-        for (size_t i = 0; i < count; i++) {
-            if (whole)
-                block.bv_bits[i] = numbers[0].bv_bits[0] + ((uint64_t)done + i) * numbers[2].bv_bits[0];
-            else
-                block.bv_doubles[i] = values[0] + (double)((size_t)done + i) * values[2];
-        }
-        char *to = (char *)out->data + done * out->strides[0] * (int64_t)sim_element_size(out->type);
-        sim_element_store(&block, class, to, out->type, out->strides[0], count);
-    }
-    return ACL_SUCCESS;
+    struct sequence sequence = endless(numbers, out->type);
+    return write_sequence(out, &sequence);
 }
 
 static const struct sim_parameter parameters[] = {
