@@ -319,17 +319,80 @@ def _power_of_number(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec(arrays[0].shape, meet_number(arrays[0].dtype, a["self"]))]
 
 
-def _range(a: Arguments, arrays: list[Any]) -> Specs:
-    numbers = [a[name] for name in ("start", "end", "step")]
-    start, end, step = numbers
-    if step == 0:
-        raise Refused("step is 0, expected another number")
-    whole = all(type_of_number(number).kind in "iub" for number in numbers)
-    return [Spec((max(0, math.ceil((end - start) / step)),), LONG if whole else FLOAT)]
+def _range(with_end: bool) -> Rule:
+    """Return the rule of a range that includes its end, or of one that does not."""
+
+    def rule(a: Arguments, arrays: list[Any]) -> Specs:
+        numbers = [a[name] for name in ("start", "end", "step")]
+        start, end, step = numbers
+        if step == 0:
+            raise Refused("step is 0, expected another number")
+        whole = all(type_of_number(number).kind in "iub" for number in numbers)
+        steps = (end - start) / step
+        length = math.floor(steps) + 1 if with_end else math.ceil(steps)
+        return [Spec((max(0, length),), LONG if whole else FLOAT)]
+
+    return rule
 
 
 def _linspace(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec((a["steps"],), FLOAT)]
+
+
+def _eye(a: Arguments, arrays: list[Any]) -> Specs:
+    return [Spec((a["n"], a["m"]), FLOAT)]
+
+
+def _padded(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer a padded shape; the pairs of numbers begin with the last dimension."""
+    shape = list(arrays[0].shape)
+    pads = a["pad"] if "pad" in a else a["padding"]
+    if len(pads) % 2 or len(pads) > 2 * len(shape):
+        raise Refused(f"{len(pads)} numbers cannot pad {tuple(shape)}", "give two numbers for each padded dimension")
+    for place, (before, after) in enumerate(zip(pads[::2], pads[1::2])):
+        shape[-1 - place] += before + after
+    if min(shape, default=0) < 0:
+        raise Refused(f"{pads!r} removes more elements than {arrays[0].shape} has")
+    return [Spec(tuple(shape), arrays[0].dtype)]
+
+
+def _interleaved(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer an array whose elements, or whose slices along a dimension, are repeated."""
+    shape, size = arrays[0].shape, a["output_size"]
+    if "dim" not in a:
+        return [Spec((size,), arrays[0].dtype)]
+    axis = axis_of(a["dim"], len(shape))
+    return [Spec((*shape[:axis], size, *shape[axis + 1 :]), arrays[0].dtype)]
+
+
+def _diagonal(flat: bool) -> Rule:
+    """Return the rule of Diag, or of DiagFlat, which makes a matrix of an array of any shape."""
+
+    def rule(a: Arguments, arrays: list[Any]) -> Specs:
+        shape, diagonal = arrays[0].shape, a["diagonal"]
+        if flat or len(shape) == 1:
+            size = math.prod(shape) + abs(diagonal)
+            return [Spec((size, size), arrays[0].dtype)]
+        if len(shape) != 2:
+            raise Refused(f"{shape} has {len(shape)} dimensions, expected 1 or 2")
+        return [Spec((max(0, min(shape[0] + min(diagonal, 0), shape[1] - max(diagonal, 0))),), arrays[0].dtype)]
+
+    return rule
+
+
+def _columns(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the columns that Im2col makes of images."""
+    shape = arrays[0].shape
+    numbers = [a[name] for name in ("kernel_size", "dilation", "padding", "stride")]
+    if len(shape) not in (3, 4) or any(len(pair) != 2 for pair in numbers) or min(numbers[3]) < 1:
+        raise Refused(f"{shape} has no windows {numbers!r}", "use 3 or 4 dimensions, and pairs of positive numbers")
+    counts = [
+        (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+        for size, kernel, dilation, padding, stride in zip(shape[-2:], *numbers)
+    ]
+    if min(counts) < 1:
+        raise Refused(f"{shape} with the padding is smaller than the window")
+    return [Spec((*shape[:-3], shape[-3] * math.prod(numbers[0]), math.prod(counts)), arrays[0].dtype)]
 
 
 def _lines(array: Any, dims: int) -> tuple[int, ...]:
@@ -456,7 +519,21 @@ TABLE: dict[Rule, str] = {
     _pick_line: "index_select",
     _at_index: "gather take",
     _embedding: "embedding",
-    _range: "arange",
+    _range(False): "arange",
+    _range(True): "range",
+    _eye: "eye",
+    _padded: """
+        constant_pad_nd reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d
+        replication_pad3d circular_pad2d circular_pad3d""",
+    _interleaved: """
+        repeat_interleave repeat_interleave_with_dim repeat_interleave_int repeat_interleave_int_with_dim
+        repeat_interleave_tensor""",
+    _diagonal(False): "diag",
+    _diagonal(True): "diag_flat",
+    _columns: "im2col",
+    _pointwise(_same): "channel_shuffle",
+    _together(_same): "linalg_cross",
+    lambda a, arrays: [Spec((), _total(arrays[0].dtype))]: "trace",
     _linspace: "linspace",
     _halves(1): "glu swi_glu gelu_mul fatrelu_mul",
     _halves(2): "ge_glu ge_glu_v3",
