@@ -80,6 +80,12 @@ MISUSE = (
     ("repeats as a number", lambda a: nn.repeat(a, 2), BAD, ("the arguments do not fit together",)),
     ("split of nothing", lambda a: nn.split_tensor(a, 0, 0), BAD, ("split_sections is 0",)),
     ("range without end", lambda a: nn.arange(0, 1, 0), BAD, ("step is 0",)),
+    ("odd padding", lambda a: nn.constant_pad_nd(a, [1], 0), BAD, ("1 numbers cannot pad (2, 3)", "two numbers for")),
+    ("far cut", lambda a: nn.constant_pad_nd(a, [-2, -2], 0), BAD, ("[-2, -2] removes more elements than (2, 3)",)),
+    ("diagonal of a cube", lambda a: nn.diag(floats(1, 1, 1)), BAD, ("(1, 1, 1) has 3 dimensions, expected 1 or 2",)),
+    ("windows of a matrix", lambda a: nn.im2col(a, [1, 1], [1, 1], [0, 0], [1, 1]), BAD, ("(2, 3) has no windows",)),
+    ("wide windows", lambda a: nn.im2col(floats(1, 2, 2), [3, 1], [1, 1], [0, 0], [1, 1]), BAD,
+     ("(1, 2, 2) with the padding is smaller than the window",)),
     ("types without a common type", lambda a: nn.add(a, acl.DeviceArray((2, 3), "u2")), BAD,
      ("have no common type", "cast(")),
     # results

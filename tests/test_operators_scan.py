@@ -73,10 +73,16 @@ def test_cumprod(npu, data, in_place, named):
 
 def test_a_product_over_several_blocks(npu):
     values = numpy.ones(1000, "f4")
-    values[300], values[700] = 2, numpy.inf
+    values[300], values[700], values[800] = 2, numpy.inf, numpy.nan
     out = blank(npu, "f4", (1000,))
     assert npu.call("cumprod", npu.tensor(values), npu.scalar(0, "i4"), CODES["f4"], out) == 0
-    assert numpy.array_equal(npu.get(out), values.cumprod())
+    assert numpy.array_equal(npu.get(out), values.cumprod(), equal_nan=True)
+
+
+def test_elements_are_cast_before_they_are_added(npu):
+    out = blank(npu, "f2", (2,))
+    assert npu.call("cumsum", npu.tensor(numpy.array([2049, 1], "f4")), 0, CODES["f2"], out) == 0
+    assert npu.get(out).tolist() == [2048, 2048]
 
 
 def with_nans(generator, shape, kind):
