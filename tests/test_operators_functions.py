@@ -122,10 +122,13 @@ def same(found, expected, kind):
 
 def check(name, found, values, kind, out_kind):
     """Compare with the function of exact values, which were stored in a kind."""
-    if ORDER[kind] < 2:
+    whole = ORDER[kind] < 2
+    if whole:
         values, kind = rounded(values, "f4"), "f4"
     with numpy.errstate(all="ignore"):
         expected = FUNCTIONS[name][0](values)
+        if whole:  # it is computed in float32, where small results are 0, also if the output has more bits
+            expected = rounded(expected, kind)
         size = numpy.abs(expected) * (8 if kind in COMPLEX else 1)
     if name == "sinc" and kind == "f8":  # pi * x is rounded before its sine is taken
         size = size + 1

@@ -167,8 +167,13 @@ static void read_scalars(const aclsimArgument *given, struct number *numbers, ui
         numbers[i] = read_number(given[i].scalars->value, given[i].scalars->type);
 }
 
-/* Programs compute the length of the result in double or in float. Where the result has floats, the rounding of either
- * is accepted. */
+static double length_of(double steps, bool with_end)
+{
+    return with_end ? floor(steps) + 1 : ceil(steps);
+}
+
+/* Programs compute the length of a result with floats in double or in float, whose rounding may differ by one element:
+ * either is accepted. */
 static aclnnStatus plan_arange(const aclsimCall *call, uint64_t *workspace_size)
 {
     const bool with_end = *(const bool *)call->userData;
@@ -184,15 +189,14 @@ static aclnnStatus plan_arange(const aclsimCall *call, uint64_t *workspace_size)
     for (uint32_t i = 0; i < 3; i++)
         values[i] = whole ? (double)numbers[i].nu_whole : numbers[i].nu_value;
     SIM_ARGUMENT(values[2] != 0, ACLNN_ERR_PARAM_INVALID, "%s is 0, expected another number", given[2].name);
-    const double steps = (values[1] - values[0]) / values[2], slack = whole ? 0 : steps * 0x1p-22;
+    const double steps = (values[1] - values[0]) / values[2];
+    const float narrow = ((float)values[1] - (float)values[0]) / (float)values[2];
     SIM_ARGUMENT(steps >= 0 && steps < 0x1p62, ACLNN_ERR_PARAM_INVALID,
                  "%s is %g, %s is %g and %s is %g, expected steps that lead from the one to the other", given[0].name,
                  values[0], given[1].name, values[1], given[2].name, values[2]);
-    const double count = (double)sim_walk_count(out->tensors);
-    const bool fits = with_end ? count > steps - slack && count <= steps + 1 + slack
-                               : count >= steps - slack && count < steps + 1 + slack;
-    SIM_ARGUMENT(fits, ACLNN_ERR_PARAM_INVALID, "%s has %.0f elements, expected %.0f", out->name, count,
-                 with_end ? floor(steps) + 1 : ceil(steps));
+    const double count = (double)sim_walk_count(out->tensors), expected = length_of(steps, with_end);
+    SIM_ARGUMENT(count == expected || (!whole && count == length_of(narrow, with_end)), ACLNN_ERR_PARAM_INVALID,
+                 "%s has %.0f elements, expected %.0f", out->name, count, expected);
     return ACL_SUCCESS;
 }
 
