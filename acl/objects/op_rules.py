@@ -550,7 +550,13 @@ TABLE: dict[Rule, str] = {
         foreach_sub_list_v2 foreach_sub_scalar foreach_sub_scalar_v2 foreach_sub_scalar_list foreach_mul_list
         foreach_mul_scalar foreach_mul_scalar_v2 foreach_mul_scalar_list foreach_div_list foreach_div_scalar
         foreach_div_scalar_v2 foreach_div_scalar_list foreach_maximum_list foreach_minimum_list foreach_lerp_list
-        foreach_lerp_scalar foreach_pow_list foreach_pow_scalar foreach_pow_scalar_v2""",
+        foreach_lerp_scalar foreach_pow_list foreach_pow_scalar foreach_pow_scalar_v2 foreach_pow_scalar_list
+        foreach_pow_scalar_and_tensor foreach_maximum_scalar foreach_maximum_scalar_v2 foreach_maximum_scalar_list
+        foreach_minimum_scalar foreach_minimum_scalar_v2 foreach_minimum_scalar_list foreach_addcmul_scalar
+        foreach_addcmul_scalar_v2 foreach_addcmul_list foreach_addcmul_scalar_list foreach_addcdiv_scalar
+        foreach_addcdiv_scalar_v2 foreach_addcdiv_list foreach_addcdiv_scalar_list foreach_copy
+        foreach_round_off_number foreach_round_off_number_v2""",
+    lambda a, arrays: [[Spec((), array.dtype) for array in a["x"]]]: "foreach_norm",
     _split: "split_tensor split_with_size",
 }
 
