@@ -145,6 +145,17 @@ def test_result(name, given, expected, queued, stream):
     assert numpy.allclose(found.to_numpy(), expected, rtol=1e-4, atol=1e-5)
 
 
+def test_a_list_of_results():
+    a, row = put(A), put(ROW)
+    for found, expected in (
+        (nn.foreach_abs([a, row]), [numpy.abs(A), ROW]),
+        (nn.foreach_add_list_v2([a, row], [a, row], 0.5), [1.5 * A, 1.5 * ROW]),
+        (nn.foreach_mul_scalar_list([a, row], [2.0, 3.0]), [2 * A, 3 * ROW]),
+        (nn.foreach_norm([a, row], 1), [numpy.abs(A).sum(), ROW.sum()]),
+    ):
+        assert [each.to_numpy().tolist() for each in found] == [each.tolist() for each in expected]
+
+
 def test_several_results():
     values, places = nn.max_dim(put(A), 1)
     assert values.to_numpy().tolist() == [3, 5] and places.to_numpy().tolist() == [2, 1]
