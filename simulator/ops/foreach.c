@@ -45,7 +45,7 @@ static aclsimArgument named_member(const aclsimArgument *list, uint64_t place, c
 static aclnnStatus check_length(const aclsimArgument *list, const aclsimArgument *first)
 {
     SIM_ARGUMENT(list->count == first->count, ACLNN_ERR_PARAM_INVALID,
-                 "%s has %llu members, expected %llu, as many as %s", list->name, (unsigned long long)list->count,
+                 "%s has length %llu, expected %llu, that of %s", list->name, (unsigned long long)list->count,
                  (unsigned long long)first->count, first->name);
     return ACL_SUCCESS;
 }
@@ -162,8 +162,8 @@ aclError sim_foreach_run(const aclsimCall *call)
 {
     const struct sim_foreach *foreach = call->userData;
     struct sim_formula formula = formula_of(call);
-    aclsimArgument arguments[ARGUMENTS];
-    aclsimScalar value;
+    aclsimArgument arguments[ARGUMENTS] = {0};
+    aclsimScalar value = {0};
     for (uint64_t i = 0; i < first_list(call)->count; i++) {
         for (size_t k = 0; k < call->argumentCount; k++) {
             const aclsimArgument *given = &call->arguments[k];
