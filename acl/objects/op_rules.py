@@ -464,7 +464,7 @@ TABLE: dict[Rule, str] = {
         hardswish hardtanh index_add index_copy index_fill_tensor layer_norm layer_norm_with_impl_mode leaky_relu
         log_sigmoid mish nan_to_num neg prelu relu roll round round_decimals scale scatter scatter_add scatter_nd
         scatter_value selu shrink sign silu softplus softshrink swish threshold tril triu trunc renorm cumsum_v2
-        bernoulli
+        bernoulli bernoulli_tensor normal_tensor_float normal_float_tensor r_relu_with_noise
         elu_backward hardsigmoid_backward hardswish_backward hardtanh_backward log_sigmoid_backward logit_grad
         selu_backward swish_backward""",
     _pointwise(floating): """
@@ -473,7 +473,7 @@ TABLE: dict[Rule, str] = {
     _pointwise(_truth): "is_finite is_inf is_neg_inf is_pos_inf logical_not signbit",
     _together(_same): """
         add sub mul rsub add_relu maximum minimum max_n min_n bitwise_and_tensor bitwise_or_tensor bitwise_xor_tensor
-        floor_divide
+        floor_divide normal_tensor_tensor
         fmod_tensor gcd pow_tensor_tensor remainder_tensor_tensor lerp lerps addcmul clamp_tensor clamp_min_tensor
         clamp_max_tensor
         gelu_backward gelu_backward_v2 hardshrink_backward leaky_relu_backward mish_backward sigmoid_backward

@@ -116,12 +116,12 @@ static int64_t stride_at(const aclsimTensor *tensor, uint32_t rank, uint32_t pla
     return place < missing || tensor->dims[place - missing] == 1 ? 0 : tensor->strides[place - missing];
 }
 
-aclError sim_walk_tensors(const aclsimTensor *const *tensors, uint32_t count, sim_walk_func line, void *context)
+/* A walk over all elements of the first tensor, in the order of the indices, and where it begins. */
+static struct sim_walk walk_of(const aclsimTensor *const *tensors, uint32_t count, char **places)
 {
     struct sim_walk walk = {.wk_places = count};
     int64_t strides[SIM_WALK_PLACES] = {0};
     size_t sizes[SIM_WALK_PLACES] = {0};
-    char *places[SIM_WALK_PLACES];
     uint32_t rank = tensors[0]->rank;
     for (uint32_t i = 0; i < count; i++) {
         sizes[i] = sim_element_size(tensors[i]->type);
@@ -132,7 +132,22 @@ aclError sim_walk_tensors(const aclsimTensor *const *tensors, uint32_t count, si
             strides[i] = stride_at(tensors[i], rank, k);
         sim_walk_add(&walk, tensors[0]->dims[k], strides, sizes);
     }
+    return walk;
+}
+
+aclError sim_walk_tensors(const aclsimTensor *const *tensors, uint32_t count, sim_walk_func line, void *context)
+{
+    char *places[SIM_WALK_PLACES] = {NULL};
+    struct sim_walk walk = walk_of(tensors, count, places);
     sim_walk_settle(&walk);
+    return sim_walk_run(&walk, places, line, context);
+}
+
+aclError sim_walk_in_order(const aclsimTensor *const *tensors, uint32_t count, sim_walk_func line, void *context)
+{
+    char *places[SIM_WALK_PLACES] = {NULL};
+    struct sim_walk walk = walk_of(tensors, count, places);
+    sim_walk_join(&walk);
     return sim_walk_run(&walk, places, line, context);
 }
 

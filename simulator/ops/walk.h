@@ -33,6 +33,8 @@ aclError sim_walk_run(const struct sim_walk *walk, char *const *places, sim_walk
 
 /* The same for all elements of the first tensor; the others are broadcast to it. */
 aclError sim_walk_tensors(const aclsimTensor *const *tensors, uint32_t count, sim_walk_func line, void *context);
+/* The same in the order of the indices, for results that depend on these. */
+aclError sim_walk_in_order(const aclsimTensor *const *tensors, uint32_t count, sim_walk_func line, void *context);
 
 bool sim_walk_is_empty(const int64_t *dims, uint32_t rank);
 /* The number of elements; -1 if it does not fit 64 bits, which dimensions with a stride of 0 allow. */

@@ -6,6 +6,7 @@
  * A task owns its ranges and a copy of its parameters. This file has no state and no lock. */
 #include "address/memory.h"
 #include "base/bytes.h"
+#include "base/philox.h"
 #include "base/type.h"
 #include "engine/recorder.h"
 #include "task_system.h"
@@ -149,39 +150,14 @@ struct generator {
     uint64_t ge_seed, ge_low, ge_high;
 };
 
-static void philox(const struct generator *generator, uint64_t index, uint32_t attempt, uint32_t words[4])
+static void draw_words(const struct generator *generator, uint64_t index, uint32_t attempt, uint32_t words[4])
 {
     uint64_t low = generator->ge_low + index, high = generator->ge_high + (low < index);
-    uint32_t keys[2] = {(uint32_t)generator->ge_seed, (uint32_t)(generator->ge_seed >> 32)};
     words[0] = (uint32_t)low;
     words[1] = (uint32_t)(low >> 32);
     words[2] = (uint32_t)high;
     words[3] = (uint32_t)(high >> 32) ^ attempt << 24;
-    for (int round = 0; round < 10; round++) {
-        uint64_t first = UINT64_C(0xd2511f53) * words[0], second = UINT64_C(0xcd9e8d57) * words[2];
-        words[0] = (uint32_t)(second >> 32) ^ words[1] ^ keys[0];
-        words[1] = (uint32_t)second;
-        words[2] = (uint32_t)(first >> 32) ^ words[3] ^ keys[1];
-        words[3] = (uint32_t)first;
-        keys[0] += 0x9e3779b9;
-        keys[1] += 0xbb67ae85;
-    }
-}
-
-static uint64_t joined(const uint32_t words[2])
-{
-    return words[0] | (uint64_t)words[1] << 32;
-}
-
-/* A number in [0, 1). */
-static double fraction(const uint32_t words[2])
-{
-    return (double)(joined(words) >> 11) * 0x1p-53;
-}
-
-static double normal(const uint32_t words[4])
-{
-    return sqrt(-2 * log(1 - fraction(words))) * cos(6.283185307179586 * fraction(words + 2));
+    sim_philox(words, generator->ge_seed);
 }
 
 static double draw(const struct generator *generator, aclrtRandomNumFuncType function, uint64_t index)
@@ -189,10 +165,10 @@ static double draw(const struct generator *generator, aclrtRandomNumFuncType fun
     uint32_t words[4];
     double value = 0;
     for (uint32_t attempt = 0; attempt < 256; attempt++) {
-        philox(generator, index, attempt, words);
+        draw_words(generator, index, attempt, words);
         if (function == ACL_RT_RANDOM_NUM_FUNC_TYPE_UNIFORM_DIS)
-            return fraction(words);
-        value = normal(words);
+            return sim_philox_fraction(words);
+        value = sim_philox_normal(words);
         if (function != ACL_RT_RANDOM_NUM_FUNC_TYPE_TRUNCATED_NORMAL_DIS || fabs(value) <= CUT)
             return value;
     }
@@ -243,8 +219,8 @@ static void fill_integers(const aclrtRandomNumTaskInfo *info, const struct gener
     uint64_t span = widened(info->dataType, value_of(&values[1], bytes)) - least;
     for (uint64_t i = 0; i < count; i++) {
         uint32_t words[4];
-        philox(generator, i, 0, words);
-        uint64_t value = least + (span == 0 ? 0 : joined(words) % span);
+        draw_words(generator, i, 0, words);
+        uint64_t value = least + (span == 0 ? 0 : sim_philox_joined(words) % span);
         memcpy(to + i * bytes, &value, bytes);
     }
 }
