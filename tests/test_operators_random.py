@@ -1,4 +1,4 @@
-"""Random numbers: the words of Philox, distributions in every type, moments, determinism, masks bit by bit, refusals."""
+"""Random numbers: the words of Philox, distributions in every type, moments, masks bit by bit, choices, refusals."""
 
 import numpy
 import pytest
@@ -233,6 +233,99 @@ def test_rrelu_of_special_values(npu):
         assert npu.get(noise).tolist() == [1, 1, 0.5, 0.5, 0.5]
 
 
+# --- dropout
+
+
+def mask_of(kept):
+    """Return the bytes of a mask for an array of bools: 16 bytes for each 128 elements."""
+    bits = numpy.zeros(-(-kept.size // 128) * 128, "?")
+    bits[: kept.size] = kept.reshape(-1)
+    return numpy.packbits(bits, bitorder="little")
+
+
+def masked(x, kept, factor, out_kind):
+    """Return the kept elements times a factor, and 0 for the others."""
+    return stored(numpy.where(kept, x * numpy.float64(factor), 0), out_kind)
+
+
+@SETTINGS
+@given(
+    shape=st.lists(st.integers(0, 9), max_size=3),
+    prob=st.sampled_from([0.0, 0.25, 0.9, 1.0]),
+    code=st.sampled_from([None, 0, 1, 27]),
+    seed=SEEDS,
+    offset=SEEDS,
+)
+def test_masks(npu, shape, prob, code, seed, offset):
+    expected = mask_of(fractions(shape, seed, offset) >= prob)
+    base = numpy.full(2 * expected.size, 7, "u1")
+    out = npu.view(base, base[::2], "u1")
+    name, more = ("dropout_gen_mask", []) if code is None else ("dropout_gen_mask_v2", [code])
+    assert npu.call(name, npu.integers(shape), prob, seed, offset, *more, out) == 0
+    check_written(npu, out, expected)
+
+
+def placed(draw, npu):
+    """Return the tensor of an input with NaN, which elements a mask keeps, this mask, and the tensor of the result."""
+    generator = numpy.random.default_rng(draw(st.integers(0, 99)))
+    kind, out_kind = draw(st.sampled_from(SINGLE)), draw(st.sampled_from(SINGLE))
+    shape = any_shape(draw)
+    base, view = any_view(
+        draw, generator, shape, kind, lambda g, s, k: stored(g.choice([-1.5, numpy.nan, 0, 3, 8], s), k)
+    )
+    kept = generator.random(shape) < 0.5
+    mask = mask_of(numpy.asarray(kept))
+    apart = numpy.repeat(mask, 3)
+    out = npu.view(*any_view(draw, generator, shape, out_kind), out_kind)
+    return npu.view(base, view, kind), kept, npu.view(apart, apart[::3], "u1"), out
+
+
+@SETTINGS
+@given(data=st.data(), prob=st.sampled_from([0.0, 0.5, 0.75, 1.0]))
+def test_do_mask(npu, data, prob):
+    self, kept, mask, out = placed(data.draw, npu)
+    assert npu.call("dropout_do_mask", self, mask, prob, out) == 0
+    kept = {0: True, 1: False}.get(prob, kept)
+    check_written(npu, out, masked(exact(self.view, self.kind), kept, 1 / (1 - prob) if prob < 1 else 0, out.kind))
+
+
+@SETTINGS
+@given(data=st.data(), scale=st.sampled_from([0.0, 1.0, 2.0, 1 / 0.7]))
+def test_dropout_backward(npu, data, scale):
+    self, kept, mask, out = placed(data.draw, npu)
+    assert npu.call("dropout_backward", self, mask, scale, out) == 0
+    kept = kept if scale else False
+    check_written(npu, out, masked(exact(self.view, self.kind), kept, scale, out.kind))
+
+
+@SETTINGS
+@given(data=st.data(), prob=st.sampled_from([0.0, 0.5, 0.75, 1.0]), train=st.booleans(), seed=SEEDS, offset=SEEDS)
+def test_dropout(npu, data, prob, train, seed, offset):
+    self, _, mask, out = placed(data.draw, npu)
+    assert npu.call("dropout", self, prob, train, seed, offset, out, mask) == 0
+    is_drawn = train and 0 < prob < 1
+    kept = fractions(self.view.shape, seed, offset) >= (prob if train else 0)
+    factor = 1 / (1 - prob) if is_drawn else 1
+    check_written(npu, out, masked(exact(self.view, self.kind), kept, factor, out.kind))
+    check_written(npu, mask, mask_of(kept) if is_drawn else mask.view)
+
+
+def test_dropout_in_place(npu):
+    self, mask = npu.tensor(numpy.ones((20, 10), "f4")), blank(npu, "u1", 32)
+    assert npu.call("dropout", self, 0.5, True, 3, 4, self, mask) == 0
+    kept = fractions((20, 10), 3, 4) >= 0.5
+    check_written(npu, self, 2.0 * kept)
+    assert npu.call("dropout_do_mask", self, npu.tensor(mask_of(~kept)), 0.5, self) == 0
+    assert not npu.get(self).any()
+
+
+def test_a_mask_with_more_bytes_and_any_shape(npu):
+    self = npu.tensor(numpy.arange(1, 4, dtype="f4"))
+    mask = npu.tensor(numpy.full((3, 16), 0b101, "u1"))
+    assert npu.call("dropout_backward", self, mask, 1.0, self) == 0
+    assert npu.get(self).tolist() == [1, 0, 3]
+
+
 # --- refusals
 
 
@@ -287,3 +380,37 @@ def test_rrelu_that_does_not_fit(npu):
     refused(call(floats, line, low, high), INVALID, "noise has shape [4], expected [2, 3], that of self")
     refused(call(floats, blank(npu, "f4"), low, high, out=line), INVALID, "out has shape [4], expected [2, 3]")
     refused(npu.call("inplace_r_relu_with_noise", floats, line, low, high, True, 0, 0), INVALID, "noise has shape [4]")
+
+
+@pytest.mark.strict
+def test_masks_that_do_not_fit(npu):
+    mask, floats = blank(npu, "u1", 16), blank(npu, "f4")
+    shape = npu.integers([2, 3])
+    for prob in (-0.5, 1.5, numpy.nan):
+        words = f" is {prob:g}, expected 0 to 1"
+        refused(npu.call("dropout_gen_mask", shape, prob, 0, 0, mask), INVALID, "prob" + words)
+        refused(npu.call("dropout_do_mask", floats, mask, prob, floats), INVALID, "prob" + words)
+        refused(npu.call("dropout", floats, prob, True, 0, 0, floats, mask), INVALID, "p" + words)
+    short = "expected [16], 16 bytes for each 128 elements"
+    refused(npu.call("dropout_gen_mask", shape, 0.5, 0, 0, blank(npu, "u1", 15)), INVALID, "has shape [15]", short)
+    refused(npu.call("dropout", floats, 0.5, True, 0, 0, floats, blank(npu, "u1", 15)), INVALID, "maskOut", short)
+    refused(npu.call("dropout_gen_mask", shape, 0.5, 0, 0, blank(npu, "i1", 16)), INVALID, "out has data type 2, int8")
+    refused(npu.call("dropout_gen_mask", npu.integers([-1]), 0.5, 0, 0, mask), INVALID, "shape[0] is -1, expected 0")
+    refused(npu.call("dropout_gen_mask", npu.integers([2**62, 2]), 0.5, 0, 0, mask), INVALID, "shape has more than")
+    for code in (3, 11, 99, -1):
+        refused(npu.call("dropout_gen_mask_v2", shape, 0.5, 0, 0, code, mask), INVALID, f"has data type {code}, ")
+
+
+@pytest.mark.strict
+def test_dropout_that_does_not_fit(npu):
+    mask, floats, doubles, line = blank(npu, "u1", 16), blank(npu, "f4"), blank(npu, "f8"), blank(npu, "f4", 4)
+    for name, number in (("dropout_do_mask", 0.5), ("dropout_backward", 2.0)):
+        refused(npu.call(name, doubles, mask, number, floats), INVALID, "has data type 11, float64")
+        refused(npu.call(name, floats, mask, number, doubles), INVALID, "out has data type 11, float64")
+        refused(npu.call(name, floats, mask, number, line), INVALID, "out has shape [4], expected [2, 3]")
+        refused(npu.call(name, floats, floats, number, floats), INVALID, "mask has data type 0, float32")
+        few = blank(npu, "u1", (3, 5))
+        refused(npu.call(name, floats, few, number, floats), INVALID, "mask has 15 elements, expected 16 or more")
+    for scale in (0.5, -1.0, numpy.nan):
+        refused(npu.call("dropout_backward", floats, mask, scale, floats), INVALID, f"scale is {scale:g}, expected 0")
+    refused(npu.call("dropout", floats, 0.5, True, 0, 0, line, mask), INVALID, "out has shape [4], expected [2, 3]")

@@ -339,6 +339,15 @@ def _linspace(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec((a["steps"],), FLOAT)]
 
 
+def _mask(shape: Sequence[int]) -> Spec:
+    """Return a mask of bits for the elements of an array: 16 bytes for each 128 of them."""
+    return Spec((-(-math.prod(shape) // 128) * 16,), numpy.dtype("u1"))
+
+
+def _dropout(a: Arguments, arrays: list[Any]) -> Specs:
+    return [Spec(arrays[0].shape, arrays[0].dtype), _mask(arrays[0].shape)]
+
+
 def _eye(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec((a["n"], a["m"]), FLOAT)]
 
@@ -465,6 +474,7 @@ TABLE: dict[Rule, str] = {
         log_sigmoid mish nan_to_num neg prelu relu roll round round_decimals scale scatter scatter_add scatter_nd
         scatter_value selu shrink sign silu softplus softshrink swish threshold tril triu trunc renorm cumsum_v2
         bernoulli bernoulli_tensor normal_tensor_float normal_float_tensor r_relu_with_noise
+        dropout_do_mask dropout_backward
         elu_backward hardsigmoid_backward hardswish_backward hardtanh_backward log_sigmoid_backward logit_grad
         selu_backward swish_backward""",
     _pointwise(floating): """
@@ -522,6 +532,8 @@ TABLE: dict[Rule, str] = {
     _range(False): "arange",
     _range(True): "range",
     _eye: "eye",
+    lambda a, arrays: [_mask(a["shape"])]: "dropout_gen_mask dropout_gen_mask_v2",
+    _dropout: "dropout",
     _padded: """
         constant_pad_nd reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d
         replication_pad3d circular_pad2d circular_pad3d""",
