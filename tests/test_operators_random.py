@@ -18,9 +18,13 @@ from helpers.operands import (
     stored,
 )
 from helpers.pointwise import FLOATS, INTEGERS, REAL, SINGLE
+from helpers.tensors import Device
 from hypothesis import given
 from hypothesis import strategies as st
 
+import acl
+
+FAILED = 507015
 SEEDS = st.one_of(st.integers(0, 9), st.integers(-(2**63), 2**63 - 1))
 LOW = numpy.uint64(2**32 - 1)
 HALF = numpy.uint64(32)
@@ -326,6 +330,92 @@ def test_a_mask_with_more_bytes_and_any_shape(npu):
     assert npu.get(self).tolist() == [1, 0, 3]
 
 
+# --- choices
+
+
+def shuffled(n, seed, offset):
+    """Return the numbers below n in random order: each one changes places with one before it, or with itself."""
+    order = list(range(n))
+    for i, word in enumerate(drawn(n, seed, offset)[0].tolist()):
+        place = word % (i + 1)
+        order[i], order[place] = order[place], order[i]
+    return numpy.array(order, "i8")
+
+
+@SETTINGS
+@given(data=st.data(), n=st.integers(0, 128), seed=SEEDS, offset=SEEDS)
+def test_permutations(npu, data, n, seed, offset):
+    kind, out = target(data.draw, npu, [*INTEGERS, *FLOATS], [n])
+    assert npu.call("randperm", n, seed, offset, out) == 0
+    expected = shuffled(n, seed, offset)
+    assert sorted(expected) == list(range(n))
+    check_written(npu, out, stored(expected, kind))
+
+
+@pytest.mark.strict
+@pytest.mark.parametrize(("kind", "most"), [("i1", 128), ("u1", 256), ("i2", 32768), ("f2", 2048), ("b2", 256)])
+def test_the_largest_permutation_of_a_type(npu, kind, most):
+    out = blank(npu, kind, most)
+    assert npu.call("randperm", most, 1, 2, out) == 0
+    assert sorted(exact(npu.get(out), kind).tolist()) == list(range(most))
+    refused(npu.call("randperm", most + 1, 1, 2, blank(npu, kind, most + 1)), INVALID, f"expected at most {most} for")
+
+
+def test_each_number_is_at_each_place_equally_often(npu):
+    counts, out = numpy.zeros((4, 4)), blank(npu, "i8", 4)
+    for seed in range(400):
+        assert npu.call("randperm", 4, seed, 0, out) == 0
+        counts[numpy.arange(4), npu.get(out)] += 1
+    assert numpy.abs(counts - 100).max() < 40  # the standard deviation is less than 9
+
+
+def with_replacement(weights, count, seed, offset):
+    sums = numpy.cumsum(weights, -1)
+    parts = fractions((*weights.shape[:-1], count), seed, offset) * sums[..., -1:]
+    return (parts[..., None] >= sums[..., None, :]).sum(-1)
+
+
+def without_replacement(weights, count, seed, offset):
+    with numpy.errstate(divide="ignore", invalid="ignore"):
+        times = -numpy.log(1 - fractions(weights.shape, seed, offset)) / weights
+    return numpy.argsort(numpy.where(weights > 0, times, numpy.inf), -1, kind="stable")[..., :count]
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+@SETTINGS
+@given(data=st.data(), shape=st.lists(st.integers(1, 40), min_size=1, max_size=2), seed=SEEDS, offset=SEEDS)
+def test_multinomial(npu, replacement, data, shape, seed, offset):
+    kind, count = data.draw(st.sampled_from(FLOATS)), data.draw(st.integers(1, shape[-1]))
+    generator = numpy.random.default_rng(data.draw(st.integers(0, 99)))
+
+    def weights(g, s, k):
+        return stored(g.integers(0, 4, s) + 0.25, k)
+
+    base, view = any_view(data.draw, generator, shape, kind, weights)
+    out = npu.view(*any_view(data.draw, generator, [*shape[:-1], count], "i8"), "i8")
+    assert npu.call("multinomial", npu.view(base, view, kind), count, replacement, seed, offset, out) == 0
+    expect = with_replacement if replacement else without_replacement
+    check_written(npu, out, expect(exact(view, kind), count, seed, offset))
+
+
+def test_how_often_weights_are_chosen(npu):
+    weights = numpy.array([0, 1, 0, 3, 4, 0], "f4")
+    out = blank(npu, "i8", MANY)
+    assert npu.call("multinomial", npu.tensor(weights), MANY, True, 5, 0, out) == 0
+    shares = numpy.bincount(npu.get(out), minlength=6) / MANY
+    assert numpy.abs(shares - weights / 8).max() < 0.02 and not shares[weights == 0].any()
+    rows, out = npu.tensor(numpy.tile(weights, (MANY, 1))), blank(npu, "i8", (MANY, 4))
+    assert npu.call("multinomial", rows, 4, False, 5, 0, out) == 0
+    found = npu.get(out)
+    assert (numpy.sort(found[:, :3], -1) == [1, 3, 4]).all() and (found[:, 3] == 0).all()
+    assert abs((found[:, 0] == 3).mean() - 3 / 8) < 0.02
+    assert abs((found[found[:, 0] == 4][:, 1] == 3).mean() - 3 / 4) < 0.02
+
+
+def test_no_row_of_weights(npu):
+    assert npu.call("multinomial", blank(npu, "f4", (0, 3)), 2, True, 0, 0, blank(npu, "i8", (0, 2))) == 0
+
+
 # --- refusals
 
 
@@ -414,3 +504,42 @@ def test_dropout_that_does_not_fit(npu):
     for scale in (0.5, -1.0, numpy.nan):
         refused(npu.call("dropout_backward", floats, mask, scale, floats), INVALID, f"scale is {scale:g}, expected 0")
     refused(npu.call("dropout", floats, 0.5, True, 0, 0, line, mask), INVALID, "out has shape [4], expected [2, 3]")
+
+
+@pytest.mark.strict
+def test_choices_that_do_not_fit(npu):
+    out, weights = blank(npu, "i8", 4), blank(npu, "f4", 4)
+    refused(npu.call("randperm", -1, 0, 0, out), INVALID, "n is -1, expected 0 or more")
+    refused(npu.call("randperm", 3, 0, 0, out), INVALID, "out has shape [4], expected [3]")
+    refused(npu.call("randperm", 2**63 - 1, 0, 0, out), INVALID, f"n is {2**63 - 1}, expected at most")
+    refused(npu.call("randperm", 4, 0, 0, blank(npu, "?", 4)), INVALID, "out has data type 12, bool")
+
+    def call(self, count, replacement=True, out=out):
+        return npu.call("multinomial", self, count, replacement, 0, 0, out)
+
+    refused(call(weights, 0), INVALID, "numsamples is 0, expected 1 or more")
+    refused(call(weights, 5, False), INVALID, "numsamples is 5, expected at most 4")
+    refused(call(weights, 5), INVALID, "out has shape [4], expected [5]")
+    refused(call(weights, 4, out=weights), INVALID, "out has data type 0, float32, expected int64")
+    refused(call(out, 4), INVALID, "self has data type 9, int64")
+    refused(call(blank(npu, "f4", 0), 4), INVALID, "the last dimension of self is 0, expected 1 or more")
+    refused(call(blank(npu, "f4", (1, 2, 4)), 4), INVALID, "self has 3 dimensions, expected 1 to 2")
+
+
+@pytest.fixture
+def fresh():
+    """Make a device that may fail."""
+    yield Device()
+    acl.sim.reset()
+
+
+@pytest.mark.needs_sim
+@pytest.mark.parametrize("replacement", [True, False])
+@pytest.mark.parametrize("wrong", [-1, numpy.nan, numpy.inf, 0])
+def test_weights_that_are_wrong_when_the_operator_runs(fresh, wrong, replacement):
+    weights = numpy.ones((2, 3), "f4")
+    weights[1, 1 if wrong else slice(None)] = wrong
+    out = fresh.tensor(numpy.zeros((2, 2), "i8"))
+    assert fresh.call("multinomial", fresh.tensor(weights), 2, replacement, 0, 0, out) == 0
+    words = "aclnnMultinomial failed because row 1 of self has the sum "
+    refused(acl.rt.synchronize_stream(fresh.stream), FAILED, words)

@@ -341,7 +341,7 @@ def _linspace(a: Arguments, arrays: list[Any]) -> Specs:
 
 def _mask(shape: Sequence[int]) -> Spec:
     """Return a mask of bits for the elements of an array: 16 bytes for each 128 of them."""
-    return Spec((-(-math.prod(shape) // 128) * 16,), numpy.dtype("u1"))
+    return Spec((-(-int(math.prod(shape)) // 128) * 16,), numpy.dtype("u1"))
 
 
 def _dropout(a: Arguments, arrays: list[Any]) -> Specs:
@@ -534,6 +534,8 @@ TABLE: dict[Rule, str] = {
     _eye: "eye",
     lambda a, arrays: [_mask(a["shape"])]: "dropout_gen_mask dropout_gen_mask_v2",
     _dropout: "dropout",
+    lambda a, arrays: [Spec((a["n"],), LONG)]: "randperm",
+    lambda a, arrays: [Spec((*arrays[0].shape[:-1], a["numsamples"]), LONG)]: "multinomial",
     _padded: """
         constant_pad_nd reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d
         replication_pad3d circular_pad2d circular_pad3d""",
