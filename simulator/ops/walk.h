@@ -6,7 +6,7 @@
 #include "element.h"
 
 #define SIM_WALK_DIMS 16 /* twice the most dimensions of a tensor */
-#define SIM_WALK_PLACES 4
+#define SIM_WALK_PLACES 6
 
 /* Built with sim_walk_add, one dimension at a time, the outermost first, and then sim_walk_settle. Strides are in
  * bytes. */
