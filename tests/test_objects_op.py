@@ -132,6 +132,11 @@ RESULTS = (
     ("repeat_interleave_with_dim", (A, numpy.array([1, 2]), 0, 3), numpy.repeat(A, [1, 2], 0)),
     ("channel_shuffle", (A[..., None], 3), A[..., None]),
     ("im2col", (A[None], [1, 2], [1, 1], [0, 0], [1, 1]), numpy.array([[1, -2, 4, 5], [-2, 3, 5, -6]], "f4")),
+    ("mse_loss", (A, B, 0), (A - B) ** 2),
+    ("mse_loss", (A, B, 1), ((A - B) ** 2).mean()),
+    ("l1_loss_backward", (ROW, A, B, 2), ROW * numpy.sign(A - B)),
+    ("kl_div", (A, A * 0 + 1, 3, False), -A.sum() / 2),
+    ("nll_loss_backward", (ROW[:1], A, INDEX, ROW, 2, 0, ROW[:1]), numpy.array([[0, 0, -6], [0, 0, 0]], "f4")),
     ("linalg_cross", (A, A[::-1], 1), numpy.array([numpy.cross(A[0], A[1]), numpy.cross(A[1], A[0])])),
 )
 
@@ -162,6 +167,12 @@ def test_several_results():
     y, rstd = nn.rms_norm(put(A), put(ROW))
     assert rstd.shape == (2, 1)
     assert numpy.allclose(y.to_numpy(), A * ROW * rstd.to_numpy(), rtol=1e-5)
+
+
+def test_a_loss_and_the_sum_of_its_weights():
+    for reduction, expected in ((0, [-6, 0]), (2, -6)):
+        loss, total = nn.nll_loss(put(A), put(INDEX), put(ROW), reduction, 0)
+        assert loss.to_numpy().tolist() == expected and total.to_numpy().tolist() == [2]
 
 
 def test_gradients_of_an_array_and_its_weight():

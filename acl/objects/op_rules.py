@@ -428,6 +428,17 @@ def _halves(count: int) -> Rule:
     return rule
 
 
+def _losses(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer a loss of two arrays: one per element, or one for all."""
+    return [Spec(stretch(arrays[:2]) if a["reduction"] == 0 else (), met(arrays))]
+
+
+def _likelihood(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer a loss per target, or one for all, and the sum of the weights."""
+    values, targets = arrays[:2]
+    return [Spec(targets.shape if a["reduction"] == 0 else (), values.dtype), Spec((1,), values.dtype)]
+
+
 def _prelu_gradients(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec(array.shape, array.dtype) for array in arrays[1:3]]
 
@@ -487,7 +498,8 @@ TABLE: dict[Rule, str] = {
         fmod_tensor gcd pow_tensor_tensor remainder_tensor_tensor lerp lerps addcmul clamp_tensor clamp_min_tensor
         clamp_max_tensor
         gelu_backward gelu_backward_v2 hardshrink_backward leaky_relu_backward mish_backward sigmoid_backward
-        silu_backward softplus_backward softshrink_backward tanh_backward threshold_backward""",
+        silu_backward softplus_backward softshrink_backward tanh_backward threshold_backward
+        l1_loss_backward mse_loss_backward smooth_l1_loss_backward soft_margin_loss_backward""",
     _together(floating): "div addcdiv atan2 log_add_exp log_add_exp2 x_log_y_tensor",
     _together(_truth): """
         eq_tensor ne_tensor gt_tensor ge_tensor lt_tensor le_tensor logical_and logical_or logical_xor is_close""",
@@ -552,7 +564,13 @@ TABLE: dict[Rule, str] = {
     _halves(1): "glu swi_glu gelu_mul fatrelu_mul",
     _halves(2): "ge_glu ge_glu_v3",
     lambda a, arrays: [Spec(arrays[1].shape, arrays[1].dtype)]: """
-        glu_backward swi_glu_grad ge_glu_backward ge_glu_v3_backward""",
+        glu_backward swi_glu_grad ge_glu_backward ge_glu_v3_backward
+        binary_cross_entropy_backward binary_cross_entropy_with_logits_backward
+        binary_cross_entropy_with_logits_target_backward kl_div_backward nll_loss_backward nll_loss2d_backward""",
+    _losses: """
+        binary_cross_entropy binary_cross_entropy_with_logits kl_div l1_loss mse_loss mse_loss_out smooth_l1_loss
+        soft_margin_loss""",
+    _likelihood: "nll_loss nll_loss2d",
     _prelu_gradients: "prelu_backward",
     lambda a, arrays: [Spec(arrays[0].shape, arrays[0].dtype)] * 2: "log_sigmoid_forward",
     _rms_norm: "rms_norm gemma_rms_norm",
