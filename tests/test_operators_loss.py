@@ -308,6 +308,128 @@ def test_nothing_to_average(npu):
     assert numpy.isnan(npu.get(out)).all() and npu.get(total).tolist() == [0]
 
 
+# --- Cross entropy
+
+WORDS = {NONE: "none", MEAN: "mean", SUM: "sum"}
+
+
+def log_softmax(x):
+    x = x - x.max(-1, keepdims=True, initial=-INF)
+    return x - numpy.log(numpy.exp(x).sum(-1, keepdims=True))
+
+
+class Rows:
+    """Rows of classes, with targets and weights for CrossEntropyLoss."""
+
+    def __init__(self, npu, draw, target_kinds):
+        self.npu, self.draw = npu, draw
+        self.generator = numpy.random.default_rng(draw(st.integers(0, 2**32)))
+        self.kind, self.reduction = draw(st.sampled_from(SINGLE)), draw(st.sampled_from([NONE, MEAN, SUM]))
+        self.ignored, self.smoothing = draw(st.sampled_from([-100, 1])), draw(st.sampled_from([0.0, 0.25, 1.0]))
+        self.shape = [draw(st.integers(0, 6)), draw(st.sampled_from([1, 3, 300]))]
+        target = self.generator.integers(0, self.shape[1], self.shape[0]).astype(draw(st.sampled_from(target_kinds)))
+        self.target, self.w, self.weight = npu.tensor(target), numpy.ones(self.shape[1]), ABSENT
+        if draw(st.booleans()):
+            base, view = any_view(draw, self.generator, self.shape[1:], "f4")
+            base[...] = self.generator.uniform(0.5, 2, base.shape)
+            self.weight, self.w = npu.view(base, view, "f4"), view.astype("f8")
+        self.used = target.astype("i8") != self.ignored
+        self.factors = -self.smoothing / self.shape[1] * numpy.tile(self.w, (self.shape[0], 1))
+        self.factors[range(len(target)), target] -= (1 - self.smoothing) * self.w[target]
+        self.factors[~self.used] = 0
+        self.total = self.w[target[self.used]].sum()
+
+    def make(self, shape):
+        """Return a tensor and its values in a wide type."""
+        base, view = any_view(self.draw, self.generator, shape, self.kind)
+        return self.npu.view(base, view, self.kind), exact(view, self.kind)
+
+    def losses(self):
+        """Return a shape for the losses or their gradients."""
+        return self.shape[:1] if self.reduction == NONE else self.draw(st.sampled_from([[], [1]]))
+
+    def word(self):
+        """Return the reduction as an argument; without a text it is the mean."""
+        return ABSENT if self.reduction == MEAN and self.draw(st.booleans()) else WORDS[self.reduction]
+
+
+@FEWER
+@given(data=st.data())
+def test_cross_entropy(npu, data):
+    rows = Rows(npu, data.draw, ["i8", "i4"])
+    (self, x), (out, _), (logarithms, _) = (rows.make(shape) for shape in (rows.shape, rows.losses(), rows.shape))
+    unused = [blank(npu, rows.kind, rows.shape[:1]) for _ in range(2)]
+    rest = rows.ignored, rows.smoothing, 0.0, False, out, logarithms, *unused
+    assert npu.call("cross_entropy_loss", self, rows.target, rows.weight, rows.word(), *rest) == 0
+    with numpy.errstate(all="ignore"):
+        expected = log_softmax(x)
+        losses = (rows.factors * expected).sum(-1)
+        result = {NONE: losses, SUM: losses.sum(), MEAN: losses.sum() / rows.total}[rows.reduction]
+    near(npu.get(logarithms), expected, rows.kind, 2.0**-40)
+    near(npu.get(out), result, rows.kind, 2.0**-40 * numpy.abs(losses).sum())
+
+
+@FEWER
+@given(data=st.data())
+def test_gradient_of_cross_entropy(npu, data):
+    rows = Rows(npu, data.draw, ["i8"])
+    (gradient, g), (logarithms, y), (out, _) = (rows.make(shape) for shape in (rows.losses(), rows.shape, rows.shape))
+    y = numpy.minimum(y, 0)
+    logarithms = npu.tensor(stored(y, rows.kind), rows.kind)
+    rest = rows.word(), rows.ignored, rows.smoothing, 0.0, out
+    ret = npu.call("cross_entropy_loss_grad", gradient, logarithms, rows.target, rows.weight, ABSENT, ABSENT, *rest)
+    assert ret == 0
+    each = g.reshape(-1, 1) / (rows.total or 1 if rows.reduction == MEAN else 1)
+    expected = each * (rows.factors - numpy.exp(y) * rows.factors.sum(-1, keepdims=True))
+    near(npu.get(out), expected, rows.kind, 2.0**-40 * (1 + numpy.abs(expected).max(initial=0)))
+
+
+@pytest.mark.strict
+def test_refusals_of_cross_entropy(npu):
+    rows, target, one = blank(npu, "f4", (2, 3)), blank(npu, "i8", (2,)), blank(npu, "f4", (1,))
+
+    def ask(x=rows, target=target, weight=ABSENT, word="mean", smoothing=0.0, scale=0.0, out=one, logarithms=rows):
+        rest = word, -100, smoothing, scale, False, out, logarithms, one, one
+        return npu.call("cross_entropy_loss", x, target, weight, *rest)
+
+    def ask_gradient(gradient=one, y=rows, target=target, word="mean", out=rows):
+        rest = ABSENT, ABSENT, ABSENT, word, -100, 0.0, 0.0, out
+        return npu.call("cross_entropy_loss_grad", gradient, y, target, *rest)
+
+    assert ask() == ask_gradient() == 0
+    words = 'reductionOptional is "average", expected none, mean or sum'
+    refused(ask(word="average"), INVALID, words)
+    refused(ask_gradient(word="average"), INVALID, words)
+    refused(ask(smoothing=1.5), INVALID, "labelSmoothing is 1.5, expected 0 to 1")
+    refused(ask(scale=1.0), INVALID, "lseSquareScaleForZloss is 1, expected 0 or more, and less than 1")
+    refused(ask(word="none"), INVALID, "lossOut has shape [1], expected [2], one loss per row")
+    refused(ask(x=blank(npu, "f4", (2, 0))), INVALID, "dimension 1 of input is 0, expected 1 class or more")
+    refused(ask(target=blank(npu, "i8", (3,))), INVALID, "target has shape [3], expected [2], one class per row")
+    for wrong in (
+        {"x": blank(npu, "f8", (2, 3))},
+        {"x": blank(npu, "f2", (2, 3))},
+        {"x": target},
+        {"target": blank(npu, "u1", (2,))},
+        {"weight": blank(npu, "f2", (3,))},
+        {"weight": blank(npu, "f4", (2,))},
+        {"out": blank(npu, "f2", (1,))},
+        {"logarithms": one},
+    ):
+        assert ask(**wrong) == INVALID, wrong
+    for wrong in (
+        {"gradient": blank(npu, "f2", (1,))},
+        {"gradient": target},
+        {"y": blank(npu, "f2", (2, 3))},
+        {"target": blank(npu, "i4", (2,))},
+        {"out": one},
+        {"word": "none"},
+    ):
+        assert ask_gradient(**wrong) == INVALID, wrong
+
+
+# --- Targets that are not classes
+
+
 @pytest.fixture
 def fresh():
     """Make a device that may fail."""

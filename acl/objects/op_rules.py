@@ -439,6 +439,13 @@ def _likelihood(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec(targets.shape if a["reduction"] == 0 else (), values.dtype), Spec((1,), values.dtype)]
 
 
+def _cross_entropy(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the losses, the logarithms of softmax, and the two outputs of the z-loss."""
+    values, targets = arrays[:2]
+    shapes = targets.shape if a["reduction_optional"] == "none" else (1,), values.shape, (1,), targets.shape
+    return [Spec(shape, values.dtype) for shape in shapes]
+
+
 def _prelu_gradients(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec(array.shape, array.dtype) for array in arrays[1:3]]
 
@@ -566,11 +573,13 @@ TABLE: dict[Rule, str] = {
     lambda a, arrays: [Spec(arrays[1].shape, arrays[1].dtype)]: """
         glu_backward swi_glu_grad ge_glu_backward ge_glu_v3_backward
         binary_cross_entropy_backward binary_cross_entropy_with_logits_backward
-        binary_cross_entropy_with_logits_target_backward kl_div_backward nll_loss_backward nll_loss2d_backward""",
+        binary_cross_entropy_with_logits_target_backward cross_entropy_loss_grad kl_div_backward nll_loss_backward
+        nll_loss2d_backward""",
     _losses: """
         binary_cross_entropy binary_cross_entropy_with_logits kl_div l1_loss mse_loss mse_loss_out smooth_l1_loss
         soft_margin_loss""",
     _likelihood: "nll_loss nll_loss2d",
+    _cross_entropy: "cross_entropy_loss",
     _prelu_gradients: "prelu_backward",
     lambda a, arrays: [Spec(arrays[0].shape, arrays[0].dtype)] * 2: "log_sigmoid_forward",
     _rms_norm: "rms_norm gemma_rms_norm",

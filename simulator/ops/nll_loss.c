@@ -64,11 +64,11 @@ static aclnnStatus plan_loss(const aclsimCall *call, uint64_t *workspace_size)
 
 /* A walk over the targets: what it reads, and the sums that it makes. */
 struct job {
-    const aclsimArgument *jo_target;
+    struct sim_targets jo_targets;
     const aclsimTensor *jo_weight, *jo_each; /* jo_each: the losses, or their gradients; one element is broadcast */
     aclDataType jo_type;
-    int64_t jo_classes, jo_step, jo_ignored; /* jo_step: the bytes between classes */
-    bool jo_stores;                          /* losses are stored */
+    int64_t jo_step; /* the bytes between classes */
+    bool jo_stores;  /* losses are stored */
     double jo_sum, jo_total;
     double jo_divisor; /* of gradients */
 };
@@ -80,27 +80,28 @@ static double value_at(const char *place, aclDataType type)
     return block.bv_doubles[0];
 }
 
-/* Finds the class at a place of target, and its weight; *class is -1 if it is ignored. */
-static aclError find_class(const struct job *job, const char *place, int64_t *class, double *weight)
+aclError sim_loss_find_class(const struct sim_targets *targets, const char *place, int64_t *class)
 {
+    const aclsimArgument *given = targets->tg_given;
     union sim_block_values block;
     char text[200];
-    sim_element_load(&block, SIM_CLASS_INTEGER, place, job->jo_target->tensors->type, 0, 1);
-    *class = block.bv_integers[0] == job->jo_ignored ? -1 : block.bv_integers[0];
-    *weight = 0;
-    if (block.bv_integers[0] == job->jo_ignored)
+    sim_element_load(&block, SIM_CLASS_INTEGER, place, given->tensors->type, 0, 1);
+    int64_t target = block.bv_integers[0];
+    *class = target == targets->tg_ignored ? -1 : target;
+    if (target == targets->tg_ignored || (target >= 0 && target < targets->tg_classes))
         return ACL_SUCCESS;
-    if (*class < 0 || *class >= job->jo_classes) {
-        snprintf(text, sizeof text,
-                 "%.40s has an element %" PRId64 ", expected a class from 0 to %" PRId64 ", or ignoreIndex, %" PRId64,
-                 job->jo_target->name, *class, job->jo_classes - 1, job->jo_ignored);
-        sim_fail_reason(text);
-        return ACL_ERROR_RT_AICORE_EXCEPTION;
-    }
+    snprintf(text, sizeof text,
+             "%.40s has an element %" PRId64 ", expected a class from 0 to %" PRId64 ", or ignoreIndex, %" PRId64,
+             given->name, target, targets->tg_classes - 1, targets->tg_ignored);
+    sim_fail_reason(text);
+    return ACL_ERROR_RT_AICORE_EXCEPTION;
+}
+
+static double weight_of(const struct job *job, int64_t class)
+{
     const char *weights = job->jo_weight->data;
-    *weight = value_at(weights + *class * job->jo_weight->strides[0] * (int64_t)sim_element_size(job->jo_type),
-                       job->jo_type);
-    return ACL_SUCCESS;
+    int64_t stride = job->jo_weight->strides[0] * (int64_t)sim_element_size(job->jo_type);
+    return class < 0 ? 0 : value_at(weights + class * stride, job->jo_type);
 }
 
 /* places: the addresses of self in class 0, of the targets and of the losses. */
@@ -109,9 +110,9 @@ static aclError add_losses(char *const *places, const int64_t *strides, int64_t 
     struct job *job = context;
     for (int64_t i = 0; i < length; i++) {
         int64_t class;
-        double weight;
-        SIM_TRY(find_class(job, places[1] + i * strides[1], &class, &weight));
+        SIM_TRY(sim_loss_find_class(&job->jo_targets, places[1] + i * strides[1], &class));
         const char *self = places[0] + i * strides[0];
+        double weight = weight_of(job, class);
         double value = class < 0 ? 0 : -weight * value_at(self + class * job->jo_step, job->jo_type);
         if (job->jo_stores)
             sim_loss_store(places[2] + i * strides[2], job->jo_type, value);
@@ -127,12 +128,11 @@ static aclError spread_gradients(char *const *places, const int64_t *strides, in
     const struct job *job = context;
     for (int64_t i = 0; i < length; i++) {
         int64_t class;
-        double weight;
-        SIM_TRY(find_class(job, places[1] + i * strides[1], &class, &weight));
+        SIM_TRY(sim_loss_find_class(&job->jo_targets, places[1] + i * strides[1], &class));
         double gradient = value_at(places[2] + i * strides[2], job->jo_type);
         if (class >= 0)
             sim_loss_store(places[0] + i * strides[0] + class * job->jo_step, job->jo_type,
-                           -weight * (gradient / job->jo_divisor));
+                           -weight_of(job, class) * (gradient / job->jo_divisor));
     }
     return ACL_SUCCESS;
 }
@@ -143,13 +143,12 @@ static aclError walk_targets(const aclsimCall *call, const aclsimTensor *classes
     const struct layout *layout = call->userData;
     const uint32_t dim = class_dim(layout, classes);
     const aclsimTensor bases = sim_line_without(classes, dim);
-    job->jo_target = &call->arguments[layout->la_target];
+    const aclsimArgument *target = &call->arguments[layout->la_target];
+    job->jo_targets = (struct sim_targets){target, classes->dims[dim], call->arguments[layout->la_ignored].integer};
     job->jo_weight = call->arguments[layout->la_weight].tensors;
-    job->jo_ignored = call->arguments[layout->la_ignored].integer;
     job->jo_type = classes->type;
-    job->jo_classes = classes->dims[dim];
     job->jo_step = classes->dims[dim] < 2 ? 0 : classes->strides[dim] * (int64_t)sim_element_size(classes->type);
-    return sim_walk_tensors((const aclsimTensor *[]){&bases, job->jo_target->tensors, job->jo_each}, 3, line, job);
+    return sim_walk_tensors((const aclsimTensor *[]){&bases, target->tensors, job->jo_each}, 3, line, job);
 }
 
 static aclError run_loss(const aclsimCall *call)
