@@ -173,6 +173,12 @@ def test_a_loss_and_the_sum_of_its_weights():
     for reduction, expected in ((0, [-6, 0]), (2, -6)):
         loss, total = nn.nll_loss(put(A), put(INDEX), put(ROW), reduction, 0)
         assert loss.to_numpy().tolist() == expected and total.to_numpy().tolist() == [2]
+    losses, logarithms, *_ = nn.cross_entropy_loss(put(A), put(INDEX), None, "none", -100, 0.0, 0.0, False)
+    assert numpy.allclose(logarithms.to_numpy(), numpy.log(softmax(A)), rtol=1e-5)
+    assert losses.to_numpy().tolist() == [-logarithms.to_numpy()[0, 2], -logarithms.to_numpy()[1, 0]]
+    loss, marks = nn.multilabel_margin_loss(put(A), put(numpy.array([[0, 2, -1], [1, -1, 2]])), 0)
+    assert marks.to_numpy().tolist() == [[1, 0, 1], [0, 1, 0]]
+    assert loss.to_numpy().tolist() == [0, 0]
 
 
 def test_gradients_of_an_array_and_its_weight():

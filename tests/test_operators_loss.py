@@ -427,6 +427,59 @@ def test_refusals_of_cross_entropy(npu):
         assert ask_gradient(**wrong) == INVALID, wrong
 
 
+# --- Several classes per row
+
+
+@FEWER
+@given(data=st.data())
+def test_multilabel_margin(npu, data):
+    draw, generator = data.draw, numpy.random.default_rng(data.draw(st.integers(0, 2**32)))
+    kind, target_kind = draw(st.sampled_from(SINGLE)), draw(st.sampled_from(["i4", "i8"]))
+    reduction, count = draw(st.sampled_from([NONE, MEAN, SUM])), draw(st.sampled_from([1, 4, 7]))
+    outer = draw(st.sampled_from([[], [0], [1], [5]]))
+    losses = outer if reduction == NONE else draw(st.sampled_from([[], [1]]))
+    self, out, marks = (any_view(draw, generator, shape, kind) for shape in ([*outer, count], losses, [*outer, count]))
+    base, target = any_view(draw, generator, [*outer, count], target_kind)
+    base[...] = generator.integers(-1, count, base.shape)
+    tensors = [npu.view(*view, kind) for view in (self, out, marks)]
+    rest = npu.view(base, target, target_kind), reduction, *tensors[1:]
+    assert npu.call("multilabel_margin_loss", tensors[0], *rest) == 0
+    x, results, marked = exact(self[1], kind).reshape(-1, count), [], numpy.zeros([*outer, count]).reshape(-1, count)
+    for row, classes, mark in zip(x, target.reshape(-1, count), marked):
+        classes = classes[: (list(classes) + [-1]).index(-1)]
+        mark[classes] = 1
+        results.append(sum(numpy.maximum(0, 1 - row[one] + row[mark == 0]).sum() for one in classes) / count)
+    total = numpy.sum(results)
+    with numpy.errstate(invalid="ignore"):
+        result = {NONE: numpy.reshape(results, outer), SUM: total, MEAN: total / numpy.float64(len(x))}[reduction]
+    near(npu.get(tensors[1]), result, kind, 2.0**-40 * total)
+    assert numpy.array_equal(exact(npu.get(tensors[2]), kind), marked.reshape([*outer, count]))
+
+
+@pytest.mark.strict
+def test_refusals_of_multilabel_margin(npu):
+    rows, target, one = blank(npu, "f4", (2, 3)), blank(npu, "i8", (2, 3)), blank(npu, "f4", (1,))
+
+    def ask(x=rows, target=target, reduction=SUM, out=one, marks=rows):
+        return npu.call("multilabel_margin_loss", x, target, reduction, out, marks)
+
+    assert ask() == 0
+    refused(ask(reduction=3), INVALID, "reduction is 3, expected 0 to 2")
+    refused(ask(reduction=NONE), INVALID, "out has shape [1], expected [2], one loss per row")
+    refused(ask(x=blank(npu, "f4", (2, 0))), INVALID, "dimension 1 of self is 0, expected 1 class or more")
+    for wrong in (
+        {"x": blank(npu, "f8", (2, 3))},
+        {"x": blank(npu, "f4", (2, 3, 4))},
+        {"target": blank(npu, "u1", (2, 3))},
+        {"target": blank(npu, "i8", (2, 2))},
+        {"out": blank(npu, "f2", (1,))},
+        {"out": rows},
+        {"marks": target},
+        {"marks": one},
+    ):
+        assert ask(**wrong) == INVALID, wrong
+
+
 # --- Targets that are not classes
 
 
@@ -443,7 +496,7 @@ def test_a_target_that_is_not_a_class_fails_the_task(fresh, wrong):
     self, target = fresh.tensor(numpy.ones((2, 3), "f4")), fresh.tensor(numpy.array([0, wrong]))
     weight, out, total = fresh.tensor(numpy.ones(3, "f4")), blank(fresh, "f4", ()), blank(fresh, "f4", ())
     assert fresh.call("nll_loss", self, target, weight, SUM, -100, out, total) == 0
-    words = f"aclnnNLLLoss failed because target has an element {wrong}, expected a class from 0 to 2, or ignoreIndex,"
+    words = f"aclnnNLLLoss failed because target has an element {wrong}, expected a class from 0 to 2, or -100 for none"
     refused(acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION, words)
 
 

@@ -446,6 +446,12 @@ def _cross_entropy(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec(shape, values.dtype) for shape in shapes]
 
 
+def _multilabel(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer a loss per row, or one for all, and the marks of the classes that are targets."""
+    values = arrays[0]
+    return [Spec(values.shape[:-1] if a["reduction"] == 0 else (), values.dtype), Spec(values.shape, values.dtype)]
+
+
 def _prelu_gradients(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec(array.shape, array.dtype) for array in arrays[1:3]]
 
@@ -580,6 +586,7 @@ TABLE: dict[Rule, str] = {
         soft_margin_loss""",
     _likelihood: "nll_loss nll_loss2d",
     _cross_entropy: "cross_entropy_loss",
+    _multilabel: "multilabel_margin_loss",
     _prelu_gradients: "prelu_backward",
     lambda a, arrays: [Spec(arrays[0].shape, arrays[0].dtype)] * 2: "log_sigmoid_forward",
     _rms_norm: "rms_norm gemma_rms_norm",

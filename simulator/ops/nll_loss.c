@@ -91,7 +91,7 @@ aclError sim_loss_find_class(const struct sim_targets *targets, const char *plac
     if (target == targets->tg_ignored || (target >= 0 && target < targets->tg_classes))
         return ACL_SUCCESS;
     snprintf(text, sizeof text,
-             "%.40s has an element %" PRId64 ", expected a class from 0 to %" PRId64 ", or ignoreIndex, %" PRId64,
+             "%.40s has an element %" PRId64 ", expected a class from 0 to %" PRId64 ", or %" PRId64 " for none",
              given->name, target, targets->tg_classes - 1, targets->tg_ignored);
     sim_fail_reason(text);
     return ACL_ERROR_RT_AICORE_EXCEPTION;
