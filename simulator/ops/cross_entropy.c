@@ -220,13 +220,12 @@ static aclError run_gradient_rows(char *const *places, const int64_t *strides, i
 {
     const struct job *job = context;
     for (int64_t i = 0; i < length; i++) {
-        union sim_block_values gradient;
         int64_t class;
         SIM_TRY(sim_loss_find_class(&job->jo_targets, places[1] + i * strides[1], &class));
         sim_line_load(&job->jo_from, SIM_CLASS_DOUBLE, places[2] + i * strides[2], job->jo_values);
-        sim_element_load(&gradient, SIM_CLASS_DOUBLE, places[3] + i * strides[3], job->jo_from.li_type, 0, 1);
+        double gradient = sim_loss_load(places[3] + i * strides[3], job->jo_from.li_type);
         if (class >= 0)
-            take_gradient(job, class, gradient.bv_doubles[0] / job->jo_divisor);
+            take_gradient(job, class, gradient / job->jo_divisor);
         else
             memset(job->jo_values, 0, job->jo_count * sizeof *job->jo_values);
         sim_line_store(&job->jo_to, SIM_CLASS_DOUBLE, job->jo_values, places[0] + i * strides[0]);

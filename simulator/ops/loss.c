@@ -208,6 +208,13 @@ static int64_t divisor_of(const struct loss_call *parsed, const aclsimTensor *sh
     }
 }
 
+double sim_loss_load(const void *from, aclDataType type)
+{
+    union sim_block_values block;
+    sim_element_load(&block, SIM_CLASS_DOUBLE, from, type, 0, 1);
+    return block.bv_doubles[0];
+}
+
 void sim_loss_store(void *to, aclDataType type, double value)
 {
     union sim_block_values block;

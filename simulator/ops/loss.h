@@ -18,7 +18,8 @@ struct sim_targets {
 /* Reads the class at an address in the targets; -1 if it is ignored. Fails with 507015 if there is no such class. */
 aclError sim_loss_find_class(const struct sim_targets *targets, const char *place, int64_t *class);
 
-/* Stores one element. */
+/* Load and store one element. */
+double sim_loss_load(const void *from, aclDataType type);
 void sim_loss_store(void *to, aclDataType type, double value);
 
 #endif

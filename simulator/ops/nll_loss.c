@@ -73,13 +73,6 @@ struct job {
     double jo_divisor; /* of gradients */
 };
 
-static double value_at(const char *place, aclDataType type)
-{
-    union sim_block_values block;
-    sim_element_load(&block, SIM_CLASS_DOUBLE, place, type, 0, 1);
-    return block.bv_doubles[0];
-}
-
 aclError sim_loss_find_class(const struct sim_targets *targets, const char *place, int64_t *class)
 {
     const aclsimArgument *given = targets->tg_given;
@@ -101,7 +94,7 @@ static double weight_of(const struct job *job, int64_t class)
 {
     const char *weights = job->jo_weight->data;
     int64_t stride = job->jo_weight->strides[0] * (int64_t)sim_element_size(job->jo_type);
-    return class < 0 ? 0 : value_at(weights + class * stride, job->jo_type);
+    return class < 0 ? 0 : sim_loss_load(weights + class * stride, job->jo_type);
 }
 
 /* places: the addresses of self in class 0, of the targets and of the losses. */
@@ -113,7 +106,7 @@ static aclError add_losses(char *const *places, const int64_t *strides, int64_t 
         SIM_TRY(sim_loss_find_class(&job->jo_targets, places[1] + i * strides[1], &class));
         const char *self = places[0] + i * strides[0];
         double weight = weight_of(job, class);
-        double value = class < 0 ? 0 : -weight * value_at(self + class * job->jo_step, job->jo_type);
+        double value = class < 0 ? 0 : -weight * sim_loss_load(self + class * job->jo_step, job->jo_type);
         if (job->jo_stores)
             sim_loss_store(places[2] + i * strides[2], job->jo_type, value);
         job->jo_sum += value;
@@ -129,7 +122,7 @@ static aclError spread_gradients(char *const *places, const int64_t *strides, in
     for (int64_t i = 0; i < length; i++) {
         int64_t class;
         SIM_TRY(sim_loss_find_class(&job->jo_targets, places[1] + i * strides[1], &class));
-        double gradient = value_at(places[2] + i * strides[2], job->jo_type);
+        double gradient = sim_loss_load(places[2] + i * strides[2], job->jo_type);
         if (class >= 0)
             sim_loss_store(places[0] + i * strides[0] + class * job->jo_step, job->jo_type,
                            -weight_of(job, class) * (gradient / job->jo_divisor));
@@ -172,7 +165,7 @@ static aclError run_gradient(const aclsimCall *call)
     const aclsimTensor *total = call->arguments[layout->la_total].tensors;
     bool is_mean = call->arguments[layout->la_reduction].integer == SIM_LOSS_MEAN;
     struct job job = {.jo_each = call->arguments[layout->la_gradient].tensors,
-                      .jo_divisor = is_mean ? value_at(total->data, total->type) : 1};
+                      .jo_divisor = is_mean ? sim_loss_load(total->data, total->type) : 1};
     sim_walk_fill(out, NULL);
     return walk_targets(call, out, spread_gradients, &job);
 }
