@@ -37,6 +37,7 @@ struct loss {
 struct loss_call {
     const struct loss *lc_loss;
     const aclsimArgument *lc_in[SLOTS]; /* NULL: absent */
+    size_t lc_end;                      /* the slots of the schema end here */
     const aclsimArgument *lc_out, *lc_reduction, *lc_number;
 };
 
@@ -55,6 +56,7 @@ static struct loss_call parse(const aclsimCall *call)
         else if (slot < SLOTS)
             parsed.lc_in[slot++] = argument->present ? argument : NULL;
     }
+    parsed.lc_end = slot;
     return parsed;
 }
 
@@ -153,7 +155,7 @@ static aclnnStatus plan_loss(const aclsimCall *call, uint64_t *workspace_size)
 struct job {
     loss_func *jo_run;
     enum sim_class jo_class;
-    size_t jo_tensors[SLOTS]; /* which tensor of the block a slot is; 0: none */
+    size_t jo_tensors[SLOTS]; /* which tensor of the block a slot is; 0: not in the schema */
     double jo_number;
     double jo_divisor; /* of gradients */
     bool jo_sums;      /* values are added up instead of stored */
@@ -252,7 +254,7 @@ static aclError run_loss(const aclsimCall *call)
                       .jo_divisor = loss->lo_is_gradient ? (double)divisor : 1,
                       .jo_sums = reduces};
     size_t count = 1;
-    for (size_t slot = loss->lo_is_gradient ? GRADIENT : SELF; slot < SLOTS; slot++) {
+    for (size_t slot = loss->lo_is_gradient ? GRADIENT : SELF; slot < parsed.lc_end; slot++) {
         tensors[count] = parsed.lc_in[slot] == NULL ? &ones : parsed.lc_in[slot]->tensors;
         job.jo_tensors[slot] = count++;
     }
