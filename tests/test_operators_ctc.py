@@ -124,23 +124,6 @@ def test_alpha(npu):
     assert numpy.allclose(numpy.exp(-npu.get(loss)), [0.4375], rtol=1e-6)
 
 
-@pytest.fixture
-def fresh():
-    """Make a device that may fail."""
-    yield Device()
-    acl.sim.reset()
-
-
-@pytest.mark.needs_sim
-@pytest.mark.parametrize("wrong", [3, -1])
-def test_a_target_that_is_not_a_class_fails_the_task(fresh, wrong):
-    loss, alpha = blank(fresh, "f4", (1,)), blank(fresh, "f4", (1, 4, 5))
-    rest = fresh.integers([4]), fresh.integers([2]), 0, False, loss, alpha
-    assert fresh.call("ctc_loss", blank(fresh, "f4", (4, 1, 3)), fresh.tensor(numpy.array([[1, wrong]])), *rest) == 0
-    words = f"aclnnCtcLoss failed because targets has an element {wrong}, expected a class from 0 to 2"
-    refused(acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION, words)
-
-
 @pytest.mark.strict
 def test_refused(npu):
     def ask(y=("f4", (4, 2, 3)), targets=("i8", (2, 2)), steps=(4, 3), lengths=(1, 2), none=0, loss=("f4", (2,)),
@@ -181,3 +164,20 @@ def test_refusals_of_the_gradient(npu):
     for place, shape in enumerate([(2,), (4, 2, 3), (2, 2), (2,), (2, 4, 5), (4, 2, 3)]):
         assert ask(place, "f2", shape) == INVALID, place
         assert ask(place, "i8" if place == 2 else "f4", (7, 3)) == INVALID, place
+
+
+@pytest.fixture
+def fresh():
+    """Make a device that may fail. Its end closes the device of the module: these tests are last."""
+    yield Device()
+    acl.sim.reset()
+
+
+@pytest.mark.needs_sim
+@pytest.mark.parametrize("wrong", [3, -1])
+def test_a_target_that_is_not_a_class_fails_the_task(fresh, wrong):
+    loss, alpha = blank(fresh, "f4", (1,)), blank(fresh, "f4", (1, 4, 5))
+    rest = fresh.integers([4]), fresh.integers([2]), 0, False, loss, alpha
+    assert fresh.call("ctc_loss", blank(fresh, "f4", (4, 1, 3)), fresh.tensor(numpy.array([[1, wrong]])), *rest) == 0
+    words = f"aclnnCtcLoss failed because targets has an element {wrong}, expected a class from 0 to 2"
+    refused(acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION, words)
