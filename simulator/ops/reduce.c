@@ -1,4 +1,4 @@
-/* Reductions: ReduceSum, Mean, MeanV2, Prod, ProdDim, Amax, Amin, Max, MaxV2 and Min.
+/* The kernel of reductions that combine elements. The operators are in fold.c, spread.c, norm_of.c and log_sum.c.
  *
  * Blocks of elements are combined with a block of as many accumulators. Either all accumulators belong to one result,
  * and are combined with each other at the end, or each belongs to a result of its own. The choice is the one that makes
@@ -7,9 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/fail.h"
-#include "operator/op.h"
 #include "require.h"
-#include "tables.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -64,8 +62,6 @@ enum sim_class sim_reduce_class(aclDataType type)
 
 /* ---- combining accumulators ---- */
 
-enum fold { FOLD_SUM, FOLD_PRODUCT, FOLD_GREATEST, FOLD_LEAST };
-
 typedef void (*combine_func)(void *into, const void *from, size_t count);
 
 /* Integers wrap in 64 bits here, and in their own type in finish(). The maximum and minimum of a NaN and a number is
@@ -109,32 +105,28 @@ static const struct {
     int64_t fd_integer; /* the neutral element, also fd_number */
     double fd_number;
 } folds[] = {
-    [FOLD_SUM] = {add_integers, add_doubles, add_pairs, 0, 0},
-    [FOLD_PRODUCT] = {multiply_integers, multiply_doubles, multiply_pairs, 1, 1},
-    [FOLD_GREATEST] = {greatest_integers, greatest_doubles, NULL, INT64_MIN, -INFINITY},
-    [FOLD_LEAST] = {least_integers, least_doubles, NULL, INT64_MAX, INFINITY},
+    [SIM_FOLD_SUM] = {add_integers, add_doubles, add_pairs, 0, 0},
+    [SIM_FOLD_PRODUCT] = {multiply_integers, multiply_doubles, multiply_pairs, 1, 1},
+    [SIM_FOLD_GREATEST] = {greatest_integers, greatest_doubles, NULL, INT64_MIN, -INFINITY},
+    [SIM_FOLD_LEAST] = {least_integers, least_doubles, NULL, INT64_MAX, INFINITY},
 };
 
-/* ---- the operators ---- */
+/* ---- the first phase ---- */
 
-/* How an operator reduces, and the positions of its arguments; 0: it has no such argument. */
-struct reduction {
-    enum fold re_fold;
-    uint64_t re_types;
-    bool re_averages;
-    bool re_casts; /* the type of the result may differ from that of the computation */
-    uint8_t re_dims, re_keeps, re_noop, re_type, re_out;
-};
-
-static aclDataType type_of(const aclsimCall *call, const struct reduction *reduction)
+static aclDataType type_of(const aclsimCall *call, const struct sim_reduction *reduction)
 {
     aclDataType self = call->arguments[0].tensors->type, out = call->arguments[reduction->re_out].tensors->type;
+    if (reduction->re_tests != 0)
+        return ACL_BOOL;
     if (reduction->re_type != 0)
         return (aclDataType)call->arguments[reduction->re_type].integer;
+    if (reduction->re_fractional && !sim_element_is(self, SIM_TYPES_FLOAT))
+        return ACL_FLOAT;
     return reduction->re_averages && sim_element_is(self, SIM_TYPES_INTEGER) ? out : self; /* a mean has fractions */
 }
 
-static aclnnStatus find_reduced(const aclsimCall *call, const struct reduction *reduction, struct sim_reduced *reduced)
+static aclnnStatus find_reduced(const aclsimCall *call, const struct sim_reduction *reduction,
+                                struct sim_reduced *reduced)
 {
     const aclsimArgument *self = &call->arguments[0], *given = &call->arguments[reduction->re_dims];
     uint32_t dims[SIM_RANK] = {0};
@@ -156,10 +148,15 @@ static aclnnStatus find_reduced(const aclsimCall *call, const struct reduction *
     return ACL_SUCCESS;
 }
 
-static aclnnStatus check_types(const aclsimCall *call, const struct reduction *reduction)
+static aclnnStatus check_types(const aclsimCall *call, const struct sim_reduction *reduction)
 {
     const aclsimArgument *self = &call->arguments[0], *out = &call->arguments[reduction->re_out];
     aclDataType type = type_of(call, reduction), result = out->tensors->type;
+    const char *what = reduction->re_type != 0 ? "dtype" : reduction->re_fractional ? "the result" : self->name;
+    if (reduction->re_tests != 0) {
+        SIM_TRY(sim_require_type(self, reduction->re_types));
+        return sim_require_type(out, reduction->re_tests);
+    }
     if (reduction->re_type == 0 && !reduction->re_casts)
         SIM_TRY(sim_require_types(self, out, reduction->re_types));
     SIM_TRY(sim_require_type(self, reduction->re_types));
@@ -167,7 +164,7 @@ static aclnnStatus check_types(const aclsimCall *call, const struct reduction *r
     SIM_TRY(sim_require_type_named("dtype", type, reduction->re_types));
     SIM_TRY(sim_require_cast(self->name, self->tensors->type, "dtype", type));
     if (reduction->re_casts)
-        SIM_TRY(sim_require_cast(reduction->re_type != 0 ? "dtype" : self->name, type, "the type of the output", result));
+        SIM_TRY(sim_require_cast(what, type, "the type of the output", result));
     else
         SIM_TRY(sim_require_same_type(out, type, "dtype"));
     SIM_ARGUMENT(!sim_walk_is_empty(self->tensors->dims, self->tensors->rank) ||
@@ -177,14 +174,15 @@ static aclnnStatus check_types(const aclsimCall *call, const struct reduction *r
     return ACL_SUCCESS;
 }
 
-static aclnnStatus plan_reduction(const aclsimCall *call, uint64_t *workspace_size)
+aclnnStatus sim_reduction_plan(const aclsimCall *call, uint64_t *workspace_size)
 {
-    const struct reduction *reduction = call->userData;
+    const struct sim_reduction *reduction = call->userData;
     struct sim_reduced reduced;
     (void)workspace_size;
     SIM_TRY(check_types(call, reduction));
     SIM_TRY(find_reduced(call, reduction, &reduced));
-    if (reduction->re_fold == FOLD_GREATEST || reduction->re_fold == FOLD_LEAST)
+    bool is_extreme = reduction->re_fold == SIM_FOLD_GREATEST || reduction->re_fold == SIM_FOLD_LEAST;
+    if (is_extreme && reduction->re_end == NULL) /* re_end has a value for no elements */
         SIM_TRY(sim_reduce_check_filled(&call->arguments[0], &reduced));
     return sim_reduce_check(&call->arguments[reduction->re_out], call->arguments[0].tensors, &reduced);
 }
@@ -192,20 +190,24 @@ static aclnnStatus plan_reduction(const aclsimCall *call, uint64_t *workspace_si
 /* ---- the second phase ---- */
 
 struct run {
-    const struct reduction *rn_reduction;
+    const struct sim_reduction *rn_reduction;
     enum sim_class rn_class;
     aclDataType rn_self, rn_out, rn_type; /* rn_type: type of the computation */
     int64_t rn_elements;                  /* elements per result */
-    struct sim_walk rn_reduced;           /* over the elements of one result */
+    double rn_option;
+    struct sim_walk rn_reduced; /* over the elements of one result */
     /* the results in progress: */
-    union sim_block_values rn_into;
-    size_t rn_count;   /* number of accumulators */
-    int64_t rn_stride; /* between the elements of neighbouring results, in elements; used by reduce_beside */
+    union sim_block_values rn_into, rn_centres;
+    enum sim_fold rn_fold; /* of this pass */
+    bool rn_maps;          /* whether this pass has the map */
+    bool rn_beside;        /* each accumulator belongs to a result of its own */
+    size_t rn_count;       /* number of accumulators */
+    int64_t rn_stride;     /* between the elements of neighbouring results, in elements; used by reduce_beside */
 };
 
 static void combine(const struct run *run, void *into, const void *from, size_t count)
 {
-    enum fold fold = run->rn_reduction->re_fold;
+    enum sim_fold fold = run->rn_fold;
     if (run->rn_class == SIM_CLASS_INTEGER)
         folds[fold].fd_integers(into, from, count);
     else if (run->rn_class == SIM_CLASS_DOUBLE)
@@ -216,7 +218,7 @@ static void combine(const struct run *run, void *into, const void *from, size_t 
 
 static void begin(struct run *run, size_t count)
 {
-    enum fold fold = run->rn_reduction->re_fold;
+    enum sim_fold fold = run->rn_fold;
     run->rn_count = count;
     for (size_t i = 0; i < count; i++)
         if (run->rn_class == SIM_CLASS_INTEGER)
@@ -246,8 +248,13 @@ static void average(struct run *run)
 
 static void finish(struct run *run, char *to, int64_t stride)
 {
-    if (run->rn_reduction->re_averages)
+    const struct sim_reduction *reduction = run->rn_reduction;
+    double *numbers = run->rn_into.bv_doubles;
+    if (reduction->re_averages)
         average(run);
+    for (size_t i = 0; reduction->re_end != NULL && i < run->rn_count; i++)
+        numbers[i] = reduction->re_end(numbers[i], run->rn_centres.bv_doubles[i], (double)run->rn_elements,
+                                       run->rn_option);
     if (run->rn_class == SIM_CLASS_INTEGER)
         sim_element_wrap(&run->rn_into, run->rn_type, run->rn_count);
     sim_element_store(&run->rn_into, run->rn_class, to, run->rn_out, stride / (int64_t)sim_element_size(run->rn_out),
@@ -257,7 +264,16 @@ static void finish(struct run *run, char *to, int64_t stride)
 /* Casts elements before they are combined. Integers whose type does not change need no cast. */
 static void load(const struct run *run, union sim_block_values *block, const char *from, int64_t stride, size_t count)
 {
+    const struct sim_reduction *reduction = run->rn_reduction;
+    if (reduction->re_tests != 0 && sim_element_is(run->rn_self, SIM_TYPES_FLOAT)) {
+        sim_element_load(block, SIM_CLASS_DOUBLE, from, run->rn_self, stride, count);
+        for (size_t i = 0; i < count; i++)
+            block->bv_integers[i] = block->bv_doubles[i] != 0;
+        return;
+    }
     sim_element_load(block, run->rn_class, from, run->rn_self, stride, count);
+    if (run->rn_maps)
+        reduction->re_map(block->bv_doubles, run->rn_centres.bv_doubles, run->rn_beside, run->rn_option, count);
     if (run->rn_class == SIM_CLASS_INTEGER && run->rn_type != run->rn_self)
         sim_element_wrap(block, run->rn_type, count);
 }
@@ -287,20 +303,6 @@ static void join(struct run *run)
     }
 }
 
-static aclError reduce_each(char *const *places, const int64_t *strides, int64_t length, void *context)
-{
-    struct run *run = context;
-    int64_t line = sim_walk_length(&run->rn_reduced);
-    for (int64_t i = 0; i < length; i++) {
-        char *self = places[1] + i * strides[1];
-        begin(run, sim_element_block(0, line));
-        SIM_TRY(sim_walk_run(&run->rn_reduced, &self, add_line, run));
-        join(run);
-        finish(run, places[0] + i * strides[0], 0);
-    }
-    return ACL_SUCCESS;
-}
-
 /* Adds a line of elements. Each of them is the first of a block that goes into neighbouring results. */
 static aclError add_lines(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
@@ -313,14 +315,47 @@ static aclError add_lines(char *const *places, const int64_t *strides, int64_t l
     return ACL_SUCCESS;
 }
 
+/* One pass over the elements of one result, which begin at `self`, or of `count` neighbouring results. */
+static aclError pass(struct run *run, enum sim_fold fold, bool maps, char *self, size_t count)
+{
+    run->rn_fold = fold;
+    run->rn_maps = maps && run->rn_class == SIM_CLASS_DOUBLE;
+    begin(run, count);
+    SIM_TRY(sim_walk_run(&run->rn_reduced, &self, run->rn_beside ? add_lines : add_line, run));
+    if (!run->rn_beside)
+        join(run);
+    return ACL_SUCCESS;
+}
+
+static aclError pass_all(struct run *run, char *self, size_t count)
+{
+    const struct sim_reduction *reduction = run->rn_reduction;
+    if (reduction->re_centre != NULL) {
+        SIM_TRY(pass(run, reduction->re_first, false, self, count));
+        for (size_t i = 0; i < run->rn_count; i++)
+            run->rn_centres.bv_doubles[i] =
+                reduction->re_centre(run->rn_into.bv_doubles[i], (double)run->rn_elements);
+    }
+    return pass(run, reduction->re_fold, reduction->re_map != NULL, self, count);
+}
+
+static aclError reduce_each(char *const *places, const int64_t *strides, int64_t length, void *context)
+{
+    struct run *run = context;
+    size_t count = sim_element_block(0, sim_walk_length(&run->rn_reduced));
+    for (int64_t i = 0; i < length; i++) {
+        SIM_TRY(pass_all(run, places[1] + i * strides[1], count));
+        finish(run, places[0] + i * strides[0], 0);
+    }
+    return ACL_SUCCESS;
+}
+
 static aclError reduce_beside(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
     struct run *run = context;
     run->rn_stride = strides[1] / (int64_t)sim_element_size(run->rn_self);
     for (int64_t done = 0; done < length; done += SIM_BLOCK) {
-        char *self = places[1] + done * strides[1];
-        begin(run, sim_element_block(done, length));
-        SIM_TRY(sim_walk_run(&run->rn_reduced, &self, add_lines, run));
+        SIM_TRY(pass_all(run, places[1] + done * strides[1], sim_element_block(done, length)));
         finish(run, places[0] + done * strides[0], strides[0]);
     }
     return ACL_SUCCESS;
@@ -362,9 +397,9 @@ static bool is_beside(const struct sim_walk *kept, const struct sim_walk *reduce
     return llabs(kept->wk_strides[kept->wk_rank - 1][1]) < llabs(reduced->wk_strides[reduced->wk_rank - 1][0]);
 }
 
-static aclError run_reduction(const aclsimCall *call)
+aclError sim_reduction_run(const aclsimCall *call)
 {
-    const struct reduction *reduction = call->userData;
+    const struct sim_reduction *reduction = call->userData;
     const aclsimTensor *out = call->arguments[reduction->re_out].tensors;
     aclsimTensor self = *call->arguments[0].tensors;
     struct sim_reduced reduced;
@@ -378,40 +413,43 @@ static aclError run_reduction(const aclsimCall *call)
     run.rn_type = type_of(call, reduction);
     run.rn_class = sim_reduce_class(run.rn_type);
     measure(&run, &self, &reduced);
+    if (reduction->re_option != 0)
+        run.rn_option = sim_reduction_option(&call->arguments[reduction->re_option]);
     sim_reduce_walk(&kept, tensors, &reduced);
-    return sim_walk_run(&kept, places, is_beside(&kept, &run.rn_reduced) ? reduce_beside : reduce_each, &run);
+    run.rn_beside = is_beside(&kept, &run.rn_reduced);
+    return sim_walk_run(&kept, places, run.rn_beside ? reduce_beside : reduce_each, &run);
 }
 
-#define AVERAGED (SIM_TYPES_ARITHMETIC & ~SIM_TYPES_BOOL)
+double sim_reduction_option(const aclsimArgument *option)
+{
+    union sim_block_values value;
+    if (option->kind == ACLSIM_INTEGER)
+        return (double)option->integer;
+    sim_element_load(&value, SIM_CLASS_DOUBLE, option->scalars->value, option->scalars->type, 0, 1);
+    return value.bv_doubles[0];
+}
 
-#define REDUCTION(name, ...)                                                                                           \
-    static const struct reduction reduction_##name = {__VA_ARGS__};                                                    \
-    const struct sim_kernel sim_kernel_aclnn##name = {plan_reduction, run_reduction, (void *)&reduction_##name, false};
+/* ---- two results ---- */
 
-REDUCTION(ReduceSum, FOLD_SUM, SIM_TYPES_ARITHMETIC, .re_casts = true, .re_dims = 1, .re_keeps = 2, .re_type = 3,
-          .re_out = 4)
-REDUCTION(Mean, FOLD_SUM, AVERAGED, .re_averages = true, .re_casts = true, .re_dims = 1, .re_keeps = 2,
-          .re_type = 3, .re_out = 4)
-REDUCTION(MeanV2, FOLD_SUM, AVERAGED, .re_averages = true, .re_casts = true, .re_dims = 1, .re_keeps = 2, .re_noop = 3,
-          .re_out = 4)
-REDUCTION(Prod, FOLD_PRODUCT, SIM_TYPES_ARITHMETIC, .re_casts = true, .re_type = 1, .re_out = 2)
-REDUCTION(ProdDim, FOLD_PRODUCT, SIM_TYPES_ARITHMETIC, .re_casts = true, .re_dims = 1, .re_keeps = 2, .re_type = 3,
-          .re_out = 4)
-REDUCTION(Amax, FOLD_GREATEST, SIM_TYPES_REAL, .re_dims = 1, .re_keeps = 2, .re_out = 3)
-REDUCTION(Amin, FOLD_LEAST, SIM_TYPES_REAL, .re_dims = 1, .re_keeps = 2, .re_out = 3)
-REDUCTION(MaxV2, FOLD_GREATEST, SIM_TYPES_REAL, .re_dims = 1, .re_keeps = 2, .re_noop = 3, .re_out = 4)
-REDUCTION(Max, FOLD_GREATEST, SIM_TYPES_REAL, .re_casts = true, .re_out = 1)
-REDUCTION(Min, FOLD_LEAST, SIM_TYPES_REAL, .re_casts = true, .re_out = 1)
+/* The call of one of the two reductions. */
+static aclsimCall one_of(const aclsimCall *call, size_t index)
+{
+    const struct sim_reduction *reductions = call->userData;
+    aclsimCall one = *call;
+    one.userData = (void *)&reductions[index];
+    return one;
+}
 
-/* The single operator ReduceProd accepts any number of axes, while aclnnProdDim accepts one. */
-static const struct reduction product_reduction = {FOLD_PRODUCT, SIM_TYPES_ARITHMETIC, .re_dims = 1, .re_keeps = 2,
-                                                   .re_out = 3};
-static const struct sim_kernel product_kernel = {plan_reduction, run_reduction, (void *)&product_reduction, false};
-static const struct sim_parameter product_parameters[] = {
-    {"x", ACLSIM_TENSOR, ACLSIM_IN, false},
-    {"axes", ACLSIM_INTEGERS, 0, false},
-    {"keep_dims", ACLSIM_INTEGER, 0, false},
-    {"y", ACLSIM_TENSOR, ACLSIM_OUT, false},
-};
+aclnnStatus sim_reduction_plan_two(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimCall first = one_of(call, 0), second = one_of(call, 1);
+    SIM_TRY(sim_reduction_plan(&first, workspace_size));
+    return sim_reduction_plan(&second, workspace_size);
+}
 
-struct sim_row sim_op_prod_row = SIM_ROW("ReduceProd", SIM_TASK_VECTOR, product_parameters, &product_kernel);
+aclError sim_reduction_run_two(const aclsimCall *call)
+{
+    const aclsimCall first = one_of(call, 0), second = one_of(call, 1);
+    SIM_TRY(sim_reduction_run(&first));
+    return sim_reduction_run(&second);
+}

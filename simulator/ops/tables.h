@@ -21,7 +21,7 @@ extern struct sim_row sim_op_strided_row;     /* ops/part.c: x, starts, steps, s
 extern struct sim_row sim_op_split_row;       /* x, axis, sizes, outputs */
 extern struct sim_row sim_op_gather_nd_row;   /* x, indices, y */
 extern struct sim_row sim_op_pad_row;         /* ops/pad.c: x, pads, value, y */
-extern struct sim_row sim_op_prod_row;        /* ops/reduce.c: x, axes, keep_dims, y */
+extern struct sim_row sim_op_prod_row;        /* ops/fold.c: x, axes, keep_dims, y */
 extern struct sim_row sim_op_layer_norm_row;  /* ops/norm.c: x, shape, gamma, beta, epsilon, y, mean, variance */
 extern struct sim_row sim_op_range_row;       /* ops/generate.c: start, limit, delta, y */
 extern struct sim_row sim_op_max_pool_row;    /* ops/window.c: x, axes, ksize, strides, pads, counts_pads, divisor, y */
