@@ -104,6 +104,11 @@ RESULTS = (
     ("linalg_vector_norm", (A, 2, [0]), numpy.sqrt((A * A).sum(0))),
     ("log_sum_exp", (A, [1]), numpy.log(numpy.exp(A).sum(1))),
     ("reduce_nansum", (numpy.array([[1, numpy.nan, 2]], "f4"), [1]), numpy.array([3], "f4")),
+    ("median", (ROW,), numpy.float32(2)),
+    ("nan_median", (ROW,), numpy.float32(2)),
+    ("equal", (A, A), numpy.True_),
+    ("equal", (A, ROW), numpy.False_),
+    ("histc", (A, 3, -6, 5), numpy.array([1, 2, 3], "f4")),
     ("softmax", (A, -1), softmax(A)),
     ("log_softmax", (A, 1), numpy.log(softmax(A))),
     ("matmul", (A, A.T), A @ A.T),
@@ -172,6 +177,10 @@ def test_a_list_of_results():
 def test_several_results():
     values, places = nn.max_dim(put(A), 1)
     assert values.to_numpy().tolist() == [3, 5] and places.to_numpy().tolist() == [2, 1]
+    values, places = nn.kthvalue(put(A), 2, 1)
+    assert values.to_numpy().tolist() == [1, 4] and places.to_numpy().tolist() == [0, 0]
+    least, most = nn.aminmax(put(A), [1])
+    assert least.to_numpy().tolist() == [-2, -6] and most.to_numpy().tolist() == [3, 5]
     y, rstd = nn.rms_norm(put(A), put(ROW))
     assert rstd.shape == (2, 1)
     assert numpy.allclose(y.to_numpy(), A * ROW * rstd.to_numpy(), rtol=1e-5)

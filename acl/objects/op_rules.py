@@ -533,6 +533,8 @@ TABLE: dict[Rule, str] = {
     _reduction(floating, 2): "std_mean_correction var_mean",
     _reduction(_total): "reduce_sum reduce_nansum prod prod_dim",
     _reduction(_index): "arg_max arg_min",
+    lambda a, arrays: [Spec((), BOOL)]: "equal",
+    lambda a, arrays: [Spec((a["bins"],), arrays[0].dtype)]: "histc",
     _extreme: "max_dim min_dim median_dim nan_median_dim kthvalue",
     _along(None): "softmax log_softmax softmax_backward log_softmax_backward",
     _along(None, LONG): "sort cummax cummin",
