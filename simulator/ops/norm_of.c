@@ -56,7 +56,7 @@ static enum norm norm_of(double order)
     }
 #define NORMS(...)                                                                                                     \
     {                                                                                                                  \
-        [NORM_COUNT] = NORM(SIM_FOLD_SUM, presence, same, __VA_ARGS__),                                                   \
+        [NORM_COUNT] = NORM(SIM_FOLD_SUM, presence, same, __VA_ARGS__),                                                \
         [NORM_SIZES] = NORM(SIM_FOLD_SUM, size, same, __VA_ARGS__),                                                    \
         [NORM_EUCLIDEAN] = NORM(SIM_FOLD_SUM, square, square_root, __VA_ARGS__),                                       \
         [NORM_GREATEST] = NORM(SIM_FOLD_GREATEST, size, not_negative, __VA_ARGS__),                                    \
