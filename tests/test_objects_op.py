@@ -102,6 +102,7 @@ RESULTS = (
     ("var", (A, [0], False), A.var(0)),
     ("norm", (A, 1, [1]), abs(A).sum(1)),
     ("linalg_vector_norm", (A, 2, [0]), numpy.sqrt((A * A).sum(0))),
+    ("renorm", (A, 2, 0, 1), A / numpy.sqrt((A * A).sum(1, keepdims=True))),
     ("log_sum_exp", (A, [1]), numpy.log(numpy.exp(A).sum(1))),
     ("reduce_nansum", (numpy.array([[1, numpy.nan, 2]], "f4"), [1]), numpy.array([3], "f4")),
     ("median", (ROW,), numpy.float32(2)),

@@ -3,7 +3,18 @@
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.operands import INVALID, NULLPTR, ORDER, SETTINGS, blank, check_written, exact, rounded, stored
+from helpers.operands import (
+    INVALID,
+    NULLPTR,
+    ORDER,
+    SETTINGS,
+    any_view,
+    blank,
+    check_written,
+    exact,
+    rounded,
+    stored,
+)
 from helpers.pointwise import INTEGERS, REAL, SINGLE, compare
 from helpers.reductions import Case, extreme_values, kinds_between, sums, wrapped
 from helpers.tensors import CODES
@@ -82,15 +93,16 @@ def test_the_variance_of_one_element(npu):
 ORDERS = [0, 1, 2, 3, 0.5, -1, -2.5, INFINITY, -INFINITY]
 
 
-def norm(case, order):
-    sizes = numpy.abs(case.wide())
+def norm(values, order, axis, keep):
+    """Return norms in float64."""
+    sizes, options = numpy.abs(values), {"axis": axis, "keepdims": keep}
     with numpy.errstate(divide="ignore", over="ignore"):
         if order == 0:
-            return case.over(numpy.sum, sizes != 0, dtype="f8")
+            return numpy.asarray(numpy.sum(sizes != 0, dtype="f8", **options))
         if numpy.isinf(order):
             function, initial = (numpy.max, 0) if order > 0 else (numpy.min, INFINITY)
-            return case.over(function, sizes, initial=initial)
-        return case.over(numpy.sum, sizes**order) ** (1 / order)
+            return numpy.asarray(function(sizes, initial=initial, **options))
+        return numpy.asarray(numpy.sum(sizes**order, **options) ** (1 / order))
 
 
 @pytest.mark.parametrize("name", ["norm", "linalg_vector_norm"])
@@ -100,7 +112,7 @@ def test_norms(npu, name, data, order):
     case = Case(data.draw, SINGLE)
     fits = SINGLE if name == "norm" else [case.kind, "f4"]
     out_kind = data.draw(st.sampled_from(fits))
-    expected = norm(case, order)
+    expected = norm(case.wide(), order, case.reduced, case.keep)
     out = case.out(npu, expected.shape, out_kind)
     options = (npu.scalar(order), npu.integers(case.dims), case.keep)
     if name == "linalg_vector_norm":
@@ -125,6 +137,47 @@ def test_an_order_may_have_any_real_type(npu, kind):
     self = npu.tensor(numpy.array([3, -4], "f4"))
     assert npu.call("norm", self, npu.scalar(1, kind), npu.integers([]), False, out) == 0
     assert npu.get(out) == 7
+
+
+@SETTINGS
+@given(data=st.data(), order=st.sampled_from([0, 0.5, 1, 2, 3, INFINITY]), in_place=st.booleans())
+def test_renorm(npu, data, order, in_place):
+    draw = data.draw
+    generator, kind = numpy.random.default_rng(draw(st.integers(0, 2**32))), draw(st.sampled_from(SINGLE))
+    shape = draw(st.lists(st.integers(0, 4), min_size=2, max_size=4))
+    base, view = any_view(draw, generator, shape, kind)
+    values, axis, most = exact(view, kind), draw(st.integers(0, len(shape) - 1)), draw(st.sampled_from([0, 1, 5, 30]))
+    norms = norm(values, order, tuple(place for place in range(len(shape)) if place != axis), True)
+    expected = values * numpy.where(norms > most, most / (norms + 1e-7), 1)
+    self = npu.view(base, view, kind)
+    arguments = (self, npu.scalar(order), axis - draw(st.sampled_from([0, len(shape)])), npu.scalar(most))
+    if in_place:
+        out = self
+        assert npu.call("inplace_renorm", *arguments) == 0
+    else:
+        out = npu.view(*any_view(draw, generator, shape, kind), kind)
+        assert npu.call("renorm", *arguments, out) == 0
+    found = npu.get(out)
+    check_written(npu, out, found)
+    compare(found, expected, kind, kind)
+
+
+@pytest.mark.strict
+def test_refusals_of_renorm(npu):
+    self, two, less = blank(npu, "f4"), npu.scalar(2), npu.scalar(-1)
+    out = blank(npu, "f4")
+    assert npu.call("renorm", self, two, 0, two, out) == 0
+    for arguments, words in (
+        ((blank(npu, "f8"), two, 0, two, out), "self has data type 11"),
+        ((self, two, 0, two, blank(npu, "f2")), "out has data type 1, float16, expected float32, that of self"),
+        ((self, two, 0, two, blank(npu, "f4", (3, 2))), "out has shape [3, 2], expected [2, 3], that of self"),
+        ((blank(npu, "f4", (3,)), two, 0, two, blank(npu, "f4", (3,))), "self has 1 dimensions, expected 2 to 8"),
+        ((self, two, 2, two, out), "dim is 2, expected -2 to 1"),
+        ((self, less, 0, two, out), "p is -1, expected 0 or more"),
+        ((self, two, 0, less, out), "maxNorm is -1, expected 0 or more"),
+        ((self, npu.scalar(1, "c8"), 0, two, out), "p has data type 16"),
+    ):
+        refused(npu.call("renorm", *arguments), INVALID, words)
 
 
 # --- logarithms of sums

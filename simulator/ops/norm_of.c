@@ -1,11 +1,13 @@
-/* Norms of vectors: Norm and LinalgVectorNorm. The order selects what is combined: the number of elements that are not
- * 0, their sizes, squares or powers, or the greatest or least size. The norm of no elements is 0, or infinite for a
- * negative order. */
+/* Norms of vectors: Norm and LinalgVectorNorm, and Renorm and InplaceRenorm, which scale slices to a norm. The order
+ * selects what is combined: the number of elements that are not 0, their sizes, squares or powers, or the greatest or
+ * least size. The norm of no elements is 0, or infinite for a negative order. */
 #include "base/fail.h"
+#include "line.h"
 #include "reduce.h"
 #include "require.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 SIM_REDUCE_MAP(presence, x != 0)
 SIM_REDUCE_MAP(size, fabs(x))
@@ -64,7 +66,7 @@ static enum norm norm_of(double order)
         [NORM_POWERS] = NORM(SIM_FOLD_SUM, power, root, __VA_ARGS__),                                                  \
     }
 
-static const struct sim_reduction norms[] = NORMS(.re_casts = true, .re_out = 4),
+static const struct sim_reduction norms_by_order[] = NORMS(.re_casts = true, .re_out = 4),
                                   vector_norms[] = NORMS(.re_type = 4, .re_out = 5);
 
 static aclsimCall with_order(const aclsimCall *call)
@@ -100,5 +102,107 @@ static aclError run_norm(const aclsimCall *call)
     return sim_reduction_run(&chosen);
 }
 
-const struct sim_kernel sim_kernel_aclnnNorm = {plan_norm, run_norm, (void *)norms, false},
+const struct sim_kernel sim_kernel_aclnnNorm = {plan_norm, run_norm, (void *)norms_by_order, false},
                         sim_kernel_aclnnLinalgVectorNorm = {plan_vector_norm, run_norm, (void *)vector_norms, false};
+
+/* ---- Renorm (self, p, dim, maxNorm, out): slices whose norm is greater than maxNorm are scaled to it ---- */
+
+static const aclsimArgument *result_of(const aclsimCall *call)
+{
+    return &call->arguments[call->argumentCount == 5 ? 4 : 0]; /* InplaceRenorm replaces self */
+}
+
+static aclnnStatus plan_renorm(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *self = &call->arguments[0], *numbers[] = {&call->arguments[1], &call->arguments[3]};
+    const aclsimTensor *tensor = self->tensors;
+    uint32_t dim;
+    (void)workspace_size;
+    SIM_TRY(sim_require_types(self, result_of(call), SIM_TYPES_SINGLE));
+    for (size_t i = 0; i < 2; i++) {
+        SIM_TRY(sim_require_type(numbers[i], SIM_TYPES_REAL));
+        SIM_ARGUMENT(sim_reduction_option(numbers[i]) >= 0, ACLNN_ERR_PARAM_INVALID, "%s is %g, expected 0 or more",
+                     numbers[i]->name, sim_reduction_option(numbers[i]));
+    }
+    SIM_TRY(sim_require_rank(self, 2, SIM_RANK));
+    SIM_TRY(sim_require_dim(&call->arguments[2], tensor->rank, &dim));
+    return sim_require_shape(result_of(call), tensor->dims, tensor->rank, "that of self");
+}
+
+/* Computes the norms of all slices along a dimension as aclnnNorm does. */
+static aclError find_norms(const aclsimCall *call, uint32_t dim, double *norms)
+{
+    const aclsimTensor *self = call->arguments[0].tensors;
+    const aclsimTensor out = {.data = norms, .rank = 1, .dims = {self->dims[dim]}, .strides = {1}, .type = ACL_DOUBLE};
+    int64_t others[SIM_RANK];
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < self->rank; k++)
+        if (k != dim)
+            others[count++] = k;
+    const aclsimArgument arguments[] = {
+        call->arguments[0],
+        call->arguments[1],
+        {.name = "dims", .kind = ACLSIM_INTEGERS, .count = count, .integers = others},
+        {.name = "keepdim", .kind = ACLSIM_INTEGER, .integer = 0},
+        {.name = "norms", .kind = ACLSIM_TENSOR, .count = 1, .tensors = &out},
+    };
+    const aclsimCall norm = {.arguments = arguments, .argumentCount = 5, .userData = (void *)norms_by_order};
+    return run_norm(&norm);
+}
+
+struct slice {
+    aclDataType sl_type;
+    double sl_scale;
+};
+
+/* places: the addresses of a line of the result and of a line of self. */
+static aclError scale_line(char *const *places, const int64_t *strides, int64_t length, void *context)
+{
+    const struct slice *slice = context;
+    int64_t size = (int64_t)sim_element_size(slice->sl_type);
+    for (int64_t done = 0; done < length; done += SIM_BLOCK) {
+        size_t count = sim_element_block(done, length);
+        union sim_block_values block;
+        sim_element_load(&block, SIM_CLASS_DOUBLE, places[1] + done * strides[1], slice->sl_type, strides[1] / size,
+                         count);
+        for (size_t i = 0; i < count; i++)
+            block.bv_doubles[i] *= slice->sl_scale;
+        sim_element_store(&block, SIM_CLASS_DOUBLE, places[0] + done * strides[0], slice->sl_type, strides[0] / size,
+                          count);
+    }
+    return ACL_SUCCESS;
+}
+
+static void scale_slices(const aclsimCall *call, uint32_t dim, const double *norms)
+{
+    const aclsimTensor *from = call->arguments[0].tensors, *to = result_of(call)->tensors;
+    double most = sim_reduction_option(&call->arguments[3]);
+    aclsimTensor sources = sim_line_without(from, dim), targets = sim_line_without(to, dim);
+    for (int64_t i = 0; i < from->dims[dim]; i++) {
+        struct slice slice = {from->type, norms[i] > most ? most / (norms[i] + 1e-7) : 1}; /* as PyTorch does */
+        sim_walk_tensors((const aclsimTensor *[]){&targets, &sources}, 2, scale_line, &slice);
+        if (i + 1 == from->dims[dim]) /* the stride of a single slice may be any number */
+            break;
+        sim_walk_advance(&sources, from->strides[dim]);
+        sim_walk_advance(&targets, to->strides[dim]);
+    }
+}
+
+static aclError run_renorm(const aclsimCall *call)
+{
+    const aclsimTensor *self = call->arguments[0].tensors;
+    uint32_t dim;
+    SIM_TRY(sim_require_dim(&call->arguments[2], self->rank, &dim));
+    if (sim_walk_is_empty(self->dims, self->rank))
+        return ACL_SUCCESS;
+    double *norms = calloc((size_t)self->dims[dim], sizeof *norms);
+    SIM_CHECK(norms != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "cannot allocate host memory for the norms of self");
+    aclError code = find_norms(call, dim, norms);
+    if (code == ACL_SUCCESS)
+        scale_slices(call, dim, norms);
+    free(norms);
+    return code;
+}
+
+const struct sim_kernel sim_kernel_aclnnRenorm = {plan_renorm, run_renorm, NULL, true},
+                        sim_kernel_aclnnInplaceRenorm = {plan_renorm, run_renorm, NULL, true};
