@@ -59,6 +59,7 @@ RESULTS = (
     ("div", (ints([1, 6]), ints([2, 4])), numpy.array([0.5, 1.5], "f4")),
     ("maximum", (A, B), numpy.maximum(A, B)),
     ("max_n", ([A, B, A + 1],), numpy.maximum(A + 1, B)),
+    ("sum", ([A, B, A],), A + B + A),
     ("eq_scalar", (A, 3), A == 3),
     ("gt_tensor", (A, B), A > B),
     ("clamp", (A, -1, 4), A.clip(-1, 4)),

@@ -1,4 +1,4 @@
-"""Variances, norms, logarithms of sums, tests of elements against NumPy: types, strides, special values, refusals."""
+"""Variances, norms, sums and tests of elements against NumPy: types, strides, special values, refusals."""
 
 import numpy
 import pytest
@@ -8,12 +8,14 @@ from helpers.operands import (
     NULLPTR,
     ORDER,
     SETTINGS,
+    any_shape,
     any_view,
     blank,
     check_written,
     exact,
     rounded,
     stored,
+    stretched,
 )
 from helpers.pointwise import INTEGERS, REAL, SINGLE, compare
 from helpers.reductions import Case, extreme_values, kinds_between, sums, wrapped
@@ -272,6 +274,39 @@ def test_both_extremes(npu, name, data):
         found = npu.get(out)
         check_written(npu, out, found)
         assert numpy.array_equal(exact(found, case.kind), rounded(values, case.kind), equal_nan=ORDER[case.kind] == 2)
+
+
+# --- sums of lists
+
+ADDED = ["f2", "f4", "i1", "u1", "i4"]
+
+
+@SETTINGS
+@given(data=st.data(), count=st.integers(1, 4))
+def test_the_sum_of_a_list(npu, data, count):
+    draw = data.draw
+    generator, kind = numpy.random.default_rng(draw(st.integers(0, 2**32))), draw(st.sampled_from(ADDED))
+    shape = any_shape(draw)
+    views = [any_view(draw, generator, stretched(draw, shape), kind) for _ in range(count)]
+    values = [numpy.broadcast_to(exact(view, kind).astype("f8"), shape) for _, view in views]
+    out = npu.view(*any_view(draw, generator, shape, kind), kind)
+    assert npu.call("sum", npu.list([npu.view(*view, kind) for view in views]), out) == 0
+    found = npu.get(out)
+    check_written(npu, out, found)
+    total = sum(values)
+    compare(found, total.astype("i8") if ORDER[kind] == 1 else total, kind, kind, sum(abs(each) for each in values))
+
+
+@pytest.mark.strict
+def test_refusals_of_sums_of_lists(npu):
+    self, out = blank(npu, "f4"), blank(npu, "f4")
+    for members, result, words in (
+        ([blank(npu, "b2")], blank(npu, "b2"), "tensors[0] has data type 27"),
+        ([self, blank(npu, "f2")], out, "out has data type 0, float32, expected float16, that of tensors[1]"),
+        ([self], blank(npu, "f2"), "out has data type 1"),
+        ([self, blank(npu, "f4", (3, 2))], out, "dimension 0 of tensors[1] is 3 and dimension 0 of out is 2"),
+    ):
+        refused(npu.call("sum", npu.list(members), result), INVALID, words)
 
 
 # --- refusals

@@ -506,8 +506,8 @@ TABLE: dict[Rule, str] = {
         logit reciprocal rsqrt sigmoid sin sinc sinh sqrt tan tanh""",
     _pointwise(_truth): "is_finite is_inf is_neg_inf is_pos_inf logical_not signbit",
     _together(_same): """
-        add sub mul rsub add_relu maximum minimum max_n min_n bitwise_and_tensor bitwise_or_tensor bitwise_xor_tensor
-        floor_divide normal_tensor_tensor
+        add sub mul rsub add_relu maximum minimum max_n min_n sum bitwise_and_tensor bitwise_or_tensor
+        bitwise_xor_tensor floor_divide normal_tensor_tensor
         fmod_tensor gcd pow_tensor_tensor remainder_tensor_tensor lerp lerps addcmul clamp_tensor clamp_min_tensor
         clamp_max_tensor
         gelu_backward gelu_backward_v2 hardshrink_backward leaky_relu_backward mish_backward sigmoid_backward

@@ -4,7 +4,6 @@
 #include "formula.h"
 #include "require.h"
 #include <float.h>
-#include <stdio.h>
 #include <tgmath.h>
 
 /* ---- sums and products ---- */
@@ -152,18 +151,8 @@ SIM_FORMULA_KERNEL(Minimum, &minimum);
 
 static aclnnStatus plan_list(const aclsimCall *call, uint64_t *workspace_size)
 {
-    const aclsimArgument *list = &call->arguments[0], *out = &call->arguments[1];
     (void)workspace_size;
-    SIM_ARGUMENT(list->count != 0, ACLNN_ERR_PARAM_INVALID, "%s is empty, expected at least one tensor", list->name);
-    for (uint64_t i = 0; i < list->count; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s[%llu]", list->name, (unsigned long long)i);
-        const aclsimArgument member = {.name = name, .kind = ACLSIM_TENSOR, .tensors = &list->tensors[i]};
-        const aclsimArgument *const members[] = {&member};
-        SIM_TRY(sim_require_types(&member, out, LISTED));
-        SIM_TRY(sim_pointwise_check_spread(out, members, 1));
-    }
-    return ACL_SUCCESS;
+    return sim_pointwise_check_list(&call->arguments[0], &call->arguments[1], LISTED);
 }
 
 static aclError run_list(const aclsimCall *call)

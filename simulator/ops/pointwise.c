@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "require.h"
+#include <stdio.h>
 #include <string.h>
 
 aclnnStatus sim_pointwise_check_spread(const aclsimArgument *out, const aclsimArgument *const *inputs, size_t count)
@@ -42,6 +43,20 @@ aclnnStatus sim_pointwise_check(const aclsimArgument *out, const aclsimArgument 
         SIM_ARGUMENT(!stretched || result->dims[place] == 1, ACLNN_ERR_PARAM_INVALID,
                      "dimension %u of %s is %lld, expected 1, the size to which the inputs broadcast", place, out->name,
                      (long long)result->dims[place]);
+    }
+    return ACL_SUCCESS;
+}
+
+aclnnStatus sim_pointwise_check_list(const aclsimArgument *list, const aclsimArgument *out, uint64_t types)
+{
+    SIM_ARGUMENT(list->count != 0, ACLNN_ERR_PARAM_INVALID, "%s is empty, expected at least one tensor", list->name);
+    for (uint64_t i = 0; i < list->count; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s[%llu]", list->name, (unsigned long long)i);
+        const aclsimArgument member = {.name = name, .kind = ACLSIM_TENSOR, .tensors = &list->tensors[i]};
+        const aclsimArgument *const members[] = {&member};
+        SIM_TRY(sim_require_types(&member, out, types));
+        SIM_TRY(sim_pointwise_check_spread(out, members, 1));
     }
     return ACL_SUCCESS;
 }

@@ -10,6 +10,9 @@
 aclnnStatus sim_pointwise_check_spread(const aclsimArgument *out, const aclsimArgument *const *inputs, size_t count);
 /* The same, and `out` must have exactly the shape that results from broadcasting the inputs. */
 aclnnStatus sim_pointwise_check(const aclsimArgument *out, const aclsimArgument *const *inputs, size_t count);
+/* Returns 161002 unless the list has tensors, each has the type of `out`, which is in the set, and each can be
+ * broadcast to `out`. */
+aclnnStatus sim_pointwise_check_list(const aclsimArgument *list, const aclsimArgument *out, uint64_t types);
 
 /* A block of at most SIM_BLOCK elements: the address of the first one in each tensor, and the strides in elements. The
  * first tensor is the result. */
