@@ -4,23 +4,13 @@ import numpy
 import pytest
 from helpers.capture import begin, end, run
 from helpers.expect import refused
+from helpers.indices import AICORE_EXCEPTION, any_indices
 from helpers.operands import INVALID, KINDS, NULLPTR, SETTINGS, any_shape, any_view, check_written
 from helpers.tensors import CODES, Device
 from hypothesis import given
 from hypothesis import strategies as st
 
 import acl
-
-AICORE_EXCEPTION = 507015
-INDICES = ["i4", "i8"]
-
-
-def indices(draw, generator, shape, length, negative=False):
-    """Return a view of indices into a dimension, and their type."""
-    kind = draw(st.sampled_from(INDICES))
-    base, view = any_view(draw, generator, shape, kind)
-    base[...] = generator.integers(-length if negative else 0, length, base.shape)
-    return base, view, kind
 
 
 class Case:
@@ -49,7 +39,7 @@ class Case:
 def test_index_select(npu, data):
     case = Case(data.draw)
     shape = data.draw(st.sampled_from([[], [0], [1], [3], [300]]))
-    index = indices(data.draw, case.generator, shape, case.line.shape[case.axis])
+    index = any_indices(data.draw, case.generator, shape, case.line.shape[case.axis])
     case.run(npu, "index_select", index, numpy.take(case.line, index[1].reshape(-1), case.axis), case.dim)
 
 
@@ -58,7 +48,7 @@ def test_index_select(npu, data):
 def test_gather_v2(npu, data):
     case = Case(data.draw)
     shape = data.draw(st.lists(st.integers(0, 4), max_size=4))
-    index = indices(data.draw, case.generator, shape, case.line.shape[case.axis], negative=True)
+    index = any_indices(data.draw, case.generator, shape, case.line.shape[case.axis], negative=True)
     case.run(npu, "gather_v2", index, numpy.take(case.line, index[1].reshape(shape or (1,)), case.axis), case.dim)
 
 
@@ -66,7 +56,7 @@ def test_gather_v2(npu, data):
 @given(data=st.data())
 def test_embedding(npu, data):
     case = Case(data.draw, rank=2)
-    index = indices(data.draw, case.generator, any_shape(data.draw), case.view.shape[0])
+    index = any_indices(data.draw, case.generator, any_shape(data.draw), case.view.shape[0])
     case.run(npu, "embedding", index, numpy.take(case.view, index[1], 0))
 
 
@@ -77,7 +67,7 @@ def test_gather(npu, data):
     shape = [data.draw(st.integers(0, dim)) for dim in case.view.shape]
     if shape:
         shape[case.axis] = data.draw(st.integers(0, 5))
-    index = indices(data.draw, case.generator, shape, case.line.shape[case.axis])
+    index = any_indices(data.draw, case.generator, shape, case.line.shape[case.axis])
     part = case.line[tuple(slice(None if k == case.axis else dim) for k, dim in enumerate(shape or (1,)))]
     expected = numpy.take_along_axis(part, index[1].reshape(shape or (1,)), case.axis).reshape(shape)
     case.run(npu, "gather", index, expected, case.dim)

@@ -2,121 +2,31 @@
  * checked where it is used. An index out of range ends the task, and elements written before stay written. The message
  * names the first such index in the order of the index tensor. */
 #include "base/fail.h"
+#include "indices.h"
 #include "operator/row.h"
 #include "require.h"
-#include "walk.h"
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The size of the dimension that is indexed; a scalar counts as one element. */
-static int64_t length_of(const aclsimTensor *self, uint32_t dim)
-{
-    return self->rank == 0 ? 1 : self->dims[dim];
-}
-
-/* The distance in bytes between elements at consecutive indices. */
-static int64_t step_of(const aclsimTensor *self, uint32_t dim)
-{
-    return length_of(self, dim) < 2 ? 0 : self->strides[dim] * (int64_t)sim_element_size(self->type);
-}
-
-/* ---- reading indices ---- */
-
-/* The tensor from which elements are picked, and the form of the indices. */
+/* The tensor from which elements are picked, and the indices. */
 struct picking {
-    aclDataType pn_type; /* of indices */
-    bool pn_from_end;    /* negative indices count from the end */
-    size_t pn_size;      /* of elements */
-    int64_t pn_length, pn_step;
+    struct sim_indices pn_indices;
+    size_t pn_size;           /* of elements */
     struct sim_walk pn_slice; /* over a slice of the result and of self; used for whole slices */
 };
 
-static struct picking picking_of(const aclsimTensor *self, uint32_t dim, const aclsimTensor *index, bool from_end)
+static struct picking picking_of(const aclsimArgument *self, uint32_t dim, const aclsimArgument *index, bool from_end)
 {
-    return (struct picking){.pn_type = index->type,
-                            .pn_from_end = from_end,
-                            .pn_size = sim_element_size(self->type),
-                            .pn_length = length_of(self, dim),
-                            .pn_step = step_of(self, dim),
-                            .pn_slice.wk_places = 2};
-}
-
-static int64_t index_at(const struct picking *picking, const char *place)
-{
-    int64_t index;
-    int32_t narrow;
-    if (picking->pn_type != ACL_INT32) {
-        memcpy(&index, place, sizeof index);
-        return index;
-    }
-    memcpy(&narrow, place, sizeof narrow);
-    return narrow;
-}
-
-/* Finds the byte offset of the index at address `place`; false if the index is out of range. */
-static bool find_offset(const struct picking *picking, const char *place, int64_t *offset)
-{
-    int64_t index = index_at(picking, place);
-    if (index < 0 && picking->pn_from_end)
-        index += picking->pn_length;
-    if (index < 0 || index >= picking->pn_length)
-        return false;
-    *offset = index * picking->pn_step;
-    return true;
-}
-
-/* ---- indices out of range ---- */
-
-/* Goes on to the next position in the index tensor; false at the end. */
-static bool step_on(const aclsimTensor *index, int64_t *at)
-{
-    for (uint32_t k = index->rank; k > 0; k--) {
-        if (++at[k - 1] < index->dims[k - 1])
-            return true;
-        at[k - 1] = 0;
-    }
-    return false;
-}
-
-static const char *place_of(const aclsimTensor *index, const int64_t *at)
-{
-    int64_t offset = 0;
-    for (uint32_t k = 0; k < index->rank; k++)
-        offset += at[k] == 0 ? 0 : at[k] * index->strides[k]; /* a dimension of size 1 may have any stride */
-    return (const char *)index->data + offset * (int64_t)sim_element_size(index->type);
-}
-
-/* Records the reason of the failure, such as "index[0, 2] is 7, expected 0 to 2 for dimension 0 of self". */
-static aclError SIM_RARE fail_at(const struct picking *picking, const aclsimArgument *given, const aclsimArgument *self,
-                                 uint32_t dim)
-{
-    const aclsimTensor *index = given->tensors;
-    int64_t at[SIM_RANK] = {0}, offset;
-    char text[320];
-    while (find_offset(picking, place_of(index, at), &offset) && step_on(index, at))
-        continue;
-    size_t length = (size_t)snprintf(text, sizeof text, "%.40s", given->name);
-    for (uint32_t k = 0; k < index->rank; k++)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%s%" PRId64 "%s", k == 0 ? "[" : ", ", at[k],
-                                   k + 1 == index->rank ? "]" : "");
-    int64_t value = index_at(picking, place_of(index, at));
-    if (picking->pn_length == 0)
-        snprintf(text + length, sizeof text - length,
-                 " is %" PRId64 ", expected no index, as dimension %u of %s has no elements", value, dim, self->name);
-    else
-        snprintf(text + length, sizeof text - length,
-                 " is %" PRId64 ", expected %" PRId64 " to %" PRId64 " for dimension %u of %s", value,
-                 picking->pn_from_end ? -picking->pn_length : 0, picking->pn_length - 1, dim, self->name);
-    sim_fail_reason(text);
-    return ACL_ERROR_RT_AICORE_EXCEPTION;
+    return (struct picking){
+        .pn_indices = sim_indices_of(index->name, index->tensors, self, self->tensors, dim, from_end),
+        .pn_size = sim_element_size(self->tensors->type),
+        .pn_slice.wk_places = 2};
 }
 
 #define PICK(bytes)                                                                                                    \
     case bytes:                                                                                                        \
         for (int64_t i = 0; i < length; i++) {                                                                         \
-            if (!find_offset(picking, places[1] + i * strides[1], &offset))                                            \
+            if (!sim_indices_offset(&picking->pn_indices, places[1] + i * strides[1], &offset))                        \
                 return ACL_ERROR_RT_AICORE_EXCEPTION;                                                                  \
             memcpy(places[0] + i * strides[0], places[2] + i * strides[2] + offset, bytes);                            \
         }                                                                                                              \
@@ -145,7 +55,7 @@ static aclError pick_slices(char *const *places, const int64_t *strides, int64_t
     struct picking *picking = context;
     int64_t offset;
     for (int64_t i = 0; i < length; i++) {
-        if (!find_offset(picking, places[1] + i * strides[1], &offset))
+        if (!sim_indices_offset(&picking->pn_indices, places[1] + i * strides[1], &offset))
             return ACL_ERROR_RT_AICORE_EXCEPTION;
         char *slice[] = {places[0] + i * strides[0], places[2] + offset};
         sim_walk_run(&picking->pn_slice, slice, sim_walk_copy_line, &picking->pn_size);
@@ -220,12 +130,12 @@ static aclError run_pick(const aclsimCall *call)
     struct pick pick;
     SIM_TRY(find_pick(call, flags, &pick));
     const aclsimTensor *self = pick.pi_self->tensors, *index = pick.pi_index->tensors, *out = pick.pi_out->tensors;
-    struct picking picking = picking_of(self, pick.pi_dim, index, (flags & PICK_FROM_END) != 0);
+    struct picking picking = picking_of(pick.pi_self, pick.pi_dim, pick.pi_index, (flags & PICK_FROM_END) != 0);
     struct sim_walk *slice = &picking.pn_slice;
     const size_t size = picking.pn_size, sizes[] = {size, sim_element_size(index->type), size};
     const size_t slice_sizes[] = {size, size}, bytes[] = {1, 1, 1};
     if (sim_walk_is_empty(self->dims, self->rank)) /* it is the indexed dimension, as the result is not empty */
-        return fail_at(&picking, pick.pi_index, pick.pi_self, pick.pi_dim);
+        return sim_indices_fail(&picking.pn_indices);
     for (uint32_t k = 0; k < index->rank; k++) {
         const int64_t strides[] = {out->strides[pick.pi_dim + k], index->strides[k], 0};
         sim_walk_add(&walk, index->dims[k], strides, sizes);
@@ -241,17 +151,13 @@ static aclError run_pick(const aclsimCall *call)
     sim_walk_settle(slice);
     char *places[] = {out->data, index->data, self->data};
     if (!is_by_element(&walk, slice))
-        return sim_walk_run(&walk, places, pick_slices, &picking) == ACL_SUCCESS
-                   ? ACL_SUCCESS
-                   : fail_at(&picking, pick.pi_index, pick.pi_self, pick.pi_dim);
+        return sim_indices_end(&picking.pn_indices, sim_walk_run(&walk, places, pick_slices, &picking));
     for (uint32_t k = 0; k < slice->wk_rank; k++) {
         const int64_t strides[] = {slice->wk_strides[k][0], 0, slice->wk_strides[k][1]};
         sim_walk_add(&walk, slice->wk_dims[k], strides, bytes);
     }
     sim_walk_settle(&walk);
-    return sim_walk_run(&walk, places, pick_elements, &picking) == ACL_SUCCESS
-               ? ACL_SUCCESS
-               : fail_at(&picking, pick.pi_index, pick.pi_self, pick.pi_dim);
+    return sim_indices_end(&picking.pn_indices, sim_walk_run(&walk, places, pick_elements, &picking));
 }
 
 /* ---- single elements: Gather (self, dim, index, out) ---- */
@@ -270,7 +176,7 @@ static aclnnStatus plan_gather(const aclsimCall *call, uint64_t *workspace_size)
         SIM_ARGUMENT(k == dim || index->tensors->dims[k] <= self->tensors->dims[k], ACLNN_ERR_PARAM_INVALID,
                      "dimension %u of %s is %lld, expected at most %lld, the size in %s", k, index->name,
                      (long long)index->tensors->dims[k], (long long)self->tensors->dims[k], self->name);
-    SIM_ARGUMENT(length_of(self->tensors, dim) != 0 || sim_walk_is_empty(index->tensors->dims, rank),
+    SIM_ARGUMENT(sim_indices_length(self->tensors, dim) != 0 || sim_walk_is_empty(index->tensors->dims, rank),
                  ACLNN_ERR_PARAM_INVALID, "dimension %u of %s is 0, expected 1 or more because the index is not empty",
                  dim, self->name);
     return sim_require_shape(out, index->tensors->dims, rank, "that of index");
@@ -282,13 +188,11 @@ static aclError run_gather(const aclsimCall *call)
     const aclsimTensor *out = call->arguments[3].tensors;
     uint32_t dim;
     SIM_TRY(sim_require_dim(&call->arguments[1], self->rank, &dim));
-    struct picking picking = picking_of(self, dim, index, false);
+    struct picking picking = picking_of(&call->arguments[0], dim, &call->arguments[2], false);
     aclsimTensor base = *self; /* walked over with the dimensions of the indices */
     base.strides[dim] = 0;
     const aclsimTensor *tensors[] = {out, index, &base};
-    return sim_walk_tensors(tensors, 3, pick_elements, &picking) == ACL_SUCCESS
-               ? ACL_SUCCESS
-               : fail_at(&picking, &call->arguments[2], &call->arguments[0], dim);
+    return sim_indices_end(&picking.pn_indices, sim_walk_tensors(tensors, 3, pick_elements, &picking));
 }
 
 static const unsigned select_flags = PICK_ONE_LINE, gather_flags = PICK_FROM_END, embedding_flags = PICK_ROWS;
