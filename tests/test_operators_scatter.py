@@ -23,6 +23,9 @@ from hypothesis import strategies as st
 
 import acl
 
+LINES = ["index_add", "index_copy", "inplace_index_copy"]
+ELEMENTS = ["scatter", "inplace_scatter", "scatter_value", "inplace_scatter_value", "scatter_add"]
+FILLS = ["index_fill_tensor", "inplace_index_fill_tensor"]
 MODES = ["replace", "add", "multiply"]
 REAL = [kind for kind in KINDS if ORDER[kind] < 3]
 FILLED = ["?", "i4", "i8", "f2", "b2", "f4"]
@@ -59,7 +62,7 @@ class Case:
         check_written(self.npu, out, expected)
 
 
-@pytest.mark.parametrize("name", ["scatter", "inplace_scatter", "scatter_value", "inplace_scatter_value", "scatter_add"])
+@pytest.mark.parametrize("name", ELEMENTS)
 @SETTINGS
 @given(data=st.data())
 def test_scatter(npu, name, data):
@@ -82,7 +85,7 @@ def test_scatter(npu, name, data):
     case.run(name, expected, npu.view(base, view, kind), source, *modes)
 
 
-@pytest.mark.parametrize("name", ["index_copy", "inplace_index_copy", "index_add"])
+@pytest.mark.parametrize("name", LINES)
 @SETTINGS
 @given(data=st.data())
 def test_slices(npu, name, data):
@@ -105,7 +108,7 @@ def test_slices(npu, name, data):
     case.run(name, expected, npu.view(base_of, view, kind), npu.view(base, values, case.kind), *arguments)
 
 
-@pytest.mark.parametrize("name", ["index_fill_tensor", "inplace_index_fill_tensor"])
+@pytest.mark.parametrize("name", FILLS)
 @SETTINGS
 @given(data=st.data())
 def test_index_fill(npu, name, data):
@@ -152,11 +155,6 @@ def arguments_of(npu, self, index, source, out, dim=0, mode=0, value=None):
         "index_fill_tensor": (self, dim, npu.integers([0, 2]), value, out),
         "inplace_index_fill_tensor": (self, dim, npu.integers([0, 2]), value),
     }
-
-
-LINES = ["index_add", "index_copy", "inplace_index_copy"]
-ELEMENTS = ["scatter", "inplace_scatter", "scatter_value", "inplace_scatter_value", "scatter_add"]
-FILLS = ["index_fill_tensor", "inplace_index_fill_tensor"]
 
 
 class Fits:

@@ -1,5 +1,5 @@
-/* Tensors of indices into a dimension: reading an index, checking it, and reporting one that is out of range. Each index
- * is read once, and checked where it is used. */
+/* Tensors of indices into a dimension: reading an index, checking it, and reporting one that is out of range. Each
+ * index is read once, and checked where it is used. */
 #ifndef OPS_INDICES_H
 #define OPS_INDICES_H
 
@@ -13,9 +13,9 @@ struct sim_indices {
     const aclsimArgument *in_self; /* the tensor that is indexed */
     uint32_t in_dim;
     bool in_flat;
-    bool in_from_end;   /* negative indices count from the end */
-    int64_t in_length;  /* indices are less than this */
-    int64_t in_step;    /* in bytes, between elements at consecutive indices; 0 if in_flat */
+    bool in_from_end;  /* negative indices count from the end */
+    int64_t in_length; /* indices are less than this */
+    int64_t in_step;   /* in bytes, between elements at consecutive indices; 0 if in_flat */
 };
 
 /* The size of the dimension that is indexed; a scalar counts as one element. */

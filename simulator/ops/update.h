@@ -7,7 +7,7 @@
 
 enum sim_update_mode { SIM_UPDATE_REPLACE, SIM_UPDATE_ADD, SIM_UPDATE_MULTIPLY, SIM_UPDATE_MODES };
 
-/* Both tensors have this type. A sum or product is computed in the class of the type, and is rounded for each update. */
+/* Both tensors have this type. A sum or product is computed in the class of the type, and rounded after each update. */
 struct sim_update {
     aclDataType up_type;
     size_t up_size;           /* of an element */
