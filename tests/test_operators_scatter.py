@@ -170,7 +170,7 @@ class Fits:
             "out": blank(npu, "f4", (3, 2)),
         }
 
-    def call(self, **changed):
+    def call(self, /, **changed):
         return self.npu.call(self.name, *arguments_of(self.npu, **{**self.parts, **changed})[self.name])
 
 

@@ -82,7 +82,7 @@ aclError SIM_RARE sim_indices_fail(const struct sim_indices *indices)
 {
     const aclsimTensor *index = indices->in_tensor;
     int64_t at[SIM_RANK] = {0}, found;
-    char text[448], what[64];
+    char text[448], what[80];
     while (sim_indices_find(indices, place_of(index, at), &found) && step_on(index, at))
         continue;
     size_t length = (size_t)snprintf(text, sizeof text, "%.60s", indices->in_name);
@@ -91,17 +91,16 @@ aclError SIM_RARE sim_indices_fail(const struct sim_indices *indices)
                                    k + 1 == index->rank ? "]" : "");
     int64_t value = sim_indices_at(indices, place_of(index, at));
     if (indices->in_flat)
-        snprintf(what, sizeof what, "the elements");
+        snprintf(what, sizeof what, "%.40s", indices->in_self->name);
     else
-        snprintf(what, sizeof what, "dimension %u", indices->in_dim);
+        snprintf(what, sizeof what, "dimension %u of %.40s", indices->in_dim, indices->in_self->name);
     if (indices->in_length == 0)
         snprintf(text + length, sizeof text - length,
-                 " is %" PRId64 ", expected no index, as %s of %.40s has no elements", value, what,
-                 indices->in_self->name);
+                 " is %" PRId64 ", expected no index, as %s has no elements", value, what);
     else
-        snprintf(text + length, sizeof text - length, " is %" PRId64 ", expected %" PRId64 " to %" PRId64
-                 " for %s of %.40s", value, indices->in_from_end ? -indices->in_length : 0, indices->in_length - 1,
-                 what, indices->in_self->name);
+        snprintf(text + length, sizeof text - length, " is %" PRId64 ", expected %" PRId64 " to %" PRId64 " for %s%s",
+                 value, indices->in_from_end ? -indices->in_length : 0, indices->in_length - 1,
+                 indices->in_flat ? "all elements of " : "", what);
     sim_fail_reason(text);
     return ACL_ERROR_RT_AICORE_EXCEPTION;
 }
