@@ -307,6 +307,11 @@ def _at_index(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec(arrays[1].shape, arrays[0].dtype)]
 
 
+def _searched(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer indices into a sorted array, one per value."""
+    return [Spec(arrays[1].shape, numpy.dtype("i4") if a["out_int32"] else LONG)]
+
+
 def _embedding(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec((*arrays[1].shape, *arrays[0].shape[1:]), arrays[0].dtype)]
 
@@ -555,6 +560,7 @@ TABLE: dict[Rule, str] = {
     _pick: "gather_v2",
     _pick_line: "index_select",
     _at_index: "gather take",
+    _searched: "search_sorted",
     _embedding: "embedding",
     _range(False): "arange",
     _range(True): "range",
