@@ -130,6 +130,7 @@ RESULTS = (
     ("embedding", (A, numpy.array([1, 0, 1])), A[[1, 0, 1]]),
     ("argsort", (A, 1, True), numpy.argsort(-A, 1)),
     ("take", (A, INDEX), A.reshape(-1)[INDEX]),
+    ("gather_nd", (A, numpy.array([[1], [0]]), False), A[::-1]),
     ("search_sorted", (numpy.sort(ROW), ROW, True, False), ints([2, 0, 1])),
     ("scatter_add", (A, 0, INDEX[None] * 0, A[:, :2]), numpy.array([[2, -4, 3], [4, 5, -6]], "f4")),
     ("index_add", (A, 1, INDEX, A[:, :2], 2), numpy.array([[-3, -2, 5], [14, 5, 2]], "f4")),

@@ -307,6 +307,14 @@ def _at_index(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec(arrays[1].shape, arrays[0].dtype)]
 
 
+def _parts(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the parts at positions in the first dimensions; the last dimension of the indices holds a position."""
+    shape, index = arrays[0].shape, arrays[1].shape
+    if not index or index[-1] > len(shape):
+        raise Refused(f"{index} is not a shape of positions in {shape}", "use a last dimension of at most as many indices")
+    return [Spec((*index[:-1], *shape[index[-1] :]), arrays[0].dtype)]
+
+
 def _searched(a: Arguments, arrays: list[Any]) -> Specs:
     """Infer indices into a sorted array, one per value."""
     return [Spec(arrays[1].shape, numpy.dtype("i4") if a["out_int32"] else LONG)]
@@ -560,6 +568,7 @@ TABLE: dict[Rule, str] = {
     _pick: "gather_v2",
     _pick_line: "index_select",
     _at_index: "gather take",
+    _parts: "gather_nd",
     _searched: "search_sorted",
     _embedding: "embedding",
     _range(False): "arange",

@@ -1,4 +1,4 @@
-/* Single operators that copy parts of tensors: StridedSlice, Split (also used for Unpack) and GatherNd. Elements are
+/* Single operators that copy parts of tensors: StridedSlice and Split (also used for Unpack). Elements are
  * copied bit by bit. */
 #include "base/fail.h"
 #include "operator/op.h"
@@ -109,99 +109,10 @@ static aclError run_split(const aclsimCall *call)
     return ACL_SUCCESS;
 }
 
-/* ---- GatherNd: x, indices, y; the last dimension of indices holds positions in the first dimensions of x ---- */
-
-static aclnnStatus plan_gather_nd(const aclsimCall *call, uint64_t *workspace_size)
-{
-    const aclsimArgument *x = &call->arguments[0], *indices = &call->arguments[1], *y = &call->arguments[2];
-    const aclsimTensor *self = x->tensors, *index = indices->tensors;
-    int64_t dims[2 * SIM_RANK];
-    uint32_t rank = 0;
-    (void)workspace_size;
-    SIM_TRY(sim_require_types(x, y, SIM_TYPES_ALL));
-    SIM_TRY(sim_require_type(indices, SIM_TYPES_INDEX));
-    SIM_TRY(sim_require_rank(indices, 1, SIM_RANK));
-    int64_t depth = index->dims[index->rank - 1];
-    SIM_ARGUMENT(depth <= self->rank, ACLNN_ERR_PARAM_INVALID,
-                 "the last dimension of %s is %lld, expected at most %u, the number of dimensions of %s", indices->name,
-                 (long long)depth, self->rank, x->name);
-    for (uint32_t i = 0; i + 1 < index->rank; i++)
-        dims[rank++] = index->dims[i];
-    for (uint32_t i = (uint32_t)depth; i < self->rank; i++)
-        dims[rank++] = self->dims[i];
-    return sim_require_shape(y, dims, rank, "that of the selected elements");
-}
-
-struct gathering {
-    const aclsimTensor *ga_x, *ga_y, *ga_indices;
-    int64_t ga_depth;
-};
-
-/* Finds the part of x at the position in one line of indices. */
-static aclError find_part(const struct gathering *job, const char *line, aclsimTensor *part)
-{
-    union sim_block_values found;
-    const aclsimTensor *x = job->ga_x, *indices = job->ga_indices;
-    *part = *x;
-    part->rank = x->rank - (uint32_t)job->ga_depth;
-    for (int64_t i = 0; i < job->ga_depth; i++) {
-        sim_element_load(&found, SIM_CLASS_INTEGER,
-                         line + i * indices->strides[indices->rank - 1] * (int64_t)sim_element_size(indices->type),
-                         indices->type, 0, 1);
-        if (found.bv_integers[0] < 0 || found.bv_integers[0] >= x->dims[i]) {
-            char text[160];
-            snprintf(text, sizeof text, "indices has %lld for dimension %lld of x, expected 0 to %lld",
-                     (long long)found.bv_integers[0], (long long)i, (long long)x->dims[i] - 1);
-            sim_fail_reason(text);
-            return ACL_ERROR_RT_AICORE_EXCEPTION;
-        }
-        sim_walk_advance(part, found.bv_integers[0] * x->strides[i]);
-    }
-    for (uint32_t i = 0; i < part->rank; i++) {
-        part->dims[i] = x->dims[(uint32_t)job->ga_depth + i];
-        part->strides[i] = x->strides[(uint32_t)job->ga_depth + i];
-    }
-    return ACL_SUCCESS;
-}
-
-/* places: the addresses of a part of y, and of a line of indices. */
-static aclError gather_parts(char *const *places, const int64_t *strides, int64_t length, void *context)
-{
-    const struct gathering *job = context;
-    aclsimTensor part, to = *job->ga_y;
-    for (int64_t i = 0; i < length; i++) {
-        SIM_TRY(find_part(job, places[1] + i * strides[1], &part));
-        to.data = places[0] + i * strides[0];
-        to.rank = part.rank;
-        for (uint32_t k = 0; k < part.rank; k++) {
-            uint32_t from = job->ga_indices->rank - 1 + k;
-            to.dims[k] = job->ga_y->dims[from];
-            to.strides[k] = job->ga_y->strides[from];
-        }
-        sim_walk_copy(&to, &part);
-    }
-    return ACL_SUCCESS;
-}
-
-static aclError run_gather_nd(const aclsimCall *call)
-{
-    const aclsimTensor *indices = call->arguments[1].tensors, *y = call->arguments[2].tensors;
-    struct gathering job = {call->arguments[0].tensors, y, indices, indices->dims[indices->rank - 1]};
-    struct sim_walk walk = {.wk_places = 2};
-    char *places[] = {y->data, indices->data};
-    const size_t sizes[] = {sim_element_size(y->type), sim_element_size(indices->type)};
-    for (uint32_t i = 0; i + 1 < indices->rank; i++) {
-        const int64_t strides[] = {y->strides[i], indices->strides[i]};
-        sim_walk_add(&walk, indices->dims[i], strides, sizes);
-    }
-    return sim_walk_run(&walk, places, gather_parts, &job);
-}
-
 /* ---- schemas ---- */
 
 static const struct sim_kernel strided_kernel = {plan_strided, run_strided, NULL, false},
-                               split_kernel = {plan_split, run_split, NULL, false},
-                               gather_kernel = {plan_gather_nd, run_gather_nd, NULL, false};
+                               split_kernel = {plan_split, run_split, NULL, false};
 static const struct sim_parameter
     strided_parameters[] = {{"x", ACLSIM_TENSOR, ACLSIM_IN, false},
                             {"starts", ACLSIM_INTEGERS, 0, false},
@@ -211,11 +122,7 @@ static const struct sim_parameter
     split_parameters[] = {{"x", ACLSIM_TENSOR, ACLSIM_IN, false},
                           {"axis", ACLSIM_INTEGER, 0, false},
                           {"sizes", ACLSIM_INTEGERS, 0, false},
-                          {"outputs", ACLSIM_TENSOR_LIST, ACLSIM_OUT, false}},
-    gather_parameters[] = {{"x", ACLSIM_TENSOR, ACLSIM_IN, false},
-                           {"indices", ACLSIM_TENSOR, ACLSIM_IN, false},
-                           {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}};
+                          {"outputs", ACLSIM_TENSOR_LIST, ACLSIM_OUT, false}};
 
 struct sim_row sim_op_strided_row = SIM_ROW("StridedSlice", SIM_TASK_VECTOR, strided_parameters, &strided_kernel),
-               sim_op_split_row = SIM_ROW("Split", SIM_TASK_VECTOR, split_parameters, &split_kernel),
-               sim_op_gather_nd_row = SIM_ROW("GatherNd", SIM_TASK_VECTOR, gather_parameters, &gather_kernel);
+               sim_op_split_row = SIM_ROW("Split", SIM_TASK_VECTOR, split_parameters, &split_kernel);
