@@ -3,6 +3,7 @@
  * in both directions: in descending order it comes first. */
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "indices.h"
 #include "operator/row.h"
 #include "reduce.h"
 #include "require.h"
@@ -21,15 +22,10 @@ struct order {
 
 /* ---- the first phase ---- */
 
-static int64_t length_of(const aclsimTensor *self, uint32_t dim)
-{
-    return self->rank == 0 ? 1 : self->dims[dim];
-}
-
 static aclnnStatus check_count(const aclsimCall *call, const struct order *order, uint32_t dim)
 {
     const aclsimArgument *count = &call->arguments[order->or_count], *self = &call->arguments[0];
-    const int64_t length = length_of(self->tensors, dim);
+    const int64_t length = sim_indices_length(self->tensors, dim);
     SIM_ARGUMENT(count->integer >= 0 && count->integer <= length, ACLNN_ERR_PARAM_INVALID,
                  "%s is %" PRId64 ", expected 0 to %" PRId64 ", the size of dimension %u of %s", count->name,
                  count->integer, length, dim, self->name);
@@ -159,7 +155,7 @@ static aclError run_sort(const aclsimCall *call)
     if (sim_walk_is_empty(indices->dims, indices->rank))
         return ACL_SUCCESS;
     sorting.so_descends = order->or_descending != 0 && given[order->or_descending].integer != 0;
-    sorting.so_length = sorting.so_count = length_of(self, dim);
+    sorting.so_length = sorting.so_count = sim_indices_length(self, dim);
     if (order->or_count != 0 && self->rank != 0)
         sorting.so_count = given[order->or_count].integer;
     for (int i = 0; i < TENSORS; i++)
