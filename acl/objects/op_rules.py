@@ -311,7 +311,7 @@ def _parts(a: Arguments, arrays: list[Any]) -> Specs:
     """Infer the parts at positions in the first dimensions; the last dimension of the indices holds a position."""
     shape, index = arrays[0].shape, arrays[1].shape
     if not index or index[-1] > len(shape):
-        raise Refused(f"{index} is not a shape of positions in {shape}", "use a last dimension of at most as many indices")
+        raise Refused(f"{index} is not a shape of positions in {shape}", "use fewer indices per position")
     return [Spec((*index[:-1], *shape[index[-1] :]), arrays[0].dtype)]
 
 

@@ -1,4 +1,4 @@
-/* Indices in tensors: the messages for those out of range, and walks in their order. */
+/* Indices in tensors: the messages for those out of range, and elements in their order. */
 #include "indices.h"
 
 #include "base/fail.h"
@@ -39,24 +39,6 @@ char *sim_indices_nth(const aclsimTensor *tensor, int64_t number)
         number /= tensor->dims[k - 1];
     }
     return (char *)tensor->data + offset * (int64_t)sim_element_size(tensor->type);
-}
-
-struct sim_walk sim_indices_walk(const aclsimTensor *const *tensors, uint32_t count)
-{
-    struct sim_walk walk = {.wk_places = count};
-    int64_t strides[SIM_WALK_PLACES] = {0};
-    size_t sizes[SIM_WALK_PLACES] = {0};
-    for (uint32_t i = 0; i < count; i++)
-        sizes[i] = sim_element_size(tensors[i]->type);
-    for (uint32_t k = 0; k < tensors[0]->rank; k++) {
-        for (uint32_t i = 0; i < count; i++) { /* dimensions are aligned at the right */
-            const uint32_t missing = tensors[0]->rank - tensors[i]->rank;
-            const bool spreads = k < missing || tensors[i]->dims[k - missing] == 1;
-            strides[i] = spreads ? 0 : tensors[i]->strides[k - missing];
-        }
-        sim_walk_add(&walk, tensors[0]->dims[k], strides, sizes);
-    }
-    return walk;
 }
 
 /* Goes on to the next position in the tensor of indices; false at the end. */

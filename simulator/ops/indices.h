@@ -73,7 +73,4 @@ static inline aclError sim_indices_end(const struct sim_indices *indices, aclErr
 /* The address of the element with this number, in the order of the indices. */
 char *sim_indices_nth(const aclsimTensor *tensor, int64_t number);
 
-/* Starts a walk over tensors with the dimensions of the first one, in the order of its indices. */
-struct sim_walk sim_indices_walk(const aclsimTensor *const *tensors, uint32_t count);
-
 #endif

@@ -84,11 +84,9 @@ static aclError run_put(const aclsimCall *call)
 {
     const aclsimArgument *self = &call->arguments[0], *index = &call->arguments[1];
     struct job job = {.jo_indices = sim_indices_flat(index, self), .jo_counted = call->arguments[2].tensors};
-    const struct sim_walk walk = sim_indices_walk(&index->tensors, 1);
     sim_update_start(&job.jo_update, self->tensors->type,
                      call->arguments[3].integer != 0 ? SIM_UPDATE_ADD : SIM_UPDATE_REPLACE, NULL);
-    char *places[] = {index->tensors->data};
-    return sim_indices_end(&job.jo_indices, sim_walk_run(&walk, places, put_elements, &job));
+    return sim_indices_end(&job.jo_indices, sim_walk_in_order(&index->tensors, 1, put_elements, &job));
 }
 
 /* ---- InplaceMaskedScatter ---- */
@@ -123,9 +121,8 @@ static aclError run_masked(const aclsimCall *call)
     const aclsimTensor *source = call->arguments[2].tensors, *tensors[] = {self, mask};
     struct job job = {
         .jo_size = sim_element_size(self->type), .jo_counted = source, .jo_count = sim_walk_count(source)};
-    const struct sim_walk walk = sim_indices_walk(tensors, 2);
-    char *places[] = {self->data, mask->data}, text[128];
-    if (sim_walk_run(&walk, places, replace_masked, &job) == ACL_SUCCESS)
+    char text[128];
+    if (sim_walk_in_order(tensors, 2, replace_masked, &job) == ACL_SUCCESS)
         return ACL_SUCCESS;
     snprintf(text, sizeof text, "source has %" PRId64 " elements, expected 1 for each element that the mask selects",
              job.jo_count);

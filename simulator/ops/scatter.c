@@ -157,10 +157,7 @@ static aclError run_scatter(const aclsimCall *call)
                      NULL);
     job.jo_indices = indices_of(call, out, dim);
     const aclsimTensor *tensors[] = {index, &value, &base};
-    struct sim_walk walk = sim_indices_walk(tensors, 3);
-    sim_walk_join(&walk);
-    char *places[] = {index->data, value.data, base.data};
-    return sim_indices_end(&job.jo_indices, sim_walk_run(&walk, places, update_elements, &job));
+    return sim_indices_end(&job.jo_indices, sim_walk_in_order(tensors, 3, update_elements, &job));
 }
 
 /* ---- slices: IndexAdd and IndexCopy ---- */
