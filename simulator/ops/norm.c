@@ -1,10 +1,8 @@
 /* Normalization of lines, that is of the last dimensions of the input: aclnnLayerNorm subtracts the mean and divides by
  * the standard deviation; aclnnRmsNorm divides by the root of the mean square. Lines are kept in float, sums in double;
  * the result is rounded once, to its type. implMode trades precision for speed on a card, and has no effect here. */
-#include "base/fail.h"
 #include "operator/op.h"
-#include "line.h"
-#include "require.h"
+#include "slices.h"
 #include "tables.h"
 
 #include <inttypes.h>
@@ -39,16 +37,6 @@ static aclnnStatus check_types(const struct norm *norm)
     return ACL_SUCCESS;
 }
 
-/* Checks an output with one number per line: the input's shape, with 1 for the normalized dimensions. */
-static aclnnStatus check_numbers(const struct norm *norm, const aclsimArgument *numbers)
-{
-    const aclsimTensor *input = norm->no_input->tensors;
-    int64_t dims[SIM_RANK];
-    for (uint32_t k = 0; k < input->rank; k++)
-        dims[k] = k < norm->no_rows ? input->dims[k] : 1;
-    return sim_require_shape(numbers, dims, input->rank, "one number per normalized slice");
-}
-
 static struct norm layer_norm_of(const aclsimCall *call)
 {
     const aclsimArgument *arguments = call->arguments;
@@ -64,21 +52,6 @@ static struct norm layer_norm_of(const aclsimCall *call)
     };
 }
 
-static aclnnStatus check_normalized_shape(const aclsimArgument *input, const aclsimArgument *shape)
-{
-    uint32_t rank = input->tensors->rank;
-    SIM_ARGUMENT(shape->count >= 1 && shape->count <= rank, ACLNN_ERR_PARAM_INVALID,
-                 "%s has %" PRIu64 " elements, expected 1 to %u, the number of dimensions of %s", shape->name,
-                 shape->count, rank, input->name);
-    for (uint32_t k = 0; k < shape->count; k++) {
-        uint32_t place = rank - (uint32_t)shape->count + k;
-        SIM_ARGUMENT(shape->integers[k] == input->tensors->dims[place], ACLNN_ERR_PARAM_INVALID,
-                     "element %u of %s is %" PRId64 " and dimension %u of %s is %" PRId64 ", expected the same", k,
-                     shape->name, shape->integers[k], place, input->name, input->tensors->dims[place]);
-    }
-    return ACL_SUCCESS;
-}
-
 static aclnnStatus plan_layer_norm(const aclsimCall *call, uint64_t *workspace_size)
 {
     const aclsimArgument *shape = &call->arguments[1];
@@ -87,14 +60,14 @@ static aclnnStatus plan_layer_norm(const aclsimCall *call, uint64_t *workspace_s
     const aclsimTensor *input = norm.no_input->tensors;
     (void)workspace_size;
     SIM_TRY(check_types(&norm));
-    SIM_TRY(check_normalized_shape(norm.no_input, shape));
+    SIM_TRY(sim_require_normalized(norm.no_input, shape));
     SIM_TRY(sim_require_shape(norm.no_out, input->dims, input->rank, "that of input"));
     for (size_t i = 0; i < 2; i++) {
         if (scales[i] != NULL)
             SIM_TRY(sim_require_shape(scales[i], shape->integers, (uint32_t)shape->count, shape->name));
         if (numbers[i] != NULL) {
             SIM_TRY(sim_require_type(numbers[i], SIM_TYPE(input->type) | SIM_TYPE(ACL_FLOAT)));
-            SIM_TRY(check_numbers(&norm, numbers[i]));
+            SIM_TRY(sim_require_numbers(numbers[i], input, norm.no_rows));
         }
     }
     return ACL_SUCCESS;
@@ -129,29 +102,16 @@ static struct norm rms_norm_of(const aclsimCall *call)
     };
 }
 
-/* rstdOut has one number per line, with or without the dimensions of 1: the documents leave this open. Some programs
- * pass a tensor with the shape of x; then the number is written to the start of its line. */
-static aclnnStatus check_rstd(const struct norm *norm)
-{
-    const aclsimTensor *input = norm->no_input->tensors, *rstd = norm->no_rstd->tensors;
-    if (rstd->rank == norm->no_rows)
-        return sim_require_shape(norm->no_rstd, input->dims, norm->no_rows, "one number per normalized slice");
-    if (sim_require_is_shape(rstd, input->dims, input->rank))
-        return ACL_SUCCESS;
-    return check_numbers(norm, norm->no_rstd);
-}
-
 static aclnnStatus plan_rms_norm(const aclsimCall *call, uint64_t *workspace_size)
 {
     struct norm norm = rms_norm_of(call);
-    const aclsimTensor *input = norm.no_input->tensors, *gamma = norm.no_weight->tensors;
+    const aclsimTensor *input = norm.no_input->tensors;
     (void)workspace_size;
     SIM_TRY(check_types(&norm));
     SIM_TRY(sim_require_type(norm.no_rstd, SIM_TYPE(ACL_FLOAT)));
-    SIM_TRY(sim_require_rank(norm.no_weight, 1, input->rank));
-    SIM_TRY(sim_require_shape(norm.no_weight, input->dims + norm.no_rows, gamma->rank, "the last dimensions of x"));
+    SIM_TRY(sim_require_gamma(norm.no_weight, norm.no_input));
     SIM_TRY(sim_require_shape(norm.no_out, input->dims, input->rank, "that of x"));
-    return check_rstd(&norm);
+    return sim_require_rstd(norm.no_rstd, input, norm.no_rows);
 }
 
 /* ---- the second phase ---- */
