@@ -128,17 +128,19 @@ static aclError backward(const aclsimCall *call, struct sim_lists *lists)
     const aclsimArgument *given = call->arguments, *outputs = &given[10];
     bool training = given[7].integer != 0;
     const struct sim_slices slices = sim_slices_of_channels(given[1].tensors);
-    double *slopes, *values, *weight, *means, *rstds, *sums[2];
-    SIM_TRY(sim_lists_load(lists, &given[0], &slopes));
+    size_t statistics = training ? 5 : 3;
+    const struct sim_gradient_arguments arguments = {&given[0], &given[statistics], &given[statistics + 1], &given[2],
+                                                     SIM_RANK};
+    struct sim_gradient gradient = {.gr_output = NULL};
+    double *values, *variances;
     SIM_TRY(sim_lists_load(lists, &given[1], &values));
-    SIM_TRY(sim_lists_load_or(lists, &given[2], slices.sl_channels, 1, &weight));
-    SIM_TRY(sim_lists_load(lists, &given[training ? 5 : 3], &means));
-    SIM_TRY(sim_lists_load(lists, &given[training ? 6 : 4], &rstds));
-    for (size_t i = 0; i < 2; i++)
-        SIM_TRY(sim_lists_take(lists, slices.sl_channels, &sums[i]));
-    if (!training)
-        sim_slices_invert(rstds, slices.sl_channels, given[8].number);
-    const struct sim_gradient gradient = {slopes, values, means, rstds, weight, training, training, sums[0], sums[1]};
+    SIM_TRY(sim_gradient_load(&slices, &arguments, values, lists, &gradient));
+    if (!training) {
+        SIM_TRY(sim_lists_load(lists, &given[4], &variances));
+        sim_slices_invert(variances, slices.sl_channels, given[8].number);
+        gradient.gr_rstds = variances;
+        gradient.gr_through_means = gradient.gr_through_rstds = false;
+    }
     SIM_TRY(sim_gradient_run(&slices, &gradient, lists));
     sim_gradient_store(&given[9], outputs, &gradient);
     return ACL_SUCCESS;

@@ -180,6 +180,36 @@ void sim_slices_normalize(const struct sim_slices *slices, double *values, const
     }
 }
 
+/* Loads a number per slice. */
+static aclError load_numbers(struct sim_lists *lists, const aclsimArgument *numbers, uint32_t rows, const double **list)
+{
+    uint32_t rank = numbers->tensors->rank;
+    double *loaded;
+    SIM_TRY(sim_lists_load_rows(lists, numbers, rank < rows ? rank : rows, &loaded));
+    *list = loaded;
+    return ACL_SUCCESS;
+}
+
+aclError sim_gradient_load(const struct sim_slices *slices, const struct sim_gradient_arguments *arguments,
+                           const double *input, struct sim_lists *lists, struct sim_gradient *gradient)
+{
+    double *weight, *zeros;
+    SIM_TRY(sim_lists_load(lists, arguments->ga_output, &gradient->gr_output));
+    SIM_TRY(sim_lists_take(lists, slices->sl_count, &zeros));
+    gradient->gr_means = zeros;
+    if (arguments->ga_mean != NULL)
+        SIM_TRY(load_numbers(lists, arguments->ga_mean, arguments->ga_rows, &gradient->gr_means));
+    SIM_TRY(load_numbers(lists, arguments->ga_rstd, arguments->ga_rows, &gradient->gr_rstds));
+    SIM_TRY(sim_lists_load_or(lists, arguments->ga_weight, slices->sl_channels, 1, &weight));
+    SIM_TRY(sim_lists_take(lists, slices->sl_channels, &gradient->gr_weights));
+    SIM_TRY(sim_lists_take(lists, slices->sl_channels, &gradient->gr_biases));
+    gradient->gr_input = input;
+    gradient->gr_weight = weight;
+    gradient->gr_through_means = arguments->ga_mean != NULL;
+    gradient->gr_through_rstds = true;
+    return ACL_SUCCESS;
+}
+
 void sim_gradient_sum(const struct sim_slices *slices, const struct sim_gradient *gradient)
 {
     const double *slopes = gradient->gr_output, *values = gradient->gr_input;

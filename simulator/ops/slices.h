@@ -76,6 +76,16 @@ struct sim_gradient {
     bool gr_through_means, gr_through_rstds; /* these depend on the input */
     double *gr_weights, *gr_biases;          /* results, per channel: the gradients of weight and bias */
 };
+/* The arguments of the gradient of an operator. Only the first elements of `rows` dimensions of mean and rstd are read;
+ * with SIM_RANK all. */
+struct sim_gradient_arguments {
+    const aclsimArgument *ga_output, *ga_mean, *ga_rstd, *ga_weight; /* ga_mean NULL: all means are 0 */
+    uint32_t ga_rows;
+};
+/* Loads the arguments beside the input, and allocates memory for the results. The gradient goes through means, if there
+ * are any, and rstds. */
+aclError sim_gradient_load(const struct sim_slices *slices, const struct sim_gradient_arguments *arguments,
+                           const double *input, struct sim_lists *lists, struct sim_gradient *gradient);
 /* Adds the gradients of weight and bias to lists of zeros. */
 void sim_gradient_sum(const struct sim_slices *slices, const struct sim_gradient *gradient);
 /* The same, then computes the gradient of the input. Returns 207001 if there is no memory. */

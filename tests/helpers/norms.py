@@ -69,6 +69,8 @@ def gradient(slopes, values, mean, rstd, weight, axes, centred=True, through=Tru
     """
     plain = (values - mean) * rstd
     scaled = slopes * weight
+    if not values.size:
+        return scaled, plain, 0.0
     shift = scaled.mean(axis=axes, keepdims=True) if through and centred else 0.0
     slant = plain * (scaled * plain).mean(axis=axes, keepdims=True) if through else 0.0
     size = numpy.max(numpy.abs(scaled), initial=0.0) * (1 + numpy.max(numpy.abs(plain), initial=0.0)) ** 2
