@@ -9,7 +9,7 @@ import pytest
 from helpers.objects import free_memory, fresh_stream, held, raises
 
 import acl
-from acl.objects import op, op_rules, op_signature, resource
+from acl.objects import op, op_rules, op_rules_norm, op_signature, resource
 
 pytestmark = pytest.mark.usefixtures("opened")
 stream = fresh_stream
@@ -138,6 +138,8 @@ RESULTS = (
     ("index_fill_tensor", (A, 1, [0, 2], 7), numpy.array([[7, -2, 7], [7, 5, 7]], "f4")),
     ("layer_norm", (A, [3]), normal(A)),
     ("layer_norm", (A, 3, ROW, ROW), normal(A) * ROW + ROW),
+    ("batch_norm", (A, ROW, ROW, None, None, True, 0.1, 1e-5), normal(A.T).T * ROW + ROW),
+    ("batch_norm_elemt", (A, None, None, ROW, ROW, 1e-5), (A - ROW) * ROW),
     ("stack", ([A, A], 1), numpy.stack([A, A], 1)),
     ("roll", (A, [1], [1]), numpy.roll(A, 1, 1)),
     ("triu", (A, 1), numpy.triu(A, 1)),
@@ -221,6 +223,21 @@ def test_optional_results_are_given_by_out():
     assert nn.layer_norm(x, [3], out=given) is given
     assert numpy.allclose(mean.to_numpy(), A.mean(1, keepdims=True))
     assert nn.layer_norm(x, [3], out=out) is out
+
+
+def test_results_of_norms():
+    y, rstd, total = nn.add_rms_norm(put(A), put(A), put(ROW), 1e-6)
+    assert total.to_numpy().tolist() == (A + A).tolist()
+    assert rstd.shape == (2, 1) and numpy.allclose(y.to_numpy(), 2 * A * ROW * rstd.to_numpy(), rtol=1e-5)
+    mean, _, y = nn.deep_norm(put(A), put(A), put(ROW), put(ROW), 1.0, 1e-5)
+    assert numpy.allclose(mean.to_numpy(), 2 * A.mean(1, keepdims=True))
+    assert numpy.allclose(y.to_numpy(), normal(2 * A) * ROW + ROW, rtol=1e-4)
+    y, mean, _ = nn.group_norm(put(A), None, None, 2, 3, 1, 1, 1e-5)
+    assert mean.shape == (2, 1) and numpy.allclose(y.to_numpy(), normal(A), rtol=1e-4)
+    mean, rstd = nn.batch_norm_stats(put(A), 1e-5)
+    assert mean.to_numpy().tolist() == A.mean(0).tolist() and rstd.shape == (3,)
+    below, scales = nn.rms_norm_grad(put(A), put(A), put(ROW[:2]), put(ROW))
+    assert (below.shape, scales.shape) == ((2, 3), (3,))
 
 
 def test_out_is_written_and_returned():
@@ -408,7 +425,7 @@ def test_every_operator_has_its_function():
 
 
 def test_rules_are_of_operators_of_the_table():
-    assert set(op_rules.RULES) <= set(TABLE)
+    assert set(op_rules_norm.RULES) <= set(TABLE)
 
 
 def test_the_stub_has_every_operator():

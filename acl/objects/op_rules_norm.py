@@ -1,0 +1,60 @@
+"""All rules for outputs: those of ``op_rules``, and those for normalizations."""
+
+from typing import Any
+
+from acl.objects.op_rules import FLOAT, Arguments, Rule, Spec, Specs, _lines, met
+from acl.objects.op_rules import RULES as OTHERS
+
+
+def _sum_norm(names: str) -> Rule:
+    """Return a rule for a norm of the sum of the first two arrays; ``names`` are its outputs."""
+
+    def rule(a: Arguments, arrays: list[Any]) -> Specs:
+        whole = Spec(arrays[0].shape, met(arrays[:2]))
+        number = Spec(_lines(arrays[0], len(arrays[2].shape)), FLOAT)  # the third one is gamma or beta
+        return [number if name in ("mean", "rstd") else whole for name in names.split()]
+
+    return rule
+
+
+def _group_norm(a: Arguments, arrays: list[Any]) -> Specs:
+    x = arrays[0]
+    number = Spec((*x.shape[:1], a["num_groups"] if "num_groups" in a else a["group"]), x.dtype)
+    return [Spec(x.shape, x.dtype), number, number]
+
+
+def _instance_norm(a: Arguments, arrays: list[Any]) -> Specs:
+    x, kept = arrays[0], (0, 3) if a["data_format"] == "NHWC" else (0, 1)
+    number = Spec(tuple(size if place in kept else 1 for place, size in enumerate(x.shape)), x.dtype)
+    return [Spec(x.shape, x.dtype), number, number]
+
+
+def _alike(*places: int, sums: int = 0) -> Rule:
+    """Return a rule for outputs like the arrays at some places; the last ``sums`` ones are float32."""
+
+    def rule(a: Arguments, arrays: list[Any]) -> Specs:
+        first = len(places) - sums
+        return [
+            Spec(arrays[place].shape, arrays[place].dtype if number < first else FLOAT)
+            for number, place in enumerate(places)
+        ]
+
+    return rule
+
+
+TABLE: dict[Rule, str] = {
+    _alike(0): "batch_norm batch_norm_elemt batch_norm_elemt_backward",
+    lambda a, arrays: [Spec(arrays[0].shape[1:2], FLOAT)] * 2: """
+        batch_norm_stats batch_norm_gather_stats_with_counts""",
+    _group_norm: "group_norm group_norm_silu group_norm_silu_v2 group_norm_swish",
+    _instance_norm: "instance_norm",
+    _sum_norm("y rstd x"): "add_rms_norm",
+    _sum_norm("y mean rstd x"): "add_layer_norm",
+    _sum_norm("mean rstd y"): "deep_norm",
+    _alike(3, 4, 5): "group_norm_swish_grad",
+    _alike(0, 3, sums=1): "rms_norm_grad",
+    _alike(0, 5, 5, sums=2): "add_layer_norm_grad",
+    _alike(0, 0, 3, 3, sums=2): "deep_norm_grad",
+}
+
+RULES: dict[str, Rule] = {**OTHERS, **{name: rule for rule, names in TABLE.items() for name in names.split()}}
