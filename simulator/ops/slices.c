@@ -95,12 +95,6 @@ static aclsimTensor rows_of(const aclsimArgument *tensor, uint32_t rows)
     return view;
 }
 
-aclError sim_lists_load_rows(struct sim_lists *lists, const aclsimArgument *tensor, uint32_t rows, double **numbers)
-{
-    const aclsimTensor view = rows_of(tensor, rows);
-    return load(lists, &view, numbers);
-}
-
 static void store(const aclsimTensor *tensor, const double *numbers)
 {
     struct sim_line line = sim_line_of(tensor, 0, tensor->rank);
@@ -184,8 +178,9 @@ void sim_slices_normalize(const struct sim_slices *slices, double *values, const
 static aclError load_numbers(struct sim_lists *lists, const aclsimArgument *numbers, uint32_t rows, const double **list)
 {
     uint32_t rank = numbers->tensors->rank;
+    const aclsimTensor view = rows_of(numbers, rank < rows ? rank : rows);
     double *loaded;
-    SIM_TRY(sim_lists_load_rows(lists, numbers, rank < rows ? rank : rows, &loaded));
+    SIM_TRY(load(lists, &view, &loaded));
     *list = loaded;
     return ACL_SUCCESS;
 }

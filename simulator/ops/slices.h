@@ -50,11 +50,10 @@ aclError sim_lists_load(struct sim_lists *lists, const aclsimArgument *tensor, d
 /* The same for an optional tensor of `count` elements; if it is absent, all numbers are `missing`. */
 aclError sim_lists_load_or(struct sim_lists *lists, const aclsimArgument *tensor, size_t count, double missing,
                            double **numbers);
-/* The same for the first elements of the rows of a tensor: those with index 0 in all but the first dimensions. */
-aclError sim_lists_load_rows(struct sim_lists *lists, const aclsimArgument *tensor, uint32_t rows, double **numbers);
 
 /* Stores the numbers in the tensor, or nothing if it is absent. */
 void sim_lists_store(const aclsimArgument *tensor, const double *numbers);
+/* The same for the first elements of the rows of a tensor: those with index 0 in all but the first dimensions. */
 void sim_lists_store_rows(const aclsimArgument *tensor, uint32_t rows, const double *numbers);
 
 /* ---- arithmetic ---- */
