@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy
+
 from acl.objects.op_rules import FLOAT, Arguments, Rule, Spec, Specs, _lines, met
 from acl.objects.op_rules import RULES as OTHERS
 
@@ -42,6 +44,11 @@ def _alike(*places: int, sums: int = 0) -> Rule:
     return rule
 
 
+def _quantized(a: Arguments, arrays: list[Any]) -> Specs:
+    x, small = arrays[0], Spec(arrays[0].shape, numpy.dtype("i1"))
+    return [small, small, Spec(x.shape, x.dtype)]
+
+
 TABLE: dict[Rule, str] = {
     _alike(0): "batch_norm batch_norm_elemt batch_norm_elemt_backward",
     lambda a, arrays: [Spec(arrays[0].shape[1:2], FLOAT)] * 2: """
@@ -49,6 +56,9 @@ TABLE: dict[Rule, str] = {
     _group_norm: "group_norm group_norm_silu group_norm_silu_v2 group_norm_swish",
     _instance_norm: "instance_norm",
     _sum_norm("y rstd x"): "add_rms_norm",
+    _quantized: "add_rms_norm_quant",
+    lambda a, arrays: [*_quantized(a, arrays), *[Spec(arrays[0].shape[:-1], FLOAT)] * 2]: """
+        add_rms_norm_dynamic_quant""",
     _sum_norm("y mean rstd x"): "add_layer_norm",
     _sum_norm("mean rstd y"): "deep_norm",
     _alike(3, 4, 5): "group_norm_swish_grad",

@@ -1,11 +1,14 @@
-/* Normalizations of the last dimensions of a sum of two tensors: AddRmsNorm, AddLayerNorm and DeepNorm; and
- * GemmaRmsNorm, whose weight is gamma + 1. */
+/* Normalizations of the last dimensions of a sum of two tensors: AddRmsNorm, also with int8 results, AddLayerNorm and
+ * DeepNorm; and GemmaRmsNorm, whose weight is gamma + 1. */
 #include "slices.h"
+
+#include <inttypes.h>
+#include <math.h>
 
 /* What follows the sum. */
 struct last {
     const aclsimArgument *la_gamma, *la_beta, *la_mean; /* NULL: no bias; no mean, so that the mean square is used */
-    const aclsimArgument *la_y, *la_rstd;
+    const aclsimArgument *la_y, *la_rstd;               /* rstd may be NULL */
     double la_epsilon, la_offset; /* of the weight from gamma */
 };
 
@@ -37,30 +40,42 @@ static aclnnStatus check_like(const aclsimArgument *argument, const aclsimArgume
     return sim_require_shape(argument, x->tensors->dims, x->tensors->rank, "that of the input");
 }
 
-/* Normalizes the values in place and stores the results. */
-static aclError normalize(const struct last *last, double *values, struct sim_lists *lists)
+static uint32_t rows_of(const struct last *last)
 {
-    const aclsimTensor *y = last->la_y->tensors;
-    uint32_t rows = y->rank - last->la_gamma->tensors->rank;
-    const struct sim_slices slices = sim_slices_of_rows(y, rows);
-    double *gamma, *beta, *means, *rstds;
+    return last->la_y->tensors->rank - last->la_gamma->tensors->rank;
+}
+
+/* Normalizes the values in place, and returns the statistics. */
+static aclError compute(const struct last *last, double *values, struct sim_lists *lists, double **means,
+                        double **rstds)
+{
+    const struct sim_slices slices = sim_slices_of_rows(last->la_y->tensors, rows_of(last));
+    double *gamma, *beta;
     SIM_TRY(sim_lists_load(lists, last->la_gamma, &gamma));
     SIM_TRY(sim_lists_take(lists, slices.sl_channels, &beta));
     if (last->la_beta != NULL)
         SIM_TRY(sim_lists_load(lists, last->la_beta, &beta));
-    SIM_TRY(sim_lists_take(lists, slices.sl_count, &means));
-    SIM_TRY(sim_lists_take(lists, slices.sl_count, &rstds));
+    SIM_TRY(sim_lists_take(lists, slices.sl_count, means));
+    SIM_TRY(sim_lists_take(lists, slices.sl_count, rstds));
     for (size_t k = 0; k < slices.sl_channels; k++)
         gamma[k] += last->la_offset;
     if (last->la_mean != NULL)
-        sim_slices_means(&slices, values, means);
-    sim_slices_variances(&slices, values, means, rstds);
-    sim_slices_invert(rstds, slices.sl_count, last->la_epsilon);
-    sim_slices_normalize(&slices, values, means, rstds, gamma, beta);
+        sim_slices_means(&slices, values, *means);
+    sim_slices_variances(&slices, values, *means, *rstds);
+    sim_slices_invert(*rstds, slices.sl_count, last->la_epsilon);
+    sim_slices_normalize(&slices, values, *means, *rstds, gamma, beta);
+    return ACL_SUCCESS;
+}
+
+/* The same, and stores the results. */
+static aclError normalize(const struct last *last, double *values, struct sim_lists *lists)
+{
+    double *means, *rstds;
+    SIM_TRY(compute(last, values, lists, &means, &rstds));
     sim_lists_store(last->la_y, values);
     if (last->la_mean != NULL)
-        sim_lists_store_rows(last->la_mean, rows, means);
-    sim_lists_store_rows(last->la_rstd, rows, rstds);
+        sim_lists_store_rows(last->la_mean, rows_of(last), means);
+    sim_lists_store_rows(last->la_rstd, rows_of(last), rstds);
     return ACL_SUCCESS;
 }
 
@@ -106,7 +121,15 @@ static aclnnStatus plan_add_rms_norm(const aclsimCall *call, uint64_t *workspace
     return check(&last, &given[0], type, SIM_TYPE(type));
 }
 
-/* The sum is rounded to its type before it is normalized: the values are loaded from where it is stored. */
+/* Stores the sum, which is rounded to its type before it is normalized: the values are loaded from there. */
+static aclError load_rounded_sum(struct sim_lists *lists, const aclsimArgument *given, const aclsimArgument *x,
+                                 double **values, size_t *count)
+{
+    SIM_TRY(load_sum(lists, &given[0], &given[1], 1, values, count));
+    sim_lists_store(x, *values);
+    return sim_lists_load(lists, x, values);
+}
+
 static aclError add_rms_norm(const aclsimCall *call, struct sim_lists *lists)
 {
     const aclsimArgument *given = call->arguments;
@@ -115,14 +138,135 @@ static aclError add_rms_norm(const aclsimCall *call, struct sim_lists *lists)
     size_t count;
     if (is_empty(&given[0]))
         return ACL_SUCCESS;
-    SIM_TRY(load_sum(lists, &given[0], &given[1], 1, &values, &count));
-    sim_lists_store(&given[6], values);
-    SIM_TRY(sim_lists_load(lists, &given[6], &values));
+    SIM_TRY(load_rounded_sum(lists, given, &given[6], &values, &count));
     return normalize(&last, values, lists);
 }
 
 static const struct sim_lists_kind add_rms_kind = {add_rms_norm};
 const struct sim_kernel sim_kernel_aclnnAddRmsNorm = {plan_add_rms_norm, sim_lists_run, (void *)&add_rms_kind, false};
+
+/* ---- with int8 results: x1, x2 and gamma are the first arguments ---- */
+
+static struct last quantized_of(const aclsimArgument *given, size_t epsilon, size_t y)
+{
+    return (struct last){.la_gamma = &given[2], .la_y = &given[y], .la_epsilon = given[epsilon].number};
+}
+
+/* Checks a number per element of gamma, if it is given. */
+static aclnnStatus check_factor(const aclsimArgument *factor, const aclsimTensor *gamma, uint64_t types)
+{
+    if (factor->present == 0)
+        return ACL_SUCCESS;
+    SIM_TRY(sim_require_type(factor, types));
+    return sim_require_shape(factor, gamma->dims, gamma->rank, "that of gamma");
+}
+
+static aclnnStatus check_quantized(const struct last *last, const aclsimArgument *given, const aclsimArgument *x,
+                                   uint64_t types)
+{
+    aclDataType type = given[0].tensors->type;
+    SIM_TRY(sim_require_type(&given[0], types));
+    SIM_TRY(check_like(&given[1], &given[0], type));
+    SIM_TRY(check_like(x, &given[0], type));
+    return check(last, &given[0], ACL_INT8, SIM_TYPE(type));
+}
+
+/* AddRmsNormQuant: x1, x2, gamma, scales1, scales2, zeroPoints1, zeroPoints2, axis, epsilon, divMode, y1, y2, x */
+static aclnnStatus plan_quant(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *given = call->arguments, *axis = &given[7];
+    const struct last last = quantized_of(given, 8, 10);
+    (void)workspace_size;
+    SIM_TRY(check_quantized(&last, given, &given[12], SIM_TYPES_SINGLE));
+    for (size_t i = 3; i < 5; i++) {
+        SIM_TRY(check_factor(&given[i], given[2].tensors, SIM_TYPES_SINGLE));
+        SIM_TRY(check_factor(&given[i + 2], given[2].tensors, SIM_TYPES_SINGLE | SIM_TYPE(ACL_INT32)));
+    }
+    SIM_ARGUMENT(axis->integer == -1, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected -1", axis->name,
+                 axis->integer);
+    return given[4].present == 0 ? ACL_SUCCESS : check_like(&given[11], &given[0], ACL_INT8);
+}
+
+static aclError quant(const aclsimCall *call, struct sim_lists *lists)
+{
+    const aclsimArgument *given = call->arguments;
+    const struct last last = quantized_of(given, 8, 10);
+    double *values, *means, *rstds, *scales, *zeros, *results;
+    size_t count, period = sim_slices_extent(given[2].tensors, 0, given[2].tensors->rank);
+    if (is_empty(&given[0]))
+        return ACL_SUCCESS;
+    SIM_TRY(load_rounded_sum(lists, given, &given[12], &values, &count));
+    SIM_TRY(compute(&last, values, lists, &means, &rstds));
+    for (size_t k = 0; k < 2 && given[3 + k].present != 0; k++) {
+        SIM_TRY(sim_lists_load(lists, &given[3 + k], &scales));
+        SIM_TRY(sim_lists_load_or(lists, &given[5 + k], period, 0, &zeros));
+        SIM_TRY(sim_lists_take(lists, count, &results));
+        for (size_t i = 0; i < count; i++) {
+            double scale = scales[i % period];
+            results[i] = rint((given[9].integer != 0 ? values[i] / scale : values[i] * scale) + zeros[i % period]);
+        }
+        sim_lists_store(&given[10 + k], results);
+    }
+    return ACL_SUCCESS;
+}
+
+static const struct sim_lists_kind quant_kind = {quant};
+const struct sim_kernel sim_kernel_aclnnAddRmsNormQuant = {plan_quant, sim_lists_run, (void *)&quant_kind, false};
+
+/* AddRmsNormDynamicQuant: x1, x2, gamma, smoothScale1, smoothScale2, epsilon, y1, y2, x, scale1, scale2 */
+static aclnnStatus plan_dynamic_quant(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *given = call->arguments;
+    const aclsimTensor *x = given[0].tensors;
+    const struct last last = quantized_of(given, 5, 6);
+    (void)workspace_size;
+    SIM_TRY(check_quantized(&last, given, &given[8], SIM_TYPES_HALF));
+    SIM_TRY(sim_require_rank(&given[2], 1, 1));
+    for (size_t k = 0; k < 2 && (k == 0 || given[4].present != 0); k++) {
+        SIM_TRY(check_factor(&given[3 + k], given[2].tensors, SIM_TYPE(x->type)));
+        SIM_TRY(check_like(&given[6 + k], &given[0], ACL_INT8));
+        SIM_TRY(sim_require_type(&given[9 + k], SIM_TYPE(ACL_FLOAT)));
+        SIM_TRY(sim_require_shape(&given[9 + k], x->dims, x->rank - 1, "one number per line"));
+    }
+    return ACL_SUCCESS;
+}
+
+/* Each line has a scale: the greatest size of its values becomes 127. */
+static void quantize_lines(const double *values, const double *smooth, size_t count, size_t period, double *results,
+                           double *scales)
+{
+    for (size_t i = 0; i < count; i++) {
+        results[i] = values[i] * smooth[i % period];
+        scales[i / period] = fmax(scales[i / period], fabs(results[i]) / INT8_MAX);
+    }
+    for (size_t i = 0; i < count; i++)
+        results[i] = rint(results[i] / scales[i / period]);
+}
+
+static aclError dynamic_quant(const aclsimCall *call, struct sim_lists *lists)
+{
+    const aclsimArgument *given = call->arguments;
+    const struct last last = quantized_of(given, 5, 6);
+    double *values, *means, *rstds, *smooth, *results, *scales;
+    size_t count, period = (size_t)given[2].tensors->dims[0];
+    if (is_empty(&given[0]))
+        return ACL_SUCCESS;
+    SIM_TRY(load_rounded_sum(lists, given, &given[8], &values, &count));
+    SIM_TRY(compute(&last, values, lists, &means, &rstds));
+    for (size_t k = 0; k < 2 && (k == 0 || given[4].present != 0); k++) {
+        SIM_TRY(sim_lists_load_or(lists, &given[3 + k], period, 1, &smooth));
+        SIM_TRY(sim_lists_take(lists, count, &results));
+        SIM_TRY(sim_lists_take(lists, count / period, &scales));
+        quantize_lines(values, smooth, count, period, results, scales);
+        sim_lists_store(&given[6 + k], results);
+        sim_lists_store(&given[9 + k], scales);
+    }
+    return ACL_SUCCESS;
+}
+
+static const struct sim_lists_kind dynamic_kind = {dynamic_quant};
+const struct sim_kernel sim_kernel_aclnnAddRmsNormDynamicQuant = {plan_dynamic_quant, sim_lists_run,
+                                                                  (void *)&dynamic_kind, false};
 
 /* ---- AddLayerNorm: x1, x2, gamma, beta, bias, epsilon, additionalOutput, y, mean, rstd, x ---- */
 

@@ -1,0 +1,97 @@
+"""AddRmsNorm with int8 results against NumPy in double."""
+
+import numpy
+import pytest
+from helpers.expect import refused
+from helpers.norms import Case, agree, positive, unchanged
+from helpers.operands import INVALID, SETTINGS, blank, rounded
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def normalized(case, one, two, factor):
+    """Return the rounded sum, and its normalized values."""
+    total = rounded(one + two, case.kind).astype("f8")
+    return total, total / numpy.sqrt((total**2).mean(-1, keepdims=True) + 1e-6) * factor
+
+
+def same_integers(npu, tensor, expected):
+    """Compare with numbers before they are rounded and clamped; a tie may be rounded either way."""
+    found, expected = npu.get(tensor).astype("f8"), numpy.clip(expected, -128, 127)
+    assert (numpy.abs(found - expected) <= 0.5 + 2.0**-20).all()
+
+
+@st.composite
+def shapes(draw):
+    return [*draw(st.lists(st.integers(0, 4), min_size=1, max_size=3)), draw(st.sampled_from([1, 3, 300]))]
+
+
+@SETTINGS
+@given(data=st.data())
+def test_add_rms_norm_quant(npu, data):
+    case, shape = Case(npu, data.draw), data.draw(shapes())
+    tail, divides = shape[-1:], data.draw(st.booleans())
+    (x1, one), (x2, two), (gamma, factor) = (case.take(each) for each in (shape, shape, tail))
+    first, scale = case.take(tail, case.beside(), positive)
+    second, other = case.take_or_none(tail, case.beside(), positive)
+    zero_kind = data.draw(st.sampled_from(["i4", case.kind]))
+    zeros = [case.take_or_none(tail, zero_kind) for _ in "ab"]
+    (y1, _), (y2, _), (x, _) = case.take(shape, "i1"), case.take(shape, "i1"), case.take(shape)
+    given_too = x1, x2, gamma, first, second, zeros[0][0], zeros[1][0], -1, 1e-6, divides
+    assert npu.call("add_rms_norm_quant", *given_too, y1, y2, x) == 0
+    if not one.size:
+        return
+    total, values = normalized(case, one, two, factor)
+    agree(npu, x, total)
+    for tensor, each, (_, zero) in zip((y1, y2), (scale, other), zeros):
+        if each is None:
+            unchanged(npu, tensor)
+        else:
+            same_integers(npu, tensor, (values / each if divides else values * each) + (0 if zero is None else zero))
+
+
+@SETTINGS
+@given(data=st.data())
+def test_add_rms_norm_dynamic_quant(npu, data):
+    case, shape = Case(npu, data.draw), data.draw(shapes())
+    case.kind, tail = data.draw(st.sampled_from(["f2", "b2"])), shape[-1:]
+    (x1, one), (x2, two), (gamma, factor) = (case.take(each) for each in (shape, shape, tail))
+    smooths = case.take_or_none(tail, values=positive), case.take_or_none(tail, values=positive)
+    outs = [(case.take(shape, "i1")[0], case.take(shape[:-1], "f4")[0]) for _ in "ab"]
+    x = case.take(shape)[0]
+    given_too = x1, x2, gamma, smooths[0][0], smooths[1][0], 1e-6
+    assert npu.call("add_rms_norm_dynamic_quant", *given_too, outs[0][0], outs[1][0], x, outs[0][1], outs[1][1]) == 0
+    if not one.size:
+        return
+    total, values = normalized(case, one, two, factor)
+    agree(npu, x, total)
+    for place, ((y, scales), (_, smooth)) in enumerate(zip(outs, smooths)):
+        if place == 1 and smooth is None:
+            unchanged(npu, y)
+            continue
+        scaled = values if smooth is None else values * smooth
+        scale = numpy.abs(scaled).max(-1) / 127
+        agree(npu, scales, scale)
+        whole = scale[..., None] + (scale[..., None] == 0)
+        same_integers(npu, y, scaled / whole)
+
+
+@pytest.mark.strict
+def test_refusals(npu):
+    x, y, other, sums, tail = (blank(npu, *each) for each in (
+        ("f2", (2, 3)), ("i1", (2, 3)), ("i1", (2, 3)), ("f2", (2, 3)), ("f2", (3,)),
+    ))  # fmt: skip
+    scales, narrow, wide = blank(npu, "f4", (3,)), blank(npu, "f4", (2,)), blank(npu, "f8", (3,))
+
+    def call(scale=scales, axis=-1, y=y):
+        return npu.call("add_rms_norm_quant", x, x, tail, scale, 0, 0, 0, axis, 1e-6, True, y, other, sums)
+
+    assert call() == 0
+    refused(call(scale=narrow), INVALID, "scales1 has shape [2], expected [3], that of gamma")
+    refused(call(scale=wide), INVALID, "scales1 has data type 11, float64, expected float32, float16 or bfloat16")
+    refused(call(axis=0), INVALID, "axis is 0, expected -1")
+    refused(call(y=blank(npu, "f2", (2, 3))), INVALID, "y1Out has data type 1, float16, expected int8")
+    ret = npu.call("add_rms_norm_dynamic_quant", x, x, tail, 0, 0, 1e-6, y, other, sums, scales, narrow)
+    refused(ret, INVALID, "scale1Out has shape [3], expected [2], one number per line")
+    ret = npu.call("add_rms_norm_dynamic_quant", scales, x, tail, 0, 0, 1e-6, y, other, sums, scales, narrow)
+    refused(ret, INVALID, "x1 has data type 0, float32, expected float16 or bfloat16")
