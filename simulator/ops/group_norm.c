@@ -239,10 +239,10 @@ static aclnnStatus plan_backward(const aclsimCall *call, uint64_t *workspace_siz
 {
     const aclsimArgument *given = call->arguments, *input = &given[1], *mask = &given[9], *outputs = &given[10];
     const aclsimTensor *tensor = input->tensors;
-    uint64_t types = SIM_TYPE(tensor->type) | SIM_TYPE(ACL_FLOAT);
     int64_t channels = given[6].integer;
     (void)workspace_size;
     SIM_TRY(sim_require_types(input, &given[0], SIM_TYPES_SINGLE));
+    uint64_t types = SIM_TYPE(tensor->type) | SIM_TYPE(ACL_FLOAT);
     SIM_TRY(check_sizes(input, &given[5]));
     SIM_TRY(check_sizes(&given[0], &given[5]));
     SIM_TRY(check_groups(&given[8], channels));
@@ -287,9 +287,9 @@ static aclnnStatus plan_swish_gradient(const aclsimCall *call, uint64_t *workspa
     const aclsimArgument *given = call->arguments, *x = &given[3];
     const aclsimTensor *tensor = x->tensors;
     static const size_t alike[] = {0, 11}, per_channel[] = {4, 5, 12, 13};
-    uint64_t types = SIM_TYPE(tensor->type);
     (void)workspace_size;
     SIM_TRY(sim_require_type(x, SIM_TYPES_SINGLE));
+    uint64_t types = SIM_TYPE(tensor->type);
     SIM_TRY(sim_require_rank(x, 2, 8));
     SIM_TRY(check_format(&given[7], ""));
     SIM_TRY(check_groups(&given[6], tensor->dims[1]));

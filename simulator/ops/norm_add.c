@@ -289,9 +289,9 @@ static aclnnStatus plan_add_layer_norm(const aclsimCall *call, uint64_t *workspa
     const aclsimTensor *x1 = given[0].tensors, *x2 = given[1].tensors, *gamma = given[2].tensors;
     const struct last last = add_layer_norm_of(given);
     aclDataType type = x1->type == x2->type ? x1->type : ACL_FLOAT;
-    uint64_t others = x1->type == ACL_FLOAT ? SIM_TYPES_SINGLE : SIM_TYPE(x1->type) | SIM_TYPE(ACL_FLOAT);
     (void)workspace_size;
     SIM_TRY(sim_require_type(&given[0], SIM_TYPES_SINGLE));
+    uint64_t others = x1->type == ACL_FLOAT ? SIM_TYPES_SINGLE : SIM_TYPE(x1->type) | SIM_TYPE(ACL_FLOAT);
     SIM_TRY(sim_require_type(&given[1], others));
     SIM_TRY(sim_require_shape(&given[1], x1->dims, x1->rank, "that of x1"));
     SIM_TRY(check(&last, &given[0], type, SIM_TYPE(type) | SIM_TYPE(ACL_FLOAT)));

@@ -23,10 +23,10 @@ static aclnnStatus plan_layer_norm(const aclsimCall *call, uint64_t *workspace_s
 {
     const aclsimArgument *given = call->arguments, *input = &given[1], *shape = &given[2], *mask = &given[7];
     static const size_t alike[] = {0, 8}, scales[] = {5, 6, 9, 10};
-    uint64_t types = SIM_TYPE(input->tensors->type) | SIM_TYPE(ACL_FLOAT);
     (void)workspace_size;
     SIM_TRY(sim_require_masked(mask, &given[8]));
     SIM_TRY(check_like(given, alike, mask->booleans[0] ? 2 : 1, input));
+    uint64_t types = SIM_TYPE(input->tensors->type) | SIM_TYPE(ACL_FLOAT);
     SIM_TRY(sim_require_normalized(input, shape));
     for (size_t i = 3; i < 5; i++) {
         SIM_TRY(sim_require_type(&given[i], types));
