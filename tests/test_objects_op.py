@@ -162,6 +162,10 @@ RESULTS = (
     ("l1_loss_backward", (ROW, A, B, 2), ROW * numpy.sign(A - B)),
     ("kl_div", (A, A * 0 + 1, 3, False), -A.sum() / 2),
     ("nll_loss_backward", (ROW[:1], A, INDEX, ROW, 2, 0, ROW[:1]), numpy.array([[0, 0, -6], [0, 0, 0]], "f4")),
+    ("avg_pool2d", (A[None], [2, 1], [1], [0], False, True, 0, 0), A.mean(0)[None, None]),
+    ("max_pool", (A[None], [2, 1], [1], 0, [0], [1], 0), A.max(0)[None, None]),
+    ("adaptive_avg_pool2d", (A[None], [1, 3]), A.mean(0)[None, None]),
+    ("avg_pool2d_backward", (A[None, :1], A[None], [2, 1], [1], [0], False, True, 0, 0), (A[:1] / 2 + A * 0)[None]),
     ("linalg_cross", (A, A[::-1], 1), numpy.array([numpy.cross(A[0], A[1]), numpy.cross(A[1], A[0])])),
 )
 
