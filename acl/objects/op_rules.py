@@ -654,7 +654,17 @@ TABLE: dict[Rule, str] = {
     _pooled(2, "i8"): "max_pool2d_with_indices",
     _pooled(3, "i4"): "max_pool3d_with_argmax",
     _pooled_with_mask: "max_pool2d_with_mask",
-    _resized(None): "adaptive_avg_pool2d adaptive_avg_pool3d",
+    _resized(None): """
+        adaptive_avg_pool2d adaptive_avg_pool3d
+        upsample_nearest1d upsample_nearest1d_v2 upsample_nearest2d upsample_nearest2d_v2 upsample_nearest3d
+        upsample_nearest_exact1d upsample_nearest_exact2d upsample_nearest_exact3d upsample_linear1d
+        upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d upsample_bilinear2d_aa upsample_bicubic2d_aa""",
+    lambda a, arrays: [Spec(tuple(a["input_size"]), arrays[0].dtype)]: """
+        upsample_nearest1d_backward upsample_nearest2d_backward upsample_nearest3d_backward
+        upsample_nearest_exact1d_backward upsample_nearest_exact2d_backward upsample_nearest_exact3d_backward
+        upsample_linear1d_backward upsample_bilinear2d_backward upsample_bilinear2d_backward_v2
+        upsample_trilinear3d_backward upsample_bicubic2d_backward upsample_bilinear2d_aa_backward
+        upsample_bicubic2d_aa_grad""",
     _resized(None, "i8"): "adaptive_max_pool2d",
     _resized(None, "i4"): "adaptive_max_pool3d",
     lambda a, arrays: [Spec(arrays[1].shape, arrays[0].dtype)]: """
