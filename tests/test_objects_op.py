@@ -168,6 +168,7 @@ RESULTS = (
     ("avg_pool2d_backward", (A[None, :1], A[None], [2, 1], [1], [0], False, True, 0, 0), (A[:1] / 2 + A * 0)[None]),
     ("upsample_nearest2d", (A[None, None], [4, 3]), A.repeat(2, 0)[None, None]),
     ("upsample_nearest1d_backward", (A[None], [3], [1, 2, 3], 0.0), A[None]),
+    ("grid_sampler2_d", (A[None, None], A[None, :1, None, :2] * 0, 0, 0, False), numpy.full((1, 1, 1, 1), 1.5, "f4")),
     ("linalg_cross", (A, A[::-1], 1), numpy.array([numpy.cross(A[0], A[1]), numpy.cross(A[1], A[0])])),
 )
 

@@ -479,6 +479,11 @@ def _resized(*kinds: Any) -> Rule:
     return rule
 
 
+def _sampled(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer images whose elements are read at the places of a grid."""
+    return [Spec((*arrays[0].shape[:2], *arrays[1].shape[1:-1]), arrays[0].dtype)]
+
+
 def _lines(array: Any, dims: int) -> tuple[int, ...]:
     """Return the shape of an array with 1 in the place of each of its last ``dims`` dimensions."""
     kept = len(array.shape) - dims
@@ -649,6 +654,9 @@ TABLE: dict[Rule, str] = {
     _diagonal(False): "diag",
     _diagonal(True): "diag_flat",
     _columns: "im2col",
+    _sampled: "grid_sampler2_d grid_sampler3_d",
+    lambda a, arrays: [Spec(array.shape, array.dtype) for array in arrays[1:3]]: """
+        grid_sampler2_d_backward grid_sampler3_d_backward""",
     _pooled(2): "avg_pool2d max_pool",
     _pooled(3): "avg_pool3d",
     _pooled(2, "i8"): "max_pool2d_with_indices",

@@ -25,9 +25,9 @@ class Case:
         self.values = draw(st.sampled_from(pools))
         self.lead = [draw(st.integers(0, 2)), draw(st.integers(1, 2))][draw(st.integers(0, 1)) :]
 
-    def given(self, shape):
+    def given(self, shape, values=None):
         """Return a tensor of random values, and these as doubles."""
-        base, view = any_view(self.draw, self.generator, shape, self.kind, self.values)
+        base, view = any_view(self.draw, self.generator, shape, self.kind, values or self.values)
         return self.npu.view(base, view, self.kind), exact(view, self.kind).astype("f8")
 
     def out(self, shape, kind=None):
