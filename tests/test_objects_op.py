@@ -162,6 +162,7 @@ RESULTS = (
     ("l1_loss_backward", (ROW, A, B, 2), ROW * numpy.sign(A - B)),
     ("kl_div", (A, A * 0 + 1, 3, False), -A.sum() / 2),
     ("nll_loss_backward", (ROW[:1], A, INDEX, ROW, 2, 0, ROW[:1]), numpy.array([[0, 0, -6], [0, 0, 0]], "f4")),
+    ("im2col_backward", (A[:, :2], [1, 3], [1, 2], [1, 1], [0, 0], [1, 1]), numpy.array([[[1, 2, 5]]], "f4")),
     ("avg_pool2d", (A[None], [2, 1], [1], [0], False, True, 0, 0), A.mean(0)[None, None]),
     ("max_pool", (A[None], [2, 1], [1], 0, [0], [1], 0), A.max(0)[None, None]),
     ("adaptive_avg_pool2d", (A[None], [1, 3]), A.mean(0)[None, None]),

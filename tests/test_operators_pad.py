@@ -1,4 +1,4 @@
-"""ConstantPadNd, the pads that copy elements, and Im2col against NumPy: types, strides, negative padding, refusals."""
+"""ConstantPadNd, the pads that copy elements, Im2col and its gradient against NumPy: types, strides, refusals."""
 
 import math
 
@@ -6,6 +6,8 @@ import numpy
 import pytest
 from helpers.expect import refused
 from helpers.operands import INVALID, KINDS, SETTINGS, blank, check_written, moved, stored
+from helpers.planes import Case
+from helpers.pointwise import SINGLE
 from helpers.tensors import storage
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,27 +119,43 @@ def columns(view, kernel, dilation, padding, stride):
     return numpy.stack(parts, 2).reshape(shape)
 
 
-@SETTINGS
-@given(data=st.data())
-def test_im2col(npu, data):
-    draw = data.draw
+def images_with_windows(draw):
+    """Return a shape, and numbers that describe windows."""
     shape = [draw(st.integers(0, 2)), draw(st.integers(1, 3)), draw(st.integers(1, 7)), draw(st.integers(1, 7))]
-    kernel, dilation, padding, stride = numbers = [[], [], [], []]
+    kernel, dilation, padding, stride = windows = [[], [], [], []]
     for size in shape[2:]:
         padding.append(draw(st.integers(0, 3)))
         kernel.append(draw(st.integers(1, min(3, size + 2 * padding[-1]))))
         whole = size + 2 * padding[-1] - 1
         dilation.append(draw(st.integers(1, max(1, min(3, whole // max(kernel[-1] - 1, 1))))))
         stride.append(draw(st.integers(1, 3)))
-    self, out, expected = moved(
-        draw,
-        npu,
-        lambda view: columns(view, *numbers),
-        kinds=["f2", "b2", "f4"],
-        shape=shape[draw(st.integers(0, 1)) :],
-    )
-    assert npu.call("im2col", self, *map(npu.integers, numbers), out) == 0
+    return shape[draw(st.integers(0, 1)) :], windows
+
+
+@SETTINGS
+@given(data=st.data())
+def test_im2col(npu, data):
+    shape, windows = images_with_windows(data.draw)
+    self, out, expected = moved(data.draw, npu, lambda view: columns(view, *windows), kinds=SINGLE, shape=shape)
+    assert npu.call("im2col", self, *map(npu.integers, windows), out) == 0
     check_written(npu, out, expected)
+
+
+@SETTINGS
+@given(data=st.data())
+def test_im2col_backward(npu, data):
+    shape, windows = images_with_windows(data.draw)
+    case = Case(data.draw, npu)
+    # The columns of an image that holds its indices tell where each element of the gradient is added; 0: nowhere.
+    places = columns(numpy.arange(1, math.prod(shape) + 1).reshape(shape), *windows)
+    gradient, values = case.given(places.shape)
+    sums = numpy.zeros(math.prod(shape) + 1)
+    with numpy.errstate(invalid="ignore"):
+        numpy.add.at(sums, places, values)
+    out = case.out(shape)
+    arrays = [npu.integers(each) for each in (shape[-2:], *windows)]
+    assert npu.call("im2col_backward", gradient, *arrays, out) == 0
+    case.check(out, sums[1:].reshape(shape))
 
 
 # --- refusals
@@ -225,3 +243,20 @@ def test_images_that_do_not_fit(npu):
     refused(npu.call("im2col", image, *arrays, flat), INVALID, "out has shape [4, 4], expected [2, 16]")
     whole = blank(npu, "i4", (2, 4, 4))
     refused(npu.call("im2col", whole, *arrays, flat), INVALID, "self has data type 3, int32")
+
+
+@pytest.mark.strict
+def test_columns_that_do_not_fit(npu):
+    arrays = [npu.integers(each) for each in ([4, 4], [1, 1], [1, 1], [0, 0], [1, 1])]
+    image, columns = blank(npu, "f4", (2, 4, 4)), blank(npu, "f4", (2, 16))
+    assert npu.call("im2col_backward", columns, *arrays, image) == 0
+    other = blank(npu, "f4", (2, 15))
+    words = "gradOutput has shape [2, 15], expected [2, 16], that of the columns of out"
+    refused(npu.call("im2col_backward", other, *arrays, image), INVALID, words)
+    refused(npu.call("im2col_backward", image, *arrays, image), INVALID, "out has 3 dimensions, expected 4")
+    large = [npu.integers([5, 4]), *arrays[1:]]
+    words = "out has shape [2, 4, 4], expected [2, 5, 4], images of the size inputSize"
+    refused(npu.call("im2col_backward", columns, *large, image), INVALID, words)
+    wide = [arrays[0], npu.integers([1, 5]), *arrays[2:]]
+    words = "dimension 1 of inputSize is 4, which is shorter than the window even with padding"
+    refused(npu.call("im2col_backward", columns, *wide, image), INVALID, words)

@@ -417,6 +417,14 @@ def _columns(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec((*shape[:-3], shape[-3] * math.prod(numbers[0]), math.prod(counts)), arrays[0].dtype)]
 
 
+def _images(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the images that Im2colBackward makes of columns."""
+    shape, elements = arrays[0].shape, math.prod(a["kernel_size"])
+    if len(shape) not in (2, 3) or elements < 1:
+        raise Refused(f"{shape} has no columns of windows {a['kernel_size']!r}", "use 2 or 3 dimensions")
+    return [Spec((*shape[:-2], shape[-2] // elements, *a["input_size"]), arrays[0].dtype)]
+
+
 def _sizes(value: Any, dims: int) -> list[int]:
     """Return the numbers of an argument that has one for each dimension of an image, or one for all."""
     numbers = list(value) if isinstance(value, (list, tuple)) else [] if value is None else [value]
@@ -654,6 +662,7 @@ TABLE: dict[Rule, str] = {
     _diagonal(False): "diag",
     _diagonal(True): "diag_flat",
     _columns: "im2col",
+    _images: "im2col_backward",
     _sampled: "grid_sampler2_d grid_sampler3_d",
     lambda a, arrays: [Spec(array.shape, array.dtype) for array in arrays[1:3]]: """
         grid_sampler2_d_backward grid_sampler3_d_backward""",

@@ -1,11 +1,12 @@
 /* Im2col: self, kernelSize, dilation, padding, stride, out. The shape of self is (N, C, H, W) or (C, H, W), that of the
  * result (N, C * kH * kW, L) or (C * kH * kW, L). Each of its L columns has the elements of a window; those of the
- * padding are 0. */
+ * padding are 0. Im2colBackward (gradOutput, inputSize, kernelSize, dilation, padding, stride, out) adds up columns
+ * into images of the height and width inputSize. */
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "operator/op.h"
 #include "operator/row.h"
-#include "require.h"
+#include "planes.h"
 #include "walk.h"
 
 /* The windows in the direction of the height or the width. */
@@ -15,15 +16,41 @@ struct windows {
     int64_t wi_count;
 };
 
-static struct windows windows_of(const aclsimArgument *given, uint32_t direction)
+/* `numbers` are kernelSize, dilation, padding and stride. */
+static struct windows windows_of(const aclsimArgument *numbers, uint32_t direction, int64_t length)
 {
-    const aclsimTensor *self = given[0].tensors;
-    struct windows windows = {self->dims[self->rank - 2 + direction], given[1].integers[direction],
-                              given[2].integers[direction], given[3].integers[direction],
-                              given[4].integers[direction], 0};
+    struct windows windows = {length, numbers[0].integers[direction], numbers[1].integers[direction],
+                              numbers[2].integers[direction], numbers[3].integers[direction], 0};
     windows.wi_count = sim_op_window_count(windows.wi_length, (windows.wi_kernel - 1) * windows.wi_apart + 1,
                                            windows.wi_step, 2 * windows.wi_padding);
     return windows;
+}
+
+static aclnnStatus check_numbers(const aclsimArgument *numbers)
+{
+    for (uint32_t i = 0; i < 4; i++)
+        SIM_TRY(sim_require_steps(&numbers[i], 2, i == 2 ? 0 : 1)); /* the padding may be 0 */
+    return ACL_SUCCESS;
+}
+
+/* Finds the last two dimensions of the columns for images of `channels` channels, the height and width of which are
+ * `lengths`, the dimensions from `first` on of the argument `image`. */
+static aclnnStatus find_columns(const aclsimArgument *numbers, const aclsimArgument *image, uint32_t first,
+                                const int64_t *lengths, int64_t channels, int64_t *dims)
+{
+    dims[0] = channels;
+    dims[1] = 1;
+    for (uint32_t k = 0; k < 2; k++) {
+        const struct windows windows = windows_of(numbers, k, lengths[k]);
+        SIM_ARGUMENT(windows.wi_count > 0, ACLNN_ERR_PARAM_INVALID,
+                     "dimension %u of %s is %lld, which is shorter than the window even with padding", first + k,
+                     image->name, (long long)windows.wi_length);
+        SIM_ARGUMENT(sim_length_multiply(&dims[0], windows.wi_kernel) &&
+                         sim_length_multiply(&dims[1], windows.wi_count),
+                     ACLNN_ERR_PARAM_INVALID, "%s has too many windows, expected a result that fits 64 bits",
+                     image->name);
+    }
+    return ACL_SUCCESS;
 }
 
 static aclnnStatus plan_columns(const aclsimCall *call, uint64_t *workspace_size)
@@ -34,21 +61,10 @@ static aclnnStatus plan_columns(const aclsimCall *call, uint64_t *workspace_size
     (void)workspace_size;
     SIM_TRY(sim_require_types(&given[0], &given[5], SIM_TYPES_SINGLE));
     SIM_TRY(sim_require_rank(&given[0], 3, 4));
-    for (uint32_t i = 1; i <= 4; i++)
-        SIM_TRY(sim_require_steps(&given[i], 2, i == 3 ? 0 : 1)); /* the padding may be 0 */
+    SIM_TRY(check_numbers(&given[1]));
     dims[0] = self->dims[0];
-    dims[1] = self->dims[self->rank - 3];
-    dims[2] = 1;
-    for (uint32_t k = 0; k < 2; k++) {
-        const struct windows windows = windows_of(given, k);
-        SIM_ARGUMENT(windows.wi_count > 0, ACLNN_ERR_PARAM_INVALID,
-                     "dimension %u of %s is %lld, which is shorter than the window even with padding",
-                     self->rank - 2 + k, given[0].name, (long long)windows.wi_length);
-        SIM_ARGUMENT(sim_length_multiply(&dims[1], windows.wi_kernel) &&
-                         sim_length_multiply(&dims[2], windows.wi_count),
-                     ACLNN_ERR_PARAM_INVALID, "%s has too many windows, expected a result that fits 64 bits",
-                     given[0].name);
-    }
+    SIM_TRY(find_columns(&given[1], &given[0], self->rank - 2, &self->dims[self->rank - 2],
+                         self->dims[self->rank - 3], &dims[1]));
     return sim_require_shape(&given[5], self->rank == 4 ? dims : dims + 1, self->rank - 1, "that of the columns");
 }
 
@@ -91,7 +107,8 @@ static aclError run_columns(const aclsimCall *call)
 {
     const aclsimArgument *given = call->arguments;
     const aclsimTensor self = with_batch(given[0].tensors), *out = given[5].tensors;
-    const struct windows rows = windows_of(given, 0), columns = windows_of(given, 1);
+    const struct windows rows = windows_of(&given[1], 0, self.dims[2]);
+    const struct windows columns = windows_of(&given[1], 1, self.dims[3]);
     const int64_t positions = rows.wi_kernel * columns.wi_kernel;
     const int64_t across = out->strides[out->rank - 2], along = out->strides[out->rank - 1];
     sim_walk_fill(out, NULL);
@@ -115,3 +132,53 @@ static aclError run_columns(const aclsimCall *call)
 }
 
 const struct sim_kernel sim_kernel_aclnnIm2col = {plan_columns, run_columns, NULL, false};
+
+/* ---- backward ---- */
+
+static aclnnStatus plan_images(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *given = call->arguments, *out = &given[6];
+    const uint32_t rank = given[0].tensors->rank;
+    int64_t image[4] = {0}, columns[3] = {0};
+    (void)workspace_size;
+    SIM_TRY(sim_require_types(&given[0], out, SIM_TYPES_SINGLE));
+    SIM_TRY(sim_require_rank(&given[0], 2, 3));
+    SIM_TRY(sim_require_rank(out, rank + 1, rank + 1));
+    SIM_TRY(sim_require_steps(&given[1], 2, 1));
+    SIM_TRY(check_numbers(&given[2]));
+    image[0] = columns[0] = given[0].tensors->dims[0];
+    image[1] = out->tensors->dims[rank - 2];
+    image[2] = given[1].integers[0];
+    image[3] = given[1].integers[1];
+    SIM_TRY(find_columns(&given[2], &given[1], 0, &image[2], image[1], &columns[1]));
+    SIM_TRY(sim_require_shape(out, rank == 3 ? image : image + 1, rank + 1, "images of the size inputSize"));
+    return sim_require_shape(&given[0], rank == 3 ? columns : columns + 1, rank, "that of the columns of out");
+}
+
+static aclError add_columns(const aclsimCall *call, struct sim_planes *planes)
+{
+    const int64_t *dims = &planes[1].pl_dims[1];
+    const struct windows rows = windows_of(&call->arguments[2], 0, dims[0]);
+    const struct windows columns = windows_of(&call->arguments[2], 1, dims[1]);
+    const double *from = planes[0].pl_values;
+    for (int64_t image = 0; image < planes[1].pl_count; image++)
+        for (int64_t position = 0; position < rows.wi_kernel * columns.wi_kernel; position++) {
+            const int64_t top = position / columns.wi_kernel * rows.wi_apart - rows.wi_padding;
+            const int64_t left = position % columns.wi_kernel * columns.wi_apart - columns.wi_padding;
+            for (int64_t h = 0; h < rows.wi_count; h++)
+                for (int64_t w = 0; w < columns.wi_count; w++) {
+                    const int64_t y = top + h * rows.wi_step, x = left + w * columns.wi_step;
+                    const double value = *from++;
+                    if (y >= 0 && y < dims[0] && x >= 0 && x < dims[1])
+                        planes[1].pl_values[(image * dims[0] + y) * dims[1] + x] += value;
+                }
+        }
+    return ACL_SUCCESS;
+}
+
+static aclError run_images(const aclsimCall *call)
+{
+    return sim_planes_run(call, 2, add_columns);
+}
+
+const struct sim_kernel sim_kernel_aclnnIm2colBackward = {plan_images, run_images, NULL, false};
