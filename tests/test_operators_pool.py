@@ -6,9 +6,9 @@ import math
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.operands import INVALID, SETTINGS, blank
+from helpers.operands import INVALID, SETTINGS, blank, numbers
 from helpers.planes import Case
-from helpers.pointwise import SINGLE
+from helpers.pointwise import FLOATS, SINGLE
 from helpers.tensors import storage
 from hypothesis import given
 from hypothesis import strategies as st
@@ -275,6 +275,61 @@ def test_adaptive_maxima(npu, dims, index, kinds):
     run_case()
 
 
+# --- Whole images, and the way back from indices
+
+
+@SETTINGS
+@given(data=st.data())
+def test_global_pools(npu, data):
+    draw = data.draw
+    shape = [draw(st.integers(0, 2)), *[draw(st.integers(1, 3)) for _ in range(draw(st.integers(3, 5)))]]
+    case = Case(draw, npu, FLOATS)
+    self, values = case.given(shape)
+    axes = tuple(range(2, len(shape)))
+    with numpy.errstate(invalid="ignore"):
+        expected = values.mean(axes, keepdims=True)
+    out = case.out(expected.shape)
+    assert npu.call("global_average_pool", self, out) == 0
+    case.check(out, expected)
+    if case.kind != "b2":
+        out = case.out(expected.shape)
+        assert npu.call("global_max_pool", self, out) == 0
+        case.check(out, values.max(axes, keepdims=True))
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+def test_unpooling(npu, dims):
+    @SETTINGS
+    @given(data=st.data())
+    def run_case(data):
+        draw = data.draw
+        kinds = ["f4", "f2", "i1", "u1", "i2", "i4", "i8"]
+        case = Case(draw, npu, kinds, [numbers])
+        large = [draw(st.integers(1, 4)) for _ in range(dims)]
+        small = [draw(st.integers(1, size)) for size in large]
+        count = math.prod(small)
+        images = math.prod(case.lead)
+        at = [case.generator.permutation(math.prod(large))[:count] for _ in range(images)]
+        places = numpy.array(at, "i8").reshape(*case.lead, *small)
+        indices = npu.tensor(places if dims == 3 else places.astype(draw(st.sampled_from(["i4", "i8"]))))
+        sizes = [npu.integers(each) for each in (large, [1] * dims, [0] * dims)[: 1 if dims == 2 else 3]]
+        self, values = case.given([*case.lead, *small])
+        out = case.out([*case.lead, *large])
+        assert npu.call(f"max_unpool{dims}d", self, indices, *sizes, out) == 0
+        expected = numpy.zeros((images, math.prod(large)))
+        for image in range(images):
+            expected[image, at[image]] = values.reshape(images, count)[image]
+        case.check(out, expected.reshape(*case.lead, *large))
+        gradient, parts = case.given([*case.lead, *large])
+        out = case.out(values.shape)
+        assert npu.call(f"max_unpool{dims}d_backward", gradient, self, indices, *sizes, out) == 0
+        parts = parts.reshape(images, math.prod(large))
+        taken = [parts[image, at[image]] for image in range(images)]
+        case.check(out, numpy.array(taken).reshape(values.shape))
+
+    run_case()
+
+
 # --- Refusals
 
 
@@ -330,3 +385,28 @@ def test_maxima_that_do_not_fit(npu):
     whole = npu.tensor(numpy.zeros((1, 4, 4), storage("b2")), "b2")
     half = npu.tensor(numpy.zeros((1, 2, 2), storage("b2")), "b2")
     refused(npu.call("max_pool", whole, *more[:2], 0, *more[2:], 0, half), INVALID, "self has data type 27, bfloat16")
+
+
+@pytest.mark.strict
+def test_global_pools_that_do_not_fit(npu):
+    self, out = blank(npu, "f4", (1, 2, 3, 4)), blank(npu, "f4", (1, 2, 1, 1))
+    assert npu.call("global_max_pool", self, out) == 0
+    words = "out has shape [1, 2, 3, 4], expected [1, 2, 1, 1], one element per channel of self"
+    refused(npu.call("global_average_pool", self, self), INVALID, words)
+    flat = blank(npu, "f4", (2, 3, 4))
+    refused(npu.call("global_max_pool", flat, flat), INVALID, "self has 3 dimensions, expected 4 to 8")
+    whole = blank(npu, "i4", (1, 2, 3, 4))
+    refused(npu.call("global_max_pool", whole, out), INVALID, "self has data type 3, int32")
+
+
+@pytest.mark.strict
+def test_unpooling_that_does_not_fit(npu):
+    self, out, size = blank(npu, "f4", (1, 2, 2)), blank(npu, "f4", (1, 4, 4)), npu.integers([4, 4])
+    indices = npu.tensor(numpy.arange(4).reshape(1, 2, 2))
+    assert npu.call("max_unpool2d", self, indices, size, out) == 0
+    refused(npu.call("max_unpool2d", self, self, size, out), INVALID, "indices has data type 0, float32")
+    refused(npu.call("max_unpool2d", self, indices, size, self), INVALID, "out has shape [1, 2, 2], expected [1, 4, 4]")
+    refused(npu.call("max_unpool2d", self, indices, npu.integers([4]), out), INVALID, "outputSize has 1 numbers")
+    short = npu.tensor(numpy.arange(2).reshape(1, 1, 2))
+    words = "indices has shape [1, 1, 2], expected [1, 2, 2]"
+    refused(npu.call("max_unpool2d", self, short, size, out), INVALID, words)

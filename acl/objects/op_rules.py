@@ -663,6 +663,8 @@ TABLE: dict[Rule, str] = {
     _diagonal(True): "diag_flat",
     _columns: "im2col",
     _images: "im2col_backward",
+    lambda a, arrays: [Spec((*arrays[0].shape[:2], *[1] * (len(arrays[0].shape) - 2)), arrays[0].dtype)]: """
+        global_average_pool global_max_pool""",
     _sampled: "grid_sampler2_d grid_sampler3_d",
     lambda a, arrays: [Spec(array.shape, array.dtype) for array in arrays[1:3]]: """
         grid_sampler2_d_backward grid_sampler3_d_backward""",
@@ -672,7 +674,7 @@ TABLE: dict[Rule, str] = {
     _pooled(3, "i4"): "max_pool3d_with_argmax",
     _pooled_with_mask: "max_pool2d_with_mask",
     _resized(None): """
-        adaptive_avg_pool2d adaptive_avg_pool3d
+        adaptive_avg_pool2d adaptive_avg_pool3d max_unpool2d max_unpool3d
         upsample_nearest1d upsample_nearest1d_v2 upsample_nearest2d upsample_nearest2d_v2 upsample_nearest3d
         upsample_nearest_exact1d upsample_nearest_exact2d upsample_nearest_exact3d upsample_linear1d
         upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d upsample_bilinear2d_aa upsample_bicubic2d_aa""",
@@ -687,7 +689,7 @@ TABLE: dict[Rule, str] = {
     lambda a, arrays: [Spec(arrays[1].shape, arrays[0].dtype)]: """
         avg_pool2d_backward avg_pool3d_backward adaptive_avg_pool2d_backward adaptive_avg_pool3d_backward
         adaptive_max_pool3d_backward max_pool2d_with_indices_backward max_pool2d_with_mask_backward
-        max_pool3d_with_argmax_backward""",
+        max_pool3d_with_argmax_backward max_unpool2d_backward max_unpool3d_backward""",
     _pointwise(_same): "channel_shuffle",
     _together(_same): "linalg_cross",
     lambda a, arrays: [Spec((), _total(arrays[0].dtype))]: "trace",

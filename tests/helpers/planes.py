@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from helpers.operands import any_view, exact, near, numbers, stored
 from helpers.pointwise import SINGLE
 
-WHOLE = {"u1", "i1", "i4", "i8"}
+WHOLE = {"u1", "i1", "i2", "i4", "i8"}
 ONE = 1e-12  # more than the rounding errors of sums in double
 
 
