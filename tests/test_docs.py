@@ -13,7 +13,7 @@ import pytest
 import acl
 from acl import abi, errors
 from acl.objects import HOME
-from acl.objects.op_rules_norm import RULES
+from acl.objects.op_table import RULES
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 EXAMPLES = DOCS.parent / "examples"

@@ -9,7 +9,7 @@ import pytest
 from helpers.objects import free_memory, fresh_stream, held, raises
 
 import acl
-from acl.objects import op, op_rules, op_rules_norm, op_signature, resource
+from acl.objects import op, op_signature, op_table, op_types, resource
 
 pytestmark = pytest.mark.usefixtures("opened")
 stream = fresh_stream
@@ -433,7 +433,7 @@ def test_every_operator_has_its_function():
 
 
 def test_rules_are_of_operators_of_the_table():
-    assert set(op_rules_norm.RULES) <= set(TABLE)
+    assert set(op_table.RULES) <= set(TABLE)
 
 
 def test_the_stub_has_every_operator():
@@ -455,7 +455,7 @@ TYPES = (
 @pytest.mark.parametrize("one, other, expected", TYPES)
 def test_where_types_meet(one, other, expected):
     one, other = numpy.dtype(one), numpy.dtype(other)
-    assert op_rules.meet(one, other) == op_rules.meet(other, one) == numpy.dtype(expected)
+    assert op_types.meet(one, other) == op_types.meet(other, one) == numpy.dtype(expected)
 
 
 @pytest.mark.parametrize("given", [{}, {"alpha": 1}, {"alpha": True}])

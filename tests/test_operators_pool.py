@@ -9,9 +9,13 @@ from helpers.expect import refused
 from helpers.operands import INVALID, SETTINGS, blank, numbers
 from helpers.planes import Case
 from helpers.pointwise import FLOATS, SINGLE
-from helpers.tensors import storage
+from helpers.tensors import Device, storage
 from hypothesis import given
 from hypothesis import strategies as st
+
+import acl
+
+AICORE_EXCEPTION = 507015
 
 # --- Windows: for each direction a list of (elements inside of the image, elements with padding, elements skipped)
 
@@ -273,6 +277,20 @@ def test_adaptive_maxima(npu, dims, index, kinds):
             case.check(out, scattered(parts, indices, values.shape, dims))
 
     run_case()
+
+
+@pytest.mark.needs_sim
+@pytest.mark.parametrize("wrong", [4, -1, 2**31 - 1])
+def test_an_index_out_of_range_fails_the_task(wrong):
+    npu = Device()
+    gradient, self = blank(npu, "f4", (1, 1, 1)), blank(npu, "f4", (1, 2, 2))
+    indices = npu.tensor(numpy.full((1, 1, 1), wrong, "i4"))
+    arrays = [npu.integers(each) for each in ([2], [2], [0], [1])]
+    out = blank(npu, "f4", (1, 2, 2))
+    assert npu.call("max_pool2d_with_indices_backward", gradient, self, indices, *arrays, False, out) == 0
+    words = f"indices has the element {wrong}, expected 0 to 3"
+    refused(acl.rt.synchronize_stream(npu.stream), AICORE_EXCEPTION, words)
+    acl.sim.reset()
 
 
 # --- Whole images, and the way back from indices

@@ -5,7 +5,7 @@ from typing import Any
 
 from acl import nnop
 from acl.objects.op import Operator
-from acl.objects.op_rules_norm import RULES
+from acl.objects.op_table import RULES
 
 
 def _document(operator: Operator) -> str:

@@ -7,133 +7,31 @@ rule raise :class:`Refused`; all other checks are left to the library, which che
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Union
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy
 
-Arguments = Mapping[str, Any]
-BOOL, LONG, FLOAT, DOUBLE = (numpy.dtype(name) for name in ("?", "i8", "f4", "f8"))
-ORDER = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}  # the wider kind has the higher number; bfloat16 has kind V
-SOLE = ("u2", "u4", "u8")  # types that have no common type with any other
-
-
-class Refused(ValueError):
-    """Raised for arguments that an operator cannot take; has the reason and the advice."""
-
-    def __init__(self, reason: str, advice: str = "") -> None:
-        super().__init__(reason)
-        self.reason, self.advice = reason, advice
-
-
-class Spec(NamedTuple):
-    """The shape and type of an output to be allocated."""
-
-    shape: tuple[int, ...]
-    dtype: Any
-
-
-Specs = list[Union[Spec, list[Spec]]]
-Rule = Callable[[Arguments, "list[Any]"], Specs]
-
-
-# --- Types
-
-
-def meet(one: Any, other: Any) -> Any:
-    """Return the common type of the elements of two arrays."""
-    if one == other:
-        return one
-    low, high = sorted((one, other), key=lambda kind: ORDER[kind.kind])
-    ranks = ORDER[low.kind], ORDER[high.kind]
-    if any(kind.str[1:] in SOLE for kind in (one, other)):
-        raise Refused(f"{one} and {other} have no common type", "convert one of them: acl.nn.cast(array, dtype)")
-    if ranks[0] == ranks[1]:
-        if ranks[0] == 1 and low.kind != high.kind and low.itemsize == high.itemsize:
-            return numpy.dtype("i2")  # of int8 and uint8
-        if ranks[0] == 1 and low.kind != high.kind:
-            return low if low.kind == "i" else high  # the signed one is wider
-        if low.itemsize == high.itemsize:
-            return FLOAT  # of float16 and bfloat16
-        return low if low.itemsize > high.itemsize else high
-    if ranks[1] == 3 and low == DOUBLE:
-        return numpy.dtype("c16")
-    return high
-
-
-def type_of_number(value: Any) -> Any:
-    """Return the type with which a number is passed to operators."""
-    if isinstance(value, numpy.generic):
-        return value.dtype
-    kinds = {bool: "?", int: "i8", float: "f8", complex: "c16"}
-    return numpy.dtype(kinds.get(type(value), "f8"))
-
-
-def meet_number(kind: Any, value: Any) -> Any:
-    """Return the common type of an array's elements and a number."""
-    number = type_of_number(value)
-    if ORDER[number.kind] <= ORDER[kind.kind]:
-        return kind
-    if number.kind == "c":
-        return numpy.dtype("c16" if kind == DOUBLE else "c8")
-    return FLOAT if ORDER[number.kind] == 2 else number
-
-
-def floating(kind: Any) -> Any:
-    """Return the type of fractional results: float32 for integers and bool, otherwise the type itself."""
-    return FLOAT if ORDER[kind.kind] < 2 else kind
-
-
-def met(arrays: Sequence[Any]) -> Any:
-    """Return the common type of arrays."""
-    kind = arrays[0].dtype
-    for array in arrays[1:]:
-        kind = meet(kind, array.dtype)
-    return kind
-
-
-def asked(a: Arguments, usual: Any) -> Any:
-    """Return the type that ``dtype=`` names."""
-    wanted = a.get("dtype")
-    return usual if wanted is None else wanted
-
-
-# --- Shapes
-
-
-def stretch(arrays: Sequence[Any]) -> tuple[int, ...]:
-    """Return the shape to which arrays are broadcast."""
-    try:
-        return numpy.broadcast_shapes(*(array.shape for array in arrays))
-    except ValueError:
-        shapes = " and ".join(str(array.shape) for array in arrays)
-        raise Refused(f"{shapes} cannot be broadcast together", "reshape them, or use dimensions of 1") from None
-
-
-def axis_of(value: Any, rank: int, name: str = "dim") -> int:
-    """Return the index of a dimension, which may be counted from the end."""
-    most = max(rank, 1)
-    if not isinstance(value, (int, numpy.integer)) or not -most <= value < most:
-        raise Refused(f"{name} is {value!r}, expected {-most} to {most - 1}")
-    return int(value) % most
-
-
-def _dims(a: Arguments) -> Any:
-    """Return the value of the parameter that names dimensions, under any of its names."""
-    return next((a[name] for name in ("dim", "dims", "axes") if name in a), None)
-
-
-def reduced(a: Arguments, array: Any) -> tuple[int, ...]:
-    """Return the shape after a reduction over the dimensions that are given, or over all."""
-    given = _dims(a)
-    given = () if given is None else given if isinstance(given, (list, tuple)) else (given,)
-    rank = len(array.shape)
-    gone = {axis_of(value, rank) for value in given}
-    if not gone and not a.get("noop_with_empty_dims") and not a.get("noop_with_empty_axes"):
-        gone = set(range(rank))
-    keeps = any(a.get(name) for name in ("keep_dim", "keep_dims", "keepdim"))
-    return tuple(1 if place in gone else size for place, size in enumerate(array.shape) if keeps or place not in gone)
-
+from acl.objects.op_types import (
+    BOOL,
+    FLOAT,
+    LONG,
+    ORDER,
+    Arguments,
+    Refused,
+    Rule,
+    Spec,
+    Specs,
+    asked,
+    axis_of,
+    floating,
+    meet,
+    meet_number,
+    met,
+    reduced,
+    stretch,
+    type_of_number,
+)  # fmt: skip
 
 # --- Rules: `kind` returns the type of an output for the type of an input
 
@@ -417,81 +315,6 @@ def _columns(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec((*shape[:-3], shape[-3] * math.prod(numbers[0]), math.prod(counts)), arrays[0].dtype)]
 
 
-def _images(a: Arguments, arrays: list[Any]) -> Specs:
-    """Infer the images that Im2colBackward makes of columns."""
-    shape, elements = arrays[0].shape, math.prod(a["kernel_size"])
-    if len(shape) not in (2, 3) or elements < 1:
-        raise Refused(f"{shape} has no columns of windows {a['kernel_size']!r}", "use 2 or 3 dimensions")
-    return [Spec((*shape[:-2], shape[-2] // elements, *a["input_size"]), arrays[0].dtype)]
-
-
-def _sizes(value: Any, dims: int) -> list[int]:
-    """Return the numbers of an argument that has one for each dimension of an image, or one for all."""
-    numbers = list(value) if isinstance(value, (list, tuple)) else [] if value is None else [value]
-    return numbers * dims if len(numbers) == 1 else numbers
-
-
-def _windows(a: Arguments, array: Any, dims: int) -> tuple[list[int], list[int]]:
-    """Return the sizes of the windows of a pool and, in each direction, the number of windows."""
-    shape = array.shape
-    kernel, stride, pads = (
-        _sizes(next(a[name] for name in names.split() if name in a), dims)
-        for names in ("kernel_size kernel_shape", "stride strides", "padding paddings pads")
-    )
-    stride = stride or ([1] * dims if "kernel_shape" in a else kernel)
-    pads = pads or [0] * dims
-    pads = pads if len(pads) == 2 * dims else pads * 2
-    dilation = _sizes(a.get("dilation"), dims) or [1] * dims
-    fits = len(kernel) == len(stride) == len(dilation) == dims and len(pads) == 2 * dims
-    if not fits or min(*kernel, *stride) < 1 or len(shape) not in (dims + 1, dims + 2):
-        raise Refused(f"{shape} has no windows {kernel!r}", f"use {dims + 1} or {dims + 2} dimensions, sizes above 0")
-    counts = []
-    for size, length, step, apart, before, after in zip(shape[-dims:], kernel, stride, dilation, pads, pads[dims:]):
-        span = size + before + after - apart * (length - 1) - 1
-        count = (-(-span // step) if a["ceil_mode"] else span // step) + 1
-        counts.append(count - 1 if a["ceil_mode"] and (count - 1) * step >= size + before else count)
-    if min(counts) < 1:
-        raise Refused(f"{shape} with the padding is smaller than the window")
-    return kernel, counts
-
-
-def _pooled(dims: int, index: Any = None) -> Rule:
-    """Return the rule of a pool, which also returns indices if a type of these is given."""
-
-    def rule(a: Arguments, arrays: list[Any]) -> Specs:
-        shape = (*arrays[0].shape[:-dims], *_windows(a, arrays[0], dims)[1])
-        specs: Specs = [Spec(shape, arrays[0].dtype)]
-        return specs if index is None else [*specs, Spec(shape, numpy.dtype(index))]
-
-    return rule
-
-
-def _pooled_with_mask(a: Arguments, arrays: list[Any]) -> Specs:
-    """Infer the maxima of windows, and a line of bits per element of the window."""
-    lead = arrays[0].shape[:-2]
-    kernel, counts = _windows(a, arrays[0], 2)
-    mask = (*lead, math.prod(kernel), (-(-math.prod(counts) // 16) + 1) * 32)
-    return [Spec((*lead, *counts), arrays[0].dtype), Spec(mask, numpy.dtype("i1"))]
-
-
-def _resized(*kinds: Any) -> Rule:
-    """Return a rule for outputs of these types (None: the array's own) whose images have the size that is given."""
-
-    def rule(a: Arguments, arrays: list[Any]) -> Specs:
-        sizes = _sizes(a["output_size"], 1)
-        lead = arrays[0].shape[: -len(sizes)]
-        if not sizes or not lead:
-            raise Refused(f"{arrays[0].shape} has no images of {len(sizes)} dimensions")
-        return [Spec((*lead, *sizes), arrays[0].dtype if kind is None else numpy.dtype(kind)) for kind in kinds]
-
-    return rule
-
-
-def _sampled(a: Arguments, arrays: list[Any]) -> Specs:
-    """Infer images whose elements are read at the places of a grid."""
-    return [Spec((*arrays[0].shape[:2], *arrays[1].shape[1:-1]), arrays[0].dtype)]
-
-
 def _lines(array: Any, dims: int) -> tuple[int, ...]:
     """Return the shape of an array with 1 in the place of each of its last ``dims`` dimensions."""
     kept = len(array.shape) - dims
@@ -662,34 +485,6 @@ TABLE: dict[Rule, str] = {
     _diagonal(False): "diag",
     _diagonal(True): "diag_flat",
     _columns: "im2col",
-    _images: "im2col_backward",
-    lambda a, arrays: [Spec((*arrays[0].shape[:2], *[1] * (len(arrays[0].shape) - 2)), arrays[0].dtype)]: """
-        global_average_pool global_max_pool""",
-    _sampled: "grid_sampler2_d grid_sampler3_d",
-    lambda a, arrays: [Spec(array.shape, array.dtype) for array in arrays[1:3]]: """
-        grid_sampler2_d_backward grid_sampler3_d_backward""",
-    _pooled(2): "avg_pool2d max_pool",
-    _pooled(3): "avg_pool3d",
-    _pooled(2, "i8"): "max_pool2d_with_indices",
-    _pooled(3, "i4"): "max_pool3d_with_argmax",
-    _pooled_with_mask: "max_pool2d_with_mask",
-    _resized(None): """
-        adaptive_avg_pool2d adaptive_avg_pool3d max_unpool2d max_unpool3d
-        upsample_nearest1d upsample_nearest1d_v2 upsample_nearest2d upsample_nearest2d_v2 upsample_nearest3d
-        upsample_nearest_exact1d upsample_nearest_exact2d upsample_nearest_exact3d upsample_linear1d
-        upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d upsample_bilinear2d_aa upsample_bicubic2d_aa""",
-    lambda a, arrays: [Spec(tuple(a["input_size"]), arrays[0].dtype)]: """
-        upsample_nearest1d_backward upsample_nearest2d_backward upsample_nearest3d_backward
-        upsample_nearest_exact1d_backward upsample_nearest_exact2d_backward upsample_nearest_exact3d_backward
-        upsample_linear1d_backward upsample_bilinear2d_backward upsample_bilinear2d_backward_v2
-        upsample_trilinear3d_backward upsample_bicubic2d_backward upsample_bilinear2d_aa_backward
-        upsample_bicubic2d_aa_grad""",
-    _resized(None, "i8"): "adaptive_max_pool2d",
-    _resized(None, "i4"): "adaptive_max_pool3d",
-    lambda a, arrays: [Spec(arrays[1].shape, arrays[0].dtype)]: """
-        avg_pool2d_backward avg_pool3d_backward adaptive_avg_pool2d_backward adaptive_avg_pool3d_backward
-        adaptive_max_pool3d_backward max_pool2d_with_indices_backward max_pool2d_with_mask_backward
-        max_pool3d_with_argmax_backward max_unpool2d_backward max_unpool3d_backward""",
     _pointwise(_same): "channel_shuffle",
     _together(_same): "linalg_cross",
     lambda a, arrays: [Spec((), _total(arrays[0].dtype))]: "trace",
@@ -727,5 +522,3 @@ TABLE: dict[Rule, str] = {
     lambda a, arrays: [[Spec((), array.dtype) for array in a["x"]]]: "foreach_norm",
     _split: "split_tensor split_with_size",
 }
-
-RULES: dict[str, Rule] = {name: rule for rule, names in TABLE.items() for name in names.split()}

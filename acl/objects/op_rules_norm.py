@@ -1,11 +1,11 @@
-"""All rules for outputs: those of ``op_rules``, and those for normalizations."""
+"""The rules for the outputs of normalizations."""
 
 from typing import Any
 
 import numpy
 
-from acl.objects.op_rules import FLOAT, Arguments, Rule, Spec, Specs, _lines, met
-from acl.objects.op_rules import RULES as OTHERS
+from acl.objects.op_rules import _lines
+from acl.objects.op_types import FLOAT, Arguments, Rule, Spec, Specs, met
 
 
 def _sum_norm(names: str) -> Rule:
@@ -66,5 +66,3 @@ TABLE: dict[Rule, str] = {
     _alike(0, 5, 5, sums=2): "add_layer_norm_grad",
     _alike(0, 0, 3, 3, sums=2): "deep_norm_grad",
 }
-
-RULES: dict[str, Rule] = {**OTHERS, **{name: rule for rule, names in TABLE.items() for name in names.split()}}

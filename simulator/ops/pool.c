@@ -17,7 +17,7 @@ static aclnnStatus check_numbers(const aclsimArgument *numbers, uint32_t directi
     return sim_require_steps(numbers, numbers->count == 1 ? 1 : directions, least);
 }
 
-static aclnnStatus check_regular(const struct sim_pool *pool, const aclsimArgument *given)
+static aclnnStatus check_regular(const struct sim_pooling *pool, const aclsimArgument *given)
 {
     const uint32_t directions = pool->po_directions;
     const aclsimArgument *kernel = &given[pool->po_kernel], *padding = &given[pool->po_padding];
@@ -51,7 +51,7 @@ static aclnnStatus check_regular(const struct sim_pool *pool, const aclsimArgume
 
 /* The numbers of MaxPool's padding are those of all sides, of the height and the width, or of the top, the left, the
  * bottom and the right. */
-static void find_padding(const aclsimArgument *padding, uint32_t direction, struct sim_windows *windows)
+static void find_padding(const aclsimArgument *padding, uint32_t direction, struct sim_pooling_windows *windows)
 {
     if (padding->count == 0)
         return;
@@ -60,11 +60,11 @@ static void find_padding(const aclsimArgument *padding, uint32_t direction, stru
         windows->wn_after = padding->integers[2 + direction];
 }
 
-static struct sim_windows regular_windows(const struct sim_pool *pool, const aclsimArgument *given, uint32_t direction,
-                                          int64_t length)
+static struct sim_pooling_windows regular_windows(const struct sim_pooling *pool, const aclsimArgument *given,
+                                                  uint32_t direction, int64_t length)
 {
     const aclsimArgument *stride = &given[pool->po_stride];
-    struct sim_windows windows = {.wn_length = length, .wn_apart = 1};
+    struct sim_pooling_windows windows = {.wn_length = length, .wn_apart = 1};
     windows.wn_kernel = number_of(&given[pool->po_kernel], direction);
     windows.wn_step = stride->count != 0 ? number_of(stride, direction) : pool->po_auto != 0 ? 1 : windows.wn_kernel;
     find_padding(&given[pool->po_padding], direction, &windows);
@@ -80,13 +80,13 @@ static struct sim_windows regular_windows(const struct sim_pool *pool, const acl
 }
 
 /* Finds the windows in one direction, 0 being the first of the operator, along dimension `dim`. */
-static aclnnStatus find_windows(const struct sim_pool *pool, const aclsimArgument *given, uint32_t direction,
-                                uint32_t dim, struct sim_windows *windows)
+static aclnnStatus find_windows(const struct sim_pooling *pool, const aclsimArgument *given, uint32_t direction,
+                                uint32_t dim, struct sim_pooling_windows *windows)
 {
     const aclsimArgument *self = &given[pool->po_self];
     const int64_t length = self->tensors->dims[dim];
     if (pool->po_kernel == 0) {
-        *windows = (struct sim_windows){.wn_length = length, .wn_apart = 1};
+        *windows = (struct sim_pooling_windows){.wn_length = length, .wn_apart = 1};
         windows->wn_count = pool->po_sizes != 0 ? given[pool->po_sizes].integers[direction]
                                                 : given[pool->po_pooled].tensors->dims[dim];
         return ACL_SUCCESS;
@@ -101,8 +101,8 @@ static aclnnStatus find_windows(const struct sim_pool *pool, const aclsimArgumen
 /* ---- checks of a call ---- */
 
 /* The mask has a line of bits per element of the window, which has a block of 32 bytes per 16 windows, and one more. */
-static aclnnStatus check_mask(const struct sim_pool *pool, const aclsimArgument *given,
-                              const struct sim_windows *windows, const int64_t *pooled, uint32_t rank)
+static aclnnStatus check_mask(const struct sim_pooling *pool, const aclsimArgument *given,
+                              const struct sim_pooling_windows *windows, const int64_t *pooled, uint32_t rank)
 {
     int64_t dims[SIM_RANK] = {0};
     const int64_t count = windows[1].wn_count * windows[2].wn_count;
@@ -113,9 +113,9 @@ static aclnnStatus check_mask(const struct sim_pool *pool, const aclsimArgument 
     return sim_require_shape(&given[pool->po_indices], dims, rank, "that of the mask");
 }
 
-aclnnStatus sim_pool_check(const aclsimCall *call, struct sim_windows *windows)
+aclnnStatus sim_pooling_check(const aclsimCall *call, struct sim_pooling_windows *windows)
 {
-    const struct sim_pool *pool = call->userData;
+    const struct sim_pooling *pool = call->userData;
     const aclsimArgument *given = call->arguments, *self = &given[pool->po_self], *pooled = &given[pool->po_pooled];
     const uint32_t directions = pool->po_directions, rank = self->tensors->rank;
     int64_t dims[SIM_RANK] = {0};
@@ -132,10 +132,11 @@ aclnnStatus sim_pool_check(const aclsimCall *call, struct sim_windows *windows)
     for (uint32_t k = 0; k < rank; k++)
         dims[k] = self->tensors->dims[k];
     for (uint32_t i = 0; i < SIM_DIRECTIONS; i++)
-        windows[i] = (struct sim_windows){.wn_length = 1, .wn_kernel = 1, .wn_step = 1, .wn_apart = 1, .wn_count = 1};
+        windows[i] = (struct sim_pooling_windows){.wn_length = 1, .wn_kernel = 1, .wn_step = 1, .wn_apart = 1,
+                                                  .wn_count = 1};
     for (uint32_t i = 0; i < directions; i++) {
         const uint32_t dim = rank - directions + i;
-        struct sim_windows *found = &windows[SIM_DIRECTIONS - directions + i];
+        struct sim_pooling_windows *found = &windows[SIM_DIRECTIONS - directions + i];
         SIM_TRY(find_windows(pool, given, i, dim, found));
         dims[dim] = found->wn_count;
     }
@@ -150,29 +151,29 @@ aclnnStatus sim_pool_check(const aclsimCall *call, struct sim_windows *windows)
     return sim_require_shape(&given[pool->po_gradient], self->tensors->dims, rank, "that of self");
 }
 
-aclnnStatus sim_pool_plan(const aclsimCall *call, uint64_t *workspace_size)
+aclnnStatus sim_pooling_plan(const aclsimCall *call, uint64_t *workspace_size)
 {
-    struct sim_windows windows[SIM_DIRECTIONS];
+    struct sim_pooling_windows windows[SIM_DIRECTIONS];
     (void)workspace_size;
-    return sim_pool_check(call, windows);
+    return sim_pooling_check(call, windows);
 }
 
 /* ---- going through the windows ---- */
 
 /* The products of an index and a length fit, because both are sizes of memory, except in a view that repeats one
  * element; of such a view the images do not fit in memory. */
-static struct sim_window_cells adaptive_cells(const struct sim_windows *windows, int64_t index)
+static struct sim_pooling_cells adaptive_cells(const struct sim_pooling_windows *windows, int64_t index)
 {
-    struct sim_window_cells cells = {.wc_apart = 1};
+    struct sim_pooling_cells cells = {.wc_apart = 1};
     cells.wc_first = index * windows->wn_length / windows->wn_count;
     cells.wc_end = ((index + 1) * windows->wn_length + windows->wn_count - 1) / windows->wn_count;
     cells.wc_padded = cells.wc_end - cells.wc_first;
     return cells;
 }
 
-struct sim_window_cells sim_pool_cells(const struct sim_windows *windows, int64_t index)
+struct sim_pooling_cells sim_pooling_cells_of(const struct sim_pooling_windows *windows, int64_t index)
 {
-    struct sim_window_cells cells = {.wc_apart = windows->wn_apart};
+    struct sim_pooling_cells cells = {.wc_apart = windows->wn_apart};
     if (windows->wn_kernel == 0)
         return adaptive_cells(windows, index);
     int64_t start = index * windows->wn_step - windows->wn_before, apart = windows->wn_apart;
@@ -184,17 +185,18 @@ struct sim_window_cells sim_pool_cells(const struct sim_windows *windows, int64_
     return cells;
 }
 
-aclError sim_pool_each(const struct sim_windows *windows, int64_t images, sim_pool_func *each, void *context)
+aclError sim_pooling_each(const struct sim_pooling_windows *windows, int64_t images, sim_pooling_func *each,
+                          void *context)
 {
-    struct sim_window_cells cells[SIM_DIRECTIONS];
+    struct sim_pooling_cells cells[SIM_DIRECTIONS];
     int64_t pooled = 0;
     for (int64_t image = 0; image < images; image++)
         for (int64_t d = 0; d < windows[0].wn_count; d++) {
-            cells[0] = sim_pool_cells(&windows[0], d);
+            cells[0] = sim_pooling_cells_of(&windows[0], d);
             for (int64_t h = 0; h < windows[1].wn_count; h++) {
-                cells[1] = sim_pool_cells(&windows[1], h);
+                cells[1] = sim_pooling_cells_of(&windows[1], h);
                 for (int64_t w = 0; w < windows[2].wn_count; w++) {
-                    cells[2] = sim_pool_cells(&windows[2], w);
+                    cells[2] = sim_pooling_cells_of(&windows[2], w);
                     SIM_TRY(each(context, image, pooled++, cells));
                 }
             }
@@ -211,12 +213,12 @@ struct averages {
     int64_t av_divisor; /* 0: the number of counted elements */
 };
 
-static int64_t length_of(const struct sim_window_cells *cells)
+static int64_t length_of(const struct sim_pooling_cells *cells)
 {
     return cells->wc_end > cells->wc_first ? cells->wc_end - cells->wc_first : 0;
 }
 
-static aclError average(void *context, int64_t image, int64_t pooled, const struct sim_window_cells *cells)
+static aclError average(void *context, int64_t image, int64_t pooled, const struct sim_pooling_cells *cells)
 {
     const struct averages *averages = context;
     const int64_t *dims = averages->av_self->pl_dims;
@@ -244,26 +246,26 @@ static aclError average(void *context, int64_t image, int64_t pooled, const stru
 /* The tensors are self and out, or gradOutput, self and its gradient. */
 static aclError compute_averages(const aclsimCall *call, struct sim_planes *planes)
 {
-    const struct sim_pool *pool = call->userData;
+    const struct sim_pooling *pool = call->userData;
     const bool backward = pool->po_gradient != 0;
-    struct sim_windows windows[SIM_DIRECTIONS];
+    struct sim_pooling_windows windows[SIM_DIRECTIONS];
     struct averages averages = {.av_self = &planes[backward ? 2 : 0], .av_backward = backward,
                                 .av_pooled = planes[backward ? 0 : 1].pl_values};
     if (pool->po_divisor != 0) {
         averages.av_divisor = call->arguments[pool->po_divisor].integer;
         averages.av_counts_pads = call->arguments[pool->po_counts_pads].integer != 0;
     }
-    SIM_TRY(sim_pool_check(call, windows));
-    return sim_pool_each(windows, averages.av_self->pl_count, average, &averages);
+    SIM_TRY(sim_pooling_check(call, windows));
+    return sim_pooling_each(windows, averages.av_self->pl_count, average, &averages);
 }
 
 static aclError run_averages(const aclsimCall *call)
 {
-    const struct sim_pool *pool = call->userData;
+    const struct sim_pooling *pool = call->userData;
     return sim_planes_run(call, pool->po_directions, compute_averages);
 }
 
-#define AVERAGES(op, ...) SIM_POOL(op, run_averages, .po_types = SIM_TYPES_SINGLE, __VA_ARGS__)
+#define AVERAGES(op, ...) SIM_POOLING(op, run_averages, .po_types = SIM_TYPES_SINGLE, __VA_ARGS__)
 
 AVERAGES(AvgPool2d, .po_directions = 2, .po_kernel = 1, .po_stride = 2, .po_padding = 3, .po_ceil = 4,
          .po_counts_pads = 5, .po_divisor = 6, .po_pooled = 8, .po_fills = true)

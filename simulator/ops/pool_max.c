@@ -26,7 +26,7 @@ static double *byte_of(const struct maxima *maxima, int64_t image, int64_t windo
     return mask->pl_values + image * mask->pl_size + element * mask->pl_dims[2] + window / 8;
 }
 
-static int64_t element_of(const struct maxima *maxima, const struct sim_window_cells *cells, int64_t h, int64_t w)
+static int64_t element_of(const struct maxima *maxima, const struct sim_pooling_cells *cells, int64_t h, int64_t w)
 {
     int64_t row = cells[1].wc_skipped + (h - cells[1].wc_first) / cells[1].wc_apart;
     int64_t column = cells[2].wc_skipped + (w - cells[2].wc_first) / cells[2].wc_apart;
@@ -35,7 +35,7 @@ static int64_t element_of(const struct maxima *maxima, const struct sim_window_c
 
 /* ---- forward: self, ..., out, indices ---- */
 
-static aclError find(void *context, int64_t image, int64_t pooled, const struct sim_window_cells *cells)
+static aclError find(void *context, int64_t image, int64_t pooled, const struct sim_pooling_cells *cells)
 {
     const struct maxima *maxima = context;
     const struct sim_planes *self = maxima->ma_self;
@@ -60,7 +60,7 @@ static aclError find(void *context, int64_t image, int64_t pooled, const struct 
     return ACL_SUCCESS;
 }
 
-static struct maxima maxima_of(const struct sim_pool *pool, const struct sim_windows *windows)
+static struct maxima maxima_of(const struct sim_pooling *pool, const struct sim_pooling_windows *windows)
 {
     return (struct maxima){.ma_masks = pool->po_masks,
                            .ma_windows = windows[0].wn_count * windows[1].wn_count * windows[2].wn_count,
@@ -69,14 +69,14 @@ static struct maxima maxima_of(const struct sim_pool *pool, const struct sim_win
 
 static aclError compute_maxima(const aclsimCall *call, struct sim_planes *planes)
 {
-    const struct sim_pool *pool = call->userData;
-    struct sim_windows windows[SIM_DIRECTIONS];
-    SIM_TRY(sim_pool_check(call, windows));
+    const struct sim_pooling *pool = call->userData;
+    struct sim_pooling_windows windows[SIM_DIRECTIONS];
+    SIM_TRY(sim_pooling_check(call, windows));
     struct maxima maxima = maxima_of(pool, windows);
     maxima.ma_self = &planes[0];
     maxima.ma_pooled = planes[1].pl_values;
     maxima.ma_indices = pool->po_indices != 0 ? &planes[2] : NULL;
-    SIM_TRY(sim_pool_each(windows, planes[0].pl_count, find, &maxima));
+    SIM_TRY(sim_pooling_each(windows, planes[0].pl_count, find, &maxima));
     if (pool->po_masks)
         for (int64_t i = 0; i < planes[2].pl_count * planes[2].pl_size; i++)
             planes[2].pl_values[i] -= planes[2].pl_values[i] > INT8_MAX ? 256 : 0; /* a byte is stored as int8 */
@@ -85,13 +85,13 @@ static aclError compute_maxima(const aclsimCall *call, struct sim_planes *planes
 
 static aclError run_maxima(const aclsimCall *call)
 {
-    const struct sim_pool *pool = call->userData;
+    const struct sim_pooling *pool = call->userData;
     return sim_planes_run(call, pool->po_directions, compute_maxima);
 }
 
 /* ---- backward: gradOutput, self, indices, ..., gradInput ---- */
 
-static aclError spread_by_mask(void *context, int64_t image, int64_t pooled, const struct sim_window_cells *cells)
+static aclError spread_by_mask(void *context, int64_t image, int64_t pooled, const struct sim_pooling_cells *cells)
 {
     const struct maxima *maxima = context;
     const int64_t window = pooled % maxima->ma_windows, across = maxima->ma_self->pl_dims[2];
@@ -121,43 +121,44 @@ static aclError spread_by_index(const struct sim_planes *pooled, const struct si
 
 static aclError compute_gradient(const aclsimCall *call, struct sim_planes *planes)
 {
-    const struct sim_pool *pool = call->userData;
-    struct sim_windows windows[SIM_DIRECTIONS];
+    const struct sim_pooling *pool = call->userData;
+    struct sim_pooling_windows windows[SIM_DIRECTIONS];
     if (!pool->po_masks)
         return spread_by_index(&planes[0], &planes[2], call->arguments[pool->po_indices].name, &planes[3]);
-    SIM_TRY(sim_pool_check(call, windows));
+    SIM_TRY(sim_pooling_check(call, windows));
     struct maxima maxima = maxima_of(pool, windows);
     maxima.ma_self = &planes[3];
     maxima.ma_pooled = planes[0].pl_values;
     maxima.ma_indices = &planes[2];
-    return sim_pool_each(windows, planes[3].pl_count, spread_by_mask, &maxima);
+    return sim_pooling_each(windows, planes[3].pl_count, spread_by_mask, &maxima);
 }
 
 static aclError run_gradient(const aclsimCall *call)
 {
-    const struct sim_pool *pool = call->userData;
+    const struct sim_pooling *pool = call->userData;
     return sim_planes_run(call, pool->po_directions, compute_gradient);
 }
 
 /* ---- the operators ---- */
 
 #define INDEXED(op, dims, types, ...)                                                                                  \
-    SIM_POOL(op, run_maxima, .po_types = SIM_TYPES_SINGLE, .po_index_types = (types), .po_directions = (dims),         \
-             .po_kernel = 1, .po_stride = 2, .po_padding = 3, .po_dilation = 4, .po_ceil = 5, .po_pooled = 6,          \
-             .po_indices = 7, __VA_ARGS__)                                                                             \
-    SIM_POOL(op##Backward, run_gradient, .po_types = SIM_TYPES_SINGLE, .po_index_types = (types),                      \
-             .po_directions = (dims), .po_self = 1, .po_indices = 2, .po_kernel = 3, .po_stride = 4, .po_padding = 5,  \
-             .po_dilation = 6, .po_ceil = 7, .po_gradient = 8, __VA_ARGS__)
+    SIM_POOLING(op, run_maxima, .po_types = SIM_TYPES_SINGLE, .po_index_types = (types), .po_directions = (dims),      \
+                .po_kernel = 1, .po_stride = 2, .po_padding = 3, .po_dilation = 4, .po_ceil = 5, .po_pooled = 6,       \
+                .po_indices = 7, __VA_ARGS__)                                                                          \
+    SIM_POOLING(op##Backward, run_gradient, .po_types = SIM_TYPES_SINGLE, .po_index_types = (types),                   \
+                .po_directions = (dims), .po_self = 1, .po_indices = 2, .po_kernel = 3, .po_stride = 4, .po_padding = 5,\
+                .po_dilation = 6, .po_ceil = 7, .po_gradient = 8, __VA_ARGS__)
 
 INDEXED(MaxPool2dWithIndices, 2, SIM_TYPES_INDEX, .po_masks = false)
 INDEXED(MaxPool2dWithMask, 2, SIM_TYPE(ACL_INT8), .po_masks = true)
 INDEXED(MaxPool3dWithArgmax, 3, SIM_TYPE(ACL_INT32), .po_masks = false)
 
-SIM_POOL(MaxPool, run_maxima, .po_types = SIM_TYPE(ACL_FLOAT) | SIM_TYPE(ACL_FLOAT16), .po_directions = 2,
-         .po_kernel = 1, .po_stride = 2, .po_auto = 3, .po_padding = 4, .po_dilation = 5, .po_ceil = 6, .po_pooled = 7)
-SIM_POOL(AdaptiveMaxPool2d, run_maxima, .po_types = SIM_TYPES_FLOAT, .po_index_types = SIM_TYPE(ACL_INT64),
-         .po_directions = 2, .po_sizes = 1, .po_pooled = 2, .po_indices = 3)
-SIM_POOL(AdaptiveMaxPool3d, run_maxima, .po_types = SIM_TYPES_SINGLE, .po_index_types = SIM_TYPE(ACL_INT32),
-         .po_directions = 3, .po_sizes = 1, .po_pooled = 2, .po_indices = 3)
-SIM_POOL(AdaptiveMaxPool3dBackward, run_gradient, .po_types = SIM_TYPES_SINGLE,
-         .po_index_types = SIM_TYPE(ACL_INT32), .po_directions = 3, .po_self = 1, .po_indices = 2, .po_gradient = 3)
+SIM_POOLING(MaxPool, run_maxima, .po_types = SIM_TYPE(ACL_FLOAT) | SIM_TYPE(ACL_FLOAT16), .po_directions = 2,
+            .po_kernel = 1, .po_stride = 2, .po_auto = 3, .po_padding = 4, .po_dilation = 5, .po_ceil = 6,
+            .po_pooled = 7)
+SIM_POOLING(AdaptiveMaxPool2d, run_maxima, .po_types = SIM_TYPES_FLOAT, .po_index_types = SIM_TYPE(ACL_INT64),
+            .po_directions = 2, .po_sizes = 1, .po_pooled = 2, .po_indices = 3)
+SIM_POOLING(AdaptiveMaxPool3d, run_maxima, .po_types = SIM_TYPES_SINGLE, .po_index_types = SIM_TYPE(ACL_INT32),
+            .po_directions = 3, .po_sizes = 1, .po_pooled = 2, .po_indices = 3)
+SIM_POOLING(AdaptiveMaxPool3dBackward, run_gradient, .po_types = SIM_TYPES_SINGLE,
+            .po_index_types = SIM_TYPE(ACL_INT32), .po_directions = 3, .po_self = 1, .po_indices = 2, .po_gradient = 3)
