@@ -146,8 +146,8 @@ static aclError run_gradient(const aclsimCall *call)
                 .po_kernel = 1, .po_stride = 2, .po_padding = 3, .po_dilation = 4, .po_ceil = 5, .po_pooled = 6,       \
                 .po_indices = 7, __VA_ARGS__)                                                                          \
     SIM_POOLING(op##Backward, run_gradient, .po_types = SIM_TYPES_SINGLE, .po_index_types = (types),                   \
-                .po_directions = (dims), .po_self = 1, .po_indices = 2, .po_kernel = 3, .po_stride = 4, .po_padding = 5,\
-                .po_dilation = 6, .po_ceil = 7, .po_gradient = 8, __VA_ARGS__)
+                .po_directions = (dims), .po_self = 1, .po_indices = 2, .po_kernel = 3, .po_stride = 4,                \
+                .po_padding = 5, .po_dilation = 6, .po_ceil = 7, .po_gradient = 8, __VA_ARGS__)
 
 INDEXED(MaxPool2dWithIndices, 2, SIM_TYPES_INDEX, .po_masks = false)
 INDEXED(MaxPool2dWithMask, 2, SIM_TYPE(ACL_INT8), .po_masks = true)
