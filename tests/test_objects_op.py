@@ -218,6 +218,14 @@ def test_a_loss_and_the_sum_of_its_weights():
     assert loss.to_numpy().tolist() == [0, 0]
 
 
+def test_pools_with_indices_and_masks():
+    values, places = nn.max_pool2d_with_indices(put(A[None]), [2, 1], [1], [0], [1], False)
+    assert values.to_numpy().tolist() == [[[4, 5, 3]]] and places.to_numpy().tolist() == [[[3, 4, 2]]]
+    values, mask = nn.max_pool2d_with_mask(put(A[None]), [2, 1], [1], [0], [1], False)
+    assert values.to_numpy().tolist() == [[[4, 5, 3]]] and mask.shape == (1, 2, 64)
+    assert mask.to_numpy()[..., 0].tolist() == [[4, 3]]
+
+
 def test_gradients_of_an_array_and_its_weight():
     slopes, weights = nn.prelu_backward(put(B + A * 0), put(A), put(ROW))
     assert slopes.to_numpy().tolist() == numpy.where(A > 0, B, B * ROW).tolist()

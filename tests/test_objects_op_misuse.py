@@ -86,6 +86,12 @@ MISUSE = (
     ("windows of a matrix", lambda a: nn.im2col(a, [1, 1], [1, 1], [0, 0], [1, 1]), BAD, ("(2, 3) has no windows",)),
     ("wide windows", lambda a: nn.im2col(floats(1, 2, 2), [3, 1], [1, 1], [0, 0], [1, 1]), BAD,
      ("(1, 2, 2) with the padding is smaller than the window",)),
+    ("pool of a matrix", lambda a: nn.max_pool(a, [1, 1], [1], 0, [0], [1], 0), BAD, ("(2, 3) has no windows [1, 1]",)),
+    ("wide pool", lambda a: nn.avg_pool3d(floats(1, 2, 2, 2), [3], [1], [0], False, True, 0), BAD,
+     ("(1, 2, 2, 2) with the padding is smaller than the window",)),
+    ("columns of a line", lambda a: nn.im2col_backward(floats(3), [1, 1], [1, 1], [1, 1], [0, 0], [1, 1]), BAD,
+     ("(3,) has no columns of windows [1, 1]",)),
+    ("sizes of more dimensions", lambda a: nn.upsample_nearest2d(a, [4, 4]), BAD, ("(2, 3) has no images of 2",)),
     ("types without a common type", lambda a: nn.add(a, acl.DeviceArray((2, 3), "u2")), BAD,
      ("have no common type", "cast(")),
     # results

@@ -171,7 +171,7 @@ static struct sim_pooling_cells adaptive_cells(const struct sim_pooling_windows 
     return cells;
 }
 
-struct sim_pooling_cells sim_pooling_cells_of(const struct sim_pooling_windows *windows, int64_t index)
+static struct sim_pooling_cells cells_of(const struct sim_pooling_windows *windows, int64_t index)
 {
     struct sim_pooling_cells cells = {.wc_apart = windows->wn_apart};
     if (windows->wn_kernel == 0)
@@ -192,11 +192,11 @@ aclError sim_pooling_each(const struct sim_pooling_windows *windows, int64_t ima
     int64_t pooled = 0;
     for (int64_t image = 0; image < images; image++)
         for (int64_t d = 0; d < windows[0].wn_count; d++) {
-            cells[0] = sim_pooling_cells_of(&windows[0], d);
+            cells[0] = cells_of(&windows[0], d);
             for (int64_t h = 0; h < windows[1].wn_count; h++) {
-                cells[1] = sim_pooling_cells_of(&windows[1], h);
+                cells[1] = cells_of(&windows[1], h);
                 for (int64_t w = 0; w < windows[2].wn_count; w++) {
-                    cells[2] = sim_pooling_cells_of(&windows[2], w);
+                    cells[2] = cells_of(&windows[2], w);
                     SIM_TRY(each(context, image, pooled++, cells));
                 }
             }

@@ -35,7 +35,6 @@ struct sim_pooling_cells {
     int64_t wc_first, wc_end, wc_apart, wc_skipped;
     int64_t wc_padded; /* elements, with those of the padding */
 };
-struct sim_pooling_cells sim_pooling_cells_of(const struct sim_pooling_windows *windows, int64_t index);
 
 /* Checks types, ranks, windows and shapes, and finds the windows for depth, height and width. */
 aclnnStatus sim_pooling_check(const aclsimCall *call, struct sim_pooling_windows *windows);
