@@ -157,6 +157,20 @@ RESULTS = (
     ("repeat_interleave_with_dim", (A, numpy.array([1, 2]), 0, 3), numpy.repeat(A, [1, 2], 0)),
     ("channel_shuffle", (A[..., None], 3), A[..., None]),
     ("im2col", (A[None], [1, 2], [1, 1], [0, 0], [1, 1]), numpy.array([[1, -2, 4, 5], [-2, 3, 5, -6]], "f4")),
+    ("convolution", (A[None], numpy.array([[[1, 0], [0, 1]]], "f4"), None, [1], [0], [1], False, [0], 1),
+     numpy.array([[[6, -8]]], "f4")),
+    ("convolution", (A[None], numpy.ones((2, 1, 1), "f4"), None, [2], [0], [1], True, [0], 1),
+     numpy.array([[[5, 0, 3, 0, -3]]], "f4")),
+    ("conv_depthwise2d", (A[None, None], numpy.ones((1, 1, 2, 2), "f4"), [2, 2], None, [1, 1], [0, 0], [1, 1]),
+     numpy.array([[[[8, 0]]]], "f4")),
+    ("conv_tbc", (A[:, None], numpy.ones((1, 3, 1), "f4"), numpy.zeros(1, "f4"), 0),
+     numpy.array([[[2]], [[3]]], "f4")),
+    ("ger", (ROW, ROW[:2]), numpy.multiply.outer(ROW, ROW[:2])),
+    ("addr", (B, A[0, :2], ROW), B + numpy.multiply.outer(A[0, :2], ROW)),
+    ("addbmm", (B, A[:, :, None], B[None].repeat(2, 0), 1, 1), B + (A[:, :, None] * B).sum(0)),
+    ("gemm", (A, A, ROW, 2.0, 1.0, 1, 0), 2 * A.T @ A + ROW),
+    ("inverse", (numpy.array([[0, 2], [4, 0]], "f4"),), numpy.array([[0, 0.25], [0.5, 0]], "f4")),
+    ("logdet", (numpy.array([[[2, 1], [0, 3]]], "f4"),), numpy.log(numpy.array([6], "f4"))),
     ("mse_loss", (A, B, 0), (A - B) ** 2),
     ("mse_loss", (A, B, 1), ((A - B) ** 2).mean()),
     ("l1_loss_backward", (ROW, A, B, 2), ROW * numpy.sign(A - B)),
@@ -206,6 +220,19 @@ def test_several_results():
     assert numpy.allclose(y.to_numpy(), A * ROW * rstd.to_numpy(), rtol=1e-5)
 
 
+def test_results_of_matrices():
+    matrix = numpy.array([[2, 1], [0, -4]], "f4")
+    sign, log = nn.slogdet(put(matrix))
+    assert sign.to_numpy() == -1 and numpy.allclose(log.to_numpy(), numpy.log(8))
+    solution, copy = nn.triangular_solve(put(numpy.array([[4], [8]], "f4")), put(matrix[None]), True, False, False)
+    assert solution.to_numpy().tolist() == [[[3], [-2]]] and copy.to_numpy().tolist() == [matrix.tolist()]
+    for mode, shape in enumerate([(3, 2), (3, 3), (0,)]):
+        q, r = nn.linalg_qr(put(A.T), mode)
+        assert (q.shape, r.shape) == (shape, (3, 2) if mode == 1 else (2, 2))
+    gradients = nn.conv_tbc_backward(put(A[:, None]), put(A[:, None]), put(numpy.ones((1, 3, 3), "f4")), put(ROW), 0)
+    assert [gradient.shape for gradient in gradients] == [(2, 1, 3), (1, 3, 3), (3,)]
+    q, r = nn.qr(put(A.T), True)
+    assert numpy.allclose(q.to_numpy() @ r.to_numpy(), A.T, atol=1e-5)
 def test_a_loss_and_the_sum_of_its_weights():
     for reduction, expected in ((0, [-6, 0]), (2, -6)):
         loss, total = nn.nll_loss(put(A), put(INDEX), put(ROW), reduction, 0)

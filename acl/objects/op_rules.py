@@ -87,30 +87,6 @@ def _topk(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec(tuple(shape), arrays[0].dtype), Spec(tuple(shape), LONG)]
 
 
-def _matmul(a: Arguments, arrays: list[Any]) -> Specs:
-    one, other = arrays[:2]
-    if not one.shape or not other.shape:
-        raise Refused(f"{one.shape} and {other.shape} cannot be multiplied", "use arrays of 1 dimension or more")
-    left, right = one.shape, other.shape
-    inner = right[-2] if len(right) > 1 else right[0]
-    if left[-1] != inner:
-        raise Refused(f"the last dimension of {left} is {left[-1]}, the matching one of {right} is {inner}")
-    try:
-        batch = numpy.broadcast_shapes(left[:-2], right[:-2])
-    except ValueError:
-        raise Refused(
-            f"{left[:-2]} and {right[:-2]}, the dimensions before the matrices, cannot be broadcast together"
-        ) from None
-    shape = (*batch, *left[-2:-1], *(right[-1:] if len(right) > 1 else ()))
-    return [Spec(shape, meet(one.dtype, other.dtype))]
-
-
-def _added_product(a: Arguments, arrays: list[Any]) -> Specs:
-    product = _matmul(a, arrays[1:3])[0]
-    assert isinstance(product, Spec)
-    return [Spec(product.shape, meet(arrays[0].dtype, product.dtype))]
-
-
 def _cast(a: Arguments, arrays: list[Any]) -> Specs:
     if a["dtype"] is None:
         raise Refused("dtype is None", "pass a type, dtype='f2', or out=")
@@ -452,8 +428,6 @@ TABLE: dict[Rule, str] = {
     _along(LONG): "argsort",
     _topk: "topk",
     lambda a, arrays: [Spec(arrays[0].shape, asked(a, _total(arrays[0].dtype)))]: "cumsum cumprod",
-    _matmul: "matmul mm batch_mat_mul mv dot",
-    _added_product: "addmm addmv baddbmm",
     _cast: "cast",
     _permute: "permute",
     _cat: "cat",

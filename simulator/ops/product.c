@@ -3,16 +3,13 @@
  * Each operator has a struct rule: the positions of its arguments, their numbers of dimensions, and what its documents
  * allow. Everything else is shared. A left factor with one dimension is a row, a right one is a column; the result does
  * not have that dimension. Dimensions before the last two are batches, which are broadcast. The product is computed in
- * the class of the common type (multiply.c) and rounded once, to the type of the result.
- *
- * The math types of the cube unit select the format to which float32 factors are rounded first: HF32 or float16, as the
- * documents say for the family of the chip. USE_FP32_ADD promises more precise sums than KEEP_DTYPE; here both are
- * equally precise. */
+ * the class of the common type (multiply.c), with the math type of the cube unit (cube.h), and rounded once, to the
+ * type of the result. */
 #include "base/bytes.h"
-#include "base/config.h"
 #include "base/fail.h"
 #include "operator/row.h"
-#include "multiply.h"
+#include "cube.h"
+#include "product.h"
 #include "require.h"
 #include "walk.h"
 
@@ -20,11 +17,6 @@
 
 #define NONE (-1)
 #define FEW_COLUMNS 16 /* a narrower result is computed transposed, because panels are wide */
-
-enum math_type { KEEP_DTYPE, ALLOW_FP32_DOWN_PRECISION, USE_FP16, USE_HF32, USE_FP32_ADD };
-
-static const char *const math_names[] = {"KEEP_DTYPE", "ALLOW_FP32_DOWN_PRECISION", "USE_FP16", "USE_HF32",
-                                         "USE_FP32_ADD"};
 
 struct ranks {
     uint32_t rk_least, rk_most;
@@ -36,7 +28,7 @@ struct rule {
     int8_t ru_out, ru_math;        /* positions of arguments, or NONE; the factors are at ru_first and ru_first + 1 */
     int8_t ru_self, ru_beta, ru_alpha;
     int8_t ru_first;
-    enum math_type ru_last_math;
+    enum sim_math ru_last_math;
     bool ru_same;                  /* all tensors have the same type */
     bool ru_strict;                /* math types that do not apply to the factors' type are refused */
 };
@@ -168,13 +160,6 @@ static aclnnStatus check_sum(const struct product *product)
     return ACL_SUCCESS;
 }
 
-/* Chips whose cube unit has neither float32 nor HF32. */
-static bool is_half_only(void)
-{
-    enum sim_profile profile = sim_config()->cf_soc->so_profile;
-    return profile == SIM_P910 || profile == SIM_P310P;
-}
-
 /* The common type of the factors, to which the math type applies; UNDEFINED if the operator has no math type, or if
  * both factors are vectors. */
 static aclDataType cube_type(const struct product *product)
@@ -186,23 +171,11 @@ static aclDataType cube_type(const struct product *product)
 
 static aclnnStatus check_math(const struct product *product, const aclsimCall *call)
 {
-    aclDataType type = cube_type(product);
-    if (type == ACL_DT_UNDEFINED)
-        return ACL_SUCCESS;
     const struct rule *rule = product->pr_rule;
-    int64_t math = call->arguments[rule->ru_math].integer;
-    const char *name = call->arguments[rule->ru_math].name;
-    SIM_ARGUMENT(math >= KEEP_DTYPE && math <= (int64_t)rule->ru_last_math, ACLNN_ERR_PARAM_INVALID,
-                 "%s is %" PRId64 ", expected 0 (KEEP_DTYPE) to %d (%s)", name, math, (int)rule->ru_last_math,
-                 math_names[rule->ru_last_math]);
-    bool exists = !is_half_only() || (math != USE_HF32 && (math != KEEP_DTYPE || type != ACL_FLOAT));
-    SIM_ARGUMENT(exists, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 " (%s), which this chip does not support for %s, "
-                 "expected 1 or 2", name, math, math_names[math], sim_element_name(type));
-    bool fits = (math != USE_FP16 || type != ACL_BF16) && (math != USE_HF32 || type == ACL_FLOAT);
-    SIM_ARGUMENT(fits || !rule->ru_strict, ACLNN_ERR_PARAM_INVALID,
-                 "%s is %" PRId64 " (%s), which is not supported for %s, expected 0 or 1", name, math, math_names[math],
-                 sim_element_name(type));
-    return ACL_SUCCESS;
+    aclDataType type = cube_type(product);
+    return type == ACL_DT_UNDEFINED
+               ? ACL_SUCCESS
+               : sim_cube_check(&call->arguments[rule->ru_math], rule->ru_last_math, type, rule->ru_strict);
 }
 
 static aclnnStatus plan_product(const aclsimCall *call, uint64_t *workspace_size)
@@ -341,18 +314,9 @@ static void join_batches(struct product *product, struct output *output)
 
 static enum sim_rounding rounding_of(const struct product *product, const aclsimCall *call)
 {
-    if (cube_type(product) != ACL_FLOAT)
-        return SIM_ROUND_NOT;
-    switch (call->arguments[product->pr_rule->ru_math].integer) {
-    case ALLOW_FP32_DOWN_PRECISION:
-        return is_half_only() ? SIM_ROUND_HALF : SIM_ROUND_HF32;
-    case USE_FP16:
-        return SIM_ROUND_HALF;
-    case USE_HF32:
-        return SIM_ROUND_HF32;
-    default:
-        return SIM_ROUND_NOT;
-    }
+    aclDataType type = cube_type(product);
+    return type == ACL_DT_UNDEFINED ? SIM_ROUND_NOT
+                                    : sim_cube_rounding(&call->arguments[product->pr_rule->ru_math], type);
 }
 
 static aclError run_line(char *const *places, const int64_t *strides, int64_t length, void *context)
@@ -461,32 +425,40 @@ static aclError run_product(const aclsimCall *call)
 
 /* ---- the operators ---- */
 
-#define PRODUCT(name, ...)                                                                                             \
-    static const struct rule rule_##name = {__VA_ARGS__};                                                              \
-    const struct sim_kernel sim_kernel_##name = {plan_product, run_product, (void *)&rule_##name, false}
+#define RULE(kernel, ...)                                                                                              \
+    static const struct rule rule_of_##kernel = {__VA_ARGS__};                                                         \
+    const struct sim_kernel kernel = {plan_product, run_product, (void *)&rule_of_##kernel, false}
+#define PRODUCT(name, ...) RULE(sim_kernel_##name, __VA_ARGS__)
 
 #define INTEGERS (SIM_TYPE(ACL_INT8) | SIM_TYPE(ACL_UINT8) | SIM_TYPE(ACL_INT32))
 #define PLAIN .ru_first = 0, .ru_out = 2, .ru_self = NONE, .ru_beta = NONE, .ru_alpha = NONE
 #define SUM .ru_self = 0, .ru_first = 1, .ru_beta = 3, .ru_alpha = 4
 
 PRODUCT(aclnnMatmul, PLAIN, .ru_types = SIM_TYPES_SINGLE, .ru_left = {1, 6}, .ru_right = {1, 6}, .ru_math = 3,
-        .ru_last_math = USE_FP32_ADD, .ru_strict = true);
+        .ru_last_math = SIM_USE_FP32_ADD, .ru_strict = true);
 PRODUCT(aclnnMm, PLAIN, .ru_types = SIM_TYPES_SINGLE, .ru_left = {2, 2}, .ru_right = {2, 2}, .ru_math = 3,
-        .ru_last_math = USE_FP32_ADD, .ru_strict = true);
+        .ru_last_math = SIM_USE_FP32_ADD, .ru_strict = true);
 PRODUCT(aclnnBatchMatMul, PLAIN, .ru_types = SIM_TYPES_SINGLE, .ru_left = {3, 3}, .ru_right = {3, 3}, .ru_math = 3,
-        .ru_last_math = USE_HF32);
+        .ru_last_math = SIM_USE_HF32);
 PRODUCT(aclnnMv, PLAIN, .ru_types = SIM_TYPES_SINGLE | SIM_TYPES_COMPLEX, .ru_left = {2, 2}, .ru_right = {1, 1},
-        .ru_math = 3, .ru_last_math = USE_HF32);
+        .ru_math = 3, .ru_last_math = SIM_USE_HF32);
 PRODUCT(aclnnDot, PLAIN, .ru_types = SIM_TYPES_SINGLE | INTEGERS, .ru_left = {1, 1}, .ru_right = {1, 1},
         .ru_math = NONE, .ru_same = true);
 PRODUCT(aclnnAddmm, SUM, .ru_out = 5, .ru_types = SIM_TYPES_SINGLE, .ru_left = {2, 2}, .ru_right = {2, 2},
-        .ru_math = 6, .ru_last_math = USE_FP32_ADD, .ru_strict = true);
+        .ru_math = 6, .ru_last_math = SIM_USE_FP32_ADD, .ru_strict = true);
 PRODUCT(aclnnInplaceAddmm, SUM, .ru_out = 0, .ru_types = SIM_TYPES_SINGLE, .ru_left = {2, 2}, .ru_right = {2, 2},
-        .ru_math = 5, .ru_last_math = USE_FP32_ADD, .ru_strict = true);
+        .ru_math = 5, .ru_last_math = SIM_USE_FP32_ADD, .ru_strict = true);
 PRODUCT(aclnnBaddbmm, SUM, .ru_out = 5, .ru_types = SIM_TYPES_SINGLE, .ru_left = {3, 3}, .ru_right = {3, 3},
-        .ru_math = 6, .ru_last_math = USE_FP32_ADD);
+        .ru_math = 6, .ru_last_math = SIM_USE_FP32_ADD);
 PRODUCT(aclnnInplaceBaddbmm, SUM, .ru_out = 0, .ru_types = SIM_TYPES_SINGLE, .ru_left = {3, 3}, .ru_right = {3, 3},
-        .ru_math = 5, .ru_last_math = USE_FP32_ADD);
+        .ru_math = 5, .ru_last_math = SIM_USE_FP32_ADD);
 PRODUCT(aclnnAddmv, .ru_self = 0, .ru_first = 1, .ru_alpha = 3, .ru_beta = 4, .ru_out = 5,
         .ru_types = SIM_TYPES_REAL,
-        .ru_left = {2, 2}, .ru_right = {1, 1}, .ru_math = 6, .ru_last_math = USE_HF32);
+        .ru_left = {2, 2}, .ru_right = {1, 1}, .ru_math = 6, .ru_last_math = SIM_USE_HF32);
+
+RULE(sim_product_outer, PLAIN, .ru_types = SIM_TYPES_REAL | SIM_TYPES_COMPLEX, .ru_left = {2, 2}, .ru_right = {2, 2},
+     .ru_math = NONE);
+RULE(sim_product_outer_sum, SUM, .ru_out = 5, .ru_types = SIM_TYPES_REAL, .ru_left = {2, 2}, .ru_right = {2, 2},
+     .ru_math = NONE);
+RULE(sim_product_batch_sum, SUM, .ru_out = 5, .ru_types = SIM_TYPES_SINGLE, .ru_left = {2, 2}, .ru_right = {2, 2},
+     .ru_math = 6, .ru_last_math = SIM_USE_HF32);
