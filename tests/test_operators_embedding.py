@@ -1,10 +1,11 @@
-"""EmbeddingDenseBackward against NumPy: types of indices, padding, scales, refusals, indices out of range."""
+"""EmbeddingDenseBackward and EmbeddingRenorm against NumPy: types of indices, norms, padding, scales, refusals, indices
+out of range."""
 
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.indices import AICORE_EXCEPTION, failing
-from helpers.operands import INVALID, NULLPTR, SETTINGS, any_view, blank, exact, near
+from helpers.indices import AICORE_EXCEPTION, any_indices, failing
+from helpers.operands import INVALID, NULLPTR, SETTINGS, any_shape, any_view, blank, exact, near
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,6 +36,36 @@ def test_embedding_dense_backward(npu, data):
     arguments = npu.view(base, grad, kind), npu.view(index_base, index, index_kind), count, padding, scales, out
     assert npu.call("embedding_dense_backward", *arguments) == 0
     near(npu.get(out), expected, kind, 1e-12)
+
+
+@SETTINGS
+@given(data=st.data())
+def test_embedding_renorm(npu, data):
+    draw, generator = data.draw, numpy.random.default_rng(data.draw(st.integers(0, 2**32)))
+    kind, order = draw(st.sampled_from(["f2", "b2", "f4"])), draw(st.sampled_from([0, 1, 2, 2.5, 3, numpy.inf]))
+    base, table = any_view(draw, generator, [draw(st.integers(1, 7)), draw(st.sampled_from([1, 3, 300]))], kind)
+    index = any_indices(draw, generator, any_shape(draw), len(table))
+    expected, most = exact(table, kind).astype("f8"), draw(st.sampled_from([0.3, 5.7, 30.1, 1000.0]))
+    for row in set(index[1].reshape(-1).tolist()):
+        norm = numpy.linalg.norm(expected[row], order)
+        if norm > most:
+            expected[row] *= most / (norm + 1e-7)
+    self = npu.view(base, table, kind)
+    assert npu.call("embedding_renorm", self, npu.view(*index), most, float(order)) == 0
+    near(npu.get(self), expected, kind, 1e-9)
+
+
+@pytest.mark.strict
+def test_embedding_renorm_refuses(npu):
+    self, index = blank(npu, "f4", (3, 2)), blank(npu, "i8", (2,))
+    assert npu.call("embedding_renorm", self, index, 1.0, 2.0) == 0
+    refused(npu.call("embedding_renorm", 0, index, 1.0, 2.0), NULLPTR, "is NULL")
+    refused(npu.call("embedding_renorm", self, 0, 1.0, 2.0), NULLPTR, "is NULL")
+    wrong = blank(npu, "f8", (3, 2))
+    refused(npu.call("embedding_renorm", wrong, index, 1.0, 2.0), INVALID, "float64, expected")
+    wrong = blank(npu, "f4", (3,))
+    refused(npu.call("embedding_renorm", wrong, index, 1.0, 2.0), INVALID, "selfRef has 1 dimensions, expected 2")
+    refused(npu.call("embedding_renorm", self, self, 1.0, 2.0), INVALID, "indices has data type 0, float32, expected")
 
 
 @pytest.mark.strict
