@@ -168,7 +168,7 @@ def test_convolution(npu, transposed):
 
 
 def check_gradients(npu, found, kinds, windows, shapes, gradient, input_, weight, transposed):
-    """Compare the gradients; those that are None are not compared."""
+    """Compare the gradients that are not None."""
     wide, narrow = (gradient, input_) if transposed else (input_, gradient)
     if found[0] and transposed:
         check(npu, found[0], kinds[0], windows.to_narrow, gradient, weight)
