@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     switch (code) {
     case ACL_SUCCESS:
         ENSURE(is_object && aclFinalize() == ACL_SUCCESS);
-        /* Sizes of stacks that the chip does not have are swallowed, and told of. */
+        /* Sizes of stacks that the chip does not have are ignored, with a message. */
         ENSURE(aclGetRecentErrMsg() == NULL || sim_json_member(root, "StackSize", &value));
         break;
     case ACL_ERROR_PARSE_FILE: /* also for brackets nested deeper than the reader minds, so is_object may be true */
