@@ -22,7 +22,8 @@ FACE = {**NAMESPACES, **HOME}
 LATE = {
     ("acl.objects.array", "acl.nn"),  # comparing and filling are operators
     ("acl.objects.device", "acl.objects.stream"),  # Device.default_stream
-    ("acl.objects.event", "acl.objects.stream"),  # Event.reset checks its stream; `await event` needs one
+    ("acl.objects.event", "acl.objects.stream"),  # `await event` needs one
+    ("acl.objects.resource", "acl.objects.stream"),  # stream_handle tells whether an argument is one
 }
 
 

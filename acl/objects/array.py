@@ -23,8 +23,8 @@ from acl._calls import in_call
 from acl.errors import AclError
 from acl.objects.context_current import relaxed
 from acl.objects.memory import BlockHolder, Buffer, Memory, Shape, Span, copy, extents_of, fill, span_of, transfer
-from acl.objects.memory_block import Block, refuse, stream_handle
-from acl.objects.resource import MOST, html_table, integer
+from acl.objects.memory_block import Block, refuse
+from acl.objects.resource import MOST, html_table, integer, stream_handle
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike

@@ -30,7 +30,7 @@ from acl.objects.context_current import call_in, current_handle, opening_of_cont
 from acl.objects.memory import Memory, span_of
 from acl.objects.memory_block import refuse
 from acl.objects.replays import Replays
-from acl.objects.resource import INVALID_HANDLE, Closed, Opening, Resource, object_of
+from acl.objects.resource import INVALID_HANDLE, Closed, Opening, Resource, stream_handle
 from acl.objects.stream import Stream
 
 if TYPE_CHECKING:
@@ -97,7 +97,8 @@ class capture:  # noqa: N801  # a context manager that reads as a verb, as conte
     __slots__ = ("_stream", "_mode", "_graphs")
 
     def __init__(self, stream: Stream, mode: str = "global") -> None:
-        self._stream = object_of(stream, Stream)
+        stream_handle(stream)  # raises if it is not a stream
+        self._stream = stream
         self._mode = mode_of(mode, "capture")
         self._graphs: list[Graph] = []
 
@@ -267,11 +268,9 @@ class Graph(Recording, Resource):
         Wraps ``aclmdlRIExecuteAsync``. The next synchronise raises the errors of its work. Replays that were queued on
         two streams run one after the other.
         """
-        try:
-            ret = ri_execute_async(self._handle, stream._handle)
-        except AttributeError:
-            object_of(stream, Stream)
-            raise
+        if stream.__class__ is not Stream:
+            stream_handle(stream)  # raises if it is not a stream
+        ret = ri_execute_async(self._handle, stream._handle)
         if ret != 0:
             raise failure(ret, "aclmdlRIExecuteAsync", REPLAY_ADVICE.get(ret))
         replays = self._replays

@@ -14,7 +14,7 @@ from acl.errors import CaptureError
 from acl.objects import memory_block
 from acl.objects.capture_error import CAPTURING, NOT_CAPTURED, STATUS, Missing, check, failure
 from acl.objects.memory_block import one_of
-from acl.objects.resource import INVALID, LONGEST, integer, object_of
+from acl.objects.resource import INVALID, LONGEST, integer, stream_handle
 from acl.objects.stream import Stream
 from acl.objects.task_group import TaskGroup
 
@@ -53,7 +53,8 @@ class Recording:
     def _on(self, stream: Optional[Stream], function: str) -> Stream:
         """Return the given stream, or the one on which the capture began."""
         if stream is not None:
-            return object_of(stream, Stream)
+            stream_handle(stream)  # raises if it is not a stream
+            return stream
         if self._stream is None:
             self._handle.__index__()  # raises the error of a closed or failed graph
             text = f"acl.{function}: the capture has ended"
@@ -174,7 +175,7 @@ class Condition:
     def set(self, value: int, stream: Stream) -> None:
         """Queue a write of the number (``aclrtValueWrite``), inside or outside a capture."""
         value = integer(value, "acl.Condition.set: value", 0, LONGEST)
-        ret = rt.value_write(self.array.handle, value, 0, memory_block.stream_handle(stream))
+        ret = rt.value_write(self.array.handle, value, 0, stream_handle(stream))
         check(ret, "aclrtValueWrite")
         self.array.used_on(stream)
 
@@ -215,7 +216,7 @@ class Body(Recording):
         -----
         Wraps ``aclmdlRICaptureToModelRIBegin`` and ``aclmdlRICaptureEnd``.
         """
-        handle, number = memory_block.stream_handle(stream), mode_of(mode, "Body.capture")
+        handle, number = stream_handle(stream), mode_of(mode, "Body.capture")
         self.graph.handle  # noqa: B018  # raises if it is closed
         ret = mdl.ri_capture_to_model_ri_begin(handle, self._handle, number)
         advice = "a body can be captured only once: add another conditional task" if ret == CAPTURING else None

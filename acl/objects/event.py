@@ -13,7 +13,7 @@ import acl
 from acl import rt
 from acl._lib import EventOwner, lib
 from acl.errors import error_of
-from acl.objects.resource import Resource, current_opening, handle_of, milliseconds, retired, sweep
+from acl.objects.resource import Resource, current_opening, handle_of, milliseconds, retired, stream_handle, sweep
 
 if TYPE_CHECKING:
     from acl.objects.stream import Stream
@@ -84,7 +84,7 @@ class Event(EventOwner, Resource):
 
     def reset(self, stream: "Stream") -> None:
         """Queue a reset, which closes a gate (``aclrtResetEvent``)."""
-        ret = rt.reset_event(self._handle, handle_of(stream, acl.Stream))
+        ret = rt.reset_event(self._handle, stream_handle(stream))
         if ret != 0:
             raise error_of(ret, "aclrtResetEvent")
 

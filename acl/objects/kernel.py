@@ -25,8 +25,8 @@ from acl.objects import resource
 from acl.objects.array import DeviceArray
 from acl.objects.context_current import call_in, current_handle
 from acl.objects.memory import Buffer
-from acl.objects.memory_block import Block, refuse, stream_handle, tell
-from acl.objects.resource import Opening, Resource, current_opening
+from acl.objects.memory_block import Block, refuse, tell
+from acl.objects.resource import Opening, Resource, current_opening, stream_handle
 from acl.objects.stream import Stream
 
 MOST_BLOCKS = 2**32 - 1

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol, Union
 from acl import rt
 from acl._lib import ffi, lib
 from acl.errors import error_of
-from acl.objects.memory_block import POLICIES, Block, one_of, pinned, refuse, stream_handle, tell
-from acl.objects.resource import LONGEST, Resource, current_opening, integer
+from acl.objects.memory_block import POLICIES, Block, one_of, pinned, refuse, tell
+from acl.objects.resource import LONGEST, Resource, current_opening, integer, stream_handle
 
 if TYPE_CHECKING:
     import numpy as np

@@ -50,8 +50,8 @@ from acl.objects.resource import (
     MOST,
     Opening,
     current_opening,
-    handle_of,
     retired,
+    stream_handle,
     sweep,
 )
 from acl.objects.stream import Stream
@@ -77,11 +77,6 @@ def one_of(value: Any, choices: Iterable[str], function: str, name: str) -> str:
     if not isinstance(value, str) or value not in choices:
         raise refuse(function, f"{name} is {value!r}, expected one of {', '.join(choices)}")
     return value
-
-
-def stream_handle(stream: Stream) -> int:
-    """Return the handle of a stream; raise an error for other objects, whose handles the library might accept."""
-    return handle_of(stream, Stream)
 
 
 # --- Release

@@ -23,11 +23,11 @@ from acl.errors import CaptureError, ContextError, InvalidHandleError, codes, er
 from acl.objects.array import DeviceArray
 from acl.objects.context_current import call_in, current_handle, make_current
 from acl.objects.memory import Buffer, Span, span_of
-from acl.objects.memory_block import Block, refuse, stream_handle, tell
+from acl.objects.memory_block import Block, refuse, tell
 from acl.objects.model_run import ModelRun, Pool, Slot
 from acl.objects.model_signature import Named, Signature, Tensor
 from acl.objects.model_step import Steps
-from acl.objects.resource import INVALID_HANDLE, Opening, Resource, current_opening, integer
+from acl.objects.resource import INVALID_HANDLE, Opening, Resource, current_opening, integer, stream_handle
 from acl.objects.stream import Stream
 from acl.progress import bar
 

@@ -30,11 +30,11 @@ from acl.objects.array import DeviceArray
 from acl.objects.context_current import current_handle
 from acl.objects.kernel import check_place, finish
 from acl.objects.memory import Buffer
-from acl.objects.memory_block import Block, captured_into, refuse, stream_handle, tell
+from acl.objects.memory_block import Block, captured_into, refuse, tell
 from acl.objects.op_signature import Parameter, Shape, shape_of
 from acl.objects.op_table import RULES
 from acl.objects.op_types import Refused, Spec, type_of_number
-from acl.objects.resource import LEAST, MOST, Opening, current_opening
+from acl.objects.resource import LEAST, MOST, Opening, current_opening, stream_handle
 
 if TYPE_CHECKING:
     from acl.objects.stream import Stream

@@ -16,8 +16,8 @@ from acl._lib import ffi, lib
 from acl.errors import OutOfMemoryError, error_of
 from acl.objects.device import Device
 from acl.objects.memory import Buffer
-from acl.objects.memory_block import OUT_OF_MEMORY, Block, refuse, stream_handle
-from acl.objects.resource import Opening, Resource, current_opening, integer, opening_of, retired, sweep
+from acl.objects.memory_block import OUT_OF_MEMORY, Block, refuse
+from acl.objects.resource import Opening, Resource, current_opening, integer, opening_of, retired, stream_handle, sweep
 from acl.objects.stream import Stream
 
 ON_DEVICE = lib.ACL_MEM_LOCATION_TYPE_DEVICE

@@ -33,13 +33,17 @@ import warnings
 from html import escape
 from numbers import Real
 from types import TracebackType
-from typing import Any, ClassVar, NoReturn, Optional, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Optional, Protocol, TypeVar
 
+import acl
 from acl import rt
 from acl._calls import in_call
 from acl._hooks import simulator_reset
 from acl._lib import Owner, _acl
 from acl.errors import AclError, InvalidArgumentError, InvalidHandleError, codes, error_of
+
+if TYPE_CHECKING:
+    from acl.objects.stream import Stream
 
 Self = TypeVar("Self", bound="Resource")
 INVALID = codes.ACL_ERROR_RT_PARAM_INVALID
@@ -229,6 +233,15 @@ def object_of(value: Any, kind: type[Self]) -> Self:
 def handle_of(value: Any, kind: type["Resource"]) -> int:
     """Return the handle of an argument that has to be an object of a class."""
     return object_of(value, kind).handle
+
+
+def stream_handle(stream: "Stream") -> int:
+    """Return the handle of a stream; raise an error for other objects, whose handles the library might accept.
+
+    Every function of the objects that takes a stream calls this, or tells the type by itself where a call of Python
+    would cost too much (``Graph.replay``).
+    """
+    return handle_of(stream, acl.Stream)
 
 
 class Closed:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from acl import mdl
 from acl.objects import memory_block
 from acl.objects.capture_error import IN_CAPTURE, MISMATCH, STATUS, Missing, check
+from acl.objects.resource import stream_handle
 from acl.objects.stream import Stream
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class TaskGroup:
         -----
         Wraps ``aclmdlRICaptureTaskUpdateBegin`` and ``aclmdlRICaptureTaskUpdateEnd``.
         """
-        graph, handle = self.graph, memory_block.stream_handle(stream)
+        graph, handle = self.graph, stream_handle(stream)
         graph.handle  # noqa: B018  # raises if it is closed
         group = self._handle.__index__()
         check(mdl.ri_capture_task_update_begin(handle, group), "aclmdlRICaptureTaskUpdateBegin")
