@@ -515,15 +515,19 @@ def stubs(calls):
 def operators():
     """Return the name of each operator for ``acl.nnop`` and ``acl.nn``, and type, name and role of its parameters.
 
-    A role is the direction of a tensor, or an empty string; a question mark after it means that NULL may be passed.
+    A role is the direction of a tensor, or an empty string; a question mark after it means that NULL may be passed. An
+    operator that some versions lack has ``needs``, its first version; ``unverified`` is as in :class:`acl.abi.Row`.
     """
-    rows = load("abi").rows(ROOT / "simulator" / "ops" / "rows").values()
+    abi = load("abi")
+    rows = abi.rows(ROOT / "simulator" / "ops" / "rows").values()
     return {
         snake(re.sub("^acl(nn)?", "", row.name)): {
             "name": row.name,
             "parameters": [
                 (param.type, snake(param.name), param.direction + "?" * param.optional) for param in row.params
             ],
+            **({"needs": row.needs} if row.since > abi.OLDEST else {}),
+            **({} if row.verified else {"unverified": True}),
         }
         for row in rows
         if not row.helper

@@ -101,6 +101,12 @@ class Shape:
         return tuple(item for item in self.items if not item.null)
 
 
+def version_text(since: tuple[int, int]) -> str:
+    """Return a first CANN version as messages print it."""
+    major, minor = min(since, NEWEST)
+    return f"{'later than ' if since > NEWEST else ''}{major}.{minor}"
+
+
 @dataclass(frozen=True)
 class Function:
     """One declared C function."""
@@ -117,8 +123,7 @@ class Function:
     @property
     def needs(self) -> str:
         """The first CANN version that has it, as messages print it."""
-        major, minor = min(self.since, NEWEST)
-        return f"{'later than ' if self.since > NEWEST else ''}{major}.{minor}"
+        return version_text(self.since)
 
     @property
     def prototype(self) -> str:
@@ -179,13 +184,23 @@ class RowParam:
 
 @dataclass(frozen=True)
 class Row:
-    """One operator schema, or (``helper``) a plain function among the operators, which has no phases."""
+    """One operator schema, or (``helper``) a plain function among the operators, which has no phases.
+
+    The directions of a schema that is not ``verified`` follow from names: no public document describes the operator.
+    """
 
     name: str
     family: str
     headers: tuple[str, ...]  # the header that declares it, then those that include that header
     params: tuple[RowParam, ...]
     helper: bool = False
+    since: tuple[int, int] = OLDEST
+    verified: bool = True
+
+    @property
+    def needs(self) -> str:
+        """The first CANN version that has it, as messages print it."""
+        return version_text(self.since)
 
     @property
     def prototypes(self) -> list[str]:
@@ -469,31 +484,44 @@ def _row_param(text: str, row: str) -> RowParam:
     return RowParam(param.type, param.name, (match[1] or "").lower(), bool(match[2]))
 
 
+_ROW = re.compile(
+    r"\s*(?:/\*(?P<marked>\*?)(?P<comment>.*?)\*/|"
+    r"(?P<unverified>UNVERIFIED\s+)?(?P<kind>OP|HELPER)(?:\((?P<major>\d+), (?P<minor>\d+)\))?\s+"
+    r"(?P<name>\w+)\((?P<params>[^;]*)\);)",
+    re.S,
+)
+
+
 def rows(folder: Path) -> dict[str, Row]:
     """Read the operator schemas of ``simulator/ops/rows``, by name.
 
     Each file is a family of operators. ``/** aclnnop/aclnn_add.h [level2] */`` names the header of the rows below it;
     with ``level2``, ``aclnnop/level2/`` has a header of the same name. A row is a declaration without the parameters
     that all operators have: ``OP name(parameters);``, or ``HELPER name(parameters);`` for a plain function. Tensors are
-    marked IN, OUT or INOUT; a parameter that may be NULL is marked OPT.
+    marked IN, OUT or INOUT; a parameter that may be NULL is marked OPT. ``OP(9, 0)`` is of a row that CANN 9.0 is the
+    first to have, and (9, 2) stands for all that is later than 9.1. ``UNVERIFIED OP`` is of a row whose directions
+    follow from its names.
     """
     found: dict[str, Row] = {}
     for path in sorted(Path(folder).glob("*.h")):
         headers: tuple[str, ...] = ()
         text = path.read_text(encoding="utf-8")
         place = 0
-        for match in re.finditer(r"\s*(?:/\*(\*?)(.*?)\*/|(OP|HELPER)\s+(\w+)\(([^;]*)\);)", text, re.S):
+        for match in re.finditer(_ROW, text):
             if match.start() != place:
                 break
             place = match.end()
-            if match[1]:
-                name, *levels = match[2].split()
+            if match["marked"]:
+                name, *levels = match["comment"].split()
                 headers = (name, *(name.replace("/", f"/{level}/", 1) for level in levels))
-            elif match[3]:
-                params = tuple(_row_param(part, match[4]) for part in split_list(match[5]))
-                if match[4] in found or not headers:
-                    raise AbiError(f"{path.name}: {match[4]} is declared twice, or not below the name of a header")
-                found[match[4]] = Row(match[4], path.stem, headers, params, match[3] == "HELPER")
+            elif match["kind"]:
+                name = match["name"]
+                params = tuple(_row_param(part, name) for part in split_list(match["params"]))
+                if name in found or not headers:
+                    raise AbiError(f"{path.name}: {name} is declared twice, or not below the name of a header")
+                since = (int(match["major"]), int(match["minor"])) if match["major"] else OLDEST
+                is_helper = match["kind"] == "HELPER"
+                found[name] = Row(name, path.stem, headers, params, is_helper, since, not match["unverified"])
         if text[place:].strip():
             line = text[:place].count("\n") + 1
             raise AbiError(f"{path.name}: the text after line {line} is neither a comment nor an operator schema")

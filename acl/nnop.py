@@ -40,7 +40,10 @@ def _library() -> Any:
 
 @lru_cache(maxsize=1)
 def _operators() -> Mapping[str, Any]:
-    """Read the operator schemas: by Python name, the C name and ``[C type, parameter, role]`` of each parameter."""
+    """Read the operator schemas: by Python name, the C name and ``[C type, parameter, role]`` of each parameter.
+
+    ``needs`` is the first CANN version that has the operator; it is absent if all versions have it.
+    """
     with open(os.path.join(_lib.HOME, "operators.json"), encoding="utf-8") as text:
         table: Mapping[str, Any] = json.load(text)
     return table
@@ -55,12 +58,16 @@ def _slot(ctype: str) -> str:
     return {"aclDataType": "int"}.get(ctype, ctype)
 
 
-def _function(name: str, parameters: list[tuple[str, str]], outputs: str = "") -> Any:
-    """Return a C function of the library, declared with these parameters."""
+def _function(operator: Any, name: str, parameters: list[tuple[str, str]], outputs: str = "") -> Any:
+    """Return a C function of an operator, declared with these parameters."""
     if name not in _functions:
         slots = ", ".join(slot for slot, _ in parameters)
         _ffi.cdef(f"int {name}({slots}{outputs});", override=True)  # two threads may declare it at the same time
-        _functions[name] = getattr(_library(), name)
+        try:
+            _functions[name] = getattr(_library(), name)
+        except AttributeError:
+            needs = operator.get("needs", "8.1")
+            raise AttributeError(f"{name} needs CANN {needs}: the opened library has no such function") from None
     return _functions[name]
 
 
@@ -76,8 +83,8 @@ def _finish(call: Any, name: str, symbol: str, parameters: list[tuple[str, str]]
 def phases(operator: Any) -> tuple[Any, int]:
     """Return the C function of an operator's first phase, and the address of its second phase."""
     parameters = [(_slot(ctype), parameter) for ctype, parameter, _ in operator["parameters"]]
-    first = _function(operator["name"] + "GetWorkspaceSize", parameters, ", uint64_t *, uintptr_t *")
-    return first, int(_ffi.cast("uintptr_t", _function(operator["name"], PHASE_TWO)))
+    first = _function(operator, operator["name"] + "GetWorkspaceSize", parameters, ", uint64_t *, uintptr_t *")
+    return first, int(_ffi.cast("uintptr_t", _function(operator, operator["name"], PHASE_TWO)))
 
 
 def _first(name: str, operator: Any) -> Callable[..., Any]:

@@ -85,13 +85,18 @@ def _refusal(declared: abi.Abi, function: abi.Function, answer: str) -> str:
     return f"{{ (void){answer}; {value} }}"
 
 
+def _is_older(since: tuple[int, int]) -> str:
+    """C condition: the simulated version is older than ``since``."""
+    # What is declared for a later version than the newest simulated one is available in the newest one.
+    major, minor = min(since, abi.NEWEST)
+    return f"unlikely(sim_config()->cf_cann < {100 * major + minor})"
+
+
 def _stub(declared: abi.Abi, function: abi.Function, is_defined: bool) -> str:
     lines = []
     if function.since > abi.OLDEST:
-        # A function declared for a later version than the newest simulated one is available in the newest one.
-        major, minor = min(function.since, abi.NEWEST)
         answer = _refusal(declared, function, f'sim_missing_newer("{function.name}", "{function.needs}")')
-        lines.append(f"if (unlikely(sim_config()->cf_cann < {100 * major + minor}))\n        {answer}")
+        lines.append(f"if ({_is_older(function.since)})\n        {answer}")
     names = [param.name for param in function.params]
     if is_defined:
         lines.insert(0, f"extern __typeof__({function.name}) {SINCE}{function.name};")
@@ -221,7 +226,9 @@ def headers() -> dict[str, str]:
         by_header.setdefault(first, []).append(row)
         files.update({other: f'/* The same as {first}. */\n#include "{first}"\n' for other in others})
     for name, rows in by_header.items():
-        declarations = [f"ACL_API(8, 1) {prototype};" for row in rows for prototype in row.prototypes]
+        declarations = [
+            f"ACL_API({row.since[0]}, {row.since[1]}) {prototype};" for row in rows for prototype in row.prototypes
+        ]
         files[name] = GUARD.format(
             title=", ".join(row.name for row in rows),
             guard="ACL_INCLUDE_" + re.sub(r"\W", "_", name).upper(),
@@ -252,7 +259,14 @@ def _parameter(param: abi.RowParam) -> tuple[str, str]:
 
 
 # Families of operators whose kernels run on the cube cores, which compute matrix products.
-CUBE_FAMILIES = {"matmul", "conv", "attention", "linalg"}
+CUBE_FAMILIES = {"matmul", "conv", "attention", "sparse", "linalg"}
+
+
+def _check_version(row: abi.Row, symbol: str) -> str:
+    """C statement with which an entry point of a newer operator checks ACL_SIM_CANN; empty for the others."""
+    if row.since == abi.OLDEST:
+        return ""
+    return f'    if ({_is_older(row.since)})\n        return sim_missing_newer("{symbol}", "{row.needs}");\n'
 
 
 def _operator(row: abi.Row, kernels: Set[str]) -> str:
@@ -268,10 +282,11 @@ def _operator(row: abi.Row, kernels: Set[str]) -> str:
             f"static const struct sim_parameter params_{row.name}[] = {{{table}}};\n",
             f"SIM_ROW_FITS(params_{row.name});\n",
             f'static struct sim_row row_{row.name} = SIM_ROW("{row.name}", {kind}, params_{row.name}, {builtin});\n',
-            f"{plan}\n{{\n    SIM_ENTER();\n    return sim_row_plan(&row_{row.name}, (const union sim_value[]){{\n",
+            f"{plan}\n{{\n{_check_version(row, row.symbols[0])}    SIM_ENTER();\n",
+            f"    return sim_row_plan(&row_{row.name}, (const union sim_value[]){{\n",
             *(f"        {value},\n" for value in values),
             "    }, workspaceSize, executor);\n}\n",
-            f"{run}\n{{\n    SIM_ENTER();\n    return sim_executor_launch(",
+            f"{run}\n{{\n{_check_version(row, row.symbols[1])}    SIM_ENTER();\n    return sim_executor_launch(",
             f"&row_{row.name}, workspace, workspaceSize, executor, stream, SIM_SITE());\n}}\n\n",
         ]
     )
@@ -279,13 +294,14 @@ def _operator(row: abi.Row, kernels: Set[str]) -> str:
 
 def _helper(row: abi.Row, symbols: Set[str]) -> str:
     symbol = f"sim_helper_{row.name}"
+    check = _check_version(row, row.name)
     if symbol in symbols:
         names = ", ".join(param.name for param in row.params)
         prototype = row.prototypes[0]
         declared = prototype.replace(row.name, symbol)
-        return f"{declared};\n{prototype}\n{{\n    SIM_ENTER();\n    return {symbol}({names});\n}}\n\n"
+        return f"{declared};\n{prototype}\n{{\n{check}    SIM_ENTER();\n    return {symbol}({names});\n}}\n\n"
     unused = "".join(f"    (void){param.name};\n" for param in row.params)
-    return f'{row.prototypes[0]}\n{{\n{unused}    return sim_missing("{row.name}");\n}}\n\n'
+    return f'{row.prototypes[0]}\n{{\n{unused}{check}    return sim_missing("{row.name}");\n}}\n\n'
 
 
 def table(objects: Sequence[str]) -> str:
@@ -297,7 +313,7 @@ def table(objects: Sequence[str]) -> str:
         raise SystemExit(f"generate.py rows: {', '.join(unknown)}: simulator/ops/rows has no operator of that name")
     names = sorted(name for name, row in found.items() if not row.helper)
     includes = sorted({row.headers[0] for row in found.values()})
-    parts = ['#include "base/missing.h"\n#include "operator/row.h"\n']
+    parts = ['#include "base/config.h"\n#include "base/missing.h"\n#include "operator/row.h"\n']
     parts += [*(f"#include <{name}>\n" for name in includes), "\n"]
     parts += [_helper(row, kernels) if row.helper else _operator(row, kernels) for row in found.values()]
     parts.append(f"static struct sim_row *const rows[] = {{{', '.join(f'&row_{name}' for name in names)}}};\n")

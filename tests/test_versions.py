@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 from helpers import toolkits
-from helpers.expect import ABI, call_with_nothing, message_of_absent
+from helpers.expect import ABI, call_with_nothing, message_of_absent, refused
 from helpers.toolkits import VERSIONS
 
 import acl
-from acl import abi, headers
+from acl import abi, headers, nnop
 from acl._lib import ffi
 
 ROOT = Path(__file__).resolve().parent.parent
+NOT_SUPPORTED = 207000
 
 
 # ---- the simulator as a version
@@ -54,6 +55,24 @@ def test_a_version_brings_its_functions(fresh, name, before, version):
     acl.sim.configure(cann=version)
     code, message = call_with_nothing(name)
     assert code != 0 and f"{name} failed because" in message and "needs CANN" not in message
+
+
+@pytest.mark.needs_sim
+@pytest.mark.parametrize("version, count", [("8.1", 383), ("8.5", 218), ("9.0", 158), ("9.1", 0)])
+def test_newer_operators_are_refused(fresh, version, count):
+    acl.sim.configure(cann=version)
+    newer = {
+        name: operator
+        for name, operator in nnop._operators().items()
+        if version < "9.1" and toolkits.parse(operator.get("needs", "8.1").split()[-1]) > toolkits.parse(version)
+    }
+    assert len(newer) == count
+    for name, operator in newer.items():
+        reason = f"it needs CANN {operator['needs']}, and ACL_SIM_CANN is {version}"
+        nothing = ["" if "char" in ctype else 0 for ctype, _, _ in operator["parameters"]]
+        ret = getattr(nnop, f"{name}_get_workspace_size")(*nothing)[2]
+        refused(ret, NOT_SUPPORTED, f"{operator['name']}GetWorkspaceSize failed because {reason}")
+        refused(getattr(nnop, name)(0, 0, 0, 0), NOT_SUPPORTED, f"{operator['name']} failed because {reason}")
 
 
 @pytest.mark.needs_sim

@@ -44,7 +44,7 @@ ND = lib.ACL_FORMAT_ND
 # Data types by their name in NumPy or ml_dtypes, and the names by the data type.
 CODES = {kind.name: code for code, kind in DATA_TYPES.items() if kind.package}
 NAMES = {code: name for name, code in CODES.items()}
-BITS = {"int": 32, "int8_t": 8, "int32_t": 32, "int64_t": 64, "uint64_t": 64}
+BITS = {"int": 32, "int8_t": 8, "int32_t": 32, "uint32_t": 32, "int64_t": 64, "uint64_t": 64}
 
 workspaces: "weakref.WeakKeyDictionary[Stream, Block]" = weakref.WeakKeyDictionary()
 captured_workspaces: "weakref.WeakValueDictionary[tuple[int, int], Block]" = weakref.WeakValueDictionary()
@@ -390,7 +390,7 @@ class Operator:
     def _changed(self, values: Any) -> Any:
         """Return the arguments that an operator without outputs has changed."""
         found = tuple([values[place] for place in self.shape.results])
-        return found[0] if len(found) == 1 else found
+        return found[0] if len(found) == 1 else found or None
 
     # --- The first time of a signature
 

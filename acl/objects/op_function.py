@@ -8,6 +8,12 @@ from acl.objects.op import Operator
 from acl.objects.op_table import RULES
 
 
+def _needs(name: str) -> str:
+    """Return the sentence with the first version that has an operator; empty if all versions have it."""
+    needs = nnop._operators()[name].get("needs")
+    return f" Needs CANN {needs}." if needs else ""
+
+
 def _document(operator: Operator) -> str:
     """Return the docstring of an operator's function."""
     kinds = {"in": "read", "inout": "read and written", "out": "written", "": ""}
@@ -24,12 +30,14 @@ def _document(operator: Operator) -> str:
         lines += [f"out : {shape.returns(True)}", f"    The outputs, {names} in C; {made}."]
     lines += ["stream : Stream, optional", "    The stream to queue it on; without one, the call waits for the result."]
     parameters = "\n".join(lines)
+    results = "out" if shape.outputs else "The arguments that it changed." if shape.results else "Nothing."
     return (
         f"Run {operator.symbol}.\n\nParameters\n----------\n{parameters}\n\n"
-        f"Returns\n-------\n{shape.returns()}\n    {'out' if shape.outputs else 'The arguments that it changed.'}\n\n"
+        f"Returns\n-------\n{shape.returns()}\n    {results}\n\n"
         "Raises\n------\nInvalidArgumentError\n    For an argument of the wrong type, or on another device.\n"
         "OperatorError\n    When the operator refuses shapes, types or values, or has no kernel.\n\n"
-        f"Notes\n-----\nWraps {operator.symbol}GetWorkspaceSize and {operator.symbol}.\n"
+        f"Notes\n-----\nWraps {operator.symbol}GetWorkspaceSize and {operator.symbol}."
+        f"{_needs(operator.name)}\n"
     )
 
 

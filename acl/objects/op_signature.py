@@ -80,6 +80,8 @@ class Shape(NamedTuple):
     def returns(self, given: bool = False) -> str:
         """Return the type of the result, or (``given``) of ``out``."""
         found = [self.parameters[place] for place in self.results]
+        if not found:
+            return "None"
         kinds = ["Sequence[DeviceArray]" if "List" in result.ctype else "DeviceArray" for result in found]
         if len(found) == 1:
             return kinds[0]
@@ -95,6 +97,8 @@ def shape_of(operator: Any) -> Shape:
     parameters = []
     for ctype, name, role in operator["parameters"]:
         kind = ctype.removeprefix("const ")
+        if name == "out" and not role.startswith("out"):
+            name = "out_"  # an input; every function has an argument out of its own
         default = "" if kind.startswith("aclTensor") else DEFAULTS.get(name, "")
         if role.endswith("?") or (name in DIMS and "IntArray" in kind):
             default = "None"

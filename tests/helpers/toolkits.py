@@ -232,7 +232,8 @@ def libraries(version, operators):
     for name, library in functions(version).items():
         found.setdefault(library, []).append(name)
     if operators:
-        found["libopapi.so"] = [symbol for row in abi.rows(ROWS).values() for symbol in row.symbols]
+        rows = [row for row in abi.rows(ROWS).values() if row.since <= parse(version)]
+        found["libopapi.so"] = [symbol for row in rows for symbol in row.symbols]
     return found
 
 
@@ -242,7 +243,11 @@ def write(version, directory, shim, operators=False):
     texts = {f"include/{name}": text for name, text in headers(version).items()}
     texts["version.info"] = f"Version={NAMES[parse(version)]}\n"
     for path in Path(acl.get_include()).glob("aclnnop/**/*.h") if operators else ():
-        text = re.sub(r"ACL_API\(\d+, \d+\) ", "", path.read_text(encoding="utf-8"))
+        text = re.sub(
+            r"ACL_API\((\d+), (\d+)\) (.*;)",
+            lambda found: found[3] if (int(found[1]), int(found[2])) <= parse(version) else "",
+            path.read_text(encoding="utf-8"),
+        )
         texts[f"include/{path.relative_to(acl.get_include())}"] = text
     exported = libraries(version, operators)
     texts.update((f"{name}.map", f"{{ global: {'; '.join(exported[name])}; local: *; }};\n") for name in exported)

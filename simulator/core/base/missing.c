@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FUNCTIONS 1024 /* more than the declared functions */
+#define FUNCTIONS 2048 /* more than the functions and entry points of operators that can be absent */
 
 /* True the first time for each name. */
 static bool is_first(const char *function)

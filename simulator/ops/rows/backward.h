@@ -6,6 +6,10 @@ OP aclnnAdaptiveAvgPool2dBackward(IN const aclTensor *gradOutput, IN const aclTe
 /** aclnnop/aclnn_adaptive_avg_pool3d_backward.h level2 */
 OP aclnnAdaptiveAvgPool3dBackward(IN const aclTensor *gradOutput, IN const aclTensor *self, OUT aclTensor *out);
 
+/** aclnnop/aclnn_adaptive_max_pool2d_backward.h */
+OP(8, 5) aclnnAdaptiveMaxPool2dBackward(IN const aclTensor *gradOutput, IN const aclTensor *self,
+    IN const aclTensor *indices, OUT aclTensor *gradInput);
+
 /** aclnnop/aclnn_adaptive_max_pool3d_backward.h level2 */
 OP aclnnAdaptiveMaxPool3dBackward(IN const aclTensor *gradOutput, IN const aclTensor *self, IN const aclTensor *indices,
     OUT aclTensor *gradInput);
@@ -34,10 +38,19 @@ OP aclnnBinaryCrossEntropyWithLogitsTargetBackward(IN const aclTensor *gradOutpu
     IN const aclTensor *target, IN OPT const aclTensor *weightOptional, IN OPT const aclTensor *posWeightOptional,
     int64_t reduction, OUT aclTensor *gradTarget);
 
+/** aclnnop/aclnn_cdist_backward.h */
+OP(9, 0) aclnnCdistBackward(IN const aclTensor *grad, IN const aclTensor *x1, IN const aclTensor *x2,
+    IN const aclTensor *cdist, float p, OUT aclTensor *out);
+
 /** aclnnop/aclnn_chamfer_distance_backward.h level2 */
 OP aclnnChamferDistanceBackward(IN const aclTensor *xyz1, IN const aclTensor *xyz2, IN const aclTensor *idx1,
     IN const aclTensor *idx2, IN const aclTensor *gradDist1, IN const aclTensor *gradDist2, OUT aclTensor *gradXyz1,
     OUT aclTensor *gradXyz2);
+
+/** aclnnop/aclnn_clipped_swiglu_grad.h */
+OP(9, 2) aclnnClippedSwigluGrad(IN const aclTensor *gradY, IN const aclTensor *x,
+    IN OPT const aclTensor *groupIndexOptional, int64_t dim, double alpha, double limit, double bias, bool interleaved,
+    OUT const aclTensor *gradXOut);
 
 /** aclnnop/aclnn_cross_entropy_loss_grad.h */
 OP aclnnCrossEntropyLossGrad(IN const aclTensor *gradLoss, IN const aclTensor *logProb, IN const aclTensor *target,
@@ -53,6 +66,12 @@ OP aclnnCtcLossBackward(IN const aclTensor *gradOut, IN const aclTensor *logProb
 /** aclnnop/aclnn_elu_backward.h level2 */
 OP aclnnEluBackward(IN const aclTensor *gradOutput, const aclScalar *alpha, const aclScalar *scale,
     const aclScalar *inputScale, bool isResult, IN const aclTensor *selfOrResult, OUT aclTensor *gradInput);
+
+/** aclnnop/aclnn_exp_segsum_backward.h */
+OP(8, 5) aclnnExpSegsumBackward(IN const aclTensor *gradOutput, IN const aclTensor *gradSelf, OUT aclTensor *gradInput);
+
+/** aclnnop/aclnn_fast_gelu_backward.h */
+OP(8, 5) aclnnFastGeluBackward(IN const aclTensor *gradOutput, IN const aclTensor *self, OUT aclTensor *gradInput);
 
 /** aclnnop/aclnn_geglu_backward.h level2 */
 OP aclnnGeGluBackward(IN const aclTensor *gradOutput, IN const aclTensor *self, IN const aclTensor *gelu, int64_t dim,
@@ -87,6 +106,10 @@ OP aclnnHardtanhBackward(IN const aclTensor *gradOutput, IN const aclTensor *sel
 /** aclnnop/aclnn_kl_div_backward.h level2 */
 OP aclnnKlDivBackward(IN const aclTensor *gradOutput, IN const aclTensor *self, IN const aclTensor *target,
     int64_t reduction, bool logTarget, OUT aclTensor *out);
+
+/** aclnnop/aclnn_kl_div_target_backward.h */
+OP(9, 0) aclnnKlDivTargetBackward(IN const aclTensor *gradOutput, IN const aclTensor *self, IN const aclTensor *target,
+    int64_t reduction, bool logTarget, OUT aclTensor *gradTarget);
 
 /** aclnnop/aclnn_l1_loss_backward.h */
 OP aclnnL1LossBackward(IN const aclTensor *gradOutput, IN const aclTensor *self, IN const aclTensor *target,
@@ -127,6 +150,11 @@ OP aclnnMaxUnpool3dBackward(IN const aclTensor *gradOutput, IN const aclTensor *
 /** aclnnop/aclnn_mish_backward.h level2 */
 OP aclnnMishBackward(IN const aclTensor *gradOutput, IN const aclTensor *self, OUT aclTensor *gradInput);
 
+/** aclnnop/aclnn_modulate_backward.h */
+OP(8, 5) aclnnModulateBackward(IN const aclTensor *grad_output, IN const aclTensor *input,
+    IN OPT const aclTensor *scale, IN OPT const aclTensor *shift, OUT const aclTensor *grad_input,
+    OUT const aclTensor *grad_scale, OUT const aclTensor *grad_shift);
+
 /** aclnnop/aclnn_mse_loss_backward.h level2 */
 OP aclnnMseLossBackward(IN const aclTensor *gradOutput, IN const aclTensor *self, IN const aclTensor *target,
     int64_t reduction, OUT aclTensor *out);
@@ -145,6 +173,10 @@ OP aclnnNLLLossBackward(IN const aclTensor *gradOutput, IN const aclTensor *self
 OP aclnnPreluBackward(IN const aclTensor *gradOutput, IN const aclTensor *self, IN const aclTensor *weight,
     OUT aclTensor *gradInput, OUT aclTensor *gradWeight);
 
+/** aclnnop/aclnn_repeat_interleave_grad.h */
+OP(8, 5) aclnnRepeatInterleaveGrad(IN const aclTensor *yGrad, IN const aclTensor *repeats, int64_t axis,
+    OUT const aclTensor *out);
+
 /** aclnnop/aclnn_selu_backward.h level2 */
 OP aclnnSeluBackward(IN const aclTensor *gradOutput, IN const aclTensor *result, OUT aclTensor *gradInput);
 
@@ -153,6 +185,10 @@ OP aclnnSigmoidBackward(IN const aclTensor *gradOutput, IN const aclTensor *outp
 
 /** aclnnop/aclnn_silu_backward.h */
 OP aclnnSiluBackward(IN const aclTensor *gradOutput, IN const aclTensor *self, OUT aclTensor *gradInput);
+
+/** aclnnop/aclnn_situ_glu_grad.h */
+OP(9, 2) aclnnSituGluGrad(IN const aclTensor *gradY, IN const aclTensor *x, int64_t dim, double beta, double linearBeta,
+    bool activateLeft, OUT const aclTensor *out);
 
 /** aclnnop/aclnn_smooth_l1_loss_backward.h level2 */
 OP aclnnSmoothL1LossBackward(IN const aclTensor *gradOut, IN const aclTensor *self, IN const aclTensor *target,
@@ -173,6 +209,11 @@ OP aclnnSoftshrinkBackward(IN const aclTensor *gradOutput, IN const aclTensor *s
 /** aclnnop/aclnn_swi_glu_grad.h */
 OP aclnnSwiGluGrad(IN const aclTensor *yGrad, IN const aclTensor *x, int64_t dim, OUT const aclTensor *out);
 
+/** aclnnop/aclnn_swiglu_group_grad.h */
+OP(9, 2) aclnnSwigluGroupGrad(IN const aclTensor *gradY, IN const aclTensor *x, IN OPT const aclTensor *weightOptional,
+    IN OPT const aclTensor *yOriginOptional, IN OPT const aclTensor *groupIndexOptional, float clampLimit,
+    OUT aclTensor *gradXOut, OUT OPT aclTensor *gradWeightOutOptional);
+
 /** aclnnop/aclnn_swish_backward.h */
 OP aclnnSwishBackward(IN const aclTensor *gradOutput, IN const aclTensor *self, OPT const aclScalar *betaOptional,
     OUT aclTensor *gradInput);
@@ -183,3 +224,7 @@ OP aclnnTanhBackward(IN const aclTensor *gradOutput, IN const aclTensor *output,
 /** aclnnop/aclnn_threshold_backward.h level2 */
 OP aclnnThresholdBackward(IN const aclTensor *gradOutput, IN const aclTensor *self, const aclScalar *threshold,
     OUT aclTensor *out);
+
+/** aclnnop/aclnn_unfold_grad.h */
+OP(8, 5) aclnnUnfoldGrad(IN const aclTensor *gradOut, const aclIntArray *inputSizes, int64_t dim, int64_t size,
+    int64_t step, OUT const aclTensor *gradIn);

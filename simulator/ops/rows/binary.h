@@ -6,9 +6,16 @@ OP aclnnAdds(IN const aclTensor *self, const aclScalar *other, const aclScalar *
 OP aclnnInplaceAdd(INOUT const aclTensor *selfRef, IN const aclTensor *other, const aclScalar *alpha);
 OP aclnnInplaceAdds(INOUT const aclTensor *selfRef, const aclScalar *other, const aclScalar *alpha);
 
+/** aclnnop/aclnn_add_n.h */
+OP(9, 1) aclnnAddN(IN const aclTensorList *tensors, OUT aclTensor *out);
+
 /** aclnnop/aclnn_add_relu.h level2 */
 OP aclnnAddRelu(IN const aclTensor *self, IN const aclTensor *other, aclScalar *alpha, OUT aclTensor *out);
 OP aclnnInplaceAddRelu(INOUT aclTensor *selfRef, IN const aclTensor *other, aclScalar *alpha);
+
+/** aclnnop/aclnn_add_v3.h */
+OP(8, 5) aclnnAddV3(const aclScalar *self, IN const aclTensor *other, const aclScalar *alpha, OUT aclTensor *out);
+OP(8, 5) aclnnInplaceAddV3(const aclScalar *selfRef, INOUT const aclTensor *other, const aclScalar *alpha);
 
 /** aclnnop/aclnn_addcdiv.h level2 */
 OP aclnnAddcdiv(IN const aclTensor *self, IN const aclTensor *tensor1, IN const aclTensor *tensor2,
@@ -49,6 +56,10 @@ OP aclnnInplaceBitwiseXorScalar(INOUT aclTensor *selfRef, const aclScalar *other
 /** aclnnop/aclnn_bitwise_xor_tensor.h */
 OP aclnnBitwiseXorTensor(IN const aclTensor *self, IN const aclTensor *other, OUT aclTensor *out);
 OP aclnnInplaceBitwiseXorTensor(INOUT aclTensor *selfRef, IN const aclTensor *other);
+
+/** aclnnop/aclnn_bitwiseand.h */
+OP(8, 5) aclnnBitwiseAndTensorOut(IN const aclTensor *self, IN const aclTensor *other, OUT aclTensor *out);
+OP(8, 5) aclnnInplaceBitwiseAndTensorOut(INOUT const aclTensor *self, IN const aclTensor *other);
 
 /** aclnnop/aclnn_clamp.h level2 */
 OP aclnnClamp(IN const aclTensor *self, OPT const aclScalar *clipValueMin, OPT const aclScalar *clipValueMax,
@@ -114,6 +125,9 @@ OP aclnnInplaceGtScalar(INOUT aclTensor *selfRef, const aclScalar *other);
 OP aclnnGtTensor(IN const aclTensor *self, IN const aclTensor *other, OUT aclTensor *out);
 OP aclnnInplaceGtTensor(INOUT const aclTensor *selfRef, IN const aclTensor *other);
 
+/** aclnnop/aclnn_heaviside.h */
+OP(8, 5) aclnnHeaviside(IN const aclTensor *input, IN const aclTensor *values, OUT aclTensor *out);
+
 /** aclnnop/aclnn_isclose.h */
 OP aclnnIsClose(IN const aclTensor *self, IN const aclTensor *other, double rtol, double atol, bool equal_nan,
     OUT aclTensor *out);
@@ -125,6 +139,10 @@ OP aclnnInplaceLeScalar(INOUT aclTensor *selfRef, const aclScalar *other);
 /** aclnnop/aclnn_le_tensor.h level2 */
 OP aclnnLeTensor(IN const aclTensor *self, IN const aclTensor *other, OUT aclTensor *out);
 OP aclnnInplaceLeTensor(INOUT aclTensor *selfRef, IN const aclTensor *other);
+
+/** aclnnop/aclnn_left_shift.h */
+OP(8, 5) aclnnLeftShift(IN const aclTensor *self, IN const aclTensor *shiftBits, OUT aclTensor *out);
+OP(8, 5) aclnnLeftShifts(IN const aclTensor *self, const aclScalar *shiftBits, OUT aclTensor *out);
 
 /** aclnnop/aclnn_lerp_scalar.h level2 */
 OP aclnnLerps(IN const aclTensor *self, IN const aclTensor *end, const aclScalar *weight, OUT aclTensor *out);
@@ -165,6 +183,10 @@ OP aclnnMaximum(IN const aclTensor *self, IN const aclTensor *other, OUT aclTens
 /** aclnnop/aclnn_minimum.h level2 */
 OP aclnnMinimum(IN const aclTensor *self, IN const aclTensor *other, OUT aclTensor *out);
 
+/** aclnnop/aclnn_modulate.h */
+OP(8, 5) aclnnModulate(IN const aclTensor *self, IN OPT const aclTensor *scaleOptional,
+    IN OPT const aclTensor *shiftOptional, OUT aclTensor *out);
+
 /** aclnnop/aclnn_mul.h level2 */
 OP aclnnMuls(IN const aclTensor *self, const aclScalar *other, OUT aclTensor *out);
 OP aclnnMul(IN const aclTensor *self, IN const aclTensor *other, OUT aclTensor *out);
@@ -195,6 +217,9 @@ OP aclnnRemainderScalarTensor(const aclScalar *self, IN const aclTensor *other, 
 OP aclnnInplaceRemainderTensorTensor(INOUT aclTensor *selfRef, IN const aclTensor *other);
 OP aclnnInplaceRemainderTensorScalar(INOUT aclTensor *selfRef, const aclScalar *other);
 
+/** aclnnop/aclnn_right_shift.h */
+OP(8, 5) aclnnRightShift(IN const aclTensor *input, IN const aclTensor *shiftBits, OUT aclTensor *out);
+
 /** aclnnop/aclnn_rsub.h level2 */
 OP aclnnRsubs(IN const aclTensor *self, const aclScalar *other, const aclScalar *alpha, OUT aclTensor *out);
 OP aclnnRsub(IN const aclTensor *self, IN const aclTensor *other, const aclScalar *alpha, OUT aclTensor *out);
@@ -222,3 +247,6 @@ OP aclnnXLogYScalarSelf(const aclScalar *self, IN const aclTensor *other, OUT ac
 /** aclnnop/aclnn_x_log_y_tensor.h level2 */
 OP aclnnXLogYTensor(IN const aclTensor *self, IN const aclTensor *other, OUT aclTensor *out);
 OP aclnnInplaceXLogYTensor(INOUT aclTensor *selfRef, IN const aclTensor *other);
+
+/** aclnnop/aclnn_xlog1py.h */
+OP(9, 1) aclnnXlog1py(IN const aclTensor *x, IN const aclTensor *y, OUT const aclTensor *z);

@@ -34,8 +34,28 @@ OP aclnnBackgroundReplace(IN const aclTensor *bkg, IN const aclTensor *src, IN c
 OP aclnnBlendImagesCustom(IN const aclTensor *rgb, IN const aclTensor *alpha, IN const aclTensor *frame,
     OUT const aclTensor *out);
 
+/** aclnnop/aclnn_causal_conv1d_fn.h */
+OP(9, 2) aclnnCausalConv1dFn(IN const aclTensor *x, IN const aclTensor *weight, INOUT aclTensor *convStatesRef,
+    IN OPT const aclTensor *biasOptional, IN OPT const aclTensor *queryStartLocOptional,
+    IN OPT const aclTensor *cacheIndicesOptional, IN OPT const aclTensor *initialStateModeOptional,
+    IN OPT const aclTensor *blockIdxFirstScheduledTokenOptional,
+    IN OPT const aclTensor *blockIdxLastScheduledTokenOptional, IN OPT const aclTensor *initialStateIdxOptional,
+    IN OPT const aclTensor *numComputedTokensOptional, const char *activation, int64_t nullBlockId,
+    int64_t blockSizeToAlign, OUT aclTensor *y);
+
+/** aclnnop/aclnn_causal_conv1d_update.h */
+OP(9, 2) aclnnCausalConv1dUpdate(IN const aclTensor *x, IN const aclTensor *weight, INOUT aclTensor *convStatesRef,
+    IN OPT const aclTensor *biasOptional, IN OPT const aclTensor *queryStartLocOptional,
+    IN OPT const aclTensor *cacheIndicesOptional, IN OPT const aclTensor *numAcceptedTokensOptional,
+    IN OPT const aclTensor *blockIdxLastScheduledTokenOptional, IN OPT const aclTensor *initialStateIdxOptional,
+    const char *activation, int64_t nullBlockId, int64_t maxQueryLen, OUT aclTensor *y);
+
 /** aclnnop/aclnn_channel_shuffle.h level2 */
 OP aclnnChannelShuffle(IN const aclTensor *self, int64_t groups, OUT aclTensor *out);
+
+/** aclnnop/aclnn_ciou.h */
+OP(9, 0) aclnnCIoU(IN const aclTensor *bBoxes, IN const aclTensor *gtBoxes, bool trans, bool isCross, const char *mode,
+    OUT aclTensor *overlap, OUT aclTensor *atanSub);
 
 /** aclnnop/aclnn_convolution.h level2 */
 OP aclnnConvolution(IN const aclTensor *input, IN const aclTensor *weight, IN OPT const aclTensor *bias,
@@ -56,6 +76,26 @@ OP aclnnConvolutionBackward(IN const aclTensor *gradOutput, IN const aclTensor *
 OP aclnnConvTbcBackward(IN const aclTensor *self, IN const aclTensor *input, IN const aclTensor *weight,
     IN const aclTensor *bias, int64_t pad, int8_t cubeMathType, OUT aclTensor *gradInput, OUT aclTensor *gradWeight,
     OUT aclTensor *gradBias);
+OP(9, 1) aclnnDeformableConv2dBackward(IN const aclTensor *input, IN const aclTensor *gradOutput,
+    IN const aclTensor *offsetOut, IN const aclTensor *weight, IN const aclTensor *offset,
+    const aclIntArray *kernelSize, const aclIntArray *stride, const aclIntArray *padding, const aclIntArray *dilation,
+    int64_t groups, int64_t deformableGroups, bool modulated, OUT aclTensor *gradInput, OUT aclTensor *gradWeight,
+    OUT aclTensor *gradOffset, OUT aclTensor *gradBias);
+
+/** aclnnop/aclnn_deformable_conv2d.h */
+OP(8, 5) aclnnDeformableConv2d(IN const aclTensor *x, IN const aclTensor *weight, IN const aclTensor *offset,
+    IN OPT const aclTensor *biasOptional, const aclIntArray *kernelSize, const aclIntArray *stride,
+    const aclIntArray *padding, const aclIntArray *dilation, int64_t groups, int64_t deformableGroups, bool modulated,
+    OUT aclTensor *out, OUT OPT aclTensor *deformOutOptional);
+
+/** aclnnop/aclnn_fused_causal_conv1d.h */
+OP(9, 1) aclnnFusedCausalConv1d(IN const aclTensor *x, IN const aclTensor *weight, INOUT aclTensor *convStates,
+    IN OPT const aclTensor *queryStartLoc, IN OPT const aclTensor *cacheIndices,
+    IN OPT const aclTensor *initialStateMode, IN OPT const aclTensor *bias, IN OPT const aclTensor *numAcceptedTokens,
+    IN OPT const aclTensor *numComputedTokens, IN OPT const aclTensor *blockIdxFirstScheduledToken,
+    IN OPT const aclTensor *blockIdxLastScheduledToken, IN OPT const aclTensor *initialStateIdx, int64_t activationMode,
+    int64_t padSlotId, int64_t runMode, int64_t maxQueryLen, int64_t residualConnection, int64_t blockSize,
+    int64_t convMode, OUT aclTensor *y);
 
 /** aclnnop/aclnn_global_average_pool.h level2 */
 OP aclnnGlobalAveragePool(IN const aclTensor *self, OUT aclTensor *out);
@@ -89,6 +129,23 @@ OP aclnnIm2col(IN const aclTensor *self, const aclIntArray *kernelSize, const ac
 OP aclnnIm2colBackward(IN const aclTensor *gradOutput, const aclIntArray *inputSize, const aclIntArray *kernelSize,
     const aclIntArray *dilation, const aclIntArray *padding, const aclIntArray *stride, OUT aclTensor *out);
 
+/** aclnnop/aclnn_inplace_fused_causal_conv1d.h */
+OP(9, 1) aclnnInplaceFusedCausalConv1d(INOUT aclTensor *x, IN const aclTensor *weight, INOUT aclTensor *convStates,
+    IN OPT const aclTensor *queryStartLoc, IN OPT const aclTensor *cacheIndices,
+    IN OPT const aclTensor *initialStateMode, IN OPT const aclTensor *bias, IN OPT const aclTensor *numAcceptedTokens,
+    IN OPT const aclTensor *numComputedTokens, IN OPT const aclTensor *blockIdxFirstScheduledToken,
+    IN OPT const aclTensor *blockIdxLastScheduledToken, IN OPT const aclTensor *initialStateIdx, int64_t activationMode,
+    int64_t padSlotId, int64_t runMode, int64_t maxQueryLen, int64_t residualConnection, int64_t blockSize,
+    int64_t convMode);
+
+/** aclnnop/aclnn_masked_causal_conv1d.h */
+OP(9, 1) aclnnMaskedCausalConv1d(IN const aclTensor *x, IN const aclTensor *weight,
+    IN OPT const aclTensor *maskOptional, OUT const aclTensor *out);
+
+/** aclnnop/aclnn_masked_causal_conv1d_backward.h */
+OP(9, 1) aclnnMaskedCausalConv1dBackward(IN const aclTensor *gradY, IN const aclTensor *x, IN const aclTensor *weight,
+    IN OPT const aclTensor *maskOptional, OUT const aclTensor *gradXOut, OUT const aclTensor *gradWeightOut);
+
 /** aclnnop/aclnn_max_pool.h level2 */
 OP aclnnMaxPool(IN const aclTensor *self, const aclIntArray *kernelShape, const aclIntArray *strides, int64_t autoPad,
     const aclIntArray *pads, const aclIntArray *dilations, int64_t ceilMode, OUT aclTensor *out);
@@ -119,6 +176,21 @@ OP aclnnMrgbaCustom(IN const aclTensor *rgb, IN const aclTensor *alpha, OUT cons
 OP aclnnNonMaxSuppression(IN const aclTensor *boxes, IN const aclTensor *scores, aclIntArray *maxOutputBoxesPerClass,
     aclFloatArray *iouThreshold, aclFloatArray *scoreThreshold, int32_t centerPointBox, OUT aclTensor *selectedIndices);
 
+/** aclnnop/aclnn_quant_convolution.h */
+OP(8, 5) aclnnQuantConvolution(IN const aclTensor *input, IN const aclTensor *weight, IN const aclTensor *bias,
+    IN const aclTensor *scale, IN const aclTensor *offset, const aclIntArray *stride, const aclIntArray *padding,
+    const aclIntArray *dilation, bool transposed, const aclIntArray *outputPadding, int64_t groups, int32_t offsetx,
+    const char *roundMode, OUT aclTensor *output);
+OP(9, 0) aclnnQuantConvolutionWeightNz(IN const aclTensor *input, IN const aclTensor *weight, IN const aclTensor *bias,
+    IN const aclTensor *scale, IN const aclTensor *offset, const aclIntArray *stride, const aclIntArray *padding,
+    const aclIntArray *dilation, bool transposed, const aclIntArray *outputPadding, int64_t groups, int32_t offsetx,
+    const char *roundMode, OUT aclTensor *output);
+
+/** aclnnop/aclnn_rasterizer.h */
+OP(9, 0) aclnnRasterizer(IN const aclTensor *v, IN const aclTensor *f, IN OPT const aclTensor *dOptional, int64_t width,
+    int64_t height, double occlusionTruncation, int64_t useDepthPrior, OUT const aclTensor *findicesOut,
+    OUT const aclTensor *barycentricOut);
+
 /** aclnnop/aclnn_resize.h level2 */
 OP aclnnResize(IN const aclTensor *self, const aclFloatArray *scales, const char *mode, OUT aclTensor *out);
 
@@ -134,6 +206,18 @@ OP aclnnRoiAlignV2(IN const aclTensor *self, IN const aclTensor *boxes, int64_t 
 OP aclnnRoiAlignV2Backward(IN const aclTensor *gradOutput, IN const aclTensor *boxes, const aclIntArray *inputShape,
     int64_t pooledHeight, int64_t pooledWidth, float spatialScale, int64_t samplingRatio, bool aligned,
     OUT aclTensor *gradInput);
+
+/** aclnnop/aclnn_roi_pooling_grad_with_arg_max.h */
+OP(9, 0) aclnnRoiPoolingGradWithArgMax(IN const aclTensor *gradOutput, INOUT const aclTensor *gradInputRef,
+    IN const aclTensor *rois, IN const aclTensor *argmax, int64_t pooledH, int64_t pooledW, double spatialScale);
+
+/** aclnnop/aclnn_roi_pooling_with_arg_max.h */
+OP(9, 0) aclnnRoiPoolingWithArgMax(IN const aclTensor *x, IN const aclTensor *rois, int64_t pooled_h, int64_t pooled_w,
+    float spatial_scale_h, float spatial_scale_w, OUT aclTensor *y, OUT aclTensor *argmax);
+
+/** aclnnop/aclnn_three_interpolate_backward.h */
+OP(8, 5) aclnnThreeInterpolateBackward(IN const aclTensor *grad_x, IN const aclTensor *idx, IN const aclTensor *weight,
+    int m, OUT aclTensor *grad_y);
 
 /** aclnnop/aclnn_trans_convolution_weight.h */
 HELPER aclnnCalculateConvolutionWeightSize(const aclIntArray *tensorShape, bool transposed, int64_t groups,

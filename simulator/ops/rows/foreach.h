@@ -1,5 +1,8 @@
 /* One operation applied to every tensor of a list. */
 
+/** aclnnop/aclnn_foreach_a_cos_inplace.h */
+OP(9, 2) aclnnForeachACosInplace(INOUT const aclTensorList *x);
+
 /** aclnnop/aclnn_foreach_abs.h */
 OP aclnnForeachAbs(IN const aclTensorList *x, OUT const aclTensorList *out);
 
@@ -9,6 +12,10 @@ OP aclnnForeachAcos(IN const aclTensorList *x, OUT const aclTensorList *out);
 /** aclnnop/aclnn_foreach_add_list.h */
 OP aclnnForeachAddList(IN const aclTensorList *x1, IN const aclTensorList *x2, IN const aclTensor *alpha,
     OUT const aclTensorList *out);
+
+/** aclnnop/aclnn_foreach_add_list_inplace.h */
+OP(9, 2) aclnnForeachAddListInplace(INOUT const aclTensorList *x1, IN const aclTensorList *x2,
+    IN const aclTensor *alpha);
 
 /** aclnnop/aclnn_foreach_add_list_v2.h level2 */
 OP aclnnForeachAddListV2(IN const aclTensorList *x1, IN const aclTensorList *x2, const aclScalar *alpha,
@@ -73,6 +80,9 @@ OP aclnnForeachCosh(IN const aclTensorList *x, OUT const aclTensorList *out);
 /** aclnnop/aclnn_foreach_div_list.h */
 OP aclnnForeachDivList(IN const aclTensorList *x1, IN const aclTensorList *x2, OUT const aclTensorList *out);
 
+/** aclnnop/aclnn_foreach_div_list_inplace.h */
+OP(9, 2) aclnnForeachDivListInplace(INOUT const aclTensorList *x1, IN const aclTensorList *x2);
+
 /** aclnnop/aclnn_foreach_div_scalar.h */
 OP aclnnForeachDivScalar(IN const aclTensorList *x, IN const aclTensor *scalar, OUT const aclTensorList *out);
 
@@ -114,6 +124,9 @@ OP aclnnForeachLog1p(IN const aclTensorList *x, OUT const aclTensorList *out);
 /** aclnnop/aclnn_foreach_log2.h */
 OP aclnnForeachLog2(IN const aclTensorList *x, OUT const aclTensorList *out);
 
+/** aclnnop/aclnn_foreach_log_inplace.h */
+OP(9, 2) aclnnForeachLogInplace(INOUT const aclTensorList *x);
+
 /** aclnnop/aclnn_foreach_maximum_list.h */
 OP aclnnForeachMaximumList(IN const aclTensorList *x1, IN const aclTensorList *x2, OUT const aclTensorList *out);
 
@@ -141,8 +154,14 @@ OP aclnnForeachMinimumScalarV2(IN const aclTensorList *x, const aclScalar *scala
 /** aclnnop/aclnn_foreach_mul_list.h */
 OP aclnnForeachMulList(IN const aclTensorList *x1, IN const aclTensorList *x2, OUT const aclTensorList *out);
 
+/** aclnnop/aclnn_foreach_mul_list_inplace.h */
+OP(9, 2) aclnnForeachMulListInplace(INOUT const aclTensorList *x1, IN const aclTensorList *x2);
+
 /** aclnnop/aclnn_foreach_mul_scalar.h */
 OP aclnnForeachMulScalar(IN const aclTensorList *x, IN const aclTensor *scalar, OUT const aclTensorList *out);
+
+/** aclnnop/aclnn_foreach_mul_scalar_inplace.h */
+OP(9, 2) aclnnForeachMulScalarInplace(INOUT const aclTensorList *x, IN const aclTensor *scalar);
 
 /** aclnnop/aclnn_foreach_mul_scalar_list.h */
 OP aclnnForeachMulScalarList(IN const aclTensorList *x, const aclScalarList *scalars, OUT const aclTensorList *out);
@@ -152,6 +171,10 @@ OP aclnnForeachMulScalarV2(IN const aclTensorList *x, const aclScalar *scalar, O
 
 /** aclnnop/aclnn_foreach_neg.h */
 OP aclnnForeachNeg(IN const aclTensorList *x, OUT const aclTensorList *out);
+
+/** aclnnop/aclnn_foreach_non_finite_check_and_unscale.h */
+OP(8, 5) aclnnForeachNonFiniteCheckAndUnscale(INOUT const aclTensorList *scaledGrads, INOUT const aclTensor *foundInf,
+    IN const aclTensor *invScale);
 
 /** aclnnop/aclnn_foreach_norm.h */
 OP aclnnForeachNorm(IN const aclTensorList *x, const aclScalar *scalar, OUT const aclTensorList *out);
@@ -199,12 +222,19 @@ OP aclnnForeachSqrt(IN const aclTensorList *x, OUT const aclTensorList *out);
 OP aclnnForeachSubList(IN const aclTensorList *x1, IN const aclTensorList *x2, IN const aclTensor *alpha,
     OUT const aclTensorList *out);
 
+/** aclnnop/aclnn_foreach_sub_list_inplace.h */
+OP(9, 2) aclnnForeachSubListInplace(INOUT const aclTensorList *x1, IN const aclTensorList *x2,
+    IN const aclTensor *alpha);
+
 /** aclnnop/aclnn_foreach_sub_list_v2.h level2 */
 OP aclnnForeachSubListV2(IN const aclTensorList *x1, IN const aclTensorList *x2, const aclScalar *alpha,
     OUT aclTensorList *out);
 
 /** aclnnop/aclnn_foreach_sub_scalar.h */
 OP aclnnForeachSubScalar(IN const aclTensorList *x, IN const aclTensor *scalar, OUT const aclTensorList *out);
+
+/** aclnnop/aclnn_foreach_sub_scalar_inplace.h */
+OP(9, 2) aclnnForeachSubScalarInplace(INOUT const aclTensorList *x, IN const aclTensor *scalar);
 
 /** aclnnop/aclnn_foreach_sub_scalar_list.h */
 OP aclnnForeachSubScalarList(IN const aclTensorList *x, const aclScalarList *scalars, OUT const aclTensorList *out);

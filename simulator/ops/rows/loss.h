@@ -15,10 +15,22 @@ OP aclnnCrossEntropyLoss(IN const aclTensor *input, IN const aclTensor *target, 
     bool returnZloss, OUT const aclTensor *lossOut, OUT const aclTensor *logProbOut, OUT const aclTensor *zlossOut,
     OUT const aclTensor *lseForZlossOut);
 
+/** aclnnop/aclnn_cross_entropy_sum_exp_and_index_logit.h */
+OP(9, 2) aclnnCrossEntropySumExpAndIndexLogit(IN const aclTensor *vocabParallelLogits, IN const aclTensor *target,
+    IN const aclTensor *globalLogitsMax, int64_t vocabStartIndex, int64_t vocabEndIndex,
+    OUT const aclTensor *predictedLogitsOut, OUT const aclTensor *sumExpLogitsOut, OUT const aclTensor *expLogitsOut,
+    OUT const aclTensor *targetOffsetOut, OUT const aclTensor *targetMaskOut);
+
 /** aclnnop/aclnn_ctc_loss.h level2 */
 OP aclnnCtcLoss(IN const aclTensor *logProbs, IN const aclTensor *targets, const aclIntArray *inputLengths,
     const aclIntArray *targetlengths, int64_t blank, bool zeroInfinity, OUT aclTensor *negLogLikelihoodOut,
     OUT aclTensor *logAlphaOut);
+
+/** aclnnop/aclnn_fused_cross_entropy_loss_with_max_sum.h */
+OP(8, 5) aclnnFusedCrossEntropyLossWithMaxSum(IN const aclTensor *logitsMax, IN const aclTensor *sumExpLogits,
+    IN const aclTensor *predictedLogits, float labelSmoothing, IN OPT const aclTensor *inputOptional,
+    IN OPT const aclTensor *weightOptional, OUT OPT const aclTensor *vocabParallelLogitsOptional,
+    OUT aclTensor *lossOut, OUT OPT aclTensor *softMaxOutOptional);
 
 /** aclnnop/aclnn_kl_div.h level2 */
 OP aclnnKlDiv(IN const aclTensor *self, IN const aclTensor *target, int64_t reduction, bool logTarget,
@@ -51,3 +63,7 @@ OP aclnnSmoothL1Loss(IN const aclTensor *self, IN const aclTensor *target, int64
 
 /** aclnnop/aclnn_soft_margin_loss.h level2 */
 OP aclnnSoftMarginLoss(IN const aclTensor *self, IN const aclTensor *target, int64_t reduction, OUT aclTensor *out);
+
+/** aclnnop/aclnn_softmax_cross_entropy_with_logits.h */
+OP(8, 5) aclnnSoftmaxCrossEntropyWithLogits(IN const aclTensor *features, IN aclTensor *labels, OUT aclTensor *loss,
+    OUT aclTensor *backprop);

@@ -11,6 +11,9 @@ OP aclnnInplaceAcos(INOUT aclTensor *inputRef);
 OP aclnnAcosh(IN const aclTensor *self, OUT aclTensor *out);
 OP aclnnInplaceAcosh(INOUT aclTensor *selfRef);
 
+/** aclnnop/aclnn_angle_v2.h */
+OP(9, 0) aclnnAngleV2(IN const aclTensor *x, OUT const aclTensor *out);
+
 /** aclnnop/aclnn_asin.h */
 OP aclnnAsin(IN const aclTensor *self, OUT aclTensor *out);
 OP aclnnInplaceAsin(INOUT aclTensor *selfRef);
@@ -37,6 +40,14 @@ OP aclnnInplaceCeil(INOUT aclTensor *selfRef);
 /** aclnnop/aclnn_celu.h level2 */
 OP aclnnCelu(IN const aclTensor *self, const aclScalar *alpha, OUT aclTensor *out);
 OP aclnnInplaceCelu(INOUT aclTensor *selfRef, const aclScalar *alpha);
+
+/** aclnnop/aclnn_clipped_swiglu.h */
+OP(8, 5) aclnnClippedSwiglu(IN const aclTensor *x, IN OPT const aclTensor *groupIndexOptional, int64_t dim,
+    double alpha, double limit, double bias, bool interleaved, OUT const aclTensor *out);
+
+/** aclnnop/aclnn_clipped_swiglu_v2.h */
+OP(9, 2) aclnnClippedSwigluV2(IN const aclTensor *x, IN OPT const aclTensor *groupIndexOptional, int64_t dim,
+    double alpha, double limit, double bias, bool interleaved, int64_t clampMode, OUT const aclTensor *out);
 
 /** aclnnop/aclnn_cos.h level2 */
 OP aclnnCos(IN const aclTensor *input, OUT aclTensor *out);
@@ -79,6 +90,9 @@ OP aclnnInplaceExp2(INOUT aclTensor *selfRef);
 OP aclnnExpm1(IN const aclTensor *self, OUT aclTensor *out);
 OP aclnnInplaceExpm1(INOUT aclTensor *selfRef);
 
+/** aclnnop/aclnn_fast_gelu.h */
+OP(8, 5) aclnnFastGelu(IN const aclTensor *self, OUT aclTensor *out);
+
 /** aclnnop/aclnn_fatrelu_mul.h */
 OP aclnnFatreluMul(IN const aclTensor *input, IN const aclTensor *threshold, OUT const aclTensor *out);
 
@@ -117,6 +131,9 @@ OP aclnnInplaceHardsigmoid(INOUT const aclTensor *self);
 /** aclnnop/aclnn_hardswish.h level2 */
 OP aclnnHardswish(IN const aclTensor *self, OUT const aclTensor *out);
 OP aclnnInplaceHardswish(INOUT const aclTensor *self);
+
+/** aclnnop/aclnn_hardswish_backward_v2.h */
+OP(8, 5) aclnnHardswishBackwardV2(IN const aclTensor *gradOutput, IN const aclTensor *self, OUT aclTensor *out);
 
 /** aclnnop/aclnn_hardtanh.h level2 */
 OP aclnnHardtanh(IN const aclTensor *self, const aclScalar *clipValueMin, const aclScalar *clipValueMax,
@@ -242,6 +259,10 @@ OP aclnnInplaceSinc(INOUT aclTensor *selfRef);
 OP aclnnSinh(IN const aclTensor *self, OUT aclTensor *out);
 OP aclnnInplaceSinh(INOUT aclTensor *selfRef);
 
+/** aclnnop/aclnn_situ_glu.h */
+OP(9, 2) aclnnSituGlu(IN const aclTensor *x, int64_t dim, double beta, double linearBeta, bool activateLeft,
+    OUT const aclTensor *out);
+
 /** aclnnop/aclnn_softplus.h level2 */
 OP aclnnSoftplus(IN const aclTensor *self, const aclScalar *beta, const aclScalar *threshold, OUT aclTensor *out);
 
@@ -252,8 +273,18 @@ OP aclnnSoftshrink(IN const aclTensor *self, const aclScalar *lambd, OUT aclTens
 OP aclnnSqrt(IN const aclTensor *self, OUT aclTensor *out);
 OP aclnnInplaceSqrt(INOUT aclTensor *self);
 
+/** aclnnop/aclnn_square.h */
+OP(8, 5) aclnnSquare(IN const aclTensor *self, OUT aclTensor *out);
+
+/** aclnnop/aclnn_squared_relu.h */
+OP(8, 5) aclnnSquaredRelu(IN const aclTensor *input, OUT const aclTensor *out);
+
 /** aclnnop/aclnn_swi_glu.h */
 OP aclnnSwiGlu(IN const aclTensor *x, int64_t dim, OUT const aclTensor *out);
+
+/** aclnnop/aclnn_swiglu_group.h */
+OP(9, 2) aclnnSwigluGroup(IN const aclTensor *x, IN OPT const aclTensor *weightOptional,
+    IN OPT const aclTensor *groupIndexOptional, double clampLimit, OUT const aclTensor *out);
 
 /** aclnnop/aclnn_swish.h */
 OP aclnnSwish(IN const aclTensor *self, OPT const aclScalar *betaOptional, OUT aclTensor *out);

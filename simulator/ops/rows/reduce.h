@@ -111,6 +111,9 @@ OP aclnnReduceSum(IN const aclTensor *self, const aclIntArray *dims, bool keepDi
 OP aclnnRenorm(IN const aclTensor *self, const aclScalar *p, int64_t dim, const aclScalar *maxNorm, OUT aclTensor *out);
 OP aclnnInplaceRenorm(INOUT aclTensor *selfRef, const aclScalar *p, int64_t dim, const aclScalar *maxNorm);
 
+/** aclnnop/aclnn_segsum.h */
+OP(8, 5) aclnnExpSegsum(IN const aclTensor *self, OUT aclTensor *out);
+
 /** aclnnop/aclnn_std.h level2 */
 OP aclnnStd(IN const aclTensor *self, const aclIntArray *dim, int64_t correction, bool keepdim, OUT aclTensor *out);
 

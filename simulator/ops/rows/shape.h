@@ -9,6 +9,9 @@ OP aclnnCast(IN const aclTensor *self, aclDataType dtype, OUT aclTensor *out);
 /** aclnnop/aclnn_cat.h level2 */
 OP aclnnCat(IN const aclTensorList *tensors, int64_t dim, OUT aclTensor *out);
 
+/** aclnnop/aclnn_chunk_cat.h */
+OP(9, 0) aclnnChunkCat(IN const aclTensorList *tensors, int64_t dim, int64_t numChunks, OUT aclTensor *out);
+
 /** aclnnop/aclnn_circular_pad2d.h level2 */
 OP aclnnCircularPad2d(IN const aclTensor *self, const aclIntArray *padding, OUT aclTensor *out);
 
@@ -23,8 +26,17 @@ OP aclnnCircularPad3d(IN const aclTensor *self, const aclIntArray *padding, OUT 
 OP aclnnCircularPad3dBackward(IN const aclTensor *gradOutput, IN const aclTensor *self, const aclIntArray *padding,
     OUT aclTensor *gradInput);
 
+/** aclnnop/aclnn_coalesce_sparse.h */
+OP(9, 0) aclnnCoalesceSparse(IN const aclTensor *uniqueLen, IN const aclTensor *uniqueIndices,
+    IN const aclTensor *indices, IN const aclTensor *values, OUT const aclTensor *newIndicesOut,
+    OUT const aclTensor *newValuesOut);
+
 /** aclnnop/aclnn_complex.h level2 */
 OP aclnnComplex(IN const aclTensor *real, IN const aclTensor *imag, OUT aclTensor *out);
+
+/** aclnnop/aclnn_confusion_transpose.h */
+OP(9, 0) aclnnConfusionTranspose(INOUT const aclTensor *x, const aclIntArray *perm, const aclIntArray *shape,
+    bool transpose_first, OUT aclTensor *out);
 
 /** aclnnop/aclnn_constant_pad_nd.h */
 OP aclnnConstantPadNd(IN const aclTensor *self, const aclIntArray *pad, const aclScalar *value, OUT aclTensor *out);
@@ -60,8 +72,25 @@ OP aclnnFlatten(IN const aclTensor *self, int64_t axis, OUT aclTensor *out);
 /** aclnnop/aclnn_flip.h level2 */
 OP aclnnFlip(IN const aclTensor *self, const aclIntArray *dims, OUT aclTensor *out);
 
+/** aclnnop/aclnn_hans_decode.h */
+OP(9, 0) aclnnHansDecode(IN const aclTensor *mantissa, IN const aclTensor *fixed, IN const aclTensor *var,
+    IN const aclTensor *pdf, bool reshuff, OUT const aclTensor *out);
+
+/** aclnnop/aclnn_hans_encode.h */
+OP(9, 0) aclnnHansEncode(IN const aclTensor *inputTensor, INOUT aclTensor *pdfRef, bool statistic, bool reshuff,
+    OUT const aclTensor *mantissaOut, OUT const aclTensor *fixedOut, OUT const aclTensor *varOut);
+
 /** aclnnop/aclnn_linspace.h level2 */
 OP aclnnLinspace(const aclScalar *start, const aclScalar *end, int64_t steps, OUT aclTensor *out);
+
+/** aclnnop/aclnn_logspace.h */
+OP(9, 0) aclnnLogSpace(const aclScalar *start, const aclScalar *end, int64_t steps, double base,
+    OUT const aclTensor *result);
+
+/** aclnnop/aclnn_npu_format_cast.h */
+OP(8, 5) aclnnNpuFormatCast(IN const aclTensor *srcTensor, OUT aclTensor *dstTensor);
+HELPER(8, 5) aclnnNpuFormatCastCalculateSizeAndFormat(IN const aclTensor *srcTensor, int dstFormat, int additionalDtype,
+    int64_t **dstShape, uint64_t *dstShapeSize, int *actualFormat);
 
 /** aclnnop/aclnn_ones.h level2 */
 OP aclnnInplaceOne(OUT const aclTensor *selfRef);
@@ -152,6 +181,11 @@ OP aclnnSplitWithSize(IN const aclTensor *self, const aclIntArray *splitSize, in
 /** aclnnop/aclnn_stack.h level2 */
 OP aclnnStack(IN const aclTensorList *tensors, int64_t dim, OUT aclTensor *out);
 
+/** aclnnop/aclnn_strided_slice.h */
+OP(9, 0) aclnnStridedSlice(IN const aclTensor *self, const aclIntArray *begin, const aclIntArray *end,
+    const aclIntArray *strides, int64_t beginMask, int64_t endMask, int64_t ellipsisMask, int64_t newAxisMask,
+    int64_t shrinkAxisMask, OUT aclTensor *out);
+
 /** aclnnop/aclnn_strided_slice_assign_v2.h */
 OP aclnnStridedSliceAssignV2(INOUT aclTensor *varRef, IN const aclTensor *inputValue, const aclIntArray *begin,
     const aclIntArray *end, const aclIntArray *strides, OPT const aclIntArray *axesOptional);
@@ -163,6 +197,12 @@ OP aclnnInplaceTril(INOUT const aclTensor *selfRef, int64_t diagonal);
 /** aclnnop/aclnn_triu.h level2 */
 OP aclnnTriu(IN const aclTensor *self, int64_t diagonal, OUT aclTensor *out);
 OP aclnnInplaceTriu(INOUT aclTensor *selfRef, int64_t diagonal);
+
+/** aclnnop/aclnn_weight_quant_preprocess.h */
+OP(9, 2) aclnnWeightQuantPreprocess(IN const aclTensor *weight, IN const aclTensor *weightScale,
+    IN OPT const aclTensor *weightOffsetOptional, IN OPT const aclTensor *biasOptional, aclDataType xDtype,
+    aclDataType xScaleDtype, int64_t kGroupSize, OUT aclTensor *outWeight, OUT aclTensor *outWeightScale,
+    OUT OPT aclTensor *outWeightOffsetOptional, OUT OPT aclTensor *outBiasOptional);
 
 /** aclnnop/aclnn_zero.h level2 */
 OP aclnnInplaceZero(OUT aclTensor *selfRef);
