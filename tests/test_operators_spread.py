@@ -80,6 +80,19 @@ def test_spreads_of_special_values(npu):
     assert found[3] == pytest.approx(numpy.std(numpy.array(rows[3])), rel=1e-6)
 
 
+@pytest.mark.parametrize("name", SPREADS)
+def test_spreads_without_dimensions(npu, name):
+    """NULL as the dimensions means all of them."""
+    root, with_mean = SPREADS[name]
+    values = numpy.array([[1, 2, 4], [7, 9, 12]], "f4")
+    outs = [blank(npu, "f4", ()) for _ in range(1 + with_mean)]
+    assert npu.call(name, npu.tensor(values), 0, 1, False, *outs) == 0
+    expected = values.astype("f8").var(ddof=1)
+    assert npu.get(outs[0]) == pytest.approx(numpy.sqrt(expected) if root else expected, rel=1e-6)
+    if with_mean:
+        assert npu.get(outs[1]) == pytest.approx(values.mean(dtype="f8"), rel=1e-6)
+
+
 def test_the_variance_of_one_element(npu):
     self, out = npu.tensor(numpy.array([2, 4], "f4")), blank(npu, "f4", ())
     for correction, expected in ((0, 1), (1, 2), (2, INFINITY), (3, INFINITY)):

@@ -115,20 +115,20 @@ OP aclnnInplaceRenorm(INOUT aclTensor *selfRef, const aclScalar *p, int64_t dim,
 OP(8, 5) aclnnExpSegsum(IN const aclTensor *self, OUT aclTensor *out);
 
 /** aclnnop/aclnn_std.h level2 */
-OP aclnnStd(IN const aclTensor *self, const aclIntArray *dim, int64_t correction, bool keepdim, OUT aclTensor *out);
+OP aclnnStd(IN const aclTensor *self, OPT const aclIntArray *dim, int64_t correction, bool keepdim, OUT aclTensor *out);
 
 /** aclnnop/aclnn_std_mean_correction.h level2 */
-OP aclnnStdMeanCorrection(IN const aclTensor *self, const aclIntArray *dim, int64_t correction, bool keepdim,
+OP aclnnStdMeanCorrection(IN const aclTensor *self, OPT const aclIntArray *dim, int64_t correction, bool keepdim,
     OUT aclTensor *stdOut, OUT aclTensor *meanOut);
 
 /** aclnnop/aclnn_sum.h level2 */
 OP aclnnSum(IN const aclTensorList *tensors, OUT aclTensor *out);
 
 /** aclnnop/aclnn_var.h level2 */
-OP aclnnVar(IN const aclTensor *self, const aclIntArray *dim, bool unbiased, bool keepdim, OUT aclTensor *out);
-OP aclnnVarCorrection(IN const aclTensor *self, const aclIntArray *dim, int64_t correction, bool keepdim,
+OP aclnnVar(IN const aclTensor *self, OPT const aclIntArray *dim, bool unbiased, bool keepdim, OUT aclTensor *out);
+OP aclnnVarCorrection(IN const aclTensor *self, OPT const aclIntArray *dim, int64_t correction, bool keepdim,
     OUT aclTensor *out);
 
 /** aclnnop/aclnn_var_mean.h level2 */
-OP aclnnVarMean(IN const aclTensor *self, const aclIntArray *dim, int64_t correction, bool keepdim,
+OP aclnnVarMean(IN const aclTensor *self, OPT const aclIntArray *dim, int64_t correction, bool keepdim,
     OUT aclTensor *varOut, OUT aclTensor *meanOut);
