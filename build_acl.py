@@ -512,6 +512,12 @@ def stubs(calls):
     }
 
 
+def parameter_name(param):
+    """Return the name of an operator's parameter; an input is not called out, because acl.nn has that argument."""
+    name = snake(param.name)
+    return "out_" if name == "out" and param.direction != "out" else name
+
+
 def operators():
     """Return the name of each operator for ``acl.nnop`` and ``acl.nn``, and type, name and role of its parameters.
 
@@ -524,7 +530,7 @@ def operators():
         snake(re.sub("^acl(nn)?", "", row.name)): {
             "name": row.name,
             "parameters": [
-                (param.type, snake(param.name), param.direction + "?" * param.optional) for param in row.params
+                (param.type, parameter_name(param), param.direction + "?" * param.optional) for param in row.params
             ],
             **({"needs": row.needs} if row.since > abi.OLDEST else {}),
             **({} if row.verified else {"unverified": True}),

@@ -457,7 +457,11 @@ def test_workspace_is_kept_by_the_stream():
 def test_every_operator_has_its_function():
     assert dir(nn) == sorted(TABLE)
     for name, row in TABLE.items():
-        function = getattr(nn, name)
+        try:
+            function = getattr(nn, name)
+        except AttributeError as error:
+            assert acl.backend == "npu" and f"needs CANN {row['needs']}: " in str(error)
+            continue
         parameters = inspect.signature(function).parameters
         inputs = [item[1] for item in row["parameters"] if item[2].rstrip("?") != "out"]
         assert [name for name in parameters if name in inputs] == inputs

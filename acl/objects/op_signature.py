@@ -97,8 +97,6 @@ def shape_of(operator: Any) -> Shape:
     parameters = []
     for ctype, name, role in operator["parameters"]:
         kind = ctype.removeprefix("const ")
-        if name == "out" and not role.startswith("out"):
-            name = "out_"  # an input; every function has an argument out of its own
         default = "" if kind.startswith("aclTensor") else DEFAULTS.get(name, "")
         if role.endswith("?") or (name in DIMS and "IntArray" in kind):
             default = "None"
