@@ -512,34 +512,6 @@ def stubs(calls):
     }
 
 
-def parameter_name(param):
-    """Return the name of an operator's parameter; an input is not called out, because acl.nn has that argument."""
-    name = snake(param.name)
-    return "out_" if name == "out" and param.direction != "out" else name
-
-
-def operators():
-    """Return the name of each operator for ``acl.nnop`` and ``acl.nn``, and type, name and role of its parameters.
-
-    A role is the direction of a tensor, or an empty string; a question mark after it means that NULL may be passed. An
-    operator that some versions lack has ``needs``, its first version; ``unverified`` is as in :class:`acl.abi.Row`.
-    """
-    abi = load("abi")
-    rows = abi.rows(ROOT / "simulator" / "ops" / "rows").values()
-    return {
-        snake(re.sub("^acl(nn)?", "", row.name)): {
-            "name": row.name,
-            "parameters": [
-                (param.type, parameter_name(param), param.direction + "?" * param.optional) for param in row.params
-            ],
-            **({"needs": row.needs} if row.since > abi.OLDEST else {}),
-            **({} if row.verified else {"unverified": True}),
-        }
-        for row in rows
-        if not row.helper
-    }
-
-
 def check_machine():
     """Stop with a message of one sentence if this machine cannot build the package."""
     if not sys.platform.startswith("linux"):
@@ -594,9 +566,10 @@ class BuildExt(build_ext):
         for folder in ("lib64", "include/aclnnop"):
             shutil.rmtree(package / folder, ignore_errors=True)
             shutil.copytree(made / folder, package / folder)
-        rows = operators()
+        abi, signatures = load("abi"), load("objects/op_signature")
+        rows = signatures.table_of(abi.rows(ROOT / "simulator" / "ops" / "rows").values(), abi.OLDEST, snake)
         (package / "operators.json").write_text(json.dumps(rows, separators=(",", ":")), encoding="utf-8")
-        stubs["nn.pyi"] = load("objects/op_signature").stub_of(rows)
+        stubs["nn.pyi"] = signatures.stub_of(rows)
         if package != ROOT / "acl" and (ROOT / "examples").is_dir():
             leave = shutil.ignore_patterns("__pycache__")
             shutil.copytree(ROOT / "examples", package / "examples", ignore=leave, dirs_exist_ok=True)

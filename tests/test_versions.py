@@ -76,6 +76,24 @@ def test_newer_operators_are_refused(fresh, version, count):
 
 
 @pytest.mark.needs_sim
+def test_an_operator_on_arrays_names_the_version_that_it_needs(run_script):
+    code = """
+import numpy
+import acl
+with acl.Device(0):
+    array = acl.DeviceArray.from_numpy(numpy.ones(2, "f4"))
+    try:
+        acl.nn.square(array, out=array)
+    except acl.NotSupportedError as error:
+        print(error)
+"""
+    done = run_script(code, {"ACL_SIM_CANN": "8.1"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "aclnnSquareGetWorkspaceSize" in done.stdout
+    assert "it needs CANN 8.5, and ACL_SIM_CANN is 8.1" in done.stdout
+
+
+@pytest.mark.needs_sim
 def test_unsupported_calls_are_told_once_a_function(run_script):
     names = ["aclnnCalculateConvolutionWeightSize", "aclsysGetVersionNum"]
     code = f"""

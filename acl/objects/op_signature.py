@@ -3,6 +3,8 @@
 This module imports nothing of the package, because the build uses it before the package is complete.
 """
 
+import re
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 # Default values by the name of the parameter, as Python text; the default of optional parameters is None.
@@ -90,6 +92,32 @@ class Shape(NamedTuple):
             inner = ", ".join(f"Optional[{k}]" if r.optional else k for k, r in zip(kinds, found))
             return f"tuple[{inner}]"
         return "Any" if some else f"tuple[{', '.join(kinds)}]"
+
+
+def table_of(rows: Iterable[Any], oldest: tuple[int, int], snake: Callable[[str], str]) -> dict[str, Any]:
+    """Return operators.json: by the name for ``acl.nnop`` and ``acl.nn``, C name and type, name and role of parameters.
+
+    A role is the direction of a tensor, or an empty string; a question mark after it means that NULL may be passed. An
+    operator that some versions lack has ``needs``, its first version; ``unverified`` is as in :class:`acl.abi.Row`.
+    """
+
+    def name_of(param: Any) -> str:
+        name = snake(param.name)
+        # The function has an argument out of its own, for the outputs.
+        return "out_" if name == "out" and param.direction != "out" else name
+
+    return {
+        snake(re.sub("^acl(nn)?", "", row.name)): {
+            "name": row.name,
+            "parameters": [
+                (param.type, name_of(param), param.direction + "?" * param.optional) for param in row.params
+            ],
+            **({"needs": row.needs} if row.since > oldest else {}),
+            **({} if row.verified else {"unverified": True}),
+        }
+        for row in rows
+        if not row.helper
+    }
 
 
 def shape_of(operator: Any) -> Shape:
