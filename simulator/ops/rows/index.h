@@ -201,13 +201,13 @@ OP(8, 5) aclnnTfScatterAdd(INOUT aclTensor *varRef, IN const aclTensor *indices,
 
 /** aclnnop/aclnn_top_k_top_p_sample.h */
 OP(8, 5) aclnnTopKTopPSample(IN const aclTensor *logits, IN const aclTensor *topK, IN const aclTensor *topP,
-    IN const aclTensor *q, double eps, bool isNeedLogits, int64_t topKGuess, OUT const aclTensor *logitsSelectIdx,
+    IN OPT const aclTensor *q, double eps, bool isNeedLogits, int64_t topKGuess, OUT const aclTensor *logitsSelectIdx,
     OUT const aclTensor *logitsTopKPSelect);
 
 /** aclnnop/aclnn_top_k_top_p_sample_v2.h */
 OP(9, 0) aclnnTopKTopPSampleV2(IN const aclTensor *logits, IN const aclTensor *topK, IN const aclTensor *topP,
-    IN const aclTensor *q, IN const aclTensor *minPs, double eps, bool isNeedLogits, int64_t topKGuess, int64_t ksMax,
-    bool inputIsLogits, bool isNeedSampleResult, OUT const aclTensor *logitsSelectIdx,
+    IN OPT const aclTensor *q, IN OPT const aclTensor *minPs, double eps, bool isNeedLogits, int64_t topKGuess,
+    int64_t ksMax, bool inputIsLogits, bool isNeedSampleResult, OUT const aclTensor *logitsSelectIdx,
     OUT const aclTensor *logitsTopKPSelect, OUT const aclTensor *logitsIdx, OUT const aclTensor *logitsSortMasked);
 
 /** aclnnop/aclnn_topk.h level2 */

@@ -331,9 +331,9 @@ OP aclnnQuantMatmulDequant(IN const aclTensor *x, IN const aclTensor *weight, IN
 
 /** aclnnop/aclnn_quant_matmul_reduce_sum.h */
 OP(8, 5) aclnnQuantMatmulReduceSumWeightNz(IN const aclTensor *x1, IN const aclTensor *x2, IN const aclTensor *x1Scale,
-    IN const aclTensor *x2Scale, IN const aclTensor *yScale, IN const aclTensor *x1Offset, IN const aclTensor *x2Offset,
-    IN const aclTensor *yOffset, IN const aclTensor *bias, bool transposeX1, bool transposeX2, int64_t groupSize,
-    const aclIntArray *dims, bool keepDims, OUT aclTensor *out);
+    IN const aclTensor *x2Scale, IN OPT const aclTensor *yScale, IN OPT const aclTensor *x1Offset,
+    IN OPT const aclTensor *x2Offset, IN OPT const aclTensor *yOffset, IN OPT const aclTensor *bias, bool transposeX1,
+    bool transposeX2, int64_t groupSize, const aclIntArray *dims, bool keepDims, OUT aclTensor *out);
 
 /** aclnnop/aclnn_quant_matmul_v3.h level2 */
 OP aclnnQuantMatmulV3(IN const aclTensor *x1, IN const aclTensor *x2, IN const aclTensor *scale,
@@ -378,20 +378,20 @@ HELPER aclnnCalculateMatmulWeightSize(const aclIntArray *tensorShape, uint64_t *
 OP aclnnTransMatmulWeight(INOUT aclTensor *mmWeightRef);
 
 /** aclnnop/aclnn_transpose_batch_mat_mul.h */
-OP(8, 5) aclnnTransposeBatchMatMul(IN const aclTensor *x1, IN const aclTensor *x2, IN const aclTensor *bias,
+OP(8, 5) aclnnTransposeBatchMatMul(IN const aclTensor *x1, IN const aclTensor *x2, IN OPT const aclTensor *bias,
     IN OPT const aclTensor *scale, const aclIntArray *permX1, const aclIntArray *permX2, const aclIntArray *permY,
     int8_t cubeMathType, int32_t batchSplitFactor, OUT aclTensor *out);
-OP(9, 1) aclnnTransposeBatchMatMulWeightNz(IN const aclTensor *x1, IN const aclTensor *x2, IN const aclTensor *bias,
+OP(9, 1) aclnnTransposeBatchMatMulWeightNz(IN const aclTensor *x1, IN const aclTensor *x2, IN OPT const aclTensor *bias,
     IN OPT const aclTensor *scale, const aclIntArray *permX1, const aclIntArray *permX2, const aclIntArray *permY,
     int8_t cubeMathType, int32_t batchSplitFactor, OUT aclTensor *out);
 
 /** aclnnop/aclnn_transpose_quant_batch_mat_mul.h */
-OP(9, 0) aclnnTransposeQuantBatchMatMul(IN const aclTensor *x1, IN const aclTensor *x2, IN const aclTensor *bias,
+OP(9, 0) aclnnTransposeQuantBatchMatMul(IN const aclTensor *x1, IN const aclTensor *x2, IN OPT const aclTensor *bias,
     IN const aclTensor *x1Scale, IN const aclTensor *x2Scale, int32_t dtype, int64_t groupSize,
     const aclIntArray *permX1, const aclIntArray *permX2, const aclIntArray *permY, int32_t batchSplitFactor,
     OUT aclTensor *out);
 OP(9, 1) aclnnTransposeQuantBatchMatMulWeightNz(IN const aclTensor *x1, IN const aclTensor *x2,
-    IN const aclTensor *bias, IN const aclTensor *x1Scale, IN const aclTensor *x2Scale, int32_t dtype,
+    IN OPT const aclTensor *bias, IN const aclTensor *x1Scale, IN const aclTensor *x2Scale, int32_t dtype,
     int64_t groupSize, const aclIntArray *permX1, const aclIntArray *permX2, const aclIntArray *permY,
     int32_t batchSplitFactor, OUT aclTensor *out);
 

@@ -134,10 +134,11 @@ OP aclnnDeepNormGrad(IN const aclTensor *dy, IN const aclTensor *x, IN const acl
     OUT const aclTensor *dgxOut, OUT const aclTensor *dbetaOut, OUT const aclTensor *dgammaOut);
 
 /** aclnnop/aclnn_fast_batch_norm_backward.h */
-OP(8, 5) aclnnFastBatchNormBackward(IN const aclTensor *gradOut, IN const aclTensor *input, IN const aclTensor *weight,
-    IN const aclTensor *runningMean, IN const aclTensor *runningVar, IN const aclTensor *saveMean,
-    IN const aclTensor *saveInvstd, bool training, double eps, const aclBoolArray *outputMask, int version,
-    OUT OPT aclTensor *gradInput, OUT OPT aclTensor *gradWeight, OUT OPT aclTensor *gradBias);
+OP(8, 5) aclnnFastBatchNormBackward(IN const aclTensor *gradOut, IN const aclTensor *input,
+    IN OPT const aclTensor *weight, IN OPT const aclTensor *runningMean, IN OPT const aclTensor *runningVar,
+    IN OPT const aclTensor *saveMean, IN OPT const aclTensor *saveInvstd, bool training, double eps,
+    const aclBoolArray *outputMask, int version, OUT OPT aclTensor *gradInput, OUT OPT aclTensor *gradWeight,
+    OUT OPT aclTensor *gradBias);
 
 /** aclnnop/aclnn_gemma_rms_norm.h */
 OP aclnnGemmaRmsNorm(IN const aclTensor *x, IN const aclTensor *gamma, double epsilon, OUT const aclTensor *yOut,

@@ -26,7 +26,7 @@ OP(8, 5) aclnnDropoutGenMaskV2Tensor(const aclIntArray *shape, double prob, IN c
     IN const aclTensor *offsetTensor, int64_t offset, aclDataType probDataType, OUT aclTensor *out);
 
 /** aclnnop/aclnn_dropout_v3.h */
-OP(8, 5) aclnnDropoutV3(IN const aclTensor *input, IN const aclTensor *optionalNoiseShape, double p, int64_t seed,
+OP(8, 5) aclnnDropoutV3(IN const aclTensor *input, IN OPT const aclTensor *optionalNoiseShape, double p, int64_t seed,
     int64_t offset, OUT aclTensor *out, OUT aclTensor *maskOut);
 
 /** aclnnop/aclnn_dropout_v3_grad.h */

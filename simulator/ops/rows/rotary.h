@@ -169,17 +169,17 @@ OP(9, 2) aclnnMlaPrologV4WeightNz(IN const aclTensor *tokenX, IN const aclTensor
 
 /** aclnnop/aclnn_norm_rope_concat.h */
 OP(8, 5) aclnnNormRopeConcat(IN const aclTensor *query, IN const aclTensor *key, IN const aclTensor *value,
-    IN const aclTensor *encoderQuery, IN const aclTensor *encoderKey, IN const aclTensor *encoderValue,
+    IN OPT const aclTensor *encoderQuery, IN OPT const aclTensor *encoderKey, IN OPT const aclTensor *encoderValue,
     IN OPT const aclTensor *normQueryWeight, IN OPT const aclTensor *normQueryBias,
     IN OPT const aclTensor *normKeyWeight, IN OPT const aclTensor *normKeyBias,
     IN OPT const aclTensor *normAddedQueryWeight, IN OPT const aclTensor *normAddedQueryBias,
-    IN OPT const aclTensor *normAddedKeyWeight, IN OPT const aclTensor *normAddedKeyBias, IN const aclTensor *ropeSin,
-    IN const aclTensor *ropeCos, int64_t normType, int64_t normAddedType, int64_t ropeType, int64_t concatOrder,
-    double eps, bool isTraining, OUT const aclTensor *queryOutput, OUT const aclTensor *keyOutput,
-    OUT const aclTensor *valueOutput, OUT const aclTensor *normQueryMean, OUT const aclTensor *normQueryRstd,
-    OUT const aclTensor *normKeyMean, OUT const aclTensor *normKeyRstd, OUT const aclTensor *normAddedQueryMean,
-    OUT const aclTensor *normAddedQueryRstd, OUT const aclTensor *normAddedKeyMean,
-    OUT const aclTensor *normAddedKeyRstd);
+    IN OPT const aclTensor *normAddedKeyWeight, IN OPT const aclTensor *normAddedKeyBias,
+    IN OPT const aclTensor *ropeSin, IN OPT const aclTensor *ropeCos, int64_t normType, int64_t normAddedType,
+    int64_t ropeType, int64_t concatOrder, double eps, bool isTraining, OUT const aclTensor *queryOutput,
+    OUT const aclTensor *keyOutput, OUT const aclTensor *valueOutput, OUT OPT const aclTensor *normQueryMean,
+    OUT OPT const aclTensor *normQueryRstd, OUT OPT const aclTensor *normKeyMean, OUT OPT const aclTensor *normKeyRstd,
+    OUT OPT const aclTensor *normAddedQueryMean, OUT OPT const aclTensor *normAddedQueryRstd,
+    OUT OPT const aclTensor *normAddedKeyMean, OUT OPT const aclTensor *normAddedKeyRstd);
 
 /** aclnnop/aclnn_norm_rope_concat_grad.h */
 OP(8, 5) aclnnNormRopeConcatBackward(IN OPT const aclTensor *gradQueryOutput, IN OPT const aclTensor *gradKeyOutput,
@@ -205,8 +205,8 @@ OP(9, 0) aclnnQkvRmsNormRopeCache(IN const aclTensor *qkv, IN const aclTensor *q
     INOUT aclTensor *kCache, INOUT aclTensor *vCache, IN OPT const aclTensor *kScaleOptional,
     IN OPT const aclTensor *vScaleOptional, IN OPT const aclTensor *kOffsetOptional,
     IN OPT const aclTensor *vOffsetOptional, const aclIntArray *qkvSize, const aclIntArray *headNums, double epsilon,
-    OPT char *cacheModeOptional, OUT const aclTensor *qOutBeforeQuant, OUT const aclTensor *kOutBeforeQuant,
-    OUT const aclTensor *vOutBeforeQuant);
+    OPT char *cacheModeOptional, OUT OPT const aclTensor *qOutBeforeQuant, OUT OPT const aclTensor *kOutBeforeQuant,
+    OUT OPT const aclTensor *vOutBeforeQuant);
 
 /** aclnnop/aclnn_qkv_rms_norm_rope_cache_with_k_scale.h */
 OP(9, 2) aclnnQkvRmsNormRopeCacheWithKScale(IN const aclTensor *qkv, IN const aclTensor *qGamma,
@@ -233,7 +233,7 @@ OP(8, 5) aclnnRotaryPositionEmbeddingGrad(IN const aclTensor *dy, IN const aclTe
 
 /** aclnnop/aclnn_rotary_position_embedding_v2.h */
 OP(8, 5) aclnnRotaryPositionEmbeddingV2(IN const aclTensor *x, IN const aclTensor *cos, IN const aclTensor *sin,
-    int64_t mode, IN const aclTensor *rotate, OUT aclTensor *out);
+    int64_t mode, IN OPT const aclTensor *rotate, OUT aclTensor *out);
 
 /** aclnnop/aclnn_scatter_pa_cache.h */
 OP(9, 0) aclnnScatterPaCache(IN const aclTensor *key, INOUT aclTensor *keyCacheRef, IN const aclTensor *slotMapping,
