@@ -44,7 +44,7 @@ OP(8, 5) aclnnMultinomialTensor(IN const aclTensor *self, int64_t numsamples, bo
 /** aclnnop/aclnn_normal.h level2 */
 /* pure fill: the old values are not read */
 OP aclnnInplaceNormal(OUT const aclTensor *selfRef, float mean, float std, int64_t seed, int64_t offset);
-OP(8, 5) aclnnInplaceNormalTensor(INOUT const aclTensor *selfRef, float mean, float std, IN const aclTensor *seedTensor,
+OP(8, 5) aclnnInplaceNormalTensor(OUT const aclTensor *selfRef, float mean, float std, IN const aclTensor *seedTensor,
     IN const aclTensor *offsetTensor, int64_t offset);
 
 /** aclnnop/aclnn_normal_out.h level2 */
@@ -57,10 +57,10 @@ OP aclnnNormalFloatFloat(float mean, float std, int64_t seed, int64_t offset, OU
 /** aclnnop/aclnn_random.h level2 */
 /* pure fill: the old values are not read */
 OP aclnnInplaceRandom(OUT const aclTensor *selfRef, int64_t from, int64_t to, int64_t seed, int64_t offset);
-OP(8, 5) aclnnInplaceRandomTensor(INOUT const aclTensor *selfRef, int64_t from, int64_t to,
+OP(8, 5) aclnnInplaceRandomTensor(OUT const aclTensor *selfRef, int64_t from, int64_t to,
     IN const aclTensor *seedTensor, IN const aclTensor *offsetTensor, int64_t offset);
-OP(9, 1) aclnnInplaceRandomWithoutFromTo(INOUT const aclTensor *selfRef, int64_t seed, int64_t offset);
-OP(9, 1) aclnnInplaceRandomWithoutFromToTensor(INOUT const aclTensor *selfRef, IN const aclTensor *seedTensor,
+OP(9, 1) aclnnInplaceRandomWithoutFromTo(OUT const aclTensor *selfRef, int64_t seed, int64_t offset);
+OP(9, 1) aclnnInplaceRandomWithoutFromToTensor(OUT const aclTensor *selfRef, IN const aclTensor *seedTensor,
     IN const aclTensor *offsetTensor, int64_t offset);
 
 /** aclnnop/aclnn_randperm.h level2 */
@@ -76,5 +76,5 @@ OP(8, 5) aclnnSimThreadExponential(INOUT aclTensor *selfRef, int64_t count, doub
 /** aclnnop/aclnn_uniform.h level2 */
 /* pure fill: the old values are not read */
 OP aclnnInplaceUniform(OUT const aclTensor *selfRef, double from, double to, uint64_t seed, uint64_t offset);
-OP(8, 5) aclnnInplaceUniformTensor(INOUT const aclTensor *selfRef, double from, double to,
+OP(8, 5) aclnnInplaceUniformTensor(OUT const aclTensor *selfRef, double from, double to,
     IN const aclTensor *seedTensor, IN const aclTensor *offsetTensor, uint64_t offset);
