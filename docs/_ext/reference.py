@@ -155,7 +155,8 @@ def state(row: Any, answers: codes.Codes) -> str:
     symbol calls ``sim_missing``.
     """
     if not row.helper:
-        return "has a kernel" if row.name in answers.kernels else "no kernel"
+        unverified = "" if row.verified else "; unverified: its directions follow from the names"
+        return ("has a kernel" if row.name in answers.kernels else "no kernel") + unverified
     if f"sim_helper_{row.name}" in answers.home:
         return "implemented"
     return "returns " + ", ".join(map(str, answers.of("sim_missing")))
@@ -174,20 +175,13 @@ def _operator_page(family: str, rows: Iterable[Any], names: dict[str, str], answ
         "If the simulator has no kernel for an operator, register one with :func:`acl.sim.kernel`.",
         "",
     ]
-    from acl import abi
-
     cells = []
     for row in rows:
         declared = (f"{param.type} {param.name}".replace("* ", "*") for param in row.params)
         notes = (" ".join([param.direction, "optional" * param.optional]).strip() for param in row.params)
         params = [f"- ``{text}``{' ' + note if note else ''}" for text, note in zip(declared, notes)]
         python = f"``acl.nnop.{names[row.name]}``" if row.name in names else "none (a plain function)"
-        first = [f"``{row.name}``", "", f"``{row.headers[0]}``"]
-        if row.since > abi.OLDEST:
-            first += ["", f"needs CANN {row.needs}"]
-        if not row.verified:
-            params += ["", "Unverified: the directions follow from the names."]
-        cells.append((first, [python], params, [state(row, answers)]))
+        cells.append(([f"``{row.name}``", "", f"``{row.headers[0]}``"], [python], params, [state(row, answers)]))
     return [*lines, *table("28 25 35 12", ("Operator and header", "Python", "Parameters", "Simulator"), cells)]
 
 
