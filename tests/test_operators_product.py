@@ -79,7 +79,8 @@ def test_matmul(npu, data):
 @pytest.mark.parametrize("order", ["CC", "CF", "FC", "FF"])
 @pytest.mark.parametrize(
     ("rows", "depth", "columns"),
-    [(1, 1, 1), (7, 257, 33), (384, 256, 512), (385, 513, 40), (13, 300, 530), (1, 700, 600), (500, 300, 3)],
+    [(1, 1, 1), (7, 257, 33), (384, 256, 512), (385, 513, 40), (13, 300, 530), (1, 700, 600), (500, 300, 3)]
+    + [(7, 4100, 1030), (2, 4097, 5)],
 )
 def test_sizes_around_the_tiles(npu, rows, depth, columns, order):
     generator = numpy.random.default_rng(rows)

@@ -16,7 +16,9 @@
  * With AVX2, float32 reaches 35 to 50; with vectors of 16 bytes, 17. */
 #include "multiply.h"
 
+#include "multiply_few.h"
 #include "base/fail.h"
+#include "multiply_few.h"
 #include "operator/tensordesc.h"
 #include <stdlib.h>
 #include <string.h>
@@ -76,18 +78,24 @@ struct panels {
     int64_t pa_columns; /* of a panel of the right factor */
 };
 
+size_t sim_multiply_vector(void)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+        return 64;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return 32;
+#endif
+    return 16;
+}
+
 static struct panels choose_panels(enum sim_class class)
 {
-    size_t element = class == SIM_CLASS_FLOAT ? sizeof(float) : sizeof(double), bytes = 16;
+    size_t element = class == SIM_CLASS_FLOAT ? sizeof(float) : sizeof(double), bytes = sim_multiply_vector();
     panels_function *const *family = panels_plain;
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
-        family = panels_avx512;
-        bytes = 64;
-    } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        family = panels_avx2;
-        bytes = 32;
-    }
+    if (bytes > 16)
+        family = bytes == 64 ? panels_avx512 : panels_avx2;
 #endif
     return (struct panels){family[class], element, (int64_t)(2 * bytes / element)};
 }
@@ -122,17 +130,23 @@ struct slice {
     size_t sl_element;
 };
 
-static void load_run(const struct sim_multiply *multiply, const struct slice *slice, union sim_block_values *block,
-                     int64_t across, int64_t along, int64_t stride, size_t count)
+void sim_multiply_load(const struct sim_multiply *multiply, const struct sim_factor *factor, int64_t across,
+                       int64_t along, int64_t stride, union sim_block_values *block, size_t count)
 {
-    const struct sim_factor *factor = slice->sl_factor;
-    int64_t offset = (slice->sl_across + across) * factor->fa_across + (slice->sl_along + along) * factor->fa_along;
+    int64_t offset = across * factor->fa_across + along * factor->fa_along;
     const char *place = factor->fa_place + offset * (int64_t)sim_element_size(factor->fa_type);
     sim_element_load(block, multiply->mu_class, place, factor->fa_type, stride, count);
     if (multiply->mu_rounding == SIM_ROUND_HF32)
         round_hf32(block->bv_floats, count);
     else if (multiply->mu_rounding == SIM_ROUND_HALF)
         round_half(block->bv_floats, count);
+}
+
+static void load_run(const struct sim_multiply *multiply, const struct slice *slice, union sim_block_values *block,
+                     int64_t across, int64_t along, int64_t stride, size_t count)
+{
+    sim_multiply_load(multiply, slice->sl_factor, slice->sl_across + across, slice->sl_along + along, stride, block,
+                      count);
 }
 
 static size_t rest(int64_t length, int64_t done, int64_t most)
@@ -192,10 +206,14 @@ static uint64_t size_of_stride(int64_t stride)
     return stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
 }
 
+bool sim_multiply_runs_along(const struct sim_factor *factor)
+{
+    return size_of_stride(factor->fa_along) <= size_of_stride(factor->fa_across);
+}
+
 static void pack(const struct sim_multiply *multiply, const struct slice *slice, char *to)
 {
-    const struct sim_factor *factor = slice->sl_factor;
-    if (slice->sl_wide == 1 || size_of_stride(factor->fa_along) <= size_of_stride(factor->fa_across))
+    if (slice->sl_wide == 1 || sim_multiply_runs_along(slice->sl_factor))
         pack_along(multiply, slice, to);
     else
         pack_across(multiply, slice, to);
@@ -309,6 +327,8 @@ aclError sim_multiply_run(const struct sim_multiply *multiply)
     size_t element = work.wo_panels.pa_element;
     if (multiply->mu_rows == 0 || multiply->mu_columns == 0)
         return ACL_SUCCESS;
+    if (multiply->mu_rows <= SIM_FEW_ROWS && multiply->mu_class != SIM_CLASS_INTEGER)
+        return sim_multiply_few_run(multiply);
     int64_t rows = round_up(least(multiply->mu_rows, TILE_ROWS), ROWS), deep = least(multiply->mu_depth, DEPTH);
     int64_t columns = round_up(least(multiply->mu_columns, TILE_COLUMNS), work.wo_panels.pa_columns);
     size_t sums = buffer(rows, columns, element), right = buffer(columns, deep, element);

@@ -24,6 +24,16 @@ struct sim_multiply {
     void *mu_context;
 };
 
+/* The bytes of the widest vectors that the processor multiplies and adds. */
+size_t sim_multiply_vector(void);
+
+/* Loads a run of a factor, from (across, along) on, with the class and the rounding of the product. */
+void sim_multiply_load(const struct sim_multiply *multiply, const struct sim_factor *factor, int64_t across,
+                       int64_t along, int64_t stride, union sim_block_values *block, size_t count);
+
+/* Whether the factor's elements are closest together along the summed axis. */
+bool sim_multiply_runs_along(const struct sim_factor *factor);
+
 /* Passes each element of the result to mu_put exactly once, also if the depth is 0. Returns 207001 if there is no
  * memory. */
 aclError sim_multiply_run(const struct sim_multiply *multiply);
