@@ -77,6 +77,8 @@ WRONG_TYPES = (
     ("time minus a number", lambda x: x.event - 7, TypeError, ("unsupported operand",)),
     ("time never recorded", lambda x: x.event - x.event, acl.AclError, ("507000",)),
     ("fill on a number", lambda x: x.buffer.fill(0, stream=7), TypeError, ("7 " + NO_STREAM,)),
+    ("fill of nothing", lambda x: x.array[:0].fill(0, stream=7), TypeError, ("7 " + NO_STREAM,)),
+    ("copy of nothing", lambda x: x.array[:0].copy_from(x.array[:0], stream=7), TypeError, ("7 " + NO_STREAM,)),
     ("fill on a handle", lambda x: x.array.fill(0, stream=x.stream.handle), TypeError, (NO_STREAM, "from_handle()")),
     ("copy on a text", lambda x: x.buffer.copy_from(x.pinned, stream="s"), TypeError, ("'s' " + NO_STREAM,)),
     ("read on a number", lambda x: x.array.to_numpy(stream=7), TypeError, ("7 " + NO_STREAM,)),

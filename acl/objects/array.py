@@ -24,7 +24,7 @@ from acl.errors import AclError
 from acl.objects.context_current import relaxed
 from acl.objects.memory import BlockHolder, Buffer, Memory, Shape, Span, copy, extents_of, fill, span_of, transfer
 from acl.objects.memory_block import Block, refuse
-from acl.objects.resource import MOST, html_table, integer, stream_handle
+from acl.objects.resource import MOST, check_stream, html_table, integer, stream_handle
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -391,6 +391,7 @@ class DeviceArray(BlockHolder):
             raise refuse("DeviceArray.fill", reason, "use array[...] = value")
         block, raw = self._live(), element.tobytes()
         if not self.size:
+            check_stream(stream)
             return
         if self.is_contiguous and len(set(raw)) == 1:
             fill(self, block, raw[0], stream, "DeviceArray.fill")
@@ -516,6 +517,7 @@ def _copy_arrays(target: DeviceArray, source: Any, like: Any, stream: "Optional[
     """Copy element by element between arrays of one shape and type, in pieces that are contiguous on both sides."""
     if not target.size:
         target.handle.__index__()
+        check_stream(stream)
         return
     depth = min(_contiguous_depth(target), _contiguous_depth(like))
     outer = target.ndim - depth

@@ -244,6 +244,12 @@ def stream_handle(stream: "Stream") -> int:
     return handle_of(stream, acl.Stream)
 
 
+def check_stream(stream: "Optional[Stream]") -> None:
+    """Raise an error for an optional argument that is neither None nor a stream, where its handle is not used."""
+    if stream is not None:
+        stream_handle(stream)
+
+
 class Closed:
     """The placeholder for the handle of a closed object; using it raises an error."""
 

@@ -26,6 +26,7 @@ from acl.objects.resource import (
     integer,
     milliseconds,
     retired,
+    stream_handle,
     sweep,
 )
 from acl.rt import record_event
@@ -189,6 +190,7 @@ class Stream(Resource):
     def wait(self, other: "Union[Event, Stream]") -> None:
         """Make later work of this stream wait for an event or another stream (``aclrtStreamWaitEvent``)."""
         if isinstance(other, Stream):
+            stream_handle(other)
             with Event(timing=False) as event:  # the queued wait stays valid without it
                 self.wait(other.record(event))
             return
