@@ -8,6 +8,7 @@ EVENT, STREAM, LEVEL, ALL = "test_event", "test_stream", "test_level", "test_str
 MEMORY, POOL, VIRTUAL, EXCHANGE = "test_memory", "test_pool", "test_vmm", "test_exchange"
 CAPTURE, INSIDE, CUT, KERNEL = "test_capture", "test_capture_inside", "test_capture_end", "test_kernel"
 RECOVERY, QUEUE, MODEL, ROW = "test_recovery", "test_queue", "test_model", "test_row"
+RESIZE = "test_row_resize"
 
 GROUP_MUTANTS = (
     # streams, events, latches
@@ -370,6 +371,15 @@ GROUP_MUTANTS = (
     ),
     Mutant("buffers may be shorter", "place", "SIM_MODEL_CALL_SLACK <", "SIM_MODEL_CALL_SLACK + 1 <", (MODEL,)),
     Mutant("slack of a byte less", "place", "SIM_MODEL_CALL_SLACK <", "SIM_MODEL_CALL_SLACK <=", (MODEL,)),
+    # outputs whose size the kernel finds
+    Mutant(
+        "tensor resized whatever its generation",
+        "sim_tensor_resize",
+        "sim_object_peek(&tensors, handle)",
+        "sim_table_at(&tensors, sim_handle_index((uint64_t)(uintptr_t)handle))",
+        (RESIZE,),
+    ),
+    Mutant("handles of outputs not kept", "keep_handles", "pack->pk_call->ca_handles = offset;", "", (RESIZE,)),
     # outputs that overlap inputs
     Mutant("every kernel works in place", "collides", "call->ca_kernel.kn_in_place &&", "", (ROW,)),
     Mutant(

@@ -1,9 +1,9 @@
-/* Sort, Argsort and Topk. Each element of a line has a key, an unsigned number in the order of the elements,
- * so that one comparison serves all types. Equal elements stay in their order, and a NaN is greater than all numbers,
- * in both directions: in descending order it comes first. */
+/* Sort, Argsort and Topk: the elements of a line are sorted by their keys (keys.h). Equal elements stay in their order,
+ * and a NaN is greater than all numbers, in both directions: in descending order it comes first. */
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "indices.h"
+#include "keys.h"
 #include "operator/row.h"
 #include "reduce.h"
 #include "require.h"
@@ -79,33 +79,16 @@ struct sorting {
     struct entry *so_entries;    /* one per element of a line */
 };
 
-#define SIGN (UINT64_C(1) << 63)
-
-static uint64_t key_of_double(double value)
-{
-    uint64_t bits;
-    if (value != value)
-        return UINT64_MAX;
-    value += 0.0; /* turns -0 into 0, which is equal */
-    memcpy(&bits, &value, sizeof bits);
-    return (bits & SIGN) != 0 ? ~bits : bits | SIGN;
-}
-
 static void load_entries(const struct sorting *sorting, const char *self)
 {
-    const enum sim_class class = sim_reduce_class(sorting->so_type);
     const int64_t step = sorting->so_steps[SELF], size = (int64_t)sim_element_size(sorting->so_type);
-    const uint64_t shift = sorting->so_type == ACL_UINT64 ? 0 : SIGN; /* moves the least integer to 0 */
-    union sim_block_values block;
+    uint64_t keys[SIM_BLOCK];
     for (int64_t done = 0; done < sorting->so_length; done += SIM_BLOCK) {
         size_t count = sim_element_block(done, sorting->so_length);
         struct entry *entries = &sorting->so_entries[done];
-        sim_element_load(&block, class, self + done * step * size, sorting->so_type, step, count);
-        for (size_t i = 0; i < count; i++) {
-            uint64_t key =
-                class == SIM_CLASS_INTEGER ? block.bv_bits[i] ^ shift : key_of_double(block.bv_doubles[i]);
-            entries[i] = (struct entry){sorting->so_descends ? ~key : key, done + (int64_t)i};
-        }
+        sim_keys_load(keys, self + done * step * size, sorting->so_type, step, count);
+        for (size_t i = 0; i < count; i++)
+            entries[i] = (struct entry){sorting->so_descends ? ~keys[i] : keys[i], done + (int64_t)i};
     }
 }
 

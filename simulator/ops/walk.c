@@ -168,16 +168,41 @@ int64_t sim_walk_count(const aclsimTensor *tensor)
     return count;
 }
 
+/* Sets the strides of elements in the order of the indices, `step` apart. */
+static void set_strides(aclsimTensor *view, int64_t step)
+{
+    uint64_t next = (uint64_t)step;
+    for (uint32_t k = view->rank; k-- != 0;) {
+        view->strides[k] = (int64_t)next;
+        next *= (uint64_t)view->dims[k]; /* wraps only where unused */
+    }
+}
+
 aclsimTensor sim_walk_fold(const aclsimTensor *line, const aclsimTensor *shape)
 {
     aclsimTensor view = {.data = line->data, .rank = shape->rank, .type = line->type};
-    uint64_t step = (uint64_t)line->strides[0];
-    for (uint32_t k = shape->rank; k-- != 0;) {
-        view.dims[k] = shape->dims[k];
-        view.strides[k] = (int64_t)step;
-        step *= (uint64_t)shape->dims[k]; /* wraps only where unused */
-    }
+    memcpy(view.dims, shape->dims, sizeof view.dims);
+    set_strides(&view, line->strides[0]);
     return view;
+}
+
+static bool is_contiguous(const aclsimTensor *tensor)
+{
+    aclsimTensor view = *tensor;
+    set_strides(&view, 1);
+    for (uint32_t k = 0; k < tensor->rank; k++)
+        if (tensor->dims[k] != 1 && tensor->strides[k] != view.strides[k])
+            return false;
+    return true;
+}
+
+aclsimTensor sim_walk_part(const aclsimTensor *tensor, const int64_t *dims)
+{
+    aclsimTensor part = *tensor;
+    memcpy(part.dims, dims, part.rank * sizeof *dims);
+    if (is_contiguous(tensor))
+        set_strides(&part, 1);
+    return part;
 }
 
 /* ---- copying ---- */

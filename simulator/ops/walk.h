@@ -50,6 +50,9 @@ static inline void sim_walk_advance(aclsimTensor *view, int64_t elements)
  * tensor. */
 aclsimTensor sim_walk_fold(const aclsimTensor *line, const aclsimTensor *shape);
 
+/* The first part of a tensor, with these dimensions: contiguous if the tensor is, otherwise with its strides. */
+aclsimTensor sim_walk_part(const aclsimTensor *tensor, const int64_t *dims);
+
 /* The size of the innermost dimension; 1 for a single element. */
 static inline int64_t sim_walk_length(const struct sim_walk *walk)
 {

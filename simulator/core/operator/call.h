@@ -14,6 +14,8 @@ struct sim_call {
     uint32_t ca_size; /* of the whole block */
     uint32_t ca_ranges, ca_range_count;
     bool ca_overlaps; /* an output would change an input: sim_row_overlap_apart's copy must be run */
+    bool ca_resizes;  /* the kernel finds the size of an output when it runs */
+    uint32_t ca_handles; /* if so: of the tensors, one per argument; 0: they are unknown, as in a loaded model */
 };
 
 /* Where a tensor of a call came from, and which bytes of its data it covers. */

@@ -113,7 +113,7 @@ aclnnStatus sim_executor_launch(struct sim_row *row, void *workspace, uint64_t w
     aclnnStatus code = check_use(executor, row, workspace, workspace_size);
     if (code == ACL_SUCCESS)
         code = found == ACL_SUCCESS ? prepare(executor, workspace) : ACLNN_ERR_RUNTIME_ERROR;
-    bool idle = sim_call_writes_nothing(&executor->ex_pack);
+    bool idle = !executor->ex_pack.pk_call->ca_resizes && sim_call_writes_nothing(&executor->ex_pack);
     if (code == ACL_SUCCESS && !idle)
         call = take_call(executor);
     executor->ex_ran = true;

@@ -8,6 +8,10 @@
  * addresses are read in the second phase. A kernel is copied into the call when it is planned, so that registering
  * another one affects only later calls.
  *
+ * A call whose kernel finds the size of an output also holds the handles of its tensors. The kernel changes the
+ * aclTensor that a handle finds, at each execution of the task, also in replays. The generation in a handle tells a
+ * destroyed tensor from a later one in the same slot.
+ *
  * The lock `kernels` guards the registered kernel of every schema. */
 #include "row.h"
 
@@ -76,11 +80,55 @@ static void bind_arguments(const struct sim_call *call, aclsimArgument *argument
     }
 }
 
-static aclsimCall call_of(const struct sim_call *call, const aclsimArgument *arguments)
+/* What a kernel gets, and the packed call behind it. */
+struct shown {
+    aclsimCall sh_call; /* first, so that its address is that of the struct */
+    struct sim_call *sh_packed;
+};
+
+static struct shown show(struct sim_call *call, const aclsimArgument *arguments)
 {
-    return (aclsimCall){call->ca_row->ro_op.op_name, arguments, call->ca_row->ro_count, call->ca_workspace,
-                        call->ca_workspace_size, call->ca_kernel.kn_user};
+    return (struct shown){{call->ca_row->ro_op.op_name, arguments, call->ca_row->ro_count, call->ca_workspace,
+                           call->ca_workspace_size, call->ca_kernel.kn_user},
+                          call};
 }
+
+/* ---- outputs whose size is found by the kernel ---- */
+
+static struct sim_call *packed_of(const aclsimCall *call)
+{
+    return ((const struct shown *)call)->sh_packed;
+}
+
+void sim_row_resizes(const aclsimCall *call)
+{
+    packed_of(call)->ca_resizes = true;
+}
+
+aclError sim_row_resize(const aclsimCall *call, size_t argument, const aclsimTensor *result)
+{
+    const struct sim_call *packed = packed_of(call);
+    if (packed->ca_handles == 0)
+        return ACL_SUCCESS;
+    const void *const *handles = sim_call_at(packed, packed->ca_handles);
+    return sim_tensor_resize(handles[argument], result->rank, result->dims, result->strides);
+}
+
+/* Adds the handles of the tensors to a planned call. */
+static aclnnStatus keep_handles(struct sim_pack *pack)
+{
+    if (likely(!pack->pk_call->ca_resizes))
+        return ACL_SUCCESS;
+    uint32_t offset = sim_call_reserve(pack, pack->pk_call->ca_row->ro_count * sizeof(const void *));
+    SIM_ARGUMENT(offset != 0, ACLNN_ERR_INNER, "there is no memory for the call");
+    const void **handles = sim_call_at(pack->pk_call, offset);
+    for (uint32_t i = 0; i < pack->pk_count; i++)
+        handles[pack->pk_operands[i].od_parameter] = pack->pk_operands[i].od_handle;
+    pack->pk_call->ca_handles = offset;
+    return ACL_SUCCESS;
+}
+
+/* ---- the execution ---- */
 
 /* Fails with what the kernel said: ": " and a reason, or nothing. If the call is a step of another task, such as a
  * model, that task reports the reason. */
@@ -96,7 +144,7 @@ SIM_RARE static aclError give_up(struct sim_run *run, const struct sim_op *op, a
 
 aclError sim_row_run(struct sim_run *run, void *argument)
 {
-    const struct sim_call *call = argument;
+    struct sim_call *call = argument;
     char reason[SIM_REASON_BYTES];
     aclsimArgument arguments[SIM_ROW_PARAMETERS];
     struct sim_call *apart = NULL;
@@ -108,12 +156,13 @@ aclError sim_row_run(struct sim_run *run, void *argument)
         call = apart;
     }
     bind_arguments(call, arguments);
-    aclsimCall shown = call_of(call, arguments);
+    const struct shown shown = show(call, arguments);
     struct sim_asked asked = sim_fail_ask(reason);
     const struct sim_op *op = &call->ca_row->ro_op;
-    aclError code = sim_engine_user_code(call->ca_kernel.kn_run(&shown));
+    aclError code = sim_engine_user_code(call->ca_kernel.kn_run(&shown.sh_call));
     sim_fail_asked(&asked);
-    if (run != NULL && code == ACL_SUCCESS)
+    /* Kernels that find sizes copy elements; what is behind them in the output was not computed. */
+    if (run != NULL && code == ACL_SUCCESS && !call->ca_resizes)
         sim_saturation_apply(run->rn_stream, arguments, call->ca_row->ro_count);
     if (unlikely(apart != NULL))
         free(apart);
@@ -234,8 +283,8 @@ aclnnStatus sim_row_plan_call(struct sim_call *call, uint64_t *workspace_size)
     *workspace_size = 0;
     if (call->ca_kernel.kn_plan != NULL) {
         bind_arguments(call, arguments);
-        aclsimCall shown = call_of(call, arguments);
-        SIM_TRY(call->ca_kernel.kn_plan(&shown, workspace_size));
+        const struct shown shown = show(call, arguments);
+        SIM_TRY(call->ca_kernel.kn_plan(&shown.sh_call, workspace_size));
     }
     call->ca_workspace_size = *workspace_size;
     return ACL_SUCCESS;
@@ -252,6 +301,8 @@ aclnnStatus sim_row_plan(struct sim_row *row, const union sim_value *values, uin
     aclnnStatus code = sim_call_pack(&pack, row, values);
     if (code == ACL_SUCCESS)
         code = sim_row_plan_call(pack.pk_call, workspace_size);
+    if (code == ACL_SUCCESS)
+        code = keep_handles(&pack);
     if (code == ACL_SUCCESS) {
         *executor = sim_executor_create(&pack);
         code = *executor != NULL ? ACL_SUCCESS : ACLNN_ERR_INNER;

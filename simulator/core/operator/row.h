@@ -58,6 +58,13 @@ aclnnStatus sim_row_plan(struct sim_row *row, const union sim_value *values, uin
 aclnnStatus sim_executor_launch(struct sim_row *row, void *workspace, uint64_t workspace_size, aclOpExecutor *executor,
                            aclrtStream stream, void *site);
 
+/* For a kernel that knows the size of an output only when it has run. Its plan calls the first function. When it has
+ * written the output, its run gives the aclTensor the dimensions and strides of the result, which begins where the
+ * output does. This is part of the task: a thread that has synchronised the stream sees the new shape. An aclTensor
+ * that was destroyed is left out. Returns 200000. */
+void sim_row_resizes(const aclsimCall *call);
+aclError sim_row_resize(const aclsimCall *call, size_t argument, const aclsimTensor *result);
+
 aclError sim_row_run(struct sim_run *run, void *argument); /* run NULL: without a stream, so nothing saturates */
 /* Gives the call of a task other addresses, one per range. Returns 107000 if one does not fit, and changes none
  * then. */

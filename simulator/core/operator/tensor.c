@@ -85,6 +85,20 @@ aclnnStatus sim_tensor_set(struct sim_tensor *tensor, const struct sim_pattern *
     return ACL_SUCCESS;
 }
 
+/* Tasks call this while threads of the program read the shape: the tensor's lock makes each see one shape or the
+ * other. */
+aclnnStatus sim_tensor_resize(const aclTensor *handle, uint64_t rank, const int64_t *dims, const int64_t *strides)
+{
+    struct sim_tensor *tensor = sim_object_peek(&tensors, handle);
+    if (tensor == NULL)
+        return ACL_SUCCESS;
+    const struct sim_pattern pattern = {dims, strides, sim_tensor_storage(tensor), rank, tensor->te_storage_rank,
+                                        tensor->te_type, tensor->te_format, tensor->te_offset, tensor->te_data};
+    aclnnStatus code = sim_tensor_set(tensor, &pattern);
+    sim_object_close(tensor);
+    return code;
+}
+
 void sim_tensor_destroy(struct sim_tensor *tensor)
 {
     free(tensor->te_numbers);

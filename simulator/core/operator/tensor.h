@@ -89,6 +89,10 @@ bool sim_tensor_is_live(const aclTensor *handle);
 /* Gives an opened tensor new properties. Returns 200000. */
 aclnnStatus sim_tensor_set(struct sim_tensor *tensor, const struct sim_pattern *pattern);
 
+/* Gives a tensor other dimensions and strides; type, offset, storage and data stay. Does nothing if the handle is not
+ * live. Returns 200000. */
+aclnnStatus sim_tensor_resize(const aclTensor *handle, uint64_t rank, const int64_t *dims, const int64_t *strides);
+
 /* Destroy opened objects. */
 void sim_tensor_destroy(struct sim_tensor *tensor);
 void sim_tensor_scalar_destroy(struct sim_scalar *scalar);
