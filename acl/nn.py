@@ -3,7 +3,8 @@
 Inputs are :class:`acl.DeviceArray`, numbers, and lists of these, in the order of the C function; names are its names in
 snake case. ``out=`` takes the output: one array, or a tuple if an operator has several. Without it the output is
 allocated if its shape and type follow from the inputs; otherwise the error says that the operator needs ``out=``. An
-operator that changes its arguments returns them.
+operator that changes its arguments returns them. An operator that finds the size of its output when it runs, such as
+``acl.nn.nonzero``, always waits if it allocates the output.
 
 With ``stream=`` an operator is queued, or captured if the stream is being captured. Without it, the call waits for the
 work that is registered with its arrays, runs the operator on the default stream, and returns when it is done.

@@ -290,12 +290,15 @@ def test_pyacl_style():
     scalar = acl.create_scalar(acl.util.bytes_to_ptr(two), FLOAT)
     arrays = [acl.create_int_array([-1, 2]), acl.create_float_array([0.5]), acl.create_bool_array([1, 0])]
     assert all(isinstance(handle, int) and handle != 0 for handle in (tensor, scalar, *arrays))
+    assert acl.get_view_shape(tensor) == ([2, 3], 0)
     assert value(lib.aclGetIntArraySize, ffi.cast("aclIntArray *", arrays[0]), "uint64_t") == 2
     assert acl.destroy_int_array(arrays[0]) == 0
     assert acl.destroy_float_array(arrays[1]) == 0
     assert acl.destroy_bool_array(arrays[2]) == 0
     assert acl.destroy_tensor_list(acl.create_tensor_list([tensor])) == 0
     assert acl.destroy_scalar_list(acl.create_scalar_list([scalar])) == 0
+    assert acl.get_view_shape(tensor) == ([], INVALID)  # destroyed with its list
+    assert acl.get_view_shape(0) == ([], NULLPTR)
     with pytest.raises(ValueError, match="of the same length"):
         acl.create_tensor([2, 3], FLOAT, [1], 0, ND, [2, 3], 0)
     assert "An extension" in acl.create_tensor.__doc__

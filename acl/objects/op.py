@@ -32,7 +32,8 @@ from acl.objects.kernel import check_place, finish
 from acl.objects.memory import Buffer
 from acl.objects.memory_block import Block, captured_into, refuse, tell
 from acl.objects.op_signature import Parameter, Shape, shape_of
-from acl.objects.op_table import RULES
+from acl.objects.op_sized import result_of
+from acl.objects.op_table import RULES, SIZED
 from acl.objects.op_types import Refused, Spec, type_of_number
 from acl.objects.resource import LEAST, MOST, Opening, current_opening, stream_handle
 
@@ -300,7 +301,7 @@ class Operator:
         self.parameters = self.shape.parameters
         self.specs: dict[Any, list[Any]] = {}
         inputs, outputs = self.shape.inputs, self.shape.outputs
-        self.outputs = len(outputs)
+        self.outputs, self.sized = len(outputs), name in SIZED
         self.required = [place for place in outputs if not self.parameters[place].optional]
         # For each C parameter its index in the inputs followed by the outputs; None if both orders are the same.
         places = inputs + outputs
@@ -316,6 +317,8 @@ class Operator:
         result = out
         if self.outputs:
             if out is None:
+                if self.sized:
+                    return self._sized(values, opening, stream)
                 result, out = self._made_outputs(values, opening)
             values += (out,) if self.outputs == 1 else self._tuple(out)
             if self.order is not None:
@@ -342,8 +345,27 @@ class Operator:
             self._now(call, blocks, opening)
         else:
             self._queue(call, blocks, stream)
-        ready.append(call)
+        if call.again or not self.sized:  # otherwise the next first phase would take the last result for the output
+            ready.append(call)
         return result if self.outputs else self._changed(values)
+
+    def _sized(self, values: tuple[Any, ...], opening: Opening, stream: "Optional[Stream]") -> Any:
+        """Allocate outputs of the largest size, run both phases, wait, and return the results."""
+        if stream is not None and captured_into(stream_handle(stream)):
+            self._ask_for_out(f"the size of {self._names()} is not known while the stream is being captured")
+        _, out = self._made_outputs(values, opening)
+        values += (out,) if self.outputs == 1 else out
+        arrays = self._check(values, opening)
+        call = self._prepare(values, arrays)  # no other task changes the shapes of its descriptors
+        blocks: list[Any] = [array._live() for array in arrays]
+        if stream is None:
+            self._now(call, blocks, opening)
+        else:
+            self._queue(call, blocks, stream)
+            stream.synchronize()
+        pairs = list(zip(arrays, call.tensors))[-self.outputs :]
+        found = tuple([result_of(array, tensor) for array, (_, tensor, _) in pairs])
+        return found[0] if self.outputs == 1 else found
 
     def _launch(self, call: Call, workspace: int, stream: int) -> None:
         """Run the second phase."""
@@ -398,15 +420,23 @@ class Operator:
         """Raise the error for a wrong argument."""
         raise refuse(f"nn.{self.name}", reason, advice) from None
 
+    def _ask_for_out(self, reason: str) -> NoReturn:
+        """Raise the error for outputs that cannot be allocated."""
+        many = "a tuple of arrays" if self.outputs > 1 else "an array"
+        self._refuse(reason, f"pass {many}: out=acl.DeviceArray(shape, dtype)")
+
+    def _names(self) -> str:
+        """Return the names of the outputs."""
+        return ", ".join(self.parameters[place].name for place in self.shape.outputs)
+
     def _tuple(self, out: Any) -> tuple[Any, ...]:
         """Return the given outputs as a tuple; a single array is allowed if all other outputs are optional."""
         count = len(self.shape.outputs)
         if isinstance(out, DeviceArray) and len(self.required) == 1:
             return tuple(out if place == self.required[0] else None for place in self.shape.outputs)
         if not isinstance(out, (list, tuple)) or len(out) != count:
-            names = ", ".join(self.parameters[place].name for place in self.shape.outputs)
             given = len(out) if isinstance(out, (list, tuple)) else _shown(out)
-            self._refuse(f"out is {given}, expected a tuple of {count}: {names}")
+            self._refuse(f"out is {given}, expected a tuple of {count}: {self._names()}")
         return tuple(out)
 
     def _made_outputs(self, values: tuple[Any, ...], opening: Opening) -> Any:
@@ -437,10 +467,7 @@ class Operator:
         given = [self.parameters[place] for place in self.shape.inputs]
         arrays = self._check(values, opening, given)
         if rule is None:
-            names = ", ".join(self.parameters[place].name for place in self.shape.outputs)
-            many = "a tuple of arrays" if len(self.shape.outputs) > 1 else "an array"
-            reason = f"shape and type of {names} do not follow from the arguments"
-            self._refuse(reason, f"pass {many}: out=acl.DeviceArray(shape, dtype)")
+            self._ask_for_out(f"shape and type of {self._names()} do not follow from the arguments")
         try:
             arguments = {parameter.name: value for parameter, value in zip(given, values)}
             if arguments.get("dtype") is not None:

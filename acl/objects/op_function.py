@@ -5,7 +5,17 @@ from typing import Any
 
 from acl import nnop
 from acl.objects.op import Operator
-from acl.objects.op_table import RULES
+from acl.objects.op_table import RULES, SIZED
+
+# Of operators whose outputs have a size that is known only when they have run.
+UNKNOWN_SIZE = (
+    "The size of the result is known only when the operator has run. Without ``out``, the call waits",
+    "for that, also with a stream, and returns views of the memory that was allocated for the largest",
+    "size. While the stream is being captured, ``out`` is required. With ``out``, the result is at the",
+    "beginning of the outputs, which keep their shapes. To learn its size then, call both phases of",
+    "``acl.nnop`` with a tensor of your own for each output, synchronise the stream, and call",
+    "``acl.get_view_shape(tensor)``, which returns the new shape, also after a replay.",
+)
 
 
 def _needs(name: str) -> str:
@@ -28,6 +38,7 @@ def _document(operator: Operator) -> str:
         names = ", ".join(operator.parameters[place].name for place in shape.outputs)
         made = "allocated when it is None" if operator.name in RULES else "required"
         lines += [f"out : {shape.returns(True)}", f"    The outputs, {names} in C; {made}."]
+        lines += [f"    {line}" for line in UNKNOWN_SIZE] if operator.name in SIZED else []
     lines += ["stream : Stream, optional", "    The stream to queue it on; without one, the call waits for the result."]
     parameters = "\n".join(lines)
     results = "out" if shape.outputs else "The arguments that it changed." if shape.results else "Nothing."

@@ -12,7 +12,8 @@ DEFAULTS = {
     "accumulate": "False", "alpha": "1", "beta": "1", "correction": "1", "cube_math_type": "0", "descending": "False",
     "diagonal": "0", "dtype": "None", "eps": "1e-05", "epsilon": "1e-06", "exclusive": "False", "impl_mode": "0",
     "keep_dim": "False", "keep_dims": "False", "keepdim": "False", "largest": "True",
-    "noop_with_empty_axes": "False", "noop_with_empty_dims": "False", "reverse": "False", "sorted": "True",
+    "noop_with_empty_axes": "False", "noop_with_empty_dims": "False", "return_counts": "False",
+    "return_inverse": "False", "reverse": "False", "sorted": "True",
     "stable": "False", "unbiased": "True", "value": "1",
 }  # fmt: skip
 # Lists of dimensions have the default None, for all; a parameter for a single dimension has no default.
