@@ -192,6 +192,9 @@ static aclError plan(const struct sim_op_request *request, struct sim_pack *pack
             status = sim_row_plan_call(pack->pk_call, workspace);
         if (status != ACL_SUCCESS)
             code = explain(status, request, binding.bi_row);
+        else if (pack->pk_call->ca_resizes)
+            code = sim_refuse(ACL_ERROR_OP_NOT_FOUND, "%s finds the size of its output when it runs, expected another "
+                              "operator", request->rq_type);
     }
     sim_op_unbind(&binding);
     return code;

@@ -9,11 +9,13 @@
 #include "call.h"
 #include <string.h>
 
-/* A write fills the range if the tensor has as many bytes as its elements need. */
-static enum sim_access access_of(const aclsimTensor *tensor, uint32_t direction, uint64_t bytes)
+/* A write fills the range if the tensor has as many bytes as its elements need, unless the kernel finds how many of them
+ * it writes. */
+static enum sim_access access_of(const struct sim_call *call, const aclsimTensor *tensor, uint32_t direction,
+                                 uint64_t bytes)
 {
     uint64_t needed = sim_type_bits(tensor->type);
-    bool fits = true;
+    bool fits = !call->ca_resizes;
     for (uint32_t i = 0; i < tensor->rank; i++)
         fits = sim_size_multiply(&needed, (uint64_t)tensor->dims[i]) && fits; /* strides of 0: more elements than bytes */
     enum sim_access write = fits && needed == bytes * 8 ? SIM_ACCESS_FILL : SIM_ACCESS_WRITE;
@@ -34,7 +36,8 @@ static const struct sim_range *save_tensors(struct sim_saver *saver, const struc
             sim_saver_place(saver, NULL, 0, 0);
             continue;
         }
-        sim_saver_place(saver, range->rg_address, range->rg_size, access_of(tensor, argument->direction, range->rg_size));
+        sim_saver_place(saver, range->rg_address, range->rg_size,
+                        access_of(call, tensor, argument->direction, range->rg_size));
         range++;
     }
     return range;
