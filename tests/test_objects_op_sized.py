@@ -13,6 +13,8 @@ nn = acl.nn
 A = numpy.array([[0, 2, 0], [2, 0, 1]], "f4")
 ROWS = numpy.array([[1, 2], [0, 9], [1, 2]], "i4")
 LINE = numpy.array([1, 1, 2, 2, 1], "i4")
+BOXES = numpy.array([[[0, 0, 4, 4], [0, 0, 4, 5], [9, 9, 5, 5]]], "f4")
+SCORES = numpy.array([[[0.5, 0.75, 0.25]]], "f4")
 NONE = numpy.zeros(0, "i8")
 
 
@@ -32,6 +34,7 @@ RESULTS = (
     ("nonzero_v2", (A,), [numpy.argwhere(A).T]),
     ("masked_select", (A, A > 0), [A[A > 0]]),
     ("masked_select", (A, A[:1] > 0), [A[:, [1]].reshape(-1)]),
+    ("non_max_suppression", (BOXES, SCORES, 2, 0.5, 0.1, 0), [numpy.array([[0, 0, 1], [0, 0, 2]], "i4")]),
     ("unique", (A,), [numpy.unique(A), NONE]),
     ("unique2", (A,), [numpy.unique(A), NONE, NONE]),
     ("unique2", (A, True, True), [numpy.unique(A), ints([0, 2, 0], [2, 0, 1]), NONE]),

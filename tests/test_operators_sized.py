@@ -203,6 +203,57 @@ def test_outputs_that_are_not_wanted(npu, with_counts):
     check(npu, counts, numpy.array([1, 2] if with_counts else [], "i8"))
 
 
+# --- boxes without those that overlap a better one
+
+
+def shared_part(box, other, centred):
+    """Return the common part of two boxes as a fraction of both together."""
+    if centred:
+        box, other = ([*(b[:2] - b[2:] / 2), *(b[:2] + b[2:] / 2)] for b in (box, other))
+    shared, area, other_area = 1.0, 1.0, 1.0
+    for first, second, other_first, other_second in zip(box[:2], box[2:], other[:2], other[2:]):
+        limits, others = sorted((first, second)), sorted((other_first, other_second))
+        shared *= max(0.0, min(limits[1], others[1]) - max(limits[0], others[0]))
+        area, other_area = area * (limits[1] - limits[0]), other_area * (others[1] - others[0])
+    return shared / (area + other_area - shared) if shared else 0.0
+
+
+def best_boxes(boxes, scores, most, overlap, threshold, centred):
+    """Return image, class and number of each selected box."""
+    found = []
+    for image, classes in enumerate(scores):
+        for place, line in enumerate(classes):
+            kept = []
+            for box in sorted(numpy.flatnonzero(line > threshold).tolist(), key=lambda i: -line[i]):
+                parts = (shared_part(boxes[image, box], boxes[image, other], centred) for other in kept)
+                if len(kept) < most and not any(part > overlap for part in parts):
+                    kept.append(box)
+            found += [[image, place, box] for box in kept]
+    return numpy.array(found, "i4").reshape(-1, 3)
+
+
+@SETTINGS
+@given(data=st.data(), most=st.integers(0, 5), centred=st.booleans())
+def test_non_max_suppression(npu, data, most, centred):
+    draw = data.draw
+    generator, kind = numpy.random.default_rng(draw(st.integers(0, 2**32))), draw(st.sampled_from(["f4", "f2"]))
+    images, classes, count = (draw(st.integers(0, size)) for size in (2, 3, 12))
+    boxes_base, boxes = any_view(draw, generator, [images, count, 4], kind)
+    boxes[...] = generator.integers(0, 7, boxes.shape)
+    scores_base, scores = any_view(draw, generator, [images, classes, count], kind)
+    scores[...] = generator.integers(0, 5, scores.shape) / 4
+    fractions = draw(st.sampled_from([0.0, 0.3, 0.5])), draw(st.sampled_from([0.0, 0.3, 0.5]))
+    overlap, threshold = (float(numpy.float32(fraction)) for fraction in fractions)
+    expected = best_boxes(boxes.astype("f8"), scores.astype("f8"), most, overlap, threshold, centred)
+    out = room(draw, npu, generator, [images * classes * min(most, count), 3], "i4")
+    handles = acl.create_int_array([most]), *(acl.create_float_array([fraction]) for fraction in fractions)
+    given = npu.view(boxes_base, boxes, kind), npu.view(scores_base, scores, kind)
+    assert npu.call("non_max_suppression", *given, *handles, int(centred), out) == 0
+    assert acl.destroy_int_array(handles[0]) == 0
+    assert [acl.destroy_float_array(handle) for handle in handles[1:]] == [0, 0]
+    check(npu, out, expected)
+
+
 # --- the shape of the tensor
 
 
@@ -267,6 +318,31 @@ def test_refusals_of_masked_select(npu):
         ((self, mask, blank(npu, "f4")), INVALID, "out has shape [2, 3], expected [6]"),
     ):
         refused(npu.call("masked_select", *arguments), code, words)
+
+
+@pytest.mark.strict
+def test_refusals_of_non_max_suppression(npu):
+    boxes, scores, out = blank(npu, "f4", (1, 5, 4)), blank(npu, "f4", (1, 2, 5)), blank(npu, "i4", (6, 3))
+    most, less, part, much = npu.integers([3]), npu.integers([-1]), acl.create_float_array([0.5]), npu.integers([1, 2])
+    high = acl.create_float_array([1.5])
+    npu.ends += [(acl.destroy_float_array, part), (acl.destroy_float_array, high)]
+    for arguments, code, words in (
+        ((0, scores, most, part, part, 0, out), NULLPTR, "boxes is NULL"),
+        ((boxes, 0, most, part, part, 0, out), NULLPTR, "scores is NULL"),
+        ((boxes, scores, most, part, part, 0, 0), NULLPTR, "selectedIndices is NULL"),
+        ((blank(npu, "f8", (1, 5, 4)), scores, most, part, part, 0, out), INVALID, "boxes has data type 11"),
+        ((boxes, blank(npu, "f2", (1, 2, 5)), most, part, part, 0, out), INVALID, "scores has data type 1"),
+        ((boxes, scores, most, part, part, 0, blank(npu, "i8", (6, 3))), INVALID, "selectedIndices has data type 9"),
+        ((boxes, blank(npu, "f4", (2, 5)), most, part, part, 0, out), INVALID, "scores has 2 dimensions, expected 3"),
+        ((boxes, blank(npu, "f4", (1, 2, 6)), most, part, part, 0, out), INVALID, "boxes has shape [1, 5, 4]"),
+        ((boxes, scores, most, part, part, 0, blank(npu, "i4", (6, 2))), INVALID, "has shape [6, 2], expected [6, 3]"),
+        ((boxes, scores, much, part, part, 0, out), INVALID, "maxOutputBoxesPerClass has 2 numbers, expected 1"),
+        ((boxes, scores, less, part, part, 0, out), INVALID, "maxOutputBoxesPerClass[0] is -1, expected 0 or more"),
+        ((boxes, scores, most, high, part, 0, out), INVALID, "iouThreshold[0] is 1.5, expected 0 to 1"),
+        ((boxes, scores, most, part, high, 0, out), INVALID, "scoreThreshold[0] is 1.5, expected 0 to 1"),
+        ((boxes, scores, most, part, part, 2, out), INVALID, "centerPointBox is 2, expected 0 or 1"),
+    ):
+        refused(npu.call("non_max_suppression", *arguments), code, words)
 
 
 @pytest.mark.strict

@@ -8,6 +8,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy
+
 from acl.objects.op_types import LONG, Arguments, Refused, Rule, Spec, Specs, axis_of, stretch
 
 FLAT = 1000  # as a dimension of UniqueConsecutive: the elements are compared
@@ -56,10 +58,19 @@ def _unique_consecutive(a: Arguments, arrays: list[Any]) -> Specs:
     return (_unique if a["dim"] == FLAT else _unique_dim)(a, arrays)
 
 
+def _suppressed(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer three indices for each box that may be selected: at most so many for each class of each image."""
+    images, classes, boxes = arrays[1].shape if len(arrays[1].shape) == 3 else (0, 0, 0)
+    most = a["max_output_boxes_per_class"]
+    most = most[0] if isinstance(most, (list, tuple)) else most
+    return [Spec((images * classes * max(0, min(most, boxes)), 3), numpy.dtype("i4"))]
+
+
 TABLE: dict[Rule, str] = {
     _indices(True): "nonzero",
     _indices(False): "nonzero_v2",
     _selected: "masked_select",
+    _suppressed: "non_max_suppression",
     _unique: "unique unique2",
     _unique_dim: "unique_dim",
     _unique_consecutive: "unique_consecutive",
