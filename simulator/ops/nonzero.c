@@ -54,7 +54,7 @@ static aclnnStatus plan_nonzero(const aclsimCall *call, uint64_t *workspace_size
         dims[layout->la_indices] = rank == 0 ? 1 : rank;
         SIM_TRY(sim_require_shape(out, dims, 2, "room for the indices of all elements of self"));
     }
-    sim_row_resizes(call);
+    sim_row_will_resize(call);
     return ACL_SUCCESS;
 }
 
@@ -169,7 +169,7 @@ static aclnnStatus plan_select(const aclsimCall *call, uint64_t *workspace_size)
     SIM_TRY(find_shape(given, &shape));
     SIM_TRY(find_count(&shape, "the common shape of self and mask", &count));
     SIM_TRY(sim_require_shape(&given[OUT], &count, 1, "room for all elements"));
-    sim_row_resizes(call);
+    sim_row_will_resize(call);
     return ACL_SUCCESS;
 }
 

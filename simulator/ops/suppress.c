@@ -39,7 +39,7 @@ static aclnnStatus plan_suppress(const aclsimCall *call, uint64_t *workspace_siz
     SIM_TRY(check_fraction(&given[THRESHOLD]));
     SIM_ARGUMENT(given[CENTRED].integer == 0 || given[CENTRED].integer == 1, ACLNN_ERR_PARAM_INVALID,
                  "%s is %lld, expected 0 or 1", given[CENTRED].name, (long long)given[CENTRED].integer);
-    sim_row_resizes(call);
+    sim_row_will_resize(call);
     return ACL_SUCCESS;
 }
 

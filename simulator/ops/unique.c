@@ -114,7 +114,7 @@ static aclnnStatus plan_unique(const aclsimCall *call, uint64_t *workspace_size)
         SIM_TRY(sim_require_type(counts, kind->ki_index_types));
         SIM_TRY(sim_require_shape(counts, rows, 1, "room for a number per result"));
     }
-    sim_row_resizes(call);
+    sim_row_will_resize(call);
     return ACL_SUCCESS;
 }
 

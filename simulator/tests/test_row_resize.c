@@ -118,13 +118,14 @@ static void test_other_layouts(void)
     CHECK(host[0] == 0 && host[1] == 1 && host[2] == 1 && host[3] == 0);
     CHECK_CODE(aclDestroyTensor(out), 0);
 
-    aclTensor *mask = tensor(1, COLUMNS, ACL_BOOL, values); /* the first bytes of a float 0, and of the same */
+    fill(0x3f);
+    aclTensor *mask = tensor(1, COLUMNS, ACL_UINT8, values); /* the bytes 0, 0 and 0x80 of the float 1 */
     out = aclCreateTensor(&most, 1, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, &most, 1, places);
     CHECK_CODE(aclnnMaskedSelectGetWorkspaceSize(self, mask, out, &size, &executor), 0);
     CHECK_CODE(aclnnMaskedSelect(NULL, size, executor, origin), 0);
     CHECK_CODE(aclrtSynchronizeStream(origin), 0);
     CHECK_CODE(aclGetViewShape(out, &dims, &rank), 0);
-    CHECK(rank == 1 && dims[0] == 0);
+    CHECK(rank == 1 && dims[0] == ROWS);
     free(dims);
     aclTensor *all[] = {self, mask, out};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -100,7 +100,7 @@ static struct sim_call *packed_of(const aclsimCall *call)
     return ((const struct shown *)call)->sh_packed;
 }
 
-void sim_row_resizes(const aclsimCall *call)
+void sim_row_will_resize(const aclsimCall *call)
 {
     packed_of(call)->ca_resizes = true;
 }

@@ -62,7 +62,7 @@ aclnnStatus sim_executor_launch(struct sim_row *row, void *workspace, uint64_t w
  * written the output, its run gives the aclTensor the dimensions and strides of the result, which begins where the
  * output does. This is part of the task: a thread that has synchronised the stream sees the new shape. An aclTensor
  * that was destroyed is left out. Both functions take the call that the kernel got, not a copy. Returns 200000. */
-void sim_row_resizes(const aclsimCall *call);
+void sim_row_will_resize(const aclsimCall *call);
 aclError sim_row_resize(const aclsimCall *call, size_t argument, const aclsimTensor *result);
 
 aclError sim_row_run(struct sim_run *run, void *argument); /* run NULL: without a stream, so nothing saturates */
