@@ -4,7 +4,9 @@ import math
 
 import numpy
 import pytest
+from helpers.capture import DEVICE_TO_DEVICE, begin, end, run
 from helpers.expect import refused
+from helpers.models import Model, initialise, load
 from helpers.operands import (
     INVALID,
     NULLPTR,
@@ -260,17 +262,34 @@ def test_non_max_suppression(npu, data, most, centred):
 def test_each_replay_sets_the_shape(npu):
     values = numpy.array([0, 1, 0, 2], "f4")
     self, out = npu.tensor(values), blank(npu, "i8", (4, 1))
-    assert acl.mdl.ri_capture_begin(npu.stream, 0) == 0
+    begin(npu.stream)
     assert npu.call("nonzero", self, out) == 0
-    instance, ret = acl.mdl.ri_capture_end(npu.stream)
-    assert ret == 0 and acl.get_view_shape(out.handle) == ([4, 1], 0)
+    instance = end(npu.stream)
+    assert acl.get_view_shape(out.handle) == ([4, 1], 0)
     for changed in (values, values * 0, values + 1, values):
         assert acl.rt.memcpy(self.address, changed.nbytes, changed.ctypes.data, changed.nbytes, 1) == 0
-        assert acl.mdl.ri_execute_async(instance, npu.stream) == 0
-        assert acl.rt.synchronize_stream(npu.stream) == 0
+        run(instance, npu.stream)
         places = numpy.argwhere(changed)
         assert acl.get_view_shape(out.handle) == (list(places.shape), 0)
         assert npu.get(out)[: len(places)].tolist() == places.tolist()
+    assert acl.mdl.ri_destroy(instance) == 0
+
+
+@pytest.mark.needs_sim
+def test_a_saved_model_keeps_what_is_behind_the_result(npu, tmp_path):
+    initialise()
+    self, out = npu.tensor(numpy.zeros(4, "f4")), npu.tensor(numpy.full((4, 1), 7, "i8"))
+    copied = blank(npu, "i8", (4,))
+    begin(npu.stream)
+    assert npu.call("nonzero", self, out) == 0
+    assert acl.rt.memcpy_async(copied.address, 32, out.address, 32, DEVICE_TO_DEVICE, npu.stream) == 0
+    instance = end(npu.stream)
+    acl.sim.save(instance, tmp_path / "places.om", [(self.address, (4,), "f4")], [(copied.address, (4,), "i8")])
+    model = Model(load(tmp_path / "places.om"))
+    model.inputs.put(0, numpy.array([0, 1, 0, 2], "f4"))
+    assert model.execute() == 0, acl.get_recent_err_msg()
+    assert model.outputs.get(0, (4,), "i8").tolist() == [1, 3, 7, 7]
+    model.close()
     assert acl.mdl.ri_destroy(instance) == 0
 
 
