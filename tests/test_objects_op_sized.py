@@ -101,22 +101,24 @@ def test_other_work_does_not_change_the_size(stream):
 
 def test_a_capture_asks_for_out(stream):
     a = put(A)
-    with acl.capture(stream):
+    with acl.capture(stream) as graph:
         for function, many in ((nn.nonzero, "an array"), (nn.unique2, "a tuple of arrays")):
             with raises(acl.InvalidArgumentError, "while the stream is being captured", f"pass {many}: out=acl."):
                 function(a, stream=stream)
+    graph.close()
 
 
 def test_a_captured_call_with_out_runs_at_each_replay(stream):
     a, out = put(A), acl.DeviceArray.zeros((6, 2), "i8")
     with acl.capture(stream) as graph:
         nn.nonzero(a, out=out, stream=stream)
-    for values in (A, 1 - A):
-        a.copy_from(values)
-        graph.replay(stream)
-        stream.synchronize()
-        places = numpy.argwhere(values)
-        assert out.to_numpy()[: len(places)].tolist() == places.tolist()
+    with graph:
+        for values in (A, 1 - A):
+            a.copy_from(values)
+            graph.replay(stream)
+            stream.synchronize()
+            places = numpy.argwhere(values)
+            assert out.to_numpy()[: len(places)].tolist() == places.tolist()
 
 
 def test_the_functions_say_so():

@@ -30,8 +30,7 @@ ACL_API(8, 1) aclnnStatus aclInitTensor(aclTensor *tensor, const int64_t *viewDi
  *  acl.destroy_tensor(tensor) -> ret @extension */
 ACL_API(8, 1) aclnnStatus aclDestroyTensor(const aclTensor *tensor);
 
-/** The view's dimensions, in an array that the caller deletes. Some operators find the size of an output when they run:
- *  they change its dimensions and strides before the stream is synchronised.
+/** The view's dimensions, in an array that the caller deletes; operators that find the size of an output change it.
  *  acl.get_view_shape(tensor) -> (viewDims:[int]#viewDimsNum, ret) @py @extension */
 ACL_API(8, 1) aclnnStatus aclGetViewShape(const aclTensor *tensor, int64_t **viewDims, uint64_t *viewDimsNum);
 
