@@ -173,7 +173,6 @@ ATTRIBUTES = [
     ("Relu", {"unknown": 1}, "Relu has no attribute unknown"),
     ("SoftmaxV2", {"half_to_float": True}, "SoftmaxV2 is 1, which the simulator does not support, expected 0"),
     ("Cast", {"dst_type": 3}, "attribute dst_type of Cast is 3, expected 0"),
-    ("SoftmaxV2", {"axes": [0, 1]}, "SoftmaxV2 got 2 numbers, expected one"),
     ("TransposeD", {"perm": "10"}, "attribute perm of TransposeD has another type"),
     ("TransposeD", {}, "TransposeD needs attribute perm, which is missing"),
     ("Muls", {"value": [1, 2]}, "attribute value of Muls has another type, expected one number"),

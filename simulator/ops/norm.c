@@ -52,25 +52,32 @@ static struct norm layer_norm_of(const aclsimCall *call)
     };
 }
 
-static aclnnStatus plan_layer_norm(const aclsimCall *call, uint64_t *workspace_size)
+/* With `wide`, weight and bias may have more or fewer dimensions than are normalized. */
+static aclnnStatus check_layer_norm(const aclsimCall *call, bool wide)
 {
     const aclsimArgument *shape = &call->arguments[1];
     struct norm norm = layer_norm_of(call);
     const aclsimArgument *scales[] = {norm.no_weight, norm.no_bias}, *numbers[] = {norm.no_mean, norm.no_rstd};
     const aclsimTensor *input = norm.no_input->tensors;
-    (void)workspace_size;
     SIM_TRY(check_types(&norm));
     SIM_TRY(sim_require_normalized(norm.no_input, shape));
     SIM_TRY(sim_require_shape(norm.no_out, input->dims, input->rank, "that of input"));
     for (size_t i = 0; i < 2; i++) {
         if (scales[i] != NULL)
-            SIM_TRY(sim_require_shape(scales[i], shape->integers, (uint32_t)shape->count, shape->name));
+            SIM_TRY(wide ? sim_require_gamma(scales[i], norm.no_input)
+                         : sim_require_shape(scales[i], shape->integers, (uint32_t)shape->count, shape->name));
         if (numbers[i] != NULL) {
             SIM_TRY(sim_require_type(numbers[i], SIM_TYPE(input->type) | SIM_TYPE(ACL_FLOAT)));
             SIM_TRY(sim_require_numbers(numbers[i], input, norm.no_rows));
         }
     }
     return ACL_SUCCESS;
+}
+
+static aclnnStatus plan_layer_norm(const aclsimCall *call, uint64_t *workspace_size)
+{
+    (void)workspace_size;
+    return check_layer_norm(call, false);
 }
 
 static aclnnStatus plan_layer_norm_mode(const aclsimCall *call, uint64_t *workspace_size)
@@ -140,16 +147,34 @@ static void normalize(float *values, const float *weight, const float *bias, siz
         values[i] = (float)((values[i] - mean) * rstd) * weight[i] + bias[i];
 }
 
-/* Loads a weight or bias as a line; if it is absent, all values are `missing`. */
-static void load_scale(const aclsimArgument *scale, float missing, float *values, size_t count)
+/* A weight or bias, and the line of it that was loaded last. */
+struct scale {
+    struct sim_line sc_line;
+    const char *sc_place; /* of the line; NULL: none was loaded */
+    float *sc_values;
+};
+
+static void load_scale(struct scale *scale, const char *place)
 {
-    if (scale != NULL) {
-        struct sim_line line = sim_line_of(scale->tensors, 0, scale->tensors->rank);
-        sim_line_load(&line, SIM_CLASS_FLOAT, scale->tensors->data, values);
+    if (scale->sc_place == place)
         return;
-    }
-    for (size_t i = 0; i < count; i++)
-        values[i] = missing;
+    sim_line_load(&scale->sc_line, SIM_CLASS_FLOAT, place, scale->sc_values);
+    scale->sc_place = place;
+}
+
+/* A weight or bias, broadcast to the shape of the input, and without the dimensions of a line. */
+static aclsimTensor broadcast_scale(const struct norm *norm, const aclsimArgument *argument, struct scale *scale)
+{
+    const aclsimTensor *given = argument->tensors;
+    aclsimTensor view = *norm->no_input->tensors;
+    const uint32_t missing = view.rank - given->rank;
+    view.data = given->data;
+    view.type = given->type;
+    for (uint32_t k = 0; k < view.rank; k++)
+        view.strides[k] = k < missing ? 0 : given->strides[k - missing];
+    scale->sc_line = sim_line_of(&view, norm->no_rows, view.rank - norm->no_rows);
+    view.rank = norm->no_rows;
+    return view;
 }
 
 static void put_number(const aclsimArgument *numbers, char *place, double number)
@@ -166,13 +191,15 @@ struct job {
     bool jo_centred;
     struct sim_line jo_from, jo_to;
     size_t jo_count; /* values per line */
-    float *jo_values, *jo_weight, *jo_bias;
+    float *jo_values;
+    struct scale jo_weight, jo_bias;
 };
 
-/* places: the addresses of a line of the result, of a line of the input, of the mean and of rstd. */
+/* places: the addresses of a line of the result, of a line of the input, of the mean, of rstd, and of lines of weight
+ * and bias. */
 static aclError run_lines(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
-    const struct job *job = context;
+    struct job *job = context;
     const struct norm *norm = job->jo_norm;
     float *values = job->jo_values;
     size_t count = job->jo_count;
@@ -181,7 +208,11 @@ static aclError run_lines(char *const *places, const int64_t *strides, int64_t l
         double mean = job->jo_centred ? sum_values(values, count, 0) / (double)count : 0;
         double variance = sum_squares(values, count, mean) / (double)count;
         double rstd = 1 / sqrt(variance + norm->no_epsilon);
-        normalize(values, job->jo_weight, job->jo_bias, count, mean, rstd);
+        if (norm->no_weight != NULL)
+            load_scale(&job->jo_weight, places[4] + i * strides[4]);
+        if (norm->no_bias != NULL)
+            load_scale(&job->jo_bias, places[5] + i * strides[5]);
+        normalize(values, job->jo_weight.sc_values, job->jo_bias.sc_values, count, mean, rstd);
         sim_line_store(&job->jo_to, SIM_CLASS_FLOAT, values, places[0] + i * strides[0]);
         put_number(norm->no_mean, places[2] + i * strides[2], mean);
         put_number(norm->no_rstd, places[3] + i * strides[3], norm->no_tells_variance ? variance : rstd);
@@ -214,11 +245,18 @@ static aclError run_norm(const struct norm *norm, bool centred)
     void *memory;
     SIM_TRY(sim_line_reserve(&job.jo_from, SIM_CLASS_FLOAT, 3, &memory, &job.jo_count));
     job.jo_values = memory;
-    job.jo_weight = job.jo_values + job.jo_count;
-    job.jo_bias = job.jo_weight + job.jo_count;
-    load_scale(norm->no_weight, 1, job.jo_weight, job.jo_count);
-    load_scale(norm->no_bias, 0, job.jo_bias, job.jo_count);
-    sim_walk_tensors((const aclsimTensor *[]){&to, &from, &means, &rstds}, 4, run_lines, &job);
+    job.jo_weight.sc_values = job.jo_values + job.jo_count;
+    job.jo_bias.sc_values = job.jo_weight.sc_values + job.jo_count;
+    for (size_t i = 0; i < job.jo_count; i++) {
+        job.jo_weight.sc_values[i] = 1;
+        job.jo_bias.sc_values[i] = 0;
+    }
+    aclsimTensor weights = to, biases = to; /* the result also stands in for absent inputs */
+    if (norm->no_weight != NULL)
+        weights = broadcast_scale(norm, norm->no_weight, &job.jo_weight);
+    if (norm->no_bias != NULL)
+        biases = broadcast_scale(norm, norm->no_bias, &job.jo_bias);
+    sim_walk_tensors((const aclsimTensor *[]){&to, &from, &means, &rstds, &weights, &biases}, 6, run_lines, &job);
     free(memory);
     return ACL_SUCCESS;
 }
@@ -239,7 +277,13 @@ const struct sim_kernel sim_kernel_aclnnLayerNorm = {plan_layer_norm, run_layer_
                         sim_kernel_aclnnLayerNormWithImplMode = {plan_layer_norm_mode, run_layer_norm, NULL, false},
                         sim_kernel_aclnnRmsNorm = {plan_rms_norm, run_rms_norm, NULL, false};
 
-/* The single operator LayerNorm has the arguments of aclnnLayerNorm, and outputs the variance. */
+/* The single operator LayerNorm has the arguments of aclnnLayerNorm, but outputs the variance. */
+static aclnnStatus plan_layer_norm_variance(const aclsimCall *call, uint64_t *workspace_size)
+{
+    (void)workspace_size;
+    return check_layer_norm(call, true);
+}
+
 static aclError run_layer_norm_variance(const aclsimCall *call)
 {
     struct norm norm = layer_norm_of(call);
@@ -247,7 +291,7 @@ static aclError run_layer_norm_variance(const aclsimCall *call)
     return run_norm(&norm, true);
 }
 
-static const struct sim_kernel variance_kernel = {plan_layer_norm, run_layer_norm_variance, NULL, false};
+static const struct sim_kernel variance_kernel = {plan_layer_norm_variance, run_layer_norm_variance, NULL, false};
 static const struct sim_parameter variance_parameters[] = {
     {"x", ACLSIM_TENSOR, ACLSIM_IN, false},       {"normalized_shape", ACLSIM_INTEGERS, 0, false},
     {"gamma", ACLSIM_TENSOR, ACLSIM_IN, true},    {"beta", ACLSIM_TENSOR, ACLSIM_IN, true},

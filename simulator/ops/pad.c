@@ -1,6 +1,6 @@
 /* Operators that add elements around a tensor: ConstantPadNd and the single operator Pad fill them with one value;
- * ReflectionPad1d to 3d, ReplicationPad1d to 3d, CircularPad2d and CircularPad3d copy them from the tensor. Elements
- * are copied bit by bit. */
+ * ReflectionPad1d to 3d, ReplicationPad1d to 3d, CircularPad2d and CircularPad3d, and the other modes of the single
+ * operator PadV3 copy them from the tensor. Elements are copied bit by bit. */
 #include "base/fail.h"
 #include "operator/op.h"
 #include "require.h"
@@ -145,15 +145,22 @@ static aclnnStatus plan_pad(const aclsimCall *call, uint64_t *workspace_size)
     return sim_require_shape(&call->arguments[3], dims, rank, "that of x with the padding");
 }
 
-static aclError run_pad(const aclsimCall *call)
+/* Reads pairs of numbers, one for each dimension. */
+static struct padding read_all(const aclsimArgument *pads)
 {
-    const aclsimTensor *x = call->arguments[0].tensors;
-    const aclsimArgument *pads = &call->arguments[1], *value = &call->arguments[2];
     struct padding padding = {{0}, {0}};
-    for (uint32_t i = 0; i < x->rank; i++) {
+    for (uint64_t i = 0; 2 * i < pads->count; i++) {
         padding.pd_before[i] = pads->integers[2 * i];
         padding.pd_after[i] = pads->integers[2 * i + 1];
     }
+    return padding;
+}
+
+static aclError run_pad(const aclsimCall *call)
+{
+    const aclsimTensor *x = call->arguments[0].tensors;
+    const aclsimArgument *value = &call->arguments[2];
+    struct padding padding = read_all(&call->arguments[1]);
     pad_with(call->arguments[3].tensors, x, &padding, value->present ? value->tensors->data : NULL);
     return ACL_SUCCESS;
 }
@@ -242,28 +249,35 @@ static bool narrow(aclsimTensor *to, aclsimTensor *from, uint32_t dim, const str
     return true;
 }
 
-/* Each padded dimension has three segments; each combination of these is a block that is copied by itself. */
-static aclError run_edges(const aclsimCall *call)
+/* Pads the dimensions from `first` on. Each has three segments; each combination of these is a block that is copied by
+ * itself. */
+static void pad_edges(const aclsimTensor *out, const aclsimTensor *self, const struct padding *padding, enum edge edge,
+                      uint32_t first)
 {
-    const struct edges *edges = call->userData;
-    aclsimTensor self = *call->arguments[0].tensors;
-    struct padding padding = read_pairs(&call->arguments[1], self.rank);
     unsigned blocks = 1;
-    crop(&self, &padding);
-    for (uint32_t k = 0; k < edges->ed_dims; k++)
+    for (uint32_t k = first; k < self->rank; k++)
         blocks *= SEGMENTS;
     for (unsigned block = 0; block < blocks; block++) {
-        aclsimTensor to = *call->arguments[2].tensors, from = self;
+        aclsimTensor to = *out, from = *self;
         unsigned rest = block;
         bool filled = true;
-        for (uint32_t k = self.rank - edges->ed_dims; k < self.rank && filled; k++, rest /= SEGMENTS) {
-            const struct segment segment = segment_of(edges->ed_edge, rest % SEGMENTS, self.dims[k],
-                                                      padding.pd_before[k], padding.pd_after[k]);
+        for (uint32_t k = first; k < self->rank && filled; k++, rest /= SEGMENTS) {
+            const struct segment segment = segment_of(edge, rest % SEGMENTS, self->dims[k], padding->pd_before[k],
+                                                      padding->pd_after[k]);
             filled = narrow(&to, &from, k, &segment);
         }
         if (filled)
             sim_walk_copy(&to, &from);
     }
+}
+
+static aclError run_edges(const aclsimCall *call)
+{
+    const struct edges *edges = call->userData;
+    aclsimTensor self = *call->arguments[0].tensors;
+    struct padding padding = read_pairs(&call->arguments[1], self.rank);
+    crop(&self, &padding);
+    pad_edges(call->arguments[2].tensors, &self, &padding, edges->ed_edge, self.rank - edges->ed_dims);
     return ACL_SUCCESS;
 }
 
@@ -282,3 +296,52 @@ EDGES(ReplicationPad2d, EDGE_REPEATS, 2, COPIED)
 EDGES(ReplicationPad3d, EDGE_REPEATS, 3, COPIED)
 EDGES(CircularPad2d, EDGE_CIRCLES, 2, CIRCLED)
 EDGES(CircularPad3d, EDGE_CIRCLES, 3, CIRCLED)
+
+/* ---- PadV3: x, pads (before and after each dimension), mode (enum edge), y ---- */
+
+/* The most elements that can be added at one end of a dimension of `length` elements. */
+static int64_t most_added(enum edge edge, int64_t length)
+{
+    if (edge == EDGE_REFLECTS)
+        return length > 0 ? length - 1 : 0;
+    return edge == EDGE_CIRCLES || length == 0 ? length : INT64_MAX;
+}
+
+static aclnnStatus plan_around(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *x = &call->arguments[0], *pads = &call->arguments[1], *mode = &call->arguments[2];
+    const uint32_t rank = x->tensors->rank;
+    int64_t dims[SIM_RANK] = {0};
+    (void)workspace_size;
+    SIM_TRY(sim_require_types(x, &call->arguments[3], SIM_TYPES_ALL));
+    SIM_TRY(sim_require_count(pads, 2 * (uint64_t)rank));
+    SIM_ARGUMENT(mode->integer >= EDGE_REFLECTS && mode->integer <= EDGE_CIRCLES, ACLNN_ERR_PARAM_INVALID,
+                 "%s is %lld, expected %d to %d", mode->name, (long long)mode->integer, EDGE_REFLECTS, EDGE_CIRCLES);
+    for (uint32_t i = 0; i < rank; i++) {
+        int64_t before = pads->integers[2 * i], after = pads->integers[2 * i + 1], length = x->tensors->dims[i];
+        int64_t most = most_added((enum edge)mode->integer, length);
+        bool fits = before >= 0 && before <= most && after >= 0 && after <= most &&
+                    !__builtin_add_overflow(before, after, &dims[i]) &&
+                    !__builtin_add_overflow(dims[i], length, &dims[i]);
+        SIM_ARGUMENT(fits, ACLNN_ERR_PARAM_INVALID,
+                     "%s has %lld and %lld for dimension %u of %s, expected 0 to %lld in this mode", pads->name,
+                     (long long)before, (long long)after, i, x->name, (long long)most);
+    }
+    return sim_require_shape(&call->arguments[3], dims, rank, "that of x with the padding");
+}
+
+static aclError run_around(const aclsimCall *call)
+{
+    const struct padding padding = read_all(&call->arguments[1]);
+    pad_edges(call->arguments[3].tensors, call->arguments[0].tensors, &padding, (enum edge)call->arguments[2].integer,
+              0);
+    return ACL_SUCCESS;
+}
+
+static const struct sim_kernel around_kernel = {plan_around, run_around, NULL, false};
+static const struct sim_parameter around_parameters[] = {{"x", ACLSIM_TENSOR, ACLSIM_IN, false},
+                                                         {"pads", ACLSIM_INTEGERS, 0, false},
+                                                         {"mode", ACLSIM_INTEGER, 0, false},
+                                                         {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}};
+
+struct sim_row sim_op_pad_edges_row = SIM_ROW("PadV3", SIM_TASK_VECTOR, around_parameters, &around_kernel);

@@ -11,6 +11,7 @@
 #include "cube.h"
 #include "product.h"
 #include "require.h"
+#include "tables.h"
 #include "walk.h"
 
 #include <inttypes.h>
@@ -462,3 +463,16 @@ RULE(sim_product_outer_sum, SUM, .ru_out = 5, .ru_types = SIM_TYPES_REAL, .ru_le
      .ru_math = NONE);
 RULE(sim_product_batch_sum, SUM, .ru_out = 5, .ru_types = SIM_TYPES_SINGLE, .ru_left = {2, 2}, .ru_right = {2, 2},
      .ru_math = 6, .ru_last_math = SIM_USE_HF32);
+
+/* The single operator BatchMatMulV2 with a bias: bias, x1, x2, beta, alpha, y, math type. */
+static const struct rule biased_rule = {SUM, .ru_out = 5, .ru_types = SIM_TYPES_SINGLE, .ru_left = {2, 6},
+                                        .ru_right = {2, 6}, .ru_math = 6, .ru_last_math = SIM_USE_FP32_ADD};
+static const struct sim_kernel biased_kernel = {plan_product, run_product, (void *)&biased_rule, false};
+static const struct sim_parameter biased_parameters[] = {
+    {"bias", ACLSIM_TENSOR, ACLSIM_IN, false}, {"x1", ACLSIM_TENSOR, ACLSIM_IN, false},
+    {"x2", ACLSIM_TENSOR, ACLSIM_IN, false},   {"beta", ACLSIM_SCALAR, 0, false},
+    {"alpha", ACLSIM_SCALAR, 0, false},        {"y", ACLSIM_TENSOR, ACLSIM_OUT, false},
+    {"math", ACLSIM_INTEGER, 0, false},
+};
+
+struct sim_row sim_op_biased_product_row = SIM_ROW("BatchMatMulV2", SIM_TASK_CUBE, biased_parameters, &biased_kernel);

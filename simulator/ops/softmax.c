@@ -1,9 +1,10 @@
-/* Softmax and its logarithm along one dimension. A line is loaded, its largest element is subtracted from all, and the
- * exponentials are computed in the class of self; their sum is kept in double. If the largest element is infinite, or
- * an element is NaN, the whole line becomes NaN, as the formula says. */
-#include "operator/row.h"
+/* Softmax and its logarithm along one dimension; those of single operators may have several. A line is loaded, its
+ * largest element is subtracted from all, and the exponentials are computed in the class of self; their sum is kept in
+ * double. If the largest element is infinite, or an element is NaN, the whole line becomes NaN, as the formula says. */
+#include "base/fail.h"
 #include "line.h"
 #include "require.h"
+#include "tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -81,26 +82,83 @@ static aclError run_lines(char *const *places, const int64_t *strides, int64_t l
     return ACL_SUCCESS;
 }
 
-static aclError run_softmax(const aclsimCall *call)
+/* The tensor with the dimensions of its lines, a bit for each, after the others. */
+static aclsimTensor lines_last(const aclsimTensor *tensor, unsigned lines)
 {
-    const aclsimArgument *self = &call->arguments[0], *dim = &call->arguments[1];
-    const aclsimTensor *from = self->tensors, *to = call->arguments[2].tensors;
-    uint32_t place, rank = from->rank != 0;
-    SIM_TRY(sim_require_dim(dim, self->tensors->rank, &place));
-    if (sim_walk_is_empty(from->dims, from->rank))
+    aclsimTensor view = *tensor;
+    uint32_t next = 0;
+    for (unsigned turn = 0; turn < 2; turn++)
+        for (uint32_t k = 0; k < tensor->rank; k++)
+            if ((lines >> k & 1) == turn) {
+                view.dims[next] = tensor->dims[k];
+                view.strides[next++] = tensor->strides[k];
+            }
+    return view;
+}
+
+/* Runs over lines of `count` dimensions, a bit for each in `lines`. */
+static aclError run_over(const aclsimCall *call, unsigned lines, uint32_t count)
+{
+    const aclsimTensor *self = call->arguments[0].tensors;
+    const uint32_t others = self->rank - count;
+    if (sim_walk_is_empty(self->dims, self->rank))
         return ACL_SUCCESS;
+    aclsimTensor from = lines_last(self, lines), to = lines_last(call->arguments[2].tensors, lines);
     struct job job = {
         .jo_kinds = call->userData,
-        .jo_from = sim_line_of(from, place, rank),
-        .jo_to = sim_line_of(to, place, rank),
-        .jo_class = sim_element_class(from->type),
+        .jo_from = sim_line_of(&from, others, count),
+        .jo_to = sim_line_of(&to, others, count),
+        .jo_class = sim_element_class(self->type),
     };
-    const aclsimTensor others = sim_line_without(from, place), targets = sim_line_without(to, place);
+    from.rank = to.rank = others;
     SIM_TRY(sim_line_reserve(&job.jo_from, job.jo_class, 1, &job.jo_values, &job.jo_count));
-    sim_walk_tensors((const aclsimTensor *[]){&targets, &others}, 2, run_lines, &job);
+    sim_walk_tensors((const aclsimTensor *[]){&to, &from}, 2, run_lines, &job);
     free(job.jo_values);
     return ACL_SUCCESS;
 }
 
+static aclError run_softmax(const aclsimCall *call)
+{
+    const uint32_t rank = call->arguments[0].tensors->rank;
+    uint32_t place;
+    SIM_TRY(sim_require_dim(&call->arguments[1], rank, &place));
+    return run_over(call, 1u << place, rank != 0);
+}
+
 const struct sim_kernel sim_kernel_aclnnSoftmax = {plan_softmax, run_softmax, (void *)&plain, true},
                         sim_kernel_aclnnLogSoftmax = {plan_softmax, run_softmax, (void *)&logarithm, true};
+
+/* ---- the single operators: x, axes, y ---- */
+
+static aclnnStatus plan_axes(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *x = &call->arguments[0], *axes = &call->arguments[1], *y = &call->arguments[2];
+    uint32_t places[SIM_RANK];
+    (void)workspace_size;
+    SIM_TRY(sim_require_type(x, SIM_TYPES_FLOAT));
+    SIM_TRY(sim_require_type(y, SIM_TYPES_FLOAT));
+    SIM_TRY(sim_require_rank(x, 1, SIM_RANK));
+    SIM_ARGUMENT(axes->count != 0, ACLNN_ERR_PARAM_INVALID, "%s is empty, expected one dimension or more", axes->name);
+    SIM_TRY(sim_require_dims(axes, x->tensors->rank, places));
+    return sim_require_shape(y, x->tensors->dims, x->tensors->rank, "that of x");
+}
+
+static aclError run_axes(const aclsimCall *call)
+{
+    const aclsimArgument *axes = &call->arguments[1];
+    uint32_t places[SIM_RANK];
+    unsigned lines = 0;
+    SIM_TRY(sim_require_dims(axes, call->arguments[0].tensors->rank, places));
+    for (uint64_t i = 0; i < axes->count; i++)
+        lines |= 1u << places[i];
+    return run_over(call, lines, (uint32_t)axes->count);
+}
+
+static const struct sim_kernel axes_kernel = {plan_axes, run_axes, (void *)&plain, true},
+                               log_axes_kernel = {plan_axes, run_axes, (void *)&logarithm, true};
+static const struct sim_parameter axes_parameters[] = {{"x", ACLSIM_TENSOR, ACLSIM_IN, false},
+                                                       {"axes", ACLSIM_INTEGERS, 0, false},
+                                                       {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}};
+
+struct sim_row sim_op_softmax_row = SIM_ROW("SoftmaxV2", SIM_TASK_VECTOR, axes_parameters, &axes_kernel),
+               sim_op_log_softmax_row = SIM_ROW("LogSoftmaxV2", SIM_TASK_VECTOR, axes_parameters, &log_axes_kernel);

@@ -1,5 +1,6 @@
-/* Sort, Argsort and Topk: the elements of a line are sorted by their keys (keys.h). Equal elements stay in their order,
- * and a NaN is greater than all numbers, in both directions: in descending order it comes first. */
+/* Sort, Argsort and Topk, and the single operator TopK: the elements of a line are sorted by their keys (keys.h). Equal
+ * elements stay in their order, and a NaN is greater than all numbers, in both directions: in descending order it comes
+ * first. */
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "indices.h"
@@ -7,6 +8,7 @@
 #include "operator/row.h"
 #include "reduce.h"
 #include "require.h"
+#include "tables.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,7 @@ struct order {
     uint8_t or_values;     /* 0: only indices are returned */
     uint8_t or_descending; /* whether the order is descending; 0: it is ascending */
     uint8_t or_count;      /* how many elements are selected; 0: all */
+    bool or_narrow;        /* the indices may be int32 */
 };
 
 /* ---- the first phase ---- */
@@ -50,8 +53,12 @@ static aclnnStatus plan_sort(const aclsimCall *call, uint64_t *workspace_size)
     uint32_t dim;
     (void)workspace_size;
     SIM_TRY(sim_require_type(self, order->or_types));
-    SIM_TRY(sim_require_type(indices, SIM_TYPE(ACL_INT64)));
+    SIM_TRY(sim_require_type(indices, order->or_narrow ? SIM_TYPES_INDEX : SIM_TYPE(ACL_INT64)));
     SIM_TRY(sim_require_dim(&call->arguments[order->or_dim], self->tensors->rank, &dim));
+    const int64_t length = sim_indices_length(self->tensors, dim);
+    SIM_ARGUMENT(indices->tensors->type == ACL_INT64 || length <= INT32_MAX, ACLNN_ERR_PARAM_INVALID,
+                 "dimension %u of %s has %" PRId64 " elements, expected at most %d for indices of type int32", dim,
+                 self->name, length, INT32_MAX);
     if (order->or_count != 0)
         SIM_TRY(check_count(call, order, dim));
     if (order->or_values != 0) {
@@ -73,6 +80,7 @@ enum { INDICES, VALUES, SELF, TENSORS };
 
 struct sorting {
     aclDataType so_type; /* of self */
+    size_t so_width;     /* bytes of an index */
     bool so_descends, so_gives_values;
     int64_t so_length, so_count; /* of the line; how many of the sorted elements are written */
     int64_t so_steps[TENSORS];   /* along the dimension, in elements */
@@ -105,7 +113,7 @@ static int compare(const void *one, const void *other)
 static aclError sort_lines(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
     const struct sorting *sorting = context;
-    const size_t size = sim_element_size(sorting->so_type);
+    const size_t size = sim_element_size(sorting->so_type), width = sorting->so_width;
     for (int64_t i = 0; i < length; i++) {
         const char *self = places[SELF] + i * strides[SELF];
         char *values = places[VALUES] + i * strides[VALUES], *indices = places[INDICES] + i * strides[INDICES];
@@ -113,7 +121,9 @@ static aclError sort_lines(char *const *places, const int64_t *strides, int64_t 
         qsort(sorting->so_entries, (size_t)sorting->so_length, sizeof *sorting->so_entries, compare);
         for (int64_t k = 0; k < sorting->so_count; k++) {
             const int64_t index = sorting->so_entries[k].en_index;
-            memcpy(indices + k * sorting->so_steps[INDICES] * (int64_t)sizeof index, &index, sizeof index);
+            const int32_t narrow = (int32_t)index;
+            memcpy(indices + k * sorting->so_steps[INDICES] * (int64_t)width,
+                   width == sizeof narrow ? (const void *)&narrow : (const void *)&index, width);
             if (sorting->so_gives_values)
                 memcpy(values + k * sorting->so_steps[VALUES] * (int64_t)size,
                        self + index * sorting->so_steps[SELF] * (int64_t)size, size);
@@ -131,7 +141,8 @@ static aclError run_sort(const aclsimCall *call)
     const aclsimTensor *tensors[TENSORS] = {indices, values, self};
     char *places[TENSORS] = {indices->data, values->data, self->data};
     struct sim_walk walk = {.wk_places = TENSORS};
-    struct sorting sorting = {.so_type = self->type, .so_gives_values = order->or_values != 0};
+    struct sorting sorting = {.so_type = self->type, .so_gives_values = order->or_values != 0,
+                              .so_width = sim_element_size(indices->type)};
     uint64_t bytes = sizeof *sorting.so_entries;
     uint32_t dim;
     SIM_TRY(sim_require_dim(&given[order->or_dim], self->rank, &dim));
@@ -167,3 +178,16 @@ ORDER(Argsort, SORTED, .or_dim = 1, .or_descending = 2, .or_indices = 3)
 ORDER(Sort, SORTED | SIM_TYPES_BOOL, .or_dim = 2, .or_descending = 3, .or_values = 4, .or_indices = 5)
 /* self, k, dim, largest, sorted, valuesOut, indicesOut; the elements are always sorted */
 ORDER(Topk, SELECTED, .or_count = 1, .or_dim = 2, .or_descending = 3, .or_values = 5, .or_indices = 6)
+
+/* The single operator differs in the type of its indices: x, k, dim, largest, sorted, values, indices. */
+static const struct order order_of_single = {SELECTED, .or_count = 1, .or_dim = 2, .or_descending = 3, .or_values = 5,
+                                             .or_indices = 6, .or_narrow = true};
+static const struct sim_kernel top_k_kernel = {plan_sort, run_sort, (void *)&order_of_single, false};
+static const struct sim_parameter top_k_parameters[] = {
+    {"x", ACLSIM_TENSOR, ACLSIM_IN, false},        {"k", ACLSIM_INTEGER, 0, false},
+    {"dim", ACLSIM_INTEGER, 0, false},             {"largest", ACLSIM_INTEGER, 0, false},
+    {"sorted", ACLSIM_INTEGER, 0, false},          {"values", ACLSIM_TENSOR, ACLSIM_OUT, false},
+    {"indices", ACLSIM_TENSOR, ACLSIM_OUT, false},
+};
+
+struct sim_row sim_op_top_k_row = SIM_ROW("TopK", SIM_TASK_VECTOR, top_k_parameters, &top_k_kernel);

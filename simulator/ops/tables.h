@@ -21,6 +21,11 @@ extern struct sim_row sim_op_strided_row;     /* ops/part.c: x, starts, steps, s
 extern struct sim_row sim_op_split_row;       /* x, axis, sizes, outputs */
 extern struct sim_row sim_op_gather_nd_row;   /* ops/nd.c: x, indices, y */
 extern struct sim_row sim_op_pad_row;         /* ops/pad.c: x, pads, value, y */
+extern struct sim_row sim_op_pad_edges_row;   /* x, pads, mode, y */
+extern struct sim_row sim_op_top_k_row;       /* ops/sort.c: x, k, dim, largest, sorted, values, indices */
+extern struct sim_row sim_op_softmax_row;     /* ops/softmax.c: x, axes, y */
+extern struct sim_row sim_op_log_softmax_row; /* the same */
+extern struct sim_row sim_op_biased_product_row; /* ops/product.c: bias, x1, x2, beta, alpha, y, math */
 extern struct sim_row sim_op_prod_row;        /* ops/fold.c: x, axes, keep_dims, y */
 extern struct sim_row sim_op_layer_norm_row;  /* ops/norm.c: x, shape, gamma, beta, epsilon, y, mean, variance */
 extern struct sim_row sim_op_range_row;       /* ops/generate.c: start, limit, delta, y */

@@ -6,6 +6,7 @@ import acl
 from helpers.tensors import CODES, ND, storage
 
 HOST = 1
+UNDEFINED = -1
 SETTERS = {bool: "bool", int: "int", float: "float", str: "string"}
 
 
@@ -111,3 +112,26 @@ class Single:
         out = self.take(shape, kind)
         assert self.call(op_type, inputs, [out], **values) == 0, acl.get_recent_err_msg()
         return out[2]()
+
+    def run_all(self, op_type, inputs, shapes, kinds, **values):
+        """Run an operator with several outputs and return them."""
+        outs = [self.take(shape, kind) for shape, kind in zip(shapes, kinds)]
+        assert self.call(op_type, inputs, outs, **values) == 0, acl.get_recent_err_msg()
+        return [out[2]() for out in outs]
+
+    def shapes(self, op_type, inputs, kinds, **values):
+        """Return the shapes that the library derives for outputs of these data types."""
+        outs, attr = [self.desc([-2], kind) for kind in kinds], self.attr(**values)
+        descs, buffers = [one[0] for one in inputs], [one[1] for one in inputs]
+        ret = acl.op.infer_shape(op_type, descs, buffers, len(outs), outs, attr)
+        assert ret == 0, acl.get_recent_err_msg()
+        return [
+            tuple(acl.get_tensor_desc_dim_v2(out, place)[0] for place in range(acl.get_tensor_desc_num_dims(out)))
+            for out in outs
+        ]
+
+    def omitted(self):
+        """Return description and buffer of an optional input that is omitted."""
+        handle = acl.create_tensor_desc(UNDEFINED, [], UNDEFINED)
+        self.ends.append((acl.destroy_tensor_desc, handle))
+        return handle, self.buffer(0, 0)

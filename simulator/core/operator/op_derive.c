@@ -200,7 +200,7 @@ aclError sim_op_derive_squeezed_dims(const struct sim_op_request *request, int64
     return ACL_SUCCESS;
 }
 
-/* ---- LayerNorm(x, gamma, beta; begin_norm_axis = 0, begin_params_axis = 0) ---- */
+/* ---- LayerNorm(x, gamma, beta; begin_norm_axis = 0, begin_params_axis = 0), LayerNormV3 (with equal axes) ---- */
 
 static aclError find_norm_axis(const struct sim_op_request *request, int64_t *axis)
 {
@@ -211,9 +211,13 @@ static aclError find_norm_axis(const struct sim_op_request *request, int64_t *ax
     SIM_TRY(sim_op_find_integer(request, "begin_params_axis", 0, &other));
     SIM_TRY(find_axis(request, axis, rank - 1));
     SIM_TRY(find_axis(request, &other, rank - 1));
-    SIM_ARGUMENT(*axis == other, ACL_ERROR_OP_ATTR_NOT_MATCH,
+    SIM_ARGUMENT(*axis == other || strcmp(request->rq_type, "LayerNorm") == 0, ACL_ERROR_OP_ATTR_NOT_MATCH,
                  "attribute begin_params_axis of %s is %lld, which the simulator does not support, expected that of "
                  "begin_norm_axis, %lld", request->rq_type, (long long)other, (long long)*axis);
+    for (uint32_t i = 1; i < 3; i++)
+        SIM_ARGUMENT(request->rq_tensors[i].ot_rank == rank - other, ACL_ERROR_OP_NOT_FOUND,
+                     "inputs[%u] of %s has %u dimensions, expected %lld, those of x from begin_params_axis on", i,
+                     request->rq_type, request->rq_tensors[i].ot_rank, (long long)(rank - other));
     return ACL_SUCCESS;
 }
 
@@ -260,6 +264,23 @@ aclError sim_op_derive_line_dims(const struct sim_op_request *request, int64_t *
     SIM_TRY(sim_op_derive_first_dims(request, numbers, count));
     for (uint32_t i = (uint32_t)axis; i < *count; i++)
         numbers[i] = 1;
+    return ACL_SUCCESS;
+}
+
+/* ---- TopK(x, k; sorted = true, dim = -1, largest = true): values, indices; TopKV2; TopKD(x, assist_seq; k, ...) ----
+ */
+
+aclError sim_op_derive_selected_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    const struct sim_op_tensor *x = &request->rq_tensors[0];
+    int64_t selected[SIM_DIMS_MAX], axis;
+    SIM_TRY(sim_op_find_integers(request, "k", 1, selected, count));
+    if (*count != 1)
+        return refuse(request, "k is not a single number");
+    SIM_TRY(sim_op_find_integer(request, "dim", -1, &axis));
+    SIM_TRY(find_axis(request, &axis, (int64_t)x->ot_rank - 1));
+    SIM_TRY(sim_op_derive_first_dims(request, numbers, count));
+    numbers[axis] = *selected;
     return ACL_SUCCESS;
 }
 

@@ -300,14 +300,9 @@ static aclError read_lists(const struct sim_op_request *request, const char *nam
 
 aclError sim_op_part_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
-    const char *mode = sim_op_text(request, "mode", "constant");
     const struct sim_source input = {.so_kind = SIM_FROM_NUMBERS, .so_place = 1};
     uint32_t rank = request->rq_tensors[0].ot_rank;
     int64_t given[SIM_DIMS_MAX];
-    SIM_ARGUMENT(strcmp(mode, "constant") == 0, ACL_ERROR_OP_ATTR_NOT_MATCH,
-                 "attribute mode of %s is \"%s\", which the simulator does not support, expected constant",
-                 request->rq_type,
-                 mode);
     if (is_type(request, "PadD"))
         SIM_TRY(read_lists(request, "paddings", given, count));
     else
@@ -319,6 +314,25 @@ aclError sim_op_part_pads(const struct sim_op_request *request, int64_t *numbers
     for (uint32_t i = 0; i < *count; i++)
         numbers[i] = apart ? given[i % 2 * rank + i / 2] : given[i];
     return ACL_SUCCESS;
+}
+
+bool sim_op_part_pads_edges(const struct sim_op_request *request)
+{
+    return strcmp(sim_op_text(request, "mode", "constant"), "constant") != 0;
+}
+
+/* The modes other than constant, in the order of enum edge (ops/pad.c). */
+aclError sim_op_part_pad_mode(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    static const char *const modes[] = {"reflect", "edge", "circular"};
+    const char *mode = sim_op_text(request, "mode", "constant");
+    *count = 1;
+    for (*numbers = 0; *numbers < 3; ++*numbers)
+        if (strcmp(mode, modes[*numbers]) == 0)
+            return ACL_SUCCESS;
+    return sim_refuse(ACL_ERROR_OP_ATTR_NOT_MATCH,
+                      "attribute mode of %s is \"%s\", expected constant, reflect, edge or circular", request->rq_type,
+                      mode);
 }
 
 aclError sim_op_part_pad_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)

@@ -9,6 +9,7 @@
 struct sim_row *const *sim_op_own_rows;
 
 #define X(place) {.so_kind = SIM_FROM_INPUT, .so_place = (place)}
+#define MAYBE(place) {.so_kind = SIM_FROM_OPTIONAL, .so_place = (place)}
 #define TURNED(place, name) {.so_kind = SIM_FROM_INPUT, .so_place = (place), .so_name = (name)}
 #define INPUTS(first, others) {.so_kind = SIM_FROM_INPUTS, .so_place = (first), .so_number = (others)}
 #define RAISED {.so_kind = SIM_FROM_RAISED}
@@ -153,6 +154,16 @@ struct sim_row *const *sim_op_own_rows;
         name, inputs, NULL, SIM_SHAPE_DERIVED, .ty_sources = {X(0), DERIVED(sim_op_part_pads), value, Y, __VA_ARGS__}, \
                                                .ty_own = SIM_OWN_PAD, .ty_dims = sim_op_part_pad_dims                  \
     }
+/* The k of TopK is a constant input, that of TopKD an attribute. */
+#define SELECTED(name, k)                                                                                              \
+    {name, 2, NULL, SIM_SHAPE_DERIVED,                                                                                 \
+     .ty_sources = {X(0), k, OPTIONAL("dim", -1), OPTIONAL("largest", 1), OPTIONAL("sorted", 1), OUTPUT(0), OUTPUT(1), \
+                    ANY("indices_dtype")},                                                                             \
+     .ty_own = SIM_OWN_TOP_K, .ty_dims = sim_op_derive_selected_dims, .ty_outputs = 2}
+#define SOFTMAX(name, row, own, ...)                                                                                   \
+    {name, 1, row, SIM_SHAPE_FIRST, .ty_sources = {X(0), OPTIONAL("axes", -1), Y, __VA_ARGS__},                        \
+     .ty_fits = has_one_axis},                                                                                         \
+    {name, 1, NULL, SIM_SHAPE_FIRST, .ty_sources = {X(0), NEEDED("axes"), Y, __VA_ARGS__}, .ty_own = (own)}
 #define JOINED(name)                                                                                                   \
     {name, SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_JOINED,                                                             \
      .ty_sources = {INPUTS(0, 0), NEEDED("concat_dim"), Y, ANY("N")}}
@@ -194,6 +205,13 @@ static bool reduces_one(const struct sim_op_request *request)
     if (axes != NULL)
         return axes->at_kind == SIM_ATTRIBUTE_INTEGER || axes->at_count == 1;
     return request->rq_input_count > 1 && axes_of(request) == 1;
+}
+
+/* Attribute axes of a softmax is -1 by default. Files of saved models name the schema for one axis. */
+static bool has_one_axis(const struct sim_op_request *request)
+{
+    const struct sim_attribute *axes = sim_op_attributes_find(&request->rq_attributes, "axes");
+    return axes == NULL || axes->at_kind == SIM_ATTRIBUTE_INTEGER || axes->at_count == 1;
 }
 
 static const struct sim_op_type types[] = {
@@ -253,9 +271,8 @@ static const struct sim_op_type types[] = {
     VIEWED("ExpandDims", 2, sim_op_derive_expanded_dims, ANY("axis")),
     VIEWED("Unsqueeze", 1, sim_op_derive_expanded_dims, ANY("axes")),
     VIEWED("Squeeze", 1, sim_op_derive_squeezed_dims, ANY("axis")),
-    {"SoftmaxV2", 1, "aclnnSoftmax", SIM_SHAPE_FIRST,
-     .ty_sources = {X(0), OPTIONAL("axes", -1), Y, FIXED("half_to_float", 0)}},
-    {"LogSoftmaxV2", 1, "aclnnLogSoftmax", SIM_SHAPE_FIRST, .ty_sources = {X(0), OPTIONAL("axes", -1), Y}},
+    SOFTMAX("SoftmaxV2", "aclnnSoftmax", SIM_OWN_SOFTMAX, FIXED("half_to_float", 0)),
+    SOFTMAX("LogSoftmaxV2", "aclnnLogSoftmax", SIM_OWN_LOG_SOFTMAX, NOTHING),
     REDUCTION("ReduceSum", "aclnnReduceSum", TYPE, Y),
     REDUCTION("ReduceMean", "aclnnMean", TYPE, Y),
     NO_REDUCTION("ReduceProd"),
@@ -271,6 +288,9 @@ static const struct sim_op_type types[] = {
      .ty_sources = {X(0), NEEDED("dimension"), NUMBER(0), Y, ANY("dtype")}},
     EXTREME("ArgMaxWithValue", "aclnnMaxDim"),
     EXTREME("ArgMinWithValue", "aclnnMinDim"),
+    SELECTED("TopK", NUMBERS(1)),
+    SELECTED("TopKV2", NUMBERS(1)),
+    SELECTED("TopKD", NEEDED("k")),
     {"Cumsum", 2, "aclnnCumsumV2", SIM_SHAPE_FIRST,
      .ty_sources = {X(0), NUMBERS(1), OPTIONAL("exclusive", 0), OPTIONAL("reverse", 0), Y}},
     {"CumsumD", 1, "aclnnCumsumV2", SIM_SHAPE_FIRST,
@@ -286,6 +306,10 @@ static const struct sim_op_type types[] = {
     PRODUCT_AND_BIAS("MatMulV2", "transpose_x1", "transpose_x2", FIXED("offset_x", 0)),
     PRODUCT("BatchMatMul", "adj_x1", "adj_x2", NOTHING),
     PRODUCT("BatchMatMulV2", "adj_x1", "adj_x2", FIXED("offset_x", 0)),
+    {"BatchMatMulV2", 3, NULL, SIM_SHAPE_PRODUCT,
+     .ty_sources = {X(2), TURNED(0, "adj_x1"), TURNED(1, "adj_x2"), NUMBER(1), NUMBER(1), Y, MATH,
+                    FIXED("offset_x", 0)},
+     .ty_own = SIM_OWN_BIASED_PRODUCT},
     {"GEMM", 5, NULL, SIM_SHAPE_PRODUCT,
      .ty_sources = {TURNED(0, "transpose_a"), TURNED(1, "transpose_b"), X(2), X(3), X(4), Y}, .ty_own = SIM_OWN_GEMM},
     {"Transpose", 2, "aclnnPermute", SIM_SHAPE_PERMUTED, .ty_sources = {X(0), NUMBERS(1), Y}},
@@ -317,6 +341,10 @@ static const struct sim_op_type types[] = {
     PADDED("Pad", 2, ABSENT, NOTHING),
     PADDED("PadD", 1, ABSENT, ANY("paddings")),
     PADDED("PadV2", 3, X(2), NOTHING),
+    {"PadV3", 2, NULL, SIM_SHAPE_DERIVED, .ty_most_inputs = 3, /* the value of the other mode has no effect */
+     .ty_sources = {X(0), DERIVED(sim_op_part_pads), DERIVED(sim_op_part_pad_mode), Y, ANY("mode"),
+                    ANY("paddings_contiguous")},
+     .ty_own = SIM_OWN_PAD_EDGES, .ty_dims = sim_op_part_pad_dims, .ty_fits = sim_op_part_pads_edges},
     PADDED("PadV3", 2, ABSENT, ANY("mode"), ANY("paddings_contiguous")),
     PADDED("PadV3", 3, X(2), ANY("mode"), ANY("paddings_contiguous")),
     {"GatherNd", 2, NULL, SIM_SHAPE_DERIVED, .ty_sources = {X(0), X(1), Y, FIXED("negative_index_support", 0)},
@@ -352,16 +380,28 @@ static const struct sim_op_type types[] = {
     CONVOLUTION(3, X(2)),
 };
 
+static bool takes_inputs(const struct sim_op_type *type, const struct sim_op_request *request)
+{
+    if (type->ty_most_inputs == 0)
+        return type->ty_inputs == SIM_OP_ANY_COUNT || type->ty_inputs == sim_op_present(request);
+    for (uint32_t i = 0; i < type->ty_inputs; i++)
+        if (!sim_op_has_input(request, i))
+            return false;
+    for (uint32_t i = type->ty_most_inputs; i < request->rq_input_count; i++)
+        if (sim_op_has_input(request, i))
+            return false;
+    return true;
+}
+
 const struct sim_op_type *sim_op_type_find(const struct sim_op_request *request, bool *known)
 {
-    uint32_t inputs = sim_op_present(request);
     *known = false;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         const struct sim_op_type *type = &types[i];
         if (strcmp(type->ty_name, request->rq_type) != 0)
             continue;
         *known = true;
-        if (type->ty_inputs != inputs && type->ty_inputs != SIM_OP_ANY_COUNT)
+        if (!takes_inputs(type, request))
             continue;
         if (type->ty_fits == NULL || type->ty_fits(request))
             return type;

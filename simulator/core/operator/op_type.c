@@ -16,11 +16,16 @@
 
 /* ---- reading a request ---- */
 
+bool sim_op_has_input(const struct sim_op_request *request, uint32_t place)
+{
+    return place < request->rq_input_count && request->rq_tensors[place].ot_type != ACL_DT_UNDEFINED;
+}
+
 uint32_t sim_op_present(const struct sim_op_request *request)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < request->rq_input_count; i++)
-        count += request->rq_tensors[i].ot_type != ACL_DT_UNDEFINED;
+        count += sim_op_has_input(request, i);
     return count;
 }
 
@@ -345,6 +350,11 @@ static aclError set_argument(const struct binder *binder, const struct sim_sourc
     case SIM_FROM_INPUT:
         SIM_TRY(make_tensor(request, place, sim_op_is_set(request, source->so_name), &tensor));
         return keep(value, tensor);
+    case SIM_FROM_OPTIONAL:
+        if (!sim_op_has_input(request, place))
+            return ACL_SUCCESS;
+        SIM_TRY(make_tensor(request, place, false, &tensor));
+        return keep(value, tensor);
     case SIM_FROM_OUTPUT:
         SIM_TRY(make_tensor(request, request->rq_input_count + place, false, &tensor));
         return keep(value, tensor);
@@ -444,8 +454,7 @@ static aclError next_tensor(const struct sim_op_request *request, const struct s
                             uint32_t place, bool *given)
 {
     bool in = parameter->pa_direction == ACLSIM_IN;
-    *given = in ? place < request->rq_input_count && request->rq_tensors[place].ot_type != ACL_DT_UNDEFINED
-                : place < request->rq_output_count;
+    *given = in ? sim_op_has_input(request, place) : place < request->rq_output_count;
     SIM_ARGUMENT(*given || parameter->pa_optional, in ? ACL_ERROR_OP_INPUT_NOT_MATCH : ACL_ERROR_OP_OUTPUT_NOT_MATCH,
                  "%s needs %s %u, %s, which is missing", request->rq_type, in ? "input" : "output", place,
                  parameter->pa_name);

@@ -7,6 +7,7 @@
 enum sim_source_kind {
     SIM_FROM_NOTHING,   /* ends a list */
     SIM_FROM_INPUT,     /* so_name: the attribute that transposes it, or NULL */
+    SIM_FROM_OPTIONAL,  /* an input that may be omitted */
     SIM_FROM_INPUTS,    /* inputs from so_place on, without the last so_number, as a list */
     SIM_FROM_RAISED,    /* all inputs as a list, each with one more dimension of 1 at attribute axis */
     SIM_FROM_VIEW,      /* an input viewed with the dimensions of so_derive, or (NULL) with those of the output */
@@ -66,6 +67,7 @@ struct sim_op_type {
     sim_op_derive_func ty_dims;                             /* of the first output */
     sim_op_derive_func ty_more_dims;                        /* of the others; NULL: those of the first */
     uint32_t ty_outputs;                                 /* 0: one; SIM_OP_ANY_COUNT: one or more */
+    uint32_t ty_most_inputs; /* not 0: the first ty_inputs are required, those from this place on must be omitted */
 };
 
 /* The table's entry for a request. NULL with *known set if the type takes another number of inputs. */
@@ -92,6 +94,7 @@ aclError sim_op_derive_one_hot_dims(const struct sim_op_request *request, int64_
 aclError sim_op_derive_range_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_derive_last_number(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_derive_joined_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_selected_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_derive_approximation(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 
 /* Windows over the height and width of images. */
@@ -117,6 +120,8 @@ aclError sim_op_part_split_sizes(const struct sim_op_request *request, int64_t *
 aclError sim_op_part_unpacked_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_part_packed_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_part_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+bool sim_op_part_pads_edges(const struct sim_op_request *request); /* the mode of PadV3 is not constant */
+aclError sim_op_part_pad_mode(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_part_pad_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_part_gathered_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_part_bias_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
@@ -143,7 +148,8 @@ enum { SIM_USER_INPUTS, SIM_USER_OUTPUTS, SIM_USER_ATTRIBUTES };
 /* Whether the type is that of a schema with only tensors, whose built-in kernel checks their shapes. */
 bool sim_op_is_pointwise(const char *type);
 
-/* The number of inputs that are not omitted. */
+/* Whether an input is given, and not omitted; and the number of such inputs. */
+bool sim_op_has_input(const struct sim_op_request *request, uint32_t place);
 uint32_t sim_op_present(const struct sim_op_request *request);
 
 /* The numbers of a source that is a constant input or an attribute; `numbers` has room for SIM_DIMS_MAX. Returns
