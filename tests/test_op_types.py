@@ -3,13 +3,12 @@
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.single import Single, kind_of, operands
+from helpers.single import HWCN, NCHW, NHWC, Single, convolved, image, kind_of, operands
 from helpers.tensors import CODES
 
 import acl
 
 op = acl.op
-NCHW, NHWC, HWCN = 0, 1, 16
 A = numpy.array([[1, -2, 3], [4, 5, -6]], "f4")
 POSITIVE = numpy.array([[2, 2, 3], [1, 5, 0.5]], "f4")
 CUBE = numpy.arange(24, dtype="f4").reshape(2, 3, 4)
@@ -266,23 +265,6 @@ class TestSeveralOutputs:
     def test_the_number_of_outputs_is_that_of_the_type(self, single):
         given = [single.give(one) for one in (A, A[0], A[0])]
         refused(single.call("LayerNorm", given, [single.take((2, 3), "f4")]), 100022, "numOutputs is 1, expected 3")
-
-
-def image(single, array, layout):
-    """Return description and buffer of an NCHW array that lies in another layout."""
-    order = {NCHW: (0, 1, 2, 3), NHWC: (0, 2, 3, 1), HWCN: (2, 3, 1, 0)}[layout]
-    moved = numpy.ascontiguousarray(array.transpose(order))
-    return single.desc(moved.shape, "f4", layout), single.give(moved)[1]
-
-
-def convolved(x, weights, stride=1, pads=(0, 0, 0, 0), apart=1, groups=1):
-    """Return the convolution of NCHW arrays."""
-    x = numpy.pad(x, ((0, 0), (0, 0), pads[:2], pads[2:]))
-    rows, columns = ((size - 1) * apart + 1 for size in weights.shape[2:])
-    windows = numpy.lib.stride_tricks.sliding_window_view(x, (rows, columns), (2, 3))
-    windows = windows[:, :, ::stride, ::stride, ::apart, ::apart]
-    parts = zip(numpy.split(windows, groups, 1), numpy.split(weights, groups, 0))
-    return numpy.concatenate([numpy.einsum("nchwij,ocij->nohw", *part) for part in parts], 1)
 
 
 class TestConvolution:

@@ -1,6 +1,8 @@
 /* Batch normalization and its gradient: each channel, that is each index of dimension 1, has a mean and a variance.
- * Training uses those of the input and moves the running ones towards them; otherwise the running ones are used. */
+ * Training uses those of the input and moves the running ones towards them; otherwise the running ones are used. The
+ * single operators BatchNorm, BNInfer and BNInference may have their channels in another dimension. */
 #include "slices.h"
+#include "tables.h"
 
 /* The types of a tensor with one number per channel. */
 static uint64_t types_beside(const aclsimArgument *input)
@@ -368,3 +370,138 @@ static aclError elements_backward(const aclsimCall *call, struct sim_lists *list
 static const struct sim_lists_kind elements_backward_kind = {elements_backward};
 const struct sim_kernel sim_kernel_aclnnBatchNormElemtBackward = {plan_elements_backward, sim_lists_run,
                                                                   (void *)&elements_backward_kind, true};
+
+/* ---- single operators. The axis is the dimension of the channels. Mean and variance are divided by the momentum, or
+ * set to 0 if it is 0. exponential_avg_factor is the share of this batch in batch_mean and batch_variance. ---- */
+
+enum {
+    X, AXIS, SCALE, OFFSET, MEAN, VARIANCE, MOMENTUM, TRAINING, EPSILON, FACTOR, Y, BATCH_MEAN, BATCH_VARIANCE,
+    SAVED_MEAN, SAVED_VARIANCE,
+};
+
+/* Whether mean and variance are read. */
+static bool reads_statistics(const aclsimArgument *given)
+{
+    return given[TRAINING].integer == 0 || given[FACTOR].number != 1;
+}
+
+static aclnnStatus plan_single(const aclsimCall *call, uint64_t *workspace_size)
+{
+    static const uint8_t numbers[] = {SCALE, OFFSET, BATCH_MEAN, BATCH_VARIANCE, SAVED_MEAN, SAVED_VARIANCE, MEAN,
+                                      VARIANCE};
+    const aclsimArgument *given = call->arguments;
+    const aclsimTensor *x = given[X].tensors;
+    const bool reads = reads_statistics(given);
+    uint32_t axis;
+    (void)workspace_size;
+    SIM_TRY(sim_require_types(&given[X], &given[Y], SIM_TYPES_SINGLE));
+    SIM_TRY(sim_require_rank(&given[X], 2, SIM_RANK));
+    SIM_TRY(sim_require_shape(&given[Y], x->dims, x->rank, "that of x"));
+    SIM_TRY(sim_require_dim(&given[AXIS], x->rank, &axis));
+    SIM_ARGUMENT(axis != 0, ACLNN_ERR_PARAM_INVALID, "%s is 0, expected 1 to %u", given[AXIS].name, x->rank - 1);
+    SIM_TRY(sim_require_present(&given[MEAN], reads));
+    SIM_TRY(sim_require_present(&given[VARIANCE], reads));
+    for (size_t i = 0; i < sizeof numbers - (reads ? 0 : 2); i++)
+        if (given[numbers[i]].present != 0) {
+            SIM_TRY(sim_require_type(&given[numbers[i]], types_beside(&given[X])));
+            SIM_TRY(sim_require_channels(&given[numbers[i]], x->dims[axis]));
+        }
+    if (given[MOMENTUM].present == 0)
+        return ACL_SUCCESS;
+    SIM_TRY(sim_require_type(&given[MOMENTUM], types_beside(&given[X])));
+    return sim_require_one(&given[MOMENTUM]);
+}
+
+/* The tensor with its channels in dimension 1. */
+static aclsimTensor channels_second(const aclsimTensor *tensor, uint32_t axis)
+{
+    aclsimTensor view = *tensor;
+    for (uint32_t k = axis; k > 1; k--) {
+        view.dims[k] = tensor->dims[k - 1];
+        view.strides[k] = tensor->strides[k - 1];
+    }
+    view.dims[1] = tensor->dims[axis];
+    view.strides[1] = tensor->strides[axis];
+    return view;
+}
+
+/* Replaces the running numbers by the statistics to normalize with, and stores the outputs beside y. */
+static aclError find_statistics(const aclsimArgument *given, const struct sim_slices *slices, const double *values,
+                                double **means, double **variances, struct sim_lists *lists)
+{
+    const size_t channels = slices->sl_channels;
+    double *running_means = *means, *running_variances = *variances, share = given[FACTOR].number;
+    if (given[TRAINING].integer != 0) {
+        SIM_TRY(sim_lists_take(lists, channels, means));
+        SIM_TRY(sim_lists_take(lists, channels, variances));
+        sim_slices_means(slices, values, *means);
+        sim_slices_variances(slices, values, *means, *variances);
+        move(&given[BATCH_MEAN], running_means, *means, channels, share, 1);
+        move(&given[BATCH_VARIANCE], running_variances, *variances, channels, share,
+             unbiased((double)slices->sl_size));
+    } else {
+        sim_lists_store(&given[BATCH_MEAN], running_means);
+        sim_lists_store(&given[BATCH_VARIANCE], running_variances);
+    }
+    sim_lists_store(&given[SAVED_MEAN], *means);
+    sim_lists_store(&given[SAVED_VARIANCE], *variances);
+    return ACL_SUCCESS;
+}
+
+static aclError single(const aclsimCall *call, struct sim_lists *lists)
+{
+    const aclsimArgument *given = call->arguments;
+    aclsimArgument x = given[X], y = given[Y];
+    double *values, *scale, *offset, *means, *variances, *momentum;
+    uint32_t axis;
+    SIM_TRY(sim_require_dim(&given[AXIS], x.tensors->rank, &axis));
+    const aclsimTensor from = channels_second(x.tensors, axis), to = channels_second(y.tensors, axis);
+    const struct sim_slices slices = sim_slices_of_channels(&from);
+    const size_t channels = slices.sl_channels;
+    if (sim_walk_is_empty(from.dims, from.rank))
+        return ACL_SUCCESS;
+    x.tensors = &from;
+    y.tensors = &to;
+    SIM_TRY(sim_lists_load(lists, &x, &values));
+    SIM_TRY(sim_lists_load_or(lists, &given[SCALE], channels, 1, &scale));
+    SIM_TRY(sim_lists_load_or(lists, &given[OFFSET], channels, 0, &offset));
+    SIM_TRY(sim_lists_load_or(lists, &given[MOMENTUM], 1, 1, &momentum));
+    if (reads_statistics(given)) {
+        SIM_TRY(sim_lists_load(lists, &given[MEAN], &means));
+        SIM_TRY(sim_lists_load(lists, &given[VARIANCE], &variances));
+    } else {
+        SIM_TRY(sim_lists_take(lists, channels, &means));
+        SIM_TRY(sim_lists_take(lists, channels, &variances));
+    }
+    for (size_t k = 0; k < channels; k++) {
+        means[k] *= *momentum == 0 ? 0 : 1 / *momentum;
+        variances[k] *= *momentum == 0 ? 0 : 1 / *momentum;
+    }
+    SIM_TRY(find_statistics(given, &slices, values, &means, &variances, lists));
+    sim_slices_invert(variances, channels, given[EPSILON].number);
+    sim_slices_normalize(&slices, values, means, variances, scale, offset);
+    sim_lists_store(&y, values);
+    return ACL_SUCCESS;
+}
+
+static const struct sim_lists_kind single_kind = {single};
+static const struct sim_kernel single_kernel = {plan_single, sim_lists_run, (void *)&single_kind, true};
+static const struct sim_parameter single_parameters[] = {
+    [X] = {"x", ACLSIM_TENSOR, ACLSIM_IN, false},
+    [AXIS] = {"axis", ACLSIM_INTEGER, 0, false},
+    [SCALE] = {"scale", ACLSIM_TENSOR, ACLSIM_IN, true},
+    [OFFSET] = {"offset", ACLSIM_TENSOR, ACLSIM_IN, true},
+    [MEAN] = {"mean", ACLSIM_TENSOR, ACLSIM_IN, true},
+    [VARIANCE] = {"variance", ACLSIM_TENSOR, ACLSIM_IN, true},
+    [MOMENTUM] = {"momentum", ACLSIM_TENSOR, ACLSIM_IN, true},
+    [TRAINING] = {"is_training", ACLSIM_INTEGER, 0, false},
+    [EPSILON] = {"epsilon", ACLSIM_NUMBER, 0, false},
+    [FACTOR] = {"exponential_avg_factor", ACLSIM_NUMBER, 0, false},
+    [Y] = {"y", ACLSIM_TENSOR, ACLSIM_OUT, false},
+    [BATCH_MEAN] = {"batch_mean", ACLSIM_TENSOR, ACLSIM_OUT, true},
+    [BATCH_VARIANCE] = {"batch_variance", ACLSIM_TENSOR, ACLSIM_OUT, true},
+    [SAVED_MEAN] = {"reserve_space_1", ACLSIM_TENSOR, ACLSIM_OUT, true},
+    [SAVED_VARIANCE] = {"reserve_space_2", ACLSIM_TENSOR, ACLSIM_OUT, true},
+};
+
+struct sim_row sim_op_batch_norm_row = SIM_ROW("BatchNorm", SIM_TASK_VECTOR, single_parameters, &single_kernel);

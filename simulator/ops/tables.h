@@ -26,6 +26,9 @@ extern struct sim_row sim_op_top_k_row;       /* ops/sort.c: x, k, dim, largest,
 extern struct sim_row sim_op_softmax_row;     /* ops/softmax.c: x, axes, y */
 extern struct sim_row sim_op_log_softmax_row; /* the same */
 extern struct sim_row sim_op_biased_product_row; /* ops/product.c: bias, x1, x2, beta, alpha, y, math */
+extern struct sim_row sim_op_batch_norm_row;  /* ops/batch_norm.c: x, axis, scale, offset, mean, variance, momentum,
+                                                 is_training, epsilon, exponential_avg_factor, y, batch_mean,
+                                                 batch_variance, reserve_space_1, reserve_space_2 */
 extern struct sim_row sim_op_prod_row;        /* ops/fold.c: x, axes, keep_dims, y */
 extern struct sim_row sim_op_layer_norm_row;  /* ops/norm.c: x, shape, gamma, beta, epsilon, y, mean, variance */
 extern struct sim_row sim_op_range_row;       /* ops/generate.c: start, limit, delta, y */
@@ -33,5 +36,6 @@ extern struct sim_row sim_op_max_pool_row;    /* ops/window.c: x, axes, ksize, s
 extern struct sim_row sim_op_avg_pool_row;    /* the same */
 extern struct sim_row sim_op_conv2d_row;      /* ops/window.c: x, filter, bias, axes, filter_axes, strides, pads,
                                                  dilations, groups, y */
+extern struct sim_row sim_op_transposed_row;  /* the same, with dims before y */
 
 #endif

@@ -1,9 +1,10 @@
-/* Single operators that move a window over the height and width of images: the MaxPool and AvgPool operators, and
- * Conv2D. The arguments give the order of the axes and all numbers of the window. Padding is never the maximum, and
- * adds 0 to a sum. */
+/* Single operators that move a window over the height and width of images: the MaxPool and AvgPool operators, Conv2D
+ * and Conv2DTranspose. The arguments give the order of the axes and all numbers of the window. Padding is never the
+ * maximum, and adds 0 to a sum. */
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "operator/op.h"
+#include "convolve.h"
 #include "line.h"
 #include "require.h"
 #include "tables.h"
@@ -208,34 +209,55 @@ static aclnnStatus check_channels(const aclsimArgument *given)
     SIM_ARGUMENT(sim_length_multiply(&found, groups) && found == x->dims[axes[C]], ACLNN_ERR_PARAM_INVALID,
                  "x has %lld channels, filter has %lld and groups is %lld, expected x to have the product of both",
                  (long long)x->dims[axes[C]], (long long)inputs, (long long)groups);
+    return ACL_SUCCESS;
+}
+
+/* Counts the windows over the height and width of an image: dimensions of the image that convolution makes. */
+static aclnnStatus count_filters(const aclsimArgument *given, const aclsimArgument *image, int64_t *dims)
+{
+    const int64_t *axes = given[3].integers, *filter_axes = given[4].integers;
+    struct span spans[2];
+    find_filter_spans(given, spans);
+    for (int i = 0; i < 2; i++) {
+        SIM_ARGUMENT(spans[i].sp_size >= 1 && spans[i].sp_size <= SIM_MOST_STEP, ACLNN_ERR_PARAM_INVALID,
+                     "dimension %lld of filter is %lld, expected 1 to %d", (long long)filter_axes[H + i],
+                     (long long)spans[i].sp_size, SIM_MOST_STEP);
+        SIM_TRY(count_windows(image, axes[H + i], &spans[i], &dims[axes[H + i]]));
+    }
+    return ACL_SUCCESS;
+}
+
+/* Checks what Conv2D and Conv2DTranspose share. */
+static aclnnStatus check_conv(const aclsimArgument *given, const aclsimArgument *y)
+{
+    SIM_TRY(sim_require_types(&given[0], &given[1], SIM_TYPES_SINGLE));
+    SIM_TRY(sim_require_types(&given[0], y, SIM_TYPES_SINGLE));
+    SIM_TRY(check_image(&given[0], &given[3]));
+    SIM_TRY(check_image(&given[1], &given[4]));
+    SIM_TRY(sim_require_steps(&given[5], 2, 1));
+    SIM_TRY(sim_require_steps(&given[6], 4, 0));
+    return sim_require_steps(&given[7], 2, 1);
+}
+
+/* A bias has one number per output channel. */
+static aclnnStatus check_bias(const aclsimArgument *given, int64_t channels)
+{
     if (!given[2].present)
         return ACL_SUCCESS;
     SIM_TRY(sim_require_types(&given[0], &given[2], SIM_TYPES_SINGLE));
-    return sim_require_shape(&given[2], &outputs, 1, "one number per output channel");
+    return sim_require_shape(&given[2], &channels, 1, "one number per output channel");
 }
 
 static aclnnStatus plan_conv(const aclsimCall *call, uint64_t *workspace_size)
 {
     const aclsimArgument *given = call->arguments;
-    struct span spans[2];
     int64_t dims[AXES];
     (void)workspace_size;
-    SIM_TRY(sim_require_types(&given[0], &given[1], SIM_TYPES_SINGLE));
-    SIM_TRY(sim_require_types(&given[0], &given[9], SIM_TYPES_SINGLE));
-    SIM_TRY(check_image(&given[0], &given[3]));
-    SIM_TRY(check_image(&given[1], &given[4]));
-    SIM_TRY(sim_require_steps(&given[5], 2, 1));
-    SIM_TRY(sim_require_steps(&given[6], 4, 0));
-    SIM_TRY(sim_require_steps(&given[7], 2, 1));
+    SIM_TRY(check_conv(given, &given[9]));
     SIM_TRY(check_channels(given));
-    find_filter_spans(given, spans);
+    SIM_TRY(check_bias(given, given[1].tensors->dims[given[4].integers[N]]));
     const int64_t *axes = given[3].integers, *filter_axes = given[4].integers;
-    for (int i = 0; i < 2; i++) {
-        SIM_ARGUMENT(spans[i].sp_size >= 1 && spans[i].sp_size <= SIM_MOST_STEP, ACLNN_ERR_PARAM_INVALID,
-                     "dimension %lld of filter is %lld, expected 1 to %d", (long long)filter_axes[H + i],
-                     (long long)spans[i].sp_size, SIM_MOST_STEP);
-        SIM_TRY(count_windows(&given[0], axes[H + i], &spans[i], &dims[axes[H + i]]));
-    }
+    SIM_TRY(count_filters(given, &given[0], dims));
     dims[axes[N]] = given[0].tensors->dims[axes[N]];
     dims[axes[C]] = given[1].tensors->dims[filter_axes[N]];
     return sim_require_shape(&given[9], dims, AXES, "that of the convolution");
@@ -348,3 +370,104 @@ static const struct sim_parameter conv_parameters[] = {
 };
 
 struct sim_row sim_op_conv2d_row = SIM_ROW("Conv2D", SIM_TASK_CUBE, conv_parameters, &conv_kernel);
+
+/* ---- Conv2DTranspose: the first nine arguments of Conv2D, dims, y. y has the shape dims; a convolution of it would
+ * have the shape of x. The filter has the channels of x, and those of a group of y. ---- */
+
+static aclnnStatus check_transposed_channels(const aclsimArgument *given)
+{
+    const int64_t *axes = given[3].integers, *filter_axes = given[4].integers, groups = given[8].integer;
+    const aclsimTensor *x = given[0].tensors, *filter = given[1].tensors, *y = given[10].tensors;
+    int64_t inputs = filter->dims[filter_axes[N]], outputs = filter->dims[filter_axes[C]], found = outputs;
+    SIM_ARGUMENT(groups > 0 && inputs > 0 && inputs % groups == 0 && inputs == x->dims[axes[C]],
+                 ACLNN_ERR_PARAM_INVALID,
+                 "groups is %lld, x has %lld channels and filter has %lld for them, expected the same, a multiple of "
+                 "groups", (long long)groups, (long long)x->dims[axes[C]], (long long)inputs);
+    SIM_ARGUMENT(sim_length_multiply(&found, groups) && found == y->dims[axes[C]], ACLNN_ERR_PARAM_INVALID,
+                 "y has %lld channels, filter has %lld and groups is %lld, expected y to have the product of both",
+                 (long long)y->dims[axes[C]], (long long)outputs, (long long)groups);
+    return check_bias(given, found);
+}
+
+static aclnnStatus plan_transposed(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *given = call->arguments, *y = &given[10];
+    const int64_t *axes = given[3].integers;
+    int64_t dims[AXES];
+    (void)workspace_size;
+    SIM_TRY(check_conv(given, y));
+    SIM_TRY(sim_require_count(&given[9], AXES));
+    SIM_TRY(sim_require_shape(y, given[9].integers, AXES, "input_size"));
+    SIM_TRY(check_transposed_channels(given));
+    SIM_TRY(count_filters(given, y, dims));
+    dims[axes[N]] = y->tensors->dims[axes[N]];
+    dims[axes[C]] = given[0].tensors->dims[axes[C]];
+    return sim_require_shape(&given[0], dims, AXES, "that of a convolution of y");
+}
+
+/* The tensor with its dimensions in the order N, C, H, W. */
+static aclsimTensor ordered(const aclsimTensor *tensor, const int64_t *axes)
+{
+    aclsimTensor view = *tensor;
+    for (int i = 0; i < AXES; i++) {
+        view.dims[i] = tensor->dims[axes[i]];
+        view.strides[i] = tensor->strides[axes[i]];
+    }
+    return view;
+}
+
+static aclError transpose(struct sim_convolution *convolution, const aclsimArgument *given, const aclsimTensor *x,
+                          const aclsimTensor *filter, const aclsimTensor *y)
+{
+    const int64_t space = y->dims[H] * y->dims[W];
+    SIM_TRY(sim_convolution_load(convolution, SIM_PART_NARROW, x));
+    SIM_TRY(sim_convolution_load(convolution, SIM_PART_WEIGHT, filter));
+    SIM_TRY(sim_convolution_clear(convolution, SIM_PART_WIDE, y));
+    SIM_TRY(sim_convolution_run(convolution, SIM_PART_WIDE));
+    float *values = convolution->cv_values[SIM_PART_WIDE];
+    for (int64_t line = 0; line < y->dims[N] * y->dims[C]; line++) {
+        const float bias = (float)bias_of(&given[2], line % y->dims[C]);
+        for (int64_t i = 0; i < space; i++)
+            *values++ += bias;
+    }
+    sim_convolution_store(convolution, SIM_PART_WIDE, y);
+    return ACL_SUCCESS;
+}
+
+static aclError run_transposed(const aclsimCall *call)
+{
+    const aclsimArgument *given = call->arguments;
+    const int64_t *axes = given[3].integers;
+    const aclsimTensor x = ordered(given[0].tensors, axes), filter = ordered(given[1].tensors, given[4].integers),
+                       y = ordered(given[10].tensors, axes);
+    struct span spans[2];
+    struct sim_convolution convolution = {
+        .cv_batch = x.dims[N],
+        .cv_groups = given[8].integer,
+        .cv_wide = filter.dims[C],
+        .cv_narrow = filter.dims[N] / given[8].integer,
+        .cv_rounding = SIM_ROUND_NOT,
+    };
+    find_filter_spans(given, spans);
+    convolution.cv_axes[0] = (struct sim_convolution_axis){1, 1, 1, 1, 1, 0}; /* there is no depth */
+    for (int i = 0; i < 2; i++)
+        convolution.cv_axes[1 + i] =
+            (struct sim_convolution_axis){y.dims[H + i],    x.dims[H + i],     spans[i].sp_size,
+                                          spans[i].sp_step, spans[i].sp_apart, spans[i].sp_before};
+    aclError code = transpose(&convolution, given, &x, &filter, &y);
+    sim_convolution_free(&convolution);
+    return code;
+}
+
+static const struct sim_kernel transposed_kernel = {plan_transposed, run_transposed, NULL, false};
+static const struct sim_parameter transposed_parameters[] = {
+    {"x", ACLSIM_TENSOR, ACLSIM_IN, false},     {"filter", ACLSIM_TENSOR, ACLSIM_IN, false},
+    {"bias", ACLSIM_TENSOR, ACLSIM_IN, true},   {"axes", ACLSIM_INTEGERS, 0, false},
+    {"filter_axes", ACLSIM_INTEGERS, 0, false}, {"strides", ACLSIM_INTEGERS, 0, false},
+    {"pads", ACLSIM_INTEGERS, 0, false},        {"dilations", ACLSIM_INTEGERS, 0, false},
+    {"groups", ACLSIM_INTEGER, 0, false},       {"dims", ACLSIM_INTEGERS, 0, false},
+    {"y", ACLSIM_TENSOR, ACLSIM_OUT, false},
+};
+
+struct sim_row sim_op_transposed_row =
+    SIM_ROW("Conv2DTranspose", SIM_TASK_CUBE, transposed_parameters, &transposed_kernel);

@@ -7,6 +7,7 @@ from helpers.tensors import CODES, ND, storage
 
 HOST = 1
 UNDEFINED = -1
+NCHW, NHWC, HWCN = 0, 1, 16
 SETTERS = {bool: "bool", int: "int", float: "float", str: "string"}
 
 
@@ -30,6 +31,23 @@ def operands(single, inputs):
 def kind_of(result):
     """Return the data type of a result; every float is float32."""
     return {"b": "?", "i": result.dtype.str[1:]}.get(result.dtype.kind, "f4")
+
+
+def image(single, array, layout):
+    """Return description and buffer of an NCHW array that lies in another layout."""
+    order = {NCHW: (0, 1, 2, 3), NHWC: (0, 2, 3, 1), HWCN: (2, 3, 1, 0)}[layout]
+    moved = numpy.ascontiguousarray(array.transpose(order))
+    return single.desc(moved.shape, "f4", layout), single.give(moved)[1]
+
+
+def convolved(x, weights, stride=1, pads=(0, 0, 0, 0), apart=1, groups=1):
+    """Return the convolution of NCHW arrays."""
+    x = numpy.pad(x, ((0, 0), (0, 0), pads[:2], pads[2:]))
+    rows, columns = ((size - 1) * apart + 1 for size in weights.shape[2:])
+    windows = numpy.lib.stride_tricks.sliding_window_view(x, (rows, columns), (2, 3))
+    windows = windows[:, :, ::stride, ::stride, ::apart, ::apart]
+    parts = zip(numpy.split(windows, groups, 1), numpy.split(weights, groups, 0))
+    return numpy.concatenate([numpy.einsum("nchwij,ocij->nohw", *part) for part in parts], 1)
 
 
 class Single:

@@ -179,6 +179,8 @@ enum sim_op_own {
     SIM_OWN_MAX_POOL,
     SIM_OWN_AVG_POOL,
     SIM_OWN_CONV2D,
+    SIM_OWN_TRANSPOSED,
+    SIM_OWN_BATCH_NORM,
     SIM_OWN_COUNT,
 };
 /* Indexed by sim_op_own; set by simulator.c before any call. */

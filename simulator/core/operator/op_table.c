@@ -81,9 +81,9 @@ struct sim_row *const *sim_op_own_rows;
             .ty_own = (own), .ty_dims = sim_op_derive_first_dims, .ty_more_dims = sim_op_derive_line_dims,             \
             .ty_outputs = 3                                                                                            \
     }
-#define POOL(name, own, divisor, ...)                                                                                  \
+#define POOL(name, inputs, own, divisor, ...)                                                                          \
     {                                                                                                                  \
-        name, 1, NULL, SIM_SHAPE_DERIVED,                                                                              \
+        name, inputs, NULL, SIM_SHAPE_DERIVED,                                                                         \
             .ty_sources = {X(0),                                                                                       \
                            DERIVED(sim_op_window_axes),                                                                \
                            DERIVED(sim_op_window_sizes),                                                               \
@@ -95,25 +95,73 @@ struct sim_row *const *sim_op_own_rows;
                            __VA_ARGS__},                                                                               \
             .ty_own = (own), .ty_dims = sim_op_window_dims                                                             \
     }
-#define CONVOLUTION(inputs, bias)                                                                                      \
+#define CONVOLUTION(name, filter, groups)                                                                              \
     {                                                                                                                  \
-        "Conv2D", inputs, NULL, SIM_SHAPE_DERIVED,                                                                     \
+        name, 2, NULL, SIM_SHAPE_DERIVED,                                                                              \
             .ty_sources = {X(0),                                                                                       \
-                           X(1),                                                                                       \
-                           bias,                                                                                       \
+                           filter,                                                                                     \
+                           MAYBE(2),                                                                                   \
                            DERIVED(sim_op_window_axes),                                                                \
                            DERIVED(sim_op_window_filter_axes),                                                         \
                            DERIVED(sim_op_window_strides),                                                             \
                            DERIVED(sim_op_window_pads),                                                                \
                            DERIVED(sim_op_window_dilations),                                                           \
-                           OPTIONAL("groups", 1),                                                                      \
+                           groups,                                                                                     \
                            Y,                                                                                          \
                            FIXED("offset_x", 0),                                                                       \
                            ANY("strides"),                                                                             \
                            ANY("pads"),                                                                                \
                            ANY("dilations"),                                                                           \
                            ANY("data_format")},                                                                        \
-            .ty_own = SIM_OWN_CONV2D, .ty_dims = sim_op_window_dims                                                    \
+            .ty_own = SIM_OWN_CONV2D, .ty_dims = sim_op_window_dims, .ty_most_inputs = 3                               \
+    }
+/* `place` is that of x. */
+#define TRANSPOSED(name, place, ...)                                                                                   \
+    {                                                                                                                  \
+        name, (place) + 2, NULL, SIM_SHAPE_DERIVED,                                                                    \
+            .ty_sources = {X(place),                                                                                   \
+                           X((place) + 1),                                                                             \
+                           MAYBE((place) + 2),                                                                         \
+                           DERIVED(sim_op_window_axes),                                                                \
+                           DERIVED(sim_op_window_filter_axes),                                                         \
+                           DERIVED(sim_op_window_strides),                                                             \
+                           DERIVED(sim_op_window_pads),                                                                \
+                           DERIVED(sim_op_window_dilations),                                                           \
+                           OPTIONAL("groups", 1),                                                                      \
+                           DERIVED(sim_op_window_transposed_dims),                                                     \
+                           Y,                                                                                          \
+                           FIXED("offset_x", 0),                                                                       \
+                           ANY("strides"),                                                                             \
+                           ANY("pads"),                                                                                \
+                           ANY("dilations"),                                                                           \
+                           ANY("data_format"),                                                                         \
+                           ANY("output_padding"),                                                                      \
+                           __VA_ARGS__},                                                                               \
+            .ty_own = SIM_OWN_TRANSPOSED, .ty_dims = sim_op_window_transposed_dims, .ty_most_inputs = (place) + 3      \
+    }
+/* With a sixth output, which only a gradient on another device would read, and without. */
+#define TRAINED(outputs, fits)                                                                                         \
+    {                                                                                                                  \
+        "BatchNorm", 3, NULL, SIM_SHAPE_DERIVED,                                                                       \
+            .ty_sources = {X(0),                                                                                       \
+                           DERIVED(sim_op_window_channel_axis),                                                        \
+                           X(1),                                                                                       \
+                           X(2),                                                                                       \
+                           MAYBE(3),                                                                                   \
+                           MAYBE(4),                                                                                   \
+                           ABSENT,                                                                                     \
+                           OPTIONAL("is_training", 1),                                                                 \
+                           OPTIONAL("epsilon", 1e-4),                                                                  \
+                           OPTIONAL("exponential_avg_factor", 1),                                                      \
+                           OUTPUT(0),                                                                                  \
+                           OUTPUT(1),                                                                                  \
+                           OUTPUT(2),                                                                                  \
+                           OUTPUT(3),                                                                                  \
+                           OUTPUT(4),                                                                                  \
+                           ANY("data_format")},                                                                        \
+            .ty_own = SIM_OWN_BATCH_NORM, .ty_dims = sim_op_derive_first_dims,                                         \
+            .ty_more_dims = sim_op_derive_second_dims, .ty_outputs = (outputs), .ty_fits = (fits),                     \
+            .ty_most_inputs = 5                                                                                        \
     }
 #define PRODUCT(name, left, right, ...)                                                                                \
     {name, 2, "aclnnMatmul", SIM_SHAPE_PRODUCT,                                                                        \
@@ -168,6 +216,7 @@ struct sim_row *const *sim_op_own_rows;
     {name, SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_JOINED,                                                             \
      .ty_sources = {INPUTS(0, 0), NEEDED("concat_dim"), Y, ANY("N")}}
 
+#define PLAIN_POOL ANY("ksize"), ANY("strides"), ANY("padding"), ANY("data_format")
 #define WIDE_POOL                                                                                                      \
     ANY("ksize"), ANY("strides"), ANY("padding_mode"), ANY("pads"), ANY("data_format"), ANY("global_pooling"),         \
         ANY("ceil_mode")
@@ -212,6 +261,11 @@ static bool has_one_axis(const struct sim_op_request *request)
 {
     const struct sim_attribute *axes = sim_op_attributes_find(&request->rq_attributes, "axes");
     return axes == NULL || axes->at_kind == SIM_ATTRIBUTE_INTEGER || axes->at_count == 1;
+}
+
+static bool has_six_outputs(const struct sim_op_request *request)
+{
+    return request->rq_output_count == 6;
 }
 
 static const struct sim_op_type types[] = {
@@ -371,13 +425,28 @@ static const struct sim_op_type types[] = {
      .ty_sources = {X(0), NEEDED("depth"), X(1), X(2), OPTIONAL("axis", -1), Y}, .ty_dims = sim_op_derive_one_hot_dims},
     {"Range", 3, NULL, SIM_SHAPE_DERIVED, .ty_sources = {X(0), X(1), X(2), Y, FIXED("is_closed", 0)},
      .ty_own = SIM_OWN_RANGE, .ty_dims = sim_op_derive_range_dims},
-    POOL("MaxPool", SIM_OWN_MAX_POOL, NUMBER(0), ANY("ksize"), ANY("strides"), ANY("padding"), ANY("data_format")),
-    POOL("AvgPool", SIM_OWN_AVG_POOL, NUMBER(0), ANY("ksize"), ANY("strides"), ANY("padding"), ANY("data_format")),
-    POOL("MaxPoolV3", SIM_OWN_MAX_POOL, NUMBER(0), WIDE_POOL),
-    POOL("AvgPoolV2", SIM_OWN_AVG_POOL, OPTIONAL("divisor_override", 0), WIDE_POOL, ANY("exclusive")),
-    POOL("GlobalAveragePool", SIM_OWN_AVG_POOL, NUMBER(0), ANY("data_format")),
-    CONVOLUTION(2, ABSENT),
-    CONVOLUTION(3, X(2)),
+    POOL("MaxPool", 1, SIM_OWN_MAX_POOL, NUMBER(0), PLAIN_POOL),
+    POOL("AvgPool", 1, SIM_OWN_AVG_POOL, NUMBER(0), PLAIN_POOL),
+    POOL("MaxPoolExt2", 1, SIM_OWN_MAX_POOL, NUMBER(0), PLAIN_POOL),
+    POOL("MaxPoolV2", 3, SIM_OWN_MAX_POOL, NUMBER(0), ANY("padding"), ANY("data_format")),
+    POOL("MaxPoolV3", 1, SIM_OWN_MAX_POOL, NUMBER(0), WIDE_POOL),
+    POOL("AvgPoolV2", 1, SIM_OWN_AVG_POOL, OPTIONAL("divisor_override", 0), WIDE_POOL, ANY("exclusive")),
+    POOL("GlobalAveragePool", 1, SIM_OWN_AVG_POOL, NUMBER(0), ANY("data_format")),
+    CONVOLUTION("Conv2D", X(1), OPTIONAL("groups", 1)),
+    CONVOLUTION("DepthwiseConv2D", VIEW_AS(1, sim_op_window_depthwise_dims), DERIVED(sim_op_window_channels)),
+    TRANSPOSED("Conv2DTransposeD", 0, ANY("input_size")),
+    TRANSPOSED("Conv2DTranspose", 1, NOTHING),
+    TRAINED(6, has_six_outputs),
+    TRAINED(5, NULL),
+    {"BNInfer", 5, NULL, SIM_SHAPE_FIRST,
+     .ty_sources = {X(0), DERIVED(sim_op_window_channel_axis), X(1), X(2), X(3), X(4), ABSENT, NUMBER(0),
+                    NEEDED("epsilon"), NUMBER(1), Y},
+     .ty_own = SIM_OWN_BATCH_NORM},
+    {"BNInference", 4, NULL, SIM_SHAPE_FIRST,
+     .ty_sources = {X(0), DERIVED(sim_op_window_channel_axis), MAYBE(4), MAYBE(5), X(1), X(2), X(3), NUMBER(0),
+                    OPTIONAL("epsilon", 1e-5), NUMBER(1), Y, ABSENT, ABSENT, ABSENT, ABSENT, ANY("mode"),
+                    FIXED("use_global_stats", 1)},
+     .ty_own = SIM_OWN_BATCH_NORM, .ty_most_inputs = 6},
 };
 
 static bool takes_inputs(const struct sim_op_type *type, const struct sim_op_request *request)

@@ -106,6 +106,12 @@ aclError sim_op_window_pads(const struct sim_op_request *request, int64_t *numbe
 aclError sim_op_window_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 /* The padding after rows and columns that an average counts as elements; no numbers if it counts none. */
 aclError sim_op_window_counts_pads(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+/* The channels of the image, as groups of DepthwiseConv2D; the filter of that; y of Conv2DTranspose. */
+aclError sim_op_window_channels(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_window_depthwise_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_window_transposed_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+/* The dimension of the channels, for batch normalization. */
+aclError sim_op_window_channel_axis(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 /* The axes of a filter: outputs, inputs, height, width. */
 aclError sim_op_window_filter_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 

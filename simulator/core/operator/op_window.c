@@ -1,6 +1,8 @@
-/* Windows of single operators over the height and width of images: turns the attributes of MaxPool, AvgPool, Conv2D
- * and similar types into numbers for their schemas. Lists of four follow the layout of x, which is attribute
- * data_format, else the format of the description, else the type's default. This file has no state and no lock. */
+/* Windows of single operators over the height and width of images: turns the attributes of MaxPool, AvgPool, Conv2D,
+ * DepthwiseConv2D, Conv2DTranspose and similar types into numbers for their schemas, and finds the channels of
+ * BatchNorm. Lists of four follow the layout of x, which is attribute data_format, else the format of the description,
+ * else the type's default. This file has no state and no lock. */
+#include "base/bytes.h"
 #include "op_type.h"
 
 enum { N, C, H, W };
@@ -10,9 +12,31 @@ static bool is_type(const struct sim_op_request *request, const char *name)
     return strcmp(request->rq_type, name) == 0;
 }
 
+static bool is_depthwise(const struct sim_op_request *request)
+{
+    return is_type(request, "DepthwiseConv2D");
+}
+
 static bool is_conv(const struct sim_op_request *request)
 {
-    return is_type(request, "Conv2D");
+    return is_type(request, "Conv2D") || is_depthwise(request) || is_type(request, "Conv2DTranspose") ||
+           is_type(request, "Conv2DTransposeD");
+}
+
+/* The place of the image; the filter of a convolution follows it. */
+static uint32_t image_place(const struct sim_op_request *request)
+{
+    return is_type(request, "Conv2DTranspose") ? 1 : 0; /* input_size comes first */
+}
+
+static const struct sim_op_tensor *image_of(const struct sim_op_request *request)
+{
+    return &request->rq_tensors[image_place(request)];
+}
+
+static const struct sim_op_tensor *filter_of(const struct sim_op_request *request)
+{
+    return &request->rq_tensors[image_place(request) + 1];
 }
 
 static bool is_global(const struct sim_op_request *request)
@@ -22,12 +46,30 @@ static bool is_global(const struct sim_op_request *request)
 
 static bool is_channels_last(const struct sim_op_request *request)
 {
-    const struct sim_op_tensor *x = &request->rq_tensors[0];
+    const struct sim_op_tensor *x = image_of(request);
     bool last = !is_type(request, "MaxPoolV3") && !is_type(request, "AvgPoolV2") &&
-                !is_type(request, "GlobalAveragePool");
-    if (x->ot_format == ACL_FORMAT_NCHW || x->ot_format == ACL_FORMAT_NHWC)
-        last = x->ot_format == ACL_FORMAT_NHWC;
-    return strcmp(sim_op_text(request, "data_format", last ? "NHWC" : "NCHW"), "NHWC") == 0;
+                !is_type(request, "GlobalAveragePool") && !is_type(request, "BNInfer") &&
+                !is_type(request, "BNInference");
+    if (x->ot_format == ACL_FORMAT_NCHW || x->ot_format == ACL_FORMAT_NCDHW)
+        last = false;
+    if (x->ot_format == ACL_FORMAT_NHWC || x->ot_format == ACL_FORMAT_NDHWC)
+        last = true;
+    const char *layout = sim_op_text(request, "data_format", last ? "NHWC" : "NCHW");
+    return strcmp(layout, "NHWC") == 0 || strcmp(layout, "NDHWC") == 0;
+}
+
+aclError sim_op_window_channel_axis(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    static const char *const layouts[] = {"NCHW", "NHWC", "NCDHW", "NDHWC"};
+    const char *layout = sim_op_text(request, "data_format", "NCHW");
+    bool known = false;
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        known = known || strcmp(layout, layouts[i]) == 0;
+    SIM_ARGUMENT(known, ACL_ERROR_OP_ATTR_NOT_MATCH,
+                 "attribute data_format of %s is %s, expected NCHW, NHWC, NCDHW or NDHWC", request->rq_type, layout);
+    *numbers = is_channels_last(request) ? (int64_t)image_of(request)->ot_rank - 1 : 1;
+    *count = 1;
+    return ACL_SUCCESS;
 }
 
 aclError sim_op_window_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
@@ -36,8 +78,9 @@ aclError sim_op_window_axes(const struct sim_op_request *request, int64_t *numbe
     const char *layout = sim_op_text(request, "data_format", "NCHW");
     SIM_ARGUMENT(strcmp(layout, "NCHW") == 0 || strcmp(layout, "NHWC") == 0, ACL_ERROR_OP_ATTR_NOT_MATCH,
                  "attribute data_format of %s is %s, expected NCHW or NHWC", request->rq_type, layout);
-    SIM_ARGUMENT(request->rq_tensors[0].ot_rank == 4, ACL_ERROR_OP_NOT_FOUND,
-                 "inputs[0] of %s has %u dimensions, expected 4", request->rq_type, request->rq_tensors[0].ot_rank);
+    SIM_ARGUMENT(image_of(request)->ot_rank == 4, ACL_ERROR_OP_NOT_FOUND,
+                 "inputs[%u] of %s has %u dimensions, expected 4", image_place(request), request->rq_type,
+                 image_of(request)->ot_rank);
     memcpy(numbers, is_channels_last(request) ? last : first, sizeof first);
     *count = 4;
     return ACL_SUCCESS;
@@ -46,17 +89,62 @@ aclError sim_op_window_axes(const struct sim_op_request *request, int64_t *numbe
 aclError sim_op_window_filter_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     static const int64_t first[] = {0, 1, 2, 3}, last[] = {0, 3, 1, 2}, outputs_last[] = {3, 2, 0, 1};
-    aclFormat format = request->rq_tensors[1].ot_format;
+    aclFormat format = filter_of(request)->ot_format;
     const int64_t *axes = format == ACL_FORMAT_HWCN   ? outputs_last
                           : format == ACL_FORMAT_NHWC ? last
                           : format == ACL_FORMAT_NCHW ? first
                           : is_channels_last(request) ? outputs_last
                                                       : first;
-    SIM_ARGUMENT(request->rq_tensors[1].ot_rank == 4, ACL_ERROR_OP_NOT_FOUND,
-                 "inputs[1] of %s has %u dimensions, expected 4", request->rq_type, request->rq_tensors[1].ot_rank);
+    SIM_ARGUMENT(filter_of(request)->ot_rank == 4, ACL_ERROR_OP_NOT_FOUND,
+                 "inputs[%u] of %s has %u dimensions, expected 4", image_place(request) + 1, request->rq_type,
+                 filter_of(request)->ot_rank);
     memcpy(numbers, axes, sizeof first);
     *count = 4;
     return ACL_SUCCESS;
+}
+
+aclError sim_op_window_channels(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    int64_t axes[SIM_DIMS_MAX];
+    SIM_TRY(sim_op_window_axes(request, axes, count));
+    *numbers = image_of(request)->ot_dims[axes[C]];
+    *count = 1;
+    return ACL_SUCCESS;
+}
+
+/* The channels that a convolution makes. */
+static aclError find_outputs(const struct sim_op_request *request, int64_t *outputs)
+{
+    const struct sim_op_tensor *filter = filter_of(request);
+    int64_t axes[SIM_DIMS_MAX];
+    uint32_t count;
+    SIM_TRY(sim_op_window_filter_axes(request, axes, &count));
+    *outputs = filter->ot_dims[axes[N]];
+    SIM_ARGUMENT(!is_depthwise(request) || sim_length_multiply(outputs, filter->ot_dims[axes[C]]),
+                 ACL_ERROR_OP_NOT_FOUND, "the filter of %s has more channels than fit into 64 bits", request->rq_type);
+    return ACL_SUCCESS;
+}
+
+/* The filter of DepthwiseConv2D has `multiplier` filters for each of the channels. As the filter of a convolution with
+ * one group per channel, its elements are in the same order if the channels come before the multiplier, as in HWCN, or
+ * if one of both is 1. */
+aclError sim_op_window_depthwise_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    const struct sim_op_tensor *filter = filter_of(request);
+    int64_t axes[SIM_DIMS_MAX], channels[SIM_DIMS_MAX];
+    SIM_TRY(sim_op_window_channels(request, channels, count));
+    SIM_TRY(sim_op_window_filter_axes(request, axes, count));
+    const int64_t multiplier = filter->ot_dims[axes[N]], given = filter->ot_dims[axes[C]];
+    const bool first = axes[C] == 1, before = axes[C] == 2;
+    SIM_ARGUMENT((given == *channels || given == 1) && (before || given == 1 || (first && multiplier == 1)),
+                 ACL_ERROR_OP_NOT_FOUND,
+                 "the filter of %s has %lld times %lld channels and x has %lld channels, expected the channels of x, "
+                 "and them once except with format HWCN", request->rq_type, (long long)multiplier, (long long)given,
+                 (long long)*channels);
+    memcpy(numbers, filter->ot_dims, 4 * sizeof *numbers);
+    numbers[axes[C]] = 1;
+    *count = 4;
+    return find_outputs(request, &numbers[axes[N]]);
 }
 
 /* The height and width from a list of four, whose other two must be 1, or from a list of two. */
@@ -64,7 +152,10 @@ static aclError find_pair(const struct sim_op_request *request, const char *name
 {
     int64_t given[SIM_DIMS_MAX], axes[SIM_DIMS_MAX];
     uint32_t ranks;
-    SIM_TRY(sim_op_integers(request, name, given, count));
+    if (is_type(request, "MaxPoolV2"))
+        SIM_TRY(sim_op_find_integers(request, name, strcmp(name, "ksize") == 0 ? 1 : 2, given, count));
+    else
+        SIM_TRY(sim_op_integers(request, name, given, count));
     SIM_TRY(sim_op_window_axes(request, axes, &ranks));
     SIM_ARGUMENT(*count == 4 || *count == 2, ACL_ERROR_OP_ATTR_NOT_MATCH,
                  "attribute %s of %s has %u numbers, expected 4, one for each dimension of x", name, request->rq_type,
@@ -84,7 +175,7 @@ static aclError find_image(const struct sim_op_request *request, int64_t *number
     int64_t axes[SIM_DIMS_MAX];
     SIM_TRY(sim_op_window_axes(request, axes, count));
     for (int i = 0; i < 2; i++)
-        numbers[i] = request->rq_tensors[0].ot_dims[axes[H + i]];
+        numbers[i] = image_of(request)->ot_dims[axes[H + i]];
     *count = 2;
     return ACL_SUCCESS;
 }
@@ -96,7 +187,7 @@ aclError sim_op_window_sizes(const struct sim_op_request *request, int64_t *numb
     int64_t axes[SIM_DIMS_MAX];
     SIM_TRY(sim_op_window_filter_axes(request, axes, count));
     for (int i = 0; i < 2; i++)
-        numbers[i] = request->rq_tensors[1].ot_dims[axes[H + i]];
+        numbers[i] = filter_of(request)->ot_dims[axes[H + i]];
     *count = 2;
     return ACL_SUCCESS;
 }
@@ -231,19 +322,61 @@ aclError sim_op_window_counts_pads(const struct sim_op_request *request, int64_t
 
 aclError sim_op_window_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
-    int64_t axes[SIM_DIMS_MAX], filter_axes[SIM_DIMS_MAX], pads[SIM_DIMS_MAX];
+    int64_t axes[SIM_DIMS_MAX], pads[SIM_DIMS_MAX];
     struct span spans[2];
     SIM_TRY(find_spans(request, spans));
     SIM_TRY(sim_op_window_pads(request, pads, count));
     SIM_TRY(sim_op_window_axes(request, axes, count));
-    memcpy(numbers, request->rq_tensors[0].ot_dims, 4 * sizeof *numbers);
-    if (is_conv(request)) {
-        SIM_TRY(sim_op_window_filter_axes(request, filter_axes, count));
-        numbers[axes[C]] = request->rq_tensors[1].ot_dims[filter_axes[N]];
-    }
+    memcpy(numbers, image_of(request)->ot_dims, 4 * sizeof *numbers);
+    if (is_conv(request))
+        SIM_TRY(find_outputs(request, &numbers[axes[C]]));
     for (int i = 0; i < 2; i++)
         numbers[axes[H + i]] = sim_op_window_count(spans[i].sp_length, spans[i].sp_extent, spans[i].sp_stride,
                                                    pads[2 * i] + pads[2 * i + 1]);
     *count = 4;
     return ACL_SUCCESS;
+}
+
+/* ---- Conv2DTransposeD(x, filter, bias; input_size, strides, pads, ...), Conv2DTranspose(input_size, x, ...) ---- */
+
+/* The shape of y without input_size: the smallest whose convolution has the shape of x, and output_padding. */
+static aclError find_transposed(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    int64_t axes[SIM_DIMS_MAX], filter_axes[SIM_DIMS_MAX], pads[SIM_DIMS_MAX], extra[SIM_DIMS_MAX] = {0}, groups;
+    struct span spans[2];
+    SIM_TRY(find_spans(request, spans));
+    SIM_TRY(sim_op_window_pads(request, pads, count));
+    SIM_TRY(sim_op_window_axes(request, axes, count));
+    SIM_TRY(sim_op_window_filter_axes(request, filter_axes, count));
+    SIM_TRY(sim_op_find_integer(request, "groups", 1, &groups));
+    if (sim_op_attributes_find(&request->rq_attributes, "output_padding") != NULL)
+        SIM_TRY(sim_op_integers(request, "output_padding", extra, count));
+    SIM_ARGUMENT(*count == 4, ACL_ERROR_OP_ATTR_NOT_MATCH,
+                 "attribute output_padding of %s has %u numbers, expected 4, one for each dimension of x",
+                 request->rq_type, *count);
+    memcpy(numbers, image_of(request)->ot_dims, 4 * sizeof *numbers);
+    numbers[axes[C]] = filter_of(request)->ot_dims[filter_axes[C]];
+    bool fits = sim_length_multiply(&numbers[axes[C]], groups);
+    for (int i = 0; i < 2 && fits; i++) {
+        int64_t *length = &numbers[axes[H + i]];
+        *length -= *length > 0;
+        fits = sim_length_multiply(length, spans[i].sp_stride) &&
+               !__builtin_add_overflow(*length, spans[i].sp_extent - pads[2 * i] - pads[2 * i + 1], length) &&
+               !__builtin_add_overflow(*length, extra[axes[H + i]], length);
+    }
+    SIM_ARGUMENT(fits, ACL_ERROR_OP_NOT_FOUND, "y of %s would have a dimension that does not fit into 64 bits",
+                 request->rq_type);
+    *count = 4;
+    return ACL_SUCCESS;
+}
+
+aclError sim_op_window_transposed_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    const struct sim_source input = {.so_kind = SIM_FROM_NUMBERS, .so_place = 0};
+    SIM_TRY(image_place(request) == 0 ? sim_op_integers(request, "input_size", numbers, count)
+                                      : sim_op_numbers(request, &input, numbers, count));
+    SIM_ARGUMENT(*count == 4, ACL_ERROR_OP_ATTR_NOT_MATCH,
+                 "input_size of %s has %u numbers, expected 4, the dimensions of y", request->rq_type, *count);
+    return (numbers[0] | numbers[1] | numbers[2] | numbers[3]) == 0 ? find_transposed(request, numbers, count)
+                                                                    : ACL_SUCCESS;
 }
