@@ -144,6 +144,8 @@ static struct sim_row *const own_rows[SIM_OWN_COUNT] = {
     [SIM_OWN_AVG_POOL] = &sim_op_avg_pool_row,
     [SIM_OWN_CONV2D] = &sim_op_conv2d_row,
     [SIM_OWN_TRANSPOSED] = &sim_op_transposed_row,
+    [SIM_OWN_LSTM] = &sim_op_lstm_row,
+    [SIM_OWN_GRU] = &sim_op_gru_row,
     [SIM_OWN_BATCH_NORM] = &sim_op_batch_norm_row,
 };
 

@@ -180,6 +180,8 @@ enum sim_op_own {
     SIM_OWN_AVG_POOL,
     SIM_OWN_CONV2D,
     SIM_OWN_TRANSPOSED,
+    SIM_OWN_LSTM,
+    SIM_OWN_GRU,
     SIM_OWN_BATCH_NORM,
     SIM_OWN_COUNT,
 };

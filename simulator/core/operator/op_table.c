@@ -217,6 +217,9 @@ struct sim_row *const *sim_op_own_rows;
      .ty_sources = {INPUTS(0, 0), NEEDED("concat_dim"), Y, ANY("N")}}
 
 #define PLAIN_POOL ANY("ksize"), ANY("strides"), ANY("padding"), ANY("data_format")
+#define RECURRENT                                                                                                      \
+    ANY("direction"), ANY("activation"), ANY("gate_order"), ANY("is_training"), FIXED("cell_depth", 1),                \
+        FIXED("keep_prob", 1), FIXED("cell_clip", -1), FIXED("num_proj", 0), FIXED("time_major", 1)
 #define WIDE_POOL                                                                                                      \
     ANY("ksize"), ANY("strides"), ANY("padding_mode"), ANY("pads"), ANY("data_format"), ANY("global_pooling"),         \
         ANY("ceil_mode")
@@ -425,6 +428,15 @@ static const struct sim_op_type types[] = {
      .ty_sources = {X(0), NEEDED("depth"), X(1), X(2), OPTIONAL("axis", -1), Y}, .ty_dims = sim_op_derive_one_hot_dims},
     {"Range", 3, NULL, SIM_SHAPE_DERIVED, .ty_sources = {X(0), X(1), X(2), Y, FIXED("is_closed", 0)},
      .ty_own = SIM_OWN_RANGE, .ty_dims = sim_op_derive_range_dims},
+    {"DynamicRNN", 3, NULL, SIM_SHAPE_DERIVED,
+     .ty_sources = {X(0), X(1), X(2), MAYBE(4), MAYBE(5), DERIVED(sim_op_recurrent_lstm_gates),
+                    OPTIONAL("forget_bias", 0), OUTPUT(0), OUTPUT(1), OUTPUT(2), OUTPUT(3), OUTPUT(4), OUTPUT(5),
+                    OUTPUT(6), OUTPUT(7), ANY("cell_type"), FIXED("use_peephole", 0), RECURRENT},
+     .ty_own = SIM_OWN_LSTM, .ty_dims = sim_op_recurrent_lstm_dims, .ty_outputs = 8, .ty_most_inputs = 6},
+    {"DynamicGRUV2", 3, NULL, SIM_SHAPE_DERIVED,
+     .ty_sources = {X(0), X(1), X(2), MAYBE(3), MAYBE(4), MAYBE(6), DERIVED(sim_op_recurrent_gru_gates), OUTPUT(0),
+                    OUTPUT(1), OUTPUT(2), OUTPUT(3), OUTPUT(4), OUTPUT(5), FIXED("reset_after", 1), RECURRENT},
+     .ty_own = SIM_OWN_GRU, .ty_dims = sim_op_recurrent_gru_dims, .ty_outputs = 6, .ty_most_inputs = 7},
     POOL("MaxPool", 1, SIM_OWN_MAX_POOL, NUMBER(0), PLAIN_POOL),
     POOL("AvgPool", 1, SIM_OWN_AVG_POOL, NUMBER(0), PLAIN_POOL),
     POOL("MaxPoolExt2", 1, SIM_OWN_MAX_POOL, NUMBER(0), PLAIN_POOL),
