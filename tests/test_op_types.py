@@ -70,6 +70,8 @@ CASES = {
     "Flatten": ([CUBE], {}, CUBE.reshape(2, 12)),
     "Flatten axis": ([CUBE], {"axis": 2}, CUBE.reshape(6, 4)),
     "Flatten all": ([CUBE], {"axis": 0}, CUBE.reshape(1, 24)),
+    "FlattenV2": ([CUBE], {}, CUBE.reshape(2, 12)),
+    "FlattenV2 axes": ([CUBE], {"axis": 0, "end_axis": -2}, CUBE.reshape(6, 4)),
     "Reshape": ([CUBE, [4, -1]], {}, CUBE.reshape(4, 6)),
     "Reshape keeps": ([CUBE, [0, 12]], {}, CUBE.reshape(2, 12)),
     "ExpandDims": ([A, [1]], {}, A[:, None]),
@@ -387,6 +389,8 @@ MISFITS = [
     ("Log", [A], {"base": -2.0}, (2, 3), 100024, "base is -2, expected a number above 0, or -1 for e"),
     ("Flatten", [CUBE], {"axis": 4}, (24, 1), 100023, "axis of Flatten is 4, expected -3 to 3"),
     ("Flatten", [CUBE], {}, (6, 4), 100022, "expected the 2 dimensions that follow from the 96 bytes"),
+    ("FlattenV2", [CUBE], {"axis": 2, "end_axis": 0}, (24,), 100024, "end_axis comes before axis"),
+    ("FlattenV2", [CUBE], {"end_axis": 3}, (24,), 100023, "axis of FlattenV2 is 3, expected -3 to 2"),
     ("Reshape", [A, [5, -1]], {}, (5, 1), 100022, "outputs[0] of Reshape has 2 dimensions and 20 bytes"),
     ("Reshape", [A, [-1, -1]], {}, (2, 3), 100024, "a negative number other than a single -1"),
     ("Unsqueeze", [A], {"axes": [0, 0]}, (1, 2, 3), 100024, "or is repeated"),
@@ -415,6 +419,37 @@ def test_what_does_not_fit_the_type(op_type, inputs, values, shape, code, words,
     assert single.call(op_type, operands(single, inputs), [out], **values) == code
     text = acl.get_recent_err_msg()
     assert not acl.is_simulator or words in text, text
+
+
+PAIRS = A.astype("c8") + 1j
+# Type, inputs, attributes, type of the output, words of the messages.
+TYPES = [
+    ("Div", [INDEX, INDEX + 1], {}, "i8", "the quotient is float32, which cannot be cast to int64"),
+    ("Div", [A, A], {}, "i4", "the quotient is float32, which cannot be cast to int32"),
+    ("RealDiv", [INDEX.astype("i4"), INDEX.astype("i4")], {}, "i4", "which cannot be cast to int32"),
+    ("Div", [PAIRS, PAIRS], {}, "f4", "the quotient is complex64, which cannot be cast to float32"),
+    ("Relu", [PAIRS], {}, "c8", "16, complex64, expected"),
+    ("Swish", [PAIRS], {}, "c8", "16, complex64, expected"),
+    ("LeakyRelu", [PAIRS], {}, "c8", "16, complex64, expected"),
+    ("SoftmaxV2", [PAIRS], {}, "c8", "16, complex64, expected"),
+    ("MaxPool", [IMAGE.astype("c8")], {**SIDE, "padding": "VALID"}, "c8", "16, complex64, expected"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("op_type", "inputs", "values", "kind", "words"), TYPES)
+def test_types_of_elements_that_do_not_fit(op_type, inputs, values, kind, words, single):
+    shape = (1, 2, 2, 2) if op_type == "MaxPool" else inputs[0].shape
+    assert single.call(op_type, operands(single, inputs), [single.take(shape, kind)], **values) == 100024
+    text = acl.get_recent_err_msg()
+    assert not acl.is_simulator or words in text, text
+
+
+@pytest.mark.parametrize(
+    ("op_type", "function"), [("Add", numpy.add), ("Mul", numpy.multiply), ("RealDiv", numpy.divide)]
+)
+def test_complex_numbers(op_type, function, single):
+    found = single.run(op_type, [single.give(PAIRS), single.give(PAIRS[::-1])], PAIRS.shape, "c8")
+    numpy.testing.assert_allclose(found, function(PAIRS, PAIRS[::-1]), rtol=1e-6)
 
 
 @pytest.mark.parametrize("op_type", ["Permute", "Sum", "Amax", "SliceV2", "Matmul", "ReduceNansum", "LogSumExp"])

@@ -1,4 +1,4 @@
-"""Single operators of networks for images: depthwise and transposed convolution, batch normalization, MaxPoolV2."""
+"""Single operators of networks for images: depthwise and transposed convolution, batch normalization, pools."""
 
 import numpy
 import pytest
@@ -208,6 +208,19 @@ def test_other_forms_of_max_pool(op_type, single):
     numpy.testing.assert_array_equal(single.run(op_type, given, expected.shape, "f4", **values), expected)
 
 
+@pytest.mark.parametrize("size", [(2, 3), (5, 6), (1, 1), (4, 7)])
+def test_adaptive_pool(size, single):
+    def bounds(length, count):
+        return [(i * length // count, -(-(i + 1) * length // count)) for i in range(count)]
+
+    rows, columns = bounds(5, size[0]), bounds(6, size[1])
+    expected = numpy.array([[IMAGE[:, :, a:b, c:d].mean((2, 3)) for c, d in columns] for a, b in rows])
+    expected = expected.transpose(2, 3, 0, 1)
+    assert single.shapes("AdaptiveAvgPool2d", [single.give(IMAGE)], ["f4"], output_size=list(size)) == [expected.shape]
+    found = single.run("AdaptiveAvgPool2d", [single.give(IMAGE)], expected.shape, "f4", output_size=list(size))
+    numpy.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
 FILTER = numpy.ones((4, 1, 2, 2), "f4")
 LINE, MATRIX = numpy.ones(4, "f4"), numpy.ones((2, 4), "f4")
 SIZED = {**PLAIN, "data_format": "NCHW"}
@@ -245,6 +258,7 @@ MISFITS = [
     ("BatchNorm", [MATRIX, LINE, LINE], {"is_training": False}, [(2, 4)] + [(4,)] * 4, 100024, "mean is NULL"),
     ("BatchNorm", [MATRIX, LINE, LINE], {"exponential_avg_factor": 0.5}, [(2, 4)] + [(4,)] * 4, 100024, "mean is NULL"),
     ("BatchNorm", [MATRIX, LINE, LINE], {"data_format": "CN"}, [(2, 4)] + [(4,)] * 4, 100023, "data_format of Batch"),
+    ("AdaptiveAvgPool2d", [IMAGE], {}, [(2, 4, 1, 1)], 100023, "AdaptiveAvgPool2d needs attribute output_size"),
     ("BatchNorm", [MATRIX, LINE, LINE], {}, [(2, 4)], 100022, "numOutputs is 1, expected 5 for BatchNorm"),
 ]  # fmt: skip
 

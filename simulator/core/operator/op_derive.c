@@ -136,6 +136,24 @@ aclError sim_op_derive_flat_dims(const struct sim_op_request *request, int64_t *
     return product_of(request, (uint32_t)axis, rank, &numbers[1]);
 }
 
+/* FlattenV2(x; axis = 1, end_axis = -1): joins the dimensions from one axis to the other. */
+aclError sim_op_derive_joined_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    const struct sim_op_tensor *x = &request->rq_tensors[0];
+    int64_t first, last;
+    SIM_TRY(sim_op_find_integer(request, "axis", 1, &first));
+    SIM_TRY(sim_op_find_integer(request, "end_axis", -1, &last));
+    SIM_TRY(find_axis(request, &first, (int64_t)x->ot_rank - 1));
+    SIM_TRY(find_axis(request, &last, (int64_t)x->ot_rank - 1));
+    if (first > last)
+        return refuse(request, "end_axis comes before axis");
+    *count = 0;
+    for (uint32_t i = 0; i < x->ot_rank; i++)
+        if (i <= first || i > last)
+            numbers[(*count)++] = x->ot_dims[i];
+    return product_of(request, (uint32_t)first, (uint32_t)last + 1, &numbers[first]);
+}
+
 /* Reshape(x, shape): -1 (once) is inferred, 0 keeps the dimension of x. */
 aclError sim_op_derive_reshaped_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {

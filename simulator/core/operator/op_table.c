@@ -1,37 +1,12 @@
 /* The types of single operators, with their documented inputs, attributes and defaults, which differ from the
- * arguments of the aclnn operator of the same name. A type that is missing here but has the name of a schema with
- * only tensors, as most functions of one tensor do, uses that schema (op_type.c); other schemas do not define types.
- * The table is constant. */
-#include "op_type.h"
+ * arguments of the aclnn operator of the same name. A type that is missing here and in op_table_net.c but has the name
+ * of a schema with only tensors, as most functions of one tensor do, uses that schema (op_type.c); other schemas do not
+ * define types. The tables are constant. */
+#include "op_source.h"
 
 #include <math.h>
 
 struct sim_row *const *sim_op_own_rows;
-
-#define X(place) {.so_kind = SIM_FROM_INPUT, .so_place = (place)}
-#define MAYBE(place) {.so_kind = SIM_FROM_OPTIONAL, .so_place = (place)}
-#define TURNED(place, name) {.so_kind = SIM_FROM_INPUT, .so_place = (place), .so_name = (name)}
-#define INPUTS(first, others) {.so_kind = SIM_FROM_INPUTS, .so_place = (first), .so_number = (others)}
-#define RAISED {.so_kind = SIM_FROM_RAISED}
-#define VIEW {.so_kind = SIM_FROM_VIEW}
-#define VIEW_AS(place, derive) {.so_kind = SIM_FROM_VIEW, .so_place = (place), .so_derive = (derive)}
-#define DERIVED(derive) {.so_kind = SIM_FROM_DERIVED, .so_derive = (derive)}
-#define Y {.so_kind = SIM_FROM_OUTPUT}
-#define OUTPUT(place) {.so_kind = SIM_FROM_OUTPUT, .so_place = (place)}
-#define OUTPUTS {.so_kind = SIM_FROM_OUTPUTS}
-#define OUTPUTS_RAISED {.so_kind = SIM_FROM_OUTPUTS_RAISED}
-#define NEEDED(name) {.so_kind = SIM_FROM_ATTRIBUTE, .so_name = (name), .so_needed = true}
-#define OPTIONAL(name, number) {.so_kind = SIM_FROM_ATTRIBUTE, .so_name = (name), .so_number = (number)}
-#define NUMBERS(place) {.so_kind = SIM_FROM_NUMBERS, .so_place = (place)}
-#define TYPE {.so_kind = SIM_FROM_TYPE}
-#define TYPE_NAMED(name) {.so_kind = SIM_FROM_TYPE, .so_name = (name)}
-#define MATH {.so_kind = SIM_FROM_MATH}
-#define NUMBER(number) {.so_kind = SIM_FROM_NUMBER, .so_number = (number)}
-#define FIXED(name, number) {.so_kind = SIM_SOURCE_FIXED, .so_name = (name), .so_number = (number)}
-#define ABSENT {.so_kind = SIM_SOURCE_FIXED} /* an omitted optional argument */
-#define ANY(name) {.so_kind = SIM_SOURCE_ANY, .so_name = (name)}
-
-#define NOTHING {.so_kind = SIM_FROM_NOTHING}
 
 #define TWO(name, row) {name, 2, row, SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), Y}}
 #define SCALED(name, row) {name, 2, row, SIM_SHAPE_BROADCAST, .ty_sources = {X(0), X(1), NUMBER(1), Y}}
@@ -80,88 +55,6 @@ struct sim_row *const *sim_op_own_rows;
                            ANY("begin_params_axis")},                                                                  \
             .ty_own = (own), .ty_dims = sim_op_derive_first_dims, .ty_more_dims = sim_op_derive_line_dims,             \
             .ty_outputs = 3                                                                                            \
-    }
-#define POOL(name, inputs, own, divisor, ...)                                                                          \
-    {                                                                                                                  \
-        name, inputs, NULL, SIM_SHAPE_DERIVED,                                                                         \
-            .ty_sources = {X(0),                                                                                       \
-                           DERIVED(sim_op_window_axes),                                                                \
-                           DERIVED(sim_op_window_sizes),                                                               \
-                           DERIVED(sim_op_window_strides),                                                             \
-                           DERIVED(sim_op_window_pads),                                                                \
-                           DERIVED(sim_op_window_counts_pads),                                                         \
-                           divisor,                                                                                    \
-                           Y,                                                                                          \
-                           __VA_ARGS__},                                                                               \
-            .ty_own = (own), .ty_dims = sim_op_window_dims                                                             \
-    }
-#define CONVOLUTION(name, filter, groups)                                                                              \
-    {                                                                                                                  \
-        name, 2, NULL, SIM_SHAPE_DERIVED,                                                                              \
-            .ty_sources = {X(0),                                                                                       \
-                           filter,                                                                                     \
-                           MAYBE(2),                                                                                   \
-                           DERIVED(sim_op_window_axes),                                                                \
-                           DERIVED(sim_op_window_filter_axes),                                                         \
-                           DERIVED(sim_op_window_strides),                                                             \
-                           DERIVED(sim_op_window_pads),                                                                \
-                           DERIVED(sim_op_window_dilations),                                                           \
-                           groups,                                                                                     \
-                           Y,                                                                                          \
-                           FIXED("offset_x", 0),                                                                       \
-                           ANY("strides"),                                                                             \
-                           ANY("pads"),                                                                                \
-                           ANY("dilations"),                                                                           \
-                           ANY("data_format")},                                                                        \
-            .ty_own = SIM_OWN_CONV2D, .ty_dims = sim_op_window_dims, .ty_most_inputs = 3                               \
-    }
-/* `place` is that of x. */
-#define TRANSPOSED(name, place, ...)                                                                                   \
-    {                                                                                                                  \
-        name, (place) + 2, NULL, SIM_SHAPE_DERIVED,                                                                    \
-            .ty_sources = {X(place),                                                                                   \
-                           X((place) + 1),                                                                             \
-                           MAYBE((place) + 2),                                                                         \
-                           DERIVED(sim_op_window_axes),                                                                \
-                           DERIVED(sim_op_window_filter_axes),                                                         \
-                           DERIVED(sim_op_window_strides),                                                             \
-                           DERIVED(sim_op_window_pads),                                                                \
-                           DERIVED(sim_op_window_dilations),                                                           \
-                           OPTIONAL("groups", 1),                                                                      \
-                           DERIVED(sim_op_window_transposed_dims),                                                     \
-                           Y,                                                                                          \
-                           FIXED("offset_x", 0),                                                                       \
-                           ANY("strides"),                                                                             \
-                           ANY("pads"),                                                                                \
-                           ANY("dilations"),                                                                           \
-                           ANY("data_format"),                                                                         \
-                           ANY("output_padding"),                                                                      \
-                           __VA_ARGS__},                                                                               \
-            .ty_own = SIM_OWN_TRANSPOSED, .ty_dims = sim_op_window_transposed_dims, .ty_most_inputs = (place) + 3      \
-    }
-/* With a sixth output, which only a gradient on another device would read, and without. */
-#define TRAINED(outputs, fits)                                                                                         \
-    {                                                                                                                  \
-        "BatchNorm", 3, NULL, SIM_SHAPE_DERIVED,                                                                       \
-            .ty_sources = {X(0),                                                                                       \
-                           DERIVED(sim_op_window_channel_axis),                                                        \
-                           X(1),                                                                                       \
-                           X(2),                                                                                       \
-                           MAYBE(3),                                                                                   \
-                           MAYBE(4),                                                                                   \
-                           ABSENT,                                                                                     \
-                           OPTIONAL("is_training", 1),                                                                 \
-                           OPTIONAL("epsilon", 1e-4),                                                                  \
-                           OPTIONAL("exponential_avg_factor", 1),                                                      \
-                           OUTPUT(0),                                                                                  \
-                           OUTPUT(1),                                                                                  \
-                           OUTPUT(2),                                                                                  \
-                           OUTPUT(3),                                                                                  \
-                           OUTPUT(4),                                                                                  \
-                           ANY("data_format")},                                                                        \
-            .ty_own = SIM_OWN_BATCH_NORM, .ty_dims = sim_op_derive_first_dims,                                         \
-            .ty_more_dims = sim_op_derive_second_dims, .ty_outputs = (outputs), .ty_fits = (fits),                     \
-            .ty_most_inputs = 5                                                                                        \
     }
 #define PRODUCT(name, left, right, ...)                                                                                \
     {name, 2, "aclnnMatmul", SIM_SHAPE_PRODUCT,                                                                        \
@@ -216,14 +109,6 @@ struct sim_row *const *sim_op_own_rows;
     {name, SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_JOINED,                                                             \
      .ty_sources = {INPUTS(0, 0), NEEDED("concat_dim"), Y, ANY("N")}}
 
-#define PLAIN_POOL ANY("ksize"), ANY("strides"), ANY("padding"), ANY("data_format")
-#define RECURRENT                                                                                                      \
-    ANY("direction"), ANY("activation"), ANY("gate_order"), ANY("is_training"), FIXED("cell_depth", 1),                \
-        FIXED("keep_prob", 1), FIXED("cell_clip", -1), FIXED("num_proj", 0), FIXED("time_major", 1)
-#define WIDE_POOL                                                                                                      \
-    ANY("ksize"), ANY("strides"), ANY("padding_mode"), ANY("pads"), ANY("data_format"), ANY("global_pooling"),         \
-        ANY("ceil_mode")
-
 static double number_of(const struct sim_op_request *request, const char *name, double missing)
 {
     const struct sim_attribute *found = sim_op_attributes_find(&request->rq_attributes, name);
@@ -264,11 +149,6 @@ static bool has_one_axis(const struct sim_op_request *request)
 {
     const struct sim_attribute *axes = sim_op_attributes_find(&request->rq_attributes, "axes");
     return axes == NULL || axes->at_kind == SIM_ATTRIBUTE_INTEGER || axes->at_count == 1;
-}
-
-static bool has_six_outputs(const struct sim_op_request *request)
-{
-    return request->rq_output_count == 6;
 }
 
 static const struct sim_op_type types[] = {
@@ -324,6 +204,7 @@ static const struct sim_op_type types[] = {
     {"OnesLike", 1, "aclnnInplaceOne", SIM_SHAPE_FIRST, .ty_sources = {Y}},
     {"Fill", 2, "aclnnInplaceFillTensor", SIM_SHAPE_NUMBERS, .ty_sources = {Y, X(1), NUMBERS(0)}},
     VIEWED("Flatten", 1, sim_op_derive_flat_dims, ANY("axis")),
+    VIEWED("FlattenV2", 1, sim_op_derive_joined_axes, ANY("axis"), ANY("end_axis")),
     VIEWED("Reshape", 2, sim_op_derive_reshaped_dims, FIXED("axis", 0), FIXED("num_axes", -1)),
     VIEWED("ExpandDims", 2, sim_op_derive_expanded_dims, ANY("axis")),
     VIEWED("Unsqueeze", 1, sim_op_derive_expanded_dims, ANY("axes")),
@@ -428,37 +309,6 @@ static const struct sim_op_type types[] = {
      .ty_sources = {X(0), NEEDED("depth"), X(1), X(2), OPTIONAL("axis", -1), Y}, .ty_dims = sim_op_derive_one_hot_dims},
     {"Range", 3, NULL, SIM_SHAPE_DERIVED, .ty_sources = {X(0), X(1), X(2), Y, FIXED("is_closed", 0)},
      .ty_own = SIM_OWN_RANGE, .ty_dims = sim_op_derive_range_dims},
-    {"DynamicRNN", 3, NULL, SIM_SHAPE_DERIVED,
-     .ty_sources = {X(0), X(1), X(2), MAYBE(4), MAYBE(5), DERIVED(sim_op_recurrent_lstm_gates),
-                    OPTIONAL("forget_bias", 0), OUTPUT(0), OUTPUT(1), OUTPUT(2), OUTPUT(3), OUTPUT(4), OUTPUT(5),
-                    OUTPUT(6), OUTPUT(7), ANY("cell_type"), FIXED("use_peephole", 0), RECURRENT},
-     .ty_own = SIM_OWN_LSTM, .ty_dims = sim_op_recurrent_lstm_dims, .ty_outputs = 8, .ty_most_inputs = 6},
-    {"DynamicGRUV2", 3, NULL, SIM_SHAPE_DERIVED,
-     .ty_sources = {X(0), X(1), X(2), MAYBE(3), MAYBE(4), MAYBE(6), DERIVED(sim_op_recurrent_gru_gates), OUTPUT(0),
-                    OUTPUT(1), OUTPUT(2), OUTPUT(3), OUTPUT(4), OUTPUT(5), FIXED("reset_after", 1), RECURRENT},
-     .ty_own = SIM_OWN_GRU, .ty_dims = sim_op_recurrent_gru_dims, .ty_outputs = 6, .ty_most_inputs = 7},
-    POOL("MaxPool", 1, SIM_OWN_MAX_POOL, NUMBER(0), PLAIN_POOL),
-    POOL("AvgPool", 1, SIM_OWN_AVG_POOL, NUMBER(0), PLAIN_POOL),
-    POOL("MaxPoolExt2", 1, SIM_OWN_MAX_POOL, NUMBER(0), PLAIN_POOL),
-    POOL("MaxPoolV2", 3, SIM_OWN_MAX_POOL, NUMBER(0), ANY("padding"), ANY("data_format")),
-    POOL("MaxPoolV3", 1, SIM_OWN_MAX_POOL, NUMBER(0), WIDE_POOL),
-    POOL("AvgPoolV2", 1, SIM_OWN_AVG_POOL, OPTIONAL("divisor_override", 0), WIDE_POOL, ANY("exclusive")),
-    POOL("GlobalAveragePool", 1, SIM_OWN_AVG_POOL, NUMBER(0), ANY("data_format")),
-    CONVOLUTION("Conv2D", X(1), OPTIONAL("groups", 1)),
-    CONVOLUTION("DepthwiseConv2D", VIEW_AS(1, sim_op_window_depthwise_dims), DERIVED(sim_op_window_channels)),
-    TRANSPOSED("Conv2DTransposeD", 0, ANY("input_size")),
-    TRANSPOSED("Conv2DTranspose", 1, NOTHING),
-    TRAINED(6, has_six_outputs),
-    TRAINED(5, NULL),
-    {"BNInfer", 5, NULL, SIM_SHAPE_FIRST,
-     .ty_sources = {X(0), DERIVED(sim_op_window_channel_axis), X(1), X(2), X(3), X(4), ABSENT, NUMBER(0),
-                    NEEDED("epsilon"), NUMBER(1), Y},
-     .ty_own = SIM_OWN_BATCH_NORM},
-    {"BNInference", 4, NULL, SIM_SHAPE_FIRST,
-     .ty_sources = {X(0), DERIVED(sim_op_window_channel_axis), MAYBE(4), MAYBE(5), X(1), X(2), X(3), NUMBER(0),
-                    OPTIONAL("epsilon", 1e-5), NUMBER(1), Y, ABSENT, ABSENT, ABSENT, ABSENT, ANY("mode"),
-                    FIXED("use_global_stats", 1)},
-     .ty_own = SIM_OWN_BATCH_NORM, .ty_most_inputs = 6},
 };
 
 static bool takes_inputs(const struct sim_op_type *type, const struct sim_op_request *request)
@@ -476,15 +326,14 @@ static bool takes_inputs(const struct sim_op_type *type, const struct sim_op_req
 
 const struct sim_op_type *sim_op_type_find(const struct sim_op_request *request, bool *known)
 {
+    const size_t count = sizeof types / sizeof *types;
     *known = false;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        const struct sim_op_type *type = &types[i];
+    for (size_t i = 0; i < count + sim_op_net_count; i++) {
+        const struct sim_op_type *type = i < count ? &types[i] : &sim_op_net_types[i - count];
         if (strcmp(type->ty_name, request->rq_type) != 0)
             continue;
         *known = true;
-        if (!takes_inputs(type, request))
-            continue;
-        if (type->ty_fits == NULL || type->ty_fits(request))
+        if (takes_inputs(type, request) && (type->ty_fits == NULL || type->ty_fits(request)))
             return type;
     }
     return NULL;

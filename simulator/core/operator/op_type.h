@@ -70,6 +70,10 @@ struct sim_op_type {
     uint32_t ty_most_inputs; /* not 0: the first ty_inputs are required, those from this place on must be omitted */
 };
 
+/* A part of the table, in a file of its own (op_table_net.c). */
+extern const struct sim_op_type sim_op_net_types[];
+extern const size_t sim_op_net_count;
+
 /* The table's entry for a request. NULL with *known set if the type takes another number of inputs. */
 const struct sim_op_type *sim_op_type_find(const struct sim_op_request *request, bool *known);
 
@@ -82,6 +86,7 @@ aclError sim_op_derive_slice_dims(const struct sim_op_request *request, int64_t 
 aclError sim_op_derive_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count); /* 0, 1, ... */
 aclError sim_op_derive_ones(const struct sim_op_request *request, int64_t *numbers, uint32_t *count); /* all 1 */
 aclError sim_op_derive_flat_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+aclError sim_op_derive_joined_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_derive_reshaped_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_derive_expanded_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_derive_squeezed_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
@@ -112,6 +117,8 @@ aclError sim_op_window_depthwise_dims(const struct sim_op_request *request, int6
 aclError sim_op_window_transposed_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 /* The dimension of the channels, for batch normalization. */
 aclError sim_op_window_channel_axis(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
+/* y of AdaptiveAvgPool2d. */
+aclError sim_op_window_adapted_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 /* The axes of a filter: outputs, inputs, height, width. */
 aclError sim_op_window_filter_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 

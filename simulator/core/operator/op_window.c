@@ -337,6 +337,21 @@ aclError sim_op_window_dims(const struct sim_op_request *request, int64_t *numbe
     return ACL_SUCCESS;
 }
 
+/* AdaptiveAvgPool2d(x; output_size): the last two dimensions of x change. */
+aclError sim_op_window_adapted_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    const struct sim_op_tensor *x = image_of(request);
+    int64_t sizes[SIM_DIMS_MAX];
+    SIM_TRY(sim_op_integers(request, "output_size", sizes, count));
+    SIM_ARGUMENT(*count == 2 && x->ot_rank >= 2, ACL_ERROR_OP_NOT_FOUND,
+                 "attribute output_size of %s has %u numbers and x has %u dimensions, expected 2, and 3 or 4",
+                 request->rq_type, *count, x->ot_rank);
+    memcpy(numbers, x->ot_dims, x->ot_rank * sizeof *numbers);
+    memcpy(numbers + x->ot_rank - 2, sizes, 2 * sizeof *numbers);
+    *count = x->ot_rank;
+    return ACL_SUCCESS;
+}
+
 /* ---- Conv2DTransposeD(x, filter, bias; input_size, strides, pads, ...), Conv2DTranspose(input_size, x, ...) ---- */
 
 /* The shape of y without input_size: the smallest whose convolution has the shape of x, and output_padding. */
