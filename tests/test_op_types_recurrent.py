@@ -37,11 +37,11 @@ def sigmoid(x):
     return 1 / (1 + numpy.exp(-x))
 
 
-def lstm(h=ZERO, c=ZERO, order="ijfo", forget_bias=0.0):
+def lstm(h=ZERO, c=ZERO, order="ijfo", forget_bias=0.0, x=X):
     """Return y, output_h, output_c, i, j, f, o and tanhc."""
     weight, h, c, steps = W.astype("f8"), h[0].astype("f8"), c[0].astype("f8"), []
-    for x in X.astype("f8"):
-        columns = numpy.concatenate([x, h], 1) @ weight + B
+    for step in x.astype("f8"):
+        columns = numpy.concatenate([step, h], 1) @ weight + B
         sums = dict(zip(order, numpy.split(columns, 4, 1)))
         i, f, o = sigmoid(sums["i"]), sigmoid(sums["f"] + forget_bias), sigmoid(sums["o"])
         j = numpy.tanh(sums["j"])
@@ -94,6 +94,11 @@ class TestLstm:
         inputs = given(single, [X, W, B, None, H, C], kind)
         values = {"gate_order": order, "forget_bias": 1.5, "is_training": False}
         check(single, "DynamicRNN", inputs, lstm(H, C, order, 1.5), kind, **values)
+
+    def test_from_the_last_time_to_the_first(self, single):
+        inputs = given(single, [X, W, B, None, H, C], "f4")
+        expected = [one[::-1] for one in lstm(H, C, x=X[::-1])]
+        check(single, "DynamicRNN", inputs, expected, "f4", direction="REDIRECTIONAL")
 
     def test_only_one_state(self, single):
         inputs = given(single, [X, W, B, None, None, C, None, None, None, None], "f4")

@@ -79,10 +79,11 @@ static aclnnStatus check_outputs(const aclsimArgument *outputs, size_t count, co
     return ACL_SUCCESS;
 }
 
-/* ---- DynamicRNN: the weight has a row for each element of the input, then one for each of the state ---- */
+/* ---- DynamicRNN: the weight has a row for each element of the input, then one for each of the state. Reversed, it
+ * begins with the last time. ---- */
 
-enum { X, W, B, INIT_H, INIT_C, GATES, FORGET_BIAS, Y, OUTPUT_H, OUTPUT_C, GATE_I, GATE_J, GATE_F, GATE_O, TANH_C,
-       LSTM_ARGUMENTS };
+enum { X, W, B, INIT_H, INIT_C, GATES, FORGET_BIAS, REVERSED, Y, OUTPUT_H, OUTPUT_C, GATE_I, GATE_J, GATE_F, GATE_O,
+       TANH_C, LSTM_ARGUMENTS };
 enum { LSTM_GATES = 4, LSTM_RESULTS = LSTM_ARGUMENTS - OUTPUT_H };
 
 static aclnnStatus plan_lstm(const aclsimCall *call, uint64_t *workspace_size)
@@ -136,8 +137,9 @@ static aclError run_lstm(const aclsimCall *call, struct sim_lists *lists)
     SIM_TRY(sim_lists_take(lists, columns, &sums));
     for (size_t r = 0; r < LSTM_RESULTS; r++)
         SIM_TRY(sim_lists_take(lists, sizes.si_time * states, &results[r]));
-    for (size_t line = 0; line < sizes.si_time * sizes.si_batch; line++) {
-        const size_t state = line % sizes.si_batch * hidden;
+    for (size_t done = 0; done < sizes.si_time * sizes.si_batch; done++) {
+        const size_t row = done % sizes.si_batch, step = done / sizes.si_batch, state = row * hidden;
+        const size_t line = (given[REVERSED].integer != 0 ? sizes.si_time - 1 - step : step) * sizes.si_batch + row;
         memcpy(sums, b, columns * sizeof *sums);
         add_product(x + line * sizes.si_input, sizes.si_input, w, columns, sums);
         add_product(h + state, hidden, w + sizes.si_input * columns, columns, sums);
@@ -159,6 +161,7 @@ static const struct sim_parameter lstm_parameters[] = {
     [INIT_C] = {"init_c", ACLSIM_TENSOR, ACLSIM_IN, true},
     [GATES] = {"gates", ACLSIM_INTEGERS, 0, false},
     [FORGET_BIAS] = {"forget_bias", ACLSIM_NUMBER, 0, false},
+    [REVERSED] = {"reversed", ACLSIM_INTEGER, 0, false},
     [Y] = {"y", ACLSIM_TENSOR, ACLSIM_OUT, false},
     [OUTPUT_H] = {"output_h", ACLSIM_TENSOR, ACLSIM_OUT, false},
     [OUTPUT_C] = {"output_c", ACLSIM_TENSOR, ACLSIM_OUT, false},

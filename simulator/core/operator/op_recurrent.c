@@ -24,7 +24,6 @@ static aclError find_gates(const struct sim_op_request *request, const char *gat
                            int64_t *numbers, uint32_t *count)
 {
     const char *order = sim_op_text(request, "gate_order", orders[0]);
-    SIM_TRY(check_text(request, "direction", "UNIDIRECTIONAL"));
     SIM_TRY(check_text(request, "activation", "tanh"));
     SIM_ARGUMENT(strcmp(order, orders[0]) == 0 || strcmp(order, orders[1]) == 0, ACL_ERROR_OP_ATTR_NOT_MATCH,
                  "attribute gate_order of %s is \"%s\", expected %s or %s", request->rq_type, order, orders[0],
@@ -59,6 +58,17 @@ aclError sim_op_recurrent_lstm_gates(const struct sim_op_request *request, int64
     return find_gates(request, "ijfo", orders, numbers, count);
 }
 
+aclError sim_op_recurrent_reversed(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
+{
+    const char *direction = sim_op_text(request, "direction", "UNIDIRECTIONAL");
+    *numbers = strcmp(direction, "REDIRECTIONAL") == 0;
+    *count = 1;
+    SIM_ARGUMENT(*numbers != 0 || strcmp(direction, "UNIDIRECTIONAL") == 0, ACL_ERROR_OP_ATTR_NOT_MATCH,
+                 "attribute direction of %s is \"%s\", expected UNIDIRECTIONAL or REDIRECTIONAL", request->rq_type,
+                 direction);
+    return ACL_SUCCESS;
+}
+
 aclError sim_op_recurrent_lstm_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count)
 {
     return find_dims(request, 1, 4, numbers, count);
@@ -70,6 +80,7 @@ aclError sim_op_recurrent_gru_gates(const struct sim_op_request *request, int64_
 {
     static const char *const orders[] = {"zrh", "rzh"};
     SIM_TRY(check_omitted(request, 5));
+    SIM_TRY(check_text(request, "direction", "UNIDIRECTIONAL"));
     return find_gates(request, "zrh", orders, numbers, count);
 }
 

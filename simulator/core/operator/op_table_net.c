@@ -100,8 +100,9 @@ static bool has_six_outputs(const struct sim_op_request *request)
 const struct sim_op_type sim_op_net_types[] = {
     {"DynamicRNN", 3, NULL, SIM_SHAPE_DERIVED,
      .ty_sources = {X(0), X(1), X(2), MAYBE(4), MAYBE(5), DERIVED(sim_op_recurrent_lstm_gates),
-                    OPTIONAL("forget_bias", 0), OUTPUT(0), OUTPUT(1), OUTPUT(2), OUTPUT(3), OUTPUT(4), OUTPUT(5),
-                    OUTPUT(6), OUTPUT(7), ANY("cell_type"), FIXED("use_peephole", 0), RECURRENT},
+                    OPTIONAL("forget_bias", 0), DERIVED(sim_op_recurrent_reversed), OUTPUT(0), OUTPUT(1), OUTPUT(2),
+                    OUTPUT(3), OUTPUT(4), OUTPUT(5), OUTPUT(6), OUTPUT(7), ANY("cell_type"), FIXED("use_peephole", 0),
+                    RECURRENT},
      .ty_own = SIM_OWN_LSTM, .ty_dims = sim_op_recurrent_lstm_dims, .ty_outputs = 8, .ty_most_inputs = 6},
     {"DynamicGRUV2", 3, NULL, SIM_SHAPE_DERIVED,
      .ty_sources = {X(0), X(1), X(2), MAYBE(3), MAYBE(4), MAYBE(6), DERIVED(sim_op_recurrent_gru_gates), OUTPUT(0),

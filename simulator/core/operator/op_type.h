@@ -53,7 +53,7 @@ enum sim_op_shape {
     SIM_SHAPE_VIEWED,    /* the same, and as many bytes as the input */
 };
 
-#define SIM_OP_SOURCES 26
+#define SIM_OP_SOURCES 27
 #define SIM_OP_ANY_COUNT UINT32_MAX
 
 struct sim_op_type {
@@ -122,8 +122,9 @@ aclError sim_op_window_adapted_dims(const struct sim_op_request *request, int64_
 /* The axes of a filter: outputs, inputs, height, width. */
 aclError sim_op_window_filter_axes(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 
-/* Recurrent networks (op_recurrent.c): the places of their gates among the columns of a weight, and the shape of all
- * outputs. */
+/* Recurrent networks (op_recurrent.c): the places of their gates among the columns of a weight, whether the last time
+ * comes first, and the shape of all outputs. */
+aclError sim_op_recurrent_reversed(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_recurrent_lstm_gates(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_recurrent_lstm_dims(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
 aclError sim_op_recurrent_gru_gates(const struct sim_op_request *request, int64_t *numbers, uint32_t *count);
