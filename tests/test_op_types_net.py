@@ -227,8 +227,8 @@ SIZED = {**PLAIN, "data_format": "NCHW"}
 # Type, inputs, attributes, shapes of the outputs, code, words of the messages.
 MISFITS = [
     ("DepthwiseConv2D", [IMAGE, numpy.ones((2, 4, 2, 2), "f4")], SIZED, [(2, 8, 4, 5)], 100024,
-     "the filter of DepthwiseConv2D has 2 times 4 channels and x has 4 channels"),
-    ("DepthwiseConv2D", [IMAGE, numpy.ones((1, 3, 2, 2), "f4")], SIZED, [(2, 3, 4, 5)], 100024, "1 times 3 channels"),
+     "the filter of DepthwiseConv2D has 4 channels with 2 filters each and x has 4 channels"),
+    ("DepthwiseConv2D", [IMAGE, numpy.ones((1, 3, 2, 2), "f4")], SIZED, [(2, 3, 4, 5)], 100024, "has 3 channels with"),
     ("DepthwiseConv2D", [IMAGE, numpy.ones((6, 1, 2, 2), "f4")], SIZED, [(2, 6, 4, 5)], 100024,
      "groups is 4 and filter has 6 output channels"),
     ("DepthwiseConv2D", [IMAGE, FILTER], {**SIZED, "groups": 4}, [(2, 4, 4, 5)], 100023, "has no attribute groups"),

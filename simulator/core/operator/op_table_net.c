@@ -60,7 +60,7 @@
                            __VA_ARGS__},                                                                               \
             .ty_own = SIM_OWN_TRANSPOSED, .ty_dims = sim_op_window_transposed_dims, .ty_most_inputs = (place) + 3      \
     }
-/* With a sixth output, which only a gradient on another device would read, and without. */
+/* With the optional output reserve_space_3, which is not written, and without it. */
 #define TRAINED(outputs, fits)                                                                                         \
     {                                                                                                                  \
         "BatchNorm", 3, NULL, SIM_SHAPE_DERIVED,                                                                       \

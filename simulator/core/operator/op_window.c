@@ -138,9 +138,9 @@ aclError sim_op_window_depthwise_dims(const struct sim_op_request *request, int6
     const bool first = axes[C] == 1, before = axes[C] == 2;
     SIM_ARGUMENT((given == *channels || given == 1) && (before || given == 1 || (first && multiplier == 1)),
                  ACL_ERROR_OP_NOT_FOUND,
-                 "the filter of %s has %lld times %lld channels and x has %lld channels, expected the channels of x, "
-                 "and them once except with format HWCN", request->rq_type, (long long)multiplier, (long long)given,
-                 (long long)*channels);
+                 "the filter of %s has %lld channels with %lld filters each and x has %lld channels, expected the "
+                 "channels of x, and one filter each unless the format is HWCN", request->rq_type, (long long)given,
+                 (long long)multiplier, (long long)*channels);
     memcpy(numbers, filter->ot_dims, 4 * sizeof *numbers);
     numbers[axes[C]] = 1;
     *count = 4;
