@@ -133,6 +133,13 @@ def test_no_file_includes_a_header_of_a_room_above():
     assert not wrong, "\n".join(wrong)
 
 
+def test_products_of_sizes_are_checked_by_one_helper():
+    """sim_size_multiply and sim_length_multiply, so that no place forgets to look at the overflow."""
+    places = "simulator/core/**/*.[ch]", "simulator/ops/**/*.[ch]", "simulator/api/*.[ch]", "simulator/extra/*.[ch]"
+    own = [path.relative_to(ROOT).as_posix() for path in sources(*places) if "mul_overflow" in path.read_text()]
+    assert own == ["simulator/core/base/bytes.h"]
+
+
 @pytest.mark.parametrize("path", sources("tests/fuzz/*.c"), ids=lambda path: path.stem)
 def test_fuzzers_compile(path):
     """Only .ci/full runs them."""

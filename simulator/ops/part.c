@@ -1,5 +1,6 @@
 /* Single operators that copy parts of tensors: StridedSlice and Split (also used for Unpack). Elements are
  * copied bit by bit. */
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "operator/op.h"
 #include "require.h"
@@ -13,11 +14,10 @@
 static aclnnStatus check_cut(const aclsimArgument *given, uint32_t dim)
 {
     int64_t start = given[1].integers[dim], step = given[2].integers[dim], size = given[3].integers[dim];
-    int64_t length = given[0].tensors->dims[dim], last = 0;
+    int64_t length = given[0].tensors->dims[dim], last = step;
     bool fits = size >= 0 && size <= length &&
-                (size == 0 || (start >= 0 && start < length &&
-                                            !__builtin_mul_overflow(size - 1, step, &last) &&
-                                            !__builtin_add_overflow(last, start, &last) && last >= 0 && last < length));
+                (size == 0 || (start >= 0 && start < length && sim_length_multiply(&last, size - 1) &&
+                               !__builtin_add_overflow(last, start, &last) && last >= 0 && last < length));
     SIM_ARGUMENT(fits, ACLNN_ERR_PARAM_INVALID,
                  "the slice of %lld elements from index %lld with step %lld leaves dimension %u of %s, "
                  "expected indices within its %lld elements", (long long)size, (long long)start,

@@ -10,6 +10,7 @@
 #include "call.h"
 
 #include "address/memory.h"
+#include "base/bytes.h"
 #include "base/fail.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +123,7 @@ static struct view view_of(const struct sim_call_cursor *at)
         view.vi_dims[view.vi_rank] = tensor->dims[k];
         view.vi_steps[view.vi_rank++] = step;
         first -= step < 0 ? (uintptr_t)(step * (tensor->dims[k] - 1)) : 0; /* the range begins at the lowest byte */
-        if (__builtin_mul_overflow(view.vi_elements, (uint64_t)tensor->dims[k], &view.vi_elements))
+        if (!sim_size_multiply(&view.vi_elements, (uint64_t)tensor->dims[k]))
             view.vi_elements = UINT64_MAX;
     }
     view.vi_first = first;
