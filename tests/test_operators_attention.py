@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 import acl
 
-FEW = settings(SETTINGS, max_examples=25)
+FEW = settings(SETTINGS, max_examples=15)
 HALF = ["f2", "b2"]
 FUSED = [f"fused_infer_attention_score{version}" for version in ("", "_v2", "_v3")]
 PROMPT = [f"prompt_flash_attention{version}" for version in ("", "_v2", "_v3")]

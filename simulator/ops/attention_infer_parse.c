@@ -52,7 +52,8 @@ static aclnnStatus parse_query(struct sim_infer *infer)
     SIM_TRY(sim_require_type(query, SIM_TYPES_HALF));
     SIM_TRY(sim_attention_view(query->name, query->tensors, infer->in_layout, infer->in_heads, &infer->in_queries));
     const struct sim_attention_view *view = &infer->in_queries;
-    SIM_ARGUMENT(view->vi_columns <= SIM_INFER_DEPTH && view->vi_columns % 16 == 0, ACLNN_ERR_PARAM_INVALID,
+    SIM_ARGUMENT(view->vi_columns > 0 && view->vi_columns <= SIM_INFER_DEPTH && view->vi_columns % 16 == 0,
+                 ACLNN_ERR_PARAM_INVALID,
                  "query has heads of %" PRId64 " columns, expected a multiple of 16 up to %d", view->vi_columns,
                  SIM_INFER_DEPTH);
     infer->in_is_single = !infer->in_is_packed && view->vi_rows == 1;

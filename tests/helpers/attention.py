@@ -148,3 +148,110 @@ def agree(npu, tensor, expected, size=1.0, factor=1e-5):
     assert numpy.array_equal(numpy.isinf(exact(found, tensor.kind)), infinite)
     error = numpy.broadcast_to(factor * numpy.asarray(size), expected.shape)
     near(found[~infinite], expected[~infinite], tensor.kind, error[~infinite])
+
+
+# --- FlashAttentionScore and its gradient
+
+
+def total_over_groups(values, heads):
+    """Return the sums over the query heads that share a head of the keys."""
+    return values.reshape(heads, len(values) // heads, *values.shape[1:]).sum(1)
+
+
+class Training:
+    """Operands of a call; ``ends`` are those of packed batches, as two lists, and ``rope`` the rotary columns."""
+
+    def __init__(self, case, layout, ends=None, rope=0):
+        self.case, self.layout, self.ends, self.rope = case, layout, ends, rope
+        self.kv_heads = case.pick(1, 2)
+        self.heads = self.kv_heads * case.pick(1, 2)
+        self.columns, self.width = case.pick((5, 5), (24, 7))
+        if ends is None:
+            self.batches, rows, keys = case.pick(1, 2), case.pick(1, 4, 18), case.pick(1, 6, 70)
+            self.parts = [(b, slice(0, rows), slice(0, keys)) for b in range(self.batches)]
+        else:
+            self.batches, rows, keys = 1, max(ends[0], default=0) + 1, max(ends[1], default=0) + 1
+            starts = [[0, *each[:-1]] for each in ends]
+            self.parts = [
+                (0, *(slice(start if end else 0, end) for start, end in zip(start_pair, end_pair)))
+                for start_pair, end_pair in zip(zip(*starts), zip(*ends))
+            ]
+        self.rows, self.keys = rows, keys
+        self.scale, self.keep = case.pick(1.0, 0.5), 1.0
+        self.hidden = self.shift = self.kept = None
+        self.shift_first, self.extra = True, {}
+        self.query, self.q = self.take(self.heads, rows, self.columns)
+        self.key, self.k = self.take(self.kv_heads, keys, self.columns)
+        self.value, self.v = self.take(self.kv_heads, keys, self.width)
+        if rope:
+            self.query_rope, more = self.take(self.heads, rows, rope)
+            self.q = numpy.concatenate([self.q, more], -1)
+            self.key_rope, more = self.take(self.kv_heads, keys, rope)
+            self.k = numpy.concatenate([self.k, more], -1)
+
+    def take(self, heads, rows, columns):
+        """Return an operand of the call's layout, and its heads."""
+        return self.case.heads(self.layout, self.batches, heads, rows, columns)
+
+    def drop(self):
+        """Drop some weights; a mask has one bit per weight."""
+        self.keep = self.case.pick(0.5, 0.9)
+        sizes = [(self.heads, rows.stop - rows.start, keys.stop - keys.start) for _, rows, keys in self.parts]
+        self.kept = [self.case.generator.random(size) < self.keep for size in sizes]
+        bits = numpy.concatenate([each.reshape(-1) for each in self.kept])
+        mask = numpy.zeros(-(-bits.size // 128) * 16, "u1")
+        packed = numpy.packbits(bits, bitorder="little")
+        mask[: packed.size] = packed
+        self.extra.update(dropMask=self.case.npu.tensor(mask), keepProb=self.keep)
+
+    def given(self):
+        """Return the arguments that the operator and its gradient share, except the key."""
+        found = {"query": self.query, "value": self.value, "headNum": self.heads, "inputLayout": self.layout,
+                 "scaleValue": self.scale, **self.extra}  # fmt: skip
+        return found if self.ends is None else {**found, "actualSeqQLen": self.ends[0], "actualSeqKvLen": self.ends[1]}
+
+    def batch(self, number):
+        """Return query, key and value of a batch, its weights before dropout, and the factors of dropout."""
+        place, rows, keys = self.parts[number]
+        query, key, value = self.q[place][:, rows], self.k[place][:, keys], self.v[place][:, keys]
+        size = query.shape[1], key.shape[1]
+        hidden = None if self.hidden is None else self.hidden(number, *size)
+        shift = None if self.shift is None else self.shift(number, *size)
+        soft = soften(query, key, self.scale, shift, hidden, self.shift_first)
+        return query, key, value, soft, 1.0 if self.kept is None else self.kept[number] / self.keep
+
+    def forward(self):
+        """Return the result, the sizes of its terms, the greatest scores and the sums, as heads."""
+        out = numpy.zeros((*self.q.shape[:-1], self.width))
+        size, most, total = numpy.zeros_like(out), numpy.zeros(out.shape[:-1]), numpy.zeros(out.shape[:-1])
+        for number, (place, rows, _) in enumerate(self.parts):
+            _, _, value, soft, factors = self.batch(number)
+            out[place][:, rows], size[place][:, rows] = mix(soft.weights * factors, value)
+            most[place][:, rows] = numpy.maximum(soft.most, numpy.finfo("f4").min)
+            total[place][:, rows] = soft.total
+        return out, size, most, total
+
+    def backward(self, upper, out):
+        """Return the gradients of query, key and value, and the sizes of their terms, as heads."""
+        found = [numpy.zeros_like(each) for each in (self.q, self.k, self.v)]
+        sizes = [numpy.zeros_like(each) for each in found]
+        for number, (place, rows, keys) in enumerate(self.parts):
+            query, key, value, soft, factors = self.batch(number)
+            given = upper[place][:, rows], out[place][:, rows]
+            for results, one in ((found, lambda values: values), (sizes, numpy.abs)):
+                query, key, value, slope, mine = (one(each) for each in (query, key, value, *given))
+                inner = (slope @ numpy.swapaxes(grouped(value, self.heads), 1, 2)) * factors
+                both = (slope * mine).sum(-1, keepdims=True)
+                scores = soft.weights * (inner + both if results is sizes else inner - both) * self.scale
+                results[0][place][:, rows] = scores @ grouped(key, self.heads)
+                results[1][place][:, keys] = total_over_groups(numpy.swapaxes(scores, 1, 2) @ query, self.kv_heads)
+                weights = numpy.swapaxes(soft.weights * factors, 1, 2)
+                results[2][place][:, keys] = total_over_groups(weights @ slope, self.kv_heads)
+        return found, sizes
+
+    def statistic(self, numbers, like_input=False):
+        """Return numbers of rows as the operator stores them: each 8 times, those of packed heads one after another."""
+        copies = numpy.repeat(numbers[..., None], 8, -1)
+        if self.ends is None:
+            return copies
+        return copies[0].transpose(1, 0, 2) if like_input else copies[0].reshape(-1, self.heads, 8)
