@@ -283,6 +283,24 @@ def test_results_of_norms():
     assert (below.shape, scales.shape) == ((2, 3), (3,))
 
 
+def test_results_of_attention():
+    """Equal keys have equal weights, whatever the query is."""
+    query, values = numpy.ones((2, 3, 4, 16), "f2"), numpy.arange(2 * 2 * 16).reshape(2, 2, 1, 16).astype("f2")
+    mean = numpy.broadcast_to(values.mean(1, keepdims=True), query.shape)
+    given = {"input_layout": "BSND", "num_heads": 4, "num_key_value_heads": 1, "scale_value": 1.0}
+    tensors = [put(query), *(put(each) for each in (numpy.ones_like(values), values))]
+    none = {name: None for name in ("pse_shift", "atten_mask", "actual_seq_lengths")}
+    bands = {"pre_tokens": 9, "next_tokens": 9}
+    out = nn.prompt_flash_attention(*tensors, **none, **given, **bands)
+    assert out.shape == query.shape and out.dtype == query.dtype
+    assert numpy.allclose(out.to_numpy(), mean, rtol=1e-3)
+    flat = [array.to_numpy().reshape(2, array.shape[1], -1) for array in tensors]
+    out = nn.incre_flash_attention(
+        put(flat[0][:, :1]), [put(flat[1])], [put(flat[2])], **none, **{**given, "input_layout": "BSH"}
+    )
+    assert numpy.allclose(out.to_numpy(), mean[:, :1].reshape(2, 1, -1), rtol=1e-3)
+
+
 def test_out_is_written_and_returned():
     a, b = put(A), put(B)
     out = acl.DeviceArray(A.shape)
