@@ -175,7 +175,7 @@ aclError sim_attention_check_pages(const struct sim_attention_source *source, in
     for (int64_t i = 0; i * size < rows; i++) {
         const int64_t page = page_of(source, i);
         if (page < 0 || page >= pages) {
-            char text[160];
+            char text[192];
             snprintf(text, sizeof text,
                      "%.40s[%" PRId64 ", %" PRId64 "] is %" PRId64 ", expected 0 to %" PRId64 ", the last block of key",
                      name, source->so_batch, i, page, pages - 1);

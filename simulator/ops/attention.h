@@ -44,7 +44,7 @@ struct sim_attention_rows {
  * columns; the layout ends at "_". Returns 161002 if the tensor does not have these dimensions. */
 aclnnStatus sim_attention_view(const char *name, const aclsimTensor *tensor, const char *layout, int64_t heads,
                                struct sim_attention_view *view);
-/* The same for a view without elements of its own, such as a mask: dimensions that are absent have the size 1. */
+/* The same for a tensor of any rank whose dimensions have these letters, such as a mask; others have the size 1. */
 struct sim_attention_view sim_attention_spread(const aclsimTensor *tensor, const char *layout);
 struct sim_attention_rows sim_attention_rows_at(const struct sim_attention_view *view, int64_t batch, int64_t head,
                                                 int64_t row);

@@ -216,7 +216,7 @@ static aclError load_token(const aclsimCall *call, int64_t token, float *cosines
         sim_indices_of(all[POSITIONS].name, positions, &all[CACHE], cache, 0, false);
     const int64_t half = cache->dims[1] / 2, tokens = positions->dims[positions->rank - 1];
     const struct sim_line line = sim_line_of(cache, 1, 1);
-    float numbers[SIM_ROTARY_COLUMNS];
+    float numbers[SIM_ROTARY_COLUMNS] = {0};
     int64_t section = -1, end = 0, offset;
     for (int64_t c = 0; c < half; c++) {
         while (c >= end) { /* the next section that is not empty; without sections all columns are one */
