@@ -68,5 +68,6 @@ TABLE: dict[Rule, str] = {
     _alike(0, 1, 2): """
         flash_attention_score_grad flash_attention_score_grad_v2
         flash_attention_unpadding_score_grad flash_attention_unpadding_score_grad_v2""",
+    _alike(0, 1, 2): "ring_attention_update",
     _alike(1, 2): "rope_with_sin_cos_cache",
 }
