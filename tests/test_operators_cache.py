@@ -52,7 +52,8 @@ def scatter(npu, **changed):
     """Call with arguments that fit, except some."""
     fits = {"key": blank(npu, "f2", (2, 3, 8)), "cache": blank(npu, "f2", (4, 5, 3, 8)),
             "slots": blank(npu, "i8", (2,)), "value": blank(npu, "f2", (2, 3, 8)),
-            "values": blank(npu, "f2", (4, 5, 3, 8)), "lens": 0, "offsets": 0, "sequences": 0, "mode": "Norm", "scatter": "None", "strides": npu.integers([1, 1]),
+            "values": blank(npu, "f2", (4, 5, 3, 8)), "lens": 0, "offsets": 0, "sequences": 0,
+            "mode": "Norm", "scatter": "None", "strides": npu.integers([1, 1]),
             "starts": npu.integers([0, 0])}  # fmt: skip
     return npu.call("scatter_pa_kv_cache", *{**fits, **changed}.values())
 
