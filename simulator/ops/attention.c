@@ -49,6 +49,18 @@ const aclsimArgument *sim_attention_array(const aclsimCall *call, const char *na
     return argument == NULL || argument->count == 0 ? NULL : argument;
 }
 
+/* Numbers that are cut to this are further away than any key. */
+static int64_t cut(int64_t tokens)
+{
+    return tokens > SIM_ATTENTION_FAR ? SIM_ATTENTION_FAR : tokens < -SIM_ATTENTION_FAR ? -SIM_ATTENTION_FAR : tokens;
+}
+
+int64_t sim_attention_start(const aclsimCall *call, const char *name)
+{
+    const aclsimArgument *start = sim_attention_array(call, name);
+    return start == NULL ? 0 : cut(start->integers[0]);
+}
+
 /* ---- views ---- */
 
 /* The stride of a dimension. Where it does not matter it may be anything, and becomes 0. */
@@ -432,11 +444,6 @@ aclError sim_attention_reserve(struct sim_attention_tile **tile)
 }
 
 /* ---- bands ---- */
-
-static int64_t cut(int64_t tokens)
-{
-    return tokens > SIM_ATTENTION_FAR ? SIM_ATTENTION_FAR : tokens < -SIM_ATTENTION_FAR ? -SIM_ATTENTION_FAR : tokens;
-}
 
 void sim_attention_set_band(struct sim_attention_head *head, int64_t mode, int64_t before, int64_t after)
 {

@@ -23,6 +23,9 @@ double sim_attention_number(const aclsimCall *call, const char *name, double mis
 /* The same for an array; an empty one counts as absent. */
 const aclsimArgument *sim_attention_array(const aclsimCall *call, const char *name);
 
+/* The first number of such an array, cut to SIM_ATTENTION_FAR; 0 if it is absent. */
+int64_t sim_attention_start(const aclsimCall *call, const char *name);
+
 /* ---- operands ---- */
 
 /* A tensor as rows per batch and head: sizes and strides in elements. A stride is 0 where the size is 1. */

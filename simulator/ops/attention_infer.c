@@ -70,7 +70,9 @@ static aclError start_head(const struct sim_infer *infer, int64_t number, struct
         .he_plain = infer->in_queries.vi_columns,
         .he_rope = infer->in_query_rope.vi_columns,
         .he_scale = (float)sim_attention_number(call, "scaleValue", 1),
-        .he_shift = infer->in_shift.vi_data == NULL ? SIM_SHIFT_NOT : SIM_SHIFT_AFTER,
+        .he_shift = infer->in_kind,
+        .he_apart = sim_attention_start(call, "qStartIdx") - sim_attention_start(call, "kvStartIdx"),
+        .he_has_sink = infer->in_sinks.vi_data != NULL,
         .he_key = rows,
         .he_key_rope = rows,
         .he_value = rows,
@@ -91,6 +93,15 @@ static aclError start_head(const struct sim_infer *infer, int64_t number, struct
     return sim_attention_check_pages(&head->he_key, batch->ba_keys, infer->in_table->name);
 }
 
+/* The number of a head; 0 if there are none. */
+static void load_number(const struct sim_attention_view *numbers, int64_t head, float *number)
+{
+    const struct sim_attention_rows rows = sim_attention_rows_at(numbers, 0, head, 0);
+    *number = 0;
+    if (rows.ro_place != NULL)
+        sim_attention_load(&rows, 0, 1, number);
+}
+
 static aclError run_batch(const struct sim_infer *infer, int64_t number, struct sim_attention_tile *tile)
 {
     const int64_t place = infer->in_is_packed ? 0 : number, group = infer->in_heads / infer->in_kv_heads;
@@ -105,6 +116,8 @@ static aclError run_batch(const struct sim_infer *infer, int64_t number, struct 
         head.he_query = sim_attention_rows_at(&infer->in_queries, place, n, batch.ba_first);
         head.he_query_rope = sim_attention_rows_at(&infer->in_query_rope, place, n, batch.ba_first);
         head.he_pse = sim_attention_rows_at(&infer->in_shift, number, n, 0);
+        load_number(&infer->in_slopes, n, &head.he_slope);
+        load_number(&infer->in_sinks, n, &head.he_sink);
         head.he_mask = sim_attention_rows_at(&infer->in_mask, number, 0, 0);
         head.he_out = sim_attention_rows_at(&infer->in_outs, place, n, batch.ba_first);
         head.he_lse = sim_attention_rows_at(&infer->in_lses, place, n, batch.ba_first);
@@ -137,8 +150,7 @@ aclError sim_attention_infer_run(const aclsimCall *call)
 }
 
 static const struct sim_infer_kind fused = {" BSH BSND BNSD BNSD_BSND ", false},
-                                   fused_later = {" BSH BSND BNSD TND NTD BNSD_BSND BSH_NBSD BSND_NBSD BNSD_NBSD "
-                                                  "TND_NTD NTD_TND ", false},
+                                   fused_later = {SIM_INFER_LAYOUTS, false},
                                    prompt = {" BSH BSND BNSD BNSD_BSND ", false},
                                    prompt_later = {" BSH BSND BNSD BNSD_BSND TND ", false},
                                    step = {" BSH BSND BNSD ", true};

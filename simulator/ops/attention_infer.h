@@ -12,6 +12,8 @@ struct sim_infer_kind {
     const char *ik_layouts; /* with a space before and after each */
     bool ik_is_step;        /* one query per batch, and actualSeqLengths are those of the keys */
 };
+#define SIM_INFER_LAYOUTS                                                                                              \
+    " BSH BSND BNSD TND NTD BNSD_BSND BSH_NBSD BSND_NBSD BNSD_NBSD TND_NTD NTD_TND " /* since V3 */
 
 /* A call; arguments that are absent are NULL, and views of absent ones are zero. */
 struct sim_infer {
@@ -25,7 +27,9 @@ struct sim_infer {
     int64_t in_mode; /* 0: mask and band, 1: mask, 2 to 4: band; without a mask 1 */
     struct sim_attention_view in_queries, in_outs, in_lses;
     struct sim_attention_view in_query_rope, in_key_rope;
+    enum sim_attention_shift in_kind;
     struct sim_attention_view in_shift, in_mask; /* the columns are keys */
+    struct sim_attention_view in_slopes, in_sinks; /* one number per head */
     struct sim_attention_view in_key_prefix, in_value_prefix;
     int64_t in_prefix; /* rows of them */
     struct sim_attention_view in_key_scale, in_key_offset, in_value_scale, in_value_offset;

@@ -238,8 +238,21 @@ static aclnnStatus parse_mask(struct sim_infer *infer)
 static aclnnStatus parse_shift(struct sim_infer *infer)
 {
     const aclsimArgument *shift = sim_attention_argument(infer->in_call, "pseShift");
+    const int64_t type = sim_attention_integer(infer->in_call, "pseType", 0);
+    SIM_ARGUMENT(type == 0 || type == 2 || type == 3, ACLNN_ERR_PARAM_INVALID,
+                 "pseType is %" PRId64 ", expected 0, 2 or 3", type);
+    SIM_ARGUMENT(type == 0 || shift != NULL, ACLNN_ERR_PARAM_INVALID,
+                 "pseShift is absent, expected one slope per head for pseType %" PRId64, type);
     if (shift == NULL)
         return ACL_SUCCESS;
+    if (type != 0) {
+        infer->in_kind = type == 2 ? SIM_SHIFT_LINEAR : SIM_SHIFT_ROOT;
+        SIM_TRY(sim_require_type(shift, SIM_TYPE(ACL_FLOAT)));
+        SIM_TRY(sim_require_shape(shift, &infer->in_heads, 1, "one slope per head"));
+        infer->in_slopes = sim_attention_spread(shift->tensors, "N");
+        return ACL_SUCCESS;
+    }
+    infer->in_kind = SIM_SHIFT_AFTER;
     SIM_TRY(sim_require_type(shift, SIM_TYPES_HALF));
     SIM_TRY(sim_require_rank(shift, 4, 4));
     infer->in_shift = sim_attention_spread(shift->tensors, "BNSD");
@@ -249,11 +262,23 @@ static aclnnStatus parse_shift(struct sim_infer *infer)
     return ACL_SUCCESS;
 }
 
+/* One more score per head, which has no value. */
+static aclnnStatus parse_sink(struct sim_infer *infer)
+{
+    const aclsimArgument *sink = sim_attention_argument(infer->in_call, "learnableSink");
+    if (sink == NULL)
+        return ACL_SUCCESS;
+    SIM_TRY(sim_require_type(sink, SIM_TYPE(ACL_BF16)));
+    SIM_TRY(sim_require_shape(sink, &infer->in_heads, 1, "one number per head"));
+    infer->in_sinks = sim_attention_spread(sink->tensors, "N");
+    return ACL_SUCCESS;
+}
+
 /* A mask or shift that is present covers the batch. */
 static aclnnStatus check_cover(const struct sim_infer *infer, const char *name, const struct sim_attention_view *view,
                                const struct sim_infer_batch *batch)
 {
-    if (view->vi_batches == 0) /* absent */
+    if (view->vi_heads == 0) /* absent */
         return ACL_SUCCESS;
     const int64_t keys = batch->ba_keys + infer->in_prefix;
     SIM_ARGUMENT(view->vi_batches == 1 || view->vi_batches == infer->in_batches, ACLNN_ERR_PARAM_INVALID,
@@ -371,6 +396,7 @@ aclnnStatus sim_attention_infer_parse(const aclsimCall *call, struct sim_infer *
     SIM_TRY(parse_lists(infer));
     SIM_TRY(parse_mask(infer));
     SIM_TRY(parse_shift(infer));
+    SIM_TRY(parse_sink(infer));
     SIM_TRY(parse_prefix(infer));
     SIM_TRY(parse_rope(infer));
     SIM_TRY(sim_attention_infer_scales(infer));

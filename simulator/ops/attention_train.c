@@ -380,13 +380,6 @@ static int64_t mode_of(const struct sim_training *training, int64_t number)
     }
 }
 
-static int64_t start_of(const struct sim_training *training, const char *name)
-{
-    const aclsimArgument *start = sim_attention_array(training->tr_call, name);
-    const int64_t value = start == NULL ? 0 : start->integers[0];
-    return value > SIM_ATTENTION_FAR ? SIM_ATTENTION_FAR : value < -SIM_ATTENTION_FAR ? -SIM_ATTENTION_FAR : value;
-}
-
 void sim_attention_train_head(const struct sim_training *training, const struct sim_training_batch *batch, int64_t n,
                               struct sim_attention_head *head)
 {
@@ -415,7 +408,8 @@ void sim_attention_train_head(const struct sim_training *training, const struct 
     const struct sim_attention_rows pse = sim_attention_rows_at(&training->tr_pse, batch->ba_number, n, 0);
     if (head->he_shift == SIM_SHIFT_LINEAR || head->he_shift == SIM_SHIFT_ROOT) {
         sim_attention_load(&pse, 0, 1, &head->he_slope);
-        head->he_apart = start_of(training, "qStartIdx") - start_of(training, "kvStartIdx");
+        head->he_apart = sim_attention_start(training->tr_call, "qStartIdx") -
+                         sim_attention_start(training->tr_call, "kvStartIdx");
     } else {
         head->he_pse = pse;
     }
