@@ -1,12 +1,16 @@
-"""Forms of FlashAttentionScore that CANN 8.5 added, against NumPy in double."""
+"""Forms of the attention operators that came after CANN 8.1, against NumPy in double."""
 
+import numpy
 import pytest
-from helpers.attention import call
+from helpers.attention import Case, agree, call, from_heads, grouped, soften
 from helpers.expect import refused
 from helpers.operands import INVALID, blank
 from hypothesis import given
 from hypothesis import strategies as st
+from test_operators_attention import HALF, Plain
 from test_operators_attention_train import FEW, any_packed, check_backward, check_forward, masks
+
+import acl
 
 __all__ = ["masks"]  # a fixture
 
@@ -50,3 +54,34 @@ def test_refused_order(npu):
     ret = call(npu, "flash_attention_var_len_score_v4", **packed, actualSeqQLen=[6], actualSeqKvLen=[6], headNum=2,
                inputLayout="TND", softmaxOutLayout="TND")  # fmt: skip
     refused(ret, INVALID, 'softmaxOutLayout is "TND", expected "" or "same_as_input"')
+
+
+@pytest.mark.parametrize("version", [4, 5])
+def test_sinks_and_slopes(npu, version):
+    @FEW
+    @given(data=st.data())
+    def run_case(data):
+        case = Case(npu, data.draw, HALF)
+        plain = Plain(case, case.pick("BSH", "BNSD_BSND", *(["BSND_BNSD"] if version == 5 else [])))
+        sink, sinks = case.take((plain.number,), "b2")
+        given_too, shift = {"pseType": 0} if version == 5 else {}, None
+        if version == 5 and case.pick(True, False):
+            kind = case.pick(2, 3)
+            given_too["pseShift"], slopes = case.take((plain.number,), "f4")
+            apart = numpy.abs(3 + numpy.arange(plain.rows)[:, None] - numpy.arange(plain.keys)).astype("f8")
+            shift = -slopes[:, None, None] * (numpy.sqrt(apart) if kind == 3 else apart)
+            given_too.update(pseType=kind, qStartIdx=[3])
+        arguments = {**plain.given, **given_too, "key": [plain.key], "value": [plain.value]}
+        ret = call(npu, f"fused_infer_attention_score_v{version}", **arguments, learnableSink=sink,
+                   softmaxLse=plain.lse, softmaxLseFlag=True)  # fmt: skip
+        assert ret == 0, acl.get_recent_err_msg()
+        soft = soften(plain.q, plain.k, plain.scale, shift)
+        total = soft.total + numpy.exp(sinks[:, None] - soft.most)
+        weights = soft.weights * (soft.total / total)[..., None]
+        values = grouped(plain.v, plain.number)
+        size = from_heads(weights @ numpy.abs(values), plain.out_layout)
+        agree(npu, plain.out, from_heads(weights @ values, plain.out_layout), size)
+        lse = (soft.most + numpy.log(total))[..., None]
+        agree(npu, plain.lse, lse, 1 + numpy.abs(lse))
+
+    run_case()

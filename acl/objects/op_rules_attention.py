@@ -60,6 +60,7 @@ def _training(a: Arguments, arrays: list[Any]) -> Specs:
 TABLE: dict[Rule, str] = {
     _inference: """
         fused_infer_attention_score fused_infer_attention_score_v2 fused_infer_attention_score_v3
+        fused_infer_attention_score_v4 fused_infer_attention_score_v5
         prompt_flash_attention prompt_flash_attention_v2 prompt_flash_attention_v3
         incre_flash_attention incre_flash_attention_v2 incre_flash_attention_v3 incre_flash_attention_v4""",
     _training: """
@@ -70,4 +71,5 @@ TABLE: dict[Rule, str] = {
         flash_attention_unpadding_score_grad flash_attention_unpadding_score_grad_v2""",
     _alike(0, 1, 2): "ring_attention_update",
     _alike(1, 2): "rope_with_sin_cos_cache",
+    _alike(0): "rotary_position_embedding",
 }
