@@ -11,6 +11,7 @@
 
 #define MOST_RATIO 64  /* query heads per head of the keys */
 #define MASK_SIDE 2048 /* of a compressed mask */
+#define MOST_BATCHES 65536
 #define BYTES (SIM_TYPES_BOOL | SIM_TYPE(ACL_INT8) | SIM_TYPE(ACL_UINT8))
 
 /* ---- layouts and heads ---- */
@@ -65,6 +66,8 @@ static aclnnStatus parse_query(struct sim_infer *infer)
     SIM_ARGUMENT(!infer->in_is_packed || infer->in_lengths != NULL, ACLNN_ERR_PARAM_INVALID,
                  "actualSeqLengths is absent, expected the ends of the batches for layout %s", infer->in_layout);
     infer->in_batches = infer->in_is_packed ? (int64_t)infer->in_lengths->count : view->vi_batches;
+    SIM_ARGUMENT(infer->in_batches <= MOST_BATCHES, ACLNN_ERR_PARAM_INVALID,
+                 "query has %" PRId64 " batches, expected at most %d", infer->in_batches, MOST_BATCHES);
     return ACL_SUCCESS;
 }
 

@@ -13,6 +13,7 @@
 #define MASK_SIDE 2048 /* of a compressed mask */
 #define PREFIX_ROWS 3072
 #define COPIES 8 /* of each statistic */
+#define MOST_BATCHES (1 << 21)
 
 /* The argument under the name of the operator, or under that of the gradient. */
 static const aclsimArgument *either(const aclsimCall *call, const char *name, const char *other)
@@ -164,6 +165,8 @@ static aclnnStatus parse_batches(struct sim_training *training)
     struct sim_training_batch batch = {.ba_number = -1};
     training->tr_batches = training->tr_query.vi_batches;
     training->tr_first_live = training->tr_last_live = -1;
+    SIM_ARGUMENT(training->tr_batches <= MOST_BATCHES, ACLNN_ERR_PARAM_INVALID,
+                 "query has %" PRId64 " batches, expected at most %d", training->tr_batches, MOST_BATCHES);
     if (!training->tr_is_packed)
         return ACL_SUCCESS;
     SIM_ARGUMENT(lengths != NULL && others != NULL && lengths->count == others->count, ACLNN_ERR_PARAM_INVALID,
