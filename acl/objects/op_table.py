@@ -6,6 +6,7 @@ from acl.objects import (
     op_rules_images,
     op_rules_matrix,
     op_rules_norm,
+    op_rules_quant,
     op_rules_sized,
 )
 from acl.objects.op_types import Rule
@@ -25,6 +26,7 @@ RULES = {
         op_rules_images.TABLE,
         op_rules_matrix.TABLE,
         op_rules_norm.TABLE,
+        op_rules_quant.TABLE,
     ),
     **SIZED,
 }

@@ -26,7 +26,7 @@ const char *sim_element_name(aclDataType type)
 {
 #define NAME(constant, name, bits, numpy, package, number) [constant] = name,
     static const char *const names[] = {SIM_DATA_TYPES(NAME)};
-    return kind_of(type) == KIND_NONE ? "a type without arithmetic" : names[type];
+    return kind_of(type) == KIND_NONE && type != ACL_INT4 ? "a type without arithmetic" : names[type];
 }
 
 aclDataType sim_element_type(const aclsimArgument *operand)
