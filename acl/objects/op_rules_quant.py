@@ -1,12 +1,14 @@
-"""The rules for the outputs of quantised products and of operators on bags of embeddings."""
+"""The rules for the outputs of quantisation, quantised products and operators on bags of embeddings."""
 
+import math
 from typing import Any
 
 import numpy
 
-from acl.objects.op_types import Arguments, Refused, Rule, Spec, Specs
+from acl.objects.op_types import BOOL, FLOAT, Arguments, Refused, Rule, Spec, Specs
 
 BYTE = numpy.dtype("i1")
+_INT8, _INT32_PACKED = 2, 3  # codes of data types
 
 
 def _weight_product(a: Arguments, arrays: list[Any]) -> Specs:
@@ -31,7 +33,41 @@ def _bags(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec(shape, weight.dtype), *(Spec(each, kind) for each in (indices.shape, shape[:1], where))]
 
 
+def _integers(shape: tuple[int, ...], code: int) -> Spec:
+    """Return the output of integers of a type; those of 4 bits are packed in int32."""
+    if code in (_INT8, _INT32_PACKED):
+        packed = code == _INT32_PACKED
+        return Spec((*shape[:-1], shape[-1] // 8) if packed else shape, numpy.dtype("i4") if packed else BYTE)
+    raise Refused(f"dst_type is {code}, which NumPy has no type for", "use 2 (int8) or 3 (int32)")
+
+
+def _quantized(a: Arguments, arrays: list[Any]) -> Specs:
+    return [_integers(arrays[0].shape, a["dst_type"])]
+
+
+def _dynamic(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the integers and the scales of rows; offsets are optional and not allocated."""
+    shape = arrays[0].shape
+    return [_integers(shape, a.get("dst_type", _INT8)), Spec(shape[:-1], FLOAT)]
+
+
+def _gated(a: Arguments, arrays: list[Any]) -> Specs:
+    shape = arrays[0].shape
+    return [Spec((*shape[:-1], shape[-1] // 2), BYTE), Spec(shape[:-1], FLOAT)]
+
+
+def _scales(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer scales of the cube unit, as many as there are scales or offsets."""
+    return [Spec((max(math.prod(array.shape) for array in arrays),), numpy.dtype("u8"))]
+
+
 TABLE: dict[Rule, str] = {
+    _quantized: "ascend_quant ascend_quant_v3 group_quant",
+    _dynamic: "dynamic_quant dynamic_quant_v2",
+    _gated: "swi_glu_quant dequant_swiglu_quant",
+    _scales: "trans_quant_param_v2",
+    lambda a, arrays: [Spec(arrays[0].shape, arrays[0].dtype), Spec(arrays[0].shape, BOOL)]: """
+        fake_quant_per_tensor_affine_cachemask fake_quant_per_channel_affine_cachemask""",
     _weight_product: "weight_quant_batch_matmul_v2 weight_quant_batch_matmul_v3",
     _bags: "embedding_bag",
 }

@@ -18,7 +18,7 @@ def pack(values):
 
 def unpack(packed):
     """Return the integers in bytes."""
-    halves = numpy.stack([packed & 15, packed >> 4], -1).astype("i1").reshape(*packed.shape[:-1], -1)
+    halves = numpy.stack([packed & 15, packed >> 4], -1).astype("i1").reshape(*packed.shape[:-1], 2 * packed.shape[-1])
     return numpy.where(halves > 7, halves - 16, halves)
 
 
@@ -67,3 +67,18 @@ def scale_of(packed):
 def small(generator, shape, kind):
     """Return random scales, which keep products in the range of float16."""
     return stored(generator.uniform(0.001, 0.02, shape), kind)
+
+
+def any_out(case, shape, form):
+    """Return a tensor for integers, and its data type's number; ``form`` is as above."""
+    if form == "i1":
+        return case.take(shape, "i1")[0], 2
+    return int4(case.npu, numpy.zeros(shape), form == "carrier"), INT32 if form == "carrier" else INT4
+
+
+def same_integers(npu, tensor, form, expected):
+    """Compare with rounded numbers, which are clamped to the range of the form; they may differ by 1."""
+    found = npu.get(tensor) if form == "i1" else unpack(npu.get(tensor))
+    most = 127 if form == "i1" else 7
+    assert found.shape == expected.shape
+    assert (numpy.abs(found.astype("f8") - numpy.clip(expected, -most - 1, most)) <= 1).all()
