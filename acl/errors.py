@@ -303,6 +303,7 @@ FAMILIES: dict[type[AclError], tuple[int, ...]] = {
         codes.ACLNN_ERR_PARAM_INVALID,
         codes.ACLNN_ERR_RUNTIME_ERROR,
         codes.ACLNN_ERR_INNER,
+        codes.ACLNN_ERR_INNER_TILING_ERROR,
         codes.ACLNN_ERR_INNER_FIND_KERNEL_ERROR,
         codes.ACLNN_ERR_INNER_NULLPTR,
     ),
