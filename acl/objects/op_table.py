@@ -3,6 +3,7 @@
 from acl.objects import (
     op_rules,
     op_rules_attention,
+    op_rules_experts,
     op_rules_images,
     op_rules_matrix,
     op_rules_norm,
@@ -23,6 +24,7 @@ RULES = {
     **_by_name(
         op_rules.TABLE,
         op_rules_attention.TABLE,
+        op_rules_experts.TABLE,
         op_rules_images.TABLE,
         op_rules_matrix.TABLE,
         op_rules_norm.TABLE,
