@@ -1,4 +1,4 @@
-"""WeightQuantBatchMatmulV2 and V3 against NumPy: integers of 8 and 4 bits, groups, packed scales, quantised results."""
+"""WeightQuantBatchMatmul and its versions against NumPy: integers of 8 and 4 bits, groups, scales, quantised results."""
 
 import numpy
 import pytest
@@ -101,3 +101,46 @@ def test_refusals(npu):
     refused(ret(group=32), INVALID, "antiquantScale has shape [4], expected [2, 4], one row per group")
     refused(ret(y=blank(npu, "f2", (4, 4))), INVALID, "y has shape [4, 4], expected [3, 4], that of the product")
     refused(ret(y=blank(npu, "i1", (3, 4))), INVALID, "y has data type 2, int8, expected float16")
+
+
+@SETTINGS
+@given(data=st.data())
+def test_the_first_version(npu, data):
+    draw, case = data.draw, Case(npu, data.draw)
+    case.kind, few = "f2", draw(st.booleans())
+    m, k, n = draw(st.sampled_from([1, 3] if few else [65, 70])), draw(st.integers(1, 9)), draw(st.integers(1, 9))
+    flags = draw(st.booleans()), draw(st.booleans())
+    x1, left = case.take((k, m) if flags[0] else (m, k))
+    x2, right = case.take((n, k) if flags[1] else (k, n), "i1")
+    left, right = left.T if flags[0] else left, right.T if flags[1] else right
+    shape = draw(st.sampled_from([(1,), (n,), (1, n), (n, 1)]))
+    bias, biases = case.take_or_none((n,), "f4")
+    y, _ = case.take((m, n))
+    if few:
+        packed = cube_scale(case.generator.uniform(0.01, 0.1, shape))
+        offset, offsets = case.take(shape, "i4")
+        vectors = offset, npu.tensor(packed), 0, 0
+        whole = (right + offsets.reshape(-1)) * scale_of(packed).reshape(-1)
+    else:
+        (offset, offsets), (scale, scales) = case.take(shape), case.take(shape, values=small)
+        vectors = 0, 0, offset, scale
+        whole = ((right - 3) * 0.5 + offsets.reshape(-1)) * scales.reshape(-1)
+    assert npu.call("weight_quant_batch_matmul", x1, x2, 0, *vectors, bias, *flags, 0.5, 3.0, y) == 0
+    added = 0 if biases is None else biases
+    error = 1e-5 * (numpy.abs(left) @ numpy.abs(whole) + numpy.abs(added))
+    near(npu.get(y), left @ whole + added, "f2", error)
+
+
+@pytest.mark.strict
+def test_the_first_version_refuses(npu):
+    x1, x2, y = blank(npu, "f2", (2, 3)), blank(npu, "i1", (3, 4)), blank(npu, "f2", (2, 4))
+
+    def call(x1=x1, x2=x2, bias=0, flag=False, y=y):
+        return npu.call("weight_quant_batch_matmul", x1, x2, 0, 0, 0, 0, 0, bias, flag, False, 1.0, 0.0, y)
+
+    assert call() == 0
+    refused(call(x1=0), NULLPTR, "x1 is NULL")
+    refused(call(x2=y), INVALID, "x2 has data type 1, float16, expected int8")
+    refused(call(flag=True), INVALID, "x1 has 2 columns and x2 has 3 rows, expected the same")
+    refused(call(bias=blank(npu, "f4", (3,))), INVALID, "bias has 3 elements, expected 1 or 4")
+    refused(call(y=blank(npu, "f2", (4, 2))), INVALID, "out has shape [4, 2], expected [2, 4], that of the product")
