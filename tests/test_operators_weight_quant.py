@@ -1,4 +1,4 @@
-"""WeightQuantBatchMatmul and its versions against NumPy: integers of 8 and 4 bits, groups, scales, quantised results."""
+"""WeightQuantBatchMatmul and its versions against NumPy: integers of 8 and 4 bits, groups, scales, quantisation."""
 
 import numpy
 import pytest
