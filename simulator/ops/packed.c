@@ -34,7 +34,7 @@ uint32_t sim_packed_axis(const aclsimTensor *tensor)
     return tensor->strides[last - 1] == 1 && tensor->strides[last] != 1 ? last - 1 : last;
 }
 
-/* The numbers along a dimension may be too many for 64 bits only if a stride is 0; then there are no dimensions. */
+/* The numbers may be too many for 64 bits only if a stride is 0; then the view is empty, and has no dimensions. */
 aclsimTensor sim_packed_view(const aclsimTensor *tensor, uint32_t axis)
 {
     aclsimTensor view = *tensor;
@@ -44,7 +44,7 @@ aclsimTensor sim_packed_view(const aclsimTensor *tensor, uint32_t axis)
     view.type = ACL_INT8;
     view.data = NULL;
     if (tensor->type == ACL_INT32 && !sim_length_multiply(&view.dims[axis], SIM_PACKED_EACH))
-        view.rank = 0;
+        return (aclsimTensor){.type = ACL_INT8};
     for (uint32_t k = view.rank; k > 0; k--) {
         view.strides[k - 1] = step;
         if (!sim_length_multiply(&step, view.dims[k - 1]))

@@ -153,6 +153,7 @@ static aclnnStatus plan_anti(const aclsimCall *call, uint64_t *workspace_size)
     if (given[2].present != 0)
         SIM_TRY(sim_require_same_type(&given[2], given[1].tensors->type, given[1].name));
     SIM_TRY(sim_require_type(y, SIM_TYPES_HALF));
+    SIM_TRY(sim_require_rank(y, 1, SIM_RANK));
     SIM_TRY(check_target(&given[3], y));
     const aclsimTensor view = sim_packed_view(given[0].tensors, last_of(given[0].tensors));
     SIM_TRY(sim_require_shape(y, view.dims, view.rank, "that of the integers"));
