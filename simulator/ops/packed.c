@@ -86,7 +86,7 @@ aclError sim_packed_open(const aclsimTensor *tensor, uint32_t axis, aclsimTensor
     if (!is_packed(tensor->type))
         return ACL_SUCCESS;
     *plain = sim_packed_view(tensor, axis);
-    const int64_t count = sim_walk_count(plain);
+    const int64_t count = plain->rank == 0 ? 0 : sim_walk_count(plain);
     int8_t *numbers = malloc((size_t)count + 1);
     SIM_CHECK(numbers != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
               "cannot allocate %" PRId64 " bytes of host memory for integers of 4 bits", count);
@@ -126,7 +126,7 @@ void sim_packed_store(const aclsimArgument *out, const double *numbers)
         return;
     }
     const aclsimTensor view = sim_packed_view(tensor, axis);
-    const int64_t count = sim_walk_count(&view);
+    const int64_t count = view.rank == 0 ? 0 : sim_walk_count(&view);
     for (int64_t i = 0; i < count; i++, step_on(&view, at)) {
         const int64_t place = position(tensor, axis, at), shift = (place & 1) * 4;
         uint8_t *byte = (uint8_t *)tensor->data + (place >> 1);
