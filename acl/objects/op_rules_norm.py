@@ -25,6 +25,12 @@ def _group_norm(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec(x.shape, x.dtype), number, number]
 
 
+def _batch_norm(a: Arguments, arrays: list[Any]) -> Specs:
+    """Return the result, and in training the statistics of the batch, which the gradient needs."""
+    number = Spec(arrays[0].shape[1:2], FLOAT)
+    return [Spec(arrays[0].shape, arrays[0].dtype), *([number] * 2 if a["training"] else [])]
+
+
 def _instance_norm(a: Arguments, arrays: list[Any]) -> Specs:
     x, kept = arrays[0], (0, 3) if a["data_format"] == "NHWC" else (0, 1)
     number = Spec(tuple(size if place in kept else 1 for place, size in enumerate(x.shape)), x.dtype)
@@ -50,7 +56,8 @@ def _quantized(a: Arguments, arrays: list[Any]) -> Specs:
 
 
 TABLE: dict[Rule, str] = {
-    _alike(0): "batch_norm batch_norm_elemt batch_norm_elemt_backward",
+    _alike(0): "batch_norm_elemt batch_norm_elemt_backward",
+    _batch_norm: "batch_norm",
     lambda a, arrays: [Spec(arrays[0].shape[1:2], FLOAT)] * 2: """
         batch_norm_stats batch_norm_gather_stats_with_counts""",
     _group_norm: "group_norm group_norm_silu group_norm_silu_v2 group_norm_swish",
