@@ -138,7 +138,7 @@ RESULTS = (
     ("index_fill_tensor", (A, 1, [0, 2], 7), numpy.array([[7, -2, 7], [7, 5, 7]], "f4")),
     ("layer_norm", (A, [3]), normal(A)),
     ("layer_norm", (A, 3, ROW, ROW), normal(A) * ROW + ROW),
-    ("batch_norm", (A, ROW, ROW, None, None, True, 0.1, 1e-5), normal(A.T).T * ROW + ROW),
+    ("batch_norm", (A, ROW, ROW, A.mean(0), A.var(0), False, 0.1, 1e-5), normal(A.T).T * ROW + ROW),
     ("batch_norm_elemt", (A, None, None, ROW, ROW, 1e-5), (A - ROW) * ROW),
     ("stack", ([A, A], 1), numpy.stack([A, A], 1)),
     ("roll", (A, [1], [1]), numpy.roll(A, 1, 1)),
@@ -279,6 +279,11 @@ def test_results_of_norms():
     assert mean.shape == (2, 1) and numpy.allclose(y.to_numpy(), normal(A), rtol=1e-4)
     mean, rstd = nn.batch_norm_stats(put(A), 1e-5)
     assert mean.to_numpy().tolist() == A.mean(0).tolist() and rstd.shape == (3,)
+    batch = put(A), None, None
+    y, mean, rstd = nn.batch_norm(*batch, None, None, True, 0.1)  # its gradient needs the statistics
+    assert numpy.allclose(mean.to_numpy(), A.mean(0)) and rstd.shape == (3,)
+    same = nn.batch_norm(*batch, mean, put(A.var(0)), False, 0.1)
+    assert numpy.allclose(same.to_numpy(), y.to_numpy(), rtol=1e-5)
     below, scales = nn.rms_norm_grad(put(A), put(A), put(ROW[:2]), put(ROW))
     assert (below.shape, scales.shape) == ((2, 3), (3,))
 

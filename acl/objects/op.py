@@ -456,8 +456,11 @@ class Operator:
             for spec in specs
         ]
         result = made[0] if len(made) == 1 else tuple(made)
-        if len(self.shape.outputs) == len(self.required):
+        missing = len(self.shape.outputs) - len(made)
+        if missing == 0:
             return result, result
+        if len(made) > len(self.required):  # the rule makes optional outputs, too: the first ones
+            return result, (*made, *[None] * missing)
         ready = iter(made)
         return result, tuple(None if self.parameters[p].optional else next(ready) for p in self.shape.outputs)
 
