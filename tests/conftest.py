@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import importlib.util
 import re
 import sys
 
@@ -16,6 +17,8 @@ import acl
 from acl import layout
 from acl._lib import ffi, lib
 
+# Without PyTorch its tests cannot even be imported.
+collect_ignore_glob = [] if importlib.util.find_spec("torch") else ["test_torch_*.py"]
 LACKING = r"^acl: (\w+) failed because (?:.* has no such function|it needs CANN .*)$"  # as programs are told
 
 
@@ -111,6 +114,16 @@ def npu():
     """Open device 0 for the operators of one module: a :class:`helpers.tensors.Device`."""
     device = Device()
     yield device
+    device.close()
+
+
+@pytest.fixture(scope="module")
+def peer():
+    """Open device 0 for comparisons with PyTorch: a :class:`helpers.torch_peer.Peer`."""
+    from helpers.torch_peer import Peer
+
+    device = Device()
+    yield Peer(device.stream)
     device.close()
 
 

@@ -203,7 +203,8 @@ def whole_quotient(a, b, kind, mode):
     if ORDER[kind] == 2:
         narrow = "f8" if kind == "f8" else "f4"
         with numpy.errstate(all="ignore"):
-            return numpy.array([None, numpy.trunc, numpy.floor][mode](a.astype(narrow) / b.astype(narrow)), "f8")
+            a, b = a.astype(narrow), b.astype(narrow)
+            return numpy.array(numpy.trunc(a / b) if mode == 1 else numpy.floor_divide(a, b), "f8")
     a, b = numpy.broadcast_arrays(wide(a, kind), wide(b, kind))
     divisor = numpy.where(b == 0, 1, b)
     down = a // divisor

@@ -88,12 +88,24 @@ static int64_t floor_quotient(int64_t a, int64_t b)
     return b != 0 && b != -1 && a % b != 0 && (a < 0) != (b < 0) ? cut - 1 : cut;
 }
 
+/* Rounds the exact quotient down: a / b may already be rounded up to a whole number. An infinity gives NaN, as in
+ * PyTorch. */
+static double floor_quotient_of_floats(double a, double b)
+{
+    if (b == 0)
+        return a / b;
+    double rest = fmod(a, b), cut = (a - rest) / b;
+    if (rest != 0 && (b < 0) != (rest < 0))
+        cut -= 1;
+    return cut == 0 ? copysign(0, a / b) : rint(cut);
+}
+
 SIM_EACH_FLOAT(divide, a / b)
 SIM_EACH_PAIR(divide, a / b)
 SIM_EACH_INTEGER(divide_cut, quotient(a, b))
 SIM_EACH_FLOAT(divide_cut, trunc(a / b))
 SIM_EACH_INTEGER(divide_down, floor_quotient(a, b))
-SIM_EACH_FLOAT(divide_down, floor(a / b))
+SIM_EACH_FLOAT(divide_down, floor_quotient_of_floats(a, b))
 #define DIVIDED_DOWN(out)                                                                                              \
     {                                                                                                                  \
         .fo_result = "the quotient", .fo_in = SIM_TYPES_REAL, .fo_out = (out), .fo_run = {SIM_RUN_REAL(divide_down)}   \
@@ -253,9 +265,18 @@ static const struct sim_formula power = {.fo_result = "the power",
                                          .fo_check = check_power,
                                          .fo_run = {SIM_RUN_REAL(power), SIM_RUN_PAIR(power)}};
 SIM_FORMULA_KERNEL(PowTensorTensor, &power);
-SIM_FORMULA_KERNEL(PowTensorScalar, &power);
 SIM_FORMULA_KERNEL(InplacePowTensorTensor, &power);
-SIM_FORMULA_KERNEL(InplacePowTensorScalar, &power);
+
+/* As in PyTorch, a number 0.5 takes the square root, which pow() does not for -0 and negative infinity. */
+SIM_EACH_FLOAT(power_with_number, b == 0.5 ? sqrt(a) : b == -0.5 ? 1 / sqrt(a) : pow(a, b))
+static const struct sim_formula power_with_number = {
+    .fo_result = "the power",
+    .fo_in = SIM_TYPES_ARITHMETIC,
+    .fo_out = SIM_TYPES_ALL,
+    .fo_check = check_power,
+    .fo_run = {[SIM_CLASS_INTEGER] = power_integers, SIM_RUN_FLOAT(power_with_number), SIM_RUN_PAIR(power)}};
+SIM_FORMULA_KERNEL(PowTensorScalar, &power_with_number);
+SIM_FORMULA_KERNEL(InplacePowTensorScalar, &power_with_number);
 
 static const struct sim_formula power_of_scalar = {.fo_result = "the power",
                                                    .fo_in = SIM_TYPES_ARITHMETIC & ~SIM_TYPES_BOOL,
