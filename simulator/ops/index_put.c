@@ -1,8 +1,8 @@
 /* Index (self, indices, out) and IndexPutImpl (selfRef, indices, values, accumulate, unsafe), which read and write the
  * elements at lists of indices, as NumPy's self[indices].
  *
- * Each tensor of indices belongs to the next dimension of self, and an empty one stands for all of that dimension.
- * Tensors of indices are broadcast together. A mask belongs to as many dimensions as it has, and becomes one line of
+ * Each tensor of indices belongs to the next dimension of self. An empty one, which may have the type of self, stands
+ * for all of that dimension, unless it holds indices and the other tensor shows that they select nothing. Tensors of indices are broadcast together. A mask belongs to as many dimensions as it has, and becomes one line of
  * indices for each: the positions of its true elements. Their number is not known in the first phase, so that shapes
  * are checked in the second if there is a mask. The range of indices is always checked. */
 #include "base/fail.h"
@@ -68,6 +68,19 @@ static void add_indices(struct selection *selection, uint32_t dim, const aclsimT
     snprintf(selection->se_names[at], sizeof selection->se_names[at], "%s", name);
 }
 
+static bool is_empty(const aclsimTensor *tensor)
+{
+    return sim_walk_is_empty(tensor->dims, tensor->rank);
+}
+
+/* Whether a tensor stands for a whole dimension. */
+static bool is_whole_dim(const aclsimCall *call, const aclsimTensor *indices)
+{
+    const bool selects_none = sim_element_is(indices->type, SIM_TYPES_INDEX) &&
+                              is_empty(call->arguments[OTHER].tensors) && !is_empty(call->arguments[SELF].tensors);
+    return is_empty(indices) && !selects_none;
+}
+
 /* Collects the indices of each dimension. In the first phase a mask stands in place of its indices. */
 static aclnnStatus collect(const aclsimCall *call, bool expands, struct selection *selection)
 {
@@ -77,12 +90,13 @@ static aclnnStatus collect(const aclsimCall *call, bool expands, struct selectio
     *selection = (struct selection){0};
     for (uint64_t i = 0; i < list->count; i++) {
         const aclsimTensor *indices = &list->tensors[i];
-        const bool is_whole = sim_walk_is_empty(indices->dims, indices->rank);
+        const bool is_whole = is_whole_dim(call, indices);
         const bool is_mask = !is_whole && indices->type == ACL_BOOL;
         const uint32_t width = is_mask ? indices->rank : 1;
         char name[40];
         snprintf(name, sizeof name, "%.10s[%" PRIu64 "]", list->name, i);
-        SIM_TRY(sim_require_type_named(name, indices->type, SIM_TYPES_INDEX | SIM_TYPES_BOOL));
+        if (!is_whole || indices->type != tensor->type)
+            SIM_TRY(sim_require_type_named(name, indices->type, SIM_TYPES_INDEX | SIM_TYPES_BOOL));
         SIM_ARGUMENT(width != 0, ACLNN_ERR_PARAM_INVALID, "%s is a scalar, expected a mask of 1 dimension or more",
                      name);
         SIM_ARGUMENT(dim + width <= tensor->rank, ACLNN_ERR_PARAM_INVALID,
