@@ -282,7 +282,11 @@ static void finish_gradient(const struct item *item, const aclsimArgument *argum
     const aclsimTensor *out = arguments[G_OUT].tensors, *alpha = arguments[G_ALPHA].tensors;
     const double loss = value_at(arguments[G_NEGATIVE_LOG_LIKELIHOOD].tensors, item->it_index, 0, 0);
     const double gradient = value_at(arguments[G_LOSS].tensors, item->it_index, 0, 0);
-    const bool is_zero = arguments[G_ZERO_INFINITY].integer != 0 && loss == INFINITY;
+    /* The forward operator has stored 0 for an infinite loss: logAlpha says that no path reaches the end. */
+    const int64_t end = item->it_times - 1, last = item->it_states - 1;
+    const bool is_endless = value_at(alpha, item->it_index, end, last) == -INFINITY &&
+                            value_at(alpha, item->it_index, end, last - 1) == -INFINITY;
+    const bool is_zero = arguments[G_ZERO_INFINITY].integer != 0 && (loss == INFINITY || is_endless);
     for (int64_t time = 0; time < out->dims[0]; time++)
         for (int64_t class = 0; class < out->dims[2]; class++) {
             const double logarithm = value_at(item->it_probs, time, item->it_index, class);
