@@ -92,7 +92,7 @@ def test_max_pool_of_volumes(peer):
             kernel, stride, padding, dilation = windows(source, x, 3, dilates=True)
             rest = kernel, stride, padding, dilation, source.one(True, False)
             try:
-                expected, places = F.max_pool3d(x.float(), *rest, return_indices=True)
+                expected, places = F.max_pool3d(x.float().contiguous(), *rest, return_indices=True)
             except RuntimeError:  # the dilated window does not fit
                 continue
             out, indices = source.like(expected, kind), source.like(places, "i4")
@@ -100,7 +100,8 @@ def test_max_pool_of_volumes(peer):
             same(out, expected.to(x.dtype), (kind, rest))
             same(indices, places, (kind, rest))
             g = source.take(expected.shape, kind, wild=False)
-            wanted = aten.max_pool3d_with_indices_backward(g.double(), x.double(), *rest, places)
+            wide = [each.double().contiguous() for each in (g, x)]
+            wanted = aten.max_pool3d_with_indices_backward(*wide, *rest, places.contiguous())
             found = peer.run("max_pool3d_with_argmax_backward", g, x, indices, *rest, source.like(x))
             summed(found, wanted, 40.0, (kind, rest))
 
