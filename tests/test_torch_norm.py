@@ -165,6 +165,42 @@ def test_statistics_of_batches(peer):
         summed(found, expected, ((x.double() - m) * r * w).abs() + b.abs() + 8, kind)
 
 
+def test_batch_norm_of_several_devices(peer):
+    """The statistics of parts give those of all, and the gradient in two steps is that in one."""
+    for kind, source in each(SINGLE, "sync"):
+        channels, eps = source.random.randint(1, 3), 1e-3
+        x = plain(source, [4, channels, 3], kind)
+        parts, counts = [x[:1], x[1:]], torch.tensor([3.0, 9.0])
+        means = torch.stack([part.double().mean([0, 2]) for part in parts]).float()
+        rstds = torch.stack([(part.double().var([0, 2], correction=0) + eps).rsqrt() for part in parts]).float()
+        mean, rstd = source.blank([channels], "f4"), source.blank([channels], "f4")
+        running = [torch.zeros(channels), torch.ones(channels)]
+        peer.run(
+            "batch_norm_gather_stats_with_counts", x, source.view(means), source.view(rstds), *running, 0.5, eps,
+            counts, mean, rstd,
+        )  # fmt: skip
+        whole = x.double().transpose(0, 1).flatten(1)
+        summed(mean, whole.mean(1), 10.0, kind, 1e-4)
+        summed(rstd, (whole.var(1, correction=0) + eps).rsqrt(), rstd.double() * 10, kind, 1e-4)
+        summed(running[0], whole.mean(1) * 0.5, 10.0, kind, 1e-4)
+        summed(running[1], whole.var(1) * 0.5 + 0.5, 10.0, kind, 1e-4)
+        g, weight = plain(source, x.shape, kind), near_one(source, [channels], kind)
+        sums = [source.blank([channels], "f4") for _ in "ab"]
+        grads = [source.blank([channels], kind) for _ in "wb"]
+        peer.run("batch_norm_reduce_backward", g, x, mean, rstd, weight, True, True, True, *sums, *grads)
+        total = torch.tensor([3, 9], dtype=torch.int32)
+        found = source.like(x)
+        peer.run("batch_norm_elemt_backward", g, x, mean, rstd, weight, *sums, total, found)
+        wanted = aten.native_batch_norm_backward(
+            g.double().contiguous(), x.double().contiguous(), weight.double(), None, None, mean.double(),
+            rstd.double(), True, eps, MASK,
+        )  # fmt: skip
+        size = float(rstd.max()) * 40.0
+        summed(found, wanted[0], size, (kind, "input"))
+        summed(grads[0], wanted[1], size * 12, (kind, "weight"))
+        summed(grads[1], wanted[2], size * 12, (kind, "bias"))
+
+
 def test_rms_norm(peer):
     for kind, source in each(SINGLE, "rms_norm"):
         shape = source.shape(least=1, empty=False)

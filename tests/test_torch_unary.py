@@ -63,6 +63,44 @@ def test_function_in_place(peer, name):
             pointwise(peer.run(f"inplace_{name}", x), expected, (name, kind), error=LOST.get(name))
 
 
+def close(found, expected, note):
+    """Assert that complex numbers agree relative to their size, where they are finite."""
+    finite = expected.to(found.dtype).isfinite() & (expected.abs() > 1e-30)
+    error = (found - expected).abs() / expected.abs()
+    assert (error[finite] <= (1e-5 if found.dtype == torch.complex64 else 1e-12)).all(), (note, found, expected)
+
+
+COMPLEX = [
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "exp2", "expm1", "log", "log10", "log1p",
+    "log2", "neg", "reciprocal", "rsqrt", "sigmoid", "sin", "sinh", "sqrt", "tan", "tanh",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_function(peer, name):
+    for kind, source in each("c8 c16", name, "complex"):
+        with documented(kind):
+            x = source.take(source.shape(), kind)
+            close(peer.run(name, x, source.like(x)), MATH[name](x.to(torch.complex128)), (name, kind))
+
+
+COMPLEX_PAIRS = {
+    "add": (torch.add, (1,)), "sub": (torch.sub, (1,)), "mul": (torch.mul, ()), "div": (torch.div, ()),
+    "pow_tensor_tensor": (torch.pow, ()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMPLEX_PAIRS)
+def test_complex_pairs(peer, name):
+    function, further = COMPLEX_PAIRS[name]
+    for kind, source in each("c8 c16", name, "complex"):
+        with documented(kind):
+            shape = source.shape(empty=False)
+            x, y = (source.view(source.values(shape, kind, scale=1.0)) for _ in "xy")
+            expected = function(x.to(torch.complex128), y.to(torch.complex128))
+            close(peer.run(name, x, y, *further, source.like(x)), expected, (name, kind))
+
+
 # By the operator: the function of the operand and of the further arguments; the arguments to try.
 ACTIVATIONS = {
     "celu": (lambda x, a: F.celu(x, a), [(1.0,), (0.3,), (-0.7,)]),
@@ -227,6 +265,21 @@ def test_r_relu_without_training(peer):
         noise = source.like(x)
         expected = F.rrelu(x.double(), 0.1, 0.5, training=False)
         pointwise(peer.run("r_relu_with_noise", x, noise, 0.1, 0.5, False, 0, 0, source.like(x)), expected, kind)
+
+
+def test_r_relu_with_training(peer):
+    """The noise is 1 for positive elements and NaN, as in PyTorch, and within the bounds for the others."""
+    for kind, source in each(SINGLE, "rrelu training"):
+        x = source.take(source.shape(), kind)
+        noise, out = source.like(x), source.like(x)
+        peer.run("r_relu_with_noise", x, noise, 0.25, 0.5, True, 7, 0, out)
+        below = x <= 0
+        assert ((noise[below] >= 0.25) & (noise[below] <= 0.5)).all(), kind
+        assert (noise[~below] == 1).all(), kind
+        pointwise(out, x.double() * noise.double(), kind)
+        copy, other = source.view(x.clone()), source.like(x)
+        peer.run("inplace_r_relu_with_noise", copy, other, 0.25, 0.5, True, 7, 0)
+        same(copy, out, kind)
 
 
 def test_prelu(peer):
