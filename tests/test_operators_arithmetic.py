@@ -19,7 +19,7 @@ from helpers.operands import (
     rounded,
     stored,
 )
-from helpers.pointwise import COMPLEX, FEWER, REAL, cases, compare, joint, place
+from helpers.pointwise import COMPLEX, FEWER, FLOATS, REAL, cases, compare, joint, place
 from helpers.tensors import from_bfloat
 from hypothesis import given
 from hypothesis import strategies as st
@@ -386,6 +386,16 @@ def test_powers_that_become_unsigned(npu, kind):
     assert npu.get(out).tolist() == (3**exponent).astype(kind).tolist()
     ret = npu.call("pow_tensor_scalar", self, npu.scalar(0.5), out)
     refused(ret, INVALID, "the power is float32, which cannot be cast to uint")
+
+
+@pytest.mark.parametrize("kind", FLOATS)
+def test_powers_with_a_half(npu, kind):
+    """As a number, 0.5 takes the square root, unlike in a tensor."""
+    self = npu.tensor(stored(numpy.array([-0.0, -numpy.inf, numpy.inf, 4]), kind), kind)
+    out = blank(npu, kind, (4,))
+    for exponent, expected in ((0.5, [-0.0, numpy.nan, numpy.inf, 2]), (-0.5, [-numpy.inf, numpy.nan, 0, 0.5])):
+        assert npu.call("pow_tensor_scalar", self, npu.scalar(exponent), out) == 0
+        assert numpy.array_equal(exact(npu.get(out), kind), expected, equal_nan=True)
 
 
 def test_powers_at_the_edge(npu):

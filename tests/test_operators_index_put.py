@@ -113,6 +113,18 @@ def test_selections_refuse(npu, name):
     refused(call((3,)), INVALID, words)
 
 
+def test_empty_tensors_of_indices(npu):
+    """One of the type of self stands for a whole dimension; one of indices selects nothing, if the result is empty."""
+    values = numpy.arange(6, dtype="f4").reshape(3, 2)
+    self, none, whole = npu.tensor(values), blank(npu, "i8", (0,)), blank(npu, "f4", (0,))
+    out = blank(npu, "f4", (3, 1))
+    assert npu.call("index", self, npu.list([whole, npu.tensor(numpy.array([1]))]), out) == 0
+    assert numpy.array_equal(npu.get(out), values[:, 1:])
+    assert npu.call("index", self, npu.list([none]), blank(npu, "f4", (0, 2))) == 0
+    assert npu.call("index_put_impl", self, npu.list([none]), blank(npu, "f4", (0, 2)), False, False) == 0
+    assert numpy.array_equal(npu.get(self), values)
+
+
 @pytest.mark.needs_sim
 @pytest.mark.parametrize("wrong", [2, -3, 2**62, -(2**63)])
 @pytest.mark.parametrize("name", ["index", "index_put_impl"])
