@@ -63,6 +63,19 @@ def abi_counts(args):
     return 0
 
 
+def ops(args):
+    """Print the operators with kernel, first version, types and formula; or one operator in detail."""
+    from acl import operators
+    from acl.objects import op_function
+
+    found = operators.named(args.operator) if args.operator else list(operators.load().values())
+    if not found:
+        close = op_function.names_like(args.operator)
+        return fail(f"ops: no operator {args.operator!r}" + (f", did you mean {close}?" if close else ""))
+    print(operators.ops_command(found, bool(args.operator), args.missing, args.json))
+    return 0
+
+
 def config(args):
     """Print compiler and linker flags, or directories, in the order of the options."""
     texts = {
@@ -217,6 +230,10 @@ def parser():
     counts = add("abi", abi_counts)
     counts.add_argument("--missing", action="store_true", help="list the functions without behaviour")
     counts.add_argument("--json", action="store_true", help="print JSON")
+    table = add("ops", ops)
+    table.add_argument("operator", nargs="?", metavar="NAME", help="one operator in detail, such as aclnnAdd or add")
+    table.add_argument("--missing", action="store_true", help="list the operators without a kernel, and why")
+    table.add_argument("--json", action="store_true", help="print JSON")
     flags = add("config", config)
     for what in ("cflags", "libs", "include", "lib", "prefix"):
         flags.add_argument(f"--{what}", dest="what", action="append_const", const=what)

@@ -22,7 +22,7 @@ def run(*arguments, **options):
 def test_help_lists_the_commands():
     done = run("--help")
     assert done.returncode == 0
-    for name in ("info", "abi", "config", "exec", "toolkit", "doctor", "demo", "graph", "atc", "bench"):
+    for name in ("info", "abi", "ops", "config", "exec", "toolkit", "doctor", "demo", "graph", "atc", "bench"):
         assert f"\n    {name} " in done.stdout
     assert run("nothing").returncode == 2
 
@@ -33,7 +33,7 @@ def test_info(capsys):
     assert f"backend    {acl.backend}" in out and acl.get_soc_name() in out and "GiB free of" in out
 
 
-@pytest.mark.parametrize("name", ["info", "doctor", "abi", "--help"])
+@pytest.mark.parametrize("name", ["info", "doctor", "abi", "ops", "--help"])
 def test_a_reader_that_has_enough_ends_a_command_quietly(name):
     """As ``| head -1`` does, which closes the pipe while the command writes."""
     source, target = os.pipe()

@@ -7,6 +7,7 @@ from typing import Optional
 
 from acl._hooks import simulator_reset
 from acl._lib import ffi, lib
+from acl.data_types import DATA_TYPES
 from acl.sim.check import check
 from acl.sim.custom import custom_kernel as custom_kernel
 from acl.sim.kernels import kernel as kernel
@@ -95,3 +96,34 @@ def live(kind: Optional[str] = None) -> int:
 def operators(implemented: bool = False) -> int:
     """Return how many operators there are, or how many of them have a kernel."""
     return int(lib.aclsimOperatorCount(implemented))
+
+
+def kernel_types(name: str) -> Optional[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Return the data types that the kernel of an operator takes and returns, or None if it has no kernel.
+
+    Parameters
+    ----------
+    name
+        The operator's name in C, such as ``"aclnnAdd"``.
+
+    Returns
+    -------
+    tuple of tuples of str, optional
+        The names of the types of the operands, and of the results. Both are empty for a kernel that is not elementwise:
+        its types depend on the parameter.
+
+    Raises
+    ------
+    ValueError
+        If there is no operator of this name.
+
+    Notes
+    -----
+    Wraps ``aclsimOperatorKernel``.
+    """
+    implemented, sets = ffi.new("int32_t *"), ffi.new("uint64_t[2]")
+    ret = lib.aclsimOperatorKernel(name.encode(), implemented, sets, sets + 1)
+    check(ret, f"acl.sim.kernel_types({name!r})")
+    order = sorted((kind.name.rstrip("0123456789"), kind.bits, code) for code, kind in DATA_TYPES.items() if code >= 0)
+    takes, gives = (tuple(DATA_TYPES[code].name for *_, code in order if types >> code & 1) for types in sets)
+    return (takes, gives) if implemented[0] else None

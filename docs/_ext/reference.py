@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +162,7 @@ def state(row: Any, answers: codes.Codes) -> str:
     return "returns " + ", ".join(map(str, answers.of("sim_missing")))
 
 
-def _operator_page(family: str, rows: Iterable[Any], names: dict[str, str], answers: codes.Codes) -> list[str]:
+def _operator_page(family: str, rows: Iterable[Any], known: Mapping[str, Any], answers: codes.Codes) -> list[str]:
     lines = [f".. _operators-{family}:", "", *title(family)]
     lines += [
         plain(_family(family)),
@@ -180,9 +180,16 @@ def _operator_page(family: str, rows: Iterable[Any], names: dict[str, str], answ
         declared = (f"{param.type} {param.name}".replace("* ", "*") for param in row.params)
         notes = (" ".join([param.direction, "optional" * param.optional]).strip() for param in row.params)
         params = [f"- ``{text}``{' ' + note if note else ''}" for text, note in zip(declared, notes)]
-        python = f"``acl.nnop.{names[row.name]}``" if row.name in names else "none (a plain function)"
-        cells.append(([f"``{row.name}``", "", f"``{row.headers[0]}``"], [python], params, [state(row, answers)]))
-    return [*lines, *table("28 25 35 12", ("Operator and header", "Python", "Parameters", "Simulator"), cells)]
+        name, python, simulator = [f"``{row.name}``", "", f"``{row.headers[0]}``"], ["none (a plain function)"], []
+        if row.name in known:
+            one = known[row.name]
+            name += ["", plain(one.formula)] if one.formula else []
+            python = [f"``acl.nnop.{one.python}``"]
+            simulator = [] if one.kernel else ["", f"({one.why})"]
+            simulator += ["", f"types: {one.types}"] if one.types else []
+            simulator += ["", f"since CANN {one.since}"]
+        cells.append((name, python, params, [state(row, answers), *simulator]))
+    return [*lines, *table("29 22 34 15", ("Operator, header and formula", "Python", "Parameters", "Simulator"), cells)]
 
 
 def _objects() -> dict[str, list[str]]:
@@ -273,18 +280,17 @@ def _answers() -> codes.Codes:
 
 def pages() -> dict[str, list[str]]:
     """Return every page by its path below ``made``, without a suffix."""
-    from acl import abi, nnop, sim
+    from acl import abi, operators, sim
 
     declared, answers, signatures = abi.load(), _answers(), Signatures()
     assert len(answers.kernels) == sim.operators(implemented=True), "acl was built from other sources: install it again"
     found: dict[str, list[str]] = {}
     for group in declared.groups:
         found[f"calls/{group}"] = _group_page(group, declared, answers, signatures)
-    names = {operator["name"]: name for name, operator in nnop._operators().items()}
     rows = abi.rows(ROWS).values()
     for family in sorted({row.family for row in rows}):
         ours = [row for row in rows if row.family == family]
-        found[f"operators/{family}"] = _operator_page(family, ours, names, answers)
+        found[f"operators/{family}"] = _operator_page(family, ours, operators.load(), answers)
     for name, lines in _objects().items():
         found[f"objects/{name}"] = lines
     found["sim"] = [".. _sim:", "", *_functions_page("acl.sim", "acl.sim", _public("acl.sim"))]

@@ -1,6 +1,7 @@
 /* Entry points of the simulator's own control interface. */
 #include <acl/acl_sim.h>
 
+#include "../ops/formula.h"
 #include "address/memory.h"
 #include "base/clock.h"
 #include "base/room.h"
@@ -202,6 +203,23 @@ size_t aclsimOperatorCount(int32_t implemented)
     for (size_t i = 0; i < sim_row_table->rt_count; i++)
         count += implemented == 0 || sim_row_has_kernel(sim_row_table->rt_rows[i]);
     return count;
+}
+
+aclError aclsimOperatorKernel(const char *name, int32_t *implemented, uint64_t *inputs, uint64_t *outputs)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(name);
+    SIM_NOT_NULL(implemented);
+    SIM_NOT_NULL(inputs);
+    SIM_NOT_NULL(outputs);
+    struct sim_row *row = sim_row_find(name);
+    SIM_ARGUMENT(row != NULL, ACL_ERROR_INVALID_PARAM, "name is \"%s\", expected an operator, such as aclnnAdd",
+                 name);
+    *implemented = sim_row_has_kernel(row);
+    *inputs = *outputs = 0;
+    if (row->ro_builtin != NULL)
+        sim_formula_types(row->ro_builtin, inputs, outputs);
+    return ACL_SUCCESS;
 }
 
 aclError aclsimStreamHold(aclrtStream stream)

@@ -369,6 +369,13 @@ static void test_table(void)
     CHECK(aclsimOperatorCount(0) == sim_row_table->rt_count && sim_row_find("aclnnNothing") == NULL);
     CHECK_CODE(aclsimRegisterKernel("aclnnNothing", NULL, run_cat, NULL), ACL_ERROR_INVALID_PARAM);
     CHECK_CODE(aclsimRegisterKernel(NULL, NULL, run_cat, NULL), ACL_ERROR_INVALID_PARAM);
+    int32_t implemented = 0;
+    uint64_t in = 0, out = 0;
+    CHECK_CODE(aclsimOperatorKernel("aclnnRelu", &implemented, &in, &out), 0);
+    CHECK(implemented == 1 && (in >> ACL_INT64 & 1) == 1 && (in >> ACL_DOUBLE & 1) == 0 && out == in);
+    CHECK_CODE(aclsimOperatorKernel("aclnnCat", &implemented, &in, &out), 0);
+    CHECK(in == 0 && out == 0);
+    CHECK_CODE(aclsimOperatorKernel("aclnnNothing", &implemented, &in, &out), ACL_ERROR_INVALID_PARAM);
     size_t before = aclsimOperatorCount(1);
     CHECK_CODE(aclsimRegisterKernel("aclnnCat", NULL, NULL, NULL), 0);
     CHECK(aclsimOperatorCount(1) <= before);
