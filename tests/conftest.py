@@ -7,7 +7,7 @@ import re
 import sys
 
 import pytest
-from helpers import programs
+from helpers import edges, programs
 from helpers.capture import SYNC, Words
 from helpers.memory import Memory
 from helpers.tensors import Device
@@ -20,6 +20,11 @@ from acl._lib import ffi, lib
 # Without PyTorch its tests cannot even be imported.
 collect_ignore_glob = [] if importlib.util.find_spec("torch") else ["test_torch_*.py"]
 LACKING = r"^acl: (\w+) failed because (?:.* has no such function|it needs CANN .*)$"  # as programs are told
+
+
+def pytest_report_header():
+    """Say where the memory of tensors ends, if ACL_TEST_EDGE puts it beside inaccessible pages."""
+    return f"the {edges.EDGE} byte of each tensor touches an inaccessible page" if edges.EDGE else None
 
 
 def pytest_collection_modifyitems(items):
@@ -125,6 +130,16 @@ def peer():
     device = Device()
     yield Peer(device.stream)
     device.close()
+
+
+@pytest.fixture(autouse=bool(edges.EDGE))
+def tensors_end_with_their_test(request):
+    """Release the memory beside inaccessible pages after each test: a process may have few such pages."""
+    npu = request.getfixturevalue("npu") if "npu" in request.fixturenames else None
+    kept = len(npu.ends) if npu else 0
+    yield
+    if npu:
+        npu.release(kept)
 
 
 @pytest.fixture

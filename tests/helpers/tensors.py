@@ -6,6 +6,7 @@ import numpy
 
 import acl
 from acl import nnop
+from helpers import edges
 
 ND = 2
 # Data types by NumPy's name; "b2" is bfloat16, whose arrays hold bit patterns.
@@ -47,17 +48,27 @@ class Device:
 
     def close(self):
         """Destroy and free everything."""
-        acl.rt.synchronize_stream(self.stream)
-        for end, handle in self.ends:
-            end(handle)
+        self.release()
         acl.rt.destroy_stream(self.stream)
         acl.rt.reset_device_force(0)
 
+    def release(self, kept=0):
+        """Destroy and free what was created after the first ``kept`` objects."""
+        acl.rt.synchronize_stream(self.stream)
+        for end, handle in self.ends[kept:]:
+            end(handle)
+        del self.ends[kept:]
+
     def put(self, array):
         """Copy an array to new memory and return the address."""
-        address, ret = acl.rt.malloc(max(array.nbytes, 1), 0)
-        assert ret == 0
-        self.ends.append((acl.rt.free, address))
+        size = max(array.nbytes, array.itemsize)
+        if edges.EDGE:
+            address, end = edges.allocate(size, edges.EDGE)
+        else:
+            address, ret = acl.rt.malloc(size, 0)
+            assert ret == 0
+            end = acl.rt.free
+        self.ends.append((end, address))
         if array.nbytes:
             assert acl.rt.memcpy(address, array.nbytes, array.ctypes.data, array.nbytes, 1) == 0
         return address

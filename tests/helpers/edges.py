@@ -1,0 +1,38 @@
+"""Memory of tensors beside an inaccessible page: ``ACL_TEST_EDGE=last`` or ``first`` says which byte touches it.
+
+With this variable, :class:`helpers.tensors.Device` takes the memory of its tensors from here: host memory that is
+mapped for the device. A kernel that reads or writes beyond that byte gets a SIGSEGV, which ends the tests' process.
+"""
+
+import ctypes
+import mmap
+import os
+
+import acl
+
+EDGE = os.environ.get("ACL_TEST_EDGE", "")
+MAPPED = 2
+NO_ACCESS = 0
+LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.mmap.restype = ctypes.c_void_p
+LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+LIBC.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+LIBC.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+
+
+def allocate(size, edge):
+    """Return the address of mapped memory whose last or first byte touches the inaccessible page, and its release."""
+    assert edge in ("last", "first"), f"ACL_TEST_EDGE is {edge!r}, expected last or first"
+    pages = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+    access, kind = mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | mmap.MAP_ANON
+    start = LIBC.mmap(None, pages + mmap.PAGESIZE, access, kind, -1, 0)
+    assert start not in (None, ctypes.c_void_p(-1).value), os.strerror(ctypes.get_errno())
+    usable, closed = (start, start + pages) if edge == "last" else (start + mmap.PAGESIZE, start)
+    assert LIBC.mprotect(closed, mmap.PAGESIZE, NO_ACCESS) == 0
+    assert acl.rt.host_register_v2(usable, pages, MAPPED) == 0, acl.get_recent_err_msg()
+
+    def release(_):
+        acl.rt.host_unregister(usable)  # fails after a reset, which forgets registrations
+        assert LIBC.munmap(start, pages + mmap.PAGESIZE) == 0
+
+    return (closed - size if edge == "last" else usable), release
