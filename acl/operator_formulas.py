@@ -8,20 +8,21 @@ written to its argument. The names in formulas are those of the operator's param
 # one is given after an equals sign.
 PYTORCH = {
     "torch.": """
-        abs acos acosh add addbmm addcdiv addcmul addmm addmv addr all amax amin aminmax any arange
+        abs acos acosh add addbmm addcdiv addcmul addmm addmv addr all amax amin aminmax angle any arange
         arg_max=argmax arg_min=argmin argsort asin asinh atan atan2 atanh baddbmm batch_mat_mul=bmm bernoulli
         bincount bitwise_and bitwise_not bitwise_or bitwise_xor bucketize cat cdist ceil channel_shuffle clamp
         clamp_max clamp_min complex conv_tbc cos cosh cummax cummin cumprod cumsum diag diag_flat=diagflat
         digamma div dot einsum eq equal erf erfc erfinv exp exp2 expm1 eye flatten flip floor floor_divide fmod
         frac gather gcd ge ger gt heaviside histc index_add index_copy index_fill index_select inverse
         is_close=isclose is_finite=isfinite is_in=isin is_inf=isinf is_neg_inf=isneginf is_pos_inf=isposinf
-        kthvalue le lerp lgamma linspace log log10 log1p log2 log_add_exp2=logaddexp2 log_add_exp=logaddexp
-        log_space=logspace log_sum_exp=logsumexp logdet logical_and logical_not logical_or logical_xor logit lt
-        masked_select matmul max maximum mean median min minimum mm mul multinomial mv nan_median=nanmedian
-        nan_to_num ne neg nonzero norm normal permute polar pow prod qr quantize=quantize_per_channel randperm
-        range real reciprocal reduce_nansum=nansum reduce_sum=sum relu remainder renorm repeat_interleave roll
-        round rsqrt rsub s_where=where scatter scatter_add scatter_reduce search_sorted=searchsorted sigmoid
-        sign signbit sin sinc sinh slogdet sort split split_with_size=split sqrt square stack std
+        kthvalue le left_shift=bitwise_left_shift lerp lgamma linspace log log10 log1p log2
+        log_add_exp2=logaddexp2 log_add_exp=logaddexp log_space=logspace log_sum_exp=logsumexp logdet
+        logical_and logical_not logical_or logical_xor logit lt masked_select matmul max maximum mean median min
+        minimum mm mul multinomial mv nan_median=nanmedian nan_to_num ne neg nonzero norm normal permute polar
+        pow prod qr quantize=quantize_per_channel randperm range real reciprocal reduce_nansum=nansum
+        reduce_sum=sum relu remainder renorm repeat_interleave right_shift=bitwise_right_shift roll round rsqrt
+        rsub s_where=where scatter scatter_add scatter_reduce search_sorted=searchsorted sigmoid sign signbit
+        sin sinc sinh slogdet sort split split_with_size=split sqrt square stack std
         std_mean_correction=std_mean stft sub svd take tan tanh topk trace triangular_solve tril triu trunc
         unique2=_unique2 unique=unique unique_consecutive var var_correction=var var_mean x_log_y=xlogy""",
     "torch.Tensor.": """
@@ -66,14 +67,14 @@ FORMULAS = {
     "add_rms_norm_dynamic_quant": "add_rms_norm, scaled per row to int8",
     "add_rms_norm_quant": "add_rms_norm, then round(y / scales + zero_points) as int8",
     "advance_step": "the positions, lengths and slots of the next decoding step",
+    "all_gather_matmul": "x1 of all ranks @ x2 + bias",
+    "allto_all_all_gather_batch_mat_mul": "torch.bmm of x after its exchange between the ranks",
     "aminmax_all": "torch.aminmax over all elements",
     "apply_adam_w": "one step of torch.optim.AdamW",
     "apply_fused_ema_adam": "one step of torch.optim.Adam, and the moving average of the weights",
     "apply_rotary_pos_emb": "query * cos + rotate_half(query) * sin, and the same for key",
     "ascend_anti_quant": "(x + offset) * scale",
     "ascend_quant": "round(x * scale + offset) as int8 or int4",
-    "all_gather_matmul": "x1 of all ranks @ x2 + bias",
-    "allto_all_all_gather_batch_mat_mul": "torch.bmm of x after its exchange between the ranks",
     "batch_mat_mul_reduce_scatter_allto_all": "torch.bmm, summed over the ranks and exchanged between them",
     "batch_matmul_quant": "round(x1 @ x2 * scale + bias) as int8",
     "bidirection_lstm": "torch.nn.LSTM(bidirectional=True)",
@@ -90,20 +91,22 @@ FORMULAS = {
     "dropout_gen_mask": "a mask of one bit per element, 1 with the probability 1 - prob",
     "dynamic_quant": "scale = max(|x|) / 127 per row; round(x / scale) as int8",
     "embedding_dense_backward": "gradient of torch.nn.functional.embedding",
+    "fast_gelu": "x * sigmoid(1.702 * x)",
     "fatrelu_mul": "x, y = halves of the last dimension; (x > threshold ? x : 0) * y",
     "ffn": "activation(x @ weight1 + bias1) @ weight2 + bias2, per expert",
     "flash_attention_score": "dropout(softmax(query @ key.T * scale_value + pse, atten_mask)) @ value",
-    "flash_attention_var_len_score": "flash_attention_score, over sequences of various lengths in one tensor",
     "flash_attention_unpadding_score": "flash_attention_score, over sequences of various lengths in one tensor",
+    "flash_attention_var_len_score": "flash_attention_score, over sequences of various lengths in one tensor",
     "flat_quant": "kronecker_p1 @ x @ kronecker_p2, scaled to int4",
     "foreach_round_off_number": "1 half to even, 2 floor, 3 ceil, 4 half away from zero, 5 trunc, 6 to odd",
     "fused_infer_attention_score": "softmax(query @ key.T * scale_value + pse_shift, atten_mask) @ value",
     "gather_nd": "self[indices[..., 0], indices[..., 1], ...]",
     "gather_v2": "torch.index_select",
+    "gather_v3": "torch.index_select, with batch dimensions",
     "ge_glu": "a, b = halves along dim; a * gelu(b)",
     "ge_glu_v3": "a, b = halves along dim; a * gelu(b), or gelu(a) * b if activate_left",
-    "gelu_mul": "a, b = halves of the last dimension; gelu(a) * b",
     "gelu": "torch.nn.functional.gelu(approximate='tanh')",
+    "gelu_mul": "a, b = halves of the last dimension; gelu(a) * b",
     "gelu_v2": "torch.nn.functional.gelu; approximate: 0 'none', 1 'tanh'",
     "gemm": "alpha * op(a) @ op(b) + beta * c",
     "gemma_rms_norm": "x / sqrt(mean(x ** 2) + epsilon) * (1 + gamma)",
@@ -129,8 +132,8 @@ FORMULAS = {
     "matmul_all_reduce_add_rms_norm": "matmul_all_reduce, then add_rms_norm with residual",
     "matmul_reduce_scatter": "x1 @ x2 + bias, summed over the ranks; each keeps its rows",
     "max_n": "the elementwise maximum of several tensors",
-    "min_n": "the elementwise minimum of several tensors",
     "max_v2": "torch.amax",
+    "min_n": "the elementwise minimum of several tensors",
     "mla_prolog": "the projections, norms and rotations before latent attention, and its caches",
     "moe_compute_expert_tokens": "the number of entries of sorted_experts up to each expert",
     "moe_distribute_combine": "rows sent back to the ranks of their tokens, and summed with their scales",
@@ -143,6 +146,7 @@ FORMULAS = {
     "moe_token_unpermute": "rows in their first order, summed with the weights probs",
     "multi_scale_deformable_attention_grad": "gradient of multi_scale_deformable_attn_function",
     "multi_scale_deformable_attn_function": "the sum over levels and points of weight * grid_sample(value, location)",
+    "nonzero_v2": "torch.nonzero, transposed",
     "prompt_flash_attention": "fused_infer_attention_score for a whole prompt",
     "quant_grouped_matmul_dequant": "quant_matmul_dequant, per group of rows",
     "quant_matmul": "x1 @ x2 of int8, multiplied by scale, plus bias",
@@ -162,6 +166,7 @@ FORMULAS = {
     "sign_bits_unpack": "1 or -1 for each bit",
     "sinkhorn": "the cost matrix scaled until rows and columns have equal sums",
     "softmax_cross_entropy_with_logits": "loss = -sum(labels * log_softmax(x)); backprop = softmax(x) - labels",
+    "squared_relu": "relu(x) ** 2",
     "strided_slice_assign": "self[begin:end:strides] = input_value",
     "sum": "the elementwise sum of several tensors",
     "swi_glu": "a, b = halves along dim; silu(a) * b",
@@ -190,10 +195,11 @@ KIN = (
 
 # Why an operator has no kernel: the first pattern that its name in acl.nn matches; PLANNED if none does.
 WHY = (
-    ("communicates", r"all_reduce|all_gather|allto_?all|reduce_scatter|distribute"),
-    ("not-public", r"_custom$|background_replace|precision_compare|silent_check|_compress"),
-    ("layout", r"trans_convolution_weight|to_int4_pack|trans_quant_param"),
-    ("quantised", r"quant"),
-    ("fused", r"attention|attn|mla_|swin_|rope|rotary|ffn|lora|moe_|grouped_|ema_adam|masked_softmax"),
+    ("communicates", r"all_reduce|all_gather|allto_?all|reduce_scatter|distribute|_to_(ffn|attention)$|_worker_"),
+    ("not-public", r"_custom$|background_replace|precision_compare|silent_check|matmul_compress"),
+    ("quantised", r"(?<!trans_)quant"),
+    ("layout", r"weight_nz|convolution_weight|to_int4_pack|trans_quant_param|format_cast"),
+    ("fused", r"attention|attn|_mla|mla_|swin_|rope|rotary|ffn|lora|moe_|grouped_|fused_|masked_softmax"),
+    ("fused", r"nsa_|[mb]sa_|mhc_|kda_|indexer|kv|gated_delta|causal_conv|compressor|swiglu|situ_glu|segsum"),
 )
 PLANNED = "planned"

@@ -1,7 +1,7 @@
 """The operators with what is known about each: kernel, data types, first version, formula.
 
-For ``python -m acl ops`` and for the pages of operators in the docs. Prototypes and versions come from the headers of
-this package, roles of parameters from the operator schemas, kernels and their types from the opened library.
+For ``python -m acl ops`` and for the pages of operators in the docs. Prototypes come from the headers of this package,
+versions and roles of parameters from the operator schemas, kernels and their types from the opened library.
 """
 
 import json
@@ -17,6 +17,7 @@ from acl.operator_formulas import FORMULAS, KIN, PLANNED, PYTORCH, WHY
 
 HEADERS = Path(__file__).parent / "include" / "aclnnop"
 FIRST_HALF = "GetWorkspaceSize"
+OLDEST = "{}.{}".format(*abi.OLDEST)
 _FUNCTIONS = {
     name: prefix + (function or name)
     for prefix, words in PYTORCH.items()
@@ -36,7 +37,8 @@ class Operator(NamedTuple):
     """One operator. ``takes`` and ``gives`` are the data types of its operands and results, if the kernel states them.
 
     ``why`` is a word that says why it has no kernel, "" if it has one. ``allocates`` says whether its function in
-    :mod:`acl.nn` allocates the outputs.
+    :mod:`acl.nn` allocates the outputs. If it is not ``verified``, the directions of its parameters follow from their
+    names: no public document describes it.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Operator(NamedTuple):
     gives: tuple[str, ...]
     formula: str
     allocates: bool
+    verified: bool
 
     @property
     def types(self) -> str:
@@ -75,18 +78,17 @@ def why_missing(name: str) -> str:
     return next((word for word, pattern in WHY if re.search(pattern, name)), PLANNED)
 
 
-def _declared() -> dict[str, tuple[str, str, tuple[str, ...]]]:
-    """Read the headers: the header, the first version and the prototypes of each operator, by its C name."""
-    found: dict[str, tuple[str, str, tuple[str, ...]]] = {}
+def _declared() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Read the headers: the header and the prototypes of each operator, by its C name."""
+    found: dict[str, tuple[str, tuple[str, ...]]] = {}
     for path in sorted(HEADERS.rglob("*.h")):
         text = path.read_text(encoding="utf-8")
-        halves = re.findall(r"^ACL_API\((\d+), (\d+)\) (aclnnStatus (\w+)\(.*?\));", text, re.MULTILINE | re.DOTALL)
-        texts = {name: prototype for _, _, prototype, name in halves}
-        for major, minor, prototype, half in halves:
+        halves = re.findall(r"^ACL_API\(\d+, \d+\) (aclnnStatus (\w+)\(.*?\));", text, re.MULTILINE | re.DOTALL)
+        texts = {name: prototype for prototype, name in halves}
+        for prototype, half in halves:
             name = half.removesuffix(FIRST_HALF)
             if name in texts and name != half:
-                header = path.relative_to(HEADERS.parent).as_posix()
-                found[name] = header, f"{major}.{minor}", (prototype, texts[name])
+                found[name] = path.relative_to(HEADERS.parent).as_posix(), (prototype, texts[name])
     return found
 
 
@@ -109,7 +111,8 @@ def load() -> Mapping[str, Operator]:
     found = {}
     for python, schema in sorted(nnop._operators().items(), key=lambda item: item[1]["name"]):
         name = schema["name"]
-        header, since, prototypes = declared[name]
+        header, prototypes = declared[name]
+        since = schema.get("needs", OLDEST)
         given = abi.split_list(prototypes[0][prototypes[0].index("(") + 1 : -1])
         parameters = (
             Parameter(declaration, role.rstrip("?"), role.endswith("?"))
@@ -118,7 +121,7 @@ def load() -> Mapping[str, Operator]:
         kernel, takes, gives = _kernel(name)
         found[name] = Operator(
             name, python, header, since, prototypes, tuple(parameters), kernel, "" if kernel else why_missing(python),
-            takes, gives, formula_of(python), python in RULES,
+            takes, gives, formula_of(python), python in RULES, not schema.get("unverified", False),
         )  # fmt: skip
     return found
 
@@ -131,17 +134,22 @@ def named(name: str) -> list[Operator]:
 
 def _table(found: list[Operator]) -> list[str]:
     """Return a line for each operator: name, kernel, first version, formula and types."""
-    width = max((len(one.name) for one in found), default=0)
-    lines = [f"{'operator':<{width}}  kernel  since  formula [types]"]
+    lines = [("operator", "kernel", "since", "formula [types]")]
     for one in found:
         text = f"{one.formula} [{one.types}]" if one.types else one.formula
-        lines.append(f"{one.name:<{width}}  {'yes' if one.kernel else 'no':<6}  {one.since:<5}  {text}".rstrip())
-    return [*lines, f"operators: {len(found)}, with a kernel: {sum(one.kernel for one in found)}"]
+        lines.append((one.name, "yes" if one.kernel else "no", one.since, text))
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    texts = ["  ".join(f"{cell:<{width}}" for cell, width in zip(line, [*widths[:3], 0])).rstrip() for line in lines]
+    return [*texts, f"operators: {len(found)}, with a kernel: {sum(one.kernel for one in found)}"]
 
 
 def _detail(one: Operator) -> list[str]:
     """Return all that is known about an operator."""
-    notes = [" ".join(filter(None, (p.direction, "optional" * p.optional))) for p in one.parameters]
+    doubt = "" if one.verified else "(unverified)"
+    notes = [
+        " ".join(filter(None, (p.direction, doubt if p.direction else "", "optional" * p.optional)))
+        for p in one.parameters
+    ]
     width = max((len(p.declaration) for p in one.parameters), default=0)
     made = "allocates its outputs" if one.allocates else "needs out=, if it has outputs"
     fields = [

@@ -56,6 +56,7 @@ def test_json_has_everything_that_is_known(printed):
     assert one["name"] == "aclnnBatchNorm" and one["python"] == "batch_norm" and one["kernel"] and one["why"] == ""
     assert one["allocates"] is ("batch_norm" in RULES) and "weight" in optional and "input" not in optional
     assert [p["direction"] for p in one["parameters"]][:2] == ["in", "in"] and len(one["prototypes"]) == 2
+    assert one["since"] == "8.1" and one["verified"] is True
 
 
 def test_an_unknown_operator_is_refused_with_names_that_resemble_it(capsys):
