@@ -104,11 +104,28 @@ def test_kin_have_the_formula_of_their_operator(name, formula):
     assert operators.formula_of(name) == formula
 
 
+SINGLE = ("bfloat16", "float16", "float32")
+
+
 @pytest.mark.needs_sim
-def test_types_are_those_of_the_kernel():
-    takes, gives = acl.sim.kernel_types("aclnnRelu")
-    assert takes == gives == ("bfloat16", "float16", "float32", "int8", "int32", "int64", "uint8")
-    assert acl.sim.kernel_types("aclnnCat") == ((), ())
+@pytest.mark.parametrize(
+    "name, takes, gives",
+    [
+        ("Relu", (*SINGLE, "int8", "int32", "int64", "uint8"), None),
+        ("EluBackward", SINGLE, None),
+        ("ForeachPowList", (*SINGLE, "int32"), None),
+        ("MaxPool", ("float16", "float32"), None),
+        ("IsPosInf", None, ("bool",)),
+        ("Cat", (), ()),
+    ],
+)
+def test_types_are_those_of_the_kernel(name, takes, gives):
+    found = acl.sim.kernel_types(f"aclnn{name}")
+    assert found == (found[0] if takes is None else takes, takes if gives is None else gives)
+
+
+@pytest.mark.needs_sim
+def test_what_has_no_kernel_has_no_types():
     assert acl.sim.kernel_types("aclnnMatmulAllReduce") is None
     with pytest.raises(ValueError, match='"aclnnNothing", expected an operator'):
         acl.sim.kernel_types("aclnnNothing")

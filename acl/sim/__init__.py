@@ -109,8 +109,8 @@ def kernel_types(name: str) -> Optional[tuple[tuple[str, ...], tuple[str, ...]]]
     Returns
     -------
     tuple of tuples of str, optional
-        The names of the types of the operands, and of the results. Both are empty for a kernel that is not elementwise:
-        its types depend on the parameter.
+        The names of the types of the operands, and of the results. Both are empty if the kernel does not state them,
+        for example because they depend on the parameter.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 /* Entry points of the simulator's own control interface. */
 #include <acl/acl_sim.h>
 
-#include "../ops/formula.h"
+#include "../ops/types.h"
 #include "address/memory.h"
 #include "base/clock.h"
 #include "base/room.h"
@@ -218,7 +218,7 @@ aclError aclsimOperatorKernel(const char *name, int32_t *implemented, uint64_t *
     *implemented = sim_row_has_kernel(row);
     *inputs = *outputs = 0;
     if (row->ro_builtin != NULL)
-        sim_formula_types(row->ro_builtin, inputs, outputs);
+        sim_types_of(row->ro_builtin, inputs, outputs);
     return ACL_SUCCESS;
 }
 

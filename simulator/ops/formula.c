@@ -234,12 +234,3 @@ aclError sim_formula_run(const aclsimCall *call)
     sim_pointwise_run(tensors, count, run_block, &job);
     return ACL_SUCCESS;
 }
-
-void sim_formula_types(const struct sim_kernel *kernel, uint64_t *in, uint64_t *out)
-{
-    if (kernel->kn_plan != sim_formula_plan && kernel->kn_run != sim_formula_run)
-        return;
-    const struct sim_formula *formula = kernel->kn_user;
-    *in = formula->fo_in;
-    *out = formula->fo_out;
-}

@@ -53,9 +53,6 @@ aclDataType sim_formula_fractional(aclDataType met, aclDataType out);
 aclnnStatus sim_formula_plan(const aclsimCall *call, uint64_t *workspace_size);
 aclError sim_formula_run(const aclsimCall *call);
 
-/* The types of the operands and of the result, if the kernel is that of a formula; otherwise they are not changed. */
-void sim_formula_types(const struct sim_kernel *kernel, uint64_t *in, uint64_t *out);
-
 /* A value of fo_gives for tests. */
 aclDataType sim_formula_gives_bool(aclDataType type);
 

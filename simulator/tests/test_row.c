@@ -375,6 +375,8 @@ static void test_table(void)
     CHECK(implemented == 1 && (in >> ACL_INT64 & 1) == 1 && (in >> ACL_DOUBLE & 1) == 0 && out == in);
     CHECK_CODE(aclsimOperatorKernel("aclnnCat", &implemented, &in, &out), 0);
     CHECK(in == 0 && out == 0);
+    CHECK_CODE(aclsimOperatorKernel("aclnnForeachAbs", &implemented, &in, &out), 0);
+    CHECK(in != 0 && out == in);
     CHECK_CODE(aclsimOperatorKernel("aclnnNothing", &implemented, &in, &out), ACL_ERROR_INVALID_PARAM);
     size_t before = aclsimOperatorCount(1);
     CHECK_CODE(aclsimRegisterKernel("aclnnCat", NULL, NULL, NULL), 0);
