@@ -36,9 +36,9 @@ class Parameter(NamedTuple):
 class Operator(NamedTuple):
     """One operator. ``takes`` and ``gives`` are the data types of its operands and results, if the kernel states them.
 
-    ``why`` is a word that says why it has no kernel, "" if it has one. ``allocates`` says whether its function in
-    :mod:`acl.nn` allocates the outputs. If it is not ``verified``, the directions of its parameters follow from their
-    names: no public document describes it.
+    ``why`` is a word that says why it has no kernel, "" if it has one. ``outputs`` says whether its function in
+    :mod:`acl.nn` has ``out=``, and ``allocates`` whether it may be left out. If it is not ``verified``, the directions
+    of its parameters follow from their names: no public document describes it.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Operator(NamedTuple):
     takes: tuple[str, ...]
     gives: tuple[str, ...]
     formula: str
+    outputs: bool
     allocates: bool
     verified: bool
 
@@ -105,6 +106,7 @@ def _kernel(name: str) -> tuple[bool, tuple[str, ...], tuple[str, ...]]:
 @lru_cache(maxsize=1)
 def load() -> Mapping[str, Operator]:
     """Return all operators by their C names, in alphabetical order."""
+    from acl.objects.op_signature import shape_of
     from acl.objects.op_table import RULES
 
     declared = _declared()
@@ -120,9 +122,21 @@ def load() -> Mapping[str, Operator]:
         )
         kernel, takes, gives = _kernel(name)
         found[name] = Operator(
-            name, python, header, since, prototypes, tuple(parameters), kernel, "" if kernel else why_missing(python),
-            takes, gives, formula_of(python), python in RULES, not schema.get("unverified", False),
-        )  # fmt: skip
+            name,
+            python,
+            header,
+            since,
+            prototypes,
+            tuple(parameters),
+            kernel,
+            "" if kernel else why_missing(python),
+            takes,
+            gives,
+            formula_of(python),
+            outputs=bool(shape_of(schema).outputs),
+            allocates=python in RULES,
+            verified=not schema.get("unverified", False),
+        )
     return found
 
 
@@ -151,7 +165,7 @@ def _detail(one: Operator) -> list[str]:
         for p in one.parameters
     ]
     width = max((len(p.declaration) for p in one.parameters), default=0)
-    made = "allocates its outputs" if one.allocates else "needs out=, if it has outputs"
+    made = "allocates its outputs" if one.allocates else "needs out=" if one.outputs else "changes its arguments"
     fields = [
         ("header", one.header),
         ("since", f"CANN {one.since}"),

@@ -60,6 +60,11 @@ def pytest_runtest_makereport(item):
         report.longrepr = (str(item.path), 0, f"Skipped: this version has no {item.lacking[0]}")
 
 
+def pytest_sessionfinish():
+    """Record which operators the tests of this process called."""
+    edges.write_called()
+
+
 def pytest_terminal_summary(terminalreporter):
     """Count the tests that ran by class."""
     counts = {"portable": 0, "strict": 0, "needs_sim": 0}

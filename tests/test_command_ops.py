@@ -135,3 +135,10 @@ def test_what_has_no_kernel_has_no_types():
 def test_types_of_operands_and_results_are_shown_apart_where_they_differ(printed):
     assert "types    " + operators.load()["aclnnAbs"].types + "\n" in printed("abs")
     assert " -> " in operators.load()["aclnnAbs"].types and " -> " not in operators.load()["aclnnRelu"].types
+
+
+@pytest.mark.parametrize(
+    "name, says", [("add", "allocates its outputs"), ("index", "needs out="), ("inplace_add", "changes its arguments")]
+)
+def test_the_use_of_outputs_in_acl_nn_is_shown(printed, name, says):
+    assert f"\nacl.nn   acl.nn.{name} {says}\n" in printed(name)

@@ -11,6 +11,7 @@ import os
 import acl
 
 EDGE = os.environ.get("ACL_TEST_EDGE", "")
+called = set()  # the operators whose second phase was called, by their names in acl.nn
 MAPPED = 2
 NO_ACCESS = 0
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -36,3 +37,11 @@ def allocate(size, edge):
         assert LIBC.munmap(start, pages + mmap.PAGESIZE) == 0
 
     return (closed - size if edge == "last" else usable), release
+
+
+def write_called():
+    """Append the names of the operators to the file that ACL_TEST_CALLED names; every process of the tests does so."""
+    path = os.environ.get("ACL_TEST_CALLED")
+    if path and called:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write("".join(f"{name}\n" for name in sorted(called)))

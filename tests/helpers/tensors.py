@@ -128,4 +128,7 @@ class Device:
         """Run both phases of an operator; tensors are passed as such. Returns the first code that is not 0."""
         plain = [argument.handle if isinstance(argument, Tensor) else argument for argument in arguments]
         size, executor, ret = getattr(nnop, f"{name}_get_workspace_size")(*plain)
-        return ret or getattr(nnop, name)(workspace, size, executor, self.stream)
+        if ret == 0:
+            edges.called.add(name)
+            ret = getattr(nnop, name)(workspace, size, executor, self.stream)
+        return ret
