@@ -55,5 +55,12 @@ def test_tensors_touch_the_page(npu, monkeypatch, edge):
     assert {tensor.address % 4096 for tensor in (self, out)} == {4084 if edge == "last" else 0}
     assert npu.call("relu", self, out) == 0
     assert npu.get(out).tolist() == [0, 2, 0]
+    base = numpy.arange(-12, 0, dtype="f4").reshape(3, 4)
+    view = npu.view(base, base[1:, 2:0:-1], "f4")  # 6 of the 12 elements, from the sixth on
+    first, last = view.address + 5 * 4, view.address + 11 * 4
+    assert (last if edge == "last" else first) % 4096 == 0
+    assert npu.call("neg", view, view) == 0
+    assert npu.get(view).tolist() == [[6, 7], [2, 3]]
+    assert npu.get(view._replace(view=base))[0].tolist() == [-12, -11, -10, -9]
     npu.release(count)
     assert len(npu.ends) == count

@@ -1,7 +1,8 @@
 """Memory of tensors beside an inaccessible page: ``ACL_TEST_EDGE=last`` or ``first`` says which byte touches it.
 
 With this variable, :class:`helpers.tensors.Device` takes the memory of its tensors from here: host memory that is
-mapped for the device. A kernel that reads or writes beyond that byte gets a SIGSEGV, which ends the tests' process.
+mapped for the device. A kernel that reads or writes beyond that byte gets a SIGSEGV, which ends the tests' process. Of
+an array, only the bytes between the first and the last element of the tensor's view are in this memory.
 """
 
 import ctypes
@@ -37,6 +38,13 @@ def allocate(size, edge):
         assert LIBC.munmap(start, pages + mmap.PAGESIZE) == 0
 
     return (closed - size if edge == "last" else usable), release
+
+
+def bounds(base, view):
+    """Return where the bytes of a view begin and end in its contiguous array."""
+    place = view.ctypes.data - base.ctypes.data
+    ways = [(size - 1) * stride for size, stride in zip(view.shape, view.strides)]
+    return place + sum(min(way, 0) for way in ways), place + sum(max(way, 0) for way in ways) + view.itemsize
 
 
 def write_called():

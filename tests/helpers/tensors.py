@@ -45,6 +45,7 @@ class Device:
         self.stream, ret = acl.rt.create_stream()
         assert ret == 0
         self.ends = []
+        self.there = {}  # the bytes of an array that are in memory, by its address, if they are not all
 
     def close(self):
         """Destroy and free everything."""
@@ -78,9 +79,17 @@ class Device:
         size = max(base.itemsize, 1)
         first = (view.ctypes.data - base.ctypes.data) // size if view.size else 0
         strides = [stride // size for stride in view.strides]
-        address = self.put(base)
+        start = 0
+        if edges.EDGE and view.size:  # only the bytes of the view: its last or first one is beside the page
+            start, end = edges.bounds(base, view)
+            address = self.put(base.reshape(-1).view("u1")[start:end]) - start
+            self.there[address] = start, end
+        else:
+            address = self.put(base)
+            self.there.pop(address, None)
         shape = list(view.shape)
-        handle = acl.create_tensor(shape, CODES[kind], strides, first, ND, list(base.shape), address)
+        first -= start // size
+        handle = acl.create_tensor(shape, CODES[kind], strides, first, ND, list(base.shape), address + start)
         assert handle != 0
         self.ends.append((acl.destroy_tensor, handle))
         return Tensor(handle, address, base, view, kind)
@@ -118,8 +127,12 @@ class Device:
         assert ret == 0, acl.get_recent_err_msg()
         base = tensor.base
         fresh = numpy.empty_like(base)
+        start, end = self.there.get(tensor.address, (0, base.nbytes))
+        if end - start < base.nbytes:
+            fresh[...] = base
         if base.nbytes:
-            assert acl.rt.memcpy(fresh.ctypes.data, base.nbytes, tensor.address, base.nbytes, 2) == 0
+            place, size = fresh.ctypes.data + start, end - start
+            assert acl.rt.memcpy(place, size, tensor.address + start, size, 2) == 0
         view = tensor.view
         first = view.ctypes.data - base.ctypes.data if view.size else 0
         return numpy.ndarray(view.shape, base.dtype, fresh.data if base.nbytes else None, first, view.strides)
