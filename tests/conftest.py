@@ -137,16 +137,6 @@ def peer():
     device.close()
 
 
-@pytest.fixture(autouse=bool(edges.EDGE))
-def tensors_end_with_their_test(request):
-    """Release the memory beside inaccessible pages after each test: a process may have few such pages."""
-    npu = request.getfixturevalue("npu") if "npu" in request.fixturenames else None
-    kept = len(npu.ends) if npu else 0
-    yield
-    if npu:
-        npu.release(kept)
-
-
 @pytest.fixture
 def event(device):
     """Make an event of the plain kind."""
@@ -286,3 +276,13 @@ def opened():
     with acl.Device(0) as device:
         yield device
         gc.collect()
+
+
+@pytest.fixture(autouse=bool(edges.EDGE))
+def tensors_end_with_their_test(request):
+    """Release the memory beside inaccessible pages after each test: a process may have few such pages."""
+    npu = request.getfixturevalue("npu") if "npu" in request.fixturenames else None
+    kept = len(npu.ends) if npu else 0
+    yield
+    if npu:
+        npu.release(kept)
