@@ -357,6 +357,16 @@ def test_lists_and_a_number(peer, name):
             compare(outs, [NUMBER[name](x.double(), s) for x, s in zip(xs, used)], (name, kind, form), error)
 
 
+def test_lists_and_special_powers(peer):
+    x = torch.tensor([math.nan, math.inf, -math.inf, 0.0, -0.0, 4.0, -4.0])
+    for power in (0.5, -0.5, 2.0, 3.0, -1.0, 0.0, math.inf, math.nan):
+        expected, outs = torch._foreach_pow([x], power), [torch.zeros_like(x)]
+        peer.run("foreach_pow_scalar_v2", [x], power, outs)
+        compare(outs, expected, power)
+        peer.run("foreach_pow_scalar_list", [x], [power], outs)
+        compare(outs, expected, power)
+
+
 @pytest.mark.parametrize("name", ["addcmul", "addcdiv"])
 def test_three_lists(peer, name):
     for kind, source in each(SINGLE, "foreach", name, rounds=6):

@@ -77,9 +77,9 @@ SIM_FOREACH(MinimumScalarV2, Minimum, NUMBERS);
 SIM_FOREACH(MinimumScalarList, Minimum, NUMBERS);
 
 SIM_FOREACH(PowList, PowTensorTensor, NUMBERS);
-SIM_FOREACH(PowScalar, PowTensorTensor, NUMBERS);
-SIM_FOREACH(PowScalarV2, PowTensorTensor, SIM_TYPES_SINGLE);
-SIM_FOREACH(PowScalarList, PowTensorTensor, NUMBERS);
+SIM_FOREACH(PowScalar, PowTensorScalar, NUMBERS);
+SIM_FOREACH(PowScalarV2, PowTensorScalar, SIM_TYPES_SINGLE);
+SIM_FOREACH(PowScalarList, PowTensorScalar, NUMBERS);
 SIM_FOREACH(PowScalarAndTensor, PowTensorTensor, NUMBERS);
 
 /* ---- sums with a product or a quotient, interpolation ---- */
