@@ -132,8 +132,8 @@ def test_batch_norm(peer, training):
         g, rstd = plain(source, shape, kind), save_rstd.float().clamp(max=30)
         save_mean = save_mean.float()
         wanted = aten.native_batch_norm_backward(
-            g.double(), x.double(), wide_weight, running[0], running[1], save_mean.double(), rstd.double(), training,
-            eps, MASK,
+            g.double().contiguous(), x.double().contiguous(), wide_weight, *running, save_mean.double(), rstd.double(),
+            training, eps, MASK,
         )  # fmt: skip
         grads = [source.like(x), source.blank([channels], beside), source.blank([channels], beside)]
         if not training:
