@@ -77,14 +77,6 @@ def test_scatter_refuses(npu):
         refused(scatter(npu, **changed), INVALID, words)
 
 
-@pytest.mark.needs_sim
-def test_a_slot_out_of_range_fails_the_task():
-    with failing() as fresh:
-        assert scatter(fresh, slots=fresh.tensor(numpy.array([19, 20]))) == 0
-        words = "slotMapping[1] is 20, expected less than 4 blocks of 5 rows in keyCacheRef"
-        refused(acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION, words)
-
-
 # --- RecurrentGatedDeltaRule
 
 
@@ -164,4 +156,12 @@ def test_a_state_out_of_range_fails_the_task():
         arguments = *tensors, *numbers[:2], 0, 0, numbers[2], 1.0, out
         assert fresh.call("recurrent_gated_delta_rule", *arguments) == 0
         words = "ssmStateIndices[1] is 3, expected 0 to 2"
+        refused(acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION, words)
+
+
+@pytest.mark.needs_sim
+def test_a_slot_out_of_range_fails_the_task():
+    with failing() as fresh:
+        assert scatter(fresh, slots=fresh.tensor(numpy.array([19, 20]))) == 0
+        words = "slotMapping[1] is 20, expected less than 4 blocks of 5 rows in keyCacheRef"
         refused(acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION, words)

@@ -107,17 +107,6 @@ def test_rope_with_a_cache_refuses(npu):
     refused(call(at4=npu.integers([2, 1, 1])), INVALID, "positions has 1 dimensions, expected 3 lines")
 
 
-@pytest.mark.needs_sim
-def test_a_position_out_of_range_fails_the_task():
-    with failing() as fresh:
-        positions = fresh.tensor(numpy.array([0, 9]))
-        tensors = [blank(fresh, "f4", (2, 8)) for _ in range(4)]
-        arguments = positions, *tensors[:2], blank(fresh, "f4", (9, 8)), fresh.integers([0, 0, 0]), 8, True
-        assert fresh.call("rope_with_sin_cos_cache", *arguments, *tensors[2:]) == 0
-        words = "positions[1] is 9, expected 0 to 8 for dimension 0 of cosSinCache"
-        refused(acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION, words)
-
-
 # --- AdvanceStep
 
 
@@ -169,4 +158,15 @@ def test_a_sequence_without_a_block_fails_the_task():
     with failing() as fresh:
         assert fresh.call("advance_step", *step(fresh, 3, 2, 4, [0, 8, 2], numpy.zeros((3, 2)))) == 0
         words = "seqLens[1] is 8, expected 0 or more, and less than 2 blocks of 4"
+        refused(acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION, words)
+
+
+@pytest.mark.needs_sim
+def test_a_position_out_of_range_fails_the_task():
+    with failing() as fresh:
+        positions = fresh.tensor(numpy.array([0, 9]))
+        tensors = [blank(fresh, "f4", (2, 8)) for _ in range(4)]
+        arguments = positions, *tensors[:2], blank(fresh, "f4", (9, 8)), fresh.integers([0, 0, 0]), 8, True
+        assert fresh.call("rope_with_sin_cos_cache", *arguments, *tensors[2:]) == 0
+        words = "positions[1] is 9, expected 0 to 8 for dimension 0 of cosSinCache"
         refused(acl.rt.synchronize_stream(fresh.stream), AICORE_EXCEPTION, words)
