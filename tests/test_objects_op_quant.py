@@ -62,3 +62,25 @@ def test_experts():
     found = nn.moe_token_permute(put(A), put(EXPERTS), 0, False)
     check(found, A[[0, 1, 0, 1]], numpy.array([2, 0, 1, 3], "i4"))
     check(nn.moe_compute_expert_tokens(put(numpy.array([0, 0, 2], "i4")), 3), numpy.array([2, 2, 3], "i4"))
+
+
+def test_experts_and_back():
+    order = numpy.argsort(EXPERTS.ravel(), kind="stable")
+    places, ends = numpy.argsort(order).astype("i4"), numpy.bincount(EXPERTS.ravel(), minlength=4).cumsum()
+    routing = put(A), put(EXPERTS), 0, 1, 4
+    spread, where, counts = nn.moe_init_routing_v2(*routing, 0, 1, False)
+    check((spread, where, counts), A[order // 2], places, ends.astype("i4"))
+    assert [each.shape for each in nn.moe_init_routing_v2(*routing, 0, 0, False)] == [spread.shape, where.shape]
+    assert [each.shape for each in nn.moe_init_routing_v2(*routing, 1, 0, True)] == [(4, 1, 4), (4,), (4,)]
+    assert [each.shape for each in nn.moe_init_routing_v2(*routing, 1, 0, False)] == [(4, 1, 4), (4,)]
+    ones = numpy.ones((2, 2), A.dtype)
+    check(nn.moe_finalize_routing_v2(spread, where, None, None, None, put(ones), None, 2), 2 * A)
+    weights = numpy.arange(4 * 4 * 3).reshape(4, 4, 3).astype(A.dtype)
+    (found,) = nn.grouped_matmul_v3([spread], [put(weights)], *[None] * 5, put(ends), 3, 0)
+    check(found, numpy.stack([A[pair // 2] @ weights[EXPERTS.ravel()[pair]] for pair in order]))
+    found = nn.grouped_matmul([put(A), put(A)], [put(each) for each in weights[:2]], *[None] * 6, 0)
+    check(found, *(A @ each for each in weights[:2]))
+    whole = put(A.astype("i1")), put(weights.astype("i1"))
+    for arguments in (([whole[0]], [whole[1]], 3, 0), ([spread], [put(weights)] * 2, 0, 0), ([spread], [spread], 3, 2)):
+        with pytest.raises(acl.InvalidArgumentError, match="pass out="):
+            nn.grouped_matmul_v3(*arguments[:2], *[None] * 6, *arguments[2:])

@@ -132,9 +132,9 @@ def adam(parameters):
     step = acl.DeviceArray.zeros(1)
 
     def update(ops, each, grad, number):
-        ops.apply_adam_wv2(each, *kept[number], None, grad, step, 0.01, 0.9, 0.999, 0.01, 1e-8, False, False)
-        if number == len(parameters) - 1:
+        if number == 0:
             ops.inplace_adds(step, 1.0)
+        ops.apply_adam_wv2(each, *kept[number], None, grad, step, 0.01, 0.9, 0.999, 0.01, 1e-8, False, False)
 
     return lambda values: torch.optim.AdamW(values, lr=0.01, weight_decay=0.01), update
 

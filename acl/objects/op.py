@@ -452,15 +452,15 @@ class Operator:
                 self.specs.clear()
             self.specs[key] = specs
         made = [
-            DeviceArray(*spec) if isinstance(spec, Spec) else [DeviceArray(*member) for member in spec]
+            DeviceArray(*spec) if isinstance(spec, Spec) else spec and [DeviceArray(*member) for member in spec]
             for spec in specs
         ]
         result = made[0] if len(made) == 1 else tuple(made)
         missing = len(self.shape.outputs) - len(made)
+        if len(made) > len(self.required):  # the rule also says which optional outputs there are
+            return tuple([array for array in made if array is not None]), (*made, *[None] * missing)
         if missing == 0:
             return result, result
-        if len(made) > len(self.required):  # the rule makes optional outputs, too: the first ones
-            return result, (*made, *[None] * missing)
         ready = iter(made)
         return result, tuple(None if self.parameters[p].optional else next(ready) for p in self.shape.outputs)
 

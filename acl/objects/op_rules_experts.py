@@ -26,6 +26,26 @@ def _first_routing(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec((min(x.shape[0], a["active_num"]) * pairs[1], x.shape[1]), kind), *[Spec((count,), INT)] * 2]
 
 
+def _second_routing(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the spread tokens, where each pair went, and the counts per expert: of all pairs, or of those in excess."""
+    x, pairs = arrays[0], math.prod(arrays[1].shape)
+    places, counts = Spec((pairs,), INT), Spec((a["expert_num_optional"],), INT)
+    if a["drop_pad_mode_optional"] == 1:
+        spread = (*counts.shape, a["expert_capacity_optional"], x.shape[-1])
+        before = a["expert_tokens_before_capacity_flag_optional"]
+        return [Spec(spread, x.dtype), places, None, counts if before else None]
+    rows = min(a["active_num_optional"] or pairs, pairs)
+    counted = a["expert_tokens_count_or_cumsum_flag_optional"] > 0
+    return [Spec((rows, x.shape[-1]), x.dtype), places, counts if counted else None]
+
+
+def _finalized(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the sums per token; the scales have a row per token, and without them each token has one pair."""
+    scales = a["scales_optional"]
+    tokens = arrays[1].shape[0] if scales is None else scales.shape[0]
+    return [Spec((tokens, arrays[0].shape[-1]), arrays[0].dtype)]
+
+
 def _permuted(a: Arguments, arrays: list[Any]) -> Specs:
     """Infer the sorted tokens, and where each pair of a token and an expert went."""
     tokens, pairs = arrays[0], math.prod(arrays[1].shape)
@@ -39,6 +59,19 @@ def _unpermuted(a: Arguments, arrays: list[Any]) -> Specs:
     weights = a["probs_optional"]
     each = 1 if weights is None else weights.shape[1]
     return [Spec((arrays[1].shape[0] // each, *arrays[0].shape[1:]), arrays[0].dtype)]
+
+
+def _grouped(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the products of groups of rows and their weights: one array, or one for each weight."""
+    factors, weights = a["x"], a["weight"]
+    kind = factors[0].dtype
+    if kind == BYTE or a.get("group_type", 0) == 2:
+        raise Refused("the type of y, or its groups of columns, do not follow from the arguments", "pass out=[array]")
+    if a["split_item"] < 2:
+        if len(factors) != len(weights):
+            raise Refused(f"y has {len(weights)} arrays, whose rows the groups determine", "pass out=[array, ...]")
+        return [[Spec((*x.shape[:-1], weight.shape[-1]), kind) for x, weight in zip(factors, weights)]]
+    return [[Spec((sum(x.shape[0] for x in factors), weights[0].shape[-1]), kind)]]
 
 
 def _per_token(number: str) -> Rule:
@@ -57,6 +90,9 @@ TABLE: dict[Rule, str] = {
     _first_routing: "moe_init_routing moe_init_routing_quant",
     lambda a, arrays: [Spec((a["num_experts"],), INT)]: "moe_compute_expert_tokens",
     lambda a, arrays: [Spec(arrays[1].shape, arrays[1].dtype)]: "moe_finalize_routing",
+    _second_routing: "moe_init_routing_v2",
+    _finalized: "moe_finalize_routing_v2",
+    _grouped: "grouped_matmul grouped_matmul_v2 grouped_matmul_v3 grouped_matmul_v4 grouped_matmul_v5",
     _permuted: "moe_token_permute",
     _unpermuted: "moe_token_unpermute",
     _per_token("num_topk"): "moe_token_permute_grad",

@@ -26,7 +26,8 @@ class Spec(NamedTuple):
     dtype: Any
 
 
-Specs = list[Union[Spec, list[Spec]]]
+# One for each required output, or for the first outputs of all, where None is an optional one that is left out.
+Specs = list[Union[Spec, list[Spec], None]]
 Rule = Callable[[Arguments, "list[Any]"], Specs]
 
 

@@ -260,7 +260,7 @@ class Experts:
         def forward(x, stream):
             ops = Ops(stream)
             weights, chosen, _ = ops.moe_gating_top_k_softmax(ops.mm(x, gate), None, self.CHOSEN)
-            spread, places, ends, _ = ops.moe_init_routing_v2(x, chosen, 0, 0, self.EXPERTS, 0, 1, False)
+            spread, places, ends = ops.moe_init_routing_v2(x, chosen, 0, 0, self.EXPERTS, 0, 1, False)
             ends = ops.cast(ends, "i8")
             (hidden,) = ops.grouped_matmul_v3([spread], [first], *missing, ends, 3, 0)
             (result,) = ops.grouped_matmul_v3([ops.swi_glu(hidden, -1)], [second], *missing, ends, 3, 0)
