@@ -181,6 +181,7 @@ def test_trans_quant_param_on_the_host():
     assert found[: count.value] == cube_scale([0.1, -2.5, 7]).tolist()
     refused(call(None, 3, None, 0), NULLPTR, "scaleArray is NULL")
     refused(call(scales, 2, (ctypes.c_float * 3)(), 3), INVALID, "scaleSize is 2, expected 1 or 3 numbers")
+    refused(call(scales, 2**20 + 1, None, 0), INVALID, "scaleSize is 1048577, expected at most 1048576 numbers")
 
 
 @SETTINGS

@@ -10,7 +10,6 @@
 #include <string.h>
 
 enum { TOKENS, SAMPLED, POSITIONS, LENGTHS, SLOTS, TABLES, NUM_SEQUENCES, NUM_QUERIES, BLOCK_SIZE };
-#define WRONG_SHAPE 561002
 
 static aclnnStatus plan_advance(const aclsimCall *call, uint64_t *workspace_size)
 {
@@ -18,18 +17,18 @@ static aclnnStatus plan_advance(const aclsimCall *call, uint64_t *workspace_size
     (void)workspace_size;
     for (size_t i = TOKENS; i <= TABLES; i++)
         SIM_TRY(sim_require_type(&all[i], SIM_TYPE(ACL_INT64)));
-    SIM_ARGUMENT(queries->integer > 0 && sequences->integer > queries->integer, WRONG_SHAPE,
+    SIM_ARGUMENT(queries->integer > 0 && sequences->integer > queries->integer, ACLNN_ERR_INNER_TILING_ERROR,
                  "%s is %" PRId64 " and %s %" PRId64 ", expected 1 query or more, and more sequences", queries->name,
                  queries->integer, sequences->name, sequences->integer);
-    SIM_ARGUMENT(all[BLOCK_SIZE].integer > 0, WRONG_SHAPE, "%s is %" PRId64 ", expected 1 or more",
+    SIM_ARGUMENT(all[BLOCK_SIZE].integer > 0, ACLNN_ERR_INNER_TILING_ERROR, "%s is %" PRId64 ", expected 1 or more",
                  all[BLOCK_SIZE].name, all[BLOCK_SIZE].integer);
     for (size_t i = TOKENS; i <= TABLES; i++) {
         const aclsimTensor *tensor = all[i].tensors;
         const int64_t count = i == SAMPLED ? queries->integer : sequences->integer;
-        SIM_ARGUMENT(tensor->rank > 0 && tensor->dims[0] == count, WRONG_SHAPE,
+        SIM_ARGUMENT(tensor->rank > 0 && tensor->dims[0] == count, ACLNN_ERR_INNER_TILING_ERROR,
                      "dimension 0 of %s is %" PRId64 ", expected %" PRId64, all[i].name,
                      tensor->rank > 0 ? tensor->dims[0] : 1, count);
-        SIM_ARGUMENT(i == TABLES ? tensor->rank == 2 : sim_walk_count(tensor) == count, WRONG_SHAPE,
+        SIM_ARGUMENT(i == TABLES ? tensor->rank == 2 : sim_walk_count(tensor) == count, ACLNN_ERR_INNER_TILING_ERROR,
                      "%s has %u dimensions and %" PRId64 " elements, expected %s", all[i].name, tensor->rank,
                      sim_walk_count(tensor), i == TABLES ? "2 dimensions" : "1 element per sequence or query");
     }

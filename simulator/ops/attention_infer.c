@@ -93,7 +93,7 @@ static aclError start_head(const struct sim_infer *infer, int64_t number, struct
     return sim_attention_check_pages(&head->he_key, batch->ba_keys, infer->in_table->name);
 }
 
-/* The number of a head; 0 if there are none. */
+/* The number of a head, or 0 without numbers. */
 static void load_number(const struct sim_attention_view *numbers, int64_t head, float *number)
 {
     const struct sim_attention_rows rows = sim_attention_rows_at(numbers, 0, head, 0);

@@ -1,5 +1,6 @@
 /* Sums of the rows that experts have computed, per token: MoeFinalizeRouting with V2, MoeTokenUnpermute, and the
  * gradients of MoeInitRoutingV2 and MoeTokenPermute. Sums are computed in double and rounded once. */
+#include "base/bytes.h"
 #include "moe.h"
 
 #include <inttypes.h>
@@ -104,7 +105,7 @@ static aclnnStatus plan_final(const aclsimCall *call, uint64_t *workspace_size)
     if (final.fi_scales->present != 0)
         SIM_TRY(sim_moe_require_shape(final.fi_scales, 2, out->dims[0], -1));
     int64_t count = out->dims[0];
-    SIM_ARGUMENT(!__builtin_mul_overflow(count, (int64_t)each_of(&final), &count), ACLNN_ERR_INNER_TILING_ERROR,
+    SIM_ARGUMENT(sim_length_multiply(&count, (int64_t)each_of(&final)), ACLNN_ERR_INNER_TILING_ERROR,
                  "%s has more elements than fit into 63 bits", final.fi_scales->name);
     SIM_TRY(sim_moe_require_shape(final.fi_places, 1, count, -1));
     if (final.fi_x1->present != 0)
@@ -223,7 +224,7 @@ static aclnnStatus plan_sum(const aclsimCall *call, uint64_t *workspace_size)
         SIM_TRY(sim_moe_require_shape(&given[2], 2, tokens, -1));
     }
     int64_t count = tokens;
-    SIM_ARGUMENT(!__builtin_mul_overflow(count, pairs_of(call), &count), ACLNN_ERR_INNER_TILING_ERROR,
+    SIM_ARGUMENT(sim_length_multiply(&count, pairs_of(call)), ACLNN_ERR_INNER_TILING_ERROR,
                  "%s needs more elements than fit into 63 bits", given[1].name);
     return sim_moe_require_shape(&given[1], 1, count, -1);
 }

@@ -3,6 +3,7 @@
  * integers of 4 bits; a weight in FRACTAL_NZ is packed in the same order, because products here read views by their
  * strides. */
 #include "base/bytes.h"
+#include "operator/tensordesc.h"
 #include "indices.h"
 #include "packed.h"
 
@@ -45,6 +46,8 @@ aclnnStatus sim_helper_aclnnTransQuantParam(const float *scaleArray, uint64_t sc
     SIM_ARGUMENT(scaleArray != NULL, ACLNN_ERR_PARAM_NULLPTR, "scaleArray is NULL, expected a valid pointer");
     SIM_ARGUMENT(quantParam != NULL, ACLNN_ERR_PARAM_NULLPTR, "quantParam is NULL, expected a valid pointer");
     SIM_ARGUMENT(quantParamSize != NULL, ACLNN_ERR_PARAM_NULLPTR, "quantParamSize is NULL, expected a valid pointer");
+    SIM_ARGUMENT(count <= SIM_VALUES_MAX, ACLNN_ERR_PARAM_INVALID, "%s is %" PRIu64 ", expected at most %d numbers",
+                 scaleSize == count ? "scaleSize" : "offsetSize", count, SIM_VALUES_MAX);
     SIM_TRY(check_count("scaleSize", scaleSize, count));
     SIM_TRY(check_count("offsetSize", offsets, count));
     *quantParam = sim_size_multiply(&bytes, count) ? malloc(bytes) : NULL;

@@ -16,9 +16,6 @@ enum sim_rotary {
 
 #define SIM_ROTARY_COLUMNS 1024 /* the most that an operator accepts */
 
-/* The code of rotary operators for shapes that do not fit together. */
-#define SIM_ROTARY_SHAPE 561002
-
 /* Where element `c` of `count` ones of turned(x) comes from, and its sign; the last mode is that of halves here. */
 static inline int64_t sim_rotary_from(enum sim_rotary mode, int64_t count, int64_t c, float *sign)
 {

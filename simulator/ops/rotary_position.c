@@ -16,7 +16,7 @@ enum { GRAD_X = 3, GRAD_MODE, GRAD_OUT, GRAD_COS, GRAD_SIN };
 
 static aclnnStatus check_shape(const aclsimArgument *argument, const aclsimTensor *x, const char *whose)
 {
-    SIM_ARGUMENT(sim_require_is_shape(argument->tensors, x->dims, x->rank), SIM_ROTARY_SHAPE,
+    SIM_ARGUMENT(sim_require_is_shape(argument->tensors, x->dims, x->rank), ACLNN_ERR_INNER_TILING_ERROR,
                  "%s has another shape than %s, expected the same", argument->name, whose);
     return ACL_SUCCESS;
 }
@@ -25,10 +25,11 @@ static aclnnStatus check_shape(const aclsimArgument *argument, const aclsimTenso
 static aclnnStatus check_table(const aclsimArgument *table, const aclsimTensor *x, const char *whose)
 {
     const aclsimTensor *tensor = table->tensors;
-    SIM_ARGUMENT(tensor->rank == x->rank, SIM_ROTARY_SHAPE, "%s has %u dimensions, expected %u, as %s", table->name,
-                 tensor->rank, x->rank, whose);
+    SIM_ARGUMENT(tensor->rank == x->rank, ACLNN_ERR_INNER_TILING_ERROR,
+                 "%s has %u dimensions, expected %u, as %s", table->name, tensor->rank, x->rank, whose);
     for (uint32_t k = 0; k < x->rank; k++)
-        SIM_ARGUMENT(tensor->dims[k] == x->dims[k] || (tensor->dims[k] == 1 && k + 1 < x->rank), SIM_ROTARY_SHAPE,
+        SIM_ARGUMENT(tensor->dims[k] == x->dims[k] || (tensor->dims[k] == 1 && k + 1 < x->rank),
+                     ACLNN_ERR_INNER_TILING_ERROR,
                      "dimension %u of %s is %" PRId64 ", expected %s%" PRId64, k, table->name, tensor->dims[k],
                      k + 1 < x->rank ? "1 or " : "", x->dims[k]);
     return ACL_SUCCESS;
@@ -39,12 +40,12 @@ static aclnnStatus check_operands(const aclsimArgument *all, const aclsimArgumen
     const aclsimTensor *x = all[X].tensors;
     for (size_t i = X; i <= SIN; i++)
         SIM_TRY(sim_require_types(&all[X], &all[i], SIM_TYPES_SINGLE));
-    SIM_ARGUMENT(x->rank == 3 || x->rank == 4, SIM_ROTARY_SHAPE, "%s has %u dimensions, expected 3 or 4", all[X].name,
-                 x->rank);
-    SIM_ARGUMENT(mode->integer >= 0 && mode->integer < SIM_ROTARY_MODES, SIM_ROTARY_SHAPE,
+    SIM_ARGUMENT(x->rank == 3 || x->rank == 4, ACLNN_ERR_INNER_TILING_ERROR,
+                 "%s has %u dimensions, expected 3 or 4", all[X].name, x->rank);
+    SIM_ARGUMENT(mode->integer >= 0 && mode->integer < SIM_ROTARY_MODES, ACLNN_ERR_INNER_TILING_ERROR,
                  "%s is %" PRId64 ", expected 0 to %d", mode->name, mode->integer, SIM_ROTARY_MODES - 1);
     const int64_t columns = x->dims[x->rank - 1], parts = mode->integer == SIM_ROTARY_QUARTER ? 4 : 2;
-    SIM_ARGUMENT(columns % parts == 0 && columns <= SIM_ROTARY_COLUMNS, SIM_ROTARY_SHAPE,
+    SIM_ARGUMENT(columns % parts == 0 && columns <= SIM_ROTARY_COLUMNS, ACLNN_ERR_INNER_TILING_ERROR,
                  "dimension %u of %s is %" PRId64 ", expected a multiple of %" PRId64 " up to %d", x->rank - 1,
                  all[X].name, columns, parts, SIM_ROTARY_COLUMNS);
     SIM_TRY(check_table(&all[COS], x, all[X].name));
