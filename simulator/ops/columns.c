@@ -59,7 +59,7 @@ static aclnnStatus plan_columns(const aclsimCall *call, uint64_t *workspace_size
     const aclsimTensor *self = given[0].tensors;
     int64_t dims[3];
     (void)workspace_size;
-    SIM_TRY(sim_require_types(&given[0], &given[5], SIM_TYPES_SINGLE));
+    SIM_TRY(sim_require_types(&given[0], &given[5], SIM_TYPES_SINGLE | SIM_TYPES_BOOL));
     SIM_TRY(sim_require_rank(&given[0], 3, 4));
     SIM_TRY(check_numbers(&given[1]));
     dims[0] = self->dims[0];
