@@ -283,6 +283,7 @@ def layer_norm(npu):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
+        ({"input": ()}, "input has 0 dimensions, expected 1 to 8"),
         ({"shape": ()}, "normalizedShape has 0 elements, expected 1 to 3, the number of dimensions of input"),
         ({"shape": (1, 2, 3, 4)}, "normalizedShape has 4 elements"),
         ({"shape": (3, 5)}, "element 1 of normalizedShape is 5 and dimension 2 of input is 4, expected the same"),
@@ -320,6 +321,7 @@ def test_layer_norm_null(layer_norm):
 @pytest.mark.parametrize(
     ("shapes", "words"),
     [
+        ([(), (), (), ()], "x has 0 dimensions, expected 1 to 8"),
         ([(2, 3), (), (2, 3), (2,)], "gamma has 0 dimensions, expected 1 to 2"),
         ([(3,), (2, 3), (3,), (1,)], "gamma has 2 dimensions, expected 1"),
         ([(2, 3), (2,), (2, 3), (2,)], "gamma has shape [2], expected [3], the last dimensions of x"),

@@ -286,6 +286,7 @@ aclnnStatus sim_require_channels(const aclsimArgument *numbers, int64_t count)
 aclnnStatus sim_require_normalized(const aclsimArgument *input, const aclsimArgument *shape)
 {
     uint32_t rank = input->tensors->rank;
+    SIM_TRY(sim_require_rank(input, 1, SIM_RANK));
     SIM_ARGUMENT(shape->count >= 1 && shape->count <= rank, ACLNN_ERR_PARAM_INVALID,
                  "%s has %" PRIu64 " elements, expected 1 to %u, the number of dimensions of %s", shape->name,
                  shape->count, rank, input->name);
@@ -320,6 +321,7 @@ aclnnStatus sim_require_gamma(const aclsimArgument *gamma, const aclsimArgument 
     const aclsimTensor *tensor = input->tensors;
     uint32_t rank = gamma->tensors->rank;
     char whose[64];
+    SIM_TRY(sim_require_rank(input, 1, SIM_RANK));
     SIM_TRY(sim_require_rank(gamma, 1, tensor->rank));
     snprintf(whose, sizeof whose, "the last dimensions of %s", input->name);
     return sim_require_shape(gamma, tensor->dims + (tensor->rank - rank), rank, whose);
