@@ -16,15 +16,13 @@ enum { GRAD, INDICES, COUNT, PADDING, SCALES, OUT };
 static aclnnStatus plan_backward(const aclsimCall *call, uint64_t *workspace_size)
 {
     const aclsimArgument *grad = &call->arguments[GRAD], *indices = &call->arguments[INDICES];
-    const aclsimTensor *tensor = grad->tensors, *index = indices->tensors;
+    const aclsimTensor *tensor = grad->tensors;
     (void)workspace_size;
     SIM_TRY(sim_require_types(grad, &call->arguments[OUT], SIM_TYPES_SINGLE));
     SIM_TRY(sim_require_type(indices, SIM_TYPES_REAL & ~SIM_TYPE(ACL_BF16)));
     SIM_TRY(sim_require_rank(grad, 1, SIM_RANK));
     SIM_TRY(sim_require_natural(&call->arguments[COUNT]));
-    SIM_ARGUMENT(tensor->rank == index->rank + 1 && sim_require_is_shape(index, tensor->dims, index->rank),
-                 ACLNN_ERR_PARAM_INVALID, "%s does not have the shape of %s without its last dimension", indices->name,
-                 grad->name);
+    SIM_TRY(sim_require_shape(indices, tensor->dims, tensor->rank - 1, "that of grad without its last dimension"));
     const int64_t dims[] = {call->arguments[COUNT].integer, tensor->dims[tensor->rank - 1]};
     return sim_require_shape(&call->arguments[OUT], dims, 2, "that of the weights");
 }
