@@ -18,7 +18,6 @@
 
 #include "multiply_few.h"
 #include "base/fail.h"
-#include "multiply_few.h"
 #include "operator/tensordesc.h"
 #include <stdlib.h>
 #include <string.h>

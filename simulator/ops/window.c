@@ -36,7 +36,7 @@ static aclnnStatus count_windows(const aclsimArgument *image, int64_t axis, cons
 {
     int64_t length = image->tensors->dims[axis];
     *count = sim_op_window_count(length, (span->sp_size - 1) * span->sp_apart + 1, span->sp_step,
-                              span->sp_before + span->sp_after);
+                                 span->sp_before + span->sp_after);
     SIM_ARGUMENT(*count > 0, ACLNN_ERR_PARAM_INVALID,
                  "dimension %lld of %s is %lld, which is shorter than the window even with padding", (long long)axis,
                  image->name, (long long)length);
@@ -93,10 +93,11 @@ static void pool_block(struct pool *pool, const union sim_block_values *block, s
 {
     struct result *result = &pool->po_result;
     for (size_t i = 0; i < count; i++) {
+        const int64_t integer = block->bv_integers[i];
         if (pool->po_averages)
             result->re_number += block->bv_doubles[i];
         else if (pool->po_class == SIM_CLASS_INTEGER)
-            result->re_integer = block->bv_integers[i] > result->re_integer ? block->bv_integers[i] : result->re_integer;
+            result->re_integer = integer > result->re_integer ? integer : result->re_integer;
         else if (!(block->bv_doubles[i] <= result->re_number))
             result->re_number = result->re_number != result->re_number ? result->re_number : block->bv_doubles[i];
     }
