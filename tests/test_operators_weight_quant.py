@@ -3,11 +3,14 @@
 import numpy
 import pytest
 from helpers.expect import refused
+from helpers.indices import failing
 from helpers.norms import Case
 from helpers.operands import INVALID, NULLPTR, SETTINGS, blank, near
 from helpers.packed import any_integers, cube_scale, int4, scale_of, small
 from hypothesis import given
 from hypothesis import strategies as st
+
+import acl
 
 FORMS = ["i1", "int4", "int4 turned", "carrier", "carrier turned"]
 
@@ -144,3 +147,16 @@ def test_the_first_version_refuses(npu):
     refused(call(flag=True), INVALID, "x1 has 2 columns and x2 has 3 rows, expected the same")
     refused(call(bias=blank(npu, "f4", (3,))), INVALID, "bias has 3 elements, expected 1 or 4")
     refused(call(y=blank(npu, "f2", (4, 2))), INVALID, "out has shape [4, 2], expected [2, 4], that of the product")
+
+
+@pytest.mark.needs_sim
+def test_a_weight_that_is_too_large_fails_the_task():
+    with failing() as fresh:
+        one, rows = numpy.ones(1, "f2"), 2**54 + 2
+        x1 = fresh.view(one, numpy.lib.stride_tricks.as_strided(one, (1, rows), (0, 0)), "f2")
+        number = one.astype("i1")
+        x2 = fresh.view(number, numpy.lib.stride_tricks.as_strided(number, (rows, 1), (0, 0)), "i1")
+        y = blank(fresh, "f2", (1, 1))
+        assert fresh.call("weight_quant_batch_matmul", x1, x2, *[0] * 6, False, False, 1.0, 0.0, y) == 0
+        words = "aclnnWeightQuantBatchMatmul failed because its task failed"
+        refused(acl.rt.synchronize_stream(fresh.stream), 207001, words)

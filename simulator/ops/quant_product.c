@@ -2,6 +2,7 @@
  * matrix with scales is converted to float32 in panels of columns, which keeps the memory of a call small. */
 #include "quant_product.h"
 
+#include "base/bytes.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -84,7 +85,8 @@ static aclError run_panels(const struct sim_quant_product *product)
     const int64_t columns = product->qp_right.dims[1];
     struct job job = {product, SIM_CLASS_FLOAT, 0};
     aclError code = ACL_SUCCESS;
-    float *floats = malloc(((size_t)product->qp_right.dims[0] + 1) * SIM_BLOCK * sizeof *floats);
+    uint64_t bytes = SIM_BLOCK * sizeof(float);
+    float *floats = sim_size_multiply(&bytes, (uint64_t)product->qp_right.dims[0] + 1) ? malloc(bytes) : NULL;
     SIM_CHECK(floats != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "cannot allocate host memory for %lld rows of a matrix",
               (long long)product->qp_right.dims[0]);
     for (; job.jo_first < columns && code == ACL_SUCCESS; job.jo_first += SIM_BLOCK) {
