@@ -211,6 +211,9 @@ def test_routing_refuses(npu):
     refused(second(mode=1, capacity=2), CONFLICT, "expandedXOut has 2 dimensions, expected 3")
     refused(second(counts=0), NULLPTR, "expertTokensCountOrCumsumOut", "is NULL")
     refused(second(counts=places), CONFLICT, "dimension 0 of expertTokensCountOrCumsumOut", "expected the shape 5")
+    outs = blank(npu, "i1", (6, 4)), places, 0, 0, blank(npu, "f4", (6,))
+    ret = npu.call("moe_init_routing_quant_v2", x, pairs, blank(npu, "f4", (0,)), 0, *[0] * 5, False, 1, *outs)
+    refused(ret, CONFLICT, "scale", "has 0 elements, expected one per column, for one or all experts")
     refused(npu.call("moe_compute_expert_tokens", places, 0, places), CONFLICT, "numExperts is 0, expected 1 to")
 
 

@@ -189,7 +189,7 @@ static aclnnStatus check_quant(const struct route *route, int64_t rows)
     if (route->ro_scale != NULL) {
         const int64_t found = sim_walk_count(route->ro_scale->tensors);
         SIM_TRY(sim_require_type(route->ro_scale, SIM_TYPE(ACL_FLOAT)));
-        SIM_ARGUMENT(is_dynamic(route) ? found == width || (fits && found == all) : found == 1,
+        SIM_ARGUMENT(is_dynamic(route) ? found == width || (fits && all > 0 && found == all) : found == 1,
                      ACLNN_ERR_INNER_TILING_ERROR, "%s has %" PRId64 " elements, expected %s", route->ro_scale->name,
                      found, is_dynamic(route) ? "one per column, for one or all experts" : "1");
     }
