@@ -207,10 +207,47 @@ def test_refusals(npu):
     refused(ask(x=(12,)), INVALID, "have 1, 2 and 2 dimensions, expected 2, 2 and 2")
     refused(ask(bias=(3, 5)), INVALID, "bias", "does not have 2 groups in its first dimension")
     refused(ask(bias=(2, 4)), INVALID, "bias", "has 4 numbers in the last of 1 dimensions per group, expected 5")
+    refused(ask(weight=(0, 3, 5), x=(12,), groups=groups[:0]), INVALID, "x, weight and y of group 0 have 1, 2 and 2")
+    refused(ask(kind=2, y=(2, 4, 5)), INVALID, "weight has 3 dimensions and 2 groups", "one matrix for group type 2")
+    refused(ask(kind=-1, groups=None), INVALID, "weight has 3 dimensions and 2 groups", "for group type -1")
+    lists = [npu.list([blank(npu, "f2", shape) for _ in "ab"]) for shape in ((4, 3), (3, 5), (4, 5))]
+    refused(call(npu, 3, (*lists[:2], *[0] * 5), lists[2], groups, kind=2, split=0), INVALID, "list of 2 tensors")
+
+
+@pytest.mark.strict
+def test_scales_of_weights_refuse(npu):
+    x, y = npu.list([blank(npu, "f2", (4, 8))]), npu.list([blank(npu, "f2", (4, 5))])
+    weight, groups = npu.list([blank(npu, "i1", (2, 8, 5))]), numpy.array([1, 4])
+
+    def ask(scale, offset, product=None):
+        made = (0 if shape is None else npu.list([blank(npu, "f2", shape)]) for shape in (scale, offset))
+        products = 0 if product is None else npu.list([blank(npu, "f4", product)])
+        return call(npu, 3, (x, weight, 0, products, 0, *made), y, groups)
+
+    assert ask((2, 4, 5), (2, 4, 5)) == 0
+    refused(ask((2, 5), (2, 4, 5)), INVALID, "antiquantOffset", "of group 0 does not have the shape of antiquantScale")
+    refused(ask((2, 1, 5), (2, 4, 5)), INVALID, "antiquantOffset", "does not have the shape of antiquantScale")
+    refused(ask(None, (2, 5)), INVALID, "antiquantScale", "is NULL, expected both or only the second one")
+    refused(ask((2, 5), None, (2, 4, 5)), INVALID, "scale", "of group 0 has 2 dimensions, expected 1 with")
+    parts = [npu.list([blank(npu, *operand) for operand in pair]) for pair in (
+        (("f2", (2, 8)), ("f2", (2, 8))), (("i1", (8, 5)), ("i1", (8, 5))), (("f2", (1, 5)), ("f2", (0, 5))),
+    )]  # fmt: skip
+    refused(call(npu, 3, (*parts[:2], 0, 0, 0, parts[2], 0), y, None), INVALID, "of group 1 has 0 rows, expected 1")
+
+
+def test_a_group_without_rows_has_no_scales(npu):
+    values = numpy.arange(1, 7, dtype="i1").reshape(2, 3)
+    x = npu.list([blank(npu, "i1", (0, 3)), npu.tensor(values)])
+    weight = npu.list([npu.tensor(numpy.ones((3, 2), "i1")) for _ in "ab"])
+    scale = npu.list([npu.tensor(numpy.ones(2, "f4")) for _ in "ab"])
+    rows = npu.list([blank(npu, "f4", (0,)), npu.tensor(numpy.array([0.5, 2], "f4"))])
+    y = blank(npu, "f2", (2, 2))
+    assert call(npu, 4, (x, weight, 0, scale, 0, 0, 0), npu.list([y]), None, rows=rows) == 0
+    assert npu.get(y).tolist() == [[3, 3], [30, 30]]
 
 
 @pytest.mark.needs_sim
-@pytest.mark.parametrize("groups", [[1, 5], [2, 1], [-1, 4]])
+@pytest.mark.parametrize("groups", [[1, 5], [2, 1], [-1, 4], [1, -(2**63)]])
 def test_groups_out_of_range_fail_the_task(groups):
     with failing() as fresh:
         x, weight, y = (fresh.list([blank(fresh, "f2", shape)]) for shape in ((4, 3), (2, 3, 5), (4, 5)))

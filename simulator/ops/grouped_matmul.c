@@ -27,9 +27,13 @@ struct grouped {
     bool gr_shifted; /* integers of 8 bits are multiplied by ones of 4 */
 };
 
+/* A list without elements counts as absent. Single members may be empty, such as the scales of a group without rows. */
 static bool is_given(const aclsimArgument *list)
 {
-    return list != NULL && list->present != 0 && list->count != 0 && sim_walk_count(&list->tensors[0]) != 0;
+    bool given = false;
+    for (size_t k = 0; list != NULL && list->present != 0 && k < list->count; k++)
+        given = given || sim_walk_count(&list->tensors[k]) != 0;
+    return given;
 }
 
 static struct grouped parse(const aclsimCall *call)
@@ -152,6 +156,24 @@ static aclnnStatus check_groups(const struct grouped *grouped)
                : check_number(groups, list_length(groups), 0, (int64_t)grouped->gr_count, "the length");
 }
 
+/* The scales and the offsets of a weight are read by the same rows. */
+static aclnnStatus check_rows(const struct grouped *grouped, size_t group)
+{
+    const aclsimArgument *scale = &grouped->gr_given[WEIGHT_SCALE], *offset = &grouped->gr_given[WEIGHT_OFFSET];
+    const aclsimArgument *product = &grouped->gr_given[SCALE];
+    if (is_given(offset)) {
+        SIM_ARGUMENT(is_given(scale), ACLNN_ERR_PARAM_INVALID, "%s is given and %s is NULL, expected both or only the "
+                     "second one", offset->name, scale->name);
+        const aclsimTensor scales = part_of(grouped, scale, group), offsets = part_of(grouped, offset, group);
+        SIM_ARGUMENT(sim_require_is_shape(&offsets, scales.dims, scales.rank), ACLNN_ERR_PARAM_INVALID,
+                     "%s of group %zu does not have the shape of %s", offset->name, group, scale->name);
+    }
+    SIM_ARGUMENT(!is_given(product) || !is_given(scale) || part_of(grouped, product, group).rank == 1,
+                 ACLNN_ERR_PARAM_INVALID, "%s of group %zu has 2 dimensions, expected 1 with %s", product->name, group,
+                 scale->name);
+    return ACL_SUCCESS;
+}
+
 /* Vectors of a group have the columns of its weight; scales of a weight may have rows. */
 static aclnnStatus check_vectors(const struct grouped *grouped, size_t group, int64_t columns)
 {
@@ -170,8 +192,10 @@ static aclnnStatus check_vectors(const struct grouped *grouped, size_t group, in
                          (last == columns || (last == 1 && part.rank == 1)),
                      ACLNN_ERR_PARAM_INVALID, "%s has %" PRId64 " numbers in the last of %u dimensions per group, "
                      "expected %" PRId64, list->name, last, part.rank, columns);
+        SIM_ARGUMENT(part.rank == 1 || part.dims[0] > 0, ACLNN_ERR_PARAM_INVALID,
+                     "%s of group %zu has 0 rows, expected 1 or more", list->name, group);
     }
-    return ACL_SUCCESS;
+    return check_rows(grouped, group);
 }
 
 static aclnnStatus check_matrix(const struct grouped *grouped, size_t group)
@@ -208,6 +232,20 @@ static aclnnStatus check_matrix(const struct grouped *grouped, size_t group)
     return check_vectors(grouped, group, right.dims[1]);
 }
 
+/* Only divided rows have a weight per group in one tensor; a divided sum has one weight. */
+static aclnnStatus check_weights(const struct grouped *grouped)
+{
+    const aclsimArgument *weight = &grouped->gr_given[WEIGHT];
+    SIM_ARGUMENT(grouped->gr_type == SPLIT_ROWS || !grouped->gr_sliced ||
+                     (grouped->gr_type == SPLIT_NONE && grouped->gr_count == 1),
+                 ACLNN_ERR_PARAM_INVALID,
+                 "%s has 3 dimensions and %zu groups, expected one matrix for group type %" PRId64, weight->name,
+                 grouped->gr_count, grouped->gr_type);
+    SIM_ARGUMENT(grouped->gr_type != SPLIT_DEPTH || weight->count == 1, ACLNN_ERR_PARAM_INVALID,
+                 "%s is a list of %zu tensors, expected 1 for group type 2", weight->name, grouped->gr_count);
+    return ACL_SUCCESS;
+}
+
 aclnnStatus sim_grouped_matmul_plan(const aclsimCall *call, uint64_t *workspace_size)
 {
     const struct grouped grouped = parse(call);
@@ -220,7 +258,9 @@ aclnnStatus sim_grouped_matmul_plan(const aclsimCall *call, uint64_t *workspace_
     SIM_TRY(check_lengths(&grouped));
     SIM_TRY(check_types(&grouped));
     SIM_TRY(check_groups(&grouped));
-    for (size_t group = 0; group < grouped.gr_count; group++)
+    SIM_TRY(check_weights(&grouped));
+    const size_t different = grouped.gr_sliced ? 1 : grouped.gr_count; /* the groups of one weight have one shape */
+    for (size_t group = 0; group < different; group++)
         SIM_TRY(check_matrix(&grouped, group));
     return ACL_SUCCESS;
 }
@@ -242,7 +282,8 @@ static int64_t number_at(const aclsimArgument *groups, int64_t place, int64_t co
     return number;
 }
 
-/* The range at a position of the list, behind the one before. */
+/* The range at a position of the list, behind the one before. The size wraps if the end is very negative; then it is
+ * greater than any number of rows. */
 static aclError find_range(const struct grouped *grouped, int64_t place, int64_t most, struct range *range)
 {
     const aclsimArgument *groups = grouped->gr_groups;
@@ -250,7 +291,8 @@ static aclError find_range(const struct grouped *grouped, int64_t place, int64_t
     const bool pairs = grouped->gr_kind == PAIRS;
     const int64_t size = pairs ? number_at(groups, place, 1) : number;
     char text[160];
-    *range = (struct range){pairs ? number : place, end, grouped->gr_kind == ENDS ? size - end : size};
+    *range = (struct range){pairs ? number : place, end,
+                            grouped->gr_kind == ENDS ? (int64_t)((uint64_t)size - (uint64_t)end) : size};
     const int64_t groups_most = grouped->gr_type == SPLIT_DEPTH ? list_length(groups) : (int64_t)grouped->gr_count;
     if (range->ra_size >= 0 && range->ra_size <= most - end && range->ra_group >= 0 && range->ra_group < groups_most)
         return ACL_SUCCESS;
