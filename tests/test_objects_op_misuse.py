@@ -78,6 +78,8 @@ MISUSE = (
     ("stacked shapes", lambda a: nn.stack([a, floats(2)], 0), BAD, ("(2, 3) and (2,) differ", "one shape")),
     ("few repeats", lambda a: nn.repeat(a, [2]), BAD, ("repeats has 1 numbers, expected 2 or more",)),
     ("repeats as a number", lambda a: nn.repeat(a, 2), BAD, ("the arguments do not fit together",)),
+    ("no dimension", lambda a: nn.moe_token_unpermute(a, a, floats(2), False, None), BAD, ("do not fit together",)),
+    ("no pairs", lambda a: nn.moe_token_unpermute(a, a, floats(2, 0), False, None), BAD, ("do not fit together",)),
     ("split of nothing", lambda a: nn.split_tensor(a, 0, 0), BAD, ("split_sections is 0",)),
     ("range without end", lambda a: nn.arange(0, 1, 0), BAD, ("step is 0",)),
     ("odd padding", lambda a: nn.constant_pad_nd(a, [1], 0), BAD, ("1 numbers cannot pad (2, 3)", "two numbers for")),

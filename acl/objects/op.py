@@ -478,7 +478,8 @@ class Operator:
             return rule(arguments, arrays)
         except Refused as error:
             self._refuse(error.reason, error.advice)
-        except (KeyError, TypeError, ValueError) as error:  # from lists of numbers, which _check leaves to the rule
+        # from numbers and dimensions, which _check leaves to the rule
+        except (LookupError, ArithmeticError, TypeError, ValueError) as error:
             self._refuse(f"the arguments do not fit together ({error})", "help() of the operator describes them")
 
     def _check(self, values: Iterable[Any], opening: Opening, parameters: Any = None) -> list[DeviceArray]:
