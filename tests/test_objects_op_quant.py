@@ -81,6 +81,12 @@ def test_experts_and_back():
     found = nn.grouped_matmul([put(A), put(A)], [put(each) for each in weights[:2]], *[None] * 6, 0)
     check(found, *(A @ each for each in weights[:2]))
     whole = put(A.astype("i1")), put(weights.astype("i1"))
-    for arguments in (([whole[0]], [whole[1]], 3, 0), ([spread], [put(weights)] * 2, 0, 0), ([spread], [spread], 3, 2)):
+    packed = put(numpy.zeros((4, 4, 3), "i4"))
+    for arguments in (
+        ([whole[0]], [whole[1]], 3, 0),
+        ([spread], [packed], 3, 0),
+        ([spread], [put(weights)] * 2, 0, 0),
+        ([spread], [spread], 3, 2),
+    ):
         with pytest.raises(acl.InvalidArgumentError, match="pass out="):
             nn.grouped_matmul_v3(*arguments[:2], *[None] * 6, *arguments[2:])

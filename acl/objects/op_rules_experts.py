@@ -65,7 +65,7 @@ def _grouped(a: Arguments, arrays: list[Any]) -> Specs:
     """Infer the products of groups of rows and their weights: one array, or one for each weight."""
     factors, weights = a["x"], a["weight"]
     kind = factors[0].dtype
-    if kind == BYTE or a.get("group_type", 0) == 2:
+    if kind == BYTE or INT in (kind, weights[0].dtype) or a.get("group_type", 0) == 2:  # int32 holds eight integers
         raise Refused("the type of y, or its groups of columns, do not follow from the arguments", "pass out=[array]")
     if a["split_item"] < 2:
         if len(factors) != len(weights):
