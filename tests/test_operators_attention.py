@@ -509,6 +509,8 @@ def test_refusals(npu):
         ({"quantScale2": ones}, "attentionOut is float16 and quantScale2 is given"),
         ({"deqScale1": ones}, "deqScale1 is given, but the simulator does not support products of int8"),
         ({"inputLayout": "SBH"}, 'inputLayout is "SBH", expected one of BSH BSND BNSD BNSD_BSND'),
+        ({"inputLayout": "BSH BSND"}, 'inputLayout is "BSH BSND", expected one of BSH BSND BNSD BNSD_BSND'),
+        ({"inputLayout": ""}, 'inputLayout is "", expected one of BSH BSND BNSD BNSD_BSND'),
         ({"numHeads": 0}, "numHeads is 0, expected 1 or more"),
         ({"numHeads": 3}, "dimension 2 of query is 16, expected a multiple of 3, the number of heads"),
         ({"numKeyValueHeads": 2}, "numKeyValueHeads is 2, expected 0 or a divisor of numHeads, 1"),

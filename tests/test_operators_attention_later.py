@@ -7,7 +7,7 @@ from helpers.expect import refused
 from helpers.operands import INVALID, blank
 from hypothesis import given
 from hypothesis import strategies as st
-from test_operators_attention import HALF, Plain
+from test_operators_attention import HALF, Plain, one_head
 from test_operators_attention_train import FEW, any_packed, check_backward, check_forward, masks
 
 import acl
@@ -85,3 +85,11 @@ def test_sinks_and_slopes(npu, version):
         agree(npu, plain.lse, lse, 1 + numpy.abs(lse))
 
     run_case()
+
+
+def test_without_a_layout_it_is_bsh(npu):
+    """The layout of version 4 is optional."""
+    given_too = one_head(npu, 3, 2)
+    del given_too["inputLayout"]
+    assert call(npu, "fused_infer_attention_score_v4", **given_too) == 0, acl.get_recent_err_msg()
+    assert (npu.get(given_too["attentionOut"]) == 1).all()

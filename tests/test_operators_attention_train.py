@@ -234,6 +234,7 @@ def test_refusals(npu):
         ({"headNum": 0}, "headNum is 0, expected 1 or more"),
         ({"headNum": 3}, "query has 2 heads, expected 3, the number of heads"),
         ({"inputLayout": "TND"}, 'inputLayout is "TND", expected one of BSH SBH BSND BNSD'),
+        ({"inputLayout": "BSH SBH"}, 'inputLayout is "BSH SBH", expected one of BSH SBH BSND BNSD'),
         ({"inputLayout": "BSH"}, "query has 4 dimensions, expected 3 for layout BSH"),
         ({"keepProb": 0.0}, "keepProb is 0, expected more than 0, at most 1"),
         ({"keepProb": 1.5}, "keepProb is 1.5, expected more than 0, at most 1"),

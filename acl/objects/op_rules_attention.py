@@ -28,7 +28,7 @@ def _divided(size: int, count: int, name: str) -> int:
 
 def _inference(a: Arguments, arrays: list[Any]) -> Specs:
     """Infer the output of attention: its columns are those of the values, all else is the query's."""
-    layout, _, to = a["input_layout"].partition("_")
+    layout, _, to = (a["input_layout"] or "BSH").partition("_")  # optional in V4
     value = a["value"][0] if isinstance(a["value"], (list, tuple)) else a["value"]
     heads, sizes = a["num_heads"], _sizes(layout, arrays[0].shape)
     paged = any(a.get(name) is not None for name in TABLES)

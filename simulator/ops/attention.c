@@ -49,6 +49,17 @@ const aclsimArgument *sim_attention_array(const aclsimCall *call, const char *na
     return argument == NULL || argument->count == 0 ? NULL : argument;
 }
 
+aclnnStatus sim_attention_layout(const aclsimCall *call, const char *layouts, const char **layout)
+{
+    const aclsimArgument *argument = sim_attention_argument(call, "inputLayout");
+    char word[16]; /* longer than any layout */
+    *layout = argument == NULL ? "BSH" : argument->text;
+    const int length = snprintf(word, sizeof word, " %s ", *layout);
+    SIM_ARGUMENT(length < (int)sizeof word && strchr(*layout, ' ') == NULL && strstr(layouts, word) != NULL,
+                 ACLNN_ERR_PARAM_INVALID, "inputLayout is \"%.40s\", expected one of%s", *layout, layouts);
+    return ACL_SUCCESS;
+}
+
 /* Numbers that are cut to this are further away than any key. */
 static int64_t cut(int64_t tokens)
 {

@@ -23,6 +23,10 @@ double sim_attention_number(const aclsimCall *call, const char *name, double mis
 /* The same for an array; an empty one counts as absent. */
 const aclsimArgument *sim_attention_array(const aclsimCall *call, const char *name);
 
+/* The text of inputLayout, BSH if it is absent. Returns 161002 unless it is one of the words of `layouts`, which have a
+ * space before and after each. */
+aclnnStatus sim_attention_layout(const aclsimCall *call, const char *layouts, const char **layout);
+
 /* The first number of such an array, cut to SIM_ATTENTION_FAR; 0 if it is absent. */
 int64_t sim_attention_start(const aclsimCall *call, const char *name);
 

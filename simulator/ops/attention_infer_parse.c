@@ -6,7 +6,6 @@
 
 #include "base/bytes.h"
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MOST_RATIO 64  /* query heads per head of the keys */
@@ -19,15 +18,11 @@
 static aclnnStatus parse_layout(struct sim_infer *infer)
 {
     const struct sim_infer_kind *kind = infer->in_call->userData;
-    const aclsimArgument *layout = sim_attention_argument(infer->in_call, "inputLayout");
-    char word[24];
-    snprintf(word, sizeof word, " %.20s ", layout->text);
-    SIM_ARGUMENT(strlen(layout->text) <= 20 && strstr(kind->ik_layouts, word) != NULL, ACLNN_ERR_PARAM_INVALID,
-                 "inputLayout is \"%.40s\", expected one of%s", layout->text, kind->ik_layouts);
-    const char *other = strchr(layout->text, '_');
-    infer->in_layout = infer->in_kv_layout = layout->text;
-    infer->in_out_layout = other == NULL ? layout->text : other + 1;
-    infer->in_is_packed = strchr("TN", layout->text[0]) != NULL;
+    SIM_TRY(sim_attention_layout(infer->in_call, kind->ik_layouts, &infer->in_layout));
+    const char *other = strchr(infer->in_layout, '_');
+    infer->in_kv_layout = infer->in_layout;
+    infer->in_out_layout = other == NULL ? infer->in_layout : other + 1;
+    infer->in_is_packed = strchr("TN", infer->in_layout[0]) != NULL;
     return ACL_SUCCESS;
 }
 

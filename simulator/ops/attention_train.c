@@ -49,18 +49,14 @@ aclnnStatus sim_attention_train_view(const struct sim_training *training, const 
 static aclnnStatus parse_query(struct sim_training *training)
 {
     const aclsimArgument *query = sim_attention_argument(training->tr_call, "query");
-    const aclsimArgument *layout = sim_attention_argument(training->tr_call, "inputLayout");
-    const char *layouts = training->tr_call->userData, *found = strstr(layouts, layout->text);
-    const size_t length = strlen(layout->text);
-    SIM_ARGUMENT(length >= 3 && found > layouts && found[-1] == ' ' && found[length] == ' ', ACLNN_ERR_PARAM_INVALID,
-                 "inputLayout is \"%.40s\", expected one of%s", layout->text, layouts);
-    training->tr_layout = layout->text;
-    training->tr_is_packed = layout->text[0] == 'T';
+    SIM_TRY(sim_attention_layout(training->tr_call, training->tr_call->userData, &training->tr_layout));
+    training->tr_is_packed = training->tr_layout[0] == 'T';
     training->tr_heads = sim_attention_integer(training->tr_call, "headNum", 0);
     SIM_ARGUMENT(training->tr_heads > 0, ACLNN_ERR_PARAM_INVALID, "headNum is %" PRId64 ", expected 1 or more",
                  training->tr_heads);
     SIM_TRY(sim_require_type(query, SIM_TYPES_SINGLE));
-    SIM_TRY(sim_attention_view(query->name, query->tensors, layout->text, training->tr_heads, &training->tr_query));
+    SIM_TRY(sim_attention_view(query->name, query->tensors, training->tr_layout, training->tr_heads,
+                               &training->tr_query));
     SIM_ARGUMENT(training->tr_query.vi_columns > 0 && training->tr_query.vi_columns <= SIM_ATTENTION_DEPTH,
                  ACLNN_ERR_PARAM_INVALID, "query has heads of %" PRId64 " columns, expected 1 to %d",
                  training->tr_query.vi_columns, SIM_ATTENTION_DEPTH);
