@@ -207,6 +207,25 @@ def test_a_row_without_keys_has_no_gradient(npu):
     assert [npu.get(place)[0, :, 0, 0].tolist() for place in places] == [[0, 0], [0, 0], [1, 0]]
 
 
+def test_masked_keys_that_are_not_finite(npu):
+    """A NaN in a masked key or value reaches no result and no gradient."""
+    ones = numpy.ones((1, 2, 1, 4), "f4")
+    bad = ones.copy()
+    bad[:, 1] = numpy.nan
+    mask = npu.tensor(numpy.array([[0, 1], [0, 1]], "u1"))
+    plain = {"query": npu.tensor(ones), "value": npu.tensor(bad), "headNum": 1, "inputLayout": "BSND",
+             "attenMask": mask, "sparseMode": 1}  # fmt: skip
+    out, most, total = blank(npu, "f4", (1, 2, 1, 4)), blank(npu, "f4", (1, 1, 2, 8)), blank(npu, "f4", (1, 1, 2, 8))
+    ret = call(npu, SCORES[0], **plain, key=npu.tensor(bad), attentionOutOut=out, softmaxMaxOut=most,
+               softmaxSumOut=total)  # fmt: skip
+    assert ret == 0 and (npu.get(out) == 1).all()
+    places = [npu.tensor(ones * 9) for _ in "qkv"]
+    ret = call(npu, GRADS[0], **plain, keyIn=npu.tensor(bad), dy=npu.tensor(ones), attentionIn=out, softmaxMax=most,
+               softmaxSum=total, dqOut=places[0], dkOut=places[1], dvOut=places[2])  # fmt: skip
+    assert ret == 0
+    assert [npu.get(place)[0, :, 0, 0].tolist() for place in places] == [[0, 0], [0, 0], [2, 0]]
+
+
 @pytest.mark.strict
 def test_refusals(npu):
     def plain(heads=2):

@@ -89,7 +89,8 @@ static void add_query(const struct sim_attention_head *head, struct sim_attentio
     for (int64_t c = 0; c < depth; c++) {
         float total = 0;
         for (int64_t k = 0; k < count; k++)
-            total += sums->su_scores[k] * tile->ti_keys[c][k];
+            if (sums->su_scores[k] != 0) /* the numbers of a masked key may be anything */
+                total += sums->su_scores[k] * tile->ti_keys[c][k];
         query_sums[c] += total;
     }
 }
