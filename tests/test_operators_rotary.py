@@ -133,6 +133,13 @@ def test_advance_step(npu):
         assert slots.tolist() == [*found, *[-1] * (sequences - queries)]
 
 
+def test_the_largest_position_wraps(npu):
+    given_too = step(npu, 2, 1, 2**62, [2**63 - 1, 0], numpy.ones((2, 2)))
+    assert npu.call("advance_step", *given_too) == 0
+    positions, after, slots = (npu.get(tensor).tolist() for tensor in given_too[2:5])
+    assert (positions, after, slots) == ([2**63 - 1, 0], [-(2**63), 0], [2**63 - 1, -1])
+
+
 @pytest.mark.strict
 def test_advance_step_refuses(npu):
     fits = step(npu, 3, 2, 4, [0, 1, 2], numpy.zeros((3, 2)))

@@ -67,9 +67,10 @@ static bool advance(const aclsimCall *call, int64_t sequence)
     memcpy(&block, (const char *)tables->data + offset * (int64_t)sizeof block, sizeof block);
     put_number(all[TOKENS].tensors, sequence, number_of(all[SAMPLED].tensors, sequence));
     put_number(all[POSITIONS].tensors, sequence, position);
-    put_number(all[LENGTHS].tensors, sequence, position + 1);
+    /* a position or block that is too large wraps */
+    put_number(all[LENGTHS].tensors, sequence, (int64_t)((uint64_t)position + 1));
     put_number(all[SLOTS].tensors, sequence,
-               (int64_t)((uint64_t)block * (uint64_t)size + (uint64_t)(position % size))); /* a wrong block may wrap */
+               (int64_t)((uint64_t)block * (uint64_t)size + (uint64_t)(position % size)));
     return true;
 }
 
