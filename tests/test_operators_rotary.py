@@ -103,6 +103,7 @@ def test_rope_with_a_cache_refuses(npu):
     refused(call(at5=6), INVALID, "dimension 1 of cosSinCache is 8, expected an even number up to headSize, 6")
     refused(call(at7=blank(npu, "f4", (4, 8))), INVALID, "queryOut has shape [4, 8], expected [4, 16], queryIn")
     refused(call(at4=npu.integers([1, 1, 1])), INVALID, "mropeSection has the sum 3, expected 4, half of the columns")
+    refused(call(at4=npu.integers([2, 2])), INVALID, "mropeSection has 2 numbers, expected 0 or 3")
     refused(call(at4=npu.integers([5, 0, 0])), INVALID, "mropeSection[0] is 5, expected 0 to 4")
     refused(call(at4=npu.integers([2, 1, 1])), INVALID, "positions has 1 dimensions, expected 3 lines")
 

@@ -159,6 +159,8 @@ static bool has_sections(const aclsimArgument *sections)
 static aclnnStatus check_sections(const aclsimArgument *sections, int64_t half)
 {
     int64_t rest = half;
+    SIM_ARGUMENT(sections->count == 0 || sections->count == SECTION_COUNT, ACLNN_ERR_PARAM_INVALID,
+                 "%s has %" PRIu64 " numbers, expected 0 or %d", sections->name, sections->count, SECTION_COUNT);
     if (!has_sections(sections))
         return ACL_SUCCESS;
     for (size_t i = 0; i < SECTION_COUNT; i++) {
