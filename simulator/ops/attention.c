@@ -133,6 +133,8 @@ aclnnStatus sim_attention_view(const char *name, const aclsimTensor *tensor, con
     }
     SIM_ARGUMENT(view->vi_heads == heads, ACLNN_ERR_PARAM_INVALID,
                  "%s has %" PRId64 " heads, expected %" PRId64 ", the number of heads", name, view->vi_heads, heads);
+    SIM_ARGUMENT(view->vi_rows <= SIM_ATTENTION_FAR, ACLNN_ERR_PARAM_INVALID,
+                 "%s has %" PRId64 " rows, expected at most %" PRId64, name, view->vi_rows, SIM_ATTENTION_FAR);
     return ACL_SUCCESS;
 }
 

@@ -79,7 +79,7 @@ enum sim_attention_shift { /* the score of a query and a key whose product is p:
     SIM_SHIFT_ROOT,        /* scale * p - slope * sqrt(distance) */
 };
 
-#define SIM_ATTENTION_FAR (INT64_C(1) << 40) /* more than any length; limits of bands are cut to it */
+#define SIM_ATTENTION_FAR (INT64_C(1) << 40) /* the most rows of an operand; limits of bands are cut to it */
 
 struct sim_attention_head {
     int64_t he_queries, he_keys, he_width; /* he_width: columns of the values */

@@ -188,7 +188,7 @@ aclnnStatus sim_attention_infer_batch(const struct sim_infer *infer, int64_t num
         SIM_TRY(length_of(infer, infer->in_lengths, number, infer->in_queries.vi_rows, &batch->ba_queries));
     if (infer->in_table != NULL) {
         int64_t most = infer->in_table->tensors->dims[1];
-        most = sim_length_multiply(&most, key->vi_rows) ? most : INT64_MAX;
+        most = sim_length_multiply(&most, key->vi_rows) && most < SIM_ATTENTION_FAR ? most : SIM_ATTENTION_FAR;
         return length_of(infer, kv_lengths, number, most, &batch->ba_keys);
     }
     if (infer->in_is_packed) {
