@@ -146,6 +146,9 @@ def test_delta_rule_refuses(npu):
     refused(call(11, blank(npu, "b2", (3, 2, 4))), INVALID, "out has shape [3, 2, 4], expected [3, 2, 5]")
 
 
+# --- Tasks that fail: these tests reset the simulator, which ends the device of the other tests
+
+
 @pytest.mark.needs_sim
 def test_a_state_out_of_range_fails_the_task():
     with failing() as fresh:

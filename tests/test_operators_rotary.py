@@ -161,6 +161,9 @@ def test_advance_step_refuses(npu):
     refused(call(at5=blank(npu, "i8", (3,))), SHAPE, "blockTables has 1 dimensions and 3 elements, expected 2")
 
 
+# --- Tasks that fail: these tests reset the simulator, which ends the device of the other tests
+
+
 @pytest.mark.needs_sim
 def test_a_sequence_without_a_block_fails_the_task():
     with failing() as fresh:
