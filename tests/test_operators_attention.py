@@ -390,6 +390,13 @@ def test_an_int8_result(npu, data):
     assert (numpy.abs(npu.get(out) - wanted) <= 0.5 + 2.0**-10).all()
 
 
+def test_a_scale_with_the_most_dimensions(npu):
+    given_too = one_head(npu, 2, 3)
+    given_too.update(attentionOut=blank(npu, "i1", (1, 2, 16)), quantScale2=npu.tensor(numpy.full((1,) * 8, 3, "f4")))
+    assert call(npu, FUSED[1], **given_too) == 0, acl.get_recent_err_msg()
+    assert (npu.get(given_too["attentionOut"]) == 3).all()
+
+
 # --- PromptFlashAttention, IncreFlashAttention
 
 

@@ -1,6 +1,7 @@
 /* Scales and offsets of inference attention: those of int8 keys and values, and those of an int8 result. */
 #include "attention_infer.h"
 
+#include "line.h"
 #include <inttypes.h>
 
 /* A scale or offset with one number, or with one per head and column. */
@@ -9,10 +10,7 @@ static aclnnStatus view_scale(const aclsimArgument *scale, const aclsimTensor *t
 {
     aclsimTensor line = *tensor;
     while (line.rank > 1 && line.dims[0] == 1) /* (1, N, 1, D), (1, N, D), (1, H) */
-        line = (aclsimTensor){.data = line.data, .type = line.type, .rank = line.rank - 1,
-                              .dims = {line.dims[1], line.dims[2], line.dims[3], line.dims[4], line.dims[5]},
-                              .strides = {line.strides[1], line.strides[2], line.strides[3], line.strides[4],
-                                          line.strides[5]}};
+        line = sim_line_without(&line, 0);
     *view = (struct sim_attention_view){.vi_data = line.data, .vi_type = line.type};
     if (line.rank == 0 || (line.rank == 1 && line.dims[0] == 1))
         return ACL_SUCCESS;
@@ -60,12 +58,7 @@ static aclnnStatus parse_scale(const struct sim_infer *infer, const aclsimArgume
 /* Half of a parameter for keys (0) and values (1). */
 static aclsimTensor half_of(const aclsimTensor *both, int64_t which)
 {
-    aclsimTensor half = *both;
-    half.rank--;
-    for (uint32_t k = 0; k < half.rank; k++) {
-        half.dims[k] = both->dims[k + 1];
-        half.strides[k] = both->strides[k + 1];
-    }
+    aclsimTensor half = sim_line_without(both, 0);
     if (which != 0 && half.data != NULL)
         sim_walk_advance(&half, both->strides[0]);
     return half;
