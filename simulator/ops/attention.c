@@ -391,7 +391,9 @@ static void quantize(const struct sim_attention_head *head, struct sim_attention
 /* Writes a statistic of query i to all `count` columns of its row. */
 static void put_number(const struct sim_attention_rows *rows, int64_t i, int64_t count, float number)
 {
-    const float numbers[] = {number, number, number, number, number, number, number, number};
+    float numbers[SIM_ATTENTION_COPIES];
+    for (size_t c = 0; c < SIM_ATTENTION_COPIES; c++)
+        numbers[c] = number;
     if (rows->ro_place != NULL)
         sim_attention_store(rows, i, count, numbers);
 }
@@ -408,8 +410,8 @@ static void finish(const struct sim_attention_head *head, struct sim_attention_t
         quantize(head, tile, out);
     sim_attention_store(&head->he_out, i, head->he_width, out);
     put_number(&head->he_lse, i, 1, sees_nothing ? INFINITY : (float)(most + log(all)));
-    put_number(&head->he_most, i, 8, isnan(sum) ? NAN : sees_nothing ? -FLT_MAX : (float)most);
-    put_number(&head->he_sum, i, 8, (float)sum);
+    put_number(&head->he_most, i, SIM_ATTENTION_COPIES, isnan(sum) ? NAN : sees_nothing ? -FLT_MAX : (float)most);
+    put_number(&head->he_sum, i, SIM_ATTENTION_COPIES, (float)sum);
 }
 
 static int64_t least(int64_t one, int64_t other)

@@ -105,6 +105,8 @@ struct sim_attention_head {
 
 #define SIM_ATTENTION_QUERIES 16
 #define SIM_ATTENTION_KEYS 64
+#define SIM_ATTENTION_COPIES 8 /* of each statistic of training */
+#define SIM_ATTENTION_MASK 2048 /* the rows and columns of a compressed mask */
 #define SIM_ATTENTION_DEPTH 768 /* the most columns that operators accept */
 
 /* The memory in which heads are computed. */

@@ -8,8 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define MOST_RATIO 64  /* query heads per head of the keys */
-#define MASK_SIDE 2048 /* of a compressed mask */
+#define MOST_RATIO 64 /* query heads per head of the keys */
 #define MOST_BATCHES 65536
 #define BYTES (SIM_TYPES_BOOL | SIM_TYPE(ACL_INT8) | SIM_TYPE(ACL_UINT8))
 
@@ -211,16 +210,17 @@ static aclnnStatus parse_mask(struct sim_infer *infer)
     if (infer->in_is_single && mode >= 2)
         return ACL_SUCCESS;
     SIM_ARGUMENT(mask != NULL || mode < 2, ACLNN_ERR_PARAM_INVALID,
-                 "attenMask is absent, expected a mask of %d x %d for sparseMode %" PRId64, MASK_SIDE, MASK_SIDE, mode);
+                 "attenMask is absent, expected a mask of %d x %d for sparseMode %" PRId64, SIM_ATTENTION_MASK,
+                 SIM_ATTENTION_MASK, mode);
     if (mask == NULL)
         return ACL_SUCCESS;
     const aclsimTensor *tensor = mask->tensors;
     SIM_TRY(sim_require_type(mask, BYTES));
     SIM_TRY(sim_require_rank(mask, 2, 4));
     for (uint32_t k = 0; k < tensor->rank && mode >= 2; k++)
-        SIM_ARGUMENT(tensor->dims[k] == (k + 2 < tensor->rank ? 1 : MASK_SIDE), ACLNN_ERR_PARAM_INVALID,
+        SIM_ARGUMENT(tensor->dims[k] == (k + 2 < tensor->rank ? 1 : SIM_ATTENTION_MASK), ACLNN_ERR_PARAM_INVALID,
                      "dimension %u of attenMask is %" PRId64 ", expected a mask of %d x %d for sparseMode %" PRId64, k,
-                     tensor->dims[k], MASK_SIDE, MASK_SIDE, mode);
+                     tensor->dims[k], SIM_ATTENTION_MASK, SIM_ATTENTION_MASK, mode);
     if (mode >= 2)
         return ACL_SUCCESS;
     const bool is_line = tensor->rank == 2 && infer->in_is_single && tensor->dims[0] == infer->in_batches;

@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#define COPIES 8 /* of each statistic */
-
 enum { PREVIOUS, PREVIOUS_MOST, PREVIOUS_SUM, CURRENT, CURRENT_MOST, CURRENT_SUM, LENGTHS, LAYOUT, OUT, MOST, SUM };
 
 /* The results, and their statistics. */
@@ -34,8 +32,8 @@ static aclnnStatus parse(const aclsimCall *call, struct ring *ring)
         SIM_TRY(sim_require_shape(result, all[PREVIOUS].tensors->dims, all[PREVIOUS].tensors->rank,
                                   all[PREVIOUS].name));
         SIM_TRY(sim_attention_view(result->name, result->tensors, layout, heads, view));
-        const int64_t plain[] = {view->vi_batches, heads, view->vi_rows, COPIES};
-        const int64_t packed[] = {view->vi_rows, heads, COPIES};
+        const int64_t plain[] = {view->vi_batches, heads, view->vi_rows, SIM_ATTENTION_COPIES};
+        const int64_t packed[] = {view->vi_rows, heads, SIM_ATTENTION_COPIES};
         for (const aclsimArgument *statistic = most; statistic <= sum; statistic++) {
             SIM_TRY(sim_require_type(statistic, SIM_TYPE(ACL_FLOAT)));
             SIM_TRY(sim_require_shape(statistic, is_packed ? packed : plain, is_packed ? 3 : 4,
@@ -81,22 +79,22 @@ static void join_head(const struct ring *ring, int64_t batch, int64_t head)
         sums[i] = sim_attention_rows_at(&ring->ri_sums[i], batch, head, 0);
     }
     for (int64_t row = 0; row < result->vi_rows; row++) {
-        float m[2], s[2], copies[2][COPIES];
+        float m[2], s[2], copies[2][SIM_ATTENTION_COPIES];
         for (size_t i = 0; i < 2; i++) {
             sim_attention_load(&most[i], row, 1, &m[i]);
             sim_attention_load(&sums[i], row, 1, &s[i]);
         }
         const double top = m[0] > m[1] || isnan(m[0]) ? m[0] : m[1];
         const double kept = s[0] * exp(m[0] - top), share = s[1] * exp(m[1] - top), all = kept + share;
-        for (size_t i = 0; i < COPIES; i++) {
+        for (size_t i = 0; i < SIM_ATTENTION_COPIES; i++) {
             copies[0][i] = (float)top;
             copies[1][i] = (float)all;
         }
         for (int64_t c = 0; c < result->vi_columns; c += SIM_BLOCK)
             join(rows, row, c, (int64_t)sim_element_block(c, result->vi_columns), all == 0 ? 0 : kept / all,
                  all == 0 ? 0 : share / all);
-        sim_attention_store(&most[2], row, COPIES, copies[0]);
-        sim_attention_store(&sums[2], row, COPIES, copies[1]);
+        sim_attention_store(&most[2], row, SIM_ATTENTION_COPIES, copies[0]);
+        sim_attention_store(&sums[2], row, SIM_ATTENTION_COPIES, copies[1]);
     }
 }
 

@@ -10,9 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MASK_SIDE 2048 /* of a compressed mask */
 #define PREFIX_ROWS 3072
-#define COPIES 8 /* of each statistic */
 #define MOST_BATCHES (1 << 21)
 
 /* The argument under the name of the operator, or under that of the gradient. */
@@ -275,11 +273,12 @@ static aclnnStatus parse_mask(struct sim_training *training)
         training->tr_mask = sim_attention_spread(tensor, tensor->rank == 2 ? "SD" : "BNSD");
         return check_mask(training, mask);
     }
-    const int64_t rows = mode == 6 ? PREFIX_ROWS : MASK_SIDE;
-    SIM_ARGUMENT(tensor->dims[tensor->rank - 2] == rows && tensor->dims[tensor->rank - 1] == MASK_SIDE,
+    const int64_t rows = mode == 6 ? PREFIX_ROWS : SIM_ATTENTION_MASK;
+    SIM_ARGUMENT(tensor->dims[tensor->rank - 2] == rows && tensor->dims[tensor->rank - 1] == SIM_ATTENTION_MASK,
                  ACLNN_ERR_PARAM_INVALID,
                  "%s has %" PRId64 " rows of %" PRId64 ", expected %" PRId64 " of %d for sparseMode %" PRId64,
-                 mask->name, tensor->dims[tensor->rank - 2], tensor->dims[tensor->rank - 1], rows, MASK_SIDE, mode);
+                 mask->name, tensor->dims[tensor->rank - 2], tensor->dims[tensor->rank - 1], rows,
+                 SIM_ATTENTION_MASK, mode);
     return ACL_SUCCESS;
 }
 
@@ -317,8 +316,8 @@ static aclnnStatus parse_statistic(const struct sim_training *training, const ac
                                    bool is_like_input, struct sim_attention_view *view)
 {
     const struct sim_attention_view *query = &training->tr_query;
-    const int64_t plain[] = {query->vi_batches, training->tr_heads, query->vi_rows, COPIES};
-    const int64_t packed[] = {query->vi_rows, training->tr_heads, COPIES};
+    const int64_t plain[] = {query->vi_batches, training->tr_heads, query->vi_rows, SIM_ATTENTION_COPIES};
+    const int64_t packed[] = {query->vi_rows, training->tr_heads, SIM_ATTENTION_COPIES};
     const aclsimTensor *tensor = argument->tensors;
     SIM_TRY(sim_require_type(argument, SIM_TYPE(ACL_FLOAT)));
     SIM_TRY(sim_require_shape(argument, training->tr_is_packed ? packed : plain, training->tr_is_packed ? 3 : 4,
@@ -326,12 +325,12 @@ static aclnnStatus parse_statistic(const struct sim_training *training, const ac
     *view = sim_attention_spread(tensor, training->tr_is_packed ? "TND" : "BNSD");
     if (!training->tr_is_packed || is_like_input || sim_walk_count(tensor) == 0)
         return ACL_SUCCESS;
-    SIM_ARGUMENT(tensor->strides[2] == 1 && (packed[1] == 1 || tensor->strides[1] == COPIES) &&
-                     (packed[0] == 1 || tensor->strides[0] == packed[1] * COPIES),
+    SIM_ARGUMENT(tensor->strides[2] == 1 && (packed[1] == 1 || tensor->strides[1] == SIM_ATTENTION_COPIES) &&
+                     (packed[0] == 1 || tensor->strides[0] == packed[1] * SIM_ATTENTION_COPIES),
                  ACLNN_ERR_PARAM_INVALID, "%s is not contiguous, expected so, as its rows are sorted by heads",
                  argument->name);
-    view->vi_row = COPIES;
-    view->vi_head = packed[0] * COPIES;
+    view->vi_row = SIM_ATTENTION_COPIES;
+    view->vi_head = packed[0] * SIM_ATTENTION_COPIES;
     return ACL_SUCCESS;
 }
 
