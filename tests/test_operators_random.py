@@ -23,6 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import acl
+from acl import nnop
 
 FAILED = 507015
 SEEDS = st.one_of(st.integers(0, 9), st.integers(-(2**63), 2**63 - 1))
@@ -504,6 +505,22 @@ def test_dropout_that_does_not_fit(npu):
     for scale in (0.5, -1.0, numpy.nan):
         refused(npu.call("dropout_backward", floats, mask, scale, floats), INVALID, f"scale is {scale:g}, expected 0")
     refused(npu.call("dropout", floats, 0.5, True, 0, 0, line, mask), INVALID, "out has shape [4], expected [2, 3]")
+
+
+@pytest.mark.strict
+def test_dropout_of_more_elements_than_64_bits_count(npu):
+    """No mask is large enough, so that the kernel would read behind any."""
+    floats, mask = blank(npu, "f4", 1), blank(npu, "u1", 16)
+    handle = acl.create_tensor([2**32, 2**32], 0, [0, 0], 0, 2, [1], floats.address)
+    npu.ends.append((acl.destroy_tensor, handle))
+    words = "has more elements than 64 bits count, expected fewer"
+    for name, *arguments in (
+        ("dropout_do_mask", handle, mask, 0.5, handle),
+        ("dropout_backward", handle, mask, 2.0, handle),
+        ("dropout", handle, 0.5, True, 0, 0, handle, mask),
+    ):
+        plain = [getattr(argument, "handle", argument) for argument in arguments]
+        refused(getattr(nnop, f"{name}_get_workspace_size")(*plain)[-1], INVALID, words)
 
 
 @pytest.mark.strict
