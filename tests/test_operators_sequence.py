@@ -67,6 +67,11 @@ def test_integers_of_a_range(npu):
     assert npu.get(out).tolist() == [big, big + 1024, big + 2048]
     assert npu.call("arange", *[npu.scalar(number, "f8") for number in (1.9, 7.9, 2.9)], out) == 0
     assert npu.get(out).tolist() == [1, 3, 5]
+    big = 2**53  # the next odd numbers have no double
+    assert npu.call("arange", *[npu.scalar(number, "i8") for number in (big, big + 3, 1)], out) == 0
+    assert npu.get(out).tolist() == [big, big + 1, big + 2]
+    assert npu.call("range", *[npu.scalar(number, "i8") for number in (big + 1, big + 3, 1)], out) == 0
+    assert npu.get(out).tolist() == [big + 1, big + 2, big + 3]
 
 
 def test_a_range_of_truth_values(npu):

@@ -81,7 +81,8 @@ static aclError run_one_hot(const aclsimCall *call)
     const size_t sizes[] = {job.oh_size, sim_element_size(self->type)};
     uint32_t axis = 0;
     SIM_TRY(find_axis(call, &axis));
-    job.oh_step = out->strides[axis] * (int64_t)job.oh_size;
+    if (job.oh_depth > 1) /* a dimension of size 1 may have any stride */
+        job.oh_step = out->strides[axis] * (int64_t)job.oh_size;
     for (uint32_t k = 0; k < self->rank; k++) {
         const int64_t strides[] = {out->strides[k < axis ? k : k + 1], self->strides[k]};
         sim_walk_add(&walk, self->dims[k], strides, sizes);
@@ -167,6 +168,18 @@ static void read_scalars(const aclsimArgument *given, struct number *numbers, ui
         numbers[i] = read_number(given[i].scalars->value, given[i].scalars->type);
 }
 
+/* The distance from the start to the end. That of integers is exact before it is rounded; one that does not fit 64 bits
+ * is approximate. */
+static double distance_of(const struct number *numbers, bool whole)
+{
+    int64_t distance;
+    if (!whole)
+        return numbers[1].nu_value - numbers[0].nu_value;
+    if (__builtin_sub_overflow(numbers[1].nu_whole, numbers[0].nu_whole, &distance))
+        return (double)numbers[1].nu_whole - (double)numbers[0].nu_whole;
+    return (double)distance;
+}
+
 static double length_of(double steps, bool with_end)
 {
     return with_end ? floor(steps) + 1 : ceil(steps);
@@ -189,7 +202,7 @@ static aclnnStatus plan_arange(const aclsimCall *call, uint64_t *workspace_size)
     for (uint32_t i = 0; i < 3; i++)
         values[i] = whole ? (double)numbers[i].nu_whole : numbers[i].nu_value;
     SIM_ARGUMENT(values[2] != 0, ACLNN_ERR_PARAM_INVALID, "%s is 0, expected another number", given[2].name);
-    const double steps = (values[1] - values[0]) / values[2];
+    const double steps = distance_of(numbers, whole) / values[2];
     const float narrow = ((float)values[1] - (float)values[0]) / (float)values[2];
     SIM_ARGUMENT(steps >= 0 && steps < 0x1p62, ACLNN_ERR_PARAM_INVALID,
                  "%s is %g, %s is %g and %s is %g, expected steps that lead from the one to the other", given[0].name,
