@@ -52,6 +52,9 @@ def test_values_are_rounded_once(npu, by_tensor):
     self, mask = npu.tensor(numpy.zeros(2, "f2")), npu.tensor(numpy.array([0, 1], "?"))
     assert fill(npu, self, mask, numpy.float64(1 + 2**-11 + 2**-40), "f8", by_tensor) == 0
     assert npu.get(self).tolist() == [0, 1 + 2**-10]
+    self = npu.tensor(numpy.zeros(2, "u2"), "b2")
+    assert fill(npu, self, mask, numpy.int64(2**40 + 2**32 + 1), "i8", by_tensor) == 0  # float32 would make it a tie
+    assert from_bfloat(npu.get(self)).tolist() == [0, 2**40 + 2**33]
 
 
 @pytest.mark.strict

@@ -18,6 +18,7 @@ from helpers.operands import (
     exact,
     stored,
 )
+from helpers.tensors import from_bfloat
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -126,6 +127,17 @@ def test_complex_numbers_are_multiplied(npu):
     source = npu.tensor(numpy.array([3 - 1j, 2j], "c8"))
     assert npu.call("inplace_scatter", self, 0, index, source, 2) == 0
     assert npu.get(self).tolist() == [(1 + 2j) * (3 - 1j) * 2j, 3]
+
+
+@pytest.mark.parametrize("name", ["inplace_scatter_value", "inplace_index_fill_tensor"])
+def test_values_are_rounded_once(npu, name):
+    self = npu.tensor(numpy.zeros(2, "u2"), "b2")
+    value = npu.scalar(2**40 + 2**32 + 1, "i8")  # float32 would make it a tie
+    if name == "inplace_scatter_value":
+        assert npu.call(name, self, 0, npu.tensor(numpy.array([1])), value, 0) == 0
+    else:
+        assert npu.call(name, self, 0, npu.integers([1]), value) == 0
+    assert from_bfloat(npu.get(self)).tolist() == [0, 2**40 + 2**33]
 
 
 def test_sums_of_odd_numbers(npu):

@@ -4,7 +4,7 @@
 #include "operator/row.h"
 #include "pointwise.h"
 #include "require.h"
-#include "walk.h"
+#include "update.h"
 #include <string.h>
 
 struct fill {
@@ -55,12 +55,9 @@ static aclError run_fill(const aclsimCall *call)
     const aclsimTensor *self = call->arguments[0].tensors, *tensors[] = {self, call->arguments[1].tensors};
     const aclsimArgument *value = &call->arguments[2];
     struct fill fill = {.fi_size = sim_element_size(self->type)};
-    union sim_block_values block;
-    /* Casting through the common type rounds only once. */
-    enum sim_class class = sim_element_class(sim_element_promote(self->type, sim_element_type(value)));
-    sim_element_load(&block, class, value->kind == ACLSIM_SCALAR ? value->scalars->value : value->tensors->data,
-                     sim_element_type(value), 0, 1);
-    sim_element_store(&block, class, fill.fi_value, self->type, 0, 1);
+    sim_update_cast(fill.fi_value, self->type,
+                    value->kind == ACLSIM_SCALAR ? value->scalars->value : value->tensors->data,
+                    sim_element_type(value));
     sim_pointwise_run(tensors, 2, fill_block, &fill);
     return ACL_SUCCESS;
 }

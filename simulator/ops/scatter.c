@@ -149,7 +149,7 @@ static aclError run_scatter(const aclsimCall *call)
     uint32_t dim;
     SIM_TRY(sim_require_dim(&call->arguments[DIM], out->rank, &dim));
     if (source->kind == ACLSIM_SCALAR)
-        sim_update_cast(element, out->type, source->scalars);
+        sim_update_cast(element, out->type, source->scalars->value, source->scalars->type);
     else
         value = *source->tensors;
     base.strides[dim] = 0;
@@ -244,10 +244,11 @@ static aclError run_index_fill(const aclsimCall *call)
 {
     const aclsimTensor *out = start_result(call);
     const aclsimArgument *index = &call->arguments[INDEX];
+    const aclsimScalar *value = call->arguments[SOURCE].scalars;
     _Alignas(16) char element[16];
     uint32_t dim;
     SIM_TRY(sim_require_dim(&call->arguments[DIM], out->rank, &dim));
-    sim_update_cast(element, out->type, call->arguments[SOURCE].scalars);
+    sim_update_cast(element, out->type, value->value, value->type);
     for (uint64_t i = 0; i < index->count && !sim_walk_is_empty(out->dims, out->rank); i++) {
         aclsimTensor slice = sim_line_without(out, dim);
         const int64_t length = sim_indices_length(out, dim), at = index->integers[i];

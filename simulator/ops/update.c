@@ -15,12 +15,12 @@ static sim_formula_func *const functions[][SIM_CLASSES] = {
     [ADD_PRODUCT] = {SIM_RUN_REAL(add_product), SIM_RUN_PAIR(add_product)},
 };
 
-void sim_update_cast(void *element, aclDataType type, const aclsimScalar *value)
+void sim_update_cast(void *element, aclDataType type, const void *value, aclDataType from)
 {
     union sim_block_values block;
-    enum sim_class class = sim_element_class(sim_element_promote(type, value->type));
-    sim_element_load(&block, class, value->value, value->type, 0, 1);
-    sim_element_store(&block, class, element, type, 0, 1);
+    enum sim_class carrier = sim_element_carrier(from, type);
+    sim_element_load(&block, carrier, value, from, 0, 1);
+    sim_element_store(&block, carrier, element, type, 0, 1);
 }
 
 void sim_update_start(struct sim_update *update, aclDataType type, enum sim_update_mode mode,
@@ -33,7 +33,7 @@ void sim_update_start(struct sim_update *update, aclDataType type, enum sim_upda
     update->up_run = mode == SIM_UPDATE_REPLACE ? NULL : functions[factor == NULL ? (int)mode : ADD_PRODUCT][class];
     if (factor == NULL)
         return;
-    sim_update_cast(element, type, factor);
+    sim_update_cast(element, type, factor->value, factor->type);
     sim_element_load(&update->up_factor, class, element, type, 0, SIM_BLOCK);
 }
 

@@ -25,8 +25,7 @@ aclError sim_update_line(char *const *places, const int64_t *strides, int64_t le
 /* Updates a single element. */
 void sim_update_element(const struct sim_update *update, void *to, const void *from);
 
-/* A scalar in a type to which it can be cast; `element` has room for 16 bytes. Casting through the common type rounds
- * only once. */
-void sim_update_cast(void *element, aclDataType type, const aclsimScalar *value);
+/* Casts a value, rounding it once; `element` has room for 16 bytes. */
+void sim_update_cast(void *element, aclDataType type, const void *value, aclDataType from);
 
 #endif
