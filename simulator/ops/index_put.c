@@ -33,7 +33,8 @@ struct selection {
 
 /* ---- collecting indices ---- */
 
-/* Replaces a mask by the positions of its true elements. */
+/* Replaces a mask by the positions of its true elements. It is read twice: if another thread changes it meanwhile, the
+ * positions still fit into their memory, and are within self. */
 static aclError expand_mask(struct selection *selection, const aclsimTensor *mask)
 {
     const int64_t elements = sim_walk_count(mask);
@@ -45,7 +46,7 @@ static aclError expand_mask(struct selection *selection, const aclsimTensor *mas
     SIM_CHECK(memory != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
               "cannot allocate host memory for the positions of %" PRId64 " elements", found);
     selection->se_memory[selection->se_masks - 1] = memory;
-    for (int64_t i = 0, n = 0; i < elements; i++) {
+    for (int64_t i = 0, n = 0; i < elements && n < found; i++) {
         if (*sim_indices_nth(mask, i) == 0)
             continue;
         int64_t rest = i;
