@@ -27,8 +27,8 @@ static aclnnStatus count_elements(const int64_t *dims, uint64_t rank, size_t ele
                  "tensorShape has %" PRIu64 " elements, expected %d to %d", rank, LEAST_RANK, MOST_RANK);
     for (uint64_t k = 0; k < rank; k++) {
         uint64_t step = k + 1 == rank ? BLOCK_BYTES / element : k + 2 == rank ? BLOCK_ROWS : 1;
-        SIM_ARGUMENT(dims[k] >= 0, ACLNN_ERR_PARAM_INVALID, "tensorShape[%" PRIu64 "] is %" PRId64 ", expected 0 or more",
-                     k, dims[k]);
+        SIM_ARGUMENT(dims[k] >= 0, ACLNN_ERR_PARAM_INVALID,
+                     "tensorShape[%" PRIu64 "] is %" PRId64 ", expected 0 or more", k, dims[k]);
         uint64_t whole = ((uint64_t)dims[k] + step - 1) / step * step;
         SIM_ARGUMENT(sim_size_multiply(&total, whole) && total <= INT64_MAX, ACLNN_ERR_PARAM_INVALID,
                      "tensorShape[%" PRIu64 "] is %" PRId64 ", expected a shape whose number of elements fits into "
@@ -43,7 +43,8 @@ aclnnStatus sim_helper_aclnnCalculateMatmulWeightSizeV2(const aclIntArray *tenso
 {
     struct sim_array *array;
     SIM_ARGUMENT(tensorShape != NULL, ACLNN_ERR_PARAM_NULLPTR, "tensorShape is NULL, expected a valid pointer");
-    SIM_ARGUMENT(weightTensorSize != NULL, ACLNN_ERR_PARAM_NULLPTR, "weightTensorSize is NULL, expected a valid pointer");
+    SIM_ARGUMENT(weightTensorSize != NULL, ACLNN_ERR_PARAM_NULLPTR,
+                 "weightTensorSize is NULL, expected a valid pointer");
     SIM_TRY(sim_require_type_named("dataType", dataType, WEIGHTS));
     SIM_TRY(sim_tensor_array_open(tensorShape, SIM_ARRAY_INTS, "tensorShape", &array));
     aclnnStatus code = count_elements(array->ar_values, array->ar_count, sim_element_size(dataType), weightTensorSize);
