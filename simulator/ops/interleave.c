@@ -33,7 +33,7 @@ static aclnnStatus find_shifts(const aclsimCall *call, int64_t *shifts)
         snprintf(name, sizeof name, "%.40s[%llu]", dims->name, (unsigned long long)i);
         SIM_TRY(sim_require_dim(&one, x->rank, &dim));
         int64_t length = x->rank == 0 ? 1 : x->dims[dim];
-        shifts[dim] = wrap(shifts[dim] + wrap(given->integers[i], length), length);
+        shifts[dim] = wrap(shifts[dim] - length + wrap(given->integers[i], length), length); /* does not overflow */
     }
     return ACL_SUCCESS;
 }
