@@ -210,6 +210,20 @@ def test_no_context(tensor):
 
 
 @pytest.mark.strict
+@pytest.mark.parametrize(
+    ("dims", "strides", "kind", "offset", "words"),
+    [
+        ((2**62, 4), (0, 0), 0, 0, "self has more than 2^63 elements"),
+        ((4,), (1,), 29, 1, "self begins at element 1, which is inside a byte"),  # int4
+    ],
+)
+def test_tensors_that_no_operator_takes(tensor, dims, strides, kind, offset, words):
+    wrong = acl.create_tensor(dims, kind, strides, offset, 2, [16], acl.get_raw_tensor_addr(tensor)[0])
+    refused(nnop.abs_get_workspace_size(wrong, tensor)[2], INVALID, words)
+    assert acl.destroy_tensor(wrong) == 0
+
+
+@pytest.mark.strict
 def test_wrong_handles(tensor, alpha):
     _, _, ret = nnop.add_get_workspace_size(tensor, tensor, tensor, tensor)
     refused(ret, INVALID, "alpha is a live tensor", "expected a live scalar")

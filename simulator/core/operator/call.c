@@ -69,15 +69,17 @@ void sim_call_drop(struct sim_pack *pack)
 /* ---- tensors ---- */
 
 /* Finds the lowest byte that the view covers, relative to the data, and the number of bytes. A shape that needs more
- * than 62 bits is refused, so that no sum with an address wraps. */
+ * than 62 bits is refused, so that no sum with an address wraps, and so is one with strides of 0 that has more elements
+ * than 63 bits count. */
 aclnnStatus sim_call_measure(const aclsimTensor *tensor, int64_t offset, const char *name, struct sim_operand *operand)
 {
-    int64_t bits = sim_type_bits(tensor->type), low = offset, high = low;
-    bool empty = false, wraps = false;
+    int64_t bits = sim_type_bits(tensor->type), low = offset, high = low, count = 1;
+    bool empty = false, wraps = false, many = false;
     for (uint32_t i = 0; i < tensor->rank; i++) {
         SIM_ARGUMENT(tensor->dims[i] >= 0, ACLNN_ERR_PARAM_INVALID, "dimension %u of %s is %lld, expected 0 or more", i,
                      name, (long long)tensor->dims[i]);
         empty = empty || tensor->dims[i] == 0;
+        many = many || !sim_length_multiply(&count, tensor->dims[i]);
         int64_t *side = tensor->strides[i] < 0 ? &low : &high;
         int64_t span = tensor->dims[i] - 1;
         wraps = wraps || !sim_length_multiply(&span, tensor->strides[i]) ||
@@ -93,6 +95,9 @@ aclnnStatus sim_call_measure(const aclsimTensor *tensor, int64_t offset, const c
             !sim_length_multiply(&start, bits);
     SIM_ARGUMENT(!wraps && first > -limit && end < limit, ACLNN_ERR_PARAM_INVALID,
                  "%s covers more bytes than the address space", name);
+    SIM_ARGUMENT(!many, ACLNN_ERR_PARAM_INVALID, "%s has more than 2^63 elements, expected fewer", name);
+    SIM_ARGUMENT(start % 8 == 0, ACLNN_ERR_PARAM_INVALID,
+                 "%s begins at element %lld, which is inside a byte, expected whole bytes", name, (long long)offset);
     operand->od_first = start / 8;
     operand->od_low = first / 8;
     operand->od_bytes = (uint64_t)((end + 7) / 8 - operand->od_low);

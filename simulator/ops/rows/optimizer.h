@@ -6,7 +6,7 @@ OP(9, 1) aclnnAmpUpdateScale(IN const aclTensor *currentScale, IN const aclTenso
     OUT const aclTensor *updatedScale, OUT const aclTensor *updatedGrowthTracker);
 
 /** aclnnop/aclnn_apply_adam.h */
-OP(9, 1) aclnnApplyAdam(INOUT aclTensor *varRef, IN const aclTensor *m, IN const aclTensor *v,
+OP(9, 1) aclnnApplyAdam(INOUT aclTensor *varRef, INOUT const aclTensor *m, INOUT const aclTensor *v,
     IN const aclTensor *beta1Power, IN const aclTensor *beta2Power, IN const aclTensor *lr, IN const aclTensor *beta1,
     IN const aclTensor *beta2, IN const aclTensor *epsilon, IN const aclTensor *grad, bool useLocking,
     bool useNesterov);
