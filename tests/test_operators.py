@@ -218,7 +218,7 @@ def test_no_context(tensor):
     ],
 )
 def test_tensors_that_no_operator_takes(tensor, dims, strides, kind, offset, words):
-    wrong = acl.create_tensor(dims, kind, strides, offset, 2, [16], acl.get_raw_tensor_addr(tensor)[0])
+    wrong = acl.create_tensor([*dims], kind, [*strides], offset, 2, [16], acl.get_raw_tensor_addr(tensor)[0])
     refused(nnop.abs_get_workspace_size(wrong, tensor)[2], INVALID, words)
     assert acl.destroy_tensor(wrong) == 0
 

@@ -505,7 +505,7 @@ def test_refusals(npu):
         ({"query": blank(npu, "f2", (4, 16))}, "query has 2 dimensions, expected 3 for layout BSH"),
         ({"query": blank(npu, "f2", (1, 4, 8))}, "query has heads of 8 columns, expected a multiple of 16 up to 512"),
         ({"key": [blank(npu, "b2", (1, 6, 16))]}, "key has data type 27, bfloat16, expected float16 or int8"),
-        ({"key": [npu.view(one, numpy.broadcast_to(one, (1, 2**41, 16)), "f2")]}, "key has 2199023255552 rows, expected"),
+        ({"key": [npu.view(one, numpy.broadcast_to(one, (1, 2**41, 16)), "f2")]}, "key has 2199023255552 rows"),
         ({"key": [blank(npu, "f2", (2, 6, 16))]}, "key[0] has 2 batches, expected 1"),
         ({"key": [blank(npu, "f2", (1, 6, 32))]}, "key has heads of 32 columns, expected 16, those of query"),
         ({"value": [blank(npu, "f2", (1, 5, 16))]}, "value has 1 batches of 5 rows, expected 1 of 6, those of key"),
