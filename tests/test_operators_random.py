@@ -508,12 +508,12 @@ def test_dropout_that_does_not_fit(npu):
 
 
 @pytest.mark.strict
-def test_dropout_of_more_elements_than_64_bits_count(npu):
+def test_dropout_of_more_elements_than_63_bits_count(npu):
     """No mask is large enough, so that the kernel would read behind any."""
     floats, mask = blank(npu, "f4", 1), blank(npu, "u1", 16)
     handle = acl.create_tensor([2**32, 2**32], 0, [0, 0], 0, 2, [1], floats.address)
     npu.ends.append((acl.destroy_tensor, handle))
-    words = "has more elements than 64 bits count, expected fewer"
+    words = "has more than 2^63 elements, expected fewer"
     for name, *arguments in (
         ("dropout_do_mask", handle, mask, 0.5, handle),
         ("dropout_backward", handle, mask, 2.0, handle),
