@@ -2,7 +2,7 @@
 
 import numpy
 import pytest
-from helpers.attention import FAR, Case, Training, agree, band, call, from_heads, parameters, to_heads
+from helpers.attention import FAR, Case, Training, agree, band, call, factor_of, from_heads, parameters, to_heads
 from helpers.expect import refused
 from helpers.operands import INVALID, NULLPTR, SETTINGS, blank, exact, stored
 from hypothesis import given, settings
@@ -90,10 +90,10 @@ def check_forward(npu, name, training, like_input=False):
     ret = call(npu, name, **training.given(), key=training.key, attentionOutOut=found, softmaxMaxOut=results[0],
                softmaxSumOut=results[1], softmaxOutOut=blank(npu, training.case.kind, (0,)))  # fmt: skip
     assert ret == 0, acl.get_recent_err_msg()
-    agree(npu, found, from_heads(out, training.layout), from_heads(size, training.layout))
+    agree(npu, found, from_heads(out, training.layout), from_heads(size, training.layout), factor_of(most))
     most, total = (training.statistic(each, like_input and packed) for each in (most, total))
     agree(npu, results[0], most, 1 + numpy.abs(most))
-    agree(npu, results[1], total, total)
+    agree(npu, results[1], total, total, factor_of(most))
 
 
 def check_backward(npu, name, training, like_input=False):
@@ -118,7 +118,8 @@ def check_backward(npu, name, training, like_input=False):
             sizes.append(size[..., training.columns :])
     assert call(npu, name, **given_too) == 0, acl.get_recent_err_msg()
     for tensor, each, size in zip(places, plain, sizes):
-        agree(npu, tensor, from_heads(each, layout), from_heads(size[..., : each.shape[-1]], layout))
+        size = from_heads(size[..., : each.shape[-1]], layout)
+        agree(npu, tensor, from_heads(each, layout), size, factor_of(most))
 
 
 def any_training(npu, draw, name, masks, gradient=False):

@@ -142,6 +142,11 @@ def lse_of(soft):
         return numpy.where(soft.total == 0, numpy.inf, soft.most + numpy.log(soft.total))
 
 
+def factor_of(most):
+    """Return the relative error of sums of exponentials of floats: it grows with the scores, whose maxima these are."""
+    return 1e-5 + 2.0**-22 * numpy.abs(most[numpy.abs(most) < 1e30]).max(initial=0)
+
+
 def agree(npu, tensor, expected, size=1.0, factor=1e-5):
     """Compare a result, with infinity in the same places; ``size`` is that of the terms of a sum."""
     found, infinite = npu.get(tensor), numpy.isinf(expected)

@@ -70,6 +70,7 @@ class Device:
             assert ret == 0
             end = acl.rt.free
         self.ends.append((end, address))
+        self.there.pop(address, None)  # of memory that was here before
         if array.nbytes:
             assert acl.rt.memcpy(address, array.nbytes, array.ctypes.data, array.nbytes, 1) == 0
         return address
@@ -86,7 +87,6 @@ class Device:
             self.there[address] = start, end
         else:
             address = self.put(base)
-            self.there.pop(address, None)
         shape = list(view.shape)
         first -= start // size
         handle = acl.create_tensor(shape, CODES[kind], strides, first, ND, list(base.shape), address + start)
