@@ -230,11 +230,19 @@ static char *const texts[] = {
 #define TEXTS (sizeof texts / sizeof *texts)
 static char long_text[65536];
 
+/* Made anew: an earlier call may have written a conversion into it, and now it may be a format. */
+static char *fresh_long_text(void)
+{
+    memset(long_text, 'x', sizeof long_text - 1);
+    long_text[sizeof long_text - 1] = 0;
+    return long_text;
+}
+
 static void *text(size_t limit)
 {
     size_t place = below(limit);
     if (place == 10)
-        return long_text;
+        return fresh_long_text();
     if (texts[place] == NULL)
         return NULL;
     return strcpy(host_part(host), texts[place]);
@@ -251,7 +259,9 @@ void *draw_path(void)
 {
     static const uint64_t places[] = {0, 4, 9, 10};
     uint64_t place = places[below(4)];
-    return note_pointer(place == 10 ? long_text : texts[place] == NULL ? NULL : strcpy(host_part(host), texts[place]));
+    return note_pointer(place == 10             ? fresh_long_text()
+                        : texts[place] == NULL ? NULL
+                                               : strcpy(host_part(host), texts[place]));
 }
 
 void *draw_plain_text(void)
@@ -463,7 +473,6 @@ int main(int argc, char **argv)
     progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     host = mmap(NULL, (size_t)ARGUMENTS * HOST_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     zeros = mmap(NULL, (size_t)ARGUMENTS * HOST_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    memset(long_text, 'x', sizeof long_text - 1);
     size_t tried = 0, bad = 0;
     for (size_t i = 0; i <= entry_count; i++) {
         const struct entry *entry = i < entry_count ? &entries[i] : NULL;
