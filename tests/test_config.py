@@ -1,6 +1,10 @@
 """Configuration by environment, by file and by acl.sim.configure."""
 
+import os
+from pathlib import Path
+
 import pytest
+from helpers.expect import RunningTask
 
 import acl
 from acl._lib import ffi, lib
@@ -8,8 +12,8 @@ from acl._lib import ffi, lib
 pytestmark = pytest.mark.needs_sim
 
 NAMES = [
-    "devices", "soc", "memory", "cann", "schedule", "clock", "limits", "queue", "check", "faults", "trace", "python",
-    "unsupported",
+    "devices", "soc", "memory", "cann", "schedule", "workers", "clock", "limits", "queue", "check", "faults", "trace",
+    "python", "unsupported",
 ]  # fmt: skip
 GIB = 1 << 30
 
@@ -32,6 +36,7 @@ def test_defaults(monkeypatch):
         "memory": str(64 * GIB),
         "cann": "9.1",
         "schedule": "parallel",
+        "workers": str(min(max(len(os.sched_getaffinity(0)), 2), 64)),
         "clock": "wall",
         "limits": "default",
         "queue": "unbounded",
@@ -50,6 +55,7 @@ def test_defaults(monkeypatch):
         ("soc", "Ascend310P3"),
         ("cann", "8.5"),
         ("schedule", "eager"),
+        ("workers", "64"),
         ("limits", "documented"),
         ("queue", "documented"),
         ("unsupported", "warn"),
@@ -91,6 +97,9 @@ def test_memory_units(text, size):
         ("cann", "9.10", '"9.1"'),
         ("schedule", "lazy", "not available yet"),
         ("schedule", "random:7", "not available yet"),
+        ("workers", "0", '"cores" or a number from 1 to 64'),
+        ("workers", "65", "1 to 64"),
+        ("workers", "many", "1 to 64"),
         ("clock", "model", "not available yet"),
         ("limits", "small", '"default" or "documented"'),
         ("queue", "7", '"unbounded" or "documented"'),
@@ -108,6 +117,25 @@ def test_wrong_values_are_refused_with_the_right_ones(name, value, right):
     assert right in str(caught.value)
     assert f"{name} is" in str(caught.value)
     assert acl.sim.get_config(name) == before
+
+
+@pytest.mark.parametrize("workers", [1, 5])
+def test_as_many_tasks_run_at_once_as_there_are_workers(configure, workers):
+    configure(workers=workers)
+    assert acl.rt.set_device(0) == 0
+    streams = [acl.rt.create_stream()[0] for _ in range(workers)]
+    tasks = [RunningTask(stream) for stream in streams]  # each has started before the first one ends
+    names = [(task / "comm").read_text() for task in Path("/proc/self/task").iterdir()]
+    assert names.count("acl-worker\n") == workers
+    for task in tasks:
+        task.finish()
+    assert [acl.rt.destroy_stream(stream) for stream in streams] == workers * [0]
+
+
+def test_workers_follow_the_cores(run_script):
+    code = "import os\ncpus = os.sched_getaffinity(0)\nos.sched_setaffinity(0, {min(cpus)})\nimport acl\n"
+    done = run_script(code + "print(acl.sim.get_config('workers'))", env={"ACL_SIM_WORKERS": "cores"})
+    assert done.stdout == "2\n", done.stderr  # one core: two all the same
 
 
 def test_live_counts_memory_and_models_and_refuses_unknown_kinds(configure):

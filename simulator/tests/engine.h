@@ -31,11 +31,13 @@ static inline void watch_dog(unsigned seconds)
     alarm(seconds);
 }
 
-/* Resets the simulator, sets the schedule, and makes device 0 current on this thread. */
+/* Resets the simulator, sets the schedule, and makes device 0 current on this thread. There are two workers on each
+ * machine, so that a test can occupy them. */
 static inline void open_device(const char *schedule)
 {
     CHECK_CODE(aclsimReset(), 0);
     CHECK_CODE(aclsimConfigure("schedule", schedule), 0);
+    CHECK_CODE(aclsimConfigure("workers", "2"), 0);
     CHECK_CODE(aclrtSetDevice(0), 0);
 }
 

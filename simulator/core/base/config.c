@@ -7,6 +7,7 @@
  * `lock` guards the values of aclsimConfigure and the making of snapshots. Readers take the current snapshot with one
  * atomic load. */
 #include "config.h"
+#include "thread.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -29,7 +30,9 @@ struct setting {
     bool (*se_parse)(const char *text, struct sim_config *config);
 };
 
-enum { DEVICES, SOC, MEMORY, CANN, SCHEDULE, CLOCK, LIMITS, QUEUE, CHECK, FAULTS, TRACE, PYTHON, UNSUPPORTED, SETTINGS };
+enum {
+    DEVICES, SOC, MEMORY, CANN, SCHEDULE, WORKERS, CLOCK, LIMITS, QUEUE, CHECK, FAULTS, TRACE, PYTHON, UNSUPPORTED, SETTINGS,
+};
 
 struct snapshot {
     struct sim_config st_config; /* first: the public pointer points here */
@@ -115,6 +118,17 @@ static bool parse_schedule(const char *text, struct sim_config *config)
     return config->cf_schedule == SIM_EAGER || strcmp(text, "parallel") == 0;
 }
 
+/* "cores", or a number; 0 in the configuration until derive fills it in. */
+static bool parse_workers(const char *text, struct sim_config *config)
+{
+    uint64_t value = 0;
+    bool cores = strcmp(text, "cores") == 0;
+    if (!cores && (!parse_number(text, &value, &text) || *text != '\0' || value == 0 || value > SIM_WORKERS_MAX))
+        return false;
+    config->cf_workers = (uint32_t)value;
+    return true;
+}
+
 static bool parse_clock(const char *text, struct sim_config *config)
 {
     (void)config;
@@ -164,6 +178,7 @@ static const struct setting settings[SETTINGS] = {
     [CANN] = {"cann", "9.1", "\"8.1\", \"8.5\", \"9.0\" or \"9.1\"", parse_cann},
     [SCHEDULE] = {"schedule", "parallel",
                   "\"parallel\" or \"eager\" (\"lazy\" and \"random:<seed>\" are not available yet)", parse_schedule},
+    [WORKERS] = {"workers", "cores", "\"cores\" or a number from 1 to " NUMBER_OF(SIM_WORKERS_MAX), parse_workers},
     [CLOCK] = {"clock", "wall", "\"wall\" (\"model\" is not available yet)", parse_clock},
     [LIMITS] = {"limits", "default", "\"default\" or \"documented\"", parse_limits},
     [QUEUE] = {"queue", "unbounded", "\"unbounded\" or \"documented\"", parse_queue},
@@ -317,6 +332,14 @@ static void read_environment(char values[SETTINGS][TEXT_BYTES], enum source foun
     }
 }
 
+/* As many workers as the process has CPUs: more would only compete for them. Two at least, so that a long task holds up
+ * no other stream. */
+static uint32_t workers_by_cores(void)
+{
+    uint32_t cpus = sim_thread_cpus();
+    return cpus < 2 ? 2 : cpus < SIM_WORKERS_MAX ? cpus : SIM_WORKERS_MAX;
+}
+
 /* Fills in the values that follow from the others and from the profile. */
 static void derive(struct snapshot *snapshot)
 {
@@ -324,6 +347,8 @@ static void derive(struct snapshot *snapshot)
     const struct sim_family *family = sim_soc_family(config->cf_soc);
     if (config->cf_memory == 0)
         config->cf_memory = config->cf_soc->so_memory != 0 ? config->cf_soc->so_memory : DEFAULT_MEMORY;
+    if (config->cf_workers == 0)
+        config->cf_workers = workers_by_cores();
     config->cf_max_streams = config->cf_documented_limits ? family->fa_streams : 32768;
     config->cf_max_events = config->cf_documented_limits ? family->fa_events : 65536;
     config->cf_max_threads = 1024;
@@ -331,6 +356,7 @@ static void derive(struct snapshot *snapshot)
     config->cf_hbm = family->fa_hbm;
     read_visible(config);
     snprintf(snapshot->st_text[MEMORY], TEXT_BYTES, "%llu", (unsigned long long)config->cf_memory);
+    snprintf(snapshot->st_text[WORKERS], TEXT_BYTES, "%u", config->cf_workers);
 }
 
 /* The kept snapshot with the same values, or NULL. Both were zeroed when allocated, so that their bytes can be

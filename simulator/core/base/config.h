@@ -6,6 +6,7 @@
 #include "fail.h"
 
 #define SIM_DEVICES_MAX 16
+#define SIM_WORKERS_MAX 64
 #define SIM_DEVICE_IDS 64 /* queries of a device's state accept ids below this, even of missing devices */
 
 enum sim_schedule { SIM_PARALLEL, SIM_EAGER };
@@ -51,6 +52,7 @@ struct sim_config {
     bool cf_visible_bad;          /* the variable is set, but is not a usable list: no device is visible */
     uint32_t cf_cann;             /* major * 100 + minor: 901 is 9.1 */
     enum sim_schedule cf_schedule;
+    uint32_t cf_workers;          /* threads that run streams in the parallel schedule */
     bool cf_documented_limits;    /* the small documented limits instead of the generous ones */
     uint32_t cf_max_streams, cf_max_events, cf_max_threads; /* from profile and limits */
     uint32_t cf_queue;            /* pending tasks of a stream above which a submitter waits; 0: no limit */

@@ -13,13 +13,18 @@ __attribute__((constructor)) static void remember_cpus(void)
         CPU_ZERO(&process_cpus);
 }
 
+uint32_t sim_thread_cpus(void)
+{
+    return (uint32_t)CPU_COUNT(&process_cpus);
+}
+
 int sim_thread_start(pthread_t *thread, void *(*run)(void *), void *argument)
 {
     sigset_t all, before;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    if (CPU_COUNT(&process_cpus) != 0)
+    if (sim_thread_cpus() != 0)
         pthread_attr_setaffinity_np(&attributes, sizeof process_cpus, &process_cpus);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the new thread inherits it: it runs no signal handlers */

@@ -20,7 +20,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#define WORKERS 2          /* two long tasks may run at the same time; more workers would only compete for cores */
 #define TICK_NS 50000
 #define TICK_DOUBLINGS 5   /* up to 1.6 ms */
 #define IDLE_TICKS 12
@@ -39,8 +38,8 @@ static struct {
     _Atomic uint32_t pl_tick_word;
     _Atomic bool pl_stop;
     uint32_t pl_started;       /* number of threads; written by the thread that starts them */
-    pthread_t pl_threads[WORKERS];
-    struct sim_stream *_Atomic pl_held[WORKERS]; /* the stream that each runs; set under pl_lock */
+    pthread_t pl_threads[SIM_WORKERS_MAX];
+    struct sim_stream *_Atomic pl_held[SIM_WORKERS_MAX]; /* the stream that each runs; set under pl_lock */
 } pool;
 
 static struct {
@@ -65,7 +64,7 @@ static bool must_start(void)
 SIM_RARE static bool start(void)
 {
     uint32_t started = 0;
-    while (started < WORKERS && sim_thread_start(&pool.pl_threads[started], work, &pool.pl_held[started]) == 0)
+    while (started < sim_config()->cf_workers && sim_thread_start(&pool.pl_threads[started], work, &pool.pl_held[started]) == 0)
         started++;
     sim_lock(&pool.pl_lock);
     pool.pl_started = started;
@@ -378,7 +377,7 @@ int sim_worker_start(void)
  * is about to be released. */
 static bool is_busy(void)
 {
-    for (uint32_t i = 0; i < WORKERS; i++) {
+    for (uint32_t i = 0; i < pool.pl_started; i++) {
         struct sim_stream *stream = atomic_load_explicit(&pool.pl_held[i], memory_order_relaxed);
         if (stream != NULL && sim_gate_level(&stream->st_gate) < sim_stream_tail(stream))
             return true;
@@ -401,8 +400,8 @@ static bool end(bool idle)
     sim_unlock(&pool.pl_lock);
     if (!ends)
         return false;
-    sim_futex_wake(&pool.pl_deep_word, WORKERS);
-    sim_futex_wake(&pool.pl_tick_word, WORKERS);
+    sim_futex_wake(&pool.pl_deep_word, SIM_WORKERS_MAX);
+    sim_futex_wake(&pool.pl_tick_word, SIM_WORKERS_MAX);
     for (uint32_t i = 0; i < pool.pl_started; i++)
         pthread_join(pool.pl_threads[i], NULL);
     sim_lock(&pool.pl_lock);
