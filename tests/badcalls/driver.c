@@ -186,17 +186,33 @@ void *draw_handle(void)
     return note_pointer((void *)(uintptr_t)any_handle());
 }
 
-void *draw_words(void)
+enum { ZEROS, NUMBERS, ADDRESSES, HANDLES, KINDS };
+
+/* Memory with words of one of the kinds below `kinds`. */
+static void *some_words(unsigned kinds)
 {
     if (below(8) == 0)
         return note_pointer(NULL);
     uint64_t *words = host_part(host);
-    uint64_t kind = below(4);
+    uint64_t kind = below(kinds);
     for (size_t i = 0; i < DRAWN_WORDS; i++)
-        words[i] = kind == 0 ? 0 : kind == 1 ? any_handle() : kind == 2 ? (uint64_t)(uintptr_t)any_device_address() : below(8);
+        words[i] = kind == ZEROS       ? 0
+                   : kind == NUMBERS   ? below(8)
+                   : kind == ADDRESSES ? (uint64_t)(uintptr_t)any_device_address()
+                                       : any_handle();
     for (size_t i = DRAWN_WORDS; i < 2 * HOST_COUNT; i++)
         words[i] = words[i - DRAWN_WORDS];
     return note_pointer(words);
+}
+
+void *draw_words(void)
+{
+    return some_words(KINDS);
+}
+
+void *draw_no_handles(void)
+{
+    return some_words(HANDLES);
 }
 
 void *draw_zeros(void)

@@ -27,6 +27,7 @@ void *draw_plain_text(void);
 void *draw_texts(void);
 void *draw_lists(void);
 void *draw_words(void); /* host memory full of numbers, handles and device addresses */
+void *draw_no_handles(void); /* where a function reads the address of a text: no handle is one */
 void *draw_zeros(void);
 void *draw_addresses(void); /* lists of them, of device and host memory */
 void *draw_locations(void);

@@ -31,7 +31,7 @@ INCLUDED = re.compile(r'"acl/abi/extra/(\w+)\.h"')
 UNDRAWN = {"vsprintf_s", "vsnprintf_s", "aclnnTransQuantParam"}
 LIST = re.compile(r"dsts|srcs")
 PLACE = re.compile(r"dst|src")  # device memory where an address stands
-INNER = re.compile(r"param")  # an address may stand there, so it is not memory that holds just anything
+INNER = re.compile(r"param")  # an address may stand there, that the function reads
 
 
 def members_point(declared, ctype, seen=()):
@@ -82,7 +82,7 @@ def draw(declared, param):
     if bare == "char *":
         return "draw_path()" if PATH.search(param.name) else "draw_text()"
     if bare == "void *":
-        return "draw_words()" if INNER.fullmatch(param.name) else "draw_memory()"
+        return "draw_no_handles()" if INNER.fullmatch(param.name) else "draw_memory()"
     if is_handle(declared, bare):
         return "draw_handle()"
     target = re.sub(r"\[\w*\]$|\*$", "", bare).strip()
