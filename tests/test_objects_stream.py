@@ -25,7 +25,9 @@ def test_work_runs_in_order(stream):
 
 
 def test_options_are_properties():
-    with acl.Stream(priority=3, fast_launch=True, fast_sync=True) as stream, acl.Stream(stop_on_failure=True) as other:
+    # A context of its own: one that had a stream that stops on failure stops all its streams from then on.
+    fast = {"priority": 3, "fast_launch": True, "fast_sync": True}
+    with acl.Context(), acl.Stream(**fast) as stream, acl.Stream(stop_on_failure=True) as other:
         assert stream.priority == 3 and other.priority == 0
         assert stream.id != other.id and not stream.capturing and stream.device is acl.Device()
         assert f"{stream.handle:#x}" in repr(stream)
