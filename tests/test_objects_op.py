@@ -152,6 +152,8 @@ RESULTS = (
     ("range", (0, 1, 0.5), numpy.array([0, 0.5, 1], "f4")),
     ("linspace", (0, 1, 3), numpy.array([0, 0.5, 1], "f4")),
     ("constant_pad_nd", (A, [1, -1, 0, 2], 7), numpy.pad(A[:, :2], [(0, 2), (1, 0)], constant_values=7)),
+    ("replication_pad1d_backward", (numpy.pad(A, [(0, 0), (2, 1)], "edge"), A, [2, 1]), (A * [3, 1, 2]).astype("f4")),
+    ("affine_grid", (numpy.eye(2, 3, dtype="f4")[None], [1, 1, 1, 2], True), numpy.array([[[[-1, 0], [1, 0]]]], "f4")),
     ("reflection_pad1d", (A, [2, 1]), numpy.pad(A, [(0, 0), (2, 1)], "reflect")),
     ("repeat_interleave_int", (A, 2, 12), numpy.repeat(A, 2)),
     ("repeat_interleave_with_dim", (A, numpy.array([1, 2]), 0, 3), numpy.repeat(A, [1, 2], 0)),

@@ -1,4 +1,4 @@
-"""InplaceMaskedFillScalar and InplaceMaskedFillTensor against NumPy: types, broadcasting, strides, refusals."""
+"""InplaceMaskedFillScalar, InplaceMaskedFillTensor and InplaceFillDiagonal against NumPy: types, strides, refusals."""
 
 import itertools
 
@@ -94,3 +94,36 @@ def test_fills_refuse(npu):
         refused(npu.call("inplace_masked_fill_tensor", self, mask, many), INVALID, words)
     odd = npu.tensor(numpy.zeros((), "u2"))
     refused(npu.call("inplace_masked_fill_tensor", self, mask, odd), INVALID, "value has data type 7")
+
+
+# --- diagonals
+
+
+@SETTINGS
+@given(data=st.data(), wrap=st.booleans())
+def test_fill_diagonal(npu, data, wrap):
+    generator = numpy.random.default_rng(data.draw(st.integers(0, 2**32)))
+    kind = data.draw(st.sampled_from([one for one in KINDS if one != "c16"]))
+    shape = tuple(data.draw(st.lists(st.integers(0, 9), min_size=2, max_size=2)))
+    shape = data.draw(st.sampled_from([shape, (3, 3, 3), (2,) * 8]))
+    base, view = any_view(data.draw, generator, shape, kind)
+    self, expected = npu.view(base, view, kind), numpy.array(view)
+    if expected.size:
+        numpy.fill_diagonal(expected, stored(numpy.array(1.0), kind), wrap and len(shape) == 2)
+    assert npu.call("inplace_fill_diagonal", self, npu.scalar(1, "?" if kind == "?" else "i8"), wrap) == 0
+    check_written(npu, self, expected)
+
+
+@pytest.mark.strict
+def test_diagonals_refuse(npu):
+    self, one = npu.tensor(numpy.ones((2, 3), "f4")), npu.scalar(1)
+    refused(npu.call("inplace_fill_diagonal", 0, one, False), NULLPTR, "selfRef is NULL")
+    refused(npu.call("inplace_fill_diagonal", self, 0, False), NULLPTR, "fillValue is NULL")
+    for array, words in (
+        (numpy.ones(3, "f4"), "selfRef has 1 dimensions, expected 2 to 8"),
+        (numpy.ones((2, 2, 3), "f4"), "dimension 2 of selfRef is 3, expected 2"),
+        (numpy.ones((2, 2), "c16"), "selfRef has data type 17, complex128"),
+    ):
+        refused(npu.call("inplace_fill_diagonal", npu.tensor(array), one, False), INVALID, words)
+    whole = npu.tensor(numpy.ones((2, 2), "i4"))
+    refused(npu.call("inplace_fill_diagonal", whole, npu.scalar(1, "f4"), False), INVALID, "cannot be cast to")

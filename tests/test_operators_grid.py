@@ -6,7 +6,7 @@ import math
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.operands import INVALID, SETTINGS, blank, numbers, stored
+from helpers.operands import INVALID, NULLPTR, SETTINGS, blank, numbers, stored
 from helpers.planes import Case
 from helpers.pointwise import FLOATS
 from hypothesis import given
@@ -150,6 +150,43 @@ def test_odd_places(npu):
     assert not npu.get(out).any()
     assert npu.call("grid_sampler2_d", self, grid, NEAREST, BORDER, True, out) == 0
     assert npu.get(out).ravel().tolist()[1:3] == [1, 4]
+
+
+# --- AffineGrid
+
+
+@SETTINGS
+@given(data=st.data(), aligns=st.booleans())
+def test_affine_grid(npu, data, aligns):
+    case = Case(data.draw, npu, pools=(numbers,))
+    sizes = [data.draw(st.integers(1, 5)) for _ in range(data.draw(st.integers(2, 3)))]
+    count, dims = data.draw(st.integers(1, 3)), len(sizes)
+    theta, matrices = case.given((count, dims, dims + 1))
+    lines = [(2 * numpy.arange(size) - (size - 1)) / max(size - 1 if aligns else size, 1) for size in sizes]
+    places = numpy.stack([*reversed(numpy.meshgrid(*lines, indexing="ij")), numpy.ones(sizes)], -1)
+    out = case.out((count, *sizes, dims))
+    assert npu.call("affine_grid", theta, npu.integers([count, 7, *sizes]), aligns, out) == 0
+    case.check(out, numpy.einsum("nij,...j->n...i", matrices, places))
+
+
+@pytest.mark.strict
+def test_affine_grids_refuse(npu):
+    theta, out, size = blank(npu, "f4", (1, 2, 3)), blank(npu, "f4", (1, 4, 5, 2)), npu.integers([1, 3, 4, 5])
+    assert npu.call("affine_grid", theta, size, True, out) == 0
+    for place, words in ((0, "theta is NULL"), (1, "size is NULL"), (3, "out is NULL")):
+        given = [theta, size, True, out]
+        given[place] = 0
+        refused(npu.call("affine_grid", *given), NULLPTR, words)
+    for numbers_of_size, words in (
+        ([1, 3, 4], "size has 3 numbers, expected 4 or 5"),
+        ([1, 3, 0, 5], "size[2] is 0, expected 1 to 100000"),
+        ([1, 3, 4, 100001], "size[3] is 100001, expected 1 to 100000"),
+        ([2, 3, 4, 5], "theta has shape [1, 2, 3], expected [2, 2, 3], a matrix for each image of size"),
+        ([1, 3, 4, 6], "out has shape [1, 4, 5, 2], expected [1, 4, 6, 2]"),
+    ):
+        refused(npu.call("affine_grid", theta, npu.integers(numbers_of_size), True, out), INVALID, words)
+    double = blank(npu, "f8", (1, 2, 3))
+    refused(npu.call("affine_grid", double, size, True, out), INVALID, "theta has data type 11, float64")
 
 
 # --- Refusals

@@ -5,9 +5,9 @@ import math
 import numpy
 import pytest
 from helpers.expect import refused
-from helpers.operands import INVALID, KINDS, SETTINGS, blank, check_written, moved, stored
+from helpers.operands import INVALID, KINDS, NULLPTR, SETTINGS, blank, check_written, moved, stored
 from helpers.planes import Case
-from helpers.pointwise import SINGLE
+from helpers.pointwise import FLOATS, SINGLE
 from helpers.tensors import storage
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,22 +75,28 @@ def test_constants_are_cast_once(npu):
     assert npu.get(whole).tolist() == [2, 0]
 
 
+def fitting_pads(draw, name, sizes):
+    """Return numbers of elements to add to or remove from the ends of dimensions, the last one first."""
+    pads = []
+    for size in reversed(sizes):
+        before = draw(st.integers(1 - size, 4))
+        left = size + min(before, 0)
+        after = draw(st.integers(1 - left, 4))
+        left += min(after, 0)
+        most = 4 if name == "replication" else left - 1
+        pads.extend([min(before, most), min(after, most)])
+    return pads
+
+
 @pytest.mark.parametrize(("name", "dims"), EDGES, ids=[f"{name}{dims}d" for name, dims in EDGES])
 def test_edges(npu, name, dims):
     @SETTINGS
     @given(data=st.data())
     def run_case(data):
-        draw, pads = data.draw, []
-        lead = draw(st.integers(1, 2))
+        draw, lead = data.draw, data.draw(st.integers(1, 2))
         shape = [draw(st.integers(2 - lead, 3)), draw(st.integers(1, 3))][:lead]
         shape += [draw(st.integers(1, 5)) for _ in range(dims)]
-        for size in reversed(shape[lead:]):
-            before = draw(st.integers(1 - size, 4))
-            left = size + min(before, 0)
-            after = draw(st.integers(1 - left, 4))
-            left += min(after, 0)
-            most = 4 if name == "replication" else left - 1
-            pads.extend([min(before, most), min(after, most)])
+        pads = fitting_pads(draw, name, shape[lead:])
         self, out, expected = moved(
             draw, npu, lambda view: padded(view, pads, MODES[name]), kinds=TYPES[name], shape=shape
         )
@@ -98,6 +104,38 @@ def test_edges(npu, name, dims):
         check_written(npu, out, expected)
 
     run_case()
+
+
+@pytest.mark.parametrize(("name", "dims"), EDGES, ids=[f"{name}{dims}d" for name, dims in EDGES])
+def test_gradients_of_edges(npu, name, dims):
+    @SETTINGS
+    @given(data=st.data())
+    def run_case(data):
+        case = Case(data.draw, npu, SINGLE if name == "circular" else FLOATS)
+        case.lead = case.lead if len(case.lead) == 2 else [1]
+        shape = [*case.lead, *(data.draw(st.integers(1, 5)) for _ in range(dims))]
+        pads = fitting_pads(data.draw, name, shape[-dims:])
+        # A padded tensor of indices tells where each element of the gradient is added.
+        places = padded(numpy.arange(math.prod(shape)).reshape(shape), pads, MODES[name])
+        gradient, values = case.given(places.shape)
+        sums = numpy.zeros(math.prod(shape))
+        with numpy.errstate(invalid="ignore"):
+            numpy.add.at(sums, places.ravel(), values.ravel())
+        self, out = case.out(shape), case.out(shape)
+        assert npu.call(f"{name}_pad{dims}d_backward", gradient, self, npu.integers(pads), out) == 0
+        case.check(out, sums.reshape(shape))
+
+    run_case()
+
+
+@pytest.mark.parametrize("kind", ["c8", "c16"])
+def test_complex_gradients_of_edges(npu, kind):
+    gradient = npu.tensor(numpy.array([[1 + 1j, 2, 3j, 4 - 2j, 5]], kind))
+    self, out = blank(npu, kind, (1, 3)), blank(npu, kind, (1, 3))
+    assert npu.call("reflection_pad1d_backward", gradient, self, npu.integers([0, 2]), out) == 0
+    assert npu.get(out).tolist() == [[6 + 1j, 6 - 2j, 3j]]
+    assert npu.call("replication_pad1d_backward", gradient, self, npu.integers([2, 0]), out) == 0
+    assert npu.get(out).tolist() == [[3 + 4j, 4 - 2j, 5]]
 
 
 def columns(view, kernel, dilation, padding, stride):
@@ -214,6 +252,25 @@ def test_edges_that_do_not_fit(npu, name, dims):
         taken = kind in TYPES[name]
         ret = npu.call(call, odd, none, npu.tensor(numpy.zeros(shape, storage(kind)), kind))
         assert ret == (0 if taken else INVALID)
+
+
+@pytest.mark.strict
+def test_gradients_of_edges_that_do_not_fit(npu):
+    self, wide = blank(npu, "f4", (2, 3)), blank(npu, "f4", (2, 5))
+    pads, call = npu.integers([1, 1]), "reflection_pad1d_backward"
+    assert npu.call(call, wide, self, pads, self) == 0
+    words = "gradOutput has shape [2, 3], expected [2, 5], that of self with the padding"
+    refused(npu.call(call, self, self, pads, self), INVALID, words)
+    refused(npu.call(call, wide, self, pads, wide), INVALID, "gradInput has shape [2, 5], expected [2, 3]")
+    refused(npu.call(call, wide, self, npu.integers([3, 0]), self), INVALID, "padding has 3 and 0 for dimension 1")
+    double, whole = blank(npu, "f8", (2, 3)), blank(npu, "i4", (2, 3))
+    refused(npu.call(call, wide, self, pads, double), INVALID, "gradInput has data type 11, float64")
+    refused(npu.call(call, wide, double, pads, double), INVALID, "gradOutput has data type 0, float32")
+    refused(npu.call(call, whole, whole, npu.integers([0, 0]), whole), INVALID, "self has data type 3, int32")
+    for place, words in enumerate(("gradOutput", "self", "padding", "gradInput")):
+        given = [wide, self, pads, self]
+        given[place] = 0
+        refused(npu.call(call, *given), NULLPTR, f"{words} is NULL")
 
 
 @pytest.mark.strict

@@ -469,7 +469,9 @@ TABLE: dict[Rule, str] = {
         glu_backward swi_glu_grad ge_glu_backward ge_glu_v3_backward
         binary_cross_entropy_backward binary_cross_entropy_with_logits_backward
         binary_cross_entropy_with_logits_target_backward cross_entropy_loss_grad ctc_loss_backward kl_div_backward
-        nll_loss_backward nll_loss2d_backward""",
+        nll_loss_backward nll_loss2d_backward
+        reflection_pad1d_backward reflection_pad2d_backward reflection_pad3d_backward replication_pad1d_backward
+        replication_pad2d_backward replication_pad3d_backward circular_pad2d_backward circular_pad3d_backward""",
     _losses: """
         binary_cross_entropy binary_cross_entropy_with_logits kl_div l1_loss mse_loss mse_loss_out smooth_l1_loss
         soft_margin_loss""",

@@ -88,6 +88,7 @@ TABLE: dict[Rule, str] = {
     lambda a, arrays: [Spec((*arrays[0].shape[:2], *[1] * (len(arrays[0].shape) - 2)), arrays[0].dtype)]: """
         global_average_pool global_max_pool""",
     _sampled: "grid_sampler2_d grid_sampler3_d",
+    lambda a, arrays: [Spec((a["size"][0], *a["size"][2:], len(a["size"]) - 2), arrays[0].dtype)]: "affine_grid",
     lambda a, arrays: [Spec(array.shape, array.dtype) for array in arrays[1:3]]: """
         grid_sampler2_d_backward grid_sampler3_d_backward""",
     _pooled(2): "avg_pool2d max_pool",

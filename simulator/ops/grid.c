@@ -1,10 +1,13 @@
 /* GridSampler2D, GridSampler3D and their backward forms: each element of the result is read from an image at the place
- * that a grid gives. Coordinates begin with that of the width, and the image extends from -1 to 1. */
+ * that a grid gives. AffineGrid makes such grids. Coordinates begin with that of the width, and the image extends from
+ * -1 to 1. */
 #include "base/fail.h"
 #include "operator/row.h"
 #include "planes.h"
+#include "walk.h"
 
 #include <math.h>
+#include <string.h>
 
 enum method { LINEAR, NEAREST, CUBIC };
 enum beyond { ZEROS, BORDER, REFLECTION };
@@ -246,3 +249,87 @@ GRID(GridSampler2D, 2, false)
 GRID(GridSampler2DBackward, 2, true)
 GRID(GridSampler3D, 3, false)
 GRID(GridSampler3DBackward, 3, true)
+
+/* ---- AffineGrid: theta, size, alignCorners, out ---- */
+
+#define MOST_SIZE 100000 /* documented */
+
+static aclnnStatus plan_affine(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *theta = &call->arguments[0], *size = &call->arguments[1], *out = &call->arguments[3];
+    int64_t dims[SIM_DIRECTIONS + 2] = {0};
+    (void)workspace_size;
+    SIM_TRY(sim_require_types(theta, out, SIM_TYPES_SINGLE));
+    SIM_ARGUMENT(size->count == 4 || size->count == 5, ACLNN_ERR_PARAM_INVALID, "%s has %llu numbers, expected 4 or 5",
+                 size->name, (unsigned long long)size->count);
+    for (uint64_t i = 0; i < size->count; i++)
+        SIM_ARGUMENT(size->integers[i] > 0 && size->integers[i] <= MOST_SIZE, ACLNN_ERR_PARAM_INVALID,
+                     "%s[%llu] is %lld, expected 1 to %d", size->name, (unsigned long long)i,
+                     (long long)size->integers[i], MOST_SIZE);
+    const uint32_t directions = (uint32_t)size->count - 2;
+    const int64_t matrices[] = {size->integers[0], directions, directions + 1};
+    SIM_TRY(sim_require_shape(theta, matrices, 3, "a matrix for each image of size"));
+    dims[0] = size->integers[0];
+    for (uint32_t k = 0; k < directions; k++)
+        dims[k + 1] = size->integers[k + 2];
+    dims[directions + 1] = directions;
+    return sim_require_shape(out, dims, directions + 2, "a place for each element of an image of size");
+}
+
+/* The coordinate of an element in the middle of a direction is 0. */
+static double coordinate_of(int64_t index, int64_t length, bool aligns)
+{
+    return length == 1 ? 0 : (double)(2 * index - (length - 1)) / (double)(aligns ? length - 1 : length);
+}
+
+/* Moves the place of an element by a matrix; `to` is its first coordinate in the result, one of `result`. */
+static void store_place(const double (*matrix)[SIM_DIRECTIONS + 1], const double *place, const aclsimTensor *result,
+                        int64_t to)
+{
+    const uint32_t directions = result->rank - 2;
+    aclsimTensor view = *result;
+    union sim_block_values moved;
+    for (uint32_t row = 0; row < directions; row++) {
+        moved.bv_doubles[row] = matrix[row][directions];
+        for (uint32_t k = 0; k < directions; k++)
+            moved.bv_doubles[row] += matrix[row][k] * place[k];
+    }
+    sim_walk_advance(&view, to);
+    sim_element_store(&moved, SIM_CLASS_DOUBLE, view.data, view.type, view.strides[view.rank - 1], directions);
+}
+
+static void load_matrix(const aclsimTensor *theta, int64_t image, double (*matrix)[SIM_DIRECTIONS + 1])
+{
+    union sim_block_values loaded;
+    for (int64_t row = 0; row < theta->dims[1]; row++) {
+        aclsimTensor view = *theta;
+        sim_walk_advance(&view, image * theta->strides[0] + row * theta->strides[1]);
+        sim_element_load(&loaded, SIM_CLASS_DOUBLE, view.data, view.type, view.strides[2], (size_t)theta->dims[2]);
+        memcpy(matrix[row], loaded.bv_doubles, (size_t)theta->dims[2] * sizeof(double));
+    }
+}
+
+static aclError run_affine(const aclsimCall *call)
+{
+    const aclsimTensor *theta = call->arguments[0].tensors, *out = call->arguments[3].tensors;
+    const bool aligns = call->arguments[2].integer != 0;
+    const uint32_t directions = out->rank - 2;
+    const int64_t elements = sim_walk_count(out) / out->dims[0] / directions; /* of an image */
+    for (int64_t image = 0; image < out->dims[0]; image++) {
+        double matrix[SIM_DIRECTIONS][SIM_DIRECTIONS + 1], place[SIM_DIRECTIONS];
+        load_matrix(theta, image, matrix);
+        for (int64_t i = 0; i < elements; i++) {
+            int64_t rest = i, to = image * out->strides[0];
+            for (uint32_t k = directions; k >= 1; k--) {
+                int64_t index = rest % out->dims[k];
+                rest /= out->dims[k];
+                place[directions - k] = coordinate_of(index, out->dims[k], aligns);
+                to += index * out->strides[k];
+            }
+            store_place((const double (*)[SIM_DIRECTIONS + 1])matrix, place, out, to);
+        }
+    }
+    return ACL_SUCCESS;
+}
+
+const struct sim_kernel sim_kernel_aclnnAffineGrid = {plan_affine, run_affine, NULL, false};

@@ -1,8 +1,10 @@
 /* Operators that add elements around a tensor: ConstantPadNd and the single operator Pad fill them with one value;
  * ReflectionPad1d to 3d, ReplicationPad1d to 3d, CircularPad2d and CircularPad3d, and the other modes of the single
- * operator PadV3 copy them from the tensor. Elements are copied bit by bit. */
+ * operator PadV3 copy them from the tensor. Elements are copied bit by bit. The gradients add up, in double, what each
+ * copy of an element received. */
 #include "base/fail.h"
 #include "operator/op.h"
+#include "planes.h"
 #include "require.h"
 #include "tables.h"
 #include "walk.h"
@@ -201,19 +203,23 @@ static aclnnStatus check_edges(const aclsimArgument *given, const struct edges *
     return ACL_SUCCESS;
 }
 
-static aclnnStatus plan_edges(const aclsimCall *call, uint64_t *workspace_size)
+/* `given`: self and the padding. */
+static aclnnStatus check_padded(const aclsimArgument *given, const struct edges *edges, const aclsimArgument *padded)
 {
-    const struct edges *edges = call->userData;
-    const aclsimArgument *given = call->arguments;
     int64_t dims[SIM_RANK] = {0};
-    (void)workspace_size;
-    SIM_TRY(sim_require_types(&given[0], &given[2], edges->ed_types));
+    SIM_TRY(sim_require_types(&given[0], padded, edges->ed_types));
     SIM_TRY(sim_require_rank(&given[0], edges->ed_dims + 1, edges->ed_dims + 2));
     SIM_TRY(sim_require_count(&given[1], 2 * (uint64_t)edges->ed_dims));
     const struct padding padding = read_pairs(&given[1], given[0].tensors->rank);
     SIM_TRY(find_dims(given, &padding, dims));
     SIM_TRY(check_edges(given, edges, &padding));
-    return sim_require_shape(&given[2], dims, given[0].tensors->rank, "that of self with the padding");
+    return sim_require_shape(padded, dims, given[0].tensors->rank, "that of self with the padding");
+}
+
+static aclnnStatus plan_edges(const aclsimCall *call, uint64_t *workspace_size)
+{
+    (void)workspace_size;
+    return check_padded(call->arguments, call->userData, &call->arguments[2]);
 }
 
 /* A part of a dimension of the result: its first index and its length, and the elements of self that it gets. */
@@ -284,18 +290,102 @@ static aclError run_edges(const aclsimCall *call)
 #define COPIED (SIM_TYPES_ARITHMETIC & ~SIM_TYPES_BOOL)
 #define CIRCLED (SIM_TYPES_SINGLE | SIM_TYPE(ACL_INT8) | SIM_TYPE(ACL_INT32))
 
-#define EDGES(name, ...)                                                                                               \
+#define EDGES(name, form, ...)                                                                                         \
     static const struct edges edges_##name = {__VA_ARGS__};                                                            \
-    const struct sim_kernel sim_kernel_aclnn##name = {plan_edges, run_edges, (void *)&edges_##name, false};
+    const struct sim_kernel sim_kernel_aclnn##name = {plan_##form, run_##form, (void *)&edges_##name, false};
 
-EDGES(ReflectionPad1d, EDGE_REFLECTS, 1, SIM_TYPES_ARITHMETIC)
-EDGES(ReflectionPad2d, EDGE_REFLECTS, 2, SIM_TYPES_ARITHMETIC)
-EDGES(ReflectionPad3d, EDGE_REFLECTS, 3, SIM_TYPES_ARITHMETIC)
-EDGES(ReplicationPad1d, EDGE_REPEATS, 1, COPIED)
-EDGES(ReplicationPad2d, EDGE_REPEATS, 2, COPIED)
-EDGES(ReplicationPad3d, EDGE_REPEATS, 3, COPIED)
-EDGES(CircularPad2d, EDGE_CIRCLES, 2, CIRCLED)
-EDGES(CircularPad3d, EDGE_CIRCLES, 3, CIRCLED)
+EDGES(ReflectionPad1d, edges, EDGE_REFLECTS, 1, SIM_TYPES_ARITHMETIC)
+EDGES(ReflectionPad2d, edges, EDGE_REFLECTS, 2, SIM_TYPES_ARITHMETIC)
+EDGES(ReflectionPad3d, edges, EDGE_REFLECTS, 3, SIM_TYPES_ARITHMETIC)
+EDGES(ReplicationPad1d, edges, EDGE_REPEATS, 1, COPIED)
+EDGES(ReplicationPad2d, edges, EDGE_REPEATS, 2, COPIED)
+EDGES(ReplicationPad3d, edges, EDGE_REPEATS, 3, COPIED)
+EDGES(CircularPad2d, edges, EDGE_CIRCLES, 2, CIRCLED)
+EDGES(CircularPad3d, edges, EDGE_CIRCLES, 3, CIRCLED)
+
+/* ---- the gradients of these: gradOutput, self, padding, gradInput ---- */
+
+static aclnnStatus plan_gradient(const aclsimCall *call, uint64_t *workspace_size)
+{
+    const aclsimArgument *given = call->arguments, *self = &given[1], *gradient = &given[3];
+    (void)workspace_size;
+    SIM_TRY(check_padded(self, call->userData, &given[0]));
+    SIM_TRY(sim_require_same_type(gradient, self->tensors->type, self->name));
+    return sim_require_shape(gradient, self->tensors->dims, self->tensors->rank, "that of self");
+}
+
+/* A complex tensor as one of floats or doubles; its first dimension selects the real or the imaginary parts. */
+static aclsimTensor parts_of(const aclsimTensor *tensor)
+{
+    if (!sim_element_is(tensor->type, SIM_TYPES_COMPLEX))
+        return *tensor;
+    aclsimTensor parts = {.data = tensor->data, .dims = {2}, .strides = {1}, .rank = tensor->rank + 1};
+    parts.type = tensor->type == ACL_COMPLEX64 ? ACL_FLOAT : ACL_DOUBLE;
+    for (uint32_t k = 0; k < tensor->rank; k++) {
+        parts.dims[k + 1] = tensor->dims[k];
+        parts.strides[k + 1] = 2 * tensor->strides[k];
+    }
+    return parts;
+}
+
+/* The index of the element of a dimension of `length` elements that was copied to an index of the padded dimension. */
+static int64_t source_of(enum edge edge, int64_t index, int64_t length, int64_t before, int64_t after)
+{
+    const int64_t start = -below_zero(before), left = length - start + below_zero(after);
+    const int64_t place = index - (before > 0 ? before : 0);
+    if (place >= 0 && place < left)
+        return start + place;
+    if (edge == EDGE_REFLECTS)
+        return start + (place < 0 ? -place : 2 * (left - 1) - place);
+    if (edge == EDGE_CIRCLES)
+        return start + (place < 0 ? place + left : place - left);
+    return start + (place < 0 ? 0 : left - 1);
+}
+
+/* The images of the call: gradOutput and gradInput. */
+static aclError add_gradients(const aclsimCall *call, struct sim_planes *planes)
+{
+    const struct edges *edges = call->userData;
+    const struct padding padding = read_pairs(&call->arguments[2], SIM_DIRECTIONS);
+    const int64_t *from = planes[0].pl_dims, *to = planes[1].pl_dims;
+    int64_t place[SIM_DIRECTIONS], source[SIM_DIRECTIONS];
+    for (int64_t i = 0; i < planes[0].pl_count * planes[0].pl_size; i++) {
+        int64_t rest = i;
+        for (int k = SIM_DIRECTIONS - 1; k >= 0; k--) {
+            place[k] = rest % from[k];
+            rest /= from[k];
+            source[k] = source_of(edges->ed_edge, place[k], to[k], padding.pd_before[k], padding.pd_after[k]);
+        }
+        planes[1].pl_values[rest * planes[1].pl_size + (source[0] * to[1] + source[1]) * to[2] + source[2]] +=
+            planes[0].pl_values[i];
+    }
+    return ACL_SUCCESS;
+}
+
+static aclError run_gradient(const aclsimCall *call)
+{
+    const struct edges *edges = call->userData;
+    const aclsimArgument *given = call->arguments;
+    const aclsimTensor tensors[] = {parts_of(given[0].tensors), parts_of(given[3].tensors)};
+    aclsimArgument images[] = {given[0], given[3], given[2]};
+    images[0].tensors = &tensors[0];
+    images[1].tensors = &tensors[1];
+    const aclsimCall sums = {.name = call->name, .arguments = images, .argumentCount = 3, .userData = call->userData};
+    if (sim_walk_is_empty(tensors[1].dims, tensors[1].rank))
+        return ACL_SUCCESS;
+    return sim_planes_run(&sums, edges->ed_dims, add_gradients);
+}
+
+#define DERIVED (SIM_TYPES_FLOAT | SIM_TYPES_COMPLEX)
+
+EDGES(ReflectionPad1dBackward, gradient, EDGE_REFLECTS, 1, DERIVED)
+EDGES(ReflectionPad2dBackward, gradient, EDGE_REFLECTS, 2, DERIVED)
+EDGES(ReflectionPad3dBackward, gradient, EDGE_REFLECTS, 3, DERIVED)
+EDGES(ReplicationPad1dBackward, gradient, EDGE_REPEATS, 1, DERIVED)
+EDGES(ReplicationPad2dBackward, gradient, EDGE_REPEATS, 2, DERIVED)
+EDGES(ReplicationPad3dBackward, gradient, EDGE_REPEATS, 3, DERIVED)
+EDGES(CircularPad2dBackward, gradient, EDGE_CIRCLES, 2, SIM_TYPES_SINGLE)
+EDGES(CircularPad3dBackward, gradient, EDGE_CIRCLES, 3, SIM_TYPES_SINGLE)
 
 /* ---- PadV3: x, pads (before and after each dimension), mode (enum edge), y ---- */
 

@@ -1,5 +1,5 @@
-/* Single operators that copy parts of tensors: StridedSlice and Split (also used for Unpack). Elements are
- * copied bit by bit. */
+/* Operators that copy parts of tensors: SplitTensor, SplitWithSize and the single operators StridedSlice and Split (also
+ * used for Unpack). Elements are copied bit by bit. */
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "operator/op.h"
@@ -60,34 +60,75 @@ static aclError run_strided(const aclsimCall *call)
     return ACL_SUCCESS;
 }
 
-/* ---- Split: x, axis, sizes, outputs ---- */
+/* ---- SplitTensor: self, splitSections (elements of each part), dim, out;
+ *      SplitWithSize: self, splitSize, dim, out; Split: x, sizes, axis, outputs ---- */
+
+/* The part of the split dimension that each output gets. */
+struct split {
+    uint32_t sp_axis;
+    const int64_t *sp_sizes; /* NULL: each has sp_size, and the last one what is left */
+    uint64_t sp_size;
+};
+
+static aclnnStatus find_split(const aclsimCall *call, struct split *split)
+{
+    const aclsimArgument *self = &call->arguments[0], *sizes = &call->arguments[1];
+    bool listed = sizes->kind == ACLSIM_INTEGERS;
+    SIM_TRY(sim_require_rank(self, 1, SIM_RANK));
+    *split = (struct split){.sp_sizes = listed ? sizes->integers : NULL,
+                            .sp_size = listed ? 0 : (uint64_t)sizes->integer};
+    return sim_require_dim(&call->arguments[2], self->tensors->rank, &split->sp_axis);
+}
+
+/* `rest`: what the parts before leave of the dimension. */
+static int64_t size_of_part(const struct split *split, uint64_t part, int64_t rest)
+{
+    if (split->sp_sizes != NULL)
+        return split->sp_sizes[part];
+    return split->sp_size < (uint64_t)rest ? (int64_t)split->sp_size : rest;
+}
+
+/* A dimension of 0 elements has one part. */
+static aclnnStatus check_parts(const aclsimCall *call, const struct split *split)
+{
+    const aclsimArgument *sizes = &call->arguments[1], *outputs = &call->arguments[3];
+    uint64_t length = (uint64_t)call->arguments[0].tensors->dims[split->sp_axis], size = split->sp_size;
+    if (split->sp_sizes != NULL)
+        return sim_require_count(sizes, outputs->count);
+    SIM_ARGUMENT(size != 0 || length == 0, ACLNN_ERR_PARAM_INVALID, "%s is 0, expected 1 or more", sizes->name);
+    uint64_t parts = length == 0 ? 1 : (length - 1) / size + 1;
+    SIM_ARGUMENT(outputs->count == parts, ACLNN_ERR_PARAM_INVALID,
+                 "%s has %llu tensors, expected %llu: the dimension has %llu elements, each part %llu", outputs->name,
+                 (unsigned long long)outputs->count, (unsigned long long)parts, (unsigned long long)length,
+                 (unsigned long long)size);
+    return ACL_SUCCESS;
+}
 
 static aclnnStatus plan_split(const aclsimCall *call, uint64_t *workspace_size)
 {
-    const aclsimArgument *x = &call->arguments[0], *sizes = &call->arguments[2], *outputs = &call->arguments[3];
-    aclsimTensor part = *x->tensors;
-    int64_t rest;
-    uint32_t axis;
+    const aclsimArgument *self = &call->arguments[0], *sizes = &call->arguments[1], *outputs = &call->arguments[3];
+    aclsimTensor part = *self->tensors;
+    struct split split;
     (void)workspace_size;
-    SIM_TRY(sim_require_rank(x, 1, SIM_RANK));
-    SIM_TRY(sim_require_dim(&call->arguments[1], part.rank, &axis));
-    SIM_TRY(sim_require_count(sizes, outputs->count));
-    rest = part.dims[axis];
+    SIM_TRY(find_split(call, &split));
+    SIM_TRY(check_parts(call, &split));
+    int64_t rest = part.dims[split.sp_axis];
     for (uint64_t i = 0; i < outputs->count; i++) {
         char name[64];
         const aclsimArgument output = {.name = name, .kind = ACLSIM_TENSOR, .tensors = &outputs->tensors[i]};
+        int64_t size = size_of_part(&split, i, rest);
         snprintf(name, sizeof name, "%.40s[%llu]", outputs->name, (unsigned long long)i);
-        part.dims[axis] = sizes->integers[i];
-        SIM_ARGUMENT(part.dims[axis] >= 0 && part.dims[axis] <= rest, ACLNN_ERR_PARAM_INVALID,
+        SIM_ARGUMENT(size >= 0 && size <= rest, ACLNN_ERR_PARAM_INVALID,
                      "%s[%llu] is %lld, expected 0 to %lld, the rest of dimension %u of %s", sizes->name,
-                     (unsigned long long)i, (long long)part.dims[axis], (long long)rest, axis, x->name);
-        rest -= part.dims[axis];
-        SIM_TRY(sim_require_types(x, &output, SIM_TYPES_ALL));
+                     (unsigned long long)i, (long long)size, (long long)rest, split.sp_axis, self->name);
+        rest -= size;
+        part.dims[split.sp_axis] = size;
+        SIM_TRY(sim_require_types(self, &output, SIM_TYPES_ALL));
         SIM_TRY(sim_require_shape(&output, part.dims, part.rank, "that of the part"));
     }
     SIM_ARGUMENT(rest == 0, ACLNN_ERR_PARAM_INVALID,
                  "%s leaves %lld of dimension %u of %s over, expected parts that add up to the dimension",
-                 sizes->name, (long long)rest, axis, x->name);
+                 sizes->name, (long long)rest, split.sp_axis, self->name);
     return ACL_SUCCESS;
 }
 
@@ -95,19 +136,22 @@ static aclError run_split(const aclsimCall *call)
 {
     const aclsimArgument *outputs = &call->arguments[3];
     aclsimTensor part = *call->arguments[0].tensors;
-    uint32_t axis;
-    SIM_TRY(sim_require_dim(&call->arguments[1], part.rank, &axis));
+    struct split split;
+    SIM_TRY(find_split(call, &split));
     for (uint64_t i = 0; i < outputs->count; i++) {
         const aclsimTensor *to = &outputs->tensors[i];
         if (sim_walk_is_empty(to->dims, to->rank))
             continue;
-        part.dims[axis] = to->dims[axis];
+        part.dims[split.sp_axis] = to->dims[split.sp_axis];
         sim_walk_copy(to, &part);
         if (i + 1 < outputs->count)
-            sim_walk_advance(&part, to->dims[axis] * part.strides[axis]);
+            sim_walk_advance(&part, part.dims[split.sp_axis] * part.strides[split.sp_axis]);
     }
     return ACL_SUCCESS;
 }
+
+const struct sim_kernel sim_kernel_aclnnSplitTensor = {plan_split, run_split, NULL, false},
+                        sim_kernel_aclnnSplitWithSize = {plan_split, run_split, NULL, false};
 
 /* ---- schemas ---- */
 
@@ -120,8 +164,8 @@ static const struct sim_parameter
                             {"sizes", ACLSIM_INTEGERS, 0, false},
                             {"y", ACLSIM_TENSOR, ACLSIM_OUT, false}},
     split_parameters[] = {{"x", ACLSIM_TENSOR, ACLSIM_IN, false},
-                          {"axis", ACLSIM_INTEGER, 0, false},
                           {"sizes", ACLSIM_INTEGERS, 0, false},
+                          {"axis", ACLSIM_INTEGER, 0, false},
                           {"outputs", ACLSIM_TENSOR_LIST, ACLSIM_OUT, false}};
 
 struct sim_row sim_op_strided_row = SIM_ROW("StridedSlice", SIM_TASK_VECTOR, strided_parameters, &strided_kernel),

@@ -18,7 +18,7 @@ extern struct sim_row sim_op_relu6_row;       /* x, y */
 extern struct sim_row sim_op_hard_swish_row;  /* x, y */
 extern struct sim_row sim_op_clip_row;        /* ops/assign.c: x, clip_value_min, clip_value_max, y */
 extern struct sim_row sim_op_strided_row;     /* ops/part.c: x, starts, steps, sizes, y */
-extern struct sim_row sim_op_split_row;       /* x, axis, sizes, outputs */
+extern struct sim_row sim_op_split_row;       /* x, sizes, axis, outputs */
 extern struct sim_row sim_op_gather_nd_row;   /* ops/nd.c: x, indices, y */
 extern struct sim_row sim_op_pad_row;         /* ops/pad.c: x, pads, value, y */
 extern struct sim_row sim_op_pad_edges_row;   /* x, pads, mode, y */

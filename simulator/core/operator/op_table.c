@@ -83,8 +83,8 @@ struct sim_row *const *sim_op_own_rows;
 #define SPLIT(name, inputs, place, ...)                                                                                \
     {                                                                                                                  \
         name, inputs, NULL, SIM_SHAPE_SPLIT, .ty_sources = {X(place),                                                  \
-                                                            DERIVED(sim_op_part_split_axis),                           \
                                                             DERIVED(sim_op_part_split_sizes),                          \
+                                                            DERIVED(sim_op_part_split_axis),                           \
                                                             OUTPUTS,                                                   \
                                                             ANY("num_split"),                                          \
                                                             __VA_ARGS__},                                              \
@@ -271,7 +271,7 @@ static const struct sim_op_type types[] = {
     SPLIT("SplitV", 3, 0, NOTHING),
     SPLIT("SplitVD", 1, 0, ANY("size_splits"), ANY("split_dim")),
     {"Unpack", 1, NULL, SIM_SHAPE_DERIVED,
-     .ty_sources = {X(0), DERIVED(sim_op_part_split_axis), DERIVED(sim_op_part_split_sizes), OUTPUTS_RAISED, ANY("num"),
+     .ty_sources = {X(0), DERIVED(sim_op_part_split_sizes), DERIVED(sim_op_part_split_axis), OUTPUTS_RAISED, ANY("num"),
                     ANY("axis")},
      .ty_own = SIM_OWN_SPLIT, .ty_dims = sim_op_part_unpacked_dims, .ty_outputs = SIM_OP_ANY_COUNT},
     {"Pack", SIM_OP_ANY_COUNT, "aclnnCat", SIM_SHAPE_DERIVED, .ty_sources = {RAISED, OPTIONAL("axis", 0), Y, ANY("N")},
