@@ -225,17 +225,6 @@ static aclError fail_shape(const char *what)
     return ACL_ERROR_RT_AICORE_EXCEPTION;
 }
 
-/* Goes on to the next position in the common shape of the indices; false at the end. */
-static bool step_on(const struct selection *selection, int64_t *at)
-{
-    for (uint32_t k = selection->se_rank; k > 0; k--) {
-        if (++at[k - 1] < selection->se_shape[k - 1])
-            return true;
-        at[k - 1] = 0;
-    }
-    return false;
-}
-
 /* The address of the element at a position that is broadcast to the tensor. */
 static const char *place_of(const aclsimTensor *tensor, const int64_t *at, uint32_t rank)
 {
@@ -272,7 +261,7 @@ static aclError update_slices(const aclsimCall *call, const struct selection *se
             theirs += at[k] * apart[selection->se_place + k] * (int64_t)update->up_size;
         char *places[] = {puts ? mine : theirs, puts ? theirs : mine};
         sim_walk_run(slice, places, sim_update_line, update);
-    } while (step_on(selection, at));
+    } while (sim_walk_step(selection->se_shape, selection->se_rank, at));
     return ACL_SUCCESS;
 }
 

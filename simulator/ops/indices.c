@@ -41,17 +41,6 @@ char *sim_indices_nth(const aclsimTensor *tensor, int64_t number)
     return (char *)tensor->data + offset * (int64_t)sim_element_size(tensor->type);
 }
 
-/* Goes on to the next position in the tensor of indices; false at the end. */
-static bool step_on(const aclsimTensor *index, int64_t *at)
-{
-    for (uint32_t k = index->rank; k > 0; k--) {
-        if (++at[k - 1] < index->dims[k - 1])
-            return true;
-        at[k - 1] = 0;
-    }
-    return false;
-}
-
 static const char *place_of(const aclsimTensor *index, const int64_t *at)
 {
     int64_t offset = 0;
@@ -65,7 +54,7 @@ aclError SIM_RARE sim_indices_fail(const struct sim_indices *indices)
     const aclsimTensor *index = indices->in_tensor;
     int64_t at[SIM_RANK] = {0}, found;
     char text[448], what[80];
-    while (sim_indices_find(indices, place_of(index, at), &found) && step_on(index, at))
+    while (sim_indices_find(indices, place_of(index, at), &found) && sim_walk_step(index->dims, index->rank, at))
         continue;
     size_t length = (size_t)snprintf(text, sizeof text, "%.60s", indices->in_name);
     for (uint32_t k = 0; k < index->rank; k++)

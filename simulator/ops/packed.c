@@ -68,16 +68,6 @@ static int64_t position(const aclsimTensor *tensor, uint32_t axis, const int64_t
     return tensor->type == ACL_INT32 ? elements * SIM_PACKED_EACH + within : elements;
 }
 
-/* Goes on to the next index of a view. */
-static void step_on(const aclsimTensor *view, int64_t *at)
-{
-    for (uint32_t k = view->rank; k > 0; k--) {
-        if (++at[k - 1] < view->dims[k - 1])
-            return;
-        at[k - 1] = 0;
-    }
-}
-
 aclError sim_packed_open(const aclsimTensor *tensor, uint32_t axis, aclsimTensor *plain, void **memory)
 {
     int64_t at[SIM_RANK] = {0};
@@ -90,7 +80,7 @@ aclError sim_packed_open(const aclsimTensor *tensor, uint32_t axis, aclsimTensor
     int8_t *numbers = malloc((size_t)count + 1);
     SIM_CHECK(numbers != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
               "cannot allocate %" PRId64 " bytes of host memory for integers of 4 bits", count);
-    for (int64_t i = 0; i < count; i++, step_on(plain, at)) {
+    for (int64_t i = 0; i < count; i++, sim_walk_step(plain->dims, plain->rank, at)) {
         const int64_t place = position(tensor, axis, at);
         const uint8_t byte = ((const uint8_t *)tensor->data)[place >> 1];
         const int number = byte >> ((place & 1) * 4) & 15;
@@ -127,7 +117,7 @@ void sim_packed_store(const aclsimArgument *out, const double *numbers)
     }
     const aclsimTensor view = sim_packed_view(tensor, axis);
     const int64_t count = view.rank == 0 ? 0 : sim_walk_count(&view);
-    for (int64_t i = 0; i < count; i++, step_on(&view, at)) {
+    for (int64_t i = 0; i < count; i++, sim_walk_step(view.dims, view.rank, at)) {
         const int64_t place = position(tensor, axis, at), shift = (place & 1) * 4;
         uint8_t *byte = (uint8_t *)tensor->data + (place >> 1);
         const double number = numbers[i] != numbers[i] ? 0 : fmax(HALF_LEAST, fmin(HALF_MOST, numbers[i]));

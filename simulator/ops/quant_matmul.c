@@ -199,17 +199,6 @@ static aclError load_numbers(const aclsimCall *call, struct sim_lists *lists, si
     return ACL_SUCCESS;
 }
 
-/* Goes on to the next batch; false at the end. */
-static bool step_on(const struct shape *shape, int64_t *at)
-{
-    for (uint32_t k = shape->sh_rank - 2; k > 0; k--) {
-        if (++at[k - 1] < shape->sh_dims[k - 1])
-            return true;
-        at[k - 1] = 0;
-    }
-    return false;
-}
-
 static aclError run_batches(const aclsimCall *call, struct sim_lists *lists, const struct shape *shape)
 {
     const aclsimArgument *bias = find(call, places_of(call)->qm_bias);
@@ -231,7 +220,7 @@ static aclError run_batches(const aclsimCall *call, struct sim_lists *lists, con
         else
             product.qp_late = numbers;
         SIM_TRY(sim_quant_product_run(&product));
-    } while (step_on(shape, at));
+    } while (sim_walk_step(shape->sh_dims, shape->sh_rank - 2, at));
     return ACL_SUCCESS;
 }
 

@@ -40,6 +40,18 @@ bool sim_walk_is_empty(const int64_t *dims, uint32_t rank);
 /* The number of elements; -1 if it does not fit 64 bits, which dimensions with a stride of 0 allow. */
 int64_t sim_walk_count(const aclsimTensor *tensor);
 
+/* Goes on to the next position in a shape, in the order of the indices; after the last one, to the first one, and
+ * returns false. No dimension is 0. */
+static inline bool sim_walk_step(const int64_t *dims, uint32_t rank, int64_t *at)
+{
+    for (uint32_t k = rank; k > 0; k--) {
+        if (++at[k - 1] < dims[k - 1])
+            return true;
+        at[k - 1] = 0;
+    }
+    return false;
+}
+
 /* Moves the start of a view by a number of elements. The view is not empty. */
 static inline void sim_walk_advance(aclsimTensor *view, int64_t elements)
 {
