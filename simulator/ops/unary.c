@@ -1,6 +1,7 @@
 /* Functions of one operand, and activations. A function with fractional values computes integers in the type of the
  * result; the other functions keep the type of the operand. */
 #include "formula.h"
+#include "smooth.h"
 #include <tgmath.h>
 
 #define IN_PLACE_TOO(op, formula)                                                                                      \
@@ -116,12 +117,8 @@ IN_PLACE_TOO(Tanh, &tangent);
         .fo_run = {[SIM_CLASS_FLOAT] = name##_floats}, .fo_modes = 2                                                   \
     }
 
-#define ROOT_HALF 0.707106781186547524f       /* 1 / sqrt(2) */
-#define TWICE_ROOT_2_PI 1.595769121605730711f /* 2 * sqrt(2 / pi) */
-
-/* These forms avoid cancellation for negative a: 1 + erf(x) is erfc(-x), 1 + tanh(x) is 2 / (1 + exp(-2x)). */
-SIM_EACH_SINGLE(weigh, 0.5f * a * erfc(-a * ROOT_HALF))
-SIM_EACH_SINGLE(weigh_by_tanh, a / (1 + exp(-TWICE_ROOT_2_PI * (a + 0.044715f * a * a * a))))
+SIM_EACH_SINGLE(weigh, SIM_GELU(float, a))
+SIM_EACH_SINGLE(weigh_by_tanh, SIM_GELU_BY_TANH(float, a))
 static const struct sim_formula gelus[] = {ACTIVATION(weigh), ACTIVATION(weigh_by_tanh)};
 SIM_FORMULA_KERNEL(Gelu, &gelus[1]); /* its page gives only the formula with tanh */
 SIM_FORMULA_KERNEL(GeluV2, gelus);
