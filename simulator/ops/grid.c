@@ -70,16 +70,10 @@ static int64_t index_of(double place, int64_t length)
     return place >= 0 && place < (double)length ? (int64_t)place : -1;
 }
 
-static double cubic(double x)
-{
-    const double a = -0.75;
-    x = fabs(x);
-    return x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1 : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
-}
-
+/* The derivative of sim_planes_cubic. */
 static double cubic_slope(double x)
 {
-    const double a = -0.75, size = fabs(x);
+    const double a = SIM_PLANES_CUBIC, size = fabs(x);
     double slope = size <= 1 ? (3 * (a + 2) * size - 2 * (a + 3)) * size : (3 * a * size - 10 * a) * size + 8 * a;
     return x < 0 ? -slope : slope;
 }
@@ -106,7 +100,7 @@ static struct taps find_taps(const struct sampling *sampling, double coordinate,
             taps.ta_slopes[i] = i == 0 ? -slope : slope;
         } else {
             taps.ta_indices[i] = index_of(bring_inside(sampling, first + away, length, &unused), length);
-            taps.ta_weights[i] = cubic(part - away);
+            taps.ta_weights[i] = sim_planes_cubic(part - away, SIM_PLANES_CUBIC);
             taps.ta_slopes[i] = cubic_slope(part - away) * slope;
         }
     }

@@ -6,6 +6,8 @@
 
 #include "require.h"
 
+#include <math.h>
+
 #define SIM_DIRECTIONS 3 /* depth, height and width */
 
 struct sim_planes {
@@ -23,6 +25,15 @@ typedef aclError sim_planes_func(const aclsimCall *call, struct sim_planes *plan
 /* Loads the inputs of a call, calls the function, and stores the outputs. `directions` is the number of dimensions of
  * an image. Returns 207001 if there is no memory, or the code of the function. */
 aclError sim_planes_run(const aclsimCall *call, uint32_t directions, sim_planes_func *compute);
+
+#define SIM_PLANES_CUBIC (-0.75) /* the usual `slope` */
+/* The weight in cubic interpolation of an element that is at most 2 elements away; `slope` is that of the weight 1
+ * element away. */
+static inline double sim_planes_cubic(double away, double slope)
+{
+    const double x = fabs(away), a = slope;
+    return x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1 : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+}
 
 /* No dimension is 0; the first `exempt` ones may be. */
 aclnnStatus sim_planes_check_filled(const aclsimArgument *argument, uint32_t exempt);

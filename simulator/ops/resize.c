@@ -63,13 +63,6 @@ static void find_nearest(const struct axis *axis, int64_t index, struct taps *ta
     taps->ta_count = 1;
 }
 
-/* The convolution kernel of cubic interpolation. */
-static double cubic(double x, double a)
-{
-    x = fabs(x);
-    return x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1 : x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
-}
-
 static void find_interpolated(const struct axis *axis, int64_t index, struct taps *taps)
 {
     const bool is_cubic = axis->ax_method == CUBIC;
@@ -83,7 +76,7 @@ static void find_interpolated(const struct axis *axis, int64_t index, struct tap
     for (int64_t i = 0; i < taps->ta_count; i++) {
         const double away = (double)(is_cubic ? i - 1 : i);
         taps->ta_indices[i] = clamp(first + away, axis->ax_in);
-        taps->ta_weights[i] = is_cubic ? cubic(part - away, -0.75) : 1 - fabs(part - away);
+        taps->ta_weights[i] = is_cubic ? sim_planes_cubic(part - away, SIM_PLANES_CUBIC) : 1 - fabs(part - away);
     }
 }
 
@@ -103,7 +96,9 @@ static void find_smooth(const struct axis *axis, int64_t index, struct taps *tap
     taps->ta_count = 0;
     for (int64_t i = first; i < end; i++) {
         const double x = ((double)i - center + 0.5) / fmax(step, 1);
-        const double weight = axis->ax_method == SMOOTH_CUBIC ? cubic(x, -0.5) : fmax(1 - fabs(x), 0);
+        const double weight = axis->ax_method != SMOOTH_CUBIC ? fmax(1 - fabs(x), 0)
+                              : fabs(x) < 2                   ? sim_planes_cubic(x, -0.5)
+                                                              : 0;
         taps->ta_indices[taps->ta_count] = i;
         taps->ta_weights[taps->ta_count++] = weight;
         total += weight;
