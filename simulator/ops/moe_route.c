@@ -21,19 +21,15 @@ struct rows {
 static void put_row(const struct rows *rows, size_t token, size_t expert, size_t to)
 {
     const double *from = rows->rw_x + token * rows->rw_width;
-    double *row = rows->rw_to + to * rows->rw_width, most = 0;
+    double *row = rows->rw_to + to * rows->rw_width;
     for (size_t k = 0; k < rows->rw_width; k++) {
         const size_t place = expert * rows->rw_across + (rows->rw_wide ? k : 0);
         row[k] = from[k] * (rows->rw_scale == NULL ? 1 : rows->rw_scale[place]);
         if (rows->rw_quantised && !rows->rw_dynamic)
             row[k] = rint(row[k] + (rows->rw_offset == NULL ? 0 : rows->rw_offset[0]));
-        most = fabs(row[k]) > most || row[k] != row[k] ? fabs(row[k]) : most;
     }
-    if (!rows->rw_dynamic)
-        return;
-    rows->rw_scales[to] = most / INT8_MAX;
-    for (size_t k = 0; k < rows->rw_width; k++)
-        row[k] = rint(most == 0 ? 0 : row[k] / rows->rw_scales[to]);
+    if (rows->rw_dynamic)
+        rows->rw_scales[to] = sim_packed_quantize(row, rows->rw_width, INT8_MAX);
 }
 
 static int64_t lesser(int64_t one, int64_t other)

@@ -106,6 +106,17 @@ aclnnStatus sim_packed_require_out(const aclsimArgument *out, const aclsimArgume
     return sim_require_shape(out, wanted.dims, wanted.rank, "that of the integers");
 }
 
+double sim_packed_quantize(double *row, size_t width, double most)
+{
+    double size = 0;
+    for (size_t k = 0; k < width; k++)
+        size = sim_packed_greater(fabs(row[k]), size);
+    const double scale = size / most;
+    for (size_t k = 0; k < width; k++)
+        row[k] = rint(scale == 0 ? 0 : row[k] / scale);
+    return scale;
+}
+
 void sim_packed_store(const aclsimArgument *out, const double *numbers)
 {
     const aclsimTensor *tensor = out->tensors;

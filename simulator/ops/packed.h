@@ -22,6 +22,14 @@ aclError sim_packed_open(const aclsimTensor *tensor, uint32_t axis, aclsimTensor
 /* The output is of int8, int4 or int32, and has the shape of `like`; int32 elements are packed along its last
  * dimension. */
 aclnnStatus sim_packed_require_out(const aclsimArgument *out, const aclsimArgument *like);
+/* Replaces a row of numbers by integers, of which the greatest size is `most`, and returns their scale. It is 0 for a
+ * row of zeros, and NaN if a number is NaN. */
+double sim_packed_quantize(double *row, size_t width, double most);
+/* The greater number, or NaN if there is one. */
+static inline double sim_packed_greater(double one, double other)
+{
+    return one != one || one > other ? one : other;
+}
 /* Stores rounded numbers in such an output; those that are out of range are clamped. */
 void sim_packed_store(const aclsimArgument *out, const double *numbers);
 

@@ -78,31 +78,13 @@ static void smooth_rows(double *values, size_t rows, size_t width, const double 
                 values[row * width + k] *= factors[group * width + k];
 }
 
-/* The greatest number, or NaN if there is one. */
-static double greater(double one, double other)
-{
-    return one != one || one > other ? one : other;
-}
-
-/* Replaces a row by integers up to `most`. */
-static double quantize_row(double *row, size_t width, double most)
-{
-    double size = 0;
-    for (size_t k = 0; k < width; k++)
-        size = greater(fabs(row[k]), size);
-    const double scale = size / most;
-    for (size_t k = 0; k < width; k++)
-        row[k] = rint(scale == 0 ? 0 : row[k] / scale);
-    return scale;
-}
-
-/* The same for the range from -most - 1 to `most`. */
+/* Replaces a row by integers that fill the range from -most - 1 to `most`. */
 static double quantize_range(double *row, size_t width, double most, double *offset)
 {
     double high = row[0], low = row[0];
     for (size_t k = 1; k < width; k++) {
-        high = greater(row[k], high);
-        low = -greater(-row[k], -low);
+        high = sim_packed_greater(row[k], high);
+        low = -sim_packed_greater(-row[k], -low);
     }
     const double scale = (high - low) / (2 * most + 1), divisor = scale == 0 ? 1 : scale;
     *offset = most - high / divisor;
@@ -136,7 +118,7 @@ static aclError run(const aclsimCall *call, struct sim_lists *lists)
         smooth_rows(values, rows, width, factors, ends, groups);
     }
     for (size_t i = 0; i < rows; i++)
-        scales[i] = quant.qu_offset == NULL ? quantize_row(values + i * width, width, most)
+        scales[i] = quant.qu_offset == NULL ? sim_packed_quantize(values + i * width, width, most)
                                             : quantize_range(values + i * width, width, most, &offsets[i]);
     sim_packed_store(quant.qu_y, values);
     sim_lists_store(quant.qu_scale, scales);

@@ -153,20 +153,17 @@ static double dequantise(const struct job *job, const double *row, size_t number
 static double run_row(const struct job *job, const double *row, size_t number, size_t group, bool dynamic, double *to)
 {
     const bool left = job->jo_operands.op_left->integer != 0;
-    double most = 0;
     for (size_t k = 0; k < job->jo_half; k++) {
         const double one = dequantise(job, row, number, group, k);
         const double other = dequantise(job, row, number, group, k + job->jo_half);
         const double active = left ? one : other, passive = left ? other : one;
         to[k] = active / (1 + exp(-active)) * passive * number_at(&job->jo_factor, group, k, 1);
-        most = fabs(to[k]) > most || to[k] != to[k] ? fabs(to[k]) : most;
     }
-    const double scale = most / INT8_MAX;
+    if (dynamic)
+        return sim_packed_quantize(to, job->jo_half, INT8_MAX);
     for (size_t k = 0; k < job->jo_half; k++)
-        to[k] = rint(!dynamic     ? to[k] + number_at(&job->jo_offset, group, k, 0)
-                     : scale == 0 ? 0
-                                  : to[k] / scale);
-    return scale;
+        to[k] = rint(to[k] + number_at(&job->jo_offset, group, k, 0));
+    return 0;
 }
 
 static void run_rows(const struct job *job, const double *x, size_t rows, const double *ends, size_t groups,
