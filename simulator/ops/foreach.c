@@ -6,7 +6,6 @@
 #include "curve.h"
 #include "require.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* The first list. Only ForeachPowScalarAndTensor has a scalar before it. */
@@ -31,13 +30,11 @@ static aclsimArgument member_of(const aclsimArgument *list, uint64_t place)
 
 /* ---- the first phase ---- */
 
-#define NAME_BYTES 64
-
-/* The same with a name of its own; `name` has room for NAME_BYTES. */
+/* The same with a name of its own; `name` has room for SIM_NAME_BYTES. */
 static aclsimArgument named_member(const aclsimArgument *list, uint64_t place, char *name)
 {
     aclsimArgument member = member_of(list, place);
-    snprintf(name, NAME_BYTES, "%.40s[%llu]", list->name, (unsigned long long)place);
+    sim_require_name(list, place, name);
     member.name = name;
     return member;
 }
@@ -56,7 +53,7 @@ static aclnnStatus check_tensors(const struct sim_foreach *foreach, const aclsim
     bool one = foreach->fe_one && (list->direction & ACLSIM_OUT) != 0;
     SIM_TRY(check_length(list, first));
     for (uint64_t i = 0; i < list->count; i++) {
-        char name[NAME_BYTES];
+        char name[SIM_NAME_BYTES];
         const aclsimArgument member = named_member(list, i, name);
         const aclsimTensor *model = &first->tensors[i];
         SIM_TRY(sim_require_type(&member, foreach->fe_types));
@@ -92,7 +89,7 @@ static aclnnStatus check_scalar(const struct sim_foreach *foreach, const aclsimA
         return sim_require_type(scalar, types);
     SIM_TRY(check_length(scalar, first));
     for (uint64_t i = 0; i < scalar->count; i++) {
-        char name[NAME_BYTES];
+        char name[SIM_NAME_BYTES];
         const aclsimArgument member = named_member(scalar, i, name);
         SIM_TRY(sim_require_type(&member, types));
     }

@@ -23,7 +23,7 @@ struct selection {
     uint32_t se_count;                 /* how many dimensions are indexed */
     uint32_t se_dims[SIM_RANK];        /* which, in ascending order */
     aclsimTensor se_tensors[SIM_RANK]; /* their indices */
-    char se_names[SIM_RANK][40];
+    char se_names[SIM_RANK][SIM_NAME_BYTES];
     uint32_t se_masks;
     void *se_memory[SIM_RANK]; /* lines of indices, one allocation per mask */
     uint32_t se_rank;          /* the common shape of all indices: */
@@ -95,8 +95,8 @@ static aclnnStatus collect(const aclsimCall *call, bool expands, struct selectio
         const bool is_whole = is_whole_dim(call, indices);
         const bool is_mask = !is_whole && indices->type == ACL_BOOL;
         const uint32_t width = is_mask ? indices->rank : 1;
-        char name[40];
-        snprintf(name, sizeof name, "%.10s[%" PRIu64 "]", list->name, i);
+        char name[SIM_NAME_BYTES];
+        sim_require_name(list, i, name);
         if (!is_whole || indices->type != tensor->type)
             SIM_TRY(sim_require_type_named(name, indices->type, SIM_TYPES_INDEX | SIM_TYPES_BOOL));
         SIM_ARGUMENT(width != 0, ACLNN_ERR_PARAM_INVALID, "%s is a scalar, expected a mask of 1 dimension or more",

@@ -27,10 +27,10 @@ static aclnnStatus find_shifts(const aclsimCall *call, int64_t *shifts)
     const aclsimArgument *given = &call->arguments[1], *dims = &call->arguments[2];
     memset(shifts, 0, SIM_RANK * sizeof *shifts);
     for (uint64_t i = 0; i < dims->count; i++) {
-        char name[64];
+        char name[SIM_NAME_BYTES];
         const aclsimArgument one = {.name = name, .kind = ACLSIM_INTEGER, .integer = dims->integers[i]};
         uint32_t dim = 0;
-        snprintf(name, sizeof name, "%.40s[%llu]", dims->name, (unsigned long long)i);
+        sim_require_name(dims, i, name);
         SIM_TRY(sim_require_dim(&one, x->rank, &dim));
         int64_t length = x->rank == 0 ? 1 : x->dims[dim];
         shifts[dim] = wrap(shifts[dim] - length + wrap(given->integers[i], length), length); /* does not overflow */

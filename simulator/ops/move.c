@@ -6,7 +6,6 @@
 #include "pointwise.h"
 #include "require.h"
 #include "walk.h"
-#include <stdio.h>
 
 /* ---- Permute: self, dims, out ---- */
 
@@ -117,8 +116,8 @@ static aclnnStatus find_many(const aclsimCall *call, struct cut *cuts, uint64_t 
                      given[i].name, (unsigned long long)given[i].count, (unsigned long long)*count, axes->name);
     SIM_TRY(sim_require_dims(axes, given[0].tensors->rank, dims));
     for (uint64_t i = 0; i < *count; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s[%llu]", given[4].name, (unsigned long long)i);
+        char name[SIM_NAME_BYTES];
+        sim_require_name(&given[4], i, name);
         cuts[i].cu_dim = dims[i];
         SIM_TRY(find_cut(given[0].tensors, given[1].integers[i], given[2].integers[i], name, given[4].integers[i],
                          &cuts[i]));
@@ -229,15 +228,6 @@ static bool is_nothing(const aclsimTensor *tensor)
     return tensor->rank == 1 && tensor->dims[0] == 0;
 }
 
-#define NAME_BYTES 64
-
-/* Member `place` of a list as an argument of its own, for checks; `name` has room for NAME_BYTES. */
-static aclsimArgument member_of(const aclsimArgument *list, uint64_t place, char *name)
-{
-    snprintf(name, NAME_BYTES, "%.40s[%llu]", list->name, (unsigned long long)place);
-    return (aclsimArgument){.name = name, .kind = ACLSIM_TENSOR, .tensors = &list->tensors[place]};
-}
-
 static aclnnStatus require_members(const aclsimArgument *list)
 {
     SIM_ARGUMENT(list->count != 0, ACLNN_ERR_PARAM_INVALID, "%s is empty, expected at least one tensor", list->name);
@@ -277,8 +267,8 @@ static aclsimTensor find_model(const aclsimArgument *list)
 /* Checks member `place` of the list, and adds its length to `whole`. */
 static aclnnStatus add_member(const aclsimArgument *list, uint64_t place, uint32_t dim, aclsimTensor *whole)
 {
-    char name[NAME_BYTES];
-    const aclsimArgument member = member_of(list, place, name);
+    char name[SIM_NAME_BYTES];
+    const aclsimArgument member = sim_require_member(list, place, name);
     int64_t before = whole->dims[dim], more = member.tensors->dims[dim];
     SIM_TRY(sim_require_rank(&member, 1, SIM_RANK));
     SIM_TRY(sim_require_type(&member, SIM_TYPES_ALL));
@@ -318,8 +308,8 @@ static aclnnStatus plan_stack(const aclsimCall *call, uint64_t *workspace_size)
     SIM_TRY(sim_require_type(out, SIM_TYPES_ALL));
     const aclsimTensor *first = list->tensors;
     for (uint64_t i = 0; i < list->count; i++) {
-        char name[NAME_BYTES];
-        const aclsimArgument member = member_of(list, i, name);
+        char name[SIM_NAME_BYTES];
+        const aclsimArgument member = sim_require_member(list, i, name);
         SIM_TRY(sim_require_rank(&member, 0, SIM_RANK - 1));
         SIM_TRY(sim_require_type(&member, SIM_TYPES_ALL));
         SIM_TRY(sim_require_shape(&member, first->dims, first->rank, "that of the other tensors"));

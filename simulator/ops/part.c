@@ -6,7 +6,6 @@
 #include "require.h"
 #include "tables.h"
 #include "walk.h"
-#include <stdio.h>
 #include <string.h>
 
 /* ---- StridedSlice: x, starts, steps, sizes, y; y may have any shape with the right number of elements ---- */
@@ -114,10 +113,9 @@ static aclnnStatus plan_split(const aclsimCall *call, uint64_t *workspace_size)
     SIM_TRY(check_parts(call, &split));
     int64_t rest = part.dims[split.sp_axis];
     for (uint64_t i = 0; i < outputs->count; i++) {
-        char name[64];
-        const aclsimArgument output = {.name = name, .kind = ACLSIM_TENSOR, .tensors = &outputs->tensors[i]};
+        char name[SIM_NAME_BYTES];
+        const aclsimArgument output = sim_require_member(outputs, i, name);
         int64_t size = size_of_part(&split, i, rest);
-        snprintf(name, sizeof name, "%.40s[%llu]", outputs->name, (unsigned long long)i);
         SIM_ARGUMENT(size >= 0 && size <= rest, ACLNN_ERR_PARAM_INVALID,
                      "%s[%llu] is %lld, expected 0 to %lld, the rest of dimension %u of %s", sizes->name,
                      (unsigned long long)i, (long long)size, (long long)rest, split.sp_axis, self->name);

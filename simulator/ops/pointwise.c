@@ -4,7 +4,6 @@
 
 #include "base/fail.h"
 #include "require.h"
-#include <stdio.h>
 #include <string.h>
 
 aclnnStatus sim_pointwise_check_spread(const aclsimArgument *out, const aclsimArgument *const *inputs, size_t count)
@@ -51,9 +50,8 @@ aclnnStatus sim_pointwise_check_list(const aclsimArgument *list, const aclsimArg
 {
     SIM_ARGUMENT(list->count != 0, ACLNN_ERR_PARAM_INVALID, "%s is empty, expected at least one tensor", list->name);
     for (uint64_t i = 0; i < list->count; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s[%llu]", list->name, (unsigned long long)i);
-        const aclsimArgument member = {.name = name, .kind = ACLSIM_TENSOR, .tensors = &list->tensors[i]};
+        char name[SIM_NAME_BYTES];
+        const aclsimArgument member = sim_require_member(list, i, name);
         const aclsimArgument *const members[] = {&member};
         SIM_TRY(sim_require_types(&member, out, types));
         SIM_TRY(sim_pointwise_check_spread(out, members, 1));

@@ -59,6 +59,19 @@ aclnnStatus sim_require_cast(const char *what, aclDataType from, const char *whe
     return ACL_SUCCESS;
 }
 
+/* ---- members of lists ---- */
+
+void sim_require_name(const aclsimArgument *list, uint64_t place, char *name)
+{
+    snprintf(name, SIM_NAME_BYTES, "%.40s[%" PRIu64 "]", list->name, place);
+}
+
+aclsimArgument sim_require_member(const aclsimArgument *list, uint64_t place, char *name)
+{
+    sim_require_name(list, place, name);
+    return (aclsimArgument){.name = name, .kind = ACLSIM_TENSOR, .tensors = &list->tensors[place]};
+}
+
 /* ---- numbers ---- */
 
 aclnnStatus sim_require_count(const aclsimArgument *numbers, uint64_t count)
@@ -154,9 +167,9 @@ aclnnStatus sim_require_dims(const aclsimArgument *given, uint32_t rank, uint32_
 {
     unsigned seen = 0;
     for (uint64_t i = 0; i < given->count; i++) {
-        char name[64];
+        char name[SIM_NAME_BYTES];
         uint32_t dim;
-        snprintf(name, sizeof name, "%s[%" PRIu64 "]", given->name, i);
+        sim_require_name(given, i, name);
         SIM_TRY(find_dim(name, given->integers[i], rank, &dim));
         SIM_ARGUMENT((seen >> dim & 1) == 0, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected each dimension once",
                      name, given->integers[i]);

@@ -16,6 +16,12 @@ aclnnStatus sim_require_types(const aclsimArgument *from, const aclsimArgument *
 /* `what` of one type can be cast to the other type, that of `where`. */
 aclnnStatus sim_require_cast(const char *what, aclDataType from, const char *where, aclDataType to);
 
+/* Writes the name of a member of a list, such as "tensors[2]", to `name`, which has room for SIM_NAME_BYTES. */
+#define SIM_NAME_BYTES 64
+void sim_require_name(const aclsimArgument *list, uint64_t place, char *name);
+/* The same; returns the member of a list of tensors as an argument of its own, for checks. */
+aclsimArgument sim_require_member(const aclsimArgument *list, uint64_t place, char *name);
+
 /* An array has this many numbers. */
 aclnnStatus sim_require_count(const aclsimArgument *numbers, uint64_t count);
 /* The same for the sizes, steps and padding of windows. Each number is from `least` to SIM_MOST_STEP, which is more
