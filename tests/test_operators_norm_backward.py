@@ -264,7 +264,7 @@ def test_layer_norm_backward_refusals(npu):
     assert call() == 0
     assert call(flags=(0, 0, 0), outs=(0, 0, 0)) == 0
     refused(call(slopes=blank(npu, "f2", LINE)), INVALID, "gradOut has data type 1, float16, expected float32")
-    refused(call(slopes=weight), INVALID, "gradOut has shape [3], expected [2, 3], that of the input")
+    refused(call(slopes=weight), INVALID, "gradOut has shape [3], expected [2, 3], that of input")
     refused(call(shape=(2,)), INVALID, "element 0 of normalizedShape is 2 and dimension 1 of input is 3")
     refused(call(mean=weight), INVALID, "mean has shape [3], expected [2, 1], one number per normalized slice")
     refused(call(weight=mean), INVALID, "weightOptional has shape [2, 1], expected [3], normalizedShape")

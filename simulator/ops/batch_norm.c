@@ -16,13 +16,6 @@ static aclnnStatus check_input(const aclsimArgument *input)
     return sim_require_rank(input, 2, 8);
 }
 
-/* Checks a tensor like the input. */
-static aclnnStatus check_like(const aclsimArgument *argument, const aclsimArgument *input)
-{
-    SIM_TRY(sim_require_same_type(argument, input->tensors->type, input->name));
-    return sim_require_shape(argument, input->tensors->dims, input->tensors->rank, "that of input");
-}
-
 /* Checks a number per channel, if it is given. */
 static aclnnStatus check_channels(const aclsimArgument *numbers, const aclsimArgument *input)
 {
@@ -41,7 +34,7 @@ static aclnnStatus plan_batch_norm(const aclsimCall *call, uint64_t *workspace_s
     bool training = given[5].integer != 0;
     (void)workspace_size;
     SIM_TRY(check_input(&given[0]));
-    SIM_TRY(check_like(&given[8], &given[0]));
+    SIM_TRY(sim_require_like(&given[8], &given[0]));
     for (size_t i = 1; i < 5; i++)
         SIM_TRY(check_channels(&given[i], &given[0]));
     SIM_TRY(sim_require_present(&given[3], !training));
@@ -110,7 +103,7 @@ static aclnnStatus plan_backward(const aclsimCall *call, uint64_t *workspace_siz
     size_t statistics = given[7].integer != 0 ? 5 : 3;
     (void)workspace_size;
     SIM_TRY(check_input(input));
-    SIM_TRY(check_like(&given[0], input));
+    SIM_TRY(sim_require_like(&given[0], input));
     SIM_TRY(check_channels(&given[2], input));
     for (size_t i = statistics; i < statistics + 2; i++) {
         SIM_TRY(sim_require_present(&given[i], true));
@@ -118,7 +111,7 @@ static aclnnStatus plan_backward(const aclsimCall *call, uint64_t *workspace_siz
     }
     SIM_TRY(sim_require_masked(mask, outputs));
     if (mask->booleans[0])
-        SIM_TRY(check_like(&outputs[0], input));
+        SIM_TRY(sim_require_like(&outputs[0], input));
     for (size_t i = 1; i < 3; i++)
         if (mask->booleans[i])
             SIM_TRY(check_channels(&outputs[i], input));
@@ -250,7 +243,7 @@ static aclnnStatus plan_elements(const aclsimCall *call, uint64_t *workspace_siz
     const aclsimArgument *given = call->arguments;
     (void)workspace_size;
     SIM_TRY(check_input(&given[0]));
-    SIM_TRY(check_like(&given[6], &given[0]));
+    SIM_TRY(sim_require_like(&given[6], &given[0]));
     for (size_t i = 1; i < 5; i++)
         SIM_TRY(check_channels(&given[i], &given[0]));
     return ACL_SUCCESS;
@@ -285,7 +278,7 @@ static aclnnStatus plan_reduce(const aclsimCall *call, uint64_t *workspace_size)
     const aclsimArgument *given = call->arguments, *input = &given[1];
     (void)workspace_size;
     SIM_TRY(check_input(input));
-    SIM_TRY(check_like(&given[0], input));
+    SIM_TRY(sim_require_like(&given[0], input));
     for (size_t i = 2; i < 5; i++)
         SIM_TRY(check_channels(&given[i], input));
     for (size_t i = 8; i < 12; i++) {
@@ -332,8 +325,8 @@ static aclnnStatus plan_elements_backward(const aclsimCall *call, uint64_t *work
     const aclsimArgument *given = call->arguments, *input = &given[1];
     (void)workspace_size;
     SIM_TRY(check_input(input));
-    SIM_TRY(check_like(&given[0], input));
-    SIM_TRY(check_like(&given[8], input));
+    SIM_TRY(sim_require_like(&given[0], input));
+    SIM_TRY(sim_require_like(&given[8], input));
     for (size_t i = 2; i < 7; i++)
         SIM_TRY(check_channels(&given[i], input));
     return sim_require_type(&given[7], SIM_TYPE(ACL_INT32) | SIM_TYPE(ACL_FLOAT16) | SIM_TYPE(ACL_FLOAT));

@@ -251,10 +251,8 @@ static aclnnStatus plan_backward(const aclsimCall *call, uint64_t *workspace_siz
     if (given[4].present != 0)
         SIM_TRY(check_scale(&given[4], types, channels));
     SIM_TRY(sim_require_masked(mask, outputs));
-    if (mask->booleans[0]) {
-        SIM_TRY(sim_require_same_type(&outputs[0], tensor->type, input->name));
-        SIM_TRY(sim_require_shape(&outputs[0], tensor->dims, tensor->rank, "that of input"));
-    }
+    if (mask->booleans[0])
+        SIM_TRY(sim_require_like(&outputs[0], input));
     for (size_t i = 1; i < 3; i++)
         if (mask->booleans[i])
             SIM_TRY(check_scale(&outputs[i], types, channels));
@@ -294,8 +292,7 @@ static aclnnStatus plan_swish_gradient(const aclsimCall *call, uint64_t *workspa
     SIM_TRY(check_format(&given[7], ""));
     SIM_TRY(check_groups(&given[6], tensor->dims[1]));
     for (size_t i = 0; i < 2; i++) {
-        SIM_TRY(sim_require_same_type(&given[alike[i]], tensor->type, x->name));
-        SIM_TRY(sim_require_shape(&given[alike[i]], tensor->dims, tensor->rank, "that of x"));
+        SIM_TRY(sim_require_like(&given[alike[i]], x));
         SIM_TRY(check_statistics(&given[1 + i], types, tensor->dims[0], given[6].integer));
     }
     for (size_t i = 0; i < 4; i++)

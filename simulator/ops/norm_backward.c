@@ -6,13 +6,9 @@ static aclnnStatus check_like(const aclsimArgument *given, const size_t *places,
                               const aclsimArgument *input)
 {
     SIM_TRY(sim_require_type(input, SIM_TYPES_SINGLE));
-    for (size_t i = 0; i < count; i++) {
-        const aclsimArgument *argument = &given[places[i]];
-        if (argument->present == 0)
-            continue;
-        SIM_TRY(sim_require_same_type(argument, input->tensors->type, input->name));
-        SIM_TRY(sim_require_shape(argument, input->tensors->dims, input->tensors->rank, "that of the input"));
-    }
+    for (size_t i = 0; i < count; i++)
+        if (given[places[i]].present != 0)
+            SIM_TRY(sim_require_like(&given[places[i]], input));
     return ACL_SUCCESS;
 }
 

@@ -147,8 +147,7 @@ aclnnStatus sim_pooling_check(const aclsimCall *call, struct sim_pooling_windows
         SIM_TRY(sim_require_shape(&given[pool->po_indices], dims, rank, "that of the windows"));
     if (pool->po_gradient == 0)
         return ACL_SUCCESS;
-    SIM_TRY(sim_require_same_type(&given[pool->po_gradient], self->tensors->type, self->name));
-    return sim_require_shape(&given[pool->po_gradient], self->tensors->dims, rank, "that of self");
+    return sim_require_like(&given[pool->po_gradient], self);
 }
 
 aclnnStatus sim_pooling_plan(const aclsimCall *call, uint64_t *workspace_size)

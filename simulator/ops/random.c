@@ -89,10 +89,8 @@ static aclnnStatus plan_fill(const aclsimCall *call, uint64_t *workspace_size)
     size_t count = 0;
     (void)workspace_size;
     SIM_TRY(sim_require_type(how->di_first == 0 ? out : &given[0], how->di_types));
-    if (how->di_first != 0) {
-        SIM_TRY(sim_require_same_type(out, given[0].tensors->type, given[0].name));
-        SIM_TRY(sim_require_shape(out, given[0].tensors->dims, given[0].tensors->rank, "that of self"));
-    }
+    if (how->di_first != 0)
+        SIM_TRY(sim_require_like(out, &given[0]));
     for (uint32_t i = 0; i < how->di_count; i++) {
         const aclsimArgument *parameter = &parameters[i];
         if (parameter->kind == ACLSIM_TENSOR)

@@ -136,6 +136,15 @@ aclnnStatus sim_require_shape(const aclsimArgument *argument, const int64_t *dim
                       whose);
 }
 
+aclnnStatus sim_require_like(const aclsimArgument *argument, const aclsimArgument *other)
+{
+    const aclsimTensor *wanted = other->tensors;
+    char whose[SIM_NAME_BYTES];
+    snprintf(whose, sizeof whose, "that of %.40s", other->name);
+    SIM_TRY(sim_require_same_type(argument, wanted->type, other->name));
+    return sim_require_shape(argument, wanted->dims, wanted->rank, whose);
+}
+
 aclnnStatus sim_require_one(const aclsimArgument *argument)
 {
     static const int64_t one = 1;

@@ -37,6 +37,8 @@ aclnnStatus sim_require_rank(const aclsimArgument *argument, uint32_t least, uin
 /* The tensor has this shape, which the message calls `whose`, such as "that of self". */
 aclnnStatus sim_require_shape(const aclsimArgument *argument, const int64_t *dims, uint32_t rank, const char *whose);
 bool sim_require_is_shape(const aclsimTensor *tensor, const int64_t *dims, uint32_t rank);
+/* The tensor has the type and the shape of the other one. */
+aclnnStatus sim_require_like(const aclsimArgument *argument, const aclsimArgument *other);
 /* The tensor is a scalar, or has one dimension of size 1. */
 aclnnStatus sim_require_one(const aclsimArgument *argument);
 

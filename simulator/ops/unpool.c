@@ -40,8 +40,7 @@ static aclnnStatus plan_unpool(const aclsimCall *call, uint64_t *workspace_size)
     SIM_TRY(sim_require_shape(large, dims, rank, "that of self with outputSize"));
     if (!unpool->un_backward)
         return ACL_SUCCESS;
-    SIM_TRY(sim_require_same_type(result, self->tensors->type, self->name));
-    return sim_require_shape(result, self->tensors->dims, rank, "that of self");
+    return sim_require_like(result, self);
 }
 
 /* The address of an element, given its index in row-major order. */
