@@ -56,9 +56,7 @@ class Windows:
         wide = self.padded(wide)
         total = numpy.zeros((len(wide), self.groups, len(weight) // self.groups, *self.narrow))
         for element, cell in self.cells():
-            total += numpy.einsum(
-                "ngc...,gfc->ngf...", self.grouped(wide[cell]), self.grouped(weight[element], 0)
-            )
+            total += numpy.einsum("ngc...,gfc->ngf...", self.grouped(wide[cell]), self.grouped(weight[element], 0))
         return total.reshape(len(wide), len(weight), *self.narrow)
 
     def to_wide(self, narrow, weight, shape):
@@ -126,8 +124,23 @@ def check(npu, tensor, kind, function, one, other, *more, added=0):
     near(npu.get(tensor), expected, kind, (terms + 3) * UNIT * size)
 
 
-def along_channels(bias, rank):
-    return bias.reshape(-1, *[1] * (rank - 2))
+def check_result(npu, tensor, kind, windows, shapes, transposed, one, weight, **added):
+    """Compare with a convolution, or with a transposed one."""
+    if transposed:
+        check(npu, tensor, kind, windows.to_wide, one, weight, shapes["wide"], **added)
+    else:
+        check(npu, tensor, kind, windows.to_narrow, one, weight, **added)
+
+
+def along_channels(bias, shape):
+    """Return one number per channel as an array of this shape."""
+    return numpy.broadcast_to(bias.reshape(-1, *[1] * (len(shape) - 2)), shape)
+
+
+def any_case(draw, transposed, count):
+    """Return a convolution, the names of its input and its result, and kinds for this many tensors."""
+    names = ("narrow", "wide") if transposed else ("wide", "narrow")
+    return (*draw(convolutions(transposed)), *names, [draw(st.sampled_from(SINGLE)) for _ in range(count)])
 
 
 def booleans(npu, values):
@@ -143,9 +156,7 @@ def test_convolution(npu, transposed):
     @given(data=st.data())
     def run_case(data):
         draw = data.draw
-        windows, shapes, padding, extra = draw(convolutions(transposed))
-        source, result = ("narrow", "wide") if transposed else ("wide", "narrow")
-        kinds = [draw(st.sampled_from(SINGLE)) for _ in range(4)]
+        windows, shapes, padding, extra, source, result, kinds = any_case(draw, transposed, 4)
         (input_, weight, bias, out), values = tensors_of(
             npu, draw, [shapes[source], shapes["weight"], shapes[result][1:2], shapes[result]], kinds
         )
@@ -153,16 +164,10 @@ def test_convolution(npu, transposed):
         arrays = map(npu.integers, (windows.steps, padding, windows.apart))
         extra = npu.integers(extra if transposed else [9] * draw(st.integers(0, 3)))
         bias = bias if with_bias else 0
-        ret = npu.call(
-            "convolution", input_, weight, bias, *arrays, transposed, extra, windows.groups, out, KEEP
-        )
+        ret = npu.call("convolution", input_, weight, bias, *arrays, transposed, extra, windows.groups, out, KEEP)
         assert ret == 0, acl.get_recent_err_msg()
-        added = along_channels(values[2], len(shapes[result])) if with_bias else 0
-        added = numpy.broadcast_to(added, shapes[result])
-        if transposed:
-            check(npu, out, kinds[3], windows.to_wide, values[0], values[1], shapes["wide"], added=added)
-        else:
-            check(npu, out, kinds[3], windows.to_narrow, values[0], values[1], added=added)
+        added = along_channels(values[2] * with_bias, shapes[result])
+        check_result(npu, out, kinds[3], windows, shapes, transposed, *values[:2], added=added)
 
     run_case()
 
@@ -170,10 +175,8 @@ def test_convolution(npu, transposed):
 def check_gradients(npu, found, kinds, windows, shapes, gradient, input_, weight, transposed):
     """Compare the gradients that are not None."""
     wide, narrow = (gradient, input_) if transposed else (input_, gradient)
-    if found[0] and transposed:
-        check(npu, found[0], kinds[0], windows.to_narrow, gradient, weight)
-    elif found[0]:
-        check(npu, found[0], kinds[0], windows.to_wide, gradient, weight, shapes["wide"])
+    if found[0]:
+        check_result(npu, found[0], kinds[0], windows, shapes, not transposed, gradient, weight)
     if found[1]:
         check(npu, found[1], kinds[1], windows.to_weight, wide, narrow, shapes["weight"])
     if found[2]:
@@ -187,9 +190,7 @@ def test_convolution_backward(npu, transposed):
     @given(data=st.data())
     def run_case(data):
         draw = data.draw
-        windows, shapes, padding, extra = draw(convolutions(transposed))
-        source, result = ("narrow", "wide") if transposed else ("wide", "narrow")
-        kinds = [draw(st.sampled_from(SINGLE)) for _ in range(6)]
+        windows, shapes, padding, extra, source, result, kinds = any_case(draw, transposed, 6)
         like = [shapes[source], shapes["weight"], shapes[result][1:2]]
         tensors, values = tensors_of(npu, draw, [shapes[result], *like[:2], *like], kinds)
         mask = [draw(st.booleans()) for _ in "iwb"]
@@ -227,7 +228,7 @@ def test_conv_depthwise2d(npu, data):
         "conv_depthwise2d", self, weight, npu.integers(windows.kernel), bias if with_bias else 0, *numbers_of, out, KEEP
     )
     assert ret == 0, acl.get_recent_err_msg()
-    added = numpy.broadcast_to(along_channels(values[2], 4) if with_bias else 0, shapes["narrow"])
+    added = along_channels(values[2] * with_bias, shapes["narrow"])
     check(npu, out, kinds[3], windows.to_narrow, values[0], values[1], added=added)
 
 
@@ -251,7 +252,7 @@ def test_conv_tbc(npu, data, pad):
         tensor._replace(view=tensor.view.transpose(order))
         for tensor, order in zip([out, *gradients[:2]], [(1, 2, 0), (1, 2, 0), (2, 1, 0)])
     ]
-    added = numpy.broadcast_to(along_channels(values[2], 3), (batch, outputs, after))
+    added = along_channels(values[2], (batch, outputs, after))
     check(npu, turned[0], kinds[3], windows.to_narrow, images[0], weight, added=added)
     check_gradients(
         npu, [*turned[1:], gradients[2]], kinds[4:], windows, shapes, images[1], images[0], weight, transposed=False
@@ -271,10 +272,7 @@ def test_more_positions_than_one_piece_has(npu, transposed):
     out = blank(npu, "f4", shapes[result])
     assert npu.call("convolution", tensors[1], tensors[2], 0, one, two, one, transposed, none, 1, out, KEEP) == 0
     gradient, input_, weight = (values.astype("f8") for values in (gradient, input_, weight))
-    if transposed:
-        check(npu, out, "f4", windows.to_wide, input_, weight, shapes["wide"])
-    else:
-        check(npu, out, "f4", windows.to_narrow, input_, weight)
+    check_result(npu, out, "f4", windows, shapes, transposed, input_, weight)
     found = [blank(npu, "f4", shape) for shape in (shapes[source], shapes["weight"], shapes[result][1:2])]
     ret = npu.call(
         "convolution_backward", *tensors, 0, one, two, one, transposed, none, 1, booleans(npu, [True] * 3), KEEP, *found
