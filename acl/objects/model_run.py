@@ -29,7 +29,7 @@ from acl.objects.context_current import call_in, make_current
 from acl.objects.event import Event
 from acl.objects.memory import Buffer
 from acl.objects.memory_block import Block
-from acl.objects.resource import INVALID_HANDLE, Opening, refuse_in_call, seconds
+from acl.objects.resource import INVALID_HANDLE, Opening, future_of_loop, refuse_in_call, seconds
 from acl.objects.stream import Stream
 
 if TYPE_CHECKING:
@@ -410,22 +410,8 @@ class ModelRun:
 
     async def _wait_async(self) -> Any:
         if not self.done():
-            import asyncio
-
-            loop = asyncio.get_running_loop()
-            future = loop.create_future()
-
-            def settle() -> None:
-                if not future.done():  # it may have been cancelled
-                    future.set_result(None)
-
-            def tell(_run: ModelRun) -> None:
-                try:
-                    loop.call_soon_threadsafe(settle)
-                except RuntimeError:  # the loop was closed, and nothing waits for the future
-                    pass
-
-            self.add_done_callback(tell)
+            future, call = future_of_loop()
+            self.add_done_callback(call)
             await future
         return self.result()
 

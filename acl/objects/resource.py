@@ -33,7 +33,7 @@ import warnings
 from html import escape
 from numbers import Real
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Optional, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, NoReturn, Optional, Protocol, TypeVar
 
 import acl
 from acl import rt
@@ -220,6 +220,26 @@ def seconds(timeout: float) -> float:
 def milliseconds(timeout: float) -> int:
     """Return a time-out in seconds as the milliseconds that C takes, at least 1."""
     return max(1, int(seconds(timeout) * 1000))
+
+
+def future_of_loop() -> tuple[Any, Callable[[object], None]]:
+    """Return a future of the running asyncio loop, and a callback that ends it from any thread."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    future = loop.create_future()
+
+    def settle() -> None:
+        if not future.done():  # it may have been cancelled
+            future.set_result(None)
+
+    def call(_data: object) -> None:
+        try:
+            loop.call_soon_threadsafe(settle)
+        except RuntimeError:  # the loop was closed, and nothing waits for the future
+            pass
+
+    return future, call
 
 
 def object_of(value: Any, kind: type[Self]) -> Self:

@@ -22,6 +22,7 @@ from acl.objects.resource import (
     Opening,
     Resource,
     current_opening,
+    future_of_loop,
     handle_of,
     integer,
     milliseconds,
@@ -290,21 +291,7 @@ class Stream(Resource):
 
     def _announce(self) -> Any:
         """Return a future of the running loop that is done when the stream reaches this point of its queue."""
-        import asyncio
-
-        loop = asyncio.get_running_loop()
-        future = loop.create_future()
-
-        def settle() -> None:
-            if not future.done():  # it may have been cancelled
-                future.set_result(None)
-
-        def call(_data: object) -> None:
-            try:
-                loop.call_soon_threadsafe(settle)
-            except RuntimeError:  # the loop was closed, and nothing waits for the future
-                pass
-
+        future, call = future_of_loop()
         self._launch(call)
         return future
 
