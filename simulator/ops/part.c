@@ -65,7 +65,7 @@ static aclError run_strided(const aclsimCall *call)
 /* The part of the split dimension that each output gets. */
 struct split {
     uint32_t sp_axis;
-    const int64_t *sp_sizes; /* NULL: each has sp_size, and the last one what is left */
+    const aclsimArgument *sp_sizes; /* NULL: each has sp_size, and the last one what is left */
     uint64_t sp_size;
 };
 
@@ -74,7 +74,7 @@ static aclnnStatus find_split(const aclsimCall *call, struct split *split)
     const aclsimArgument *self = &call->arguments[0], *sizes = &call->arguments[1];
     bool listed = sizes->kind == ACLSIM_INTEGERS;
     SIM_TRY(sim_require_rank(self, 1, SIM_RANK));
-    *split = (struct split){.sp_sizes = listed ? sizes->integers : NULL,
+    *split = (struct split){.sp_sizes = listed ? sizes : NULL,
                             .sp_size = listed ? 0 : (uint64_t)sizes->integer};
     return sim_require_dim(&call->arguments[2], self->tensors->rank, &split->sp_axis);
 }
@@ -83,7 +83,7 @@ static aclnnStatus find_split(const aclsimCall *call, struct split *split)
 static int64_t size_of_part(const struct split *split, uint64_t part, int64_t rest)
 {
     if (split->sp_sizes != NULL)
-        return split->sp_sizes[part];
+        return split->sp_sizes->integers[part];
     return split->sp_size < (uint64_t)rest ? (int64_t)split->sp_size : rest;
 }
 
