@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 ALPHA = 0.5  # of DeepNorm
+CONFLICT = 561002  # of shapes, in some operators
 
 
 class Lines(Case):
@@ -158,9 +159,11 @@ def test_add_layer_norm(npu, data):
     (y, _), (x, _) = case.take(case.shape), case.take(case.shape)
     (mean, _), (rstd, _) = (case.take(case.number_shape(), "f4") for _ in "ab")
     keeps = data.draw(st.booleans())
-    assert npu.call("add_layer_norm", x1, x2, gamma, beta, bias, 1e-3, keeps, y, mean, rstd, x) == 0
+    ret = npu.call("add_layer_norm", x1, x2, gamma, beta, bias, 1e-3, keeps, y, mean, rstd, x)
     if not one.size:
+        refused(ret, CONFLICT, "x1 has no elements, expected 1 or more")
         return
+    assert ret == 0
     total = one + two if extra is None else one + two + extra
     if keeps:
         agree(npu, x, total)
@@ -195,6 +198,26 @@ def test_the_sum_of_half_precision_is_rounded_before_it_is_normalized(npu):
     assert npu.call("add_rms_norm", npu.tensor(one), npu.tensor(two), blank(npu, "f2", (2,)), 0.0, y, rstd, x) == 0
     assert npu.get(x).tolist() == [[2048, 1]]
     agree(npu, rstd, [[1 / numpy.sqrt((2048.0**2 + 1) / 2)]])
+
+
+@SETTINGS
+@given(data=st.data())
+def test_add_rms_norm_without_results(npu, data):
+    """Without rstd the type is a half; without the sum, too, gamma is one line."""
+    case = Lines(npu, data.draw)
+    case.kind, keeps = data.draw(st.sampled_from(["f2", "b2"])), data.draw(st.booleans())
+    if not keeps:
+        case.axes, case.ones, case.tail = (-1,), [*case.shape[:-1], 1], [1, case.shape[-1]]
+    (x1, one), (x2, two), (gamma, factor) = (case.take(shape) for shape in (case.shape, case.shape, case.tail))
+    (y, _), (x, _) = case.take(case.shape), case.take(case.shape)
+    assert npu.call("add_rms_norm", x1, x2, gamma, 1e-6, y, 0, x if keeps else 0) == 0
+    if not one.size:
+        return
+    total = rounded(one + two, case.kind).astype("f8")
+    if keeps:
+        agree(npu, x, total)
+    plain, _, _ = normalize(case, total, 1e-6, False)
+    agree(npu, y, plain * (factor if keeps else factor[0]), numpy.abs(factor).max())
 
 
 def test_the_sum_may_replace_an_operand(npu):
@@ -248,9 +271,12 @@ def test_each_tensor_is_checked(npu, name):
             continue
         arguments = [place(npu, "f2", each) for each in CALLS[name]]
         shape = one[0] if isinstance(one[0], tuple) else one
-        assert npu.call(name, *arguments[:index], 0, *arguments[index + 1 :]) == NULLPTR, index
-        for wrong in (blank(npu, "f8", shape), blank(npu, arguments[index].kind, (*shape[:-1], 7))):
-            assert npu.call(name, *arguments[:index], wrong, *arguments[index + 1 :]) == INVALID, index
+        expected = 0 if (name, index) == ("add_rms_norm", 5) else NULLPTR  # rstd is optional; the sum only without it
+        assert npu.call(name, *arguments[:index], 0, *arguments[index + 1 :]) == expected, index
+        code = CONFLICT if name == "add_layer_norm" else INVALID
+        for kind, dims, expected in (("f8", shape, INVALID), (arguments[index].kind, (*shape[:-1], 7), code)):
+            wrong = blank(npu, kind, dims)
+            assert npu.call(name, *arguments[:index], wrong, *arguments[index + 1 :]) == expected, index
 
 
 @pytest.mark.strict
@@ -281,7 +307,20 @@ def test_refusals_of_a_norm_of_a_sum(npu):
     refused(ret, INVALID, "x2 has data type 1, float16, expected float32")
     ret = npu.call("add_rms_norm", x, x, rstd, 1e-6, y, rstd, other)
     refused(ret, INVALID, "gamma has shape [2, 1], expected [2, 3], the last dimensions of x1")
+    line = blank(npu, "f2", TAIL)
+    ret = npu.call("add_rms_norm", x, x, gamma, 1e-6, y, rstd, 0)
+    refused(ret, NULLPTR, "xOut is NULL, expected a valid pointer")
+    ret = npu.call("add_rms_norm", x, x, gamma, 1e-6, y, 0, other)
+    refused(ret, INVALID, "x1 has data type 0, float32, expected float16 or bfloat16")
+    ret = npu.call("add_rms_norm", half, half, line, 1e-6, half, 0, 0)
+    refused(ret, INVALID, "gamma has shape [3], expected [1, 3], one line, as there is no sum and no rstd")
     ret = npu.call("add_layer_norm", half, odd, gamma, gamma, 0, 1e-6, True, y, rstd, rstd, other)
     refused(ret, INVALID, "x2 has data type 27, bfloat16, expected float32 or float16")
     ret = npu.call("add_layer_norm", x, x, gamma, gamma, rstd, 1e-6, True, y, rstd, rstd, other)
-    refused(ret, INVALID, "biasOptional has shape [2, 1], expected [2, 3], that of x1")
+    refused(ret, CONFLICT, "biasOptional has shape [2, 1], expected [2, 3], that of x1")
+    for wrong, words in ((blank(npu, "f4", ()), "gamma has 0 dimensions, expected 1 to 2, the number of x1"),
+                         (rstd, "gamma has shape [2, 1], expected [2, 3], the last dimensions of x1")):  # fmt: skip
+        ret = npu.call("add_layer_norm", x, x, wrong, gamma, 0, 1e-6, True, y, rstd, rstd, other)
+        refused(ret, CONFLICT, words)
+    ret = npu.call("add_layer_norm", x, x, gamma, gamma, 0, 1e-6, True, y, gamma, rstd, other)
+    refused(ret, CONFLICT, "meanOut has shape [3], expected [2, 1], one number per normalized slice")

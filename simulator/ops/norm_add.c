@@ -10,26 +10,48 @@ struct last {
     const aclsimArgument *la_gamma, *la_beta, *la_mean; /* NULL: no bias; no mean, so that the mean square is used */
     const aclsimArgument *la_y, *la_rstd;               /* rstd may be NULL */
     double la_epsilon, la_offset; /* of the weight from gamma */
+    bool la_is_line;              /* gamma has the shape (1, D), and only the last dimension is normalized */
 };
 
-/* Checks what is computed from x, whose sum has the type `type`. */
+/* The number of dimensions before the normalized ones. */
+static uint32_t rows_of(const struct last *last)
+{
+    return last->la_y->tensors->rank - (last->la_is_line ? 1 : last->la_gamma->tensors->rank);
+}
+
+/* Checks the types of what is computed from a sum of the type `type`. */
+static aclnnStatus check_types(const struct last *last, aclDataType type, uint64_t scale_types)
+{
+    const aclsimArgument *numbers[] = {last->la_mean, last->la_rstd};
+    SIM_TRY(sim_require_type(last->la_gamma, scale_types));
+    if (last->la_beta != NULL)
+        SIM_TRY(sim_require_type(last->la_beta, scale_types));
+    SIM_TRY(sim_require_type(last->la_y, SIM_TYPE(type)));
+    for (size_t i = 0; i < 2; i++)
+        if (numbers[i] != NULL)
+            SIM_TRY(sim_require_type(numbers[i], SIM_TYPE(ACL_FLOAT)));
+    return ACL_SUCCESS;
+}
+
+/* The same, and the shapes of what is computed from x. */
 static aclnnStatus check(const struct last *last, const aclsimArgument *x, aclDataType type, uint64_t scale_types)
 {
     const aclsimTensor *input = x->tensors, *gamma = last->la_gamma->tensors;
     const aclsimArgument *numbers[] = {last->la_mean, last->la_rstd};
-    SIM_TRY(sim_require_type(last->la_gamma, scale_types));
-    SIM_TRY(sim_require_gamma(last->la_gamma, x));
-    if (last->la_beta != NULL) {
-        SIM_TRY(sim_require_type(last->la_beta, scale_types));
-        SIM_TRY(sim_require_shape(last->la_beta, gamma->dims, gamma->rank, "that of gamma"));
+    SIM_TRY(check_types(last, type, scale_types));
+    if (last->la_is_line) {
+        SIM_TRY(sim_require_rank(x, 1, SIM_RANK));
+        const int64_t line[] = {1, input->dims[input->rank - 1]};
+        SIM_TRY(sim_require_shape(last->la_gamma, line, 2, "one line, as there is no sum and no rstd"));
+    } else {
+        SIM_TRY(sim_require_gamma(last->la_gamma, x));
     }
-    SIM_TRY(sim_require_type(last->la_y, SIM_TYPE(type)));
+    if (last->la_beta != NULL)
+        SIM_TRY(sim_require_shape(last->la_beta, gamma->dims, gamma->rank, "that of gamma"));
     SIM_TRY(sim_require_shape(last->la_y, input->dims, input->rank, "that of the input"));
     for (size_t i = 0; i < 2; i++)
-        if (numbers[i] != NULL) {
-            SIM_TRY(sim_require_type(numbers[i], SIM_TYPE(ACL_FLOAT)));
-            SIM_TRY(sim_require_rstd(numbers[i], input, input->rank - gamma->rank));
-        }
+        if (numbers[i] != NULL)
+            SIM_TRY(sim_require_rstd(numbers[i], input, rows_of(last)));
     return ACL_SUCCESS;
 }
 
@@ -38,11 +60,6 @@ static aclnnStatus check_like(const aclsimArgument *argument, const aclsimArgume
 {
     SIM_TRY(sim_require_type(argument, SIM_TYPE(type)));
     return sim_require_shape(argument, x->tensors->dims, x->tensors->rank, "that of the input");
-}
-
-static uint32_t rows_of(const struct last *last)
-{
-    return last->la_y->tensors->rank - last->la_gamma->tensors->rank;
 }
 
 /* Normalizes the values in place, and returns the statistics. */
@@ -75,7 +92,8 @@ static aclError normalize(const struct last *last, double *values, struct sim_li
     sim_lists_store(last->la_y, values);
     if (last->la_mean != NULL)
         sim_lists_store_rows(last->la_mean, rows_of(last), means);
-    sim_lists_store_rows(last->la_rstd, rows_of(last), rstds);
+    if (last->la_rstd != NULL)
+        sim_lists_store_rows(last->la_rstd, rows_of(last), rstds);
     return ACL_SUCCESS;
 }
 
@@ -99,13 +117,15 @@ static aclError load_sum(struct sim_lists *lists, const aclsimArgument *x1, cons
 
 /* ---- AddRmsNorm: x1, x2, gamma, epsilon, y, rstd, x ---- */
 
+/* The last two results may be absent: rstd alone, or both. */
 static struct last add_rms_norm_of(const aclsimArgument *given)
 {
     return (struct last){
         .la_gamma = &given[2],
         .la_y = &given[4],
-        .la_rstd = &given[5],
+        .la_rstd = given[5].present != 0 ? &given[5] : NULL,
         .la_epsilon = given[3].number,
+        .la_is_line = given[6].present == 0,
     };
 }
 
@@ -115,9 +135,11 @@ static aclnnStatus plan_add_rms_norm(const aclsimCall *call, uint64_t *workspace
     const struct last last = add_rms_norm_of(given);
     aclDataType type = given[0].tensors->type;
     (void)workspace_size;
-    SIM_TRY(sim_require_type(&given[0], SIM_TYPES_SINGLE));
+    SIM_TRY(sim_require_present(&given[6], given[5].present != 0));
+    SIM_TRY(sim_require_type(&given[0], given[5].present != 0 ? SIM_TYPES_SINGLE : SIM_TYPES_HALF));
     SIM_TRY(check_like(&given[1], &given[0], type));
-    SIM_TRY(check_like(&given[6], &given[0], type));
+    if (given[6].present != 0)
+        SIM_TRY(check_like(&given[6], &given[0], type));
     return check(&last, &given[0], type, SIM_TYPE(type));
 }
 
@@ -138,7 +160,8 @@ static aclError add_rms_norm(const aclsimCall *call, struct sim_lists *lists)
     size_t count;
     if (is_empty(&given[0]))
         return ACL_SUCCESS;
-    SIM_TRY(load_rounded_sum(lists, given, &given[6], &values, &count));
+    /* without the sum as a result, y holds it until it is normalized */
+    SIM_TRY(load_rounded_sum(lists, given, &given[given[6].present != 0 ? 6 : 4], &values, &count));
     return normalize(&last, values, lists);
 }
 
@@ -282,25 +305,61 @@ static struct last add_layer_norm_of(const aclsimArgument *given)
     };
 }
 
+/* A shape that does not fit has a code of its own here. */
+static aclnnStatus check_fit(const aclsimArgument *argument, const int64_t *dims, uint32_t rank, const char *whose)
+{
+    return sim_require_shape_or(ACLNN_ERR_INNER_TILING_ERROR, argument, dims, rank, whose);
+}
+
+/* Mean and rstd: with the dimensions of 1, without them, or in the shape of x1. */
+static aclnnStatus check_number(const aclsimArgument *number, const aclsimTensor *x1, uint32_t rows)
+{
+    int64_t dims[SIM_RANK];
+    for (uint32_t k = 0; k < x1->rank; k++)
+        dims[k] = k < rows ? x1->dims[k] : 1;
+    if (sim_require_is_shape(number->tensors, dims, rows) ||
+        sim_require_is_shape(number->tensors, x1->dims, x1->rank))
+        return ACL_SUCCESS;
+    return check_fit(number, dims, x1->rank, "one number per normalized slice");
+}
+
+static aclnnStatus check_fits(const struct last *last, const aclsimArgument *given)
+{
+    const aclsimArgument *bias = &given[4];
+    const aclsimTensor *x1 = given[0].tensors, *gamma = given[2].tensors;
+    const uint32_t rank = gamma->rank;
+    SIM_ARGUMENT(!is_empty(&given[0]), ACLNN_ERR_INNER_TILING_ERROR, "%s has no elements, expected 1 or more",
+                 given[0].name);
+    SIM_TRY(check_fit(&given[1], x1->dims, x1->rank, "that of x1"));
+    SIM_ARGUMENT(rank >= 1 && rank <= x1->rank, ACLNN_ERR_INNER_TILING_ERROR,
+                 "%s has %u dimensions, expected 1 to %u, the number of x1", given[2].name, rank, x1->rank);
+    SIM_TRY(check_fit(&given[2], x1->dims + (x1->rank - rank), rank, "the last dimensions of x1"));
+    SIM_TRY(check_fit(&given[3], gamma->dims, rank, "that of gamma"));
+    if (bias->present != 0 && !sim_require_is_shape(bias->tensors, gamma->dims, rank))
+        SIM_TRY(check_fit(bias, x1->dims, x1->rank, "that of x1"));
+    SIM_TRY(check_fit(last->la_y, x1->dims, x1->rank, "that of x1"));
+    SIM_TRY(check_number(last->la_mean, x1, rows_of(last)));
+    SIM_TRY(check_number(last->la_rstd, x1, rows_of(last)));
+    return given[6].integer != 0 ? check_fit(&given[10], x1->dims, x1->rank, "that of x1") : ACL_SUCCESS;
+}
+
 /* The operands have the same type, or one of them is float32. */
 static aclnnStatus plan_add_layer_norm(const aclsimCall *call, uint64_t *workspace_size)
 {
     const aclsimArgument *given = call->arguments, *bias = &given[4];
-    const aclsimTensor *x1 = given[0].tensors, *x2 = given[1].tensors, *gamma = given[2].tensors;
+    const aclsimTensor *x1 = given[0].tensors, *x2 = given[1].tensors;
     const struct last last = add_layer_norm_of(given);
     aclDataType type = x1->type == x2->type ? x1->type : ACL_FLOAT;
     (void)workspace_size;
     SIM_TRY(sim_require_type(&given[0], SIM_TYPES_SINGLE));
     uint64_t others = x1->type == ACL_FLOAT ? SIM_TYPES_SINGLE : SIM_TYPE(x1->type) | SIM_TYPE(ACL_FLOAT);
     SIM_TRY(sim_require_type(&given[1], others));
-    SIM_TRY(sim_require_shape(&given[1], x1->dims, x1->rank, "that of x1"));
-    SIM_TRY(check(&last, &given[0], type, SIM_TYPE(type) | SIM_TYPE(ACL_FLOAT)));
-    if (bias->present != 0) {
+    SIM_TRY(check_types(&last, type, SIM_TYPE(type) | SIM_TYPE(ACL_FLOAT)));
+    if (bias->present != 0)
         SIM_TRY(sim_require_type(bias, SIM_TYPE(type)));
-        if (!sim_require_is_shape(bias->tensors, gamma->dims, gamma->rank))
-            SIM_TRY(sim_require_shape(bias, x1->dims, x1->rank, "that of x1"));
-    }
-    return given[6].integer != 0 ? check_like(&given[10], &given[0], type) : ACL_SUCCESS;
+    if (given[6].integer != 0)
+        SIM_TRY(sim_require_type(&given[10], SIM_TYPE(type)));
+    return check_fits(&last, given);
 }
 
 static aclError add_layer_norm(const aclsimCall *call, struct sim_lists *lists)
@@ -309,8 +368,6 @@ static aclError add_layer_norm(const aclsimCall *call, struct sim_lists *lists)
     const struct last last = add_layer_norm_of(given);
     double *values, *more;
     size_t count;
-    if (is_empty(&given[0]))
-        return ACL_SUCCESS;
     SIM_TRY(load_sum(lists, &given[0], &given[1], 1, &values, &count));
     if (bias->present != 0) {
         size_t period = (size_t)sim_walk_count(bias->tensors);

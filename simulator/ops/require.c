@@ -124,7 +124,8 @@ bool sim_require_is_shape(const aclsimTensor *tensor, const int64_t *dims, uint3
     return tensor->rank == rank && memcmp(tensor->dims, dims, rank * sizeof *dims) == 0;
 }
 
-aclnnStatus sim_require_shape(const aclsimArgument *argument, const int64_t *dims, uint32_t rank, const char *whose)
+aclnnStatus sim_require_shape_or(aclnnStatus code, const aclsimArgument *argument, const int64_t *dims, uint32_t rank,
+                                 const char *whose)
 {
     const aclsimTensor *tensor = argument->tensors;
     char found[LIST_BYTES], wanted[LIST_BYTES];
@@ -132,8 +133,12 @@ aclnnStatus sim_require_shape(const aclsimArgument *argument, const int64_t *dim
         return ACL_SUCCESS;
     list_dims(found, tensor->dims, tensor->rank);
     list_dims(wanted, dims, rank);
-    return sim_refuse(ACLNN_ERR_PARAM_INVALID, "%s has shape %s, expected %s, %s", argument->name, found, wanted,
-                      whose);
+    return sim_refuse(code, "%s has shape %s, expected %s, %s", argument->name, found, wanted, whose);
+}
+
+aclnnStatus sim_require_shape(const aclsimArgument *argument, const int64_t *dims, uint32_t rank, const char *whose)
+{
+    return sim_require_shape_or(ACLNN_ERR_PARAM_INVALID, argument, dims, rank, whose);
 }
 
 aclnnStatus sim_require_like(const aclsimArgument *argument, const aclsimArgument *other)

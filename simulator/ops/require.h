@@ -36,6 +36,9 @@ aclnnStatus sim_require_natural(const aclsimArgument *number);
 aclnnStatus sim_require_rank(const aclsimArgument *argument, uint32_t least, uint32_t most);
 /* The tensor has this shape, which the message calls `whose`, such as "that of self". */
 aclnnStatus sim_require_shape(const aclsimArgument *argument, const int64_t *dims, uint32_t rank, const char *whose);
+/* The same with another code than 161002, which some operators return for shapes. */
+aclnnStatus sim_require_shape_or(aclnnStatus code, const aclsimArgument *argument, const int64_t *dims, uint32_t rank,
+                                 const char *whose);
 bool sim_require_is_shape(const aclsimTensor *tensor, const int64_t *dims, uint32_t rank);
 /* The tensor has the type and the shape of the other one. */
 aclnnStatus sim_require_like(const aclsimArgument *argument, const aclsimArgument *other);

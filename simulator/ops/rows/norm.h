@@ -50,7 +50,7 @@ OP(9, 1) aclnnAddLayerNormQuantV2(IN const aclTensor *x1, IN const aclTensor *x2
 
 /** aclnnop/aclnn_add_rms_norm.h */
 OP aclnnAddRmsNorm(IN const aclTensor *x1, IN const aclTensor *x2, IN const aclTensor *gamma, double epsilon,
-    OUT const aclTensor *yOut, OUT const aclTensor *rstdOut, OUT const aclTensor *xOut);
+    OUT const aclTensor *yOut, OUT OPT const aclTensor *rstdOut, OUT OPT const aclTensor *xOut);
 
 /** aclnnop/aclnn_add_rms_norm_cast.h */
 OP(8, 5) aclnnAddRmsNormCast(IN const aclTensor *x1, IN const aclTensor *x2, IN const aclTensor *gamma, double epsilon,
