@@ -93,3 +93,29 @@ def test_without_a_layout_it_is_bsh(npu):
     del given_too["inputLayout"]
     assert call(npu, "fused_infer_attention_score_v4", **given_too) == 0, acl.get_recent_err_msg()
     assert (npu.get(given_too["attentionOut"]) == 1).all()
+
+
+@pytest.mark.strict
+@pytest.mark.parametrize(
+    "name", [*(f"fused_infer_attention_score_v{version}" for version in (3, 4, 5)), "prompt_flash_attention_v3"]
+)
+def test_ends_of_batches(npu, name):
+    """An end may be repeated; it is not less than the one before, and not more than the rows."""
+    query, key, value, out = (blank(npu, "f2", (6, 1, 16)) for _ in "qkvo")
+    lists = [[key], [value]] if name.startswith("fused") else [key, value]
+    more = {"pseType": 0} if name.endswith("v5") else {}
+
+    def ask(ends, kv_ends):
+        return call(npu, name, query=query, key=lists[0], value=lists[1], attentionOut=out, numHeads=1,
+                    numKeyValueHeads=1, inputLayout="TND", actualSeqLengths=ends, actualSeqLengthsKv=kv_ends,
+                    scaleValue=1.0, **more)  # fmt: skip
+
+    assert ask([0, 2, 2, 6], [3, 3, 3, 5]) == 0
+    for ends, words in (
+        ([2, 0, 6], "[1] is 0, expected 2 to 6"),
+        ([2, 7, 6], "[1] is 7, expected 2 to 6"),
+        ([2, 6, 0], "[2] is 0, expected 6 to 6"),
+        ([-1, 2, 6], "[0] is -1, expected 0 to 6"),
+    ):
+        refused(ask(ends, [2, 4, 6]), INVALID, "actualSeqLengths", words)
+        refused(ask([2, 4, 6], ends), INVALID, "actualSeqLengthsKv", words)

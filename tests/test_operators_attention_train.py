@@ -284,6 +284,11 @@ def test_refusals(npu):
         refused(ret, INVALID, "actualSeqQLenOptional[1] is 7, expected 2 to 6")
         ret = call(npu, name, **packed, actualSeqQLen=[2, 6], actualSeqKvLen=[3, 1])
         refused(ret, INVALID, "actualSeqKvLenOptional[1] is 1, expected 3 to 6")
+        assert call(npu, name, **packed, actualSeqQLen=[0, 2, 2, 6, 0], actualSeqKvLen=[3, 3, 6, 0, 0]) == 0
+        ret = call(npu, name, **packed, actualSeqQLen=[2, 0, 6], actualSeqKvLen=[2, 2, 6])
+        refused(ret, INVALID, "actualSeqQLenOptional[2] is 6, expected 0, as the end before it is 0")
+        ret = call(npu, name, **packed, actualSeqQLen=[2, 4, 6], actualSeqKvLen=[2, 0, 1])
+        refused(ret, INVALID, "actualSeqKvLenOptional[2] is 1, expected 0, as the end before it is 0")
 
 
 @pytest.mark.strict

@@ -35,7 +35,7 @@ aclError sim_attention_score_run(const aclsimCall *call)
     }
     SIM_TRY(sim_attention_reserve(&tile));
     for (int64_t b = 0; b < training.tr_batches; b++) {
-        sim_attention_train_step(&training, &batch); /* succeeds, as it did in the first phase */
+        sim_attention_train_step(&training, &batch);
         for (int64_t n = 0; n < training.tr_heads && batch.ba_queries != 0; n++) {
             sim_attention_train_head(&training, &batch, n, &head);
             head.he_out = sim_attention_rows_at(&out, batch.ba_place, n, batch.ba_first);

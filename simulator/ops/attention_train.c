@@ -124,32 +124,44 @@ static aclnnStatus parse_rope(struct sim_training *training)
 
 /* ---- batches ---- */
 
-/* Batch `number` in an array of ends; 0 after another end belongs to a batch that is not used. */
-static aclnnStatus ends_of(const aclsimArgument *ends, int64_t number, int64_t rows, int64_t *first, int64_t *length)
+/* Ends do not decrease, except that the last ones may be 0: they belong to batches that are not used. */
+static aclnnStatus check_ends(const aclsimArgument *ends, int64_t rows)
 {
-    const int64_t end = ends->integers[number], before = number == 0 ? 0 : ends->integers[number - 1];
-    *first = end == 0 ? 0 : before;
-    SIM_ARGUMENT(*first >= 0 && end >= *first && end <= rows, ACLNN_ERR_PARAM_INVALID,
-                 "%s[%" PRId64 "] is %" PRId64 ", expected %" PRId64 " to %" PRId64, ends->name, number, end, before,
-                 rows);
-    *length = end - *first;
+    int64_t least = 0;
+    bool is_over = false;
+    for (uint64_t b = 0; b < ends->count; b++) {
+        const int64_t end = ends->integers[b];
+        is_over = is_over || (end == 0 && least > 0);
+        SIM_ARGUMENT(!is_over || end == 0, ACLNN_ERR_PARAM_INVALID,
+                     "%s[%" PRIu64 "] is %" PRId64 ", expected 0, as the end before it is 0", ends->name, b, end);
+        SIM_ARGUMENT(is_over || (end >= least && end <= rows), ACLNN_ERR_PARAM_INVALID,
+                     "%s[%" PRIu64 "] is %" PRId64 ", expected %" PRId64 " to %" PRId64, ends->name, b, end, least,
+                     rows);
+        least = end;
+    }
     return ACL_SUCCESS;
 }
 
-aclnnStatus sim_attention_train_step(const struct sim_training *training, struct sim_training_batch *batch)
+/* Batch `number` in an array of ends. */
+static void find_rows(const aclsimArgument *ends, int64_t number, int64_t *first, int64_t *length)
+{
+    const int64_t end = ends->integers[number];
+    *first = number == 0 || end == 0 ? 0 : ends->integers[number - 1];
+    *length = end - *first;
+}
+
+void sim_attention_train_step(const struct sim_training *training, struct sim_training_batch *batch)
 {
     batch->ba_bit += (uint64_t)training->tr_heads * (uint64_t)batch->ba_queries * (uint64_t)batch->ba_keys;
     batch->ba_number++;
     if (training->tr_is_packed) {
-        SIM_TRY(ends_of(training->tr_lengths, batch->ba_number, training->tr_query.vi_rows, &batch->ba_first,
-                        &batch->ba_queries));
-        return ends_of(training->tr_kv_lengths, batch->ba_number, training->tr_key.vi_rows, &batch->ba_first_key,
-                       &batch->ba_keys);
+        find_rows(training->tr_lengths, batch->ba_number, &batch->ba_first, &batch->ba_queries);
+        find_rows(training->tr_kv_lengths, batch->ba_number, &batch->ba_first_key, &batch->ba_keys);
+        return;
     }
     batch->ba_place = batch->ba_number;
     batch->ba_queries = training->tr_query.vi_rows;
     batch->ba_keys = training->tr_key.vi_rows;
-    return ACL_SUCCESS;
 }
 
 static aclnnStatus parse_batches(struct sim_training *training)
@@ -167,11 +179,13 @@ static aclnnStatus parse_batches(struct sim_training *training)
                  "actualSeqQLen and actualSeqKvLen have %" PRIu64 " and %" PRIu64
                  " numbers, expected the ends of the same batches", lengths == NULL ? 0 : lengths->count,
                  others == NULL ? 0 : others->count);
+    SIM_TRY(check_ends(lengths, training->tr_query.vi_rows));
+    SIM_TRY(check_ends(others, training->tr_key.vi_rows));
     training->tr_lengths = lengths;
     training->tr_kv_lengths = others;
     training->tr_batches = (int64_t)lengths->count;
     for (int64_t b = 0; b < training->tr_batches; b++) {
-        SIM_TRY(sim_attention_train_step(training, &batch));
+        sim_attention_train_step(training, &batch);
         if (batch.ba_queries == 0 || batch.ba_keys == 0)
             continue;
         training->tr_first_live = training->tr_first_live < 0 ? b : training->tr_first_live;
@@ -224,7 +238,7 @@ static aclnnStatus check_prefix(struct sim_training *training, int64_t mode)
                  training->tr_prefix == NULL ? 0 : training->tr_prefix->count, training->tr_batches, mode);
     for (int64_t b = 0; b < training->tr_batches; b++) {
         const int64_t prefix = training->tr_prefix->integers[b];
-        SIM_TRY(sim_attention_train_step(training, &batch));
+        sim_attention_train_step(training, &batch);
         const int64_t least = batch.ba_queries > batch.ba_keys ? 0 : batch.ba_keys - batch.ba_queries;
         SIM_ARGUMENT(prefix >= least && prefix <= batch.ba_keys, ACLNN_ERR_PARAM_INVALID,
                      "prefix[%" PRId64 "] is %" PRId64 ", expected %" PRId64 " to %" PRId64, b, prefix, least,
@@ -244,7 +258,7 @@ static aclnnStatus check_mask(const struct sim_training *training, const aclsimA
                  "%s has %" PRId64 " batches of %" PRId64 " heads, expected 1 or %" PRId64 " of 1 or %" PRId64,
                  mask->name, view->vi_batches, view->vi_heads, training->tr_batches, training->tr_heads);
     for (int64_t b = 0; b < training->tr_batches; b++) {
-        SIM_TRY(sim_attention_train_step(training, &batch));
+        sim_attention_train_step(training, &batch);
         SIM_ARGUMENT(view->vi_rows >= batch.ba_queries && view->vi_columns >= batch.ba_keys, ACLNN_ERR_PARAM_INVALID,
                      "%s has %" PRId64 " rows of %" PRId64 ", expected %" PRId64 " of %" PRId64, mask->name,
                      view->vi_rows, view->vi_columns, batch.ba_queries, batch.ba_keys);
@@ -297,7 +311,7 @@ static aclnnStatus parse_dropout(struct sim_training *training)
     SIM_TRY(sim_require_rank(drop, 1, 1));
     bool fits = true;
     for (int64_t b = 0; b < training->tr_batches; b++) {
-        SIM_TRY(sim_attention_train_step(training, &batch));
+        sim_attention_train_step(training, &batch);
         uint64_t more = (uint64_t)training->tr_heads;
         fits = fits && sim_size_multiply(&more, (uint64_t)batch.ba_queries) &&
                sim_size_multiply(&more, (uint64_t)batch.ba_keys) && !__builtin_add_overflow(bits, more, &bits);

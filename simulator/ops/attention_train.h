@@ -40,7 +40,7 @@ aclnnStatus sim_attention_train_view(const struct sim_training *training, const 
                                      struct sim_attention_view *view);
 
 /* Goes on to the next batch; the first one comes after ba_number -1 in a struct of zeros. */
-aclnnStatus sim_attention_train_step(const struct sim_training *training, struct sim_training_batch *batch);
+void sim_attention_train_step(const struct sim_training *training, struct sim_training_batch *batch);
 
 /* Describes a query head of a batch, except its results. */
 void sim_attention_train_head(const struct sim_training *training, const struct sim_training_batch *batch, int64_t n,
