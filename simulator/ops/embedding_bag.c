@@ -79,25 +79,29 @@ struct job {
     size_t jo_count, jo_bags, jo_width;
 };
 
-static aclError check_indices(const aclsimArgument *given, size_t count)
+/* Reads each index once, because the memory may change after it was checked. */
+static aclError load_indices(const aclsimArgument *given, double *numbers, size_t count)
 {
     const struct sim_indices indices = sim_indices_of(given[INDICES].name, given[INDICES].tensors, &given[WEIGHT],
                                                       given[WEIGHT].tensors, 0, false);
     int64_t index;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         if (!sim_indices_find(&indices, sim_indices_nth(given[INDICES].tensors, (int64_t)i), &index))
             return sim_indices_fail(&indices);
+        numbers[i] = (double)index;
+    }
     return ACL_SUCCESS;
 }
 
 /* Offsets begin with 0 and do not decrease. */
-static aclError check_offsets(const double *offsets, size_t bags, size_t count)
+static aclError check_offsets(const aclsimArgument *given, const double *offsets, size_t bags, size_t count)
 {
     double least = 0, most = 0;
     for (size_t i = 0; i < bags; i++, most = (double)count) {
         if (offsets[i] < least || offsets[i] > most) {
-            char text[160];
-            snprintf(text, sizeof text, "offsets[%zu] is %.0f, expected %.0f to %.0f", i, offsets[i], least, most);
+            char text[192];
+            snprintf(text, sizeof text, "%.60s[%zu] is %.0f, expected %.0f to %.0f", given->name, i, offsets[i], least,
+                     most);
             sim_fail_reason(text);
             return ACL_ERROR_RT_AICORE_EXCEPTION;
         }
@@ -180,10 +184,11 @@ static aclError run(const aclsimCall *call, struct sim_lists *lists)
                       .jo_bags = (size_t)given[OUT].tensors->dims[0],
                       .jo_width = (size_t)given[WEIGHT].tensors->dims[1]};
     double *bag_of, *sizes;
-    SIM_TRY(check_indices(given, job.jo_count));
-    SIM_TRY(sim_lists_load(lists, &given[INDICES], &job.jo_indices));
+    SIM_TRY(sim_lists_take(lists, job.jo_count, &job.jo_indices));
+    SIM_TRY(load_indices(given, job.jo_indices, job.jo_count));
     SIM_TRY(sim_lists_load(lists, &given[OFFSETS], &job.jo_offsets));
-    SIM_TRY(check_offsets(job.jo_offsets, (size_t)given[OFFSETS].tensors->dims[0], job.jo_count));
+    const size_t offsets = (size_t)given[OFFSETS].tensors->dims[0];
+    SIM_TRY(check_offsets(&given[OFFSETS], job.jo_offsets, offsets, job.jo_count));
     SIM_TRY(sim_lists_load_or(lists, &given[SAMPLES], job.jo_count, 1, &job.jo_samples));
     SIM_TRY(sim_lists_take(lists, job.jo_width, &job.jo_row));
     SIM_TRY(sim_lists_take(lists, job.jo_width, &job.jo_sum));
