@@ -321,7 +321,9 @@ static aclnnStatus plan_stack(const aclsimCall *call, uint64_t *workspace_size)
     return check_common_type(list, out);
 }
 
-/* A member is cast to the common type of all members first, and then to the type of the result. */
+/* A member is loaded in the class of the common type of all members, and cast from there to the type of the result:
+ * beside float32, an integer is rounded to float32 even if the result is double. A common type of half precision has
+ * the class of float32, so that only the result is rounded to a half. */
 static void cast_block(const struct sim_pointwise *block, void *context)
 {
     const aclDataType through = *(const aclDataType *)context;
@@ -341,7 +343,7 @@ static void cast_block(const struct sim_pointwise *block, void *context)
 /* Copies a member to its part of the result. */
 static void copy_member(const aclsimTensor *part, const aclsimTensor *member, aclDataType through)
 {
-    if (member->type == part->type) /* casting to the common type and back changes nothing */
+    if (member->type == part->type) /* the common type, if it can be cast back, holds all its values */
         sim_walk_copy(part, member);
     else
         sim_pointwise_run((const aclsimTensor *[]){part, member}, 2, cast_block, &through);
