@@ -37,7 +37,9 @@ def call(npu, version, operands, y, groups, form=ENDS, kind=0, rows=0, split=3):
     tensor = 0 if groups is None else npu.tensor(groups)
     if version == 3:
         return npu.call("grouped_matmul_v3", *operands, tensor, split, kind, y)
-    return npu.call("grouped_matmul_v4", *operands, rows, tensor, 0, 0, 0, split, kind, form, 0, y, 0, 0)
+    hint = [npu.integers([8])] if version == 5 else []  # tuningConfig, which changes no result
+    more = rows, tensor, 0, 0, 0, split, kind, form, 0, *hint, y, 0, 0
+    return npu.call(f"grouped_matmul_v{version}", *operands, *more)
 
 
 def any_sizes(case, draw, count):
@@ -61,8 +63,8 @@ def test_groups_of_rows(npu, data):
     weight, right = case.take((count, depth, columns))
     bias, biases = case.take_or_none((count, columns), "f4" if case.kind == "b2" else case.kind)
     y, before = case.take((rows, columns))
-    version = draw(st.sampled_from([1, 2, 3, 4]))
-    form = draw(st.sampled_from([ENDS, SIZES, PAIRS])) if version == 4 else ENDS
+    version = draw(st.sampled_from([1, 2, 3, 4, 5]))
+    form = draw(st.sampled_from([ENDS, SIZES, PAIRS])) if version > 3 else ENDS
     operands = npu.list([x]), npu.list([weight]), member(npu, bias), 0, 0, 0, 0
     assert call(npu, version, operands, npu.list([y]), group_list(sizes, form), form) == 0
     expected, error, start = before.copy(), numpy.zeros(before.shape), 0
@@ -85,7 +87,8 @@ def test_groups_of_the_summed_dimension(npu, data):
         case.take((rows, depth)), case.take((depth, columns)), case.take((count, rows, columns)),
     )  # fmt: skip
     operands = npu.list([x]), npu.list([weight]), 0, 0, 0, 0, 0
-    assert call(npu, draw(st.sampled_from([2, 3, 4])), operands, npu.list([y]), group_list(sizes, ENDS), kind=2) == 0
+    version = draw(st.sampled_from([2, 3, 4, 5]))
+    assert call(npu, version, operands, npu.list([y]), group_list(sizes, ENDS), kind=2) == 0
     starts = numpy.cumsum([0, *sizes])
     parts = [slice(start, start + size) for start, size in zip(starts, sizes)]
     expected = numpy.stack([left[:, part] @ right[part] for part in parts])
@@ -103,7 +106,7 @@ def test_lists(npu, data):
         parts.append([case.take(shape) for shape in ((rows, depth), (depth, columns), (columns,), (rows, columns))])
     lists = [npu.list([part[place][0] for part in parts]) for place in range(4)]
     operands = *lists[:2], lists[2] if case.kind != "b2" else 0, 0, 0, 0, 0
-    assert call(npu, draw(st.sampled_from([1, 2, 3, 4])), operands, lists[3], None, kind=-1, split=0) == 0
+    assert call(npu, draw(st.sampled_from([1, 2, 3, 4, 5])), operands, lists[3], None, kind=-1, split=0) == 0
     for (_, left), (_, right), (_, bias), (y, _) in parts:
         added = bias if case.kind != "b2" else 0
         error = TOLERANCE * (numpy.abs(left) @ numpy.abs(right) + numpy.abs(added))
@@ -123,8 +126,8 @@ def test_quantised_products(npu, data):
     per_row, row_scales = case.take_or_none((rows,), "f4", small) if rows else (0, None)
     y, before = case.take((rows, columns), kind)
     operands = npu.list([x]), npu.list([weight]), 0, npu.list([npu.tensor(packed)]), 0, 0, 0
-    ret = call(npu, 4, operands, npu.list([y]), group_list(sizes, SIZES), SIZES, rows=member(npu, per_row))
-    assert ret == 0
+    version, rows_list = draw(st.sampled_from([4, 5])), member(npu, per_row)
+    assert call(npu, version, operands, npu.list([y]), group_list(sizes, SIZES), SIZES, rows=rows_list) == 0
     expected, start = before.copy(), 0
     for group, size in enumerate(sizes):
         part = slice(start, start + size)
@@ -152,7 +155,7 @@ def test_quantised_weights(npu, data):
     (scale, scales), (offset, offsets) = case.take(shape, values=small), case.take(shape)
     y, before = case.take((rows, columns))
     operands = npu.list([x]), npu.list([weight]), 0, 0, 0, npu.list([scale]), npu.list([offset])
-    assert call(npu, draw(st.sampled_from([3, 4])), operands, npu.list([y]), group_list(sizes, ENDS)) == 0
+    assert call(npu, draw(st.sampled_from([3, 4, 5])), operands, npu.list([y]), group_list(sizes, ENDS)) == 0
     each = 1 if len(shape) == 2 else shape[1]
     spread = [numpy.repeat(numbers.reshape(count, each, columns), depth // each, 1) for numbers in (scales, offsets)]
     whole = (right + spread[1]) * spread[0]
@@ -212,6 +215,20 @@ def test_refusals(npu):
     refused(ask(kind=-1, groups=None), INVALID, "weight has 3 dimensions and 2 groups", "for group type -1")
     lists = [npu.list([blank(npu, "f2", shape) for _ in "ab"]) for shape in ((4, 3), (3, 5), (4, 5))]
     refused(call(npu, 3, (*lists[:2], *[0] * 5), lists[2], groups, kind=2, split=0), INVALID, "list of 2 tensors")
+
+
+@pytest.mark.strict
+def test_the_fifth_version_refuses(npu):
+    def ask(groups=(1, 4), form=ENDS, kind=0, x=(4, 3), **options):
+        lists = [npu.list([blank(npu, "f2", shape)]) for shape in (x, (2, 3, 5), (4, 5))]
+        return call(npu, 5, (*lists[:2], 0, 0, 0, 0, 0), lists[2], numpy.array(groups), form, kind, **options)
+
+    assert ask() == 0
+    refused(npu.call("grouped_matmul_v5", 0, *[0] * 11, 3, 0, 0, 0, 0, 0, 0, 0), NULLPTR, "x is NULL")
+    refused(ask(kind=1), INVALID, "groupType is 1, expected -1, 0 or 2")
+    refused(ask(split=4), INVALID, "the split item of out is 4, expected 0 to 3")
+    refused(ask(form=3), INVALID, "the list type of groupList", "is 3, expected 0 to 2")
+    refused(ask(x=(4, 2)), INVALID, "x has 2 columns and weight of group 0 has 3 rows, expected the same")
 
 
 @pytest.mark.strict

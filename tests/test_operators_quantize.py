@@ -97,6 +97,13 @@ def test_group_quant(npu, data):
     same_integers(npu, y, form, numpy.rint(scaled))
 
 
+def test_no_groups_write_nothing(npu):
+    x, scale, index = blank(npu, "f4", (2, 3)), blank(npu, "f4", (0, 3)), blank(npu, "i4", (0,))
+    y = npu.tensor(numpy.full((2, 3), 9, "i1"))
+    assert npu.call("group_quant", x, scale, index, 0, 2, y) == 0
+    assert (npu.get(y) == 9).all()
+
+
 @SETTINGS
 @given(data=st.data())
 def test_dequant_bias(npu, data):
