@@ -316,6 +316,14 @@ def test_math_types_of_bfloat16_batches(npu):
     assert npu.get(out).item() == 2.0**100
 
 
+def test_an_empty_factor_takes_no_memory(npu):
+    """Its other dimensions may be larger than any memory."""
+    self, out = npu.tensor(numpy.ones((2, 3), "f4")), blank(npu, "f4", (2, 3))
+    one, other = (npu.tensor(numpy.zeros(shape, "f4")) for shape in ((2**45, 2, 0), (2**45, 0, 3)))
+    assert npu.call("addbmm", self, one, other, npu.scalar(2), npu.scalar(1), out, KEEP) == 0
+    assert (npu.get(out) == 2).all()
+
+
 # --- refusals
 
 

@@ -38,8 +38,8 @@ aclError sim_line_reserve(const struct sim_line *line, enum sim_class class, siz
 {
     uint64_t bytes = size_of(class);
     bool fits = sim_size_multiply(&bytes, count);
-    *length = 1;
-    for (uint32_t k = 0; k < line->li_walk.wk_rank; k++) {
+    *length = line->li_walk.wk_empty ? 0 : 1; /* an empty walk leaves out dimensions: those that it has do not count */
+    for (uint32_t k = 0; k < line->li_walk.wk_rank && !line->li_walk.wk_empty; k++) {
         size_t dim = (size_t)line->li_walk.wk_dims[k];
         fits = fits && sim_size_multiply(&bytes, dim);
         *length = fits ? *length * dim : 0;
