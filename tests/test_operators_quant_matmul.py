@@ -132,3 +132,21 @@ def test_refusals(npu):
     refused(ret, INVALID, "yScale is a tensor, expected NULL")
     ret = npu.call("quant_matmul_weight_nz", x1, x2, 0, scale, 0, 0, 0, 0, 0, False, False, 32, byte)
     refused(ret, INVALID, "groupSize is 32, expected 0")
+
+
+@pytest.mark.strict
+@pytest.mark.parametrize("carrier", [False, True])
+def test_the_last_dimensions_as_stored_have_a_limit(npu, carrier):
+    kind, columns = ("i4", 8192) if carrier else ("i1", 65536)
+
+    def call(one, other, *flags, sizes):
+        factors = (blank(npu, kind, shape) for shape in (one, other))
+        return npu.call("quant_matmul_v3", *factors, scale, 0, 0, *flags, blank(npu, "i4", sizes))
+
+    scale, each = blank(npu, "f4", (1,)), 8 if carrier else 1
+    text = "the last dimension of x{} has 65536 numbers, expected 65535 at most"
+    refused(call((1, columns), (65536, 1), False, False, sizes=(1, each)), INVALID, text.format(1))
+    refused(call((2, columns), (2, 1), True, False, sizes=(65536, each)), INVALID, text.format(1))
+    refused(call((1, 1), (each, columns), False, False, sizes=(1, 65536)), INVALID, text.format(2))
+    assert call((1, 1), (65536, 1), False, True, sizes=(1, 65536)) == 0
+    assert call((65536, 1), (each, 1), False, False, sizes=(65536, each)) == 0

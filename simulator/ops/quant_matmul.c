@@ -62,6 +62,16 @@ static int64_t dim_at(const aclsimTensor *tensor, uint32_t rank, uint32_t place)
     return place < missing ? 1 : tensor->dims[place - missing];
 }
 
+/* The last dimension, as the factor is stored, has a limit; the others have none. */
+static aclnnStatus check_last(const aclsimArgument *factor, const aclsimTensor *plain)
+{
+    const int64_t last = plain->dims[plain->rank - 1];
+    SIM_ARGUMENT(last <= SIM_QUANT_SIZE, ACLNN_ERR_PARAM_INVALID,
+                 "the last dimension of %s has %" PRId64 " numbers, expected %d at most", factor->name, last,
+                 SIM_QUANT_SIZE);
+    return ACL_SUCCESS;
+}
+
 static aclnnStatus find_shape(const aclsimCall *call, struct shape *shape)
 {
     const aclsimArgument *x1 = &call->arguments[0], *x2 = &call->arguments[1];
@@ -71,6 +81,8 @@ static aclnnStatus find_shape(const aclsimCall *call, struct shape *shape)
     const aclsimTensor other = sim_packed_view(x2->tensors, sim_packed_axis(x2->tensors));
     SIM_ARGUMENT(one.rank != 0 && other.rank != 0, ACLNN_ERR_PARAM_INVALID,
                  "%s and %s have more elements than fit into 63 bits", x1->name, x2->name);
+    SIM_TRY(check_last(x1, &one));
+    SIM_TRY(check_last(x2, &other));
     *shape = (struct shape){.sh_left = factor_of(call, 0, &one), .sh_right = factor_of(call, 1, &other)};
     const aclsimTensor *left = &shape->sh_left, *right = &shape->sh_right;
     const int64_t depth = left->dims[left->rank - 1], across = right->dims[right->rank - 2];

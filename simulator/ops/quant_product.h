@@ -5,6 +5,8 @@
 #include "multiply.h"
 #include "packed.h"
 
+#define SIM_QUANT_SIZE 65535 /* the most elements of the limited dimensions of a factor */
+
 /* out = activate(((left @ right + early) * scale * rows) + offset + late), where an absent list is left out. The right
  * matrix is (right + right_offset) * right_scale if it has scales. Lists have one number per column, qp_rows one per
  * row; right scales and offsets have one per column for each group of rows of the right matrix. */

@@ -9,7 +9,6 @@
 
 enum { X, WEIGHT, SCALE, OFFSET, QUANT_SCALE, QUANT_OFFSET, BIAS, GROUP };
 
-#define MOST_SIZE 65535
 #define GROUP_STEP 32
 
 static const aclsimArgument *result_of(const aclsimCall *call)
@@ -31,9 +30,10 @@ static aclnnStatus check_sizes(const aclsimArgument *given, const aclsimArgument
                  "dimension 1 of %s is %" PRId64 " and dimension 0 of %s is %" PRId64 ", expected the same",
                  given[X].name, depth, given[WEIGHT].name, weight.dims[0]);
     SIM_ARGUMENT(x->dims[0] > 0, ACLNN_ERR_PARAM_INVALID, "dimension 0 of %s is 0, expected 1 or more", given[X].name);
-    SIM_ARGUMENT(depth > 0 && depth <= MOST_SIZE && columns > 0 && columns <= MOST_SIZE, ACLNN_ERR_PARAM_INVALID,
+    SIM_ARGUMENT(depth > 0 && depth <= SIM_QUANT_SIZE && columns > 0 && columns <= SIM_QUANT_SIZE,
+                 ACLNN_ERR_PARAM_INVALID,
                  "%s is a matrix of %" PRId64 " x %" PRId64 " numbers, expected sizes of 1 to %d", given[WEIGHT].name,
-                 depth, columns, MOST_SIZE);
+                 depth, columns, SIM_QUANT_SIZE);
     return sim_require_shape(y, dims, 2, "that of the product");
 }
 
