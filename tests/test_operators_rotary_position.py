@@ -75,6 +75,23 @@ def test_gradient(npu, mode):
     run_case()
 
 
+@pytest.mark.parametrize(
+    ("shape", "table"),
+    [
+        ((0, 3, 2, 4), (1, 3, 1, 4)),
+        ((2, 0, 4), (1, 1, 4)),
+        ((0, 3, 2, 4), (0, 3, 1, 4)),
+        ((2, 3, 2, 0), (1, 3, 1, 0)),
+    ],
+)
+def test_gradient_of_nothing(npu, shape, table):
+    """The gradients of tables are sums over no rows: 0."""
+    tensors = [blank(npu, "f4", each) for each in (shape, table, table, shape)]
+    outs = [npu.tensor(numpy.full(each, 7, "f4")) for each in (shape, table, table)]
+    assert npu.call("rotary_position_embedding_grad", *tensors, 3, *outs) == 0
+    assert not any(npu.get(out).any() for out in outs)
+
+
 @FEW
 @given(data=st.data())
 def test_apply_with_a_mode(npu, data):
