@@ -60,6 +60,24 @@ def shared(shares, layout, columns):
     return from_heads(numpy.repeat(shares[..., :1], columns, -1), layout)
 
 
+@pytest.mark.parametrize("layout", ["SBH", "TND"])
+def test_queries_without_keys(npu, layout):
+    """Two maxima of -inf: no key in either call. One such maximum: the other result stays."""
+    inf, result, stats = numpy.inf, (3, 1, 64), (1, 1, 3, 8) if layout == "SBH" else (3, 1, 8)
+
+    def put_rows(*values):
+        return npu.tensor(numpy.repeat(numpy.array(values, "f4"), 8).reshape(stats))
+
+    given_too = []
+    for value, most, sums in ((2, (-inf, -inf, 1), (0, 0, 4)), (3, (-inf, 1, -inf), (0, 4, 0))):
+        given_too += [npu.tensor(numpy.full(result, value, "f4")), put_rows(*most), put_rows(*sums)]
+    outs = [blank(npu, "f4", shape) for shape in (result, stats, stats)]
+    assert npu.call("ring_attention_update", *given_too, 0, layout, *outs) == 0
+    expected = (0, 3, 2), (-inf, 1, 1), (0, 4, 4)
+    for out, values in zip(outs, expected):
+        assert npu.get(out).reshape(3, -1).tolist() == [[value] * (out.view.size // 3) for value in values]
+
+
 @pytest.mark.strict
 def test_refusals(npu):
     result, stats = blank(npu, "f4", (4, 2, 6)), blank(npu, "f4", (2, 3, 4, 8))

@@ -85,7 +85,8 @@ static void join_head(const struct ring *ring, int64_t batch, int64_t head)
             sim_attention_load(&sums[i], row, 1, &s[i]);
         }
         const double top = m[0] > m[1] || isnan(m[0]) ? m[0] : m[1];
-        const double kept = s[0] * exp(m[0] - top), share = s[1] * exp(m[1] - top), all = kept + share;
+        const double base = top == -INFINITY ? 0 : top; /* the difference of two infinities would be NaN */
+        const double kept = s[0] * exp(m[0] - base), share = s[1] * exp(m[1] - base), all = kept + share;
         for (size_t i = 0; i < SIM_ATTENTION_COPIES; i++) {
             copies[0][i] = (float)top;
             copies[1][i] = (float)all;
