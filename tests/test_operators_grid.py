@@ -142,14 +142,44 @@ def test_gradients_of_coordinates(npu, dims):
     run_case()
 
 
-def test_odd_places(npu):
-    self = npu.tensor(numpy.array([[[[1, 2], [3, 4]]]], "f4"))
-    places = numpy.array([[numpy.inf, 0], [0, -numpy.inf], [1e30, 1e30], [numpy.nan, 0]], "f4").reshape(1, 1, 4, 2)
-    grid, out = npu.tensor(places), blank(npu, "f4", (1, 1, 1, 4))
-    assert npu.call("grid_sampler2_d", self, grid, LINEAR, ZEROS, True, out) == 0
-    assert not npu.get(out).any()
-    assert npu.call("grid_sampler2_d", self, grid, NEAREST, BORDER, True, out) == 0
-    assert npu.get(out).ravel().tolist()[1:3] == [1, 4]
+@pytest.mark.parametrize("aligns", [False, True])
+@pytest.mark.parametrize(
+    ("dims", "methods", "beyond", "expected"),
+    [
+        (2, [LINEAR, CUBIC], ZEROS, [math.nan] * 3),
+        (2, [NEAREST], ZEROS, [0, 0, 0]),
+        (2, [LINEAR, NEAREST], BORDER, [1, 3, 1]),
+        (2, [LINEAR, NEAREST], REFLECTION, [1, 1, 1]),
+        (2, [CUBIC], BORDER, [math.nan] * 3),
+        (2, [CUBIC], REFLECTION, [math.nan] * 3),
+        (3, [LINEAR, NEAREST], ZEROS, [0, 0, 0]),
+        (3, [LINEAR, NEAREST], BORDER, [3, 3, 1]),
+        (3, [LINEAR, NEAREST], REFLECTION, [3, 3, 3]),
+    ],
+)
+def test_odd_places(npu, dims, methods, beyond, expected, aligns):
+    """Results for NaN and infinities are those of PyTorch on a CPU, whose rules differ between images and volumes."""
+    self = npu.tensor(numpy.array([1, 2, 3], "f4").reshape(1, 1, *[1] * (dims - 1), 3))
+    places = numpy.zeros((1, *[1] * (dims - 1), 3, dims), "f4")
+    places[..., 0] = [numpy.nan, numpy.inf, -numpy.inf]
+    for method in methods:
+        out = blank(npu, "f4", (1, 1, *places.shape[1:-1]))
+        assert npu.call(NAMES[dims], self, npu.tensor(places), method, beyond, aligns, out) == 0
+        assert numpy.array_equal(npu.get(out).ravel(), numpy.array(expected, "f4"), equal_nan=True)
+
+
+def test_gradients_of_odd_places(npu):
+    """A place that is NaN is outside of a volume when gradients are computed; one beyond it is at its border."""
+    for dims, expected in ((2, [2, 0, 1]), (3, [1, 0, 1])):
+        shape = (1, 1, *[1] * (dims - 1), 3)
+        places = numpy.zeros((*shape[1:], dims), "f4")
+        places[..., 0] = [numpy.nan, numpy.inf, -numpy.inf]
+        ones, outs = npu.tensor(numpy.ones(shape, "f4")), (blank(npu, "f4", shape), blank(npu, "f4", places.shape))
+        mask = acl.create_bool_array([1, 1])
+        given_too = ones, ones, npu.tensor(places), NEAREST, BORDER, True, mask
+        assert npu.call(f"{NAMES[dims]}_backward", *given_too, *outs) == 0
+        assert npu.get(outs[0]).ravel().tolist() == expected and not npu.get(outs[1]).any()
+        acl.destroy_bool_array(mask)
 
 
 # --- AffineGrid

@@ -62,6 +62,8 @@ static double bring_inside(const struct sampling *sampling, double place, int64_
     if (place > 0 && place < last)
         return place;
     *slope = 0;
+    if (isnan(place) && sampling->sa_directions > 2) /* PyTorch has other rules for volumes than for images */
+        return sampling->sa_backward ? place : last;
     return place >= last ? last : 0; /* 0 also for NaN */
 }
 
@@ -120,17 +122,20 @@ static void sample(const struct sampling *sampling, const struct taps *taps, int
     for (int d = 0; d < taps[0].ta_count; d++)
         for (int h = 0; h < taps[1].ta_count; h++)
             for (int w = 0; w < taps[2].ta_count; w++) {
-                if (taps[0].ta_indices[d] < 0 || taps[1].ta_indices[h] < 0 || taps[2].ta_indices[w] < 0)
-                    continue;
+                const bool outside =
+                    taps[0].ta_indices[d] < 0 || taps[1].ta_indices[h] < 0 || taps[2].ta_indices[w] < 0;
+                if (outside && sampling->sa_directions > 2)
+                    continue; /* in flat images, 0 is multiplied by the weight, which may be NaN */
                 const int64_t row = taps[0].ta_indices[d] * dims[1] + taps[1].ta_indices[h];
                 const int64_t at = start + row * dims[2] + taps[2].ta_indices[w];
                 const double deep = taps[0].ta_weights[d], high = taps[1].ta_weights[h], wide = taps[2].ta_weights[w];
-                const double value = sampling->sa_input->pl_values[at];
+                const double value = outside ? 0 : sampling->sa_input->pl_values[at];
                 if (!sampling->sa_backward) {
                     sum += value * (deep * high * wide);
                     continue;
                 }
-                sampling->sa_input_gradient->pl_values[at] += *result * (deep * high * wide);
+                if (!outside)
+                    sampling->sa_input_gradient->pl_values[at] += *result * (deep * high * wide);
                 slopes[0] += *result * value * (taps[0].ta_slopes[d] * high * wide);
                 slopes[1] += *result * value * (deep * taps[1].ta_slopes[h] * wide);
                 slopes[2] += *result * value * (deep * high * taps[2].ta_slopes[w]);
