@@ -113,7 +113,7 @@ MISUSE = (
     ("types without a common type", lambda a: nn.add(a, acl.DeviceArray((2, 3), "u2")), BAD,
      ("have no common type", "cast(")),
     # results
-    ("no rule", lambda a: nn.index(a, [a]), BAD, ("shape and type of out do not follow", "out=acl.DeviceArray(")),
+    ("no rule", lambda a: nn.bincount(a, None, 0), BAD, ("shape and type of out do not follow", "out=acl.Device")),
     ("one out for two", lambda a: nn.max_dim(a, 0, out=a), BAD, ("out is a DeviceArray", "a tuple of 2: out, indices")),
     ("three for two", lambda a: nn.max_dim(a, 0, out=(a, a, a)), BAD, ("out is 3, expected a tuple of 2",)),
     ("out left out in a tuple", lambda a: nn.max_dim(a, 0, out=(a, None)), BAD, ("indices is None, expected an acl.",)),

@@ -206,6 +206,50 @@ def _power_of_number(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec(arrays[0].shape, meet_number(arrays[0].dtype, a["self"]))]
 
 
+def _divided(kind: Callable[[Arguments, list[Any]], Any]) -> Rule:
+    """Return the rule of a quotient that may be rounded: only in mode 0 integers become fractions."""
+
+    def rule(a: Arguments, arrays: list[Any]) -> Specs:
+        met_kind = kind(a, arrays)
+        return [Spec(stretch(arrays), met_kind if a["mode"] else floating(met_kind))]
+
+    return rule
+
+
+def _one_hot(a: Arguments, arrays: list[Any]) -> Specs:
+    shape, axis = arrays[0].shape, a["axis"]
+    if not -1 <= axis <= len(shape):
+        raise Refused(f"axis is {axis}, expected -1 to {len(shape)}")
+    place = len(shape) if axis == -1 else axis
+    return [Spec((*shape[:place], a["num_classes"], *shape[place:]), arrays[1].dtype)]
+
+
+def _selection(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the elements that arrays of indices select in the first dimensions."""
+    shape, indices = arrays[0].shape, arrays[1:]
+    if any(array.dtype == BOOL or not math.prod(array.shape) for array in indices):
+        reason = "the shape of out does not follow from masks and empty arrays, which may stand for whole dimensions"
+        raise Refused(reason, "pass out=acl.DeviceArray(shape, dtype)")
+    if not 0 < len(indices) <= len(shape):
+        raise Refused(f"indices has {len(indices)} arrays, expected 1 to {len(shape)}")
+    return [Spec((*stretch(indices), *shape[len(indices) :]), arrays[0].dtype)]
+
+
+def _ctc_loss(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer a loss per sequence, and the logarithms of the probabilities of its states at each time."""
+    probs, targets = arrays
+    if len(probs.shape) != 3:
+        raise Refused(f"{probs.shape} has {len(probs.shape)} dimensions, expected 3")
+    times, batch = probs.shape[:2]
+    longest = max(a["targetlengths"], default=0)
+    return [Spec((batch,), probs.dtype), Spec((batch, times, 2 * longest + 1), probs.dtype)]
+
+
+def _rows_of_groups(a: Arguments, arrays: list[Any]) -> Specs:
+    groups = a["group_idx_optional"]
+    return [Spec((*(arrays[0] if groups is None else groups).shape[:1], arrays[0].shape[-1]), arrays[0].dtype)]
+
+
 def _range(with_end: bool) -> Rule:
     """Return the rule of a range that includes its end, or of one that does not."""
 
@@ -406,6 +450,8 @@ TABLE: dict[Rule, str] = {
     _with_number(_same, "other"): """
         adds subs rsubs muls bitwise_and_scalar bitwise_or_scalar bitwise_xor_scalar floor_divides fmod_scalar
         remainder_tensor_scalar""",
+    _divided(lambda a, arrays: met(arrays)): "div_mod",
+    _divided(lambda a, arrays: meet_number(arrays[0].dtype, a["other"])): "div_mods",
     _with_number(floating, "other"): "divs x_log_y_scalar_other",
     _with_number(floating, "self"): "x_log_y_scalar_self",
     _with_number(_truth, "other"): "eq_scalar ne_scalar gt_scalar ge_scalar lt_scalar le_scalar",
@@ -428,7 +474,7 @@ TABLE: dict[Rule, str] = {
     _along(LONG): "argsort",
     _topk: "topk",
     lambda a, arrays: [Spec(arrays[0].shape, asked(a, _total(arrays[0].dtype)))]: "cumsum cumprod",
-    _cast: "cast",
+    _cast: "cast quantize",
     _permute: "permute",
     _cat: "cat",
     _stack: "stack",
@@ -442,7 +488,12 @@ TABLE: dict[Rule, str] = {
     _at_index: "gather take",
     _parts: "gather_nd",
     _searched: "search_sorted",
+    lambda a, arrays: [Spec((), numpy.dtype("i4") if a["out_int32"] else LONG)]: "search_sorteds",
+    _selection: "index",
+    _one_hot: "one_hot",
     _embedding: "embedding",
+    lambda a, arrays: [Spec((a["num_weights"], arrays[0].shape[-1]), arrays[0].dtype)]: "embedding_dense_backward",
+    _rows_of_groups: "grouped_bias_add_grad grouped_bias_add_grad_v2",
     _range(False): "arange",
     _range(True): "range",
     _eye: "eye",
@@ -476,6 +527,9 @@ TABLE: dict[Rule, str] = {
         binary_cross_entropy binary_cross_entropy_with_logits kl_div l1_loss mse_loss mse_loss_out smooth_l1_loss
         soft_margin_loss""",
     _likelihood: "nll_loss nll_loss2d",
+    lambda a, arrays: [Spec(arrays[0].shape[:1], arrays[0].dtype), Spec(arrays[0].shape, arrays[0].dtype)]: """
+        softmax_cross_entropy_with_logits""",
+    _ctc_loss: "ctc_loss",
     _cross_entropy: "cross_entropy_loss",
     _multilabel: "multilabel_margin_loss",
     _prelu_gradients: "prelu_backward",

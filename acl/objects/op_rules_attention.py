@@ -45,7 +45,7 @@ def _inference(a: Arguments, arrays: list[Any]) -> Specs:
 def _training(a: Arguments, arrays: list[Any]) -> Specs:
     """Infer the statistics and the output of FlashAttentionScore."""
     layout, heads = a["input_layout"], a["head_num"]
-    query, key, value = arrays[:3]
+    query, key, value = (a[name] for name in ("query", "key", "value"))
     sizes, others = _sizes(layout, query.shape), _sizes(layout, value.shape)
     width = others.get("D", 0)
     if "H" in layout:
@@ -57,6 +57,19 @@ def _training(a: Arguments, arrays: list[Any]) -> Specs:
     return [statistic, statistic, Spec(tuple(sizes[letter] for letter in layout), query.dtype)]
 
 
+def _rotated_gradients(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the gradients of query, key, value and their rotated columns, where these were passed."""
+    operands = (a[name] for name in ("query", "query_rope", "key_in", "key_in_rope", "value"))
+    return [Spec((0,) if each is None else each.shape, arrays[0].dtype) for each in operands]
+
+
+def _rotary_gradients(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the gradients of a rotated array and of its tables; without that array, the latter are not computed."""
+    upper, *tables = arrays[:3]
+    found = [Spec((0,) if a["x_optional"] is None else each.shape, each.dtype) for each in tables]
+    return [Spec(upper.shape, upper.dtype), *found]
+
+
 TABLE: dict[Rule, str] = {
     _inference: """
         fused_infer_attention_score fused_infer_attention_score_v2 fused_infer_attention_score_v3
@@ -65,11 +78,16 @@ TABLE: dict[Rule, str] = {
         incre_flash_attention incre_flash_attention_v2 incre_flash_attention_v3 incre_flash_attention_v4""",
     _training: """
         flash_attention_score flash_attention_score_v2
-        flash_attention_var_len_score flash_attention_var_len_score_v2""",
+        flash_attention_var_len_score flash_attention_var_len_score_v2
+        flash_attention_var_len_score_v3 flash_attention_var_len_score_v4""",
     _alike(0, 1, 2): """
         flash_attention_score_grad flash_attention_score_grad_v2
-        flash_attention_unpadding_score_grad flash_attention_unpadding_score_grad_v2""",
+        flash_attention_unpadding_score_grad flash_attention_unpadding_score_grad_v2
+        flash_attention_unpadding_score_grad_v4""",
+    _rotated_gradients: "flash_attention_unpadding_score_grad_v3",
     _alike(0, 1, 2): "ring_attention_update",
     _alike(1, 2): "rope_with_sin_cos_cache",
     _alike(0): "rotary_position_embedding",
+    _rotary_gradients: "rotary_position_embedding_grad",
+    lambda a, arrays: [Spec(a["value"].shape, a["value"].dtype)]: "recurrent_gated_delta_rule",
 }

@@ -5,9 +5,13 @@ from typing import Any
 
 import numpy
 
-from acl.objects.op_types import Arguments, Refused, Rule, Spec, Specs
+from acl.objects.op_types import FLOAT, Arguments, Refused, Rule, Spec, Specs
 
 INT, BYTE = numpy.dtype("i4"), numpy.dtype("i1")
+ROUTING = (  # parameters of MoeInitRoutingV2 that other operators share
+    "active_num", "expert_capacity", "expert_num", "drop_pad_mode", "expert_tokens_count_or_cumsum_flag",
+    "expert_tokens_before_capacity_flag",
+)  # fmt: skip
 
 
 def _gate(a: Arguments, arrays: list[Any]) -> Specs:
@@ -39,6 +43,16 @@ def _second_routing(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec((rows, x.shape[-1]), x.dtype), places, counts if counted else None]
 
 
+def _second_quantized(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the same for tokens that are quantised, and a scale per spread token if the quantisation is dynamic."""
+    given = {f"{name}_optional": a[name] for name in ROUTING}
+    spread, *others = _second_routing(given, arrays)
+    assert isinstance(spread, Spec)
+    missing = [None] * (3 - len(others))  # optional ones at the end
+    scales = Spec((math.prod(spread.shape[:-1]),), FLOAT) if a["quant_mode"] == 1 else None
+    return [Spec(spread.shape, BYTE), *others, *missing, scales]
+
+
 def _finalized(a: Arguments, arrays: list[Any]) -> Specs:
     """Infer the sums per token; the scales have a row per token, and without them each token has one pair."""
     scales = a["scales_optional"]
@@ -59,6 +73,13 @@ def _unpermuted(a: Arguments, arrays: list[Any]) -> Specs:
     weights = a["probs_optional"]
     each = 1 if weights is None else weights.shape[1]
     return [Spec((arrays[1].shape[0] // each, *arrays[0].shape[1:]), arrays[0].dtype)]
+
+
+def _unpermuted_gradients(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the gradients of the rows and of the weights, which are not computed without weights."""
+    weights = a["probs_optional"]
+    found = Spec((0,), arrays[0].dtype) if weights is None else Spec(weights.shape, weights.dtype)
+    return [Spec(arrays[0].shape, arrays[0].dtype), found]
 
 
 def _grouped(a: Arguments, arrays: list[Any]) -> Specs:
@@ -91,6 +112,8 @@ TABLE: dict[Rule, str] = {
     lambda a, arrays: [Spec((a["num_experts"],), INT)]: "moe_compute_expert_tokens",
     lambda a, arrays: [Spec(arrays[1].shape, arrays[1].dtype)]: "moe_finalize_routing",
     _second_routing: "moe_init_routing_v2",
+    _second_quantized: "moe_init_routing_quant_v2",
+    _unpermuted_gradients: "moe_token_unpermute_grad",
     _finalized: "moe_finalize_routing_v2",
     _grouped: "grouped_matmul grouped_matmul_v2 grouped_matmul_v3 grouped_matmul_v4 grouped_matmul_v5",
     _permuted: "moe_token_permute",

@@ -83,10 +83,20 @@ def _sampled(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec((*arrays[0].shape[:2], *arrays[1].shape[1:-1]), arrays[0].dtype)]
 
 
+def _scaled(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the result of Resize, whose scales are passed as float32."""
+    scales = [float(numpy.float32(scale)) for scale in a["scales"]]
+    shape = arrays[0].shape
+    if len(scales) != len(shape):
+        raise Refused(f"scales has {len(scales)} numbers, expected {len(shape)}, one per dimension of {shape}")
+    return [Spec(tuple(math.floor(size * scale) for size, scale in zip(shape, scales)), arrays[0].dtype)]
+
+
 TABLE: dict[Rule, str] = {
     _images: "im2col_backward",
     lambda a, arrays: [Spec((*arrays[0].shape[:2], *[1] * (len(arrays[0].shape) - 2)), arrays[0].dtype)]: """
         global_average_pool global_max_pool""",
+    _scaled: "resize",
     _sampled: "grid_sampler2_d grid_sampler3_d",
     lambda a, arrays: [Spec((a["size"][0], *a["size"][2:], len(a["size"]) - 2), arrays[0].dtype)]: "affine_grid",
     lambda a, arrays: [Spec(array.shape, array.dtype) for array in arrays[1:3]]: """

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy
 
-from acl.objects.op_types import Arguments, Refused, Rule, Spec, Specs, meet, met
+from acl.objects.op_types import Arguments, Refused, Rule, Spec, Specs, gradient_mask, meet, met
 
 
 def _matmul(a: Arguments, arrays: list[Any]) -> Specs:
@@ -134,6 +134,31 @@ def _gemm(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec(shape, met(arrays))]
 
 
+def _convolution_gradients(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the gradients of the input, the weight and the bias that the mask asks for."""
+    upper, x, weight = arrays[:3]
+    specs = [Spec(x.shape, x.dtype), Spec(weight.shape, weight.dtype), Spec(upper.shape[1:2], upper.dtype)]
+    return [spec if wanted else None for spec, wanted in zip(specs, gradient_mask(a))]
+
+
+def _turned(shape: tuple[int, ...], turns: bool) -> tuple[int, ...]:
+    """Return the shape of matrices that may be stored transposed."""
+    return (*shape[:-2], shape[-1], shape[-2]) if turns else shape
+
+
+def _half_product(*flags: str) -> Rule:
+    """Return the rule of a product of quantised matrices as float16; ``flags`` say which one is transposed."""
+
+    def rule(a: Arguments, arrays: list[Any]) -> Specs:
+        _matrices(arrays[:2])
+        turns = [bool(a[flag]) for flag in flags] or [False, False]
+        one, other = (_turned(array.shape, turn) for array, turn in zip(arrays, turns))
+        batch = numpy.broadcast_shapes(one[:-2], other[:-2])
+        return [Spec((*batch, one[-2], other[-1]), numpy.dtype("f2"))]
+
+    return rule
+
+
 TABLE: dict[Rule, str] = {
     _matmul: "matmul mm batch_mat_mul mv dot",
     _added_product: "addmm addmv baddbmm",
@@ -148,4 +173,8 @@ TABLE: dict[Rule, str] = {
     _outer: "ger addr",
     _added_batches: "addbmm",
     _gemm: "gemm",
+    _convolution_gradients: "convolution_backward",
+    _half_product(): "quant_matmul",
+    _half_product("adj_x1", "adj_x2"): "quant_matmul_v2",
+    _half_product("transpose_x1", "transpose_x2"): "weight_quant_batch_matmul",
 }

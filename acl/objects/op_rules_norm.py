@@ -1,11 +1,12 @@
 """The rules for the outputs of normalizations."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
 
 from acl.objects.op_rules import _lines
-from acl.objects.op_types import FLOAT, Arguments, Rule, Spec, Specs, met
+from acl.objects.op_types import FLOAT, Arguments, Rule, Spec, Specs, gradient_mask, met
 
 
 def _sum_norm(names: str) -> Rule:
@@ -55,9 +56,42 @@ def _quantized(a: Arguments, arrays: list[Any]) -> Specs:
     return [small, small, Spec(x.shape, x.dtype)]
 
 
+def _masked(count: Callable[[Arguments], tuple[int, ...]], weight: str) -> Rule:
+    """Return the rule of the gradients that a mask asks for: of the input, the weight and the bias.
+
+    ``count`` returns the shape of the last two; their type is that of the weight, or the input's without one.
+    """
+
+    def rule(a: Arguments, arrays: list[Any]) -> Specs:
+        x, scale = a["input"], a[weight]
+        number = Spec(count(a), x.dtype if scale is None else scale.dtype)
+        specs = [Spec(x.shape, x.dtype), number, number]
+        return [spec if wanted else None for spec, wanted in zip(specs, gradient_mask(a))]
+
+    return rule
+
+
+def _dims(value: Any) -> tuple[int, ...]:
+    """Return a shape that is given as a list or, for one dimension, as a number."""
+    return tuple(value) if isinstance(value, (list, tuple)) else (value,)
+
+
+def _reduced_gradients(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the sums per channel that the gradients of a batch norm on several devices need."""
+    sums = Spec(a["input"].shape[1:2], a["mean"].dtype)
+    kind = sums.dtype if a["weight"] is None else a["weight"].dtype
+    number = Spec(sums.shape, kind)
+    wanted = a["input_g"], a["input_g"], a["weight_g"], a["bias_g"]
+    return [spec if asked else None for spec, asked in zip([sums, sums, number, number], wanted)]
+
+
 TABLE: dict[Rule, str] = {
     _alike(0): "batch_norm_elemt batch_norm_elemt_backward",
     _batch_norm: "batch_norm",
+    _masked(lambda a: a["input"].shape[1:2], "weight"): "batch_norm_backward",
+    _masked(lambda a: (a["c"],), "gamma"): "group_norm_backward",
+    _masked(lambda a: _dims(a["normalized_shape"]), "weight_optional"): "layer_norm_backward",
+    _reduced_gradients: "batch_norm_reduce_backward",
     lambda a, arrays: [Spec(arrays[0].shape[1:2], FLOAT)] * 2: """
         batch_norm_stats batch_norm_gather_stats_with_counts""",
     _group_norm: "group_norm group_norm_silu group_norm_silu_v2 group_norm_swish",

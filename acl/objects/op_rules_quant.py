@@ -8,7 +8,7 @@ import numpy
 from acl.objects.op_types import BOOL, FLOAT, Arguments, Refused, Rule, Spec, Specs
 
 BYTE = numpy.dtype("i1")
-_INT8, _INT32_PACKED = 2, 3  # codes of data types
+_INT8, _INT32_PACKED, _FLOAT16, _BFLOAT16 = 2, 3, 1, 27  # codes of data types
 
 
 def _weight_product(a: Arguments, arrays: list[Any]) -> Specs:
@@ -61,10 +61,26 @@ def _scales(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec((max(math.prod(array.shape) for array in arrays),), numpy.dtype("u8"))]
 
 
+def _named(code: int) -> Any:
+    """Return the type of fractions for the code of a data type."""
+    if code not in (_FLOAT16, _BFLOAT16):
+        raise Refused(f"the type is {code}, expected {_FLOAT16} (float16) or {_BFLOAT16} (bfloat16)")
+    return numpy.dtype("f2" if code == _FLOAT16 else "bfloat16")
+
+
+def _fractions(a: Arguments, arrays: list[Any]) -> Specs:
+    """Infer the fractions for integers; an int32 element holds eight of these."""
+    shape = arrays[0].shape
+    return [Spec(shape if arrays[0].dtype == BYTE else (*shape[:-1], shape[-1] * 8), _named(a["dst_type"]))]
+
+
 TABLE: dict[Rule, str] = {
     _quantized: "ascend_quant ascend_quant_v3 group_quant",
     _dynamic: "dynamic_quant dynamic_quant_v2",
     _gated: "swi_glu_quant dequant_swiglu_quant",
+    _fractions: "ascend_anti_quant",
+    lambda a, arrays: [Spec(arrays[0].shape, _named(a["output_dtype"]))]: "dequant_bias",
+    lambda a, arrays: [_integers(arrays[0].shape, _INT32_PACKED)]: "convert_weight_to_int4_pack",
     _scales: "trans_quant_param_v2",
     lambda a, arrays: [Spec(arrays[0].shape, arrays[0].dtype), Spec(arrays[0].shape, BOOL)]: """
         fake_quant_per_tensor_affine_cachemask fake_quant_per_channel_affine_cachemask""",

@@ -127,3 +127,11 @@ def reduced(a: Arguments, array: Any) -> tuple[int, ...]:
         gone = set(range(rank))
     keeps = any(a.get(name) for name in ("keep_dim", "keep_dims", "keepdim"))
     return tuple(1 if place in gone else size for place, size in enumerate(array.shape) if keeps or place not in gone)
+
+
+def gradient_mask(a: Arguments) -> list[bool]:
+    """Return which of the gradients of an input, a weight and a bias are asked for."""
+    mask = a["output_mask"]
+    if not isinstance(mask, (list, tuple)) or len(mask) != 3:
+        raise Refused(f"output_mask is {mask!r}, expected 3 truth values")
+    return [bool(wanted) for wanted in mask]
