@@ -53,6 +53,7 @@ RESULTS = (
     ("grouped_bias_add_grad", (A[None], None), A.sum(0)[None]),
     ("grouped_bias_add_grad_v2", (A, ints(0, 2), 1), numpy.stack([ROW * 0, A.sum(0)])),
     ("resize", (A[None, None], [1, 1, 2.5, 0.7], "nearest"), A[None, None][..., [0, 0, 0, 1, 1], :][..., [0, 1]]),
+    ("resize", (numpy.zeros((1, 1, 10, 1), "f4"), [1, 1, 0.7, 1], "bilinear"), numpy.zeros((1, 1, 6, 1), "f4")),
     ("quantize", (A, HALF.astype("f4"), None, "i1", 0), A.astype("i1")),
     ("ascend_anti_quant", (A.astype("i1"), HALF, None, 1, False), A.astype("f2")),
     ("ascend_anti_quant", (ints([0x76543210]), HALF, None, 27, False), numpy.arange(8)[None].astype(BF16)),

@@ -152,6 +152,18 @@ def test_resize(npu, data):
     acl.destroy_float_array(factors)
 
 
+@pytest.mark.strict
+@pytest.mark.parametrize("sizes", [(0.7, 6, 7), (1.1, 11, 10), (0.3, 3, 2), (0.1, 1, 2)])
+def test_sizes_are_products_in_double(npu, sizes):
+    """A scale is a float32: 0.7 becomes a little less, and 0.3 a little more."""
+    scale, fits, other = sizes
+    self, factors = blank(npu, "f4", (1, 1, 10, 1)), acl.create_float_array([1.0, 1.0, scale, 1.0])
+    assert npu.call("resize", self, factors, "nearest", blank(npu, "f4", (1, 1, fits, 1))) == 0
+    ret = npu.call("resize", self, factors, "nearest", blank(npu, "f4", (1, 1, other, 1)))
+    refused(ret, INVALID, f"expected [1, 1, {fits}, 1], that of the resized images")
+    acl.destroy_float_array(factors)
+
+
 # --- Refusals
 
 
