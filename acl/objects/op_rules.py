@@ -206,7 +206,7 @@ def _power_of_number(a: Arguments, arrays: list[Any]) -> Specs:
     return [Spec(arrays[0].shape, meet_number(arrays[0].dtype, a["self"]))]
 
 
-def _divided(kind: Callable[[Arguments, list[Any]], Any]) -> Rule:
+def _divided(kind: Callable[[Arguments, "list[Any]"], Any]) -> Rule:
     """Return the rule of a quotient that may be rounded: only in mode 0 integers become fractions."""
 
     def rule(a: Arguments, arrays: list[Any]) -> Specs:
