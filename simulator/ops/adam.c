@@ -4,17 +4,12 @@
 #include "adam.h"
 
 #include <math.h>
-#include <stdio.h>
 
 aclnnStatus sim_adam_require(const aclsimArgument *const *tensors, size_t count)
 {
-    const aclsimTensor *first = tensors[0]->tensors;
-    char whose[80];
-    snprintf(whose, sizeof whose, "that of %.60s", tensors[0]->name);
-    for (size_t i = 0; i < count; i++) {
-        SIM_TRY(sim_require_types(tensors[0], tensors[i], SIM_TYPES_SINGLE));
-        SIM_TRY(sim_require_shape(tensors[i], first->dims, first->rank, whose));
-    }
+    SIM_TRY(sim_require_type(tensors[0], SIM_TYPES_SINGLE));
+    for (size_t i = 1; i < count; i++)
+        SIM_TRY(sim_require_like(tensors[i], tensors[0]));
     return ACL_SUCCESS;
 }
 
