@@ -50,6 +50,16 @@ def test_add_rms_norm_quant(npu, data):
             same_integers(npu, tensor, (values / each if divides else values * each) + (0 if zero is None else zero))
 
 
+def test_a_row_with_nan_has_no_scale(npu):
+    x1 = npu.tensor(numpy.array([[1, numpy.nan], [3, 4]], "f2"))
+    x2, gamma = npu.tensor(numpy.zeros((2, 2), "f2")), npu.tensor(numpy.ones(2, "f2"))
+    x, y, other = npu.tensor(numpy.zeros((2, 2), "f2")), blank(npu, "i1", (2, 2)), blank(npu, "i1", (2, 2))
+    scales, more = blank(npu, "f4", (2,)), blank(npu, "f4", (2,))
+    assert npu.call("add_rms_norm_dynamic_quant", x1, x2, gamma, 0, 0, 1e-6, y, other, x, scales, more) == 0
+    assert numpy.isnan(npu.get(scales)[0]) and numpy.isfinite(npu.get(scales)[1])
+    assert npu.get(y)[1].tolist() == [95, 127]
+
+
 @SETTINGS
 @given(data=st.data())
 def test_add_rms_norm_dynamic_quant(npu, data):

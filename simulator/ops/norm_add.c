@@ -1,5 +1,6 @@
 /* Normalizations of the last dimensions of a sum of two tensors: AddRmsNorm, also with int8 results, AddLayerNorm and
  * DeepNorm; and GemmaRmsNorm, whose weight is gamma + 1. */
+#include "packed.h"
 #include "slices.h"
 
 #include <inttypes.h>
@@ -258,12 +259,10 @@ static aclnnStatus plan_dynamic_quant(const aclsimCall *call, uint64_t *workspac
 static void quantize_lines(const double *values, const double *smooth, size_t count, size_t period, double *results,
                            double *scales)
 {
-    for (size_t i = 0; i < count; i++) {
-        results[i] = values[i] * smooth[i % period];
-        scales[i / period] = fmax(scales[i / period], fabs(results[i]) / INT8_MAX);
-    }
     for (size_t i = 0; i < count; i++)
-        results[i] = rint(results[i] / scales[i / period]);
+        results[i] = values[i] * smooth[i % period];
+    for (size_t line = 0; line < count / period; line++)
+        scales[line] = sim_packed_quantize(results + line * period, period, INT8_MAX);
 }
 
 static aclError dynamic_quant(const aclsimCall *call, struct sim_lists *lists)
