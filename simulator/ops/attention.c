@@ -221,6 +221,8 @@ static void load_source(const struct sim_attention_source *source, int64_t key, 
     int64_t batch = is_shared ? 0 : source->so_batch, row = number;
     if (!is_shared && source->so_table.vi_data != NULL) {
         batch = page_of(source, number / view->vi_rows);
+        if (batch < 0 || batch >= view->vi_batches)
+            batch = 0; /* the table has changed after it was checked */
         row = number % view->vi_rows;
     }
     const struct sim_attention_rows rows = sim_attention_rows_at(view, batch, source->so_head, row);
