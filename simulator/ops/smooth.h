@@ -11,20 +11,20 @@
 #define SIM_GELU_CUBE 0.044715
 #define SIM_GELU_FACTOR (M_2_SQRTPI * M_SQRT2) /* 2 * sqrt(2 / pi) */
 
-/* Gelu as expressions of `type`: in float, a caller includes tgmath.h, whose functions then compute in float as well.
- * These forms avoid cancellation for negative x: 1 + erf(x) is erfc(-x), 1 + tanh(x) is 2 / (1 + exp(-2x)). */
-#define SIM_GELU(type, x) ((type)0.5 * (x) * erfc(-(x) * (type)M_SQRT1_2))
-#define SIM_GELU_INNER(type, x) ((type)SIM_GELU_FACTOR * ((x) + (type)SIM_GELU_CUBE * (x) * (x) * (x)))
-#define SIM_GELU_BY_TANH(type, x) ((x) / (1 + exp(-SIM_GELU_INNER(type, x))))
-
+/* These forms avoid cancellation for negative x: 1 + erf(x) is erfc(-x), 1 + tanh(x) is 2 / (1 + exp(-2x)). */
 static inline double sim_gelu(double x)
 {
-    return SIM_GELU(double, x);
+    return 0.5 * x * erfc(-x * M_SQRT1_2);
+}
+
+static inline double sim_gelu_inner(double x)
+{
+    return SIM_GELU_FACTOR * (x + SIM_GELU_CUBE * x * x * x);
 }
 
 static inline double sim_gelu_by_tanh(double x)
 {
-    return SIM_GELU_BY_TANH(double, x);
+    return x / (1 + exp(-sim_gelu_inner(x)));
 }
 
 static inline double sim_gelu_slope(double x)
@@ -34,7 +34,7 @@ static inline double sim_gelu_slope(double x)
 
 static inline double sim_gelu_slope_by_tanh(double x)
 {
-    double inner = SIM_GELU_INNER(double, x), part = 1 / (1 + exp(-inner));
+    double inner = sim_gelu_inner(x), part = 1 / (1 + exp(-inner));
     return part + x * (SIM_GELU_FACTOR * (1 + 3 * SIM_GELU_CUBE * x * x)) * (part / (1 + exp(inner)));
 }
 

@@ -1,12 +1,21 @@
 /* Functions of one operand, and activations. A function with fractional values computes integers in the type of the
  * result; the other functions keep the type of the operand. */
 #include "formula.h"
-#include "smooth.h"
+#include "vector.h"
 #include <tgmath.h>
 
 #define IN_PLACE_TOO(op, formula)                                                                                      \
     SIM_FORMULA_KERNEL(op, formula);                                                                                   \
     SIM_FORMULA_KERNEL(Inplace##op, formula)
+
+/* A function of floats whose loop is in vector.c. */
+#define EACH_VECTOR(name, function)                                                                                    \
+    static void name##_floats(union sim_block_values *restrict to, const union sim_block_values *const *from,          \
+                              size_t count)                                                                            \
+    {                                                                                                                  \
+        function(to->bv_floats, from[0]->bv_floats, count);                                                            \
+    }
+#define EACH_DOUBLE(name, expression) SIM_EACH(name##_doubles, double, bv_doubles, bv_doubles, expression)
 
 /* ---- functions that keep the type ---- */
 
@@ -75,7 +84,8 @@ static aclnnStatus check_exponential(const struct sim_formula_call *call)
     return ACL_SUCCESS;
 }
 
-SIM_EACH_FLOAT(raise, exp(a))
+EACH_VECTOR(raise, sim_vector_exp)
+EACH_DOUBLE(raise, exp(a))
 SIM_EACH_PAIR(raise, exp(a))
 FUNCTION(exponential, raise, SIM_TYPES_FLOAT | SIM_TYPES_COMPLEX | SIM_TYPES_BOOL | SIM_TYPE(ACL_INT64),
          .fo_check = check_exponential);
@@ -96,7 +106,8 @@ SIM_EACH_PAIR(divide_by_root, 1 / sqrt(a))
 FUNCTION(inverse_root, divide_by_root, SIM_TYPES_ARITHMETIC, .fo_check = NULL);
 IN_PLACE_TOO(Rsqrt, &inverse_root);
 
-SIM_EACH_FLOAT(squash, 1 / (1 + exp(-a)))
+EACH_VECTOR(squash, sim_vector_sigmoid)
+EACH_DOUBLE(squash, 1 / (1 + exp(-a)))
 SIM_EACH_PAIR(squash, 1 / (1 + exp(-a)))
 FUNCTION(sigmoid, squash, SIM_TYPES_ARITHMETIC, .fo_check = NULL);
 IN_PLACE_TOO(Sigmoid, &sigmoid);
@@ -117,12 +128,12 @@ IN_PLACE_TOO(Tanh, &tangent);
         .fo_run = {[SIM_CLASS_FLOAT] = name##_floats}, .fo_modes = 2                                                   \
     }
 
-SIM_EACH_SINGLE(weigh, SIM_GELU(float, a))
-SIM_EACH_SINGLE(weigh_by_tanh, SIM_GELU_BY_TANH(float, a))
+EACH_VECTOR(weigh, sim_vector_gelu)
+EACH_VECTOR(weigh_by_tanh, sim_vector_gelu_by_tanh)
 static const struct sim_formula gelus[] = {ACTIVATION(weigh), ACTIVATION(weigh_by_tanh)};
 SIM_FORMULA_KERNEL(Gelu, &gelus[1]); /* its page gives only the formula with tanh */
 SIM_FORMULA_KERNEL(GeluV2, gelus);
 
-SIM_EACH_SINGLE(weigh_by_sigmoid, a / (1 + exp(-a)))
+EACH_VECTOR(weigh_by_sigmoid, sim_vector_silu)
 static const struct sim_formula silu = ACTIVATION(weigh_by_sigmoid);
 SIM_FORMULA_KERNEL(Silu, &silu);
