@@ -58,6 +58,13 @@ struct transfer {
     bool tr_stores;
 };
 
+/* Whether a line in memory is the same as its values. */
+static bool is_plain(enum sim_class class, aclDataType type, int64_t stride)
+{
+    return stride == 1 && ((class == SIM_CLASS_FLOAT && type == ACL_FLOAT) ||
+                           (class == SIM_CLASS_DOUBLE && type == ACL_DOUBLE));
+}
+
 static aclError transfer_line(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
     struct transfer *transfer = context;
@@ -65,6 +72,13 @@ static aclError transfer_line(char *const *places, const int64_t *strides, int64
     aclDataType type = transfer->tr_line->li_type;
     int64_t stride = strides[0] / (int64_t)sim_element_size(type);
     union sim_block_values block;
+    if (is_plain(class, type, stride)) {
+        size_t bytes = (size_t)length * size_of(class);
+        memcpy(transfer->tr_stores ? places[0] : transfer->tr_values,
+               transfer->tr_stores ? transfer->tr_values : places[0], bytes);
+        transfer->tr_values += bytes;
+        return ACL_SUCCESS;
+    }
     for (int64_t done = 0; done < length; done += SIM_BLOCK) {
         size_t count = sim_element_block(done, length), bytes = count * size_of(class);
         char *place = places[0] + done * strides[0];

@@ -5,6 +5,7 @@
 #include "line.h"
 #include "require.h"
 #include "tables.h"
+#include "vector.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,43 +22,42 @@ static aclnnStatus plan_softmax(const aclsimCall *call, uint64_t *workspace_size
     return sim_require_shape(out, self->tensors->dims, self->tensors->rank, "that of self");
 }
 
-#define SOFTMAX(element, exponential)                                                                                  \
-    static void lower_##element(element *values, size_t count)                                                         \
-    {                                                                                                                  \
-        element most = values[0];                                                                                      \
-        for (size_t i = 1; i < count; i++)                                                                             \
-            most = values[i] > most ? values[i] : most;                                                                \
-        for (size_t i = 0; i < count; i++)                                                                             \
-            values[i] -= most;                                                                                         \
-    }                                                                                                                  \
-    static void softmax_##element(element *values, size_t count)                                                       \
-    {                                                                                                                  \
-        double sum = 0;                                                                                                \
-        lower_##element(values, count);                                                                                \
-        for (size_t i = 0; i < count; i++)                                                                             \
-            sum += (values[i] = exponential(values[i]));                                                               \
-        for (size_t i = 0; i < count; i++)                                                                             \
-            values[i] /= (element)sum;                                                                                 \
-    }                                                                                                                  \
-    static void log_softmax_##element(element *values, size_t count)                                                   \
-    {                                                                                                                  \
-        double sum = 0;                                                                                                \
-        lower_##element(values, count);                                                                                \
-        for (size_t i = 0; i < count; i++)                                                                             \
-            sum += exponential(values[i]);                                                                             \
-        for (size_t i = 0; i < count; i++)                                                                             \
-            values[i] -= (element)log(sum);                                                                            \
-    }
+static void lower(double *values, size_t count)
+{
+    double most = values[0];
+    for (size_t i = 1; i < count; i++)
+        most = values[i] > most ? values[i] : most;
+    for (size_t i = 0; i < count; i++)
+        values[i] -= most;
+}
 
-SOFTMAX(float, expf)
-SOFTMAX(double, exp)
+static void softmax_of_doubles(double *values, size_t count)
+{
+    double sum = 0;
+    lower(values, count);
+    for (size_t i = 0; i < count; i++)
+        sum += (values[i] = exp(values[i]));
+    for (size_t i = 0; i < count; i++)
+        values[i] /= sum;
+}
+
+static void log_softmax_of_doubles(double *values, size_t count)
+{
+    double sum = 0;
+    lower(values, count);
+    for (size_t i = 0; i < count; i++)
+        sum += exp(values[i]);
+    for (size_t i = 0; i < count; i++)
+        values[i] -= log(sum);
+}
 
 struct kinds {
-    void (*ki_floats)(float *values, size_t count);
+    sim_vector_func *ki_floats;
     void (*ki_doubles)(double *values, size_t count);
 };
 
-static const struct kinds plain = {softmax_float, softmax_double}, logarithm = {log_softmax_float, log_softmax_double};
+static const struct kinds plain = {sim_vector_softmax, softmax_of_doubles},
+                          logarithm = {sim_vector_log_softmax, log_softmax_of_doubles};
 
 struct job {
     const struct kinds *jo_kinds;
@@ -74,7 +74,7 @@ static aclError run_lines(char *const *places, const int64_t *strides, int64_t l
     for (int64_t i = 0; i < length; i++) {
         sim_line_load(&job->jo_from, job->jo_class, places[1] + i * strides[1], job->jo_values);
         if (job->jo_class == SIM_CLASS_FLOAT)
-            job->jo_kinds->ki_floats(job->jo_values, job->jo_count);
+            job->jo_kinds->ki_floats(job->jo_values, job->jo_values, job->jo_count);
         else
             job->jo_kinds->ki_doubles(job->jo_values, job->jo_count);
         sim_line_store(&job->jo_to, job->jo_class, job->jo_values, places[0] + i * strides[0]);
