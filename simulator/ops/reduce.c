@@ -2,12 +2,13 @@
  *
  * Blocks of elements are combined with a block of as many accumulators. Either all accumulators belong to one result,
  * and are combined with each other at the end, or each belongs to a result of its own. The choice is the one that makes
- * longer blocks. */
+ * longer blocks. Sums of contiguous floats, the most frequent case, have a loop of their own. */
 #include "reduce.h"
 
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "require.h"
+#include "vector.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -65,7 +66,7 @@ enum sim_class sim_reduce_class(aclDataType type)
 typedef void (*combine_func)(void *into, const void *from, size_t count);
 
 /* Integers wrap in 64 bits here, and in their own type in finish(). The maximum and minimum of a NaN and a number is
- * NaN. */
+ * NaN; | instead of || lets the compiler vectorise these. */
 #define COMBINE(name, type, value)                                                                                     \
     static void name(void *into, const void *from, size_t count)                                                       \
     {                                                                                                                  \
@@ -80,9 +81,9 @@ COMBINE(add_doubles, double, a[i] + b[i])
 COMBINE(multiply_integers, uint64_t, a[i] * b[i])
 COMBINE(multiply_doubles, double, a[i] * b[i])
 COMBINE(greatest_integers, int64_t, b[i] > a[i] ? b[i] : a[i])
-COMBINE(greatest_doubles, double, b[i] > a[i] || b[i] != b[i] ? b[i] : a[i])
+COMBINE(greatest_doubles, double, (b[i] > a[i]) | (b[i] != b[i]) ? b[i] : a[i])
 COMBINE(least_integers, int64_t, b[i] < a[i] ? b[i] : a[i])
-COMBINE(least_doubles, double, b[i] < a[i] || b[i] != b[i] ? b[i] : a[i])
+COMBINE(least_doubles, double, (b[i] < a[i]) | (b[i] != b[i]) ? b[i] : a[i])
 
 static void add_pairs(void *into, const void *from, size_t count)
 {
@@ -292,6 +293,23 @@ static aclError add_line(char *const *places, const int64_t *strides, int64_t le
     return ACL_SUCCESS;
 }
 
+/* The same for sums of contiguous floats, which need only one accumulator here. */
+static aclError add_floats(char *const *places, const int64_t *strides, int64_t length, void *context)
+{
+    struct run *run = context;
+    (void)strides;
+    sim_vector_add(run->rn_into.bv_doubles, (const float *)places[0], (size_t)length);
+    return ACL_SUCCESS;
+}
+
+static bool adds_floats(const struct run *run)
+{
+    const struct sim_walk *reduced = &run->rn_reduced;
+    return run->rn_fold == SIM_FOLD_SUM && run->rn_class == SIM_CLASS_DOUBLE && run->rn_self == ACL_FLOAT &&
+           !run->rn_maps && !run->rn_beside && reduced->wk_rank != 0 &&
+           reduced->wk_strides[reduced->wk_rank - 1][0] == sizeof(float);
+}
+
 /* Combines all accumulators of one result. */
 static void join(struct run *run)
 {
@@ -320,8 +338,9 @@ static aclError pass(struct run *run, enum sim_fold fold, bool maps, char *self,
 {
     run->rn_fold = fold;
     run->rn_maps = maps && run->rn_class == SIM_CLASS_DOUBLE;
-    begin(run, count);
-    SIM_TRY(sim_walk_run(&run->rn_reduced, &self, run->rn_beside ? add_lines : add_line, run));
+    bool adds = adds_floats(run);
+    begin(run, adds ? 1 : count);
+    SIM_TRY(sim_walk_run(&run->rn_reduced, &self, adds ? add_floats : run->rn_beside ? add_lines : add_line, run));
     if (!run->rn_beside)
         join(run);
     return ACL_SUCCESS;
