@@ -28,6 +28,7 @@ FUNCTIONS = {
     ("exp",): numpy.exp,
     ("sigmoid",): sigmoid,
     ("silu",): lambda x: x * sigmoid(x),
+    ("tanh",): numpy.tanh,
     ("gelu",): gelu_tanh,
     ("gelu_v2", 0): gelu,
     ("gelu_v2", 1): gelu_tanh,
@@ -99,6 +100,9 @@ def test_lines(npu, count):
     expected = wide.sum(-1)
     near = numpy.spacing(numpy.abs(expected).astype("f4")) + 2.0**-50 * numpy.abs(wide).sum(-1)
     assert (numpy.abs(npu.get(sums) - expected) <= near).all()
+    for name, extreme in (("amax", values.max), ("amin", values.min)):
+        assert npu.call(name, x, npu.integers([1]), False, sums) == 0
+        assert numpy.array_equal(npu.get(sums), extreme(-1))
 
 
 @pytest.mark.parametrize("place", [0, 5, 40, 99])
@@ -116,3 +120,6 @@ def test_special_values_in_lines(npu, place):
         assert numpy.isfinite(numpy.delete(found[2], place)).all()
     assert npu.call("reduce_sum", x, npu.integers([1]), False, 0, sums) == 0
     assert numpy.array_equal(npu.get(sums), [numpy.nan, numpy.inf, -numpy.inf, -numpy.inf], equal_nan=True)
+    for name, extreme in (("amax", values.max), ("amin", values.min)):
+        assert npu.call(name, x, npu.integers([1]), False, sums) == 0
+        assert numpy.array_equal(npu.get(sums), extreme(-1), equal_nan=True)

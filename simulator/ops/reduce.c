@@ -2,7 +2,7 @@
  *
  * Blocks of elements are combined with a block of as many accumulators. Either all accumulators belong to one result,
  * and are combined with each other at the end, or each belongs to a result of its own. The choice is the one that makes
- * longer blocks. Sums of contiguous floats, the most frequent case, have a loop of their own. */
+ * longer blocks. Sums and extremes of contiguous floats have loops of their own in vector.c. */
 #include "reduce.h"
 
 #include "base/bytes.h"
@@ -81,9 +81,9 @@ COMBINE(add_doubles, double, a[i] + b[i])
 COMBINE(multiply_integers, uint64_t, a[i] * b[i])
 COMBINE(multiply_doubles, double, a[i] * b[i])
 COMBINE(greatest_integers, int64_t, b[i] > a[i] ? b[i] : a[i])
-COMBINE(greatest_doubles, double, (b[i] > a[i]) | (b[i] != b[i]) ? b[i] : a[i])
+COMBINE(greatest_doubles, double, ((b[i] > a[i]) | (b[i] != b[i])) ? b[i] : a[i])
 COMBINE(least_integers, int64_t, b[i] < a[i] ? b[i] : a[i])
-COMBINE(least_doubles, double, (b[i] < a[i]) | (b[i] != b[i]) ? b[i] : a[i])
+COMBINE(least_doubles, double, ((b[i] < a[i]) | (b[i] != b[i])) ? b[i] : a[i])
 
 static void add_pairs(void *into, const void *from, size_t count)
 {
@@ -105,11 +105,12 @@ static const struct {
     combine_func fd_integers, fd_doubles, fd_pairs;
     int64_t fd_integer; /* the neutral element, also fd_number */
     double fd_number;
+    sim_vector_fold *fd_floats; /* NULL: there is none */
 } folds[] = {
-    [SIM_FOLD_SUM] = {add_integers, add_doubles, add_pairs, 0, 0},
-    [SIM_FOLD_PRODUCT] = {multiply_integers, multiply_doubles, multiply_pairs, 1, 1},
-    [SIM_FOLD_GREATEST] = {greatest_integers, greatest_doubles, NULL, INT64_MIN, -INFINITY},
-    [SIM_FOLD_LEAST] = {least_integers, least_doubles, NULL, INT64_MAX, INFINITY},
+    [SIM_FOLD_SUM] = {add_integers, add_doubles, add_pairs, 0, 0, sim_vector_add},
+    [SIM_FOLD_PRODUCT] = {multiply_integers, multiply_doubles, multiply_pairs, 1, 1, NULL},
+    [SIM_FOLD_GREATEST] = {greatest_integers, greatest_doubles, NULL, INT64_MIN, -INFINITY, sim_vector_greatest},
+    [SIM_FOLD_LEAST] = {least_integers, least_doubles, NULL, INT64_MAX, INFINITY, sim_vector_least},
 };
 
 /* ---- the first phase ---- */
@@ -293,19 +294,19 @@ static aclError add_line(char *const *places, const int64_t *strides, int64_t le
     return ACL_SUCCESS;
 }
 
-/* The same for sums of contiguous floats, which need only one accumulator here. */
-static aclError add_floats(char *const *places, const int64_t *strides, int64_t length, void *context)
+/* The same for contiguous floats, which need only one accumulator here. */
+static aclError fold_floats(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
     struct run *run = context;
     (void)strides;
-    sim_vector_add(run->rn_into.bv_doubles, (const float *)places[0], (size_t)length);
+    folds[run->rn_fold].fd_floats(run->rn_into.bv_doubles, (const float *)places[0], (size_t)length);
     return ACL_SUCCESS;
 }
 
-static bool adds_floats(const struct run *run)
+static bool folds_floats(const struct run *run)
 {
     const struct sim_walk *reduced = &run->rn_reduced;
-    return run->rn_fold == SIM_FOLD_SUM && run->rn_class == SIM_CLASS_DOUBLE && run->rn_self == ACL_FLOAT &&
+    return folds[run->rn_fold].fd_floats != NULL && run->rn_class == SIM_CLASS_DOUBLE && run->rn_self == ACL_FLOAT &&
            !run->rn_maps && !run->rn_beside && reduced->wk_rank != 0 &&
            reduced->wk_strides[reduced->wk_rank - 1][0] == sizeof(float);
 }
@@ -338,9 +339,9 @@ static aclError pass(struct run *run, enum sim_fold fold, bool maps, char *self,
 {
     run->rn_fold = fold;
     run->rn_maps = maps && run->rn_class == SIM_CLASS_DOUBLE;
-    bool adds = adds_floats(run);
-    begin(run, adds ? 1 : count);
-    SIM_TRY(sim_walk_run(&run->rn_reduced, &self, adds ? add_floats : run->rn_beside ? add_lines : add_line, run));
+    bool floats = folds_floats(run);
+    begin(run, floats ? 1 : count);
+    SIM_TRY(sim_walk_run(&run->rn_reduced, &self, floats ? fold_floats : run->rn_beside ? add_lines : add_line, run));
     if (!run->rn_beside)
         join(run);
     return ACL_SUCCESS;

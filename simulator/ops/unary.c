@@ -112,7 +112,7 @@ SIM_EACH_PAIR(squash, 1 / (1 + exp(-a)))
 FUNCTION(sigmoid, squash, SIM_TYPES_ARITHMETIC, .fo_check = NULL);
 IN_PLACE_TOO(Sigmoid, &sigmoid);
 
-SIM_EACH_SINGLE(take_tanh, tanh(a))
+EACH_VECTOR(take_tanh, sim_vector_tanh)
 static const struct sim_formula tangent = {.fo_result = "the result",
                                            .fo_in = SIM_TYPES_BOOL | SIM_TYPES_INTEGER | SIM_TYPES_SINGLE,
                                            .fo_out = SIM_TYPES_SINGLE,

@@ -8,6 +8,7 @@
 #include "vector.h"
 
 #include "multiply.h"
+#include "smooth.h"
 #include "base/type.h"
 #include <math.h>
 #include <stdbool.h>
@@ -133,13 +134,17 @@ ALWAYS float weighed(bool fuses, float factor, double y)
 EACH(sigmoid, weighed(fuses, 1, x))
 EACH(silu, weighed(fuses, x, x))
 
-/* 2 * sqrt(2 / pi) * (x + 0.044715 * x^3) */
-ALWAYS double inner(double x)
+/* With e = exp(-2 * |x|) - 1, which does not cancel for small x: -e / (2 + e). Beyond 20 the result is 1. */
+ALWAYS float tangent(bool fuses, float x)
 {
-    return x * (M_2_SQRTPI * M_SQRT2) * (1 + 0.044715 * (x * x));
+    const float size = fabsf(x), y = size > 20 ? -40 : -2 * size, n = exponent(fuses, y), power = raised(1, n);
+    const float e = FUSE(power, growth(fuses, distance(fuses, y, n)), power - 1);
+    return copysignf(e / (2 + e), x);
 }
 
-EACH(gelu_by_tanh, weighed(fuses, x, inner(x)))
+EACH(tanh, tangent(fuses, x))
+
+EACH(gelu_by_tanh, weighed(fuses, x, SIM_GELU_FACTOR * x * (1 + SIM_GELU_CUBE * ((double)x * (double)x))))
 
 /* x times the normal distribution function, which for negative x is exp(-x^2 / 2) * r(-x). t * r(t) is u times a
  * polynomial of u = t / (t + 2.5), whose range for t from 0 to 15 is mapped to 1 to -1. Where t is large, an error of u
@@ -167,21 +172,35 @@ EACH(gelu, normal(fuses, x))
 
 #define LANES 32 /* independent results of a loop, which are combined at its end */
 
-ALWAYS float greatest(const float *from, size_t count)
-{
-    float lanes[LANES], most = -INFINITY;
-    size_t i = 0;
-    for (size_t k = 0; k < LANES; k++)
-        lanes[k] = -INFINITY;
-    for (; i + LANES <= count; i += LANES)
-        for (size_t k = 0; k < LANES; k++)
-            lanes[k] = from[i + k] > lanes[k] ? from[i + k] : lanes[k];
-    for (; i < count; i++)
-        most = from[i] > most ? from[i] : most;
-    for (size_t k = 0; k < LANES; k++)
-        most = lanes[k] > most ? lanes[k] : most;
-    return most;
-}
+/* The greatest or the least element; no NaN is one. */
+#define EXTREME(name, beats, none)                                                                                     \
+    ALWAYS float name##_number(const float *from, size_t count)                                                        \
+    {                                                                                                                  \
+        float lanes[LANES], found = (none);                                                                            \
+        size_t i = 0;                                                                                                  \
+        for (size_t k = 0; k < LANES; k++)                                                                             \
+            lanes[k] = (none);                                                                                         \
+        for (; i + LANES <= count; i += LANES)                                                                         \
+            for (size_t k = 0; k < LANES; k++)                                                                         \
+                lanes[k] = from[i + k] beats lanes[k] ? from[i + k] : lanes[k];                                        \
+        for (; i < count; i++)                                                                                         \
+            found = from[i] beats found ? from[i] : found;                                                             \
+        for (size_t k = 0; k < LANES; k++)                                                                             \
+            found = lanes[k] beats found ? lanes[k] : found;                                                           \
+        return found;                                                                                                  \
+    }                                                                                                                  \
+    ALWAYS void name##_here(bool fuses, double *to, const float *from, size_t count)                                   \
+    {                                                                                                                  \
+        uint32_t nans = 0;                                                                                             \
+        const double found = (double)name##_number(from, count);                                                       \
+        (void)fuses;                                                                                                   \
+        for (size_t i = 0; i < count; i++)                                                                             \
+            nans |= from[i] != from[i];                                                                                \
+        *to = nans != 0 ? NAN : found beats *to ? found : *to;                                                         \
+    }                                                                                                                  \
+    VERSIONS(name, double)
+EXTREME(greatest, >, -INFINITY)
+EXTREME(least, <, INFINITY)
 
 ALWAYS void add_here(bool fuses, double *to, const float *from, size_t count)
 {
@@ -203,7 +222,7 @@ VERSIONS(add, double)
 /* The sum of exp(x - most) in double; to[i] is the exponential. */
 ALWAYS void softmax_here(bool fuses, float *to, const float *from, size_t count)
 {
-    const float most = greatest(from, count);
+    const float most = greatest_number(from, count);
     double sum = 0;
     for (size_t i = 0; i < count; i++)
         to[i] = exponential(fuses, from[i] - most);
@@ -217,7 +236,7 @@ VERSIONS(softmax, float)
 /* `to` may be `from`, so that exponentials are only kept for a block. */
 ALWAYS void log_softmax_here(bool fuses, float *to, const float *from, size_t count)
 {
-    const float most = greatest(from, count);
+    const float most = greatest_number(from, count);
     double sum = 0;
     for (size_t done = 0; done < count; done += 256) {
         const size_t end = count - done < 256 ? count - done : 256;

@@ -11,6 +11,7 @@ typedef void sim_vector_func(float *to, const float *from, size_t count);
 sim_vector_func sim_vector_exp;          /* 2 units */
 sim_vector_func sim_vector_sigmoid;      /* 3 units */
 sim_vector_func sim_vector_silu;         /* 3 units; x times the sigmoid */
+sim_vector_func sim_vector_tanh;         /* 3 units */
 sim_vector_func sim_vector_gelu;         /* 4 units; x times the normal distribution */
 sim_vector_func sim_vector_gelu_by_tanh; /* 3 units; its approximation */
 
@@ -19,7 +20,11 @@ sim_vector_func sim_vector_gelu_by_tanh; /* 3 units; its approximation */
 sim_vector_func sim_vector_softmax;
 sim_vector_func sim_vector_log_softmax;
 
-/* Adds all elements to a double. */
-void sim_vector_add(double *to, const float *from, size_t count);
+typedef void sim_vector_fold(double *to, const float *from, size_t count);
+
+sim_vector_fold sim_vector_add; /* adds all elements */
+/* The greatest or least of the elements and *to; NaN if one of them is. */
+sim_vector_fold sim_vector_greatest;
+sim_vector_fold sim_vector_least;
 
 #endif
