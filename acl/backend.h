@@ -1,7 +1,7 @@
 /* The opened library: one pointer a declared function, filled by dlsym, never NULL.
  *
- * The generated part before this file defines ACL_FUNCTIONS(X), one X(kind, name, type, since) a function, where kind says
- * what an absent function answers. A name the library lacks keeps its stub, which leaves a message for
+ * The generated part before this file defines ACL_FUNCTIONS(X), one X(kind, name, type, since) a function, where kind
+ * says what an absent function answers. A name the library lacks keeps its stub, which leaves a message for
  * aclGetRecentErrMsg and answers 207000 (0, NULL or nothing where the function has no status). */
 #ifndef ACL_BACKEND_H
 #define ACL_BACKEND_H
@@ -21,8 +21,8 @@ static const char *acl_backend_path = "no library";
 static int acl_absent(const char *function, const char *since, atomic_flag *told)
 {
     const char *wanted = getenv("ACL_SIM_UNSUPPORTED");
-    snprintf(acl_absent_text, sizeof acl_absent_text, "%s failed because it needs CANN %s: %s has no such function", function,
-             since, acl_backend_path);
+    snprintf(acl_absent_text, sizeof acl_absent_text, "%s failed because it needs CANN %s: %s has no such function",
+             function, since, acl_backend_path);
     acl_absent_unread = 1;
     acl_absent_last = function;
     if (wanted != NULL && strcmp(wanted, "warn") == 0 && !atomic_flag_test_and_set(told))
@@ -85,8 +85,8 @@ static const char *acl_backend_name(size_t index)
     return index < ACL_COUNT ? acl_names[index] : NULL;
 }
 
-/* The path of the simulator that the process has loaded already, as a program does that was linked with a toolkit of ours;
- * NULL: none. All copies have one SONAME. */
+/* The path of the simulator that the process has loaded already, as a program does that was linked with a toolkit of
+ * ours; NULL: none. All copies have one SONAME. */
 static const char *acl_backend_loaded(void)
 {
     static char path[4096];

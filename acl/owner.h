@@ -1,12 +1,12 @@
 /* The base of the objects in C: what each of them does when it is made and dropped, and all of an event's life.
  *
- * An Owner has two slots, which acl/objects/resource.py explains: the handle, and the opening of the device it lives with
- * (None: borrowed or closed). Its finalizer calls _drop() where the handle is still owned, and costs nothing elsewhere.
- * Events are made by the million, and Python would take longer to make and close one than the library does; so the
- * class in acl/objects/event.py is built on an EventOwner.
+ * An Owner has two slots, which acl/objects/resource.py explains: the handle, and the opening of the device it lives
+ * with (None: borrowed or closed). Its finalizer calls _drop() where the handle is still owned, and costs nothing
+ * elsewhere. Events are made by the million, and Python would take longer to make and close one than the library does;
+ * so the class in acl/objects/event.py is built on an EventOwner.
  *
- * Slots are swapped in a critical section, so that two threads which close one event at once destroy it once where there
- * is no GIL, too. */
+ * Slots are swapped in a critical section, so that two threads which close one event at once destroy it once where
+ * there is no GIL, too. */
 #ifndef ACL_OWNER_H
 #define ACL_OWNER_H
 
@@ -94,7 +94,8 @@ static PyType_Slot owner_slots[] = {
 };
 
 static PyType_Spec owner_spec = {
-    "acl._lib.Owner", sizeof(struct owner), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, owner_slots,
+    "acl._lib.Owner", sizeof(struct owner), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    owner_slots,
 };
 
 /* acl.objects.resource: borrowed, and kept for good. */
@@ -145,7 +146,8 @@ static void owner_swap(PyObject *self, PyObject **handle, PyObject **opening)
     OWNER_END();
 }
 
-/* Runs a call of the library that neither waits nor takes long; the interpreter is given away where that is not known. */
+/* Runs a call of the library that neither waits nor takes long; the interpreter is given away where that is not
+ * known. */
 #define OWNER_CALL(call)                                                                                               \
     do {                                                                                                               \
         if (acl_backend_waits && aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL)) {                                           \

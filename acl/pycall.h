@@ -133,8 +133,8 @@ static int pycall_item(PyObject *item, const char *function, int position, enum 
     return 0;
 }
 
-/* A list becomes a C array of `width` numbers an item (1: the items are numbers, 2: they are pairs). The block is always
- * real memory, so an empty list is a valid pointer with count 0; the generated call frees it. */
+/* A list becomes a C array of `width` numbers an item (1: the items are numbers, 2: they are pairs). The block is
+ * always real memory, so an empty list is a valid pointer with count 0; the generated call frees it. */
 static int pycall_list(PyObject *value, const char *function, int position, enum pycall_kind kind, size_t size,
                        Py_ssize_t width, void **block, uint64_t *count)
 {
@@ -157,8 +157,8 @@ static int pycall_list(PyObject *value, const char *function, int position, enum
             continue;
         }
         if (!PyList_Check(item) || PyList_Size(item) != width) {
-            PyErr_Format(PyExc_TypeError, "%s() argument %d must be a list of lists of %zd int, item %zd is %R", function,
-                         position, width, i, item);
+            PyErr_Format(PyExc_TypeError, "%s() argument %d must be a list of lists of %zd int, item %zd is %R",
+                         function, position, width, i, item);
             return -1;
         }
         for (Py_ssize_t j = 0; j < width; j++) {
@@ -261,8 +261,8 @@ static int pycall_interrupted(void)
     return PyErr_CheckSignals();
 }
 
-/* phase_two(function, workspace, size, executor, stream): an operator's second phase, by its address, as not all libraries
- * have every operator. */
+/* phase_two(function, workspace, size, executor, stream): an operator's second phase, by its address, as not all
+ * libraries have every operator. */
 static PyObject *pycall_phase_two(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
     uint64_t given[5];

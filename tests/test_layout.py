@@ -17,6 +17,7 @@ INCLUDE = Path(acl.get_include())
 PARSER = "libfmk_onnx_parser.so"  # C++ names, in a library of its own (test_model_parser.py)
 LIBRARIES = sorted(path for path in Path(acl.get_lib()).glob("*.so") if path.name != PARSER)
 LINES = 600
+WIDTH = 120
 needs_nm = pytest.mark.skipif(shutil.which("nm") is None, reason="nm is part of binutils, which comes with gcc")
 
 
@@ -177,6 +178,13 @@ def test_no_file_is_long():
         if path.is_file() and "build" not in path.parts:
             count = len(path.read_text().splitlines())
             assert count <= LINES, f"{path.relative_to(ROOT)} has {count} lines"
+
+
+def test_no_line_of_c_is_wide():
+    for path in sources("acl/**/*.h", *(f"{room}/**/*.[ch]" for room in ("simulator", "tests", "examples", "docs"))):
+        if not {"build", "aclnnop"} & set(path.parts):  # which the build makes
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                assert len(line) <= WIDTH, f"{path.relative_to(ROOT)}:{number} has {len(line)} characters"
 
 
 @needs_nm

@@ -183,7 +183,8 @@ aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream stream, uint32_t flag)
     struct sim_target target;
     SIM_TRY(find_both(modelRI, stream, &target));
     SIM_CHECK(flag == ACL_MODEL_STREAM_FLAG_HEAD || flag == ACL_MODEL_STREAM_FLAG_DEFAULT, ACL_ERROR_RT_PARAM_INVALID,
-              "flag is %#x, expected ACL_MODEL_STREAM_FLAG_HEAD (0) or ACL_MODEL_STREAM_FLAG_DEFAULT (0x7fffffff)", flag);
+              "flag is %#x, expected ACL_MODEL_STREAM_FLAG_HEAD (0) or ACL_MODEL_STREAM_FLAG_DEFAULT (0x7fffffff)",
+              flag);
     return sim_capture_build_bind(modelRI, target, flag == ACL_MODEL_STREAM_FLAG_HEAD);
 }
 

@@ -53,7 +53,8 @@ acltdtChannelHandle *acltdtCreateChannelWithCapacity(uint32_t deviceId, const ch
     if (!has_channels())
         return NULL;
     if (capacity < CAPACITY_LEAST || capacity > CAPACITY_MOST) {
-        sim_refuse(ACL_ERROR_INVALID_PARAM, "capacity is %zu, expected %d to %d", capacity, CAPACITY_LEAST, CAPACITY_MOST);
+        sim_refuse(ACL_ERROR_INVALID_PARAM, "capacity is %zu, expected %d to %d", capacity, CAPACITY_LEAST,
+                   CAPACITY_MOST);
         return NULL;
     }
     return create(deviceId, name, capacity);
@@ -173,14 +174,15 @@ static aclError check_shape(acltdtTensorType type, const int64_t *dims, size_t c
     SIM_ARGUMENT(type >= ACL_TENSOR_DATA_UNDEFINED && type <= ACL_TENSOR_DATA_END_TENSOR, ACL_ERROR_INVALID_PARAM,
                  "tdtType is %d, expected -1 to 4", (int)type);
     SIM_ARGUMENT((dims == NULL) == (count == 0), ACL_ERROR_INVALID_PARAM,
-                 "dims is %p with dimNum %zu, expected an array of that length, or NULL and 0", (const void *)dims, count);
+                 "dims is %p with dimNum %zu, expected an array of that length, or NULL and 0", (const void *)dims,
+                 count);
     SIM_ARGUMENT(count <= SIM_CHANNEL_DIMS, ACL_ERROR_INVALID_PARAM, "dimNum is %zu, expected at most %d", count,
                  SIM_CHANNEL_DIMS);
     SIM_ARGUMENT(type == ACL_TENSOR_DATA_TENSOR || count == 0, ACL_ERROR_INVALID_PARAM,
                  "dimNum is %zu and tdtType %d, expected dimensions only with ACL_TENSOR_DATA_TENSOR (0)", count,
                  (int)type);
-    SIM_ARGUMENT(sim_memory_is_host(dims), ACL_ERROR_INVALID_PARAM, "dims is %p, which is device memory, expected host memory",
-                 (const void *)dims);
+    SIM_ARGUMENT(sim_memory_is_host(dims), ACL_ERROR_INVALID_PARAM,
+                 "dims is %p, which is device memory, expected host memory", (const void *)dims);
     return ACL_SUCCESS;
 }
 
@@ -192,7 +194,8 @@ acltdtDataItem *acltdtCreateDataItem(acltdtTensorType tdtType, const int64_t *di
         return NULL;
     bool is_tensor = tdtType == ACL_TENSOR_DATA_TENSOR; /* items of other types have no data */
     return sim_channel_item_create(&(struct sim_item){.it_type = tdtType, .it_data_type = dataType,
-                                                      .it_rank = (uint32_t)dimNum, .it_dims = (int64_t *)(uintptr_t)dims,
+                                                      .it_rank = (uint32_t)dimNum,
+                                                      .it_dims = (int64_t *)(uintptr_t)dims,
                                                       .it_data = is_tensor ? data : NULL,
                                                       .it_size = is_tensor ? size : 0});
 }
@@ -255,8 +258,8 @@ static aclError give_dims(const struct sim_item *item, int64_t *dims, size_t roo
     if (item->it_rank == 0)
         return ACL_SUCCESS;
     SIM_NOT_NULL(dims);
-    SIM_ARGUMENT(sim_memory_is_host(dims), ACL_ERROR_INVALID_PARAM, "dims is %p, which is device memory, expected host memory",
-                 (void *)dims);
+    SIM_ARGUMENT(sim_memory_is_host(dims), ACL_ERROR_INVALID_PARAM,
+                 "dims is %p, which is device memory, expected host memory", (void *)dims);
     memcpy(dims, item->it_dims, item->it_rank * sizeof *dims);
     return ACL_SUCCESS;
 }

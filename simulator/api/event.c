@@ -36,13 +36,15 @@ static aclError refuse_device_only(const struct sim_event *event)
 
 static aclError refuse_external(const struct sim_event *event)
 {
-    SIM_SUPPORTED(!is_external(event), "the event was created with ACL_EVENT_EXTERNAL, expected another class of event");
+    SIM_SUPPORTED(!is_external(event),
+                  "the event was created with ACL_EVENT_EXTERNAL, expected another class of event");
     return ACL_SUCCESS;
 }
 
 static aclError refuse_shared(const struct sim_event *event)
 {
-    SIM_SUPPORTED(event->ev_class != SIM_EVENT_IPC, "the event was created with ACL_EVENT_IPC, expected another class of event");
+    SIM_SUPPORTED(event->ev_class != SIM_EVENT_IPC,
+                  "the event was created with ACL_EVENT_IPC, expected another class of event");
     return ACL_SUCCESS;
 }
 
@@ -68,7 +70,8 @@ aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t flag)
     SIM_NOT_NULL(event);
     SIM_CHECK(flag != 0 && !(flag & ~FLAG_KNOWN), ACL_ERROR_RT_PARAM_INVALID,
               "flag is %#x, expected ACL_EVENT_SYNC (0x1), ACL_EVENT_CAPTURE_STREAM_PROGRESS (0x2), "
-              "ACL_EVENT_TIME_LINE (0x8) or their sum, or ACL_EVENT_DEVICE_USE_ONLY (0x10) or ACL_EVENT_EXTERNAL (0x20)",
+              "ACL_EVENT_TIME_LINE (0x8) or their sum, or ACL_EVENT_DEVICE_USE_ONLY (0x10) or ACL_EVENT_EXTERNAL "
+              "(0x20)",
               flag);
     SIM_CHECK(!(flag & FLAG_ALONE) || (flag & (flag - 1)) == 0, ACL_ERROR_RT_PARAM_INVALID,
               "flag is %#x, expected ACL_EVENT_DEVICE_USE_ONLY (0x10) or ACL_EVENT_EXTERNAL (0x20) without other "
@@ -127,7 +130,8 @@ SIM_HOT aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream)
 static aclError check_external(const struct sim_event *event, struct sim_target stream)
 {
     SIM_SUPPORTED(event->ev_class == SIM_EVENT_EX && event->ev_flags == ACL_EVENT_SYNC,
-                  "flag is 1 (external), expected an event made by aclrtCreateEventExWithFlag with ACL_EVENT_SYNC alone");
+                  "flag is 1 (external), expected an event made by aclrtCreateEventExWithFlag with ACL_EVENT_SYNC "
+                  "alone");
     SIM_CHECK(sim_stream_taken(stream.tg_stream) == SIM_TAKEN_CAPTURES, ACL_ERROR_RT_STREAM_NOT_CAPTURED,
               "flag is 1 (external), expected a stream that is being captured");
     return ACL_SUCCESS;

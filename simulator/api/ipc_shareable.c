@@ -16,8 +16,8 @@ static aclError check_flags(uint64_t flags)
 static aclError check_type(aclrtMemSharedHandleType type)
 {
     SIM_CHECK(type == ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT || type == ACL_MEM_SHARE_HANDLE_TYPE_FABRIC,
-              ACL_ERROR_RT_PARAM_INVALID, "shareType is %d, expected ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT (1) or _FABRIC (2)",
-              (int)type);
+              ACL_ERROR_RT_PARAM_INVALID,
+              "shareType is %d, expected ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT (1) or _FABRIC (2)", (int)type);
     SIM_SUPPORTED(type == ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT || sim_config()->cf_soc->so_profile == SIM_PA3,
                   "shareType is ACL_MEM_SHARE_HANDLE_TYPE_FABRIC, and %s shares no memory between servers",
                   sim_config()->cf_soc->so_name);

@@ -54,8 +54,9 @@ static aclError read_option(const aclrtBinaryLoadOption *option, size_t index, s
                   "options[%zu].value.cpuKernelMode is %d, expected 0 to 2", index, read->bo_cpu_mode);
         return ACL_SUCCESS;
     }
-    return sim_fail(ACL_ERROR_RT_PARAM_INVALID, "options[%zu].type is %d, expected an aclrtBinaryLoadOptionType (1 to 3)",
-                    index, (int)option->type);
+    return sim_fail(ACL_ERROR_RT_PARAM_INVALID,
+                    "options[%zu].type is %d, expected an aclrtBinaryLoadOptionType (1 to 3)", index,
+                    (int)option->type);
 }
 
 #define OPTIONS 64 /* at most, of one load */
@@ -209,7 +210,8 @@ aclError aclrtGetFunctionAttribute(aclrtFuncHandle funcHandle, aclrtFuncAttribut
     SIM_CHECK(attrType >= ACL_FUNC_ATTR_KERNEL_TYPE && attrType <= ACL_FUNC_ATTR_KERNEL_SCHED_MODE,
               ACL_ERROR_RT_PARAM_INVALID, "attrType is %d, expected an aclrtFuncAttribute (1 to 3)", (int)attrType);
     SIM_SUPPORTED(attrType == ACL_FUNC_ATTR_KERNEL_TYPE,
-                  "attrType is %d, which the simulator cannot read from binaries, expected ACL_FUNC_ATTR_KERNEL_TYPE (1)",
+                  "attrType is %d, which the simulator cannot read from binaries, expected ACL_FUNC_ATTR_KERNEL_TYPE "
+                  "(1)",
                   (int)attrType);
     *attrValue = type;
     return ACL_SUCCESS;
@@ -248,8 +250,8 @@ aclError aclrtFunctionGetAvailDynUbufPerBlock(void *func, uint32_t flags, size_t
     SIM_NOT_NULL(dynamicUbufSize);
     SIM_ARGUMENT(flags == 0, ACL_ERROR_INVALID_PARAM, "flags is %#x, expected 0: it is reserved", flags);
     SIM_TRY(sim_kernel_function_check(func));
-    SIM_SUPPORTED(sim_config()->cf_soc->so_profile == SIM_P950, "%s has no SIMT kernels, expected a chip of profile P950",
-                  sim_config()->cf_soc->so_name);
+    SIM_SUPPORTED(sim_config()->cf_soc->so_profile == SIM_P950,
+                  "%s has no SIMT kernels, expected a chip of profile P950", sim_config()->cf_soc->so_name);
     *dynamicUbufSize = sim_config()->cf_soc->so_ub;
     return ACL_SUCCESS;
 }

@@ -56,7 +56,8 @@ aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t *value)
     SIM_TRY(sim_context_current(&context));
     uint8_t set = atomic_load(&context->cx_options[opt]);
     SIM_CHECK(set != 0, ACL_ERROR_RT_SYSPARAMOPT_NOT_SET,
-              "opt is %d, which was never set in the current context, expected aclrtCtxSetSysParamOpt before", (int)opt);
+              "opt is %d, which was never set in the current context, expected aclrtCtxSetSysParamOpt before",
+              (int)opt);
     *value = set - 1;
     return ACL_SUCCESS;
 }

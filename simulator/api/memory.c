@@ -25,7 +25,8 @@ static aclError read_policy(aclrtMemMallocPolicy policy, bool peer_huge, uint64_
     switch (policy) {
     case ACL_MEM_MALLOC_HUGE1G_ONLY:
     case ACL_MEM_MALLOC_HUGE1G_ONLY_P2P:
-        SIM_SUPPORTED(sim_memory_has_giant_pages(), "policy is %d, and %s has no pages of 1 GiB, expected another policy", policy,
+        SIM_SUPPORTED(sim_memory_has_giant_pages(),
+                      "policy is %d, and %s has no pages of 1 GiB, expected another policy", policy,
                       sim_config()->cf_soc->so_name);
         meaning->po_page = SIM_PAGE_GIANT;
         return ACL_SUCCESS;
@@ -113,7 +114,8 @@ static aclError check_attribute(const aclrtMallocAttribute *attribute, size_t in
         break;
     }
     return sim_fail(ACL_ERROR_RT_PARAM_INVALID,
-                    "cfg->attrs[%zu].attr is %d, expected ACL_RT_MEM_ATTR_MODULE_ID (1)%s ACL_RT_MEM_ATTR_DEVICE_ID (2)%s",
+                    "cfg->attrs[%zu].attr is %d, expected ACL_RT_MEM_ATTR_MODULE_ID (1)%s ACL_RT_MEM_ATTR_DEVICE_ID "
+                    "(2)%s",
                     index, attribute->attr, host ? "," : " or", host ? " or ACL_RT_MEM_ATTR_VA_FLAG (3)" : "");
 }
 
@@ -229,8 +231,8 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total)
     SIM_CHECK((unsigned)attr <= ACL_MEM_P2P_HUGE1G, ACL_ERROR_RT_INVALID_MEMORY_TYPE,
               "attr is %d, expected an aclrtMemAttr (0 to %d)", attr, ACL_MEM_P2P_HUGE1G);
     enum sim_page page = page_of(attr);
-    SIM_SUPPORTED(page != SIM_PAGE_GIANT || sim_memory_has_giant_pages(), "attr is %d, and %s has no pages of 1 GiB", attr,
-                  sim_config()->cf_soc->so_name);
+    SIM_SUPPORTED(page != SIM_PAGE_GIANT || sim_memory_has_giant_pages(), "attr is %d, and %s has no pages of 1 GiB",
+                  attr, sim_config()->cf_soc->so_name);
     SIM_TRY(sim_context_current(&context));
     uint32_t index = (uint32_t)context->cx_device->dv_id;
     sim_vmm_collect();
@@ -363,7 +365,8 @@ aclError aclrtMemMapSetLink(aclrtDrvMemHandle handle, aclrtMemLinkType adviceLin
     SIM_TRY(sim_vmm_supported());
     SIM_TRY(sim_vmm_kind(handle, &kind));
     enum sim_profile profile = sim_config()->cf_soc->so_profile;
-    bool has = adviceLink == ACL_RT_MEM_ACCESS_LINK_HCCS || (adviceLink == ACL_RT_MEM_ACCESS_LINK_SIO && profile == SIM_PA3);
+    bool has =
+        adviceLink == ACL_RT_MEM_ACCESS_LINK_HCCS || (adviceLink == ACL_RT_MEM_ACCESS_LINK_SIO && profile == SIM_PA3);
     SIM_CHECK(has, ACL_ERROR_RT_LINK_TYPE_NOT_SUPPORTED, "adviceLink is %d, which %s does not have, expected %s",
               (int)adviceLink,
               sim_config()->cf_soc->so_name, profile == SIM_PA3 ? "0 (SIO) or 1 (HCCS)" : "1 (HCCS)");

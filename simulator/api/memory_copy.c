@@ -89,7 +89,8 @@ static aclError check_rectangle(const void *dst, const void *src, const struct s
 
 static aclError check_extent(const struct sim_rectangle *shape)
 {
-    SIM_SUPPORTED(!sim_memory_runs_on_device(), "%s, whose run mode is ACL_DEVICE, has no 2-D copies, expected aclrtMemcpy",
+    SIM_SUPPORTED(!sim_memory_runs_on_device(),
+                  "%s, whose run mode is ACL_DEVICE, has no 2-D copies, expected aclrtMemcpy",
                   sim_config()->cf_soc->so_name);
     SIM_CHECK(shape->rc_height <= ROWS_MOST, ACL_ERROR_RT_PARAM_INVALID, "height is %zu, expected at most %u",
               (size_t)shape->rc_height, ROWS_MOST);

@@ -87,7 +87,8 @@ aclError aclrtMemcpyAsyncWithOffset(void **dst, size_t destMax, size_t dstDataOf
     SIM_SUPPORTED(is_on_chip(SIM_P310P), "%s cannot copy with offsets", sim_config()->cf_soc->so_name);
     SIM_TRY(check_inner(kind));
     SIM_CHECK(dstDataOffset <= destMax && count <= destMax - dstDataOffset, ACL_ERROR_RT_PARAM_INVALID,
-              "count is %zu and dstDataOffset %zu, expected a sum of at most destMax, %zu", count, dstDataOffset, destMax);
+              "count is %zu and dstDataOffset %zu, expected a sum of at most destMax, %zu", count, dstDataOffset,
+              destMax);
     SIM_TRY(check_count(count));
     SIM_TRY(sim_stream_own(stream, &target));
     const struct sim_indirect copy = {dst, src, dstDataOffset, srcDataOffset, count};

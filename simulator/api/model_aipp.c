@@ -130,8 +130,8 @@ aclError aclmdlSetAIPPSrcImageSize(aclmdlAIPP *aippParmsSet, int32_t srcImageSiz
 /* ---- parameters of one image; sizes are ignored while their switch is off ---- */
 
 /* Sets a switch of one image and, if it is on, the four sizes that belong to it. */
-static aclError set_part(const aclmdlAIPP *aippParmsSet, uint64_t batchIndex, size_t place, int8_t on, size_t sizes_place,
-                         const int32_t sizes[4])
+static aclError set_part(const aclmdlAIPP *aippParmsSet, uint64_t batchIndex, size_t place, int8_t on,
+                         size_t sizes_place, const int32_t sizes[4])
 {
     OPEN_IMAGE(found, image);
     *((int8_t *)image + place) = on;
@@ -218,7 +218,8 @@ static aclError set_channels(const aclmdlAIPP *aippParmsSet, uint64_t batchIndex
     return ACL_SUCCESS;
 }
 
-#define CHANNELS(type, convert, name) (const type[4]){convert(name##0), convert(name##1), convert(name##2), convert(name##3)}
+#define CHANNELS(type, convert, name)                                                                                  \
+    (const type[4]){convert(name##0), convert(name##1), convert(name##2), convert(name##3)}
 #define SET_CHANNELS(field, values)                                                                                    \
     return set_channels(aippParmsSet, batchIndex, offsetof(struct sim_aipp_image, field), (values))
 

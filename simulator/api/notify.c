@@ -208,7 +208,8 @@ aclError aclrtCntNotifyWaitWithTimeout(aclrtCntNotify cntNotify, aclrtStream str
     SIM_TRY(check_counting(cntNotify));
     SIM_TRY(sim_stream_check(stream));
     SIM_CHECK((unsigned)info->mode <= ACL_RT_CNT_NOTIFY_WAIT_EQUAL_WITH_BITMASK_MODE, ACL_ERROR_RT_PARAM_INVALID,
-              "info->mode is %u, expected 0 (less), 1 (equal), 2 (bigger), 3 (bigger or equal) or 4 (all bits of value)",
+              "info->mode is %u, expected 0 (less), 1 (equal), 2 (bigger), 3 (bigger or equal) or 4 (all bits of "
+              "value)",
               (unsigned)info->mode);
     SIM_TRY(sim_stream_own(stream, &target));
     return sim_notify_wait_for(cntNotify, info, target, SIM_SITE());

@@ -105,8 +105,8 @@ aclError aclopCreateKernel(const char *opType, const char *kernelId, const char 
     SIM_NOT_NULL(kernelName);
     SIM_NOT_NULL(binData);
     SIM_ARGUMENT(binSize > 0, ACL_ERROR_INVALID_PARAM, "binSize is %d, expected the size of binData in bytes", binSize);
-    SIM_ARGUMENT((unsigned)enginetype <= ACL_ENGINE_VECTOR, ACL_ERROR_INVALID_PARAM, "enginetype is %d, expected 0 to %d",
-                 (int)enginetype, ACL_ENGINE_VECTOR);
+    SIM_ARGUMENT((unsigned)enginetype <= ACL_ENGINE_VECTOR, ACL_ERROR_INVALID_PARAM,
+                 "enginetype is %d, expected 0 to %d", (int)enginetype, ACL_ENGINE_VECTOR);
     return sim_op_add_kernel(opType, kernelId, binData, (size_t)binSize, deallocator);
 }
 
@@ -117,8 +117,8 @@ aclError aclopSetKernelArgs(aclopKernelDesc *kernelDesc, const char *kernelId, u
     (void)blockDim; /* like args, used only by a kernel on a chip */
     SIM_NOT_NULL(kernelDesc);
     SIM_NOT_NULL(kernelId);
-    SIM_ARGUMENT(args != NULL || argSize == 0, ACL_ERROR_INVALID_PARAM, "args is NULL with argSize %u, expected a block "
-                 "of that size", argSize);
+    SIM_ARGUMENT(args != NULL || argSize == 0, ACL_ERROR_INVALID_PARAM,
+                 "args is NULL with argSize %u, expected a block of that size", argSize);
     return sim_op_choose_kernel(kernelDesc, kernelId);
 }
 

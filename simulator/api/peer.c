@@ -84,8 +84,8 @@ aclError aclrtMemP2PMap(void *devPtr, size_t size, int32_t dstDevId, uint64_t fl
     struct sim_place place;
     SIM_TRY(sim_device_find(dstDevId, &peer));
     SIM_TRY(sim_memory_span(devPtr, size, "devPtr", "size", &place));
-    SIM_CHECK(place.pl_class == SIM_MEMORY_DEVICE, ACL_ERROR_RT_PARAM_INVALID, "devPtr is %p, %s, expected device memory",
-              devPtr, sim_memory_describe(&place));
+    SIM_CHECK(place.pl_class == SIM_MEMORY_DEVICE, ACL_ERROR_RT_PARAM_INVALID,
+              "devPtr is %p, %s, expected device memory", devPtr, sim_memory_describe(&place));
     SIM_CHECK(dstDevId != place.pl_block.bk_device && sim_peer_reaches(dstDevId, place.pl_block.bk_device),
               ACL_ERROR_RT_PARAM_INVALID,
               "dstDevId is %d and devPtr lies on device %d, expected another device that has access to it "

@@ -111,7 +111,8 @@ aclError aclprofGetOpNum(const void *opInfo, size_t opInfoLen, uint32_t *opNumbe
     SIM_NOT_NULL(target);                                                                                              \
     SIM_TRY(read_record(opInfo, opInfoLen, index, &record));                                                           \
     size_t needed = strlen(record.text) + 1;                                                                           \
-    SIM_ARGUMENT((length) >= needed, ACL_ERROR_INVALID_PARAM, #length " is %zu, expected at least %zu", length, needed); \
+    SIM_ARGUMENT((length) >= needed, ACL_ERROR_INVALID_PARAM, #length " is %zu, expected at least %zu", length,        \
+                 needed);                                                                                              \
     memcpy(target, record.text, needed);                                                                               \
     return ACL_SUCCESS
 

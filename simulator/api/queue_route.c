@@ -93,7 +93,8 @@ aclError acltdtAddQueueRoute(acltdtQueueRouteList *routeList, const acltdtQueueR
 }
 
 /* Copies the route at an index; fails if the index is past the end. */
-static aclError route_at(const acltdtQueueRouteList *handle, const char *argument, size_t index, struct sim_route *route)
+static aclError route_at(const acltdtQueueRouteList *handle, const char *argument, size_t index,
+                         struct sim_route *route)
 {
     struct sim_queue_routes *list = sim_queue_object_open(SIM_QUEUE_ROUTES, handle, argument);
     if (list == NULL)

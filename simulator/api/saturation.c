@@ -7,7 +7,8 @@
 aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode)
 {
     SIM_ENTER();
-    SIM_CHECK(mode == ACL_RT_OVERFLOW_MODE_SATURATION || mode == ACL_RT_OVERFLOW_MODE_INFNAN, ACL_ERROR_RT_PARAM_INVALID,
+    SIM_CHECK(mode == ACL_RT_OVERFLOW_MODE_SATURATION || mode == ACL_RT_OVERFLOW_MODE_INFNAN,
+              ACL_ERROR_RT_PARAM_INVALID,
               "mode is %d, expected ACL_RT_OVERFLOW_MODE_SATURATION (0) or ACL_RT_OVERFLOW_MODE_INFNAN (1)", (int)mode);
     return sim_saturation_set_mode(mode);
 }

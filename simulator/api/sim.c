@@ -151,7 +151,8 @@ aclError aclsimRegisterVariable(const void *symbol, aclrtBinHandle binary, const
 static aclError check_spans(const aclsimRange *spans, size_t count, const char *name)
 {
     SIM_ARGUMENT(count != 0 && count <= SIM_SPANS_MAX && spans != NULL, ACL_ERROR_INVALID_PARAM,
-                 "%s is %p with %zu elements, expected an array of 1 to %d", name, (const void *)spans, count, SIM_SPANS_MAX);
+                 "%s is %p with %zu elements, expected an array of 1 to %d", name, (const void *)spans, count,
+                 SIM_SPANS_MAX);
     for (size_t i = 0; i < count; i++)
         SIM_ARGUMENT(spans[i].address != NULL && spans[i].size != 0, ACL_ERROR_INVALID_PARAM,
                      "%s[%zu] is %p with size %zu, expected memory that the instance uses", name, i,

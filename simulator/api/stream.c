@@ -72,7 +72,8 @@ static aclError check_flags(uint32_t flag)
                   sim_config()->cf_soc->so_name);
     SIM_CHECK(!device_only || flag == ACL_STREAM_DEVICE_USE_ONLY, ACL_ERROR_RT_PARAM_INVALID,
               "flag is %#x, expected ACL_STREAM_DEVICE_USE_ONLY (0x20) without other flags", flag);
-    SIM_SUPPORTED(!device_only || profile == SIM_P950 || profile == SIM_PA3 || profile == SIM_PA2 || profile == SIM_P310P,
+    SIM_SUPPORTED(!device_only || profile == SIM_P950 || profile == SIM_PA3 || profile == SIM_PA2 ||
+                      profile == SIM_P310P,
                   "%s does not support device-only streams", sim_config()->cf_soc->so_name);
     return ACL_SUCCESS;
 }

@@ -150,7 +150,8 @@ aclError aclrtCmoAsyncWithBarrier(void *src, size_t size, aclrtCmoType cmoType, 
     SIM_CHECK((unsigned)cmoType <= ACL_RT_CMO_TYPE_FLUSH, ACL_ERROR_RT_PARAM_INVALID,
               "cmoType is %d, expected an aclrtCmoType from 0 to 3", (int)cmoType);
     SIM_CHECK((barrierId != 0) == (cmoType == ACL_RT_CMO_TYPE_INVALID), ACL_ERROR_RT_PARAM_INVALID,
-              "barrierId is %u with cmoType %d, expected a number above 0 with ACL_RT_CMO_TYPE_INVALID (2) and 0 otherwise",
+              "barrierId is %u with cmoType %d, expected a number above 0 with ACL_RT_CMO_TYPE_INVALID (2) and 0 "
+              "otherwise",
               barrierId, (int)cmoType);
     return check_barrier_stream(stream);
 }
@@ -167,8 +168,8 @@ aclError aclrtCmoWaitBarrier(aclrtBarrierTaskInfo *taskInfo, aclrtStream stream,
     for (size_t i = 0; i < taskInfo->barrierNum; i++)
         SIM_CHECK(taskInfo->cmoInfo[i].cmoType == ACL_RT_CMO_TYPE_INVALID && taskInfo->cmoInfo[i].barrierId != 0,
                   ACL_ERROR_RT_PARAM_INVALID,
-                  "taskInfo->cmoInfo[%zu] has cmoType %d and barrierId %u, expected 2 (ACL_RT_CMO_TYPE_INVALID) and a number "
-                  "above 0",
+                  "taskInfo->cmoInfo[%zu] has cmoType %d and barrierId %u, expected 2 (ACL_RT_CMO_TYPE_INVALID) and a "
+                  "number above 0",
                   i, (int)taskInfo->cmoInfo[i].cmoType, taskInfo->cmoInfo[i].barrierId);
     return check_barrier_stream(stream);
 }
@@ -193,7 +194,8 @@ aclError aclrtRandomNumAsync(const aclrtRandomNumTaskInfo *taskInfo, const aclrt
 
 /* ---- recorded tasks ---- */
 
-aclError aclrtTaskUpdateAsync(aclrtStream taskStream, uint32_t taskId, aclrtTaskUpdateInfo *info, aclrtStream execStream)
+aclError aclrtTaskUpdateAsync(aclrtStream taskStream, uint32_t taskId, aclrtTaskUpdateInfo *info,
+                              aclrtStream execStream)
 {
     SIM_ENTER();
     struct sim_target recorded, target;

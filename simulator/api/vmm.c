@@ -69,8 +69,8 @@ static aclError read_prop(const aclrtPhysicalMemProp *prop, struct sim_memory_ki
                  (int)type);
     bool on_device = type == ACL_MEM_LOCATION_TYPE_DEVICE;
     SIM_ARGUMENT(name < ATTRS && attrs[name].at_taken, ACL_ERROR_INVALID_PARAM,
-                 "prop->memAttr is %u, expected one of ACL_HBM_MEM_HUGE (4), _NORMAL (5), _HUGE1G (10), ACL_MEM_* (12 to "
-                 "17) or, on the host, ACL_DDR_MEM_* (2, 3, 6, 7)", name);
+                 "prop->memAttr is %u, expected one of ACL_HBM_MEM_HUGE (4), _NORMAL (5), _HUGE1G (10), ACL_MEM_* (12 "
+                 "to 17) or, on the host, ACL_DDR_MEM_* (2, 3, 6, 7)", name);
     const struct attr *attr = &attrs[name];
     SIM_ARGUMENT(!on_device || !attr->at_ddr, ACL_ERROR_INVALID_PARAM,
                  "prop->memAttr is %u, an ACL_DDR_MEM_*, and prop->location is a device, expected another attribute",
@@ -187,10 +187,10 @@ aclError aclrtReserveMemAddress(void **virPtr, size_t size, size_t alignment, vo
     SIM_CHECK(wanted == 0 || profile() != SIM_P950, ACL_ERROR_RT_PARAM_INVALID, "expectPtr is %p, expected NULL on %s",
               expectPtr, sim_config()->cf_soc->so_name);
     SIM_CHECK(wanted == 0 || (wanted >= WANTED_FIRST && wanted < WANTED_END && size <= WANTED_END - wanted),
-              ACL_ERROR_RT_PARAM_INVALID, "expectPtr is %p, expected NULL, or %zu bytes between 16 and 24 TiB", expectPtr,
-              size);
-    SIM_CHECK(wanted % unit == 0, ACL_ERROR_RT_PARAM_INVALID, "expectPtr is %p, expected a multiple of %#llx", expectPtr,
-              (unsigned long long)unit);
+              ACL_ERROR_RT_PARAM_INVALID, "expectPtr is %p, expected NULL, or %zu bytes between 16 and 24 TiB",
+              expectPtr, size);
+    SIM_CHECK(wanted % unit == 0, ACL_ERROR_RT_PARAM_INVALID, "expectPtr is %p, expected a multiple of %#llx",
+              expectPtr, (unsigned long long)unit);
     SIM_TRY(sim_vmm_supported());
     return sim_vmm_reserve(size, unit, expectPtr, virPtr);
 }

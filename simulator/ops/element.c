@@ -180,7 +180,7 @@ static inline float round_integer_to_odd(int64_t value)
 
 #define LOAD_FLOATS(element)                                                                                           \
     LOAD(ACL_FLOAT16, uint16_t, sim_half_to_float(source[k]))                                                          \
-    LOAD(ACL_BF16, uint16_t, sim_bfloat_to_float(source[k]))                                                               \
+    LOAD(ACL_BF16, uint16_t, sim_bfloat_to_float(source[k]))                                                           \
     LOAD(ACL_FLOAT, float, source[k])                                                                                  \
     LOAD(ACL_DOUBLE, double, (element)source[k])
 
@@ -319,7 +319,7 @@ void sim_element_wrap(union sim_block_values *block, aclDataType type, size_t co
     {                                                                                                                  \
         switch (type) {                                                                                                \
             STORE(ACL_FLOAT16, uint16_t, sim_half_from_float(narrow(from[i * step])))                                  \
-            STORE(ACL_BF16, uint16_t, sim_bfloat_from_float(narrow(from[i * step])))                                       \
+            STORE(ACL_BF16, uint16_t, sim_bfloat_from_float(narrow(from[i * step])))                                   \
             STORE(ACL_FLOAT, float, from[i * step])                                                                    \
             STORE(ACL_DOUBLE, double, from[i * step])                                                                  \
             STORE_PAIRS(ACL_COMPLEX64, float)                                                                          \

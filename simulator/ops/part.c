@@ -1,5 +1,5 @@
-/* Operators that copy parts of tensors: SplitTensor, SplitWithSize and the single operators StridedSlice and Split (also
- * used for Unpack). Elements are copied bit by bit. */
+/* Operators that copy parts of tensors: SplitTensor, SplitWithSize and the single operators StridedSlice and Split
+ * (also used for Unpack). Elements are copied bit by bit. */
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "operator/op.h"

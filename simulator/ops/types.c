@@ -1,5 +1,5 @@
-/* Kernels that share a plan or a run function have a description in their user data, and the description has the sets of
- * types. The shared functions tell which description it is. */
+/* Kernels that share a plan or a run function have a description in their user data, and the description has the sets
+ * of types. The shared functions tell which description it is. */
 #include "types.h"
 
 #include "curve.h"

@@ -124,8 +124,10 @@ static inline void use_peers(struct worker *worker)
     CHECK_CODE(aclrtResetDevice(peer), 0);
     CHECK_CODE(aclrtSetCurrentContext(worker->context), 0);
     set(worker, 0, worker->stream);
-    CHECK_CODE(aclrtMemcpyAsync(there, BYTES, worker->memory[0], BYTES, ACL_MEMCPY_DEVICE_TO_DEVICE, worker->stream), 0);
-    CHECK_CODE(aclrtMemcpyAsync(worker->memory[1], BYTES, there, BYTES, ACL_MEMCPY_DEVICE_TO_DEVICE, worker->stream), 0);
+    CHECK_CODE(aclrtMemcpyAsync(there, BYTES, worker->memory[0], BYTES, ACL_MEMCPY_DEVICE_TO_DEVICE, worker->stream),
+               0);
+    CHECK_CODE(aclrtMemcpyAsync(worker->memory[1], BYTES, there, BYTES, ACL_MEMCPY_DEVICE_TO_DEVICE, worker->stream),
+               0);
     expect(worker);
     CHECK_CODE(aclrtFree(there), 0);
 }

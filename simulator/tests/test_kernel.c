@@ -222,8 +222,11 @@ static void *change_often(void *unused)
     CHECK_CODE(aclrtSetDevice(0), 0);
     CHECK_CODE(aclrtCreateStream(&own), 0);
     for (unsigned i = 0; i < 100 * stress_factor(); i++) {
-        params.kernelTaskParams = (aclmdlRIKernelTaskParams){
-            .funcHandle = shared_function, .args = &args, .argsSize = sizeof args, .isHostArgs = 1, .numBlocks = 1 + i % 7};
+        params.kernelTaskParams = (aclmdlRIKernelTaskParams){.funcHandle = shared_function,
+                                                             .args = &args,
+                                                             .argsSize = sizeof args,
+                                                             .isHostArgs = 1,
+                                                             .numBlocks = 1 + i % 7};
         aclError code = aclmdlRITaskSetParams(shared_task, &params);
         CHECK(code == 0 || code == ACL_ERROR_RT_MODEL_UPDATE_FAILED);
         code = aclmdlRIUpdate(shared_instance);

@@ -149,10 +149,12 @@ static void test_failures(void)
         close_model(&bad);
         must_run(&good, 4);
     }
-    CHECK_CODE(sim_onnx_open((struct sim_bytes){(const unsigned char *)"refuse", 7}, &none), ACL_ERROR_GE_PARAM_INVALID);
+    CHECK_CODE(sim_onnx_open((struct sim_bytes){(const unsigned char *)"refuse", 7}, &none),
+               ACL_ERROR_GE_PARAM_INVALID);
     CHECK_TEXT("/proc/self/exe: refuse");
     for (int i = 0; i < 3; i++) {
-        CHECK_CODE(sim_onnx_open((struct sim_bytes){(const unsigned char *)"end", 4}, &none), ACL_ERROR_GE_PARAM_INVALID);
+        CHECK_CODE(sim_onnx_open((struct sim_bytes){(const unsigned char *)"end", 4}, &none),
+                   ACL_ERROR_GE_PARAM_INVALID);
         CHECK_TEXT("/proc/self/exe: end");
     }
     must_run(&good, 4);

@@ -42,7 +42,8 @@ static void test_handles(void)
         aclopAttr *wrong = (aclopAttr *)(uintptr_t)strange[i];
         aclopHandle *handle = (aclopHandle *)(uintptr_t)strange[i];
         CHECK_CODE(aclopSetAttrInt(wrong, "value", 1), ACL_ERROR_INVALID_PARAM);
-        CHECK_CODE(aclopExecuteV2("Muls", 1, &desc, buffers, 1, &desc, buffers + 2, wrong, NULL), ACL_ERROR_INVALID_PARAM);
+        CHECK_CODE(aclopExecuteV2("Muls", 1, &desc, buffers, 1, &desc, buffers + 2, wrong, NULL),
+                   ACL_ERROR_INVALID_PARAM);
         CHECK_CODE(aclopExecWithHandle(handle, 0, NULL, 0, NULL, NULL), ACL_ERROR_INVALID_PARAM);
         aclopDestroyAttr(wrong);
         aclopDestroyHandle(handle);

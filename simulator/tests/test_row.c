@@ -363,7 +363,8 @@ static void test_addresses(void)
 static void test_table(void)
 {
     for (size_t i = 0; i < sim_row_table->rt_count; i++) {
-        CHECK(i == 0 || strcmp(sim_row_table->rt_rows[i - 1]->ro_op.op_name, sim_row_table->rt_rows[i]->ro_op.op_name) < 0);
+        CHECK(i == 0 ||
+              strcmp(sim_row_table->rt_rows[i - 1]->ro_op.op_name, sim_row_table->rt_rows[i]->ro_op.op_name) < 0);
         CHECK(sim_row_find(sim_row_table->rt_rows[i]->ro_op.op_name) == sim_row_table->rt_rows[i]);
     }
     CHECK(aclsimOperatorCount(0) == sim_row_table->rt_count && sim_row_find("aclnnNothing") == NULL);

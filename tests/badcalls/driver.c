@@ -3,8 +3,8 @@
  *
  *     driver [-n calls] [-s seed] [-v] [function ...]
  *
- * "(mixed)" is one more entry: calls of many functions in random order. What is outside the rule of "any input" is never
- * drawn: host addresses that are not mapped, and sizes beyond the host memory they come with. */
+ * "(mixed)" is one more entry: calls of many functions in random order. What is outside the rule of "any input" is
+ * never drawn: host addresses that are not mapped, and sizes beyond the host memory they come with. */
 #include "driver.h"
 #include <acl/acl_rt_allocator.h>
 #include <acl/acl_rt_memory_soma.h>
@@ -24,7 +24,8 @@
 
 #define ARGUMENTS 64
 #define HOST_BYTES (1u << 20)
-#define HOST_COUNT 1024       /* the largest count drawn with host memory: HOST_BYTES hold as many of any declared struct */
+#define HOST_COUNT 1024       /* the largest count drawn with host memory: HOST_BYTES hold as many of any declared
+                               * struct */
 #define DRAWN_WORDS 256       /* of an array; the rest repeats them */
 #define ROUND 100             /* calls until the world is made anew */
 #define GROWTH_PAGES 2048     /* of resident memory, from the end of the first round to the last */
@@ -300,7 +301,8 @@ void *draw_addresses(void)
     bool device = below(2) == 0, mixed = below(4) == 0;
     for (size_t i = 0; i < 2 * HOST_COUNT; i++) {
         bool other = mixed && below(16) == 0;
-        list[i] = other ? any_device_address() : device ? (void *)(block + below(BLOCK / 2)) : (void *)(host + below(HOST_BYTES));
+        list[i] = other ? any_device_address()
+                  : device ? (void *)(block + below(BLOCK / 2)) : (void *)(host + below(HOST_BYTES));
     }
     return note_pointer(list);
 }

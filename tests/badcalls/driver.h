@@ -1,4 +1,5 @@
-/* What the generated table and the driver share. Each draw_* gives one argument of its kind and notes it for the report. */
+/* What the generated table and the driver share. Each draw_* gives one argument of its kind and notes it for the
+ * report. */
 #ifndef BADCALLS_DRIVER_H
 #define BADCALLS_DRIVER_H
 

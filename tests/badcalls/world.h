@@ -1,5 +1,5 @@
-/* The world that bad calls meet: live and dead objects of every kind, memory, captures. A part of driver.c, whose random
- * numbers decide what there is. */
+/* The world that bad calls meet: live and dead objects of every kind, memory, captures. A part of driver.c, whose
+ * random numbers decide what there is. */
 
 static void add(const void *handle)
 {
@@ -124,8 +124,8 @@ static void make_instances(const int64_t dims[2])
     GOOD(aclmdlRIBindStream(instance, bound, ACL_MODEL_STREAM_FLAG_HEAD));
 }
 
-/* A list of routes, and what the chip has: a shared buffer, or a channel with a message in it and datasets. Never a queue:
- * waiting at one may have no limit. */
+/* A list of routes, and what the chip has: a shared buffer, or a channel with a message in it and datasets. Never a
+ * queue: waiting at one may have no limit. */
 static void make_transfers(const int64_t dims[2])
 {
     acltdtBuf buffer;

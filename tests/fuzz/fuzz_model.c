@@ -64,7 +64,8 @@ static void ask(const struct sim_signature *signature)
     for (uint32_t i = 0; i < signature->sg_output_count; i++)
         ask_port(signature, i, false);
     for (uint32_t gear = 0; gear < signature->sg_gear_count; gear++)
-        ENSURE(sim_model_signature_gear(signature, signature->sg_gear_values + (uint64_t)gear * signature->sg_gear_width) >= 0);
+        ENSURE(sim_model_signature_gear(signature,
+                                        signature->sg_gear_values + (uint64_t)gear * signature->sg_gear_width) >= 0);
     ENSURE(signature->sg_gear_count <= SIM_GEARS_MAX);
 }
 

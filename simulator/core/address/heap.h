@@ -13,7 +13,12 @@
 #define SIM_HEAPS 64 /* per zone */
 
 /* The type of page that a block is counted in. */
-enum sim_page { SIM_PAGE_NORMAL, SIM_PAGE_HUGE, SIM_PAGE_GIANT, SIM_PAGE_IMPORTED /* another process's; not counted */ };
+enum sim_page {
+    SIM_PAGE_NORMAL,
+    SIM_PAGE_HUGE,
+    SIM_PAGE_GIANT,
+    SIM_PAGE_IMPORTED /* another process's; not counted */
+};
 
 /* A live block, as found from any address inside it. */
 struct sim_block {

@@ -86,8 +86,8 @@ int sim_heap_area_map(const struct sim_zone *zone, uint64_t address, uint64_t si
 
 int sim_heap_area_show(uint64_t address, uint64_t size, int file, uint64_t offset)
 {
-    void *at = mmap((void *)(uintptr_t)address, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file,
-                    (off_t)offset);
+    void *at = mmap((void *)(uintptr_t)address, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+                    file, (off_t)offset);
     return at == MAP_FAILED ? -1 : 0;
 }
 

@@ -312,7 +312,8 @@ static int map_tables(struct sim_zone *zone, uint64_t units)
 
 char *sim_heap_reserve(uint64_t wanted, uint64_t bytes, int protection)
 {
-    char *raw = mmap((void *)(uintptr_t)wanted, bytes + UNIT_BYTES, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *raw = mmap((void *)(uintptr_t)wanted, bytes + UNIT_BYTES, protection,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (raw == MAP_FAILED)
         return NULL;
     uint64_t before = -(uint64_t)(uintptr_t)raw % UNIT_BYTES;
@@ -388,7 +389,8 @@ bool sim_heap_leaves_room(uint64_t bytes)
     return probe != MAP_FAILED && munmap(probe, 2 * bytes) == 0;
 }
 
-void sim_heap_say_smaller(atomic_flag *said, uint64_t wanted, uint64_t bytes, int reason, const char *use, const char *advice)
+void sim_heap_say_smaller(atomic_flag *said, uint64_t wanted, uint64_t bytes, int reason, const char *use,
+                          const char *advice)
 {
     if (!atomic_flag_test_and_set(said))
         fprintf(stderr,

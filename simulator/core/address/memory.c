@@ -184,11 +184,12 @@ bool sim_memory_holds(struct sim_place *place, const void *address, uint64_t siz
 SIM_RARE aclError sim_memory_refuse_low(const void *address, const char *name)
 {
     return sim_fail(ACL_ERROR_RT_PARAM_INVALID,
-                    "%s is %p, expected an address in host or device memory, which is never below 64 KiB", name, address);
+                    "%s is %p, expected an address in host or device memory, which is never below 64 KiB", name,
+                    address);
 }
 
-SIM_RARE static aclError refuse_span(const struct sim_place *place, const void *address, uint64_t size, const char *name,
-                            const char *size_name)
+SIM_RARE static aclError refuse_span(const struct sim_place *place, const void *address, uint64_t size,
+                                     const char *name, const char *size_name)
 {
     const struct sim_block *block = &place->pl_block;
     if (place->pl_class == SIM_MEMORY_DEAD)
@@ -277,13 +278,15 @@ SIM_RARE aclError sim_memory_refuse(const struct sim_range *range, char *text, s
         return ACL_SUCCESS;
     int length = snprintf(text, size, "the %" PRIu64 " bytes at %p, which it %s, were %s before it ran",
                           range->rg_size, range->rg_address, range->rg_write ? "writes" : "reads",
-                          place.pl_reserved ? "unmapped" : place.pl_class == SIM_MEMORY_FOREIGN ? "unregistered" : "freed");
+                          place.pl_reserved ? "unmapped"
+                          : place.pl_class == SIM_MEMORY_FOREIGN ? "unregistered" : "freed");
     struct sim_death death;
     if (sim_heap_death(range->rg_birth, &death) && length > 0 && (size_t)length < size)
         length +=
             snprintf(text + length, size - (size_t)length, ", by thread %u at %p", death.dt_thread, death.dt_site);
     if (alive && place.pl_block.bk_birth != range->rg_birth && length > 0 && (size_t)length < size)
-        snprintf(text + length, size - (size_t)length, ", and %s again since", place.pl_reserved ? "mapped" : "allocated");
+        snprintf(text + length, size - (size_t)length, ", and %s again since",
+                 place.pl_reserved ? "mapped" : "allocated");
     return ACL_ERROR_RT_DEVICE_MEM_ERROR;
 }
 

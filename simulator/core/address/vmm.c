@@ -166,8 +166,8 @@ static aclError reserve_locked(uint64_t size, uint64_t unit, uint64_t wanted, vo
               "size is %" PRIu64 ", expected at most %" PRIu64, size, most);
     uint64_t start = wanted != 0 ? find_wanted(wanted, whole, &at) : find_free(whole, unit, &at);
     SIM_CHECK(start != 0 || wanted == 0, ACL_ERROR_RT_PARAM_INVALID,
-              "expectPtr is 0x%" PRIx64 ", where %" PRIu64 " bytes are not free, expected NULL or another address", wanted,
-              size);
+              "expectPtr is 0x%" PRIx64 ", where %" PRIu64 " bytes are not free, expected NULL or another address",
+              wanted, size);
     SIM_CHECK(start != 0 && open_gap((void **)&ranges, &range_count, &range_room, at, sizeof *ranges),
               ACL_ERROR_RT_MEMORY_ALLOCATION, "size is %" PRIu64 ", more than the free contiguous address space of "
               "%" PRIu64,
@@ -226,8 +226,9 @@ static aclError refuse_system(uint64_t address)
 static aclError grant(struct mapping *mapping, uint32_t access)
 {
     const struct sim_physical *memory = mapping->mp_memory;
-    struct sim_block block = {.bk_start = mapping->mp_start, .bk_size = memory->ph_pages.ex_size, .bk_birth = sim_heap_birth(),
-                              .bk_device = memory->ph_kind.mk_device, .bk_page = memory->ph_kind.mk_page};
+    struct sim_block block = {.bk_start = mapping->mp_start, .bk_size = memory->ph_pages.ex_size,
+                              .bk_birth = sim_heap_birth(), .bk_device = memory->ph_kind.mk_device,
+                              .bk_page = memory->ph_kind.mk_page};
     uint32_t fresh = access & ~mapping->mp_access;
     if ((fresh & HOST_BIT) != 0 && sim_heap_area_show(mapping->mp_start, memory->ph_pages.ex_size, memory->ph_file,
                                                       memory->ph_pages.ex_offset) != 0)
@@ -295,7 +296,8 @@ static aclError check_neighbours(const struct range *range, uint64_t address, co
               "none of it per range",
               memory->ph_imported != 0 ? "was" : "was not", other->ph_imported != 0 ? "was" : "was not");
     size_t at = mappings_before(range, address);
-    const struct mapping *next = at < range->ra_count ? &range->ra_mappings[at] : NULL, *here = mapping_in(range, address);
+    const struct mapping *next = at < range->ra_count ? &range->ra_mappings[at] : NULL,
+                         *here = mapping_in(range, address);
     if (here == NULL && next != NULL && next->mp_start - address < memory->ph_pages.ex_size)
         here = next;
     SIM_CHECK(here == NULL, ACL_ERROR_RT_PARAM_INVALID,
@@ -378,7 +380,8 @@ aclError sim_vmm_map_again(const void *address, uint64_t size, const void *sourc
 
 static aclError refuse_unmapped(uint64_t address, const char *expected)
 {
-    return sim_fail(ACL_ERROR_RT_PARAM_INVALID, "virPtr is 0x%" PRIx64 ", expected %s (aclrtMapMem)", address, expected);
+    return sim_fail(ACL_ERROR_RT_PARAM_INVALID, "virPtr is 0x%" PRIx64 ", expected %s (aclrtMapMem)", address,
+                    expected);
 }
 
 static aclError unmap_locked(uint64_t address, const void *site)
@@ -424,8 +427,8 @@ static aclError read_desc(const aclrtMemAccessDesc *desc, size_t index, uint32_t
     SIM_CHECK(desc->flags == ACL_RT_MEM_ACCESS_FLAGS_READWRITE, ACL_ERROR_RT_PARAM_INVALID,
               "desc[%zu].flags is %d, expected ACL_RT_MEM_ACCESS_FLAGS_READWRITE (3)", index, (int)desc->flags);
     for (size_t i = 0; i < sizeof desc->rsv; i++)
-        SIM_CHECK(desc->rsv[i] == 0, ACL_ERROR_RT_PARAM_INVALID, "desc[%zu].rsv[%zu] is %u, expected 0 (reserved)", index,
-                  i, desc->rsv[i]);
+        SIM_CHECK(desc->rsv[i] == 0, ACL_ERROR_RT_PARAM_INVALID, "desc[%zu].rsv[%zu] is %u, expected 0 (reserved)",
+                  index, i, desc->rsv[i]);
     return read_location(&desc->location, "desc", index, bit);
 }
 

@@ -49,8 +49,8 @@ static aclError take_pages(struct sim_physical *memory)
         sim_heap_take_pages(&sim_heap_zone_of_device, index, memory->ph_pages.ex_size, kind->mk_page);
     memory->ph_file = sim_heap_zone_of_device.zn_file;
     SIM_CHECK(memory->ph_pages.ex_offset != 0, ACL_ERROR_RT_MEMORY_ALLOCATION,
-              "size is %" PRIu64 ", expected at most the %" PRIu64 " bytes that are free on device %u in pages of %" PRIu64
-              " bytes",
+              "size is %" PRIu64 ", expected at most the %" PRIu64
+              " bytes that are free on device %u in pages of %" PRIu64 " bytes",
               memory->ph_pages.ex_size, sim_heap_pages(&sim_heap_zone_of_device, index, kind->mk_page).pg_free, index,
               sim_vmm_granularity(kind));
     return ACL_SUCCESS;

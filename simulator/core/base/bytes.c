@@ -52,8 +52,8 @@ static aclError read_whole(int file, const char *path, const char *name, const s
     struct stat status;
     SIM_ARGUMENT(fstat(file, &status) == 0 && S_ISREG(status.st_mode), codes->rc_unreadable,
                  "%s is \"%s\", which is not a regular file", name, path);
-    SIM_ARGUMENT(status.st_size > 0 || codes->rc_empty == ACL_SUCCESS, codes->rc_empty, "%s is \"%s\", which is empty", name,
-                 path);
+    SIM_ARGUMENT(status.st_size > 0 || codes->rc_empty == ACL_SUCCESS, codes->rc_empty, "%s is \"%s\", which is empty",
+                 name, path);
     SIM_ARGUMENT(codes->rc_most == 0 || (uint64_t)status.st_size <= codes->rc_most, codes->rc_unreadable,
                  "%s is \"%s\", which has %lld bytes, expected at most %llu", name, path, (long long)status.st_size,
                  (unsigned long long)codes->rc_most);
@@ -73,14 +73,15 @@ static aclError read_whole(int file, const char *path, const char *name, const s
     if (done == size)
         return ACL_SUCCESS;
     free(data);
-    return sim_refuse(codes->rc_unreadable, "%s is \"%s\", of which only %zu of %zu bytes can be read: %s", name, path, done,
-                      size, reason != 0 ? strerror(reason) : "the file ends there");
+    return sim_refuse(codes->rc_unreadable, "%s is \"%s\", of which only %zu of %zu bytes can be read: %s", name, path,
+                      done, size, reason != 0 ? strerror(reason) : "the file ends there");
 }
 
 aclError sim_bytes_read(const char *path, const char *name, const struct sim_read_codes *codes, struct sim_bytes *bytes)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused without waiting */
-    SIM_ARGUMENT(file >= 0, codes->rc_unreadable, "%s is \"%s\", which cannot be opened: %s", name, path, strerror(errno));
+    SIM_ARGUMENT(file >= 0, codes->rc_unreadable, "%s is \"%s\", which cannot be opened: %s", name, path,
+                 strerror(errno));
     aclError code = read_whole(file, path, name, codes, bytes);
     close(file);
     return code;

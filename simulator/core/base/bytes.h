@@ -46,7 +46,8 @@ struct sim_read_codes {
 
 /* Reads a whole regular file into malloc'ed memory, with a NUL after it. `name` is the argument with the path, for
  * messages. */
-aclError sim_bytes_read(const char *path, const char *name, const struct sim_read_codes *codes, struct sim_bytes *bytes);
+aclError sim_bytes_read(const char *path, const char *name, const struct sim_read_codes *codes,
+                        struct sim_bytes *bytes);
 
 /* True when `name` is the path, its last part, or its last part without the extension. */
 bool sim_bytes_path_is_named(const char *path, const char *name);

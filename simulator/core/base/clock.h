@@ -42,10 +42,10 @@ static inline uint64_t sim_clock_left(uint64_t deadline)
 /* Checks of a program's time-out in milliseconds, where -1 means no limit. A value below -1 does not become the last
  * error; 0 does. */
 #define SIM_TIMEOUT_BOUND(timeout)                                                                                     \
-    SIM_ARGUMENT((timeout) >= -1, ACL_ERROR_RT_PARAM_INVALID, "%s is %d, expected -1 (no limit) or milliseconds above 0", \
-                 #timeout, (timeout))
+    SIM_ARGUMENT((timeout) >= -1, ACL_ERROR_RT_PARAM_INVALID,                                                          \
+                 "%s is %d, expected -1 (no limit) or milliseconds above 0", #timeout, (timeout))
 #define SIM_TIMEOUT_NOT_ZERO(timeout)                                                                                  \
-    SIM_CHECK((timeout) != 0, ACL_ERROR_RT_PARAM_INVALID, "%s is 0, expected -1 (no limit) or milliseconds above 0",     \
-              #timeout)
+    SIM_CHECK((timeout) != 0, ACL_ERROR_RT_PARAM_INVALID,                                                              \
+              "%s is 0, expected -1 (no limit) or milliseconds above 0", #timeout)
 
 #endif

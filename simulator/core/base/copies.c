@@ -19,10 +19,11 @@ __attribute__((constructor)) static void report_second_copy(void)
     void *library = dlopen("libacl_sim.so", RTLD_LAZY | RTLD_NOLOAD);
     if (library == NULL)
         return; /* linked into a program */
-    if (find_place(&here, &own) && find_place(dlsym(library, "aclsimReset"), &first) && own.dli_fbase != first.dli_fbase)
+    if (find_place(&here, &own) && find_place(dlsym(library, "aclsimReset"), &first) &&
+        own.dli_fbase != first.dli_fbase)
         fprintf(stderr,
-                "acl simulator: %s is the second copy in this process, after %s: each has its own devices and memory, and "
-                "rejects the handles of the other; load only one of them (LD_LIBRARY_PATH, ASCEND_HOME_PATH, "
+                "acl simulator: %s is the second copy in this process, after %s: each has its own devices and memory, "
+                "and rejects the handles of the other; load only one of them (LD_LIBRARY_PATH, ASCEND_HOME_PATH, "
                 "ACL_BACKEND)\n", own.dli_fname, first.dli_fname);
     dlclose(library);
 }

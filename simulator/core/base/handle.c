@@ -95,7 +95,8 @@ const char *sim_handle_describe(const void *handle)
     if (table == NULL || index == 0 || index >= table->tb_limit || life == 0 ||
         life > atomic_load_explicit(&generation, memory_order_relaxed))
         return "not a handle";
-    snprintf(text, sizeof text, "a %s %s", sim_table_find(table, handle) != NULL ? "live" : "destroyed", sim_table_name(table));
+    snprintf(text, sizeof text, "a %s %s", sim_table_find(table, handle) != NULL ? "live" : "destroyed",
+             sim_table_name(table));
     return text;
 }
 

@@ -164,7 +164,8 @@ aclError sim_registry_fire_abort(int32_t device, aclrtDeviceTaskAbortStage stage
         if (left == 0)
             code = sim_fail(ACL_ERROR_RT_WAIT_TIMEOUT, "the timeout expired before every callback was called");
         else
-            code = ((aclrtDeviceTaskAbortCallback)copies[i].en_function)(device, stage, milliseconds, copies[i].en_user);
+            code =
+                ((aclrtDeviceTaskAbortCallback)copies[i].en_function)(device, stage, milliseconds, copies[i].en_user);
         if (code != ACL_SUCCESS && left != 0)
             sim_fail(code, "a callback of aclrtSetDeviceTaskAbortCallback returned %d in stage %d", code, (int)stage);
     }

@@ -60,8 +60,9 @@ SIM_RARE aclError sim_capture_refuse_unsafe(struct sim_context *context, aclErro
         allowed = allowed || (strictest != ACL_MODEL_RI_CAPTURE_MODE_GLOBAL &&
                               own != ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL);
     SIM_CHECK(allowed, code,
-              "a stream of the current context is being captured in mode %s, and this thread's mode is %s; expected the "
-              "call after aclmdlRICaptureEnd, or between two calls of aclmdlRICaptureThreadExchangeMode with RELAXED",
+              "a stream of the current context is being captured in mode %s, and this thread's mode is %s; expected "
+              "the call after aclmdlRICaptureEnd, or between two calls of aclmdlRICaptureThreadExchangeMode with "
+              "RELAXED",
               mode_names[strictest], mode_names[mode]);
     return ACL_SUCCESS;
 }

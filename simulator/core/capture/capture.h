@@ -15,8 +15,8 @@
 
 /* These implement rc_submit, rc_record and rc_wait (engine/recorder.h). `external` marks records and waits that connect
  * the recording with work outside of it (flag 1 of the event functions). */
-bool sim_capture_submit(struct sim_target stream, const struct sim_op *op, const void *argument, size_t size, void *site,
-                        aclError *code);
+bool sim_capture_submit(struct sim_target stream, const struct sim_op *op, const void *argument, size_t size,
+                        void *site, aclError *code);
 bool sim_capture_record(struct sim_event *event, aclrtEvent handle, struct sim_target stream, bool external, void *site,
                         aclError *code);
 bool sim_capture_wait(struct sim_event *event, aclrtEvent handle, struct sim_target stream, bool external, void *site,
@@ -46,7 +46,8 @@ void sim_capture_after_fork(void);
 /* These implement rc_find_task and rc_replace (engine/recorder.h). */
 aclError sim_capture_find_task(struct sim_target stream, uint32_t number, enum sim_task_kind kind,
                                struct sim_recorded *recorded);
-bool sim_capture_replace(const struct sim_recorded *recorded, void *(*make)(const void *before, void *state), void *state);
+bool sim_capture_replace(const struct sim_recorded *recorded, void *(*make)(const void *before, void *state),
+                         void *state);
 
 /* Stores a copy of the bytes, or of the text, with the task that this thread recorded last. Fails with 107029 if the
  * thread's last task was not recorded. */

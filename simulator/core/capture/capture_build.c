@@ -64,7 +64,8 @@ static aclError find_branch(const struct sim_instance *instance, struct sim_targ
                  atomic_load_explicit(&stream.tg_stream->st_owner, memory_order_relaxed) ==
                      sim_capture_instance_handle(instance);
     SIM_TRY(sim_stream_refuse_captured(stream.tg_stream));
-    SIM_CHECK(bound, ACL_ERROR_RT_STREAM_MODEL, "the stream is not bound to modelRI, expected aclmdlRIBindStream before");
+    SIM_CHECK(bound, ACL_ERROR_RT_STREAM_MODEL,
+              "the stream is not bound to modelRI, expected aclmdlRIBindStream before");
     *branch = stream.tg_stream->st_branch;
     return ACL_SUCCESS;
 }

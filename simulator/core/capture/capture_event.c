@@ -26,7 +26,8 @@ static uint64_t capture_of(struct sim_event *event)
 SIM_RARE static aclError refuse_captured(void)
 {
     return sim_fail(ACL_ERROR_RT_EVENT_CAPTURED,
-                    "the event was recorded in a capture that is still open, expected the call after aclmdlRICaptureEnd");
+                    "the event was recorded in a capture that is still open, expected the call after "
+                    "aclmdlRICaptureEnd");
 }
 
 aclError sim_capture_check_event(struct sim_event *event)
@@ -34,8 +35,12 @@ aclError sim_capture_check_event(struct sim_event *event)
     return likely(capture_of(event) == 0) ? ACL_SUCCESS : refuse_captured();
 }
 
-static const struct sim_op record_op = {.op_name = "aclrtRecordEvent", .op_run = sim_engine_nothing, .op_kind = SIM_TASK_RECORD};
-static const struct sim_op wait_op = {.op_name = "aclrtStreamWaitEvent", .op_run = sim_engine_nothing, .op_kind = SIM_TASK_WAIT};
+static const struct sim_op record_op = {.op_name = "aclrtRecordEvent",
+                                        .op_run = sim_engine_nothing,
+                                        .op_kind = SIM_TASK_RECORD};
+static const struct sim_op wait_op = {.op_name = "aclrtStreamWaitEvent",
+                                      .op_run = sim_engine_nothing,
+                                      .op_kind = SIM_TASK_WAIT};
 
 /* Invalidates both captures and closes the instance. Closing it first ensures that no thread holds both locks. */
 static aclError conflict(struct sim_instance *instance, uint64_t other)
@@ -49,8 +54,8 @@ static aclError conflict(struct sim_instance *instance, uint64_t other)
         sim_object_close(instance);
     }
     return sim_fail(ACL_ERROR_STREAM_CAPTURE_CONFLICT,
-                    "the stream is captured into %#llx and the event was recorded in the capture of %#llx, expected an event "
-                    "that one capture uses; both captures are invalid now",
+                    "the stream is captured into %#llx and the event was recorded in the capture of %#llx, expected an "
+                    "event that one capture uses; both captures are invalid now",
                     handle, (unsigned long long)other);
 }
 
@@ -128,7 +133,8 @@ static aclError check_external(const struct sim_instance *instance, aclrtEvent e
     SIM_SUPPORTED(instance->in_parent == NULL, "the body of a conditional task cannot use external events");
     for (const struct sim_external *at = instance->in_externals; at != NULL; at = at->xt_next)
         SIM_CHECK(at->xt_event != (uint64_t)(uintptr_t)event, ACL_ERROR_RT_PARAM_INVALID,
-                  "event %p is an external event of this capture already, expected each to be recorded or waited for once",
+                  "event %p is an external event of this capture already, expected each to be recorded or waited for "
+                  "once",
                   event);
     return ACL_SUCCESS;
 }
@@ -178,7 +184,8 @@ static aclError open_for_event(struct sim_target stream, struct sim_instance **i
     SIM_CHECK(taken != SIM_TAKEN_UPDATES, ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT,
               "the stream updates captured tasks, expected kernels only");
     SIM_SUPPORTED(taken != SIM_TAKEN_BOUND,
-                  "the stream is bound to a model running instance, expected an event made by aclrtCreateEventWithFlag");
+                  "the stream is bound to a model running instance, expected an event made by "
+                  "aclrtCreateEventWithFlag");
     struct sim_instance *found = taken == SIM_TAKEN_CAPTURES ? sim_capture_instance_of(stream.tg_stream) : NULL;
     if (found == NULL)
         return ACL_SUCCESS;
@@ -249,7 +256,8 @@ static aclError wait_inside(struct sim_instance *instance, struct sim_event *eve
     bool inside = from != 0 && find_point(instance, event, handle, &point);
     SIM_CHECK(inside || atomic_load_explicit(&event->ev_record, memory_order_acquire) == 0,
               ACL_ERROR_RT_CAPTURE_DEPENDENCY,
-              "the event was recorded outside of the capture, expected a record inside it or one with flag 1 (external)");
+              "the event was recorded outside of the capture, expected a record inside it or one with flag 1 "
+              "(external)");
     struct sim_captured *wait = append(instance, branch, &wait_op, handle, site);
     if (wait == NULL)
         return ACL_ERROR_RT_MEMORY_ALLOCATION;

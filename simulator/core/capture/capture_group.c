@@ -64,7 +64,8 @@ aclError sim_capture_group_end(struct sim_target stream, aclrtTaskGrp *handle)
     if (instance->in_open == NULL || instance->in_open->gr_branch != stream.tg_stream->st_branch)
         code = refuse_status("no task group is open on the stream, expected aclmdlRICaptureTaskGrpBegin before");
     else if (instance->in_interrupted)
-        code = sim_fail(ACL_ERROR_STREAM_TASK_GROUP_INTR, "a task of another stream of the capture interrupted the group");
+        code = sim_fail(ACL_ERROR_STREAM_TASK_GROUP_INTR,
+                        "a task of another stream of the capture interrupted the group");
     else if (sim_capture_instance_state(instance) == SIM_INSTANCE_INVALID)
         code = sim_fail(ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED, "the capture was made invalid by an earlier failure");
     else
@@ -83,8 +84,8 @@ aclError sim_capture_group_admit(struct sim_instance *instance, const struct sim
         instance->in_interrupted = true;
         sim_capture_invalidate(instance);
         return sim_fail(ACL_ERROR_STREAM_TASK_GROUP_INTR,
-                        "a task group is open on another stream of the capture, expected its tasks to follow one another; "
-                        "the capture is invalid now");
+                        "a task group is open on another stream of the capture, expected its tasks to follow one "
+                        "another; the capture is invalid now");
     }
     SIM_CHECK(kind <= SIM_TASK_VECTOR, ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT,
               "a task group is open, which accepts only kernels");
@@ -245,7 +246,8 @@ static aclError match(struct sim_group *group, const struct sim_op *op, const vo
     const struct sim_op *captured = task->ct_task.ta_op;
     SIM_CHECK(captured == op, ACL_ERROR_RT_INTERNAL_ERROR, "task %u of the group is %s, expected that kernel, not %s",
               group->gr_updated, captured->op_name, op->op_name);
-    SIM_CHECK(sim_kernel_mode(op, argument) == sim_kernel_mode(op, sim_captured_argument(task)), ACL_ERROR_RT_INTERNAL_ERROR,
+    SIM_CHECK(sim_kernel_mode(op, argument) == sim_kernel_mode(op, sim_captured_argument(task)),
+              ACL_ERROR_RT_INTERNAL_ERROR,
               "task %u of the group was launched with scheduling mode %u, expected the same one, not %u",
               group->gr_updated, sim_kernel_mode(op, sim_captured_argument(task)), sim_kernel_mode(op, argument));
     *recorded = (struct sim_recorded){sim_capture_instance_handle(group->gr_instance), point.pt_branch, point.pt_index};

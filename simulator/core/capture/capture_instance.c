@@ -69,7 +69,8 @@ aclError sim_capture_instance_create(struct sim_context *context, enum sim_insta
     uint64_t handle;
     struct sim_instance *fresh = sim_object_take(&sim_capture_instances, &handle);
     SIM_CHECK(fresh != NULL, ACL_ERROR_RT_NO_MODEL_RESOURCE, "no further model running instance can be made");
-    memset(&fresh->in_context, 0, offsetof(struct sim_instance, in_run_lock) - offsetof(struct sim_instance, in_context));
+    memset(&fresh->in_context, 0,
+           offsetof(struct sim_instance, in_run_lock) - offsetof(struct sim_instance, in_context));
     atomic_store_explicit(&fresh->in_state, state, memory_order_relaxed);
     atomic_store_explicit(&fresh->in_mode, mode, memory_order_relaxed);
     atomic_store_explicit(&fresh->in_thread, sim_thread_number(), memory_order_relaxed);

@@ -198,7 +198,8 @@ static aclError add_way(struct maker *maker, struct sim_point from, struct sim_p
 }
 
 /* Calls `edge` for every pair of segments whose second one waits for the first, or is activated by it. */
-static void each_edge(struct maker *maker, void (*edge)(struct maker *maker, uint32_t from, uint32_t to, bool activates))
+static void each_edge(struct maker *maker,
+                      void (*edge)(struct maker *maker, uint32_t from, uint32_t to, bool activates))
 {
     for (uint32_t i = 0; i < maker->mk_instance->in_branch_count; i++) {
         const struct sim_branch *branch = maker->mk_instance->in_branches[i];

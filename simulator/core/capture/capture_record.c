@@ -40,7 +40,8 @@ void sim_captured_replace(struct sim_instance *instance, struct sim_captured *ta
     sim_capture_replay_retire(instance, before);
 }
 
-bool sim_capture_replace(const struct sim_recorded *recorded, void *(*make)(const void *before, void *state), void *state)
+bool sim_capture_replace(const struct sim_recorded *recorded, void *(*make)(const void *before, void *state),
+                         void *state)
 {
     struct sim_instance *instance = sim_object_peek(&sim_capture_instances, (void *)(uintptr_t)recorded->rc_instance);
     struct sim_captured *task = instance != NULL ? task_at(instance, recorded->rc_branch, recorded->rc_index) : NULL;
@@ -90,7 +91,7 @@ aclError sim_capture_note(const void *bytes, size_t size, bool is_text)
     if (instance != NULL)
         sim_object_close(instance);
     SIM_CHECK(task != NULL, ACL_ERROR_RT_STREAM_NOT_CAPTURED,
-              "this thread's last task was not recorded, expected the call after a task on a stream that is captured, or "
-              "bound to an instance that is being built");
+              "this thread's last task was not recorded, expected the call after a task on a stream that is captured, "
+              "or bound to an instance that is being built");
     return code;
 }

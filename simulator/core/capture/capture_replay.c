@@ -26,7 +26,9 @@
 
 static aclError run_helper(struct sim_run *run, void *argument);
 static void drop_helper(void *argument);
-static const struct sim_op helper_op = {.op_name = "aclmdlRIExecuteAsync", .op_run = run_helper, .op_drop = drop_helper};
+static const struct sim_op helper_op = {.op_name = "aclmdlRIExecuteAsync",
+                                        .op_run = run_helper,
+                                        .op_drop = drop_helper};
 static const struct sim_op worker_helper_op = {
     .op_name = "aclmdlRIExecuteAsync", .op_run = run_helper, .op_drop = drop_helper, .op_flags = SIM_OP_WORKER};
 

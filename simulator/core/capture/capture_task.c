@@ -245,7 +245,8 @@ static aclError show_launch(struct task_handle *task, const struct sim_kernel_vi
     if (attributes == 0)
         return ACL_SUCCESS;
     kernel->cfg = task->th_shown;
-    *kernel->cfg = (aclrtLaunchKernelCfg){memcpy(shown + args, view->kv_attributes, attributes), view->kv_attribute_count};
+    *kernel->cfg =
+        (aclrtLaunchKernelCfg){memcpy(shown + args, view->kv_attributes, attributes), view->kv_attribute_count};
     return ACL_SUCCESS;
 }
 
@@ -347,7 +348,8 @@ static aclError check_change(struct sim_instance *instance, const struct sim_cap
     SIM_SUPPORTED(instance->in_parent == NULL, "the task belongs to a body of a conditional task");
     bool runs = !sim_gate_passed(&instance->in_finished, instance->in_submitted);
     enum sim_instance_state state = sim_capture_instance_state(instance);
-    SIM_CHECK(!runs && (state == SIM_INSTANCE_READY || state == SIM_INSTANCE_UPDATING), ACL_ERROR_RT_MODEL_UPDATE_FAILED,
+    SIM_CHECK(!runs && (state == SIM_INSTANCE_READY || state == SIM_INSTANCE_UPDATING),
+              ACL_ERROR_RT_MODEL_UPDATE_FAILED,
               "the task's instance %s, expected one that is complete and does not run",
               runs ? "runs" : "is still being captured or built");
     aclmdlRITaskType type = type_of(captured->ct_kind);
@@ -364,7 +366,8 @@ static aclError change_value(struct sim_captured *captured, const aclmdlRIValueW
 {
     struct sim_task_value value;
     bool waits = captured->ct_kind == SIM_TASK_VALUE_WAIT;
-    SIM_TRY(sim_task_value_make(wanted->devAddr, wanted->value, waits ? wanted->flag : 0, waits ? SIM_VALUE_FLAGS : 1, &value));
+    SIM_TRY(sim_task_value_make(wanted->devAddr, wanted->value, waits ? wanted->flag : 0, waits ? SIM_VALUE_FLAGS : 1,
+                                &value));
     memcpy(captured->ct_task.ta_argument, &value, sizeof value);
     return ACL_SUCCESS;
 }
@@ -455,8 +458,8 @@ static aclError update(struct sim_instance *instance)
     SIM_SUPPORTED(instance->in_parent == NULL, "modelRI is a body of a conditional task");
     enum sim_instance_state state = sim_capture_instance_state(instance);
     bool runs = !sim_gate_passed(&instance->in_finished, instance->in_submitted);
-    SIM_CHECK(!runs && (state == SIM_INSTANCE_UPDATING || state == SIM_INSTANCE_READY), ACL_ERROR_RT_MODEL_UPDATE_FAILED,
-              "modelRI %s, expected one that is complete and does not run",
+    SIM_CHECK(!runs && (state == SIM_INSTANCE_UPDATING || state == SIM_INSTANCE_READY),
+              ACL_ERROR_RT_MODEL_UPDATE_FAILED, "modelRI %s, expected one that is complete and does not run",
               runs ? "runs" : "is still being captured or built");
     if (state == SIM_INSTANCE_UPDATING)
         SIM_TRY(sim_capture_plan_make(instance));

@@ -309,8 +309,8 @@ aclError sim_label_switch(const void *index, uint32_t most, aclrtLabelList handl
     return sim_engine_submit(stream, &label_switch_op, &jump, sizeof jump, site, NULL);
 }
 
-aclError sim_label_switch_stream(const struct sim_comparison *comparison, struct sim_target to, struct sim_target stream,
-                                 void *site)
+aclError sim_label_switch_stream(const struct sim_comparison *comparison, struct sim_target to,
+                                 struct sim_target stream, void *site)
 {
     uint64_t size = comparison->cm_type == ACL_RT_SWITCH_INT64 ? sizeof(int64_t) : sizeof(int32_t);
     struct jump jump = {.jp_ranges = {{.rg_address = comparison->cm_left, .rg_size = size},
@@ -347,7 +347,8 @@ aclError sim_label_resolve(const void *argument, uint32_t way, uint64_t instance
     if (label != NULL)
         sim_object_close(label);
     SIM_CHECK(is_set, ACL_ERROR_RT_INTERNAL_ERROR,
-              "label %p, to which aclrtSwitchLabelByIndex jumps, is not set in the instance, expected aclrtSetLabel before",
+              "label %p, to which aclrtSwitchLabelByIndex jumps, is not set in the instance, expected aclrtSetLabel "
+              "before",
               handle);
     return ACL_SUCCESS;
 }

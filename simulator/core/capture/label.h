@@ -28,8 +28,8 @@ struct sim_comparison {
     aclrtCompareDataType cm_type;
 };
 /* Records a jump to the stream `to`, taken if the comparison holds; `stream` then ends there. */
-aclError sim_label_switch_stream(const struct sim_comparison *comparison, struct sim_target to, struct sim_target stream,
-                                 void *site);
+aclError sim_label_switch_stream(const struct sim_comparison *comparison, struct sim_target to,
+                                 struct sim_target stream, void *site);
 
 /* ---- for the plan of an instance ---- */
 

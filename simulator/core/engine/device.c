@@ -132,8 +132,8 @@ static aclError bring_up(struct sim_device *device)
     SIM_CHECK(sim_table_open(&sim_contexts) == 0 && sim_table_open(&sim_streams) == 0 &&
                   sim_room_open() == 0 && sim_memory_open(device->dv_id) == 0 && sim_worker_start() == 0,
               ACL_ERROR_RT_DEV_SETUP_ERROR,
-              "device %d could not be brought up: %s; the simulator reserves address space and starts threads, expected "
-              "no limit on either (ulimit -v, ulimit -f, vm.overcommit_memory)",
+              "device %d could not be brought up: %s; the simulator reserves address space and starts threads, "
+              "expected no limit on either (ulimit -v, ulimit -f, vm.overcommit_memory)",
               device->dv_id, strerror(errno));
     aclError code = sim_context_create(device, true, &primary);
     if (code != ACL_SUCCESS) {

@@ -259,8 +259,9 @@ static void drop_up_to(struct sim_stream *stream, uint64_t ticket)
 {
     uint64_t before = atomic_load_explicit(&stream->st_drop, memory_order_relaxed);
     while (before % SIM_DROP_ALL < ticket &&
-           !atomic_compare_exchange_weak_explicit(&stream->st_drop, &before, before / SIM_DROP_ALL * SIM_DROP_ALL + ticket,
-                                                  memory_order_release, memory_order_relaxed))
+           !atomic_compare_exchange_weak_explicit(&stream->st_drop, &before,
+                                                  before / SIM_DROP_ALL * SIM_DROP_ALL + ticket, memory_order_release,
+                                                  memory_order_relaxed))
         ;
     give_up_wait(stream);
 }

@@ -238,7 +238,8 @@ aclError sim_event_share_query(struct sim_event *event, aclrtEvent handle, bool 
 
 static aclError synchronize(struct sim_event *event, int32_t milliseconds)
 {
-    uint64_t newest = atomic_load(&event->ev_share.sr_page->sp_newest), deadline = sim_clock_deadline_of_call(milliseconds);
+    uint64_t newest = atomic_load(&event->ev_share.sr_page->sp_newest),
+             deadline = sim_clock_deadline_of_call(milliseconds);
     sim_record own = own_record(event, newest);
     enum sim_role role = milliseconds < 0 ? SIM_HELPER : SIM_SUBMITTER;
     if (own != 0) {

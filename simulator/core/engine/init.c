@@ -163,7 +163,8 @@ static aclError apply_stack(struct sim_json stacks, const struct size_name *size
     if (!sim_json_member(stacks, size->sn_name, &value))
         return ACL_SUCCESS;
     SIM_ARGUMENT(value.js_kind == SIM_JSON_NUMBER, ACL_ERROR_FAILURE,
-                 "StackSize.%s in the file of configPath is \"%.*s\", expected a number", size->sn_name, SIM_SHOWN(value));
+                 "StackSize.%s in the file of configPath is \"%.*s\", expected a number", size->sn_name,
+                 SIM_SHOWN(value));
     if (sim_limits_has(size->sn_limit))
         (void)sim_limits_set_size(size->sn_limit, strtoull(value.js_start, NULL, 10), size->sn_name);
     return ACL_SUCCESS;

@@ -92,7 +92,8 @@ static const struct {
 
 bool sim_limits_has(aclrtDeviceLimit limit)
 {
-    bool is_simd = limit == ACL_RT_DEV_LIMIT_SIMD_STACK_SIZE || limit == ACL_RT_DEV_LIMIT_SIMD_PRINTF_FIFO_SIZE_PER_CORE;
+    bool is_simd =
+        limit == ACL_RT_DEV_LIMIT_SIMD_STACK_SIZE || limit == ACL_RT_DEV_LIMIT_SIMD_PRINTF_FIFO_SIZE_PER_CORE;
     return sim_config()->cf_soc->so_profile <= (is_simd ? SIM_PA2 : SIM_P950);
 }
 

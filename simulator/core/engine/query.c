@@ -34,8 +34,8 @@ aclError sim_query_version(const char *package, struct sim_version *version)
     while (index < sizeof packages / sizeof *packages && !is_same_package(package, packages[index]))
         index++;
     SIM_ARGUMENT(index < sizeof packages / sizeof *packages, ACL_ERROR_INVALID_FILE,
-                 "pkgName is \"%.64s\", expected a package of a toolkit, such as cann, runtime, compiler, hccl, toolkit, opp, "
-                 "opp_kernel, driver, ops_math, ops_nn, ops_cv, ops_transformer or ops_legacy", package);
+                 "pkgName is \"%.64s\", expected a package of a toolkit, such as cann, runtime, compiler, hccl, "
+                 "toolkit, opp, opp_kernel, driver, ops_math, ops_nn, ops_cv, ops_transformer or ops_legacy", package);
     uint32_t cann = sim_config()->cf_cann;
     *version = (struct sim_version){.ve_major = cann / 100 % 100, .ve_minor = cann % 100};
     snprintf(version->ve_text, sizeof version->ve_text, "%" PRIu32 ".%" PRIu32 ".%" PRIu32, version->ve_major % 100,

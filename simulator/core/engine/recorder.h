@@ -33,7 +33,8 @@ struct sim_recorder {
                              struct sim_recorded *recorded);
     /* Replaces the task's argument by the malloc'ed one that `make` returns for it, also for a replay in progress.
      * False when `make` returns NULL; true also when the instance no longer exists. */
-    bool (*rc_replace)(const struct sim_recorded *recorded, void *(*make)(const void *before, void *state), void *state);
+    bool (*rc_replace)(const struct sim_recorded *recorded, void *(*make)(const void *before, void *state),
+                       void *state);
 };
 
 /* Set by simulator.c before any call. */

@@ -193,8 +193,9 @@ aclError sim_stream_refuse_taken(const struct sim_stream *stream, enum sim_taken
 /* Returns 107027 when the stream is being captured. */
 static inline aclError sim_stream_refuse_captured(const struct sim_stream *stream)
 {
-    return unlikely(sim_stream_taken(stream) == SIM_TAKEN_CAPTURES) ? sim_stream_refuse_taken(stream, SIM_TAKEN_CAPTURES)
-                                                                    : ACL_SUCCESS;
+    return unlikely(sim_stream_taken(stream) == SIM_TAKEN_CAPTURES)
+               ? sim_stream_refuse_taken(stream, SIM_TAKEN_CAPTURES)
+               : ACL_SUCCESS;
 }
 
 static inline uint64_t sim_stream_tail(struct sim_stream *stream)

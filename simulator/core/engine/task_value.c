@@ -141,7 +141,8 @@ static aclError run_wait(struct sim_run *run, void *argument)
 static const struct sim_op write_op = VALUE_OP("aclrtValueWrite", run_write, SIM_TASK_VALUE_WRITE);
 static const struct sim_op wait_op = VALUE_OP("aclrtValueWait", run_wait, SIM_TASK_VALUE_WAIT);
 
-aclError sim_task_value_make(void *address, uint64_t number, uint32_t flag, uint32_t flags, struct sim_task_value *value)
+aclError sim_task_value_make(void *address, uint64_t number, uint32_t flag, uint32_t flags,
+                             struct sim_task_value *value)
 {
     *value = (struct sim_task_value){
         .vl_range = {.rg_address = address, .rg_size = sizeof number, .rg_write = flags != SIM_VALUE_FLAGS},
@@ -159,7 +160,8 @@ aclError sim_task_value_make(void *address, uint64_t number, uint32_t flag, uint
     struct sim_block mapped;
     bool host = sim_memory_find_mapped(address, &mapped);
     SIM_CHECK(host && value->vl_range.rg_write, ACL_ERROR_RT_PARAM_INVALID,
-              "devAddr is %p, which is %s memory, expected device memory", address, host ? "registered host" : "managed");
+              "devAddr is %p, which is %s memory, expected device memory", address,
+              host ? "registered host" : "managed");
     return ACL_SUCCESS;
 }
 

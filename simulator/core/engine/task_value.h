@@ -17,7 +17,8 @@ struct sim_task_value {
 
 /* Returns 107000 if the flag is not below `flags` or the address is not in device memory, and 107008 if the address is
  * not a multiple of 8. */
-aclError sim_task_value_make(void *address, uint64_t number, uint32_t flag, uint32_t flags, struct sim_task_value *value);
+aclError sim_task_value_make(void *address, uint64_t number, uint32_t flag, uint32_t flags,
+                             struct sim_task_value *value);
 
 /* Queue a task that writes the value, or one that waits for it. */
 aclError sim_task_value_write(const struct sim_task_value *value, struct sim_target stream, void *site);

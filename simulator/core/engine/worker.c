@@ -64,7 +64,8 @@ static bool must_start(void)
 SIM_RARE static bool start(void)
 {
     uint32_t started = 0;
-    while (started < sim_config()->cf_workers && sim_thread_start(&pool.pl_threads[started], work, &pool.pl_held[started]) == 0)
+    while (started < sim_config()->cf_workers &&
+           sim_thread_start(&pool.pl_threads[started], work, &pool.pl_held[started]) == 0)
         started++;
     sim_lock(&pool.pl_lock);
     pool.pl_started = started;

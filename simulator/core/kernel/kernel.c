@@ -475,8 +475,8 @@ aclError sim_kernel_find_cpu(aclrtBinHandle handle, const char *entry, const cha
     aclError code = ACL_SUCCESS;
     if (binary->bi_image->im_cpu_mode != SIM_CPU_MODE_DATA)
         code = sim_fail(ACL_ERROR_RT_PARAM_INVALID,
-                        "handle is not a binary of CPU functions, expected one that aclrtBinaryLoadFromData loaded with "
-                        "ACL_RT_BINARY_LOAD_OPT_CPU_KERNEL_MODE 2");
+                        "handle is not a binary of CPU functions, expected one that aclrtBinaryLoadFromData loaded "
+                        "with ACL_RT_BINARY_LOAD_OPT_CPU_KERNEL_MODE 2");
     else
         code = give_function(binary, (uint64_t)(uintptr_t)handle, name, entry, function);
     sim_object_close(binary);

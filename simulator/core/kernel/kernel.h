@@ -148,8 +148,8 @@ aclError sim_kernel_launch_plain(const char *name, const aclsimCustomKernel *imp
                                  const struct sim_kernel_order *order, aclrtStream stream, void *site);
 
 /* The value of an attribute (the last one, if given several times), or NULL if it was not given. */
-static inline const aclrtLaunchKernelAttrValue *sim_kernel_attribute(const aclrtLaunchKernelAttr *attributes, size_t count,
-                                                                     aclrtLaunchKernelAttrId id)
+static inline const aclrtLaunchKernelAttrValue *sim_kernel_attribute(const aclrtLaunchKernelAttr *attributes,
+                                                                     size_t count, aclrtLaunchKernelAttrId id)
 {
     while (count-- != 0)
         if (attributes[count].id == id)

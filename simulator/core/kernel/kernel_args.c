@@ -228,8 +228,8 @@ static aclError grow_bytes(struct list *list, size_t size, size_t *place)
 
 static aclError grow_parameters(struct list *list)
 {
-    SIM_CHECK(list->al_count < PARAMETERS, ACL_ERROR_RT_PARAM_INVALID, "the list has %u parameters, expected at most %d",
-              list->al_count, PARAMETERS);
+    SIM_CHECK(list->al_count < PARAMETERS, ACL_ERROR_RT_PARAM_INVALID,
+              "the list has %u parameters, expected at most %d", list->al_count, PARAMETERS);
     if ((list->al_count & (list->al_count - 1)) != 0)
         return ACL_SUCCESS;
     size_t room = list->al_count == 0 ? 1 : 2 * (size_t)list->al_count;
@@ -293,7 +293,8 @@ static aclError update(struct list *list, aclrtParamHandle handle, const void *v
     struct parameter *parameter;
     SIM_TRY(find_parameter(list, handle, &parameter));
     SIM_CHECK(!parameter->pa_is_holder, ACL_ERROR_RT_PARAM_INVALID,
-              "paramHandle is a placeholder, whose data is changed in the memory of aclrtKernelArgsGetPlaceHolderBuffer");
+              "paramHandle is a placeholder, whose data is changed in the memory of "
+              "aclrtKernelArgsGetPlaceHolderBuffer");
     SIM_CHECK(size == parameter->pa_size, ACL_ERROR_RT_PARAM_INVALID, "paramSize is %zu, expected %u, the size that "
               "was appended",
               size, parameter->pa_size);

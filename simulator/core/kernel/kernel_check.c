@@ -17,8 +17,8 @@ static const aclrtLaunchKernelAttrValue *find_attribute(const aclrtLaunchKernelC
 static aclError check_attribute(const aclrtLaunchKernelAttr *attribute, size_t index)
 {
     SIM_CHECK(attribute->id >= ACL_RT_LAUNCH_KERNEL_ATTR_SCHEM_MODE && attribute->id < ATTRIBUTE_IDS,
-              ACL_ERROR_RT_PARAM_INVALID, "cfg->attrs[%zu].id is %d, expected an aclrtLaunchKernelAttrId (1 to %d)", index,
-              (int)attribute->id, ATTRIBUTE_IDS - 1);
+              ACL_ERROR_RT_PARAM_INVALID, "cfg->attrs[%zu].id is %d, expected an aclrtLaunchKernelAttrId (1 to %d)",
+              index, (int)attribute->id, ATTRIBUTE_IDS - 1);
     if (attribute->id == ACL_RT_LAUNCH_KERNEL_ATTR_SCHEM_MODE)
         SIM_CHECK(attribute->value.schemMode <= 1, ACL_ERROR_RT_PARAM_INVALID,
                   "cfg->attrs[%zu].value.schemMode is %u, expected 0 (normal) or 1 (batch)", index,

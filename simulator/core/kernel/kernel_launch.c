@@ -234,7 +234,8 @@ const struct sim_op *sim_kernel_op(const char *name, enum sim_task_kind kind)
         fresh->op_op = (struct sim_op){.op_name = fresh->op_text, .op_run = run_launch, .op_ranges = ranges_of_launch,
                                        .op_flags = SIM_OP_KERNEL, .op_kind = kind};
         fresh->op_next = head;
-        if (atomic_compare_exchange_weak_explicit(&operations, &head, fresh, memory_order_release, memory_order_acquire))
+        if (atomic_compare_exchange_weak_explicit(&operations, &head, fresh, memory_order_release,
+                                                  memory_order_acquire))
             return &fresh->op_op;
     }
     free(fresh);
@@ -281,7 +282,8 @@ static aclError gather_array(void *const *array, const struct chosen *chosen, st
     for (uint32_t i = 0; i < custom->cu_count; i++) {
         SIM_ARGUMENT(array[i] != NULL, ACL_ERROR_INVALID_PARAM, "args[%u] is NULL, expected the address of a value", i);
         SIM_CHECK(sim_memory_is_host(array[i]), ACL_ERROR_RT_PARAM_INVALID,
-                  "args[%u] is %p, which is device memory, expected the address of a value in host memory", i, array[i]);
+                  "args[%u] is %p, which is device memory, expected the address of a value in host memory", i,
+                  array[i]);
         end = sim_member_place(end, custom->cu_sizes[i]) + custom->cu_sizes[i];
     }
     unsigned char *bytes = calloc(1, end + 1);
@@ -317,7 +319,8 @@ static void fill_block(struct launch *launch, const struct sim_kernel_order *ord
                               .la_kernel = chosen->ch_op->op_name,
                               .la_device = order->ko_device,
                               .la_limit = sim_kernel_limit(order->ko_config),
-                              .la_args_size = (uint32_t)(order->ko_device != NULL ? order->ko_device_size : host->ha_size),
+                              .la_args_size =
+                                  (uint32_t)(order->ko_device != NULL ? order->ko_device_size : host->ha_size),
                               .la_first_block = first_block(order->ko_config),
                               .la_grid = order->ko_grid,
                               .la_threads = order->ko_threads,
@@ -369,7 +372,8 @@ static aclError submit(const struct sim_kernel_order *order, const struct sim_ho
 {
     _Alignas(struct launch) unsigned char small[SMALL_BYTES];
     size_t attributes = order->ko_config != NULL ? order->ko_config->numAttrs : 0;
-    size_t room = sizeof(struct launch) + whole_words(host->ha_size) + whole_words(attributes * sizeof(aclrtLaunchKernelAttr)) +
+    size_t room = sizeof(struct launch) + whole_words(host->ha_size) +
+                  whole_words(attributes * sizeof(aclrtLaunchKernelAttr)) +
                   host->ha_holder_count * sizeof(aclrtPlaceHolderInfo) + RANGES * sizeof(struct sim_range);
     struct launch *launch = room <= sizeof small ? (void *)small : malloc(room);
     SIM_CHECK(launch != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for %zu bytes of arguments", room);

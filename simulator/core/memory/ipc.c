@@ -218,8 +218,8 @@ static int32_t owner_of(const struct sim_block *block)
     return owner;
 }
 
-static aclError check_side(const struct sim_place *place, const struct sim_place *other, const char *name, bool is_async,
-                           aclrtMemcpyKind kind)
+static aclError check_side(const struct sim_place *place, const struct sim_place *other, const char *name,
+                           bool is_async, aclrtMemcpyKind kind)
 {
     int32_t device = place->pl_block.bk_device, owner = owner_of(&place->pl_block);
     if (owner == device)
@@ -228,8 +228,8 @@ static aclError check_side(const struct sim_place *place, const struct sim_place
               "%s is memory of another process, on device %d, opened on device %d, and the other side is %s, expected "
               "device memory", name, owner, device, sim_memory_describe(other));
     SIM_CHECK(is_async || other->pl_block.bk_device != device, ACL_ERROR_RT_PARAM_INVALID,
-              "%s is memory of another process, on device %d, opened on device %d, where the other side is too, expected "
-              "aclrtMemcpyAsync", name, owner, device);
+              "%s is memory of another process, on device %d, opened on device %d, where the other side is too, "
+              "expected aclrtMemcpyAsync", name, owner, device);
     SIM_CHECK(!is_async || kind != ACL_MEMCPY_DEFAULT, ACL_ERROR_RT_PARAM_INVALID,
               "kind is ACL_MEMCPY_DEFAULT and %s is memory of another process, on device %d, expected "
               "ACL_MEMCPY_DEVICE_TO_DEVICE", name, owner);

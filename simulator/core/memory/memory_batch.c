@@ -65,13 +65,15 @@ static aclError check_copy(const struct sim_batch *batch, size_t index, const ac
     struct sim_place dst, src;
     if (batch->ba_sizes[index] == 0)
         return ACL_SUCCESS;
-    SIM_TRY(check_side(batch->ba_dsts[index], batch->ba_sizes[index], "dsts", &attribute->dstLoc, index, findings, &dst));
-    SIM_TRY(check_side(batch->ba_srcs[index], batch->ba_sizes[index], "srcs", &attribute->srcLoc, index, findings, &src));
+    SIM_TRY(check_side(batch->ba_dsts[index], batch->ba_sizes[index], "dsts", &attribute->dstLoc, index, findings,
+                       &dst));
+    SIM_TRY(check_side(batch->ba_srcs[index], batch->ba_sizes[index], "srcs", &attribute->srcLoc, index, findings,
+                       &src));
     findings->fi_failed = index;
     int direction = dst.pl_class == SIM_MEMORY_DEVICE;
     SIM_CHECK(direction != (src.pl_class == SIM_MEMORY_DEVICE), ACL_ERROR_RT_PARAM_INVALID,
-              "srcs[%zu] is %s and dsts[%zu] is %s, expected host memory on one side and device memory on the other", index,
-              sim_memory_describe(&src), index, sim_memory_describe(&dst));
+              "srcs[%zu] is %s and dsts[%zu] is %s, expected host memory on one side and device memory on the other",
+              index, sim_memory_describe(&src), index, sim_memory_describe(&dst));
     SIM_CHECK(*to_device == -1 || *to_device == direction, ACL_ERROR_RT_PARAM_INVALID,
               "copy %zu goes %s device, expected all copies of a batch in the direction of its first one", index,
               direction ? "to the" : "from the");

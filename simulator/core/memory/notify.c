@@ -76,7 +76,8 @@ static void release_changed(struct sim_notify *notify)
 /* ---- creation and destruction ---- */
 
 /* Takes a slot for a notify that has no handle yet. The caller publishes it or returns it to the table. */
-static aclError take(enum sim_notify_class class, struct sim_device *device, struct sim_notify **notify, uint64_t *value)
+static aclError take(enum sim_notify_class class, struct sim_device *device, struct sim_notify **notify,
+                     uint64_t *value)
 {
     uint32_t most = most_of_device(), alive = atomic_fetch_add(&device->dv_notifies, 1);
     bool fits = alive < most && sim_table_open(&tables[class]) == 0;

@@ -277,7 +277,8 @@ static aclError refuse_size(const struct wish *wish, uint64_t limit, uint64_t re
 }
 
 /* Allocates a block for the wish, and describes it in *task. */
-static aclError obtain(struct sim_pool *pool, const struct wish *wish, struct sim_pool_life **spare, struct malloc_task *task)
+static aclError obtain(struct sim_pool *pool, const struct wish *wish, struct sim_pool_life **spare,
+                       struct malloc_task *task)
 {
     struct sim_pool_block *block = choose(pool, wish, SIM_POOL_BY_TIME);
     if (block == NULL)

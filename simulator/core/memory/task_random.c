@@ -49,8 +49,8 @@ static aclError check_para(const para_info *para, uint32_t bytes, const char *na
     SIM_CHECK(para->isAddr <= 1, ACL_ERROR_RT_PARAM_INVALID, "%s.isAddr is %u, expected 0 (a value) or 1 (an address)",
               name, para->isAddr);
     bool fits = bytes != 0 ? para->size == bytes : para->size == 4 || para->size == 8;
-    SIM_CHECK(para->isAddr == 1 || fits, ACL_ERROR_RT_PARAM_INVALID, "%s.size is %u, expected %u bytes", name, para->size,
-              bytes != 0 ? bytes : 8);
+    SIM_CHECK(para->isAddr == 1 || fits, ACL_ERROR_RT_PARAM_INVALID, "%s.size is %u, expected %u bytes", name,
+              para->size, bytes != 0 ? bytes : 8);
     return ACL_SUCCESS;
 }
 
@@ -61,7 +61,8 @@ aclError sim_task_random_check(const aclrtRandomNumTaskInfo *info)
     unsigned function = (unsigned)info->randomNumFuncParaInfo.funcType;
     bool known = is_float(type) || type == ACL_INT32 || type == ACL_INT64 || type == ACL_UINT32 || type == ACL_UINT64;
     SIM_CHECK(known, ACL_ERROR_RT_PARAM_INVALID,
-              "taskInfo->dataType is %d, expected float32, float16, bfloat16, or int or uint of 32 or 64 bits", (int)type);
+              "taskInfo->dataType is %d, expected float32, float16, bfloat16, or int or uint of 32 or 64 bits",
+              (int)type);
     SIM_CHECK(function <= ACL_RT_RANDOM_NUM_FUNC_TYPE_TRUNCATED_NORMAL_DIS, ACL_ERROR_RT_PARAM_INVALID,
               "taskInfo->randomNumFuncParaInfo.funcType is %u, expected 0 (dropout mask), 1 (uniform), 2 (normal) or 3 "
               "(truncated normal)",
@@ -211,7 +212,8 @@ static uint64_t widened(aclDataType type, uint64_t bits)
 }
 
 /* Integers from the first parameter up to, and without, the second. */
-static void fill_integers(const aclrtRandomNumTaskInfo *info, const struct generator *generator, uint64_t count, char *to)
+static void fill_integers(const aclrtRandomNumTaskInfo *info, const struct generator *generator, uint64_t count,
+                          char *to)
 {
     uint32_t bytes = bytes_of(info->dataType), parameters;
     const para_info *values = values_of(info, &parameters);
@@ -327,8 +329,8 @@ static aclError run_update(struct sim_run *run, void *argument)
     return ACL_ERROR_RT_PARAM_INVALID;
 }
 
-aclError sim_task_random_update(struct sim_target recorded, uint32_t task, const void *address, struct sim_target stream,
-                           void *site)
+aclError sim_task_random_update(struct sim_target recorded, uint32_t task, const void *address,
+                                struct sim_target stream, void *site)
 {
     static const struct sim_op op = {.op_name = "aclrtTaskUpdateAsync", .op_run = run_update, .op_ranges = update_range,
                                      .op_flags = SIM_OP_LIGHT, .op_kind = SIM_TASK_OTHER};

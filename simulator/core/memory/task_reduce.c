@@ -152,8 +152,9 @@ static aclError check_device(const void *address, const char *name, struct sim_t
     const struct sim_context *context = atomic_load_explicit(&stream.tg_stream->st_context, memory_order_relaxed);
     sim_memory_locate(address, &place);
     SIM_CHECK(place.pl_class != SIM_MEMORY_DEVICE || place.pl_block.bk_device == context->cx_device->dv_id,
-              ACL_ERROR_RT_PARAM_INVALID, "%s is %p, which lies on device %d, expected memory of device %d, as the stream",
-              name, address, place.pl_block.bk_device, context->cx_device->dv_id);
+              ACL_ERROR_RT_PARAM_INVALID,
+              "%s is %p, which lies on device %d, expected memory of device %d, as the stream", name, address,
+              place.pl_block.bk_device, context->cx_device->dv_id);
     return ACL_SUCCESS;
 }
 

@@ -39,7 +39,7 @@ aclError sim_task_random_queue(const aclrtRandomNumTaskInfo *info, struct sim_ta
 /* Queues a task that replaces the addresses, the seed and the number of a recorded task by values that it reads from
  * device memory when it runs. `task` is the recorded task's number in the stream it was recorded on. Returns 107000
  * or 107005. */
-aclError sim_task_random_update(struct sim_target recorded, uint32_t task, const void *address, struct sim_target stream,
-                           void *site);
+aclError sim_task_random_update(struct sim_target recorded, uint32_t task, const void *address,
+                                struct sim_target stream, void *site);
 
 #endif

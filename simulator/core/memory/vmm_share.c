@@ -55,7 +55,8 @@ static aclError may_export(const struct sim_physical *memory)
     SIM_SUPPORTED(memory->ph_kind.mk_device >= 0, "handle is memory of the host, expected memory of a device");
     SIM_CHECK(memory->ph_imported == 0, ACL_ERROR_RT_PARAM_INVALID,
               "handle was imported, expected memory that this process made");
-    SIM_CHECK(memory->ph_shared == 0, ACL_ERROR_RT_PARAM_INVALID, "handle was exported already, expected the first export");
+    SIM_CHECK(memory->ph_shared == 0, ACL_ERROR_RT_PARAM_INVALID,
+              "handle was exported already, expected the first export");
     return ACL_SUCCESS;
 }
 
@@ -109,8 +110,9 @@ static aclError check_offer(const struct sim_offer *offer, const struct sim_memo
 {
     uint64_t unit = offer->of_extra[0] <= SIM_PAGE_GIANT ? sim_vmm_granularity(kind) : 0;
     SIM_CHECK(unit != 0 && offer->of_size != 0 && offer->of_size % unit == 0 && offer->of_offset % unit == 0,
-              ACL_ERROR_RT_IPC_ERROR, NAME " names %" PRIu64 " bytes at %" PRIu64 " of a file, which are not whole pages",
-              offer->of_size, offer->of_offset);
+              ACL_ERROR_RT_IPC_ERROR,
+              NAME " names %" PRIu64 " bytes at %" PRIu64 " of a file, which are not whole pages", offer->of_size,
+              offer->of_offset);
     return ACL_SUCCESS;
 }
 

@@ -326,7 +326,8 @@ aclError sim_model_unload(uint32_t id, uint32_t bundle)
     if (model != NULL && !foreign)
         models[id] = NULL;
     sim_unlock(&lock);
-    SIM_ARGUMENT(!foreign, ACL_ERROR_INVALID_PARAM, "modelId is %u, a model of a bundle, expected aclmdlBundleUnload", id);
+    SIM_ARGUMENT(!foreign, ACL_ERROR_INVALID_PARAM, "modelId is %u, a model of a bundle, expected aclmdlBundleUnload",
+                 id);
     SIM_ARGUMENT(model != NULL, ACL_ERROR_GE_EXEC_MODEL_ID_INVALID,
                  "modelId is %u, expected the id of a loaded model", id);
     wait_for_runs(model);

@@ -141,7 +141,8 @@ void sim_model_desc_destroy(struct sim_model_desc *desc);
 /* Replaces the content: takes over one user of the signature (NULL: empties the description). */
 void sim_model_desc_fill(struct sim_model_desc *desc, struct sim_signature *signature, uint32_t id);
 /* The name of a port as programs see it (an alias for a name that is too long), and the real name for such a name. */
-void sim_model_desc_name(const struct sim_model_desc *desc, uint32_t index, bool input, char name[ACL_MAX_TENSOR_NAME_LEN]);
+void sim_model_desc_name(const struct sim_model_desc *desc, uint32_t index, bool input,
+                         char name[ACL_MAX_TENSOR_NAME_LEN]);
 const char *sim_model_desc_real_name(const struct sim_model_desc *desc, const char *name);
 void sim_model_desc_reset(void);
 void sim_model_desc_after_fork(void);

@@ -40,7 +40,8 @@ static struct bundle **find(uint32_t id)
 
 static aclError unknown(uint32_t id)
 {
-    return sim_refuse(ACL_ERROR_INVALID_BUNDLE_MODEL_ID, "bundleId is %u, expected the id of a bundle that is open", id);
+    return sim_refuse(ACL_ERROR_INVALID_BUNDLE_MODEL_ID, "bundleId is %u, expected the id of a bundle that is open",
+                      id);
 }
 
 static void free_bundle(struct bundle *bundle)
@@ -138,8 +139,8 @@ static aclError check_index(const struct bundle *bundle, uint32_t id, size_t ind
 {
     if (bundle == NULL)
         return unknown(id);
-    SIM_ARGUMENT(index < bundle->bu_file.bf_count, ACL_ERROR_INVALID_PARAM, "index is %zu, expected less than %u", index,
-                 bundle->bu_file.bf_count);
+    SIM_ARGUMENT(index < bundle->bu_file.bf_count, ACL_ERROR_INVALID_PARAM, "index is %zu, expected less than %u",
+                 index, bundle->bu_file.bf_count);
     return ACL_SUCCESS;
 }
 

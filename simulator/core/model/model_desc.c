@@ -39,7 +39,8 @@ static bool is_name(const struct sim_signature *signature, const char *name)
            sim_model_port_find(signature->sg_outputs, signature->sg_output_count, name) != signature->sg_output_count;
 }
 
-void sim_model_desc_name(const struct sim_model_desc *desc, uint32_t index, bool input, char name[ACL_MAX_TENSOR_NAME_LEN])
+void sim_model_desc_name(const struct sim_model_desc *desc, uint32_t index, bool input,
+                         char name[ACL_MAX_TENSOR_NAME_LEN])
 {
     const struct sim_signature *signature = desc->ds_signature;
     const char *real = input ? signature->sg_inputs[index].po_name : signature->sg_outputs[index].po_name;

@@ -63,7 +63,8 @@ static int64_t read_gear(const struct sim_signature *signature, const struct sim
 }
 
 /* Fills and counts the tensors of the inputs that carry data. False if one has too many dimensions. */
-static bool set_inputs(const struct sim_signature *signature, struct sim_model_call *call, int64_t gear, uint32_t *count)
+static bool set_inputs(const struct sim_signature *signature, struct sim_model_call *call, int64_t gear,
+                       uint32_t *count)
 {
     aclsimTensor *tensors = sim_model_call_tensors(call);
     int64_t dims[ACL_MAX_DIM_CNT];
@@ -250,7 +251,8 @@ static void print_call(const void *argument, FILE *file)
     {.op_name = (name), .op_run = run_call, .op_ranges = ranges_of_call, .op_flags = SIM_OP_KERNEL | (flags),          \
      .op_kind = SIM_TASK_MODEL, .op_print = print_call}
 /* The thread that waits for an execution also runs it, so waited_op does not wake a worker. */
-static const struct sim_op queued_op = CALL_OP("aclmdlExecuteAsync", SIM_OP_HEAVY), waited_op = CALL_OP("aclmdlExecute", 0);
+static const struct sim_op queued_op = CALL_OP("aclmdlExecuteAsync", SIM_OP_HEAVY),
+                           waited_op = CALL_OP("aclmdlExecute", 0);
 
 /* ---- operands of an execution ---- */
 
@@ -299,7 +301,8 @@ static bool in_range(const struct sim_port *port, const int64_t *dims, size_t ra
 }
 
 /* The actual shape of an input with a dynamic shape: the dataset's description or, without one, the model's shape. */
-static aclError find_shape(const struct sim_port *port, const struct sim_dataset_slot *slot, struct sim_operand *operand)
+static aclError find_shape(const struct sim_port *port, const struct sim_dataset_slot *slot,
+                           struct sim_operand *operand)
 {
     const int64_t *dims = port->po_dims;
     size_t rank = port->po_rank;
@@ -316,7 +319,8 @@ static aclError find_shape(const struct sim_port *port, const struct sim_dataset
     if (desc != NULL)
         sim_object_close(desc);
     SIM_ARGUMENT(fits, ACL_ERROR_INVALID_PARAM,
-                 "input %s has no shape that the model takes, expected aclmdlSetDatasetTensorDesc with one", port->po_name);
+                 "input %s has no shape that the model takes, expected aclmdlSetDatasetTensorDesc with one",
+                 port->po_name);
     SIM_ARGUMENT(!large, ACL_ERROR_INVALID_PARAM, "input %s has %llu bytes, fewer than its shape", port->po_name,
                  (unsigned long long)operand->op_bytes);
     return ACL_SUCCESS;

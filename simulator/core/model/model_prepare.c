@@ -32,7 +32,8 @@ uint64_t sim_model_call_needed(const struct sim_signature *signature, uint32_t p
 
 #define ROUNDED(bytes) (((bytes) + 63) / 64 * 64) /* so that each tensor is aligned for any type */
 
-static uint64_t needed_at(const struct sim_signature *signature, const struct sim_model_call *call, uint32_t at, int64_t gear)
+static uint64_t needed_at(const struct sim_signature *signature, const struct sim_model_call *call, uint32_t at,
+                          int64_t gear)
 {
     return sim_model_call_needed(signature, sim_model_call_operands(call)[at].op_port, at >= call->ca_inputs, gear);
 }
@@ -51,7 +52,8 @@ static aclsimTensor *tensor_at(const struct sim_signature *signature, const stru
     return &sim_model_call_tensors(call)[place];
 }
 
-static bool is_short(const struct sim_signature *signature, const struct sim_model_call *call, uint32_t at, int64_t gear)
+static bool is_short(const struct sim_signature *signature, const struct sim_model_call *call, uint32_t at,
+                     int64_t gear)
 {
     const struct sim_operand *operand = &sim_model_call_operands(call)[at];
     const struct sim_port *ports = at < call->ca_inputs ? signature->sg_inputs : signature->sg_outputs;

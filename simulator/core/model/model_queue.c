@@ -80,9 +80,9 @@ static aclError check_model(const struct sim_signature *signature, const struct 
                  "the shapes of the model are dynamic, expected known shapes for a model that is fed by queues");
     SIM_ARGUMENT(queues->lq_input_count == signature->sg_input_count &&
                      queues->lq_output_count == signature->sg_output_count,
-                 ACL_ERROR_GE_PARAM_INVALID, "inputQNum is %zu and outputQNum %zu, expected %u and %u, those of the model",
-                 queues->lq_input_count, queues->lq_output_count, signature->sg_input_count,
-                 signature->sg_output_count);
+                 ACL_ERROR_GE_PARAM_INVALID,
+                 "inputQNum is %zu and outputQNum %zu, expected %u and %u, those of the model", queues->lq_input_count,
+                 queues->lq_output_count, signature->sg_input_count, signature->sg_output_count);
     return ACL_SUCCESS;
 }
 
@@ -218,7 +218,8 @@ static aclError fill(struct sim_feeder *feeder, const struct sim_signature *sign
     return ACL_SUCCESS;
 }
 
-aclError sim_model_queue_start(struct sim_model *model, const struct sim_load_queues *queues, struct sim_feeder **started)
+aclError sim_model_queue_start(struct sim_model *model, const struct sim_load_queues *queues,
+                               struct sim_feeder **started)
 {
     const struct sim_signature *signature = model->mo_signature;
     struct sim_context *context;

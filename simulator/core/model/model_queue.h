@@ -9,7 +9,8 @@ aclError sim_model_queue_check(const struct sim_load_queues *queues);
 
 /* Starts the feeder, the thread that executes the model. Fails with 145000 if the model has dynamic shapes or other
  * numbers of inputs or outputs, and with 200000, 207001 or 245000 without memory. */
-aclError sim_model_queue_start(struct sim_model *model, const struct sim_load_queues *queues, struct sim_feeder **started);
+aclError sim_model_queue_start(struct sim_model *model, const struct sim_load_queues *queues,
+                               struct sim_feeder **started);
 /* Stops and frees the feeder after the execution in progress. */
 void sim_model_queue_stop(struct sim_feeder *feeder);
 

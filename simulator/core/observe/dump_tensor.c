@@ -108,7 +108,8 @@ static aclError check_info(const acldumpTensorInfo *info, size_t index)
     SIM_ARGUMENT((unsigned)info->addrType <= ACL_DUMP_ADDR_RAW, ACL_ERROR_INVALID_PARAM,
                  "addrType of tensors[%zu] is %d, expected 0 to 2", index, (int)info->addrType);
     SIM_SUPPORTED(info->addrType == ACL_DUMP_ADDR_RAW,
-                  "addrType of tensors[%zu] is %d, expected ACL_DUMP_ADDR_RAW (2): tensorAddr is the address of the data",
+                  "addrType of tensors[%zu] is %d, expected ACL_DUMP_ADDR_RAW (2): tensorAddr is the address of the "
+                  "data",
                   index, (int)info->addrType);
     SIM_ARGUMENT(info->shapeNum <= ACL_DUMP_MAX_SHAPE_NUM, ACL_ERROR_INVALID_PARAM,
                  "shapeNum of tensors[%zu] is %u, expected at most %d", index, info->shapeNum, ACL_DUMP_MAX_SHAPE_NUM);

@@ -22,7 +22,8 @@ struct sim_blas_data {
 };
 
 /* Returns 100000, 100026, 200001, or a code of the runtime. */
-aclError sim_blas_execute(const struct sim_blas *blas, const struct sim_blas_data *data, aclrtStream stream, void *site);
+aclError sim_blas_execute(const struct sim_blas *blas, const struct sim_blas_data *data, aclrtStream stream,
+                          void *site);
 /* Creates a handle for inputs A, B, C, alpha, beta and output C. Returns 100000, 100026 or 200001. */
 aclError sim_blas_handle(const struct sim_blas *blas, aclopHandle **handle);
 

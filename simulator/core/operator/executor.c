@@ -174,7 +174,8 @@ static aclnnStatus set_address(struct sim_executor *executor, unsigned direction
     SIM_TRY(find_parameter(row, directions, index, &parameter));
     const struct sim_parameter *found = &row->ro_parameters[parameter];
     SIM_ARGUMENT((found->pa_kind == ACLSIM_TENSOR_LIST) == is_list, ACLNN_ERR_PARAM_INVALID,
-                 "index %zu is %s, a %s, expected a %s", index, found->pa_name, is_list ? "tensor" : "list of tensors", is_list ? "list of tensors" : "tensor");
+                 "index %zu is %s, a %s, expected a %s", index, found->pa_name, is_list ? "tensor" : "list of tensors",
+                 is_list ? "list of tensors" : "tensor");
     for (uint32_t i = 0; i < executor->ex_pack.pk_count; i++) {
         struct sim_operand *operand = &executor->ex_pack.pk_operands[i];
         if (operand->od_parameter == parameter && operand->od_member == member) {

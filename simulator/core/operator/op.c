@@ -248,8 +248,8 @@ static aclError submit_call(const struct sim_pack *pack, struct sim_target targe
     return sim_engine_submit(target, &call->ca_row->ro_op, call, call->ca_size, site, NULL);
 }
 
-static aclError submit_with(const struct sim_allocator *allocator, const struct sim_pack *pack, struct sim_target target,
-                            uint64_t workspace, void *site)
+static aclError submit_with(const struct sim_allocator *allocator, const struct sim_pack *pack,
+                            struct sim_target target, uint64_t workspace, void *site)
 {
     struct sim_allocated taken;
     SIM_TRY(sim_allocator_take(allocator, workspace, &taken));
@@ -334,8 +334,8 @@ static aclError stage(const struct sim_op_request *request, const struct sim_pac
     if (total == 0)
         return ACL_SUCCESS;
     SIM_SUPPORTED(sim_stream_taken(target.tg_stream) == SIM_TAKEN_NOT,
-                  "%s has inputs in host memory, which a captured single operator would read only once: expected device "
-                  "memory", request->rq_type);
+                  "%s has inputs in host memory, which a captured single operator would read only once: expected "
+                  "device memory", request->rq_type);
     SIM_TRY(sim_memory_take(block, total));
     for (uint32_t i = 0; i < pack->pk_count; i++) {
         struct sim_operand *operand = &pack->pk_operands[i];

@@ -219,8 +219,8 @@ aclError sim_op_part_split_sizes(const struct sim_op_request *request, int64_t *
     SIM_TRY(sim_op_part_split_axis(request, axis, count));
     SIM_TRY(sim_op_integers(request, name, parts, count));
     SIM_ARGUMENT(*count == 1 && *parts >= 1 && *parts == request->rq_output_count && *parts <= SIM_DIMS_MAX,
-                 ACL_ERROR_OP_ATTR_NOT_MATCH, "attribute %s of %s is %lld, expected numOutputs, %u, and at most %d", name,
-                 request->rq_type, (long long)*parts, request->rq_output_count, SIM_DIMS_MAX);
+                 ACL_ERROR_OP_ATTR_NOT_MATCH, "attribute %s of %s is %lld, expected numOutputs, %u, and at most %d",
+                 name, request->rq_type, (long long)*parts, request->rq_output_count, SIM_DIMS_MAX);
     int64_t length = request->rq_tensors[sim_op_part_split_place(request)].ot_dims[*axis];
     if (strncmp(request->rq_type, "SplitV", strlen("SplitV")) == 0) {
         SIM_TRY(fill_sizes(request, length, numbers, count));

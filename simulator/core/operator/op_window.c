@@ -161,9 +161,9 @@ static aclError find_pair(const struct sim_op_request *request, const char *name
                  "attribute %s of %s has %u numbers, expected 4, one for each dimension of x", name, request->rq_type,
                  *count);
     SIM_ARGUMENT(*count == 2 || (given[axes[N]] == 1 && given[axes[C]] == 1), ACL_ERROR_OP_ATTR_NOT_MATCH,
-                 "attribute %s of %s is [%lld, %lld, %lld, %lld], expected 1 for the batch and the channels of %s", name,
-                 request->rq_type, (long long)given[0], (long long)given[1], (long long)given[2], (long long)given[3],
-                 is_channels_last(request) ? "NHWC" : "NCHW");
+                 "attribute %s of %s is [%lld, %lld, %lld, %lld], expected 1 for the batch and the channels of %s",
+                 name, request->rq_type, (long long)given[0], (long long)given[1], (long long)given[2],
+                 (long long)given[3], is_channels_last(request) ? "NHWC" : "NCHW");
     for (int i = 0; i < 2; i++)
         numbers[i] = given[*count == 2 ? i : axes[H + i]];
     *count = 2;
@@ -264,7 +264,8 @@ static aclError find_pads(const struct sim_op_request *request, int64_t *numbers
         return ACL_SUCCESS;
     SIM_TRY(sim_op_integers(request, "pads", numbers, &count));
     SIM_ARGUMENT(count == 4, ACL_ERROR_OP_ATTR_NOT_MATCH,
-                 "attribute pads of %s has %u numbers, expected 4: top, bottom, left and right", request->rq_type, count);
+                 "attribute pads of %s has %u numbers, expected 4: top, bottom, left and right", request->rq_type,
+                 count);
     for (int i = 0; i < 4; i++)
         SIM_ARGUMENT(numbers[i] >= 0 && numbers[i] <= INT32_MAX, ACL_ERROR_OP_ATTR_NOT_MATCH,
                      "attribute pads of %s has %lld, expected 0 or more", request->rq_type, (long long)numbers[i]);

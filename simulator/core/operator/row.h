@@ -33,7 +33,7 @@ struct sim_row {
 #define SIM_ROW_FITS(parameters)                                                                                       \
     _Static_assert(sizeof(parameters) <= SIM_ROW_PARAMETERS * sizeof *(parameters), "raise SIM_ROW_PARAMETERS")
 
-#define SIM_ROW(name, kind, parameters, builtin)                                                                             \
+#define SIM_ROW(name, kind, parameters, builtin)                                                                       \
     {.ro_op = {.op_name = name, .op_run = sim_row_run, .op_ranges = sim_row_ranges, .op_flags = SIM_OP_KERNEL,         \
                .op_kind = (kind), .op_save = sim_row_save},                                                            \
      .ro_parameters = (parameters),                                                                                    \

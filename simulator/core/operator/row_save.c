@@ -9,15 +9,16 @@
 #include "call.h"
 #include <string.h>
 
-/* A write fills the range if the tensor has as many bytes as its elements need, unless the kernel finds how many of them
- * it writes. */
+/* A write fills the range if the tensor has as many bytes as its elements need, unless the kernel finds how many of
+ * them it writes. */
 static enum sim_access access_of(const struct sim_call *call, const aclsimTensor *tensor, uint32_t direction,
                                  uint64_t bytes)
 {
     uint64_t needed = sim_type_bits(tensor->type);
     bool fits = !call->ca_resizes;
     for (uint32_t i = 0; i < tensor->rank; i++)
-        fits = sim_size_multiply(&needed, (uint64_t)tensor->dims[i]) && fits; /* strides of 0: more elements than bytes */
+        /* Strides of 0: more elements than bytes. */
+        fits = sim_size_multiply(&needed, (uint64_t)tensor->dims[i]) && fits;
     enum sim_access write = fits && needed == bytes * 8 ? SIM_ACCESS_FILL : SIM_ACCESS_WRITE;
     return (direction & ACLSIM_IN ? SIM_ACCESS_READ : 0) | (direction & ACLSIM_OUT ? write : 0);
 }

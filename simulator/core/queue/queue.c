@@ -344,16 +344,18 @@ aclError sim_queue_check(uint32_t id, const char *argument)
     SIM_ARGUMENT(sim_queue_device(id, &sim_queue_buffers, &device), ACL_ERROR_INVALID_QUEUE_ID,
                  "%s is %u, expected the id of a live queue, as acltdtCreateQueue returned it", argument, id);
     SIM_ARGUMENT(device == current, ACL_ERROR_INVALID_QUEUE_ID,
-                 "%s is %u, a queue of device %d, expected one of the current device, %d", argument, id, device, current);
+                 "%s is %u, a queue of device %d, expected one of the current device, %d", argument, id, device,
+                 current);
     return ACL_SUCCESS;
 }
 
 aclError sim_queue_outcome(enum sim_passage passage, uint32_t id, int32_t timeout, bool put)
 {
-    SIM_ARGUMENT(passage != SIM_PASSAGE_GONE, ACL_ERROR_INVALID_QUEUE_ID, "qid is %u, which was destroyed during the call",
-                 id);
+    SIM_ARGUMENT(passage != SIM_PASSAGE_GONE, ACL_ERROR_INVALID_QUEUE_ID,
+                 "qid is %u, which was destroyed during the call", id);
     SIM_CHECK(passage != SIM_PASSAGE_EXPIRED, put ? ACL_ERROR_RT_QUEUE_FULL : ACL_ERROR_RT_QUEUE_EMPTY,
-              "qid is %u, a queue that is %s, and stayed so for the timeout of %d ms", id, put ? "full" : "empty", timeout);
+              "qid is %u, a queue that is %s, and stayed so for the timeout of %d ms", id, put ? "full" : "empty",
+              timeout);
     return sim_engine_refusal(passage == SIM_PASSAGE_KERNEL ? SIM_WAIT_KERNEL : SIM_WAIT_PASSED);
 }
 

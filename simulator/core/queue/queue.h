@@ -163,7 +163,8 @@ aclError sim_queue_buffer_pack(const struct sim_queue_bytes *bytes, struct sim_p
 void sim_queue_buffer_unpack(struct sim_parcel *parcel, const struct sim_queue_bytes *bytes);
 /* Put and take bytes through a queue, with all checks. */
 aclError sim_queue_buffer_put_bytes(uint32_t queue, const struct sim_queue_bytes *bytes, int32_t timeout);
-aclError sim_queue_buffer_take_bytes(uint32_t queue, const struct sim_queue_bytes *bytes, size_t *size, int32_t timeout);
+aclError sim_queue_buffer_take_bytes(uint32_t queue, const struct sim_queue_bytes *bytes, size_t *size,
+                                     int32_t timeout);
 
 void sim_queue_reset(void); /* aclsimReset: destroys every queue, description and buffer */
 void sim_queue_after_fork(void);

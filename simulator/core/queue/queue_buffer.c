@@ -43,7 +43,8 @@ aclError sim_queue_buffer_supported(aclError code)
 {
     const struct sim_soc *soc = sim_config()->cf_soc;
     SIM_ARGUMENT(soc->so_profile == SIM_P310B, code,
-                 "%s is a card in a host, expected a chip that runs the program itself, such as Ascend310B1", soc->so_name);
+                 "%s is a card in a host, expected a chip that runs the program itself, such as Ascend310B1",
+                 soc->so_name);
     return ACL_SUCCESS;
 }
 
@@ -410,7 +411,8 @@ aclError sim_queue_buffer_put(uint32_t queue, void *handle, int32_t timeout)
     }
     sim_unlock(&lock);
     SIM_TRY(code);
-    enum sim_passage passage = sim_queue_put(queue, &sim_queue_buffers, &content->co_parcel, (struct sim_patience){timeout, NULL});
+    enum sim_passage passage =
+        sim_queue_put(queue, &sim_queue_buffers, &content->co_parcel, (struct sim_patience){timeout, NULL});
     sim_lock(&lock);
     settle(content, &detached, count, passage == SIM_PASSED);
     sim_unlock(&lock);
@@ -424,7 +426,8 @@ aclError sim_queue_buffer_take(uint32_t queue, void **handle, int32_t timeout)
     struct buffer *buffer = take_slot(&value); /* first, so that no entry is lost for lack of memory */
     if (buffer == NULL)
         return ACL_ERROR_BAD_ALLOC;
-    enum sim_passage passage = sim_queue_take(queue, &sim_queue_buffers, &parcel, &room, (struct sim_patience){timeout, NULL});
+    enum sim_passage passage =
+        sim_queue_take(queue, &sim_queue_buffers, &parcel, &room, (struct sim_patience){timeout, NULL});
     if (passage != SIM_PASSED) {
         sim_table_give(&buffers, buffer);
         return sim_queue_outcome(passage, queue, timeout, false);
@@ -441,7 +444,8 @@ static aclError check_bytes(const struct sim_queue_bytes *bytes)
 {
     struct sim_place place;
     SIM_ARGUMENT(bytes->qb_user_size <= SIM_QUEUE_PRIVATE, ACL_ERROR_INVALID_PARAM,
-                 "userDataSize is %llu, expected at most %d", (unsigned long long)bytes->qb_user_size, SIM_QUEUE_PRIVATE);
+                 "userDataSize is %llu, expected at most %d", (unsigned long long)bytes->qb_user_size,
+                 SIM_QUEUE_PRIVATE);
     SIM_ARGUMENT(bytes->qb_user_size == 0 || bytes->qb_user != NULL, ACL_ERROR_INVALID_PARAM,
                  "userData is NULL with userDataSize %llu, expected a valid pointer or 0",
                  (unsigned long long)bytes->qb_user_size);

@@ -192,7 +192,8 @@ static aclError refuse_unpublished(uint64_t id, const char *name)
                     "one that it made and has not closed", name, (unsigned long long)id, (int)getpid());
 }
 
-aclError sim_exchange_allow(enum sim_exchange_kind kind, uint64_t id, const char *name, const int32_t *pids, size_t count)
+aclError sim_exchange_allow(enum sim_exchange_kind kind, uint64_t id, const char *name, const int32_t *pids,
+                            size_t count)
 {
     bool full = false;
     sim_lock(&sim_exchange.xc_lock);
@@ -297,8 +298,8 @@ aclError sim_exchange_refuse(enum sim_exchange_kind kind, aclError code, uint64_
                       : code == ACL_ERROR_RT_IPC_ERROR   ? "runs another version of this library, or shares too much"
                                                          : "has closed it or never made it";
     return sim_fail(code == ACL_ERROR_RT_PARAM_INVALID ? code_of_missing(kind) : code,
-                    "%s (%#llx) is of process %d, which %s (this is process %d)", name, (unsigned long long)id, pid_of(id),
-                    why, (int)getpid());
+                    "%s (%#llx) is of process %d, which %s (this is process %d)", name, (unsigned long long)id,
+                    pid_of(id), why, (int)getpid());
 }
 
 static bool is_same_user(int connection)
@@ -352,7 +353,8 @@ bool sim_exchange_ask(int connection, const struct request *request, struct repl
 {
     struct iovec bytes = {reply, sizeof *reply};
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(FILES * sizeof(int))];
-    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = control,
+                             .msg_controllen = sizeof control};
     ssize_t size;
     for (int i = 0; i < FILES; i++)
         files[i] = -1;

@@ -37,7 +37,8 @@ aclError sim_exchange_publish(const struct sim_offer *offer, bool to_all, uint64
 
 /* Allow processes to import what this process published, and withdraw it. Return 107000 if it was not published or
  * is withdrawn. `name` is the argument that held the id. */
-aclError sim_exchange_allow(enum sim_exchange_kind kind, uint64_t id, const char *name, const int32_t *pids, size_t count);
+aclError sim_exchange_allow(enum sim_exchange_kind kind, uint64_t id, const char *name, const int32_t *pids,
+                            size_t count);
 aclError sim_exchange_withdraw(enum sim_exchange_kind kind, uint64_t id, const char *name);
 void sim_exchange_withdraw_all(enum sim_exchange_kind kind);
 

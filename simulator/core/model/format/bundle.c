@@ -26,8 +26,9 @@ aclError sim_bundle_view(struct sim_bytes bytes, struct sim_bundle_file *bundle)
         uint64_t size;
         struct sim_bytes part;
         sim_file_take_entry(&table, &file, &type, &size);
-        SIM_ARGUMENT(sim_bytes_take(&rest, size, &part), BAD_DATA, "partition %u of the bundle has %llu bytes, and %llu are left",
-                     i, (unsigned long long)size, (unsigned long long)rest.by_size);
+        SIM_ARGUMENT(sim_bytes_take(&rest, size, &part), BAD_DATA,
+                     "partition %u of the bundle has %llu bytes, and %llu are left", i, (unsigned long long)size,
+                     (unsigned long long)rest.by_size);
         if (type == SIM_PART_BUNDLE)
             bundle->bf_models[bundle->bf_count++] = part;
         else if (type == SIM_PART_BUNDLE_VARIABLES)

@@ -298,7 +298,8 @@ static aclError read_text(struct sim_signature *signature, struct sim_bytes mode
 /* Static AIPP: {u32 input, i32 type, i32 format, block} for each input that has it. */
 static aclError read_aipp(struct sim_signature *signature, struct sim_bytes model)
 {
-    struct sim_bytes rest = bytes_of(attribute(model, SIM_OM_MODEL_ATTRIBUTES, "ascendcl.aipp"), SIM_OM_ATTRIBUTE_TEXT), block;
+    struct sim_bytes rest = bytes_of(attribute(model, SIM_OM_MODEL_ATTRIBUTES, "ascendcl.aipp"), SIM_OM_ATTRIBUTE_TEXT),
+                     block;
     uint64_t count = rest.by_size / (3 * sizeof(uint32_t) + SIM_STATIC_AIPP_BYTES);
     if (rest.by_size == 0)
         return ACL_SUCCESS;

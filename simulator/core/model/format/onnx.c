@@ -128,7 +128,8 @@ static int spawn(const char *python)
     posix_spawnattr_t how;
     sigset_t signals;
     char root[PATH_MAX];
-    char *arguments[] = {(void *)(uintptr_t)python, "-c", (void *)(uintptr_t)boot, find_package(root) ? root : NULL, NULL};
+    char *arguments[] = {(void *)(uintptr_t)python, "-c", (void *)(uintptr_t)boot, find_package(root) ? root : NULL,
+                         NULL};
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&how);
     int error = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -158,8 +159,8 @@ static aclError start(char reason[SIM_REASON_BYTES])
         return ACL_SUCCESS;
     process = 0;
     stop();
-    snprintf(reason, SIM_REASON_BYTES, "a Python process runs ONNX models, and %s cannot be started: %s; " INSTALL, python,
-             strerror(error));
+    snprintf(reason, SIM_REASON_BYTES, "a Python process runs ONNX models, and %s cannot be started: %s; " INSTALL,
+             python, strerror(error));
     return ACL_ERROR_RT_MODEL_EXECUTE;
 }
 
@@ -175,9 +176,11 @@ static bool is_alive(void)
 static void say_end(char reason[SIM_REASON_BYTES], int status)
 {
     if (status >= 0 && WIFSIGNALED(status))
-        snprintf(reason, SIM_REASON_BYTES, "the Python process that runs ONNX models was killed by signal %d", WTERMSIG(status));
+        snprintf(reason, SIM_REASON_BYTES, "the Python process that runs ONNX models was killed by signal %d",
+                 WTERMSIG(status));
     else if (status >= 0)
-        snprintf(reason, SIM_REASON_BYTES, "the Python process that runs ONNX models ended with status %d", WEXITSTATUS(status));
+        snprintf(reason, SIM_REASON_BYTES, "the Python process that runs ONNX models ended with status %d",
+                 WEXITSTATUS(status));
     else
         snprintf(reason, SIM_REASON_BYTES, "the Python process that runs ONNX models ended");
 }
@@ -308,8 +311,8 @@ static aclError exchange(const aclsimModelRun *run, char reason[SIM_REASON_BYTES
     if (sim_output_resize(memory, size) == 0)
         base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     if (base == MAP_FAILED) {
-        snprintf(reason, SIM_REASON_BYTES, "%llu bytes cannot be shared with the Python process: %s", (unsigned long long)size,
-                 strerror(errno));
+        snprintf(reason, SIM_REASON_BYTES, "%llu bytes cannot be shared with the Python process: %s",
+                 (unsigned long long)size, strerror(errno));
         return ACL_ERROR_RT_MODEL_EXECUTE;
     }
     write_order(base, run, outputs, inputs);

@@ -217,7 +217,8 @@ static aclError read_argument(struct reading *reading, size_t index)
     const struct sim_parameter *parameter = &call->ca_row->ro_parameters[index];
     uint64_t least = parameter->pa_kind <= ACLSIM_SCALAR_LIST ? 24 : 1; /* least bytes per member in the file */
     if (!sim_bytes_u32(reading->re_from, &kind) || !sim_bytes_u32(reading->re_from, &present) ||
-        !sim_bytes_u64(reading->re_from, &count) || kind != parameter->pa_kind || count > reading->re_from->by_size / least ||
+        !sim_bytes_u64(reading->re_from, &count) || kind != parameter->pa_kind ||
+        count > reading->re_from->by_size / least ||
         (kind < ACLSIM_INTEGER && present == 0 && !parameter->pa_optional) ||
         ((kind == ACLSIM_TENSOR || kind == ACLSIM_SCALAR) && present != 0 && count != 1))
         return refuse("an argument has a type that its operator does not accept");
