@@ -251,7 +251,7 @@ GRID(GridSampler3DBackward, 3, true)
 
 /* ---- AffineGrid: theta, size, alignCorners, out ---- */
 
-#define MOST_SIZE 100000 /* documented */
+#define MOST_SIZE (100 * 1000) /* documented */
 
 static aclnnStatus plan_affine(const aclsimCall *call, uint64_t *workspace_size)
 {
