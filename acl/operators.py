@@ -17,6 +17,9 @@ from acl.operator_formulas import FORMULAS, KIN, PLANNED, PYTORCH, WHY
 
 HEADERS = Path(__file__).parent / "include" / "aclnnop"
 FIRST_HALF = "GetWorkspaceSize"
+UNLISTED = (
+    "checked case by case: if a type is wrong, phase 1 returns 161002, and its message lists those that are right"
+)
 OLDEST = "{}.{}".format(*abi.OLDEST)
 _FUNCTIONS = {
     name: prefix + (function or name)
@@ -34,7 +37,7 @@ class Parameter(NamedTuple):
 
 
 class Operator(NamedTuple):
-    """One operator. ``takes`` and ``gives`` are the data types of its operands and results, if the kernel states them.
+    """One operator. ``takes`` and ``gives`` are the data types of its first operand and first result, if known.
 
     ``why`` is a word that says why it has no kernel, "" if it has one. ``outputs`` says whether its function in
     :mod:`acl.nn` has ``out=``, and ``allocates`` whether it may be left out. If it is not ``verified``, the directions
@@ -58,9 +61,14 @@ class Operator(NamedTuple):
 
     @property
     def types(self) -> str:
-        """The data types in one line: of operands, and of results where they differ."""
+        """The data types in one line: of the first operand, and of the first result where they differ."""
         takes, gives = " ".join(self.takes), " ".join(self.gives)
-        return takes if takes == gives else f"{takes} -> {gives}"
+        return f"{takes} -> {gives}" if takes and gives and takes != gives else takes or gives
+
+    @property
+    def checks(self) -> str:
+        """The data types, or how they are checked; "" if there is no kernel to check them."""
+        return self.types or (UNLISTED if self.kernel and is_simulator else "")
 
 
 def formula_of(name: str) -> str:
@@ -94,7 +102,7 @@ def _declared() -> dict[str, tuple[str, tuple[str, ...]]]:
 
 
 def _kernel(name: str) -> tuple[bool, tuple[str, ...], tuple[str, ...]]:
-    """Return whether the opened library has a kernel of an operator, and the types that the kernel states."""
+    """Return whether the opened library has a kernel of an operator, and the types that the kernel takes."""
     if not is_simulator:
         return hasattr(nnop._library(), name), (), ()
     from acl import sim
@@ -171,7 +179,7 @@ def _detail(one: Operator) -> list[str]:
         ("since", f"CANN {one.since}"),
         ("kernel", "yes" if one.kernel else f"no ({one.why})"),
         ("formula", one.formula),
-        ("types", one.types),
+        ("types", one.checks),
         ("acl.nn", f"acl.nn.{one.python} {made}"),
     ]
     lines = [f"{name:<8} {text}" for name, text in fields if text]

@@ -109,8 +109,9 @@ def kernel_types(name: str) -> Optional[tuple[tuple[str, ...], tuple[str, ...]]]
     Returns
     -------
     tuple of tuples of str, optional
-        The names of the types of the operands, and of the results. Both are empty if the kernel does not state them,
-        for example because they depend on the parameter.
+        The names of the types that the first phase accepts for the first tensor that the operator reads, and for the
+        first one that it writes. They are found by asking the kernel about small tensors, and empty if some other
+        argument of the kernel could not be guessed.
 
     Raises
     ------

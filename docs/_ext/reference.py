@@ -186,7 +186,7 @@ def _operator_page(family: str, rows: Iterable[Any], known: Mapping[str, Any], a
             name += ["", plain(one.formula)] if one.formula else []
             python = [f"``acl.nnop.{one.python}``"]
             simulator = [] if one.kernel else ["", f"({one.why})"]
-            simulator += ["", f"types: {one.types}"] if one.types else []
+            simulator += ["", f"types: {one.checks}"] if one.checks else []
             simulator += ["", f"since CANN {one.since}"]
         cells.append((name, python, params, [state(row, answers), *simulator]))
     return [*lines, *table("29 22 34 15", ("Operator, header and formula", "Python", "Parameters", "Simulator"), cells)]

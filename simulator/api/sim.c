@@ -219,7 +219,7 @@ aclError aclsimOperatorKernel(const char *name, int32_t *implemented, uint64_t *
     *implemented = sim_row_has_kernel(row);
     *inputs = *outputs = 0;
     if (row->ro_builtin != NULL)
-        sim_types_of(row->ro_builtin, inputs, outputs);
+        sim_types_of(row, inputs, outputs);
     return ACL_SUCCESS;
 }
 

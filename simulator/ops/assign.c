@@ -1,6 +1,7 @@
 /* Operators that assign values without arithmetic: casts, copies, constants, the choice between two tensors, and
  * ClipByValue. sim_element_store casts between all types. */
 #include "formula.h"
+#include "report.h"
 #include "require.h"
 #include "tables.h"
 #include "walk.h"
@@ -26,6 +27,8 @@ static aclnnStatus plan_cast(const aclsimCall *call, uint64_t *workspace_size)
 {
     const aclsimArgument *type = &call->arguments[1], *out = &call->arguments[2];
     SIM_TRY(sim_formula_plan(call, workspace_size));
+    if (type->integer != (int64_t)out->tensors->type)
+        sim_report_number(type->name, out->tensors->type);
     SIM_ARGUMENT(type->integer == (int64_t)out->tensors->type, ACLNN_ERR_PARAM_INVALID,
                  "%s is %lld, expected %d, the data type of %s", type->name, (long long)type->integer,
                  (int)out->tensors->type, out->name);

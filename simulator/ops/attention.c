@@ -5,6 +5,7 @@
  * far is kept; when it rises, what was summed before is scaled down. A key that is masked or has the weight 0 is left
  * out, so that what memory holds there does not matter. A row whose keys are all masked becomes 0. */
 #include "attention.h"
+#include "report.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -55,9 +56,10 @@ aclnnStatus sim_attention_layout(const aclsimCall *call, const char *layouts, co
     char word[16]; /* longer than any layout */
     *layout = argument == NULL ? "BSH" : argument->text;
     const int length = snprintf(word, sizeof word, " %s ", *layout);
-    SIM_ARGUMENT(length < (int)sizeof word && strchr(*layout, ' ') == NULL && strstr(layouts, word) != NULL,
-                 ACLNN_ERR_PARAM_INVALID, "inputLayout is \"%.40s\", expected one of%s", *layout, layouts);
-    return ACL_SUCCESS;
+    if (length < (int)sizeof word && strchr(*layout, ' ') == NULL && strstr(layouts, word) != NULL)
+        return ACL_SUCCESS;
+    sim_report_text("inputLayout", layouts);
+    return sim_refuse(ACLNN_ERR_PARAM_INVALID, "inputLayout is \"%.40s\", expected one of%s", *layout, layouts);
 }
 
 /* Numbers that are cut to this are further away than any key. */
@@ -114,6 +116,8 @@ aclnnStatus sim_attention_view(const char *name, const aclsimTensor *tensor, con
                                struct sim_attention_view *view)
 {
     const uint32_t rank = (uint32_t)strcspn(layout, "_");
+    if (tensor->rank != rank)
+        sim_report_rank(name, rank);
     SIM_ARGUMENT(tensor->rank == rank, ACLNN_ERR_PARAM_INVALID, "%s has %u dimensions, expected %u for layout %.*s",
                  name, tensor->rank, rank, (int)rank, layout);
     *view = (struct sim_attention_view){.vi_data = tensor->data, .vi_type = tensor->type, .vi_batches = 1,

@@ -5,6 +5,7 @@
 #include "attention_infer.h"
 
 #include "base/bytes.h"
+#include "report.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,7 +30,11 @@ static aclnnStatus parse_heads(struct sim_infer *infer)
 {
     const int64_t heads = sim_attention_integer(infer->in_call, "numHeads", 0);
     const int64_t kv_heads = sim_attention_integer(infer->in_call, "numKeyValueHeads", 0);
+    if (heads <= 0)
+        sim_report_number("numHeads", 1);
     SIM_ARGUMENT(heads > 0, ACLNN_ERR_PARAM_INVALID, "numHeads is %" PRId64 ", expected 1 or more", heads);
+    if (kv_heads != 0)
+        sim_report_number("numKeyValueHeads", 0);
     SIM_ARGUMENT(kv_heads >= 0 && (kv_heads == 0 || heads % kv_heads == 0), ACLNN_ERR_PARAM_INVALID,
                  "numKeyValueHeads is %" PRId64 ", expected 0 or a divisor of numHeads, %" PRId64, kv_heads, heads);
     infer->in_heads = heads;

@@ -6,6 +6,7 @@
 #include "attention_train.h"
 
 #include "base/bytes.h"
+#include "report.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -50,6 +51,8 @@ static aclnnStatus parse_query(struct sim_training *training)
     SIM_TRY(sim_attention_layout(training->tr_call, training->tr_call->userData, &training->tr_layout));
     training->tr_is_packed = training->tr_layout[0] == 'T';
     training->tr_heads = sim_attention_integer(training->tr_call, "headNum", 0);
+    if (training->tr_heads <= 0)
+        sim_report_number("headNum", 1);
     SIM_ARGUMENT(training->tr_heads > 0, ACLNN_ERR_PARAM_INVALID, "headNum is %" PRId64 ", expected 1 or more",
                  training->tr_heads);
     SIM_TRY(sim_require_type(query, SIM_TYPES_SINGLE));

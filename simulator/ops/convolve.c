@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "operator/op.h"
 #include "line.h"
+#include "report.h"
 #include "require.h"
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,8 @@ static aclnnStatus check_channels(const struct sim_convolution_call *call, int64
 {
     const aclsimTensor *input = call->cc_input->tensors, *weight = call->cc_weight->tensors;
     int64_t narrow = weight->dims[0], wide = weight->dims[1], groups = call->cc_groups;
+    if (groups < 1)
+        sim_report_number("groups", 1);
     SIM_ARGUMENT(groups >= 1 && groups <= MOST_GROUPS, ACLNN_ERR_PARAM_INVALID, "groups is %lld, expected 1 to %d",
                  (long long)groups, MOST_GROUPS);
     SIM_ARGUMENT(narrow % groups == 0, ACLNN_ERR_PARAM_INVALID,

@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "line.h"
 #include "operator/row.h"
+#include "report.h"
 #include "require.h"
 #include <math.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@ static aclnnStatus find_reduction(const aclsimArgument *given, int *reduction)
     for (*reduction = SIM_LOSS_NONE; *reduction <= SIM_LOSS_SUM; ++*reduction)
         if (strcmp(given->text, names[*reduction]) == 0)
             return ACL_SUCCESS;
+    sim_report_text(given->name, names[0]);
     return sim_refuse(ACLNN_ERR_PARAM_INVALID, "%s is \"%s\", expected none, mean or sum", given->name, given->text);
 }
 

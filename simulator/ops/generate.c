@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "line.h"
 #include "operator/op.h"
+#include "report.h"
 #include "require.h"
 #include "tables.h"
 #include "walk.h"
@@ -208,6 +209,8 @@ static aclnnStatus plan_arange(const aclsimCall *call, uint64_t *workspace_size)
                  "%s is %g, %s is %g and %s is %g, expected steps that lead from the one to the other", given[0].name,
                  values[0], given[1].name, values[1], given[2].name, values[2]);
     const double count = (double)sim_walk_count(out->tensors), expected = length_of(steps, with_end);
+    if (count != expected && expected < SIM_MOST_STEP)
+        sim_report_shape(out->name, (const int64_t[]){(int64_t)expected}, 1);
     SIM_ARGUMENT(count == expected || (!whole && count == length_of(narrow, with_end)), ACLNN_ERR_PARAM_INVALID,
                  "%s has %.0f elements, expected %.0f", out->name, count, expected);
     return ACL_SUCCESS;

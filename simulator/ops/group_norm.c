@@ -1,6 +1,7 @@
 /* Group normalization and its gradient, alone or followed by swish: each group of channels of a batch index has a mean
  * and a variance. InstanceNorm has groups of one channel. */
 #include "slices.h"
+#include "report.h"
 #include "smooth.h"
 
 #include "base/bytes.h"
@@ -48,6 +49,7 @@ static aclnnStatus check_format(const aclsimArgument *format, const char *other)
 {
     if (format->present == 0 || strcmp(format->text, "NCHW") == 0 || strcmp(format->text, other) == 0)
         return ACL_SUCCESS;
+    sim_report_text(format->name, "NCHW");
     return sim_refuse(ACLNN_ERR_PARAM_INVALID, "%s is \"%s\", expected NCHW%s%s", format->name, format->text,
                       *other == '\0' ? "" : " or ", other);
 }

@@ -1,5 +1,6 @@
 /* Checks of routing operators, and a stable sort. */
 #include "moe.h"
+#include "report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,13 +23,27 @@ static void list_sizes(char *text, size_t room, uint32_t rank, int64_t first, in
              rank > 2 ? " and more dimensions" : "");
 }
 
+static void report_sizes(const aclsimArgument *argument, int64_t first, int64_t second)
+{
+    aclsimTensor wanted = *argument->tensors;
+    if (first >= 0)
+        wanted.dims[0] = first;
+    if (second >= 0)
+        wanted.dims[1] = second;
+    sim_report_shape(argument->name, wanted.dims, wanted.rank);
+}
+
 aclnnStatus sim_moe_require_shape(const aclsimArgument *argument, uint32_t rank, int64_t first, int64_t second)
 {
     const aclsimTensor *tensor = argument->tensors;
     char text[96];
+    if (tensor->rank != rank)
+        sim_report_rank(argument->name, rank);
     SIM_ARGUMENT(tensor->rank == rank, ACLNN_ERR_INNER_TILING_ERROR, "%s has %u dimensions, expected %u",
                  argument->name, tensor->rank, rank);
     list_sizes(text, sizeof text, rank, first, second);
+    if (!fits(tensor, 0, first) || !fits(tensor, 1, second))
+        report_sizes(argument, first, second);
     SIM_ARGUMENT(fits(tensor, 0, first) && fits(tensor, 1, second), ACLNN_ERR_INNER_TILING_ERROR,
                  "dimension %d of %s is %" PRId64 ", expected the shape %s", fits(tensor, 0, first), argument->name,
                  tensor->dims[fits(tensor, 0, first)], text);
@@ -37,6 +52,8 @@ aclnnStatus sim_moe_require_shape(const aclsimArgument *argument, uint32_t rank,
 
 aclnnStatus sim_moe_require_number(const aclsimArgument *number, int64_t least, int64_t most)
 {
+    if (number->integer < least || number->integer > most)
+        sim_report_number(number->name, least);
     SIM_ARGUMENT(number->integer >= least && number->integer <= most, ACLNN_ERR_INNER_TILING_ERROR,
                  "%s is %" PRId64 ", expected %" PRId64 " to %" PRId64, number->name, number->integer, least, most);
     return ACL_SUCCESS;

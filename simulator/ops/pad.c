@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "operator/op.h"
 #include "planes.h"
+#include "report.h"
 #include "require.h"
 #include "tables.h"
 #include "walk.h"
@@ -97,6 +98,8 @@ static aclnnStatus plan_constant(const aclsimCall *call, uint64_t *workspace_siz
     SIM_ARGUMENT(sim_element_promote_scalar(self->type, type) != ACL_DT_UNDEFINED, ACLNN_ERR_PARAM_INVALID,
                  "%s is %s and %s is %s, expected types with a common type", given[0].name,
                  sim_element_name(self->type), value->name, sim_element_name(type));
+    if (pad->count % 2 != 0)
+        sim_report_count(pad->name, 2);
     SIM_ARGUMENT(pad->count % 2 == 0 && pad->count <= 2 * (uint64_t)self->rank, ACLNN_ERR_PARAM_INVALID,
                  "%s has %llu numbers, expected an even number up to %u, two for each dimension of %s", pad->name,
                  (unsigned long long)pad->count, 2 * self->rank, given[0].name);

@@ -2,6 +2,7 @@
  * and DequantBias. Values are computed in double, rounded as the operator says, and clamped to the type of the
  * result. */
 #include "packed.h"
+#include "report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -65,12 +66,15 @@ static aclnnStatus find_rounding(const aclsimArgument *mode, rounding **found)
         if (strcmp(mode->text, modes[i].name) == 0)
             return ACL_SUCCESS;
     }
+    sim_report_text(mode->name, modes[0].name);
     return sim_refuse(ACLNN_ERR_PARAM_INVALID, "%s is \"%s\", expected round, floor, ceil or trunc", mode->name,
                       mode->text);
 }
 
 static aclnnStatus check_target(const aclsimArgument *type, const aclsimArgument *out)
 {
+    if (type->integer != (int64_t)out->tensors->type)
+        sim_report_number(type->name, out->tensors->type);
     SIM_ARGUMENT(type->integer == (int64_t)out->tensors->type, ACLNN_ERR_PARAM_INVALID,
                  "%s is %" PRId64 ", expected %d, the data type of %s", type->name, type->integer,
                  (int)out->tensors->type, out->name);

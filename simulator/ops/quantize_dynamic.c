@@ -2,6 +2,7 @@
  * with offsets, the range of a row becomes that of the integers. A row without range gets the scale 0. Rows are
  * computed in double and rounded once. */
 #include "packed.h"
+#include "report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -61,6 +62,8 @@ static aclnnStatus plan(const aclsimCall *call, uint64_t *workspace_size)
         SIM_TRY(sim_require_type(numbers[k], SIM_TYPE(ACL_FLOAT)));
         SIM_TRY(sim_require_shape(numbers[k], x->dims, x->rank - 1, "one number per row"));
     }
+    if (quant.qu_type != NULL && quant.qu_type->integer != (int64_t)quant.qu_y->tensors->type)
+        sim_report_number(quant.qu_type->name, quant.qu_y->tensors->type);
     SIM_ARGUMENT(quant.qu_type == NULL || quant.qu_type->integer == (int64_t)quant.qu_y->tensors->type,
                  ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected %d, the data type of %s", quant.qu_type->name,
                  quant.qu_type->integer, (int)quant.qu_y->tensors->type, quant.qu_y->name);

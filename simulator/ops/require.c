@@ -1,8 +1,9 @@
 /* Checks of types, shapes and dimensions. Messages list types in the order of their values, and shapes like Python
- * lists. */
+ * lists. A check that fails also reports what it expected (report.h). */
 #include "require.h"
 
 #include "base/fail.h"
+#include "report.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +29,7 @@ aclnnStatus sim_require_type_named(const char *name, aclDataType type, uint64_t 
     char text[LIST_BYTES];
     if (sim_element_is(type, types))
         return ACL_SUCCESS;
+    sim_report_type(name, types);
     list_types(text, types);
     return sim_refuse(ACLNN_ERR_PARAM_INVALID, "%s has data type %d, %s, expected %s", name, (int)type,
                       sim_element_name(type), text);
@@ -41,6 +43,8 @@ aclnnStatus sim_require_type(const aclsimArgument *argument, uint64_t types)
 aclnnStatus sim_require_same_type(const aclsimArgument *argument, aclDataType type, const char *whose)
 {
     aclDataType found = argument->tensors->type;
+    if (found != type)
+        sim_report_type(argument->name, SIM_TYPE(type));
     SIM_ARGUMENT(found == type, ACLNN_ERR_PARAM_INVALID, "%s has data type %d, %s, expected %s, that of %s",
                  argument->name, (int)found, sim_element_name(found), sim_element_name(type), whose);
     return ACL_SUCCESS;
@@ -76,6 +80,8 @@ aclsimArgument sim_require_member(const aclsimArgument *list, uint64_t place, ch
 
 aclnnStatus sim_require_count(const aclsimArgument *numbers, uint64_t count)
 {
+    if (numbers->count != count)
+        sim_report_count(numbers->name, count);
     SIM_ARGUMENT(numbers->count == count, ACLNN_ERR_PARAM_INVALID, "%s has %llu numbers, expected %llu", numbers->name,
                  (unsigned long long)numbers->count, (unsigned long long)count);
     return ACL_SUCCESS;
@@ -84,15 +90,22 @@ aclnnStatus sim_require_count(const aclsimArgument *numbers, uint64_t count)
 aclnnStatus sim_require_steps(const aclsimArgument *numbers, uint64_t count, int64_t least)
 {
     SIM_TRY(sim_require_count(numbers, count));
-    for (uint64_t i = 0; i < count; i++)
-        SIM_ARGUMENT(numbers->integers[i] >= least && numbers->integers[i] <= SIM_MOST_STEP, ACLNN_ERR_PARAM_INVALID,
-                     "%s[%" PRIu64 "] is %" PRId64 ", expected %" PRId64 " to %d", numbers->name, i,
-                     numbers->integers[i], least, SIM_MOST_STEP);
+    for (uint64_t i = 0; i < count; i++) {
+        if (numbers->integers[i] >= least && numbers->integers[i] <= SIM_MOST_STEP)
+            continue;
+        char name[SIM_NAME_BYTES];
+        sim_require_name(numbers, i, name);
+        sim_report_number(name, least > 1 ? least : 1);
+        return sim_refuse(ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected %" PRId64 " to %d", name,
+                          numbers->integers[i], least, SIM_MOST_STEP);
+    }
     return ACL_SUCCESS;
 }
 
 aclnnStatus sim_require_natural(const aclsimArgument *number)
 {
+    if (number->integer < 0)
+        sim_report_number(number->name, 1);
     SIM_ARGUMENT(number->integer >= 0, ACLNN_ERR_PARAM_INVALID, "%s is %" PRId64 ", expected 0 or more", number->name,
                  number->integer);
     return ACL_SUCCESS;
@@ -103,6 +116,8 @@ aclnnStatus sim_require_natural(const aclsimArgument *number)
 aclnnStatus sim_require_rank(const aclsimArgument *argument, uint32_t least, uint32_t most)
 {
     uint32_t rank = argument->tensors->rank;
+    if (rank < least || rank > most)
+        sim_report_rank(argument->name, rank < least ? least : most);
     SIM_ARGUMENT(least != most || rank == least, ACLNN_ERR_PARAM_INVALID, "%s has %u dimensions, expected %u",
                  argument->name, rank, least);
     SIM_ARGUMENT(rank >= least && rank <= most, ACLNN_ERR_PARAM_INVALID, "%s has %u dimensions, expected %u to %u",
@@ -131,6 +146,7 @@ aclnnStatus sim_require_shape_or(aclnnStatus code, const aclsimArgument *argumen
     char found[LIST_BYTES], wanted[LIST_BYTES];
     if (sim_require_is_shape(tensor, dims, rank))
         return ACL_SUCCESS;
+    sim_report_shape(argument->name, dims, rank);
     list_dims(found, tensor->dims, tensor->rank);
     list_dims(wanted, dims, rank);
     return sim_refuse(code, "%s has shape %s, expected %s, %s", argument->name, found, wanted, whose);
@@ -154,10 +170,11 @@ aclnnStatus sim_require_one(const aclsimArgument *argument)
 {
     static const int64_t one = 1;
     char found[LIST_BYTES];
+    if (argument->tensors->rank == 0 || sim_require_is_shape(argument->tensors, &one, 1))
+        return ACL_SUCCESS;
+    sim_report_shape(argument->name, &one, 1);
     list_dims(found, argument->tensors->dims, argument->tensors->rank);
-    SIM_ARGUMENT(argument->tensors->rank == 0 || sim_require_is_shape(argument->tensors, &one, 1),
-                 ACLNN_ERR_PARAM_INVALID, "%s has shape %s, expected [] or [1]", argument->name, found);
-    return ACL_SUCCESS;
+    return sim_refuse(ACLNN_ERR_PARAM_INVALID, "%s has shape %s, expected [] or [1]", argument->name, found);
 }
 
 /* ---- dimensions ---- */
@@ -166,6 +183,8 @@ static aclnnStatus find_dim(const char *name, int64_t value, uint32_t rank, uint
 {
     int64_t count = rank == 0 ? 1 : rank;
     *dim = (uint32_t)(value < 0 ? value + count : value);
+    if (value < -count || value >= count)
+        sim_report_number(name, 0);
     SIM_ARGUMENT(value >= -count && value < count, ACLNN_ERR_PARAM_INVALID,
                  "%s is %" PRId64 ", expected %" PRId64 " to %" PRId64 " for %u dimensions", name, value, -count,
                  count - 1, rank);

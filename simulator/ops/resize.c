@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "operator/row.h"
 #include "planes.h"
+#include "report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -269,6 +270,8 @@ static aclnnStatus plan_scaled(const aclsimCall *call, uint64_t *workspace_size)
     SIM_TRY(sim_require_rank(&given[0], 4, 4));
     SIM_TRY(sim_planes_check_filled(&given[0], 0));
     SIM_TRY(sim_require_count(&given[1], 4));
+    if (!is_nearest(call) && strcmp(given[2].text, "bilinear") != 0)
+        sim_report_text(given[2].name, "nearest");
     SIM_ARGUMENT(is_nearest(call) || strcmp(given[2].text, "bilinear") == 0, ACLNN_ERR_PARAM_INVALID,
                  "mode is \"%.40s\", expected \"nearest\" or \"bilinear\"", given[2].text);
     for (int k = 0; k < 4; k++) {

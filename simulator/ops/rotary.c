@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "indices.h"
+#include "report.h"
 #include "require.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,6 +99,7 @@ static aclnnStatus mode_of(const aclsimCall *call, enum sim_rotary *mode)
             *mode = (enum sim_rotary)i;
             return ACL_SUCCESS;
         }
+    sim_report_text(call->arguments[MODE].name, names[0]);
     return sim_refuse(ACLNN_ERR_PARAM_INVALID, "%s is \"%.40s\", expected half, interleave or quarter",
                       call->arguments[MODE].name, text);
 }

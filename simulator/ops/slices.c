@@ -1,6 +1,8 @@
 /* Means, variances and gradients of slices; loading and storing of whole tensors; checks that normalizations share. */
 #include "slices.h"
 
+#include "report.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -265,6 +267,8 @@ void sim_gradient_store(const aclsimArgument *mask, const aclsimArgument *output
 
 aclnnStatus sim_require_present(const aclsimArgument *argument, bool needed)
 {
+    if (needed && argument->present == 0)
+        sim_report_absent(argument->name);
     SIM_ARGUMENT(!needed || argument->present != 0, ACLNN_ERR_PARAM_NULLPTR, "%s is NULL, expected a valid pointer",
                  argument->name);
     return ACL_SUCCESS;

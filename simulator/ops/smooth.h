@@ -4,6 +4,7 @@
 #define OPS_SMOOTH_H
 
 #include "base/fail.h"
+#include "report.h"
 #include <acl/acl_sim.h>
 #include <math.h>
 #include <string.h>
@@ -58,6 +59,8 @@ static inline aclnnStatus sim_gelu_require(const aclsimArgument *approximate, bo
         return ACL_SUCCESS;
     }
     *by_tanh = strcmp(approximate->text, "tanh") == 0;
+    if (!*by_tanh && strcmp(approximate->text, "none") != 0)
+        sim_report_text(approximate->name, "none");
     SIM_ARGUMENT(*by_tanh || strcmp(approximate->text, "none") == 0, ACLNN_ERR_PARAM_INVALID,
                  "%s is \"%s\", expected none or tanh", approximate->name, approximate->text);
     return ACL_SUCCESS;

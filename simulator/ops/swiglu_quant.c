@@ -4,6 +4,7 @@
  * Rows behind the last group are 0. All is computed in double. */
 #include "base/bytes.h"
 #include "packed.h"
+#include "report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -42,6 +43,8 @@ static struct operands operands_of(const aclsimCall *call)
 static aclnnStatus find_mode(const aclsimArgument *mode, bool *dynamic)
 {
     *dynamic = mode->present != 0 && strcmp(mode->text, "dynamic") == 0;
+    if (mode->present != 0 && !*dynamic && strcmp(mode->text, "static") != 0)
+        sim_report_text(mode->name, "static");
     SIM_ARGUMENT(mode->present == 0 || *dynamic || strcmp(mode->text, "static") == 0, ACLNN_ERR_PARAM_INVALID,
                  "%s is \"%s\", expected static or dynamic", mode->name, mode->text);
     return ACL_SUCCESS;

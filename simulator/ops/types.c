@@ -2,14 +2,20 @@
  * of types. The shared functions tell which description it is. */
 #include "types.h"
 
+#include "ask.h"
 #include "curve.h"
 #include "foreach.h"
 #include "formula.h"
 #include "pool.h"
 #include "reduce.h"
 
-void sim_types_of(const struct sim_kernel *kernel, uint64_t *in, uint64_t *out)
+void sim_types_of(struct sim_row *row, uint64_t *in, uint64_t *out)
 {
+    const struct sim_kernel *kernel = row->ro_builtin;
+    *in = *out = 0;
+    sim_ask_types(row, in, out);
+    if (*in != 0 || *out != 0)
+        return;
     if (kernel->kn_plan == sim_formula_plan || kernel->kn_run == sim_formula_run) {
         const struct sim_formula *formula = kernel->kn_user;
         *in = formula->fo_in;

@@ -19,6 +19,7 @@
 #include "engine/context.h"
 #include "memory/saturation.h"
 #include "call.h"
+#include "row_ask.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -288,6 +289,14 @@ aclnnStatus sim_row_plan_call(struct sim_call *call, uint64_t *workspace_size)
     }
     call->ca_workspace_size = *workspace_size;
     return ACL_SUCCESS;
+}
+
+aclnnStatus sim_row_ask(struct sim_row *row, const aclsimArgument *arguments)
+{
+    struct sim_call call = {.ca_row = row, .ca_kernel = *row->ro_builtin};
+    const struct shown shown = show(&call, arguments);
+    uint64_t workspace_size = 0;
+    return call.ca_kernel.kn_plan == NULL ? ACL_SUCCESS : call.ca_kernel.kn_plan(&shown.sh_call, &workspace_size);
 }
 
 aclnnStatus sim_row_plan(struct sim_row *row, const union sim_value *values, uint64_t *workspace_size,
