@@ -305,8 +305,8 @@ ACL_API(8, 1) const char *aclsimMissingName(size_t index);
 ACL_API(8, 1) size_t aclsimOperatorCount(int32_t implemented);
 
 /** Say whether an operator (aclnnAdd) has a kernel: implemented receives 1 or 0. inputs and outputs receive the data
- *  types that the tensors of its built-in kernel may have, as sets in which bit n is the type of number n. Both are 0
- *  if the kernel does not state them, for example because they depend on the parameter. Fails if no operator has this
- *  name (100000). */
+ *  types that its built-in kernel takes as first operand and as first result, as sets in which bit n is the type of
+ *  number n. The kernel is asked about small tensors; both are 0 if no call was found that it accepts. Fails if no
+ *  operator has this name (100000). */
 ACL_API(8, 1) aclError aclsimOperatorKernel(const char *name, int32_t *implemented, uint64_t *inputs,
     uint64_t *outputs);
