@@ -239,6 +239,9 @@ def _functions_of_codes(declared: Any, answers: codes.Codes) -> dict[int, list[s
     return found
 
 
+BY_MACHINE = {"workers": "cores"}  # defaults whose values in force differ from machine to machine
+
+
 def settings() -> list[tuple[str, str, str]]:
     """Return the name, the accepted values and the default of each setting, as the library reports them."""
     import acl
@@ -257,7 +260,7 @@ def settings() -> list[tuple[str, str, str]]:
             except ValueError as error:
                 expected = re.search(r", expected (.*) \(100000 ", str(error))
                 assert expected, error
-                found.append((name, expected[1], acl.sim.get_config(name)))
+                found.append((name, expected[1], BY_MACHINE.get(name) or acl.sim.get_config(name)))
                 break
             acl.sim.configure(**{name: None})
     return found
