@@ -375,7 +375,9 @@ static void test_table(void)
     CHECK_CODE(aclsimOperatorKernel("aclnnRelu", &implemented, &in, &out), 0);
     CHECK(implemented == 1 && (in >> ACL_INT64 & 1) == 1 && (in >> ACL_DOUBLE & 1) == 0 && out == in);
     CHECK_CODE(aclsimOperatorKernel("aclnnCat", &implemented, &in, &out), 0);
-    CHECK(in == 0 && out == 0);
+    CHECK((in >> ACL_UINT16 & 1) == 1 && (in >> ACL_UINT1 & 1) == 0 && out == in);
+    CHECK_CODE(aclsimOperatorKernel("aclnnAdvanceStep", &implemented, &in, &out), 0);
+    CHECK(implemented == 1 && in == 0 && out == 0); /* no call was found that it accepts */
     CHECK_CODE(aclsimOperatorKernel("aclnnForeachAbs", &implemented, &in, &out), 0);
     CHECK(in != 0 && out == in);
     CHECK_CODE(aclsimOperatorKernel("aclnnNothing", &implemented, &in, &out), ACL_ERROR_INVALID_PARAM);
