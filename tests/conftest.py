@@ -20,6 +20,7 @@ from acl._lib import ffi, lib
 # Without PyTorch its tests cannot even be imported.
 collect_ignore_glob = [] if importlib.util.find_spec("torch") else ["test_torch_*.py"]
 LACKING = r"^acl: (\w+) failed because (?:.* has no such function|it needs CANN .*)$"  # as programs are told
+NEWER = r"^(\w+) needs CANN [\d.]+: the opened library has no such function$"  # as users of acl.nn are told
 
 
 def pytest_report_header():
@@ -43,13 +44,14 @@ def pytest_collection_finish():
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item):
+def pytest_runtest_makereport(item, call):
     """Skip a test that failed after it had called what the opened library lacks; without that, nothing is skipped."""
     outcome = yield
     report = outcome.get_result()
     name = lib.acl_backend_absent()
     lacking = [] if name == ffi.NULL else [ffi.string(name).decode()]
     lacking += re.findall(LACKING, "\n".join(programs.said), re.M) + programs.lacked
+    lacking += re.findall(NEWER, str(call.excinfo.value)) if call.excinfo else []
     programs.said.clear()
     programs.lacked.clear()
     if lacking:
