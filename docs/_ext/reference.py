@@ -323,7 +323,8 @@ def summaries() -> dict[str, list[str]]:
 
 
 def _first_line(module: str) -> str:
-    return (importlib.import_module(module).__doc__ or "").split("\n")[0]
+    text = (importlib.import_module(module).__doc__ or "").split("\n")[0]
+    return re.sub(r":[\w:]+:`([^`]+)`", r"\1", text)  # the index escapes the text: a role would show
 
 
 def write() -> None:
