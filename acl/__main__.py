@@ -3,7 +3,6 @@
 import argparse
 import os
 import shutil
-import subprocess
 import sys
 
 import acl
@@ -196,12 +195,10 @@ def atc(args):
 
 
 def bench(args):
-    """Run the benchmarks of the source tree."""
-    directory = os.path.join(os.path.dirname(_lib.HOME), "tests", "bench")
-    if not os.path.isdir(directory):
-        return fail(f"bench needs the source tree: {directory} does not exist")
-    options = ["--benchmark-only", "--benchmark-quiet", *args.arguments]
-    return subprocess.call([sys.executable, "-m", "pytest", directory, *options])
+    """Measure calls and operators; save and compare results."""
+    from acl.bench import command
+
+    return command.run(args.arguments)
 
 
 class Version(argparse.Action):
@@ -250,7 +247,7 @@ def parser():
     drawing.add_argument("trace", metavar="JSON")
     drawing.add_argument("-o", dest="output", metavar="FILE", help="an .svg or .png file (default: print SVG)")
     add("atc", atc, add_help=False)
-    add("bench", bench, epilog="All other arguments go to pytest: -k hop, --benchmark-json FILE.")
+    add("bench", bench, add_help=False)
     return top
 
 

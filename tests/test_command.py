@@ -80,13 +80,6 @@ def test_unknown_arguments_are_refused():
     assert done.returncode == 2 and "--verbose" in done.stderr
 
 
-def test_bench_hands_its_arguments_to_pytest():
-    # It times nothing where it takes itself for one of several workers, and it inherits what says so.
-    alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
-    done = run("bench", "-k", "nothing_of_this_name", "--co", "-q", env=alone)
-    assert done.returncode == 5 and "deselected" in done.stdout, done.stdout + done.stderr
-
-
 PROGRAM = """
 #include <acl/acl.h>
 #include <stdio.h>

@@ -1,0 +1,379 @@
+"""What is measured: each row prepares a statement, which is then timed.
+
+A function of this module takes an :class:`contextlib.ExitStack`, to which it adds what must be released, and returns a
+:class:`Statement`. It raises an error of :mod:`acl` where the opened library cannot do its work; the row is then left
+out, and the error is the reason.
+"""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any, NamedTuple, Union
+
+import numpy
+
+import acl
+
+GROUPS = ("runtime", "memory", "events", "capture", "models", "operators", "python")
+BURST, TASKS = 50, 1000  # tasks of a burst and of a captured instance
+LARGE = 64 << 20
+WIDE = 1 << 20  # elements of the large operands
+TO_DEVICE, TO_HOST, ON_DEVICE = 1, 2, 3
+SYNC_EVENT = 9  # an event that only synchronises
+PROGRAM = "import time, numpy; start = time.perf_counter(); import acl; print(time.perf_counter() - start)"
+
+
+Names = dict[str, Any]
+
+
+class Statement(NamedTuple):
+    """Python text to time, the names that it uses, and how many calls it stands for."""
+
+    text: str
+    names: Names
+    calls: int = 1
+
+
+# What is timed: a statement, or a function that takes a sample itself and returns its seconds.
+Timed = Union[Statement, Callable[[], float]]
+Prepare = Callable[[ExitStack], Timed]
+
+
+class Row(NamedTuple):
+    """One row: its group and name, a line that says what is timed, and the function that prepares it."""
+
+    group: str
+    name: str
+    label: str
+    prepare: Prepare
+
+
+ROWS: list[Row] = []
+
+
+def row(group: str) -> Callable[[Prepare], Prepare]:
+    """Add a function to :data:`ROWS`: the row has its name, and the first line of its docstring."""
+
+    def add(prepare: Prepare) -> Prepare:
+        ROWS.append(Row(group, prepare.__name__, (prepare.__doc__ or "").split("\n")[0].rstrip("."), prepare))
+        return prepare
+
+    return add
+
+
+def done(answer: Any) -> Any:
+    """Return the values of a pyACL call without its status; raise :class:`RuntimeError` if that is not 0."""
+    values, ret = (answer[:-1], answer[-1]) if isinstance(answer, tuple) else ((), answer)
+    if ret != 0:
+        raise RuntimeError(f"{ret}: {acl.get_recent_err_msg()}")
+    return values[0] if len(values) == 1 else values
+
+
+def _stream(stack: ExitStack) -> int:
+    stream = done(acl.rt.create_stream())
+    stack.callback(acl.rt.destroy_stream_force, stream)
+    return int(stream)
+
+
+def _block(stack: ExitStack, size: int) -> int:
+    address = done(acl.rt.malloc(size, 0))
+    stack.callback(acl.rt.free, address)
+    return int(address)
+
+
+def _pinned(stack: ExitStack, size: int) -> int:
+    address = done(acl.rt.malloc_host(size))
+    stack.callback(acl.rt.free_host, address)
+    return int(address)
+
+
+def _event(stack: ExitStack) -> int:
+    event = done(acl.rt.create_event_ex_with_flag(SYNC_EVENT))
+    stack.callback(acl.rt.destroy_event, event)
+    return int(event)
+
+
+# --- runtime
+
+
+@row("runtime")
+def synchronize(stack: ExitStack) -> Statement:
+    """Synchronise a stream without work."""
+    return Statement("synchronize(s)", {"synchronize": acl.rt.synchronize_stream, "s": _stream(stack)})
+
+
+@row("runtime")
+def launch_sync(stack: ExitStack) -> Statement:
+    """Queue a set of 4 bytes, and synchronise."""
+    names: Names = {"memset": acl.rt.memset_async, "synchronize": acl.rt.synchronize_stream}
+    names.update(s=_stream(stack), p=_block(stack, 4096))
+    return Statement("memset(p, 4, 0, 4, s); synchronize(s)", names)
+
+
+@row("runtime")
+def burst(stack: ExitStack) -> Statement:
+    """Queue 50 sets of 4 bytes, and synchronise: each."""
+    names: Names = {"memset": acl.rt.memset_async, "synchronize": acl.rt.synchronize_stream, "times": range(BURST)}
+    names.update(s=_stream(stack), p=_block(stack, 4096))
+    return Statement("for _ in times: memset(p, 4, 0, 4, s)\nsynchronize(s)", names, BURST)
+
+
+@row("runtime")
+def stream(stack: ExitStack) -> Statement:
+    """Create and destroy a stream."""
+    names: Names = {"create": acl.rt.create_stream, "destroy": acl.rt.destroy_stream}
+    return Statement("s, ret = create(); destroy(s)", names)
+
+
+# --- memory
+
+
+@row("memory")
+def malloc_free(stack: ExitStack) -> Statement:
+    """Allocate and free 4 KiB."""
+    return Statement("p, ret = malloc(4096, 0); free(p)", {"malloc": acl.rt.malloc, "free": acl.rt.free})
+
+
+@row("memory")
+def malloc_free_large(stack: ExitStack) -> Statement:
+    """Allocate and free 64 MiB."""
+    return Statement(f"p, ret = malloc({LARGE}, 0); free(p)", {"malloc": acl.rt.malloc, "free": acl.rt.free})
+
+
+@row("memory")
+def copy_small(stack: ExitStack) -> Statement:
+    """Copy 4 bytes to the device."""
+    names: Names = {"memcpy": acl.rt.memcpy, "d": _block(stack, 4096), "h": _pinned(stack, 4096)}
+    return Statement(f"memcpy(d, 4, h, 4, {TO_DEVICE})", names)
+
+
+@row("memory")
+def copy_to_device(stack: ExitStack) -> Statement:
+    """Copy 64 MiB to the device."""
+    names: Names = {"memcpy": acl.rt.memcpy, "d": _block(stack, LARGE), "h": _pinned(stack, LARGE)}
+    return Statement(f"memcpy(d, {LARGE}, h, {LARGE}, {TO_DEVICE})", names)
+
+
+@row("memory")
+def copy_to_host(stack: ExitStack) -> Statement:
+    """Copy 64 MiB to the host."""
+    names: Names = {"memcpy": acl.rt.memcpy, "d": _block(stack, LARGE), "h": _pinned(stack, LARGE)}
+    return Statement(f"memcpy(h, {LARGE}, d, {LARGE}, {TO_HOST})", names)
+
+
+@row("memory")
+def copy_on_device(stack: ExitStack) -> Statement:
+    """Copy 64 MiB on the device."""
+    names: Names = {"memcpy": acl.rt.memcpy, "d": _block(stack, LARGE), "e": _block(stack, LARGE)}
+    return Statement(f"memcpy(d, {LARGE}, e, {LARGE}, {ON_DEVICE})", names)
+
+
+@row("memory")
+def copy_by_numpy(stack: ExitStack) -> Statement:
+    """Copy 64 MiB from host to host by NumPy: the scale of the machine."""
+    source, target = (numpy.ones(LARGE, "u1") for _ in range(2))
+    return Statement("copyto(t, s)", {"copyto": numpy.copyto, "t": target, "s": source})
+
+
+# --- events
+
+
+@row("events")
+def event(stack: ExitStack) -> Statement:
+    """Create and destroy an event."""
+    names: Names = {"create": acl.rt.create_event_ex_with_flag, "destroy": acl.rt.destroy_event}
+    return Statement(f"e, ret = create({SYNC_EVENT}); destroy(e)", names)
+
+
+@row("events")
+def record_sync(stack: ExitStack) -> Statement:
+    """Record an event, and synchronise it."""
+    names: Names = {"record": acl.rt.record_event, "synchronize": acl.rt.synchronize_event}
+    names.update(e=_event(stack), s=_stream(stack))
+    return Statement("record(e, s); synchronize(e)", names)
+
+
+@row("events")
+def hop(stack: ExitStack) -> Statement:
+    """Queue a task, then one of another stream that waits for it, and synchronise."""
+    names: Names = {"memset": acl.rt.memset_async, "record": acl.rt.record_event, "wait": acl.rt.stream_wait_event}
+    names.update(synchronize=acl.rt.synchronize_stream, p=_block(stack, 4096), e=_event(stack))
+    names.update(s=_stream(stack), t=_stream(stack))
+    return Statement("memset(p, 4, 0, 4, s); record(e, s); wait(t, e); memset(p, 4, 0, 4, t); synchronize(t)", names)
+
+
+# --- capture
+
+
+def _captured(stack: ExitStack, tasks: int) -> tuple[int, int]:
+    """Capture sets of 4 bytes; return the stream and the instance."""
+    stream, address = _stream(stack), _block(stack, 4096)
+    done(acl.mdl.ri_capture_begin(stream, 2))
+    for _ in range(tasks):
+        done(acl.rt.memset_async(address, 4, 0, 4, stream))
+    instance = done(acl.mdl.ri_capture_end(stream))
+    stack.callback(acl.mdl.ri_destroy, instance)
+    return stream, int(instance)
+
+
+@row("capture")
+def replay_empty(stack: ExitStack) -> Statement:
+    """Run an instance without tasks, and synchronise."""
+    stream, instance = _captured(stack, 0)
+    names: Names = {
+        "run": acl.mdl.ri_execute_async,
+        "synchronize": acl.rt.synchronize_stream,
+        "s": stream,
+        "i": instance,
+    }
+    return Statement("run(i, s); synchronize(s)", names)
+
+
+@row("capture")
+def replay(stack: ExitStack) -> Statement:
+    """Run an instance of 1,000 sets of 4 bytes, and synchronise: each set."""
+    stream, instance = _captured(stack, TASKS)
+    names: Names = {
+        "run": acl.mdl.ri_execute_async,
+        "synchronize": acl.rt.synchronize_stream,
+        "s": stream,
+        "i": instance,
+    }
+    return Statement("run(i, s); synchronize(s)", names, TASKS)
+
+
+@row("capture")
+def capture(stack: ExitStack) -> Statement:
+    """Capture 1,000 sets of 4 bytes, and destroy the instance: each set."""
+    names: Names = {"begin": acl.mdl.ri_capture_begin, "end": acl.mdl.ri_capture_end, "destroy": acl.mdl.ri_destroy}
+    names.update(memset=acl.rt.memset_async, s=_stream(stack), p=_block(stack, 4096), times=range(TASKS))
+    text = "begin(s, 2)\nfor _ in times: memset(p, 4, 0, 4, s)\ni, ret = end(s); destroy(i)"
+    return Statement(text, names, TASKS)
+
+
+# --- models
+
+
+def _identity(stack: ExitStack) -> acl.Model:
+    """Load a model that answers four zeros; only the simulator can load it."""
+    from acl import sim
+    from acl.sim import om
+
+    zeros = numpy.zeros(4, "f4")
+    content = sim.recorded("identity", [om.Tensor("x", (4,))], [om.Tensor("y", (4,))], [([zeros], [zeros])])
+    return stack.enter_context(acl.Model(content))
+
+
+@row("models")
+def model(stack: ExitStack) -> Statement:
+    """Call acl.Model on device arrays: an identity of 16 bytes."""
+    names: Names = {"model": _identity(stack), "x": acl.DeviceArray.zeros(4), "y": acl.DeviceArray.zeros(4)}
+    return Statement("model(x, out=y)", names)
+
+
+@row("models")
+def model_submit(stack: ExitStack) -> Statement:
+    """Call acl.Model.submit(x).result(): the same identity."""
+    return Statement("submit(x).result()", {"submit": _identity(stack).submit, "x": numpy.zeros(4, "f4")})
+
+
+# --- operators
+
+
+def _operator(stack: ExitStack, name: str, *operands: Any, kind: str = "f4") -> Statement:
+    """Run an operator of :mod:`acl.nn` once without ``out=``, and time it with the array that it returned."""
+    arguments = [
+        stack.enter_context(acl.DeviceArray.from_numpy(each.astype(kind))) if isinstance(each, numpy.ndarray) else each
+        for each in operands
+    ]
+    call = getattr(acl.nn, name)
+    out = stack.enter_context(call(*arguments))
+    return Statement("call(*arguments, out=out)", {"call": call, "arguments": arguments, "out": out})
+
+
+def _random(*shape: int) -> numpy.ndarray:
+    return numpy.random.default_rng(7).standard_normal(shape)
+
+
+@row("operators")
+def add_small(stack: ExitStack) -> Statement:
+    """Add 16 elements."""
+    return _operator(stack, "add", _random(4, 4), _random(4, 4))
+
+
+@row("operators")
+def add(stack: ExitStack) -> Statement:
+    """Add 1 M elements, float32."""
+    return _operator(stack, "add", _random(WIDE), _random(WIDE))
+
+
+@row("operators")
+def gelu(stack: ExitStack) -> Statement:
+    """Compute gelu of 1 M elements, float32."""
+    return _operator(stack, "gelu", _random(WIDE))
+
+
+@row("operators")
+def softmax(stack: ExitStack) -> Statement:
+    """Compute softmax of 1,024 rows of 1,024 elements, float32."""
+    return _operator(stack, "softmax", _random(1024, 1024), 1)
+
+
+@row("operators")
+def sums(stack: ExitStack) -> Statement:
+    """Add up 1,024 rows of 1,024 elements, float32."""
+    return _operator(stack, "reduce_sum", _random(1024, 1024), [1], False, numpy.dtype("f4"))
+
+
+@row("operators")
+def matmul(stack: ExitStack) -> Statement:
+    """Multiply 256 x 256 matrices, float32."""
+    return _operator(stack, "matmul", _random(256, 256), _random(256, 256), 1)
+
+
+@row("operators")
+def matmul_half(stack: ExitStack) -> Statement:
+    """Multiply 256 x 256 matrices, float16."""
+    return _operator(stack, "matmul", _random(256, 256), _random(256, 256), 1, kind="f2")
+
+
+@row("operators")
+def matmul_vector(stack: ExitStack) -> Statement:
+    """Multiply a vector and a 4,096 x 4,096 matrix, float32."""
+    return _operator(stack, "matmul", _random(1, 4096), _random(4096, 4096), 1)
+
+
+# --- python
+
+
+@row("python")
+def import_acl(stack: ExitStack) -> Timed:
+    """Import acl, after numpy."""
+    return lambda: float(subprocess.check_output([sys.executable, "-c", PROGRAM], stderr=subprocess.DEVNULL))
+
+
+@row("python")
+def get_device(stack: ExitStack) -> Statement:
+    """Call acl.rt.get_device()."""
+    return Statement("get_device()", {"get_device": acl.rt.get_device})
+
+
+@row("python")
+def event_object(stack: ExitStack) -> Statement:
+    """Call acl.Event().close()."""
+    return Statement("Event().close()", {"Event": acl.Event})
+
+
+@row("python")
+def buffer_object(stack: ExitStack) -> Statement:
+    """Call acl.Buffer(4096).close()."""
+    return Statement("Buffer(4096).close()", {"Buffer": acl.Buffer})
+
+
+@row("python")
+def record_object(stack: ExitStack) -> Statement:
+    """Call stream.record(event) and stream.synchronize()."""
+    stream, event = stack.enter_context(acl.Stream()), stack.enter_context(acl.Event())
+    names: Names = {"record": stream.record, "event": event, "synchronize": stream.synchronize}
+    return Statement("record(event); synchronize()", names)

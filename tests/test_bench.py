@@ -1,0 +1,241 @@
+"""The benchmark command: rows, stored results, comparisons, reports."""
+
+import json
+import os
+import sys
+
+import numpy
+import pytest
+from helpers import programs
+
+import acl
+from acl.bench import compare, report, result
+from acl.bench.measure import Bench, Effort, measure
+from acl.bench.rows import GROUPS, ROWS
+
+ONCE = Effort(2, 0.0)
+NAMES = [row.name for row in ROWS]
+
+
+def bench(*arguments, **options):
+    return programs.run([sys.executable, "-m", "acl", "bench", *arguments], **options)
+
+
+def made(title="made", shift=1.0, pairs=None, **samples):
+    """Return a result of given samples, in seconds."""
+    times = {name: [shift * each for each in values] for name, values in samples.items()}
+    labels = {name: f"the row | {name}" for name in samples}
+    return result.Result(title, result.about(), times, dict.fromkeys(samples, "runtime"), labels, {}, pairs)
+
+
+# --- rows
+
+
+def test_every_group_has_rows_with_names_and_labels():
+    assert {row.group for row in ROWS} == set(GROUPS)
+    assert len(set(NAMES)) == len(NAMES)
+    assert all(row.label and not row.label.endswith(".") for row in ROWS)
+
+
+@pytest.mark.needs_sim
+def test_every_row_is_measured():
+    said = []
+    samples, skipped = measure(ROWS, ONCE, said.append)
+    assert skipped == {} and list(samples) == NAMES
+    assert all(len(each) == 2 and min(each) > 0 for each in samples.values())
+    assert said == ["round 1 of 2", "round 2 of 2"]
+
+
+def test_rows_leave_nothing_behind():
+    rows = [row for row in ROWS if row.group in ("events", "capture")]
+    with Bench(rows, ONCE):
+        pass
+    before = acl.sim.live() if acl.backend == "sim" else 0
+    with Bench(rows, ONCE) as opened:
+        assert list(opened.samplers) == [row.name for row in rows]
+    assert not before or acl.sim.live() == before
+
+
+def test_a_row_that_fails_is_left_out_with_its_reason():
+    def refuse(stack):
+        raise RuntimeError("107000: no such thing")
+
+    row = ROWS[0]._replace(name="broken", prepare=refuse)
+    with Bench([row, ROWS[0]], ONCE) as opened:
+        assert opened.skipped == {"broken": "RuntimeError: 107000: no such thing"}
+        assert list(opened.samplers) == [ROWS[0].name]
+
+
+# --- stored results
+
+
+def test_a_stored_result_is_the_same_again(tmp_path):
+    one = made(first=[1e-6, 2e-6, 4e-6], second=[3e-3])._replace(skipped={"third": "no card"}, pairs="1")
+    result.save(one, tmp_path / "made.json")
+    assert result.load(str(tmp_path / "made.json")) == one._replace(
+        about={**one.about, "pairs": "1", "skipped": {"third": "no card"}}
+    )
+
+
+def test_pytest_benchmark_reads_a_stored_result(tmp_path):
+    result.save(made(first=[1e-6, 2e-6, 4e-6], second=[3e-3]), tmp_path / "0001_made.json")
+    command = [sys.executable, "-c", "from pytest_benchmark.cli import main; main()", "compare"]
+    done = programs.run([*command, str(tmp_path / "0001_made.json"), "--columns=median,max,rounds"])
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines() if line.startswith(("first", "second"))]
+    assert [line[0].split()[0] for line in lines] == ["first", "second"], done.stdout
+    assert "2.0000" in done.stdout and "4.0000" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "No such file or directory"),
+        ("{", "it does not hold a stored result"),
+        ("[]", "it does not hold a stored result"),
+        ('{"benchmarks": []}', "it has no 'machine_info'"),
+        ('{"benchmarks": [], "machine_info": {}}', "it has no samples"),
+        (
+            '{"benchmarks": [{"name": "a", "stats": {"min": 1}}], "machine_info": {}}',
+            "pytest-benchmark writes samples with --benchmark-save-data",
+        ),
+    ],
+)
+def test_files_that_are_no_results_are_refused(tmp_path, content, words):
+    path = tmp_path / "made.json"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(result.Unreadable, match=words):
+        result.load(str(path))
+
+
+def test_the_package_brings_a_result_of_the_simulator():
+    example = result.load("simulator")
+    assert example.about["backend"] == "sim" and set(example.samples) == set(NAMES)
+
+
+# --- comparisons
+
+
+@pytest.mark.parametrize(
+    ("factor", "noise", "verdict"),
+    [
+        (1.0, 0.001, "same"),
+        (1.5, 0.01, "slower"),
+        (0.5, 0.01, "faster"),
+        (1.03, 0.001, "unclear"),
+        (1.0, 2.0, "unclear"),
+    ],
+)
+def test_verdicts(factor, noise, verdict):
+    random = numpy.random.default_rng(3)
+    one, two = (list(1e-6 * scale * numpy.exp(noise * random.standard_normal(41))) for scale in (1.0, factor))
+    found = compare.ratio(one, two)
+    assert found.verdict == verdict, found
+    assert found.low <= found.value <= found.high
+    assert compare.ratio(one, two) == found
+
+
+def test_pairs_do_not_depend_on_what_disturbs_both():
+    random = numpy.random.default_rng(4)
+    load = numpy.exp(random.standard_normal(41))  # of the machine, from sample to sample
+    one, two = list(1e-6 * load), list(1.1e-6 * load)
+    assert compare.ratio(one, two).verdict == "unclear"
+    paired = compare.ratio(one, two, paired=True)
+    assert paired.verdict == "slower" and paired.value == pytest.approx(1.1)
+    assert compare.ratios([made(pairs="1", row=one), made(pairs="1", row=two)], "row") == [paired]
+    assert compare.ratios([made(pairs="1", row=one), made(pairs="2", row=two)], "row") != [paired]
+
+
+def test_samples_of_no_time_have_no_interval():
+    found = compare.ratio([0.0, 0.0, 1.0], [1.0, 1.0, 1.0])
+    assert (found.low, found.verdict) == (0.0, "unclear")
+
+
+# --- reports
+
+
+def test_durations():
+    shown = [report.duration(each) for each in (0.0, 1.234e-9, 12.34e-9, 999.4e-9, 1e-6, 0.0123, 2)]
+    assert shown == ["0.00 ns", "1.23 ns", "12.3 ns", "999 ns", "1.00 µs", "12.3 ms", "2.00 s"]
+
+
+def test_a_table_has_medians_ratios_and_verdicts():
+    head, *lines = report.table([made("a", row=[2e-6] * 3, other=[1.0]), made("b", 2.0, row=[2e-6] * 3)])
+    assert head[3:] == ["a: median", "p99", "b: median", "p99", "b / a", "95 % interval", "verdict"]
+    assert lines == [
+        ["runtime", "row", "the row | row", *["2.00 µs"] * 2, *["4.00 µs"] * 2, "2.00", "2.00 to 2.00", "slower"]
+    ]
+    assert "a: the others lack other" in report.text([made("a", row=[1.0], other=[1.0]), made("b", row=[1.0])])
+
+
+def test_results_of_one_title_are_told_apart():
+    assert report.names_of([made("a"), made("a")]) == [f"a ({acl.backend}) 1", f"a ({acl.backend}) 2"]
+    assert report.names_of([made("a"), made("b")]) == ["a", "b"]
+
+
+def test_markdown_and_html():
+    results = [made("a", row=[1e-6, 2e-6]), made("b", 3.0, row=[1e-6, 2e-6])]
+    lines = report.markdown(results).splitlines()
+    assert len({line.replace("\\|", "").count("|") for line in lines[:3]}) == 1 and "the row \\| row" in lines[2]
+    page = report.html(results)
+    assert page.count("<tr>") == 2 and page.count("<rect") == 2 and '<td class="slower">' in page
+    assert "http" not in page  # it needs no other file
+
+
+# --- the command
+
+
+def test_the_rows_are_listed():
+    done = bench("--list", "--group", "events")
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[:2] for line in done.stdout.splitlines()] == [
+        [row.group, row.name] for row in ROWS if row.group == "events"
+    ]
+
+
+def test_measure_save_and_compare(tmp_path):
+    options = {"cwd": tmp_path}
+    done = bench("--quick", "get_device", "event", "--save", "before.json", **options)
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[1] for line in done.stdout.splitlines()[1:3]] == ["event", "get_device"]
+    assert "saved before.json" in done.stdout and "now: median" in done.stdout
+    done = bench("--quick", "get_device", "--compare", "before.json", "-o", "table.md", "--save", "now.json", **options)
+    assert done.returncode == 0, done.stderr
+    assert "now / before" in done.stdout and "before: the others lack event" in done.stdout
+    assert (tmp_path / "table.md").read_text().startswith("| group | row | what | before: median |")
+    done = bench("--compare", "before.json", "now.json", "-o", "report.html", **options)
+    assert done.returncode == 0, done.stderr
+    assert "now / before" in done.stdout and "<svg" in (tmp_path / "report.html").read_text()
+    assert set(os.listdir(tmp_path)) == {"before.json", "now.json", "table.md", "report.html"}
+
+
+def test_two_backends_in_turn(tmp_path):
+    done = bench("--quick", "get_device", "--against", "sim", "--save", "both.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "95 % interval" in done.stdout
+    stored = [result.load(str(path)) for path in sorted(tmp_path.iterdir())]
+    assert sorted(each.about["backend"] for each in stored) == sorted([acl.backend, "sim"])
+    assert stored[0].pairs is not None and stored[0].pairs == stored[1].pairs
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["no_such_row"], "no row is called no_such_row; --list shows all"),
+        (["--compare", "/nonexistent/a.json", "b.json"], "/nonexistent/a.json: No such file or directory"),
+        (["--compare", "simulator", "simulator", "--save", "a.json"], "--save has nothing to store"),
+        (["--list", "-o", "table.pdf"], "-o is table.pdf, expected a file that ends with .txt, .md, .html"),
+    ],
+)
+def test_wrong_arguments_have_a_sentence(arguments, words):
+    done = bench(*arguments)
+    assert done.returncode == 1 and words in done.stderr and "Traceback" not in done.stderr
+
+
+def test_results_without_a_common_row(tmp_path):
+    for name in "ab":
+        result.save(made(name, **{name: [1.0]}), tmp_path / f"{name}.json")
+    done = bench("--compare", "a.json", "b.json", cwd=tmp_path)
+    assert done.returncode == 1 and "no row was measured in all results" in done.stderr
+    assert json.loads((tmp_path / "a.json").read_text())["benchmarks"][0]["name"] == "a"
