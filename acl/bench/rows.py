@@ -14,13 +14,16 @@ from typing import Any, NamedTuple, Union
 import numpy
 
 import acl
+from acl._lib import lib
 
 GROUPS = ("runtime", "memory", "events", "capture", "models", "operators", "python")
 BURST, TASKS = 50, 1000  # tasks of a burst and of a captured instance
 LARGE = 64 << 20
 WIDE = 1 << 20  # elements of the large operands
-TO_DEVICE, TO_HOST, ON_DEVICE = 1, 2, 3
-SYNC_EVENT = 9  # an event that only synchronises
+POLICY, MODE = lib.ACL_MEM_MALLOC_HUGE_FIRST, lib.ACL_MODEL_RI_CAPTURE_MODE_RELAXED
+TO_DEVICE, TO_HOST = lib.ACL_MEMCPY_HOST_TO_DEVICE, lib.ACL_MEMCPY_DEVICE_TO_HOST
+ON_DEVICE = lib.ACL_MEMCPY_DEVICE_TO_DEVICE
+SYNC_EVENT = lib.ACL_EVENT_SYNC
 PROGRAM = "import time, numpy; start = time.perf_counter(); import acl; print(time.perf_counter() - start)"
 
 
@@ -77,7 +80,7 @@ def _stream(stack: ExitStack) -> int:
 
 
 def _block(stack: ExitStack, size: int) -> int:
-    address = done(acl.rt.malloc(size, 0))
+    address = done(acl.rt.malloc(size, POLICY))
     stack.callback(acl.rt.free, address)
     return int(address)
 
@@ -132,13 +135,13 @@ def stream(stack: ExitStack) -> Statement:
 @row("memory")
 def malloc_free(stack: ExitStack) -> Statement:
     """Allocate and free 4 KiB."""
-    return Statement("p, ret = malloc(4096, 0); free(p)", {"malloc": acl.rt.malloc, "free": acl.rt.free})
+    return Statement(f"p, ret = malloc(4096, {POLICY}); free(p)", {"malloc": acl.rt.malloc, "free": acl.rt.free})
 
 
 @row("memory")
 def malloc_free_large(stack: ExitStack) -> Statement:
     """Allocate and free 64 MiB."""
-    return Statement(f"p, ret = malloc({LARGE}, 0); free(p)", {"malloc": acl.rt.malloc, "free": acl.rt.free})
+    return Statement(f"p, ret = malloc({LARGE}, {POLICY}); free(p)", {"malloc": acl.rt.malloc, "free": acl.rt.free})
 
 
 @row("memory")
@@ -209,7 +212,7 @@ def hop(stack: ExitStack) -> Statement:
 def _captured(stack: ExitStack, tasks: int) -> tuple[int, int]:
     """Capture sets of 4 bytes; return the stream and the instance."""
     stream, address = _stream(stack), _block(stack, 4096)
-    done(acl.mdl.ri_capture_begin(stream, 2))
+    done(acl.mdl.ri_capture_begin(stream, MODE))
     for _ in range(tasks):
         done(acl.rt.memset_async(address, 4, 0, 4, stream))
     instance = done(acl.mdl.ri_capture_end(stream))
@@ -248,7 +251,7 @@ def capture(stack: ExitStack) -> Statement:
     """Capture 1,000 sets of 4 bytes, and destroy the instance: each set."""
     names: Names = {"begin": acl.mdl.ri_capture_begin, "end": acl.mdl.ri_capture_end, "destroy": acl.mdl.ri_destroy}
     names.update(memset=acl.rt.memset_async, s=_stream(stack), p=_block(stack, 4096), times=range(TASKS))
-    text = "begin(s, 2)\nfor _ in times: memset(p, 4, 0, 4, s)\ni, ret = end(s); destroy(i)"
+    text = f"begin(s, {MODE})\nfor _ in times: memset(p, 4, 0, 4, s)\ni, ret = end(s); destroy(i)"
     return Statement(text, names, TASKS)
 
 
