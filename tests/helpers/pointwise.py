@@ -7,6 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from helpers.operands import (
+    EXAMPLES,
     KINDS,
     ORDER,
     PARTS,
@@ -23,7 +24,7 @@ from helpers.operands import (
     stretched,
 )
 
-FEWER = settings(SETTINGS, max_examples=60)
+FEWER = settings(SETTINGS, max_examples=min(EXAMPLES, 60))
 FLOATS = [kind for kind in KINDS if ORDER[kind] == 2]
 INTEGERS = [kind for kind in KINDS if ORDER[kind] == 1]
 COMPLEX = ["c8", "c16"]
