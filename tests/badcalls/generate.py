@@ -132,7 +132,7 @@ def operators():
             name, params = re.fullmatch(r"aclnnStatus (\w+)\((.*)\)", prototype).groups()
             plain = tuple(abi.Param(*re.fullmatch(r"(.*[ *])(\w+)", part).groups()) for part in params.split(", "))
             found.append(abi.Function(name, "row", "aclnnStatus", plain, (8, 1), "", ()))
-    return found
+    return [function for function in found if function.name not in UNDRAWN]
 
 
 def table():
