@@ -67,7 +67,7 @@ class Operator(NamedTuple):
 
     @property
     def checks(self) -> str:
-        """The data types, or how they are checked; "" if there is no kernel to check them."""
+        """The data types, or how they are checked; "" without a kernel."""
         return self.types or (UNLISTED if self.kernel and is_simulator else "")
 
 

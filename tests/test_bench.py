@@ -10,7 +10,7 @@ from helpers import programs
 import acl
 from acl.bench import command, compare, report, result
 from acl.bench.measure import Bench, Effort, measure
-from acl.bench.rows import GROUPS, ROWS
+from acl.bench.rows import GROUPS, ROWS, Statement
 
 ONCE = Effort(2, 0.0)
 NAMES = [row.name for row in ROWS]
@@ -63,6 +63,12 @@ def test_a_row_that_fails_is_left_out_with_its_reason():
     with Bench([row, ROWS[0]], ONCE) as opened:
         assert opened.skipped == {"broken": "RuntimeError: 107000: no such thing"}
         assert list(opened.samplers) == [ROWS[0].name]
+
+
+def test_a_row_whose_calls_fail_is_left_out():
+    row = ROWS[0]._replace(name="broken", prepare=lambda stack: Statement("free(0)", {"free": acl.rt.free}))
+    with Bench([row], ONCE) as opened:
+        assert not opened.samplers and "aclrtFree" in opened.skipped["broken"]
 
 
 # --- stored results

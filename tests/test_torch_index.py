@@ -84,7 +84,8 @@ def test_pads_of_negative_sizes(peer):
 
 
 MODES = {"reflection": "reflect", "replication": "replicate", "circular": "circular"}
-PADS = [(name, dims) for name in MODES for dims in (1, 2, 3) if (name, dims) != ("circular", 1)]  # there is no such one
+# There is no operator CircularPad1d.
+PADS = [(name, dims) for name in MODES for dims in (1, 2, 3) if (name, dims) != ("circular", 1)]
 
 
 def padded(source, kind, name, dims):

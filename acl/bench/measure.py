@@ -26,7 +26,8 @@ class Effort(NamedTuple):
 
 USUAL, QUICK = Effort(61, 0.01), Effort(15, 0.002)
 Sampler = Callable[[], float]  # takes a sample and returns the seconds of one call
-ERRORS = (acl.errors.AclError, AttributeError, ImportError, NotImplementedError, RuntimeError, TypeError, ValueError)
+# What the opened library cannot do; other errors are faults of a row. AttributeError: it lacks an operator.
+ERRORS = (RuntimeError, AttributeError)
 
 
 def _sampler(prepare: Prepare, stack: ExitStack, seconds: float) -> Sampler:
@@ -36,6 +37,11 @@ def _sampler(prepare: Prepare, stack: ExitStack, seconds: float) -> Sampler:
         timed()
         return timed
     timer, number = timeit.Timer(timed.text, globals=dict(timed.names)), 1
+    acl.get_recent_err_msg()  # the next one is about this row
+    timer.timeit(1)
+    message = acl.get_recent_err_msg()  # the timed text looks at no status
+    if message:
+        raise RuntimeError(message)
     while timer.timeit(number) < seconds:
         number *= 2
     calls = number * timed.calls

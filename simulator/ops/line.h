@@ -16,7 +16,7 @@ struct sim_line sim_line_of(const aclsimTensor *tensor, uint32_t first, uint32_t
 aclsimTensor sim_line_without(const aclsimTensor *tensor, uint32_t dim);
 
 /* Allocates memory for `count` lines in a class, which the caller frees, and counts the elements of one line. A line
- * without elements has memory, too. Returns 207001 if there is no memory. */
+ * without elements gets memory, too. Returns 207001 if the host has none left. */
 aclError sim_line_reserve(const struct sim_line *line, enum sim_class class, size_t count, void **memory,
                           size_t *length);
 
