@@ -143,7 +143,10 @@ def lse_of(soft):
 
 
 def factor_of(most):
-    """Return the relative error of sums of exponentials of floats: it grows with the scores, whose maxima these are."""
+    """Return the relative error of sums of exponentials of floats: it grows with the scores.
+
+    ``most`` are the greatest scores of the rows, or the logarithms of the sums.
+    """
     return 1e-5 + 2.0**-22 * numpy.abs(most[numpy.abs(most) < 1e30]).max(initial=0)
 
 

@@ -35,7 +35,7 @@ ROUNDING = {"f2": 2**-11, "b2": 2**-8, "f4": 2**-24, "f8": 2**-53}
 FLOAT16_END = 65520.0  # from here on float16 rounds to infinity
 
 # How many random examples a test draws; ACL_EXAMPLES sets a larger number for long runs.
-EXAMPLES = int(os.environ.get("ACL_EXAMPLES", "40"))
+EXAMPLES = int(os.environ.get("ACL_EXAMPLES", "25"))
 SETTINGS = settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 
 
