@@ -1,9 +1,10 @@
 """Test the tests: change one expression at a time in a copy of the simulator, and demand that a C test fails.
 
 ``python3 simulator/mutants/run.py [--build DIR] [--jobs N] [NAME ...]`` prints a table and fails if the tests pass
-with a mutant. ``--check`` only looks up every mutant in the source, without building anything. If the function or the
-expression of a mutant is not found exactly once, all such mutants are listed before anything is built, and the tables
-must follow the source.
+with a mutant. It tests N mutants at the same time, each in a copy of its own: many make a test hang, which costs no
+CPU. ``--check`` only looks up every mutant in the source, without building anything. If the function or the expression
+of a mutant is not found exactly once, all such mutants are listed before anything is built, and the tables must follow
+the source.
 
 These mutants are left out because no test can tell them from the original: the waker's futex word stored with relaxed
 order (the gate's lock orders it), a ready list without its tail pointer check (only the order changes), a lost kick
@@ -22,7 +23,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 from source import Place, Sources
 from table import ENGINE_MUTANTS, Mutant
@@ -35,8 +38,8 @@ MUTANTS = ENGINE_MUTANTS + GROUP_MUTANTS
 class Workshop:
     """A copy of the simulator, built twice: plain and with ThreadSanitizer."""
 
-    def __init__(self, folder: Path, jobs: int) -> None:
-        self.folder, self.jobs = folder, jobs
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.limits: dict[tuple[str, bool], float] = {}
         ignore = shutil.ignore_patterns("__pycache__", "build*", "*.so")
         shutil.copytree(ROOT / "simulator", folder / "simulator", ignore=ignore)
@@ -50,7 +53,6 @@ class Workshop:
         command = [
             "make",
             "-s",
-            f"-j{self.jobs}",
             "-C",
             str(self.folder / "simulator"),
             f"BUILD={build}",
@@ -124,26 +126,48 @@ def look_up(mutants: Sequence[Mutant]) -> tuple[list[Place], list[str]]:
 
 
 def check_original(workshop: Workshop, mutants: Sequence[Mutant]) -> None:
-    """Build the mutants' tests once, and exit unless all of them pass without a mutation."""
+    """Build the mutants' tests once; raise RuntimeError unless all of them pass without a mutation."""
     for tsan in (False, True):
         tests = tuple(sorted({test for mutant in mutants if mutant.tsan or not tsan for test in mutant.tests}))
         problem = workshop.build(tests, tsan) if tests else ""
         if problem:
-            sys.exit(problem)
+            raise RuntimeError(problem)
         for test in tests:
             begin = time.monotonic()
             how = workshop.run(test, tsan)
             workshop.limits[test, tsan] = 3 + 4 * (time.monotonic() - begin)
             if how:
-                sys.exit(f"{test} fails without any mutation: {how}")
+                raise RuntimeError(f"{test} fails without any mutation: {how}")
+
+
+def work(folder: Path | None, chosen: Sequence[Mutant], left: SimpleQueue[tuple[Mutant, Place]]) -> int:
+    """Test mutants in a copy below the folder until none are left; return how many no test detected."""
+    bad = 0
+    with tempfile.TemporaryDirectory(dir=folder) as copy:
+        workshop = Workshop(Path(copy))
+        check_original(workshop, chosen)
+        while True:
+            try:
+                mutant, place = left.get_nowait()
+            except Empty:
+                return bad
+            begin = time.monotonic()
+            try:
+                how = workshop.fate(mutant, place) or "SURVIVED"
+                bad += how == "SURVIVED"
+            except LookupError as error:
+                how = f"OUT OF DATE: {error}"
+                bad += 1
+            line = f"{mutant.name:56} {place.path.name:19} {time.monotonic() - begin:5.1f} s  {how}\n"
+            print(line, end="", flush=True)
 
 
 def main() -> int:
     """Print the table; the exit status is the number of mutants that no test detected, or that were not found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", metavar="NAME", nargs="*", help="mutants to run (all by default)")
-    parser.add_argument("--build", type=Path, help="folder in which the temporary copy is made")
-    parser.add_argument("--jobs", type=int, default=2, help="number of compilers that run at the same time")
+    parser.add_argument("--build", type=Path, help="folder in which the temporary copies are made")
+    parser.add_argument("--jobs", type=int, default=2, help="number of mutants that are tested at the same time")
     parser.add_argument("--check", action="store_true", help="only look up the mutants in the source")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - {mutant.name for mutant in MUTANTS}
@@ -154,19 +178,15 @@ def main() -> int:
     if lost or arguments.check:
         print(*lost, f"{len(chosen)} mutants, {len(lost)} not found in the source", sep="\n")
         return min(len(lost), 100)
-    bad = 0
-    with tempfile.TemporaryDirectory(dir=arguments.build) as folder:
-        workshop = Workshop(Path(folder), arguments.jobs)
-        check_original(workshop, chosen)
-        for mutant, place in zip(chosen, places):
-            begin = time.monotonic()
-            try:
-                how = workshop.fate(mutant, place) or "SURVIVED"
-                bad += how == "SURVIVED"
-            except LookupError as error:
-                how = f"OUT OF DATE: {error}"
-                bad += 1
-            print(f"{mutant.name:56} {place.path.name:19} {time.monotonic() - begin:5.1f} s  {how}", flush=True)
+    left: SimpleQueue[tuple[Mutant, Place]] = SimpleQueue()
+    for item in zip(chosen, places):
+        left.put(item)
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        shares = [pool.submit(work, arguments.build, chosen, left) for _ in range(arguments.jobs)]
+        try:
+            bad = sum(share.result() for share in shares)
+        except RuntimeError as error:
+            sys.exit(str(error))
     print(f"{len(chosen)} mutants, {bad} not noticed")
     return min(bad, 100)
 
