@@ -309,6 +309,14 @@ def test_nothing_is_called_where_a_callback_drops_the_last_reference(stream):
     assert not retired and not box
 
 
+def test_a_buffer_that_a_callback_closes_is_freed_by_the_synchronise(stream):
+    before, waiting = free_memory(), []
+    buffer = acl.Buffer(LARGE)
+    stream.call(lambda: (buffer.close(), waiting.append(len(retired))))
+    stream.synchronize()
+    assert waiting == [1] and buffer.closed and free_memory() == before and not retired
+
+
 @pytest.mark.needs_sim
 def test_memory_that_ran_out_waits_for_what_is_given_back(configure):
     configure(memory=64 << 20)

@@ -93,6 +93,24 @@ def test_threads_share_objects(opened):
     assert failed == []
 
 
+def test_threads_that_share_a_fresh_buffer_find_one_block():
+    together = threading.Barrier(4)
+
+    def use(buffer, found):
+        together.wait()
+        found.append(buffer._block)
+
+    for _ in range(50):
+        found = []
+        with acl.Buffer(64) as buffer:
+            threads = [threading.Thread(target=use, args=(buffer, found)) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        assert len(found) == 4 and len(set(map(id, found))) == 1
+
+
 def test_a_use_that_is_told_of_while_another_thread_waits_is_kept(stream, monkeypatch):
     """The other thread forgets what it has waited for, and no more."""
     array = acl.DeviceArray.zeros(4)

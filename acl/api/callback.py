@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from acl._calls import calls
+from acl._calls import enter, leave
 from acl._hooks import instance_destroyed
 from acl._lib import _acl, ffi, lib
 from acl.api import capture, values
@@ -28,7 +28,7 @@ exception_callbacks: list[Callable[[int], Any]] = []
 @ffi.def_extern(onerror=lambda kind, error, trace: _acl.unraisable(error, launch_callback))
 def acl_on_callback(number):
     """Run a launched callback on the thread that is in process_report."""
-    calls.depth += 1
+    enter()
     function = data = None
     try:
         number = values.address(number)
@@ -39,13 +39,13 @@ def acl_on_callback(number):
     finally:
         # These may hold the last reference to the stream, whose finalizer must run while the call is counted.
         del function, data
-        calls.depth -= 1
+        leave()
 
 
 @ffi.def_extern(onerror=lambda kind, error, trace: _acl.unraisable(error, set_exception_info_callback))
 def acl_on_exception(info):
     """Pass the information about a failed task to the registered function."""
-    calls.depth += 1
+    enter()
     try:
         for function in exception_callbacks[-1:]:
             try:
@@ -54,7 +54,7 @@ def acl_on_exception(info):
                 _acl.unraisable(error, function)
     finally:
         function = None
-        calls.depth -= 1
+        leave()
 
 
 def is_captured(number):

@@ -60,24 +60,37 @@ def _short(value: Any) -> str:
 
 
 class Layout:
-    """Shape, type and strides. Arrays in which all are equal share one, so that operators compare by identity."""
+    """Shape, type and strides, and what follows from them.
 
-    __slots__ = ("shape", "dtype", "strides")
+    Arrays in which all are equal share one, so that operators and models compare by identity.
+    """
+
+    __slots__ = ("shape", "dtype", "strides", "size", "nbytes", "is_contiguous")
 
     def __init__(self, shape: tuple[int, ...], dtype: "numpy.dtype[Any]", strides: tuple[int, ...]) -> None:
         self.shape, self.dtype, self.strides = shape, dtype, strides
+        self.size = math.prod(shape)
+        self.nbytes = self.size * dtype.itemsize
+        wanted = _strides_of(shape, dtype.itemsize)
+        self.is_contiguous = self.size == 0 or all(
+            extent == 1 or stride == want for extent, stride, want in zip(shape, strides, wanted)
+        )
 
 
 _layouts: dict[tuple[object, ...], Layout] = {}
 
 
-def layout_of(shape: tuple[int, ...], dtype: "numpy.dtype[Any]", strides: tuple[int, ...]) -> Layout:
-    """Return the layout of this shape, type and strides in bytes."""
+def layout_of(shape: tuple[int, ...], dtype: "numpy.dtype[Any]", strides: Optional[tuple[int, ...]] = None) -> Layout:
+    """Return the layout of this shape, type and strides in bytes; without strides, the layout in C order."""
     found = _layouts.get((shape, dtype, strides))
     if found is None:
         if len(_layouts) >= LAYOUTS:
             _layouts.clear()  # layouts in use stay valid; new arrays like theirs get new ones
-        found = _layouts.setdefault((shape, dtype, strides), Layout(shape, dtype, strides))
+        if strides is None:
+            made = layout_of(shape, dtype, _strides_of(shape, dtype.itemsize))
+        else:
+            made = Layout(shape, dtype, strides)
+        found = _layouts.setdefault((shape, dtype, strides), made)
     return found
 
 
@@ -103,21 +116,24 @@ class DeviceArray(BlockHolder):
     Wraps ``aclrtMalloc``, and for copies ``aclrtMemcpy`` and ``aclrtMemcpyAsync``.
     """
 
-    __slots__ = ("_layout",)
+    __slots__ = ("_block", "_layout")
 
     reads_silently: ClassVar[bool] = False
 
+    _block: Optional[Block]
     _layout: Layout
 
     def __init__(self, shape: Shape, dtype: "DTypeLike" = "f4") -> None:
         kind = _type_of(dtype)
-        if isinstance(shape, list) or getattr(shape, "ndim", 0) != 0 or not isinstance(shape, (tuple, SupportsIndex)):
+        if shape.__class__ not in (int, tuple) and (
+            isinstance(shape, list) or getattr(shape, "ndim", 0) != 0 or not isinstance(shape, (tuple, SupportsIndex))
+        ):
             raise TypeError(
                 f"acl.DeviceArray takes a shape: shape is {_short(shape)}, expected an int or a tuple of ints; to copy "
                 "values, use acl.DeviceArray.from_numpy(values)"
             )
         extents = extents_of(shape, "DeviceArray")
-        self._layout = layout_of(extents, kind, _strides_of(extents, kind.itemsize))
+        self._layout = layout_of(extents, kind)
         self._set(Block.allocate(max(self.nbytes, 1), "device", "huge_first"), 0)
 
     def _set(self, block: Block, offset: int) -> None:
@@ -130,9 +146,10 @@ class DeviceArray(BlockHolder):
 
     @classmethod
     def _over(
-        cls, block: Block, offset: int, shape: tuple[int, ...], dtype: "numpy.dtype[Any]", strides: tuple[int, ...]
-    ) -> "DeviceArray":
-        """Return an array over part of a block, without checking that it fits."""
+        cls, block: Block, offset: int, shape: tuple[int, ...], dtype: "numpy.dtype[Any]",
+        strides: Optional[tuple[int, ...]] = None,
+    ) -> "DeviceArray":  # fmt: skip
+        """Return an array over part of a block, without checking that it fits; without strides it is in C order."""
         self = cls.__new__(cls)
         self._layout = layout_of(shape, dtype, strides)
         self._set(block, offset)
@@ -166,9 +183,7 @@ class DeviceArray(BlockHolder):
             reason = f"{extents} of {kind} takes bytes {offset} to {offset + size}, and the buffer has {buffer.nbytes}"
             raise refuse("DeviceArray.from_buffer", reason)
         block = buffer.share()
-        return cls._over(
-            block, buffer.handle - block.address + offset, extents, kind, _strides_of(extents, kind.itemsize)
-        )
+        return cls._over(block, buffer.handle - block.address + offset, extents, kind)
 
     @classmethod
     def from_handle(cls, address: int, shape: Shape, dtype: "DTypeLike" = "f4", *, keep: Any = None) -> "DeviceArray":
@@ -204,7 +219,7 @@ class DeviceArray(BlockHolder):
     @property
     def size(self) -> int:
         """The number of its elements."""
-        return math.prod(self.shape)
+        return self._layout.size
 
     @property
     def ndim(self) -> int:
@@ -219,20 +234,18 @@ class DeviceArray(BlockHolder):
     @property
     def nbytes(self) -> int:
         """The bytes of all elements."""
-        return self.size * self.dtype.itemsize
+        return self._layout.nbytes
 
     @property
     def is_contiguous(self) -> bool:
         """Whether its elements are contiguous in C order."""
-        wanted = _strides_of(self.shape, self.itemsize)
-        return self.size == 0 or all(
-            extent == 1 or stride == want for extent, stride, want in zip(self.shape, self.strides, wanted)
-        )
+        return self._layout.is_contiguous
 
     def _live(self) -> Block:
         """Return the block, or raise an error if the array or its device is closed."""
-        block = super()._live()
-        block.check()
+        block = self._block or super()._live()
+        if not block.opening.live:
+            block.check()
         return block
 
     def __len__(self) -> int:
@@ -353,7 +366,7 @@ class DeviceArray(BlockHolder):
         if math.prod(extents) != self.size or min(extents, default=0) < 0:
             raise refuse("DeviceArray.reshape", f"cannot reshape an array of {self.size} elements into shape {extents}")
         block = self._live()
-        return self._over(block, self.handle - block.address, extents, self.dtype, _strides_of(extents, self.itemsize))
+        return self._over(block, self.handle - block.address, extents, self.dtype)
 
     # --- Contents
 

@@ -2,7 +2,8 @@
 
 A :class:`Buffer`, the arrays on it and views of pinned memory share a block. It is freed by the rule of
 :mod:`acl.objects.memory_block` when the last of them is closed or garbage-collected; closing one of them leaves the
-memory to the others. :meth:`Buffer.view` waits for the work that is registered at that time; the program has to
+memory to the others. A buffer of the usual device memory creates its block when something needs one: an array, or work
+that is registered with it. :meth:`Buffer.view` waits for the work that is registered at that time; the program has to
 synchronise before it reads the results of later work through the view.
 """
 
@@ -11,10 +12,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol, Union
 
 from acl import rt
+from acl._calls import in_call, running
 from acl._lib import ffi, lib
 from acl.errors import error_of
-from acl.objects.memory_block import POLICIES, Block, one_of, pinned, refuse, tell
-from acl.objects.resource import LONGEST, Resource, current_opening, integer, stream_handle
+from acl.objects import resource
+from acl.objects.memory_block import POLICIES, Block, one_of, pinned, refuse, tell, telling
+from acl.objects.resource import LONGEST, MOST, Resource, current_opening, integer, retired, stream_handle
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +26,9 @@ if TYPE_CHECKING:
     from acl.objects.array import DeviceArray
     from acl.objects.stream import Stream
 
-KINDS = ("device", "host", "managed")
+DEVICE, HUGE_FIRST = "device", "huge_first"
+KINDS = (DEVICE, "host", "managed")
+HUGE = POLICIES[HUGE_FIRST]
 HOST_TO_HOST, HOST_TO_DEVICE = lib.ACL_MEMCPY_HOST_TO_HOST, lib.ACL_MEMCPY_HOST_TO_DEVICE
 DEVICE_TO_HOST, DEVICE_TO_DEVICE = lib.ACL_MEMCPY_DEVICE_TO_HOST, lib.ACL_MEMCPY_DEVICE_TO_DEVICE
 DEFAULT = lib.ACL_MEMCPY_DEFAULT
@@ -46,8 +51,11 @@ Shape = Union[int, Sequence[int]]
 
 def extents_of(shape: Shape, function: str) -> tuple[int, ...]:
     """Return a shape as a tuple of dimensions, or raise an error if it is not a shape."""
+    if shape.__class__ is int and 0 <= shape <= MOST:
+        return (shape,)
     given = shape if isinstance(shape, (tuple, list)) else (shape,)
-    extents = tuple(integer(extent, f"acl.{function}: a dimension") for extent in given)
+    what = f"acl.{function}: a dimension"
+    extents = tuple([integer(extent, what) for extent in given])
     if min(extents, default=0) < 0:
         raise refuse(function, f"shape is {extents}, expected no negative dimension")
     return extents
@@ -132,9 +140,12 @@ def transfer(to: Span, come: Span, pieces: Iterable[tuple[int, int]], size: int,
 
 
 class BlockHolder(Resource):
-    """A holder of a block, which may have other holders; closing the last one releases the memory."""
+    """A holder of a block, which may have other holders; closing the last one releases the memory.
 
-    __slots__ = ("_block",)
+    ``_block`` is None if it is closed.
+    """
+
+    __slots__ = ()
     _released_by = "aclrtFree"
 
     _block: Optional[Block]
@@ -194,20 +205,41 @@ class Buffer(BlockHolder):
         There is not enough memory, even after waiting for the release of memory that work still used.
     """
 
-    __slots__ = ("nbytes",)
+    __slots__ = ("_shared", "nbytes")
 
+    # The block, which is created when an array, a stream or a copy needs it: None before, and when it is closed.
+    _shared: Optional[Block]
     nbytes: int
 
-    def __init__(self, size: int, *, kind: str = "device", policy: str = "huge_first") -> None:
+    def __init__(self, size: int, *, kind: str = DEVICE, policy: str = HUGE_FIRST) -> None:
+        if size.__class__ is int and 0 < size <= MOST and kind is DEVICE and policy is HUGE_FIRST and not retired:
+            address, ret = rt.malloc(size, HUGE)
+            if ret != 0:
+                address = Block.try_again(size, kind, policy, ret, "aclrtMalloc")
+            self._shared, self.nbytes = None, size
+            self._handle = address
+            self._opening = resource.single or current_opening()
+            return
         kind, policy = one_of(kind, KINDS, "Buffer", "kind"), one_of(policy, POLICIES, "Buffer", "policy")
         size = integer(size, "acl.Buffer: size", 1, LONGEST)
         self._hold(Block.allocate(size, kind, policy), size)
 
     def _hold(self, block: Block, size: int) -> None:
         """Become a holder of a block."""
-        self._block = block
+        self._shared = block
         self.nbytes = size
         self._own(block.address, block.opening)
+
+    @property
+    def _block(self) -> Optional[Block]:  # type: ignore[override]
+        block, opening = self._shared, self._opening
+        if block is None and opening is not None:
+            with telling:  # another thread may be here at the same time
+                block = self._shared
+                if block is None:
+                    block = self._shared = Block(self._handle, self.nbytes, DEVICE, opening, True)
+                    block.policy = HUGE_FIRST
+        return block
 
     @classmethod
     def from_handle(cls, address: int, size: int, *, kind: str = "device", keep: Any = None) -> "Buffer":
@@ -244,8 +276,34 @@ class Buffer(BlockHolder):
     def __len__(self) -> int:
         return self.nbytes
 
+    def close(self) -> None:
+        """Release the memory; closing again does nothing.
+
+        It is freed (``aclrtFree``) when it has no other holder and the work that is registered with it is done.
+        """
+        if self._shared is None and self._opening is not None:
+            if running and in_call():
+                self._block  # noqa: B018  (a block leaves its release to another thread)
+            else:
+                address, opening = self._handle, self._opening
+                self._handle, self._opening = self._closed, None
+                if opening.live:
+                    rt.free(address)
+                return
+        self._handle, self._opening, self._shared = self._closed, None, None
+
     def fill(self, value: int = 0, *, stream: "Optional[Stream]" = None) -> None:
         """Set every byte to a value from 0 to 255."""
+        opening = self._opening
+        if (
+            stream is None and self._shared is None and opening is not None and opening.live
+            and value.__class__ is int and 0 <= value <= 255
+        ):  # fmt: skip
+            # No work uses the memory, because it has no block with which work is registered.
+            ret = rt.memset(self._handle, self.nbytes, value, self.nbytes)
+            if ret != 0:
+                raise error_of(ret, "aclrtMemset")
+            return
         fill(self, self._live(), value, stream, "Buffer.fill")
 
     def copy_from(self, source: Memory, *, size: Optional[int] = None, stream: "Optional[Stream]" = None) -> None:

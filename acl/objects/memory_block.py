@@ -261,6 +261,17 @@ class Block:
         if retired:
             sweep()
         address, ret, function = cls._try(size, kind, POLICIES[policy])
+        if ret != 0:
+            address = cls.try_again(size, kind, policy, ret, function)
+        self = cls(address, size, kind, resource.single or current_opening(), True)
+        if kind == "device":
+            self.policy = policy
+        return self
+
+    @classmethod
+    def try_again(cls, size: int, kind: str, policy: str, ret: int, function: str) -> int:
+        """Return the address of memory after waiting for the release of other memory, or raise the error."""
+        address = 0
         if ret == OUT_OF_MEMORY and retired:
             sweep(wait=True)
             address, ret, function = cls._try(size, kind, POLICIES[policy])
@@ -269,16 +280,14 @@ class Block:
             if isinstance(error, OutOfMemoryError):
                 error.advice = f"{size} bytes were requested; {error.advice}"
             raise error
-        self = cls(address, size, kind, resource.single or current_opening(), True)
-        if kind == "device":
-            self.policy = policy
-        return self
+        return address
 
     @staticmethod
     def _try(size: int, kind: str, policy: int) -> tuple[int, int, str]:
         """Allocate memory; return its address, the status code, and the name of the function."""
         if kind == "device":
-            return (*rt.malloc(size, policy), "aclrtMalloc")
+            address, ret = rt.malloc(size, policy)
+            return address, ret, "aclrtMalloc"
         if kind == "host":
             return (*rt.malloc_host(size), "aclrtMallocHost")
         slot = ffi.new("void **")
@@ -293,10 +302,11 @@ class Block:
 
     def note(self, handle: int, user: User) -> None:
         """Register a user of the memory, with :data:`telling` held."""
-        self.uses[handle] = user
+        uses = self.uses
+        uses[handle] = user
         self.told += 1
-        if len(self.uses) > MANY:
-            self.uses = {other: known for other, known in self.uses.items() if not known.closed}
+        if len(uses) > MANY:
+            self.uses = {other: known for other, known in uses.items() if not known.closed}
 
     def check(self) -> None:
         """Raise an error if the memory was freed with its device."""

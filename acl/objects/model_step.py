@@ -8,7 +8,7 @@ import numpy
 import acl
 from acl import mdl, rt
 from acl.errors import error_of
-from acl.objects.array import DeviceArray, _strides_of
+from acl.objects.array import DeviceArray
 from acl.objects.context_current import relaxed
 from acl.objects.memory import DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE
 from acl.objects.memory_block import Block, refuse
@@ -203,7 +203,7 @@ class Steps:
             dtype = self.signature.results[place].dtype
             if isinstance(target, Block):
                 shape = self._shape(place)
-                found.append(DeviceArray._over(target, 0, shape, dtype, _strides_of(shape, dtype.itemsize)))
+                found.append(DeviceArray._over(target, 0, shape, dtype))
             elif self.staged and not isinstance(target, DeviceArray):
                 shape = self._shape(place)
                 pinned = self.slot.outputs.host(place, 0)[: bytes_of(shape, dtype)].view(dtype).reshape(shape)

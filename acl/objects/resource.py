@@ -261,7 +261,8 @@ def stream_handle(stream: "Stream") -> int:
     Every function of the objects that takes a stream calls this, or tells the type by itself where a call of Python
     would cost too much (``Graph.replay``).
     """
-    return handle_of(stream, acl.Stream)
+    handle = stream._handle if isinstance(stream, acl.Stream) else handle_of(stream, acl.Stream)
+    return handle if handle.__class__ is int else handle.__index__()
 
 
 def check_stream(stream: "Optional[Stream]") -> None:
