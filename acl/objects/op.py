@@ -1,7 +1,7 @@
 """Operators on arrays: the implementation of the functions of :mod:`acl.nn`.
 
 The first call of a signature (the shapes, strides and types of the arrays, and the values of the other arguments)
-creates a :class:`Call`: it creates the descriptors, runs the first phase, and keeps the executor if it is repeatable.
+creates a :class:`Call`, which runs the first phase and keeps the executor if it is repeatable.
 Later calls of the signature only set the addresses that have changed and run the second phase. If an executor is not
 repeatable, each call runs the first phase.
 
@@ -11,19 +11,15 @@ that failed is discarded. Each stream keeps a workspace, which its operators sha
 has a separate workspace per stream, held by its instance, because replays run beside the stream's own work.
 """
 
-import operator as numbers
 import weakref
-from collections.abc import Callable, Iterable
-from sys import is_finalizing
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Optional
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
 import numpy
 
-import acl
-from acl import nnop, rt
+from acl import nnop
 from acl._hooks import kernel_replaced
-from acl._lib import _acl, lib
-from acl.data_types import DATA_TYPES
+from acl._lib import _acl
 from acl.errors import AclError, codes, error_of
 from acl.objects import resource
 from acl.objects.array import DeviceArray
@@ -31,249 +27,20 @@ from acl.objects.context_current import current_handle
 from acl.objects.kernel import check_place, finish
 from acl.objects.memory import Buffer
 from acl.objects.memory_block import Block, captured_into, refuse, tell
+from acl.objects.op_call import LISTS, Call, dtype_of, failure, is_number, numbers_of, plain_of, shown
 from acl.objects.op_signature import Parameter, Shape, shape_of
 from acl.objects.op_sized import result_of
 from acl.objects.op_table import RULES, SIZED
-from acl.objects.op_types import Refused, Spec, type_of_number
+from acl.objects.op_types import Refused, Spec
 from acl.objects.resource import LEAST, MOST, Opening, current_opening, stream_handle
 
 if TYPE_CHECKING:
     from acl.objects.stream import Stream
 
 SIGNATURES = 256  # how many signatures an operator keeps per device
-ND = lib.ACL_FORMAT_ND
-# Data types by their name in NumPy or ml_dtypes, and the names by the data type.
-CODES = {kind.name: code for code, kind in DATA_TYPES.items() if kind.package}
-NAMES = {code: name for name, code in CODES.items()}
-BITS = {"int": 32, "int8_t": 8, "int32_t": 32, "uint32_t": 32, "int64_t": 64, "uint64_t": 64}
 
 workspaces: "weakref.WeakKeyDictionary[Stream, Block]" = weakref.WeakKeyDictionary()
 captured_workspaces: "weakref.WeakValueDictionary[tuple[int, int], Block]" = weakref.WeakValueDictionary()
-
-
-def code_of(dtype: "numpy.dtype[Any]") -> int:
-    """Return the ``aclDataType`` of a NumPy type."""
-    code = CODES.get(dtype.name)
-    if code is None:
-        raise Refused(f"no operator supports {dtype}", "convert it on the host first: array.astype()")
-    return code
-
-
-def dtype_of(value: Any) -> "numpy.dtype[Any]":
-    """Return the NumPy type for an argument that is a NumPy type or an ``aclDataType``."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        if value not in NAMES:
-            raise Refused(f"dtype is {value}, which is not a data type of arrays", "name it as NumPy does: dtype='f4'")
-        value = NAMES[value]
-    try:
-        found: numpy.dtype[Any] = numpy.dtype(value)
-    except TypeError:
-        raise Refused(f"dtype is {value!r}, expected a type", "name it as NumPy does: dtype='f4'") from None
-    return found
-
-
-# --- Arguments: from Python values to C values
-
-
-class Handle(NamedTuple):
-    """A C object of a call, and the function that destroys it."""
-
-    end: Callable[[int], int]
-    value: int
-
-
-def _made(handles: list[Handle], value: int, end: Callable[[int], int], function: str) -> int:
-    """Add a new C object to the handles and return it, or raise an error if its creation failed."""
-    if value == 0:
-        raise error_of(codes.ACL_ERROR_BAD_ALLOC, function)
-    handles.append(Handle(end, value))
-    return value
-
-
-def _tensor(array: DeviceArray, handles: list[Handle]) -> tuple[int, int]:
-    """Return a descriptor, and the offset in bytes from the first element to the one with the lowest address."""
-    itemsize = array.itemsize
-    strides = [stride // itemsize for stride in array.strides]
-    low = sum((size - 1) * stride for size, stride in zip(array.shape, strides) if stride < 0 and size)
-    storage = list(array.shape)
-    if not array.is_contiguous:
-        storage = [1 - low + sum((size - 1) * stride for size, stride in zip(array.shape, strides) if stride > 0)]
-    first = array.handle + low * itemsize
-    tensor = acl.create_tensor(list(array.shape), code_of(array.dtype), strides, -low, ND, storage, first)
-    return _made(handles, tensor, acl.destroy_tensor, "aclCreateTensor"), low * itemsize
-
-
-def _scalar(value: Any, handles: list[Handle]) -> int:
-    """Create an ``aclScalar`` with the value and the type of a number."""
-    number = numpy.asarray(value, type_of_number(value))
-    made = acl.create_scalar(number.ctypes.data, code_of(number.dtype))
-    return _made(handles, made, acl.destroy_scalar, "aclCreateScalar")
-
-
-def _numbers(value: Any, name: str, kind: Callable[[Any], Any], what: str) -> list[Any]:
-    """Return an argument as a list, with each item converted by ``kind``, or raise an error."""
-    given = value if isinstance(value, (list, tuple)) else [value]
-    if isinstance(value, numpy.ndarray):
-        raise Refused(f"{name} is a ndarray, expected {what}", "make a list of it: array.tolist()")
-    try:
-        return [kind(item) for item in given]
-    except (TypeError, ValueError, OverflowError):
-        raise Refused(f"{name} is {value!r}, expected {what}") from None
-
-
-def _integer(value: Any) -> int:
-    """Return an integer of 64 bits; raise OverflowError if it has more."""
-    whole = numbers.index(value)
-    if not LEAST <= whole <= MOST:
-        raise OverflowError
-    return whole
-
-
-LISTS: dict[str, tuple[Callable[[Any], Any], str, Any, Any]] = {
-    "aclIntArray *": (_integer, "integers of 64 bits", acl.create_int_array, acl.destroy_int_array),
-    "aclFloatArray *": (float, "numbers", acl.create_float_array, acl.destroy_float_array),
-    "aclBoolArray *": (bool, "truth values", acl.create_bool_array, acl.destroy_bool_array),
-}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, complex, numpy.number, numpy.bool_))
-
-
-def _plain(value: Any, parameter: Parameter) -> Any:
-    """Return the C value of a number, a bool, a str or a data type."""
-    name, ctype = parameter.name, parameter.ctype
-    if ctype == "char *":
-        if not isinstance(value, str):
-            raise Refused(f"{name} is {value!r}, expected a str")
-        return value.encode()
-    if ctype == "aclDataType":
-        return code_of(dtype_of(value))
-    if not _is_number(value) or isinstance(value, (complex, numpy.complexfloating)):
-        raise Refused(f"{name} is {_shown(value)}, expected a number")
-    if ctype in ("double", "float"):
-        try:
-            return float(value)
-        except OverflowError:
-            raise Refused(f"{name} is {value}, which does not fit {ctype}") from None
-    if ctype == "bool":
-        return bool(value)
-    try:
-        whole = numbers.index(value)
-    except TypeError:
-        raise Refused(f"{name} is {value!r}, expected an integer") from None
-    bits = BITS[ctype]
-    low, high = (0, 2**bits - 1) if ctype.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-    if not low <= whole <= high:
-        raise Refused(f"{name} is {whole}, expected {low} to {high}")
-    return whole
-
-
-def _shown(value: Any) -> str:
-    """Return a value as a text for messages: an array only by the name of its class."""
-    return f"a {type(value).__name__}" if hasattr(value, "shape") else repr(value)
-
-
-class Call:
-    """One signature of an operator, ready to run: descriptors, and the executor if that is repeatable."""
-
-    __slots__ = (
-        "first", "second", "symbol", "arguments", "tensors", "addresses", "handles", "executor", "size", "again",
-    )  # fmt: skip
-
-    def __init__(self, made_by: "Operator", given: "list[Any]", arrays: list[DeviceArray]) -> None:
-        self.first, self.second, self.symbol = made_by.first, made_by.second, made_by.symbol
-        self.handles: list[Handle] = []
-        self.executor, self.size, self.again = 0, 0, False
-        # Per descriptor: the index of its parameter among the tensors (-1 in a list), the handle, the offset in bytes.
-        self.tensors: list[tuple[int, int, int]] = []
-        self.addresses = [array.handle for array in arrays]
-        self.arguments: list[Any] = [0] * len(given)
-        place = -1
-        for position, (parameter, value) in enumerate(zip(made_by.parameters, given)):
-            place += parameter.role != ""
-            self.arguments[position] = self._argument(parameter, value, place)
-        self.plan()
-        lists = any(number < 0 for number, _, _ in self.tensors)
-        self.again = not lists and acl.set_acl_op_executor_repeatable(self.executor) == 0
-
-    def _argument(self, parameter: Parameter, value: Any, place: int) -> Any:
-        """Return the C value of an argument; C objects that this creates are added to the handles."""
-        ctype, name = parameter.ctype, parameter.name
-        if value is None:
-            if ctype == "aclIntArray *" and not parameter.optional:
-                return _made(self.handles, acl.create_int_array([]), acl.destroy_int_array, "aclCreateIntArray")
-            return nnop._ffi.NULL if ctype == "char *" else 0
-        if ctype == "aclTensor *":
-            return self._describe(value, place)
-        if ctype == "aclTensorList *":
-            return self._list([self._describe(array, -1) for array in value], "tensor")
-        if ctype == "aclScalar *":
-            return _scalar(value, self.handles)
-        if ctype == "aclScalarList *":
-            return self._list([_scalar(number, self.handles) for number in value], "scalar")
-        if ctype in LISTS:
-            kind, what, create, end = LISTS[ctype]
-            made = create(_numbers(value, name, kind, what))
-            return _made(self.handles, made, end, f"aclCreate{ctype[3:-2]}")
-        return _plain(value, parameter)
-
-    def _describe(self, array: DeviceArray, place: int) -> int:
-        """Create the descriptor of an array, and record where :meth:`move` finds it."""
-        tensor, low = _tensor(array, self.handles)
-        self.tensors.append((place, tensor, low))
-        return tensor
-
-    def _list(self, members: list[int], kind: str) -> int:
-        """Create a list; destroying it destroys its members."""
-        create, end = getattr(acl, f"create_{kind}_list"), getattr(acl, f"destroy_{kind}_list")
-        made = _made(self.handles, create(members), end, f"aclCreate{kind.title()}List")
-        self.handles = [handle for handle in self.handles if handle.value not in members]
-        return made
-
-    def plan(self) -> None:
-        """Run the first phase."""
-        size, executor = nnop._ffi.new("uint64_t *"), nnop._ffi.new("uintptr_t *")
-        ret = self.first(*self.arguments, size, executor)
-        if ret != 0:
-            raise _failure(ret, self.symbol + "GetWorkspaceSize")
-        self.size, self.executor = size[0], executor[0]
-
-    def move(self, arrays: list[DeviceArray]) -> None:
-        """Set the addresses that differ from those of the last call."""
-        for place, array in enumerate(arrays):
-            address = array._handle
-            if address != self.addresses[place]:
-                number, tensor, low = self.tensors[place]
-                if self.again:
-                    ret = acl.set_tensor_addr(self.executor, number, tensor, address + low)
-                else:
-                    ret = acl.set_raw_tensor_addr(tensor, address + low)
-                if ret != 0:
-                    raise _failure(ret, "aclSetTensorAddr")
-                self.addresses[place] = address
-
-    def __del__(self, is_finalizing: Any = is_finalizing) -> None:
-        if is_finalizing():
-            return
-        # After a reset of the simulator these handles are invalid: clear the messages of the failed calls.
-        refused = self.executor != 0 and acl.destroy_acl_op_executor(self.executor) != 0
-        for handle in reversed(self.handles):
-            refused = handle.end(handle.value) != 0 or refused
-        if refused:
-            acl.get_recent_err_msg()
-
-
-def _failure(ret: int, function: str) -> AclError:
-    """Return the error for a status code of an operator; if the runtime failed, with the runtime's code."""
-    if ret == codes.ACLNN_ERR_RUNTIME_ERROR:
-        inner = rt.peek_at_last_error(lib.ACL_RT_THREAD_LEVEL)
-        if inner:
-            return error_of(inner, function)
-        _, none = rt.get_device()
-        if none:
-            return error_of(none, function)
-    return error_of(ret, function)
 
 
 def _look(values: Iterable[Any], arrays: list[DeviceArray]) -> list[Any]:
@@ -312,42 +79,78 @@ class Operator:
 
     def run(self, values: tuple[Any, ...], out: Any, stream: "Optional[Stream]") -> Any:
         """Run both phases, and return the results."""
-        opening = resource.single or current_opening()
-        arrays: list[DeviceArray] = []
         result = out
         if self.outputs:
             if out is None:
+                opening = resource.single or current_opening()
                 if self.sized:
                     return self._sized(values, opening, stream)
                 result, out = self._made_outputs(values, opening)
             values += (out,) if self.outputs == 1 else self._tuple(out)
             if self.order is not None:
                 values = tuple([values[place] for place in self.order])
+        arrays: list[DeviceArray] = []
         try:
-            ready = opening.keep[self.key][tuple(_look(values, arrays))]
-            call = ready.pop()
-            blocks: list[Any] = [array._block for array in arrays]
-            for block in blocks:
-                if block.opening is not opening:
-                    raise KeyError
-            moved = [array._handle for array in arrays] != call.addresses
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            key = tuple(_look(values, arrays))
+        except (AttributeError, TypeError, ValueError):  # a wrong argument, which the checks refuse
+            key = ()
+        places, blocks = tuple([array._handle for array in arrays]), tuple([array._block for array in arrays])
+        if not self.repeat(key, places, blocks, stream):
+            opening = resource.single or current_opening()
             arrays = self._check(values, opening)
-            blocks, moved = [array._live() for array in arrays], False
             ready = self._ready(tuple(_look(values, [])), opening)
-            call = self._prepare(values, arrays)
-        if moved:
-            self._check(values, opening)
-            call.move(arrays)
+            call = self._begin(values, arrays, opening, stream)
+            if call.again or not self.sized:  # otherwise the next first phase would take this result for the output
+                ready.append(call)
+        return result if self.outputs else self._changed(values)
+
+    def repeat(
+        self, key: tuple[Any, ...], places: tuple[int, ...], blocks: tuple[Any, ...], stream: "Optional[Stream]"
+    ) -> bool:
+        """Run a call that is ready for a signature and the addresses and blocks of its arrays; False if there is none.
+
+        It is also False for arrays that have to be refused.
+        """
+        opening = resource.single or current_opening()
+        busy = False
+        try:
+            ready = opening.keep[self.key][key]
+            call = ready.pop()
+            for block in blocks:
+                if block.opening is not opening or block.kind == "host":
+                    return False
+                if block.uses:
+                    busy = True
+        except (AttributeError, IndexError, KeyError, TypeError):  # also of an array that is closed
+            return False
+        if places != call.addresses:
+            call.move(places)
         if not call.executor:
             call.plan()
+        if stream is not None:
+            self._queue(call, blocks, stream)
+        elif busy or call.size or not call.again:
+            self._now(call, blocks, opening)
+        else:  # as _now() does, with nothing to wait for and without a workspace
+            ret = _acl.phase_two(call.second, 0, 0, call.executor, 0)
+            if ret != 0:
+                raise failure(ret, self.symbol)
+            finish(blocks, self.symbol)
+        if call.again or not self.sized:
+            ready.append(call)
+        return True
+
+    def _begin(
+        self, values: tuple[Any, ...], arrays: list[DeviceArray], opening: Opening, stream: "Optional[Stream]"
+    ) -> Call:
+        """Prepare a call for arguments that were checked, and run it."""
+        call = self._prepare(values, arrays)
+        blocks = tuple([array._live() for array in arrays])
         if stream is None:
             self._now(call, blocks, opening)
         else:
             self._queue(call, blocks, stream)
-        if call.again or not self.sized:  # otherwise the next first phase would take the last result for the output
-            ready.append(call)
-        return result if self.outputs else self._changed(values)
+        return call
 
     def _sized(self, values: tuple[Any, ...], opening: Opening, stream: "Optional[Stream]") -> Any:
         """Allocate outputs of the largest size, run both phases, wait, and return the results."""
@@ -356,12 +159,8 @@ class Operator:
         _, out = self._made_outputs(values, opening)
         values += (out,) if self.outputs == 1 else out
         arrays = self._check(values, opening)
-        call = self._prepare(values, arrays)  # no other task changes the shapes of its descriptors
-        blocks: list[Any] = [array._live() for array in arrays]
-        if stream is None:
-            self._now(call, blocks, opening)
-        else:
-            self._queue(call, blocks, stream)
+        call = self._begin(values, arrays, opening, stream)  # no other task changes the shapes of its descriptors
+        if stream is not None:
             stream.synchronize()
         pairs = list(zip(arrays, call.tensors))[-self.outputs :]
         found = tuple([result_of(array, tensor) for array, (_, tensor, _) in pairs])
@@ -374,16 +173,16 @@ class Operator:
             call.executor = 0  # the second phase consumes it, also if it fails
         ret = _acl.phase_two(call.second, workspace, call.size, executor, stream)
         if ret != 0:
-            raise _failure(ret, self.symbol)
+            raise failure(ret, self.symbol)
 
-    def _queue(self, call: Call, blocks: list[Any], stream: "Stream") -> None:
+    def _queue(self, call: Call, blocks: tuple[Block, ...], stream: "Stream") -> None:
         """Launch a call on a stream, and register the stream with the memory that the call uses."""
         handle = stream_handle(stream)
         address = 0
         if call.size:
             workspace = workspace_of(stream, handle, call.size)
             address = workspace.address
-            blocks.append(workspace)
+            blocks = (*blocks, workspace)
         try:
             self._launch(call, address, handle)
         except AclError:
@@ -392,7 +191,7 @@ class Operator:
             raise
         tell(blocks, stream)
 
-    def _now(self, call: Call, blocks: list[Any], opening: Opening) -> None:
+    def _now(self, call: Call, blocks: tuple[Block, ...], opening: Opening) -> None:
         """Wait for the work that is registered with the memory, launch a call, and wait for it."""
         for block in blocks:
             if block.uses:
@@ -403,7 +202,7 @@ class Operator:
             workspace = next((spare.pop() for _ in spare[-1:]), None)
             if workspace is None or workspace.size < call.size:
                 workspace = Block.allocate(call.size, "device", "huge_first")
-            blocks.append(workspace)
+            blocks = (*blocks, workspace)
         self._launch(call, 0 if workspace is None else workspace.address, 0)
         finish(blocks, self.symbol)
         if workspace is not None:
@@ -435,7 +234,7 @@ class Operator:
         if isinstance(out, DeviceArray) and len(self.required) == 1:
             return tuple(out if place == self.required[0] else None for place in self.shape.outputs)
         if not isinstance(out, (list, tuple)) or len(out) != count:
-            given = len(out) if isinstance(out, (list, tuple)) else _shown(out)
+            given = len(out) if isinstance(out, (list, tuple)) else shown(out)
             self._refuse(f"out is {given}, expected a tuple of {count}: {self._names()}")
         return tuple(out)
 
@@ -493,7 +292,7 @@ class Operator:
                 arrays.append(self._array(value, parameter.name, opening))
             elif parameter.ctype in ("aclTensorList *", "aclScalarList *"):
                 if not isinstance(value, (list, tuple)):
-                    self._refuse(f"{parameter.name} is {_shown(value)}, expected {self._expected(parameter)}")
+                    self._refuse(f"{parameter.name} is {shown(value)}, expected {self._expected(parameter)}")
                 if parameter.ctype == "aclTensorList *":
                     names = (f"{parameter.name}[{place}]" for place in range(len(value)))
                     arrays += [self._array(member, name, opening) for member, name in zip(value, names)]
@@ -505,9 +304,9 @@ class Operator:
             else:
                 try:
                     if parameter.ctype in LISTS:
-                        _numbers(value, parameter.name, *LISTS[parameter.ctype][:2])
+                        numbers_of(value, parameter.name, *LISTS[parameter.ctype][:2])
                     else:
-                        _plain(value, parameter)
+                        plain_of(value, parameter)
                 except Refused as error:
                     self._refuse(error.reason, error.advice)
         return arrays
@@ -528,10 +327,10 @@ class Operator:
 
     def _number(self, value: Any, name: str) -> None:
         """Raise an error unless an argument is a number that operators accept."""
-        if not _is_number(value):
+        if not is_number(value):
             plain = self.name[:-1] if self.name.endswith("s") else self.name
             advice = self._twin(plain, self.name.replace("_scalar", "_tensor"))
-            self._refuse(f"{name} is {_shown(value)}, expected a number", advice or "array.item() reads one element")
+            self._refuse(f"{name} is {shown(value)}, expected a number", advice or "array.item() reads one element")
         if isinstance(value, int) and not LEAST <= value <= MOST:
             self._refuse(f"{name} is {value}, expected {LEAST} to {MOST}", "pass a float")
 
@@ -543,10 +342,10 @@ class Operator:
                 advice = "copy it to the device: acl.DeviceArray.from_numpy(array)"
             elif isinstance(value, Buffer):
                 advice = "make it an array: acl.DeviceArray.from_buffer(buffer, shape, dtype)"
-            elif _is_number(value):
+            elif is_number(value):
                 names = self.name + "s", self.name.replace("tensor_tensor", "tensor_scalar"), self.name + "_scalar"
                 advice = self._twin(*names, self.name.replace("_tensor", "_scalar")) or advice
-            self._refuse(f"{name} is {_shown(value)}, expected an acl.DeviceArray", advice)
+            self._refuse(f"{name} is {shown(value)}, expected an acl.DeviceArray", advice)
         check_place(value._live(), name, opening, f"nn.{self.name}")
         return value
 

@@ -7,6 +7,8 @@ from acl import nnop
 from acl.objects.op import Operator
 from acl.objects.op_table import RULES, SIZED
 
+# How the types of parameters end that take several values.
+GATHERED = ("List *", "Array *")
 # Of operators whose outputs have a size that is known only when they have run.
 UNKNOWN_SIZE = (
     "The size of the result is known only when the operator has run. Without ``out``, the call waits",
@@ -52,16 +54,44 @@ def _document(operator: Operator) -> str:
     )
 
 
+def _source(operator: Operator) -> str:
+    """Return the text of an operator's function.
+
+    Where each array has a parameter of its own, the text itself collects what ``_repeat`` takes, because a loop over
+    the arguments would cost as much as the rest of the call. ``_run`` does all that an argument may need. The names in
+    the text begin with an underscore, because parameters have names such as ``key``.
+    """
+    parameters, shape = operator.parameters, operator.shape
+    given = "".join(f"{parameters[place].name}, " for place in shape.inputs)
+    head, out = f"def {operator.name}({shape.names(False)}):", "out" if shape.outputs else "None"
+    run = f"return _run(({given}), {out}, stream)"
+    if len(shape.outputs) > 1 or any(each.optional or each.ctype.endswith(GATHERED) for each in parameters):
+        return f"{head}\n    {run}"
+    key, places, blocks = "", "", ""
+    for place, parameter in enumerate(parameters):
+        name = "out" if place in shape.outputs else parameter.name
+        if parameter.role:
+            key, places, blocks = f"{key}{name}._layout, ", f"{places}{name}._handle, ", f"{blocks}{name}._block, "
+        else:
+            key += f"{name}.__class__, {name} or repr({name}), "  # as _look() does
+    result = out if shape.outputs else ", ".join(parameters[place].name for place in shape.results) or "None"
+    return f"""{head}
+    try:
+        _key, _places, _blocks = ({key}), ({places}), ({blocks})
+    except (AttributeError, TypeError, ValueError):
+        {run}
+    if _repeat(_key, _places, _blocks, stream):
+        return {result}
+    {run}"""
+
+
 def function_of(name: str) -> Any:
     """Return the function of an operator, or None."""
     if name not in nnop._operators():
         return None
     made = Operator(name)
-    given = "".join(f"{made.parameters[place].name}, " for place in made.shape.inputs)
-    out = "out" if made.shape.outputs else "None"
-    scope: dict[str, Any] = {"__name__": "acl.nn", "_run": made.run}
-    text = f"def {name}({made.shape.names(False)}):\n    return _run(({given}), {out}, stream)\n"
-    exec(compile(text, f"<acl.nn.{name}>", "exec"), scope)
+    scope: dict[str, Any] = {"__name__": "acl.nn", "_run": made.run, "_repeat": made.repeat}
+    exec(compile(_source(made), f"<acl.nn.{name}>", "exec"), scope)
     function = scope[name]
     function.__doc__ = _document(made)
     return function
