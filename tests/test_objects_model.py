@@ -192,6 +192,30 @@ def test_images_are_preprocessed():
         assert repr(plain) == f"<acl.Aipp {plain.handle:#x} 1 x 2x2 rgb888>"
 
 
+@pytest.mark.parametrize("between", ["host", "device", "submit", "nothing"])
+def test_one_slot_follows_the_arrays_that_it_is_given(between):
+    """Arrays on the device are used as they are, whatever the slot was bound to before."""
+    x, other, y = device(1, 2), device(3, 4), device(0, 0)
+    with load("affine", depth=1) as model:
+        for given, expected in ((x, [3, 5]), (other, [7, 9]), (other, [7, 9]), (x, [3, 5])):
+            y.fill(0)
+            assert model(given, out=y) is y and y.to_numpy().tolist() == expected
+            if between == "host":
+                assert model([5, 6]).tolist() == [11, 13]
+            elif between == "device":
+                assert model(device(5, 6)).to_numpy().tolist() == [11, 13]
+            elif between == "submit":
+                assert model.submit(given).result().to_numpy().tolist() == expected
+
+
+def test_an_execution_in_place_comes_after_the_work_of_its_arrays(model, stream):
+    x, y = device(0, 0), device(0, 0)
+    with held(stream) as latch:
+        x.copy_from(device(1, 2), stream=stream)
+        threading.Timer(0, latch.release).start()
+        assert model(x, out=y) is y and y.to_numpy().tolist() == [3, 5]
+
+
 # --- On streams
 
 

@@ -20,12 +20,13 @@ import numpy
 
 from acl import mdl, rt
 from acl.errors import CaptureError, ContextError, InvalidHandleError, codes, error_of
-from acl.objects.array import DeviceArray
+from acl.objects.array import DeviceArray, Layout
 from acl.objects.context_current import call_in, current_handle, make_current
-from acl.objects.memory import Buffer, Span, span_of
+from acl.objects.memory import Buffer
 from acl.objects.memory_block import Block, refuse, tell
 from acl.objects.model_run import ModelRun, Pool, Slot
 from acl.objects.model_signature import Named, Signature, Tensor
+from acl.objects.model_source import LOADING, content_of, room_of
 from acl.objects.model_step import Steps
 from acl.objects.resource import INVALID_HANDLE, Opening, Resource, current_opening, integer, stream_handle
 from acl.objects.stream import Stream
@@ -44,14 +45,6 @@ if TYPE_CHECKING:
 UNKNOWN = codes.ACL_ERROR_GE_EXEC_MODEL_ID_INVALID
 OTHER_CONTEXT = codes.ACL_ERROR_RT_STREAM_CONTEXT
 SYNCHRONOUS = codes.ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT
-# The advice for each status code of a failed load.
-LOADING = {
-    codes.ACL_ERROR_GE_PARAM_INVALID: "the file is damaged or for another chip, or the memory passed is too small: "
-    "acl.Model.memory_of() returns the sizes needed",
-    codes.ACL_ERROR_GE_EXEC_NOT_INIT: "open the device first: `with acl.Device(0):`, or acl.init()",
-    codes.ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID: "check the path; a relative path starts at the current directory",
-    codes.ACL_ERROR_GE_EXEC_MODEL_DATA_SIZE_INVALID: "the file is damaged or not a model: write or copy it again",
-}
 
 
 class ModelMemory(NamedTuple):
@@ -89,11 +82,13 @@ class Model(Resource):
     Wraps ``aclmdlLoadFromFile``, ``aclmdlLoadFromMem`` and the forms of both with memory.
     """
 
-    __slots__ = ("_context", "_keep", "_place", "_pool", "_signature")
+    __slots__ = ("_context", "_keep", "_layouts", "_place", "_pool", "_signature")
     _released_by = "aclmdlUnload"
 
     _context: int
     _keep: tuple[Optional[Block], ...]
+    # The layouts of inputs and outputs whose memory it can use; empty if equal layouts are not enough.
+    _layouts: tuple[Layout, ...]
     _place: Opening
     _pool: Pool
     _signature: Signature
@@ -108,14 +103,14 @@ class Model(Resource):
         output_bytes: Union[int, Sequence[int]] = 0,
     ) -> None:
         opening, context = current_opening(), current_handle()
-        spans = _room("work", work), _room("weights", weights)
+        spans = room_of("work", work), room_of("weights", weights)
         arguments = [number for span in spans for number in ((span.address, span.size) if span else (0, 0))]
         given = "WithMem" if any(spans) else ""
         if isinstance(source, (str, os.PathLike)):
             function, path = f"aclmdlLoadFromFile{given}", os.fspath(source)
             model, ret = mdl.load_from_file_with_mem(path, *arguments) if given else mdl.load_from_file(path)
         else:
-            function, content = f"aclmdlLoadFromMem{given}", _content(source)
+            function, content = f"aclmdlLoadFromMem{given}", content_of(source)
             where = content.address, content.size
             model, ret = mdl.load_from_mem_with_mem(*where, *arguments) if given else mdl.load_from_mem(*where)
         if ret != 0:
@@ -140,6 +135,7 @@ class Model(Resource):
         if len(each) != count:
             raise refuse("Model", f"output_bytes is {output_bytes}, expected {count} sizes, one per output")
         signature.output_bytes = tuple(tensor.size or size for tensor, size in zip(signature.outputs, each))
+        self._layouts = signature.layouts()
         self._context, self._place = context, opening
         self._pool = Pool(signature, depth, opening, context)
 
@@ -160,7 +156,7 @@ class Model(Resource):
             work, weights, ret = mdl.query_size(os.fspath(source))
             function = "aclmdlQuerySize"
         else:
-            content = _content(source)
+            content = content_of(source)
             work, weights, ret = mdl.query_size_from_mem(content.address, content.size)
             function = "aclmdlQuerySizeFromMem"
         if ret != 0:
@@ -247,8 +243,11 @@ class Model(Resource):
         -----
         Wraps ``aclmdlExecute``, or ``aclmdlExecuteAsync`` with a stream.
         """
-        values, gear = self._arrange(inputs, named)
-        device = stream is not None or any(value.__class__ is DeviceArray for value in values)
+        if self._layouts and stream is None and aipp is None and not named:
+            done = self._run_in_place(inputs, out)
+            if done is not None:
+                return done
+        values, gear, device = self._arrange(inputs, named)
         outs = self._outs(out)
         if stream is not None:
             return self._run_on(stream, values, gear, outs, aipp)
@@ -270,6 +269,43 @@ class Model(Resource):
                 return run.results()
             finally:
                 pool.idle.append(slot)
+
+    def _run_in_place(self, inputs: "tuple[Any, ...]", out: "Output") -> Any:
+        """Execute it if all arrays are on the device and need no copy, and return the outputs; else return None.
+
+        The steps are those of :meth:`__call__`, as far as such arrays need them.
+        """
+        outs: Any = () if out is None else out if out.__class__ is tuple else (out,)
+        arrays, layouts, place = inputs + outs, self._layouts, self._place
+        if len(inputs) != self._signature.input_count or (out is not None and len(arrays) != len(layouts)):
+            return None
+        blocks = []  # kept until the end, also if another thread closes an array meanwhile
+        for array, layout in zip(arrays, layouts):
+            if array.__class__ is not DeviceArray or array._layout is not layout:
+                return None
+            block = array._block
+            if block is None or block.opening is not place or block.kind == "host":
+                return None
+            blocks.append(block)
+        for block in blocks:
+            if block.uses:
+                block.settle()
+        if out is None:
+            outs = tuple([DeviceArray(each.shape, each.dtype) for each in layouts[len(inputs) :]])
+            arrays += outs
+        pool = self._pool
+        with pool.lock:
+            handle = self._ready()
+            slot = pool.take()
+            try:
+                pool.calm()
+                slot.use(arrays)
+                ret = mdl.execute(handle, slot.inputs.dataset, slot.outputs.dataset)
+                if ret != 0:
+                    raise error_of(ret, "aclmdlExecute")
+            finally:
+                pool.idle.append(slot)
+        return outs[0] if len(outs) == 1 else Named.of(self._signature.outputs.names, outs)
 
     def _run_on(
         self, stream: Stream, values: "Sequence[Array]", gear: Optional[int], outs: "list[Optional[Array]]",
@@ -336,14 +372,13 @@ class Model(Resource):
         -----
         Wraps ``aclmdlExecuteAsync``, on internal streams. Executions of one model never overlap, but their copies do.
         """
-        values, gear = self._arrange(inputs, named)
+        values, gear, device = self._arrange(inputs, named)
         outs = self._outs(out)
         if stream is not None:
             stream_handle(stream)  # raises if it is not a stream
             if stream.capturing:
                 text = "acl.Model: an execution with a future cannot be captured"
                 raise CaptureError(SYNCHRONOUS, "acl.Model", text, "call model(x, stream=stream) with device arrays")
-        device = any(value.__class__ is DeviceArray for value in values)
         pool = self._pool
         with pool.lock:
             handle = self._ready()
@@ -376,7 +411,8 @@ class Model(Resource):
             end = pool.mark(own)
             run.copy_out()
         finally:
-            tell(run.blocks, own)
+            if run.blocks:
+                tell(run.blocks, own)
         if stream is not None:
             stream.wait(own if run.late else end)
         return run
@@ -412,7 +448,9 @@ class Model(Resource):
 
     def _ready(self) -> int:
         """Return the handle, or raise an error if this thread cannot execute the model."""
-        handle = self._handle.__index__()
+        handle: int = self._handle
+        if handle.__class__ is not int:
+            handle.__index__()  # raises if it is closed
         if not self._place.live:
             text = "acl.Model: its device was closed, which unloaded the model"
             raise InvalidHandleError(INVALID_HANDLE, "acl.Model", text, "close models before their device")
@@ -421,10 +459,12 @@ class Model(Resource):
             device = self._place.device_id
             text = f"acl.Model: it was loaded on device {device} in another context than this thread's"
             raise ContextError(OTHER_CONTEXT, "acl.Model", text, "make its context current: model.use_context()")
-        return int(handle)
+        return handle
 
-    def _arrange(self, given: "tuple[Input, ...]", named: "dict[str, Input]") -> "tuple[list[Array], Optional[int]]":
-        """Return the checked array of each input, in order, and the index of the gear."""
+    def _arrange(
+        self, given: "tuple[Input, ...]", named: "dict[str, Input]"
+    ) -> "tuple[list[Array], Optional[int], bool]":
+        """Return the checked array of each input, in order, the index of the gear, and if some are on the device."""
         signature = self._signature
         inputs = signature.inputs
         if named or len(given) != len(inputs):
@@ -433,15 +473,15 @@ class Model(Resource):
             value if value.__class__ is numpy.ndarray else self._array_of(tensor, value)
             for tensor, value in zip(inputs, given)
         ]
-        gear = None
-        if not signature.plain:
-            gear = signature.gear_of(values)
+        gear = None if signature.plain else signature.gear_of(values)
+        device = False
         for place, (tensor, value) in enumerate(zip(inputs, values)):
             if value.shape != tensor.shape or value.dtype != tensor.dtype or tensor.raw:
                 signature.check(place, value, gear)
             if isinstance(value, DeviceArray):
+                device = True
                 self._check_device(value, f"input {tensor.name}")
-        return values, gear
+        return values, gear, device
 
     def _by_name(self, given: "tuple[Input, ...]", named: "dict[str, Input]") -> "tuple[Input, ...]":
         """Return the inputs in order, given by position and by name."""
@@ -553,20 +593,3 @@ class Model(Resource):
         except ContextError:
             ret = mdl.unload(handle)
         return 0 if ret == UNKNOWN else ret  # pyACL or C has unloaded it
-
-
-def _room(name: str, memory: Union[Buffer, DeviceArray, None]) -> Optional[Span]:
-    """Return the device memory that the program gave for work memory or weights, or None."""
-    if memory is None:
-        return None
-    span = span_of(memory, "Model") if isinstance(memory, Resource) else None
-    if span is None or span.kind == "host":
-        raise refuse("Model", f"{name} is {memory!r}, expected device memory", "pass an acl.Buffer, or leave it out")
-    return span
-
-
-def _content(source: Any) -> Span:
-    """Return host memory with the contents of a model file; device memory is copied to the host."""
-    if isinstance(source, Resource) and span_of(source, "Model").kind == "device":
-        source = bytes(source) if isinstance(source, Buffer) else source.to_numpy()  # type: ignore[attr-defined]
-    return span_of(source, "Model")

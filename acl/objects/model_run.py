@@ -14,6 +14,7 @@ The reader, one thread per pool, waits for the executions that have callbacks, o
 callbacks. It is started for the first callback, and ended with the model.
 """
 
+import math
 import threading
 from collections import deque
 from collections.abc import Generator
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 
 import acl
 from acl import mdl
-from acl._calls import in_call
+from acl._calls import in_call, running
 from acl.errors import AclError, ContextError, InvalidHandleError, TimedOutError, codes, error_of
 from acl.objects.context_current import call_in, make_current
 from acl.objects.event import Event
@@ -35,6 +36,7 @@ from acl.objects.stream import Stream
 if TYPE_CHECKING:
     import numpy as np
 
+    from acl.objects.array import DeviceArray
     from acl.objects.model_signature import Signature
 
 TIMED_OUT = codes.ACL_ERROR_RT_STREAM_SYNC_TIMEOUT
@@ -45,7 +47,9 @@ class Side:
 
     def __init__(self, count: int) -> None:
         self.bound = [(0, 0)] * count
-        self.hosts: list[Optional[np.ndarray[Any, Any]]] = [None] * count
+        # Pinned memory: its address, its bytes, and its start as the array that was asked for last.
+        self._pinned: list[tuple[int, Any]] = [(0, None)] * count
+        self._views: list[Optional[np.ndarray[Any, Any]]] = [None] * count
         self._blocks: list[Optional[Block]] = [None] * count
         self._buffers: list[int] = []
         self.dataset = mdl.create_dataset()
@@ -71,12 +75,22 @@ class Side:
         self.bind(index, block.address, block.size)
         return block.address
 
-    def host(self, index: int, size: int) -> "np.ndarray[Any, Any]":
-        """Return pinned bytes for a buffer, of this size or more."""
-        pinned = self.hosts[index]
+    def pin(self, index: int, size: int) -> int:
+        """Return the address of pinned memory for a buffer, of this size or more."""
+        address, pinned = self._pinned[index]
         if pinned is None or pinned.size < size:
-            pinned = self.hosts[index] = Buffer(max(size, 1), kind="host").numpy()
-        return pinned
+            buffer = Buffer(max(size, 1), kind="host")
+            address = buffer.handle
+            self._pinned[index], self._views[index] = (address, buffer.numpy()), None
+        return address
+
+    def pinned(self, index: int, shape: tuple[int, ...], dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":
+        """Return the start of that memory as an array."""
+        view = self._views[index]
+        if view is None or view.shape != shape or view.dtype != dtype:
+            size = math.prod(shape) * dtype.itemsize
+            view = self._views[index] = self._pinned[index][1][:size].view(dtype).reshape(shape)
+        return view
 
     def __del__(self, is_finalizing: Any = is_finalizing) -> None:  # a default: at exit the module may be cleared
         if not is_finalizing():
@@ -95,15 +109,27 @@ class Lane(Stream):
 class Slot:
     """The datasets, memory and stream that one execution at a time uses."""
 
-    __slots__ = ("inputs", "outputs", "gear", "shapes", "stream")
+    __slots__ = ("inputs", "outputs", "arrays", "gear", "shapes", "stream")
 
     def __init__(self, signature: "Signature") -> None:
         self.inputs = Side(signature.input_count)
         self.outputs = Side(len(signature.outputs))
+        # The addresses to which use() has bound all buffers; empty if others have bound them since.
+        self.arrays: list[int] = []
         # The gear that is set in the dataset, and the shapes that are set for inputs whose shape the model leaves open.
         self.gear: Optional[int] = None
         self.shapes: list[Optional[tuple[int, ...]]] = [None] * signature.input_count
         self.stream: Optional[Stream] = None
+
+    def use(self, arrays: "tuple[DeviceArray, ...]") -> None:
+        """Make the data buffers refer to arrays for all inputs and outputs."""
+        places = [array._handle for array in arrays]
+        if places != self.arrays:
+            self.arrays, count = [], len(self.inputs.bound)
+            for index, array in enumerate(arrays):
+                side, at = (self.inputs, index) if index < count else (self.outputs, index - count)
+                side.bind(at, array.handle, array.nbytes)
+            self.arrays = places
 
     def own_stream(self) -> Stream:
         """Return the slot's stream."""
@@ -148,7 +174,8 @@ class Pool:
 
     def take(self) -> Slot:
         """Return a free slot, after waiting for an execution if all slots are in use."""
-        self._collect()
+        if self.returned:
+            self._collect()
         while True:
             try:
                 return self.idle.pop()
@@ -296,7 +323,8 @@ class ModelRun:
         """Wait for the work, keep its outputs or its error, and return the slot to the pool."""
         if self._settled:
             return
-        refuse_in_call("ModelRun", "use run.add_done_callback(), or wait in another thread")
+        if running:
+            refuse_in_call("ModelRun", "use run.add_done_callback(), or wait in another thread")
         if not self._lock.acquire(timeout=-1 if timeout is None else seconds(timeout)):
             raise TimedOutError(TIMED_OUT, "acl.ModelRun", f"acl.ModelRun: not done after {timeout} s")
         try:

@@ -14,6 +14,7 @@ from acl import mdl
 from acl._lib import AIPP_INPUT, GEAR_INPUT, lib
 from acl.data_types import BFLOAT16, FORMATS, NUMPY
 from acl.errors import error_of
+from acl.objects.array import Layout, layout_of
 from acl.objects.memory_block import refuse
 
 if TYPE_CHECKING:
@@ -209,6 +210,14 @@ class Signature:
         self.results = tuple(outputs)
         # The bytes for each output; acl.Model replaces sizes that are known only after an execution.
         self.output_bytes = tuple(each.size for each in outputs)
+
+    def layouts(self) -> tuple[Layout, ...]:
+        """Return the layouts of device arrays that an execution can use as they are; empty if it needs to know more."""
+        if not self.plain or not self.slots or self.aipp_input is not None:
+            return ()
+        tensors = (*self.inputs, *self.outputs)
+        found = tuple([layout_of(each.shape, each.dtype) for each in tensors])
+        return found if all(max(each.size, 1) <= layout.nbytes for each, layout in zip(tensors, found)) else ()
 
     @staticmethod
     def _shape_of(dims: dict[str, Any], ret: int, function: str) -> Shape:

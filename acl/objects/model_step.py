@@ -29,6 +29,8 @@ class Steps:
     ``stream`` is None for a synchronous execution. If it is ``staged``, host arrays are copied through pinned memory.
     """
 
+    __slots__ = ("signature", "model", "slot", "staged", "stream", "blocks", "late", "shapes", "targets")
+
     def __init__(self, signature: Signature, model: int, slot: Slot, stream: "Optional[Stream]", staged: bool) -> None:
         self.signature, self.model, self.slot, self.staged = signature, model, slot, staged
         self.stream = None if stream is None else stream.handle
@@ -44,9 +46,11 @@ class Steps:
         aipp: "Optional[Aipp]",
     ) -> None:  # fmt: skip
         """Bind the inputs and outputs, and copy the inputs (with a stream, queue the copies)."""
+        self.slot.arrays = []
         if gear is not None:
             self.shapes = self._set_gear(gear)
-        self._set_aipp(aipp)
+        if aipp is not None or self.signature.aipp_input is not None:
+            self._set_aipp(aipp)
         for place, value in enumerate(values):
             self._put(place, value)
         for place, out in enumerate(outs):
@@ -120,9 +124,9 @@ class Steps:
             return
         address = side.own(index, max(signature.sizes[index], size))
         if self.staged:
-            pinned = side.host(index, size)
-            pinned[:size].view(value.dtype).reshape(value.shape)[...] = value
-            self._copy(address, _address_of(pinned), size, HOST_TO_DEVICE)
+            pinned = side.pin(index, size)
+            side.pinned(index, value.shape, value.dtype)[...] = value
+            self._copy(address, pinned, size, HOST_TO_DEVICE)
         else:
             if not value.flags.c_contiguous:
                 value = numpy.ascontiguousarray(value)
@@ -181,7 +185,7 @@ class Steps:
                 size = self.signature.output_bytes[place]
                 if not self.signature.open:
                     size = bytes_of(self.shapes[place], tensor.dtype)
-                self._copy(_address_of(side.host(place, size)), address, size, DEVICE_TO_HOST)
+                self._copy(side.pin(place, size), address, size, DEVICE_TO_HOST)
             else:
                 if target is None:
                     target = self.targets[place] = numpy.empty(self._shape(place), tensor.dtype)
@@ -205,8 +209,7 @@ class Steps:
                 shape = self._shape(place)
                 found.append(DeviceArray._over(target, 0, shape, dtype))
             elif self.staged and not isinstance(target, DeviceArray):
-                shape = self._shape(place)
-                pinned = self.slot.outputs.host(place, 0)[: bytes_of(shape, dtype)].view(dtype).reshape(shape)
+                pinned = self.slot.outputs.pinned(place, self._shape(place), dtype)
                 if target is None:
                     target = pinned.copy()
                 else:
