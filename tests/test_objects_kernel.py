@@ -81,6 +81,37 @@ def test_arguments_lie_as_in_a_struct(given, form, expected):
     assert seen == [expected]
 
 
+def test_each_launch_packs_its_own_arguments():
+    """The form of the last arguments is used again for arguments of the same types, and for no others."""
+    seen = []
+    acl.sim.custom_kernel("look", "look.o")(lambda launch: seen.append(bytes(launch.args)))
+    kernel = acl.Kernel("look.o", "look")
+    for given, form, expected in LAYOUTS * 2:
+        for _ in range(2):
+            kernel(1, *given)
+            assert struct.unpack_from(form, seen.pop()) == expected
+    x, y = row(), row()
+    for array, number in ((x, 7), (y, 2**64 - 1)):
+        kernel(1, array, numpy.uint64(number))
+        assert struct.unpack("PQ", seen.pop()) == (array.handle, number)
+
+
+def test_a_launch_after_a_good_one_is_checked_too():
+    acl.sim.custom_kernel("look", "look.o")(lambda launch: None)
+    kernel, x, closed = acl.Kernel("look.o", "look", parameters="Pi"), row(), row()
+    closed.close()
+    for bad, kind, words in (
+        ((x, 2**31), BAD, ("2147483648", "'i'")),
+        ((x, 0.5), BAD, ("0.5", "'i'")),
+        ((x,), BAD, ("1 arguments, expected 2",)),
+        ((closed, 1), acl.InvalidHandleError, ("acl.DeviceArray is closed",)),
+        ((acl.Buffer.from_handle(x.handle, 24, kind="host"), 1), BAD, ("argument 0 is in host memory",)),
+    ):
+        kernel(1, x, -5)
+        with raises(kind, *words):
+            kernel(1, *bad)
+
+
 def test_each_letter_has_its_size():
     form, values, seen = "bBhHiIqQfd?P", (-1, 255, -2, 65535, -3, 2**32 - 1, -4, 2**64 - 1, 1.5, 2.25, True, 99), []
     acl.sim.custom_kernel("look", "look.o", parameters=form)(lambda launch, *given: seen.append(given))

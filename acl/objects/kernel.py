@@ -32,6 +32,13 @@ from acl.objects.stream import Stream
 MOST_BLOCKS = 2**32 - 1
 ADDRESS = struct.Struct("P")
 LETTERS = "PQqIiHhBbfd?"  # the types of parameters, as in the struct module
+# The letters of types of which the struct module packs each value exactly: NaNs of shorter types can change.
+EXACT: dict[type, str] = {
+    numpy.int8: "b", numpy.int16: "h", numpy.int32: "i", numpy.int64: "q", numpy.uint8: "B", numpy.uint16: "H",
+    numpy.uint32: "I", numpy.uint64: "Q", numpy.float64: "d", numpy.bool_: "?", int: "", float: "", bool: "",
+}  # fmt: skip
+VOID = ffi.typeof("void *")
+DEFAULT_STREAM = ffi.cast(VOID, 0)
 SIZED = "give it a size: numpy.int32(x), ctypes.c_float(x), or Kernel(..., parameters='...')"
 
 
@@ -192,11 +199,13 @@ class Kernel(BinaryHolder):
         add(4, x, y, z, numpy.uint64(8), stream=stream)
     """
 
-    __slots__ = ("_name", "_pointer", "_letters")
+    __slots__ = ("_name", "_pointer", "_letters", "_form")
 
     _name: str
     _pointer: Any
     _letters: Optional[str]
+    # How arguments of the types of the last ones are packed, and these types.
+    _form: Optional[tuple[struct.Struct, tuple[Any, ...]]]
 
     def __init__(
         self,
@@ -217,7 +226,7 @@ class Kernel(BinaryHolder):
         handle, ret = rt.binary_get_function(loaded.handle, name)
         if ret != 0:
             raise error_of(ret, "aclrtBinaryGetFunction")
-        self._block, self._name, self._letters = block, name, parameters
+        self._block, self._name, self._letters, self._form = block, name, parameters, None
         self._pointer = ffi.cast("void *", handle)
         self._own(handle, block.opening)
 
@@ -259,17 +268,15 @@ class Kernel(BinaryHolder):
             raise refuse("Kernel", f"{self._name}: blocks is {blocks!r}, expected 1 to {MOST_BLOCKS}")
         used = [block]
         content = self._packed(arguments, opening, used)
-        handle = 0
+        target = DEFAULT_STREAM
         if stream is None:
             for memory in used:
                 if memory.uses:
                     memory.settle()
         else:
-            handle = stream_handle(stream)
-        place = ffi.from_buffer(content)
-        target = ffi.cast("void *", handle)
+            target = ffi.cast(VOID, stream_handle(stream))
         ret = lib.aclrtLaunchKernelWithHostArgs(
-            self._pointer, blocks, target, ffi.NULL, place, len(content), ffi.NULL, 0
+            self._pointer, blocks, target, ffi.NULL, content, len(content), ffi.NULL, 0
         )
         if ret != 0:
             raise error_of(ret, "aclrtLaunchKernelWithHostArgs")
@@ -278,19 +285,50 @@ class Kernel(BinaryHolder):
         else:
             tell(used, stream)
 
-    def _packed(self, arguments: tuple[Any, ...], opening: Opening, used: list[Block]) -> bytearray:
+    def _packed(self, arguments: tuple[Any, ...], opening: Opening, used: list[Block]) -> bytes:
         """Return the bytes of the arguments, and collect the blocks of those that are memory."""
+        if self._form is not None and len(arguments) == len(self._form[1]):
+            values: list[Any] = []
+            for argument, kind in zip(arguments, self._form[1]):
+                if argument.__class__ is not kind:
+                    break
+                if kind is DeviceArray or kind is Buffer:
+                    block = argument._block
+                    if block is None or block.opening is not opening or block.kind == "host":
+                        break
+                    used.append(block)
+                    argument = argument._handle
+                elif kind not in EXACT:
+                    argument = argument.tobytes()
+                values.append(argument)
+            else:
+                try:
+                    return self._form[0].pack(*values)
+                except (struct.error, TypeError, OverflowError):
+                    pass
+            del used[1:]
+        return self._check_and_pack(arguments, opening, used)
+
+    def _check_and_pack(self, arguments: tuple[Any, ...], opening: Opening, used: list[Block]) -> bytes:
+        """Do the work of :meth:`_packed` for any arguments, and keep the form if others of their types can share it."""
         letters = self._letters
         if letters is not None and len(letters) != len(arguments):
             reason = f"{self._name}: {len(arguments)} arguments, expected {len(letters)}, one for each of {letters!r}"
             raise refuse("Kernel", reason)
-        content = bytearray()
+        content, form, shared = bytearray(), "=", bool(arguments)
         for place, argument in enumerate(arguments):
             letter = "" if letters is None else letters[place]
             size, data = self._bytes_of(argument, letter, place, opening, used)
-            content += bytes(-len(content) % size)
-            content += data
-        return content or bytearray(8)  # C refuses a size of 0
+            gap, kind = -len(content) % size, type(argument)
+            content += bytes(gap) + data
+            memory = kind is DeviceArray or kind is Buffer
+            if memory or letter == "P":
+                letter = "Q"
+            form += f"{gap}x{letter or EXACT.get(kind) or f'{len(data)}s'}"
+            shared &= memory or kind in EXACT or (letters is None and issubclass(kind, numpy.number))
+        if shared:
+            self._form = struct.Struct(form), tuple(map(type, arguments))
+        return bytes(content) or bytes(8)  # C refuses a size of 0
 
     def _bytes_of(
         self, argument: Any, letter: str, place: int, opening: Opening, used: list[Block]

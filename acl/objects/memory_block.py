@@ -300,14 +300,6 @@ class Block:
         tell((self,), stream)
         return handle
 
-    def note(self, handle: int, user: User) -> None:
-        """Register a user of the memory, with :data:`telling` held."""
-        uses = self.uses
-        uses[handle] = user
-        self.told += 1
-        if len(uses) > MANY:
-            self.uses = {other: known for other, known in uses.items() if not known.closed}
-
     def check(self) -> None:
         """Raise an error if the memory was freed with its device."""
         if not self.opening.live:
@@ -361,5 +353,14 @@ def tell(blocks: Iterable[Block], stream: "Stream") -> None:
             held = captured.setdefault(instance, [])
             held += [block for block in dict.fromkeys(blocks) if block not in held]
             return
-        for block in blocks:
-            block.note(handle, stream)
+        note(blocks, handle, stream)
+
+
+def note(blocks: Iterable[Block], handle: int, user: User) -> None:
+    """Register a user of blocks, with :data:`telling` held."""
+    for block in blocks:
+        uses = block.uses
+        uses[handle] = user
+        block.told += 1
+        if len(uses) > MANY:
+            block.uses = {other: known for other, known in uses.items() if not known.closed}

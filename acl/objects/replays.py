@@ -29,8 +29,7 @@ class Replays:
             self._streams[stream._handle] = stream
             self._notes += 1
             if not self._registered:
-                for block in memory_block.captured.get(self.instance, ()):
-                    block.note(self.instance, self)
+                memory_block.note(memory_block.captured.get(self.instance, ()), self.instance, self)
             self._registered = True
             self.last = stream
 
