@@ -469,16 +469,17 @@ class Model(Resource):
         inputs = signature.inputs
         if named or len(given) != len(inputs):
             given = self._by_name(given, named)
-        values = [
-            value if value.__class__ is numpy.ndarray else self._array_of(tensor, value)
-            for tensor, value in zip(inputs, given)
-        ]
+        values: list[Any] = list(given)
+        for place, value in enumerate(given):
+            if value.__class__ is not numpy.ndarray:
+                values[place] = self._array_of(signature.tensors[place], value)
         gear = None if signature.plain else signature.gear_of(values)
         device = False
-        for place, (tensor, value) in enumerate(zip(inputs, values)):
+        for place, value in enumerate(values):
+            tensor = signature.tensors[place]
             if value.shape != tensor.shape or value.dtype != tensor.dtype or tensor.raw:
                 signature.check(place, value, gear)
-            if isinstance(value, DeviceArray):
+            if value.__class__ is not numpy.ndarray and isinstance(value, DeviceArray):
                 device = True
                 self._check_device(value, f"input {tensor.name}")
         return values, gear, device

@@ -206,8 +206,8 @@ class Signature:
         self.plain = self.gears is None and not self.open and not any(each.raw for each in inputs)
         self.shapes = tuple(each.shape for each in inputs)
         self.output_shapes = tuple(each.shape for each in outputs)
-        # The outputs as a plain tuple, because an index into a Named is slower.
-        self.results = tuple(outputs)
+        # The inputs and outputs as plain tuples, because an index into a Named is slower.
+        self.tensors, self.results = tuple(inputs), tuple(outputs)
         # The bytes for each output; acl.Model replaces sizes that are known only after an execution.
         self.output_bytes = tuple(each.size for each in outputs)
 
@@ -272,7 +272,7 @@ class Signature:
 
     def check(self, place: int, value: "Union[numpy.ndarray[Any, Any], DeviceArray]", gear: Optional[int]) -> None:
         """Raise an error for a wrong type or shape of an input; with a gear, only for a wrong type."""
-        tensor = tuple.__getitem__(self.inputs, place)
+        tensor = self.tensors[place]
         if tensor.raw:
             if value.dtype.itemsize != 1:
                 reason = f"input {tensor.name} is {value.dtype}, and AIPP takes the bytes of an image"

@@ -7,6 +7,7 @@ import numpy
 
 import acl
 from acl import mdl, rt
+from acl._lib import ffi
 from acl.errors import error_of
 from acl.objects.array import DeviceArray
 from acl.objects.context_current import relaxed
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
     HostArray = numpy.ndarray[Any, Any]
     Array = Union[HostArray, DeviceArray]
+
+
+ADDRESS = ffi.typeof("uintptr_t")
 
 
 class Steps:
@@ -113,7 +117,7 @@ class Steps:
         if signature.open:
             self._say_shape(place, index, value.shape)
         size = value.nbytes
-        if isinstance(value, DeviceArray):
+        if value.__class__ is not numpy.ndarray and isinstance(value, DeviceArray):
             block = value._live()
             self.blocks.append(block)
             if block.kind != "host" and size >= max(signature.sizes[index], 1):
@@ -221,5 +225,8 @@ class Steps:
 
 
 def _address_of(array: "HostArray") -> int:
-    address: int = array.__array_interface__["data"][0]
-    return address
+    try:  # a quarter of the time
+        return int(ffi.cast(ADDRESS, ffi.from_buffer(array)))
+    except (BufferError, ValueError):  # types of ml_dtypes have no letter in the buffer protocol
+        address: int = array.__array_interface__["data"][0]
+        return address
