@@ -18,6 +18,8 @@ from helpers.object_models import MODELS, floats, load
 from helpers.objects import free_memory, fresh_stream, held, raises
 
 import acl
+from acl.objects.op_call import CODES
+from acl.sim import om
 
 pytestmark = [pytest.mark.strict, pytest.mark.usefixtures("opened")]
 stream = fresh_stream
@@ -190,6 +192,22 @@ def test_images_are_preprocessed():
         expected = (raw.reshape(1, 2, 2, 3)[..., ::-1].astype("f4") - [1, 2, 3]) * 2
         assert model.submit(raw, aipp=swapped).result().tolist() == expected.tolist()
         assert repr(plain) == f"<acl.Aipp {plain.handle:#x} 1 x 2x2 rgb888>"
+
+
+@pytest.mark.parametrize("how", ["call", "out", "submit", "device"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "int64"])
+def test_types_with_and_without_a_letter_in_the_buffer_protocol(dtype, how):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    kind = numpy.dtype(getattr(ml_dtypes, dtype, dtype))
+    x, y = numpy.arange(3).astype(kind), numpy.empty(3, kind)
+    ports = ([om.Tensor(name, (3,), CODES[dtype])] for name in "xy")
+    acl.sim.model("same")(lambda x: x)
+    with acl.Model(object_models.content("same", *ports)) as model:
+        given = acl.DeviceArray.from_numpy(x) if how == "device" else x
+        result = model.submit(given).result() if how == "submit" else model(given, out=y if how == "out" else None)
+        result = result.to_numpy() if how == "device" else result
+        assert result.dtype == kind and result.tolist() == [0, 1, 2] and (how != "out" or result is y)
+    acl.sim.model("same")(None)
 
 
 @pytest.mark.parametrize("between", ["host", "device", "submit", "nothing"])
