@@ -23,31 +23,6 @@ INCLUDE = ROOT / "acl" / "include"
 PACKAGES = "apt install python3-venv python3-dev gcc g++ make"
 NAMESPACES = ("acl", "rt", "mdl", "op", "util", "prof", "blas")
 
-# Calls that neither block nor take a lock. All other calls release the GIL while they run ...
-PURE = {"aclDataTypeSize", "aclFloat16ToFloat", "aclFloatToFloat16", "aclrtGetDevice"}
-
-# ... unless the simulator reports beforehand that a call is short and will not wait: releasing the GIL costs more.
-NOTHING = "aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL)"
-QUEUE = "aclsimIsReady(ACLSIM_WAIT_QUEUE, (void *)(uintptr_t)i_stream)"
-QUICK = {
-    **dict.fromkeys((f"aclrtCreateEvent{kind}" for kind in ("", "WithFlag", "ExWithFlag")), NOTHING),
-    **dict.fromkeys(("aclrtDestroyEvent", "aclrtMalloc", "aclrtFree"), NOTHING),
-    **dict.fromkeys(("aclrtRecordEvent", "aclrtStreamWaitEvent"), QUEUE),
-    "aclrtMemcpy": f"i_count <= 4096 && {NOTHING}",
-    "aclrtStreamQuery": "aclsimIsReady(ACLSIM_WAIT_STREAM, (void *)(uintptr_t)i_stream)",
-}
-
-# Blocking calls: the type of object that they wait for, the parameter with its handle, the parameter with the time-out.
-WAITS = {
-    "aclrtSynchronizeStream": ("STREAM", "stream", None),
-    "aclrtSynchronizeStreamWithTimeout": ("STREAM", "stream", "timeout"),
-    "aclrtSynchronizeEvent": ("EVENT", "event", None),
-    "aclrtSynchronizeEventWithTimeout": ("EVENT", "event", "timeout"),
-    "aclrtSynchronizeDevice": ("DEVICE", None, None),
-    "aclrtSynchronizeDeviceWithTimeout": ("DEVICE", None, "timeout"),
-    "aclrtProcessReport": ("REPORT", None, "timeout"),
-}
-
 CDEF = """
 const char *acl_backend_open(const char *path, int global);
 int acl_backend_has(const char *name);
@@ -105,6 +80,9 @@ def load(name):
     sys.modules[spec.name] = module  # dataclasses look up their module here
     spec.loader.exec_module(module)
     return module
+
+
+gil = load("gil")
 
 
 def snake(name):
@@ -169,7 +147,7 @@ class Slots:
         if kind == "float":
             return f"PyFloat_FromDouble({value})"
         if kind == "signed":
-            return f"PyLong_FromLongLong({value})"
+            return f"pycall_from_int({value})"
         return f"PyLong_FromUnsignedLongLong({value})"
 
 
@@ -329,7 +307,7 @@ class Call:
         return ("PYCALL_UNSIGNED" if size == 8 and kind == "signed" else element), size
 
     def call(self, outs, lengths):
-        """Return the lines that make the call; the GIL is released during it unless the function is in ``PURE``."""
+        """Return the lines that make the call; the GIL is released during it except as ``acl/gil.py`` says."""
         hidden = {item.name for item in self.shape.items if item.null}
         plain = {item.name for item in self.items if not item.form}
         passed = []
@@ -350,13 +328,13 @@ class Call:
         kept = []
         if self.function.ret != "void":
             kept, call = [f"{self.function.ret} ret = 0;"], f"ret = {call}"
-        if self.function.name in PURE:
+        if self.function.name in gil.PURE:
             return kept + [call]
-        if self.function.name not in WAITS:
+        if self.function.name not in gil.WAITS:
             away = ["Py_BEGIN_ALLOW_THREADS", call, "Py_END_ALLOW_THREADS"]
-            quick = QUICK.get(self.function.name)
+            quick = gil.condition(self.function)
             return kept + ([f"if (acl_backend_waits && {quick}) {call}", "else {", *away, "}"] if quick else away)
-        kind, handle, timeout = WAITS[self.function.name]
+        kind, handle, timeout = gil.WAITS[self.function.name]
         limit = f"i_{timeout}" if timeout else "-1"
         place = f"(void *)(uintptr_t)i_{handle}" if handle else "NULL"
         return [
@@ -385,8 +363,8 @@ class Call:
             elif out.name in self.types:
                 given.append(self.slots.give(target(self.types[out.name]), f"o_{out.name}"))
             else:
-                given.append("PyLong_FromLong(0)")
-        given.append("PyLong_FromLong(ret)")
+                given.append("pycall_from_int(0)")
+        given.append("pycall_from_int(ret)")
         return f"pycall_tuple((PyObject *[]){{{', '.join(given)}}}, {len(given)});"
 
     def by_hand(self):

@@ -6,6 +6,9 @@
 #define ACL_PYCALL_H
 
 #include <Python.h>
+#if PY_VERSION_HEX < 0x030B0000
+#include <longintrepr.h>
+#endif
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,13 +30,44 @@ static int pycall_count(const char *function, Py_ssize_t given, Py_ssize_t least
     return -1;
 }
 
-/* Unsigned slots take every integer and keep its low bits: -1 is "all bits set". */
-static inline int pycall_u64(PyObject *value, const char *function, int position, uint64_t *slot)
+/* The digits of an exact int, and how many: negative for a negative int. Handles and addresses have at most two, which
+ * CPython has no function to read without a call. Versions with another layout use the calls. */
+#if PY_VERSION_HEX >= 0x030F0000
+#define PYCALL_DIGITS(value) ((const digit *)NULL)
+#define PYCALL_SIZE(value) (-1)
+#elif PY_VERSION_HEX >= 0x030C0000
+#define PYCALL_DIGITS(value) (((PyLongObject *)(value))->long_value.ob_digit)
+#define PYCALL_TAG(value) (((PyLongObject *)(value))->long_value.lv_tag)
+#define PYCALL_SIZE(value)                                                                                             \
+    ((PYCALL_TAG(value) & _PyLong_SIGN_MASK) == 2 ? -1 : (Py_ssize_t)(PYCALL_TAG(value) >> _PyLong_NON_SIZE_BITS))
+#else
+#define PYCALL_DIGITS(value) (((PyLongObject *)(value))->ob_digit)
+#define PYCALL_SIZE(value) Py_SIZE(value)
+#endif
+
+/* Reads an exact int from 0 to 2**60 - 1 and returns 1; returns 0 for every other object. */
+static inline int pycall_short(PyObject *value, uint64_t *slot)
 {
-    if (PyLong_CheckExact(value)) {
-        *slot = PyLong_AsUnsignedLongLongMask(value);
+    if (!PyLong_CheckExact(value))
+        return 0;
+    const digit *digits = PYCALL_DIGITS(value);
+    switch (PYCALL_SIZE(value)) {
+    case 0:
+        *slot = 0;
+        return 1;
+    case 1:
+        *slot = digits[0];
+        return 1;
+    case 2:
+        *slot = digits[0] | (uint64_t)digits[1] << PyLong_SHIFT;
+        return 1;
+    default:
         return 0;
     }
+}
+
+static int pycall_u64_of(PyObject *value, const char *function, int position, uint64_t *slot)
+{
     PyObject *index = PyNumber_Index(value);
     if (index == NULL)
         return PyErr_ExceptionMatches(PyExc_TypeError) ? pycall_wrong(function, position, "int", value) : -1;
@@ -42,9 +76,8 @@ static inline int pycall_u64(PyObject *value, const char *function, int position
     return 0;
 }
 
-/* Signed slots hold what fits between low and high and refuse the rest. */
-static inline int pycall_signed(PyObject *value, const char *function, int position, int64_t low, int64_t high,
-                                int64_t *slot)
+static int pycall_signed_of(PyObject *value, const char *function, int position, int64_t low, int64_t high,
+                            int64_t *slot)
 {
     int overflow = 0;
     PyObject *index = PyNumber_Index(value);
@@ -57,6 +90,23 @@ static inline int pycall_signed(PyObject *value, const char *function, int posit
                      (long long)low, (long long)high, value);
         return -1;
     }
+    return 0;
+}
+
+/* Unsigned slots take every integer and keep its low bits: -1 is "all bits set". */
+static inline int pycall_u64(PyObject *value, const char *function, int position, uint64_t *slot)
+{
+    return pycall_short(value, slot) ? 0 : pycall_u64_of(value, function, position, slot);
+}
+
+/* Signed slots hold what fits between low, which is at most 0, and high, and refuse the rest. */
+static inline int pycall_signed(PyObject *value, const char *function, int position, int64_t low, int64_t high,
+                                int64_t *slot)
+{
+    uint64_t found;
+    if (!pycall_short(value, &found) || found > (uint64_t)high)
+        return pycall_signed_of(value, function, position, low, high, slot);
+    *slot = (int64_t)found;
     return 0;
 }
 
@@ -168,6 +218,17 @@ static int pycall_list(PyObject *value, const char *function, int position, enum
         }
     }
     return 0;
+}
+
+/* Nearly every status is 0: its object is made once. */
+static PyObject *pycall_zero;
+
+static inline PyObject *pycall_from_int(long long value)
+{
+    if (value != 0)
+        return PyLong_FromLongLong(value);
+    Py_INCREF(pycall_zero);
+    return pycall_zero;
 }
 
 static inline PyObject *pycall_from_text(const char *text)
@@ -285,7 +346,7 @@ static PyObject *pycall_phase_two(PyObject *self, PyObject *const *args, Py_ssiz
         ret = function(workspace, given[2], executor, stream);
         Py_END_ALLOW_THREADS
     }
-    return PyLong_FromLong(ret);
+    return pycall_from_int(ret);
 }
 
 /* unraisable(exception, origin): what a callback raised goes to sys.unraisablehook. */
@@ -311,7 +372,9 @@ static PyMethodDef pycall_own_methods[] = {
 static int pycall_install(const char *name, PyMethodDef *methods)
 {
     PyObject *module = PyImport_ImportModule(name);
-    int done = module != NULL && PyModule_AddFunctions(module, methods) == 0;
+    if (pycall_zero == NULL)
+        pycall_zero = PyLong_FromLong(0);
+    int done = module != NULL && pycall_zero != NULL && PyModule_AddFunctions(module, methods) == 0;
     Py_XDECREF(module);
     return done;
 }

@@ -13,7 +13,7 @@ import pytest
 from helpers.tables import each
 
 import acl
-from acl import abi
+from acl import abi, gil
 from acl.api import group
 
 ROWS = list(csv.DictReader((Path(__file__).parent / "abi_facts" / "pyacl.csv").read_text().splitlines()))
@@ -221,6 +221,25 @@ def test_wide_slots_wrap():
     assert acl.mdl.add_dataset_buffer(2**64, 0)[0] == 0
 
 
+@pytest.mark.parametrize("bits", [0, 15, 29, 30, 31, 45, 59, 60, 61, 63])
+def test_wide_slots_keep_every_bit(bits):
+    """CPython stores an int in digits of 30 bits."""
+
+    class Number(int):
+        pass
+
+    for value in (2**bits - 1, 2**bits, 2**bits + 1, 2**64 - 2**bits):
+        for given in (value, Number(value), numpy.uint64(value % 2**64)):
+            assert acl.mdl.add_dataset_buffer(given, 0)[0] == value % 2**64
+
+
+@pytest.mark.parametrize("value", [-(2**31), -1, 0, 1, 2**30 - 1, 2**30, 2**31 - 1])
+def test_signed_slots_take_what_fits(value):
+    desc = acl.create_tensor_desc(0, [1], value)
+    assert acl.get_tensor_desc_format(desc) == value
+    acl.destroy_tensor_desc(desc)
+
+
 @pytest.mark.parametrize("value", [2**31, -(2**31) - 1, 2**80])
 def test_signed_slots_must_fit(value):
     with pytest.raises(TypeError, match=r"set_device\(\) argument 1 must be an int from -2147483648 to 2147483647"):
@@ -351,6 +370,11 @@ def test_stubs_are_current():
     home = Path(acl.__file__).parent
     for name, text in build.stubs(build.calls_of(ABI)).items():
         assert (home / name).read_text() == text, f"{name} is old: build again"
+
+
+def test_calls_that_keep_the_gil_are_declared():
+    assert gil.PURE | gil.QUICK.keys() | gil.WAITS.keys() <= ABI.functions.keys()
+    assert {function.group for function in ABI.functions.values()}.issuperset(gil.DESCRIPTIONS)
 
 
 def test_shape_texts_reach_the_docstring():
