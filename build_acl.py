@@ -2,7 +2,8 @@
 
 :mod:`acl.abi` reads the headers. This file generates C code from them: the table of backend pointers, and one builtin
 for every call shape. Hand-written C code is in ``acl/pycall.h`` (conversions), ``acl/backend.h`` (loading of the
-library), ``acl/owner.h`` (base class of the objects) and ``acl/capsule.h`` (DLPack capsules).
+library), ``acl/owner.h`` (base class of the objects), ``acl/capsule.h`` (DLPack capsules) and ``acl/phases.h``
+(operators).
 """
 
 import importlib.util
@@ -20,12 +21,14 @@ from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
 INCLUDE = ROOT / "acl" / "include"
+ROWS = ROOT / "simulator" / "ops" / "rows"
 PACKAGES = "apt install python3-venv python3-dev gcc g++ make"
 NAMESPACES = ("acl", "rt", "mdl", "op", "util", "prof", "blas")
 
 CDEF = """
 const char *acl_backend_open(const char *path, int global);
 int acl_backend_has(const char *name);
+void *acl_backend_symbol(const char *path, const char *name);
 const char *acl_backend_name(size_t index);
 const char *acl_backend_absent(void), *acl_backend_loaded(void);
 int acl_pycall_install(void);
@@ -43,6 +46,7 @@ ffi: Any
 lib: Any
 def unraisable(exception: BaseException, origin: object, /) -> None: ...
 def capsule(address: int, versioned: bool, advice: str | None, /) -> Any: ...
+def phase(title: str, document: str, kinds: str, prototype: str | None, function: int, /) -> Any: ...
 def phase_two(function: int, workspace: int, size: int, executor: int, stream: int, /) -> int: ...
 class Owner:
     _handle: Any
@@ -420,7 +424,7 @@ def wrappers():
     return [name for name in found if not name.startswith("acl/abi/")]
 
 
-def preamble(abi, calls, facts):
+def preamble(abi, calls, facts, prototypes):
     """Return the C text in front of cffi's own: backend table, redirections, builtins."""
     rows = []
     for function in abi.functions.values():
@@ -436,7 +440,7 @@ def preamble(abi, calls, facts):
         [f"#include <{name}>" for name in wrappers()]
         + ["#define ACL_FUNCTIONS(X) \\", *rows, "", '#include "backend.h"']
         + [f"#define {name} (*acl_backend.{name})" for name in abi.functions]
-        + ['#include "pycall.h"', LIBRARY, facts, '#include "data_types.h"']
+        + [prototypes, '#include "pycall.h"', LIBRARY, facts, '#include "data_types.h"']
         + [call.source() for call in calls]
         + ['#include "owner.h"']
         + tables
@@ -466,7 +470,7 @@ def generate(directory):
     """Write the C source; return its path, and the type stubs by file name."""
     from cffi import FFI
 
-    parser, facts = load("abi"), load("facts")
+    parser, facts, phases = load("abi"), load("facts"), load("phases")
     abi = parser.load(INCLUDE)
     calls = calls_of(abi)
     ffi = FFI()
@@ -474,7 +478,9 @@ def generate(directory):
     ffi.cdef(parser.cdef(INCLUDE) + model_file + CDEF)
     check_toolkit(abi, ffi)
     tables = model_file + facts.data_type_table(abi, facts.numbers(model_file))
-    ffi.set_source("acl._acl", preamble(abi, calls, tables))
+    rows = parser.rows(ROWS).values()
+    kinds = [phases.kinds_of(param.type for param in row.params) for row in rows if not row.helper]
+    ffi.set_source("acl._acl", preamble(abi, calls, tables, phases.table(map(phases.prototype_of, kinds))))
     source = Path(directory) / "_acl.c"
     source.parent.mkdir(parents=True, exist_ok=True)
     ffi.emit_c_code(str(source))
@@ -545,7 +551,7 @@ class BuildExt(build_ext):
             shutil.rmtree(package / folder, ignore_errors=True)
             shutil.copytree(made / folder, package / folder)
         abi, signatures = load("abi"), load("objects/op_signature")
-        rows = signatures.table_of(abi.rows(ROOT / "simulator" / "ops" / "rows").values(), abi.OLDEST, snake)
+        rows = signatures.table_of(abi.rows(ROWS).values(), abi.OLDEST, snake)
         (package / "operators.json").write_text(json.dumps(rows, separators=(",", ":")), encoding="utf-8")
         stubs["nn.pyi"] = signatures.stub_of(rows)
         if package != ROOT / "acl" and (ROOT / "examples").is_dir():

@@ -126,4 +126,13 @@ static const char *acl_backend_open(const char *path, int global)
     return NULL;
 }
 
+/* The address of a function that is not declared, such as a phase of an operator, in an opened library; NULL: none. */
+static void *acl_backend_symbol(const char *path, const char *name)
+{
+    void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD), *symbol = library != NULL ? dlsym(library, name) : NULL;
+    if (library != NULL)
+        dlclose(library);
+    return symbol;
+}
+
 #endif

@@ -7,35 +7,31 @@ For ``aclnnAdd`` there are ``acl.nnop.add_get_workspace_size(self, other, alpha,
 A call is created from its operator schema at its first use, because a program uses only a few of them.
 """
 
-import inspect
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-import cffi
-
 from acl import _lib
+from acl._lib import _acl, lib
+from acl.phases import kinds_of, prototype_of
 
-_ffi = cffi.FFI()
+_ffi = _lib.ffi
 _made: dict[str, Callable[..., Any]] = {}
-_functions: dict[str, Any] = {}
-PHASE_TWO = [
-    ("uintptr_t", "workspace"),
-    ("uint64_t", "workspaceSize"),
-    ("uintptr_t", "executor"),
-    ("uintptr_t", "stream"),
-]
+PHASE_TWO = ("workspace", "workspaceSize", "executor", "stream")
 
 
 @lru_cache(maxsize=1)
-def _library() -> Any:
-    """Open the library with the operators: the simulator, or libopapi of the toolkit."""
-    path = _lib.library_path
-    if _lib.toolkit is not None:
-        path = os.path.join(_lib.toolkit, "lib64", "libopapi.so")
-    return _ffi.dlopen(path)
+def _library() -> str:
+    """Return the path of the library with the operators, which is open: the simulator, or libopapi of the toolkit."""
+    if _lib.toolkit is None:
+        return str(_lib.library_path)
+    path = os.path.join(_lib.toolkit, "lib64", "libopapi.so")
+    reason = _lib.open_library(path, False)
+    if reason is not None:
+        raise OSError(f"cannot load library {path!r}: {reason}")
+    return path
 
 
 @lru_cache(maxsize=1)
@@ -49,74 +45,51 @@ def _operators() -> Mapping[str, Any]:
     return table
 
 
-def _slot(ctype: str) -> str:
-    """Return the C type with which to declare a parameter so that it takes a plain int or float."""
-    if "char" in ctype:
-        return "const char *"
-    if "*" in ctype:
-        return "uintptr_t"
-    return {"aclDataType": "int"}.get(ctype, ctype)
+def address_of(symbol: str) -> int:
+    """Return the address of a C function of an operator; 0 if the opened library does not have it."""
+    return int(_ffi.cast("uintptr_t", lib.acl_backend_symbol(os.fsencode(_library()), symbol.encode())))
 
 
-def _function(operator: Any, name: str, parameters: list[tuple[str, str]], outputs: str = "") -> Any:
-    """Return a C function of an operator, declared with these parameters."""
-    if name not in _functions:
-        slots = ", ".join(slot for slot, _ in parameters)
-        _ffi.cdef(f"int {name}({slots}{outputs});", override=True)  # two threads may declare it at the same time
-        try:
-            _functions[name] = getattr(_library(), name)
-        except AttributeError:
-            needs = operator.get("needs", "8.1")
-            raise AttributeError(f"{name} needs CANN {needs}: the opened library has no such function") from None
-    return _functions[name]
+def _present(operator: Any, symbol: str) -> int:
+    """Return the address of a C function of an operator, or raise an error."""
+    found = address_of(symbol)
+    if found == 0:
+        needs = operator.get("needs", "8.1")
+        raise AttributeError(f"{symbol} needs CANN {needs}: the opened library has no such function")
+    return found
 
 
-def _finish(call: Any, name: str, symbol: str, parameters: list[tuple[str, str]], gives: str) -> Callable[..., Any]:
-    """Give a call its name, docstring and signature."""
-    kind = inspect.Parameter.POSITIONAL_ONLY
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"Call {symbol}. Returns {gives}."
-    call.__signature__ = inspect.Signature([inspect.Parameter(parameter, kind) for _, parameter in parameters])
-    return call
-
-
-def phases(operator: Any) -> tuple[Any, int]:
-    """Return the C function of an operator's first phase, and the address of its second phase."""
-    parameters = [(_slot(ctype), parameter) for ctype, parameter, _ in operator["parameters"]]
-    first = _function(operator, operator["name"] + "GetWorkspaceSize", parameters, ", uint64_t *, uintptr_t *")
-    return first, int(_ffi.cast("uintptr_t", _function(operator, operator["name"], PHASE_TWO)))
+def _document(name: str, parameters: Iterable[str], symbol: str, gives: str) -> str:
+    """Return the docstring of a call, which begins with the text signature that inspect reads."""
+    names = ", ".join(["$module", *parameters])
+    return f"{name}({names}, /)\n--\n\nCall {symbol}. Returns {gives}."
 
 
 def _first(name: str, operator: Any) -> Callable[..., Any]:
     """Create the Python call of an operator's first phase."""
-    parameters = [(_slot(ctype), parameter) for ctype, parameter, _ in operator["parameters"]]
     symbol = operator["name"] + "GetWorkspaceSize"
-    function = phases(operator)[0]
-    texts = [place for place, (slot, _) in enumerate(parameters) if "char" in slot]
-
-    def call(*arguments: Any) -> tuple[int, int, int]:
-        if len(arguments) != len(parameters):
-            raise TypeError(f"acl.nnop.{name}() takes exactly {len(parameters)} arguments ({len(arguments)} given)")
-        values = list(arguments)
-        for place in texts:
-            values[place] = values[place].encode() if isinstance(values[place], str) else _ffi.NULL
-        size, executor = _ffi.new("uint64_t *"), _ffi.new("uintptr_t *")
-        ret = function(*values, size, executor)
-        return size[0], executor[0], ret
-
-    return _finish(call, name, symbol, parameters, "(workspaceSize, executor, ret)")
+    kinds = kinds_of(ctype for ctype, _, _ in operator["parameters"])
+    names = (parameter for _, parameter, _ in operator["parameters"])
+    document = _document(name, names, symbol, "(workspaceSize, executor, ret)")
+    return _acl.phase(f"acl.nnop.{name}", document, kinds, prototype_of(kinds), _present(operator, symbol))
 
 
 def _second(name: str, operator: Any) -> Callable[..., Any]:
     """Create the Python call of an operator's second phase."""
-    function = phases(operator)[1]
+    document = _document(name, PHASE_TWO, operator["name"], "ret")
+    return _acl.phase(f"acl.nnop.{name}", document, "", None, _present(operator, operator["name"]))
 
-    def call(*arguments: int) -> int:
-        if len(arguments) != len(PHASE_TWO):
-            raise TypeError(f"acl.nnop.{name}() takes exactly {len(PHASE_TWO)} arguments ({len(arguments)} given)")
-        return _lib._acl.phase_two(function, *arguments)
 
-    return _finish(call, name, operator["name"], PHASE_TWO, "ret")
+def phases(operator: Any) -> tuple[Any, int]:
+    """Return a function for an operator's first phase, with pointers for its outputs, and the address of its second."""
+    call = _first(operator["name"], operator)
+
+    def first(*arguments: Any) -> int:
+        *given, size, executor = arguments
+        size[0], executor[0], ret = call(*given)
+        return int(ret)
+
+    return first, _present(operator, operator["name"])
 
 
 def __getattr__(name: str) -> Callable[..., Any]:
@@ -125,7 +98,8 @@ def __getattr__(name: str) -> Callable[..., Any]:
         operator = _operators().get(base)
         if operator is None:
             raise AttributeError(f"module 'acl.nnop' has no operator {name!r}")
-        _made[name] = _second(name, operator) if base == name else _first(name, operator)
+        made = _second(name, operator) if base == name else _first(name, operator)
+        _made.setdefault(name, made)  # two threads may create it at the same time
     return _made[name]
 
 

@@ -104,7 +104,7 @@ def _declared() -> dict[str, tuple[str, tuple[str, ...]]]:
 def _kernel(name: str) -> tuple[bool, tuple[str, ...], tuple[str, ...]]:
     """Return whether the opened library has a kernel of an operator, and the types that the kernel takes."""
     if not is_simulator:
-        return hasattr(nnop._library(), name), (), ()
+        return nnop.address_of(name) != 0, (), ()
     from acl import sim
 
     types = sim.kernel_types(name)

@@ -322,33 +322,6 @@ static int pycall_interrupted(void)
     return PyErr_CheckSignals();
 }
 
-/* phase_two(function, workspace, size, executor, stream): an operator's second phase, by its address, as not all
- * libraries have every operator. */
-static PyObject *pycall_phase_two(PyObject *self, PyObject *const *args, Py_ssize_t count)
-{
-    uint64_t given[5];
-    aclnnStatus ret = 0;
-    (void)self;
-    if (pycall_count("phase_two", count, 5, 5) != 0)
-        return NULL;
-    for (int place = 0; place < 5; place++)
-        if (pycall_u64(args[place], "phase_two", place + 1, &given[place]) != 0)
-            return NULL;
-    aclnnStatus (*function)(void *, uint64_t, aclOpExecutor *, aclrtStream) =
-        (aclnnStatus(*)(void *, uint64_t, aclOpExecutor *, aclrtStream))(uintptr_t)given[0];
-    void *workspace = (void *)(uintptr_t)given[1];
-    aclOpExecutor *executor = (aclOpExecutor *)(uintptr_t)given[3];
-    aclrtStream stream = (aclrtStream)(uintptr_t)given[4];
-    if (acl_backend_waits && aclsimIsReady(ACLSIM_WAIT_QUEUE, stream)) {
-        ret = function(workspace, given[2], executor, stream);
-    } else {
-        Py_BEGIN_ALLOW_THREADS
-        ret = function(workspace, given[2], executor, stream);
-        Py_END_ALLOW_THREADS
-    }
-    return pycall_from_int(ret);
-}
-
 /* unraisable(exception, origin): what a callback raised goes to sys.unraisablehook. */
 static PyObject *pycall_unraisable(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
@@ -361,10 +334,12 @@ static PyObject *pycall_unraisable(PyObject *self, PyObject *const *args, Py_ssi
 }
 
 #include "capsule.h"
+#include "phases.h"
 
 static PyMethodDef pycall_own_methods[] = {
     {"capsule", (PyCFunction)(void (*)(void))capsule_new, METH_FASTCALL, NULL},
-    {"phase_two", (PyCFunction)(void (*)(void))pycall_phase_two, METH_FASTCALL, NULL},
+    {"phase", phase_new, METH_VARARGS, NULL},
+    {"phase_two", (PyCFunction)(void (*)(void))phase_two, METH_FASTCALL, NULL},
     {"unraisable", (PyCFunction)(void (*)(void))pycall_unraisable, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

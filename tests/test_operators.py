@@ -168,9 +168,9 @@ def test_wrong_arguments():
         nnop.add_get_workspace_size(0)
     with pytest.raises(TypeError, match=r"acl\.nnop\.add\(\) takes exactly 4 arguments \(0 given\)"):
         nnop.add()
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=r"acl\.nnop\.add_get_workspace_size\(\) argument 1 must be int, not 'str'"):
         nnop.add_get_workspace_size("self", 0, 0, 0)
-    with pytest.raises(TypeError, match=r"phase_two\(\) argument 3 must be int, not 'float'"):
+    with pytest.raises(TypeError, match=r"acl\.nnop\.add\(\) argument 2 must be int, not 'float'"):
         nnop.add(0, 1.0, 0, 0)
 
 
