@@ -32,6 +32,8 @@ void *acl_backend_symbol(const char *path, const char *name);
 const char *acl_backend_name(size_t index);
 const char *acl_backend_absent(void), *acl_backend_loaded(void);
 int acl_pycall_install(void);
+extern aclsimModelFunc acl_executor;
+void acl_register_executors(void);
 void acl_pycall_main_thread(unsigned long thread), acl_pycall_exit(void);
 struct acl_data_type { int code, bits, number; const char *name, *numpy, *package; };
 const struct acl_data_type *acl_data_type(size_t index);
@@ -59,6 +61,7 @@ class EventOwner(Owner):
 LIBRARY = """
 static void acl_pycall_main_thread(unsigned long thread) { pycall_main_thread = thread; }
 static void acl_pycall_exit(void) { pycall_exiting = 1; }
+static void acl_register_executors(void) { pycall_register_executors(); }
 """
 
 SLOTS = {

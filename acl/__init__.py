@@ -101,9 +101,7 @@ if not _lib.lib.acl_pycall_install():
     raise ImportError("acl: the call tables could not be installed (see the error above)")
 
 if is_simulator:
-    from acl.api import model_executors
-
-    model_executors.install()
+    _lib.lib.acl_register_executors()
 
 if os.environ.get("ACL_RECORD"):
     from acl import record

@@ -4,7 +4,6 @@
 when unset) the vendor's library if a toolkit and a device are present, otherwise the simulator.
 """
 
-import glob
 import importlib
 import os
 import re
@@ -17,13 +16,11 @@ from acl.libraries import VENDOR
 
 def in_subinterpreter():
     """Return whether this is a subinterpreter, not the first interpreter of the process."""
-    for name in ("_interpreters", "_xxsubinterpreters"):  # since Python 3.13, and before
-        try:
-            interpreters = importlib.import_module(name)
-        except ImportError:
-            continue
-        return interpreters.get_current() != interpreters.get_main()
-    return False
+    try:
+        interpreters = importlib.import_module("_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters")
+    except ImportError:
+        return False
+    return interpreters.get_current() != interpreters.get_main()
 
 
 if in_subinterpreter():
@@ -77,6 +74,8 @@ def is_ours(toolkit):
 
 def version_of(toolkit):
     """Return the CANN version in the files of a toolkit, such as ``8.1.RC1``, or None."""
+    import glob
+
     for name in ("*/ascend_toolkit_install.info", "ascend_toolkit_install.info", "version.info"):
         for path in glob.glob(os.path.join(glob.escape(toolkit), name)):
             with open(path, encoding="utf-8", errors="replace") as text:
@@ -88,6 +87,8 @@ def version_of(toolkit):
 
 def devices():
     """Return the device files of this host."""
+    import glob  # only a process with a toolkit needs it
+
     return sorted(glob.glob("/dev/davinci[0-9]*"))
 
 

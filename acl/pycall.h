@@ -9,6 +9,8 @@
 #if PY_VERSION_HEX < 0x030B0000
 #include <longintrepr.h>
 #endif
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -343,6 +345,36 @@ static PyMethodDef pycall_own_methods[] = {
     {"unraisable", (PyCFunction)(void (*)(void))pycall_unraisable, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
+
+/* Executors of model files in Python. Their module, which the program does not need before, is imported when the first
+ * such model is loaded; it sets the function that runs them all. The flag orders that store for other threads. */
+static aclsimModelFunc acl_executor;
+
+static aclError pycall_execute(const aclsimModelRun *run)
+{
+    static atomic_bool is_imported;
+    if (!atomic_load(&is_imported)) {
+        PyGILState_STATE state = PyGILState_Ensure();
+        PyObject *home = PyImport_ImportModule("acl.api.model_executors");
+        if (home == NULL)
+            PyErr_WriteUnraisable(NULL);
+        else
+            atomic_store(&is_imported, true);
+        Py_XDECREF(home);
+        PyGILState_Release(state);
+        if (home == NULL)
+            return ACL_ERROR_GE_PARAM_INVALID;
+    }
+    return acl_executor(run);
+}
+
+/* They find the kind of the file in their user data. */
+static void pycall_register_executors(void)
+{
+    static const char *const kinds[] = {"onnx", "affine"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        aclsimRegisterExecutor(kinds[i], pycall_execute, (void *)(uintptr_t)kinds[i]);
+}
 
 static int pycall_install(const char *name, PyMethodDef *methods)
 {

@@ -13,7 +13,6 @@ from onnx import TensorProto, helper
 
 import acl
 from acl._lib import ffi, lib
-from acl.api import model_executors
 from acl.sim import om
 
 mdl, rt = acl.mdl, acl.rt
@@ -40,7 +39,7 @@ def way(request):
         assert acl.rt.set_device(0) == 0
         initialise()
     yield request.param
-    model_executors.install()
+    lib.acl_register_executors()
 
 
 both = pytest.mark.usefixtures("way")
