@@ -1,6 +1,8 @@
 """Measures rows: the samples come from C or from timeit, pytest-benchmark stores and compares them."""
 
+import contextlib
 import ctypes
+import functools
 import json
 import os
 import subprocess
@@ -12,8 +14,9 @@ from helpers import programs
 from report import LOOPS, Result, text
 
 TWINS = Path(__file__).parent / "twins"
+SKETCH = TWINS.parent / "sketch"
 # What one unit is in the seconds (or the plain number) that pytest-benchmark is told.
-SCALES = {"ns": 1e-9, "ms": 1e-3, "% of a core": 1e-2, "of memcpy": 1.0, "of a submit": 1.0, "of the loop": 1.0}
+SCALES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "% of a core": 1e-2}
 results = []
 load_before = os.getloadavg()[0]
 
@@ -43,60 +46,83 @@ def pytest_terminal_summary(terminalreporter):
 
 
 @pytest.fixture(scope="session")
-def build_twin(tmp_path_factory):
-    """Give ``build_twin(name, *flags, libraries=...)``, which compiles a file of twins/ once."""
+def build(tmp_path_factory):
+    """Give ``build(name, *flags, libraries=...)``, which compiles a file of twins/ once for the same flags."""
     compiler = programs.Compiler(tmp_path_factory.mktemp("twins"))
-    built = {}
 
-    def build(name, *flags, libraries=("ascendcl",)):
-        if name not in built:
-            source = (TWINS / f"{name}.c").read_text()
-            # RUNPATH, not RPATH: a toolkit's LD_LIBRARY_PATH comes first, as for the package.
-            options = ("-O2", f"-I{TWINS}", "-Wl,--enable-new-dtags", *flags)
-            built[name] = compiler(source, *options, libraries=libraries)
-        return built[name]
+    @functools.cache
+    def compile_twin(name, *flags, libraries=("ascendcl",)):
+        # RUNPATH, not RPATH: a toolkit's LD_LIBRARY_PATH comes first, as for the package.
+        options = (*flags, "-O2", f"-I{TWINS}", "-Wl,--enable-new-dtags")
+        return compiler((TWINS / f"{name}.c").read_text(), *options, libraries=libraries)
 
-    return build
+    return compile_twin
+
+
+@pytest.fixture(scope="session")
+def build_on_sketch(build):
+    """Give ``build_on_sketch(name)``, which compiles a file of twins/ against the sketch instead of the library."""
+    flags = (f"-I{SKETCH}", "-D_GNU_SOURCE", "-fvisibility=hidden", *map(str, sorted(SKETCH.glob("*.c"))))
+    return lambda name: build(name, *flags, libraries=())
 
 
 @pytest.fixture
 def measure(benchmark):
-    """Give ``measure(row, sample, twin=None)``: functions without arguments, timed in turn, that answer one sample."""
+    """Give ``measure(row, sample, beside=None, partner="C")``: functions that return one sample, called in turn."""
 
-    def run(row, sample, twin=None):
-        samples, twins = [], []
+    def run(row, sample, beside=None, partner="C"):
+        samples, others = [], []
 
         def one_round():
-            if twin is not None:
-                twins.append(twin())
+            if beside is not None:
+                others.append(beside())
             samples.append(sample())
-            stopwatch.time += samples[-1] * SCALES[row.unit]
+            stopwatch.time += samples[-1] * SCALES.get(row.unit, 1.0)
 
         benchmark.pedantic(one_round, rounds=row.rounds, iterations=1, warmup_rounds=1)
-        result = Result(row, samples[1:], twins[1:])  # the first is the warm-up
-        benchmark.extra_info.update(unit=row.unit, target=row.target, met=result.met(), twin=result.twin)
+        # The first round is the warm-up.
+        result = Result(row, samples[1:], others[1:], partner if others else "")
+        benchmark.extra_info.update(unit=row.unit, bar=result.bar(), met=result.met())
+        benchmark.extra_info.update(beside=result.partner, samples_beside=result.beside)
         results.append(result)
 
     return run
 
 
-@pytest.fixture
-def measure_program(measure):
-    """Give ``measure_program(path, row)``, which lets a twin program measure one of its rows."""
+@contextlib.contextmanager
+def started(path, name):
+    """Start a program of twins/, and give the function that lets it take one sample of a row."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([path, name], text=True, **pipes) as program:
 
-    def run(path, row):
-        command = [path, row.name, str(row.rounds + 1)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
-            measure(row, lambda: json.loads(program.stdout.readline())["value"])
-        assert program.returncode == 0
+        def sample():
+            program.stdin.write("\n")
+            program.stdin.flush()
+            return json.loads(program.stdout.readline())["value"]
+
+        yield sample
+    assert program.returncode == 0
+
+
+@pytest.fixture
+def measure_program(measure, build, build_on_sketch):
+    """Give ``measure_program(twin, row, sketch=True)``: a row of a program, and of the same program on the sketch."""
+
+    def run(twin, row, libraries=("ascendcl",), sketch=True):
+        with contextlib.ExitStack() as stack:
+            ours = stack.enter_context(started(build(twin, libraries=libraries), row.name))
+            theirs = None
+            if sketch:
+                theirs = stack.enter_context(started(build_on_sketch(twin), row.sketch or row.name))
+            measure(row, ours, theirs, "sketch")
 
     return run
 
 
 @pytest.fixture(scope="session")
-def library(build_twin):
-    """Build the loops in C; a float is their answer, every argument after the count is an address or a size."""
-    return build_twin("calls", "-shared", "-fPIC", libraries=("ascendcl", "nnopbase", "opapi"))
+def library(build):
+    """Build the loops in C; each returns a float, and every argument after the count is an address or a size."""
+    return build("calls", "-shared", "-fPIC", libraries=("ascendcl", "nnopbase", "opapi"))
 
 
 @pytest.fixture

@@ -15,7 +15,9 @@ LOOPS = 10000  # calls a sample, where Python is beside C in one process
 class Row:
     """What is measured: a row of a C program, or a pyACL call when ``name`` has a twin in calls.c.
 
-    ``target`` is the most that the figure may be; with a twin, the most that it may be above the twin's.
+    ``target`` is the most that the figure may be; with a twin in C, the most that it may be above the twin's.
+    ``least`` is the least that it may be. ``times`` is the most that it may be as a multiple of the sketch's figure.
+    ``sketch`` names the sketch's row if that is another one.
     """
 
     name: str
@@ -23,25 +25,60 @@ class Row:
     target: Optional[float] = None
     unit: str = "ns"
     rounds: int = 41
+    times: Optional[float] = None
+    least: Optional[float] = None
+    sketch: str = ""
 
 
 @dataclass(frozen=True)
 class Result:
-    """Samples of a row, and of its twin when it has one: one of each a round."""
+    """Samples of a row, and of what is measured beside it: one of each per round."""
 
     row: Row
     samples: list
-    twin: list
+    beside: list  # the samples of the twin in C or of the sketch; empty if there is none
+    partner: str = ""  # "C" or "sketch"
+
+    def compared(self):
+        """Return what the bar holds for, at best and by the median: a difference, a ratio, or the figure itself."""
+        best, usual = min(self.samples), statistics.median(self.samples)
+        if self.row.least is not None:
+            best = max(self.samples)
+        elif self.partner == "C":
+            best -= min(self.beside)
+            usual = statistics.median(ours - c for ours, c in zip(self.samples, self.beside))
+        elif self.row.times is not None:
+            best /= min(self.beside)
+            usual /= statistics.median(self.beside)
+        return best, usual
 
     def met(self):
-        """Tell whether the target is met by the median, only by the best round (a busy machine), or not at all."""
-        if self.row.target is None:
+        """Tell whether the bar is met by the median, only by the best round (a busy machine), or not at all."""
+        best, usual = self.compared()
+        if self.row.least is not None:
+            return verdict(best >= self.row.least, usual >= self.row.least)
+        bar = self.row.times or self.row.target
+        return "" if bar is None else verdict(best <= bar, usual <= bar)
+
+    def bar(self):
+        """Return the bar as text."""
+        row = self.row
+        if row.times is not None:
+            return f"{row.times:g} x"
+        if row.least is not None:
+            return f">= {row.least:g}"
+        return "" if row.target is None else f"{'+' if self.partner == 'C' else '<= '}{row.target:g}"
+
+    def ratio(self):
+        """Return the quotient of the medians as text, if there are two."""
+        if not self.beside or statistics.median(self.beside) <= 0:
             return ""
-        best, usual = min(self.samples), statistics.median(self.samples)
-        if self.twin:
-            best -= min(self.twin)
-            usual = statistics.median(ours - c for ours, c in zip(self.samples, self.twin))
-        return "yes" if usual <= self.row.target else "at best" if best <= self.row.target else "NO"
+        return f"{statistics.median(self.samples) / statistics.median(self.beside):.2f}"
+
+
+def verdict(at_best, usually):
+    """Return a cell of the column "met"."""
+    return "yes" if usually else "at best" if at_best else "NO"
 
 
 def figure(value):
@@ -73,17 +110,20 @@ def machine(load_before):
     )
 
 
+HEAD = ("", "unit", "min", "median", "p90", "beside", "its min", "its median", "ratio", "bar", "met")
+LEFT = (0, 1, 5, 10)  # columns of text
+
+
 def table(results):
     """Return the lines of the table."""
-    head = ("", "unit", "min", "median", "p90", "C twin min", "its median", "target", "met")
-    lines = [head]
+    lines = [HEAD]
     for result in results:
-        row = result.row
-        target = "" if row.target is None else f"{'+' if result.twin else ''}{row.target:g}"
-        lines.append((row.label, row.unit, *spread(result.samples), *spread(result.twin)[:2], target, result.met()))
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+        ours, theirs = spread(result.samples), spread(result.beside)[:2]
+        after = result.ratio(), result.bar(), result.met()
+        lines.append((result.row.label, result.row.unit, *ours, result.partner, *theirs, *after))
+    widths = [max(len(line[column]) for line in lines) for column in range(len(HEAD))]
     return [
-        "  ".join(f"{cell:{'<' if i in (0, 1, 8) else '>'}{widths[i]}}" for i, cell in enumerate(line)).rstrip()
+        "  ".join(f"{cell:{'<' if i in LEFT else '>'}{widths[i]}}" for i, cell in enumerate(line)).rstrip()
         for line in lines
     ]
 
@@ -93,7 +133,8 @@ def text(results, load_before):
     notes = [
         "",
         machine(load_before),
-        "A target holds for the median; on a busy machine read the minimum. +60: at most that much above the C twin,",
-        "which is timed in turn with it, in the same process and thread.",
+        "A bar holds for the median; on a busy machine read the minimum. 1.6 x: at most that multiple of the median of",
+        "the sketch, a program of its own. +60: at most that much above the twin in C, in the same process and thread.",
+        "Both are timed in turn with the row.",
     ]
     return "\n".join(table(results) + notes)

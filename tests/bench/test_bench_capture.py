@@ -1,4 +1,4 @@
-"""Captures and runs of model running instances, in C; and a run beside the same tasks submitted from Python."""
+"""Captures and replays in C, beside the sketch; and a replay beside the same tasks submitted from Python."""
 
 import time
 
@@ -9,17 +9,17 @@ import acl
 
 TASKS = 1000
 ROWS = [
-    Row("replay_single", "run of 1,000 light tasks, each", 10),
-    Row("replay_multi", "run over 4 streams, an edge every 5 tasks, each task", 60),
-    Row("replay_empty", "run of an empty instance, and synchronize", 200),
+    Row("replay_single", "replay of 1,000 light tasks, each", times=2),
+    Row("replay_multi", "replay over 4 streams, an edge every 5 tasks, each", times=3, sketch="replay_single"),
+    Row("replay_empty", "replay of an empty instance, and synchronize", 200),
     Row("capture", "recording a task", 2, "of a submit"),
 ]
-PYTHON = Row("replay_python", "run of 1,000 light tasks, beside Python's loop", 0.05, "of the loop")
+PYTHON = Row("replay_python", "replay of 1,000 light tasks, beside Python's loop", 0.05, "of the loop")
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_capture(row, measure_program, build_twin):
-    measure_program(build_twin("capture"), row)
+def test_capture(row, measure_program):
+    measure_program("capture", row)
 
 
 def test_run_beside_python(stream, measure):

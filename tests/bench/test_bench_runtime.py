@@ -1,32 +1,43 @@
-"""Streams, events and the engine, through the C ABI: one program a row."""
+"""Streams, events and the engine, through the C ABI: the library and the sketch in turn, one program per row."""
 
 import pytest
 from report import Row
 
-ROWS = (
-    Row("mutex", "pthread mutex, the machine's scale"),
-    Row("enqueue", "host enqueue: 4-byte set, 20,000 in a row", 40),
-    Row("enqueue_burst", "host enqueue, bursts of 50 into an empty queue", 40),
-    Row("launch_sync", "launch + synchronise", 120),
+RUNTIME = (
+    Row("enqueue_burst", "submit, in bursts of 50 into an empty queue", times=1.6),
+    Row("light_sets", "4-byte sets in a row, final synchronise, each", times=1.3),
+    Row("launch_sync", "launch + synchronise", times=1.7),
     Row("launch_sync_tail", "launch + synchronise, p99.9 of 200,000", rounds=11),
-    Row("idle_sync", "synchronise an idle stream", 10),
-    Row("record_sync", "event record + synchronise", 120),
-    Row("hop", "hop between streams by event, all five calls", 350),
+    Row("idle_sync", "synchronise an idle stream", times=2),
+    Row("idle_query", "query an idle stream", times=2),
+    Row("record_sync", "event record + synchronise", times=1.8),
+    Row("hop", "hop between streams by event, all five calls", times=2),
     Row("chain_hop", "hop in a chain of 100"),
-    Row("create_destroy", "stream create + destroy, 2,000 alive", 250),
-    Row("create_use_destroy", "the same with one task"),
-    Row("idle_cpu", "CPU, 66 idle streams", 0.1, "% of a core", rounds=5),
-    Row("patrol_busy", "CPU of workers beside launch + synchronise", None, "% of a core", rounds=5),
-    Row("patrol_sparse", "the same, one launch per millisecond", None, "% of a core", rounds=5),
+    Row("threads", "4 threads submit to one stream, each task", times=2),
+    Row("patrol_busy", "CPU of workers beside launch + synchronise", unit="% of a core", rounds=5),
+    Row("patrol_sparse", "the same, one launch per millisecond", unit="% of a core", rounds=5),
 )
-LIGHT = Row("light_tasks", "no-op task, then one synchronise (20 M/s)", 50)
+STREAMS = (
+    Row("create_destroy", "stream create + destroy, 2,000 alive", times=1.7),
+    Row("create_use_destroy", "the same with one task"),
+    Row("round_robin", "submit, round robin over 2,000 streams", times=2),
+    Row("growth_streams", "launch + synchronise: growth from 1 to 2,000 streams", unit="x", rounds=21, times=1.2),
+    Row("idle_cpu", "CPU, 2,000 idle streams", 0.1, "% of a core", rounds=5),
+    Row("idle_memory", "memory per idle stream, 2,000 of them", 8, "KiB", rounds=5),
+)
+LIGHT = Row("light_tasks", "no-op tasks in a row, final synchronise, each", times=1.3)
+
+
+@pytest.mark.parametrize("row", RUNTIME, ids=lambda row: row.name)
+def test_runtime(row, measure_program):
+    measure_program("runtime", row)
 
 
 @pytest.mark.needs_sim
-def test_light_tasks(build_twin, measure_program):
-    measure_program(build_twin("control", libraries=("ascendcl", "acl_sim")), LIGHT)
+def test_light_tasks(measure_program):
+    measure_program("control", LIGHT, libraries=("ascendcl", "acl_sim"))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_runtime(row, build_twin, measure_program):
-    measure_program(build_twin("runtime"), row)
+@pytest.mark.parametrize("row", STREAMS, ids=lambda row: row.name)
+def test_streams(row, measure_program):
+    measure_program("streams", row)

@@ -110,5 +110,5 @@ int main(int argc, char **argv)
         {"replay_empty", prepare_empty, sample_empty},
         {"capture", prepare, sample_capture},
     };
-    return twin_main(argc, argv, rows, sizeof rows / sizeof *rows);
+    return TWIN_MAIN(rows);
 }

@@ -1,4 +1,4 @@
-/* Tasks that do nothing, which only the simulator's control interface can launch. Nanoseconds a task. */
+/* Tasks that do nothing, which only the simulator's control interface can launch. Nanoseconds per task. */
 #include "twin.h"
 #include <acl/acl_sim.h>
 
@@ -28,5 +28,5 @@ static double sample_light_tasks(void)
 int main(int argc, char **argv)
 {
     static const struct twin_row rows[] = {{"light_tasks", prepare, sample_light_tasks}};
-    return twin_main(argc, argv, rows, sizeof rows / sizeof *rows);
+    return TWIN_MAIN(rows);
 }

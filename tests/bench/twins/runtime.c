@@ -1,12 +1,15 @@
-/* Streams, events and the engine behind them. Every sample but those of CPU time is nanoseconds a pass. */
+/* Streams, events and the engine behind them. Every sample except those of CPU time is nanoseconds per pass. */
 #include "twin.h"
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 
-#define ALIVE 2000      /* streams beside the one that is created and destroyed */
-#define CHAIN 100       /* hops of the chain */
+#define CHAIN 100 /* hops of the chain */
 #define TAIL_PASSES 200000
 #define TAIL_LIMIT 65536 /* nanoseconds; slower passes count as this */
-#define LIVE 64         /* streams that idle */
+#define THREADS 4
+#define THREAD_TASKS 10000
 #define WINDOW_NS 200000000u
 
 static aclrtStream stream, other;
@@ -32,18 +35,6 @@ static void launch_and_sync(void)
     OK(aclrtSynchronizeStream(stream));
 }
 
-/* A backlog grows, so the time holds what a full queue makes a submitter do. */
-static double sample_enqueue(void)
-{
-    const int count = 20000;
-    uint64_t start = twin_now();
-    for (int i = 0; i < count; i++)
-        launch(stream);
-    double each = twin_each(start, count);
-    OK(aclrtSynchronizeStream(stream));
-    return each;
-}
-
 /* Short bursts into an empty queue. */
 static double sample_enqueue_burst(void)
 {
@@ -57,6 +48,44 @@ static double sample_enqueue_burst(void)
         OK(aclrtSynchronizeStream(stream));
     }
     return (double)spent / (bursts * count);
+}
+
+/* A backlog grows, so the time holds what a full queue makes a submitter do. control.c has the same with a no-op. */
+static double sample_light_sets(void)
+{
+    const int count = 50000;
+    uint64_t start = twin_now();
+    for (int i = 0; i < count; i++)
+        launch(stream);
+    OK(aclrtSynchronizeStream(stream));
+    return twin_each(start, count);
+}
+
+static _Atomic bool go;
+
+static void *submit_share(void *unused)
+{
+    OK(aclrtSetDevice(0));
+    while (!atomic_load(&go))
+        sched_yield();
+    for (int i = 0; i < THREAD_TASKS; i++)
+        launch(stream);
+    return unused;
+}
+
+/* Threads that submit to one stream; per task of all of them, with the final synchronise. */
+static double sample_threads(void)
+{
+    pthread_t threads[THREADS];
+    atomic_store(&go, false);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, submit_share, NULL);
+    uint64_t start = twin_now();
+    atomic_store(&go, true);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    OK(aclrtSynchronizeStream(stream));
+    return twin_each(start, THREADS * THREAD_TASKS);
 }
 
 static double sample_launch_sync(void)
@@ -92,6 +121,17 @@ static double sample_idle_sync(void)
     uint64_t start = twin_now();
     for (int i = 0; i < count; i++)
         OK(aclrtSynchronizeStream(stream));
+    return twin_each(start, count);
+}
+
+static double sample_idle_query(void)
+{
+    const int count = 100000;
+    uint64_t start = twin_now();
+    for (int i = 0; i < count; i++) {
+        aclrtStreamStatus status;
+        OK(aclrtStreamQuery(stream, &status));
+    }
     return twin_each(start, count);
 }
 
@@ -140,81 +180,7 @@ static double sample_chain_hop(void)
     return twin_each(start, chains * CHAIN);
 }
 
-static void prepare_streams(void)
-{
-    prepare();
-    for (int i = 2; i < ALIVE; i++) {
-        aclrtStream alive;
-        OK(aclrtCreateStream(&alive));
-    }
-}
-
-static double sample_create_destroy(void)
-{
-    const int count = 5000;
-    uint64_t start = twin_now();
-    for (int i = 0; i < count; i++) {
-        aclrtStream made;
-        OK(aclrtCreateStream(&made));
-        OK(aclrtDestroyStream(made));
-    }
-    return twin_each(start, count);
-}
-
-static double sample_create_use_destroy(void)
-{
-    const int count = 5000;
-    uint64_t start = twin_now();
-    for (int i = 0; i < count; i++) {
-        aclrtStream made;
-        OK(aclrtCreateStream(&made));
-        launch(made);
-        OK(aclrtSynchronizeStream(made));
-        OK(aclrtDestroyStream(made));
-    }
-    return twin_each(start, count);
-}
-
-/* What the machine itself needs: the scale for all the others. */
-static double sample_mutex(void)
-{
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    const int count = 100000;
-    uint64_t start = twin_now();
-    for (int i = 0; i < count; i++) {
-        pthread_mutex_lock(&mutex);
-        pthread_mutex_unlock(&mutex);
-    }
-    return twin_each(start, count);
-}
-
-static void let_pass(uint64_t nanoseconds)
-{
-    struct timespec time = {0, (long)nanoseconds};
-    nanosleep(&time, NULL);
-}
-
-static void prepare_idle(void)
-{
-    prepare();
-    for (int i = 0; i < LIVE; i++) {
-        aclrtStream alive;
-        OK(aclrtCreateStream(&alive));
-        launch(alive);
-        OK(aclrtSynchronizeStream(alive));
-    }
-    let_pass(WINDOW_NS);
-}
-
-/* Percent of a core that this process uses while it does nothing; what the sleep itself costs is below 0.1. */
-static double sample_idle_cpu(void)
-{
-    uint64_t start = twin_now(), cpu = twin_clock(CLOCK_PROCESS_CPUTIME_ID);
-    let_pass(WINDOW_NS);
-    return 100.0 * (double)(twin_clock(CLOCK_PROCESS_CPUTIME_ID) - cpu) / (double)(twin_now() - start);
-}
-
-/* CPU time of all threads but this one. */
+/* CPU time of all threads except this one. */
 static uint64_t cpu_of_others(void)
 {
     return twin_clock(CLOCK_PROCESS_CPUTIME_ID) - twin_clock(CLOCK_THREAD_CPUTIME_ID);
@@ -227,7 +193,7 @@ static double patrol_cpu(uint64_t pause)
     while (twin_now() - start < WINDOW_NS) {
         launch_and_sync();
         if (pause != 0)
-            let_pass(pause);
+            twin_sleep(pause);
     }
     return 100.0 * (double)(cpu_of_others() - cpu) / (double)(twin_now() - start);
 }
@@ -245,20 +211,18 @@ static double sample_patrol_sparse(void)
 int main(int argc, char **argv)
 {
     static const struct twin_row rows[] = {
-        {"mutex", prepare, sample_mutex},
-        {"enqueue", prepare, sample_enqueue},
         {"enqueue_burst", prepare, sample_enqueue_burst},
+        {"light_sets", prepare, sample_light_sets},
+        {"threads", prepare, sample_threads},
         {"launch_sync", prepare, sample_launch_sync},
         {"launch_sync_tail", prepare, sample_launch_sync_tail},
         {"idle_sync", prepare, sample_idle_sync},
+        {"idle_query", prepare, sample_idle_query},
         {"record_sync", prepare, sample_record_sync},
         {"hop", prepare, sample_hop},
         {"chain_hop", prepare, sample_chain_hop},
-        {"create_destroy", prepare_streams, sample_create_destroy},
-        {"create_use_destroy", prepare_streams, sample_create_use_destroy},
-        {"idle_cpu", prepare_idle, sample_idle_cpu},
         {"patrol_busy", prepare, sample_patrol_busy},
         {"patrol_sparse", prepare, sample_patrol_sparse},
     };
-    return twin_main(argc, argv, rows, sizeof rows / sizeof *rows);
+    return TWIN_MAIN(rows);
 }
