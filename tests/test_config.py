@@ -3,8 +3,10 @@
 import os
 from pathlib import Path
 
+import numpy
 import pytest
 from helpers.expect import RunningTask
+from helpers.tensors import Device
 
 import acl
 from acl._lib import ffi, lib
@@ -12,8 +14,8 @@ from acl._lib import ffi, lib
 pytestmark = pytest.mark.needs_sim
 
 NAMES = [
-    "devices", "soc", "memory", "cann", "schedule", "workers", "clock", "limits", "queue", "check", "faults", "trace",
-    "python", "unsupported",
+    "devices", "soc", "memory", "cann", "schedule", "workers", "vectors", "clock", "limits", "queue", "check", "faults",
+    "trace", "python", "unsupported",
 ]  # fmt: skip
 GIB = 1 << 30
 
@@ -37,6 +39,7 @@ def test_defaults(monkeypatch):
         "cann": "9.1",
         "schedule": "parallel",
         "workers": str(min(max(len(os.sched_getaffinity(0)), 2), 64)),
+        "vectors": "64",
         "clock": "wall",
         "limits": "default",
         "queue": "unbounded",
@@ -56,6 +59,7 @@ def test_defaults(monkeypatch):
         ("cann", "8.5"),
         ("schedule", "eager"),
         ("workers", "64"),
+        ("vectors", "16"),
         ("limits", "documented"),
         ("queue", "documented"),
         ("unsupported", "warn"),
@@ -100,6 +104,7 @@ def test_memory_units(text, size):
         ("workers", "0", '"cores" or a number from 1 to 64'),
         ("workers", "65", "1 to 64"),
         ("workers", "many", "1 to 64"),
+        ("vectors", "128", '"16", "32" or "64"'),
         ("clock", "model", "not available yet"),
         ("limits", "small", '"default" or "documented"'),
         ("queue", "7", '"unbounded" or "documented"'),
@@ -130,6 +135,21 @@ def test_as_many_tasks_run_at_once_as_there_are_workers(configure, workers):
     for task in tasks:
         task.finish()
     assert [acl.rt.destroy_stream(stream) for stream in streams] == workers * [0]
+
+
+@pytest.mark.parametrize("vectors", [16, 32, 64])
+def test_operators_compute_with_vectors_of_each_width(configure, vectors):
+    """The processor that runs this test may lack the wider ones."""
+    configure(vectors=vectors)
+    generator = numpy.random.default_rng(3)
+    left, right = (generator.standard_normal((70, 70)).astype("f4") for _ in range(2))
+    npu = Device()
+    product, curve = (npu.tensor(numpy.zeros((70, 70), "f4")) for _ in range(2))
+    assert npu.call("matmul", npu.tensor(left), npu.tensor(right), product, 0) == 0
+    assert npu.call("sigmoid", npu.tensor(left), curve) == 0
+    assert numpy.allclose(npu.get(product), left.astype("f8") @ right, atol=1e-4)
+    assert numpy.allclose(npu.get(curve), 1 / (1 + numpy.exp(-left.astype("f8"))), rtol=1e-6)
+    npu.close()
 
 
 def test_workers_follow_the_cores(run_script):

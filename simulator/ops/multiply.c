@@ -17,6 +17,7 @@
 #include "multiply.h"
 
 #include "multiply_few.h"
+#include "base/config.h"
 #include "base/fail.h"
 #include "operator/tensordesc.h"
 #include <stdlib.h>
@@ -80,9 +81,10 @@ struct panels {
 size_t sim_multiply_vector(void)
 {
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+    const uint32_t widest = sim_config()->cf_vectors;
+    if (widest >= 64 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
         return 64;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (widest >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return 32;
 #endif
     return 16;

@@ -31,8 +31,8 @@ struct setting {
 };
 
 enum {
-    DEVICES, SOC, MEMORY, CANN, SCHEDULE, WORKERS, CLOCK, LIMITS, QUEUE, CHECK, FAULTS, TRACE, PYTHON, UNSUPPORTED,
-    SETTINGS,
+    DEVICES, SOC, MEMORY, CANN, SCHEDULE, WORKERS, VECTORS, CLOCK, LIMITS, QUEUE, CHECK, FAULTS, TRACE, PYTHON,
+    UNSUPPORTED, SETTINGS,
 };
 
 struct snapshot {
@@ -130,6 +130,12 @@ static bool parse_workers(const char *text, struct sim_config *config)
     return true;
 }
 
+static bool parse_vectors(const char *text, struct sim_config *config)
+{
+    config->cf_vectors = strcmp(text, "16") == 0 ? 16 : strcmp(text, "32") == 0 ? 32 : 64;
+    return config->cf_vectors != 64 || strcmp(text, "64") == 0;
+}
+
 static bool parse_clock(const char *text, struct sim_config *config)
 {
     (void)config;
@@ -180,6 +186,7 @@ static const struct setting settings[SETTINGS] = {
     [SCHEDULE] = {"schedule", "parallel",
                   "\"parallel\" or \"eager\" (\"lazy\" and \"random:<seed>\" are not available yet)", parse_schedule},
     [WORKERS] = {"workers", "cores", "\"cores\" or a number from 1 to " NUMBER_OF(SIM_WORKERS_MAX), parse_workers},
+    [VECTORS] = {"vectors", "64", "\"16\", \"32\" or \"64\"", parse_vectors},
     [CLOCK] = {"clock", "wall", "\"wall\" (\"model\" is not available yet)", parse_clock},
     [LIMITS] = {"limits", "default", "\"default\" or \"documented\"", parse_limits},
     [QUEUE] = {"queue", "unbounded", "\"unbounded\" or \"documented\"", parse_queue},

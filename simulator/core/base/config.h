@@ -59,6 +59,7 @@ struct sim_config {
     const char *cf_python;        /* the program that runs ONNX models for programs without Python */
     bool cf_hbm;                  /* high-bandwidth memory, not DDR */
     bool cf_warns;                /* calls of functions without behaviour are also reported on stderr */
+    uint32_t cf_vectors;          /* bytes of the widest vectors that operators use: 16, 32 or 64 */
 };
 
 extern const struct sim_config *_Atomic sim_config_current;
