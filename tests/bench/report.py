@@ -15,17 +15,18 @@ LOOPS = 10000  # calls a sample, where Python is beside C in one process
 class Row:
     """What is measured: a row of a C program, or a pyACL call when ``name`` has a twin in calls.c.
 
-    ``target`` is the most that the figure may be; with a twin in C, the most that it may be above the twin's.
-    ``least`` is the least that it may be. ``times`` is the most that it may be as a multiple of the sketch's figure.
-    ``sketch`` names the sketch's row if that is another one.
+    A row has at most one bar. ``over`` is the most that the figure may be above that of its twin in C, and ``times``
+    the most that it may be as a multiple of the sketch's; ``most`` and ``least`` are for the figure itself. ``sketch``
+    names the sketch's row if that is another one.
     """
 
     name: str
     label: str
-    target: Optional[float] = None
+    over: Optional[float] = None
     unit: str = "ns"
     rounds: int = 41
     times: Optional[float] = None
+    most: Optional[float] = None
     least: Optional[float] = None
     sketch: str = ""
 
@@ -37,14 +38,14 @@ class Result:
     row: Row
     samples: list
     beside: list  # the samples of the twin in C or of the sketch; empty if there is none
-    partner: str = ""  # "C" or "sketch"
+    partner: str = ""  # what that is
 
     def compared(self):
         """Return what the bar holds for, at best and by the median: a difference, a ratio, or the figure itself."""
         best, usual = min(self.samples), statistics.median(self.samples)
         if self.row.least is not None:
             best = max(self.samples)
-        elif self.partner == "C":
+        elif self.row.over is not None:
             best -= min(self.beside)
             usual = statistics.median(ours - c for ours, c in zip(self.samples, self.beside))
         elif self.row.times is not None:
@@ -57,17 +58,14 @@ class Result:
         best, usual = self.compared()
         if self.row.least is not None:
             return verdict(best >= self.row.least, usual >= self.row.least)
-        bar = self.row.times or self.row.target
+        bar = next((bar for bar in (self.row.over, self.row.times, self.row.most) if bar is not None), None)
         return "" if bar is None else verdict(best <= bar, usual <= bar)
 
     def bar(self):
         """Return the bar as text."""
         row = self.row
-        if row.times is not None:
-            return f"{row.times:g} x"
-        if row.least is not None:
-            return f">= {row.least:g}"
-        return "" if row.target is None else f"{'+' if self.partner == 'C' else '<= '}{row.target:g}"
+        bars = (row.over, "+{:g}"), (row.times, "{:g} x"), (row.most, "<= {:g}"), (row.least, ">= {:g}")
+        return next((form.format(bar) for bar, form in bars if bar is not None), "")
 
     def ratio(self):
         """Return the quotient of the medians as text, if there are two."""
@@ -134,7 +132,7 @@ def text(results, load_before):
         "",
         machine(load_before),
         "A bar holds for the median; on a busy machine read the minimum. 1.6 x: at most that multiple of the median of",
-        "the sketch, a program of its own. +60: at most that much above the twin in C, in the same process and thread.",
+        "the sketch, a program of its own. +15: at most that much above the twin in C, in the same process and thread.",
         "Both are timed in turn with the row.",
     ]
     return "\n".join(table(results) + notes)

@@ -10,9 +10,9 @@ from report import LOOPS, Row
 import acl
 
 BLOCK = 4096
-PLAIN, OUTPUT = 60, 100  # what a call may cost above its twin: with a status only, with an output
+PLAIN, OUTPUT = 15, 35  # what a call may cost above its twin: with a status only, with an output
 
-IMPORT = Row("import", "import acl, NumPy imported before", 60, "ms", rounds=21)
+IMPORT = Row("import", "import acl, NumPy imported before", unit="ms", rounds=21, most=12)
 
 
 def test_interpreter(measure, library):

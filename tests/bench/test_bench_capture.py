@@ -11,10 +11,10 @@ TASKS = 1000
 ROWS = [
     Row("replay_single", "replay of 1,000 light tasks, each", times=2),
     Row("replay_multi", "replay over 4 streams, an edge every 5 tasks, each", times=3, sketch="replay_single"),
-    Row("replay_empty", "replay of an empty instance, and synchronize", 200),
-    Row("capture", "recording a task", 2, "of a submit"),
+    Row("replay_empty", "replay of an empty instance, and synchronize", most=200),
+    Row("capture", "recording a task", unit="of a submit", most=2),
 ]
-PYTHON = Row("replay_python", "replay of 1,000 light tasks, beside Python's loop", 0.05, "of the loop")
+PYTHON = Row("replay_python", "replay of 1,000 light tasks, beside Python's loop", unit="of the loop", most=0.05)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)

@@ -14,7 +14,7 @@ from acl.sim import om
 RUNS = 1000
 BLOCK = 1
 EXECUTE = Row("execute", "acl.mdl.execute of an identity of 16 bytes")
-CALLBACKS = Row("callbacks", f"{RUNS:,} runs with a callback each, beside as many copies, each", rounds=11)
+CALLBACKS = Row("callbacks", f"{RUNS:,} runs with a callback each, beside as many copies, each", rounds=11, most=3000)
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_runs_with_callbacks(identity, stream, measure):
         acl.rt.synchronize_stream(stream)
         return (time.perf_counter() - start) * 1e9 / RUNS
 
-    measure(CALLBACKS, runs, copies)
+    measure(CALLBACKS, runs, copies, "copies")
     going = False
     acl.rt.unsubscribe_report(thread.ident, stream)
     thread.join()

@@ -22,9 +22,10 @@ STREAMS = (
     Row("create_use_destroy", "the same with one task"),
     Row("round_robin", "submit, round robin over 2,000 streams", times=2),
     Row("growth_streams", "launch + synchronise: growth from 1 to 2,000 streams", unit="x", rounds=21, times=1.2),
-    Row("idle_cpu", "CPU, 2,000 idle streams", 0.1, "% of a core", rounds=5),
-    Row("idle_memory", "memory per idle stream, 2,000 of them", 8, "KiB", rounds=5),
+    Row("idle_cpu", "CPU, 2,000 idle streams", unit="% of a core", rounds=5, most=0.1),
+    Row("idle_memory", "memory per idle stream, 2,000 of them", unit="KiB", rounds=5, most=8),
 )
+CALLBACKS = Row("callbacks", "task + callback that blocks, 1,000 queued, each", rounds=11)
 LIGHT = Row("light_tasks", "no-op tasks in a row, final synchronise, each", times=1.3)
 
 
@@ -36,6 +37,10 @@ def test_runtime(row, measure_program):
 @pytest.mark.needs_sim
 def test_light_tasks(measure_program):
     measure_program("control", LIGHT, libraries=("ascendcl", "acl_sim"))
+
+
+def test_callbacks(measure_program):
+    measure_program("callbacks", CALLBACKS, sketch=False)
 
 
 @pytest.mark.parametrize("row", STREAMS, ids=lambda row: row.name)
