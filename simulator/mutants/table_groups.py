@@ -8,7 +8,7 @@ EVENT, STREAM, LEVEL, ALL = "test_event", "test_stream", "test_level", "test_str
 MEMORY, POOL, VIRTUAL, EXCHANGE = "test_memory", "test_pool", "test_vmm", "test_exchange"
 CAPTURE, INSIDE, CUT, KERNEL = "test_capture", "test_capture_inside", "test_capture_end", "test_kernel"
 RECOVERY, QUEUE, MODEL, ROW = "test_recovery", "test_queue", "test_model", "test_row"
-RESIZE = "test_row_resize"
+RESIZE, HEAP = "test_row_resize", "test_heap"
 
 GROUP_MUTANTS = (
     # streams, events, latches
@@ -154,6 +154,15 @@ GROUP_MUTANTS = (
     # all groups at once
     Mutant("notify that is never used up", "run_wait", "notify->nt_number = 0;", "", (ALL,)),
     Mutant("device torn down without the lifecycle lock", "sim_device_reset", "take_turn();", "", (ALL,), tsan=True),
+    # heaps
+    Mutant(
+        "block freed by two threads",
+        "give_large",
+        "atomic_load_explicit(record, memory_order_relaxed) != word",
+        "false",
+        (HEAP,),
+    ),
+    Mutant("pages of a freed block still counted", "give_large", "discharge(heap,", "(void)(", (HEAP,)),
     # mappings
     Mutant(
         "unmapped memory still found",

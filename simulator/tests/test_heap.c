@@ -173,6 +173,54 @@ static void test_threads(void)
     check_given_back();
 }
 
+/* Threads free the same blocks at the same time: each block once, and its pages are counted once. */
+#define RIVALS 3
+#define PRIZES 200
+struct race {
+    pthread_barrier_t ra_start, ra_end;
+    char *ra_blocks[PRIZES]; /* the first is NULL at the end of the race */
+    _Atomic int ra_freed;
+};
+
+static void *free_too(void *argument)
+{
+    struct race *race = argument;
+    for (;;) {
+        pthread_barrier_wait(&race->ra_start);
+        if (race->ra_blocks[0] == NULL)
+            return NULL;
+        for (int i = 0; i < PRIZES; i++)
+            race->ra_freed += sim_heap_release(zone, race->ra_blocks[i], &free_site, 7);
+        pthread_barrier_wait(&race->ra_end);
+    }
+}
+
+static void test_rivals(void)
+{
+    static const uint64_t sizes[] = {100, 100000, 3 * MIB}; /* small, middle, big */
+    struct race race = {.ra_freed = 0};
+    pthread_t threads[RIVALS];
+    CHECK(pthread_barrier_init(&race.ra_start, NULL, RIVALS + 1) == 0);
+    CHECK(pthread_barrier_init(&race.ra_end, NULL, RIVALS + 1) == 0);
+    for (int i = 0; i < RIVALS; i++)
+        CHECK(pthread_create(&threads[i], NULL, free_too, &race) == 0);
+    for (int round = 0; round < 300; round++) {
+        race.ra_freed = 0;
+        for (int i = 0; i < PRIZES; i++)
+            CHECK((race.ra_blocks[i] = take(sizes[round % 3], SIM_PAGE_NORMAL)) != NULL);
+        pthread_barrier_wait(&race.ra_start);
+        pthread_barrier_wait(&race.ra_end);
+        CHECK(race.ra_freed == PRIZES);
+    }
+    race.ra_blocks[0] = NULL;
+    pthread_barrier_wait(&race.ra_start);
+    for (int i = 0; i < RIVALS; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&race.ra_start);
+    pthread_barrier_destroy(&race.ra_end);
+    check_given_back();
+}
+
 static void test_many(void)
 {
     enum { MANY = 100000 };
@@ -261,6 +309,7 @@ int main(void)
     test_release();
     test_pages();
     test_threads();
+    test_rivals();
     test_many();
     test_fragments();
     for (uint64_t size = GIB; size >= 2 * MIB && !SANITIZED; size /= 8)

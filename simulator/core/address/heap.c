@@ -7,19 +7,19 @@
  * set, so that nothing else of such a span is ever allocated.
  *
  * Ownership. A record is set by the thread that took the block. It is cleared by the one thread that finds it unchanged
- * (under the class lock, or by compare-and-swap), which is how a double free is noticed. Freed middle and big blocks
- * keep their pages in bins of exact size, up to CACHE_BYTES per heap; above that the pages are released at once. Free
- * units and spans outside the bins hold no pages.
+ * under the lock (the class lock, or hp_lock for middle and big blocks), which is how a double free is noticed. Freed
+ * middle and big blocks keep their pages in bins of exact size, up to CACHE_BYTES per heap; above that the pages are
+ * released at once. Free units and spans outside the bins hold no pages.
  *
- * Locking. A size class's lock guards the bits and list links of its slabs; hp_lock guards free units and spans, and
- * the bins. Order: class lock, then hp_lock. Under them no system call is made, except when a heap is closed. */
+ * Locking. A size class's lock guards the bits and list links of its slabs; hp_lock guards free units and spans, the
+ * bins, and the count of pages. Order: class lock, then hp_lock. Each allocation and each free of a block takes one
+ * lock once; only those that move pages or spans between a class and the heap take both. Under them no system call is
+ * made, except when a heap is closed. */
 #include "heap_inner.h"
 #include <errno.h>
 
-#define DEATHS 65536u
-
-/* Pages in use (or in stock), in one word so that one compare-and-swap keeps their sum below the capacity: normal pages
- * in the low 40 bits, huge pages (512 for a giant one) above.
+/* Pages in use (or in stock), in one word, so that readers without the lock see a state that was true: normal pages in
+ * the low 40 bits, huge pages (512 for a giant one) above.
  *
  * hp_normal bytes of the capacity are reserved for normal pages. When they are used up, unused huge pages are split
  * into normal ones, so that small blocks can fill the whole device; normal pages are never merged into huge ones. A
@@ -31,20 +31,14 @@
 #define NORMAL_BITS 40
 #define NORMAL_MASK ((UINT64_C(1) << NORMAL_BITS) - 1)
 
-static const uint32_t class_bytes[CLASSES] = {512,  1024, 1536, 2048,  2560,  3072,  4096,  4608,
-                                              6144, 8192, 8704, 10752, 12800, 16384, 21504, 32768};
-
-/* Threads take allocation ids in batches of BIRTHS_DEALT, so that they rarely contend for the counter. */
-#define BIRTHS_DEALT 256u
-static _Atomic uint32_t hands;
-static _Thread_local uint32_t next_birth;
-
-/* The most recent freed-by records, by allocation id. Entries are overwritten without a lock: a reader that finds
- * the same id before and after reading the other fields has a consistent entry. */
-static struct {
-    _Atomic uint32_t birth, thread;
-    _Atomic(const void *) site;
-} deaths[DEATHS];
+/* The reciprocal, scaled by 2^32, divides offsets inside a span by the bytes. */
+#define SIZE_CLASS(bytes) {(bytes), UINT32_MAX / (bytes) + 1, SPAN_BYTES / (bytes)}
+static const struct size_class {
+    uint32_t sc_bytes, sc_reciprocal, sc_slots;
+} size_classes[CLASSES] = {
+    SIZE_CLASS(512),   SIZE_CLASS(1024),  SIZE_CLASS(1536),  SIZE_CLASS(2048), SIZE_CLASS(2560), SIZE_CLASS(3072),
+    SIZE_CLASS(4096),  SIZE_CLASS(4608),  SIZE_CLASS(6144),  SIZE_CLASS(8192), SIZE_CLASS(8704), SIZE_CLASS(10752),
+    SIZE_CLASS(12800), SIZE_CLASS(16384), SIZE_CLASS(21504), SIZE_CLASS(32768)};
 
 static uint32_t class_of(uint64_t size)
 {
@@ -55,16 +49,10 @@ static uint32_t class_of(uint64_t size)
     return table[(size + 511) / 512];
 }
 
-/* offset / class_bytes[class], for offsets inside a span. */
+/* The slot that an offset inside a span lies in. */
 static uint32_t slot_of(uint32_t class, uint32_t offset)
 {
-#define RECIPROCAL(bytes) (UINT32_MAX / (bytes) + 1)
-    static const uint32_t reciprocal[CLASSES] = {
-        RECIPROCAL(512),  RECIPROCAL(1024), RECIPROCAL(1536), RECIPROCAL(2048),
-        RECIPROCAL(2560), RECIPROCAL(3072), RECIPROCAL(4096), RECIPROCAL(4608),
-        RECIPROCAL(6144), RECIPROCAL(8192), RECIPROCAL(8704), RECIPROCAL(10752),
-        RECIPROCAL(12800), RECIPROCAL(16384), RECIPROCAL(21504), RECIPROCAL(32768)};
-    return (uint32_t)((uint64_t)offset * reciprocal[class] >> 32);
+    return (uint32_t)((uint64_t)offset * size_classes[class].sc_reciprocal >> 32);
 }
 
 /* ---- finding ---- */
@@ -88,14 +76,17 @@ static _Atomic uint64_t *record_at(const struct sim_zone *zone, uint64_t offset,
     if (span == SPAN_FREE)
         return NULL;
     uint32_t class = span - SPAN_SLAB, slot = slot_of(class, (uint32_t)(offset % SPAN_BYTES));
-    *start = (uint64_t)index * SPAN_BYTES + (uint64_t)slot * class_bytes[class];
+    *start = (uint64_t)index * SPAN_BYTES + (uint64_t)slot * size_classes[class].sc_bytes;
     return &zone->zn_slots[(size_t)index * SLAB_SLOTS + slot];
 }
 
 bool sim_heap_zone_find(const struct sim_zone *zone, const void *address, struct sim_block *block)
 {
-    if (!sim_heap_zone_contains(zone, address))
-        return false;
+    return sim_heap_zone_contains(zone, address) && sim_heap_zone_find_inside(zone, address, block);
+}
+
+bool sim_heap_zone_find_inside(const struct sim_zone *zone, const void *address, struct sim_block *block)
+{
     uint64_t offset = (uint64_t)(uintptr_t)address - zone->zn_base, start;
     const _Atomic uint64_t *record = record_at(zone, offset, &start);
     if (record == NULL)
@@ -123,36 +114,6 @@ bool sim_heap_zone_cover(const struct sim_zone *zone, const void *address, uint6
         return false;
     *start += zone->zn_base;
     return true;
-}
-
-/* ---- allocation ids and freed-by records ---- */
-
-uint32_t sim_heap_birth(void)
-{
-    if (unlikely(next_birth % BIRTHS_DEALT == 0)) {
-        uint32_t hand = atomic_fetch_add_explicit(&hands, 1, memory_order_relaxed) * BIRTHS_DEALT & SIM_BIRTHS;
-        next_birth = hand + 1; /* a batch's first id is unused: 0 means none, and an empty batch */
-    }
-    return next_birth++ & SIM_BIRTHS;
-}
-
-void sim_heap_bury(uint32_t birth, const void *site, uint32_t thread)
-{
-    uint32_t index = birth % DEATHS;
-    atomic_store_explicit(&deaths[index].birth, 0, memory_order_relaxed);
-    atomic_store_explicit(&deaths[index].site, site, memory_order_release);
-    atomic_store_explicit(&deaths[index].thread, thread, memory_order_release);
-    atomic_store_explicit(&deaths[index].birth, birth, memory_order_release);
-}
-
-bool sim_heap_death(uint32_t birth, struct sim_death *death)
-{
-    uint32_t index = birth % DEATHS;
-    if (atomic_load_explicit(&deaths[index].birth, memory_order_acquire) != birth)
-        return false;
-    death->dt_site = atomic_load_explicit(&deaths[index].site, memory_order_acquire);
-    death->dt_thread = atomic_load_explicit(&deaths[index].thread, memory_order_acquire);
-    return atomic_load_explicit(&deaths[index].birth, memory_order_relaxed) == birth;
 }
 
 /* ---- pages ---- */
@@ -194,29 +155,38 @@ static uint64_t bytes_used(uint64_t used)
     return huge_used(used) + (used & NORMAL_MASK) * NORMAL_BYTES;
 }
 
-static void note_peak(struct sim_heap *heap, uint64_t bytes)
-{
-    uint64_t peak = atomic_load_explicit(&heap->hp_peak, memory_order_relaxed);
-    while (peak < bytes && !atomic_compare_exchange_weak_explicit(&heap->hp_peak, &peak, bytes, memory_order_relaxed,
-                                                                  memory_order_relaxed))
-        ;
-}
-
+/* Counts pages of a block; returns false if they exceed the capacity. hp_lock is held, as for the next function. */
 static bool charge(struct sim_heap *heap, uint64_t pages, enum sim_page page)
 {
-    uint64_t used = atomic_load_explicit(&heap->hp_used, memory_order_relaxed);
-    do
-        if (!fits(heap, used + pages, page))
-            return false;
-    while (!atomic_compare_exchange_weak_explicit(&heap->hp_used, &used, used + pages, memory_order_relaxed,
-                                                  memory_order_relaxed));
-    note_peak(heap, bytes_used(used + pages));
+    uint64_t used = atomic_load_explicit(&heap->hp_used, memory_order_relaxed) + pages;
+    if (unlikely(!fits(heap, used, page)))
+        return false;
+    atomic_store_explicit(&heap->hp_used, used, memory_order_relaxed);
+    if (unlikely(bytes_used(used) > atomic_load_explicit(&heap->hp_peak, memory_order_relaxed)))
+        atomic_store_explicit(&heap->hp_peak, bytes_used(used), memory_order_relaxed);
     return true;
 }
 
 static void discharge(struct sim_heap *heap, uint64_t pages)
 {
-    atomic_fetch_sub_explicit(&heap->hp_used, pages, memory_order_relaxed);
+    uint64_t used = atomic_load_explicit(&heap->hp_used, memory_order_relaxed);
+    atomic_store_explicit(&heap->hp_used, used - pages, memory_order_relaxed);
+}
+
+/* The same for threads that hold a class lock or none. */
+SIM_RARE static bool lock_and_charge(struct sim_heap *heap, uint64_t pages, enum sim_page page)
+{
+    sim_lock(&heap->hp_lock);
+    bool charged = charge(heap, pages, page);
+    sim_unlock(&heap->hp_lock);
+    return charged;
+}
+
+SIM_RARE static void lock_and_discharge(struct sim_heap *heap, uint64_t pages)
+{
+    sim_lock(&heap->hp_lock);
+    discharge(heap, pages);
+    sim_unlock(&heap->hp_lock);
 }
 
 /* Small blocks in normal pages are the frequent case: their class charges pages in advance, so that most allocations
@@ -231,7 +201,7 @@ static bool draw(struct sim_heap *heap, struct sim_class *class, uint64_t pages)
     uint64_t stock = atomic_load_explicit(&class->cl_stock, memory_order_relaxed);
     if (unlikely(stock < pages)) {
         uint64_t buy = STOCK_PAGES;
-        if (!charge(heap, buy, SIM_PAGE_NORMAL) && !charge(heap, buy = pages, SIM_PAGE_NORMAL))
+        if (!lock_and_charge(heap, buy, SIM_PAGE_NORMAL) && !lock_and_charge(heap, buy = pages, SIM_PAGE_NORMAL))
             return false;
         stock += buy;
     }
@@ -243,7 +213,7 @@ static void put_back(struct sim_heap *heap, struct sim_class *class, uint64_t pa
 {
     uint64_t stock = atomic_load_explicit(&class->cl_stock, memory_order_relaxed) + pages;
     if (unlikely(stock > 2 * STOCK_PAGES)) {
-        discharge(heap, STOCK_PAGES);
+        lock_and_discharge(heap, STOCK_PAGES);
         stock -= STOCK_PAGES;
     }
     set_stock(class, stock);
@@ -255,7 +225,7 @@ static void sell_stocks(struct sim_heap *heap)
     for (int number = 0; number < CLASSES; number++) {
         struct sim_class *class = &heap->hp_classes[number];
         sim_lock(&class->cl_lock);
-        discharge(heap, atomic_load_explicit(&class->cl_stock, memory_order_relaxed));
+        lock_and_discharge(heap, atomic_load_explicit(&class->cl_stock, memory_order_relaxed));
         set_stock(class, 0);
         sim_unlock(&class->cl_lock);
     }
@@ -298,11 +268,6 @@ struct sim_pages sim_heap_pages(const struct sim_zone *zone, uint32_t index, enu
 
 /* ---- small blocks ---- */
 
-static uint32_t slots_of(uint32_t class)
-{
-    return SPAN_BYTES / class_bytes[class];
-}
-
 static void list_slab(struct sim_zone *zone, struct sim_class *class, uint32_t span)
 {
     struct sim_span_info *info = &zone->zn_span_info[span];
@@ -324,9 +289,11 @@ static void unlist_slab(struct sim_zone *zone, struct sim_class *class, const st
 }
 
 /* Makes a slab of a free span; returns false if there is none. The class's lock is held. */
-static bool add_slab(struct sim_zone *zone, struct sim_heap *heap, uint32_t class)
+SIM_RARE static bool add_slab(struct sim_zone *zone, struct sim_heap *heap, uint32_t class)
 {
-    uint32_t span = sim_heap_take_spans(zone, heap, 1), slots = slots_of(class);
+    sim_lock(&heap->hp_lock);
+    uint32_t span = sim_heap_take_spans(zone, heap, 1), slots = size_classes[class].sc_slots;
+    sim_unlock(&heap->hp_lock);
     if (span == 0)
         return false;
     struct sim_span_info *info = &zone->zn_span_info[span];
@@ -350,7 +317,7 @@ static _Atomic uint64_t *take_slot(struct sim_zone *zone, struct sim_heap *heap,
     info->si_bits[half] &= info->si_bits[half] - 1;
     if (--info->si_free == 0)
         unlist_slab(zone, class, info);
-    *offset = (uint64_t)span * SPAN_BYTES + (uint64_t)slot * class_bytes[number];
+    *offset = (uint64_t)span * SPAN_BYTES + (uint64_t)slot * size_classes[number].sc_bytes;
     return &zone->zn_slots[(size_t)span * SLAB_SLOTS + slot];
 }
 
@@ -363,12 +330,12 @@ static _Atomic uint64_t *take_small(struct sim_zone *zone, struct sim_heap *heap
     _Atomic uint64_t *record = NULL;
     bool normal = page == SIM_PAGE_NORMAL;
     sim_lock(&class->cl_lock);
-    if (likely(normal ? draw(heap, class, pages) : charge(heap, pages, page))) {
+    if (likely(normal ? draw(heap, class, pages) : lock_and_charge(heap, pages, page))) {
         record = take_slot(zone, heap, number, offset);
         if (unlikely(record == NULL && normal))
             put_back(heap, class, pages);
         else if (unlikely(record == NULL))
-            discharge(heap, pages);
+            lock_and_discharge(heap, pages);
     }
     sim_unlock(&class->cl_lock);
     return record;
@@ -394,54 +361,74 @@ static bool give_small(struct sim_zone *zone, struct sim_heap *heap, uint64_t of
     if (likely(record_page(word) == SIM_PAGE_NORMAL))
         put_back(heap, class, pages);
     else
-        discharge(heap, pages);
+        lock_and_discharge(heap, pages);
     info->si_bits[slot / 64] |= UINT64_C(1) << slot % 64;
     if (info->si_free++ == 0)
         list_slab(zone, class, span);
-    bool empty = info->si_free == slots_of(number) && (info->si_before != 0 || info->si_after != 0);
+    bool empty = info->si_free == size_classes[number].sc_slots && (info->si_before != 0 || info->si_after != 0);
     if (unlikely(empty)) {
         unlist_slab(zone, class, info);
         atomic_store_explicit(&zone->zn_spans[span], SPAN_BLOCK | span, memory_order_release);
     }
     sim_unlock(&class->cl_lock);
-    if (unlikely(empty))
+    if (unlikely(empty)) {
+        sim_lock(&heap->hp_lock);
         sim_heap_give_spans(zone, heap, span, 1);
+    }
     return true;
 }
 
 /* ---- middle and big blocks ---- */
 
+/* Addresses for a middle or a big block of whole spans or units; returns the number of its first span, or 0. hp_lock is
+ * held; sim_heap_give_spans and _units release it. */
+static uint32_t take_extent(struct sim_zone *zone, struct sim_heap *heap, uint64_t bytes)
+{
+    return bytes <= MIDDLE_BYTES ? sim_heap_take_spans(zone, heap, (uint32_t)(bytes / SPAN_BYTES))
+                                 : sim_heap_take_units(zone, heap, (uint32_t)(bytes / UNIT_BYTES)) * SPANS_A_UNIT;
+}
+
+static void give_extent(struct sim_zone *zone, struct sim_heap *heap, uint32_t span, uint64_t bytes)
+{
+    if (bytes <= MIDDLE_BYTES)
+        sim_heap_give_spans(zone, heap, span, (uint32_t)(bytes / SPAN_BYTES));
+    else
+        sim_heap_give_units(zone, heap, span / SPANS_A_UNIT, (uint32_t)(bytes / UNIT_BYTES));
+}
+
+static uint64_t extent_of(uint64_t size)
+{
+    return size <= MIDDLE_BYTES ? round_up(size, SPAN_BYTES) : round_up(size, UNIT_BYTES);
+}
+
 static _Atomic uint64_t *take_large(struct sim_zone *zone, struct sim_heap *heap, uint64_t size, enum sim_page page,
                                     uint64_t *offset)
 {
-    if (!charge(heap, pages_of(size, page), page))
-        return NULL;
-    if (size <= MIDDLE_BYTES) {
-        uint32_t span = sim_heap_take_spans(zone, heap, (uint32_t)(round_up(size, SPAN_BYTES) / SPAN_BYTES));
-        *offset = (uint64_t)span * SPAN_BYTES;
-    } else {
-        uint32_t unit = sim_heap_take_units(zone, heap, (uint32_t)(round_up(size, UNIT_BYTES) / UNIT_BYTES));
-        *offset = (uint64_t)unit * UNIT_BYTES;
+    uint64_t pages = pages_of(size, page);
+    uint32_t span = 0;
+    sim_lock(&heap->hp_lock);
+    if (likely(charge(heap, pages, page))) {
+        span = take_extent(zone, heap, extent_of(size));
+        if (unlikely(span == 0))
+            discharge(heap, pages);
     }
-    if (*offset != 0)
-        return &zone->zn_large[*offset / SPAN_BYTES];
-    discharge(heap, pages_of(size, page));
-    return NULL;
+    sim_unlock(&heap->hp_lock);
+    *offset = (uint64_t)span * SPAN_BYTES;
+    return span != 0 ? &zone->zn_large[span] : NULL;
 }
 
 static bool give_large(struct sim_zone *zone, struct sim_heap *heap, uint64_t offset, _Atomic uint64_t *record,
                        uint64_t word)
 {
     uint64_t size = record_size(word);
-    if (!atomic_compare_exchange_strong_explicit(record, &word, 0, memory_order_acq_rel, memory_order_relaxed))
+    sim_lock(&heap->hp_lock);
+    if (unlikely(atomic_load_explicit(record, memory_order_relaxed) != word)) {
+        sim_unlock(&heap->hp_lock);
         return false;
-    if (size <= MIDDLE_BYTES)
-        sim_heap_give_spans(zone, heap, (uint32_t)(offset / SPAN_BYTES),
-                            (uint32_t)(round_up(size, SPAN_BYTES) / SPAN_BYTES));
-    else
-        sim_heap_give_units(zone, heap, (uint32_t)(offset / UNIT_BYTES),
-                            (uint32_t)(round_up(size, UNIT_BYTES) / UNIT_BYTES));
+    }
+    atomic_store_explicit(record, 0, memory_order_release);
     discharge(heap, pages_of(size, record_page(word)));
+    give_extent(zone, heap, (uint32_t)(offset / SPAN_BYTES), extent_of(size));
     return true;
 }
 
@@ -478,15 +465,16 @@ uint64_t sim_heap_take_pages(struct sim_zone *zone, uint32_t index, uint64_t siz
 void sim_heap_give_pages(struct sim_zone *zone, uint32_t index, uint64_t offset, uint64_t size, enum sim_page page)
 {
     struct sim_heap *heap = &zone->zn_heaps[index];
-    sim_heap_give_units(zone, heap, (uint32_t)(offset / UNIT_BYTES), (uint32_t)(size / UNIT_BYTES));
+    sim_lock(&heap->hp_lock);
     discharge(heap, pages_of(size, page));
+    sim_heap_give_units(zone, heap, (uint32_t)(offset / UNIT_BYTES), (uint32_t)(size / UNIT_BYTES));
 }
 
 void sim_heap_retake_pages(struct sim_zone *zone, uint32_t index, const struct sim_extent *kept, enum sim_page page)
 {
     struct sim_heap *heap = &zone->zn_heaps[index];
     sim_heap_retake_units(zone, heap, (uint32_t)(kept->ex_offset / UNIT_BYTES), (uint32_t)(kept->ex_size / UNIT_BYTES));
-    charge(heap, pages_of(kept->ex_size, page), page);
+    lock_and_charge(heap, pages_of(kept->ex_size, page), page);
 }
 
 void *sim_heap_allocate(struct sim_zone *zone, uint32_t index, uint64_t requested, uint64_t size, enum sim_page page)
@@ -529,25 +517,6 @@ bool sim_heap_release(struct sim_zone *zone, const void *address, const void *si
 
 /* ---- blocks of other processes ---- */
 
-static uint64_t extent_of(uint64_t whole)
-{
-    return whole <= MIDDLE_BYTES ? round_up(whole, SPAN_BYTES) : round_up(whole, UNIT_BYTES);
-}
-
-static uint32_t take_extent(struct sim_zone *zone, struct sim_heap *heap, uint64_t bytes)
-{
-    return bytes <= MIDDLE_BYTES ? sim_heap_take_spans(zone, heap, (uint32_t)(bytes / SPAN_BYTES))
-                                 : sim_heap_take_units(zone, heap, (uint32_t)(bytes / UNIT_BYTES)) * SPANS_A_UNIT;
-}
-
-static void give_extent(struct sim_zone *zone, struct sim_heap *heap, uint32_t span, uint64_t bytes)
-{
-    if (bytes <= MIDDLE_BYTES)
-        sim_heap_give_spans(zone, heap, span, (uint32_t)(bytes / SPAN_BYTES));
-    else
-        sim_heap_give_units(zone, heap, span / SPANS_A_UNIT, (uint32_t)(bytes / UNIT_BYTES));
-}
-
 void *sim_heap_import(struct sim_zone *zone, uint32_t index, int file, uint64_t offset, uint64_t whole, uint64_t size)
 {
     struct sim_heap *heap = &zone->zn_heaps[index];
@@ -555,14 +524,20 @@ void *sim_heap_import(struct sim_zone *zone, uint32_t index, int file, uint64_t 
     bool small = whole <= SMALL_BYTES;
     uint32_t class = small ? class_of(whole) : 0, slot = small ? slot_of(class, (uint32_t)into) : 0;
     bool fits = whole != 0 && whole <= RECORD_BYTES && size != 0 && size <= whole &&
-                into == (uint64_t)slot * (small ? class_bytes[class] : 0) && offset <= INT64_MAX - RECORD_BYTES;
+                into == (uint64_t)slot * (small ? size_classes[class].sc_bytes : 0) &&
+                offset <= INT64_MAX - RECORD_BYTES;
     errno = fits ? ENOMEM : EINVAL;
-    uint32_t span = fits ? take_extent(zone, heap, bytes) : 0;
+    if (!fits)
+        return NULL;
+    sim_lock(&heap->hp_lock);
+    uint32_t span = take_extent(zone, heap, bytes);
+    sim_unlock(&heap->hp_lock);
     if (span == 0)
         return NULL;
     uint64_t start = (uint64_t)span * SPAN_BYTES;
     if (!sim_heap_lay(zone, start, bytes, file, offset - into)) {
         int error = errno;
+        sim_lock(&heap->hp_lock);
         give_extent(zone, heap, span, bytes);
         errno = error;
         return NULL;
@@ -590,7 +565,10 @@ bool sim_heap_part(struct sim_zone *zone, const void *address, uint64_t whole, c
     uint32_t span = (uint32_t)(offset / SPAN_BYTES);
     if (whole <= SMALL_BYTES)
         atomic_store_explicit(&zone->zn_spans[span], SPAN_BLOCK | span, memory_order_release);
-    if (sim_heap_lay(zone, (uint64_t)span * SPAN_BYTES, bytes, -1, 0)) /* otherwise these addresses stay unused */
-        give_extent(zone, &zone->zn_heaps[offset >> zone->zn_shift], span, bytes);
+    if (sim_heap_lay(zone, (uint64_t)span * SPAN_BYTES, bytes, -1, 0)) { /* otherwise these addresses stay unused */
+        struct sim_heap *heap = &zone->zn_heaps[offset >> zone->zn_shift];
+        sim_lock(&heap->hp_lock);
+        give_extent(zone, heap, span, bytes);
+    }
     return true;
 }

@@ -36,7 +36,7 @@ struct sim_block {
 #define SIM_BIRTHS UINT32_C(0xffffff)
 static inline uint32_t sim_block_birth(uint64_t record)
 {
-    return (uint32_t)(record >> 8) & SIM_BIRTHS;
+    return (uint32_t)record >> 8;
 }
 
 /* Bytes of one type of page. The totals of normal and huge pages add up to the capacity. */
@@ -97,8 +97,9 @@ static inline bool sim_heap_zone_contains(const struct sim_zone *zone, const voi
     return bytes != 0 && (uint64_t)(uintptr_t)address - zone->zn_base < bytes;
 }
 
-/* Finds the live block that contains `address`. Takes no lock. */
+/* Finds the live block that contains `address`. Takes no lock. The second requires that the zone contains it. */
 bool sim_heap_zone_find(const struct sim_zone *zone, const void *address, struct sim_block *block);
+bool sim_heap_zone_find_inside(const struct sim_zone *zone, const void *address, struct sim_block *block);
 
 /* Opens the heap for allocations; `normal` bytes of its capacity are reserved for normal pages. */
 void sim_heap_open(struct sim_zone *zone, uint32_t index, uint64_t capacity, uint64_t normal);

@@ -84,9 +84,9 @@ struct sim_class {
 
 struct sim_heap {
     uint64_t hp_capacity, hp_normal; /* capacity 0: closed */
-    _Alignas(SIM_LINE) _Atomic uint64_t hp_used;
+    _Alignas(SIM_LINE) struct sim_lock hp_lock; /* guards the rest; the next two are also read without it */
+    _Atomic uint64_t hp_used;        /* pages, see heap.c */
     _Atomic uint64_t hp_peak;        /* the largest number of bytes in hp_used so far */
-    _Alignas(SIM_LINE) struct sim_lock hp_lock; /* guards the rest */
     uint32_t hp_first, hp_count;     /* its units */
     uint32_t hp_hint;                /* where to look for free units first */
     uint32_t hp_partial;             /* cut units with free spans */
@@ -96,12 +96,12 @@ struct sim_heap {
     struct sim_class hp_classes[CLASSES];
 };
 
-/* Take `count` spans inside one unit, or `count` consecutive units. Return the number of the first, or 0 if there is
- * no such sequence left. The table entries then mark them as one block. */
+/* Take `count` spans inside one unit, or `count` consecutive units; hp_lock is held. Return the number of the first, or
+ * 0 if there is no such sequence left. The table entries then mark them as one block. */
 uint32_t sim_heap_take_spans(struct sim_zone *zone, struct sim_heap *heap, uint32_t count);
 uint32_t sim_heap_take_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t count);
 
-/* Release such spans or units, into a bin or for good. */
+/* Release such spans or units, into a bin or for good, and hp_lock, which the caller holds. */
 void sim_heap_give_spans(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint32_t count);
 void sim_heap_give_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint32_t count);
 

@@ -58,7 +58,7 @@ static uint32_t find_units(const struct sim_zone *zone, uint32_t unit, uint32_t 
     return 0;
 }
 
-static uint32_t cut_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t count)
+SIM_RARE static uint32_t cut_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t count)
 {
     uint32_t end = heap->hp_first + heap->hp_count, first = find_units(zone, heap->hp_hint, end, count);
     if (first == 0)
@@ -110,7 +110,7 @@ static uint32_t find_spans(uint32_t free_bits, uint32_t count)
     return free_bits != 0 ? (uint32_t)__builtin_ctz(free_bits) : SPANS_A_UNIT;
 }
 
-static uint32_t cut_spans(struct sim_zone *zone, struct sim_heap *heap, uint32_t count)
+SIM_RARE static uint32_t cut_spans(struct sim_zone *zone, struct sim_heap *heap, uint32_t count)
 {
     uint32_t unit = heap->hp_partial, at = SPANS_A_UNIT;
     for (int tries = 0; unit != 0 && tries < CUT_UNITS_TRIED; tries++) {
@@ -174,67 +174,54 @@ static uint32_t pop_bin(struct sim_zone *zone, struct sim_heap *heap, uint32_t *
 
 uint32_t sim_heap_take_spans(struct sim_zone *zone, struct sim_heap *heap, uint32_t count)
 {
-    sim_lock(&heap->hp_lock);
     uint32_t first = pop_bin(zone, heap, &heap->hp_span_bins[count], count * SPAN_BYTES);
-    if (first == 0)
-        first = cut_spans(zone, heap, count);
-    sim_unlock(&heap->hp_lock);
-    return first;
+    return likely(first != 0) ? first : cut_spans(zone, heap, count);
 }
 
 uint32_t sim_heap_take_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t count)
 {
-    sim_lock(&heap->hp_lock);
     uint32_t first = 0;
     if (count < UNIT_BINS)
         first = pop_bin(zone, heap, &heap->hp_unit_bins[count], count * UNIT_BYTES) / SPANS_A_UNIT;
-    if (first == 0)
-        first = cut_units(zone, heap, count);
-    sim_unlock(&heap->hp_lock);
-    return first;
+    return likely(first != 0) ? first : cut_units(zone, heap, count);
 }
 
 /* Releases the pages of a block that is in no table and no bin, and takes hp_lock. The caller then frees the address
  * space and releases hp_lock. hp_punching, raised when the block was taken out, holds off sim_heap_close. */
-static void punch_and_lock(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint64_t bytes)
+SIM_RARE static void punch_and_lock(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint64_t bytes)
 {
     punch(zone, first * SPAN_BYTES, bytes);
     sim_lock(&heap->hp_lock);
     heap->hp_punching--;
 }
 
-/* Keeps a freed block in its bin if there is room. Otherwise releases its pages and returns with hp_lock held; the
- * caller frees the address space. */
+/* Keeps a freed block in its bin if there is room. Otherwise releases its pages, without the lock meanwhile; the caller
+ * frees the address space. */
 static bool keep(struct sim_zone *zone, struct sim_heap *heap, uint32_t *bin, uint32_t first, uint64_t bytes)
 {
-    sim_lock(&heap->hp_lock);
-    bool kept = bin != NULL && heap->hp_cached + bytes <= CACHE_BYTES;
-    if (kept) {
+    if (likely(bin != NULL && heap->hp_cached + bytes <= CACHE_BYTES)) {
         push_bin(zone, bin, first);
         heap->hp_cached += bytes;
-    } else {
-        heap->hp_punching++;
+        return true;
     }
+    heap->hp_punching++;
     sim_unlock(&heap->hp_lock);
-    if (!kept)
-        punch_and_lock(zone, heap, first, bytes);
-    return kept;
+    punch_and_lock(zone, heap, first, bytes);
+    return false;
 }
 
 void sim_heap_give_spans(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint32_t count)
 {
-    if (keep(zone, heap, &heap->hp_span_bins[count], first, count * SPAN_BYTES))
-        return;
-    return_spans(zone, heap, first, count);
+    if (!keep(zone, heap, &heap->hp_span_bins[count], first, count * SPAN_BYTES))
+        return_spans(zone, heap, first, count);
     sim_unlock(&heap->hp_lock);
 }
 
 void sim_heap_give_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t first, uint32_t count)
 {
-    if (keep(zone, heap, count < UNIT_BINS ? &heap->hp_unit_bins[count] : NULL, first * SPANS_A_UNIT,
-             count * UNIT_BYTES))
-        return;
-    return_units(zone, heap, first, count);
+    if (!keep(zone, heap, count < UNIT_BINS ? &heap->hp_unit_bins[count] : NULL, first * SPANS_A_UNIT,
+              count * UNIT_BYTES))
+        return_units(zone, heap, first, count);
     sim_unlock(&heap->hp_lock);
 }
 

@@ -105,31 +105,48 @@ void sim_memory_after_fork(void)
 
 /* ---- what an address is ---- */
 
-static void locate_in_area(const void *address, struct sim_place *place)
+/* Locates addresses in the area of mappings, in managed memory and in registered ranges. Returns the place by value, so
+ * that the caller's stays in registers. */
+SIM_RARE static struct sim_place locate_elsewhere(const void *address)
 {
-    if (sim_heap_zone_find(&sim_heap_area, address, &place->pl_block))
-        place->pl_class = SIM_MEMORY_DEVICE;
-    else
-        place->pl_class = sim_memory_find_registered(address, &place->pl_block) ? SIM_MEMORY_HOST : SIM_MEMORY_DEAD;
-    place->pl_reserved = true;
+    struct sim_place place = {.pl_class = SIM_MEMORY_FOREIGN};
+    if (sim_heap_zone_contains(&sim_heap_area, address)) {
+        place.pl_reserved = true;
+        place.pl_engine = sim_heap_area.zn_engine;
+        if (sim_heap_zone_find(&sim_heap_area, address, &place.pl_block))
+            place.pl_class = SIM_MEMORY_DEVICE;
+        else
+            place.pl_class = sim_memory_find_registered(address, &place.pl_block) ? SIM_MEMORY_HOST : SIM_MEMORY_DEAD;
+    } else if (sim_managed_contains(address)) {
+        place.pl_class = sim_managed_find(address, &place.pl_block) ? SIM_MEMORY_MANAGED : SIM_MEMORY_DEAD;
+    } else if (sim_memory_find_registered(address, &place.pl_block)) {
+        place.pl_class = SIM_MEMORY_HOST;
+    }
+    return place;
+}
+
+static inline void locate_in(const struct sim_zone *zone, enum sim_memory_class alive, const void *address,
+                             struct sim_place *place)
+{
+    place->pl_class = sim_heap_zone_find_inside(zone, address, &place->pl_block) ? alive : SIM_MEMORY_DEAD;
+    place->pl_reserved = false;
+    place->pl_engine = zone->zn_engine;
 }
 
 void sim_memory_locate(const void *address, struct sim_place *place)
 {
-    place->pl_reserved = false;
-    if (sim_heap_zone_contains(&sim_heap_zone_of_device, address))
-        place->pl_class = sim_heap_zone_find(&sim_heap_zone_of_device, address, &place->pl_block) ? SIM_MEMORY_DEVICE
-                                                                                                  : SIM_MEMORY_DEAD;
-    else if (sim_heap_zone_contains(&sim_heap_zone_of_host, address))
-        place->pl_class =
-            sim_heap_zone_find(&sim_heap_zone_of_host, address, &place->pl_block) ? SIM_MEMORY_HOST : SIM_MEMORY_DEAD;
-    else if (unlikely(sim_heap_zone_contains(&sim_heap_area, address)))
-        locate_in_area(address, place);
-    else if (unlikely(sim_managed_contains(address)))
-        place->pl_class = sim_managed_find(address, &place->pl_block) ? SIM_MEMORY_MANAGED : SIM_MEMORY_DEAD;
-    else
-        place->pl_class =
-            sim_memory_find_registered(address, &place->pl_block) ? SIM_MEMORY_HOST : SIM_MEMORY_FOREIGN;
+    if (sim_heap_zone_contains(&sim_heap_zone_of_device, address)) {
+        locate_in(&sim_heap_zone_of_device, SIM_MEMORY_DEVICE, address, place);
+    } else if (sim_heap_zone_contains(&sim_heap_zone_of_host, address)) {
+        locate_in(&sim_heap_zone_of_host, SIM_MEMORY_HOST, address, place);
+    } else if (unlikely(sim_heap_zone_contains(&sim_heap_area, address) || sim_managed_contains(address) ||
+                        sim_memory_has_registered())) {
+        *place = locate_elsewhere(address);
+    } else {
+        place->pl_class = SIM_MEMORY_FOREIGN;
+        place->pl_reserved = false;
+        place->pl_engine = 0;
+    }
 }
 
 const char *sim_memory_describe(const struct sim_place *place)
@@ -155,12 +172,12 @@ static uint64_t left_in(const struct sim_block *block, const void *address)
 }
 
 /* Whether adjacent mappings of the same type of memory continue for `size` bytes: users see them as one block. */
-SIM_RARE static bool goes_on(const struct sim_place *first, uint64_t address, uint64_t size)
+SIM_RARE static bool goes_on(enum sim_memory_class class, uint64_t address, uint64_t size)
 {
     struct sim_place next;
     for (;;) {
         sim_memory_locate((const void *)(uintptr_t)address, &next);
-        if (!next.pl_reserved || next.pl_class != first->pl_class)
+        if (!next.pl_reserved || next.pl_class != class)
             return false;
         uint64_t left = left_in(&next.pl_block, (const void *)(uintptr_t)address);
         if (size <= left)
@@ -175,7 +192,7 @@ bool sim_memory_holds(struct sim_place *place, const void *address, uint64_t siz
     uint64_t left = left_in(&place->pl_block, address);
     if (likely(size <= left))
         return true;
-    if (!place->pl_reserved || !goes_on(place, (uint64_t)(uintptr_t)address + left, size - left))
+    if (!place->pl_reserved || !goes_on(place->pl_class, (uint64_t)(uintptr_t)address + left, size - left))
         return false;
     place->pl_block.bk_record = NULL;
     return true;
@@ -210,7 +227,8 @@ aclError sim_memory_span(const void *address, uint64_t size, const char *name, c
         return sim_memory_is_low(place, address) ? sim_memory_refuse_low(address, name) : ACL_SUCCESS;
     if (likely(place->pl_class != SIM_MEMORY_DEAD && sim_memory_holds(place, address, size)))
         return ACL_SUCCESS;
-    return refuse_span(place, address, size, name, size_name);
+    struct sim_place refused = *place; /* passes the address of a copy, so that `place` can stay in registers */
+    return refuse_span(&refused, address, size, name, size_name);
 }
 
 /* Finds the mapping of host memory that is mapped for devices. Such memory keeps its class; the mapping has its own

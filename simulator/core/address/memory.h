@@ -56,6 +56,7 @@ enum sim_memory_class {
 struct sim_place {
     enum sim_memory_class pl_class;
     bool pl_reserved;          /* DEAD, among the addresses for mappings */
+    ptrdiff_t pl_engine;       /* what to add to the address to get the engine's */
     struct sim_block pl_block; /* if it is alive */
 };
 
@@ -180,9 +181,19 @@ aclError sim_memory_device_pointer(const void *address, void **device_address);
  * runs out. */
 int sim_memory_note_mapped(const struct sim_block *block);
 void sim_memory_forget_mapped(uint64_t start);
-/* Finds the pinned registered range that contains `address`. Costs one load while nothing is registered. */
-bool sim_memory_find_registered(const void *address, struct sim_block *block);
-/* Finds the registered range that is mapped for devices and contains `address`, whatever its class. As cheap. */
+/* Whether any range is registered: look-ups skip the list while there is none. */
+extern _Atomic uint32_t sim_memory_registered;
+static inline bool sim_memory_has_registered(void)
+{
+    return unlikely(atomic_load_explicit(&sim_memory_registered, memory_order_acquire) != 0);
+}
+/* Finds the pinned registered range that contains `address`. */
+bool sim_memory_find_pinned(const void *address, struct sim_block *block);
+static inline bool sim_memory_find_registered(const void *address, struct sim_block *block)
+{
+    return sim_memory_has_registered() && sim_memory_find_pinned(address, block);
+}
+/* Finds the registered range that is mapped for devices and contains `address`, whatever its class. */
 bool sim_memory_find_mapped(const void *address, struct sim_block *block);
 void sim_memory_forget_registered(void);
 void sim_memory_registered_after_fork(void);

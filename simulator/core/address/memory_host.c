@@ -18,7 +18,7 @@ struct registration {
 
 static struct sim_lock registry_lock;
 static struct registration *registry;
-static _Atomic uint32_t registered;
+_Atomic uint32_t sim_memory_registered;
 
 bool sim_memory_maps_host(void)
 {
@@ -38,7 +38,7 @@ static void put_in(struct registration *entry)
 {
     entry->rg_next = registry;
     registry = entry;
-    atomic_fetch_add_explicit(&registered, 1, memory_order_release);
+    atomic_fetch_add_explicit(&sim_memory_registered, 1, memory_order_release);
 }
 
 /* Removes and returns the entry that starts there, one of a mapping or not as `by_mapping` says; NULL if there is
@@ -51,7 +51,7 @@ static struct registration *take_out(uint64_t start, unsigned by_mapping)
     struct registration *entry = *link;
     if (entry != NULL) {
         *link = entry->rg_next;
-        atomic_fetch_sub_explicit(&registered, 1, memory_order_release);
+        atomic_fetch_sub_explicit(&sim_memory_registered, 1, memory_order_release);
     }
     return entry;
 }
@@ -79,8 +79,6 @@ void sim_memory_forget_mapped(uint64_t start)
 
 static bool find(const void *address, unsigned flag, struct sim_block *block)
 {
-    if (likely(atomic_load_explicit(&registered, memory_order_acquire) == 0))
-        return false;
     sim_lock(&registry_lock);
     const struct registration *entry = overlapping((uint64_t)(uintptr_t)address, 1);
     bool found = entry != NULL && (entry->rg_flags & flag) != 0;
@@ -91,14 +89,14 @@ static bool find(const void *address, unsigned flag, struct sim_block *block)
     return found;
 }
 
-bool sim_memory_find_registered(const void *address, struct sim_block *block)
+SIM_RARE bool sim_memory_find_pinned(const void *address, struct sim_block *block)
 {
     return find(address, SIM_REGISTERED_PINNED, block);
 }
 
 bool sim_memory_find_mapped(const void *address, struct sim_block *block)
 {
-    return find(address, SIM_REGISTERED_MAPPED, block);
+    return sim_memory_has_registered() && find(address, SIM_REGISTERED_MAPPED, block);
 }
 
 aclError sim_memory_register(void *address, uint64_t size, unsigned flags)
@@ -172,7 +170,7 @@ void sim_memory_forget_registered(void)
         free(registry);
         registry = next;
     }
-    atomic_store_explicit(&registered, 0, memory_order_relaxed);
+    atomic_store_explicit(&sim_memory_registered, 0, memory_order_relaxed);
     sim_unlock(&registry_lock);
 }
 
@@ -180,6 +178,6 @@ void sim_memory_forget_registered(void)
 void sim_memory_registered_after_fork(void)
 {
     registry = NULL;
-    atomic_store_explicit(&registered, 0, memory_order_relaxed);
+    atomic_store_explicit(&sim_memory_registered, 0, memory_order_relaxed);
     sim_lock_renew(&registry_lock);
 }

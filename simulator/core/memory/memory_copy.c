@@ -99,7 +99,7 @@ void sim_memory_fill(const void *address, uint32_t pattern, uint64_t size)
         memcpy(to + at, &pattern, sizeof pattern);
 }
 
-static aclError run_set(struct sim_run *run, void *argument)
+SIM_HOT static aclError run_set(struct sim_run *run, void *argument)
 {
     const struct set_task *task = argument;
     (void)run;
@@ -194,8 +194,10 @@ static aclError check_peers(const struct sim_place *dst, const struct sim_place 
 /* `kind` is ignored for synchronous copies. */
 static aclError check_imported(const struct sim_place places[2], bool is_async, aclrtMemcpyKind kind)
 {
-    bool imported = sim_memory_is_imported(&places[0]) || sim_memory_is_imported(&places[1]);
-    return unlikely(imported) ? sim_ipc_check_copy(places, is_async, kind) : ACL_SUCCESS;
+    if (likely(!sim_memory_is_imported(&places[0]) && !sim_memory_is_imported(&places[1])))
+        return ACL_SUCCESS;
+    struct sim_place both[2] = {places[0], places[1]}; /* so that `places` can stay in registers */
+    return sim_ipc_check_copy(both, is_async, kind);
 }
 
 static aclError locate_both(void *dst, const void *src, uint64_t dst_size, uint64_t src_size, const char *size_name,
@@ -312,7 +314,7 @@ aclError sim_memory_copy(void *dst, const void *src, uint64_t size)
         return ACL_SUCCESS;
     SIM_TRY(locate_both(dst, src, size, size, "count", places));
     SIM_TRY(check_imported(places, false, ACL_MEMCPY_DEFAULT));
-    memmove(sim_memory_reach(dst), sim_memory_reach(src), size);
+    memmove((char *)dst + places[0].pl_engine, (const char *)src + places[1].pl_engine, size);
     sim_task_value_written();
     return ACL_SUCCESS;
 }
