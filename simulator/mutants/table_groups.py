@@ -84,7 +84,15 @@ GROUP_MUTANTS = (
     Mutant("helper stays busy", "next_segment", "walker->wk_busy = more", "(void)more", (CAPTURE,)),
     Mutant("first walker not woken", "next_segment", "if (wake) sim_gate_count(&instance->in_wake);", "", (CAPTURE,)),
     Mutant("first walker stays idle", "next_segment", "in_idle = !more && !*all_done", "in_idle |= !more", (CAPTURE,)),
-    Mutant("failure outlives its run", "sim_capture_replay_open", "instance->in_skipping =", "", (CAPTURE,)),
+    Mutant(
+        "failure outlives its run",
+        "sim_capture_replay_open",
+        "atomic_store_explicit(&instance->in_skipping, false, memory_order_relaxed);",
+        "",
+        (CAPTURE,),
+    ),
+    Mutant("steps of a replay not watched", "is_simple", "&& !watched", "", (INSIDE,)),
+    Mutant("steps of a replay not checked", "is_simple", "&& memory_lives(step)", "", (CAPTURE,)),
     Mutant("other helpers unnamed", "next_segment", "name_helper(instance);", ";", (CAPTURE,)),
     Mutant("helpers taken for guesses", "sim_capture_setter", "(void)guessed", "*guessed = true", (CAPTURE,)),
     Mutant(

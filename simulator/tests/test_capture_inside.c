@@ -1,6 +1,7 @@
-/* The contents of instances: conditions with bodies, and task groups that are updated. */
+/* The contents of instances: conditions with bodies, task groups that are updated, and steps that are watched. */
 #include "address/memory.h"
 #include "capture.h"
+#include "engine/watch.h"
 
 /* ---- conditions ---- */
 
@@ -235,6 +236,41 @@ static void test_updates(void)
     CHECK_CODE(aclmdlRICaptureTaskUpdateBegin(other, group), ACL_ERROR_RT_INVALID_HANDLE);
 }
 
+/* ---- steps ---- */
+
+static _Atomic uint32_t seen;
+
+static void see(const struct sim_run *run, const struct sim_task *task, const void *argument,
+                const struct sim_watched *watched)
+{
+    (void)run, (void)argument, (void)watched;
+    seen += task->ta_op->op_kind == SIM_TASK_SET;
+}
+
+/* A watcher sees the steps of a replay while it is on. */
+static void test_watched_steps(void)
+{
+    enum { STEPS = 3 };
+    static const struct sim_watcher watcher = {.wt_finish = see};
+    char *words;
+    CHECK_CODE(aclrtMalloc((void **)&words, 4 * STEPS, ACL_MEM_MALLOC_HUGE_FIRST), 0);
+    begin(origin);
+    for (int i = 0; i < STEPS; i++)
+        CHECK_CODE(aclrtMemsetAsync(words + 4 * i, 4, 1, 4, origin), 0);
+    aclmdlRI instance = end(origin);
+    seen = 0;
+    run(instance, launching);
+    CHECK(seen == 0);
+    sim_watch_set(&watcher, true);
+    run(instance, launching);
+    sim_watch_set(&watcher, false);
+    CHECK(seen == STEPS);
+    run(instance, launching);
+    CHECK(seen == STEPS);
+    destroy(instance);
+    CHECK_CODE(aclrtFree(words), 0);
+}
+
 static void tests(bool parallel)
 {
     (void)parallel;
@@ -246,6 +282,7 @@ static void tests(bool parallel)
     test_a_body_is_dropped(true);
     test_slots_of_bodies();
     test_updates();
+    test_watched_steps();
     destroy_streams();
 }
 

@@ -81,7 +81,8 @@ struct sim_step {
     void *_Atomic sp_argument;      /* an update replaces it, even during a replay */
     const struct sim_task *sp_task;
     const struct sim_range *sp_ranges; /* NULL if an update may replace the argument: then computed in each replay */
-    size_t sp_range_count;
+    uint32_t sp_range_count;
+    bool sp_plain;                  /* its ranges are known, and it is neither heavy nor the user's code */
 };
 
 /* Consecutive tasks of one branch without an edge between them. The run lock guards the last three members. */
@@ -172,11 +173,11 @@ struct sim_instance {
 
     struct sim_target in_launch; /* the stream of aclmdlRIExecute, created at its first use */
 
-    /* Replays. The run lock guards in_running to in_retired. */
+    /* Replays. The run lock guards in_running to in_retired, except in_skipping. */
     struct sim_plan in_plan;
     struct sim_walker *in_walkers; /* the first belongs to the execution, the others to the branches in their order */
     bool in_running;
-    bool in_skipping;              /* a task failed or was discarded: the rest of this replay is skipped */
+    _Atomic bool in_skipping;      /* a task failed or was discarded: the rest of this replay is skipped */
     bool in_orphan;                /* the execution's task was discarded: the last walker ends the replay */
     bool in_idle;                  /* the first walker waits at in_wake */
     struct sim_retired *in_retired; /* replaced arguments that this replay may still be using */

@@ -166,12 +166,16 @@ static void fill_steps(struct maker *maker)
                 continue;
             if (segment->sg_count++ == 0)
                 segment->sg_first = count;
+            size_t ranges = 0;
             struct sim_step *step = captured->ct_step = &plan->pl_steps[count++];
             step->sp_op = captured->ct_task.ta_op;
             step->sp_task = &captured->ct_task;
             atomic_store_explicit(&step->sp_argument, sim_task_argument(&captured->ct_task), memory_order_relaxed);
             if (captured->ct_group == NULL && !(step->sp_op->op_flags & SIM_OP_REPLACED))
-                step->sp_ranges = sim_captured_ranges(captured, &step->sp_range_count);
+                step->sp_ranges = sim_captured_ranges(captured, &ranges);
+            step->sp_range_count = (uint32_t)ranges;
+            step->sp_plain =
+                step->sp_ranges != NULL && (step->sp_op->op_flags & (SIM_OP_HEAVY | SIM_OP_KERNEL)) == 0;
             plan->pl_flags |= step->sp_op->op_flags;
         }
     }

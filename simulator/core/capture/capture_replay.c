@@ -13,8 +13,8 @@
  * in_finished. A helper queued in one replay may run in the next, so a replay is opened only when it is ready for every
  * walker. After a failure the segments are still walked, without their steps, so that all counts reach zero.
  *
- * Locks: the run lock guards the ready stack, the counts of the segments and the flags of the replay. It is a leaf:
- * gates are raised after it is released. */
+ * Locks: the run lock guards the ready stack, the counts of the segments and the flags of the replay, except
+ * in_skipping. It is a leaf: gates are raised after it is released. */
 #include "address/memory.h"
 #include "capture_inner.h"
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static const struct sim_op worker_helper_op = {
     .op_name = "aclmdlRIExecuteAsync", .op_run = run_helper, .op_drop = drop_helper, .op_flags = SIM_OP_WORKER};
 
 /* Wakes the first walker, or queues a helper, for the ready segments while this walker is busy or parked. */
-static void call_help(struct sim_instance *instance)
+SIM_RARE static void call_help(struct sim_instance *instance)
 {
     struct sim_walker *walker = NULL;
     struct sim_branch *branch = NULL;
@@ -183,17 +183,52 @@ static aclError renew(struct sim_walker *walker, const struct sim_step *step, co
 
 static inline bool memory_lives(const struct sim_step *step)
 {
-    for (size_t i = 0; i < step->sp_range_count; i++)
-        if (unlikely(!sim_memory_lives(&step->sp_ranges[i])))
+    const struct sim_range *end = step->sp_ranges + step->sp_range_count;
+    for (const struct sim_range *range = step->sp_ranges; range != end; range++)
+        if (unlikely(!sim_memory_lives(range)))
             return false;
-    return step->sp_ranges != NULL;
+    return true;
 }
 
-/* Most steps take the fast path: no update can replace their argument, and their memory is live. */
-static inline aclError run_step(struct sim_walker *walker, struct sim_step *step, struct sim_run *run)
+SIM_RARE static bool others_ready(struct sim_instance *instance)
+{
+    sim_lock(&instance->in_run_lock);
+    bool ready = instance->in_plan.pl_ready_count != 0;
+    sim_unlock(&instance->in_run_lock);
+    return ready;
+}
+
+/* Takes no lock: the walker that sets the flag finishes its segment under the run lock afterwards, and the successors
+ * are taken under it, so that their walkers see the flag. Segments that do not depend on the failed one may see it
+ * later. */
+bool sim_capture_replay_is_skipping(struct sim_instance *instance)
+{
+    return atomic_load_explicit(&instance->in_skipping, memory_order_relaxed);
+}
+
+SIM_RARE static void set_skipping(struct sim_instance *instance)
+{
+    atomic_store_explicit(&instance->in_skipping, true, memory_order_relaxed);
+}
+
+/* Most steps are plain ones whose memory is live. Inside the tasks of a replay th_in_kernel is false, and stays so. */
+static inline bool is_simple(const struct sim_step *step)
+{
+    bool watched = atomic_load_explicit(&sim_watchers, memory_order_relaxed) != 0;
+    return likely(step->sp_plain && !watched) && memory_lives(step);
+}
+
+static inline aclError run_simple(struct sim_step *step, struct sim_run *run)
 {
     void *argument = atomic_load_explicit(&step->sp_argument, memory_order_acquire);
-    if (likely(memory_lives(step)))
+    run->rn_task = step->sp_task;
+    return sim_engine_result(run, step->sp_task, step->sp_op->op_run(run, argument));
+}
+
+static aclError run_checked(struct sim_walker *walker, struct sim_step *step, struct sim_run *run)
+{
+    void *argument = atomic_load_explicit(&step->sp_argument, memory_order_acquire);
+    if (step->sp_ranges != NULL && memory_lives(step))
         return sim_engine_call(run, step->sp_task, argument);
     run->rn_replays = true;
     if (step->sp_op->op_renew == NULL)
@@ -205,27 +240,15 @@ static inline aclError run_step(struct sim_walker *walker, struct sim_step *step
     return code;
 }
 
-static bool others_ready(struct sim_instance *instance)
+/* Kept out of the loop, which needs the registers. Returns SIM_DROPPED when the rest of the replay is skipped. */
+static __attribute__((noinline)) aclError run_other(struct sim_instance *instance, struct sim_walker *walker,
+                                                    struct sim_step *step, struct sim_run *run)
 {
-    sim_lock(&instance->in_run_lock);
-    bool ready = instance->in_plan.pl_ready_count != 0;
-    sim_unlock(&instance->in_run_lock);
-    return ready;
-}
-
-bool sim_capture_replay_is_skipping(struct sim_instance *instance)
-{
-    sim_lock(&instance->in_run_lock);
-    bool skipping = instance->in_skipping;
-    sim_unlock(&instance->in_run_lock);
-    return skipping;
-}
-
-static void set_skipping(struct sim_instance *instance)
-{
-    sim_lock(&instance->in_run_lock);
-    instance->in_skipping = true;
-    sim_unlock(&instance->in_run_lock);
+    bool begun = walker->wk_renewed;
+    if ((step->sp_op->op_flags & SIM_OP_HEAVY) && !begun && others_ready(instance))
+        call_help(instance);
+    aclError code = run_checked(walker, step, run);
+    return code == ACL_SUCCESS && begun && sim_capture_replay_is_skipping(instance) ? SIM_DROPPED : code;
 }
 
 /* Runs the steps of the walker's segment. Returns SIM_PARK when a step parks, and 0 at the end of the segment. When a
@@ -234,20 +257,17 @@ SIM_HOT static aclError run_segment(struct sim_instance *instance, struct sim_wa
 {
     const struct sim_segment *segment = walker->wk_segment;
     struct sim_step *steps = instance->in_plan.pl_steps + segment->sg_first;
-    bool begun = walker->wk_renewed;
-    if (!begun && sim_capture_replay_is_skipping(instance))
+    if (!walker->wk_renewed && sim_capture_replay_is_skipping(instance))
         return ACL_SUCCESS;
-    while (walker->wk_at < segment->sg_count) {
-        struct sim_step *step = &steps[walker->wk_at];
-        if (unlikely(walker->wk_at % DROP_STEPS == DROP_STEPS - 1 && !walker->wk_renewed &&
-                     sim_engine_is_dropped(run))) {
+    for (uint32_t at = walker->wk_at, count = segment->sg_count; at < count; at++) {
+        struct sim_step *step = &steps[at];
+        if (unlikely(at % DROP_STEPS == DROP_STEPS - 1) && !walker->wk_renewed && sim_engine_is_dropped(run)) {
             set_skipping(instance);
             return ACL_SUCCESS;
         }
-        if (unlikely((step->sp_op->op_flags & SIM_OP_HEAVY) && !walker->wk_renewed && others_ready(instance)))
-            call_help(instance);
-        aclError code = run_step(walker, step, run);
+        aclError code = likely(is_simple(step)) ? run_simple(step, run) : run_other(instance, walker, step, run);
         if (unlikely(code == SIM_PARK)) {
+            walker->wk_at = at;
             call_help(instance);
             return code;
         }
@@ -256,10 +276,6 @@ SIM_HOT static aclError run_segment(struct sim_instance *instance, struct sim_wa
             set_skipping(instance);
             return ACL_SUCCESS;
         }
-        walker->wk_at++;
-        if (unlikely(begun && sim_capture_replay_is_skipping(instance)))
-            return ACL_SUCCESS;
-        begun = false;
     }
     if (unlikely(segment->sg_ways != 0))
         walker->wk_choice = run->rn_choice;
@@ -297,7 +313,8 @@ void sim_capture_replay_open(struct sim_instance *instance)
 {
     struct sim_plan *plan = &instance->in_plan;
     sim_lock(&instance->in_run_lock);
-    instance->in_skipping = instance->in_orphan = instance->in_idle = false;
+    atomic_store_explicit(&instance->in_skipping, false, memory_order_relaxed);
+    instance->in_orphan = instance->in_idle = false;
     plan->pl_left = plan->pl_ready_count = 0;
     for (uint32_t i = plan->pl_segment_count; i-- != 0;) { /* backwards: the stack yields the first branch first */
         struct sim_segment *segment = &plan->pl_segments[i];

@@ -64,6 +64,17 @@ static inline aclError sim_engine_user_code(aclError code)
     return unlikely(code < ACL_SUCCESS) ? ACL_ERROR_RT_AICORE_EXCEPTION : code;
 }
 
+/* Keeps the failure of a task whose function has returned `code`. */
+static inline aclError sim_engine_result(struct sim_run *run, const struct sim_task *task, aclError code)
+{
+    if (unlikely(code > ACL_SUCCESS)) {
+        const char *reason = run->rn_expired ? "its wait timed out" : "its task failed";
+        sim_engine_fail(run, task, code, run->rn_reason != NULL ? run->rn_reason : reason);
+        run->rn_reason = NULL;
+    }
+    return code;
+}
+
 /* Calls the function of a task whose memory has been checked; keeps its failure. */
 static inline aclError sim_engine_call(struct sim_run *run, const struct sim_task *task, void *argument)
 {
@@ -74,12 +85,7 @@ static inline aclError sim_engine_call(struct sim_run *run, const struct sim_tas
     bool watched = atomic_load_explicit(&sim_watchers, memory_order_relaxed) != 0;
     aclError code = likely(!watched) ? op->op_run(run, argument) : sim_watch_run(run, task, argument);
     sim_thread.th_in_kernel = outer;
-    if (unlikely(code > ACL_SUCCESS)) {
-        const char *reason = run->rn_expired ? "its wait timed out" : "its task failed";
-        sim_engine_fail(run, task, code, run->rn_reason != NULL ? run->rn_reason : reason);
-        run->rn_reason = NULL;
-    }
-    return code;
+    return sim_engine_result(run, task, code);
 }
 
 /* The function of a task that does nothing, such as a label. */
