@@ -141,7 +141,8 @@ void sim_memory_locate(const void *address, struct sim_place *place)
         locate_in(&sim_heap_zone_of_host, SIM_MEMORY_HOST, address, place);
     } else if (unlikely(sim_heap_zone_contains(&sim_heap_area, address) || sim_managed_contains(address) ||
                         sim_memory_has_registered())) {
-        *place = locate_elsewhere(address);
+        struct sim_place elsewhere = locate_elsewhere(address);
+        *place = elsewhere;
     } else {
         place->pl_class = SIM_MEMORY_FOREIGN;
         place->pl_reserved = false;
@@ -149,9 +150,9 @@ void sim_memory_locate(const void *address, struct sim_place *place)
     }
 }
 
-const char *sim_memory_describe(const struct sim_place *place)
+SIM_RARE const char *sim_memory_name(enum sim_memory_class class, bool reserved)
 {
-    switch (place->pl_class) {
+    switch (class) {
     case SIM_MEMORY_HOST:
         return "pinned host memory";
     case SIM_MEMORY_DEVICE:
@@ -159,8 +160,8 @@ const char *sim_memory_describe(const struct sim_place *place)
     case SIM_MEMORY_MANAGED:
         return "managed memory";
     case SIM_MEMORY_DEAD:
-        return place->pl_reserved ? "reserved address space without mapped memory, or without access to it yet"
-                                  : "memory that is not allocated (any more)";
+        return reserved ? "reserved address space without mapped memory, or without access to it yet"
+                        : "memory that is not allocated (any more)";
     default:
         return "ordinary host memory";
     }
@@ -205,13 +206,15 @@ SIM_RARE aclError sim_memory_refuse_low(const void *address, const char *name)
                     address);
 }
 
-SIM_RARE static aclError refuse_span(const struct sim_place *place, const void *address, uint64_t size,
-                                     const char *name, const char *size_name)
+/* Locates the address again, so that the caller need not keep what only the message says. */
+SIM_RARE static aclError refuse_span(const void *address, uint64_t size, const char *name, const char *size_name)
 {
-    const struct sim_block *block = &place->pl_block;
-    if (place->pl_class == SIM_MEMORY_DEAD)
+    struct sim_place place;
+    const struct sim_block *block = &place.pl_block;
+    sim_memory_locate(address, &place);
+    if (!sim_memory_is_alive(&place))
         return sim_fail(ACL_ERROR_RT_PARAM_INVALID, "%s is %p, which lies in %s, expected an address inside a block",
-                        name, address, sim_memory_describe(place));
+                        name, address, sim_memory_describe(&place));
     return sim_fail(ACL_ERROR_RT_PARAM_INVALID,
                     "%s is %" PRIu64 ", expected at most %" PRIu64 ": %s %p lies %" PRIu64
                     " bytes into a block of %" PRIu64 " bytes (%" PRIu64 " requested)",
@@ -227,8 +230,7 @@ aclError sim_memory_span(const void *address, uint64_t size, const char *name, c
         return sim_memory_is_low(place, address) ? sim_memory_refuse_low(address, name) : ACL_SUCCESS;
     if (likely(place->pl_class != SIM_MEMORY_DEAD && sim_memory_holds(place, address, size)))
         return ACL_SUCCESS;
-    struct sim_place refused = *place; /* passes the address of a copy, so that `place` can stay in registers */
-    return refuse_span(&refused, address, size, name, size_name);
+    return refuse_span(address, size, name, size_name);
 }
 
 /* Finds the mapping of host memory that is mapped for devices. Such memory keeps its class; the mapping has its own

@@ -113,8 +113,13 @@ static inline struct sim_range sim_memory_range(const struct sim_place *place, c
 /* Whether the program may read the bytes: device memory only if the program runs on the device. */
 bool sim_memory_is_host(const void *address);
 
-/* The type of memory for messages: "pinned host memory", "device memory", ... */
-const char *sim_memory_describe(const struct sim_place *place);
+/* The type of memory for messages: "pinned host memory", "device memory", ... Inline, so that a place whose address is
+ * not needed otherwise can stay in registers. */
+const char *sim_memory_name(enum sim_memory_class class, bool reserved);
+static inline const char *sim_memory_describe(const struct sim_place *place)
+{
+    return sim_memory_name(place->pl_class, place->pl_reserved);
+}
 
 /* The engine's address of an address that was checked before. */
 static inline void *sim_memory_reach(const void *address)

@@ -239,8 +239,11 @@ static aclError check_side(const struct sim_place *place, const struct sim_place
     return ACL_SUCCESS;
 }
 
-aclError sim_ipc_check_copy(const struct sim_place places[2], bool is_async, aclrtMemcpyKind kind)
+aclError sim_ipc_check_copy(const void *dst, const void *src, bool is_async, aclrtMemcpyKind kind)
 {
+    struct sim_place places[2];
+    sim_memory_locate(dst, &places[0]);
+    sim_memory_locate(src, &places[1]);
     if (sim_memory_is_imported(&places[0]))
         SIM_TRY(check_side(&places[0], &places[1], "dst", is_async, kind));
     return sim_memory_is_imported(&places[1]) ? check_side(&places[1], &places[0], "src", is_async, kind) : ACL_SUCCESS;

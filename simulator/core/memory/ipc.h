@@ -25,7 +25,7 @@ enum sim_page sim_ipc_page(const struct sim_block *block);
 
 /* Returns 107000 if a copy uses memory of another process in a way that is not supported. `kind` is ignored for
  * synchronous copies. */
-aclError sim_ipc_check_copy(const struct sim_place places[2], bool is_async, aclrtMemcpyKind kind);
+aclError sim_ipc_check_copy(const void *dst, const void *src, bool is_async, aclrtMemcpyKind kind);
 
 /* The owner functions for imported blocks; they end before the device's heap clears its pages. */
 extern const struct sim_owner sim_ipc_owner;

@@ -191,13 +191,13 @@ static aclError check_peers(const struct sim_place *dst, const struct sim_place 
     return ACL_SUCCESS;
 }
 
-/* `kind` is ignored for synchronous copies. */
-static aclError check_imported(const struct sim_place places[2], bool is_async, aclrtMemcpyKind kind)
+/* `kind` is ignored for synchronous copies. Rare functions such as the one called here locate both sides again, so that
+ * their callers can keep the places in registers. */
+static aclError check_imported(const void *dst, const void *src, const struct sim_place places[2], bool is_async,
+                               aclrtMemcpyKind kind)
 {
-    if (likely(!sim_memory_is_imported(&places[0]) && !sim_memory_is_imported(&places[1])))
-        return ACL_SUCCESS;
-    struct sim_place both[2] = {places[0], places[1]}; /* so that `places` can stay in registers */
-    return sim_ipc_check_copy(both, is_async, kind);
+    bool imported = sim_memory_is_imported(&places[0]) || sim_memory_is_imported(&places[1]);
+    return unlikely(imported) ? sim_ipc_check_copy(dst, src, is_async, kind) : ACL_SUCCESS;
 }
 
 static aclError locate_both(void *dst, const void *src, uint64_t dst_size, uint64_t src_size, const char *size_name,
@@ -313,7 +313,7 @@ aclError sim_memory_copy(void *dst, const void *src, uint64_t size)
     if (unlikely(dst == src))
         return ACL_SUCCESS;
     SIM_TRY(locate_both(dst, src, size, size, "count", places));
-    SIM_TRY(check_imported(places, false, ACL_MEMCPY_DEFAULT));
+    SIM_TRY(check_imported(dst, src, places, false, ACL_MEMCPY_DEFAULT));
     memmove((char *)dst + places[0].pl_engine, (const char *)src + places[1].pl_engine, size);
     sim_task_value_written();
     return ACL_SUCCESS;
@@ -335,7 +335,7 @@ aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectang
     uint64_t dst_size, src_size;
     SIM_TRY(begin());
     SIM_TRY(locate_rectangle(dst, src, shape, &dst_size, &src_size, places));
-    SIM_TRY(check_imported(places, false, ACL_MEMCPY_DEFAULT));
+    SIM_TRY(check_imported(dst, src, places, false, ACL_MEMCPY_DEFAULT));
     bool to_device = places[0].pl_class == SIM_MEMORY_DEVICE, from_device = places[1].pl_class == SIM_MEMORY_DEVICE;
     SIM_SUPPORTED(!to_device || !from_device,
                   "a synchronous 2-D copy cannot go from device to device, expected aclrtMemcpy2dAsync");
@@ -350,9 +350,12 @@ aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectang
 /* ---- asynchronous ---- */
 
 /* Copies the source before the call returns, so that the program may reuse it at once. */
-SIM_RARE static aclError copy_staged(struct copy_task *task, const struct sim_place places[2], enum sim_copy_call call,
-                                     struct sim_target stream, void *site)
+SIM_RARE static aclError copy_staged(struct copy_task *task, enum sim_copy_call call, struct sim_target stream,
+                                     void *site)
 {
+    struct sim_place places[2];
+    sim_memory_locate(task->cp_dst.rg_address, &places[0]);
+    sim_memory_locate(task->cp_src.rg_address, &places[1]);
     SIM_CHECK(places[0].pl_class == SIM_MEMORY_DEVICE && places[1].pl_class != SIM_MEMORY_DEVICE,
               ACL_ERROR_RT_PARAM_INVALID,
               "kind is ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE, src is %s and dst is %s, expected host and device memory",
@@ -380,11 +383,11 @@ aclError sim_memory_copy_async(void *dst, const void *src, uint64_t size, aclrtM
     if (unlikely(dst == src))
         return ACL_SUCCESS;
     SIM_TRY(locate_both(dst, src, size, size, "count", places));
-    SIM_TRY(check_imported(places, true, kind));
+    SIM_TRY(check_imported(dst, src, places, true, kind));
     struct copy_task task = {sim_memory_range(&places[1], src, size, false),
                              sim_memory_range(&places[0], dst, size, true)};
     if (unlikely(kind == ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE))
-        return copy_staged(&task, places, call, stream, site);
+        return copy_staged(&task, call, stream, site);
     SIM_TRY(direction_of(places, kind, &direction));
     if (is_pageable(places, direction)) {
         SIM_TRY(sim_memory_wait_for_work(stream));
@@ -400,7 +403,7 @@ aclError sim_memory_copy_2d_async(void *dst, const void *src, const struct sim_r
     uint64_t dst_size, src_size;
     aclrtMemcpyKind direction;
     SIM_TRY(locate_rectangle(dst, src, shape, &dst_size, &src_size, places));
-    SIM_TRY(check_imported(places, true, kind));
+    SIM_TRY(check_imported(dst, src, places, true, kind));
     SIM_TRY(direction_of(places, kind, &direction));
     enum sim_profile profile = sim_config()->cf_soc->so_profile;
     SIM_SUPPORTED(direction != ACL_MEMCPY_DEVICE_TO_DEVICE || profile <= SIM_PA2,
