@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 GATE, STRESS = "test_gate", "test_stress"
 ENGINE, WAIT, TIME, FORK = "test_engine", "test_engine_wait", "test_engine_time", "test_engine_fork"
-INIT = "test_init"
+INIT, SPLIT = "test_init", "test_split"
 
 
 class Mutant(NamedTuple):
@@ -252,6 +252,10 @@ ENGINE_MUTANTS = (
     Mutant("patrol kept while busy", "look_at_list", "stop_patrolling(patrols)", "(void)patrols", (ENGINE,)),
     Mutant("patrol never sleeps", "work", "idle++ < IDLE_TICKS", "(idle = 0) < IDLE_TICKS", (ENGINE,)),
     Mutant("grace stream dropped from the list", "look_at_list", "append(stream);", "", (ENGINE,)),
+    # kernels on several threads
+    Mutant("pieces of others not awaited", "sim_split_run", "await(&job);", "", (SPLIT,)),
+    Mutant("pieces of others not seen", "leave", "memory_order_release", "memory_order_relaxed", (SPLIT,), tsan=True),
+    Mutant("split stays offered", "take_back", "*link = job->jb_following;", "", (SPLIT,)),
     # finalisation
     Mutant("a push starts no thread", "sim_worker_push", "(void)start();", "", (INIT,)),
     Mutant(

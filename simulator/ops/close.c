@@ -31,7 +31,7 @@ static bool is_close(double self, double other, const aclsimArgument *arguments)
     return isfinite(distance) && distance <= arguments[ATOL].number + arguments[RTOL].number * fabs(other);
 }
 
-static void run_block(const struct sim_pointwise *block, void *context)
+static void run_block(const struct sim_pointwise *block, const void *context)
 {
     const aclsimCall *call = context;
     union sim_block_values self, other, result;
@@ -48,7 +48,7 @@ static aclError run_close(const aclsimCall *call)
 {
     const aclsimArgument *arguments = call->arguments;
     const aclsimTensor *tensors[] = {arguments[OUT].tensors, arguments[SELF].tensors, arguments[OTHER].tensors};
-    sim_pointwise_run(tensors, 3, run_block, (void *)call);
+    sim_pointwise_run(tensors, 3, run_block, call);
     return ACL_SUCCESS;
 }
 

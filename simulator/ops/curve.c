@@ -96,7 +96,7 @@ struct job {
     struct sim_curve_numbers jo_numbers;
 };
 
-static void run_block(const struct sim_pointwise *block, void *context)
+static void run_block(const struct sim_pointwise *block, const void *context)
 {
     const struct job *job = context;
     union sim_block_values loaded[SIM_CURVE_OPERANDS], result;

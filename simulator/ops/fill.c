@@ -36,7 +36,7 @@ static aclnnStatus plan_fill(const aclsimCall *call, uint64_t *workspace_size)
                 memcpy(self + (int64_t)i * self_step, fill->fi_value, bytes);                                          \
         break;
 
-static void fill_block(const struct sim_pointwise *block, void *context)
+static void fill_block(const struct sim_pointwise *block, const void *context)
 {
     const struct fill *fill = context;
     const int64_t self_step = block->pw_strides[0] * (int64_t)fill->fi_size, mask_step = block->pw_strides[1];

@@ -214,9 +214,9 @@ static double add_size(const struct norm *norm, double size)
     return total + (order == 1 ? size : order == 2 ? size * size : pow(size, order));
 }
 
-static void add_block(const struct sim_pointwise *block, void *context)
+static void add_block(const struct sim_pointwise *block, const void *context)
 {
-    struct norm *norm = context;
+    struct norm *norm = *(struct norm *const *)context;
     union sim_block_values values;
     sim_element_load(&values, SIM_CLASS_DOUBLE, block->pw_places[0], block->pw_tensors[0]->type, block->pw_strides[0],
                      block->pw_count);
@@ -237,9 +237,9 @@ static aclError run_norm(const aclsimCall *call)
     const double order = sim_curve_number(&call->arguments[1]);
     for (uint64_t i = 0; i < x->count; i++) {
         const aclsimTensor *tensor = &x->tensors[i];
-        struct norm norm = {.no_order = order, .no_total = order == -INFINITY ? INFINITY : 0};
+        struct norm norm = {.no_order = order, .no_total = order == -INFINITY ? INFINITY : 0}, *const found = &norm;
         union sim_block_values result;
-        sim_pointwise_run(&tensor, 1, add_block, &norm);
+        sim_pointwise_fold(&tensor, 1, add_block, &found);
         result.bv_doubles[0] = root_of(&norm);
         sim_element_store(&result, SIM_CLASS_DOUBLE, out->tensors[i].data, out->tensors[i].type, 0, 1);
     }

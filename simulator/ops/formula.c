@@ -180,7 +180,7 @@ static void load(const struct job *job, size_t operand, union sim_block_values *
     load_computed(job, job->jo_class, values, &cast, 1, count);
 }
 
-static void run_block(const struct sim_pointwise *block, void *context)
+static void run_block(const struct sim_pointwise *block, const void *context)
 {
     const struct job *job = context;
     const struct sim_formula_call *call = job->jo_call;

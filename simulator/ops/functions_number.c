@@ -31,7 +31,7 @@ static aclnnStatus plan_function(const aclsimCall *call, uint64_t *workspace_siz
     return sim_pointwise_check(out, &self, 1);
 }
 
-static void run_block(const struct sim_pointwise *block, void *context)
+static void run_block(const struct sim_pointwise *block, const void *context)
 {
     const aclsimCall *call = context;
     const struct function *function = call->userData;
@@ -47,7 +47,7 @@ static void run_block(const struct sim_pointwise *block, void *context)
 static aclError run_function(const aclsimCall *call)
 {
     const aclsimTensor *tensors[] = {result_of(call)->tensors, call->arguments[0].tensors};
-    sim_pointwise_run(tensors, 2, run_block, (void *)call);
+    sim_pointwise_run(tensors, 2, run_block, call);
     return ACL_SUCCESS;
 }
 

@@ -33,17 +33,22 @@ static size_t size_of(enum sim_class class)
     return class == SIM_CLASS_FLOAT ? sizeof(float) : sizeof(double);
 }
 
+size_t sim_line_length(const struct sim_line *line)
+{
+    const struct sim_walk *walk = &line->li_walk;
+    uint64_t length = !walk->wk_empty; /* an empty walk leaves out dimensions: those that it has do not count */
+    for (uint32_t k = 0; k < walk->wk_rank && !walk->wk_empty; k++)
+        if (!sim_size_multiply(&length, (uint64_t)walk->wk_dims[k]))
+            return SIZE_MAX;
+    return (size_t)length;
+}
+
 aclError sim_line_reserve(const struct sim_line *line, enum sim_class class, size_t count, void **memory,
                           size_t *length)
 {
     uint64_t bytes = size_of(class);
-    bool fits = sim_size_multiply(&bytes, count);
-    *length = line->li_walk.wk_empty ? 0 : 1; /* an empty walk leaves out dimensions: those that it has do not count */
-    for (uint32_t k = 0; k < line->li_walk.wk_rank && !line->li_walk.wk_empty; k++) {
-        size_t dim = (size_t)line->li_walk.wk_dims[k];
-        fits = fits && sim_size_multiply(&bytes, dim);
-        *length = fits ? *length * dim : 0;
-    }
+    *length = sim_line_length(line);
+    bool fits = sim_size_multiply(&bytes, count) && (*length == 0 || sim_size_multiply(&bytes, *length));
     *memory = fits ? malloc(bytes) : NULL;
     SIM_CHECK(*memory != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
               "cannot allocate host memory for lines of %lld elements or more",
@@ -58,11 +63,18 @@ struct transfer {
     bool tr_stores;
 };
 
-/* Whether a line in memory is the same as its values. */
+/* Whether elements in memory are the same as their values. */
 static bool is_plain(enum sim_class class, aclDataType type, int64_t stride)
 {
     return stride == 1 && ((class == SIM_CLASS_FLOAT && type == ACL_FLOAT) ||
                            (class == SIM_CLASS_DOUBLE && type == ACL_DOUBLE));
+}
+
+bool sim_line_is_plain(const struct sim_line *line, enum sim_class class)
+{
+    const struct sim_walk *walk = &line->li_walk;
+    const int64_t size = (int64_t)sim_element_size(line->li_type);
+    return walk->wk_rank < 2 && is_plain(class, line->li_type, walk->wk_rank == 0 ? 1 : walk->wk_strides[0][0] / size);
 }
 
 static aclError transfer_line(char *const *places, const int64_t *strides, int64_t length, void *context)

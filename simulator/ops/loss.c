@@ -151,30 +151,33 @@ static aclnnStatus plan_loss(const aclsimCall *call, uint64_t *workspace_size)
 
 /* ---- the second phase ---- */
 
-/* What run_block needs; the same for all blocks of a call, except the sums. */
+struct sums {
+    double su_doubles;
+    uint64_t su_integers; /* wraps */
+};
+
+/* What run_block needs; the same for all blocks of a call. */
 struct job {
     loss_func *jo_run;
     enum sim_class jo_class;
     size_t jo_tensors[SLOTS]; /* which tensor of the block a slot is; 0: not in the schema */
     double jo_number;
     double jo_divisor; /* of gradients */
-    bool jo_sums;      /* values are added up instead of stored */
-    double jo_sum;
-    uint64_t jo_integer_sum; /* wraps */
+    struct sums *jo_sums; /* values are added to these; NULL: they are stored */
 };
 
-static void add_block(struct job *job, const union sim_block_values *block, size_t count)
+static void add_block(const struct job *job, const union sim_block_values *block, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (job->jo_class == SIM_CLASS_INTEGER)
-            job->jo_integer_sum += block->bv_bits[i];
+            job->jo_sums->su_integers += block->bv_bits[i];
         else
-            job->jo_sum += block->bv_doubles[i];
+            job->jo_sums->su_doubles += block->bv_doubles[i];
 }
 
-static void run_block(const struct sim_pointwise *block, void *context)
+static void run_block(const struct sim_pointwise *block, const void *context)
 {
-    struct job *job = context;
+    const struct job *job = context;
     union sim_block_values loaded[SLOTS], result;
     const union sim_block_values *from[SLOTS];
     for (size_t slot = 0; slot < SLOTS; slot++) {
@@ -185,7 +188,7 @@ static void run_block(const struct sim_pointwise *block, void *context)
                              block->pw_strides[tensor], block->pw_count);
     }
     job->jo_run(&result, from, job->jo_number, block->pw_count);
-    if (job->jo_sums) {
+    if (job->jo_sums != NULL) {
         add_block(job, &result, block->pw_count);
         return;
     }
@@ -228,11 +231,11 @@ void sim_loss_store(void *to, aclDataType type, double value)
 static void store_sum(const struct job *job, int64_t divisor, const aclsimTensor *to)
 {
     if (job->jo_class != SIM_CLASS_INTEGER) {
-        sim_loss_store(to->data, to->type, job->jo_sum / (double)divisor);
+        sim_loss_store(to->data, to->type, job->jo_sums->su_doubles / (double)divisor);
         return;
     }
     union sim_block_values block;
-    block.bv_integers[0] = (int64_t)job->jo_integer_sum / (divisor == 0 ? 1 : divisor);
+    block.bv_integers[0] = (int64_t)job->jo_sums->su_integers / (divisor == 0 ? 1 : divisor);
     sim_element_store(&block, SIM_CLASS_INTEGER, to->data, to->type, 0, 1);
 }
 
@@ -248,19 +251,23 @@ static aclError run_loss(const aclsimCall *call)
     const int64_t divisor = divisor_of(&parsed, tensors[0]);
     bool fractional = reduces && divisor != 1 && out->type != ACL_INT64; /* the mean of integers as a float */
     bool in_integers = loss->lo_run_integers != NULL && common_type(&parsed) == ACL_INT64 && !fractional;
+    struct sums sums = {0, 0};
     struct job job = {.jo_run = in_integers ? loss->lo_run_integers : loss->lo_run,
                       .jo_class = in_integers ? SIM_CLASS_INTEGER : SIM_CLASS_DOUBLE,
                       .jo_number = number_of(&parsed),
                       .jo_divisor = loss->lo_is_gradient ? (double)divisor : 1,
-                      .jo_sums = reduces};
+                      .jo_sums = reduces ? &sums : NULL};
     size_t count = 1;
     for (size_t slot = loss->lo_is_gradient ? GRADIENT : SELF; slot < parsed.lc_end; slot++) {
         tensors[count] = parsed.lc_in[slot] == NULL ? &ones : parsed.lc_in[slot]->tensors;
         job.jo_tensors[slot] = count++;
     }
-    sim_pointwise_run(tensors, count, run_block, &job);
-    if (reduces)
-        store_sum(&job, divisor, out);
+    if (!reduces) {
+        sim_pointwise_run(tensors, count, run_block, &job);
+        return ACL_SUCCESS;
+    }
+    sim_pointwise_fold(tensors, count, run_block, &job);
+    store_sum(&job, divisor, out);
     return ACL_SUCCESS;
 }
 

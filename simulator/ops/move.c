@@ -324,7 +324,7 @@ static aclnnStatus plan_stack(const aclsimCall *call, uint64_t *workspace_size)
 /* A member is loaded in the class of the common type of all members, and cast from there to the type of the result:
  * beside float32, an integer is rounded to float32 even if the result is double. A common type of half precision has
  * the class of float32, so that only the result is rounded to a half. */
-static void cast_block(const struct sim_pointwise *block, void *context)
+static void cast_block(const struct sim_pointwise *block, const void *context)
 {
     const aclDataType through = *(const aclDataType *)context;
     const enum sim_class class = sim_element_carrier(through, block->pw_tensors[0]->type);

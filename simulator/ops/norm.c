@@ -1,6 +1,8 @@
 /* Normalization of lines, that is of the last dimensions of the input: aclnnLayerNorm subtracts the mean and divides by
  * the standard deviation; aclnnRmsNorm divides by the root of the mean square. Lines are kept in float, sums in double;
  * the result is rounded once, to its type. implMode trades precision for speed on a card, and has no effect here. */
+#include "base/config.h"
+#include "engine/split.h"
 #include "operator/op.h"
 #include "slices.h"
 #include "tables.h"
@@ -147,23 +149,22 @@ static void normalize(float *values, const float *weight, const float *bias, siz
         values[i] = (float)((values[i] - mean) * rstd) * weight[i] + bias[i];
 }
 
-/* A weight or bias, and the line of it that was loaded last. */
+/* The line of a weight or bias that a thread loaded last. */
 struct scale {
-    struct sim_line sc_line;
-    const char *sc_place; /* of the line; NULL: none was loaded */
+    const char *sc_place; /* NULL: none was loaded */
     float *sc_values;
 };
 
-static void load_scale(struct scale *scale, const char *place)
+static void load_scale(struct scale *scale, const struct sim_line *line, const char *place)
 {
     if (scale->sc_place == place)
         return;
-    sim_line_load(&scale->sc_line, SIM_CLASS_FLOAT, place, scale->sc_values);
+    sim_line_load(line, SIM_CLASS_FLOAT, place, scale->sc_values);
     scale->sc_place = place;
 }
 
 /* A weight or bias, broadcast to the shape of the input, and without the dimensions of a line. */
-static aclsimTensor broadcast_scale(const struct norm *norm, const aclsimArgument *argument, struct scale *scale)
+static aclsimTensor broadcast_scale(const struct norm *norm, const aclsimArgument *argument, struct sim_line *line)
 {
     const aclsimTensor *given = argument->tensors;
     aclsimTensor view = *norm->no_input->tensors;
@@ -172,7 +173,7 @@ static aclsimTensor broadcast_scale(const struct norm *norm, const aclsimArgumen
     view.type = given->type;
     for (uint32_t k = 0; k < view.rank; k++)
         view.strides[k] = k < missing ? 0 : given->strides[k - missing];
-    scale->sc_line = sim_line_of(&view, norm->no_rows, view.rank - norm->no_rows);
+    *line = sim_line_of(&view, norm->no_rows, view.rank - norm->no_rows);
     view.rank = norm->no_rows;
     return view;
 }
@@ -186,22 +187,28 @@ static void put_number(const aclsimArgument *numbers, char *place, double number
     sim_element_store(&block, SIM_CLASS_FLOAT, place, numbers->tensors->type, 0, 1);
 }
 
+/* The lines of one seat. */
+struct seat {
+    float *se_values;
+    struct scale se_weight, se_bias;
+};
+
 struct job {
     const struct norm *jo_norm;
     bool jo_centred;
-    struct sim_line jo_from, jo_to;
+    struct sim_line jo_from, jo_to, jo_weight, jo_bias;
     size_t jo_count; /* values per line */
-    float *jo_values;
-    struct scale jo_weight, jo_bias;
+    struct seat *jo_seats;
 };
 
 /* places: the addresses of a line of the result, of a line of the input, of the mean, of rstd, and of lines of weight
  * and bias. */
-static aclError run_lines(char *const *places, const int64_t *strides, int64_t length, void *context)
+static void run_lines(char *const *places, const int64_t *strides, int64_t length, const void *context, uint32_t seat)
 {
-    struct job *job = context;
+    const struct job *job = context;
     const struct norm *norm = job->jo_norm;
-    float *values = job->jo_values;
+    struct scale *weight = &job->jo_seats[seat].se_weight, *bias = &job->jo_seats[seat].se_bias;
+    float *values = job->jo_seats[seat].se_values;
     size_t count = job->jo_count;
     for (int64_t i = 0; i < length; i++) {
         sim_line_load(&job->jo_from, SIM_CLASS_FLOAT, places[1] + i * strides[1], values);
@@ -209,15 +216,14 @@ static aclError run_lines(char *const *places, const int64_t *strides, int64_t l
         double variance = sum_squares(values, count, mean) / (double)count;
         double rstd = 1 / sqrt(variance + norm->no_epsilon);
         if (norm->no_weight != NULL)
-            load_scale(&job->jo_weight, places[4] + i * strides[4]);
+            load_scale(weight, &job->jo_weight, places[4] + i * strides[4]);
         if (norm->no_bias != NULL)
-            load_scale(&job->jo_bias, places[5] + i * strides[5]);
-        normalize(values, job->jo_weight.sc_values, job->jo_bias.sc_values, count, mean, rstd);
+            load_scale(bias, &job->jo_bias, places[5] + i * strides[5]);
+        normalize(values, weight->sc_values, bias->sc_values, count, mean, rstd);
         sim_line_store(&job->jo_to, SIM_CLASS_FLOAT, values, places[0] + i * strides[0]);
         put_number(norm->no_mean, places[2] + i * strides[2], mean);
         put_number(norm->no_rstd, places[3] + i * strides[3], norm->no_tells_variance ? variance : rstd);
     }
-    return ACL_SUCCESS;
 }
 
 /* The tensor reduced to the dimensions before those of a line. The result stands in for an absent output. */
@@ -226,6 +232,32 @@ static aclsimTensor rows_of(const struct norm *norm, const aclsimArgument *argum
     aclsimTensor tensor = *(argument == NULL ? norm->no_out : argument)->tensors;
     tensor.rank = norm->no_rows;
     return tensor;
+}
+
+/* Three lines for each seat, in `values`: weights begin as 1, biases as 0. */
+static void set_seats(const struct job *job, size_t seats, float *values)
+{
+    for (size_t i = 0; i < seats; i++) {
+        float *weight = values + job->jo_count, *bias = weight + job->jo_count;
+        job->jo_seats[i] = (struct seat){values, {NULL, weight}, {NULL, bias}};
+        for (size_t k = 0; k < job->jo_count; k++) {
+            weight[k] = 1;
+            bias[k] = 0;
+        }
+        values = bias + job->jo_count;
+    }
+}
+
+/* How many lines make a piece; only one piece if elements of any result share bytes. */
+static size_t grain_of(const struct norm *norm, size_t count)
+{
+    const aclsimArgument *results[] = {norm->no_out, norm->no_mean, norm->no_rstd};
+    size_t grain = 0;
+    for (size_t i = 0; i < 3; i++) {
+        const size_t next = results[i] == NULL ? 0 : sim_walk_grain(results[i]->tensors, count);
+        grain = next > grain ? next : grain;
+    }
+    return grain;
 }
 
 static aclError run_norm(const struct norm *norm, bool centred)
@@ -242,21 +274,20 @@ static aclError run_norm(const struct norm *norm, bool centred)
         .jo_from = sim_line_of(input, rows, input->rank - rows),
         .jo_to = sim_line_of(norm->no_out->tensors, rows, input->rank - rows),
     };
+    const size_t grain = grain_of(norm, sim_line_length(&job.jo_from));
+    const size_t seats = sim_split_seats((size_t)sim_walk_count(&to), grain);
+    struct seat places[SIM_WORKERS_MAX + 1];
     void *memory;
-    SIM_TRY(sim_line_reserve(&job.jo_from, SIM_CLASS_FLOAT, 3, &memory, &job.jo_count));
-    job.jo_values = memory;
-    job.jo_weight.sc_values = job.jo_values + job.jo_count;
-    job.jo_bias.sc_values = job.jo_weight.sc_values + job.jo_count;
-    for (size_t i = 0; i < job.jo_count; i++) {
-        job.jo_weight.sc_values[i] = 1;
-        job.jo_bias.sc_values[i] = 0;
-    }
+    SIM_TRY(sim_line_reserve(&job.jo_from, SIM_CLASS_FLOAT, 3 * seats, &memory, &job.jo_count));
+    job.jo_seats = places;
+    set_seats(&job, seats, memory);
     aclsimTensor weights = to, biases = to; /* the result also stands in for absent inputs */
     if (norm->no_weight != NULL)
         weights = broadcast_scale(norm, norm->no_weight, &job.jo_weight);
     if (norm->no_bias != NULL)
         biases = broadcast_scale(norm, norm->no_bias, &job.jo_bias);
-    sim_walk_tensors((const aclsimTensor *[]){&to, &from, &means, &rstds, &weights, &biases}, 6, run_lines, &job);
+    const aclsimTensor *const tensors[] = {&to, &from, &means, &rstds, &weights, &biases};
+    sim_walk_split_tensors(tensors, 6, grain, run_lines, &job);
     free(memory);
     return ACL_SUCCESS;
 }

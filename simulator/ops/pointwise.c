@@ -4,7 +4,6 @@
 
 #include "base/fail.h"
 #include "require.h"
-#include <string.h>
 
 aclnnStatus sim_pointwise_check_spread(const aclsimArgument *out, const aclsimArgument *const *inputs, size_t count)
 {
@@ -62,30 +61,42 @@ aclnnStatus sim_pointwise_check_list(const aclsimArgument *list, const aclsimArg
 /* ---- the second phase ---- */
 
 struct pass {
-    struct sim_pointwise pa_block;
+    const aclsimTensor *const *pa_tensors;
     size_t pa_count; /* number of tensors */
     sim_pointwise_func pa_run;
-    void *pa_context;
+    const void *pa_context;
 };
 
-static aclError run_line(char *const *places, const int64_t *strides, int64_t length, void *context)
+static void run_piece(char *const *places, const int64_t *strides, int64_t length, const void *context, uint32_t seat)
 {
-    struct pass *pass = context;
-    struct sim_pointwise *block = &pass->pa_block;
-    for (size_t i = 0; i < pass->pa_count; i++)
-        block->pw_strides[i] = strides[i] / (int64_t)sim_element_size(block->pw_tensors[i]->type);
-    for (int64_t done = 0; done < length; done += SIM_BLOCK) {
-        block->pw_count = sim_element_block(done, length);
-        for (size_t i = 0; i < pass->pa_count; i++)
-            block->pw_places[i] = places[i] + done * strides[i];
-        pass->pa_run(block, pass->pa_context);
+    const struct pass *pass = context;
+    struct sim_pointwise block;
+    (void)seat;
+    for (size_t i = 0; i < pass->pa_count; i++) {
+        block.pw_tensors[i] = pass->pa_tensors[i];
+        block.pw_strides[i] = strides[i] / (int64_t)sim_element_size(block.pw_tensors[i]->type);
     }
-    return ACL_SUCCESS;
+    for (int64_t done = 0; done < length; done += SIM_BLOCK) {
+        block.pw_count = sim_element_block(done, length);
+        for (size_t i = 0; i < pass->pa_count; i++)
+            block.pw_places[i] = places[i] + done * strides[i];
+        pass->pa_run(&block, pass->pa_context);
+    }
 }
 
-void sim_pointwise_run(const aclsimTensor *const *tensors, size_t count, sim_pointwise_func run, void *context)
+static void run_with(const aclsimTensor *const *tensors, size_t count, size_t grain, sim_pointwise_func run,
+                     const void *context)
 {
-    struct pass pass = {.pa_count = count, .pa_run = run, .pa_context = context};
-    memcpy(pass.pa_block.pw_tensors, tensors, count * sizeof *tensors);
-    sim_walk_tensors(tensors, (uint32_t)count, run_line, &pass);
+    const struct pass pass = {tensors, count, run, context};
+    sim_walk_split_tensors(tensors, (uint32_t)count, grain, run_piece, &pass);
+}
+
+void sim_pointwise_run(const aclsimTensor *const *tensors, size_t count, sim_pointwise_func run, const void *context)
+{
+    run_with(tensors, count, sim_walk_grain(tensors[0], 1), run, context);
+}
+
+void sim_pointwise_fold(const aclsimTensor *const *tensors, size_t count, sim_pointwise_func run, const void *context)
+{
+    run_with(tensors, count, SIZE_MAX, run, context);
 }

@@ -23,9 +23,12 @@ struct sim_pointwise {
     size_t pw_count;
 };
 
-typedef void (*sim_pointwise_func)(const struct sim_pointwise *block, void *context);
+typedef void (*sim_pointwise_func)(const struct sim_pointwise *block, const void *context);
 
-/* Calls `run` for all elements of the result, block by block; the others are broadcast to it. */
-void sim_pointwise_run(const aclsimTensor *const *tensors, size_t count, sim_pointwise_func run, void *context);
+/* Calls `run` for all elements of the result, block by block; the others are broadcast to it. Several threads run
+ * blocks at the same time. */
+void sim_pointwise_run(const aclsimTensor *const *tensors, size_t count, sim_pointwise_func run, const void *context);
+/* The same on this thread alone, one block after another, for functions that combine all blocks. */
+void sim_pointwise_fold(const aclsimTensor *const *tensors, size_t count, sim_pointwise_func run, const void *context);
 
 #endif

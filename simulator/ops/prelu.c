@@ -82,9 +82,9 @@ static aclnnStatus plan_backward(const aclsimCall *call, uint64_t *workspace_siz
 SIM_CURVE(slope, b > 0 ? a : c * a)
 
 /* Adds up gradOutput * self where self is negative; the tensors are those of one weight. */
-static void add_up(const struct sim_pointwise *block, void *context)
+static void add_up(const struct sim_pointwise *block, const void *context)
 {
-    double *sum = context;
+    double *sum = *(double *const *)context;
     union sim_block_values values, gradients;
     sim_element_load(&values, SIM_CLASS_DOUBLE, block->pw_places[0], block->pw_tensors[0]->type, block->pw_strides[0],
                      block->pw_count);
@@ -112,10 +112,11 @@ static aclError run_backward(const aclsimCall *call)
     sim_curve_apply(slope_doubles, call->arguments[3].tensors, (const aclsimTensor *[]){gradient, self, &weight}, 3);
     for (int64_t i = 0; i < count; i++) {
         union sim_block_values sum = {.bv_doubles = {0}};
+        double *const total = &sum.bv_doubles[0];
         if (!is_empty) {
             const aclsimTensor part = count == 1 ? *self : channel_of(self, i);
             const aclsimTensor other = count == 1 ? *gradient : channel_of(gradient, i);
-            sim_pointwise_run((const aclsimTensor *[]){&part, &other}, 2, add_up, &sum.bv_doubles[0]);
+            sim_pointwise_fold((const aclsimTensor *[]){&part, &other}, 2, add_up, &total);
         }
         sim_element_store(&sum, SIM_CLASS_DOUBLE, (char *)to->data + i * step * (int64_t)sim_element_size(to->type),
                           to->type, 1, 1);

@@ -198,74 +198,83 @@ struct run {
     int64_t rn_elements;                  /* elements per result */
     double rn_option;
     struct sim_walk rn_reduced; /* over the elements of one result */
-    /* the results in progress: */
-    union sim_block_values rn_into, rn_centres;
-    enum sim_fold rn_fold; /* of this pass */
-    bool rn_maps;          /* whether this pass has the map */
-    bool rn_beside;        /* each accumulator belongs to a result of its own */
-    size_t rn_count;       /* number of accumulators */
-    int64_t rn_stride;     /* between the elements of neighbouring results, in elements; used by reduce_beside */
+    bool rn_beside;             /* each accumulator belongs to a result of its own */
 };
 
-static void combine(const struct run *run, void *into, const void *from, size_t count)
+/* The results that a thread works on. */
+struct part {
+    const struct run *pt_run;
+    union sim_block_values pt_into, pt_centres;
+    enum sim_fold pt_fold; /* of this pass */
+    bool pt_maps;          /* whether this pass has the map */
+    size_t pt_count;       /* number of accumulators */
+    int64_t pt_stride;     /* between the elements of neighbouring results, in elements; used by reduce_beside */
+};
+
+static void combine(const struct part *part, void *into, const void *from, size_t count)
 {
-    enum sim_fold fold = run->rn_fold;
-    if (run->rn_class == SIM_CLASS_INTEGER)
+    enum sim_fold fold = part->pt_fold;
+    enum sim_class class = part->pt_run->rn_class;
+    if (class == SIM_CLASS_INTEGER)
         folds[fold].fd_integers(into, from, count);
-    else if (run->rn_class == SIM_CLASS_DOUBLE)
+    else if (class == SIM_CLASS_DOUBLE)
         folds[fold].fd_doubles(into, from, count);
     else
         folds[fold].fd_pairs(into, from, count);
 }
 
-static void begin(struct run *run, size_t count)
+static void begin(struct part *part, size_t count)
 {
-    enum sim_fold fold = run->rn_fold;
-    run->rn_count = count;
+    const struct run *run = part->pt_run;
+    enum sim_fold fold = part->pt_fold;
+    part->pt_count = count;
     for (size_t i = 0; i < count; i++)
         if (run->rn_class == SIM_CLASS_INTEGER)
-            run->rn_into.bv_integers[i] = folds[fold].fd_integer;
+            part->pt_into.bv_integers[i] = folds[fold].fd_integer;
         else if (run->rn_class == SIM_CLASS_DOUBLE)
-            run->rn_into.bv_doubles[i] = folds[fold].fd_number;
+            part->pt_into.bv_doubles[i] = folds[fold].fd_number;
         else {
-            run->rn_into.bv_doubles[2 * i] = folds[fold].fd_number;
-            run->rn_into.bv_doubles[2 * i + 1] = 0;
+            part->pt_into.bv_doubles[2 * i] = folds[fold].fd_number;
+            part->pt_into.bv_doubles[2 * i + 1] = 0;
         }
 }
 
 /* The mean of no elements is NaN, or 0 for types without NaN. */
-static void average(struct run *run)
+static void average(struct part *part)
 {
+    const struct run *run = part->pt_run;
     if (run->rn_class == SIM_CLASS_INTEGER) {
         int64_t divisor = run->rn_elements == 0 ? 1 : run->rn_elements;
-        for (size_t i = 0; i < run->rn_count; i++)
-            run->rn_into.bv_integers[i] /= divisor;
+        for (size_t i = 0; i < part->pt_count; i++)
+            part->pt_into.bv_integers[i] /= divisor;
         return;
     }
-    size_t count = run->rn_class == SIM_CLASS_DOUBLE ? run->rn_count : 2 * run->rn_count;
+    size_t count = run->rn_class == SIM_CLASS_DOUBLE ? part->pt_count : 2 * part->pt_count;
     double divisor = run->rn_elements == 0 ? NAN : (double)run->rn_elements;
     for (size_t i = 0; i < count; i++)
-        run->rn_into.bv_doubles[i] /= divisor;
+        part->pt_into.bv_doubles[i] /= divisor;
 }
 
-static void finish(struct run *run, char *to, int64_t stride)
+static void finish(struct part *part, char *to, int64_t stride)
 {
+    const struct run *run = part->pt_run;
     const struct sim_reduction *reduction = run->rn_reduction;
-    double *numbers = run->rn_into.bv_doubles;
+    double *numbers = part->pt_into.bv_doubles;
     if (reduction->re_averages)
-        average(run);
-    for (size_t i = 0; reduction->re_end != NULL && i < run->rn_count; i++)
-        numbers[i] = reduction->re_end(numbers[i], run->rn_centres.bv_doubles[i], (double)run->rn_elements,
-                                       run->rn_option);
+        average(part);
+    for (size_t i = 0; reduction->re_end != NULL && i < part->pt_count; i++)
+        numbers[i] = reduction->re_end(numbers[i], reduction->re_centre == NULL ? 0 : part->pt_centres.bv_doubles[i],
+                                       (double)run->rn_elements, run->rn_option);
     if (run->rn_class == SIM_CLASS_INTEGER)
-        sim_element_wrap(&run->rn_into, run->rn_type, run->rn_count);
-    sim_element_store(&run->rn_into, run->rn_class, to, run->rn_out, stride / (int64_t)sim_element_size(run->rn_out),
-                      run->rn_count);
+        sim_element_wrap(&part->pt_into, run->rn_type, part->pt_count);
+    sim_element_store(&part->pt_into, run->rn_class, to, run->rn_out, stride / (int64_t)sim_element_size(run->rn_out),
+                      part->pt_count);
 }
 
 /* Casts elements before they are combined. Integers whose type does not change need no cast. */
-static void load(const struct run *run, union sim_block_values *block, const char *from, int64_t stride, size_t count)
+static void load(const struct part *part, union sim_block_values *block, const char *from, int64_t stride, size_t count)
 {
+    const struct run *run = part->pt_run;
     const struct sim_reduction *reduction = run->rn_reduction;
     if (reduction->re_tests != 0 && sim_element_is(run->rn_self, SIM_TYPES_FLOAT)) {
         sim_element_load(block, SIM_CLASS_DOUBLE, from, run->rn_self, stride, count);
@@ -274,8 +283,8 @@ static void load(const struct run *run, union sim_block_values *block, const cha
         return;
     }
     sim_element_load(block, run->rn_class, from, run->rn_self, stride, count);
-    if (run->rn_maps)
-        reduction->re_map(block->bv_doubles, run->rn_centres.bv_doubles, run->rn_beside, run->rn_option, count);
+    if (part->pt_maps)
+        reduction->re_map(block->bv_doubles, part->pt_centres.bv_doubles, run->rn_beside, run->rn_option, count);
     if (run->rn_class == SIM_CLASS_INTEGER && run->rn_type != run->rn_self)
         sim_element_wrap(block, run->rn_type, count);
 }
@@ -283,13 +292,13 @@ static void load(const struct run *run, union sim_block_values *block, const cha
 /* Adds a line of elements that belong to one result. */
 static aclError add_line(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
-    struct run *run = context;
+    struct part *part = context;
     union sim_block_values loaded;
-    int64_t step = strides[0] / (int64_t)sim_element_size(run->rn_self);
+    int64_t step = strides[0] / (int64_t)sim_element_size(part->pt_run->rn_self);
     for (int64_t done = 0; done < length; done += SIM_BLOCK) {
         size_t count = sim_element_block(done, length);
-        load(run, &loaded, places[0] + done * strides[0], step, count);
-        combine(run, &run->rn_into, &loaded, count);
+        load(part, &loaded, places[0] + done * strides[0], step, count);
+        combine(part, &part->pt_into, &loaded, count);
     }
     return ACL_SUCCESS;
 }
@@ -297,88 +306,95 @@ static aclError add_line(char *const *places, const int64_t *strides, int64_t le
 /* The same for contiguous floats, which need only one accumulator here. */
 static aclError fold_floats(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
-    struct run *run = context;
+    struct part *part = context;
     (void)strides;
-    folds[run->rn_fold].fd_floats(run->rn_into.bv_doubles, (const float *)places[0], (size_t)length);
+    folds[part->pt_fold].fd_floats(part->pt_into.bv_doubles, (const float *)places[0], (size_t)length);
     return ACL_SUCCESS;
 }
 
-static bool folds_floats(const struct run *run)
+static bool folds_floats(const struct part *part)
 {
+    const struct run *run = part->pt_run;
     const struct sim_walk *reduced = &run->rn_reduced;
-    return folds[run->rn_fold].fd_floats != NULL && run->rn_class == SIM_CLASS_DOUBLE && run->rn_self == ACL_FLOAT &&
-           !run->rn_maps && !run->rn_beside && reduced->wk_rank != 0 &&
+    return folds[part->pt_fold].fd_floats != NULL && run->rn_class == SIM_CLASS_DOUBLE && run->rn_self == ACL_FLOAT &&
+           !part->pt_maps && !run->rn_beside && reduced->wk_rank != 0 &&
            reduced->wk_strides[reduced->wk_rank - 1][0] == sizeof(float);
 }
 
 /* Combines all accumulators of one result. */
-static void join(struct run *run)
+static void join(struct part *part)
 {
-    size_t step = run->rn_class == SIM_CLASS_COMPLEX_DOUBLE ? 2 : 1;
-    while (run->rn_count > 1) {
-        size_t half = run->rn_count / 2;
-        run->rn_count -= half;
-        combine(run, &run->rn_into, run->rn_into.bv_doubles + run->rn_count * step, half);
+    size_t step = part->pt_run->rn_class == SIM_CLASS_COMPLEX_DOUBLE ? 2 : 1;
+    while (part->pt_count > 1) {
+        size_t half = part->pt_count / 2;
+        part->pt_count -= half;
+        combine(part, &part->pt_into, part->pt_into.bv_doubles + part->pt_count * step, half);
     }
 }
 
 /* Adds a line of elements. Each of them is the first of a block that goes into neighbouring results. */
 static aclError add_lines(char *const *places, const int64_t *strides, int64_t length, void *context)
 {
-    struct run *run = context;
+    struct part *part = context;
     union sim_block_values loaded;
     for (int64_t i = 0; i < length; i++) {
-        load(run, &loaded, places[0] + i * strides[0], run->rn_stride, run->rn_count);
-        combine(run, &run->rn_into, &loaded, run->rn_count);
+        load(part, &loaded, places[0] + i * strides[0], part->pt_stride, part->pt_count);
+        combine(part, &part->pt_into, &loaded, part->pt_count);
     }
     return ACL_SUCCESS;
 }
 
 /* One pass over the elements of one result, which begin at `self`, or of `count` neighbouring results. */
-static aclError pass(struct run *run, enum sim_fold fold, bool maps, char *self, size_t count)
+static void pass(struct part *part, enum sim_fold fold, bool maps, char *self, size_t count)
 {
-    run->rn_fold = fold;
-    run->rn_maps = maps && run->rn_class == SIM_CLASS_DOUBLE;
-    bool floats = folds_floats(run);
-    begin(run, floats ? 1 : count);
-    SIM_TRY(sim_walk_run(&run->rn_reduced, &self, floats ? fold_floats : run->rn_beside ? add_lines : add_line, run));
+    const struct run *run = part->pt_run;
+    part->pt_fold = fold;
+    part->pt_maps = maps && run->rn_class == SIM_CLASS_DOUBLE;
+    bool floats = folds_floats(part);
+    begin(part, floats ? 1 : count);
+    sim_walk_run(&run->rn_reduced, &self, floats ? fold_floats : run->rn_beside ? add_lines : add_line, part);
     if (!run->rn_beside)
-        join(run);
-    return ACL_SUCCESS;
+        join(part);
 }
 
-static aclError pass_all(struct run *run, char *self, size_t count)
+static void pass_all(struct part *part, char *self, size_t count)
 {
+    const struct run *run = part->pt_run;
     const struct sim_reduction *reduction = run->rn_reduction;
     if (reduction->re_centre != NULL) {
-        SIM_TRY(pass(run, reduction->re_first, false, self, count));
-        for (size_t i = 0; i < run->rn_count; i++)
-            run->rn_centres.bv_doubles[i] =
-                reduction->re_centre(run->rn_into.bv_doubles[i], (double)run->rn_elements);
+        pass(part, reduction->re_first, false, self, count);
+        for (size_t i = 0; i < part->pt_count; i++)
+            part->pt_centres.bv_doubles[i] =
+                reduction->re_centre(part->pt_into.bv_doubles[i], (double)run->rn_elements);
     }
-    return pass(run, reduction->re_fold, reduction->re_map != NULL, self, count);
+    pass(part, reduction->re_fold, reduction->re_map != NULL, self, count);
 }
 
-static aclError reduce_each(char *const *places, const int64_t *strides, int64_t length, void *context)
+static void reduce_each(char *const *places, const int64_t *strides, int64_t length, const void *context, uint32_t seat)
 {
-    struct run *run = context;
+    const struct run *run = context;
+    struct part part;
     size_t count = sim_element_block(0, sim_walk_length(&run->rn_reduced));
+    (void)seat;
+    part.pt_run = run;
     for (int64_t i = 0; i < length; i++) {
-        SIM_TRY(pass_all(run, places[1] + i * strides[1], count));
-        finish(run, places[0] + i * strides[0], 0);
+        pass_all(&part, places[1] + i * strides[1], count);
+        finish(&part, places[0] + i * strides[0], 0);
     }
-    return ACL_SUCCESS;
 }
 
-static aclError reduce_beside(char *const *places, const int64_t *strides, int64_t length, void *context)
+static void reduce_beside(char *const *places, const int64_t *strides, int64_t length, const void *context,
+                          uint32_t seat)
 {
-    struct run *run = context;
-    run->rn_stride = strides[1] / (int64_t)sim_element_size(run->rn_self);
+    const struct run *run = context;
+    struct part part;
+    (void)seat;
+    part.pt_run = run;
+    part.pt_stride = strides[1] / (int64_t)sim_element_size(run->rn_self);
     for (int64_t done = 0; done < length; done += SIM_BLOCK) {
-        SIM_TRY(pass_all(run, places[1] + done * strides[1], sim_element_block(done, length)));
-        finish(run, places[0] + done * strides[0], strides[0]);
+        pass_all(&part, places[1] + done * strides[1], sim_element_block(done, length));
+        finish(&part, places[0] + done * strides[0], strides[0]);
     }
-    return ACL_SUCCESS;
 }
 
 /* Replaces the strides and the address of an empty tensor, which may be invalid. */
@@ -437,7 +453,11 @@ aclError sim_reduction_run(const aclsimCall *call)
         run.rn_option = sim_reduction_option(&call->arguments[reduction->re_option]);
     sim_reduce_walk(&kept, tensors, &reduced);
     run.rn_beside = is_beside(&kept, &run.rn_reduced);
-    return sim_walk_run(&kept, places, run.rn_beside ? reduce_beside : reduce_each, &run);
+    size_t grain = sim_walk_grain(out, (size_t)run.rn_elements);
+    if (run.rn_beside) /* whole blocks */
+        grain = grain < SIM_BLOCK ? SIM_BLOCK : grain / SIM_BLOCK * SIM_BLOCK;
+    sim_walk_split(&kept, places, grain, run.rn_beside ? reduce_beside : reduce_each, &run);
+    return ACL_SUCCESS;
 }
 
 double sim_reduction_option(const aclsimArgument *option)

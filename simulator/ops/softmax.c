@@ -1,7 +1,9 @@
-/* Softmax and its logarithm along one dimension; those of single operators may have several. A line is loaded, its
- * largest element is subtracted from all, and the exponentials are computed in the class of self; their sum is kept in
- * double. If the largest element is infinite, or an element is NaN, the whole line becomes NaN, as the formula says. */
+/* Softmax and its logarithm along one dimension; those of single operators may have several. A line is loaded unless
+ * it is contiguous, its largest element is subtracted from all, and the exponentials are computed in the class of
+ * self; their sum is kept in double. If the largest element is infinite, or an element is NaN, the whole line
+ * becomes NaN, as the formula says. */
 #include "base/fail.h"
+#include "engine/split.h"
 #include "line.h"
 #include "require.h"
 #include "tables.h"
@@ -53,7 +55,7 @@ static void log_softmax_of_doubles(double *values, size_t count)
 
 struct kinds {
     sim_vector_func *ki_floats;
-    void (*ki_doubles)(double *values, size_t count);
+    void (*ki_doubles)(double *values, size_t count); /* in place */
 };
 
 static const struct kinds plain = {sim_vector_softmax, softmax_of_doubles},
@@ -64,22 +66,32 @@ struct job {
     struct sim_line jo_from, jo_to;
     enum sim_class jo_class;
     size_t jo_count; /* values per line */
-    void *jo_values;
+    bool jo_plain;   /* lines need no memory of their own */
+    float *jo_floats; /* a line for each seat, in one of the two classes */
+    double *jo_doubles;
 };
 
 /* places: the addresses of a line of the result and of a line of self. */
-static aclError run_lines(char *const *places, const int64_t *strides, int64_t length, void *context)
+static void run_lines(char *const *places, const int64_t *strides, int64_t length, const void *context, uint32_t seat)
 {
     const struct job *job = context;
+    const size_t count = job->jo_count;
     for (int64_t i = 0; i < length; i++) {
-        sim_line_load(&job->jo_from, job->jo_class, places[1] + i * strides[1], job->jo_values);
-        if (job->jo_class == SIM_CLASS_FLOAT)
-            job->jo_kinds->ki_floats(job->jo_values, job->jo_values, job->jo_count);
-        else
-            job->jo_kinds->ki_doubles(job->jo_values, job->jo_count);
-        sim_line_store(&job->jo_to, job->jo_class, job->jo_values, places[0] + i * strides[0]);
+        char *to = places[0] + i * strides[0], *from = places[1] + i * strides[1];
+        if (job->jo_plain) {
+            job->jo_kinds->ki_floats((float *)to, (const float *)from, count);
+        } else if (job->jo_class == SIM_CLASS_FLOAT) {
+            float *floats = job->jo_floats + seat * count;
+            sim_line_load(&job->jo_from, SIM_CLASS_FLOAT, from, floats);
+            job->jo_kinds->ki_floats(floats, floats, count);
+            sim_line_store(&job->jo_to, SIM_CLASS_FLOAT, floats, to);
+        } else {
+            double *doubles = job->jo_doubles + seat * count;
+            sim_line_load(&job->jo_from, SIM_CLASS_DOUBLE, from, doubles);
+            job->jo_kinds->ki_doubles(doubles, count);
+            sim_line_store(&job->jo_to, SIM_CLASS_DOUBLE, doubles, to);
+        }
     }
-    return ACL_SUCCESS;
 }
 
 /* The tensor with the dimensions of its lines, a bit for each, after the others. */
@@ -111,9 +123,17 @@ static aclError run_over(const aclsimCall *call, unsigned lines, uint32_t count)
         .jo_class = sim_element_class(self->type),
     };
     from.rank = to.rank = others;
-    SIM_TRY(sim_line_reserve(&job.jo_from, job.jo_class, 1, &job.jo_values, &job.jo_count));
-    sim_walk_tensors((const aclsimTensor *[]){&to, &from}, 2, run_lines, &job);
-    free(job.jo_values);
+    job.jo_count = sim_line_length(&job.jo_from);
+    job.jo_plain = sim_line_is_plain(&job.jo_from, SIM_CLASS_FLOAT) && sim_line_is_plain(&job.jo_to, SIM_CLASS_FLOAT);
+    const size_t grain = sim_walk_grain(call->arguments[2].tensors, job.jo_count);
+    const size_t seats = sim_split_seats((size_t)sim_walk_count(&to), grain);
+    void *memory = NULL;
+    if (!job.jo_plain)
+        SIM_TRY(sim_line_reserve(&job.jo_from, job.jo_class, seats, &memory, &job.jo_count));
+    job.jo_floats = memory;
+    job.jo_doubles = memory;
+    sim_walk_split_tensors((const aclsimTensor *[]){&to, &from}, 2, grain, run_lines, &job);
+    free(memory);
     return ACL_SUCCESS;
 }
 

@@ -1,5 +1,6 @@
 /* Gradients of softmax and of its logarithm along one dimension, from the gradient and the result of the forward
  * operator. A line is computed in double and rounded once. */
+#include "engine/split.h"
 #include "operator/row.h"
 #include "line.h"
 #include "require.h"
@@ -51,22 +52,21 @@ static const struct kind plain = {softmax}, logarithm = {log_softmax};
 struct job {
     const struct kind *jo_kind;
     struct sim_line jo_to, jo_gradient, jo_output;
-    double *jo_values; /* a line of the gradient, then one of the output */
+    double *jo_values; /* for each seat a line of the gradient, then one of the output */
     size_t jo_count;   /* values per line */
 };
 
 /* places: the addresses of a line of the result, of the gradient and of the output. */
-static aclError run_lines(char *const *places, const int64_t *strides, int64_t length, void *context)
+static void run_lines(char *const *places, const int64_t *strides, int64_t length, const void *context, uint32_t seat)
 {
     const struct job *job = context;
-    double *gradient = job->jo_values, *output = gradient + job->jo_count;
+    double *gradient = job->jo_values + 2 * seat * job->jo_count, *output = gradient + job->jo_count;
     for (int64_t i = 0; i < length; i++) {
         sim_line_load(&job->jo_gradient, SIM_CLASS_DOUBLE, places[1] + i * strides[1], gradient);
         sim_line_load(&job->jo_output, SIM_CLASS_DOUBLE, places[2] + i * strides[2], output);
         job->jo_kind->ki_run(gradient, output, job->jo_count);
         sim_line_store(&job->jo_to, SIM_CLASS_DOUBLE, gradient, places[0] + i * strides[0]);
     }
-    return ACL_SUCCESS;
 }
 
 static aclError run_gradient(const aclsimCall *call)
@@ -74,7 +74,7 @@ static aclError run_gradient(const aclsimCall *call)
     const aclsimTensor *gradient = call->arguments[0].tensors, *output = call->arguments[1].tensors;
     const aclsimTensor *to = call->arguments[3].tensors;
     uint32_t place, rank = gradient->rank != 0;
-    void *values;
+    void *memory;
     SIM_TRY(sim_require_dim(&call->arguments[2], gradient->rank, &place));
     if (sim_walk_is_empty(gradient->dims, gradient->rank))
         return ACL_SUCCESS;
@@ -86,10 +86,12 @@ static aclError run_gradient(const aclsimCall *call)
     };
     const aclsimTensor targets = sim_line_without(to, place), gradients = sim_line_without(gradient, place);
     const aclsimTensor outputs = sim_line_without(output, place);
-    SIM_TRY(sim_line_reserve(&job.jo_gradient, SIM_CLASS_DOUBLE, 2, &values, &job.jo_count));
-    job.jo_values = values;
-    sim_walk_tensors((const aclsimTensor *[]){&targets, &gradients, &outputs}, 3, run_lines, &job);
-    free(values);
+    const size_t grain = sim_walk_grain(to, sim_line_length(&job.jo_gradient));
+    const size_t seats = sim_split_seats((size_t)sim_walk_count(&targets), grain);
+    SIM_TRY(sim_line_reserve(&job.jo_gradient, SIM_CLASS_DOUBLE, 2 * seats, &memory, &job.jo_count));
+    job.jo_values = memory;
+    sim_walk_split_tensors((const aclsimTensor *[]){&targets, &gradients, &outputs}, 3, grain, run_lines, &job);
+    free(memory);
     return ACL_SUCCESS;
 }
 

@@ -30,7 +30,7 @@ static void store(const struct sim_pointwise *block, enum sim_class class, const
 }
 
 /* Adds a block of a tensor to the sums. */
-static void add_block(const struct sim_pointwise *block, void *context)
+static void add_block(const struct sim_pointwise *block, const void *context)
 {
     enum sim_class class = *(const enum sim_class *)context;
     union sim_block_values sums, values;
@@ -44,7 +44,7 @@ static void add_block(const struct sim_pointwise *block, void *context)
     store(block, class, &sums);
 }
 
-static void store_block(const struct sim_pointwise *block, void *context)
+static void store_block(const struct sim_pointwise *block, const void *context)
 {
     enum sim_class class = *(const enum sim_class *)context;
     union sim_block_values sums;

@@ -6,6 +6,8 @@
 
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "engine/split.h"
+#include <stdlib.h>
 #include <string.h>
 
 void sim_walk_add(struct sim_walk *walk, int64_t dim, const int64_t *strides, const size_t *sizes)
@@ -80,33 +82,39 @@ void sim_walk_settle(struct sim_walk *walk)
 
 /* ---- walking ---- */
 
+static const int64_t still[SIM_WALK_PLACES]; /* the strides of a walk without dimensions */
+
+static const int64_t *line_strides(const struct sim_walk *walk)
+{
+    return walk->wk_rank == 0 ? still : walk->wk_strides[walk->wk_rank - 1];
+}
+
+/* Goes on to the start of the next line; after the last one, to the first one, and returns false. */
+static bool next_line(const struct sim_walk *walk, int64_t *at, char **now)
+{
+    for (uint32_t k = walk->wk_rank; k > 1; k--) {
+        bool ends = ++at[k - 2] == walk->wk_dims[k - 2];
+        int64_t steps = ends ? 1 - walk->wk_dims[k - 2] : 1;
+        for (uint32_t i = 0; i < walk->wk_places; i++)
+            now[i] += steps * walk->wk_strides[k - 2][i];
+        if (!ends)
+            return true;
+        at[k - 2] = 0;
+    }
+    return false;
+}
+
 aclError sim_walk_run(const struct sim_walk *walk, char *const *places, sim_walk_func line, void *context)
 {
-    static const int64_t still[SIM_WALK_PLACES] = {0};
     int64_t at[SIM_WALK_DIMS] = {0}, length = sim_walk_length(walk);
-    uint32_t outer = walk->wk_rank == 0 ? 0 : walk->wk_rank - 1;
-    const int64_t *strides = walk->wk_rank == 0 ? still : walk->wk_strides[outer];
     char *now[SIM_WALK_PLACES] = {NULL};
     if (walk->wk_empty)
         return ACL_SUCCESS;
-    if (outer == 0)
-        return line(places, strides, length, context);
     memcpy(now, places, walk->wk_places * sizeof *now);
-    for (;;) {
-        SIM_TRY(line(now, strides, length, context));
-        uint32_t k = outer;
-        for (; k > 0; k--) {
-            bool ends = ++at[k - 1] == walk->wk_dims[k - 1];
-            int64_t steps = ends ? 1 - walk->wk_dims[k - 1] : 1;
-            for (uint32_t i = 0; i < walk->wk_places; i++)
-                now[i] += steps * walk->wk_strides[k - 1][i];
-            if (!ends)
-                break;
-            at[k - 1] = 0;
-        }
-        if (k == 0)
-            return ACL_SUCCESS;
-    }
+    do {
+        SIM_TRY(line(now, line_strides(walk), length, context));
+    } while (next_line(walk, at, now));
+    return ACL_SUCCESS;
 }
 
 /* The stride of a tensor along dimension `place` of `rank` ones, aligned at the right; 0 if it is broadcast. */
@@ -149,6 +157,85 @@ aclError sim_walk_in_order(const aclsimTensor *const *tensors, uint32_t count, s
     struct sim_walk walk = walk_of(tensors, count, places);
     sim_walk_join(&walk);
     return sim_walk_run(&walk, places, line, context);
+}
+
+/* ---- on several threads ---- */
+
+#define GRAIN 32768 /* elements of a piece: some microseconds for the cheapest operators */
+
+/* Whether a step along each dimension leads past all elements that the shorter steps lead to. */
+static bool is_apart(const aclsimTensor *tensor)
+{
+    for (uint32_t k = 0; k < tensor->rank; k++) {
+        uint64_t step = (uint64_t)llabs(tensor->strides[k]), reach = 0;
+        for (uint32_t i = 0; i < tensor->rank && tensor->dims[k] > 1; i++) {
+            uint64_t other = (uint64_t)llabs(tensor->strides[i]);
+            if (i != k && tensor->dims[i] > 1 && other <= step)
+                reach += other == step ? step : other * (uint64_t)(tensor->dims[i] - 1);
+        }
+        if (tensor->dims[k] > 1 && step <= reach)
+            return false;
+    }
+    return true;
+}
+
+size_t sim_walk_grain(const aclsimTensor *result, size_t elements)
+{
+    const size_t grain = elements < GRAIN ? GRAIN / (elements == 0 ? 1 : elements) : 1;
+    return (uint64_t)sim_walk_count(result) > grain && !is_apart(result) ? SIZE_MAX : grain;
+}
+
+struct split {
+    const struct sim_walk *sp_walk;
+    char *const *sp_places;
+    sim_walk_piece_func *sp_piece;
+    const void *sp_context;
+};
+
+/* Runs from position `first` to `end` of the walk. */
+static void run_piece(void *argument, size_t first, size_t end, uint32_t seat)
+{
+    const struct split *split = argument;
+    const struct sim_walk *walk = split->sp_walk;
+    const int64_t *strides = line_strides(walk), length = sim_walk_length(walk);
+    int64_t at[SIM_WALK_DIMS] = {0}, left = (int64_t)(end - first), skipped = (int64_t)first % length;
+    int64_t line = (int64_t)first / length;
+    char *now[SIM_WALK_PLACES] = {NULL}, *start[SIM_WALK_PLACES] = {NULL};
+    memcpy(now, split->sp_places, walk->wk_places * sizeof *now);
+    for (uint32_t k = walk->wk_rank; k > 1; k--) {
+        at[k - 2] = line % walk->wk_dims[k - 2];
+        line /= walk->wk_dims[k - 2];
+        for (uint32_t i = 0; i < walk->wk_places; i++)
+            now[i] += at[k - 2] * walk->wk_strides[k - 2][i];
+    }
+    do {
+        const int64_t count = length - skipped < left ? length - skipped : left;
+        for (uint32_t i = 0; i < walk->wk_places; i++)
+            start[i] = now[i] + skipped * strides[i];
+        split->sp_piece(start, strides, count, split->sp_context, seat);
+        left -= count;
+        skipped = 0;
+    } while (left != 0 && next_line(walk, at, now));
+}
+
+void sim_walk_split(const struct sim_walk *walk, char *const *places, size_t grain, sim_walk_piece_func *piece,
+                    const void *context)
+{
+    struct split split = {walk, places, piece, context};
+    int64_t count = !walk->wk_empty;
+    for (uint32_t k = 0; k < walk->wk_rank && !walk->wk_empty; k++)
+        if (!sim_length_multiply(&count, walk->wk_dims[k]))
+            count = INT64_MAX; /* broadcast dimensions, whose end no walk reaches */
+    sim_split_run((size_t)count, grain, run_piece, &split);
+}
+
+void sim_walk_split_tensors(const aclsimTensor *const *tensors, uint32_t count, size_t grain,
+                            sim_walk_piece_func *piece, const void *context)
+{
+    char *places[SIM_WALK_PLACES] = {NULL};
+    struct sim_walk walk = walk_of(tensors, count, places);
+    sim_walk_settle(&walk);
+    sim_walk_split(&walk, places, grain, piece, context);
 }
 
 bool sim_walk_is_empty(const int64_t *dims, uint32_t rank)
@@ -235,11 +322,19 @@ aclError sim_walk_copy_line(char *const *places, const int64_t *strides, int64_t
     return ACL_SUCCESS;
 }
 
+void sim_walk_copy_piece(char *const *places, const int64_t *strides, int64_t length, const void *context,
+                         uint32_t seat)
+{
+    size_t size = *(const size_t *)context;
+    (void)seat;
+    sim_walk_copy_line(places, strides, length, &size);
+}
+
 void sim_walk_copy(const aclsimTensor *to, const aclsimTensor *from)
 {
     size_t size = sim_element_size(to->type);
     const aclsimTensor *tensors[] = {to, from};
-    sim_walk_tensors(tensors, 2, sim_walk_copy_line, &size);
+    sim_walk_split_tensors(tensors, 2, sim_walk_grain(to, 1), sim_walk_copy_piece, &size);
 }
 
 void sim_walk_fill(const aclsimTensor *to, const void *element)

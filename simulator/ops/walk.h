@@ -31,10 +31,28 @@ typedef aclError (*sim_walk_func)(char *const *places, const int64_t *strides, i
 /* Calls `line` for all lines along the innermost dimension; `places` holds the addresses of the first elements. */
 aclError sim_walk_run(const struct sim_walk *walk, char *const *places, sim_walk_func line, void *context);
 
-/* The same for all elements of the first tensor; the others are broadcast to it. */
+/* The same for all elements of the first tensor; the others are broadcast to it. The dimensions are settled. */
 aclError sim_walk_tensors(const aclsimTensor *const *tensors, uint32_t count, sim_walk_func line, void *context);
 /* The same in the order of the indices, for results that depend on these. */
 aclError sim_walk_in_order(const aclsimTensor *const *tensors, uint32_t count, sim_walk_func line, void *context);
+
+/* ---- walks on several threads (engine/split.h) ---- */
+
+/* Processes a part of a line. Each part writes what no other one reads or writes. */
+typedef void sim_walk_piece_func(char *const *places, const int64_t *strides, int64_t length, const void *context,
+                                 uint32_t seat);
+
+/* How many positions of a walk make a piece, if each leads to `elements` elements of a result. If elements of the
+ * result share bytes, there is only one piece, so that the last write wins. */
+size_t sim_walk_grain(const aclsimTensor *result, size_t elements);
+
+/* Calls `piece` for all positions of the walk. A part of a line is long enough for a loop: it only ends before the line
+ * where a piece ends. */
+void sim_walk_split(const struct sim_walk *walk, char *const *places, size_t grain, sim_walk_piece_func *piece,
+                    const void *context);
+/* The same for all elements of the first tensor; the others are broadcast to it. The dimensions are settled. */
+void sim_walk_split_tensors(const aclsimTensor *const *tensors, uint32_t count, size_t grain,
+                            sim_walk_piece_func *piece, const void *context);
 
 bool sim_walk_is_empty(const int64_t *dims, uint32_t rank);
 /* The number of elements; -1 if it does not fit 64 bits, which dimensions with a stride of 0 allow. */
@@ -71,9 +89,11 @@ static inline int64_t sim_walk_length(const struct sim_walk *walk)
     return walk->wk_rank == 0 ? 1 : walk->wk_dims[walk->wk_rank - 1];
 }
 
-/* A line function for two tensors of the same type: copies the second to the first. *(size_t *)context is the size of
- * an element. */
+/* Line functions for two tensors of the same type: copy the second to the first. *(size_t *)context is the size of an
+ * element. */
 aclError sim_walk_copy_line(char *const *places, const int64_t *strides, int64_t length, void *context);
+void sim_walk_copy_piece(char *const *places, const int64_t *strides, int64_t length, const void *context,
+                         uint32_t seat);
 /* Broadcasts a tensor to another one of the same type. */
 void sim_walk_copy(const aclsimTensor *to, const aclsimTensor *from);
 /* Copies one element to all elements of a tensor of its type; NULL: 0. */

@@ -168,6 +168,10 @@ void sim_worker_push(struct sim_stream *stream);
 struct sim_stream *sim_worker_pop(void);
 /* Wakes a worker for the stream. */
 void sim_worker_kick(struct sim_stream *stream);
+/* Wakes up to `count` workers, if as many sleep. */
+void sim_worker_call(uint32_t count);
+/* True when a stream is in the ready list, or the threads end: a worker that does something else should return. */
+bool sim_worker_is_wanted(void);
 
 /* Registers the deadline of a stream that has parked. */
 void sim_worker_add_timer(struct sim_stream *stream);

@@ -4,18 +4,21 @@
  * the work itself. Instead one worker at a time patrols the ready list every 50 us, up to 1.6 ms while it finds
  * nothing. It takes a stream that made no progress since the last look, was kicked (a heavy task, a polling host, a
  * callback) or needs a worker. After IDLE_TICKS looks at an empty list it trims cached memory and sleeps until the next
- * push. A stream that it had to take gets a habit: its next push kicks at once, until a host runs it again.
+ * push. A stream that it had to take gets a habit: its next push kicks at once, until a host runs it again. Workers
+ * without a stream run pieces of large kernels (split.c).
  *
- * pl_lock, a leaf, guards the list, pl_patrolled, pl_state, pl_deep and the increments of the two futex words. A push
- * and a worker that goes to sleep both take it, so that neither misses the other. Invariant: while the list is not
- * empty, a worker patrols, was woken, or all are busy and will look. tm_lock guards the list of parked streams with a
- * deadline; the locks of streams and gates are taken inside it. Finalisation ends the threads, and the next push or
- * deadline starts them again; the thread that does either has set pl_state before, so that it is the only one. */
+ * pl_lock guards the list, pl_patrolled, pl_state, pl_deep and the increments of the two futex words. A push and a
+ * worker that goes to sleep both take it, so that neither misses the other; the lock of split.c is taken inside it.
+ * Invariant: while the list is not empty, a worker patrols, was woken, or all are busy and will look. tm_lock guards
+ * the list of parked streams with a deadline; the locks of streams and gates are taken inside it. Finalisation ends
+ * the threads, and the next push or deadline starts them again; the thread that does either has set pl_state before,
+ * so that it is the only one. */
 #include "address/memory.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/thread.h"
 #include "engine.h"
+#include "split.h"
 #include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -147,6 +150,28 @@ static void hurry(void)
         (void)start();
     if (word != NULL)
         sim_futex_wake(word, 1);
+}
+
+void sim_worker_call(uint32_t count)
+{
+    sim_lock(&pool.pl_lock);
+    bool patrolled = pool.pl_patrolled && count != 0;
+    uint32_t deep = count - patrolled < pool.pl_deep ? count - patrolled : pool.pl_deep;
+    if (patrolled)
+        atomic_fetch_add_explicit(&pool.pl_tick_word, 1, memory_order_relaxed);
+    if (deep != 0)
+        atomic_fetch_add_explicit(&pool.pl_deep_word, 1, memory_order_relaxed);
+    sim_unlock(&pool.pl_lock);
+    if (patrolled)
+        sim_futex_wake(&pool.pl_tick_word, 1);
+    if (deep != 0)
+        sim_futex_wake(&pool.pl_deep_word, (int)deep);
+}
+
+bool sim_worker_is_wanted(void)
+{
+    return atomic_load_explicit(&pool.pl_ready, memory_order_relaxed) != 0 ||
+           atomic_load_explicit(&pool.pl_stop, memory_order_relaxed);
 }
 
 void sim_worker_kick(struct sim_stream *stream)
@@ -301,6 +326,16 @@ static bool look_at_list(struct sim_stream *_Atomic *held, bool *patrols, bool *
     return ran;
 }
 
+/* Runs pieces of a kernel that another thread has begun. A push meanwhile wakes a worker that sleeps; if there is none,
+ * this one sees it after its piece. */
+static bool help_split(struct sim_stream *_Atomic *held, bool *patrols)
+{
+    if (!sim_split_is_offered())
+        return false;
+    stop_patrolling(patrols);
+    return sim_split_help((uint32_t)(held - pool.pl_held) + 1); /* seat 0 is that of the thread that has begun */
+}
+
 static bool start_patrolling(bool *patrols)
 {
     sim_lock(&pool.pl_lock);
@@ -310,13 +345,13 @@ static bool start_patrolling(bool *patrols)
     return *patrols;
 }
 
-/* Sleeps until a push or a deadline, unless a push came before. Reads the deadlines after this worker counts as asleep,
- * so that a thread that adds one later wakes it. */
+/* Sleeps until a push, an offer or a deadline, unless one of the first two came before. Reads the deadlines after
+ * this worker counts as asleep, so that a thread that adds one later wakes it. */
 static void sleep_deeply(void)
 {
     sim_lock(&pool.pl_lock);
     uint32_t seen = atomic_load_explicit(&pool.pl_deep_word, memory_order_relaxed);
-    bool work = pool.pl_first != NULL && !pool.pl_patrolled;
+    bool work = (pool.pl_first != NULL && !pool.pl_patrolled) || sim_split_is_offered();
     pool.pl_deep += !work;
     sim_unlock(&pool.pl_lock);
     if (work)
@@ -339,6 +374,7 @@ static void *work(void *held)
         uint32_t seen = atomic_load_explicit(&pool.pl_tick_word, memory_order_acquire);
         bool grace = false;
         bool ran = look_at_list(held, &patrols, &grace);
+        ran = ran || (!grace && help_split(held, &patrols));
         if (ran || grace)
             idle = doublings = 0;
         if (ran)
@@ -439,6 +475,7 @@ void sim_worker_stop(void)
 
 void sim_worker_after_fork(void)
 {
+    sim_split_after_fork();
     memset(&pool, 0, sizeof pool);
     atomic_store(&sim_worker_serves, false);
     memset(&timers, 0, sizeof timers);
