@@ -1,11 +1,12 @@
 """Functions of float32 that are computed without the C library, against float64: bounds of their errors, by units in
-the last place; NaN, infinities, denormals; softmax and sums of long lines."""
+the last place; NaN, infinities, denormals; halves; softmax and sums of long lines."""
 
 import math
 
 import numpy
 import pytest
 from helpers.operands import blank
+from helpers.tensors import CODES
 
 UNITS = 4
 DENSE = 20000
@@ -77,6 +78,21 @@ def test_the_place_of_a_value_does_not_matter(npu, call):
         assert npu.call(call[0], npu.tensor(values[:count]), *call[1:], out) == 0
         outs.append(npu.get(out))
     assert all(numpy.array_equal(out, outs[0][: len(out)]) for out in outs)
+
+
+def test_halves(npu):
+    """Floats are rounded to float16 as by NumPy, wherever they are in a line, and every float16 becomes its float."""
+    values = inputs()
+    with numpy.errstate(all="ignore"):
+        expected = values.astype("f2")
+    for count in (len(values), *range(1, 35)):
+        out = blank(npu, "f2", (count,))
+        assert npu.call("cast", npu.tensor(values[:count]), CODES["f2"], out) == 0
+        assert numpy.array_equal(npu.get(out), expected[:count], equal_nan=True)
+    halves = numpy.arange(2**16, dtype="u2").view("f2")
+    out = blank(npu, "f4", halves.shape)
+    assert npu.call("cast", npu.tensor(halves), CODES["f4"], out) == 0
+    assert numpy.array_equal(npu.get(out), halves.astype("f4"), equal_nan=True)
 
 
 @pytest.mark.parametrize("count", [1, 2, 31, 32, 33, 255, 257, 1000, 5003])

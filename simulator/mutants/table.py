@@ -255,7 +255,6 @@ ENGINE_MUTANTS = (
     # kernels on several threads
     Mutant("pieces of others not awaited", "sim_split_run", "await(&job);", "", (SPLIT,)),
     Mutant("pieces of others not seen", "leave", "memory_order_release", "memory_order_relaxed", (SPLIT,), tsan=True),
-    Mutant("split stays offered", "take_back", "*link = job->jb_following;", "", (SPLIT,)),
     # finalisation
     Mutant("a push starts no thread", "sim_worker_push", "(void)start();", "", (INIT,)),
     Mutant(

@@ -7,7 +7,7 @@
 #include "walk.h"
 
 SIM_EACH_ARITHMETIC(keep, a)
-#define KEEP .fo_run = {SIM_RUN_REAL(keep), SIM_RUN_PAIR(keep)}
+#define KEEP .fo_keeps = true, .fo_run = {SIM_RUN_REAL(keep), SIM_RUN_PAIR(keep)}
 
 /* ---- casts and copies ---- */
 

@@ -3,6 +3,7 @@
 
 #include "operator/tensordesc.h"
 #include "data_type_table.h"
+#include "vector.h"
 #include <math.h>
 
 /* Kinds of types, in the order of promotion: the higher kind wins. */
@@ -61,6 +62,16 @@ enum sim_class sim_element_carrier(aclDataType from, aclDataType to)
     if (from != ACL_UINT64)
         return sim_element_class(from);
     return sim_element_is(to, SIM_TYPES_HALF) ? SIM_CLASS_DOUBLE : sim_element_class(to);
+}
+
+bool sim_element_is_plain(enum sim_class class, aclDataType type)
+{
+    static const aclDataType plain[SIM_CLASSES] = {
+        [SIM_CLASS_INTEGER] = ACL_INT64,           [SIM_CLASS_FLOAT] = ACL_FLOAT,
+        [SIM_CLASS_DOUBLE] = ACL_DOUBLE,           [SIM_CLASS_COMPLEX_FLOAT] = ACL_COMPLEX64,
+        [SIM_CLASS_COMPLEX_DOUBLE] = ACL_COMPLEX128,
+    };
+    return plain[class] == type;
 }
 
 /* ---- promotion ---- */
@@ -226,7 +237,11 @@ void sim_element_load(union sim_block_values *block, enum sim_class class, const
     size_t step = step_of(class);
     if (step == 2 && !sim_element_is(type, SIM_TYPES_COMPLEX)) /* a real element has the imaginary part 0 */
         memset(block, 0, count * (class == SIM_CLASS_COMPLEX_FLOAT ? 2 * sizeof(float) : 2 * sizeof(double)));
-    if (class == SIM_CLASS_INTEGER)
+    if (class == SIM_CLASS_FLOAT && stride == 1 && type == ACL_FLOAT16)
+        sim_vector_half_to_float(block->bv_floats, from, count);
+    else if (class == SIM_CLASS_FLOAT && stride == 1 && type == ACL_BF16)
+        sim_vector_bfloat_to_float(block->bv_floats, from, count);
+    else if (class == SIM_CLASS_INTEGER)
         load_integers(block->bv_integers, step, from, type, stride, count);
     else if (class == SIM_CLASS_FLOAT || class == SIM_CLASS_COMPLEX_FLOAT)
         load_floats(block->bv_floats, step, from, type, stride, count);
@@ -341,14 +356,18 @@ STORER(store_integers, int64_t, round_integer_to_odd, STORE_INTEGERS)
 STORER(store_floats, float, , CUT_INTEGERS(float))
 STORER(store_doubles, double, round_to_odd, CUT_INTEGERS(double))
 
-void sim_element_store(const union sim_block_values *block, enum sim_class class, void *to, aclDataType type,
-                       int64_t stride, size_t count)
+void sim_element_store(const void *values, enum sim_class class, void *to, aclDataType type, int64_t stride,
+                       size_t count)
 {
     size_t step = step_of(class);
-    if (class == SIM_CLASS_INTEGER)
-        store_integers(block->bv_integers, step, to, type, stride, count);
+    if (class == SIM_CLASS_FLOAT && stride == 1 && type == ACL_FLOAT16)
+        sim_vector_half_from_float(to, values, count);
+    else if (class == SIM_CLASS_FLOAT && stride == 1 && type == ACL_BF16)
+        sim_vector_bfloat_from_float(to, values, count);
+    else if (class == SIM_CLASS_INTEGER)
+        store_integers(values, step, to, type, stride, count);
     else if (class == SIM_CLASS_FLOAT || class == SIM_CLASS_COMPLEX_FLOAT)
-        store_floats(block->bv_floats, step, to, type, stride, count);
+        store_floats(values, step, to, type, stride, count);
     else
-        store_doubles(block->bv_doubles, step, to, type, stride, count);
+        store_doubles(values, step, to, type, stride, count);
 }

@@ -6,6 +6,7 @@
 #include <acl/acl_sim.h>
 
 #define SIM_BLOCK 256 /* elements that a kernel works on at a time */
+#define SIM_BLOCK_FLOATS (4 * SIM_BLOCK) /* the same if all are floats, which leave room for more */
 
 /* The size of the next block, when `done` of `length` elements are processed. */
 static inline size_t sim_element_block(int64_t done, int64_t length)
@@ -48,7 +49,7 @@ enum sim_class {
 union sim_block_values {
     int64_t bv_integers[SIM_BLOCK];
     uint64_t bv_bits[SIM_BLOCK]; /* integers, for arithmetic that wraps */
-    float bv_floats[2 * SIM_BLOCK];
+    float bv_floats[SIM_BLOCK_FLOATS];
     double bv_doubles[2 * SIM_BLOCK];
     float _Complex bv_float_pairs[SIM_BLOCK];
     double _Complex bv_double_pairs[SIM_BLOCK];
@@ -75,17 +76,20 @@ const char *sim_element_name(aclDataType type);
 aclDataType sim_element_type(const aclsimArgument *operand);
 size_t sim_element_size(aclDataType type); /* bytes of one element */
 
+/* Whether elements of a type are in memory what they are in the class. */
+bool sim_element_is_plain(enum sim_class class, aclDataType type);
+
 /* These work on `count` elements, `stride` elements apart. Load converts them to the class; wrap reduces integers to
  * the type that they were computed in (a bool is whether the number is not 0); store casts them to the type in memory:
  * floats are truncated and clamped to the range of an integer type, NaN becomes 0, and complex numbers lose their
- * imaginary part. */
+ * imaginary part. The values that are stored need not be in a block. */
 void sim_element_load(union sim_block_values *block, enum sim_class class, const void *from, aclDataType type,
                       int64_t stride, size_t count);
 /* Loads uint64 as doubles that will be stored in half precision. The bits that a double cannot hold are merged into its
  * last bit, so that the result is rounded only once. */
 void sim_element_load_odd(union sim_block_values *block, const void *from, int64_t stride, size_t count);
 void sim_element_wrap(union sim_block_values *block, aclDataType type, size_t count);
-void sim_element_store(const union sim_block_values *block, enum sim_class class, void *to, aclDataType type,
-                       int64_t stride, size_t count);
+void sim_element_store(const void *values, enum sim_class class, void *to, aclDataType type, int64_t stride,
+                       size_t count);
 
 #endif

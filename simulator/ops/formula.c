@@ -2,6 +2,7 @@
 #include "formula.h"
 
 #include "require.h"
+#include <string.h>
 
 aclDataType sim_formula_gives_bool(aclDataType type)
 {
@@ -136,15 +137,19 @@ aclnnStatus sim_formula_plan(const aclsimCall *call, uint64_t *workspace_size)
 /* Types that have fewer values than their class. */
 #define NARROW (SIM_TYPES_BOOL | SIM_TYPES_INTEGER | SIM_TYPES_UNSIGNED | SIM_TYPES_HALF)
 
-/* What run_block needs; the same for all blocks of a call. */
+/* What run_line needs; the same for all elements of a call. */
 struct job {
     const struct sim_formula_call *jo_call;
     sim_formula_func *jo_run;
-    enum sim_class jo_class, jo_given;       /* class of the computation, and of its result */
-    size_t jo_tensors[SIM_FORMULA_OPERANDS]; /* which tensor of the block an operand is; 0: a scalar */
+    enum sim_class jo_class, jo_given; /* class of the computation, and of its result */
+    const aclsimTensor *jo_tensors[SIM_POINTWISE_TENSORS]; /* the result and the operands that are tensors */
+    size_t jo_places[SIM_FORMULA_OPERANDS]; /* which of these tensors an operand is; 0: a scalar */
     union sim_block_values jo_scalars[SIM_FORMULA_OPERANDS];
-    bool jo_odd;     /* uint64 is loaded as doubles that are stored in half precision */
-    bool jo_through; /* the result is stored and loaded again to get to its class */
+    bool jo_plain[SIM_FORMULA_OPERANDS], jo_plain_result; /* need no conversion where they are contiguous */
+    bool jo_keeps;    /* floats, which are only stored */
+    int64_t jo_block; /* elements at a time */
+    bool jo_odd;      /* uint64 is loaded as doubles that are stored in half precision */
+    bool jo_through;  /* the result is stored and loaded again to get to its class */
 };
 
 /* Loads elements that have the type of the computation. */
@@ -180,28 +185,85 @@ static void load(const struct job *job, size_t operand, union sim_block_values *
     load_computed(job, job->jo_class, values, &cast, 1, count);
 }
 
-static void run_block(const struct sim_pointwise *block, const void *context)
+static int64_t size_at(const struct job *job, size_t tensor)
 {
-    const struct job *job = context;
+    return (int64_t)sim_element_size(job->jo_tensors[tensor]->type);
+}
+
+/* Converts a block of results to the type of the output. */
+static void store(const struct job *job, union sim_block_values *result, char *to, int64_t stride, size_t count)
+{
     const struct sim_formula_call *call = job->jo_call;
-    union sim_block_values loaded[SIM_FORMULA_OPERANDS], result;
-    const union sim_block_values *from[SIM_FORMULA_OPERANDS] = {&loaded[0], &loaded[0], &loaded[0], &loaded[0]};
-    for (size_t i = 0; i < call->fc_count; i++) {
-        size_t tensor = job->jo_tensors[i];
-        from[i] = tensor == 0 ? &job->jo_scalars[i] : &loaded[i];
-        if (tensor != 0)
-            load(job, i, &loaded[i], block->pw_places[tensor], block->pw_strides[tensor], block->pw_count);
-    }
-    job->jo_run(&result, from, block->pw_count);
     if (job->jo_through) {
         union sim_block_values stored;
-        sim_element_store(&result, job->jo_class, &stored, call->fc_type, 1, block->pw_count);
-        load_computed(job, job->jo_given, &result, &stored, 1, block->pw_count);
+        sim_element_store(result, job->jo_class, &stored, call->fc_type, 1, count);
+        load_computed(job, job->jo_given, result, &stored, 1, count);
     }
     if (job->jo_given == SIM_CLASS_INTEGER)
-        sim_element_wrap(&result, call->fc_given, block->pw_count);
-    sim_element_store(&result, job->jo_given, block->pw_places[0], block->pw_tensors[0]->type, block->pw_strides[0],
-                      block->pw_count);
+        sim_element_wrap(result, call->fc_given, count);
+    sim_element_store(result, job->jo_given, to, call->fc_out->tensors->type, stride, count);
+}
+
+/* Operands and results that are contiguous and need no conversion stay where they are. If an operand is the result, it
+ * is loaded, because the functions expect that these differ. */
+static void run_line(char *const *places, const int64_t *strides, int64_t length, const void *context, uint32_t seat)
+{
+    const struct job *job = context;
+    const size_t operands = job->jo_call->fc_count;
+    const bool stays = job->jo_plain_result && strides[0] == size_at(job, 0);
+    const int64_t step = strides[0] / size_at(job, 0);
+    union sim_block_values loaded[SIM_FORMULA_OPERANDS], result;
+    const void *from[SIM_FORMULA_OPERANDS] = {&loaded[0], &loaded[0], &loaded[0], &loaded[0]};
+    (void)seat;
+    for (int64_t done = 0; done < length; done += job->jo_block) {
+        const size_t count = (size_t)(length - done < job->jo_block ? length - done : job->jo_block);
+        char *to = places[0] + done * strides[0];
+        for (size_t i = 0; i < operands; i++) {
+            const size_t tensor = job->jo_places[i];
+            const char *place = places[tensor] + done * strides[tensor];
+            from[i] = &loaded[i];
+            if (tensor == 0)
+                from[i] = &job->jo_scalars[i];
+            else if (job->jo_plain[i] && strides[tensor] == size_at(job, tensor) && place != to)
+                from[i] = place;
+            else
+                load(job, i, &loaded[i], place, strides[tensor] / size_at(job, tensor), count);
+        }
+        if (stays)
+            job->jo_run(to, from, count);
+        else if (job->jo_keeps)
+            sim_element_store(from[0], SIM_CLASS_FLOAT, to, job->jo_tensors[0]->type, step, count);
+        else {
+            job->jo_run(&result, from, count);
+            store(job, &result, to, step, count);
+        }
+    }
+}
+
+/* Whether the elements of a call are floats in all blocks, also where operands are cast. */
+static bool is_single(const struct job *job)
+{
+    const struct sim_formula_call *call = job->jo_call;
+    bool single = job->jo_class == SIM_CLASS_FLOAT && job->jo_given == SIM_CLASS_FLOAT;
+    for (size_t i = call->fc_first; i < call->fc_count; i++)
+        single = single && (call->fc_in[i]->kind == ACLSIM_SCALAR ||
+                            sim_element_is(call->fc_in[i]->tensors->type, SIM_TYPES_SINGLE));
+    return single;
+}
+
+/* Fills a block with a scalar, but no more of it than the call needs. */
+static void load_scalar(struct job *job, size_t operand, size_t needed)
+{
+    static const size_t sizes[SIM_CLASSES] = {
+        [SIM_CLASS_INTEGER] = sizeof(int64_t),           [SIM_CLASS_FLOAT] = sizeof(float),
+        [SIM_CLASS_DOUBLE] = sizeof(double),             [SIM_CLASS_COMPLEX_FLOAT] = sizeof(float _Complex),
+        [SIM_CLASS_COMPLEX_DOUBLE] = sizeof(double _Complex),
+    };
+    union sim_block_values *values = &job->jo_scalars[operand];
+    const size_t size = sizes[job->jo_class];
+    load(job, operand, values, job->jo_call->fc_in[operand]->scalars->value, 0, 1);
+    for (size_t filled = 1; filled < needed; filled *= 2)
+        memcpy((char *)values + filled * size, values, (needed - filled < filled ? needed - filled : filled) * size);
 }
 
 aclError sim_formula_run(const aclsimCall *call)
@@ -209,10 +271,12 @@ aclError sim_formula_run(const aclsimCall *call)
     struct sim_formula_call parsed;
     SIM_TRY(sim_formula_parse(call, &parsed));
     const struct sim_formula *formula = parsed.fc_formula;
-    aclDataType out = parsed.fc_out->tensors->type;
-    struct job job = {.jo_call = &parsed,
-                      .jo_class = sim_element_carrier(parsed.fc_type, formula->fo_gives == NULL ? out : parsed.fc_type),
-                      .jo_given = sim_element_carrier(parsed.fc_given, out)};
+    const aclDataType out = parsed.fc_out->tensors->type;
+    struct job job;
+    job.jo_call = &parsed;
+    job.jo_class = sim_element_carrier(parsed.fc_type, formula->fo_gives == NULL ? out : parsed.fc_type);
+    job.jo_given = sim_element_carrier(parsed.fc_given, out);
+    job.jo_through = false;
     if (formula->fo_run[job.jo_class] == NULL) {
         job.jo_class = sim_element_class(parsed.fc_type);
         job.jo_through = job.jo_class != job.jo_given;
@@ -220,17 +284,26 @@ aclError sim_formula_run(const aclsimCall *call)
     job.jo_odd = parsed.fc_type == ACL_UINT64 && sim_element_is(out, SIM_TYPES_HALF);
     bool odd = formula->fo_run_odd != NULL && parsed.fc_type == formula->fo_odd;
     job.jo_run = odd ? formula->fo_run_odd : formula->fo_run[job.jo_class];
-    const aclsimTensor *tensors[SIM_POINTWISE_TENSORS] = {parsed.fc_out->tensors};
-    size_t count = 1;
+    job.jo_block = is_single(&job) ? SIM_BLOCK_FLOATS : SIM_BLOCK;
+    job.jo_keeps = formula->fo_keeps && job.jo_class == SIM_CLASS_FLOAT && job.jo_given == SIM_CLASS_FLOAT;
+    job.jo_plain_result = !job.jo_through && job.jo_given != SIM_CLASS_INTEGER &&
+                          sim_element_is_plain(job.jo_given, out);
+    job.jo_tensors[0] = parsed.fc_out->tensors;
+    const int64_t elements = sim_walk_count(parsed.fc_out->tensors);
+    const size_t needed = (size_t)((uint64_t)elements < (uint64_t)job.jo_block ? elements : job.jo_block);
+    uint32_t count = 1;
     for (size_t i = 0; i < parsed.fc_count; i++) {
         const aclsimArgument *operand = parsed.fc_in[i];
+        job.jo_places[i] = 0;
         if (operand->kind == ACLSIM_SCALAR) {
-            load(&job, i, &job.jo_scalars[i], operand->scalars->value, 0, SIM_BLOCK);
+            load_scalar(&job, i, needed);
             continue;
         }
-        job.jo_tensors[i] = count;
-        tensors[count++] = operand->tensors;
+        job.jo_plain[i] = operand->tensors->type == parsed.fc_type &&
+                          sim_element_is_plain(job.jo_class, parsed.fc_type);
+        job.jo_places[i] = count;
+        job.jo_tensors[count++] = operand->tensors;
     }
-    sim_pointwise_run(tensors, count, run_block, &job);
+    sim_walk_split_tensors(job.jo_tensors, count, sim_walk_grain(job.jo_tensors[0], 1), run_line, &job);
     return ACL_SUCCESS;
 }

@@ -8,13 +8,14 @@
 #ifndef OPS_FORMULA_H
 #define OPS_FORMULA_H
 
+#include "multiply.h"
 #include "operator/row.h"
 #include "pointwise.h"
 
 #define SIM_FORMULA_OPERANDS 4
 
-typedef void sim_formula_func(union sim_block_values *restrict to, const union sim_block_values *const *from,
-                              size_t count);
+/* Computes `count` elements of its class, which may be in a block or in a tensor. */
+typedef void sim_formula_func(void *restrict to, const void *const *from, size_t count);
 
 struct sim_formula_call;
 
@@ -31,6 +32,7 @@ struct sim_formula {
     aclDataType (*fo_type)(aclDataType met, aclDataType out); /* type of the computation; NULL: the common type */
     aclDataType (*fo_gives)(aclDataType type);                /* type of the result; NULL: that of the computation */
     aclnnStatus (*fo_check)(const struct sim_formula_call *call);
+    bool fo_keeps; /* the result is the first operand, so that the functions need not be called */
     sim_formula_func *fo_run[SIM_CLASSES]; /* if floats have none, uint64 is computed like other integers */
     aclDataType fo_odd;           /* the one type that needs another function than its class, */
     sim_formula_func *fo_run_odd; /* and that function; NULL: there is no such type */
@@ -61,20 +63,39 @@ aclDataType sim_formula_gives_bool(aclDataType type);
 
 /* ---- functions made from an expression of a, b, c and d, the operands in order ---- */
 
-#define SIM_EACH(name, type, to_member, member, expression)                                                            \
-    static void name(union sim_block_values *restrict to, const union sim_block_values *const *from, size_t count)     \
+#define SIM_EACH_IN(attributes, name, type, to_member, member, expression)                                             \
+    attributes static void name(void *restrict to, const void *const *from, size_t count)                              \
     {                                                                                                                  \
-        const type *as = from[0]->member, *bs = from[1]->member, *cs = from[2]->member, *ds = from[3]->member;         \
+        const type *as = from[0], *bs = from[1], *cs = from[2], *ds = from[3];                                         \
+        __typeof__(*((union sim_block_values *)0)->to_member) *results = to;                                           \
         for (size_t i = 0; i < count; i++) {                                                                           \
             const type a = as[i], b = bs[i], c = cs[i], d = ds[i];                                                     \
             (void)a, (void)b, (void)c, (void)d;                                                                        \
-            to->to_member[i] = (expression);                                                                           \
+            results[i] = (expression);                                                                                 \
         }                                                                                                              \
     }
 
+#define SIM_EACH(name, type, to_member, member, expression) SIM_EACH_IN(, name, type, to_member, member, expression)
 #define SIM_EACH_INTEGER(name, expression) SIM_EACH(name##_integers, int64_t, bv_integers, bv_integers, expression)
 #define SIM_EACH_BITS(name, expression) SIM_EACH(name##_integers, uint64_t, bv_bits, bv_bits, expression)
 #define SIM_EACH_SINGLE(name, expression) SIM_EACH(name##_floats, float, bv_floats, bv_floats, expression)
+
+/* The same with a version for each width of vectors, for formulas that cost less than memory: wider accesses keep more
+ * of them in progress. All versions round alike, because expressions are not contracted. */
+#ifdef __x86_64__
+#define SIM_EACH_SINGLE_WIDE(name, expression)                                                                         \
+    SIM_EACH_IN(__attribute__((target("avx2"))), name##_avx2, float, bv_floats, bv_floats, expression)                 \
+    SIM_EACH_IN(__attribute__((target("avx512f,avx512dq"))), name##_avx512, float, bv_floats, bv_floats, expression)   \
+    SIM_EACH(name##_plain, float, bv_floats, bv_floats, expression)                                                    \
+    static void name##_floats(void *restrict to, const void *const *from, size_t count)                                \
+    {                                                                                                                  \
+        const size_t bytes = sim_multiply_vector();                                                                    \
+        (bytes == 64 ? name##_avx512 : bytes == 32 ? name##_avx2 : name##_plain)(to, from, count);                     \
+    }
+#else
+#define SIM_EACH_SINGLE_WIDE(name, expression) SIM_EACH_SINGLE(name, expression)
+#endif
+
 #define SIM_EACH_FLOAT(name, expression)                                                                               \
     SIM_EACH_SINGLE(name, expression)                                                                                  \
     SIM_EACH(name##_doubles, double, bv_doubles, bv_doubles, expression)
@@ -83,7 +104,8 @@ aclDataType sim_formula_gives_bool(aclDataType type);
     SIM_EACH(name##_double_pairs, double _Complex, bv_double_pairs, bv_double_pairs, expression)
 #define SIM_EACH_ARITHMETIC(name, expression)                                                                          \
     SIM_EACH_BITS(name, expression)                                                                                    \
-    SIM_EACH_FLOAT(name, expression)                                                                                   \
+    SIM_EACH_SINGLE_WIDE(name, expression)                                                                             \
+    SIM_EACH(name##_doubles, double, bv_doubles, bv_doubles, expression)                                               \
     SIM_EACH_PAIR(name, expression)
 
 /* For expressions with the value 0 or 1. */

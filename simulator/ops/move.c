@@ -217,7 +217,8 @@ static aclError run_repeat(const aclsimCall *call)
         sim_walk_add(&walk, dim, within, sizes);
     }
     sim_walk_settle(&walk);
-    return sim_walk_run(&walk, places, sim_walk_copy_line, &size);
+    sim_walk_split(&walk, places, sim_walk_grain(out, 1), sim_walk_copy_piece, &size);
+    return ACL_SUCCESS;
 }
 
 /* ---- Cat and Stack: tensors, dim, out ---- */

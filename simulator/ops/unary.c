@@ -10,10 +10,9 @@
 
 /* A function of floats whose loop is in vector.c. */
 #define EACH_VECTOR(name, function)                                                                                    \
-    static void name##_floats(union sim_block_values *restrict to, const union sim_block_values *const *from,          \
-                              size_t count)                                                                            \
+    static void name##_floats(void *restrict to, const void *const *from, size_t count)                                \
     {                                                                                                                  \
-        function(to->bv_floats, from[0]->bv_floats, count);                                                            \
+        function(to, from[0], count);                                                                                  \
     }
 #define EACH_DOUBLE(name, expression) SIM_EACH(name##_doubles, double, bv_doubles, bv_doubles, expression)
 

@@ -43,7 +43,7 @@ static void combine(const struct sim_update *update, void *to, int64_t to_stride
 {
     const enum sim_class class = sim_element_class(update->up_type);
     union sim_block_values old, new, result;
-    const union sim_block_values *operands[SIM_FORMULA_OPERANDS] = {&old, &new, &update->up_factor, &old};
+    const void *operands[SIM_FORMULA_OPERANDS] = {&old, &new, &update->up_factor, &old};
     sim_element_load(&old, class, to, update->up_type, to_stride, count);
     sim_element_load(&new, class, from, update->up_type, from_stride, count);
     update->up_run(&result, operands, count);

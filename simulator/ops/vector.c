@@ -4,7 +4,8 @@
  * exponentials are a power of two times a polynomial, and the normal distribution is an exponential times a function
  * that is almost linear. All polynomials are minimax fits of the relative error. Each loop is compiled for vectors of
  * 16 bytes and, on x86-64, of 32 and 64 bytes; a version is chosen at run time. The result for an element does not
- * depend on its position. */
+ * depend on its position. All versions with fused instructions, also that of AArch64, give the same bits. Without them,
+ * x86-64 rounds more often, so that its results may differ in the last places. */
 #include "vector.h"
 
 #include "multiply.h"
@@ -17,21 +18,30 @@
 
 /* ---- versions for each width of vectors ---- */
 
+#ifdef __x86_64__
+/* The bytes of the widest vectors; loops over halves need a part of AVX-512 that products do not. */
+static size_t widest(void)
+{
+    const size_t bytes = sim_multiply_vector();
+    return bytes == 64 && !__builtin_cpu_supports("avx512bw") ? 32 : bytes;
+}
+#endif
+
 /* Defines sim_vector_<name> from the inline function <name>_here. */
 #ifdef __x86_64__
-#define VERSIONS(name, element)                                                                                        \
-    __attribute__((target("avx2,fma"))) static void name##_avx2(element *to, const float *from, size_t count)          \
+#define VERSIONS(name, result, element)                                                                                \
+    __attribute__((target("avx2,fma"))) static void name##_avx2(result *to, const element *from, size_t count)         \
     {                                                                                                                  \
         name##_here(true, to, from, count);                                                                            \
     }                                                                                                                  \
-    __attribute__((target("avx512f,avx512dq"))) static void name##_avx512(element *to, const float *from,              \
-                                                                          size_t count)                                \
+    __attribute__((target("avx512f,avx512dq,avx512bw"))) static void name##_avx512(result *to, const element *from,    \
+                                                                                            size_t count)              \
     {                                                                                                                  \
         name##_here(true, to, from, count);                                                                            \
     }                                                                                                                  \
-    void sim_vector_##name(element *to, const float *from, size_t count)                                               \
+    void sim_vector_##name(result *to, const element *from, size_t count)                                              \
     {                                                                                                                  \
-        const size_t bytes = sim_multiply_vector();                                                                    \
+        const size_t bytes = widest();                                                                                 \
         if (bytes == 64)                                                                                               \
             name##_avx512(to, from, count);                                                                            \
         else if (bytes == 32)                                                                                          \
@@ -45,8 +55,8 @@
 #else
 #define FUSES false
 #endif
-#define VERSIONS(name, element)                                                                                        \
-    void sim_vector_##name(element *to, const float *from, size_t count)                                               \
+#define VERSIONS(name, result, element)                                                                                \
+    void sim_vector_##name(result *to, const element *from, size_t count)                                              \
     {                                                                                                                  \
         name##_here(FUSES, to, from, count);                                                                           \
     }
@@ -57,28 +67,36 @@
 #define FUSE(a, b, c) (fuses ? __builtin_fmaf(a, b, c) : (a) * (b) + (c))
 
 /* A loop that applies an expression of x to all elements. */
-#define EACH(name, expression)                                                                                         \
-    ALWAYS void name##_here(bool fuses, float *to, const float *from, size_t count)                                    \
+#define EACH_OF(name, result, element, expression)                                                                     \
+    ALWAYS void name##_here(bool fuses, result *to, const element *from, size_t count)                                 \
     {                                                                                                                  \
+        (void)fuses;                                                                                                   \
         for (size_t i = 0; i < count; i++) {                                                                           \
-            const float x = from[i];                                                                                   \
+            const element x = from[i];                                                                                 \
             to[i] = (expression);                                                                                      \
         }                                                                                                              \
     }                                                                                                                  \
-    VERSIONS(name, float)
+    VERSIONS(name, result, element)
+#define EACH(name, expression) EACH_OF(name, float, float, expression)
+
+/* ---- half precision ---- */
+
+EACH_OF(half_from_float, uint16_t, float, sim_half_from_float(x))
+EACH_OF(half_to_float, float, uint16_t, sim_half_to_float(x))
+EACH_OF(bfloat_from_float, uint16_t, float, sim_bfloat_from_float(x))
+EACH_OF(bfloat_to_float, float, uint16_t, sim_bfloat_to_float(x))
 
 /* ---- exponentials ---- */
 
 /* The sum of a number and this one is the number, rounded to an integer that is in its low bits. */
 #define ROUNDER 0x1.8p23f
-#define DOUBLE_ROUNDER 0x1.8p52
 
 /* exp(rest) - 1, where `rest` is at most log(2) / 2. */
 ALWAYS float growth(bool fuses, float rest)
 {
-    float part = FUSE(FUSE(0x1.6a23fp-10f, rest, 0x1.123a0ap-7f), rest, 0x1.5558f2p-5f);
-    part = FUSE(FUSE(part, rest, 0x1.555492p-3f), rest, 0x1.fffffcp-2f);
-    return FUSE(part, rest * rest, rest);
+    const float square = rest * rest, high = FUSE(0x1.123a0ap-7f, rest, 0x1.5558f2p-5f);
+    const float part = FUSE(FUSE(0x1.6a23fp-10f, square, high), square, FUSE(0x1.555492p-3f, rest, 0x1.fffffcp-2f));
+    return FUSE(part, square, rest);
 }
 
 /* x * 2^n, where n is an integer. The power is a product of two, so that a denormal result is rounded only once and the
@@ -110,29 +128,49 @@ ALWAYS float exponential(bool fuses, float x)
     return raised(1 + growth(fuses, distance(fuses, x, n)), n);
 }
 
-/* factor * exp(-x), x not negative. A large x is a double, because the rounding to a float would be an error of many
- * units of the result. */
-ALWAYS float decay(bool fuses, float factor, double x)
+EACH(exp, exponential(fuses, x))
+
+/* exp(-x - low) as (1 + grown) * power * 2^-64, x not negative: the product of a factor and these is rounded only once
+ * if it is denormal. Beyond the bound of x it is 0. */
+struct decay {
+    float grown, power;
+};
+
+ALWAYS struct decay decay_of(bool fuses, float x, float low)
 {
     x = x > 120 ? 120 : x;
-    const double n = (x * -M_LOG2E + DOUBLE_ROUNDER) - DOUBLE_ROUNDER;
-    return raised(FUSE(factor, growth(fuses, (float)(-x - n * M_LN2)), factor), (float)n);
+    const float shifted = FUSE(x, -(float)M_LOG2E, ROUNDER), rest = distance(fuses, -x, shifted - ROUNDER) - low;
+    const float power = sim_float_of_bits((sim_float_bits(shifted) << 23) + ((127u + 64) << 23));
+    return (struct decay){growth(fuses, rest), power};
 }
 
-EACH(exp, exponential(fuses, x))
+ALWAYS float decayed(struct decay decay)
+{
+    return (1 + decay.grown) * decay.power * 0x1p-64f;
+}
 
 /* ---- activations ---- */
 
-/* factor / (1 + exp(-y)), without the overflow of exp(-y). If y is beyond its bound, the result is 0. */
-ALWAYS float weighed(bool fuses, float factor, double y)
+/* 1 / (1 + exp(-x)), without the overflow of exp(-x). */
+ALWAYS float share(bool fuses, float x)
 {
-    const float e = decay(fuses, 1, fabs(y)), part = (factor < -120 ? -120 : factor) / (1 + e);
-    const float low = factor == -INFINITY ? NAN : decay(fuses, part, fabs(y));
-    return y < 0 ? low : factor / (1 + e);
+    const float e = decayed(decay_of(fuses, fabsf(x), 0));
+    return (x < 0 ? e : 1) / (1 + e);
 }
 
-EACH(sigmoid, weighed(fuses, 1, x))
-EACH(silu, weighed(fuses, x, x))
+EACH(sigmoid, share(fuses, x))
+
+/* factor / (1 + exp(-y)) for factors with the sign of y. If y is below its bound, the result is 0. `low` is added to
+ * the size of y. */
+ALWAYS float weighed(bool fuses, float factor, float y, float low)
+{
+    const struct decay decay = decay_of(fuses, fabsf(y), low);
+    const float part = (factor < -120 ? -120 : factor) / (1 + decayed(decay));
+    const float below = factor == -INFINITY ? NAN : part * ((1 + decay.grown) * decay.power) * 0x1p-64f;
+    return y < 0 ? below : part;
+}
+
+EACH(silu, weighed(fuses, x, x, 0))
 
 /* With e = exp(-2 * |x|) - 1, which does not cancel for small x: -e / (2 + e). Beyond 20 the result is 1. */
 ALWAYS float tangent(bool fuses, float x)
@@ -144,26 +182,41 @@ ALWAYS float tangent(bool fuses, float x)
 
 EACH(tanh, tangent(fuses, x))
 
-EACH(gelu_by_tanh, weighed(fuses, x, SIM_GELU_FACTOR * x * (1 + SIM_GELU_CUBE * ((double)x * (double)x))))
+/* The rounding of a large y to float would be an error of many units of the result, so that the rest is kept. */
+ALWAYS float weighed_by_double(bool fuses, float factor, double y)
+{
+    y = y < -120 ? -120 : y;
+    y = y > 120 ? 120 : y;
+    const float near = (float)y, rest = (float)(y - near);
+    return weighed(fuses, factor, near, near < 0 ? -rest : rest);
+}
+
+EACH(gelu_by_tanh,
+     weighed_by_double(fuses, x, SIM_GELU_FACTOR * x * (1 + SIM_GELU_CUBE * ((double)x * (double)x))))
+
+/* What the rounding of a * b to `product` has lost. */
+ALWAYS float lost(bool fuses, float a, float b, float product)
+{
+    return fuses ? __builtin_fmaf(a, b, -product) : (float)((double)a * b - product);
+}
 
 /* x times the normal distribution function, which for negative x is exp(-x^2 / 2) * r(-x). t * r(t) is u times a
  * polynomial of u = t / (t + 2.5), whose range for t from 0 to 15 is mapped to 1 to -1. Where t is large, an error of u
- * hardly changes the product. So that errors do not add up to 4 units, that of the last sum is subtracted. */
+ * hardly changes the product. So that errors do not add up to 4 units, what the first product of the polynomial and the
+ * square of t lose is added later. */
 ALWAYS float normal(bool fuses, float x)
 {
     const float size = fabsf(x), t = size > 15 ? 15 : size, u = t / (t + 2.5f);
-    const float d = FUSE(-u, 0x1.2aaaaap+1f, 1);
-    float part = FUSE(FUSE(0x1.4a5ffcp-15f, d, -0x1.0a11b6p-15f), d, -0x1.4995ffp-12f);
-    part = FUSE(FUSE(part, d, 0x1.617914p-11f), d, 0x1.9fcc4p-10f);
-    part = FUSE(FUSE(part, d, -0x1.015014p-7f), d, -0x1.763ffcp-7f);
-    part = FUSE(FUSE(part, d, 0x1.7b6cbap-4f), d, 0x1.9d18aep-2f) * d;
-    const float sum = part + 0x1.8ae44p-1f, excess = (sum - 0x1.8ae44p-1f) - part + 0x1.71453ep-26f;
-    /* -t^2 / 2 in two floats: the square of the upper half of t is exact. */
-    const float high = sim_float_of_bits(sim_float_bits(t) & 0xfffff000);
-    const float square = -0.5f * (high * high), low = -0.5f * ((t - high) * (t + high));
-    const float n = exponent(fuses, square), grown = growth(fuses, distance(fuses, square, n) + low);
-    const float factor = u * sum, below = raised(factor + FUSE(factor, grown, -u * excess), n);
-    return x < 0 ? (x == -INFINITY ? NAN : -below) : x - below;
+    const float d = FUSE(-u, 0x1.2aaaaap+1f, 1), d2 = d * d, high = FUSE(-0x1.0a11b6p-15f, d, -0x1.4995ffp-12f);
+    const float upper = FUSE(FUSE(0x1.4a5ffcp-15f, d2, high), d2, FUSE(0x1.617914p-11f, d, 0x1.9fcc4p-10f));
+    const float lower = FUSE(upper, d2, FUSE(-0x1.015014p-7f, d, -0x1.763ffcp-7f));
+    const float part = FUSE(FUSE(lower, d, 0x1.7b6cbap-4f), d, 0x1.9d18aep-2f);
+    const float middle = 0x1.8ae44p-1f * u, factor = FUSE(u * d, part, middle);
+    const float rest = FUSE(u, -0x1.71453ep-26f, lost(fuses, u, 0x1.8ae44p-1f, middle));
+    const float half = 0.5f * t, square = half * t;
+    const struct decay decay = decay_of(fuses, square, lost(fuses, half, t, square));
+    const float below = (factor + FUSE(factor, decay.grown, rest)) * decay.power;
+    return FUSE(below, -0x1p-64f, (x >= 0 ? 1.0f : 0.0f) * x); /* NaN for a negative infinity */
 }
 
 EACH(gelu, normal(fuses, x))
@@ -198,7 +251,7 @@ EACH(gelu, normal(fuses, x))
             nans |= from[i] != from[i];                                                                                \
         *to = nans != 0 ? NAN : found beats *to ? found : *to;                                                         \
     }                                                                                                                  \
-    VERSIONS(name, double)
+    VERSIONS(name, double, float)
 EXTREME(greatest, >, -INFINITY)
 EXTREME(least, <, INFINITY)
 
@@ -217,7 +270,7 @@ ALWAYS void add_here(bool fuses, double *to, const float *from, size_t count)
             lanes[k] += lanes[k + half];
     *to += lanes[0];
 }
-VERSIONS(add, double)
+VERSIONS(add, double, float)
 
 /* The sum of exp(x - most) in double; to[i] is the exponential. */
 ALWAYS void softmax_here(bool fuses, float *to, const float *from, size_t count)
@@ -225,13 +278,13 @@ ALWAYS void softmax_here(bool fuses, float *to, const float *from, size_t count)
     const float most = greatest_number(from, count);
     double sum = 0;
     for (size_t i = 0; i < count; i++)
-        to[i] = exponential(fuses, from[i] - most);
+        to[i] = decayed(decay_of(fuses, most - from[i], 0));
     add_here(fuses, &sum, to, count);
     const float divisor = (float)sum;
     for (size_t i = 0; i < count; i++)
         to[i] /= divisor;
 }
-VERSIONS(softmax, float)
+VERSIONS(softmax, float, float)
 
 /* `to` may be `from`, so that exponentials are only kept for a block. */
 ALWAYS void log_softmax_here(bool fuses, float *to, const float *from, size_t count)
@@ -242,11 +295,11 @@ ALWAYS void log_softmax_here(bool fuses, float *to, const float *from, size_t co
         const size_t end = count - done < 256 ? count - done : 256;
         float block[256];
         for (size_t i = 0; i < end; i++)
-            block[i] = exponential(fuses, from[done + i] - most);
+            block[i] = decayed(decay_of(fuses, most - from[done + i], 0));
         add_here(fuses, &sum, block, end);
     }
     const float logarithm = (float)log(sum);
     for (size_t i = 0; i < count; i++)
         to[i] = from[i] - most - logarithm;
 }
-VERSIONS(log_softmax, float)
+VERSIONS(log_softmax, float, float)

@@ -5,6 +5,13 @@
 #define OPS_VECTOR_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+/* Half precision: the same bits as those of base/type.h. */
+void sim_vector_half_from_float(uint16_t *to, const float *from, size_t count);
+void sim_vector_half_to_float(float *to, const uint16_t *from, size_t count);
+void sim_vector_bfloat_from_float(uint16_t *to, const float *from, size_t count);
+void sim_vector_bfloat_to_float(float *to, const uint16_t *from, size_t count);
 
 typedef void sim_vector_func(float *to, const float *from, size_t count);
 

@@ -173,11 +173,11 @@ static void test_beside(void)
 
 /* ---- operators ---- */
 
-enum { ROWS = 300, COLUMNS = 1000, COUNT = ROWS * COLUMNS, RESULTS = 6 };
+enum { ROWS = 300, COLUMNS = 1000, COUNT = ROWS * COLUMNS, RESULTS = 7 };
 
-static aclTensor *tensor(void *data, int64_t rows, aclDataType type)
+static aclTensor *tensor(void *data, int64_t step, aclDataType type)
 {
-    const int64_t dims[] = {rows, COLUMNS}, strides[] = {COLUMNS, 1};
+    const int64_t dims[] = {ROWS, COLUMNS}, strides[] = {step, 1};
     aclTensor *made = aclCreateTensor(dims, 2, type, strides, 0, ACL_FORMAT_ND, dims, 2, data);
     CHECK(made != NULL);
     return made;
@@ -211,14 +211,15 @@ static void compute(const char *workers, float *results)
     CHECK_CODE(aclrtMemcpy(x, bytes, results, bytes, ACL_MEMCPY_HOST_TO_DEVICE), 0);
     CHECK_CODE(aclrtMemcpy(y, bytes, results + 1, bytes - 4, ACL_MEMCPY_HOST_TO_DEVICE), 0);
     CHECK_CODE(aclrtMemset(out, RESULTS * bytes, 0, RESULTS * bytes), 0);
-    aclTensor *self = tensor(x, ROWS, ACL_FLOAT), *other = tensor(y, ROWS, ACL_FLOAT), *to[RESULTS];
-    for (size_t i = 0; i < RESULTS; i++)
-        to[i] = tensor(out + i * COUNT, ROWS, i == 1 ? ACL_FLOAT16 : ACL_FLOAT);
+    aclTensor *self = tensor(x, COLUMNS, ACL_FLOAT), *other = tensor(y, COLUMNS, ACL_FLOAT), *to[RESULTS];
+    for (size_t i = 0; i < RESULTS; i++) /* the rows of the last result share one line */
+        to[i] = tensor(out + i * COUNT, i == RESULTS - 1 ? 0 : COLUMNS, i == 1 ? ACL_FLOAT16 : ACL_FLOAT);
     aclTensor *sums = aclCreateTensor(row, 1, ACL_FLOAT, step, 0, ACL_FORMAT_ND, row, 1, out + 4 * COUNT);
     aclTensor *means = aclCreateTensor(ones, 2, ACL_FLOAT, two, 0, ACL_FORMAT_ND, ones, 2, out + 4 * COUNT + ROWS);
     aclIntArray *dims = aclCreateIntArray(step, 1), *shape = aclCreateIntArray(line, 1);
     aclScalar *scale = aclCreateScalar(&alpha, ACL_FLOAT);
     RUN(Add, self, other, scale, to[0]);
+    RUN(Add, self, other, scale, to[6]);
     RUN(Cast, self, ACL_FLOAT16, to[1]);
     RUN(GeluV2, self, 0, to[2]);
     RUN(Softmax, self, 1, to[3]);
@@ -235,6 +236,7 @@ static void test_bits(void)
     CHECK(alone != NULL && shared != NULL);
     compute("1", alone);
     CHECK(alone[0] == -1000.0f / 99 + 0.5f * ((7919 % 2003 - 1000) / 99.0f));
+    CHECK(memcmp(alone + 6 * COUNT, alone + COUNT - COLUMNS, COLUMNS * sizeof(float)) == 0);
     for (unsigned turn = 0; turn < 3 * stress_factor(); turn++) {
         compute(turn % 2 == 0 ? "5" : "2", shared);
         CHECK(memcmp(alone, shared, bytes) == 0);

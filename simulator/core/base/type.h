@@ -35,14 +35,16 @@ static inline float sim_half_to_float(uint16_t half)
 /* Rounds to nearest, ties to even. A NaN becomes a quiet NaN with the upper bits of its payload. */
 static inline uint16_t sim_half_from_float(float value)
 {
-    uint32_t bits = sim_float_bits(value), magnitude = bits & 0x7fffffff;
-    /* The exponent is above the fraction, so that a carry of the rounding increases it. */
-    uint32_t normal = (magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
-    /* The addition rounds to the last place of 0.5, which is 2^-24, the unit of subnormal halves. */
-    uint32_t subnormal = sim_float_bits(sim_float_of_bits(magnitude) + 0.5f) - sim_float_bits(0.5f);
-    uint32_t kept = magnitude < 113u << 23 ? subnormal : normal;
-    kept = magnitude >= 0x477ff000 ? 0x7c00 : kept; /* from 65520, the middle between 65504 and 65536 */
-    kept = magnitude > 0x7f800000 ? 0x7e00 | (magnitude >> 13 & 0x3ff) : kept;
+    const uint32_t bits = sim_float_bits(value);
+    const int32_t magnitude = (int32_t)(bits & 0x7fffffff);
+    const int32_t bounded = magnitude < 0x47800000 ? magnitude : 0x47800000; /* 65536, which becomes infinite */
+    /* The power of 2, at least that of the least normal half. The sum with 2^13 times this power is rounded to the last
+     * place of the half: what it adds to the bits is the fraction of the half with its leading 1. */
+    const int32_t power = bounded & 0x7f800000, scale = power > 113 << 23 ? power : 113 << 23;
+    const int32_t last = scale + (13 << 23);
+    const float sum = sim_float_of_bits((uint32_t)bounded) + sim_float_of_bits((uint32_t)last);
+    const int32_t number = (int32_t)sim_float_bits(sum) - last + (scale >> 13) - (113 << 10);
+    const int32_t kept = magnitude > 0x7f800000 ? 0x7e00 | (magnitude >> 13 & 0x3ff) : number;
     return (uint16_t)(bits >> 16 & 0x8000) | (uint16_t)kept;
 }
 
