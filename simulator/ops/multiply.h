@@ -14,6 +14,8 @@ struct sim_factor {
     int64_t fa_across, fa_along;
 };
 
+enum sim_side { SIM_LEFT, SIM_RIGHT };
+
 struct sim_multiply {
     enum sim_class mu_class; /* the only complex class is SIM_CLASS_COMPLEX_DOUBLE */
     enum sim_rounding mu_rounding;
@@ -21,15 +23,26 @@ struct sim_multiply {
     struct sim_factor mu_left, mu_right; /* `across` selects a row (left) or a column (right) of the result */
     /* Receives finished sums: `count` columns of a row, from `column` on. It may change the block. */
     void (*mu_put)(void *context, int64_t row, int64_t column, union sim_block_values *sums, size_t count);
+    /* Computes `count` floats of the right factor from (column, along) on, in the direction in which its strides are
+     * smaller; NULL: they are in memory. */
+    void (*mu_make)(void *context, int64_t column, int64_t along, float *to, size_t count);
+    /* Elements of the right factor are (element + offset) * scale, in the class of floats, with one number per column
+     * for each group of so many steps along the summed axis; mu_group 0: one group. NULL: no scales, no offsets. */
+    const double *mu_scale, *mu_offset;
+    int64_t mu_group;
     void *mu_context;
 };
 
 /* The bytes of the widest vectors that the processor multiplies and adds. */
 size_t sim_multiply_vector(void);
 
-/* Loads a run of a factor, from (across, along) on, with the class and the rounding of the product. */
-void sim_multiply_load(const struct sim_multiply *multiply, const struct sim_factor *factor, int64_t across,
-                       int64_t along, int64_t stride, union sim_block_values *block, size_t count);
+/* The address of an element. */
+const char *sim_multiply_place(const struct sim_factor *factor, int64_t across, int64_t along);
+
+/* Returns a run of a factor from (across, along) on, with the class and the rounding of the product: where it is, or
+ * converted to `to`. */
+const void *sim_multiply_load(const struct sim_multiply *multiply, enum sim_side side, int64_t across, int64_t along,
+                              bool runs_along, void *to, size_t count);
 
 /* Whether the factor's elements are closest together along the summed axis. */
 bool sim_multiply_runs_along(const struct sim_factor *factor);

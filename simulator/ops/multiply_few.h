@@ -6,7 +6,8 @@
 
 #define SIM_FEW_ROWS 7 /* with more, packing the right factor takes less time than it saves */
 
-/* Does what sim_multiply_run does, for 1 to SIM_FEW_ROWS rows of floats or doubles. */
-aclError sim_multiply_few_run(const struct sim_multiply *multiply);
+/* Does what sim_multiply_run does, for 1 to SIM_FEW_ROWS rows of floats, doubles or, if `whole`, of integers that are
+ * loaded as floats. */
+aclError sim_multiply_few_run(const struct sim_multiply *multiply, bool whole);
 
 #endif
