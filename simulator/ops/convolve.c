@@ -1,4 +1,5 @@
-/* Checks of convolutions, and their computation as matrix products.
+/* Checks of convolutions, and their computation as matrix products. convolve_narrow.c computes the narrow tensor; the
+ * others are computed here.
  *
  * The elements of the wide tensor that the windows cover are copied into a matrix of columns: one column per position
  * of the narrow tensor, one row per wide channel and element of the kernel. The matrix is made for a piece of the
@@ -356,9 +357,6 @@ static aclError run_piece(const struct sim_convolution *convolution, const struc
         return ACL_SUCCESS;
     }
     move_rows(piece, false);
-    if (part == SIM_PART_NARROW)
-        return multiply(convolution, (struct target){piece->pi_narrow, positions}, channels, count, rows,
-                        factor(piece->pi_weight, rows, 1), factor(piece->pi_columns, 1, count));
     return multiply(convolution, (struct target){piece->pi_weight, rows}, channels, rows, count,
                     factor(piece->pi_narrow, positions, 1), factor(piece->pi_columns, count, 1));
 }
@@ -387,6 +385,8 @@ aclError sim_convolution_run(const struct sim_convolution *convolution, enum sim
     aclError code = ACL_SUCCESS;
     if (convolution->cv_batch == 0 || convolution->cv_wide == 0 || convolution->cv_narrow == 0)
         return ACL_SUCCESS; /* the sums are empty, and the sizes of empty tensors could overflow in products */
+    if (part == SIM_PART_NARROW)
+        return sim_convolution_narrow(convolution);
     for (uint32_t k = 0; k < SIM_SPACE; k++) {
         piece.pi_positions *= convolution->cv_axes[k].ca_narrow;
         piece.pi_space *= convolution->cv_axes[k].ca_wide;

@@ -73,6 +73,9 @@ void sim_convolution_free(struct sim_convolution *convolution);
 /* Adds to the values of one part what follows from the other two parts. Returns 207001 if there is no memory. */
 aclError sim_convolution_run(const struct sim_convolution *convolution, enum sim_convolution_part part);
 
+/* Does so for the narrow part, whose sums are not empty. */
+aclError sim_convolution_narrow(const struct sim_convolution *convolution);
+
 /* Stores the values of a part, each rounded once. */
 void sim_convolution_store(const struct sim_convolution *convolution, enum sim_convolution_part part,
                            const aclsimTensor *tensor);
