@@ -172,6 +172,29 @@ def test_convolution(npu, transposed):
     run_case()
 
 
+@pytest.mark.parametrize("filters", [3, 20, 70])
+@pytest.mark.parametrize(
+    ("kernel", "steps", "apart", "pad", "image"),
+    [((3, 3), (1, 1), (1, 1), 1, (30, 21)), ((1, 1), (1, 1), (1, 1), 0, (20, 27))]
+    + [((7, 7), (2, 2), (1, 1), 3, (40, 33)), ((2, 3), (3, 2), (2, 3), 4, (12, 700))]
+    + [((1, 1), (2, 2), (1, 1), 0, (9, 11)), ((2, 2), (5, 3), (1, 1), 0, (9, 8))],
+)
+def test_convolutions_of_many_channels(npu, filters, kernel, steps, apart, pad, image):
+    groups, channels = 2, 9
+    narrow = [(size + 2 * pad - (k - 1) * a - 1) // s + 1 for size, k, s, a in zip(image, kernel, steps, apart)]
+    windows = Windows(kernel, steps, apart, [(pad, pad)] * 2, groups, narrow)
+    shapes = (2, groups * channels, *image), (groups * filters, channels, *kernel), (2, groups * filters, *narrow)
+    generator = numpy.random.default_rng(filters)
+    wide, weight = (numbers(generator, shape, "f4") for shape in shapes[:2])
+    out = npu.tensor(numpy.full(shapes[2], numpy.nan, "f4"))
+    arrays = map(npu.integers, (steps, [pad, pad], apart))
+    extra = npu.integers([0, 0])
+    assert npu.call("convolution", *map(npu.tensor, (wide, weight)), 0, *arrays, False, extra, groups, out, KEEP) == 0
+    # The windows may end before the last elements of the image.
+    wide = numpy.pad(wide, [(0, 0), (0, 0), *[(0, s * k) for s, k in zip(steps, kernel)]]).astype("f8")
+    check(npu, out, "f4", windows.to_narrow, wide, weight.astype("f8"))
+
+
 def check_gradients(npu, found, kinds, windows, shapes, gradient, input_, weight, transposed):
     """Compare the gradients that are not None."""
     wide, narrow = (gradient, input_) if transposed else (input_, gradient)

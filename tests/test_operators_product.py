@@ -76,20 +76,21 @@ def test_matmul(npu, data):
     near(npu.get(out), expected, kinds[2], error)
 
 
+@pytest.mark.parametrize("kind", SINGLE)
 @pytest.mark.parametrize("order", ["CC", "CF", "FC", "FF"])
 @pytest.mark.parametrize(
     ("rows", "depth", "columns"),
     [(1, 1, 1), (7, 257, 33), (384, 256, 512), (385, 513, 40), (13, 300, 530), (1, 700, 600), (500, 300, 3)]
     + [(7, 4100, 1030), (2, 4097, 5)],
 )
-def test_sizes_around_the_tiles(npu, rows, depth, columns, order):
+def test_sizes_around_the_tiles(npu, rows, depth, columns, order, kind):
     generator = numpy.random.default_rng(rows)
-    pair = [numpy.array(numbers(generator, shape, "f4"), order=way)
+    pair = [numpy.array(numbers(generator, shape, kind), order=way)
             for shape, way in zip([(rows, depth), (depth, columns)], order)]  # fmt: skip
-    tensors = [npu.view(one if way == "C" else one.T, one, "f4") for one, way in zip(pair, order)]
+    tensors = [npu.view(one if way == "C" else one.T, one, kind) for one, way in zip(pair, order)]
     out = npu.tensor(numpy.full((rows, columns), numpy.nan, "f4"))
     assert npu.call("mm", *tensors, out, KEEP) == 0
-    expected, error = sums(*pair)
+    expected, error = sums(*(exact(one, kind) for one in pair))
     near(npu.get(out), expected, "f4", error)
 
 
@@ -251,6 +252,23 @@ def test_special_values(npu):
     assert npu.call("mm", one, other, out, KEEP) == 0
     inf, nan = numpy.inf, numpy.nan
     assert numpy.array_equal(npu.get(out), [[inf, nan, -inf], [nan, nan, nan], [2, 1, 0]], equal_nan=True)
+
+
+@pytest.mark.parametrize("kind", SINGLE)
+@pytest.mark.parametrize("turned", [False, True])
+def test_special_values_of_a_matrix_that_a_vector_is_multiplied_by(npu, kind, turned):
+    inf, nan = numpy.inf, numpy.nan
+    matrix = numpy.ones((300, 300), "f4")
+    matrix[7, :6] = inf, -inf, nan, inf, 65504, 2**-24
+    matrix[290, 3], matrix[299, 250] = -inf, nan
+    matrix = stored(matrix, kind)
+    base = numpy.ascontiguousarray(matrix.T) if turned else matrix
+    other = npu.view(base, base.T if turned else base, kind)
+    out = npu.tensor(numpy.zeros((1, 300), "f4"))
+    assert npu.call("mm", npu.view(*[stored(numpy.ones((1, 300), "f4"), kind)] * 2, kind), other, out, KEEP) == 0
+    with numpy.errstate(invalid="ignore"):
+        expected = exact(matrix, kind).astype("f8").sum(0)
+    assert numpy.array_equal(npu.get(out)[0], expected.astype("f4"), equal_nan=True)
 
 
 def test_float16_sums_are_kept_in_float(npu):

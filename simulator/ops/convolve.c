@@ -201,9 +201,12 @@ struct sim_convolution sim_convolution_of(const struct sim_convolution_call *cal
 static aclError reserve(struct sim_convolution *convolution, enum sim_convolution_part part,
                         const aclsimTensor *tensor, struct sim_line *line, size_t *length)
 {
-    void *memory = NULL;
+    void *memory = tensor->data;
     *line = sim_line_of(tensor, 0, tensor->rank);
-    SIM_TRY(sim_line_reserve(line, SIM_CLASS_FLOAT, 1, &memory, length));
+    *length = sim_line_length(line);
+    convolution->cv_lent[part] = *length != 0 && sim_line_is_plain(line, SIM_CLASS_FLOAT);
+    if (!convolution->cv_lent[part])
+        SIM_TRY(sim_line_reserve(line, SIM_CLASS_FLOAT, 1, &memory, length));
     convolution->cv_values[part] = memory;
     return ACL_SUCCESS;
 }
@@ -214,7 +217,8 @@ aclError sim_convolution_load(struct sim_convolution *convolution, enum sim_conv
     struct sim_line line;
     size_t length;
     SIM_TRY(reserve(convolution, part, tensor, &line, &length));
-    sim_line_load(&line, SIM_CLASS_FLOAT, tensor->data, convolution->cv_values[part]);
+    if (!convolution->cv_lent[part])
+        sim_line_load(&line, SIM_CLASS_FLOAT, tensor->data, convolution->cv_values[part]);
     return ACL_SUCCESS;
 }
 
@@ -231,14 +235,16 @@ aclError sim_convolution_clear(struct sim_convolution *convolution, enum sim_con
 void sim_convolution_free(struct sim_convolution *convolution)
 {
     for (size_t i = 0; i < SIM_PARTS; i++)
-        free(convolution->cv_values[i]);
+        if (!convolution->cv_lent[i])
+            free(convolution->cv_values[i]);
 }
 
 void sim_convolution_store(const struct sim_convolution *convolution, enum sim_convolution_part part,
                            const aclsimTensor *tensor)
 {
     struct sim_line line = sim_line_of(tensor, 0, tensor->rank);
-    sim_line_store(&line, SIM_CLASS_FLOAT, convolution->cv_values[part], tensor->data);
+    if (!convolution->cv_lent[part])
+        sim_line_store(&line, SIM_CLASS_FLOAT, convolution->cv_values[part], tensor->data);
 }
 
 /* ---- pieces of the matrix of columns ---- */

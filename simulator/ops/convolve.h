@@ -57,13 +57,14 @@ struct sim_convolution {
     int64_t cv_wide, cv_narrow; /* channels of a group */
     enum sim_rounding cv_rounding;
     float *cv_values[SIM_PARTS]; /* the elements of the tensors, contiguous; NULL for one that is not used */
+    bool cv_lent[SIM_PARTS];     /* they are those of the tensor */
 };
 
 /* The sizes of a call that has been checked, with no values. */
 struct sim_convolution sim_convolution_of(const struct sim_convolution_call *call);
 
-/* Allocates values and loads those of a tensor, or zeros for a result. They are freed with sim_convolution_free, also
- * after an error. Returns 207001 if there is no memory. */
+/* Loads the values of a tensor, or zeros for a result. Contiguous floats are used where they are, others have memory
+ * that is freed with sim_convolution_free, also after an error. Returns 207001 if there is no memory. */
 aclError sim_convolution_load(struct sim_convolution *convolution, enum sim_convolution_part part,
                               const aclsimTensor *tensor);
 aclError sim_convolution_clear(struct sim_convolution *convolution, enum sim_convolution_part part,

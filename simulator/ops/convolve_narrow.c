@@ -10,8 +10,9 @@
  * matrix product packs them as its right factor (multiply.c). */
 #include "convolve.h"
 
-#include "base/fail.h"
 #include "multiply_loops.h"
+#include "base/fail.h"
+#include "engine/split.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@
 #define DIRECT_DEPTH 256 /* packing takes less time than reading each element once per row */
 #define DIRECT_RUN 512   /* elements that are computed at a time */
 #define VECTOR 16        /* floats of the widest vector */
+#define PIECE (1 << 19)  /* products of a piece that a thread computes, or more */
 
 struct job {
     const struct sim_convolution *jo_convolution;
@@ -26,6 +28,7 @@ struct job {
     int64_t jo_channel, jo_plane, jo_line;    /* distances in what is read */
     int64_t jo_phase;                         /* the distance between elements with consecutive remainders */
     int64_t *jo_offsets;
+    size_t jo_floats; /* of a copy: with jo_direct, each thread has its own */
     bool jo_direct;
     float *jo_copy; /* NULL: the wide tensor is read */
     const float *jo_from, *jo_weight;
@@ -204,39 +207,53 @@ static void find_distances(struct job *job)
     job->jo_channel = job->jo_plane * (copies ? extent_of(deep) : deep->ca_wide);
 }
 
-static aclError run(struct job *job)
+/* Goes on to one group of an image. */
+static void enter(struct job *job, int64_t place)
 {
     const struct sim_convolution *convolution = job->jo_convolution;
-    for (int64_t place = 0; place < convolution->cv_batch * convolution->cv_groups; place++) {
-        const float *wide = convolution->cv_values[SIM_PART_WIDE] + place * convolution->cv_wide * job->jo_space;
-        if (job->jo_copy != NULL)
-            copy_group(job, wide);
-        job->jo_from = job->jo_copy != NULL ? job->jo_copy : wide;
-        job->jo_weight = convolution->cv_values[SIM_PART_WEIGHT] +
-                         place % convolution->cv_groups * convolution->cv_narrow * job->jo_depth;
-        job->jo_to = convolution->cv_values[SIM_PART_NARROW] + place * convolution->cv_narrow * job->jo_positions;
-        if (job->jo_direct)
-            compute(job);
-        else
-            SIM_TRY(multiply(job));
+    const float *wide = convolution->cv_values[SIM_PART_WIDE] + place * convolution->cv_wide * job->jo_space;
+    if (job->jo_copy != NULL)
+        copy_group(job, wide);
+    job->jo_from = job->jo_copy != NULL ? job->jo_copy : wide;
+    job->jo_weight = convolution->cv_values[SIM_PART_WEIGHT] +
+                     place % convolution->cv_groups * convolution->cv_narrow * job->jo_depth;
+    job->jo_to = convolution->cv_values[SIM_PART_NARROW] + place * convolution->cv_narrow * job->jo_positions;
+}
+
+static void run_direct(void *argument, size_t first, size_t end, uint32_t seat)
+{
+    struct job job = *(const struct job *)argument;
+    job.jo_copy += seat * job.jo_floats;
+    for (size_t place = first; place < end; place++) {
+        enter(&job, (int64_t)place);
+        compute(&job);
     }
-    return ACL_SUCCESS;
 }
 
 aclError sim_convolution_narrow(const struct sim_convolution *convolution)
 {
     struct job job = {.jo_convolution = convolution};
+    aclError code = ACL_SUCCESS;
     find_distances(&job);
-    const size_t floats = needs_copy(&job) ? (size_t)(job.jo_channel * convolution->cv_wide) + VECTOR : 0;
-    const size_t bytes = (size_t)job.jo_depth * sizeof *job.jo_offsets + floats * sizeof(float);
+    job.jo_floats = needs_copy(&job) ? (size_t)(job.jo_channel * convolution->cv_wide) + VECTOR : 0;
+    const size_t places = (size_t)(convolution->cv_batch * convolution->cv_groups);
+    const int64_t products = convolution->cv_narrow * job.jo_positions * job.jo_depth;
+    const size_t grain = products < PIECE ? (size_t)(PIECE / products) : 1;
+    const size_t seats = job.jo_direct ? sim_split_seats(places, grain) : 1;
+    const size_t bytes = (size_t)job.jo_depth * sizeof *job.jo_offsets + seats * job.jo_floats * sizeof(float);
     void *memory = calloc(bytes, 1);
     SIM_CHECK(memory != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
               "cannot allocate %zu bytes of host memory for a convolution", bytes);
     job.jo_offsets = memory;
-    if (floats != 0)
+    if (job.jo_floats != 0)
         job.jo_copy = (float *)(void *)(job.jo_offsets + job.jo_depth);
     find_offsets(&job);
-    const aclError code = run(&job);
+    if (job.jo_direct)
+        sim_split_run(places, grain, run_direct, &job);
+    for (size_t place = 0; !job.jo_direct && code == ACL_SUCCESS && place < places; place++) {
+        enter(&job, (int64_t)place);
+        code = multiply(&job);
+    }
     free(memory);
     return code;
 }

@@ -92,6 +92,7 @@ static aclError run(const aclsimCall *call)
         .mu_left = {a->data, a->type, a->strides[0], a->strides[1]},
         .mu_right = {b->data, b->type, b->strides[1], b->strides[0]},
         .mu_put = put,
+        .mu_alone = sim_multiply_is_alone(y),
         .mu_context = &job,
     };
     return sim_multiply_run(&multiply);

@@ -8,6 +8,9 @@
  * sums in registers. It is written once, with the compiler's vector types, and compiled for each vector width of
  * x86-64; a version is chosen at run time. Other processors use vectors of 16 bytes.
  *
+ * Idle workers compute tiles of large products, too, with buffers of their own. The sum of an element is the same in
+ * each tile.
+ *
  * Sums stay in registers for DEPTH products and are then added to the tile. Therefore the error of a float grows with
  * DEPTH plus the number of slices, not with their product. Integers wrap in 64 bits; those of 8 bits are multiplied as
  * floats, and the sums of slices are int32.
@@ -19,8 +22,10 @@
 
 #include "multiply_few.h"
 #include "multiply_loops.h"
+#include "walk.h"
 #include "base/config.h"
 #include "base/fail.h"
+#include "engine/split.h"
 #include "operator/tensordesc.h"
 #include <stdlib.h>
 #include <string.h>
@@ -329,29 +334,32 @@ static int64_t round_up(int64_t value, int64_t step)
     return (value + step - 1) / step * step;
 }
 
-/* What all tiles of a product share; the buffers are large enough for the largest tile. */
+/* What all tiles of a product share. */
 struct work {
     const struct sim_multiply *wo_multiply;
     struct panels wo_panels;
     int64_t wo_stride; /* of the sums */
-    char *wo_left, *wo_right, *wo_sums;
-    bool wo_keeps; /* all slices of the left factor are packed once per row of tiles */
-    bool wo_whole; /* the sums are int32 */
+    int64_t wo_across; /* tiles in a row of tiles */
+    bool wo_keeps;     /* all slices of the left factor are packed once per row of tiles */
+    bool wo_whole;     /* the sums are int32 */
+    char *wo_memory;
+    size_t wo_bytes, wo_right, wo_left; /* the memory of a thread, and where its buffers are behind those of the sums */
+    int64_t *wo_packed;                 /* per thread: the first row of the slices that it keeps; -1: none */
 };
 
 static void multiply_slices(const struct work *work, const struct slice *left, const char *packed,
-                            const struct slice *right)
+                            const struct slice *right, const char *other, char *sums)
 {
     size_t element = work->wo_panels.pa_element, depth = (size_t)left->sl_deep;
     for (int64_t j = 0; j < right->sl_wide; j += right->sl_width)
         for (int64_t i = 0; i < left->sl_wide; i += left->sl_width)
             work->wo_panels.pa_multiply(packed + (size_t)i * depth * element,
-                                        work->wo_right + (size_t)j * depth * element, depth,
-                                        work->wo_sums + (size_t)(i * work->wo_stride + j) * element,
+                                        other + (size_t)j * depth * element, depth,
+                                        sums + (size_t)(i * work->wo_stride + j) * element,
                                         (size_t)work->wo_stride);
 }
 
-static void put_tile(const struct work *work, const struct slice *left, const struct slice *right)
+static void put_tile(const struct work *work, const struct slice *left, const struct slice *right, const char *tile)
 {
     const struct sim_multiply *multiply = work->wo_multiply;
     size_t element = work->wo_panels.pa_element;
@@ -359,7 +367,7 @@ static void put_tile(const struct work *work, const struct slice *left, const st
     for (int64_t i = 0; i < left->sl_wide; i++)
         for (int64_t j = 0; j < right->sl_wide; j += SIM_BLOCK) {
             size_t count = rest(right->sl_wide, j, SIM_BLOCK);
-            const char *sums = work->wo_sums + (size_t)(i * work->wo_stride + j) * element;
+            const char *sums = tile + (size_t)(i * work->wo_stride + j) * element;
             if (work->wo_whole)
                 for (size_t k = 0; k < count; k++)
                     block.bv_integers[k] = ((const int32_t *)(const void *)sums)[k];
@@ -369,25 +377,34 @@ static void put_tile(const struct work *work, const struct slice *left, const st
         }
 }
 
-static void make_tile(const struct work *work, int64_t row, int64_t column)
+static void make_tile(const struct work *work, int64_t row, int64_t column, uint32_t seat)
 {
     const struct sim_multiply *multiply = work->wo_multiply;
     const size_t element = work->wo_panels.pa_element;
+    char *sums = work->wo_memory + seat * work->wo_bytes, *other = sums + work->wo_right;
     struct slice left = {SIM_LEFT, row, 0, least(multiply->mu_rows - row, TILE_ROWS), 0, ROWS, element};
     struct slice right = {SIM_RIGHT, column, 0, least(multiply->mu_columns - column, TILE_COLUMNS), 0,
                           work->wo_panels.pa_columns, element};
     const size_t step = (size_t)round_up(left.sl_wide, ROWS) * element;
-    memset(work->wo_sums, 0, step * (size_t)work->wo_stride);
+    memset(sums, 0, step * (size_t)work->wo_stride);
     for (int64_t k = 0; k < multiply->mu_depth; k += DEPTH) {
-        char *packed = work->wo_left + (work->wo_keeps ? step * (size_t)k : 0);
+        char *packed = sums + work->wo_left + (work->wo_keeps ? step * (size_t)k : 0);
         left.sl_along = right.sl_along = k;
         left.sl_deep = right.sl_deep = least(multiply->mu_depth - k, DEPTH);
-        if (!work->wo_keeps || column == 0)
+        if (!work->wo_keeps || work->wo_packed[seat] != row)
             pack(multiply, &left, packed);
-        pack(multiply, &right, work->wo_right);
-        multiply_slices(work, &left, packed, &right);
+        pack(multiply, &right, other);
+        multiply_slices(work, &left, packed, &right, other, sums);
     }
-    put_tile(work, &left, &right);
+    work->wo_packed[seat] = row;
+    put_tile(work, &left, &right, sums);
+}
+
+static void make_tiles(void *argument, size_t first, size_t end, uint32_t seat)
+{
+    const struct work *work = argument;
+    for (int64_t tile = (int64_t)first; tile < (int64_t)end; tile++)
+        make_tile(work, tile / work->wo_across * TILE_ROWS, tile % work->wo_across * TILE_COLUMNS, seat);
 }
 
 /* The size of a buffer in bytes, rounded up so that the next buffer is aligned. */
@@ -423,25 +440,36 @@ static aclError run_pairs(const struct sim_multiply *multiply)
 
 static aclError run_tiles(const struct sim_multiply *multiply, bool whole)
 {
-    struct work work = {.wo_multiply = multiply, .wo_panels = choose_panels(multiply->mu_class, whole),
-                        .wo_keeps = multiply->mu_depth <= KEPT, .wo_whole = whole};
-    const size_t element = work.wo_panels.pa_element;
+    const struct panels panels = choose_panels(multiply->mu_class, whole);
     const int64_t rows = round_up(least(multiply->mu_rows, TILE_ROWS), ROWS), deep = least(multiply->mu_depth, DEPTH);
-    const int64_t columns = round_up(least(multiply->mu_columns, TILE_COLUMNS), work.wo_panels.pa_columns);
-    const size_t sums = buffer(rows, columns, element), right = buffer(columns, deep, element);
-    const size_t bytes = sums + right + buffer(rows, work.wo_keeps ? multiply->mu_depth : deep, element);
-    char *memory = aligned_alloc(ALIGNMENT, bytes);
-    SIM_CHECK(memory != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
+    const int64_t columns = round_up(least(multiply->mu_columns, TILE_COLUMNS), panels.pa_columns);
+    struct work work = {
+        .wo_multiply = multiply,
+        .wo_panels = panels,
+        .wo_stride = columns,
+        .wo_across = (multiply->mu_columns + TILE_COLUMNS - 1) / TILE_COLUMNS,
+        .wo_keeps = multiply->mu_depth <= KEPT,
+        .wo_whole = whole,
+        .wo_right = buffer(rows, columns, panels.pa_element),
+    };
+    const size_t tiles = (size_t)((multiply->mu_rows + TILE_ROWS - 1) / TILE_ROWS * work.wo_across);
+    const size_t grain = multiply->mu_alone ? SIZE_MAX : 1, seats = sim_split_seats(tiles, grain);
+    work.wo_left = work.wo_right + buffer(columns, deep, panels.pa_element);
+    work.wo_bytes = work.wo_left + buffer(rows, work.wo_keeps ? multiply->mu_depth : deep, panels.pa_element);
+    const size_t bytes = seats * work.wo_bytes + buffer(1, (int64_t)seats, sizeof *work.wo_packed);
+    work.wo_memory = aligned_alloc(ALIGNMENT, bytes);
+    SIM_CHECK(work.wo_memory != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
               "cannot allocate %zu bytes of host memory for a matrix product", bytes);
-    work.wo_sums = memory;
-    work.wo_right = memory + sums;
-    work.wo_left = memory + sums + right;
-    work.wo_stride = columns;
-    for (int64_t i = 0; i < multiply->mu_rows; i += TILE_ROWS)
-        for (int64_t j = 0; j < multiply->mu_columns; j += TILE_COLUMNS)
-            make_tile(&work, i, j);
-    free(memory);
+    work.wo_packed = (int64_t *)(void *)(work.wo_memory + seats * work.wo_bytes);
+    memset(work.wo_packed, -1, seats * sizeof *work.wo_packed);
+    sim_split_run(tiles, grain, make_tiles, &work);
+    free(work.wo_memory);
     return ACL_SUCCESS;
+}
+
+bool sim_multiply_is_alone(const aclsimTensor *result)
+{
+    return sim_walk_grain(result, SIZE_MAX) != 1;
 }
 
 /* Whether the factors are integers that are multiplied as floats. */

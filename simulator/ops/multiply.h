@@ -23,6 +23,7 @@ struct sim_multiply {
     struct sim_factor mu_left, mu_right; /* `across` selects a row (left) or a column (right) of the result */
     /* Receives finished sums: `count` columns of a row, from `column` on. It may change the block. */
     void (*mu_put)(void *context, int64_t row, int64_t column, union sim_block_values *sums, size_t count);
+    bool mu_alone; /* one thread computes all elements, in order; otherwise mu_put is called by several threads */
     /* Computes `count` floats of the right factor from (column, along) on, in the direction in which its strides are
      * smaller; NULL: they are in memory. */
     void (*mu_make)(void *context, int64_t column, int64_t along, float *to, size_t count);
@@ -43,6 +44,9 @@ const char *sim_multiply_place(const struct sim_factor *factor, int64_t across, 
  * converted to `to`. */
 const void *sim_multiply_load(const struct sim_multiply *multiply, enum sim_side side, int64_t across, int64_t along,
                               bool runs_along, void *to, size_t count);
+
+/* Whether elements of a result share bytes, so that their order matters. */
+bool sim_multiply_is_alone(const aclsimTensor *result);
 
 /* Whether the factor's elements are closest together along the summed axis. */
 bool sim_multiply_runs_along(const struct sim_factor *factor);

@@ -16,10 +16,12 @@
 #include "multiply_loops.h"
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "engine/split.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define WIDTH (16 * SIM_BLOCK) /* columns whose sums are kept at a time: a run across them fills whole pages */
+#define PIECE (4 * SIM_BLOCK)  /* the same if several threads compute columns; the sums do not depend on it */
 #define DEPTH (16 * SIM_BLOCK) /* of a slice of the summed axis */
 #define ALONG (8 * SIM_BLOCK)  /* the longest runs. Each run has two vectors of sums, so that a sum adds up a block */
 #define ACROSS (2 * SIM_BLOCK)
@@ -37,11 +39,18 @@ struct few {
     char *fe_left, *fe_part, *fe_runs; /* the part is what a block adds to the sums; runs are converted */
     float *fe_scale, *fe_offset;       /* of the columns whose sums are kept */
     bool fe_along, fe_whole;
+    char *fe_memory; /* all buffers: so many bytes per thread, and then the left factor, which all of them read */
+    size_t fe_bytes, fe_scales;
 };
 
 static size_t shorter(int64_t length, int64_t done, int64_t most)
 {
     return (size_t)(length - done < most ? length - done : most);
+}
+
+static size_t place_of(const struct few *few, size_t i, size_t count)
+{
+    return sim_loops_place(few->fe_loops->lo_pieces, few->fe_loops->lo_lanes, i, count);
 }
 
 static char *row_of(const struct few *few, char *rows, size_t width, size_t row, int64_t place)
@@ -111,7 +120,7 @@ static void load_scales(const struct few *few, int64_t column, int64_t width)
 {
     const double *scale = few->fe_multiply->mu_scale, *offset = few->fe_multiply->mu_offset;
     for (int64_t j = 0; j < width && few->fe_kind == SIM_RUNS_SCALED; j++) {
-        const size_t place = few->fe_along ? (size_t)j : sim_loops_place(few->fe_loops, (size_t)j, (size_t)width);
+        const size_t place = few->fe_along ? (size_t)j : place_of(few, (size_t)j, (size_t)width);
         few->fe_scale[place] = (float)scale[column + j];
         few->fe_offset[place] = offset == NULL ? 0 : (float)offset[column + j];
     }
@@ -193,7 +202,7 @@ static void arrange(const struct few *few, float *to)
     const size_t count = (size_t)few->fe_deep;
     const float *from = memcpy(few->fe_runs, to, count * sizeof *to);
     for (size_t i = 0; i < count; i++)
-        to[sim_loops_place(few->fe_loops, i, count)] = from[i];
+        to[place_of(few, i, count)] = from[i];
 }
 
 static void load_left(struct few few)
@@ -230,7 +239,7 @@ static void put_sums(const struct few *few, int64_t column, int64_t width)
             const double *sums = few->fe_sums + r * few->fe_width;
             for (size_t i = 0; i < count; i++) {
                 const size_t k = (size_t)j + i;
-                const double sum = sums[few->fe_along ? k : sim_loops_place(few->fe_loops, k, (size_t)width)];
+                const double sum = sums[few->fe_along ? k : place_of(few, k, (size_t)width)];
                 if (few->fe_whole)
                     block.bv_integers[i] = (int64_t)sum;
                 else if (few->fe_kind == SIM_RUNS_DOUBLE)
@@ -242,16 +251,37 @@ static void put_sums(const struct few *few, int64_t column, int64_t width)
         }
 }
 
+static void run_columns(void *argument, size_t first, size_t end, uint32_t seat)
+{
+    struct few few = *(const struct few *)argument;
+    const size_t sums = few.fe_rows * few.fe_width;
+    few.fe_sums = (double *)(void *)(few.fe_memory + seat * few.fe_bytes);
+    few.fe_scale = (float *)(void *)(few.fe_sums + sums);
+    few.fe_offset = few.fe_scale + few.fe_scales;
+    few.fe_part = (char *)(few.fe_offset + few.fe_scales);
+    few.fe_runs = few.fe_part + sums * few.fe_element;
+    memset(few.fe_part, 0, sums * few.fe_element);
+    for (size_t j = first; j < end; j += few.fe_width) {
+        const int64_t width = (int64_t)shorter((int64_t)end, (int64_t)j, (int64_t)few.fe_width);
+        memset(few.fe_sums, 0, sums * sizeof(double));
+        load_scales(&few, (int64_t)j, width);
+        add_columns(few, (int64_t)j, width);
+        put_sums(&few, (int64_t)j, width);
+    }
+}
+
 aclError sim_multiply_few_run(const struct sim_multiply *multiply, bool whole)
 {
     const enum sim_runs_kind kind = kind_of(multiply);
+    const size_t columns = (size_t)multiply->mu_columns, grain = multiply->mu_alone ? SIZE_MAX : PIECE;
+    const size_t seats = sim_split_seats(columns, grain);
     struct few few = {
         .fe_multiply = multiply,
         .fe_loops = sim_multiply_loops(kind),
         .fe_kind = kind,
         .fe_rows = (size_t)multiply->mu_rows,
         .fe_element = kind == SIM_RUNS_DOUBLE ? sizeof(double) : sizeof(float),
-        .fe_width = shorter(multiply->mu_columns, 0, WIDTH),
+        .fe_width = shorter(multiply->mu_columns, 0, seats > 1 ? PIECE : WIDTH),
         .fe_depth = (size_t)multiply->mu_depth,
         .fe_first = -1,
         .fe_along = sim_multiply_runs_along(&multiply->mu_right),
@@ -259,28 +289,21 @@ aclError sim_multiply_few_run(const struct sim_multiply *multiply, bool whole)
     };
     const size_t sums = few.fe_rows * few.fe_width;
     const size_t runs = SIM_DOTS * ALONG > DEEP * ACROSS ? SIM_DOTS * ALONG : DEEP * ACROSS;
-    const size_t scales = kind == SIM_RUNS_SCALED ? few.fe_width : 0; /* two floats each */
-    const size_t bytes = (sums + scales) * sizeof(double) + (sums + runs) * few.fe_element;
     uint64_t left = few.fe_rows * few.fe_element;
-    const bool fits = sim_size_multiply(&left, few.fe_depth) && left <= SIZE_MAX - bytes;
-    char *memory = fits ? malloc(left + bytes) : NULL;
-    SIM_CHECK(memory != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
+    few.fe_scales = kind == SIM_RUNS_SCALED ? few.fe_width : 0;
+    few.fe_bytes = (sums + few.fe_scales) * sizeof(double) + (sums + runs) * few.fe_element;
+    few.fe_bytes = (few.fe_bytes + SIM_LINE - 1) / SIM_LINE * SIM_LINE;
+    const bool fits = sim_size_multiply(&left, few.fe_depth) && left <= SIZE_MAX - seats * few.fe_bytes;
+    few.fe_memory = fits ? malloc(left + seats * few.fe_bytes) : NULL;
+    SIM_CHECK(few.fe_memory != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION,
               "cannot allocate host memory for a matrix product with a depth of %zu", few.fe_depth);
-    few.fe_sums = (double *)(void *)memory;
-    few.fe_scale = (float *)(void *)(few.fe_sums + sums);
-    few.fe_offset = few.fe_scale + scales;
-    few.fe_part = (char *)(few.fe_offset + scales);
-    few.fe_runs = few.fe_part + sums * few.fe_element;
-    few.fe_left = few.fe_runs + runs * few.fe_element;
-    memset(few.fe_part, 0, sums * few.fe_element);
+    few.fe_left = few.fe_memory + seats * few.fe_bytes;
+    few.fe_runs = few.fe_memory;
     load_left(few);
-    for (int64_t j = 0; j < multiply->mu_columns; j += WIDTH) {
-        const int64_t width = (int64_t)shorter(multiply->mu_columns, j, WIDTH);
-        memset(few.fe_sums, 0, sums * sizeof(double));
-        load_scales(&few, j, width);
-        add_columns(few, j, width);
-        put_sums(&few, j, width);
-    }
-    free(memory);
+    if (seats > 1)
+        sim_split_run(columns, grain, run_columns, &few);
+    else
+        run_columns(&few, 0, columns, 0);
+    free(few.fe_memory);
     return ACL_SUCCESS;
 }

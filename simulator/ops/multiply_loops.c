@@ -36,6 +36,13 @@
     ((vector)((words)((vector)HALF_BITS(k, place, q) * 0x1p112f) |                                                     \
               (((HALF_BITS(k, place, q) & 0x0f800000) == 0x0f800000) & 0x7f800000)))
 #define HALF_ONE(k, place) sim_half_to_float(run##k[place])
+/* For dots, which have more to compute per element: right unless an element is infinite or NaN. For such an element,
+ * WATCH sets the upper bit of its half of a word, and the products are summed up once more. */
+#define QUICK_TAKE(k, place, q) ((vector)HALF_BITS(k, place, q) * 0x1p112f)
+#define QUICK_WATCH(k, place)                                                                                          \
+    ((*(const bits *)(run##k + (place)) & 0x7c007c00) + 0x04000400) |                                                  \
+        ((*(const bits *)(run##k + (place) + 2 * lanes) & 0x7c007c00) + 0x04000400)
+#define NO_WATCH(k, place) (bits){0}
 #define BFLOAT_TAKE(k, place, q) ((vector)(UPPER(k, place, q, 2) & 0xffff0000))
 #define BFLOAT_ONE(k, place) sim_bfloat_to_float(run##k[place])
 #define BYTE_TAKE(k, place, q) __builtin_convertvector((words)UPPER(k, place, q, 4) >> 24, vector)
@@ -61,30 +68,41 @@
     const source *const run##k = runs->ru_places[k];                                                                   \
     vector low##k = {0}, high##k = {0};                                                                                \
     double sum##k = 0;
-#define STEP(k, TAKE)                                                                                                  \
+#define STEP(k, TAKE, WATCH)                                                                                           \
     PREFETCH(k)                                                                                                        \
+    seen |= WATCH(k, i);                                                                                               \
     low##k += TAKE(k, i, 0) * one, high##k += TAKE(k, i, 1) * two;                                                     \
     low##k += TAKE(k, i, 2) * three, high##k += TAKE(k, i, 3) * four;
-#define REST(k, ONE) sum##k += (double)(ONE(k, i) * row[i]);
+#define REST(k, ONE) sum##k += (double)(ONE(k, i) * factor);
+#define CLEAR(k, ...) low##k = high##k = (vector){0};
 #define FINISH(k, ...)                                                                                                 \
     low##k += high##k;                                                                                                 \
     for (size_t lane = 0; lane < lanes; lane++)                                                                        \
         sum##k += (double)low##k[lane];                                                                                \
     sums[k] += sum##k;
 
-#define DOTS(name, target, element, source, bytes, TAKE, ONE)                                                          \
+#define DOTS(name, target, element, source, width, TAKE, ONE, WATCH)                                                   \
     target static void dots_##name(const struct sim_runs *runs, const void *from, size_t count, double *sums)          \
     {                                                                                                                  \
-        TYPES(element, source, bytes);                                                                                 \
+        TYPES(element, source, width);                                                                                 \
         const element *const row = from;                                                                               \
+        bits seen = {0};                                                                                               \
+        uint32_t special = 0;                                                                                          \
         size_t i = 0;                                                                                                  \
         EACH_RUN(START, source)                                                                                        \
         for (; i + 4 * lanes <= count; i += 4 * lanes) {                                                               \
             const vector *const factors = (const vector *)(row + i);                                                   \
             const vector one = factors[0], two = factors[1], three = factors[2], four = factors[3];                    \
-            EACH_RUN(STEP, TAKE)                                                                                       \
+            EACH_RUN(STEP, TAKE, WATCH)                                                                                \
+        }                                                                                                              \
+        for (size_t word = 0; word < sizeof seen / sizeof special; word++)                                             \
+            special |= seen[word];                                                                                     \
+        if ((special & 0x80008000) != 0) {                                                                             \
+            i = 0;                                                                                                     \
+            EACH_RUN(CLEAR, )                                                                                          \
         }                                                                                                              \
         for (; i < count; i++) {                                                                                       \
+            const element factor = row[sim_loops_place(sizeof *row / sizeof(source), lanes, i, count)];                \
             EACH_RUN(REST, ONE)                                                                                        \
         }                                                                                                              \
         EACH_RUN(FINISH, )                                                                                             \
@@ -154,7 +172,7 @@
 /* ---- versions for each width of vectors ---- */
 
 #define LOOPS(name, target, element, source, bytes, KIND)                                                              \
-    DOTS(name, target, element, source, bytes, KIND##_TAKE, KIND##_ONE)                                                \
+    DOTS(name, target, element, source, bytes, KIND##_TAKE, KIND##_ONE, NO_WATCH)                                      \
     ADDS(name, target, element, source, bytes, KIND##_TAKE, KIND##_ONE)
 #define CONVERTED(name, target, source, bytes, KIND)                                                                   \
     LOOPS(name, target, float, source, bytes, KIND)                                                                    \
@@ -164,10 +182,12 @@
     SCALE(name, target)                                                                                                \
     LOOPS(floats_##name, target, float, float, bytes, FLOAT)                                                           \
     LOOPS(doubles_##name, target, double, double, bytes, DOUBLE)                                                       \
-    CONVERTED(halves_##name, target, uint16_t, bytes, HALF)                                                            \
+    DOTS(halves_##name, target, float, uint16_t, bytes, QUICK_TAKE, HALF_ONE, QUICK_WATCH)                             \
+    ADDS(halves_##name, target, float, uint16_t, bytes, HALF_TAKE, HALF_ONE)                                           \
+    CONVERT(halves_##name, target, uint16_t, HALF_ONE)                                                                 \
     CONVERTED(bfloats_##name, target, uint16_t, bytes, BFLOAT)                                                         \
     CONVERTED(bytes_##name, target, int8_t, bytes, BYTE)                                                               \
-    DOTS(scaled_##name, target, float, int8_t, bytes, EACH_SCALED_TAKE, EACH_SCALED_ONE)                               \
+    DOTS(scaled_##name, target, float, int8_t, bytes, EACH_SCALED_TAKE, EACH_SCALED_ONE, NO_WATCH)                     \
     ADDS(scaled_##name, target, float, int8_t, bytes, SCALED_TAKE, SCALED_ONE)                                         \
     static const struct sim_loops loops_##name[] = {                                                                   \
         [SIM_RUNS_FLOAT] = {dots_floats_##name, adds_floats_##name, NULL, 1, (bytes) / 4},                             \

@@ -7,7 +7,6 @@
 
 #define SIM_DOTS 4 /* runs whose products with a row are summed up at a time */
 #define SIM_ADDS 16 /* the most runs that are added at a time */
-#define SIM_BLOCK_VECTORS 4
 
 /* The types of runs. Scaled integers of 8 bits stand for (integer + offset) * scale. All except doubles are used as
  * floats. */
@@ -34,12 +33,10 @@ struct sim_loops {
 
 /* The place of element i of `count` in the order that the loops of short elements have for the row of dots, and for the
  * sums and the scales of adds. Elements behind the last whole block keep their order. */
-static inline size_t sim_loops_place(const struct sim_loops *loops, size_t i, size_t count)
+static inline size_t sim_loops_place(size_t pieces, size_t lanes, size_t i, size_t count)
 {
-    const size_t block = SIM_BLOCK_VECTORS * loops->lo_lanes, part = loops->lo_pieces * loops->lo_lanes;
-    const size_t within = i % part;
-    return i >= count - count % block ? i : i - within + within % loops->lo_pieces * loops->lo_lanes +
-                                            within / loops->lo_pieces;
+    const size_t within = i % (pieces * lanes);
+    return i >= count - count % (4 * lanes) ? i : i - within + within % pieces * lanes + within / pieces;
 }
 
 /* Makes each float (float + offset) * scale. The offsets may be NULL. With step 0, all floats have the first numbers,

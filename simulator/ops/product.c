@@ -419,6 +419,7 @@ static aclError run_product(const aclsimCall *call)
         .mu_left = {NULL, left->ma_tensor->type, left->ma_row, left->ma_column},
         .mu_right = {NULL, right->ma_tensor->type, right->ma_column, right->ma_row},
         .mu_put = put,
+        .mu_alone = sim_multiply_is_alone(product.pr_out->tensors),
         .mu_context = &output,
     };
     return run_batches(&product, &output);

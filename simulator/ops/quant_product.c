@@ -58,6 +58,7 @@ aclError sim_quant_product_run(const struct sim_quant_product *product)
         .mu_offset = product->qp_right_offset,
         .mu_group = product->qp_group,
         .mu_put = put_sums,
+        .mu_alone = sim_multiply_is_alone(&product->qp_out),
         .mu_context = &job,
     };
     return sim_multiply_run(&multiply);

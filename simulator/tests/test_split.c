@@ -6,8 +6,10 @@
 #include "engine.h"
 #include <aclnnop/aclnn_add.h>
 #include <aclnnop/aclnn_cast.h>
+#include <aclnnop/aclnn_convolution.h>
 #include <aclnnop/aclnn_gelu_v2.h>
 #include <aclnnop/aclnn_layer_norm.h>
+#include <aclnnop/aclnn_mm.h>
 #include <aclnnop/aclnn_reduce_sum.h>
 #include <aclnnop/aclnn_softmax.h>
 #include <sys/wait.h>
@@ -198,19 +200,57 @@ static void *device_memory(size_t size)
         CHECK_CODE(aclnn##op(NULL, 0, executor_, NULL), 0);                                                            \
     } while (0)
 
-/* Computes with so many workers; results: RESULTS tensors of float32. */
+/* ---- products ---- */
+
+enum { PRODUCT = COLUMNS * COLUMNS, VECTOR = 10 * ROWS, FILTERS = 17, DENSE = FILTERS * COUNT / 3 };
+enum { PRODUCTS = PRODUCT + VECTOR + COUNT + DENSE };
+
+static aclTensor *contiguous(void *data, const int64_t *dims, uint64_t rank)
+{
+    int64_t strides[4] = {0}, step = 1;
+    for (uint64_t k = rank; k > 0; step *= dims[--k])
+        strides[k - 1] = step;
+    aclTensor *made = aclCreateTensor(dims, rank, ACL_FLOAT, strides, 0, ACL_FORMAT_ND, dims, rank, data);
+    CHECK(made != NULL);
+    return made;
+}
+
+static void convolve(float *x, float *weight, float *out, const int64_t *image, const int64_t *kernel, int64_t groups)
+{
+    const int64_t ones[] = {1, 1}, zeros[] = {0, 0}, result[] = {1, kernel[0], image[2], image[3]};
+    aclIntArray *one = aclCreateIntArray(ones, 2), *none = aclCreateIntArray(zeros, 2);
+    RUN(Convolution, contiguous(x, image, 4), contiguous(weight, kernel, 4), NULL, one, one, one, false, none, groups,
+        contiguous(out, result, 4), 0);
+}
+
+/* A matrix product of many tiles, a vector times a matrix, a depthwise convolution and one that is a product. */
+static void multiply(float *x, float *y, float *out)
+{
+    const int64_t turned[] = {COLUMNS, ROWS}, strides[] = {1, COLUMNS}, square[] = {COLUMNS, COLUMNS};
+    const int64_t row[] = {1, 100}, wide[] = {100, VECTOR}, line[] = {1, VECTOR};
+    const int64_t image[] = {1, ROWS, 25, 40}, each[] = {ROWS, 1, 3, 3};
+    const int64_t large[] = {1, 3, 250, 400}, dense[] = {FILTERS, 3, 3, 3};
+    aclTensor *left = aclCreateTensor(turned, 2, ACL_FLOAT, strides, 0, ACL_FORMAT_ND, turned, 2, x);
+    RUN(Mm, left, tensor(y, COLUMNS, ACL_FLOAT), contiguous(out, square, 2), 0);
+    RUN(Mm, contiguous(y, row, 2), contiguous(x, wide, 2), contiguous(out + PRODUCT, line, 2), 0);
+    convolve(x, y, out + PRODUCT + VECTOR, image, each, ROWS);
+    convolve(x, y, out + PRODUCT + VECTOR + COUNT, large, dense, 1);
+}
+
+/* Computes with so many workers; results: RESULTS tensors of float32, and the products. */
 static void compute(const char *workers, float *results)
 {
     const size_t bytes = COUNT * sizeof(float);
     const int64_t line[] = {COLUMNS}, ones[] = {ROWS, 1}, row[] = {ROWS}, step[] = {1}, two[] = {1, 1};
     float alpha = 0.5f;
     open_with(workers);
-    float *x = device_memory(bytes), *y = device_memory(bytes), *out = device_memory(RESULTS * bytes);
+    const size_t all = RESULTS * bytes + sizeof(float[PRODUCTS]);
+    float *x = device_memory(bytes), *y = device_memory(bytes), *out = device_memory(all);
     for (size_t i = 0; i < COUNT; i++)
         results[i] = (float)((int)(i * 7919 % 2003) - 1000) / 99;
     CHECK_CODE(aclrtMemcpy(x, bytes, results, bytes, ACL_MEMCPY_HOST_TO_DEVICE), 0);
     CHECK_CODE(aclrtMemcpy(y, bytes, results + 1, bytes - 4, ACL_MEMCPY_HOST_TO_DEVICE), 0);
-    CHECK_CODE(aclrtMemset(out, RESULTS * bytes, 0, RESULTS * bytes), 0);
+    CHECK_CODE(aclrtMemset(out, all, 0, all), 0);
     aclTensor *self = tensor(x, COLUMNS, ACL_FLOAT), *other = tensor(y, COLUMNS, ACL_FLOAT), *to[RESULTS];
     for (size_t i = 0; i < RESULTS; i++) /* the rows of the last result share one line */
         to[i] = tensor(out + i * COUNT, i == RESULTS - 1 ? 0 : COLUMNS, i == 1 ? ACL_FLOAT16 : ACL_FLOAT);
@@ -225,13 +265,14 @@ static void compute(const char *workers, float *results)
     RUN(Softmax, self, 1, to[3]);
     RUN(ReduceSum, self, dims, false, ACL_FLOAT, sums);
     RUN(LayerNorm, self, shape, NULL, NULL, 1e-5, to[5], means, NULL);
+    multiply(x, y, out + RESULTS * COUNT);
     CHECK_CODE(aclrtSynchronizeDevice(), 0);
-    CHECK_CODE(aclrtMemcpy(results, RESULTS * bytes, out, RESULTS * bytes, ACL_MEMCPY_DEVICE_TO_HOST), 0);
+    CHECK_CODE(aclrtMemcpy(results, all, out, all, ACL_MEMCPY_DEVICE_TO_HOST), 0);
 }
 
 static void test_bits(void)
 {
-    const size_t bytes = RESULTS * COUNT * sizeof(float);
+    const size_t bytes = (RESULTS * COUNT + PRODUCTS) * sizeof(float);
     float *alone = calloc(1, bytes), *shared = calloc(1, bytes);
     CHECK(alone != NULL && shared != NULL);
     compute("1", alone);
