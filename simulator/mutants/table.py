@@ -105,7 +105,7 @@ ENGINE_MUTANTS = (
     Mutant(
         "no flush before a long task",
         "sim_engine_run",
-        "if (unflushed != 0) { sim_gate_set(gate, done); sim_task_value_written();",
+        "if (unflushed != 0) { flush(stream, done);",
         "if (unflushed != 0) {",
         (WAIT,),
     ),
@@ -165,7 +165,7 @@ ENGINE_MUTANTS = (
     Mutant(
         "drop not checked",
         "is_dropped",
-        "ticket <= atomic_load_explicit(&stream->st_drop, memory_order_acquire) || stopped",
+        "unlikely(ticket <= atomic_load_explicit(&stream->st_drop, memory_order_acquire)) || stopped",
         "stopped",
         (ENGINE,),
     ),
@@ -194,7 +194,7 @@ ENGINE_MUTANTS = (
         "",
         (ENGINE,),
     ),
-    Mutant("help past the target", "sim_engine_run", "done >= target || quantum == 0", "quantum == 0", (WAIT,)),
+    Mutant("help past the target", "sim_engine_run", "tail < stop ? tail : stop", "tail", (WAIT,)),
     # waiting hosts
     Mutant(
         "sleep without a second look",

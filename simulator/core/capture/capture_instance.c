@@ -268,6 +268,7 @@ struct sim_captured *sim_capture_branch_append(struct sim_branch *branch, const 
     struct sim_captured *captured = &branch->br_tasks[branch->br_count];
     captured->ct_task.ta_op = op;
     captured->ct_task.ta_ext = ext;
+    captured->ct_task.ta_is_long = ext != NULL;
     captured->ct_task.ta_site = site;
     captured->ct_task.ta_thread = sim_thread_number();
     memcpy(ext != NULL ? ext : captured->ct_task.ta_argument, argument, size);

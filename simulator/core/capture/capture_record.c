@@ -35,6 +35,7 @@ void sim_captured_replace(struct sim_instance *instance, struct sim_captured *ta
 {
     void *before = task->ct_task.ta_ext;
     task->ct_task.ta_ext = argument;
+    task->ct_task.ta_is_long = true;
     if (task->ct_step != NULL)
         atomic_store_explicit(&task->ct_step->sp_argument, argument, memory_order_release);
     sim_capture_replay_retire(instance, before);

@@ -17,7 +17,7 @@ static aclError save_step(const struct sim_step *step, struct sim_saver *saver)
     char text[256];
     SIM_SUPPORTED(step->sp_op->op_save != NULL, "the instance has a task of %s, which cannot be saved in a model file, "
                   "expected only operators, copies and memory sets", step->sp_op->op_name);
-    const struct sim_range *ranges = step->sp_op->op_ranges(argument, &count);
+    const struct sim_range *ranges = sim_task_ranges(step->sp_op, argument, &count);
     for (size_t i = 0; i < count; i++)
         if (!sim_memory_lives(&ranges[i]) && sim_memory_refuse(&ranges[i], text, sizeof text) != ACL_SUCCESS)
             return sim_fail(ACL_ERROR_RT_PARAM_INVALID, "a task of %s cannot be saved: %s", step->sp_op->op_name, text);

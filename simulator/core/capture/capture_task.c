@@ -214,8 +214,8 @@ const void *sim_captured_argument(const struct sim_captured *captured)
 const struct sim_range *sim_captured_ranges(const struct sim_captured *captured, size_t *count)
 {
     const struct sim_op *op = captured->ct_task.ta_op;
-    *count = 0;
-    return op->op_ranges == NULL ? NULL : op->op_ranges(sim_captured_argument(captured), count);
+    const struct sim_range *ranges = sim_task_ranges(op, sim_captured_argument(captured), count);
+    return *count == 0 && op->op_ranges == NULL ? NULL : ranges;
 }
 
 /* Allocates the memory for returned pointers, which is valid until the next call for the task. */

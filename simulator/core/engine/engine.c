@@ -44,11 +44,14 @@ static void chunk_give(struct sim_chunk *chunk)
     sim_unlock(&chunk_lock);
 }
 
-/* Takes a chunk for the stream, its own spare one first. NULL when there is no memory. */
+/* Takes a chunk for the stream, its own spare one first. NULL when there is no memory. The caller holds the stream's
+ * lock. Only it empties st_spare, and only the holder fills it, when it is empty: so neither needs an exchange. */
 static struct sim_chunk *chunk_take(struct sim_stream *stream)
 {
-    struct sim_chunk *chunk = atomic_exchange_explicit(&stream->st_spare, NULL, memory_order_acquire);
-    if (chunk == NULL) {
+    struct sim_chunk *chunk = atomic_load_explicit(&stream->st_spare, memory_order_acquire);
+    if (chunk != NULL) {
+        atomic_store_explicit(&stream->st_spare, NULL, memory_order_relaxed);
+    } else {
         sim_lock(&chunk_lock);
         chunk = chunk_free;
         if (chunk != NULL)
@@ -154,11 +157,13 @@ aclError sim_engine_enqueue(struct sim_target target, const struct sim_op *op, c
     struct sim_chunk *chunk = stream->st_tail_chunk;
     struct sim_task *task = &chunk->ch_tasks[tail % SIM_CHUNK_TASKS];
     task->ta_op = op;
-    task->ta_ext = ext;
     task->ta_site = site;
     task->ta_thread = sim_thread_number();
+    task->ta_is_long = ext != NULL;
     if (likely(ext == NULL))
         memcpy(task->ta_argument, argument, size);
+    else
+        task->ta_ext = ext;
     uint64_t ticket = tail + 1;
     if (unlikely(ticket % SIM_CHUNK_TASKS == 0))
         stream->st_tail_chunk = atomic_load_explicit(&chunk->ch_next, memory_order_relaxed);
@@ -221,8 +226,9 @@ void sim_engine_resume(struct sim_stream *stream)
 static bool is_dropped(struct sim_stream *stream, uint64_t ticket)
 {
     struct sim_context *context = atomic_load_explicit(&stream->st_context, memory_order_relaxed);
-    bool stopped = sim_context_is_stopped(context); /* an abort of the device sets st_drop instead */
-    return unlikely(ticket <= atomic_load_explicit(&stream->st_drop, memory_order_acquire) || stopped);
+    aclError failed = atomic_load_explicit(&context->cx_failed, memory_order_relaxed);
+    bool stopped = unlikely(failed != ACL_SUCCESS) && sim_context_is_stopped(context); /* an abort sets st_drop */
+    return unlikely(ticket <= atomic_load_explicit(&stream->st_drop, memory_order_acquire)) || stopped;
 }
 
 static void park(struct sim_stream *stream, const struct sim_run *run)
@@ -364,7 +370,7 @@ SIM_RARE static void keep_failure(const struct sim_run *run, const struct sim_ta
 static aclError check_memory(const struct sim_run *run, const struct sim_task *task, void *argument)
 {
     size_t count;
-    const struct sim_range *ranges = task->ta_op->op_ranges(argument, &count);
+    const struct sim_range *ranges = sim_task_ranges(task->ta_op, argument, &count);
     for (size_t i = 0; i < count; i++) {
         if (likely(sim_memory_lives(&ranges[i])) || (run->rn_replays && sim_memory_is_there(&ranges[i])))
             continue;
@@ -402,10 +408,8 @@ SIM_HOT aclError sim_engine_execute(struct sim_run *run, const struct sim_task *
     aclError code;
     if (unlikely(is_dropped(stream, run->rn_ticket)))
         code = SIM_DROPPED;
-    else if (op->op_ranges != NULL)
-        code = check_memory(run, task, argument);
     else
-        code = ACL_SUCCESS;
+        code = check_memory(run, task, argument);
     if (unlikely(code != ACL_SUCCESS)) {
         if (op->op_drop != NULL)
             op->op_drop(argument);
@@ -453,58 +457,76 @@ SIM_RARE static void run_ready_streams(void)
     sim_thread.th_depth--;
 }
 
+/* Publishes what is done and wakes the waiters of it. */
+static void flush(struct sim_stream *stream, uint64_t done)
+{
+    sim_gate_set(&stream->st_gate, done);
+    sim_task_value_written();
+}
+
+/* The holder has run the last task of its chunk: goes on to the next one, which is linked already. */
+static void leave_chunk(struct sim_stream *stream)
+{
+    struct sim_chunk *chunk = stream->st_head_chunk;
+    stream->st_head_chunk = atomic_load_explicit(&chunk->ch_next, memory_order_acquire);
+    if (atomic_load_explicit(&stream->st_spare, memory_order_relaxed) == NULL)
+        atomic_store_explicit(&stream->st_spare, chunk, memory_order_release);
+    else
+        chunk_give(chunk);
+}
+
 void sim_engine_run(struct sim_stream *stream, uint64_t target, enum sim_role role, uint32_t quantum)
 {
     struct sim_gate *gate = &stream->st_gate;
     uint64_t done = atomic_load_explicit(&gate->gt_level, memory_order_relaxed);
+    uint64_t stop = target < done + quantum ? target : done + quantum;
+    uint64_t known = done; /* tasks up to this one may run; st_tail, which submitters write, is read only beyond it */
     uint32_t unflushed = 0;
-    bool needs_worker = false, stopped = false;
+    bool needs_worker = false;
     const char *function = sim_thread.th_function;
     sim_thread.th_depth++;
     for (;;) {
-        stopped = needs_worker || done >= target || quantum == 0;
-        if (stopped || done == sim_stream_tail(stream)) {
-            if (let_go(stream, done, stopped, needs_worker))
-                break;
-            unflushed = 0;
-            continue;
+        if (unlikely(done >= known)) {
+            uint64_t tail = sim_stream_tail(stream);
+            bool stopped = done >= stop;
+            known = tail < stop ? tail : stop;
+            if (stopped || done == tail) {
+                if (let_go(stream, done, stopped, needs_worker))
+                    break;
+                unflushed = 0;
+                continue;
+            }
         }
-        struct sim_chunk *chunk = stream->st_head_chunk;
-        struct sim_task *task = &chunk->ch_tasks[done % SIM_CHUNK_TASKS];
+        struct sim_task *task = &stream->st_head_chunk->ch_tasks[done % SIM_CHUNK_TASKS];
         uint32_t flags = task->ta_op->op_flags;
         if (unlikely(!(flags & SIM_OP_LIGHT))) {
             if (unflushed != 0) { /* wakes the waiters of finished tasks before this one runs */
-                sim_gate_set(gate, done);
-                sim_task_value_written();
+                flush(stream, done);
                 unflushed = 0;
             }
             needs_worker = (flags & SIM_OP_WORKER) && role != SIM_WORKER && sim_worker_available();
             if (needs_worker || role == SIM_SUBMITTER) {
-                quantum = 0;
+                known = stop = done;
                 continue;
             }
         }
-        struct sim_run run = {.rn_stream = stream, .rn_ticket = done + 1, .rn_deadline = SIM_FOREVER,
-                              .rn_expired = stream->st_expired};
-        stream->st_expired = false;
+        struct sim_run run = {.rn_stream = stream, .rn_ticket = done + 1, .rn_deadline = SIM_FOREVER};
+        if (unlikely(stream->st_expired)) {
+            run.rn_expired = true;
+            stream->st_expired = false;
+        }
         if (sim_engine_execute(&run, task, sim_task_argument(task)) == SIM_PARK) {
             park(stream, &run); /* another thread may hold the stream now */
             break;
         }
-        if (unlikely(task->ta_ext != NULL))
+        if (unlikely(task->ta_is_long))
             free(task->ta_ext);
         done++;
-        quantum--;
-        if (unlikely(done % SIM_CHUNK_TASKS == 0)) {
-            stream->st_head_chunk = atomic_load_explicit(&chunk->ch_next, memory_order_acquire);
-            chunk = atomic_exchange_explicit(&stream->st_spare, chunk, memory_order_acq_rel);
-            if (chunk != NULL)
-                chunk_give(chunk);
-        }
+        if (unlikely(done % SIM_CHUNK_TASKS == 0))
+            leave_chunk(stream);
         atomic_store_explicit(&gate->gt_level, done, memory_order_release);
-        if (++unflushed >= FLUSH_TASKS) {
-            sim_gate_set(gate, done);
-            sim_task_value_written();
+        if (unlikely(++unflushed >= FLUSH_TASKS)) {
+            flush(stream, done);
             unflushed = 0;
         }
     }

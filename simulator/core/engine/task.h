@@ -85,9 +85,11 @@ extern const char *const sim_capture_task_names[]; /* the names in prints and tr
 struct sim_op {
     const char *op_name; /* the public function that submitted it */
     aclError (*op_run)(struct sim_run *run, void *argument);
-    const struct sim_range *(*op_ranges)(const void *argument, size_t *count); /* NULL: it uses no device memory */
+    /* The ranges of device memory that it uses, if they are not the first op_range_count members of its argument. */
+    const struct sim_range *(*op_ranges)(const void *argument, size_t *count);
     void (*op_drop)(void *argument); /* called instead of op_run when the task is discarded; may be NULL */
     uint32_t op_flags;
+    uint32_t op_range_count; /* with op_ranges: 0 */
     enum sim_task_kind op_kind;
     /* Prepares a copy of a captured argument for one more replay. NULL: op_run does not change its argument. */
     aclError (*op_renew)(void *argument);
@@ -102,11 +104,11 @@ struct sim_op {
 /* One entry of a stream's queue: two cache lines, of which a small task uses only the first. */
 struct sim_task {
     const struct sim_op *ta_op;
-    void *ta_ext;          /* malloc'ed argument when it does not fit, else NULL */
     void *ta_site;         /* return address of the public call that submitted it */
     uint32_t ta_thread;    /* kernel id of the submitting thread */
-    uint32_t ta_spare;
-    unsigned char ta_argument[SIM_TASK_BYTES];
+    bool ta_is_long;       /* the argument is in ta_ext; otherwise a stream's task does not set ta_ext */
+    _Alignas(8) unsigned char ta_argument[SIM_TASK_BYTES];
+    void *ta_ext;          /* malloc'ed */
 };
 _Static_assert(sizeof(struct sim_task) == 128, "a task is two cache lines");
 
@@ -117,7 +119,13 @@ struct sim_chunk {
 
 static inline void *sim_task_argument(struct sim_task *task)
 {
-    return unlikely(task->ta_ext != NULL) ? task->ta_ext : task->ta_argument;
+    return unlikely(task->ta_is_long) ? task->ta_ext : task->ta_argument;
+}
+
+static inline const struct sim_range *sim_task_ranges(const struct sim_op *op, const void *argument, size_t *count)
+{
+    *count = op->op_range_count;
+    return likely(op->op_ranges == NULL) ? argument : op->op_ranges(argument, count);
 }
 
 #endif

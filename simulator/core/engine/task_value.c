@@ -90,12 +90,6 @@ void sim_task_value_after_fork(void)
 
 /* ---- tasks ---- */
 
-static const struct sim_range *its_range(const void *argument, size_t *count)
-{
-    *count = 1;
-    return argument;
-}
-
 static uint64_t its_address(const void *argument)
 {
     return (uint64_t)(uintptr_t)((const struct sim_task_value *)argument)->vl_range.rg_address;
@@ -136,7 +130,7 @@ static aclError run_wait(struct sim_run *run, void *argument)
 }
 
 #define VALUE_OP(name, run, kind)                                                                                      \
-    {.op_name = name, .op_run = run, .op_ranges = its_range, .op_flags = SIM_OP_LIGHT, .op_kind = kind,                \
+    {.op_name = name, .op_run = run, .op_range_count = 1, .op_flags = SIM_OP_LIGHT, .op_kind = kind,                \
      .op_number = its_address}
 static const struct sim_op write_op = VALUE_OP("aclrtValueWrite", run_write, SIM_TASK_VALUE_WRITE);
 static const struct sim_op wait_op = VALUE_OP("aclrtValueWait", run_wait, SIM_TASK_VALUE_WAIT);

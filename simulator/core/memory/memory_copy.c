@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- tasks ---- */
+/* ---- tasks: the ranges are the first members of each type ---- */
 
 struct copy_task {
     struct sim_range cp_src, cp_dst;
@@ -32,19 +32,6 @@ struct set_task {
     struct sim_range se_range;
     uint32_t se_pattern;
 };
-
-/* The ranges are the first member of each task type. */
-static const struct sim_range *copy_ranges(const void *argument, size_t *count)
-{
-    *count = 2;
-    return argument;
-}
-
-static const struct sim_range *set_ranges(const void *argument, size_t *count)
-{
-    *count = 1;
-    return argument;
-}
 
 static aclError run_copy(struct sim_run *run, void *argument)
 {
@@ -143,7 +130,7 @@ static aclError save_set(const void *argument, struct sim_saver *saver)
 
 /* One kind of task at three weights. */
 #define WEIGHT(name, run, ranges, drop, save, kind, flags)                                                             \
-    {.op_name = name, .op_run = run, .op_ranges = ranges, .op_drop = drop, .op_save = save, .op_kind = kind,           \
+    {.op_name = name, .op_run = run, .op_range_count = ranges, .op_drop = drop, .op_save = save, .op_kind = kind,      \
      .op_flags = (flags)}
 #define WEIGHTS(name, run, ranges, drop, save, kind, flags)                                                            \
     {                                                                                                                  \
@@ -152,7 +139,7 @@ static aclError save_set(const void *argument, struct sim_saver *saver)
             WEIGHT(name, run, ranges, drop, save, kind, SIM_OP_HEAVY | (flags))                                        \
     }
 
-#define COPY_WEIGHTS(name) WEIGHTS(name, run_copy, copy_ranges, NULL, save_copy, SIM_TASK_COPY, 0)
+#define COPY_WEIGHTS(name) WEIGHTS(name, run_copy, 2, NULL, save_copy, SIM_TASK_COPY, 0)
 static const struct sim_op copy_ops[SIM_COPY_CALLS][3] = {
     [SIM_COPY_ASYNC] = COPY_WEIGHTS("aclrtMemcpyAsync"),
     [SIM_COPY_CONDITION] = COPY_WEIGHTS("aclrtMemcpyAsyncWithCondition"),
@@ -162,17 +149,17 @@ static const struct sim_op copy_ops[SIM_COPY_CALLS][3] = {
     [SIM_COPY_FROM_SYMBOL] = COPY_WEIGHTS("aclrtMemcpyFromSymbolAsync"),
 };
 /* Only single copies are staged. */
-#define STAGED_WEIGHTS(name) WEIGHTS(name, run_staged, copy_ranges, drop_staged, NULL, SIM_TASK_COPY, SIM_OP_LIVE)
+#define STAGED_WEIGHTS(name) WEIGHTS(name, run_staged, 2, drop_staged, NULL, SIM_TASK_COPY, SIM_OP_LIVE)
 static const struct sim_op staged_ops[][3] = {
     [SIM_COPY_ASYNC] = STAGED_WEIGHTS("aclrtMemcpyAsync"),
     [SIM_COPY_CONDITION] = STAGED_WEIGHTS("aclrtMemcpyAsyncWithCondition"),
 };
 static const struct sim_op rectangle_ops[] =
-    WEIGHTS("aclrtMemcpy2dAsync", run_rectangle, copy_ranges, NULL, save_rectangle, SIM_TASK_COPY, 0);
+    WEIGHTS("aclrtMemcpy2dAsync", run_rectangle, 2, NULL, save_rectangle, SIM_TASK_COPY, 0);
 static const struct sim_op byte_ops[] =
-    WEIGHTS("aclrtMemsetAsync", run_set, set_ranges, NULL, save_set, SIM_TASK_SET, 0);
+    WEIGHTS("aclrtMemsetAsync", run_set, 1, NULL, save_set, SIM_TASK_SET, 0);
 static const struct sim_op word_ops[] =
-    WEIGHTS("aclrtMemsetD32Async", run_set, set_ranges, NULL, save_set, SIM_TASK_SET, 0);
+    WEIGHTS("aclrtMemsetD32Async", run_set, 1, NULL, save_set, SIM_TASK_SET, 0);
 
 /* ---- checks ---- */
 

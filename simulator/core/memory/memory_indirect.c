@@ -22,18 +22,6 @@ _Static_assert(sizeof(struct indirect_task) <= SIM_TASK_BYTES, "every copy stays
 
 /* ---- tasks ---- */
 
-static const struct sim_range *one_range(const void *argument, size_t *count)
-{
-    *count = 1;
-    return argument;
-}
-
-static const struct sim_range *two_ranges(const void *argument, size_t *count)
-{
-    *count = 2;
-    return argument;
-}
-
 static aclError fail(struct sim_run *run, const char *reason)
 {
     run->rn_reason = reason;
@@ -104,7 +92,7 @@ aclError sim_memory_describe_copy(void *description, void *dst, const void *src,
 aclError sim_memory_copy_described(const void *description, struct sim_target stream, void *site)
 {
     static const struct sim_op op = {.op_name = "aclrtMemcpyAsyncWithDesc", .op_run = run_described,
-                                     .op_ranges = one_range, .op_kind = SIM_TASK_COPY};
+                                     .op_range_count = 1, .op_kind = SIM_TASK_COPY};
     struct sim_range range = {.rg_address = description, .rg_size = SIM_COPY_DESCRIPTION_BYTES};
     SIM_TRY(sim_memory_claim(&range, "desc"));
     return sim_engine_submit(stream, &op, &range, sizeof range, site, NULL);
@@ -113,7 +101,7 @@ aclError sim_memory_copy_described(const void *description, struct sim_target st
 aclError sim_memory_copy_indirect(const struct sim_indirect *copy, struct sim_target stream, void *site)
 {
 #define WEIGHT(flags)                                                                                                  \
-    {.op_name = "aclrtMemcpyAsyncWithOffset", .op_run = run_indirect, .op_ranges = two_ranges,                         \
+    {.op_name = "aclrtMemcpyAsyncWithOffset", .op_run = run_indirect, .op_range_count = 2,                             \
      .op_kind = SIM_TASK_COPY, .op_flags = (flags)}
     static const struct sim_op ops[] = {WEIGHT(SIM_OP_LIGHT), WEIGHT(0), WEIGHT(SIM_OP_HEAVY)};
     struct indirect_task task = {.in_dst = {.rg_address = copy->id_dst, .rg_size = sizeof(uint64_t)},

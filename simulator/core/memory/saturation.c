@@ -76,12 +76,6 @@ static void set_status(struct sim_stream *stream, bool overflow)
     write_address(context, overflow);
 }
 
-static const struct sim_range *its_range(const void *argument, size_t *count)
-{
-    *count = 1;
-    return argument;
-}
-
 static aclError run_read(struct sim_run *run, void *argument)
 {
     const struct sim_range *range = argument;
@@ -106,7 +100,8 @@ static aclError run_switch(struct sim_run *run, void *argument)
 }
 
 #define STATUS_OP(name, run, ranges)                                                                                   \
-    {.op_name = (name), .op_run = (run), .op_ranges = (ranges), .op_flags = SIM_OP_LIGHT, .op_kind = SIM_TASK_OTHER}
+    {.op_name = (name), .op_run = (run), .op_range_count = (ranges), .op_flags = SIM_OP_LIGHT,                         \
+     .op_kind = SIM_TASK_OTHER}
 
 static aclError find_stream(aclrtStream stream, struct sim_target *target)
 {
@@ -117,9 +112,9 @@ static aclError find_stream(aclrtStream stream, struct sim_target *target)
 aclError sim_saturation_read(enum sim_status_call call, void *output, uint64_t size, aclrtStream stream, void *site)
 {
     static const struct sim_op ops[SIM_STATUS_CALLS] = {
-        STATUS_OP("aclrtGetOverflowStatus", run_read, its_range),
-        STATUS_OP("aclrtGetFloatOverflowStatus", run_read, its_range),
-        STATUS_OP("aclrtNpuGetFloatOverFlowStatus", run_read, its_range),
+        STATUS_OP("aclrtGetOverflowStatus", run_read, 1),
+        STATUS_OP("aclrtGetFloatOverflowStatus", run_read, 1),
+        STATUS_OP("aclrtNpuGetFloatOverFlowStatus", run_read, 1),
     };
     SIM_CHECK(output != NULL, ACL_ERROR_RT_PARAM_INVALID, "outputAddr is NULL, expected device memory");
     SIM_CHECK(size == SIM_OVERFLOW_BYTES, ACL_ERROR_RT_PARAM_INVALID, "outputSize is %llu, expected %d",
@@ -134,9 +129,9 @@ aclError sim_saturation_read(enum sim_status_call call, void *output, uint64_t s
 aclError sim_saturation_clear(enum sim_status_call call, aclrtStream stream, void *site)
 {
     static const struct sim_op ops[SIM_STATUS_CALLS] = {
-        STATUS_OP("aclrtResetOverflowStatus", run_clear, NULL),
-        STATUS_OP("aclrtResetFloatOverflowStatus", run_clear, NULL),
-        STATUS_OP("aclrtNpuClearFloatOverFlowStatus", run_clear, NULL),
+        STATUS_OP("aclrtResetOverflowStatus", run_clear, 0),
+        STATUS_OP("aclrtResetFloatOverflowStatus", run_clear, 0),
+        STATUS_OP("aclrtNpuClearFloatOverFlowStatus", run_clear, 0),
     };
     struct sim_target target;
     SIM_TRY(find_stream(stream, &target));
@@ -146,8 +141,8 @@ aclError sim_saturation_clear(enum sim_status_call call, aclrtStream stream, voi
 aclError sim_saturation_switch(enum sim_switch_call call, struct sim_target stream, bool on, void *site)
 {
     static const struct sim_op ops[SIM_SWITCH_CALLS] = {
-        STATUS_OP("aclrtSetStreamOverflowSwitch", run_switch, NULL),
-        STATUS_OP("aclrtSetStreamAttribute", run_switch, NULL),
+        STATUS_OP("aclrtSetStreamOverflowSwitch", run_switch, 0),
+        STATUS_OP("aclrtSetStreamAttribute", run_switch, 0),
     };
     SIM_TRY(sim_engine_submit(stream, &ops[call], &on, sizeof on, site, NULL));
     atomic_store(&stream.tg_stream->st_saturation.sa_asked, on);

@@ -12,12 +12,6 @@ struct description {
 };
 _Static_assert(sizeof(struct description) == SIM_CMO_BYTES, "a description fills its memory");
 
-static const struct sim_range *its_range(const void *argument, size_t *count)
-{
-    *count = 1;
-    return argument;
-}
-
 static aclError run_described(struct sim_run *run, void *argument)
 {
     const struct sim_range *range = argument;
@@ -42,7 +36,7 @@ static aclError queue(const struct sim_op *op, const void *address, uint64_t siz
 
 aclError sim_task_cmo_queue(const void *address, uint64_t size, struct sim_target stream, void *site)
 {
-    static const struct sim_op op = {.op_name = "aclrtCmoAsync", .op_run = sim_engine_nothing, .op_ranges = its_range,
+    static const struct sim_op op = {.op_name = "aclrtCmoAsync", .op_run = sim_engine_nothing, .op_range_count = 1,
                                      .op_flags = SIM_OP_LIGHT, .op_kind = SIM_TASK_OTHER};
     return queue(&op, address, size, "src", stream, site);
 }
@@ -50,7 +44,7 @@ aclError sim_task_cmo_queue(const void *address, uint64_t size, struct sim_targe
 aclError sim_task_cmo_queue_described(const void *description, struct sim_target stream, void *site)
 {
     static const struct sim_op op = {.op_name = "aclrtCmoAsyncWithDesc", .op_run = run_described,
-                                     .op_ranges = its_range, .op_flags = SIM_OP_LIGHT, .op_kind = SIM_TASK_OTHER};
+                                     .op_range_count = 1, .op_flags = SIM_OP_LIGHT, .op_kind = SIM_TASK_OTHER};
     return queue(&op, description, SIM_CMO_BYTES, "cmoDesc", stream, site);
 }
 

@@ -294,12 +294,6 @@ struct random_update {
     struct sim_recorded ru_recorded;
 };
 
-static const struct sim_range *update_range(const void *argument, size_t *count)
-{
-    *count = 1;
-    return argument;
-}
-
 /* Returns the recorded task's argument with the updatable values read from device memory, or NULL if they are
  * invalid. */
 static void *updated(const void *before, void *state)
@@ -332,7 +326,7 @@ static aclError run_update(struct sim_run *run, void *argument)
 aclError sim_task_random_update(struct sim_target recorded, uint32_t task, const void *address,
                                 struct sim_target stream, void *site)
 {
-    static const struct sim_op op = {.op_name = "aclrtTaskUpdateAsync", .op_run = run_update, .op_ranges = update_range,
+    static const struct sim_op op = {.op_name = "aclrtTaskUpdateAsync", .op_run = run_update, .op_range_count = 1,
                                      .op_flags = SIM_OP_LIGHT, .op_kind = SIM_TASK_OTHER};
     struct random_update update = {.ru_range = {.rg_address = address, .rg_size = sizeof(aclrtRandomNumTaskInfo)}};
     SIM_TRY(sim_engine_recorder->rc_find_task(recorded, task, SIM_TASK_RANDOM, &update.ru_recorded));

@@ -73,12 +73,6 @@ struct reduce_task {
     aclDataType rd_type;
 };
 
-static const struct sim_range *its_ranges(const void *argument, size_t *count)
-{
-    *count = 2;
-    return argument;
-}
-
 static inline float reduce_floats(aclrtReduceKind kind, float one, float other)
 {
     if (kind == ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM)
@@ -141,7 +135,7 @@ static aclError run_reduce(struct sim_run *run, void *argument)
 }
 
 #define REDUCE_OP(flags)                                                                                               \
-    {.op_name = "aclrtReduceAsync", .op_run = run_reduce, .op_ranges = its_ranges, .op_flags = (flags),                \
+    {.op_name = "aclrtReduceAsync", .op_run = run_reduce, .op_range_count = 2, .op_flags = (flags),                \
      .op_kind = SIM_TASK_COPY}
 static const struct sim_op reduce_ops[] = {REDUCE_OP(SIM_OP_LIGHT), REDUCE_OP(0), REDUCE_OP(SIM_OP_HEAVY)};
 
