@@ -65,11 +65,12 @@ GROUP_MUTANTS = (
         "true",
         (EVENT,),
     ),
+    Mutant("idle stream hides its failure", "is_calm", "| (uint32_t)error", "| 0 * (uint32_t)error", (STREAM,)),
     Mutant("dropped latch stays closed", "hold_op", ".op_drop = drop_hold,", "", (STREAM,)),
     Mutant(
         "latches outlive the handle",
         "sim_stream_destroy",
-        "sim_gate_raise(&stream->st_latch, atomic_load(&stream->st_holds));",
+        "sim_gate_raise(&stream->st_latch, holds);",
         "",
         (STREAM,),
     ),

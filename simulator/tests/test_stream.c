@@ -28,6 +28,21 @@ static void test_failure(void)
     CHECK_CODE(aclrtDestroyStream(stream), 0);
 }
 
+/* A synchronisation that has nothing to wait for reports the failure as well, and a query leaves it. */
+static void test_failure_of_idle(void)
+{
+    aclrtStream stream = make_stream();
+    aclrtStreamStatus status;
+    launch(stream, fail_once, NULL, ACLSIM_TASK_LIGHT);
+    do
+        CHECK_CODE(aclrtStreamQuery(stream, &status), 0);
+    while (status != ACL_STREAM_STATUS_COMPLETE);
+    CHECK_CODE(aclrtStreamQuery(stream, &status), 0);
+    CHECK_CODE(aclrtSynchronizeStream(stream), ACL_ERROR_RT_AICORE_EXCEPTION);
+    CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
+}
+
 /* Stopping ends the first task, and the tasks behind it stay queued. */
 static void test_stop(void)
 {
@@ -133,6 +148,7 @@ static void test_schedule(const char *schedule)
 {
     open_device(schedule);
     test_failure();
+    test_failure_of_idle();
     test_stop();
     atomic_store(&destroyed, 0);
     test_destroy_held();

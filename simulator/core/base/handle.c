@@ -11,7 +11,6 @@
 _Static_assert(SIM_KINDS <= 1 << (SIM_LIFE_SHIFT - SIM_INDEX_BITS), "more bits for kinds");
 
 static struct sim_table *_Atomic tables[SIM_KINDS]; /* by kind; each is written under its table's lock */
-static _Atomic uint64_t generation;     /* one counter for all tables: no handle value ever repeats */
 
 int sim_table_open(struct sim_table *table)
 {
@@ -49,8 +48,9 @@ void *sim_table_take(struct sim_table *table, uint64_t *handle)
         slot->sl_index = index;
         atomic_store_explicit(&table->tb_count, index + 1, memory_order_release);
     }
+    uint64_t life = atomic_load_explicit(&table->tb_life, memory_order_relaxed) + 1;
+    atomic_store_explicit(&table->tb_life, life, memory_order_relaxed);
     sim_unlock(&table->tb_lock);
-    uint64_t life = atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed) + 1;
     *handle = life << SIM_LIFE_SHIFT | (uint64_t)table->tb_kind << SIM_INDEX_BITS | index;
     return slot;
 }
@@ -93,7 +93,7 @@ const char *sim_handle_describe(const void *handle)
     const struct sim_table *table = kind < SIM_KINDS ? atomic_load_explicit(&tables[kind], memory_order_relaxed) : NULL;
     uint64_t life = value >> SIM_LIFE_SHIFT;
     if (table == NULL || index == 0 || index >= table->tb_limit || life == 0 ||
-        life > atomic_load_explicit(&generation, memory_order_relaxed))
+        life > atomic_load_explicit(&table->tb_life, memory_order_relaxed))
         return "not a handle";
     snprintf(text, sizeof text, "a %s %s", sim_table_find(table, handle) != NULL ? "live" : "destroyed",
              sim_table_name(table));

@@ -3,7 +3,7 @@
  * A handle is generation << 28 | kind << 22 | index. The slot stores the whole value, so that one compare
  * distinguishes a live handle from NULL, garbage, a destroyed one and one of another kind. A table is a reserved
  * range whose slots are reused, but never freed or used for another type, so that a pointer to a slot can always be
- * followed; the slot's own lock guards its content. Generations never repeat in a process, not even after a reset or
+ * followed; the slot's own lock guards its content. Generations never repeat in a table, not even after a reset or
  * in the child of a fork. */
 #ifndef SIM_HANDLE_H
 #define SIM_HANDLE_H
@@ -88,6 +88,7 @@ struct sim_table {
     enum sim_kind tb_kind;
     _Atomic uint32_t tb_count; /* slots used so far, including slot 0; 0: not open */
     uint32_t tb_free;          /* first free index, 0: none */
+    _Atomic uint64_t tb_life;  /* the newest generation; written under tb_lock */
     struct sim_lock tb_lock;
 };
 

@@ -43,7 +43,7 @@ aclError sim_stream_any(aclrtStream handle, struct sim_target *target)
         return ACL_SUCCESS;
     }
     SIM_TRY(sim_stream_find(handle, target));
-    return sim_context_current(&context);
+    return sim_runtime_check_current();
 }
 
 /* On the path of every submission. */
@@ -140,7 +140,9 @@ aclError sim_stream_destroy(struct sim_target target, bool force)
               (unsigned long long)target.tg_handle);
     if (force)
         sim_engine_drop(stream);
-    sim_gate_raise(&stream->st_latch, atomic_load(&stream->st_holds)); /* no call can do it for a dead handle */
+    uint64_t holds = atomic_load_explicit(&stream->st_holds, memory_order_relaxed);
+    if (!sim_gate_passed(&stream->st_latch, holds))
+        sim_gate_raise(&stream->st_latch, holds); /* no call can do it for a dead handle */
     enum sim_wait wait = sim_engine_wait(stream, sim_stream_tail(stream), SIM_FOREVER, SIM_HELPER);
     if (unlikely(wait != SIM_WAIT_PASSED)) { /* the stream stays as it was */
         atomic_store_explicit(&stream->st_slot.sl_handle, target.tg_handle, memory_order_release);

@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "base/handle.h"
+#include "base/runtime.h"
 #include "task.h"
 #include "task_value.h"
 
@@ -36,21 +37,21 @@ struct sim_stream_saturation {
     _Atomic bool sa_reached; /* the status switch, as the tasks run so far have set it */
 };
 
-/* Fields are on separate cache lines by the thread that writes them. Tickets, level and st_returned are not reset when
- * the slot is reused: they keep counting, so that a record or a waiter of the slot's former stream reads as done. */
+/* Fields are on separate cache lines by the thread that writes them; a launch and its synchronisation touch three of
+ * them. Tickets, level and st_returned are not reset when the slot is reused: they keep counting, so that a record or a
+ * waiter of the slot's former stream reads as done. */
 struct sim_stream {
+    /* Read by each call, and seldom written. Atomic, as others below, because a getter may run while the slot is
+     * reused. */
     struct sim_slot st_slot;
     struct sim_context *_Atomic st_context;
-    struct sim_stream *st_before, *st_after; /* in the context's list; guarded by cx_lock */
-    _Atomic uint32_t st_priority;  /* atomic, as the next ones, because a getter may run while the slot is reused */
-    _Atomic uint32_t st_flags;
-    _Atomic uint32_t st_tag;       /* a number that the program sets */
-    _Atomic uint32_t st_keeps_op_info; /* a switch, 0 or 1 */
-    _Atomic enum sim_stream_kind st_kind;
-    _Atomic bool st_stop_on_failure;
-    _Atomic enum sim_taken st_taken;
     _Atomic uint64_t st_owner;     /* handle of the instance that took it over, or owns it; written under gt_lock */
-    struct sim_branch *st_branch;  /* of that instance; guarded by the instance's lock */
+    _Atomic uint64_t st_drop;      /* tasks up to this ticket are discarded; see SIM_DROP_ALL */
+    _Atomic uint64_t st_aborted;   /* sim_engine_aborts when the newest abort of this stream began */
+    _Atomic aclError st_error;     /* first failure not yet reported; text guarded by gt_lock */
+    _Atomic enum sim_stream_kind st_kind;
+    _Atomic enum sim_taken st_taken;
+    _Atomic bool st_stop_on_failure;
 
     /* Guarded by st_gate.gt_lock; st_tail is also read without it. The level of st_gate is the count of finished tasks,
      * which only the holder writes. Pending tasks = st_tail - level. */
@@ -68,36 +69,43 @@ struct sim_stream {
     _Alignas(SIM_LINE) struct sim_chunk *st_head_chunk;
     struct sim_chunk *_Atomic st_spare;
     struct sim_waiter st_waiter;   /* for the gate at which it is parked */
+    _Atomic uint32_t st_habit;     /* see worker.c */
 
     /* Used by the workers; see worker.c. */
     _Alignas(SIM_LINE) struct sim_stream *st_next_ready;
     uint64_t st_seen;
     _Atomic uint32_t st_kicked;
-    _Atomic uint32_t st_habit;
     struct sim_stream *st_next_timed; /* guarded, like st_timed, by worker.c's timer lock */
     bool st_timed;
 
-    /* Rarely used. */
-    _Alignas(SIM_LINE) _Atomic uint64_t st_drop; /* tasks up to this ticket are discarded; see SIM_DROP_ALL */
-    _Atomic aclError st_error;     /* first failure not yet reported; text guarded by gt_lock */
-    char st_error_text[SIM_STREAM_TEXT];
-    _Atomic uint64_t st_aborted;   /* sim_engine_aborts when the newest abort of this stream began */
-    _Atomic aclError st_abort_code;
-    struct sim_gate st_abort_ends; /* counts the aborts that have ended; st_aborts counts those begun */
-    _Atomic uint64_t st_aborts;
-    struct sim_stream_saturation st_saturation;
+    /* Set when the stream is created, and used when it is destroyed. */
+    _Alignas(SIM_LINE) struct sim_stream *st_before, *st_after; /* in the context's list; guarded by cx_lock */
+    _Atomic uint32_t st_priority;
+    _Atomic uint32_t st_flags;
+    _Atomic uint32_t st_tag;       /* a number that the program sets */
+    _Atomic uint32_t st_keeps_op_info; /* a switch, 0 or 1 */
+    struct sim_branch *st_branch;  /* of the instance that took it over; guarded by the instance's lock */
     _Atomic uint32_t st_cores[SIM_CORE_TYPES]; /* how many cores its work may use; 0: no limit of the stream */
-    struct sim_gate st_returned;   /* the newest user callback that has returned; only rises */
-    uint64_t st_posted;            /* user callbacks queued; used by the holder */
+    struct sim_stream_saturation st_saturation;
+    struct sim_caller *_Atomic st_caller; /* the queue of its callbacks; guarded by sim_caller_lock */
     struct sim_gate st_latch;      /* counts the releases of aclsimStreamHold */
     _Atomic uint64_t st_holds;
+    struct sim_gate st_abort_ends; /* counts the aborts that have ended; st_aborts counts those begun */
+    _Atomic uint64_t st_aborts;
+
+    /* Rarely used. */
+    _Atomic aclError st_abort_code;
+    struct sim_gate st_returned;   /* the newest user callback that has returned; only rises */
+    uint64_t st_posted;            /* user callbacks queued; used by the holder */
+    struct sim_caller *_Atomic st_returner; /* the queue of the callback that it waits for, or NULL */
     struct sim_gate st_valued;     /* counts the value waits whose condition was met */
     struct sim_task_value st_value;     /* what it waits for; list_lock of task_value.c guards it and the next two */
     bool st_waits_for_value;
     struct sim_stream *st_next_valued;
-    struct sim_caller *_Atomic st_caller;   /* the queue of its callbacks; guarded by sim_caller_lock */
-    struct sim_caller *_Atomic st_returner; /* the queue of the callback that it waits for, or NULL */
+    char st_error_text[SIM_STREAM_TEXT];
 };
+_Static_assert(sizeof(struct sim_stream) / SIM_LINE % 2 == 1,
+               "with an odd number of lines, the same line of many streams is in many sets of a cache");
 
 extern struct sim_table sim_streams;
 
@@ -128,6 +136,15 @@ aclError sim_stream_own(aclrtStream handle, struct sim_target *target);
 
 /* The same for calls that clean up, such as destroying, stopping or unbinding: also in a context that has failed. */
 aclError sim_stream_to_clean(aclrtStream handle, struct sim_target *target);
+
+/* The stream of `handle` if sim_stream_any has nothing to refuse, to wait for or to look up; else NULL: the fast case
+ * of calls that leave the others to a function of their own. */
+static inline struct sim_stream *sim_stream_plain(aclrtStream handle)
+{
+    struct sim_stream *stream = sim_table_find(&sim_streams, handle);
+    bool locked = atomic_load_explicit(&sim_runtime_locked, memory_order_acquire);
+    return likely(stream != NULL && !locked && sim_runtime_is_bound()) ? stream : NULL;
+}
 
 /* Creates a stream in `context`, and calls the stream-state callbacks unless the stream is an instance's. Returns
  * 207008 when the device has too many streams, and 107002 when the context is being destroyed. */

@@ -51,6 +51,9 @@ static void unlink_at(struct sim_stream **link)
 
 void sim_task_value_forget(struct sim_stream *stream)
 {
+    /* The caller runs after the stream's waits, and so reads a count that includes the stream if it is in the list. */
+    if (likely(atomic_load_explicit(&sim_task_value_waits, memory_order_relaxed) == 0))
+        return;
     sim_lock(&list_lock);
     struct sim_stream **link = &first;
     while (stream->st_waits_for_value && *link != stream)

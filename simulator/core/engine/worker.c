@@ -95,7 +95,8 @@ static void append(struct sim_stream *stream)
     else
         pool.pl_first = stream;
     pool.pl_last = stream;
-    atomic_fetch_add_explicit(&pool.pl_ready, 1, memory_order_relaxed);
+    uint32_t ready = atomic_load_explicit(&pool.pl_ready, memory_order_relaxed);
+    atomic_store_explicit(&pool.pl_ready, ready + 1, memory_order_relaxed);
 }
 
 void sim_worker_push(struct sim_stream *stream)
@@ -128,7 +129,8 @@ static struct sim_stream *pop(struct sim_stream *_Atomic *held)
         pool.pl_first = stream->st_next_ready;
         if (pool.pl_first == NULL)
             pool.pl_last = NULL;
-        atomic_fetch_sub_explicit(&pool.pl_ready, 1, memory_order_relaxed);
+        uint32_t ready = atomic_load_explicit(&pool.pl_ready, memory_order_relaxed);
+        atomic_store_explicit(&pool.pl_ready, ready - 1, memory_order_relaxed);
     }
     sim_unlock(&pool.pl_lock);
     return stream;
