@@ -63,8 +63,8 @@ aclError aclsimReset(void)
     return ACL_SUCCESS;
 }
 
-aclError aclsimLaunchTask(aclrtStream stream, aclsimTaskFunc function, void *argument, const aclsimRange *ranges,
-                          size_t rangeCount, uint32_t flags)
+SIM_HOT aclError aclsimLaunchTask(aclrtStream stream, aclsimTaskFunc function, void *argument,
+                                  const aclsimRange *ranges, size_t rangeCount, uint32_t flags)
 {
     SIM_ENTER();
     SIM_NOT_NULL(function);

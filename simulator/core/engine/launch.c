@@ -39,6 +39,13 @@ static const struct sim_op launch_op = LAUNCH_OP(0), launch_light_op = LAUNCH_OP
 aclError sim_launch_task(struct sim_target stream, aclsimTaskFunc function, void *argument, const aclsimRange *ranges,
                          size_t count, uint32_t flags, void *site)
 {
+    const struct sim_op *op = flags == ACLSIM_TASK_LIGHT    ? &launch_light_op
+                              : flags == ACLSIM_TASK_WORKER ? &launch_worker_op
+                                                            : &launch_op;
+    if (count == 0) { /* the common case, of constant size */
+        const struct launch plain = {function, argument, 0};
+        return sim_engine_submit(stream, op, &plain, sizeof plain, site, NULL);
+    }
     _Alignas(struct launch) unsigned char small[SIM_TASK_BYTES];
     size_t size = sizeof(struct launch) + count * sizeof(struct sim_range);
     struct launch *launch = size <= sizeof small ? (void *)small : malloc(size);
@@ -56,9 +63,6 @@ aclError sim_launch_task(struct sim_target stream, aclsimTaskFunc function, void
         snprintf(name, sizeof name, "ranges[%zu]", i);
         code = sim_memory_claim(&launch->la_ranges[i], name);
     }
-    const struct sim_op *op = flags == ACLSIM_TASK_LIGHT    ? &launch_light_op
-                              : flags == ACLSIM_TASK_WORKER ? &launch_worker_op
-                                                            : &launch_op;
     if (code == ACL_SUCCESS)
         code = sim_engine_submit(stream, op, launch, size, site, NULL);
     if ((void *)launch != (void *)small)
