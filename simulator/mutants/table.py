@@ -225,11 +225,12 @@ ENGINE_MUTANTS = (
     Mutant("host stays in its gate", "sleep_at", "sleep.sl_count-- != 0", "--sleep.sl_count != 0", (STRESS, TIME)),
     Mutant(
         "timed host runs long tasks",
-        "help",
-        "look->lk_ticket, role, UINT32_MAX",
-        "look->lk_ticket, SIM_HELPER + 0 * role, UINT32_MAX",
+        "run_held",
+        "ticket, role, UINT32_MAX",
+        "ticket, SIM_HELPER + 0 * role, UINT32_MAX",
         (TIME,),
     ),
+    Mutant("long tasks run ahead", "sim_engine_run_ahead", "ticket, SIM_SUBMITTER", "ticket, SIM_HELPER", (WAIT,)),
     # the worker threads
     Mutant("push wakes nobody", "sim_worker_push", "pool.pl_patrolled ? NULL : someone_to_wake()", "NULL", (ENGINE,)),
     Mutant(

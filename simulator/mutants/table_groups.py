@@ -29,9 +29,9 @@ GROUP_MUTANTS = (
     Mutant(
         "record stored after the lock",
         "sim_event_record",
-        "return submit(stream, &record_op, task, handle, site, &event->ev_record);",
-        "SIM_TRY(submit(stream, &record_op, task, handle, site, NULL)); atomic_store(&event->ev_record, "
-        "sim_record_of(stream.tg_stream, sim_stream_tail(stream.tg_stream))); return ACL_SUCCESS;",
+        "handle, site, &event->ev_record);",
+        "handle, site, NULL) || (atomic_store(&event->ev_record, "
+        "sim_record_of(stream.tg_stream, sim_stream_tail(stream.tg_stream))), ACL_SUCCESS);",
         (EVENT, STRESS),
     ),
     Mutant(
@@ -49,7 +49,13 @@ GROUP_MUTANTS = (
         "",
         (EVENT,),
     ),
-    Mutant("queued task without a reference", "sim_event_record", ".et_owns = is_flag(event),", "", (EVENT,)),
+    Mutant(
+        "queued task without a reference",
+        "submit",
+        "SIM_TRY(sim_event_refer(task->et_event, handle))",
+        "(void)handle",
+        (EVENT,),
+    ),
     Mutant(
         "reference to a released slot",
         "sim_event_refer",

@@ -103,6 +103,31 @@ static void test_partial_help(void)
     CHECK_CODE(aclrtDestroyEvent(event), 0);
 }
 
+/* A stream that waits for another runs that one's light tasks itself instead of parking; longer tasks only park it. */
+static void test_run_ahead(void)
+{
+    aclrtStream first = make_stream(), second = make_stream();
+    aclrtEvent event = make_event();
+    struct latch light = LATCH, long_one = LATCH;
+    struct sim_stream *found = target_of(second).tg_stream;
+    occupy_workers();
+    for (uint32_t round = 1; round <= 3; round++) {
+        launch(first, open_latch, &light, ACLSIM_TASK_LIGHT);
+        if (round == 2)
+            launch(first, open_latch, &long_one, 0);
+        CHECK_CODE(aclrtRecordEvent(event, first), 0);
+        CHECK_CODE(aclrtStreamWaitEvent(second, event), 0);
+        run_stream(second);
+        CHECK(latch_count(&light) == round && latch_count(&long_one) == (round == 3));
+        CHECK(found->st_state == (round == 2 ? SIM_PARKED : SIM_IDLE));
+        CHECK_CODE(aclrtSynchronizeStream(second), 0);
+    }
+    free_workers();
+    CHECK_CODE(aclrtDestroyStream(second), 0);
+    CHECK_CODE(aclrtDestroyStream(first), 0);
+    CHECK_CODE(aclrtDestroyEvent(event), 0);
+}
+
 /* ---- a long chain of streams, each waiting for the one before ---- */
 
 struct link {
@@ -326,6 +351,7 @@ int main(void)
     test_long_task_behind();
     test_long_task_arrives();
     test_partial_help();
+    test_run_ahead();
     test_chain();
     test_chain_moves();
     test_chain_expires();

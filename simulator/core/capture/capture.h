@@ -23,7 +23,11 @@ bool sim_capture_wait(struct sim_event *event, aclrtEvent handle, struct sim_tar
                       aclError *code);
 
 /* For host calls on an event: returns 107028 while the event's newest record lies in an open capture. */
-aclError sim_capture_check_event(struct sim_event *event);
+aclError sim_capture_check_captured(struct sim_event *event);
+static inline aclError sim_capture_check_event(struct sim_event *event)
+{
+    return likely(!sim_event_is_captured(event)) ? ACL_SUCCESS : sim_capture_check_captured(event);
+}
 
 /* Implements rc_refuse_unsafe (engine/recorder.h). */
 aclError sim_capture_refuse_unsafe(struct sim_context *context, aclError code);

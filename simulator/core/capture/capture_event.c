@@ -30,7 +30,7 @@ SIM_RARE static aclError refuse_captured(void)
                     "aclmdlRICaptureEnd");
 }
 
-aclError sim_capture_check_event(struct sim_event *event)
+aclError sim_capture_check_captured(struct sim_event *event)
 {
     return likely(capture_of(event) == 0) ? ACL_SUCCESS : refuse_captured();
 }

@@ -106,6 +106,10 @@ enum sim_role { SIM_HELPER, SIM_WORKER, SIM_SUBMITTER };
  * thread. */
 enum sim_wait sim_engine_wait(struct sim_stream *stream, uint64_t ticket, uint64_t deadline, enum sim_role role);
 
+/* Called by a task that waits for the ticket of another stream: if no thread runs that stream and only a few light
+ * tasks are left up to the ticket, runs them. True when it has finished the ticket. */
+bool sim_engine_run_ahead(struct sim_stream *stream, uint64_t ticket);
+
 /* Waits at a gate without running tasks. */
 enum sim_wait sim_engine_wait_gate(struct sim_gate *gate, uint64_t target, uint64_t deadline);
 

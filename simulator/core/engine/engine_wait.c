@@ -1,6 +1,10 @@
 /* Waiting host threads: a host follows the gates that parked streams wait at, runs the stream at the end of the chain
  * as far as needed, and checks again. It sleeps only when it cannot help, and it never nests.
  *
+ * Most streams that wait for another one are never parked: the task that waits runs the few light tasks before its
+ * record itself (sim_engine_run_ahead). Only there does a thread hold several streams, at most AHEAD_DEPTH + 1. It
+ * waits for no other thread meanwhile, and light tasks are soon done, so that the outer stream is not delayed.
+ *
  * Behind a flag event the chain continues at the event's newest record, and behind a notify at its newest change: these
  * links are guesses. Behind a stream that waits inside a replay it continues at a stream that walks the replay; that
  * link is not a guess. The host sleeps at the end of the chain, at the first flag on it and at its own stream; after it
@@ -14,6 +18,8 @@
 #include <string.h>
 
 #define SPIN_NS 10000 /* a host spins this long while another thread runs what it waits for */
+#define AHEAD_TASKS 16 /* a task that waits runs at most so many tasks of another stream ... */
+#define AHEAD_DEPTH 4  /* ... in at most so many engine loops, one inside another */
 #define FLAGS 64      /* links of a chain through gates that are not of streams; these may form a circle */
 
 /* What a waiting host finds at the end of the chain of gates. */
@@ -171,6 +177,15 @@ SIM_RARE static bool spin_for(struct sim_gate *gate, uint64_t target)
     return true;
 }
 
+/* A stream that a host runs needs no worker at its next push. The word is on a line of the workers, so it is written
+ * only if it changes. */
+static inline void run_held(struct sim_stream *stream, uint64_t ticket, enum sim_role role)
+{
+    if (unlikely(atomic_load_explicit(&stream->st_habit, memory_order_relaxed) != 0))
+        atomic_store_explicit(&stream->st_habit, 0, memory_order_relaxed);
+    sim_engine_run(stream, ticket, role, UINT32_MAX);
+}
+
 /* Runs the held stream at the end of the chain. False when this role may not run its first task; then a worker is
  * woken. Behind a guess only light tasks are run, because another task might itself wait for this host. */
 static bool help(struct look *look, enum sim_role role)
@@ -179,8 +194,7 @@ static bool help(struct look *look, enum sim_role role)
         role = SIM_SUBMITTER;
     struct sim_stream *stream = look->lk_end.sp_stream;
     uint64_t before = sim_gate_level(&stream->st_gate);
-    atomic_store_explicit(&stream->st_habit, 0, memory_order_relaxed);
-    sim_engine_run(stream, look->lk_ticket, role, UINT32_MAX);
+    run_held(stream, look->lk_ticket, role);
     if (role == SIM_HELPER || sim_gate_level(&stream->st_gate) != before)
         return true;
     look->lk_gate = &stream->st_gate;
@@ -189,11 +203,11 @@ static bool help(struct look *look, enum sim_role role)
     return false;
 }
 
-enum sim_wait sim_engine_wait(struct sim_stream *stream, uint64_t ticket, uint64_t deadline, enum sim_role role)
+/* The wait of sim_engine_wait when the stream cannot simply be run up to the ticket. */
+SIM_RARE static enum sim_wait wait_along(struct sim_stream *stream, uint64_t ticket, uint64_t deadline,
+                                         enum sim_role role)
 {
     bool spun = false;
-    if (!sim_worker_available())
-        role = SIM_HELPER;
     while (!sim_gate_passed(&stream->st_gate, ticket)) {
         if (unlikely(sim_thread.th_in_kernel))
             return SIM_WAIT_KERNEL;
@@ -230,6 +244,32 @@ enum sim_wait sim_engine_wait(struct sim_stream *stream, uint64_t ticket, uint64
         sleep_at(&stream->st_gate, ticket, &look, deadline);
     }
     return SIM_WAIT_PASSED;
+}
+
+enum sim_wait sim_engine_wait(struct sim_stream *stream, uint64_t ticket, uint64_t deadline, enum sim_role role)
+{
+    if (sim_gate_passed(&stream->st_gate, ticket))
+        return SIM_WAIT_PASSED;
+    if (!sim_worker_available())
+        role = SIM_HELPER;
+    if (likely(!sim_thread.th_in_kernel) && likely(sim_engine_hold(stream, SIM_HELPER))) {
+        run_held(stream, ticket, role);
+        if (likely(sim_gate_passed(&stream->st_gate, ticket)))
+            return SIM_WAIT_PASSED;
+    }
+    return wait_along(stream, ticket, deadline, role);
+}
+
+bool sim_engine_run_ahead(struct sim_stream *stream, uint64_t ticket)
+{
+    /* Without workers, the order of the tasks of all streams is part of the schedule. A watcher that times the waiting
+     * task must not see other tasks inside it. */
+    if (sim_thread.th_depth > AHEAD_DEPTH || ticket - sim_gate_level(&stream->st_gate) > AHEAD_TASKS ||
+        !sim_worker_available() || atomic_load_explicit(&sim_watchers, memory_order_relaxed) != 0 ||
+        !sim_engine_hold(stream, SIM_SUBMITTER))
+        return false;
+    sim_engine_run(stream, ticket, SIM_SUBMITTER, UINT32_MAX);
+    return sim_gate_passed(&stream->st_gate, ticket);
 }
 
 enum sim_wait sim_engine_wait_gate(struct sim_gate *gate, uint64_t target, uint64_t deadline)

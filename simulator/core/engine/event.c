@@ -126,77 +126,33 @@ aclError sim_event_destroy(struct sim_event *event, aclrtEvent handle)
 
 /* ---- tasks ---- */
 
+/* The argument of a task. A record stores the first member only, and a wait without a time-out the first two: what it
+ * does not store, its op says. */
 struct event_task {
     struct sim_event *et_event;
     sim_record et_record; /* wait: the record that it waits for, 0: the flag; reset: the record that it clears */
-    uint64_t et_timeout;  /* wait: nanoseconds, SIM_FOREVER: none */
-    uint64_t et_deadline; /* counted from when the wait begins to run; 0: not yet */
-    bool et_counted;      /* a wait that ev_waits counts */
-    bool et_timed;        /* a record that stamps the event; kept here, because the event may be gone when it runs */
-    bool et_owns;         /* owns one reference of the event */
+    uint64_t et_timeout;  /* wait with a time-out: nanoseconds */
+    uint64_t et_deadline; /* the same, counted from when the wait begins to run; 0: not yet */
 };
+
+/* What a task holds of its event, from its submission until it has run or is discarded: nothing, a reference, or a
+ * reference and a place in ev_waits. */
+enum hold { HOLDS_NOTHING, HOLDS_EVENT, HOLDS_PLACE };
 
 const struct sim_event *sim_event_of_task(const void *argument)
 {
     return ((const struct event_task *)argument)->et_event;
 }
 
-static void end_task(void *argument)
+static void drop_event(void *argument)
 {
-    struct event_task *task = argument;
-    if (task->et_counted)
-        atomic_fetch_sub_explicit(&task->et_event->ev_waits, 1, memory_order_release);
-    if (task->et_owns)
-        sim_event_release(task->et_event);
+    sim_event_release(((struct event_task *)argument)->et_event);
 }
 
-static aclError run_record(struct sim_run *run, void *argument)
+static void drop_place(void *argument)
 {
-    struct event_task *task = argument;
-    struct sim_event *event = task->et_event;
-    sim_record own = sim_record_of(run->rn_stream, run->rn_ticket);
-    if (task->et_timed) {
-        uint64_t now = sim_clock_now();
-        sim_lock(&event->ev_flag.gt_lock);
-        if (atomic_load_explicit(&event->ev_record, memory_order_acquire) == own) {
-            event->ev_timestamp = now;
-            event->ev_stamped = own;
-        }
-        sim_unlock(&event->ev_flag.gt_lock);
-    }
-    if (task->et_owns)
-        sim_gate_set(&event->ev_flag, 1);
-    end_task(argument);
-    return ACL_SUCCESS;
-}
-
-static aclError run_wait(struct sim_run *run, void *argument)
-{
-    struct event_task *wait = argument;
-    bool on_flag = wait->et_record == 0;
-    struct sim_gate *gate = on_flag ? &wait->et_event->ev_flag : &sim_record_stream(wait->et_record)->st_gate;
-    uint64_t target = on_flag ? 1 : sim_record_ticket(wait->et_record);
-    if (!sim_gate_passed(gate, target) && !run->rn_expired) {
-        if (wait->et_deadline == 0)
-            wait->et_deadline = wait->et_timeout == SIM_FOREVER ? SIM_FOREVER : sim_clock_now() + wait->et_timeout;
-        run->rn_gate = gate;
-        run->rn_target = target;
-        run->rn_deadline = wait->et_deadline;
-        return SIM_PARK;
-    }
-    end_task(argument);
-    return run->rn_expired ? ACL_ERROR_RT_TASK_TIMEOUT : ACL_SUCCESS;
-}
-
-static aclError run_reset(struct sim_run *run, void *argument)
-{
-    struct event_task *reset = argument;
-    (void)run;
-    if (is_flag(reset->et_event))
-        sim_gate_set(&reset->et_event->ev_flag, 0);
-    atomic_store_explicit(&reset->et_event->ev_cleared, reset->et_record, memory_order_release);
-    end_task(argument);
-    return ACL_SUCCESS;
+    atomic_fetch_sub_explicit(&((struct event_task *)argument)->et_event->ev_waits, 1, memory_order_release);
+    drop_event(argument);
 }
 
 /* Captured tasks, which are those of flag events, keep a reference as long as their instance lives. */
@@ -207,24 +163,100 @@ static aclError renew(void *argument)
     return ACL_SUCCESS;
 }
 
-#define EVENT_OP(name, run, kind)                                                                                      \
-    {.op_name = name, .op_run = run, .op_drop = end_task, .op_flags = SIM_OP_LIGHT, .op_kind = kind, .op_renew = renew}
-static const struct sim_op record_op = EVENT_OP("aclrtRecordEvent", run_record, SIM_TASK_FLAG_RECORD);
-static const struct sim_op wait_op = EVENT_OP("aclrtStreamWaitEvent", run_wait, SIM_TASK_FLAG_WAIT);
-static const struct sim_op reset_op = EVENT_OP("aclrtResetEvent", run_reset, SIM_TASK_RESET);
-
-static aclError submit(struct sim_target stream, const struct sim_op *op, struct event_task task, aclrtEvent handle,
-                       void *site, _Atomic sim_record *record)
+/* The task that runs now ends. */
+static void end_task(const struct sim_run *run, void *argument)
 {
-    if (task.et_owns)
-        SIM_TRY(sim_event_refer(task.et_event, handle));
-    if (unlikely(sim_stream_taken(stream.tg_stream) != SIM_TAKEN_NOT)) /* a recording would keep it counted */
-        task.et_counted = false;
-    if (task.et_counted)
-        atomic_fetch_add_explicit(&task.et_event->ev_waits, 1, memory_order_relaxed);
-    aclError code = sim_engine_submit(stream, op, &task, sizeof task, site, record);
-    if (unlikely(code != ACL_SUCCESS))
-        end_task(&task);
+    if (run->rn_task->ta_op->op_drop != NULL)
+        run->rn_task->ta_op->op_drop(argument);
+}
+
+/* Only records of flag events hold something. */
+static aclError run_record(struct sim_run *run, void *argument)
+{
+    if (run->rn_task->ta_op->op_drop != NULL)
+        sim_gate_set(&((struct event_task *)argument)->et_event->ev_flag, 1);
+    end_task(run, argument);
+    return ACL_SUCCESS;
+}
+
+static aclError run_timed_record(struct sim_run *run, void *argument)
+{
+    struct sim_event *event = ((struct event_task *)argument)->et_event;
+    sim_record own = sim_record_of(run->rn_stream, run->rn_ticket);
+    uint64_t now = sim_clock_now();
+    sim_lock(&event->ev_flag.gt_lock);
+    if (atomic_load_explicit(&event->ev_record, memory_order_acquire) == own) {
+        event->ev_timestamp = now;
+        event->ev_stamped = own;
+    }
+    sim_unlock(&event->ev_flag.gt_lock);
+    return run_record(run, argument);
+}
+
+static aclError run_wait(struct sim_run *run, void *argument)
+{
+    struct event_task *wait = argument;
+    bool on_flag = wait->et_record == 0;
+    struct sim_gate *gate = on_flag ? &wait->et_event->ev_flag : &sim_record_stream(wait->et_record)->st_gate;
+    uint64_t target = on_flag ? 1 : sim_record_ticket(wait->et_record);
+    if (!sim_gate_passed(gate, target) && !run->rn_expired &&
+        (on_flag || !sim_engine_run_ahead(sim_record_stream(wait->et_record), target))) {
+        run->rn_gate = gate;
+        run->rn_target = target;
+        run->rn_deadline = SIM_FOREVER;
+        return SIM_PARK;
+    }
+    end_task(run, argument);
+    return run->rn_expired ? ACL_ERROR_RT_TASK_TIMEOUT : ACL_SUCCESS;
+}
+
+static aclError run_timed_wait(struct sim_run *run, void *argument)
+{
+    struct event_task *wait = argument;
+    aclError code = run_wait(run, argument);
+    if (code == SIM_PARK) {
+        if (wait->et_deadline == 0)
+            wait->et_deadline = sim_clock_now() + wait->et_timeout;
+        run->rn_deadline = wait->et_deadline;
+    }
+    return code;
+}
+
+static aclError run_reset(struct sim_run *run, void *argument)
+{
+    struct event_task *reset = argument;
+    if (is_flag(reset->et_event))
+        sim_gate_set(&reset->et_event->ev_flag, 0);
+    atomic_store_explicit(&reset->et_event->ev_cleared, reset->et_record, memory_order_release);
+    end_task(run, argument);
+    return ACL_SUCCESS;
+}
+
+#define EVENT_OP(name, run, drop, kind)                                                                                \
+    {.op_name = name, .op_run = run, .op_drop = drop, .op_flags = SIM_OP_LIGHT, .op_kind = kind, .op_renew = renew}
+#define RECORD_OPS(drop)                                                                                               \
+    {EVENT_OP("aclrtRecordEvent", run_record, drop, SIM_TASK_FLAG_RECORD),                                             \
+     EVENT_OP("aclrtRecordEvent", run_timed_record, drop, SIM_TASK_FLAG_RECORD)}
+#define WAIT_OPS(drop)                                                                                                 \
+    {EVENT_OP("aclrtStreamWaitEvent", run_wait, drop, SIM_TASK_FLAG_WAIT),                                             \
+     EVENT_OP("aclrtStreamWaitEvent", run_timed_wait, drop, SIM_TASK_FLAG_WAIT)}
+/* By what the task holds, and whether it stamps its event (a record) or has a time-out (a wait). A record cannot look
+ * that up when it runs, because its event may be gone. */
+static const struct sim_op record_ops[][2] = {RECORD_OPS(NULL), RECORD_OPS(drop_event)},
+                           wait_ops[][2] = {WAIT_OPS(NULL), WAIT_OPS(drop_event), WAIT_OPS(drop_place)};
+static const struct sim_op reset_op = EVENT_OP("aclrtResetEvent", run_reset, drop_event, SIM_TASK_RESET);
+
+/* Submits the first `size` bytes of the task. */
+static aclError submit(struct sim_target stream, const struct sim_op *op, enum hold hold, struct event_task *task,
+                       size_t size, aclrtEvent handle, void *site, _Atomic sim_record *record)
+{
+    if (hold != HOLDS_NOTHING)
+        SIM_TRY(sim_event_refer(task->et_event, handle));
+    if (hold == HOLDS_PLACE)
+        atomic_fetch_add_explicit(&task->et_event->ev_waits, 1, memory_order_relaxed);
+    aclError code = sim_engine_submit(stream, op, task, size, site, record);
+    if (unlikely(code != ACL_SUCCESS) && hold != HOLDS_NOTHING)
+        op->op_drop(task);
     return code;
 }
 
@@ -269,8 +301,10 @@ aclError sim_event_record(struct sim_event *event, aclrtEvent handle, struct sim
         return code;
     if (unlikely(is_ex && sim_stream_taken(stream.tg_stream) == SIM_TAKEN_CAPTURES))
         return ACL_SUCCESS; /* without ACL_EVENT_SYNC it has no place in a capture */
-    struct event_task task = {.et_event = event, .et_owns = is_flag(event), .et_timed = is_timed(event)};
-    return submit(stream, &record_op, task, handle, site, &event->ev_record);
+    enum hold hold = is_flag(event) ? HOLDS_EVENT : HOLDS_NOTHING;
+    struct event_task task = {.et_event = event};
+    return submit(stream, &record_ops[hold][is_timed(event)], hold, &task, offsetof(struct event_task, et_record),
+                  handle, site, &event->ev_record);
 }
 
 static inline void report_wait(sim_record own, sim_record waited)
@@ -294,7 +328,10 @@ aclError sim_event_wait(struct sim_event *event, aclrtEvent handle, struct sim_t
     if (!own)
         return ACL_SUCCESS;
     struct event_task task = {.et_event = event, .et_timeout = timeout_ns};
-    task.et_owns = task.et_counted = event->ev_class == SIM_EVENT_DEFAULT || event->ev_class == SIM_EVENT_FLAG;
+    bool counts = event->ev_class == SIM_EVENT_DEFAULT || event->ev_class == SIM_EVENT_FLAG;
+    enum hold hold = counts ? HOLDS_PLACE : HOLDS_NOTHING;
+    if (unlikely(sim_stream_taken(stream.tg_stream) != SIM_TAKEN_NOT) && counts)
+        hold = HOLDS_EVENT; /* a recording would keep it counted */
     sim_record self = sim_record_of(stream.tg_stream, sim_stream_tail(stream.tg_stream) + 1); /* or a later ticket */
     if (!is_flag(event)) {
         task.et_record = atomic_load_explicit(&event->ev_record, memory_order_acquire);
@@ -306,7 +343,9 @@ aclError sim_event_wait(struct sim_event *event, aclrtEvent handle, struct sim_t
             return ACL_SUCCESS;
         }
     }
-    SIM_TRY(submit(stream, &wait_op, task, handle, site, NULL));
+    bool timed = timeout_ns != SIM_FOREVER;
+    size_t size = timed ? sizeof task : offsetof(struct event_task, et_timeout);
+    SIM_TRY(submit(stream, &wait_ops[hold][timed], hold, &task, size, handle, site, NULL));
     if (task.et_record != 0)
         report_wait(self, task.et_record);
     return ACL_SUCCESS;
@@ -315,9 +354,9 @@ aclError sim_event_wait(struct sim_event *event, aclrtEvent handle, struct sim_t
 aclError sim_event_reset(struct sim_event *event, aclrtEvent handle, struct sim_target stream, void *site)
 {
     SIM_TRY(check_taken(event, stream));
-    struct event_task task = {.et_event = event, .et_owns = true};
+    struct event_task task = {.et_event = event};
     task.et_record = atomic_load_explicit(&event->ev_record, memory_order_acquire);
-    return submit(stream, &reset_op, task, handle, site, NULL);
+    return submit(stream, &reset_op, HOLDS_EVENT, &task, offsetof(struct event_task, et_timeout), handle, site, NULL);
 }
 
 /* ---- hosts ---- */
