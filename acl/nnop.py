@@ -14,10 +14,9 @@ from functools import lru_cache
 from typing import Any
 
 from acl import _lib
-from acl._lib import _acl, lib
+from acl._lib import _acl, ffi, lib
 from acl.phases import kinds_of, prototype_of
 
-_ffi = _lib.ffi
 _made: dict[str, Callable[..., Any]] = {}
 PHASE_TWO = ("workspace", "workspaceSize", "executor", "stream")
 
@@ -47,7 +46,7 @@ def _operators() -> Mapping[str, Any]:
 
 def address_of(symbol: str) -> int:
     """Return the address of a C function of an operator; 0 if the opened library does not have it."""
-    return int(_ffi.cast("uintptr_t", lib.acl_backend_symbol(os.fsencode(_library()), symbol.encode())))
+    return int(ffi.cast("uintptr_t", lib.acl_backend_symbol(os.fsencode(_library()), symbol.encode())))
 
 
 def _present(operator: Any, symbol: str) -> int:
@@ -78,18 +77,6 @@ def _second(name: str, operator: Any) -> Callable[..., Any]:
     """Create the Python call of an operator's second phase."""
     document = _document(name, PHASE_TWO, operator["name"], "ret")
     return _acl.phase(f"acl.nnop.{name}", document, "", None, _present(operator, operator["name"]))
-
-
-def phases(operator: Any) -> tuple[Any, int]:
-    """Return a function for an operator's first phase, with pointers for its outputs, and the address of its second."""
-    call = _first(operator["name"], operator)
-
-    def first(*arguments: Any) -> int:
-        *given, size, executor = arguments
-        size[0], executor[0], ret = call(*given)
-        return int(ret)
-
-    return first, _present(operator, operator["name"])
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

@@ -144,11 +144,18 @@ static PyObject *phase_first(PyObject *self, PyObject *const *args, Py_ssize_t c
                                        pycall_from_int(ret)}, 3);
 }
 
-/* Runs a second phase with workspace, size, executor and stream. */
-static PyObject *phase_run(phase_function *function, const uint64_t given[4])
+/* add(workspace, workspaceSize, executor, stream) -> ret */
+static PyObject *phase_second(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
+    const struct phase *phase = PyModule_GetState(self);
+    uint64_t given[4];
+    if (phase_count(phase, count, 4) != 0)
+        return NULL;
+    for (int place = 0; place < 4; place++)
+        if (pycall_u64(args[place], phase->ph_title, place + 1, &given[place]) != 0)
+            return NULL;
     aclnnStatus (*run)(void *, uint64_t, aclOpExecutor *, aclrtStream) =
-        (aclnnStatus(*)(void *, uint64_t, aclOpExecutor *, aclrtStream))function;
+        (aclnnStatus(*)(void *, uint64_t, aclOpExecutor *, aclrtStream))phase->ph_function;
     void *workspace = (void *)(uintptr_t)given[0];
     aclOpExecutor *executor = (aclOpExecutor *)(uintptr_t)given[2];
     aclrtStream stream = (aclrtStream)(uintptr_t)given[3];
@@ -161,32 +168,6 @@ static PyObject *phase_run(phase_function *function, const uint64_t given[4])
         Py_END_ALLOW_THREADS
     }
     return pycall_from_int(ret);
-}
-
-/* add(workspace, workspaceSize, executor, stream) -> ret */
-static PyObject *phase_second(PyObject *self, PyObject *const *args, Py_ssize_t count)
-{
-    const struct phase *phase = PyModule_GetState(self);
-    uint64_t given[4];
-    if (phase_count(phase, count, 4) != 0)
-        return NULL;
-    for (int place = 0; place < 4; place++)
-        if (pycall_u64(args[place], phase->ph_title, place + 1, &given[place]) != 0)
-            return NULL;
-    return phase_run(phase->ph_function, given);
-}
-
-/* phase_two(function, workspace, size, executor, stream): an operator's second phase, by its address. */
-static PyObject *phase_two(PyObject *self, PyObject *const *args, Py_ssize_t count)
-{
-    uint64_t given[5];
-    (void)self;
-    if (pycall_count("phase_two", count, 5, 5) != 0)
-        return NULL;
-    for (int place = 0; place < 5; place++)
-        if (pycall_u64(args[place], "phase_two", place + 1, &given[place]) != 0)
-            return NULL;
-    return phase_run((phase_function *)(uintptr_t)given[0], given + 1);
 }
 
 static void phase_free(void *home)

@@ -341,7 +341,6 @@ static PyObject *pycall_unraisable(PyObject *self, PyObject *const *args, Py_ssi
 static PyMethodDef pycall_own_methods[] = {
     {"capsule", (PyCFunction)(void (*)(void))capsule_new, METH_FASTCALL, NULL},
     {"phase", phase_new, METH_VARARGS, NULL},
-    {"phase_two", (PyCFunction)(void (*)(void))phase_two, METH_FASTCALL, NULL},
     {"unraisable", (PyCFunction)(void (*)(void))pycall_unraisable, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

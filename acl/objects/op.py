@@ -19,7 +19,6 @@ import numpy
 
 from acl import nnop
 from acl._hooks import kernel_replaced
-from acl._lib import _acl
 from acl.errors import AclError, codes, error_of
 from acl.objects import resource
 from acl.objects.array import DeviceArray
@@ -63,7 +62,7 @@ class Operator:
     def __init__(self, name: str) -> None:
         row = nnop._operators()[name]
         self.name, self.symbol, self.key = name, row["name"], f"acl.nn.{name}"
-        self.first, self.second = nnop.phases(row)
+        self.first, self.second = getattr(nnop, f"{name}_get_workspace_size"), getattr(nnop, name)
         self.shape: Shape = shape_of(row)
         self.parameters = self.shape.parameters
         self.specs: dict[Any, list[Any]] = {}
@@ -132,7 +131,7 @@ class Operator:
         elif busy or call.size or not call.again:
             self._now(call, blocks, opening)
         else:  # as _now() does, with nothing to wait for and without a workspace
-            ret = _acl.phase_two(call.second, 0, 0, call.executor, 0)
+            ret = call.second(0, 0, call.executor, 0)
             if ret != 0:
                 raise failure(ret, self.symbol)
             finish(blocks, self.symbol)
@@ -171,7 +170,7 @@ class Operator:
         executor = call.executor
         if not call.again:
             call.executor = 0  # the second phase consumes it, also if it fails
-        ret = _acl.phase_two(call.second, workspace, call.size, executor, stream)
+        ret = call.second(workspace, call.size, executor, stream)
         if ret != 0:
             raise failure(ret, self.symbol)
 

@@ -185,7 +185,7 @@ class Call:
         if value is None:
             if ctype == "aclIntArray *" and not parameter.optional:
                 return _made(self.handles, acl.create_int_array([]), acl.destroy_int_array, "aclCreateIntArray")
-            return nnop._ffi.NULL if ctype == "char *" else 0
+            return 0
         if ctype == "aclTensor *":
             return self._describe(value, place)
         if ctype == "aclTensorList *":
@@ -215,11 +215,10 @@ class Call:
 
     def plan(self) -> None:
         """Run the first phase."""
-        size, executor = nnop._ffi.new("uint64_t *"), nnop._ffi.new("uintptr_t *")
-        ret = self.first(*self.arguments, size, executor)
+        size, executor, ret = self.first(*self.arguments)
         if ret != 0:
             raise failure(ret, self.symbol + "GetWorkspaceSize")
-        self.size, self.executor = size[0], executor[0]
+        self.size, self.executor = size, executor
 
     def move(self, places: tuple[int, ...]) -> None:
         """Set the addresses that differ from those of the last call."""

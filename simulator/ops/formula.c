@@ -204,31 +204,37 @@ static void store(const struct job *job, union sim_block_values *result, char *t
     sim_element_store(result, job->jo_given, to, call->fc_out->tensors->type, stride, count);
 }
 
-/* Operands and results that are contiguous and need no conversion stay where they are. If an operand is the result, it
- * is loaded, because the functions expect that these differ. */
+/* Operands and results that are contiguous and need no conversion stay where they are; if all do, there are no blocks.
+ * If an operand is the result, it is loaded, because the functions expect that these differ. */
 static void run_line(char *const *places, const int64_t *strides, int64_t length, const void *context, uint32_t seat)
 {
     const struct job *job = context;
     const size_t operands = job->jo_call->fc_count;
     const bool stays = job->jo_plain_result && strides[0] == size_at(job, 0);
     const int64_t step = strides[0] / size_at(job, 0);
+    bool direct[SIM_FORMULA_OPERANDS], whole = stays && operands != 0;
     union sim_block_values loaded[SIM_FORMULA_OPERANDS], result;
     const void *from[SIM_FORMULA_OPERANDS] = {&loaded[0], &loaded[0], &loaded[0], &loaded[0]};
     (void)seat;
-    for (int64_t done = 0; done < length; done += job->jo_block) {
-        const size_t count = (size_t)(length - done < job->jo_block ? length - done : job->jo_block);
+    for (size_t i = 0; i < operands; i++) {
+        const size_t tensor = job->jo_places[i];
+        direct[i] = tensor != 0 && job->jo_plain[i] && strides[tensor] == size_at(job, tensor) &&
+                    places[tensor] != places[0];
+        whole = whole && direct[i];
+    }
+    const int64_t block = whole ? length : job->jo_block;
+    for (int64_t done = 0; done < length; done += block) {
+        const size_t count = (size_t)(length - done < block ? length - done : block);
         char *to = places[0] + done * strides[0];
         for (size_t i = 0; i < operands; i++) {
             const size_t tensor = job->jo_places[i];
             const char *place = places[tensor] + done * strides[tensor];
-            from[i] = &loaded[i];
-            if (tensor == 0)
-                from[i] = &job->jo_scalars[i];
-            else if (job->jo_plain[i] && strides[tensor] == size_at(job, tensor) && place != to)
-                from[i] = place;
-            else
+            from[i] = tensor == 0 ? (const void *)&job->jo_scalars[i] : direct[i] ? place : (const void *)&loaded[i];
+            if (tensor != 0 && !direct[i])
                 load(job, i, &loaded[i], place, strides[tensor] / size_at(job, tensor), count);
         }
+        for (size_t i = operands; i < SIM_FORMULA_OPERANDS; i++) /* the functions may read these, too */
+            from[i] = from[0];
         if (stays)
             job->jo_run(to, from, count);
         else if (job->jo_keeps)

@@ -177,12 +177,10 @@ SIM_RARE static bool spin_for(struct sim_gate *gate, uint64_t target)
     return true;
 }
 
-/* A stream that a host runs needs no worker at its next push. The word is on a line of the workers, so it is written
- * only if it changes. */
+/* A stream that a host runs needs no worker at its next push. */
 static inline void run_held(struct sim_stream *stream, uint64_t ticket, enum sim_role role)
 {
-    if (unlikely(atomic_load_explicit(&stream->st_habit, memory_order_relaxed) != 0))
-        atomic_store_explicit(&stream->st_habit, 0, memory_order_relaxed);
+    atomic_store_explicit(&stream->st_habit, 0, memory_order_relaxed);
     sim_engine_run(stream, ticket, role, UINT32_MAX);
 }
 
