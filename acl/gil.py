@@ -34,7 +34,8 @@ QUICK = {
     "aclrtStreamQuery": "aclsimIsReady(ACLSIM_WAIT_STREAM, (void *)(uintptr_t)i_stream)",
     **dict.fromkeys((f"aclrtRecordEvent{kind}" for kind in ("", "WithFlag")), QUEUE),
     **dict.fromkeys((f"aclrtStreamWaitEvent{kind}" for kind in ("", "WithFlag")), QUEUE),
-    **dict.fromkeys(("aclrtResetEvent", "aclrtRecordNotify", "aclrtLaunchKernel", "aclmdlRIExecuteAsync"), QUEUE),
+    **dict.fromkeys(("aclrtResetEvent", "aclrtRecordNotify", "aclrtLaunchKernel"), QUEUE),
+    **dict.fromkeys(("aclmdlExecuteAsync", "aclmdlRIExecuteAsync"), QUEUE),
     "aclrtMemsetAsync": f"i_count <= {SHORT} && {QUEUE}",
     # A copy in another direction may have a pageable side: then it waits for the stream.
     "aclrtMemcpyAsync": f"i_kind == ACL_MEMCPY_DEVICE_TO_DEVICE && {QUEUE}",

@@ -324,6 +324,65 @@ static int pycall_interrupted(void)
     return PyErr_CheckSignals();
 }
 
+/* capturing_into(stream): the instance into which the stream is captured, or 0. */
+static PyObject *pycall_capturing_into(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    static int can_capture = -1; /* the functions of the library do not change once it is open */
+    aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
+    aclmdlRI instance = NULL;
+    uint64_t stream;
+    aclError ret = 0;
+    (void)self;
+    if (pycall_count("capturing_into", count, 1, 1) != 0 || pycall_u64(args[0], "capturing_into", 1, &stream) != 0)
+        return NULL;
+    if (can_capture < 0)
+        can_capture = acl_backend_has("aclmdlRICaptureGetInfo");
+    if (can_capture && stream != 0) {
+        if (acl_backend_waits && aclsimIsReady(ACLSIM_WAIT_NOTHING, NULL)) {
+            ret = aclmdlRICaptureGetInfo((aclrtStream)(uintptr_t)stream, &status, &instance);
+        } else {
+            Py_BEGIN_ALLOW_THREADS
+            ret = aclmdlRICaptureGetInfo((aclrtStream)(uintptr_t)stream, &status, &instance);
+            Py_END_ALLOW_THREADS
+        }
+    }
+    if (ret != 0 || status == ACL_MODEL_RI_CAPTURE_STATUS_NONE)
+        instance = NULL;
+    return PyLong_FromUnsignedLongLong((uintptr_t)instance);
+}
+
+static void acl_on_callback(void *number);
+
+/* With three arguments for the thread that serves the stream, with two for the callback thread of the context. */
+static aclError pycall_queue(const uint64_t given[3], Py_ssize_t count)
+{
+    void *number = (void *)(uintptr_t)given[0];
+    aclrtStream stream = (aclrtStream)(uintptr_t)given[1];
+    return count == 3 ? aclrtLaunchCallback(acl_on_callback, number, (aclrtCallbackBlockType)given[2], stream)
+                      : aclrtLaunchHostFunc(stream, acl_on_callback, number);
+}
+
+/* launch(number, stream[, block_type]): queues the Python callback with this number. */
+static PyObject *pycall_launch(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    uint64_t given[3] = {0};
+    aclError ret = 0;
+    (void)self;
+    if (pycall_count("launch", count, 2, 3) != 0)
+        return NULL;
+    for (Py_ssize_t place = 0; place < count; place++)
+        if (pycall_u64(args[place], "launch", (int)place + 1, &given[place]) != 0)
+            return NULL;
+    if (acl_backend_waits && aclsimIsReady(ACLSIM_WAIT_QUEUE, (void *)(uintptr_t)given[1])) {
+        ret = pycall_queue(given, count);
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        ret = pycall_queue(given, count);
+        Py_END_ALLOW_THREADS
+    }
+    return pycall_from_int(ret);
+}
+
 /* unraisable(exception, origin): what a callback raised goes to sys.unraisablehook. */
 static PyObject *pycall_unraisable(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
@@ -340,6 +399,8 @@ static PyObject *pycall_unraisable(PyObject *self, PyObject *const *args, Py_ssi
 
 static PyMethodDef pycall_own_methods[] = {
     {"capsule", (PyCFunction)(void (*)(void))capsule_new, METH_FASTCALL, NULL},
+    {"capturing_into", (PyCFunction)(void (*)(void))pycall_capturing_into, METH_FASTCALL, NULL},
+    {"launch", (PyCFunction)(void (*)(void))pycall_launch, METH_FASTCALL, NULL},
     {"phase", phase_new, METH_VARARGS, NULL},
     {"unraisable", (PyCFunction)(void (*)(void))pycall_unraisable, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},

@@ -32,7 +32,7 @@ def acl_on_callback(number):
     function = data = None
     try:
         number = values.address(number)
-        function, data = launched[number] if is_captured(number) else launched.pop(number)
+        function, data = launched[number] if captured and is_captured(number) else launched.pop(number)
         function(data)
     except BaseException as error:
         _acl.unraisable(error, function)
@@ -62,14 +62,14 @@ def is_captured(number):
     return any(number in numbers for numbers in captured.values())
 
 
-def launch(function, data, stream, queue):
-    """Queue ``function(data)`` by ``queue(number)``, where the number identifies the callback."""
+def launch(function, data, stream, *block_type):
+    """Queue ``function(data)``: without a block type for the callback thread of the context."""
     number = next(numbers)
     launched[number] = function, data
     instance = capture.recorded_by(stream)
     if instance:
         captured.setdefault(instance, set()).add(number)
-    ret = queue(values.pointer(number))
+    ret = _acl.launch(number, stream, *block_type)
     if ret != 0:
         launched.pop(number, None)
         captured.get(instance, set()).discard(number)
@@ -78,22 +78,12 @@ def launch(function, data, stream, queue):
 
 def launch_callback(function, data, block_type, stream):
     """Queue ``function(data)``; the function gets the same object as data."""
-    return launch(
-        function,
-        data,
-        stream,
-        lambda number: lib.aclrtLaunchCallback(lib.acl_on_callback, number, block_type, values.pointer(stream)),
-    )
+    return launch(function, data, stream, block_type)
 
 
 def launch_host_func(stream, function, data):
     """Queue ``function(data)`` for the callback thread of the context."""
-    return launch(
-        function,
-        data,
-        stream,
-        lambda number: lib.aclrtLaunchHostFunc(values.pointer(stream), lib.acl_on_callback, number),
-    )
+    return launch(function, data, stream)
 
 
 @instance_destroyed.register

@@ -24,18 +24,8 @@ parents: dict[int, int] = {}
 
 def recorded_by(stream):
     """Return the instance that records the stream's tasks, or 0 if the stream runs them."""
-    instance = capturing_into(stream) or bound.get(stream, 0)
+    instance = _acl.capturing_into(stream) or bound.get(stream, 0)
     return parents.get(instance, instance)
-
-
-def capturing_into(stream):
-    """Return the instance into which the stream is captured, or 0."""
-    status = ffi.new("aclmdlRICaptureStatus *")
-    handle = ffi.new("aclmdlRI *")
-    if stream == 0 or not lib.acl_backend_has(b"aclmdlRICaptureGetInfo"):
-        return 0
-    ret = lib.aclmdlRICaptureGetInfo(values.pointer(stream), status, handle)
-    return values.address(handle[0]) if ret == 0 and status[0] != 0 else 0
 
 
 def ri_capture_thread_exchange_mode(mode):

@@ -7,16 +7,17 @@ from acl._lib import ffi, lib
 INVALID_PARAM = lib.ACL_ERROR_INVALID_PARAM
 LONGEST = 4096  # the most items or bytes that a call fills; larger requests return INVALID_PARAM
 KEY_LIMIT = 1024
+VOID, ADDRESS = ffi.typeof("void *"), ffi.typeof("uintptr_t")  # casts are frequent
 
 
 def pointer(value):
     """Return an address as ``void *``."""
-    return ffi.cast("void *", value)
+    return ffi.cast(VOID, value)
 
 
 def address(cdata):
     """Return the address of a pointer as an int."""
-    return int(ffi.cast("uintptr_t", cdata))
+    return int(ffi.cast(ADDRESS, cdata))
 
 
 def text(buffer):

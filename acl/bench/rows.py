@@ -7,6 +7,7 @@ out, and the error is the reason.
 
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, NamedTuple, Union
@@ -23,7 +24,7 @@ WIDE = 1 << 20  # elements of the large operands
 POLICY, MODE = lib.ACL_MEM_MALLOC_HUGE_FIRST, lib.ACL_MODEL_RI_CAPTURE_MODE_RELAXED
 TO_DEVICE, TO_HOST = lib.ACL_MEMCPY_HOST_TO_DEVICE, lib.ACL_MEMCPY_DEVICE_TO_HOST
 ON_DEVICE = lib.ACL_MEMCPY_DEVICE_TO_DEVICE
-SYNC_EVENT = lib.ACL_EVENT_SYNC
+SYNC_EVENT, BLOCK = lib.ACL_EVENT_SYNC, lib.ACL_CALLBACK_BLOCK
 PROGRAM = "import time, numpy; start = time.perf_counter(); import acl; print(time.perf_counter() - start)"
 
 
@@ -279,6 +280,46 @@ def model(stack: ExitStack) -> Statement:
 def model_submit(stack: ExitStack) -> Statement:
     """Call acl.Model.submit(x).result(): the same identity."""
     return Statement("submit(x).result()", {"submit": _identity(stack).submit, "x": numpy.zeros(4, "f4")})
+
+
+def _dataset(stack: ExitStack, size: int) -> int:
+    """Create a dataset of one block of device memory."""
+    dataset = acl.mdl.create_dataset()
+    stack.callback(acl.mdl.destroy_dataset, dataset)
+    buffer = acl.create_data_buffer(_block(stack, size), size)
+    stack.callback(acl.destroy_data_buffer, buffer)
+    done(acl.mdl.add_dataset_buffer(dataset, buffer))
+    return int(dataset)
+
+
+def _serve_callbacks(stack: ExitStack, stream: int) -> None:
+    """Start a thread that makes the callbacks of the stream."""
+    context, ended = done(acl.rt.get_context()), threading.Event()
+
+    def serve() -> None:
+        acl.rt.set_context(context)
+        while not ended.is_set():
+            acl.rt.process_report(100)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    stack.callback(thread.join)
+    stack.callback(ended.set)
+    ident = thread.ident or 0
+    done(acl.rt.subscribe_report(ident, stream))
+    stack.callback(acl.rt.unsubscribe_report, ident, stream)
+
+
+@row("models")
+def model_callbacks(stack: ExitStack) -> Statement:
+    """Queue 1,000 executions of the same identity, each with a callback that blocks, and synchronise: each."""
+    stream = _stream(stack)
+    names: Names = {"execute": acl.mdl.execute_async, "launch": acl.rt.launch_callback, "call": int}
+    names.update(synchronize=acl.rt.synchronize_stream, m=_identity(stack).handle, s=stream, times=range(TASKS))
+    names.update(i=_dataset(stack, 16), o=_dataset(stack, 16))
+    _serve_callbacks(stack, stream)
+    text = f"for n in times: execute(m, i, o, s); launch(call, n, {BLOCK}, s)\nsynchronize(s)"
+    return Statement(text, names, TASKS)
 
 
 # --- operators

@@ -57,8 +57,8 @@ ENGINE_MUTANTS = (
     Mutant(
         "wake before the word is stored",
         "sim_gate_release",
-        "atomic_store_explicit(word, 1, memory_order_release)",
-        "(void)0",
+        "atomic_exchange_explicit(word, 1, memory_order_acq_rel) != 0",
+        "false",
         (GATE,),
     ),
     Mutant("leave from any gate", "sim_gate_leave", "== gate", "!= NULL", (GATE, TIME)),

@@ -45,12 +45,27 @@ static void test_host_limits(void)
     CHECK_CODE(aclsimStreamHold(held), 0);
     for (int i = 0; i < 200; i++)
         CHECK_CODE(aclrtRecordEvent(event, held), 0);
-    CHECK(aclsimIsReady(ACLSIM_WAIT_QUEUE, held) == 0); /* the next submitter helps */
+    CHECK(aclsimIsReady(ACLSIM_WAIT_QUEUE, held) == sim_worker_available()); /* no submitter can run it */
     CHECK_CODE(aclsimStreamRelease(held), 0);
     CHECK_CODE(aclrtSynchronizeStream(held), 0);
     CHECK_CODE(aclrtDestroyStream(behind), 0);
     CHECK_CODE(aclrtDestroyStream(held), 0);
     CHECK_CODE(aclrtDestroyEvent(event), 0);
+}
+
+/* Behind a long backlog of a ready stream, the next submitter runs tasks. */
+static void test_no_room(void)
+{
+    aclrtStream stream = make_stream();
+    occupy_workers();
+    launch(stream, do_nothing, NULL, 0);
+    for (int i = 0; i < 200; i++)
+        launch(stream, do_nothing, NULL, ACLSIM_TASK_LIGHT);
+    CHECK(aclsimIsReady(ACLSIM_WAIT_QUEUE, stream) == 0);
+    CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+    CHECK(aclsimIsReady(ACLSIM_WAIT_QUEUE, stream) == 1);
+    free_workers();
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
 }
 
 /* A host that waits with a time limit must not run a task itself, because the task may take longer: here it waits for
@@ -239,6 +254,7 @@ int main(void)
     open_device("parallel");
     test_host_limits();
     pthread_join(start(ask_without_context, NULL), NULL);
+    test_no_room();
     test_long_task();
     test_stream_limits();
     test_many_limits();

@@ -10,6 +10,8 @@
 #include "engine.h"
 #include <stdlib.h>
 
+#define UNSPUN 16 /* after a spin in vain, so many waits sleep at once: the threads may share a CPU */
+
 struct sim_lock sim_caller_lock;
 static struct sim_caller *unused; /* guarded by the lock */
 
@@ -19,6 +21,7 @@ struct sim_caller *sim_caller_take(void)
     if (caller != NULL) {
         unused = caller->cl_next;
         caller->cl_stop = caller->cl_abandoned = caller->cl_own_thread = caller->cl_runs = false;
+        caller->cl_resumed = NULL;
         /* Discarded calls of its former use were never made, and no thread waits for them. */
         atomic_store_explicit(&caller->cl_made.gt_level, caller->cl_count, memory_order_relaxed);
     } else {
@@ -92,13 +95,54 @@ void sim_caller_halt(struct sim_caller *caller)
     sim_lock(&sim_caller_lock);
 }
 
+/* True when a thread runs the stream or is about to, so that it may soon queue the next call. */
+static bool is_active(struct sim_stream *stream)
+{
+    sim_lock(&stream->st_gate.gt_lock);
+    bool active = stream->st_state == SIM_RUNNING || stream->st_state == SIM_READY;
+    sim_unlock(&stream->st_gate.gt_lock);
+    return active;
+}
+
+/* Both sides of a caller spin, or neither. The counter needs no order and may lose a step. */
+static bool spin(struct sim_caller *caller, struct sim_gate *gate, uint64_t target)
+{
+    uint32_t unspun = atomic_load_explicit(&caller->cl_unspun, memory_order_relaxed);
+    bool passed = unspun == 0 && sim_engine_spin(gate, target);
+    if (!passed)
+        atomic_store_explicit(&caller->cl_unspun, unspun == 0 ? UNSPUN : unspun - 1, memory_order_relaxed);
+    return passed;
+}
+
+bool sim_caller_spin(struct sim_stream *stream, uint64_t target)
+{
+    struct sim_caller *returner = atomic_load_explicit(&stream->st_returner, memory_order_relaxed);
+    return returner != NULL && !atomic_load_explicit(&returner->cl_asleep, memory_order_relaxed) &&
+           spin(returner, &stream->st_returned, target);
+}
+
+/* Waits until a call or a stop arrives. Releases the lock meanwhile. After a call that let its stream go on, it spins
+ * before it sleeps: if callbacks follow each other, waking threads would take most of the time. */
+static enum sim_wait wait_for_call(struct sim_caller *caller, uint64_t deadline)
+{
+    uint64_t next = caller->cl_count + 1;
+    struct sim_stream *resumed = caller->cl_resumed;
+    caller->cl_resumed = NULL;
+    sim_unlock(&sim_caller_lock);
+    enum sim_wait wait = SIM_WAIT_PASSED;
+    if (resumed == NULL || !is_active(resumed) || !spin(caller, &caller->cl_queued, next)) {
+        atomic_store_explicit(&caller->cl_asleep, true, memory_order_relaxed);
+        wait = sim_engine_wait_gate(&caller->cl_queued, next, deadline);
+        atomic_store_explicit(&caller->cl_asleep, false, memory_order_relaxed);
+    }
+    sim_lock(&sim_caller_lock);
+    return wait;
+}
+
 enum sim_wait sim_caller_await(struct sim_caller *caller, uint64_t deadline)
 {
     while (caller->cl_first == NULL && !caller->cl_stop) {
-        uint64_t next = caller->cl_count + 1;
-        sim_unlock(&sim_caller_lock);
-        enum sim_wait wait = sim_engine_wait_gate(&caller->cl_queued, next, deadline);
-        sim_lock(&sim_caller_lock);
+        enum sim_wait wait = wait_for_call(caller, deadline);
         if (wait != SIM_WAIT_PASSED && caller->cl_first == NULL && !caller->cl_stop)
             return wait;
     }
@@ -118,11 +162,13 @@ void sim_caller_make(struct sim_caller *caller)
         call->ca_function(call->ca_user);
         /* Before the gates below wake a host, which may read this at once. Release: after all that the function did. */
         atomic_store_explicit(&caller->cl_calling, false, memory_order_release);
-        if (call->ca_return != 0)
-            sim_gate_raise(&call->ca_stream->st_returned, call->ca_return);
+        struct sim_stream *resumed = call->ca_return != 0 ? call->ca_stream : NULL;
+        if (resumed != NULL)
+            sim_gate_raise(&resumed->st_returned, call->ca_return);
         sim_gate_raise(&caller->cl_made, call->ca_order);
         free(call);
         sim_lock(&sim_caller_lock);
+        caller->cl_resumed = resumed;
     }
     sim_thread.th_caller = outer;
     sim_thread.th_function = function;
@@ -142,14 +188,10 @@ static void *serve(void *argument)
     struct sim_caller *caller = argument;
     sim_lock(&sim_caller_lock);
     while (is_own_thread(caller) && !caller->cl_stop) {
-        uint64_t next = caller->cl_count + 1;
-        if (caller->cl_first != NULL) {
+        if (caller->cl_first != NULL)
             sim_caller_make(caller);
-            continue;
-        }
-        sim_unlock(&sim_caller_lock);
-        sim_engine_wait_gate(&caller->cl_queued, next, SIM_FOREVER);
-        sim_lock(&sim_caller_lock);
+        else
+            wait_for_call(caller, SIM_FOREVER);
     }
     if (is_own_thread(caller) && caller->cl_abandoned) {
         sim_caller_discard(caller);

@@ -28,6 +28,8 @@ struct sim_caller {
     bool cl_stop;
     bool cl_abandoned;             /* stopped by its own thread, which then frees it */
     _Atomic bool cl_calling;       /* a function runs; false again before any waiter sees that it has returned */
+    _Atomic bool cl_asleep;        /* its thread sleeps until a call arrives, or is about to: a hint */
+    _Atomic uint32_t cl_unspun;    /* so many waits of either side do not spin, because a spin was in vain: a hint */
     uint64_t cl_thread;            /* pthread id of the thread that serves a report caller; it need not exist yet */
     pthread_t cl_main;             /* the thread, if cl_own_thread */
     struct sim_device *cl_device;  /* the device of all its streams */
@@ -37,6 +39,7 @@ struct sim_caller {
     uint64_t cl_count;             /* the newest number of a call or a stop; never reset */
     struct sim_gate cl_queued;     /* raised to cl_count when a call or a stop has arrived */
     struct sim_gate cl_made;       /* raised to ca_order of each call that has been made */
+    struct sim_stream *cl_resumed; /* the stream that its newest call has let go on; NULL once it has been waited for */
 };
 
 extern struct sim_lock sim_caller_lock;
@@ -64,6 +67,12 @@ void sim_caller_halt(struct sim_caller *caller);
 /* Frees the calls that have not begun, and wakes the streams and threads that wait for them. Releases the lock
  * meanwhile. */
 void sim_caller_discard(struct sim_caller *caller);
+
+/* ---- called without the lock ---- */
+
+/* For a host that waits for `stream`, which waits for a callback: spins if the callback's thread does not sleep. True
+ * when the callback has returned. */
+bool sim_caller_spin(struct sim_stream *stream, uint64_t target);
 
 /* ---- callers with a thread of their own; called without the lock ---- */
 

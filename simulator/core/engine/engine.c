@@ -98,9 +98,23 @@ static int64_t backlog_before(struct sim_stream *stream, uint64_t ticket)
     return (int64_t)(ticket - sim_gate_level(&stream->st_gate));
 }
 
+/* The number of pending tasks from which on a submission blocks. */
+static uint32_t queue_limit(void)
+{
+    return sim_config()->cf_queue != 0 ? sim_config()->cf_queue : QUEUE_TASKS;
+}
+
 bool sim_engine_has_room(struct sim_stream *stream)
 {
-    return sim_worker_available() && backlog_before(stream, sim_stream_tail(stream) + 1) < HELP_TASKS;
+    int64_t backlog = backlog_before(stream, sim_stream_tail(stream) + 1);
+    if (unlikely(!sim_worker_available() || backlog >= queue_limit() / 2))
+        return false;
+    if (likely(backlog < HELP_TASKS))
+        return true;
+    sim_lock(&stream->st_gate.gt_lock); /* a submitter runs tasks only of a stream that is ready */
+    bool ready = stream->st_state == SIM_READY;
+    sim_unlock(&stream->st_gate.gt_lock);
+    return !ready;
 }
 
 /* Called for every 32nd submission, for every heavy one, and for all in a schedule without workers. */
@@ -117,7 +131,7 @@ SIM_RARE static void after_submit(struct sim_stream *stream, const struct sim_op
         return;
     if (sim_engine_hold(stream, SIM_SUBMITTER))
         sim_engine_run(stream, ticket, SIM_SUBMITTER, UINT32_MAX);
-    uint32_t limit = sim_config()->cf_queue != 0 ? sim_config()->cf_queue : QUEUE_TASKS;
+    uint32_t limit = queue_limit();
     if (backlog >= limit) /* like a full hardware queue: block until half of it has run */
         sim_engine_wait(stream, ticket - limit / 2, SIM_FOREVER, SIM_HELPER);
 }

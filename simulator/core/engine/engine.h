@@ -110,6 +110,10 @@ enum sim_wait sim_engine_wait(struct sim_stream *stream, uint64_t ticket, uint64
  * tasks are left up to the ticket, runs them. True when it has finished the ticket. */
 bool sim_engine_run_ahead(struct sim_stream *stream, uint64_t ticket);
 
+/* Spins while another thread is about to raise the gate: for some microseconds, less than a sleep costs. True when the
+ * gate has passed. */
+bool sim_engine_spin(struct sim_gate *gate, uint64_t target);
+
 /* Waits at a gate without running tasks. */
 enum sim_wait sim_engine_wait_gate(struct sim_gate *gate, uint64_t target, uint64_t deadline);
 

@@ -5,6 +5,8 @@
  * record itself (sim_engine_run_ahead). Only there does a thread hold several streams, at most AHEAD_DEPTH + 1. It
  * waits for no other thread meanwhile, and light tasks are soon done, so that the outer stream is not delayed.
  *
+ * A host spins before it sleeps while another thread runs its stream, or makes the callback that its stream waits for.
+ *
  * Behind a flag event the chain continues at the event's newest record, and behind a notify at its newest change: these
  * links are guesses. Behind a stream that waits inside a replay it continues at a stream that walks the replay; that
  * link is not a guess. The host sleeps at the end of the chain, at the first flag on it and at its own stream; after it
@@ -17,7 +19,7 @@
 #include <sched.h>
 #include <string.h>
 
-#define SPIN_NS 10000 /* a host spins this long while another thread runs what it waits for */
+#define SPIN_NS 10000 /* a thread spins this long while another one runs what it waits for */
 #define AHEAD_TASKS 16 /* a task that waits runs at most so many tasks of another stream ... */
 #define AHEAD_DEPTH 4  /* ... in at most so many engine loops, one inside another */
 #define FLAGS 64      /* links of a chain through gates that are not of streams; these may form a circle */
@@ -164,17 +166,23 @@ SIM_RARE static void sleep_at(struct sim_gate *gate, uint64_t target, const stru
         sim_gate_leave(sleep.sl_gates[sleep.sl_count], &sleep.sl_waiters[sleep.sl_count]);
 }
 
-/* Spins while another thread runs the stream. True when the gate has passed. */
-SIM_RARE static bool spin_for(struct sim_gate *gate, uint64_t target)
+/* With `yields` it lets other threads run, because that thread may need this CPU; for a callback that would take far
+ * longer than the spin if other programs keep the CPU busy. */
+static bool spin_for(struct sim_gate *gate, uint64_t target, bool yields)
 {
     uint64_t until = sim_clock_now() + SPIN_NS;
     for (int turn = 1; !sim_gate_passed(gate, target); turn++) {
-        if (turn % 64 == 0)
-            sched_yield(); /* that thread may need this CPU */
+        if (yields && turn % 64 == 0)
+            sched_yield();
         if (turn % 16 == 0 && sim_clock_now() >= until)
             return false;
     }
     return true;
+}
+
+SIM_RARE bool sim_engine_spin(struct sim_gate *gate, uint64_t target)
+{
+    return spin_for(gate, target, false);
 }
 
 /* A stream that a host runs needs no worker at its next push. */
@@ -230,11 +238,16 @@ SIM_RARE static enum sim_wait wait_along(struct sim_stream *stream, uint64_t tic
                 sim_worker_kick(look.lk_end.sp_stream); /* only a worker may run it */
             else if (!spun && look.lk_end.sp_state == SIM_RUNNING) {
                 spun = true;
-                if (spin_for(look.lk_gate, look.lk_target))
+                if (spin_for(look.lk_gate, look.lk_target, true))
                     continue;
             }
             break;
         case SIGHT_BLOCKED:
+            if (!spun && look.lk_end.sp_gate == &look.lk_end.sp_stream->st_returned) {
+                spun = true;
+                if (sim_caller_spin(look.lk_end.sp_stream, look.lk_target))
+                    continue;
+            }
             break;
         }
         if (deadline != SIM_FOREVER && sim_clock_left(deadline) == 0)

@@ -58,9 +58,11 @@ void sim_gate_release(struct sim_gate *gate, bool poke)
             streams = waiter;
             continue;
         }
-        /* Stored under the lock: once its owner has left the gate, the word may be gone. Waking does not read it. */
+        /* Set under the lock: once its owner has left the gate, the word may be gone. Waking does not read it. A host
+         * waits at several gates with one word: the thread that sets it first wakes the host, or is about to. */
         _Atomic uint32_t *word = waiter->wt_word;
-        atomic_store_explicit(word, 1, memory_order_release);
+        if (atomic_exchange_explicit(word, 1, memory_order_acq_rel) != 0)
+            continue;
         if (count < AWAKEN)
             words[count++] = word;
         else
