@@ -15,9 +15,8 @@
  * DEPTH plus the number of slices, not with their product. Integers wrap in 64 bits; those of 8 bits are multiplied as
  * floats, and the sums of slices are int32.
  *
- * Throughput of whole operators in GFLOP/s, on one core of a 2.5 GHz Xeon with AVX-512; NumPy's OpenBLAS on one thread
- * in parentheses. Float32, 512 x 512 x 512: 58 (96); 2048 x 2048 x 2048: 64 (103). Float16, the same sizes: 31 and 41.
- * With AVX2, float32 reaches 35 to 50; with vectors of 16 bytes, 17. */
+ * Throughput of whole operators in GFLOP/s, on one core of an EPYC (Zen 5); PyTorch 2.13 on one thread in parentheses.
+ * Float32, 256 x 256 x 256: 125 (99); 1024 x 1024 x 1024: 150 (98). Float16 is as fast. */
 #include "multiply.h"
 
 #include "multiply_few.h"
