@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy
 
 import acl
-from acl import nnop, rt
+from acl import rt
 from acl._lib import lib
 from acl.data_types import DATA_TYPES
 from acl.errors import AclError, codes, error_of
