@@ -17,7 +17,7 @@
 #include "engine.h"
 #include <sched.h>
 
-#define WAKE_NS 100000 /* a sleeping thread needs this long to start, when its CPU sleeps, too */
+#define WAKE_NS (100 * 1000) /* a sleeping thread needs this long to start, when its CPU sleeps, too */
 #define SPIN_NS 10000  /* the calling thread spins this long for the last pieces; they are short */
 
 struct job {
