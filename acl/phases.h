@@ -56,7 +56,8 @@ static int phase_count(const struct phase *phase, Py_ssize_t given, Py_ssize_t e
     return -1;
 }
 
-/* True, False and what converts to 0 or 1, such as numpy.bool, which is no index. */
+/* Reads a truth value: True, False, or a number that converts to 0 or 1. numpy.bool has no __index__, so int()
+ * converts it. */
 static int phase_truth(PyObject *value, const char *title, int position, int64_t *slot)
 {
     if (PyBool_Check(value) || PyFloat_Check(value) || !PyNumber_Check(value))

@@ -84,7 +84,7 @@ def test_pads_of_negative_sizes(peer):
 
 
 MODES = {"reflection": "reflect", "replication": "replicate", "circular": "circular"}
-# There is no operator CircularPad1d.
+# Without CircularPad1d, which the operators do not have.
 PADS = [(name, dims) for name in MODES for dims in (1, 2, 3) if (name, dims) != ("circular", 1)]
 
 

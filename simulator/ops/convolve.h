@@ -64,7 +64,7 @@ struct sim_convolution {
 struct sim_convolution sim_convolution_of(const struct sim_convolution_call *call);
 
 /* Loads the values of a tensor, or zeros for a result. Contiguous floats are used where they are, others have memory
- * that is freed with sim_convolution_free, also after an error. Returns 207001 if there is no memory. */
+ * that is freed with sim_convolution_free, also after an error. Returns 207001 if the host is out of memory. */
 aclError sim_convolution_load(struct sim_convolution *convolution, enum sim_convolution_part part,
                               const aclsimTensor *tensor);
 aclError sim_convolution_clear(struct sim_convolution *convolution, enum sim_convolution_part part,

@@ -1,5 +1,5 @@
-/* Kernels on several threads: every piece runs once, whoever runs it; busy workers are not waited for; finalisation and
- * fork beside a call; operators give the same bits with any number of workers. */
+/* Kernels on several threads: every piece runs once, on whichever thread; no call waits for a busy worker; finalisation
+ * and fork work beside a call; operators give the same bits with any number of workers. */
 #include "engine/split.h"
 #include "base/clock.h"
 #include "base/config.h"

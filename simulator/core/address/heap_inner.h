@@ -96,8 +96,8 @@ struct sim_heap {
     struct sim_class hp_classes[CLASSES];
 };
 
-/* Take `count` spans inside one unit, or `count` consecutive units; hp_lock is held. Return the number of the first, or
- * 0 if there is no such sequence left. The table entries then mark them as one block. */
+/* Take `count` spans inside one unit, or `count` consecutive units; hp_lock is held. Mark them in the table as one
+ * block, and return the number of the first, or return 0 if the heap has no such sequence. */
 uint32_t sim_heap_take_spans(struct sim_zone *zone, struct sim_heap *heap, uint32_t count);
 uint32_t sim_heap_take_units(struct sim_zone *zone, struct sim_heap *heap, uint32_t count);
 

@@ -44,8 +44,8 @@ static void chunk_give(struct sim_chunk *chunk)
     sim_unlock(&chunk_lock);
 }
 
-/* Takes a chunk for the stream, its own spare one first. NULL when there is no memory. The caller holds the stream's
- * lock. Only it empties st_spare, and only the holder fills it, when it is empty: so neither needs an exchange. */
+/* Returns a chunk for the stream, its spare one if it has one; NULL if the host is out of memory. The caller holds the
+ * stream's lock. Only it empties st_spare, and only the holder fills it when it is empty: neither needs an exchange. */
 static struct sim_chunk *chunk_take(struct sim_stream *stream)
 {
     struct sim_chunk *chunk = atomic_load_explicit(&stream->st_spare, memory_order_acquire);

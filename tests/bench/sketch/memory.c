@@ -1,8 +1,9 @@
 /* Device memory: allocation, and the set and the copy.
  *
- * Two ranges of addresses are reserved: programs see one that nobody can access, and tasks use the other, which maps
- * the pages of a memory file, at a constant distance. An address is looked up without a lock: the table of units
- * (2 MiB), that of spans (64 KiB), the size class by a multiplication, and the size of the block, which is 0 when it is
+ * Two ranges of addresses are reserved: programs get addresses in the first, which nobody can access. Tasks use the
+ * second one, at a constant distance, which maps the pages of a memory file. An address is looked
+ * up without a lock: the table of units (2 MiB), that of spans
+ * (64 KiB), the size class by a multiplication, and the size of the block, which is 0 when it is
  * free. Small blocks come from slabs of one span, whose free blocks are bits; the others are whole spans or units, and
  * freed ones wait for the next request of the same size, at most CACHE_BYTES of them.
  *
@@ -105,7 +106,7 @@ static void return_pages(uint64_t offset, uint64_t size)
     fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size);
 }
 
-/* --- Units and spans. blocks_lock is held; 0 when there are none. */
+/* --- Units and spans. The caller holds blocks_lock. The functions return 0 if none is free. */
 
 static uint32_t take_units(uint32_t count)
 {

@@ -1,14 +1,11 @@
 /* What the machine itself needs, without any library: the scale of all the other rows. */
 #include "sample.h"
+#include "buffers.h"
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#define LARGE (64u << 20)
-
-static char *source, *target;
 
 static void nothing(void)
 {
@@ -105,16 +102,6 @@ static double sample_futex_round(void)
 
 /* --- Copies */
 
-static void prepare_copy(void)
-{
-    source = malloc(LARGE);
-    target = malloc(LARGE);
-    if (source == NULL || target == NULL)
-        exit(1);
-    memset(source, 1, LARGE);
-    memset(target, 0, LARGE);
-}
-
 /* Milliseconds of 64 MiB. */
 static double sample_memcpy(void)
 {
@@ -131,7 +118,7 @@ int main(int argc, char **argv)
         {"mutex", nothing, sample_mutex},
         {"futex_wake", nothing, sample_futex_wake},
         {"futex_round", prepare_partner, sample_futex_round},
-        {"memcpy", prepare_copy, sample_memcpy},
+        {"memcpy", make_buffers, sample_memcpy},
     };
     return twin_main(argc, argv, rows, sizeof rows / sizeof *rows, nothing);
 }

@@ -1,14 +1,13 @@
 /* Device memory: allocating and freeing beside many live blocks, copies of 4 bytes and of 64 MiB. */
 #include "twin.h"
+#include "buffers.h"
 
 #define ALIVE 100000
 #define FEW 10
 #define BLOCK 4096
-#define LARGE (64u << 20)
 
 static void *large;
 static void *blocks[ALIVE];
-static char *source, *target;
 
 static int alive;
 
@@ -70,12 +69,7 @@ static double sample_copy_4(void)
 static void prepare_copy(void)
 {
     prepare_large();
-    source = malloc(LARGE);
-    target = malloc(LARGE);
-    if (source == NULL || target == NULL)
-        exit(1);
-    memset(source, 1, LARGE);
-    memset(target, 0, LARGE);
+    make_buffers();
 }
 
 /* Speed of a copy to the device, where memcpy between two host buffers is 1. */
