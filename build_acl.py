@@ -2,8 +2,8 @@
 
 :mod:`acl.abi` reads the headers. This file generates C code from them: the table of backend pointers, and one builtin
 for every call shape. Hand-written C code is in ``acl/pycall.h`` (conversions), ``acl/backend.h`` (loading of the
-library), ``acl/owner.h`` (base class of the objects), ``acl/capsule.h`` (DLPack capsules) and ``acl/phases.h``
-(operators).
+library), ``acl/owner.h`` (base class of the objects), ``acl/launch.h`` (launches of kernels), ``acl/capsule.h``
+(DLPack capsules) and ``acl/phases.h`` (operators).
 """
 
 import importlib.util
@@ -32,6 +32,7 @@ void *acl_backend_symbol(const char *path, const char *name);
 const char *acl_backend_name(size_t index);
 const char *acl_backend_absent(void), *acl_backend_loaded(void);
 int acl_pycall_install(void);
+void acl_line_watch(const char *home);
 extern aclsimModelFunc acl_executor;
 void acl_register_executors(void);
 void acl_pycall_main_thread(unsigned long thread), acl_pycall_exit(void);
@@ -42,7 +43,7 @@ extern "Python" void acl_on_exception(aclrtExceptionInfo *exceptionInfo);
 extern "Python" int32_t acl_on_dump(const acldumpChunk *chunk, int32_t length);
 """
 
-# The stub's lines for names that acl/pycall.h, acl/capsule.h and acl/owner.h define.
+# The stub's lines for names that acl/pycall.h, acl/capsule.h, acl/owner.h and acl/launch.h define.
 OWN = """
 ffi: Any
 lib: Any
@@ -51,11 +52,20 @@ def capsule(address: int, versioned: bool, advice: str | None, /) -> Any: ...
 def phase(title: str, document: str, kinds: str, prototype: str | None, function: int, /) -> Any: ...
 def capturing_into(stream: int, /) -> int: ...
 def launch(number: int, stream: int, block_type: int = ..., /) -> int: ...
+def tell(blocks: Any, stream: Any, /) -> None: ...
+def pack_arguments(form: Any, opening: Any, arguments: Any, /) -> tuple[bytes, list[Any]] | None: ...
+def in_place(kind: type[Any], arrays: Any, layouts: Any, opening: Any, /) -> tuple[list[int], Any] | None: ...
+def launch_kernel(form: Any, blocks: Any, opening: Any, stream: Any, arguments: Any, /) -> int | None: ...
 class Owner:
     _handle: Any
     _opening: Any
 class EventOwner(Owner):
     def __init__(self, *, timing: bool = ..., gate: bool = ..., interprocess: bool = ...) -> None: ...
+    def close(self) -> None: ...
+class BufferOwner(Owner):
+    _shared: Any
+    nbytes: int
+    def __init__(self, size: int, *, kind: str = ..., policy: str = ...) -> None: ...
     def close(self) -> None: ...
 """.splitlines()
 
@@ -442,14 +452,15 @@ def preamble(abi, calls, facts, prototypes):
             installs.append(f"    done = done && pycall_install({c_text(module)}, pyacl_methods_{space});")
     return "\n".join(
         [f"#include <{name}>" for name in wrappers()]
-        + ["#define ACL_FUNCTIONS(X) \\", *rows, "", '#include "backend.h"']
-        + [f"#define {name} (*acl_backend.{name})" for name in abi.functions]
+        + ["#define ACL_FUNCTIONS(X) \\", *rows, "", '#include "backend.h"', '#include "line.h"']
+        + [f"#define {name} (*(acl_line_note(), acl_backend.{name}))" for name in abi.functions]
         + [prototypes, '#include "pycall.h"', LIBRARY, facts, '#include "data_types.h"']
         + [call.source() for call in calls]
-        + ['#include "owner.h"']
+        + ['#include "owner.h"', '#include "launch.h"']
         + tables
         + ["static int acl_pycall_install(void)", "{", "    PyGILState_STATE state = PyGILState_Ensure();"]
-        + ['    int done = pycall_install("acl._acl", pycall_own_methods) && owner_install("acl._lib");', *installs]
+        + ['    int done = pycall_install("acl._acl", pycall_own_methods) &&']
+        + ['        pycall_install("acl._acl", launch_methods) && owner_install("acl._lib");', *installs]
         + ["    if (!done) PyErr_Print();", "    PyGILState_Release(state);", "    return done;", "}", ""]
     )
 

@@ -90,6 +90,17 @@ def config(args):
     return 0
 
 
+# Options of exec that are settings of the simulator, with their placeholders and help.
+EXEC_SETTINGS = {
+    "soc": ("SOC", "the simulated SoC, such as Ascend310P3"),
+    "devices": ("N", "the number of simulated devices"),
+    "check": ("NAMES", "what checkers look for: all, or names such as race,leak"),
+    "findings": ("FILE", "where checkers write, instead of stderr: text, or by the end of the name .json or .sarif"),
+    "suppress": ("FILE", "findings to leave out"),
+    "on_finding": ("ACTION", "continue, raise or abort"),
+}
+
+
 def execute(args):
     """Run a program against the simulator."""
     command = args.command[1:] if args.command[:1] == ["--"] else args.command
@@ -98,7 +109,7 @@ def execute(args):
     program = shutil.which(command[0])
     if program is None:
         return fail(f"exec: no program {command[0]!r}")
-    settings = {name: value for name, value in (("soc", args.soc), ("devices", args.devices)) if value is not None}
+    settings = {name: value for name in EXEC_SETTINGS if (value := getattr(args, name)) is not None}
     try:
         if settings and acl.is_simulator:  # report a wrong setting here, and not from inside the program
             acl.sim.configure(**settings)
@@ -235,8 +246,8 @@ def parser():
     for what in ("cflags", "libs", "include", "lib", "prefix"):
         flags.add_argument(f"--{what}", dest="what", action="append_const", const=what)
     program = add("exec", execute)
-    program.add_argument("--soc", help="the simulated SoC, such as Ascend310P3")
-    program.add_argument("--devices", metavar="N", help="the number of simulated devices")
+    for name, (placeholder, text) in EXEC_SETTINGS.items():
+        program.add_argument("--" + name.replace("_", "-"), metavar=placeholder, help=text)
     program.add_argument("command", nargs=argparse.REMAINDER, metavar="-- PROGRAM ...")
     kit = add("toolkit", toolkit)
     kit.add_argument("--debug", action="store_true", help="with libraries for gdb, built from the source tree")

@@ -28,6 +28,8 @@ class Hook:
 
 # A model running instance was destroyed: release what is kept alive for it. Called with its handle.
 instance_destroyed = Hook()
+# The simulator is about to be reset: what it knows is still there.
+simulator_resetting = Hook()
 # The simulator was reset: no handle, address or device that existed before is valid.
 simulator_reset = Hook()
 # The kernel of an operator was replaced: executors that were prepared before would still run the old one.

@@ -34,6 +34,7 @@ except ImportError as error:
 ffi, lib = _acl.ffi, _acl.lib
 
 if TYPE_CHECKING:  # the generated part of the package installs them here
+    from acl._acl import BufferOwner as BufferOwner
     from acl._acl import EventOwner as EventOwner
     from acl._acl import Owner as Owner
 
@@ -164,23 +165,36 @@ def present(name):
     return bool(lib.acl_backend_has(name.encode()))
 
 
-def for_doctor():
-    """Return whether this process is ``python -m acl doctor`` or ``ascendcl doctor``."""
-    return sys.argv[1:2] == ["doctor"] and os.path.basename(sys.argv[0]) in ("-m", "ascendcl", "ascendcl.py")
+def for_command(name):
+    """Return whether this process is ``python -m acl NAME`` or ``ascendcl NAME``."""
+    return sys.argv[1:2] == [name] and os.path.basename(sys.argv[0]) in ("-m", "ascendcl", "ascendcl.py")
+
+
+def for_stored_results():
+    """Return whether this process is ``bench --compare`` with several files, which calls no library."""
+    if not for_command("bench") or "--compare" not in sys.argv:
+        return False
+    files = sys.argv[sys.argv.index("--compare") + 1 :][:2]
+    return len(files) == 2 and not any(name.startswith("-") for name in files)
 
 
 refusal = None
 try:
-    backend, toolkit, reason = choose()
-    library_path = open_backend(toolkit)
+    if for_stored_results():
+        backend, toolkit, reason, library_path = "none", None, "stored results are compared", ""
+    else:
+        backend, toolkit, reason = choose()
+        library_path = open_backend(toolkit)
 except ImportError as error:
-    if not for_doctor():
+    if not for_command("doctor"):
         raise
     # The doctor starts nevertheless, to report the error.
     refusal = str(error)
     backend, toolkit, reason = "sim", None, "nothing else could be opened"
     library_path = open_backend(None)
 is_simulator = present("aclsimReset")
+if present("aclsimWantsLines"):
+    lib.acl_line_watch(os.fsencode(os.path.join(HOME, "")))
 lib.acl_pycall_main_thread(threading.main_thread().ident)
 # In a child, the main thread is the one that called fork.
 os.register_at_fork(after_in_child=lambda: lib.acl_pycall_main_thread(threading.get_ident()))

@@ -1,9 +1,11 @@
-/* The base of the objects in C: what each of them does when it is made and dropped, and all of an event's life.
+/* The base of the objects in C: what each of them does when it is made and dropped, and all of the life of an event and
+ * of a buffer without a block.
  *
  * An Owner has two slots, which acl/objects/resource.py explains: the handle, and the opening of the device it lives
  * with (None: borrowed or closed). Its finalizer calls _drop() where the handle is still owned, and costs nothing
  * elsewhere. Events are made by the million, and Python would take longer to make and close one than the library does;
- * so the class in acl/objects/event.py is built on an EventOwner.
+ * so the class in acl/objects/event.py is built on an EventOwner. A Buffer is built on a BufferOwner in the same
+ * way: it has a block (acl/objects/memory_block.py) only once something needs one, and Python does the rest.
  *
  * Slots are swapped in a critical section, so that two threads which close one event at once destroy it once where
  * there is no GIL, too. */
@@ -23,7 +25,8 @@
 #endif
 
 /* Names that are looked up, made once. */
-static PyObject *owner_drop, *owner_live, *owner_single;
+static PyObject *owner_drop, *owner_live, *owner_single, *owner_closed;
+static PyTypeObject *owner_type;
 
 struct owner {
     PyObject_HEAD
@@ -62,7 +65,7 @@ static void owner_finalize(PyObject *self)
     PyErr_Restore(kind, value, trace);
 }
 
-static void owner_dealloc(PyObject *self)
+static void owner_end(PyObject *self, inquiry clear)
 {
     PyTypeObject *type = Py_TYPE(self);
     if (PyObject_CallFinalizerFromDealloc(self) < 0)
@@ -70,9 +73,14 @@ static void owner_dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     if (((struct owner *)self)->ow_weak != NULL)
         PyObject_ClearWeakRefs(self);
-    owner_clear(self);
+    clear(self);
     type->tp_free(self);
     Py_DECREF(type);
+}
+
+static void owner_dealloc(PyObject *self)
+{
+    owner_end(self, owner_clear);
 }
 
 static PyMemberDef owner_members[] = {
@@ -263,23 +271,186 @@ static PyType_Spec event_spec = {
     "acl._lib.EventOwner", sizeof(struct owner), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, event_slots,
 };
 
-/* Adds the two types to a module. */
+/* --- Buffers */
+
+struct buffer {
+    struct owner bu_owner;
+    PyObject *bu_shared, *bu_nbytes; /* the block, None before there is one; the size */
+};
+
+static int buffer_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    struct buffer *buffer = (struct buffer *)self;
+    Py_VISIT(buffer->bu_shared);
+    Py_VISIT(buffer->bu_nbytes);
+    return owner_traverse(self, visit, arg);
+}
+
+static int buffer_clear(PyObject *self)
+{
+    struct buffer *buffer = (struct buffer *)self;
+    Py_CLEAR(buffer->bu_shared);
+    Py_CLEAR(buffer->bu_nbytes);
+    return owner_clear(self);
+}
+
+static void buffer_dealloc(PyObject *self)
+{
+    owner_end(self, buffer_clear);
+}
+
+/* A list of a module, kept for good. */
+static PyObject *buffer_list(PyObject **list, const char *module, const char *name)
+{
+    if (*list == NULL) {
+        PyObject *home = PyImport_ImportModule(module);
+        *list = home == NULL ? NULL : PyObject_GetAttrString(home, name);
+        Py_XDECREF(home);
+    }
+    return *list;
+}
+
+/* Allocates usual device memory. Other memory, and memory after the release of other work's, is left to Python. */
+static int buffer_init(PyObject *self, PyObject *arguments, PyObject *named)
+{
+    static PyObject *retired;
+    struct buffer *buffer = (struct buffer *)self;
+    PyObject *size, *made;
+    uint64_t bytes = 0;
+    void *address = NULL;
+    aclError ret = 0;
+    if (buffer_list(&retired, "acl.objects.resource", "retired") == NULL)
+        return -1;
+    size = PyTuple_GET_SIZE(arguments) == 1 && named == NULL ? PyTuple_GET_ITEM(arguments, 0) : NULL;
+    if (size == NULL || !pycall_short(size, &bytes) || bytes == 0 || PyList_GET_SIZE(retired) != 0) {
+        PyObject *make = PyObject_GetAttrString(self, "_make");
+        made = make == NULL ? NULL : PyObject_Call(make, arguments, named);
+        Py_XDECREF(make);
+        Py_XDECREF(made);
+        return made == NULL ? -1 : 0;
+    }
+    OWNER_CALL(ret = aclrtMalloc(&address, bytes, ACL_MEM_MALLOC_HUGE_FIRST));
+    PyObject *handle =
+        ret == 0 ? PyLong_FromVoidPtr(address) : PyObject_CallMethod(self, "_again", "Oi", size, (int)ret);
+    PyObject *opening = handle == NULL ? NULL : owner_opening();
+    if (opening == NULL) {
+        if (handle != NULL)
+            address = PyLong_AsVoidPtr(handle);
+        Py_XDECREF(handle);
+        if (address != NULL)
+            OWNER_CALL(aclrtFree(address));
+        return -1;
+    }
+    PyObject *shared = pycall_new(Py_None), *nbytes = pycall_new(size);
+    OWNER_BEGIN(self);
+    made = buffer->bu_shared;
+    buffer->bu_shared = shared;
+    size = buffer->bu_nbytes;
+    buffer->bu_nbytes = nbytes;
+    OWNER_END();
+    owner_swap(self, &handle, &opening);
+    Py_XDECREF(made);
+    Py_XDECREF(size);
+    Py_XDECREF(handle);
+    Py_XDECREF(opening);
+    return 0;
+}
+
+/* Frees memory that has no block, so that nothing uses it. While callbacks run (acl/_calls.py), Python finds out
+ * whether this is one. */
+static PyObject *buffer_close(PyObject *self, PyObject *nothing)
+{
+    static PyObject *running;
+    struct owner *owner = (struct owner *)self;
+    PyObject *opening = Py_None;
+    (void)nothing;
+    if (buffer_list(&running, "acl._calls", "running") == NULL)
+        return NULL;
+    PyObject *handle = PyObject_GetAttr(self, owner_closed);
+    if (handle == NULL)
+        return NULL;
+    int is_quick = 0, live = 0;
+    Py_INCREF(opening);
+    OWNER_BEGIN(self);
+    is_quick = ((struct buffer *)self)->bu_shared == Py_None && owner->ow_handle != NULL &&
+               owner->ow_opening != NULL && owner->ow_opening != Py_None && PyList_GET_SIZE(running) == 0;
+    if (is_quick) {
+        PyObject *old_handle = owner->ow_handle, *old_opening = owner->ow_opening;
+        owner->ow_handle = handle;
+        owner->ow_opening = opening;
+        handle = old_handle;
+        opening = old_opening;
+    }
+    OWNER_END();
+    if (is_quick) {
+        PyObject *said = PyObject_GetAttr(opening, owner_live);
+        live = said == NULL ? -1 : PyObject_IsTrue(said);
+        Py_XDECREF(said);
+    }
+    if (live > 0) { /* the status is of no use: memory that the library no longer knows was freed with its device */
+        uint64_t address = 0;
+        if (pycall_short(handle, &address))
+            OWNER_CALL(aclrtFree((void *)(uintptr_t)address));
+    }
+    Py_DECREF(handle);
+    Py_DECREF(opening);
+    if (!is_quick)
+        return PyObject_CallMethod(self, "_close", NULL);
+    if (live < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef buffer_methods[] = {
+    {"close", buffer_close, METH_NOARGS,
+     "close($self, /)\n--\n\nRelease the memory; closing again does nothing.\n\nIt is freed (``aclrtFree``) when it "
+     "has no other holder and the work that is registered with it is done."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef buffer_members[] = {
+    {"_shared", T_OBJECT_EX, offsetof(struct buffer, bu_shared), 0, NULL},
+    {"nbytes", T_OBJECT_EX, offsetof(struct buffer, bu_nbytes), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot buffer_slots[] = {
+    {Py_tp_doc, "BufferOwner(size, *, kind='device', policy='huge_first')\n--\n\nThe base class of "
+                "acl.Buffer."},
+    {Py_tp_init, buffer_init},
+    {Py_tp_traverse, buffer_traverse},
+    {Py_tp_clear, buffer_clear},
+    {Py_tp_dealloc, buffer_dealloc},
+    {Py_tp_methods, buffer_methods},
+    {Py_tp_members, buffer_members},
+    {0, NULL},
+};
+
+static PyType_Spec buffer_spec = {
+    "acl._lib.BufferOwner", sizeof(struct buffer), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, buffer_slots,
+};
+
+/* Adds the types to a module. */
 static int owner_install(const char *name)
 {
     owner_drop = PyUnicode_InternFromString("_drop");
     owner_live = PyUnicode_InternFromString("live");
     owner_single = PyUnicode_InternFromString("single");
-    PyObject *module = PyImport_ImportModule(name), *owner = NULL, *bases = NULL, *event = NULL;
-    int done = owner_drop != NULL && owner_live != NULL && owner_single != NULL &&
-               module != NULL && (owner = PyType_FromSpec(&owner_spec)) != NULL &&
-               (bases = PyTuple_Pack(1, owner)) != NULL &&
+    owner_closed = PyUnicode_InternFromString("_closed");
+    PyObject *module = PyImport_ImportModule(name), *bases = NULL, *event = NULL, *buffer = NULL;
+    int done = owner_drop != NULL && owner_live != NULL && owner_single != NULL && owner_closed != NULL &&
+               module != NULL && (owner_type = (PyTypeObject *)PyType_FromSpec(&owner_spec)) != NULL &&
+               (bases = PyTuple_Pack(1, owner_type)) != NULL &&
                (event = PyType_FromSpecWithBases(&event_spec, bases)) != NULL &&
-               PyObject_SetAttrString(module, "Owner", owner) == 0 &&
-               PyObject_SetAttrString(module, "EventOwner", event) == 0;
-    Py_XDECREF(module);
-    Py_XDECREF(owner);
+               (buffer = PyType_FromSpecWithBases(&buffer_spec, bases)) != NULL &&
+               PyObject_SetAttrString(module, "Owner", (PyObject *)owner_type) == 0 &&
+               PyObject_SetAttrString(module, "EventOwner", event) == 0 &&
+               PyObject_SetAttrString(module, "BufferOwner", buffer) == 0;
+    Py_XDECREF(module); /* the type of owners is kept, for launches */
     Py_XDECREF(bases);
     Py_XDECREF(event);
+    Py_XDECREF(buffer);
     return done;
 }
 

@@ -324,17 +324,13 @@ static int pycall_interrupted(void)
     return PyErr_CheckSignals();
 }
 
-/* capturing_into(stream): the instance into which the stream is captured, or 0. */
-static PyObject *pycall_capturing_into(PyObject *self, PyObject *const *args, Py_ssize_t count)
+/* The instance into which a stream is captured, or NULL. */
+static aclmdlRI pycall_instance(uint64_t stream)
 {
     static int can_capture = -1; /* the functions of the library do not change once it is open */
     aclmdlRICaptureStatus status = ACL_MODEL_RI_CAPTURE_STATUS_NONE;
     aclmdlRI instance = NULL;
-    uint64_t stream;
     aclError ret = 0;
-    (void)self;
-    if (pycall_count("capturing_into", count, 1, 1) != 0 || pycall_u64(args[0], "capturing_into", 1, &stream) != 0)
-        return NULL;
     if (can_capture < 0)
         can_capture = acl_backend_has("aclmdlRICaptureGetInfo");
     if (can_capture && stream != 0) {
@@ -346,9 +342,17 @@ static PyObject *pycall_capturing_into(PyObject *self, PyObject *const *args, Py
             Py_END_ALLOW_THREADS
         }
     }
-    if (ret != 0 || status == ACL_MODEL_RI_CAPTURE_STATUS_NONE)
-        instance = NULL;
-    return PyLong_FromUnsignedLongLong((uintptr_t)instance);
+    return ret != 0 || status == ACL_MODEL_RI_CAPTURE_STATUS_NONE ? NULL : instance;
+}
+
+/* capturing_into(stream): the instance into which the stream is captured, or 0. */
+static PyObject *pycall_capturing_into(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    uint64_t stream;
+    (void)self;
+    if (pycall_count("capturing_into", count, 1, 1) != 0 || pycall_u64(args[0], "capturing_into", 1, &stream) != 0)
+        return NULL;
+    return PyLong_FromUnsignedLongLong((uintptr_t)pycall_instance(stream));
 }
 
 static void acl_on_callback(void *number);

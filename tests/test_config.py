@@ -14,8 +14,8 @@ from acl._lib import ffi, lib
 pytestmark = pytest.mark.needs_sim
 
 NAMES = [
-    "devices", "soc", "memory", "cann", "schedule", "workers", "vectors", "clock", "limits", "queue", "check", "faults",
-    "trace", "python", "unsupported",
+    "devices", "soc", "memory", "cann", "schedule", "workers", "vectors", "clock", "limits", "queue", "check",
+    "on_finding", "findings", "suppress", "poison", "faults", "trace", "python", "unsupported",
 ]  # fmt: skip
 GIB = 1 << 30
 
@@ -48,6 +48,10 @@ def test_defaults(monkeypatch):
         "trace": "none",
         "python": "python3",
         "unsupported": "error",
+        "on_finding": "continue",
+        "findings": "stderr",
+        "suppress": "none",
+        "poison": "0",
     }
 
 
@@ -63,6 +67,8 @@ def test_defaults(monkeypatch):
         ("limits", "documented"),
         ("queue", "documented"),
         ("unsupported", "warn"),
+        ("check", "all"), ("check", "leak,race"), ("on_finding", "abort"), ("findings", "found.json"),
+        ("suppress", "known.txt"), ("poison", "1"),
         ("python", "/opt/" + 50 * "long/" + "python3"),
     ],
 )
@@ -108,7 +114,13 @@ def test_memory_units(text, size):
         ("clock", "model", "not available yet"),
         ("limits", "small", '"default" or "documented"'),
         ("queue", "7", '"unbounded" or "documented"'),
-        ("check", "memory", "not available yet"),
+        ("check", "races", '"memory", "race"'),
+        ("check", "race,", '"memory", "race"'),
+        ("check", "", '"none", "all"'),
+        ("on_finding", "stop", '"continue", "raise" or "abort"'),
+        ("findings", "", '"stderr", or a file'),
+        ("suppress", "", "a file of suppressions"),
+        ("poison", "yes", '"0" or "1"'),
         ("faults", "all", "not available yet"),
         ("trace", "file", "not available yet"),
         ("python", "", "path of a Python"),

@@ -3,6 +3,8 @@
 import ctypes
 import gc
 import struct
+import sys
+import threading
 
 import numpy
 import pytest
@@ -73,6 +75,20 @@ LAYOUTS = (
 )
 
 
+@pytest.fixture(params=[False, True], ids=["at once", "queued"])
+def launch(request, stream):
+    """Give ``launch(kernel, *arguments)``, which returns when the kernel has run."""
+
+    def run(kernel, *arguments):
+        if request.param:
+            kernel(1, *arguments, stream=stream)
+            stream.synchronize()
+        else:
+            kernel(1, *arguments)
+
+    return run
+
+
 @pytest.mark.parametrize("given, form, expected", LAYOUTS, ids=[layout[1] for layout in LAYOUTS])
 def test_arguments_lie_as_in_a_struct(given, form, expected):
     seen = []
@@ -81,22 +97,22 @@ def test_arguments_lie_as_in_a_struct(given, form, expected):
     assert seen == [expected]
 
 
-def test_each_launch_packs_its_own_arguments():
+def test_each_launch_packs_its_own_arguments(launch):
     """The form of the last arguments is used again for arguments of the same types, and for no others."""
     seen = []
     acl.sim.custom_kernel("look", "look.o")(lambda launch: seen.append(bytes(launch.args)))
     kernel = acl.Kernel("look.o", "look")
     for given, form, expected in LAYOUTS * 2:
         for _ in range(2):
-            kernel(1, *given)
+            launch(kernel, *given)
             assert struct.unpack_from(form, seen.pop()) == expected
     x, y = row(), row()
     for array, number in ((x, 7), (y, 2**64 - 1)):
-        kernel(1, array, numpy.uint64(number))
+        launch(kernel, array, numpy.uint64(number))
         assert struct.unpack("PQ", seen.pop()) == (array.handle, number)
 
 
-def test_a_launch_after_a_good_one_is_checked_too():
+def test_a_launch_after_a_good_one_is_checked_too(launch):
     acl.sim.custom_kernel("look", "look.o")(lambda launch: None)
     kernel, x, closed = acl.Kernel("look.o", "look", parameters="Pi"), row(), row()
     closed.close()
@@ -107,16 +123,102 @@ def test_a_launch_after_a_good_one_is_checked_too():
         ((closed, 1), acl.InvalidHandleError, ("acl.DeviceArray is closed",)),
         ((acl.Buffer.from_handle(x.handle, 24, kind="host"), 1), BAD, ("argument 0 is in host memory",)),
     ):
-        kernel(1, x, -5)
+        launch(kernel, x, -5)
         with raises(kind, *words):
-            kernel(1, *bad)
+            launch(kernel, *bad)
 
 
-def test_each_letter_has_its_size():
-    form, values, seen = "bBhHiIqQfd?P", (-1, 255, -2, 65535, -3, 2**32 - 1, -4, 2**64 - 1, 1.5, 2.25, True, 99), []
-    acl.sim.custom_kernel("look", "look.o", parameters=form)(lambda launch, *given: seen.append(given))
-    acl.Kernel("look.o", "look", parameters=form)(1, *values)
-    assert seen == [values]
+LETTERS = "bBhHiIqQfd?P"
+ENDS = (
+    (-1, 255, -2, 65535, -3, 2**32 - 1, -4, 2**64 - 1, 1.5, 2.25, True, 99),
+    (-128, 0, -(2**15), 0, -(2**31), 0, -(2**63), 0, -0.5, -1e300, False, 0),
+    (127, 255, 2**15 - 1, 65535, 2**31 - 1, 2**32 - 1, 2**63 - 1, 2**64 - 1, 2.0**127, 1e300, True, 2**64 - 1),
+)
+
+
+def test_each_letter_has_its_size(launch):
+    seen = []
+    acl.sim.custom_kernel("look", "look.o", parameters=LETTERS)(lambda launch, *given: seen.append(given))
+    kernel = acl.Kernel("look.o", "look", parameters=LETTERS)
+    for values in ENDS * 2:
+        launch(kernel, *values)
+        assert seen.pop() == values
+
+
+@pytest.mark.parametrize("letter", LETTERS.replace("?", ""))
+def test_a_number_beyond_its_letter_is_refused_after_one_that_fits(letter, launch):
+    seen = []
+    acl.sim.custom_kernel("look", "look.o", parameters=letter)(lambda launch, *given: seen.append(given))
+    kernel, size = acl.Kernel("look.o", "look", parameters=letter), 8 * struct.calcsize(letter)
+    beyond = (2**1024, "1") if letter in "fd" else (2**size, -(2 ** (size - 1)) - 1, 0.5, "1")
+    for value in beyond:
+        launch(kernel, 1)
+        with raises(BAD, "argument 0 is"):
+            launch(kernel, value)
+    assert seen == [(1,)] * len(beyond)
+
+
+def test_forms_that_are_too_long_for_c(launch):
+    seen = []
+    acl.sim.custom_kernel("look", "look.o")(lambda launch: seen.append(bytes(launch.args)))
+    kernel = acl.Kernel("look.o", "look")
+    for count in (32, 33, 100):
+        for _ in range(2):
+            launch(kernel, *map(numpy.uint64, range(count)))
+            assert struct.unpack(f"{count}Q", seen.pop()) == tuple(range(count))
+
+
+def test_launches_leave_nothing_behind(stream):
+    """The references that launches take are returned, also by those that are refused."""
+    x, y, kernel = row(), row(), acl.Kernel(FILE, NAME)
+
+    def launches(count):
+        for _ in range(count):
+            kernel(1, x, x, y, COUNT, stream=stream)
+            kernel(1, x, x, y, COUNT)
+            for wrong in ((0, x, x, y, COUNT), (1, x, x, y, None), (1, x, x, "y", COUNT)):
+                with pytest.raises(acl.AclError):
+                    kernel(*wrong, stream=stream)
+        stream.synchronize()
+        gc.collect()
+
+    launches(1)
+    watched = x, x._block, y._block, kernel._block, kernel._form, stream, COUNT
+    before = [sys.getrefcount(each) for each in watched]
+    launches(100)
+    assert [sys.getrefcount(each) for each in watched] == before
+
+
+def test_threads_launch_one_kernel(stream):
+    """Each launch has its own arguments, and all register with the memory."""
+    rows, kernel, context = [row() for _ in range(4)], acl.Kernel(FILE, NAME), acl.rt.get_context()[0]
+
+    def run(x):
+        acl.rt.set_context(context)
+        for _ in range(200):
+            kernel(1, x, rows[0] if x is not rows[0] else x, x, COUNT, stream=stream)
+
+    told = rows[1]._block.told
+    for x in rows[1:]:
+        x.fill(0)
+    rows[0].fill(0)
+    threads = [threading.Thread(target=run, args=(x,)) for x in rows]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert rows[1]._block.told == told + 200 and list(rows[1]._block.uses) == [stream.handle]
+    stream.synchronize()
+
+
+def test_a_closed_kernel_is_refused_and_holds_nothing(stream):
+    x = row()
+    kernel = acl.Kernel(FILE, NAME)
+    kernel(1, x, x, x, COUNT, stream=stream)
+    stream.synchronize()
+    kernel.close()
+    with raises(acl.InvalidHandleError, "acl.Kernel is closed"):
+        kernel(1, x, x, x, COUNT, stream=stream)
 
 
 def test_a_captured_launch_runs_at_each_replay(stream):

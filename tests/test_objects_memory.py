@@ -1,8 +1,10 @@
 """Buffers as objects: kinds, copies, views, and when memory is given back."""
 
 import gc
+import inspect
 import sys
 import threading
+import weakref
 
 import numpy
 import pytest
@@ -10,6 +12,7 @@ from helpers.expect import in_thread
 from helpers.objects import LARGE, free_memory, fresh_stream, held, raises
 
 import acl
+from acl.objects import resource
 from acl.objects.resource import retired
 
 pytestmark = pytest.mark.usefixtures("opened")
@@ -420,3 +423,84 @@ def test_who_borrows_pinned_memory_does_not_hide_its_owner(stream):
     del view
     owner.close()
     target.close()
+
+
+# --- Buffers without a block, whose life is in C
+
+
+@pytest.mark.strict
+def test_a_buffer_without_a_block_leaves_nothing_behind(opened):
+    """The memory, the references and the objects that it takes are returned, however it ends."""
+    opening, size = resource.current_opening(), 2**20 + 1
+    before, references = free_memory(), (sys.getrefcount(opening), sys.getrefcount(size))
+    for _ in range(100):
+        acl.Buffer(size).close()
+        acl.Buffer(size=size).close()
+        with acl.Buffer(size) as buffer:
+            buffer.fill(1)
+        buffer.close()
+        buffer = acl.Buffer(size)
+        acl.DeviceArray.from_buffer(buffer, 4)
+        buffer.close()
+    del buffer
+    gc.collect()
+    assert free_memory() == before
+    assert (sys.getrefcount(opening), sys.getrefcount(size)) == references
+
+
+@pytest.mark.strict
+def test_an_unclosed_buffer_is_freed_with_a_warning(opened):
+    before = free_memory()
+    with pytest.warns(ResourceWarning, match="unclosed <acl.Buffer .* device 4096 bytes huge_first>"):
+        acl.Buffer(4096)
+    gc.collect()
+    assert free_memory() == before
+
+
+def test_a_buffer_in_a_cycle_is_collected(opened):
+    class Linked(acl.Buffer):
+        """A subclass has attributes, and its own name in messages."""
+
+    buffer = Linked(64)
+    buffer.link, found = buffer, weakref.ref(buffer)
+    buffer.close()
+    with raises(acl.InvalidHandleError, "acl.Linked is closed"):
+        buffer.fill(0)
+    del buffer
+    gc.collect()
+    assert found() is None
+
+
+@pytest.mark.parametrize(
+    "arguments, named, words",
+    [
+        ((), {}, "Buffer.__init__() missing 1 required positional argument: 'size'"),
+        ((1, 2), {}, "Buffer.__init__() takes 2 positional arguments but 3 were given"),
+        ((1,), {"kin": 2}, "Buffer.__init__() got an unexpected keyword argument 'kin'"),
+        ((1.5,), {}, "acl.Buffer: size is 1.5, expected an int"),
+    ],
+)
+def test_wrong_arguments_of_a_buffer(opened, arguments, named, words):
+    with pytest.raises(TypeError) as caught:
+        acl.Buffer(*arguments, **named)
+    assert words.replace("Buffer.", "" if sys.version_info < (3, 10) else "Buffer.") in str(caught.value)
+    assert str(inspect.signature(acl.Buffer)).startswith("(size: int, *, kind: str = 'device', policy: str")
+
+
+@pytest.mark.strict
+def test_threads_close_a_buffer_once(opened):
+    before, start = free_memory(), threading.Barrier(4)
+    for _ in range(50):
+        buffer = acl.Buffer(2**20)
+
+        def close(buffer=buffer):
+            start.wait()
+            buffer.close()
+
+        threads = [threading.Thread(target=close) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert buffer.closed
+    assert free_memory() == before

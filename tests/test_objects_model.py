@@ -234,6 +234,27 @@ def test_an_execution_in_place_comes_after_the_work_of_its_arrays(model, stream)
         assert model(x, out=y) is y and y.to_numpy().tolist() == [3, 5]
 
 
+def test_executions_in_place_leave_nothing_behind(model):
+    x, y, closed = device(1, 2), device(0, 0), device(0, 0)
+    closed.close()
+
+    def execute(count):
+        for _ in range(count):
+            assert model(x, out=y) is y
+            model(x).close()
+            for wrong in ((closed, y), (x, closed), (x, 5), (x[::-1], y)):
+                with pytest.raises(acl.AclError):
+                    model(wrong[0], out=wrong[1])
+        gc.collect()
+
+    execute(1)
+    watched, before = (x, y, x._block, y._block, x._layout), free_memory()
+    references = [sys.getrefcount(each) for each in watched]
+    execute(50)
+    assert [sys.getrefcount(each) for each in watched] == references and free_memory() == before
+    assert y.to_numpy().tolist() == [3, 5]
+
+
 # --- On streams
 
 

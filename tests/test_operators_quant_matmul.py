@@ -101,6 +101,17 @@ def test_first_versions(npu, data):
     near(npu.get(y), (product + (0 if biases is None else biases)) * scale_of(packed), "f2", 1e-9)
 
 
+@pytest.mark.parametrize("depth", [1, 255, 256, 2048, 2049, 9001])
+def test_row_times_long_columns(npu, depth):
+    draw = numpy.random.default_rng(depth)
+    left, right = (draw.integers(-128, 128, (rows, depth)).astype("i1") for rows in (1, 7))
+    left[:, : depth // 2] = right[:, : depth // 2] = -128
+    scale, y = npu.tensor(numpy.full(7, 2.0**-14, "f4")), blank(npu, "f2", (1, 7))
+    assert npu.call("quant_matmul_v4", npu.tensor(left), npu.tensor(right), scale, 0, 0, 0, False, True, y) == 0
+    product = left.astype("i8") @ right.T.astype("i8")
+    assert npu.get(y).tolist() == (product * 2.0**-14).astype("f2").tolist()
+
+
 @pytest.mark.strict
 def test_refusals(npu):
     x1, x2, scale = blank(npu, "i1", (2, 3)), blank(npu, "i1", (3, 4)), blank(npu, "f4", (4,))

@@ -19,7 +19,7 @@ from typing import Any, Optional, Union
 import numpy
 
 from acl import rt
-from acl._lib import ffi, lib
+from acl._lib import _acl, ffi, lib
 from acl.errors import AclError, error_of
 from acl.objects import resource
 from acl.objects.array import DeviceArray
@@ -29,10 +29,13 @@ from acl.objects.memory_block import Block, refuse, tell
 from acl.objects.resource import Opening, Resource, current_opening, stream_handle
 from acl.objects.stream import Stream
 
+launch_kernel, pack_arguments = _acl.launch_kernel, _acl.pack_arguments
 MOST_BLOCKS = 2**32 - 1
 ADDRESS = struct.Struct("P")
 LETTERS = "PQqIiHhBbfd?"  # the types of parameters, as in the struct module
-# The letters of types of which the struct module packs each value exactly: NaNs of shorter types can change.
+# Of a form of arguments, which acl/launch.h packs: one place, and the most arguments and bytes.
+PLACE, MOST_SHARED, LONGEST_SHARED = struct.Struct("=IHcx"), 32, 512
+# The letters of types of which a conversion keeps each value exactly: NaNs of shorter types can change.
 EXACT: dict[type, str] = {
     numpy.int8: "b", numpy.int16: "h", numpy.int32: "i", numpy.int64: "q", numpy.uint8: "B", numpy.uint16: "H",
     numpy.uint32: "I", numpy.uint64: "Q", numpy.float64: "d", numpy.bool_: "?", int: "", float: "", bool: "",
@@ -204,8 +207,9 @@ class Kernel(BinaryHolder):
     _name: str
     _pointer: Any
     _letters: Optional[str]
-    # How arguments of the types of the last ones are packed, and these types.
-    _form: Optional[tuple[struct.Struct, tuple[Any, ...]]]
+    # How arguments of the types of the last ones are packed, for C (acl/launch.h): the function, the binary's block,
+    # the number of bytes, the types, and the place of each argument.
+    _form: Optional[tuple[int, Block, int, tuple[Any, ...], bytes]]
 
     def __init__(
         self,
@@ -256,18 +260,24 @@ class Kernel(BinaryHolder):
         TaskError
             If it failed; with a stream, the next synchronise raises this.
         """
-        block = self._block
+        block, form = self._block, self._form
         if block is None:
             self._handle.__index__()  # raises if it is closed
         assert block is not None
         opening = resource.single or current_opening()
+        if form is not None and stream is not None and block.opening is opening:
+            ret = launch_kernel(form, blocks, opening, stream, arguments)
+            if ret == 0:
+                return
+            if ret is not None:
+                raise error_of(ret, "aclrtLaunchKernelWithHostArgs")
         if block.opening is not opening:
             block.check()
             check_place(block, "the kernel", opening, "Kernel")
         if not isinstance(blocks, (int, numpy.integer)) or not 1 <= blocks <= MOST_BLOCKS:
             raise refuse("Kernel", f"{self._name}: blocks is {blocks!r}, expected 1 to {MOST_BLOCKS}")
-        used = [block]
-        content = self._packed(arguments, opening, used)
+        packed = None if form is None else pack_arguments(form, opening, arguments)
+        content, used = packed or self._check_and_pack(arguments, opening, block)
         target = DEFAULT_STREAM
         if stream is None:
             for memory in used:
@@ -285,50 +295,36 @@ class Kernel(BinaryHolder):
         else:
             tell(used, stream)
 
-    def _packed(self, arguments: tuple[Any, ...], opening: Opening, used: list[Block]) -> bytes:
-        """Return the bytes of the arguments, and collect the blocks of those that are memory."""
-        if self._form is not None and len(arguments) == len(self._form[1]):
-            values: list[Any] = []
-            for argument, kind in zip(arguments, self._form[1]):
-                if argument.__class__ is not kind:
-                    break
-                if kind is DeviceArray or kind is Buffer:
-                    block = argument._block
-                    if block is None or block.opening is not opening or block.kind == "host":
-                        break
-                    used.append(block)
-                    argument = argument._handle
-                elif kind not in EXACT:
-                    argument = argument.tobytes()
-                values.append(argument)
-            else:
-                try:
-                    return self._form[0].pack(*values)
-                except (struct.error, TypeError, OverflowError):
-                    pass
-            del used[1:]
-        return self._check_and_pack(arguments, opening, used)
+    def close(self) -> None:
+        """Release the binary; closing again does nothing."""
+        super().close()
+        self._form = None
 
-    def _check_and_pack(self, arguments: tuple[Any, ...], opening: Opening, used: list[Block]) -> bytes:
-        """Do the work of :meth:`_packed` for any arguments, and keep the form if others of their types can share it."""
+    def _check_and_pack(self, arguments: tuple[Any, ...], opening: Opening, own: Block) -> tuple[bytes, list[Block]]:
+        """Return the bytes of any arguments, and the blocks that the launch uses.
+
+        The form is kept if other arguments of their types can share it.
+        """
         letters = self._letters
         if letters is not None and len(letters) != len(arguments):
             reason = f"{self._name}: {len(arguments)} arguments, expected {len(letters)}, one for each of {letters!r}"
             raise refuse("Kernel", reason)
-        content, form, shared = bytearray(), "=", bool(arguments)
+        content, used, places, shared = bytearray(), [own], [], 0 < len(arguments) <= MOST_SHARED
         for place, argument in enumerate(arguments):
             letter = "" if letters is None else letters[place]
             size, data = self._bytes_of(argument, letter, place, opening, used)
-            gap, kind = -len(content) % size, type(argument)
-            content += bytes(gap) + data
+            content += bytes(-len(content) % size)
+            kind = type(argument)
             memory = kind is DeviceArray or kind is Buffer
-            if memory or letter == "P":
-                letter = "Q"
-            form += f"{gap}x{letter or EXACT.get(kind) or f'{len(data)}s'}"
             shared &= memory or kind in EXACT or (letters is None and issubclass(kind, numpy.number))
-        if shared:
-            self._form = struct.Struct(form), tuple(map(type, arguments))
-        return bytes(content) or bytes(8)  # C refuses a size of 0
+            if shared:
+                letter = "M" if memory else "Q" if letter == "P" else letter or EXACT.get(kind) or "s"
+                places.append(PLACE.pack(len(content), len(data), letter.encode()))
+            content += data
+        if shared and len(content) <= LONGEST_SHARED:
+            kinds = tuple(map(type, arguments))
+            self._form = int(self._handle), own, len(content), kinds, b"".join(places)
+        return bytes(content) or bytes(8), used  # C refuses a size of 0
 
     def _bytes_of(
         self, argument: Any, letter: str, place: int, opening: Opening, used: list[Block]

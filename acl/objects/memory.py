@@ -7,17 +7,16 @@ that is registered with it. :meth:`Buffer.view` waits for the work that is regis
 synchronise before it reads the results of later work through the view.
 """
 
+import inspect
 import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Protocol, Union
 
 from acl import rt
-from acl._calls import in_call, running
-from acl._lib import ffi, lib
+from acl._lib import BufferOwner, ffi, lib
 from acl.errors import error_of
-from acl.objects import resource
 from acl.objects.memory_block import POLICIES, Block, one_of, pinned, refuse, tell, telling
-from acl.objects.resource import LONGEST, MOST, Resource, current_opening, integer, retired, stream_handle
+from acl.objects.resource import LONGEST, MOST, Resource, current_opening, integer, stream_handle
 
 if TYPE_CHECKING:
     import numpy as np
@@ -176,7 +175,7 @@ class BlockHolder(Resource):
         self._handle, self._opening, self._block = self._closed, None, None
 
 
-class Buffer(BlockHolder):
+class Buffer(BufferOwner, BlockHolder):
     """Bytes on the device, or pinned on the host.
 
     Parameters
@@ -205,24 +204,26 @@ class Buffer(BlockHolder):
         There is not enough memory, even after waiting for the release of memory that work still used.
     """
 
-    __slots__ = ("_shared", "nbytes")
+    __slots__ = ()
 
     # The block, which is created when an array, a stream or a copy needs it: None before, and when it is closed.
     _shared: Optional[Block]
     nbytes: int
 
-    def __init__(self, size: int, *, kind: str = DEVICE, policy: str = HUGE_FIRST) -> None:
-        if size.__class__ is int and 0 < size <= MOST and kind is DEVICE and policy is HUGE_FIRST and not retired:
-            address, ret = rt.malloc(size, HUGE)
-            if ret != 0:
-                address = Block.try_again(size, kind, policy, ret, "aclrtMalloc")
-            self._shared, self.nbytes = None, size
-            self._handle = address
-            self._opening = resource.single or current_opening()
-            return
+    def _make(self, size: int, *, kind: str = DEVICE, policy: str = HUGE_FIRST) -> None:
+        """Do the work of ``__init__`` for any arguments; it is in C for the usual ones."""
         kind, policy = one_of(kind, KINDS, "Buffer", "kind"), one_of(policy, POLICIES, "Buffer", "policy")
         size = integer(size, "acl.Buffer: size", 1, LONGEST)
         self._hold(Block.allocate(size, kind, policy), size)
+
+    # The name in the messages about wrong arguments, and the signature, which CPython 3.9 does not know of a type in C.
+    _make.__name__, _make.__qualname__ = "__init__", "Buffer.__init__"
+    __signature__ = inspect.Signature([*inspect.signature(_make).parameters.values()][1:])
+
+    @staticmethod
+    def _again(size: int, ret: int) -> int:
+        """Return the address of memory after waiting for the release of other memory, or raise the error."""
+        return Block.try_again(size, DEVICE, HUGE_FIRST, ret, "aclrtMalloc")
 
     def _hold(self, block: Block, size: int) -> None:
         """Become a holder of a block."""
@@ -276,20 +277,9 @@ class Buffer(BlockHolder):
     def __len__(self) -> int:
         return self.nbytes
 
-    def close(self) -> None:
-        """Release the memory; closing again does nothing.
-
-        It is freed (``aclrtFree``) when it has no other holder and the work that is registered with it is done.
-        """
-        if self._shared is None and self._opening is not None:
-            if running and in_call():
-                self._block  # noqa: B018  (a block leaves its release to another thread)
-            else:
-                address, opening = self._handle, self._opening
-                self._handle, self._opening = self._closed, None
-                if opening.live:
-                    rt.free(address)
-                return
+    def _close(self) -> None:
+        """Close it if it has a block, or while a callback runs: its block leaves the release to another thread."""
+        self._block  # noqa: B018
         self._handle, self._opening, self._shared = self._closed, None, None
 
     def fill(self, value: int = 0, *, stream: "Optional[Stream]" = None) -> None:

@@ -32,7 +32,7 @@ from typing import Any, Optional, Protocol, cast
 from acl import mdl, rt
 from acl._calls import in_call
 from acl._hooks import instance_destroyed
-from acl._lib import ffi, lib
+from acl._lib import _acl, ffi, lib
 from acl.errors import (
     AclError,
     ContextError,
@@ -344,8 +344,8 @@ class Block:
             _free(self.address, self.kind, self.opening)
 
 
-def tell(blocks: Iterable[Block], stream: "Stream") -> None:
-    """Register the work that was just queued on a stream with the blocks that it uses."""
+def tell_any(blocks: Iterable[Block], stream: "Stream") -> None:
+    """Do the work of :func:`tell` for any arguments, also while the stream is being captured."""
     handle = stream_handle(stream)
     instance = captured_into(handle)
     with telling:
@@ -356,6 +356,11 @@ def tell(blocks: Iterable[Block], stream: "Stream") -> None:
         note(blocks, handle, stream)
 
 
+# Registers the work that was just queued on a stream with the blocks that it uses: ``tell(blocks, stream)``. It is in C
+# (acl/launch.h), because every queued operation calls it.
+tell = _acl.tell
+
+
 def note(blocks: Iterable[Block], handle: int, user: User) -> None:
     """Register a user of blocks, with :data:`telling` held."""
     for block in blocks:
@@ -363,4 +368,9 @@ def note(blocks: Iterable[Block], handle: int, user: User) -> None:
         uses[handle] = user
         block.told += 1
         if len(uses) > MANY:
-            block.uses = {other: known for other, known in uses.items() if not known.closed}
+            prune(block)
+
+
+def prune(block: Block) -> None:
+    """Remove the users that were destroyed, with :data:`telling` held."""
+    block.uses = {handle: user for handle, user in block.uses.items() if not user.closed}

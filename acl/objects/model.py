@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 import numpy
 
 from acl import mdl, rt
+from acl._lib import _acl
 from acl.errors import CaptureError, ContextError, InvalidHandleError, codes, error_of
 from acl.objects.array import DeviceArray, Layout
 from acl.objects.context_current import call_in, current_handle, make_current
@@ -279,27 +280,22 @@ class Model(Resource):
         arrays, layouts, place = inputs + outs, self._layouts, self._place
         if len(inputs) != self._signature.input_count or (out is not None and len(arrays) != len(layouts)):
             return None
-        blocks = []  # kept until the end, also if another thread closes an array meanwhile
-        for array, layout in zip(arrays, layouts):
-            if array.__class__ is not DeviceArray or array._layout is not layout:
-                return None
-            block = array._block
-            if block is None or block.opening is not place or block.kind == "host":
-                return None
-            blocks.append(block)
-        for block in blocks:
-            if block.uses:
-                block.settle()
+        found = _acl.in_place(DeviceArray, arrays, layouts, place)
+        if found is None:
+            return None
+        handles, _blocks = found  # blocks are kept until the end, also if another thread closes an array meanwhile
         if out is None:
             outs = tuple([DeviceArray(each.shape, each.dtype) for each in layouts[len(inputs) :]])
             arrays += outs
+            handles += [each._handle for each in outs]
         pool = self._pool
         with pool.lock:
             handle = self._ready()
             slot = pool.take()
             try:
                 pool.calm()
-                slot.use(arrays)
+                if slot.arrays != handles:
+                    slot.use(arrays)
                 ret = mdl.execute(handle, slot.inputs.dataset, slot.outputs.dataset)
                 if ret != 0:
                     raise error_of(ret, "aclmdlExecute")

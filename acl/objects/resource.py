@@ -17,8 +17,8 @@ thread that may wait, and :meth:`Resource.close` raises an error there if it wou
 
 Closing one object from two threads at once is a race of the program, as it is for files.
 
-The slots of an object, its finalizer, and the creation and destruction of events are in C (``acl/owner.h``), because in
-Python they would cost more than the library's own work.
+The slots of an object, its finalizer, and the creation and destruction of events and of buffers without a block are in
+C (``acl/owner.h``), because in Python they would cost more than the library's own work.
 
 Nothing here relies on the interpreter's lock. Threads share dicts and lists, and change them by single calls
 (``setdefault``, ``append``, ``pop``), each of which is atomic in CPython with the lock and without it. A thread that

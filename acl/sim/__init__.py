@@ -5,11 +5,16 @@ Everything here needs the simulator; with the vendor's library each call raises 
 
 from typing import Optional
 
-from acl._hooks import simulator_reset
+from acl._hooks import simulator_reset, simulator_resetting
 from acl._lib import ffi, lib
 from acl.data_types import DATA_TYPES
 from acl.sim.check import check
 from acl.sim.custom import custom_kernel as custom_kernel
+from acl.sim.findings import Finding as Finding
+from acl.sim.findings import FindingError as FindingError
+from acl.sim.findings import findings as findings
+from acl.sim.findings import forget_findings as forget_findings
+from acl.sim.findings import name as name
 from acl.sim.kernels import kernel as kernel
 from acl.sim.models import executor as executor
 from acl.sim.models import model as model
@@ -36,9 +41,9 @@ def configure(**settings: object) -> None:
     ValueError
         For a wrong name or value; the message lists the valid ones.
     """
-    for name, value in settings.items():
+    for setting, value in settings.items():
         text = ffi.NULL if value is None else str(value).encode()
-        check(lib.aclsimConfigure(name.encode(), text), f"acl.sim.configure({name}={value!r})")
+        check(lib.aclsimConfigure(setting.encode(), text), f"acl.sim.configure({setting}={value!r})")
 
 
 def get_config(name: str) -> str:
@@ -50,6 +55,7 @@ def get_config(name: str) -> str:
 
 def reset() -> None:
     """Discard all work, free all memory, make every handle invalid and restore the configuration of the environment."""
+    simulator_resetting()
     check(lib.aclsimReset(), "acl.sim.reset()")
     simulator_reset()
 

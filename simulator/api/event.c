@@ -298,6 +298,8 @@ static aclError synchronize(aclrtEvent event, int32_t timeout)
                                    ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, timeout));
     }
     sim_pool_settle();
+    if (sim_watcher_any() && record != 0)
+        sim_watcher_know(record);
     if (likely(record != 0))
         SIM_TRY(sim_stream_check_aborted(sim_record_stream(record), began));
     return sim_event_check_failed(found);

@@ -40,7 +40,7 @@ SIM_HOT aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t 
     SIM_NOT_NULL(src);
     SIM_TRY(check_kind(kind));
     SIM_TRY(check_room(count, destMax, "destMax"));
-    return sim_memory_copy(dst, src, count);
+    return sim_memory_copy_kind(dst, src, count, kind);
 }
 
 static inline aclError copy_async(void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind,

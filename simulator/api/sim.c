@@ -19,6 +19,7 @@
 #include "memory/saturation.h"
 #include "model/dataset.h"
 #include "model/model.h"
+#include "observe/check.h"
 #include "observe/dump.h"
 #include "observe/prof.h"
 #include "operator/model_saver.h"
@@ -335,12 +336,16 @@ int32_t aclsimWaitSlice(aclsimWaitKind kind, void *handle, int32_t milliseconds,
 
 void *aclsimTranslate(const void *devPtr)
 {
+    if (!sim_thread.th_in_kernel)
+        sim_memory_expose(devPtr);
     return sim_memory_engine(devPtr);
 }
 
 void *aclsimReach(const void *devPtr, size_t size)
 {
     struct sim_range range = {.rg_address = devPtr, .rg_size = size};
+    if (!sim_thread.th_in_kernel)
+        sim_memory_expose(devPtr);
     return sim_memory_try_claim(&range) ? sim_memory_reach(devPtr) : NULL;
 }
 
@@ -384,4 +389,54 @@ size_t aclsimMissingCount(void)
 const char *aclsimMissingName(size_t index)
 {
     return index < sim_missing_count ? sim_missing_names[index] : NULL;
+}
+
+/* ---- checkers ---- */
+
+const int32_t *aclsimWantsLines(void)
+{
+    return &sim_check_wants_lines;
+}
+
+aclError aclsimSetLine(const char *text)
+{
+    SIM_ENTER();
+    sim_thread.th_line = text;
+    return ACL_SUCCESS;
+}
+
+aclError aclsimSetLibrary(int32_t isLibrary)
+{
+    SIM_ENTER();
+    SIM_ARGUMENT(isLibrary == 0 || isLibrary == 1, ACL_ERROR_INVALID_PARAM, "isLibrary is %d, expected 0 or 1",
+                 isLibrary);
+    sim_thread.th_is_library = isLibrary != 0;
+    return ACL_SUCCESS;
+}
+
+aclError aclsimNameMemory(const void *address, const char *name)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(address);
+    SIM_NOT_NULL(name);
+    return sim_check_block_name(address, name);
+}
+
+size_t aclsimFindingCount(void)
+{
+    SIM_ENTER();
+    return sim_check_count();
+}
+
+const char *aclsimFinding(size_t index)
+{
+    SIM_ENTER();
+    return sim_check_at(index);
+}
+
+aclError aclsimForgetFindings(void)
+{
+    SIM_ENTER();
+    sim_check_forget();
+    return ACL_SUCCESS;
 }

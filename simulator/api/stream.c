@@ -115,14 +115,16 @@ aclError aclrtDestroyStreamForce(aclrtStream stream)
     return destroy(stream, true);
 }
 
-/* True when all tasks are done, no failure has stopped the context, and no instance has taken the stream over. */
+/* True when all tasks are done, no failure has stopped the context, no instance has taken the stream over, and the
+ * process is not locked. */
 static inline bool is_done(struct sim_stream *stream)
 {
     if (!sim_gate_passed(&stream->st_gate, sim_stream_tail(stream)))
         return false;
     struct sim_context *context = atomic_load_explicit(&stream->st_context, memory_order_relaxed);
     aclError failed = atomic_load_explicit(&context->cx_failed, memory_order_acquire);
-    return (atomic_load_explicit(&stream->st_owner, memory_order_acquire) | (uint32_t)failed) == 0;
+    bool locked = atomic_load_explicit(&sim_runtime_locked, memory_order_acquire);
+    return (atomic_load_explicit(&stream->st_owner, memory_order_acquire) | (uint32_t)failed | locked) == 0;
 }
 
 /* True when a host that synchronises has nothing to report or to do either. A task stores its failure before the
@@ -136,7 +138,8 @@ static inline bool is_calm(struct sim_stream *stream)
     return (sim_thread.th_wait_began | (uint32_t)error | listeners) == 0;
 }
 
-/* The functions without the fast case are not inlined, so that the fast case saves no registers. */
+/* The functions without the fast case are not inlined, so that the fast case saves no registers. SIM_RARE
+ * moves the call out of its way. */
 SIM_HOT __attribute__((noinline)) static aclError wait_for(struct sim_stream *found, int32_t timeout)
 {
     struct sim_context *context = atomic_load_explicit(&found->st_context, memory_order_relaxed);
@@ -150,13 +153,15 @@ SIM_HOT __attribute__((noinline)) static aclError wait_for(struct sim_stream *fo
             sim_engine_wait(found, tail, sim_clock_deadline_of_call(timeout), timeout < 0 ? SIM_HELPER : SIM_SUBMITTER),
             ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, timeout));
     }
+    if (sim_watcher_any())
+        sim_watcher_know(sim_record_of(found, tail));
     sim_pool_settle();
     SIM_TRY(sim_stream_check_aborted(found, began));
     SIM_TRY(sim_stream_take_error(found));
     return sim_context_check_failed(context);
 }
 
-__attribute__((noinline)) static aclError find_and_wait(aclrtStream stream, int32_t timeout)
+SIM_RARE static aclError find_and_wait(aclrtStream stream, int32_t timeout)
 {
     struct sim_target target;
     SIM_TRY(sim_stream_any(stream, &target));
@@ -168,7 +173,10 @@ static inline aclError synchronize(aclrtStream stream, int32_t timeout)
     struct sim_stream *found = sim_stream_plain(stream);
     if (unlikely(found == NULL))
         return find_and_wait(stream, timeout);
-    return is_calm(found) ? ACL_SUCCESS : wait_for(found, timeout);
+    if (likely(is_calm(found)))
+        return ACL_SUCCESS;
+    bool locked = atomic_load_explicit(&sim_runtime_locked, memory_order_acquire);
+    return unlikely(locked) ? find_and_wait(stream, timeout) : wait_for(found, timeout);
 }
 
 SIM_HOT aclError aclrtSynchronizeStream(aclrtStream stream)
@@ -192,9 +200,12 @@ __attribute__((noinline)) static aclError find_and_query(aclrtStream stream, acl
     struct sim_stream *found = target.tg_stream;
     SIM_TRY(sim_context_check_failed(atomic_load_explicit(&found->st_context, memory_order_relaxed)));
     SIM_TRY(sim_stream_refuse_captured(found));
-    bool complete = sim_gate_passed(&found->st_gate, sim_stream_tail(found));
+    uint64_t tail = sim_stream_tail(found);
+    bool complete = sim_gate_passed(&found->st_gate, tail);
     if (!complete)
         sim_engine_polled(found);
+    else if (sim_watcher_any())
+        sim_watcher_know(sim_record_of(found, tail));
     *status = complete ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY;
     return ACL_SUCCESS;
 }
@@ -204,7 +215,7 @@ SIM_HOT aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status)
     SIM_ENTER();
     SIM_NOT_NULL(status);
     struct sim_stream *found = sim_stream_plain(stream);
-    if (unlikely(found == NULL) || !is_done(found))
+    if (unlikely(found == NULL) || !is_done(found) || sim_watcher_any())
         return find_and_query(stream, status);
     *status = ACL_STREAM_STATUS_COMPLETE;
     return ACL_SUCCESS;

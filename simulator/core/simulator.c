@@ -25,6 +25,7 @@
 #include "model/dataset.h"
 #include "model/format/format.h"
 #include "model/model.h"
+#include "observe/check.h"
 #include "observe/dump.h"
 #include "observe/prof.h"
 #include "operator/op.h"
@@ -39,6 +40,13 @@
 
 /* Ordered from the uppermost room to the lowest. */
 static const struct sim_room rooms[] = {
+    {.rm_name = "observe/check",
+     .rm_after_fork = sim_check_after_fork,
+     .rm_open = sim_check_open,
+     .rm_device_closing = sim_check_leak_device,
+     .rm_finalize = sim_check_leak_finalize,
+     .rm_event_waited = sim_check_race_waited,
+     .rm_reset = sim_check_reset},
     {.rm_name = "observe/dump",
      .rm_after_fork = sim_dump_after_fork,
      .rm_reset = sim_dump_reset,

@@ -61,7 +61,7 @@ ENGINE_MUTANTS = (
         "false",
         (GATE,),
     ),
-    Mutant("leave from any gate", "sim_gate_leave", "== gate", "!= NULL", (GATE, TIME)),
+    Mutant("leave from any gate", "is_queued", "== gate", "!= NULL", (GATE, TIME)),
     Mutant(
         "next waiter read after the resume",
         "sim_gate_release",
@@ -71,7 +71,7 @@ ENGINE_MUTANTS = (
     ),
     Mutant("poke without hosts", "sim_gate_release", "!(poke && waiter->wt_stream == NULL)", "true", (GATE, ENGINE)),
     Mutant("waiters beyond one batch forgotten", "sim_gate_release", "sim_futex_wake(word, 1)", "(void)0", (GATE,)),
-    Mutant("raise lowers the level", "sim_gate_raise", "!sim_gate_passed(gate, level)", "level != 0", (GATE,)),
+    Mutant("raise lowers the level", "raise_level", "!sim_gate_passed(gate, level)", "level != 0", (GATE,)),
     # the engine
     Mutant(
         "park without entering again after a pass",
@@ -83,7 +83,7 @@ ENGINE_MUTANTS = (
     Mutant(
         "park without waking hosts",
         "park",
-        "sim_gate_release(&stream->st_gate, true)",
+        "sim_gate_release(&stream->st_gate, !stays)",
         "sim_gate_release(&stream->st_gate, false)",
         (WAIT,),
     ),
@@ -182,7 +182,7 @@ ENGINE_MUTANTS = (
     Mutant(
         "submitter runs long tasks",
         "sim_engine_run",
-        "needs_worker || role == SIM_SUBMITTER",
+        "needs_worker || !may_run(role, task->ta_op)",
         "needs_worker",
         (TIME, ENGINE),
     ),
@@ -199,11 +199,11 @@ ENGINE_MUTANTS = (
     Mutant(
         "sleep without a second look",
         "has_changed",
-        "stream->st_state != spot->sp_state ||",
-        "false && stream->st_state != spot->sp_state &&",
+        "now.sp_state != spot->sp_state ||",
+        "false && now.sp_state != spot->sp_state &&",
         (WAIT, STRESS),
     ),
-    Mutant("chain moved on unnoticed", "has_changed", "spot->sp_state == SIM_PARKED", "false", (WAIT,)),
+    Mutant("chain moved on unnoticed", "has_changed", "now.sp_state == SIM_PARKED", "false", (WAIT,)),
     Mutant("flags not followed", "look_along", "setter == 0", "setter != 1", (WAIT,)),
     Mutant("flags followed in circles", "look_along", "look->lk_flags < FLAGS", "true", (WAIT,)),
     Mutant("long tasks behind a guess", "help", "role = SIM_SUBMITTER;", ";", (WAIT,)),

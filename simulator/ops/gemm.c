@@ -102,7 +102,8 @@ static const struct sim_kernel kernel = {plan, run, NULL, false};
 
 /* No op_save: model files refer to operators by the names of schemas that programs see. */
 struct sim_row sim_op_gemm_row = {
-    .ro_op = {.op_name = "GEMM", .op_run = sim_row_run, .op_ranges = sim_row_ranges, .op_flags = SIM_OP_KERNEL,
+    .ro_op = {.op_name = "GEMM", .op_run = sim_row_run, .op_ranges = sim_row_ranges,
+              .op_footprints = sim_row_footprints, .op_flags = SIM_OP_KERNEL,
               .op_kind = SIM_TASK_CUBE},
     .ro_parameters = parameters,
     .ro_count = sizeof parameters / sizeof *parameters,

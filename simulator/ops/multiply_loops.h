@@ -10,7 +10,15 @@
 
 /* The types of runs. Scaled integers of 8 bits stand for (integer + offset) * scale. All except doubles are used as
  * floats. */
-enum sim_runs_kind { SIM_RUNS_FLOAT, SIM_RUNS_DOUBLE, SIM_RUNS_HALF, SIM_RUNS_BFLOAT, SIM_RUNS_BYTE, SIM_RUNS_SCALED };
+enum sim_runs_kind {
+    SIM_RUNS_FLOAT,
+    SIM_RUNS_DOUBLE,
+    SIM_RUNS_HALF,
+    SIM_RUNS_BFLOAT,
+    SIM_RUNS_BYTE,
+    SIM_RUNS_SCALED,
+    SIM_RUNS_WHOLE, /* integers of 8 bits times those of the row, which has 16 bits for each; only dots */
+};
 
 struct sim_runs {
     const void *ru_places[SIM_ADDS];

@@ -1,7 +1,9 @@
 /* Callbacks from C: order, blocking, host functions, exceptions, streams destroyed with pending calls, many threads. */
 #include "check.h"
+#include "engine/stream.h"
 #include <acl/acl_sim.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -171,6 +173,63 @@ static void test_blocking(void)
     CHECK_CODE(aclrtProcessReport(-1), 0);
     CHECK(log.count == 3);
     CHECK_CODE(aclrtProcessReport(-1), 107012);
+}
+
+static aclError note_thread(void *thread)
+{
+    *(uint64_t *)thread = self();
+    return 0;
+}
+
+/* Waits until the stream is parked for a callback, and no thread that runs it is on its way there. */
+static void await_callback(aclrtStream handle)
+{
+    struct sim_target target;
+    CHECK_CODE(sim_stream_find(handle, &target), 0);
+    struct sim_stream *stream = target.tg_stream;
+    for (bool parked = false; !parked; sched_yield()) {
+        sim_lock(&stream->st_returned.gt_lock);
+        parked = stream->st_returned.gt_waiters != NULL;
+        sim_unlock(&stream->st_returned.gt_lock);
+    }
+}
+
+static void *synchronise(void *stream)
+{
+    CHECK_CODE(aclrtSetDevice(0), 0);
+    CHECK_CODE(aclrtSynchronizeStream(stream), 0);
+    return NULL;
+}
+
+/* The thread that makes a stream's callbacks also runs the light tasks between them, so that no thread needs to be
+ * woken for them. A host that sleeps meanwhile is woken for a task that this thread leaves to others. */
+static void test_serving(void)
+{
+    static uint64_t threads[ROUNDS], last;
+    pthread_t host;
+    aclrtStream stream;
+    struct log log = {0};
+    struct note note = {&log, 1};
+    last = 0;
+    CHECK_CODE(aclrtCreateStream(&stream), 0);
+    CHECK_CODE(aclrtSubscribeReport(self(), stream), 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        threads[i] = 0;
+        CHECK_CODE(aclrtLaunchCallback(write_note, &note, ACL_CALLBACK_BLOCK, stream), 0);
+        CHECK_CODE(aclsimLaunchTask(stream, note_thread, &threads[i], NULL, 0, ACLSIM_TASK_LIGHT), 0);
+    }
+    CHECK_CODE(aclsimLaunchTask(stream, note_thread, &last, NULL, 0, 0), 0);
+    CHECK(pthread_create(&host, NULL, synchronise, stream) == 0);
+    await_callback(stream);
+    for (int i = 0; i < ROUNDS; i++) {
+        CHECK(log.count == i);
+        CHECK_CODE(aclrtProcessReport(-1), 0);
+        CHECK(threads[i] == self());
+    }
+    pthread_join(host, NULL);
+    CHECK(log.count == ROUNDS && last != 0 && last != self());
+    CHECK_CODE(aclrtUnSubscribeReport(self(), stream), 0);
+    CHECK_CODE(aclrtDestroyStream(stream), 0);
 }
 
 /* A stream is destroyed, or its thread unsubscribes, before its callback was called. */
@@ -488,6 +547,8 @@ int main(void)
         test_codes();
         test_order();
         test_blocking();
+        if (i == 0)
+            test_serving(); /* without workers, another thread may run the tasks */
         test_pending();
         test_host_functions();
         test_exceptions();

@@ -1,7 +1,7 @@
 /* The contents of instances: conditions with bodies, task groups that are updated, and steps that are watched. */
 #include "address/memory.h"
 #include "capture.h"
-#include "engine/watch.h"
+#include "base/watcher.h"
 
 /* ---- conditions ---- */
 
@@ -261,9 +261,9 @@ static void test_watched_steps(void)
     seen = 0;
     run(instance, launching);
     CHECK(seen == 0);
-    sim_watch_set(&watcher, true);
+    sim_watcher_set(&watcher, true);
     run(instance, launching);
-    sim_watch_set(&watcher, false);
+    sim_watcher_set(&watcher, false);
     CHECK(seen == STEPS);
     run(instance, launching);
     CHECK(seen == STEPS);

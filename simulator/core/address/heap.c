@@ -15,6 +15,7 @@
  * bins, and the count of pages. Order: class lock, then hp_lock. Each allocation and each free of a block takes one
  * lock once; only those that move pages or spans between a class and the heap take both. Under them no system call is
  * made, except when a heap is closed. */
+#include "base/watcher.h"
 #include "heap_inner.h"
 #include <errno.h>
 
@@ -477,6 +478,15 @@ void sim_heap_retake_pages(struct sim_zone *zone, uint32_t index, const struct s
     lock_and_charge(heap, pages_of(kept->ex_size, page), page);
 }
 
+/* Returns the address, so that the call is the last of its callers, which then keep nothing for later. */
+SIM_RARE static void *tell_allocated(const struct sim_zone *zone, void *address)
+{
+    struct sim_block block;
+    if (sim_heap_zone_find_inside(zone, address, &block))
+        sim_watcher_allocate(&block);
+    return address;
+}
+
 void *sim_heap_allocate(struct sim_zone *zone, uint32_t index, uint64_t requested, uint64_t size, enum sim_page page)
 {
     uint64_t offset;
@@ -484,7 +494,8 @@ void *sim_heap_allocate(struct sim_zone *zone, uint32_t index, uint64_t requeste
     if (unlikely(record == NULL))
         return NULL;
     atomic_store_explicit(record, record_make(size, size - requested, page, sim_heap_birth()), memory_order_release);
-    return (void *)(uintptr_t)(zone->zn_base + offset);
+    void *address = (void *)(uintptr_t)(zone->zn_base + offset);
+    return sim_watcher_any() ? tell_allocated(zone, address) : address;
 }
 
 void sim_heap_end(const _Atomic uint64_t *record)
@@ -548,7 +559,8 @@ void *sim_heap_import(struct sim_zone *zone, uint32_t index, int file, uint64_t 
     uint64_t padded = round_up(size, 32);
     atomic_store_explicit(record, record_make(padded, padded - size, SIM_PAGE_IMPORTED, sim_heap_birth()),
                           memory_order_release);
-    return (void *)(uintptr_t)(zone->zn_base + start + into);
+    void *address = (void *)(uintptr_t)(zone->zn_base + start + into);
+    return sim_watcher_any() ? tell_allocated(zone, address) : address;
 }
 
 bool sim_heap_part(struct sim_zone *zone, const void *address, uint64_t whole, const void *site, uint32_t thread)

@@ -1,4 +1,6 @@
 /* Allocation ids, and the ring of the most recent freed-by records. Both are of the whole process, and need no lock. */
+#include "base/site.h"
+#include "base/watcher.h"
 #include "heap.h"
 
 #define DEATHS 65536u
@@ -27,6 +29,10 @@ uint32_t sim_heap_birth(void)
 void sim_heap_bury(uint32_t birth, const void *site, uint32_t thread)
 {
     uint32_t index = birth % DEATHS;
+    if (sim_watcher_any()) {
+        site = sim_site_with_line(site);
+        sim_watcher_free(birth, site);
+    }
     atomic_store_explicit(&deaths[index].birth, 0, memory_order_relaxed);
     atomic_store_explicit(&deaths[index].site, site, memory_order_release);
     atomic_store_explicit(&deaths[index].thread, thread, memory_order_release);

@@ -15,6 +15,7 @@
 
 #include "base/config.h"
 #include "base/runtime.h"
+#include "base/watcher.h"
 #include "memory.h"
 #include <inttypes.h>
 #include <sched.h>
@@ -172,6 +173,9 @@ aclError sim_managed_allocate(void **address, uint64_t size)
               "size is %" PRIu64 ", for which no managed addresses are free, expected less: a process has %" PRIu64
               " bytes", size, SIM_MANAGED_BYTES);
     *address = (void *)(uintptr_t)start;
+    struct sim_block block;
+    if (sim_watcher_any() && sim_managed_find(*address, &block))
+        sim_watcher_allocate(&block);
     return ACL_SUCCESS;
 }
 

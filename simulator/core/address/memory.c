@@ -16,6 +16,8 @@
 #include "memory.h"
 #include "base/config.h"
 #include "base/runtime.h"
+#include "base/site.h"
+#include "base/watcher.h"
 #include "managed.h"
 #include "owner.h"
 #include "vmm.h"
@@ -212,6 +214,8 @@ SIM_RARE static aclError refuse_span(const void *address, uint64_t size, const c
     struct sim_place place;
     const struct sim_block *block = &place.pl_block;
     sim_memory_locate(address, &place);
+    if (place.pl_class == SIM_MEMORY_DEAD && sim_watcher_any())
+        sim_watcher_missing(address, size);
     if (!sim_memory_is_alive(&place))
         return sim_fail(ACL_ERROR_RT_PARAM_INVALID, "%s is %p, which lies in %s, expected an address inside a block",
                         name, address, sim_memory_describe(&place));
@@ -301,9 +305,11 @@ SIM_RARE aclError sim_memory_refuse(const struct sim_range *range, char *text, s
                           place.pl_reserved ? "unmapped"
                           : place.pl_class == SIM_MEMORY_FOREIGN ? "unregistered" : "freed");
     struct sim_death death;
+    char site[SIM_SITE_TEXT];
     if (sim_heap_death(range->rg_birth, &death) && length > 0 && (size_t)length < size)
         length +=
-            snprintf(text + length, size - (size_t)length, ", by thread %u at %p", death.dt_thread, death.dt_site);
+            snprintf(text + length, size - (size_t)length, ", by thread %u at %s", death.dt_thread,
+                     sim_site_print(death.dt_site, site));
     if (alive && place.pl_block.bk_birth != range->rg_birth && length > 0 && (size_t)length < size)
         snprintf(text + length, size - (size_t)length, ", and %s again since",
                  place.pl_reserved ? "mapped" : "allocated");
@@ -393,12 +399,28 @@ struct sim_policy sim_memory_huge_first(uint64_t size)
     return size > HUGE_FROM ? (struct sim_policy){SIM_PAGE_HUGE, true} : (struct sim_policy){SIM_PAGE_NORMAL, false};
 }
 
+SIM_RARE static void expose(const void *address)
+{
+    struct sim_place place;
+    sim_memory_locate(address, &place);
+    if (sim_memory_is_alive(&place))
+        sim_watcher_expose(place.pl_block.bk_birth);
+}
+
+void sim_memory_expose(const void *address)
+{
+    if (sim_watcher_any())
+        expose(address);
+}
+
 aclError sim_memory_take(void **address, uint64_t size)
 {
     SIM_CHECK(size < UINT64_MAX / 2, ACL_ERROR_RT_MEMORY_ALLOCATION, "size is %" PRIu64 ", which is more than any "
               "device has", size);
     uint64_t whole = sim_memory_whole(size);
-    return sim_memory_allocate(address, size, whole, sim_memory_huge_first(whole));
+    SIM_TRY(sim_memory_allocate(address, size, whole, sim_memory_huge_first(whole)));
+    sim_memory_expose(*address);
+    return ACL_SUCCESS;
 }
 
 aclError sim_memory_allocate_host(void **address, uint64_t size)
@@ -415,9 +437,11 @@ aclError sim_memory_allocate_host(void **address, uint64_t size)
     return ACL_SUCCESS;
 }
 
-SIM_RARE static aclError refuse_release(const void *address, const char *name, const char *expected)
+SIM_RARE static aclError refuse_release(const void *address, const char *name, const char *expected, const void *site)
 {
     struct sim_place place;
+    if (sim_watcher_any())
+        sim_watcher_invalid_free(address, site);
     sim_memory_locate(address, &place);
     bool alive = sim_memory_is_alive(&place);
     uint64_t into = alive ? (uint64_t)(uintptr_t)address - place.pl_block.bk_start : 0;
@@ -439,12 +463,12 @@ aclError sim_memory_release(const void *address, const void *site)
         return ACL_SUCCESS;
     if (sim_managed_release(address, site))
         return ACL_SUCCESS;
-    return refuse_release(address, "devPtr", "device memory");
+    return refuse_release(address, "devPtr", "device memory", site);
 }
 
 aclError sim_memory_release_host(const void *address, const void *site)
 {
     if (likely(sim_heap_release(&sim_heap_zone_of_host, address, site, sim_thread_number())))
         return ACL_SUCCESS;
-    return refuse_release(address, "hostPtr", "aclrtMallocHost");
+    return refuse_release(address, "hostPtr", "aclrtMallocHost", site);
 }

@@ -148,6 +148,8 @@ static inline uint64_t sim_memory_whole(uint64_t size)
     return (size + 31) / 32 * 32;
 }
 
+/* Tells watchers that the block is written unseen from now on. */
+void sim_memory_expose(const void *address);
 /* Allocates a block for the simulator itself, HUGE_FIRST and without padding. Returns 107002 or 207001. */
 aclError sim_memory_take(void **address, uint64_t size);
 

@@ -2,6 +2,7 @@
  * leaf, guards the list. A look-up first reads the count of entries, and skips the lock while the list is empty. */
 #include "base/config.h"
 #include "base/runtime.h"
+#include "base/watcher.h"
 #include "memory.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -118,15 +119,20 @@ aclError sim_memory_register(void *address, uint64_t size, unsigned flags)
               address);
     struct registration *entry = malloc(sizeof *entry);
     SIM_CHECK(entry != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory for one more registration");
-    *entry = (struct registration){NULL, start, size, sim_heap_birth(), flags};
+    struct sim_block block = {.bk_start = start, .bk_size = size, .bk_requested = size, .bk_birth = sim_heap_birth(),
+                              .bk_device = -1};
+    *entry = (struct registration){NULL, start, size, block.bk_birth, flags};
     sim_lock(&registry_lock);
     const struct registration *other = overlapping(start, size);
     uint64_t other_start = other != NULL ? other->rg_start : 0, other_size = other != NULL ? other->rg_size : 0;
     if (other == NULL)
         put_in(entry);
     sim_unlock(&registry_lock);
-    if (other_size == 0)
+    if (other_size == 0) {
+        if (sim_watcher_any())
+            sim_watcher_allocate(&block);
         return ACL_SUCCESS;
+    }
     free(entry);
     return sim_fail(ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
                     "ptr %p with size %" PRIu64 " overlaps the %" PRIu64 " bytes registered at 0x%" PRIx64

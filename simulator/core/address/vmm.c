@@ -17,6 +17,7 @@
  * and of handles are taken inside it, and mmap is called under it: these calls are rare. */
 #include "base/config.h"
 #include "base/runtime.h"
+#include "base/watcher.h"
 #include "memory.h"
 #include "peer.h"
 #include "vmm_inner.h"
@@ -239,6 +240,8 @@ static aclError grant(struct mapping *mapping, uint32_t access)
         if (block.bk_device >= 0)
             sim_heap_area_publish(&sim_heap_area, &block);
         mapping->mp_birth = block.bk_birth;
+        if (sim_watcher_any())
+            sim_watcher_allocate(&block);
     }
     mapping->mp_access |= access;
     return ACL_SUCCESS;

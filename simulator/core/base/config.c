@@ -31,8 +31,8 @@ struct setting {
 };
 
 enum {
-    DEVICES, SOC, MEMORY, CANN, SCHEDULE, WORKERS, VECTORS, CLOCK, LIMITS, QUEUE, CHECK, FAULTS, TRACE, PYTHON,
-    UNSUPPORTED, SETTINGS,
+    DEVICES, SOC, MEMORY, CANN, SCHEDULE, WORKERS, VECTORS, CLOCK, LIMITS, QUEUE, CHECK, ON_FINDING, FINDINGS,
+    SUPPRESS, POISON, FAULTS, TRACE, PYTHON, UNSUPPORTED, SETTINGS,
 };
 
 struct snapshot {
@@ -154,17 +154,58 @@ static bool parse_queue(const char *text, struct sim_config *config)
     return config->cf_queue != 0 || strcmp(text, "unbounded") == 0;
 }
 
+static const char *const checks[] = {"memory", "race", "init", "sync", "leak"};
+#define CHECKS (sizeof checks / sizeof *checks)
+
+/* "none", "all", or names separated by commas. */
+static bool parse_check(const char *text, struct sim_config *config)
+{
+    config->cf_checks = 0;
+    if (strcmp(text, "none") == 0 || strcmp(text, "all") == 0) {
+        config->cf_checks = *text == 'a' ? (1u << CHECKS) - 1 : 0;
+        return true;
+    }
+    for (;;) {
+        size_t length = strcspn(text, ","), i = 0;
+        while (i < CHECKS && (strlen(checks[i]) != length || strncmp(text, checks[i], length) != 0))
+            i++;
+        if (i == CHECKS)
+            return false;
+        config->cf_checks |= 1u << i;
+        text += length;
+        if (*text++ == '\0')
+            return true;
+    }
+}
+
+static bool parse_on_finding(const char *text, struct sim_config *config)
+{
+    static const char *const names[] = {"continue", "raise", "abort"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, names[i]) == 0) {
+            config->cf_on_finding = (enum sim_on_finding)i;
+            return true;
+        }
+    return false;
+}
+
+/* Files and programs are opened when they are needed; an error is reported then. */
+static bool parse_path(const char *text, struct sim_config *config)
+{
+    (void)config;
+    return *text != '\0';
+}
+
+static bool parse_poison(const char *text, struct sim_config *config)
+{
+    config->cf_poison = strcmp(text, "1") == 0;
+    return config->cf_poison || strcmp(text, "0") == 0;
+}
+
 static bool parse_none(const char *text, struct sim_config *config)
 {
     (void)config;
     return *text == '\0' || strcmp(text, "none") == 0;
-}
-
-/* A name that is not a program is reported by the first model that needs it. */
-static bool parse_python(const char *text, struct sim_config *config)
-{
-    (void)config;
-    return *text != '\0';
 }
 
 static bool parse_unsupported(const char *text, struct sim_config *config)
@@ -190,10 +231,18 @@ static const struct setting settings[SETTINGS] = {
     [CLOCK] = {"clock", "wall", "\"wall\" (\"model\" is not available yet)", parse_clock},
     [LIMITS] = {"limits", "default", "\"default\" or \"documented\"", parse_limits},
     [QUEUE] = {"queue", "unbounded", "\"unbounded\" or \"documented\"", parse_queue},
-    [CHECK] = {"check", "none", NOT_YET, parse_none},
+    [CHECK] = {"check", "none",
+               "\"none\", \"all\", or some of \"memory\", \"race\", \"init\", \"sync\" and \"leak\" with commas "
+               "between them (\"deadlock\" is not available yet)",
+               parse_check},
+    [ON_FINDING] = {"on_finding", "continue", "\"continue\", \"raise\" or \"abort\"", parse_on_finding},
+    [FINDINGS] = {"findings", "stderr", "\"stderr\", or a file; one that ends in .json or .sarif has that format",
+                  parse_path},
+    [SUPPRESS] = {"suppress", "none", "\"none\", or a file of suppressions", parse_path},
+    [POISON] = {"poison", "0", "\"0\" or \"1\"", parse_poison},
     [FAULTS] = {"faults", "none", NOT_YET, parse_none},
     [TRACE] = {"trace", "none", NOT_YET, parse_none},
-    [PYTHON] = {"python", "python3", "the name or the path of a Python interpreter", parse_python},
+    [PYTHON] = {"python", "python3", "the name or the path of a Python interpreter", parse_path},
     [UNSUPPORTED] = {"unsupported", "error", "\"error\" or \"warn\"", parse_unsupported},
 };
 

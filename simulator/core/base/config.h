@@ -43,6 +43,18 @@ struct sim_family {
 };
 const struct sim_family *sim_soc_family(const struct sim_soc *soc);
 
+/* What the checkers look for (the setting "check"). */
+enum sim_check {
+    SIM_CHECK_MEMORY = 1,
+    SIM_CHECK_RACE = 2,
+    SIM_CHECK_INIT = 4,
+    SIM_CHECK_SYNC = 8,
+    SIM_CHECK_LEAK = 16,
+};
+
+/* What happens after a finding has been reported. */
+enum sim_on_finding { SIM_FINDING_CONTINUES, SIM_FINDING_RAISES, SIM_FINDING_ABORTS };
+
 struct sim_config {
     const struct sim_soc *cf_soc;
     uint64_t cf_memory;           /* bytes per device */
@@ -59,6 +71,9 @@ struct sim_config {
     const char *cf_python;        /* the program that runs ONNX models for programs without Python */
     bool cf_hbm;                  /* high-bandwidth memory, not DDR */
     bool cf_warns;                /* calls of functions without behaviour are also reported on stderr */
+    uint32_t cf_checks;           /* enum sim_check, as bits */
+    enum sim_on_finding cf_on_finding;
+    bool cf_poison;               /* new memory is filled with a pattern */
     uint32_t cf_vectors;          /* bytes of the widest vectors that operators use: 16, 32 or 64 */
 };
 

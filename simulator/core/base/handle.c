@@ -4,6 +4,7 @@
  * A table owns its slots; freed ones are in its free list. tb_lock guards that list and the growth of the table.
  * Lookups take no lock. */
 #include "handle.h"
+#include "watcher.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,6 +31,12 @@ int sim_table_open(struct sim_table *table)
     return 0;
 }
 
+SIM_RARE static void *tell_created(const struct sim_table *table, uint64_t handle, void *slot)
+{
+    sim_watcher_create(table, handle);
+    return slot;
+}
+
 void *sim_table_take(struct sim_table *table, uint64_t *handle)
 {
     sim_lock(&table->tb_lock);
@@ -52,16 +59,30 @@ void *sim_table_take(struct sim_table *table, uint64_t *handle)
     atomic_store_explicit(&table->tb_life, life, memory_order_relaxed);
     sim_unlock(&table->tb_lock);
     *handle = life << SIM_LIFE_SHIFT | (uint64_t)table->tb_kind << SIM_INDEX_BITS | index;
-    return slot;
+    return sim_watcher_any() ? tell_created(table, *handle, slot) : slot;
 }
 
-void sim_table_give(struct sim_table *table, void *slot)
+static inline void give(struct sim_table *table, struct sim_slot *head)
 {
-    struct sim_slot *head = slot;
     sim_lock(&table->tb_lock);
     head->sl_next = table->tb_free;
     table->tb_free = head->sl_index;
     sim_unlock(&table->tb_lock);
+}
+
+/* Before another thread can use the slot again. */
+SIM_RARE static void tell_and_give(struct sim_table *table, struct sim_slot *head)
+{
+    sim_watcher_destroy(table, head->sl_index);
+    give(table, head);
+}
+
+void sim_table_give(struct sim_table *table, void *slot)
+{
+    if (sim_watcher_any())
+        tell_and_give(table, slot);
+    else
+        give(table, slot);
 }
 
 void *sim_table_slot_of(const struct sim_table *table, const void *inside)

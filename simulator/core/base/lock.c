@@ -11,17 +11,23 @@ static long membarrier(int command)
     return syscall(SYS_membarrier, command, 0, 0);
 }
 
-/* Runs before main, and so before any lock is contended. The child of a fork inherits the registration. */
-__attribute__((constructor)) static void register_membarrier(void)
+/* Runs before main, and so before any lock is contended. The registration itself is left to the first barrier: in a
+ * process with several threads, the kernel waits for all processors (10 ms) before it returns. */
+__attribute__((constructor)) static void look_for_membarrier(void)
 {
-    sim_lock_has_membarrier = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0 &&
-                              membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+    const long needed = MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED | MEMBARRIER_CMD_PRIVATE_EXPEDITED;
+    long commands = membarrier(MEMBARRIER_CMD_QUERY);
+    sim_lock_has_membarrier = commands > 0 && (commands & needed) == needed;
 }
 
+/* The barrier fails with EPERM until the process is registered. Any thread may register, also several at once, and the
+ * child of a fork inherits the registration. The slow global barrier needs none. */
 void sim_lock_barrier(void)
 {
-    if (sim_lock_has_membarrier)
-        membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    if (!sim_lock_has_membarrier || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)
+        return;
+    if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0 || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0)
+        membarrier(MEMBARRIER_CMD_GLOBAL);
 }
 
 void sim_lock_slow(struct sim_lock *lock)

@@ -99,6 +99,16 @@ static ssize_t write_target(void *cookie, const char *data, size_t size)
     return (ssize_t)done;
 }
 
+static int seek_target(void *cookie, off64_t *offset, int whence)
+{
+    struct target *target = cookie;
+    off64_t at = lseek64(target->ta_file, *offset, whence);
+    if (at < 0)
+        return -1;
+    *offset = at;
+    return 0;
+}
+
 static int close_target(void *cookie)
 {
     struct target *target = cookie;
@@ -121,7 +131,8 @@ FILE *sim_output_open(const char *path)
     FILE *file = NULL;
     if (target != NULL) {
         *target = (struct target){.ta_file = descriptor, .ta_owner = getpid()};
-        file = fopencookie(target, "w", (cookie_io_functions_t){.write = write_target, .close = close_target});
+        file = fopencookie(target, "w", (cookie_io_functions_t){.write = write_target, .seek = seek_target,
+                                                                .close = close_target});
     }
     if (file == NULL) {
         free(target);

@@ -45,6 +45,11 @@ int sim_room_open(void)
     return 0;
 }
 
+void sim_room_device_closing(int32_t device)
+{
+    CALL_EACH(rm_device_closing, (device));
+}
+
 void sim_room_finalize(void)
 {
     CALL_EACH(rm_finalize, ());

@@ -25,7 +25,7 @@ aclError sim_runtime_wait_unlocked(void);
 
 /* Waits while the process is locked for a snapshot, and otherwise costs one read. Calls that change the device's state
  * begin with it, and hold no lock. It never waits inside a task, because locking waits for the tasks. */
-extern _Atomic bool sim_runtime_locked; /* written by engine/snapshot.c */
+extern _Atomic bool sim_runtime_locked __attribute__((visibility("hidden"))); /* written by engine/snapshot.c */
 static inline aclError sim_runtime_pass(void)
 {
     bool locked = atomic_load_explicit(&sim_runtime_locked, memory_order_acquire);

@@ -11,14 +11,17 @@
 struct sim_context;
 struct sim_caller;
 struct sim_messages;
+struct sim_walker;
 
 /* The state of a thread. Small, because it is in static thread-local storage. */
 struct sim_thread {
     const char *th_function;         /* the public call in progress, for messages */
+    const char *th_line;             /* the line of the program that makes it, if a watcher needs it and it is known */
     struct sim_context *th_context;  /* the bound context, valid while its handle equals th_bound */
     uint64_t th_bound;
     struct sim_caller *th_caller;    /* the callback queue that this thread serves now, or NULL */
     struct sim_messages *th_messages;
+    const struct sim_walker *th_walker; /* who runs the step of a replay that is running; set while a watcher is on */
     char *th_reason;                 /* buffer for the reason of a user's function (sim_fail_ask), or NULL */
     aclError th_last_error;
     uint32_t th_last_task;           /* id of the last task submitted to a stream of the program; UINT32_MAX: none */
@@ -31,12 +34,15 @@ struct sim_thread {
     uint32_t th_depth;               /* number of nested engine loops on this stack */
     bool th_in_kernel;               /* a kernel runs: waiting, destroying and synchronous copies are refused */
     bool th_has_last_task;
+    bool th_is_library;              /* aclsimSetLibrary */
     uint8_t th_capture_mode;         /* aclmdlRICaptureMode, of aclmdlRICaptureThreadExchangeMode */
+    bool th_served_model;            /* it ran a model between two callbacks (sim_engine_serve) */
 };
 extern _Thread_local struct sim_thread sim_thread __attribute__((visibility("hidden")));
 
-/* The first line of every entry point. */
+/* The first line of every entry point, and its site (base/site.h). */
 #define SIM_ENTER() (sim_thread.th_function = __func__)
+#define SIM_SITE() __builtin_return_address(0)
 
 /* The kernel thread id of the calling thread. */
 uint32_t sim_thread_number(void);

@@ -43,6 +43,7 @@ static aclError create(struct sim_instance *instance, uint32_t value, uint32_t f
               "flag is %u, expected 0 or ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT (1)", flag);
     SIM_TRY(sim_memory_allocate(&slot, sizeof(uint64_t), SLOT_BYTES,
                                 (struct sim_policy){.po_page = SIM_PAGE_NORMAL}));
+    sim_memory_expose(slot);
     struct sim_condition *condition = sim_object_take(&sim_capture_conditions, &number);
     if (condition == NULL) {
         sim_memory_release(slot, NULL);

@@ -123,10 +123,25 @@ static aclError run_outer_wait(struct sim_run *run, void *argument)
     return sim_capture_replay_wait_outer(external->xt_instance, external->xt_number, run);
 }
 
+static struct sim_edge edge_of_reached(const void *argument)
+{
+    const struct sim_external *external = *(struct sim_external *const *)argument;
+    return (struct sim_edge){.eg_kind = SIM_EDGE_RAISES, .eg_gate = &external->xt_stream.tg_stream->st_latch};
+}
+
+static struct sim_edge edge_of_outer_wait(const void *argument)
+{
+    const struct sim_external *external = *(struct sim_external *const *)argument;
+    const sim_record *outer = external->xt_instance->in_outer;
+    return (struct sim_edge){.eg_kind = SIM_EDGE_AFTER, .eg_record = outer != NULL ? outer[external->xt_number] : 0};
+}
+
 static const struct sim_op external_record_op = {.op_name = "aclrtRecordEventWithFlag", .op_run = run_reached,
-                                                 .op_kind = SIM_TASK_EXTERNAL_RECORD, .op_flags = SIM_OP_LIGHT};
+                                                 .op_edge = edge_of_reached, .op_kind = SIM_TASK_EXTERNAL_RECORD,
+                                                 .op_flags = SIM_OP_LIGHT};
 static const struct sim_op external_wait_op = {.op_name = "aclrtStreamWaitEventWithFlag", .op_run = run_outer_wait,
-                                               .op_kind = SIM_TASK_EXTERNAL_WAIT, .op_flags = SIM_OP_LIGHT};
+                                               .op_edge = edge_of_outer_wait, .op_kind = SIM_TASK_EXTERNAL_WAIT,
+                                               .op_flags = SIM_OP_LIGHT};
 
 static aclError check_external(const struct sim_instance *instance, aclrtEvent event)
 {

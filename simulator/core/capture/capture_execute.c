@@ -232,6 +232,8 @@ aclError sim_capture_execute(aclmdlRI handle, int32_t timeout, void *site)
     enum sim_wait wait = sim_engine_wait(target.tg_stream, tail, sim_clock_deadline(timeout),
                                          timeout < 0 ? SIM_HELPER : SIM_SUBMITTER);
     SIM_TRY(sim_engine_outcome(wait, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, timeout));
+    if (sim_watcher_any())
+        sim_watcher_know(sim_record_of(target.tg_stream, tail));
     SIM_TRY(sim_stream_take_error(target.tg_stream));
     return refuse_aborted(handle, number);
 }
@@ -301,6 +303,8 @@ aclError sim_capture_destroy(aclmdlRI handle)
         SIM_TRY(approach_end(instance, handle, deadline, &free_it));
         if (!free_it)
             continue;
+        if (sim_watcher_any()) /* every replay has ended */
+            sim_watcher_know(atomic_load_explicit(&instance->in_holder, memory_order_acquire));
         sim_capture_instance_let_go(instance);
         sim_capture_instance_free(instance);
         break;

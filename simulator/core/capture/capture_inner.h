@@ -32,6 +32,7 @@ struct sim_captured {
     bool ct_waited;            /* a record that another branch waits for */
     bool ct_disabled;
     bool ct_in_built;          /* the instance is built without capture */
+    uint8_t ct_size;           /* bytes of the argument; 0 if it is not stored in the task */
     enum sim_task_kind ct_kind;
     struct sim_group *ct_group;
     struct sim_step *ct_step;  /* in the plan; NULL: does nothing in a replay */
@@ -76,14 +77,27 @@ struct sim_external {
 
 /* ---- the plan ---- */
 
+/* A replay of thousands of tasks reads its steps from the second-level cache, so most steps need one line only. */
+#define SIM_STEP_BYTES 40
 struct sim_step {
-    const struct sim_op *sp_op;
+    _Alignas(SIM_LINE) aclError (*sp_run)(struct sim_run *run, void *argument); /* of sp_op */
     void *_Atomic sp_argument;      /* an update replaces it, even during a replay */
     const struct sim_task *sp_task;
-    const struct sim_range *sp_ranges; /* NULL if an update may replace the argument: then computed in each replay */
-    uint32_t sp_range_count;
+    union {
+        /* While the record has this allocation id, the memory of a plain step is live. SIM_OTHER_STEP, which no block
+         * has: the step is not plain, or uses several blocks. */
+        struct sim_range sp_range;
+        unsigned char sp_stored[SIM_STEP_BYTES]; /* the argument, if it begins with that range and is short */
+    };
+
+    /* Read for other steps only. */
     bool sp_plain;                  /* its ranges are known, and it is neither heavy nor the user's code */
+    uint32_t sp_range_count;
+    const struct sim_range *sp_ranges; /* NULL if an update may replace the argument: then computed in each replay */
+    const struct sim_op *sp_op;
 };
+#define SIM_OTHER_STEP UINT32_MAX
+_Static_assert(offsetof(struct sim_step, sp_plain) == SIM_LINE, "most steps need one line");
 
 /* Consecutive tasks of one branch without an edge between them. The run lock guards the last three members. */
 struct sim_segment {

@@ -10,6 +10,8 @@
  * st_owner is written under the stream's lock, inside the instance's; a submission reads it without a lock, opens the
  * instance, and checks st_owner again. Lock order: instance, then stream or context, then their leaves. */
 #include "base/config.h"
+#include "base/site.h"
+#include "base/watcher.h"
 #include "capture_inner.h"
 #include <stdlib.h>
 #include <string.h>
@@ -269,7 +271,8 @@ struct sim_captured *sim_capture_branch_append(struct sim_branch *branch, const 
     captured->ct_task.ta_op = op;
     captured->ct_task.ta_ext = ext;
     captured->ct_task.ta_is_long = ext != NULL;
-    captured->ct_task.ta_site = site;
+    captured->ct_size = ext != NULL ? 0 : (uint8_t)size;
+    captured->ct_task.ta_site = sim_watcher_any() ? sim_site_with_line(site) : site;
     captured->ct_task.ta_thread = sim_thread_number();
     memcpy(ext != NULL ? ext : captured->ct_task.ta_argument, argument, size);
     captured->ct_from = (struct sim_point){SIM_NO_BRANCH, 0};

@@ -13,6 +13,7 @@
  *
  * The instance owns the plan. Its lock guards the recording while the plan is made; the run lock guards the
  * exchange. */
+#include "address/heap.h"
 #include "capture_inner.h"
 #include "label.h"
 #include <stdlib.h>
@@ -137,13 +138,41 @@ static bool number_segments(struct maker *maker)
 
 static bool take_memory(struct sim_plan *plan, uint32_t edges, uint32_t ways)
 {
-    plan->pl_steps = calloc(plan->pl_step_count + 1, sizeof *plan->pl_steps);
+    size_t steps = (plan->pl_step_count + 1) * sizeof *plan->pl_steps;
+    plan->pl_steps = aligned_alloc(SIM_LINE, steps);
+    if (plan->pl_steps != NULL)
+        memset(plan->pl_steps, 0, steps);
     plan->pl_segments = calloc(plan->pl_segment_count + 1, sizeof *plan->pl_segments);
     plan->pl_nexts = calloc(edges + 1, sizeof *plan->pl_nexts);
     plan->pl_ways = calloc(ways + 1, sizeof *plan->pl_ways);
     plan->pl_ready = calloc(plan->pl_segment_count + 1, sizeof *plan->pl_ready);
     return plan->pl_steps != NULL && plan->pl_segments != NULL && plan->pl_nexts != NULL && plan->pl_ways != NULL &&
            plan->pl_ready != NULL;
+}
+
+/* Stores in a plain step the range that tells a replay whether the step's memory is live, and a short argument that
+ * begins with it. */
+static void store_range(struct sim_step *step, const struct sim_captured *captured)
+{
+    static const _Atomic uint64_t none; /* always has the id 0 */
+    _Static_assert(SIM_OTHER_STEP > SIM_BIRTHS, "no block has the allocation id of other steps");
+    struct sim_range range = {.rg_birth = step->sp_plain ? 0 : SIM_OTHER_STEP};
+    for (uint32_t i = 0; i < step->sp_range_count && range.rg_birth != SIM_OTHER_STEP; i++) {
+        if (step->sp_ranges[i].rg_birth == 0) /* ordinary memory lives on */
+            continue;
+        bool only = range.rg_birth == 0 && step->sp_ranges[i].rg_record != NULL;
+        range = only ? step->sp_ranges[i] : (struct sim_range){.rg_birth = SIM_OTHER_STEP};
+    }
+    if (range.rg_birth == 0 || range.rg_birth == SIM_OTHER_STEP)
+        range.rg_record = &none;
+    const void *argument = atomic_load_explicit(&step->sp_argument, memory_order_relaxed);
+    bool is_short = captured->ct_size != 0 && captured->ct_size <= SIM_STEP_BYTES;
+    if (range.rg_record != &none && argument == step->sp_ranges && is_short) {
+        memcpy(step->sp_stored, argument, captured->ct_size);
+        atomic_store_explicit(&step->sp_argument, step->sp_stored, memory_order_relaxed);
+    } else {
+        step->sp_range = range;
+    }
 }
 
 static void fill_steps(struct maker *maker)
@@ -169,6 +198,7 @@ static void fill_steps(struct maker *maker)
             size_t ranges = 0;
             struct sim_step *step = captured->ct_step = &plan->pl_steps[count++];
             step->sp_op = captured->ct_task.ta_op;
+            step->sp_run = step->sp_op->op_run;
             step->sp_task = &captured->ct_task;
             atomic_store_explicit(&step->sp_argument, sim_task_argument(&captured->ct_task), memory_order_relaxed);
             if (captured->ct_group == NULL && !(step->sp_op->op_flags & SIM_OP_REPLACED))
@@ -176,6 +206,7 @@ static void fill_steps(struct maker *maker)
             step->sp_range_count = (uint32_t)ranges;
             step->sp_plain =
                 step->sp_ranges != NULL && (step->sp_op->op_flags & (SIM_OP_HEAVY | SIM_OP_KERNEL)) == 0;
+            store_range(step, captured);
             plan->pl_flags |= step->sp_op->op_flags;
         }
     }

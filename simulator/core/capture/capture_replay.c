@@ -152,6 +152,8 @@ static bool next_segment(struct sim_instance *instance, struct sim_walker *walke
         finish(plan, done, walker->wk_choice);
     *all_done = plan->pl_left == 0;
     walker->wk_segment = take_segment(plan);
+    if (sim_watcher_any())
+        sim_watcher_segment(instance, done, walker->wk_choice, walker->wk_segment);
     walker->wk_at = 0;
     walker->wk_choice = SIM_STRAIGHT_ON;
     bool more = walker->wk_segment != NULL;
@@ -211,18 +213,24 @@ SIM_RARE static void set_skipping(struct sim_instance *instance)
     atomic_store_explicit(&instance->in_skipping, true, memory_order_relaxed);
 }
 
-/* Most steps are plain ones whose memory is live. Inside the tasks of a replay th_in_kernel is false, and stays so. */
+/* Most steps are plain ones that use one block, and the block is live: one compare tells these from all others. */
+static inline bool is_single(const struct sim_step *step)
+{
+    const struct sim_range *range = &step->sp_range;
+    return sim_block_birth(atomic_load_explicit(range->rg_record, memory_order_acquire)) == range->rg_birth;
+}
+
+/* A plain step whose memory is live. Inside the tasks of a replay th_in_kernel is false, and stays so. */
 static inline bool is_simple(const struct sim_step *step)
 {
-    bool watched = atomic_load_explicit(&sim_watchers, memory_order_relaxed) != 0;
-    return likely(step->sp_plain && !watched) && memory_lives(step);
+    return likely(step->sp_plain && !sim_watcher_any()) && memory_lives(step);
 }
 
 static inline aclError run_simple(struct sim_step *step, struct sim_run *run)
 {
     void *argument = atomic_load_explicit(&step->sp_argument, memory_order_acquire);
     run->rn_task = step->sp_task;
-    return sim_engine_result(run, step->sp_task, step->sp_op->op_run(run, argument));
+    return step->sp_run(run, argument);
 }
 
 static aclError run_checked(struct sim_walker *walker, struct sim_step *step, struct sim_run *run)
@@ -245,10 +253,37 @@ static __attribute__((noinline)) aclError run_other(struct sim_instance *instanc
                                                     struct sim_step *step, struct sim_run *run)
 {
     bool begun = walker->wk_renewed;
+    if (is_simple(step))
+        return sim_engine_result(run, step->sp_task, run_simple(step, run));
     if ((step->sp_op->op_flags & SIM_OP_HEAVY) && !begun && others_ready(instance))
         call_help(instance);
+    const struct sim_walker *outer = sim_thread.th_walker;
+    sim_thread.th_walker = sim_watcher_any() ? walker : NULL;
     aclError code = run_checked(walker, step, run);
+    sim_thread.th_walker = outer;
     return code == ACL_SUCCESS && begun && sim_capture_replay_is_skipping(instance) ? SIM_DROPPED : code;
+}
+
+/* Runs the steps up to `end`, or up to the first one that parks or fails, which `next` is then. Returns its code. */
+SIM_HOT static inline aclError run_steps(struct sim_instance *instance, struct sim_walker *walker, struct sim_run *run,
+                                         struct sim_step **next, const struct sim_step *end)
+{
+    aclError code = ACL_SUCCESS;
+    struct sim_step *step = *next;
+    for (; step != end; step++) {
+        if (likely(is_single(step) && !sim_watcher_any())) {
+            code = run_simple(step, run);
+            if (unlikely(code != ACL_SUCCESS))
+                code = sim_engine_result(run, step->sp_task, code);
+        } else {
+            code = run_other(instance, walker, step, run);
+        }
+        if (unlikely(code != ACL_SUCCESS))
+            break;
+        run->rn_expired = false;
+    }
+    *next = step;
+    return code;
 }
 
 /* Runs the steps of the walker's segment. Returns SIM_PARK when a step parks, and 0 at the end of the segment. When a
@@ -259,13 +294,15 @@ SIM_HOT static aclError run_segment(struct sim_instance *instance, struct sim_wa
     struct sim_step *steps = instance->in_plan.pl_steps + segment->sg_first;
     if (!walker->wk_renewed && sim_capture_replay_is_skipping(instance))
         return ACL_SUCCESS;
-    for (uint32_t at = walker->wk_at, count = segment->sg_count; at < count; at++) {
-        struct sim_step *step = &steps[at];
+    for (uint32_t at = walker->wk_at, count = segment->sg_count; at < count;) {
         if (unlikely(at % DROP_STEPS == DROP_STEPS - 1) && !walker->wk_renewed && sim_engine_is_dropped(run)) {
             set_skipping(instance);
             return ACL_SUCCESS;
         }
-        aclError code = likely(is_simple(step)) ? run_simple(step, run) : run_other(instance, walker, step, run);
+        uint32_t stop = (at + 1) | (DROP_STEPS - 1); /* the next step before which to check */
+        struct sim_step *step = &steps[at], *end = &steps[stop < count ? stop : count];
+        aclError code = run_steps(instance, walker, run, &step, end);
+        at = (uint32_t)(step - steps);
         if (unlikely(code == SIM_PARK)) {
             walker->wk_at = at;
             call_help(instance);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #define UNSPUN 16 /* after a spin in vain, so many waits sleep at once: the threads may share a CPU */
+#define UNSERVED 64 /* after a model that took long, so many callbacks leave their streams to other threads */
 
 struct sim_lock sim_caller_lock;
 static struct sim_caller *unused; /* guarded by the lock */
@@ -149,6 +150,21 @@ enum sim_wait sim_caller_await(struct sim_caller *caller, uint64_t deadline)
     return SIM_WAIT_PASSED;
 }
 
+/* Lets the stream of a call that has been made go on. The counter needs no order and may lose a step: when a thread is
+ * being ended and the next one has started, both may be here. */
+static void let_go_on(struct sim_caller *caller, const struct sim_call *call)
+{
+    struct sim_stream *stream = call->ca_stream;
+    uint32_t unserved = atomic_load_explicit(&caller->cl_unserved, memory_order_relaxed);
+    if (unserved > 1) {
+        sim_gate_raise(&stream->st_returned, call->ca_return);
+        unserved--;
+    } else {
+        unserved = sim_engine_serve(stream, call->ca_return) ? 0 : UNSERVED;
+    }
+    atomic_store_explicit(&caller->cl_unserved, unserved, memory_order_relaxed);
+}
+
 void sim_caller_make(struct sim_caller *caller)
 {
     struct sim_caller *outer = sim_thread.th_caller;
@@ -159,13 +175,17 @@ void sim_caller_make(struct sim_caller *caller)
         struct sim_call *call = sim_caller_take_out(caller, &caller->cl_first);
         atomic_store_explicit(&caller->cl_calling, true, memory_order_relaxed); /* read with the lock held */
         sim_unlock(&sim_caller_lock);
+        if (sim_watcher_any() && call->ca_stream != NULL)
+            sim_watcher_callback(call->ca_stream, false, call->ca_return != 0);
         call->ca_function(call->ca_user);
+        if (sim_watcher_any() && call->ca_stream != NULL)
+            sim_watcher_callback(call->ca_stream, true, call->ca_return != 0);
         /* Before the gates below wake a host, which may read this at once. Release: after all that the function did. */
         atomic_store_explicit(&caller->cl_calling, false, memory_order_release);
         struct sim_stream *resumed = call->ca_return != 0 ? call->ca_stream : NULL;
-        if (resumed != NULL)
-            sim_gate_raise(&resumed->st_returned, call->ca_return);
         sim_gate_raise(&caller->cl_made, call->ca_order);
+        if (resumed != NULL)
+            let_go_on(caller, call);
         free(call);
         sim_lock(&sim_caller_lock);
         caller->cl_resumed = resumed;

@@ -30,6 +30,7 @@ struct sim_caller {
     _Atomic bool cl_calling;       /* a function runs; false again before any waiter sees that it has returned */
     _Atomic bool cl_asleep;        /* its thread sleeps until a call arrives, or is about to: a hint */
     _Atomic uint32_t cl_unspun;    /* so many waits of either side do not spin, because a spin was in vain: a hint */
+    _Atomic uint32_t cl_unserved;  /* so many streams are left to others after their callbacks: a hint */
     uint64_t cl_thread;            /* pthread id of the thread that serves a report caller; it need not exist yet */
     pthread_t cl_main;             /* the thread, if cl_own_thread */
     struct sim_device *cl_device;  /* the device of all its streams */

@@ -211,8 +211,11 @@ aclError sim_context_synchronize(struct sim_context *context, int32_t timeout)
         if (stream == NULL)
             continue;
         enum sim_role role = timeout < 0 ? SIM_HELPER : SIM_SUBMITTER;
-        enum sim_wait wait = sim_engine_wait(stream, sim_stream_tail(stream), deadline, role);
+        uint64_t tail = sim_stream_tail(stream);
+        enum sim_wait wait = sim_engine_wait(stream, tail, deadline, role);
         aclError code = sim_engine_outcome(wait, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, timeout);
+        if (sim_watcher_any() && wait == SIM_WAIT_PASSED)
+            sim_watcher_know(sim_record_of(stream, tail));
         if (wait == SIM_WAIT_PASSED)
             code = sim_stream_check_aborted(stream, began);
         if (wait == SIM_WAIT_PASSED && code == ACL_SUCCESS)

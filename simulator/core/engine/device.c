@@ -14,7 +14,8 @@
 #include "device.h"
 #include "engine.h"
 #include "snapshot.h"
-#include "watch.h"
+#include "base/site.h"
+#include "base/watcher.h"
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -67,7 +68,8 @@ static void after_fork(void)
     sim_fail_after_fork();
     sim_config_after_fork();
     sim_snapshot_after_fork();
-    sim_watch_after_fork();
+    sim_watcher_after_fork();
+    sim_site_after_fork();
     sim_room_after_fork();
     sim_engine_after_fork();
     sim_worker_after_fork();
@@ -230,6 +232,7 @@ static void take_down(struct sim_device *device)
 static aclError tear_down(struct sim_device *device, uint32_t retained)
 {
     sim_registry_fire_device_state(device->dv_id, ACL_RT_DEVICE_STATE_RESET_PRE);
+    sim_room_device_closing(device->dv_id);
     aclError code = sim_context_close(device->dv_primary, false, false);
     sim_lock(&device->dv_lock);
     if (code == ACL_SUCCESS)

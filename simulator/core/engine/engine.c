@@ -17,6 +17,7 @@
 #include "engine.h"
 #include "address/memory.h"
 #include "base/config.h"
+#include "base/site.h"
 #include "context.h"
 #include "device.h"
 #include "exception.h"
@@ -181,6 +182,8 @@ aclError sim_engine_enqueue(struct sim_target target, const struct sim_op *op, c
     uint64_t ticket = tail + 1;
     if (unlikely(ticket % SIM_CHUNK_TASKS == 0))
         stream->st_tail_chunk = atomic_load_explicit(&chunk->ch_next, memory_order_relaxed);
+    if (sim_watcher_any())
+        sim_watch_submit(stream, ticket, task);
     if (record != NULL)
         atomic_store_explicit(record, sim_record_of(stream, ticket), memory_order_release);
     atomic_store_explicit(&stream->st_tail, ticket, memory_order_release);
@@ -248,13 +251,18 @@ static bool is_dropped(struct sim_stream *stream, uint64_t ticket)
 static void park(struct sim_stream *stream, const struct sim_run *run)
 {
     struct sim_gate *gate = run->rn_gate;
+    /* This thread makes the callback next, and then runs the stream again. */
+    bool stays = gate == &stream->st_returned && sim_thread.th_caller != NULL &&
+                 atomic_load_explicit(&stream->st_returner, memory_order_relaxed) == sim_thread.th_caller;
     sim_lock(&stream->st_gate.gt_lock);
+    stays = stays && stream->st_served;
+    stream->st_served = false;
     stream->st_state = SIM_PARKED;
     stream->st_parked_at = gate;
     stream->st_deadline = run->rn_deadline;
     stream->st_waiter.wt_stream = stream;
     stream->st_waiter.wt_target = run->rn_target;
-    sim_gate_release(&stream->st_gate, true); /* hosts that slept while it ran now follow its gate */
+    sim_gate_release(&stream->st_gate, !stays); /* hosts that slept while it ran now follow its gate */
     if (run->rn_deadline != SIM_FOREVER)
         sim_worker_add_timer(stream);
     if (!sim_gate_enter(gate, &stream->st_waiter))
@@ -354,10 +362,11 @@ SIM_RARE static void keep_failure(const struct sim_run *run, const struct sim_ta
     struct sim_context *context = atomic_load_explicit(&stream->st_context, memory_order_relaxed);
     sim_lock(&stream->st_gate.gt_lock);
     if (atomic_load_explicit(&stream->st_error, memory_order_relaxed) == ACL_SUCCESS) {
+        char site[SIM_SITE_TEXT];
         snprintf(stream->st_error_text, sizeof stream->st_error_text,
-                 "%s failed because %s; task %u of stream %u, submitted by thread %u at %p",
+                 "%s failed because %s; task %u of stream %u, submitted by thread %u at %s",
                  task->ta_op->op_name, reason, (uint32_t)ticket, stream->st_slot.sl_index, task->ta_thread,
-                 task->ta_site);
+                 sim_site_print(task->ta_site, site));
         atomic_store_explicit(&stream->st_error, code, memory_order_release);
     }
     sim_unlock(&stream->st_gate.gt_lock);
@@ -392,6 +401,8 @@ static aclError check_memory(const struct sim_run *run, const struct sim_task *t
         aclError code = sim_memory_refuse(&ranges[i], reason, sizeof reason);
         if (code == ACL_SUCCESS)
             continue;
+        if (sim_watcher_any())
+            sim_watcher_refuse(run, task, &ranges[i]);
         keep_failure(run, task, code, reason);
         return code;
     }
@@ -443,6 +454,7 @@ static bool let_go(struct sim_stream *stream, uint64_t done, bool stopped, bool 
         return false;
     }
     stream->st_worker = needs_worker;
+    stream->st_served = false;
     if (left)
         push = make_ready(stream);
     else
@@ -489,6 +501,16 @@ static void leave_chunk(struct sim_stream *stream)
         chunk_give(chunk);
 }
 
+/* True when a thread of this role runs a task that is not light. */
+static bool may_run(enum sim_role role, const struct sim_op *op)
+{
+    if (role != SIM_SERVER)
+        return role != SIM_SUBMITTER;
+    bool model = op->op_kind == SIM_TASK_MODEL;
+    sim_thread.th_served_model |= model;
+    return model || op->op_kind == SIM_TASK_CALLBACK;
+}
+
 void sim_engine_run(struct sim_stream *stream, uint64_t target, enum sim_role role, uint32_t quantum)
 {
     struct sim_gate *gate = &stream->st_gate;
@@ -519,7 +541,7 @@ void sim_engine_run(struct sim_stream *stream, uint64_t target, enum sim_role ro
                 unflushed = 0;
             }
             needs_worker = (flags & SIM_OP_WORKER) && role != SIM_WORKER && sim_worker_available();
-            if (needs_worker || role == SIM_SUBMITTER) {
+            if (needs_worker || !may_run(role, task->ta_op)) {
                 known = stop = done;
                 continue;
             }

@@ -3,6 +3,7 @@
 #define SIM_ENGINE_H
 
 #include "stream.h"
+#include "watch.h"
 
 /* A point in a stream: index << 48 | ticket. It has passed when the stream's counter has reached the ticket. The
  * record 0 has always passed. */
@@ -47,10 +48,6 @@ void sim_engine_fail(struct sim_run *run, const struct sim_task *task, aclError 
 /* True when the task that runs has been discarded meanwhile. */
 bool sim_engine_is_dropped(const struct sim_run *run);
 
-/* The watchers that are on, as bits (watch.c); 0: none, which costs a task one branch. */
-extern _Atomic uint32_t sim_watchers;
-aclError sim_watch_run(struct sim_run *run, const struct sim_task *task, void *argument);
-
 /* The same as sim_engine_fail from inside the task's function, which returns the result. */
 static inline aclError sim_engine_give_up(struct sim_run *run, aclError code, const char *reason)
 {
@@ -82,8 +79,7 @@ static inline aclError sim_engine_call(struct sim_run *run, const struct sim_tas
     bool outer = sim_thread.th_in_kernel;
     sim_thread.th_in_kernel = (op->op_flags & SIM_OP_KERNEL) != 0;
     run->rn_task = task;
-    bool watched = atomic_load_explicit(&sim_watchers, memory_order_relaxed) != 0;
-    aclError code = likely(!watched) ? op->op_run(run, argument) : sim_watch_run(run, task, argument);
+    aclError code = sim_watcher_any() ? sim_watch_run(run, task, argument) : op->op_run(run, argument);
     sim_thread.th_in_kernel = outer;
     return sim_engine_result(run, task, code);
 }
@@ -93,12 +89,12 @@ aclError sim_engine_nothing(struct sim_run *run, void *argument);
 
 /* True when a task submitted now is only queued: the caller neither waits nor runs anything. */
 bool sim_engine_has_room(struct sim_stream *stream);
-#define SIM_SITE() __builtin_return_address(0)
 
 enum sim_wait { SIM_WAIT_PASSED, SIM_WAIT_EXPIRED, SIM_WAIT_KERNEL, SIM_WAIT_OWN };
 
-/* Which tasks a thread runs: a worker all, a helper all except those for workers, a submitter only light ones. */
-enum sim_role { SIM_HELPER, SIM_WORKER, SIM_SUBMITTER };
+/* Which tasks a thread runs: a worker all, a helper all except those for workers, a submitter only light ones, a server
+ * light ones, callbacks and models. */
+enum sim_role { SIM_HELPER, SIM_WORKER, SIM_SUBMITTER, SIM_SERVER };
 
 /* Waits until `stream` has finished the task with this ticket. Meanwhile this thread runs the tasks that it waits for:
  * all of them as a SIM_HELPER; only light ones as a SIM_SUBMITTER, so that no task can delay the deadline. KERNEL and
@@ -133,6 +129,11 @@ void sim_engine_polled(struct sim_stream *stream);
 
 /* Makes a parked stream ready: its gate has passed, or its wait was given up. Called by gate.c and worker.c. */
 void sim_engine_resume(struct sim_stream *stream);
+
+/* For the thread that has made the callback with number `returned` of a stream: lets the stream go on. If it is parked
+ * for that callback, this thread runs its next tasks itself; when it parks for the next callback of this thread, no
+ * thread has been woken. False when a model took so long that waking another thread for it would have been better. */
+bool sim_engine_serve(struct sim_stream *stream, uint64_t returned);
 
 /* A stream was resumed although its gate has not passed: makes sleeping hosts check again. */
 void sim_engine_given_up(void);

@@ -6,6 +6,9 @@
  * waits for no other thread meanwhile, and light tasks are soon done, so that the outer stream is not delayed.
  *
  * A host spins before it sleeps while another thread runs its stream, or makes the callback that its stream waits for.
+ * The thread that makes a stream's callbacks runs the tasks between them itself (sim_engine_serve): waking the host for
+ * them, and being woken by it for the next callback, would take far longer than most tasks. Meanwhile the host sleeps
+ * at the stream's own gate, and is woken only when it has to wait for something else.
  *
  * Behind a flag event the chain continues at the event's newest record, and behind a notify at its newest change: these
  * links are guesses. Behind a stream that waits inside a replay it continues at a stream that walks the replay; that
@@ -22,6 +25,8 @@
 #define SPIN_NS 10000 /* a thread spins this long while another one runs what it waits for */
 #define AHEAD_TASKS 16 /* a task that waits runs at most so many tasks of another stream ... */
 #define AHEAD_DEPTH 4  /* ... in at most so many engine loops, one inside another */
+#define SERVE_TASKS 256 /* the thread of a stream's callbacks runs at most so many tasks between two of them */
+#define SERVE_NS 50000  /* models that take longer are left to others: waking two threads takes about that long */
 #define FLAGS 64      /* links of a chain through gates that are not of streams; these may form a circle */
 
 /* What a waiting host finds at the end of the chain of gates. */
@@ -68,6 +73,17 @@ static sim_record setter_of(const struct sim_gate *gate, bool *guessed)
     return sim_record_passed(setter) ? 0 : setter;
 }
 
+/* With the stream's lock held: notes its state. For a host, a stream that the thread of its callbacks runs is parked
+ * for them all the time: nobody can help it, and only its own gate wakes the host, when that thread lets it go. */
+static void look_at(struct spot *spot)
+{
+    struct sim_stream *stream = spot->sp_stream;
+    bool served = stream->st_state == SIM_RUNNING && stream->st_served;
+    spot->sp_state = served ? SIM_PARKED : stream->st_state;
+    spot->sp_gate = served ? &stream->st_returned : stream->st_parked_at;
+    spot->sp_target = stream->st_waiter.wt_target;
+}
+
 /* Follows the chain from the stream look->lk_end. HELD: the stream at its end was ready, and this thread now holds it.
  * The chain is finite: each link leads to a record that was issued before the wait for it, or is one of at most FLAGS
  * links through flag events, where a wrong guess does no harm. */
@@ -77,19 +93,21 @@ static enum sight look_along(struct look *look)
         struct spot *end = &look->lk_end;
         struct sim_stream *stream = end->sp_stream;
         sim_lock(&stream->st_gate.gt_lock);
-        end->sp_state = stream->st_state;
-        if (stream->st_state == SIM_READY && !stream->st_worker)
+        look_at(end);
+        bool helped = stream->st_state == SIM_READY && !stream->st_worker;
+        if (helped)
             stream->st_state = SIM_RUNNING;
-        struct sim_gate *gate = end->sp_gate = stream->st_parked_at;
-        uint64_t target = end->sp_target = stream->st_waiter.wt_target;
-        bool helped = stream->st_state != end->sp_state;
         sim_unlock(&stream->st_gate.gt_lock);
         if (helped)
             return SIGHT_HELD;
+        struct sim_gate *gate = end->sp_gate;
+        uint64_t target = end->sp_target;
         look->lk_gate = &stream->st_gate;
         look->lk_target = look->lk_ticket;
         if (end->sp_state != SIM_PARKED)
             return end->sp_state == SIM_IDLE ? SIGHT_CHANGED : SIGHT_BUSY;
+        if (gate == &stream->st_returned)
+            return !sim_gate_passed(gate, target) && sim_caller_is_own(stream) ? SIGHT_OWN : SIGHT_BLOCKED;
         if (sim_gate_passed(gate, target))
             return SIGHT_BUSY; /* about to be resumed, which wakes the hosts that sleep here */
         struct sim_stream *next = sim_table_slot_of(&sim_streams, gate);
@@ -98,8 +116,7 @@ static enum sight look_along(struct look *look)
             if (setter == 0) {
                 look->lk_gate = gate;
                 look->lk_target = target;
-                return next != NULL && gate == &next->st_returned && sim_caller_is_own(next) ? SIGHT_OWN
-                                                                                               : SIGHT_BLOCKED;
+                return SIGHT_BLOCKED;
             }
             if (look->lk_flags++ == 0)
                 look->lk_flag = *end;
@@ -115,12 +132,15 @@ static enum sight look_along(struct look *look)
 static bool has_changed(const struct spot *spot)
 {
     struct sim_stream *stream = spot->sp_stream;
+    struct spot now = {.sp_stream = stream};
     sim_lock(&stream->st_gate.gt_lock);
-    bool changed = stream->st_state != spot->sp_state ||
-                   (spot->sp_state == SIM_PARKED &&
-                    (stream->st_parked_at != spot->sp_gate || stream->st_waiter.wt_target != spot->sp_target));
+    look_at(&now);
     sim_unlock(&stream->st_gate.gt_lock);
-    return changed;
+    /* Whichever callback it waits for, the host sleeps at the same gate. */
+    return now.sp_state != spot->sp_state ||
+           (now.sp_state == SIM_PARKED &&
+            (now.sp_gate != spot->sp_gate ||
+             (now.sp_target != spot->sp_target && now.sp_gate != &stream->st_returned)));
 }
 
 /* The gates at which a host sleeps, with one futex word. */
@@ -245,7 +265,7 @@ SIM_RARE static enum sim_wait wait_along(struct sim_stream *stream, uint64_t tic
         case SIGHT_BLOCKED:
             if (!spun && look.lk_end.sp_gate == &look.lk_end.sp_stream->st_returned) {
                 spun = true;
-                if (sim_caller_spin(look.lk_end.sp_stream, look.lk_target))
+                if (sim_caller_spin(look.lk_end.sp_stream, look.lk_end.sp_target))
                     continue;
             }
             break;
@@ -276,11 +296,31 @@ bool sim_engine_run_ahead(struct sim_stream *stream, uint64_t ticket)
     /* Without workers, the order of the tasks of all streams is part of the schedule. A watcher that times the waiting
      * task must not see other tasks inside it. */
     if (sim_thread.th_depth > AHEAD_DEPTH || ticket - sim_gate_level(&stream->st_gate) > AHEAD_TASKS ||
-        !sim_worker_available() || atomic_load_explicit(&sim_watchers, memory_order_relaxed) != 0 ||
+        !sim_worker_available() || sim_watcher_any() ||
         !sim_engine_hold(stream, SIM_SUBMITTER))
         return false;
     sim_engine_run(stream, ticket, SIM_SUBMITTER, UINT32_MAX);
     return sim_gate_passed(&stream->st_gate, ticket);
+}
+
+bool sim_engine_serve(struct sim_stream *stream, uint64_t returned)
+{
+    /* Without workers, the order of the tasks of all streams is part of the schedule. */
+    if (sim_thread.th_depth != 0 || !sim_worker_available()) {
+        sim_gate_raise(&stream->st_returned, returned);
+        return true;
+    }
+    if (!sim_gate_raise_and_take(&stream->st_returned, returned, &stream->st_waiter))
+        return true; /* its holder is about to park it, and will find the gate passed */
+    sim_lock(&stream->st_gate.gt_lock);
+    stream->st_parked_at = NULL;
+    stream->st_state = SIM_RUNNING;
+    stream->st_served = true;
+    sim_unlock(&stream->st_gate.gt_lock);
+    sim_thread.th_served_model = false;
+    uint64_t start = sim_clock_now();
+    sim_engine_run(stream, UINT64_MAX, SIM_SERVER, SERVE_TASKS);
+    return !sim_thread.th_served_model || sim_clock_now() - start <= SERVE_NS;
 }
 
 enum sim_wait sim_engine_wait_gate(struct sim_gate *gate, uint64_t target, uint64_t deadline)

@@ -232,19 +232,35 @@ static aclError run_reset(struct sim_run *run, void *argument)
     return ACL_SUCCESS;
 }
 
-#define EVENT_OP(name, run, drop, kind)                                                                                \
-    {.op_name = name, .op_run = run, .op_drop = drop, .op_flags = SIM_OP_LIGHT, .op_kind = kind, .op_renew = renew}
-#define RECORD_OPS(drop)                                                                                               \
-    {EVENT_OP("aclrtRecordEvent", run_record, drop, SIM_TASK_FLAG_RECORD),                                             \
-     EVENT_OP("aclrtRecordEvent", run_timed_record, drop, SIM_TASK_FLAG_RECORD)}
+static struct sim_edge edge_of_record(const void *argument)
+{
+    const struct event_task *task = argument;
+    return (struct sim_edge){.eg_kind = SIM_EDGE_RAISES, .eg_gate = &task->et_event->ev_flag};
+}
+
+static struct sim_edge edge_of_wait(const void *argument)
+{
+    const struct event_task *task = argument;
+    return (struct sim_edge){.eg_kind = task->et_record != 0 ? SIM_EDGE_AFTER : SIM_EDGE_AWAITS,
+                             .eg_record = task->et_record,
+                             .eg_gate = &task->et_event->ev_flag};
+}
+
+#define EVENT_OP(name, run, drop, edge, kind)                                                                          \
+    {.op_name = name, .op_run = run, .op_drop = drop, .op_edge = edge, .op_flags = SIM_OP_LIGHT, .op_kind = kind,      \
+     .op_renew = renew}
+#define RECORD_OPS(drop, edge)                                                                                         \
+    {EVENT_OP("aclrtRecordEvent", run_record, drop, edge, SIM_TASK_FLAG_RECORD),                                       \
+     EVENT_OP("aclrtRecordEvent", run_timed_record, drop, edge, SIM_TASK_FLAG_RECORD)}
 #define WAIT_OPS(drop)                                                                                                 \
-    {EVENT_OP("aclrtStreamWaitEvent", run_wait, drop, SIM_TASK_FLAG_WAIT),                                             \
-     EVENT_OP("aclrtStreamWaitEvent", run_timed_wait, drop, SIM_TASK_FLAG_WAIT)}
+    {EVENT_OP("aclrtStreamWaitEvent", run_wait, drop, edge_of_wait, SIM_TASK_FLAG_WAIT),                               \
+     EVENT_OP("aclrtStreamWaitEvent", run_timed_wait, drop, edge_of_wait, SIM_TASK_FLAG_WAIT)}
 /* By what the task holds, and whether it stamps its event (a record) or has a time-out (a wait). A record cannot look
  * that up when it runs, because its event may be gone. */
-static const struct sim_op record_ops[][2] = {RECORD_OPS(NULL), RECORD_OPS(drop_event)},
+static const struct sim_op record_ops[][2] = {RECORD_OPS(NULL, NULL), RECORD_OPS(drop_event, edge_of_record)},
                            wait_ops[][2] = {WAIT_OPS(NULL), WAIT_OPS(drop_event), WAIT_OPS(drop_place)};
-static const struct sim_op reset_op = EVENT_OP("aclrtResetEvent", run_reset, drop_event, SIM_TASK_RESET);
+static const struct sim_op reset_op =
+    EVENT_OP("aclrtResetEvent", run_reset, drop_event, NULL, SIM_TASK_RESET);
 
 /* Submits the first `size` bytes of the task. */
 static aclError submit(struct sim_target stream, const struct sim_op *op, enum hold hold, struct event_task *task,
@@ -370,8 +386,11 @@ bool sim_event_recorded(struct sim_event *event)
 bool sim_event_complete(struct sim_event *event)
 {
     sim_record record = atomic_load_explicit(&event->ev_record, memory_order_acquire);
-    if (likely(sim_record_passed(record)))
+    if (likely(sim_record_passed(record))) {
+        if (sim_watcher_any())
+            sim_watcher_know(record);
         return true;
+    }
     sim_engine_polled(sim_stream_at((uint32_t)(record >> 48)));
     return false;
 }
@@ -379,9 +398,12 @@ bool sim_event_complete(struct sim_event *event)
 enum sim_wait sim_event_synchronize(struct sim_event *event, uint64_t deadline, enum sim_role role)
 {
     sim_record record = atomic_load_explicit(&event->ev_record, memory_order_acquire);
-    if (sim_record_passed(record))
-        return SIM_WAIT_PASSED;
-    return sim_engine_wait(sim_record_stream(record), sim_record_ticket(record), deadline, role);
+    enum sim_wait wait = sim_record_passed(record) ? SIM_WAIT_PASSED
+                                                   : sim_engine_wait(sim_record_stream(record),
+                                                                     sim_record_ticket(record), deadline, role);
+    if (sim_watcher_any() && wait == SIM_WAIT_PASSED)
+        sim_watcher_know(record);
+    return wait;
 }
 
 aclError sim_event_check_failed(const struct sim_event *event)
@@ -414,6 +436,8 @@ aclError sim_event_timestamp(struct sim_event *event, const char *name, uint64_t
     sim_unlock(&event->ev_flag.gt_lock);
     SIM_CHECK(stamped, ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
               "%s has not been reached yet, expected aclrtSynchronizeEvent before", name);
+    if (sim_watcher_any())
+        sim_watcher_know(record);
     return ACL_SUCCESS;
 }
 

@@ -231,6 +231,8 @@ aclError sim_event_share_query(struct sim_event *event, aclrtEvent handle, bool 
     enum outcome outcome = look(&event->ev_share, newest);
     if (outcome == OPEN && own_record(event, newest) != 0)
         sim_event_complete(event); /* wakes a worker for the record */
+    if (sim_watcher_any() && outcome == DONE)
+        sim_watcher_know(own_record(event, newest));
     sim_event_release(event);
     *complete = outcome == DONE;
     return outcome == GONE ? refuse_gone() : ACL_SUCCESS;
@@ -246,6 +248,8 @@ static aclError synchronize(struct sim_event *event, int32_t milliseconds)
         uint64_t began = sim_stream_begin_wait();
         SIM_TRY(sim_engine_outcome(sim_engine_wait(sim_record_stream(own), sim_record_ticket(own), deadline, role),
                                    ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, milliseconds));
+        if (sim_watcher_any())
+            sim_watcher_know(own);
         return sim_stream_check_aborted(sim_record_stream(own), began);
     }
     for (uint64_t level;;) {

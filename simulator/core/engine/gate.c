@@ -20,18 +20,34 @@ bool sim_gate_enter(struct sim_gate *gate, struct sim_waiter *waiter)
     return waits;
 }
 
+/* The functions from here to sim_gate_leave need the gate's lock. */
+static bool is_queued(const struct sim_gate *gate, struct sim_waiter *waiter)
+{
+    /* The field is set to this gate only under its lock: with any other value, the waiter is not in this list. */
+    return atomic_load_explicit(&waiter->wt_gate, memory_order_relaxed) == gate;
+}
+
+static void take_out(struct sim_gate *gate, struct sim_waiter *waiter)
+{
+    struct sim_waiter **link = &gate->gt_waiters;
+    while (*link != waiter)
+        link = &(*link)->wt_next;
+    *link = waiter->wt_next;
+    atomic_store_explicit(&waiter->wt_gate, NULL, memory_order_relaxed);
+}
+
+static void raise_level(struct sim_gate *gate, uint64_t level)
+{
+    if (!sim_gate_passed(gate, level))
+        atomic_store_explicit(&gate->gt_level, level, memory_order_release);
+}
+
 bool sim_gate_leave(struct sim_gate *gate, struct sim_waiter *waiter)
 {
     sim_lock(&gate->gt_lock);
-    /* The field is set to this gate only under its lock: with any other value, the waiter is not in this list. */
-    bool queued = atomic_load_explicit(&waiter->wt_gate, memory_order_relaxed) == gate;
-    if (queued) {
-        struct sim_waiter **link = &gate->gt_waiters;
-        while (*link != waiter)
-            link = &(*link)->wt_next;
-        *link = waiter->wt_next;
-        atomic_store_explicit(&waiter->wt_gate, NULL, memory_order_relaxed);
-    }
+    bool queued = is_queued(gate, waiter);
+    if (queued)
+        take_out(gate, waiter);
     sim_unlock(&gate->gt_lock);
     return queued;
 }
@@ -95,7 +111,17 @@ void sim_gate_count(struct sim_gate *gate)
 void sim_gate_raise(struct sim_gate *gate, uint64_t level)
 {
     sim_lock(&gate->gt_lock);
-    if (!sim_gate_passed(gate, level))
-        atomic_store_explicit(&gate->gt_level, level, memory_order_release);
+    raise_level(gate, level);
     sim_gate_release(gate, false);
+}
+
+bool sim_gate_raise_and_take(struct sim_gate *gate, uint64_t level, struct sim_waiter *waiter)
+{
+    sim_lock(&gate->gt_lock);
+    raise_level(gate, level);
+    bool taken = is_queued(gate, waiter) && sim_gate_passed(gate, waiter->wt_target);
+    if (taken)
+        take_out(gate, waiter);
+    sim_gate_release(gate, false);
+    return taken;
 }

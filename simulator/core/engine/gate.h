@@ -54,6 +54,10 @@ void sim_gate_count(struct sim_gate *gate);
  * numbered. */
 void sim_gate_raise(struct sim_gate *gate, uint64_t level);
 
+/* The same as sim_gate_raise, but takes the waiter out instead of waking it if the level reaches its target. False when
+ * it is not in the list, or waits for more. */
+bool sim_gate_raise_and_take(struct sim_gate *gate, uint64_t level, struct sim_waiter *waiter);
+
 /* Releases the gate's lock, which the caller holds, and wakes every waiter whose target the level has reached. With
  * `poke` it also wakes every other sleeping host to check again: a stream became ready or parked, or a task was
  * discarded. */

@@ -90,8 +90,15 @@ static void drop_hold(void *argument)
     sim_gate_raise(hold->ho_latch, hold->ho_number);
 }
 
+static struct sim_edge edge_of_hold(const void *argument)
+{
+    const struct hold *hold = argument;
+    return (struct sim_edge){.eg_kind = SIM_EDGE_AWAITS, .eg_gate = hold->ho_latch};
+}
+
 static const struct sim_op hold_op = {.op_name = "aclsimStreamHold", .op_run = run_hold, .op_drop = drop_hold,
-                                      .op_flags = SIM_OP_LIGHT | SIM_OP_LIVE, .op_kind = SIM_TASK_OTHER};
+                                      .op_edge = edge_of_hold, .op_flags = SIM_OP_LIGHT | SIM_OP_LIVE,
+                                      .op_kind = SIM_TASK_OTHER};
 
 aclError sim_launch_hold(struct sim_target stream, void *site, _Atomic sim_record *record)
 {

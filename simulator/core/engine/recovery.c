@@ -18,7 +18,10 @@
 
 static aclError wait_until(struct sim_stream *stream, uint64_t deadline)
 {
-    enum sim_wait wait = sim_engine_wait(stream, sim_stream_tail(stream), deadline, SIM_SUBMITTER);
+    uint64_t tail = sim_stream_tail(stream);
+    enum sim_wait wait = sim_engine_wait(stream, tail, deadline, SIM_SUBMITTER);
+    if (sim_watcher_any() && wait == SIM_WAIT_PASSED)
+        sim_watcher_know(sim_record_of(stream, tail));
     SIM_CHECK(wait != SIM_WAIT_EXPIRED, ACL_ERROR_RT_WAIT_TIMEOUT,
               "a task of stream %u did not end in time; what was queued behind it is discarded",
               stream->st_slot.sl_index);

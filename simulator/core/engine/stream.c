@@ -148,6 +148,8 @@ aclError sim_stream_destroy(struct sim_target target, bool force)
         atomic_store_explicit(&stream->st_slot.sl_handle, target.tg_handle, memory_order_release);
         return sim_engine_refusal(wait);
     }
+    if (sim_watcher_any())
+        sim_watcher_know(sim_record_of(stream, sim_stream_tail(stream)));
     /* No new abort can begin; those in progress must end before the slot is reused. */
     sim_engine_wait_gate(&stream->st_abort_ends, atomic_load(&stream->st_aborts), SIM_FOREVER);
     bool called_back = atomic_load_explicit(&stream->st_caller, memory_order_relaxed) != NULL;

@@ -62,6 +62,7 @@ struct sim_stream {
     bool st_listed;                /* in the ready list, or taken out by a worker; may stay true while idle */
     bool st_worker;                /* only a worker may run its first task */
     bool st_expired;               /* its last wait ended by its deadline */
+    bool st_served;                /* while SIM_RUNNING: the thread of its callbacks runs it (sim_engine_serve) */
     struct sim_gate *st_parked_at; /* while SIM_PARKED */
     uint64_t st_deadline;          /* of that wait; SIM_FOREVER: none */
 
@@ -137,13 +138,14 @@ aclError sim_stream_own(aclrtStream handle, struct sim_target *target);
 /* The same for calls that clean up, such as destroying, stopping or unbinding: also in a context that has failed. */
 aclError sim_stream_to_clean(aclrtStream handle, struct sim_target *target);
 
-/* The stream of `handle` if sim_stream_any has nothing to refuse, to wait for or to look up; else NULL: the fast case
- * of calls that leave the others to a function of their own. */
+/* The stream of `handle` if sim_stream_any has nothing to refuse or to look up; else NULL: the fast case of calls that
+ * leave the others to a function of their own. Such a call checks sim_runtime_locked itself. */
 static inline struct sim_stream *sim_stream_plain(aclrtStream handle)
 {
     struct sim_stream *stream = sim_table_find(&sim_streams, handle);
-    bool locked = atomic_load_explicit(&sim_runtime_locked, memory_order_acquire);
-    return likely(stream != NULL && !locked && sim_runtime_is_bound()) ? stream : NULL;
+    if (unlikely(stream == NULL))
+        return NULL;
+    return likely(sim_runtime_is_bound()) ? stream : NULL;
 }
 
 /* Creates a stream in `context`, and calls the stream-state callbacks unless the stream is an instance's. Returns

@@ -17,6 +17,7 @@
 
 struct sim_task;
 struct sim_saver;
+struct sim_walker;
 /* The kernel of a task, for exception reports and queries. */
 struct sim_kernel_view {
     uint64_t kv_function; /* 0: the kernel has no binary */
@@ -82,11 +83,43 @@ enum sim_task_kind {
 };
 extern const char *const sim_capture_task_names[]; /* the names in prints and traces: capture_print.c */
 
+/* Elements of memory that a task touches, as a view has them. Strides are in elements. */
+struct sim_footprint {
+    const void *fp_address; /* of the first element; the user's address */
+    uint64_t fp_element;    /* bytes */
+    uint32_t fp_rank;       /* 0: one element */
+    const int64_t *fp_dims, *fp_strides;
+    uint32_t fp_birth;      /* as in struct sim_range */
+    bool fp_read, fp_write;
+    bool fp_is_hull;        /* some of the elements may not be touched */
+    const char *fp_name;    /* of the argument, or NULL */
+};
+typedef void sim_visit_footprint(const struct sim_footprint *footprint, void *context);
+
+/* What a task's position means for the order of other tasks, beside its place in its stream. Kinds of tasks whose order
+ * follows from op_kind alone (values, notifies, callbacks) need none. */
+struct sim_edge {
+    enum sim_edge_kind {
+        SIM_EDGE_NONE,
+        SIM_EDGE_AFTER,     /* it waits for a record */
+        SIM_EDGE_RAISES,    /* it lets those continue that wait at a gate */
+        SIM_EDGE_AWAITS,    /* it waits at a gate */
+        SIM_EDGE_ALLOCATES, /* from here on the range exists */
+        SIM_EDGE_FREES,     /* up to here */
+    } eg_kind;
+    uint64_t eg_record;
+    const struct sim_gate *eg_gate;
+    struct sim_range eg_range;
+};
+
 struct sim_op {
     const char *op_name; /* the public function that submitted it */
     aclError (*op_run)(struct sim_run *run, void *argument);
     /* The ranges of device memory that it uses, if they are not the first op_range_count members of its argument. */
     const struct sim_range *(*op_ranges)(const void *argument, size_t *count);
+    /* Visits exactly what it touches, for checkers. NULL: its ranges. */
+    void (*op_footprints)(const void *argument, sim_visit_footprint *visit, void *context);
+    struct sim_edge (*op_edge)(const void *argument); /* for checkers; NULL: none */
     void (*op_drop)(void *argument); /* called instead of op_run when the task is discarded; may be NULL */
     uint32_t op_flags;
     uint32_t op_range_count; /* with op_ranges: 0 */

@@ -1,26 +1,17 @@
-/* Watchers of tasks: parts above the engine that measure tasks or copy their data. While none is on, the engine only
- * reads one word before each task. */
+/* Watchers of tasks (base/watcher.h): telling them that a task is queued, and calling them around its function. */
 #ifndef SIM_WATCH_H
 #define SIM_WATCH_H
 
-#include "engine.h"
+#include "base/watcher.h"
+#include "task.h"
 
-struct sim_watched {
-    uint64_t wd_start, wd_end; /* sim_clock_now */
-    aclError wd_code;
-};
+/* Tells them of a task that is about to become the newest of the stream, whose lock is held, and completes its site. */
+void sim_watch_submit(const struct sim_stream *stream, uint64_t ticket, struct sim_task *task) __attribute__((cold));
 
-struct sim_watcher {
-    /* Called before the task's function runs; may be NULL. */
-    void (*wt_start)(const struct sim_run *run, const struct sim_task *task, const void *argument);
-    /* Called after the function has run, with its times and its code; if the task parks, only after its last call. */
-    void (*wt_finish)(const struct sim_run *run, const struct sim_task *task, const void *argument,
-                      const struct sim_watched *watched);
-};
+/* Visits what a task touches: its footprints, or each of its ranges as a row of bytes. */
+void sim_watch_footprints(const struct sim_op *op, const void *argument, sim_visit_footprint *visit, void *context);
 
-/* Switches a watcher, which must never be freed, on or off. At most SIM_WATCHERS different ones. */
-#define SIM_WATCHERS 8
-void sim_watch_set(const struct sim_watcher *watcher, bool on);
-void sim_watch_after_fork(void);
+/* Runs the function of a task, with the watchers called around it. */
+aclError sim_watch_run(struct sim_run *run, const struct sim_task *task, void *argument);
 
 #endif

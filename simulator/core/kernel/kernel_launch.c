@@ -360,9 +360,15 @@ static aclError claim_touched(struct launch *launch, const struct sim_image *ima
     SIM_CHECK(count <= RANGES, ACL_ERROR_RT_PARAM_INVALID,
               "kernel %s declares %zu memory ranges, expected at most %d%s", launch->la_kernel, count, RANGES, said);
     for (size_t i = 0; i < count; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "range %zu of kernel %.32s", i, launch->la_kernel);
-        SIM_TRY(claim(launch, touched[i].address, touched[i].size, touched[i].write != 0, name));
+        struct sim_range *range = &ranges_of(launch)[launch->la_ranges];
+        *range = (struct sim_range){
+            .rg_address = touched[i].address, .rg_size = touched[i].size, .rg_write = touched[i].write != 0};
+        if (unlikely(!sim_memory_try_claim(range))) {
+            char name[64]; /* only for the message: it takes longer than all the rest of a launch */
+            snprintf(name, sizeof name, "range %zu of kernel %.32s", i, launch->la_kernel);
+            SIM_TRY(sim_memory_claim(range, name));
+        }
+        launch->la_ranges++;
     }
     return ACL_SUCCESS;
 }

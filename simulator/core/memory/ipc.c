@@ -14,6 +14,7 @@
 #include "ipc.h"
 #include "address/peer.h"
 #include "base/config.h"
+#include "base/watcher.h"
 #include "engine/device.h"
 #include "share/exchange.h"
 #include <errno.h>
@@ -84,6 +85,8 @@ aclError sim_ipc_export(const void *address, uint64_t size, bool to_all, char *k
     offer.of_extra[EXTRA_WHOLE] = block->bk_size;
     offer.of_extra[EXTRA_PAGE_BIRTH] = (uint64_t)block->bk_page << 32 | block->bk_birth;
     SIM_TRY(sim_exchange_publish(&offer, to_all, &id));
+    if (sim_watcher_any())
+        sim_watcher_expose(block->bk_birth);
     sim_exchange_write_key(SIM_EXCHANGE_MEMORY, id, key);
     return ACL_SUCCESS;
 }

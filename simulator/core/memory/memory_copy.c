@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/config.h"
 #include "base/saver.h"
+#include "base/watcher.h"
 #include "engine/device.h"
 #include "engine/recorder.h"
 #include "ipc.h"
@@ -78,6 +79,11 @@ void sim_memory_fill(const void *address, uint32_t pattern, uint64_t size)
         memcpy(to, &pattern, sizeof pattern);
         return;
     }
+    if (size == sizeof(uint64_t) && (uintptr_t)to % sizeof(uint64_t) == 0) {
+        /* In one store, because a task may wait for this value and read it at the same time (task_value.c). */
+        atomic_store_explicit((_Atomic uint64_t *)(void *)to, pattern * UINT64_C(0x100000001), memory_order_relaxed);
+        return;
+    }
     if (pattern == (pattern & 0xff) * UINT32_C(0x01010101)) {
         memset(to, (int)(pattern & 0xff), size);
         return;
@@ -128,6 +134,35 @@ static aclError save_set(const void *argument, struct sim_saver *saver)
     return ACL_SUCCESS;
 }
 
+/* ---- exactly what they touch ---- */
+
+struct sides {
+    int64_t sd_dims[2], sd_from_strides[2], sd_to_strides[2];
+    struct sim_footprint sd_from, sd_to;
+};
+
+static void set_sides(struct sides *sides, const struct copy_task *task, const struct sim_rectangle *shape)
+{
+    *sides = (struct sides){.sd_dims = {(int64_t)shape->rc_height, (int64_t)shape->rc_width},
+                            .sd_from_strides = {(int64_t)shape->rc_src_pitch, 1},
+                            .sd_to_strides = {(int64_t)shape->rc_dst_pitch, 1}};
+    sides->sd_from = (struct sim_footprint){.fp_address = task->cp_src.rg_address, .fp_element = 1, .fp_rank = 2,
+                                            .fp_dims = sides->sd_dims, .fp_strides = sides->sd_from_strides,
+                                            .fp_birth = task->cp_src.rg_birth, .fp_read = true, .fp_name = "src"};
+    sides->sd_to = (struct sim_footprint){.fp_address = task->cp_dst.rg_address, .fp_element = 1, .fp_rank = 2,
+                                          .fp_dims = sides->sd_dims, .fp_strides = sides->sd_to_strides,
+                                          .fp_birth = task->cp_dst.rg_birth, .fp_write = true, .fp_name = "dst"};
+}
+
+static void footprints_of_rectangle(const void *argument, sim_visit_footprint *visit, void *context)
+{
+    const struct rectangle_task *task = argument;
+    struct sides sides;
+    set_sides(&sides, &task->rt_copy, &task->rt_shape);
+    visit(&sides.sd_from, context);
+    visit(&sides.sd_to, context);
+}
+
 /* One kind of task at three weights. */
 #define WEIGHT(name, run, ranges, drop, save, kind, flags)                                                             \
     {.op_name = name, .op_run = run, .op_range_count = ranges, .op_drop = drop, .op_save = save, .op_kind = kind,      \
@@ -154,8 +189,10 @@ static const struct sim_op staged_ops[][3] = {
     [SIM_COPY_ASYNC] = STAGED_WEIGHTS("aclrtMemcpyAsync"),
     [SIM_COPY_CONDITION] = STAGED_WEIGHTS("aclrtMemcpyAsyncWithCondition"),
 };
-static const struct sim_op rectangle_ops[] =
-    WEIGHTS("aclrtMemcpy2dAsync", run_rectangle, 2, NULL, save_rectangle, SIM_TASK_COPY, 0);
+#define RECTANGLE_OP(flags)                                                                                            \
+    {.op_name = "aclrtMemcpy2dAsync", .op_run = run_rectangle, .op_range_count = 2, .op_save = save_rectangle,         \
+     .op_kind = SIM_TASK_COPY, .op_footprints = footprints_of_rectangle, .op_flags = (flags)}
+static const struct sim_op rectangle_ops[] = {RECTANGLE_OP(SIM_OP_LIGHT), RECTANGLE_OP(0), RECTANGLE_OP(SIM_OP_HEAVY)};
 static const struct sim_op byte_ops[] =
     WEIGHTS("aclrtMemsetAsync", run_set, 1, NULL, save_set, SIM_TASK_SET, 0);
 static const struct sim_op word_ops[] =
@@ -276,8 +313,11 @@ SIM_RARE aclError sim_memory_wait_for_work(struct sim_target stream)
               "aclrtMallocHost");
     SIM_TRY(sim_recorder_allow(sim_thread.th_context, ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC));
     uint64_t began = sim_stream_begin_wait();
-    enum sim_wait wait = sim_engine_wait(stream.tg_stream, sim_stream_tail(stream.tg_stream), SIM_FOREVER, SIM_HELPER);
+    uint64_t tail = sim_stream_tail(stream.tg_stream);
+    enum sim_wait wait = sim_engine_wait(stream.tg_stream, tail, SIM_FOREVER, SIM_HELPER);
     SIM_TRY(sim_engine_refusal(wait));
+    if (sim_watcher_any())
+        sim_watcher_know(sim_record_of(stream.tg_stream, tail));
     SIM_TRY(sim_stream_check_aborted(stream.tg_stream, began));
     return sim_stream_take_error(stream.tg_stream);
 }
@@ -293,7 +333,49 @@ static aclError begin(void)
     return sim_recorder_allow(context, ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT);
 }
 
-aclError sim_memory_copy(void *dst, const void *src, uint64_t size)
+/* Tell watchers what the calling thread itself is about to access. */
+SIM_RARE static struct sim_range range_of(const void *address, uint64_t size, bool write)
+{
+    struct sim_place place;
+    sim_memory_locate(address, &place);
+    return sim_memory_range(&place, address, size, write);
+}
+
+#define ROWS_AT_ONCE 64
+
+/* The rows of both sides, without the bytes between them. */
+SIM_RARE static void tell_copied_rows(const void *dst, const void *src, const struct sim_rectangle *shape)
+{
+    struct sim_range ranges[2 * ROWS_AT_ONCE];
+    struct sides sides;
+    size_t count = 0;
+    for (uint64_t row = 0; row < shape->rc_height; row++) {
+        ranges[count++] = range_of((const char *)src + row * shape->rc_src_pitch, shape->rc_width, false);
+        ranges[count++] = range_of((const char *)dst + row * shape->rc_dst_pitch, shape->rc_width, true);
+        if (count == 2 * ROWS_AT_ONCE || row + 1 == shape->rc_height) {
+            sim_watcher_access(ranges, count);
+            count = 0;
+        }
+    }
+    set_sides(&sides, &(struct copy_task){range_of(src, shape->rc_width, false), range_of(dst, shape->rc_width, true)},
+              shape);
+    sim_watcher_copy(&sides.sd_from, &sides.sd_to);
+}
+
+SIM_RARE static void tell_copied(const void *dst, const void *src, uint64_t size, aclrtMemcpyKind kind)
+{
+    if (kind != ACL_MEMCPY_DEFAULT)
+        sim_watcher_direction(dst, src, kind);
+    tell_copied_rows(dst, src, &(struct sim_rectangle){size, size, size, 1});
+}
+
+SIM_RARE static void tell_set(const void *address, uint64_t size)
+{
+    const struct sim_range range = range_of(address, size, true);
+    sim_watcher_access(&range, 1);
+}
+
+static inline aclError copy_now(void *dst, const void *src, uint64_t size, aclrtMemcpyKind kind, bool watched)
 {
     struct sim_place places[2];
     SIM_TRY(begin());
@@ -301,9 +383,26 @@ aclError sim_memory_copy(void *dst, const void *src, uint64_t size)
         return ACL_SUCCESS;
     SIM_TRY(locate_both(dst, src, size, size, "count", places));
     SIM_TRY(check_imported(dst, src, places, false, ACL_MEMCPY_DEFAULT));
+    if (watched)
+        tell_copied(dst, src, size, kind);
     memmove((char *)dst + places[0].pl_engine, (const char *)src + places[1].pl_engine, size);
     sim_task_value_written();
     return ACL_SUCCESS;
+}
+
+SIM_RARE static aclError copy_watched(void *dst, const void *src, uint64_t size, aclrtMemcpyKind kind)
+{
+    return copy_now(dst, src, size, kind, true);
+}
+
+aclError sim_memory_copy_kind(void *dst, const void *src, uint64_t size, aclrtMemcpyKind kind)
+{
+    return sim_watcher_any() ? copy_watched(dst, src, size, kind) : copy_now(dst, src, size, kind, false);
+}
+
+aclError sim_memory_copy(void *dst, const void *src, uint64_t size)
+{
+    return sim_memory_copy_kind(dst, src, size, ACL_MEMCPY_DEFAULT);
 }
 
 aclError sim_memory_set(void *address, uint32_t pattern, uint64_t size)
@@ -311,6 +410,8 @@ aclError sim_memory_set(void *address, uint32_t pattern, uint64_t size)
     struct sim_place place;
     SIM_TRY(begin());
     SIM_TRY(sim_memory_span(address, size, "devPtr", "count", &place));
+    if (sim_watcher_any())
+        tell_set(address, size);
     sim_memory_fill(address, pattern, size);
     sim_task_value_written();
     return ACL_SUCCESS;
@@ -329,12 +430,21 @@ aclError sim_memory_copy_2d(void *dst, const void *src, const struct sim_rectang
     SIM_CHECK(to_device || from_device || is_managed(places), ACL_ERROR_RT_PARAM_INVALID,
               "dst is %s and src is %s, expected device memory on one side", sim_memory_describe(&places[0]),
               sim_memory_describe(&places[1]));
+    if (sim_watcher_any())
+        tell_copied_rows(dst, src, shape);
     sim_memory_copy_rows(dst, src, shape);
     sim_task_value_written();
     return ACL_SUCCESS;
 }
 
 /* ---- asynchronous ---- */
+
+/* `kind` is not the copy's direction, or leaves it open. */
+SIM_RARE static void tell_direction(const void *dst, const void *src, aclrtMemcpyKind kind)
+{
+    if (sim_watcher_any() && kind != ACL_MEMCPY_DEFAULT)
+        sim_watcher_direction(dst, src, kind);
+}
 
 /* Copies the source before the call returns, so that the program may reuse it at once. */
 SIM_RARE static aclError copy_staged(struct copy_task *task, enum sim_copy_call call, struct sim_target stream,
@@ -351,6 +461,8 @@ SIM_RARE static aclError copy_staged(struct copy_task *task, enum sim_copy_call 
               "kind is ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE and the stream is bound to a model running instance, expected "
               "another kind or another stream");
     uint64_t size = task->cp_src.rg_size;
+    if (sim_watcher_any())
+        sim_watcher_access(&task->cp_src, 1);
     void *buffer = malloc(size);
     SIM_CHECK(buffer != NULL, ACL_ERROR_RT_MEMORY_ALLOCATION, "there is no memory to stage count = %" PRIu64 " bytes",
               size);
@@ -380,6 +492,8 @@ aclError sim_memory_copy_async(void *dst, const void *src, uint64_t size, aclrtM
         SIM_TRY(sim_memory_wait_for_work(stream));
         return sim_memory_copy(dst, src, size);
     }
+    if (unlikely(kind != direction))
+        tell_direction(dst, src, kind);
     return sim_engine_submit(stream, &copy_ops[call][sim_task_weight(size)], &task, sizeof task, site, NULL);
 }
 
@@ -398,6 +512,8 @@ aclError sim_memory_copy_2d_async(void *dst, const void *src, const struct sim_r
     if (is_pageable(places, direction)) {
         SIM_TRY(sim_memory_wait_for_work(stream));
         SIM_TRY(locate_rectangle(dst, src, shape, &dst_size, &src_size, places)); /* still allocated? */
+        if (sim_watcher_any())
+            tell_copied_rows(dst, src, shape);
         sim_memory_copy_rows(dst, src, shape);
         sim_task_value_written();
         return ACL_SUCCESS;
@@ -419,6 +535,8 @@ aclError sim_memory_set_async(void *address, uint32_t pattern, uint64_t size, bo
                   "the stream is being captured and the memory is %s, which would be set immediately, expected device "
                   "memory",
                   sim_memory_describe(&place));
+        if (sim_watcher_any())
+            tell_set(address, size);
         sim_memory_fill(address, pattern, size);
         return ACL_SUCCESS;
     }

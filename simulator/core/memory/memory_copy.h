@@ -6,6 +6,8 @@
 
 /* Synchronous copies and sets, made by the calling thread. */
 aclError sim_memory_copy(void *dst, const void *src, uint64_t size);
+/* The same with the direction that the program passed, which only watchers see. */
+aclError sim_memory_copy_kind(void *dst, const void *src, uint64_t size, aclrtMemcpyKind kind);
 aclError sim_memory_set(void *address, uint32_t pattern, uint64_t size);
 
 /* A rectangle of `height` rows of `width` bytes; a plain copy has one row. */

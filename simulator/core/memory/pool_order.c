@@ -16,6 +16,7 @@
  * waiting for F itself. */
 #include "pool_inner.h"
 
+#include "base/watcher.h"
 #include "engine/context.h"
 #include "engine/device.h"
 #include <inttypes.h>
@@ -141,6 +142,16 @@ static uint64_t higher(uint64_t one, uint64_t other)
     return one > other ? one : other;
 }
 
+SIM_RARE static void tell_allocated(const struct sim_pool_block *block, const struct wish *wish)
+{
+    struct sim_block life = block->bl_heap;
+    life.bk_birth = block->bl_birth;
+    life.bk_size = wish->wi_whole;
+    life.bk_requested = wish->wi_size;
+    life.bk_record = NULL; /* queued work of a former allocation may still use the bytes: they are not fresh */
+    sim_watcher_allocate(&life);
+}
+
 /* Starts an allocation in an unused block. A former allocation that has not ended is stored in `spare`. */
 static void take(struct sim_pool_block *block, const struct wish *wish, struct sim_pool_life **spare)
 {
@@ -156,6 +167,8 @@ static void take(struct sim_pool_block *block, const struct wish *wish, struct s
     block->bl_offered = false;
     block->bl_used = wish->wi_whole;
     block->bl_birth = sim_heap_begin(heap->bk_record, wish->wi_size, wish->wi_whole, heap->bk_page);
+    if (sim_watcher_any())
+        tell_allocated(block, wish);
     memset(block->bl_behind, 0, sizeof block->bl_behind);
     atomic_fetch_sub(&sim_event_listeners, 1);
     pool->pl_used += wish->wi_whole;
@@ -186,6 +199,7 @@ static void end_life(struct sim_pool_block *block, sim_record freed)
 
 struct malloc_task {
     const void *ma_address;
+    uint64_t ma_size;
     uint32_t ma_birth;
     bool ma_again; /* the block still had former allocations */
 };
@@ -262,8 +276,17 @@ static uint64_t its_address(const void *argument)
     return (uint64_t)(uintptr_t)*(const void *const *)argument;
 }
 
+static struct sim_edge edge_of_malloc(const void *argument)
+{
+    const struct malloc_task *task = argument;
+    return (struct sim_edge){.eg_kind = SIM_EDGE_ALLOCATES,
+                             .eg_range = {.rg_address = task->ma_address, .rg_size = task->ma_size,
+                                          .rg_birth = task->ma_birth, .rg_write = true}};
+}
+
 static const struct sim_op malloc_op = {.op_name = "aclrtMemPoolMallocAsync", .op_run = run_malloc,
-                                        .op_drop = drop_malloc, .op_flags = SIM_OP_LIGHT | SIM_OP_LIVE,
+                                        .op_edge = edge_of_malloc, .op_drop = drop_malloc,
+                                        .op_flags = SIM_OP_LIGHT | SIM_OP_LIVE,
                                         .op_kind = SIM_TASK_OTHER, .op_number = its_address};
 
 static aclError refuse_size(const struct wish *wish, uint64_t limit, uint64_t reserved)
@@ -288,7 +311,7 @@ static aclError obtain(struct sim_pool *pool, const struct wish *wish, struct si
     uint64_t limit = pool->pl_limit, reserved = pool->pl_reserved;
     if (block != NULL) {
         take(block, wish, spare);
-        *task = (struct malloc_task){(void *)(uintptr_t)block->bl_heap.bk_start, block->bl_birth,
+        *task = (struct malloc_task){(void *)(uintptr_t)block->bl_heap.bk_start, wish->wi_whole, block->bl_birth,
                                      block->bl_former != NULL};
     }
     return block != NULL ? ACL_SUCCESS : refuse_size(wish, limit, reserved);
@@ -309,7 +332,7 @@ static void undo(const struct malloc_task *task)
 
 aclError sim_pool_malloc(void **address, size_t size, aclrtMemPool handle, struct sim_target stream, void *site)
 {
-    struct malloc_task task = {NULL, 0, false};
+    struct malloc_task task = {NULL, 0, 0, false};
     struct sim_context *context = atomic_load_explicit(&stream.tg_stream->st_context, memory_order_relaxed);
     const struct wish wish = {size, sim_memory_whole(size),
                               sim_record_of(stream.tg_stream, sim_stream_tail(stream.tg_stream) + 1)};
@@ -344,6 +367,7 @@ aclError sim_pool_malloc(void **address, size_t size, aclrtMemPool handle, struc
 
 struct free_task {
     const void *fr_address;
+    uint64_t fr_size;
     const void *fr_site;
     uint32_t fr_birth, fr_thread;
 };
@@ -383,7 +407,16 @@ static void drop_free(void *argument)
     end_by_task(argument, 0);
 }
 
+static struct sim_edge edge_of_free(const void *argument)
+{
+    const struct free_task *task = argument;
+    return (struct sim_edge){.eg_kind = SIM_EDGE_FREES,
+                             .eg_range = {.rg_address = task->fr_address, .rg_size = task->fr_size,
+                                          .rg_birth = task->fr_birth, .rg_write = true}};
+}
+
 static const struct sim_op free_op = {.op_name = "aclrtMemPoolFreeAsync", .op_run = run_free, .op_drop = drop_free,
+                                      .op_edge = edge_of_free,
                                       .op_flags = SIM_OP_LIGHT | SIM_OP_LIVE, .op_kind = SIM_TASK_OTHER,
                                       .op_number = its_address};
 
@@ -397,6 +430,9 @@ static aclError begin_free(const void *address, struct free_task *task)
         block->bl_state = SIM_POOL_FREEING;
         atomic_fetch_add(&sim_event_listeners, 1);
         task->fr_birth = block->bl_birth;
+        if (sim_watcher_any())
+            sim_watcher_free_queued(block->bl_birth);
+        task->fr_size = block->bl_used;
     }
     sim_unlock(&sim_pool_lock);
     SIM_CHECK(known, ACL_ERROR_RT_PARAM_INVALID,

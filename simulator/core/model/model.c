@@ -7,6 +7,8 @@
  * executions, one per stream, which unloading waits for. Both locks are leaves. */
 #include "address/memory.h"
 #include "base/config.h"
+#include "base/site.h"
+#include "base/watcher.h"
 #include "engine/context.h"
 #include "engine/init.h"
 #include "memory/memory_copy.h"
@@ -78,6 +80,15 @@ size_t sim_model_count(void)
         loaded += models[id] != NULL;
     sim_unlock(&lock);
     return loaded;
+}
+
+void sim_model_each(void (*visit)(const struct sim_model *model, void *context), void *context)
+{
+    sim_lock(&lock);
+    for (uint32_t id = 0; id < count; id++)
+        if (models[id] != NULL)
+            visit(models[id], context);
+    sim_unlock(&lock);
 }
 
 aclError sim_model_open(uint32_t id, struct sim_model **model)
@@ -255,6 +266,7 @@ aclError sim_model_load(const struct sim_load *load, uint32_t *id)
     SIM_ARGUMENT(model != NULL, ACL_ERROR_GE_MEMORY_ALLOCATION, "there is no memory for a model");
     model->mo_users = 1;
     model->mo_bundle = load->lo_bundle;
+    model->mo_site = sim_watcher_any() && !sim_thread.th_is_library ? sim_site_of_call() : NULL;
     atomic_init(&model->mo_gear, SIM_EVERY_GEAR);
     aclError code = sim_model_format->mf_signature(&file, &model->mo_signature);
     if (code == ACL_SUCCESS)
@@ -307,6 +319,8 @@ static void wait_for_runs(struct sim_model *model)
         sim_unlock(&model->mo_lock);
         if (!sim_record_passed(record))
             sim_engine_wait(sim_record_stream(record), sim_record_ticket(record), SIM_FOREVER, SIM_HELPER);
+        if (sim_watcher_any())
+            sim_watcher_know(record);
         sim_lock(&model->mo_lock);
     }
     sim_unlock(&model->mo_lock);

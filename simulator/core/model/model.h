@@ -40,6 +40,7 @@ struct sim_model {
     uint32_t mo_id;
     uint32_t mo_bundle; /* id of the bundle that it belongs to, or 0 */
     struct sim_feeder *_Atomic mo_feeder; /* the thread that executes a model between queues (model_queue.c), or NULL */
+    const void *mo_site; /* of the load (base/site.h), if a watcher was on */
     uint32_t mo_users; /* guarded by the lock of model.c */
     struct sim_signature *mo_signature;
     struct sim_model_executor mo_executor;
@@ -96,6 +97,7 @@ struct sim_model *sim_model_peek(uint32_t id); /* the same; NULL without a messa
 void sim_model_close(struct sim_model *model);
 /* The number of loaded models. */
 size_t sim_model_count(void);
+void sim_model_each(void (*visit)(const struct sim_model *model, void *context), void *context);
 
 /* model_registry.c: registers a function of the program that executes the model with this name or path. */
 aclError sim_model_register(const char *name, struct sim_bytes model, aclsimModelFunc run, void *user);

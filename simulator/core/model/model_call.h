@@ -23,6 +23,7 @@ struct sim_model_call {
     uint32_t ca_model;
     uint32_t ca_inputs, ca_outputs;
     uint32_t ca_gear_operand; /* index of the input that carries the gear; ca_inputs if there is none */
+    bool ca_exact; /* every input is read to its end: no gears, no dynamic shapes, no AIPP */
     uint32_t ca_aipp_operand; /* index of the input that carries AIPP parameters; ca_inputs if there is none */
     const aclmdlDataset *ca_output;
     struct sim_range ca_ranges[];

@@ -9,6 +9,7 @@
 #include "address/memory.h"
 #include "base/clock.h"
 #include "base/output.h"
+#include "base/watcher.h"
 #include "engine/context.h"
 #include "operator/tensordesc.h"
 #include "model_call.h"
@@ -235,6 +236,23 @@ static const struct sim_range *ranges_of_call(const void *argument, size_t *coun
     return call->ca_ranges;
 }
 
+/* With gears, dynamic shapes or AIPP, an execution may read less of a buffer than there is. */
+static void footprints_of_call(const void *argument, sim_visit_footprint *visit, void *context)
+{
+    static const int64_t stride = 1;
+    const struct sim_model_call *call = argument;
+    for (uint32_t i = 0; i < sim_model_call_count(call); i++) {
+        const struct sim_range *range = &call->ca_ranges[i];
+        const int64_t size = (int64_t)range->rg_size;
+        const struct sim_footprint footprint = {.fp_address = range->rg_address, .fp_element = 1, .fp_rank = 1,
+                                                .fp_dims = &size, .fp_strides = &stride, .fp_birth = range->rg_birth,
+                                                .fp_read = !range->rg_write, .fp_write = range->rg_write,
+                                                .fp_is_hull = !call->ca_exact,
+                                                .fp_name = range->rg_write ? "an output" : "an input"};
+        visit(&footprint, context);
+    }
+}
+
 static void print_call(const void *argument, FILE *file)
 {
     const struct sim_model_call *call = argument;
@@ -248,8 +266,8 @@ static void print_call(const void *argument, FILE *file)
 }
 
 #define CALL_OP(name, flags)                                                                                           \
-    {.op_name = (name), .op_run = run_call, .op_ranges = ranges_of_call, .op_flags = SIM_OP_KERNEL | (flags),          \
-     .op_kind = SIM_TASK_MODEL, .op_print = print_call}
+    {.op_name = (name), .op_run = run_call, .op_ranges = ranges_of_call, .op_footprints = footprints_of_call,          \
+     .op_flags = SIM_OP_KERNEL | (flags), .op_kind = SIM_TASK_MODEL, .op_print = print_call}
 /* The thread that waits for an execution also runs it, so waited_op does not wake a worker. */
 static const struct sim_op queued_op = CALL_OP("aclmdlExecuteAsync", SIM_OP_HEAVY),
                            waited_op = CALL_OP("aclmdlExecute", 0);
@@ -279,6 +297,10 @@ static aclError place(const struct sim_model *model, const struct sim_dataset *d
     if (code == ACL_SUCCESS && buffer->db_data == NULL)
         code = sim_refuse(ACL_ERROR_GE_PARAM_INVALID, "%s %u (%s) has no memory, expected that of a device",
                           output ? "output" : "input", index, port->po_name);
+    if (code == ACL_SUCCESS && !signature->sg_dynamic && most != 0 && sim_watcher_any())
+        sim_watcher_buffer(&(struct sim_buffer_use){.bu_address = buffer->db_data, .bu_size = buffer->db_size,
+                                                    .bu_least = needed, .bu_most = most, .bu_name = port->po_name,
+                                                    .bu_index = index, .bu_is_output = output});
     bool whole = signature->sg_dynamic || most == 0 || buffer->db_size < most;
     *operand = (struct sim_operand){
         .op_address = buffer->db_data, .op_port = index, .op_bytes = whole ? buffer->db_size : most};
@@ -421,6 +443,8 @@ static aclError submit(struct sim_model *model, const aclmdlDataset *inputs, acl
                           .ca_outputs = signature->sg_output_count, .ca_output = outputs};
     call->ca_gear_operand = sim_model_port_find(signature->sg_inputs, signature->sg_input_count, SIM_GEAR_INPUT);
     call->ca_aipp_operand = sim_model_aipp_place(signature);
+    call->ca_exact = !signature->sg_dynamic && signature->sg_gears == SIM_GEARS_NONE && signature->sg_aipp_count == 0 &&
+                     call->ca_aipp_operand == call->ca_inputs;
     _Atomic sim_record record = 0;
     aclError code = fill_call(call, model, inputs, outputs, waits);
     if (code == ACL_SUCCESS)
@@ -457,9 +481,11 @@ aclError sim_model_execute_async(uint32_t id, const aclmdlDataset *inputs, aclmd
 static aclError wait_for(struct sim_target stream, int32_t timeout)
 {
     enum sim_role role = timeout < 0 ? SIM_HELPER : SIM_SUBMITTER;
-    enum sim_wait wait =
-        sim_engine_wait(stream.tg_stream, sim_stream_tail(stream.tg_stream), sim_clock_deadline(timeout), role);
+    uint64_t tail = sim_stream_tail(stream.tg_stream);
+    enum sim_wait wait = sim_engine_wait(stream.tg_stream, tail, sim_clock_deadline(timeout), role);
     SIM_TRY(sim_engine_outcome(wait, ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, timeout));
+    if (sim_watcher_any())
+        sim_watcher_know(sim_record_of(stream.tg_stream, tail));
     return sim_stream_take_error(stream.tg_stream);
 }
 

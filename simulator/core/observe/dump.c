@@ -17,7 +17,7 @@
 #include "engine/device.h"
 #include "engine/exception.h"
 #include "engine/init.h"
-#include "engine/watch.h"
+#include "base/watcher.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,8 +77,8 @@ struct sim_dump_plan *sim_dump_share(void)
 static void watch(void)
 {
     const struct sim_dump_plan *plan = plan_in_force;
-    sim_watch_set(&sim_dump_data, (plan != NULL && plan->dp_operators) || arguments_path != NULL);
-    sim_watch_set(&sim_dump_failures, plan != NULL && plan->dp_failures != 0);
+    sim_watcher_set(&sim_dump_data, (plan != NULL && plan->dp_operators) || arguments_path != NULL);
+    sim_watcher_set(&sim_dump_failures, plan != NULL && plan->dp_failures != 0);
 }
 
 /* Puts a plan in force and returns the former one, which the caller drops without the lock. The lock is held. */

@@ -3,7 +3,7 @@
 #define SIM_DUMP_H
 
 #include "base/json.h"
-#include "engine/watch.h"
+#include "base/watcher.h"
 #include <aclnn/acl_meta.h>
 #include <acl/acl_sim.h>
 

@@ -16,7 +16,7 @@
 #include "base/output.h"
 #include "engine/context.h"
 #include "engine/device.h"
-#include "engine/watch.h"
+#include "base/watcher.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -178,7 +178,7 @@ static aclError begin(const struct sim_prof_plan *plan)
             count_bytes(fprintf(file, ",\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%u,"
                                       "\"args\":{\"name\":\"device %u\"}}", id, id));
     atomic_store_explicit(&collected, plan->pp_bits, memory_order_release);
-    sim_watch_set(&times, (plan->pp_bits & SIM_PROF_TASKS) != 0);
+    sim_watcher_set(&times, (plan->pp_bits & SIM_PROF_TASKS) != 0);
     return ACL_SUCCESS;
 }
 
@@ -187,7 +187,7 @@ static bool end(void)
 {
     if (file == NULL)
         return true;
-    sim_watch_set(&times, false);
+    sim_watcher_set(&times, false);
     atomic_store_explicit(&collected, 0, memory_order_release);
     fputs("\n]}\n", file);
     bool whole = sim_output_close(file);

@@ -4,6 +4,7 @@
 
 #include "address/memory.h"
 #include "base/bytes.h"
+#include "base/watcher.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,6 +134,8 @@ static aclnnStatus pack_tensor(struct sim_pack *pack, size_t parameter, size_t m
     operand->od_direction = declared->pa_direction;
     aclnnStatus code = sim_call_view(tensor, declared->pa_name, sim_call_at(pack->pk_call, offset), operand);
     sim_object_close(tensor);
+    if (sim_watcher_any() && operand->od_data != NULL)
+        sim_watcher_tensor(operand->od_data);
     return code;
 }
 

@@ -184,6 +184,46 @@ const struct sim_range *sim_row_ranges(const void *argument, size_t *count)
     return sim_call_at(call, call->ca_ranges);
 }
 
+static void visit_bytes(const struct sim_range *range, struct sim_footprint footprint, sim_visit_footprint *visit,
+                        void *context)
+{
+    static const int64_t stride = 1;
+    const int64_t size = (int64_t)range->rg_size;
+    footprint.fp_address = range->rg_address;
+    footprint.fp_element = footprint.fp_rank = 1;
+    footprint.fp_dims = &size;
+    footprint.fp_strides = &stride;
+    visit(&footprint, context);
+}
+
+/* The workspace is scratch: written, and perhaps read afterwards. Of packed types, all bytes between the first element
+ * and the last one count. */
+void sim_row_footprints(const void *argument, sim_visit_footprint *visit, void *context)
+{
+    const struct sim_call *call = argument;
+    const struct sim_range *rest = sim_call_at(call, call->ca_ranges), *end = rest + call->ca_range_count;
+    for (struct sim_call_cursor cursor = sim_call_start(call); sim_call_next(&cursor); rest = cursor.cu_range + 1) {
+        const aclsimTensor *tensor = cursor.cu_tensor;
+        const aclsimArgument *parameter = &sim_call_arguments(call)[cursor.cu_argument];
+        ptrdiff_t first = (char *)tensor->data - (char *)sim_memory_reach(cursor.cu_range->rg_address);
+        const struct sim_footprint footprint = {.fp_address = (const char *)cursor.cu_range->rg_address + first,
+                                                .fp_element = sim_type_bits(tensor->type) / 8,
+                                                .fp_rank = tensor->rank, .fp_dims = tensor->dims,
+                                                .fp_strides = tensor->strides,
+                                                .fp_birth = cursor.cu_range->rg_birth,
+                                                .fp_read = (parameter->direction & ACLSIM_IN) != 0,
+                                                .fp_write = (parameter->direction & ACLSIM_OUT) != 0,
+                                                .fp_name = parameter->name};
+        if (sim_type_bits(tensor->type) % 8 == 0)
+            visit(&footprint, context);
+        else
+            visit_bytes(cursor.cu_range, footprint, visit, context);
+    }
+    for (; rest < end; rest++)
+        visit_bytes(rest, (struct sim_footprint){.fp_birth = rest->rg_birth, .fp_write = true, .fp_name = "workspace"},
+                    visit, context);
+}
+
 /* By how many bytes the cursor's range was moved. */
 static intptr_t distance_of(const struct sim_call_cursor *cursor, const struct sim_range *after)
 {

@@ -34,8 +34,9 @@ struct sim_row {
     _Static_assert(sizeof(parameters) <= SIM_ROW_PARAMETERS * sizeof *(parameters), "raise SIM_ROW_PARAMETERS")
 
 #define SIM_ROW(name, kind, parameters, builtin)                                                                       \
-    {.ro_op = {.op_name = name, .op_run = sim_row_run, .op_ranges = sim_row_ranges, .op_flags = SIM_OP_KERNEL,         \
-               .op_kind = (kind), .op_save = sim_row_save},                                                            \
+    {.ro_op = {.op_name = name, .op_run = sim_row_run, .op_ranges = sim_row_ranges,                                   \
+               .op_footprints = sim_row_footprints, .op_flags = SIM_OP_KERNEL, .op_kind = (kind),                      \
+               .op_save = sim_row_save},                                                                               \
      .ro_parameters = (parameters),                                                                                    \
      .ro_count = sizeof(parameters) / sizeof *(parameters),                                                            \
      .ro_builtin = (builtin)}
@@ -72,6 +73,7 @@ aclError sim_row_move(void *argument, const uint64_t *addresses);
 /* Shows the arguments of a task as a kernel sees them, with room for SIM_ROW_PARAMETERS; returns their number. */
 size_t sim_row_show(const void *argument, aclsimArgument *arguments);
 const struct sim_range *sim_row_ranges(const void *argument, size_t *count);
+void sim_row_footprints(const void *argument, sim_visit_footprint *visit, void *context);
 aclError sim_row_save(const void *argument, struct sim_saver *saver); /* row_save.c */
 
 /* ---- executors ---- */

@@ -479,6 +479,7 @@ void sim_queue_buffer_unpack(struct sim_parcel *parcel, const struct sim_queue_b
         memcpy(to, part->co_block->bl_bytes, part->co_length);
         to += part->co_length;
     }
+    sim_memory_expose(bytes->qb_data);
     drop(content);
 }
 

@@ -295,6 +295,32 @@ ACL_API(8, 1) aclError aclsimRegisterVariable(const void *symbol, aclrtBinHandle
  *  are included. Returns SIZE_MAX for an unknown kind, with a message that lists all kinds. */
 ACL_API(8, 1) size_t aclsimLiveCount(const char *kind);
 
+/** The address of a number that is not 0 while a checker is on, so that calls of aclsimSetLine are useful. */
+ACL_API(8, 1) const int32_t *aclsimWantsLines(void);
+
+/** Set the line of the program that makes the next calls of this thread, such as "train.py:12 in step", for the reports
+ *  of checkers: for libraries that call this one for an interpreter. NULL: it is unknown. The text must never change
+ *  or be freed. */
+ACL_API(8, 1) aclError aclsimSetLine(const char *text);
+
+/** Set whether the next calls of this thread are a library's own (1) or the program's (0): the checker of leaks leaves
+ *  out what a library makes, because that library ends it. */
+ACL_API(8, 1) aclError aclsimSetLibrary(int32_t isLibrary);
+
+/** Name the live block of memory that contains an address, for the reports of checkers. The name is copied, and cut
+ *  after 63 bytes. Does nothing while no checker is on. Returns 107000 if no block contains the address. */
+ACL_API(8, 1) aclError aclsimNameMemory(const void *address, const char *name);
+
+/** Number of findings of the checkers since the last aclsimReset or aclsimForgetFindings. */
+ACL_API(8, 1) size_t aclsimFindingCount(void);
+
+/** One of the first 4,096 of these findings as a JSON object, in the order in which they were made; NULL past the end.
+ *  The text is valid until aclsimReset or aclsimForgetFindings. */
+ACL_API(8, 1) const char *aclsimFinding(size_t index);
+
+/** Forget the findings so far. One that is made again is reported again. */
+ACL_API(8, 1) aclError aclsimForgetFindings(void);
+
 /** Number of declared functions that the simulator does not implement. */
 ACL_API(8, 1) size_t aclsimMissingCount(void);
 
