@@ -8,12 +8,15 @@ import pytest
 from helpers import programs
 
 import acl
-from acl.bench import command, compare, report, result
+from acl.bench import command, compare, report, result, twin
 from acl.bench.measure import Bench, Effort, measure
-from acl.bench.rows import GROUPS, ROWS, Statement
+from acl.bench.rows import GROUPS, LIMITS, ROWS, Statement
 
 ONCE = Effort(2, 0.0)
 NAMES = [row.name for row in ROWS]
+LIMIT_NAMES = [row.name for row in ROWS if row.group == LIMITS]
+WITHOUT_TWIN = {"import_acl", "builtin"}
+needs_compiler = pytest.mark.skipif(twin.compiler() is None, reason="no C compiler")
 
 
 def bench(*arguments, **options):
@@ -39,10 +42,31 @@ def test_every_group_has_rows_with_names_and_labels():
 @pytest.mark.needs_sim
 def test_every_row_is_measured():
     said = []
-    samples, skipped = measure(ROWS, ONCE, said.append)
-    assert skipped == {} and list(samples) == NAMES
-    assert all(len(each) == 2 and min(each) > 0 for each in samples.values())
+    found = measure(ROWS, ONCE, said.append)
+    assert found.skipped == {} and list(found.samples) == NAMES
+    assert all(len(each) == 2 and min(each) > 0 for each in found.samples.values())
     assert said == ["round 1 of 2", "round 2 of 2"]
+    assert set(found.twins) == set(NAMES) - WITHOUT_TWIN
+    if twin.compiler() is not None:
+        assert all(len(each) == 2 and min(each) > 0 for each in found.twins.values()), found.about["twins"]
+
+
+def test_without_a_compiler_no_twin_is_built(monkeypatch):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    row = next(row for row in ROWS if row.name == "get_device")
+    found = measure([row], ONCE, lambda text: None)
+    assert found.twins == {"get_device": []} and found.about["twins"] == "not built: no C compiler was found"
+    one = made(get_device=found.samples["get_device"])._replace(twins=found.twins)
+    assert [line[-1] for line in report.table([one])] == ["in C", "not built"]
+
+
+@needs_compiler
+def test_a_compiler_that_fails_is_reported(monkeypatch, tmp_path):
+    program = tmp_path / "broken"
+    program.write_text("#!/bin/sh\necho no headers; exit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("CC", str(program))
+    assert twin.build() == (None, "not built: no headers")
 
 
 def test_rows_leave_nothing_behind():
@@ -76,6 +100,7 @@ def test_a_row_whose_calls_fail_is_left_out():
 
 def test_a_stored_result_is_the_same_again(tmp_path):
     one = made(first=[1e-6, 2e-6, 4e-6], second=[3e-3])._replace(skipped={"third": "no card"}, pairs="1")
+    one = one._replace(twins={"first": [1e-8, 2e-8, 3e-8], "second": []})
     result.save(one, tmp_path / "made.json")
     assert result.load(str(tmp_path / "made.json")) == one._replace(
         about={**one.about, "pairs": "1", "skipped": {"third": "no card"}}
@@ -202,7 +227,7 @@ def test_measure_save_and_compare(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     done = bench("--quick", "get_device", "event", "--save", "before.json")
     assert done.returncode == 0, done.stderr
-    assert [line.split()[1] for line in done.stdout.splitlines()[1:3]] == ["event", "get_device"]
+    assert [line.split()[1] for line in done.stdout.splitlines()[1:8]] == ["event", "get_device", *LIMIT_NAMES]
     assert "saved before.json" in done.stdout and "now: median" in done.stdout
     assert command.run(["--quick", "get_device", "--compare", "before.json", "-o", "now.md", "--save", "now.json"]) == 0
     shown = capsys.readouterr().out
@@ -220,6 +245,18 @@ def test_two_backends_in_turn(tmp_path):
     stored = [result.load(str(path)) for path in sorted(tmp_path.iterdir())]
     assert sorted(each.about["backend"] for each in stored) == sorted([acl.backend, "sim"])
     assert stored[0].pairs is not None and stored[0].pairs == stored[1].pairs
+    assert all({len(each) for each in one.twins.values()} <= {0, len(one.samples["wake"])} for one in stored)
+    assert all("get_device" in one.twins for one in stored)
+
+
+def test_stored_results_are_compared_without_a_library(tmp_path):
+    old = made(first=[1e-6, 2e-6])  # as files of versions without twins
+    result.save(old, tmp_path / "old.json")
+    result.save(old._replace(twins={"first": [1e-8, 1e-8]}), tmp_path / "new.json")
+    environment = programs.environment({"ACL_BACKEND": None, "LD_DEBUG": "files"})
+    done = bench("--compare", "old.json", "new.json", cwd=tmp_path, env=environment)
+    assert done.returncode == 0 and "libacl_sim" not in done.stderr and "no NPU" not in done.stderr
+    assert done.stdout.splitlines()[0].count("in C") == 1 and "10.0 ns" in done.stdout
 
 
 @pytest.mark.parametrize(

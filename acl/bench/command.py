@@ -9,14 +9,14 @@ from typing import Optional
 import acl
 from acl.bench import report, result
 from acl.bench.compare import common
-from acl.bench.measure import QUICK, USUAL, Effort, against, measure, serve, tell_on_terminal
+from acl.bench.measure import QUICK, USUAL, Effort, Measured, against, measure, serve, tell_on_terminal
 from acl.bench.result import Result, Unreadable
-from acl.bench.rows import GROUPS, ROWS, Row
+from acl.bench.rows import GROUPS, LIMITS, ROWS, Row
 
 EPILOG = """
 Without --compare, the rows are measured now. With --compare and one file, they are measured now and compared with that
 file; with more files, these are compared with the first one. "simulator" stands for a result of the simulator that
-comes with the package.
+comes with the package. The rows of the group limits are part of every measurement.
 """
 
 
@@ -49,24 +49,28 @@ def selected(options: argparse.Namespace) -> list[Row]:
     ]
 
 
-def _result(title: str, about: dict, samples: dict, skipped: dict, pairs: Optional[str] = None) -> Result:
+def with_limits(rows: list[Row]) -> list[Row]:
+    """Return rows with those of the machine's limits after them."""
+    return [*(row for row in rows if row.group != LIMITS), *(row for row in ROWS if row.group == LIMITS)]
+
+
+def _result(title: str, found: Measured, pairs: Optional[str] = None) -> Result:
     groups = {row.name: row.group for row in ROWS}
     labels = {row.name: row.label for row in ROWS}
-    return Result(title, about, samples, groups, labels, skipped, pairs)
+    return Result(title, found.about, found.samples, groups, labels, found.skipped, pairs, found.twins)
 
 
 def _measured(options: argparse.Namespace, rows: list[Row], effort: Effort) -> list[Result]:
     """Measure here, or on two backends in turn."""
     tell = tell_on_terminal()
     if not options.against:
-        samples, skipped = measure(rows, effort, tell)
-        return [_result("now", result.about(), samples, skipped)]
+        return [_result("now", measure(rows, effort, tell))]
     pairs = result.new_pairs()
     names = [*(row.name for row in rows), *(["--quick"] if options.quick else [])]
     backends = acl.backend, options.against
     found = against(backends, names, effort.rounds, tell)
     titles = backends if backends[0] != backends[1] else ("first", "second")
-    return [_result(title, *one, pairs) for title, one in zip(titles, found)]
+    return [_result(title, one, pairs) for title, one in zip(titles, found)]
 
 
 def _save(results: list[Result], path: Path) -> list[Path]:
@@ -92,7 +96,7 @@ def run(arguments: Sequence[str]) -> int:
             raise Unreadable(f"-o is {options.output}, expected a file that ends with {', '.join(report.FORMS)}")
         rows = selected(options)
         if options.serve:
-            serve(rows, effort, result.about())
+            serve(rows, effort)
             return 0
         if options.list:
             for row in rows:
@@ -101,7 +105,7 @@ def run(arguments: Sequence[str]) -> int:
         stored = [result.load(name) for name in options.compare or []]
         if options.save and len(stored) > 1:
             raise Unreadable("--save has nothing to store, because --compare with several files measures nothing")
-        fresh = _measured(options, rows, effort) if len(stored) < 2 else []
+        fresh = _measured(options, with_limits(rows), effort) if len(stored) < 2 else []
     except (Unreadable, RuntimeError) as error:
         print(f"acl: bench: {error}", file=sys.stderr)
         return 1

@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from typing import Any, NamedTuple, Optional
 
 import acl
+from acl.bench import result, twin
 from acl.bench.rows import Prepare, Row, Statement
 
 
@@ -25,17 +26,49 @@ class Effort(NamedTuple):
 
 
 USUAL, QUICK = Effort(61, 0.01), Effort(15, 0.002)
-Sampler = Callable[[], float]  # takes a sample and returns the seconds of one call
+Sample = Callable[[], float]  # takes a sample and returns the seconds of one call
+
+
+class Sampler(NamedTuple):
+    """What takes the samples of a row and of its twin in C; ``twin`` is None if there is none or it was not built."""
+
+    row: Sample
+    twin: Optional[Sample] = None
+    has_twin: bool = False
+
+    def pair(self) -> tuple[float, Optional[float]]:
+        """Take a sample of the row, and then one of the twin."""
+        return self.row(), self.twin() if self.twin else None
+
+
+class Measured(NamedTuple):
+    """The machine and the library, the samples of each row, the reasons for rows left out, and the twins' samples.
+
+    A twin that was not built has an empty list; a row without a twin is not in ``twins``.
+    """
+
+    about: dict[str, Any]
+    samples: dict[str, list[float]]
+    skipped: dict[str, str]
+    twins: dict[str, list[float]]
+
+    def add(self, name: str, sample: float, beside: Optional[float]) -> None:
+        """Add a sample of a row, and of its twin."""
+        self.samples[name].append(sample)
+        if beside is not None:
+            self.twins[name].append(beside)
+
+
 # What the opened library cannot do; other errors are faults of a row. AttributeError: it lacks an operator.
 ERRORS = (RuntimeError, AttributeError)
 
 
-def _sampler(prepare: Prepare, stack: ExitStack, seconds: float) -> Sampler:
+def _sampler(prepare: Prepare, stack: ExitStack, seconds: float, twins: twin.Twins) -> Sampler:
     """Prepare a row and repeat its statement until a sample lasts long enough; that also warms it up."""
     timed = prepare(stack)
     if not isinstance(timed, Statement):
         timed()
-        return timed
+        return Sampler(timed)
     timer, number = timeit.Timer(timed.text, globals=dict(timed.names)), 1
     acl.get_recent_err_msg()  # the next one is about this row
     timer.timeit(1)
@@ -45,7 +78,13 @@ def _sampler(prepare: Prepare, stack: ExitStack, seconds: float) -> Sampler:
     while timer.timeit(number) < seconds:
         number *= 2
     calls = number * timed.calls
-    return lambda: timer.timeit(number) / calls
+
+    def sample() -> float:
+        return timer.timeit(number) / calls
+
+    return Sampler(
+        sample, twins.sampler(timed.twin, number, timed.calls) if timed.twin else None, timed.twin is not None
+    )
 
 
 class Bench:
@@ -62,16 +101,22 @@ class Bench:
     def __init__(self, rows: Iterable[Row], effort: Effort) -> None:
         self.samplers: dict[str, Sampler] = {}
         self.skipped: dict[str, str] = {}
+        twins = twin.build()
+        self.about = {**result.about(), "twins": twins.about}
         self._stack = ExitStack()
         self._stack.enter_context(acl.Device(0))
         for row in rows:
             with ExitStack() as stack:
                 try:
-                    self.samplers[row.name] = _sampler(row.prepare, stack, effort.seconds)
+                    self.samplers[row.name] = _sampler(row.prepare, stack, effort.seconds, twins)
                 except ERRORS as error:
                     self.skipped[row.name] = f"{type(error).__name__}: {error}"
                 else:
                     self._stack.push(stack.pop_all())
+
+    def twins(self) -> list[str]:
+        """Return the names of the rows with a twin in C, built or not."""
+        return [name for name, sampler in self.samplers.items() if sampler.has_twin]
 
     def __enter__(self) -> "Bench":
         return self
@@ -88,7 +133,7 @@ def in_turn(rounds: int, names: Sequence[str], tell: Callable[[str], None]) -> I
             yield number, name
 
 
-def measure(rows: Sequence[Row], effort: Effort, tell: Callable[[str], None]) -> tuple[dict[str, Any], dict[str, str]]:
+def measure(rows: Sequence[Row], effort: Effort, tell: Callable[[str], None]) -> Measured:
     """Time rows in this process.
 
     Parameters
@@ -102,25 +147,27 @@ def measure(rows: Sequence[Row], effort: Effort, tell: Callable[[str], None]) ->
 
     Returns
     -------
-    tuple
-        The samples of each row in seconds per call, and the reason for each row that was left out.
+    Measured
+        The samples are seconds per call.
     """
     with Bench(rows, effort) as bench:
-        samples: dict[str, list[float]] = {name: [] for name in bench.samplers}
-        for _, name in in_turn(effort.rounds, list(samples), tell):
-            samples[name].append(bench.samplers[name]())
-        return samples, bench.skipped
+        names = list(bench.samplers)
+        found = Measured(bench.about, {name: [] for name in names}, bench.skipped, {name: [] for name in bench.twins()})
+        for _, name in in_turn(effort.rounds, names, tell):
+            found.add(name, *bench.samplers[name].pair())
+        return found
 
 
 # --- two backends in turn
 
 
-def serve(rows: Iterable[Row], effort: Effort, about: dict[str, Any]) -> None:
+def serve(rows: Iterable[Row], effort: Effort) -> None:
     """Time rows for a parent process: it writes names of rows to stdin, and reads seconds from stdout."""
     with Bench(rows, effort) as bench:
-        print(json.dumps({"names": list(bench.samplers), "skipped": bench.skipped, "about": about}), flush=True)
+        told = {"names": list(bench.samplers), "skipped": bench.skipped, "about": bench.about, "twins": bench.twins()}
+        print(json.dumps(told), flush=True)
         for line in sys.stdin:
-            print(json.dumps(bench.samplers[line.strip()]()), flush=True)
+            print(json.dumps(bench.samplers[line.strip()].pair()), flush=True)
 
 
 class Child:
@@ -143,6 +190,7 @@ class Child:
         self.names: list[str] = found["names"]
         self.skipped: dict[str, str] = found["skipped"]
         self.about: dict[str, Any] = found["about"]
+        self.twins: list[str] = found["twins"]
 
     def _read(self) -> Any:
         assert self.process.stdout
@@ -151,12 +199,13 @@ class Child:
             raise RuntimeError(f"the benchmark with ACL_BACKEND={self.backend} ended with {self.process.wait()}")
         return json.loads(line)
 
-    def sample(self, name: str) -> float:
-        """Return one sample of a row, in seconds per call."""
+    def sample(self, name: str) -> tuple[float, Optional[float]]:
+        """Return one sample of a row and one of its twin, in seconds per call."""
         assert self.process.stdin
         self.process.stdin.write(f"{name}\n")
         self.process.stdin.flush()
-        return float(self._read())
+        ours, beside = self._read()
+        return ours, beside
 
     def close(self) -> None:
         """End the process."""
@@ -168,7 +217,7 @@ class Child:
 
 def against(
     backends: tuple[str, str], arguments: Sequence[str], rounds: int, tell: Callable[[str], None]
-) -> list[tuple[dict[str, Any], dict[str, list[float]], dict[str, str]]]:
+) -> list[Measured]:
     """Time rows on two backends in turn.
 
     Parameters
@@ -184,19 +233,26 @@ def against(
 
     Returns
     -------
-    list of tuple
-        For each backend what :func:`serve` tells about it, the samples of each row, and the reasons for rows left out.
-        Samples with the same index were taken one after the other.
+    list of Measured
+        One for each backend. Samples with the same index were taken one after the other.
     """
     children: list[Child] = []
     try:
         children.extend(Child(backend, arguments) for backend in backends)
         names = [name for name in children[0].names if name in children[1].names]
-        samples: list[dict[str, list[float]]] = [{name: [] for name in names} for _ in children]
+        found = [
+            Measured(
+                child.about,
+                {name: [] for name in names},
+                child.skipped,
+                {name: [] for name in names if name in child.twins},
+            )
+            for child in children
+        ]
         for number, name in in_turn(rounds, names, tell):
             for place in (0, 1) if number % 2 == 0 else (1, 0):  # neither is always the first
-                samples[place][name].append(children[place].sample(name))
-        return [(child.about, found, child.skipped) for child, found in zip(children, samples)]
+                found[place].add(name, *children[place].sample(name))
+        return found
     finally:
         for child in children:
             child.close()

@@ -7,6 +7,7 @@ import numpy
 
 from acl.bench.compare import TOLERANCE, common, median, p99, ratios
 from acl.bench.result import Result
+from acl.bench.twin import NOT_BUILT
 
 UNITS = ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s"))
 COLORS = ("#2563eb", "#d97706", "#059669", "#db2777")
@@ -29,12 +30,21 @@ def names_of(results: Sequence[Result]) -> list[str]:
     return [f"{title} {i + 1}" if titles.count(title) > 1 else title for i, title in enumerate(titles)]
 
 
+def in_c(result: Result, name: str) -> str:
+    """Return the median of the row's twin in C, that it was not built, or nothing for a row without one."""
+    samples = result.twins.get(name)
+    return "" if samples is None else duration(median(samples)) if samples else NOT_BUILT
+
+
 def table(results: Sequence[Result]) -> Table:
-    """Return the head and the lines: median and 99th percentile of each result, and ratios to the first one."""
+    """Return the head and the lines: median and 99th percentile of each result, and ratios to the first one.
+
+    A result with twins also has the median in C; older files have none.
+    """
     titles = names_of(results)
     head = ["group", "row", "what"]
-    for title in titles:
-        head += [f"{title}: median", "p99"]
+    for title, each in zip(titles, results):
+        head += [f"{title}: median", "p99", *(["in C"] if each.twins else [])]
     for title in titles[1:]:
         head += [f"{title} / {titles[0]}", "95 % interval", "verdict"]
     lines = [head]
@@ -43,6 +53,7 @@ def table(results: Sequence[Result]) -> Table:
         line = [first.groups[name], name, first.labels[name]]
         for each in results:
             line += [duration(median(each.samples[name])), duration(p99(each.samples[name]))]
+            line += [in_c(each, name)] if each.twins else []
         for one in ratios(list(results), name):
             line += [f"{one.value:.2f}", f"{one.low:.2f} to {one.high:.2f}", one.verdict]
         lines.append(line)
@@ -60,6 +71,8 @@ def notes(results: Sequence[Result]) -> list[str]:
             f"Python {about.get('python_version', '?')}, backend {about.get('backend', '?')}, "
             f"{about.get('soc', '?')}, CANN {about.get('cann', '?')}, {about.get('library', '?')}"
         )
+        if each.twins:
+            lines.append(f"{title}: the twins in C were {about.get('twins', 'built')}")
         lines += [f"{title}: {name} was not measured: {reason}" for name, reason in each.skipped.items()]
         absent = [name for name in each.samples if name not in common(list(results))]
         if absent:

@@ -1,6 +1,7 @@
 """Stored results: JSON in the form of pytest-benchmark, so that its own tools read it, too.
 
-The samples are seconds per call. ``extra_info`` of each benchmark has the line that says what was timed.
+The samples are seconds per call. ``extra_info`` of each benchmark has the line that says what was timed. If the row has
+a twin in C, it also has the twin's samples, an empty list if the twin was not built. Older files have no twins.
 """
 
 import datetime
@@ -27,7 +28,8 @@ class Result(NamedTuple):
     """The samples of one run.
 
     ``title`` is how tables call it. ``about`` describes the machine and the library. Results of one run on two backends
-    have the same ``pairs``: samples with the same index were then taken one after the other.
+    have the same ``pairs``: samples with the same index were then taken one after the other. ``twins`` has the samples
+    of the twins in C, and an empty list for a twin that was not built.
     """
 
     title: str
@@ -37,6 +39,7 @@ class Result(NamedTuple):
     labels: dict[str, str]
     skipped: dict[str, str]
     pairs: Optional[str] = None
+    twins: dict[str, list[float]] = {}
 
 
 def cpu_model() -> str:
@@ -89,13 +92,14 @@ def _benchmark(result: Result, name: str) -> dict[str, Any]:
         "hd15iqr": next((each for each in reversed(ordered) if each <= high), ordered[-1]),
         "ops": 1 / mean if mean else 0.0, "total": sum(samples), "iterations": 1, "data": samples,
     }  # fmt: skip
+    twin = {"twin": result.twins[name]} if name in result.twins else {}
     return {
         "group": result.groups[name],
         "name": name,
         "fullname": f"{result.groups[name]}/{name}",
         "params": None,
         "param": None,
-        "extra_info": {"label": result.labels[name]},
+        "extra_info": {"label": result.labels[name], **twin},
         "options": {"timer": "perf_counter"},
         "stats": stats,
     }
@@ -126,6 +130,8 @@ def load(name: str) -> Result:
         content = json.loads(path.read_text(encoding="utf-8"))
         rows, info = content["benchmarks"], content["machine_info"]
         samples = {each["name"]: [float(one) for one in each["stats"]["data"]] for each in rows}
+        extras = {each["name"]: each.get("extra_info", {}) for each in rows}
+        twins = {name: [float(one) for one in extra["twin"]] for name, extra in extras.items() if "twin" in extra}
     except OSError as error:
         raise Unreadable(f"{path}: {error.strerror}") from error
     except KeyError as error:
@@ -140,7 +146,8 @@ def load(name: str) -> Result:
         about=info,
         samples=samples,
         groups={each["name"]: each.get("group") or "" for each in rows},
-        labels={each["name"]: each.get("extra_info", {}).get("label", each["name"]) for each in rows},
+        labels={name: extra.get("label", name) for name, extra in extras.items()},
         skipped=info.get("skipped") or {},
         pairs=info.get("pairs"),
+        twins=twins,
     )

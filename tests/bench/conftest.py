@@ -13,7 +13,10 @@ import pytest
 from helpers import programs
 from report import LOOPS, Result, text
 
+import acl
+
 TWINS = Path(__file__).parent / "twins"
+SHIPPED = Path(acl.__file__).parent / "bench" / "twins"  # what `ascendcl bench` compiles as well
 SKETCH = TWINS.parent / "sketch"
 # What one unit is in the seconds (or the plain number) that pytest-benchmark is told.
 SCALES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "% of a core": 1e-2}
@@ -53,8 +56,9 @@ def build(tmp_path_factory):
     @functools.cache
     def compile_twin(name, *flags, libraries=("ascendcl",)):
         # RUNPATH, not RPATH: a toolkit's LD_LIBRARY_PATH comes first, as for the package.
-        options = (*flags, "-O2", f"-I{TWINS}", "-Wl,--enable-new-dtags")
-        return compiler((TWINS / f"{name}.c").read_text(), *options, libraries=libraries)
+        options = (*flags, "-O2", f"-I{TWINS}", f"-I{SHIPPED}", "-Wl,--enable-new-dtags")
+        source = next(path for path in (TWINS / f"{name}.c", SHIPPED / f"{name}.c") if path.exists())
+        return compiler(source.read_text(), *options, libraries=libraries)
 
     return compile_twin
 

@@ -28,6 +28,7 @@ import acl
 
 HERE = Path(__file__).parent / "instructions"
 FIGURES = HERE / "figures.json"
+SHIPPED = Path(acl.__file__).parent / "bench" / "twins"
 TOLERANCE = 0.03
 ROUNDS = 5
 LIBRARIES = ("ascendcl", "acl_sim", "nnopbase", "opapi")
@@ -47,7 +48,7 @@ def key():
 
 def count(directory):
     """Return the instructions of a pass of each path."""
-    flags = "-O2", f"-I{HERE}"
+    flags = "-O2", f"-I{HERE}", f"-I{SHIPPED}"
     program = programs.Compiler(directory)((HERE / "paths.c").read_text(), *flags, libraries=LIBRARIES)
     paths = [line.split() for line in programs.run([program]).stdout.splitlines()]
     command = ["valgrind", "-q", "--tool=callgrind", "--toggle-collect=counted", "--dump-after=counted"]

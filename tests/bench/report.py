@@ -18,6 +18,9 @@ class Row:
     A row has at most one bar. ``over`` is the most that the figure may be above that of its twin in C, and ``times``
     the most that it may be as a multiple of the sketch's; ``most`` and ``least`` are for the figure itself. ``sketch``
     names the sketch's row if that is another one.
+
+    ``limit`` is a sentence that says why the bar is not met. The table has it as a note while that is so. ``{mutex}``
+    in it stands for the median of the limit with this name, as measured in the same run; ``LIMITS`` lists the names.
     """
 
     name: str
@@ -29,6 +32,7 @@ class Row:
     most: Optional[float] = None
     least: Optional[float] = None
     sketch: str = ""
+    limit: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,19 @@ def machine(load_before):
     )
 
 
+LIMITS = ("clock", "exchange", "mutex", "futex_wake", "futex_round", "host_copy", "status", "output", "release")
+
+
+def reasons(results):
+    """Return a note for each row whose bar is not met: what limits it, with the limits that this run measured."""
+    limits = dict.fromkeys(LIMITS, "(not measured)")
+    for result in results:
+        if result.row.name in limits:
+            limits[result.row.name] = f"{figure(statistics.median(result.samples))} {result.row.unit}"
+    missed = [result.row for result in results if result.met() in ("NO", "at best") and result.row.limit]
+    return [f"{row.label}: {row.limit.format(**limits)}" for row in missed]
+
+
 HEAD = ("", "unit", "min", "median", "p90", "beside", "its min", "its median", "ratio", "bar", "met")
 LEFT = (0, 1, 5, 10)  # columns of text
 
@@ -135,4 +152,4 @@ def text(results, load_before):
         "the sketch, a program of its own. +15: at most that much above the twin in C, in the same process and thread.",
         "Both are timed in turn with the row.",
     ]
-    return "\n".join(table(results) + notes)
+    return "\n".join(table(results) + notes + reasons(results))

@@ -14,7 +14,7 @@ ROWS = (
     Row("mutex", "limit: pthread mutex, lock + unlock"),
     Row("futex_wake", "limit: futex wake without a sleeper"),
     Row("futex_round", "limit: two threads wake each other, a round", unit="us"),
-    Row("memcpy", "limit: memcpy of 64 MiB", unit="ms", rounds=21),
+    Row("host_copy", "limit: memcpy of 64 MiB", unit="ms", rounds=21),
 )
 CALLS = {
     "status": ("limit: call of an extension, 2 arguments, status", "status(1099511627776, 2)"),

@@ -14,7 +14,14 @@ from acl.sim import om
 RUNS = 1000
 BLOCK = 1
 EXECUTE = Row("execute", "acl.mdl.execute of an identity of 16 bytes")
-CALLBACKS = Row("callbacks", f"{RUNS:,} runs with a callback each, beside as many copies, each", rounds=11, most=3000)
+WAKES = "each callback blocks its stream, and two threads wake each other in {futex_round}"
+CALLBACKS = Row(
+    "callbacks",
+    f"{RUNS:,} runs with a callback each, beside as many copies, each",
+    rounds=11,
+    most=3000,
+    limit=WAKES,
+)
 
 
 @pytest.fixture

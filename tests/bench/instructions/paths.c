@@ -6,7 +6,7 @@
  * would sometimes do a part of the work, and the count would be too small. */
 #include <acl/acl_sim.h>
 #include <aclnnop/aclnn_add.h>
-#include "../twins/twin.h"
+#include "twin.h"
 #include <semaphore.h>
 #include <unistd.h>
 
