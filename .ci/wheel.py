@@ -52,6 +52,7 @@ required = {
     "acl/include/aclnnop/level2/aclnn_add.h",
     "acl/operators.json",
     "ascendcl.py",
+    "ascendcl_pytest.py",
 }
 wrong = [f"lacks {name}" for name in sorted(required - set(names))]
 wrong += [f"lacks {name}" for name in ("LICENSE", "NOTICE") if not any(

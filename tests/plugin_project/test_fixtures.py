@@ -1,0 +1,93 @@
+"""A project that uses the plugin of an installed package. Tests run a copy of it outside of this tree."""
+
+import os
+import sys
+
+import pytest
+
+before = "acl" in sys.modules
+
+
+def test_the_package_is_not_imported_before_it_is_used():
+    assert not before
+
+
+def test_the_device_is_current(acl_device):
+    import acl
+
+    assert acl.rt.get_device() == (0, 0)
+    assert acl_device == acl.Device(0) and acl_device.is_open
+    acl.rt.create_stream()  # the reset destroys it
+
+
+def test_the_device_is_reset_after_the_test():
+    import acl
+
+    assert not acl.Device(0).is_open
+
+
+def test_the_stream_does_work(acl_stream):
+    import numpy
+
+    import acl
+
+    array = acl.DeviceArray.zeros((2, 3), "f4", stream=acl_stream)
+    assert (array.to_numpy() == numpy.zeros((2, 3))).all()
+
+
+@pytest.mark.needs_sim
+def test_a_stream_is_synchronised_after_the_test(acl_stream):
+    import acl
+
+    acl.sim.hold(acl_stream.handle)
+    acl_stream.call(lambda: acl_stream_ended.append(True))
+    acl.sim.release(acl_stream.handle)
+
+
+acl_stream_ended = []
+
+
+@pytest.mark.needs_sim
+def test_its_work_has_ended_before_the_next_test():
+    assert acl_stream_ended == [True]
+
+
+@pytest.mark.needs_sim
+def test_the_simulator_is_fresh(acl_sim):
+    import acl
+
+    acl_sim.configure(devices=3)
+    assert acl.Device.count() == 3
+
+
+@pytest.mark.needs_sim
+def test_the_configuration_ends_with_its_test():
+    import acl
+
+    assert acl.sim.get_config("devices") == os.environ.get("ACL_SIM_DEVICES", "1")
+
+
+@pytest.mark.needs_sim
+def test_the_device_opens_after_the_reset(acl_device, acl_sim):
+    assert acl_device.is_open
+
+
+@pytest.mark.acl_check("race", "leak")
+def test_one_test_has_checkers(acl_device):
+    import acl
+
+    assert acl.sim.get_config("check") == "race,leak"
+
+
+@pytest.mark.needs_sim
+def test_and_the_next_test_has_none():
+    import acl
+
+    assert acl.sim.get_config("check") == os.environ.get("ACL_SIM_CHECK", "none")
+
+
+@pytest.mark.needs_npu
+def test_only_a_card_runs_this():
+    import acl
+
+    assert not acl.is_simulator
