@@ -123,13 +123,6 @@ def test_each_fixture(fixtures):
 
 
 @needs_xdist
-@pytest.mark.needs_sim
-def test_each_fixture_in_several_processes(fixtures):
-    said = fixtures.run("-n", "2", "--dist", "loadfile", "--acl-check=race,init", result="11 passed, 1 skipped")
-    assert "\nacl: simulator, Ascend910B3, checks race,init,leak: no findings\n" in said
-
-
-@needs_xdist
 def test_workers_share_devices_out(project, toolkit):
     """A toolkit of our own stands for a card here: its workers do not share devices, but it has several."""
     project.write("def test_it(acl_device, worker_id):\n    assert acl_device.id == int(worker_id[2:]) % 2\n")

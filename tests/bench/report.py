@@ -20,7 +20,7 @@ class Row:
     names the sketch's row if that is another one.
 
     ``limit`` is a sentence that says why the bar is not met. The table has it as a note while that is so. ``{mutex}``
-    in it stands for the median of the limit with this name, as measured in the same run; ``LIMITS`` lists the names.
+    in it stands for the median of the row with this name in the same run, ``{beside_add}`` for that of its twin.
     """
 
     name: str
@@ -112,17 +112,22 @@ def machine(load_before):
     )
 
 
-LIMITS = ("clock", "exchange", "mutex", "futex_wake", "futex_round", "host_copy", "status", "output", "release")
+class Medians(dict):
+    """The medians of the rows and of what is beside them, as text."""
+
+    def __missing__(self, name):
+        return "(not measured)"
 
 
 def reasons(results):
     """Return a note for each row whose bar is not met: what limits it, with the limits that this run measured."""
-    limits = dict.fromkeys(LIMITS, "(not measured)")
+    medians = Medians()
     for result in results:
-        if result.row.name in limits:
-            limits[result.row.name] = f"{figure(statistics.median(result.samples))} {result.row.unit}"
+        for name, samples in (result.row.name, result.samples), (f"beside_{result.row.name}", result.beside):
+            if samples:
+                medians[name] = f"{figure(statistics.median(samples))} {result.row.unit}"
     missed = [result.row for result in results if result.met() in ("NO", "at best") and result.row.limit]
-    return [f"{row.label}: {row.limit.format(**limits)}" for row in missed]
+    return [f"{row.label}: {row.limit.format_map(medians)}" for row in missed]
 
 
 HEAD = ("", "unit", "min", "median", "p90", "beside", "its min", "its median", "ratio", "bar", "met")

@@ -2,7 +2,10 @@
 
 import importlib.machinery
 import importlib.util
+import subprocess
+import sys
 import sysconfig
+import time
 import timeit
 
 import pytest
@@ -25,6 +28,15 @@ CALLS = {
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_machine(row, measure_program):
     measure_program("limits", row, libraries=(), sketch=False)
+
+
+def test_interpreter_alone(measure):
+    def sample():
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-I", "-S", "-c", "pass"], check=True)
+        return (time.perf_counter() - start) * 1e3
+
+    measure(Row("interpreter", "limit: start and end of the interpreter", unit="ms", rounds=21), sample)
 
 
 @pytest.fixture(scope="module")
