@@ -372,6 +372,8 @@ class Call:
         """Return the C expression of the Python return value."""
         if self.shape.result == "None":
             return "Py_None;" if not any(i.form.startswith("[") for i in self.items) else "Py_NewRef(Py_None);"
+        if self.shape.result == "ret":
+            return f"pycall_status(ret, {c_text(self.title)});"
         if self.shape.result != "tuple":
             return self.slots.give(self.function.ret, "ret") + ";"
         given = []
@@ -382,7 +384,7 @@ class Call:
                 given.append(self.slots.give(target(self.types[out.name]), f"o_{out.name}"))
             else:
                 given.append("pycall_from_int(0)")
-        given.append("pycall_from_int(ret)")
+        given.append(f"pycall_status(ret, {c_text(self.title)})")
         return f"pycall_tuple((PyObject *[]){{{', '.join(given)}}}, {len(given)});"
 
     def by_hand(self):
@@ -419,10 +421,10 @@ class Call:
             lines.append(f"if ({' || '.join(checks)}) return NULL;")
         place = f"{c_text('acl.api.' + self.function.group)}, {c_text(self.shape.name)}"
         given = f"(PyObject *[]){{{', '.join(objects)}}}" if objects else "NULL"
-        return lines + [
-            "static PyObject *body;",
-            f"return pycall_body(&body, {place}, {given}, {len(objects)});",
-        ]
+        call = f"pycall_body(&body, {place}, {given}, {len(objects)})"
+        if self.shape.result in ("ret", "tuple"):
+            call = f"pycall_checked({call}, {c_text(self.title)})"
+        return [*lines, "static PyObject *body;", f"return {call};"]
 
 
 def absent_kind(function):

@@ -103,6 +103,11 @@ if not _lib.lib.acl_pycall_install():
 if is_simulator:
     _lib.lib.acl_register_executors()
 
+if os.environ.get("ACL_SIM_STRICT") or os.environ.get("ACL_SIM_CONFIG"):
+    from acl.strict import follow
+
+    follow()
+
 if os.environ.get("ACL_RECORD"):
     from acl import record
 

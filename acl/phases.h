@@ -142,7 +142,7 @@ static PyObject *phase_first(PyObject *self, PyObject *const *args, Py_ssize_t c
     ret = phase->ph_call(phase->ph_function, values, &size, &executor);
     Py_END_ALLOW_THREADS
     return pycall_tuple((PyObject *[]){PyLong_FromUnsignedLongLong(size), PyLong_FromVoidPtr(executor),
-                                       pycall_from_int(ret)}, 3);
+                                       pycall_status(ret, phase->ph_title)}, 3);
 }
 
 /* add(workspace, workspaceSize, executor, stream) -> ret */
@@ -168,7 +168,7 @@ static PyObject *phase_second(PyObject *self, PyObject *const *args, Py_ssize_t 
         ret = run(workspace, given[1], executor, stream);
         Py_END_ALLOW_THREADS
     }
-    return pycall_from_int(ret);
+    return pycall_status(ret, phase->ph_title);
 }
 
 static void phase_free(void *home)

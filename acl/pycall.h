@@ -233,6 +233,23 @@ static inline PyObject *pycall_from_int(long long value)
     return pycall_zero;
 }
 
+/* With acl.sim.strict: a function that makes, of the code and the function's name, an int that reports itself unless the
+ * program looks at it. */
+static PyObject *pycall_strict;
+
+static __attribute__((cold, noinline)) PyObject *pycall_failed(long long code, const char *function)
+{
+    if (pycall_strict == NULL)
+        return PyLong_FromLongLong(code);
+    return PyObject_CallFunction(pycall_strict, "Ls", code, function);
+}
+
+/* The status of a pyACL call. */
+static inline PyObject *pycall_status(long long code, const char *function)
+{
+    return code != 0 ? pycall_failed(code, function) : pycall_from_int(0);
+}
+
 static inline PyObject *pycall_from_text(const char *text)
 {
     if (text == NULL)
@@ -268,6 +285,31 @@ static inline PyObject *pycall_new(PyObject *value)
 {
     Py_INCREF(value);
     return value;
+}
+
+/* The same for what a hand-written call returned: its status, or a tuple that ends with it. Takes over the reference. */
+static PyObject *pycall_checked(PyObject *result, const char *function)
+{
+    if (pycall_strict == NULL || result == NULL)
+        return result;
+    Py_ssize_t last = PyTuple_Check(result) ? PyTuple_GET_SIZE(result) - 1 : -1;
+    PyObject *status = last < 0 ? result : PyTuple_GET_ITEM(result, last);
+    int failed = PyLong_CheckExact(status) && PyObject_IsTrue(status);
+    PyObject *code = failed ? pycall_failed(PyLong_AsLongLong(status), function) : NULL;
+    if (code == NULL) {
+        if (failed)
+            Py_CLEAR(result);
+        return result;
+    }
+    if (last >= 0) {
+        PyObject *whole = PyTuple_New(last + 1);
+        for (Py_ssize_t place = 0; whole != NULL && place <= last; place++)
+            PyTuple_SET_ITEM(whole, place, pycall_new(place == last ? code : PyTuple_GET_ITEM(result, place)));
+        Py_DECREF(code);
+        code = whole;
+    }
+    Py_DECREF(result);
+    return code;
 }
 
 /* The body of a hand-written call, looked up when it is first used. Takes over the references of the arguments. */
@@ -387,6 +429,18 @@ static PyObject *pycall_launch(PyObject *self, PyObject *const *args, Py_ssize_t
     return pycall_from_int(ret);
 }
 
+/* strict(function or None): sets the function that makes codes. */
+static PyObject *pycall_set_strict(PyObject *self, PyObject *const *args, Py_ssize_t count)
+{
+    (void)self;
+    if (pycall_count("strict", count, 1, 1) != 0)
+        return NULL;
+    PyObject *old = pycall_strict;
+    pycall_strict = args[0] == Py_None ? NULL : pycall_new(args[0]);
+    Py_XDECREF(old);
+    Py_RETURN_NONE;
+}
+
 /* unraisable(exception, origin): what a callback raised goes to sys.unraisablehook. */
 static PyObject *pycall_unraisable(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
@@ -406,6 +460,7 @@ static PyMethodDef pycall_own_methods[] = {
     {"capturing_into", (PyCFunction)(void (*)(void))pycall_capturing_into, METH_FASTCALL, NULL},
     {"launch", (PyCFunction)(void (*)(void))pycall_launch, METH_FASTCALL, NULL},
     {"phase", phase_new, METH_VARARGS, NULL},
+    {"strict", (PyCFunction)(void (*)(void))pycall_set_strict, METH_FASTCALL, NULL},
     {"unraisable", (PyCFunction)(void (*)(void))pycall_unraisable, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.needs_sim
 
 NAMES = [
     "devices", "soc", "memory", "cann", "schedule", "workers", "vectors", "clock", "limits", "queue", "check",
-    "on_finding", "findings", "suppress", "poison", "faults", "trace", "python", "unsupported",
+    "on_finding", "findings", "suppress", "poison", "strict", "faults", "trace", "python", "unsupported",
 ]  # fmt: skip
 GIB = 1 << 30
 
@@ -52,6 +52,7 @@ def test_defaults(monkeypatch):
         "findings": "stderr",
         "suppress": "none",
         "poison": "0",
+        "strict": "0",
     }
 
 
@@ -68,7 +69,7 @@ def test_defaults(monkeypatch):
         ("queue", "documented"),
         ("unsupported", "warn"),
         ("check", "all"), ("check", "leak,race"), ("on_finding", "abort"), ("findings", "found.json"),
-        ("suppress", "known.txt"), ("poison", "1"),
+        ("suppress", "known.txt"), ("poison", "1"), ("strict", "1"),
         ("python", "/opt/" + 50 * "long/" + "python3"),
     ],
 )
@@ -121,6 +122,7 @@ def test_memory_units(text, size):
         ("findings", "", '"stderr", or a file'),
         ("suppress", "", "a file of suppressions"),
         ("poison", "yes", '"0" or "1"'),
+        ("strict", "yes", '"0" or "1"'),
         ("faults", "all", "not available yet"),
         ("trace", "file", "not available yet"),
         ("python", "", "path of a Python"),

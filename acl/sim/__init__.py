@@ -22,6 +22,7 @@ from acl.sim.recording import recorded as recorded
 from acl.sim.saving import save as save
 from acl.sim.stubs import affine as affine
 from acl.sim.stubs import identity as identity
+from acl.strict import strict as strict
 
 
 def configure(**settings: object) -> None:
@@ -44,6 +45,8 @@ def configure(**settings: object) -> None:
     for setting, value in settings.items():
         text = ffi.NULL if value is None else str(value).encode()
         check(lib.aclsimConfigure(setting.encode(), text), f"acl.sim.configure({setting}={value!r})")
+    if "strict" in settings:
+        strict(get_config("strict") == "1")
 
 
 def get_config(name: str) -> str:

@@ -434,6 +434,15 @@ const char *aclsimFinding(size_t index)
     return sim_check_at(index);
 }
 
+aclError aclsimReportIgnored(const char *function, int32_t code, const char *line)
+{
+    SIM_ENTER();
+    SIM_NOT_NULL(function);
+    SIM_NOT_NULL(line);
+    sim_check_ignored(function, code, line);
+    return ACL_SUCCESS;
+}
+
 aclError aclsimForgetFindings(void)
 {
     SIM_ENTER();

@@ -32,7 +32,7 @@ struct setting {
 
 enum {
     DEVICES, SOC, MEMORY, CANN, SCHEDULE, WORKERS, VECTORS, CLOCK, LIMITS, QUEUE, CHECK, ON_FINDING, FINDINGS,
-    SUPPRESS, POISON, FAULTS, TRACE, PYTHON, UNSUPPORTED, SETTINGS,
+    SUPPRESS, POISON, STRICT, FAULTS, TRACE, PYTHON, UNSUPPORTED, SETTINGS,
 };
 
 struct snapshot {
@@ -202,6 +202,13 @@ static bool parse_poison(const char *text, struct sim_config *config)
     return config->cf_poison || strcmp(text, "0") == 0;
 }
 
+/* Libraries for an interpreter read its text. */
+static bool parse_strict(const char *text, struct sim_config *config)
+{
+    (void)config;
+    return strcmp(text, "1") == 0 || strcmp(text, "0") == 0;
+}
+
 static bool parse_none(const char *text, struct sim_config *config)
 {
     (void)config;
@@ -240,6 +247,7 @@ static const struct setting settings[SETTINGS] = {
                   parse_path},
     [SUPPRESS] = {"suppress", "none", "\"none\", or a file of suppressions", parse_path},
     [POISON] = {"poison", "0", "\"0\" or \"1\"", parse_poison},
+    [STRICT] = {"strict", "0", "\"0\" or \"1\"", parse_strict},
     [FAULTS] = {"faults", "none", NOT_YET, parse_none},
     [TRACE] = {"trace", "none", NOT_YET, parse_none},
     [PYTHON] = {"python", "python3", "the name or the path of a Python interpreter", parse_path},

@@ -50,6 +50,7 @@ enum sim_check {
     SIM_CHECK_INIT = 4,
     SIM_CHECK_SYNC = 8,
     SIM_CHECK_LEAK = 16,
+    SIM_CHECK_STRICT = 1 << 16, /* ignored codes: the setting "strict" */
 };
 
 /* What happens after a finding has been reported. */

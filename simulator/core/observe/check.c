@@ -171,6 +171,22 @@ void sim_check_report(const struct sim_finding *finding)
         abort();
 }
 
+void sim_check_ignored(const char *function, int32_t code, const char *line)
+{
+    struct sim_finding finding;
+    const char *now = sim_thread.th_line;
+    sim_check_begin(&finding, SIM_CHECK_STRICT, "ignored-code",
+                    "Compare the code of each call with 0, and stop at another one.",
+                    "%s failed with %d, and the program did not look at this code", function, code);
+    sim_thread.th_line = line;
+    sim_check_note(&finding, "failed", sim_site_with_line(NULL), sim_thread_number(), "%s", function);
+    sim_thread.th_line = now;
+    sim_check_report(&finding);
+    /* The interpreter's library raises for findings before a call, if it wants lines. */
+    if (sim_config()->cf_on_finding == SIM_FINDING_RAISES)
+        __atomic_store_n(&sim_check_wants_lines, 1, __ATOMIC_RELAXED);
+}
+
 size_t sim_check_count(void)
 {
     sim_lock(&lock);

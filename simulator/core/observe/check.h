@@ -42,6 +42,9 @@ void sim_check_note(struct sim_finding *finding, const char *label, const void *
  * called with locks of a checker, a heap or a stream held. With on_finding=abort it does not return. */
 void sim_check_report(const struct sim_finding *finding);
 
+/* Reports a code that the program never looked at. The line of the call must stay valid for ever. */
+void sim_check_ignored(const char *function, int32_t code, const char *line);
+
 /* The findings so far, as JSON objects; the text is valid until sim_check_forget. NULL: there is no such one. */
 size_t sim_check_count(void);
 const char *sim_check_at(size_t index);
@@ -101,7 +104,8 @@ void sim_check_race_after_fork(void);
 
 /* ---- life cycle (entries of simulator.c) ---- */
 
-extern int32_t sim_check_wants_lines; /* written while no device is open; read by libraries that call this one */
+/* Read by libraries that call this one. Written while no device is open, but for findings of sim_check_ignored. */
+extern int32_t sim_check_wants_lines;
 int sim_check_open(void); /* a device opens: the checkers of the configuration are on */
 void sim_check_reset(void);
 void sim_check_after_fork(void);

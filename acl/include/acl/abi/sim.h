@@ -318,6 +318,10 @@ ACL_API(8, 1) size_t aclsimFindingCount(void);
  *  The text is valid until aclsimReset or aclsimForgetFindings. */
 ACL_API(8, 1) const char *aclsimFinding(size_t index);
 
+/** Report that a program did not look at the code that a call returned to it: for libraries that call this one for an
+ *  interpreter. The line, such as "train.py:12 in step", must never change or be freed. */
+ACL_API(8, 1) aclError aclsimReportIgnored(const char *function, int32_t code, const char *line);
+
 /** Forget the findings so far. One that is made again is reported again. */
 ACL_API(8, 1) aclError aclsimForgetFindings(void);
 
