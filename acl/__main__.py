@@ -98,6 +98,7 @@ EXEC_SETTINGS = {
     "findings": ("FILE", "where checkers write, instead of stderr: text, or by the end of the name .json or .sarif"),
     "suppress": ("FILE", "findings to leave out"),
     "on_finding": ("ACTION", "continue, raise or abort"),
+    "trace": ("FILE", "write a timeline for Perfetto; %%p in the name stands for the number of the process"),
 }
 
 

@@ -101,6 +101,18 @@ static const char *acl_backend_loaded(void)
     return found ? path : NULL;
 }
 
+/* While the process is traced, calls pass the simulator's variants of the functions, which record them. */
+static void acl_backend_trace(void)
+{
+    for (size_t i = 0; acl_backend_has("aclsimTraced") && i < ACL_COUNT; i++) {
+        void *variant = acl_backend.aclsimTraced(acl_names[i]);
+        if (variant == NULL && i == 0)
+            return; /* nothing is traced */
+        if (variant != NULL && strcmp(acl_names[i], "aclGetRecentErrMsg") != 0)
+            memcpy((char *)&acl_backend + i * sizeof variant, &variant, sizeof variant);
+    }
+}
+
 /* Open one library for the names still absent: NULL, or the loader's reason. Libraries stay open with the process. */
 static const char *acl_backend_open(const char *path, int global)
 {
@@ -123,6 +135,7 @@ static const char *acl_backend_open(const char *path, int global)
         acl_backend.aclGetRecentErrMsg = acl_recent_message;
     }
     acl_backend_waits = acl_backend_has("aclsimWaitSlice");
+    acl_backend_trace();
     return NULL;
 }
 

@@ -3,6 +3,7 @@
 ``since``    a header for the files of api: it renames the symbols of functions that some CANN versions lack
 ``stubs``    a C file with stubs for these functions, which check ACL_SIM_CANN before the call, and for every declared
              function that no object defines, which return 207000 with a message
+``calls``    a C file with a variant of each public function that records its calls in the trace
 ``map``      the version script, which exports exactly the declared names
 ``filters``  the C source of the filter library over ``libacl_sim.so``, which is linked for every vendor library name
 ``headers``  the operators' headers, ``aclnnop/aclnn_<op>.h``, in a folder
@@ -136,6 +137,72 @@ def stubs(declared: abi.Abi, objects: Sequence[str]) -> str:
     names = "".join(f'    "{name}",\n' for name in sorted(function.name for function in missing))
     parts.append(f"const char *const sim_missing_names[] = {{\n{names}    NULL,\n}};\n")
     parts.append(f"const size_t sim_missing_count = {len(missing)};\n")
+    return "".join(parts)
+
+
+# How the trace shows a value of a type, by its kind; other kinds are integers.
+FORMS = {"pointer": "POINTER", "float": "NUMBER", "double": "NUMBER", "struct": "NOTHING", "void": "NOTHING"}
+
+
+def _form(declared: abi.Abi, ctype: str) -> str:
+    """How the trace shows a value of a type, the end of a name of ``enum sim_trace_form``."""
+    if re.sub(r"\s", "", ctype) == "constchar*":
+        return "TEXT"
+    kind = declared.kind(ctype)
+    return FORMS.get(kind) or ("UNSIGNED" if kind.startswith(("uint", "unsigned", "size_t", "bool")) else "SIGNED")
+
+
+def _call(declared: abi.Abi, function: abi.Function) -> str:
+    """C source of the variant of a function that records its calls."""
+    outputs = {out.name for shape in function.shapes for out in shape.outputs if not (out.given or out.form)}
+    entries, values = [], []
+    for param in function.params:
+        form, size = _form(declared, param.type), "0"
+        behind = re.sub(r"\*\s*$", "", param.type).strip()
+        if param.name in outputs and form == "POINTER" and declared.kind(behind) not in ("void", "struct"):
+            form, size = _form(declared, behind), f"sizeof({behind})"
+            form = "POINTER" if form == "TEXT" else form
+            values.append(f"(uint64_t)(uintptr_t){param.name}")
+        elif form == "NUMBER":
+            values.append(f"sim_trace_bits({param.name})")
+        elif form == "NOTHING":
+            values.append("0")
+        else:
+            values.append(f"(uint64_t){'(uintptr_t)' if form in ('POINTER', 'TEXT') else ''}{param.name}")
+        entries.append(f'{{"{param.name}", SIM_TRACE_{form}, {size}}}')
+    names = ", ".join(param.name for param in function.params)
+    result = _form(declared, function.ret)
+    integer = {"NOTHING": "0", "NUMBER": "(int64_t)sim_trace_bits(result)", "POINTER": "(int64_t)(uintptr_t)result",
+               "TEXT": "(int64_t)(uintptr_t)result"}.get(result, "(int64_t)result")  # fmt: skip
+    is_void = function.ret == "void"
+    passed = f"(const uint64_t[]){{{', '.join(values)}}}" if values else "NULL"
+    prototype = f"static {function.prototype.replace(function.name + '(', f'traced_{function.name}(', 1)}"
+    code = "true" if function.ret in abi.STATUS_TYPES else "false"
+    table = f"parameters_{function.name}" if entries else "NULL"
+    lines = [
+        f"static const struct sim_trace_parameter {table}[] = {{{', '.join(entries)}}};" if entries else "",
+        f"{prototype};",
+        f"static const struct sim_trace_function function_{function.name} = {{",
+        f'    "{function.name}", (void (*)(void))traced_{function.name}, (void (*)(void)){function.name}, {table},',
+        f"    {len(entries)}, SIM_TRACE_{result}, {code}}};",
+        f"{prototype}\n{{",
+        "    struct sim_trace_call call;",
+        "    sim_trace_begin(&call, SIM_SITE());",
+        f"    {'' if is_void else abi.declare(function.ret, 'result') + ' = '}{function.name}({names});",
+        f"    sim_trace_end(&call, &function_{function.name}, {integer}, {passed});",
+        "}" if is_void else "    return result;\n}",
+    ]
+    return "\n".join(line for line in lines if line) + "\n\n"
+
+
+def calls(declared: abi.Abi) -> str:
+    """C source of the variants of all functions that record their calls, and of their table, sorted by name."""
+    traced = [f for f in declared.functions.values() if f.group != abi.CONTROL_GROUP and not f.variadic]
+    parts = [_wrappers(), '#include "observe/trace.h"\n\n', *(_call(declared, function) for function in traced)]
+    names = "".join(f"    &function_{name},\n" for name in sorted(function.name for function in traced))
+    parts.append(f"static const struct sim_trace_function *const functions[] = {{\n{names}}};\n")
+    parts.append("extern const struct sim_trace_functions sim_calls;\n")
+    parts.append("const struct sim_trace_functions sim_calls = {functions, sizeof functions / sizeof *functions};\n")
     return "".join(parts)
 
 
@@ -325,7 +392,7 @@ def main(argv: Sequence[str]) -> None:
     """Run the command that the arguments name."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "command", choices=("since", "stubs", "map", "filters", "headers", "rows", "extra", "errors", "types")
+        "command", choices=("since", "stubs", "calls", "map", "filters", "headers", "rows", "extra", "errors", "types")
     )
     parser.add_argument("--objects", nargs="*", default=[], help="compiled files of api (stubs), ops (rows) or extra")
     parser.add_argument("--out", type=Path, required=True)
@@ -337,6 +404,7 @@ def main(argv: Sequence[str]) -> None:
         make = {
             "since": lambda: since(declared),
             "stubs": lambda: stubs(declared, arguments.objects),
+            "calls": lambda: calls(declared),
             "errors": lambda: facts.status_table(declared),
             "types": lambda: facts.data_type_table(declared, facts.numbers(facts.model_file(ROOT))),
             "map": lambda: export_map(declared),

@@ -47,6 +47,8 @@ def configure(**settings: object) -> None:
         check(lib.aclsimConfigure(setting.encode(), text), f"acl.sim.configure({setting}={value!r})")
     if "strict" in settings:
         strict(get_config("strict") == "1")
+    if "trace" in settings:
+        lib.acl_backend_trace()
 
 
 def get_config(name: str) -> str:
@@ -61,6 +63,21 @@ def reset() -> None:
     simulator_resetting()
     check(lib.aclsimReset(), "acl.sim.reset()")
     simulator_reset()
+
+
+def write_trace() -> None:
+    """Write the events of the trace so far into the file that the setting ``trace`` names.
+
+    Raises
+    ------
+    RuntimeError
+        If nothing is traced, or the file cannot be written.
+
+    Notes
+    -----
+    Wraps ``aclsimWriteTrace``.
+    """
+    check(lib.aclsimWriteTrace(), "acl.sim.write_trace()")
 
 
 def hold(stream: int) -> None:

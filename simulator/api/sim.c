@@ -22,6 +22,7 @@
 #include "observe/check.h"
 #include "observe/dump.h"
 #include "observe/prof.h"
+#include "observe/trace.h"
 #include "operator/model_saver.h"
 #include "operator/op.h"
 #include "operator/row.h"
@@ -389,6 +390,19 @@ size_t aclsimMissingCount(void)
 const char *aclsimMissingName(size_t index)
 {
     return index < sim_missing_count ? sim_missing_names[index] : NULL;
+}
+
+/* ---- the trace ---- */
+
+void *aclsimTraced(const char *name)
+{
+    return name != NULL && sim_trace_is_wanted() ? sim_trace_variant(name) : NULL;
+}
+
+aclError aclsimWriteTrace(void)
+{
+    SIM_ENTER();
+    return sim_trace_write();
 }
 
 /* ---- checkers ---- */

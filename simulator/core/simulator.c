@@ -28,6 +28,7 @@
 #include "observe/check.h"
 #include "observe/dump.h"
 #include "observe/prof.h"
+#include "observe/trace.h"
 #include "operator/op.h"
 #include "operator/row.h"
 #include "operator/tensor.h"
@@ -40,6 +41,11 @@
 
 /* Ordered from the uppermost room to the lowest. */
 static const struct sim_room rooms[] = {
+    {.rm_name = "observe/trace",
+     .rm_after_fork = sim_trace_after_fork,
+     .rm_open = sim_trace_open,
+     .rm_finalize = sim_trace_finalize,
+     .rm_reset = sim_trace_reset},
     {.rm_name = "observe/check",
      .rm_after_fork = sim_check_after_fork,
      .rm_open = sim_check_open,
@@ -180,6 +186,8 @@ static const struct sim_runtime runtime = {.rt_find_current = sim_context_find_c
                                            .rt_open_device = sim_device_open_id,
                                            .rt_wait_unlocked = sim_snapshot_wait};
 
+extern const struct sim_trace_functions sim_calls; /* generated */
+
 __attribute__((constructor)) static void hand_in(void)
 {
     sim_room_set(rooms);
@@ -191,4 +199,9 @@ __attribute__((constructor)) static void hand_in(void)
     sim_model_format = &format;
     sim_model_observer = &observer;
     sim_runtime_set(&runtime);
+    sim_trace_functions = &sim_calls;
+    if (sim_trace_is_wanted()) {
+        sim_check_wants_lines = 1;
+        sim_trace_hook();
+    }
 }

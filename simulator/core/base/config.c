@@ -32,7 +32,7 @@ struct setting {
 
 enum {
     DEVICES, SOC, MEMORY, CANN, SCHEDULE, WORKERS, VECTORS, CLOCK, LIMITS, QUEUE, CHECK, ON_FINDING, FINDINGS,
-    SUPPRESS, POISON, STRICT, FAULTS, TRACE, PYTHON, UNSUPPORTED, SETTINGS,
+    SUPPRESS, POISON, STRICT, FAULTS, TRACE, TRACE_LIMIT, PYTHON, UNSUPPORTED, SETTINGS,
 };
 
 struct snapshot {
@@ -78,13 +78,9 @@ static bool parse_soc(const char *text, struct sim_config *config)
     return soc != NULL;
 }
 
-/* "profile", or a number of bytes with K, M, G (or Ki, KiB, KB, ...): all powers of 1024. */
-static bool parse_memory(const char *text, struct sim_config *config)
+/* A number of bytes with K, M, G (or Ki, KiB, KB, ...): all powers of 1024. */
+static bool parse_bytes(const char *text, uint64_t least, uint64_t most, uint64_t *bytes)
 {
-    if (strcmp(text, "profile") == 0) {
-        config->cf_memory = 0;
-        return true;
-    }
     uint64_t value;
     if (!parse_number(text, &value, &text))
         return false;
@@ -97,8 +93,15 @@ static bool parse_memory(const char *text, struct sim_config *config)
     text += *text == 'B';
     if (*text != '\0' || value > UINT64_MAX >> shift)
         return false;
-    config->cf_memory = value << shift;
-    return config->cf_memory >= UINT64_C(2) << 20 && config->cf_memory <= UINT64_C(1) << 40;
+    *bytes = value << shift;
+    return *bytes >= least && *bytes <= most;
+}
+
+/* "profile", or a number of bytes. */
+static bool parse_memory(const char *text, struct sim_config *config)
+{
+    config->cf_memory = 0;
+    return strcmp(text, "profile") == 0 || parse_bytes(text, UINT64_C(2) << 20, UINT64_C(1) << 40, &config->cf_memory);
 }
 
 static bool parse_cann(const char *text, struct sim_config *config)
@@ -215,6 +218,17 @@ static bool parse_none(const char *text, struct sim_config *config)
     return *text == '\0' || strcmp(text, "none") == 0;
 }
 
+static bool parse_trace(const char *text, struct sim_config *config)
+{
+    config->cf_trace = strcmp(text, "none") != 0;
+    return *text != '\0';
+}
+
+static bool parse_trace_limit(const char *text, struct sim_config *config)
+{
+    return parse_bytes(text, UINT64_C(1) << 16, UINT64_C(1) << 40, &config->cf_trace_limit);
+}
+
 static bool parse_unsupported(const char *text, struct sim_config *config)
 {
     config->cf_warns = strcmp(text, "warn") == 0;
@@ -249,7 +263,9 @@ static const struct setting settings[SETTINGS] = {
     [POISON] = {"poison", "0", "\"0\" or \"1\"", parse_poison},
     [STRICT] = {"strict", "0", "\"0\" or \"1\"", parse_strict},
     [FAULTS] = {"faults", "none", NOT_YET, parse_none},
-    [TRACE] = {"trace", "none", NOT_YET, parse_none},
+    [TRACE] = {"trace", "none", "\"none\", or a file, in whose name %p stands for the number of the process",
+               parse_trace},
+    [TRACE_LIMIT] = {"trace_limit", "256M", "bytes, with K, M, G or T after the number, 64K to 1T", parse_trace_limit},
     [PYTHON] = {"python", "python3", "the name or the path of a Python interpreter", parse_path},
     [UNSUPPORTED] = {"unsupported", "error", "\"error\" or \"warn\"", parse_unsupported},
 };

@@ -75,6 +75,8 @@ struct sim_config {
     uint32_t cf_checks;           /* enum sim_check, as bits */
     enum sim_on_finding cf_on_finding;
     bool cf_poison;               /* new memory is filled with a pattern */
+    bool cf_trace;                /* calls and tasks are traced */
+    uint64_t cf_trace_limit;      /* bytes of the buffers of a trace */
     uint32_t cf_vectors;          /* bytes of the widest vectors that operators use: 16, 32 or 64 */
 };
 

@@ -64,8 +64,8 @@ void *sim_site_with_line(const void *address)
     static _Thread_local struct entry last;
     static _Thread_local uint32_t last_number;
     const char *line = sim_thread.th_line;
-    if (line == NULL)
-        return (void *)(uintptr_t)address;
+    if (line == NULL) /* a traced variant has called, on behalf of the program */
+        return (void *)(uintptr_t)(sim_thread.th_call_site != NULL ? sim_thread.th_call_site : address);
     if (last.en_address != address || last.en_line != line) {
         sim_lock(&lock);
         last_number = number_of(address, line);

@@ -37,6 +37,7 @@ struct sim_thread {
     bool th_is_library;              /* aclsimSetLibrary */
     uint8_t th_capture_mode;         /* aclmdlRICaptureMode, of aclmdlRICaptureThreadExchangeMode */
     bool th_served_model;            /* it ran a model between two callbacks (sim_engine_serve) */
+    const void *th_call_site;        /* of the traced call in progress (observe/trace.h); NULL: none */
 };
 extern _Thread_local struct sim_thread sim_thread __attribute__((visibility("hidden")));
 

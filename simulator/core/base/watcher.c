@@ -131,6 +131,16 @@ void sim_watcher_know(uint64_t record)
     TELL(wt_know, record);
 }
 
+void sim_watcher_operator(const struct sim_row *row, const void *values, size_t count, uint64_t start, int32_t code)
+{
+    TELL(wt_operator, row, values, count, start, code);
+}
+
+void sim_watcher_capture(uint64_t instance, const struct sim_stream *stream)
+{
+    TELL(wt_capture, instance, stream);
+}
+
 void sim_watcher_callback(const struct sim_stream *stream, bool ends, bool blocks)
 {
     TELL(wt_callback, stream, ends, blocks);

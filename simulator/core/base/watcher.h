@@ -15,6 +15,7 @@ struct sim_block;
 struct sim_footprint;
 struct sim_instance;
 struct sim_range;
+struct sim_row;
 struct sim_run;
 struct sim_segment;
 struct sim_stream;
@@ -68,6 +69,12 @@ struct sim_watcher {
     void (*wt_direction)(const void *dst, const void *src, aclrtMemcpyKind kind, const void *site);
     /* An operator is prepared with a tensor whose memory, without its offset, starts at the address. */
     void (*wt_tensor)(const void *address, const void *site);
+    /* A phase of an operator has returned `code`; it began at `start`. `values`: its arguments, as 8 bytes each; none in
+     * the second phase. */
+    void (*wt_operator)(const struct sim_row *row, const void *values, size_t count, uint64_t start, int32_t code);
+    /* A capture into an instance, by its handle, begins with the stream; or it ends, and the stream is NULL. The
+     * instance is locked. */
+    void (*wt_capture)(uint64_t instance, const struct sim_stream *stream);
     /* The buffer's object is locked. */
     void (*wt_buffer)(const struct sim_buffer_use *use, const void *site);
     /* The calling host thread has waited until the record (engine.h) had passed, or has seen that it has. */
@@ -85,7 +92,7 @@ struct sim_watcher {
 };
 
 /* Switches a watcher, which must never be freed, on or off. At most SIM_WATCHERS different ones. */
-#define SIM_WATCHERS 12
+#define SIM_WATCHERS 16
 void sim_watcher_set(const struct sim_watcher *watcher, bool on);
 bool sim_watcher_is_on(const struct sim_watcher *watcher);
 void sim_watcher_after_fork(void);
@@ -122,6 +129,9 @@ void sim_watcher_access(const struct sim_range *ranges, size_t count) __attribut
 void sim_watcher_copy(const struct sim_footprint *from, const struct sim_footprint *to) __attribute__((cold));
 void sim_watcher_expose(uint32_t birth) __attribute__((cold));
 void sim_watcher_know(uint64_t record) __attribute__((cold));
+void sim_watcher_operator(const struct sim_row *row, const void *values, size_t count, uint64_t start, int32_t code)
+    __attribute__((cold));
+void sim_watcher_capture(uint64_t instance, const struct sim_stream *stream) __attribute__((cold));
 void sim_watcher_callback(const struct sim_stream *stream, bool ends, bool blocks) __attribute__((cold));
 void sim_watcher_segment(const struct sim_instance *instance, const struct sim_segment *done, uint32_t choice,
                          const struct sim_segment *next) __attribute__((cold));

@@ -165,6 +165,8 @@ static aclError open_capture(struct sim_instance *instance, struct sim_target st
     atomic_store_explicit(&instance->in_thread, sim_thread_number(), memory_order_relaxed);
     atomic_store_explicit(&instance->in_state, SIM_INSTANCE_CAPTURING, memory_order_release);
     atomic_fetch_add_explicit(&instance->in_context->cx_captures, 1, memory_order_relaxed);
+    if (sim_watcher_any())
+        sim_watcher_capture(sim_capture_instance_handle(instance), stream.tg_stream);
     return ACL_SUCCESS;
 }
 

@@ -130,8 +130,11 @@ void sim_capture_instance_clear(struct sim_instance *instance)
 
 void sim_capture_instance_stop_capture(struct sim_instance *instance, enum sim_instance_state state)
 {
-    if (sim_capture_instance_is_capturing(instance))
+    if (sim_capture_instance_is_capturing(instance)) {
         atomic_fetch_sub_explicit(&instance->in_context->cx_captures, 1, memory_order_relaxed);
+        if (sim_watcher_any())
+            sim_watcher_capture(sim_capture_instance_handle(instance), NULL);
+    }
     atomic_store_explicit(&instance->in_state, state, memory_order_release);
 }
 

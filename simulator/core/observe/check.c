@@ -7,6 +7,7 @@
 #include "check_init.h"
 #include "check_sync.h"
 #include "check_write.h"
+#include "trace.h"
 
 #include <fnmatch.h>
 #include <stdarg.h>
@@ -165,6 +166,7 @@ void sim_check_report(const struct sim_finding *finding)
         kept[count++] = sim_check_json(finding);
         if (sim_config_get("findings", path, sizeof path) == ACL_SUCCESS)
             sim_check_write(path, finding);
+        sim_trace_finding(finding, kept[count - 1]);
     }
     sim_unlock(&lock);
     if (fresh && sim_config()->cf_on_finding == SIM_FINDING_ABORTS)
@@ -231,7 +233,7 @@ int32_t sim_check_wants_lines;
 
 static void switch_all(uint32_t checks)
 {
-    sim_check_wants_lines = checks != 0;
+    sim_check_wants_lines = checks != 0 || sim_config()->cf_trace;
     for (size_t i = 0; i < sizeof checkers / sizeof *checkers; i++)
         sim_watcher_set(checkers[i].ch_watcher, (checks & checkers[i].ch_checks) != 0);
     sim_check_race_switch((checks & SIM_CHECK_RACE) != 0);

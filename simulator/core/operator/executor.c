@@ -2,6 +2,7 @@
  * by the second phase, even if that fails. Its lock is held while a phase works on it; descriptors are opened
  * inside, one at a time. */
 #include "call.h"
+#include "base/clock.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,8 +101,8 @@ static struct sim_call *take_call(struct sim_executor *executor)
 }
 
 /* The task is submitted after the executor is closed, because it may run at once and a kernel may make calls itself. */
-aclnnStatus sim_executor_launch(struct sim_row *row, void *workspace, uint64_t workspace_size, aclOpExecutor *handle,
-                           aclrtStream stream, void *site)
+static aclnnStatus launch(struct sim_row *row, void *workspace, uint64_t workspace_size, aclOpExecutor *handle,
+                          aclrtStream stream, void *site)
 {
     struct sim_executor *executor;
     struct sim_target target;
@@ -127,6 +128,21 @@ aclnnStatus sim_executor_launch(struct sim_row *row, void *workspace, uint64_t w
                      sim_engine_submit(target, &row->ro_op, call, call->ca_size, site, NULL) == ACL_SUCCESS;
     free(call);
     return submitted ? ACL_SUCCESS : ACLNN_ERR_RUNTIME_ERROR;
+}
+
+SIM_RARE static aclnnStatus launch_watched(struct sim_row *row, void *workspace, uint64_t workspace_size,
+                                           aclOpExecutor *handle, aclrtStream stream, void *site)
+{
+    uint64_t start = sim_clock_now();
+    aclnnStatus code = launch(row, workspace, workspace_size, handle, stream, site);
+    sim_watcher_operator(row, NULL, 0, start, code);
+    return code;
+}
+
+aclnnStatus sim_executor_launch(struct sim_row *row, void *workspace, uint64_t workspace_size, aclOpExecutor *handle,
+                                aclrtStream stream, void *site)
+{
+    return (sim_watcher_any() ? launch_watched : launch)(row, workspace, workspace_size, handle, stream, site);
 }
 
 /* ---- repeatable executors ---- */

@@ -14,6 +14,7 @@
  *
  * The lock `kernels` guards the registered kernel of every schema. */
 #include "row.h"
+#include "base/clock.h"
 
 #include "address/memory.h"
 #include "engine/context.h"
@@ -339,8 +340,8 @@ aclnnStatus sim_row_ask(struct sim_row *row, const aclsimArgument *arguments)
     return call.ca_kernel.kn_plan == NULL ? ACL_SUCCESS : call.ca_kernel.kn_plan(&shown.sh_call, &workspace_size);
 }
 
-aclnnStatus sim_row_plan(struct sim_row *row, const union sim_value *values, uint64_t *workspace_size,
-                         aclOpExecutor **executor)
+static aclnnStatus plan(struct sim_row *row, const union sim_value *values, uint64_t *workspace_size,
+                        aclOpExecutor **executor)
 {
     SIM_TRY(sim_row_check_call(row, values));
     SIM_ARGUMENT(workspace_size != NULL, ACLNN_ERR_PARAM_NULLPTR, "workspaceSize is NULL, expected a valid pointer");
@@ -359,6 +360,21 @@ aclnnStatus sim_row_plan(struct sim_row *row, const union sim_value *values, uin
     if (code != ACL_SUCCESS)
         sim_call_drop(&pack);
     return code;
+}
+
+SIM_RARE static aclnnStatus plan_watched(struct sim_row *row, const union sim_value *values, uint64_t *workspace_size,
+                                         aclOpExecutor **executor)
+{
+    uint64_t start = sim_clock_now();
+    aclnnStatus code = plan(row, values, workspace_size, executor);
+    sim_watcher_operator(row, values, row->ro_count, start, code);
+    return code;
+}
+
+aclnnStatus sim_row_plan(struct sim_row *row, const union sim_value *values, uint64_t *workspace_size,
+                         aclOpExecutor **executor)
+{
+    return (sim_watcher_any() ? plan_watched : plan)(row, values, workspace_size, executor);
 }
 
 /* ---- the end of everything ---- */

@@ -295,7 +295,16 @@ ACL_API(8, 1) aclError aclsimRegisterVariable(const void *symbol, aclrtBinHandle
  *  are included. Returns SIZE_MAX for an unknown kind, with a message that lists all kinds. */
 ACL_API(8, 1) size_t aclsimLiveCount(const char *kind);
 
-/** The address of a number that is not 0 while a checker is on, so that calls of aclsimSetLine are useful. */
+/** The variant of a public function that records each call in the trace, for libraries that look functions up by name.
+ *  Calls of C programs that are linked with this library are recorded without it. NULL if the process is not traced,
+ *  or the function has no variant. */
+ACL_API(8, 1) void *aclsimTraced(const char *name);
+
+/** Write the events so far into the file that the setting trace names. This also happens in aclFinalize and
+ *  aclsimReset, and when the program exits. Returns 107000 if nothing is traced, or the file cannot be written. */
+ACL_API(8, 1) aclError aclsimWriteTrace(void);
+
+/** The address of a number that is not 0 while a checker or the trace is on, so that calls of aclsimSetLine are useful. */
 ACL_API(8, 1) const int32_t *aclsimWantsLines(void);
 
 /** Set the line of the program that makes the next calls of this thread, such as "train.py:12 in step", for the reports
